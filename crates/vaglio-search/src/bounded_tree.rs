@@ -6,13 +6,13 @@
 
 mod bounds;
 
-use crate::alternatives::NearBestCount;
 use crate::best_subsets::{OpenSubtree, SearchOutcome, SubsetSquares};
+use crate::near_best::NearBestCount;
 use crate::order::TreeOrder;
 use crate::space::Space;
 use crate::tree::{BestSubsets, SearchSnapshots};
 use crate::{Effort, SubsetScorer};
-pub(crate) use bounds::SubsetBounds;
+pub(crate) use bounds::{MOST_COLUMNS, SubsetBounds};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::cmp::{Ordering, Reverse};
@@ -23,9 +23,6 @@ use vaglio_core::{
 
 /// Number of subtrees explored in parallel.
 const TOGETHER: usize = 16;
-/// Largest number of columns with cached products.
-pub(crate) const MOST_COLUMNS: usize = 4096;
-
 /// Smallest cost of the tree in addition to the scores; the number of nodes depends on the data.
 pub(crate) fn effort(rows: usize, columns: usize, most: usize) -> Effort {
     let [flops, bytes] = SubsetSquares::needs(rows, columns, most, rayon::current_num_threads());

@@ -1,15 +1,14 @@
 //! Least-angle regression.
 
-use crate::lars_path::{may_leave, pass_over, subset_after};
+use crate::lars_path::{PenaltyPath, may_leave, pass_over, subset_after};
 use crate::least_angle::{self, LeastAngle, PathShape};
-use crate::penalties::PenaltyPath;
 use crate::{
-    Choose, Moves, Penalties, Search, SearchContext, SearchSettings, SearchStrategy, Space, StrategyTraits,
-    UnusedSettings, Walk, WalkEnd, WalkResult, run,
+    Choose, Moves, PathCoefficients, Penalties, Search, SearchContext, SearchSettings, SearchStrategy, Space,
+    StrategyTraits, UnusedSettings, Walk, WalkEnd, WalkResult, run,
 };
 use vaglio_core::{
     Action, Criterion, Design, EntryFit, Error, Feature, Geometry, Knot, Path, PathEntry, Result, Score, SearchExtent,
-    Signs, Step, StopReason, part, setting,
+    Signs, Step, StopReason, part,
 };
 use vaglio_kernels::Level;
 
@@ -66,18 +65,6 @@ pub struct Lars {
     /// Penalties λ at which the models of `coefficients: path` are judged, between knots too, in place of the sizes at the
     /// knots: so many from the largest correlation to a thousandth of it, or `{points, least}`, or a list.
     pub penalties: Option<Penalties>,
-}
-
-/// Source of the coefficients of a least-angle path's model.
-#[setting]
-#[derive(Copy, Default, PartialEq, Eq)]
-pub enum PathCoefficients {
-    /// The readout, trained on the columns that the path chose.
-    #[default]
-    Refit,
-    /// The path where its next event begins: with `lasso` the model is that of the lasso. The score of a subset
-    /// stays that of the readout; what the whole search loses on rows held out is the path's.
-    Path,
 }
 
 /// Settings that only a walk with a free choice of steps has.

@@ -1,8 +1,8 @@
-//! Constraints on a least-angle path: features that are passed over or may not leave.
+//! Constraints on a least-angle path, and its models at penalties.
 
-use crate::Walk;
 use crate::least_angle::{self, LeastAngle};
-use vaglio_core::{Feature, Result};
+use crate::{Walk, WalkResult};
+use vaglio_core::{AtPenalty, Feature, PathEntry, Result};
 
 /// Passes over entering features that would break constraints; returns whether there was one.
 pub(crate) fn pass_over(
@@ -52,4 +52,49 @@ fn is_of_signs(walk: &mut Walk<'_, '_>, features: &[Feature]) -> Result<bool> {
     let kept = space.is_of_signs(subset)?;
     subset.reset(&here)?;
     Ok(kept)
+}
+
+/// Models of a path at penalties, collected as it reaches them.
+#[derive(Debug)]
+pub(crate) struct PenaltyPath {
+    /// Penalties that are not reached yet, in increasing order.
+    ahead: Vec<f64>,
+    /// Models at the penalties reached, in decreasing order.
+    models: Vec<AtPenalty>,
+    /// Whether there were any penalties.
+    is_asked: bool,
+}
+
+impl PenaltyPath {
+    pub fn new(ahead: Vec<f64>) -> Self {
+        let is_asked = !ahead.is_empty();
+        PenaltyPath { ahead, models: Vec::new(), is_asked }
+    }
+
+    /// Whether there were any penalties.
+    pub fn is_asked(&self) -> bool {
+        self.is_asked
+    }
+
+    /// Whether there were penalties and all are reached.
+    pub fn is_done(&self) -> bool {
+        self.is_asked && self.ahead.is_empty()
+    }
+
+    /// Collects the models at all penalties that are not below `lambda`, the current value of the path.
+    ///
+    /// # Errors
+    /// Errors of `model`.
+    pub fn advance_to(&mut self, lambda: f64, mut model: impl FnMut(f64) -> WalkResult<PathEntry>) -> WalkResult {
+        while let Some(penalty) = self.ahead.pop_if(|penalty| *penalty >= lambda) {
+            self.models.push(AtPenalty { lambda: penalty, entry: model(penalty)? });
+        }
+        Ok(())
+    }
+
+    /// Models in increasing order of penalties.
+    pub fn models(mut self) -> Vec<AtPenalty> {
+        self.models.reverse();
+        self.models
+    }
 }

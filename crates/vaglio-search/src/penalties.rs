@@ -1,9 +1,8 @@
 //! Penalties of a least-angle path, at or between its knots.
 
-use crate::WalkResult;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use vaglio_core::{AtPenalty, Error, PathEntry, Result, geometric};
+use vaglio_core::{Error, Result, geometric};
 
 /// The penalties λ at which a least-angle path is judged.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -75,50 +74,5 @@ impl Penalties {
         };
         let is_there = largest > 0.0 && least * largest > 0.0;
         if is_there { geometric(least * largest, largest, points) } else { Vec::new() }
-    }
-}
-
-/// Models of a path at penalties, collected as it reaches them.
-#[derive(Debug)]
-pub(crate) struct PenaltyPath {
-    /// Penalties that are not reached yet, in increasing order.
-    ahead: Vec<f64>,
-    /// Models at the penalties reached, in decreasing order.
-    models: Vec<AtPenalty>,
-    /// Whether there were any penalties.
-    is_asked: bool,
-}
-
-impl PenaltyPath {
-    pub fn new(ahead: Vec<f64>) -> Self {
-        let is_asked = !ahead.is_empty();
-        PenaltyPath { ahead, models: Vec::new(), is_asked }
-    }
-
-    /// Whether there were any penalties.
-    pub fn is_asked(&self) -> bool {
-        self.is_asked
-    }
-
-    /// Whether there were penalties and all are reached.
-    pub fn is_done(&self) -> bool {
-        self.is_asked && self.ahead.is_empty()
-    }
-
-    /// Collects the models at all penalties that are not below `lambda`, the current value of the path.
-    ///
-    /// # Errors
-    /// Errors of `model`.
-    pub fn advance_to(&mut self, lambda: f64, mut model: impl FnMut(f64) -> WalkResult<PathEntry>) -> WalkResult {
-        while let Some(penalty) = self.ahead.pop_if(|penalty| *penalty >= lambda) {
-            self.models.push(AtPenalty { lambda: penalty, entry: model(penalty)? });
-        }
-        Ok(())
-    }
-
-    /// Models in increasing order of penalties.
-    pub fn models(mut self) -> Vec<AtPenalty> {
-        self.models.reverse();
-        self.models
     }
 }

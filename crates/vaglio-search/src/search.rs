@@ -1,38 +1,15 @@
-//! A search: settings that all searches share, and the strategy that walks.
+//! The driver of searches.
 
 mod serialization;
 
-use crate::lars::{self, PathCoefficients};
 use crate::penalties::Penalties;
 use crate::settings::{Blocks, Polish, SearchSettings};
 use crate::space::Space;
-use crate::strategy::{Moves, SearchStrategy, StrategyTraits};
-use crate::{Choose, Constraints, Effort, FeatureRef, Rules, SearchContext, chain, exhaustive};
+use crate::strategy::{Moves, PathCoefficients, Search, SearchStrategy, StrategyTraits};
+use crate::{Choose, Constraints, Effort, FeatureRef, Rules, SearchContext, chain, exhaustive, lars};
 pub use serialization::schema;
 use std::sync::Arc;
 use vaglio_core::{Criterion, Design, Path, Result, Role, SearchExtent, title};
-
-/// A search: the settings that all searches share, and the strategy that walks.
-///
-/// In pipeline files both are in one map: `{kind: backward, min_features: 5, step: 0.1}`.
-///
-/// ```
-/// use vaglio_search::{Backward, Greedy, Search};
-///
-/// let greedy = Greedy::new(10).tolerance(1e-6);
-/// assert_eq!((greedy.kind(), greedy.settings.max_features), ("greedy", Some(10)));
-/// let backward = Search::new(Backward { step: 0.1.into() }).min_features(5);
-/// assert_eq!(backward.settings.min_features, Some(5));
-/// ```
-#[derive(Debug, Clone)]
-pub struct Search {
-    /// The settings that all searches share.
-    pub settings: SearchSettings,
-    /// The strategy, with settings of its own.
-    pub strategy: Arc<dyn SearchStrategy>,
-    /// The grid of penalties fitted to all training rows, which folds share.
-    penalties: Option<Penalties>,
-}
 
 impl Search {
     /// Creates the search of a strategy with default settings.

@@ -1,6 +1,6 @@
 //! The settings that all searches share.
 
-use crate::{Choose, Constraints, FeatureRef, UnusedSettings};
+use crate::{Choose, Constraints, FeatureRef};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use vaglio_core::{Error, Result, setting};
@@ -153,4 +153,13 @@ impl SearchSettings {
             None => Ok(()),
         }
     }
+}
+
+/// Shared settings that do not apply to a strategy.
+#[derive(Debug, Clone, Copy)]
+pub struct UnusedSettings {
+    /// The names of the settings.
+    pub names: &'static [&'static str],
+    /// The reason, and an alternative.
+    pub why: &'static str,
 }

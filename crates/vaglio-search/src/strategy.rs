@@ -1,17 +1,16 @@
-//! Strategies of searches, and their properties for the driver.
+//! Searches and their strategies, with the properties that the driver asks for.
 
 use crate::SearchContext;
-use crate::lars::PathCoefficients;
 use crate::penalties::Penalties;
-use crate::search::Search;
-use crate::settings::SearchSettings;
+use crate::settings::{SearchSettings, UnusedSettings};
 use crate::space::Space;
 use std::fmt::Debug;
-use vaglio_core::{Path, Result, SearchExtent};
+use std::sync::Arc;
+use vaglio_core::{Path, Result, SearchExtent, setting};
 
 /// A strategy of walking subsets; the fields are its own settings.
 ///
-/// The driver, [`Search`], checks the shared settings, creates the [`Space`] from them and chooses the result.
+/// [`Search`] checks the shared settings, creates the [`Space`] from them and chooses the result.
 pub trait SearchStrategy: registered::SearchStrategy + Debug + Send + Sync {
     /// Walks the subsets of the space by changing the context's subset, and reports every step. [`run`](crate::run())
     /// does everything except the steps.
@@ -70,15 +69,6 @@ impl Default for StrategyTraits<'_> {
     }
 }
 
-/// Shared settings that do not apply to a strategy.
-#[derive(Debug, Clone, Copy)]
-pub struct UnusedSettings {
-    /// The names of the settings.
-    pub names: &'static [&'static str],
-    /// The reason, and an alternative.
-    pub why: &'static str,
-}
-
 /// The kind of walk of a strategy.
 #[derive(Debug, Clone, Copy)]
 pub enum Moves<'s> {
@@ -100,6 +90,40 @@ pub enum Moves<'s> {
     },
     /// Runs searches one after another.
     Stages(&'s [Search]),
+}
+
+/// Source of the coefficients of a least-angle path's model.
+#[setting]
+#[derive(Copy, Default, PartialEq, Eq)]
+pub enum PathCoefficients {
+    /// The readout, trained on the columns that the path chose.
+    #[default]
+    Refit,
+    /// The path where its next event begins: with `lasso` the model is that of the lasso. The score of a subset
+    /// stays that of the readout; what the whole search loses on rows held out is the path's.
+    Path,
+}
+
+/// A search: the settings that all searches share, and the strategy that walks.
+///
+/// In pipeline files both are in one map: `{kind: backward, min_features: 5, step: 0.1}`.
+///
+/// ```
+/// use vaglio_search::{Backward, Greedy, Search};
+///
+/// let greedy = Greedy::new(10).tolerance(1e-6);
+/// assert_eq!((greedy.kind(), greedy.settings.max_features), ("greedy", Some(10)));
+/// let backward = Search::new(Backward { step: 0.1.into() }).min_features(5);
+/// assert_eq!(backward.settings.min_features, Some(5));
+/// ```
+#[derive(Debug, Clone)]
+pub struct Search {
+    /// The settings that all searches share.
+    pub settings: SearchSettings,
+    /// The strategy, with settings of its own.
+    pub strategy: Arc<dyn SearchStrategy>,
+    /// The grid of penalties fitted to all training rows, which folds share.
+    pub(crate) penalties: Option<Penalties>,
 }
 
 /// Registry of strategies by word; [`part`](vaglio_core::part) and [`saved`](vaglio_core::saved) implement it.

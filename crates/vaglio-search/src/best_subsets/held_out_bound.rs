@@ -7,8 +7,8 @@
 //! root's inverse stays valid.
 
 use super::SubsetSquares;
-use super::descent::{Descent, LevelRows};
-use vaglio_kernels::sums::{axpy, dot};
+use super::node_fit::LevelRows;
+use vaglio_kernels::sums::axpy;
 use vaglio_kernels::tolerance::LEAST_COMPLEMENT;
 
 /// Rows held out together, and the fits to all others.
@@ -74,8 +74,9 @@ impl LossTangent {
         self.size += 1;
     }
 
-    /// Computes Δe. Cost O(m·s + K·s³), or O(m) if rows are held out one by one.
-    fn lift(
+    /// Computes Δe, which the tangent at the residuals e adds to Xᵀy. `None` if a system is singular. Cost O(m·s + K·s³),
+    /// or O(m) if rows are held out one by one.
+    pub fn lift(
         &self,
         held_out: &HeldOutFits,
         e: &[f64],
@@ -114,19 +115,6 @@ impl LossTangent {
             2.0 * (0..size).map(|k| z(k)[row] * b[k]).sum::<f64>()
         }));
         Some(())
-    }
-
-    /// Computes Δe, which the tangent at the residuals of each output adds to Xᵀy, and returns what it adds to the
-    /// total. Returns `None` if that is not finite or a system is singular.
-    pub fn tangent(&self, of: &SubsetSquares, held_out: &HeldOutFits, room: &mut Descent<'_>) -> Option<f64> {
-        let Descent { levels, residuals, lifted, systems, .. } = room;
-        let mut total = 0.0;
-        lifted.resize_with(residuals.len(), Vec::new);
-        for ((e, y), u) in residuals.iter().zip(&of.targets).zip(lifted) {
-            self.lift(held_out, e, levels, systems, u)?;
-            total += 2.0 * dot(of.level, u, y) - dot(of.level, u, e);
-        }
-        total.is_finite().then_some(total)
     }
 }
 

@@ -9,7 +9,6 @@
 //! G. Furnival, R. Wilson, *Regressions by leaps and bounds*, Technometrics 16 (1974); J. Liu, S. Rosen, C. Zhong, C.
 //! Rudin, *OKRidge: scalable optimal k-sparse ridge regression*, NeurIPS 2023, for D = λ_min(H)·I.
 
-mod descent;
 mod held_out_bound;
 mod node;
 mod node_fit;

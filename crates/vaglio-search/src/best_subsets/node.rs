@@ -13,10 +13,9 @@
 //! J. Liu, S. Shafiee, A. Lodi, *Scalable first-order method for certifying optimal k-sparse GLMs*, ICML 2025, for
 //! bounds of this relaxation by first-order steps.
 
-use super::descent::Descent;
-use super::held_out_bound::LossTangent;
-use super::node_fit::NodeFit;
-use super::{OpenSubtree, SubsetSquares};
+use super::SubsetSquares;
+use super::held_out_bound::{LossTangent, PartSystem};
+use super::node_fit::{LevelRows, NodeFit};
 use vaglio_kernels::checkpoint;
 use vaglio_kernels::sums::{axpy, dot};
 
@@ -25,26 +24,49 @@ const PASSES: usize = 6;
 /// Share of the gap between a bound and its limit that is not worth another pass.
 const CLOSE: f64 = 0.05;
 
+/// Buffers shared by the nodes on one path down the tree, so that a step down copies little and allocates nothing.
+#[derive(Default)]
+pub(super) struct Descent<'s> {
+    pub levels: Vec<LevelRows>,
+    /// Residuals of each output.
+    residuals: Vec<Vec<f64>>,
+    lifted: Vec<Vec<f64>>,
+    systems: Vec<PartSystem>,
+    /// Fit of a node with one more column.
+    pub last: NodeFit,
+    /// Discarded nodes.
+    pub spare: Vec<SubtreeNode<'s>>,
+}
+
+impl<'s> Descent<'s> {
+    /// Copies a node, reusing the memory of a discarded one.
+    pub fn copied(&mut self, node: &SubtreeNode<'s>) -> SubtreeNode<'s> {
+        let mut copy = self.spare.pop().unwrap_or_else(|| SubtreeNode::empty(node.of));
+        copy.copy_from(node);
+        copy
+    }
+}
+
 pub(super) struct SubtreeNode<'s> {
     pub of: &'s SubsetSquares,
     pub fixed: Vec<usize>,
     pub free: Vec<usize>,
-    excluded: Vec<usize>,
+    pub excluded: Vec<usize>,
     /// Largest admissible residual sum of squares by size; −∞ for sizes that are ruled out.
-    limits: Vec<f64>,
+    pub limits: Vec<f64>,
     /// v and p = g − Pv, of each output.
-    v: Vec<Vec<f64>>,
-    p: Vec<Vec<f64>>,
-    along: Vec<Vec<f64>>,
+    pub v: Vec<Vec<f64>>,
+    pub p: Vec<Vec<f64>>,
+    pub along: Vec<Vec<f64>>,
     total: f64,
     pub fit: NodeFit,
-    lift: Option<LossTangent>,
+    pub lift: Option<LossTangent>,
     /// Whether v has changed, or columns were fixed or excluded, since the last test.
     is_moved: bool,
     /// Whether the fixed columns with one more were already examined.
     pub begun: bool,
     /// Lower bound over all remaining sizes.
-    bound: f64,
+    pub bound: f64,
     tested: Tested,
     /// Number of coordinate steps.
     pub steps: usize,
@@ -102,34 +124,6 @@ impl<'s> SubtreeNode<'s> {
         }
         (self.total, self.bound, self.steps) = (other.total, other.bound, other.steps);
         (self.is_moved, self.begun) = (other.is_moved, other.begun);
-    }
-
-    /// Creates the node of an open subtree.
-    pub fn at(of: &'s SubsetSquares, open: &OpenSubtree, limits: Vec<f64>, room: &mut Descent<'s>) -> Self {
-        let size = of.columns();
-        let mut node = SubtreeNode {
-            free: (0..size).filter(|k| !open.excluded.contains(k)).collect(),
-            excluded: open.excluded.clone(),
-            limits,
-            v: vec![vec![0.0; size]; of.along.len()],
-            p: of.along.clone(),
-            along: of.along.clone(),
-            fit: NodeFit::new(&of.along, of.total),
-            lift: of.held_out.as_ref().map(LossTangent::new),
-            bound: open.bound,
-            ..SubtreeNode::empty(of)
-        };
-        open.fixed.iter().for_each(|&column| node.include(column, room));
-        if open.begun {
-            node.raise(room);
-            node.begun = true;
-        }
-        node
-    }
-
-    pub fn open(&self) -> OpenSubtree {
-        let (fixed, excluded) = (self.fixed.clone(), self.excluded.clone());
-        OpenSubtree { bound: self.bound, fixed, excluded, begun: self.begun }
     }
 
     pub fn limit(&self, size: usize) -> f64 {
@@ -347,7 +341,16 @@ impl<'s> SubtreeNode<'s> {
             (0..v.len()).filter(|&k| v[k] != 0.0).for_each(|k| axpy(level, -v[k], &of.x[k], e));
         }
         checkpoint();
-        let Some(total) = lift.tangent(of, held_out, room) else { return };
+        let Descent { levels, residuals, lifted, systems, .. } = room;
+        let mut total = 0.0;
+        lifted.resize_with(residuals.len(), Vec::new);
+        for ((e, y), u) in residuals.iter().zip(&of.targets).zip(lifted) {
+            let Some(()) = lift.lift(held_out, e, levels, systems, u) else { return };
+            total += 2.0 * dot(level, u, y) - dot(level, u, e);
+        }
+        if !total.is_finite() {
+            return;
+        }
         let mut raised = room.copied(self);
         raised.total = of.total + total;
         for (output, lifted) in room.lifted.iter().enumerate() {

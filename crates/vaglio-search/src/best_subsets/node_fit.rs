@@ -1,8 +1,26 @@
 //! Fit of a subset, with the gain of adding each column.
 
 use super::SubsetSquares;
-use super::descent::LevelRows;
 use vaglio_kernels::sums::axpy;
+
+/// A fixed column with its rows of factors. The parent's next child overwrites them.
+#[derive(Debug, Default)]
+pub(super) struct LevelRows {
+    pub column: usize,
+    /// Row of the Cholesky factor of H in the fixed columns, over all columns.
+    pub row: Vec<f64>,
+    /// For rows held out together: a column of Z with H = ZZᵀ, and the row of the lower factor that produced it.
+    pub z: Vec<f64>,
+    pub factor: Vec<f64>,
+}
+
+impl LevelRows {
+    /// Splits the levels into those above one and that one.
+    pub fn next(levels: &mut [LevelRows], at: usize) -> (&[LevelRows], &mut LevelRows) {
+        let (known, next) = levels.split_at_mut(at);
+        (known, &mut next[0])
+    }
+}
 
 /// Schur complements and gradients of all columns. The rows of the subset's Cholesky factor over all columns are in the
 /// levels of the descent.

@@ -1,8 +1,7 @@
 //! Starting subsets by a greedy search with exchanges.
 
 use super::SubsetSquares;
-use super::descent::LevelRows;
-use super::node_fit::{FitRoom, NodeFit};
+use super::node_fit::{FitRoom, LevelRows, NodeFit};
 use vaglio_kernels::checkpoint;
 
 /// Maximum passes of exchanges over a subset.

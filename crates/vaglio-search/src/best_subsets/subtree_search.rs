@@ -1,8 +1,8 @@
 //! Depth-first search of a subtree.
 
 use super::SubsetSquares;
-use super::descent::Descent;
-use super::node::SubtreeNode;
+use super::held_out_bound::LossTangent;
+use super::node::{Descent, SubtreeNode};
 use super::node_fit::{FitRoom, NodeFit};
 use vaglio_kernels::checkpoint;
 
@@ -64,6 +64,30 @@ impl SubsetSquares {
     /// The whole tree above the initially fixed columns.
     pub fn root(&self, fixed: Vec<usize>) -> OpenSubtree {
         OpenSubtree { bound: f64::NEG_INFINITY, fixed, excluded: Vec::new(), begun: false }
+    }
+}
+
+impl<'s> SubtreeNode<'s> {
+    /// Creates the node of an open subtree.
+    fn at(of: &'s SubsetSquares, open: &OpenSubtree, limits: Vec<f64>, room: &mut Descent<'s>) -> Self {
+        let size = of.columns();
+        let mut node = SubtreeNode::empty(of);
+        node.free = (0..size).filter(|k| !open.excluded.contains(k)).collect();
+        (node.excluded, node.limits, node.bound) = (open.excluded.clone(), limits, open.bound);
+        (node.v, node.p, node.along) = (vec![vec![0.0; size]; of.along.len()], of.along.clone(), of.along.clone());
+        node.fit = NodeFit::new(&of.along, of.total);
+        node.lift = of.held_out.as_ref().map(LossTangent::new);
+        open.fixed.iter().for_each(|&column| node.include(column, room));
+        if open.begun {
+            node.raise(room);
+            node.begun = true;
+        }
+        node
+    }
+
+    fn open(&self) -> OpenSubtree {
+        let (fixed, excluded) = (self.fixed.clone(), self.excluded.clone());
+        OpenSubtree { bound: self.bound, fixed, excluded, begun: self.begun }
     }
 }
 

@@ -1,12 +1,13 @@
 //! Bounds of scores from least squares fits.
 
-use super::MOST_COLUMNS;
 use crate::best_subsets::{HeldOutFits, OpenSubtree, PruneTest, SearchOutcome, SubsetSquares};
 use crate::order::TreeOrder;
 use crate::{Rules, SubsetScorer};
 use vaglio_core::{Feature, Result, ScoreOfSquares, SquaresBound};
 use vaglio_kernels::{Level, parallel};
 
+/// Largest number of columns with cached products.
+pub(crate) const MOST_COLUMNS: usize = 4096;
 /// Largest number of nodes per subtree if some size has no limit.
 const PART_WITHOUT_LIMIT: usize = 1 << 12;
 /// Number of bisection steps that convert a bound of a score into one of squares.

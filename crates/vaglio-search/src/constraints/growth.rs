@@ -14,19 +14,22 @@ pub struct Growth<'r> {
     cost: f64,
 }
 
-impl<'r> Growth<'r> {
-    pub(super) fn new(rules: &'r Rules, subset: &'r [Feature]) -> Self {
+impl Rules {
+    /// A view of a subset that checks additions and removals.
+    pub fn at<'r>(&'r self, subset: &'r [Feature]) -> Growth<'r> {
         let count = |has: &[bool]| subset.iter().filter(|&&f| has[f]).count();
-        let counts = rules.groups.iter().map(|group| count(&group.has)).collect();
-        let mut paid = vec![false; rules.prices.len()];
-        let items = subset.iter().filter_map(|f| rules.needs.get(f)).flatten();
+        let counts = self.groups.iter().map(|group| count(&group.has)).collect();
+        let mut paid = vec![false; self.prices.len()];
+        let items = subset.iter().filter_map(|f| self.needs.get(f)).flatten();
         items.for_each(|&item| paid[item] = true);
         // Summed in the order of items, so that the order of columns does not matter.
-        let prices = rules.prices.iter().zip(&paid).filter(|(_, paid)| **paid);
+        let prices = self.prices.iter().zip(&paid).filter(|(_, paid)| **paid);
         let cost = prices.fold(0.0, |sum, (price, _)| sum + price);
-        Growth { rules, subset, counts, paid, cost }
+        Growth { rules: self, subset, counts, paid, cost }
     }
+}
 
+impl Growth<'_> {
     /// Total cost of the columns.
     pub fn cost(&self) -> f64 {
         self.cost

@@ -1,6 +1,6 @@
 //! Constraints on the columns of a design.
 
-use super::{AtMost, Constraints, Growth, Heredity, Listed, Sign};
+use super::{AtMost, Constraints, Heredity, Listed, Sign};
 use std::collections::{BTreeMap, HashMap};
 use vaglio_core::{Block, Design, Error, Feature, Result};
 
@@ -144,11 +144,6 @@ impl Rules {
         let is_other =
             |(feature, weight): &(Feature, f64)| self.sign(*feature).is_some_and(|sign| !sign.is_of(*weight));
         subset.iter().copied().zip(weights).filter(is_other).map(|(feature, _)| feature).collect()
-    }
-
-    /// A view of a subset that checks additions and removals.
-    pub fn at<'r>(&'r self, subset: &'r [Feature]) -> Growth<'r> {
-        Growth::new(self, subset)
     }
 
     /// Whether a subset keeps all rules but signs, which need its weights. Cost O(s·(s + groups)).

@@ -1,9 +1,8 @@
 //! Serialization of searches: shared settings and the strategy's own in one map.
 
-use super::Search;
 use crate::chain::Chain;
 use crate::settings::SearchSettings;
-use crate::strategy::{SearchStrategy, registered};
+use crate::strategy::{Search, SearchStrategy, registered};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::de::value::{MapAccessDeserializer, MapDeserializer, SeqAccessDeserializer};
 use serde::de::{self, DeserializeSeed, Deserializer, Error as _, IntoDeserializer, MapAccess, SeqAccess, Visitor};

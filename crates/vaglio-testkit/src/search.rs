@@ -2,8 +2,8 @@
 //!
 //! A search may have settings that force, exclude or join columns, by the names or indices of the design. The design
 //! needs a ridge readout, at least three non-constant columns, and at least two steps of the search. A search without
-//! steps, such as one of all subsets, is tested by its entries, and must emit [`Event::Visited`] before each part of
-//! its work.
+//! steps, such as one of all subsets, is tested by its entries, and must emit
+//! [`Event::Visited`](vaglio_core::Event::Visited) before each part of its work.
 
 use crate::law_violation::{Law, laws};
 use crate::replay::replay;
@@ -13,21 +13,21 @@ pub use constants::{constants, lacking, no_candidates};
 pub use constraints::constraints;
 pub use few_rows::few_rows;
 pub use pauses::pauses;
+use recorded_run::{RecordingObserver, full, run, same_path};
 pub use shared_settings::settings;
 pub use ties::ties;
-use vaglio_core::{Answer, Criterion, Design, Event, Observer, Path, Step, StopReason};
-use vaglio_search::{Search, SearchContext, SubsetScorer};
+use vaglio_core::{Criterion, Design, Path, StopReason};
+use vaglio_search::Search;
 
 mod constants;
 mod constraints;
 mod empty_results;
 mod few_rows;
 mod pauses;
+mod recorded_run;
 mod serialized_settings;
 mod shared_settings;
 mod ties;
-
-const SEED: u64 = 7;
 
 /// Checks all laws of a search with a criterion on a design.
 ///
@@ -209,88 +209,4 @@ pub fn stops(search: &Search, criterion: &dyn Criterion, design: &Design, tolera
         sound(subject, &part).map_err(|broken| broken.within(&on()))?;
     }
     Ok(())
-}
-
-/// Fails at the first difference between paths; the debug format distinguishes all numbers.
-fn same_path(law: Law, on: &str, first: &Path, second: &Path) -> LawResult {
-    let told = |path: &Path| -> Vec<String> {
-        let Path { empty, steps, entries, chosen, allowed, stop_reason, .. } = path;
-        let rest =
-            (chosen, allowed, stop_reason, &path.certificate, &path.alternatives, path.diagnostics, &path.stages);
-        [format!("{empty:?} of the empty subset")]
-            .into_iter()
-            .chain(steps.iter().map(|step| format!("{step:?}")))
-            .chain(entries.iter().map(|entry| format!("{entry:?}")))
-            .chain([format!("{rest:?}")])
-            .collect()
-    };
-    let (first, second) = (told(first), told(second));
-    match first.iter().zip(&second).find(|(a, b)| a != b) {
-        Some((expected, found)) => Err(law.broken(on, expected, found)),
-        None => law.must(first.len() == second.len(), || on.into(), first.len(), second.len()),
-    }
-}
-
-/// Runs a full search; checks that it has entries and no NaN.
-fn full(law: Law, search: &Search, criterion: &dyn Criterion, design: &Design) -> LawResult<(Path, RecordingObserver)> {
-    let mut witness = RecordingObserver::default();
-    let path = run(law, search, criterion, design, &mut witness)?;
-    for (number, step) in path.steps.iter().enumerate() {
-        law.number(|| format!("the score of step {}", number + 1), step.score.loss)?;
-    }
-    for entry in &path.entries {
-        law.number(|| format!("the score of entry {:?}", entry.subset), entry.score.loss)?;
-    }
-    law.must(!path.entries.is_empty(), || "the whole path".into(), "at least one entry", path.stop_reason)?;
-    Ok((path, witness))
-}
-
-fn run(
-    law: Law,
-    search: &Search,
-    criterion: &dyn Criterion,
-    design: &Design,
-    witness: &mut RecordingObserver,
-) -> LawResult<Path> {
-    law.ran(|| "the columns".into(), || search.check(criterion, design))?;
-    let subset =
-        law.ran(|| "opening a subset".into(), || SubsetScorer::open(criterion, design, &search.extent(design)?))?;
-    let mut context = SearchContext::new(criterion, design, subset, witness, SEED);
-    law.ran(|| "the search".into(), || search.run(&mut context))
-}
-
-/// An observer that records events, and stops after a given number.
-#[derive(Debug, Default)]
-struct RecordingObserver {
-    seen: Vec<Step>,
-    promised: Option<usize>,
-    asked: usize,
-    stop_after: Option<usize>,
-}
-
-impl RecordingObserver {
-    fn answer(&self, count: usize) -> Answer {
-        match self.stop_after {
-            Some(after) if count >= after => Answer::Stop(StopReason::Interrupted),
-            _ => Answer::Continue,
-        }
-    }
-}
-
-impl Observer for RecordingObserver {
-    fn observe(&mut self, event: &Event<'_>) -> Answer {
-        match *event {
-            Event::Begin { steps } => self.promised = Some(steps),
-            Event::Step(step) => {
-                self.seen.push(step.clone());
-                return self.answer(self.seen.len());
-            }
-            Event::Visited { .. } => {
-                self.asked += 1;
-                return self.answer(self.asked);
-            }
-            _ => {}
-        }
-        Answer::Continue
-    }
 }

@@ -1,6 +1,6 @@
 //! Laws of refitted learners: data that must not influence a model.
 
-use super::{alike, fitted, predicted};
+use super::fits::{alike, fitted, predicted};
 use crate::law_violation::Law;
 use crate::{LawResult, design_copies};
 use vaglio_core::{Error, Feature, Form, Learner, Problem};

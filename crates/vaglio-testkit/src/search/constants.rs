@@ -1,7 +1,7 @@
 //! Laws of constant columns.
 
+use super::recorded_run::{RecordingObserver, full, run};
 use super::serialized_settings::named;
-use super::{RecordingObserver, full, run};
 use crate::law_violation::Law;
 use crate::replay::moved;
 use crate::{LawResult, design_copies};

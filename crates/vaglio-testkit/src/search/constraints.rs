@@ -1,12 +1,12 @@
 //! The law of searches with the setting `constraints`.
 
-use super::{RecordingObserver, SEED};
+use super::recorded_run::{RecordingObserver, SEED, run};
 use crate::law_violation::Law;
 use crate::replay::replay;
 use crate::trial::Subject;
 use crate::{LawResult, SplitMix64};
 use vaglio_core::{Criterion, Design, Feature, Score, serde_json};
-use vaglio_search::{Constraints, Search, SearchContext, Sign, SubsetScorer};
+use vaglio_search::{Constraints, Search, Sign};
 
 /// Every subset on the path and every entry satisfies the constraints: groups, costs and signs of weights. A search
 /// passes if it lacks the setting `constraints` or rejects its value.
@@ -20,10 +20,8 @@ pub fn constraints(search: &Search, criterion: &dyn Criterion, design: &Design) 
         }
         let rules = law.ran(on, || search.rules(design))?;
         let Some(rules) = rules else { return Err(law.broken(on(), "`Search::rules` that says them", "none")) };
-        let subset = law.ran(on, || SubsetScorer::open(criterion, design, &search.extent(design)?))?;
         let mut witness = RecordingObserver::default();
-        let mut context = SearchContext::new(criterion, design, subset, &mut witness, SEED);
-        let path = law.ran(on, || search.run(&mut context))?;
+        let path = run(law, &search, criterion, design, &mut witness).map_err(|broken| broken.within(&on()))?;
         let visits = replay(law, design, &path)?.into_iter().map(|visit| (visit.subset, visit.score));
         let entries = path.entries.iter().map(|entry| (entry.subset.clone(), Some(entry.score)));
         for (subset, score) in visits.chain(entries) {

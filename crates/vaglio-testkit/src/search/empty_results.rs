@@ -1,6 +1,6 @@
 //! Searches that rightly stay at the empty subset.
 
-use super::{RecordingObserver, run};
+use super::recorded_run::{RecordingObserver, run};
 use crate::LawResult;
 use crate::trial::Subject;
 use vaglio_core::{Criterion, CriterionTraits, Design, Feature, HeldOut, Result as Made, Score, Squared, saved};

@@ -1,5 +1,6 @@
 //! The law of designs with very few rows.
 
+use super::recorded_run::SEED;
 use crate::law_violation::Law;
 use crate::{LawResult, design_copies};
 use vaglio_core::{Criterion, Design, Silent};
@@ -15,7 +16,7 @@ pub fn few_rows(search: &Search, criterion: &dyn Criterion, design: &Design) -> 
             criterion.check(&few)?;
             search.check(criterion, &few)?;
             let subset = SubsetScorer::open(criterion, &few, &search.extent(&few)?)?;
-            search.run(&mut SearchContext::new(criterion, &few, subset, &mut Silent, super::SEED)).map(drop)
+            search.run(&mut SearchContext::new(criterion, &few, subset, &mut Silent, SEED)).map(drop)
         };
         law.calm(on, searched)?.ok();
     }

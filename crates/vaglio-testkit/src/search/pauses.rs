@@ -1,6 +1,6 @@
 //! The law of searches that pause.
 
-use super::{RecordingObserver, SEED, full, same_path};
+use super::recorded_run::{RecordingObserver, SEED, full, same_path};
 use crate::LawResult;
 use crate::law_violation::Law;
 use vaglio_core::{Criterion, Design};

@@ -1,7 +1,7 @@
 //! The law of settings that searches share.
 
+use super::recorded_run::{RecordingObserver, run};
 use super::serialized_settings::{named, with};
-use super::{RecordingObserver, run};
 use crate::LawResult;
 use crate::law_violation::Law;
 use crate::replay::{moved, replay};

@@ -1,6 +1,6 @@
 //! The law of equal columns.
 
-use super::full;
+use super::recorded_run::full;
 use super::serialized_settings::named;
 use crate::law_violation::Law;
 use crate::replay::{moved, replay};

@@ -1,0 +1,97 @@
+//! Runs of a search with a record of its events.
+
+use crate::LawResult;
+use crate::law_violation::Law;
+use vaglio_core::{Answer, Criterion, Design, Event, Observer, Path, Step, StopReason};
+use vaglio_search::{Search, SearchContext, SubsetScorer};
+
+pub(super) const SEED: u64 = 7;
+
+/// Fails at the first difference between paths; the debug format distinguishes all numbers.
+pub(super) fn same_path(law: Law, on: &str, first: &Path, second: &Path) -> LawResult {
+    let told = |path: &Path| -> Vec<String> {
+        let Path { empty, steps, entries, chosen, allowed, stop_reason, .. } = path;
+        let rest =
+            (chosen, allowed, stop_reason, &path.certificate, &path.alternatives, path.diagnostics, &path.stages);
+        [format!("{empty:?} of the empty subset")]
+            .into_iter()
+            .chain(steps.iter().map(|step| format!("{step:?}")))
+            .chain(entries.iter().map(|entry| format!("{entry:?}")))
+            .chain([format!("{rest:?}")])
+            .collect()
+    };
+    let (first, second) = (told(first), told(second));
+    match first.iter().zip(&second).find(|(a, b)| a != b) {
+        Some((expected, found)) => Err(law.broken(on, expected, found)),
+        None => law.must(first.len() == second.len(), || on.into(), first.len(), second.len()),
+    }
+}
+
+/// Runs a full search; checks that it has entries and no NaN.
+pub(super) fn full(
+    law: Law,
+    search: &Search,
+    criterion: &dyn Criterion,
+    design: &Design,
+) -> LawResult<(Path, RecordingObserver)> {
+    let mut witness = RecordingObserver::default();
+    let path = run(law, search, criterion, design, &mut witness)?;
+    for (number, step) in path.steps.iter().enumerate() {
+        law.number(|| format!("the score of step {}", number + 1), step.score.loss)?;
+    }
+    for entry in &path.entries {
+        law.number(|| format!("the score of entry {:?}", entry.subset), entry.score.loss)?;
+    }
+    law.must(!path.entries.is_empty(), || "the whole path".into(), "at least one entry", path.stop_reason)?;
+    Ok((path, witness))
+}
+
+pub(super) fn run(
+    law: Law,
+    search: &Search,
+    criterion: &dyn Criterion,
+    design: &Design,
+    witness: &mut RecordingObserver,
+) -> LawResult<Path> {
+    law.ran(|| "the columns".into(), || search.check(criterion, design))?;
+    let subset =
+        law.ran(|| "opening a subset".into(), || SubsetScorer::open(criterion, design, &search.extent(design)?))?;
+    let mut context = SearchContext::new(criterion, design, subset, witness, SEED);
+    law.ran(|| "the search".into(), || search.run(&mut context))
+}
+
+/// An observer that records events, and stops after a given number.
+#[derive(Debug, Default)]
+pub(super) struct RecordingObserver {
+    pub seen: Vec<Step>,
+    pub promised: Option<usize>,
+    pub asked: usize,
+    pub stop_after: Option<usize>,
+}
+
+impl RecordingObserver {
+    fn answer(&self, count: usize) -> Answer {
+        match self.stop_after {
+            Some(after) if count >= after => Answer::Stop(StopReason::Interrupted),
+            _ => Answer::Continue,
+        }
+    }
+}
+
+impl Observer for RecordingObserver {
+    fn observe(&mut self, event: &Event<'_>) -> Answer {
+        match *event {
+            Event::Begin { steps } => self.promised = Some(steps),
+            Event::Step(step) => {
+                self.seen.push(step.clone());
+                return self.answer(self.seen.len());
+            }
+            Event::Visited { .. } => {
+                self.asked += 1;
+                return self.answer(self.asked);
+            }
+            _ => {}
+        }
+        Answer::Continue
+    }
+}

@@ -1,6 +1,7 @@
 //! HITON-PC: parents and children of the target.
 
 mod fisher;
+mod independence_test;
 mod likelihood;
 mod tail;
 
@@ -8,6 +9,7 @@ use crate::bins::Bins;
 use crate::column_weights::{ColumnWeighting, Originals, members, scored_by_weights};
 use crate::target::{Output, check};
 use fisher::FisherTest;
+use independence_test::IndependenceTest;
 use likelihood::Likelihood;
 use vaglio_core::{Criterion, CriterionTraits, Design, Error, Estimate, Plan, Result, SearchExtent, part, setting};
 use vaglio_kernels::parallel;
@@ -86,18 +88,6 @@ pub enum Independence {
     FisherZ,
     /// Likelihood ratio of binned columns.
     GSquared,
-}
-
-/// ln p of a column given some of the others, by their places among these; `None` if not tested.
-type Given<'t> = dyn Fn(&[usize]) -> Option<f64> + 't;
-
-/// Test of columns, named by their place, against the target.
-trait IndependenceTest: Send + Sync {
-    /// ln p without conditions: the least over outputs, times their number.
-    fn alone(&self, x: usize) -> f64;
-
-    /// Test of `x` given some of `others`, named by their place among these.
-    fn given<'t>(&'t self, x: usize, others: &'t [usize]) -> Box<Given<'t>>;
 }
 
 impl HitonPc {

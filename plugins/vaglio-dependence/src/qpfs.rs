@@ -8,6 +8,7 @@ use crate::bins::Bins;
 use crate::column_weights::{ColumnWeighting, members, scored_by_weights};
 use crate::target::{Output, check};
 use program::SimplexQuadraticProgram;
+pub use similarities::Similarity;
 use similarities::{Similarities, kernels_of};
 use vaglio_core::{Criterion, Design, Error, Estimate, Plan, Result, SearchExtent, part, setting};
 
@@ -77,19 +78,6 @@ pub struct Qpfs {
 
 vaglio_core::setters!(Qpfs { similarity: Similarity, alpha: Alpha, bins: Bins; nystrom: Option<usize>; });
 
-/// Similarity of two columns, and of a column and the target.
-#[setting]
-#[derive(Copy, Default, PartialEq, Eq)]
-pub enum Similarity {
-    /// Mutual information of binned columns.
-    #[default]
-    MutualInformation,
-    /// Absolute correlation.
-    Correlation,
-    /// Normalized Hilbert–Schmidt independence.
-    Nhsic,
-}
-
 /// Weight of relevance.
 #[setting]
 #[derive(Copy, PartialEq)]
@@ -119,7 +107,7 @@ impl ColumnWeighting for Qpfs {
     /// Computes the weights. Cost O(n² m) plus the program; with `nystrom` of r columns O(nrm).
     fn weights(&self, design: &Design) -> Result<Vec<f64>> {
         let members = members(design);
-        let similarities = Similarities::new(self, design, &members)?;
+        let similarities = Similarities::new(self.similarity, self.bins, self.nystrom, design, &members)?;
         let alpha = match self.alpha {
             Alpha::Value(alpha) => alpha,
             Alpha::Rule(AlphaRule::Auto) => similarities.balance(),

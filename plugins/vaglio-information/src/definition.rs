@@ -1,7 +1,6 @@
 //! Definition of the criterion: a fit on all rows, and its degrees of freedom from an orthogonal factor.
 
-use crate::measure::DataScale;
-use crate::{Information, InformationMeasure};
+use crate::measure::{DataScale, InformationMeasure};
 use ndarray::Array2;
 use vaglio_core::{Design, Error, Feature, PowerOfTwoScaling, Result, Score, Squared, row_weights};
 use vaglio_kernels::freedom;
@@ -23,7 +22,7 @@ impl<'d> Definition<'d> {
     ///
     /// # Errors
     /// [`Error::Setting`] on `variance` if all columns leave no degrees of freedom to estimate it; errors of the fits.
-    pub fn new(criterion: Information, design: &'d Design) -> Result<Self> {
+    pub fn new(measure: InformationMeasure, variance: Option<f64>, design: &'d Design) -> Result<Self> {
         let rows = design.rows() as f64;
         let (units, design) = match design.in_units() {
             Some((units, scaled)) => {
@@ -32,15 +31,15 @@ impl<'d> Definition<'d> {
             }
             None => (PowerOfTwoScaling::default(), design),
         };
-        let scale = DataScale { rows, least: f64::MIN_POSITIVE, variance: criterion.variance.unwrap_or(0.0) };
-        let mut definition = Definition { design, units, measure: criterion.measure, scale };
+        let scale = DataScale { rows, least: f64::MIN_POSITIVE, variance: variance.unwrap_or(0.0) };
+        let mut definition = Definition { design, units, measure, scale };
         let first = design.lambdas()[0];
-        match criterion.measure {
+        match measure {
             InformationMeasure::Training | InformationMeasure::Gcv => {}
             InformationMeasure::Aic | InformationMeasure::Aicc | InformationMeasure::Bic => {
                 definition.scale.least = (HIDDEN_ERROR * definition.error(&[], first)?).max(f64::MIN_POSITIVE);
             }
-            InformationMeasure::Cp if criterion.variance.is_some() => {}
+            InformationMeasure::Cp if variance.is_some() => {}
             InformationMeasure::Cp => {
                 let all = design.candidates();
                 let free = rows - definition.freedom(&all, first)?;

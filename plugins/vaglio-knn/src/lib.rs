@@ -5,11 +5,9 @@
 mod model;
 mod neighbours;
 
-use model::NeighboursModel;
-use vaglio_core::{Error, Feature, Form, Learner, Model, Problem, Refit, Result, part, setting};
-
-/// Maximum number of neighbours.
-const MOST: usize = 1_000_000;
+pub use model::Weights;
+use model::{MOST, NeighboursModel};
+use vaglio_core::{Error, Feature, Form, Learner, Model, Problem, Refit, Result, part};
 
 /// k nearest neighbours, by Euclidean distance in the selected columns.
 ///
@@ -64,17 +62,6 @@ impl Knn {
     pub fn new(neighbours: usize) -> Self {
         Knn { neighbours, ..Knn::default() }
     }
-}
-
-/// Weights of neighbours.
-#[setting]
-#[derive(Copy, PartialEq, Eq, Default)]
-pub enum Weights {
-    /// All equal.
-    #[default]
-    Uniform,
-    /// Inverse to their distance.
-    Distance,
 }
 
 impl Learner for Knn {

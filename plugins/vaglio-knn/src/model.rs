@@ -1,9 +1,24 @@
 //! Model of nearest neighbours: the training rows.
 
 use crate::neighbours::each_nearest;
-use crate::{MOST, Weights};
 use ndarray::{Array1, Array2, ArrayView1};
-use vaglio_core::{Columns, Error, Feature, ModelData, ModelParts, Predict, Predictor, Result, row_weights, saved};
+use vaglio_core::{
+    Columns, Error, Feature, ModelData, ModelParts, Predict, Predictor, Result, row_weights, saved, setting,
+};
+
+/// Maximum number of neighbours.
+pub(crate) const MOST: usize = 1_000_000;
+
+/// Weights of neighbours.
+#[setting]
+#[derive(Copy, PartialEq, Eq, Default)]
+pub enum Weights {
+    /// All equal.
+    #[default]
+    Uniform,
+    /// Inverse to their distance.
+    Distance,
+}
 
 /// Training rows with their targets.
 #[saved(ModelData, "neighbours")]

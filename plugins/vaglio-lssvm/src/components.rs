@@ -1,17 +1,29 @@
 //! Kernel components on landmarks.
 
-use crate::Scaling;
 use crate::entropy::LandmarkSelection;
 use crate::features::{columns_of, overflow, similarity};
 use crate::kernel::ResolvedKernel;
 use crate::landmarks::LandmarkSet;
 use crate::model::LsSvmModel;
 use ndarray::Array2;
-use vaglio_core::{Columns, Error, Feature, FeatureMap, Model, PartOutputs, Result, Trained};
+use vaglio_core::{Columns, Error, Feature, FeatureMap, Model, PartOutputs, Result, Trained, setting};
 use vaglio_kernels::linalg::eigh;
 use vaglio_kernels::tile::Tile;
 use vaglio_kernels::tolerance::COMPONENT_ROUNDING;
 use vaglio_kernels::{Column, Level};
+
+/// Scaling of components.
+#[setting]
+#[derive(Copy, PartialEq, Eq, Default)]
+pub enum Scaling {
+    /// By D_ii^{−½}: inner products of rows of components are the kernel.
+    #[default]
+    Gram,
+    /// By √N·D_ii⁻¹: components have a mean square of 1 over the landmarks.
+    Entropy,
+    /// No components: the columns are the kernels of the landmarks.
+    None,
+}
 
 /// Map from the problem's columns to kernel components.
 #[derive(Debug)]

@@ -14,11 +14,12 @@ mod model;
 mod newton;
 mod similarity;
 
+pub use components::Scaling;
 pub use kernel::{Bandwidth, KernelKind, KernelSettings};
 pub use kernel_logistic::KernelLogistic;
 
 use std::sync::Arc;
-use vaglio_core::{Design, Error, Form, Lambda, Learner, LinearForm, Problem, Readout, Result, part, setting};
+use vaglio_core::{Design, Error, Form, Lambda, Learner, LinearForm, Problem, Readout, Result, part};
 
 /// Fixed-size least-squares support vector machine: ridge regression on kernel components, approximated from a few
 /// landmark rows ũ_1, …, ũ_N.
@@ -94,19 +95,6 @@ impl FsLsSvm {
     pub fn new(landmarks: usize) -> Self {
         FsLsSvm { landmarks, ..FsLsSvm::default() }
     }
-}
-
-/// Scaling of components.
-#[setting]
-#[derive(Copy, PartialEq, Eq, Default)]
-pub enum Scaling {
-    /// By D_ii^{−½}: inner products of rows of components are the kernel.
-    #[default]
-    Gram,
-    /// By √N·D_ii⁻¹: components have a mean square of 1 over the landmarks.
-    Entropy,
-    /// No components: the columns are the kernels of the landmarks.
-    None,
 }
 
 /// Maximum number of landmarks: their kernel matrix takes 3.2 GB.

@@ -7,12 +7,11 @@ mod echo_state;
 mod model;
 mod network;
 
-use model::States;
+pub use model::Decision;
+use model::{States, lengths};
 use network::Network;
 use std::sync::Arc;
-use vaglio_core::{
-    Columns, Design, Error, Form, Lambda, Learner, LinearForm, Problem, Readout, Result, Task, part, setting,
-};
+use vaglio_core::{Columns, Design, Error, Form, Lambda, Learner, LinearForm, Problem, Readout, Result, Task, part};
 
 /// A leaky echo-state network with a ridge readout; the search selects among its nodes.
 ///
@@ -108,17 +107,6 @@ impl Reservoir {
     }
 }
 
-/// Unit of prediction.
-#[setting]
-#[derive(Copy, PartialEq, Eq, Default)]
-pub enum Decision {
-    /// Every row by itself.
-    #[default]
-    Step,
-    /// Every series: predictions are averaged over its rows after warm-up.
-    Series,
-}
-
 /// Maximum number of units.
 const MOST_UNITS: usize = 20_000;
 
@@ -132,7 +120,7 @@ impl LinearForm for Reservoir {
         self.check()?;
         self.check_problem(problem)?;
         let columns = problem.columns();
-        let lengths = lengths_of(problem);
+        let lengths = lengths(problem.rows(), problem.series().map(|series| &series[..]))?;
         let (network, drawn_radius) = Network::draw(self, columns.len(), self.seed.unwrap_or(problem.seed()))?;
         let mut start = 0;
         let mut kept = Vec::with_capacity(problem.rows());
@@ -171,7 +159,7 @@ impl LinearForm for Reservoir {
 impl Reservoir {
     /// Rejects series that are too short or cannot be predicted as one.
     fn check_series(&self, problem: &Problem) -> Result<()> {
-        let lengths = lengths_of(problem);
+        let lengths = lengths(problem.rows(), problem.series().map(|series| &series[..]))?;
         if let Some(k) = lengths.iter().position(|&length| length <= self.warmup) {
             return Err(Error::setting(
                 "warmup",
@@ -243,23 +231,4 @@ impl Learner for Reservoir {
         }
         self.readout().map(|_| ())
     }
-}
-
-/// Lengths of the series of a problem.
-fn lengths_of(problem: &Problem) -> Vec<usize> {
-    let one = || vec![problem.rows()];
-    problem.series().map_or_else(one, |series| runs(series).collect())
-}
-
-/// Lengths of consecutive series; one series if none are given.
-fn lengths(rows: usize, series: Option<&[u32]>) -> Result<Vec<usize>> {
-    match series {
-        None => Ok(vec![rows]),
-        Some(series) if series.len() != rows => Err(Error::Shape(format!("{} series for {rows} rows", series.len()))),
-        Some(series) => Ok(runs(series).collect()),
-    }
-}
-
-fn runs(series: &[u32]) -> impl Iterator<Item = usize> {
-    series.chunk_by(|a, b| a == b).map(<[u32]>::len)
 }

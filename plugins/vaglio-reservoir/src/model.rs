@@ -1,12 +1,22 @@
 //! A trained reservoir.
 
 use crate::network::Network;
-use crate::{Decision, lengths};
 use ndarray::{Array2, Axis, s};
 use vaglio_core::{
     Coefficients, Columns, Error, Feature, FeatureMap, Model, ModelData, ModelParts, PartOutputs, Predictor,
-    ReadoutMap, Result, Trained, saved,
+    ReadoutMap, Result, Trained, saved, setting,
 };
+
+/// Unit of prediction.
+#[setting]
+#[derive(Copy, PartialEq, Eq, Default)]
+pub enum Decision {
+    /// Every row by itself.
+    #[default]
+    Step,
+    /// Every series: predictions are averaged over its rows after warm-up.
+    Series,
+}
 
 /// A linear readout of a network's states, with the part of the network that it needs.
 #[saved(ModelData, "reservoir")]
@@ -138,5 +148,14 @@ impl FeatureMap for States {
 
     fn found(&self) -> PartOutputs {
         PartOutputs::new("connections", self.network.connections()).and("drawn_spectral_radius", self.drawn_radius)
+    }
+}
+
+/// Lengths of consecutive series; one series if none are given.
+pub(crate) fn lengths(rows: usize, series: Option<&[u32]>) -> Result<Vec<usize>> {
+    match series {
+        None => Ok(vec![rows]),
+        Some(series) if series.len() != rows => Err(Error::Shape(format!("{} series for {rows} rows", series.len()))),
+        Some(series) => Ok(series.chunk_by(|a, b| a == b).map(<[u32]>::len).collect()),
     }
 }

@@ -1,7 +1,7 @@
 //! Fisher's z test of partial correlations.
 
+use super::independence_test::{Given, IndependenceTest};
 use super::tail::ln_tail;
-use super::{Given, IndependenceTest};
 use std::collections::HashMap;
 use std::sync::Mutex;
 use vaglio_core::{Design, Feature, standardized};

@@ -1,7 +1,7 @@
 //! G² test of binned columns.
 
+use super::independence_test::{Given, IndependenceTest};
 use super::tail::ln_tail;
-use super::{Given, IndependenceTest};
 use crate::bins::{Binned, Binning, Bins};
 use vaglio_core::{Design, Feature};
 use vaglio_kernels::parallel;

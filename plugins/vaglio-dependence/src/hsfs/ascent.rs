@@ -36,7 +36,7 @@ impl<'d> Ascent<'d> {
             design,
             level,
             weights: PairWeights::new(hsic, level, design, &shares),
-            scale: hsic.scale(1),
+            scale: hsic.kernel.scale(1),
             columns: parallel::map_slice(features, column),
         }
     }

@@ -1,7 +1,7 @@
 //! Definition of the criterion by m × m kernel matrices, as in the formulas.
 
+use super::settings::{Estimator, Hsic};
 use super::weights::relative_weights;
-use super::{Estimator, Hsic};
 use crate::kernel_matrix::{shares, standardized};
 use crate::target::Target;
 use vaglio_core::{Design, Feature, Result, Score};

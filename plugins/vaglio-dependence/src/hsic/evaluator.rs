@@ -1,6 +1,6 @@
 //! Shortcut: caches squared distances of the rows over the subset; a column adds its own.
 
-use super::Hsic;
+use super::settings::Hsic;
 use super::weights::PairWeights;
 use crate::kernel_matrix::{Padded, RowPairs, shares, standardized};
 use rayon::prelude::*;

@@ -1,6 +1,6 @@
 //! Weights of pairs of rows in the estimates, which are linear in the kernel matrix of the subset.
 
-use super::{Estimator, Hsic};
+use super::settings::{Estimator, Hsic};
 use crate::kernel_matrix::RowPairs;
 use crate::target::Target;
 use vaglio_core::Design;

@@ -15,8 +15,8 @@ use ndarray::Array2;
 use std::collections::HashMap;
 use std::sync::Arc;
 use vaglio_kernels::Level;
-use vaglio_kernels::linalg::{FactorizationError, eigh, pivoted};
-use vaglio_kernels::tolerance::{LEVEL_EIGENVALUES, LEVEL_TRACE, TRACE_ROUNDING};
+use vaglio_kernels::linalg::pivoted;
+use vaglio_kernels::tolerance::{LEVEL_TRACE, TRACE_ROUNDING};
 
 /// Maximum number of levels: their indices are bytes.
 const MOST: usize = 256;
@@ -238,30 +238,5 @@ impl LevelColumn {
             of_level(place) * (1.0 - w) + w * next
         };
         self.places.iter().enumerate().map(entry).collect()
-    }
-
-    /// Rows of ΓZF in the eigenvectors of FᵀZᵀΓZF, divided by ‖K̄‖^½ with `normalize`. Eigenvalues that sum to less
-    /// than 1e-8 of the norm are omitted. Cost O(m·columns).
-    ///
-    /// # Errors
-    /// Returns the errors of [`eigh`].
-    pub fn factor_rows(&self, shares: &[f64], normalize: bool) -> Result<FactorRows, FactorizationError> {
-        let (values, vectors) = eigh(self.spread.view())?;
-        let norm = self.square.sqrt();
-        let mut left = 0.0;
-        let first = values.iter().position(|v| {
-            left += v.max(0.0);
-            left > LEVEL_EIGENVALUES * norm
-        });
-        let root = if normalize { norm.sqrt() } else { 1.0 };
-        let column = |k: usize| {
-            let along = |place: usize| self.grid.row(place).iter().zip(vectors.column(k)).map(|(f, v)| f * v).sum();
-            let of_level: Vec<f64> = (0..self.grid.values.len()).map(along).collect();
-            let mut column = self.interpolated(|place| of_level[place] / root);
-            let mean: f64 = column.iter().zip(shares).map(|(v, p)| p * v).sum();
-            column.iter_mut().zip(shares).for_each(|(v, p)| *v = p * (*v - mean));
-            column
-        };
-        Ok(FactorRows::from_columns((first.unwrap_or(values.len())..values.len()).map(column)))
     }
 }

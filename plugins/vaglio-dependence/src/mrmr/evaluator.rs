@@ -1,13 +1,40 @@
 //! Shortcut: caches the dependence of the selected columns with all others.
 
-use super::{Dependence, Scheme};
-use vaglio_core::{Evaluator, Feature, Result, Score, SubsetChange};
+use super::pairwise_dependence::{Dependence, EntryCosts, Scheme};
+use vaglio_core::{
+    Design, EngineEvaluator, Estimate, Evaluator, Feature, Plan, Result, Score, SearchExtent, SubsetChange,
+};
 use vaglio_kernels::parallel;
+
+/// Plans the relevance of all columns, then one pass over them for each column selected for the first time.
+pub(super) fn plan<'d, D: Dependence + 'd>(
+    scheme: Scheme,
+    design: &'d Design,
+    extent: &SearchExtent,
+    of_columns: impl FnOnce(&[Feature]) -> D + 'd,
+) -> Plan<'d> {
+    let SearchExtent { largest, trials, .. } = *extent;
+    let EntryCosts { prepare, output, pair, bytes } = D::COSTS;
+    let (rows, features) = (design.planned_rows() as f64, design.features() as f64);
+    // A search that tries every column at each step takes trials / features steps.
+    let passes = (trials / features.max(1.0)).max(largest as f64).min(features);
+    let once = (prepare + output * design.targets().nrows() as f64) * rows * features;
+    let estimate = Estimate {
+        engine: D::ENGINE,
+        reason: D::REASON.into(),
+        flops: once + pair * rows * features * passes + trials * largest as f64,
+        bytes: features * (bytes * rows + 8.0 * passes),
+    };
+    Plan::by_engine(estimate, move || {
+        let all: Vec<Feature> = (0..design.features()).collect();
+        Ok(EngineEvaluator::new(D::ENGINE, PairSums::new(scheme, of_columns(&all))))
+    })
+}
 
 /// Evaluator of both mRMR criteria: O(mn) for a column selected for the first time, O(|S|) per trial.
 ///
 /// For S with Σᵢⱼ sᵢⱼ = P, adding i gives P + 2 Σⱼ sᵢⱼ + sᵢᵢ, and removing it P − 2 Σⱼ sᵢⱼ + sᵢᵢ, with sums over j ∈ S.
-pub(super) struct PairSums<D> {
+struct PairSums<D> {
     scheme: Scheme,
     dependence: D,
     /// rᵢ of every column.
@@ -20,7 +47,7 @@ pub(super) struct PairSums<D> {
 
 impl<D: Dependence> PairSums<D> {
     /// Starts at the empty subset. Cost O(mn · outputs).
-    pub fn new(scheme: Scheme, dependence: D) -> Self {
+    fn new(scheme: Scheme, dependence: D) -> Self {
         let of_each = |of: &(dyn Fn(Feature) -> f64 + Sync)| parallel::map(dependence.columns(), of);
         let (relevance, own) = (of_each(&|i| dependence.relevance(i)), of_each(&|i| dependence.between(i, i)));
         PairSums { scheme, relevance, own, with: vec![Vec::new(); dependence.columns()], dependence }

@@ -1,6 +1,7 @@
 //! mRMR by mutual information.
 
-use super::{Dependence, EntryCosts, Scheme, check, plan};
+use super::evaluator::plan;
+use super::pairwise_dependence::{Dependence, EntryCosts, Scheme, check};
 use crate::bins::{Binned, Binning, Bins};
 use vaglio_core::{Criterion, CriterionTraits, Design, Feature, PartOutputs, Plan, Result, Score, SearchExtent, part};
 use vaglio_kernels::parallel;

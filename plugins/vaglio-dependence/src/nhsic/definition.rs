@@ -1,6 +1,6 @@
 //! Definition of the criterion by m × m kernel matrices.
 
-use super::{Nhsic, OutputApproximation};
+use super::settings::{Nhsic, OutputApproximation};
 use crate::kernel_matrix::{Landmarks, shares, standardized};
 use crate::target::Target;
 use ndarray::{Array1, Array2};

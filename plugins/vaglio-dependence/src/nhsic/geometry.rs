@@ -1,8 +1,8 @@
 //! Relevance and Gram columns of the kernels, for least-angle searches.
 
-use super::Nhsic;
 use super::evaluator::NhsicEvaluator;
 use super::relations::Relations;
+use super::settings::Nhsic;
 use std::sync::{Arc, OnceLock};
 use vaglio_core::{Design, Error, Feature, Geometry, Result, Signs};
 

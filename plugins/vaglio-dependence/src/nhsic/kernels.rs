@@ -1,6 +1,6 @@
 //! Kernel matrices of columns, as thin factors or by levels.
 
-use super::Nhsic;
+use super::settings::Nhsic;
 use crate::kernel_matrix::{
     CommonLevels, FactorRows, FullKernel, Landmarks, LevelColumn, TOGETHER, ThinFactor, gaussian, standardized,
 };

@@ -1,7 +1,7 @@
 //! Lazily computed inner products of kernel matrices.
 
-use super::Nhsic;
 use super::kernels::Kernels;
+use super::settings::Nhsic;
 use crate::kernel_matrix::shares;
 use rayon::prelude::*;
 use std::hash::{DefaultHasher, Hash, Hasher};

@@ -1,17 +1,29 @@
 //! Similarities of columns to each other and to the target.
 
 use super::redundancy::{Redundancy, map_pairs};
-use super::{Qpfs, Similarity};
-use crate::bins::{Binned, Binning};
+use crate::bins::{Binned, Binning, Bins};
 use crate::kernel_matrix::shares;
 use crate::nhsic::kernels::Kernels;
 use crate::target::{Output, Target};
 use crate::{Approximation, Kernel, Nhsic};
 use std::ops::Range;
-use vaglio_core::{Design, Feature, Result, standardized};
+use vaglio_core::{Design, Feature, Result, setting, standardized};
 use vaglio_kernels::Level;
 use vaglio_kernels::parallel;
 use vaglio_kernels::tolerance::{EQUAL_SIMILARITY, LEVEL_SIMILARITY};
+
+/// Similarity of two columns, and of a column and the target.
+#[setting]
+#[derive(Copy, Default, PartialEq, Eq)]
+pub enum Similarity {
+    /// Mutual information of binned columns.
+    #[default]
+    MutualInformation,
+    /// Absolute correlation.
+    Correlation,
+    /// Normalized Hilbert–Schmidt independence.
+    Nhsic,
+}
 
 /// Q and F of some columns.
 pub(super) struct Similarities {
@@ -29,19 +41,25 @@ impl Similarities {
     ///
     /// # Errors
     /// [`vaglio_core::Error::Stopped`], and with kernels [`vaglio_core::Error::Numerical`] if a decomposition fails.
-    pub fn new(qpfs: &Qpfs, design: &Design, members: &[Feature]) -> Result<Self> {
-        Ok(match qpfs.similarity {
+    pub fn new(
+        similarity: Similarity,
+        bins: Bins,
+        nystrom: Option<usize>,
+        design: &Design,
+        members: &[Feature],
+    ) -> Result<Self> {
+        Ok(match similarity {
             Similarity::MutualInformation => {
-                let rows = Binning::new(qpfs.bins, design);
+                let rows = Binning::new(bins, design);
                 let targets = rows.targets(design);
                 let columns: Vec<Binned> = parallel::map_slice(members, |&feature| rows.column(design, feature));
                 let relevance: Vec<f64> = parallel::map_slice(&columns, |x| rows.relevance(x, &targets));
                 let pairs = map_pairs(&columns, |a, b| rows.information(a, b));
-                let matrix = Redundancy::new(qpfs.nystrom, &relevance, pairs)?;
+                let matrix = Redundancy::new(nystrom, &relevance, pairs)?;
                 Similarities { matrix, relevance, equal: EQUAL_SIMILARITY }
             }
-            Similarity::Correlation => by_correlation(qpfs, design, members)?,
-            Similarity::Nhsic => by_kernels(qpfs, design, members)?,
+            Similarity::Correlation => by_correlation(nystrom, design, members)?,
+            Similarity::Nhsic => by_kernels(nystrom, design, members)?,
         })
     }
 
@@ -55,7 +73,7 @@ impl Similarities {
     }
 }
 
-fn by_correlation(qpfs: &Qpfs, design: &Design, members: &[Feature]) -> Result<Similarities> {
+fn by_correlation(nystrom: Option<usize>, design: &Design, members: &[Feature]) -> Result<Similarities> {
     let unit = |values: &[f64]| standardized(values, design.weights());
     let correlation = |x: &Vec<f64>, z: &Vec<f64>| x.iter().zip(z).map(|(x, z)| x * z).sum::<f64>().abs().min(1.0);
     let columns: Vec<Vec<f64>> = parallel::map_slice(members, |&feature| unit(&design.column(feature).values()));
@@ -63,7 +81,7 @@ fn by_correlation(qpfs: &Qpfs, design: &Design, members: &[Feature]) -> Result<S
     let counts = outputs_count(design);
     let relevance = |x: &Vec<f64>| outputs.iter().zip(&counts).map(|(y, count)| count * correlation(x, y)).sum();
     let relevance: Vec<f64> = columns.iter().map(relevance).collect();
-    let matrix = Redundancy::new(qpfs.nystrom, &relevance, map_pairs(&columns, correlation))?;
+    let matrix = Redundancy::new(nystrom, &relevance, map_pairs(&columns, correlation))?;
     Ok(Similarities { matrix, relevance, equal: EQUAL_SIMILARITY })
 }
 
@@ -86,7 +104,7 @@ pub(super) fn kernels_of(rows: usize) -> Nhsic {
     Nhsic { kernel: Kernel { approximation, ..Kernel::default() }, ..Nhsic::default() }
 }
 
-fn by_kernels(qpfs: &Qpfs, design: &Design, members: &[Feature]) -> Result<Similarities> {
+fn by_kernels(nystrom: Option<usize>, design: &Design, members: &[Feature]) -> Result<Similarities> {
     let (nhsic, level) = (kernels_of(design.rows()), Level::best());
     let shares = shares(design.rows(), design.weights());
     let kernels = Kernels::new(&nhsic, design, members, level, &shares)?;
@@ -95,5 +113,5 @@ fn by_kernels(qpfs: &Qpfs, design: &Design, members: &[Feature]) -> Result<Simil
     // With itself as with others, so that copies have its bits.
     let similarities = |i: usize, others: Range<usize>| kernels.products(i, others);
     let equal = if kernels.is_by_levels() { LEVEL_SIMILARITY } else { EQUAL_SIMILARITY };
-    Ok(Similarities { matrix: Redundancy::new(qpfs.nystrom, &relevance, similarities)?, relevance, equal })
+    Ok(Similarities { matrix: Redundancy::new(nystrom, &relevance, similarities)?, relevance, equal })
 }

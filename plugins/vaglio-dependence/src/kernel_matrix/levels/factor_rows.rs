@@ -5,7 +5,9 @@ use crate::kernel_matrix::ThinFactor;
 use pulp::{Simd, WithSimd};
 use vaglio_kernels::Level;
 use vaglio_kernels::f64x8::F64x8;
+use vaglio_kernels::linalg::{FactorizationError, eigh};
 use vaglio_kernels::simd_f64x8::SimdF64x8;
+use vaglio_kernels::tolerance::LEVEL_EIGENVALUES;
 
 /// Rows of P^{½}F for a centered kernel matrix F·Fᵀ, in strips of up to 24 columns.
 #[derive(Debug, Default)]
@@ -41,8 +43,35 @@ const SIDE_BY_SIDE: usize = 2;
 /// Columns per task.
 pub const TOGETHER: usize = 16;
 
+impl LevelColumn {
+    /// Rows of ΓZF in the eigenvectors of FᵀZᵀΓZF, divided by ‖K̄‖^½ with `normalize`. Eigenvalues that sum to less
+    /// than 1e-8 of the norm are omitted. Cost O(m·columns).
+    ///
+    /// # Errors
+    /// Returns the errors of [`eigh`].
+    pub fn factor_rows(&self, shares: &[f64], normalize: bool) -> Result<FactorRows, FactorizationError> {
+        let (values, vectors) = eigh(self.spread.view())?;
+        let norm = self.square.sqrt();
+        let mut left = 0.0;
+        let first = values.iter().position(|v| {
+            left += v.max(0.0);
+            left > LEVEL_EIGENVALUES * norm
+        });
+        let root = if normalize { norm.sqrt() } else { 1.0 };
+        let column = |k: usize| {
+            let along = |place: usize| self.grid.row(place).iter().zip(vectors.column(k)).map(|(f, v)| f * v).sum();
+            let of_level: Vec<f64> = (0..self.grid.values.len()).map(along).collect();
+            let mut column = self.interpolated(|place| of_level[place] / root);
+            let mean: f64 = column.iter().zip(shares).map(|(v, p)| p * v).sum();
+            column.iter_mut().zip(shares).for_each(|(v, p)| *v = p * (*v - mean));
+            column
+        };
+        Ok(FactorRows::from_columns((first.unwrap_or(values.len())..values.len()).map(column)))
+    }
+}
+
 impl FactorRows {
-    pub(super) fn from_columns(columns: impl Iterator<Item = Vec<f64>>) -> Self {
+    fn from_columns(columns: impl Iterator<Item = Vec<f64>>) -> Self {
         let columns: Vec<Vec<f64>> = columns.collect();
         FactorRows(columns.chunks(WIDEST).map(Strip::new).collect())
     }

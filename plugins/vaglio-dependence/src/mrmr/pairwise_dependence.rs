@@ -1,0 +1,95 @@
+//! Pairwise dependences, and the objective that combines them.
+
+use serde::Serialize;
+use vaglio_core::{Design, Error, Feature, PartOutputs, Result, Score, setting};
+
+/// Combination of relevance and redundancy.
+#[setting]
+#[derive(Copy, PartialEq, Eq, Default)]
+pub enum Scheme {
+    /// Relevance minus redundancy.
+    #[default]
+    Difference,
+    /// Relevance divided by redundancy.
+    Quotient,
+}
+
+/// Pairwise dependence of two columns, or of a column and the target: |ρ|, or mutual information.
+pub(super) trait Dependence: Send + Sync {
+    /// Redundancy below which all columns are constant.
+    const NOTHING: f64;
+    /// Identifier of the shortcut in `selection.json` and in plans.
+    const ENGINE: &'static str;
+    /// Reason for the shortcut in `selection.json` and in plans.
+    const REASON: &'static str;
+    /// Cost of the shortcut per entry of a column.
+    const COSTS: EntryCosts;
+
+    /// Number of columns.
+    fn columns(&self) -> usize;
+
+    /// Dependence of a column and the target: the mean over outputs. Cost O(m · outputs).
+    fn relevance(&self, i: usize) -> f64;
+
+    /// Dependence of two columns, or of one with itself. Cost O(m).
+    fn between(&self, i: usize, j: usize) -> f64;
+
+    /// Objective of all columns. Cost O(n·m·(n + outputs)).
+    fn objective(&self, scheme: Scheme) -> Score {
+        let all = 0..self.columns();
+        let redundancy = all.clone().map(|i| all.clone().map(|j| self.between(i, j)).sum::<f64>()).sum();
+        let relevance = all.clone().map(|i| self.relevance(i)).sum();
+        scheme.score::<Self>(self.columns(), relevance, redundancy)
+    }
+
+    /// Relevance and redundancy of each column; the columns are the features `subset`. Cost as of the objective.
+    fn sides(&self, design: &Design, subset: &[Feature]) -> PartOutputs {
+        let others = (subset.len() as f64 - 1.0).max(1.0);
+        let of = |(i, &feature): (usize, &Feature)| {
+            let redundancy = (0..self.columns()).filter(|&j| j != i).map(|j| self.between(i, j)).sum::<f64>();
+            let column = design.names()[feature].clone();
+            RelevanceRedundancy { column, relevance: self.relevance(i), redundancy: redundancy / others }
+        };
+        PartOutputs::new("columns", subset.iter().enumerate().map(of).collect::<Vec<_>>())
+    }
+}
+
+/// Cost per entry of a column.
+pub(super) struct EntryCosts {
+    /// Flops to prepare the entry.
+    pub prepare: f64,
+    /// Flops of the dependence on one output.
+    pub output: f64,
+    /// Flops of the dependence on another column.
+    pub pair: f64,
+    /// Bytes of the prepared entry.
+    pub bytes: f64,
+}
+
+/// A column's relevance to the target, and its mean redundancy with the other selected ones.
+#[derive(Serialize)]
+struct RelevanceRedundancy {
+    column: String,
+    relevance: f64,
+    redundancy: f64,
+}
+
+impl Scheme {
+    /// Score of `size` columns with Σᵢ rᵢ = `relevance` and Σᵢⱼ sᵢⱼ = `redundancy`.
+    pub(super) fn score<D: Dependence + ?Sized>(self, size: usize, relevance: f64, redundancy: f64) -> Score {
+        if size == 0 || redundancy < D::NOTHING {
+            return Score::new(0.0);
+        }
+        let size = size as f64;
+        let (relevance, redundancy) = (relevance / size, redundancy / (size * size));
+        Score::new(match self {
+            Scheme::Difference => redundancy - relevance,
+            Scheme::Quotient => -relevance / redundancy,
+        })
+    }
+}
+
+/// Refuses a bias, which has no spread.
+pub(super) fn check(design: &Design) -> Result<()> {
+    design.bias().map_or(Ok(()), |bias| Err(Error::without_spread(&design.names()[bias])))
+}

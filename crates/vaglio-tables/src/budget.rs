@@ -9,7 +9,7 @@ mod size;
 pub use machine::{peak, resident};
 #[cfg(feature = "text")]
 pub use release::{release, released_by, resident_within};
-pub use size::ByteSize;
+pub use size::{ByteSize, shown};
 
 use crate::scratch;
 use std::fmt;
@@ -135,13 +135,6 @@ impl fmt::Display for Budget {
             None => Ok(()),
         }
     }
-}
-
-/// Formats a number of bytes for people.
-pub fn shown(value: f64) -> String {
-    const UNITS: [(f64, &str); 4] = [(1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB")];
-    let unit = UNITS.iter().find(|(size, _)| value >= *size);
-    unit.map_or_else(|| format!("{value:.0} B"), |(size, name)| format!("{:.1} {name}", value / size))
 }
 
 #[cfg(test)]

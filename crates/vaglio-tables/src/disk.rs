@@ -2,7 +2,7 @@
 
 mod destination;
 
-pub use destination::{Destination, check_apart};
+pub use destination::{Destination, check_apart, write_file};
 
 use std::fs::{File, Metadata};
 use std::io::Read;
@@ -92,16 +92,6 @@ pub fn check_regular(path: &Path) -> Result<()> {
         true => Ok(()),
         false => Err(Error::unreadable(path, "it is a device or a pipe, and only a regular file is read here")),
     }
-}
-
-/// Writes a text by a [`Destination`]: a regular file appears whole or not at all.
-///
-/// # Errors
-/// Returns the errors of [`Destination::open`] and of writing.
-pub fn write_file(path: &Path, text: &str) -> Result<()> {
-    let mut file = Destination::open(path)?;
-    let _goes_on = file.put(text.as_bytes())?;
-    file.finish()
 }
 
 /// Name of the temporary file that becomes `path`.

@@ -25,7 +25,6 @@ mod digest;
 mod fault;
 mod head;
 mod inference;
-mod layout;
 mod loaded_file;
 mod paths;
 mod precision;

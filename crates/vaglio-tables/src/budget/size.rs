@@ -90,6 +90,13 @@ impl JsonSchema for ByteSize {
     }
 }
 
+/// Formats a number of bytes for people.
+pub fn shown(value: f64) -> String {
+    const UNITS: [(f64, &str); 4] = [(1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB")];
+    let unit = UNITS.iter().find(|(size, _)| value >= *size);
+    unit.map_or_else(|| format!("{value:.0} B"), |(size, name)| format!("{:.1} {name}", value / size))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

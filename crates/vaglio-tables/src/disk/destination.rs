@@ -92,6 +92,16 @@ impl Drop for Destination {
     }
 }
 
+/// Writes a text by a [`Destination`]: a regular file appears whole or not at all.
+///
+/// # Errors
+/// Returns the errors of [`Destination::open`] and of writing.
+pub fn write_file(path: &Path, text: &str) -> Result<()> {
+    let mut file = Destination::open(path)?;
+    let _goes_on = file.put(text.as_bytes())?;
+    file.finish()
+}
+
 /// Rejects an output that is also an input, under any name. `inputs` gives each file with its role.
 ///
 /// # Errors

@@ -2,9 +2,8 @@
 
 use super::cell::{CellSyntax, plain};
 use super::column_builder::{ColumnBuilder, NumberColumn, RawColumn};
-use super::dialect::Dialect;
+use super::dialect::{CellLayout, Dialect};
 use super::inference::nearly_all;
-use super::layout::CellLayout;
 use super::precision::Singles;
 use super::reader::FileReader;
 use super::record_limits::RecordLimitReader;

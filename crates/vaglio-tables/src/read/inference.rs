@@ -4,59 +4,27 @@ mod codes;
 mod dates;
 mod numbers;
 mod ordered_levels;
-mod sparse_columns;
+mod outcome;
 
 pub use codes::{BEYOND_DOUBLES, LEADING_ZEROS};
 pub(super) use dates::TimeZonePresence;
 pub use dates::{DAY_FIRST, MONTH_FIRST};
 pub use ordered_levels::ordered;
+pub use outcome::Hint;
+use outcome::{Counts, as_text, done, kind_fault};
+pub(super) use outcome::{Outcome, rounds};
 
 use super::cell::{CellSyntax, DateForm, plain};
 use super::column_builder::{ColumnBuilder, MissingCells, NumberColumn, RawColumn};
 use super::fault::InvalidCell;
-use crate::{ColumnProfile, InferredType, Notation, TableProfile};
+use crate::{ColumnProfile, Notation};
 use codes::are_codes;
 pub(super) use codes::is_beyond;
 use dates::{SAMPLE, dates};
 use numbers::{decimal_fault, dressed, is_of_other_decimals, no_number};
 pub(super) use numbers::{is_infinite, other_notation};
-use std::collections::{HashMap, HashSet};
 use vaglio_core::numerals::normalized;
-use vaglio_core::{Cells, Error, Numbers, Table};
-
-/// Prior knowledge of a column's type.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Hint {
-    /// Nothing known.
-    #[default]
-    Auto,
-    /// A target: words for booleans stay words.
-    Target,
-    /// A label of rows: numbers if all cells are, else text.
-    Label,
-    /// Numbers, by the settings.
-    Number,
-    /// Classes, by the settings.
-    Class,
-    /// Text, by the settings.
-    Text,
-    /// Dates, by the settings.
-    Date,
-    /// Exactly as written, including blanks and words for missing cells.
-    Written,
-    /// Text, by the format of the file.
-    Stored,
-}
-
-impl Hint {
-    /// Whether every cell is read as text.
-    pub fn wants_text(self) -> bool {
-        !matches!(self, Hint::Auto | Hint::Target | Hint::Number | Hint::Label)
-    }
-}
-
-/// A column with its profile; `None` for one that is text after all, and must be read again as such.
-pub(super) type Outcome = Result<Option<(Cells, ColumnProfile)>, InvalidCell>;
+use vaglio_core::{Cells, Error, Numbers, SparseNumbers};
 
 /// Error of a column that is neither numbers nor text.
 pub(super) fn type_error(name: &str) -> Error {
@@ -74,7 +42,7 @@ pub(super) fn settle(name: &str, growing: ColumnBuilder, hint: Hint, rules: &Cel
     match growing {
         ColumnBuilder::Numbers(column) => infer_numbers(name, column, hint, rules),
         ColumnBuilder::Raw(column) => settle_text(name, &column, hint, rules),
-        ColumnBuilder::Sparse(column) => sparse_columns::settle_sparse(name, column, hint),
+        ColumnBuilder::Sparse(column) => settle_sparse(name, column, hint),
         ColumnBuilder::Dates(column, zoned) => {
             let missing = column.missing.clone();
             let dates = Cells::Dates(column.finish().view().values().into_owned());
@@ -93,11 +61,6 @@ pub(super) fn settle(name: &str, growing: ColumnBuilder, hint: Hint, rules: &Cel
     }
 }
 
-/// Cells as text.
-fn as_text(cells: &Cells) -> Cells {
-    Cells::Text((0..cells.len()).map(|row| cells.label(row)).collect())
-}
-
 /// Booleans as `true` and `false`.
 fn as_words(numbers: &Cells) -> Cells {
     let word = |row: usize| match numbers.label(row).as_str() {
@@ -108,12 +71,15 @@ fn as_words(numbers: &Cells) -> Cells {
     Cells::Text((0..numbers.len()).map(|row| word(row).to_owned()).collect())
 }
 
-/// Fault of a column whose file type contradicts the settings.
-fn kind_fault(cells: &Cells, is: &str) -> InvalidCell {
-    let row = (0..cells.len()).find(|&row| !cells.is_missing(row)).unwrap_or(0);
-    let wrong = format!("{is} by the format of the file, and data.types says otherwise");
-    let remedy = "take the column out of data.types, or write the file with another type";
-    InvalidCell::new(row, &cells.label(row), cells.len(), wrong, remedy)
+/// Cells of a sparse column with their type; no cell is missing.
+fn settle_sparse(name: &str, column: SparseNumbers, hint: Hint) -> Outcome {
+    let cells = Cells::Numbers(column.into());
+    let cells = match hint {
+        Hint::Date => return Err(kind_fault(&cells, "is a number")),
+        _ if hint.wants_text() => as_text(&cells),
+        _ => cells,
+    };
+    Ok(Some(done(name, cells, hint, MissingCells::default(), None)))
 }
 
 fn infer_numbers(name: &str, mut column: NumberColumn, hint: Hint, rules: &CellSyntax) -> Outcome {
@@ -167,26 +133,6 @@ fn infer_numbers(name: &str, mut column: NumberColumn, hint: Hint, rules: &CellS
     let cells = Cells::Numbers(column.finish());
     let (cells, profile) = done(name, cells, hint, missing, note);
     Ok(Some((cells, ColumnProfile { notation: Some(notation), ..profile })))
-}
-
-/// Whether whole numbers beyond double precision are rounded: only if the settings declare the column numeric.
-pub(super) fn rounds(hint: Hint, rules: &CellSyntax) -> bool {
-    hint == Hint::Number && rules.known.is_none_or(|known| known.rounded)
-}
-
-/// Counts of the kinds of cells in a text column.
-#[derive(Default)]
-struct Counts {
-    missing: MissingCells,
-    plain: usize,
-    dressed: usize,
-    percent: usize,
-    truth: usize,
-    infinite: usize,
-    /// Whole numbers beyond double precision.
-    beyond: usize,
-    /// Numbers in another notation than in the training rows.
-    other: usize,
 }
 
 /// Note for a column of booleans.
@@ -273,64 +219,4 @@ fn settle_text(name: &str, column: &RawColumn, hint: Hint, rules: &CellSyntax) -
         }
     }
     texts(None)
-}
-
-/// Maximum levels of a class column; text with more levels, or with more than [`FEW`] and a quarter of the rows, is not
-/// a class.
-const MOST_LEVELS: usize = 50;
-const FEW: usize = 10;
-
-fn done(name: &str, cells: Cells, hint: Hint, missing: MissingCells, note: Option<String>) -> (Cells, ColumnProfile) {
-    let MissingCells { count: missing, first: first_missing } = missing;
-    let (taken, levels) = taken(&cells, hint, cells.len() - missing);
-    let profile = ColumnProfile::new(name.to_owned(), taken);
-    (cells, ColumnProfile { missing, first_missing, levels, note, ..profile })
-}
-
-impl TableProfile {
-    /// Updates types, missing cells and levels for the rows that remain in the table.
-    pub fn update_from(&mut self, table: &Table, hints: &HashMap<String, Hint>) {
-        for column in &mut self.columns {
-            let Some(cells) = table.get(&column.name) else { continue };
-            column.missing = cells.missing().map_or(0, |missing| missing.count);
-            let hint = hints.get(&column.name).copied().unwrap_or_default();
-            (column.taken, column.levels) = taken(cells, hint, cells.len() - column.missing);
-        }
-    }
-}
-
-/// Inferred type of a column with `present` non-missing cells, and its number of distinct texts.
-pub(super) fn taken(cells: &Cells, hint: Hint, present: usize) -> (InferredType, usize) {
-    if present == 0 {
-        return (InferredType::Empty, 0);
-    }
-    match cells {
-        Cells::Text(text) => {
-            let levels = text.iter().filter(|level| !level.is_empty()).collect::<HashSet<_>>().len();
-            let taken = match hint {
-                Hint::Text => InferredType::Text,
-                _ if levels == 1 => InferredType::Constant,
-                Hint::Class => InferredType::Class,
-                _ if levels == present && present > FEW => InferredType::Identifier,
-                _ if levels > MOST_LEVELS || (levels > FEW && 4 * levels > text.len()) => InferredType::Text,
-                _ => InferredType::Class,
-            };
-            (taken, levels)
-        }
-        Cells::Dates(_) => (InferredType::Date, 0),
-        Cells::Numbers(Numbers::Sparse(column)) => (sparse_columns::taken_sparse(column), 0),
-        Cells::Numbers(numbers) => {
-            let column = numbers.view();
-            let mut present = (0..column.len()).map(|row| column.get(row)).filter(|v| !v.is_nan());
-            let first = present.next().unwrap_or(f64::NAN);
-            let runs = |(k, v): (usize, f64)| v == first + (k + 1) as f64;
-            match () {
-                () if present.clone().all(|v| v == first) => (InferredType::Constant, 0),
-                () if column.len() > FEW && first.fract() == 0.0 && present.enumerate().all(runs) => {
-                    (InferredType::Identifier, 0)
-                }
-                () => (InferredType::Number, 0),
-            }
-        }
-    }
 }

@@ -2,12 +2,13 @@
 
 use super::bytes::{FileKind, kind};
 use super::codecs::Codec;
-use super::records::LONGEST;
 use super::unreadable;
 use std::io::Read;
 use std::path::Path;
 use vaglio_core::Result;
 
+/// Maximum bytes of a cell: more are an unclosed quote, or an attack.
+pub(super) const LONGEST: usize = 1 << 24;
 /// Maximum bytes of a record or a line.
 pub(super) const RECORD: usize = 4 * LONGEST;
 

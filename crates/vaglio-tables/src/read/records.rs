@@ -1,7 +1,7 @@
 //! Records of a text, read one by one.
 
 use super::dialect::Dialect;
-use super::record_limits::RecordLimitReader;
+use super::record_limits::{LONGEST, RecordLimitReader};
 use csv::StringRecord;
 use std::io::Read;
 use vaglio_core::{Error, Result};
@@ -35,8 +35,6 @@ pub(super) enum RecordFaultKind {
 
 /// Bytes between checks of the memory limit.
 pub(super) const STEP: usize = 1 << 22;
-/// Maximum bytes of a cell: more are an unclosed quote, or an attack.
-pub(super) const LONGEST: usize = 1 << 24;
 
 impl<R: Read> RecordReader<R> {
     /// Reads a text without its header; the memory limit is first checked at a byte.

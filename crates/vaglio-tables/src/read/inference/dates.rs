@@ -2,7 +2,8 @@
 
 use super::super::cell::{CellSyntax, DateForm, has_zone};
 use super::super::column_builder::RawColumn;
-use super::{Counts, Hint, InvalidCell, Outcome, done};
+use super::super::fault::InvalidCell;
+use super::outcome::{Counts, Hint, Outcome, done};
 use crate::{ColumnProfile, Notation, quoted};
 use vaglio_core::Cells;
 

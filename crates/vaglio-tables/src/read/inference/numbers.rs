@@ -2,8 +2,10 @@
 
 use super::super::cell::{CellSyntax, plain};
 use super::super::column_builder::{NumberColumn, RawColumn};
-use super::super::fault::CORRECT;
-use super::{Counts, Hint, InvalidCell, Outcome, done, is_beyond, ordered_levels, rounds};
+use super::super::fault::{CORRECT, InvalidCell};
+use super::codes::is_beyond;
+use super::ordered_levels;
+use super::outcome::{Counts, Hint, Outcome, done, rounds};
 use crate::{ColumnProfile, Notation};
 use vaglio_core::Cells;
 

@@ -1,0 +1,143 @@
+//! Outcome of inferring a column's type.
+
+use super::super::cell::CellSyntax;
+use super::super::column_builder::MissingCells;
+use super::super::fault::InvalidCell;
+use crate::{ColumnProfile, InferredType, TableProfile};
+use std::collections::{HashMap, HashSet};
+use vaglio_core::{Cells, Column, Numbers, Table};
+
+/// Prior knowledge of a column's type.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Hint {
+    /// Nothing known.
+    #[default]
+    Auto,
+    /// A target: words for booleans stay words.
+    Target,
+    /// A label of rows: numbers if all cells are, else text.
+    Label,
+    /// Numbers, by the settings.
+    Number,
+    /// Classes, by the settings.
+    Class,
+    /// Text, by the settings.
+    Text,
+    /// Dates, by the settings.
+    Date,
+    /// Exactly as written, including blanks and words for missing cells.
+    Written,
+    /// Text, by the format of the file.
+    Stored,
+}
+
+impl Hint {
+    /// Whether every cell is read as text.
+    pub fn wants_text(self) -> bool {
+        !matches!(self, Hint::Auto | Hint::Target | Hint::Number | Hint::Label)
+    }
+}
+
+/// A column with its profile; `None` for one that is text after all, and must be read again as such.
+pub(in crate::read) type Outcome = Result<Option<(Cells, ColumnProfile)>, InvalidCell>;
+
+/// Cells as text.
+pub(super) fn as_text(cells: &Cells) -> Cells {
+    Cells::Text((0..cells.len()).map(|row| cells.label(row)).collect())
+}
+
+/// Fault of a column whose file type contradicts the settings.
+pub(super) fn kind_fault(cells: &Cells, is: &str) -> InvalidCell {
+    let row = (0..cells.len()).find(|&row| !cells.is_missing(row)).unwrap_or(0);
+    let wrong = format!("{is} by the format of the file, and data.types says otherwise");
+    let remedy = "take the column out of data.types, or write the file with another type";
+    InvalidCell::new(row, &cells.label(row), cells.len(), wrong, remedy)
+}
+
+/// Whether whole numbers beyond double precision are rounded: only if the settings declare the column numeric.
+pub(in crate::read) fn rounds(hint: Hint, rules: &CellSyntax) -> bool {
+    hint == Hint::Number && rules.known.is_none_or(|known| known.rounded)
+}
+
+/// Counts of the kinds of cells in a text column.
+#[derive(Default)]
+pub(super) struct Counts {
+    pub missing: MissingCells,
+    pub plain: usize,
+    pub dressed: usize,
+    pub percent: usize,
+    pub truth: usize,
+    pub infinite: usize,
+    /// Whole numbers beyond double precision.
+    pub beyond: usize,
+    /// Numbers in another notation than in the training rows.
+    pub other: usize,
+}
+
+/// Maximum levels of a class column; text with more levels, or with more than [`FEW`] and a quarter of the rows, is not
+/// a class.
+const MOST_LEVELS: usize = 50;
+const FEW: usize = 10;
+
+pub(super) fn done(
+    name: &str,
+    cells: Cells,
+    hint: Hint,
+    missing: MissingCells,
+    note: Option<String>,
+) -> (Cells, ColumnProfile) {
+    let MissingCells { count: missing, first: first_missing } = missing;
+    let (taken, levels) = taken(&cells, hint, cells.len() - missing);
+    let profile = ColumnProfile::new(name.to_owned(), taken);
+    (cells, ColumnProfile { missing, first_missing, levels, note, ..profile })
+}
+
+impl TableProfile {
+    /// Updates types, missing cells and levels for the rows that remain in the table.
+    pub fn update_from(&mut self, table: &Table, hints: &HashMap<String, Hint>) {
+        for column in &mut self.columns {
+            let Some(cells) = table.get(&column.name) else { continue };
+            column.missing = cells.missing().map_or(0, |missing| missing.count);
+            let hint = hints.get(&column.name).copied().unwrap_or_default();
+            (column.taken, column.levels) = taken(cells, hint, cells.len() - column.missing);
+        }
+    }
+}
+
+/// Inferred type of a column with `present` non-missing cells, and its number of distinct texts.
+fn taken(cells: &Cells, hint: Hint, present: usize) -> (InferredType, usize) {
+    if present == 0 {
+        return (InferredType::Empty, 0);
+    }
+    match cells {
+        Cells::Text(text) => {
+            let levels = text.iter().filter(|level| !level.is_empty()).collect::<HashSet<_>>().len();
+            let taken = match hint {
+                Hint::Text => InferredType::Text,
+                _ if levels == 1 => InferredType::Constant,
+                Hint::Class => InferredType::Class,
+                _ if levels == present && present > FEW => InferredType::Identifier,
+                _ if levels > MOST_LEVELS || (levels > FEW && 4 * levels > text.len()) => InferredType::Text,
+                _ => InferredType::Class,
+            };
+            (taken, levels)
+        }
+        Cells::Dates(_) => (InferredType::Date, 0),
+        Cells::Numbers(Numbers::Sparse(column)) => {
+            (if Column::Sparse(column.view()).is_constant() { InferredType::Constant } else { InferredType::Number }, 0)
+        }
+        Cells::Numbers(numbers) => {
+            let column = numbers.view();
+            let mut present = (0..column.len()).map(|row| column.get(row)).filter(|v| !v.is_nan());
+            let first = present.next().unwrap_or(f64::NAN);
+            let runs = |(k, v): (usize, f64)| v == first + (k + 1) as f64;
+            match () {
+                () if present.clone().all(|v| v == first) => (InferredType::Constant, 0),
+                () if column.len() > FEW && first.fract() == 0.0 && present.enumerate().all(runs) => {
+                    (InferredType::Identifier, 0)
+                }
+                () => (InferredType::Number, 0),
+            }
+        }
+    }
+}

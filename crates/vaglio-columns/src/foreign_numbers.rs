@@ -1,6 +1,5 @@
 //! Columns in memory owned by others.
 
-use crate::Numbers;
 use std::fmt;
 use std::sync::Arc;
 
@@ -29,18 +28,10 @@ impl fmt::Debug for ForeignNumbers {
     }
 }
 
-/// Keeps the memory of the owner, or converts to bytes if all are whole numbers from 0 to 255. Cost O(leading rows that
-/// fit a byte).
-impl From<ForeignNumbers> for Numbers {
-    fn from(numbers: ForeignNumbers) -> Self {
-        Numbers::bytes(numbers.view()).unwrap_or(Numbers::Foreign(numbers))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Column, Columns};
+    use crate::{Column, Columns, Numbers};
 
     #[test]
     fn entries_stay_where_they_are_and_are_held() {

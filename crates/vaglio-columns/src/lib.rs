@@ -7,6 +7,7 @@ mod column;
 mod foreign_numbers;
 mod lazy_cell;
 mod measure;
+mod numbers;
 mod product;
 mod single_numbers;
 mod sparse_numbers;
@@ -18,6 +19,8 @@ pub use foreign_numbers::ForeignNumbers;
 pub use lazy_cell::{get_or_make, get_or_try_make};
 pub use measure::{LOSS_ROUNDING, Measure, TIED_PREDICTION, error_of_guess, tied_classes};
 use ndarray::{Array2, ShapeBuilder};
+pub use numbers::Numbers;
+use numbers::bytes_of;
 pub use product::{ProductColumn, ProductNumbers};
 use rayon::prelude::*;
 pub use single_numbers::{SingleError, SingleNumbers};
@@ -86,115 +89,6 @@ pub struct SelectedRows<'a> {
     pub whole: Vec<Column<'a>>,
     /// Indices of the selected rows.
     pub rows: &'a [usize],
-}
-
-/// Entries of one column, in the smallest type that holds them exactly.
-#[derive(Debug, Clone)]
-pub enum Numbers {
-    /// Eight bytes per entry.
-    Double(Vec<f64>),
-    /// Eight bytes per entry, in memory owned by others.
-    Foreign(ForeignNumbers),
-    /// Four bytes per entry; only on request.
-    Single(SingleNumbers),
-    /// One byte per entry: whole numbers from 0 to 255.
-    Byte(Vec<u8>),
-    /// Most entries equal one number and are not stored.
-    Sparse(SparseNumbers),
-    /// A product of other columns, computed on reading.
-    Product(ProductNumbers),
-    /// Entries shared with others.
-    Shared(Arc<Numbers>),
-}
-
-impl Default for Numbers {
-    fn default() -> Self {
-        Numbers::Byte(Vec::new())
-    }
-}
-
-impl From<Vec<f64>> for Numbers {
-    fn from(values: Vec<f64>) -> Self {
-        Numbers::bytes(&values).unwrap_or(Numbers::Double(values))
-    }
-}
-
-impl From<Vec<u8>> for Numbers {
-    fn from(values: Vec<u8>) -> Self {
-        Numbers::Byte(values)
-    }
-}
-
-impl From<Column<'_>> for Numbers {
-    fn from(column: Column<'_>) -> Self {
-        match column {
-            Column::Double(v) => Numbers::Double(v.to_vec()),
-            Column::Single(v) => Numbers::Single(v.iter().map(|&x| f64::from(x)).collect()),
-            Column::Byte(v) => Numbers::Byte(v.to_vec()),
-            Column::Sparse(v) => Numbers::Sparse(v.into()),
-            Column::Product(v) => v.to_vec().into(),
-        }
-    }
-}
-
-impl Numbers {
-    /// Stores the numbers as bytes if that is exact.
-    fn bytes(values: &[f64]) -> Option<Self> {
-        let is_byte = |v: &f64| (*v as u8) as f64 == *v && !(*v == 0.0 && v.is_sign_negative());
-        values.iter().all(is_byte).then(|| Numbers::Byte(values.iter().map(|&v| v as u8).collect()))
-    }
-
-    /// A view of the entries.
-    pub fn view(&self) -> Column<'_> {
-        match self {
-            Numbers::Double(v) => Column::Double(v),
-            Numbers::Foreign(v) => Column::Double(v.view()),
-            Numbers::Single(v) => Column::Single(v.view()),
-            Numbers::Byte(v) => Column::Byte(v),
-            Numbers::Sparse(v) => Column::Sparse(v.view()),
-            Numbers::Product(v) => Column::Product(v.view()),
-            Numbers::Shared(v) => v.view(),
-        }
-    }
-
-    /// The underlying numbers of shared ones.
-    pub fn plain(&self) -> &Numbers {
-        if let Numbers::Shared(shared) = self { shared.plain() } else { self }
-    }
-
-    /// Makes the numbers shared and returns a handle to them. Cost O(1).
-    pub fn share(&mut self) -> Arc<Numbers> {
-        let shared = match std::mem::replace(self, Numbers::Byte(Vec::new())) {
-            Numbers::Shared(shared) => shared,
-            own => Arc::new(own),
-        };
-        *self = Numbers::Shared(Arc::clone(&shared));
-        shared
-    }
-
-    /// Applies a function to every entry; sparse columns stay sparse. Cost O(rows), or O(entries) if sparse.
-    #[must_use]
-    pub fn map(&self, of: impl Fn(f64) -> f64) -> Self {
-        match self {
-            Numbers::Sparse(sparse) => Numbers::Sparse(sparse.map(of)),
-            Numbers::Shared(shared) => shared.map(of),
-            dense => dense.view().values().iter().map(|&x| of(x)).collect::<Vec<f64>>().into(),
-        }
-    }
-
-    /// Copies the entries of `rows`, in that order.
-    #[must_use]
-    pub fn select_rows(&self, rows: &[usize]) -> Self {
-        match self {
-            Numbers::Double(v) => Numbers::Double(rows.iter().map(|&r| v[r]).collect()),
-            Numbers::Foreign(v) => Numbers::Double(rows.iter().map(|&r| v.view()[r]).collect()),
-            Numbers::Single(v) => Numbers::Single(v.select_rows(rows)),
-            Numbers::Byte(v) => Numbers::Byte(rows.iter().map(|&r| v[r]).collect()),
-            Numbers::Sparse(v) => Numbers::Sparse(v.select_rows(rows)),
-            Numbers::Product(v) => v.select_rows(rows),
-            Numbers::Shared(v) => v.select_rows(rows),
-        }
-    }
 }
 
 impl Columns {
@@ -315,6 +209,28 @@ impl Columns {
         out
     }
 
+    /// Converts every column of doubles to single precision. Cost O(entries), and memory for one column per thread
+    /// unless columns are shared.
+    #[must_use]
+    pub fn in_single(self) -> Self {
+        let single = |store: RowView| match store.numbers() {
+            Numbers::Double(_) | Numbers::Foreign(_) if store.rows.is_some() => {
+                store.numbers().clone().in_single().into()
+            }
+            Numbers::Double(_) | Numbers::Foreign(_) => Arc::unwrap_or_clone(store.whole).in_single().into(),
+            _ => store,
+        };
+        Columns { rows: self.rows, stores: self.stores.into_par_iter().map(single).collect() }
+    }
+
+    /// The single-precision storage of column `index`; `None` for other columns.
+    ///
+    /// # Panics
+    /// If there is no such column.
+    pub fn single(&self, index: usize) -> Option<&SingleNumbers> {
+        if let Numbers::Single(single) = &*self.stores[index].whole { Some(single) } else { None }
+    }
+
     /// Number of columns computed on reading; of selected rows, the number among the longer columns.
     pub fn made(&self) -> usize {
         self.stores.iter().filter(|store| matches!(store.whole.view(), Column::Product(_))).count()
@@ -339,23 +255,6 @@ impl Columns {
         let mut seen = HashSet::new();
         let whole: usize = self.stores.iter().map(|store| bytes_of(&store.whole, &mut seen)).sum();
         whole as f64 * rows as f64 / all.max(1) as f64
-    }
-}
-
-/// Bytes of entries not yet in `seen`.
-fn bytes_of(numbers: &Numbers, seen: &mut HashSet<*const Numbers>) -> usize {
-    match numbers {
-        Numbers::Shared(v) => bytes_of(v, seen),
-        Numbers::Product(v) => {
-            let factors = size_of_val(v.factors());
-            factors + v.factors().iter().map(|(factor, _)| bytes_of(factor, seen)).sum::<usize>()
-        }
-        own if !seen.insert(std::ptr::from_ref(own)) => 0,
-        Numbers::Double(v) => 8 * v.len(),
-        Numbers::Foreign(v) => 8 * v.view().len(),
-        Numbers::Single(v) => 4 * v.view().len(),
-        Numbers::Byte(v) => v.len(),
-        Numbers::Sparse(v) => v.bytes(),
     }
 }
 

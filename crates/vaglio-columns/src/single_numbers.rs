@@ -1,9 +1,6 @@
 //! Columns in single precision.
 
-use crate::{Columns, Numbers, RowView};
-use rayon::prelude::*;
 use std::fmt;
-use std::sync::Arc;
 
 /// Entries of a column rounded to single precision: four bytes per entry.
 ///
@@ -128,60 +125,10 @@ impl FromIterator<f64> for SingleNumbers {
     }
 }
 
-/// Stores bytes if all entries were whole numbers from 0 to 255.
-impl From<SingleNumbers> for Numbers {
-    fn from(single: SingleNumbers) -> Self {
-        let is_byte = |x: &f32| (*x as u8) as f32 == *x && !(*x == 0.0 && x.is_sign_negative());
-        match single.rounding == 0.0 && single.values.iter().all(is_byte) {
-            true => Numbers::Byte(single.values.iter().map(|&x| x as u8).collect()),
-            false => Numbers::Single(single),
-        }
-    }
-}
-
-impl Numbers {
-    /// Converts doubles to single precision, four bytes per entry instead of eight; other types stay. Cost O(rows).
-    #[must_use]
-    pub fn in_single(self) -> Self {
-        match self {
-            Numbers::Double(values) => Numbers::Single(values.into_iter().collect()),
-            Numbers::Foreign(values) => Numbers::Single(values.view().iter().copied().collect()),
-            Numbers::Shared(shared) if matches!(*shared, Numbers::Double(_) | Numbers::Foreign(_)) => {
-                Arc::unwrap_or_clone(shared).in_single()
-            }
-            other => other,
-        }
-    }
-}
-
-impl Columns {
-    /// Converts every column of doubles to single precision. Cost O(entries), and memory for one column per thread
-    /// unless columns are shared.
-    #[must_use]
-    pub fn in_single(self) -> Self {
-        let single = |store: RowView| match store.numbers() {
-            Numbers::Double(_) | Numbers::Foreign(_) if store.rows.is_some() => {
-                store.numbers().clone().in_single().into()
-            }
-            Numbers::Double(_) | Numbers::Foreign(_) => Arc::unwrap_or_clone(store.whole).in_single().into(),
-            _ => store,
-        };
-        Columns { rows: self.rows, stores: self.stores.into_par_iter().map(single).collect() }
-    }
-
-    /// The single-precision storage of column `index`; `None` for other columns.
-    ///
-    /// # Panics
-    /// If there is no such column.
-    pub fn single(&self, index: usize) -> Option<&SingleNumbers> {
-        if let Numbers::Single(single) = &*self.stores[index].whole { Some(single) } else { None }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Column;
+    use crate::{Column, Columns, Numbers};
 
     fn singles(values: &[f64]) -> SingleNumbers {
         values.iter().copied().collect()

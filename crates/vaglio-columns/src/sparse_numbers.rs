@@ -1,7 +1,5 @@
 //! Sparse columns: most entries equal one number.
 
-use crate::Numbers;
-
 /// A column in which most rows have one number, the `fill`, and other rows a stored entry.
 ///
 /// Rows of stored entries are kept in increasing order, four bytes each. Their entries take no bytes if all equal one
@@ -46,11 +44,14 @@ impl From<Vec<f64>> for StoredValues {
         if values.iter().all(|v| v.to_bits() == first.to_bits()) {
             return StoredValues::Same(first);
         }
-        match Numbers::from(values) {
-            Numbers::Byte(bytes) => StoredValues::Byte(bytes),
-            other => StoredValues::Double(other.view().values().into_owned()),
-        }
+        to_bytes(&values).map_or(StoredValues::Double(values), StoredValues::Byte)
     }
+}
+
+/// The numbers as bytes, if that is exact.
+pub(crate) fn to_bytes(values: &[f64]) -> Option<Vec<u8>> {
+    let is_byte = |v: &f64| (*v as u8) as f64 == *v && !(*v == 0.0 && v.is_sign_negative());
+    values.iter().all(is_byte).then(|| values.iter().map(|&v| v as u8).collect())
 }
 
 /// Bytes of a row index.
@@ -83,10 +84,10 @@ impl SparseNumbers {
     }
 
     /// Whether the column takes at most half the bytes of a dense one.
-    fn is_worth_it(&self) -> bool {
+    pub(crate) fn is_worth_it(&self) -> bool {
         let is_bytes = self.fill.to_bits() == 0
             && match self.values {
-                StoredValues::Same(value) => matches!(Numbers::from(vec![value]), Numbers::Byte(_)),
+                StoredValues::Same(value) => to_bytes(&[value]).is_some(),
                 StoredValues::Byte(_) => true,
                 StoredValues::Double(_) => false,
             };
@@ -170,13 +171,6 @@ impl SparseNumbers {
             _ => values.into(),
         };
         SparseNumbers { len: rows.len(), fill: self.fill, rows: own, values }
-    }
-}
-
-/// Stays sparse if that takes at most half the bytes, else becomes dense like other numbers.
-impl From<SparseNumbers> for Numbers {
-    fn from(sparse: SparseNumbers) -> Self {
-        if sparse.is_worth_it() { Numbers::Sparse(sparse) } else { sparse.view().to_vec().into() }
     }
 }
 
@@ -306,7 +300,7 @@ impl PartialEq for SparseColumn<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Column, Columns};
+    use crate::{Column, Columns, Numbers};
 
     /// Generates a column that is nonzero only in each `step`th row.
     fn every(len: usize, step: usize, of: impl Fn(usize) -> f64) -> (Vec<f64>, SparseNumbers) {

@@ -1,0 +1,167 @@
+//! Entries of a column in the type that stores them.
+
+use crate::sparse_numbers::to_bytes;
+use crate::{Column, ForeignNumbers, ProductNumbers, SingleNumbers, SparseNumbers};
+use std::collections::HashSet;
+use std::sync::Arc;
+
+/// Entries of one column, in the smallest type that holds them exactly.
+#[derive(Debug, Clone)]
+pub enum Numbers {
+    /// Eight bytes per entry.
+    Double(Vec<f64>),
+    /// Eight bytes per entry, in memory owned by others.
+    Foreign(ForeignNumbers),
+    /// Four bytes per entry; only on request.
+    Single(SingleNumbers),
+    /// One byte per entry: whole numbers from 0 to 255.
+    Byte(Vec<u8>),
+    /// Most entries equal one number and are not stored.
+    Sparse(SparseNumbers),
+    /// A product of other columns, computed on reading.
+    Product(ProductNumbers),
+    /// Entries shared with others.
+    Shared(Arc<Numbers>),
+}
+
+impl Default for Numbers {
+    fn default() -> Self {
+        Numbers::Byte(Vec::new())
+    }
+}
+
+impl From<Vec<f64>> for Numbers {
+    fn from(values: Vec<f64>) -> Self {
+        to_bytes(&values).map_or(Numbers::Double(values), Numbers::Byte)
+    }
+}
+
+impl From<Vec<u8>> for Numbers {
+    fn from(values: Vec<u8>) -> Self {
+        Numbers::Byte(values)
+    }
+}
+
+impl From<Column<'_>> for Numbers {
+    fn from(column: Column<'_>) -> Self {
+        match column {
+            Column::Double(v) => Numbers::Double(v.to_vec()),
+            Column::Single(v) => Numbers::Single(v.iter().map(|&x| f64::from(x)).collect()),
+            Column::Byte(v) => Numbers::Byte(v.to_vec()),
+            Column::Sparse(v) => Numbers::Sparse(v.into()),
+            Column::Product(v) => v.to_vec().into(),
+        }
+    }
+}
+
+impl Numbers {
+    /// A view of the entries.
+    pub fn view(&self) -> Column<'_> {
+        match self {
+            Numbers::Double(v) => Column::Double(v),
+            Numbers::Foreign(v) => Column::Double(v.view()),
+            Numbers::Single(v) => Column::Single(v.view()),
+            Numbers::Byte(v) => Column::Byte(v),
+            Numbers::Sparse(v) => Column::Sparse(v.view()),
+            Numbers::Product(v) => Column::Product(v.view()),
+            Numbers::Shared(v) => v.view(),
+        }
+    }
+
+    /// The underlying numbers of shared ones.
+    pub fn plain(&self) -> &Numbers {
+        if let Numbers::Shared(shared) = self { shared.plain() } else { self }
+    }
+
+    /// Makes the numbers shared and returns a handle to them. Cost O(1).
+    pub fn share(&mut self) -> Arc<Numbers> {
+        let shared = match std::mem::replace(self, Numbers::Byte(Vec::new())) {
+            Numbers::Shared(shared) => shared,
+            own => Arc::new(own),
+        };
+        *self = Numbers::Shared(Arc::clone(&shared));
+        shared
+    }
+
+    /// Applies a function to every entry; sparse columns stay sparse. Cost O(rows), or O(entries) if sparse.
+    #[must_use]
+    pub fn map(&self, of: impl Fn(f64) -> f64) -> Self {
+        match self {
+            Numbers::Sparse(sparse) => Numbers::Sparse(sparse.map(of)),
+            Numbers::Shared(shared) => shared.map(of),
+            dense => dense.view().values().iter().map(|&x| of(x)).collect::<Vec<f64>>().into(),
+        }
+    }
+
+    /// Copies the entries of `rows`, in that order.
+    #[must_use]
+    pub fn select_rows(&self, rows: &[usize]) -> Self {
+        match self {
+            Numbers::Double(v) => Numbers::Double(rows.iter().map(|&r| v[r]).collect()),
+            Numbers::Foreign(v) => Numbers::Double(rows.iter().map(|&r| v.view()[r]).collect()),
+            Numbers::Single(v) => Numbers::Single(v.select_rows(rows)),
+            Numbers::Byte(v) => Numbers::Byte(rows.iter().map(|&r| v[r]).collect()),
+            Numbers::Sparse(v) => Numbers::Sparse(v.select_rows(rows)),
+            Numbers::Product(v) => v.select_rows(rows),
+            Numbers::Shared(v) => v.select_rows(rows),
+        }
+    }
+}
+
+/// Keeps the memory of the owner, or converts to bytes if all are whole numbers from 0 to 255. Cost O(leading rows that
+/// fit a byte).
+impl From<ForeignNumbers> for Numbers {
+    fn from(numbers: ForeignNumbers) -> Self {
+        to_bytes(numbers.view()).map_or(Numbers::Foreign(numbers), Numbers::Byte)
+    }
+}
+
+/// Stays sparse if that takes at most half the bytes, else becomes dense like other numbers.
+impl From<SparseNumbers> for Numbers {
+    fn from(sparse: SparseNumbers) -> Self {
+        if sparse.is_worth_it() { Numbers::Sparse(sparse) } else { sparse.view().to_vec().into() }
+    }
+}
+
+/// Stores bytes if all entries were whole numbers from 0 to 255.
+impl From<SingleNumbers> for Numbers {
+    fn from(single: SingleNumbers) -> Self {
+        let is_byte = |x: &f32| (*x as u8) as f32 == *x && !(*x == 0.0 && x.is_sign_negative());
+        match single.rounding() == 0.0 && single.view().iter().all(is_byte) {
+            true => Numbers::Byte(single.view().iter().map(|&x| x as u8).collect()),
+            false => Numbers::Single(single),
+        }
+    }
+}
+
+impl Numbers {
+    /// Converts doubles to single precision, four bytes per entry instead of eight; other types stay. Cost O(rows).
+    #[must_use]
+    pub fn in_single(self) -> Self {
+        match self {
+            Numbers::Double(values) => Numbers::Single(values.into_iter().collect()),
+            Numbers::Foreign(values) => Numbers::Single(values.view().iter().copied().collect()),
+            Numbers::Shared(shared) if matches!(*shared, Numbers::Double(_) | Numbers::Foreign(_)) => {
+                Arc::unwrap_or_clone(shared).in_single()
+            }
+            other => other,
+        }
+    }
+}
+
+/// Bytes of entries not yet in `seen`.
+pub(crate) fn bytes_of(numbers: &Numbers, seen: &mut HashSet<*const Numbers>) -> usize {
+    match numbers {
+        Numbers::Shared(v) => bytes_of(v, seen),
+        Numbers::Product(v) => {
+            let factors = size_of_val(v.factors());
+            factors + v.factors().iter().map(|(factor, _)| bytes_of(factor, seen)).sum::<usize>()
+        }
+        own if !seen.insert(std::ptr::from_ref(own)) => 0,
+        Numbers::Double(v) => 8 * v.len(),
+        Numbers::Foreign(v) => 8 * v.view().len(),
+        Numbers::Single(v) => 4 * v.view().len(),
+        Numbers::Byte(v) => v.len(),
+        Numbers::Sparse(v) => v.bytes(),
+    }
+}

@@ -3,13 +3,13 @@
 //! `use vaglio_reservoir as _;` in a program registers `learner: reservoir` for pipeline files; [`Reservoir`] is the
 //! learner.
 
+mod drawing;
 mod echo_state;
 mod model;
 mod network;
 
 pub use model::Decision;
 use model::{States, lengths};
-use network::Network;
 use std::sync::Arc;
 use vaglio_core::{Columns, Design, Error, Form, Lambda, Learner, LinearForm, Problem, Readout, Result, Task, part};
 
@@ -121,7 +121,7 @@ impl LinearForm for Reservoir {
         self.check_problem(problem)?;
         let columns = problem.columns();
         let lengths = lengths(problem.rows(), problem.series().map(|series| &series[..]))?;
-        let (network, drawn_radius) = Network::draw(self, columns.len(), self.seed.unwrap_or(problem.seed()))?;
+        let (network, drawn_radius) = self.draw(columns.len(), self.seed.unwrap_or(problem.seed()))?;
         let mut start = 0;
         let mut kept = Vec::with_capacity(problem.rows());
         for length in &lengths {

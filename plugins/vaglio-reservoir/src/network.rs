@@ -1,85 +1,28 @@
-//! The network: drawing it, and reducing it to what some nodes need.
+//! The network, and its reduction to what some nodes need.
 
-use crate::Reservoir;
 use crate::echo_state::{Connections, EchoStateNetwork};
 use ndarray::Array2;
-use rand_chacha::ChaCha8Rng;
-use rand_chacha::rand_core::{RngCore, SeedableRng};
 use serde::{Deserialize, Serialize};
 use vaglio_core::{Columns, Error, Feature, Result};
-use vaglio_kernels::{Level, checkpoint, linalg};
+use vaglio_kernels::{Level, linalg};
 
 /// Weights of a network with as many nodes as `bias` has entries.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Network {
     /// Start of the connections to each node, followed by the end.
-    starts: Vec<usize>,
+    pub starts: Vec<usize>,
     /// Source node of each connection, in increasing order for each target node.
-    sources: Vec<u32>,
+    pub sources: Vec<u32>,
     /// W.
-    weights: Vec<f64>,
+    pub weights: Vec<f64>,
     /// W_in, input by input.
-    input: Vec<f64>,
+    pub input: Vec<f64>,
     /// b.
-    bias: Vec<f64>,
-}
-
-/// Seeded random numbers.
-struct NetworkRandom(ChaCha8Rng);
-
-impl NetworkRandom {
-    /// A uniform number in [0, 1).
-    fn uniform(&mut self) -> f64 {
-        (self.0.next_u64() >> 11) as f64 / (1u64 << 53) as f64
-    }
-
-    /// A standard normal number, by Box and Muller from two uniform numbers.
-    fn normal(&mut self) -> f64 {
-        let (radius, angle) = (self.uniform(), self.uniform());
-        (-2.0 * (1.0 - radius).ln()).sqrt() * (std::f64::consts::TAU * angle).cos()
-    }
+    pub bias: Vec<f64>,
 }
 
 impl Network {
-    /// Draws a network: first W, row by row, for each entry whether it is nonzero and then its value; then b; then
-    /// W_in, input by input.
-    ///
-    /// Also returns the spectral radius of W before rescaling, which costs O(units³).
-    pub fn draw(settings: &Reservoir, inputs: usize, seed: u64) -> Result<(Self, f64)> {
-        let units = settings.units;
-        let mut random = NetworkRandom(ChaCha8Rng::seed_from_u64(seed));
-        let (mut starts, mut sources, mut weights) = (vec![0], Vec::new(), Vec::new());
-        for _ in 0..units {
-            checkpoint();
-            for source in 0..units as u32 {
-                if random.uniform() < settings.connectivity {
-                    sources.push(source);
-                    weights.push(random.normal());
-                }
-            }
-            starts.push(sources.len());
-        }
-        let mut scaled = |scaling: f64| scaling * (2.0 * random.uniform() - 1.0);
-        let bias = (0..units).map(|_| scaled(settings.bias_scaling)).collect();
-        let input = (0..inputs * units).map(|_| scaled(settings.input_scaling)).collect();
-        let mut network = Network { starts, sources, weights, input, bias };
-        let radius = network.spectral_radius()?;
-        let factor = settings.spectral_radius / radius;
-        if radius == 0.0 || !factor.is_finite() {
-            return Err(Error::setting(
-                "connectivity",
-                format!(
-                    "the {} connections that {} of {units} units draws make no cycle, so their spectral radius is 0; raise connectivity or units",
-                    network.sources.len(),
-                    settings.connectivity
-                ),
-            ));
-        }
-        network.weights.iter_mut().for_each(|weight| *weight *= factor);
-        Ok((network, radius))
-    }
-
     /// Number of nodes.
     pub fn nodes(&self) -> usize {
         self.bias.len()
@@ -91,7 +34,7 @@ impl Network {
     }
 
     /// Largest |eigenvalue| of W; exactly 0 if the network has no cycle.
-    fn spectral_radius(&self) -> Result<f64> {
+    pub fn spectral_radius(&self) -> Result<f64> {
         if !self.has_cycle() {
             return Ok(0.0);
         }

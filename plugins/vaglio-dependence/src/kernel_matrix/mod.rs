@@ -24,6 +24,7 @@ pub use levels::{CommonLevels, FactorRows, LEAST_BANDWIDTH, LevelColumn, TOGETHE
 pub use pairs::{Padded, RowPairs};
 pub use quadratic_form::Quadratic;
 
+use vaglio_core::magnitude;
 use vaglio_kernels::sums::center;
 use vaglio_kernels::tolerance::TRACE_ROUNDING;
 
@@ -47,8 +48,7 @@ pub fn standardized(values: &[f64], shares: &[f64]) -> Option<Vec<f64>> {
         return None;
     }
     // Scaling by a power of two is exact, which matters next to a large mean.
-    let largest = values.iter().fold(f64::MIN_POSITIVE, |m: f64, v| m.max(v.abs()));
-    let size = f64::from_bits(largest.to_bits() & f64::INFINITY.to_bits());
+    let size = magnitude(values);
     let mut scaled: Vec<f64> = values.iter().map(|v| v / size).collect();
     center((&mut scaled[..]).into(), |j| shares[j], 1.0);
     let largest = scaled.iter().fold(0.0, |m: f64, v| m.max(v.abs()));

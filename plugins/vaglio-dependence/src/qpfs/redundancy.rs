@@ -1,10 +1,10 @@
 //! Redundancy matrix Q of pairwise similarities: exact, or Nyström's approximation from some columns.
 
 use rayon::prelude::*;
-use std::collections::BTreeMap;
 use std::ops::Range;
-use vaglio_core::Result;
+use vaglio_core::{Column, Result};
 use vaglio_kernels::Level;
+use vaglio_kernels::duplicates::first_equal;
 use vaglio_kernels::parallel;
 use vaglio_kernels::sums::dot;
 use vaglio_kernels::tolerance::EQUAL_SIMILARITY;
@@ -108,11 +108,7 @@ impl Redundancy {
                 }
                 alike
             }
-            Redundancy::Thin(rows) => {
-                let mut first = BTreeMap::new();
-                let bits = |row: &Vec<f64>| row.iter().map(|g| (g + 0.0).to_bits()).collect::<Vec<u64>>();
-                rows.iter().enumerate().map(|(i, row)| *first.entry(bits(row)).or_insert(i)).collect()
-            }
+            Redundancy::Thin(rows) => first_equal(&rows.iter().map(|row| Column::Double(row)).collect::<Vec<_>>()),
         }
     }
 }

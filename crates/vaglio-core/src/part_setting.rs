@@ -131,27 +131,27 @@ macro_rules! any_part {
                 crate::PartSetting(part)
             }
         }
-
-        impl From<std::sync::Arc<dyn $trait>> for $any {
-            fn from(part: std::sync::Arc<dyn $trait>) -> Self {
-                crate::PartSetting(part)
-            }
-        }
-
-        impl From<&std::sync::Arc<dyn $trait>> for $any {
-            fn from(part: &std::sync::Arc<dyn $trait>) -> Self {
-                crate::PartSetting(std::sync::Arc::clone(part))
-            }
-        }
-
-        impl From<Box<dyn $trait>> for $any {
-            fn from(part: Box<dyn $trait>) -> Self {
-                crate::PartSetting(part.into())
-            }
-        }
     };
 }
 pub(crate) use any_part;
+
+impl<P: ?Sized> From<Arc<P>> for PartSetting<P> {
+    fn from(part: Arc<P>) -> Self {
+        PartSetting(part)
+    }
+}
+
+impl<P: ?Sized> From<&Arc<P>> for PartSetting<P> {
+    fn from(part: &Arc<P>) -> Self {
+        PartSetting(Arc::clone(part))
+    }
+}
+
+impl<P: ?Sized> From<Box<P>> for PartSetting<P> {
+    fn from(part: Box<P>) -> Self {
+        PartSetting(part.into())
+    }
+}
 
 impl<P: ?Sized> From<PartSetting<P>> for Arc<P> {
     fn from(setting: PartSetting<P>) -> Self {

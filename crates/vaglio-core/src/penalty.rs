@@ -4,6 +4,7 @@ mod serialization;
 
 use crate::formatting::number;
 use crate::{Error, Result, setting};
+use std::ops::RangeInclusive;
 
 /// The penalty λ: one value, or several among which the criterion selects.
 #[derive(Debug, Clone, PartialEq)]
@@ -71,6 +72,9 @@ pub enum LambdaScope {
     All,
 }
 
+/// Allowed numbers of values in a grid.
+const POINTS: RangeInclusive<usize> = 2..=100_000;
+
 impl Default for Lambda {
     fn default() -> Self {
         Lambda::Fixed(1.0)
@@ -135,7 +139,7 @@ impl Lambda {
             Lambda::Fixed(value) => Ok(vec![positive("lambda", *value)?]),
             Lambda::Auto(auto) => {
                 let points = auto.points.unwrap_or(13);
-                enough(points)?;
+                Error::unless_between("lambda.grid.points", points, POINTS)?;
                 Ok(geometric(1e-3, 1e3, points))
             }
             Lambda::Values { values, .. } => {
@@ -152,7 +156,7 @@ impl Lambda {
             Lambda::Grid { from, to, points, .. } => {
                 let (from, to) = (positive("lambda.grid.from", *from)?, positive("lambda.grid.to", *to)?);
                 increasing("lambda.grid", from, to)?;
-                enough(*points)?;
+                Error::unless_between("lambda.grid.points", *points, POINTS)?;
                 Ok(geometric(from, to, *points))
             }
             Lambda::Search { from, to } => {
@@ -167,14 +171,8 @@ impl Lambda {
     pub(crate) fn is_search(&self) -> bool {
         match self {
             Lambda::EachOutput(of) => of.is_search(),
-            Lambda::Fixed(_) | Lambda::Grid { .. } | Lambda::Auto(_) | Lambda::Values { .. } => false,
-            Lambda::Search { .. } => true,
+            other => matches!(other, Lambda::Search { .. }),
         }
-    }
-
-    /// Whether each output has its own λ.
-    pub(crate) fn is_of_each_output(&self) -> bool {
-        matches!(self, Lambda::EachOutput(_))
     }
 }
 
@@ -183,13 +181,6 @@ fn increasing(field: &str, from: f64, to: f64) -> Result<()> {
         return Ok(());
     }
     Err(Error::setting(field, format!("from is {from} and to is {to}; from must be smaller")))
-}
-
-fn enough(points: usize) -> Result<()> {
-    if (2..=100_000).contains(&points) {
-        return Ok(());
-    }
-    Err(Error::setting("lambda.grid.points", format!("{points} is not between 2 and 100000")))
 }
 
 /// Returns `points` values in geometric progression, both ends included; `points` is at least 2.

@@ -44,16 +44,9 @@ impl Readout {
     /// # Errors
     /// [`Error::Setting`] on `lambda`.
     pub fn with_lambda(lambda: &Lambda, intercept: bool) -> Result<Self> {
-        let (per, each_output) = (lambda.per(), lambda.is_of_each_output());
-        let auto = lambda.fitted();
-        let readout = Readout { auto, per, each_output, ..Readout::new(lambda.values()?, intercept)? };
-        Ok(if lambda.is_search() { readout.refined() } else { readout })
-    }
-
-    /// Adds a search between the best λ and its neighbours.
-    #[must_use]
-    pub fn refined(self) -> Self {
-        Readout { refine: true, ..self }
+        let (auto, per, refine) = (lambda.fitted(), lambda.per(), lambda.is_search());
+        let each_output = matches!(lambda, Lambda::EachOutput(_));
+        Ok(Readout { auto, per, refine, each_output, ..Readout::new(lambda.values()?, intercept)? })
     }
 
     /// Balances classes: row j of class c has weight r_j / Σ r over the training rows of class c. The sum is recomputed

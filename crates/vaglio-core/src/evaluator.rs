@@ -23,34 +23,13 @@ impl SubsetChange {
 
 /// A batch of trials: changes of the current subset by each of some candidates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Trials<'c> {
-    /// Scores with each candidate added: [`Evaluator::scores`] with [`SubsetChange::Addition`].
-    Additions(&'c [Feature]),
-    /// Scores with each candidate removed: [`Evaluator::scores`] with [`SubsetChange::Removal`].
-    Removals(&'c [Feature]),
-    /// The best candidate to add: [`Evaluator::best`] with [`SubsetChange::Addition`].
-    BestAddition(&'c [Feature]),
-    /// The best candidate to remove: [`Evaluator::best`] with [`SubsetChange::Removal`].
-    BestRemoval(&'c [Feature]),
-}
-
-impl<'c> Trials<'c> {
-    /// The candidates of the trials.
-    pub fn candidates(self) -> &'c [Feature] {
-        match self {
-            Trials::Additions(all) | Trials::Removals(all) | Trials::BestAddition(all) | Trials::BestRemoval(all) => {
-                all
-            }
-        }
-    }
-
+pub struct Trials<'c> {
     /// Whether the candidates are added or removed.
-    pub fn change(self) -> SubsetChange {
-        match self {
-            Trials::Additions(_) | Trials::BestAddition(_) => SubsetChange::Addition,
-            Trials::Removals(_) | Trials::BestRemoval(_) => SubsetChange::Removal,
-        }
-    }
+    pub change: SubsetChange,
+    /// The columns to add or remove.
+    pub candidates: &'c [Feature],
+    /// Whether only the best candidate is wanted, by [`Evaluator::best`]; else all scores, by [`Evaluator::scores`].
+    pub is_best: bool,
 }
 
 /// Effect of trials on an evaluator's later answers and diagnostics, compared to the last bit.

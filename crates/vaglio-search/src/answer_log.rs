@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use std::any::Any;
 use std::fmt;
 use std::time::Instant;
-use vaglio_core::{CacheEffect, Diagnostics, Error, Feature, Journal, Result, Trials};
+use vaglio_core::{CacheEffect, Diagnostics, Error, Feature, Journal, Result, SubsetChange, Trials};
 
 /// A question about the current subset, or a change of it.
 #[derive(Debug, Clone, Copy)]
@@ -30,7 +30,7 @@ impl Question<'_> {
     /// Number of the question's kind, and the columns it asks about.
     fn parts(&self) -> (u64, &[Feature]) {
         match self {
-            Question::Trials(trials) => (kind(*trials), trials.candidates()),
+            Question::Trials(trials) => (kind(*trials), trials.candidates),
             Question::Score => (4, &[]),
             Question::StandardError => (5, &[]),
             Question::Lambdas => (6, &[]),
@@ -53,19 +53,14 @@ impl Question<'_> {
 }
 
 fn kind(trials: Trials<'_>) -> u64 {
-    match trials {
-        Trials::Additions(_) => 0,
-        Trials::Removals(_) => 1,
-        Trials::BestAddition(_) => 2,
-        Trials::BestRemoval(_) => 3,
-    }
+    u64::from(trials.change == SubsetChange::Removal) + 2 * u64::from(trials.is_best)
 }
 
 /// Describes trials: their kind, the subset's size, the number of candidates, and a digest of both.
 fn described(selected: &[Feature], trials: Trials<'_>) -> String {
     let what = ["additions", "removals", "addition", "removal"][kind(trials) as usize];
     let digest = Question::Trials(trials).digest(selected);
-    format!("{what} {}/{} {digest:016x}", selected.len(), trials.candidates().len())
+    format!("{what} {}/{} {digest:016x}", selected.len(), trials.candidates.len())
 }
 
 /// Key of a set of trials: its position among all trials of the search, and its description.
@@ -173,10 +168,7 @@ impl AnswerLog {
 
     /// Key of `trials` at the subset `selected`, the most recent trials of the search.
     pub fn key(&self, selected: &[Feature], trials: Trials<'_>) -> TrialKey {
-        let size = match trials {
-            Trials::Additions(candidates) | Trials::Removals(candidates) => candidates.len(),
-            Trials::BestAddition(_) | Trials::BestRemoval(_) => 1,
-        };
+        let size = if trials.is_best { 1 } else { trials.candidates.len() };
         TrialKey { place: self.asked.saturating_sub(1), asked: described(selected, trials), size }
     }
 

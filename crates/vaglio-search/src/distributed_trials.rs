@@ -24,7 +24,7 @@ impl DistributedTrials<'_> {
         if trace == CacheEffect::Lasting {
             return Ok(None);
         }
-        let candidates = trials.candidates();
+        let candidates = trials.candidates;
         let before = recorder.take();
         if trace == CacheEffect::Begun {
             try_first(evaluator, subset, trials)?;
@@ -32,7 +32,7 @@ impl DistributedTrials<'_> {
         }
         let parts = processes.gather(work, candidates.len(), &mut |range| {
             let mut scores = vec![Score::WORST; range.len()];
-            evaluator.scores(trials.change(), subset, &candidates[range], &mut scores)?;
+            evaluator.scores(trials.change, subset, &candidates[range], &mut scores)?;
             Ok(written(&scores, recorder.take()))
         })?;
         let (mut scores, mut noted) = (Vec::with_capacity(candidates.len()), None);
@@ -53,11 +53,11 @@ impl DistributedTrials<'_> {
 
 /// Brings caches to the state that trials with trace [`CacheEffect::Begun`] leave.
 pub(crate) fn try_first(evaluator: &mut dyn Evaluator, subset: &[Feature], trials: Trials<'_>) -> Result<()> {
-    let all = trials.candidates();
-    let first = &all[..all.len().min(2)];
-    match trials {
-        Trials::BestAddition(_) | Trials::BestRemoval(_) => evaluator.best(trials.change(), subset, first).map(drop),
-        _ => evaluator.scores(trials.change(), subset, first, &mut [Score::WORST; 2][..first.len()]),
+    let Trials { change, candidates, is_best } = trials;
+    let first = &candidates[..candidates.len().min(2)];
+    match is_best {
+        true => evaluator.best(change, subset, first).map(drop),
+        false => evaluator.scores(change, subset, first, &mut [Score::WORST; 2][..first.len()]),
     }
 }
 

@@ -225,45 +225,45 @@ impl<'d> SubsetScorer<'d> {
 
     /// Scores the subset with each candidate added, into the same places of `scores`.
     pub fn score_additions(&mut self, candidates: &[Feature], scores: &mut [Score]) -> Result<()> {
-        self.tried(Trials::Additions(candidates), scores)
+        self.tried(SubsetChange::Addition, candidates, scores)
     }
 
     /// Scores the subset with each candidate removed, into the same places of `scores`.
     pub fn score_removals(&mut self, candidates: &[Feature], scores: &mut [Score]) -> Result<()> {
-        self.tried(Trials::Removals(candidates), scores)
+        self.tried(SubsetChange::Removal, candidates, scores)
     }
 
-    fn tried(&mut self, trials: Trials<'_>, scores: &mut [Score]) -> Result<()> {
-        let candidates = trials.candidates();
+    fn tried(&mut self, change: SubsetChange, candidates: &[Feature], scores: &mut [Score]) -> Result<()> {
+        let trials = Trials { change, candidates, is_best: false };
         let fits = |found: &Vec<Score>| found.len() == candidates.len();
         let found = self.answered(trials, fits, |scorer| {
             if let Some(found) = scorer.distributed(trials)? {
                 return Ok(found);
             }
-            scorer.ask(|evaluator, selected| evaluator.scores(trials.change(), selected, candidates, scores))?;
+            scorer.ask(|evaluator, selected| evaluator.scores(change, selected, candidates, scores))?;
             Ok(scores.to_vec())
         })?;
-        self.check(&found, |place| trials.change().apply_to(&self.selected, candidates[place]))?;
+        self.check(&found, |place| change.apply_to(&self.selected, candidates[place]))?;
         scores.copy_from_slice(&found);
         Ok(())
     }
 
     /// The best addition with its ties; `None` without candidates or when all score +∞.
     pub fn best_addition(&mut self, candidates: &[Feature]) -> Result<Option<Winner>> {
-        self.best(Trials::BestAddition(candidates))
+        self.best(SubsetChange::Addition, candidates)
     }
 
     /// The removal that leaves the best subset, with its ties; `None` without candidates or when all score +∞.
     pub fn best_removal(&mut self, candidates: &[Feature]) -> Result<Option<Winner>> {
-        self.best(Trials::BestRemoval(candidates))
+        self.best(SubsetChange::Removal, candidates)
     }
 
-    fn best(&mut self, trials: Trials<'_>) -> Result<Option<Winner>> {
-        let candidates = trials.candidates();
+    fn best(&mut self, change: SubsetChange, candidates: &[Feature]) -> Result<Option<Winner>> {
+        let trials = Trials { change, candidates, is_best: true };
         let fits = |found: &Option<Winner>| found.as_ref().is_none_or(|winner| winner.is_among(candidates));
         self.answered(trials, fits, |scorer| match scorer.distributed(trials)? {
-            Some(scores) => winner(trials.change(), candidates, &scores),
-            None => scorer.ask(|evaluator, selected| evaluator.best(trials.change(), selected, candidates)),
+            Some(scores) => winner(change, candidates, &scores),
+            None => scorer.ask(|evaluator, selected| evaluator.best(change, selected, candidates)),
         })
     }
 

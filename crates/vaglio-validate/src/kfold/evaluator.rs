@@ -248,7 +248,7 @@ impl Evaluator for KFoldEvaluator<'_> {
     /// Trials bring candidates up to date with the selected columns. Of two candidates, one remains a candidate after
     /// the other has entered.
     fn trace(&self, trials: Trials<'_>) -> CacheEffect {
-        if trials.change() == SubsetChange::Addition { CacheEffect::Begun } else { CacheEffect::Lasting }
+        if trials.change == SubsetChange::Addition { CacheEffect::Begun } else { CacheEffect::Lasting }
     }
 
     fn apply(&mut self, change: SubsetChange, _: &[Feature], feature: Feature) -> Result<()> {

@@ -302,12 +302,9 @@ impl<'d> Evaluator for LooEvaluator<'d> {
     }
 
     fn trace(&self, trials: Trials<'_>) -> CacheEffect {
-        match trials {
-            // Trials by bounds may have made the next ones full passes.
-            Trials::BestAddition(_) if self.is_full => CacheEffect::Lasting,
-            Trials::Additions(_) | Trials::BestAddition(_) => CacheEffect::Begun,
-            _ => CacheEffect::Lasting,
-        }
+        // Trials by bounds may have made the next ones full passes.
+        let is_lasting = trials.change == SubsetChange::Removal || trials.is_best && self.is_full;
+        if is_lasting { CacheEffect::Lasting } else { CacheEffect::Begun }
     }
 
     fn apply(&mut self, change: SubsetChange, subset: &[Feature], feature: Feature) -> Result<()> {

@@ -89,7 +89,7 @@ pub(crate) struct Law(pub(crate) &'static str);
 
 impl Law {
     /// Builds a violation report.
-    pub(crate) fn broken(
+    pub fn broken(
         self,
         on: impl Into<String>,
         expected: impl ToString,
@@ -105,7 +105,7 @@ impl Law {
     }
 
     /// Fails unless `holds`, with `found` in debug format.
-    pub(crate) fn must(
+    pub fn must(
         self,
         holds: bool,
         on: impl FnOnce() -> String,
@@ -116,7 +116,7 @@ impl Law {
     }
 
     /// Fails unless `holds`, with `found` in display format.
-    pub(crate) fn unless(
+    pub fn unless(
         self,
         holds: bool,
         on: impl FnOnce() -> String,
@@ -127,7 +127,7 @@ impl Law {
     }
 
     /// Fails unless the two values are equal.
-    pub(crate) fn equal<T: PartialEq + std::fmt::Debug + ?Sized>(
+    pub fn equal<T: PartialEq + std::fmt::Debug + ?Sized>(
         self,
         on: impl FnOnce() -> String,
         expected: &T,
@@ -137,7 +137,7 @@ impl Law {
     }
 
     /// Runs a call that must succeed, and returns its value.
-    pub(crate) fn ran<T>(self, on: impl Fn() -> String, call: impl FnOnce() -> vaglio_core::Result<T>) -> LawResult<T> {
+    pub fn ran<T>(self, on: impl Fn() -> String, call: impl FnOnce() -> vaglio_core::Result<T>) -> LawResult<T> {
         match catch_unwind(AssertUnwindSafe(call)) {
             Ok(Ok(value)) => Ok(value),
             Ok(Err(error)) => Err(self.broken(on(), "a result", format!("the error `{error}`"))),
@@ -146,7 +146,7 @@ impl Law {
     }
 
     /// Runs a call that may fail but must not panic.
-    pub(crate) fn calm<T>(
+    pub fn calm<T>(
         self,
         on: impl FnOnce() -> String,
         call: impl FnOnce() -> vaglio_core::Result<T>,
@@ -155,7 +155,7 @@ impl Law {
     }
 
     /// Runs a whole law; a panic of the law or the component counts as a violation.
-    pub(crate) fn tried<T>(self, law: impl FnOnce() -> LawResult<T>) -> LawResult<T> {
+    pub fn tried<T>(self, law: impl FnOnce() -> LawResult<T>) -> LawResult<T> {
         match catch_unwind(AssertUnwindSafe(law)) {
             Ok(outcome) => outcome,
             Err(_) => Err(self.broken("the part", "an outcome", "a panic")),
@@ -163,7 +163,7 @@ impl Law {
     }
 
     /// Runs the laws of a part on each standard data set that `accepts` it.
-    pub(crate) fn on_each<D>(
+    pub fn on_each<D>(
         self,
         all: Vec<(&'static str, D)>,
         mut accepts: impl FnMut(&D) -> LawResult<bool>,
@@ -178,31 +178,31 @@ impl Law {
     }
 
     /// Saves a value as JSON and loads it again.
-    pub(crate) fn reloaded<T: Serialize + DeserializeOwned>(self, on: impl Fn() -> String, value: &T) -> LawResult<T> {
+    pub fn reloaded<T: Serialize + DeserializeOwned>(self, on: impl Fn() -> String, value: &T) -> LawResult<T> {
         let text = serde_json::to_string(value).map_err(|e| self.broken(on(), "to be saved", e))?;
         serde_json::from_str(&text).map_err(|e| self.broken(on(), "to be loaded", e))
     }
 
     /// Fails unless two numbers are equal within a tolerance.
-    pub(crate) fn near(self, near: Tolerance, on: impl FnOnce() -> String, expected: f64, found: f64) -> LawResult {
+    pub fn near(self, near: Tolerance, on: impl FnOnce() -> String, expected: f64, found: f64) -> LawResult {
         self.must(near.holds(expected, found), on, format!("{expected:?} to {:e}", near.tolerance), found)
     }
 
     /// Fails unless two scores are equal within a tolerance and both or neither have a λ.
-    pub(crate) fn same(self, near: Tolerance, on: impl Fn() -> String, expected: Score, found: Score) -> LawResult {
+    pub fn same(self, near: Tolerance, on: impl Fn() -> String, expected: Score, found: Score) -> LawResult {
         self.near(near, &on, expected.loss, found.loss)?;
         let both = expected.lambda.is_some() == found.lambda.is_some();
         self.must(both, on, format!("lambda {:?}", expected.lambda), found.lambda)
     }
 
     /// Fails unless two scores have equal bits.
-    pub(crate) fn bits(self, on: impl FnOnce() -> String, expected: Score, found: Score) -> LawResult {
+    pub fn bits(self, on: impl FnOnce() -> String, expected: Score, found: Score) -> LawResult {
         let same = expected.loss.to_bits() == found.loss.to_bits() && expected.lambda == found.lambda;
         self.must(same, on, format!("{expected:?} bit for bit"), found)
     }
 
     /// Fails on NaN.
-    pub(crate) fn number(self, on: impl FnOnce() -> String, found: f64) -> LawResult {
+    pub fn number(self, on: impl FnOnce() -> String, found: f64) -> LawResult {
         self.must(!found.is_nan(), on, "a number", found)
     }
 }

@@ -8,22 +8,22 @@ use vaglio_core::{Action, Design, Feature, Path, Score, Step};
 #[derive(Debug, Clone)]
 pub(crate) struct Visit {
     /// Columns in order of entry, the initial ones first and in increasing order.
-    pub(crate) subset: Vec<Feature>,
+    pub subset: Vec<Feature>,
     /// Number of leading columns that were in the initial subset.
-    pub(crate) from_start: usize,
+    pub from_start: usize,
     /// Score reported by the step; none for the initial subset.
-    pub(crate) score: Option<Score>,
+    pub score: Option<Score>,
 }
 
 impl Visit {
     /// Tests for an equal set with equal entry order of the added columns.
-    pub(crate) fn is_in_order(&self, subset: &[Feature]) -> bool {
+    pub fn is_in_order(&self, subset: &[Feature]) -> bool {
         let mut start = subset[..self.from_start.min(subset.len())].to_vec();
         start.sort_unstable();
         start == self.subset[..self.from_start] && subset[start.len()..] == self.subset[self.from_start..]
     }
 
-    pub(crate) fn is_set(&self, subset: &[Feature]) -> bool {
+    pub fn is_set(&self, subset: &[Feature]) -> bool {
         subset.len() == self.subset.len() && subset.iter().all(|f| self.subset.contains(f))
     }
 }

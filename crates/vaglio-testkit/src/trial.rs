@@ -8,30 +8,30 @@ use vaglio_search::SubsetScorer;
 /// A criterion on a design, under a law.
 #[derive(Clone, Copy)]
 pub(crate) struct Subject<'d> {
-    pub(crate) law: Law,
-    pub(crate) criterion: &'d dyn Criterion,
-    pub(crate) design: &'d Design,
+    pub law: Law,
+    pub criterion: &'d dyn Criterion,
+    pub design: &'d Design,
     /// Tolerance of scores.
-    pub(crate) near: Tolerance,
+    pub near: Tolerance,
 }
 
 impl<'d> Subject<'d> {
-    pub(crate) fn new(law: &'static str, criterion: &'d dyn Criterion, design: &'d Design) -> Self {
+    pub fn new(law: &'static str, criterion: &'d dyn Criterion, design: &'d Design) -> Self {
         Subject { law: Law(law), criterion, design, near: Tolerance::relative(0.0) }
     }
 
     /// Sets the tolerance of scores.
-    pub(crate) fn within(self, tolerance: f64) -> Self {
+    pub fn within(self, tolerance: f64) -> Self {
         Subject { near: Tolerance::scores(self.criterion, self.design, tolerance), ..self }
     }
 
     /// Takes another design in place of this one.
-    pub(crate) fn with_design(self, design: &'d Design) -> Self {
+    pub fn with_design(self, design: &'d Design) -> Self {
         Subject { design, ..self }
     }
 
     /// Scores trials; fails if one is missing or NaN.
-    pub(crate) fn trials(
+    pub fn trials(
         self,
         subset: &mut SubsetScorer<'_>,
         trial: SubsetChange,
@@ -51,18 +51,18 @@ impl<'d> Subject<'d> {
     }
 
     /// Scores additions of columns; fails if a score is missing or NaN.
-    pub(crate) fn additions(self, subset: &mut SubsetScorer<'_>, candidates: &[Feature]) -> LawResult<Vec<Score>> {
+    pub fn additions(self, subset: &mut SubsetScorer<'_>, candidates: &[Feature]) -> LawResult<Vec<Score>> {
         self.trials(subset, SubsetChange::Addition, candidates)
     }
 
     /// Opens the empty subset.
-    pub(crate) fn open(self) -> LawResult<SubsetScorer<'d>> {
+    pub fn open(self) -> LawResult<SubsetScorer<'d>> {
         let Subject { law, criterion, design, .. } = self;
         law.ran(|| "opening a subset".into(), || SubsetScorer::open(criterion, design, &whole(design)))
     }
 
     /// Opens a subset and adds columns one by one.
-    pub(crate) fn walked(self, subset: &[Feature]) -> LawResult<SubsetScorer<'d>> {
+    pub fn walked(self, subset: &[Feature]) -> LawResult<SubsetScorer<'d>> {
         let mut walked = self.open()?;
         for &feature in subset {
             self.law.ran(|| format!("subset {subset:?}"), || walked.add(feature))?;
@@ -71,14 +71,14 @@ impl<'d> Subject<'d> {
     }
 
     /// Opens a subset and resets it to columns.
-    pub(crate) fn reset(self, subset: &[Feature]) -> LawResult<SubsetScorer<'d>> {
+    pub fn reset(self, subset: &[Feature]) -> LawResult<SubsetScorer<'d>> {
         let mut reset = self.open()?;
         self.law.ran(|| format!("subset {subset:?}"), || reset.reset(subset))?;
         Ok(reset)
     }
 
     /// Evaluates the definition; fails on NaN.
-    pub(crate) fn evaluate(self, subset: &[Feature]) -> LawResult<Score> {
+    pub fn evaluate(self, subset: &[Feature]) -> LawResult<Score> {
         let on = || format!("the definition on subset {subset:?}");
         let score = self.law.ran(on, || self.criterion.evaluate(self.design, subset))?;
         self.law.number(on, score.loss)?;
@@ -86,17 +86,17 @@ impl<'d> Subject<'d> {
     }
 
     /// Fails unless a score is the definition's.
-    pub(crate) fn is_defined(self, on: impl Fn() -> String, subset: &[Feature], found: Score) -> LawResult {
+    pub fn is_defined(self, on: impl Fn() -> String, subset: &[Feature], found: Score) -> LawResult {
         self.law.same(self.near, on, self.evaluate(subset)?, found)
     }
 
     /// Returns non-constant columns outside `subset`.
-    pub(crate) fn free(self, subset: &[Feature]) -> Vec<Feature> {
+    pub fn free(self, subset: &[Feature]) -> Vec<Feature> {
         free(self.design, subset)
     }
 
     /// Returns at least three and at most `longest` non-constant columns in random order.
-    pub(crate) fn trail(self, longest: usize, seed: u64) -> LawResult<Vec<Feature>> {
+    pub fn trail(self, longest: usize, seed: u64) -> LawResult<Vec<Feature>> {
         let columns = self.free(&[]);
         let expected = "three columns that are not constant";
         self.law.must(columns.len() >= 3, || "the design".into(), expected, columns.len())?;
@@ -105,7 +105,7 @@ impl<'d> Subject<'d> {
     }
 
     /// Returns the candidates of a change: columns outside the subset, or inside.
-    pub(crate) fn candidates(self, change: SubsetChange, subset: &[Feature]) -> Vec<Feature> {
+    pub fn candidates(self, change: SubsetChange, subset: &[Feature]) -> Vec<Feature> {
         match change {
             SubsetChange::Addition => self.free(subset),
             SubsetChange::Removal => subset.to_vec(),

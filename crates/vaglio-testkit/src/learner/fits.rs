@@ -6,7 +6,7 @@ use ndarray::Array2;
 use vaglio_core::{Feature, Form, Learner, Model, Problem};
 
 /// Returns the number of selectable features, and the first λ.
-pub(super) fn extent(law: Law, learner: &dyn Learner, problem: &Problem) -> LawResult<(usize, Option<f64>)> {
+pub fn extent(law: Law, learner: &dyn Learner, problem: &Problem) -> LawResult<(usize, Option<f64>)> {
     let Form::Linear(form) = learner.form() else { return Ok((problem.columns().len(), None)) };
     let design = law.ran(|| "the linear form's design".into(), || form.design(problem))?;
     let (expected, found) = (problem.rows(), design.rows());
@@ -15,7 +15,7 @@ pub(super) fn extent(law: Law, learner: &dyn Learner, problem: &Problem) -> LawR
 }
 
 /// Fits a model on three columns, spread over the whole range.
-pub(super) fn fitted(law: Law, learner: &dyn Learner, problem: &Problem) -> LawResult<(Model, Vec<Feature>)> {
+pub fn fitted(law: Law, learner: &dyn Learner, problem: &Problem) -> LawResult<(Model, Vec<Feature>)> {
     let (count, lambda) = extent(law, learner, problem)?;
     law.must(count >= 3, || "the problem".into(), "at least three columns", count)?;
     let subset = vec![count - 1, 0, count / 2];
@@ -27,7 +27,7 @@ pub(super) fn fitted(law: Law, learner: &dyn Learner, problem: &Problem) -> LawR
 }
 
 /// Predicts on a problem's columns; checks the shape and that all values are finite.
-pub(super) fn predicted(law: Law, model: &Model, problem: &Problem) -> LawResult<Array2<f64>> {
+pub fn predicted(law: Law, model: &Model, problem: &Problem) -> LawResult<Array2<f64>> {
     let on = || "predictions on the training columns".to_owned();
     let values =
         law.ran(on, || model.predict(&problem.columns().select(model.inputs()), problem.series().map(|s| &s[..])))?;
@@ -37,7 +37,7 @@ pub(super) fn predicted(law: Law, model: &Model, problem: &Problem) -> LawResult
     Ok(values)
 }
 
-pub(super) fn finite(law: Law, on: impl Fn() -> String, values: &Array2<f64>) -> LawResult {
+pub fn finite(law: Law, on: impl Fn() -> String, values: &Array2<f64>) -> LawResult {
     match values.iter().find(|v| !v.is_finite()) {
         Some(wrong) => Err(law.broken(on(), "finite numbers", wrong)),
         None => Ok(()),
@@ -45,7 +45,7 @@ pub(super) fn finite(law: Law, on: impl Fn() -> String, values: &Array2<f64>) ->
 }
 
 /// Fails if arrays differ by more than a tolerance relative to their largest value.
-pub(super) fn alike(
+pub fn alike(
     law: Law,
     on: impl Fn() -> String,
     tolerance: f64,

@@ -5,10 +5,10 @@ use crate::law_violation::Law;
 use vaglio_core::{Answer, Criterion, Design, Event, Observer, Path, Step, StopReason};
 use vaglio_search::{Search, SearchContext, SubsetScorer};
 
-pub(super) const SEED: u64 = 7;
+pub const SEED: u64 = 7;
 
 /// Fails at the first difference between paths; the debug format distinguishes all numbers.
-pub(super) fn same_path(law: Law, on: &str, first: &Path, second: &Path) -> LawResult {
+pub fn same_path(law: Law, on: &str, first: &Path, second: &Path) -> LawResult {
     let told = |path: &Path| -> Vec<String> {
         let Path { empty, steps, entries, chosen, allowed, stop_reason, .. } = path;
         let rest =
@@ -28,7 +28,7 @@ pub(super) fn same_path(law: Law, on: &str, first: &Path, second: &Path) -> LawR
 }
 
 /// Runs a full search; checks that it has entries and no NaN.
-pub(super) fn full(
+pub fn full(
     law: Law,
     search: &Search,
     criterion: &dyn Criterion,
@@ -46,7 +46,7 @@ pub(super) fn full(
     Ok((path, witness))
 }
 
-pub(super) fn run(
+pub fn run(
     law: Law,
     search: &Search,
     criterion: &dyn Criterion,
@@ -62,7 +62,7 @@ pub(super) fn run(
 
 /// An observer that records events, and stops after a given number.
 #[derive(Debug, Default)]
-pub(super) struct RecordingObserver {
+pub struct RecordingObserver {
     pub seen: Vec<Step>,
     pub promised: Option<usize>,
     pub asked: usize,

@@ -29,10 +29,10 @@ macro_rules! with_entries {
 pub(crate) struct LaneSums<const N: usize>(pub [F64x8; N]);
 
 impl<const N: usize> LaneSums<N> {
-    pub(crate) const ZERO: Self = LaneSums([F64x8::ZERO; N]);
+    pub const ZERO: Self = LaneSums([F64x8::ZERO; N]);
 
     /// Returns the sums, adding the lanes in order.
-    pub(crate) fn total(&self) -> [f64; N] {
+    pub fn total(&self) -> [f64; N] {
         self.0.map(F64x8::sum)
     }
 }

@@ -89,12 +89,7 @@ pub(crate) struct Law(pub(crate) &'static str);
 
 impl Law {
     /// Builds a violation report.
-    pub fn broken(
-        self,
-        on: impl Into<String>,
-        expected: impl ToString,
-        found: impl std::fmt::Display,
-    ) -> LawViolation {
+    pub fn broken(self, on: impl Into<String>, expected: impl ToString, found: impl std::fmt::Display) -> LawViolation {
         LawViolation {
             law: self.0,
             on: on.into(),

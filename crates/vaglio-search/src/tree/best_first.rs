@@ -5,7 +5,7 @@ use vaglio_core::{Evaluator, Result};
 
 impl SubsetTree<'_> {
     /// Enters open nodes, lowest bound first, until none can contain a better subset.
-    pub(super) fn best_first(&mut self, root: &mut dyn Evaluator, is_known: bool) -> Result<()> {
+    pub fn best_first(&mut self, root: &mut dyn Evaluator, is_known: bool) -> Result<()> {
         let order = self.order;
         if !is_known {
             let bound = self.bound(root, 0)?;
@@ -33,7 +33,7 @@ impl SubsetTree<'_> {
     }
 
     /// Follows `way` from a node that groups from `place` on may extend, and searches the node that it leads to.
-    pub(super) fn enter(&mut self, node: &mut dyn Evaluator, way: &[usize], place: usize) -> Result<()> {
+    pub fn enter(&mut self, node: &mut dyn Evaluator, way: &[usize], place: usize) -> Result<()> {
         let (order, size) = (self.order, self.subset.len());
         let Some((&child, rest)) = way.split_first() else {
             return if order.count_below(place, size) > self.small {

@@ -5,12 +5,12 @@ use vaglio_core::{Error, Evaluator, Feature, Result, Score, SubsetChange, score_
 
 impl SubsetTree<'_> {
     /// A lower bound of the scores of the subset extended by groups from `place` on.
-    pub(super) fn bound(&self, node: &mut dyn Evaluator, place: usize) -> Result<f64> {
+    pub fn bound(&self, node: &mut dyn Evaluator, place: usize) -> Result<f64> {
         node.bound(&self.subset, self.order.later(place), self.room())
     }
 
     /// Scores the children by groups from `place` on, then enters those with subsets below them.
-    pub(super) fn node(&mut self, node: &mut dyn Evaluator, place: usize) -> Result<()> {
+    pub fn node(&mut self, node: &mut dyn Evaluator, place: usize) -> Result<()> {
         let (order, size) = (self.order, self.subset.len());
         if order.below(place, size).next().is_none() {
             return Ok(());
@@ -65,12 +65,12 @@ impl SubsetTree<'_> {
     }
 
     /// Score that a bound must exceed to rule out a size.
-    pub(super) fn threshold(&self, size: usize) -> f64 {
+    pub fn threshold(&self, size: usize) -> f64 {
         self.found.threshold(&self.start, size)
     }
 
     /// The groups from `place` on that form a result with the node, with the scores of these results.
-    pub(super) fn score_children(&self, node: &mut dyn Evaluator, place: usize) -> Result<Vec<(usize, Score)>> {
+    pub fn score_children(&self, node: &mut dyn Evaluator, place: usize) -> Result<Vec<(usize, Score)>> {
         let (order, size) = (self.order, self.subset.len());
         let recorded = |child: &usize| (order.least..=order.most).contains(&(size + order.group(*child).len()));
         let at = self.space.rules().map(|rules| (rules, self.subset.clone()));
@@ -94,7 +94,7 @@ impl SubsetTree<'_> {
     }
 
     /// Offers the scored children from `place` on that keep the constraints.
-    pub(super) fn offer(&mut self, scored: Vec<(usize, Score)>, place: usize) -> Result<()> {
+    pub fn offer(&mut self, scored: Vec<(usize, Score)>, place: usize) -> Result<()> {
         let (order, size) = (self.order, self.subset.len());
         let sizes = (place..order.places()).map(|child| size + order.group(child).len());
         let all = sizes.filter(|size| (order.least..=order.most).contains(size)).count();
@@ -113,7 +113,7 @@ impl SubsetTree<'_> {
     }
 
     /// Whether no subset with the group at `child`, extended by any later groups, keeps the constraints.
-    pub(super) fn is_forbidden(&self, child: usize) -> bool {
+    pub fn is_forbidden(&self, child: usize) -> bool {
         let Some(rules) = self.space.rules() else { return false };
         let (order, later) = (self.order, self.order.later(child + 1));
         !rules.may_grow(&[&self.subset, order.group(child)].concat(), |f| later.contains(&f))
@@ -121,7 +121,7 @@ impl SubsetTree<'_> {
 
     /// Enters the child with the group at `child`; later groups may follow. From there it follows a `way`, or searches
     /// depth first. Afterwards the node is as before.
-    pub(super) fn descend(&mut self, node: &mut dyn Evaluator, child: usize, way: Option<&[usize]>) -> Result<()> {
+    pub fn descend(&mut self, node: &mut dyn Evaluator, child: usize, way: Option<&[usize]>) -> Result<()> {
         let size = self.subset.len();
         if let Some(mut fork) = node.fork(&self.subset, self.order.later(child))? {
             self.add(&mut *fork, child)?;

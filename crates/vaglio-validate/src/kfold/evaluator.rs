@@ -175,7 +175,7 @@ pub(super) struct KFoldEvaluator<'d> {
 }
 
 impl<'d> KFoldEvaluator<'d> {
-    pub(super) fn new(shared: FoldShared<'d>, engines: Vec<Box<dyn FoldEngine<'d> + 'd>>) -> Self {
+    pub fn new(shared: FoldShared<'d>, engines: Vec<Box<dyn FoldEngine<'d> + 'd>>) -> Self {
         KFoldEvaluator { shared: Arc::new(shared), engines, scored: None }
     }
 

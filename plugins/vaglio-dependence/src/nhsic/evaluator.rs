@@ -39,7 +39,7 @@ const MOST_SEPARATED: usize = 256;
 
 impl NhsicEvaluator {
     /// Starts at the empty subset.
-    pub(super) fn new(relations: Arc<Relations>) -> Self {
+    pub fn new(relations: Arc<Relations>) -> Self {
         let quadratic = Quadratic::new(relations.total());
         NhsicEvaluator { relations, selected: Vec::new(), quadratic, alpha: Vec::new(), separable: None }
     }
@@ -66,7 +66,7 @@ impl NhsicEvaluator {
     }
 
     /// Minimizer on a subset, in its order.
-    pub(super) fn minimizer(relations: Arc<Relations>, subset: &[Feature]) -> Result<Vec<f64>> {
+    pub fn minimizer(relations: Arc<Relations>, subset: &[Feature]) -> Result<Vec<f64>> {
         Ok(NhsicEvaluator::new(relations).larger(subset)?.alpha)
     }
 

@@ -10,7 +10,7 @@ use vaglio_core::{Design, Error, Feature, Geometry, Result, Signs};
 pub(super) struct LazyRelations<'d>(&'d Nhsic, &'d Design, OnceLock<GeometryWalk>);
 
 impl<'d> LazyRelations<'d> {
-    pub(super) fn new(nhsic: &'d Nhsic, design: &'d Design) -> Self {
+    pub fn new(nhsic: &'d Nhsic, design: &'d Design) -> Self {
         LazyRelations(nhsic, design, OnceLock::new())
     }
 

@@ -35,7 +35,7 @@ impl Relations {
     /// # Errors
     /// [`vaglio_core::Error::Numerical`] if the points' kernel matrix cannot be decomposed, or
     /// [`vaglio_core::Error::Stopped`].
-    pub(super) fn new(nhsic: &Nhsic, design: &Design) -> Result<Self> {
+    pub fn new(nhsic: &Nhsic, design: &Design) -> Result<Self> {
         let level = Level::best();
         let shares = shares(design.rows(), design.weights());
         let all: Vec<Feature> = (0..design.features()).collect();
@@ -81,32 +81,32 @@ impl Relations {
     }
 
     /// Whether several processes share the computation.
-    pub(super) fn are_shared(&self) -> bool {
+    pub fn are_shared(&self) -> bool {
         self.process_group.is_some()
     }
 
     /// ‖L̃‖².
-    pub(super) fn total(&self) -> f64 {
+    pub fn total(&self) -> f64 {
         self.total
     }
 
     /// c of all columns.
-    pub(super) fn relevances(&self) -> &[f64] {
+    pub fn relevances(&self) -> &[f64] {
         &self.relevance
     }
 
     /// Relevance c_i; 0 for an unknown column.
-    pub(super) fn relevance(&self, feature: Feature) -> f64 {
+    pub fn relevance(&self, feature: Feature) -> f64 {
         self.relevance.get(feature).copied().unwrap_or(0.0)
     }
 
     /// Q_ii; 0 for an unknown column.
-    pub(super) fn own(&self, feature: Feature) -> f64 {
+    pub fn own(&self, feature: Feature) -> f64 {
         self.own.get(feature).copied().unwrap_or(0.0)
     }
 
     /// Number of columns.
-    pub(super) fn features(&self) -> usize {
+    pub fn features(&self) -> usize {
         self.own.len()
     }
 
@@ -115,7 +115,7 @@ impl Relations {
     ///
     /// # Errors
     /// Returns the errors of [`Relations::gram`].
-    pub(super) fn entry(&self, with: Feature, feature: Feature) -> Result<f64> {
+    pub fn entry(&self, with: Feature, feature: Feature) -> Result<f64> {
         if self.features() <= NARROW || self.gram.get(with).is_some_and(|kept| kept.get().is_some()) {
             return Ok(self.gram(with)?.get(feature).copied().unwrap_or(0.0));
         }
@@ -138,7 +138,7 @@ impl Relations {
     ///
     /// # Errors
     /// [`vaglio_core::Error::Stopped`], and [`vaglio_core::Error::Numerical`] if a decomposition fails.
-    pub(super) fn gram(&self, feature: Feature) -> Result<&[f64]> {
+    pub fn gram(&self, feature: Feature) -> Result<&[f64]> {
         let Some(kept) = self.gram.get(feature) else { return Ok(&[]) };
         if kept.get().is_none() {
             // Computed outside the lock: a waiting thread may come here again.

@@ -21,12 +21,12 @@ const MOST_HELD: f64 = (1u64 << 30) as f64;
 
 impl CostFactors {
     /// Whether virtual columns should stay virtual, because caching them would take too much memory.
-    pub(super) fn stay_made(&self, extent: &SearchExtent) -> bool {
+    pub fn stay_made(&self, extent: &SearchExtent) -> bool {
         self.is_made && self.by_columns.is_some() && self.bytes_if_kept(extent) > MOST_HELD
     }
 
     /// Cost of the passes for lazy moments, in flops: passes that every search needs, and passes for entering columns.
-    pub(super) fn passes(&self, extent: &SearchExtent, one: f64) -> f64 {
+    pub fn passes(&self, extent: &SearchExtent, one: f64) -> f64 {
         let at_once = ROWS_AT_ONCE as f64;
         let begin = self.pass * (2.0 + ((self.outputs + 1.0) / at_once).ceil());
         let read = self.rows_read(extent);
@@ -36,7 +36,7 @@ impl CostFactors {
 
     /// Switches to lazy moments by column if: few entries are stored; columns are virtual; or they cost less than
     /// products of all columns.
-    pub(super) fn with_columns(self, design: &Design, extent: &SearchExtent) -> Self {
+    pub fn with_columns(self, design: &Design, extent: &SearchExtent) -> Self {
         let Some(entries) = moments::entries_of(design) else { return self };
         if entries <= MOST_STORED * (design.columns().len() * design.planned_rows()) as f64 {
             return CostFactors { by_columns: Some(FLOPS_OF_STORED * entries), pass: self.pass_by_columns, ..self };

@@ -19,16 +19,16 @@ const COPIES: f64 = 6.0;
 impl CostFactors {
     /// Number of columns with copies and residuals in memory. Without a cache of all: the entering columns and one
     /// batch.
-    pub(super) fn columns_kept(&self, extent: &SearchExtent) -> f64 {
+    pub fn columns_kept(&self, extent: &SearchExtent) -> f64 {
         if self.keeps_columns { self.columns } else { 2.0 * extent.largest as f64 + AT_ONCE }
     }
 
     /// Memory of held-out states that cache all columns, in bytes.
-    pub(super) fn bytes_if_kept(&self, extent: &SearchExtent) -> f64 {
+    pub fn bytes_if_kept(&self, extent: &SearchExtent) -> f64 {
         CostFactors { keeps_columns: true, ..*self }.rows_held_out(extent).bytes
     }
 
-    pub(super) fn rows_held_out(&self, extent: &SearchExtent) -> Estimate {
+    pub fn rows_held_out(&self, extent: &SearchExtent) -> Estimate {
         let CostFactors { rows, columns, outputs, parts, .. } = *self;
         // A state for each λ and group of folds.
         let lambdas = self.lambdas * parts;

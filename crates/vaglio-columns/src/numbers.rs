@@ -106,6 +106,19 @@ impl Numbers {
             Numbers::Shared(v) => v.select_rows(rows),
         }
     }
+
+    /// Converts doubles to single precision, four bytes per entry instead of eight; other types stay. Cost O(rows).
+    #[must_use]
+    pub fn in_single(self) -> Self {
+        match self {
+            Numbers::Double(values) => Numbers::Single(values.into_iter().collect()),
+            Numbers::Foreign(values) => Numbers::Single(values.view().iter().copied().collect()),
+            Numbers::Shared(shared) if matches!(*shared, Numbers::Double(_) | Numbers::Foreign(_)) => {
+                Arc::unwrap_or_clone(shared).in_single()
+            }
+            other => other,
+        }
+    }
 }
 
 /// Keeps the memory of the owner, or converts to bytes if all are whole numbers from 0 to 255. Cost O(leading rows that
@@ -126,26 +139,8 @@ impl From<SparseNumbers> for Numbers {
 /// Stores bytes if all entries were whole numbers from 0 to 255.
 impl From<SingleNumbers> for Numbers {
     fn from(single: SingleNumbers) -> Self {
-        let is_byte = |x: &f32| (*x as u8) as f32 == *x && !(*x == 0.0 && x.is_sign_negative());
-        match single.rounding() == 0.0 && single.view().iter().all(is_byte) {
-            true => Numbers::Byte(single.view().iter().map(|&x| x as u8).collect()),
-            false => Numbers::Single(single),
-        }
-    }
-}
-
-impl Numbers {
-    /// Converts doubles to single precision, four bytes per entry instead of eight; other types stay. Cost O(rows).
-    #[must_use]
-    pub fn in_single(self) -> Self {
-        match self {
-            Numbers::Double(values) => Numbers::Single(values.into_iter().collect()),
-            Numbers::Foreign(values) => Numbers::Single(values.view().iter().copied().collect()),
-            Numbers::Shared(shared) if matches!(*shared, Numbers::Double(_) | Numbers::Foreign(_)) => {
-                Arc::unwrap_or_clone(shared).in_single()
-            }
-            other => other,
-        }
+        let bytes = if single.rounding() == 0.0 { to_bytes(single.view()) } else { None };
+        bytes.map_or(Numbers::Single(single), Numbers::Byte)
     }
 }
 

@@ -67,6 +67,7 @@ macro_rules! registered_traits {
     ($($trait:ident $noun:literal)*) => {
         /// Registers objects of the traits by their words; [`part`](crate::part) and [`saved`](crate::saved)
         /// implement it.
+        #[doc(hidden)]
         pub mod registered {
             $(
                 #[typetag::serde(tag = "kind")]

@@ -13,7 +13,6 @@ mod settings;
 
 use super::decomposition_engine::DecompositionEvaluator;
 use super::fits::SubsetFits;
-use super::loo;
 use super::mean::{self, OutputEvaluator};
 use super::pearson::PearsonCorrelation;
 use super::plan::{EngineChoice, EngineId};

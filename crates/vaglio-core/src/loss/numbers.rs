@@ -1,6 +1,6 @@
 //! Losses of numbers, over rows and outputs.
 
-use super::{Loss, LossTraits, Measure};
+use super::{AnyLoss, Loss, LossTraits, Measure};
 use crate::{Error, Result, part, row_weights};
 use ndarray::ArrayView2;
 
@@ -8,6 +8,12 @@ use ndarray::ArrayView2;
 #[part(Loss, "squared", summary = "mean squared error over rows and outputs", title = "squared error")]
 #[derive(Copy, PartialEq, Eq)]
 pub struct Squared;
+
+impl Default for AnyLoss {
+    fn default() -> Self {
+        Squared.into()
+    }
+}
 
 /// Mean of |y − p| over rows and outputs.
 #[part(Loss, "absolute", summary = "mean absolute error over rows and outputs", title = "absolute error")]
@@ -161,7 +167,6 @@ impl Loss for Pinball {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::AnyLoss;
 
     #[test]
     fn errors_count_as_their_losses_say() {

@@ -132,7 +132,7 @@ fn state_cost(loss: &dyn Loss, is_bounded: bool, design: &Design, extent: &Searc
     (
         format!(
             "leave-one-out in closed form; every candidate is tried in one pass a step for the loss `{}`",
-            loss.name()
+            loss.kind()
         ),
         states * size * rows * active * (if is_made { 3.0 * size } else { 4.0 } + 6.0 * outputs),
         states * 8.0 * rows * (if is_made { KEPT } else { active } + 4.0 + 2.0 * outputs),

@@ -25,9 +25,9 @@ pub(super) fn dates(name: &str, column: &RawColumn, hint: Hint, rules: &CellSynt
         }
     }
     let count = |form: &DateForm| cells().filter(|(_, cell)| form.seconds(cell).is_some()).count();
-    let counts: Vec<usize> = forms.iter().map(count).collect();
-    let most = counts.iter().copied().max().unwrap_or(0);
-    let best: Vec<DateForm> = forms.into_iter().zip(counts).filter(|fit| fit.1 == most).map(|fit| fit.0).collect();
+    let fitting: Vec<usize> = forms.iter().map(count).collect();
+    let most = fitting.iter().copied().max().unwrap_or(0);
+    let best: Vec<DateForm> = forms.into_iter().zip(fitting).filter(|fit| fit.1 == most).map(|fit| fit.0).collect();
     let [form] = best[..] else {
         if best.is_empty() {
             return Err(InvalidCell::new(first, example, present, "is no date", rules.remedy(name, example)));

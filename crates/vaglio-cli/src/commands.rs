@@ -145,7 +145,7 @@ pub fn compare(folders: &[PathBuf], out: Option<&Path>) -> Done {
     }
     let comparison = Comparison::read(folders)?;
     if let Some(out) = out {
-        pipeline::write_file(out, &comparison.html()?)?;
+        pipeline::write_file(out, &comparison.html())?;
     }
     print(&comparison.table())?;
     if let Some(out) = out {
@@ -188,7 +188,7 @@ pub fn export(folder: &Path, format: ExportFormat, out: Option<&Path>) -> Done {
 
 /// Prints an explanation of columns.
 pub fn explain(folder: &Path, columns: &[String]) -> Done {
-    print(&in_pool(0, || files::explain(folder, columns))??.to_string())?;
+    print(&in_pool(0, || files::explain(folder, columns))??)?;
     Ok(Exit::SUCCESS)
 }
 

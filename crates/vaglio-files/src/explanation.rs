@@ -1,6 +1,6 @@
 //! Explains columns of a run, chosen or not, by recomputing scores from its folder and table.
 
-mod display;
+mod lines;
 
 use super::column_diagnostics::cells::ReadCells;
 use super::column_diagnostics::span::{ColumnRegression, ColumnSpan};
@@ -11,96 +11,20 @@ use super::drop_column::{SUBSTITUTES, best};
 use super::folder::read_resolved;
 use super::{TrainTest, prepare};
 use serde_json::Value;
+use std::borrow::Cow;
+use std::collections::HashMap;
 use std::path::Path;
-use vaglio_core::{Design, Error, Feature, Result, Score};
+use vaglio_core::{Design, Error, Feature, Result, Score, counted, short, shown};
 use vaglio_pipeline::pipeline::load;
 use vaglio_pipeline::resampling::choice::cross_validation;
 use vaglio_pipeline::resampling::split_rule::TrainTestSplit;
-use vaglio_report::record::{ConstantIn, OutsideRecord, PerOutput, Record, WeightSpread};
+use vaglio_report::record::{OutsideRecord, Record};
 use vaglio_search::{CrossValidation, Rules, Sign, SubsetScorer, wrong_signs};
-
-/// Scores of some columns of a run. Displays as text for people.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Explanation {
-    /// The score of the run's result.
-    pub score: f64,
-    /// The score without features.
-    pub empty_score: f64,
-    /// Number of columns in the result.
-    pub size: usize,
-    /// In the order asked for.
-    pub columns: Vec<ColumnExplanation>,
-    /// All columns that were not chosen, best score alone first; filled in if none was named.
-    pub outside: Vec<OutsideRecord>,
-    /// The chosen columns in order of entry, as indices into the candidates.
-    pub chosen: Vec<Feature>,
-    /// Names of the candidate columns.
-    pub candidates: Vec<String>,
-}
-
-/// Explanation of one column.
-#[derive(Debug, Clone, PartialEq)]
-pub struct ColumnExplanation {
-    /// Column name.
-    pub name: String,
-    /// Scores and weights of the column.
-    pub found: ColumnWorth,
-    /// The verdict of false-discovery control, if the run asked for it: `confirmed (q 0.04)`.
-    pub discovery: Option<String>,
-}
-
-/// Scores and weights of a column, by whether it was chosen.
-#[derive(Debug, Clone, PartialEq)]
-pub enum ColumnWorth {
-    /// The column was chosen.
-    Chosen {
-        /// Position in the order of entry, from 1.
-        order: usize,
-        /// Weight in the model, and per unit of the original column if available.
-        weights: [Option<PerOutput>; 2],
-        /// Score of the result without the column.
-        without: f64,
-        /// The best replacements, each with its score.
-        substitutes: Vec<(String, f64)>,
-        /// Further figures.
-        beside: Box<ColumnContext>,
-    },
-    /// The column was not chosen.
-    Outside {
-        /// Score of the result with the column added.
-        with: f64,
-        /// The chosen column that it would replace best, with the score.
-        in_place_of: Option<(String, f64)>,
-        /// The constraint of the search that adding the column would break.
-        barred: Option<String>,
-        /// Step at which it came nearest to being chosen, its correlation with the chosen columns, and other figures.
-        line: Box<OutsideRecord>,
-        /// The chosen columns that explain most of it, in greedy order, each with the cumulative share of its variance.
-        explained_by: Vec<(String, f64)>,
-    },
-    /// The column cannot be chosen, since all its entries are equal.
-    Constant,
-}
-
-/// Further figures of a chosen column.
-#[derive(Debug, Clone, PartialEq)]
-pub struct ColumnContext {
-    /// Score of the column alone, if finite.
-    pub alone: Option<f64>,
-    /// Variance inflation factor among the chosen columns.
-    pub inflation: Option<f64>,
-    /// Share of training rows with a missing value.
-    pub missing: f64,
-    /// Folds in whose training rows the column is constant.
-    pub constant_in: ConstantIn,
-    /// Spread of its weights over outer folds, and the number of these folds, if the run had any.
-    pub over_folds: Option<(WeightSpread, usize)>,
-}
 
 /// Number of chosen columns that are named as explaining another.
 const EXPLAINING: usize = 3;
 
-/// Explains columns of the run in `folder`. With no names, explains all chosen columns and lists each of the others.
+/// Explains columns of the run in `folder` as text. With no names, explains all chosen columns and lists the others.
 ///
 /// Reads `selection.json`, `resolved.yaml` and the training table; every score is a trial of the run's criterion. Cost:
 /// two searches to the size of the result. For each chosen column, a trial of every column outside; for each other, a
@@ -110,7 +34,7 @@ const EXPLAINING: usize = 3;
 /// Returns [`Error::Unreadable`] if: a file is missing; the files are not of one run; the table is not that of the run.
 /// Returns [`Error::UnknownName`] for a column that was no candidate, [`Error::Setting`] for one that maps replaced, and
 /// the errors of the data and of the criterion.
-pub fn explain(folder: &Path, names: &[String]) -> Result<Explanation> {
+pub fn explain(folder: &Path, names: &[String]) -> Result<String> {
     let path = folder.join("selection.json");
     let record = Record::read(&path)?;
     let resolved = folder.join("resolved.yaml");
@@ -140,11 +64,13 @@ pub fn explain(folder: &Path, names: &[String]) -> Result<Explanation> {
         parts: parts_of(&selector, &prepared, &design, how.as_ref(), pipeline.settings().evaluation())?,
         chosen,
     };
-    let columns = run.columns(&asked)?;
-    let outside = if names.is_empty() { run.all_outside() } else { Vec::new() };
-    let (score, empty_score, size) = (record.score, record.empty_score, run.chosen.len());
-    let (chosen, candidates) = (run.chosen, record.candidates.clone());
-    Ok(Explanation { score, empty_score, size, columns, outside, chosen, candidates })
+    let size = counted(run.chosen.len(), "column");
+    let mut lines = vec![format!("{size} chosen, score {}", short(record.score))];
+    lines.extend(run.columns(&asked)?);
+    if names.is_empty() {
+        lines.extend(run.others());
+    }
+    Ok(lines.join("\n") + "\n")
 }
 
 /// Indices of the requested columns.
@@ -195,36 +121,33 @@ struct ExplainedRun<'r> {
 }
 
 impl ExplainedRun<'_> {
-    fn columns(&self, asked: &[Feature]) -> Result<Vec<ColumnExplanation>> {
-        let of_chosen = self.chosen_columns(asked)?;
+    /// Lines on each of the requested columns, below an empty line.
+    fn columns(&self, asked: &[Feature]) -> Result<Vec<String>> {
         let others: Vec<Feature> = self.design.candidates();
         let is_other = |feature: &&Feature| !self.chosen.contains(feature) && others.contains(feature);
         let mut outside: Vec<Feature> = asked.iter().filter(is_other).copied().collect();
         outside.sort_unstable();
         outside.dedup();
-        let of_outside = self.outside_columns(&outside)?;
-        let found = |feature: &Feature| match outside.binary_search(feature) {
-            Ok(at) => of_outside[at].clone(),
-            Err(_) => {
-                let known = of_chosen.iter().find(|(chosen, _)| chosen == feature);
-                known.map_or(ColumnWorth::Constant, |(_, worth)| worth.clone())
-            }
-        };
-        let discovery = |feature: Feature| self.record.fdr.as_ref()?.verdict_text(feature);
-        let explained = |feature: &Feature| ColumnExplanation {
-            name: self.name(*feature),
-            found: found(feature),
-            discovery: discovery(*feature),
-        };
-        Ok(asked.iter().map(explained).collect())
+        let found: HashMap<Feature, Vec<String>> =
+            self.chosen_columns(asked)?.into_iter().chain(self.outside_columns(&outside)?).collect();
+        let mut lines = Vec::new();
+        for feature in asked {
+            let constant = || vec![format!("{}  cannot be chosen: all its entries are equal", self.name(*feature))];
+            lines.push(String::new());
+            lines.extend(found.get(feature).cloned().unwrap_or_else(constant));
+            let verdict = self.record.fdr.as_ref().and_then(|fdr| fdr.verdict_text(*feature));
+            lines.extend(verdict.map(|verdict| format!("  as a discovery {verdict}")));
+        }
+        Ok(lines)
     }
 
-    fn name(&self, feature: Feature) -> String {
-        self.record.candidates.get(feature).cloned().unwrap_or_default()
+    /// Name of a candidate, with control characters escaped.
+    fn name(&self, feature: Feature) -> Cow<'_, str> {
+        shown(&self.record.candidates[feature])
     }
 
-    /// Explains the requested chosen columns.
-    fn chosen_columns(&self, asked: &[Feature]) -> Result<Vec<(Feature, ColumnWorth)>> {
+    /// Lines on the requested chosen columns.
+    fn chosen_columns(&self, asked: &[Feature]) -> Result<Vec<(Feature, Vec<String>)>> {
         let places: Vec<usize> = (0..self.chosen.len()).filter(|&k| asked.contains(&self.chosen[k])).collect();
         if places.is_empty() {
             return Ok(Vec::new());
@@ -238,30 +161,16 @@ impl ExplainedRun<'_> {
             true
         })?;
         let inflation = self.span.inflation();
-        let outer = self.record.nested.as_ref().map_or(0, |nested| nested.per_fold.len());
-        let worth = |&k: &usize| {
-            let column = &self.record.selected[k];
-            let named = |(feature, score): &(Feature, f64)| (self.name(*feature), *score);
-            let worth = ColumnWorth::Chosen {
-                order: k + 1,
-                weights: [column.weight.clone(), column.original_weight.clone()],
-                without: without[k],
-                substitutes: substitutes[k].iter().map(named).collect(),
-                beside: Box::new(ColumnContext {
-                    alone: self.walked.alone[self.chosen[k]].map(|(score, _)| score),
-                    inflation: inflation[k],
-                    missing: ReadCells::new(self.prepared).missing(&column.name),
-                    constant_in: constant_columns(self.design, &self.parts, self.chosen[k]),
-                    over_folds: column.over_folds.clone().map(|spread| (spread, outer)),
-                }),
-            };
-            (self.chosen[k], worth)
+        let lines = |k: usize| {
+            let mut lines = self.worth_lines(k, without[k], &substitutes[k]);
+            lines.extend(self.context_lines(k, inflation[k]));
+            (self.chosen[k], lines)
         };
-        Ok(places.iter().map(worth).collect())
+        Ok(places.into_iter().map(lines).collect())
     }
 
-    /// Explains candidates that were not chosen.
-    fn outside_columns(&self, outside: &[Feature]) -> Result<Vec<ColumnWorth>> {
+    /// Lines on candidates that were not chosen.
+    fn outside_columns(&self, outside: &[Feature]) -> Result<Vec<(Feature, Vec<String>)>> {
         if outside.is_empty() {
             return Ok(Vec::new());
         }
@@ -285,21 +194,26 @@ impl ExplainedRun<'_> {
         })?;
         let spanned = self.span.relate(self.design, outside);
         let rules = self.selector.search().rules(self.design).map_err(|error| error.under("search"))?;
-        let worth = |at: usize| {
+        let lines = |at: usize| {
             let (feature, with) = (outside[at], with[at]);
             let barred = rules.as_ref().map_or(Ok(None), |rules| self.barred(rules, feature, with))?;
-            let in_place_of = best[at].map(|(k, score)| (self.name(self.chosen[k]), score));
-            let explaining = self.span.explaining(&spanned[at].correlations, EXPLAINING);
-            let explained_by = explaining.into_iter().map(|(k, share)| (self.name(self.chosen[k]), share)).collect();
-            let line = Box::new(self.line(feature, &spanned[at]));
-            Ok(ColumnWorth::Outside { with: with.loss, in_place_of, barred, line, explained_by })
+            let mut lines = vec![
+                format!("{}  not chosen", self.name(feature)),
+                format!("  score with it added {}", self.compared(with.loss)),
+            ];
+            lines.extend(barred.map(|why| format!("  a constraint leaves it out: {}", shown(&why))));
+            lines.extend(best[at].map(|(k, score)| {
+                format!("  it serves best in the place of {}: {}", self.name(self.chosen[k]), self.compared(score))
+            }));
+            lines.extend(self.outside_lines(&self.outside(feature, &spanned[at]), &spanned[at]));
+            Ok((feature, lines))
         };
-        (0..outside.len()).map(worth).collect()
+        (0..outside.len()).map(lines).collect()
     }
 
     /// Figures of a column that was not chosen.
-    fn line(&self, index: Feature, spanned: &ColumnRegression) -> OutsideRecord {
-        let name = self.name(index);
+    fn outside(&self, index: Feature, spanned: &ColumnRegression) -> OutsideRecord {
+        let name = self.record.candidates[index].clone();
         let alone = self.walked.alone[index];
         OutsideRecord {
             index,
@@ -319,10 +233,10 @@ impl ExplainedRun<'_> {
         let candidates = self.design.candidates().into_iter();
         let outside: Vec<Feature> = candidates.filter(|feature| !self.chosen.contains(feature)).collect();
         let spanned = self.span.relate(self.design, &outside);
-        let mut lines: Vec<OutsideRecord> =
-            outside.iter().zip(&spanned).map(|(&feature, spanned)| self.line(feature, spanned)).collect();
-        lines.sort_by_key(|line| (line.rank_alone.unwrap_or(usize::MAX), line.index));
-        lines
+        let mut columns: Vec<OutsideRecord> =
+            outside.iter().zip(&spanned).map(|(&feature, spanned)| self.outside(feature, spanned)).collect();
+        columns.sort_by_key(|column| (column.rank_alone.unwrap_or(usize::MAX), column.index));
+        columns
     }
 
     /// The constraint that adding a column would break, as a sentence.

@@ -68,7 +68,7 @@ mod visited_subsets;
 
 pub use comparison::TargetComparison;
 pub use data::TrainTest;
-pub use explanation::{ColumnExplanation, ColumnWorth, Explanation, explain};
+pub use explanation::explain;
 pub use export::{ExportTo, Language, export, export_tables, export_to_file, model_file};
 pub use folder::{report, set_previous_aside};
 pub use init::{Draft, InitOptions, TaskOption, TestOption, init};

@@ -1,7 +1,7 @@
 //! Line charts as SVG files, side by side, drawn as in the report.
 
 use vaglio_core::{Error, Result};
-use vaglio_report::report::{Chart, ChartScale, Mark, ScaleKind};
+use vaglio_report::report::{Chart, Mark, ScaleKind};
 
 /// More points than these are thinned out, the first ones kept.
 const MOST_POINTS: usize = 160;
@@ -47,8 +47,7 @@ impl Panel {
         let mark = |line: &Line| {
             Mark::line(line.name, class(line), line.points.iter().map(|(x, value)| Some([*x, *value])).collect())
         };
-        let (x, y) = (ChartScale::new(self.across, ScaleKind::Whole), ChartScale::default());
-        let chart = Chart::new(&self.title, x, y).marks(self.lines.iter().map(mark));
+        let chart = Chart::new(&self.title, self.across, "").x(ScaleKind::Whole).marks(self.lines.iter().map(mark));
         let [width, height] = SIZE;
         let place = format!("<svg x=\"{left}\" y=\"{}\" width=\"{width}\" height=\"{height}\"", top + LEGEND);
         // Without the class that fits it to a page.

@@ -12,7 +12,7 @@ use crate::terminal::{note, print};
 use serde_json::json;
 use std::path::Path;
 use std::time::Duration;
-use vaglio::core::{Error, Monitor, StopReason};
+use vaglio::core::{Error, Monitor, StopReason, counted};
 use vaglio::files::{RunOptions, ShardProgress, ShardState, Shards};
 use vaglio_pipeline::pipeline::{self, TimeSpan};
 
@@ -54,7 +54,7 @@ fn plan(path: &Path, of: usize, folder: &Path, set: &[String], json: bool) -> Do
         return pretty(&json!({"indexes": of, "units": units, "phases": phases}));
     }
     let named: Vec<String> = phases.iter().map(|(name, count)| format!("{count} {name}")).collect();
-    let mut text = format!("{} in {}: {}\n", units_of(units), indexes(of), named.join(", "));
+    let mut text = format!("{} in {}: {}\n", counted(units, "unit"), indexes(of), named.join(", "));
     if units == 1 {
         text += "the search on all rows and its folds are one unit; `evaluate` makes others\n";
     }
@@ -107,11 +107,7 @@ fn line(of: &ShardProgress) -> String {
         _ if units - done == 1 => "1 unit waits for the search of index 0; run it again".to_owned(),
         _ => format!("{} units wait for the search of index 0; run it again", units - done),
     };
-    format!("index {index}: {done} of {}, {state}", units_of(*units))
-}
-
-fn units_of(count: usize) -> String {
-    if count == 1 { "1 unit".into() } else { format!("{count} units") }
+    format!("index {index}: {done} of {}, {state}", counted(*units, "unit"))
 }
 
 fn indexes(count: usize) -> String {

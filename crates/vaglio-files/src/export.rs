@@ -48,7 +48,7 @@ pub fn export(run: &Path, to: ExportTo) -> Result<Vec<u8>> {
             let model = SavedModel::read(&path)?;
             language.write(&model.formulas(language)?)
         }
-        ExportTo::Methods => Ok(Record::read(&record_file(run))?.methods().text().into_bytes()),
+        ExportTo::Methods => Ok(Record::read(&record_file(run))?.methods().into_bytes()),
     }
 }
 

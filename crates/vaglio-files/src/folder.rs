@@ -28,7 +28,7 @@ pub fn report(folder: &Path) -> Result<()> {
     let configuration = read_resolved(&resolved, &record.pipeline).map_err(again)?;
     let page = folder.join("report.html");
     check_apart(&page, [&selection, &resolved].map(|file| ("a link to", file)))?;
-    write_file(&page, &render(&record, &heading(folder), &configuration)?)
+    write_file(&page, &render(&record, &heading(folder), &configuration))
 }
 
 /// Reads a resolved configuration, after checking that it is of a run with these parts.

@@ -173,7 +173,7 @@ fn run_in(
     let texts = [
         ("model.json", &*model.to_text()?),
         ("resolved.yaml", &resolved),
-        ("report.html", &render(record, &heading(&options.out), &resolved)?),
+        ("report.html", &render(record, &heading(&options.out), &resolved)),
         ("selection.json", &record.to_text()?),
     ];
     claim.put(&texts, book.is_resumed())?;

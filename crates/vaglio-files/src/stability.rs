@@ -57,7 +57,6 @@ pub(super) const EVALUATION: Evaluation = Evaluation {
             size: sets.iter().map(HashSet::len).sum::<usize>() as f64 / sets.len() as f64,
             frequency: frequency(&sets, run.origins.names),
             by_source: run.origins.frequency(&sets),
-            bounds: Vec::new(),
             sizes: reached,
             columns: integrated(&paths, reached, &selection.names),
             splits: matches!(halves, HalfSamples::Pieces(_)).then(|| halves.sentence()),

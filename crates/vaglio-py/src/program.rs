@@ -100,7 +100,7 @@ pub fn init(
 pub fn compare(py: Python<'_>, folders: Vec<PathBuf>) -> PyResult<(String, String)> {
     let compared = py.detach(|| {
         let comparison = Comparison::read(&folders)?;
-        Ok((comparison.table(), comparison.html()?))
+        Ok((comparison.table(), comparison.html()))
     });
     compared.map_err(|error| raised(py, error))
 }
@@ -134,9 +134,7 @@ pub fn export(py: Python<'_>, folder: PathBuf, to: &str) -> PyResult<Vec<u8>> {
 /// Explains columns of a run.
 #[pyfunction]
 pub fn explain(py: Python<'_>, folder: PathBuf, columns: Vec<String>) -> PyResult<String> {
-    let explained = watched(py, 0, None, InterruptWait::Left, move |_, _| {
-        files::explain(&folder, &columns).map(|said| said.to_string())
-    })?;
+    let explained = watched(py, 0, None, InterruptWait::Left, move |_, _| files::explain(&folder, &columns))?;
     explained.map_err(|error| raised(py, error))
 }
 

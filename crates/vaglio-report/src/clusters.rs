@@ -82,8 +82,8 @@ impl MeanVariances {
     pub fn error(&self) -> Option<f64> {
         let scaled =
             |(variance, count): (f64, usize)| variance.sqrt() * student_quantile(count as f64 - 1.0, 0.95) / 1.96;
-        let factor = self.folds.map_or(1.0, |(_, count)| (count as f64 / (count as f64 - 1.0)).sqrt());
-        self.larger(scaled).map(|error| factor * error)
+        let larger = self.clusters.into_iter().chain(self.folds).map(scaled).reduce(f64::max);
+        larger.filter(|error| error.is_finite()).map(|error| self.model_factor() * error)
     }
 
     /// The plain standard error: between clusters, or between folds if there is one cluster.
@@ -98,9 +98,9 @@ impl MeanVariances {
         Some((known.iter().map(|(variance, _)| variance).sum::<f64>() / known.len() as f64, least))
     }
 
-    fn larger(&self, of: impl Fn((f64, usize)) -> f64) -> Option<f64> {
-        let larger = self.clusters.into_iter().chain(self.folds).map(of).reduce(f64::max);
-        larger.filter(|error| error.is_finite())
+    /// Factor √(K/(K − 1)) of errors for K folds, since one model more is delivered than those that were evaluated.
+    pub fn model_factor(&self) -> f64 {
+        self.folds.map_or(1.0, |(_, folds)| (folds as f64 / (folds as f64 - 1.0)).sqrt())
     }
 }
 

@@ -3,8 +3,7 @@
 mod page;
 mod pair;
 
-pub use crate::StandardizedMoments;
-pub use pair::{Difference, PairedBy};
+pub use pair::Difference;
 
 use crate::record::{LossName, NestedEvaluation, PredictionRows, Record};
 use crate::report::heading;
@@ -41,12 +40,6 @@ impl NamedRun {
         let parts = &self.record.pipeline;
         let then = self.record.model.as_ref().map(|model| format!(", then {}", model.kind)).unwrap_or_default();
         format!("{} on {}, {}{then}", parts.search, parts.criterion, parts.learner)
-    }
-
-    /// Held-out error from one source, with its interval.
-    fn error(&self, origin: PredictionRows) -> Option<(f64, Option<[f64; 2]>)> {
-        let error = self.record.held_out_errors().into_iter().find(|error| error.origin == origin)?;
-        Some((error.loss, error.interval.map(|(ends, _)| ends)))
     }
 
     /// RMSE by the most trustworthy held-out error, for regression.
@@ -101,23 +94,20 @@ impl Comparison {
 
     /// Formats a table of the runs and their losses with 95 % intervals, then each pair's difference of nested errors.
     pub fn table(&self) -> String {
-        let cell = |error: Option<(f64, Option<[f64; 2]>)>| match error {
-            Some((value, interval)) => {
-                let ends =
-                    interval.map(|[low, high]| format!(" ({} to {})", significant(low, 4), significant(high, 4)));
-                format!("{}{}", short(value), ends.unwrap_or_default())
-            }
-            None => "-".to_owned(),
-        };
         let row = |run: &NamedRun| {
+            let error = |origin| {
+                let Some(error) = run.record.held_out_error(origin) else { return "-".to_owned() };
+                let ends = error.interval.map(|(ends, _)| ends.map(|end| significant(end, 4)));
+                short(error.loss) + &ends.map(|[low, high]| format!(" ({low} to {high})")).unwrap_or_default()
+            };
             [
                 run.name.clone(),
                 run.parts(),
                 run.loss().told().to_owned(),
                 short(run.record.score),
-                cell(run.error(PredictionRows::CrossValidation)),
-                cell(run.error(PredictionRows::Nested)),
-                cell(run.error(PredictionRows::Test)),
+                error(PredictionRows::CrossValidation),
+                error(PredictionRows::Nested),
+                error(PredictionRows::Test),
                 run.rmse().map_or_else(|| "-".to_owned(), |rmse| significant(rmse, 4)),
                 run.record.selected.len().to_string(),
             ]
@@ -143,14 +133,6 @@ impl Comparison {
             text += &format!("{a} - {b}: {difference}\n");
         }
         text
-    }
-
-    /// One self-contained HTML page: the table, pairs, curves over each other and shared columns.
-    ///
-    /// # Errors
-    /// [`Error::Failed`] if the template cannot be filled, which happens for no record.
-    pub fn html(&self) -> Result<String> {
-        self.page().html()
     }
 }
 

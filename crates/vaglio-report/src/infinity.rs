@@ -1,27 +1,6 @@
 //! Numbers in JSON that may be +∞, which is written as null; older files have the string `Infinity`.
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
-
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum NumberOrInfinity {
-    Finite(f64),
-    Other(InfinityWord),
-}
-
-#[derive(Deserialize)]
-enum InfinityWord {
-    Infinity,
-}
-
-impl From<NumberOrInfinity> for f64 {
-    fn from(number: NumberOrInfinity) -> Self {
-        match number {
-            NumberOrInfinity::Finite(number) => number,
-            NumberOrInfinity::Other(InfinityWord::Infinity) => f64::INFINITY,
-        }
-    }
-}
+use serde::{Deserializer, Serializer};
 
 pub fn serialize<S: Serializer>(number: &f64, serializer: S) -> Result<S::Ok, S::Error> {
     optional::serialize(&Some(*number), serializer)
@@ -31,21 +10,31 @@ pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D:
     Ok(optional::deserialize(deserializer)?.unwrap_or(f64::INFINITY))
 }
 
-/// Reads a number whose key is absent if it was not computed; null is +∞.
-pub fn where_computed<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {
-    deserialize(deserializer).map(Some)
+/// Optional numbers whose key is absent if they were not computed; null is +∞.
+pub mod computed {
+    pub use super::optional::serialize;
+
+    pub fn deserialize<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {
+        super::deserialize(deserializer).map(Some)
+    }
 }
 
 /// Optional numbers; `None` is null as well.
 pub mod optional {
-    use super::{Deserialize, Deserializer, NumberOrInfinity, Serialize, Serializer};
+    use serde::de::Error;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+    use serde_json::Value;
 
     pub fn serialize<S: Serializer>(number: &Option<f64>, serializer: S) -> Result<S::Ok, S::Error> {
         number.filter(|number| number.is_finite()).serialize(serializer)
     }
 
     pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {
-        Ok(Option::<NumberOrInfinity>::deserialize(deserializer)?.map(f64::from))
+        match Value::deserialize(deserializer)? {
+            Value::Null => Ok(None),
+            value if value == "Infinity" => Ok(Some(f64::INFINITY)),
+            value => value.as_f64().map(Some).ok_or_else(|| D::Error::custom(format!("{value} is not a number"))),
+        }
     }
 }
 

@@ -44,9 +44,10 @@ impl StandardizedMoments {
         let moment = |power: i32| deviations.clone().map(|d| d.powi(power)).sum::<f64>() / count as f64;
         let variance = moment(2);
         let (skewness, kurtosis) = (moment(3) / variance.powf(1.5), moment(4) / (variance * variance));
-        match skewness.is_finite() && kurtosis.is_finite() {
-            true => StandardizedMoments { count, skewness, kurtosis },
-            false => StandardizedMoments::normal(count),
+        if skewness.is_finite() && kurtosis.is_finite() {
+            StandardizedMoments { count, skewness, kurtosis }
+        } else {
+            StandardizedMoments::normal(count)
         }
     }
 

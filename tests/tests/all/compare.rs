@@ -2,7 +2,7 @@
 
 use crate::common::{Folder, pipeline, side, table};
 use serde_json::Value;
-use vaglio_report::comparison::StandardizedMoments;
+use vaglio_report::StandardizedMoments;
 
 /// A folder with data of numbers and of classes.
 fn data(name: &str) -> Folder {

@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::Path;
-use vaglio_core::{Cells, Result};
+use vaglio_core::{Cells, Result, counted};
 use vaglio_pipeline::pipeline::ReadSpec;
 use vaglio_tables::read::{
     ColumnFilter, Hint, InferredType, InvalidCell, ReadColumn, ReadRequest, SettingText, TableSource, ordered,
@@ -49,11 +49,10 @@ impl ColumnWords {
 }
 
 fn in_words(words: &[WordCount]) -> String {
-    let cells = |count: usize| if count == 1 { "1 cell".to_owned() } else { format!("{count} cells") };
     let one = |found: &WordCount| match (found.word.as_str(), found.cells) {
-        ("", count) => format!("{} empty", cells(count)),
+        ("", count) => format!("{} empty", counted(count, "cell")),
         (word, 1) => format!("`{word}` in row {}", found.row + 1),
-        (word, count) => format!("`{word}` in {}", cells(count)),
+        (word, count) => format!("`{word}` in {}", counted(count, "cell")),
     };
     words.iter().map(one).collect::<Vec<_>>().join(", ")
 }

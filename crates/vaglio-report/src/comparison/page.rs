@@ -2,9 +2,7 @@
 
 use super::{Comparison, Difference, NamedRun, likeness, share};
 use crate::record::{LossName, PredictionRows};
-use crate::report::{
-    Chart, ChartScale, ColumnStyle, Mark, Page, ScaleKind, Section, TableBuilder, TableCell, TextStyle,
-};
+use crate::report::{Chart, Mark, ScaleKind, Section, TableBuilder, TableCell, page};
 use std::collections::HashMap;
 use vaglio_core::short;
 
@@ -18,8 +16,8 @@ type Pair<'r> = (&'r NamedRun, &'r NamedRun, &'r Difference);
 type Selected<'r> = (&'r str, Vec<Option<usize>>);
 
 impl Comparison {
-    /// The page as data.
-    pub fn page(&self) -> Page {
+    /// One self-contained HTML page: the table, pairs, curves over each other and shared columns.
+    pub fn html(&self) -> String {
         let mut losses: Vec<LossName> = Vec::new();
         self.runs.iter().map(NamedRun::loss).for_each(|loss| {
             if !losses.contains(&loss) {
@@ -27,19 +25,14 @@ impl Comparison {
             }
         });
         let curves = losses.iter().map(|loss| self.curves(loss));
-        let curves = curves
-            .fold(Section::new("curves", "Error by number of columns"), |section, chart| section.chart(Some(chart)));
+        let curves = curves.fold(Section::new("curves", "Error by number of columns"), Section::chart);
         let runs = self.runs.iter().flat_map(|run| run.record.warnings.iter().map(move |warning| (run, warning)));
         let warnings = runs.map(|(run, warning)| format!("{}: {}", run.name, warning.message));
-        let section = warnings.fold(self.runs_section(), |section, text| section.styled(TextStyle::Warning, text));
+        let section = warnings.fold(self.runs_section(), |section, text| section.warning(text));
         let sections = [Some(section), Some(self.pairs_section()), curves.non_empty(), self.columns_section()];
-        Page {
-            kind: "compare".into(),
-            title: "vaglio compare".into(),
-            answer: self.runs.iter().map(|run| run.name.as_str()).collect::<Vec<_>>().join(", "),
-            sections: sections.into_iter().flatten().collect(),
-            footer: format!("Made by vaglio {}.", env!("CARGO_PKG_VERSION")),
-        }
+        let names: Vec<&str> = self.runs.iter().map(|run| run.name.as_str()).collect();
+        let footer = format!("Made by vaglio {}.", env!("CARGO_PKG_VERSION"));
+        page("compare", "vaglio compare", &names.join(", "), sections.into_iter().flatten(), &footer)
     }
 
     fn runs_section(&self) -> Section {
@@ -56,18 +49,15 @@ impl Comparison {
                     .count("Columns", |run| run.record.selected.len())
                     .short("λ", |run| run.record.lambda)
                     .short("Score", |run| Some(run.record.score))
-                    .cells("Cross-validated", ColumnStyle::Number, |run| {
-                        error_cell(run.error(PredictionRows::CrossValidation))
-                    })
-                    .cells("Nested", ColumnStyle::Number, |run| error_cell(run.error(PredictionRows::Nested)))
+                    .cells("Cross-validated", "number", |run| error_cell(run, PredictionRows::CrossValidation))
+                    .cells("Nested", "number", |run| error_cell(run, PredictionRows::Nested))
                     .short("Without features", |run| {
                         let nested = run.record.nested.as_ref().map(|nested| nested.empty_loss);
                         nested.or(run.record.chosen.empty_loss)
                     })
-                    .cells("Test", ColumnStyle::Number, |run| error_cell(run.error(PredictionRows::Test)))
+                    .cells("Test", "number", |run| error_cell(run, PredictionRows::Test))
                     .short("Without features, test", |run| run.record.test.as_ref()?.empty_loss)
-                    .short("RMSE", |run| run.rmse())
-                    .build(),
+                    .short("RMSE", |run| run.rmse()),
             )
             .note(note)
     }
@@ -81,19 +71,21 @@ impl Comparison {
                     .name("First", |pair| pair.0.name.clone())
                     .name("Second", |pair| pair.1.name.clone())
                     .short("First − second", |pair| match pair.2 {
-                        Difference::Of { mean, .. } => Some(*mean),
+                        Difference::Paired { mean, .. } => Some(*mean),
                         Difference::None(_) => None,
                     })
                     .text("95 % interval", |pair| match pair.2 {
-                        Difference::Of { interval: Some([low, high]), .. } => {
+                        Difference::Paired { interval: Some([low, high]), .. } => {
                             format!("{} to {}", short(*low), short(*high))
                         }
                         _ => String::new(),
                     })
                     .count("Columns in both", |pair| pair.0.selected().intersection(&pair.1.selected()).count())
                     .short("Jaccard index", |pair| Some(likeness(&pair.0.selected(), &pair.1.selected())))
-                    .text("Paired by", |pair| pair.2.pairing())
-                    .build(),
+                    .text("Paired by", |pair| match pair.2 {
+                        Difference::Paired { pairs, .. } => pairs.clone(),
+                        Difference::None(why) => why.clone(),
+                    }),
             )
             .note(note)
     }
@@ -114,8 +106,8 @@ impl Comparison {
             Mark::line(&name, CLASSES[k % CLASSES.len()], points)
         };
         let title = loss.title();
-        let (x, y) = (ChartScale::new("columns", ScaleKind::Whole), ChartScale::new(title, ScaleKind::Auto));
-        Chart::new(format!("The {title} of each run over the number of columns"), x, y)
+        Chart::new(format!("The {title} of each run over the number of columns"), "columns", title)
+            .x(ScaleKind::Whole)
             .marks(runs.map(line))
             .caption("The cross-validated error of each size, at the λ that each run took.")
     }
@@ -134,24 +126,23 @@ impl Comparison {
             (usize::MAX - known.len(), known.iter().copied().min())
         };
         rows.sort_by(|(a, p), (b, q)| key(p).cmp(&key(q)).then(a.cmp(b)));
-        let cut = rows.len().saturating_sub(MOST_COLUMNS);
-        rows.truncate(MOST_COLUMNS);
-        let table = TableBuilder::new("Selected columns", "", &rows).name("Column", |row| row.0.to_owned());
+        let table = TableBuilder::new("Selected columns", "“selected”", &rows)
+            .most(MOST_COLUMNS)
+            .name("Column", |row| row.0.to_owned());
         let table = self.runs.iter().enumerate().fold(table, |table, (k, run)| {
-            table.cells(&run.name, ColumnStyle::Number, move |row| {
+            table.cells(&run.name, "number", move |row| {
                 let share = share(run.record.nested.as_ref(), row.0);
                 let note = share.map(|share| format!("{:.0} %", 100.0 * share)).unwrap_or_default();
                 Some(TableCell::text(row.1[k].map_or("–".into(), |place| place.to_string())).note(note))
             })
         });
-        let more = if cut > 0 { format!(" {cut} further columns are left out.") } else { String::new() };
-        let note = format!("Order of entry, and the share of the outer folds that selected the column.{more}");
-        (!rows.is_empty()).then(|| Section::new("columns", "Selected columns").table(table.build()).note(note))
+        let note = "Order of entry, and the share of the outer folds that selected the column.";
+        (!rows.is_empty()).then(|| Section::new("columns", "Selected columns").table(table).note(note))
     }
 }
 
-fn error_cell(error: Option<(f64, Option<[f64; 2]>)>) -> Option<TableCell> {
-    let (value, interval) = error?;
-    let interval = interval.map(|[low, high]| format!("{} to {}", short(low), short(high)));
-    Some(TableCell::number(value).note(interval.unwrap_or_default()))
+fn error_cell(run: &NamedRun, origin: PredictionRows) -> Option<TableCell> {
+    let error = run.record.held_out_error(origin)?;
+    let interval = error.interval.map(|([low, high], _)| format!("{} to {}", short(low), short(high)));
+    Some(TableCell::number(error.loss).note(interval.unwrap_or_default()))
 }

@@ -12,53 +12,26 @@ const LEVEL: f64 = 0.95;
 #[derive(Debug, Clone, PartialEq)]
 pub enum Difference {
     /// Loss of the first run minus that of the second.
-    Of {
+    Paired {
         /// Mean.
         mean: f64,
-        /// Standard error of the mean: the larger of that over rows or clusters and that over folds.
-        standard_error: Option<f64>,
         /// 95 % confidence interval.
         interval: Option<[f64; 2]>,
-        /// Kind of the pairs.
-        by: PairedBy,
-        /// Number of pairs.
-        pairs: usize,
+        /// Number and kind of the pairs: `60 rows`, `3 outer folds`.
+        pairs: String,
     },
     /// Reason why the runs are not comparable.
     None(String),
-}
-
-/// Units by which two runs are paired.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PairedBy {
-    /// Held-out rows.
-    Rows,
-    /// Held-out groups, series or stretches of time.
-    Clusters,
-    /// Outer folds, weighted by their rows.
-    Folds,
-}
-
-impl Difference {
-    /// Number and kind of the pairs, or the reason why there is no difference.
-    pub fn pairing(&self) -> String {
-        match self {
-            Difference::None(why) => why.clone(),
-            Difference::Of { by: PairedBy::Rows, pairs, .. } => counted(*pairs, "row"),
-            Difference::Of { by: PairedBy::Clusters, pairs, .. } => format!("{} of rows", counted(*pairs, "cluster")),
-            Difference::Of { by: PairedBy::Folds, pairs, .. } => counted(*pairs, "outer fold"),
-        }
-    }
 }
 
 impl std::fmt::Display for Difference {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Difference::None(why) => write!(f, "not compared: {why}"),
-            Difference::Of { mean, interval, .. } => {
+            Difference::Paired { mean, interval, pairs } => {
                 let interval = interval.map(|interval| format!(" ({})", interval_text(interval, LEVEL)));
                 let sign = if *mean > 0.0 { "+" } else { "" };
-                write!(f, "nested {sign}{}{}, paired by {}", short(*mean), interval.unwrap_or_default(), self.pairing())
+                write!(f, "nested {sign}{}{}, paired by {pairs}", short(*mean), interval.unwrap_or_default())
             }
         }
     }
@@ -121,20 +94,24 @@ fn by_rows(
     };
     let pairs: Vec<ClusterSum> = a.iter().zip(b).enumerate().map(pair).collect();
     let clusters = MeanVariances::from_folds(&[&pairs], 1).clusters;
-    let folds = MeanVariances::from_folds(
-        &fold_differences(first, second).iter().map(std::slice::from_ref).collect::<Vec<_>>(),
-        first.repeats,
-    );
-    let by = if p.clusters.is_some() { PairedBy::Clusters } else { PairedBy::Rows };
     let count = clusters.map_or(pairs.len(), |(_, count)| count);
-    mean_difference(&pairs, MeanVariances { clusters, folds: folds.folds }, by, count)
+    let words = match p.clusters {
+        Some(_) => format!("{} of rows", counted(count, "cluster")),
+        None => counted(count, "row"),
+    };
+    let folds = between_folds(&fold_differences(first, second), first.repeats);
+    mean_difference(&pairs, MeanVariances { clusters, folds }, words)
 }
 
 fn by_folds(first: &NestedEvaluation, second: &NestedEvaluation) -> Option<Difference> {
     let pairs = fold_differences(first, second);
-    let folds =
-        MeanVariances::from_folds(&pairs.iter().map(std::slice::from_ref).collect::<Vec<_>>(), first.repeats).folds;
-    mean_difference(&pairs, MeanVariances { clusters: None, folds }, PairedBy::Folds, pairs.len())
+    let folds = between_folds(&pairs, first.repeats);
+    mean_difference(&pairs, MeanVariances { clusters: None, folds }, counted(pairs.len(), "outer fold"))
+}
+
+/// Variance of the mean difference between folds, with their number.
+fn between_folds(pairs: &[ClusterSum], repeats: usize) -> Option<(f64, usize)> {
+    MeanVariances::from_folds(&pairs.iter().map(std::slice::from_ref).collect::<Vec<_>>(), repeats).folds
 }
 
 /// Difference of the losses of each fold.
@@ -146,16 +123,14 @@ fn fold_differences(first: &NestedEvaluation, second: &NestedEvaluation) -> Vec<
     (0..).zip(first.per_fold.iter().zip(&second.per_fold)).map(pair).collect()
 }
 
-/// Weighted mean of the differences, with its standard error and interval.
-fn mean_difference(pairs: &[ClusterSum], spread: MeanVariances, by: PairedBy, count: usize) -> Option<Difference> {
+/// Weighted mean of the differences, with its interval.
+fn mean_difference(pairs: &[ClusterSum], spread: MeanVariances, words: String) -> Option<Difference> {
     let (weight, sum) = pairs.iter().fold((0.0, 0.0), |(w, s), pair| (w + pair.weight, s + pair.sum));
     let mean = sum / weight;
     let shape = StandardizedMoments::from_deviations(pairs.iter().map(|pair| pair.sum - pair.weight * mean));
-    // Both deliver one model more than those that were judged.
-    let factor = spread.folds.map_or(1.0, |(_, folds)| (folds as f64 / (folds as f64 - 1.0)).sqrt());
-    let interval = spread.root().map(|error| shape.interval(mean, factor * error, LEVEL));
+    let interval = spread.root().map(|error| shape.interval(mean, spread.model_factor() * error, LEVEL));
     let interval = interval.filter(|bounds| bounds.iter().all(|bound| bound.is_finite()));
-    mean.is_finite().then(|| Difference::Of { mean, standard_error: spread.error(), interval, by, pairs: count })
+    mean.is_finite().then_some(Difference::Paired { mean, interval, pairs: words })
 }
 
 #[cfg(test)]
@@ -173,24 +148,23 @@ mod tests {
             };
             by_rows(&nested(&[(1.0, a.len())]), &nested(&[(0.0, a.len())]), &paired(a), &paired(b))
         };
-        // The variance of 0, 1, 2 is 1; t(2) is 4.303.
-        let found = of(&[1.0, 2.0, 4.0], &[1.0, 1.0, 2.0], None, None).unwrap();
-        let Difference::Of { mean, standard_error: Some(error), by: PairedBy::Rows, pairs: 3, .. } = found else {
-            panic!()
+        let is = |found: Option<Difference>, width: f64, words: &str| match found {
+            Some(Difference::Paired { mean, interval: Some([low, high]), pairs }) => {
+                assert!(mean == 1.0 && (high - low - 2.0 * width).abs() < 1e-3, "{low} {high}");
+                assert_eq!(pairs, words);
+            }
+            other => panic!("{other:?}"),
         };
-        assert!(mean == 1.0 && (error - 4.30265 / 1.96 / 3.0_f64.sqrt()).abs() < 1e-4, "{error}");
+        // The variance of 0, 1, 2 is 1; t(2) is 4.303.
+        is(of(&[1.0, 2.0, 4.0], &[1.0, 1.0, 2.0], None, None), 4.30265 / 3.0_f64.sqrt(), "3 rows");
         // A row of weight 2 counts as two.
         let weighted = of(&[1.0, 2.0], &[1.0, 1.0], Some(vec![1.0, 3.0]), None);
-        assert!(matches!(weighted, Some(Difference::Of { mean, .. }) if mean == 0.75));
+        assert!(matches!(weighted, Some(Difference::Paired { mean, .. }) if mean == 0.75));
         assert_eq!(of(&[1.0], &[1.0, 2.0], None, None), None);
-        // Rows given twice, each with its copy, are those rows.
-        let twice =
-            of(&[1.0, 2.0, 4.0, 1.0, 2.0, 4.0], &[1.0, 1.0, 2.0, 1.0, 1.0, 2.0], None, Some(vec![0, 1, 2, 0, 1, 2]));
-        let Some(Difference::Of { standard_error: Some(of_twice), by: PairedBy::Clusters, pairs: 3, .. }) = twice
-        else {
-            panic!("{twice:?}")
-        };
-        assert!((of_twice - error).abs() < 1e-14);
+        // Rows given twice, each with its copy, have the variance of those rows; t(5) is 2.571.
+        let (first, second) = ([1.0, 2.0, 4.0, 1.0, 2.0, 4.0], [1.0, 1.0, 2.0, 1.0, 1.0, 2.0]);
+        let twice = of(&first, &second, None, Some(vec![0, 1, 2, 0, 1, 2]));
+        is(twice, 2.57058 / 3.0_f64.sqrt(), "3 clusters of rows");
     }
 
     fn nested(folds: &[(f64, usize)]) -> NestedEvaluation {
@@ -210,12 +184,11 @@ mod tests {
 
     #[test]
     fn folds_are_pairs_where_rows_are_not_known() {
-        let found = by_folds(&nested(&[(1.0, 10), (3.0, 10)]), &nested(&[(1.0, 10), (1.0, 10)])).unwrap();
-        let Difference::Of { mean, standard_error: Some(error), by: PairedBy::Folds, pairs: 2, .. } = found else {
-            panic!()
-        };
+        let found = by_folds(&nested(&[(1.0, 10), (3.0, 10)]), &nested(&[(1.0, 10), (1.0, 10)]));
+        let Some(Difference::Paired { mean, interval: Some([low, high]), pairs }) = found else { panic!("{found:?}") };
         // Two folds: t(1) is 12.706, and the delivered model is one more than two.
-        assert!(mean == 1.0 && (error - 12.7062 / 1.96 * 2.0_f64.sqrt()).abs() < 1e-3, "{error}");
+        let width = 2.0 * 12.7062 * 2.0_f64.sqrt();
+        assert!(mean == 1.0 && (high - low - width).abs() < 1e-3 && pairs == "2 outer folds", "{low} {high}");
         assert_eq!(by_folds(&nested(&[(f64::INFINITY, 3)]), &nested(&[(1.0, 3)])), None);
     }
 }

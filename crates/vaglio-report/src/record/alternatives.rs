@@ -10,7 +10,7 @@ pub struct AlternativesRecord {
     /// Largest score of a near subset; absent if the limit depends on the subset.
     pub limit: Option<f64>,
     /// Number of subsets that the search scored, including the chosen one; absent for a search of all subsets.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub met: Option<u64>,
     /// Number of near subsets, as far as they were counted.
     pub count: u64,
@@ -36,10 +36,10 @@ pub struct AlternativeRecord {
     #[serde(with = "infinity")]
     pub score: f64,
     /// Score minus that of the chosen subset, if compared on the same held-out rows.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub difference: Option<f64>,
     /// Standard error of the difference, on the same held-out rows.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub difference_error: Option<f64>,
 }
 

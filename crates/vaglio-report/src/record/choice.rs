@@ -7,7 +7,6 @@ use vaglio_search::{Rule, Wanted};
 
 /// Cross-validated loss of the selection with one size at one λ.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct Cell {
     /// Number of columns.
     pub size: usize,
@@ -17,7 +16,7 @@ pub struct Cell {
     /// Standard error.
     pub standard_error: Option<f64>,
     /// Standard error of the difference to the lowest loss of the table, on the same rows.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub difference_error: Option<f64>,
 }
 
@@ -30,7 +29,6 @@ impl Cell {
 
 /// Cross-validated losses of the selection for each λ and size, in increasing order.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct LossTable {
     /// Values of λ with separate searches; one `None` if λ is chosen for each subset, or there is none.
     pub lambdas: Vec<Option<f64>>,
@@ -99,7 +97,6 @@ pub enum ChosenBy {
 
 /// Choice of the result from the path.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct ChosenRecord {
     /// Way in which the size was chosen.
     pub by: ChosenBy,
@@ -110,7 +107,7 @@ pub struct ChosenRecord {
     /// λ of the search, or of the subset.
     pub lambda: Option<f64>,
     /// λ at which the model is taken from a least-angle path, if several were compared.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub penalty: Option<f64>,
     /// Whether the losses are on the scale of the mapped target, not in the units of the data.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -128,25 +125,25 @@ pub struct ChosenRecord {
     /// Number of repeated fold assignments.
     pub repeats: Option<usize>,
     /// Description of the splits, if they are not plain folds.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub splits: Option<String>,
     /// Confidence interval of the expected loss on new rows, selection included, at `level`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub interval: Option<[f64; 2]>,
     /// Confidence level of the intervals.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub level: Option<f64>,
     /// Loss of the chosen columns minus that of others, on the same rows.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub differences: Vec<LossDifference>,
     /// Columns that the rule picks, if they failed the test and none are chosen.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub declined: Option<DeclinedColumns>,
     /// Test whether the columns predict better than none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub gain_test: Option<GainTest>,
     /// Variation of the size with the split into folds.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub sizes: Option<SizeSpread>,
 }
 
@@ -166,7 +163,6 @@ pub enum ComparisonColumns {
 
 /// Loss of the chosen columns minus that of others, on the same rows.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct LossDifference {
     /// Columns of comparison.
     pub against: ComparisonColumns,
@@ -190,7 +186,6 @@ pub const LEAST_P: f64 = 0.0001;
 
 /// Result of a test whether columns predict better than none.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct GainTest {
     /// P-value: probability that noise columns gain as much.
     pub p: f64,
@@ -219,7 +214,6 @@ impl GainTest {
 
 /// Columns that were not chosen, since their gain over none failed the test.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct DeclinedColumns {
     /// Number of columns.
     pub size: usize,
@@ -231,7 +225,6 @@ pub struct DeclinedColumns {
 
 /// Sizes that subsets of the folds would have chosen.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct SizeSpread {
     /// Subsets of the folds.
     pub over: SizeSpreadSource,
@@ -257,12 +250,11 @@ impl SizeSpread {
             SizeSpreadSource::Repeats => "each repeat alone",
             SizeSpreadSource::Folds => "leaving out one fold at a time",
         };
-        match least == most {
-            true => format!("{each} chooses {} too", counted(chosen, "column")),
-            false => {
-                let sizes: Vec<String> = self.sizes.iter().map(usize::to_string).collect();
-                format!("{each} chooses {least} to {most} columns ({})", sizes.join(", "))
-            }
+        if least == most {
+            format!("{each} chooses {} too", counted(chosen, "column"))
+        } else {
+            let sizes: Vec<String> = self.sizes.iter().map(usize::to_string).collect();
+            format!("{each} chooses {least} to {most} columns ({})", sizes.join(", "))
         }
     }
 }

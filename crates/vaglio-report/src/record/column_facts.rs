@@ -10,7 +10,6 @@ use vaglio_core::Feature;
 /// The range shows how the weight varies over repeated selections. It is no confidence interval and no test: the folds
 /// share most of their rows, and a fold without the column has no weight.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct WeightSpread {
     /// Number of outer folds that chose the column, over all repeats.
     pub folds: usize,
@@ -19,10 +18,10 @@ pub struct WeightSpread {
     /// Highest weight, for each output.
     pub high: PerOutput,
     /// Lowest weight per unit of the column as read, if `original_weight` is known.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub original_low: Option<PerOutput>,
     /// Highest weight per unit of the column as read.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub original_high: Option<PerOutput>,
     /// Whether some output has weights of both signs, including the weight in the result.
     pub changes_sign: bool,
@@ -30,31 +29,25 @@ pub struct WeightSpread {
 
 /// A column that was not chosen.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct OutsideRecord {
     /// The candidate column, from 0.
     pub index: Feature,
     /// Name.
     pub name: String,
     /// Score of the column alone.
-    #[serde(
-        default,
-        serialize_with = "infinity::optional::serialize",
-        deserialize_with = "infinity::where_computed",
-        skip_serializing_if = "Option::is_none"
-    )]
+    #[serde(default, with = "infinity::computed", skip_serializing_if = "Option::is_none")]
     pub alone: Option<f64>,
     /// Rank of the column alone among all candidates, from 1.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub rank_alone: Option<usize>,
     /// Step at which it came nearest to being chosen.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub nearest: Option<NearestStep>,
     /// Share of the variance explained by least squares on the chosen columns.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub explained: Option<f64>,
     /// Chosen column with the largest absolute correlation.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub most_alike: Option<SimilarColumn>,
     /// Folds in whose training rows the column is constant.
     #[serde(default, skip_serializing_if = "ConstantIn::is_empty")]
@@ -68,7 +61,6 @@ pub struct OutsideRecord {
 /// Step k adds the column to the first k − 1 chosen columns, in order of entry. The step after the last adds it to the
 /// result.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct NearestStep {
     /// Step with the best rank, the first of ties, from 1.
     pub step: usize,
@@ -81,7 +73,6 @@ pub struct NearestStep {
 
 /// Chosen column that correlates with one that was not chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct SimilarColumn {
     /// The candidate column, from 0.
     pub index: Feature,
@@ -91,7 +82,6 @@ pub struct SimilarColumn {
 
 /// Numbers, from 1, of the folds in whose training rows a column is constant.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct ConstantIn {
     /// Folds of the first repeat of the cross-validated search.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -6,7 +6,6 @@ use vaglio_tables::InferredType;
 
 /// Candidates made of the same columns of the data, such as levels of a factor, parts of a date, or powers.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct MadeColumns {
     /// Names of the source columns.
     pub of: Vec<String>,
@@ -16,28 +15,27 @@ pub struct MadeColumns {
 
 /// Type and role of a run of similar neighboring columns.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct ColumnRun {
     /// Name of the first column.
     pub name: String,
     /// Name of the last column, if there are several.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub to: Option<String>,
     /// Number of columns.
     pub columns: usize,
     /// Inferred type; `None` if the columns were not read.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub taken: Option<InferredType>,
     /// Role, if the columns are no features: `target`, `weights`, `groups`, `series`, `time`, `folds` or
     /// `left out`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub role: Option<String>,
     /// Largest number of missing cells in a column.
     pub missing: usize,
     /// Number of levels of a class column.
     pub levels: usize,
     /// Unusual notation of the cells, or the reason for leaving the columns out.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
 }
 

@@ -5,7 +5,6 @@ use serde::{Deserialize, Serialize};
 
 /// A search cross-validated on the same folds as others.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct ComparedSearch {
     /// Word of the search; of a chain, the words of its stages.
     pub search: String,
@@ -24,7 +23,6 @@ pub struct ComparedSearch {
 
 /// Point of the frontier of loss and cost of columns.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct FrontierPoint {
     /// Number of columns.
     pub size: usize,

@@ -5,7 +5,6 @@ use serde::{Deserialize, Serialize};
 
 /// Description of the data.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct DataRecord {
     /// Number of training rows of positive weight, before preprocessing.
     pub rows: usize,

@@ -8,7 +8,6 @@ use vaglio_core::Feature;
 ///
 /// Values are rounded to six digits, enough for a plot.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct ResidualsRecord {
     /// Row numbers in the data, from 1, if known.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -20,7 +19,7 @@ pub struct ResidualsRecord {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub held_out: Vec<Option<f64>>,
     /// Source of these residuals.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub from: Option<PredictionRows>,
     /// Position of each row in the order of time, if rows have one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -31,13 +30,12 @@ pub struct ResidualsRecord {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub largest: Vec<WorstRow>,
     /// Source of these residuals.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub largest_from: Option<PredictionRows>,
 }
 
 /// Points and lines of the chart of a chosen column.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct DrawnColumn {
     /// The candidate column, from 0.
     pub index: Feature,
@@ -46,7 +44,7 @@ pub struct DrawnColumn {
     /// Value in each row of the sample; `None` if missing.
     pub values: Vec<Option<f64>>,
     /// Rise of the prediction per unit of these values; absent if the model is not linear.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub slope: Option<f64>,
     /// Value at which the component is 0: the mean over all rows.
     pub center: f64,
@@ -57,7 +55,6 @@ pub struct DrawnColumn {
 
 /// Histogram of a column.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct Histogram {
     /// Lowest value.
     pub from: f64,
@@ -71,7 +68,6 @@ pub struct Histogram {
 
 /// Row with a large prediction error.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct WorstRow {
     /// Row number in the training file, or in the file of test rows, from 1.
     pub row: usize,

@@ -1,11 +1,11 @@
 //! Selection of columns with control of the false discovery rate.
 
+use super::names::listed;
 use serde::{Deserialize, Serialize};
 use vaglio_core::{Feature, counted};
 
 /// Verdicts on the columns by random dummies (the T-Rex selector).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct FalseDiscoveries {
     /// Bound on the expected share of false discoveries among confirmed columns.
     pub rate: f64,
@@ -25,7 +25,6 @@ pub struct FalseDiscoveries {
 
 /// Verdict on a column.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct ColumnVerdict {
     /// The candidate column, from 0.
     pub index: Feature,
@@ -38,10 +37,10 @@ pub struct ColumnVerdict {
     /// Share of experiments in which the column entered before the dummies.
     pub votes: f64,
     /// Column that the data do not distinguish from this one, which is therefore not confirmed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub rival: Option<String>,
     /// Column that equals this one up to units and represents both.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub same_as: Option<String>,
 }
 
@@ -74,7 +73,7 @@ const NAMED: usize = 12;
 impl FalseDiscoveries {
     /// Verdict on a candidate column in words: `confirmed (q 0.04)`.
     pub fn verdict_text(&self, index: Feature) -> Option<String> {
-        let column = self.columns.iter().find(|column| column.index == index)?;
+        let column = self.verdict(index)?;
         let q = column.q.map(|q| format!(" (q {})", (1e4 * q).round() / 1e4));
         Some(format!("{}{}", column.verdict.word(), q.unwrap_or_default()))
     }
@@ -94,11 +93,9 @@ impl FalseDiscoveries {
 
     /// Sentence with the confirmed and tentative columns.
     pub fn sentence(&self) -> String {
-        let names = |of: &[&ColumnVerdict]| {
-            let shown: Vec<&str> = of.iter().take(NAMED).map(|column| column.name.as_str()).collect();
-            let more = of.len().saturating_sub(NAMED);
-            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-            if of.is_empty() { String::new() } else { format!(" ({}{more})", shown.join(", ")) }
+        let names = |of: &[&ColumnVerdict]| match of {
+            [] => String::new(),
+            of => format!(" ({})", listed(of.iter().map(|column| &column.name), NAMED)),
         };
         let count = |of: usize| counted(of, "column");
         let (confirmed, tentative) = (self.with_verdict(Verdict::Confirmed), self.with_verdict(Verdict::Tentative));

@@ -7,7 +7,6 @@ use vaglio_core::Feature;
 
 /// Nested cross-validation: the selection, with the choice of size and λ, is repeated in outer folds.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct NestedEvaluation {
     /// Number of outer folds per repeat.
     pub folds: usize,
@@ -33,28 +32,27 @@ pub struct NestedEvaluation {
     /// Mean Jaccard index of the selected columns over pairs of folds: |A ∩ B| / |A ∪ B|.
     pub jaccard: Option<f64>,
     /// Prediction intervals from the outer folds, if requested.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub intervals: Option<Intervals>,
     /// Losses for a paired comparison with another run.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub paired: Option<PairedLosses>,
     /// Description of the splits, if they are not plain folds.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub splits: Option<String>,
     /// Confidence interval of the expected loss on new rows, selection included, at `level`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub interval: Option<[f64; 2]>,
     /// Confidence level of the intervals.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub level: Option<f64>,
     /// Difference to the loss without features, on the same rows.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub difference: Option<LossDifference>,
 }
 
 /// Losses of held-out rows for a paired comparison of two runs, with a hash of rows and folds.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct PairedLosses {
     /// Hash of each fold's held-out rows, with their targets and weights.
     #[serde(alias = "sha256")]
@@ -64,13 +62,12 @@ pub struct PairedLosses {
     /// Weights of these rows, if they differ.
     pub weights: Option<Vec<f64>>,
     /// Clusters of these rows, if some share one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub clusters: Option<Vec<u32>>,
 }
 
 /// One outer fold.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct OuterFold {
     /// Number, from 1.
     pub fold: usize,
@@ -100,7 +97,6 @@ pub struct OuterFold {
 
 /// Selection frequency of a column.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct Frequency {
     /// Index of the candidate column, from 0; absent if the run on all rows has no such column.
     pub index: Option<Feature>,
@@ -112,7 +108,6 @@ pub struct Frequency {
 
 /// Prediction intervals from the models of outer folds (CV+).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct Intervals {
     /// Nominal coverage of new rows.
     pub level: f64,
@@ -124,7 +119,6 @@ pub struct Intervals {
 
 /// Figures of the selection procedure on shuffled targets.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct Permutations {
     /// Number of shuffles.
     pub count: usize,
@@ -136,7 +130,6 @@ pub struct Permutations {
 
 /// Null distribution of a figure, from shuffled targets.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct NullFigure {
     /// Mean over the shuffled targets.
     #[serde(with = "infinity")]
@@ -149,7 +142,6 @@ pub struct NullFigure {
 
 /// Stability selection: selection frequencies on complementary half-samples.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct Stability {
     /// Number of pairs of half-samples.
     pub pairs: usize,
@@ -160,9 +152,6 @@ pub struct Stability {
     /// Share of half-samples that selected a candidate made of each column of the data, if maps make candidates.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub by_source: Vec<Frequency>,
-    /// Error bounds for columns above thresholds, in records of earlier versions.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub bounds: Vec<StabilityBound>,
     /// Largest size up to which stability paths are integrated, from 1.
     #[serde(default)]
     pub sizes: usize,
@@ -170,13 +159,12 @@ pub struct Stability {
     #[serde(default)]
     pub columns: Vec<StableColumn>,
     /// Description of the units that are not split between halves, if they are neither rows nor groups.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub splits: Option<String>,
 }
 
 /// Column with the score of its integrated stability path.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct StableColumn {
     /// The candidate column, from 0.
     pub index: Feature,
@@ -190,23 +178,8 @@ pub struct StableColumn {
     pub q: f64,
 }
 
-/// Error bound for the columns that at least a share of half-samples selected.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct StabilityBound {
-    /// Share of half-samples.
-    pub threshold: f64,
-    /// Number of columns that reach the threshold.
-    pub columns: usize,
-    /// Bound on the expected number of these columns whose selection probability is at most average.
-    pub expected_false: f64,
-    /// Sharper bound for unimodal selection frequencies; absent outside its proven range.
-    pub unimodal: Option<f64>,
-}
-
 /// Scores recomputed by plain retraining, the criterion's definition.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct Verified {
     /// Number of random steps that were recomputed; entries of the path for a search without steps.
     pub steps: usize,

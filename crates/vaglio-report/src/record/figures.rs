@@ -9,7 +9,6 @@ use vaglio_core::{AnyLoss, Auc, BalancedError, ClassOrder, Loss, Squared, ZeroOn
 
 /// Figures of predictions; those without a meaning for the task are absent.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct Figures {
     /// Number of rows.
     pub rows: usize,
@@ -33,12 +32,12 @@ pub struct Figures {
     /// Area under the ROC curve, for two classes.
     pub auc: Option<f64>,
     /// Brier score of class probabilities, if any; on held-out rows, by maps fitted on the other folds.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub brier: Option<f64>,
     /// Standard error of the loss.
     pub standard_error: Option<f64>,
     /// Standard error of the error rate.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub error_rate_error: Option<f64>,
     /// Confusion matrix: number of rows per observed (first index) and predicted class, in the order of `data.classes`.
     pub confusion: Option<Vec<Vec<usize>>>,
@@ -46,7 +45,7 @@ pub struct Figures {
     #[serde(default, skip_serializing_if = "is_zero")]
     pub ties: usize,
     /// Baseline of always predicting the most frequent class of these rows.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub always: Option<ConstantAnswerError>,
     /// Figures of each output, for regression with several outputs.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -55,7 +54,6 @@ pub struct Figures {
 
 /// Figures of one of several outputs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct OutputFigures {
     /// Name.
     pub name: String,
@@ -68,7 +66,6 @@ pub struct OutputFigures {
 
 /// Error rate of predicting one class for every row.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct ConstantAnswerError {
     /// Position of the class in `data.classes`.
     pub class: usize,

@@ -8,7 +8,6 @@ use vaglio_core::short;
 /// Final model, trained on the chosen columns instead of the learner of the selection. The weights and intercept of the
 /// record belong to it, if it is linear.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct FinalModelRecord {
     /// Kind of the learner.
     pub kind: String,
@@ -21,7 +20,7 @@ pub struct FinalModelRecord {
     /// Score of `criterion` on all training rows.
     pub score: Option<f64>,
     /// Settings found by tuning, if requested.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub tuned: Option<TunedSettings>,
 }
 

@@ -28,61 +28,70 @@ pub struct HeldOutError<'r> {
 impl Record {
     /// The errors of outer folds, test rows and cross-validation, the most trustworthy first.
     pub fn held_out_errors(&self) -> Vec<HeldOutError<'_>> {
-        [self.nested_error(), self.test_error(), self.cross_validated_error()].into_iter().flatten().collect()
+        let origins = [PredictionRows::Nested, PredictionRows::Test, PredictionRows::CrossValidation];
+        origins.into_iter().filter_map(|origin| self.held_out_error(origin)).collect()
+    }
+
+    /// The error on rows from one source, if it is known and finite.
+    pub fn held_out_error(&self, origin: PredictionRows) -> Option<HeldOutError<'_>> {
+        let error = match origin {
+            PredictionRows::Nested => {
+                let nested = self.nested.as_ref()?;
+                let folds = || format!("{} that repeat everything", counted(nested.folds, "outer fold"));
+                let how = nested.splits.as_ref().map_or_else(folds, |splits| format!("{splits}, everything repeated"));
+                HeldOutError {
+                    origin,
+                    loss: nested.loss,
+                    interval: self.interval(nested.interval.zip(nested.level), nested.loss, nested.standard_error),
+                    baseline: Some(nested.empty_loss),
+                    difference: nested.difference.as_ref(),
+                    figures: Some(&nested.figures),
+                    repeats: nested.repeats.max(1),
+                    how: how + &times(nested.repeats),
+                }
+            }
+            PredictionRows::Test => {
+                let test = self.test.as_ref()?;
+                HeldOutError {
+                    origin,
+                    loss: test.loss,
+                    interval: self.interval(None, test.loss, test.standard_error),
+                    baseline: test.empty_loss,
+                    difference: None,
+                    figures: Some(test),
+                    repeats: 1,
+                    how: counted(test.rows, "test row"),
+                }
+            }
+            PredictionRows::CrossValidation => {
+                let chosen = &self.chosen;
+                let (loss, folds) = chosen.cross_validated.zip(chosen.folds)?;
+                let folds = || format!("{} that repeat the search", counted(folds, "fold"));
+                let how = chosen.splits.as_ref().map_or_else(folds, |splits| format!("{splits}, the search repeated"));
+                HeldOutError {
+                    origin,
+                    loss,
+                    interval: self.interval(chosen.interval.zip(chosen.level), loss, chosen.standard_error),
+                    baseline: chosen.empty_loss,
+                    difference: chosen
+                        .differences
+                        .iter()
+                        .find(|difference| difference.against == ComparisonColumns::Empty),
+                    // Predictions are kept of the first repeat.
+                    figures: self.report.figures.as_ref().filter(|_| !chosen.mapped),
+                    repeats: 1,
+                    how: format!("{how}{}{}", times(chosen.repeats.unwrap_or(1)), self.chosen_scale()),
+                }
+            }
+        };
+        let baseline = error.baseline.filter(|loss| loss.is_finite());
+        error.loss.is_finite().then_some(HeldOutError { baseline, ..error })
     }
 
     /// The recorded interval, or one from the standard error.
     fn interval(&self, recorded: Option<([f64; 2], f64)>, loss: f64, error: Option<f64>) -> Option<([f64; 2], f64)> {
         let error = error.filter(|error| has_width(loss, *error));
         recorded.or_else(|| error.map(|error| (self.loss().around(loss, error), 0.95)))
-    }
-
-    pub(super) fn nested_error(&self) -> Option<HeldOutError<'_>> {
-        let nested = self.nested.as_ref().filter(|nested| nested.loss.is_finite())?;
-        let folds = || format!("{} that repeat everything", counted(nested.folds, "outer fold"));
-        let how = nested.splits.as_ref().map_or_else(folds, |splits| format!("{splits}, everything repeated"));
-        Some(HeldOutError {
-            origin: PredictionRows::Nested,
-            loss: nested.loss,
-            interval: self.interval(nested.interval.zip(nested.level), nested.loss, nested.standard_error),
-            baseline: Some(nested.empty_loss).filter(|loss| loss.is_finite()),
-            difference: nested.difference.as_ref(),
-            figures: Some(&nested.figures),
-            repeats: nested.repeats.max(1),
-            how: how + &times(nested.repeats),
-        })
-    }
-
-    pub(super) fn test_error(&self) -> Option<HeldOutError<'_>> {
-        let test = self.test.as_ref().filter(|test| test.loss.is_finite())?;
-        Some(HeldOutError {
-            origin: PredictionRows::Test,
-            loss: test.loss,
-            interval: self.interval(None, test.loss, test.standard_error),
-            baseline: test.empty_loss.filter(|loss| loss.is_finite()),
-            difference: None,
-            figures: Some(test),
-            repeats: 1,
-            how: counted(test.rows, "test row"),
-        })
-    }
-
-    pub(super) fn cross_validated_error(&self) -> Option<HeldOutError<'_>> {
-        let chosen = &self.chosen;
-        let (loss, folds) = chosen.cross_validated.filter(|loss| loss.is_finite()).zip(chosen.folds)?;
-        let folds = || format!("{} that repeat the search", counted(folds, "fold"));
-        let how = chosen.splits.as_ref().map_or_else(folds, |splits| format!("{splits}, the search repeated"));
-        Some(HeldOutError {
-            origin: PredictionRows::CrossValidation,
-            loss,
-            interval: self.interval(chosen.interval.zip(chosen.level), loss, chosen.standard_error),
-            baseline: chosen.empty_loss.filter(|loss| loss.is_finite()),
-            difference: chosen.differences.iter().find(|difference| difference.against == ComparisonColumns::Empty),
-            // Predictions are kept of the first repeat.
-            figures: self.report.figures.as_ref().filter(|_| !chosen.mapped),
-            repeats: 1,
-            how: format!("{how}{}{}", times(chosen.repeats.unwrap_or(1)), self.chosen_scale()),
-        })
     }
 
     /// The RMSE, if the loss is the squared error of numbers in the units of the data.

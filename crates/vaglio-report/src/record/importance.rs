@@ -3,8 +3,7 @@
 use serde::{Deserialize, Serialize};
 use vaglio_core::Feature;
 
-/// Figures of chosen columns that were not computed; `vaglio explain` and `vaglio run --worth` compute them. Keys that
-/// earlier versions wrote are ignored.
+/// Figures of chosen columns that were not computed; `vaglio explain` and `vaglio run --worth` compute them.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct WorthRecord {
     /// Chosen columns whose drop-column score was not computed.

@@ -6,12 +6,11 @@ use vaglio_core::short;
 
 /// Learning curve: the selection is repeated on shares of the training rows of outer folds.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct LearningCurve {
     /// Number of outer folds.
     pub folds: usize,
     /// Description of the splits, if they are not plain folds.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub splits: Option<String>,
     /// Points in increasing order of the share.
     pub points: Vec<LearningPoint>,
@@ -19,7 +18,6 @@ pub struct LearningCurve {
 
 /// Result for one share of the training rows of every fold.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct LearningPoint {
     /// Share of the training rows.
     pub share: f64,
@@ -37,7 +35,7 @@ pub struct LearningPoint {
     /// Standard error of the decrease, on the same rows.
     pub gain_error: Option<f64>,
     /// Reason why there is no loss.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub refused: Option<String>,
 }
 

@@ -1,17 +1,17 @@
 //! Rows that take no part in a run.
 
 use serde::{Deserialize, Serialize};
+use vaglio_core::counted;
 
 /// Number of rows left out for one reason. A row counts once, under the first reason that holds.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct LeftOutRows {
     /// Reason.
     pub reason: LeftOutReason,
     /// Column with the decisive cells.
     pub column: String,
     /// Condition of the filter, if there is one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub filter: Option<String>,
     /// Number of rows of the training file.
     pub rows: usize,
@@ -35,10 +35,9 @@ pub enum LeftOutReason {
 impl LeftOutRows {
     /// Number and reason in words.
     pub fn words(&self) -> String {
-        let count = |rows: usize, what: &str| format!("{rows} {what}{}", if rows == 1 { "" } else { "s" });
-        let how_many = match self.test_rows {
-            0 => count(self.rows, "row"),
-            test => format!("{} and {}", count(self.rows, "row"), count(test, "test row")),
+        let test = match self.test_rows {
+            0 => String::new(),
+            test => format!(" and {}", counted(test, "test row")),
         };
         let column = &self.column;
         let why = match (self.reason, &self.filter) {
@@ -46,7 +45,7 @@ impl LeftOutRows {
             (LeftOutReason::MissingTarget, _) => format!("without the target `{column}`"),
             (LeftOutReason::MissingWeight, _) => format!("without the weight `{column}`"),
         };
-        format!("{how_many} {why}")
+        format!("{}{test} {why}", counted(self.rows, "row"))
     }
 }
 

@@ -1,34 +1,10 @@
 //! Methods of a run: a paragraph with its figures, and the items of the REFORMS checklist that a run can answer.
 
-use super::{ChosenBy, Record, Seconds, left_out_rows};
-use serde::Serialize;
+use super::names::listed;
+use super::{ChosenBy, PredictionRows, Record, left_out_rows};
 use serde_json::Value;
 use vaglio_core::{Role, counted, short, shown, title};
 use vaglio_search::Rule;
-
-/// Description of a run's methods.
-///
-/// # Reference
-/// S. Kapoor et al., *REFORMS: consensus-based recommendations for machine-learning-based science*, Science Advances
-/// 10(18), eadk3452, 2024, table 1.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Methods {
-    /// A paragraph with the figures of the run.
-    pub paragraph: String,
-    /// Items of REFORMS that the run answers, in their order.
-    pub reforms: Vec<ReformsItem>,
-}
-
-/// An item of the REFORMS checklist with the answer of a run.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct ReformsItem {
-    /// Number of the item: `3e`.
-    pub number: &'static str,
-    /// Short form of the question.
-    pub asks: &'static str,
-    /// Answer of the run.
-    pub answer: String,
-}
 
 /// Items about the study, which a run cannot answer.
 const OF_THE_STUDY: &str = "1a to 1c, 2d, 3a to 3c, 3f, 3g, 4b, 5b, 6c, 8a and 8b";
@@ -36,42 +12,41 @@ const OF_THE_STUDY: &str = "1a to 1c, 2d, 3a to 3c, 3f, 3g, 4b, 5b, 6c, 8a and 8
 /// Largest number of listed names.
 const LISTED: usize = 20;
 
-impl Methods {
-    /// Formats the paragraph and the items as lines of text.
-    pub fn text(&self) -> String {
+/// Names in backticks, the first ones of many.
+fn quoted<'n>(names: impl IntoIterator<Item = &'n String>) -> String {
+    listed(names.into_iter().map(|name| format!("`{}`", shown(name))), LISTED)
+}
+
+impl Record {
+    /// Methods of the run as text: a paragraph with figures, and the items of REFORMS that the run answers, in their order.
+    ///
+    /// # Reference
+    /// S. Kapoor et al., *REFORMS: consensus-based recommendations for machine-learning-based science*, Science Advances
+    /// 10(18), eadk3452, 2024, table 1.
+    pub fn methods(&self) -> String {
         let mut text = format!(
             "{}\n\nREFORMS checklist (Kapoor et al., Science Advances 2024), as far as the run answers it\n",
-            self.paragraph
+            self.methods_paragraph()
         );
-        for ReformsItem { number, asks, answer } in &self.reforms {
+        for (number, asks, answer) in self.data_items().into_iter().chain(self.validity_items()) {
             text += &format!("{number}  {asks}: {answer}\n");
         }
         text + &format!("\nFor you to say: items {OF_THE_STUDY}.\n")
     }
-}
 
-/// Names in backticks, the first ones of many.
-fn listed<'n>(names: impl Iterator<Item = &'n str>) -> String {
-    let all: Vec<&str> = names.collect();
-    let shown: Vec<String> = all.iter().take(LISTED).map(|name| format!("`{}`", shown(name))).collect();
-    let more = if all.len() > LISTED { format!(" and {} more", all.len() - LISTED) } else { String::new() };
-    shown.join(", ") + &more
-}
-
-impl Record {
-    /// Describes the methods of the run.
-    pub fn methods(&self) -> Methods {
-        let sentences = [self.data_sentence(), self.search_sentence(), self.size_sentence(), self.held_out_sentences()];
-        let [data, search, size, held_out] = sentences;
+    /// Describes the methods of the run in a paragraph with its figures.
+    pub(crate) fn methods_paragraph(&self) -> String {
         let result = match self.selected.len() {
             0 => "No column was selected.".to_owned(),
             count => {
-                format!("{} selected: {}.", counted(count, "column"), listed(self.selected.iter().map(|s| &*s.name)))
+                format!("{} selected: {}.", counted(count, "column"), quoted(self.selected.iter().map(|s| &s.name)))
             }
         };
-        let all = [data, search, size, result, held_out, self.tool_sentence()];
-        let paragraph = all.into_iter().filter(|sentence| !sentence.is_empty()).collect::<Vec<_>>().join(" ");
-        Methods { paragraph, reforms: self.reforms() }
+        let tool = format!("All was computed by vaglio {} with the seed {}.", self.version, self.seed);
+        let (data, search, size) = (self.data_sentence(), self.search_sentence(), self.size_sentence());
+        let mut sentences = vec![data, search, size, result, self.held_out_sentences(), tool];
+        sentences.retain(|sentence| !sentence.is_empty());
+        sentences.join(" ")
     }
 
     fn data_sentence(&self) -> String {
@@ -80,11 +55,12 @@ impl Record {
             [] => String::new(),
             ref maps => format!(" after {}", maps.join(", ")),
         };
-        let left_out = match data.left_out.is_empty() {
-            true => String::new(),
-            false => format!("; {} were left out", shown(&left_out_rows(&data.left_out))),
+        let left_out = if data.left_out.is_empty() {
+            String::new()
+        } else {
+            format!("; {} were left out", shown(&left_out_rows(&data.left_out)))
         };
-        let targets = listed(data.targets.iter().map(String::as_str));
+        let targets = quoted(&data.targets);
         let word = if data.targets.len() == 1 { "the target" } else { "the targets" };
         let (rows, columns) = (counted(data.rows, "row"), counted(data.features, "candidate column"));
         format!("Columns were selected for {word} {targets} among {columns}{made}, on {rows}{left_out}.")
@@ -125,7 +101,7 @@ impl Record {
         let size = counted(chosen.size, "column");
         match chosen.by {
             ChosenBy::CrossValidation => {
-                let error = self.cross_validated_error();
+                let error = self.held_out_error(PredictionRows::CrossValidation);
                 let error = error.map(|error| format!(" Its cross-validated error is {}.", self.error_text(&error)));
                 let error = error.unwrap_or_default();
                 format!(
@@ -148,12 +124,8 @@ impl Record {
 
     /// Phrase for the splits of the cross-validated search.
     fn folds(&self) -> String {
-        let repeats = self
-            .chosen
-            .repeats
-            .filter(|repeats| *repeats > 1)
-            .map(|repeats| format!(", {repeats} times"))
-            .unwrap_or_default();
+        let repeats = self.chosen.repeats.filter(|repeats| *repeats > 1);
+        let repeats = repeats.map(|repeats| format!(", {repeats} times")).unwrap_or_default();
         let splits = self.chosen.splits.as_ref().map(|splits| format!(" ({splits})")).unwrap_or_default();
         self.chosen.folds.map(|folds| format!(" in {folds} folds{repeats}{splits}")).unwrap_or_default()
     }
@@ -161,10 +133,10 @@ impl Record {
     fn held_out_sentences(&self) -> String {
         let mut sentences = Vec::new();
         let loss = self.loss();
-        if let Some(error) = self.nested_error() {
+        if let Some(error) = self.held_out_error(PredictionRows::Nested) {
             sentences.push(format!("By {} the {} is {}.", error.how, loss.title(), self.error_text(&error)));
         }
-        if let Some(error) = self.test_error() {
+        if let Some(error) = self.held_out_error(PredictionRows::Test) {
             let (rows, title) = (&error.how, loss.title());
             sentences.push(format!("On {rows} that nothing else has seen the {title} is {}.", self.error_text(&error)));
         }
@@ -183,29 +155,20 @@ impl Record {
         sentences.join(" ")
     }
 
-    fn tool_sentence(&self) -> String {
-        format!("All was computed by vaglio {} with the seed {}.", self.version, self.seed)
-    }
-
-    /// Answers of the run to the items of the checklist.
-    fn reforms(&self) -> Vec<ReformsItem> {
+    /// Number, question and answer of the items on data and models.
+    fn data_items(&self) -> Vec<(&'static str, &'static str, String)> {
         let data = &self.data;
-        let Seconds { total, .. } = self.seconds;
-        let memory =
-            self.peak_memory_bytes.map(|bytes| format!(", {} MiB of memory at most", bytes >> 20)).unwrap_or_default();
-        let outcome = match &data.classes {
-            Some(classes) => format!(
-                "{} with the classes {}",
-                listed(data.targets.iter().map(String::as_str)),
-                listed(classes.iter().map(String::as_str))
-            ),
-            None => format!("{}, as numbers", listed(data.targets.iter().map(String::as_str))),
+        let memory = self.peak_memory_bytes.map(|bytes| format!(", {} MiB of memory at most", bytes >> 20));
+        let (seconds, memory) = (self.seconds.total, memory.unwrap_or_default());
+        let kind = match &data.classes {
+            Some(classes) => format!(" with the classes {}", quoted(classes)),
+            None => ", as numbers".into(),
         };
-        let test_rows =
-            self.test.as_ref().map(|test| format!(", and {}", counted(test.rows, "test row"))).unwrap_or_default();
-        let excluded = match data.left_out.is_empty() {
-            true => "no row was left out".to_owned(),
-            false => shown(&left_out_rows(&data.left_out)).into_owned(),
+        let test_rows = self.test.as_ref().map(|test| format!(", and {}", counted(test.rows, "test row")));
+        let excluded = if data.left_out.is_empty() {
+            "no row was left out".to_owned()
+        } else {
+            shown(&left_out_rows(&data.left_out)).into_owned()
         };
         let maps = match self.maps()[..] {
             [] => "none".to_owned(),
@@ -216,58 +179,47 @@ impl Record {
             None => String::new(),
         };
         let lambda = self.lambda.map_or_else(|| "none".to_owned(), |lambda| format!("λ = {}", short(lambda)));
-        let evaluation = self.held_out_sentences();
-        let item = |number, asks, answer: String| ReformsItem { number, asks, answer };
         vec![
-            item("2a", "dataset", format!("training files of the digest {}", data.digest)),
-            item("2b", "code", format!("vaglio {}; all settings are in resolved.yaml", self.version)),
-            item("2c", "computing infrastructure", format!("{total:.1} s{memory}")),
-            item("2e", "reproduction", format!("`vaglio run resolved.yaml`, seed {}", self.seed)),
-            item("3d", "outcome variable", outcome),
-            item("3e", "sample size", format!("{}{test_rows}", counted(data.rows, "training row"))),
-            item("4a", "rows excluded", excluded),
-            item("4c", "transformations", maps),
-            item("5a", "models trained", self.search_sentence()),
-            item("5c", "evaluation method", evaluation),
-            item("5d", "model selection", self.size_sentence()),
-            item("5e", "hyperparameters", format!("{tuned}{lambda}")),
-            item("5f", "baselines", format!("without features, on the same rows: score {}", short(self.empty_score))),
-            item("6a", "separation of training and test rows", self.separation()),
-            item("6b", "dependent rows", self.dependence()),
-            item("7a", "metrics", format!("the {}", self.loss().title())),
-            item(
-                "7b",
-                "uncertainty",
-                "errors have intervals, by clusters of rows or by folds, whichever are wider".into(),
-            ),
-            item("7c", "statistical tests", self.permutation_test()),
+            ("2a", "dataset", format!("training files of the digest {}", data.digest)),
+            ("2b", "code", format!("vaglio {}; all settings are in resolved.yaml", self.version)),
+            ("2c", "computing infrastructure", format!("{seconds:.1} s{memory}")),
+            ("2e", "reproduction", format!("`vaglio run resolved.yaml`, seed {}", self.seed)),
+            ("3d", "outcome variable", quoted(&data.targets) + &kind),
+            ("3e", "sample size", counted(data.rows, "training row") + &test_rows.unwrap_or_default()),
+            ("4a", "rows excluded", excluded),
+            ("4c", "transformations", maps),
+            ("5a", "models trained", self.search_sentence()),
+            ("5c", "evaluation method", self.held_out_sentences()),
+            ("5d", "model selection", self.size_sentence()),
+            ("5e", "hyperparameters", tuned + &lambda),
+            ("5f", "baselines", format!("without features, on the same rows: score {}", short(self.empty_score))),
         ]
     }
 
-    fn separation(&self) -> String {
-        match (&self.nested, &self.test) {
-            (Some(_), _) => "everything was repeated without each outer fold's rows".into(),
-            (None, Some(_)) => "test rows were set aside before anything was learned".into(),
+    /// Number, question and answer of the items on validity.
+    fn validity_items(&self) -> Vec<(&'static str, &'static str, String)> {
+        let separation = match (&self.nested, &self.test) {
+            (Some(_), _) => "everything was repeated without each outer fold's rows",
+            (None, Some(_)) => "test rows were set aside before anything was learned",
             (None, None) => {
-                "no rows were set aside; the cross-validated loss alone is of rows that the search had not seen".into()
+                "no rows were set aside; the cross-validated loss alone is of rows that the search had not seen"
             }
-        }
-    }
-
-    fn dependence(&self) -> String {
-        let of_chosen = self.chosen.splits.as_ref();
-        match of_chosen.or(self.nested.as_ref().and_then(|nested| nested.splits.as_ref())) {
+        };
+        let splits = self.nested.as_ref().and_then(|nested| nested.splits.as_ref());
+        let dependence = match self.chosen.splits.as_ref().or(splits) {
             Some(splits) => format!("rows were parted so: {splits}"),
             None => "folds are of single rows, or of groups where the data name some".into(),
-        }
-    }
-
-    fn permutation_test(&self) -> String {
-        match &self.permutations {
-            Some(permutations) => {
-                format!("{} of the target, p = {}", counted(permutations.count, "shuffle"), short(permutations.score.p))
-            }
-            None => "none".into(),
-        }
+        };
+        let uncertainty = "errors have intervals, by clusters of rows or by folds, whichever are wider";
+        let tests = self.permutations.as_ref().map_or("none".into(), |permutations| {
+            format!("{} of the target, p = {}", counted(permutations.count, "shuffle"), short(permutations.score.p))
+        });
+        vec![
+            ("6a", "separation of training and test rows", separation.into()),
+            ("6b", "dependent rows", dependence),
+            ("7a", "metrics", format!("the {}", self.loss().title())),
+            ("7b", "uncertainty", uncertainty.into()),
+            ("7c", "statistical tests", tests),
+        ]
     }
 }

@@ -2,6 +2,7 @@
 
 mod alternatives;
 mod bounds;
+mod charts;
 mod choice;
 mod column_facts;
 mod columns;
@@ -19,9 +20,11 @@ mod learning_curve;
 mod left_out_rows;
 mod loss_name;
 mod methods;
+pub(crate) mod names;
 mod part_outputs;
 mod parts;
 mod reliability;
+mod selected;
 mod shares;
 mod steps;
 mod table;
@@ -30,6 +33,7 @@ mod tuning;
 mod warning;
 
 pub use alternatives::{AlternativeRecord, AlternativesRecord};
+pub use charts::{ChartData, PredictionRows, ShownPredictions, SizePoint};
 pub use choice::{
     Cell, ChosenBy, ChosenRecord, ComparisonColumns, DeclinedColumns, GainTest, LEAST_P, LossDifference, LossTable,
     SizeSpread, SizeSpreadSource,
@@ -41,8 +45,8 @@ pub use data::DataRecord;
 pub use diagnostics::{DrawnColumn, Histogram, ResidualsRecord, WorstRow};
 pub use discoveries::{ColumnVerdict, FalseDiscoveries, Verdict};
 pub use evaluation::{
-    Frequency, Intervals, NestedEvaluation, NullFigure, OuterFold, PairedLosses, Permutations, Stability,
-    StabilityBound, StableColumn, Verified,
+    Frequency, Intervals, NestedEvaluation, NullFigure, OuterFold, PairedLosses, Permutations, Stability, StableColumn,
+    Verified,
 };
 pub use figures::{ConstantAnswerError, Figures, OutputFigures, class_of, largest, variance};
 pub use final_model::FinalModelRecord;
@@ -51,10 +55,10 @@ pub use importance::WorthRecord;
 pub use learning_curve::{LearningCurve, LearningPoint};
 pub use left_out_rows::{LeftOutReason, LeftOutRows, left_out_rows};
 pub use loss_name::LossName;
-pub use methods::{Methods, ReformsItem};
 pub use part_outputs::{FoundByMap, FoundRecord};
 pub use parts::{PartNames, TunedSettings};
 pub use reliability::{ReliabilityBin, ReliabilityRecord, brier};
+pub use selected::{ExcludedRecord, PerOutput, SelectedRecord, Substitute};
 pub use shares::{ShareRecord, SharesRecord};
 pub use steps::{EntryRecord, StepRecord, recorded};
 pub use table::proven;
@@ -71,7 +75,7 @@ pub const SCHEMA: &str = "vaglio.selection/2";
 /// Largest number of selected columns whose correlations a record holds.
 pub const MOST_CORRELATED: usize = 60;
 
-/// The content of `selection.json`, in the order of its keys.
+/// The content of `selection.json`, in the order of its keys. Unknown keys are refused here, and ignored inside.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Record {
@@ -90,11 +94,11 @@ pub struct Record {
     /// The parts of the run.
     pub pipeline: PartNames,
     /// Settings found by tuning, if requested.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub tuned: Option<TunedSettings>,
     /// Model trained on the chosen columns, if the pipeline has a `model`. All figures except the score are
     /// those of this model.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<FinalModelRecord>,
     /// Description of the data.
     pub data: DataRecord,
@@ -121,7 +125,7 @@ pub struct Record {
     /// The selected columns, in order of entry.
     pub selected: Vec<SelectedRecord>,
     /// Drop-column figures that were not computed, since that would take long.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub worth: Option<WorthRecord>,
     /// Columns that were not chosen, in order of their scores alone; at most 1000.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -132,7 +136,7 @@ pub struct Record {
     /// Penalty of the model, if outputs share one.
     pub lambda: Option<f64>,
     /// Penalty of each output, if outputs have separate ones.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub lambdas: Option<Vec<f64>>,
     /// Intercept of the model, if it is linear.
     pub intercept: Option<PerOutput>,
@@ -143,16 +147,16 @@ pub struct Record {
     /// Columns that could not be selected.
     pub excluded: Vec<ExcludedRecord>,
     /// Mean absolute correlation of pairs of selected columns, for results by dependence or a least-angle path.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub redundancy: Option<f64>,
     /// Certificate of a search of all subsets.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub certificate: Option<Certificate>,
     /// Subsets nearly as good as the best, if requested.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub alternatives: Option<AlternativesRecord>,
     /// Effects of rounding on the search, if the engine of the criterion reports them.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub numerics: Option<Diagnostics>,
     /// Further findings of the parts.
     #[serde(default, skip_serializing_if = "FoundRecord::is_empty")]
@@ -166,16 +170,16 @@ pub struct Record {
     /// Stability selection on half-samples, if requested.
     pub stability: Option<Stability>,
     /// Verdicts on columns with control of the false discovery rate, if requested.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub fdr: Option<FalseDiscoveries>,
     /// Shapley values of the chosen columns, if requested.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub shares: Option<SharesRecord>,
     /// Held-out loss over the number of training rows, if requested.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub learning_curve: Option<LearningCurve>,
     /// Calibration of class probabilities on held-out rows.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub calibration: Option<ReliabilityRecord>,
     /// Comparison of scores with plain retraining, if requested.
     pub verify: Option<Verified>,
@@ -189,7 +193,6 @@ pub struct Record {
 
 /// Result of a search in a chain, whose columns are the candidates of the next search.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct StageRecord {
     /// The search's kind.
     pub search: String,
@@ -216,7 +219,6 @@ pub enum Status {
 
 /// Wall-clock seconds.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct Seconds {
     /// From opening the files to the end of preprocessing.
     pub read: f64,
@@ -230,166 +232,4 @@ pub struct Seconds {
     pub fit: f64,
     /// The whole run.
     pub total: f64,
-}
-
-/// A selected column. Keys of earlier versions are ignored.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-pub struct SelectedRecord {
-    /// The candidate column, from 0.
-    pub index: Feature,
-    /// Name.
-    pub name: String,
-    /// Weight in the model, if it is linear.
-    pub weight: Option<PerOutput>,
-    /// Weight per unit of the column as read, if preprocessing only shifts and divides it. For `ordinal` levels and
-    /// parts of dates, the weight per step of the code.
-    pub original_weight: Option<PerOutput>,
-    /// Score of the selection without this column.
-    #[serde(default, with = "infinity::optional")]
-    pub without: Option<f64>,
-    /// Other columns that raise the score least in place of this one.
-    pub substitutes: Option<Vec<Substitute>>,
-    /// The criterion's own coefficient, if it has one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub alpha: Option<f64>,
-    /// Score of the column alone.
-    #[serde(
-        default,
-        serialize_with = "infinity::optional::serialize",
-        deserialize_with = "infinity::where_computed",
-        skip_serializing_if = "Option::is_none"
-    )]
-    pub alone: Option<f64>,
-    /// Variance inflation factor 1/(1 − R²), where R² is the share of variance explained by the other chosen columns.
-    #[serde(
-        default,
-        serialize_with = "infinity::optional::serialize",
-        deserialize_with = "infinity::where_computed",
-        skip_serializing_if = "Option::is_none"
-    )]
-    pub vif: Option<f64>,
-    /// Share of training rows with a missing value in a source of the column.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub missing: Option<f64>,
-    /// Range of the weights in the models of outer folds.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub over_folds: Option<WeightSpread>,
-    /// Histogram of the values.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub histogram: Option<Histogram>,
-}
-
-/// A column in the place of a selected one.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Substitute {
-    /// The candidate column, from 0.
-    pub index: Feature,
-    /// Name.
-    pub name: String,
-    /// Score of the selection with this column in that place.
-    #[serde(with = "infinity")]
-    pub score: f64,
-}
-
-/// A column that could not be selected.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct ExcludedRecord {
-    /// The candidate column, from 0.
-    pub index: Feature,
-    /// Name.
-    pub name: String,
-    /// Reason: `constant`.
-    pub reason: String,
-}
-
-/// One number for each output of a model.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(untagged)]
-pub enum PerOutput {
-    /// One output.
-    One(#[serde(with = "infinity")] f64),
-    /// A number for each output.
-    Several(#[serde(with = "infinity::several")] Vec<f64>),
-}
-
-/// Data of the charts of the report.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct ChartData {
-    /// Error rates of the models along the path, for classes.
-    pub curve: Vec<SizePoint>,
-    /// Cross-validated losses of all sizes and λ.
-    pub table: Option<LossTable>,
-    /// Predictions of rows that the model was not trained on.
-    pub predictions: Option<ShownPredictions>,
-    /// Figures of the rows held out in the folds of the search, if there are no other held-out figures.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub figures: Option<Figures>,
-    /// Correlations of each selected column with earlier ones, in order of entry; empty for many columns.
-    pub correlations: Vec<Vec<Option<f64>>>,
-    /// Result of tuning, if requested.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub tuning: Option<TuningResult>,
-    /// Residuals against the chosen columns and time.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub residuals: Option<ResidualsRecord>,
-}
-
-/// Error rates of the model of one size, refitted on the training rows.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct SizePoint {
-    /// Number of columns.
-    pub size: usize,
-    /// Error rate on the training rows.
-    pub train_error: Option<f64>,
-    /// Error rate on the test rows.
-    pub test_error: Option<f64>,
-}
-
-/// Observed and predicted targets of rows that the model was not trained on; a sample of many rows.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct ShownPredictions {
-    /// Source of the predictions.
-    pub from: PredictionRows,
-    /// Number of rows before sampling.
-    pub rows: usize,
-    /// Observed targets in the target's units, one list per target. For classes, one list of positions in
-    /// `data.classes`.
-    pub observed: Vec<Vec<f64>>,
-    /// Predictions, one list for each output.
-    pub predicted: Vec<Vec<f64>>,
-}
-
-/// Source of predictions.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum PredictionRows {
-    /// Outer folds.
-    Nested,
-    /// Folds of the cross-validated search.
-    CrossValidation,
-    /// Test rows.
-    Test,
-}
-
-impl PerOutput {
-    /// Creates [`PerOutput::One`] from a single number, else [`PerOutput::Several`].
-    pub fn new(values: Vec<f64>) -> Self {
-        match values[..] {
-            [value] => PerOutput::One(value),
-            _ => PerOutput::Several(values),
-        }
-    }
-
-    /// Numbers in the order of outputs.
-    pub fn values(&self) -> &[f64] {
-        match self {
-            PerOutput::One(value) => std::slice::from_ref(value),
-            PerOutput::Several(values) => values,
-        }
-    }
 }

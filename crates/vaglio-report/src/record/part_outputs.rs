@@ -5,7 +5,7 @@ use vaglio_core::Figures;
 
 /// Named findings of each part of a run, as JSON values.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
+#[serde(default)]
 pub struct FoundRecord {
     /// Findings of the criterion on the chosen subset.
     #[serde(skip_serializing_if = "Figures::is_empty")]
@@ -26,7 +26,6 @@ pub struct FoundRecord {
 
 /// Findings of a map.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct FoundByMap {
     /// Position among the maps, from 0.
     pub place: usize,

@@ -5,7 +5,6 @@ use serde::{Deserialize, Serialize};
 
 /// Kinds and settings of the parts of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct PartNames {
     /// The learner's kind.
     pub learner: String,
@@ -18,10 +17,10 @@ pub struct PartNames {
     /// Engine that computed the criterion.
     pub engine: String,
     /// Approximation of the criterion, if any.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub approximation: Option<String>,
     /// Kind of the target map, if any. Scores are on the mapped scale; all other figures are in the units of the data.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub target_map: Option<String>,
     /// Whether scores are for standardized targets; all other figures are in the units of the data.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -32,7 +31,6 @@ pub struct PartNames {
 
 /// Summary of tuning.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct TunedSettings {
     /// Method that chose the settings to try.
     pub method: Method,

@@ -7,7 +7,6 @@ use vaglio_core::row_weights;
 
 /// Reliability of held-out class probabilities, each by a logistic map fitted on the other folds.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct ReliabilityRecord {
     /// Source of the rows held out.
     pub from: PredictionRows,
@@ -24,7 +23,6 @@ pub struct ReliabilityRecord {
 
 /// Bin of rows with similar probability.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct ReliabilityBin {
     /// Number of rows.
     pub rows: usize,

@@ -1,18 +1,18 @@
 //! Shapley values of the chosen columns.
 
+use super::names::listed;
 use crate::infinity;
 use serde::{Deserialize, Serialize};
 use vaglio_core::{Feature, clip, short, shown};
 
 /// Shapley values of the chosen columns. Their sum is the criterion's score without features minus that of all of them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct SharesRecord {
     /// Number of subsets of the chosen columns, if all were scored.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub subsets: Option<u64>,
     /// Number of random orders of the columns, if not all subsets were scored.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub permutations: Option<usize>,
     /// Score without features.
     #[serde(with = "infinity")]
@@ -28,7 +28,6 @@ pub struct SharesRecord {
 
 /// Shapley value of one column.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct ShareRecord {
     /// The candidate column, from 0.
     pub index: Feature,
@@ -39,7 +38,7 @@ pub struct ShareRecord {
     /// Shapley value as a fraction of the sum of all, if this is positive.
     pub part: Option<f64>,
     /// Standard error of the mean over random orders, if orders were drawn.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub standard_error: Option<f64>,
     /// Shapley value on the rows without each fold; 0 if the column is constant there.
     pub without_fold: Vec<f64>,
@@ -72,12 +71,7 @@ impl SharesRecord {
             let part = column.part.map_or_else(|| short(column.share), |part| format!("{:.0} %", 100.0 * part));
             format!("{} {part}", clip(&shown(&column.name), 24))
         };
-        let listed: Vec<String> = self.ranked().iter().take(LISTED).map(of).collect();
-        let more = match self.columns.len().saturating_sub(LISTED) {
-            0 => String::new(),
-            more => format!(" and {more} more"),
-        };
-        let (from, to) = (short(self.empty), short(self.all));
-        format!("shares of the fall of the score from {from} to {to} ({}): {}{more}", self.method(), listed.join(", "))
+        let (from, to, columns) = (short(self.empty), short(self.all), listed(self.ranked().iter().map(of), LISTED));
+        format!("shares of the fall of the score from {from} to {to} ({}): {columns}", self.method())
     }
 }

@@ -7,7 +7,6 @@ use vaglio_core::{Action, Feature, Path, PathEntry, Step};
 
 /// One step of the search.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct StepRecord {
     /// Number, from 1.
     pub step: usize,
@@ -32,23 +31,22 @@ pub struct StepRecord {
     /// Other columns with exactly this score at this step.
     pub tied: Vec<Feature>,
     /// Decrease of the common correlation of a least-angle path until the next step.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub mu: Option<f64>,
     /// Coefficients of a least-angle path at the next step, in order of entry.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub alpha: Option<Vec<f64>>,
 }
 
 /// The best subset of one size.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct EntryRecord {
     /// Number of columns.
     pub size: usize,
     /// Step that led to the subset; 0 for the starting subset of the search.
     pub step: Option<usize>,
     /// Columns of the subset, if no step led to it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub subset: Option<Vec<Feature>>,
     /// Score of the subset.
     #[serde(with = "infinity")]
@@ -58,7 +56,7 @@ pub struct EntryRecord {
     /// λ of the score.
     pub lambda: Option<f64>,
     /// λ of each output, if outputs have separate ones.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub lambdas: Option<Vec<f64>>,
     /// Cross-validated loss of the selection with this size.
     #[serde(default, with = "infinity::optional")]
@@ -66,38 +64,38 @@ pub struct EntryRecord {
     /// Standard error of the cross-validated loss.
     pub cross_validated_error: Option<f64>,
     /// Standard error of the difference to the lowest cross-validated loss, on the same rows.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub difference_error: Option<f64>,
     /// Loss of the model on the training rows.
     #[serde(default, with = "infinity::optional")]
     pub train: Option<f64>,
     /// Mean squared error on the training rows, in the units of the data, for regression.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub mse: Option<f64>,
     /// R² on the training rows, for regression.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub r2: Option<f64>,
     /// Adjusted R² = 1 − (1 − R²)·(n − 1)/(n − size − 1) on the n training rows, for regression. Shrinkage by λ is not
     /// considered.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub adjusted_r2: Option<f64>,
     /// Effective degrees of freedom d, intercept included, for regression by a ridge readout.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub freedom: Option<f64>,
     /// AICc: N ln E + 2kN/(N − k − 1), with the mean squared error E, k = d + 1 and N training rows.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub aicc: Option<f64>,
     /// BIC: N ln E + k ln N.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub bic: Option<f64>,
     /// Mallows's Cp in the units of E: E + 2 σ̂² d/N, with σ̂² from the model of all candidate columns.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub cp: Option<f64>,
     /// Loss of the model on the test rows.
     #[serde(default, with = "infinity::optional")]
     pub test: Option<f64>,
     /// Total cost of the columns, if columns have costs.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub cost: Option<f64>,
 }
 
@@ -165,19 +163,7 @@ impl EntryRecord {
             standard_error: entry.standard_error,
             lambda: entry.score.lambda,
             lambdas: entry.lambdas().map(<[f64]>::to_vec),
-            cross_validated: None,
-            cross_validated_error: None,
-            difference_error: None,
-            train: None,
-            mse: None,
-            r2: None,
-            adjusted_r2: None,
-            freedom: None,
-            aicc: None,
-            bic: None,
-            cp: None,
-            test: None,
-            cost: None,
+            ..EntryRecord::default()
         }
     }
 }

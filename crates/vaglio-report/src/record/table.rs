@@ -1,9 +1,10 @@
 //! The result as a short text table.
 
+use super::names::listed;
 use super::table_parts::{interval_text, level_text};
 use super::{
     AlternativesRecord, ComparedSearch, ComparisonColumns, DeclinedColumns, Figures, LearningCurve, LossDifference,
-    PartNames, Record, SharesRecord, Status, Verified, WorthRecord, left_out_rows,
+    PartNames, PredictionRows, Record, SharesRecord, Status, Verified, WorthRecord, left_out_rows,
 };
 use crate::record::ChosenBy;
 use serde_json::Value;
@@ -107,16 +108,15 @@ impl Record {
     /// Sentence that the columns may predict no better than none, or were not chosen for that reason.
     pub(crate) fn may_be_chance(&self) -> Option<String> {
         let chosen = &self.chosen;
-        if let Some(DeclinedColumns { size, columns, cross_validated }) = &chosen.declined {
-            let named: Vec<&str> = columns.iter().take(NAMED).map(|name| &**name).collect();
-            let rest = if *size > NAMED { format!(" and {} more", size - NAMED) } else { String::new() };
+        if let Some(DeclinedColumns { columns, cross_validated, .. }) = &chosen.declined {
+            let named = listed(columns, NAMED);
             let baseline = chosen.empty_loss.map(|empty| format!(" (without features {})", short(empty)));
             let baseline = baseline.unwrap_or_default();
             let test = chosen.gain_test.as_ref().map_or_else(String::new, |test| format!(" ({})", test.text()));
             return Some(format!(
-                "No column is taken: noise predicts as well too often{test}. The rule takes {}{rest}, with a cross-validated error of \
+                "No column is taken: noise predicts as well too often{test}. The rule takes {}, with a cross-validated error of \
                  {}{baseline}{}; `choose: {{require_gain: never}}` takes them",
-                shown(&named.join(", ")),
+                shown(&named),
                 short(*cross_validated),
                 self.chosen_scale(),
             ));
@@ -204,11 +204,11 @@ impl Record {
         let splits = |splits: &Option<String>| splits.as_ref().map_or_else(String::new, |how| format!(" ({how})"));
         let chosen = &self.chosen;
         let cross_validated = self
-            .cross_validated_error()
+            .held_out_error(PredictionRows::CrossValidation)
             .zip(chosen.folds)
             .map(|(error, folds)| format!("{folds}-fold error {}{}", self.error_text(&error), splits(&chosen.splits)));
-        let test = self.test_error().map(|error| format!("test error {}, {}", self.error_text(&error), error.how));
-        let nested = self.nested_error().zip(self.nested.as_ref()).map(|(error, nested)| {
+        let test = self.held_out_error(PredictionRows::Test).map(|error| format!("test error {}, {}", self.error_text(&error), error.how));
+        let nested = self.held_out_error(PredictionRows::Nested).zip(self.nested.as_ref()).map(|(error, nested)| {
             let shared = nested.jaccard.map(|j| format!(", mean Jaccard index {j:.2}")).unwrap_or_default();
             let (folds, splits) = (nested.folds, splits(&nested.splits));
             format!("nested error {}, {folds} outer folds{splits}{shared}", self.error_text(&error))

@@ -1,7 +1,8 @@
 //! Parts of the short table: the target, the chosen columns, and each error with its baselines.
 
 use super::{
-    ChosenRecord, Figures, OutputFigures, PerOutput, Record, SelectedRecord, Warning, WarningKind, WeightSpread,
+    ChosenRecord, Figures, OutputFigures, PerOutput, PredictionRows, Record, SelectedRecord, Warning, WarningKind,
+    WeightSpread,
 };
 use std::collections::HashMap;
 use vaglio_core::{Action, Feature, aligned, clip, short, shown, significant};
@@ -72,11 +73,11 @@ impl Record {
         let over_folds = if has_spread { "  over outer folds" } else { "" };
         out.push_str(&format!("{:>4}  {:<width$}{}{over_folds}\n", "", "column", cells.concat()));
         for ((place, chosen), name) in rows.iter().zip(&names) {
-            let values = chosen.weight.as_ref().map_or(&[][..], PerOutput::values);
-            let cells: Vec<String> = match values.len() {
-                n if n > FEW_OUTPUTS => vec![format!("  {:>12}", aligned(norm(values)))],
-                _ => values.iter().map(|weight| format!("  {:>12}", aligned(*weight))).collect(),
+            let cells: Vec<f64> = match &chosen.weight {
+                Some(weight) if weight.values().len() > FEW_OUTPUTS => vec![weight.norm()],
+                weight => weight.iter().flat_map(PerOutput::values).copied().collect(),
             };
+            let cells: Vec<String> = cells.into_iter().map(|weight| format!("  {:>12}", aligned(weight))).collect();
             let spread = chosen.over_folds.as_ref().filter(|_| has_spread);
             let spread = spread.map(|spread| self.spread_text(spread)).unwrap_or_default();
             out.push_str(format!("{:>4}  {name:<width$}{}{spread}", place + 1, cells.concat()).trim_end());
@@ -105,8 +106,7 @@ impl Record {
         if rows.len() > FEW_COLUMNS {
             let entered = self.steps.iter().filter(|step| step.action == Action::Add).count() >= rows.len();
             if !entered {
-                let size =
-                    |row: &(usize, &SelectedRecord)| row.1.weight.as_ref().map_or(0.0, |weight| norm(weight.values()));
+                let size = |row: &(usize, &SelectedRecord)| row.1.weight.as_ref().map_or(0.0, PerOutput::norm);
                 rows.sort_by(|a, b| size(b).total_cmp(&size(a)).then(a.0.cmp(&b.0)));
             }
             rows.truncate(LISTED);
@@ -173,9 +173,10 @@ impl Record {
 
     /// Most trustworthy figures of predictions, with their source: nested, test, cross-validated.
     pub(crate) fn trusted(&self) -> Option<(&Figures, &'static str)> {
-        let nested = self.nested.as_ref().map(|nested| (&nested.figures, "rows held out in outer folds"));
-        let of_search = self.report.figures.as_ref().map(|of| (of, "rows held out in the folds of the search"));
-        nested.or(self.test.as_ref().map(|test| (test, "test rows"))).or(of_search)
+        let nested = self.nested.as_ref().map(|nested| (&nested.figures, PredictionRows::Nested));
+        let test = self.test.as_ref().map(|test| (test, PredictionRows::Test));
+        let search = self.report.figures.as_ref().map(|figures| (figures, PredictionRows::CrossValidation));
+        nested.or(test).or(search).map(|(figures, rows)| (figures, rows.rows()))
     }
 
     /// Warning about classes that are never predicted, by the most trustworthy figures.
@@ -189,9 +190,10 @@ impl Record {
         let more =
             if never.len() > FEW_OUTPUTS { format!(" or {} others", never.len() - FEW_OUTPUTS) } else { String::new() };
         (!named.is_empty()).then(|| {
-            let advice = match self.pipeline.learner == "crrr" {
-                true => "the chosen columns do not tell it from the others",
-                false => "`learner: crrr` with `loss: balanced_squared` weighs classes alike",
+            let advice = if self.pipeline.learner == "crrr" {
+                "the chosen columns do not tell it from the others"
+            } else {
+                "`learner: crrr` with `loss: balanced_squared` weighs classes alike"
             };
             let named = named.join(" or ");
             let message =
@@ -199,8 +201,4 @@ impl Record {
             Warning::new(WarningKind::NeverCalled, message)
         })
     }
-}
-
-fn norm(values: &[f64]) -> f64 {
-    values.iter().map(|value| value * value).sum::<f64>().sqrt()
 }

@@ -145,7 +145,6 @@ impl fmt::Display for Tune {
 
 /// One evaluation of the criterion while tuning.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct ScoredSettings {
     /// The value of every parameter, in the order of their paths.
     pub values: Vec<f64>,
@@ -156,7 +155,6 @@ pub struct ScoredSettings {
 
 /// Result of tuning.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct TuningResult {
     /// The settings of the search.
     pub tune: Tune,

@@ -6,7 +6,6 @@ use vaglio_core::shown;
 
 /// Warning about a result, with advice.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct Warning {
     /// Subject.
     pub kind: WarningKind,

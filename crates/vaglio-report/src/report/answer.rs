@@ -1,71 +1,72 @@
 //! The answer of the page: the error on new rows, the choice, and how far to trust them.
 
-use super::chart::{Chart, ChartScale, Mark, ScaleKind};
+use super::chart::{Chart, Mark, ScaleKind};
 use super::error_cards::{cards, shuffled};
+use super::lookups::{capital, finite};
 use super::number::{count, counted, percent, short, significant};
-use super::record_view::{RecordView, capital, finite, score_title, vertical};
-use super::section::{ContentBlock, Section, TextStyle};
-use crate::record::{HeldOutError, PredictionRows, Status, interval_text};
-use vaglio_core::{Absolute, Role, Squared, shown, title};
+use super::section::Section;
+use crate::record::{HeldOutError, PredictionRows, Record, Status, interval_text};
+use vaglio_core::{Absolute, Role, shown, title};
 
 /// Sentences with the error on a new row, compared with the baseline, and the choice of columns.
-pub fn answer(view: &RecordView<'_>, errors: &[HeldOutError<'_>]) -> String {
-    let worth = errors.first().map_or_else(|| unknown_error(view), |error| expected_error(view, error));
-    format!("{worth} {}", choice(view))
+pub fn answer(record: &Record, errors: &[HeldOutError<'_>]) -> String {
+    let worth = errors.first().map_or_else(|| unknown_error(record), |error| expected_error(record, error));
+    format!("{worth} {}", choice(record))
 }
 
 /// Sentence with the chosen columns and the way they were chosen.
-fn choice(view: &RecordView<'_>) -> String {
-    let record = view.record;
-    let by = format!("by {} with the {}", title(Role::Search, &record.pipeline.search), score_title(view));
-    let all = counted(record.data.features as u64, "column");
+fn choice(record: &Record) -> String {
+    let by = format!("by {} with the {}", title(Role::Search, &record.pipeline.search), record.score_title());
+    let all = counted(record.data.features, "column");
     let model = record.model.as_ref().map(|model| format!(" The final model is {}.", model.words()));
-    match record.selected.len() as u64 {
+    match record.selected.len() {
         0 => format!("No column of {all} is chosen, {by}."),
         1 => format!("1 of {all} is chosen, {by}.{}", model.unwrap_or_default()),
         k => format!("{} of {all} are chosen, {by}.{}", count(k), model.unwrap_or_default()),
     }
 }
 
-fn unknown_error(view: &RecordView<'_>) -> String {
-    let why = match view.record.pipeline.loss {
+fn unknown_error(record: &Record) -> String {
+    let why = match record.pipeline.loss {
         Some(_) => "no rows were held out",
         None => "the score of the search is no error of predictions",
     };
     format!("The error on new rows is unknown: {why}. Test data or --nested 5 measure it.")
 }
 
-fn expected_error(view: &RecordView<'_>, error: &HeldOutError<'_>) -> String {
-    let sentence = match &view.record.data.classes {
-        None => error_in_units(view, error),
-        Some(classes) => hits(view, error, classes),
+fn expected_error(record: &Record, error: &HeldOutError<'_>) -> String {
+    let sentence = match &record.data.classes {
+        None => error_in_units(record, error),
+        Some(classes) => hits(record, error, classes),
     };
     let rows = if error.origin == PredictionRows::Test { "on" } else { "in" };
-    format!("{}, measured {rows} {}.", sentence.unwrap_or_else(|| mean_loss(view, error)), error.how)
+    format!("{}, measured {rows} {}.", sentence.unwrap_or_else(|| mean_loss(record, error)), error.how)
 }
 
 /// `On a new row the prediction errs by about 53.7 (RMSE; 95 % interval 49.5 to 58.5), 30 % less than the mean does`.
-fn error_in_units(view: &RecordView<'_>, error: &HeldOutError<'_>) -> Option<String> {
-    let loss = view.loss();
-    let is_squared = loss.is(&Squared);
-    let value = if is_squared { view.record.rmse(error)? } else { error.loss };
-    if !is_squared && !loss.is(&Absolute) {
-        return None;
-    }
-    let in_units = |loss: f64| if is_squared { loss.max(0.0).sqrt() } else { loss };
-    let name = if is_squared { "RMSE" } else { "mean absolute error" };
+fn error_in_units(record: &Record, error: &HeldOutError<'_>) -> Option<String> {
+    let loss = record.loss();
+    let (name, in_units): (&str, fn(f64) -> f64) = match record.rmse(error) {
+        Some(_) => ("RMSE", |loss| loss.max(0.0).sqrt()),
+        None if loss.is(&Absolute) => ("mean absolute error", |loss| loss),
+        None => return None,
+    };
+    let value = in_units(error.loss);
     let interval = error.interval.map(|(ends, level)| format!("; {}", digits(ends.map(in_units), level)));
-    let median = median_error(view, error.origin).map(|median| format!("; median {}", significant(median, 3)));
-    let gain = error.baseline.map(in_units).filter(|baseline| *baseline > 0.0).map(|baseline| {
-        let gain = 1.0 - value / baseline;
-        let word = if gain < 0.0 { "more" } else { "less" };
-        format!(", {} {word} than the mean does", percent(gain.abs()))
-    });
-    let (interval, median, gain) = (interval.unwrap_or_default(), median.unwrap_or_default(), gain.unwrap_or_default());
+    let median = median_error(record, error.origin).map(|median| format!("; median {}", significant(median, 3)));
+    let (interval, median) = (interval.unwrap_or_default(), median.unwrap_or_default());
+    let gain = gain(value, error.baseline.map(in_units), "the mean does");
     Some(format!(
         "On a new row the prediction errs by about {} ({name}{interval}{median}){gain}",
         significant(value, 3)
     ))
+}
+
+/// `, 30 % less than without features`; empty without a positive baseline.
+fn gain(value: f64, baseline: Option<f64>, than: &str) -> String {
+    let Some(baseline) = baseline.filter(|baseline| *baseline > 0.0) else { return String::new() };
+    let gain = 1.0 - value / baseline;
+    format!(", {} {} than {than}", percent(gain.abs()), if gain < 0.0 { "more" } else { "less" })
 }
 
 fn digits([low, high]: [f64; 2], level: f64) -> String {
@@ -74,8 +75,8 @@ fn digits([low, high]: [f64; 2], level: f64) -> String {
 }
 
 /// Median absolute error of the recorded predictions from a source, for a single target.
-fn median_error(view: &RecordView<'_>, origin: PredictionRows) -> Option<f64> {
-    let drawn = view.record.report.predictions.as_ref().filter(|drawn| drawn.from == origin)?;
+fn median_error(record: &Record, origin: PredictionRows) -> Option<f64> {
+    let drawn = record.report.predictions.as_ref().filter(|drawn| drawn.from == origin)?;
     let ([observed], [predicted]) = (&drawn.observed[..], &drawn.predicted[..]) else { return None };
     let mut errors: Vec<f64> = observed.iter().zip(predicted).map(|(o, p)| (o - p).abs()).collect();
     errors.retain(|error| error.is_finite());
@@ -89,9 +90,9 @@ fn median_error(view: &RecordView<'_>, origin: PredictionRows) -> Option<f64> {
 }
 
 /// Sentence with hits and false alarms per hundred rows of two classes, or else errors per hundred rows, and the AUC.
-fn hits(view: &RecordView<'_>, error: &HeldOutError<'_>, classes: &[String]) -> Option<String> {
+fn hits(record: &Record, error: &HeldOutError<'_>, classes: &[String]) -> Option<String> {
     let of_hundred = |share: f64| significant(100.0 * share, 2);
-    let auc = error.auc(&view.loss()).map(|(auc, interval)| {
+    let auc = error.auc(&record.loss()).map(|(auc, interval)| {
         let interval = interval.map(|ends| format!(" ({})", digits(ends, 0.95))).unwrap_or_default();
         format!("; AUC {}{interval}", significant(auc, 3))
     });
@@ -107,7 +108,7 @@ fn hits(view: &RecordView<'_>, error: &HeldOutError<'_>, classes: &[String]) -> 
         ));
     }
     let (rate, [low, high]) = error.error_rate()?;
-    let always = error.figures.and_then(|figures| view.record.always_text(figures));
+    let always = error.figures.and_then(|figures| record.always_text(figures));
     let always = always.map(|always| format!("; {always}")).unwrap_or_default();
     Some(format!(
         "Of 100 new rows about {} get the wrong class (95 % interval {} to {}{always}){auc}",
@@ -118,22 +119,17 @@ fn hits(view: &RecordView<'_>, error: &HeldOutError<'_>, classes: &[String]) -> 
 }
 
 /// `On new rows the huber loss is 1.2 (95 % interval 1.1 to 1.3), 30 % less than without features`.
-fn mean_loss(view: &RecordView<'_>, error: &HeldOutError<'_>) -> String {
+fn mean_loss(record: &Record, error: &HeldOutError<'_>) -> String {
     let interval = error.interval.map(|(ends, level)| format!(" ({})", digits(ends, level))).unwrap_or_default();
-    let gain = error.baseline.filter(|baseline| *baseline > 0.0).map(|baseline| {
-        let gain = 1.0 - error.loss / baseline;
-        format!(", {} {} than without features", percent(gain.abs()), if gain < 0.0 { "more" } else { "less" })
-    });
-    let (title, gain) = (view.loss().title().to_owned(), gain.unwrap_or_default());
+    let (title, gain) = (record.loss().title().to_owned(), gain(error.loss, error.baseline, "without features"));
     format!("On new rows the {title} is {}{interval}{gain}", significant(error.loss, 4))
 }
 
 /// Section with warnings, then each error with its baselines.
-pub fn trust(view: &RecordView<'_>, errors: &[HeldOutError<'_>]) -> Section {
-    let record = view.record;
+pub fn trust(record: &Record, errors: &[HeldOutError<'_>]) -> Section {
     let mut section = Section::new("worth", "How far to trust it");
-    for warning in warnings(view) {
-        section = section.styled(TextStyle::Warning, warning);
+    for warning in warnings(record) {
+        section = section.warning(warning);
     }
     let passed = record.chosen.gain_sentence().map(|sentence| format!("{}.", capital(&sentence)));
     let meaning = record.interval_meaning().map(|sentence| format!("{}.", capital(&sentence)));
@@ -143,11 +139,11 @@ pub fn trust(view: &RecordView<'_>, errors: &[HeldOutError<'_>]) -> Section {
     section
         .text(passed.unwrap_or_default())
         .text(errors.first().map_or("", gain_in_doubt))
-        .text(null_sentence(view))
-        .block(ContentBlock::Cards(cards(view, errors)))
+        .text(null_sentence(record))
+        .with(&cards(record, errors))
         .note(meaning.unwrap_or_default())
         .note(if cross { choice } else { "" })
-        .note(optimism(view))
+        .note(optimism(record))
 }
 
 /// Reason to doubt a gain over no features that was not tested.
@@ -163,9 +159,9 @@ fn gain_in_doubt(error: &HeldOutError<'_>) -> &'static str {
 }
 
 /// Sentence on the losses that the search reaches on shuffled targets.
-fn null_sentence(view: &RecordView<'_>) -> String {
-    let Some((null, is_cross_validated)) = shuffled(view) else { return String::new() };
-    let own = if is_cross_validated { view.record.chosen.cross_validated.and_then(finite) } else { view.score() };
+fn null_sentence(record: &Record) -> String {
+    let Some((null, is_cross_validated)) = shuffled(record) else { return String::new() };
+    let own = if is_cross_validated { record.chosen.cross_validated.and_then(finite) } else { finite(record.score) };
     let (Some(own), Some(mean)) = (own, finite(null.mean)) else { return String::new() };
     let count = null.values.len();
     let what = if is_cross_validated { "a cross-validated loss" } else { "a score" };
@@ -174,24 +170,23 @@ fn null_sentence(view: &RecordView<'_>) -> String {
     format!(
         "On shuffled targets the same search reaches {what} of {} on average ({}), beside {} here: p = {}{least}.",
         short(mean),
-        counted(count as u64, "shuffle"),
+        counted(count, "shuffle"),
         short(own),
         significant(null.p, 3),
     )
 }
 
 /// Sentence that explains why the score of the search is optimistic.
-fn optimism(view: &RecordView<'_>) -> String {
-    let who = if view.record.tuned.is_some() { "Tuning and selection" } else { "The selection" };
-    match view.record.pipeline.loss {
+fn optimism(record: &Record) -> String {
+    let who = if record.tuned.is_some() { "Tuning and selection" } else { "The selection" };
+    match record.pipeline.loss {
         Some(_) => format!("{who} minimized the score of the search, so that score is optimistic."),
         None => "The score of the search ranks subsets. It is not an error of predictions.".into(),
     }
 }
 
 /// Sentences that a reader must know before believing the result.
-fn warnings(view: &RecordView<'_>) -> Vec<String> {
-    let record = view.record;
+fn warnings(record: &Record) -> Vec<String> {
     let mut out = Vec::new();
     if record.status == Status::Partial {
         out.push(format!(
@@ -205,9 +200,9 @@ fn warnings(view: &RecordView<'_>) -> Vec<String> {
         format!("{}{stop}", capital(&warning.message))
     }));
     // The score of a criterion without a loss need not compare with that of the empty subset.
-    let Some(empty) = view.empty_score().filter(|_| record.pipeline.loss.is_some()) else { return out };
-    let best = view.best_entry().and_then(|entry| entry.score);
-    match (best, view.score()) {
+    let Some(empty) = finite(record.empty_score).filter(|_| record.pipeline.loss.is_some()) else { return out };
+    let best = record.best_entry().map(|entry| entry.score);
+    match (best, finite(record.score)) {
         (Some(best), _) if best >= empty => out.push(format!(
             "No subset scores below the empty one: the best score is {}, without features it is {}.",
             short(best),
@@ -223,69 +218,44 @@ fn warnings(view: &RecordView<'_>) -> Vec<String> {
     out
 }
 
-/// Row of the comparison: an error with its interval, its baseline and related values.
-struct ComparedError {
-    name: &'static str,
-    class: &'static str,
-    value: f64,
-    interval: Option<([f64; 2], f64)>,
-    baseline: Option<f64>,
-    parts: Vec<f64>,
-}
-
 /// Chart of all errors with their baselines; includes the score if it has the units of the losses.
-pub fn comparison(view: &RecordView<'_>, errors: &[HeldOutError<'_>]) -> Option<Chart> {
-    let null = shuffled(view).filter(|(_, is_cross_validated)| *is_cross_validated || view.comparable);
-    let null = null.and_then(|(null, _)| Some((finite(null.mean)?, null.values.clone())));
-    let null = null.map(|(value, parts)| ComparedError {
-        name: "shuffled targets",
-        class: "empty",
-        value,
-        interval: None,
-        baseline: None,
-        parts,
-    });
-    let held_out = errors.iter().rev().map(|error| ComparedError {
-        name: error.origin.title(),
-        class: error.origin.class(),
-        value: error.loss,
-        interval: error.interval,
-        baseline: error.baseline,
-        parts: match (&view.record.nested, error.origin) {
-            (Some(nested), PredictionRows::Nested) => {
-                nested.per_fold.iter().filter_map(|fold| finite(fold.loss)).collect()
-            }
-            _ => Vec::new(),
-        },
-    });
-    let score = view.score().filter(|_| view.comparable).map(|value| ComparedError {
-        name: "score of the search",
-        class: "inner",
-        value,
-        interval: None,
-        baseline: view.empty_score(),
-        parts: Vec::new(),
-    });
-    let rows: Vec<ComparedError> = null.into_iter().chain(held_out).chain(score).collect();
-    let mut marks = Vec::new();
-    for (k, row) in rows.iter().enumerate() {
-        let at = k as f64;
-        let baseline = row.baseline.map(|value| format!("; without features {}", short(value))).unwrap_or_default();
-        let interval = row.interval.map(|(ends, level)| format!(" ({})", interval_text(ends, level)));
-        let tip = format!("{}: {}{}{baseline}", row.name, short(row.value), interval.unwrap_or_default());
-        let parts = row.parts.iter().filter(|value| value.is_finite()).map(|x| [[*x, at - 0.2], [*x, at + 0.2]]);
-        marks.push(Mark::bars(&format!("tickmark {}", row.class), parts.collect(), Vec::new()));
-        let ends = row.interval.map(|([low, high], _)| [[low, at], [high, at]]);
-        marks.push(Mark::bars(&format!("spread {}", row.class), ends.into_iter().collect(), Vec::new()));
-        let without = row.baseline.map(|value| [value, at]);
-        let tips = vec!["without features".to_owned(); usize::from(without.is_some())];
-        marks.push(Mark::points("without features", "without", without.into_iter().collect(), tips));
-        marks.push(Mark::points("", row.class, vec![[row.value, at]], vec![tip]));
+pub fn comparison(record: &Record, errors: &[HeldOutError<'_>]) -> Option<Chart> {
+    let (mut names, mut marks, mut values) = (Vec::new(), Vec::new(), 0);
+    let mut add = |name: &str,
+                   class: &str,
+                   value: f64,
+                   interval: Option<([f64; 2], f64)>,
+                   baseline: Option<f64>,
+                   parts: &[f64]| {
+        let at = names.len() as f64;
+        names.push(name.to_owned());
+        values += 1 + usize::from(baseline.is_some());
+        let without = baseline.map(|value| format!("; without features {}", short(value))).unwrap_or_default();
+        let words = interval.map(|(ends, level)| format!(" ({})", interval_text(ends, level))).unwrap_or_default();
+        let strokes = parts.iter().filter(|value| value.is_finite()).map(|x| [[*x, at - 0.2], [*x, at + 0.2]]);
+        let ends = interval.map(|([low, high], _)| [[low, at], [high, at]]);
+        let baseline: Vec<[f64; 2]> = baseline.map(|value| [value, at]).into_iter().collect();
+        let tips = vec!["without features".to_owned(); baseline.len()];
+        marks.extend([
+            Mark::bars(&format!("tickmark {class}"), strokes.collect(), Vec::new()),
+            Mark::bars(&format!("spread {class}"), ends.into_iter().collect(), Vec::new()),
+            Mark::points("without features", "without", baseline, tips),
+            Mark::points("", class, vec![[value, at]], vec![format!("{name}: {}{words}{without}", short(value))]),
+        ]);
+    };
+    let null = shuffled(record).filter(|(_, is_cross_validated)| *is_cross_validated || record.is_comparable());
+    if let Some((null, _)) = null.filter(|(null, _)| null.mean.is_finite()) {
+        add("shuffled targets", "empty", null.mean, None, None, &null.values);
     }
-    let names = rows.iter().map(|row| row.name.to_owned()).collect();
-    let (x, y) =
-        (ChartScale::new(vertical(&view.loss()), ScaleKind::Auto), ChartScale::new("", ScaleKind::Names(names)));
-    let chart = Chart::new("Errors beside their baselines", x, y).marks(marks);
+    for error in errors.iter().rev() {
+        let folds = record.nested.iter().filter(|_| error.origin == PredictionRows::Nested);
+        let folds: Vec<f64> = folds.flat_map(|nested| &nested.per_fold).map(|fold| fold.loss).collect();
+        add(error.origin.title(), error.origin.class(), error.loss, error.interval, error.baseline, &folds);
+    }
+    if let Some(score) = finite(record.score).filter(|_| record.is_comparable()) {
+        add("score of the search", "inner", score, None, finite(record.empty_score), &[]);
+    }
+    let chart = Chart::new("Errors beside their baselines", record.loss().axis_title(), "").y(ScaleKind::Names(names));
     let caption = "Lower is better. A bar is the 95 % interval; small strokes are single folds or shuffles.";
-    (rows.iter().map(|row| 1 + usize::from(row.baseline.is_some())).sum::<usize>() > 1).then(|| chart.caption(caption))
+    (values > 1).then(|| chart.marks(marks).caption(caption))
 }

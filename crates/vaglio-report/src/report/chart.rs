@@ -1,9 +1,7 @@
 //! Charts as data: two scales and a list of marks.
 
-use serde::{Deserialize, Serialize};
-
 /// A chart.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct Chart {
     /// Description for readers who cannot see it.
     pub label: String,
@@ -11,20 +9,22 @@ pub struct Chart {
     pub caption: String,
     /// Size of the drawing.
     pub shape: ChartShape,
+    /// Words along the horizontal axis.
+    pub x_title: String,
+    /// Words along the vertical axis.
+    pub y_title: String,
     /// The horizontal scale.
-    pub x: ChartScale,
+    pub x: ScaleKind,
     /// The vertical scale.
-    pub y: ChartScale,
+    pub y: ScaleKind,
     /// The marks, the last drawn on top.
     pub marks: Vec<Mark>,
     /// Whether lines are named at their right ends in place of a legend.
-    #[serde(default)]
     pub names_at_ends: bool,
 }
 
 /// Size of a drawing.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ChartShape {
     /// As wide as the text; drawn again for narrow screens.
     #[default]
@@ -35,18 +35,8 @@ pub enum ChartShape {
     Small,
 }
 
-/// A scale with its title.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-pub struct ChartScale {
-    /// Words along the axis.
-    pub title: String,
-    /// Spacing of the values.
-    pub kind: ScaleKind,
-}
-
 /// Spacing of values along an axis.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub enum ScaleKind {
     /// At even distances; by their logarithms if all are positive and far apart.
     #[default]
@@ -62,8 +52,7 @@ pub enum ScaleKind {
 }
 
 /// A mark of a chart; `class` is a class of the style sheet, and `name` appears in the legend.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, PartialEq)]
 pub enum Mark {
     /// A line through points, with gaps at `None`.
     Line {
@@ -127,40 +116,39 @@ pub enum Mark {
     },
 }
 
-impl ChartScale {
-    /// Creates a scale with a title.
-    pub fn new(title: impl Into<String>, kind: ScaleKind) -> Self {
-        ChartScale { title: title.into(), kind }
-    }
-}
-
 impl Chart {
-    /// Creates a wide chart without marks.
-    pub fn new(label: impl Into<String>, x: ChartScale, y: ChartScale) -> Self {
-        Chart { label: label.into(), x, y, ..Chart::default() }
+    /// Creates a wide chart without marks, with titles of its axes.
+    pub fn new(label: impl Into<String>, x_title: impl Into<String>, y_title: impl Into<String>) -> Self {
+        Chart { label: label.into(), x_title: x_title.into(), y_title: y_title.into(), ..Chart::default() }
+    }
+
+    /// Sets the horizontal scale.
+    pub fn x(self, x: ScaleKind) -> Self {
+        Chart { x, ..self }
+    }
+
+    /// Sets the vertical scale.
+    pub fn y(self, y: ScaleKind) -> Self {
+        Chart { y, ..self }
     }
 
     /// Sets the size of the drawing.
-    #[must_use]
     pub fn shape(self, shape: ChartShape) -> Self {
         Chart { shape, ..self }
     }
 
     /// Sets the sentences below the drawing.
-    #[must_use]
     pub fn caption(self, caption: impl Into<String>) -> Self {
         Chart { caption: caption.into(), ..self }
     }
 
     /// Adds a mark.
-    #[must_use]
     pub fn mark(mut self, mark: Mark) -> Self {
         self.marks.push(mark);
         self
     }
 
     /// Adds marks.
-    #[must_use]
     pub fn marks(mut self, marks: impl IntoIterator<Item = Mark>) -> Self {
         self.marks.extend(marks);
         self

@@ -1,14 +1,18 @@
 //! The chosen columns: weights, equation, and importance.
 
-use super::chart::{Chart, ChartScale, Mark, ScaleKind};
+use super::chart::{Chart, Mark, ScaleKind};
+use super::lookups::{capital, finite};
 use super::number::{counted, percent, short, significant};
-use super::record_view::{RecordView, finite, listed};
-use super::section::{Section, TextStyle};
-use super::table::{ColumnStyle, TableBuilder, TableCell};
+use super::section::{Section, element};
+use super::svg;
+use super::table::{TableBuilder, TableCell};
+use crate::record::names::listed;
 use crate::record::{
-    Frequency, Histogram, MOST_CORRELATED, PerOutput, SelectedRecord, ShareRecord, WeightSpread, WorthRecord,
+    Frequency, Histogram, MOST_CORRELATED, PerOutput, Record, SelectedRecord, ShareRecord, StepRecord, WeightSpread,
+    WorthRecord,
 };
 use std::collections::HashMap;
+use vaglio_core::Action;
 
 /// Largest number of outputs with a column of weights each; for more, the norm is shown.
 const FEW_OUTPUTS: usize = 4;
@@ -20,8 +24,7 @@ const OPEN: usize = 60;
 type Selected<'r> = (usize, &'r SelectedRecord);
 
 /// The chosen columns with their weights, and the equation.
-pub fn chosen_columns(view: &RecordView<'_>) -> Option<Section> {
-    let record = view.record;
+pub fn chosen_columns(record: &Record) -> Option<Section> {
     let rows: Vec<Selected<'_>> = record.grouped(record.selected.iter().enumerate().collect());
     let folds = record.nested.as_ref().map_or(0, |nested| nested.per_fold.len());
     let shares = |list: &[Frequency]| -> HashMap<usize, f64> {
@@ -35,39 +38,39 @@ pub fn chosen_columns(view: &RecordView<'_>) -> Option<Section> {
     let sources = record.sources();
     let table = TableBuilder::new("Chosen columns", "“selected”", &rows)
         .count("Order", |row| row.0 + 1)
-        .cells("Column", ColumnStyle::Name, move |row| {
+        .cells("Column", "name", move |row| {
             let of = sources.get(&row.1.index).map(|place| format!("of {}", record.data.made[*place].of.join(", ")));
             Some(TableCell::text(row.1.name.clone()).note(of.unwrap_or_default()))
         })
-        .cells("Values", ColumnStyle::Text, |row| row.1.histogram.as_ref().map(histogram));
-    let table = weights(view, table)
-        .cells("Over outer folds", ColumnStyle::Text, |row| {
-            row.1.over_folds.as_ref().map(|spread| weight_range(spread, folds))
-        })
+        .cells("Values", "text", |row| row.1.histogram.as_ref().map(histogram));
+    let table = weights(record, table)
+        .cells("Over outer folds", "text", |row| row.1.over_folds.as_ref().map(|spread| weight_range(spread, folds)))
         .share("In outer folds", |row| share(&nested, row))
-        .share("In halves", |row| share(&halves, row))
-        .build();
-    let section = Section::new("chosen", "Chosen columns").lead(changed_signs(&record.selected, folds));
-    let section = match rows.len() > OPEN {
-        true => {
-            let title = format!("All {} chosen columns", rows.len());
-            section.folds(Section::new("all-chosen", &title).table(table).non_empty())
-        }
-        false => section.table(table),
+        .share("In halves", |row| share(&halves, row));
+    let section = Section::new("chosen", "Chosen columns").text(changed_signs(&record.selected, folds));
+    let section = if rows.len() > OPEN {
+        let title = format!("All {} chosen columns", rows.len());
+        section.fold(Section::new("all-chosen", &title).table(table))
+    } else {
+        section.table(table)
     };
-    let section = section.note(weights_note(view));
-    record.equation.iter().fold(section, |section, line| section.styled(TextStyle::Formula, line)).non_empty()
+    let section = section.note(weights_note(record));
+    record
+        .equation
+        .iter()
+        .fold(section, |section, line| section.with(&element("p class=\"formula\"", line)))
+        .non_empty()
 }
 
 /// Note on how to read the equation.
-fn equation_note(view: &RecordView<'_>) -> String {
-    let decision = match view.record.data.classes.as_deref() {
-        _ if view.record.equation.is_empty() => return String::new(),
+fn equation_note(record: &Record) -> String {
+    let decision = match record.data.classes.as_deref() {
+        _ if record.equation.is_empty() => return String::new(),
         Some([negative, positive]) => format!(" A row is `{positive}` where the score is above 0, else `{negative}`."),
         Some(_) => " A row is of the class of the largest score.".to_owned(),
         None => String::new(),
     };
-    let has_condition = view.record.equation.iter().any(|line| line.contains('['));
+    let has_condition = record.equation.iter().any(|line| line.contains('['));
     let condition = if has_condition { "; [condition] is 1 where it holds, else 0" } else { "" };
     format!("The equation is in the units of the data{condition}.{decision}")
 }
@@ -76,18 +79,13 @@ fn values(weight: &Option<PerOutput>) -> &[f64] {
     weight.as_ref().map_or(&[], PerOutput::values)
 }
 
-fn norm(weight: &Option<PerOutput>) -> Option<f64> {
-    let values = values(weight);
-    (!values.is_empty()).then(|| values.iter().map(|w| w * w).sum::<f64>().sqrt())
-}
-
 /// Adds the weights of each output, or their norm for many outputs.
-fn weights<'a, 'r>(view: &RecordView<'_>, table: TableBuilder<'a, Selected<'r>>) -> TableBuilder<'a, Selected<'r>> {
-    let outputs = view.outputs();
+fn weights<'a, 'r>(record: &Record, table: TableBuilder<'a, Selected<'r>>) -> TableBuilder<'a, Selected<'r>> {
+    let outputs = record.outputs();
     if outputs.len() > FEW_OUTPUTS {
         return table
-            .number("Norm of weights", |row| norm(&row.1.weight))
-            .number("Norm, original scale", |row| norm(&row.1.original_weight));
+            .number("Norm of weights", |row| row.1.weight.as_ref().map(PerOutput::norm))
+            .number("Norm, original scale", |row| row.1.original_weight.as_ref().map(PerOutput::norm));
     }
     let head = |words: &str, name: &str| if outputs.len() > 1 { format!("{words}, {name}") } else { words.to_owned() };
     let names = || outputs.iter().enumerate();
@@ -103,7 +101,7 @@ fn weights<'a, 'r>(view: &RecordView<'_>, table: TableBuilder<'a, Selected<'r>>)
 /// A small histogram with its range below it.
 fn histogram(histogram: &Histogram) -> TableCell {
     let full = format!("from {} to {}", short(histogram.from), short(histogram.to));
-    TableCell { histogram: histogram.counts.clone(), full, ..TableCell::default() }
+    TableCell { drawing: svg::histogram(&histogram.counts), full, ..TableCell::default() }
 }
 
 /// The lowest and the highest weight, on the original scale if it is known, and whether the sign changes.
@@ -123,12 +121,12 @@ fn changed_signs(selected: &[SelectedRecord], folds: usize) -> String {
     if names.is_empty() || folds == 0 {
         return String::new();
     }
-    let (weights, folds) = (counted(names.len() as u64, "weight"), counted(folds as u64, "outer fold"));
+    let (weights, folds) = (counted(names.len(), "weight"), counted(folds, "outer fold"));
     format!("The sign of {weights} changes over {folds}: {}.", listed(names, 12))
 }
 
-fn weights_note(view: &RecordView<'_>) -> String {
-    let selected = &view.record.selected;
+fn weights_note(record: &Record) -> String {
+    let selected = &record.selected;
     let any = |is_known: fn(&SelectedRecord) -> bool| selected.iter().any(is_known);
     let mut out = Vec::new();
     if any(|column| column.original_weight.is_some()) {
@@ -141,40 +139,34 @@ fn weights_note(view: &RecordView<'_>) -> String {
     if any(|column| column.over_folds.is_some()) {
         out.push("Ranges over outer folds are no confidence intervals.".to_owned());
     }
-    out.push(equation_note(view));
+    out.push(equation_note(record));
     out.retain(|sentence| !sentence.is_empty());
     out.join(" ")
 }
 
 /// Table of the importance of each chosen column: score alone, score without it, and substitutes.
-pub fn column_worth(view: &RecordView<'_>) -> Option<Section> {
-    let record = view.record;
+pub fn column_worth(record: &Record) -> Option<Section> {
     let selected = &record.selected;
-    let (empty, score) = (view.empty_score(), view.score());
+    let (empty, score) = (finite(record.empty_score), finite(record.score));
     let alone = move |column: &SelectedRecord| Some(empty? - column.alone.and_then(finite)?);
     let rise = move |column: &SelectedRecord| Some(column.without.and_then(finite)? - score?);
     let most = selected.iter().flat_map(|column| [alone(column), rise(column)]).flatten().fold(0.0, f64::max);
     let bar = move |value: f64| TableCell::number(value).bar(if most > 0.0 { value / most } else { 0.0 });
     let table = TableBuilder::new("What each chosen column is worth", "“selected”", selected)
         .name("Column", |column| column.name.clone())
-        .cells("Score rises without it by", ColumnStyle::Share, move |column| rise(column).map(bar))
-        .cells("Alone it lowers the score by", ColumnStyle::Share, move |column| alone(column).map(bar))
-        .cells("Variance inflation", ColumnStyle::Text, |column| column.vif.map(inflation))
+        .cells("Score rises without it by", "share", move |column| rise(column).map(bar))
+        .cells("Alone it lowers the score by", "share", move |column| alone(column).map(bar))
+        .cells("Variance inflation", "text", |column| column.vif.map(inflation))
         .text("Substitutes (score)", |column| {
             let found = column.substitutes.iter().flatten();
             found.map(|s| format!("{} ({})", s.name, short(s.score))).collect::<Vec<_>>().join(", ")
         })
         .text("Tied at entry", |column| {
-            let tied: Vec<String> = view
-                .entry_step(column.index)
-                .iter()
-                .flat_map(|step| &step.tied)
-                .map(|index| view.name(*index))
-                .collect();
-            listed(tied.iter().map(String::as_str), 8)
+            let is_entry = |step: &&StepRecord| step.action == Action::Add && step.moved().contains(&column.index);
+            let tied = record.steps.iter().rev().find(is_entry).into_iter().flat_map(|step| &step.tied);
+            listed(tied.map(|index| record.column_name(*index)), 8)
         })
-        .text("Missing", |column| column.missing.filter(|share| *share > 0.0).map(percent).unwrap_or_default())
-        .build();
+        .text("Missing", |column| column.missing.filter(|share| *share > 0.0).map(percent).unwrap_or_default());
     let any = |is_known: fn(&SelectedRecord) -> bool| selected.iter().any(is_known);
     let mut notes = Vec::new();
     if any(|column| column.without.is_some()) {
@@ -184,15 +176,15 @@ pub fn column_worth(view: &RecordView<'_>) -> Option<Section> {
         notes.push("Variance inflation is 1/(1 − R²) of the column on the other chosen ones; from 5 to 10 on they share its weight.".to_owned());
     }
     match record.worth.as_ref().and_then(WorthRecord::sentence) {
-        Some(sentence) => notes.push(super::record_view::capital(&sentence) + "."),
+        Some(sentence) => notes.push(capital(&sentence) + "."),
         None if !any(|column| column.without.is_some()) && !selected.is_empty() => {
             notes.push("The score without each column was not computed.".into());
         }
         None => {}
     }
-    let section = if table.heads.len() > 1 { Section::default().table(table) } else { Section::default() };
-    let section = section.note(notes.join(" ")).non_empty()?;
-    Some(Section { id: "beside".into(), title: "What each chosen column is worth".into(), ..section })
+    let section = Section::new("beside", "What each chosen column is worth");
+    let section = if table.has_values() { section.table(table) } else { section };
+    section.note(notes.join(" ")).non_empty()
 }
 
 fn inflation(factor: f64) -> TableCell {
@@ -201,8 +193,8 @@ fn inflation(factor: f64) -> TableCell {
 }
 
 /// The Shapley value of each chosen column.
-pub fn shapley_values(view: &RecordView<'_>) -> Option<Section> {
-    let shares = view.record.shares.as_ref()?;
+pub fn shapley_values(record: &Record) -> Option<Section> {
+    let shares = record.shares.as_ref()?;
     let rows = shares.ranked();
     let most = rows.iter().map(|row| row.share.abs()).fold(0.0, f64::max);
     let end = |row: &&ShareRecord, end: fn(f64, f64) -> f64| row.without_fold.iter().copied().reduce(end);
@@ -214,7 +206,7 @@ pub fn shapley_values(view: &RecordView<'_>) -> Option<Section> {
         shares.method()
     );
     let mut note = String::from("Columns that say the same divide what they say between them.");
-    if view.record.pipeline.loss.is_none() {
+    if record.pipeline.loss.is_none() {
         note.push_str(" The score of this criterion is no loss of predictions, and the shares are those of the score.");
     }
     if shares.folds > 0 {
@@ -222,7 +214,7 @@ pub fn shapley_values(view: &RecordView<'_>) -> Option<Section> {
     }
     let table = TableBuilder::new("Shares", "“shares.columns”", &rows)
         .name("Column", |row| row.name.clone())
-        .cells("Share", ColumnStyle::Share, move |row| {
+        .cells("Share", "share", move |row| {
             Some(TableCell::number(row.share).bar(if most > 0.0 { row.share.max(0.0) / most } else { 0.0 }))
         })
         .short("Standard error of drawn orders", |row| row.standard_error)
@@ -231,20 +223,19 @@ pub fn shapley_values(view: &RecordView<'_>) -> Option<Section> {
         })
         .short("Standard error over folds", |row| row.fold_error)
         .short("Least of the folds", move |row| end(row, f64::min))
-        .short("Most of the folds", move |row| end(row, f64::max))
-        .build();
-    Some(Section::new("shares", "Share of each column").lead(lead).table(table).note(note))
+        .short("Most of the folds", move |row| end(row, f64::max));
+    Some(Section::new("shares", "Share of each column").text(lead).table(table).note(note))
 }
 
 /// Correlations of the chosen columns.
-pub fn correlations(view: &RecordView<'_>) -> Option<Section> {
-    let rows = &view.record.report.correlations;
-    let n = view.record.selected.len();
+pub fn correlations(record: &Record) -> Option<Section> {
+    let rows = &record.report.correlations;
+    let n = record.selected.len();
     let section = Section::new("correlation", "Correlation of the chosen columns");
     if n > MOST_CORRELATED {
         return Some(
             section
-                .lead(format!("Correlations are drawn for at most {MOST_CORRELATED} chosen columns; there are {n}.")),
+                .text(format!("Correlations are drawn for at most {MOST_CORRELATED} chosen columns; there are {n}.")),
         );
     }
     if rows.len() != n || n < 2 {
@@ -254,18 +245,17 @@ pub fn correlations(view: &RecordView<'_>) -> Option<Section> {
         rows[1..].iter().map(|row| row.iter().map(|r| r.filter(|r| r.is_finite())).collect()).collect();
     let word = |r: &Option<f64>| r.map_or_else(|| "–".into(), |r| significant((100.0 * r).round() / 100.0, 2));
     let words = values.iter().map(|row| row.iter().map(word).collect()).collect();
-    let names: Vec<String> = view.record.selected.iter().map(|column| view.name(column.index)).collect();
-    let scale = |names: &[String]| ChartScale::new("", ScaleKind::Names(names.to_vec()));
-    let (x, y) = (scale(&names[..n - 1]), scale(&names[1..]));
-    let chart = Chart::new("Correlations of the chosen columns", x, y).mark(Mark::Cells { values, words });
-    Some(section.chart(Some(
-        chart.caption("On the training rows, in order of entry. Strong colors mark columns that say much the same."),
-    )))
+    let names: Vec<String> = record.selected.iter().map(|column| record.column_name(column.index)).collect();
+    let scale = |names: &[String]| ScaleKind::Names(names.to_vec());
+    let chart =
+        Chart::new("Correlations of the chosen columns", "", "").x(scale(&names[..n - 1])).y(scale(&names[1..]));
+    let caption = "On the training rows, in order of entry. Strong colors mark columns that say much the same.";
+    Some(section.chart(chart.mark(Mark::Cells { values, words }).caption(caption)))
 }
 
 /// Weights of each chosen column for each of many outputs.
-pub fn weight_map(view: &RecordView<'_>) -> Option<Section> {
-    let (outputs, columns) = (view.outputs(), &view.record.selected);
+pub fn weight_map(record: &Record) -> Option<Section> {
+    let (outputs, columns) = (record.outputs(), &record.selected);
     let is_known = columns.iter().all(|column| values(&column.weight).len() == outputs.len());
     let [most_columns, most_outputs] = MOST_WEIGHTS;
     let fits = (1..=most_columns).contains(&columns.len()) && (FEW_OUTPUTS + 1..=most_outputs).contains(&outputs.len());
@@ -276,10 +266,10 @@ pub fn weight_map(view: &RecordView<'_>) -> Option<Section> {
     let largest = all().flatten().fold(0.0, |most: f64, weight| most.max(weight.abs())).max(f64::MIN_POSITIVE);
     let strength = all().map(|row| row.iter().map(|weight| finite(weight / largest)).collect()).collect();
     let words = all().map(|row| row.iter().map(|weight| short(*weight)).collect()).collect();
-    let names = columns.iter().map(|column| view.name(column.index)).collect();
+    let names = columns.iter().map(|column| record.column_name(column.index)).collect();
     let label = format!("Weights of {} columns for {} outputs", columns.len(), outputs.len());
-    let (x, y) = (ChartScale::new("", ScaleKind::Names(outputs)), ChartScale::new("", ScaleKind::Names(names)));
-    let chart = Chart::new(label, x, y).mark(Mark::Cells { values: strength, words });
+    let chart = Chart::new(label, "", "").x(ScaleKind::Names(outputs)).y(ScaleKind::Names(names));
     let caption = "Weights of the chosen columns, as the learner sees them, for each output.";
-    Some(Section::new("weights", "Weights for each output").chart(Some(chart.caption(caption))))
+    let chart = chart.mark(Mark::Cells { values: strength, words }).caption(caption);
+    Some(Section::new("weights", "Weights for each output").chart(chart))
 }

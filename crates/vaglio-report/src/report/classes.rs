@@ -1,64 +1,47 @@
 //! Predictions of classes: confusion matrix, ROC curve, calibration.
 
-use super::chart::{Chart, ChartScale, ChartShape, Mark, ScaleKind};
+use super::chart::{Chart, ChartShape, Mark, ScaleKind};
 use super::number::{count, counted, percent, short};
-use super::record_view::RecordView;
 use super::section::Section;
-use super::table::{ColumnStyle, TableBuilder, TableCell};
-use crate::record::{PredictionRows, ReliabilityBin, ShownPredictions};
+use super::table::{TableBuilder, TableCell};
+use crate::record::{Record, ReliabilityBin, ShownPredictions};
 
 /// Largest number of classes of a drawn confusion matrix.
 const MOST_CLASSES: usize = 60;
 
-/// The errors of one class.
-struct ClassErrors {
-    name: String,
-    rows: usize,
-    wrong: usize,
-    taken_for: String,
-}
-
 /// Section with the errors of each class; `None` for regression, or without held-out predictions.
-pub fn classes(view: &RecordView<'_>) -> Option<Section> {
-    let names = view.record.data.classes.as_ref()?;
-    let (figures, rows) = view.record.trusted()?;
+pub fn classes(record: &Record) -> Option<Section> {
+    let names = record.data.classes.as_ref()?;
+    let (figures, rows_of) = record.trusted()?;
     let counts = figures.confusion.as_ref()?;
     let name = |k: usize| names.get(k).cloned().unwrap_or_else(|| format!("class {}", k + 1));
-    let classes: Vec<ClassErrors> = counts.iter().enumerate().map(|(k, row)| class_errors(k, row, &name)).collect();
-    let all: usize = classes.iter().map(|class| class.rows).sum();
-    let wrong: usize = classes.iter().map(|class| class.wrong).sum();
+    let rows = |k: &usize| counts[*k].iter().sum::<usize>();
+    let wrong = |k: &usize| rows(k) - counts[*k].get(*k).copied().unwrap_or(0);
+    let classes: Vec<usize> = (0..counts.len()).collect();
+    let (all, errors): (usize, usize) = (classes.iter().map(rows).sum(), classes.iter().map(wrong).sum());
     let balanced = figures.balanced_error_rate;
     let balanced =
         balanced.map(|rate| format!("; the mean error rate of the classes is {}", short(rate))).unwrap_or_default();
-    let were = if wrong == 1 { "was" } else { "were" };
-    let lead =
-        format!("Of {} {rows}, {} {were} given the wrong class{balanced}.", count(all as u64), count(wrong as u64));
-    let share = |class: &ClassErrors| class.wrong as f64 / class.rows.max(1) as f64;
+    let were = if errors == 1 { "was" } else { "were" };
+    let lead = format!("Of {} {rows_of}, {} {were} given the wrong class{balanced}.", count(all), count(errors));
+    let share = |k: &usize| wrong(k) as f64 / rows(k).max(1) as f64;
+    let taken_for = |k: &usize| {
+        let others = counts[*k].iter().enumerate().filter(|(other, rows)| other != k && **rows > 0);
+        let most = others.max_by(|a, b| a.1.cmp(b.1).then(b.0.cmp(&a.0)));
+        most.map(|(other, rows)| format!("{} ({})", name(other), count(*rows))).unwrap_or_default()
+    };
     let table = TableBuilder::new("Errors of each class", "“confusion”", &classes)
-        .name("Class", |class| class.name.clone())
-        .count("Rows", |class| class.rows)
-        .count("Wrong", |class| class.wrong)
-        .cells("Error rate", ColumnStyle::Share, |class| {
-            (class.rows > 0).then(|| TableCell::number(share(class)).bar(share(class)))
-        })
-        .text("Most often taken for", |class| class.taken_for.clone())
-        .build();
-    let matrix = (counts.len() <= MOST_CLASSES).then(|| confusion(counts, (0..counts.len()).map(name).collect()));
-    let roc = view.record.report.predictions.as_ref().and_then(|predictions| roc(predictions, &name(1)));
-    let auc = figures.auc.map(|auc| format!("The area under the ROC curve, AUC, is {}.", short(auc)));
-    let section = Section::new("classes", "Classes").lead(lead).chart(matrix).table(table);
-    Some(match roc {
-        Some(roc) => section.chart(Some(roc)).note(auc.unwrap_or_default()),
-        None => section,
-    })
-}
-
-fn class_errors(k: usize, row: &[usize], name: &impl Fn(usize) -> String) -> ClassErrors {
-    let rows: usize = row.iter().sum();
-    let others = row.iter().enumerate().filter(|(other, _)| *other != k);
-    let most = others.max_by(|a, b| a.1.cmp(b.1).then(b.0.cmp(&a.0))).filter(|(_, n)| **n > 0);
-    let taken_for = most.map(|(other, n)| format!("{} ({})", name(other), count(*n as u64))).unwrap_or_default();
-    ClassErrors { name: name(k), rows, wrong: rows - row.get(k).copied().unwrap_or(0), taken_for }
+        .name("Class", |k| name(*k))
+        .count("Rows", rows)
+        .count("Wrong", wrong)
+        .cells("Error rate", "share", |k| (rows(k) > 0).then(|| TableCell::number(share(k)).bar(share(k))))
+        .text("Most often taken for", taken_for);
+    let matrix = (counts.len() <= MOST_CLASSES).then(|| confusion(counts, classes.iter().map(|k| name(*k)).collect()));
+    let roc = record.report.predictions.as_ref().and_then(|predictions| roc(predictions, &name(1)));
+    let auc = figures.auc.filter(|_| roc.is_some());
+    let auc = auc.map(|auc| format!("The area under the ROC curve, AUC, is {}.", short(auc)));
+    let section = Section::new("classes", "Classes").text(lead).chart(matrix).table(table);
+    Some(section.chart(roc).note(auc.unwrap_or_default()))
 }
 
 /// A confusion matrix, shaded by the share of each class.
@@ -72,22 +55,19 @@ fn confusion(counts: &[Vec<usize>], names: Vec<String>) -> Chart {
         .enumerate()
         .map(|(i, row)| row.iter().enumerate().map(|cell| strength(i, cell)).collect())
         .collect();
-    let words = counts.iter().map(|row| row.iter().map(|n| count(*n as u64)).collect()).collect();
+    let words = counts.iter().map(|row| row.iter().map(|n| count(*n)).collect()).collect();
     let label = format!("Confusion of {} classes", names.len());
-    let scale = || ChartScale::new("", ScaleKind::Names(names.clone()));
-    Chart::new(label, scale(), scale())
+    Chart::new(label, "", "")
+        .x(ScaleKind::Names(names.clone()))
+        .y(ScaleKind::Names(names))
         .mark(Mark::Cells { values, words })
         .caption("Each row is a class, each column what its rows were taken for.")
-}
-
-fn unit_scale(title: &str) -> ChartScale {
-    ChartScale::new(title, ScaleKind::Linear)
 }
 
 /// A square from 0 to 1 with its diagonal.
 fn unit_square(label: &str, across: &str, up: &str) -> Chart {
     let diagonal = Mark::stroke("", "empty", vec![[0.0, 0.0], [1.0, 1.0]]);
-    Chart::new(label, unit_scale(across), unit_scale(up)).shape(ChartShape::Square).mark(diagonal)
+    Chart::new(label, across, up).x(ScaleKind::Linear).y(ScaleKind::Linear).shape(ChartShape::Square).mark(diagonal)
 }
 
 /// The ROC curve of two classes.
@@ -115,8 +95,8 @@ fn roc(predictions: &ShownPredictions, positive: &str) -> Option<Chart> {
 }
 
 /// Section with the calibration of class probabilities.
-pub fn calibration(view: &RecordView<'_>) -> Option<Section> {
-    let (calibration, classes) = (view.record.calibration.as_ref()?, view.record.data.classes.as_ref()?);
+pub fn calibration(record: &Record) -> Option<Section> {
+    let (calibration, classes) = (record.calibration.as_ref()?, record.data.classes.as_ref()?);
     let what = match &classes[..] {
         [_, positive] => format!("“{positive}”"),
         _ => "the class that the row is given".into(),
@@ -124,17 +104,17 @@ pub fn calibration(view: &RecordView<'_>) -> Option<Section> {
     let gain = if calibration.base > 0.0 { 1.0 - calibration.brier / calibration.base } else { 0.0 };
     let lead = format!(
         "The Brier score of {} {} is {}; the frequencies of the classes as probabilities have {} (skill {}).",
-        count(calibration.rows as u64),
+        count(calibration.rows),
         calibration.from.rows(),
         short(calibration.brier),
         short(calibration.base),
         percent(gain)
     );
-    let class = PredictionRows::class(calibration.from);
+    let class = calibration.from.class();
     let ends =
         |bin: &ReliabilityBin| [-1.96, 1.96].map(|z| [bin.predicted, (bin.observed + z * bin.error).clamp(0.0, 1.0)]);
     let tip = |bin: &ReliabilityBin| {
-        format!("{}: {} came true of {}", counted(bin.rows as u64, "row"), short(bin.observed), short(bin.predicted))
+        format!("{}: {} came true of {}", counted(bin.rows, "row"), short(bin.observed), short(bin.predicted))
     };
     let points: Vec<[f64; 2]> = calibration.bins.iter().map(|bin| [bin.predicted, bin.observed]).collect();
     let chart = unit_square("Calibration of probabilities", "probability", "share that came true")
@@ -148,7 +128,6 @@ pub fn calibration(view: &RecordView<'_>) -> Option<Section> {
         .count("Rows", |bin| bin.rows)
         .number("Mean probability", |bin| Some(bin.predicted))
         .number("Came true", |bin| Some(bin.observed))
-        .number("Standard error", |bin| Some(bin.error))
-        .build();
-    Some(Section::new("calibration", "Calibration of probabilities").lead(lead).chart(Some(chart)).table(table))
+        .number("Standard error", |bin| Some(bin.error));
+    Some(Section::new("calibration", "Calibration of probabilities").text(lead).chart(chart).table(table))
 }

@@ -1,14 +1,14 @@
 //! Cards of the errors on new rows, of shuffled targets, and of the score.
 
+use super::lookups::{capital, finite};
 use super::number::{counted, full, percent, short, significant};
-use super::record_view::{RecordView, capital, score_title};
-use super::section::Card;
-use crate::record::{HeldOutError, NullFigure, interval_text};
+use super::section::element;
+use crate::record::{HeldOutError, NullFigure, Record, interval_text};
 use vaglio_core::{Auc, Squared, ZeroOne};
 
 /// Null distribution from shuffled targets, and whether it is of the cross-validated loss instead of the score.
-pub fn shuffled<'r>(view: &RecordView<'r>) -> Option<(&'r NullFigure, bool)> {
-    let permutations = view.record.permutations.as_ref()?;
+pub fn shuffled(record: &Record) -> Option<(&NullFigure, bool)> {
+    let permutations = record.permutations.as_ref()?;
     match &permutations.cross_validated {
         Some(figure) => Some((figure, true)),
         None => Some((&permutations.score, false)),
@@ -16,33 +16,31 @@ pub fn shuffled<'r>(view: &RecordView<'r>) -> Option<(&'r NullFigure, bool)> {
 }
 
 /// Cards of the errors, then of shuffled targets, then of the optimistic score.
-pub fn cards(view: &RecordView<'_>, errors: &[HeldOutError<'_>]) -> Vec<Card> {
-    let mut cards: Vec<Card> = errors.iter().flat_map(|error| error_cards(view, error)).collect();
-    if let Some((null, is_cross_validated)) = shuffled(view).filter(|(null, _)| null.mean.is_finite()) {
-        let is_auc = view.loss().is(&Auc) && (is_cross_validated || view.comparable);
-        let (label, value) = match is_auc {
-            true => ("AUC on shuffled targets", 1.0 - null.mean),
-            false => ("Shuffled targets", null.mean),
-        };
+pub fn cards(record: &Record, errors: &[HeldOutError<'_>]) -> String {
+    let mut cards: Vec<String> = errors.iter().flat_map(|error| error_cards(record, error)).collect();
+    if let Some((null, is_cross_validated)) = shuffled(record).filter(|(null, _)| null.mean.is_finite()) {
+        let is_auc = record.loss().is(&Auc) && (is_cross_validated || record.is_comparable());
+        let (label, value) =
+            if is_auc { ("AUC on shuffled targets", 1.0 - null.mean) } else { ("Shuffled targets", null.mean) };
         let what = if is_cross_validated { "cross-validated" } else { "score" };
-        let count = counted(null.values.len() as u64, "shuffle");
+        let count = counted(null.values.len(), "shuffle");
         let note = format!("{what}, {count}; p = {}", significant(null.p, 3));
         cards.push(card(label, value, None, note, "empty"));
     }
-    if let Some(score) = view.score() {
-        let is_loss = view.record.pipeline.loss.is_some();
-        let baseline = view.empty_score().filter(|_| is_loss);
+    if let Some(score) = finite(record.score) {
+        let is_loss = record.pipeline.loss.is_some();
+        let baseline = finite(record.empty_score).filter(|_| is_loss);
         let baseline = baseline.map(|value| format!("; without features {}", short(value))).unwrap_or_default();
         let optimistic = if is_loss { ", optimistic" } else { "" };
-        let note = format!("{}{optimistic}{baseline}", score_title(view));
+        let note = format!("{}{optimistic}{baseline}", record.score_title());
         cards.push(card("score of the search", score, None, note, "inner"));
     }
-    cards
+    format!("<div class=\"cards\">\n{}</div>\n", cards.concat())
 }
 
 /// Cards of one origin: the AUC, the error rate, the loss, R².
-fn error_cards(view: &RecordView<'_>, error: &HeldOutError<'_>) -> Vec<Card> {
-    let (loss, origin, class) = (view.loss(), error.origin.title(), error.origin.class());
+fn error_cards(record: &Record, error: &HeldOutError<'_>) -> Vec<String> {
+    let (loss, origin, class) = (record.loss(), error.origin.title(), error.origin.class());
     let mut cards = Vec::new();
     if let Some((auc, interval)) = error.auc(&loss) {
         let baseline = error.baseline.filter(|_| loss.is(&Auc));
@@ -50,22 +48,22 @@ fn error_cards(view: &RecordView<'_>, error: &HeldOutError<'_>) -> Vec<Card> {
         let interval = interval.map(|interval| (interval, 0.95));
         cards.push(card(&format!("{origin} AUC"), auc, interval, note.unwrap_or(error.how.clone()), class));
     }
-    let always = error.figures.and_then(|figures| view.record.always_text(figures));
+    let always = error.figures.and_then(|figures| record.always_text(figures));
     if let Some((rate, interval)) = error.error_rate().filter(|_| !loss.is(&ZeroOne)) {
         let note = [error.how.clone()].into_iter().chain(always).collect::<Vec<_>>().join("; ");
         cards.push(card(&format!("{origin} error rate"), rate, Some((interval, 0.95)), note, class));
     }
     if !loss.is(&Auc) {
-        let (baseline, always) = view.record.baselines(error);
+        let (baseline, always) = record.baselines(error);
         let baseline = baseline.filter(|baseline| *baseline > 0.0);
         let share =
             |baseline: f64| format!("{} of {} without features", percent(error.loss / baseline), short(baseline));
-        let rmse = view.record.rmse(error).map(|rmse| format!("RMSE {}", significant(rmse, 4)));
+        let rmse = record.rmse(error).map(|rmse| format!("RMSE {}", significant(rmse, 4)));
         let parts = [error.how.clone()].into_iter().chain(baseline.map(share)).chain(always).chain(rmse);
         let note = parts.collect::<Vec<_>>().join("; ");
         cards.push(card(&format!("{origin} {}", loss.title()), error.loss, error.interval, note, class));
     }
-    let r2 = error.figures.filter(|_| view.record.data.classes.is_none()).and_then(|figures| figures.r2);
+    let r2 = error.figures.filter(|_| record.data.classes.is_none()).and_then(|figures| figures.r2);
     if let Some(r2) = r2.filter(|_| loss.is(&Squared)) {
         // A squared error and its R² give the variance of these rows.
         let variance = (error.loss / (1.0 - r2)).abs();
@@ -77,13 +75,10 @@ fn error_cards(view: &RecordView<'_>, error: &HeldOutError<'_>) -> Vec<Card> {
     cards
 }
 
-fn card(label: &str, value: f64, interval: Option<([f64; 2], f64)>, note: String, class: &str) -> Card {
-    Card {
-        label: capital(label),
-        value: short(value),
-        full: full(value),
-        interval: interval.map(|(ends, level)| interval_text(ends, level)).unwrap_or_default(),
-        note,
-        class: class.into(),
-    }
+fn card(label: &str, value: f64, interval: Option<([f64; 2], f64)>, note: String, class: &str) -> String {
+    let interval = interval.map(|(ends, level)| interval_text(ends, level)).unwrap_or_default();
+    let label = element("div class=\"label\"", &capital(label));
+    let value = element(&format!("div class=\"value\" title=\"{}\"", full(value)), &short(value));
+    let (interval, note) = (element("div class=\"interval\"", &interval), element("div class=\"note\"", &note));
+    format!("<div class=\"card {class}\">{label}{value}{interval}{note}</div>\n")
 }

@@ -10,7 +10,7 @@ use vaglio_core::clip;
 impl Chart {
     /// A map of cells with names at the left and above.
     pub(super) fn cells(&self, values: &[Vec<Option<f64>>], words: &[Vec<String>]) -> Option<String> {
-        let (ScaleKind::Names(across), ScaleKind::Names(down)) = (&self.x.kind, &self.y.kind) else { return None };
+        let (ScaleKind::Names(across), ScaleKind::Names(down)) = (&self.x, &self.y) else { return None };
         let side = (620.0 / across.len().max(1) as f64).clamp(9.0, 46.0);
         let (small, letter) = if side < 13.0 { (" small", 4.6) } else { ("", 6.8) };
         let margin = |names: &[String]| {

@@ -45,7 +45,7 @@ pub fn full(x: f64) -> String {
 }
 
 /// Formats a whole number with thin spaces between thousands, from five digits on.
-pub fn count(n: u64) -> String {
+pub fn count(n: usize) -> String {
     let digits = n.to_string();
     if digits.len() < 5 {
         return digits;
@@ -61,7 +61,7 @@ pub fn count(n: u64) -> String {
 }
 
 /// `1 column`, `2 columns`.
-pub fn counted(n: u64, noun: &str) -> String {
+pub fn counted(n: usize, noun: &str) -> String {
     if n == 1 { format!("1 {noun}") } else { format!("{} {noun}s", count(n)) }
 }
 

@@ -1,14 +1,14 @@
 //! Alternatives to the chosen columns, and the columns that were not chosen or left out.
 
+use super::lookups::{capital, finite};
 use super::number::{count, percent, short};
-use super::record_view::{RecordView, capital, finite};
 use super::section::Section;
-use super::table::{ColumnStyle, TableBuilder, TableCell};
-use crate::record::{AlternativeRecord, ColumnRun, left_out_rows};
+use super::table::{TableBuilder, TableCell};
+use crate::record::{AlternativeRecord, ColumnRun, Record, left_out_rows};
 
 /// Subsets as good as the chosen one: those of the fewest columns first, then the best.
-pub fn alternatives(view: &RecordView<'_>) -> Option<Section> {
-    let near = view.record.alternatives.as_ref()?;
+pub fn alternatives(record: &Record) -> Option<Section> {
+    let near = record.alternatives.as_ref()?;
     let is_listed = |subset: &&AlternativeRecord| near.smallest.iter().any(|known| known.columns == subset.columns);
     let rows: Vec<&AlternativeRecord> =
         near.smallest.iter().chain(near.subsets.iter().filter(|subset| !is_listed(subset))).collect();
@@ -24,43 +24,39 @@ pub fn alternatives(view: &RecordView<'_>) -> Option<Section> {
             0 => "none".into(),
             _ => subset.columns.join(", "),
         })
-        .number("Score", |subset| finite(subset.score))
+        .number("Score", |subset| Some(subset.score))
         .number("Above the chosen subset by", |subset| subset.difference)
-        .number("Standard error", |subset| subset.difference_error)
-        .build();
+        .number("Standard error", |subset| subset.difference_error);
     let lead = capital(&near.sentence()) + ".";
-    Some(Section::new("alternatives", "Subsets as good").lead(lead).table(table).note(note))
+    Some(Section::new("alternatives", "Subsets as good").text(lead).table(table).note(note))
 }
 
 /// The columns that were not chosen.
-pub fn columns_not_chosen(view: &RecordView<'_>) -> Option<Section> {
-    let record = view.record;
-    let empty = view.empty_score();
+pub fn columns_not_chosen(record: &Record) -> Option<Section> {
+    let empty = finite(record.empty_score);
     let chosen_at = |step: usize| record.selected.get(step.checked_sub(1)?).map(|column| column.name.clone());
     let number = |text: String| Some(TableCell::text(text));
     let outside = &record.outside;
     let all = record.data.features.saturating_sub(record.selected.len() + record.excluded.len());
     let more = match all.saturating_sub(outside.len()) {
         0 => String::new(),
-        more => format!(" {} more are described by vaglio explain.", count(more as u64)),
+        more => format!(" {} more are described by vaglio explain.", count(more)),
     };
     let table = TableBuilder::new("Columns not chosen", "“outside”", outside)
         .name("Column", |column| column.name.clone())
-        .cells("Rank alone", ColumnStyle::Number, move |column| {
-            column.rank_alone.and_then(|rank| number(count(rank as u64)))
-        })
+        .cells("Rank alone", "number", move |column| column.rank_alone.and_then(|rank| number(count(rank))))
         .number("Alone it lowers the score by", move |column| Some(empty? - column.alone.and_then(finite)?))
-        .cells("Nearest", ColumnStyle::Text, move |column| {
+        .cells("Nearest", "text", move |column| {
             let nearest = column.nearest?;
             let chosen = chosen_at(nearest.step).unwrap_or_else(|| "the result".into());
             let word = if nearest.above < 0.0 { "below" } else { "above" };
-            let cell = TableCell::text(format!("rank {} at step {}", count(nearest.rank as u64), nearest.step));
+            let cell = TableCell::text(format!("rank {} at step {}", count(nearest.rank), nearest.step));
             Some(cell.note(format!("{} {word} {chosen}", short(nearest.above.abs()))))
         })
         .share("The chosen explain", |column| column.explained)
         .text("Most like", |column| {
             column.most_alike.map_or_else(String::new, |alike| {
-                format!("{} ({:.2})", view.name(alike.index), alike.correlation).replace("(-", "(−")
+                format!("{} ({:.2})", record.column_name(alike.index), alike.correlation).replace("(-", "(−")
             })
         })
         .text("Constant", |column| {
@@ -69,32 +65,27 @@ pub fn columns_not_chosen(view: &RecordView<'_>) -> Option<Section> {
         .text("False discovery", |column| {
             record.fdr.as_ref().and_then(|fdr| fdr.verdict_text(column.index)).unwrap_or_default()
         })
-        .text("Missing", |column| Some(column.missing).filter(|share| *share > 0.0).map(percent).unwrap_or_default())
-        .build();
+        .text("Missing", |column| Some(column.missing).filter(|share| *share > 0.0).map(percent).unwrap_or_default());
     let note = format!("Nearest is the step at which the column ranked best; the chosen columns explain its R².{more}");
     (!outside.is_empty()).then(|| Section::new("outside", "Columns that were not chosen").table(table).note(note))
 }
 
 /// The columns that could not be chosen.
-pub fn excluded_columns(view: &RecordView<'_>) -> Option<Section> {
-    let table = TableBuilder::new("Columns left out", "“excluded”", &view.record.excluded)
+pub fn excluded_columns(record: &Record) -> Option<Section> {
+    let table = TableBuilder::new("Columns left out", "“excluded”", &record.excluded)
         .name("Column", |column| column.name.clone())
         .count("Index", |column| column.index)
-        .text("Reason", |column| column.reason.replace('_', " "))
-        .build();
+        .text("Reason", |column| column.reason.replace('_', " "));
     Section::new("excluded", "Columns left out").table(table).non_empty()
 }
 
 /// The type of each column as read, and the rows that were left out.
-pub fn columns_as_read(view: &RecordView<'_>) -> Option<Section> {
-    let data = &view.record.data;
-    let left_out = match data.left_out.is_empty() {
-        true => String::new(),
-        false => format!("Left out: {}.", left_out_rows(&data.left_out)),
-    };
+pub fn columns_as_read(record: &Record) -> Option<Section> {
+    let data = &record.data;
+    let left_out =
+        if data.left_out.is_empty() { String::new() } else { format!("Left out: {}.", left_out_rows(&data.left_out)) };
     let table = TableBuilder::new("Columns as read", "“data.columns”", &data.columns)
         .name("Columns", ColumnRun::names)
-        .text("Taken for", ColumnRun::words)
-        .build();
-    Section::new("taken", "Columns as read").lead(left_out).table(table).non_empty()
+        .text("Taken for", ColumnRun::words);
+    Section::new("taken", "Columns as read").text(left_out).table(table).non_empty()
 }

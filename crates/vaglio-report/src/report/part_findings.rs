@@ -1,9 +1,9 @@
 //! Findings of the parts of a run: numbers and words in a table, lists of numbers as curves, lists of records as tables.
 
-use super::chart::{Chart, ChartScale, Mark, ScaleKind};
-use super::record_view::capital;
-use super::section::{ContentBlock, Section};
-use super::table::{ColumnStyle, PageTable, TableBuilder, TableCell};
+use super::chart::{Chart, Mark, ScaleKind};
+use super::lookups::{capital, finite};
+use super::section::Section;
+use super::table::{TableBuilder, TableCell};
 use crate::record::FoundRecord;
 use serde_json::{Map, Value};
 use vaglio_core::Figures;
@@ -25,25 +25,25 @@ pub fn found_by_parts(found: &FoundRecord) -> Vec<Section> {
     let maps = found.preprocess.iter().map(|map| (format!("map {} ({})", map.place + 1, map.kind), &map.found));
     let section = |(name, found): (String, &Figures)| {
         let mut values: Vec<(String, TableCell)> = Vec::new();
-        let mut blocks = Vec::new();
+        let mut larger = Section::default();
         for (key, value) in found {
             let key = capital(&key.replace('_', " "));
-            match block(&key, value) {
-                Some(block) => blocks.push(block),
-                None => values.push((key, cell(value))),
+            let before = larger.html.len();
+            larger = with_block(larger, &key, value);
+            if larger.html.len() == before {
+                values.push((key, cell(value)));
             }
         }
-        let table = pairs(&format!("Found by {name}"), &values);
         let id = format!("found-{}", name.replace(|c: char| !c.is_ascii_alphanumeric(), "-"));
-        let section = Section::new(&id, &format!("What the parts found: {name}")).table(table);
-        blocks.into_iter().fold(section, Section::block)
+        let section = Section::new(&id, &format!("What the parts found: {name}"));
+        section.table(pairs(&format!("Found by {name}"), &values)).with(&larger.html)
     };
     parts.chain(maps).filter(|(_, found)| !found.is_empty()).map(section).collect()
 }
 
-fn pairs(label: &str, rows: &[(String, TableCell)]) -> PageTable {
+fn pairs<'r>(label: &str, rows: &'r [(String, TableCell)]) -> TableBuilder<'r, (String, TableCell)> {
     let table = TableBuilder::new(label, "“found”", rows).name("Name", |row| row.0.clone());
-    table.cells("Value", ColumnStyle::Number, |row| Some(row.1.clone())).build()
+    table.cells("Value", "number", |row| Some(row.1.clone()))
 }
 
 fn cell(value: &Value) -> TableCell {
@@ -59,47 +59,43 @@ fn cell(value: &Value) -> TableCell {
     }
 }
 
-/// A table or a chart of a value that does not fit a cell.
-fn block(name: &str, value: &Value) -> Option<ContentBlock> {
-    let is_number = |value: &Value| value.is_number() || value.is_null();
+/// Adds a table or a chart of a value that does not fit a cell.
+fn with_block(section: Section, name: &str, value: &Value) -> Section {
     match value {
-        Value::Array(list) if list.iter().all(Value::is_object) && !list.is_empty() => {
-            Some(ContentBlock::Table(records(name, list)))
-        }
-        Value::Array(list) if list.len() > FEW && list.iter().all(is_number) => {
-            let chart = curve(name, list);
-            chart.html().is_some().then_some(ContentBlock::Chart(chart))
-        }
+        Value::Array(list) if list.iter().all(Value::is_object) => section.table(records(name, list)),
+        Value::Array(list) if list.len() > FEW && list.iter().all(is_number) => section.chart(curve(name, list)),
         Value::Object(map) if map.len() > 1 && map.values().all(|value| !value.is_object() && !value.is_array()) => {
             let rows: Vec<(String, TableCell)> = map.iter().map(|(key, value)| (key.clone(), cell(value))).collect();
-            Some(ContentBlock::Table(pairs(name, &rows)))
+            section.table(pairs(name, &rows))
         }
-        _ => None,
+        _ => section,
     }
 }
 
+fn is_number(value: &Value) -> bool {
+    value.is_number() || value.is_null()
+}
+
 /// A list of records as a table with a column for each key.
-fn records(name: &str, list: &[Value]) -> PageTable {
+fn records<'r>(name: &str, list: &'r [Value]) -> TableBuilder<'r, Value> {
     let mut keys: Vec<&String> = Vec::new();
     for key in list.iter().filter_map(Value::as_object).flat_map(Map::keys) {
         if !keys.contains(&key) {
             keys.push(key);
         }
     }
-    let is_number = |value: &Value| value.is_number() || value.is_null();
-    let table = keys.into_iter().fold(TableBuilder::new(name, "“found”", list), |table, key| {
+    keys.into_iter().fold(TableBuilder::new(name, "“found”", list), |table, key| {
         let is_numeric = list.iter().all(|record| record.get(key).is_none_or(is_number));
-        let kind = if is_numeric { ColumnStyle::Number } else { ColumnStyle::Text };
+        let kind = if is_numeric { "number" } else { "text" };
         table.cells(&capital(&key.replace('_', " ")), kind, move |record| record.get(key).map(cell))
-    });
-    table.build()
+    })
 }
 
 fn curve(name: &str, list: &[Value]) -> Chart {
-    let finite = |value: &Value| value.as_f64().filter(|value| value.is_finite());
-    let points = list.iter().enumerate().map(|(k, value)| Some([k as f64 + 1.0, finite(value)?])).collect();
-    let y = ChartScale::new(name.to_lowercase(), ScaleKind::Auto);
-    Chart::new(name, ChartScale::new("place in the list", ScaleKind::Whole), y)
+    let points =
+        list.iter().enumerate().map(|(k, value)| Some([k as f64 + 1.0, value.as_f64().and_then(finite)?])).collect();
+    Chart::new(name, "place in the list", name.to_lowercase())
+        .x(ScaleKind::Whole)
         .mark(Mark::line(&name.to_lowercase(), "inner", points))
         .caption(format!("{name}."))
 }

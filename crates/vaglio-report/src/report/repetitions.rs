@@ -1,10 +1,10 @@
 //! Results of repeating the selection: outer folds, selection frequencies, false discoveries.
 
 use super::number::{count, counted, percent, short, significant};
-use super::record_view::{RecordView, finite, listed};
 use super::section::Section;
-use super::table::{PageTable, TableBuilder};
-use crate::record::{ColumnVerdict, Frequency, Verdict};
+use super::table::TableBuilder;
+use crate::record::names::listed;
+use crate::record::{ColumnVerdict, Frequency, Record, Verdict};
 use std::collections::{HashMap, HashSet};
 
 /// Rates of false discoveries for which stable columns are counted.
@@ -15,8 +15,8 @@ const FREQUENT: usize = 25;
 const VERDICTS: usize = 60;
 
 /// Table of the outer folds.
-pub fn outer_folds(view: &RecordView<'_>) -> Option<Section> {
-    let nested = view.record.nested.as_ref()?;
+pub fn outer_folds(record: &Record) -> Option<Section> {
+    let nested = record.nested.as_ref()?;
     let mut table = TableBuilder::new("Outer folds", "“nested.per_fold”", &nested.per_fold);
     if nested.repeats > 1 {
         table = table.count("Repeat", |fold| fold.repeat);
@@ -24,36 +24,35 @@ pub fn outer_folds(view: &RecordView<'_>) -> Option<Section> {
     let table = table
         .count("Fold", |fold| fold.fold)
         .count("Rows", |fold| fold.rows)
-        .number("Loss", |fold| finite(fold.loss))
-        .number("Without features", |fold| finite(fold.empty_loss))
+        .number("Loss", |fold| Some(fold.loss))
+        .number("Without features", |fold| Some(fold.empty_loss))
         .number("Cross-validated", |fold| fold.cross_validated)
-        .number("Score", |fold| finite(fold.score))
+        .number("Score", |fold| Some(fold.score))
         .count("Size", |fold| fold.size)
         .short("λ", |fold| fold.lambda)
-        .text("Columns", |fold| listed(fold.selected.iter().map(String::as_str), 12))
-        .build();
+        .text("Columns", |fold| listed(&fold.selected, 12));
     Section::new("folds", "Outer folds").table(table).non_empty()
 }
 
 /// Selection frequencies of columns in outer folds and half-samples.
-pub fn frequencies(view: &RecordView<'_>) -> Option<Section> {
-    let (nested, stability) = (&view.record.nested, &view.record.stability);
-    let selected: HashSet<String> = view.selected().into_iter().map(|index| view.name(index)).collect();
-    let made = view.record.data.made.iter();
-    let is_chosen = |columns: &[usize]| columns.iter().any(|&index| selected.contains(&view.name(index)));
-    let sources = made.filter(|made| is_chosen(&made.columns)).flat_map(|made| made.of.clone());
+pub fn frequencies(record: &Record) -> Option<Section> {
+    let (nested, stability) = (&record.nested, &record.stability);
+    let selected: HashSet<String> = record.selected.iter().map(|column| record.column_name(column.index)).collect();
+    let made = record.data.made.iter();
+    let made = made.filter(|made| made.columns.iter().any(|&index| record.is_chosen(index)));
+    let sources = made.flat_map(|made| made.of.clone());
     let sources: HashSet<String> = sources.chain(selected.iter().cloned()).collect();
     let by_source = [nested.as_ref().map(|n| &n.by_source[..]), stability.as_ref().map(|s| &s.by_source[..])];
     let by_column = [nested.as_ref().map(|n| &n.frequency[..]), stability.as_ref().map(|s| &s.frequency[..])];
-    let mut section = Section::new("frequencies", "Which columns come back").lead(repetitions(view));
-    if !view.record.data.made.is_empty() {
-        section = section.table(frequency_table("Column of the data", "“by_source”", by_source, &sources));
+    let mut section = Section::new("frequencies", "Which columns come back").text(repetitions(record));
+    if !record.data.made.is_empty() {
+        section = section.with(&frequency_table("Column of the data", "“by_source”", by_source, &sources));
     }
     let table = frequency_table("Column", "“frequency”", by_column, &selected);
-    (!table.rows.is_empty()).then(|| section.table(table).note("Chosen columns are marked."))
+    (!table.is_empty()).then(|| section.with(&table).note("Chosen columns are marked."))
 }
 
-fn frequency_table(head: &str, key: &str, lists: [Option<&[Frequency]>; 2], chosen: &HashSet<String>) -> PageTable {
+fn frequency_table(head: &str, key: &str, lists: [Option<&[Frequency]>; 2], chosen: &HashSet<String>) -> String {
     type Shares<'n> = (&'n str, [Option<f64>; 2]);
     let mut rows: Vec<Shares<'_>> = Vec::new();
     let mut places: HashMap<&str, usize> = HashMap::new();
@@ -68,30 +67,26 @@ fn frequency_table(head: &str, key: &str, lists: [Option<&[Frequency]>; 2], chos
     }
     let sum = |shares: &[Option<f64>; 2]| shares.iter().flatten().sum::<f64>();
     rows.sort_by(|a, b| sum(&b.1).total_cmp(&sum(&a.1)));
-    let cut = rows.len().saturating_sub(FREQUENT);
-    rows.truncate(FREQUENT);
-    let table = TableBuilder::new(format!("{head}: selection frequencies"), key, &rows)
+    TableBuilder::new(format!("{head}: selection frequencies"), key, &rows)
         .name(head, |row| row.0.to_owned())
         .share("In outer folds", |row| row.1[0])
         .share("In halves", |row| row.1[1])
         .marked(|row| chosen.contains(row.0))
-        .build();
-    let more =
-        if cut > 0 { format!("… and {} more, see {key} in selection.json", count(cut as u64)) } else { table.more };
-    PageTable { more, ..table }
+        .most(FREQUENT)
+        .html()
 }
 
-fn repetitions(view: &RecordView<'_>) -> String {
+fn repetitions(record: &Record) -> String {
     let mut out = Vec::new();
-    if let Some(nested) = &view.record.nested {
-        let folds = counted(nested.per_fold.len() as u64, "outer fold");
+    if let Some(nested) = &record.nested {
+        let folds = counted(nested.per_fold.len(), "outer fold");
         let shared =
             nested.jaccard.map(|share| format!("; two folds share {} of their columns on average", percent(share)));
         out.push(format!("{folds} repeated the selection{}.", shared.unwrap_or_default()));
     }
-    if let Some(stability) = &view.record.stability {
+    if let Some(stability) = &record.stability {
         let splits = stability.splits.as_ref().map_or_else(String::new, |splits| format!(" ({splits})"));
-        let pairs = counted(stability.pairs as u64, "pair");
+        let pairs = counted(stability.pairs, "pair");
         let size = short(stability.size);
         out.push(format!("{pairs} of complementary halves of the rows{splits} selected {size} columns on average."));
         for rate in RATES {
@@ -110,12 +105,9 @@ fn repetitions(view: &RecordView<'_>) -> String {
 }
 
 /// Columns that are confirmed or tentative at a false discovery rate.
-pub fn discoveries(view: &RecordView<'_>) -> Option<Section> {
-    let fdr = view.record.fdr.as_ref()?;
-    let mut rows = [fdr.with_verdict(Verdict::Confirmed), fdr.with_verdict(Verdict::Tentative)].concat();
-    let cut = rows.len().saturating_sub(VERDICTS);
-    rows.truncate(VERDICTS);
-    let chosen = view.selected();
+pub fn discoveries(record: &Record) -> Option<Section> {
+    let fdr = record.fdr.as_ref()?;
+    let rows = [fdr.with_verdict(Verdict::Confirmed), fdr.with_verdict(Verdict::Tentative)].concat();
     let why = |column: &&ColumnVerdict| match (&column.rival, &column.same_as) {
         (_, Some(same)) => format!("is the same as {same}, which stands for both"),
         (Some(rival), _) => format!("the data do not tell it from {rival}"),
@@ -126,17 +118,12 @@ pub fn discoveries(view: &RecordView<'_>) -> Option<Section> {
         "{}. Of columns confirmed at this rate at most {} % are false on average; the others of {} are rejected.",
         fdr.sentence(),
         significant(100.0 * fdr.rate, 3),
-        counted(fdr.columns.len() as u64, "column"),
+        counted(fdr.columns.len(), "column"),
     );
-    let more = if cut > 0 {
-        format!(" … and {} more, see “fdr” in selection.json.", count(cut as u64))
-    } else {
-        String::new()
-    };
     let note = format!(
-        "The q-value is the smallest rate at which a column is taken. Votes are the share of {} experiments in which it entered before {} {} (T-Rex selector).{more}",
+        "The q-value is the smallest rate at which a column is taken. Votes are the share of {} experiments in which it entered before {} {} (T-Rex selector).",
         fdr.experiments,
-        count(fdr.dummies as u64),
+        count(fdr.dummies),
         if fdr.are_virtual { "virtual dummies" } else { "dummies" },
     );
     let table = TableBuilder::new("Verdicts", "“fdr”", &rows)
@@ -145,7 +132,7 @@ pub fn discoveries(view: &RecordView<'_>) -> Option<Section> {
         .short("q-value", |column| column.q)
         .share("Votes", |column| Some(column.votes))
         .text("Why", why)
-        .marked(|row| chosen.contains(&row.index))
-        .build();
-    Some(Section::new("discoveries", "False discoveries").lead(lead).table(table).note(note))
+        .marked(|row| record.is_chosen(row.index))
+        .most(VERDICTS);
+    Some(Section::new("discoveries", "False discoveries").text(lead).table(table).note(note))
 }

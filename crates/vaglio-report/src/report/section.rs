@@ -1,155 +1,98 @@
-//! A page as data: sections of text, cards, tables and charts, which one template draws.
+//! Pages and their sections as HTML.
 
-use super::chart::Chart;
-use super::table::PageTable;
-use serde::{Deserialize, Serialize};
+use super::STYLE;
+use super::chart::{Chart, ChartShape};
+use super::number::escape;
+use super::table::TableBuilder;
 
-/// A page of sections below a title and an answer.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-pub struct Page {
-    /// `report` or `compare`.
-    pub kind: String,
-    /// The heading.
-    pub title: String,
-    /// The answer to the reader's question, in one or two sentences.
-    pub answer: String,
-    /// Sections in reading order.
-    pub sections: Vec<Section>,
-    /// The last line.
-    pub footer: String,
+/// Start of every page: nothing is fetched, and no script runs.
+const HEAD: &str = include_str!("head.html");
+
+/// A page of sections below a title and the answer to the reader's question. `kind` is `report` or `compare`.
+pub fn page(kind: &str, title: &str, answer: &str, sections: impl Iterator<Item = Section>, footer: &str) -> String {
+    let title = escape(title);
+    let sections: String = sections
+        .map(|Section { id, title, html }| {
+            let title = escape(&title);
+            format!("<section aria-labelledby=\"{id}\">\n<h2 id=\"{id}\">{title}</h2>\n{html}</section>\n")
+        })
+        .collect();
+    let (answer, footer) = (element("p class=\"lead\"", answer), element("p class=\"note\"", footer));
+    let head = format!("{HEAD}<title>{title} · vaglio {kind}</title>\n<style>\n{STYLE}</style>\n</head>\n");
+    let top = format!("<header>\n<h1>{title}</h1>\n{answer}</header>\n");
+    format!("{head}<body>\n<main>\n{top}{sections}</main>\n<footer>{footer}</footer>\n</body>\n</html>\n")
+}
+
+/// An element of text, given its name and attributes; empty without text.
+pub fn element(open: &str, text: &str) -> String {
+    let name = open.split(' ').next().unwrap_or(open);
+    if text.is_empty() { String::new() } else { format!("<{open}>{}</{name}>\n", escape(text)) }
 }
 
 /// A titled part of a page.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default)]
 pub struct Section {
     /// Anchor of the heading.
     pub id: String,
     /// The heading.
     pub title: String,
-    /// The first paragraph; may be empty.
-    pub lead: String,
-    /// The content below it.
-    pub blocks: Vec<ContentBlock>,
-}
-
-/// One piece of content.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum ContentBlock {
-    /// A paragraph.
-    Text {
-        /// Style of the paragraph.
-        style: TextStyle,
-        /// Words.
-        text: String,
-    },
-    /// Figures in large type.
-    Cards(Vec<Card>),
-    /// A table.
-    Table(PageTable),
-    /// A chart.
-    Chart(Chart),
-    /// A section that is collapsed until its heading is clicked.
-    Fold(Section),
-}
-
-/// Style of a paragraph.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum TextStyle {
-    /// Running text.
-    Plain,
-    /// An explanation in small type.
-    Note,
-    /// A warning box.
-    Warning,
-    /// One formula, whose further lines are indented.
-    Formula,
-    /// Lines of code.
-    Code,
-}
-
-/// A figure in large type.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-pub struct Card {
-    /// Name of the figure.
-    pub label: String,
-    /// Value in few digits.
-    pub value: String,
-    /// Value in all digits.
-    pub full: String,
-    /// Interval; may be empty.
-    pub interval: String,
-    /// Source of the figure.
-    pub note: String,
-    /// Class in the style sheet.
-    pub class: String,
+    /// Content below the heading.
+    pub html: String,
 }
 
 impl Section {
     /// Creates a section without content.
     pub fn new(id: &str, title: &str) -> Self {
-        Section { id: id.into(), title: title.into(), ..Section::default() }
+        Section { id: id.into(), title: title.into(), html: String::new() }
     }
 
-    /// Sets the first paragraph.
-    #[must_use]
-    pub fn lead(self, lead: impl Into<String>) -> Self {
-        Section { lead: lead.into(), ..self }
-    }
-
-    /// Appends a block.
-    #[must_use]
-    pub fn block(mut self, block: ContentBlock) -> Self {
-        self.blocks.push(block);
+    /// Appends content.
+    pub fn with(mut self, html: &str) -> Self {
+        self.html += html;
         self
     }
 
     /// Appends a paragraph, unless it is empty.
-    #[must_use]
-    pub fn styled(self, style: TextStyle, text: impl Into<String>) -> Self {
-        match text.into() {
-            text if text.is_empty() => self,
-            text => self.block(ContentBlock::Text { style, text }),
-        }
-    }
-
-    /// Appends running text, unless it is empty.
-    #[must_use]
-    pub fn text(self, text: impl Into<String>) -> Self {
-        self.styled(TextStyle::Plain, text)
+    pub fn text(self, text: impl AsRef<str>) -> Self {
+        self.with(&element("p", text.as_ref()))
     }
 
     /// Appends an explanation in small type, unless it is empty.
-    #[must_use]
-    pub fn note(self, text: impl Into<String>) -> Self {
-        self.styled(TextStyle::Note, text)
+    pub fn note(self, text: impl AsRef<str>) -> Self {
+        self.with(&element("p class=\"note\"", text.as_ref()))
+    }
+
+    /// Appends a warning.
+    pub fn warning(self, text: impl AsRef<str>) -> Self {
+        self.with(&element("p class=\"warning\" role=\"note\"", text.as_ref()))
     }
 
     /// Appends a table, unless it has no rows.
-    #[must_use]
-    pub fn table(self, table: PageTable) -> Self {
-        if table.rows.is_empty() { self } else { self.block(ContentBlock::Table(table)) }
+    pub fn table<T>(self, table: TableBuilder<'_, T>) -> Self {
+        self.with(&table.html())
     }
 
     /// Appends a chart, unless it has nothing finite to draw.
-    #[must_use]
-    pub fn chart(self, chart: Option<Chart>) -> Self {
-        match chart.filter(|chart| chart.html().is_some()) {
-            Some(chart) => self.block(ContentBlock::Chart(chart)),
-            None => self,
-        }
+    pub fn chart(self, chart: impl Into<Option<Chart>>) -> Self {
+        let Some((drawing, chart)) = chart.into().and_then(|chart| Some((chart.html()?, chart))) else { return self };
+        let class = match chart.shape {
+            ChartShape::Wide => "wide",
+            ChartShape::Square => "square",
+            ChartShape::Small => "small",
+        };
+        let focus = if class == "wide" { " tabindex=\"0\"" } else { "" };
+        let (label, caption) = (escape(&chart.label), element("figcaption", &chart.caption));
+        self.with(&format!("<figure class=\"{class}\">\n<div class=\"scroll\"{focus} role=\"group\" aria-label=\"{label}\">{drawing}</div>\n{caption}</figure>\n"))
     }
 
-    /// Appends sections that are collapsed until their headings are clicked.
-    #[must_use]
-    pub fn folds(mut self, sections: impl IntoIterator<Item = Section>) -> Self {
-        self.blocks.extend(sections.into_iter().map(ContentBlock::Fold));
-        self
+    /// Appends a section that is collapsed until its heading is clicked.
+    pub fn fold(self, Section { id, title, html }: Section) -> Self {
+        let heading = format!("<h2 id=\"{id}\">{}</h2>", escape(&title));
+        self.with(&format!("<details>\n<summary>{heading}</summary>\n{html}</details>\n"))
     }
 
     /// Returns the section if it has content.
     pub fn non_empty(self) -> Option<Self> {
-        (!self.lead.is_empty() || !self.blocks.is_empty()).then_some(self)
+        (!self.html.is_empty()).then_some(self)
     }
 }

@@ -6,60 +6,59 @@ use super::classes::{calibration, classes};
 use super::error_curves::{costs, error_by_size, learning_curve, other_curves, searches};
 use super::other_columns::{alternatives, columns_as_read, columns_not_chosen, excluded_columns};
 use super::part_findings::found_by_parts;
-use super::record_view::{RecordView, listed};
 use super::repetitions::{discoveries, frequencies, outer_folds};
 use super::residuals::{components, predictions, targets, worst_rows};
 use super::run_details::{configuration, key_figures, methods, sizes, steps, tuning};
-use super::section::{Page, Section};
+use super::section::{Section, page};
 use crate::record::Record;
+use crate::record::names::listed;
 
-/// The page of a record, headed by a title, with the resolved configuration as YAML.
+/// Renders the report of a record as HTML, with a title and the resolved configuration as YAML.
 ///
 /// The answer, the errors, the curve over sizes and the columns are open; all else is shut until it is clicked.
-pub fn page(record: &Record, title: &str, yaml: &str) -> Page {
-    let view = RecordView::new(record);
+pub fn render(record: &Record, title: &str, yaml: &str) -> String {
     let errors = record.held_out_errors();
-    let beside = Section::new("evidence", "Errors beside their baselines").chart(comparison(&view, &errors));
+    let beside = Section::new("evidence", "Errors beside their baselines").chart(comparison(record, &errors));
     let details = [
         beside.non_empty(),
-        predictions(&view),
-        worst_rows(&view),
-        components(&view),
-        classes(&view),
-        calibration(&view),
-        targets(&view),
-        column_worth(&view),
-        shapley_values(&view),
-        weight_map(&view),
-        correlations(&view),
-        discoveries(&view),
-        frequencies(&view),
-        outer_folds(&view),
-        columns_not_chosen(&view),
-        learning_curve(&view),
-        other_curves(&view),
-        searches(&view),
-        costs(&view),
+        predictions(record),
+        worst_rows(record),
+        components(record),
+        classes(record),
+        calibration(record),
+        targets(record),
+        column_worth(record),
+        shapley_values(record),
+        weight_map(record),
+        correlations(record),
+        discoveries(record),
+        frequencies(record),
+        outer_folds(record),
+        columns_not_chosen(record),
+        learning_curve(record),
+        other_curves(record),
+        searches(record),
+        costs(record),
         record.report.tuning.as_ref().map(tuning),
-        steps(&view),
-        sizes(&view),
-        excluded_columns(&view),
-        columns_as_read(&view),
+        steps(record),
+        sizes(record),
+        excluded_columns(record),
+        columns_as_read(record),
     ];
-    let last = [Some(key_figures(&view)), Some(methods(&view)), configuration(yaml)];
+    let last = [Some(key_figures(record)), Some(methods(record)), configuration(yaml)];
     let found = found_by_parts(&record.found).into_iter().map(Some);
     let details = details.into_iter().chain(found).chain(last).flatten();
-    let details = Section::new("details", "Details").folds(details);
-    let sections =
-        [Some(trust(&view, &errors)), error_by_size(&view), chosen_columns(&view), alternatives(&view), Some(details)];
-    let target = listed(record.data.targets.iter().map(String::as_str), 3);
-    Page {
-        kind: "report".into(),
-        title: if target.is_empty() { title.into() } else { format!("Target {target} · {title}") },
-        answer: answer(&view, &errors),
-        sections: sections.into_iter().flatten().collect(),
-        footer: footer(record),
-    }
+    let details = details.fold(Section::new("details", "Details"), Section::fold);
+    let sections = [
+        Some(trust(record, &errors)),
+        error_by_size(record),
+        chosen_columns(record),
+        alternatives(record),
+        Some(details),
+    ];
+    let target = listed(&record.data.targets, 3);
+    let title = if target.is_empty() { title.into() } else { format!("Target {target} · {title}") };
+    page("report", &title, &answer(record, &errors), sections.into_iter().flatten(), &footer(record))
 }
 
 fn footer(record: &Record) -> String {

@@ -1,75 +1,26 @@
-//! Tables as data.
+//! Tables as HTML.
 
-use super::number::{self, count};
-use serde::{Deserialize, Serialize};
+use super::lookups::finite;
+use super::number::{self, count, escape};
+use super::section::element;
 
-/// Rows of a table, at most; a few more are no reason to cut it.
+/// Rows of a table, at most, unless it says otherwise.
 const MOST_ROWS: usize = 200;
 
-/// A table of a page.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-pub struct PageTable {
-    /// Description for readers who cannot see it.
-    pub label: String,
-    /// The head of each column.
-    pub heads: Vec<TableHead>,
-    /// The rows.
-    pub rows: Vec<TableRow>,
-    /// Note on where to find the rows that were cut; may be empty.
-    pub more: String,
-}
-
-/// The head of a column.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct TableHead {
-    /// Words.
-    pub text: String,
-    /// Alignment and style of the cells.
-    pub style: ColumnStyle,
-}
-
-/// Alignment and style of a column's cells.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum ColumnStyle {
-    /// To the right.
-    Number,
-    /// To the left, wrapped where long.
-    Text,
-    /// A name, to the left.
-    Name,
-    /// A bar with words.
-    Share,
-}
-
-/// A row.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-pub struct TableRow {
-    /// Whether the row is highlighted.
-    pub marked: bool,
-    /// One cell for each column.
-    pub cells: Vec<TableCell>,
-}
-
 /// A cell.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct TableCell {
     /// Words.
     pub text: String,
     /// The tooltip: a number in all digits; may be empty.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub full: String,
-    /// A second line in small type.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
+    /// A second line in small type; may be empty.
     pub note: String,
     /// Length of the bar before the words, from 0 to 1.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub share: Option<f64>,
-    /// Heights of a histogram in place of words.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub histogram: Vec<usize>,
+    /// A drawing in HTML in place of words; may be empty.
+    pub drawing: String,
     /// Whether the cell is a warning.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub warns: bool,
 }
 
@@ -95,107 +46,125 @@ impl TableCell {
     }
 
     /// Adds a bar.
-    #[must_use]
     pub fn bar(self, share: f64) -> Self {
         TableCell { share: Some((100.0 * share.clamp(0.0, 1.0)).round() / 100.0), ..self }
     }
 
     /// Adds a second line.
-    #[must_use]
     pub fn note(self, note: impl Into<String>) -> Self {
         TableCell { note: note.into(), ..self }
     }
-}
 
-/// The cell that a column shows for a row, if any.
-type CellOf<'a, T> = Box<dyn Fn(&T) -> Option<TableCell> + 'a>;
+    /// The end of the opening tag, with the tooltip, and the content.
+    fn html(&self) -> String {
+        let (text, full) = (escape(&self.text), escape(&self.full));
+        let content = match self.share {
+            _ if !self.drawing.is_empty() => self.drawing.clone(),
+            Some(share) => {
+                format!("<span class=\"meter\"><span style=\"width:{:.0}%\"></span></span>{text}", 100.0 * share)
+            }
+            None if self.warns => format!("<span class=\"tag warn\">{text}</span>"),
+            None => text,
+        };
+        let title = if full.is_empty() { full } else { format!(" title=\"{full}\"") };
+        format!("{title}>{content}{}", element("span class=\"of\"", &self.note))
+    }
+}
 
 /// Builds a table from rows and the columns that show them. Columns that are empty in all rows are left out.
 pub struct TableBuilder<'a, T> {
     label: String,
     key: String,
     rows: &'a [T],
-    columns: Vec<(TableHead, CellOf<'a, T>)>,
-    is_marked: Box<dyn Fn(&T) -> bool + 'a>,
+    columns: Vec<(String, &'static str, Vec<Option<TableCell>>)>,
+    marked: Vec<bool>,
+    most: usize,
 }
 
 impl<'a, T> TableBuilder<'a, T> {
     /// Creates a table without columns; `key` is the path of the rows in `selection.json`.
     pub fn new(label: impl Into<String>, key: &str, rows: &'a [T]) -> Self {
-        let (label, key) = (label.into(), key.into());
-        TableBuilder { label, key, rows, columns: Vec::new(), is_marked: Box::new(|_| false) }
+        let (label, key, marked) = (label.into(), key.into(), vec![false; rows.len()]);
+        TableBuilder { label, key, rows, columns: Vec::new(), marked, most: MOST_ROWS }
     }
 
     /// Adds a column of cells.
-    #[must_use]
-    pub fn cells(mut self, head: &str, style: ColumnStyle, cell: impl Fn(&T) -> Option<TableCell> + 'a) -> Self {
-        self.columns.push((TableHead { text: head.into(), style }, Box::new(cell)));
+    pub fn cells(mut self, head: &str, class: &'static str, cell: impl Fn(&T) -> Option<TableCell>) -> Self {
+        self.columns.push((head.into(), class, self.rows.iter().map(cell).collect()));
         self
     }
 
     /// Adds a column of numbers with trailing zeros.
-    #[must_use]
-    pub fn number(self, head: &str, value: impl Fn(&T) -> Option<f64> + 'a) -> Self {
-        let cell = move |row: &T| value(row).filter(|v| v.is_finite()).map(TableCell::aligned);
-        self.cells(head, ColumnStyle::Number, cell)
+    pub fn number(self, head: &str, value: impl Fn(&T) -> Option<f64>) -> Self {
+        self.cells(head, "number", |row| value(row).and_then(finite).map(TableCell::aligned))
     }
 
     /// Adds a column of numbers without trailing zeros.
-    #[must_use]
-    pub fn short(self, head: &str, value: impl Fn(&T) -> Option<f64> + 'a) -> Self {
-        let cell = move |row: &T| value(row).filter(|v| v.is_finite()).map(TableCell::number);
-        self.cells(head, ColumnStyle::Number, cell)
+    pub fn short(self, head: &str, value: impl Fn(&T) -> Option<f64>) -> Self {
+        self.cells(head, "number", |row| value(row).and_then(finite).map(TableCell::number))
     }
 
     /// Adds whole numbers.
-    #[must_use]
-    pub fn count(self, head: &str, value: impl Fn(&T) -> usize + 'a) -> Self {
-        self.cells(head, ColumnStyle::Number, move |row| Some(TableCell::text(count(value(row) as u64))))
+    pub fn count(self, head: &str, value: impl Fn(&T) -> usize) -> Self {
+        self.cells(head, "number", |row| Some(TableCell::text(count(value(row)))))
     }
 
     /// Adds words.
-    #[must_use]
-    pub fn text(self, head: &str, value: impl Fn(&T) -> String + 'a) -> Self {
-        let cell = move |row: &T| Some(TableCell::text(value(row))).filter(|cell| !cell.text.is_empty());
-        self.cells(head, ColumnStyle::Text, cell)
+    pub fn text(self, head: &str, value: impl Fn(&T) -> String) -> Self {
+        let cell = |row: &T| Some(TableCell::text(value(row))).filter(|cell| !cell.text.is_empty());
+        self.cells(head, "text", cell)
     }
 
     /// Adds names.
-    #[must_use]
-    pub fn name(self, head: &str, value: impl Fn(&T) -> String + 'a) -> Self {
-        self.cells(head, ColumnStyle::Name, move |row| Some(TableCell::text(value(row))))
+    pub fn name(self, head: &str, value: impl Fn(&T) -> String) -> Self {
+        self.cells(head, "name", |row| Some(TableCell::text(value(row))))
     }
 
     /// Adds shares in percent.
-    #[must_use]
-    pub fn share(self, head: &str, value: impl Fn(&T) -> Option<f64> + 'a) -> Self {
-        self.cells(head, ColumnStyle::Share, move |row| value(row).map(TableCell::percent))
+    pub fn share(self, head: &str, value: impl Fn(&T) -> Option<f64>) -> Self {
+        self.cells(head, "share", |row| value(row).map(TableCell::percent))
     }
 
     /// Highlights rows, which are then never cut.
-    #[must_use]
-    pub fn marked(self, is_marked: impl Fn(&T) -> bool + 'a) -> Self {
-        TableBuilder { is_marked: Box::new(is_marked), ..self }
+    pub fn marked(self, is_marked: impl Fn(&T) -> bool) -> Self {
+        TableBuilder { marked: self.rows.iter().map(is_marked).collect(), ..self }
     }
 
-    /// Builds the table.
-    pub fn build(self) -> PageTable {
-        let TableBuilder { label, key, rows, columns, is_marked } = self;
-        let is_short = rows.len() <= MOST_ROWS + 20;
-        let rows_kept = rows.iter().enumerate().filter(|(k, row)| is_short || *k < MOST_ROWS || is_marked(row));
-        let kept: Vec<&T> = rows_kept.map(|(_, row)| row).collect();
-        let filled: Vec<_> =
-            columns.into_iter().filter(|(_, cell)| kept.iter().any(|row| cell(row).is_some())).collect();
-        let cells =
-            |row: &T| filled.iter().map(|(_, cell)| cell(row).unwrap_or_else(|| TableCell::text("–"))).collect();
-        PageTable {
-            label,
-            rows: kept.iter().map(|row| TableRow { marked: is_marked(row), cells: cells(row) }).collect(),
-            more: match rows.len() - kept.len() {
-                0 => String::new(),
-                cut => format!("… and {} more, see {key} in selection.json", count(cut as u64)),
-            },
-            heads: filled.into_iter().map(|(head, _)| head).collect(),
+    /// Cuts the table after so many rows; a tenth more is no reason to cut it.
+    pub fn most(self, most: usize) -> Self {
+        TableBuilder { most, ..self }
+    }
+
+    /// Whether some column beyond the first has a cell.
+    pub fn has_values(&self) -> bool {
+        self.columns.iter().skip(1).any(|(.., cells)| cells.iter().any(Option::is_some))
+    }
+
+    /// The table as HTML; empty without rows.
+    pub fn html(mut self) -> String {
+        let rows = self.rows.len();
+        if rows == 0 {
+            return String::new();
         }
+        let most = if rows <= self.most + self.most / 10 { rows } else { self.most };
+        let kept: Vec<usize> = (0..rows).filter(|&k| k < most || self.marked[k]).collect();
+        self.columns.retain(|(.., cells)| kept.iter().any(|&k| cells[k].is_some()));
+        // Cells are to the right unless a class says otherwise.
+        let class = |class: &str| if class == "number" { String::new() } else { format!(" class=\"{class}\"") };
+        let heads = self.columns.iter();
+        let heads = heads.map(|(head, own, _)| format!("<th scope=\"col\"{}>{}</th>", class(own), escape(head)));
+        let heads: String = heads.collect();
+        let row = |k: usize| {
+            let cell = |cell: &Option<TableCell>| cell.as_ref().map_or_else(|| ">–".into(), TableCell::html);
+            let cells = self.columns.iter().map(|(_, own, cells)| format!("<td{}{}</td>", class(own), cell(&cells[k])));
+            let marked = if self.marked[k] { " class=\"is-chosen\"" } else { "" };
+            format!("<tr{marked}>{}</tr>\n", cells.collect::<String>())
+        };
+        let cells: String = kept.iter().map(|&k| row(k)).collect();
+        let (label, cut) = (escape(&self.label), rows - kept.len());
+        let more = format!("… and {} more, see {} in selection.json", count(cut), self.key);
+        let more = element("p class=\"note\"", if cut > 0 { &more } else { "" });
+        let table = format!("<table>\n<thead><tr>{heads}</tr></thead>\n<tbody>\n{cells}</tbody>\n</table>");
+        format!("<div class=\"scroll\" tabindex=\"0\" role=\"group\" aria-label=\"{label}\">\n{table}\n</div>\n{more}")
     }
 }

@@ -2,6 +2,7 @@ mod page;
 mod sample;
 
 use super::*;
+use crate::record::Record;
 use page::{check, wide};
 use sample::Sample;
 use serde_json::{Value, json};
@@ -18,15 +19,6 @@ fn the_page_says_what_was_chosen() {
     assert!(!page.contains("would do"));
     assert!(page.contains(">2896.1<"));
     assert!(!page.contains("class=\"warning\""));
-}
-
-#[test]
-fn a_page_is_read_back_as_it_was_written() {
-    let record = Record::from_text(&Sample::described().0.to_string()).unwrap();
-    let page = page(&record, "a <title>", "version: 1");
-    let text = serde_json::to_string(&page).unwrap();
-    let read: Page = serde_json::from_str(&text).unwrap();
-    assert!(read == page && read.html().unwrap() == page.html().unwrap());
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use super::{shortened, unreadable};
 use crate::TableProfile;
 use std::path::PathBuf;
-use vaglio_core::Error;
+use vaglio_core::{Error, counted};
 
 /// Remedy for a cell that is not like the training rows.
 pub(super) const CORRECT: &str = "correct it, or leave it empty if it is missing";
@@ -49,6 +49,6 @@ pub(super) fn fault_error(name: &str, fault: InvalidCell, profile: &TableProfile
         let (column, file) = (name.to_owned(), Some(file));
         return Error::NonFinite { row: row + 1, column, value, count, file, remedy: None };
     };
-    let cells = if count == 1 { "1 such cell".to_owned() } else { format!("{count} such cells") };
+    let cells = counted(count, "such cell");
     unreadable(&file, format!("row {}, column `{name}`: `{value}` {wrong} ({cells}); {remedy}", row + 1))
 }

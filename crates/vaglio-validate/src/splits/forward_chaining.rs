@@ -1,6 +1,6 @@
 //! Forward chaining: later rows are predicted from earlier ones.
 
-use vaglio_core::{AnyResampling, Classes, Design, Error, Resampling, Result, Split, numbered, part};
+use vaglio_core::{AnyResampling, Classes, Design, Error, Resampling, Result, Split, counted, numbered, part};
 
 /// Forward chaining: the time is parted into one block more than there are folds, and every block but the first is predicted
 /// from what came before it.
@@ -89,8 +89,7 @@ impl Resampling for Forward {
     }
 
     fn sentence(&self) -> String {
-        let blocks = if self.folds == 1 { "1 block".into() } else { format!("{} blocks", self.folds) };
-        let points = |count: usize| if count == 1 { "1 point".into() } else { format!("{count} points") };
+        let (blocks, points) = (counted(self.folds, "block"), |count| counted(count, "point"));
         let gap =
             if self.gap > 0 { format!(" but for the {} just before it", points(self.gap)) } else { String::new() };
         let window = self.window.map_or_else(String::new, |window| format!(", of it the last {}", points(window)));

@@ -182,7 +182,7 @@ impl Sample {
     /// The page, unless the record is refused.
     pub fn page(&self) -> std::result::Result<String, String> {
         let record = Record::from_text(&self.0.to_string()).map_err(|refused| refused.to_string())?;
-        Ok(render(&record, "diabetes", "version: 1\ndata: {train: a<b.csv}\n").unwrap())
+        Ok(render(&record, "diabetes", "version: 1\ndata: {train: a<b.csv}\n"))
     }
 
     pub fn render(&self) -> String {

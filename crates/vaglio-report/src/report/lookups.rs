@@ -1,0 +1,112 @@
+//! Names, entries and titles of a record, and words that several sections share.
+
+use crate::record::{EntryRecord, LossName, PredictionRows, Record, SizePoint};
+use vaglio_core::{Absolute, Role, Squared, title};
+
+impl Record {
+    /// Entries of the path in order of increasing size.
+    pub(super) fn path_by_size(&self) -> Vec<&EntryRecord> {
+        let mut path: Vec<&EntryRecord> = self.path.iter().collect();
+        path.sort_by_key(|entry| entry.size);
+        path
+    }
+
+    /// Error rates of the model of one size, as far as they are known.
+    pub(super) fn rates_at(&self, size: usize) -> SizePoint {
+        self.report.curve.iter().find(|point| point.size == size).copied().unwrap_or_default()
+    }
+
+    /// Whether scores are in the units of the losses, so that both can be drawn on one axis.
+    pub(super) fn is_comparable(&self) -> bool {
+        // Records of earlier versions have no `standardized_target`.
+        let maps = self.pipeline.settings["preprocess"].as_array();
+        let is_scaled = maps.into_iter().flatten().any(|map| map["target"] == true);
+        self.pipeline.loss.is_some() && !is_scaled && self.pipeline.target_map.is_none()
+    }
+
+    /// Name of a column, or its index if no name is known.
+    pub(super) fn column_name(&self, index: usize) -> String {
+        let known = self.candidates.get(index).filter(|name| !name.is_empty());
+        known.map_or_else(|| format!("column {index}"), Clone::clone)
+    }
+
+    /// Whether a column is in the result.
+    pub(super) fn is_chosen(&self, index: usize) -> bool {
+        self.selected.iter().any(|column| column.index == index)
+    }
+
+    /// Names of the outputs: classes, or targets.
+    pub(super) fn outputs(&self) -> Vec<String> {
+        let names = match &self.data.classes {
+            Some(classes) if self.data.outputs > 1 => classes,
+            Some(_) => return vec![String::new()],
+            None => &self.data.targets,
+        };
+        let name = |k: usize| names.get(k).cloned().unwrap_or_else(|| format!("output {}", k + 1));
+        (0..self.data.outputs).map(name).collect()
+    }
+
+    /// The entry of the path that is the result.
+    pub(super) fn chosen_entry(&self) -> Option<&EntryRecord> {
+        self.path.iter().find(|entry| entry.size == self.selected.len())
+    }
+
+    /// Entry with the lowest finite value; of ties, the smallest subset.
+    pub(super) fn lowest(&self, value: fn(&EntryRecord) -> Option<f64>) -> Option<&EntryRecord> {
+        let known = self.path.iter().filter_map(|entry| Some((value(entry).and_then(finite)?, entry)));
+        known.min_by(|a, b| a.0.total_cmp(&b.0).then(a.1.size.cmp(&b.1.size))).map(|(_, entry)| entry)
+    }
+
+    /// Entry with the lowest score; of ties, the smallest subset.
+    pub(super) fn best_entry(&self) -> Option<&EntryRecord> {
+        self.lowest(|entry| Some(entry.score))
+    }
+
+    /// The score of the search as a phrase: `leave-one-out squared error`.
+    pub(super) fn score_title(&self) -> String {
+        let parts = &self.pipeline;
+        let criterion = title(Role::Criterion, &parts.criterion);
+        format!("{criterion} {}{}", parts.loss.as_ref().map_or("score", LossName::title), parts.scale())
+    }
+}
+
+impl PredictionRows {
+    /// Title of the figures from this source.
+    pub(super) fn title(self) -> &'static str {
+        match self {
+            PredictionRows::Nested => "nested",
+            PredictionRows::CrossValidation => "cross-validated",
+            PredictionRows::Test => "test",
+        }
+    }
+
+    /// The class in the style sheet.
+    pub(super) fn class(self) -> &'static str {
+        match self {
+            PredictionRows::CrossValidation => "cross",
+            other => other.title(),
+        }
+    }
+}
+
+impl LossName {
+    /// Title of an axis that shows this loss.
+    pub(super) fn axis_title(&self) -> String {
+        match self {
+            _ if self.is(&Squared) => "mean squared error".into(),
+            _ if self.is(&Absolute) => "mean absolute error".into(),
+            _ => self.title().into(),
+        }
+    }
+}
+
+/// Capitalizes the first letter of a text.
+pub fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
+/// Returns the number if it is finite.
+pub fn finite(number: f64) -> Option<f64> {
+    Some(number).filter(|number| number.is_finite())
+}

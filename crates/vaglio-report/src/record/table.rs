@@ -207,7 +207,9 @@ impl Record {
             .held_out_error(PredictionRows::CrossValidation)
             .zip(chosen.folds)
             .map(|(error, folds)| format!("{folds}-fold error {}{}", self.error_text(&error), splits(&chosen.splits)));
-        let test = self.held_out_error(PredictionRows::Test).map(|error| format!("test error {}, {}", self.error_text(&error), error.how));
+        let test = self
+            .held_out_error(PredictionRows::Test)
+            .map(|error| format!("test error {}, {}", self.error_text(&error), error.how));
         let nested = self.held_out_error(PredictionRows::Nested).zip(self.nested.as_ref()).map(|(error, nested)| {
             let shared = nested.jaccard.map(|j| format!(", mean Jaccard index {j:.2}")).unwrap_or_default();
             let (folds, splits) = (nested.folds, splits(&nested.splits));

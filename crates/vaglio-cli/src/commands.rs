@@ -2,13 +2,12 @@
 
 use crate::arguments::{ExportFormat, PredictArguments, RunArguments};
 use crate::bar::clear_bar;
-use crate::cluster;
 use crate::exit::Exit;
-use crate::failure::{CliError, LIMITED};
+use crate::failure::CliError;
 use crate::loaded_pipeline::LoadedPipeline;
 use crate::progress::TerminalProgress;
-use crate::signals::{self, INTERRUPTED};
 use crate::terminal::{aside, note, print, put, put_bytes, told_in_lines};
+use crate::{cluster, signals};
 use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
 use vaglio::ValidPipeline;
@@ -62,8 +61,8 @@ pub fn ended(outcome: RunOutcome, quiet: bool, json: bool, by_default: Option<St
         note(&format_args!("wrote {}", out.join("report.html").display()));
     }
     Ok(match outcome.record.stop_reason {
-        StopReason::Interrupted => Exit::from(INTERRUPTED),
-        reason if reason.is_partial() => Exit::from(LIMITED),
+        StopReason::Interrupted => Exit::INTERRUPTED,
+        reason if reason.is_partial() => Exit::LIMITED,
         _ => Exit::SUCCESS,
     })
 }

@@ -12,12 +12,10 @@ impl Exit {
     pub const SUCCESS: Exit = Exit(0);
     /// Failure of unknown kind.
     pub const FAILURE: Exit = Exit(1);
-}
-
-impl From<u8> for Exit {
-    fn from(code: u8) -> Self {
-        Exit(code)
-    }
+    /// End after a limit.
+    pub const LIMITED: Exit = Exit(5);
+    /// End after an interruption.
+    pub const INTERRUPTED: Exit = Exit(130);
 }
 
 impl From<ErrorClass> for Exit {

@@ -2,7 +2,6 @@
 
 use crate::arguments::Arguments;
 use crate::exit::Exit;
-use crate::signals::INTERRUPTED;
 use crate::terminal::{LONGEST, aside, told, told_in_lines};
 use clap::CommandFactory;
 use clap::error::{ContextKind, ContextValue};
@@ -11,9 +10,6 @@ use std::io::IsTerminal;
 use std::path::Path;
 use unicode_width::UnicodeWidthStr;
 use vaglio::core::{Error, SourceLocation, StopReason, acts, nearest, shown};
-
-/// Exit code after a limit.
-pub const LIMITED: u8 = 5;
 
 /// An error with a snippet of the lines it points to, if any.
 #[derive(Debug)]
@@ -45,8 +41,8 @@ impl CliError {
     pub fn report(&self) -> Exit {
         aside(&self.text());
         match self.error {
-            Error::Stopped(StopReason::Interrupted) => Exit::from(INTERRUPTED),
-            Error::Stopped(_) => Exit::from(LIMITED),
+            Error::Stopped(StopReason::Interrupted) => Exit::INTERRUPTED,
+            Error::Stopped(_) => Exit::LIMITED,
             _ => Exit::from(self.error.class()),
         }
     }

@@ -4,7 +4,6 @@ use crate::arguments::{IncompleteReason, Shard, ShardRun};
 use crate::bar::clear_bar;
 use crate::commands::{Done, ended, in_pool, pretty};
 use crate::exit::Exit;
-use crate::failure::LIMITED;
 use crate::loaded_pipeline::LoadedPipeline;
 use crate::progress::TerminalProgress;
 use crate::signals;
@@ -84,7 +83,7 @@ fn run(arguments: &ShardRun) -> Done {
     } else if !quiet {
         note(&line(&done));
     }
-    Ok(if done.state == ShardState::Done { Exit::SUCCESS } else { Exit::from(LIMITED) })
+    Ok(if done.state == ShardState::Done { Exit::SUCCESS } else { Exit::LIMITED })
 }
 
 fn status(folder: &Path, json: bool) -> Done {

@@ -1,6 +1,6 @@
 //! Handles interruptions.
 
-use crate::failure::LIMITED;
+use crate::exit::Exit;
 use crate::terminal::note;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -13,15 +13,12 @@ static ASKED: AtomicBool = AtomicBool::new(false);
 /// Whether the result is written, or the run has failed.
 static ENDED: AtomicBool = AtomicBool::new(false);
 
-/// Exit code after an interruption.
-pub const INTERRUPTED: u8 = 130;
-
 /// Installs the handler of interruptions (Ctrl-C). A computing run finishes its step after the first one and ends at
 /// once after the second; anything else ends at the first.
 pub fn listen() {
     let listen = ctrlc::set_handler(|| {
         if !RUNNING.load(Ordering::SeqCst) || ASKED.swap(true, Ordering::SeqCst) {
-            end(INTERRUPTED);
+            end(Exit::INTERRUPTED);
         }
         note(&"finishing this step; press again to stop now");
     });
@@ -54,16 +51,16 @@ pub fn end_at_the_latest(limit: Option<Duration>) {
         if !ENDED.load(Ordering::SeqCst) {
             let reason = if is_over() { StopReason::Limit } else { StopReason::Interrupted };
             note(&format_args!("the run was stopped, since {}; there is no result yet", reason.sentence()));
-            end(if is_over() { LIMITED } else { INTERRUPTED });
+            end(if is_over() { Exit::LIMITED } else { Exit::INTERRUPTED });
         }
     });
 }
 
 /// Ends the process and the programs that it started.
-fn end(code: u8) -> ! {
+fn end(exit: Exit) -> ! {
     #[cfg(feature = "external")]
     vaglio_external::end_programs();
-    std::process::exit(i32::from(code));
+    std::process::exit(i32::from(exit.0));
 }
 
 /// Grace period of a run after a stop, and polling interval for stops.

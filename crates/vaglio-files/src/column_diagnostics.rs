@@ -4,21 +4,20 @@
 //! some 5 ms; `vaglio explain` computes them then.
 
 pub(super) mod cells;
-pub(super) mod fold_weights;
 pub(super) mod residuals;
 pub(super) mod span;
 pub(super) mod step_trials;
 
-use super::TrainTest;
 use super::drop_column::{LEAST_WORK, PART};
-use super::evaluations::Evaluations;
-use super::run::Run;
+use super::evaluation::Evaluations;
+use super::run_context::Run;
+use super::train_test::TrainTest;
 use cells::{ReadCells, histogram};
-use fold_weights::constant_in;
 use span::ColumnSpan;
 use step_trials::StepTrials;
 use vaglio_core::{Design, Error, Feature, Result};
-use vaglio_pipeline::pipeline::{Evaluate, OuterFolds};
+use vaglio_pipeline::pipeline::Evaluate;
+use vaglio_pipeline::resampling::OuterFolds;
 use vaglio_pipeline::resampling::held_out_predictions::chosen_parts;
 use vaglio_pipeline::resampling::procedure::OuterSplits;
 use vaglio_pipeline::resampling::split_rule::TrainTestSplit;
@@ -148,6 +147,18 @@ pub(super) fn constant_columns(
     feature: Feature,
 ) -> ConstantIn {
     ConstantIn { choose: constant_in(design, choose, feature), nested: constant_in(design, nested, feature) }
+}
+
+/// Folds, from 1, with constant training values of a column. Cost at most O(rows · folds); the first rows of a
+/// varying column decide.
+fn constant_in(design: &Design, parts: &[TrainTestSplit], feature: Feature) -> Vec<usize> {
+    let column = design.column(feature);
+    let is_constant = |part: &TrainTestSplit| {
+        let mut values = part.training.iter().filter(|row| **row < design.rows()).map(|&row| column.get(row));
+        let first = values.next();
+        values.all(|value| Some(value) == first)
+    };
+    (1..).zip(parts).filter(|(_, part)| is_constant(part)).map(|(number, _)| number).collect()
 }
 
 /// The chosen column with the largest correlation, the first if tied.

@@ -1,37 +1,21 @@
 //! Compares predictions with the targets of a file.
 
+use super::file_model::FileModel;
 use super::lags::{ahead_of, later};
-use super::model_files::FileModel;
-use super::predictions::classes;
+use super::predictions::TargetComparison;
 use super::roles::check_weights;
 use super::series::numbers_of;
 use super::targets::encode;
-use vaglio_pipeline::pipeline::IntervalEnds;
-use vaglio_pipeline::pipeline::TablePredictions;
+use ndarray::Array2;
+use std::collections::HashMap;
+use vaglio_core::{Cells, Error, Result, Table, Task, select_rows};
+use vaglio_pipeline::pipeline::{IntervalEnds, TablePredictions};
 use vaglio_pipeline::resampling::Pooled;
 use vaglio_pipeline::resampling::loss_sums::TargetsAndPredictions;
 use vaglio_pipeline::resampling::path_predictions::weighing;
 use vaglio_pipeline::resampling::sample::clusters;
-
-use ndarray::Array2;
-use std::collections::HashMap;
-use vaglio_core::select_rows;
-use vaglio_core::{Cells, Error, Result, Table, Task};
 use vaglio_report::record::{Figures, LossName};
 use vaglio_tables::read::{ColumnFilter, Hint, ReadRequest, TableProfile, TableSource};
-
-/// Comparison of predictions with targets.
-#[derive(Debug, Clone, PartialEq)]
-pub struct TargetComparison {
-    /// The figures.
-    pub figures: Figures,
-    /// The model's loss, one of the figures.
-    pub loss: LossName,
-    /// Class labels, in the order of the confusion matrix.
-    pub classes: Vec<String>,
-    /// Share of rows whose target lies in its interval, per output.
-    pub coverage: Option<Vec<f64>>,
-}
 
 /// Remedy for missing targets in an error message.
 const NO_TARGET: &str =
@@ -113,7 +97,7 @@ impl FileModel<'_> {
         Ok(TargetComparison {
             figures: figures.with_output_names(&self.outputs),
             loss: LossName::from(&*observed.loss),
-            classes: classes(&self.task),
+            classes: self.classes(),
             coverage: intervals.map(|bounds| {
                 let of = |ends: &Array2<f64>| select_rows(ends, &judged);
                 let (lower, upper) = (of(&bounds.lower), of(&bounds.upper));

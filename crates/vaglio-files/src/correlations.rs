@@ -16,7 +16,10 @@ const PANEL: usize = 256;
 pub(super) struct ColumnCorrelations {
     /// Full matrix, if it is no larger than the columns themselves, or small.
     matrix: Option<Array2<f64>>,
-    redundancy: Option<f64>,
+    /// RED, the mean of |ρ_kl| over pairs of different columns; `None` for fewer than two.
+    ///
+    /// Z. Zhao, L. Wang, H. Liu, *Efficient spectral feature selection with minimum redundancy*, AAAI 2010.
+    pub redundancy: Option<f64>,
 }
 
 impl ColumnCorrelations {
@@ -55,14 +58,6 @@ impl ColumnCorrelations {
         let sum = pairs.map(|(_, r)| r.abs()).sum::<f64>();
         let redundancy = (matrix.nrows() > 1).then(|| sum / (size * (size - 1.0)));
         ColumnCorrelations { matrix: Some(matrix), redundancy }
-    }
-
-    /// RED, the mean of |ρ_kl| over pairs of different columns; `None` for fewer than two.
-    ///
-    /// # Reference
-    /// Z. Zhao, L. Wang, H. Liu, *Efficient spectral feature selection with minimum redundancy*, AAAI 2010.
-    pub fn redundancy(&self) -> Option<f64> {
-        self.redundancy
     }
 
     /// Lower triangle for a report: each column with those before it; empty for many columns.
@@ -110,6 +105,6 @@ mod tests {
         let columns: Vec<Vec<f64>> = all.iter().map(|&f| column(f)).collect();
         let pair = |k: usize, l: usize| columns[k].iter().zip(&columns[l]).map(|(a, b)| a * b).sum::<f64>().abs();
         let sum: f64 = all.iter().map(|&k| all.iter().filter(|&&l| l != k).map(|&l| pair(k, l)).sum::<f64>()).sum();
-        assert!((found.redundancy().unwrap() - sum / (600.0 * 599.0)).abs() < 1e-12);
+        assert!((found.redundancy.unwrap() - sum / (600.0 * 599.0)).abs() < 1e-12);
     }
 }

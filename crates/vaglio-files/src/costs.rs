@@ -1,8 +1,8 @@
 //! Costs of columns, and the frontier of loss over cost.
 
-use super::run::Run;
+use super::run_context::Run;
 use vaglio_core::Result;
-use vaglio_pipeline::selector::Selection;
+use vaglio_pipeline::resampling::Selection;
 use vaglio_report::record::{EntryRecord, FrontierPoint};
 
 /// Fills in every entry's cost and returns the losses that each cost buys, if columns have costs.

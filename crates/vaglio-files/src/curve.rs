@@ -1,9 +1,9 @@
 //! Losses of the models along a path, on training and on test rows.
 
-use super::run::Run;
+use super::run_context::Run;
 use ndarray::Array2;
 use vaglio_core::{Error, Loss, Measure, Model, PathEntry, Result, Squared, Task, ZeroOne};
-use vaglio_pipeline::final_model::{FinalModelCache, PredictionContext};
+use vaglio_pipeline::resampling::final_training::{FinalModelCache, PredictionContext};
 use vaglio_pipeline::resampling::path_predictions::{FoldTestRows, PathModels};
 use vaglio_report::record::{EntryRecord, SizePoint, variance};
 
@@ -25,7 +25,7 @@ pub(super) fn curve(run: Run<'_>, records: &mut [EntryRecord]) -> Result<Vec<Siz
     let classes = *prepared.train.task() != Task::Regression && loss.traits().measure != Measure::ZeroOne;
     let sizes: usize = path.entries.iter().map(|entry| entry.subset.len()).sum();
     let mut points = vec![SizePoint::default(); path.entries.len()];
-    let train = super::data::in_users_units(&prepared.train, prepared.target_units.as_deref())?;
+    let train = prepared.train_in_units()?;
     let problems = [(Some(&train), false), (prepared.test.as_ref(), true)];
     for (problem, is_test) in problems {
         let Some(problem) = problem.filter(|p| p.rows() as f64 * sizes as f64 <= MOST_WORK) else { continue };

@@ -1,79 +1,49 @@
 //! Builds a problem from files: columns by name, coded targets, maps fitted on training rows only.
 
-use super::column_types;
-use super::data_checks::{self, findings, steps};
+use super::data_checks::table_with_roles::TableWithRoles;
+use super::data_checks::{findings, steps};
 use super::holdout::set_aside;
-use super::intervals;
 use super::lags::{LagSpec, RowsWithLags, SeriesTable};
 use super::read_options::reading;
 use super::role_columns::RoleColumns;
 use super::roles::{Roles, assignment, check_weights};
 use super::rows::{taking_part, together};
-use super::single_precision;
-use super::target_file;
+use super::scratch::with_scratch;
+use super::train_test::TrainTest;
+use super::{column_types, target_file};
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use vaglio_core::{Error, MapFit, Problem, Result, Table, TargetUnits, Task};
+use vaglio_core::{Error, MapFit, Problem, Result, Table, Task};
 use vaglio_pipeline::maps::UnseenLevels;
-use vaglio_pipeline::pipeline::SavedReadOptions;
-use vaglio_pipeline::pipeline::{Files, ReadSpec, ValidPipeline};
+use vaglio_pipeline::pipeline::{Evaluate, Files, Precision, ReadSpec, SavedIntervals, ValidPipeline};
 use vaglio_pipeline::preprocess::{LabeledTable, Preprocessing};
 use vaglio_pipeline::resampling::sample::clusters;
 use vaglio_pipeline::resampling::{FittedProblem, Sample};
-use vaglio_report::record::{ColumnRun, LeftOutReason, LeftOutRows, Warning, WarningKind};
+use vaglio_report::record::{LeftOutReason, LeftOutRows, Warning, WarningKind};
 use vaglio_tables::read::{ColumnFilter, ColumnProfile, Digest, InferredType, ReadRequest, TableProfile, TableSource};
-use vaglio_tables::scratch::Scratch;
 
-/// The data of a run.
-#[derive(Debug)]
-pub struct TrainTest {
-    /// Training rows.
-    pub train: Problem,
-    /// Test rows with the same candidate columns, if any; targets in the user's units.
-    pub test: Option<Problem>,
-    /// The maps, fitted on the training rows.
-    pub maps: Vec<MapFit>,
-    /// Map and scale of each target, if any.
-    pub target_units: Option<Vec<TargetUnits>>,
-    /// Training rows of positive weight.
-    pub rows: usize,
-    /// Hash of the training files, possibly still being computed while the search runs.
-    pub digest: Digest,
-    /// Names of the target columns.
-    pub targets: Vec<String>,
-    /// Prediction horizons of the targets, in steps; empty if they are of the row itself.
-    pub horizons: Vec<usize>,
-    /// Rows of the training file that were split off as test rows, from 1 and increasing.
-    pub test_rows: Option<Vec<usize>>,
-    /// Rows left out, by reason.
-    pub left_out: Vec<LeftOutRows>,
-    /// Inferred use of the training file's columns.
-    pub columns: Vec<ColumnRun>,
-    /// Warnings from checks of the table.
-    pub findings: Vec<Warning>,
-    /// Settings for reading other files with these columns.
-    pub(crate) reading: SavedReadOptions,
-    /// Estimated training and test rows per row that was read, if these are a sample.
-    pub(crate) times: Option<[f64; 2]>,
-    /// The last training rows of each series, if maps use lags of a target.
-    pub(crate) history: Option<Table>,
-    /// Cluster of each test row.
-    pub(crate) test_clusters: Vec<u32>,
-    /// The training rows before the maps.
-    pub(crate) sample: Sample,
-    /// Original positions of the training rows, from 0, if rows were left out or reordered and no map changed them.
-    pub(crate) origins: Option<Vec<usize>>,
-    /// Original positions of the test rows, from 0, unless maps leave rows out.
-    pub(crate) test_numbers: Option<Vec<usize>>,
-    /// The test rows before the maps, kept if intervals are to be tested on them.
-    pub(crate) test_source: Option<(LabeledTable, Arc<Preprocessing>)>,
-    /// The scratch space that its columns may lie in.
-    pub(crate) scratch: Option<Scratch>,
+/// Reads, codes, splits and preprocesses the data of a pipeline.
+///
+/// # Errors
+/// Fails for: unreadable files; non-finite values; names and labels that the data do not have; text columns that no map
+/// accepts.
+pub fn prepare(pipeline: &ValidPipeline, folder: &Path) -> Result<TrainTest> {
+    let (data, scratch) = with_scratch(pipeline, folder, || prepared(pipeline, folder, false))?;
+    Ok(TrainTest { scratch, ..data })
+}
+
+/// Like [`prepare`], for the beginning of large files. Reads everything if the beginning is rejected, since a class or
+/// value may come later.
+///
+/// # Errors
+/// Returns the errors of [`prepare`].
+pub(super) fn prepare_sample(pipeline: &ValidPipeline, folder: &Path) -> Result<TrainTest> {
+    prepared(pipeline, folder, true).or_else(|_| prepare(pipeline, folder))
 }
 
 /// Prepares the data of a pipeline from whole tables, or from the beginning of large files.
-pub(super) fn prepared(pipeline: &ValidPipeline, folder: &Path, is_sample: bool) -> Result<TrainTest> {
+fn prepared(pipeline: &ValidPipeline, folder: &Path, is_sample: bool) -> Result<TrainTest> {
     let settings = pipeline.settings();
     let own = settings.data.as_ref().ok_or_else(|| Error::setting("data", "it is missing"))?;
     let opened = |files: &Files, read: &ReadSpec| {
@@ -96,7 +66,7 @@ pub(super) fn prepared(pipeline: &ValidPipeline, folder: &Path, is_sample: bool)
     roles.check_names(&header)?;
     let filter = ColumnFilter::except(roles.unread());
     let wanted = ReadRequest { filter, hints: column_types::hints(&roles), ..ReadRequest::default() };
-    let source = single_precision::kept(source, pipeline, &roles);
+    let source = in_precision(source, pipeline, &roles);
     let (table, mut profile, digest) = match is_sample {
         true => source.read(&wanted).map(|(table, profile)| (table, profile, Digest::known(String::new())))?,
         false => source.read_and_hash(&wanted)?,
@@ -136,7 +106,7 @@ pub(super) fn prepared(pipeline: &ValidPipeline, folder: &Path, is_sample: bool)
     };
     let rows = train.rows();
     let test_rows = test.as_ref().filter(|_| spec.test.is_none()).map(numbers_in_file);
-    let read = data_checks::TableWithRoles { roles: &roles, profile: &profile, train: &train, test: test.as_ref() };
+    let read = TableWithRoles { roles: &roles, profile: &profile, train: &train, test: test.as_ref() };
     let mut findings = findings(read, pipeline.budget());
     findings.extend(steps::steps(read, pipeline, is_gone, all.as_ref().map(|all| &all.table)));
     let lagged = lagged(pipeline)?;
@@ -176,7 +146,7 @@ pub(super) fn prepared(pipeline: &ValidPipeline, folder: &Path, is_sample: bool)
     if fitted.problem.names().is_empty() {
         return Err(Error::setting("data", "no column is left to select from"));
     }
-    intervals::check(settings.evaluation(), &fitted.problem)?;
+    check_intervals(settings.evaluation(), &fitted.problem)?;
     let has_intervals = settings.evaluation().intervals.is_some();
     let parts = ProblemParts {
         roles: &roles,
@@ -220,6 +190,34 @@ pub(super) fn prepared(pipeline: &ValidPipeline, folder: &Path, is_sample: bool)
         test_source,
         scratch: None,
     })
+}
+
+/// The training source, read in single precision from the start if the pipeline asks for it and there are no maps.
+fn in_precision(source: TableSource, pipeline: &ValidPipeline, roles: &Roles<'_>) -> TableSource {
+    let settings = pipeline.settings();
+    if settings.engine.precision == Precision::Double || !settings.preprocess.is_empty() {
+        return source;
+    }
+    let of_rows = roles.row_roles().into_iter().map(|(_, name)| name.to_owned());
+    let filters = roles.spec.filters().map(|(_, filter)| filter.column.clone());
+    source.in_single(&of_rows.chain(filters).chain(roles.spec.target.names().iter().cloned()).collect())
+}
+
+/// Rejects intervals that a problem does not support.
+///
+/// # Errors
+/// [`Error::Setting`] for classes, and for too few rows.
+fn check_intervals(evaluate: &Evaluate, problem: &Problem) -> Result<()> {
+    let Some(level) = evaluate.intervals else { return Ok(()) };
+    if *problem.task() != Task::Regression {
+        let message = format!(
+            "intervals are of numbers, and the task is {}; leave it out, and `vaglio predict --proba` gives probabilities",
+            problem.task().name()
+        );
+        return Err(Error::setting("evaluate.intervals", message));
+    }
+    let counts = |weights: &[f64]| weights.iter().filter(|weight| **weight > 0.0).count();
+    SavedIntervals::check_rows(level, problem.weights().map_or(problem.rows(), |weights| counts(weights)))
 }
 
 /// Inputs for preparing the test rows.
@@ -343,13 +341,4 @@ fn read_test(
     roles.check_complete(&table, &profile)?;
     let arranged = check_weights(roles.spec.weights.as_ref(), &table).and_then(|()| roles.order().arrange(table));
     Ok((arranged.map_err(|error| error.in_file(&path))?, profile, left_out))
-}
-
-/// The problem with its targets in the user's units.
-pub(super) fn in_users_units(problem: &Problem, units: Option<&[TargetUnits]>) -> Result<Problem> {
-    let mut targets = problem.targets().as_ref().clone();
-    for (mut target, units) in targets.rows_mut().into_iter().zip(units.unwrap_or_default()) {
-        target.mapv_inplace(|y| units.value(y));
-    }
-    problem.with_targets(targets)
 }

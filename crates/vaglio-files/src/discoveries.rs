@@ -1,11 +1,11 @@
 //! False-discovery control of columns, for `evaluate` and for sizes that it chose.
 
-use super::TrainTest;
-use super::evaluations::Evaluation;
+use super::evaluation::Evaluation;
+use super::train_test::TrainTest;
 use std::collections::HashMap;
 use vaglio_core::{Design, Feature, Result};
-use vaglio_pipeline::fdr::{DUMMIES, Discoveries, EXPERIMENTS, among, check_design, discoveries};
 use vaglio_pipeline::pipeline::Evaluate;
+use vaglio_pipeline::resampling::fdr::{DUMMIES, Discoveries, EXPERIMENTS, among, check_design, discoveries};
 use vaglio_pipeline::selector::ValidSelector;
 use vaglio_report::record::{ColumnVerdict, FalseDiscoveries, Verdict};
 use vaglio_search::Choose;
@@ -20,7 +20,7 @@ pub(super) const EVALUATION: Evaluation = Evaluation {
             (Some(rate), chosen) if chosen.is_none_or(|chosen| chosen.rate != rate) => {
                 let _entered = tracing::debug_span!("fdr").entered();
                 let among = among(selector, design);
-                let journal = watcher.journal();
+                let journal = &watcher.journal;
                 let found = journal.once("evaluate/fdr", || discoveries(selector, design, rate, &among, watcher));
                 found.map_err(|error| error.under("evaluate"))?
             }
@@ -45,7 +45,7 @@ pub(super) fn planned(
     if !chooses && evaluate.fdr.is_none() {
         return Ok(None);
     }
-    check_design(design, prepared.sample.is_ordered())
+    check_design(design, prepared.sample.ordered)
         .map_err(|error| error.under(if chooses { "search.choose" } else { "evaluate" }))?;
     let columns = among(selector, design).len();
     Ok(Some(format!("{EXPERIMENTS} experiments of {columns} columns beside at most {} dummies", DUMMIES * columns)))

@@ -5,10 +5,9 @@
 
 pub(super) mod exchanges;
 
-use super::evaluations::Evaluation;
-use super::plan::RunPlan;
-use super::plan::walks::SearchCounts;
-use super::run::Run;
+use super::evaluation::Evaluation;
+use super::repetitions::SearchCounts;
+use super::run_context::{Run, RunPlan};
 use exchanges::{Exchanges, Removals, exchange_flops, exchanges, removal_flops, work};
 use vaglio_core::{Design, Feature, Path, Result, SearchExtent};
 use vaglio_pipeline::pipeline::DropColumnBudget;
@@ -125,7 +124,7 @@ pub(super) fn record_importance(
     selected: &mut [SelectedRecord],
     watcher: &StageMonitor<'_>,
 ) -> Result<Option<WorthRecord>> {
-    let design = &design.stopping_at(watcher.sign().clone());
+    let design = &design.stopping_at(watcher.stop.clone());
     watcher.ends(|| try_columns(budget, selector, design, selected, watcher))?;
     let without = |is_known: fn(&SelectedRecord) -> bool| -> Vec<Feature> {
         selected.iter().filter(|column| !is_known(column)).map(|column| column.index).collect()

@@ -6,17 +6,17 @@ use super::column_diagnostics::cells::ReadCells;
 use super::column_diagnostics::span::{ColumnRegression, ColumnSpan};
 use super::column_diagnostics::step_trials::StepTrials;
 use super::column_diagnostics::{constant_columns, most_alike, parts_of};
+use super::data::prepare;
 use super::drop_column::exchanges::{Exchanges, Removals, additions};
 use super::drop_column::{SUBSTITUTES, best};
 use super::folder::read_resolved;
-use super::{TrainTest, prepare};
+use super::train_test::TrainTest;
 use serde_json::Value;
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::path::Path;
 use vaglio_core::{Design, Error, Feature, Result, Score, counted, short, shown};
 use vaglio_pipeline::pipeline::load;
-use vaglio_pipeline::resampling::choice::cross_validation;
 use vaglio_pipeline::resampling::split_rule::TrainTestSplit;
 use vaglio_report::record::{OutsideRecord, Record};
 use vaglio_search::{CrossValidation, Rules, Sign, SubsetScorer, wrong_signs};
@@ -52,7 +52,7 @@ pub fn explain(folder: &Path, names: &[String]) -> Result<String> {
     let design = selector.design(&prepared.train).map_err(located)?;
     let design = design.at_lambda(record.lambda.filter(|_| is_of_path(&record)));
     let chosen: Vec<Feature> = record.selected.iter().map(|column| column.index).collect();
-    let how = record.chosen.folds.zip(cross_validation(&selector));
+    let how = record.chosen.folds.zip(selector.cross_validation());
     let how = how.map(|(folds, (how, _))| CrossValidation { folds, ..how });
     let run = ExplainedRun {
         record: &record,

@@ -2,14 +2,12 @@
 
 mod tables;
 
-pub use vaglio_export::Language;
-
-use super::model_files::{FileModel, ModelFiles};
-use super::predictions::{PredictOptions, classes};
+use super::file_model::FileModel;
+use super::predictions::PredictOptions;
 use ndarray::ArrayView1;
 use std::path::{Path, PathBuf};
 use vaglio_core::{Error, Result, Task};
-use vaglio_export::{CellKind, Formulas, InputColumn, LabelRule, ModelSteps, equations};
+use vaglio_export::{CellKind, Formulas, InputColumn, LabelRule, Language, ModelSteps, equations};
 use vaglio_kernels::tolerance::TIED_PREDICTION;
 use vaglio_pipeline::pipeline::{ColumnType, SavedModel};
 use vaglio_report::record::Record;
@@ -46,7 +44,7 @@ pub fn export(run: &Path, to: ExportTo) -> Result<Vec<u8>> {
             let path = model_file(run);
             check_regular(&path)?;
             let model = SavedModel::read(&path)?;
-            language.write(&model.formulas(language)?)
+            language.write(&FileModel(&model).formulas().map_err(|part| language.refusal(&part))?)
         }
         ExportTo::Methods => Ok(Record::read(&record_file(run))?.methods().into_bytes()),
     }
@@ -105,7 +103,7 @@ impl FileModel<'_> {
 
     /// Rule for the class label; `None` for numbers.
     fn label_rule(&self) -> Option<LabelRule> {
-        let labels = classes(&self.task);
+        let labels = self.classes();
         let class = |scores: &[f64]| self.class_order.class_of(ArrayView1::from(scores));
         match (&self.task, &labels[..]) {
             (Task::Binary { .. }, [negative, positive]) => {

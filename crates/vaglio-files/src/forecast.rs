@@ -1,8 +1,7 @@
 //! Recursive forecasts: predictions replace unknown lagged targets.
 
-use super::history::RowOrderColumns;
-use super::history::{after, history};
-use super::model_files::FileModel;
+use super::file_model::FileModel;
+use super::history::{RowOrderColumns, after, history};
 use vaglio_core::{Cells, Error, Numbers, Result, Table, Task};
 use vaglio_pipeline::pipeline::SavedModel;
 

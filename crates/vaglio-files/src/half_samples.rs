@@ -1,9 +1,10 @@
 //! Complementary half-samples of the rows.
 
 use vaglio_core::{Result, numbered};
+use vaglio_pipeline::folds::FoldAssignment;
 use vaglio_pipeline::pipeline::Pairs;
+use vaglio_pipeline::resampling::Sample;
 use vaglio_pipeline::resampling::split_rule::{PIECES, SplitRule, TrainTestSplit};
-use vaglio_pipeline::resampling::{FoldAssignment, Sample};
 use vaglio_pipeline::selector::ValidSelector;
 use vaglio_search::shuffle::shuffled;
 

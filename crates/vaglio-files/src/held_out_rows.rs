@@ -1,12 +1,14 @@
 //! Predictions of held-out rows: their errors, and the calibration of class probabilities.
 
-use super::TrainTest;
-use super::evaluations::{Evaluation, Evaluations};
+use super::evaluation::{Evaluation, Evaluations};
 use super::reliability::{reliability, test_brier_score};
 use super::rows::stride;
-use super::run::Run;
+use super::run_context::Run;
+use super::train_test::TrainTest;
 use ndarray::ArrayView2;
 use vaglio_core::Result;
+use vaglio_pipeline::all_rows::FitFrom;
+use vaglio_pipeline::final_fit::train;
 use vaglio_pipeline::pipeline::{Calibration, CalibrationSource};
 use vaglio_pipeline::resampling::held_out_predictions::chosen_parts;
 use vaglio_pipeline::resampling::{self, OuterFoldFit, Pooled};
@@ -61,7 +63,7 @@ impl Evaluations {
     /// Returns the errors of [`vaglio_core::Model::predict`].
     pub fn record_predictions(&mut self, run: Run<'_>) -> Result<()> {
         let Run { prepared, selection, .. } = run;
-        self.record.test = run.test_figures()?;
+        self.record.test = test_figures(run)?;
         if let Some(test) = &mut self.record.test {
             test.brier = test_brier_score(prepared, self.calibration.as_ref(), selection.predictor())?;
         }
@@ -91,12 +93,16 @@ impl Evaluations {
         };
         Ok(held_out.map(of))
     }
+}
 
-    /// Held-out predictions whose positions in the sample are known; `None` if maps left rows out.
-    pub fn held_out_rows(&self) -> Option<(PredictionRows, &Pooled)> {
-        let known = self.held_out.as_ref().filter(|(_, pooled)| !pooled.places.is_empty());
-        known.map(|(from, pooled)| (*from, pooled))
-    }
+/// Figures on the test rows, with the loss of the empty model.
+fn test_figures(run: Run<'_>) -> Result<Option<Figures>> {
+    let Run { prepared, design, selection, .. } = run;
+    let loss = &*run.loss();
+    let Some(figures) = prepared.figures(selection.predictor(), loss)? else { return Ok(None) };
+    let empty = prepared.figures(&train(design, &[], selection.path.empty.lambda, FitFrom::Rows)?, loss)?;
+    let empty_loss = empty.map(|empty| empty.loss).filter(|loss| loss.is_finite());
+    Ok(Some(Figures { empty_loss, ..figures }))
 }
 
 /// Predictions of all rows, or of a limited number of evenly spaced ones.

@@ -3,6 +3,7 @@
 mod decisions;
 mod facts;
 mod notes;
+mod options;
 mod order;
 mod pipeline_text;
 mod test_rows;
@@ -12,62 +13,11 @@ use super::folder::relative;
 use super::plan::planned;
 use decisions::{Decisions, FOLDS};
 use facts::TableFacts;
-use std::path::{Path, PathBuf};
+pub use options::{Draft, InitOptions, TaskOption, TestOption};
+use std::path::Path;
 use vaglio_core::{Error, Result};
 use vaglio_pipeline::pipeline::{ReadSpec, load};
 use vaglio_tables::read::TableSource;
-
-/// Options of a new pipeline.
-#[derive(Debug, Clone, Default)]
-pub struct InitOptions {
-    /// Columns to predict; guessed if empty.
-    pub targets: Vec<String>,
-    /// Columns that are no features; detected if `None`.
-    pub exclude: Option<Vec<String>>,
-    /// Test rows; if `None`, a share is split off, or the rows that a column marks.
-    pub test: Option<TestOption>,
-    /// Type of the target; detected if `None`.
-    pub task: Option<TaskOption>,
-    /// Column of groups; detected if `None`.
-    pub groups: Option<String>,
-    /// Column of time; detected if `None`.
-    pub time: Option<String>,
-    /// Name of the pipeline file in messages.
-    pub name: Option<String>,
-}
-
-/// Source of test rows.
-#[derive(Debug, Clone, PartialEq)]
-pub enum TestOption {
-    /// A share of the rows is split off; none for 0.
-    Fraction(f64),
-    /// Another table.
-    File(PathBuf),
-}
-
-/// Type of a target.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum TaskOption {
-    /// Numbers.
-    Regression,
-    /// Classes.
-    Classification,
-}
-
-/// A drafted pipeline.
-#[derive(Debug)]
-pub struct Draft {
-    /// The text of the pipeline file.
-    pub text: String,
-    /// Decisions, one per line.
-    pub notes: Vec<String>,
-    /// The columns to predict.
-    pub targets: Vec<String>,
-    /// The columns that are no features.
-    pub excluded: Vec<String>,
-    /// The error if the pipeline does not run as it is.
-    pub fault: Option<Error>,
-}
 
 /// Drafts a pipeline in `folder` for a table, or for the files that match a pattern.
 ///

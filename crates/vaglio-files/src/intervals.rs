@@ -1,15 +1,12 @@
 //! Prediction intervals from outer folds.
 
-use super::TrainTest;
-use super::evaluations::Evaluation;
+use super::evaluation::Evaluation;
 use super::rows::stride;
+use super::train_test::TrainTest;
 use ndarray::Array2;
 use rayon::prelude::*;
-use vaglio_core::select_rows;
-use vaglio_core::{Error, Problem, Result, Task};
-use vaglio_pipeline::pipeline::Evaluate;
-use vaglio_pipeline::pipeline::bounds;
-use vaglio_pipeline::pipeline::{FoldModel, SavedIntervals};
+use vaglio_core::{Problem, Result, select_rows};
+use vaglio_pipeline::pipeline::{FoldModel, SavedIntervals, bounds};
 use vaglio_pipeline::resampling::OuterFoldFit;
 use vaglio_pipeline::resampling::path_predictions::FoldTestRows;
 use vaglio_report::record::Intervals;
@@ -25,27 +22,10 @@ pub(super) const EVALUATION: Evaluation = Evaluation::new("intervals", |run, fou
     Ok(())
 });
 
-/// Rejects intervals that a problem does not support.
-///
-/// # Errors
-/// [`Error::Setting`] for classes, and for too few rows.
-pub(super) fn check(evaluate: &Evaluate, problem: &Problem) -> Result<()> {
-    let Some(level) = evaluate.intervals else { return Ok(()) };
-    if *problem.task() != Task::Regression {
-        let message = format!(
-            "intervals are of numbers, and the task is {}; leave it out, and `vaglio predict --proba` gives probabilities",
-            problem.task().name()
-        );
-        return Err(Error::setting("evaluate.intervals", message));
-    }
-    let counts = |weights: &[f64]| weights.iter().filter(|weight| **weight > 0.0).count();
-    SavedIntervals::check_rows(level, problem.weights().map_or(problem.rows(), |weights| counts(weights)))
-}
-
 /// Computes intervals from the outer folds of the first repeat, and their record.
 ///
 /// # Errors
-/// [`Error::Setting`] for too few rows of positive weight; errors of prediction.
+/// [`vaglio_core::Error::Setting`] for too few rows of positive weight; errors of prediction.
 fn intervals(level: f64, outer: Vec<OuterFoldFit>, prepared: &TrainTest) -> Result<(SavedIntervals, Intervals)> {
     let first: Vec<OuterFoldFit> = outer.into_iter().filter(|fold| fold.repeat == 0).collect();
     let residuals: Vec<Vec<Vec<f64>>> = first.iter().map(residuals).collect();

@@ -57,8 +57,10 @@ fn begin(path: &Path, header: &JournalHeader) -> Result<OpenJournal> {
 /// Journal of a running run.
 pub(super) struct RunJournal {
     path: PathBuf,
-    known: HashMap<String, String>,
-    is_resumed: bool,
+    /// Pieces present on opening.
+    pub known: HashMap<String, String>,
+    /// Whether an earlier run began the journal.
+    pub is_resumed: bool,
     shared: Arc<BookState>,
     writer: Mutex<Option<JoinHandle<()>>>,
     /// Hash that the writer waits for first.
@@ -85,6 +87,7 @@ impl JournalFilter {
     }
 }
 
+#[derive(Default)]
 struct BookState {
     state: Mutex<JournalState>,
     changed: Condvar,
@@ -92,6 +95,7 @@ struct BookState {
     has_failed: AtomicBool,
 }
 
+#[derive(Default)]
 struct JournalState {
     begun: Option<OpenJournal>,
     /// Pieces waiting for the first line.
@@ -218,11 +222,7 @@ impl RunJournal {
         begin: impl FnOnce() -> Result<OpenJournal> + Send + 'static,
     ) -> Self {
         let path = out.join(NAME);
-        let state =
-            JournalState { begun: None, held: Vec::new(), waiting: String::new(), failure: None, is_over: false };
-        let (changed, over) = (Condvar::new(), Condvar::new());
-        let shared =
-            Arc::new(BookState { state: Mutex::new(state), changed, over, has_failed: AtomicBool::new(false) });
+        let shared = Arc::<BookState>::default();
         let writer = {
             let (shared, path) = (Arc::clone(&shared), path.clone());
             std::thread::spawn(move || {
@@ -238,16 +238,6 @@ impl RunJournal {
         };
         let (writer, keeps) = (Mutex::new(Some(writer)), JournalFilter::from_environment());
         RunJournal { path, known, is_resumed, shared, writer, data: None, keeps, remedy: "" }
-    }
-
-    /// Whether an earlier run began the journal.
-    pub fn is_resumed(&self) -> bool {
-        self.is_resumed
-    }
-
-    /// Pieces present on opening.
-    pub fn known(&self) -> &HashMap<String, String> {
-        &self.known
     }
 
     /// Whether pieces are kept at all.

@@ -4,7 +4,8 @@
 //! They consist of whole groups or series, stratified by class, in random order; time-ordered rows are taken nearest to
 //! the held-out rows first. All subsets are tested on the same rows.
 
-use super::evaluations::{Evaluation, RepetitionInput, Repetitions};
+use super::evaluation::Evaluation;
+use super::repetitions::{RepetitionInput, Repetitions};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use vaglio_core::{ErrorClass, Loss, Result, numbered, rows_by_label};
@@ -176,7 +177,7 @@ fn judged(loss: &dyn Loss, of_share: &[Vec<LearningCurvePoint>]) -> Result<Vec<L
 fn order(sample: &Sample, parting: &SplitRule, part: &TrainTestSplit, seed: u64) -> Vec<Vec<usize>> {
     let training = &part.training;
     let is_forward = parting.splits().is_some_and(|splits| splits.around_search(1).is_some());
-    if sample.is_ordered() || is_forward {
+    if sample.ordered || is_forward {
         return nearest(sample, part);
     }
     if let Some(labels) = sample.labels() {

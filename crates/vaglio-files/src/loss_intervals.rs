@@ -6,16 +6,13 @@ use vaglio_pipeline::resampling::{Choice, LEVEL};
 use vaglio_pipeline::selector::ValidSelector;
 use vaglio_report::record::{ComparisonColumns, LossDifference};
 
-/// Intervals of a chosen loss and of its differences to others.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) struct LossIntervals {
-    pub interval: Option<[f64; 2]>,
-    pub level: f64,
-    pub differences: Vec<LossDifference>,
-}
-
-/// Computes [`LossIntervals`]; `None` if the search was not cross-validated.
-pub(super) fn certainty(selector: &ValidSelector, task: &Task, chosen: &Choice) -> Option<LossIntervals> {
+/// Interval of the chosen loss with its level, and its differences to others; `None` if the search was not
+/// cross-validated.
+pub(super) fn certainty(
+    selector: &ValidSelector,
+    task: &Task,
+    chosen: &Choice,
+) -> Option<(Option<[f64; 2]>, Option<f64>, Vec<LossDifference>)> {
     let (how, losses) = (chosen.folds.as_ref()?, chosen.losses.as_ref()?);
     let loss = &*selector.loss(task);
     let level = how.interval.unwrap_or(LEVEL);
@@ -36,7 +33,7 @@ pub(super) fn certainty(selector: &ValidSelector, task: &Task, chosen: &Choice) 
         let (mean, interval) = own.bounded(loss, Some(&losses.at(size)?), gained, level)?;
         Some(LossDifference { against, size, mean, interval })
     });
-    Some(LossIntervals { interval, level, differences: differences.collect() })
+    Some((interval, interval.map(|_| level), differences.collect()))
 }
 
 #[cfg(test)]

@@ -1,10 +1,11 @@
 //! Estimates the memory of a run before its search.
 
-use super::TrainTest;
-use super::plan::walks::SearchCounts;
+use super::evaluations::search_counts;
+use super::repetitions::SearchCounts;
+use super::train_test::TrainTest;
 use vaglio_core::{Design, Error, Estimate, Result, SearchExtent};
+use vaglio_pipeline::memory_slots::MemorySlots;
 use vaglio_pipeline::pipeline::{Evaluate, ValidPipeline};
-use vaglio_pipeline::resampling::memory_slots::MemorySlots;
 use vaglio_pipeline::selector::ValidSelector;
 use vaglio_pipeline::selector::resource_estimates::{data_bytes, fit_bytes};
 use vaglio_tables::budget::{Budget, shown};
@@ -59,8 +60,7 @@ impl PeakMemory {
         design: &Design,
         evaluate: &Evaluate,
     ) -> Result<Self> {
-        let walks = SearchCounts::new(selector, design, &prepared.sample);
-        let walks = walks.with_evaluations(selector, &prepared.sample, evaluate);
+        let walks = search_counts(selector, design, &prepared.sample, evaluate);
         let (extent, estimate) = selector.extent_and_estimate(design, walks.lambdas)?;
         Ok(PeakMemory::new(prepared, design, &extent, &estimate).repeated(&walks))
     }

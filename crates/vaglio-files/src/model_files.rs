@@ -1,19 +1,21 @@
 //! Predictions and exports of saved models for files.
 
-use super::export::Language;
+use super::file_model::FileModel;
 use super::predictions::{PredictOptions, Predictions};
-use super::stream::Sink;
-use std::ops::Deref;
+#[cfg(feature = "parquet")]
+use super::predictions_parquet::ParquetRows;
+use super::stream::{ROWS, Sink};
 use std::path::Path;
 use vaglio_core::{Result, Table};
-use vaglio_export::Formulas;
+use vaglio_export::{Formulas, Language};
 use vaglio_pipeline::pipeline::SavedModel;
-use vaglio_tables::read::TableSource;
+use vaglio_tables::disk::{Destination, check_apart};
+use vaglio_tables::read::{TableSource, expanded};
 
 /// Predicts files and exports formulas with a [`SavedModel`].
 pub trait ModelFiles {
     /// Default number of rows that are predicted at a time.
-    const ROWS: usize = 1 << 16;
+    const ROWS: usize = ROWS;
 
     /// Predicts the rows of a table that has at least the columns `sources`, `series` and `time`; others are ignored.
     ///
@@ -104,7 +106,33 @@ impl ModelFiles for SavedModel {
     }
 
     fn predict_to_file(&self, data: &Path, beside: &PredictOptions, out: &Path) -> Result<Option<String>> {
-        FileModel(self).predict_to_file(data, beside, out)
+        check_apart_from_tables(out, [data])?;
+        let is_parquet = out.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("parquet"));
+        #[cfg(not(feature = "parquet"))]
+        if is_parquet {
+            let message = "this program was built without Parquet; write .csv or build with the feature `parquet`";
+            return Err(vaglio_core::Error::setting("--out", message));
+        }
+        #[cfg(feature = "parquet")]
+        if is_parquet {
+            let (mut file, beside) = (None, PredictOptions { typed: true, ..beside.clone() });
+            let figures = self.predict_in_batches(data, &beside, ROWS, &mut |predictions| {
+                let rows = match &mut file {
+                    Some(file) => file,
+                    None => file.insert(ParquetRows::open(out, predictions)?),
+                };
+                rows.put(predictions)
+            })?;
+            file.map_or(Ok(()), ParquetRows::finish)?;
+            return Ok(figures);
+        }
+        let mut file: Option<Destination> = None;
+        let figures = self.predict_in_batches(data, beside, ROWS, &mut |predictions| match &mut file {
+            Some(file) => file.put(predictions.more_csv()?.as_bytes()),
+            None => file.insert(Destination::open(out)?).put(predictions.to_csv()?.as_bytes()),
+        })?;
+        file.map_or(Ok(()), Destination::finish)?;
+        Ok(figures)
     }
 
     fn formulas(&self, language: Language) -> Result<Formulas> {
@@ -112,13 +140,12 @@ impl ModelFiles for SavedModel {
     }
 }
 
-/// Implementation of [`ModelFiles`].
-pub(super) struct FileModel<'m>(pub &'m SavedModel);
-
-impl Deref for FileModel<'_> {
-    type Target = SavedModel;
-
-    fn deref(&self) -> &SavedModel {
-        self.0
-    }
+/// Rejects an output that is one of the input tables, which may be patterns or folders.
+///
+/// # Errors
+/// [`vaglio_core::Error::Setting`] for `--out`; errors for a table that does not exist.
+pub fn check_apart_from_tables<'t>(out: &Path, tables: impl IntoIterator<Item = &'t Path>) -> Result<()> {
+    tables
+        .into_iter()
+        .try_for_each(|table| check_apart(out, expanded(table)?.into_iter().map(|file| ("the table", file))))
 }

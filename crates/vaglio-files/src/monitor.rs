@@ -6,26 +6,20 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 use vaglio_core::{Journal, Monitor, StopReason, StopSign};
 use vaglio_pipeline::pipeline::ValidPipeline;
-use vaglio_tables::budget::{Budget, resident_within};
-
-/// Limits of a run.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct RunLimits {
-    pub time: Option<Duration>,
-    pub memory: Budget,
-}
-
-/// The time and memory limits of a pipeline.
-pub(super) fn most(pipeline: &ValidPipeline) -> RunLimits {
-    RunLimits { time: pipeline.most_time(), memory: pipeline.budget() }
-}
+use vaglio_tables::budget::resident_within;
 
 /// Minimum interval between memory queries, in milliseconds.
 const ASKED: u64 = 10;
 
-/// Adds the run's journal and limits to a monitor; time counts from `start`. Memory is what the system reports, not an
-/// estimate.
-pub(super) fn limited<'o>(given: Monitor<'o>, book: &Arc<RunJournal>, start: Instant, most: RunLimits) -> Monitor<'o> {
+/// Adds the run's journal and the pipeline's limits to a monitor; time counts from `start`. Memory is what the system
+/// reports, not an estimate.
+pub(super) fn limited<'o>(
+    given: Monitor<'o>,
+    book: &Arc<RunJournal>,
+    start: Instant,
+    pipeline: &ValidPipeline,
+) -> Monitor<'o> {
+    let most = pipeline.budget().memory();
     let journal = if book.is_kept() { Journal::new(Arc::<RunJournal>::clone(book)) } else { Journal::default() };
     let book = Arc::clone(book);
     let (held, last) = (AtomicU64::new(0), AtomicU64::new(0));
@@ -33,14 +27,14 @@ pub(super) fn limited<'o>(given: Monitor<'o>, book: &Arc<RunJournal>, start: Ins
         let now = start.elapsed().as_millis() as u64;
         if now >= last.load(Ordering::Relaxed) + ASKED {
             last.store(now, Ordering::Relaxed);
-            held.fetch_max(resident_within(most.memory.memory()).unwrap_or(0), Ordering::Relaxed);
+            held.fetch_max(resident_within(most).unwrap_or(0), Ordering::Relaxed);
         }
-        held.load(Ordering::Relaxed) > most.memory.memory()
+        held.load(Ordering::Relaxed) > most
     };
     // A failed journal ends the run with its error.
     let stop = given.stop.or(move || book.has_failed().then_some(StopReason::Interrupted));
     let stop = stop.or(move || is_full().then_some(StopReason::Limit));
-    Monitor { observer: given.observer, journal, stop: timed(stop, start, most.time) }
+    Monitor { observer: given.observer, journal, stop: timed(stop, start, pipeline.most_time()) }
 }
 
 /// Adds a time limit to a stop sign, if there is one.

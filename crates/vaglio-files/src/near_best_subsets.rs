@@ -7,17 +7,16 @@
 //! held-out rows.
 
 use super::drop_column::exchanges::SwapDesign;
-use super::evaluations::Evaluation;
+use super::evaluation::Evaluation;
 use super::visited_subsets::visited_in_folds;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use std::time::Instant;
-use vaglio_core::select_rows;
-use vaglio_core::{Design, Error, Feature, HeldOut, NearBest, Result, SearchExtent};
+use vaglio_core::{Design, Error, Feature, HeldOut, NearBest, Result, SearchExtent, select_rows};
 use vaglio_pipeline::resampling::loss_sums::{EVERY, TargetsAndPredictions};
 use vaglio_pipeline::resampling::pool::in_turn;
-use vaglio_pipeline::resampling::{LossSums, Sample, StageMonitor};
-use vaglio_pipeline::selector::{Selection, ValidSelector};
+use vaglio_pipeline::resampling::{LossSums, Sample, Selection, StageMonitor};
+use vaglio_pipeline::selector::ValidSelector;
 use vaglio_report::record::{AlternativeRecord, AlternativesRecord, NestedEvaluation, SelectedRecord};
 use vaglio_search::{Alternatives, Exhaustive, ScoreMargin, Search, SubsetScorer};
 use vaglio_validate::predicted_held_out;
@@ -68,9 +67,9 @@ impl SubsetSources<'_> {
     /// Returns the errors of the criterion's scores and of the maps. Returns [`Error::Setting`] for
     /// `evaluate.alternatives.within` if a standard error is asked for and not available.
     fn near_best(self, asked: &Alternatives, watcher: &StageMonitor<'_>) -> Result<Option<AlternativesRecord>> {
-        let design = &self.design.stopping_at(watcher.sign().clone());
+        let design = &self.design.stopping_at(watcher.stop.clone());
         let (sources, selector) = (SubsetSources { design, ..self }, self.selector);
-        watcher.journal().once("alternatives", || {
+        watcher.journal.once("alternatives", || {
             if let Some(listing) =
                 listing(selector, asked).filter(|search| search.check(&**selector.criterion(), design).is_ok())
             {
@@ -200,7 +199,7 @@ fn by_all_subsets(
     watcher: &StageMonitor<'_>,
 ) -> Result<Option<AlternativesRecord>> {
     watcher.stage("alternatives", 1);
-    let mut member = watcher.member(watcher.journal().within("alternatives"), 0);
+    let mut member = watcher.member(watcher.journal.within("alternatives"), 0);
     let path = selector.search_on(design, Instant::now(), None, &mut member.monitor())?.path;
     watcher.end_piece(0);
     if path.stop_reason.is_partial() {

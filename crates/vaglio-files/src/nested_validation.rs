@@ -1,14 +1,15 @@
 //! Nested cross-validation: repeats the whole selection in outer folds.
 
-use super::column_diagnostics::fold_weights::OuterWeights;
-use super::evaluations::{Evaluation, RepetitionInput, Repetitions};
+use super::evaluation::Evaluation;
+use super::fold_weights::OuterWeights;
 use super::paired_losses::paired;
-use super::run::Run;
-use std::collections::{HashMap, HashSet};
+use super::repetitions::{RepetitionInput, Repetitions};
+use super::run_context::Run;
+use std::collections::HashSet;
 use vaglio_core::Result;
 use vaglio_pipeline::resampling::procedure::OuterSplits;
 use vaglio_pipeline::resampling::{Jobs, LEVEL, LossSums, OuterFoldFit, OuterFoldLosses, Pooled, StageMonitor, outer};
-use vaglio_report::record::{ComparisonColumns, Figures, Frequency, LossDifference, NestedEvaluation, OuterFold};
+use vaglio_report::record::{ComparisonColumns, Figures, LossDifference, NestedEvaluation, OuterFold};
 
 /// Nested cross-validation, which prediction intervals need as well.
 pub(super) const EVALUATION: Evaluation = Evaluation {
@@ -87,8 +88,8 @@ fn nested(run: Run<'_>, outer: &[OuterFoldFit]) -> Result<NestedEvaluation> {
         empty_loss,
         figures: Figures { loss: value, standard_error, empty_loss: Some(empty_loss), ..figures },
         per_fold: per_fold.collect(),
-        frequency: frequency(&sets, run.origins.names),
-        by_source: run.origins.frequency(&sets),
+        frequency: run.origins.frequency(&sets),
+        by_source: run.origins.source_frequency(&sets),
         jaccard: jaccard(&sets),
         intervals: None,
         paired: Some(paired(outer, loss)),
@@ -97,24 +98,6 @@ fn nested(run: Run<'_>, outer: &[OuterFoldFit]) -> Result<NestedEvaluation> {
         level: bounded.map(|_| level),
         difference: less,
     })
-}
-
-/// Selection frequency of each name over the sets, most frequent first, then in candidate order.
-pub(super) fn frequency(sets: &[HashSet<String>], names: &[String]) -> Vec<Frequency> {
-    let places: HashMap<&String, usize> = names.iter().enumerate().map(|(place, name)| (name, place)).collect();
-    let mut counts: HashMap<&String, usize> = HashMap::new();
-    sets.iter().flatten().for_each(|name| *counts.entry(name).or_default() += 1);
-    let mut counted: Vec<(usize, Option<usize>, &String)> =
-        counts.into_iter().map(|(name, count)| (count, places.get(name).copied(), name)).collect();
-    counted.sort_by(|a, b| {
-        b.0.cmp(&a.0).then(a.1.unwrap_or(usize::MAX).cmp(&b.1.unwrap_or(usize::MAX))).then(a.2.cmp(b.2))
-    });
-    let frequency = |(count, index, name): (usize, Option<usize>, &String)| Frequency {
-        index,
-        name: name.clone(),
-        share: count as f64 / sets.len() as f64,
-    };
-    counted.into_iter().map(frequency).collect()
 }
 
 /// Mean Jaccard index |A ∩ B| / |A ∪ B| over pairs; two empty sets are equal.
@@ -144,14 +127,5 @@ mod tests {
         );
         assert_eq!(jaccard(&[set(&[]), set(&[])]), Some(1.0));
         assert_eq!(jaccard(&[set(&["a"])]), None);
-    }
-
-    #[test]
-    fn columns_are_counted_the_most_frequent_first() {
-        let names = ["a", "b", "c"].map(str::to_owned);
-        let counted = frequency(&[set(&["c", "b"]), set(&["b", "a"])], &names);
-        let told: Vec<(&str, f64)> = counted.iter().map(|f| (f.name.as_str(), f.share)).collect();
-        assert_eq!(told, [("b", 1.0), ("a", 0.5), ("c", 0.5)]);
-        assert_eq!(counted[0].index, Some(1));
     }
 }

@@ -1,7 +1,6 @@
 //! Source columns of candidates that maps made.
 
-use super::TrainTest;
-use super::nested_validation::frequency;
+use super::train_test::TrainTest;
 use std::collections::{HashMap, HashSet};
 use std::slice::from_ref;
 use vaglio_core::Design;
@@ -10,7 +9,7 @@ use vaglio_report::record::{Frequency, MadeColumns};
 
 /// Candidates of a run on all rows, and the maps that made them.
 pub(super) struct Origins<'p> {
-    pub names: &'p [String],
+    names: &'p [String],
     /// `None` if no map made candidates under new names, or if the learner makes its own features.
     chain: Option<MapChain<'p>>,
 }
@@ -49,8 +48,13 @@ impl<'p> Origins<'p> {
         made
     }
 
-    /// Selection frequency of each data column over the sets; empty if candidates are data columns.
+    /// Selection frequency of each candidate over the sets.
     pub fn frequency(&self, sets: &[HashSet<String>]) -> Vec<Frequency> {
+        frequency(sets, self.names)
+    }
+
+    /// Selection frequency of each data column over the sets; empty if candidates are data columns.
+    pub fn source_frequency(&self, sets: &[HashSet<String>]) -> Vec<Frequency> {
         let Some(chain) = self.chain else { return Vec::new() };
         let of_set = |set: &HashSet<String>| set.iter().flat_map(|name| chain.sources(from_ref(name))).collect();
         let of_sets: Vec<HashSet<String>> = sets.iter().map(of_set).collect();
@@ -58,5 +62,38 @@ impl<'p> Origins<'p> {
             .into_iter()
             .map(|frequency| Frequency { index: None, ..frequency })
             .collect()
+    }
+}
+
+/// Selection frequency of each name over the sets, most frequent first, then in candidate order.
+fn frequency(sets: &[HashSet<String>], names: &[String]) -> Vec<Frequency> {
+    let places: HashMap<&String, usize> = names.iter().enumerate().map(|(place, name)| (name, place)).collect();
+    let mut counts: HashMap<&String, usize> = HashMap::new();
+    sets.iter().flatten().for_each(|name| *counts.entry(name).or_default() += 1);
+    let mut counted: Vec<(usize, Option<usize>, &String)> =
+        counts.into_iter().map(|(name, count)| (count, places.get(name).copied(), name)).collect();
+    counted.sort_by(|a, b| {
+        b.0.cmp(&a.0).then(a.1.unwrap_or(usize::MAX).cmp(&b.1.unwrap_or(usize::MAX))).then(a.2.cmp(b.2))
+    });
+    let frequency = |(count, index, name): (usize, Option<usize>, &String)| Frequency {
+        index,
+        name: name.clone(),
+        share: count as f64 / sets.len() as f64,
+    };
+    counted.into_iter().map(frequency).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_are_counted_the_most_frequent_first() {
+        let set = |names: [&str; 2]| names.map(str::to_owned).into_iter().collect::<HashSet<String>>();
+        let names = ["a", "b", "c"].map(str::to_owned);
+        let counted = frequency(&[set(["c", "b"]), set(["b", "a"])], &names);
+        let told: Vec<(&str, f64)> = counted.iter().map(|f| (f.name.as_str(), f.share)).collect();
+        assert_eq!(told, [("b", 1.0), ("a", 0.5), ("c", 0.5)]);
+        assert_eq!(counted[0].index, Some(1));
     }
 }

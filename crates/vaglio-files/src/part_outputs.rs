@@ -1,8 +1,8 @@
 //! Outputs that parts of a run report besides scores and models.
 
-use super::run::Run;
+use super::run_context::Run;
 use vaglio_core::{Error, Journal, MapFit, Result, Role};
-use vaglio_pipeline::selector::Selection;
+use vaglio_pipeline::resampling::Selection;
 use vaglio_report::record::{FoundByMap, FoundRecord};
 
 /// Collects the outputs of every part.

@@ -1,6 +1,7 @@
 //! Permutation test: repeats the whole selection on shuffled targets.
 
-use super::evaluations::{Evaluation, RepetitionInput, Repetitions};
+use super::evaluation::Evaluation;
+use super::repetitions::{RepetitionInput, Repetitions};
 use vaglio_core::Result;
 use vaglio_pipeline::resampling::procedure::FoldSelection;
 use vaglio_pipeline::resampling::walks::said_of;

@@ -4,40 +4,34 @@
 //! metadata. If the sample is rejected, everything is read, since a class may come late. Estimates use `planned_rows`,
 //! so that engine, memory and work are those of all rows, and the run decides likewise. Nothing is searched.
 
-pub(super) mod walks;
-
-use super::TrainTest;
-use super::drop_column;
-use super::evaluations::EVALUATIONS;
+use super::data::prepare_sample;
+use super::evaluations::{EVALUATIONS, search_counts};
 use super::hold_out_warnings::single_rows;
 use super::memory::PeakMemory;
-use super::prepare_sample;
+use super::run_context::RunPlan;
 use super::scratch::with_scratch;
-use super::shapley;
-use super::shard::WorkUnits;
+use super::train_test::TrainTest;
+use super::work_units::WorkUnits;
+use super::{drop_column, shapley};
 use std::fmt::Write;
 use std::path::Path;
 use std::time::{Duration, Instant};
 use vaglio_core::{
-    Criterion, Design, Error, Estimate, HeldOut, Result, SearchExtent, StopSign, counted, short, shown, significant,
+    Criterion, Design, Error, HeldOut, Result, SearchExtent, StopSign, counted, short, shown, significant,
 };
-use vaglio_pipeline::pipeline::{Evaluate, OuterFolds, ValidPipeline};
-use vaglio_pipeline::resampling::choice::cross_validation;
+use vaglio_pipeline::pipeline::ValidPipeline;
 use vaglio_pipeline::resampling::validation::{parting, unvalidated};
 use vaglio_pipeline::selector::resource_estimates::data_bytes;
 use vaglio_pipeline::selector::{ValidSelector, takes_lambda_of_all};
 use vaglio_pipeline::tune::ScoredSelection;
 use vaglio_report::record::{Warning, left_out_rows};
 use vaglio_tables::budget::resident;
-use walks::SearchCounts;
 
 /// Assumed flops per second.
 const PACE: f64 = 2e9;
 /// Time limit of the learner's map on the rows read, and fallback numbers of rows.
 const MADE: Duration = Duration::from_millis(400);
 const FEWER: [usize; 2] = [200, 10];
-/// Assumed size of a result.
-const RESULT: usize = 10;
 
 /// Describes the run for people: data, engine with reason, searches, λ, folds, work and memory.
 ///
@@ -63,11 +57,15 @@ pub(super) fn planned(pipeline: &ValidPipeline, folder: &Path) -> Result<(String
         lines.put("work", "unknown: the map of the learner takes longer than a second on ten rows");
         return Ok((lines.0, None));
     };
-    let plan = RunPlan::new(pipeline, &selector, &prepared, &design)?;
+    let walks = search_counts(&selector, &design, &prepared.sample, pipeline.settings().evaluation());
+    let soon = StopSign::default().or_after(Instant::now(), MADE);
+    let (extent, estimate) = selector.extent_and_estimate(&design.stopping_at(soon), walks.lambdas)?;
+    let (selector, prepared, design) = (&selector, &prepared, &design);
+    let plan = RunPlan { pipeline, selector, prepared, design, walks, extent, estimate };
     plan.data(&mut lines);
     plan.parts(&mut lines);
     plan.search(&mut lines)?;
-    let unvalidated = unvalidated(&selector, &prepared.sample)?;
+    let unvalidated = unvalidated(selector, &prepared.sample)?;
     unvalidated.iter().for_each(|warning| lines.put("warning", &warning.message));
     plan.evaluations(&mut lines)?;
     plan.lambda(&mut lines);
@@ -86,48 +84,7 @@ impl Lines {
     }
 }
 
-/// A run before its search: design, extent and estimated work.
-pub(super) struct RunPlan<'p> {
-    pipeline: &'p ValidPipeline,
-    pub selector: &'p ValidSelector,
-    pub prepared: &'p TrainTest,
-    pub design: &'p Design,
-    pub walks: SearchCounts,
-    pub extent: SearchExtent,
-    estimate: Estimate,
-}
-
-impl<'p> RunPlan<'p> {
-    fn new(
-        pipeline: &'p ValidPipeline,
-        selector: &'p ValidSelector,
-        prepared: &'p TrainTest,
-        design: &'p Design,
-    ) -> Result<Self> {
-        let walks = SearchCounts::new(selector, design, &prepared.sample);
-        let walks = walks.with_evaluations(selector, &prepared.sample, pipeline.settings().evaluation());
-        let soon = StopSign::default().or_after(Instant::now(), MADE);
-        let (extent, estimate) = selector.extent_and_estimate(&design.stopping_at(soon), walks.lambdas)?;
-        Ok(RunPlan { pipeline, selector, prepared, design, walks, extent, estimate })
-    }
-
-    pub fn evaluate(&self) -> &Evaluate {
-        self.pipeline.settings().evaluation()
-    }
-
-    /// Describes the splits of outer folds.
-    ///
-    /// # Errors
-    /// Returns the errors of the splits.
-    pub fn split_sentence(&self, how: Option<OuterFolds>) -> Result<Option<String>> {
-        how.map(|how| Ok(how.parting(self.selector, &self.prepared.sample)?.sentence())).transpose()
-    }
-
-    /// Assumed size of the result.
-    pub fn result(&self) -> usize {
-        self.extent.largest.min(RESULT)
-    }
-
+impl RunPlan<'_> {
     fn data(&self, lines: &mut Lines) {
         let RunPlan { pipeline, prepared, design, .. } = self;
         let [times, of_test] = prepared.times.unwrap_or([1.0, 1.0]);
@@ -294,7 +251,7 @@ impl<'p> RunPlan<'p> {
     /// Describes the splits that choose, and the evaluations.
     fn evaluations(&self, lines: &mut Lines) -> Result<()> {
         let (selector, sample) = (self.selector, &self.prepared.sample);
-        if let Some((how, is_written)) = cross_validation(selector) {
+        if let Some((how, is_written)) = selector.cross_validation() {
             lines.put("choose", parting(selector, sample, &how, is_written)?.sentence());
         }
         for evaluation in EVALUATIONS {

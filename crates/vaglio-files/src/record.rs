@@ -1,27 +1,22 @@
 //! Builds the record of a run, `selection.json`.
 
-use super::TrainTest;
 use super::correlations::ColumnCorrelations;
-use super::costs;
 use super::curve::curve;
 use super::hold_out_warnings::{single_rows, without_gap};
 use super::loss_intervals::certainty;
-use super::run::Run;
-use super::single_precision;
+use super::run_context::Run;
 use super::step_figures::step_figures;
-use vaglio_core::{Design, Error, Feature, Loss, Model, Result, Stage, Task, counted};
-use vaglio_pipeline::all_rows::FitFrom;
-use vaglio_pipeline::final_fit::train;
+use super::train_test::TrainTest;
+use super::{costs, single_precision};
+use vaglio_core::{Design, Feature, Result, Stage, counted};
 use vaglio_pipeline::final_model::FittedFinalModel;
 use vaglio_pipeline::maps::MapChain;
 use vaglio_pipeline::pipeline::ValidPipeline;
-use vaglio_pipeline::resampling::Pooled;
-use vaglio_pipeline::resampling::path_predictions::FoldTestRows;
-use vaglio_pipeline::selector::Selection;
+use vaglio_pipeline::resampling::Selection;
 use vaglio_pipeline::tune::TuningResult;
 use vaglio_report::record::{
     AlternativesRecord, Cell, ChartData, ChosenRecord, DataRecord, DeclinedColumns, EntryRecord, ExcludedRecord,
-    Figures, FinalModelRecord, FoundRecord, LossName, PartNames, PerOutput, Record, SCHEMA, Seconds, SelectedRecord,
+    FinalModelRecord, FoundRecord, LossName, PartNames, PerOutput, Record, SCHEMA, Seconds, SelectedRecord,
     StageRecord, Status, StepRecord, TunedSettings, Warning, WarningKind, recorded,
 };
 use vaglio_search::Judge;
@@ -29,7 +24,7 @@ use vaglio_search::Judge;
 /// Builds the record of a selection, without further computation.
 ///
 /// # Errors
-/// [`Error::Numerical`] for settings that cannot be written.
+/// [`vaglio_core::Error::Numerical`] for settings that cannot be written.
 pub(super) fn record(run: Run<'_>, tuned: Option<TuningResult>) -> Result<Record> {
     let Run { prepared, design, selection, .. } = run;
     let Selection { path, names, .. } = selection;
@@ -109,7 +104,7 @@ pub(super) fn record_path(run: Run<'_>, record: &mut Record) -> Result<()> {
     record.frontier = costs::frontier(run, &mut record.path)?;
     let correlations = ColumnCorrelations::new(design, path.result().map_or(&[][..], |entry| &entry.subset));
     let is_geometric = selection.alpha.is_some() || path.steps.iter().any(|step| step.knot.is_some());
-    record.redundancy = correlations.redundancy().filter(|_| is_geometric);
+    record.redundancy = correlations.redundancy.filter(|_| is_geometric);
     record.report.correlations = correlations.shown();
     if let Some(single) = single_precision::rounding(run)? {
         record.numerics.get_or_insert_default().single = Some(single);
@@ -122,6 +117,7 @@ fn chosen(run: Run<'_>) -> ChosenRecord {
     let chosen = &selection.chosen;
     let is_complete = !selection.path.stop_reason.is_partial();
     let certainty = is_complete.then(|| certainty(selector, prepared.sample.task(), chosen)).flatten();
+    let (interval, level, differences) = certainty.unwrap_or_default();
     let folds = chosen.folds.as_ref();
     ChosenRecord {
         by: chosen.by,
@@ -136,9 +132,9 @@ fn chosen(run: Run<'_>) -> ChosenRecord {
         folds: folds.map(|how| how.folds),
         repeats: folds.map(|how| how.repeats),
         splits: folds.and_then(|how| how.splits.as_ref()).map(|splits| splits.sentence()),
-        interval: certainty.as_ref().and_then(|certainty| certainty.interval),
-        level: certainty.as_ref().filter(|certainty| certainty.interval.is_some()).map(|certainty| certainty.level),
-        differences: certainty.map(|certainty| certainty.differences).unwrap_or_default(),
+        interval,
+        level,
+        differences,
         declined: chosen.declined.as_ref().map(|declined| DeclinedColumns {
             size: declined.cell.size,
             columns: declined.subset.iter().map(|&feature| selection.name(feature)).collect(),
@@ -305,46 +301,4 @@ pub(super) fn warnings(run: Run<'_>, steps: &[StepRecord]) -> Vec<Warning> {
         warnings.push(Warning::new(WarningKind::Tuned, message));
     }
     warnings
-}
-
-impl TrainTest {
-    /// Figures of a model on the test rows, in the target's units; `None` without test rows.
-    ///
-    /// # Errors
-    /// Returns the errors of [`Model::predict`]; [`Error::Shape`] if no test row has positive weight.
-    pub fn figures(&self, model: &Model, loss: &dyn Loss) -> Result<Option<Figures>> {
-        let Some(held) = self.test_rows() else { return Ok(None) };
-        let predictions = held.predicted(model)?;
-        held.compare(model, &predictions, |c| {
-            if c.weights.is_some_and(|counts| counts.iter().all(|count| *count == 0.0)) {
-                return Err(Error::Shape("no test row counts: no series is longer than the learner's warm-up".into()));
-            }
-            let classes = self.train.class_order();
-            let figures = Pooled::new(std::iter::once(c))?.figures(classes.as_ref(), loss, 1);
-            Ok(Some(figures.with_output_names(held.problem.target_names())))
-        })
-    }
-
-    /// The test rows, if there are any.
-    pub(super) fn test_rows(&self) -> Option<FoldTestRows<'_>> {
-        let held = FoldTestRows::new(self.test.as_ref()?, self.target_units.as_deref(), &self.train);
-        Some(FoldTestRows { clusters: Some(&self.test_clusters), ..held })
-    }
-
-    /// Whether targets are numeric.
-    pub(super) fn is_regression(&self) -> bool {
-        *self.train.task() == Task::Regression
-    }
-}
-
-impl Run<'_> {
-    /// Figures on the test rows, with the loss of the empty model.
-    pub(super) fn test_figures(self) -> Result<Option<Figures>> {
-        let Run { prepared, design, selection, .. } = self;
-        let loss = &*self.loss();
-        let Some(figures) = prepared.figures(selection.predictor(), loss)? else { return Ok(None) };
-        let empty = prepared.figures(&train(design, &[], selection.path.empty.lambda, FitFrom::Rows)?, loss)?;
-        let empty_loss = empty.map(|empty| empty.loss).filter(|loss| loss.is_finite());
-        Ok(Some(Figures { empty_loss, ..figures }))
-    }
 }

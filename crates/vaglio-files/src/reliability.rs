@@ -3,10 +3,9 @@
 //! The saved model's logistic maps are fitted on all held-out rows. Here, each fold uses maps fitted on the other
 //! folds, so that no row affects its own probability.
 
-use super::TrainTest;
+use super::train_test::TrainTest;
 use ndarray::Array2;
-use vaglio_core::select_rows;
-use vaglio_core::{Model, Result};
+use vaglio_core::{Model, Result, select_rows};
 use vaglio_pipeline::pipeline::{Calibration, CalibrationSource};
 use vaglio_pipeline::resampling::Pooled;
 use vaglio_report::record::{PredictionRows, ReliabilityRecord, brier};

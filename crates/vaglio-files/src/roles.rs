@@ -4,8 +4,7 @@ use super::series::{SeriesOrder, numbers_of};
 use serde_json::Value;
 use std::collections::HashSet;
 use vaglio_core::{Cells, Criterion, Error, Result, Table};
-use vaglio_pipeline::pipeline::Settings;
-use vaglio_pipeline::pipeline::{ColumnType, DataSpec, MissingTarget, Names, TargetSpec};
+use vaglio_pipeline::pipeline::{ColumnType, DataSpec, MissingTarget, Names, Settings, TargetSpec};
 use vaglio_search::Choose;
 use vaglio_tables::read::TableProfile;
 

@@ -1,31 +1,33 @@
 //! Runs a pipeline: prepare, select, fit, evaluate, write.
 
 use super::column_diagnostics::record_columns;
+use super::data::prepare;
 use super::discoveries::planned;
 use super::drop_column::flops_allowed;
-use super::evaluations::{Evaluations, RepetitionInput, SearchedRows};
+use super::evaluation::Evaluations;
+use super::file_model::FileModel;
 use super::folder::relative;
 use super::forecast::with_history;
 use super::journal::{JournalHeader, RunJournal};
 use super::memory::PeakMemory;
-use super::model_files::FileModel;
-use super::monitor::{limited, most, timed};
+use super::monitor::{limited, timed};
 use super::origins::Origins;
 use super::part_outputs::found;
-use super::preparation::prepare;
 use super::record::{record, record_path, warnings};
+use super::run_context::Run;
 use super::run_folder::RunFolder;
 use super::scratch::with_scratch;
-use super::{TrainTest, target_file};
+use super::target_file;
+use super::train_test::TrainTest;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
-use vaglio_core::{AnyLoss, Design, Error, ErrorClass, Monitor, Result, StopSign};
+use vaglio_core::{Design, Error, ErrorClass, Monitor, Result, StopSign};
 use vaglio_pipeline::document::to_yaml;
-use vaglio_pipeline::pipeline::{Evaluate, Names, Observed, SavedModel, ScratchSpec, Settings, ValidPipeline};
+use vaglio_pipeline::pipeline::{Names, Observed, SavedModel, ScratchSpec, Settings, ValidPipeline};
 use vaglio_pipeline::resampling::path_predictions::smeared;
-use vaglio_pipeline::resampling::{Procedure, SearchOnDesign, StageMonitor};
-use vaglio_pipeline::selector::{Selection, ValidSelector};
+use vaglio_pipeline::resampling::{Procedure, SearchOnDesign, Selection, StageMonitor};
+use vaglio_pipeline::selector::ValidSelector;
 use vaglio_pipeline::tune::TuningResult;
 use vaglio_report::record::{Record, Seconds, Warning, WarningKind};
 use vaglio_report::report::{heading, render};
@@ -98,46 +100,6 @@ struct RunRequest<'r> {
     options: &'r RunOptions,
 }
 
-/// A run after its selection, which evaluations, record and model are made from.
-#[derive(Clone, Copy)]
-pub(super) struct Run<'r> {
-    pub pipeline: &'r ValidPipeline,
-    /// The settings with all defaults.
-    pub resolved: &'r Settings,
-    pub prepared: &'r TrainTest,
-    /// The procedure before tuning.
-    pub procedure: Procedure<'r>,
-    /// The selector after tuning.
-    pub selector: &'r ValidSelector,
-    /// The design at the λ of the result's path.
-    pub design: &'r Design,
-    pub selection: &'r Selection,
-    pub origins: &'r Origins<'r>,
-    /// Number of random steps to verify.
-    pub verify: Option<usize>,
-    /// Budget of figures per column and size, in flops.
-    pub budget: f64,
-}
-
-impl<'r> Run<'r> {
-    /// Evaluation settings of the pipeline.
-    pub fn evaluate(&self) -> &'r Evaluate {
-        self.pipeline.settings().evaluation()
-    }
-
-    /// Loss that compares selections.
-    pub fn loss(&self) -> AnyLoss {
-        self.selector.loss(self.prepared.train.task())
-    }
-
-    /// Input of repetitions of the search.
-    pub fn repetition_input(&self) -> RepetitionInput<'r> {
-        let Run { prepared, procedure, selector, selection, .. } = *self;
-        let searched = SearchedRows { selector, chosen: &selection.chosen, columns: selection.names.len() };
-        RepetitionInput { evaluate: self.evaluate(), procedure, sample: &prepared.sample, searched: Some(searched) }
-    }
-}
-
 fn run_in(
     claim: &mut Option<RunFolder>,
     request: RunRequest<'_>,
@@ -157,7 +119,7 @@ fn run_in(
     };
     claim.make_ready()?;
     let book = Arc::new(begun(request, &prepared)?);
-    let monitor = &mut limited(monitor, &book, start, most(pipeline));
+    let monitor = &mut limited(monitor, &book, start, pipeline);
     let untuned = pipeline.selector().in_room(memory.room(pipeline.budget()));
     let procedure = Procedure { selector: &untuned, tune: pipeline.settings().tune.as_ref() };
     let stop = if is_searched { StopSign::default() } else { monitor.stop.clone() };
@@ -176,7 +138,7 @@ fn run_in(
         ("report.html", &render(record, &heading(&options.out), &resolved)),
         ("selection.json", &record.to_text()?),
     ];
-    claim.put(&texts, book.is_resumed())?;
+    claim.put(&texts, book.is_resumed)?;
     Ok(outcome)
 }
 
@@ -329,8 +291,7 @@ fn saved(
         SavedModel::new(task, outputs, units, prepared.maps, inputs, model).selecting(selection).made_by(selector);
     let (calibration, intervals) = (evaluated.calibration.take(), evaluated.intervals.take());
     let (reading, observed) = (Some(reading), Some(observed));
-    let saved = saved.ordered_by(series, time);
-    let saved = SavedModel { observed, class_order, calibration, intervals, reading, ..saved };
+    let saved = SavedModel { series, time, observed, class_order, calibration, intervals, reading, ..saved };
     Ok(with_history(saved, prepared.history.as_ref()))
 }
 
@@ -338,7 +299,7 @@ fn saved(
 pub(super) fn portable(settings: &Settings, options: &RunOptions) -> Result<String> {
     let mut copy = settings.clone();
     let moved = |path: &mut String| *path = relative(&options.folder.join(&*path), &options.out);
-    if let Some(ledger) = copy.engine.ledger_mut() {
+    if let Some(ledger) = &mut copy.engine.ledger {
         moved(ledger);
         // The path of the ledger to itself is empty.
         let is_here = ledger.is_empty();

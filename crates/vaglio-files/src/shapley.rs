@@ -13,15 +13,14 @@
 //! contributions with additive importance measures*, NeurIPS 2020.
 
 use super::drop_column::exchanges::{SwapDesign, work};
-use super::evaluations::Evaluation;
-use super::plan::RunPlan;
+use super::evaluation::Evaluation;
+use super::run_context::RunPlan;
 use serde::{Deserialize, Serialize};
 use vaglio_core::{Design, Error, ErrorClass, Feature, Result, Score, SearchExtent};
-use vaglio_pipeline::pipeline::OuterFolds;
 use vaglio_pipeline::resampling::pool::in_turn;
 use vaglio_pipeline::resampling::walks::{Fold, said_of};
-use vaglio_pipeline::resampling::{Sample, StageMonitor};
-use vaglio_pipeline::selector::{Selection, ValidSelector};
+use vaglio_pipeline::resampling::{OuterFolds, Sample, Selection, StageMonitor};
+use vaglio_pipeline::selector::ValidSelector;
 use vaglio_report::record::{ShareRecord, SharesRecord, Warning, WarningKind};
 use vaglio_search::SubsetScorer;
 use vaglio_search::shuffle::{shuffled, stream};
@@ -87,9 +86,9 @@ fn shares(
         .and_then(|parting| parting.parts(sample, stream(selector.seed(), FOLDS, 0)));
     let parts = parts.map(Some).or_else(unless_numerical)?.unwrap_or_default();
     watcher.stage("shares", 1 + parts.len());
-    let journal = watcher.journal();
+    let journal = &watcher.journal;
     let computed = |design: &Design, columns: &[Feature]| -> Result<Option<Shapley>> {
-        let design = design.stopping_at(watcher.sign().clone());
+        let design = design.stopping_at(watcher.stop.clone());
         watcher.ends(|| shapley(selector, &design, columns, watcher)).map(Option::flatten)
     };
     let Some(whole) = journal.once("shares/all", || computed(design, &subset))? else { return Ok(None) };

@@ -19,11 +19,9 @@ mod plan;
 mod run;
 mod share;
 mod state;
-mod units;
 mod work;
 
 pub use build::build;
 pub use ledger::{ShardLead, Shards};
 pub use plan::ShardCount;
 pub use state::{ShardProgress, ShardState};
-pub(super) use units::WorkUnits;

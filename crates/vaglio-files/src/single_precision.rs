@@ -1,27 +1,14 @@
-//! Single-precision columns: reading them, and the effect of rounding.
+//! Effect of rounding columns to single precision.
 
-use super::roles::Roles;
-use super::run::Run;
+use super::run_context::Run;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{RngCore, SeedableRng};
 use vaglio_core::{Columns, Feature, Problem, Result, Score, SearchExtent, SingleNumbers, SingleRounding};
 use vaglio_kernels::tolerance::VERIFIED_SCALE;
-use vaglio_pipeline::pipeline::{Precision, ValidPipeline};
+use vaglio_pipeline::pipeline::Precision;
 use vaglio_pipeline::selector::ValidSelector;
 use vaglio_search::shuffle::stream;
 use vaglio_search::{All, SubsetScorer};
-use vaglio_tables::read::TableSource;
-
-/// The training source, read in single precision from the start if the pipeline asks for it and there are no maps.
-pub(super) fn kept(source: TableSource, pipeline: &ValidPipeline, roles: &Roles<'_>) -> TableSource {
-    let settings = pipeline.settings();
-    if settings.engine.precision == Precision::Double || !settings.preprocess.is_empty() {
-        return source;
-    }
-    let of_rows = roles.row_roles().into_iter().map(|(_, name)| name.to_owned());
-    let filters = roles.spec.filters().map(|(_, filter)| filter.column.clone());
-    source.in_single(&of_rows.chain(filters).chain(roles.spec.target.names().iter().cloned()).collect())
-}
 
 /// Number of scores computed with perturbed entries.
 const TIMES: u64 = 3;

@@ -9,9 +9,9 @@
 //! O. Melikechi, J. W. Miller, *Integrated path stability selection*, Journal of the American Statistical Association
 //! (2025), arXiv 2403.15877. Sizes replace the paper's penalties, evenly spaced in their logarithm.
 
-use super::evaluations::{Evaluation, RepetitionInput, Repetitions, SearchedRows};
+use super::evaluation::Evaluation;
 use super::half_samples::{HalfSamples, halves};
-use super::nested_validation::frequency;
+use super::repetitions::{RepetitionInput, Repetitions, SearchedRows};
 use std::collections::{HashMap, HashSet};
 use std::time::Instant;
 use vaglio_core::{Design, Path, Result};
@@ -55,8 +55,8 @@ pub(super) const EVALUATION: Evaluation = Evaluation {
         found.record.stability = Some(Stability {
             pairs,
             size: sets.iter().map(HashSet::len).sum::<usize>() as f64 / sets.len() as f64,
-            frequency: frequency(&sets, run.origins.names),
-            by_source: run.origins.frequency(&sets),
+            frequency: run.origins.frequency(&sets),
+            by_source: run.origins.source_frequency(&sets),
             sizes: reached,
             columns: integrated(&paths, reached, &selection.names),
             splits: matches!(halves, HalfSamples::Pieces(_)).then(|| halves.sentence()),

@@ -7,7 +7,7 @@
 //! share of the search's work are left out.
 
 use super::drop_column::{LEAST_WORK, PART};
-use super::run::Run;
+use super::run_context::Run;
 use ndarray::{Array2, s};
 use std::collections::HashMap;
 use vaglio_core::{Design, EntryFit, Error, Feature, Loss, PathEntry, Readout, Result, Squared, Task, row_weights};
@@ -50,7 +50,7 @@ pub(super) fn step_figures(run: Run<'_>, records: &mut [EntryRecord]) -> Result<
         return Ok(());
     };
     let rows = design.rows() as f64;
-    let problem = super::data::in_users_units(&prepared.train, prepared.target_units.as_deref())?;
+    let problem = prepared.train_in_units()?;
     let empty = variance(problem.targets().view(), design.weights());
     let held = FoldTestRows::new(&problem, prepared.target_units.as_deref(), &prepared.train);
     let noise = noise(&held, design, readout, budget)?;

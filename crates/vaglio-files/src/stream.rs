@@ -1,15 +1,18 @@
 //! Predicts files in batches, so that they may exceed memory.
 
-use super::model_files::FileModel;
-use super::predictions::{PredictOptions, Predictions, unfilled, warn_of};
+use super::file_model::FileModel;
+use super::file_prediction::{unfilled, warn_of};
+use super::predictions::{PredictOptions, Predictions};
 use ndarray::{Array2, Axis, concatenate};
 use std::ops::ControlFlow;
 use std::path::Path;
 use vaglio_core::{Error, Result, Table};
 use vaglio_pipeline::maps::UnseenLevels;
-use vaglio_pipeline::pipeline::IntervalEnds;
-use vaglio_pipeline::pipeline::TablePredictions;
+use vaglio_pipeline::pipeline::{IntervalEnds, TablePredictions};
 use vaglio_tables::read::{Batch, Batches, Hint};
+
+/// Default number of rows that are predicted at a time.
+pub(super) const ROWS: usize = 1 << 16;
 
 /// Receives the predictions of some rows; may end the prediction.
 pub type Sink<'s> = &'s mut dyn FnMut(&Predictions) -> Result<ControlFlow<()>>;
@@ -119,20 +122,8 @@ impl FileModel<'_> {
         let hints = self.judged_by()?;
         let (table, profile) = reader.gathered(|name| hints.get(name).copied().unwrap_or_default())?;
         let judged = self.judged(table, &profile, &predicted, None, intervals.as_ref())?;
-        Ok(Predictions {
-            outputs: self.outputs.clone(),
-            values: predicted.values,
-            labels: None,
-            rows: predicted.rows,
-            keys: Vec::new(),
-            dropped: false,
-            kept: Vec::new(),
-            probabilities: None,
-            intervals,
-            judged: Some(judged),
-            raw: false,
-            unseen: UnseenLevels::default(),
-        })
+        let (outputs, judged) = (self.outputs.clone(), Some(judged));
+        Ok(Predictions { outputs, intervals, judged, ..Predictions::default() })
     }
 }
 

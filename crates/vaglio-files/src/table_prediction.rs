@@ -1,13 +1,12 @@
 //! Predicts tables with a saved model.
 
-use super::model_files::FileModel;
-use super::predictions::{Predictions, classes};
+use super::file_model::FileModel;
+use super::predictions::Predictions;
 use super::series::SeriesOrder;
 use ndarray::s;
 use vaglio_core::{AnyLoss, Cells, Error, Result, Squared, Table, Task, ZeroOne};
 use vaglio_pipeline::maps::UnseenLevels;
-use vaglio_pipeline::pipeline::Observed;
-use vaglio_pipeline::pipeline::TablePredictions;
+use vaglio_pipeline::pipeline::{Observed, TablePredictions};
 
 impl FileModel<'_> {
     /// The targets to compare predictions with. Models of earlier versions do not name them; the outputs serve instead.
@@ -86,7 +85,7 @@ impl FileModel<'_> {
         if !keys.is_empty() {
             keys = Table::new(keys)?.select_rows(&predicted.rows).into_columns();
         }
-        let classes = classes(&self.task);
+        let classes = self.classes();
         let label = |row: usize| {
             let class = self.class_order.class_of(predicted.values.column(row));
             classes.get(class).cloned().unwrap_or_default()
@@ -99,12 +98,9 @@ impl FileModel<'_> {
             dropped: predicted.rows.len() < all,
             rows: predicted.rows.clone(),
             keys,
-            kept: Vec::new(),
-            probabilities: None,
             intervals,
-            judged: None,
-            raw: false,
             unseen,
+            ..Predictions::default()
         };
         Ok((predictions, predicted, counts))
     }

@@ -1,12 +1,12 @@
 //! Verifies scores of a search by plain retraining.
 
-use super::evaluations::Evaluation;
-use super::run::Run;
+use super::evaluation::Evaluation;
+use super::run_context::Run;
 use vaglio_core::{EntryFit, Error, Feature, Result};
 use vaglio_kernels::tolerance::{VERIFIED_ERROR, VERIFIED_SCALE};
-use vaglio_pipeline::resampling::StageMonitor;
 use vaglio_pipeline::resampling::pool::in_turn;
-use vaglio_pipeline::selector::{Selection, ValidSelector};
+use vaglio_pipeline::resampling::{Selection, StageMonitor};
+use vaglio_pipeline::selector::ValidSelector;
 use vaglio_report::record::Verified;
 use vaglio_search::shuffle::{shuffled, stream};
 

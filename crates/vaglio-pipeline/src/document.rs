@@ -20,9 +20,6 @@ use route::Segment;
 use serde::de::DeserializeOwned;
 use vaglio_core::{Error, Result, SourceLocation};
 
-/// Longest name or text quoted in a message, in characters.
-const NAME: usize = 200;
-
 /// A configuration: the text of a file, changed by the settings of the command line.
 #[derive(Debug, Clone)]
 pub struct Document {

@@ -8,17 +8,19 @@
 pub mod all_rows;
 pub mod criteria;
 pub mod document;
-pub mod fdr;
 pub mod final_fit;
 pub mod final_model;
+pub mod folds;
 pub mod learners;
 mod linfa_api;
 pub mod maps;
+pub mod memory_slots;
 pub mod pipeline;
 pub mod preprocess;
 mod progress;
 pub mod resampling;
 pub mod selector;
+mod shared_monitor;
 pub mod target_maps;
 pub mod tune;
 
@@ -33,6 +35,5 @@ pub use linfa_api::{
 };
 pub use pipeline::{Pipeline, ValidPipeline};
 pub use progress::{Progress, ProgressUpdate, StageShare};
-pub use resampling::Choice;
-pub use selector::{Selection, Selector, ValidSelector};
-use vaglio_search as search;
+pub use resampling::{Choice, Selection};
+pub use selector::{Selector, ValidSelector};

@@ -3,27 +3,17 @@
 mod fold_preprocessing;
 mod range;
 pub mod resource_estimates;
-mod resumable_search;
-mod selection;
+pub(crate) mod resumable_search;
 
-use crate::all_rows::FitFrom;
-use crate::final_fit::{train, train_entry};
 use crate::final_model::FinalModel;
 use crate::learners::Rls;
-use crate::resampling::memory_slots::MemorySlots;
-use crate::resampling::{self, ChosenSearch, Sample, by_score};
-use crate::search::Search;
-pub(crate) use resumable_search::ResumableSearch;
-use selection::UNTRAINED;
-pub use selection::{SearchResult, Selection};
+use crate::memory_slots::MemorySlots;
 use std::sync::Arc;
-use std::time::Instant;
 use vaglio_core::{
-    AnyCriterion, AnyLearner, AnyLoss, Criterion, Design, Error, LambdaScope, Learner, Monitor, Path, Problem, Result,
-    Role, SearchExtent, Squared, StopSign, Task, ZeroOne,
+    AnyCriterion, AnyLearner, AnyLoss, Criterion, Design, Error, LambdaScope, Learner, Problem, Result, Role,
+    SearchExtent, Squared, Task, ZeroOne,
 };
-use vaglio_report::record::{Warning, WarningKind};
-use vaglio_search::{Rule, SubsetScorer};
+use vaglio_search::{Choose, CrossValidation, Search, SubsetScorer};
 
 /// A criterion, a search and a learner, not yet checked: parameters in linfa's sense.
 ///
@@ -97,7 +87,7 @@ impl Selector {
 impl Default for Selector {
     /// Greedy leave-one-out selection for ridge regression with λ = 1 and an intercept.
     fn default() -> Self {
-        Selector::params(crate::criteria::Loo::default(), crate::search::Greedy::default(), Rls::default())
+        Selector::params(crate::criteria::Loo::default(), vaglio_search::Greedy::default(), Rls::default())
     }
 }
 
@@ -142,7 +132,21 @@ impl ValidSelector {
     /// # Errors
     /// [`Error::Setting`] with the path of the field.
     pub(crate) fn check_settings(&self) -> Result<()> {
-        check_parts(&*self.criterion, &self.search, &*self.learner, self.model.as_ref())
+        check_parts(&*self.criterion, &self.search, &*self.learner)
+    }
+
+    /// Cross-validation that chooses the result, if any, and whether the user asked for it.
+    pub fn cross_validation(&self) -> Option<(CrossValidation, bool)> {
+        match self.search.size_choice() {
+            Choose::CrossValidated(how) => Some((how, true)),
+            Choose::Auto => self.criterion.traits().loss.map(|_| (CrossValidation::default(), false)),
+            _ => None,
+        }
+    }
+
+    /// Whether rows are expected in time order.
+    pub fn needs_order(&self) -> bool {
+        self.learner.needs_order() || self.model.as_ref().is_some_and(|model| model.learner.needs_order())
     }
 
     /// Loss that compares selections: the criterion's, else the squared error or, for classes, the zero-one loss.
@@ -186,7 +190,9 @@ impl ValidSelector {
             Err(Error::Stopped(_)) => {}
             checked => checked.map_err(|error| self.in_search(error))?,
         }
-        self.model.as_ref().map_or(Ok(()), |model| model.check_design(self, &design, problem))?;
+        let learner = &*self.learner;
+        let check = |model: &FinalModel| model.check_design(&self.search, learner, &design, problem);
+        self.model.as_ref().map_or(Ok(()), check)?;
         self.fitted_in_folds(design, problem)
     }
 
@@ -221,21 +227,6 @@ impl ValidSelector {
         error.from_part(Role::Search, self.search.kind())
     }
 
-    /// Searches, chooses a size and λ, and trains the learner on the selected subset.
-    ///
-    /// If the search's `choose` cross-validates, the whole search is repeated on the training rows of folds.
-    ///
-    /// # Errors
-    /// Errors of [`ValidSelector::design`], the criterion and the final fit.
-    pub fn select<'m>(&self, problem: &Problem, monitor: impl Into<Monitor<'m>>) -> Result<Selection> {
-        let mut monitor: Monitor<'m> = monitor.into();
-        let sample = Sample::plain(problem.clone(), self.needs_order());
-        let start = Instant::now();
-        let design = self.design(problem)?;
-        let picked = resampling::select(self, &sample, &design, start, &mut monitor)?;
-        self.fit_on(problem, &design, picked, &mut monitor)
-    }
-
     /// The design at the λ that the criterion chooses for all columns, if the learner asks for it (`per: all`).
     ///
     /// # Errors
@@ -260,92 +251,24 @@ impl ValidSelector {
         Ok(design.at_lambda(Some(lambda)))
     }
 
-    /// Searches on a design whose preparation began at `start`, up to the size `until` if given.
-    pub fn search_on(
-        &self,
-        design: &Design,
-        start: Instant,
-        until: Option<usize>,
-        monitor: &mut Monitor<'_>,
-    ) -> Result<SearchResult> {
-        let design = self.at_lambda_of_all(&design.clone().stopping_at(monitor.stop.clone()))?;
-        let mut walking = ResumableSearch::open(self, &design, start, monitor)?;
-        walking.to(until)?;
-        walking.searched()
-    }
-
     /// Prepares the criterion's cached data for a design.
     pub(crate) fn opened(&self, design: &Design) -> Result<()> {
         let search_extent = self.search.extent(design).map_err(|error| self.in_search(error))?;
         SubsetScorer::open(&*self.criterion, design, &search_extent).map(drop)
     }
+}
 
-    /// The search result with another path entry chosen.
-    pub(crate) fn taking(
-        &self,
-        mut searched: SearchResult,
-        entry: Option<usize>,
-        design: &Design,
-    ) -> Result<SearchResult> {
-        searched.path.chosen = entry;
-        if searched.alpha.is_some() {
-            let search_extent = self.search.extent(design).map_err(|error| self.in_search(error))?;
-            searched.alpha = alpha(&searched.path, &SubsetScorer::open(&*self.criterion, design, &search_extent)?)?;
-        }
-        Ok(searched)
-    }
-
-    /// Trains on the selected subset and all rows of a problem's design.
-    pub fn fit_on(
-        &self,
-        problem: &Problem,
-        design: &Design,
-        picked: ChosenSearch,
-        monitor: &mut Monitor<'_>,
-    ) -> Result<Selection> {
-        let start = Instant::now();
-        let _entered = tracing::info_span!("fit").entered();
-        let ChosenSearch { searched, mut chosen, mut warnings, seconds: choose_seconds, searches } = picked;
-        let SearchResult { mut path, engine, approximation, mut alpha, seconds, .. } = searched;
-        let end = monitor.stop.at_the_end();
-        let trained = end.ends(|| {
-            let Some(entry) = path.result() else { return Ok(None) };
-            let model = train_entry(&design.stopping_at(end.clone()), entry, chosen.lambda, FitFrom::Search)?;
-            let Some(last) = &self.model else { return Ok(Some((model, None))) };
-            let journal = monitor.journal.under("model");
-            let fitted = last.train(self, problem, &entry.subset, &mut monitor.with_journal(journal))?;
-            Ok(Some((model, Some(fitted))))
-        });
-        if let Err(Error::Stopped(reason)) = trained {
-            (path.chosen, path.stop_reason, alpha) = (None, reason, None);
-            chosen = by_score(&path, Rule::Best);
-            warnings.push(Warning::new(WarningKind::Interrupted, UNTRAINED));
-        }
-        let (model, final_model) = match trained {
-            Err(error) if !matches!(error, Error::Stopped(_)) => return Err(error),
-            Ok(Some(trained)) => trained,
-            _ => {
-                let design = design.stopping_at(StopSign::default());
-                (train(&design, &[], path.empty.lambda.or(chosen.lambda), FitFrom::Search)?, None)
-            }
-        };
-        let fit_seconds = start.elapsed().as_secs_f64();
-        let names = design.names().to_vec();
-        Ok(Selection {
-            path,
-            chosen,
-            searches,
-            warnings,
-            names,
-            model,
-            final_model,
-            engine,
-            approximation,
-            alpha,
-            search_seconds: seconds,
-            choose_seconds,
-            fit_seconds,
-        })
+/// Values of λ that each get a search path: the readout's if λ belongs to the path, else a single `None`. Unless the
+/// readout says so (`per`), λ belongs to the path if the search `is_cross_validated`.
+pub fn walk_lambdas(design: &Design, is_cross_validated: bool) -> Vec<Option<f64>> {
+    let Some(readout) = design.readout() else { return vec![None] };
+    let of_path = match readout.per {
+        Some(per) => per == LambdaScope::Path,
+        None => is_cross_validated,
+    };
+    match of_path && !readout.refine && readout.lambdas.len() > 1 {
+        true => design.lambdas(),
+        false => vec![None],
     }
 }
 
@@ -354,26 +277,12 @@ pub fn takes_lambda_of_all(design: &Design) -> bool {
     design.readout().is_some_and(|readout| readout.per == Some(LambdaScope::All) && readout.lambdas.len() > 1)
 }
 
-/// The criterion's own coefficients of the result, if it has any.
-fn alpha(path: &Path, subset: &SubsetScorer<'_>) -> Result<Option<Vec<f64>>> {
-    match (path.result(), subset.geometry()) {
-        (Some(entry), Some(mut geometry)) => geometry.minimizer(&entry.subset),
-        _ => Ok(None),
-    }
-}
-
 /// Checks the settings of the parts that need no data.
 ///
 /// # Errors
 /// [`Error::Setting`] with the path of the field.
-pub(crate) fn check_parts(
-    criterion: &dyn Criterion,
-    search: &Search,
-    learner: &dyn Learner,
-    model: Option<&FinalModel>,
-) -> Result<()> {
+pub(crate) fn check_parts(criterion: &dyn Criterion, search: &Search, learner: &dyn Learner) -> Result<()> {
     learner.check().map_err(|error| error.under("learner"))?;
-    model.map_or(Ok(()), |model| model.check().map_err(|error| error.under("model")))?;
     criterion.check_settings().map_err(|error| error.under("criterion"))?;
     search.check_settings().map_err(|error| error.under("search"))
 }

@@ -1,6 +1,6 @@
 //! Missing shares and histograms of columns.
 
-use super::super::TrainTest;
+use super::super::train_test::TrainTest;
 use vaglio_core::{Cells, Design, Feature, Table};
 use vaglio_kernels::tolerance::WHOLE_ROUNDING;
 use vaglio_pipeline::maps::{ColumnScale, MapChain};

@@ -1,14 +1,13 @@
 //! Residuals against the chosen columns and time, and the rows with the largest errors.
 
-use super::super::TrainTest;
-use super::super::evaluations::Evaluations;
+use super::super::evaluation::Evaluations;
 use super::super::rows::stride;
-use super::super::run::Run;
+use super::super::run_context::Run;
+use super::super::train_test::TrainTest;
 use super::cells::{ColumnValues, ReadCells};
 use ndarray::ArrayView2;
 use vaglio_core::{Design, Feature, Result, row_weights};
 use vaglio_pipeline::resampling::Pooled;
-use vaglio_pipeline::resampling::sample::SampleSource;
 use vaglio_report::record::{DrawnColumn, PredictionRows, ResidualsRecord, WorstRow, class_of};
 
 /// Number of columns with a residual plot.
@@ -25,11 +24,6 @@ const TREND_PARTS: usize = 10;
 const WORST: usize = 10;
 /// Limit on outputs listed for each worst row.
 const OUTPUTS: usize = 12;
-
-/// Stride of the rows whose residuals are computed.
-fn residual_stride(rows: usize) -> usize {
-    stride(rows, COMPUTED)
-}
 
 /// Flops of [`drawn`].
 pub(crate) fn flops(design: &Design, size: usize) -> f64 {
@@ -109,7 +103,7 @@ impl<'p> TrainingResiduals<'p> {
             residuals: (0..train.rows()).map(residual).collect(),
             weights: design.weights(),
             time: train.time().map(|time| &time[..]),
-            is_ordered: sample.is_ordered(),
+            is_ordered: sample.ordered,
             is_whole: sample.rows() == train.rows(),
         })
     }
@@ -127,7 +121,7 @@ fn drawn_column(
     kept: &[usize],
 ) -> DrawnColumn {
     let of_row = |row: &usize| Some(values.values[*row]).filter(|value| value.is_finite()).map(rounded);
-    let all = (0..training.rows).step_by(residual_stride(training.rows));
+    let all = (0..training.rows).step_by(stride(training.rows, COMPUTED));
     let known: Vec<usize> = all.filter(|&row| values.values[row].is_finite()).collect();
     let weight = row_weights(training.weights);
     let x: Vec<f64> = known.iter().map(|&row| values.values[row]).collect();
@@ -237,21 +231,6 @@ fn worst(
 /// Rounds to six digits, enough for a plot.
 fn rounded(value: f64) -> f64 {
     format!("{value:.5e}").parse().unwrap_or(value)
-}
-
-impl TrainTest {
-    /// Units of a target per unit in the search.
-    pub(crate) fn target_scale(&self, output: usize) -> f64 {
-        self.target_units.as_ref().map_or(1.0, |units| units[output].scale.scale)
-    }
-
-    /// Row number in the training data, from 1, of a position in the sample.
-    fn row_number(&self, place: usize) -> usize {
-        1 + match &self.sample.source {
-            SampleSource::Mapped(rows, _) => rows.table.origin(place),
-            SampleSource::Plain(_) => self.origins.as_ref().map_or(place, |origins| origins[place]),
-        }
-    }
 }
 
 #[cfg(test)]

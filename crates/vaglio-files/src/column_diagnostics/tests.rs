@@ -1,15 +1,14 @@
 //! Tests column diagnostics against plain refits.
 
-use super::fold_weights::OuterWeights;
 use super::*;
+use crate::fold_weights::OuterWeights;
 use linfa::ParamGuard;
 use ndarray::{Array1, Array2, Axis};
 use vaglio_core::{Criterion, Problem, Silent, Task};
 use vaglio_kernels::linalg;
 use vaglio_pipeline::criteria::{KFold, Loo};
 use vaglio_pipeline::learners::Rls;
-use vaglio_pipeline::pipeline::OuterFolds;
-use vaglio_pipeline::resampling::{OuterFoldFit, Procedure, Sample, StageMonitor, outer};
+use vaglio_pipeline::resampling::{OuterFoldFit, OuterFolds, Procedure, Sample, StageMonitor, outer};
 use vaglio_pipeline::selector::Selector;
 use vaglio_report::record::PerOutput;
 use vaglio_search::Greedy;

@@ -1,6 +1,6 @@
 //! Cell checks: codes for missing values among numbers, levels in two spellings, codes with leading zeros.
 
-use super::{TableWithRoles, listed, named, numbers};
+use super::table_with_roles::{TableWithRoles, listed, named, numbers};
 use std::collections::{BTreeMap, BTreeSet};
 use vaglio_core::{Cells, Column, counted};
 use vaglio_report::record::{Warning, WarningKind};

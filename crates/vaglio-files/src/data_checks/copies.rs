@@ -1,6 +1,6 @@
 //! Duplicated rows, and groups in both training and test rows.
 
-use super::{TableWithRoles, listed, named, numbers_at, sample};
+use super::table_with_roles::{TableWithRoles, listed, named, numbers_at, sample};
 use std::collections::{HashMap, HashSet};
 use vaglio_core::{Cells, Column, Table};
 use vaglio_report::record::{Warning, WarningKind};

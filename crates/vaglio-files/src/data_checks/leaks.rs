@@ -1,6 +1,6 @@
 //! Target leaks: columns that determine the target.
 
-use super::{TableWithRoles, listed, named, numbers, numbers_at, sample};
+use super::table_with_roles::{TableWithRoles, listed, named, numbers, numbers_at, sample};
 use std::collections::HashMap;
 use vaglio_core::Cells;
 use vaglio_kernels::{Level, sums};

@@ -1,6 +1,6 @@
 //! Identifiers that number the rows in the order of the target.
 
-use super::{TableWithRoles, listed, named, numbers, numbers_at, sample};
+use super::table_with_roles::{TableWithRoles, listed, named, numbers, numbers_at, sample};
 use vaglio_core::Cells;
 use vaglio_report::record::{Warning, WarningKind};
 

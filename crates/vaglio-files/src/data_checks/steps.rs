@@ -1,6 +1,6 @@
 //! Checks for maps with lags: steps over gaps, series that are too short, columns of the present.
 
-use super::{TableWithRoles, listed, named};
+use super::table_with_roles::{TableWithRoles, listed, named};
 use vaglio_core::{Cells, Table};
 use vaglio_pipeline::pipeline::ValidPipeline;
 use vaglio_report::record::{Warning, WarningKind};

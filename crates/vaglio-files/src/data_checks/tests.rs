@@ -1,8 +1,10 @@
 use super::*;
+use crate::roles::Roles;
 use std::path::PathBuf;
+use vaglio_core::{Cells, Table};
 use vaglio_pipeline::pipeline::DataSpec;
 use vaglio_report::record::WarningKind;
-use vaglio_tables::read::{ReadRequest, ReadSpec, TableSource};
+use vaglio_tables::read::{ReadRequest, ReadSpec, TableProfile, TableSource};
 use vaglio_testkit::SplitMix64;
 
 /// CSV text of these columns.

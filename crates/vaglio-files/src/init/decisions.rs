@@ -1,9 +1,9 @@
 //! Decides how a drafted pipeline uses each column.
 
 use super::facts::{ColumnFacts, TableFacts};
+use super::options::{InitOptions, TaskOption, TestOption};
 use super::order::{FEWEST_TIMES, RowLayout};
 use super::test_rows::TestColumn;
-use super::{InitOptions, TaskOption, TestOption};
 use vaglio_core::{Error, Result};
 use vaglio_tables::read::{BEYOND_DOUBLES, InferredType};
 

@@ -1,6 +1,6 @@
 //! Facts of an undescribed table.
 
-use super::InitOptions;
+use super::options::InitOptions;
 use super::order::{CodedColumn, Nesting, RowLayout, find, nesting};
 use super::test_rows::{self, TestColumn};
 use super::words::{ColumnWords, TableReader};

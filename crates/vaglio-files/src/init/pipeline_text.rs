@@ -1,9 +1,8 @@
 //! Writes the text of a drafted pipeline.
 
-use super::Draft;
-use super::TaskOption;
 use super::decisions::{Decisions, TestSource};
 use super::facts::ColumnFacts;
+use super::options::{Draft, TaskOption};
 use super::order::{Panel, RowLayout};
 use super::words::ColumnWords;
 use std::fmt::Write;

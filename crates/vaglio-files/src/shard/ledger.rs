@@ -2,13 +2,13 @@
 
 use super::build::build;
 use super::plan::{PLAN, ShardCount, ShardPlan, key};
-use super::units::{PARTS, name, waits_for_search};
 use super::work::WorkStart;
-use crate::TrainTest;
+use crate::data::prepare;
 use crate::journal::{JournalContent, JournalHeader, NAME, read};
-use crate::preparation::prepare;
 use crate::run::RunOptions;
 use crate::run_folder::{RunFolder, is_claimed};
+use crate::train_test::TrainTest;
+use crate::work_units::{PARTS, name, waits_for_search};
 use serde_json::json;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};

@@ -1,10 +1,10 @@
 //! Merges a distributed run.
 
 use super::ledger::Shards;
-use super::units::SEARCH;
 use crate::journal::{JournalHeader, RunJournal};
 use crate::run::{RunOptions, RunOutcome, run_here};
 use crate::run_folder::RunFolder;
+use crate::work_units::SEARCH;
 use std::collections::BTreeMap;
 use vaglio_core::{Monitor, Result, StopReason};
 

@@ -7,7 +7,7 @@
 
 mod file;
 
-use super::units::PARTS;
+use crate::work_units::PARTS;
 use file::{PartFile, PartRecord, RecordAt};
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
@@ -123,14 +123,14 @@ impl SearchParts {
             state.looked = Some(Instant::now());
             for entry in std::fs::read_dir(&self.folder).into_iter().flatten().flatten() {
                 let path = entry.path();
-                if state.own.as_ref().is_none_or(|own| own.path() != path) {
+                if state.own.as_ref().is_none_or(|own| *own.path != path) {
                     state.others.entry(path).or_insert_with_key(|path| PartFile::from_other_machine(path));
                 }
             }
         }
         for file in state.others.values_mut() {
             for (question, part, place) in file.read(&self.run) {
-                if let Some(away) = file.index().and_then(|index| state.away.get_mut(index)) {
+                if let Some(away) = file.index.and_then(|index| state.away.get_mut(index)) {
                     *away = false;
                 }
                 state.known.entry(question).or_default().entry(part).or_insert(place);

@@ -1,9 +1,9 @@
 //! Plan of a distributed run: the first file of its folder.
 
 use super::build::build;
-use super::units::WorkUnits;
-use crate::TrainTest;
 use crate::run::{RunOptions, portable};
+use crate::train_test::TrainTest;
+use crate::work_units::WorkUnits;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use std::path::Path;

@@ -5,12 +5,12 @@ use super::parts::{self, SearchParts};
 use super::plan::key;
 use super::share::{NOTHING, ShardJournal};
 use super::state::{ShardProgress, ShardState};
-use super::units::{SEARCH, waits_for_search};
 use super::work::{LOOK, WorkContext, WorkStart};
-use crate::TrainTest;
 use crate::journal::{JournalHeader, NAME, RunJournal, read, written};
-use crate::monitor::{limited, most};
+use crate::monitor::limited;
 use crate::run_folder::RunFolder;
+use crate::train_test::TrainTest;
+use crate::work_units::{SEARCH, waits_for_search};
 use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -104,7 +104,7 @@ impl Shards {
         }
         let prepared = self.prepared()?;
         let book = Arc::new(RunJournal::resume(&work, &header)?);
-        let limited = limited(monitor, &book, start, most(&self.pipeline));
+        let limited = limited(monitor, &book, start, &self.pipeline);
         let process_group = self.process_group(index, &prepared, book.keeps_all(), &limited.stop)?;
         let share = Arc::new(ShardJournal::new(Arc::clone(&book), &self.plan, index, process_group));
         let monitor = &mut Monitor { journal: Journal::new(Arc::clone(&share) as _), ..limited };

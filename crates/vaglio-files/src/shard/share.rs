@@ -2,8 +2,8 @@
 
 use super::parts::SearchParts;
 use super::plan::ShardPlan;
-use super::units::{PARTS, SEARCH};
 use crate::journal::RunJournal;
+use crate::work_units::{PARTS, SEARCH};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use vaglio_core::{JournalOwner, JournalStore, ProcessGroup};
@@ -32,7 +32,7 @@ impl ShardJournal {
     pub fn new(book: Arc<RunJournal>, plan: &ShardPlan, index: usize, process_group: Option<Arc<SearchParts>>) -> Self {
         let (pieces, others) = (Mutex::default(), Mutex::default());
         let share = ShardJournal { book, plan: plan.clone(), index, pieces, others, process_group };
-        let known = share.book.known().iter().filter(|(key, _)| share.is_given(key));
+        let known = share.book.known.iter().filter(|(key, _)| share.is_given(key));
         let pieces: BTreeMap<String, String> = known.map(|(key, value)| (key.clone(), value.clone())).collect();
         *held(&share.pieces) = pieces;
         share

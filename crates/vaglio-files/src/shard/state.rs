@@ -1,7 +1,7 @@
 //! Progress of the indexes of a run.
 
 use super::ledger::Shards;
-use super::units::{SEARCH, waits_for_search};
+use crate::work_units::{SEARCH, waits_for_search};
 use serde::Serialize;
 use vaglio_core::{Error, Result};
 

@@ -2,12 +2,13 @@
 
 use super::parts::SearchParts;
 use super::share::ShardJournal;
-use super::units::{PARTS, SEARCH, waits_for_search};
-use crate::TrainTest;
-use crate::evaluations::{RepetitionInput, SearchedRows, repetitions};
+use crate::evaluations::repetitions;
 use crate::memory::PeakMemory;
+use crate::repetitions::{RepetitionInput, SearchedRows};
 use crate::run::checked;
 use crate::scratch::with_scratch;
+use crate::train_test::TrainTest;
+use crate::work_units::{PARTS, SEARCH, waits_for_search};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};

@@ -1,9 +1,11 @@
 //! Tree of a parsed document.
 
-use super::NAME;
 use super::route::Segment;
 use serde_json::Value;
 use vaglio_core::{SourceLocation, clip};
+
+/// Longest name or text quoted in a message, in characters.
+pub(super) const NAME: usize = 200;
 
 /// A value with its place.
 #[derive(Debug, Clone)]

@@ -1,7 +1,7 @@
 //! Conversions from YAML text to the tree and from settings to YAML text.
 
+use super::node::{MappingEntry, NAME, Node, NodeValue, Scalar};
 use super::route::DEEPEST;
-use super::{MappingEntry, NAME, Node, NodeValue, Scalar};
 use saphyr_parser::{Event, Marker, Parser, ScalarStyle, Span, StrInput};
 
 use std::collections::HashSet;

@@ -1,7 +1,6 @@
 //! Serialization of a final model: a learner, or `learner`, `criterion` and `tune`.
 
 use super::FinalModel;
-use crate::tune::Tune;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{DeserializeSeed, IntoDeserializer, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
@@ -9,6 +8,7 @@ use std::fmt;
 use std::sync::Arc;
 use vaglio_core::registered::WRITTEN;
 use vaglio_core::{Criterion, Learner};
+use vaglio_report::record::Tune;
 
 /// Keys that distinguish a full final model from a bare learner.
 const KEYS: &[&str] = &["learner", "criterion", "tune"];

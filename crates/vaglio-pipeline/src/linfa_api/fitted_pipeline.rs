@@ -2,7 +2,7 @@
 
 use super::targets::{TargetValue, classes_for};
 use crate::pipeline::SavedModel;
-use crate::selector::Selection;
+use crate::resampling::Selection;
 use linfa::dataset::TargetDim;
 use ndarray::Array2;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};

@@ -1,8 +1,7 @@
 //! Memory check of a fit, before its search.
 
-use crate::resampling::choice::{cross_validation, walk_lambdas};
-use crate::selector::ValidSelector;
 use crate::selector::resource_estimates::{data_bytes, fit_bytes};
+use crate::selector::{ValidSelector, walk_lambdas};
 use vaglio_core::{Design, Problem, Result};
 use vaglio_tables::budget::{Budget, shown};
 
@@ -18,7 +17,7 @@ pub(super) fn check_memory(
     budget: Option<Budget>,
 ) -> Result<()> {
     let Some(budget) = budget else { return Ok(()) };
-    let lambdas = walk_lambdas(design, cross_validation(selector).is_some()).len();
+    let lambdas = walk_lambdas(design, selector.cross_validation().is_some()).len();
     let (extent, estimate) = selector.extent_and_estimate(design, lambdas)?;
     let data = data_bytes(problem, design);
     let fit = fit_bytes(design, extent.largest, problem.targets().nrows());

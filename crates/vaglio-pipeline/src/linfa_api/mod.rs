@@ -3,7 +3,6 @@
 mod fit;
 mod fitted_pipeline;
 mod limits;
-mod monitor;
 mod nested_validation;
 mod original_scale;
 mod prediction;
@@ -15,7 +14,6 @@ mod table_fit;
 mod targets;
 
 pub use fitted_pipeline::{FittedPipeline, FittedSelector};
-pub(crate) use monitor::{SharedMonitor, SharedObserver};
 pub use nested_validation::{Nested, NestedFold, NestedResult, ValidNested};
 pub use original_scale::OriginalScale;
 pub use prediction::NamedRows;

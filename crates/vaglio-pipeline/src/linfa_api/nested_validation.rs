@@ -4,8 +4,10 @@ use super::FitError;
 use super::limits::check_memory;
 use super::rows::{DatasetParts, Rows};
 use super::targets::TargetValue;
-use crate::pipeline::{OuterFolds, Pipeline, ValidPipeline};
-use crate::resampling::{self, LEVEL, LossSums, OuterFoldFit, OuterFoldLosses, Pooled, Procedure, StageMonitor};
+use crate::pipeline::{Pipeline, ValidPipeline};
+use crate::resampling::{
+    self, LEVEL, LossSums, OuterFoldFit, OuterFoldLosses, OuterFolds, Pooled, Procedure, StageMonitor,
+};
 use linfa::dataset::{AsTargets, DatasetBase};
 use linfa::traits::Fit;
 use linfa::{Float, ParamGuard};

@@ -2,7 +2,7 @@
 
 use super::LearnedOn;
 use super::columns;
-use crate::resampling::FoldAssignment;
+use crate::folds::FoldAssignment;
 use ndarray::ArrayView2;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;

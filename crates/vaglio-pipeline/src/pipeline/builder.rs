@@ -2,12 +2,12 @@
 
 use super::{DataSpec, EngineSpec, Evaluate, Limits, Pipeline, Settings, ValidPipeline};
 use crate::final_model::FinalModel;
-use crate::linfa_api::{SharedMonitor, SharedObserver};
-use crate::search::Search;
 use crate::selector::{Selector, ValidSelector};
+use crate::shared_monitor::{SharedMonitor, SharedObserver};
 use crate::tune::Tune;
 use std::sync::Arc;
 use vaglio_core::{AnyCriterion, AnyLearner, AnyMap, AnyTargetMap, Criterion, Learner, Observer, StopSign};
+use vaglio_search::Search;
 
 impl Pipeline {
     /// A pipeline without data or preprocessing. Each part may be new, boxed or shared.

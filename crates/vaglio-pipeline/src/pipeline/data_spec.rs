@@ -1,12 +1,12 @@
 //! Data settings: files, and the meaning of their columns.
 
-use super::{ReadSpec, RowFilters, TestRows};
+use super::row_filter::{RowFilter, RowFilters, TestRows};
 use crate::document::Label;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 use std::collections::BTreeMap;
 use vaglio_core::{Error, Result};
-use vaglio_tables::{ColumnProfile, InferredType};
+use vaglio_tables::{ColumnProfile, InferredType, ReadSpec};
 
 /// Files of the data, and the meaning of their columns.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -307,6 +307,17 @@ pub enum TaskKind {
 }
 
 impl DataSpec {
+    /// The row filters, each with its path in the pipeline.
+    pub fn filters(&self) -> impl Iterator<Item = (String, &RowFilter)> {
+        let (filters, is_list) = match &self.rows {
+            None => (&[][..], false),
+            Some(RowFilters::One(filter)) => (std::slice::from_ref(filter), false),
+            Some(RowFilters::Several(filters)) => (&filters[..], true),
+        };
+        let field = move |at: usize| if is_list { format!("data.rows[{at}]") } else { "data.rows".into() };
+        filters.iter().enumerate().map(move |(at, filter)| (field(at), filter))
+    }
+
     /// Checks the settings that do not depend on the files.
     ///
     /// # Errors

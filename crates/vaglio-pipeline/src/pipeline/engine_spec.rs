@@ -23,7 +23,7 @@ pub struct EngineSpec {
     master: Option<String>,
     /// Folder of the workers' shared ledger, relative to this file; all workers see it under the same path.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) ledger: Option<String>,
+    pub ledger: Option<String>,
     /// Number of threads; 0 for the number of processors, or one per work unit on a worker. The result does not depend
     /// on it.
     pub threads: usize,
@@ -150,11 +150,6 @@ impl EngineSpec {
             OldStream::Never => ScratchSpec::Never,
             OldStream::Always => ScratchSpec::Folder(default_folder().display().to_string()),
         })
-    }
-
-    /// Mutable access to the ledger folder that workers share.
-    pub fn ledger_mut(&mut self) -> Option<&mut String> {
-        self.ledger.as_mut()
     }
 
     /// Refuses to compute on this machine if the settings name a cluster.

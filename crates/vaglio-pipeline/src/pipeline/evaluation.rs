@@ -1,5 +1,6 @@
 //! Evaluation settings of a whole procedure.
 
+use crate::resampling::OuterFolds;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use vaglio_core::{AnyResampling, Criterion, Error, Result};
@@ -50,32 +51,6 @@ pub enum DropColumnBudget {
     All,
     /// No result.
     None,
-}
-
-/// Settings of outer folds.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct OuterFolds {
-    /// Number of folds.
-    #[schemars(extend("minimum" = 2, "maximum" = MOST_FOLDS))]
-    pub folds: usize,
-    /// Number of random splits into folds.
-    #[schemars(extend("minimum" = 1, "maximum" = MOST_REPEATS))]
-    pub repeats: usize,
-    /// Another splitter in place of the folds. By default rows are split forward in time if the criterion's splits are,
-    /// with `folds` folds.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub splits: Option<AnyResampling>,
-    /// Confidence level of the interval of the loss; 0.95 by default.
-    #[schemars(extend("exclusiveMinimum" = 0, "exclusiveMaximum" = 1))]
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub interval: Option<f64>,
-}
-
-impl Default for OuterFolds {
-    fn default() -> Self {
-        OuterFolds { folds: 5, repeats: 1, splits: None, interval: None }
-    }
 }
 
 impl OuterFolds {
@@ -149,7 +124,7 @@ impl Evaluate {
             Error::unless_between("stability.pairs", *pairs, 1..=MOST)?;
             check(splits.as_ref()).map_err(|error| error.under("stability"))?;
         }
-        self.fdr.map_or(Ok(()), crate::fdr::check_rate)?;
+        self.fdr.map_or(Ok(()), crate::resampling::fdr::check_rate)?;
         self.intervals.map_or(Ok(()), |level| unless_share("intervals", level))
     }
 }

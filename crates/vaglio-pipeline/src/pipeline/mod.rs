@@ -17,7 +17,7 @@ mod time_span;
 
 pub use data_spec::{ColumnType, DataSpec, Files, MissingTarget, Names, ScratchSpec, TargetFile, TargetSpec, TaskKind};
 pub use engine_spec::{Cluster, EngineSpec, Precision};
-pub use evaluation::{DropColumnBudget, Evaluate, OuterFolds, Pairs};
+pub use evaluation::{DropColumnBudget, Evaluate, Pairs};
 pub use fields::component_fields;
 pub use limits::Limits;
 pub use loading::{by_default, load};
@@ -35,8 +35,8 @@ pub use vaglio_tables::disk::write_file;
 pub use vaglio_tables::{DateOrder, Decimal, Delimiter, ReadSpec, SettingText};
 
 use crate::document::Document;
+use crate::memory_slots::MemorySlots;
 use crate::preprocess::{Preprocessing, TargetMapping};
-use crate::resampling::memory_slots::MemorySlots;
 use crate::selector::ValidSelector;
 use linfa::ParamGuard;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -128,7 +128,7 @@ impl ValidPipeline {
             target_map: self.0.target_map.as_ref().map(mapping),
             seed: self.0.seed,
             budget: self.budget(),
-            precision: self.0.engine.precision,
+            is_single: self.0.engine.precision == Precision::Single,
             ..Preprocessing::new(self.0.preprocess.clone(), task, target_names)?
         })
     }

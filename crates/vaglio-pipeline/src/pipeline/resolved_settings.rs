@@ -1,8 +1,8 @@
 //! Resolved settings of a pipeline, for records and journals.
 
-use super::{OuterFolds, Precision, Settings};
-use crate::resampling::Choice;
+use super::{Precision, Settings};
 use crate::resampling::split_rule::PIECES;
+use crate::resampling::{Choice, OuterFolds};
 use vaglio_core::{LambdaScope, Result};
 use vaglio_search::Choose;
 

@@ -1,6 +1,5 @@
 //! Filters of rows by column values, and markers of test rows.
 
-use super::DataSpec;
 use crate::document::{LABEL, Label};
 use schemars::JsonSchema;
 use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
@@ -86,19 +85,6 @@ impl RowFilter {
             (false, Some([])) => Err(Error::setting(format!("{field}.is"), "at least one value is needed")),
             _ => Ok(()),
         }
-    }
-}
-
-impl DataSpec {
-    /// The row filters, each with its path in the pipeline.
-    pub fn filters(&self) -> impl Iterator<Item = (String, &RowFilter)> {
-        let (filters, is_list) = match &self.rows {
-            None => (&[][..], false),
-            Some(RowFilters::One(filter)) => (std::slice::from_ref(filter), false),
-            Some(RowFilters::Several(filters)) => (&filters[..], true),
-        };
-        let field = move |at: usize| if is_list { format!("data.rows[{at}]") } else { "data.rows".into() };
-        filters.iter().enumerate().map(move |(at, filter)| (field(at), filter))
     }
 }
 

@@ -4,13 +4,13 @@ use super::{DataSpec, EngineSpec, Evaluate, Limits};
 use crate::criteria::Loo;
 use crate::final_model::FinalModel;
 use crate::learners::Rls;
-use crate::linfa_api::SharedMonitor;
-use crate::search::{Greedy, Search};
 use crate::selector::check_parts;
-use crate::tune::{Tune, Tuning, check_compared};
+use crate::shared_monitor::SharedMonitor;
+use crate::tune::{self, Tune};
 use serde::{Deserialize, Serialize, Serializer};
 use std::sync::{Arc, LazyLock};
 use vaglio_core::{Criterion, Error, Lambda, Learner, Map, Result, TargetMap};
+use vaglio_search::{Greedy, Search};
 
 /// Settings of a pipeline, as in its file.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -105,11 +105,12 @@ impl Settings {
         if let Some(map) = &self.target_map {
             map.check().map_err(|e| e.under("target_map"))?;
         }
-        check_parts(&*self.criterion, &self.search, &*self.learner, self.model.as_ref())?;
+        check_parts(&*self.criterion, &self.search, &*self.learner)?;
+        self.model.as_ref().map_or(Ok(()), |model| model.check().map_err(|e| e.under("model")))?;
         if let Some(tune) = &self.tune {
-            tune.check(&*self.learner).map_err(|e| e.under("tune"))?;
+            tune::check(tune, &*self.learner).map_err(|e| e.under("tune"))?;
             if !tune.search.is_empty() {
-                check_compared(&self.search).map_err(|e| e.under("search"))?;
+                tune::check_compared(&self.search).map_err(|e| e.under("search"))?;
             }
         }
         if let Some(evaluate) = &self.evaluate {

@@ -2,10 +2,9 @@
 
 use super::numeric_columns::numeric;
 use super::rows::{LabeledTable, Preprocessing};
-use crate::pipeline::Precision;
 use std::collections::HashMap;
 use std::sync::Arc;
-use vaglio_core::{Columns, Error, Map, Numbers, Problem, RefitColumns, RefitScope, Requirement, Result};
+use vaglio_core::{Columns, Error, Numbers, Problem, RefitColumns, Result};
 
 /// Rows with the maps that are refitted on part of them.
 #[derive(Debug)]
@@ -71,27 +70,8 @@ impl RefitColumns for RefittedMaps {
             }
             columns.push(Numbers::from(values));
         }
-        Ok(match self.recipe.precision {
-            Precision::Double => columns,
-            Precision::Single => columns.in_single(),
-        })
+        Ok(if self.recipe.is_single { columns.in_single() } else { columns })
     }
-}
-
-/// Index of the first map refitted in each fold, with all later ones; `None` if all required refits have a closed form.
-pub(super) fn first_refitted(maps: &[Arc<dyn Map>]) -> Option<usize> {
-    let must = |(at, map): (usize, &Arc<dyn Map>)| match map.traits().in_folds {
-        RefitScope::Maps => true,
-        // Standardization as the last map has a closed form.
-        RefitScope::Standardize(Requirement::Required) => at + 1 < maps.len(),
-        _ => false,
-    };
-    if maps.iter().enumerate().any(must) { first_that_may(maps) } else { None }
-}
-
-/// Index of the first map with anything to refit in folds.
-pub(crate) fn first_that_may(maps: &[Arc<dyn Map>]) -> Option<usize> {
-    maps.iter().position(|map| map.traits().in_folds != RefitScope::No)
 }
 
 #[cfg(test)]

@@ -2,9 +2,7 @@
 
 use super::filled_cells::FilledCells;
 use super::numeric_columns::{numeric, unless_too_large};
-use super::refit::first_refitted;
 use crate::maps::moments;
-use crate::pipeline::Precision;
 use ndarray::Array2;
 use std::collections::HashMap;
 use std::ops::Range;
@@ -161,8 +159,8 @@ pub struct Preprocessing {
     pub seed: u64,
     /// Memory budget of maps.
     pub budget: Budget,
-    /// Precision of the columns that maps make.
-    pub precision: Precision,
+    /// Whether columns that maps make are in single precision.
+    pub is_single: bool,
 }
 
 impl Preprocessing {
@@ -191,7 +189,7 @@ impl Preprocessing {
                 lagged: Vec::new(),
                 seed: 0,
                 budget: Budget::for_machine(),
-                precision: Precision::Double,
+                is_single: false,
             }),
         }
     }
@@ -206,11 +204,9 @@ impl Preprocessing {
     /// # Errors
     /// [`Error::Setting`] on `engine.precision` for a column that single precision cannot represent.
     pub(crate) fn in_precision(&self, problem: Problem) -> Result<Problem> {
-        match self.precision {
-            Precision::Double => Ok(problem),
-            Precision::Single => {
-                problem.in_single().map_err(|error| Error::setting("engine.precision", error.to_string()))
-            }
+        match self.is_single {
+            true => problem.in_single().map_err(|error| Error::setting("engine.precision", error.to_string())),
+            false => Ok(problem),
         }
     }
 
@@ -361,4 +357,20 @@ pub fn in_units(predictions: &mut Array2<f64>, units: Option<&[TargetUnits]>) {
     for (mut row, units) in predictions.rows_mut().into_iter().zip(units.unwrap_or_default()) {
         row.mapv_inplace(|p| units.prediction(p));
     }
+}
+
+/// Index of the first map refitted in each fold, with all later ones; `None` if all required refits have a closed form.
+fn first_refitted(maps: &[Arc<dyn Map>]) -> Option<usize> {
+    let must = |(at, map): (usize, &Arc<dyn Map>)| match map.traits().in_folds {
+        RefitScope::Maps => true,
+        // Standardization as the last map has a closed form.
+        RefitScope::Standardize(Requirement::Required) => at + 1 < maps.len(),
+        _ => false,
+    };
+    if maps.iter().enumerate().any(must) { first_that_may(maps) } else { None }
+}
+
+/// Index of the first map with anything to refit in folds.
+pub(crate) fn first_that_may(maps: &[Arc<dyn Map>]) -> Option<usize> {
+    maps.iter().position(|map| map.traits().in_folds != RefitScope::No)
 }

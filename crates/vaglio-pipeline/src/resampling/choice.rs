@@ -1,68 +1,22 @@
 //! Choice of the size and λ of a selection.
 
+use super::fdr::check_design;
 use super::fdr_choice::confirmed;
-use super::fold_losses::FoldLosses;
-use super::full_model;
-use super::lockstep::{FIRST, LambdaPaths};
-use super::pool::StageMonitor;
+use super::pool::{FIRST, StageMonitor};
+use super::pooled_folds::{LambdaPaths, PooledFolds};
 use super::sample::Sample;
 use super::scales::{scales_differ, size_on_other_scale};
-use super::score_choice::{by_score, edge, interrupted, not_validated, plain};
-use super::size_choice::{Choice, RejectedColumns};
-use super::size_stability;
-use super::table::{self, PooledFolds};
-use super::validation::{CrossValidated, Validation, deals, parting, shared_design};
-use crate::fdr::check_design;
-use crate::selector::{ResumableSearch, SearchResult, ValidSelector, takes_lambda_of_all};
+use super::score_choice::{edge, interrupted, plain};
+use super::size_choice::{Choice, ChosenSearch, RejectedColumns};
+use super::table::{CellChoice, CrossValidated, compare};
+use super::validation::{Validation, deals, not_validated, parting, shared_design};
+use super::{full_model, size_stability};
+use crate::selector::resumable_search::{ResumableSearch, SearchResult};
+use crate::selector::{ValidSelector, takes_lambda_of_all, walk_lambdas};
 use std::time::{Duration, Instant};
-use vaglio_core::{
-    Design, Error, ErrorClass, Journal, LambdaScope, Monitor, Path, Result, Silent, StopReason, StopSign,
-};
-use vaglio_report::record::{Cell, ChosenBy, ComparedSearch, GainTest, LossTable, Warning, WarningKind};
+use vaglio_core::{Design, ErrorClass, Journal, Monitor, Path, Result, Silent, StopReason, StopSign};
+use vaglio_report::record::{Cell, ChosenBy, GainTest, LossTable, Warning, WarningKind};
 use vaglio_search::{Choose, CrossValidation, Rule};
-
-/// A search with its chosen result.
-pub struct ChosenSearch {
-    /// Result of the search.
-    pub searched: SearchResult,
-    /// Choice of size and λ.
-    pub chosen: Choice,
-    pub(crate) warnings: Vec<Warning>,
-    /// Seconds of the searches in folds.
-    pub seconds: f64,
-    /// Searches that were compared on the same folds, if there are several.
-    pub searches: Vec<ComparedSearch>,
-}
-
-impl ChosenSearch {
-    /// Choice of a single search, with no seconds spent in folds.
-    pub(super) fn new(searched: SearchResult, chosen: Choice, warnings: Vec<Warning>) -> Self {
-        ChosenSearch { searched, chosen, warnings, seconds: 0.0, searches: Vec::new() }
-    }
-}
-
-/// Cross-validation that chooses the result, if any, and whether the user asked for it.
-pub fn cross_validation(selector: &ValidSelector) -> Option<(CrossValidation, bool)> {
-    match selector.search().size_choice() {
-        Choose::CrossValidated(how) => Some((how, true)),
-        Choose::Auto => selector.criterion().traits().loss.map(|_| (CrossValidation::default(), false)),
-        _ => None,
-    }
-}
-
-/// Values of λ that each get a search path: the readout's if λ belongs to the path, else a single `None`. Unless the
-/// readout says so (`per`), λ belongs to the path if the search `is_cross_validated`.
-pub fn walk_lambdas(design: &Design, is_cross_validated: bool) -> Vec<Option<f64>> {
-    let Some(readout) = design.readout() else { return vec![None] };
-    let of_path = match readout.per {
-        Some(per) => per == LambdaScope::Path,
-        None => is_cross_validated,
-    };
-    match of_path && !readout.refine && readout.lambdas.len() > 1 {
-        true => design.lambdas(),
-        false => vec![None],
-    }
-}
 
 /// Searches the design of all rows of the sample, and chooses a size and λ. A search that is stopped before its first
 /// score takes no columns.
@@ -76,15 +30,7 @@ pub fn select(
     start: Instant,
     monitor: &mut Monitor<'_>,
 ) -> Result<ChosenSearch> {
-    match chosen_search(selector, sample, design, start, monitor) {
-        Err(Error::Stopped(reason)) => {
-            let searched = SearchResult::stopped(reason, start);
-            let chosen = by_score(&searched.path, Rule::Best);
-            let message = "the run was stopped before the search had a score, so no column is taken";
-            Ok(ChosenSearch::new(searched, chosen, vec![Warning::new(WarningKind::Interrupted, message)]))
-        }
-        picked => picked,
-    }
+    ChosenSearch::unless_stopped(chosen_search(selector, sample, design, start, monitor), start)
 }
 
 fn chosen_search(
@@ -94,11 +40,11 @@ fn chosen_search(
     start: Instant,
     monitor: &mut Monitor<'_>,
 ) -> Result<ChosenSearch> {
-    if let Choose::FalseDiscoveries(rate) = selector.search().size_choice() {
-        check_design(design, sample.is_ordered()).map_err(|error| error.under("search.choose"))?;
+    if let Choose::FalseDiscoveries(rate) = selector.search.size_choice() {
+        check_design(design, sample.ordered).map_err(|error| error.under("search.choose"))?;
         return confirmed(selector, design, rate, start, monitor);
     }
-    let Some((how, is_written)) = cross_validation(selector) else {
+    let Some((how, is_written)) = selector.cross_validation() else {
         return plain(selector, design, start, monitor, Vec::new());
     };
     let (lambdas, parting) = (walk_lambdas(design, true), parting(selector, sample, &how, is_written)?);
@@ -113,11 +59,11 @@ fn chosen_search(
     let selector = fitted.as_ref().unwrap_or(selector);
     let watcher = &StageMonitor::new(&mut *monitor);
     // A single search begins before the folds, so that an interruption finds its results.
-    let alone = design.at_lambda(lambdas[0]).stopping_at(watcher.sign().clone());
+    let alone = design.at_lambda(lambdas[0]).stopping_at(watcher.stop.clone());
     let alone = if lambdas.len() == 1 { selector.at_lambda_of_all(&alone)? } else { alone };
-    let alone = alone.with_run(|run| run.process_group = watcher.journal().process_group());
-    let extent = selector.search().extent(design);
-    let leader = watcher.leader(watcher.journal().under("walk/0"));
+    let alone = alone.with_run(|run| run.process_group = watcher.journal.process_group());
+    let extent = selector.search.extent(design);
+    let leader = watcher.leader(watcher.journal.under("walk/0"));
     let mut leader = leader.over(extent.as_ref().ok().copied(), how.patience);
     let mut first = match lambdas.len() {
         1 => Some(ResumableSearch::open(selector, &alone, start, leader.monitor())?),
@@ -149,17 +95,6 @@ fn chosen_search(
         return Ok(ChosenSearch { seconds, ..validation.cut_short(first)? });
     };
     Ok(ChosenSearch { seconds, ..validation.finish(choice, test, first)? })
-}
-
-/// Chosen size and λ of a cross-validated search.
-pub(super) struct CellChoice {
-    pub found: CrossValidated,
-    pub table: LossTable,
-    /// Index of the λ.
-    pub place: usize,
-    pub cell: Cell,
-    /// The search on all rows, if its score chose λ.
-    pub scored: Option<SearchResult>,
 }
 
 impl Validation<'_, '_> {
@@ -227,12 +162,12 @@ impl Validation<'_, '_> {
             until: *end,
             sizes,
             fold_entries: matched.entries(cell.size, how.folds),
-            losses: Some(FoldLosses::new(&matched, cell.size, by_others)),
+            losses: Some(matched.near(cell.size, by_others)),
             declined,
             test,
             table: Some(table),
             size: cell.size,
-            ..by_score(&searched.path, how.rule)
+            ..Choice::by_score(&searched.path, how.rule)
         };
         edge(design, &chosen, &mut warnings);
         Ok(ChosenSearch::new(searched, chosen, warnings))
@@ -258,7 +193,7 @@ impl Validation<'_, '_> {
             return Ok(None);
         }
         let mut of_lambda = LossTable { lambdas: vec![table.lambdas[place]], cells: vec![cells] };
-        table::compare(loss, &mut of_lambda, std::slice::from_ref(matched), wanted.at_most)?;
+        compare(loss, &mut of_lambda, std::slice::from_ref(matched), wanted.at_most)?;
         let (_, cell) = of_lambda.pick(wanted)?;
         table.cells[place] = of_lambda.cells.swap_remove(0);
         Ok(Some(cell))
@@ -283,14 +218,6 @@ impl Validation<'_, '_> {
         Ok(searched)
     }
 
-    /// Searches at one λ, whose index is `place`, up to the size `until` if given.
-    pub fn walk(&self, lambda: Option<f64>, place: usize, until: Option<usize>) -> Result<SearchResult> {
-        let Validation { selector, design, watcher, .. } = *self;
-        let leader = watcher.leader(watcher.journal().under(format_args!("walk/{place}")));
-        let mut leader = leader.over(selector.search().extent(design).ok(), None);
-        selector.search_on(&design.at_lambda(lambda), Instant::now(), until, &mut leader.monitor())
-    }
-
     /// Result after an interruption of the folds, chosen by the score. Uses the search on all rows so far, or as much
     /// of one at the middle λ as half a second allows.
     ///
@@ -309,14 +236,14 @@ impl Validation<'_, '_> {
         };
         // A finished search without a cross-validated choice also counts as interrupted.
         searched.path.stop_reason = watcher.stopped().unwrap_or(StopReason::Interrupted);
-        let chosen = by_score(&searched.path, Rule::Best);
+        let chosen = Choice::by_score(&searched.path, Rule::Best);
         Ok(ChosenSearch::new(searched, chosen, vec![interrupted()]))
     }
 }
 
 /// Takes the result by the score, since no size was reached on all rows and in every fold.
 fn unmatched(design: &Design, searched: SearchResult) -> ChosenSearch {
-    let (chosen, mut warnings) = (by_score(&searched.path, Rule::Best), Vec::new());
+    let (chosen, mut warnings) = (Choice::by_score(&searched.path, Rule::Best), Vec::new());
     if !searched.path.stop_reason.is_partial() {
         let message = "no size of the search on all rows was reached in every fold, so the score chose the size, which is optimistic";
         warnings.push(Warning::new(WarningKind::NotCrossValidated, message));

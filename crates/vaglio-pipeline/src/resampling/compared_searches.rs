@@ -1,14 +1,14 @@
 //! Choice among searches that are cross-validated on the same folds.
 
-use super::choice::{ChosenSearch, select};
+use super::choice::select;
 use super::sample::Sample;
-use crate::search::Search;
+use super::size_choice::ChosenSearch;
 use crate::selector::ValidSelector;
-use crate::tune::TuningResult;
 use std::time::Instant;
 use vaglio_core::{AnyResampling, Design, Error, Loss, Monitor, Problem, Result};
 use vaglio_kernels::tolerance::SCORE_ROUNDING;
-use vaglio_report::record::ComparedSearch;
+use vaglio_report::record::{ComparedSearch, TuningResult};
+use vaglio_search::Search;
 
 /// A search on all rows with its choice, and the selector and design that made it.
 pub struct SearchOnDesign {

@@ -1,10 +1,11 @@
 //! Choice of the columns confirmed at a false discovery rate.
 
-use super::choice::{ChosenSearch, walk_lambdas};
+use super::fdr::{Discoveries, among, discoveries};
 use super::pool::StageMonitor;
-use super::score_choice::{by_score, plain};
-use crate::fdr::{Discoveries, among, discoveries};
-use crate::selector::{SearchResult, ValidSelector};
+use super::score_choice::plain;
+use super::size_choice::{Choice, ChosenSearch};
+use crate::selector::resumable_search::SearchResult;
+use crate::selector::{ValidSelector, walk_lambdas};
 use std::collections::HashSet;
 use std::time::Instant;
 use vaglio_core::{Design, Feature, Monitor, Path, Result, StopReason};
@@ -27,11 +28,11 @@ pub(super) fn confirmed(
     let (found, reason) = {
         let watcher = StageMonitor::new(&mut *monitor);
         let among = among(selector, design);
-        let found = watcher.journal().once("fdr", || discoveries(selector, design, rate, &among, &watcher));
+        let found = watcher.journal.once("fdr", || discoveries(selector, design, rate, &among, &watcher));
         (found.map_err(|error| error.under("search.choose"))?, watcher.stopped().unwrap_or(StopReason::Interrupted))
     };
     let seconds = begun.elapsed().as_secs_f64();
-    let most = selector.search().extent(design).map_err(|error| error.under("search"))?.largest;
+    let most = selector.search.extent(design).map_err(|error| error.under("search"))?.largest;
     let mut kept = found.as_ref().map_or_else(Vec::new, Discoveries::confirmed);
     kept.truncate(most);
     let mut picked = match kept.is_empty() {
@@ -68,7 +69,7 @@ pub(super) fn confirmed(
 fn without_columns(selector: &ValidSelector, design: &Design, start: Instant) -> Result<ChosenSearch> {
     let lambdas = walk_lambdas(design, false);
     let design = design.at_lambda(lambdas[lambdas.len() / 2]);
-    let mut subset = SubsetScorer::by_definition(&**selector.criterion(), &design);
+    let mut subset = SubsetScorer::by_definition(&*selector.criterion, &design);
     let path = Path::stopped(subset.score()?, StopReason::NoCandidates);
     let engine = subset.engine();
     let searched = SearchResult {
@@ -79,6 +80,6 @@ fn without_columns(selector: &ValidSelector, design: &Design, start: Instant) ->
         has_moments: false,
         seconds: start.elapsed().as_secs_f64(),
     };
-    let chosen = by_score(&searched.path, Rule::Best);
+    let chosen = Choice::by_score(&searched.path, Rule::Best);
     Ok(ChosenSearch::new(searched, chosen, Vec::new()))
 }

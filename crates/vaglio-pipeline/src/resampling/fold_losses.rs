@@ -2,7 +2,6 @@
 
 use super::interval::OuterFoldLosses;
 use super::loss_sums::LossSums;
-use super::table::PooledFolds;
 use std::collections::BTreeMap;
 use vaglio_core::Loss;
 
@@ -10,24 +9,14 @@ use vaglio_core::Loss;
 #[derive(Debug, Clone, PartialEq)]
 pub struct FoldLosses {
     /// Losses by size of the path of all rows.
-    sizes: BTreeMap<usize, Vec<LossSums>>,
+    pub(super) sizes: BTreeMap<usize, Vec<LossSums>>,
     /// Loss of each fold at the choice of the others of its repeat; empty unless the rule takes the lowest loss.
     pub(crate) by_others: Vec<LossSums>,
     /// Number of random splits into folds.
-    repeats: usize,
+    pub(super) repeats: usize,
 }
 
 impl FoldLosses {
-    /// Losses of no columns, the chosen size and its neighbors, and all columns, where every fold reached them.
-    pub(super) fn new(matched: &PooledFolds<'_>, size: usize, by_others: Vec<LossSums>) -> Self {
-        let near = [Some(0), size.checked_sub(1), Some(size), Some(size + 1), matched.everything];
-        // Every search has the empty subset, even if it cannot be the result.
-        let sizes = near.into_iter().flatten().filter(|&near| near == 0 || matched.has(near));
-        let losses = |size: usize| if size == 0 { matched.empties() } else { matched.parts(size) };
-        let of_size = |size: usize| (size, losses(size).into_iter().cloned().collect());
-        FoldLosses { sizes: sizes.map(of_size).collect(), by_others, repeats: matched.repeats }
-    }
-
     /// Sizes with losses, in increasing order.
     pub fn sizes(&self) -> impl DoubleEndedIterator<Item = usize> + '_ {
         self.sizes.keys().copied()

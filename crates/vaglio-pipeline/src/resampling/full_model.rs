@@ -2,12 +2,12 @@
 
 use super::loss_sums::LossSums;
 use super::path_predictions::{FoldTestRows, PathModels, PathReduction, predictions_along};
-use super::validation::{CrossValidated, Validation};
+use super::table::CrossValidated;
+use super::validation::Validation;
 use super::walks::most_clusters;
 use crate::selector::ValidSelector;
 use vaglio_core::{Design, Loss, PathEntry, Result, Score, short};
-use vaglio_report::record::{Cell, LossTable};
-use vaglio_report::record::{Warning, WarningKind};
+use vaglio_report::record::{Cell, LossTable, Warning, WarningKind};
 use vaglio_search::Rule;
 
 /// Largest work of these fits over all folds and λ, in multiply-adds.
@@ -16,7 +16,7 @@ const MOST_WORK: f64 = 3e10;
 /// Values of λ for fits of all columns in `folds` folds. Empty if: fits take too long; the search reaches all columns.
 pub(super) fn lambdas(selector: &ValidSelector, design: &Design, folds: usize) -> Vec<Option<f64>> {
     // A backward search has the full model on its path.
-    if selector.search().extent(design).is_ok_and(|search_extent| search_extent.start >= design.candidates().len()) {
+    if selector.search.extent(design).is_ok_and(|search_extent| search_extent.start >= design.candidates().len()) {
         return Vec::new();
     }
     let (rows, columns) = (design.rows() as f64, design.candidates().len() as f64);
@@ -105,12 +105,12 @@ mod tests {
     use crate::criteria::Loo;
     use crate::learners::Rls;
     use crate::resampling::{Sample, select};
-    use crate::search::{All, Greedy, Search};
     use crate::selector::Selector;
     use linfa::ParamGuard;
     use ndarray::Array2;
     use std::time::Instant;
     use vaglio_core::{Columns, Lambda, Monitor, Problem, Silent, Task};
+    use vaglio_search::{All, Greedy, Search};
     use vaglio_testkit::SplitMix64;
 
     /// 40 rows of 60 columns of noise; the target is the sum of two, or affects every column weakly.

@@ -20,11 +20,11 @@
 //! (2009); J. J. Goeman et al., *A global test for groups of genes*, Bioinformatics 20 (2004); J. Besag, P. Clifford,
 //! *Sequential Monte Carlo p-values*, Biometrika 78 (1991).
 
-use super::choice::CellChoice;
 use super::interval::OuterFoldLosses;
 use super::loss_sums::LossSums;
+use super::pooled_folds::PooledFolds;
 use super::sample::Sample;
-use super::table::PooledFolds;
+use super::table::CellChoice;
 use super::validation::Validation;
 use crate::criteria::Loo;
 use std::sync::Arc;
@@ -74,7 +74,7 @@ impl Validation<'_, '_> {
         let (mut as_much, mut made) = (0, 0);
         while made < count && as_much < ENOUGH {
             watcher.check()?;
-            let seed = stream(selector.seed(), SHUFFLE, made as u64);
+            let seed = stream(selector.seed, SHUFFLE, made as u64);
             let evidence = self.evidence(&sample.shuffled(selector.goes_forward(), seed)?)?;
             as_much += usize::from(evidence >= own - SCORE_ROUNDING * own.abs());
             made += 1;
@@ -97,7 +97,7 @@ impl Validation<'_, '_> {
     /// Returns the errors of the maps.
     fn evidence(&self, sample: &Sample) -> Result<f64> {
         // Skips the criterion's checks, since folds belong to the data and not to shuffles.
-        let problem = sample.fitted()?.problem.clone().seeded(self.selector.seed());
+        let problem = sample.fitted()?.problem.clone().seeded(self.selector.seed);
         let design = Design::from_problem(&problem, Arc::clone(self.selector.learner()))?;
         let correlations = Loo::default().geometry(&design)?.relevances()?.concat();
         let few = 1.0 / (design.candidates().len() as f64).sqrt();
@@ -127,13 +127,13 @@ mod tests {
     use super::*;
     use crate::learners::Rls;
     use crate::resampling::{Choice, select};
-    use crate::search::{Greedy, Search};
     use crate::selector::{Selector, ValidSelector};
     use linfa::ParamGuard;
     use ndarray::Array2;
     use std::time::Instant;
     use vaglio_core::{Correlation, Geometry, Monitor, Problem, Silent};
     use vaglio_search::{Choose, CrossValidation};
+    use vaglio_search::{Greedy, Search};
     use vaglio_testkit::{SplitMix64, data};
 
     const ROWS: usize = 18;

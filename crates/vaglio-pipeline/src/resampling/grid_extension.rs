@@ -1,9 +1,17 @@
 //! Extension of a λ grid whose end has the lowest loss.
 
 use super::full_model;
-use super::validation::{CrossValidated, Validation};
-use crate::selector::{SearchResult, ValidSelector};
-use vaglio_core::{Design, Error, ErrorClass, Result};
+use super::lockstep::Lockstep;
+use super::loss_sums::LossSums;
+use super::pool::{in_turn, repeated};
+use super::pooled_folds::LambdaPaths;
+use super::table::CrossValidated;
+use super::validation::Validation;
+use super::walks::Fold;
+use crate::selector::ValidSelector;
+use crate::selector::resumable_search::SearchResult;
+use std::time::Instant;
+use vaglio_core::{Design, Error, ErrorClass, Journal, Result};
 use vaglio_kernels::tolerance::LEAST_PENALTY;
 use vaglio_report::record::{Cell, LossTable};
 use vaglio_search::Rule;
@@ -20,7 +28,7 @@ impl Validation<'_, '_> {
     /// until the loss stops falling. Every extension has its own part of the journal.
     ///
     /// # Errors
-    /// Returns the errors of [`Validation::at`].
+    /// [`Error::Stopped`]; errors of the maps, the designs, the search and the fits, on the training rows of a fold.
     pub fn over_grid(&self, lambdas: Vec<Option<f64>>) -> Result<CrossValidated> {
         let Validation { selector, design, how, .. } = *self;
         if lambdas.len() > 1 {
@@ -28,7 +36,7 @@ impl Validation<'_, '_> {
             selector.opened(&design.at_lambda(lambdas[0]))?;
         }
         let full_lambdas = full_model::lambdas(selector, design, how.folds * how.repeats);
-        let journal = self.watcher.journal();
+        let journal = &self.watcher.journal;
         let mut found = self.at(lambdas, full_lambdas, &[], journal)?;
         if let (Some(path), [walks]) = (self.path, &found.walks[..]) {
             (found.lambdas, found.walks) = walks.to_penalties(path);
@@ -56,6 +64,66 @@ impl Validation<'_, '_> {
             found.full.iter_mut().zip(more.full).for_each(|(fold, more)| insert(fold, more, is_below));
         }
         Ok(found)
+    }
+
+    /// Cross-validates the searches at some λ in every fold, and all columns at the λ of `full_lambdas`. Results at
+    /// other λ are given by `before`. Finished work is recorded in the journal.
+    ///
+    /// # Errors
+    /// Returns the errors of [`Validation::over_grid`].
+    fn at(
+        &self,
+        lambdas: Vec<Option<f64>>,
+        full_lambdas: Vec<Option<f64>>,
+        before: &[LambdaPaths],
+        journal: &Journal,
+    ) -> Result<CrossValidated> {
+        let (count, room) = (self.count(), &self.selector.room);
+        self.watcher.stage("choose", count * lambdas.len());
+        let known: Vec<Option<LambdaPaths>> =
+            (0..lambdas.len()).map(|at| journal.recall(format_args!("choose/walk/{at}"))).collect();
+        let full: Option<Vec<Vec<LossSums>>> = match full_lambdas.is_empty() {
+            true => Some(vec![Vec::new(); count]),
+            false => journal.recall("choose/full"),
+        };
+        if known.iter().all(Option::is_some)
+            && let Some(full) = &full
+        {
+            let (walks, full) = (known.into_iter().flatten().collect(), full.clone());
+            return Ok(CrossValidated { lambdas, walks, full_lambdas, full });
+        }
+        let begun = Instant::now();
+        // If memory cannot hold all folds at once, they are rebuilt when needed.
+        let occupied = room.all(count);
+        let make = |job: usize| {
+            let fold = self.fold(job, &lambdas)?;
+            let losses = match full {
+                Some(_) => Ok(Vec::new()),
+                None => fold.judged(|held| full_model::full(&fold.design, &full_lambdas, held, self.loss)),
+            };
+            Ok((occupied.is_some().then_some(fold), losses.map_err(|error| self.in_fold(error, job))?))
+        };
+        let made = match (&occupied, &full) {
+            (Some(_), _) => in_turn(count, make)?,
+            (None, None) => repeated(room, count, make)?,
+            (None, Some(_)) => Vec::new(),
+        };
+        let (folds, losses): (Vec<Option<Fold>>, Vec<Vec<LossSums>>) = made.into_iter().unzip();
+        let folds: Vec<Fold> = folds.into_iter().flatten().collect();
+        let full = full.unwrap_or_else(|| {
+            journal.keep_worth(begun, "choose/full", &losses);
+            losses
+        });
+        let walks = Lockstep::new(self, &folds, &lambdas, journal)?.walks(before, known)?;
+        Ok(CrossValidated { lambdas, walks, full_lambdas, full })
+    }
+
+    /// Searches at one λ, whose index is `place`, up to the size `until` if given.
+    pub fn walk(&self, lambda: Option<f64>, place: usize, until: Option<usize>) -> Result<SearchResult> {
+        let Validation { selector, design, watcher, .. } = *self;
+        let leader = watcher.leader(watcher.journal.under(format_args!("walk/{place}")));
+        let mut leader = leader.over(selector.search.extent(design).ok(), None);
+        selector.search_on(&design.at_lambda(lambda), Instant::now(), until, &mut leader.monitor())
     }
 
     /// Index of the λ with the lowest score, with its cell and search. Returns `None` unless the grid is automatic, all
@@ -86,7 +154,7 @@ impl Validation<'_, '_> {
 
 /// Whether every column is kept, so that only λ is chosen.
 fn keeps_all(selector: &ValidSelector, design: &Design) -> Result<bool> {
-    Ok(selector.search().extent(design)?.keeps_all())
+    Ok(selector.search.extent(design)?.keeps_all())
 }
 
 fn insert<T>(all: &mut Vec<T>, more: Vec<T>, is_below: bool) {

@@ -85,7 +85,7 @@ fn predicted_in_fold(
     let models = PathModels { design, entries, empty_lambda: entry.score.lambda, reduced: None };
     // The empty subset comes first and is replaced by the entry, if there is one.
     let mut last = None;
-    selector.predictions(models, fold.context(watcher.sign()), &fold.held(), |_, model: &Model, predictions| {
+    selector.predictions(models, fold.context(&watcher.stop), &fold.held(), |_, model: &Model, predictions| {
         last = Some((model.clone(), predictions));
         Ok(())
     })?;
@@ -98,11 +98,11 @@ mod tests {
     use crate::criteria::Loo;
     use crate::learners::Rls;
     use crate::resampling::{Sample, select};
-    use crate::search::Greedy;
     use crate::selector::Selector;
     use linfa::ParamGuard;
     use std::time::Instant;
     use vaglio_core::{Lambda, Monitor, Silent};
+    use vaglio_search::Greedy;
     use vaglio_testkit::data;
 
     #[test]

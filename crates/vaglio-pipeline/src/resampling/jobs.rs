@@ -1,7 +1,7 @@
 //! Independent jobs of a run: repetitions that threads or processes share, each with a key of the journal.
 
-use super::memory_slots::MemorySlots;
 use super::pool::{StageMonitor, SubTask, repeated};
+use crate::memory_slots::MemorySlots;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use vaglio_core::Result;
@@ -56,8 +56,8 @@ impl Jobs {
                 return Ok(None);
             }
             let key = self.key(number);
-            let member = || watcher.member(watcher.journal().within(&key), number);
-            let done = watcher.journal().once(&key, || job(number, member()));
+            let member = || watcher.member(watcher.journal.within(&key), number);
+            let done = watcher.journal.once(&key, || job(number, member()));
             watcher.end_piece(number);
             done
         })?;

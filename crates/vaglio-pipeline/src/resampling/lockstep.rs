@@ -14,69 +14,25 @@
 //! A search that cannot pause, such as a backward one, runs to its end. If memory cannot hold all folds, each is
 //! rebuilt and searched from the start at every checkpoint, with the same result.
 
-use super::memory_slots::MemorySlots;
-use super::path_predictions::PathReduction;
-use super::pool::{SubTask, each};
-use super::table::PooledFolds;
+use super::loss_sums::LossSums;
+use super::path_predictions::{FoldTestRows, PathModels, PathReduction};
+use super::pool::{FIRST, SubTask, each, expected_sizes};
+use super::pooled_folds::{LambdaPaths, PooledFolds};
 use super::validation::Validation;
 use super::walks::{Fold, FoldPath, most_clusters};
-use crate::selector::ResumableSearch;
-use serde::{Deserialize, Serialize};
+use crate::memory_slots::MemorySlots;
+use crate::selector::resumable_search::ResumableSearch;
 use std::collections::BTreeMap;
 use std::time::Instant;
-use vaglio_core::{AtPenalty, Design, Error, Journal, Loss, Path, Result, SearchExtent};
+use vaglio_core::{Design, Error, Journal, Loss, Path, PathEntry, Result, SearchExtent};
 
-/// First checkpoint of a choice.
-pub(super) const FIRST: usize = 20;
 /// Approximate memory limit of the searches held at once, in bytes.
 const MOST_HELD: f64 = 1e9;
 /// Standard errors above the lowest loss at which a λ is abandoned.
 const HOPELESS: f64 = 5.0;
 
-/// Expected number of sizes of a cross-validated path, for a search of up to `largest` columns: one checkpoint more
-/// than a typical size of the lowest loss.
-pub(super) fn expected_sizes(largest: usize, patience: Option<usize>) -> usize {
-    patience.map_or(largest, |patience| largest.min(patience.saturating_mul(2).saturating_add(FIRST)))
-}
-
 fn next(checkpoint: usize) -> usize {
     checkpoint + (checkpoint / 10).max(5)
-}
-
-/// Search paths of all folds at one λ.
-#[derive(Debug, Serialize, Deserialize)]
-pub struct LambdaPaths {
-    /// Losses along the path of every fold.
-    pub trails: Vec<FoldPath>,
-    /// Checkpoint at which the searches were ended; `None` if all ended by themselves.
-    pub end: Option<usize>,
-    /// Size of the path on all rows at this λ, if λ is a penalty of a least-angle path.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub whole: Option<usize>,
-}
-
-impl LambdaPaths {
-    /// Pools the folds; `everything` is the size of the full subset on all rows.
-    pub(super) fn pooled(&self, everything: usize, repeats: usize) -> PooledFolds<'_> {
-        PooledFolds::new(&self.trails, self.whole.unwrap_or(everything), repeats)
-    }
-
-    /// Copies the paths with losses on the other scale of mapped targets, if any.
-    pub(super) fn on_other_scale(&self) -> Option<LambdaPaths> {
-        let trails = self.trails.iter().map(|trail| trail.other.as_deref().cloned()).collect::<Option<_>>()?;
-        Some(LambdaPaths { trails, ..*self })
-    }
-
-    /// Splits one path per fold into models at each penalty at which the path of all rows has an allowed model.
-    pub(crate) fn to_penalties(&self, path: &Path) -> (Vec<Option<f64>>, Vec<LambdaPaths>) {
-        let to = |at: &AtPenalty| LambdaPaths {
-            trails: self.trails.iter().map(|trail| trail.to_penalty(at.lambda)).collect(),
-            end: None,
-            whole: Some(at.entry.subset.len()),
-        };
-        let allowed = path.at_penalties.iter().filter(|at| path.allowed.contains(&at.entry.subset.len()));
-        allowed.map(|at| (Some(at.lambda), to(at))).unzip()
-    }
 }
 
 /// Searches of all folds at some λ.
@@ -91,7 +47,7 @@ pub(super) struct Lockstep<'a, 'o> {
     /// Number of λ searched together.
     together: usize,
     /// Number of clusters kept per loss sum.
-    pub most: u32,
+    most: u32,
 }
 
 /// Search of one fold at one λ.
@@ -119,10 +75,10 @@ impl<'a, 'o> Lockstep<'a, 'o> {
         let rebuilt = if folds.is_empty() { Some(validation.fold(0, lambdas)?) } else { None };
         let first = folds.first().or(rebuilt.as_ref()).ok_or_else(|| Error::Shape("there is no fold".into()))?;
         let (selector, design) = (validation.selector, first.design.at_lambda(lambdas[0]));
-        let extent = selector.search().extent(&design)?;
+        let extent = selector.search.extent(&design)?;
         let bytes = match extent.is_unscored(&design) {
             true => 0.0,
-            false => selector.criterion().plan(&design, &extent).estimate.bytes,
+            false => selector.criterion.plan(&design, &extent).estimate.bytes,
         };
         let (bytes, count) = (bytes * validation.count() as f64, lambdas.len());
         let together = if bytes > 0.0 { (MOST_HELD / bytes) as usize } else { count };
@@ -239,7 +195,7 @@ impl<'a, 'o> Lockstep<'a, 'o> {
         // A rebuilt fold has one search in memory at a time.
         let walked = each(if rebuilt.is_some() { 1 } else { threads }, searches, |_, mut own| {
             let (design, (path, is_paused)) = match &mut own.search {
-                Some(search) => (search.design().clone(), self.walk(job, own.place, search, until)?),
+                Some(search) => (search.design.clone(), self.walk(job, own.place, search, until)?),
                 None => {
                     let design = self.design(fold, own.place).map_err(in_fold)?;
                     let mut member = self.member(job, own.place);
@@ -259,6 +215,52 @@ impl<'a, 'o> Lockstep<'a, 'o> {
             Ok(FoldSearch { path: Some(path), ..own })
         });
         evaluated.map_err(in_fold)
+    }
+
+    /// Losses of a fold's search after it continued to `path`; entries evaluated before are not fitted again.
+    ///
+    /// # Errors
+    /// Returns the errors of the fits.
+    fn evaluate(
+        &self,
+        fold: &Fold,
+        design: &Design,
+        reduced: Option<&PathReduction>,
+        path: Path,
+        mut before: Option<FoldPath>,
+    ) -> Result<FoldPath> {
+        let Validation { selector, loss, watcher, .. } = *self.validation;
+        let losses = |path: Path, before: Option<FoldPath>, held: &FoldTestRows<'_>| -> Result<FoldPath> {
+            let at_penalties = path.at_penalties.clone();
+            let is_known = |entry: &PathEntry| before.as_ref().is_some_and(|before| before.has(entry));
+            let new: Vec<PathEntry> = match at_penalties.is_empty() {
+                true => path.entries.iter().filter(|entry| !is_known(entry)).cloned().collect(),
+                false => at_penalties.iter().map(|at| at.entry.clone()).collect(),
+            };
+            let mut trail = FoldPath::new(path, design.candidates().len());
+            let mut sizes: BTreeMap<usize, LossSums> = BTreeMap::new();
+            if let Some(before) = before {
+                (trail.empty, sizes) = (before.empty, before.sizes.into_iter().collect());
+            }
+            let models = PathModels { design, entries: &new, empty_lambda: trail.empty_score.lambda, reduced };
+            selector.predictions(models, fold.context(&watcher.stop), held, |index, model, predictions| {
+                let tally = held.compare(model, &predictions, |compared| LossSums::new(loss, compared, self.most));
+                match index {
+                    None => trail.empty = tally,
+                    Some(index) if at_penalties.is_empty() => drop(sizes.insert(new[index].subset.len(), tally)),
+                    Some(index) => trail.penalties.push((at_penalties[index].clone(), tally)),
+                }
+                Ok(())
+            })?;
+            trail.sizes = sizes.into_iter().collect();
+            Ok(trail)
+        };
+        let Some(judge) = fold.judge else { return losses(path, before, &fold.held()) };
+        let other = before.as_mut().and_then(|trail| trail.other.take()).map(|trail| *trail);
+        let other = fold.on_scale(judge.other(), |held| losses(path.clone(), other, held))?;
+        let mut trail = fold.on_scale(judge, |held| losses(path, before, held))?;
+        trail.other = Some(Box::new(other));
+        Ok(trail)
     }
 
     /// Continues one search to a size. Returns its path and whether it can continue.
@@ -283,7 +285,7 @@ impl<'a, 'o> Lockstep<'a, 'o> {
     /// Design of a fold at a λ.
     fn design(&self, fold: &Fold, place: usize) -> Result<Design> {
         let Validation { selector, watcher, .. } = *self.validation;
-        selector.at_lambda_of_all(&fold.design.at_lambda(self.lambdas[place]).stopping_at(watcher.sign().clone()))
+        selector.at_lambda_of_all(&fold.design.at_lambda(self.lambdas[place]).stopping_at(watcher.stop.clone()))
     }
 
     /// Monitor of one search, with its part of the journal.

@@ -7,8 +7,7 @@
 use ndarray::{Array2, ArrayView2, Axis, concatenate};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use vaglio_core::select_rows;
-use vaglio_core::{Error, Loss, Measure, Result, row_weights};
+use vaglio_core::{Error, Loss, Measure, Result, row_weights, select_rows};
 use vaglio_report::{ClusterSum, MeanVariances, StandardizedMoments};
 
 /// Limit on the number of clusters that joins none of them.

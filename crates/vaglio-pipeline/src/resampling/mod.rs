@@ -14,9 +14,10 @@
 
 pub mod choice;
 mod compared_searches;
+pub mod fdr;
 mod fdr_choice;
+pub mod final_training;
 pub mod fold_losses;
-mod folds;
 mod full_model;
 mod gain;
 mod grid_extension;
@@ -25,18 +26,19 @@ mod interval;
 mod jobs;
 mod lockstep;
 pub mod loss_sums;
-pub mod memory_slots;
 pub mod path_predictions;
 mod permutation;
 #[cfg(test)]
 mod plain_ridge;
 pub mod pool;
+mod pooled_folds;
 mod pooled_predictions;
 pub mod procedure;
 pub mod sample;
 mod scales;
 mod score_choice;
 mod search_worker;
+mod selection;
 mod size_choice;
 mod size_stability;
 pub mod split_rule;
@@ -44,18 +46,16 @@ mod table;
 pub mod validation;
 pub mod walks;
 
-pub use choice::{ChosenSearch, select};
+pub use choice::select;
 pub use compared_searches::SearchOnDesign;
-pub use folds::FoldAssignment;
 pub use held_out_predictions::held_out;
 pub use interval::{LEVEL, OuterFoldLosses};
 pub use jobs::Jobs;
 pub use loss_sums::LossSums;
 pub use pool::StageMonitor;
 pub use pooled_predictions::Pooled;
-pub use procedure::{OuterFoldFit, Procedure, outer};
+pub use procedure::{OuterFoldFit, OuterFolds, Procedure, outer};
 pub use sample::{FittedProblem, Sample};
 pub use search_worker::{accompany, is_in_parts};
-pub use size_choice::Choice;
-
-pub(crate) use score_choice::by_score;
+pub use selection::Selection;
+pub use size_choice::{Choice, ChosenSearch};

@@ -54,7 +54,7 @@ impl Sample {
         let counting = self.counting().unwrap_or_else(|| (0..self.rows()).collect());
         let units = self.units(&counting);
         let mut order: Vec<usize> = (0..self.rows()).collect();
-        if is_forward || self.is_ordered() {
+        if is_forward || self.ordered {
             // Shifts every series equally, so that rows of one time stay together, and by at least a tenth, since
             // neighbors in time are similar.
             let longest = units.iter().map(Vec::len).max().unwrap_or(0);
@@ -86,14 +86,14 @@ impl Sample {
     pub(super) fn has_shuffles(&self) -> bool {
         let counting = self.counting().unwrap_or_else(|| (0..self.rows()).collect());
         let units = self.units(&counting);
-        self.is_ordered() || units.len() >= FEWEST || !self.are_alike(&units, &counting)
+        self.ordered || units.len() >= FEWEST || !self.are_alike(&units, &counting)
     }
 
     /// Rows that stay together, as indices among those with weight.
     fn units(&self, counting: &[usize]) -> Vec<Vec<usize>> {
         match self.labels() {
             Some(labels) => rows_by_label(&numbered(counting.iter().map(|&row| labels[row])).0),
-            None if self.is_ordered() => vec![(0..counting.len()).collect()],
+            None if self.ordered => vec![(0..counting.len()).collect()],
             None => (0..counting.len()).map(|row| vec![row]).collect(),
         }
     }

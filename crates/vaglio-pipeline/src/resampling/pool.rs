@@ -1,8 +1,7 @@
 //! Parallel jobs with one shared monitor.
 
-use super::lockstep::expected_sizes;
-use super::memory_slots::MemorySlots;
-use crate::StageShare;
+use crate::memory_slots::MemorySlots;
+use crate::progress::StageShare;
 use std::collections::HashMap;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -73,8 +72,10 @@ fn by_workers<T: Send>(workers: usize, count: usize, job: impl Fn(usize) -> Resu
 pub struct StageMonitor<'o> {
     monitor: Mutex<Monitor<'o>>,
     stopped: Mutex<Option<StopReason>>,
-    journal: Journal,
-    stop: StopSign,
+    /// Journal of finished work.
+    pub journal: Journal,
+    /// Stop sign that interrupts work within a step.
+    pub stop: StopSign,
     stage: Mutex<StageDone>,
 }
 
@@ -203,16 +204,6 @@ impl<'o> StageMonitor<'o> {
         }
     }
 
-    /// Stop sign that interrupts work within a step.
-    pub fn sign(&self) -> &StopSign {
-        &self.stop
-    }
-
-    /// Journal of finished work.
-    pub fn journal(&self) -> &Journal {
-        &self.journal
-    }
-
     /// Observer of the search of one piece, by its index in the stage, with its part of the journal.
     pub fn member(&self, journal: Journal, piece: usize) -> SubTask<'_, 'o> {
         SubTask { piece: Some(piece), ..self.leader(journal) }
@@ -229,7 +220,7 @@ const OPEN: f64 = 0.9;
 
 /// Observer of one of the searches that share a monitor. Each step may stop it; only a leading search shows its steps.
 pub struct SubTask<'w, 'o> {
-    watcher: &'w StageMonitor<'o>,
+    pub(super) watcher: &'w StageMonitor<'o>,
     journal: Journal,
     /// Index of the search among the pieces of the stage; `None` for a leading search.
     piece: Option<usize>,
@@ -238,6 +229,15 @@ pub struct SubTask<'w, 'o> {
     /// Expected number of sizes after the first, if known.
     sizes: Option<f64>,
     stage: StageShare,
+}
+
+/// First checkpoint of a choice.
+pub(super) const FIRST: usize = 20;
+
+/// Expected number of sizes of a cross-validated path, for a search of up to `largest` columns: one checkpoint more
+/// than a typical size of the lowest loss.
+pub(super) fn expected_sizes(largest: usize, patience: Option<usize>) -> usize {
+    patience.map_or(largest, |patience| largest.min(patience.saturating_mul(2).saturating_add(FIRST)))
 }
 
 impl<'w, 'o> SubTask<'w, 'o> {
@@ -253,14 +253,9 @@ impl<'w, 'o> SubTask<'w, 'o> {
         SubTask { start, sizes: Some(start.abs_diff(end).max(1) as f64), ..self }
     }
 
-    /// Monitor that the searches share.
-    pub(super) fn watcher(&self) -> &'w StageMonitor<'o> {
-        self.watcher
-    }
-
     /// Monitor of this search.
     pub fn monitor(&mut self) -> Monitor<'_> {
-        let (journal, stop) = (self.journal.clone(), self.watcher.sign().clone());
+        let (journal, stop) = (self.journal.clone(), self.watcher.stop.clone());
         Monitor { observer: self, journal, stop }
     }
 

@@ -1,25 +1,27 @@
 //! The whole procedure on some rows: maps, tuning, search, choice of size and λ, final fit.
 
-use super::choice::{cross_validation, select};
+use super::choice::select;
 use super::compared_searches::{SearchOnDesign, best_search};
 use super::jobs::Jobs;
 use super::loss_sums::{EVERY, LossSums, TargetsAndPredictions};
 use super::path_predictions::{FoldTestRows, smeared};
 use super::pool::{StageMonitor, SubTask};
 use super::sample::{FittedProblem, Sample};
+use super::selection::Selection;
 use super::split_rule::{LazySplits, SplitRule, TrainTestSplit};
 use super::walks::{held_by, said_of};
 use crate::all_rows::FitFrom;
 use crate::final_fit::train;
-use crate::pipeline::OuterFolds;
-use crate::selector::{Selection, ValidSelector};
-use crate::tune::{Tune, Tuning};
+use crate::selector::ValidSelector;
+use crate::tune;
 use ndarray::Array2;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::time::Instant;
-use vaglio_core::{Design, Error, Loss, MapFit, Model, Monitor, Problem, Result, StopSign, TargetUnits};
-use vaglio_report::record::Cell;
+use vaglio_core::{AnyResampling, Design, Error, Loss, MapFit, Model, Monitor, Problem, Result, StopSign, TargetUnits};
+use vaglio_report::record::{Cell, Tune};
 use vaglio_search::shuffle::stream;
+use vaglio_search::{MOST_FOLDS, MOST_REPEATS};
 
 const OUTER: u64 = 2;
 
@@ -47,7 +49,7 @@ impl Procedure<'_> {
     /// # Errors
     /// Returns the errors of every step.
     pub fn fit(&self, sample: &Sample, mut member: SubTask<'_, '_>) -> Result<Option<ProcedureFit>> {
-        let (fitted, watcher) = (sample.fitted()?, member.watcher());
+        let (fitted, watcher) = (sample.fitted()?, member.watcher);
         let monitor = &mut member.monitor();
         let found = self.search(sample, &fitted.problem, None, Instant::now(), monitor)?;
         let SearchOnDesign { selector, design, picked, .. } = found;
@@ -72,7 +74,7 @@ impl Procedure<'_> {
         monitor: &mut Monitor<'_>,
     ) -> Result<SearchOnDesign> {
         let (selector, tuned) = match self.tune {
-            Some(tune) => tune.tune(self.selector.clone(), problem, monitor)?,
+            Some(tune) => tune::tuned(tune, self.selector.clone(), problem, monitor)?,
             None => (self.selector.clone(), None),
         };
         let design = match known.filter(|_| tuned.is_none()) {
@@ -85,13 +87,39 @@ impl Procedure<'_> {
     }
 }
 
+/// Settings of outer folds.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct OuterFolds {
+    /// Number of folds.
+    #[schemars(extend("minimum" = 2, "maximum" = MOST_FOLDS))]
+    pub folds: usize,
+    /// Number of random splits into folds.
+    #[schemars(extend("minimum" = 1, "maximum" = MOST_REPEATS))]
+    pub repeats: usize,
+    /// Another splitter in place of the folds. By default rows are split forward in time if the criterion's splits are,
+    /// with `folds` folds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub splits: Option<AnyResampling>,
+    /// Confidence level of the interval of the loss; 0.95 by default.
+    #[schemars(extend("exclusiveMinimum" = 0, "exclusiveMaximum" = 1))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub interval: Option<f64>,
+}
+
+impl Default for OuterFolds {
+    fn default() -> Self {
+        OuterFolds { folds: 5, repeats: 1, splits: None, interval: None }
+    }
+}
+
 impl OuterFolds {
     /// Rule that splits the rows into outer folds.
     ///
     /// # Errors
     /// Returns the errors of [`Sample::parting`].
     pub fn parting(&self, selector: &ValidSelector, sample: &Sample) -> Result<SplitRule> {
-        let within = usize::from(cross_validation(selector).is_some());
+        let within = usize::from(selector.cross_validation().is_some());
         sample.parting(selector, self.splits.as_ref(), self.folds, within)
     }
 }

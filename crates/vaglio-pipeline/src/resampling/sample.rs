@@ -1,6 +1,6 @@
 //! Rows before fitting, and the problems made of them.
 
-use super::folds::FoldAssignment;
+use crate::folds::FoldAssignment;
 use crate::maps::MapChain;
 use crate::preprocess::{
     FittedPreprocessing, LabeledTable, Preprocessing, RefittedMaps, first_that_may, follow, numeric,
@@ -27,7 +27,7 @@ pub struct FittedProblem {
 pub struct Sample {
     /// Source of the rows.
     pub source: SampleSource,
-    /// Whether rows are ordered in time and held out in blocks.
+    /// Whether rows are ordered in time, form one series and are held out in blocks.
     pub ordered: bool,
 }
 
@@ -155,11 +155,6 @@ impl Sample {
     /// Whether each row is a cluster of its own.
     pub fn has_single_rows(&self) -> bool {
         !self.ordered && self.labels().is_none()
-    }
-
-    /// Whether rows are ordered in time and form one series.
-    pub fn is_ordered(&self) -> bool {
-        self.ordered
     }
 
     /// Labels of rows that must stay together in every split.

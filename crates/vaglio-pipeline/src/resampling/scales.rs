@@ -1,8 +1,9 @@
 //! The two scales of a mapped target, either of which may choose size and λ.
 
 use super::gain::paired_p;
-use super::lockstep::LambdaPaths;
-use super::validation::{CrossValidated, Validation};
+use super::pooled_folds::LambdaPaths;
+use super::table::CrossValidated;
+use super::validation::Validation;
 use vaglio_core::Result;
 use vaglio_report::record::{Warning, WarningKind};
 use vaglio_search::Judge;

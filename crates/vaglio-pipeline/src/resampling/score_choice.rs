@@ -1,11 +1,11 @@
 //! Choice of size and λ by the score, without held-out rows.
 
-use super::choice::{ChosenSearch, walk_lambdas};
 use super::pool::{StageMonitor, in_turn};
-use super::size_choice::Choice;
-use crate::selector::{SearchResult, ValidSelector, takes_lambda_of_all};
+use super::size_choice::{Choice, ChosenSearch};
+use crate::selector::resumable_search::SearchResult;
+use crate::selector::{ValidSelector, takes_lambda_of_all, walk_lambdas};
 use std::time::Instant;
-use vaglio_core::{Design, Error, Monitor, Path, PathEntry, Result, counted, is_lower, short};
+use vaglio_core::{Design, Error, Monitor, PathEntry, Result, counted, is_lower, short};
 use vaglio_report::record::{Cell, ChosenBy, Warning, WarningKind};
 use vaglio_search::{Choose, Rule};
 
@@ -17,7 +17,7 @@ pub(super) fn plain(
     monitor: &mut Monitor<'_>,
     mut warnings: Vec<Warning>,
 ) -> Result<ChosenSearch> {
-    let choose = selector.search().size_choice();
+    let choose = selector.search.size_choice();
     let rule = if choose == Choose::OneSe { Rule::OneSe } else { Rule::Best };
     let lambdas = walk_lambdas(design, false);
     let design = &design.shared_by(&lambdas);
@@ -30,11 +30,11 @@ pub(super) fn plain(
         several => {
             let watcher = StageMonitor::new(monitor);
             watcher.stage("walks", several.len());
-            let extent = selector.search().extent(design).ok();
+            let extent = selector.search.extent(design).ok();
             let walks = in_turn(several.len(), |at| {
                 let _walk = tracing::debug_span!("walk", lambda = several[at]).entered();
                 let mut member =
-                    watcher.member(watcher.journal().under(format_args!("walk/{at}")), at).over(extent, None);
+                    watcher.member(watcher.journal.under(format_args!("walk/{at}")), at).over(extent, None);
                 let searched =
                     selector.search_on(&design.at_lambda(several[at]), start, None, &mut member.monitor())?;
                 watcher.end_piece(at);
@@ -44,7 +44,7 @@ pub(super) fn plain(
         }
     };
     let mut chosen =
-        Choice { of_path: lambdas.len() > 1 || takes_lambda_of_all(design), ..by_score(&searched.path, rule) };
+        Choice { of_path: lambdas.len() > 1 || takes_lambda_of_all(design), ..Choice::by_score(&searched.path, rule) };
     if matches!(choose, Choose::Last | Choose::Size(_)) {
         (chosen.by, chosen.rule) = (ChosenBy::Setting, None);
     }
@@ -59,7 +59,7 @@ pub(super) fn plain(
         warnings.push(Warning::new(WarningKind::FewerColumns, message));
     }
     let (columns, rows) = (design.features(), design.rows());
-    if choose == Choose::Best && selector.criterion().traits().loss.is_some() && columns > rows / 5 {
+    if choose == Choose::Best && selector.criterion.traits().loss.is_some() && columns > rows / 5 {
         let message = format!(
             "`choose: best` took the lowest score among those of {columns} candidate columns on {rows} rows, which makes \
              the score far too low and the subset too large; leave `choose` out, and the search is cross-validated"
@@ -68,30 +68,6 @@ pub(super) fn plain(
     }
     edge(design, &chosen, &mut warnings);
     Ok(ChosenSearch::new(searched, chosen, warnings))
-}
-
-pub(crate) fn by_score(path: &Path, rule: Rule) -> Choice {
-    let (size, lambda) = path.result().map_or((0, path.empty.lambda), |e| (e.subset.len(), e.score.lambda));
-    Choice {
-        by: ChosenBy::Score,
-        rule: Some(rule),
-        folds: None,
-        size,
-        lambda,
-        penalty: None,
-        cell: None,
-        empty: None,
-        table: None,
-        place: 0,
-        of_path: false,
-        until: None,
-        sizes: None,
-        fold_entries: Vec::new(),
-        losses: None,
-        declined: None,
-        test: None,
-        confirmed: None,
-    }
 }
 
 /// Warns of a λ at an end of the grid, and of one chosen per subset with more columns than rows.
@@ -126,15 +102,6 @@ pub(super) fn edge(design: &Design, chosen: &Choice, warnings: &mut Vec<Warning>
         );
         warnings.push(Warning::new(WarningKind::LambdaPerSubset, message));
     }
-}
-
-/// Warning that the score chose the size, since folds are impossible.
-pub(super) fn not_validated(error: &Error) -> Warning {
-    let message = format!(
-        "the search could not be cross-validated ({error}), so the score chose the size, which is optimistic; give test rows, \
-         or write `choose: best` to say that this is meant"
-    );
-    Warning::new(WarningKind::NotCrossValidated, message)
 }
 
 /// Warning that the score chose the size, since the run was stopped.

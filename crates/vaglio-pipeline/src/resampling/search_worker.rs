@@ -1,19 +1,19 @@
 //! The search on all rows in a worker process that shares its trials with the main process.
 
-use super::choice::{cross_validation, walk_lambdas};
 use super::sample::Sample;
 use super::validation::{deals, parting, shared_design};
-use crate::selector::{ResumableSearch, ValidSelector};
+use crate::selector::resumable_search::ResumableSearch;
+use crate::selector::{ValidSelector, walk_lambdas};
 use std::time::Instant;
 use vaglio_core::{Design, Monitor, Result};
 use vaglio_search::Choose;
 
 /// Whether [`super::select`] makes a single search on all rows whose trials can be divided among processes by columns.
 pub fn is_in_parts(selector: &ValidSelector, design: &Design) -> bool {
-    let is_validated = cross_validation(selector).is_some();
+    let is_validated = selector.cross_validation().is_some();
     let is_one = walk_lambdas(design, is_validated).len() == 1;
-    let is_plain = !matches!(selector.search().size_choice(), Choose::FalseDiscoveries(_));
-    is_one && is_plain && selector.criterion().is_in_parts(design)
+    let is_plain = !matches!(selector.search.size_choice(), Choose::FalseDiscoveries(_));
+    is_one && is_plain && selector.criterion.is_in_parts(design)
 }
 
 /// Runs the search on all rows to its end.
@@ -21,7 +21,7 @@ pub fn is_in_parts(selector: &ValidSelector, design: &Design) -> bool {
 /// # Errors
 /// Returns the errors of [`super::select`].
 pub fn accompany(selector: &ValidSelector, sample: &Sample, design: &Design, monitor: &mut Monitor<'_>) -> Result<()> {
-    let how = cross_validation(selector);
+    let how = selector.cross_validation();
     let design = &match &how {
         Some((how, is_written)) => {
             let parting = parting(selector, sample, how, *is_written)?;

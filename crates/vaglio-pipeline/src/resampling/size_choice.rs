@@ -1,14 +1,18 @@
 //! Record of how size and λ were chosen.
 
+use super::fdr::Discoveries;
 use super::fold_losses::FoldLosses;
-use crate::fdr::Discoveries;
+use crate::all_rows::FitFrom;
+use crate::final_fit::{train, train_entry};
+use crate::selector::resumable_search::SearchResult;
 use serde::Serialize;
-use vaglio_core::{Feature, Loss, PathEntry};
-use vaglio_report::record::{Cell, ChosenBy, GainTest, LossTable, SizeSpread};
+use std::time::Instant;
+use vaglio_core::{Design, Error, Feature, Loss, Model, Path, PathEntry, Result, StopSign};
+use vaglio_report::record::{Cell, ChosenBy, ComparedSearch, GainTest, LossTable, SizeSpread, Warning, WarningKind};
 use vaglio_search::{CrossValidation, Rule};
 
 /// Chosen size and λ of a selection, with the losses that decided.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
 #[non_exhaustive]
 pub struct Choice {
     /// Method of the choice: cross-validation, the score, the user or false discoveries.
@@ -67,6 +71,12 @@ pub struct RejectedColumns {
 }
 
 impl Choice {
+    /// Choice by the score alone.
+    pub(crate) fn by_score(path: &Path, rule: Rule) -> Self {
+        let (size, lambda) = path.result().map_or((0, path.empty.lambda), |e| (e.subset.len(), e.score.lambda));
+        Choice { rule: Some(rule), size, lambda, ..Choice::default() }
+    }
+
     /// λ of the whole path, unless each subset has its own.
     pub fn walk_lambda(&self) -> Option<f64> {
         self.of_path.then_some(self.lambda).flatten()
@@ -78,5 +88,71 @@ impl Choice {
         let losses = self.losses.as_ref()?;
         let bounded = losses.at(self.size)?.bounded(loss, None, losses.gained(loss, self.size), level);
         bounded.map(|(_, interval)| interval)
+    }
+}
+
+/// Warning for a model without columns although some were selected.
+const UNTRAINED: &str = "the run was stopped while the model of the chosen columns was trained, so the model has no columns; \
+                         `path` holds the search, and `--resume` goes on from there";
+
+/// A search with its chosen result.
+pub struct ChosenSearch {
+    /// Result of the search.
+    pub searched: SearchResult,
+    /// Choice of size and λ.
+    pub chosen: Choice,
+    pub(crate) warnings: Vec<Warning>,
+    /// Seconds of the searches in folds.
+    pub seconds: f64,
+    /// Searches that were compared on the same folds, if there are several.
+    pub searches: Vec<ComparedSearch>,
+}
+
+impl ChosenSearch {
+    /// Choice of a single search, with no seconds spent in folds.
+    pub(super) fn new(searched: SearchResult, chosen: Choice, warnings: Vec<Warning>) -> Self {
+        ChosenSearch { searched, chosen, warnings, seconds: 0.0, searches: Vec::new() }
+    }
+
+    /// Takes no columns if the search, begun at `start`, was stopped before its first score.
+    pub(super) fn unless_stopped(picked: Result<Self>, start: Instant) -> Result<Self> {
+        match picked {
+            Err(Error::Stopped(reason)) => {
+                let searched = SearchResult::stopped(reason, start);
+                let chosen = Choice::by_score(&searched.path, Rule::Best);
+                let message = "the run was stopped before the search had a score, so no column is taken";
+                Ok(ChosenSearch::new(searched, chosen, vec![Warning::new(WarningKind::Interrupted, message)]))
+            }
+            picked => picked,
+        }
+    }
+
+    /// Trains the learner on the chosen subset and calls `then` with it. A stop leaves the model without columns.
+    pub(super) fn train<T>(
+        &mut self,
+        design: &Design,
+        stop: &StopSign,
+        then: impl FnOnce(&[Feature]) -> Result<T>,
+    ) -> Result<(Model, Option<T>)> {
+        let _entered = tracing::info_span!("fit").entered();
+        let (SearchResult { path, alpha, .. }, end) = (&mut self.searched, stop.at_the_end());
+        let trained = end.ends(|| {
+            let Some(entry) = path.result() else { return Ok(None) };
+            let model = train_entry(&design.stopping_at(end.clone()), entry, self.chosen.lambda, FitFrom::Search)?;
+            Ok(Some((model, Some(then(&entry.subset)?))))
+        });
+        if let Err(Error::Stopped(reason)) = trained {
+            (path.chosen, path.stop_reason, *alpha) = (None, reason, None);
+            self.chosen = Choice::by_score(path, Rule::Best);
+            self.warnings.push(Warning::new(WarningKind::Interrupted, UNTRAINED));
+        }
+        match trained {
+            Err(error) if !matches!(error, Error::Stopped(_)) => Err(error),
+            Ok(Some(trained)) => Ok(trained),
+            _ => {
+                let (design, lambda) = (design.stopping_at(StopSign::default()), path.empty.lambda);
+                Ok((train(&design, &[], lambda.or(self.chosen.lambda), FitFrom::Search)?, None))
+            }
+        }
     }
 }

@@ -1,8 +1,8 @@
 //! Variation of the chosen size with the split into folds.
 
-use super::choice::CellChoice;
 use super::loss_sums::LossSums;
-use super::table::PooledFolds;
+use super::pooled_folds::PooledFolds;
+use super::table::CellChoice;
 use super::validation::Validation;
 use vaglio_core::Result;
 use vaglio_report::record::{Cell, LossTable, SizeSpread, SizeSpreadSource};
@@ -82,12 +82,12 @@ mod tests {
     use super::*;
     use crate::criteria::Loo;
     use crate::learners::Rls;
-    use crate::search::{Greedy, Search};
     use crate::selector::{Selector, ValidSelector};
     use linfa::ParamGuard;
     use std::time::Instant;
     use vaglio_core::{Monitor, Silent};
     use vaglio_search::{Choose, CrossValidation};
+    use vaglio_search::{Greedy, Search};
     use vaglio_testkit::data;
 
     const COLUMNS: usize = 7;

@@ -6,8 +6,8 @@
 
 mod sentences;
 
-use super::folds::FoldAssignment;
 use super::sample::{Sample, SampleSource};
+use crate::folds::FoldAssignment;
 use crate::preprocess::{LabeledTable, Preprocessing};
 use crate::selector::ValidSelector;
 use std::sync::Arc;
@@ -139,7 +139,7 @@ impl Sample {
         folds: usize,
         within: usize,
     ) -> Result<SplitRule> {
-        let by_criterion = || selector.criterion().traits().splits.and_then(|splits| splits.around_search(folds));
+        let by_criterion = || selector.criterion.traits().splits.and_then(|splits| splits.around_search(folds));
         let Some(splits) = written.cloned().or_else(by_criterion) else {
             return Ok(SplitRule::Folds(self.fold_assignment(), folds));
         };
@@ -181,7 +181,7 @@ fn bears(selector: &ValidSelector, splits: &AnyResampling, problem: &Problem, wi
     let trainings = rounds.iter().flat_map(|round| (0..round.count()).map(|fold| round.training(fold)));
     let Some(least) = trainings.min_by_key(Vec::len) else { return false };
     let training = problem.view_rows(&least);
-    let holds_out = bare(&training).is_ok_and(|design| selector.criterion().folds(&design).is_ok());
+    let holds_out = bare(&training).is_ok_and(|design| selector.criterion.folds(&design).is_ok());
     let inside = || splits.around_search(1).is_none_or(|one| bears(selector, &one, &training, within - 1));
     holds_out && (within == 0 || inside())
 }

@@ -1,119 +1,34 @@
 //! Losses of selections by size and λ, pooled over folds.
 
-use super::lockstep::LambdaPaths;
 use super::loss_sums::LossSums;
+use super::pooled_folds::{LambdaPaths, PooledFolds};
 use super::validation::Validation;
-use super::walks::FoldPath;
-use vaglio_core::{Loss, PathEntry, Result};
+use crate::selector::resumable_search::SearchResult;
+use vaglio_core::{Loss, Result};
 use vaglio_report::record::{Cell, LossTable};
 use vaglio_search::{Rule, Wanted};
 
-/// Paths of all folds at one λ, with sizes matched to those of the path on all rows.
-///
-/// A fold may lack candidates that are constant in it. Its full subset is matched with the full subset of all rows,
-/// whatever their sizes; other sizes match by number.
-pub(super) struct PooledFolds<'t> {
-    trails: &'t [FoldPath],
-    /// Size of the full subset on all rows, if every fold's path reached its own full subset.
-    pub everything: Option<usize>,
-    /// Number of random splits into folds.
-    pub repeats: usize,
+/// Held-out losses of the whole procedure.
+pub(super) struct CrossValidated {
+    /// Values of λ of the searches.
+    pub lambdas: Vec<Option<f64>>,
+    /// Search paths at every λ.
+    pub walks: Vec<LambdaPaths>,
+    /// Values of λ for the models of all columns.
+    pub full_lambdas: Vec<Option<f64>>,
+    /// Losses of all columns, by fold and λ.
+    pub full: Vec<Vec<LossSums>>,
 }
 
-impl<'t> PooledFolds<'t> {
-    /// Matches the paths of all folds at one λ; `everything` is the size of the full subset on all rows.
-    pub fn new(trails: &'t [FoldPath], everything: usize, repeats: usize) -> Self {
-        let is_reached = !trails.is_empty() && trails.iter().all(|trail| trail.everything().is_some());
-        PooledFolds { trails, everything: is_reached.then_some(everything), repeats }
-    }
-
-    /// Matching size in a fold.
-    fn key_in_fold(&self, size: usize) -> usize {
-        if self.everything == Some(size) { usize::MAX } else { size }
-    }
-
-    /// Losses matched to a size, by fold.
-    pub fn parts(&self, size: usize) -> Vec<&'t LossSums> {
-        self.trails.iter().map(|trail| trail.at(self.key_in_fold(size))).collect()
-    }
-
-    /// Losses of no columns, by fold.
-    pub fn empties(&self) -> Vec<&'t LossSums> {
-        self.trails.iter().map(|trail| &trail.empty).collect()
-    }
-
-    /// Pooled loss of no columns.
-    ///
-    /// # Errors
-    /// [`vaglio_core::Error::Shape`] if no held-out row has weight.
-    pub fn empty(&self, loss: &dyn Loss) -> Result<Cell> {
-        let (loss, standard_error) = LossSums::pooled(loss, &self.empties(), self.repeats)?;
-        Ok(Cell { size: 0, loss, standard_error, difference_error: None })
-    }
-
-    /// Path entries matched to a size, in the first folds.
-    pub fn entries(&self, size: usize, folds: usize) -> Vec<PathEntry> {
-        self.trails.iter().take(folds).map(|trail| trail.entry(self.key_in_fold(size))).collect()
-    }
-
-    /// Whether a size is allowed and was reached in every fold.
-    pub fn has(&self, size: usize) -> bool {
-        if self.everything == Some(size) {
-            return self.trails.iter().all(|t| t.everything().is_some_and(|all| t.allowed().contains(&all)));
-        }
-        let least = self.trails.iter().map(|trail| *trail.allowed().start()).max().unwrap_or(0);
-        let most = self.trails.iter().map(|trail| *trail.allowed().end()).max().unwrap_or(0);
-        let reach = self.trails.iter().map(|trail| trail.reach()).min().unwrap_or(0);
-        // Sizes at which every fold has all of its columns are represented by the full subset.
-        let bound =
-            self.everything.map(|all| self.trails.iter().filter_map(|t| t.everything()).fold(0, usize::max).min(all));
-        (least..=most.min(reach)).contains(&size) && bound.is_none_or(|bound| size < bound)
-    }
-
-    /// Allowed sizes that were reached, the empty subset included, in increasing order.
-    pub fn sizes(&self) -> Vec<usize> {
-        let reached = self.trails.iter().flat_map(|trail| trail.sizes.iter().map(|(size, _)| *size));
-        let mut sizes: Vec<usize> = reached.chain([0]).chain(self.everything).collect();
-        sizes.sort_unstable();
-        sizes.dedup();
-        sizes.retain(|&size| self.has(size));
-        sizes
-    }
-
-    /// Size with the lowest loss among those up to `most`, the first of ties, and that loss; `None` if there is none.
-    ///
-    /// # Errors
-    /// [`vaglio_core::Error::Shape`] if no held-out row has weight.
-    pub fn lowest(&self, loss: &dyn Loss, most: usize) -> Result<Option<(usize, f64)>> {
-        let mut best: Option<(usize, f64)> = None;
-        for size in self.sizes().into_iter().take_while(|size| *size <= most) {
-            let own = LossSums::mean(loss, &self.parts(size))?;
-            if best.is_none_or(|(_, lowest)| own < lowest) {
-                best = Some((size, own));
-            }
-        }
-        Ok(best)
-    }
-
-    /// Standard error of the difference to the loss of a size of `other`.
-    pub fn difference(&self, loss: &dyn Loss, size: usize, other: &PooledFolds<'_>, other_size: usize) -> Option<f64> {
-        LossSums::difference(loss, &self.parts(size), &other.parts(other_size), self.repeats)
-    }
-
-    /// Pooled losses of those `sizes` that are allowed and reached, in increasing order.
-    ///
-    /// # Errors
-    /// [`vaglio_core::Error::Shape`] if no held-out row has weight.
-    pub fn cells(&self, loss: &dyn Loss, sizes: impl IntoIterator<Item = usize>) -> Result<Vec<Cell>> {
-        let mut sizes: Vec<usize> = sizes.into_iter().filter(|&size| self.has(size)).collect();
-        sizes.sort_unstable();
-        sizes.dedup();
-        let cell = |size: usize| {
-            let (loss, standard_error) = LossSums::pooled(loss, &self.parts(size), self.repeats)?;
-            Ok(Cell { size, loss, standard_error, difference_error: None })
-        };
-        sizes.into_iter().map(cell).collect()
-    }
+/// Chosen size and λ of a cross-validated search.
+pub(super) struct CellChoice {
+    pub found: CrossValidated,
+    pub table: LossTable,
+    /// Index of the λ.
+    pub place: usize,
+    pub cell: Cell,
+    /// The search on all rows, if its score chose λ.
+    pub scored: Option<SearchResult>,
 }
 
 /// Standard errors of the difference to the lowest loss within which other folds may choose a cell.

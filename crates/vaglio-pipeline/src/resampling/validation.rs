@@ -1,19 +1,13 @@
 //! Cross-validation of a whole search.
 
-use super::choice::{cross_validation, walk_lambdas};
-use super::full_model;
-use super::lockstep::{LambdaPaths, Lockstep};
-use super::loss_sums::LossSums;
-use super::pool::{StageMonitor, in_turn, repeated};
+use super::pool::StageMonitor;
+use super::pooled_folds::{LambdaPaths, PooledFolds};
 use super::sample::Sample;
-use super::score_choice::not_validated;
 use super::split_rule::{LazySplits, SplitRule, TrainTestSplit, bare};
-use super::table::PooledFolds;
 use super::walks::{Fold, said_of};
-use crate::selector::ValidSelector;
-use std::time::Instant;
-use vaglio_core::{Design, Error, Journal, Loss, Path, Result};
-use vaglio_report::record::Warning;
+use crate::selector::{ValidSelector, walk_lambdas};
+use vaglio_core::{Design, Error, Loss, Path, Result};
+use vaglio_report::record::{Warning, WarningKind};
 use vaglio_search::shuffle::stream;
 use vaglio_search::{CrossValidation, check_repeated_rows};
 
@@ -46,12 +40,12 @@ pub fn parting(
 /// # Errors
 /// [`Error::Setting`] for invalid folds.
 pub fn unvalidated(selector: &ValidSelector, sample: &Sample) -> Result<Option<Warning>> {
-    let Some((how, is_written)) = cross_validation(selector) else { return Ok(None) };
+    let Some((how, is_written)) = selector.cross_validation() else { return Ok(None) };
     let parts = dealt(selector, sample, &parting(selector, sample, &how, is_written)?, 0)?;
     let problem = sample.labelled()?;
     let fault = (0..parts.count()).find_map(|place| {
         let training = problem.view_rows(&parts.part(place).training);
-        bare(&training).and_then(|design| selector.criterion().folds(&design)).err()
+        bare(&training).and_then(|design| selector.criterion.folds(&design)).err()
     });
     Ok(fault.map(|error| not_validated(&error)))
 }
@@ -118,18 +112,6 @@ pub(super) fn shared_design(
     design.with_subsets(&fold_of_rows(parting, deals, sample.rows()))
 }
 
-/// Held-out losses of the whole procedure.
-pub(super) struct CrossValidated {
-    /// Values of λ of the searches.
-    pub lambdas: Vec<Option<f64>>,
-    /// Search paths at every λ.
-    pub walks: Vec<LambdaPaths>,
-    /// Values of λ for the models of all columns.
-    pub full_lambdas: Vec<Option<f64>>,
-    /// Losses of all columns, by fold and λ.
-    pub full: Vec<Vec<LossSums>>,
-}
-
 /// Cross-validation of one search, which chooses size and λ.
 #[derive(Clone, Copy)]
 pub(super) struct Validation<'a, 'o> {
@@ -149,58 +131,6 @@ pub(super) struct Validation<'a, 'o> {
 }
 
 impl Validation<'_, '_> {
-    /// Cross-validates the searches at some λ in every fold, and all columns at the λ of `full_lambdas`. Results at
-    /// other λ are given by `before`. Finished work is recorded in the journal.
-    ///
-    /// # Errors
-    /// [`Error::Stopped`]; errors of the maps, the designs, the search and the fits, on the training rows of a fold.
-    pub fn at(
-        &self,
-        lambdas: Vec<Option<f64>>,
-        full_lambdas: Vec<Option<f64>>,
-        before: &[LambdaPaths],
-        journal: &Journal,
-    ) -> Result<CrossValidated> {
-        let (count, room) = (self.count(), &self.selector.room);
-        self.watcher.stage("choose", count * lambdas.len());
-        let known: Vec<Option<LambdaPaths>> =
-            (0..lambdas.len()).map(|at| journal.recall(format_args!("choose/walk/{at}"))).collect();
-        let full: Option<Vec<Vec<LossSums>>> = match full_lambdas.is_empty() {
-            true => Some(vec![Vec::new(); count]),
-            false => journal.recall("choose/full"),
-        };
-        if known.iter().all(Option::is_some)
-            && let Some(full) = &full
-        {
-            let (walks, full) = (known.into_iter().flatten().collect(), full.clone());
-            return Ok(CrossValidated { lambdas, walks, full_lambdas, full });
-        }
-        let begun = Instant::now();
-        // If memory cannot hold all folds at once, they are rebuilt when needed.
-        let occupied = room.all(count);
-        let make = |job: usize| {
-            let fold = self.fold(job, &lambdas)?;
-            let losses = match full {
-                Some(_) => Ok(Vec::new()),
-                None => fold.judged(|held| full_model::full(&fold.design, &full_lambdas, held, self.loss)),
-            };
-            Ok((occupied.is_some().then_some(fold), losses.map_err(|error| self.in_fold(error, job))?))
-        };
-        let made = match (&occupied, &full) {
-            (Some(_), _) => in_turn(count, make)?,
-            (None, None) => repeated(room, count, make)?,
-            (None, Some(_)) => Vec::new(),
-        };
-        let (folds, losses): (Vec<Option<Fold>>, Vec<Vec<LossSums>>) = made.into_iter().unzip();
-        let folds: Vec<Fold> = folds.into_iter().flatten().collect();
-        let full = full.unwrap_or_else(|| {
-            journal.keep_worth(begun, "choose/full", &losses);
-            losses
-        });
-        let walks = Lockstep::new(self, &folds, &lambdas, journal)?.walks(before, known)?;
-        Ok(CrossValidated { lambdas, walks, full_lambdas, full })
-    }
-
     /// Number of splits over all repeats.
     pub fn count(&self) -> usize {
         self.deals.iter().map(Vec::len).sum()
@@ -241,4 +171,13 @@ impl Validation<'_, '_> {
 /// Adds the number of a fold to a setting error.
 pub(super) fn said_of_fold(error: Error, fold: usize) -> Error {
     said_of(error, &format!("fold {} of the cross-validated search", fold + 1))
+}
+
+/// Warning that the score chose the size, since folds are impossible.
+pub(super) fn not_validated(error: &Error) -> Warning {
+    let message = format!(
+        "the search could not be cross-validated ({error}), so the score chose the size, which is optimistic; give test rows, \
+         or write `choose: best` to say that this is meant"
+    );
+    Warning::new(WarningKind::NotCrossValidated, message)
 }

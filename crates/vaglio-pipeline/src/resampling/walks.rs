@@ -1,15 +1,13 @@
 //! Searches of one fold: run on its training rows at each λ, evaluated on its held-out rows.
 
-use super::lockstep::Lockstep;
+use super::final_training::{FinalModelCache, PredictionContext};
 use super::loss_sums::LossSums;
-use super::path_predictions::{FoldTestRows, PathModels, PathReduction, order};
+use super::path_predictions::{FoldTestRows, order};
 use super::sample::{FittedProblem, Sample};
 use super::split_rule::TrainTestSplit;
-use super::validation::Validation;
-use crate::final_model::{FinalModelCache, PredictionContext};
 use crate::selector::ValidSelector;
 use serde::{Deserialize, Serialize};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::ops::RangeInclusive;
 use vaglio_core::{
     AtPenalty, Design, Error, Feature, Path, PathEntry, Problem, Result, Score, StopReason, StopSign, TargetUnits,
@@ -25,11 +23,12 @@ pub struct FoldPath {
     pub sizes: Vec<(usize, LossSums)>,
     /// Models at penalties with their losses, if the path is evaluated at penalties.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    penalties: Vec<(AtPenalty, LossSums)>,
-    empty_score: Score,
-    allowed: RangeInclusive<usize>,
+    pub(super) penalties: Vec<(AtPenalty, LossSums)>,
+    pub(super) empty_score: Score,
+    /// Sizes that may be the result.
+    pub(super) allowed: RangeInclusive<usize>,
     /// Size of the last entry, if the path reached its full subset.
-    everything: Option<usize>,
+    pub(super) everything: Option<usize>,
     /// Features in order of entry.
     order: Vec<Feature>,
     /// Entries by size. A subset that consists of the first features of the order is left empty.
@@ -100,7 +99,7 @@ impl Fold {
         self.on_scale(self.judge.unwrap_or_default(), then)
     }
 
-    fn on_scale<T>(&self, judge: Judge, then: impl FnOnce(&FoldTestRows<'_>) -> Result<T>) -> Result<T> {
+    pub(super) fn on_scale<T>(&self, judge: Judge, then: impl FnOnce(&FoldTestRows<'_>) -> Result<T>) -> Result<T> {
         let Some(units) = self.fitted.units.as_ref().filter(|_| judge == Judge::Mapped) else {
             return then(&self.held());
         };
@@ -141,55 +140,9 @@ pub(super) fn most_clusters(tallies: usize) -> u32 {
     1 << most.ilog2()
 }
 
-impl Lockstep<'_, '_> {
-    /// Losses of a fold's search after it continued to `path`; entries evaluated before are not fitted again.
-    ///
-    /// # Errors
-    /// Returns the errors of the fits.
-    pub fn evaluate(
-        &self,
-        fold: &Fold,
-        design: &Design,
-        reduced: Option<&PathReduction>,
-        path: Path,
-        mut before: Option<FoldPath>,
-    ) -> Result<FoldPath> {
-        let Validation { selector, loss, watcher, .. } = *self.validation;
-        let losses = |path: Path, before: Option<FoldPath>, held: &FoldTestRows<'_>| -> Result<FoldPath> {
-            let at_penalties = path.at_penalties.clone();
-            let is_known = |entry: &PathEntry| before.as_ref().is_some_and(|before| before.has(entry));
-            let new: Vec<PathEntry> = match at_penalties.is_empty() {
-                true => path.entries.iter().filter(|entry| !is_known(entry)).cloned().collect(),
-                false => at_penalties.iter().map(|at| at.entry.clone()).collect(),
-            };
-            let trail = FoldPath::new(path, design.candidates().len());
-            let (mut empty, known) = before.map_or((None, Vec::new()), |trail| (Some(trail.empty), trail.sizes));
-            let mut sizes: BTreeMap<usize, LossSums> = known.into_iter().collect();
-            let mut penalties = Vec::with_capacity(at_penalties.len());
-            let models = PathModels { design, entries: &new, empty_lambda: trail.empty_score.lambda, reduced };
-            selector.predictions(models, fold.context(watcher.sign()), held, |index, model, predictions| {
-                let tally = held.compare(model, &predictions, |compared| LossSums::new(loss, compared, self.most));
-                match index {
-                    None => empty = Some(tally),
-                    Some(index) if at_penalties.is_empty() => drop(sizes.insert(new[index].subset.len(), tally)),
-                    Some(index) => penalties.push((at_penalties[index].clone(), tally)),
-                }
-                Ok(())
-            })?;
-            let empty = empty.unwrap_or_else(LossSums::none);
-            Ok(FoldPath { empty, sizes: sizes.into_iter().collect(), penalties, ..trail })
-        };
-        let Some(judge) = fold.judge else { return losses(path, before, &fold.held()) };
-        let other = before.as_mut().and_then(|trail| trail.other.take()).map(|trail| *trail);
-        let other = fold.on_scale(judge.other(), |held| losses(path.clone(), other, held))?;
-        let trail = fold.on_scale(judge, |held| losses(path, before, held))?;
-        Ok(FoldPath { other: Some(Box::new(other)), ..trail })
-    }
-}
-
 impl FoldPath {
     /// Encodes the subsets of a path, without losses.
-    fn new(path: Path, candidates: usize) -> Self {
+    pub(super) fn new(path: Path, candidates: usize) -> Self {
         let (everything, allowed) = (path.everything(candidates), path.allowed.clone());
         let order = order(path.entries.iter().flat_map(|entry| &entry.subset));
         let place: HashMap<Feature, usize> =
@@ -258,21 +211,11 @@ impl FoldPath {
     /// Largest size that the path covers; unbounded if it reached its full subset.
     pub(crate) fn reach(&self) -> usize {
         let largest = self.sizes.last().map_or(0, |(size, _)| *size);
-        self.everything().map_or(largest, |_| usize::MAX)
-    }
-
-    /// Size of the last subset, if it is the full one.
-    pub(crate) fn everything(&self) -> Option<usize> {
-        self.everything
-    }
-
-    /// Sizes that may be the result.
-    pub(crate) fn allowed(&self) -> &RangeInclusive<usize> {
-        &self.allowed
+        self.everything.map_or(largest, |_| usize::MAX)
     }
 
     /// Whether the path already has this entry.
-    fn has(&self, entry: &PathEntry) -> bool {
+    pub(super) fn has(&self, entry: &PathEntry) -> bool {
         let own = self.entries.binary_search_by_key(&entry.subset.len(), |(size, _)| *size);
         own.is_ok_and(|place| self.decoded(place).subset == entry.subset)
     }

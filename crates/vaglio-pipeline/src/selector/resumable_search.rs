@@ -1,15 +1,41 @@
 //! A resumable search on one design.
 
-use super::{SearchResult, ValidSelector, alpha};
+use super::ValidSelector;
 use crate::all_rows::has_moments;
+use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use std::time::Instant;
-use vaglio_core::{Design, EngineDescription, Error, Monitor, Path, Result, Score};
+use vaglio_core::{Design, EngineDescription, Error, Monitor, Path, Result, Score, StopReason};
 use vaglio_search::{SearchContext, SubsetScorer};
+
+/// Result of a search, before training.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct SearchResult {
+    /// The search path.
+    pub path: Path,
+    pub(crate) engine: Cow<'static, str>,
+    pub(crate) approximation: Option<Cow<'static, str>>,
+    pub(crate) alpha: Option<Vec<f64>>,
+    /// Whether the session of the design has moments that the final fit can use.
+    #[serde(default)]
+    pub has_moments: bool,
+    #[serde(skip)]
+    pub(crate) seconds: f64,
+}
+
+impl SearchResult {
+    /// Empty result of a search that began at `start` and was stopped before its first score.
+    pub(crate) fn stopped(reason: StopReason, start: Instant) -> Self {
+        let (path, seconds) = (Path::stopped(Score::WORST, reason), start.elapsed().as_secs_f64());
+        SearchResult { path, engine: "none".into(), approximation: None, alpha: None, has_moments: false, seconds }
+    }
+}
 
 /// A search that can pause at a size and continue without repeating trials.
 pub(crate) struct ResumableSearch<'a> {
     selector: &'a ValidSelector,
-    design: &'a Design,
+    /// Design that is searched.
+    pub design: &'a Design,
     context: SearchContext<'a>,
     begun: Instant,
     start: Instant,
@@ -76,11 +102,6 @@ impl<'a> ResumableSearch<'a> {
         known.or(self.path.as_ref()).ok_or_else(|| Error::Shape("a search has no path".into()))
     }
 
-    /// Design that is searched.
-    pub fn design(&self) -> &'a Design {
-        self.design
-    }
-
     /// Whether the search can continue.
     pub fn is_paused(&self) -> bool {
         self.known.is_none() && self.context.is_paused()
@@ -133,5 +154,44 @@ impl<'a> ResumableSearch<'a> {
             journal.keep_of(begun, "path", &searched);
         }
         Ok(searched)
+    }
+}
+
+impl ValidSelector {
+    /// Searches on a design whose preparation began at `start`, up to the size `until` if given.
+    pub fn search_on(
+        &self,
+        design: &Design,
+        start: Instant,
+        until: Option<usize>,
+        monitor: &mut Monitor<'_>,
+    ) -> Result<SearchResult> {
+        let design = self.at_lambda_of_all(&design.clone().stopping_at(monitor.stop.clone()))?;
+        let mut walking = ResumableSearch::open(self, &design, start, monitor)?;
+        walking.to(until)?;
+        walking.searched()
+    }
+
+    /// The search result with another path entry chosen.
+    pub(crate) fn taking(
+        &self,
+        mut searched: SearchResult,
+        entry: Option<usize>,
+        design: &Design,
+    ) -> Result<SearchResult> {
+        searched.path.chosen = entry;
+        if searched.alpha.is_some() {
+            let search_extent = self.search.extent(design).map_err(|error| self.in_search(error))?;
+            searched.alpha = alpha(&searched.path, &SubsetScorer::open(&*self.criterion, design, &search_extent)?)?;
+        }
+        Ok(searched)
+    }
+}
+
+/// The criterion's own coefficients of the result, if it has any.
+fn alpha(path: &Path, subset: &SubsetScorer<'_>) -> Result<Option<Vec<f64>>> {
+    match (path.result(), subset.geometry()) {
+        (Some(entry), Some(mut geometry)) => geometry.minimizer(&entry.subset),
+        _ => Ok(None),
     }
 }

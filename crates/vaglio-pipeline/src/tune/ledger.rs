@@ -1,10 +1,10 @@
 //! Cached scores of settings, within a budget.
 
-use super::{Bounds, ScoredSettings};
 use argmin::core::CostFunction;
 use std::cell::RefCell;
 use std::collections::HashMap;
 use vaglio_core::Error;
+use vaglio_report::record::{Bounds, ScoredSettings};
 
 /// Outcome of one evaluation.
 pub(super) enum EvaluationOutcome {
@@ -17,8 +17,10 @@ pub(super) enum EvaluationOutcome {
 /// The criterion as a cached function on \[0, 1\]ᵈ.
 pub(super) struct CachedCriterion<'a, F> {
     paths: &'a [&'a str],
-    bounds: &'a [Bounds],
-    budget: usize,
+    /// Range of every parameter.
+    pub bounds: &'a [Bounds],
+    /// Number of evaluations allowed.
+    pub budget: usize,
     book: RefCell<TuningLog<F>>,
 }
 
@@ -37,16 +39,6 @@ impl<'a, F: FnMut(&[f64]) -> EvaluationOutcome> CachedCriterion<'a, F> {
         let (trials, scores) = (Vec::new(), HashMap::new());
         let book = TuningLog { evaluate, trials, lowest: None, scores, failure: None, stopped: false };
         CachedCriterion { paths, bounds, budget, book: RefCell::new(book) }
-    }
-
-    /// Range of every parameter.
-    pub fn bounds(&self) -> &[Bounds] {
-        self.bounds
-    }
-
-    /// Number of evaluations allowed.
-    pub fn budget(&self) -> usize {
-        self.budget
     }
 
     /// Scores a point. Returns `None` if the budget is used up or the user stopped.

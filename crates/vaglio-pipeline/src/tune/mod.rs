@@ -23,79 +23,64 @@ mod solvers;
 
 pub use vaglio_report::record::{Bounds, Method, Scale, ScoredSelection, ScoredSettings, Tune, TuningResult};
 
-use crate::search::Search;
 use crate::selector::ValidSelector;
 use ledger::{CachedCriterion, EvaluationOutcome};
 use std::sync::Arc;
 use std::time::Instant;
 use vaglio_core::{Answer, Error, Event, Journal, Learner, Monitor, Observer, Problem, Result, Score, SearchExtent};
-use vaglio_search::{Choose, SubsetScorer};
+use vaglio_search::{Choose, Search, SubsetScorer};
 
 /// Largest number of parameters tuned together.
 const MOST_PARAMETERS: usize = 100;
 
-/// Operations on the settings of [`Tune`].
-pub(crate) trait Tuning {
-    /// Checks bounds, and that every parameter is a setting of the learner that accepts the numbers in its range.
-    ///
-    /// # Errors
-    /// [`Error::Setting`] and [`Error::UnknownName`] with the field's path inside this block.
-    fn check(&self, learner: &dyn Learner) -> Result<()>;
-
-    /// Tunes the learner of a selection on `problem`, and returns the record of tuning. Returns the selection unchanged
-    /// if stopped before any score.
-    ///
-    /// One criterion tunes and selects, on the same rows. So its score is optimistic; unbiased estimates need
-    /// other rows. If the monitor stops it, the best settings so far are used.
-    ///
-    /// # Errors
-    /// Returns the first failure if no setting has a finite score.
-    fn tune(
-        &self,
-        selector: ValidSelector,
-        problem: &Problem,
-        monitor: &mut Monitor<'_>,
-    ) -> Result<(ValidSelector, Option<TuningResult>)>;
+/// Checks bounds, and that every parameter is a setting of the learner that accepts the numbers in its range.
+///
+/// # Errors
+/// [`Error::Setting`] and [`Error::UnknownName`] with the field's path inside `tune`.
+pub(crate) fn check(tune: &Tune, learner: &dyn Learner) -> Result<()> {
+    Error::unless_between("budget", tune.budget, 1..=Tune::MOST_EVALUATIONS)?;
+    for (place, search) in tune.search.iter().enumerate() {
+        let checked = search.check_settings().and_then(|()| check_compared(search));
+        checked.map_err(|error| error.under(&format!("search[{place}]")))?;
+    }
+    if tune.parameters.is_empty() && tune.search.is_empty() {
+        return Err(Error::setting(
+            "parameters",
+            "at least one is needed, as in `learner.lambda: {from: 0.1, to: 10}`",
+        ));
+    }
+    if tune.parameters.len() > MOST_PARAMETERS {
+        return Err(Error::setting("parameters", format!("at most {MOST_PARAMETERS} are tuned together")));
+    }
+    let settings = setting::written(learner)?;
+    for (path, bounds) in &tune.parameters {
+        let field = format!("parameters.{path}");
+        bounds.check().map_err(|e| e.under(&field))?;
+        setting::check(&settings, path, bounds, &field)?;
+    }
+    Ok(())
 }
 
-impl Tuning for Tune {
-    fn check(&self, learner: &dyn Learner) -> Result<()> {
-        Error::unless_between("budget", self.budget, 1..=Tune::MOST_EVALUATIONS)?;
-        for (place, search) in self.search.iter().enumerate() {
-            let checked = search.check_settings().and_then(|()| check_compared(search));
-            checked.map_err(|error| error.under(&format!("search[{place}]")))?;
-        }
-        if self.parameters.is_empty() && self.search.is_empty() {
-            return Err(Error::setting(
-                "parameters",
-                "at least one is needed, as in `learner.lambda: {from: 0.1, to: 10}`",
-            ));
-        }
-        if self.parameters.len() > MOST_PARAMETERS {
-            return Err(Error::setting("parameters", format!("at most {MOST_PARAMETERS} are tuned together")));
-        }
-        let settings = setting::written(learner)?;
-        for (path, bounds) in &self.parameters {
-            let field = format!("parameters.{path}");
-            bounds.check().map_err(|e| e.under(&field))?;
-            setting::check(&settings, path, bounds, &field)?;
-        }
-        Ok(())
+/// Tunes the learner of a selection on `problem`, and returns the record of tuning. Returns the selection unchanged if
+/// stopped before any score.
+///
+/// One criterion tunes and selects, on the same rows. So its score is optimistic; unbiased estimates need other rows.
+/// If the monitor stops it, the best settings so far are used.
+///
+/// # Errors
+/// Returns the first failure if no setting has a finite score.
+pub(crate) fn tuned(
+    tune: &Tune,
+    selector: ValidSelector,
+    problem: &Problem,
+    monitor: &mut Monitor<'_>,
+) -> Result<(ValidSelector, Option<TuningResult>)> {
+    if tune.parameters.is_empty() {
+        return Ok((selector, None));
     }
-
-    fn tune(
-        &self,
-        selector: ValidSelector,
-        problem: &Problem,
-        monitor: &mut Monitor<'_>,
-    ) -> Result<(ValidSelector, Option<TuningResult>)> {
-        if self.parameters.is_empty() {
-            return Ok((selector, None));
-        }
-        let Some(found) = search(self, &selector, problem, monitor)? else { return Ok((selector, None)) };
-        let learner = with(self, &setting::written(&*selector.learner)?, found.values())?;
-        Ok((ValidSelector { learner, ..selector }, Some(found)))
-    }
+    let Some(found) = search(tune, &selector, problem, monitor)? else { return Ok((selector, None)) };
+    let learner = with(tune, &setting::written(&*selector.learner)?, found.values())?;
+    Ok((ValidSelector { learner, ..selector }, Some(found)))
 }
 
 /// Refuses a search that is not cross-validated, which cannot be compared with others.

@@ -32,7 +32,7 @@ pub(super) fn nelder_mead<F: FnMut(&[f64]) -> EvaluationOutcome>(
     let mut start = start.to_vec();
     for edge in EDGES {
         let mut vertices = vec![start.clone()];
-        for (axis, bounds) in ledger.bounds().iter().enumerate() {
+        for (axis, bounds) in ledger.bounds.iter().enumerate() {
             let mut vertex = start.clone();
             let edge = edge.max(bounds.grain()).min(1.0);
             vertex[axis] += if vertex[axis] + edge <= 1.0 { edge } else { -edge };
@@ -43,7 +43,7 @@ pub(super) fn nelder_mead<F: FnMut(&[f64]) -> EvaluationOutcome>(
             return Ok(());
         }
         let run = Executor::new(ledger, NelderMead::new(vertices))
-            .configure(|state| state.max_iters(iterations(ledger.budget())))
+            .configure(|state| state.max_iters(iterations(ledger.budget)))
             .run();
         closed(ledger, run.map(|_| ()))?;
         if ledger.is_closed() {
@@ -68,7 +68,7 @@ pub(super) fn particle_swarm<F: FnMut(&[f64]) -> EvaluationOutcome>(
     // 53 random bits as a number below 1.
     let mut uniform = || (random.next_u64() >> 11) as f64 / (1u64 << 53) as f64;
     let mut particles = Vec::new();
-    for number in 0..PARTICLES.min(ledger.budget()) {
+    for number in 0..PARTICLES.min(ledger.budget) {
         let position: Vec<f64> = start.iter().map(|&at| if number == 0 { at } else { uniform() }).collect();
         let velocity: Vec<f64> = start.iter().map(|_| 2.0 * uniform() - 1.0).collect();
         let Some(score) = ledger.score(&position) else { return Ok(()) };
@@ -77,7 +77,7 @@ pub(super) fn particle_swarm<F: FnMut(&[f64]) -> EvaluationOutcome>(
     let bounds = (vec![0.0; start.len()], vec![1.0; start.len()]);
     let solver = ParticleSwarm::new(bounds, particles.len()).with_rng_generator(random);
     let run = Executor::new(ledger, solver)
-        .configure(|state| state.population(particles).max_iters(iterations(ledger.budget()) / PARTICLES as u64))
+        .configure(|state| state.population(particles).max_iters(iterations(ledger.budget) / PARTICLES as u64))
         .run();
     closed(ledger, run.map(|_| ()))
 }

@@ -82,12 +82,13 @@ impl LossTable {
 }
 
 /// Way in which the size was chosen.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ChosenBy {
     /// Cross-validation of the search.
     CrossValidation,
     /// The criterion's score.
+    #[default]
     Score,
     /// The user: a fixed number of columns, or the last size reached.
     Setting,

@@ -106,9 +106,9 @@ fn is_filled(read: Result<()>) -> Result<bool> {
 /// Parts file of a process.
 #[derive(Debug)]
 pub(super) struct PartFile {
-    path: Arc<PathBuf>,
+    pub path: Arc<PathBuf>,
     /// Index that the process works on.
-    index: Option<usize>,
+    pub index: Option<usize>,
     /// Open for writing if it is the own file.
     file: Option<File>,
     /// Number of bytes read or written.
@@ -139,14 +139,6 @@ impl PartFile {
         let name = path.file_stem().and_then(|stem| stem.to_str());
         let index = name.and_then(|name| name.parse().ok());
         PartFile { path: Arc::new(path.to_owned()), index, file: None, length: 0 }
-    }
-
-    pub fn path(&self) -> &Path {
-        &self.path
-    }
-
-    pub fn index(&self) -> Option<usize> {
-        self.index
     }
 
     /// Appends a part and returns its location; `None` if writing fails.

@@ -1,8 +1,8 @@
 //! Class probabilities by Platt scaling of held-out predictions.
 
 use crate::criteria::{HeldOutPredictions, KFold, predicted_held_out};
-use crate::resampling::{Pooled, Sample, StageMonitor, held_out};
-use crate::selector::{Selection, ValidSelector};
+use crate::resampling::{Pooled, Sample, Selection, StageMonitor, held_out};
+use crate::selector::ValidSelector;
 use ndarray::{Array2, ArrayView2, Axis};
 use serde::{Deserialize, Serialize};
 use vaglio_core::{Criterion, Design, EntryFit, HeldOut, Problem, Result, Round, Task, relative_weights, row_weights};

@@ -4,8 +4,7 @@ use crate::maps::MapChain;
 use crate::preprocess::{in_units, numeric, unless_too_large};
 use ndarray::Array2;
 use std::collections::HashMap;
-use vaglio_core::select_rows;
-use vaglio_core::{Cells, Columns, Error, MapFit, Model, Result, Table, TargetUnits};
+use vaglio_core::{Cells, Columns, Error, MapFit, Model, Result, Table, TargetUnits, select_rows};
 use vaglio_tables::budget::Budget;
 
 /// Prediction chain: fitted maps, the model's inputs among their outputs, and target units.

@@ -8,16 +8,16 @@ mod origin;
 mod read_options;
 
 pub use calibration::{Calibration, CalibrationSource};
-use chain::PredictionChain;
 pub use chain::TablePredictions;
-use chain::needed_maps;
+use chain::{PredictionChain, needed_maps};
 pub use history::History;
 pub use intervals::{FoldModel, IntervalEnds, SavedIntervals, bounds};
 pub use origin::ModelOrigin;
 pub use read_options::SavedReadOptions;
 
 use crate::document::twice;
-use crate::selector::{Selection, ValidSelector};
+use crate::resampling::Selection;
+use crate::selector::ValidSelector;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use std::path::Path;
@@ -185,12 +185,6 @@ impl SavedModel {
         let all = words.into_iter().chain(last).chain(loss.as_ref().map(|loss| ("Loss", loss.name())));
         self.parts.extend(origin::made_by(all));
         self
-    }
-
-    /// Sets the columns of series and time.
-    #[must_use]
-    pub fn ordered_by(self, series: Option<String>, time: Option<String>) -> Self {
-        SavedModel { series, time, ..self }
     }
 
     /// Records the features of a selection.

@@ -5,7 +5,6 @@ use crate::learners::Rls;
 use crate::maps::{Clip, Impute, ImputeStrategy, LearnedOn, OneHot, Polynomial, Scope, Standardize, TargetEncode};
 use crate::preprocess::{LabeledTable, Preprocessing};
 use crate::resampling::Sample;
-use crate::search::Greedy;
 use crate::{Selector, ValidSelector};
 use linfa::ParamGuard;
 use ndarray::{Array2, Axis, concatenate};
@@ -14,7 +13,7 @@ use vaglio_core::{
     AnyLoss, BalancedError, Cells, Columns, Design, Feature, HeldOut, Map, Numbers, Problem, Readout, Round, Score,
     SearchExtent, Silent, Table, Task, ZeroOne,
 };
-use vaglio_search::SubsetScorer;
+use vaglio_search::{Greedy, SubsetScorer};
 use vaglio_testkit::SplitMix64;
 use vaglio_validate::splits::{Forward, Repeated};
 

@@ -7,13 +7,12 @@ use crate::criteria::Loo;
 use crate::learners::Rls;
 use crate::resampling::plain_ridge;
 use crate::resampling::split_rule::SplitRule;
-use crate::search::{All, Backward, Greedy, Search};
 use crate::selector::Selector;
 use linfa::ParamGuard;
 use ndarray::Array2;
 use vaglio_core::{Columns, Lambda, Problem, Silent, Task};
-use vaglio_search::Blocks;
 use vaglio_search::shuffle::stream;
+use vaglio_search::{All, Backward, Blocks, Greedy, Search};
 use vaglio_testkit::SplitMix64;
 
 const COUNTING: usize = 10;

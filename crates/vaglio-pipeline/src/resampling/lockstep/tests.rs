@@ -5,27 +5,33 @@
 use super::*;
 use crate::criteria::Loo;
 use crate::learners::Rls;
-use crate::resampling::memory_slots::MemorySlots;
 use crate::resampling::{ChosenSearch, Sample, select};
-use crate::search::{Backward, Floating, Greedy, Search};
 use crate::selector::{Selector, ValidSelector};
 use linfa::ParamGuard;
 use ndarray::Array2;
 use std::sync::Arc;
 use vaglio_core::{Columns, Lambda, Monitor, Problem, Silent, Squared, Task};
 use vaglio_report::record::{Cell, LossTable};
-use vaglio_search::{Choose, CrossValidation};
+use vaglio_search::{Backward, Choose, CrossValidation, Floating, Greedy, Search};
 use vaglio_testkit::SplitMix64;
 
 const CHECKPOINTS: [usize; 9] = [20, 25, 30, 35, 40, 45, 50, 55, 60];
+
+/// Search paths of one fold, given the row losses of every size.
+fn walks(sizes: usize, losses: impl Fn(usize) -> Vec<f64>) -> LambdaPaths {
+    LambdaPaths { trails: vec![FoldPath::from_losses(sizes, losses)], end: None, whole: None }
+}
+
+fn matched(walks: &LambdaPaths) -> (PooledFolds<'_>, bool) {
+    (walks.pooled(1000, 1), true)
+}
 
 /// First checkpoint at which searches with the lowest loss at a size end.
 fn end_of(lowest: usize, patience: usize) -> usize {
     let curve = |size: usize| vec![1.0 + (size as f64 - lowest as f64).abs(); 8];
     let ended = |&checkpoint: &usize| {
-        let trails = [FoldPath::from_losses(checkpoint, curve)];
-        let active = [(PooledFolds::new(&trails, 1000, 1), true)];
-        ends(&Squared, Some(patience), &active, &[], checkpoint).unwrap()[0]
+        let walks = walks(checkpoint, curve);
+        ends(&Squared, Some(patience), &[matched(&walks)], &[], checkpoint).unwrap()[0]
     };
     CHECKPOINTS.into_iter().find(ended).unwrap()
 }
@@ -65,13 +71,11 @@ fn a_lambda_far_above_the_lowest_is_given_up_and_a_noisy_one_is_not() {
         }
     };
     for (above, noise, is_given_up) in [(3.0, 0.5, true), (3.0, 6.0, false), (0.0, 0.0, false)] {
-        let (best, other) =
-            ([FoldPath::from_losses(20, curve(0.0, 0.0))], [FoldPath::from_losses(20, curve(above, noise))]);
-        let matched = |trails| (PooledFolds::new(trails, 1000, 1), true);
+        let (best, other) = (walks(20, curve(0.0, 0.0)), walks(20, curve(above, noise)));
         let found = ends(&Squared, Some(10), &[matched(&other), matched(&best)], &[], 20).unwrap();
         assert_eq!(found, [is_given_up, false]);
         // Ended searches are still compared, up to the same size.
-        let beyond = [FoldPath::from_losses(40, |size| if size > 20 { vec![0.0; 64] } else { curve(0.0, 0.0)(size) })];
+        let beyond = walks(40, |size| if size > 20 { vec![0.0; 64] } else { curve(0.0, 0.0)(size) });
         let found = ends(&Squared, Some(10), &[matched(&other)], &[matched(&beyond).0], 20).unwrap();
         assert_eq!(found, [is_given_up]);
     }

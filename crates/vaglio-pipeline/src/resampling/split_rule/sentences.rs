@@ -1,7 +1,8 @@
 //! Descriptions of splits in words.
 
 use super::SplitRule;
-use crate::resampling::{FoldAssignment, Sample};
+use crate::folds::FoldAssignment;
+use crate::resampling::Sample;
 
 impl FoldAssignment {
     /// Describes a split into folds.

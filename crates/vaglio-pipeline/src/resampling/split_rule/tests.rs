@@ -4,16 +4,14 @@
 use super::*;
 use crate::criteria::KFold;
 use crate::learners::Rls;
-use crate::pipeline::OuterFolds;
-use crate::resampling::{OuterFoldFit, Pooled, Procedure, StageMonitor, outer, plain_ridge, select};
-use crate::search::{All, Search};
+use crate::resampling::{OuterFoldFit, OuterFolds, Pooled, Procedure, StageMonitor, outer, plain_ridge, select};
 use crate::selector::Selector;
 use linfa::ParamGuard;
 use ndarray::Array2;
 use std::time::Instant;
 use vaglio_core::{Monitor, Silent, Task};
 use vaglio_search::shuffle::stream;
-use vaglio_search::{Choose, CrossValidation};
+use vaglio_search::{All, Choose, CrossValidation, Search};
 use vaglio_testkit::SplitMix64;
 use vaglio_validate::splits::{Forward, MonteCarlo};
 

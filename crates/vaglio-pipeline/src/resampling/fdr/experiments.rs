@@ -2,7 +2,6 @@
 
 use super::rates::{Occurrences, VotingLevel, is_beyond};
 use super::unit::UnitColumns;
-use super::{DUMMIES, EXPERIMENTS};
 use crate::resampling::StageMonitor;
 use crate::selector::ValidSelector;
 use ndarray::Array2;
@@ -12,6 +11,11 @@ use vaglio_kernels::Level;
 use vaglio_search::dummy_path::{DummyPath, NormalRng, PathData, Stepping};
 use vaglio_search::least_angle::{LeastAngle, PathRules};
 use vaglio_search::shuffle::stream;
+
+/// Number of experiments.
+pub const EXPERIMENTS: usize = 20;
+/// Dummies per column if they are virtual, and their largest number if they are stored.
+pub const DUMMIES: usize = 10;
 
 /// Number of the random stream that seeds the dummies.
 const DUMMY: u64 = 6;
@@ -57,7 +61,7 @@ impl<'a> Experiments<'a> {
     /// # Errors
     /// Returns the errors of [`Criterion::geometry`].
     pub fn new(selector: &'a ValidSelector, design: &'a Design, unit: &'a UnitColumns) -> Result<Self> {
-        let criterion = &**selector.criterion();
+        let criterion = &*selector.criterion;
         let is_linear = criterion.geometry(design)?.is_linear();
         let columns = unit.columns.iter().filter(|column| !column.is_empty()).count();
         Ok(Experiments { criterion, design, unit, seed: selector.seed, is_linear, columns })
@@ -103,7 +107,7 @@ impl<'a> Experiments<'a> {
         for number in 1..=last {
             walks.par_iter_mut().for_each(|walk| {
                 if let ExperimentPath::Correlation(path) = walk {
-                    path.until(number, &|| watcher.sign().reason().is_some());
+                    path.until(number, &|| watcher.stop.reason().is_some());
                 }
             });
             if watcher.stopped().is_some() {
@@ -168,7 +172,7 @@ impl<'a> Experiments<'a> {
             Some(weights) => problem.with_weights(weights.to_vec())?,
             None => problem,
         };
-        let design = Design::identity(&problem, Readout::new(vec![1.0], true)?).stopping_at(watcher.sign().clone());
+        let design = Design::identity(&problem, Readout::new(vec![1.0], true)?).stopping_at(watcher.stop.clone());
         let mut geometry = self.criterion.geometry(&design)?;
         let open =
             (0..features + dummies).map(|column| self.unit.columns.get(column).is_none_or(|column| !column.is_empty()));
@@ -178,7 +182,7 @@ impl<'a> Experiments<'a> {
         let (mut entered, mut before) = (vec![None; features], 0);
         let mut seen = vec![false; dummies];
         let mut gram = |feature: Feature| geometry.gram(feature);
-        while before < last && watcher.sign().reason().is_none() {
+        while before < last && watcher.stop.reason().is_none() {
             let Ok(knot) = path.advance(&mut gram)? else { break };
             match knot.feature.checked_sub(features) {
                 None => {

@@ -1,7 +1,8 @@
 //! Units of work of a distributed run.
 
-use crate::TrainTest;
-use crate::evaluations::{RepetitionInput, repetitions};
+use super::evaluations::repetitions;
+use super::repetitions::RepetitionInput;
+use super::train_test::TrainTest;
 use serde::{Deserialize, Serialize};
 use vaglio_core::Result;
 use vaglio_pipeline::pipeline::ValidPipeline;

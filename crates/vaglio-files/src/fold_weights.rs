@@ -1,10 +1,8 @@
-//! Column diagnostics over outer folds and the folds of the search: weights, and constant columns.
+//! Weights of columns in the models of outer folds.
 
 use std::collections::HashMap;
-use vaglio_core::{Design, Feature};
 use vaglio_pipeline::maps::MapChain;
 use vaglio_pipeline::resampling::OuterFoldFit;
-use vaglio_pipeline::resampling::split_rule::TrainTestSplit;
 use vaglio_report::record::{PerOutput, WeightSpread};
 
 /// Weights of one outer model by column name, per output: on the learner's scale, and per unit of the original column
@@ -61,16 +59,4 @@ fn from_fold(fold: &OuterFoldFit) -> Option<WeightsByName> {
         (name.clone(), (weights, original))
     };
     Some(fold.taken.selected.iter().enumerate().map(of_column).collect())
-}
-
-/// Folds, from 1, with constant training values of a column. Cost at most O(rows · folds); the first rows of a
-/// varying column decide.
-pub(crate) fn constant_in(design: &Design, parts: &[TrainTestSplit], feature: Feature) -> Vec<usize> {
-    let column = design.column(feature);
-    let is_constant = |part: &TrainTestSplit| {
-        let mut values = part.training.iter().filter(|row| **row < design.rows()).map(|&row| column.get(row));
-        let first = values.next();
-        values.all(|value| Some(value) == first)
-    };
-    (1..).zip(parts).filter(|(_, part)| is_constant(part)).map(|(number, _)| number).collect()
 }

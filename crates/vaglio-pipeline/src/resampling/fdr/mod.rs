@@ -16,8 +16,9 @@ mod rivals;
 mod tests;
 mod unit;
 
-use crate::resampling::StageMonitor;
+use super::pool::StageMonitor;
 use crate::selector::ValidSelector;
+pub use experiments::{DUMMIES, EXPERIMENTS};
 use experiments::{Experiments, Voted};
 use rates::{at_rate, rates};
 use serde::{Deserialize, Serialize};
@@ -25,10 +26,6 @@ use unit::UnitColumns;
 use vaglio_core::{Design, Error, Feature, Result};
 use vaglio_search::FeatureRef;
 
-/// Number of experiments.
-pub const EXPERIMENTS: usize = 20;
-/// Dummies per column if they are virtual, and their largest number if they are stored.
-pub const DUMMIES: usize = 10;
 /// Rates are computed up to this multiple of the requested one.
 const TENTATIVE: f64 = 2.0;
 
@@ -108,7 +105,7 @@ pub fn check_design(design: &Design, is_ordered: bool) -> Result<()> {
 
 /// Columns that the search may add. Names that do not exist are left to the search's own check.
 pub fn among(selector: &ValidSelector, design: &Design) -> Vec<Feature> {
-    let excluded = &selector.search().settings.excluded;
+    let excluded = &selector.search.settings.excluded;
     let names = design.names();
     let is_excluded = |feature: Feature| {
         excluded.iter().any(|of| match of {

@@ -1,13 +1,49 @@
-//! Counts the searches of a run.
+//! Searches of a run, and their repetitions for evaluations.
 
-use crate::evaluations::{RepetitionInput, Repetitions, repetitions};
 use std::fmt;
-use vaglio_core::Design;
+use vaglio_core::{Design, Result};
 use vaglio_pipeline::pipeline::Evaluate;
-use vaglio_pipeline::resampling::choice::{cross_validation, walk_lambdas};
 use vaglio_pipeline::resampling::validation::parting;
-use vaglio_pipeline::resampling::{Procedure, Sample};
-use vaglio_pipeline::selector::ValidSelector;
+use vaglio_pipeline::resampling::{Choice, Jobs, Procedure, Sample, StageMonitor};
+use vaglio_pipeline::selector::{ValidSelector, walk_lambdas};
+
+/// Repetitions of the search for an evaluation, which threads or processes share.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Repetitions {
+    /// Prefix of the journal keys.
+    pub prefix: &'static str,
+    /// Name in lists of units.
+    pub units: &'static str,
+    /// Words before and after the number of repetitions in a plan.
+    pub planned: [&'static str; 2],
+    /// Whether each is one search with the settings chosen on all rows, rather than the whole procedure.
+    pub is_one_search: bool,
+    /// Jobs of the repetitions; none unless the settings ask for them.
+    pub jobs: fn(&RepetitionInput<'_>) -> Result<Jobs>,
+    /// Performs the jobs of this process, which the journal keeps.
+    pub repeat: fn(&RepetitionInput<'_>, &StageMonitor<'_>) -> Result<()>,
+}
+
+/// Input of repetitions.
+#[derive(Clone, Copy)]
+pub(super) struct RepetitionInput<'r> {
+    pub evaluate: &'r Evaluate,
+    /// The procedure before tuning.
+    pub procedure: Procedure<'r>,
+    pub sample: &'r Sample,
+    /// Result of the search on all rows, if known.
+    pub searched: Option<SearchedRows<'r>>,
+}
+
+/// Result of the search on all rows, as repetitions of one search need it.
+#[derive(Clone, Copy)]
+pub(super) struct SearchedRows<'r> {
+    /// The selector after tuning.
+    pub selector: &'r ValidSelector,
+    pub chosen: &'r Choice,
+    /// Number of candidates.
+    pub columns: usize,
+}
 
 /// Numbers of searches in a run.
 #[derive(Debug, Clone)]
@@ -27,7 +63,7 @@ pub(crate) struct SearchCounts {
 impl SearchCounts {
     /// Counts the searches that choose size and λ.
     pub fn new(selector: &ValidSelector, design: &Design, sample: &Sample) -> Self {
-        match cross_validation(selector) {
+        match selector.cross_validation() {
             Some((how, is_written)) => {
                 let parting = parting(selector, sample, &how, is_written);
                 let folds = parting.map_or(how.folds, |parting| parting.count(sample));
@@ -46,27 +82,13 @@ impl SearchCounts {
         }
     }
 
-    /// Adds the repetitions of evaluations, except impossible ones.
-    pub fn with_evaluations(self, selector: &ValidSelector, sample: &Sample, evaluate: &Evaluate) -> Self {
-        let procedure = Procedure { selector, tune: None };
-        let input = RepetitionInput { evaluate, procedure, sample, searched: None };
-        let count = |of: &Repetitions| (of.jobs)(&input).map_or(0, |jobs| jobs.count);
-        let repetitions = repetitions().map(|of| (of, count(&of))).filter(|(_, count)| *count > 0).collect();
-        SearchCounts { repetitions, ..self }
-    }
-
     /// Repetitions around the folds.
     pub fn around(&self) -> usize {
         self.repetitions.iter().map(|(_, count)| count).sum()
     }
 
-    /// Searches of one selection.
-    fn per_selection(&self) -> usize {
-        self.folds * self.lambdas + self.whole
-    }
-
     pub fn count(&self) -> usize {
-        let selection = self.per_selection();
+        let selection = self.folds * self.lambdas + self.whole;
         let searches = |(kind, count): &(Repetitions, usize)| count * if kind.is_one_search { 1 } else { selection };
         selection + self.repetitions.iter().map(searches).sum::<usize>()
     }
@@ -97,6 +119,7 @@ impl fmt::Display for SearchCounts {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::evaluations::repetitions;
 
     /// Counts with repetitions of these keys.
     fn with(counts: &SearchCounts, numbers: &[(&str, usize)]) -> SearchCounts {

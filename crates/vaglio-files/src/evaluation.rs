@@ -1,0 +1,69 @@
+//! An evaluation, and the results of all.
+
+use super::fold_weights::OuterWeights;
+use super::repetitions::Repetitions;
+use super::run_context::{Run, RunPlan};
+use vaglio_core::{Result, StopReason};
+use vaglio_pipeline::pipeline::{Calibration, SavedIntervals};
+use vaglio_pipeline::resampling::{OuterFoldFit, Pooled, StageMonitor};
+use vaglio_report::record::{PredictionRows, Record, Status, Warning, WarningKind};
+
+/// A result that a run computes besides its selection.
+pub(super) struct Evaluation {
+    pub name: &'static str,
+    /// Computes what the settings ask for, and writes it to the record. A stop leaves it out.
+    pub run: fn(Run<'_>, &mut Evaluations, &StageMonitor<'_>) -> Result<()>,
+    /// Describes it for a plan, if the settings ask for it.
+    pub plan: fn(&RunPlan<'_>) -> Result<Option<String>>,
+    /// Repetitions of the search, if it has any.
+    pub repetitions: Option<Repetitions>,
+}
+
+impl Evaluation {
+    /// An evaluation without a line in plans and without repetitions.
+    pub const fn new(name: &'static str, run: fn(Run<'_>, &mut Evaluations, &StageMonitor<'_>) -> Result<()>) -> Self {
+        Evaluation { name, run, plan: |_| Ok(None), repetitions: None }
+    }
+}
+
+/// Results of evaluations: the record, and what later ones or the model file need.
+pub(super) struct Evaluations {
+    pub record: Record,
+    /// Outer folds, until prediction intervals take them.
+    pub outer: Vec<OuterFoldFit>,
+    /// Weights of the models of outer folds.
+    pub outer_weights: OuterWeights,
+    /// Held-out predictions of all training rows.
+    pub held_out: Option<(PredictionRows, Pooled)>,
+    pub calibration: Option<Calibration>,
+    pub intervals: Option<SavedIntervals>,
+}
+
+impl Evaluations {
+    /// Starts with the record of a selection.
+    pub fn new(record: Record) -> Self {
+        Evaluations {
+            record,
+            outer: Vec::new(),
+            outer_weights: OuterWeights::default(),
+            held_out: None,
+            calibration: None,
+            intervals: None,
+        }
+    }
+
+    /// Held-out predictions whose positions in the sample are known; `None` if maps left rows out.
+    pub fn held_out_rows(&self) -> Option<(PredictionRows, &Pooled)> {
+        let known = self.held_out.as_ref().filter(|(_, pooled)| !pooled.places.is_empty());
+        known.map(|(from, pooled)| (*from, pooled))
+    }
+
+    /// Records that the run was stopped, unless that is known.
+    pub fn stop(&mut self, reason: Option<StopReason>) {
+        let record = &mut self.record;
+        let Some(reason) = reason.filter(|_| !record.stop_reason.is_partial()) else { return };
+        (record.stop_reason, record.status) = (reason, Status::Partial);
+        let message = "the run was stopped before all figures were computed; those that are null are missing";
+        record.warnings.push(Warning::new(WarningKind::Interrupted, message));
+    }
+}

@@ -1,0 +1,211 @@
+//! Predicts files with a saved model.
+
+use super::column_types::hint;
+use super::file_model::FileModel;
+use super::predictions::{PredictOptions, Predictions, header};
+use std::collections::{HashMap, HashSet};
+use std::path::Path;
+use vaglio_core::{Error, Result, SourceLocation, Task};
+use vaglio_pipeline::maps::UnseenLevels;
+use vaglio_pipeline::pipeline::Calibration;
+use vaglio_tables::read::{ColumnFilter, Hint, Notations, ReadRequest, TableProfile, TableSource};
+
+impl FileModel<'_> {
+    /// Implements `ModelFiles::predict_file_with`.
+    ///
+    /// # Errors
+    /// Returns the errors of `ModelFiles::predict_file_with`.
+    pub(super) fn predict_file_with(&self, path: &Path, beside: &PredictOptions) -> Result<Predictions> {
+        let read = self.reading.as_ref().map(|reading| reading.read.clone()).unwrap_or_default();
+        let wanted = self.reads(beside);
+        let source = TableSource::open(&[path.to_owned()], &read)?.widened(wanted.iter().map(String::as_str));
+        self.predict_source(&source, path, beside)
+    }
+
+    /// Implements `ModelFiles::predict_source`.
+    ///
+    /// # Errors
+    /// Returns the errors of `ModelFiles::predict_source`.
+    pub(super) fn predict_source(
+        &self,
+        source: &TableSource,
+        path: &Path,
+        beside: &PredictOptions,
+    ) -> Result<Predictions> {
+        let header = source.names();
+        self.check_beside(beside, header)?;
+        let (wanted, hints) = self.wanted(path, header, beside)?;
+        let in_file = |error: Error| error.in_file(path);
+        let notations = self.notations(&wanted);
+        let (mut table, profile) =
+            source.read(&ReadRequest { hints, notations, filter: ColumnFilter::only(wanted) })?;
+        if self.takes_nothing(beside) {
+            table.take_columns();
+        }
+        let (mut predictions, predicted, counts) =
+            self.predicted(table, beside.intervals).map_err(|error| in_file(unfilled(&profile, error)))?;
+        warn_of(&predictions.unseen);
+        self.add_probabilities(&mut predictions, beside);
+        predictions.raw = beside.raw;
+        if beside.evaluate {
+            let (targets, profile) = self.observed_in(source).map_err(in_file)?;
+            let judged = self.judged(targets, &profile, &predicted, counts, predictions.intervals.as_ref());
+            predictions.judged = Some(judged.map_err(in_file)?);
+        }
+        if !beside.keep.is_empty() {
+            let hint = |name: &String| (name.clone(), self.kept_hint(name, beside, source.is_typed()));
+            let hints = beside.keep.iter().map(hint).collect();
+            predictions.keep(source, &beside.keep, hints).map_err(in_file)?;
+        }
+        Ok(predictions)
+    }
+
+    /// Columns that are read.
+    fn reads(&self, beside: &PredictOptions) -> Vec<String> {
+        let ordered = [&self.series, &self.time].into_iter().flatten().cloned();
+        let of_folds = self.intervals.as_ref().filter(|_| beside.intervals).map(|intervals| intervals.sources());
+        self.sources.iter().cloned().chain(of_folds.into_iter().flatten()).chain(ordered).collect()
+    }
+
+    /// Whether predictions use no column.
+    pub(super) fn takes_nothing(&self, beside: &PredictOptions) -> bool {
+        self.reads(beside).is_empty()
+    }
+
+    /// Columns that are read from the file `path` with this header, with their types.
+    pub(super) fn wanted(
+        &self,
+        path: &Path,
+        header: &[String],
+        beside: &PredictOptions,
+    ) -> Result<(Vec<String>, HashMap<String, Hint>)> {
+        let there: HashSet<&String> = header.iter().collect();
+        let mut wanted = self.reads(beside);
+        // Missing columns of lagged targets are forecast.
+        let lagged = self.lagged_targets();
+        wanted.retain(|name| there.contains(name) || self.is_ahead() || !lagged.contains(name));
+        if let Some(missing) = wanted.iter().find(|name| !there.contains(name)) {
+            let unknown = Error::unknown("data", "column", missing, header.iter().map(String::as_str));
+            return Err(unknown.at(Some(SourceLocation { file: path.display().to_string(), line: 0, column: 0 })));
+        }
+        let mut hints = self.hints(&wanted);
+        // A model without columns still predicts every row.
+        if wanted.is_empty() {
+            wanted.extend(header.iter().take(1).cloned());
+            hints = wanted.iter().map(|name| (name.clone(), Hint::Written)).collect();
+        }
+        Ok((wanted, hints))
+    }
+
+    /// Adds probabilities if asked for.
+    pub(super) fn add_probabilities(&self, predictions: &mut Predictions, beside: &PredictOptions) {
+        let of = |calibration: &Calibration| (self.classes(), calibration.probabilities(predictions.values.view()));
+        predictions.probabilities = self.calibration.as_ref().filter(|_| beside.probabilities).map(of);
+    }
+
+    /// Type of a kept column; `is_typed`: the file declares types.
+    pub(super) fn kept_hint(&self, name: &String, beside: &PredictOptions, is_typed: bool) -> Hint {
+        let is_target = self.observed.as_ref().is_some_and(|observed| observed.targets.contains(name));
+        let is_known = self.sources.contains(name) || is_target && self.task == Task::Regression;
+        match self.hints(std::slice::from_ref(name)).get(name) {
+            _ if !beside.typed => Hint::Written,
+            _ if is_typed => Hint::Auto,
+            Some(hint @ (Hint::Number | Hint::Date)) if is_known => *hint,
+            _ => Hint::Written,
+        }
+    }
+
+    /// Types of a file's columns, as in the training rows.
+    fn hints(&self, wanted: &[String]) -> HashMap<String, Hint> {
+        let Some(reading) = &self.reading else { return HashMap::new() };
+        let known = |name: &String| match reading.types.get(name) {
+            Some(kind) => hint(*kind),
+            None if self.series.as_ref() == Some(name) => Hint::Label,
+            None if self.time.as_ref() == Some(name) => Hint::Auto,
+            None => Hint::Number,
+        };
+        wanted.iter().map(|name| (name.clone(), known(name))).collect()
+    }
+
+    /// Notations of a file's columns, as in the training rows.
+    pub(super) fn notations<'n>(&self, names: impl IntoIterator<Item = &'n String>) -> Notations {
+        let Some(known) = self.reading.as_ref().and_then(|reading| reading.notations.as_ref()) else {
+            return Notations::new();
+        };
+        names.into_iter().map(|name| (name.clone(), known.get(name).copied().unwrap_or_default())).collect()
+    }
+
+    /// Rejects outputs that the model or the file cannot give.
+    pub(super) fn check_beside(&self, beside: &PredictOptions, header: &[String]) -> Result<()> {
+        let is_numbers = self.task == Task::Regression;
+        if beside.probabilities && is_numbers {
+            return Err(Error::setting("--proba", "the targets are numbers, and probabilities are of classes"));
+        }
+        if beside.probabilities && self.calibration.is_none() {
+            let message = "the model has none, since no predictions of rows held out were at hand when it was trained; run \
+                           the pipeline again with `evaluate: {nested: {folds: 5}}`";
+            return Err(Error::setting("--proba", message));
+        }
+        if beside.intervals && self.intervals.is_none() {
+            let message = match is_numbers {
+                true => "the model has none; run the pipeline again with `evaluate: {intervals: 0.9}`",
+                false => "intervals are of numbers, and the targets are classes; `--proba` gives their probabilities",
+            };
+            return Err(Error::setting("--interval", message));
+        }
+        let known = |option: &str, name: &String| match header.contains(name) {
+            true => Ok(()),
+            false => Err(Error::unknown(option, "column", name, header.iter().map(String::as_str))),
+        };
+        if beside.evaluate {
+            for name in &self.observed()?.targets {
+                known("--evaluate", name)?;
+            }
+        }
+        let own = self.header(beside);
+        for (index, name) in beside.keep.iter().enumerate() {
+            known("--keep", name)?;
+            if beside.keep[..index].contains(name) {
+                return Err(Error::setting("--keep", format!("`{name}` is listed twice")));
+            }
+            if own.contains(name) {
+                let message = format!("`{name}` is also the name of a column that is predicted; rename it in the data");
+                return Err(Error::setting("--keep", message));
+            }
+        }
+        Ok(())
+    }
+
+    /// Names of the prediction columns.
+    pub(super) fn header(&self, beside: &PredictOptions) -> Vec<String> {
+        let classes = self.classes();
+        let classes = Some(&classes[..]).filter(|classes| !classes.is_empty());
+        header(&self.outputs, classes.is_some(), classes.filter(|_| beside.probabilities), beside.intervals)
+    }
+}
+
+impl Predictions {
+    /// Reads the kept columns for these rows.
+    fn keep(&mut self, source: &TableSource, names: &[String], hints: HashMap<String, Hint>) -> Result<()> {
+        let wanted = ReadRequest { filter: ColumnFilter::only(names.iter().cloned()), hints, ..ReadRequest::default() };
+        let mut table = source.read(&wanted)?.0.select_rows(&self.rows);
+        self.kept = names.iter().filter_map(|name| Some((name.clone(), table.take(name)?))).collect();
+        // A key column that is also kept is written once.
+        self.keys.retain(|(name, _)| !names.contains(name));
+        Ok(())
+    }
+}
+
+/// Locates the error of a missing cell that a model cannot handle, and adds a remedy.
+pub(super) fn unfilled(profile: &TableProfile, error: Error) -> Error {
+    profile.located(error).with_remedy(
+        "fill it in, or leave the row out; the model has no map that does, and data.read.na of its pipeline lists the words for missing cells",
+    )
+}
+
+/// Warns of levels that no training row has.
+pub(super) fn warn_of(unseen: &UnseenLevels) {
+    if let Some(sentence) = unseen.sentence() {
+        tracing::warn!("{sentence}");
+    }
+}

@@ -1,0 +1,111 @@
+//! The data of a run: training and test rows.
+
+use std::sync::Arc;
+use vaglio_core::{Error, Loss, MapFit, Model, Problem, Result, Table, TargetUnits, Task};
+use vaglio_pipeline::pipeline::SavedReadOptions;
+use vaglio_pipeline::preprocess::{LabeledTable, Preprocessing};
+use vaglio_pipeline::resampling::path_predictions::FoldTestRows;
+use vaglio_pipeline::resampling::sample::SampleSource;
+use vaglio_pipeline::resampling::{Pooled, Sample};
+use vaglio_report::record::{ColumnRun, Figures, LeftOutRows, Warning};
+use vaglio_tables::read::Digest;
+use vaglio_tables::scratch::Scratch;
+
+/// The data of a run.
+#[derive(Debug)]
+pub struct TrainTest {
+    /// Training rows.
+    pub train: Problem,
+    /// Test rows with the same candidate columns, if any; targets in the user's units.
+    pub test: Option<Problem>,
+    /// The maps, fitted on the training rows.
+    pub maps: Vec<MapFit>,
+    /// Map and scale of each target, if any.
+    pub target_units: Option<Vec<TargetUnits>>,
+    /// Training rows of positive weight.
+    pub rows: usize,
+    /// Hash of the training files, possibly still being computed while the search runs.
+    pub digest: Digest,
+    /// Names of the target columns.
+    pub targets: Vec<String>,
+    /// Prediction horizons of the targets, in steps; empty if they are of the row itself.
+    pub horizons: Vec<usize>,
+    /// Rows of the training file that were split off as test rows, from 1 and increasing.
+    pub test_rows: Option<Vec<usize>>,
+    /// Rows left out, by reason.
+    pub left_out: Vec<LeftOutRows>,
+    /// Inferred use of the training file's columns.
+    pub columns: Vec<ColumnRun>,
+    /// Warnings from checks of the table.
+    pub findings: Vec<Warning>,
+    /// Settings for reading other files with these columns.
+    pub(crate) reading: SavedReadOptions,
+    /// Estimated training and test rows per row that was read, if these are a sample.
+    pub(crate) times: Option<[f64; 2]>,
+    /// The last training rows of each series, if maps use lags of a target.
+    pub(crate) history: Option<Table>,
+    /// Cluster of each test row.
+    pub(crate) test_clusters: Vec<u32>,
+    /// The training rows before the maps.
+    pub(crate) sample: Sample,
+    /// Original positions of the training rows, from 0, if rows were left out or reordered and no map changed them.
+    pub(crate) origins: Option<Vec<usize>>,
+    /// Original positions of the test rows, from 0, unless maps leave rows out.
+    pub(crate) test_numbers: Option<Vec<usize>>,
+    /// The test rows before the maps, kept if intervals are to be tested on them.
+    pub(crate) test_source: Option<(LabeledTable, Arc<Preprocessing>)>,
+    /// The scratch space that its columns may lie in.
+    pub(crate) scratch: Option<Scratch>,
+}
+
+impl TrainTest {
+    /// Figures of a model on the test rows, in the target's units; `None` without test rows.
+    ///
+    /// # Errors
+    /// Returns the errors of [`Model::predict`]; [`Error::Shape`] if no test row has positive weight.
+    pub fn figures(&self, model: &Model, loss: &dyn Loss) -> Result<Option<Figures>> {
+        let Some(held) = self.test_rows() else { return Ok(None) };
+        let predictions = held.predicted(model)?;
+        held.compare(model, &predictions, |c| {
+            if c.weights.is_some_and(|counts| counts.iter().all(|count| *count == 0.0)) {
+                return Err(Error::Shape("no test row counts: no series is longer than the learner's warm-up".into()));
+            }
+            let classes = self.train.class_order();
+            let figures = Pooled::new(std::iter::once(c))?.figures(classes.as_ref(), loss, 1);
+            Ok(Some(figures.with_output_names(held.problem.target_names())))
+        })
+    }
+
+    /// The test rows, if there are any.
+    pub(super) fn test_rows(&self) -> Option<FoldTestRows<'_>> {
+        let held = FoldTestRows::new(self.test.as_ref()?, self.target_units.as_deref(), &self.train);
+        Some(FoldTestRows { clusters: Some(&self.test_clusters), ..held })
+    }
+
+    /// Whether targets are numeric.
+    pub(super) fn is_regression(&self) -> bool {
+        *self.train.task() == Task::Regression
+    }
+
+    /// Units of a target per unit in the search.
+    pub(crate) fn target_scale(&self, output: usize) -> f64 {
+        self.target_units.as_ref().map_or(1.0, |units| units[output].scale.scale)
+    }
+
+    /// Row number in the training data, from 1, of a position in the sample.
+    pub(crate) fn row_number(&self, place: usize) -> usize {
+        1 + match &self.sample.source {
+            SampleSource::Mapped(rows, _) => rows.table.origin(place),
+            SampleSource::Plain(_) => self.origins.as_ref().map_or(place, |origins| origins[place]),
+        }
+    }
+
+    /// The training rows with targets in the user's units.
+    pub(super) fn train_in_units(&self) -> Result<Problem> {
+        let mut targets = self.train.targets().as_ref().clone();
+        for (mut target, units) in targets.rows_mut().into_iter().zip(self.target_units.iter().flatten()) {
+            target.mapv_inplace(|y| units.value(y));
+        }
+        self.train.with_targets(targets)
+    }
+}

@@ -1,0 +1,211 @@
+//! Training of a final model on the selected columns.
+//!
+//! The table is restricted to the selected columns, in table order. The learner is trained on them like a pipeline of
+//! these columns with `search: all`: settings are tuned and λ is chosen by its own criterion, on the same rows.
+
+mod subset_model;
+
+use super::path_predictions::{FoldTestRows, PathModels, predictions_along};
+use super::pool::StageMonitor;
+use super::score_choice::plain;
+use super::size_choice::ChosenSearch;
+use crate::all_rows::FitFrom;
+use crate::criteria::{HeldOutPredictions, Loo};
+use crate::final_fit::train;
+use crate::final_model::{FinalModel, FittedFinalModel};
+use crate::selector::ValidSelector;
+use crate::tune;
+use ndarray::{Array2, Axis};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
+use vaglio_core::{
+    Coefficients, Error, Feature, Form, Model, Monitor, PathEntry, Problem, Result, Round, Silent, StopSign,
+};
+use vaglio_search::{All, Choose, Search};
+
+impl FinalModel {
+    /// Checks the settings that need no data.
+    ///
+    /// # Errors
+    /// [`Error::Setting`] with the path of the field.
+    pub(crate) fn check(&self) -> Result<()> {
+        self.learner.check().map_err(|error| self.in_learner(error))?;
+        if let Some(criterion) = &self.criterion {
+            criterion.check_settings().map_err(|error| error.under("criterion"))?;
+            if criterion.traits().loss.is_none() {
+                let message = format!("`{}` has no loss, by which lambda could be taken", criterion.typetag_name());
+                return Err(Error::setting("criterion", message));
+            }
+        }
+        let Some(tune) = &self.tune else { return Ok(()) };
+        if !tune.search.is_empty() {
+            return Err(Error::setting("tune.search", "a model takes the chosen columns and has no search"));
+        }
+        tune::check(tune, &*self.learner).map_err(|error| error.under("tune"))
+    }
+
+    /// A selection of all given columns, by the criterion that chooses λ.
+    fn selector(&self, of: &ValidSelector) -> ValidSelector {
+        let own =
+            || if of.criterion.traits().loss.is_some() { Arc::clone(&of.criterion) } else { Arc::new(Loo::default()) };
+        let search: Search = Search::new(All {}).choose(Choose::Last);
+        let (learner, criterion) = (Arc::clone(&self.learner), self.criterion.clone().unwrap_or_else(own));
+        ValidSelector { criterion, search, learner, seed: of.seed, model: None, room: of.room.clone() }
+    }
+
+    /// Trains on all rows of a problem and its columns `subset`, which is not empty.
+    ///
+    /// # Errors
+    /// Errors of the learner, its criterion and tuning, under `model`.
+    pub fn train(
+        &self,
+        selector: &ValidSelector,
+        problem: &Problem,
+        subset: &[Feature],
+        monitor: &mut Monitor<'_>,
+    ) -> Result<FittedFinalModel> {
+        let span = tracing::info_span!("model", columns = subset.len());
+        let _entered = span.enter();
+        let of_model = |error: Error| error.under("model");
+        let mut sorted = subset.to_vec();
+        sorted.sort_unstable();
+        let cut = problem.select_columns(&sorted)?;
+        let own = self.selector(selector);
+        let (own, tuned) = match &self.tune {
+            Some(tune) => tune::tuned(tune, own, &cut, monitor).map_err(of_model)?,
+            None => (own, None),
+        };
+        let design = own.design(&cut).map_err(of_model)?;
+        let (trained, score) = match own.learner.form() {
+            // A learner without λ needs no score.
+            Form::Refit(_) => (design.train(&(0..sorted.len()).collect::<Vec<_>>(), None).map_err(of_model)?, None),
+            Form::Linear(_) => {
+                let start = Instant::now();
+                let picked = plain(&own, &design, start, monitor, Vec::new());
+                let mut picked = ChosenSearch::unless_stopped(picked, start).map_err(of_model)?;
+                let score = picked.searched.path.result().map(|entry| entry.score.loss);
+                (picked.train(&design, &monitor.stop, |_| Ok(())).map_err(of_model)?.0, score)
+            }
+        };
+        let mut found = design.found().written()?;
+        found.extend(trained.found().written()?);
+        let row = |feature: &Feature| trained.inputs().iter().position(|&input| sorted[input] == *feature);
+        let rows: Option<Vec<usize>> = subset.iter().map(row).collect();
+        let readout = trained.coefficients().filter(|_| trained.takes_rows_alone()).zip(rows);
+        Ok(FittedFinalModel {
+            readout: readout.map(|(readout, rows)| Coefficients {
+                weights: readout.weights.select(Axis(0), &rows),
+                intercept: readout.intercept.clone(),
+            }),
+            lambda: trained.lambda(),
+            score: score.or_else(|| tuned.as_ref().map(|tuned| tuned.trials[tuned.best].score)),
+            model: subset_model::on_all_columns(trained, &sorted)?,
+            learner: own.learner,
+            criterion: own.criterion.typetag_name(),
+            tuned,
+            found,
+        })
+    }
+
+    /// Out-of-fold predictions for the rows of a round, by models of the columns `subset`. Returns `None` if:
+    /// predictions are averaged over the rows of a series; the work was stopped. Cost: one training per fold.
+    ///
+    /// # Errors
+    /// Returns the errors of [`FinalModel::train`].
+    pub(crate) fn predicted_held_out(
+        &self,
+        selector: &ValidSelector,
+        problem: &Problem,
+        round: &Round,
+        subset: &[Feature],
+        watcher: &StageMonitor<'_>,
+    ) -> Result<Option<HeldOutPredictions>> {
+        let rows: Vec<usize> = (0..problem.rows()).filter(|&row| round.fold_of_rows()[row].is_some()).collect();
+        let mut predictions = Array2::zeros((problem.targets().nrows(), rows.len()));
+        for fold in 0..round.count() {
+            let mut silent = Silent;
+            let monitor = &mut Monitor { stop: watcher.stop.clone(), ..Monitor::from(&mut silent) };
+            let model = self.train(selector, &problem.select_rows(&round.training(fold)), subset, monitor)?.model;
+            let of_fold: Vec<usize> = round.held_out(fold).collect();
+            let held = problem.select_rows(&of_fold);
+            let series = held.series().map(|series| &series[..]);
+            if watcher.stopped().is_some() || model.counts(held.rows(), series).is_some() {
+                return Ok(None);
+            }
+            let found = model.predict(&held.columns().select(model.inputs()), series)?;
+            for (row, column) in of_fold.iter().zip(found.columns()) {
+                if let Ok(at) = rows.binary_search(row) {
+                    predictions.column_mut(at).assign(&column);
+                }
+            }
+        }
+        Ok(Some(HeldOutPredictions { rows, predictions }))
+    }
+}
+
+/// Cache of final models trained on one set of rows, by their sorted columns.
+#[derive(Default)]
+pub struct FinalModelCache(Mutex<HashMap<Vec<Feature>, Model>>);
+
+impl FinalModelCache {
+    /// Stores the model of a subset.
+    pub fn keep(&self, mut subset: Vec<Feature>, model: &Model) {
+        subset.sort_unstable();
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(subset, model.clone());
+    }
+
+    fn get(&self, subset: &[Feature]) -> Option<Model> {
+        let mut subset = subset.to_vec();
+        subset.sort_unstable();
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).get(&subset).cloned()
+    }
+}
+
+/// Context for predictions of models with the same training rows.
+#[derive(Clone, Copy)]
+pub struct PredictionContext<'k> {
+    /// Problem of the training rows.
+    pub problem: &'k Problem,
+    /// Cache of final models.
+    pub known: &'k FinalModelCache,
+    /// Ends further training.
+    pub stop: &'k StopSign,
+}
+
+impl ValidSelector {
+    /// Calls `each` with the predictions of every subset's model, like [`predictions_along`]. The models are of the
+    /// learner or, if there is one, of the final model. A stop sign ends the calls early.
+    ///
+    /// # Errors
+    /// Returns the errors of [`predictions_along`] and [`FinalModel::train`].
+    pub fn predictions(
+        &self,
+        models: PathModels<'_>,
+        by: PredictionContext<'_>,
+        held: &FoldTestRows<'_>,
+        mut each: impl FnMut(Option<usize>, &Model, Array2<f64>) -> Result<()>,
+    ) -> Result<()> {
+        let PredictionContext { problem, known, stop } = by;
+        let Some(last) = &self.model else { return predictions_along(models, held, each) };
+        let model = train(models.design, &[], models.empty_lambda, FitFrom::Rows)?;
+        each(None, &model, held.predicted(&model)?)?;
+        for (index, PathEntry { subset, .. }) in models.entries.iter().enumerate() {
+            if stop.reason().is_some() {
+                return Ok(());
+            }
+            let model = match known.get(subset) {
+                Some(model) => model,
+                None => {
+                    let mut silent = Silent;
+                    let monitor = &mut Monitor { stop: stop.clone(), ..Monitor::from(&mut silent) };
+                    let model = last.train(self, problem, subset, monitor)?.model;
+                    known.keep(subset.clone(), &model);
+                    model
+                }
+            };
+            each(Some(index), &model, held.predicted(&model)?)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,158 @@
+//! Search paths of all folds at one λ, and their pooled losses.
+
+use super::fold_losses::FoldLosses;
+use super::loss_sums::LossSums;
+use super::walks::FoldPath;
+use serde::{Deserialize, Serialize};
+use vaglio_core::{AtPenalty, Loss, Path, PathEntry, Result};
+use vaglio_report::record::Cell;
+
+/// Search paths of all folds at one λ.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct LambdaPaths {
+    /// Losses along the path of every fold.
+    pub trails: Vec<FoldPath>,
+    /// Checkpoint at which the searches were ended; `None` if all ended by themselves.
+    pub end: Option<usize>,
+    /// Size of the path on all rows at this λ, if λ is a penalty of a least-angle path.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub whole: Option<usize>,
+}
+
+impl LambdaPaths {
+    /// Pools the folds; `everything` is the size of the full subset on all rows.
+    pub(super) fn pooled(&self, everything: usize, repeats: usize) -> PooledFolds<'_> {
+        let (trails, everything) = (&self.trails[..], self.whole.unwrap_or(everything));
+        let is_reached = !trails.is_empty() && trails.iter().all(|trail| trail.everything.is_some());
+        PooledFolds { trails, everything: is_reached.then_some(everything), repeats }
+    }
+
+    /// Copies the paths with losses on the other scale of mapped targets, if any.
+    pub(super) fn on_other_scale(&self) -> Option<LambdaPaths> {
+        let trails = self.trails.iter().map(|trail| trail.other.as_deref().cloned()).collect::<Option<_>>()?;
+        Some(LambdaPaths { trails, ..*self })
+    }
+
+    /// Splits one path per fold into models at each penalty at which the path of all rows has an allowed model.
+    pub(crate) fn to_penalties(&self, path: &Path) -> (Vec<Option<f64>>, Vec<LambdaPaths>) {
+        let to = |at: &AtPenalty| LambdaPaths {
+            trails: self.trails.iter().map(|trail| trail.to_penalty(at.lambda)).collect(),
+            end: None,
+            whole: Some(at.entry.subset.len()),
+        };
+        let allowed = path.at_penalties.iter().filter(|at| path.allowed.contains(&at.entry.subset.len()));
+        allowed.map(|at| (Some(at.lambda), to(at))).unzip()
+    }
+}
+
+/// Paths of all folds at one λ, with sizes matched to those of the path on all rows.
+///
+/// A fold may lack candidates that are constant in it. Its full subset is matched with the full subset of all rows,
+/// whatever their sizes; other sizes match by number.
+pub(super) struct PooledFolds<'t> {
+    pub trails: &'t [FoldPath],
+    /// Size of the full subset on all rows, if every fold's path reached its own full subset.
+    pub everything: Option<usize>,
+    /// Number of random splits into folds.
+    pub repeats: usize,
+}
+
+impl<'t> PooledFolds<'t> {
+    /// Matching size in a fold.
+    fn key_in_fold(&self, size: usize) -> usize {
+        if self.everything == Some(size) { usize::MAX } else { size }
+    }
+
+    /// Losses matched to a size, by fold.
+    pub fn parts(&self, size: usize) -> Vec<&'t LossSums> {
+        self.trails.iter().map(|trail| trail.at(self.key_in_fold(size))).collect()
+    }
+
+    /// Losses of no columns, by fold.
+    pub fn empties(&self) -> Vec<&'t LossSums> {
+        self.trails.iter().map(|trail| &trail.empty).collect()
+    }
+
+    /// Pooled loss of no columns.
+    ///
+    /// # Errors
+    /// [`vaglio_core::Error::Shape`] if no held-out row has weight.
+    pub fn empty(&self, loss: &dyn Loss) -> Result<Cell> {
+        let (loss, standard_error) = LossSums::pooled(loss, &self.empties(), self.repeats)?;
+        Ok(Cell { size: 0, loss, standard_error, difference_error: None })
+    }
+
+    /// Path entries matched to a size, in the first folds.
+    pub fn entries(&self, size: usize, folds: usize) -> Vec<PathEntry> {
+        self.trails.iter().take(folds).map(|trail| trail.entry(self.key_in_fold(size))).collect()
+    }
+
+    /// Whether a size is allowed and was reached in every fold.
+    pub fn has(&self, size: usize) -> bool {
+        if self.everything == Some(size) {
+            return self.trails.iter().all(|t| t.everything.is_some_and(|all| t.allowed.contains(&all)));
+        }
+        let least = self.trails.iter().map(|trail| *trail.allowed.start()).max().unwrap_or(0);
+        let most = self.trails.iter().map(|trail| *trail.allowed.end()).max().unwrap_or(0);
+        let reach = self.trails.iter().map(|trail| trail.reach()).min().unwrap_or(0);
+        // Sizes at which every fold has all of its columns are represented by the full subset.
+        let bound =
+            self.everything.map(|all| self.trails.iter().filter_map(|t| t.everything).fold(0, usize::max).min(all));
+        (least..=most.min(reach)).contains(&size) && bound.is_none_or(|bound| size < bound)
+    }
+
+    /// Allowed sizes that were reached, the empty subset included, in increasing order.
+    pub fn sizes(&self) -> Vec<usize> {
+        let reached = self.trails.iter().flat_map(|trail| trail.sizes.iter().map(|(size, _)| *size));
+        let mut sizes: Vec<usize> = reached.chain([0]).chain(self.everything).collect();
+        sizes.sort_unstable();
+        sizes.dedup();
+        sizes.retain(|&size| self.has(size));
+        sizes
+    }
+
+    /// Size with the lowest loss among those up to `most`, the first of ties, and that loss; `None` if there is none.
+    ///
+    /// # Errors
+    /// [`vaglio_core::Error::Shape`] if no held-out row has weight.
+    pub fn lowest(&self, loss: &dyn Loss, most: usize) -> Result<Option<(usize, f64)>> {
+        let mut best: Option<(usize, f64)> = None;
+        for size in self.sizes().into_iter().take_while(|size| *size <= most) {
+            let own = LossSums::mean(loss, &self.parts(size))?;
+            if best.is_none_or(|(_, lowest)| own < lowest) {
+                best = Some((size, own));
+            }
+        }
+        Ok(best)
+    }
+
+    /// Standard error of the difference to the loss of a size of `other`.
+    pub fn difference(&self, loss: &dyn Loss, size: usize, other: &PooledFolds<'_>, other_size: usize) -> Option<f64> {
+        LossSums::difference(loss, &self.parts(size), &other.parts(other_size), self.repeats)
+    }
+
+    /// Pooled losses of those `sizes` that are allowed and reached, in increasing order.
+    ///
+    /// # Errors
+    /// [`vaglio_core::Error::Shape`] if no held-out row has weight.
+    pub fn cells(&self, loss: &dyn Loss, sizes: impl IntoIterator<Item = usize>) -> Result<Vec<Cell>> {
+        let mut sizes: Vec<usize> = sizes.into_iter().filter(|&size| self.has(size)).collect();
+        sizes.sort_unstable();
+        sizes.dedup();
+        let cell = |size: usize| {
+            let (loss, standard_error) = LossSums::pooled(loss, &self.parts(size), self.repeats)?;
+            Ok(Cell { size, loss, standard_error, difference_error: None })
+        };
+        sizes.into_iter().map(cell).collect()
+    }
+
+    /// Losses of no columns, the chosen size and its neighbors, and all columns, where every fold reached them.
+    pub fn near(&self, size: usize, by_others: Vec<LossSums>) -> FoldLosses {
+        let near = [Some(0), size.checked_sub(1), Some(size), Some(size + 1), self.everything];
+        // Every search has the empty subset, even if it cannot be the result.
+        let sizes = near.into_iter().flatten().filter(|&near| near == 0 || self.has(near));
+        let losses = |size: usize| if size == 0 { self.empties() } else { self.parts(size) };
+        let of_size = |size: usize| (size, losses(size).into_iter().cloned().collect());
+        FoldLosses { sizes: sizes.map(of_size).collect(), by_others, repeats: self.repeats }
+    }
+}

@@ -1,6 +1,6 @@
 //! Formulas of a fitted model, from its predictions back to the columns of the data.
 
-use crate::{CellKind, Formulas, InputColumn, LabelRule, NamedFormula, cell_kind};
+use crate::formulas::{CellKind, Formulas, InputColumn, LabelRule, NamedFormula, cell_kind};
 use std::collections::{HashMap, HashSet};
 use vaglio_core::{Condition, Expression, LevelValues, MapFit, Model, TargetUnits, shown};
 

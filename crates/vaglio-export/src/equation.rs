@@ -1,6 +1,6 @@
 //! Readable equations in the units of the data, with maps of columns folded into weights.
 
-use crate::Formulas;
+use crate::formulas::{Formulas, NamedFormula};
 use crate::infix::{Binds, Syntax, Words, operand, text};
 use std::collections::HashMap;
 use vaglio_core::{Condition, Expression, LevelValues, Result, short};
@@ -21,7 +21,7 @@ pub fn equations(formulas: &Formulas, names: &[String]) -> Option<Vec<String>> {
         let formula = inlined(&step.formula, &steps, &mut parts)?;
         steps.insert(&step.name, formula);
     }
-    let equation = |(name, output): (&String, &crate::NamedFormula)| {
+    let equation = |(name, output): (&String, &NamedFormula)| {
         let formula = folded(inlined(&output.formula, &steps, &mut parts)?);
         is_finite(&formula).then_some(())?;
         Some(format!("{name} = {}", text(&mut EquationText, &formula).ok()?))
@@ -189,7 +189,7 @@ impl Syntax for EquationText {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{CellKind, InputColumn, NamedFormula};
+    use crate::formulas::{CellKind, InputColumn};
     use vaglio_core::Function;
 
     fn equation(formula: Expression) -> String {

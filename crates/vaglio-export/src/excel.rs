@@ -1,7 +1,7 @@
 //! Spreadsheet export: a header and a row of formulas, as CSV.
 
+use crate::formulas::{CellKind, Formulas, InputColumn, LABEL, LabelRule, Language};
 use crate::infix::{Syntax, Words, number, text, with_arguments};
-use crate::{CellKind, Formulas, LABEL, LabelRule, Language};
 use std::collections::HashMap;
 use vaglio_core::{Expression, LevelValues, Result};
 
@@ -25,7 +25,7 @@ const POINTS: usize = 60;
 
 /// Writes the header and the row of formulas.
 pub(crate) fn write(formulas: &Formulas) -> Result<String> {
-    let cell = |(place, input): (usize, &crate::InputColumn)| (input.name.clone(), format!("{}2", letters(place)));
+    let cell = |(place, input): (usize, &InputColumn)| (input.name.clone(), format!("{}2", letters(place)));
     let cells = formulas.inputs.iter().enumerate().map(cell).collect();
     let mut excel = Excel { formulas, cells, made: Vec::new() };
     let mut outputs = Vec::new();

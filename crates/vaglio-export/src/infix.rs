@@ -1,6 +1,6 @@
 //! Formulas in languages with infix operators.
 
-use crate::CellKind;
+use crate::formulas::CellKind;
 use vaglio_core::{Condition, Expression, LevelValues, Result};
 
 /// Precedence of an operator.

@@ -1,6 +1,6 @@
 //! JSON export of the formulas.
 
-use crate::Formulas;
+use crate::formulas::Formulas;
 use serde_json::json;
 use vaglio_core::Result;
 

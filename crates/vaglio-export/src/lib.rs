@@ -8,6 +8,7 @@ mod assembly;
 mod calendar;
 mod equation;
 mod excel;
+mod formulas;
 mod identifiers;
 mod infix;
 mod json;
@@ -19,118 +20,15 @@ mod sql;
 
 pub use assembly::ModelSteps;
 pub use equation::equations;
+pub use formulas::{CellKind, Formulas, InputColumn, LabelRule, Language, NamedFormula};
 
-use serde::Serialize;
-use vaglio_core::{Error, Expression, Result};
-
-/// Name of the label column.
-const LABEL: &str = "label";
-
-/// A model as formulas. Column names are distinct.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Formulas {
-    /// One-line description.
-    #[serde(skip)]
-    pub about: String,
-    /// Columns of the data that are read.
-    pub inputs: Vec<InputColumn>,
-    /// Intermediate columns, each computed from earlier ones and read by several formulas.
-    pub steps: Vec<NamedFormula>,
-    /// Predictions, computed from inputs and steps.
-    pub outputs: Vec<NamedFormula>,
-    /// Rule for the class label.
-    pub label: Option<LabelRule>,
-}
-
-/// An input column of the data.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct InputColumn {
-    /// Name of the column.
-    pub name: String,
-    /// Type of the cells.
-    pub holds: CellKind,
-}
-
-/// Type of the cells of a column.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum CellKind {
-    /// Numbers.
-    Number,
-    /// Text; empty text is missing.
-    Text,
-    /// Dates.
-    Date,
-}
-
-/// A computed column.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct NamedFormula {
-    /// Name of the column.
-    pub name: String,
-    /// Formula of the column.
-    pub formula: Expression,
-}
-
-/// Rule for the class label, given the predictions.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum LabelRule {
-    /// Threshold on the only prediction: 0 up to rounding, on the side of the rarer class.
-    Threshold {
-        /// The threshold.
-        at: f64,
-        /// Label above the threshold.
-        above: String,
-        /// Label at or below the threshold.
-        below: String,
-    },
-    /// Label of the largest prediction, with ties up to rounding.
-    Largest {
-        /// Largest difference of predictions that counts as a tie.
-        within: f64,
-        /// Index of each prediction among the outputs and its label, in the order that breaks ties.
-        labels: Vec<(usize, String)>,
-    },
-}
-
-/// Target language of an export.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Language {
-    /// SQL query of one table.
-    Sql,
-    /// Python module with one function, for Python 3.8 and later, without other packages.
-    Python,
-    /// Function of a data frame, in base R.
-    R,
-    /// Spreadsheet: a header and a row of formulas, as CSV.
-    Excel,
-    /// Open Neural Network Exchange model, as protocol buffers.
-    Onnx,
-    /// Predictive Model Markup Language, version 4.4.
-    Pmml,
-    /// The formulas as JSON.
-    Json,
-}
+use vaglio_core::Result;
 
 impl Language {
-    /// Name for people.
-    pub fn name(self) -> &'static str {
-        match self {
-            Language::Sql => "SQL",
-            Language::Python => "Python",
-            Language::R => "R",
-            Language::Excel => "a spreadsheet",
-            Language::Onnx => "ONNX",
-            Language::Pmml => "PMML",
-            Language::Json => "JSON",
-        }
-    }
-
     /// Writes the formulas as a file.
     ///
     /// # Errors
-    /// [`Error::Setting`] on `--to` if the language cannot express the formulas.
+    /// [`vaglio_core::Error::Setting`] on `--to` if the language cannot express the formulas.
     pub fn write(self, formulas: &Formulas) -> Result<Vec<u8>> {
         if formulas.inputs.is_empty() && matches!(self, Language::Onnx | Language::Pmml) {
             return Err(self.refusal("a model without columns, since its inputs say how many rows there are"));
@@ -146,44 +44,4 @@ impl Language {
         };
         text.map(String::into_bytes)
     }
-
-    /// Error that the language cannot express something.
-    pub fn refusal(self, what: &str) -> Error {
-        Error::setting("--to", format!("{} cannot hold {what}", self.name()))
-    }
-}
-
-impl Formulas {
-    /// Type of the value of an [`Expression::Level`].
-    fn holds_of(&self, of: &Expression) -> CellKind {
-        cell_kind(&self.inputs, of)
-    }
-
-    /// All texts: names, labels and levels.
-    fn texts(&self) -> impl Iterator<Item = &str> {
-        let names = self.inputs.iter().map(|input| input.name.as_str());
-        let computed = || self.steps.iter().chain(&self.outputs);
-        let labels: Vec<&str> = match &self.label {
-            None => Vec::new(),
-            Some(LabelRule::Threshold { above, below, .. }) => vec![above, below],
-            Some(LabelRule::Largest { labels, .. }) => labels.iter().map(|(_, label)| label.as_str()).collect(),
-        };
-        let levels = computed().flat_map(|named| levels(&named.formula));
-        names.chain(computed().map(|named| named.name.as_str())).chain(labels).chain(levels)
-    }
-}
-
-/// Type of a value; steps hold numbers.
-fn cell_kind(inputs: &[InputColumn], of: &Expression) -> CellKind {
-    let Expression::Column(name) = of else { return CellKind::Number };
-    inputs.iter().find(|input| input.name == *name).map_or(CellKind::Number, |input| input.holds)
-}
-
-/// Levels that occur in an expression.
-fn levels(expression: &Expression) -> Vec<&str> {
-    let own = match expression {
-        Expression::Level(levels) => levels.levels.iter().map(|(level, _)| level.as_str()).collect(),
-        _ => Vec::new(),
-    };
-    own.into_iter().chain(expression.parts().into_iter().flat_map(levels)).collect()
 }

@@ -2,7 +2,7 @@
 //! ones and the label are output fields.
 
 use crate::calendar::{by_arithmetic, by_choices};
-use crate::{CellKind, Formulas, LABEL, LabelRule, Language};
+use crate::formulas::{CellKind, Formulas, InputColumn, LABEL, LabelRule, Language};
 use vaglio_core::{Condition, Expression, LevelValues, Result};
 
 /// Largest number of points of [`Expression::Between`].
@@ -29,13 +29,13 @@ pub(crate) fn write(formulas: &Formulas) -> Result<String> {
     for (k, output) in formulas.outputs.iter().enumerate() {
         derived += &pmml.derived(&computed(k), &output.formula)?;
     }
-    let field = |input: &crate::InputColumn| {
+    let field = |input: &InputColumn| {
         let holds =
             if input.holds == CellKind::Text { "optype=\"categorical\" dataType=\"string\"" } else { CONTINUOUS };
         format!("    <DataField name={} {holds}/>\n", quoted(&input.name))
     };
     let fields: String = formulas.inputs.iter().map(field).collect();
-    let mined = |input: &crate::InputColumn| format!("      <MiningField name={}/>\n", quoted(&input.name));
+    let mined = |input: &InputColumn| format!("      <MiningField name={}/>\n", quoted(&input.name));
     let mined: String = formulas.inputs.iter().map(mined).collect();
     let mut outputs = String::new();
     for (k, output) in formulas.outputs.iter().enumerate() {

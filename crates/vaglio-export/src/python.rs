@@ -1,8 +1,8 @@
 //! Python export: a module for Python 3.8 and later, with the standard library only.
 
+use crate::formulas::{CellKind, Formulas, LABEL, LabelRule};
 use crate::identifiers::identifiers;
 use crate::infix::{Syntax, Words, ascii_literal, coordinates, level_key, number, text};
-use crate::{CellKind, Formulas, LABEL, LabelRule};
 use std::collections::HashMap;
 use vaglio_core::{LevelValues, Result};
 

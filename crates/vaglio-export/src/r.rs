@@ -1,8 +1,8 @@
 //! R export: a function of a data frame, in base R.
 
+use crate::formulas::{CellKind, Formulas, LABEL, LabelRule, Language};
 use crate::identifiers::identifiers;
 use crate::infix::{Syntax, Words, ascii_literal, coordinates, level_key, number, text};
-use crate::{CellKind, Formulas, LABEL, LabelRule, Language};
 use std::collections::HashMap;
 use vaglio_core::{LevelValues, Result};
 

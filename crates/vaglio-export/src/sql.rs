@@ -1,7 +1,7 @@
 //! SQL export: a query of one table, in standard SQL except for date functions, which are SQLite's.
 
+use crate::formulas::{CellKind, Formulas, InputColumn, LABEL, LabelRule, Language, NamedFormula};
 use crate::infix::{Syntax, Words, level_key, number, text, with_arguments};
-use crate::{CellKind, Formulas, InputColumn, LABEL, LabelRule, Language, NamedFormula};
 use std::collections::HashMap;
 use vaglio_core::{Expression, LevelValues, Result};
 

@@ -7,7 +7,7 @@ mod graph;
 mod messages;
 
 use crate::calendar::{by_arithmetic, by_choices};
-use crate::{CellKind, Formulas, LABEL, LabelRule, Language, NamedFormula};
+use crate::formulas::{CellKind, Formulas, LABEL, LabelRule, Language, NamedFormula};
 use graph::{Graph, Tensor};
 use std::collections::HashMap;
 use vaglio_core::{Condition, Expression, Function, LevelValues, Result};

@@ -26,7 +26,7 @@ impl LoadedPipeline {
     pub fn read(path: &Path, assignments: &[String]) -> Result<Self, CliError> {
         let file = path.display().to_string();
         let refuse = |message: Cause| -> CliError {
-            Error::Syntax { message, place: Some(SourceLocation { file: file.clone(), line: 0, column: 0 }) }.into()
+            Error::Syntax { message, place: Some(SourceLocation::whole(&*file)) }.into()
         };
         let bytes = content(path).map_err(&refuse)?;
         let table = || refuse(format!("this is a table; `vaglio init {file}` writes a pipeline for it").into());

@@ -26,7 +26,12 @@ pub struct SourceLocation {
 impl SourceLocation {
     /// The file alone, for text that is missing from it.
     pub fn without_line(&self) -> Self {
-        SourceLocation { file: self.file.clone(), line: 0, column: 0 }
+        SourceLocation::whole(&*self.file)
+    }
+
+    /// A file as a whole.
+    pub fn whole(file: impl Into<String>) -> Self {
+        SourceLocation { file: file.into(), line: 0, column: 0 }
     }
 }
 

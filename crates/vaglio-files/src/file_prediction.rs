@@ -86,7 +86,7 @@ impl FileModel<'_> {
         wanted.retain(|name| there.contains(name) || self.is_ahead() || !lagged.contains(name));
         if let Some(missing) = wanted.iter().find(|name| !there.contains(name)) {
             let unknown = Error::unknown("data", "column", missing, header.iter().map(String::as_str));
-            return Err(unknown.at(Some(SourceLocation { file: path.display().to_string(), line: 0, column: 0 })));
+            return Err(unknown.at(Some(SourceLocation::whole(path.display().to_string()))));
         }
         let mut hints = self.hints(&wanted);
         // A model without columns still predicts every row.

@@ -48,7 +48,7 @@ impl Document {
     /// * [`Error::Syntax`] if the text is no assignment.
     /// * [`Error::Setting`] if the path leads through a number.
     pub fn set(&mut self, assignment: &str) -> Result<()> {
-        let origin = SourceLocation { file: format!("--set {assignment}"), line: 0, column: 0 };
+        let origin = SourceLocation::whole(format!("--set {assignment}"));
         let syntax = |message: String| Error::Syntax { message: message.into(), place: Some(origin.clone()) };
         let Some((path, text)) = assignment.split_once('=') else {
             return Err(syntax("expected path=value, as in search.max_features=5".into()));

@@ -113,7 +113,7 @@ fn real(text: &str) -> Option<f64> {
 impl Node {
     /// Copies a value without a text.
     pub(super) fn from_value(value: &Value) -> Self {
-        let place = SourceLocation { file: String::new(), line: 0, column: 0 };
+        let place = SourceLocation::whole("");
         let entry = |(key, value): (&String, &Value)| MappingEntry {
             key: key.clone(),
             key_place: place.clone(),

@@ -3,7 +3,7 @@
 mod page;
 mod pair;
 
-pub use pair::Difference;
+pub use pair::{Difference, NamedRun};
 
 use crate::record::{LossName, NestedEvaluation, PredictionRows, Record};
 use crate::report::heading;
@@ -11,15 +11,6 @@ use pair::difference;
 use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 use vaglio_core::{Error, Result, short, shown, significant};
-
-/// A run with its name.
-#[derive(Debug)]
-pub struct NamedRun {
-    /// Name of the folder, or its path as given if several folders have that name.
-    pub name: String,
-    /// Result.
-    pub record: Record,
-}
 
 /// Several runs, with the difference of each pair.
 #[derive(Debug)]

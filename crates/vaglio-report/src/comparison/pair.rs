@@ -1,12 +1,20 @@
 //! Paired differences of the outer losses of two runs, row by row or fold by fold.
 
-use super::NamedRun;
-use crate::record::{NestedEvaluation, OuterFold, PairedLosses, interval_text};
+use crate::record::{NestedEvaluation, OuterFold, PairedLosses, Record, interval_text};
 use crate::{ClusterSum, MeanVariances, StandardizedMoments};
 use vaglio_core::{counted, short};
 
 /// The level of intervals.
 const LEVEL: f64 = 0.95;
+
+/// A run with its name.
+#[derive(Debug)]
+pub struct NamedRun {
+    /// Name of the folder, or its path as given if several folders have that name.
+    pub name: String,
+    /// Result.
+    pub record: Record,
+}
 
 /// Paired difference of the outer losses of two runs.
 #[derive(Debug, Clone, PartialEq)]
@@ -62,8 +70,8 @@ fn matching<'r>(a: &'r NamedRun, b: &'r NamedRun) -> Result<PairedFolds<'r>, Str
     if (&a.record.data.targets, &a.record.data.classes) != (&b.record.data.targets, &b.record.data.classes) {
         return Err("the targets are not the same".into());
     }
-    if a.loss() != b.loss() {
-        return Err(format!("one loss is `{}`, the other `{}`", a.loss().told(), b.loss().told()));
+    if a.record.loss() != b.record.loss() {
+        return Err(format!("one loss is `{}`, the other `{}`", a.record.loss().told(), b.record.loss().told()));
     }
     let folds =
         |nested: &NestedEvaluation| nested.per_fold.iter().map(|f| (f.repeat, f.fold, f.rows)).collect::<Vec<_>>();

@@ -1,6 +1,6 @@
 //! Data of the charts of the report.
 
-use super::{Figures, LossTable, ResidualsRecord, TuningResult};
+use super::{Figures, LossTable, PredictionRows, ResidualsRecord, TuningResult};
 use serde::{Deserialize, Serialize};
 
 /// Data of the charts of the report.
@@ -48,27 +48,4 @@ pub struct ShownPredictions {
     pub observed: Vec<Vec<f64>>,
     /// Predictions, one list for each output.
     pub predicted: Vec<Vec<f64>>,
-}
-
-/// Source of predictions.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum PredictionRows {
-    /// Outer folds.
-    Nested,
-    /// Folds of the cross-validated search.
-    CrossValidation,
-    /// Test rows.
-    Test,
-}
-
-impl PredictionRows {
-    /// Words for the predicted rows.
-    pub(crate) fn rows(self) -> &'static str {
-        match self {
-            PredictionRows::Nested => "rows held out in outer folds",
-            PredictionRows::CrossValidation => "rows held out in the folds of the search",
-            PredictionRows::Test => "test rows",
-        }
-    }
 }

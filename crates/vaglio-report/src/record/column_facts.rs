@@ -1,6 +1,5 @@
 //! Diagnostics of columns: score alone, rank at the steps of the search, correlation, weights over folds.
 
-use super::PerOutput;
 use crate::infinity;
 use serde::{Deserialize, Serialize};
 use vaglio_core::Feature;
@@ -111,6 +110,39 @@ impl ConstantIn {
         let outer = (!self.nested.is_empty()).then(|| format!("outer fold{}", list(&self.nested)));
         let all: Vec<String> = of_search.into_iter().chain(outer).collect();
         (!all.is_empty()).then(|| format!("constant in {}", all.join(" and in ")))
+    }
+}
+
+/// One number for each output of a model.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum PerOutput {
+    /// One output.
+    One(#[serde(with = "infinity")] f64),
+    /// A number for each output.
+    Several(#[serde(with = "infinity::several")] Vec<f64>),
+}
+
+impl PerOutput {
+    /// Creates [`PerOutput::One`] from a single number, else [`PerOutput::Several`].
+    pub fn new(values: Vec<f64>) -> Self {
+        match values[..] {
+            [value] => PerOutput::One(value),
+            _ => PerOutput::Several(values),
+        }
+    }
+
+    /// Numbers in the order of outputs.
+    pub fn values(&self) -> &[f64] {
+        match self {
+            PerOutput::One(value) => std::slice::from_ref(value),
+            PerOutput::Several(values) => values,
+        }
+    }
+
+    /// Euclidean norm over the outputs.
+    pub(crate) fn norm(&self) -> f64 {
+        self.values().iter().map(|value| value * value).sum::<f64>().sqrt()
     }
 }
 

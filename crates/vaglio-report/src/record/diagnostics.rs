@@ -1,6 +1,5 @@
 //! Residuals of the training rows against chosen columns and time, and the rows with the largest errors.
 
-use super::PredictionRows;
 use serde::{Deserialize, Serialize};
 use vaglio_core::Feature;
 
@@ -75,4 +74,27 @@ pub struct WorstRow {
     pub observed: Vec<f64>,
     /// Predictions of `observed`.
     pub predicted: Vec<f64>,
+}
+
+/// Source of predictions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PredictionRows {
+    /// Outer folds.
+    Nested,
+    /// Folds of the cross-validated search.
+    CrossValidation,
+    /// Test rows.
+    Test,
+}
+
+impl PredictionRows {
+    /// Words for the predicted rows.
+    pub(crate) fn rows(self) -> &'static str {
+        match self {
+            PredictionRows::Nested => "rows held out in outer folds",
+            PredictionRows::CrossValidation => "rows held out in the folds of the search",
+            PredictionRows::Test => "test rows",
+        }
+    }
 }

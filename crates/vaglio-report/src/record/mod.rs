@@ -33,16 +33,16 @@ mod tuning;
 mod warning;
 
 pub use alternatives::{AlternativeRecord, AlternativesRecord};
-pub use charts::{ChartData, PredictionRows, ShownPredictions, SizePoint};
+pub use charts::{ChartData, ShownPredictions, SizePoint};
 pub use choice::{
     Cell, ChosenBy, ChosenRecord, ComparisonColumns, DeclinedColumns, GainTest, LEAST_P, LossDifference, LossTable,
     SizeSpread, SizeSpreadSource,
 };
-pub use column_facts::{ConstantIn, NearestStep, OutsideRecord, SimilarColumn, WeightSpread};
+pub use column_facts::{ConstantIn, NearestStep, OutsideRecord, PerOutput, SimilarColumn, WeightSpread};
 pub use columns::{ColumnRun, MadeColumns};
 pub use compared_search::{ComparedSearch, FrontierPoint};
 pub use data::DataRecord;
-pub use diagnostics::{DrawnColumn, Histogram, ResidualsRecord, WorstRow};
+pub use diagnostics::{DrawnColumn, Histogram, PredictionRows, ResidualsRecord, WorstRow};
 pub use discoveries::{ColumnVerdict, FalseDiscoveries, Verdict};
 pub use evaluation::{
     Frequency, Intervals, NestedEvaluation, NullFigure, OuterFold, PairedLosses, Permutations, Stability, StableColumn,
@@ -58,7 +58,7 @@ pub use loss_name::LossName;
 pub use part_outputs::{FoundByMap, FoundRecord};
 pub use parts::{PartNames, TunedSettings};
 pub use reliability::{ReliabilityBin, ReliabilityRecord, brier};
-pub use selected::{ExcludedRecord, PerOutput, SelectedRecord, Substitute};
+pub use selected::{ExcludedRecord, SelectedRecord, Substitute};
 pub use shares::{ShareRecord, SharesRecord};
 pub use steps::{EntryRecord, StepRecord, recorded};
 pub use table::proven;

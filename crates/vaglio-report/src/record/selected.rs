@@ -1,6 +1,6 @@
 //! The selected columns, and columns that could not be selected.
 
-use super::{Histogram, WeightSpread};
+use super::{Histogram, PerOutput, WeightSpread};
 use crate::infinity;
 use serde::{Deserialize, Serialize};
 use vaglio_core::Feature;
@@ -63,37 +63,4 @@ pub struct ExcludedRecord {
     pub name: String,
     /// Reason: `constant`.
     pub reason: String,
-}
-
-/// One number for each output of a model.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(untagged)]
-pub enum PerOutput {
-    /// One output.
-    One(#[serde(with = "infinity")] f64),
-    /// A number for each output.
-    Several(#[serde(with = "infinity::several")] Vec<f64>),
-}
-
-impl PerOutput {
-    /// Creates [`PerOutput::One`] from a single number, else [`PerOutput::Several`].
-    pub fn new(values: Vec<f64>) -> Self {
-        match values[..] {
-            [value] => PerOutput::One(value),
-            _ => PerOutput::Several(values),
-        }
-    }
-
-    /// Numbers in the order of outputs.
-    pub fn values(&self) -> &[f64] {
-        match self {
-            PerOutput::One(value) => std::slice::from_ref(value),
-            PerOutput::Several(values) => values,
-        }
-    }
-
-    /// Euclidean norm over the outputs.
-    pub(crate) fn norm(&self) -> f64 {
-        self.values().iter().map(|value| value * value).sum::<f64>().sqrt()
-    }
 }

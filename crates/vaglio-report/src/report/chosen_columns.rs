@@ -2,8 +2,8 @@
 
 use super::chart::{Chart, Mark, ScaleKind};
 use super::lookups::{capital, finite};
-use super::number::{counted, percent, short, significant};
-use super::section::{Section, element};
+use super::number::{counted, element, percent, short, significant};
+use super::section::Section;
 use super::svg;
 use super::table::{TableBuilder, TableCell};
 use crate::record::names::listed;

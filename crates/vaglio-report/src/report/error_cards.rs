@@ -1,8 +1,7 @@
 //! Cards of the errors on new rows, of shuffled targets, and of the score.
 
 use super::lookups::{capital, finite};
-use super::number::{counted, full, percent, short, significant};
-use super::section::element;
+use super::number::{counted, element, full, percent, short, significant};
 use crate::record::{HeldOutError, NullFigure, Record, interval_text};
 use vaglio_core::{Auc, Squared, ZeroOne};
 

@@ -114,6 +114,12 @@ fn superscript(c: char) -> char {
     }
 }
 
+/// An element of text, given its name and attributes; empty without text.
+pub fn element(open: &str, text: &str) -> String {
+    let name = open.split(' ').next().unwrap_or(open);
+    if text.is_empty() { String::new() } else { format!("<{open}>{}</{name}>\n", escape(text)) }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -2,7 +2,7 @@
 
 use super::STYLE;
 use super::chart::{Chart, ChartShape};
-use super::number::escape;
+use super::number::{element, escape};
 use super::table::TableBuilder;
 
 /// Start of every page: nothing is fetched, and no script runs.
@@ -21,12 +21,6 @@ pub fn page(kind: &str, title: &str, answer: &str, sections: impl Iterator<Item 
     let head = format!("{HEAD}<title>{title} · vaglio {kind}</title>\n<style>\n{STYLE}</style>\n</head>\n");
     let top = format!("<header>\n<h1>{title}</h1>\n{answer}</header>\n");
     format!("{head}<body>\n<main>\n{top}{sections}</main>\n<footer>{footer}</footer>\n</body>\n</html>\n")
-}
-
-/// An element of text, given its name and attributes; empty without text.
-pub fn element(open: &str, text: &str) -> String {
-    let name = open.split(' ').next().unwrap_or(open);
-    if text.is_empty() { String::new() } else { format!("<{open}>{}</{name}>\n", escape(text)) }
 }
 
 /// A titled part of a page.

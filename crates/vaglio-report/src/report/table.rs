@@ -1,8 +1,7 @@
 //! Tables as HTML.
 
 use super::lookups::finite;
-use super::number::{self, count, escape};
-use super::section::element;
+use super::number::{self, count, element, escape};
 
 /// Rows of a table, at most, unless it says otherwise.
 const MOST_ROWS: usize = 200;

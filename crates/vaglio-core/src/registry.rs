@@ -58,6 +58,8 @@ pub struct Description {
     pub package: &'static str,
     /// The version of that crate.
     pub version: &'static str,
+    /// Path of the type, as `std::any::type_name` has it; it may be exported elsewhere.
+    pub defined: &'static str,
     /// The JSON Schema of its settings.
     pub schema: fn(&mut SchemaGenerator) -> Schema,
 }

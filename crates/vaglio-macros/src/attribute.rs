@@ -92,6 +92,7 @@ pub(crate) fn part(arguments: TokenStream, item: TokenStream) -> syn::Result<Tok
                     example: #example,
                     package: env!("CARGO_PKG_NAME"),
                     version: env!("CARGO_PKG_VERSION"),
+                    defined: concat!(module_path!(), "::", stringify!(#name)),
                     schema: |generator| #schema,
                 }
             }

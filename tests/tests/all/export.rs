@@ -52,7 +52,7 @@ fn same_everywhere(name: &str, yaml: &str) {
 }
 
 fn export(folder: &Folder, formats: &[&str]) {
-    for format in ["python", "sql", "r"] {
+    for format in formats {
         let ran = folder.vaglio(&["export", "out", "--to", format, "--out", &format!("model.{format}")]);
         assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""), "{format}");
     }
@@ -188,7 +188,7 @@ fn offsets_of_moments_are_taken_to_greenwich() {
     export(&folder, &["json", "python", "sql", "r"]);
     for (data, formats) in [("colons.csv", &["python", "sql", "r"][..]), ("short.csv", &["python", "r"])] {
         let expected = predicted(&folder, data);
-        for format in ["python", "sql", "r"] {
+        for format in formats {
             let Some(runner) = Runner::of(format) else { continue };
             compare(&format!("{data} as {format}"), &runner.run(&folder, data), &expected);
         }

@@ -69,10 +69,8 @@ impl Correlation {
     /// # Errors
     /// Never fails; a constructor of a geometry may.
     pub fn new(design: &Design) -> Result<Self> {
-        let unit = |values: &[f64]| standardized(values, design.weights());
-        let columns = design.columns().copied().iter().map(|column| unit(&column.values())).collect();
-        let targets = design.targets().rows().into_iter().map(|target| unit(&target.to_vec())).collect();
-        Ok(Correlation { columns, targets })
+        let columns = (0..design.features()).map(|feature| standardized_column(design, feature)).collect();
+        Ok(Correlation { columns, targets: standardized_outputs(design) })
     }
 }
 
@@ -101,6 +99,16 @@ impl Geometry for Correlation {
 
 fn dot(x: &[f64], y: &[f64]) -> f64 {
     x.iter().zip(y).map(|(x, y)| x * y).sum()
+}
+
+/// Column of a design, [`standardized`]. Cost O(m).
+pub fn standardized_column(design: &Design, feature: Feature) -> Vec<f64> {
+    standardized(&design.column(feature).values(), design.weights())
+}
+
+/// Outputs of a design, [`standardized`] one by one. Cost O(m · outputs).
+pub fn standardized_outputs(design: &Design) -> Vec<Vec<f64>> {
+    design.targets().rows().into_iter().map(|y| standardized(&y.to_vec(), design.weights())).collect()
 }
 
 /// Standardizes a column with row weights r (1 when absent) to √r_j (x_j − mean)/norm. Inner products are then

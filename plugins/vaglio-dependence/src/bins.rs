@@ -2,6 +2,7 @@
 
 use crate::kernel_matrix::{shares, standardized};
 use vaglio_core::{Design, Error, Feature, Result, setting};
+use vaglio_kernels::parallel;
 use vaglio_kernels::tolerance::{BIN_EDGE, ENTROPY_ROUNDING};
 
 /// Binning of the entries of a column or a numeric target.
@@ -94,37 +95,28 @@ impl Binned {
     }
 }
 
-/// Binning rule, with the weights of the rows.
-pub(crate) struct Binning {
-    bins: Bins,
+/// Binned columns and targets.
+pub(crate) struct BinnedData {
+    pub columns: Vec<Binned>,
+    /// The classes, or every numeric output by itself.
+    pub targets: Vec<Binned>,
     weights: Vec<f64>,
     total: f64,
     /// Number of rows, whatever the sum of the weights.
     rows: f64,
 }
 
-impl Binning {
-    pub fn new(bins: Bins, design: &Design) -> Self {
+impl BinnedData {
+    /// Bins the columns `features` and the targets, with one bin per class. Cost O(m) each.
+    pub fn new(bins: Bins, design: &Design, features: &[Feature]) -> Self {
         let weights = design.weights().map_or_else(|| vec![1.0; design.rows()], <[f64]>::to_vec);
-        let total = weights.iter().sum();
-        Binning { bins, weights, total, rows: design.rows() as f64 }
-    }
-
-    /// Bins a column. Cost O(m).
-    pub fn column(&self, design: &Design, feature: Feature) -> Binned {
-        Binned::new(self.bins.assign(&design.column(feature).values(), &self.weights), &self.weights)
-    }
-
-    /// Bins the targets: one bin per class, or every numeric output by itself.
-    pub fn targets(&self, design: &Design) -> Vec<Binned> {
-        let binned = |of_row| Binned::new(of_row, &self.weights);
-        match design.classes() {
-            Some(classes) => vec![binned(classes.of_row.iter().map(|&class| class as u32).collect())],
-            None => {
-                let targets = design.targets();
-                targets.rows().into_iter().map(|y| binned(self.bins.assign(&y.to_vec(), &self.weights))).collect()
-            }
-        }
+        let binned = |values: &[f64]| Binned::new(bins.assign(values, &weights), &weights);
+        let columns = parallel::map_slice(features, |&feature| binned(&design.column(feature).values()));
+        let targets = match design.classes() {
+            Some(classes) => vec![Binned::new(classes.of_row.iter().map(|&class| class as u32).collect(), &weights)],
+            None => design.targets().rows().into_iter().map(|y| binned(&y.to_vec())).collect(),
+        };
+        BinnedData { columns, targets, total: weights.iter().sum(), weights, rows: design.rows() as f64 }
     }
 
     /// Mutual information I = Σ p_ab ln(p_ab/(p_a p_b)) of two binned columns; a column's with itself is its entropy.
@@ -186,7 +178,8 @@ impl Binning {
     }
 
     /// Mean over outputs of the mutual information of a column and the target.
-    pub fn relevance(&self, column: &Binned, targets: &[Binned]) -> f64 {
-        targets.iter().map(|target| self.information(column, target)).sum::<f64>() / targets.len().max(1) as f64
+    pub fn relevance(&self, column: &Binned) -> f64 {
+        let of_outputs = self.targets.iter().map(|target| self.information(column, target));
+        of_outputs.sum::<f64>() / self.targets.len().max(1) as f64
     }
 }

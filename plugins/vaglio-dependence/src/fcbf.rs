@@ -1,10 +1,13 @@
 //! The fast correlation-based filter.
 
-use crate::bins::{Binned, Binning, Bins};
+use crate::bins::{Binned, BinnedData, Bins};
 use crate::column_weights::{ColumnWeighting, Originals, members, scored_by_weights};
 use crate::target::{Output, check};
 use rayon::prelude::*;
-use vaglio_core::{Criterion, Design, Error, Estimate, Feature, Plan, Result, SearchExtent, part, standardized};
+use vaglio_core::{
+    Criterion, Design, Error, Estimate, Feature, Plan, Result, SearchExtent, part, standardized_column,
+    standardized_outputs,
+};
 use vaglio_kernels::parallel;
 use vaglio_kernels::tolerance::EQUAL_UNCERTAINTY;
 
@@ -57,14 +60,13 @@ impl ColumnWeighting for Fcbf {
     /// Computes the weights. Cost O(nmp) with p predominant columns, memory O(nm).
     fn weights(&self, design: &Design) -> Result<Vec<f64>> {
         let originals = Originals::new(design);
-        let rows = Binning::new(self.bins, design);
-        let targets = rows.targets(design);
-        let columns: Vec<Binned> = parallel::map_slice(&originals.features, |&x| rows.column(design, x));
+        let binned = BinnedData::new(self.bins, design, &originals.features);
+        let (columns, targets) = (&binned.columns, &binned.targets);
         let with_target = |column: &Binned| {
-            let sum: f64 = targets.iter().map(|target| rows.symmetrical_uncertainty(column, target)).sum();
+            let sum: f64 = targets.iter().map(|target| binned.symmetrical_uncertainty(column, target)).sum();
             sum / targets.len().max(1) as f64
         };
-        let relevance: Vec<f64> = parallel::map_slice(&columns, with_target);
+        let relevance: Vec<f64> = parallel::map_slice(columns, with_target);
         let mut left: Vec<usize> = (0..columns.len()).filter(|&x| relevance[x] > self.threshold).collect();
         // Ties in bins are broken by the larger correlation, so that the order of columns does not matter.
         let correlations = target_uncertainty(design, &originals.features);
@@ -78,7 +80,8 @@ impl ColumnWeighting for Fcbf {
             design.run().stop.check()?;
             weights[best] = relevance[best];
             let tells_more = |other: &&usize| {
-                rows.symmetrical_uncertainty(&columns[best], &columns[**other]) < relevance[**other] - EQUAL_UNCERTAINTY
+                binned.symmetrical_uncertainty(&columns[best], &columns[**other])
+                    < relevance[**other] - EQUAL_UNCERTAINTY
             };
             left = others.par_iter().filter(tells_more).copied().collect();
         }
@@ -88,10 +91,9 @@ impl ColumnWeighting for Fcbf {
 
 /// Sum over outputs of the absolute correlation of each column with the target. Cost O(m) each.
 fn target_uncertainty(design: &Design, columns: &[Feature]) -> Vec<f64> {
-    let outputs: Vec<Vec<f64>> =
-        design.targets().rows().into_iter().map(|y| standardized(&y.to_vec(), design.weights())).collect();
+    let outputs = standardized_outputs(design);
     let of = |&feature: &Feature| {
-        let x = standardized(&design.column(feature).values(), design.weights());
+        let x = standardized_column(design, feature);
         outputs.iter().map(|y| x.iter().zip(y).map(|(x, y)| x * y).sum::<f64>().abs()).sum()
     };
     parallel::map_slice(columns, of)

@@ -5,12 +5,11 @@ mod independence_test;
 mod likelihood;
 mod tail;
 
-use crate::bins::Bins;
+use crate::bins::{BinnedData, Bins};
 use crate::column_weights::{ColumnWeighting, Originals, members, scored_by_weights};
 use crate::target::{Output, check};
 use fisher::FisherTest;
 use independence_test::IndependenceTest;
-use likelihood::Likelihood;
 use vaglio_core::{Criterion, CriterionTraits, Design, Error, Estimate, Plan, Result, SearchExtent, part, setting};
 use vaglio_kernels::parallel;
 
@@ -158,7 +157,7 @@ impl ColumnWeighting for HitonPc {
                 self.parents_and_children(&FisherTest::new(design, columns), columns.len(), design)?
             }
             Independence::GSquared => {
-                self.parents_and_children(&Likelihood::new(self.bins, design, columns), columns.len(), design)?
+                self.parents_and_children(&BinnedData::new(self.bins, design, columns), columns.len(), design)?
             }
         };
         let mut weights = vec![0.0; columns.len()];

@@ -5,7 +5,7 @@ mod evaluator;
 mod settings;
 mod weights;
 
-use crate::target::check;
+use crate::target::{check, check_bandwidth};
 use evaluator::Distances;
 pub use settings::{Estimator, Hsic, HsicKernel};
 use vaglio_core::{
@@ -17,8 +17,6 @@ pub(crate) use weights::PairWeights;
 const ENGINE: &str = "distances";
 /// Maximum number of rows; beyond, the matrices of pairs of rows, 12m² bytes (4.8 GB), are refused.
 const MOST_ROWS: usize = 20_000;
-/// Maximum bandwidth: wider kernels are constant up to rounding.
-const WIDEST: f64 = 1e3;
 
 impl Criterion for Hsic {
     fn traits(&self) -> CriterionTraits {
@@ -31,13 +29,7 @@ impl Criterion for Hsic {
     }
 
     fn check(&self, design: &Design) -> Result<()> {
-        let bandwidth = self.kernel.bandwidth;
-        if !(bandwidth > 0.0 && bandwidth <= WIDEST) {
-            return Err(Error::setting(
-                "kernel.bandwidth",
-                format!("{bandwidth} is not a positive number up to {WIDEST}"),
-            ));
-        }
+        check_bandwidth(self.kernel.bandwidth)?;
         check(self.kernel.output, design)?;
         let rows = design.rows();
         if rows > MOST_ROWS {
@@ -47,7 +39,7 @@ impl Criterion for Hsic {
             );
             return Err(Error::setting("kind", message));
         }
-        if self.estimator == Estimator::Unbiased && design.rows() as f64 <= 3.0 {
+        if self.estimator == Estimator::Unbiased && rows <= 3 {
             return Err(Error::setting(
                 "estimator",
                 format!("`unbiased` needs more than 3 rows, and there are {rows}"),

@@ -8,7 +8,7 @@ mod relations;
 mod settings;
 
 use crate::kernel_matrix::LEAST_BANDWIDTH;
-use crate::target::{self, Output, thin};
+use crate::target::{check, check_bandwidth, thin};
 use evaluator::NhsicEvaluator;
 use geometry::{GeometryWalk, LazyRelations};
 use relations::Relations;
@@ -16,7 +16,7 @@ pub use settings::{Approximation, Kernel, Nhsic, OutputApproximation};
 use std::sync::Arc;
 use vaglio_core::{
     Criterion, CriterionTraits, Design, EngineEvaluator, Error, Estimate, Feature, Geometry, Plan, Result, Score,
-    SearchExtent, Task,
+    SearchExtent,
 };
 use vaglio_kernels::tolerance::OUTWEIGHED;
 
@@ -29,8 +29,6 @@ fn outweighing(weights: &[f64]) -> Option<usize> {
 
 /// Identifier of the engine in `selection.json` and in plans.
 const ENGINE: &str = "gram";
-/// Maximum bandwidth: wider kernels are constant up to rounding.
-const WIDEST: f64 = 1e3;
 
 /// Cost of an entry of a kernel matrix, in flops, without the distance.
 const KERNEL: f64 = 20.0;
@@ -39,9 +37,8 @@ impl Nhsic {
     /// Flops and bytes of the target's kernel given `ranks` columns of factors, and a note for the plan.
     fn target_cost(&self, design: &Design, ranks: f64) -> (f64, f64, &'static str) {
         let (rows, outputs) = (design.planned_rows(), design.targets().nrows());
-        let is_numeric = self.kernel.output == Output::Gaussian || *design.task() == Task::Regression;
         let rank = (RANK_OF_ONE / self.kernel.bandwidth.min(1.0)).powi(outputs as i32).min(rows as f64);
-        if !is_numeric || rank <= thin(rows) as f64 {
+        if !self.kernel.output.is_gaussian(design) || rank <= thin(rows) as f64 {
             return (0.0, 0.0, "");
         }
         let (rows, most) = (rows as f64, thin(rows) as f64);
@@ -77,10 +74,7 @@ impl Criterion for Nhsic {
     }
 
     fn check_settings(&self) -> Result<()> {
-        if !(self.kernel.bandwidth > 0.0 && self.kernel.bandwidth <= WIDEST) {
-            let message = format!("{} is not a positive number up to {WIDEST}", self.kernel.bandwidth);
-            return Err(Error::setting("kernel.bandwidth", message));
-        }
+        check_bandwidth(self.kernel.bandwidth)?;
         if self.kernel.approximation == Approximation::Levels && self.kernel.bandwidth < LEAST_BANDWIDTH {
             let message = format!(
                 "{} is below {LEAST_BANDWIDTH}, and the kernel bends too much between the 256 levels of a column; use `exact`",
@@ -106,13 +100,12 @@ impl Criterion for Nhsic {
             )));
         }
         let is_sampled = self.kernel.output_approximation == OutputApproximation::Nystrom;
-        let is_numeric = self.kernel.output == Output::Gaussian || *design.task() == Task::Regression;
-        if is_sampled && !(is_numeric && design.targets().nrows() == 1) {
+        if is_sampled && !(self.kernel.output.is_gaussian(design) && design.targets().nrows() == 1) {
             let message = "the points of `nystrom` lie along one numeric target; use `exact`, which for classes takes a \
                            column for each";
             return Err(Error::setting("kernel.output_approximation", message));
         }
-        target::check(self.kernel.output, design)
+        check(self.kernel.output, design)
     }
 
     /// Plans one factor per column, then one pass over all factors per added column.

@@ -7,7 +7,7 @@ use crate::column_weights::{ColumnWeighting, Originals, members, scored_by_weigh
 use crate::target::{Output, check};
 use basis::BasisFunctions;
 use path::Additive;
-use vaglio_core::{Criterion, Design, Error, Estimate, Plan, Result, SearchExtent, part, standardized};
+use vaglio_core::{Criterion, Design, Error, Estimate, Plan, Result, SearchExtent, part, standardized_outputs};
 use vaglio_kernels::parallel;
 
 /// Identifier of the shortcut in `selection.json` and in plans.
@@ -77,9 +77,7 @@ impl ColumnWeighting for Spam {
         let bases: Vec<BasisFunctions> = parallel::map_slice(&originals.features, |&x| {
             BasisFunctions::new(&design.column(x).values(), design.weights(), self.knots)
         });
-        let targets = design.targets();
-        let outputs = targets.rows().into_iter().map(|y| standardized(&y.to_vec(), design.weights()));
-        let outputs: Vec<Vec<f64>> = outputs.filter(|y| !y.is_empty()).collect();
+        let outputs = standardized_outputs(design).into_iter().filter(|y| !y.is_empty()).collect();
         let weights = Additive::new(bases, outputs).entries(self.penalties, self.least, design)?;
         Ok(originals.spread(&weights))
     }

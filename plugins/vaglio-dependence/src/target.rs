@@ -2,7 +2,7 @@
 
 use crate::kernel_matrix::{FullKernel, Padded, RowPairs, ThinFactor, classes, gaussian_within, standardized};
 use std::borrow::Borrow;
-use vaglio_core::{Design, Error, Result, Task, setting};
+use vaglio_core::{Design, Error, Result, Task, numbered, setting};
 use vaglio_kernels::Level;
 use vaglio_kernels::parallel;
 
@@ -19,6 +19,13 @@ pub enum Output {
     Delta,
     /// 1 within a class, 0 between classes.
     SameClass,
+}
+
+impl Output {
+    /// Whether the kernel is Gaussian on the targets of a design.
+    pub(crate) fn is_gaussian(self, design: &Design) -> bool {
+        self == Output::Gaussian || *design.task() == Task::Regression
+    }
 }
 
 /// A target in the form its kernel needs.
@@ -83,18 +90,9 @@ impl Target {
         Target::labelled(output, bandwidth, design, shares, design.classes().map(|classes| classes.of_row))
     }
 
-    /// Like [`Target::new`], but numbers classes in order of appearance. Cost O(m · classes).
+    /// Like [`Target::new`], but numbers classes in order of appearance. Cost O(m).
     pub fn by_appearance(output: Output, bandwidth: f64, design: &Design, shares: &[f64]) -> Self {
-        let number = |of_row: Vec<usize>| {
-            let mut seen = Vec::new();
-            let place = |class: usize| {
-                seen.iter().position(|known| *known == class).unwrap_or_else(|| {
-                    seen.push(class);
-                    seen.len() - 1
-                })
-            };
-            of_row.into_iter().map(place).collect()
-        };
+        let number = |of_row: Vec<usize>| numbered(of_row).0.into_iter().map(|class| class as usize).collect();
         Target::labelled(output, bandwidth, design, shares, design.classes().map(|classes| number(classes.of_row)))
     }
 
@@ -154,6 +152,17 @@ impl Target {
         targets.iter().for_each(|y| distances.add_distances(level, &Padded::new(y)));
         RowPairs::new(rows, |_, _| 1.0).times_exp(level, &distances, -0.5 / (bandwidth * bandwidth))
     }
+}
+
+/// Maximum bandwidth: wider kernels are constant up to rounding.
+const WIDEST: f64 = 1e3;
+
+/// Rejects a bandwidth that is not positive, or beyond the maximum.
+pub(crate) fn check_bandwidth(bandwidth: f64) -> Result<()> {
+    if bandwidth > 0.0 && bandwidth <= WIDEST {
+        return Ok(());
+    }
+    Err(Error::setting("kernel.bandwidth", format!("{bandwidth} is not a positive number up to {WIDEST}")))
 }
 
 /// Rejects constant targets, and class kernels for numeric targets.

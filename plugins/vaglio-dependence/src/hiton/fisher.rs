@@ -4,7 +4,7 @@ use super::independence_test::{Given, IndependenceTest};
 use super::tail::ln_tail;
 use std::collections::HashMap;
 use std::sync::Mutex;
-use vaglio_core::{Design, Feature, standardized};
+use vaglio_core::{Design, Feature, standardized_column, standardized_outputs};
 use vaglio_kernels::Level;
 use vaglio_kernels::parallel;
 use vaglio_kernels::sums::dot;
@@ -24,13 +24,11 @@ pub(super) struct FisherTest {
 impl FisherTest {
     /// Standardizes columns and outputs. Cost O(m) per column.
     pub fn new(design: &Design, columns: &[Feature]) -> Self {
-        let unit = |values: &[f64]| standardized(values, design.weights());
-        let outputs: Vec<Vec<f64>> = design.targets().rows().into_iter().map(|y| unit(&y.to_vec())).collect();
         FisherTest {
             level: Level::best(),
             rows: design.rows() as f64,
-            columns: parallel::map_slice(columns, |&feature| unit(&design.column(feature).values())),
-            outputs: outputs.into_iter().filter(|y| !y.is_empty()).collect(),
+            columns: parallel::map_slice(columns, |&feature| standardized_column(design, feature)),
+            outputs: standardized_outputs(design).into_iter().filter(|y| !y.is_empty()).collect(),
             known: Mutex::default(),
         }
     }

@@ -2,39 +2,19 @@
 
 use super::independence_test::{Given, IndependenceTest};
 use super::tail::ln_tail;
-use crate::bins::{Binned, Binning, Bins};
-use vaglio_core::{Design, Feature};
-use vaglio_kernels::parallel;
+use crate::bins::{Binned, BinnedData};
 
 /// Minimum rows per cell of a test with conditions.
 const ROWS_OF_CELL: f64 = 5.0;
 
-/// Binned columns and outputs.
-pub(super) struct Likelihood {
-    rows: Binning,
-    columns: Vec<Binned>,
-    targets: Vec<Binned>,
-}
-
-impl Likelihood {
-    /// Bins columns and outputs. Cost O(m) per column.
-    pub fn new(bins: Bins, design: &Design, columns: &[Feature]) -> Self {
-        let rows = Binning::new(bins, design);
-        let columns = parallel::map_slice(columns, |&feature| rows.column(design, feature));
-        Likelihood { targets: rows.targets(design), columns, rows }
-    }
-
+impl BinnedData {
     /// ln p of a column given some others, least over the outputs; `None` if cells have few rows. Cost O(m) plus the
     /// number of cells.
     fn ln_p(&self, x: usize, given: &[usize]) -> Option<f64> {
         let given: Vec<&Binned> = given.iter().map(|&z| &self.columns[z]).collect();
         let of_target = |target: &Binned| {
-            let (g_squared, freedom) = self.rows.g_squared(
-                &self.columns[x],
-                target,
-                &given,
-                if given.is_empty() { 0.0 } else { ROWS_OF_CELL },
-            )?;
+            let (g_squared, freedom) =
+                self.g_squared(&self.columns[x], target, &given, if given.is_empty() { 0.0 } else { ROWS_OF_CELL })?;
             Some(ln_tail(g_squared, freedom))
         };
         let found: Option<Vec<f64>> = self.targets.iter().map(of_target).collect();
@@ -43,7 +23,7 @@ impl Likelihood {
     }
 }
 
-impl IndependenceTest for Likelihood {
+impl IndependenceTest for BinnedData {
     fn alone(&self, x: usize) -> f64 {
         self.ln_p(x, &[]).unwrap_or(0.0)
     }

@@ -3,7 +3,8 @@
 use super::evaluator::plan;
 use super::pairwise_dependence::{Dependence, EntryCosts, Scheme, check};
 use vaglio_core::{
-    Criterion, CriterionTraits, Design, Feature, PartOutputs, Plan, Result, Score, SearchExtent, part, standardized,
+    Criterion, CriterionTraits, Design, Feature, PartOutputs, Plan, Result, Score, SearchExtent, part,
+    standardized_column, standardized_outputs,
 };
 
 /// Minimum redundancy, maximum relevance for numeric data, by correlations instead of mutual information.
@@ -56,10 +57,8 @@ struct Correlations {
 impl Correlations {
     /// Standardizes the given columns. Cost O(m) each.
     fn new(design: &Design, features: &[Feature]) -> Self {
-        let unit = |values: &[f64]| standardized(values, design.weights());
-        let columns = features.iter().map(|&feature| unit(&design.column(feature).values())).collect();
-        let outputs = design.targets().rows().into_iter().map(|y| unit(&y.to_vec())).collect();
-        Correlations { columns, outputs }
+        let columns = features.iter().map(|&feature| standardized_column(design, feature)).collect();
+        Correlations { columns, outputs: standardized_outputs(design) }
     }
 }
 

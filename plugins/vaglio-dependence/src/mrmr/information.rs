@@ -2,9 +2,8 @@
 
 use super::evaluator::plan;
 use super::pairwise_dependence::{Dependence, EntryCosts, Scheme, check};
-use crate::bins::{Binned, Binning, Bins};
+use crate::bins::{BinnedData, Bins};
 use vaglio_core::{Criterion, CriterionTraits, Design, Feature, PartOutputs, Plan, Result, Score, SearchExtent, part};
-use vaglio_kernels::parallel;
 use vaglio_kernels::tolerance::ENTROPY_ROUNDING;
 
 /// Minimum redundancy, maximum relevance, by mutual information of binned columns.
@@ -50,22 +49,6 @@ pub struct MrmrInformation {
 
 vaglio_core::setters!(MrmrInformation { scheme: Scheme, bins: Bins;; });
 
-/// Binned columns and outputs.
-struct BinnedData {
-    rows: Binning,
-    columns: Vec<Binned>,
-    targets: Vec<Binned>,
-}
-
-impl BinnedData {
-    /// Bins the given columns. Cost O(m) each.
-    fn new(bins: Bins, design: &Design, features: &[Feature]) -> Self {
-        let rows = Binning::new(bins, design);
-        let columns = parallel::map_slice(features, |&feature| rows.column(design, feature));
-        BinnedData { targets: rows.targets(design), columns, rows }
-    }
-}
-
 impl Dependence for BinnedData {
     /// Sum of entropies below which it is rounding.
     const NOTHING: f64 = ENTROPY_ROUNDING;
@@ -78,11 +61,11 @@ impl Dependence for BinnedData {
     }
 
     fn relevance(&self, i: usize) -> f64 {
-        self.rows.relevance(&self.columns[i], &self.targets)
+        BinnedData::relevance(self, &self.columns[i])
     }
 
     fn between(&self, i: usize, j: usize) -> f64 {
-        self.rows.information(&self.columns[i], &self.columns[j])
+        self.information(&self.columns[i], &self.columns[j])
     }
 }
 

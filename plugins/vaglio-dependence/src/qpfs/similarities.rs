@@ -1,13 +1,13 @@
 //! Similarities of columns to each other and to the target.
 
 use super::redundancy::{Redundancy, map_pairs};
-use crate::bins::{Binned, Binning, Bins};
+use crate::bins::{BinnedData, Bins};
 use crate::kernel_matrix::shares;
 use crate::nhsic::kernels::Kernels;
 use crate::target::{Output, Target};
 use crate::{Approximation, Kernel, Nhsic};
 use std::ops::Range;
-use vaglio_core::{Design, Feature, Result, setting, standardized};
+use vaglio_core::{Design, Feature, Result, setting, standardized_column, standardized_outputs};
 use vaglio_kernels::Level;
 use vaglio_kernels::parallel;
 use vaglio_kernels::tolerance::{EQUAL_SIMILARITY, LEVEL_SIMILARITY};
@@ -50,11 +50,9 @@ impl Similarities {
     ) -> Result<Self> {
         Ok(match similarity {
             Similarity::MutualInformation => {
-                let rows = Binning::new(bins, design);
-                let targets = rows.targets(design);
-                let columns: Vec<Binned> = parallel::map_slice(members, |&feature| rows.column(design, feature));
-                let relevance: Vec<f64> = parallel::map_slice(&columns, |x| rows.relevance(x, &targets));
-                let pairs = map_pairs(&columns, |a, b| rows.information(a, b));
+                let binned = BinnedData::new(bins, design, members);
+                let relevance: Vec<f64> = parallel::map_slice(&binned.columns, |x| binned.relevance(x));
+                let pairs = map_pairs(&binned.columns, |a, b| binned.information(a, b));
                 let matrix = Redundancy::new(nystrom, &relevance, pairs)?;
                 Similarities { matrix, relevance, equal: EQUAL_SIMILARITY }
             }
@@ -74,10 +72,9 @@ impl Similarities {
 }
 
 fn by_correlation(nystrom: Option<usize>, design: &Design, members: &[Feature]) -> Result<Similarities> {
-    let unit = |values: &[f64]| standardized(values, design.weights());
     let correlation = |x: &Vec<f64>, z: &Vec<f64>| x.iter().zip(z).map(|(x, z)| x * z).sum::<f64>().abs().min(1.0);
-    let columns: Vec<Vec<f64>> = parallel::map_slice(members, |&feature| unit(&design.column(feature).values()));
-    let outputs: Vec<Vec<f64>> = design.targets().rows().into_iter().map(|y| unit(&y.to_vec())).collect();
+    let columns: Vec<Vec<f64>> = parallel::map_slice(members, |&feature| standardized_column(design, feature));
+    let outputs = standardized_outputs(design);
     let counts = outputs_count(design);
     let relevance = |x: &Vec<f64>| outputs.iter().zip(&counts).map(|(y, count)| count * correlation(x, y)).sum();
     let relevance: Vec<f64> = columns.iter().map(relevance).collect();

@@ -231,16 +231,14 @@ fn squares(rows: &[Vec<f64>]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use vaglio_core::{Readout, standardized};
+    use vaglio_core::{Readout, standardized_outputs};
     use vaglio_testkit::data;
 
     fn additive(outputs: usize) -> (Additive, Design) {
         let problem = data::regression(60, 8, 5).outputs(outputs).weighted().problem();
         let design = Design::identity(&problem, Readout::new(vec![1.0], true).unwrap());
         let bases = (0..8).map(|x| BasisFunctions::new(&design.column(x).values(), design.weights(), 2)).collect();
-        let targets = design.targets();
-        let outputs = targets.rows().into_iter().map(|y| standardized(&y.to_vec(), design.weights())).collect();
-        (Additive::new(bases, outputs), design)
+        (Additive::new(bases, standardized_outputs(&design)), design)
     }
 
     /// Checks the optimality conditions from functions and rows alone: Bᵀ(y − Σ f) = λ f/‖f‖ for an active function,

@@ -1,6 +1,6 @@
 //! Columns and targets scaled to mean 0 and norm 1.
 
-use vaglio_core::{Design, Feature, standardized};
+use vaglio_core::{Design, Feature, standardized_column, standardized_outputs};
 use vaglio_kernels::Level;
 use vaglio_kernels::sums::dot;
 use vaglio_kernels::tolerance::SAME_COLUMN;
@@ -20,10 +20,9 @@ impl UnitColumns {
     pub fn new(design: &Design, among: &[Feature]) -> Self {
         let mut columns = vec![Vec::new(); design.features()];
         for &feature in among {
-            columns[feature] = standardized(&design.column(feature).values(), design.weights());
+            columns[feature] = standardized_column(design, feature);
         }
-        let unit = |target: usize| standardized(&design.targets().row(target).to_vec(), design.weights());
-        let targets = (0..design.targets().nrows()).map(unit).filter(|y| !y.is_empty()).collect();
+        let targets = standardized_outputs(design).into_iter().filter(|y| !y.is_empty()).collect();
         let equal = equal(&columns);
         for (feature, _) in &equal {
             columns[*feature].clear();

@@ -2,9 +2,9 @@
 
 use crate::entropy::LandmarkSelection;
 use crate::features::{columns_of, overflow, similarity};
-use crate::kernel::ResolvedKernel;
 use crate::landmarks::LandmarkSet;
 use crate::model::LsSvmModel;
+use crate::similarity::KernelFunction;
 use ndarray::Array2;
 use vaglio_core::{Columns, Error, Feature, FeatureMap, Model, PartOutputs, Result, Trained, setting};
 use vaglio_kernels::linalg::eigh;
@@ -29,7 +29,7 @@ pub enum Scaling {
 #[derive(Debug)]
 pub(crate) struct ComponentMap {
     inputs: Vec<Feature>,
-    kernel: ResolvedKernel,
+    kernel: KernelFunction,
     /// Landmarks × inputs.
     landmarks: Vec<Vec<f64>>,
     /// Scaled eigenvectors, components × landmarks; `None` if the features are the landmarks' kernels.
@@ -125,8 +125,8 @@ impl FeatureMap for ComponentMap {
             None => found,
         };
         match self.kernel {
-            ResolvedKernel::Rbf { bandwidth } => found.and("bandwidth", bandwidth),
-            ResolvedKernel::Polynomial { .. } => found,
+            KernelFunction::Rbf { bandwidth } => found.and("bandwidth", bandwidth),
+            KernelFunction::Polynomial { .. } => found,
         }
     }
 }

@@ -1,7 +1,6 @@
 //! Kernel components of any rows, given landmarks.
 
-use crate::kernel::ResolvedKernel;
-use crate::similarity::RowSimilarity;
+use crate::similarity::{KernelFunction, RowSimilarity};
 use vaglio_core::{Columns, Error, Result};
 use vaglio_kernels::tile::{Tile, by_tiles};
 use vaglio_kernels::vectors::Vectors;
@@ -15,7 +14,7 @@ use vaglio_kernels::{Column, Level};
 /// # Errors
 /// [`Error::Numerical`] for kernels that overflow.
 pub(crate) fn columns_of(
-    kernel: ResolvedKernel,
+    kernel: KernelFunction,
     landmarks: &[Vec<f64>],
     components: Option<&[Vec<f64>]>,
     inputs: &[Column<'_>],
@@ -39,8 +38,8 @@ pub(crate) fn columns_of(
     Ok(columns)
 }
 
-pub(crate) fn similarity(kernel: ResolvedKernel, landmarks: &[Vec<f64>], inputs: usize) -> RowSimilarity {
-    RowSimilarity::new(kernel.kernel(), landmarks.len(), inputs, |k, i| landmarks[k][i])
+pub(crate) fn similarity(kernel: KernelFunction, landmarks: &[Vec<f64>], inputs: usize) -> RowSimilarity {
+    RowSimilarity::new(kernel, landmarks.len(), inputs, |k, i| landmarks[k][i])
 }
 
 pub(crate) fn overflow() -> Error {

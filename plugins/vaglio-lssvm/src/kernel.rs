@@ -1,7 +1,7 @@
-//! Kernel settings, and the kernel with all parameters resolved.
+//! Kernel settings.
 
 use crate::similarity::KernelFunction;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use vaglio_core::{Error, Result, setting};
 
 /// A kernel; fields of another kind are rejected.
@@ -150,9 +150,9 @@ impl KernelSettings {
     ///
     /// # Errors
     /// [`Error::Numerical`] if the square of the median over- or underflows.
-    pub(crate) fn fixed(&self, median: impl FnOnce() -> f64) -> Result<ResolvedKernel> {
+    pub(crate) fn fixed(&self, median: impl FnOnce() -> f64) -> Result<KernelFunction> {
         Ok(match self.kind {
-            KernelKind::Rbf => ResolvedKernel::Rbf {
+            KernelKind::Rbf => KernelFunction::Rbf {
                 bandwidth: match self.bandwidth {
                     Some(Bandwidth::Value(bandwidth)) => bandwidth,
                     Some(Bandwidth::Rule(BandwidthRule::Median)) | None => {
@@ -167,9 +167,9 @@ impl KernelSettings {
                     }
                 },
             },
-            KernelKind::Linear => ResolvedKernel::Polynomial { degree: 1, offset: 0.0 },
+            KernelKind::Linear => KernelFunction::Polynomial { degree: 1, offset: 0.0 },
             KernelKind::Polynomial => {
-                ResolvedKernel::Polynomial { degree: self.degree.unwrap_or(3), offset: self.offset.unwrap_or(1.0) }
+                KernelFunction::Polynomial { degree: self.degree.unwrap_or(3), offset: self.offset.unwrap_or(1.0) }
             }
         })
     }
@@ -187,28 +187,12 @@ fn fitting(bandwidth: f64) -> Result<(), String> {
     })
 }
 
-/// A kernel with all parameters resolved, as it is saved.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case", deny_unknown_fields)]
-pub(crate) enum ResolvedKernel {
-    Rbf { bandwidth: f64 },
-    Polynomial { degree: u32, offset: f64 },
-}
-
-impl ResolvedKernel {
+impl KernelFunction {
     /// Whether the parameters are valid settings.
     pub fn is_valid(self) -> bool {
         match self {
-            ResolvedKernel::Rbf { bandwidth } => fitting(bandwidth).is_ok(),
-            ResolvedKernel::Polynomial { degree, offset } => degree > 0 && offset.is_finite() && offset >= 0.0,
-        }
-    }
-
-    /// Converts to the function that computes kernels.
-    pub fn kernel(self) -> KernelFunction {
-        match self {
-            ResolvedKernel::Rbf { bandwidth } => KernelFunction::Gaussian { bandwidth },
-            ResolvedKernel::Polynomial { degree, offset } => KernelFunction::Polynomial { degree, offset },
+            KernelFunction::Rbf { bandwidth } => fitting(bandwidth).is_ok(),
+            KernelFunction::Polynomial { degree, offset } => degree > 0 && offset.is_finite() && offset >= 0.0,
         }
     }
 }

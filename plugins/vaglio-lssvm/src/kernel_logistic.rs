@@ -1,10 +1,11 @@
 //! Kernel logistic regression.
 
 use crate::features::columns_of;
-use crate::kernel::{Bandwidth, BandwidthRule, KernelSettings, ResolvedKernel};
+use crate::kernel::{Bandwidth, BandwidthRule, KernelSettings};
 use crate::landmarks::KernelInputs;
 use crate::model::check_parts;
 use crate::newton::KernelLogisticObjective;
+use crate::similarity::KernelFunction;
 use ndarray::{Array1, Array2};
 use std::collections::HashMap;
 use vaglio_core::{
@@ -151,7 +152,7 @@ fn places(seen: &KernelInputs, rows: &[Vec<f64>], columns: &Columns) -> Vec<usiz
 #[derive(Clone, PartialEq)]
 struct KernelLogisticModel {
     inputs: Vec<Feature>,
-    kernel: ResolvedKernel,
+    kernel: KernelFunction,
     /// Distinct rows × inputs.
     rows: Vec<Vec<f64>>,
     /// Outputs × distinct rows.

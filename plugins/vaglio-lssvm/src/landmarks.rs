@@ -1,7 +1,8 @@
 //! Selection of landmarks among the rows of a problem.
 
 use crate::entropy::{LandmarkSelection, select_landmarks};
-use crate::kernel::{KernelSettings, ResolvedKernel};
+use crate::kernel::KernelSettings;
+use crate::similarity::KernelFunction;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{RngCore, SeedableRng};
 use vaglio_core::{Columns, Feature, Result};
@@ -16,7 +17,7 @@ const PAIRS: usize = 2048;
 pub(crate) struct LandmarkSet {
     /// Problem columns that the kernel uses.
     pub inputs: Vec<Feature>,
-    pub kernel: ResolvedKernel,
+    pub kernel: KernelFunction,
     /// Landmarks × inputs.
     pub landmarks: Vec<Vec<f64>>,
     /// Selected landmarks with the swaps made.
@@ -29,7 +30,7 @@ pub(crate) struct KernelInputs {
     pub inputs: Vec<Feature>,
     /// One row of each set of equal rows.
     pub distinct: Vec<usize>,
-    pub kernel: ResolvedKernel,
+    pub kernel: KernelFunction,
 }
 
 impl KernelInputs {
@@ -70,7 +71,7 @@ pub(crate) fn choose(settings: &KernelSettings, count: usize, seed: u64, columns
     }
     let order = shuffled(seen.distinct.clone(), seed);
     let inputs: Vec<Column<'_>> = seen.inputs.iter().map(|&f| columns.column(f)).collect();
-    let found = select_landmarks(Level::best(), seen.kernel.kernel(), &inputs, order, count);
+    let found = select_landmarks(Level::best(), seen.kernel, &inputs, order, count);
     tracing::debug!(swaps = found.swaps.len(), proposals = found.proposals, entropy = found.entropy, "landmarks");
     let landmarks = found.rows.iter().map(|&row| seen.entries(columns, row)).collect();
     Ok(LandmarkSet { landmarks, inputs: seen.inputs, kernel: seen.kernel, chosen: found })

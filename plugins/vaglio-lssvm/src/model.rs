@@ -1,7 +1,7 @@
 //! The trained machine.
 
 use crate::features::columns_of;
-use crate::kernel::ResolvedKernel;
+use crate::similarity::KernelFunction;
 use vaglio_core::{Coefficients, Columns, Error, Feature, ModelData, ModelParts, Predictor, ReadoutMap, Result, saved};
 
 /// A readout of selected kernel components, or of selected landmarks' kernels; stores only these and the landmarks.
@@ -9,7 +9,7 @@ use vaglio_core::{Coefficients, Columns, Error, Feature, ModelData, ModelParts, 
 #[derive(Clone, PartialEq)]
 pub(crate) struct LsSvmModel {
     pub inputs: Vec<Feature>,
-    pub kernel: ResolvedKernel,
+    pub kernel: KernelFunction,
     /// Landmarks × inputs.
     pub landmarks: Vec<Vec<f64>>,
     /// Components × landmarks; `None` if the features are the landmarks' kernels.
@@ -32,7 +32,7 @@ impl ModelData for LsSvmModel {
 /// [`Error::Shape`].
 pub(crate) fn check_parts(
     inputs: &[Feature],
-    kernel: ResolvedKernel,
+    kernel: KernelFunction,
     landmarks: &[Vec<f64>],
     components: &[Vec<f64>],
 ) -> Result<()> {

@@ -1,14 +1,16 @@
 //! Kernel functions between rows and points, in blocks of the kernel matrix.
 
+use serde::{Deserialize, Serialize};
 use vaglio_kernels::tile::Tile;
 use vaglio_kernels::vectors::Vectors;
 use vaglio_kernels::{Level, elementary_functions};
 
 /// A positive semidefinite function of two rows u and v.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub(crate) enum KernelFunction {
     /// exp(−‖u − v‖²/2b²) with b the bandwidth.
-    Gaussian {
+    Rbf {
         /// Positive bandwidth b.
         bandwidth: f64,
     },
@@ -26,7 +28,7 @@ impl KernelFunction {
     pub fn evaluate(self, level: Level, u: &[f64], v: &[f64]) -> f64 {
         let pairs = u.iter().zip(v);
         let mut value = [match self {
-            KernelFunction::Gaussian { .. } => pairs.fold(0.0, |sum, (u, v)| sum + (u - v) * (u - v)),
+            KernelFunction::Rbf { .. } => pairs.fold(0.0, |sum, (u, v)| sum + (u - v) * (u - v)),
             KernelFunction::Polynomial { offset, .. } => pairs.fold(offset, |sum, (u, v)| sum + v * u),
         }];
         self.finish(level, &mut value);
@@ -36,7 +38,7 @@ impl KernelFunction {
     /// Turns squared distances, or products with the offset added, into kernel values.
     fn finish(self, level: Level, values: &mut [f64]) {
         match self {
-            KernelFunction::Gaussian { bandwidth } => {
+            KernelFunction::Rbf { bandwidth } => {
                 let scale = -0.5 / (bandwidth * bandwidth);
                 values.iter_mut().for_each(|v| *v *= scale);
                 elementary_functions::exp(level, values);
@@ -73,7 +75,7 @@ impl RowSimilarity {
     /// Creates `count` points of `inputs` entries; `entry(k, i)` is entry i of point k.
     pub fn new(kernel: KernelFunction, count: usize, inputs: usize, entry: impl Fn(usize, usize) -> f64) -> Self {
         let start = match kernel {
-            KernelFunction::Gaussian { .. } => 0.0,
+            KernelFunction::Rbf { .. } => 0.0,
             KernelFunction::Polynomial { offset, .. } => offset,
         };
         RowSimilarity { kernel, points: Vectors::new(count, inputs, entry), start: vec![start; count] }
@@ -85,7 +87,7 @@ impl RowSimilarity {
     /// If the tile's columns do not match the points' entries.
     pub fn evaluate(&self, level: Level, rows: &Tile) -> Tile {
         let mut out = match self.kernel {
-            KernelFunction::Gaussian { .. } => self.points.squared_distances(level, rows),
+            KernelFunction::Rbf { .. } => self.points.squared_distances(level, rows),
             KernelFunction::Polynomial { .. } => self.points.products(level, rows, &self.start),
         };
         self.kernel.finish(level, out.entries());
@@ -111,9 +113,7 @@ mod tests {
         let row = |k: usize| (0..6).map(|i| entry(k, i)).collect::<Vec<f64>>();
         let mut tile = Tile::new(11, 6);
         (0..11).for_each(|j| (0..6).for_each(|i| tile.set(j, i, entry(j + 2, i))));
-        for kernel in
-            [KernelFunction::Gaussian { bandwidth: 0.7 }, KernelFunction::Polynomial { degree: 3, offset: 1.0 }]
-        {
+        for kernel in [KernelFunction::Rbf { bandwidth: 0.7 }, KernelFunction::Polynomial { degree: 3, offset: 1.0 }] {
             for level in Level::available() {
                 let block = RowSimilarity::new(kernel, 5, 6, entry).evaluate(level, &tile);
                 for (j, k) in (0..11).flat_map(|j| (0..5).map(move |k| (j, k))) {

@@ -15,7 +15,7 @@ fn clustered(rows: usize) -> Vec<Vec<f64>> {
 
 fn sum(kernel: KernelFunction, columns: &[Vec<f64>], rows: &[usize]) -> f64 {
     let k = |a: usize, b: usize| match kernel {
-        KernelFunction::Gaussian { bandwidth } => {
+        KernelFunction::Rbf { bandwidth } => {
             let square: f64 = columns.iter().map(|c| (c[a] - c[b]).powi(2)).sum();
             (-square / (2.0 * bandwidth * bandwidth)).exp()
         }
@@ -27,7 +27,7 @@ fn sum(kernel: KernelFunction, columns: &[Vec<f64>], rows: &[usize]) -> f64 {
 }
 
 const KERNELS: [KernelFunction; 3] = [
-    KernelFunction::Gaussian { bandwidth: 0.6 },
+    KernelFunction::Rbf { bandwidth: 0.6 },
     KernelFunction::Polynomial { degree: 1, offset: 0.0 },
     KernelFunction::Polynomial { degree: 3, offset: 1.0 },
 ];

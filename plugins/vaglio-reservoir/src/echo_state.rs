@@ -7,24 +7,15 @@
 #[cfg(test)]
 mod tests;
 
+use crate::network::Network;
+use vaglio_core::{Columns, Error, Result};
 use vaglio_kernels::elementary_functions::tanh;
 use vaglio_kernels::f64x8::F64x8;
 use vaglio_kernels::{Level, checkpoint, parallel};
 
-/// Connections W among units, grouped by the unit they lead to.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Connections<'a> {
-    /// Start of each unit's connections, followed by the end: units + 1 numbers.
-    pub starts: &'a [usize],
-    /// Source unit of each connection, in increasing order for each target unit.
-    pub sources: &'a [u32],
-    /// The weight of each connection.
-    pub weights: &'a [f64],
-}
-
 /// A leaky echo-state network, laid out for fast steps.
 #[derive(Debug, Clone)]
-pub(crate) struct EchoStateNetwork {
+struct EchoStateNetwork {
     /// Number of units, rounded up to whole blocks.
     padded: usize,
     leak: f64,
@@ -58,18 +49,17 @@ const TILE: usize = 8;
 const SERIES: usize = 1 << 10;
 
 impl EchoStateNetwork {
-    /// Creates a network of `bias.len()` units; `input` holds one weight per unit for each input, input by input.
-    ///
-    /// Cost O(connections + units · inputs); memory at most eight times that of the connections.
+    /// Lays out a network. Cost O(connections + units · inputs); memory at most eight times that of the connections.
     ///
     /// # Panics
     /// If sizes do not match or a connection comes from a missing unit.
-    pub fn new(connections: Connections<'_>, input: &[f64], bias: &[f64], leak: f64) -> Self {
+    fn new(network: &Network, leak: f64) -> Self {
+        let Network { starts, sources, input, bias, .. } = network;
         let units = bias.len();
-        assert_eq!(connections.starts.len(), units + 1, "one row of connections a unit");
-        assert!(connections.sources.iter().all(|&j| (j as usize) < units), "connections come from units");
+        assert_eq!(starts.len(), units + 1, "one row of connections a unit");
+        assert!(sources.iter().all(|&j| (j as usize) < units), "connections come from units");
         assert!(input.len().is_multiple_of(units), "one weight a unit and input");
-        let recurrent = Recurrent::new(connections, units);
+        let recurrent = Recurrent::new(network);
         let block = match recurrent {
             Recurrent::Sparse { .. } => F64x8::WIDTH,
             Recurrent::Dense { .. } => DENSE,
@@ -88,7 +78,7 @@ impl EchoStateNetwork {
     ///
     /// # Panics
     /// If sizes do not match.
-    pub fn states(&self, level: Level, inputs: &[&[f64]], lengths: &[usize], wanted: &[usize]) -> Vec<Vec<f64>> {
+    fn states(&self, level: Level, inputs: &[&[f64]], lengths: &[usize], wanted: &[usize]) -> Vec<Vec<f64>> {
         let rows: usize = lengths.iter().sum();
         assert!(inputs.iter().all(|column| column.len() == rows), "every input has one entry a row");
         if wanted.is_empty() {
@@ -142,9 +132,22 @@ impl EchoStateNetwork {
     }
 }
 
+impl Network {
+    /// States of the nodes `wanted`, one column each; series have these consecutive `lengths`.
+    pub fn states(&self, leak: f64, inputs: &Columns, lengths: &[usize], wanted: &[usize]) -> Result<Vec<Vec<f64>>> {
+        let values: Vec<_> = (0..inputs.len()).map(|k| inputs.column(k)).map(|column| column.values()).collect();
+        let slices: Vec<&[f64]> = values.iter().map(|column| &column[..]).collect();
+        let states = EchoStateNetwork::new(self, leak).states(Level::best(), &slices, lengths, wanted);
+        if states.iter().flatten().all(|state| state.is_finite()) {
+            return Ok(states);
+        }
+        Err(Error::Numerical("the sum at a node overflows; standardize the columns or lower input_scaling".into()))
+    }
+}
+
 impl Recurrent {
-    fn new(connections: Connections<'_>, units: usize) -> Self {
-        let Connections { starts, sources, weights } = connections;
+    fn new(network: &Network) -> Self {
+        let (Network { starts, sources, weights, .. }, units) = (network, network.nodes());
         let row = |unit: usize| starts[unit]..starts[unit + 1];
         let (mut begins, mut slots) = (vec![0], Vec::new());
         for block in (0..units).step_by(F64x8::WIDTH) {

@@ -1,10 +1,9 @@
 //! The network, and its reduction to what some nodes need.
 
-use crate::echo_state::{Connections, EchoStateNetwork};
 use ndarray::Array2;
 use serde::{Deserialize, Serialize};
-use vaglio_core::{Columns, Error, Feature, Result};
-use vaglio_kernels::{Level, linalg};
+use vaglio_core::{Error, Feature, Result};
+use vaglio_kernels::linalg;
 
 /// Weights of a network with as many nodes as `bias` has entries.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -129,18 +128,5 @@ impl Network {
             return refuse("weights are not all finite");
         }
         Ok(())
-    }
-
-    /// States of the nodes `wanted`, one column each; series have these consecutive `lengths`.
-    pub fn states(&self, leak: f64, inputs: &Columns, lengths: &[usize], wanted: &[usize]) -> Result<Vec<Vec<f64>>> {
-        let values: Vec<_> = (0..inputs.len()).map(|k| inputs.column(k)).map(|column| column.values()).collect();
-        let slices: Vec<&[f64]> = values.iter().map(|column| &column[..]).collect();
-        let connections = Connections { starts: &self.starts, sources: &self.sources, weights: &self.weights };
-        let reservoir = EchoStateNetwork::new(connections, &self.input, &self.bias, leak);
-        let states = reservoir.states(Level::best(), &slices, lengths, wanted);
-        if states.iter().flatten().all(|state| state.is_finite()) {
-            return Ok(states);
-        }
-        Err(Error::Numerical("the sum at a node overflows; standardize the columns or lower input_scaling".into()))
     }
 }

@@ -1,6 +1,6 @@
 //! Reservoir states against the literal recursion.
 
-use super::{Connections, EchoStateNetwork};
+use super::{EchoStateNetwork, Network};
 use vaglio_kernels::Level;
 use vaglio_testkit::SplitMix64;
 
@@ -9,66 +9,51 @@ fn number(random: &mut SplitMix64) -> f64 {
     2.0 * random.uniform() - 1.0
 }
 
-struct Net {
-    starts: Vec<usize>,
-    sources: Vec<u32>,
-    weights: Vec<f64>,
-    /// Weights, input by input.
-    input: Vec<f64>,
-    bias: Vec<f64>,
+fn drawn(units: usize, inputs: usize, connectivity: f64) -> Network {
+    let mut random = SplitMix64::new(units as u64 * 7 + 3);
+    let (mut starts, mut sources, mut weights) = (vec![0], Vec::new(), Vec::new());
+    for _ in 0..units {
+        for source in 0..units {
+            if random.uniform() < connectivity {
+                sources.push(source as u32);
+                weights.push(number(&mut random) / (connectivity * units as f64).sqrt());
+            }
+        }
+        starts.push(sources.len());
+    }
+    let input = (0..units * inputs).map(|_| number(&mut random)).collect();
+    let bias = (0..units).map(|_| 0.1 * number(&mut random)).collect();
+    Network { starts, sources, weights, input, bias }
 }
 
-impl Net {
-    fn new(units: usize, inputs: usize, connectivity: f64) -> Self {
-        let mut random = SplitMix64::new(units as u64 * 7 + 3);
-        let (mut starts, mut sources, mut weights) = (vec![0], Vec::new(), Vec::new());
-        for _ in 0..units {
-            for source in 0..units {
-                if random.uniform() < connectivity {
-                    sources.push(source as u32);
-                    weights.push(number(&mut random) / (connectivity * units as f64).sqrt());
-                }
-            }
-            starts.push(sources.len());
+/// Computes states by definition, units × rows.
+fn naive(network: &Network, inputs: &[Vec<f64>], lengths: &[usize], leak: f64) -> Vec<Vec<f64>> {
+    let units = network.bias.len();
+    let mut dense = vec![vec![0.0; units]; units];
+    for (unit, row) in dense.iter_mut().enumerate() {
+        for at in network.starts[unit]..network.starts[unit + 1] {
+            row[network.sources[at] as usize] = network.weights[at];
         }
-        let input = (0..units * inputs).map(|_| number(&mut random)).collect();
-        let bias = (0..units).map(|_| 0.1 * number(&mut random)).collect();
-        Net { starts, sources, weights, input, bias }
     }
-
-    fn connections(&self) -> Connections<'_> {
-        Connections { starts: &self.starts, sources: &self.sources, weights: &self.weights }
-    }
-
-    /// Computes states by definition, units × rows.
-    fn naive(&self, inputs: &[Vec<f64>], lengths: &[usize], leak: f64) -> Vec<Vec<f64>> {
-        let units = self.bias.len();
-        let mut dense = vec![vec![0.0; units]; units];
-        for (unit, row) in dense.iter_mut().enumerate() {
-            for at in self.starts[unit]..self.starts[unit + 1] {
-                row[self.sources[at] as usize] = self.weights[at];
-            }
+    let mut out = vec![Vec::new(); units];
+    let mut row = 0;
+    for &length in lengths {
+        let mut x = vec![0.0; units];
+        for _ in 0..length {
+            let next: Vec<f64> = (0..units)
+                .map(|i| {
+                    let recurrent: f64 = dense[i].iter().zip(&x).map(|(w, x)| w * x).sum();
+                    let driven: f64 =
+                        inputs.iter().enumerate().map(|(k, u)| network.input[k * units + i] * u[row]).sum();
+                    (1.0 - leak) * x[i] + leak * (recurrent + driven + network.bias[i]).tanh()
+                })
+                .collect();
+            x = next;
+            out.iter_mut().zip(&x).for_each(|(out, x)| out.push(*x));
+            row += 1;
         }
-        let mut out = vec![Vec::new(); units];
-        let mut row = 0;
-        for &length in lengths {
-            let mut x = vec![0.0; units];
-            for _ in 0..length {
-                let next: Vec<f64> = (0..units)
-                    .map(|i| {
-                        let recurrent: f64 = dense[i].iter().zip(&x).map(|(w, x)| w * x).sum();
-                        let driven: f64 =
-                            inputs.iter().enumerate().map(|(k, u)| self.input[k * units + i] * u[row]).sum();
-                        (1.0 - leak) * x[i] + leak * (recurrent + driven + self.bias[i]).tanh()
-                    })
-                    .collect();
-                x = next;
-                out.iter_mut().zip(&x).for_each(|(out, x)| out.push(*x));
-                row += 1;
-            }
-        }
-        out
     }
+    out
 }
 
 fn columns(inputs: usize, rows: usize) -> Vec<Vec<f64>> {
@@ -91,10 +76,10 @@ fn states_are_those_of_the_recursion() {
         (70, 2, 0.6, 0.5),
         (33, 1, 1.0, 1.0),
     ] {
-        let net = Net::new(units, inputs, connectivity);
+        let network = drawn(units, inputs, connectivity);
         let inputs = columns(inputs, 48);
-        let expected = net.naive(&inputs, &lengths, leak);
-        let reservoir = EchoStateNetwork::new(net.connections(), &net.input, &net.bias, leak);
+        let expected = naive(&network, &inputs, &lengths, leak);
+        let reservoir = EchoStateNetwork::new(&network, leak);
         let wanted: Vec<usize> = (0..units).rev().collect();
         let mut first = None;
         for level in Level::available() {
@@ -112,9 +97,9 @@ fn states_are_those_of_the_recursion() {
 
 #[test]
 fn a_series_does_not_know_of_the_others() {
-    let net = Net::new(50, 2, 0.2);
+    let network = drawn(50, 2, 0.2);
     let inputs = columns(2, 60);
-    let reservoir = EchoStateNetwork::new(net.connections(), &net.input, &net.bias, 0.6);
+    let reservoir = EchoStateNetwork::new(&network, 0.6);
     let all = reservoir.states(Level::best(), &slices(&inputs), &[20, 25, 15], &[4, 49]);
     let part: Vec<&[f64]> = inputs.iter().map(|column| &column[20..45]).collect();
     let alone = reservoir.states(Level::best(), &part, &[25], &[4, 49]);
@@ -125,9 +110,9 @@ fn a_series_does_not_know_of_the_others() {
 
 #[test]
 fn threads_and_wanted_units_change_no_bit() {
-    let net = Net::new(90, 3, 0.5);
+    let network = drawn(90, 3, 0.5);
     let inputs = columns(3, 200);
-    let reservoir = EchoStateNetwork::new(net.connections(), &net.input, &net.bias, 0.9);
+    let reservoir = EchoStateNetwork::new(&network, 0.9);
     let on = |threads: usize, wanted: &[usize]| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(|| reservoir.states(Level::best(), &slices(&inputs), &[50; 4], wanted))

@@ -93,7 +93,7 @@ pub fn usage(mut error: clap::Error) -> Exit {
     if !asked.is_empty() {
         aside(&asked);
     }
-    u8::try_from(error.exit_code()).map_or(Exit::FAILURE, Exit::from)
+    u8::try_from(error.exit_code()).map_or(Exit::FAILURE, Exit)
 }
 
 /// Suggests the nearest command if clap suggests none.

@@ -48,7 +48,8 @@ impl ExplainedRun<'_> {
             format!("  weight {range} in the {} of {folds} outer folds that chose it{mark}", spread.folds)
         });
         let missing = ReadCells::new(self.prepared).missing(&column.name);
-        let cells = cells(missing, &constant_columns(self.design, &self.parts, feature));
+        let constant_in = constant_columns(self.design, &self.parts, feature);
+        let cells = cells(missing, &constant_in);
         alone.into_iter().chain(inflation).chain(spread).chain(cells).collect()
     }
 

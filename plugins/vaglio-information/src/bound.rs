@@ -1,7 +1,7 @@
 //! Lower bounds of the training error over many subsets.
 
 use crate::data::CenteredData;
-use ndarray::{Array1, Array2};
+use ndarray::Array1;
 use vaglio_core::Feature;
 use vaglio_kernels::linalg;
 use vaglio_kernels::tolerance::{EIGENVALUE_ROUNDING, TRAINING_ROUNDING};
@@ -18,13 +18,10 @@ const MOST: usize = 64;
 /// λ‖w‖² falls with every column, and ‖e‖² = λ² yᵀ(K + λ)⁻²y ≥ (λ yᵀ(K + λ)⁻¹y)²/‖y‖² = J²/‖y‖² for the kernel matrix K
 /// of any subset.
 pub(crate) fn lowest(data: &CenteredData, members: &[Feature], lambdas: &[f64]) -> Option<Vec<f64>> {
-    let size = members.len();
-    if size > MOST {
+    if members.len() > MOST {
         return None;
     }
-    let products: Vec<_> = members.iter().map(|&feature| data.products(feature)).collect();
-    let a = Array2::from_shape_fn((size, size), |(i, k)| products[i.min(k)][members[i.max(k)]]);
-    let (values, vectors) = linalg::eigh(a.view()).ok()?;
+    let (values, vectors) = linalg::eigh(data.gram(members).view()).ok()?;
     let largest = values.iter().copied().fold(0.0, f64::max);
     let is_kept = |value: f64| value > TRAINING_ROUNDING * largest;
     let lost = values.iter().filter(|value| !is_kept(**value)).map(|value| value.abs()).fold(0.0, f64::max);

@@ -1,6 +1,7 @@
 //! Centered columns and targets, with cached products.
 
 use crate::definition::prepared;
+use ndarray::Array2;
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -77,6 +78,13 @@ impl CenteredData {
                 Cow::Owned(prepared(&values, self.weights.as_deref(), self.intercept))
             }
         }
+    }
+
+    /// XᵀX of some columns.
+    pub fn gram(&self, features: &[Feature]) -> Array2<f64> {
+        let products: Vec<_> = features.iter().map(|&feature| self.products(feature)).collect();
+        let entry = |(i, k): (usize, usize)| products[i.min(k)][features[i.max(k)]];
+        Array2::from_shape_fn((features.len(), features.len()), entry)
     }
 
     /// xᵢᵀx of every column i with a given one, cached. Cost O(mn) at first use.

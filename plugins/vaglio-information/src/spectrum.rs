@@ -19,9 +19,7 @@ pub(crate) fn fit(data: &CenteredData, subset: &[Feature], lambda: f64) -> Optio
     if size == 0 || most > UNLIKE_COLUMNS * least || !most.is_finite() {
         return None;
     }
-    let products: Vec<_> = subset.iter().map(|&feature| data.products(feature)).collect();
-    let a = Array2::from_shape_fn((size, size), |(i, k)| products[i.min(k)][subset[i.max(k)]]);
-    let (values, vectors) = linalg::eigh(a.view()).ok()?;
+    let (values, vectors) = linalg::eigh(data.gram(subset).view()).ok()?;
     let largest = values.iter().copied().fold(0.0, f64::max);
     let (small, large): (Vec<usize>, Vec<usize>) = (0..size).partition(|&k| values[k] <= EIGENVALUE_OF_ROWS * largest);
     let mut found = DirectionSums { squares: data.target_squares.iter().sum(), freedom: 0.0 };

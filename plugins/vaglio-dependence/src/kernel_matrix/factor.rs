@@ -24,6 +24,15 @@ type Chunk = [f64; F64x8::WIDTH];
 const SIDE: usize = 4;
 
 impl ThinFactor {
+    /// Centered factor of a kernel matrix GGᵀ, given the columns of G; `shares` are the p_j. Cost O(rows·rank).
+    pub(crate) fn weighted(level: Level, shares: &[f64], mut columns: Vec<Vec<f64>>) -> Self {
+        let roots: Vec<f64> = shares.iter().map(|p| p.sqrt()).collect();
+        for column in &mut columns {
+            column.iter_mut().zip(&roots).for_each(|(v, root)| *v *= root);
+        }
+        ThinFactor::centered(level, &roots, columns)
+    }
+
     /// Centers the columns of P^{½}G, a factor of a kernel matrix P^{½}KP^{½}; `roots` are the √p_j. Cost O(rows·rank).
     pub(crate) fn centered(level: Level, roots: &[f64], columns: Vec<Vec<f64>>) -> Self {
         let rank = columns.len();

@@ -57,11 +57,6 @@ impl Landmarks {
 
     /// Factor of a column of standardized entries; `shares` are the p_j. Cost O(m·b·rank).
     pub fn factor(&self, level: Level, shares: &[f64], values: &[f64]) -> ThinFactor {
-        let roots: Vec<f64> = shares.iter().map(|p| p.sqrt()).collect();
-        let mut columns = self.features(level, values);
-        for column in &mut columns {
-            column.iter_mut().zip(&roots).for_each(|(v, root)| *v *= root);
-        }
-        ThinFactor::centered(level, &roots, columns)
+        ThinFactor::weighted(level, shares, self.features(level, values))
     }
 }

@@ -223,12 +223,7 @@ impl LevelColumn {
 
     /// Thin factor of K̄. Cost O(m·rank).
     pub fn factor(&self, level: Level, shares: &[f64]) -> ThinFactor {
-        let roots: Vec<f64> = shares.iter().map(|p| p.sqrt()).collect();
-        let mut columns = self.features();
-        for column in &mut columns {
-            column.iter_mut().zip(&roots).for_each(|(v, root)| *v *= root);
-        }
-        ThinFactor::centered(level, &roots, columns)
+        ThinFactor::weighted(level, shares, self.features())
     }
 
     fn interpolated(&self, of_level: impl Fn(usize) -> f64) -> Vec<f64> {

@@ -2,22 +2,25 @@
 
 use super::recorded_run::{RecordingObserver, full, run};
 use super::serialized_settings::named;
+use crate::LawResult;
+use crate::design_copies::{with_columns, with_constants};
 use crate::law_violation::Law;
 use crate::replay::moved;
-use crate::{LawResult, design_copies};
 use vaglio_core::{Criterion, Design, Feature};
 use vaglio_search::Search;
+
+/// Name of the design that some laws test.
+const WITH_CONSTANTS: &str = "the design with constant columns";
 
 /// A constant column is never selected.
 pub fn constants(search: &Search, criterion: &dyn Criterion, design: &Design) -> LawResult {
     let law = Law("constants");
-    let more = || design_copies::with_constants(design, &[0.0, -3.5, 7.0]);
-    let more = law.ran(|| "the design with constant columns".into(), more)?;
+    let more = law.ran(|| WITH_CONSTANTS.into(), || with_constants(design, &[0.0, -3.5, 7.0]))?;
     let (path, _) = full(law, search, criterion, &more)?;
     let constant = more.constant();
     let stepped = path.steps.iter().flat_map(moved);
     let taken: Vec<Feature> = stepped.chain(path.entries.iter().flat_map(|entry| entry.subset.clone())).collect();
-    law.must(!taken.is_empty(), || "the design with constant columns".into(), "columns selected", &taken)?;
+    law.must(!taken.is_empty(), || WITH_CONSTANTS.into(), "columns selected", &taken)?;
     let wrong: Vec<Feature> = taken.into_iter().filter(|f| constant.contains(f)).collect();
     law.must(wrong.is_empty(), || format!("the constant columns {constant:?}"), "none selected", wrong)
 }
@@ -28,10 +31,9 @@ pub fn lacking(search: &Search, criterion: &dyn Criterion, design: &Design) -> L
     let law = Law("lacking");
     let (path, _) = full(law, search, criterion, design)?;
     let Some(all) = path.everything(design.candidates().len()) else { return Ok(()) };
-    let more = || design_copies::with_constants(design, &[0.0, -3.5, 7.0]);
-    let more = law.ran(|| "the design with constant columns".into(), more)?;
+    let on = || WITH_CONSTANTS.to_owned();
+    let more = law.ran(on, || with_constants(design, &[0.0, -3.5, 7.0]))?;
     let (found, _) = full(law, search, criterion, &more)?;
-    let on = || "the design with constant columns".to_owned();
     let everything = found.everything(more.candidates().len());
     law.must(everything == Some(all), on, format!("everything, which is {all} columns"), everything)?;
     let may = [&path, &found].map(|path| path.allowed.contains(&all));
@@ -45,8 +47,8 @@ pub fn lacking(search: &Search, criterion: &dyn Criterion, design: &Design) -> L
 pub fn no_candidates(search: &Search, criterion: &dyn Criterion, design: &Design) -> LawResult {
     let law = Law("no_candidates");
     let none = |values: &[f64]| {
-        let bare = design_copies::with_columns(design, &[])?;
-        design_copies::with_constants(&bare, values)
+        let bare = with_columns(design, &[])?;
+        with_constants(&bare, values)
     };
     let constants: Vec<f64> = (0..design.features()).map(|k| k as f64).collect();
     let may_refuse = !named(search, design).is_empty();

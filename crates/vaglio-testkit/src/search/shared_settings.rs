@@ -76,10 +76,14 @@ impl Tried<'_> {
         Ok(Some(WithSettings { path: path.map_err(|broken| broken.within(&settings))?, settings, search }))
     }
 
-    /// Returns subsets of the steps and of the entries.
-    fn subsets(&self, path: &Path) -> LawResult<Vec<Vec<Feature>>> {
-        let visits = replay(self.law, self.design, path)?.into_iter().map(|visit| visit.subset);
-        Ok(visits.chain(path.entries.iter().map(|entry| entry.subset.clone())).collect())
+    /// Fails at a subset of a step or an entry for which `holds` is false.
+    fn each_subset(&self, taken: &WithSettings, expected: &str, holds: impl Fn(&[Feature]) -> bool) -> LawResult {
+        let visits = replay(self.law, self.design, &taken.path)?.into_iter().map(|visit| visit.subset);
+        for subset in visits.chain(taken.path.entries.iter().map(|entry| entry.subset.clone())) {
+            let on = || format!("{}, subset {subset:?}", taken.settings);
+            self.law.must(holds(&subset), on, expected, &subset)?;
+        }
+        Ok(())
     }
 
     fn name(&self, place: usize) -> &str {
@@ -92,12 +96,10 @@ impl Tried<'_> {
             return Ok(());
         };
         let forced = places.map(|place| self.columns[place]);
-        for subset in self.subsets(&taken.path)? {
-            let on = || format!("{}, subset {subset:?}", taken.settings);
-            // Forced columns enter one by one, so initial subsets may have some of them only.
-            let has = forced.iter().all(|f| subset.contains(f)) || subset.iter().all(|f| forced.contains(f));
-            self.law.must(has, on, format!("columns {forced:?}"), &subset)?;
-        }
+        // Forced columns enter one by one, so initial subsets may have some of them only.
+        self.each_subset(&taken, &format!("columns {forced:?}"), |subset| {
+            forced.iter().all(|f| subset.contains(f)) || subset.iter().all(|f| forced.contains(f))
+        })?;
         let least = *taken.path.allowed.start();
         self.law.must(least >= 2, || taken.settings.clone(), "results of at least 2 columns", &taken.path.allowed)
     }
@@ -108,12 +110,9 @@ impl Tried<'_> {
             return Ok(());
         };
         let excluded = places.map(|place| self.columns[place]);
-        for subset in self.subsets(&taken.path)? {
-            let on = || format!("{}, subset {subset:?}", taken.settings);
-            let has_none = excluded.iter().all(|f| !subset.contains(f));
-            self.law.must(has_none, on, format!("none of columns {excluded:?}"), &subset)?;
-        }
-        Ok(())
+        self.each_subset(&taken, &format!("none of columns {excluded:?}"), |subset| {
+            excluded.iter().all(|f| !subset.contains(f))
+        })
     }
 
     fn blocks(&self) -> LawResult {
@@ -121,12 +120,9 @@ impl Tried<'_> {
             return Ok(());
         };
         let pair = [self.columns[0], self.columns[1]];
-        for subset in self.subsets(&taken.path)? {
-            let on = || format!("{}, subset {subset:?}", taken.settings);
-            let is_whole = subset.contains(&pair[0]) == subset.contains(&pair[1]);
-            self.law.must(is_whole, on, format!("both of columns {pair:?}, or none"), &subset)?;
-        }
-        Ok(())
+        self.each_subset(&taken, &format!("both of columns {pair:?}, or none"), |subset| {
+            subset.contains(&pair[0]) == subset.contains(&pair[1])
+        })
     }
 
     fn sizes(&self) -> LawResult {

@@ -2,6 +2,8 @@
 
 use super::{LossName, Method, TuningResult};
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use vaglio_core::{counted, short};
 
 /// Kinds and settings of the parts of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -26,7 +28,7 @@ pub struct PartNames {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub standardized_target: bool,
     /// Settings of learner, criterion, search and preprocessing, with every default.
-    pub settings: serde_json::Value,
+    pub settings: Value,
 }
 
 /// Summary of tuning.
@@ -39,7 +41,7 @@ pub struct TunedSettings {
     /// The lowest score.
     pub score: f64,
     /// Settings with the lowest score, by their dotted paths.
-    pub parameters: serde_json::Map<String, serde_json::Value>,
+    pub parameters: Map<String, Value>,
 }
 
 impl TunedSettings {
@@ -51,5 +53,14 @@ impl TunedSettings {
             score: tuned.score(),
             parameters: tuned.parameters(),
         }
+    }
+
+    /// Sentence with the method and the settings that it found.
+    pub(super) fn sentence(&self) -> String {
+        let text = |value: &Value| value.as_f64().map_or_else(|| value.to_string(), short);
+        let values: Vec<String> =
+            self.parameters.iter().map(|(path, value)| format!("{path} = {}", text(value))).collect();
+        let (method, count) = (self.method.name(), counted(self.evaluations, "evaluation"));
+        format!("tuned by {method}, {count}: {}", values.join(", "))
     }
 }

@@ -4,10 +4,9 @@ use super::names::listed;
 use super::table_parts::{interval_text, level_text};
 use super::{
     AlternativesRecord, ComparedSearch, ComparisonColumns, DeclinedColumns, Figures, LearningCurve, LossDifference,
-    PartNames, PredictionRows, Record, SharesRecord, Status, Verified, WorthRecord, left_out_rows,
+    PartNames, PredictionRows, Record, SharesRecord, Status, TunedSettings, Verified, WorthRecord, left_out_rows,
 };
 use crate::record::ChosenBy;
-use serde_json::Value;
 use vaglio_core::{Certificate, Diagnostics, counted, is_lower, short, shown};
 use vaglio_search::Rule;
 
@@ -42,24 +41,7 @@ impl Record {
             .map(|model| format!("model on these columns: {}; all figures but the score are of it", model.words()));
         let left_out = &self.data.left_out;
         let left_out = (!left_out.is_empty()).then(|| format!("left out: {}", shown(&left_out_rows(left_out))));
-        let tuned = self.tuned.as_ref().map(|tuned| {
-            let text = |value: &Value| value.as_f64().map_or_else(|| value.to_string(), short);
-            let values: Vec<String> =
-                tuned.parameters.iter().map(|(path, value)| format!("{path} = {}", text(value))).collect();
-            let (method, count) = (tuned.method.name(), tuned.evaluations);
-            format!("tuned by {method}, {}: {}", counted(count, "evaluation"), values.join(", "))
-        });
-        let lambda = match &self.lambdas {
-            Some(lambdas) => {
-                let each: Vec<String> = lambdas.iter().map(|lambda| short(*lambda)).collect();
-                format!(", lambda {} (of each output)", each.join(", "))
-            }
-            None => self.lambda.map(|l| format!(", lambda {}", short(l))).unwrap_or_default(),
-        };
-        let (score, empty) = (short(self.score), short(self.empty_score));
-        let scale = self.pipeline.scale();
-        let penalty = self.chosen.penalty.map(|l| format!(", penalty {}", short(l))).unwrap_or_default();
-        let score = format!("score {score} (without features {empty}){scale}{lambda}{penalty}");
+        let tuned = self.tuned.as_ref().map(TunedSettings::sentence);
         let compared = self.searches.iter().find(|search| search.won).map(|winner| {
             let result = |s: &ComparedSearch| format!("{} {} ({})", s.search, short(s.loss), counted(s.size, "column"));
             let all: Vec<String> = self.searches.iter().map(result).collect();
@@ -77,7 +59,7 @@ impl Record {
             format!("{what} recomputed by plain retraining: off by {max_relative_error:.1e} at most")
         });
         let is_partial = self.status == Status::Partial;
-        let lines = [model, left_out, tuned, Some(score)].into_iter().chain(self.held_out_lines()).chain([
+        let lines = [model, left_out, tuned, Some(self.score_line())].into_iter().chain(self.held_out_lines()).chain([
             compared,
             self.certificate.as_ref().map(proven),
             self.alternatives.as_ref().map(AlternativesRecord::sentence),
@@ -94,6 +76,21 @@ impl Record {
         let lines = lines.chain(warnings).chain([nothing]).flatten();
         lines.for_each(|line| out.extend([&*line, "\n"]));
         out
+    }
+
+    /// The score, the baseline and the penalties.
+    fn score_line(&self) -> String {
+        let lambda = match &self.lambdas {
+            Some(lambdas) => {
+                let each: Vec<String> = lambdas.iter().map(|lambda| short(*lambda)).collect();
+                format!(", lambda {} (of each output)", each.join(", "))
+            }
+            None => self.lambda.map(|l| format!(", lambda {}", short(l))).unwrap_or_default(),
+        };
+        let (score, empty) = (short(self.score), short(self.empty_score));
+        let scale = self.pipeline.scale();
+        let penalty = self.chosen.penalty.map(|l| format!(", penalty {}", short(l))).unwrap_or_default();
+        format!("score {score} (without features {empty}){scale}{lambda}{penalty}")
     }
 
     /// Sentence that explains the intervals.

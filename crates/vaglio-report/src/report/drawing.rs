@@ -302,6 +302,14 @@ fn draw_mark(out: &mut String, mark: &Mark, x: &Axis, y: &Axis) {
                 let _ = write!(out, "<g>{title}<path class=\"{class}\" d=\"M{from}L{to}\"/></g>");
             }
         }
+        Mark::Rule { .. } => draw_rule(out, mark, x, y),
+        Mark::Cells { .. } => {}
+    }
+}
+
+/// A rule within the axes, with its label above if it is upright.
+fn draw_rule(out: &mut String, mark: &Mark, x: &Axis, y: &Axis) {
+    match mark {
         Mark::Rule { class, at, upright: false, .. } if y.reaches(*at) => {
             path(out, class, &format!("M{}h{}", place([x.start, y.at(*at)]), px(x.length)));
         }
@@ -315,7 +323,7 @@ fn draw_mark(out: &mut String, mark: &Mark, x: &Axis, y: &Axis) {
             };
             svg::text(out, "chosen-label", [x.at(*at), TOP - 11.0], anchor, label);
         }
-        Mark::Rule { .. } | Mark::Cells { .. } => {}
+        _ => {}
     }
 }
 

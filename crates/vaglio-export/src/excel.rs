@@ -71,7 +71,7 @@ impl Excel<'_> {
             }
             LabelRule::Largest { within, labels } => {
                 // Nested choices from the last label to the first, continued in other cells when long.
-                let largest = format!("MAX({})", range(cells));
+                let largest = format!("MAX({})", cells.join(","));
                 let mut text = literal(labels.last().map_or("", |(_, label)| label))?;
                 for (place, label) in labels.iter().rev().skip(1) {
                     let cell = &cells[*place];
@@ -80,15 +80,6 @@ impl Excel<'_> {
                 Ok(text)
             }
         }
-    }
-}
-
-/// Argument list of cells.
-fn range(cells: &[String]) -> String {
-    match cells {
-        [] => String::new(),
-        [one] => one.clone(),
-        _ => cells.join(","),
     }
 }
 

@@ -1,9 +1,12 @@
 //! Identifiers for arbitrary column names.
 
+use crate::Formulas;
 use std::collections::{HashMap, HashSet};
 
-/// Distinct identifiers of letters, digits and underscores for the columns, avoiding reserved words.
-pub(crate) fn identifiers<'n>(names: impl Iterator<Item = &'n str>, reserved: &str) -> HashMap<&'n str, String> {
+/// Distinct identifiers of letters, digits and underscores for inputs and steps, avoiding reserved words.
+pub(crate) fn identifiers<'f>(formulas: &'f Formulas, reserved: &str) -> HashMap<&'f str, String> {
+    let inputs = formulas.inputs.iter().map(|input| input.name.as_str());
+    let names = inputs.chain(formulas.steps.iter().map(|step| step.name.as_str()));
     let mut taken: HashSet<String> = reserved.split_whitespace().map(str::to_owned).collect();
     let mut identifiers = HashMap::new();
     for name in names {
@@ -28,11 +31,15 @@ pub(crate) fn identifiers<'n>(names: impl Iterator<Item = &'n str>, reserved: &s
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{CellKind, InputColumn};
 
     #[test]
     fn identifiers_are_unlike_each_other_and_reserved_words() {
         let names = ["a b", "a.b", "A B", "if", "1st", "", "\"; drop", "größe", "a_b_2"];
-        let found = identifiers(names.into_iter(), "if x");
+        let inputs = names.map(|name| InputColumn { name: name.into(), holds: CellKind::Number }).into();
+        let (about, steps, outputs, label) = (String::new(), Vec::new(), Vec::new(), None);
+        let formulas = Formulas { about, inputs, steps, outputs, label };
+        let found = identifiers(&formulas, "if x");
         let own: Vec<&str> = names.iter().map(|name| found[name].as_str()).collect();
         assert_eq!(own, ["a_b", "a_b_2", "a_b_3", "if_2", "x_1st", "x_2", "drop", "gr__e", "a_b_2_2"]);
     }

@@ -67,10 +67,7 @@ struct Python<'f> {
 
 /// Writes the module.
 pub(crate) fn write(formulas: &Formulas) -> Result<String> {
-    let inputs = formulas.inputs.iter().map(|input| input.name.as_str());
-    let steps = formulas.steps.iter().map(|step| step.name.as_str());
-    let names = identifiers(inputs.chain(steps), RESERVED);
-    let mut python = Python { formulas, names };
+    let mut python = Python { formulas, names: identifiers(formulas, RESERVED) };
     let mut body = String::new();
     for input in &formulas.inputs {
         let read = match input.holds {

@@ -70,9 +70,7 @@ pub(crate) fn write(formulas: &Formulas) -> Result<String> {
     if let Some(text) = formulas.texts().find(|text| text.contains('\0')) {
         return Err(Language::R.refusal(&format!("the text {text:?}, which has a character 0")));
     }
-    let inputs = formulas.inputs.iter().map(|input| input.name.as_str());
-    let steps = formulas.steps.iter().map(|step| step.name.as_str());
-    let mut r = R { formulas, names: identifiers(inputs.chain(steps), RESERVED) };
+    let mut r = R { formulas, names: identifiers(formulas, RESERVED) };
     let mut body = String::from(HELPERS);
     for input in &formulas.inputs {
         let read = match input.holds {

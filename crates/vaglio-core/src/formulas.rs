@@ -15,10 +15,10 @@ use std::collections::{HashMap, HashSet};
 #[derive(Debug, Default)]
 pub struct MapFormulas {
     made: Vec<ColumnFormula>,
-    /// Index of each formula by its name.
-    places: HashMap<String, usize>,
-    /// Indices of the formulas of each source; those of constants are under the empty name.
-    by_source: HashMap<String, Vec<usize>>,
+    /// Indices of the formulas, sorted by name.
+    by_name: Vec<usize>,
+    /// Indices of the formulas, sorted by source; a constant has an empty one.
+    by_source: Vec<usize>,
     are_added: bool,
     /// The columns with learned levels.
     pub levels: Vec<LearnedLevels>,
@@ -127,12 +127,13 @@ impl ColumnFormula {
 impl FromIterator<ColumnFormula> for MapFormulas {
     fn from_iter<I: IntoIterator<Item = ColumnFormula>>(formulas: I) -> Self {
         let made: Vec<ColumnFormula> = formulas.into_iter().collect();
-        let (mut places, mut by_source) = (HashMap::new(), HashMap::<String, Vec<usize>>::new());
-        for (place, formula) in made.iter().enumerate() {
-            places.insert(formula.name.clone(), place);
-            by_source.entry(formula.source().to_owned()).or_default().push(place);
-        }
-        MapFormulas { made, places, by_source, domain: "the map has no value for {}", ..MapFormulas::default() }
+        let sorted = |key: fn(&ColumnFormula) -> &str| {
+            let mut places: Vec<usize> = (0..made.len()).collect();
+            places.sort_by(|&a, &b| key(&made[a]).cmp(key(&made[b])));
+            places
+        };
+        let (by_name, by_source) = (sorted(|formula| formula.name.as_str()), sorted(ColumnFormula::source));
+        MapFormulas { made, by_name, by_source, domain: "the map has no value for {}", ..MapFormulas::default() }
     }
 }
 
@@ -166,7 +167,15 @@ impl MapFormulas {
 
     /// The formula of the column `name`; `None` for a column that the map leaves as it is.
     pub fn get(&self, name: &str) -> Option<&ColumnFormula> {
-        self.places.get(name).map(|&place| &self.made[place])
+        let place = self.by_name.binary_search_by(|&place| (*self.made[place].name).cmp(name)).ok()?;
+        Some(&self.made[self.by_name[place]])
+    }
+
+    /// The formulas of the column `source`, in their order.
+    fn made_from<'f>(&'f self, source: &str) -> impl ExactSizeIterator<Item = &'f ColumnFormula> + use<'f> {
+        let from = self.by_source.partition_point(|&place| self.made[place].source() < source);
+        let to = self.by_source.partition_point(|&place| self.made[place].source() <= source);
+        self.by_source[from..to].iter().map(move |&place| &self.made[place])
     }
 
     /// The input columns from which the output column `name` is made; none for a constant.
@@ -236,7 +245,7 @@ impl MapFormulas {
             if is_replaced { 0.0 } else { own as f64 * table.rows() as f64 }
         };
         let of_levels = self.levels.iter().filter_map(|known| {
-            let formulas = self.by_source.get(&known.column).map_or(0, Vec::len);
+            let formulas = self.made_from(&known.column).len();
             Some(growth_by_levels(table.get(&known.column)?, formulas))
         });
         self.made.iter().map(growth).chain(of_levels).sum()

@@ -24,9 +24,9 @@ impl MapFormulas {
         let mut out = Vec::new();
         for (name, cells) in columns {
             let known = self.levels_of(&name);
-            let formulas = self.by_source.get(&name).map(Vec::as_slice).unwrap_or_default();
+            let formulas = self.made_from(&name);
             // A column whose training rows had no level is dropped.
-            if formulas.is_empty() && known.is_none() {
+            if formulas.len() == 0 && known.is_none() {
                 out.extend(self.get(&name).is_none().then_some((name, cells)));
                 continue;
             }
@@ -37,7 +37,7 @@ impl MapFormulas {
                 let message = refusal.replacen("{}", &cells.text(row), 1);
                 return Err(Error::Shape(format!("row {}, column `{name}`: {message}", table.origin(row) + 1)));
             }
-            for formula in formulas.iter().map(|&place| &self.made[place]) {
+            for formula in formulas {
                 let made = match (&formula.expression, &rows) {
                     (Some(Expression::Level(values)), Some(rows)) => Cells::Numbers(rows.values(values)),
                     (Some(expression), None) => self.evaluate_column(expression, &name, &cells, table)?,

@@ -1,6 +1,6 @@
 //! Identifiers for arbitrary column names.
 
-use crate::Formulas;
+use crate::formulas::Formulas;
 use std::collections::{HashMap, HashSet};
 
 /// Distinct identifiers of letters, digits and underscores for inputs and steps, avoiding reserved words.
@@ -31,7 +31,7 @@ pub(crate) fn identifiers<'f>(formulas: &'f Formulas, reserved: &str) -> HashMap
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{CellKind, InputColumn};
+    use crate::formulas::{CellKind, InputColumn};
 
     #[test]
     fn identifiers_are_unlike_each_other_and_reserved_words() {

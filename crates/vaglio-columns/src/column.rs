@@ -3,6 +3,9 @@
 use crate::{ProductColumn, SparseColumn};
 use std::borrow::Cow;
 
+/// Maximum rows of a span per selected row for which the whole span of a product is computed.
+const NEAR: usize = 4;
+
 /// View of one column's entries, in the type they are stored in.
 ///
 /// Two columns are equal if their entries are, whatever their types.
@@ -83,12 +86,14 @@ impl<'a> Column<'a> {
             Column::Double(v) => rows.iter().map(|&row| v[row]).collect(),
             Column::Single(v) => rows.iter().map(|&row| f64::from(v[row])).collect(),
             Column::Byte(v) => rows.iter().map(|&row| f64::from(v[row])).collect(),
-            Column::Sparse(v) => {
-                let (least, most) = rows.iter().fold((v.len(), 0), |(a, b), &row| (a.min(row), b.max(row + 1)));
-                let span = v.rows(least.min(most), most).to_vec();
+            Column::Sparse(_) | Column::Product(_) => {
+                let (least, most) = rows.iter().fold((self.len(), 0), |(a, b), &row| (a.min(row), b.max(row + 1)));
+                if matches!(self, Column::Product(_)) && most.saturating_sub(least) > NEAR * rows.len() {
+                    return rows.iter().map(|&row| self.get(row)).collect();
+                }
+                let span = self.rows(least.min(most), most).values();
                 rows.iter().map(|&row| span[row - least]).collect()
             }
-            Column::Product(v) => v.gathered(rows),
         }
     }
 

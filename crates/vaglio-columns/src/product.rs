@@ -94,7 +94,7 @@ impl ProductNumbers {
     /// Computes and stores the entries of `rows`.
     #[must_use]
     pub fn select_rows(&self, rows: &[usize]) -> Numbers {
-        let values = self.view().gathered(rows);
+        let values = Column::Product(self.view()).gathered(rows);
         if self.is_byte { Numbers::from(values) } else { Numbers::Double(values) }
     }
 }
@@ -192,19 +192,6 @@ impl<'a> ProductColumn<'a> {
         out
     }
 
-    /// Computes the entries of `rows`, in that order.
-    ///
-    /// # Panics
-    /// If there is no such row.
-    pub fn gathered(&self, rows: &[usize]) -> Vec<f64> {
-        let (least, most) = rows.iter().fold((self.len, 0), |(a, b), &row| (a.min(row), b.max(row + 1)));
-        if most.saturating_sub(least) > NEAR * rows.len() {
-            return rows.iter().map(|&row| self.get(row)).collect();
-        }
-        let span = self.rows(least.min(most), most).to_vec();
-        rows.iter().map(|&row| span[row - least]).collect()
-    }
-
     /// Calls a function with tiles of entries in order, for as long as it returns true.
     pub fn for_each_tile(&self, mut each: impl FnMut(&[f64]) -> bool) {
         let mut tile = [0.0; TILE];
@@ -234,9 +221,6 @@ impl<'a> ProductColumn<'a> {
         is_constant
     }
 }
-
-/// Maximum rows of a span per selected row for which the whole span is computed.
-const NEAR: usize = 4;
 
 /// x^exponent by multiplication, from 1.
 #[inline]

@@ -185,10 +185,8 @@ impl Space<'_> {
 
     /// Best of some groups to add that keeps the signs, each tried.
     fn best_ranked_addition(&self, subset: &mut SubsetScorer<'_>, groups: Vec<usize>) -> Result<Option<Move>> {
-        let scores = self.trials(subset, &groups)?;
-        let mut ranked: Vec<(Score, usize)> = scores.into_iter().zip(groups).collect();
+        let mut ranked = self.ranked(subset, groups)?;
         ranked.retain(|(score, _)| score.loss < f64::INFINITY);
-        ranked.sort_by(|(a, x), (b, y)| a.loss.total_cmp(&b.loss).then(x.cmp(y)));
         for equals in ranked.chunk_by(|(a, _), (b, _)| a.loss == b.loss) {
             let groups: Vec<usize> = equals.iter().map(|(_, group)| *group).collect();
             if let Some(best) = self.first_kept(subset, &groups, equals[0].0, Action::Add)? {

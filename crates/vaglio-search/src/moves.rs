@@ -33,6 +33,13 @@ impl Space<'_> {
         Ok(groups.iter().filter_map(next).collect())
     }
 
+    /// Groups with the scores of their trials, best first; ties by first feature.
+    pub(crate) fn ranked(&self, subset: &mut SubsetScorer<'_>, groups: Vec<usize>) -> Result<Vec<(Score, usize)>> {
+        let mut ranked: Vec<(Score, usize)> = self.trials(subset, &groups)?.into_iter().zip(groups).collect();
+        ranked.sort_by(|(a, x), (b, y)| a.loss.total_cmp(&b.loss).then(x.cmp(y)));
+        Ok(ranked)
+    }
+
     /// Scores of the subset with each of the groups removed, in their order. Duplicates get the score of the first.
     ///
     /// # Errors

@@ -2,7 +2,7 @@
 
 use crate::SubsetScorer;
 use crate::space::Space;
-use vaglio_core::{Feature, Result, Score};
+use vaglio_core::{Feature, Result};
 
 /// The free groups in the order of the tree, with the number of subsets below each place.
 pub(crate) struct TreeOrder {
@@ -25,11 +25,8 @@ impl TreeOrder {
         let candidates: Vec<Feature> = space.groups.concat();
         let kept = space.rules().map_or(usize::MAX, |rules| rules.most(&candidates));
         let (least, most) = (space.least.unwrap_or(1).max(1), space.largest().min(kept));
-        let mut ranked: Vec<(Score, usize)> =
-            space.trials(subset, &space.free())?.into_iter().zip(space.free()).collect();
-        ranked.sort_by(|(a, x), (b, y)| a.loss.total_cmp(&b.loss).then(x.cmp(y)));
         let (mut features, mut starts) = (Vec::new(), vec![0]);
-        for (_, group) in ranked {
+        for (_, group) in space.ranked(subset, space.free())? {
             features.extend(&space.groups[group]);
             starts.push(features.len());
         }

@@ -1,7 +1,8 @@
 //! Products of columns with vectors.
 
 use crate::sweep::Sweep;
-use crate::{Column, Data, sparse_sums};
+use crate::{Column, Data, linalg, sparse_sums};
+use ndarray::Array2;
 use std::borrow::Cow;
 
 impl Data<'_> {
@@ -14,6 +15,12 @@ impl Data<'_> {
             (false, Some(scaled)) => scaled.into(),
             (false, None) => v.into(),
         }
+    }
+
+    /// DᵀY of orthonormal directions D, rows × directions, with the centered targets Y.
+    pub(crate) fn along_targets(&self, directions: &Array2<f64>) -> Array2<f64> {
+        let targets = Array2::from_shape_fn((self.rows(), self.outputs()), |(row, o)| self.centered(o)[row]);
+        linalg::gemm(directions.t(), targets.view())
     }
 
     /// Products Σ_j x_ij v_k[j] of the given columns, scaled and centered, with vectors, as columns × vectors.

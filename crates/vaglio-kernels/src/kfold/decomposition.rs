@@ -48,11 +48,7 @@ impl<'r, 'd> Decomposition<'r, 'd> {
     pub fn new(rows: &'r FoldedRows<'d>, subset: &[usize]) -> Result<Self, FactorizationError> {
         let data = &rows.data;
         let Svd { u, d, v } = linalg::svd(data.matrix(subset).view())?;
-        let mut y = Array2::zeros((data.rows(), data.outputs()));
-        for (o, mut to) in y.columns_mut().into_iter().enumerate() {
-            to.assign(&ArrayView1::from(data.centered(o)));
-        }
-        let along = linalg::gemm(u.t(), y.view());
+        let along = data.along_targets(&u);
         let count = d.len();
         let mut directions = Array2::zeros((data.rows(), count + usize::from(data.unit().is_some())));
         directions.slice_mut(s![.., ..count]).assign(&u);

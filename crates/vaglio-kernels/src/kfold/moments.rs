@@ -157,9 +157,8 @@ impl Moments {
         if !folds.iter().all(finite) {
             return Err(FactorizationError::NoConvergence);
         }
-        let weight = |fold: usize| rows.folds.held_out(fold).iter().map(|&row| rows.targets().weight(row)).sum::<f64>();
         let held_out = match blocks {
-            Some(_) => (0..count).map(weight).sum(),
+            Some(_) => held_out_weight(rows, count),
             None => data.targets().total_weight,
         };
         let divisor = held_out * outputs as f64;
@@ -189,8 +188,7 @@ impl Moments {
             return self;
         }
         self.folds.truncate(count);
-        let weight = |fold: usize| rows.folds.held_out(fold).iter().map(|&row| rows.targets().weight(row)).sum::<f64>();
-        self.divisor = (0..self.folds.len()).map(weight).sum::<f64>() * self.outputs as f64;
+        self.divisor = held_out_weight(rows, count) * self.outputs as f64;
         self
     }
 
@@ -247,6 +245,12 @@ impl Moments {
     pub(super) fn places(&self, subset: &[usize]) -> Vec<usize> {
         subset.iter().filter_map(|&feature| self.place(feature)).collect()
     }
+}
+
+/// Weight of the rows that the first `count` folds hold out.
+fn held_out_weight(rows: &FoldedRows<'_>, count: usize) -> f64 {
+    let weight = |fold: usize| rows.folds.held_out(fold).iter().map(|&row| rows.targets().weight(row)).sum::<f64>();
+    (0..count).map(weight).sum()
 }
 
 /// Place of the first column equal to each.

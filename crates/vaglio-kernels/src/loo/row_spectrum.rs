@@ -43,12 +43,7 @@ impl RowSpectrum {
             triangle = reduced.slice(s![..rows.min(reduced.nrows()), ..]).to_owned();
         }
         let Svd { u, d, .. } = linalg::svd(triangle.t())?;
-        let mut y = Array2::zeros((rows, data.outputs()));
-        for (o, mut to) in y.columns_mut().into_iter().enumerate() {
-            to.assign(&ArrayView1::from(data.centered(o)));
-        }
-        let along = linalg::gemm(u.t(), y.view());
-        Ok(RowSpectrum { directions: u, values: d.to_vec(), along, unit })
+        Ok(RowSpectrum { along: data.along_targets(&u), directions: u, values: d.to_vec(), unit })
     }
 
     /// Leave-one-out residuals, scaled like the rows, as outputs × rows; and their conditioning, for

@@ -122,9 +122,7 @@ impl Kernels {
                 Ok(columns[others].par_iter().map(inner).collect())
             }
             KernelColumns::Levels(_, columns) => {
-                let Some(column) = columns[with].get().and_then(Option::as_ref) else {
-                    return Ok(vec![0.0; others.len()]);
-                };
+                let Some(column) = made(&columns[with]) else { return Ok(vec![0.0; others.len()]) };
                 let name = &self.design.names()[self.features[with]];
                 let failed = |failure| Error::Numerical(format!("the kernel matrix of column `{name}`: {failure}"));
                 let rows = column.factor_rows(&self.shares, self.nhsic.normalize).map_err(failed)?;

@@ -97,7 +97,7 @@ fn what_cannot_be_explained_is_refused() {
     let ran = folder.vaglio(&["explain", "out", "k"]);
     let words = "error: `COLUMN`: name a column made of `k`: k=";
     assert!(ran.code == Some(2) && ran.err.starts_with(words), "{ran:?}");
-    folder.write("train.csv", table(41, 6, &[]));
+    folder.write("train.csv", table(41, 6, &[("k", &side)]));
     let ran = folder.vaglio(&["explain", "out"]);
     assert!(ran.code == Some(3) && ran.err.contains("whose digest is another"), "{ran:?}");
 }

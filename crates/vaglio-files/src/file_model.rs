@@ -16,7 +16,7 @@ impl Deref for FileModel<'_> {
 }
 
 impl FileModel<'_> {
-    /// Class labels in the order of their probabilities; none of numbers.
+    /// Class labels in the order of their probabilities; empty for numbers.
     pub fn classes(&self) -> Vec<String> {
         match &self.task {
             Task::Regression => Vec::new(),

@@ -1,33 +1,12 @@
-//! Detection of duplicate rows and columns.
+//! Detection of duplicate columns.
 
 use crate::Column;
 use crate::parallel;
-use std::cmp::Ordering;
 use std::collections::HashMap;
 
 /// Seed and multiplier of the hashes.
 const SEED: u64 = 0x9e37_79b9_7f4a_7c15;
 const SPREAD: u64 = 0xd6e8_feb8_6659_fd93;
-
-/// Returns the first of each set of equal rows, in an order that depends on their entries alone, not on their
-/// positions.
-///
-/// −0 equals 0. Rows are sorted by a hash of their entries, computed column by column; entries are compared only where
-/// hashes agree. Cost O(m·n + m log m), memory 16·m bytes.
-pub fn distinct_rows(columns: &[Column<'_>], rows: usize) -> Vec<usize> {
-    let mut hashes = vec![SEED; rows];
-    for column in columns {
-        mix(&mut hashes, &column.values());
-    }
-    let compared = |a: usize, b: usize| {
-        let by_entries = || columns.iter().map(|c| (c.get(a) + 0.0).total_cmp(&(c.get(b) + 0.0))).find(|o| o.is_ne());
-        hashes[a].cmp(&hashes[b]).then_with(|| by_entries().unwrap_or(Ordering::Equal))
-    };
-    let mut order: Vec<usize> = (0..rows).collect();
-    order.sort_unstable_by(|&a, &b| compared(a, b).then(a.cmp(&b)));
-    order.dedup_by(|later, earlier| compared(*later, *earlier).is_eq());
-    order
-}
 
 /// Index of the first column equal to each column; −0 equals 0. Found by a hash, confirmed by entries. Cost O(m·n), or
 /// O(entries) for sparse columns.
@@ -76,35 +55,10 @@ fn bits(value: f64) -> u64 {
     mixed ^ (mixed >> 32)
 }
 
-/// Mixes an entry into each hash: the multiplication spreads a bit upwards, and the shift brings it down again.
-fn mix(hashes: &mut [u64], values: &[f64]) {
-    for (hash, value) in hashes.iter_mut().zip(values) {
-        let mixed = (*hash ^ (value + 0.0).to_bits()).wrapping_mul(SPREAD);
-        *hash = mixed ^ (mixed >> 32);
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use vaglio_columns::{Numbers, SparseNumbers};
-
-    #[test]
-    fn the_first_of_equal_rows_is_given_in_an_order_of_their_own() {
-        let x = [1.5, 0.0, 1.5, -0.0, 2.5, 1.5];
-        let y = [3u8, 1, 3, 1, 3, 4];
-        let rows = distinct_rows(&[Column::Double(&x), Column::Byte(&y)], 6);
-        let mut sorted = rows.clone();
-        sorted.sort_unstable();
-        assert_eq!(sorted, [0, 1, 4, 5]);
-        let values = |rows: &[usize], x: &[f64], y: &[u8]| rows.iter().map(|&r| (x[r] + 0.0, y[r])).collect::<Vec<_>>();
-        let expected = values(&rows, &x, &y);
-        let (mut x, mut y) = (x.to_vec(), y.to_vec());
-        x.reverse();
-        y.reverse();
-        let again = distinct_rows(&[Column::Double(&x), Column::Byte(&y)], 6);
-        assert_eq!(values(&again, &x, &y), expected);
-    }
 
     #[test]
     fn the_first_equal_column_is_found_whatever_the_number_of_rows() {
@@ -123,11 +77,5 @@ mod tests {
                 columns.into_iter().chain(bytes).chain(sparse.iter().chain([&filled]).map(Numbers::view)).collect();
             assert_eq!(first_equal(&all), [0, 1, 0, 1, 4, 5, 4, 0, 1, 4]);
         }
-    }
-
-    #[test]
-    fn without_columns_all_rows_are_one() {
-        assert_eq!(distinct_rows(&[], 5), [0]);
-        assert!(distinct_rows(&[], 0).is_empty());
     }
 }

@@ -8,7 +8,6 @@ mod cholesky;
 mod definite_system;
 mod inverse_factor;
 mod lower_factor;
-mod pivoted_cholesky;
 mod separable_bound;
 mod tridiagonal;
 
@@ -20,7 +19,6 @@ pub(crate) use definite_system::solve_by_rows;
 pub(crate) use inverse_factor::InverseFactor;
 pub use lower_factor::LowerFactor;
 use ndarray::{Array1, Array2, ArrayView2};
-pub use pivoted_cholesky::pivoted;
 pub use separable_bound::{POWERS, inverse_of_unit, largest_factor, separable, separable_part};
 pub use tridiagonal::{Tridiagonal, tridiagonal};
 

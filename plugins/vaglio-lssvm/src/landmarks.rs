@@ -1,12 +1,12 @@
 //! Selection of landmarks among the rows of a problem.
 
+use crate::distinct_rows::distinct_rows;
 use crate::entropy::{LandmarkSelection, select_landmarks};
 use crate::kernel::KernelSettings;
 use crate::similarity::KernelFunction;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{RngCore, SeedableRng};
 use vaglio_core::{Columns, Feature, Result};
-use vaglio_kernels::duplicates::distinct_rows;
 use vaglio_kernels::{Column, Level};
 
 /// Number of pairs of rows whose median distance is the bandwidth.

@@ -5,6 +5,7 @@
 //! files; [`FsLsSvm`] and [`KernelLogistic`] are the learners.
 
 mod components;
+mod distinct_rows;
 mod entropy;
 mod features;
 mod kernel;

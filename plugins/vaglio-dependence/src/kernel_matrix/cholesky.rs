@@ -4,8 +4,8 @@
 //! criteria/nhsic.md.
 
 use super::ThinFactor;
+use super::pivoted_cholesky::pivoted;
 use vaglio_kernels::Level;
-use vaglio_kernels::linalg::pivoted;
 use vaglio_kernels::sums::dot;
 use vaglio_kernels::tolerance::{TRACE_LEFT, TRACE_ROUNDING};
 

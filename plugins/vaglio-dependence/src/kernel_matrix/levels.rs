@@ -11,11 +11,11 @@ mod factor_rows;
 pub use factor_rows::{FactorRows, TOGETHER};
 
 use super::ThinFactor;
+use super::pivoted_cholesky::pivoted;
 use ndarray::Array2;
 use std::collections::HashMap;
 use std::sync::Arc;
 use vaglio_kernels::Level;
-use vaglio_kernels::linalg::pivoted;
 use vaglio_kernels::tolerance::{LEVEL_TRACE, TRACE_ROUNDING};
 
 /// Maximum number of levels: their indices are bytes.

@@ -11,6 +11,7 @@ mod full_kernel;
 mod landmarks;
 mod levels;
 mod pairs;
+mod pivoted_cholesky;
 mod quadratic_form;
 #[cfg(test)]
 mod tests;

@@ -1,8 +1,8 @@
 //! Landmarks against the plain definition of their entropy.
 
 use super::select_landmarks;
+use crate::distinct_rows::distinct_rows;
 use crate::similarity::KernelFunction;
-use vaglio_kernels::duplicates::distinct_rows;
 use vaglio_kernels::{Column, Level};
 use vaglio_testkit::SplitMix64;
 

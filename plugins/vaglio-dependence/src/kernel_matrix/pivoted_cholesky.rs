@@ -1,13 +1,13 @@
 //! Pivoted Cholesky decomposition of a matrix that is never materialized.
 
-use crate::Level;
-use crate::sums::axpy;
+use vaglio_kernels::Level;
+use vaglio_kernels::sums::axpy;
 
 /// Columns of G with A ≈ GGᵀ, given A's diagonal and a function that computes a column of A.
 ///
 /// Each step takes the column of the largest remaining diagonal entry, until `is_enough` accepts the columns and the
 /// trace of the remainder. Cost O(n·rank²).
-pub fn pivoted(
+pub(super) fn pivoted(
     level: Level,
     mut rest: Vec<f64>,
     column: impl Fn(usize) -> Vec<f64>,

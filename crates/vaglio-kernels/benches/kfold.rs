@@ -1,4 +1,5 @@
-//! K-fold searches by moments on seeded data, in seconds: one subset for many λ, forward, backward, and all subsets.
+//! K-fold searches by moments on seeded data, in seconds: one subset for many λ, forward, backward, all
+//! subsets, and forward by rows held out.
 //!
 //! `cargo bench -p vaglio-kernels --bench kfold` runs all; `-- forward` runs the named ones.
 //! `benches/peers/numpy_peers.py` at the workspace root has the NumPy equivalents. `RAYON_NUM_THREADS` sets the
@@ -7,8 +8,9 @@
 
 use std::sync::Arc;
 use std::time::Instant;
+use vaglio_kernels::kfold::hold_out::{HoldOut, HoldOutRows};
 use vaglio_kernels::kfold::{BackwardMoments, FoldedRows, ForwardMoments, MomentTree, Moments, Spectrum, TrialLosses};
-use vaglio_kernels::{Column, Data, Folds, Level};
+use vaglio_kernels::{Column, Data, Folds, Level, Measure, Scorer};
 use vaglio_testkit::data::sparse_linear;
 
 fn main() {
@@ -27,6 +29,10 @@ fn main() {
     }
     if wanted("tree") {
         tree();
+    }
+    if wanted("held_out") {
+        held_out(300, 5000);
+        held_out(20_000, 200);
     }
 }
 
@@ -101,6 +107,27 @@ fn tree() {
         (best, subsets)
     });
     println!("tree      {subsets} subsets {seconds:.3}; error {:.9}", moments.mean_of(best));
+}
+
+/// Forward selection of twenty columns by rows held out, by squares.
+fn held_out(rows: usize, columns: usize) {
+    let (x, y) = sparse_linear(7, rows, columns, 10, 1.0);
+    let rows = Arc::new(HoldOutRows::new(Arc::new(rows_of(&x, &y, 10))));
+    let targets = Arc::new(rows.rows().targets().permuted(rows.rows().folds().order()));
+    let scorer = Scorer::new(targets, Measure::Squared);
+    for _ in 0..3 {
+        let (seconds, error) = timed(|| {
+            let mut state = HoldOut::new(Arc::clone(&rows), 1.0);
+            let mut open: Vec<usize> = (0..columns).collect();
+            for _ in 0..20 {
+                let trials = state.additions(&scorer, &open);
+                let best = (0..open.len()).min_by(|&a, &b| trials[a].loss.total_cmp(&trials[b].loss)).unwrap();
+                state.add(open.remove(best));
+            }
+            state.score(&scorer).loss
+        });
+        println!("held out  {columns} columns {seconds:.3}; error {error:.9}");
+    }
 }
 
 fn powers(count: usize) -> Vec<f64> {

@@ -9,6 +9,8 @@ use std::ops::Range;
 
 /// A subset fitted on each fold's training rows by normal equations and corrected by residuals from the rows, all folds
 /// in two products per round. Memory 8·m·s bytes and 8·s·K·outputs for each block of rows.
+///
+/// For one λ 1.1 to 2.9 times as fast as a decomposition of all rows, for five λ 0.6 to 1.9 times (bench `engines`).
 #[derive(Debug)]
 pub struct Refinement<'r, 'd> {
     rows: &'r FoldedRows<'d>,

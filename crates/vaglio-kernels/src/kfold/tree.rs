@@ -11,6 +11,9 @@ use crate::trial::worse;
 ///
 /// Over the L later columns, with z_i = x_i less its ridge regression on S: T, the Schur complement of A_t + λ, its
 /// gradients g, Q_ij = z_iᵀA_v z_j, h_i = z_iᵀ(A_v w − B_v), and the loss. Memory 8·K·R·(L² + 4L) bytes.
+///
+/// Every subset of sixteen columns takes 0.04 s for one λ, by copies of [`super::ForwardMoments`] 2.2 s (bench
+/// `engines`).
 #[derive(Debug, Clone)]
 pub struct MomentTree {
     level: Level,

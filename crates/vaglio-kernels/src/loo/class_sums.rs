@@ -31,6 +31,8 @@ pub struct ClassPart {
 ///
 /// where g = f − 1, with an intercept (f − 1)(1 − (f − 1)/W), W the total weight. Every term is positive, so nothing
 /// cancels. Memory 8·(m·s + K·(s² + outputs)) bytes.
+///
+/// For ten classes four times as fast as a decomposition for each class, for two classes 0.6 times (bench `engines`).
 #[derive(Debug)]
 pub struct ClassSums<'r, 'd> {
     data: &'r Data<'d>,

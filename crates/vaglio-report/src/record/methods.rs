@@ -207,7 +207,7 @@ impl Record {
         };
         let splits = self.nested.as_ref().and_then(|nested| nested.splits.as_ref());
         let dependence = match self.chosen.splits.as_ref().or(splits) {
-            Some(splits) => format!("rows were parted so: {splits}"),
+            Some(splits) => format!("rows were split by this rule: {splits}"),
             None => "folds are of single rows, or of groups where the data name some".into(),
         };
         let uncertainty = "errors have intervals, by clusters of rows or by folds, whichever are wider";

@@ -168,7 +168,7 @@ fn null_sentence(record: &Record) -> String {
     let is_least = count < 99 && null.p <= (1.0 + 1e-9) / (count as f64 + 1.0);
     let least = if is_least { ", the lowest that so few shuffles can give" } else { "" };
     format!(
-        "On shuffled targets the same search reaches {what} of {} on average ({}), beside {} here: p = {}{least}.",
+        "On shuffled targets the same search reaches {what} of {} on average ({}); here it reaches {}: p = {}{least}.",
         short(mean),
         counted(count, "shuffle"),
         short(own),
@@ -209,7 +209,7 @@ fn warnings(record: &Record) -> Vec<String> {
             short(empty)
         )),
         (Some(_), Some(score)) if score >= empty && !record.selected.is_empty() => out.push(format!(
-            "The chosen subset does not score below the empty one ({} beside {}); another size does.",
+            "The chosen subset does not score below the empty one ({} against {}); another size does.",
             short(score),
             short(empty)
         )),
@@ -255,7 +255,7 @@ pub fn comparison(record: &Record, errors: &[HeldOutError<'_>]) -> Option<Chart>
     if let Some(score) = finite(record.score).filter(|_| record.is_comparable()) {
         add("score of the search", "inner", score, None, finite(record.empty_score), &[]);
     }
-    let chart = Chart::new("Errors beside their baselines", record.loss().axis_title(), "").y(ScaleKind::Names(names));
+    let chart = Chart::new("Errors and their baselines", record.loss().axis_title(), "").y(ScaleKind::Names(names));
     let caption = "Lower is better. A bar is the 95 % interval; small strokes are single folds or shuffles.";
     (values > 1).then(|| chart.marks(marks).caption(caption))
 }

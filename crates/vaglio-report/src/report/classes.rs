@@ -35,7 +35,7 @@ pub fn classes(record: &Record) -> Option<Section> {
         .count("Rows", rows)
         .count("Wrong", wrong)
         .cells("Error rate", "share", |k| (rows(k) > 0).then(|| TableCell::number(share(k)).bar(share(k))))
-        .text("Most often taken for", taken_for);
+        .text("Most often confused with", taken_for);
     let matrix = (counts.len() <= MOST_CLASSES).then(|| confusion(counts, classes.iter().map(|k| name(*k)).collect()));
     let roc = record.report.predictions.as_ref().and_then(|predictions| roc(predictions, &name(1)));
     let auc = figures.auc.filter(|_| roc.is_some());
@@ -61,7 +61,7 @@ fn confusion(counts: &[Vec<usize>], names: Vec<String>) -> Chart {
         .x(ScaleKind::Names(names.clone()))
         .y(ScaleKind::Names(names))
         .mark(Mark::Cells { values, words })
-        .caption("Each row is a class, each column what its rows were taken for.")
+        .caption("Each row is an observed class, each column a predicted one.")
 }
 
 /// A square from 0 to 1 with its diagonal.
@@ -86,7 +86,7 @@ fn roc(predictions: &ShownPredictions, positive: &str) -> Option<Chart> {
         alarms += tied.iter().filter(|(_, is_positive)| !*is_positive).count();
         points.push([alarms as f64 / negatives as f64, hits as f64 / positives as f64]);
     }
-    let chart = unit_square("ROC curve", "share of the others taken for it", "share found").mark(Mark::stroke(
+    let chart = unit_square("ROC curve", "false-positive rate", "true-positive rate").mark(Mark::stroke(
         "",
         predictions.from.class(),
         points,

@@ -109,7 +109,7 @@ pub fn discoveries(record: &Record) -> Option<Section> {
     let fdr = record.fdr.as_ref()?;
     let rows = [fdr.with_verdict(Verdict::Confirmed), fdr.with_verdict(Verdict::Tentative)].concat();
     let why = |column: &&ColumnVerdict| match (&column.rival, &column.same_as) {
-        (_, Some(same)) => format!("is the same as {same}, which stands for both"),
+        (_, Some(same)) => format!("equals {same}, which represents both"),
         (Some(rival), _) => format!("the data do not tell it from {rival}"),
         _ if column.verdict == Verdict::Tentative => format!("is taken at a rate above {}", fdr.rate),
         _ => String::new(),

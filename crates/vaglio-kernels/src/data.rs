@@ -274,7 +274,7 @@ impl<'d> Data<'d> {
 
     /// Targets of each output, scaled and centered like [`Data::fitted_columns`].
     pub fn fitted_targets(&self) -> Vec<Vec<f64>> {
-        (0..self.outputs()).map(|output| self.centered(output).to_vec()).collect()
+        self.centered.clone()
     }
 
     /// Unit vector of the intercept, if there is one.

@@ -96,8 +96,7 @@ impl Exclusion {
         let ones = (0..intercept).map(|_| data.ones());
         let about = heaviest(data, rows).and_then(|(row, outweighs)| outweighs.then_some(row));
         let columns = subset.iter().chain(added).map(|&feature| shifted(data, feature, about));
-        let targets = (0..outputs).map(|o| data.centered(o).to_vec());
-        for (mut to, from) in all.columns_mut().into_iter().zip(ones.chain(columns).chain(targets)) {
+        for (mut to, from) in all.columns_mut().into_iter().zip(ones.chain(columns).chain(data.fitted_targets())) {
             to.assign(&ArrayView1::from(&from));
         }
         let excluded = all.select(Axis(0), rows);

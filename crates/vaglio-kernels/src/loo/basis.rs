@@ -70,7 +70,7 @@ const LONG: usize = 16;
 impl<'d> RidgeState<'d> {
     /// Creates the state of the empty subset. Cost O(m · outputs).
     pub fn new(data: Arc<Data<'d>>, lambda: f64) -> Self {
-        let a = (0..data.outputs()).map(|o| data.centered(o).to_vec()).collect();
+        let a = data.fitted_targets();
         let d = data.empty_diagonal();
         let (updates, features) = (Vec::new(), Vec::new());
         RidgeState { data, lambda, updates, a, d, features, removable: None, share: 1.0, left: 1.0 }

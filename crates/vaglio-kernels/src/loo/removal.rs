@@ -113,7 +113,7 @@ impl RemovalState {
 
     /// Residuals y − Σ_b x_b w_b of each output, and 1 − leverage of each row, reduced by Σ_b x_b∘C_b. Cost O(m·s).
     pub fn residuals(&self, data: &Data<'_>) -> (Vec<Vec<f64>>, Vec<f64>) {
-        let mut a: Vec<Vec<f64>> = (0..data.outputs()).map(|o| data.centered(o).to_vec()).collect();
+        let mut a = data.fitted_targets();
         let mut d = data.empty_diagonal();
         let along: Vec<f64> = parallel::map_slice(&self.features, |&feature| data.along_ones(feature));
         let of_tile = |tile: usize| {

@@ -76,10 +76,9 @@ impl Comparison {
             Ok(NamedRun { name: name(at), record: Record::read(&Path::new(folder).join("selection.json"))? })
         };
         let runs: Vec<NamedRun> = folders.iter().enumerate().map(read).collect::<Result<_>>()?;
-        let pairs = (0..runs.len()).flat_map(|b| (0..b).map(move |a| (a, b)));
-        let mut pairs: Vec<(usize, usize)> = pairs.collect();
-        pairs.sort_unstable();
-        let pairs = pairs.into_iter().map(|(a, b)| (a, b, difference(&runs[a], &runs[b]))).collect();
+        let count = runs.len();
+        let pairs = (0..count).flat_map(|a| (a + 1..count).map(move |b| (a, b)));
+        let pairs = pairs.map(|(a, b)| (a, b, difference(&runs[a], &runs[b]))).collect();
         Ok(Comparison { runs, pairs })
     }
 

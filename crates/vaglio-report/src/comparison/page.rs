@@ -130,7 +130,7 @@ impl Comparison {
             .most(MOST_COLUMNS)
             .name("Column", |row| row.0.to_owned());
         let table = self.runs.iter().enumerate().fold(table, |table, (k, run)| {
-            table.cells(&run.name, "number", move |row| {
+            table.cells(&run.name, "number", |row| {
                 let share = share(run.record.nested.as_ref(), row.0);
                 let note = share.map(|share| format!("{:.0} %", 100.0 * share)).unwrap_or_default();
                 Some(TableCell::text(row.1[k].map_or("–".into(), |place| place.to_string())).note(note))

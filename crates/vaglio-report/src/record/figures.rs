@@ -129,14 +129,6 @@ impl Figures {
         };
         self.always.or_else(|| self.confusion.as_ref().and_then(of_rows))
     }
-
-    /// Observed classes that are never predicted, as positions in `data.classes`.
-    pub fn never_called(&self) -> Vec<usize> {
-        let Some(confusion) = &self.confusion else { return Vec::new() };
-        let is_observed = |class: &usize| confusion[*class].iter().any(|rows| *rows > 0);
-        let is_called = |class: &usize| confusion.iter().any(|row| row.get(*class).is_some_and(|rows| *rows > 0));
-        (0..confusion.len()).filter(|class| is_observed(class) && !is_called(class)).collect()
-    }
 }
 
 impl Figures {

@@ -1,7 +1,6 @@
 //! Writes records as JSON, and reads and checks them.
 
-use super::TuningResult;
-use super::{ChartData, Record, SCHEMA, Status};
+use super::{ChartData, Record, SCHEMA, Status, TuningResult};
 use serde::{Deserialize, Serialize};
 use serde_json::Serializer;
 use serde_json::ser::Formatter;

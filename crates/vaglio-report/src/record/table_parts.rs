@@ -183,7 +183,9 @@ impl Record {
     pub fn never_called(&self) -> Option<Warning> {
         let (figures, rows) = self.trusted()?;
         let (classes, confusion) = (self.data.classes.as_ref()?, figures.confusion.as_ref()?);
-        let never = figures.never_called();
+        let is_observed = |class: &usize| confusion[*class].iter().any(|rows| *rows > 0);
+        let is_called = |class: &usize| confusion.iter().any(|row| row.get(*class).is_some_and(|rows| *rows > 0));
+        let never: Vec<usize> = (0..confusion.len()).filter(|class| is_observed(class) && !is_called(class)).collect();
         let count: usize = never.iter().map(|class| confusion[*class].iter().sum::<usize>()).sum();
         let named: Vec<String> =
             never.iter().take(FEW_OUTPUTS).filter_map(|k| Some(format!("`{}`", classes.get(*k)?))).collect();

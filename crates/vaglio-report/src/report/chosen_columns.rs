@@ -38,7 +38,7 @@ pub fn chosen_columns(record: &Record) -> Option<Section> {
     let sources = record.sources();
     let table = TableBuilder::new("Chosen columns", "“selected”", &rows)
         .count("Order", |row| row.0 + 1)
-        .cells("Column", "name", move |row| {
+        .cells("Column", "name", |row| {
             let of = sources.get(&row.1.index).map(|place| format!("of {}", record.data.made[*place].of.join(", ")));
             Some(TableCell::text(row.1.name.clone()).note(of.unwrap_or_default()))
         })
@@ -90,10 +90,10 @@ fn weights<'a, 'r>(record: &Record, table: TableBuilder<'a, Selected<'r>>) -> Ta
     let head = |words: &str, name: &str| if outputs.len() > 1 { format!("{words}, {name}") } else { words.to_owned() };
     let names = || outputs.iter().enumerate();
     let table = names().fold(table, |table, (k, name)| {
-        table.number(&head("Weight", name), move |row| values(&row.1.weight).get(k).copied())
+        table.number(&head("Weight", name), |row| values(&row.1.weight).get(k).copied())
     });
     let table = names().fold(table, |table, (k, name)| {
-        table.number(&head("Original scale", name), move |row| values(&row.1.original_weight).get(k).copied())
+        table.number(&head("Original scale", name), |row| values(&row.1.original_weight).get(k).copied())
     });
     table.number("Coefficient", |row| row.1.alpha)
 }
@@ -154,8 +154,8 @@ pub fn column_worth(record: &Record) -> Option<Section> {
     let bar = move |value: f64| TableCell::number(value).bar(if most > 0.0 { value / most } else { 0.0 });
     let table = TableBuilder::new("What each chosen column is worth", "“selected”", selected)
         .name("Column", |column| column.name.clone())
-        .cells("Score rises without it by", "share", move |column| rise(column).map(bar))
-        .cells("Alone it lowers the score by", "share", move |column| alone(column).map(bar))
+        .cells("Score rises without it by", "share", |column| rise(column).map(bar))
+        .cells("Alone it lowers the score by", "share", |column| alone(column).map(bar))
         .cells("Variance inflation", "text", |column| column.vif.map(inflation))
         .text("Substitutes (score)", |column| {
             let found = column.substitutes.iter().flatten();
@@ -214,7 +214,7 @@ pub fn shapley_values(record: &Record) -> Option<Section> {
     }
     let table = TableBuilder::new("Shares", "“shares.columns”", &rows)
         .name("Column", |row| row.name.clone())
-        .cells("Share", "share", move |row| {
+        .cells("Share", "share", |row| {
             Some(TableCell::number(row.share).bar(if most > 0.0 { row.share.max(0.0) / most } else { 0.0 }))
         })
         .short("Standard error of drawn orders", |row| row.standard_error)
@@ -222,8 +222,8 @@ pub fn shapley_values(record: &Record) -> Option<Section> {
             row.part.map_or_else(String::new, |part| format!("{:.1} %", 100.0 * part).replace('-', "−"))
         })
         .short("Standard error over folds", |row| row.fold_error)
-        .short("Least of the folds", move |row| end(row, f64::min))
-        .short("Most of the folds", move |row| end(row, f64::max));
+        .short("Least of the folds", |row| end(row, f64::min))
+        .short("Most of the folds", |row| end(row, f64::max));
     Some(Section::new("shares", "Share of each column").text(lead).table(table).note(note))
 }
 

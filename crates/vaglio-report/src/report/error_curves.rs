@@ -19,12 +19,9 @@ pub fn error_by_size(record: &Record) -> Option<Section> {
     let sizes = sizes.map(|sizes| format!("{}.", capital(&sizes.sentence(record.selected.len()))));
     let section =
         Section::new("curve", "Error by number of columns").text(fewest(record)).text(sizes.unwrap_or_default());
-    let chart = if record.is_comparable() {
-        Some(losses(record))
-    } else {
-        Some(losses(record)).filter(|chart| chart.html().is_some()).or_else(|| Some(scores(record)))
-    };
-    section.chart(chart).non_empty()
+    let losses = losses(record);
+    let is_drawn = record.is_comparable() || losses.html().is_some();
+    section.chart(if is_drawn { losses } else { scores(record) }).non_empty()
 }
 
 /// The other curves along the path.

@@ -35,7 +35,6 @@ pub fn alternatives(record: &Record) -> Option<Section> {
 pub fn columns_not_chosen(record: &Record) -> Option<Section> {
     let empty = finite(record.empty_score);
     let chosen_at = |step: usize| record.selected.get(step.checked_sub(1)?).map(|column| column.name.clone());
-    let number = |text: String| Some(TableCell::text(text));
     let outside = &record.outside;
     let all = record.data.features.saturating_sub(record.selected.len() + record.excluded.len());
     let more = match all.saturating_sub(outside.len()) {
@@ -44,9 +43,9 @@ pub fn columns_not_chosen(record: &Record) -> Option<Section> {
     };
     let table = TableBuilder::new("Columns not chosen", "“outside”", outside)
         .name("Column", |column| column.name.clone())
-        .cells("Rank alone", "number", move |column| column.rank_alone.and_then(|rank| number(count(rank))))
-        .number("Alone it lowers the score by", move |column| Some(empty? - column.alone.and_then(finite)?))
-        .cells("Nearest", "text", move |column| {
+        .cells("Rank alone", "number", |column| Some(TableCell::text(count(column.rank_alone?))))
+        .number("Alone it lowers the score by", |column| Some(empty? - column.alone.and_then(finite)?))
+        .cells("Nearest", "text", |column| {
             let nearest = column.nearest?;
             let chosen = chosen_at(nearest.step).unwrap_or_else(|| "the result".into());
             let word = if nearest.above < 0.0 { "below" } else { "above" };

@@ -83,7 +83,7 @@ pub fn worst_rows(record: &Record) -> Option<Section> {
         .count("Row", |row| row.row)
         .cells("Observed", kind, |row| Some(TableCell::text(values(&row.observed))))
         .cells("Predicted", kind, |row| Some(TableCell::text(values(&row.predicted))))
-        .number("Residual", move |row| {
+        .number("Residual", |row| {
             row.observed.first().zip(row.predicted.first()).filter(|_| is_single).map(|(y, p)| y - p)
         });
     let note = format!("Of the {}, by their number in the data without the header.", from.rows());

@@ -208,7 +208,7 @@ pub fn sizes(record: &Record) -> Option<Section> {
     let is_marked = |entry: &&EntryRecord| [chosen, lowest, best].contains(&Some(entry.size));
     let table = TableBuilder::new("Sizes", "“path”", &path)
         .count("Size", |entry| entry.size)
-        .text("Last step", move |entry| last_step(record, entry))
+        .text("Last step", |entry| last_step(record, entry))
         .short("Cost", |entry| entry.cost)
         .text("", words)
         .number("Cross-validated", |entry| entry.cross_validated)

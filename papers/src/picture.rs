@@ -11,7 +11,7 @@ const ACROSS: usize = 2;
 /// The line of names above each plot, in units of the drawing.
 const LEGEND: f64 = 44.0;
 /// Classes of lines in the style sheet of the report, apart for readers who see no red or green.
-const CLASSES: [&str; 5] = ["inner", "test", "train", "cross", "nested"];
+const CLASSES: [&str; 5] = ["inner", "test", "train", "cross-validated", "nested"];
 
 /// A line with a name and a color.
 pub struct Line {

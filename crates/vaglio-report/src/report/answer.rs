@@ -250,7 +250,7 @@ pub fn comparison(record: &Record, errors: &[HeldOutError<'_>]) -> Option<Chart>
     for error in errors.iter().rev() {
         let folds = record.nested.iter().filter(|_| error.origin == PredictionRows::Nested);
         let folds: Vec<f64> = folds.flat_map(|nested| &nested.per_fold).map(|fold| fold.loss).collect();
-        add(error.origin.title(), error.origin.class(), error.loss, error.interval, error.baseline, &folds);
+        add(error.origin.title(), error.origin.title(), error.loss, error.interval, error.baseline, &folds);
     }
     if let Some(score) = finite(record.score).filter(|_| record.is_comparable()) {
         add("score of the search", "inner", score, None, finite(record.empty_score), &[]);

@@ -88,7 +88,7 @@ fn roc(predictions: &ShownPredictions, positive: &str) -> Option<Chart> {
     }
     let chart = unit_square("ROC curve", "false-positive rate", "true-positive rate").mark(Mark::stroke(
         "",
-        predictions.from.class(),
+        predictions.from.title(),
         points,
     ));
     Some(chart.caption(format!("ROC curve on {}: rows of “{positive}” that are found.", predictions.from.rows())))
@@ -110,7 +110,7 @@ pub fn calibration(record: &Record) -> Option<Section> {
         short(calibration.base),
         percent(gain)
     );
-    let class = calibration.from.class();
+    let class = calibration.from.title();
     let ends =
         |bin: &ReliabilityBin| [-1.96, 1.96].map(|z| [bin.predicted, (bin.observed + z * bin.error).clamp(0.0, 1.0)]);
     let tip = |bin: &ReliabilityBin| {

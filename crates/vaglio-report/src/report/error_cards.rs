@@ -39,18 +39,18 @@ pub fn cards(record: &Record, errors: &[HeldOutError<'_>]) -> String {
 
 /// Cards of one origin: the AUC, the error rate, the loss, R².
 fn error_cards(record: &Record, error: &HeldOutError<'_>) -> Vec<String> {
-    let (loss, origin, class) = (record.loss(), error.origin.title(), error.origin.class());
+    let (loss, origin) = (record.loss(), error.origin.title());
     let mut cards = Vec::new();
     if let Some((auc, interval)) = error.auc(&loss) {
         let baseline = error.baseline.filter(|_| loss.is(&Auc));
         let note = baseline.map(|baseline| format!("{}; without features {}", error.how, short(1.0 - baseline)));
         let interval = interval.map(|interval| (interval, 0.95));
-        cards.push(card(&format!("{origin} AUC"), auc, interval, note.unwrap_or(error.how.clone()), class));
+        cards.push(card(&format!("{origin} AUC"), auc, interval, note.unwrap_or(error.how.clone()), origin));
     }
     let always = error.figures.and_then(|figures| record.always_text(figures));
     if let Some((rate, interval)) = error.error_rate().filter(|_| !loss.is(&ZeroOne)) {
         let note = [error.how.clone()].into_iter().chain(always).collect::<Vec<_>>().join("; ");
-        cards.push(card(&format!("{origin} error rate"), rate, Some((interval, 0.95)), note, class));
+        cards.push(card(&format!("{origin} error rate"), rate, Some((interval, 0.95)), note, origin));
     }
     if !loss.is(&Auc) {
         let (baseline, always) = record.baselines(error);
@@ -60,7 +60,7 @@ fn error_cards(record: &Record, error: &HeldOutError<'_>) -> Vec<String> {
         let rmse = record.rmse(error).map(|rmse| format!("RMSE {}", significant(rmse, 4)));
         let parts = [error.how.clone()].into_iter().chain(baseline.map(share)).chain(always).chain(rmse);
         let note = parts.collect::<Vec<_>>().join("; ");
-        cards.push(card(&format!("{origin} {}", loss.title()), error.loss, error.interval, note, class));
+        cards.push(card(&format!("{origin} {}", loss.title()), error.loss, error.interval, note, origin));
     }
     let r2 = error.figures.filter(|_| record.data.classes.is_none()).and_then(|figures| figures.r2);
     if let Some(r2) = r2.filter(|_| loss.is(&Squared)) {
@@ -69,7 +69,7 @@ fn error_cards(record: &Record, error: &HeldOutError<'_>) -> Vec<String> {
         let interval =
             error.interval.map(|([low, high], level)| ([1.0 - high / variance, 1.0 - low / variance], level));
         let note = "share of the variance explained".to_owned();
-        cards.push(card(&format!("{origin} R²"), r2, interval.filter(|([low, _], _)| low.is_finite()), note, class));
+        cards.push(card(&format!("{origin} R²"), r2, interval.filter(|([low, _], _)| low.is_finite()), note, origin));
     }
     cards
 }

@@ -97,7 +97,7 @@ fn losses(record: &Record) -> Chart {
     let chosen = record.held_out_error(PredictionRows::CrossValidation);
     let chosen = chosen.and_then(|error| error.interval).map(|(ends, level)| {
         let bar = ends.map(|end| [record.selected.len() as f64, end]);
-        Mark::bars("spread cross", vec![bar], vec![interval_text(ends, level)])
+        Mark::bars("spread cross-validated", vec![bar], vec![interval_text(ends, level)])
     });
     let score = |entry: &EntryRecord| interval_at(&loss, entry.size as f64, Some(entry.score), entry.standard_error);
     let scores = if is_cross_validated { Vec::new() } else { along_path(record, score) };
@@ -109,7 +109,7 @@ fn losses(record: &Record) -> Chart {
         line(record, "training", "train", |entry| entry.train),
         line(record, "test", "test", |entry| entry.test),
         line(record, "score of the search", "inner", |entry| Some(entry.score).filter(|_| record.is_comparable())),
-        line(record, "cross-validated", "cross", |entry| entry.cross_validated),
+        line(record, "cross-validated", "cross-validated", |entry| entry.cross_validated),
     ];
     let caption = if is_cross_validated {
         "The cross-validated error repeats the whole search in each fold; the bar is its 95 % interval."
@@ -138,7 +138,7 @@ fn error_rates(record: &Record) -> Chart {
     let always = always.map(|(value, name)| Mark::level(format!("test, {name}"), "empty test", value));
     let held_out = record.trusted().and_then(|(figures, rows)| {
         let rate = figures.error_rate?;
-        Some(Mark::level(format!("{rows}, chosen size: {}", short(rate)), "cross", rate))
+        Some(Mark::level(format!("{rows}, chosen size: {}", short(rate)), "cross-validated", rate))
     });
     let lines = [
         line(record, "training", "train", |entry| record.rates_at(entry.size).train_error),
@@ -189,7 +189,7 @@ fn error_by_lambda(record: &Record) -> Option<Chart> {
         .x(ScaleKind::Log)
         .marks(without_features(record.chosen.empty_loss.and_then(finite)))
         .marks(chosen.map(|lambda| Mark::chosen(lambda, format!("chosen: {}{at_end}", short(lambda)))))
-        .mark(Mark::line("cross-validated", "cross", points));
+        .mark(Mark::line("cross-validated", "cross-validated", points));
     Some(chart.caption(format!("Loss against λ: the lowest cross-validated error over all sizes.{wider}")))
 }
 
@@ -287,7 +287,7 @@ pub fn costs(record: &Record) -> Option<Section> {
     let chart = Chart::new("Error over the cost of the columns", "cost", record.loss().axis_title())
         .x(ScaleKind::Linear)
         .marks(chosen.map(|cost| Mark::chosen(cost, format!("chosen: {}", short(cost)))))
-        .mark(Mark::line("lowest for its cost", "cross", line));
+        .mark(Mark::line("lowest for its cost", "cross-validated", line));
     let size = record.selected.len();
     let table = TableBuilder::new("Costs", "“frontier”", points)
         .short("Cost", |point| Some(point.cost))

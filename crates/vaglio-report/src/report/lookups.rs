@@ -71,20 +71,12 @@ impl Record {
 }
 
 impl PredictionRows {
-    /// Title of the figures from this source.
+    /// Title of the figures from this source, and their class in the style sheet.
     pub(super) fn title(self) -> &'static str {
         match self {
             PredictionRows::Nested => "nested",
             PredictionRows::CrossValidation => "cross-validated",
             PredictionRows::Test => "test",
-        }
-    }
-
-    /// The class in the style sheet.
-    pub(super) fn class(self) -> &'static str {
-        match self {
-            PredictionRows::CrossValidation => "cross",
-            other => other.title(),
         }
     }
 }

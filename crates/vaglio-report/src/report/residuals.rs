@@ -27,7 +27,7 @@ fn straight_line(values: impl Iterator<Item = f64>, height: impl Fn(f64) -> f64)
 /// Observed targets and residuals against predictions; `None` for classes.
 pub fn predictions(record: &Record) -> Option<Section> {
     let drawn = record.report.predictions.as_ref().filter(|_| record.data.classes.is_none())?;
-    let class = drawn.from.class();
+    let class = drawn.from.title();
     let is_one = drawn.observed.len() == 1;
     let charts = record.outputs().into_iter().zip(drawn.observed.iter().zip(&drawn.predicted)).take(MOST_TARGETS);
     let charts = charts.flat_map(|(name, (observed, predicted))| {

@@ -6,7 +6,7 @@ use crate::exit::Exit;
 use crate::failure::CliError;
 use crate::loaded_pipeline::LoadedPipeline;
 use crate::progress::TerminalProgress;
-use crate::terminal::{aside, note, print, put, put_bytes, told_in_lines};
+use crate::terminal::{aside, note, print, put, told_in_lines};
 use crate::{cluster, signals};
 use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
@@ -124,7 +124,7 @@ pub fn predict(arguments: PredictArguments) -> Done {
             let mut is_first = true;
             model.predict_in_batches(&data, &beside, SavedModel::ROWS, &mut |predictions| {
                 let with_header = std::mem::take(&mut is_first);
-                put(&if with_header { predictions.to_csv()? } else { predictions.more_csv()? })
+                put(if with_header { predictions.to_csv()? } else { predictions.more_csv()? })
             })?
         }
     };
@@ -181,7 +181,7 @@ pub fn export(folder: &Path, format: ExportFormat, out: Option<&Path>) -> Done {
     if format == ExportFormat::Onnx && std::io::stdout().is_terminal() {
         return Err(Error::setting("--out", "ONNX is no text for a terminal; name the file to write, or a pipe").into());
     }
-    let _goes_on = put_bytes(&files::export(folder, to)?)?;
+    let _goes_on = put(files::export(folder, to)?)?;
     Ok(Exit::SUCCESS)
 }
 

@@ -21,17 +21,9 @@ pub fn print(text: &str) -> Result<()> {
 ///
 /// # Errors
 /// [`Error::Unwritable`] if writing fails.
-pub fn put(text: &str) -> Result<ControlFlow<()>> {
-    put_bytes(text.as_bytes())
-}
-
-/// Like [`put`], for arbitrary bytes.
-///
-/// # Errors
-/// [`Error::Unwritable`] if writing fails.
-pub fn put_bytes(bytes: &[u8]) -> Result<ControlFlow<()>> {
+pub fn put(bytes: impl AsRef<[u8]>) -> Result<ControlFlow<()>> {
     let mut out = std::io::stdout().lock();
-    match out.write_all(bytes).and_then(|()| out.flush()) {
+    match out.write_all(bytes.as_ref()).and_then(|()| out.flush()) {
         Ok(()) => Ok(ControlFlow::Continue(())),
         // A reader that stops early, such as `head`, is no failure.
         Err(e) if e.kind() == std::io::ErrorKind::BrokenPipe => Ok(ControlFlow::Break(())),

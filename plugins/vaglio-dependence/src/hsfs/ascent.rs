@@ -55,7 +55,7 @@ impl<'d> Ascent<'d> {
         let (value, slopes) = (pairs.total() + self.weights.own, parallel::map_slice(&self.columns, slope));
         match value.is_finite() && slopes.iter().all(|slope| slope.is_finite()) {
             true => Ok((value, slopes)),
-            false => Err(Error::Numerical("`hsfs`: the dependence is no number".into())),
+            false => Err(Error::Numerical("the dependence is no number".into())),
         }
     }
 

@@ -6,13 +6,11 @@ use vaglio_pipeline::resampling::{Choice, LEVEL};
 use vaglio_pipeline::selector::ValidSelector;
 use vaglio_report::record::{ComparisonColumns, LossDifference};
 
-/// Interval of the chosen loss with its level, and its differences to others; `None` if the search was not
-/// cross-validated.
-pub(super) fn certainty(
-    selector: &ValidSelector,
-    task: &Task,
-    chosen: &Choice,
-) -> Option<(Option<[f64; 2]>, Option<f64>, Vec<LossDifference>)> {
+/// Interval of a chosen loss, level of the interval, and differences to other losses.
+type LossIntervals = (Option<[f64; 2]>, Option<f64>, Vec<LossDifference>);
+
+/// Computes [`LossIntervals`]; `None` if the search was not cross-validated.
+pub(super) fn certainty(selector: &ValidSelector, task: &Task, chosen: &Choice) -> Option<LossIntervals> {
     let (how, losses) = (chosen.folds.as_ref()?, chosen.losses.as_ref()?);
     let loss = &*selector.loss(task);
     let level = how.interval.unwrap_or(LEVEL);

@@ -15,7 +15,7 @@ use vaglio_kernels::linalg::FactorizationError;
 use vaglio_kernels::{freedom, linalg, sums::center};
 use vaglio_pipeline::all_rows::FitFrom;
 use vaglio_pipeline::final_fit::train;
-use vaglio_pipeline::resampling::path_predictions::FoldTestRows;
+use vaglio_pipeline::resampling::path_predictions::{FoldTestRows, order, places};
 use vaglio_report::record::{EntryRecord, variance};
 
 /// Maximum number of columns of a subset with degrees of freedom.
@@ -113,14 +113,8 @@ impl PathColumns {
         readout: &Readout,
         entries: &[&PathEntry],
     ) -> Result<Option<Self>, FactorizationError> {
-        let mut order: Vec<Feature> = Vec::new();
-        let mut place = HashMap::new();
-        for &feature in entries.iter().flat_map(|entry| &entry.subset) {
-            place.entry(feature).or_insert_with(|| {
-                order.push(feature);
-                order.len() - 1
-            });
-        }
+        let order = order(entries.iter().flat_map(|entry| &entry.subset));
+        let place = places(&order);
         let (rows, count) = (design.rows(), order.len());
         let of_entry = |size: usize| 2.0 * (count + size) as f64 * (size * size) as f64;
         let of_entries: f64 = entries.iter().map(|entry| of_entry(entry.subset.len())).sum();

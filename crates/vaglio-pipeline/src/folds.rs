@@ -1,7 +1,7 @@
 //! Assignment of rows to folds: groups and series stay whole, classes are stratified, ordered rows form blocks.
 
 use std::collections::HashMap;
-use vaglio_core::{Error, Result};
+use vaglio_core::{Error, Result, numbered};
 use vaglio_search::shuffle::shuffled;
 
 /// Structure of rows that a split into folds respects.
@@ -19,7 +19,7 @@ pub enum FoldAssignment {
     /// Groups of rows that stay together, numbered from 0.
     Units {
         /// Group number of each row.
-        of_row: Vec<usize>,
+        of_row: Vec<u32>,
         /// Number of groups.
         count: usize,
         /// Class of each row, if any.
@@ -49,16 +49,9 @@ impl FoldAssignment {
                 parent[a.max(b)] = a.min(b);
             }
         }
-        let mut numbers = HashMap::new();
-        let of_row: Vec<usize> = (0..rows)
-            .map(|row| {
-                let next = numbers.len();
-                *numbers.entry(root(&mut parent, row)).or_insert(next)
-            })
-            .collect();
-        match numbers.len() {
-            count if count == rows => FoldAssignment::Rows(rows, classes),
-            count => FoldAssignment::Units { of_row, count, classes },
+        match numbered((0..rows).map(|row| root(&mut parent, row))) {
+            (_, count) if count == rows => FoldAssignment::Rows(rows, classes),
+            (of_row, count) => FoldAssignment::Units { of_row, count, classes },
         }
     }
 
@@ -100,7 +93,7 @@ impl FoldAssignment {
             FoldAssignment::Rows(rows, classes) => Ok(dealt(*rows, classes.as_deref(), folds, seed)),
             FoldAssignment::Units { of_row, count, classes } => {
                 let of_unit = packed(of_row, *count, classes.as_deref(), folds, seed);
-                Ok(of_row.iter().map(|&unit| of_unit[unit]).collect())
+                Ok(of_row.iter().map(|&unit| of_unit[unit as usize]).collect())
             }
         }
     }
@@ -118,12 +111,12 @@ fn dealt(rows: usize, classes: Option<&[usize]>, folds: usize, seed: u64) -> Vec
 }
 
 /// Distributes groups: shuffled, then the largest first into the fold with the fewest rows of their classes.
-fn packed(of_row: &[usize], count: usize, classes: Option<&[usize]>, folds: usize, seed: u64) -> Vec<u32> {
+fn packed(of_row: &[u32], count: usize, classes: Option<&[usize]>, folds: usize, seed: u64) -> Vec<u32> {
     let class_of = |row: usize| classes.map_or(0, |classes| classes[row]);
     let kinds = (0..of_row.len()).map(class_of).max().unwrap_or(0) + 1;
     let (mut sizes, mut totals) = (vec![vec![0.0_f64; kinds]; count], vec![0.0_f64; kinds]);
     for (row, &unit) in of_row.iter().enumerate() {
-        sizes[unit][class_of(row)] += 1.0;
+        sizes[unit as usize][class_of(row)] += 1.0;
         totals[class_of(row)] += 1.0;
     }
     let mut order = shuffled(count, seed);

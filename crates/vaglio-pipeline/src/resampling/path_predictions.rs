@@ -334,12 +334,13 @@ fn solved(design: &Design, columns: &[Feature], walks: &[&[PathEntry]]) -> Optio
     Some(known.collect())
 }
 
-fn places(order: &[Feature]) -> HashMap<Feature, usize> {
+/// Position of each feature in an order.
+pub fn places(order: &[Feature]) -> HashMap<Feature, usize> {
     order.iter().enumerate().map(|(place, &feature)| (feature, place)).collect()
 }
 
 /// Features in order of first appearance, from the smallest entries of a path to the largest.
-pub(super) fn order<'f>(features: impl Iterator<Item = &'f Feature>) -> Vec<Feature> {
+pub fn order<'f>(features: impl Iterator<Item = &'f Feature>) -> Vec<Feature> {
     let mut order = Vec::new();
     let mut seen = std::collections::HashSet::new();
     for &feature in features {

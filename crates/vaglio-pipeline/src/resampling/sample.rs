@@ -339,7 +339,7 @@ pub fn clusters(rows: usize, groups: Option<&[u32]>, series: Option<&[u32]>, is_
         return (0..rows).map(|row| (row * stretches / rows) as u32).collect();
     }
     match FoldAssignment::from_labels(&labels, rows, None) {
-        FoldAssignment::Units { of_row, .. } => of_row.into_iter().map(|unit| unit as u32).collect(),
+        FoldAssignment::Units { of_row, .. } => of_row,
         FoldAssignment::Blocks { .. } | FoldAssignment::Rows(..) => (0..rows as u32).collect(),
     }
 }

@@ -2,12 +2,11 @@
 
 use super::final_training::{FinalModelCache, PredictionContext};
 use super::loss_sums::LossSums;
-use super::path_predictions::{FoldTestRows, order};
+use super::path_predictions::{FoldTestRows, order, places};
 use super::sample::{FittedProblem, Sample};
 use super::split_rule::TrainTestSplit;
 use crate::selector::ValidSelector;
 use serde::{Deserialize, Serialize};
-use std::collections::HashMap;
 use std::ops::RangeInclusive;
 use vaglio_core::{
     AtPenalty, Design, Error, Feature, Path, PathEntry, Problem, Result, Score, StopReason, StopSign, TargetUnits,
@@ -145,8 +144,7 @@ impl FoldPath {
     pub(super) fn new(path: Path, candidates: usize) -> Self {
         let (everything, allowed) = (path.everything(candidates), path.allowed.clone());
         let order = order(path.entries.iter().flat_map(|entry| &entry.subset));
-        let place: HashMap<Feature, usize> =
-            order.iter().enumerate().map(|(place, &feature)| (feature, place)).collect();
+        let place = places(&order);
         let own = |mut entry: PathEntry| {
             let size = entry.subset.len();
             entry.standard_error = None;

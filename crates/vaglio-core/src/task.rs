@@ -31,4 +31,15 @@ impl Task {
             Task::Multiclass { .. } => "multiclass",
         }
     }
+
+    /// Class labels in the order of their probabilities; empty for numbers.
+    pub fn classes(&self) -> Vec<String> {
+        match self {
+            Task::Regression => Vec::new(),
+            Task::Binary { negative, positive } => {
+                vec![negative.clone().unwrap_or_else(|| format!("not {positive}")), positive.clone()]
+            }
+            Task::Multiclass { labels } => labels.clone(),
+        }
+    }
 }

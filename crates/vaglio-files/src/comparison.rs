@@ -97,7 +97,7 @@ impl FileModel<'_> {
         Ok(TargetComparison {
             figures: figures.with_output_names(&self.outputs),
             loss: LossName::from(&*observed.loss),
-            classes: self.classes(),
+            classes: self.task.classes(),
             coverage: intervals.map(|bounds| {
                 let of = |ends: &Array2<f64>| select_rows(ends, &judged);
                 let (lower, upper) = (of(&bounds.lower), of(&bounds.upper));

@@ -103,7 +103,7 @@ impl FileModel<'_> {
 
     /// Rule for the class label; `None` for numbers.
     fn label_rule(&self) -> Option<LabelRule> {
-        let labels = self.classes();
+        let labels = self.task.classes();
         let class = |scores: &[f64]| self.class_order.class_of(ArrayView1::from(scores));
         match (&self.task, &labels[..]) {
             (Task::Binary { .. }, [negative, positive]) => {

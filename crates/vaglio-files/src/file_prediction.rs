@@ -99,7 +99,8 @@ impl FileModel<'_> {
 
     /// Adds probabilities if asked for.
     pub(super) fn add_probabilities(&self, predictions: &mut Predictions, beside: &PredictOptions) {
-        let of = |calibration: &Calibration| (self.classes(), calibration.probabilities(predictions.values.view()));
+        let of =
+            |calibration: &Calibration| (self.task.classes(), calibration.probabilities(predictions.values.view()));
         predictions.probabilities = self.calibration.as_ref().filter(|_| beside.probabilities).map(of);
     }
 
@@ -178,7 +179,7 @@ impl FileModel<'_> {
 
     /// Names of the prediction columns.
     pub(super) fn header(&self, beside: &PredictOptions) -> Vec<String> {
-        let classes = self.classes();
+        let classes = self.task.classes();
         let classes = Some(&classes[..]).filter(|classes| !classes.is_empty());
         header(&self.outputs, classes.is_some(), classes.filter(|_| beside.probabilities), beside.intervals)
     }

@@ -16,7 +16,7 @@ use super::drop_column::exchanges::{SwapDesign, work};
 use super::evaluation::Evaluation;
 use super::run_context::RunPlan;
 use serde::{Deserialize, Serialize};
-use vaglio_core::{Design, Error, ErrorClass, Feature, Result, Score, SearchExtent};
+use vaglio_core::{Design, Error, ErrorClass, Feature, Result, Score, SearchExtent, jackknife};
 use vaglio_pipeline::resampling::pool::in_turn;
 use vaglio_pipeline::resampling::walks::{Fold, said_of};
 use vaglio_pipeline::resampling::{OuterFolds, Sample, Selection, StageMonitor};
@@ -154,14 +154,6 @@ fn record(design: &Design, subset: &[Feature], whole: Shapley, without_fold: &[V
         folds: without_fold.len(),
         columns: subset.iter().zip(of_columns).enumerate().map(column).collect(),
     }
-}
-
-/// Jackknife standard error √((K − 1)/K · Σ (φ − φ̄)²) from the values without each of K folds.
-fn jackknife(without: &[f64]) -> Option<f64> {
-    let count = without.len() as f64;
-    let mean = without.iter().sum::<f64>() / count;
-    let squares: f64 = without.iter().map(|share| (share - mean).powi(2)).sum();
-    (without.len() > 1).then(|| ((count - 1.0) / count * squares).sqrt())
 }
 
 /// Search extent for estimating the cost.

@@ -85,7 +85,7 @@ impl FileModel<'_> {
         if !keys.is_empty() {
             keys = Table::new(keys)?.select_rows(&predicted.rows).into_columns();
         }
-        let classes = self.classes();
+        let classes = self.task.classes();
         let label = |row: usize| {
             let class = self.class_order.class_of(predicted.values.column(row));
             classes.get(class).cloned().unwrap_or_default()

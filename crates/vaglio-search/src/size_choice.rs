@@ -315,9 +315,12 @@ struct AtRate {
 }
 
 /// Map access with the first key already read.
-struct FromKey<A> {
-    first: Option<String>,
-    rest: A,
+#[derive(Debug)]
+pub struct FromKey<A> {
+    /// The first key; `None` for an empty map.
+    pub first: Option<String>,
+    /// Access to the first value and all later entries.
+    pub rest: A,
 }
 
 impl<'de, A: MapAccess<'de>> MapAccess<'de> for FromKey<A> {

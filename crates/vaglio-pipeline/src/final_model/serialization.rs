@@ -2,13 +2,14 @@
 
 use super::FinalModel;
 use serde::de::value::MapAccessDeserializer;
-use serde::de::{DeserializeSeed, IntoDeserializer, MapAccess, Visitor};
+use serde::de::{IntoDeserializer, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use std::fmt;
 use std::sync::Arc;
 use vaglio_core::registered::WRITTEN;
 use vaglio_core::{Criterion, Learner};
 use vaglio_report::record::Tune;
+use vaglio_search::FromKey;
 
 /// Keys that distinguish a full final model from a bare learner.
 const KEYS: &[&str] = &["learner", "criterion", "tune"];
@@ -69,32 +70,11 @@ impl<'de> Visitor<'de> for FinalModelVisitor {
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
         let first: Option<String> = map.next_key()?;
         let is_more = first.as_deref().is_some_and(|first| KEYS.contains(&first));
-        let map = MapAccessDeserializer::new(Peeked { first, rest: map });
+        let map = MapAccessDeserializer::new(FromKey { first, rest: map });
         if is_more {
             let SavedFinalModel { learner, criterion, tune } = SavedFinalModel::deserialize(map)?;
             return Ok(FinalModel { learner, criterion, tune });
         }
         Ok(FinalModel { learner: Arc::<dyn Learner>::deserialize(map)?, criterion: None, tune: None })
-    }
-}
-
-/// A map whose first key has been read.
-struct Peeked<A> {
-    first: Option<String>,
-    rest: A,
-}
-
-impl<'de, A: MapAccess<'de>> MapAccess<'de> for Peeked<A> {
-    type Error = A::Error;
-
-    fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, A::Error> {
-        match self.first.take() {
-            Some(first) => seed.deserialize(first.into_deserializer()).map(Some),
-            None => self.rest.next_key_seed(seed),
-        }
-    }
-
-    fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, A::Error> {
-        self.rest.next_value_seed(seed)
     }
 }

@@ -135,10 +135,7 @@ pub(super) fn classes_for<E: TargetValue, I: TargetDim>(task: &Task, outputs: us
         }
         Task::Regression => return Ok(Vec::new()),
         _ if is_number => return Err("the targets are classes; use the type `String`".into()),
-        Task::Binary { negative, positive } => {
-            vec![negative.clone().unwrap_or_else(|| format!("not {positive}")), positive.clone()]
-        }
-        Task::Multiclass { labels } => labels.clone(),
+        Task::Binary { .. } | Task::Multiclass { .. } => task.classes(),
     };
     let value = |label: &String| {
         E::from_label(label).ok_or_else(|| format!("the class `{label}` is no value of this type; use `String`"))

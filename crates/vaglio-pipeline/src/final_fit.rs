@@ -74,10 +74,7 @@ fn solved(design: &Design, subset: &[Feature], lambdas: &[f64], from: FitFrom) -
     let normal = normal_equations(design, subset, from);
     let reduced = OnceCell::new();
     let by_reflections = |lambda: f64| {
-        let weights = design.training_weights(&(0..design.rows()).collect::<Vec<_>>());
-        let columns: Vec<Column<'_>> = subset.iter().map(|&feature| design.columns().column(feature)).collect();
-        let ridge =
-            reduced.get_or_init(|| Ridge::from_columns(&columns, design.targets(), weights.as_deref(), intercept));
+        let ridge = reduced.get_or_init(|| reduced_ridge(design, subset, intercept));
         ridge.as_ref().map_err(|failure| *failure)?.coefficients(lambda)
     };
     coefficients_by_output(lambdas, |lambda| {
@@ -85,6 +82,17 @@ fn solved(design: &Design, subset: &[Feature], lambdas: &[f64], from: FitFrom) -
         let (weights, intercept) = refined.map_or_else(|| by_reflections(lambda), Ok).map_err(failed)?;
         Ok(Coefficients { weights, intercept })
     })
+}
+
+/// Ridge regression on some columns, with all training rows reduced to a triangle.
+pub(crate) fn reduced_ridge(
+    design: &Design,
+    features: &[Feature],
+    intercept: bool,
+) -> Result<Ridge, FactorizationError> {
+    let weights = design.training_weights(&(0..design.rows()).collect::<Vec<_>>());
+    let columns: Vec<Column<'_>> = features.iter().map(|&feature| design.columns().column(feature)).collect();
+    Ridge::from_columns(&columns, design.targets(), weights.as_deref(), intercept)
 }
 
 /// Normal equations of the chosen columns, reusing cached products. Returns `None` if: there are few rows for the

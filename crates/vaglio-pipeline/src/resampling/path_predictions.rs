@@ -2,7 +2,9 @@
 
 use super::loss_sums::TargetsAndPredictions;
 use crate::all_rows::FitFrom;
-use crate::final_fit::{coefficients_by_output, normal_equations, rescaled_coefficients, train, train_entry};
+use crate::final_fit::{
+    coefficients_by_output, normal_equations, reduced_ridge, rescaled_coefficients, train, train_entry,
+};
 use crate::preprocess::in_units;
 use ndarray::Array2;
 use std::collections::HashMap;
@@ -12,7 +14,6 @@ use vaglio_core::{
     Coefficients, Columns, Design, EntryFit, Error, Feature, Model, PathEntry, Problem, Readout, Result, TargetUnits,
     Trained, row_weights,
 };
-use vaglio_kernels::Column;
 use vaglio_kernels::linalg::FactorizationError;
 use vaglio_kernels::ridge::Ridge;
 
@@ -268,10 +269,8 @@ fn failed(failure: FactorizationError) -> Error {
 
 impl PathReduction {
     fn new(design: &Design, readout: &Readout, order: &[Feature]) -> Result<Self> {
-        let weights = design.training_weights(&(0..design.rows()).collect::<Vec<_>>());
-        let columns: Vec<Column<'_>> = order.iter().map(|&feature| design.columns().column(feature)).collect();
-        let ridge = Ridge::from_columns(&columns, design.targets(), weights.as_deref(), readout.intercept);
-        Ok(PathReduction { ridge: ridge.map_err(failed)?, place: places(order), solved: Arc::default() })
+        let ridge = reduced_ridge(design, order, readout.intercept).map_err(failed)?;
+        Ok(PathReduction { ridge, place: places(order), solved: Arc::default() })
     }
 
     /// Reduces some features, in their order.

@@ -9,12 +9,12 @@
 
 #![cfg_attr(not(feature = "parquet"), allow(dead_code))]
 
-#[cfg(feature = "parquet")]
-mod arrow_files;
-#[cfg(not(feature = "parquet"))]
-#[path = "read/arrow_stub.rs"]
-mod arrow_files;
 mod batches;
+#[cfg(feature = "parquet")]
+mod binary_formats;
+#[cfg(not(feature = "parquet"))]
+#[path = "read/binary_stub.rs"]
+mod binary_formats;
 mod bytes;
 mod cell;
 mod codecs;
@@ -27,7 +27,6 @@ mod head;
 mod inference;
 mod loaded_file;
 mod paths;
-mod precision;
 mod raw_column;
 mod reader;
 mod record_limits;
@@ -101,12 +100,6 @@ pub fn read_table(path: &Path, filter: &ColumnFilter) -> Result<Table> {
 
 fn unreadable(path: &Path, message: impl Into<Cause>) -> Error {
     Error::unreadable(path, message)
-}
-
-/// Turns the error of another crate about a file into one of ours.
-#[cfg(feature = "parquet")]
-fn failed<E: Into<Box<dyn std::error::Error + Send + Sync>>>(path: &Path) -> impl Fn(E) -> Error {
-    move |error| unreadable(path, Cause::from_error(error))
 }
 
 /// Index of each name, to look up thousands of columns.

@@ -11,7 +11,7 @@ use super::inference::{settle, type_error};
 use super::loaded_file::check_unchanged;
 use super::reader::ChunkReader;
 use super::source::Notations;
-use super::{Hint, ReadSpec, arrow_files, cell::CellSyntax, system, unreadable};
+use super::{Hint, ReadSpec, binary_formats, cell::CellSyntax, system, unreadable};
 use crate::budget::Budget;
 use crate::{ColumnProfile, TableProfile};
 use schema::TypedColumn;
@@ -59,7 +59,7 @@ fn opened(path: &Path, spec: &ReadSpec, budget: Budget) -> Option<Box<dyn ChunkR
         FileKind::Text => TextRows::new(path, start, spec, budget).map(|rows| Box::new(rows) as _),
         FileKind::Sparse(_) => None,
         _ if start.codec.is_some() => None,
-        kind => arrow_files::chunks(path, kind, budget),
+        kind => binary_formats::chunks(path, kind, budget),
     }
 }
 
@@ -75,19 +75,19 @@ impl Batches {
         check_encoding(spec)?;
         let Some(before) = std::fs::metadata(path).ok().filter(Metadata::is_file) else { return Ok(None) };
         let Some(reader) = opened(path, spec, Budget::for_machine()) else { return Ok(None) };
-        let Some(rules) = reader.file().rules(spec) else { return Ok(None) };
+        let Some(rules) = reader.header().rules(spec) else { return Ok(None) };
         let (path, known, gathered, notations) = (path.to_owned(), Vec::new(), Vec::new(), Notations::new());
         Ok(Some(Batches { path, reader, before, rules, known, gathered, notations, most: 1, first: 0 }))
     }
 
     /// Names of the columns, in file order.
     pub fn names(&self) -> &[String] {
-        self.reader.file().names()
+        &self.reader.header().names
     }
 
     /// Whether the file format gives the column types.
     pub fn is_typed(&self) -> bool {
-        self.reader.file().is_typed()
+        self.reader.header().is_typed()
     }
 
     /// Starts reading `columns` in batches of at most `rows` rows. The columns `gathered` are collected meanwhile, for
@@ -191,7 +191,7 @@ impl Batches {
         let mut table = Vec::new();
         for (name, column) in self.gathered {
             let Some(column) = column else { continue };
-            let hint = self.reader.file().hint(&name, hint(&name));
+            let hint = self.reader.header().hint(&name, hint(&name));
             let rules = self.rules.like(&name, self.notations.get(&name).copied());
             let settled = settle(&name, column, hint, &rules).transpose().ok_or_else(|| type_error(&name))?;
             let (cells, found) = settled.map_err(|fault| fault_error(&name, fault, &profile))?;

@@ -4,8 +4,7 @@ use super::cell::{CellSyntax, plain};
 use super::column_builder::{ColumnBuilder, NumberColumn, RawColumn};
 use super::dialect::{CellLayout, Dialect};
 use super::inference::nearly_all;
-use super::precision::Singles;
-use super::reader::FileReader;
+use super::reader::{CellFormat, FileHeader, FileReader, WantedColumn};
 use super::record_limits::RecordLimitReader;
 use super::records::{RecordFault, RecordFaultKind, RecordReader};
 use super::{checked_names, places, unreadable};
@@ -24,17 +23,12 @@ pub(super) struct CsvFile {
     path: PathBuf,
     text: String,
     dialect: Dialect,
-    delimiter: Delimiter,
     /// Hash of the original text, if it was converted.
     digest: Option<Hash>,
     /// Byte offset of the first row.
     body: usize,
-    names: Vec<String>,
-    /// Columns that carry no information about the rows, with the reason.
-    aside: Vec<(String, &'static str)>,
-    comma: bool,
+    header: FileHeader,
     sample: Vec<Vec<String>>,
-    singles: Singles,
 }
 
 /// Rows by which columns are judged before all are read.
@@ -90,70 +84,15 @@ impl CsvFile {
         if !sample.is_empty() && sample.iter().all(|row| row.len() == names.len() + 1) {
             names.insert(0, String::new());
         }
-        let (path_of, aside) = (path.to_owned(), Vec::new());
-        let mut sheet = CsvFile {
-            path: path_of,
-            text,
-            dialect,
-            delimiter,
-            digest,
-            body,
-            names,
-            aside,
-            comma: false,
-            sample,
-            singles: Singles::default(),
-        };
-        sheet.name();
-        sheet.names = checked_names(path, std::mem::take(&mut sheet.names))?;
-        sheet.comma = match spec.decimal {
-            Decimal::Auto => sheet.has_decimal_commas(spec),
+        let (names, aside) = named(names, &sample);
+        let names = checked_names(path, names)?;
+        let comma = match spec.decimal {
+            Decimal::Auto => has_decimal_commas(&names, &sample, dialect, spec),
             Decimal::Point => false,
             Decimal::Comma => true,
         };
-        Ok(sheet)
-    }
-
-    /// Names columns without a name.
-    fn name(&mut self) {
-        for index in 0..self.names.len() {
-            if !self.names[index].is_empty() {
-                continue;
-            }
-            let cells: Vec<&str> = self.sample.iter().filter_map(|row| row.get(index)).map(String::as_str).collect();
-            let numbers: Option<Vec<i64>> = cells.iter().map(|cell| cell.parse().ok()).collect();
-            let runs = numbers.is_some_and(|numbers| numbers.windows(2).all(|pair| pair[1] == pair[0] + 1));
-            let differ = || cells.iter().collect::<std::collections::HashSet<_>>().len() == cells.len();
-            let (word, why) = match () {
-                () if cells.iter().all(|cell| cell.is_empty()) => (format!("column_{}", index + 1), Some(EMPTY)),
-                () if runs || (index == 0 && differ()) => ("index".to_owned(), Some(INDEX)),
-                () => (format!("column_{}", index + 1), None),
-            };
-            let mut name = word.clone();
-            for number in 2.. {
-                if !self.names.contains(&name) {
-                    break;
-                }
-                name = format!("{word}_{number}");
-            }
-            self.aside.extend(why.map(|why| (name.clone(), why)));
-            self.names[index] = name;
-        }
-    }
-
-    /// Whether a column shows that the decimal mark is a comma: nearly all its cells are numbers only then, and some
-    /// comma does not separate thousands.
-    fn has_decimal_commas(&self, spec: &ReadSpec) -> bool {
-        let rules = CellSyntax::new(spec).with_comma(false);
-        // With semicolons as delimiters, `1,234` has decimals.
-        let is_decimal = |cell: &str| self.dialect.delimiter == b';' || rules.dressed(cell).is_none();
-        (0..self.names.len()).any(|index| {
-            let cells = self.sample.iter().filter_map(|row| row.get(index)).map(String::as_str);
-            let own = rules.column(&self.names[index]);
-            let cells: Vec<&str> = cells.filter(|cell| !own.is_missing(cell)).collect();
-            let numbers = || cells.iter().filter(|cell| plain(cell, true).is_some());
-            nearly_all(numbers().count(), cells.len()) && numbers().any(|cell| cell.contains(',') && is_decimal(cell))
-        })
+        let header = FileHeader { names, aside, cells: CellFormat::Text { delimiter, comma } };
+        Ok(CsvFile { path: path.to_owned(), text, dialect, digest, body, header, sample })
     }
 
     /// Whether there were enough rows to judge columns by.
@@ -163,7 +102,7 @@ impl CsvFile {
 
     /// First cells of a column.
     pub fn sample(&self, name: &str) -> Vec<&str> {
-        let index = self.names.iter().position(|other| other == name).unwrap_or(usize::MAX);
+        let index = self.header.names.iter().position(|other| other == name).unwrap_or(usize::MAX);
         self.sample.iter().filter_map(|row| row.get(index)).map(String::as_str).collect()
     }
 
@@ -221,68 +160,42 @@ impl CsvFile {
 }
 
 impl FileReader for CsvFile {
-    fn names(&self) -> &[String] {
-        &self.names
-    }
-
-    fn aside(&self) -> &[(String, &'static str)] {
-        &self.aside
-    }
-
-    fn is_typed(&self) -> bool {
-        false
-    }
-
-    fn rules(&self, spec: &ReadSpec) -> Option<CellSyntax> {
-        Some(CellSyntax::new(spec).with_comma(self.comma))
-    }
-
-    fn detected(&self, spec: &ReadSpec) -> ReadSpec {
-        let decimal = if self.comma { Decimal::Comma } else { Decimal::Point };
-        ReadSpec { delimiter: self.delimiter, decimal, ..spec.clone() }
+    fn header(&self) -> &FileHeader {
+        &self.header
     }
 
     /// Whether each column's first cells are numbers.
     fn look_like_numbers(&self, names: &[&str], rules: &CellSyntax) -> Vec<bool> {
-        let places = places(&self.names);
+        let places = places(&self.header.names);
         let of_column = |index: usize, rules: &CellSyntax| {
             self.sample.iter().all(|row| row.get(index).is_none_or(|cell| rules.number(cell).is_some()))
         };
         names.iter().map(|name| places.get(name).is_some_and(|&index| of_column(index, rules.column(name)))).collect()
     }
 
-    fn store_in_single(&mut self, columns: &Singles) {
-        self.singles = columns.clone();
-    }
-
     fn digest(&self) -> Result<Hash> {
         Ok(self.digest.unwrap_or_else(|| hash(self.bytes())))
     }
 
-    fn read(
-        &self,
-        names: &[&str],
-        as_numbers: &[bool],
-        rules: &CellSyntax,
-        budget: Budget,
-    ) -> Result<Vec<ColumnBuilder>> {
-        let places = places(&self.names);
-        let of_name = |name: &&str| (places.get(name).copied(), rules.column(name));
-        let sources: Vec<(Option<usize>, &CellSyntax)> = names.iter().map(of_name).collect();
+    fn read(&self, wanted: &[WantedColumn<'_>], rules: &CellSyntax, budget: Budget) -> Result<Vec<ColumnBuilder>> {
+        let names = &self.header.names;
+        let places = places(names);
+        let source = |column: &WantedColumn<'_>| (places.get(column.name).copied(), rules.column(column.name));
+        let sources: Vec<(Option<usize>, &CellSyntax)> = wanted.iter().map(source).collect();
         let parts = self.parts();
         let empty = || -> Vec<ColumnBuilder> {
-            let of = |(name, numbers): (&&str, &bool)| match numbers {
-                true => ColumnBuilder::Numbers(NumberColumn::default().in_single(self.singles.has(name))),
+            let of = |column: &WantedColumn<'_>| match column.as_numbers {
+                true => ColumnBuilder::Numbers(NumberColumn::default().in_single(column.is_single)),
                 false => ColumnBuilder::Raw(RawColumn::default()),
             };
-            names.iter().zip(as_numbers).map(of).collect()
+            wanted.iter().map(of).collect()
         };
         let held = || budget.held(self.path.display(), "leave columns out by data.exclude, or raise the limit");
         let read = |part: &Range<usize>| {
             let mut columns = empty();
             let first_check = if part.len() > SMALL { 0 } else { usize::MAX };
             let mut records = RecordReader::new(self.dialect, &self.bytes()[part.clone()], first_check);
-            let rows = records.read(usize::MAX, &self.names, held, |record| {
+            let rows = records.read(usize::MAX, names, held, |record| {
                 for (column, (index, rules)) in columns.iter_mut().zip(&sources) {
                     column.push(index.and_then(|index| record.get(index)).unwrap_or_default(), rules);
                 }
@@ -306,6 +219,50 @@ impl FileReader for CsvFile {
         }
         Ok(all)
     }
+}
+
+/// Names columns without a name. Also returns those that carry no information about the rows, with the reason.
+fn named(mut names: Vec<String>, sample: &[Vec<String>]) -> (Vec<String>, Vec<(String, &'static str)>) {
+    let mut aside = Vec::new();
+    for index in 0..names.len() {
+        if !names[index].is_empty() {
+            continue;
+        }
+        let cells: Vec<&str> = sample.iter().filter_map(|row| row.get(index)).map(String::as_str).collect();
+        let numbers: Option<Vec<i64>> = cells.iter().map(|cell| cell.parse().ok()).collect();
+        let runs = numbers.is_some_and(|numbers| numbers.windows(2).all(|pair| pair[1] == pair[0] + 1));
+        let differ = || cells.iter().collect::<std::collections::HashSet<_>>().len() == cells.len();
+        let (word, why) = match () {
+            () if cells.iter().all(|cell| cell.is_empty()) => (format!("column_{}", index + 1), Some(EMPTY)),
+            () if runs || (index == 0 && differ()) => ("index".to_owned(), Some(INDEX)),
+            () => (format!("column_{}", index + 1), None),
+        };
+        let mut name = word.clone();
+        for number in 2.. {
+            if !names.contains(&name) {
+                break;
+            }
+            name = format!("{word}_{number}");
+        }
+        aside.extend(why.map(|why| (name.clone(), why)));
+        names[index] = name;
+    }
+    (names, aside)
+}
+
+/// Whether a column shows that the decimal mark is a comma: nearly all its cells are numbers only then, and some comma
+/// does not separate thousands.
+fn has_decimal_commas(names: &[String], sample: &[Vec<String>], dialect: Dialect, spec: &ReadSpec) -> bool {
+    let rules = CellSyntax::new(spec).with_comma(false);
+    // With semicolons as delimiters, `1,234` has decimals.
+    let is_decimal = |cell: &str| dialect.delimiter == b';' || rules.dressed(cell).is_none();
+    names.iter().enumerate().any(|(index, name)| {
+        let cells = sample.iter().filter_map(|row| row.get(index)).map(String::as_str);
+        let own = rules.column(name);
+        let cells: Vec<&str> = cells.filter(|cell| !own.is_missing(cell)).collect();
+        let numbers = || cells.iter().filter(|cell| plain(cell, true).is_some());
+        nearly_all(numbers().count(), cells.len()) && numbers().any(|cell| cell.contains(',') && is_decimal(cell))
+    })
 }
 
 /// Checks the memory limit for the header's names, and for the cells by which columns are judged.

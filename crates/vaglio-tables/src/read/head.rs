@@ -1,5 +1,6 @@
 //! Sampling the beginning of a file, to judge it before it is read.
 
+use super::binary_formats::decoder;
 use super::bytes::{FileKind, is_utf8, kind};
 use super::codecs::Codec;
 use crate::ReadSpec;
@@ -75,7 +76,7 @@ impl FileStart {
         let mut file = BufReader::with_capacity(1 << 16, file);
         let codec = Codec::from_magic(file.fill_buf().ok()?);
         let rest: Box<dyn Read + Send> = match codec {
-            Some(codec) => codec.decoder(file).ok()?,
+            Some(codec) => decoder(codec, file).ok()?,
             None => Box::new(file),
         };
         Some(FileStart { bytes: Vec::new(), codec, is_whole: false, rest, taken })

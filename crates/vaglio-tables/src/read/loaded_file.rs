@@ -1,5 +1,6 @@
 //! Loading of files: read once, checked for changes, decompressed, within the memory limit.
 
+use super::binary_formats::decoder;
 use super::bytes::{FileKind, kind};
 use super::codecs::Codec;
 use super::record_limits::LineWatch;
@@ -107,7 +108,7 @@ fn room(bytes: &mut Vec<u8>, more: usize, budget: Budget, what: &dyn Fn() -> Str
 fn decompressed(path: &Path, bytes: &[u8], budget: Budget) -> Result<Option<Vec<u8>>> {
     let failed = |error: std::io::Error| unreadable(path, Cause::after("it cannot be decompressed", error));
     let Some(codec) = Codec::from_magic(bytes) else { return Ok(None) };
-    grown(path, codec.decoder(bytes).map_err(failed)?, 0, budget, failed).map(Some)
+    grown(path, decoder(codec, bytes).map_err(failed)?, 0, budget, failed).map(Some)
 }
 
 #[cfg(test)]

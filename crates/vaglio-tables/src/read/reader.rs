@@ -4,47 +4,82 @@ use super::cell::CellSyntax;
 use super::column_builder::ColumnBuilder;
 use super::digest::HashSteps;
 use super::inference::Hint;
-use super::precision::Singles;
-use crate::ReadSpec;
 use crate::budget::Budget;
+use crate::{Decimal, Delimiter, ReadSpec};
+use std::collections::HashSet;
 use std::fmt::Debug;
-use vaglio_core::{Error, Result};
+use vaglio_core::Result;
 
-/// A file of a table: its header is known, its rows are read on demand.
-pub(super) trait FileReader: Debug + Send + Sync {
+/// Header of a file.
+#[derive(Debug)]
+pub(super) struct FileHeader {
     /// Names of the columns.
-    fn names(&self) -> &[String];
-
+    pub names: Vec<String>,
     /// Columns that are read only on request, with the reason.
-    fn aside(&self) -> &[(String, &'static str)] {
-        &[]
-    }
+    pub aside: Vec<(String, &'static str)>,
+    pub cells: CellFormat,
+}
 
+/// Format of a file's cells, as far as it was detected.
+#[derive(Debug)]
+pub(super) enum CellFormat {
+    /// Text with this delimiter and decimal commas or points.
+    Text { delimiter: Delimiter, comma: bool },
+    /// Cells of known types, with the names of the text columns.
+    Typed(HashSet<String>),
+    /// Sparse numbers, with the index of svmlight's first column; there a missing column is all zeros.
+    Sparse(Option<u32>),
+}
+
+impl FileHeader {
     /// Whether the format gives the column types.
-    fn is_typed(&self) -> bool {
-        true
-    }
-
-    /// Whether a column holds text by the format.
-    fn is_text(&self, _name: &str) -> bool {
-        false
+    pub fn is_typed(&self) -> bool {
+        !matches!(self.cells, CellFormat::Text { .. })
     }
 
     /// Hint for a column, including its type by the format.
-    fn hint(&self, name: &str, hint: Hint) -> Hint {
-        match hint {
-            Hint::Auto | Hint::Target | Hint::Label if self.is_text(name) => Hint::Stored,
-            known => known,
+    pub fn hint(&self, name: &str, hint: Hint) -> Hint {
+        match (&self.cells, hint) {
+            (CellFormat::Typed(texts), Hint::Auto | Hint::Target | Hint::Label) if texts.contains(name) => Hint::Stored,
+            _ => hint,
         }
     }
 
     /// Rules for parsing text cells; `None` if the format has numbers only.
-    fn rules(&self, spec: &ReadSpec) -> Option<CellSyntax>;
+    pub fn rules(&self, spec: &ReadSpec) -> Option<CellSyntax> {
+        match self.cells {
+            CellFormat::Text { comma, .. } => Some(CellSyntax::new(spec).with_comma(comma)),
+            CellFormat::Typed(_) => Some(CellSyntax::stored(spec)),
+            CellFormat::Sparse(_) => None,
+        }
+    }
 
     /// Fills in the settings that were detected.
-    fn detected(&self, spec: &ReadSpec) -> ReadSpec {
-        spec.clone()
+    pub fn detected(&self, spec: &ReadSpec) -> ReadSpec {
+        match self.cells {
+            CellFormat::Text { delimiter, comma } => {
+                let decimal = if comma { Decimal::Comma } else { Decimal::Point };
+                ReadSpec { delimiter, decimal, ..spec.clone() }
+            }
+            CellFormat::Typed(_) => spec.clone(),
+            CellFormat::Sparse(first_index) => ReadSpec { first_index, ..spec.clone() },
+        }
     }
+}
+
+/// A column to read.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct WantedColumn<'n> {
+    pub name: &'n str,
+    /// Whether text is read as numbers while its cells are numbers.
+    pub as_numbers: bool,
+    /// Whether numbers are stored in single precision.
+    pub is_single: bool,
+}
+
+/// A file of a table: its header is known, its rows are read on demand.
+pub(super) trait FileReader: Debug + Send + Sync {
+    fn header(&self) -> &FileHeader;
 
     /// Whether each of these columns looks numeric.
     fn look_like_numbers(&self, names: &[&str], _rules: &CellSyntax) -> Vec<bool> {
@@ -54,42 +89,27 @@ pub(super) trait FileReader: Debug + Send + Sync {
     /// Adds columns of zeros with these names, if the format omits columns that are all 0.
     fn widen(&mut self, _names: &[&str]) {}
 
-    /// Stores numbers in single precision while they are read.
-    fn store_in_single(&mut self, _columns: &Singles) {}
-
     /// Hash of the file. Cost O(bytes).
     ///
     /// # Errors
     /// Fails if a file on disk cannot be read or was modified since it was opened.
-    fn digest(&self) -> Result<blake3::Hash> {
-        Err(Error::Shape("the format keeps no bytes to hash".into()))
-    }
+    fn digest(&self) -> Result<blake3::Hash>;
 
-    /// Hashes a file on disk from now on while it is read.
-    fn hash_along(&self) {}
-
-    /// Steps of hashing a file on disk.
+    /// Steps of hashing a file on disk, to be taken after it is read.
     fn hash_steps(&self) -> Option<HashSteps> {
         None
     }
 
-    /// Reads columns by name, as numbers or text if the format leaves it open. Cost O(bytes), on all threads.
+    /// Reads columns. Cost O(bytes), on all threads.
     ///
     /// # Errors
     /// Fails for a damaged file, a ragged row, and a column of an unsupported type.
-    fn read(
-        &self,
-        names: &[&str],
-        as_numbers: &[bool],
-        rules: &CellSyntax,
-        budget: Budget,
-    ) -> Result<Vec<ColumnBuilder>>;
+    fn read(&self, wanted: &[WantedColumn<'_>], rules: &CellSyntax, budget: Budget) -> Result<Vec<ColumnBuilder>>;
 }
 
 /// Rows of a file, read in chunks.
 pub(super) trait ChunkReader: Send {
-    /// The file; only its header is used.
-    fn file(&self) -> &dyn FileReader;
+    fn header(&self) -> &FileHeader;
 
     /// First cells of a column, for inferring its type; `None` if the format gives the type.
     fn first_cells(&self, _name: &str) -> Option<Vec<&str>> {

@@ -2,6 +2,7 @@
 
 use super::cell::CellSyntax;
 use super::column_builder::ColumnBuilder;
+use super::reader::WantedColumn;
 use super::source::RowsOfFiles;
 use super::table_file::{ReadOptions, TableFile};
 use super::unreadable;
@@ -60,44 +61,45 @@ impl SideFile {
 
     /// Rules for parsing the cells of the file.
     pub fn rules(&self, spec: &ReadSpec) -> CellSyntax {
-        let reader = &self.file.reader;
-        reader.rules(spec).filter(|_| !reader.is_typed()).unwrap_or_else(|| CellSyntax::new(spec))
+        let header = self.file.reader.header();
+        header.rules(spec).filter(|_| !header.is_typed()).unwrap_or_else(|| CellSyntax::new(spec))
     }
 
     /// Sets in `all` whether each column of the file looks numeric; entries of other columns stay.
     pub fn looks_like_numbers(&self, names: &[&str], rules: &CellSyntax, all: &mut [bool]) {
-        for (name, looks) in names.iter().zip(all).filter(|_| !self.file.reader.is_typed()) {
+        for (name, looks) in names.iter().zip(all).filter(|_| !self.file.reader.header().is_typed()) {
             if let Some(own) = self.own(name) {
                 *looks = self.file.reader.look_like_numbers(&[own], rules.column(name))[0];
             }
         }
     }
 
-    /// Reads columns of the file and, by `of_data`, columns of the data, in the order of `names`.
+    /// Reads columns of the file and, by `of_data`, columns of the data, in the order of `wanted`.
     ///
     /// # Errors
     /// Fails if the numbers of rows differ, and forwards errors of reading both.
     pub fn grow(
         &self,
-        names: &[&str],
-        as_numbers: &[bool],
+        wanted: &[WantedColumn<'_>],
         rules: &CellSyntax,
         budget: Budget,
-        of_data: impl FnOnce(&[&str], &[bool]) -> Result<(Vec<ColumnBuilder>, RowsOfFiles)>,
+        of_data: impl FnOnce(&[WantedColumn<'_>]) -> Result<(Vec<ColumnBuilder>, RowsOfFiles)>,
     ) -> Result<(Vec<ColumnBuilder>, RowsOfFiles)> {
-        let all = || names.iter().copied().zip(as_numbers.iter().copied());
-        let (own, numbers): (Vec<&str>, Vec<bool>) =
-            all().filter_map(|(name, as_number)| Some((self.own(name)?, as_number))).unzip();
-        let (others, as_numbers): (Vec<&str>, Vec<bool>) = all().filter(|(name, _)| self.own(name).is_none()).unzip();
-        let (columns, files) = of_data(&others, &as_numbers)?;
+        let is_own = |column: &WantedColumn<'_>| self.own(column.name).is_some();
+        let (mut own, others): (Vec<WantedColumn<'_>>, Vec<WantedColumn<'_>>) =
+            wanted.iter().copied().partition(|c| is_own(c));
+        let (columns, files) = of_data(&others)?;
         let rows: usize = files.iter().map(|(_, rows)| *rows).sum();
-        let (beside, of_beside) = self.file.read(&own, &numbers, rules, budget)?;
+        for column in &mut own {
+            (column.name, column.is_single) = (self.own(column.name).unwrap_or(column.name), false);
+        }
+        let (beside, of_beside) = self.file.read(&own, rules, budget)?;
         if rows != of_beside && !own.is_empty() {
             let path = &self.file.path;
             return Err(unreadable(path, format!("it has {of_beside} rows, and the data beside it have {rows}")));
         }
         let (mut columns, mut beside) = (columns.into_iter(), beside.into_iter());
-        let next = |name: &&str| if self.own(name).is_some() { beside.next() } else { columns.next() };
-        Ok((names.iter().filter_map(next).collect(), files))
+        let next = |column: &WantedColumn<'_>| if is_own(column) { beside.next() } else { columns.next() };
+        Ok((wanted.iter().filter_map(next).collect(), files))
     }
 }

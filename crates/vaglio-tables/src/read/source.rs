@@ -7,13 +7,14 @@ use super::digest::{Digest, HashSteps, written};
 use super::fault::{InvalidCell, fault_error};
 use super::head::share;
 use super::inference::{Hint, Outcome, settle, type_error};
+use super::reader::WantedColumn;
 use super::side_file::{IS_BESIDE, SideFile};
 use super::table_file::{ReadOptions, TableFile};
 use super::{ColumnFilter, paths, unreadable};
 use crate::budget::Budget;
 use crate::{ColumnProfile, Notation, ReadSpec, TableProfile};
 use rayon::prelude::*;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use vaglio_core::{Cells, Error, Result, Table};
 
@@ -27,6 +28,8 @@ pub struct TableSource {
     budget: Budget,
     /// A file with additional columns for the rows, such as targets.
     beside: Option<SideFile>,
+    /// Columns stored in doubles, if the others are stored in single precision.
+    doubles: Option<HashSet<String>>,
 }
 
 /// Columns to read, and what is known of them.
@@ -114,8 +117,8 @@ impl TableSource {
     /// A table of files with the same columns.
     pub(super) fn from_files(parts: Vec<TableFile>, spec: &ReadSpec, budget: Budget) -> Self {
         let names = parts.first().map_or_else(Vec::new, TableFile::names);
-        let aside = parts.first().map_or_else(Vec::new, |first| first.reader.aside().to_vec());
-        TableSource { parts, names, aside, spec: spec.clone(), budget, beside: None }
+        let aside = parts.first().map_or_else(Vec::new, |first| first.reader.header().aside.clone());
+        TableSource { parts, names, aside, spec: spec.clone(), budget, beside: None, doubles: None }
     }
 
     /// Adds columns of zeros with these names, if a file's format omits columns that are all 0, such as svmlight's last
@@ -128,6 +131,13 @@ impl TableSource {
             self.names = first.names();
         }
         self
+    }
+
+    /// Stores numbers in single precision while they are read, four bytes instead of eight; columns in `but` and sparse
+    /// files stay in doubles.
+    #[must_use]
+    pub fn in_single(self, but: &HashSet<String>) -> Self {
+        TableSource { doubles: Some(but.clone()), ..self }
     }
 
     /// Adds a file with additional columns for the same rows, which are read on request. If the table already has a
@@ -163,12 +173,12 @@ impl TableSource {
 
     /// Whether the format of the first file gives the column types.
     pub fn is_typed(&self) -> bool {
-        self.parts.first().is_none_or(|part| part.reader.is_typed())
+        self.parts.first().is_none_or(|part| part.reader.header().is_typed())
     }
 
     /// The settings with everything detected in the first file filled in.
     pub fn settled(&self) -> ReadSpec {
-        self.parts.first().map_or_else(|| self.spec.clone(), |part| part.reader.detected(&self.spec))
+        self.parts.first().map_or_else(|| self.spec.clone(), |part| part.reader.header().detected(&self.spec))
     }
 
     /// Estimated number of all rows divided by the rows read; `None` if all were read.
@@ -220,14 +230,11 @@ impl TableSource {
     /// # Errors
     /// Returns the errors of [`TableSource::read`] and [`TableSource::digest`].
     pub fn read_and_hash(&self, wanted: &ReadRequest) -> Result<(Table, TableProfile, Digest)> {
-        if rayon::current_num_threads() > 1
-            && let Some(files) = self.hash_steps()
-        {
+        // With one thread, the steps hash what is read meanwhile.
+        let files = self.hash_steps();
+        if let Some(files) = files.filter(|_| rayon::current_num_threads() > 1) {
             let (table, profile) = self.read(wanted)?;
             return Ok((table, profile, Digest::in_background(files)));
-        }
-        if rayon::current_num_threads() == 1 {
-            self.parts.iter().for_each(|part| part.reader.hash_along());
         }
         let (read, written) = rayon::join(|| self.read(wanted), || self.digest());
         let (table, profile) = read?;
@@ -249,12 +256,14 @@ impl TableSource {
         let of_column = |name: &str| rules.like(name, wanted.notations.get(name).copied());
         let hint = |name: &&str| {
             let hint = wanted.hints.get(*name).copied().unwrap_or_default();
-            self.parts.first().map_or(hint, |part| part.reader.hint(name, hint))
+            self.parts.first().map_or(hint, |part| part.reader.header().hint(name, hint))
         };
         let hints: Vec<Hint> = names.iter().map(hint).collect();
         let look = self.look_like_numbers(&names, &rules);
-        let as_numbers: Vec<bool> = look.iter().zip(&hints).map(|(look, hint)| *look && !hint.wants_text()).collect();
-        let (columns, files) = self.grow(&names, &as_numbers, &rules)?;
+        let looks = names.iter().zip(&look).zip(&hints);
+        let wanted_columns: Vec<WantedColumn<'_>> =
+            looks.map(|((name, look), hint)| self.wanted(name, *look && !hint.wants_text())).collect();
+        let (columns, files) = self.grow(&wanted_columns, &rules)?;
         self.check_texts(&columns)?;
         let settled: Vec<Outcome> = names
             .par_iter()
@@ -264,10 +273,11 @@ impl TableSource {
             .collect();
         // Columns whose first rows were numbers by chance are read again as text.
         let is_text = |(_, outcome): &(&&str, &Outcome)| matches!(outcome, Ok(None));
-        let again: Vec<&str> = names.iter().zip(&settled).filter(is_text).map(|(name, _)| *name).collect();
+        let again: Vec<WantedColumn<'_>> =
+            names.iter().zip(&settled).filter(is_text).map(|(name, _)| self.wanted(name, false)).collect();
         let texts = match again.is_empty() {
             true => Vec::new(),
-            false => self.grow(&again, &vec![false; again.len()], &rules)?.0,
+            false => self.grow(&again, &rules)?.0,
         };
         self.check_texts(&texts)?;
         let mut texts = texts.into_iter();
@@ -282,6 +292,11 @@ impl TableSource {
         Ok((out, files))
     }
 
+    fn wanted<'n>(&self, name: &'n str, as_numbers: bool) -> WantedColumn<'n> {
+        let is_single = self.doubles.as_ref().is_some_and(|doubles| !doubles.contains(name));
+        WantedColumn { name, as_numbers, is_single }
+    }
+
     /// Rejects text columns whose separate strings would exceed the memory limit.
     fn check_texts(&self, columns: &[ColumnBuilder]) -> Result<()> {
         let bytes: f64 = columns.iter().map(ColumnBuilder::bytes_as_text).sum();
@@ -291,7 +306,7 @@ impl TableSource {
 
     /// Rules for parsing cells, by the first file, or by the additional one if the first has none.
     fn rules(&self) -> CellSyntax {
-        let own = self.parts.first().and_then(|part| part.reader.rules(&self.spec));
+        let own = self.parts.first().and_then(|part| part.reader.header().rules(&self.spec));
         let beside =
             || self.beside.as_ref().map_or_else(|| CellSyntax::new(&self.spec), |beside| beside.rules(&self.spec));
         own.unwrap_or_else(beside)
@@ -311,35 +326,23 @@ impl TableSource {
     }
 
     /// Concatenates the columns of all files, with each file's number of rows.
-    fn grow(
-        &self,
-        names: &[&str],
-        as_numbers: &[bool],
-        rules: &CellSyntax,
-    ) -> Result<(Vec<ColumnBuilder>, RowsOfFiles)> {
+    fn grow(&self, wanted: &[WantedColumn<'_>], rules: &CellSyntax) -> Result<(Vec<ColumnBuilder>, RowsOfFiles)> {
         match &self.beside {
-            None => self.grow_parts(names, as_numbers, rules),
-            Some(beside) => beside.grow(names, as_numbers, rules, self.budget, |names, as_numbers| {
-                self.grow_parts(names, as_numbers, rules)
-            }),
+            None => self.grow_parts(wanted, rules),
+            Some(beside) => beside.grow(wanted, rules, self.budget, |wanted| self.grow_parts(wanted, rules)),
         }
     }
 
-    fn grow_parts(
-        &self,
-        names: &[&str],
-        as_numbers: &[bool],
-        rules: &CellSyntax,
-    ) -> Result<(Vec<ColumnBuilder>, RowsOfFiles)> {
+    fn grow_parts(&self, wanted: &[WantedColumn<'_>], rules: &CellSyntax) -> Result<(Vec<ColumnBuilder>, RowsOfFiles)> {
         let (mut all, mut files) = (Vec::new(), RowsOfFiles::new());
         for part in &self.parts {
-            let (columns, rows) = part.read(names, as_numbers, rules, self.budget)?;
+            let (columns, rows) = part.read(wanted, rules, self.budget)?;
             files.push((part.path.clone(), rows));
             if files.len() == 1 {
                 all = columns;
                 continue;
             }
-            for ((name, column), more) in names.iter().zip(&mut all).zip(columns) {
+            for ((WantedColumn { name, .. }, column), more) in wanted.iter().zip(&mut all).zip(columns) {
                 if !column.append(more) {
                     let message =
                         format!("column `{name}` is of another type than in {}", self.parts[0].path.display());

@@ -4,21 +4,16 @@
 //! missing cell; duplicate entries are added up if the format says so.
 
 mod matrix_market;
-#[cfg(feature = "parquet")]
-mod npz;
-#[cfg(not(feature = "parquet"))]
-#[path = "sparse_files/npz_stub.rs"]
-mod npz;
 mod svmlight;
 #[cfg(test)]
 mod tests;
 
+use super::binary_formats;
 use super::cell::CellSyntax;
 use super::column_builder::{ColumnBuilder, NumberColumn, RawColumn};
-use super::reader::FileReader;
+use super::reader::{CellFormat, FileHeader, FileReader, WantedColumn};
 use super::table_file::ReadOptions;
 use super::{places, system, unreadable};
-use crate::ReadSpec;
 use crate::budget::Budget;
 use std::path::{Path, PathBuf};
 use vaglio_core::{Error, Result, SparseNumbers};
@@ -47,16 +42,12 @@ impl SparseFormat {
 #[derive(Debug)]
 pub(super) struct SparseTable {
     path: PathBuf,
-    /// Names of the columns, text columns last.
-    names: Vec<String>,
-    /// Columns read only on request, with the reason.
-    aside: Vec<(String, &'static str)>,
+    /// Header, with text columns last.
+    header: FileHeader,
     columns: Vec<SparseNumbers>,
     /// Columns with every cell written: svmlight's labels and queries.
     written: Vec<RawColumn>,
     rows: usize,
-    /// Index of svmlight's first column; in such a table a missing column is all zeros.
-    first_index: Option<u32>,
 }
 
 /// Names of the columns of svmlight's labels and queries.
@@ -64,7 +55,7 @@ const LABEL: &str = "target";
 const QUERY: &str = "qid";
 const IS_QUERY: &str = "it says which query a row belongs to; to keep these together name it in data.groups";
 /// Remedy for a table that is too large.
-const SMALLER: &str = "read a smaller file, or raise the limit";
+pub(super) const SMALLER: &str = "read a smaller file, or raise the limit";
 
 impl SparseTable {
     /// Parses the bytes of a file. Cost O(bytes + columns).
@@ -76,7 +67,7 @@ impl SparseTable {
         match format {
             SparseFormat::Svmlight => svmlight::read(path, bytes, how.spec.first_index, budget),
             SparseFormat::MatrixMarket => SparseTable::unnamed(path, matrix_market::read(path, bytes, budget)?, budget),
-            SparseFormat::Npz => SparseTable::unnamed(path, npz::read(path, bytes, budget)?, budget),
+            SparseFormat::Npz => SparseTable::unnamed(path, binary_formats::npz(path, bytes, budget)?, budget),
         }
     }
 
@@ -89,62 +80,55 @@ impl SparseTable {
         };
         let rows = entries.shape[0];
         let columns = entries.columns(path, &names, budget)?;
-        let (path, aside, written) = (path.to_owned(), Vec::new(), Vec::new());
-        Ok(SparseTable { path, names, aside, columns, written, rows, first_index: None })
+        let header = FileHeader { names, aside: Vec::new(), cells: CellFormat::Sparse(None) };
+        Ok(SparseTable { path: path.to_owned(), header, columns, written: Vec::new(), rows })
     }
 }
 
 impl FileReader for SparseTable {
-    fn names(&self) -> &[String] {
-        &self.names
+    fn header(&self) -> &FileHeader {
+        &self.header
     }
 
-    fn aside(&self) -> &[(String, &'static str)] {
-        &self.aside
-    }
-
-    fn rules(&self, _spec: &ReadSpec) -> Option<CellSyntax> {
-        None
-    }
-
-    fn detected(&self, spec: &ReadSpec) -> ReadSpec {
-        ReadSpec { first_index: self.first_index, ..spec.clone() }
+    fn digest(&self) -> Result<blake3::Hash> {
+        Err(Error::Shape("the format keeps no bytes to hash".into()))
     }
 
     fn widen(&mut self, names: &[&str]) {
-        match self.first_index {
-            None => return,
-            Some(1) if names.contains(&"x0") => warn_of_base(&self.path),
-            Some(_) => {}
+        match self.header.cells {
+            CellFormat::Sparse(Some(1)) if names.contains(&"x0") => warn_of_base(&self.path),
+            CellFormat::Sparse(Some(_)) => {}
+            _ => return,
         }
         let number = |name: &str| name.strip_prefix('x')?.parse::<u32>().ok().filter(|k| numbered(*k as usize) == name);
-        let known: std::collections::HashSet<&str> = self.names.iter().map(String::as_str).collect();
+        let known: std::collections::HashSet<&str> = self.header.names.iter().map(String::as_str).collect();
         let is_new = |name: &&&str| number(name).is_some() && !known.contains(**name);
         let new: Vec<String> = names.iter().filter(is_new).map(|name| (*name).to_owned()).collect();
         let at = self.columns.len();
         self.columns.extend(new.iter().map(|_| SparseNumbers::new(self.rows, Vec::new(), Vec::new())));
-        self.names.splice(at..at, new);
+        self.header.names.splice(at..at, new);
     }
 
     /// Text columns are read as numbers while their cells are numbers.
-    fn read(&self, names: &[&str], as_numbers: &[bool], rules: &CellSyntax, _: Budget) -> Result<Vec<ColumnBuilder>> {
-        let places = places(&self.names);
-        let column = |(name, as_numbers): (&&str, &bool)| match places.get(name) {
+    fn read(&self, wanted: &[WantedColumn<'_>], rules: &CellSyntax, _: Budget) -> Result<Vec<ColumnBuilder>> {
+        let places = places(&self.header.names);
+        let column = |wanted: &WantedColumn<'_>| match places.get(wanted.name) {
             Some(&place) if place < self.columns.len() => as_growing(&self.columns[place]),
             Some(&place) => {
                 let empty = || ColumnBuilder::Raw(RawColumn::default());
-                let mut column = if *as_numbers { ColumnBuilder::Numbers(NumberColumn::default()) } else { empty() };
-                let rules = rules.column(name);
+                let mut column =
+                    if wanted.as_numbers { ColumnBuilder::Numbers(NumberColumn::default()) } else { empty() };
+                let rules = rules.column(wanted.name);
                 self.written[place - self.columns.len()].cells().for_each(|cell| column.push(cell, rules));
                 column
             }
             None => ColumnBuilder::Sparse(SparseNumbers::new(self.rows, Vec::new(), Vec::new())),
         };
-        Ok(names.iter().zip(as_numbers).map(column).collect())
+        Ok(wanted.iter().map(column).collect())
     }
 
     fn look_like_numbers(&self, names: &[&str], rules: &CellSyntax) -> Vec<bool> {
-        let places = places(&self.names);
+        let places = places(&self.header.names);
         let looks = |name: &&str| {
             let (place, rules) = (places.get(name), rules.column(name));
             let place = place.and_then(|place| place.checked_sub(self.columns.len()));
@@ -212,14 +196,14 @@ fn names_beside(path: &Path, columns: usize) -> Result<Option<Vec<String>>> {
 
 /// Matrix entries by row and column, in any order.
 #[derive(Debug, Default)]
-struct Triplets {
+pub(super) struct Triplets {
     /// Numbers of rows and columns of the matrix.
     shape: [usize; 2],
     rows: Vec<u32>,
     columns: Vec<u32>,
     values: Vec<f64>,
     /// Whether duplicate entries are added up; otherwise they are rejected.
-    adds: bool,
+    pub adds: bool,
 }
 
 /// Bytes of an entry while columns are built, and of a column without its entries, including its name.
@@ -236,7 +220,7 @@ impl Triplets {
     /// # Errors
     /// Fails for a matrix without rows or columns, or with more than 2³² of either; [`Error::Setting`] at
     /// `limits.memory`.
-    fn new(path: &Path, shape: [usize; 2], entries: usize, budget: Budget) -> Result<Self> {
+    pub fn new(path: &Path, shape: [usize; 2], entries: usize, budget: Budget) -> Result<Self> {
         for (count, what) in shape.iter().zip(["rows", "columns"]) {
             if *count == 0 || *count > MOST {
                 return Err(unreadable(path, format!("it has {count} {what}, and from 1 to {MOST} are read")));
@@ -250,7 +234,7 @@ impl Triplets {
     }
 
     /// Adds an entry.
-    fn push(&mut self, row: usize, column: usize, value: f64) {
+    pub fn push(&mut self, row: usize, column: usize, value: f64) {
         self.rows.push(row as u32);
         self.columns.push(column as u32);
         self.values.push(value);

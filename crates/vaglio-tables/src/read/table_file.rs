@@ -1,6 +1,6 @@
 //! One file of a table, with the columns that its folders name.
 
-use super::arrow_files;
+use super::binary_formats;
 use super::bytes::{FileKind, is_utf8, text};
 use super::cell::CellSyntax;
 use super::column_builder::{ColumnBuilder, RawColumn};
@@ -8,7 +8,7 @@ use super::csv_file::CsvFile;
 use super::head::{FileHead, head};
 use super::loaded_file::{LoadedFile, load};
 use super::paths;
-use super::reader::FileReader;
+use super::reader::{FileReader, WantedColumn};
 use super::sparse_files::SparseTable;
 use crate::ReadSpec;
 use crate::budget::Budget;
@@ -40,7 +40,7 @@ impl TableFile {
     pub fn open(path: PathBuf, is_partitioned: bool, how: ReadOptions<'_>) -> Result<Self> {
         let ReadOptions { spec, budget } = how;
         let fixed = if is_partitioned { paths::partitions(&path) } else { Vec::new() };
-        if let Some(reader) = arrow_files::on_disk(&path, budget)? {
+        if let Some(reader) = binary_formats::on_disk(&path, budget)? {
             return Ok(TableFile { path, reader, fixed, digest: None, times: 1.0 });
         }
         let LoadedFile { bytes, kind, mut digest } = load(&path, budget)?;
@@ -54,7 +54,7 @@ impl TableFile {
                 digest = digest.or_else(|| Some(hash(&bytes)));
                 Box::new(SparseTable::new(&path, &bytes, format, how)?)
             }
-            kind => arrow_files::in_memory(&path, bytes, kind, budget)?,
+            kind => binary_formats::in_memory(&path, bytes, kind, budget)?,
         };
         Ok(TableFile { path, reader, fixed, digest, times: 1.0 })
     }
@@ -68,7 +68,7 @@ impl TableFile {
                 let text = text(&path, bytes, spec, budget)?;
                 Some((Box::new(CsvFile::new(&path, text, spec, budget)?), times))
             }
-            Some(FileHead::Stored(kind)) => arrow_files::sampled(&path, kind, budget)?,
+            Some(FileHead::Stored(kind)) => binary_formats::sampled(&path, kind, budget)?,
             None => None,
         };
         let Some((reader, times)) = sample else { return TableFile::open(path, is_partitioned, how) };
@@ -78,41 +78,40 @@ impl TableFile {
 
     /// Names of the columns: of the file, then of its folders.
     pub fn names(&self) -> Vec<String> {
-        self.reader.names().iter().chain(self.fixed.iter().map(|(name, _)| name)).cloned().collect()
+        self.reader.header().names.iter().chain(self.fixed.iter().map(|(name, _)| name)).cloned().collect()
     }
 
     pub fn digest(&self) -> Result<Hash> {
         self.digest.map_or_else(|| self.reader.digest(), Ok)
     }
 
-    /// Reads the columns `names` of the file and its folders. Also returns the number of rows.
+    /// Reads columns of the file and its folders. Also returns the number of rows.
     pub fn read(
         &self,
-        names: &[&str],
-        as_numbers: &[bool],
+        wanted: &[WantedColumn<'_>],
         rules: &CellSyntax,
         budget: Budget,
     ) -> Result<(Vec<ColumnBuilder>, usize)> {
         let fixed = |name: &str| self.fixed.iter().find(|(own, _)| own == name).map(|(_, value)| value);
-        let (mut own, mut numbers): (Vec<&str>, Vec<bool>) =
-            names.iter().zip(as_numbers).filter(|(name, _)| fixed(name).is_none()).unzip();
+        let mut own: Vec<WantedColumn<'_>> =
+            wanted.iter().filter(|column| fixed(column.name).is_none()).copied().collect();
         // If only folder columns are wanted, one of the file's gives the number of rows.
         if own.is_empty() {
-            own.extend(self.reader.names().first().map(String::as_str));
-            numbers.push(false);
+            let first = self.reader.header().names.first();
+            own.extend(first.map(|name| WantedColumn { name, as_numbers: false, is_single: false }));
         }
-        let read = self.reader.read(&own, &numbers, rules, budget)?;
+        let read = self.reader.read(&own, rules, budget)?;
         let rows = read.first().map_or(0, ColumnBuilder::rows);
         let mut read = read.into_iter();
-        let column = |name: &&str| match fixed(name) {
+        let column = |wanted: &WantedColumn<'_>| match fixed(wanted.name) {
             Some(value) => {
-                let value = value.as_deref().unwrap_or_else(|| rules.column(name).missing());
+                let value = value.as_deref().unwrap_or_else(|| rules.column(wanted.name).missing());
                 let mut column = RawColumn::default();
                 (0..rows).for_each(|_| column.push(value));
                 ColumnBuilder::Raw(column)
             }
             None => read.next().unwrap_or(ColumnBuilder::Raw(RawColumn::default())),
         };
-        Ok((names.iter().map(column).collect(), rows))
+        Ok((wanted.iter().map(column).collect(), rows))
     }
 }

@@ -4,7 +4,7 @@ use super::super::bytes::is_utf8;
 use super::super::column_builder::{ColumnBuilder, RawColumn};
 use super::super::csv_file::CsvFile;
 use super::super::head::FileStart;
-use super::super::reader::{ChunkReader, FileReader};
+use super::super::reader::{ChunkReader, FileHeader, FileReader};
 use super::super::record_limits::RECORD;
 use super::super::records::{RecordFaultKind, RecordReader, STEP};
 use super::super::{places, unreadable};
@@ -65,7 +65,7 @@ impl TextRows {
     fn failed(&self, row: usize, error: csv::Error) -> Error {
         let message = match error.kind() {
             ErrorKind::Utf8 { err, .. } => {
-                let column = self.sheet.names().get(err.field()).map(|name| format!(", column `{name}`"));
+                let column = self.header().names.get(err.field()).map(|name| format!(", column `{name}`"));
                 format!(
                     "data row {}{}: the text is not UTF-8; if it is Latin-1, set data.read.encoding: latin1, or convert \
                      the file to UTF-8",
@@ -84,8 +84,8 @@ impl TextRows {
 }
 
 impl ChunkReader for TextRows {
-    fn file(&self) -> &dyn FileReader {
-        &self.sheet
+    fn header(&self) -> &FileHeader {
+        self.sheet.header()
     }
 
     fn first_cells(&self, name: &str) -> Option<Vec<&str>> {
@@ -93,7 +93,7 @@ impl ChunkReader for TextRows {
     }
 
     fn start(&mut self, wanted: &[&str], _rows: usize) -> Result<()> {
-        let places = places(self.sheet.names());
+        let places = places(&self.sheet.header().names);
         self.indices = wanted.iter().filter_map(|name| places.get(name).copied()).collect();
         Ok(())
     }
@@ -101,7 +101,7 @@ impl ChunkReader for TextRows {
     fn next(&mut self, first: usize, most: usize) -> Result<Vec<ColumnBuilder>> {
         let mut columns: Vec<RawColumn> = self.indices.iter().map(|_| RawColumn::default()).collect();
         let held = || self.budget.held(self.path.display(), "keep fewer columns");
-        let read = self.records.read(most, self.sheet.names(), held, |record| {
+        let read = self.records.read(most, &self.sheet.header().names, held, |record| {
             for (column, index) in columns.iter_mut().zip(&self.indices) {
                 column.push(record.get(*index).unwrap_or_default());
             }

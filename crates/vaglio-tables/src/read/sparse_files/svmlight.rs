@@ -3,6 +3,7 @@
 use super::{COLUMN, IS_QUERY, LABEL, QUERY, SMALLER, SparseTable, Triplets, at_line, lines, numbered};
 use crate::budget::Budget;
 use crate::read::column_builder::RawColumn;
+use crate::read::reader::{CellFormat, FileHeader};
 use crate::read::{shortened, unreadable};
 use std::path::Path;
 use vaglio_core::Result;
@@ -94,8 +95,8 @@ pub(super) fn read(path: &Path, bytes: &[u8], known: Option<u32>, budget: Budget
         names.push(QUERY.into());
         aside.push((QUERY.into(), IS_QUERY));
     }
-    let (path, first_index) = (path.to_owned(), Some(first as u32));
-    Ok(SparseTable { path, names, aside, columns, written, rows, first_index })
+    let header = FileHeader { names, aside, cells: CellFormat::Sparse(Some(first as u32)) };
+    Ok(SparseTable { path: path.to_owned(), header, columns, written, rows })
 }
 
 /// Parses an index and its number.

@@ -1,10 +1,10 @@
 mod batches;
 mod untrusted_files;
 
-use super::super::digest::Digest;
-use super::super::tests::folder_of;
-use super::super::{ColumnFilter, ReadRequest, ReadSpec, TableSource};
 use super::*;
+use crate::read::digest::Digest;
+use crate::read::tests::folder_of;
+use crate::read::{ColumnFilter, ReadRequest, ReadSpec, TableSource};
 use arrow_array::types::*;
 use arrow_array::*;
 use arrow_ipc::writer::FileWriter;
@@ -32,7 +32,7 @@ pub(super) fn write(name: &str, batch: &RecordBatch) -> [PathBuf; 2] {
 }
 
 fn read(path: &Path) -> Result<Table> {
-    super::super::read_table(path, &ColumnFilter::All)
+    crate::read::read_table(path, &ColumnFilter::All)
 }
 
 fn message(path: &Path) -> String {
@@ -138,7 +138,7 @@ fn every_type_of_number_and_text_is_read() {
         ] {
             assert!(matches!(table.get(name).unwrap(), Cells::Text(text) if text == &expected), "{name}");
         }
-        let some = super::super::read_table(&path, &ColumnFilter::only(["f64", "u8", "none"])).unwrap();
+        let some = crate::read::read_table(&path, &ColumnFilter::only(["f64", "u8", "none"])).unwrap();
         assert_eq!(some.names().collect::<Vec<_>>(), ["u8", "f64"]);
         assert!(matches!(some.get("u8").unwrap(), Cells::Numbers(vaglio_core::Numbers::Byte(_))));
     }
@@ -191,7 +191,7 @@ fn decimals_and_dates_are_numbers_and_moments() {
 
 #[test]
 fn settings_have_the_last_word_where_the_format_allows_it() {
-    use super::super::{Hint, ReadRequest, ReadSpec, TableSource};
+    use crate::read::{Hint, ReadRequest, ReadSpec, TableSource};
     let columns: Vec<(&str, ArrayRef)> = vec![
         ("n", Arc::new(Int32Array::from(vec![Some(7), None, Some(5)]))),
         ("d", Arc::new(Date32Array::from(vec![Some(1), None, Some(0)]))),
@@ -285,7 +285,7 @@ fn values_that_do_not_fit_are_named() {
         let batch = batch(vec![("y", Arc::new(UInt8Array::from(vec![1, 2])) as ArrayRef), ("x", array)]);
         for path in write(&format!("case{index}"), &batch) {
             assert!(message(&path).contains(expected), "{}", message(&path));
-            assert!(super::super::read_table(&path, &ColumnFilter::except(["x"])).is_ok());
+            assert!(crate::read::read_table(&path, &ColumnFilter::except(["x"])).is_ok());
         }
     }
 }
@@ -331,9 +331,6 @@ fn damaged_files_are_errors() {
         for at in 0..whole.len() {
             let mut bytes = whole.clone();
             bytes[at] = if at % 2 == 0 { 0xff } else { bytes[at] ^ (1 << (at % 8)) };
-            if std::env::var("XF").is_ok() {
-                bytes[at] = 0xff;
-            }
             std::fs::write(&damaged, &bytes).unwrap();
             let _ = read(&damaged);
         }

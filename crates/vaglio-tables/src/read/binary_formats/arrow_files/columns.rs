@@ -1,9 +1,10 @@
 //! Columns of Parquet and Arrow files under construction.
 
-use super::super::column_builder::{ColumnBuilder, NumberColumn, RawColumn};
-use super::super::inference::is_beyond;
-use super::super::{failed, unreadable};
+use super::failed;
 use crate::budget::Budget;
+use crate::read::column_builder::{ColumnBuilder, NumberColumn, RawColumn};
+use crate::read::inference::is_beyond;
+use crate::read::unreadable;
 use arrow_array::types::*;
 use arrow_array::{AnyDictionaryArray, Array, ArrowPrimitiveType, PrimitiveArray, StringViewArray, cast::AsArray};
 use arrow_schema::{DataType, Field, TimeUnit};
@@ -50,7 +51,7 @@ impl GrowingColumn {
                 let (name, what) = (field.name(), other.to_string());
                 let message = format!(
                     "column `{name}` is of type {}; expected numbers, truth values, text or dates; add it to data.exclude",
-                    super::super::shortened(&what)
+                    crate::read::shortened(&what)
                 );
                 return Err(unreadable(path, message));
             }
@@ -66,9 +67,9 @@ impl GrowingColumn {
 
     /// Appends an array.
     pub fn append(&mut self, path: &Path, array: &dyn Array, budget: Budget) -> Result<()> {
-        let what = || format!("column `{}`", super::super::shortened(&self.name));
+        let what = || format!("column `{}`", crate::read::shortened(&self.name));
         let width = if let ColumnBuilder::Numbers(column) = &self.cells { column.width() } else { size_of::<f64>() };
-        budget.need((width * array.len()) as f64, format_args!("reading {}", what()), LESS)?;
+        budget.need(width as f64 * array.len() as f64, format_args!("reading {}", what()), LESS)?;
         if let Some(dictionary) = array.as_any_dictionary_opt() {
             return match (&mut self.cells, dictionary.values().data_type()) {
                 (ColumnBuilder::Raw(column), DataType::Utf8) => {

@@ -1,7 +1,7 @@
 //! Reading in batches.
 
-use super::super::super::{Batches, Hint};
 use super::*;
+use crate::read::{Batches, Hint};
 
 #[test]
 fn rows_come_some_at_a_time() {

@@ -1,45 +1,41 @@
 //! Parquet files on disk or in memory, and Arrow files in memory, read by column or by batch.
 
+mod blocks;
 mod chunks;
 mod columns;
 mod file_bytes;
 mod footer;
 mod guard;
-mod messages;
 mod pages;
 mod plain_columns;
 mod thrift;
 
-use super::bytes::FileKind;
-use super::cell::CellSyntax;
-use super::column_builder::ColumnBuilder;
-use super::digest::HashSteps;
-use super::loaded_file::load;
-use super::precision::Singles;
-use super::reader::{ChunkReader, FileReader};
-use super::table_file::TableFile;
-use super::{ReadSpec, TableSource, checked_names, failed, places, unreadable};
 use crate::budget::Budget;
+use crate::read::bytes::FileKind;
+use crate::read::cell::CellSyntax;
+use crate::read::column_builder::ColumnBuilder;
+use crate::read::digest::HashSteps;
+use crate::read::reader::{CellFormat, ChunkReader, FileHeader, FileReader, WantedColumn};
+use crate::read::table_file::TableFile;
+use crate::read::{ReadSpec, TableSource, checked_names, places, unreadable};
 use arrow_array::RecordBatch;
 use arrow_schema::{DataType, Field, SchemaRef};
 use blake3::Hash;
+use blocks::ArrowBlocks;
 use bytes::Bytes;
 use chunks::ColumnarChunks;
 use columns::{GrowingColumn, LESS, plain_type};
-use file_bytes::{ARROW, FileBytes, PARQUET, PartialDigest};
-use footer::{check_codecs, check_footer, check_rows, footer, with_dictionaries};
+use file_bytes::{ARROW, FileBytes, PARQUET};
+use footer::{check_codecs, check_rows, footer, rows, with_dictionaries};
 use guard::guarded;
-use messages::ArrowBlocks;
-use pages::check_pages;
+use pages::CheckedPages;
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ParquetRecordBatchReaderBuilder};
-use parquet::file::reader::Length;
 use rayon::prelude::*;
 use std::collections::HashSet;
-use std::io::BufReader;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use vaglio_core::Result;
+use vaglio_core::{Cause, Error, Result};
 
 /// A Parquet or Arrow file.
 #[derive(Debug)]
@@ -51,11 +47,7 @@ pub(super) struct ColumnarFile {
     budget: Budget,
     schema: SchemaRef,
     format: ColumnarFormat,
-    names: Vec<String>,
-    texts: HashSet<String>,
-    /// Columns that carry no information about the rows, with the reason.
-    aside: Vec<(String, &'static str)>,
-    singles: Singles,
+    header: FileHeader,
 }
 
 #[derive(Debug)]
@@ -90,7 +82,7 @@ type RecordBatches = Box<dyn Iterator<Item = Result<RecordBatch>> + Send>;
 ///
 /// # Errors
 /// Returns the errors of [`in_memory`].
-pub(super) fn on_disk(path: &Path, budget: Budget) -> Result<Option<Box<dyn FileReader>>> {
+pub(in crate::read) fn on_disk(path: &Path, budget: Budget) -> Result<Option<Box<dyn FileReader>>> {
     Ok(ColumnarFile::on_disk(path, FileKind::Parquet, budget)?.map(|file| Box::new(file) as _))
 }
 
@@ -99,22 +91,33 @@ pub(super) fn on_disk(path: &Path, budget: Budget) -> Result<Option<Box<dyn File
 /// # Errors
 /// Fails for a file that is damaged, has no columns or duplicate names, or claims more cells than the memory limit
 /// allows.
-pub(super) fn in_memory(path: &Path, bytes: Vec<u8>, kind: FileKind, budget: Budget) -> Result<Box<dyn FileReader>> {
+pub(in crate::read) fn in_memory(
+    path: &Path,
+    bytes: Vec<u8>,
+    kind: FileKind,
+    budget: Budget,
+) -> Result<Box<dyn FileReader>> {
     Ok(Box::new(ColumnarFile::opened(path, FileBytes::Memory(bytes.into()), kind, budget)?))
 }
 
-/// Samples the first rows of a file, and returns the size of the file relative to them.
+/// Samples the first rows of a file, and returns the size of the file relative to them; `None` for a pipe.
 ///
 /// # Errors
 /// Returns the errors of [`in_memory`].
-pub(super) fn sampled(path: &Path, kind: FileKind, budget: Budget) -> Result<Option<(Box<dyn FileReader>, f64)>> {
-    let file = ColumnarFile::sampled(path, kind, budget)?;
+pub(in crate::read) fn sampled(
+    path: &Path,
+    kind: FileKind,
+    budget: Budget,
+) -> Result<Option<(Box<dyn FileReader>, f64)>> {
+    let Some(file) = ColumnarFile::on_disk(path, kind, budget)? else { return Ok(None) };
+    let rows = (SAMPLED / file.header.names.len().max(1)).max(LEAST);
+    let file = ColumnarFile { sample: Some(rows), ..file };
     let times = file.times();
     Ok(Some((Box::new(file), times)))
 }
 
 /// Opens a file whose rows are read in chunks; `None` for a file whose fault reading it as a whole reports.
-pub(super) fn chunks(path: &Path, kind: FileKind, budget: Budget) -> Option<Box<dyn ChunkReader>> {
+pub(in crate::read) fn chunks(path: &Path, kind: FileKind, budget: Budget) -> Option<Box<dyn ChunkReader>> {
     let file = ColumnarFile::on_disk(path, kind, budget).ok().flatten()?;
     Some(Box::new(ColumnarChunks::new(file)))
 }
@@ -153,13 +156,11 @@ impl ColumnarFile {
         guarded(path, || {
             let (format, schema) = if kind == FileKind::Parquet {
                 let metadata = footer(path, &kept)?;
-                let rows = check_footer(path, metadata.metadata(), kept.len())?;
-                check_pages(path, metadata.metadata(), BufReader::new(kept.from(0)), budget)?;
-                let schema = metadata.schema().clone();
+                let (rows, schema) = (rows(path, metadata.metadata())?, metadata.schema().clone());
                 (ColumnarFormat::Parquet(with_dictionaries(metadata), rows), schema)
             } else {
-                let open = if kind == FileKind::ArrowStream { ArrowBlocks::from_stream } else { ArrowBlocks::new };
-                let blocks = open(path, &kept, budget)?;
+                let is_stream = kind == FileKind::ArrowStream;
+                let blocks = if is_stream { ArrowBlocks::from_stream } else { ArrowBlocks::from_file }(path, &kept)?;
                 let schema = blocks.schema.clone();
                 (ColumnarFormat::Arrow(Arc::new(blocks)), schema)
             };
@@ -167,31 +168,19 @@ impl ColumnarFile {
         })
     }
 
-    fn sampled(path: &Path, kind: FileKind, budget: Budget) -> Result<Self> {
-        let stored = match ColumnarFile::on_disk(path, FileKind::Parquet, budget)? {
-            Some(stored) => stored,
-            None => {
-                let bytes = load(path, budget)?.bytes;
-                ColumnarFile::opened(path, FileBytes::Memory(bytes.into()), kind, budget)?
-            }
-        };
-        let rows = (SAMPLED / stored.names.len().max(1)).max(LEAST);
-        Ok(ColumnarFile { sample: Some(rows), ..stored })
-    }
-
     /// Number of rows of the file divided by the number read.
     fn times(&self) -> f64 {
         let Some(most) = self.sample else { return 1.0 };
-        let of_batches = |lengths: &[usize]| {
-            let mut read = 0;
-            for length in lengths {
-                read += if read < most { *length } else { 0 };
-            }
-            lengths.iter().sum::<usize>() as f64 / read.max(1) as f64
-        };
         match &self.format {
             ColumnarFormat::Parquet(_, rows) => *rows as f64 / most.min(*rows).max(1) as f64,
-            ColumnarFormat::Arrow(blocks) => of_batches(&blocks.lengths),
+            ColumnarFormat::Arrow(blocks) => {
+                let (mut all, mut read) = (0.0, 0.0);
+                for length in blocks.lengths() {
+                    all += length as f64;
+                    read = if read < most as f64 { all } else { read };
+                }
+                all / f64::max(read, 1.0)
+            }
             ColumnarFormat::Batches(_) => 1.0,
         }
     }
@@ -213,11 +202,12 @@ impl ColumnarFile {
         let texts = schema.fields().iter().filter(is_text).map(|field| field.name().clone()).collect();
         let is_index = |name: &&String| name.starts_with("__index_level_") && name.ends_with("__");
         let aside = names.iter().filter(is_index).map(|name| (name.clone(), "it numbers the rows")).collect();
-        let (path, singles) = (path.to_owned(), Singles::default());
-        Ok(ColumnarFile { path, kept, sample: None, budget, schema, format, names, texts, aside, singles })
+        let header = FileHeader { names, aside, cells: CellFormat::Typed(texts) };
+        Ok(ColumnarFile { path: path.to_owned(), kept, sample: None, budget, schema, format, header })
     }
 
-    fn columns(&self, indices: &[usize]) -> Result<Vec<GrowingColumn>> {
+    /// Reads columns, and stores the numbers of some in single precision.
+    fn columns(&self, indices: &[usize], singles: &HashSet<usize>) -> Result<Vec<GrowingColumn>> {
         match &self.format {
             ColumnarFormat::Parquet(metadata, rows) => {
                 // At least one byte per cell; the rest is checked while reading.
@@ -228,14 +218,13 @@ impl ColumnarFile {
                 let together = (CELLS / rows.max(&1)).clamp(FEW, TOGETHER);
                 // A single thread reads the file in order.
                 let size = if rayon::current_num_threads() > 1 { together } else { indices.len().max(1) };
-                let read = |indices: &[usize]| self.parquet(metadata, indices, together);
+                let read = |indices: &[usize]| self.parquet(metadata, indices, singles, together);
                 let parts: Result<Vec<_>> = indices.par_chunks(size).map(read).collect();
                 let columns = parts?.into_iter().flatten().collect::<Vec<_>>();
-                let found = columns.first().map_or(*rows, |column| column.cells.rows());
-                check_rows(&self.path, most, found)?;
+                columns.iter().try_for_each(|column| check_rows(&self.path, most, column.cells.rows()))?;
                 Ok(columns)
             }
-            _ => guarded(&self.path, || self.by_arrays(indices)),
+            _ => guarded(&self.path, || self.by_arrays(indices, singles)),
         }
     }
 
@@ -244,14 +233,15 @@ impl ColumnarFile {
         &self,
         metadata: &ArrowReaderMetadata,
         indices: &[usize],
+        singles: &HashSet<usize>,
         together: usize,
     ) -> Result<Vec<GrowingColumn>> {
-        check_codecs(&self.path, metadata.metadata(), indices)?;
-        let mut columns = self.direct(metadata.metadata(), indices)?;
+        check_codecs(&self.path, metadata.metadata(), |root| indices.contains(&root))?;
+        let mut columns = self.direct(metadata.metadata(), indices, singles)?;
         let others: Vec<usize> = (0..indices.len()).filter(|&at| columns[at].is_none()).collect();
         for others in others.chunks(together) {
             let of_others: Vec<usize> = others.iter().map(|&at| indices[at]).collect();
-            let read = guarded(&self.path, || self.by_arrays(&of_others))?;
+            let read = guarded(&self.path, || self.by_arrays(&of_others, singles))?;
             for (&at, column) in others.iter().zip(read) {
                 columns[at] = Some(column);
             }
@@ -260,12 +250,17 @@ impl ColumnarFile {
     }
 
     /// Reads columns by arrays, in the order of `indices`.
-    fn by_arrays(&self, indices: &[usize]) -> Result<Vec<GrowingColumn>> {
+    fn by_arrays(&self, indices: &[usize], singles: &HashSet<usize>) -> Result<Vec<GrowingColumn>> {
         let mut order: Vec<usize> = (0..indices.len()).collect();
         order.sort_by_key(|&at| indices[at]);
         let sorted: Vec<usize> = order.iter().map(|&at| indices[at]).collect();
-        let mut columns = self.empty(&sorted)?;
-        append_batches(&self.path, &mut columns, self.batches(&sorted, BATCH)?, self.sample, self.budget)?;
+        let mut columns = sorted.iter().map(|&index| self.empty(index, singles)).collect::<Result<Vec<_>>>()?;
+        let most = match &self.format {
+            // One more shows that the footer says too few.
+            ColumnarFormat::Parquet(_, rows) => Some(self.sample.unwrap_or(rows.saturating_add(1))),
+            _ => self.sample,
+        };
+        append_batches(&self.path, &mut columns, self.batches(&sorted, BATCH)?, most, self.budget)?;
         let mut placed: Vec<(usize, GrowingColumn)> = order.into_iter().zip(columns).collect();
         placed.sort_by_key(|(at, _)| *at);
         Ok(placed.into_iter().map(|(_, column)| column).collect())
@@ -275,15 +270,19 @@ impl ColumnarFile {
     fn batches(&self, indices: &[usize], rows: usize) -> Result<RecordBatches> {
         Ok(match &self.format {
             ColumnarFormat::Parquet(metadata, _) => {
-                let (path, kept) = (self.path.clone(), self.kept.clone());
+                let (path, pages) = (self.path.clone(), CheckedPages::new(&self.kept, self.budget));
                 let mask = ProjectionMask::roots(metadata.parquet_schema(), indices.iter().copied());
-                let mut builder = ParquetRecordBatchReaderBuilder::new_with_metadata(kept, metadata.clone());
+                let mut builder = ParquetRecordBatchReaderBuilder::new_with_metadata(pages.clone(), metadata.clone());
                 builder = builder.with_projection(mask).with_batch_size(rows);
                 if let Some(most) = self.sample {
                     builder = builder.with_limit(most);
                 }
                 let reader = builder.build().map_err(failed(&path))?;
-                Box::new(reader.map(move |batch| batch.map_err(failed(&path))))
+                Box::new(
+                    reader.map(move |batch| {
+                        batch.map_err(|error| pages.refused().unwrap_or_else(|| failed(&path)(error)))
+                    }),
+                )
             }
             ColumnarFormat::Arrow(blocks) => {
                 Box::new(blocks.read(&self.path, &self.kept, indices.to_vec(), self.budget))
@@ -299,61 +298,37 @@ impl ColumnarFile {
     fn rows(&self) -> usize {
         match &self.format {
             ColumnarFormat::Parquet(_, rows) => *rows,
-            ColumnarFormat::Arrow(blocks) => blocks.lengths.iter().sum(),
+            ColumnarFormat::Arrow(blocks) => blocks.lengths().fold(0, usize::saturating_add),
             ColumnarFormat::Batches(batches) => batches.iter().map(RecordBatch::num_rows).sum(),
         }
     }
 
-    fn empty(&self, indices: &[usize]) -> Result<Vec<GrowingColumn>> {
+    fn empty(&self, index: usize, singles: &HashSet<usize>) -> Result<GrowingColumn> {
         let all = self.rows();
         let rows = self.sample.map_or(all, |most| most.min(all));
-        let column = |&index: &usize| {
-            let is_single = self.singles.has(&self.names[index]);
-            GrowingColumn::new(&self.path, self.schema.field(index), rows, is_single)
-        };
-        indices.iter().map(column).collect()
+        GrowingColumn::new(&self.path, self.schema.field(index), rows, singles.contains(&index))
     }
 }
 
 impl FileReader for ColumnarFile {
-    fn names(&self) -> &[String] {
-        &self.names
-    }
-
-    fn aside(&self) -> &[(String, &'static str)] {
-        &self.aside
-    }
-
-    fn is_text(&self, name: &str) -> bool {
-        self.texts.contains(name)
-    }
-
-    fn rules(&self, spec: &ReadSpec) -> Option<CellSyntax> {
-        Some(CellSyntax::stored(spec))
-    }
-
-    fn store_in_single(&mut self, columns: &Singles) {
-        self.singles = columns.clone();
+    fn header(&self) -> &FileHeader {
+        &self.header
     }
 
     fn digest(&self) -> Result<Hash> {
         self.kept.digest(&self.path)
     }
 
-    fn hash_along(&self) {
-        self.kept.hash_along();
-    }
-
     fn hash_steps(&self) -> Option<HashSteps> {
-        let FileBytes::Disk(_) = self.kept else { return None };
-        let mut hashing = PartialDigest::new(&self.kept, &self.path);
-        Some(Box::new(move || hashing.step()))
+        self.kept.hash_steps(&self.path)
     }
 
-    fn read(&self, names: &[&str], _: &[bool], _: &CellSyntax, _: Budget) -> Result<Vec<ColumnBuilder>> {
-        let places = places(&self.names);
-        let indices: Vec<usize> = names.iter().filter_map(|name| places.get(name).copied()).collect();
-        let columns = self.columns(&indices);
+    fn read(&self, wanted: &[WantedColumn<'_>], _: &CellSyntax, _: Budget) -> Result<Vec<ColumnBuilder>> {
+        let places = places(&self.header.names);
+        let place = |column: &WantedColumn<'_>| places.get(column.name).copied();
+        let indices: Vec<usize> = wanted.iter().filter_map(place).collect();
+        let columns =
+            self.columns(&indices, &wanted.iter().filter(|column| column.is_single).filter_map(place).collect());
         // A file modified meanwhile may look damaged.
         self.kept.check_unchanged(&self.path)?;
         let columns = columns?;
@@ -367,6 +342,11 @@ impl FileReader for ColumnarFile {
     }
 }
 
+/// Turns the error of another crate about a file into one of ours.
+fn failed<E: Into<Box<dyn std::error::Error + Send + Sync>>>(path: &Path) -> impl Fn(E) -> Error {
+    move |error| unreadable(path, Cause::from_error(error))
+}
+
 fn append_batches(
     path: &Path,
     columns: &mut [GrowingColumn],
@@ -374,14 +354,13 @@ fn append_batches(
     most: Option<usize>,
     budget: Budget,
 ) -> Result<()> {
-    let mut taken = 0;
+    let mut taken = 0.0;
     for batch in batches {
         let batch = batch?;
-        taken += std::mem::size_of::<f64>() * batch.num_rows() * columns.len();
-        if taken > ASK {
-            let what = format!("{}, while it is read,", path.display());
-            budget.need(taken as f64, what, "leave columns out by data.exclude, or raise the limit")?;
-            taken = 0;
+        taken += size_of::<f64>() as f64 * batch.num_rows() as f64 * columns.len() as f64;
+        if taken > ASK as f64 {
+            budget.need(taken, format_args!("{}, while it is read,", path.display()), LESS)?;
+            taken = 0.0;
         }
         for (column, array) in columns.iter_mut().zip(batch.columns()) {
             column.append(path, array, budget)?;

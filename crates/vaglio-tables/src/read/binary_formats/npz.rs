@@ -2,9 +2,9 @@
 
 mod npy;
 
-use super::{SMALLER, Triplets};
 use crate::budget::Budget;
 use crate::read::loaded_file::grown;
+use crate::read::sparse_files::{SMALLER, Triplets};
 use crate::read::unreadable;
 use npy::Array;
 use std::io::Cursor;
@@ -18,7 +18,7 @@ use zip::ZipArchive;
 /// # Errors
 /// [`vaglio_core::Error::Unreadable`] with the array at fault: it is missing, truncated, of a wrong kind or length, or
 /// names a place outside the matrix.
-pub(super) fn read(path: &Path, bytes: &[u8], budget: Budget) -> Result<Triplets> {
+pub(in crate::read) fn read(path: &Path, bytes: &[u8], budget: Budget) -> Result<Triplets> {
     let failed = |error: zip::result::ZipError| unreadable(path, Cause::after("the archive cannot be read", error));
     let archive = ZipArchive::new(Cursor::new(bytes)).map_err(failed)?;
     let mut file = Npz { path, archive, budget };
@@ -34,7 +34,8 @@ pub(super) fn read(path: &Path, bytes: &[u8], budget: Budget) -> Result<Triplets
     if data.shape.len() != 1 {
         return Err(at_fault(path, "data", "it is not one number for each entry"));
     }
-    let mut entries = Triplets { adds: true, ..Triplets::new(path, [rows, columns], data.len(), budget)? };
+    let mut entries = Triplets::new(path, [rows, columns], data.len(), budget)?;
+    entries.adds = true;
     let is_by_row = match format.as_str() {
         "csr" => true,
         "csc" => false,

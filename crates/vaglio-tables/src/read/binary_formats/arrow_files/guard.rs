@@ -1,6 +1,6 @@
 //! Conversion of panics in decoders to errors.
 
-use super::super::unreadable;
+use crate::read::unreadable;
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
 use std::path::Path;

@@ -1,83 +1,84 @@
-//! Checks of a Parquet footer against the file and itself.
+//! Rows, compression and column types of a Parquet file by its footer.
 
-use super::super::{failed, unreadable};
-use super::guard::guarded;
+use super::failed;
+use super::file_bytes::FileBytes;
 use super::thrift::{FOOTER, read_struct};
+use crate::read::unreadable;
 use arrow_schema::{DataType, Field, Schema};
 use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions};
 use parquet::basic::Compression;
-use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData};
-use parquet::file::reader::ChunkReader;
-use std::io::ErrorKind;
+use parquet::errors::ParquetError;
+use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData, ParquetMetaDataReader};
+use parquet::file::reader::{ChunkReader, Length};
 use std::path::Path;
 use std::sync::Arc;
 use vaglio_core::Result;
 
 /// Reads the footer of a file.
 ///
-/// Rejects footers on which the reader of parquet 60 would not end ([`super::thrift`]); a truncated footer is left to
-/// that reader, which reports the fault.
-///
 /// # Errors
 /// Fails for a damaged file.
-pub(super) fn footer(path: &Path, reader: &impl ChunkReader) -> Result<ArrowReaderMetadata> {
-    let has_other_fields = || -> parquet::errors::Result<bool> {
-        let Some(start) = reader.len().checked_sub(END) else { return Ok(false) };
-        let end = reader.get_bytes(start, END as usize)?;
-        let (length, magic) = end.split_at(4);
-        let length = length.try_into().map_or(0, u32::from_le_bytes);
-        let Some(start) = start.checked_sub(length.into()).filter(|_| magic == b"PAR1") else { return Ok(false) };
-        let bytes = reader.get_bytes(start, length as usize)?;
-        let read = read_struct(&bytes[..], FOOTER, |_, _| {});
-        Ok(read.is_err_and(|error| error.kind() == ErrorKind::InvalidData))
+pub(super) fn footer(path: &Path, kept: &FileBytes) -> Result<ArrowReaderMetadata> {
+    let read = || {
+        let at = kept.len().saturating_sub(END as u64);
+        let end = kept.get_bytes(at, END)?;
+        let length = end.strip_suffix(b"PAR1").and_then(|length| length.first_chunk());
+        let length = u32::from_le_bytes(*length.ok_or_else(|| ParquetError::General("it has no footer".into()))?);
+        let bytes = kept.get_bytes(at.saturating_sub(length.into()), length as usize)?;
+        check_fields(&bytes)?;
+        let metadata = ParquetMetaDataReader::decode_metadata(&bytes)?;
+        ArrowReaderMetadata::try_new(Arc::new(metadata), ArrowReaderOptions::default())
     };
-    if has_other_fields().map_err(failed(path))? {
-        return Err(unreadable(path, "is damaged: its footer has fields of other kinds than the format gives it"));
-    }
-    guarded(path, || ArrowReaderMetadata::load(reader, Default::default()).map_err(failed(path)))
+    read().map_err(failed(path))
 }
 
 /// Bytes after a footer: its length, and the magic bytes.
-const END: u64 = 8;
+const END: usize = 8;
+/// Maximum nesting of groups of columns.
+const DEEPEST: usize = 64;
 
-/// Rejects a footer with inconsistent numbers of rows or columns outside of the file, and returns the number of rows.
+/// Rejects fields that the reader of parquet 60 would misread, and groups of columns for which it would take too much
+/// memory: it allocates as many children as a group claims, and calls itself for a group in a group.
+fn check_fields(bytes: &[u8]) -> parquet::errors::Result<()> {
+    let (mut open, mut is_possible) = (Vec::new(), true);
+    read_struct(bytes, FOOTER, |place, number| match place {
+        // The name of a column or group, and the number of children of a group.
+        [2, 0, 4] => {
+            while open.pop_if(|left| *left == 0).is_some() {}
+            open.last_mut().into_iter().for_each(|left| *left -= 1);
+        }
+        [2, 0, 5] => {
+            open.push(number);
+            is_possible &= number <= bytes.len() as u64 && open.len() <= DEEPEST;
+        }
+        _ => {}
+    })?;
+    match is_possible {
+        true => Ok(()),
+        false => Err(ParquetError::General("a group claims more columns than there can be".into())),
+    }
+}
+
+/// Number of rows of a file, as its footer says.
 ///
 /// # Errors
-/// Fails for a damaged file.
-pub(super) fn check_footer(path: &Path, metadata: &ParquetMetaData, length: u64) -> Result<usize> {
+/// Fails if the groups of rows have another number.
+pub(super) fn rows(path: &Path, metadata: &ParquetMetaData) -> Result<usize> {
     let said = metadata.file_metadata().num_rows();
-    let mut rows = 0i64;
-    for group in metadata.row_groups() {
-        rows = rows.saturating_add(group.num_rows());
-        for column in group.columns() {
-            if column.column_descr().max_rep_level() == 0 && column.num_values() != group.num_rows() {
-                let (name, values) = (column.column_path().string(), column.num_values());
-                let name = super::super::shortened(&name);
-                let message = format!(
-                    "is damaged: column `{name}` has {values} values in a group of {} rows, as its footer says",
-                    group.num_rows()
-                );
-                return Err(unreadable(path, message));
-            }
-            if !is_inside(column, length) {
-                return Err(unreadable(path, "is damaged: a column lies outside of it, as its footer says"));
-            }
-        }
-    }
+    let rows = metadata.row_groups().iter().fold(0i64, |rows, group| rows.saturating_add(group.num_rows()));
     match usize::try_from(said) {
         Ok(count) if said == rows => Ok(count),
         _ => Err(unreadable(path, format!("is damaged: its footer says {said} rows, and its groups have {rows}"))),
     }
 }
 
-/// Rejects columns, by the number of their root, with an unsupported compression.
+/// Rejects wanted columns, by the number of their root, with an unsupported compression.
 ///
 /// # Errors
 /// [`vaglio_core::Error::Unreadable`] that names the column.
-pub(super) fn check_codecs(path: &Path, metadata: &ParquetMetaData, roots: &[usize]) -> Result<()> {
+pub(super) fn check_codecs(path: &Path, metadata: &ParquetMetaData, is_wanted: impl Fn(usize) -> bool) -> Result<()> {
     let schema = metadata.file_metadata().schema_descr();
-    let is_wanted = |leaf: &usize| roots.contains(&schema.get_column_root_idx(*leaf));
-    for leaf in (0..schema.num_columns()).filter(is_wanted) {
+    for leaf in (0..schema.num_columns()).filter(|leaf| is_wanted(schema.get_column_root_idx(*leaf))) {
         let of_leaf = metadata.row_groups().iter().filter_map(|group| group.columns().get(leaf));
         let codec = of_leaf.map(ColumnChunkMetaData::compression).find_map(|compression| match compression {
             Compression::BROTLI(_) => Some("brotli"),
@@ -85,7 +86,7 @@ pub(super) fn check_codecs(path: &Path, metadata: &ParquetMetaData, roots: &[usi
             _ => None,
         });
         if let Some(codec) = codec {
-            let name = super::super::shortened(&schema.column(leaf).path().string());
+            let name = crate::read::shortened(&schema.column(leaf).path().string());
             let message = format!(
                 "column `{name}` is compressed by {codec}, which this program does not read; write the file again \
                  with snappy, gzip, lz4 or zstd, or without compression"
@@ -94,13 +95,6 @@ pub(super) fn check_codecs(path: &Path, metadata: &ParquetMetaData, roots: &[usi
         }
     }
     Ok(())
-}
-
-/// Whether the pages of a column lie within a file of this length.
-fn is_inside(column: &ColumnChunkMetaData, length: u64) -> bool {
-    let start = column.dictionary_page_offset().unwrap_or(column.data_page_offset()).min(column.data_page_offset());
-    let end = start.checked_add(column.compressed_size());
-    start >= 0 && column.compressed_size() >= 0 && end.is_some_and(|end| end as u64 <= length)
 }
 
 /// Checks that a file holds as many rows as it claims.

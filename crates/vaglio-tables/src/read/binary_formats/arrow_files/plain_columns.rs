@@ -2,11 +2,11 @@
 //!
 //! Columns that are not plain, or look damaged, are left to the array reader, which reports faults.
 
-use super::super::column_builder::{ColumnBuilder, NumberColumn};
 use super::columns::{GrowingColumn, append};
-use super::file_bytes::FileBytes;
 use super::guard::guarded;
+use super::pages::CheckedPages;
 use super::{ASK, ColumnarFile, LESS};
+use crate::read::column_builder::{ColumnBuilder, NumberColumn};
 use arrow_schema::{DataType, Field};
 use parquet::basic::Type;
 use parquet::column::reader::ColumnReaderImpl;
@@ -14,6 +14,7 @@ use parquet::data_type::{DataType as Physical, DoubleType, FloatType, Int32Type,
 use parquet::errors::ParquetError;
 use parquet::file::metadata::{ParquetMetaData, RowGroupMetaData};
 use parquet::file::serialized_reader::SerializedPageReader;
+use std::collections::HashSet;
 use std::ops::{BitOr, RangeInclusive};
 use std::sync::Arc;
 use vaglio_core::{Error, Result};
@@ -71,8 +72,14 @@ impl ColumnarFile {
     ///
     /// # Errors
     /// [`vaglio_core::Error::Setting`] at `limits.memory`.
-    pub(super) fn direct(&self, metadata: &ParquetMetaData, indices: &[usize]) -> Result<Vec<Option<GrowingColumn>>> {
-        let mut columns: Vec<Option<DirectColumn>> = indices.iter().map(|&index| self.plain(metadata, index)).collect();
+    pub(super) fn direct(
+        &self,
+        metadata: &ParquetMetaData,
+        indices: &[usize],
+        singles: &HashSet<usize>,
+    ) -> Result<Vec<Option<GrowingColumn>>> {
+        let mut columns: Vec<Option<DirectColumn>> =
+            indices.iter().map(|&index| self.plain(metadata, index, singles)).collect();
         let (mut left, mut taken) = (self.sample.unwrap_or(usize::MAX), 0);
         let mut ask = |bytes: usize| {
             taken += bytes;
@@ -82,13 +89,14 @@ impl ColumnarFile {
             let what = format!("{}, while it is read,", self.path.display());
             self.budget.need(std::mem::take(&mut taken) as f64, what, LESS)
         };
+        let pages = Arc::new(CheckedPages::new(&self.kept, self.budget));
         let groups = metadata.row_groups();
         for (at, group) in groups.iter().enumerate() {
             let rows = usize::try_from(group.num_rows()).unwrap_or(0).min(left);
             left -= rows;
             for place in &mut columns {
                 let Some(direct) = place else { continue };
-                match guarded(&self.path, || direct.read(&self.kept, group, rows, &mut ask)) {
+                match guarded(&self.path, || direct.read(&pages, group, rows, &mut ask)) {
                     // Stores a mostly zero column sparse before the others are read.
                     Ok(true) if at + 1 == groups.len() => direct.column.thin(),
                     Ok(true) => {}
@@ -101,12 +109,12 @@ impl ColumnarFile {
     }
 
     /// An empty column if it can be read directly.
-    fn plain(&self, metadata: &ParquetMetaData, index: usize) -> Option<DirectColumn> {
+    fn plain(&self, metadata: &ParquetMetaData, index: usize, singles: &HashSet<usize>) -> Option<DirectColumn> {
         let schema = metadata.file_metadata().schema_descr();
         // The root is the leaf, unless nested ones precede it.
         let leaf = (index..schema.num_columns()).find(|&leaf| schema.get_column_root_idx(leaf) == index)?;
         let values = PhysicalType::new(metadata, leaf, self.schema.field(index))?;
-        Some(DirectColumn { leaf, values, column: self.empty(&[index]).ok()?.pop()? })
+        Some(DirectColumn { leaf, values, column: self.empty(index, singles).ok()? })
     }
 }
 
@@ -114,13 +122,13 @@ impl DirectColumn {
     /// Appends the first rows of a row group; `false` if they are not as claimed.
     fn read(
         &mut self,
-        kept: &FileBytes,
+        pages: &Arc<CheckedPages>,
         group: &RowGroupMetaData,
         rows: usize,
         ask: &mut dyn FnMut(usize) -> Result<()>,
     ) -> Result<bool> {
         let ColumnBuilder::Numbers(cells) = &mut self.column.cells else { return Ok(false) };
-        let chunk = Chunk { kept, group, leaf: self.leaf, rows, width: cells.width(), ask };
+        let chunk = Chunk { pages, group, leaf: self.leaf, rows, width: cells.width(), ask };
         match &self.values {
             PhysicalType::Double => chunk.read::<DoubleType>(|levels, values| floats(cells, levels, values)),
             PhysicalType::Float => chunk.read::<FloatType>(|levels, values| {
@@ -144,7 +152,7 @@ impl DirectColumn {
 
 /// Pages of a column in a row group.
 struct Chunk<'k> {
-    kept: &'k FileBytes,
+    pages: &'k Arc<CheckedPages>,
     group: &'k RowGroupMetaData,
     leaf: usize,
     rows: usize,
@@ -160,7 +168,7 @@ impl Chunk<'_> {
         // The reader used instead reports the fault.
         let damaged = |error: ParquetError| Error::failed("a column chunk", error);
         let (chunk, all) = (self.group.column(self.leaf), usize::try_from(self.group.num_rows()).unwrap_or(0));
-        let pages = SerializedPageReader::new(Arc::new(self.kept.clone()), chunk, all, None).map_err(damaged)?;
+        let pages = SerializedPageReader::new(Arc::clone(self.pages), chunk, all, None).map_err(damaged)?;
         let mut reader = ColumnReaderImpl::<T>::new(chunk.column_descr_ptr(), Box::new(pages));
         let (mut levels, mut values) = (Vec::with_capacity(STEP), Vec::with_capacity(STEP));
         let mut left = self.rows;

@@ -10,6 +10,7 @@ use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, Encoding};
 use parquet::file::properties::{WriterProperties, WriterPropertiesBuilder, WriterVersion};
 use parquet::schema::types::ColumnPath;
+use std::collections::HashSet;
 use std::fs::File;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -74,9 +75,9 @@ fn compared(path: &std::path::Path, sample: Option<usize>) -> usize {
     let stored = ColumnarFile::on_disk(path, FileKind::Parquet, Budget::new(u64::MAX)).unwrap().unwrap();
     let stored = ColumnarFile { sample, ..stored };
     let ColumnarFormat::Parquet(metadata, _) = &stored.format else { panic!("it is Parquet") };
-    let indices: Vec<usize> = (0..stored.names.len()).rev().collect();
-    let direct = stored.direct(metadata.metadata(), &indices).unwrap();
-    let arrays = stored.by_arrays(&indices).unwrap();
+    let (none, indices) = (HashSet::new(), (0..stored.header.names.len()).rev().collect::<Vec<_>>());
+    let direct = stored.direct(metadata.metadata(), &indices, &none).unwrap();
+    let arrays = stored.by_arrays(&indices, &none).unwrap();
     for ((found, expected), index) in direct.iter().zip(&arrays).zip(&indices) {
         let Some(found) = found else { continue };
         // As text, doubles differ exactly if their bits do, except NaN.
@@ -84,7 +85,7 @@ fn compared(path: &std::path::Path, sample: Option<usize>) -> usize {
             format!("{:?}", found.cells) == format!("{:?}", expected.cells),
             "{}, column {}",
             path.display(),
-            stored.names[*index]
+            stored.header.names[*index]
         );
     }
     direct.iter().flatten().count()
@@ -135,10 +136,10 @@ fn damaged_pages_are_left_to_the_reader_of_arrays() {
     let read = |path: &std::path::Path, is_direct: bool| -> Result<String, ()> {
         let stored = ColumnarFile::on_disk(path, FileKind::Parquet, Budget::new(u64::MAX)).map_err(|_| ())?.ok_or(())?;
         let ColumnarFormat::Parquet(metadata, _) = &stored.format else { panic!("it is Parquet") };
-        let all: Vec<usize> = (0..stored.names.len()).collect();
+        let (none, all) = (HashSet::new(), (0..stored.header.names.len()).collect::<Vec<_>>());
         let columns = match is_direct {
-            true => stored.parquet(metadata, &all, 4),
-            false => guarded(path, || stored.by_arrays(&all)),
+            true => stored.parquet(metadata, &all, &none, 4),
+            false => guarded(path, || stored.by_arrays(&all, &none)),
         };
         Ok(columns.map_err(|_| ())?.iter().map(|column| format!("{:?}", column.cells)).collect())
     };

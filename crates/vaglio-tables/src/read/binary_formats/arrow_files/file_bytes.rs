@@ -1,7 +1,8 @@
 //! Bytes of a file: in memory, or on disk and read on demand.
 
-use super::super::loaded_file::check_unchanged;
-use super::super::system;
+use crate::read::digest::HashSteps;
+use crate::read::loaded_file::check_unchanged;
+use crate::read::system;
 use blake3::{Hash, Hasher};
 use bytes::Bytes;
 use parquet::errors::ParquetError;
@@ -24,14 +25,8 @@ pub(super) enum FileBytes {
 pub(super) struct OnDisk {
     file: File,
     before: Metadata,
-    along: Mutex<Option<PrefixDigest>>,
-}
-
-/// Hash of the bytes up to a position, for a file that is read in order.
-#[derive(Debug)]
-struct PrefixDigest {
-    hash: Box<Hasher>,
-    at: u64,
+    /// Hash of the first bytes, for a file that is read in order.
+    along: Mutex<Option<Box<Hasher>>>,
 }
 
 /// Bytes hashed at a time.
@@ -75,11 +70,11 @@ impl FileBytes {
     }
 
     /// Hashes pages of a file on disk as they are read, while they are in cache; useful if no other thread can hash.
-    pub fn hash_along(&self) {
+    fn hash_along(&self) {
         if let FileBytes::Disk(disk) = self
             && let Ok(mut along) = disk.along.lock()
         {
-            *along = Some(PrefixDigest { hash: Box::default(), at: 0 });
+            *along = Some(Box::default());
         }
     }
 
@@ -87,17 +82,17 @@ impl FileBytes {
     fn was_read(&self, bytes: &[u8], start: u64) {
         let FileBytes::Disk(disk) = self else { return };
         let Ok(mut kept) = disk.along.try_lock() else { return };
-        let Some(along) = kept.as_mut().filter(|along| (along.at..=along.at + BETWEEN).contains(&start)) else {
+        let Some(along) = kept.as_mut().filter(|along| (along.count()..=along.count() + BETWEEN).contains(&start))
+        else {
             return;
         };
-        let mut between = vec![0; (start - along.at) as usize];
-        if self.fill(&mut between, along.at).is_err() {
+        let mut between = vec![0; (start - along.count()) as usize];
+        if self.fill(&mut between, along.count()).is_err() {
             *kept = None;
             return;
         }
-        along.hash.update(&between);
-        along.hash.update(bytes);
-        along.at = start + bytes.len() as u64;
+        along.update(&between);
+        along.update(bytes);
     }
 
     /// Hash of the file. Cost O(bytes).
@@ -116,8 +111,18 @@ impl FileBytes {
         }
     }
 
+    /// Steps of hashing a file on disk after it is read. With one thread, pages are hashed while they are read.
+    pub fn hash_steps(&self, path: &Path) -> Option<HashSteps> {
+        let FileBytes::Disk(_) = self else { return None };
+        if rayon::current_num_threads() == 1 {
+            self.hash_along();
+        }
+        let (kept, path, mut hashing) = (self.clone(), path.to_owned(), None);
+        Some(Box::new(move || hashing.get_or_insert_with(|| PartialDigest::new(&kept, &path)).step()))
+    }
+
     /// A reader that starts at byte `at`.
-    pub fn from(&self, at: u64) -> FilePosition {
+    fn from(&self, at: u64) -> FilePosition {
         FilePosition { kept: self.clone(), at }
     }
 
@@ -153,7 +158,7 @@ fn read_at(_: &File, _: &mut [u8], _: u64) -> Outcome<usize> {
 
 /// Partial hash of a file.
 #[derive(Debug)]
-pub(super) struct PartialDigest {
+struct PartialDigest {
     path: PathBuf,
     hash: Box<Hasher>,
     place: FilePosition,
@@ -161,20 +166,20 @@ pub(super) struct PartialDigest {
 }
 
 impl PartialDigest {
-    pub fn new(kept: &FileBytes, path: &Path) -> Self {
+    fn new(kept: &FileBytes, path: &Path) -> Self {
         let along = match kept {
             FileBytes::Disk(disk) => disk.along.lock().ok().and_then(|mut along| along.take()),
             FileBytes::Memory(_) => None,
         };
-        let PrefixDigest { hash, at } = along.unwrap_or_else(|| PrefixDigest { hash: Box::default(), at: 0 });
-        PartialDigest { path: path.to_owned(), hash, place: kept.from(at), block: Vec::new() }
+        let hash = along.unwrap_or_default();
+        PartialDigest { path: path.to_owned(), place: kept.from(hash.count()), hash, block: Vec::new() }
     }
 
     /// Hashes some more bytes; returns the hash after the last.
     ///
     /// # Errors
     /// Fails like [`FileBytes::digest`].
-    pub fn step(&mut self) -> Result<Option<Hash>> {
+    fn step(&mut self) -> Result<Option<Hash>> {
         self.block.resize(STEP, 0);
         let read = self.place.read(&mut self.block).map_err(|error| system(&self.path, error))?;
         if read > 0 {
@@ -230,11 +235,11 @@ impl ChunkReader for FileBytes {
     }
 
     fn get_bytes(&self, start: u64, length: usize) -> parquet::errors::Result<Bytes> {
-        if let FileBytes::Memory(bytes) = self {
-            return bytes.get_bytes(start, length);
-        }
         if start.checked_add(length as u64).is_none_or(|end| end > self.len()) {
-            return Err(ParquetError::EOF("a page lies outside of the file".into()));
+            return Err(ParquetError::EOF("a part lies outside of the file".into()));
+        }
+        if let FileBytes::Memory(bytes) = self {
+            return Ok(bytes.slice(start as usize..start as usize + length));
         }
         let mut bytes = vec![0; length];
         self.fill(&mut bytes, start)?;
@@ -245,8 +250,8 @@ impl ChunkReader for FileBytes {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::tests::folder_of;
     use super::*;
+    use crate::read::tests::folder_of;
 
     #[test]
     fn bytes_are_the_same_in_memory_and_on_the_disk() {

@@ -1,12 +1,12 @@
 //! Rows of a Parquet or Arrow file, read in chunks.
 
-use super::super::column_builder::ColumnBuilder;
-use super::super::inference::Hint;
-use super::super::places;
-use super::super::reader::{ChunkReader, FileReader};
 use super::columns::GrowingColumn;
 use super::guard::guarded;
 use super::{ColumnarFile, RecordBatches, check_codecs, check_rows};
+use crate::read::column_builder::ColumnBuilder;
+use crate::read::inference::Hint;
+use crate::read::places;
+use crate::read::reader::{ChunkReader, FileHeader};
 use arrow_array::RecordBatch;
 use arrow_schema::DataType;
 use vaglio_core::Result;
@@ -30,8 +30,8 @@ impl ColumnarChunks {
 }
 
 impl ChunkReader for ColumnarChunks {
-    fn file(&self) -> &dyn FileReader {
-        &self.file
+    fn header(&self) -> &FileHeader {
+        &self.file.header
     }
 
     fn needs_all_cells(&self, name: &str, hint: Hint) -> bool {
@@ -42,14 +42,14 @@ impl ChunkReader for ColumnarChunks {
     }
 
     fn start(&mut self, wanted: &[&str], rows: usize) -> Result<()> {
-        let places = places(&self.file.names);
+        let places = places(&self.file.header.names);
         let wanted: Vec<usize> = wanted.iter().filter_map(|name| places.get(name).copied()).collect();
         self.indices = wanted.clone();
         self.indices.sort_unstable();
         self.indices.dedup();
         self.places = wanted.iter().filter_map(|index| self.indices.binary_search(index).ok()).collect();
         if let super::ColumnarFormat::Parquet(metadata, _) = &self.file.format {
-            check_codecs(&self.file.path, metadata.metadata(), &self.indices)?;
+            check_codecs(&self.file.path, metadata.metadata(), |root| self.indices.contains(&root))?;
         }
         self.batches = guarded(&self.file.path, || self.file.batches(&self.indices, rows.max(1)))?;
         Ok(())

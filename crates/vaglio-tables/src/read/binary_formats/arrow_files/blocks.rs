@@ -1,0 +1,160 @@
+//! Blocks of Arrow files and streams: dictionaries and batches of rows.
+
+use super::failed;
+use super::file_bytes::FileBytes;
+use crate::budget::Budget;
+use crate::read::unreadable;
+use arrow_array::RecordBatch;
+use arrow_ipc::convert::try_fb_to_schema;
+use arrow_ipc::reader::{FileDecoder, read_footer_length};
+use arrow_ipc::{Block, Message, MetadataVersion, root_as_footer, root_as_message};
+use arrow_schema::SchemaRef;
+use bytes::Bytes;
+use parquet::file::reader::{ChunkReader, Length};
+use std::path::Path;
+use std::sync::Arc;
+use vaglio_core::{Error, Result};
+
+/// Blocks of an Arrow file or stream.
+#[derive(Debug)]
+pub(super) struct ArrowBlocks {
+    pub schema: SchemaRef,
+    version: MetadataVersion,
+    /// Blocks in the order of decoding. In a stream, a dictionary may replace an earlier one.
+    blocks: Vec<Block>,
+    /// Number of rows of each block; `None` for a dictionary.
+    rows: Vec<Option<usize>>,
+}
+
+/// Bytes at the end of a file: the length of its footer, and the magic bytes.
+const END: usize = 10;
+
+fn damaged(path: &Path, what: &str) -> Error {
+    unreadable(path, format!("is damaged: {what}"))
+}
+
+impl ArrowBlocks {
+    /// Reads the footer of a file, and the numbers of rows of its batches.
+    ///
+    /// # Errors
+    /// Fails for a damaged file.
+    pub fn from_file(path: &Path, kept: &FileBytes) -> Result<Self> {
+        let bytes_at = |at: u64, length: usize| kept.get_bytes(at, length).map_err(failed(path));
+        let at = kept.len().saturating_sub(END as u64);
+        let end = bytes_at(at, END)?.first_chunk().copied().unwrap_or_default();
+        let length = read_footer_length(end).map_err(failed(path))?;
+        let footer = bytes_at(at.saturating_sub(length as u64), length)?;
+        let footer = root_as_footer(&footer).map_err(|error| damaged(path, &format!("its footer: {error}")))?;
+        let schema = footer.schema().ok_or_else(|| damaged(path, "its footer names no columns"))?;
+        let dictionaries = footer.dictionaries().into_iter().flatten();
+        let blocks: Vec<Block> = dictionaries.chain(footer.recordBatches().into_iter().flatten()).copied().collect();
+        let rows = |block: &Block| {
+            let metadata = bytes_at(block.offset() as u64, block.metaDataLength() as usize)?;
+            Ok(rows(message(path, &metadata)?))
+        };
+        let (rows, schema) = (blocks.iter().map(rows).collect::<Result<_>>()?, checked_schema(path, schema)?);
+        Ok(ArrowBlocks { schema, version: footer.version(), blocks, rows })
+    }
+
+    /// Reads the messages of a stream, without their bodies.
+    ///
+    /// # Errors
+    /// Fails for a damaged file.
+    pub fn from_stream(path: &Path, kept: &FileBytes) -> Result<Self> {
+        let bytes_at = |at: u64, length: usize| kept.get_bytes(at, length).map_err(failed(path));
+        let number_at =
+            |at: u64| bytes_at(at, 4).map(|bytes| bytes.first_chunk().map_or(0, |b| i32::from_le_bytes(*b)));
+        let (mut at, mut known, mut blocks, mut all_rows) = (0, None, Vec::new(), Vec::new());
+        while at < kept.len() {
+            let (head, length) = match number_at(at)? {
+                -1 => (8, number_at(at + 4)?),
+                length => (4, length),
+            };
+            if length == 0 {
+                break;
+            }
+            let metadata = bytes_at(at, head + length as usize)?;
+            let message = message(path, &metadata)?;
+            if let Some(schema) = message.header_as_schema() {
+                known = Some((checked_schema(path, schema)?, message.version()));
+            } else {
+                blocks.push(Block::new(at as i64, metadata.len() as i32, message.bodyLength()));
+                all_rows.push(rows(message));
+            }
+            at = at.saturating_add(metadata.len() as u64).saturating_add(message.bodyLength() as u64);
+        }
+        let (schema, version) = known.ok_or_else(|| damaged(path, "it names no columns"))?;
+        Ok(ArrowBlocks { schema, version, blocks, rows: all_rows })
+    }
+
+    /// Numbers of rows of the batches.
+    pub fn lengths(&self) -> impl Iterator<Item = usize> {
+        self.rows.iter().filter_map(|rows| *rows)
+    }
+
+    /// Reads the batches of these columns in order; those of a file on disk within the memory limit.
+    pub fn read(
+        self: &Arc<Self>,
+        path: &Path,
+        kept: &FileBytes,
+        columns: Vec<usize>,
+        budget: Budget,
+    ) -> impl Iterator<Item = Result<RecordBatch>> + use<> {
+        let (blocks, path, kept) = (Arc::clone(self), path.to_owned(), kept.clone());
+        let mut decoder = FileDecoder::new(self.schema.clone(), self.version).with_projection(columns);
+        let decoded = move |at: usize| -> Result<Option<RecordBatch>> {
+            let block = &blocks.blocks[at];
+            let bytes = block_bytes(&path, &kept, block, budget)?.into();
+            match blocks.rows[at] {
+                None => decoder.read_dictionary(block, &bytes).map(|()| None),
+                Some(_) => decoder.read_record_batch(block, &bytes),
+            }
+            .map_err(failed(&path))
+        };
+        (0..self.blocks.len()).map(decoded).filter_map(Result::transpose)
+    }
+}
+
+/// Column types of a file whose bytes are in the order of this machine.
+fn checked_schema(path: &Path, schema: arrow_ipc::Schema<'_>) -> Result<SchemaRef> {
+    if !schema.endianness().equals_to_target_endianness() {
+        return Err(unreadable(path, "its bytes are in another order than those of this machine"));
+    }
+    try_fb_to_schema(schema).map(Arc::new).map_err(failed(path))
+}
+
+/// Message in the metadata of a block, after its length.
+fn message<'a>(path: &Path, metadata: &'a [u8]) -> Result<Message<'a>> {
+    let start = if metadata.starts_with(&[0xff; 4]) { 8 } else { 4 };
+    root_as_message(&metadata[start..]).map_err(|error| damaged(path, &format!("a block: {error}")))
+}
+
+/// Number of rows of a batch; `None` for a dictionary.
+fn rows(message: Message<'_>) -> Option<usize> {
+    let is_dictionary = message.header_as_dictionary_batch().is_some();
+    (!is_dictionary).then(|| message.header_as_record_batch().map_or(0, |batch| batch.length() as usize))
+}
+
+/// Bytes of a block, within the memory limit with all that its compressed buffers claim to become: the decoder of
+/// arrow-ipc 60 allocates as much.
+fn block_bytes(path: &Path, kept: &FileBytes, block: &Block, budget: Budget) -> Result<Bytes> {
+    let remedy = "write the file in smaller batches, or raise the limit";
+    let length = block.metaDataLength() as usize + block.bodyLength() as usize;
+    if let FileBytes::Disk(_) = kept {
+        budget.need(length as f64, format_args!("{}: a batch", path.display()), remedy)?;
+    }
+    let bytes = kept.get_bytes(block.offset() as u64, length).map_err(failed(path))?;
+    let message = message(path, &bytes)?;
+    let of_dictionary = message.header_as_dictionary_batch().and_then(|dictionary| dictionary.data());
+    let batch = message.header_as_record_batch().or(of_dictionary);
+    let body = &bytes[block.metaDataLength() as usize..];
+    // An empty buffer claims nothing.
+    let claim = |buffer: &arrow_ipc::Buffer| match buffer.length() < 8 {
+        true => None,
+        false => Some(i64::from_le_bytes(*body.get(buffer.offset() as usize..)?.first_chunk()?)),
+    };
+    let buffers = batch.filter(|batch| batch.compression().is_some()).and_then(|batch| batch.buffers());
+    let claimed: f64 = buffers.into_iter().flatten().filter_map(claim).map(|claim| claim.max(0) as f64).sum();
+    budget.need(claimed, format_args!("{}: a batch, decompressed,", path.display()), remedy)?;
+    Ok(bytes)
+}

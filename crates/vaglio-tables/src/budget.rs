@@ -3,7 +3,7 @@
 mod machine;
 #[cfg(feature = "text")]
 mod release;
-mod size;
+pub(crate) mod size;
 
 #[cfg(feature = "text")]
 pub use machine::{peak, resident};

@@ -105,3 +105,8 @@ impl ActiveSet {
         self.factor = factor;
     }
 }
+
+/// Root of the sum of squares.
+pub(super) fn norm(values: impl Iterator<Item = f64>) -> f64 {
+    values.map(|v| v * v).sum::<f64>().sqrt()
+}

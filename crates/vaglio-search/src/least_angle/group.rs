@@ -5,7 +5,7 @@
 //! is −H ∘ NNᵀ with H = (Q diag ρ + λI)⁻¹Q, where H ∘ NNᵀ is positive definite. With Q = LLᵀ, H = LT⁻¹Lᵀ, T = Lᵀ diag ρ
 //! L + λI.
 
-use super::several_outputs::norm;
+use super::active_set::norm;
 use super::{Hit, LeastAngle};
 use ndarray::{Array1, Array2, Axis};
 use vaglio_kernels::linalg::{Cholesky, gemm};

@@ -12,9 +12,8 @@ mod group;
 mod several_outputs;
 mod single_output;
 
-use active_set::{ActiveSet, Relation};
+use active_set::{ActiveSet, Relation, norm};
 pub use several_outputs::PathShape;
-use several_outputs::norm;
 use vaglio_kernels::Level;
 use vaglio_kernels::tolerance::{DEPENDENT_COLUMN, END_OF_PATH, EQUAL_CORRELATION};
 

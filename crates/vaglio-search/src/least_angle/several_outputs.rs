@@ -9,6 +9,7 @@
 #[cfg(test)]
 mod tests;
 
+use super::active_set::norm;
 use super::group::Point;
 use super::{Hit, Kind, LeastAngle};
 use vaglio_kernels::parallel;
@@ -113,10 +114,6 @@ impl LeastAngle {
         }
         fits
     }
-}
-
-pub(super) fn norm(values: impl Iterator<Item = f64>) -> f64 {
-    values.map(|v| v * v).sum::<f64>().sqrt()
 }
 
 /// The least a > 0, or a = 0 if the norm comes from below, with `square`·a² + 2·`linear`·a = `gap` for a non-negative

@@ -3,7 +3,7 @@
 mod sparse_conversion;
 
 use super::cell::CellSyntax;
-use super::inference::is_beyond;
+use super::inference::codes::is_beyond;
 pub(super) use super::raw_column::RawColumn;
 use vaglio_core::{Cells, Numbers, SingleNumbers, SparseNumbers};
 

@@ -1,6 +1,6 @@
 //! Inference of a column's type from all its cells.
 
-mod codes;
+pub(super) mod codes;
 mod dates;
 mod numbers;
 mod ordered_levels;
@@ -18,8 +18,7 @@ use super::cell::{CellSyntax, DateForm, plain};
 use super::column_builder::{ColumnBuilder, MissingCells, NumberColumn, RawColumn};
 use super::fault::InvalidCell;
 use crate::{ColumnProfile, Notation};
-use codes::are_codes;
-pub(super) use codes::is_beyond;
+use codes::{are_codes, is_beyond};
 use dates::{SAMPLE, dates};
 use numbers::{decimal_fault, dressed, is_of_other_decimals, no_number};
 pub(super) use numbers::{is_infinite, other_notation};

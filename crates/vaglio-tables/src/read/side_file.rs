@@ -3,8 +3,7 @@
 use super::cell::CellSyntax;
 use super::column_builder::ColumnBuilder;
 use super::reader::WantedColumn;
-use super::source::RowsOfFiles;
-use super::table_file::{ReadOptions, TableFile};
+use super::table_file::{ReadOptions, RowsOfFiles, TableFile};
 use super::unreadable;
 use crate::ReadSpec;
 use crate::budget::Budget;

@@ -9,7 +9,7 @@ use super::head::share;
 use super::inference::{Hint, Outcome, settle, type_error};
 use super::reader::WantedColumn;
 use super::side_file::{IS_BESIDE, SideFile};
-use super::table_file::{ReadOptions, TableFile};
+use super::table_file::{ReadOptions, RowsOfFiles, TableFile};
 use super::{ColumnFilter, paths, unreadable};
 use crate::budget::Budget;
 use crate::{ColumnProfile, Notation, ReadSpec, TableProfile};
@@ -45,9 +45,6 @@ pub struct ReadRequest {
 
 /// Notations of columns in the training rows.
 pub type Notations = HashMap<String, Notation>;
-
-/// Files with their numbers of rows.
-pub type RowsOfFiles = Vec<(PathBuf, usize)>;
 /// A column with its profile, or the fault of one of its cells.
 pub type ReadColumn = (String, Result<(Cells, ColumnProfile), InvalidCell>);
 

@@ -36,6 +36,9 @@ pub(super) struct ReadOptions<'s> {
     pub budget: Budget,
 }
 
+/// Files with their numbers of rows.
+pub(super) type RowsOfFiles = Vec<(PathBuf, usize)>;
+
 impl TableFile {
     pub fn open(path: PathBuf, is_partitioned: bool, how: ReadOptions<'_>) -> Result<Self> {
         let ReadOptions { spec, budget } = how;

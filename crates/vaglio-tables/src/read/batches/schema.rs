@@ -3,7 +3,9 @@
 use super::super::cell::{CellSyntax, DateForm, has_zone, plain};
 use super::super::column_builder::{ColumnBuilder, MissingCells, NumberColumn, RawColumn};
 use super::super::fault::{CORRECT, InvalidCell};
-use super::super::inference::{Hint, TimeZonePresence, is_beyond, is_infinite, other_notation, rounds, settle, truth};
+use super::super::inference::{
+    Hint, TimeZonePresence, codes::is_beyond, is_infinite, other_notation, rounds, settle, truth,
+};
 use crate::{ColumnProfile, InferredType, Notation};
 use vaglio_core::Cells;
 

@@ -3,7 +3,7 @@
 use super::failed;
 use crate::budget::Budget;
 use crate::read::column_builder::{ColumnBuilder, NumberColumn, RawColumn};
-use crate::read::inference::is_beyond;
+use crate::read::inference::codes::is_beyond;
 use crate::read::unreadable;
 use arrow_array::types::*;
 use arrow_array::{AnyDictionaryArray, Array, ArrowPrimitiveType, PrimitiveArray, StringViewArray, cast::AsArray};

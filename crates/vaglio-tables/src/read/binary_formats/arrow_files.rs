@@ -270,7 +270,7 @@ impl ColumnarFile {
     fn batches(&self, indices: &[usize], rows: usize) -> Result<RecordBatches> {
         Ok(match &self.format {
             ColumnarFormat::Parquet(metadata, _) => {
-                let (path, pages) = (self.path.clone(), CheckedPages::new(&self.kept, self.budget));
+                let (path, pages) = (self.path.clone(), CheckedPages::new(&self.path, &self.kept, self.budget));
                 let mask = ProjectionMask::roots(metadata.parquet_schema(), indices.iter().copied());
                 let mut builder = ParquetRecordBatchReaderBuilder::new_with_metadata(pages.clone(), metadata.clone());
                 builder = builder.with_projection(mask).with_batch_size(rows);

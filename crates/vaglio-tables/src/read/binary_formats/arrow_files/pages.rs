@@ -7,14 +7,17 @@ use bytes::Bytes;
 use parquet::errors::{ParquetError, Result};
 use parquet::file::reader::{ChunkReader, Length};
 use std::io::BufReader;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use vaglio_core::Error;
 
 /// A Parquet file whose pages are read within the memory limit.
 ///
 /// The reader of parquet 60 allocates as many bytes, and as many values of a dictionary, as the header of a page claims.
+/// It also allocates as many lengths as the content of a page of delta-encoded text claims; that is not checked here.
 #[derive(Debug, Clone)]
 pub(super) struct CheckedPages {
+    path: PathBuf,
     kept: FileBytes,
     budget: Budget,
     /// Error at the memory limit, which the reader turns into text.
@@ -22,8 +25,8 @@ pub(super) struct CheckedPages {
 }
 
 impl CheckedPages {
-    pub fn new(kept: &FileBytes, budget: Budget) -> Self {
-        CheckedPages { kept: kept.clone(), budget, refused: Arc::default() }
+    pub fn new(path: &Path, kept: &FileBytes, budget: Budget) -> Self {
+        CheckedPages { path: path.to_owned(), kept: kept.clone(), budget, refused: Arc::default() }
     }
 
     /// Error at the memory limit, if a page was refused.
@@ -56,7 +59,8 @@ impl ChunkReader for CheckedPages {
         // As many as are decoded at once.
         let all = bytes as f64 * rayon::current_num_threads() as f64;
         let remedy = "write the file with smaller pages, or raise the limit";
-        if let Err(error) = self.budget.need(all, "a page on each thread, decompressed,", remedy) {
+        let what = format_args!("{}: a page on each thread, decompressed,", self.path.display());
+        if let Err(error) = self.budget.need(all, what, remedy) {
             let message = error.to_string();
             let _ = self.refused.lock().map(|mut refused| *refused = Some(error));
             return Err(ParquetError::General(message));

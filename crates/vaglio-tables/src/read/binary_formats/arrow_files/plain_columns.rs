@@ -89,7 +89,7 @@ impl ColumnarFile {
             let what = format!("{}, while it is read,", self.path.display());
             self.budget.need(std::mem::take(&mut taken) as f64, what, LESS)
         };
-        let pages = Arc::new(CheckedPages::new(&self.kept, self.budget));
+        let pages = Arc::new(CheckedPages::new(&self.path, &self.kept, self.budget));
         let groups = metadata.row_groups();
         for (at, group) in groups.iter().enumerate() {
             let rows = usize::try_from(group.num_rows()).unwrap_or(0).min(left);

@@ -132,7 +132,7 @@ fn a_page_that_claims_to_become_larger_than_the_memory_is_refused() {
     // The page type, dictionary, then its size as a zigzag varint: 320, two bytes.
     assert_eq!(bytes[4..9], [0x15, 4, 0x15, 0x80, 0x05]);
     for (claim, words) in [
-        (vec![0xfe, 0xff, 0xff, 0xff, 0x0f], "`limits.memory`: a page on each thread, decompressed, would take about "),
+        (vec![0xfe, 0xff, 0xff, 0xff, 0x0f], "page.parquet: a page on each thread, decompressed, would take about "),
         (vec![2], "a dictionary claims more values than there can be"),
     ] {
         let mut changed = bytes.clone();

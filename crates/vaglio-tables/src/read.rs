@@ -35,6 +35,7 @@ mod side_file;
 mod source;
 mod sparse_files;
 mod table_file;
+mod triplets;
 
 pub use crate::disk::{bounded, shortened, system};
 pub use crate::{

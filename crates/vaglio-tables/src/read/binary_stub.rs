@@ -3,7 +3,7 @@
 use super::bytes::FileKind;
 use super::codecs::Codec;
 use super::reader::{ChunkReader, FileReader};
-use super::sparse_files::Triplets;
+use super::triplets::Triplets;
 use super::unreadable;
 use crate::budget::Budget;
 use std::io::{BufRead, Read};

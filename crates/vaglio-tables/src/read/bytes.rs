@@ -1,6 +1,5 @@
 //! File formats by their first bytes, and decoding of text.
 
-use super::sparse_files::SparseFormat;
 use super::unreadable;
 use crate::ReadSpec;
 use crate::budget::Budget;
@@ -20,6 +19,26 @@ pub(super) enum FileKind {
     ArrowStream,
     /// Sparse matrix format.
     Sparse(SparseFormat),
+}
+
+/// Format of a sparse matrix file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum SparseFormat {
+    Svmlight,
+    Npz,
+    MatrixMarket,
+}
+
+impl SparseFormat {
+    /// Format by a file's extension.
+    pub fn from_extension(extension: &str) -> Option<Self> {
+        match extension {
+            "svm" | "libsvm" | "svmlight" => Some(SparseFormat::Svmlight),
+            "npz" => Some(SparseFormat::Npz),
+            "mtx" => Some(SparseFormat::MatrixMarket),
+            _ => None,
+        }
+    }
 }
 
 /// Detects the format from the first decompressed bytes and the name.

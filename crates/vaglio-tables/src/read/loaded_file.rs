@@ -26,7 +26,7 @@ const STEP: usize = 1 << 24;
 /// Spare room in which a reader detects the end.
 const SPARE: usize = 64;
 /// Remedy for a file that is too large.
-const SMALLER: &str = "read a smaller file, or raise the limit";
+pub(super) const SMALLER: &str = "read a smaller file, or raise the limit";
 
 /// Loads a file, or a stream, which can be read once.
 ///

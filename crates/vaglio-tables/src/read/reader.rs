@@ -10,6 +10,13 @@ use std::collections::HashSet;
 use std::fmt::Debug;
 use vaglio_core::Result;
 
+/// Settings and memory limit for reading files.
+#[derive(Clone, Copy)]
+pub(super) struct ReadOptions<'s> {
+    pub spec: &'s ReadSpec,
+    pub budget: Budget,
+}
+
 /// Header of a file.
 #[derive(Debug)]
 pub(super) struct FileHeader {

@@ -2,8 +2,8 @@
 
 use super::cell::CellSyntax;
 use super::column_builder::ColumnBuilder;
-use super::reader::WantedColumn;
-use super::table_file::{ReadOptions, RowsOfFiles, TableFile};
+use super::reader::{ReadOptions, WantedColumn};
+use super::table_file::{RowsOfFiles, TableFile};
 use super::unreadable;
 use crate::ReadSpec;
 use crate::budget::Budget;

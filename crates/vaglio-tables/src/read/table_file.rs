@@ -8,9 +8,8 @@ use super::csv_file::CsvFile;
 use super::head::{FileHead, head};
 use super::loaded_file::{LoadedFile, load};
 use super::paths;
-use super::reader::{FileReader, WantedColumn};
+use super::reader::{FileReader, ReadOptions, WantedColumn};
 use super::sparse_files::SparseTable;
-use crate::ReadSpec;
 use crate::budget::Budget;
 use blake3::{Hash, hash};
 use std::path::PathBuf;
@@ -27,13 +26,6 @@ pub(super) struct TableFile {
     pub digest: Option<Hash>,
     /// Size of the file relative to the part that was read.
     pub times: f64,
-}
-
-/// Settings and memory limit for reading files.
-#[derive(Clone, Copy)]
-pub(super) struct ReadOptions<'s> {
-    pub spec: &'s ReadSpec,
-    pub budget: Budget,
 }
 
 /// Files with their numbers of rows.

@@ -3,8 +3,8 @@
 mod npy;
 
 use crate::budget::Budget;
-use crate::read::loaded_file::grown;
-use crate::read::sparse_files::{SMALLER, Triplets};
+use crate::read::loaded_file::{SMALLER, grown};
+use crate::read::triplets::Triplets;
 use crate::read::unreadable;
 use npy::Array;
 use std::io::Cursor;

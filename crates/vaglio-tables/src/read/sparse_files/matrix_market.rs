@@ -1,7 +1,8 @@
 //! Matrix Market's text: a banner, comments, the shape, and entries by row and column or as an array by column.
 
-use super::{Triplets, at_line, lines};
+use super::{at_line, lines};
 use crate::budget::Budget;
+use crate::read::triplets::Triplets;
 use crate::read::{shortened, unreadable};
 use std::path::Path;
 use vaglio_core::Result;

@@ -1,9 +1,11 @@
 //! svmlight's text: `label index:value index:value … # comment`.
 
-use super::{COLUMN, IS_QUERY, LABEL, QUERY, SMALLER, SparseTable, Triplets, at_line, lines, numbered};
+use super::{IS_QUERY, LABEL, QUERY, SparseTable, at_line, lines, numbered};
 use crate::budget::Budget;
 use crate::read::column_builder::RawColumn;
+use crate::read::loaded_file::SMALLER;
 use crate::read::reader::{CellFormat, FileHeader};
+use crate::read::triplets::{COLUMN, Triplets};
 use crate::read::{shortened, unreadable};
 use std::path::Path;
 use vaglio_core::Result;

@@ -21,7 +21,6 @@ pub mod simd_f64x8;
 
 pub mod f64x8;
 pub mod parallel;
-mod pass;
 pub mod ridge;
 mod score;
 mod sparse_sums;

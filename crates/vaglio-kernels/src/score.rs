@@ -2,7 +2,6 @@
 
 mod pairs;
 mod parts;
-mod pass;
 mod radix_sort;
 mod rounding;
 mod rule;
@@ -121,8 +120,6 @@ pub struct Scorer {
     /// √(W/(C·W_c)) for each row of class c, for balanced squares: W is the weight of all rows, W_c that of the class,
     /// C the number of classes.
     balance: Vec<f64>,
-    /// Classes of one output as bits, if the measure counts classes and targets are ±1.
-    signs: Option<Arc<[u8]>>,
     divisor: f64,
     /// Loss of predicting 0, to judge whether residuals are small; NaN if the loss does not grow with residuals.
     of_zero: f64,
@@ -169,23 +166,9 @@ impl Scorer {
             Measure::BalancedSquared => balance(targets.total_weight, &classes, &class_weights),
             _ => Vec::new(),
         };
-        let signs = if counts { pass::signs(&targets) } else { None };
         let of_zero = rounding::loss_of_zero(&targets, measure);
         let (rule, factors, lacks_rows, units) = (Arc::new(NoCustomLoss), None, false, None);
-        Scorer {
-            targets,
-            measure,
-            rule,
-            classes,
-            class_weights,
-            balance,
-            signs,
-            divisor,
-            of_zero,
-            factors,
-            lacks_rows,
-            units,
-        }
+        Scorer { targets, measure, rule, classes, class_weights, balance, divisor, of_zero, factors, lacks_rows, units }
     }
 
     /// Sets the rule of [`Measure::Rows`] and [`Measure::Whole`].
@@ -240,11 +223,9 @@ impl Scorer {
                 }
             }
             Measure::Absolute => {
+                let root = self.targets.root.as_ref().map(|root| &root[start..start + rows]);
                 for residual in residuals {
-                    for (j, e) in residual[..rows].iter().enumerate() {
-                        let root = self.targets.root(start + j);
-                        tally.lanes.update(j % F64x8::WIDTH, |sum| sum + root * e.abs());
-                    }
+                    add_sizes(self.targets.level, root, &residual[..rows], &mut tally.lanes);
                 }
             }
             Measure::Auc | Measure::Whole => {
@@ -298,6 +279,13 @@ impl Scorer {
         }
     }
 
+    /// Mean error over the classes present, from the misclassified weight by class.
+    fn balanced(&self, wrong: &[f64]) -> f64 {
+        let present = self.class_weights.iter().filter(|w| **w > 0.0).count() as f64;
+        let shares = wrong.iter().zip(&self.class_weights).filter(|(_, w)| **w > 0.0);
+        shares.map(|(wrong, weight)| wrong / weight).sum::<f64>() / present
+    }
+
     /// Mean loss of scaled residuals, with one slice per output. Cost O(m · outputs).
     ///
     /// For a part of the rows, the part's contribution to the mean; NaN if a part alone does not determine it.
@@ -337,6 +325,26 @@ fn add_squares(level: Level, residual: &[f64], lanes: &mut F64x8) {
             }
             for (l, e) in rest.iter().enumerate() {
                 sums.update(l, |sum| sum + e * e);
+            }
+            *lanes = sums;
+        },
+    );
+}
+
+/// Adds the sizes of residuals, times the roots of weights.
+fn add_sizes(level: Level, root: Option<&[f64]>, residual: &[f64], lanes: &mut F64x8) {
+    level.call(
+        #[inline(always)]
+        || {
+            let (mut sums, (chunks, rest)) = (*lanes, residual.as_chunks());
+            let root = root.map(<[f64]>::as_chunks);
+            for (j, chunk) in chunks.iter().enumerate() {
+                let e = F64x8::load(chunk);
+                let size = F64x8::ZERO - e.min(F64x8::ZERO - e);
+                sums = sums + root.map_or(size, |(root, _)| F64x8::load(&root[j]) * size);
+            }
+            for (l, e) in rest.iter().enumerate() {
+                sums.update(l, |sum| sum + root.map_or(1.0, |(_, root)| root[l]) * e.abs());
             }
             *lanes = sums;
         },

@@ -128,13 +128,6 @@ pub fn dot(level: Level, x: &[f64], y: &[f64]) -> f64 {
     product(level, Column::Double(x), 0.0, y)
 }
 
-/// xᵀy for two vectors y, with the same bits as for each alone. Cost O(m).
-pub(crate) fn dots(level: Level, x: &[f64], y: [&[f64]; 2]) -> [f64; 2] {
-    let mut sums = [LaneSums::ZERO];
-    add_products(level, [x], [0.0], y, &mut sums);
-    sums[0].total()
-}
-
 /// Σ_j f(x_j, y_j). Cost O(m).
 pub fn sum_of(x: &[f64], y: &[f64], f: impl Fn(f64, f64) -> f64) -> f64 {
     let ((x, x_rest), (y, y_rest)) = (x.as_chunks::<LANES>(), y.as_chunks::<LANES>());

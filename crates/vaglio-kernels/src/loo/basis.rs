@@ -153,7 +153,7 @@ impl<'d> RidgeState<'d> {
     }
 
     /// Remaining share of the columns after adding one, given its λ + xᵀG x, `tau`.
-    pub(super) fn left_with(&self, feature: usize, tau: f64) -> f64 {
+    fn left_with(&self, feature: usize, tau: f64) -> f64 {
         left_with(self.left, tau / (self.lambda + self.data.squares(feature)))
     }
 
@@ -267,6 +267,13 @@ impl<'d> RidgeState<'d> {
             None => Trial::new(f64::NAN, f64::NAN),
         };
         parallel::map_slice(features, one)
+    }
+
+    /// Trial of adding a column, from c = G x, s = xᵀc and t = xᵀa.
+    pub(super) fn trial(&self, scorer: &Scorer, feature: usize, c: &[f64], s: f64, t: &[f64]) -> Trial {
+        let tau = self.lambda + s;
+        let trial = trial(self, scorer, c, t, 1.0 / tau);
+        judged(trial, self.left_with(feature, tau))
     }
 
     fn prepare(&mut self) {

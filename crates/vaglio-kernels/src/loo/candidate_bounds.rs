@@ -29,11 +29,9 @@
 use super::RidgeState;
 use super::basis::{RankOneUpdate, UpdateKind};
 use super::cached_product::{CachedProduct, bring_up_to_date};
-use super::conditioning::judged;
 use super::norm_interval::{IntervalShift, NormInterval};
 use super::row_weights::{RowWeights, weights};
 use super::scalars::CandidateScalars;
-use super::trial::trial;
 use super::update_products::{UpdateProducts, along};
 use crate::parallel;
 use crate::sums::dot;
@@ -337,7 +335,7 @@ impl CandidateBounds {
         // The order differs from that of the positions from here on.
         let one = |one: CachedProduct| {
             let (s, t) = basis.scalars(one.feature, &one.c);
-            let trial = try_out(basis, scorer, one.feature, &one.c, s, &t);
+            let trial = basis.trial(scorer, one.feature, &one.c, s, &t);
             let f: Vec<f64> = t.iter().map(|t| t / (basis.lambda + s)).collect();
             (trial, NormInterval::new(basis, &one.c, &f), one)
         };
@@ -364,10 +362,4 @@ fn room(data: &Data<'_>, together: usize) -> usize {
     let made = data.made();
     let stored = data.columns() - made;
     stored.div_ceil(CACHED) + made.div_ceil(CACHED).min(stored / OF_STORED / together)
-}
-
-fn try_out(basis: &RidgeState<'_>, scorer: &Scorer, feature: usize, c: &[f64], s: f64, t: &[f64]) -> Trial {
-    let tau = basis.lambda + s;
-    let tried = trial(basis, scorer, c, t, 1.0 / tau);
-    judged(tried, basis.left_with(feature, tau))
 }

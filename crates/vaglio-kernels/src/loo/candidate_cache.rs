@@ -5,7 +5,6 @@
 
 use super::RidgeState;
 use super::candidate::{CandidateColumn, Placed, pending};
-use super::candidate_pairs::visit_together;
 use crate::parallel;
 use crate::{Scorer, Trial};
 
@@ -28,10 +27,7 @@ pub(super) fn trials_alone(basis: &RidgeState<'_>, scorer: &Scorer, wanted: &[us
     let is_candidate = |feature: usize| basis.data.is_active(feature) && !basis.contains(feature);
     let few = |wanted: &[usize]| {
         let own = wanted.iter().copied().filter(|&feature| is_candidate(feature));
-        let mut columns: Vec<(usize, CandidateColumn)> =
-            own.map(|feature| (feature, CandidateColumn::new(basis, feature))).collect();
-        let mut placed: Vec<Placed<'_>> = columns.iter_mut().map(|(feature, column)| (*feature, column)).collect();
-        let mut trials = visit_together(&mut placed, basis, scorer, None).into_iter();
+        let mut trials = own.map(|feature| CandidateColumn::new(basis, feature).visit(basis, scorer, feature));
         let none = || Trial::new(f64::INFINITY, f64::INFINITY);
         let trial = |&feature: &usize| if is_candidate(feature) { trials.next() } else { None };
         wanted.iter().map(trial).map(|trial| trial.unwrap_or_else(none)).collect::<Vec<Trial>>()
@@ -109,23 +105,27 @@ impl CandidateCache {
         let mut tried: Vec<Placed<'_>> = present.filter_map(|(feature, c)| Some((feature, c.as_mut()?))).collect();
         let end = basis.updates.len();
         let mut from = tried.iter().map(|(_, candidate)| candidate.until).min().unwrap_or(end);
-        while end - from > 1 {
-            let to = (from + TOGETHER).min(end - 1);
-            let pending = pending(basis, from, to);
-            let take_in = |_, (feature, candidate): &mut Placed<'_>| {
-                pending.iter().for_each(|p| candidate.take_in(&basis.data, *feature, p));
-            };
-            parallel::each_mut(&mut tried, take_in);
-            from = to;
-        }
-        let last = pending(basis, from, end);
-        let visit = |_, group: &mut &mut [Placed<'_>]| visit_together(group, basis, scorer, last.first());
         let in_turn = match tried.len() * basis.d.len() <= ALL_IN_TURN {
             true => tried.len().max(1),
-            false => (tried.len() / (4 * rayon::current_num_threads())).clamp(2, IN_TURN) / 2 * 2,
+            false => (tried.len() / (4 * rayon::current_num_threads())).clamp(1, IN_TURN),
         };
-        let mut groups: Vec<_> = tried.chunks_mut(in_turn).collect();
-        let trials = parallel::map_mut(&mut groups, visit).into_iter().flatten();
+        let mut groups: Vec<&mut [Placed<'_>]> = tried.chunks_mut(in_turn).collect();
+        let trials = loop {
+            let to = (from + TOGETHER).min(end);
+            let pending = pending(basis, from, to);
+            let visit = |_, group: &mut &mut [Placed<'_>]| {
+                let of_each = |(feature, candidate): &mut Placed<'_>| {
+                    pending.iter().for_each(|p| candidate.take_in(&basis.data, *feature, p));
+                    (to == end).then(|| candidate.visit(basis, scorer, *feature))
+                };
+                group.iter_mut().filter_map(of_each).collect::<Vec<Trial>>()
+            };
+            let trials = parallel::map_mut(&mut groups, visit);
+            if to == end {
+                break trials.into_iter().flatten();
+            }
+            from = to;
+        };
         let mut all = vec![Trial::new(f64::INFINITY, f64::INFINITY); is_wanted.len()];
         tried.iter().zip(trials).for_each(|((feature, _), trial)| all[*feature] = trial);
         wanted.iter().map(|&w| all[w].clone()).collect()

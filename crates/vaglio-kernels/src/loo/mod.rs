@@ -20,7 +20,6 @@ mod cached_product;
 mod candidate;
 mod candidate_bounds;
 mod candidate_cache;
-mod candidate_pairs;
 mod change;
 mod class_sums;
 mod conditioning;

@@ -153,7 +153,7 @@ impl<'d> RidgeState<'d> {
     }
 
     /// Remaining share of the columns after adding one, given its λ + xᵀG x, `tau`.
-    fn left_with(&self, feature: usize, tau: f64) -> f64 {
+    pub(super) fn left_with(&self, feature: usize, tau: f64) -> f64 {
         left_with(self.left, tau / (self.lambda + self.data.squares(feature)))
     }
 

@@ -2,8 +2,9 @@
 
 use super::RidgeState;
 use super::basis::{RankOneUpdate, UpdateKind};
-use super::conditioning::is_cancelled;
-use crate::sums::{axpy, dot};
+use super::conditioning::{is_cancelled, judged};
+use super::trial::RunningTrial;
+use crate::sums::{TILE, axpy, dot};
 use crate::{Data, Scorer, Trial};
 
 /// C = G x, s = xᵀC and t = xᵀa of a column.
@@ -63,28 +64,50 @@ impl CandidateColumn {
 
     /// C ← C − (g/τ) c_b, s ← s − g²/τ, t ← t − g t_b/τ, unless the update was already applied.
     pub fn take_in(&mut self, data: &Data<'_>, feature: usize, pending: &PendingUpdate<'_>) {
+        if let Some(step) = self.step(data, feature, pending) {
+            axpy(data.level, -step, pending.c, &mut self.c);
+        }
+    }
+
+    /// Updates s and t, and returns the step of C along c_b; `None` if the update was already applied.
+    fn step(&mut self, data: &Data<'_>, feature: usize, pending: &PendingUpdate<'_>) -> Option<f64> {
         if pending.place < self.until {
-            return;
+            return None;
         }
         let g = pending.product(data, feature, &self.c);
         let step = g / pending.tau;
         self.until = pending.place + 1;
         self.s -= g * step;
         self.t.iter_mut().zip(pending.t).for_each(|(t, tb)| *t -= step * tb);
-        axpy(data.level, -step, pending.c, &mut self.c);
+        Some(step)
     }
 
-    /// Tries the column. If s is nearly cancelled, s and t are computed again, for the trial alone: later results do not
-    /// depend on which candidates were tried.
-    pub fn visit(&self, basis: &RidgeState<'_>, scorer: &Scorer, feature: usize) -> Trial {
-        let again;
-        let (s, t) = match is_cancelled(self.s, basis.data.squares(feature)) {
-            true => {
-                again = basis.scalars(feature, &self.c);
-                (again.0, &again.1)
+    /// Applies the last update and tries the column, tile by tile. If s is nearly cancelled, s and t are computed again,
+    /// for the trial alone: later results do not depend on which candidates were tried.
+    pub fn visit(
+        &mut self,
+        basis: &RidgeState<'_>,
+        scorer: &Scorer,
+        feature: usize,
+        last: Option<&PendingUpdate<'_>>,
+    ) -> Trial {
+        let level = basis.data.level;
+        let update = last.and_then(|last| Some((self.step(&basis.data, feature, last)?, last.c)));
+        if is_cancelled(self.s, basis.data.squares(feature)) {
+            if let Some((step, c)) = update {
+                axpy(level, -step, c, &mut self.c);
             }
-            false => (self.s, &self.t),
-        };
-        basis.trial(scorer, feature, &self.c, s, t)
+            let (s, t) = basis.scalars(feature, &self.c);
+            return basis.trial(scorer, feature, &self.c, s, &t);
+        }
+        let tau = basis.lambda + self.s;
+        let mut running = RunningTrial::new(basis, scorer, &self.t, 1.0 / tau);
+        for (place, own) in self.c.chunks_mut(TILE).enumerate() {
+            if let Some((step, c)) = update {
+                axpy(level, -step, &c[place * TILE..], own);
+            }
+            running.add(place * TILE, own);
+        }
+        judged(running.finish(), basis.left_with(feature, tau))
     }
 }

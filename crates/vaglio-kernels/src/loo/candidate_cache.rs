@@ -27,7 +27,7 @@ pub(super) fn trials_alone(basis: &RidgeState<'_>, scorer: &Scorer, wanted: &[us
     let is_candidate = |feature: usize| basis.data.is_active(feature) && !basis.contains(feature);
     let few = |wanted: &[usize]| {
         let own = wanted.iter().copied().filter(|&feature| is_candidate(feature));
-        let mut trials = own.map(|feature| CandidateColumn::new(basis, feature).visit(basis, scorer, feature));
+        let mut trials = own.map(|feature| CandidateColumn::new(basis, feature).visit(basis, scorer, feature, None));
         let none = || Trial::new(f64::INFINITY, f64::INFINITY);
         let trial = |&feature: &usize| if is_candidate(feature) { trials.next() } else { None };
         wanted.iter().map(trial).map(|trial| trial.unwrap_or_else(none)).collect::<Vec<Trial>>()
@@ -115,8 +115,10 @@ impl CandidateCache {
             let pending = pending(basis, from, to);
             let visit = |_, group: &mut &mut [Placed<'_>]| {
                 let of_each = |(feature, candidate): &mut Placed<'_>| {
-                    pending.iter().for_each(|p| candidate.take_in(&basis.data, *feature, p));
-                    (to == end).then(|| candidate.visit(basis, scorer, *feature))
+                    let last = pending.last().filter(|_| to == end);
+                    let before = pending.iter().take(pending.len() - usize::from(last.is_some()));
+                    before.for_each(|p| candidate.take_in(&basis.data, *feature, p));
+                    (to == end).then(|| candidate.visit(basis, scorer, *feature, last))
                 };
                 group.iter_mut().filter_map(of_each).collect::<Vec<Trial>>()
             };

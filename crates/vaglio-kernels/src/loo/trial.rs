@@ -4,6 +4,7 @@
 
 use super::basis::RidgeState;
 use crate::f64x8::F64x8;
+use crate::score::Tally;
 use crate::sums::TILE;
 use crate::{Level, Scorer, Trial};
 
@@ -11,17 +12,44 @@ use crate::{Level, Scorer, Trial};
 ///
 /// With c = G x and inverse = 1/(λ + xᵀG x), a column is added. Cost O(m · outputs).
 pub(crate) fn trial(basis: &RidgeState<'_>, scorer: &Scorer, c: &[f64], t: &[f64], inverse: f64) -> Trial {
-    let mut residuals = vec![vec![0.0; c.len().min(TILE)]; t.len()];
-    let (mut tally, mut low) = (scorer.start(), F64x8::INFINITY);
-    for start in (0..c.len()).step_by(TILE) {
-        let end = c.len().min(start + TILE);
-        let (c, d) = (&c[start..end], &basis.d[start..end]);
-        for ((a, t), out) in basis.a.iter().zip(t).zip(&mut residuals) {
-            leave_out(basis.data.level, c, &a[start..end], d, t * inverse, inverse, out, &mut low);
-        }
-        scorer.add(&mut tally, start, &residuals, c.len());
+    let mut running = RunningTrial::new(basis, scorer, t, inverse);
+    for (place, c) in c.chunks(TILE).enumerate() {
+        running.add(place * TILE, c);
     }
-    Trial::from_partial(scorer.finish(tally), low.least())
+    running.finish()
+}
+
+/// A trial that is given c tile by tile.
+pub(crate) struct RunningTrial<'k> {
+    basis: &'k RidgeState<'k>,
+    scorer: &'k Scorer,
+    t: &'k [f64],
+    inverse: f64,
+    residuals: Vec<Vec<f64>>,
+    tally: Tally,
+    low: F64x8,
+}
+
+impl<'k> RunningTrial<'k> {
+    pub fn new(basis: &'k RidgeState<'_>, scorer: &'k Scorer, t: &'k [f64], inverse: f64) -> Self {
+        let residuals = vec![vec![0.0; basis.d.len().min(TILE)]; t.len()];
+        RunningTrial { basis, scorer, t, inverse, residuals, tally: scorer.start(), low: F64x8::INFINITY }
+    }
+
+    /// Adds the rows from `start` on, given their c.
+    pub fn add(&mut self, start: usize, c: &[f64]) {
+        let RunningTrial { basis, t, inverse, .. } = *self;
+        let rows = start..start + c.len();
+        for ((a, t), out) in basis.a.iter().zip(t).zip(&mut self.residuals) {
+            let (a, d) = (&a[rows.clone()], &basis.d[rows.clone()]);
+            leave_out(basis.data.level, c, a, d, t * inverse, inverse, out, &mut self.low);
+        }
+        self.scorer.add(&mut self.tally, start, &self.residuals, c.len());
+    }
+
+    pub fn finish(self) -> Trial {
+        Trial::from_partial(self.scorer.finish(self.tally), self.low.least())
+    }
 }
 
 /// out_j ← (a_j − step·c_j) / (d_j − c_j²·inverse), tracking the smallest divisor per lane.

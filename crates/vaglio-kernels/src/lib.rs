@@ -17,7 +17,6 @@ pub mod level;
 pub mod linalg;
 pub mod loo;
 mod normal_equations;
-pub mod simd_f64x8;
 
 pub mod f64x8;
 pub mod parallel;

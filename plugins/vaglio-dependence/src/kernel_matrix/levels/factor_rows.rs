@@ -1,12 +1,12 @@
 //! Products of level columns with the rows of another kernel's factor.
 
+use super::simd_f64x8::SimdF64x8;
 use super::{LevelColumn, MOST, WHOLE};
 use crate::kernel_matrix::ThinFactor;
 use pulp::{Simd, WithSimd};
 use vaglio_kernels::Level;
 use vaglio_kernels::f64x8::F64x8;
 use vaglio_kernels::linalg::{FactorizationError, eigh};
-use vaglio_kernels::simd_f64x8::SimdF64x8;
 use vaglio_kernels::tolerance::LEVEL_EIGENVALUES;
 
 /// Rows of P^{½}F for a centered kernel matrix F·Fᵀ, in strips of up to 24 columns.

@@ -82,10 +82,10 @@ pub(super) fn task(spec: &DataSpec, targets: &[(String, Cells)]) -> Result<Task>
         }
         TaskKind::Multiclass => match labels.as_slice() {
             [only] => Err(single_class(name, only)),
-            _ if labels.len() > (cells.len() / 2).clamp(10, 1000) => Err(Error::setting(
+            _ if labels.len() > (cells.len() / 2).clamp(5, 1000) => Err(Error::setting(
                 "data.target",
                 format!(
-                    "`{name}` has {} labels in {} rows: of more than ten, at most 1000 and one for every two rows are taken as classes; for numbers \
+                    "`{name}` has {} labels in {} rows: of more than five, at most 1000 and one for every two rows are taken as classes; for numbers \
                      set data.types: {{{}: number}}, else name another target",
                     labels.len(),
                     cells.len(),

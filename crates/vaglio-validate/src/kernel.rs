@@ -137,7 +137,8 @@ fn from_blocks(design: &Design, rows: &DesignRows<'_>, intercept: bool) -> Optio
     let has_targets = |(all, own_targets): (ArrayView1<'_, f64>, &&[f64])| {
         own_targets.len() == own.len() && own.iter().zip(*own_targets).all(|(&row, y)| all[row] == *y)
     };
-    let are_stored = rows.entries.are_stored_with(&whole.columns().into());
+    // A design of one output may have a root of several.
+    let are_stored = targets.len() == whole.targets().nrows() && rows.entries.are_stored_with(&whole.columns().into());
     if !are_stored || !whole.targets().rows().into_iter().zip(&targets).all(has_targets) {
         return None;
     }

@@ -50,6 +50,10 @@ pub fn explain(folder: &Path, names: &[String]) -> Result<String> {
     }
     let selector = pipeline.selector();
     let design = selector.design(&prepared.train).map_err(located)?;
+    if design.names() != record.candidates {
+        let message = "its candidate columns are not those of selection.json; run the pipeline again";
+        return Err(Error::unreadable(resolved, message));
+    }
     let design = design.at_lambda(record.lambda.filter(|_| is_of_path(&record)));
     let chosen: Vec<Feature> = record.selected.iter().map(|column| column.index).collect();
     let how = record.chosen.folds.zip(selector.cross_validation());

@@ -90,6 +90,11 @@ fn what_cannot_be_explained_is_refused() {
     let ran = folder.vaglio(&["explain", "out", "X1"]);
     assert_eq!(ran.code, Some(2), "{}", ran.err);
     assert!(ran.err.contains("there is no candidate column `X1`; did you mean `x1`?"), "{}", ran.err);
+    let mut record = folder.json("out/selection.json");
+    record["candidates"].as_array_mut().unwrap().pop();
+    folder.write("out/selection.json", record.to_string());
+    let ran = folder.vaglio(&["explain", "out"]);
+    assert!(ran.code == Some(3) && ran.err.contains("its candidate columns are not those of"), "{ran:?}");
     assert_eq!(folder.vaglio(&["explain", "nowhere"]).code, Some(3));
     folder.write("train.csv", table(40, 6, &[("k", &side)]));
     folder.write("p.yaml", pipeline("preprocess: [one_hot]"));

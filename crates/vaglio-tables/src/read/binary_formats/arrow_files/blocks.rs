@@ -48,6 +48,7 @@ impl ArrowBlocks {
         let schema = footer.schema().ok_or_else(|| damaged(path, "its footer names no columns"))?;
         let dictionaries = footer.dictionaries().into_iter().flatten();
         let blocks: Vec<Block> = dictionaries.chain(footer.recordBatches().into_iter().flatten()).copied().collect();
+        blocks.iter().try_for_each(|block| check_inside(path, block, kept.len()))?;
         let rows = |block: &Block| {
             let metadata = bytes_at(block.offset() as u64, block.metaDataLength() as usize)?;
             Ok(rows(message(path, &metadata)?))
@@ -82,6 +83,9 @@ impl ArrowBlocks {
                 all_rows.push(rows(message));
             }
             at = at.saturating_add(metadata.len() as u64).saturating_add(message.bodyLength() as u64);
+            if at > kept.len() {
+                return Err(damaged(path, "a message is longer than what is left of it"));
+            }
         }
         let (schema, version) = known.ok_or_else(|| damaged(path, "it names no columns"))?;
         Ok(ArrowBlocks { schema, version, blocks, rows: all_rows })
@@ -113,6 +117,14 @@ impl ArrowBlocks {
         };
         (0..self.blocks.len()).map(decoded).filter_map(Result::transpose)
     }
+}
+
+/// Refuses a block that is not inside of a file of `length` bytes.
+fn check_inside(path: &Path, block: &Block, length: u64) -> Result<()> {
+    let parts = [block.offset(), i64::from(block.metaDataLength()), block.bodyLength()];
+    let end = parts.into_iter().try_fold(0u64, |end, part| end.checked_add(u64::try_from(part).ok()?));
+    let is_inside = end.is_some_and(|end| end <= length);
+    is_inside.then_some(()).ok_or_else(|| damaged(path, "a block lies outside of it"))
 }
 
 /// Column types of a file whose bytes are in the order of this machine.

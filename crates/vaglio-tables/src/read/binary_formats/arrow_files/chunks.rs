@@ -49,7 +49,7 @@ impl ChunkReader for ColumnarChunks {
         self.indices.dedup();
         self.places = wanted.iter().filter_map(|index| self.indices.binary_search(index).ok()).collect();
         if let super::ColumnarFormat::Parquet(metadata, _) = &self.file.format {
-            check_codecs(&self.file.path, metadata.metadata(), |root| self.indices.contains(&root))?;
+            check_codecs(&self.file.path, metadata.metadata(), |root| self.indices.binary_search(&root).is_ok())?;
         }
         self.batches = guarded(&self.file.path, || self.file.batches(&self.indices, rows.max(1)))?;
         Ok(())

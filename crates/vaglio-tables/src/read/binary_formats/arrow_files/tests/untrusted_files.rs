@@ -64,7 +64,7 @@ fn a_block_that_is_longer_than_its_file_is_refused() {
         let mut bytes = whole.clone();
         bytes[at + place..at + place + 8].copy_from_slice(&value.to_le_bytes());
         std::fs::write(&path, &bytes).unwrap();
-        damage(&path);
+        assert!(damage(&path).ends_with("is damaged: a block lies outside of it"), "{}", damage(&path));
     }
     for footer in [i32::MAX, -1, 0] {
         let mut bytes = whole.clone();
@@ -108,12 +108,17 @@ fn a_buffer_that_claims_to_become_larger_than_the_memory_is_refused() {
 fn a_stream_that_is_cut_is_refused() {
     let batch = batch(vec![("x", doubles())]);
     let path = folder_of("strangers").join("cut.arrows");
-    let mut writer = StreamWriter::try_new(Vec::new(), &batch.schema()).unwrap();
+    let mut writer = StreamWriter::try_new(File::create(&path).unwrap(), &batch.schema()).unwrap();
     writer.write(&batch).unwrap();
-    let whole = writer.into_inner().unwrap();
+    writer.finish().unwrap();
+    let whole = std::fs::read(&path).unwrap();
     for cut in [20, 100, 200] {
         std::fs::write(&path, &whole[..whole.len() - cut]).unwrap();
-        damage(&path);
+        assert!(
+            damage(&path).ends_with("is damaged: a message is longer than what is left of it"),
+            "{}",
+            damage(&path)
+        );
     }
 }
 

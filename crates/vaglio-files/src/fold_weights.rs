@@ -1,6 +1,7 @@
-//! Weights of columns in the models of outer folds.
+//! Weights of columns in the models of outer folds, and per unit of the data.
 
 use std::collections::HashMap;
+use vaglio_core::{MapFit, TargetUnits};
 use vaglio_pipeline::maps::MapChain;
 use vaglio_pipeline::resampling::OuterFoldFit;
 use vaglio_report::record::{PerOutput, WeightSpread};
@@ -48,15 +49,25 @@ fn from_fold(fold: &OuterFoldFit) -> Option<WeightsByName> {
     if readout.weights.nrows() != fold.taken.selected.len() {
         return None;
     }
-    let chain = MapChain(&fold.maps);
     let of_column = |(k, name): (usize, &String)| {
         let weights = readout.weights.row(k).to_vec();
         // A feature that the learner made is not an output of the maps.
-        let divisor = chain.scaled(name).divisor.filter(|_| fold.columns.contains(name));
-        let scale = |o: usize| fold.target_units.as_ref().map_or(1.0, |units| units[o].scale.scale);
-        let original =
-            divisor.map(|divisor| weights.iter().enumerate().map(|(o, weight)| weight * scale(o) / divisor).collect());
+        let is_own = fold.columns.contains(name);
+        let units = fold.target_units.as_deref();
+        let original = if is_own { original_weights(&fold.maps, name, &weights, units) } else { None };
         (name.clone(), (weights, original))
     };
     Some(fold.taken.selected.iter().enumerate().map(of_column).collect())
+}
+
+/// Weights of a column per unit of its source column and in units of each target; `None` if the column has no unit.
+pub(crate) fn original_weights(
+    maps: &[MapFit],
+    name: &str,
+    weights: &[f64],
+    units: Option<&[TargetUnits]>,
+) -> Option<Vec<f64>> {
+    let divisor = MapChain(maps).scaled(name).divisor?;
+    let scale = |output: usize| units.map_or(1.0, |units| units[output].scale.scale);
+    Some(weights.iter().enumerate().map(|(output, weight)| weight * scale(output) / divisor).collect())
 }

@@ -2,6 +2,7 @@
 
 use super::correlations::ColumnCorrelations;
 use super::curve::curve;
+use super::fold_weights::original_weights;
 use super::hold_out_warnings::{single_rows, without_gap};
 use super::loss_intervals::certainty;
 use super::run_context::Run;
@@ -10,7 +11,6 @@ use super::train_test::TrainTest;
 use super::{costs, single_precision};
 use vaglio_core::{Design, Feature, Result, Stage, counted};
 use vaglio_pipeline::final_model::FittedFinalModel;
-use vaglio_pipeline::maps::MapChain;
 use vaglio_pipeline::pipeline::ValidPipeline;
 use vaglio_pipeline::resampling::Selection;
 use vaglio_pipeline::tune::TuningResult;
@@ -236,16 +236,14 @@ fn selected(run: Run<'_>) -> Vec<SelectedRecord> {
     let record = |(k, &index): (usize, &Feature)| {
         let name = selection.name(index);
         let weights = coefficients.map(|c| c.weights.row(k).to_vec());
-        let divisor = if is_own { MapChain(&prepared.maps).scaled(&name).divisor } else { None };
-        let original_weight = weights.as_ref().zip(divisor).map(|(weights, divisor)| {
-            let scale = |output: usize| prepared.target_scale(output);
-            PerOutput::new(weights.iter().enumerate().map(|(o, weight)| weight * scale(o) / divisor).collect())
-        });
+        let units = prepared.target_units.as_deref();
+        let original = weights.as_ref().filter(|_| is_own);
+        let original = original.and_then(|weights| original_weights(&prepared.maps, &name, weights, units));
         SelectedRecord {
             index,
             name,
             weight: weights.map(PerOutput::new),
-            original_weight,
+            original_weight: original.map(PerOutput::new),
             alpha: selection.alpha.as_ref().and_then(|alpha| alpha.get(k).copied()),
             ..SelectedRecord::default()
         }

@@ -1,7 +1,7 @@
 //! A model as formulas, and the languages that hold them.
 
 use serde::Serialize;
-use vaglio_core::{Error, Expression};
+use vaglio_core::{Error, Expression, Result};
 
 /// Name of the label column.
 pub(crate) const LABEL: &str = "label";
@@ -110,6 +110,17 @@ impl Language {
     /// Error that the language cannot express something.
     pub fn refusal(self, what: &str) -> Error {
         Error::setting("--to", format!("{} cannot hold {what}", self.name()))
+    }
+
+    /// Refuses formulas with a character 0 in a name, label or level.
+    ///
+    /// # Errors
+    /// Names the text.
+    pub(crate) fn refuse_nul(self, formulas: &Formulas) -> Result<()> {
+        match formulas.texts().find(|text| text.contains('\0')) {
+            Some(text) => Err(self.refusal(&format!("the text {text:?}, which has a character 0"))),
+            None => Ok(()),
+        }
     }
 }
 

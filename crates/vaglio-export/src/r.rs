@@ -67,9 +67,7 @@ struct R<'f> {
 
 /// Writes the file with the function.
 pub(crate) fn write(formulas: &Formulas) -> Result<String> {
-    if let Some(text) = formulas.texts().find(|text| text.contains('\0')) {
-        return Err(Language::R.refusal(&format!("the text {text:?}, which has a character 0")));
-    }
+    Language::R.refuse_nul(formulas)?;
     let mut r = R { formulas, names: identifiers(formulas, RESERVED) };
     let mut body = String::from(HELPERS);
     for input in &formulas.inputs {

@@ -14,9 +14,7 @@ const POINTS: usize = 500;
 
 /// Writes the query.
 pub(crate) fn write(formulas: &Formulas) -> Result<String> {
-    if let Some(text) = formulas.texts().find(|text| text.contains('\0')) {
-        return Err(Language::Sql.refusal(&format!("the text {text:?}, which has a character 0")));
-    }
+    Language::Sql.refuse_nul(formulas)?;
     let mut sql = Sql { formulas };
     let mut from = "\"data\"".to_owned();
     for (place, steps) in stages(&formulas.steps).into_iter().enumerate() {

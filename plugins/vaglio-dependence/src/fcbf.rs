@@ -69,7 +69,7 @@ impl ColumnWeighting for Fcbf {
         let relevance: Vec<f64> = parallel::map_slice(columns, with_target);
         let mut left: Vec<usize> = (0..columns.len()).filter(|&x| relevance[x] > self.threshold).collect();
         // Ties in bins are broken by the larger correlation, so that the order of columns does not matter.
-        let correlations = target_uncertainty(design, &originals.features);
+        let correlations = target_correlations(design, &originals.features);
         let steps = |x: usize| (relevance[x] / EQUAL_UNCERTAINTY).round();
         let better = |a: usize, b: usize| {
             steps(b).total_cmp(&steps(a)).then(correlations[b].total_cmp(&correlations[a])).then(a.cmp(&b))
@@ -90,7 +90,7 @@ impl ColumnWeighting for Fcbf {
 }
 
 /// Sum over outputs of the absolute correlation of each column with the target. Cost O(m) each.
-fn target_uncertainty(design: &Design, columns: &[Feature]) -> Vec<f64> {
+fn target_correlations(design: &Design, columns: &[Feature]) -> Vec<f64> {
     let outputs = standardized_outputs(design);
     let of = |&feature: &Feature| {
         let x = standardized_column(design, feature);

@@ -69,7 +69,7 @@ vaglio_core::setters!(Hsfs { kernel: HsicKernel, steps: u64;; });
 const LIGHT: f64 = 1e-3;
 
 impl Hsfs {
-    /// The criterion of subsets whose relaxation this is.
+    /// Criterion of subsets that the weights relax.
     fn subset_hsic(&self) -> Hsic {
         Hsic { kernel: self.kernel, estimator: Estimator::Biased }
     }

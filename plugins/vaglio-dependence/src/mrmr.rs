@@ -1,6 +1,6 @@
 //! Minimum redundancy, maximum relevance: one objective over a measure of pairs of columns.
 
-mod correlation;
+pub(crate) mod correlation;
 mod evaluator;
 mod information;
 mod pairwise_dependence;

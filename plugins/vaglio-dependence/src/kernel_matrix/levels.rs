@@ -55,7 +55,7 @@ pub struct LevelColumn {
     places: Vec<u8>,
     /// Weight of the next level, in 255ths; empty if every entry is a level.
     weights: Vec<u8>,
-    /// C = FᵀZᵀΓZF, whose squared norm is that of K̄.
+    /// C = FᵀZᵀΓZF, with ‖C‖_F = ‖K̄‖_F.
     spread: Array2<f64>,
     square: f64,
 }
@@ -200,7 +200,7 @@ fn spread(grid: &LevelGrid, places: &[u8], weights: &[u8], shares: &[f64]) -> Ar
     out
 }
 
-/// Weight of the level after that of an entry.
+/// Weight of the level after an entry's level.
 fn weight_of_next(weights: &[u8], row: usize) -> f64 {
     weights.get(row).map_or(0.0, |weight| f64::from(*weight) / WHOLE)
 }

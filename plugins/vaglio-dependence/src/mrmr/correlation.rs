@@ -108,6 +108,6 @@ impl Criterion for Mrmr {
 }
 
 /// |ρ| of standardized columns, limited to 1 because of rounding; 0 if one is constant. Cost O(m).
-fn correlation(x: &[f64], z: &[f64]) -> f64 {
+pub(crate) fn correlation(x: &[f64], z: &[f64]) -> f64 {
     x.iter().zip(z).map(|(x, z)| x * z).sum::<f64>().abs().min(1.0)
 }

@@ -74,7 +74,7 @@ impl NhsicEvaluator {
         self.quadratic.value(&self.alpha)
     }
 
-    /// Score with an added column; `entries` are those of Q with the selected ones.
+    /// Score with an added column; `entries` are its entries of Q with the selected columns.
     fn addition(&self, current: f64, entries: impl Iterator<Item = f64>, feature: Feature) -> f64 {
         let mut slope = self.relations.relevance(feature);
         let mut row = Vec::with_capacity(self.selected.len() + 1);

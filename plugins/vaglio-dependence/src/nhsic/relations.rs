@@ -126,8 +126,8 @@ impl Relations {
         }
     }
 
-    /// Q_ik, rounded to that of copies if single precision cannot separate them. By levels, whose factors are in single
-    /// precision, a column and its mirror image would differ otherwise.
+    /// Q_ik, rounded to the value of copies if single precision cannot separate them. By levels, whose factors are in
+    /// single precision, a column and its mirror image would differ otherwise.
     fn for_copies(&self, with: Feature, feature: Feature, product: f64) -> f64 {
         let (a, b) = (self.own(with), self.own(feature));
         let are_copies = self.kernels.is_by_levels() && a + b - 2.0 * product <= LEVEL_SIMILARITY * (a + b);

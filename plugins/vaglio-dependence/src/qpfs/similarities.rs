@@ -3,6 +3,7 @@
 use super::redundancy::{Redundancy, map_pairs};
 use crate::bins::{BinnedData, Bins};
 use crate::kernel_matrix::shares;
+use crate::mrmr::correlation::correlation;
 use crate::nhsic::kernels::Kernels;
 use crate::target::{Output, Target};
 use crate::{Approximation, Kernel, Nhsic};
@@ -72,13 +73,12 @@ impl Similarities {
 }
 
 fn by_correlation(nystrom: Option<usize>, design: &Design, members: &[Feature]) -> Result<Similarities> {
-    let correlation = |x: &Vec<f64>, z: &Vec<f64>| x.iter().zip(z).map(|(x, z)| x * z).sum::<f64>().abs().min(1.0);
     let columns: Vec<Vec<f64>> = parallel::map_slice(members, |&feature| standardized_column(design, feature));
     let outputs = standardized_outputs(design);
     let counts = outputs_count(design);
     let relevance = |x: &Vec<f64>| outputs.iter().zip(&counts).map(|(y, count)| count * correlation(x, y)).sum();
     let relevance: Vec<f64> = columns.iter().map(relevance).collect();
-    let matrix = Redundancy::new(nystrom, &relevance, map_pairs(&columns, correlation))?;
+    let matrix = Redundancy::new(nystrom, &relevance, map_pairs(&columns, |x, z| correlation(x, z)))?;
     Ok(Similarities { matrix, relevance, equal: EQUAL_SIMILARITY })
 }
 

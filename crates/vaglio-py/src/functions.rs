@@ -13,7 +13,7 @@ use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use vaglio_core::{Error, Result, checkpoint};
 
-/// How often whoever waits for an answer asks whether to stop.
+/// Time between two checks for a stop while an answer is awaited.
 const POLL: Duration = Duration::from_millis(20);
 
 /// A call of a function with row-major arrays and column names; the answer is a number.

@@ -60,7 +60,7 @@ class Boruta(SelectorMixin, BaseEstimator):
 
 
 def selectors():
-    """What is compared, by name: a selector, and the lines of code that a pipeline needs beside its own line."""
+    """Compared selectors by name, each with the lines of code that a pipeline needs besides its own line."""
     ridge, folds = Ridge(alpha=10.0), KFold(5)
     all_of_them = {
         "vaglio.LooSelector()": (vaglio.LooSelector(), 0),

@@ -88,7 +88,7 @@ def test_a_pipeline_file_names_the_engine(tmp_path, dask):
 
 
 def refused(path, engine, code=2, **environment):
-    """What the program says of an engine that it cannot use; no result is left."""
+    """Error message of a run whose engine cannot be used; the run leaves no result."""
     lines = path.read_text().split("engine:")[0]
     path.write_text(f"{lines}engine: {engine}\n")
     command = [sys.executable, "-m", "vaglio", "run", "p.yaml", "--out", "run"]

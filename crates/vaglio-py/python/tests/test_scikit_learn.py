@@ -1,4 +1,4 @@
-"""What scikit-learn asks of its own estimators."""
+"""The checks of scikit-learn for its own estimators."""
 
 import warnings
 

@@ -236,6 +236,7 @@ class Run:
         self._kept = _kept
         self._selection = None
         self._model = None
+        self._error = None
 
     @property
     def selection(self):
@@ -280,6 +281,7 @@ class Run:
         chosen = self.selection.chosen
         names = ", ".join(column.name for column in self.selection.selected[:8])
         more = ", …" if len(self.selection.selected) > 8 else ""
-        error = _vaglio.error_line(self.folder / "selection.json")
-        error = f", {error}" if error else ""
+        if self._error is None:
+            self._error = _vaglio.error_line(self.folder / "selection.json") or ""
+        error = f", {self._error}" if self._error else ""
         return f"<vaglio run in {self.folder}: {chosen.size} columns ({names}{more}){error}>"

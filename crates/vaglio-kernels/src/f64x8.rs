@@ -4,7 +4,7 @@
 //! of moments round a product and a sum once (`F64x8::mul_add`) at every level; all other kernels round twice. The
 //! baseline of x86-64 has no fused instruction and calls the C library, some twenty times slower.
 //!
-//! Long kernels use `SimdF64x8`, whose width is explicit, since the compiler breaks `F64x8` into single doubles there.
+//! Long kernels need vectors of an explicit width, since the compiler breaks `F64x8` into single doubles there.
 //! Loops over single entries are written plainly, or reach their eights through `opaque`. Otherwise the compiler
 //! gathers across eights: a greedy search of 100 columns then takes 2.0 s instead of 1.6 s (`objdump -d` of the program
 //! shows no `vgather`).

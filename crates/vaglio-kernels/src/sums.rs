@@ -184,9 +184,12 @@ pub(crate) fn scaled(level: Level, x: Column<'_>, shift: f64, scale: Option<&[f6
     || scale_entries(x, shift, scale, out),
     ),
             x => {
-                let (rest, factor) = (x.fill() - shift, |row: usize| scale.map_or(1.0, |scale| scale[row]));
-                out.iter_mut().enumerate().for_each(|(row, out)| *out = rest * factor(row));
-                x.for_each(|row, value| out[row] = (value - shift) * factor(row));
+                let rest = x.fill() - shift;
+                match scale {
+                    None => out.fill(rest),
+                    Some(scale) => out.iter_mut().zip(scale).for_each(|(out, scale)| *out = rest * scale),
+                }
+                x.for_each(|row, value| out[row] = (value - shift) * scale.map_or(1.0, |scale| scale[row]));
             },
             x => {
                 let mut start = 0;

@@ -61,7 +61,7 @@ pub(super) struct FoldMoments {
     pub training: Vec<f64>,
     pub held_out: Vec<f64>,
     /// Distance of consecutive diagonal entries.
-    pub apart: usize,
+    pub diagonal_stride: usize,
     /// B_t and B_v: outputs × stride.
     pub training_targets: Vec<f64>,
     pub held_out_targets: Vec<f64>,
@@ -104,11 +104,11 @@ impl MomentSource<'_> {
         let n = layout.columns;
         let SplitProducts { training, held_out, from } = self.imputed.filled(split, &self.ranges[fold]);
         let centering = self.centering(fold, &training, &held_out);
-        let (size, apart) = if layout.is_whole { (n * stride, stride + 1) } else { (stride, 1) };
+        let (size, diagonal_stride) = if layout.is_whole { (n * stride, stride + 1) } else { (stride, 1) };
         let mut out = FoldMoments {
             training: vec![0.0; size],
             held_out: vec![0.0; size],
-            apart,
+            diagonal_stride,
             training_targets: vec![0.0; self.outputs * stride],
             held_out_targets: vec![0.0; self.outputs * stride],
             squares: 0.0,
@@ -116,7 +116,7 @@ impl MomentSource<'_> {
         };
         for i in 0..n {
             for j in if layout.is_whole { 0..i + 1 } else { i..i + 1 } {
-                let (from, to) = (layout.at(i, j), i * apart - if layout.is_whole { i - j } else { 0 });
+                let (from, to) = (layout.at(i, j), i * diagonal_stride - if layout.is_whole { i - j } else { 0 });
                 (out.training[to], out.held_out[to]) = centering.columns(i, j, training[from], held_out[from]);
             }
             if !centering.constant[i] {

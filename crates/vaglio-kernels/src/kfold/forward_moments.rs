@@ -196,7 +196,7 @@ impl ForwardPair {
         let (fold, stride) = (&moments.folds[fold], moments.stride);
         let diagonal = |m: &[f64], more: f64| {
             let mut out = vec![1.0; stride];
-            (0..moments.features().len()).for_each(|i| out[i] = m[i * fold.apart] + more);
+            (0..moments.features().len()).for_each(|i| out[i] = m[i * fold.diagonal_stride] + more);
             out
         };
         ForwardPair {

@@ -111,13 +111,13 @@ mod tests {
                     let (squares, weighted) = (sum(&|a, w| w * a * a), sum(&|a, _| a * a));
                     near(weighing.squares(), squares.iter().sum(), 1e-13);
                     assert_eq!(weighing.least, w.iter().copied().fold(f64::INFINITY, f64::min));
-                    let (mean, apart, part) = weighing.deviations();
+                    let (mean, deviations, part) = weighing.deviations();
                     near(mean, squares.iter().sum::<f64>() / weighted.iter().sum::<f64>(), 1e-13);
                     let expected = sum(&|a, w| (a * (w - mean)).powi(2));
                     near(part, expected.iter().sum::<f64>() / weighted.iter().sum::<f64>(), 1e-5);
-                    for (apart, expected) in apart.iter().zip(&expected) {
-                        near(apart * apart, *expected, 1e-5);
-                        assert!(apart * apart >= expected * (1.0 - 1e-6), "{apart} is too low");
+                    for (deviation, expected) in deviations.iter().zip(&expected) {
+                        near(deviation * deviation, *expected, 1e-5);
+                        assert!(deviation * deviation >= expected * (1.0 - 1e-6), "{deviation} is too low");
                     }
                 }
             }

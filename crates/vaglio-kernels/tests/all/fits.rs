@@ -14,20 +14,20 @@ use vaglio_testkit::SplitMix64;
 struct Twice(f64, f64);
 
 impl Twice {
-    fn of(high: f64, low: f64) -> Self {
+    fn new(high: f64, low: f64) -> Self {
         let sum = high + low;
         let back = sum - high;
         Twice(sum, (high - (sum - back)) + (low - back))
     }
 
     fn plus(self, other: Twice) -> Twice {
-        let Twice(sum, error) = Twice::of(self.0, other.0);
-        Twice::of(sum, error + self.1 + other.1)
+        let Twice(sum, error) = Twice::new(self.0, other.0);
+        Twice::new(sum, error + self.1 + other.1)
     }
 
     fn times(self, other: f64) -> Twice {
         let product = self.0 * other;
-        Twice::of(product, self.0.mul_add(other, -product) + self.1 * other)
+        Twice::new(product, self.0.mul_add(other, -product) + self.1 * other)
     }
 }
 

@@ -61,7 +61,7 @@ struct Distance {
 }
 
 impl Distance {
-    fn of(&mut self, trial: Trial, rows: &FoldedRows<'_>, plain: &Scorer, subset: &[usize], lambda: f64) -> f64 {
+    fn error(&mut self, trial: Trial, rows: &FoldedRows<'_>, plain: &Scorer, subset: &[usize], lambda: f64) -> f64 {
         if trial.is_unreliable() {
             self.unreliable += 1;
             return 0.0;
@@ -80,16 +80,16 @@ impl Distance {
         let open: Vec<usize> = (0..rows.columns()).filter(|i| !selected.contains(i)).collect();
         for (&i, trial) in open.iter().zip(state.additions(&scorer, &open)) {
             let larger: Vec<usize> = selected.iter().copied().chain([i]).collect();
-            self.additions = self.additions.max(self.of(trial, rows, &plain, &larger, lambda));
+            self.additions = self.additions.max(self.error(trial, rows, &plain, &larger, lambda));
         }
         for (&i, trial) in selected.iter().zip(state.removals(&scorer, &selected)) {
             let smaller: Vec<usize> = selected.iter().copied().filter(|k| *k != i).collect();
             assert!(!trial.is_unreliable() || rows.is_standardized());
-            self.removals = self.removals.max(self.of(trial, rows, &plain, &smaller, lambda));
+            self.removals = self.removals.max(self.error(trial, rows, &plain, &smaller, lambda));
         }
         let score = state.score(&scorer);
         assert!(!score.is_unreliable() || rows.is_standardized());
-        self.scores = self.scores.max(self.of(score, rows, &plain, &selected, lambda));
+        self.scores = self.scores.max(self.error(score, rows, &plain, &selected, lambda));
     }
 
     fn assert(&self, additions: f64, others: f64) {
@@ -236,12 +236,12 @@ fn backward_from_all_columns_needs_no_candidates() {
         while !state.selected().is_empty() {
             let selected = state.selected().to_vec();
             let score = state.score(&scorer);
-            distance.scores = distance.scores.max(distance.of(score, &rows, &plain, &selected, lambda));
+            distance.scores = distance.scores.max(distance.error(score, &rows, &plain, &selected, lambda));
             let trials = state.removals(&scorer, &selected);
             let best = (0..trials.len()).min_by(|&a, &b| trials[a].loss.total_cmp(&trials[b].loss)).unwrap();
             for (&i, trial) in selected.iter().zip(trials) {
                 let smaller: Vec<usize> = selected.iter().copied().filter(|k| *k != i).collect();
-                distance.removals = distance.removals.max(distance.of(trial, &rows, &plain, &smaller, lambda));
+                distance.removals = distance.removals.max(distance.error(trial, &rows, &plain, &smaller, lambda));
             }
             state.remove(selected[best]);
         }

@@ -19,17 +19,14 @@ impl Design {
     pub fn classes(&self) -> Option<Classes> {
         let rows = 0..self.rows();
         let is_positive = |class: usize, row: usize| self.targets()[[class, row]] > 0.0;
-        Some(match self.task() {
+        let of_row = match self.task() {
             Task::Regression => return None,
-            Task::Binary { negative, positive } => Classes {
-                of_row: rows.map(|row| usize::from(is_positive(0, row))).collect(),
-                names: vec![negative.clone().unwrap_or_else(|| format!("not {positive}")), positive.clone()],
-            },
-            Task::Multiclass { labels } => Classes {
-                of_row: rows.map(|row| (0..labels.len()).find(|&c| is_positive(c, row)).unwrap_or(0)).collect(),
-                names: labels.clone(),
-            },
-        })
+            Task::Binary { .. } => rows.map(|row| usize::from(is_positive(0, row))).collect(),
+            Task::Multiclass { labels } => {
+                rows.map(|row| (0..labels.len()).find(|&c| is_positive(c, row)).unwrap_or(0)).collect()
+            }
+        };
+        Some(Classes { of_row, names: self.task().classes() })
     }
 }
 

@@ -205,7 +205,7 @@ impl ValidSelector {
     ///
     /// # Errors
     /// Returns the errors of [`ValidSelector::design`].
-    pub(crate) fn design_beside(&self, other: &Search, known: &Design, problem: &Problem) -> Result<Design> {
+    pub(crate) fn design_reusing(&self, other: &Search, known: &Design, problem: &Problem) -> Result<Design> {
         if self.search.takes_lambda() && !other.takes_lambda() {
             return self.design(problem);
         }

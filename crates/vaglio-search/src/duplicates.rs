@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use vaglio_core::{Column, Design, Feature};
 use vaglio_kernels::duplicates::first_equal;
 
-/// For each group the first one with equal columns. Cost O(rows · columns).
+/// Index of the first group with equal columns, of each group. Cost O(rows · columns).
 pub(crate) fn originals(groups: &[Vec<Feature>], design: &Design) -> Vec<usize> {
     let columns: Vec<Column<'_>> = groups.iter().flatten().map(|&feature| design.column(feature)).collect();
     let first = first_equal(&columns);

@@ -30,7 +30,7 @@ pub struct Space<'d> {
     pub(crate) penalties: Option<Penalties>,
     /// Constraints, resolved to columns of the design.
     pub(crate) rules: Option<Rules>,
-    /// For each group the first equal one; computed on first use.
+    /// Index of the first group with equal columns, of each group; computed on first use.
     originals: OnceCell<Vec<usize>>,
 }
 

@@ -198,7 +198,7 @@ impl KFold {
         if let Some(loo) = self.left_out(design, &rounds) {
             return loo.engaged(design, engine, extent, false);
         }
-        let Some((each, apart)) = per_fold_designs::for_designs(&self.loss, design, rounds)? else { return Ok(None) };
+        let Some((each, folds)) = per_fold_designs::for_designs(&self.loss, design, rounds)? else { return Ok(None) };
         let choices = self.choices(&each, extent);
         let lambdas = design.readout().map_or_else(Vec::new, |readout| readout.lambdas.clone());
         let (mut fits, mut engines) = (Vec::new(), Vec::new());
@@ -218,9 +218,9 @@ impl KFold {
             fits.push(own);
         }
         let losses = SharedLosses::new(design, self, false);
-        let rounds = match apart {
+        let rounds = match folds {
             None => Rounds::new(design, fits, losses),
-            Some(apart) => Rounds::from_folds(design, fits, losses, apart),
+            Some(folds) => Rounds::from_folds(design, fits, losses, folds),
         };
         let recorder = if engines.is_empty() { Recorder::default() } else { Recorder::new() };
         let evaluator: Box<dyn Evaluator + 'd> = match engines.is_empty() {

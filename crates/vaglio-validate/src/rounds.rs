@@ -41,9 +41,9 @@ impl<'d> Rounds<'d> {
         design: &'d Design,
         rounds: Vec<SubsetFits<'d>>,
         losses: SharedLosses,
-        apart: IndependentFolds<'d>,
+        folds: IndependentFolds<'d>,
     ) -> Self {
-        Rounds { design, rounds, losses, shares: Some(apart.shares), wholes: Some(apart.rounds) }
+        Rounds { design, rounds, losses, shares: Some(folds.shares), wholes: Some(folds.rounds) }
     }
 
     /// Each round's share of the weight of all held-out rows, unless the shares are equal.

@@ -173,8 +173,7 @@ fn number_leaks<'a>(columns: &[(&'a str, &'a Cells)], target: &[f64]) -> (Leaks<
     (found, pair(columns, target, others))
 }
 
-/// The pair of columns of which the target is a linear function; the first is among those with the largest
-/// correlations.
+/// The pair of columns that determine the target linearly; the first is among those with the largest correlations.
 fn pair<'a>(
     columns: &[(&'a str, &'a Cells)],
     target: &[f64],

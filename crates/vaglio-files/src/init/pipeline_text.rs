@@ -7,8 +7,8 @@ use super::order::{Panel, RowLayout};
 use super::words::ColumnWords;
 use std::fmt::Write;
 use vaglio_core::counted;
-use vaglio_tables::quoted;
 use vaglio_tables::read::InferredType;
+use vaglio_tables::{quoted, word_list};
 
 /// Maximum number of distinct whole numbers in a categorical target.
 const MOST_CLASSES: usize = 30;
@@ -79,10 +79,7 @@ impl Decisions<'_> {
             if self.options.targets.is_empty() { "guessed; name another column if it is not this one" } else { "" };
         match &self.targets[..] {
             [one] => lines.put(format!("  target: {}", quoted(one)), guess),
-            several => {
-                let names: Vec<String> = several.iter().map(|target| quoted(target)).collect();
-                lines.put(format!("  target: [{}]", names.join(", ")), guess);
-            }
+            several => lines.put(format!("  target: {}", word_list(several.iter())), guess),
         }
         if self.without_target > 0 {
             let rows = if self.without_target == 1 { "row without a target is" } else { "rows without a target are" };
@@ -182,9 +179,9 @@ impl Decisions<'_> {
             lines.put("  - {kind: date_parts}", "year, month, day, weekday and days passed");
         }
         if !features.encoded.is_empty() {
-            let names: Vec<String> = features.encoded.iter().map(|name| quoted(name)).collect();
+            let columns = word_list(features.encoded.iter());
             let comment = "text of many levels: the mean of the target in each";
-            lines.put(format!("  - {{kind: target_encode, columns: [{}]}}", names.join(", ")), comment);
+            lines.put(format!("  - {{kind: target_encode, columns: {columns}}}"), comment);
         }
         for (name, order) in &features.ordinal {
             let line = format!("  - {{kind: ordinal, order: {{{}: [{}]}}}}", quoted(name), in_quotes(order));

@@ -12,7 +12,8 @@ pub struct ColumnScale {
     /// Source column in the data, `None` if the values depend on no column; or the index of the last map that does more
     /// than shift and divide.
     pub source: Result<Option<String>, usize>,
-    /// Number that the maps after it divided the values by; `None` if the values have no unit.
+    /// Product of the divisors of the maps since the source; if `source` is an error, of the maps after that one.
+    /// `None` if the values have no unit.
     pub divisor: Option<f64>,
 }
 

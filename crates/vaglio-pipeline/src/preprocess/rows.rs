@@ -199,7 +199,7 @@ impl Preprocessing {
         self.maps.iter().any(|map| map.traits().needs_order)
     }
 
-    /// Converts the columns of a problem to this precision.
+    /// Converts the columns of a problem to single precision, if the settings ask for it.
     ///
     /// # Errors
     /// [`Error::Setting`] on `engine.precision` for a column that single precision cannot represent.

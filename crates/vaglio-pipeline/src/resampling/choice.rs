@@ -2,7 +2,7 @@
 
 use super::fdr::check_design;
 use super::fdr_choice::confirmed;
-use super::pool::{FIRST, StageMonitor};
+use super::pool::{FIRST_CHECKPOINT, StageMonitor};
 use super::pooled_folds::{LambdaPaths, PooledFolds};
 use super::sample::Sample;
 use super::scales::{scales_differ, size_on_other_scale};
@@ -69,7 +69,7 @@ fn chosen_search(
         1 => Some(ResumableSearch::open(selector, &alone, start, leader.monitor())?),
         _ => None,
     };
-    let begins = how.patience.map(|_| FIRST);
+    let begins = how.patience.map(|_| FIRST_CHECKPOINT);
     let path = first.as_mut().map(|walking| walking.to(begins).cloned()).transpose()?;
     let everything = match path.as_ref().and_then(|path| path.everything(design.candidates().len())) {
         Some(everything) => everything,
@@ -230,7 +230,7 @@ impl Validation<'_, '_> {
             None => {
                 let (lambdas, stop) = (walk_lambdas(design, true), StopSign::default().or_after(Instant::now(), LAST));
                 let monitor = &mut Monitor { observer: &mut Silent, journal: Journal::default(), stop };
-                let (lambda, until) = (lambdas[lambdas.len() / 2], how.patience.map(|_| FIRST));
+                let (lambda, until) = (lambdas[lambdas.len() / 2], how.patience.map(|_| FIRST_CHECKPOINT));
                 selector.search_on(&design.at_lambda(lambda), Instant::now(), until, monitor)?
             }
         };

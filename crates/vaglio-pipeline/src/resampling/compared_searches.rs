@@ -46,7 +46,7 @@ pub(super) fn best_search(
         }
         let under = |error: Error| error.under(&format!("tune.search[{place}]"));
         let selector = own.with_search(search.clone());
-        let design = selector.design_beside(own.search(), design, problem).map_err(under)?;
+        let design = selector.design_reusing(own.search(), design, problem).map_err(under)?;
         let journal = monitor.journal.under(format_args!("tune/search/{place}"));
         let other = select(&selector, sample, &design, Instant::now(), &mut monitor.with_journal(journal))?;
         if other.searched.path.stop_reason.is_partial() {

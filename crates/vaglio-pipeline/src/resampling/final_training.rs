@@ -73,7 +73,7 @@ impl FinalModel {
         let cut = problem.select_columns(&sorted)?;
         let own = self.selector(selector);
         let (own, tuned) = match &self.tune {
-            Some(tune) => tune::tuned(tune, own, &cut, monitor).map_err(of_model)?,
+            Some(tune) => tune::tune_learner(tune, own, &cut, monitor).map_err(of_model)?,
             None => (own, None),
         };
         let design = own.design(&cut).map_err(of_model)?;

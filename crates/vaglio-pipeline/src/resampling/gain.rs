@@ -132,8 +132,7 @@ mod tests {
     use ndarray::Array2;
     use std::time::Instant;
     use vaglio_core::{Correlation, Geometry, Monitor, Problem, Silent};
-    use vaglio_search::{Choose, CrossValidation};
-    use vaglio_search::{Greedy, Search};
+    use vaglio_search::{Choose, CrossValidation, Greedy, Search};
     use vaglio_testkit::{SplitMix64, data};
 
     const ROWS: usize = 18;

@@ -16,7 +16,7 @@
 
 use super::loss_sums::LossSums;
 use super::path_predictions::{FoldTestRows, PathModels, PathReduction};
-use super::pool::{FIRST, SubTask, each, expected_sizes};
+use super::pool::{FIRST_CHECKPOINT, SubTask, each, expected_sizes};
 use super::pooled_folds::{LambdaPaths, PooledFolds};
 use super::validation::Validation;
 use super::walks::{Fold, FoldPath, most_clusters};
@@ -130,7 +130,7 @@ impl<'a, 'o> Lockstep<'a, 'o> {
         let mut searches: Vec<Vec<FoldSearch<'_>>> =
             (0..count).map(|_| places.iter().map(&mut search).collect()).collect();
         let mut done: BTreeMap<usize, LambdaPaths> = BTreeMap::new();
-        let mut checkpoint = FIRST;
+        let mut checkpoint = FIRST_CHECKPOINT;
         while done.len() < places.len() {
             let until = how.patience.map(|_| checkpoint);
             let (workers, _occupied) = match self.folds.is_empty() {

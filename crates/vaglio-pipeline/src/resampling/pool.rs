@@ -232,12 +232,12 @@ pub struct SubTask<'w, 'o> {
 }
 
 /// First checkpoint of a choice.
-pub(super) const FIRST: usize = 20;
+pub(super) const FIRST_CHECKPOINT: usize = 20;
 
 /// Expected number of sizes of a cross-validated path, for a search of up to `largest` columns: one checkpoint more
 /// than a typical size of the lowest loss.
 pub(super) fn expected_sizes(largest: usize, patience: Option<usize>) -> usize {
-    patience.map_or(largest, |patience| largest.min(patience.saturating_mul(2).saturating_add(FIRST)))
+    patience.map_or(largest, |patience| largest.min(patience.saturating_mul(2).saturating_add(FIRST_CHECKPOINT)))
 }
 
 impl<'w, 'o> SubTask<'w, 'o> {

@@ -74,7 +74,7 @@ impl Procedure<'_> {
         monitor: &mut Monitor<'_>,
     ) -> Result<SearchOnDesign> {
         let (selector, tuned) = match self.tune {
-            Some(tune) => tune::tuned(tune, self.selector.clone(), problem, monitor)?,
+            Some(tune) => tune::tune_learner(tune, self.selector.clone(), problem, monitor)?,
             None => (self.selector.clone(), None),
         };
         let design = match known.filter(|_| tuned.is_none()) {

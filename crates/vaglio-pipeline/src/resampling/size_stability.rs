@@ -86,8 +86,7 @@ mod tests {
     use linfa::ParamGuard;
     use std::time::Instant;
     use vaglio_core::{Monitor, Silent};
-    use vaglio_search::{Choose, CrossValidation};
-    use vaglio_search::{Greedy, Search};
+    use vaglio_search::{Choose, CrossValidation, Greedy, Search};
     use vaglio_testkit::data;
 
     const COLUMNS: usize = 7;

@@ -69,7 +69,7 @@ pub(crate) fn check(tune: &Tune, learner: &dyn Learner) -> Result<()> {
 ///
 /// # Errors
 /// Returns the first failure if no setting has a finite score.
-pub(crate) fn tuned(
+pub(crate) fn tune_learner(
     tune: &Tune,
     selector: ValidSelector,
     problem: &Problem,

@@ -100,9 +100,9 @@ impl Record {
         (self.loss().is(&Squared) && self.data.classes.is_none() && !is_mapped).then(|| error.loss.sqrt())
     }
 
-    /// The loss without features, and the error rate of the most frequent class where the loss is the error rate.
+    /// The loss without features and, where the loss is the error rate, the error rate of the most frequent class.
     ///
-    /// Only the latter, if it is lower.
+    /// If the rate of the most frequent class is lower, the loss without features is `None`.
     pub(crate) fn baselines(&self, error: &HeldOutError<'_>) -> (Option<f64>, Option<String>) {
         let figures = error.figures.or(self.nested.as_ref().map(|nested| &nested.figures));
         let figures = figures.filter(|_| self.loss().is(&ZeroOne));

@@ -13,7 +13,7 @@ const TOP: f64 = 26.0;
 const BOTTOM: f64 = 46.0;
 /// Height of the row of a name.
 const ROW: f64 = 27.0;
-/// Largest number of characters of a name beside the chart.
+/// Largest number of characters of a name next to the chart.
 pub(super) const LETTERS: usize = 24;
 /// Largest number of points of a cloud in a small chart; of more, every second, third, … is drawn.
 const MOST_SMALL: usize = 200;

@@ -84,12 +84,12 @@ fn without_features(value: Option<f64>) -> Option<Mark> {
 
 /// The losses of the path, with the score if it is one of them.
 fn losses(record: &Record) -> Chart {
-    let loss = record.loss();
+    let (loss, is_comparable) = (record.loss(), record.is_comparable());
     let is_cross_validated = record.path.iter().any(|entry| entry.cross_validated.and_then(finite).is_some());
     let baseline = if is_cross_validated {
         record.chosen.empty_loss.and_then(finite)
     } else {
-        finite(record.empty_score).filter(|_| record.is_comparable())
+        finite(record.empty_score).filter(|_| is_comparable)
     };
     let test = record.test.as_ref().and_then(|test| test.empty_loss).and_then(finite);
     let test = test.map(|value| Mark::level(format!("without features, test: {}", short(value)), "empty test", value));
@@ -103,12 +103,12 @@ fn losses(record: &Record) -> Chart {
     let scores = if is_cross_validated { Vec::new() } else { along_path(record, score) };
     let marks = [
         chosen,
-        band(if record.is_comparable() { scores } else { Vec::new() }, "inner"),
+        band(if is_comparable { scores } else { Vec::new() }, "inner"),
         without_features(baseline),
         test,
         line(record, "training", "train", |entry| entry.train),
         line(record, "test", "test", |entry| entry.test),
-        line(record, "score of the search", "inner", |entry| Some(entry.score).filter(|_| record.is_comparable())),
+        line(record, "score of the search", "inner", |entry| Some(entry.score).filter(|_| is_comparable)),
         line(record, "cross-validated", "cross-validated", |entry| entry.cross_validated),
     ];
     let caption = if is_cross_validated {

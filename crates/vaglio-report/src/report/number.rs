@@ -87,7 +87,7 @@ pub fn bytes(n: f64) -> String {
     format!("{} {}", significant(value, 4), units[unit])
 }
 
-/// Text for HTML and SVG: the five characters with a meaning of their own replaced, those that would act escaped.
+/// Escapes text for HTML and SVG: markup as entities, control characters as by [`shown`].
 pub fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in shown(text).chars() {

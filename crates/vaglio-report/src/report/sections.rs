@@ -18,9 +18,9 @@ use crate::record::names::listed;
 /// The answer, the errors, the curve over sizes and the columns are open; all else is shut until it is clicked.
 pub fn render(record: &Record, title: &str, yaml: &str) -> String {
     let errors = record.held_out_errors();
-    let beside = Section::new("evidence", "Errors and their baselines").chart(comparison(record, &errors));
+    let evidence = Section::new("evidence", "Errors and their baselines").chart(comparison(record, &errors));
     let details = [
-        beside.non_empty(),
+        evidence.non_empty(),
         predictions(record),
         worst_rows(record),
         components(record),

@@ -284,7 +284,7 @@ impl LeastAngle {
 
     /// Finds the next event and lowers λ to it; returns the decrease, or `None` if no step of a group path converges.
     ///
-    /// Of events at one λ the one of the lowest column comes first, the least-index rule, which does not cycle.
+    /// Among events at one λ the lowest column comes first: the least-index rule, which does not cycle.
     fn find_next<E>(&mut self, gram: &mut dyn FnMut(usize) -> Result<Vec<f64>, E>) -> Result<Option<f64>, E> {
         loop {
             let Some(hits) = self.hits() else { return Ok(None) };

@@ -86,7 +86,7 @@ fn a_model_that_cannot_be_loaded_is_found() {
 
     impl Refit for Unsaved {
         fn refit(&self, problem: &Problem, subset: &[Feature]) -> Result<Model> {
-            let inner = Fitted::of(problem, subset, 1.0, None)?;
+            let inner = Fitted::new(problem, subset, 1.0, None)?;
             Model::new(Infinite { bound: f64::INFINITY, inner })
         }
     }

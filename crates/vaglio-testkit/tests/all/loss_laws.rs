@@ -4,7 +4,7 @@ use crate::common::{TOLERANCE, breaks, broken_law};
 use ndarray::{ArrayView2, Axis};
 use serde::{Deserialize, Serialize};
 use std::cell::Cell;
-use vaglio_core::{LeftOut, Loss, LossTraits, Measure, Squared, saved};
+use vaglio_core::{LeftOut, Loss, LossTraits, Measure, Squared, row_weights, saved};
 use vaglio_testkit::{check_loss, check_loss_on_standard_data, data, registry};
 
 /// The planted fault.
@@ -61,10 +61,10 @@ impl Loss for Mean {
 
     fn mean(&self, targets: ArrayView2<f64>, predictions: ArrayView2<f64>, weights: Option<&[f64]>) -> f64 {
         assert!(self.fault != Fault::PanicsOnFewRows || targets.ncols() > 4, "an index is out of bounds");
-        let weights = weights.filter(|_| self.fault != Fault::IgnoresWeights);
+        let weight_of = row_weights(weights.filter(|_| self.fault != Fault::IgnoresWeights));
         let (mut sum, mut total) = (0.0, 0.0);
         for (row, (y, p)) in targets.columns().into_iter().zip(predictions.columns()).enumerate() {
-            let weight = weights.map_or(1.0, |w| w[row]) * if self.fault == Fault::RowOrder { row as f64 } else { 1.0 };
+            let weight = weight_of(row) * if self.fault == Fault::RowOrder { row as f64 } else { 1.0 };
             sum += weight * self.row_loss(&y.to_vec(), &p.to_vec());
             total += weight;
         }

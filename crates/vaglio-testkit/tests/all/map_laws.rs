@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use vaglio_core::{
     Cells, ColumnFormula, Error, Expression, FittedMap, Map, MapFit, MapFormulas, Numbers, Result, Table, TrainingRows,
-    saved,
+    row_weights, saved,
 };
 use vaglio_testkit::{check_map, check_map_on_standard_data, data, map};
 
@@ -123,7 +123,7 @@ impl Map for Center {
 
 fn mean(cells: &Cells, weights: Option<&[f64]>) -> Option<f64> {
     let values = cells.numbers()?.values().to_vec();
-    let weight = |row: usize| weights.map_or(1.0, |w| w[row]);
+    let weight = row_weights(weights);
     let there = || (0..values.len()).filter(|&row| !values[row].is_nan());
     Some(there().map(|row| weight(row) * values[row]).sum::<f64>() / there().map(weight).sum::<f64>())
 }

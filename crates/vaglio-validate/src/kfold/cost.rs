@@ -317,12 +317,12 @@ impl CostFactors {
     /// Whether states of held-out rows fit: one group has few, unless each fold standardizes.
     fn has_states(&self, extent: &SearchExtent) -> bool {
         let of_parts = self.parts * (1.0 + self.lambdas) * self.rows * self.columns_kept(extent);
-        let doubles = if self.parts == 1.0 { 0.0 } else { of_parts } + self.apart(extent);
+        let doubles = if self.parts == 1.0 { 0.0 } else { of_parts } + self.fold_residuals(extent);
         self.has_parts && doubles <= MOST
     }
 
     /// Number of doubles of the column residuals in the training rows of each fold, if each fold standardizes.
-    fn apart(&self, extent: &SearchExtent) -> f64 {
+    fn fold_residuals(&self, extent: &SearchExtent) -> f64 {
         if !self.is_standardized {
             return 0.0;
         }

@@ -6,7 +6,7 @@ use crate::rounds::IndependentFolds;
 use vaglio_core::{AnyLoss, Design, Loss, Result, row_weights};
 
 /// Rounds with their designs. If each is a single fold, also the rounds of these folds.
-pub(super) type OfDesigns<'d> = (Vec<(&'d Design, RepeatFolds)>, Option<IndependentFolds<'d>>);
+pub(super) type DesignRounds<'d> = (Vec<(&'d Design, RepeatFolds)>, Option<IndependentFolds<'d>>);
 
 /// Every round of the design, or every fold of each with its refitted design. `None` if refitted designs differ in
 /// their columns.
@@ -17,7 +17,7 @@ pub(super) fn for_designs<'d>(
     loss: &AnyLoss,
     design: &'d Design,
     rounds: Vec<RepeatFolds>,
-) -> Result<Option<OfDesigns<'d>>> {
+) -> Result<Option<DesignRounds<'d>>> {
     if !design.in_folds().is_by_maps() {
         return Ok(Some((rounds.into_iter().map(|round| (design, round)).collect(), None)));
     }

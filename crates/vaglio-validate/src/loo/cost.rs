@@ -22,9 +22,9 @@ pub(super) fn plan(loss: &dyn Loss, is_bounded: bool, design: &Design, extent: &
         Some(_) if count.is_some_and(|count| count <= MOST_PARTS) => EngineId::States,
         Some(_) => EngineId::Decomposition,
     };
-    let by_classes =
-        count.filter(|_| balance::classes_of(design).is_some()).map(|count| class_sums_cost(design, extent, count));
-    let is_bounded = is_bounded && balance::classes_of(design).is_none();
+    let is_balanced = balance::classes_of(design).is_some();
+    let by_classes = count.filter(|_| is_balanced).map(|count| class_sums_cost(design, extent, count));
+    let is_bounded = is_bounded && !is_balanced;
     let states = || state_cost(loss, is_bounded, design, extent, count.unwrap_or(1));
     let (engine, (reason, flops, bytes)) = match (engine, by_classes) {
         (EngineId::States, Some(sums)) if sums.1 < states().1 => (EngineId::Decomposition, sums),

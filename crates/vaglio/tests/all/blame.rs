@@ -1,4 +1,4 @@
-//! What a part does wrong is said of that part: by its place, its name, and the columns on which it happened.
+//! Errors of a part name the part: its place, its kind, and the columns on which it failed.
 
 use linfa::ParamGuard;
 use serde::{Deserialize, Serialize};
@@ -14,7 +14,7 @@ use vaglio::learners::Rls;
 use vaglio::search::{Backward, Exhaustive, Greedy, Search};
 use vaglio_testkit::data;
 
-/// How a fit fails.
+/// Way in which a fit fails.
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
 enum Fails {
     #[default]

@@ -13,7 +13,7 @@ fn in_pool(threads: usize, work: &mut (dyn FnMut() + Send)) {
     rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap().install(work);
 }
 
-/// Of maps that need settings.
+/// Settings of maps that do not run with their defaults.
 fn map_settings() -> [Value; 3] {
     [
         json!({"kind": "log1p", "columns": ["n1"]}),

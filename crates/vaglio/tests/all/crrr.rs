@@ -144,7 +144,7 @@ fn a_class_of_one_row_is_refused_by_leave_one_out() {
 }
 
 /// Twenty weights in each of two classes: more kinds of rows than there are states for.
-fn of_many_weights(rows: usize) -> Design {
+fn many_weights(rows: usize) -> Design {
     let weights = (0..rows).map(|j| 1.0 + (j % 20) as f64).collect();
     let problem = data::binary(rows, 4, 37).problem().with_weights(weights).unwrap();
     let learner = Crrr { lambda: Lambda::one_of(vec![1e-2, 1.0]), intercept: true };
@@ -155,7 +155,7 @@ fn of_many_weights(rows: usize) -> Design {
 fn rows_of_many_weights_are_decomposed_and_the_estimate_says_so() -> LawResult {
     // Each row refitted, and 40 parts by sums over the classes.
     for (rows, reason) in [(60, "balanced"), (200, "sums over each class")] {
-        let design = of_many_weights(rows);
+        let design = many_weights(rows);
         for loss in [AnyLoss::from(Squared), BalancedError.into(), Auc.into()] {
             let criterion = Loo { loss: loss.clone(), ..Loo::default() };
             let estimate = criterion.plan(&design, &SearchExtent::forward(4, 2)).estimate;

@@ -25,7 +25,7 @@ fn criteria() -> Vec<Box<dyn Criterion>> {
         Box::new(kfold(Engine::Moments)),
         Box::new(kfold(Engine::RowsHeldOut)),
         Box::new(KFold { by: Some(FoldBy::Groups), loss: Absolute.into(), ..KFold::default() }),
-        Box::new(KFold { splits: Some(Repeated { folds: 3, repeats: 2 }.into()), ..KFold::default() }),
+        Box::new(KFold::with_splits(Repeated { folds: 3, repeats: 2 })),
     ]
 }
 
@@ -116,7 +116,7 @@ fn scores_and_models_are_those_of_single_outputs() {
     assert!(differ > 20, "{differ}");
 }
 
-/// What walks a subset for one output alone walks it so among several.
+/// Trial scores with several outputs are the means of the scores with single outputs.
 #[test]
 fn trials_are_the_mean_of_those_of_single_outputs_to_the_last_bit() {
     let recipe = data::regression(30, 7, 9).outputs(3).groups(6);

@@ -5,8 +5,8 @@ use linfa::ParamGuard;
 use ndarray::{Axis, concatenate};
 use vaglio::Selector;
 use vaglio::core::{
-    Absolute, AnyLoss, AnyResampling, Columns, Criterion, Design, Error, Feature, HeldOut, Huber, Loss,
-    PerFoldPreprocessing, Problem, Readout, Requirement, Score, Silent, Squared, Task, saved,
+    Absolute, AnyLoss, Columns, Criterion, Design, Error, Feature, HeldOut, Huber, Loss, PerFoldPreprocessing, Problem,
+    Readout, Requirement, Score, Silent, Squared, Task, saved,
 };
 use vaglio::criteria::{Engine, KFold};
 use vaglio::learners::Rls;
@@ -19,11 +19,7 @@ use vaglio_testkit::{LawViolation, check_criterion, criterion};
 type Loops = Vec<(Vec<usize>, Vec<usize>)>;
 
 fn forward(folds: usize, gap: usize, window: Option<usize>) -> KFold {
-    of(Forward { folds, gap, window })
-}
-
-fn of(splits: impl Into<AnyResampling>) -> KFold {
-    KFold { splits: Some(splits.into()), ..KFold::default() }
+    KFold::with_splits(Forward { folds, gap, window })
 }
 
 fn rounds(criterion: &KFold, design: &Design) -> Vec<vaglio::core::Round> {
@@ -33,7 +29,7 @@ fn rounds(criterion: &KFold, design: &Design) -> Vec<vaglio::core::Round> {
     }
 }
 
-/// What a criterion says of rows, as lists.
+/// Training and held-out rows of every fold of a criterion.
 fn lists(criterion: &KFold, design: &Design) -> Loops {
     let of_round = |round: &vaglio::core::Round| -> Loops {
         (0..round.count()).map(|fold| (round.training(fold), round.held_out(fold).collect())).collect()
@@ -107,8 +103,8 @@ fn every_search_scores_as_plain_loops() {
         for (criterion, loops) in [
             (forward(4, 0, None), Some(by_hand(rows, 4, 0, None))),
             (forward(3, 2, Some(7)), Some(by_hand(rows, 3, 2, Some(7)))),
-            (of(Repeated { folds: 3, repeats: 2 }), None),
-            (of(MonteCarlo { repeats: 4, fraction: 0.3 }), None),
+            (KFold::with_splits(Repeated { folds: 3, repeats: 2 }), None),
+            (KFold::with_splits(MonteCarlo { repeats: 4, fraction: 0.3 }), None),
         ] {
             let listed = lists(&criterion, &design);
             assert!(loops.is_none_or(|loops| loops == listed), "{name}: {listed:?}");
@@ -133,7 +129,8 @@ fn every_search_scores_as_plain_loops() {
 #[test]
 fn every_loss_and_engine_keeps_the_laws() -> Result<(), LawViolation> {
     crate::on_one_thread(|| {
-        let schemes = [forward(3, 1, None), forward(3, 0, Some(9)), of(MonteCarlo { repeats: 3, fraction: 0.3 })];
+        let schemes =
+            [forward(3, 1, None), forward(3, 0, Some(9)), KFold::with_splits(MonteCarlo { repeats: 3, fraction: 0.3 })];
         for (criterion, loss) in schemes.iter().flat_map(|scheme| {
             [AnyLoss::from(Squared), Absolute.into(), Huber::default().into()].map(|loss| (scheme, loss))
         }) {
@@ -246,10 +243,17 @@ fn schemes_that_cannot_be_are_refused() {
     assert!(refused(&forward(3, 3, None)).starts_with("splits.gap: with it fold 1 has nothing before it"));
     assert!(refused(&forward(0, 0, None)).starts_with("splits.folds: 0 folds"));
     assert!(refused(&forward(3, 0, Some(0))).starts_with("splits.window: 0 points"));
-    assert!(refused(&of(MonteCarlo { repeats: 0, fraction: 0.2 })).starts_with("splits.repeats: 0 is not between"));
-    assert!(refused(&of(MonteCarlo { repeats: 2, fraction: 1.0 })).starts_with("splits.fraction: expected a number"));
     assert!(
-        refused(&of(MonteCarlo { repeats: 2, fraction: 0.01 })).starts_with("splits.fraction: 0.01 of 12 rows is none")
+        refused(&KFold::with_splits(MonteCarlo { repeats: 0, fraction: 0.2 }))
+            .starts_with("splits.repeats: 0 is not between")
+    );
+    assert!(
+        refused(&KFold::with_splits(MonteCarlo { repeats: 2, fraction: 1.0 }))
+            .starts_with("splits.fraction: expected a number")
+    );
+    assert!(
+        refused(&KFold::with_splits(MonteCarlo { repeats: 2, fraction: 0.01 }))
+            .starts_with("splits.fraction: 0.01 of 12 rows is none")
     );
     assert!(
         refused(&KFold { stratified: true, ..forward(3, 0, None) }).contains("it cannot be combined with `splits`")
@@ -266,7 +270,7 @@ fn schemes_that_cannot_be_are_refused() {
 #[test]
 fn random_parts_follow_the_seed_and_keep_groups_and_classes() {
     let design = data::binary(40, 3, 19).skewed().groups(9).design(&[1.0], true);
-    let criterion = of(MonteCarlo { repeats: 5, fraction: 0.25 });
+    let criterion = KFold::with_splits(MonteCarlo { repeats: 5, fraction: 0.25 });
     let splits = lists(&criterion, &design);
     assert_eq!(splits, lists(&criterion, &design));
     assert_ne!(splits, lists(&criterion, &design.clone().seeded(8)));

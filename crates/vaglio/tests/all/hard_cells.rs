@@ -30,7 +30,7 @@ fn run<'d>(search: &Search, criterion: &'d dyn Criterion, design: &'d Design, su
     search.run(&mut SearchContext::new(criterion, design, subset, &mut silent, 0)).unwrap()
 }
 
-/// The same steps, entries and λ; scores to the tolerance.
+/// Asserts equal steps, entries and λ, and scores that are equal up to the tolerance.
 fn same(found: &Path, defined: &Path, tolerance: f64, what: &str) {
     let moves = |path: &Path| path.steps.iter().map(|s| (s.action, s.feature)).collect::<Vec<_>>();
     assert_eq!(moves(found), moves(defined), "{what}");

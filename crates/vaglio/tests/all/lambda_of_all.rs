@@ -11,7 +11,7 @@ use vaglio_testkit::{Tolerance, data};
 const GRID: [f64; 5] = [0.01, 0.1, 1.0, 10.0, 100.0];
 const NEAR: Tolerance = Tolerance::relative(1e-10);
 
-fn of_all() -> Lambda {
+fn shared_lambda() -> Lambda {
     Lambda::Values { values: GRID.to_vec(), per: Some(LambdaScope::All) }
 }
 
@@ -37,13 +37,13 @@ fn the_search_is_that_at_the_lambda_of_all_columns() {
         for choose in [Choose::Best, Choose::Last] {
             let search = Greedy::new(4).choose(choose);
             let lambda = by_hand(&problem, &KFold::new(4));
-            let found = selected(&problem, KFold::new(4), search.clone(), of_all());
+            let found = selected(&problem, KFold::new(4), search.clone(), shared_lambda());
             let expected = selected(&problem, KFold::new(4), search, Lambda::Fixed(lambda));
             assert_eq!(found.path.steps, expected.path.steps);
             assert_eq!((found.path.entries, found.chosen.lambda), (expected.path.entries, Some(lambda)));
             let weights = |selection: &Selection| serde_json::to_string(&selection.model).unwrap();
             assert_eq!(found.model.lambda(), Some(lambda));
-            assert!(!weights(&selected(&problem, KFold::new(4), Greedy::new(4), of_all())).is_empty());
+            assert!(!weights(&selected(&problem, KFold::new(4), Greedy::new(4), shared_lambda())).is_empty());
             taken.push(lambda);
         }
     }
@@ -59,7 +59,7 @@ fn every_fold_takes_its_own_lambda() {
     let folds: Vec<u32> = problem.groups().unwrap().to_vec();
     let choose = Choose::CrossValidated(CrossValidation { folds: 3, ..CrossValidation::default() });
     let search = Greedy::new(4).choose(choose);
-    let found = selected(&problem, Loo::default(), search, of_all());
+    let found = selected(&problem, Loo::default(), search, shared_lambda());
     let table = found.chosen.table.clone().unwrap();
     assert_eq!(table.lambdas, [None]);
     let own = |fold: u32| {
@@ -94,7 +94,7 @@ fn a_search_from_all_columns_and_one_value_are_served() {
         let selector = Selector::params(Loo::default(), search, Rls::new(lambda)).check().unwrap();
         selector.select(&problem, &mut Silent).unwrap().path
     };
-    assert_eq!(walk(of_all()), walk(Lambda::Fixed(lambda)));
+    assert_eq!(walk(shared_lambda()), walk(Lambda::Fixed(lambda)));
     let one = Lambda::Values { values: vec![0.3], per: Some(LambdaScope::All) };
     assert_eq!(walk(one), walk(Lambda::Fixed(0.3)));
 }
@@ -103,7 +103,7 @@ fn a_search_from_all_columns_and_one_value_are_served() {
 fn a_criterion_without_lambda_takes_none_of_all_columns() {
     let problem = data::regression(24, 5, 3).problem();
     let search = Greedy::new(2).choose(Choose::Last);
-    let selector = Selector::params(Nhsic::default(), search, Rls::new(of_all())).check().unwrap();
+    let selector = Selector::params(Nhsic::default(), search, Rls::new(shared_lambda())).check().unwrap();
     let error = selector.select(&problem, &mut Silent).unwrap_err();
     assert_eq!(error.field(), Some("learner.lambda.per"));
     assert!(error.to_string().contains("`nhsic` takes none"), "{error}");

@@ -1,4 +1,4 @@
-//! What a linfa program does with a fitted pipeline: keep it, look into it, give it rows in another order.
+//! Use of a fitted pipeline in a linfa program: saving, inspection, rows in another order.
 
 use linfa::Dataset;
 use linfa::prelude::*;

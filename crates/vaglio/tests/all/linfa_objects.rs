@@ -23,8 +23,8 @@ fn dataset(rows: usize, columns: usize) -> Dataset<f64, f64, Ix1> {
     Dataset::new(x, y).with_feature_names((0..columns).map(|at| format!("x{at}")).collect::<Vec<_>>())
 }
 
-/// The same columns at a byte a cell.
-fn of_bytes(dataset: &Dataset<f64, f64, Ix1>) -> Problem {
+/// Problem with the columns of a dataset, at a byte a cell.
+fn byte_problem(dataset: &Dataset<f64, f64, Ix1>) -> Problem {
     let mut columns = Columns::new(dataset.nsamples());
     for column in dataset.records().columns() {
         columns.push(Numbers::from(column.iter().map(|value| *value as u8).collect::<Vec<u8>>()));
@@ -102,7 +102,7 @@ fn parts_are_settings_of_parts() {
 #[test]
 fn a_problem_is_fitted_as_its_dataset() {
     let dataset = dataset(80, 6);
-    let bytes = of_bytes(&dataset);
+    let bytes = byte_problem(&dataset);
     assert!(bytes.columns().bytes() < 2 * 80 * 6, "a byte a cell: {}", bytes.columns().bytes());
     let plain = Pipeline::new(Loo::default(), Greedy::new(3), Rls::new(0.5)).seed(5);
     for pipeline in [plain.clone(), plain.preprocess(Standardize::default())] {
@@ -116,8 +116,8 @@ fn a_problem_is_fitted_as_its_dataset() {
     }
 }
 
-/// The same as a table.
-fn of_table(dataset: &Dataset<f64, f64, Ix1>, weights: Option<Vec<f64>>) -> TargetedTable {
+/// Table with the columns of a dataset.
+fn targeted_table(dataset: &Dataset<f64, f64, Ix1>, weights: Option<Vec<f64>>) -> TargetedTable {
     let columns = dataset.records().columns().into_iter().zip(dataset.feature_names());
     let cells = columns.map(|(column, name)| (name.clone(), Cells::Numbers(column.to_vec().into()))).collect();
     let targets = dataset.targets().clone().insert_axis(ndarray::Axis(0));
@@ -135,7 +135,7 @@ fn a_table_is_fitted_as_its_dataset_and_weights_are_doubles() {
         let weighed = dataset.clone().with_weights((0..80).map(|row| [1.0, 0.0, 0.5, 4.0][row % 4]).collect());
         let exact = (0..80).map(|row| [1.0, 0.0, 0.5, 4.0][row % 4]).collect();
         for (dataset, weights) in [(dataset.clone(), None), (weighed, Some(exact))] {
-            let fitted: FittedPipeline<f64, Ix1> = pipeline.fit_table(of_table(&dataset, weights)).unwrap();
+            let fitted: FittedPipeline<f64, Ix1> = pipeline.fit_table(targeted_table(&dataset, weights)).unwrap();
             let expected = pipeline.fit(&dataset).unwrap();
             assert_eq!(fitted.saved().to_text().unwrap(), expected.saved().to_text().unwrap());
             assert_eq!(fitted.entries(), expected.entries());
@@ -144,7 +144,7 @@ fn a_table_is_fitted_as_its_dataset_and_weights_are_doubles() {
         // A third is no `f32`.
         let thirds: Vec<f64> = (0..80).map(|row| (row % 3 + 1) as f64 / 3.0).collect();
         let rounded = thirds.iter().map(|weight| *weight as f32).collect();
-        let fitted: FittedPipeline<f64, Ix1> = pipeline.fit_table(of_table(&dataset, Some(thirds))).unwrap();
+        let fitted: FittedPipeline<f64, Ix1> = pipeline.fit_table(targeted_table(&dataset, Some(thirds))).unwrap();
         let of_dataset = pipeline.fit(&dataset.clone().with_weights(rounded)).unwrap();
         assert_ne!(fitted.saved().to_text().unwrap(), of_dataset.saved().to_text().unwrap());
     }
@@ -154,7 +154,7 @@ fn a_table_is_fitted_as_its_dataset_and_weights_are_doubles() {
 fn targets_that_are_not_those_of_the_task_of_a_table_are_refused() {
     let pipeline = Pipeline::new(Loo::default(), Greedy::new(1), Rls::new(0.5));
     let refused = |change: &dyn Fn(TargetedTable) -> TargetedTable| {
-        let fitted = pipeline.fit_table::<f64, Ix1>(change(of_table(&dataset(20, 4), None)));
+        let fitted = pipeline.fit_table::<f64, Ix1>(change(targeted_table(&dataset(20, 4), None)));
         fitted.unwrap_err().to_string()
     };
     let labels = ["a", "b", "c"].map(String::from).to_vec();
@@ -190,7 +190,7 @@ fn classes_weights_and_groups_of_a_problem_count() {
 
 #[test]
 fn targets_and_maps_that_do_not_fit_a_problem_are_refused() {
-    let bytes = of_bytes(&dataset(20, 4));
+    let bytes = byte_problem(&dataset(20, 4));
     let pipeline = Pipeline::new(Loo::default(), Greedy::new(1), Rls::new(0.5));
     let refused = pipeline.fit_problem::<String, Ix1>(&bytes).unwrap_err().to_string();
     assert_eq!(refused, "`targets`: the targets are numbers; use the type `f64`");
@@ -205,8 +205,11 @@ fn targets_and_maps_that_do_not_fit_a_problem_are_refused() {
 #[test]
 fn columns_of_a_problem_are_those_of_the_smaller_table() {
     let dataset = dataset(40, 6);
-    let smaller =
-        of_bytes(&dataset).with_weights((1..=40).map(f64::from).collect()).unwrap().select_columns(&[3, 1]).unwrap();
+    let smaller = byte_problem(&dataset)
+        .with_weights((1..=40).map(f64::from).collect())
+        .unwrap()
+        .select_columns(&[3, 1])
+        .unwrap();
     assert_eq!(smaller.names()[..], ["x3", "x1"]);
     let fitted: FittedPipeline<f64, Ix1> =
         Pipeline::new(Loo::default(), All::default(), Rls::new(0.5)).fit_problem(&smaller).unwrap();

@@ -18,7 +18,7 @@ fn named<T: AsTargets>(x: &Array2<f64>, y: T) -> DatasetBase<Array2<f64>, T> {
     DatasetBase::new(x.clone(), y).with_feature_names(vec!["a", "b", "c", "d"])
 }
 
-/// That coefficients and intercept give the decision values.
+/// Asserts that coefficients and intercept give the decision values.
 fn assert_formula<E: TargetValue, I: linfa::dataset::TargetDim>(fitted: &FittedPipeline<E, I>, x: &Array2<f64>) {
     let formula = fitted.original_scale().unwrap();
     let place = |name: &String| ["a", "b", "c", "d"].iter().position(|other| other == name).unwrap();

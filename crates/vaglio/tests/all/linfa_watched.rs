@@ -97,7 +97,7 @@ fn progress_tells_shares_that_rise_and_the_time_left() {
     }
 }
 
-/// What an observer saw of the folds that choose the size: how many times it was asked until then, and the share.
+/// Observed progress of the folds that choose the size: number of ticks before each event, and the share done.
 #[derive(Default)]
 struct ChoiceProgress {
     asked: usize,

@@ -34,14 +34,14 @@ impl Loss for Cubed {
     }
 }
 
-/// Those of classes; `auc` is for two.
+/// Losses of classes; `auc` is for two.
 pub fn all() -> Vec<AnyLoss> {
     let known = [Squared.into(), Absolute.into(), ZeroOne.into(), BalancedError.into(), Auc.into()];
     let known = known.into_iter().chain([BalancedSquared.into()]);
     known.chain([Huber { delta: 0.5 }.into(), LogLoss::default().into(), RootSquared {}.into()]).collect()
 }
 
-fn of_numbers() -> [AnyLoss; 5] {
+fn number_losses() -> [AnyLoss; 5] {
     [
         Concordance.into(),
         Huber { delta: 0.3 }.into(),
@@ -60,7 +60,7 @@ fn engines_agree_with_the_definition() -> Result<(), LawViolation> {
             data::regression(9, 12, 73),
             data::regression(24, 6, 74).collinear(1e-4).duplicates(1),
         ];
-        for (recipe, loss) in recipes.iter().flat_map(|recipe| of_numbers().map(|loss| (recipe, loss))) {
+        for (recipe, loss) in recipes.iter().flat_map(|recipe| number_losses().map(|loss| (recipe, loss))) {
             let within = |broken: LawViolation| broken.within(loss.name());
             let design = recipe.design(&[1e-3, 1.0], true);
             check_criterion(&Loo { loss: loss.clone(), ..Loo::default() }, &design, 1e-9).map_err(within)?;

@@ -12,7 +12,7 @@ const ROWS: usize = 250;
 /// With so many, vectors of all rows take more than 64 MiB.
 const COLUMNS: usize = 34_000;
 
-/// The same columns sparse and dense, and targets that two of them make.
+/// Two problems with equal columns, sparse and dense, and targets made from two of the columns.
 fn problems() -> [Problem; 2] {
     let mut random = SplitMix64::new(3940);
     let (mut sparse, mut dense) = (Columns::new(ROWS), Columns::new(ROWS));

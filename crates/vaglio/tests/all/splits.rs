@@ -12,14 +12,14 @@ use vaglio::splits::{Given, MonteCarlo, Repeated};
 use vaglio_testkit::{LawResult, check_criterion, criterion, data};
 
 fn given() -> KFold {
-    KFold { splits: Some(Given { column: "part".into() }.into()), ..KFold::default() }
+    KFold::with_splits(Given { column: "part".into() })
 }
 
 fn repeated(folds: usize, repeats: usize) -> KFold {
-    KFold { splits: Some(Repeated { folds, repeats }.into()), ..KFold::default() }
+    KFold::with_splits(Repeated { folds, repeats })
 }
 
-/// The same problem with every third row for validation.
+/// Problem with every third row for validation.
 fn parted(problem: &Problem) -> Problem {
     problem.clone().with_assignment((0..problem.rows()).map(|row| u32::from(row % 3 == 1)).collect()).unwrap()
 }
@@ -276,10 +276,10 @@ fn splits_of_decisions_hold_out_every_row_from_all_others() -> LawResult {
     let decided = recipe.clone().deciding(3).design(&[0.3], true);
     let units: Vec<u32> = decided.decisions().unwrap().unit_of_rows().iter().map(|&unit| unit as u32).collect();
     let design = design(&recipe, &[0.3, 3.0], true).averaging_over(&units).unwrap();
-    let twice = KFold { splits: Some(DealtTwice {}.into()), ..KFold::default() };
+    let twice = KFold::with_splits(DealtTwice {});
     criterion::additions(&twice, &design, 1e-9)?;
     criterion::removals(&twice, &design, 1e-9)?;
-    for criterion in [given(), KFold { splits: Some(MonteCarlo::default().into()), ..KFold::default() }] {
+    for criterion in [given(), KFold::with_splits(MonteCarlo::default())] {
         let error = criterion.check(&design).unwrap_err();
         let expected = "`splits`: it does not hold out every row from all others";
         assert!(error.to_string().starts_with(expected), "{error}");

@@ -38,7 +38,7 @@ fn end_of(lowest: usize, patience: usize) -> usize {
 
 #[test]
 fn checkpoints_are_five_or_a_tenth_apart() {
-    let all: Vec<usize> = std::iter::successors(Some(FIRST), |&size| Some(next(size))).take(11).collect();
+    let all: Vec<usize> = std::iter::successors(Some(FIRST_CHECKPOINT), |&size| Some(next(size))).take(11).collect();
     assert_eq!(all[..9], CHECKPOINTS);
     assert_eq!(all[9..], [66, 72]);
 }
@@ -126,7 +126,7 @@ fn plain_end(cells: &[Cell]) -> usize {
         let first = |best: Cell, cell: &Cell| if cell.loss < best.loss { *cell } else { best };
         cells.iter().take_while(|cell| cell.size <= until).fold(cells[0], first).size
     };
-    std::iter::successors(Some(FIRST), |&size| Some(next(size)))
+    std::iter::successors(Some(FIRST_CHECKPOINT), |&size| Some(next(size)))
         .take_while(|&size| size < most)
         .find(|&size| lowest(size) + 10 <= size)
         .unwrap_or(most)

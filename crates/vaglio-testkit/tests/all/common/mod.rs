@@ -55,7 +55,7 @@ impl Learner for Plain {
     }
 
     fn fit(&self, problem: &Problem, subset: &[Feature], lambda: Option<f64>) -> Result<Model> {
-        Model::new(Fitted::of(problem, subset, lambda.unwrap_or(self.lambda), problem.weights().map(|w| &w[..]))?)
+        Model::new(Fitted::new(problem, subset, lambda.unwrap_or(self.lambda), problem.weights().map(|w| &w[..]))?)
     }
 }
 
@@ -68,7 +68,7 @@ pub struct Fitted {
 }
 
 impl Fitted {
-    pub fn of(problem: &Problem, subset: &[Feature], lambda: f64, weights: Option<&[f64]>) -> Result<Self> {
+    pub fn new(problem: &Problem, subset: &[Feature], lambda: f64, weights: Option<&[f64]>) -> Result<Self> {
         let x = entries(&problem.columns().select(subset));
         let coefficients = ridge::ridge(x.view(), problem.targets().view(), weights, lambda, true)?;
         Ok(Fitted { inputs: subset.to_vec(), lambda, coefficients })

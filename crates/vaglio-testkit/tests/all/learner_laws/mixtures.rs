@@ -56,7 +56,7 @@ impl LinearForm for Mixed {
         };
         let rows = (0..count).map(|k| (0..count).map(|j| by * ((2 + k * 7 + j * j * 3) % 11) as f64).collect());
         let mixtures = Mixtures { inputs: (0..count).collect(), rows: rows.collect(), shift: 1.0, fault: self.fault };
-        let columns = mixtures.of(problem.columns());
+        let columns = mixtures.mix(problem.columns());
         let names = (0..count).map(|k| format!("mixture {k}")).collect();
         Design::mapped(problem, columns, names, self.readout()?, Arc::new(mixtures))
     }
@@ -74,7 +74,7 @@ struct Mixtures {
 }
 
 impl Mixtures {
-    fn of(&self, inputs: &Columns) -> Columns {
+    fn mix(&self, inputs: &Columns) -> Columns {
         let mut features = Columns::new(inputs.rows());
         for shares in &self.rows {
             let entry = |row: usize| -> f64 { shares.iter().zip(inputs.iter()).map(|(s, x)| s * x.get(row)).sum() };
@@ -129,6 +129,6 @@ impl ReadoutMap for Mixtures {
     }
 
     fn features(&self, inputs: &Columns, _: Option<&[u32]>) -> Result<Columns> {
-        Ok(self.of(inputs))
+        Ok(self.mix(inputs))
     }
 }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use vaglio_core::{
     Columns, Error, Feature, Form, Learner, LinearForm, Model, ModelData, ModelParts, Predict, Predictor, Problem,
-    Readout, ReadoutMap, Refit, Result, saved,
+    Readout, ReadoutMap, Refit, Result, row_weights, saved,
 };
 
 /// The planted fault.
@@ -80,7 +80,7 @@ impl Wrong {
         match (self.fault, problem.groups()) {
             (Fault::IgnoresWeights | Fault::WeightsUnseen, _) => None,
             (Fault::GroupSizes, Some(groups)) => {
-                let weight = |row: usize| own.as_ref().map_or(1.0, |w| w[row]);
+                let weight = row_weights(own.as_deref());
                 let of = |group: u32| (0..groups.len()).filter(|&row| groups[row] == group).map(weight).sum::<f64>();
                 Some((0..groups.len()).map(|row| weight(row) / of(groups[row])).collect())
             }
@@ -109,7 +109,7 @@ impl Learner for Wrong {
             _ => {}
         }
         let lambda = if self.fault == Fault::OtherLambda { 2.0 } else { lambda.unwrap_or(1.0) };
-        let mut inner = Fitted::of(problem, subset, lambda, self.weights(problem).as_deref())?;
+        let mut inner = Fitted::new(problem, subset, lambda, self.weights(problem).as_deref())?;
         if self.fault == Fault::NanWithoutRows && problem.rows() < problem.columns().len() {
             inner.coefficients.intercept[0] = f64::NAN;
         }

@@ -34,9 +34,9 @@ impl CostFactors {
         let lambdas = self.lambdas * parts;
         let (start, steps, size) = (extent.start as f64, extent.steps as f64, extent.largest as f64);
         // Products over each fold's training rows; four of them share one read of a column.
-        let apart = if self.is_standardized { self.folds } else { 0.0 };
-        let step = rows * (4.0 + 3.0 * apart) * size;
-        let trial = rows * (6.0 + apart + 2.0 * outputs) + TRIAL * self.folds;
+        let products = if self.is_standardized { self.folds } else { 0.0 };
+        let step = rows * (4.0 + 3.0 * products) * size;
+        let trial = rows * (6.0 + products + 2.0 * outputs) + TRIAL * self.folds;
         let losses = rows * self.loss * outputs * extent.trials;
         let set_up = self.folds * (4.0 * rows + 20.0 * start) * start * start;
         // After a removal, a candidate must catch up with the later columns again.
@@ -46,7 +46,8 @@ impl CostFactors {
         let far = if self.keeps_columns { (8.0 * rows * columns * lambdas / NEAR).clamp(1.0, FAR) } else { 1.0 };
         // Candidates that are not cached are copied for every trial and updated for the selected columns, half of the
         // final size on average.
-        let anew = if self.keeps_columns { 0.0 } else { (COPIED + (2.0 + 1.5 * apart) * size) * rows * extent.trials };
+        let anew =
+            if self.keeps_columns { 0.0 } else { (COPIED + (2.0 + 1.5 * products) * size) * rows * extent.trials };
         let kept = self.columns_kept(extent);
         let made = (far - 1.0) * MADE * rows * columns;
         Estimate {
@@ -61,7 +62,7 @@ impl CostFactors {
             bytes: 8.0
                 * (rows * kept * (parts + lambdas * if extent.start > 0 { 3.0 } else { 1.0 })
                     + rows * (outputs - 1.0) * (COPIES * parts + lambdas)
-                    + self.apart(extent)),
+                    + self.fold_residuals(extent)),
         }
     }
 }

@@ -56,10 +56,10 @@ pub fn watched(
 
 /// A design of these columns, ridge with λ = 1 and an intercept.
 pub fn design(columns: &[&[f64]], y: &[f64]) -> Design {
-    of(&data::given(columns, &[y], Task::Regression).unwrap())
+    ridge_design(&data::given(columns, &[y], Task::Regression).unwrap())
 }
 
-pub fn of(problem: &Problem) -> Design {
+pub fn ridge_design(problem: &Problem) -> Design {
     Design::identity(problem, Readout::new(vec![1.0], true).unwrap())
 }
 

@@ -77,7 +77,7 @@ fn the_whole_path_ends_at_least_squares() {
     }
 }
 
-/// What the search loses on rows held out is what its models lose there: folds that are groups, by hand.
+/// Cross-validated losses of the search equal the held-out losses of its models, with groups as folds.
 #[test]
 fn a_cross_validated_path_is_judged_by_its_own_models() {
     let groups: Vec<u32> = (0..48).map(|row| row % 4).collect();

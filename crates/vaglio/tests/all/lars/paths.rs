@@ -173,7 +173,7 @@ fn wave(k: usize) -> Vec<f64> {
     (0..20).map(|j| ((j * k) as f64 * 0.7).sin()).collect()
 }
 
-/// Its correlation is a mix of those on the path, so that it reaches λ at 0 alone.
+/// The correlation of the sum is a mix of the correlations on the path, so it reaches λ at 0 alone.
 #[test]
 fn a_sum_of_columns_on_the_path_never_enters() {
     let (a, b, c) = (wave(1), wave(2), wave(5));

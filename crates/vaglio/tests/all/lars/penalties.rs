@@ -139,7 +139,7 @@ fn by_rows(c: &[Vec<f64>], q: &ndarray::Array2<f64>, lambda: f64) -> Vec<Vec<f64
 fn models_of_several_outputs_at_any_penalty_are_those_of_the_group_lasso() {
     let recipes = [data::regression(60, 8, 3).outputs(3), data::regression(40, 12, 4).outputs(2).weighted()];
     for problem in [recipes[0].problem(), recipes[1].problem(), data::multiclass(60, 8, 3, 5).problem()] {
-        let design = super::common::of(&problem);
+        let design = super::common::ridge_design(&problem);
         let mut geometry = vaglio::core::Correlation::new(&design).unwrap();
         let c = vaglio::core::Geometry::relevances(&mut geometry).unwrap();
         let (_, q) = moments(&design);

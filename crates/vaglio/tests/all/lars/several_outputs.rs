@@ -8,7 +8,7 @@ use vaglio::learners::Rls;
 use vaglio::search::{Choose, CrossValidation, Lars, PathCoefficients, Rule, Search};
 use vaglio_testkit::data;
 
-/// What the search found when it knew one output alone: column, mu and alpha.
+/// Steps of the search from before it supported several outputs: column, mu and alpha.
 const BEFORE: [(usize, f64, &[f64]); 6] = [
     (1, 0.17333777781220153, &[0.17333777781220153]),
     (3, 0.22490783496544894, &[0.3947643133764676, -0.22142653556426586]),

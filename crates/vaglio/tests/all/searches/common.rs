@@ -1,4 +1,4 @@
-//! What the tests of searches share.
+//! Shared helpers of the tests of searches.
 
 use serde_json::json;
 use std::collections::BTreeMap;

@@ -18,10 +18,10 @@ const NAMES: [&str; 7] = ["a", "b", "c", "d", "a*b", "c*d", "a^2"];
 const FACTORS: [&[&str]; 7] = [&[], &[], &[], &[], &["a", "b"], &["c", "d"], &["a"]];
 
 fn design(random: &mut SplitMix64) -> Design {
-    of_targets(1, random)
+    design_with_targets(1, random)
 }
 
-fn of_targets(count: usize, random: &mut SplitMix64) -> Design {
+fn design_with_targets(count: usize, random: &mut SplitMix64) -> Design {
     let rows = 14 + random.below(12);
     let mut columns: Vec<Vec<f64>> = (0..4).map(|_| (0..rows).map(|_| random.normal()).collect()).collect();
     let share = random.uniform();
@@ -255,7 +255,7 @@ fn paths_of_several_outputs_keep_the_constraints() {
     let (mut steps, mut ended) = (0, 0);
     for seed in 0..200 {
         let mut random = SplitMix64::new(seed);
-        let (design, given) = (of_targets(2, &mut random), constraints(&mut random));
+        let (design, given) = (design_with_targets(2, &mut random), constraints(&mut random));
         let given = Constraints { signs: BTreeMap::default(), ..given };
         for coefficients in [PathCoefficients::Refit, PathCoefficients::Path] {
             let search = Search::new(Lars { coefficients, ..Lars::default() }).constraints(given.clone());

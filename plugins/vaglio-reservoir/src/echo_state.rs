@@ -49,7 +49,7 @@ const TILE: usize = 8;
 const SERIES: usize = 1 << 10;
 
 impl EchoStateNetwork {
-    /// Lays out a network. Cost O(connections + units · inputs); memory at most eight times that of the connections.
+    /// Lays out a network. Cost O(connections + units · inputs); memory at most eight times the connections.
     ///
     /// # Panics
     /// If sizes do not match or a connection comes from a missing unit.

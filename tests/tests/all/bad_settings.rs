@@ -88,7 +88,7 @@ fn a_search_that_cannot_be_made_is_refused() {
     );
 }
 
-/// What a word is told that may be one of a plug-in.
+/// End of the message for an unknown word that a plug-in may have.
 const PLUG_IN: &str = "; a plug-in's are there in programs that are linked with its crate";
 
 #[test]

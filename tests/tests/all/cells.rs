@@ -88,7 +88,7 @@ fn tables(folder: &Folder) {
     folder.write("several.csv", several);
 }
 
-/// What one pipeline came to.
+/// A pipeline with its design, path and model.
 pub(crate) struct Cell {
     pub selector: ValidSelector,
     pub problem: Problem,
@@ -110,7 +110,7 @@ impl Cell {
         Cell::of(folder, &text).unwrap_or_else(|e| panic!("{text}{e}"))
     }
 
-    /// What a pipeline of seed 5 on the files of a folder comes to.
+    /// Runs a pipeline with seed 5 on the files of a folder.
     pub fn of(folder: &Folder, text: &str) -> Result<Self, Error> {
         let (pipeline, _) = load(text, "cell.yaml", &[])?;
         let problem = prepare(&pipeline, &folder.0)?.train.seeded(5);

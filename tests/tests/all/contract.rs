@@ -1,4 +1,4 @@
-//! What a run writes and prints.
+//! Files and output of a run.
 
 use crate::common::{Folder, pipeline, ran, root, table, timeless};
 use serde_json::Value;

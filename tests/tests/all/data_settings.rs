@@ -1,4 +1,4 @@
-//! What the settings of data and search do to a result.
+//! Effects of the settings of data and search on a result.
 
 use crate::common::{Folder, names, pipeline, side, table, third, timeless};
 use serde_json::Value;

@@ -1,4 +1,4 @@
-//! What the program says about itself and about a run to come.
+//! Descriptions that the program gives of itself and of a planned run.
 
 use crate::common::{Folder, pipeline, root, table};
 use serde_json::{Value, json};
@@ -10,7 +10,7 @@ fn schema(folder: &Folder) -> Value {
     serde_json::from_str(&ran.out).unwrap()
 }
 
-/// What is wrong with a value by the parts of JSON Schema that the pipeline's schema uses.
+/// Fault of a value, by the parts of JSON Schema that the pipeline's schema uses.
 fn fault(value: &Value, schema: &Value, root: &Value) -> Option<String> {
     if let Some(found) = schema.as_bool() {
         return (!found).then(|| format!("{value} is not allowed"));

@@ -95,7 +95,7 @@ fn folder(name: &str) -> Folder {
     folder
 }
 
-/// What came of all sizes, from none that is enough to one that is.
+/// Checks the exit codes of all sizes, from a disk that is too small to one that is large enough.
 fn from_failure_to_success(codes: &[Option<i32>]) {
     let codes: Vec<i32> = codes.iter().flatten().copied().collect();
     assert!(codes.len() > 3 && codes.first() == Some(&3) && codes.last() == Some(&0), "{codes:?}");

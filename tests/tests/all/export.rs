@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 /// Columns of predictions; a row without one has `None`.
 type PredictedColumns = BTreeMap<String, Vec<Option<Value>>>;
 
-/// What `vaglio predict` says of the rows of a file.
+/// Predictions of `vaglio predict` for the rows of a file.
 fn predicted(folder: &Folder, data: &str) -> PredictedColumns {
     let ran = folder.vaglio(&["predict", "--model", "out/model.json", "--data", data, "--raw"]);
     assert_eq!(ran.code, Some(0), "{}", ran.err);
@@ -166,7 +166,7 @@ fn cells_of_another_type_are_not_imputed() {
     }
 }
 
-/// The same moments with an offset, without a colon or minutes in it too, which SQLite does not read.
+/// Moments with offsets, also without a colon or minutes, which SQLite does not read.
 #[test]
 fn offsets_of_moments_are_taken_to_greenwich() {
     let folder = Folder::new("offsets");

@@ -208,7 +208,7 @@ fn nested_is_a_plain_loop() {
     }
 }
 
-/// The same rows as a table, `part` telling the groups.
+/// Rows of [`data`] as a table, with the groups in `part`.
 fn table() -> String {
     let (x, y, groups) = data(80);
     let mut text = String::from("a,b,c,d,e,f,g,part,y\n");

@@ -1,4 +1,4 @@
-//! What is told about a table: by plan, run, report and `selection.json`, and never on tables that are sound.
+//! Findings about a table in plan, run, report and `selection.json`; sound tables have none.
 
 use crate::common::{Folder, root};
 use vaglio_testkit::SplitMix64;

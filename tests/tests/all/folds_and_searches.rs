@@ -33,7 +33,7 @@ fn numbers(lines: &str) -> String {
     pipeline(lines).replace("target: y", "target: y, exclude: [part, subject, colour, when]")
 }
 
-/// What does not depend on the moment: steps, path, result.
+/// Parts of a record that do not depend on the time of the run: steps, path, result.
 fn result(selection: &Value) -> Value {
     let kept = ["steps", "path", "selected", "score", "lambda", "intercept", "empty_score"];
     Value::Array(kept.iter().map(|key| selection[key].clone()).collect())

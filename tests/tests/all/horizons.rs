@@ -246,7 +246,7 @@ fn rows_without_a_target_stay_in_the_history_of_others() {
     }
 }
 
-/// The same where the present of the target may be unknown, unless it is looked at.
+/// Like [`rows`], but the present value of the target may be unknown, unless it is a feature.
 fn rows_of(steps: &[Step], horizons: &[usize], known: impl Fn(&Step) -> bool + Copy) -> Vec<Row> {
     match horizons {
         // The row's own target is what is predicted; the one before must be known.

@@ -2,9 +2,9 @@
 
 use crate::common::{Folder, Ran, pipeline, table};
 
-/// What acts on a terminal: a color, a title, a bell, the start of the line, a change of direction.
+/// Characters that act on a terminal: a color, a title, a bell, the start of the line, a change of direction.
 const ACTING: &str = "a\u{1b}[31mb\u{7}\rc\u{202e}d";
-/// The same as it is shown.
+/// Text of [`ACTING`] as it is shown.
 const SHOWN: &str = "a\\u{1b}[31mb\\u{7}\\rc\\u{202e}d";
 
 fn is_plain(text: &str) -> bool {

@@ -30,7 +30,7 @@ fn csv(first: i64, rows: std::ops::Range<usize>) -> String {
     text
 }
 
-/// The same rows as Parquet, with identifiers of several types.
+/// Writes the rows as Parquet, with the identifiers `ids`.
 fn parquet(folder: &Folder, name: &str, ids: ArrayRef) {
     let column = |of: &dyn Fn(usize) -> f64| Arc::new((0..ROWS).map(of).collect::<Float64Array>()) as ArrayRef;
     let batch = RecordBatch::try_from_iter([("id", ids), ("x", column(&x)), ("y", column(&y))]).unwrap();

@@ -27,7 +27,7 @@ fn yaml(lines: &str) -> String {
     pipeline(lines).replace("target: y", target)
 }
 
-/// What a journal keeps, in any order, but for where searches of all subsets were now and then.
+/// Entries of a journal in any order, without the positions of searches of all subsets.
 fn pieces(journal: &str) -> BTreeSet<String> {
     let piece = |line: &str| {
         let line: Value = serde_json::from_str(line).unwrap();

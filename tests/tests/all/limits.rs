@@ -1,4 +1,4 @@
-//! What a run may take: threads and memory.
+//! Limits of a run: threads and memory.
 
 use crate::common::{Folder, Ran, pipeline, ran, table, timeless};
 

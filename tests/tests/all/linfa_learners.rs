@@ -44,7 +44,7 @@ impl Ran {
         Array2::from_shape_fn((60, of.len()), |(row, k)| of[k][row])
     }
 
-    /// What the saved model predicts, by the name of the column.
+    /// Predictions of the saved model, by the name of the column.
     fn predicted(&self, more: &[&str]) -> HashMap<String, Vec<String>> {
         let ran =
             self.folder.vaglio(&[&["predict", "--model", "out/model.json", "--data", "train.csv"], more].concat());
@@ -110,7 +110,7 @@ fn a_saved_model_of_numbers_predicts_what_linfa_predicts_to_the_bit() {
     assert_eq!(found, params.fit(&set).unwrap().predict(set.records()).to_vec());
 }
 
-/// Of several classes, as the learner that is searched with and as the model of what a ridge regression chose.
+/// One model of several classes: as the learner of the search, and as the final model of a ridge selection.
 #[test]
 fn ridge_logistic_regression_has_one_model_of_several_classes() {
     let search = "search: {kind: greedy, max_features: 3}";
@@ -139,7 +139,7 @@ fn ridge_logistic_regression_has_one_model_of_several_classes() {
     }
 }
 
-/// What is calibrated is calibrated on rows held out, and the saved figures are losses of probabilities.
+/// Probabilities are calibrated on rows held out, and the saved figures are losses of probabilities.
 #[test]
 fn probabilities_of_classes_are_written_and_judged() {
     for learner in ["logistic", "logistic_ridge", "naive_bayes", "tree", "svm"] {

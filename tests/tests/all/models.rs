@@ -218,7 +218,7 @@ fn pointers(value: &Value, path: &str, found: &mut Vec<String>) {
     }
 }
 
-/// What a value is changed to, one at a time.
+/// Values that differ from a value by one change each.
 fn changes(value: &Value) -> Vec<Value> {
     match value {
         Value::Number(_) => {
@@ -339,7 +339,7 @@ fn shapes_and_numbers_that_cannot_be_are_refused() {
     }
 }
 
-/// Of many products two are chosen: the model has the formulas of these, and so has that of each fold.
+/// A search chooses two of many products: the model has the formulas of these, and so has the model of each fold.
 #[test]
 fn a_model_keeps_what_its_columns_are_made_of() {
     let folder = Folder::new("models-own");

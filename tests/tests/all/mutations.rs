@@ -10,14 +10,14 @@ use std::time::Instant;
 use vaglio_testkit::SplitMix64;
 use vaglio_tests::hostile::{Input, Stand, forged, mutated, peak, room};
 
-/// What memory may be exceeded by.
+/// Bytes by which the memory limit may be exceeded.
 const BEYOND: u64 = 100_000_000;
 
 fn asked<T: std::str::FromStr>(name: &str) -> Option<T> {
     std::env::var(name).ok().and_then(|value| value.parse().ok())
 }
 
-/// What those who wait for hours are told.
+/// Prints progress for those who wait for hours.
 fn say(line: &str) {
     let _nobody_reads = writeln!(std::io::stderr(), "{line}");
 }

@@ -45,7 +45,7 @@ fn ran(folder: &Folder, text: &str) -> Record {
     run(&pipeline, &options, &mut Silent).unwrap_or_else(|e| panic!("{text}{e}")).record
 }
 
-/// What is printed after ± of losses that are means over rows, where each fold of five holds out one group.
+/// Half-width of the 95 % interval over 1.96, for a loss that is a mean over rows and five folds of one group each.
 fn error_by_hand(loss: &dyn Loss, targets: &Array2<f64>, predictions: &Array2<f64>) -> f64 {
     let rows = targets.ncols();
     let all = loss.mean(targets.view(), predictions.view(), None);
@@ -205,7 +205,7 @@ fn the_number_of_threads_changes_no_figure() {
     assert_eq!(one, on(3));
 }
 
-/// What the data cannot give is refused by its setting; what was not asked for gives way with a warning.
+/// Impossible folds are refused at their setting; folds that were not asked for give way with a warning.
 #[test]
 fn folds_that_cannot_be_made_are_refused_or_told() {
     let folder = Folder::new("honest-refused");

@@ -1,4 +1,4 @@
-//! What parts found stands in the result, in the journal and in the report.
+//! Outputs of parts in the result, in the journal and in the report.
 
 use crate::common::Folder;
 use serde_json::Value;

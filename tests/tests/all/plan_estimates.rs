@@ -1,4 +1,4 @@
-//! What `vaglio plan` says of time and memory, and how soon.
+//! Estimates of time and memory by `vaglio plan`, and the time that they take.
 
 use crate::common::{Folder, pipeline, table};
 use std::time::{Duration, Instant};

@@ -2,7 +2,7 @@
 
 use crate::common::{Folder, column, pipeline, table};
 
-/// The same table with its columns in reverse order and a column of text appended.
+/// A table with its columns in reverse order and a column of text appended.
 fn reversed(text: &str) -> String {
     let mut out = String::new();
     for (row, line) in text.lines().enumerate() {

@@ -1,4 +1,4 @@
-//! What `vaglio predict` writes beside predictions: kept columns, figures, probabilities, intervals.
+//! Output of `vaglio predict` besides predictions: kept columns, figures, probabilities, intervals.
 
 use crate::common::{Folder, column, pipeline, side, table, third};
 use vaglio_testkit::SplitMix64;
@@ -256,7 +256,7 @@ fn intervals_cover_as_many_new_rows_as_they_say_although_columns_were_selected()
     assert!(found >= 0.9, "{found}");
 }
 
-/// The same on more sets, by hand.
+/// Coverage on more sets, run by hand.
 #[test]
 #[ignore = "takes a minute"]
 fn intervals_cover_on_fifty_sets() {

@@ -57,7 +57,7 @@ fn processes_make_one_search_together() {
     }
 }
 
-/// What another has made of the search is what is used of it: all, where it was alone before.
+/// Parts of the search that an earlier process made are used: all of them, if it ran alone.
 #[test]
 fn the_parts_of_one_that_came_first_are_those_of_the_result() {
     for (place, search) in SEARCHES.iter().enumerate().take(5) {

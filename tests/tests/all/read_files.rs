@@ -152,7 +152,8 @@ fn names_of_commands_are_suggested() {
     assert!(!folder.vaglio(&["zzzzzz"]).err.contains("similar"));
 }
 
-/// What decompresses to much is refused by `predict` and `init`, which no setting limits, in a process that may not have it.
+/// A small file that decompresses to more than the process may have is refused by `predict` and `init`, which have no
+/// memory setting.
 #[test]
 fn predict_and_init_refuse_what_decompresses_without_bound() {
     let folder = Folder::new("bombs");

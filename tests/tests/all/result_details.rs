@@ -1,4 +1,4 @@
-//! What a result says beside its figures: the target, the root, one answer for every row, the columns of the data.
+//! Details of a result besides its figures: the target, the RMSE, one answer for every row, the columns of the data.
 
 use crate::common::{Folder, names, pipeline, side, table};
 use serde_json::{Value, json};

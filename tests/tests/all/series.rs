@@ -30,7 +30,7 @@ fn file(lines: &[String]) -> String {
     format!("{HEADER}\n{}\n", lines.join("\n"))
 }
 
-/// The same lines in another order, with the series in the order in which they first appear kept.
+/// Lines in another order; the order in which the series first appear is kept.
 fn shuffled(lines: &[String]) -> Vec<String> {
     let mut random = SplitMix64::new(77);
     let mut keyed: Vec<(f64, &String)> = lines.iter().map(|line| (random.uniform(), line)).collect();

@@ -34,7 +34,7 @@ impl Sheet {
         Sheet { names: vec!["age", "bmi", "income", "share", "sex", "y"], rows: rows.collect() }
     }
 
-    /// The same with the cells of a column, or of all, changed.
+    /// A copy with the cells of a column, or of all columns, changed.
     fn map(&self, column: Option<&str>, change: impl Fn(usize, &str) -> String) -> Sheet {
         let at = column.map(|name| self.names.iter().position(|other| *other == name).unwrap());
         let rows = self.rows.iter().enumerate().map(|(row, cells)| {
@@ -44,7 +44,7 @@ impl Sheet {
         Sheet { names: self.names.clone(), rows: rows.collect() }
     }
 
-    /// The same with a column more.
+    /// A copy with one more column.
     fn with(&self, name: &'static str, cell: impl Fn(usize) -> String) -> Sheet {
         let names = self.names.iter().copied().chain([name]).collect();
         let more = |(row, cells): (usize, &Vec<String>)| cells.iter().cloned().chain([cell(row)]).collect();
@@ -84,7 +84,7 @@ fn pipeline(data: &str) -> String {
     )
 }
 
-/// What was chosen, with every digit of the scores.
+/// Chosen columns, with every digit of the scores.
 fn chosen(result: &Value) -> Vec<(String, String)> {
     let steps = result["steps"].as_array().unwrap();
     steps.iter().map(|step| (step["name"].to_string(), step["score"].to_string())).collect()

@@ -45,7 +45,7 @@ fn manifest(path: &str) -> String {
     std::fs::read_to_string(root().join(path).join("Cargo.toml")).unwrap()
 }
 
-/// What plug-ins, and all that they are made of, know nothing of.
+/// Crates on which plug-ins and their dependencies do not depend.
 const ABOVE_PLUGINS: [&str; 3] = ["vaglio", "vaglio-files", "vaglio-pipeline"];
 
 #[test]
@@ -280,7 +280,7 @@ fn licences_are_there_and_named() {
     }
 }
 
-/// What a registry shows of a crate, and what it builds its documentation by.
+/// Each crate has the metadata that a registry shows, and by which it builds the documentation.
 #[test]
 fn crates_are_ready_to_be_published() {
     let workspace = std::fs::read_to_string(root().join("Cargo.toml")).unwrap();

@@ -31,7 +31,7 @@ const WRITING: [&[&str]; 6] = [
     &["export", "a", "--to", "onnx", "--out"],
 ];
 
-/// What a command writes into a file of its own.
+/// Bytes that a command writes into a plain file.
 fn plain(folder: &Folder, command: &[&str]) -> Vec<u8> {
     succeeded(&folder.vaglio(&[command, &["plain.yaml"]].concat()));
     let bytes = std::fs::read(folder.path("plain.yaml")).unwrap();

@@ -48,7 +48,7 @@ fn columns_that_are_constant_in_training_rows_of_a_fold_are_scored_as_defined() 
     }
 }
 
-/// Of equal columns none enters after the first, and none is kept before it.
+/// Equal columns: none enters after the first, and none is kept before it.
 #[test]
 fn equal_columns_tie_and_the_first_wins() {
     let sheet = Sheet::base().with("a2", |old, row| old.number(row, "a").to_string());

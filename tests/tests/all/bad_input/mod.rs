@@ -25,7 +25,7 @@ struct Learner {
     kind: &'static str,
     settings: &'static str,
     lambda: &'static str,
-    /// What it is trained on.
+    /// Settings of the data that it is trained on.
     data: &'static str,
 }
 
@@ -134,7 +134,7 @@ impl Sheet {
         self
     }
 
-    /// Of these rows alone, in this order.
+    /// A copy with these rows only, in this order.
     fn of(self, rows: &[usize]) -> Self {
         let picked = rows.iter().map(|&row| self.rows[row].clone()).collect();
         Sheet { rows: picked, ..self }
@@ -232,7 +232,7 @@ fn is_near(found: f64, expected: f64, left: f64) -> bool {
     found == expected || (found - expected).abs() <= (1e-6 * expected.abs()).max(left)
 }
 
-/// What rounding may leave of a score.
+/// Largest score that rounding may leave in place of 0.
 fn left(cell: &Cell) -> f64 {
     let largest = cell.design.targets().iter().fold(0.0, |most: f64, y| most.max(y.abs()));
     match cell.selector.criterion().traits().loss.map(|loss| loss.traits().measure) {
@@ -295,7 +295,7 @@ fn same(cell: &Cell, other: &Cell) -> Result<(), String> {
     }
 }
 
-/// The same scores, of whatever subsets.
+/// Checks that two runs have equal scores, whatever their subsets.
 fn same_scores(cell: &Cell, other: &Cell) -> Result<(), String> {
     let scores = |cell| told(cell).into_iter().map(|(_, score)| score).collect::<Vec<f64>>();
     let (own, others, left) = (scores(cell), scores(other), left(other));

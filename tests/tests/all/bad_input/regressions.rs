@@ -1,4 +1,4 @@
-//! What was found from outside, so that it does not come back.
+//! Regression tests for faults that were found from outside.
 
 use super::{Cell, ErrorClass, Learner, Parts, Problem, Sheet, answered, everywhere, is_near, refused, same};
 use crate::common::Folder;

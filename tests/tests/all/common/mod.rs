@@ -10,7 +10,7 @@ use vaglio_testkit::SplitMix64;
 /// A folder that goes away with the test.
 pub struct Folder(pub PathBuf);
 
-/// What a run of the program gave.
+/// Exit code and output of a run of the program.
 #[derive(Debug)]
 pub struct Ran {
     pub code: Option<i32>,

@@ -5,7 +5,7 @@ use vaglio_testkit::SplitMix64;
 /// Columns that are targets.
 pub const TARGETS: [&str; 4] = ["y", "positive", "two", "three"];
 
-/// What tables hold beside numbers.
+/// Kinds of cells that a table has besides numbers and text.
 pub struct Kinds {
     pub dates: bool,
     pub missing: bool,

@@ -1,4 +1,4 @@
-//! What a language cannot hold, and rows that a model cannot take.
+//! Models that a language cannot express, and rows that a model cannot take.
 
 use super::data::{Kinds, table};
 use super::runners::{FORMATS, Runner};

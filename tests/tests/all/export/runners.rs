@@ -1,4 +1,4 @@
-//! What runs each language: the evaluator of the tests, or an interpreter where there is one.
+//! Runners of the languages: the evaluator of the tests, or an interpreter if there is one.
 
 use super::evaluator::evaluated;
 use super::{Folder, PredictedColumns, Value};
@@ -29,7 +29,7 @@ static RUNS: LazyLock<Vec<bool>> = LazyLock::new(|| {
 });
 
 impl Runner {
-    /// What runs a language; where nothing does, that is said, and an error where `VAGLIO_TEST_EXPORTS` asks for all.
+    /// Runner of a language; `None`, with a message, if nothing runs it. Fails if `VAGLIO_TEST_EXPORTS` asks for all.
     pub fn of(format: &'static str) -> Option<Self> {
         let place = FORMATS.iter().position(|known| *known == format).unwrap();
         if RUNS[place] {

@@ -120,7 +120,7 @@ impl Drawn {
         (Arc::from(learner), words)
     }
 
-    /// The same in other units: columns times 2^a, targets times 2^b, weights and λ times 2^c.
+    /// A copy in other units: columns times 2^a, targets times 2^b, weights and λ times 2^c.
     pub fn scaled(&self) -> Drawn {
         let (a, b, c) = self.powers;
         let (a, b, c) = (2f64.powi(a), 2f64.powi(b), 2f64.powi(c));

@@ -22,7 +22,7 @@ const MOST: f64 = 1e-6;
 /// that scale.
 const ROUNDING: f64 = 1e-10;
 
-/// What a score that is no loss is compared with at least; that of the empty subset is 1.
+/// Least scale on which a score that is no loss is compared; the empty subset scores 1.
 const NO_LOSS: f64 = 1e-4;
 
 /// How many times as far as a change of the last digits of the entries moves the exact score another may be off, where that
@@ -38,7 +38,7 @@ static OF_LAST_DIGITS: AtomicU64 = AtomicU64::new(0);
 /// Problems that were refused, in words.
 static REFUSED: AtomicU64 = AtomicU64::new(0);
 
-/// What a selection came to.
+/// A design with the path of its selection.
 struct OracleSelection {
     design: Design,
     path: Path,
@@ -155,7 +155,7 @@ fn broken(seed: u64) -> Option<String> {
     }
 }
 
-/// What powers of two have changed.
+/// Describes a result that powers of two have changed; `None` if there is none.
 fn other_units(drawn: &Drawn, base: &Path, other: &Path) -> Option<String> {
     let is_regression = *drawn.problem.task() == vaglio::core::Task::Regression;
     let unit = 2f64.powi(if is_regression { drawn.powers.1 } else { 0 });

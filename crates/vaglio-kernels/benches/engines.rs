@@ -1,5 +1,5 @@
-//! Engines beside those that would take their place: class sums beside a decomposition for each class, refinement
-//! beside a decomposition and a refit, the tree of moments beside copies of forward states.
+//! Engines beside those that would take their place: class sums beside a decomposition for each class, the tree of
+//! moments beside copies of forward states.
 //!
 //! `cargo bench -p vaglio-kernels --bench engines` runs all; `-- tree` runs the named ones. Minimum over several runs;
 //! `RAYON_NUM_THREADS` sets the threads.
@@ -7,7 +7,7 @@
 
 use std::sync::Arc;
 use std::time::Instant;
-use vaglio_kernels::kfold::{Decomposition, FoldedRows, ForwardMoments, MomentTree, Moments, Refinement, SubsetRefit};
+use vaglio_kernels::kfold::{Decomposition, FoldedRows, ForwardMoments, MomentTree, Moments};
 use vaglio_kernels::loo::{ClassPart, ClassSums};
 use vaglio_kernels::{Column, Data, Folds, Level};
 use vaglio_testkit::data::sparse_linear;
@@ -21,12 +21,6 @@ fn main() {
     if wanted("classes") {
         for (rows, size, classes) in [(500, 10, 2), (2000, 20, 2), (2000, 20, 10), (2000, 100, 10)] {
             class_sums(rows, size, classes);
-        }
-    }
-    if wanted("refinement") {
-        for (rows, size, folds) in [(1000, 40, 5), (5000, 40, 10), (5000, 200, 10), (50_000, 100, 10)] {
-            refinement(rows, size, folds, 1);
-            refinement(rows, size, folds, 5);
         }
     }
     if wanted("tree") {
@@ -72,37 +66,6 @@ fn class_sums(rows: usize, size: usize, classes: usize) {
         weighted.iter().zip(&members).map(of_class).sum::<f64>()
     });
     println!("classes    {rows} x {size}, {classes}: sums {sums:.2e}, decompositions {alone:.2e}; {first} {second}");
-}
-
-/// One subset of nearly dependent columns by folds, at several λ.
-fn refinement(rows: usize, size: usize, folds: usize, lambdas: usize) {
-    let (mut x, y) = sparse_linear(5, rows, size, 10, 1.0);
-    for at in (1..size).step_by(2) {
-        let (before, own) = x.split_at_mut(at);
-        own[0].iter_mut().zip(&before[at - 1]).for_each(|(own, other)| *own = other + 1e-3 * *own);
-    }
-    let rows_in_folds = rows_of(&x, &y, folds);
-    let moments = Moments::new(&rows_in_folds).unwrap();
-    let subset: Vec<usize> = (0..size).collect();
-    let lambdas: Vec<f64> = (0..lambdas).map(|l| 1e-3 * 10f64.powi(-(l as i32))).collect();
-    let squares = |residuals: &[Vec<f64>]| residuals.iter().flatten().map(|e| e * e).sum::<f64>();
-    let (refined, first) = least(|| {
-        let refinement = Refinement::new(&rows_in_folds, &moments, &subset).unwrap();
-        lambdas.iter().map(|&lambda| refinement.residuals(lambda).map_or(f64::NAN, |r| squares(&r))).sum::<f64>()
-    });
-    let all: Vec<usize> = (0..folds).collect();
-    let (decomposed, second) = least(|| {
-        let decomposition = Decomposition::new(&rows_in_folds, &subset).unwrap();
-        lambdas.iter().map(|&lambda| squares(&decomposition.residuals(lambda, &all).0)).sum::<f64>()
-    });
-    let (refitted, third) = least(|| {
-        let refit = SubsetRefit::new(&rows_in_folds, &subset).unwrap();
-        lambdas.iter().map(|&lambda| squares(&refit.residuals(lambda).unwrap())).sum::<f64>()
-    });
-    println!(
-        "refinement {rows} x {size}, {folds} folds, {} lambdas: refined {refined:.2e}, decomposed {decomposed:.2e}, refitted {refitted:.2e}; {first} {second} {third}",
-        lambdas.len()
-    );
 }
 
 /// Every subset in folds, depth first.

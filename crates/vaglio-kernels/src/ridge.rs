@@ -8,11 +8,10 @@ use crate::Column;
 use crate::linalg::{self, FactorizationError};
 use crate::parallel;
 use crate::tolerance::SMALL_PENALTY;
-pub(crate) use equations::RefinedCholesky;
 use ndarray::{Array1, Array2, ArrayView2, ArrayViewMut2, Axis, s};
 pub use normal_equation_ridge::NormalEquationRidge;
+pub(crate) use reduction::triangle_of;
 use reduction::{PARTS, by_weight, reduce, tile_of};
-pub(crate) use reduction::{are_unlike, triangle_of};
 
 /// Minimizes Σ_j r_j (y_j − wᵀx_j − b)² + λ‖w‖² by reflections of the scaled, centered rows.
 ///

@@ -10,7 +10,7 @@ use super::shared_lambdas::LossAtLambda;
 use super::trial_loss::{Residuals, TrialLoss};
 use std::sync::{Arc, OnceLock};
 use vaglio_core::{AnyLoss, Design, Error, Feature, Result, get_or_make, get_or_try_make};
-use vaglio_kernels::kfold::{Decomposition, FoldedRows, Moments, Refinement, SubsetRefit};
+use vaglio_kernels::kfold::{Decomposition, FoldedRows, SubsetRefit};
 use vaglio_kernels::linalg::FactorizationError;
 use vaglio_kernels::loo::{ClassSums, ColumnChange, RidgeState, RowSpectrum, residuals_after};
 use vaglio_kernels::parallel;
@@ -29,8 +29,6 @@ pub(super) struct SubsetFits<'d> {
     parts: OnceLock<Arc<[FoldGroup<'d>]>>,
     /// Rows for leave-one-out by class sums.
     classes: Option<ClassRows>,
-    /// Moments of the folds, if the engine has moments.
-    pub moments: Option<Arc<Moments>>,
     /// Number of held-out folds; these come first.
     pub held_out: usize,
     /// Whether losses of rows are independent: rows are left out singly, or one model predicts them all.
@@ -102,7 +100,6 @@ impl<'d> SubsetFits<'d> {
             counted,
             parts: OnceLock::new(),
             classes: None,
-            moments: None,
             held_out,
             are_independent: held_out == 1,
             leaves_one_out: false,
@@ -177,7 +174,6 @@ impl<'d> SubsetFits<'d> {
         SubsetFitter {
             of: self,
             subset: subset.to_vec(),
-            refined: OnceLock::new(),
             class_sums: OnceLock::new(),
             decompositions: OnceLock::new(),
             refitted: OnceLock::new(),
@@ -263,12 +259,10 @@ impl<'d> SubsetFits<'d> {
     }
 }
 
-/// Fits one subset: by iterative refinement of the fold moments if available, else by a decomposition, else from the
-/// rows.
+/// Fits one subset: by a decomposition if it is reliable, else from the rows.
 pub(super) struct SubsetFitter<'f, 'd> {
     of: &'f SubsetFits<'d>,
     subset: Vec<Feature>,
-    refined: OnceLock<Option<Refinement<'f, 'd>>>,
     class_sums: OnceLock<Option<ClassSums<'f, 'd>>>,
     /// A decomposition for each group of folds; empty if every fold is refitted.
     decompositions: OnceLock<Result<Vec<Decomposition<'f, 'd>>, FactorizationError>>,
@@ -291,22 +285,13 @@ impl<'f, 'd> SubsetFitter<'f, 'd> {
     /// # Errors
     /// [`Error::Numerical`] when a fit fails.
     pub fn settled(&self, lambda: f64, lowest: f64) -> Result<(f64, Residuals)> {
-        let with_loss = |residuals: Residuals| (self.of.scorer.loss(&residuals), residuals);
-        if let Some(residuals) = self.refined().and_then(|refined| refined.residuals(lambda)) {
-            return Ok(with_loss(residuals));
-        }
         if let Some((residuals, conditioning)) = self.decomposed(lambda)? {
             let trial = self.trial(self.of.scorer.loss(&residuals), conditioning)?;
             if !trial.is_unreliable || trial.lower_bound > lowest {
                 return Ok((trial.loss, residuals));
             }
         }
-        self.refitted(lambda).map(with_loss)
-    }
-
-    fn refined(&self) -> Option<&Refinement<'f, 'd>> {
-        let moments = self.of.moments.as_ref()?;
-        get_or_make(&self.refined, || Refinement::new(&self.of.rows, moments, &self.subset)).as_ref()
+        self.refitted(lambda).map(|residuals| (self.of.scorer.loss(&residuals), residuals))
     }
 
     /// The residuals by class sums with their conditioning, if reliable.

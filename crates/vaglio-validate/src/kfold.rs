@@ -204,11 +204,10 @@ impl KFold {
         let (mut fits, mut engines) = (Vec::new(), Vec::new());
         for ((design, round), choice) in each.into_iter().zip(choices) {
             let (held_out, by_columns, parts) = (round.held_out, choice.is_by_columns(), choice.parts_for(engine));
-            let mut own = SubsetFits::from_folds(design, &self.loss, round, parts)?;
+            let own = SubsetFits::from_folds(design, &self.loss, round, parts)?;
             let of_round: Option<Box<dyn FoldEngine + 'd>> = match engine {
                 EngineId::Moments => {
                     let known = moments::from_design(self, design, &own.rows, held_out, by_columns)?;
-                    own.moments = Some(Arc::clone(&known.moments));
                     Some(Box::new(MomentEngine::new(known, &own.rows, design)))
                 }
                 EngineId::RowsHeldOut => Some(Box::new(HoldOutEngine::new(design, &self.loss, &own, &lambdas))),

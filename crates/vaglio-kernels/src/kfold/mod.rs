@@ -9,7 +9,7 @@
 //! 1. Moments, for squared losses. [`Moments`] are products over the training and held-out rows of every fold. They
 //!    take one read of the rows; nothing after it depends on the number of rows. [`ForwardMoments`] and
 //!    [`BackwardMoments`] try every one-column change of a subset for several λ, [`MomentTree`] all subsets depth
-//!    first, [`Spectrum`] many λ of one subset. [`Refinement`] refines from the rows where moments have lost digits.
+//!    first, [`Spectrum`] many λ of one subset.
 //! 2. Held-out rows. [`hold_out`] tries every one-column change in O(m) for any loss and one λ.
 //! 3. One decomposition per subset. [`Decomposition`] predicts held-out rows for any λ, and for every column removed.
 //!    [`SubsetRefit`] refits each fold from the rows, for cases where cancellation makes a closed form unreliable.
@@ -29,7 +29,6 @@ mod moment_rows;
 mod moments;
 mod normal_equations;
 mod products;
-mod refinement;
 mod refit;
 mod rows;
 mod spectrum;
@@ -43,7 +42,6 @@ pub use decomposition::Decomposition;
 pub use forward_moments::ForwardMoments;
 pub use moment_rows::{READ_AHEAD, ROWS_AT_ONCE};
 pub use moments::Moments;
-pub use refinement::Refinement;
 pub use refit::SubsetRefit;
 pub use rows::FoldedRows;
 pub use spectrum::Spectrum;

@@ -9,17 +9,12 @@ use ndarray::{Array1, Array2, ArrayView2, ArrayViewMut2, Axis, ShapeBuilder};
 ///
 /// A. J. Cox, N. J. Higham, *Stability of Householder QR factorization for weighted least squares problems* (1998).
 pub(super) fn by_weight(weights: &Array1<f64>) -> Option<Vec<usize>> {
-    are_unlike(weights.iter().copied()).then(|| {
+    let (least, most) = weights.iter().fold((f64::INFINITY, 0.0f64), |(least, most), w| (least.min(*w), most.max(*w)));
+    (most > UNLIKE_WEIGHTS * least).then(|| {
         let mut order: Vec<usize> = (0..weights.len()).collect();
         order.sort_by(|&a, &b| weights[b].total_cmp(&weights[a]));
         order
     })
-}
-
-/// Whether weights are so unlike that the order of rows matters.
-pub(crate) fn are_unlike(weights: impl Iterator<Item = f64>) -> bool {
-    let (least, most) = weights.fold((f64::INFINITY, 0.0f64), |(least, most), w| (least.min(w), most.max(w)));
-    most > UNLIKE_WEIGHTS * least
 }
 
 /// Minimum rows per tile; they stay in cache with the triangle of the rows before.

@@ -1,6 +1,7 @@
 //! The kernels against plain definitions, on every instruction set.
 #![allow(missing_docs, clippy::unwrap_used, clippy::panic)]
 
+mod conditioning;
 mod fits;
 mod hold_out;
 mod loo;
@@ -8,6 +9,5 @@ mod loo_forks;
 mod loo_walks;
 mod moments;
 mod moments_by_columns;
-mod refinement;
 mod sample;
 mod spectrum;

@@ -3,14 +3,11 @@
 //! Additions follow arXiv:1003.3570, algorithm 3, with G for λ times theirs. The book derives additions and removals:
 //! explanation/leave-one-out.md, "Trying one more column" and "Taking a column out".
 
-use super::conditioning::{conditioning, judged, left_with};
 use super::orthonormal_basis::OrthonormalBasis;
 use super::removal::{ColumnRemoval, RemovalState};
-use super::trial::trial;
-use crate::parallel;
 use crate::sums::{axpy, dot};
 use crate::tolerance::{DIGITS_LEFT, NEARLY_DEPENDENT, SMALL_RESIDUAL, SOUND_ROW, UNLIKE_SQUARES};
-use crate::{Data, Scorer, Trial, is_unreliable};
+use crate::{Data, is_unreliable};
 use std::sync::Arc;
 
 /// A rank-one update G ← G − c·cᵀ/τ.
@@ -55,13 +52,13 @@ pub struct RidgeState<'d> {
     /// 1 − leverage of each row.
     pub(crate) d: Vec<f64>,
     /// The selected columns, in order of entry.
-    features: Vec<usize>,
+    pub(super) features: Vec<usize>,
     /// State for removals, from the first removal on.
-    removable: Option<RemovalState>,
+    pub(super) removable: Option<RemovalState>,
     /// Smallest remaining share of λ + ‖x‖² of an added column.
     share: f64,
     /// Remaining share that rounding is judged by: of the added columns, or for directions its root.
-    left: f64,
+    pub(super) left: f64,
 }
 
 /// Number of updates beyond twice the selected columns at which a state must be rebuilt.
@@ -152,20 +149,16 @@ impl<'d> RidgeState<'d> {
         self.updates.push(Arc::new(update));
     }
 
-    /// Remaining share of the columns after adding one, given its λ + xᵀG x, `tau`.
+    /// Remaining share of the columns after adding one, given its λ + xᵀG x, `tau`; 0 if it is nearly dependent.
     pub(super) fn left_with(&self, feature: usize, tau: f64) -> f64 {
-        left_with(self.left, tau / (self.lambda + self.data.squares(feature)))
-    }
-
-    /// Conditioning of a row's 1 − leverage.
-    pub(super) fn conditioning(&self, row: usize) -> f64 {
-        conditioning(self.d[row], self.left)
+        let share = tau / (self.lambda + self.data.squares(feature));
+        if share < NEARLY_DEPENDENT { 0.0 } else { self.left.min(share) }
     }
 
     /// Whether a row's leave-one-out residual has few digits, because little remains of its 1 − leverage or of its
     /// target.
     pub(super) fn is_unreliable(&self, row: usize) -> bool {
-        let conditioning = self.conditioning(row);
+        let conditioning = conditioning(self.d[row], self.left);
         let is_small = |(o, a): (usize, &Vec<f64>)| {
             a[row] != 0.0 && a[row].abs() < SMALL_RESIDUAL * self.data.targets().scaled[o][row].abs()
         };
@@ -254,29 +247,7 @@ impl<'d> RidgeState<'d> {
         !self.features.is_empty() && !is_dependent && self.updates.len() <= 2 * self.features.len() + LONG
     }
 
-    /// Trials of removing some selected columns. Cost O(m · outputs) each; the first call O(m·s² + s³).
-    pub fn removals(&mut self, scorer: &Scorer, features: &[usize]) -> Vec<Trial> {
-        self.prepare();
-        if self.features.len() == 1 {
-            // The exact empty subset, as after a rebuild.
-            let empty = RidgeState::new(Arc::clone(&self.data), self.lambda).score(scorer);
-            return vec![empty; features.len()];
-        }
-        let one = |&feature: &usize| match self.removable.as_ref().and_then(|r| r.column(feature)) {
-            Some((c, w, h)) => judged(trial(self, scorer, c, w, -1.0 / h), self.left),
-            None => Trial::new(f64::NAN, f64::NAN),
-        };
-        parallel::map_slice(features, one)
-    }
-
-    /// Trial of adding a column, from c = G x, s = xᵀc and t = xᵀa.
-    pub(super) fn trial(&self, scorer: &Scorer, feature: usize, c: &[f64], s: f64, t: &[f64]) -> Trial {
-        let tau = self.lambda + s;
-        let trial = trial(self, scorer, c, t, 1.0 / tau);
-        judged(trial, self.left_with(feature, tau))
-    }
-
-    fn prepare(&mut self) {
+    pub(super) fn prepare(&mut self) {
         if self.removable.is_none() {
             let one_by_one = self.has_directions() || self.are_unlike();
             self.removable = RemovalState::new(&self.data, self.lambda, self.features.clone(), one_by_one);
@@ -316,12 +287,11 @@ impl<'d> RidgeState<'d> {
     pub fn residuals(&self) -> Vec<Vec<f64>> {
         self.a.iter().map(|a| a.iter().zip(&self.d).map(|(a, d)| a / d).collect()).collect()
     }
+}
 
-    /// The loss of the current subset. Cost O(m · outputs).
-    pub fn score(&self, scorer: &Scorer) -> Trial {
-        let least = self.d.iter().copied().fold(f64::INFINITY, f64::min);
-        judged(Trial::from_partial(scorer.partial_loss(&self.residuals()), least), self.left)
-    }
+/// Conditioning of a row by its 1 − leverage and the remaining share of the columns.
+pub(super) fn conditioning(of_row: f64, left: f64) -> f64 {
+    of_row * (left / DIGITS_LEFT).min(1.0)
 }
 
 /// Whether columns are so unlike in length that a decomposition of all at once costs the digits of the short ones.

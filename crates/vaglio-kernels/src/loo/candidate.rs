@@ -2,9 +2,9 @@
 
 use super::RidgeState;
 use super::basis::{RankOneUpdate, UpdateKind};
-use super::conditioning::{is_cancelled, judged};
 use super::trial::RunningTrial;
 use crate::sums::{TILE, axpy, dot};
+use crate::tolerance::CANCELLED_PRODUCT;
 use crate::{Data, Scorer, Trial};
 
 /// C = G x, s = xᵀC and t = xᵀa of a column.
@@ -93,7 +93,7 @@ impl CandidateColumn {
     ) -> Trial {
         let level = basis.data.level;
         let update = last.and_then(|last| Some((self.step(&basis.data, feature, last)?, last.c)));
-        if is_cancelled(self.s, basis.data.squares(feature)) {
+        if self.s < CANCELLED_PRODUCT * basis.data.squares(feature) {
             if let Some((step, c)) = update {
                 axpy(level, -step, c, &mut self.c);
             }
@@ -108,6 +108,6 @@ impl CandidateColumn {
             }
             running.add(place * TILE, own);
         }
-        judged(running.finish(), basis.left_with(feature, tau))
+        running.finish(basis.left_with(feature, tau))
     }
 }

@@ -22,7 +22,6 @@ mod candidate_bounds;
 mod candidate_cache;
 mod change;
 mod class_sums;
-mod conditioning;
 mod norm_interval;
 mod orthonormal_basis;
 mod removal;

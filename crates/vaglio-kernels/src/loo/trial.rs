@@ -1,25 +1,47 @@
-//! A trial: the loss of leave-one-out residuals after a rank-one change, in one pass over the rows.
+//! Trials: the loss of leave-one-out residuals after a rank-one change, in one pass over the rows.
 //!
 //! Derived in the book: explanation/leave-one-out.md, "Trying one more column".
 
-use super::basis::RidgeState;
+use super::basis::{RidgeState, conditioning};
 use crate::f64x8::F64x8;
+use crate::parallel;
 use crate::score::Tally;
 use crate::sums::TILE;
 use crate::{Level, Scorer, Trial};
+use std::sync::Arc;
+
+impl RidgeState<'_> {
+    /// The loss of the current subset. Cost O(m · outputs).
+    pub fn score(&self, scorer: &Scorer) -> Trial {
+        let least = self.d.iter().copied().fold(f64::INFINITY, f64::min);
+        Trial::from_partial(scorer.partial_loss(&self.residuals()), conditioning(least, self.left))
+    }
+
+    /// Trials of removing some selected columns. Cost O(m · outputs) each; the first call O(m·s² + s³).
+    pub fn removals(&mut self, scorer: &Scorer, features: &[usize]) -> Vec<Trial> {
+        self.prepare();
+        if self.features.len() == 1 {
+            // The exact empty subset, as after a rebuild.
+            let empty = RidgeState::new(Arc::clone(&self.data), self.lambda).score(scorer);
+            return vec![empty; features.len()];
+        }
+        let one = |&feature: &usize| match self.removable.as_ref().and_then(|r| r.column(feature)) {
+            Some((c, w, h)) => RunningTrial::new(self, scorer, w, -1.0 / h).run(c, self.left),
+            None => Trial::new(f64::NAN, f64::NAN),
+        };
+        parallel::map_slice(features, one)
+    }
+
+    /// Trial of adding a column, from c = G x, s = xᵀc and t = xᵀa.
+    pub(super) fn trial(&self, scorer: &Scorer, feature: usize, c: &[f64], s: f64, t: &[f64]) -> Trial {
+        let tau = self.lambda + s;
+        RunningTrial::new(self, scorer, t, 1.0 / tau).run(c, self.left_with(feature, tau))
+    }
+}
 
 /// Loss of the leave-one-out residuals ã/d̃ with ã = a − c·t·inverse for each output and d̃ = d − c∘c·inverse.
 ///
 /// With c = G x and inverse = 1/(λ + xᵀG x), a column is added. Cost O(m · outputs).
-pub(crate) fn trial(basis: &RidgeState<'_>, scorer: &Scorer, c: &[f64], t: &[f64], inverse: f64) -> Trial {
-    let mut running = RunningTrial::new(basis, scorer, t, inverse);
-    for (place, c) in c.chunks(TILE).enumerate() {
-        running.add(place * TILE, c);
-    }
-    running.finish()
-}
-
-/// A trial that is given c tile by tile.
 pub(crate) struct RunningTrial<'k> {
     basis: &'k RidgeState<'k>,
     scorer: &'k Scorer,
@@ -47,8 +69,16 @@ impl<'k> RunningTrial<'k> {
         self.scorer.add(&mut self.tally, start, &self.residuals, c.len());
     }
 
-    pub fn finish(self) -> Trial {
-        Trial::from_partial(self.scorer.finish(self.tally), self.low.least())
+    /// The trial, given the remaining share of the columns.
+    pub fn finish(self, left: f64) -> Trial {
+        Trial::from_partial(self.scorer.finish(self.tally), conditioning(self.low.least(), left))
+    }
+
+    fn run(mut self, c: &[f64], left: f64) -> Trial {
+        for (place, c) in c.chunks(TILE).enumerate() {
+            self.add(place * TILE, c);
+        }
+        self.finish(left)
     }
 }
 

@@ -18,7 +18,7 @@ pub use cholesky::{Cholesky, solve};
 pub(crate) use definite_system::solve_by_rows;
 pub(crate) use inverse_factor::InverseFactor;
 pub use lower_factor::LowerFactor;
-use ndarray::{Array1, Array2, ArrayView2};
+use ndarray::{Array1, Array2, ArrayView1, ArrayView2};
 pub use separable_bound::{POWERS, inverse_of_unit, largest_factor, separable, separable_part};
 pub use tridiagonal::{Tridiagonal, tridiagonal};
 
@@ -220,6 +220,17 @@ pub fn svd(a: ArrayView2<f64>) -> Result<Svd, FactorizationError> {
         return Ok(Svd { u: Array2::zeros((m, 0)), d: Array1::zeros(0), v: Array2::zeros((n, 0)) });
     }
     interruptible(a, pass_flops(&a, 10.0), backend::svd)
+}
+
+/// Powers of two that scale a positive diagonal to about 1; 1 for other entries.
+pub(crate) fn unit_scale(diagonal: ArrayView1<f64>) -> Array1<f64> {
+    let scale = diagonal.mapv(|d| (-0.5 * d.log2()).round().exp2());
+    scale.mapv(|scale| if scale.is_finite() { scale } else { 1.0 })
+}
+
+/// A ← diag(s)·A·diag(s).
+pub(crate) fn scale_symmetric(a: &mut Array2<f64>, scale: &Array1<f64>) {
+    a.indexed_iter_mut().for_each(|((i, j), entry)| *entry *= scale[i] * scale[j]);
 }
 
 /// Conditioning of a ridge fit from singular values: min_i (s_i² + λ)/(s_i·s_max), times a safety factor and at most 1.

@@ -1,6 +1,6 @@
 //! Ridge regression by one orthogonal reduction of the rows, for any number of λ.
 
-mod equations;
+mod correction;
 mod normal_equation_ridge;
 mod reduction;
 

@@ -167,16 +167,9 @@ impl BackwardPair {
         let (s, stride) = (selected.len(), moments.stride);
         let [mut training, mut held_out] = moments.among(fold, selected);
         let fold = &moments.folds[fold];
-        let scale: Array1<f64> = training
-            .diag()
-            .iter()
-            .map(|square| (-0.5 * (square + lambda).log2()).round().exp2())
-            .map(|scale| if scale.is_finite() { scale } else { 1.0 })
-            .collect();
+        let scale = linalg::unit_scale((&training.diag() + lambda).view());
         for matrix in [&mut training, &mut held_out] {
-            for (mut row, by) in matrix.rows_mut().into_iter().zip(&scale) {
-                row.iter_mut().zip(&scale).for_each(|(entry, scale)| *entry = *entry * by * scale);
-            }
+            linalg::scale_symmetric(matrix, &scale);
         }
         training.diag_mut().iter_mut().zip(&scale).for_each(|(d, scale)| *d += lambda * scale * scale);
         let inverse = match s {

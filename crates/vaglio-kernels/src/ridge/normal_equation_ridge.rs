@@ -6,10 +6,10 @@
 //! moments. A run that recalls its path from the journal computes them again, since other products would change the
 //! last digits.
 
-use super::equations::{Correction, RefinedCholesky};
+use super::correction::Correction;
 use crate::Data;
 use crate::kfold::NormalEquations;
-use crate::linalg;
+use crate::linalg::{self, Cholesky};
 use crate::parallel;
 use crate::sums::{LANES, LaneSums, add_products, subtract};
 use crate::tolerance::UNLIKE_COLUMNS;
@@ -104,16 +104,28 @@ impl<'d> NormalEquationRidge<'d> {
     /// Weights (columns × outputs) and intercepts for one λ; `None` if the equations are too ill-conditioned, so that
     /// reflections must be used. Cost O(s³ + m·s · outputs), the second term for each of one or two rounds.
     pub fn coefficients(&self, lambda: f64) -> Option<(Array2<f64>, Vec<f64>)> {
-        let mut equations = RefinedCholesky::new(self.gram.clone(), lambda, &self.along)?;
-        loop {
-            let weights = equations.weights();
-            if equations.correct(self.missing(&weights, &weights * -lambda, &|start| self.block(&weights, start)))? {
-                break;
-            }
+        let mut gram = self.gram.clone();
+        gram.diag_mut().iter_mut().for_each(|d| *d += lambda);
+        let scale = linalg::unit_scale(gram.diag());
+        linalg::scale_symmetric(&mut gram, &scale);
+        let factor = Cholesky::new(gram.view()).ok()?;
+        let condition = factor.inverse_norm(self.subset.len()).max(1.0);
+        if !Correction::can_begin(condition) {
+            return None;
         }
-        let weights = equations.weights();
+        let scale = scale.insert_axis(Axis(1));
+        let solve = |right: &Array2<f64>| factor.solve((right * &scale).view());
+        let mut scaled = solve(&self.along);
+        let mut correction = Correction::new(condition, scaled.view());
+        while correction.goes_on() {
+            let weights = &scaled * &scale;
+            let change = solve(&self.missing(&weights, &weights * -lambda, &|start| self.block(&weights, start)));
+            scaled += &change;
+            correction.take(change.view(), scaled.view());
+        }
+        let weights = scaled * &scale;
         let intercepts = self.intercepts(&weights);
-        Some((weights, intercepts))
+        correction.is_right().then_some((weights, intercepts))
     }
 
     /// Intercept b = ȳ − wᵀx̄ of each output; 0 without an intercept.

@@ -1,10 +1,9 @@
-//! Normal equations for one λ with iterative refinement by residuals from the rows.
+//! Iterative refinement by residuals from the rows.
 
-use crate::linalg::Cholesky;
 use crate::tolerance::{CORRECTION_BESIDE, CORRECTION_LEFT, CORRECTION_MOST};
-use ndarray::{Array1, Array2, ArrayView2, Axis};
+use ndarray::ArrayView2;
 
-/// Cholesky solution of (XᵀX + λI)W = XᵀY, improved by iterative refinement.
+/// Progress of iterative refinement of solutions of (XᵀX + λI)W = XᵀY.
 ///
 /// The factor leaves a relative error of about ε·κ. κ is the condition number of the matrix scaled to a unit diagonal:
 /// the square of the rows' condition, which reflections depend on. Each correction by residuals from the rows shrinks
@@ -13,51 +12,6 @@ use ndarray::{Array1, Array2, ArrayView2, Axis};
 /// # Reference
 /// Å. Björck, *Stability analysis of the method of seminormal equations for linear least squares problems*, Linear
 /// Algebra and its Applications 88/89 (1987).
-#[derive(Debug)]
-pub(crate) struct RefinedCholesky {
-    /// Powers of two that scale the diagonal to about 1.
-    scale: Array1<f64>,
-    factor: Cholesky,
-    /// Weights divided by the scale: columns × outputs.
-    scaled: Array2<f64>,
-    correction: Correction,
-}
-
-impl RefinedCholesky {
-    /// Factors XᵀX + λI; returns `None` if it is too ill-conditioned for refinement. Cost O(s³).
-    pub fn new(mut gram: Array2<f64>, lambda: f64, along: &Array2<f64>) -> Option<Self> {
-        let count = gram.nrows();
-        gram.diag_mut().iter_mut().for_each(|d| *d += lambda);
-        let scale: Array1<f64> = gram.diag().mapv(|d| (-0.5 * d.log2()).round().exp2());
-        for (mut row, by) in gram.rows_mut().into_iter().zip(&scale) {
-            row.iter_mut().zip(&scale).for_each(|(entry, scale)| *entry *= by * scale);
-        }
-        let factor = Cholesky::new(gram.view()).ok()?;
-        let condition = factor.inverse_norm(count).max(1.0);
-        if !Correction::can_begin(condition) {
-            return None;
-        }
-        let scaled = factor.solve((along * &scale.view().insert_axis(Axis(1))).view());
-        let correction = Correction::new(condition, scaled.view());
-        Some(RefinedCholesky { scale, factor, scaled, correction })
-    }
-
-    /// Current weights, columns × outputs.
-    pub fn weights(&self) -> Array2<f64> {
-        &self.scaled * &self.scale.view().insert_axis(Axis(1))
-    }
-
-    /// Corrects the weights given XᵀR − λW with R = Y − XW from the rows, and returns whether they have converged.
-    /// Returns `None` if corrections do not shrink. Cost O(s²·outputs).
-    pub fn correct(&mut self, missing: Array2<f64>) -> Option<bool> {
-        let change = self.factor.solve((missing * self.scale.view().insert_axis(Axis(1))).view());
-        self.scaled += &change;
-        self.correction.take(change.view(), self.scaled.view());
-        (self.correction.state != RefinementStatus::Fails).then(|| self.correction.is_right())
-    }
-}
-
-/// Progress of iterative refinement.
 #[derive(Debug)]
 pub(crate) struct Correction {
     /// Estimate of κ.

@@ -1,8 +1,7 @@
 //! Decision trees of linfa.
 
-use crate::conversion::{check_both, guarded_fit, inputs};
 use crate::tree_nodes::{SavedNode, check, grown, leaf_of};
-use crate::{TargetKinds, check_problem, matrix};
+use crate::{OutputTargets, TargetKinds, check_problem, fit_each, matrix};
 use linfa::prelude::*;
 use linfa_trees::DecisionTree;
 use ndarray::{Array1, Array2, ArrayView1, Axis};
@@ -85,21 +84,15 @@ impl Learner for Tree {
 impl Refit for Tree {
     fn refit(&self, problem: &Problem, subset: &[Feature]) -> Result<Model> {
         self.check()?;
-        self.check_problem(problem)?;
-        let (inputs, x) = inputs(problem, subset);
-        let (ranks, values) = ranked(&x);
-        let tree = |(targets, name): (ArrayView1<'_, f64>, &String)| {
-            check_both("tree", targets, name)?;
-            self.fit_output(&ranks, &values, targets.mapv(|y| y > 0.0))
-        };
-        let trees =
-            problem.targets().rows().into_iter().zip(problem.target_names().iter()).map(tree).collect::<Result<_>>()?;
+        let fit = |x: &Array2<f64>, y: OutputTargets<'_>| self.fitted(x, &y.classes());
+        let (inputs, trees) = fit_each("tree", TargetKinds::Classes, problem, subset, fit)?;
         Model::new(TreeModel { columns: inputs.len(), inputs, trees })
     }
 }
 
 impl Tree {
-    fn fit_output(&self, ranks: &Array2<f64>, values: &[Vec<f64>], is_class: Array1<bool>) -> Result<Vec<SavedNode>> {
+    fn fitted(&self, x: &Array2<f64>, is_class: &Array1<bool>) -> Result<Vec<SavedNode>, linfa::Error> {
+        let (ranks, values) = ranked(x);
         let mut order: Vec<usize> = (0..ranks.nrows()).collect();
         let key = |row: usize| ranks.row(row).iter().map(|r| *r as u64).chain([u64::from(is_class[row])]).collect();
         order.sort_by_cached_key(|&row| -> Vec<u64> { key(row) });
@@ -108,8 +101,8 @@ impl Tree {
             .max_depth(Some(self.depth))
             .min_weight_split(self.min_split as f32)
             .min_weight_leaf(self.min_leaf as f32);
-        let fitted = guarded_fit("tree", || params.fit(&data))?;
-        Ok(grown(fitted.root_node(), values, data.records(), data.targets()))
+        let fitted = params.fit(&data)?;
+        Ok(grown(fitted.root_node(), &values, data.records(), data.targets()))
     }
 }
 

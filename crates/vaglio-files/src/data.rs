@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use vaglio_core::{Error, MapFit, Problem, Result, Table, Task};
 use vaglio_pipeline::maps::UnseenLevels;
-use vaglio_pipeline::pipeline::{Evaluate, Files, Precision, ReadSpec, SavedIntervals, ValidPipeline};
+use vaglio_pipeline::pipeline::{Evaluate, Names, Precision, ReadSpec, SavedIntervals, ValidPipeline};
 use vaglio_pipeline::preprocess::{LabeledTable, Preprocessing};
 use vaglio_pipeline::resampling::sample::clusters;
 use vaglio_pipeline::resampling::{FittedProblem, Sample};
@@ -46,8 +46,8 @@ pub(super) fn prepare_sample(pipeline: &ValidPipeline, folder: &Path) -> Result<
 fn prepared(pipeline: &ValidPipeline, folder: &Path, is_sample: bool) -> Result<TrainTest> {
     let settings = pipeline.settings();
     let own = settings.data.as_ref().ok_or_else(|| Error::setting("data", "it is missing"))?;
-    let opened = |files: &Files, read: &ReadSpec| {
-        let paths: Vec<PathBuf> = files.names().iter().map(|name| folder.join(name)).collect();
+    let opened = |files: &Names, read: &ReadSpec| {
+        let paths: Vec<PathBuf> = files.iter().map(|name| folder.join(name)).collect();
         match is_sample {
             true => TableSource::open_sample(&paths, read, pipeline.budget()),
             false => TableSource::open_within(&paths, read, pipeline.budget()),
@@ -61,7 +61,7 @@ fn prepared(pipeline: &ValidPipeline, folder: &Path, is_sample: bool) -> Result<
     let looks = LagSpec::new(settings)?;
     let (looks_back, in_steps) = (looks.is_some(), looks.is_some() || pipeline.selector().needs_order());
     let roles = Roles { spec, assignment: assignment.as_ref(), words, looks_back, in_steps };
-    let train_path = folder.join(spec.train.names().first().map_or("", String::as_str));
+    let train_path = folder.join(spec.train.first().map_or("", String::as_str));
     let header = source.names().to_vec();
     roles.check_names(&header)?;
     let filter = ColumnFilter::except(roles.unread());
@@ -262,7 +262,7 @@ fn prepare_test(
     folder: &Path,
 ) -> Result<TestRowsMade> {
     let spec = parts.roles.spec;
-    let path = spec.test.as_ref().unwrap_or(&spec.train).names().first().map_or("", String::as_str);
+    let path = spec.test.as_ref().unwrap_or(&spec.train).first().map_or("", String::as_str);
     test_rows_made(parts, side, is_kept).map_err(|error| profile.located(error).in_file(&folder.join(path)))
 }
 

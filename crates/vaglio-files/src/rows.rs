@@ -6,7 +6,7 @@ use std::collections::{BTreeSet, HashMap};
 use vaglio_core::numerals::same_label;
 use vaglio_core::{Cells, Error, Result, Table};
 use vaglio_pipeline::document::Label;
-use vaglio_pipeline::pipeline::{DataSpec, Labels, MissingTarget, RowFilter};
+use vaglio_pipeline::pipeline::{DataSpec, MissingTarget, RowFilter};
 use vaglio_report::record::{LeftOutReason, LeftOutRows};
 use vaglio_tables::read::{Hint, TableProfile, date_span};
 
@@ -143,13 +143,13 @@ fn within(field: &str, filter: &RowFilter, wholes: &[Option<i128>]) -> Result<Ve
 pub(super) fn having(
     field: &str,
     cells: &Cells,
-    labels: &Labels,
+    labels: &[Label],
     spec: &DataSpec,
     is_training: bool,
 ) -> Result<Vec<bool>> {
     let mut has = vec![false; cells.len()];
     let own: Vec<String> = (0..cells.len()).map(|row| cells.label(row)).collect();
-    for Label(label) in labels.all() {
+    for Label(label) in labels {
         let is_written = own.contains(label);
         let is_same = |row: usize| match cells {
             Cells::Dates(dates) => date_span(label, spec.read.dates)

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::path::Path;
 use vaglio_core::{Error, Result};
-use vaglio_pipeline::pipeline::{DataSpec, Names, RowFilters, TargetFile, TargetSpec};
+use vaglio_pipeline::pipeline::{DataSpec, Names, TargetFile, TargetSpec};
 use vaglio_tables::read::TableSource;
 
 /// Name of the label column of formats that have one.
@@ -63,11 +63,7 @@ pub(super) fn beside<'s>(
     };
     let mut spec = DataSpec { target: TargetSpec::Columns(target), ..spec.clone() };
     let DataSpec { weights, groups, series, time, test_rows, rows, .. } = &mut spec;
-    let filters = match rows {
-        Some(RowFilters::One(filter)) => std::slice::from_mut(filter),
-        Some(RowFilters::Several(filters)) => filters,
-        None => &mut [],
-    };
+    let filters = rows.as_deref_mut().unwrap_or_default();
     let named = [weights, groups, series, time].into_iter().flatten();
     let of_rows = named.chain(test_rows.iter_mut().map(|test| &mut test.column));
     for name in of_rows.chain(filters.iter_mut().map(|filter| &mut filter.column)) {

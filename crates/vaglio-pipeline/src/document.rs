@@ -82,13 +82,18 @@ impl Document {
 
     /// The value at a dotted path; the empty path names the whole document.
     pub fn get(&self, path: &str) -> Option<&Node> {
+        let (node, _, is_whole) = self.walk(path)?;
+        is_whole.then_some(node)
+    }
+
+    /// The last value on a dotted path, the place of its name if it has one, and whether it is at the path's end.
+    fn walk(&self, path: &str) -> Option<(&Node, Option<&SourceLocation>, bool)> {
         let segments = route::segments(path).ok()?;
-        let (mut node, mut rest) = (&self.root, &segments[..]);
-        while !rest.is_empty() {
-            let (_, child, taken) = node.descend(rest)?;
-            (node, rest) = (child, &rest[taken..]);
+        let (mut node, mut named_at, mut rest) = (&self.root, None, &segments[..]);
+        while let Some((place, child, taken)) = node.descend(rest) {
+            (node, named_at, rest) = (child, Some(place), &rest[taken..]);
         }
-        Some(node)
+        Some((node, named_at, rest.is_empty()))
     }
 
     /// The `kind` of the component at a dotted path, with its place. A bare word is its own `kind`, and a list of
@@ -118,17 +123,12 @@ impl Document {
 
     /// Place of the value at a dotted path; if absent, of the nearest key above it, or else of the file.
     pub fn place(&self, path: &str) -> Option<SourceLocation> {
-        let segments: Vec<Segment> = route::segments(path).ok()?;
-        let whole = self.root.place.without_line();
-        let (mut node, mut named_at) = (&self.root, &whole);
-        let mut rest = &segments[..];
-        while !rest.is_empty() {
-            match node.descend(rest) {
-                Some((place, child, taken)) => (named_at, node, rest) = (place, child, &rest[taken..]),
-                None => return Some(named_at.clone()),
-            }
+        let (node, named_at, is_whole) = self.walk(path)?;
+        if is_whole {
+            Some(node.place.clone())
+        } else {
+            named_at.cloned().or_else(|| Some(self.root.place.without_line()))
         }
-        Some(node.place.clone())
     }
 }
 

@@ -12,9 +12,9 @@ pub(super) enum TypeMismatch {
     /// A value of another kind than the expected one.
     Expected(String),
     /// An unknown key, and the known ones.
-    UnknownKey(String, Vec<String>),
+    UnknownKey(String, &'static [&'static str]),
     /// An unknown word, and the known ones.
-    UnknownWord(String, Vec<String>),
+    UnknownWord(String, &'static [&'static str]),
     /// A required key that is missing.
     MissingKey(String),
 }
@@ -59,11 +59,11 @@ impl de::Error for TypeMismatch {
     }
 
     fn unknown_variant(variant: &str, expected: &'static [&'static str]) -> Self {
-        TypeMismatch::UnknownWord(variant.to_owned(), expected.iter().map(|&name| name.to_owned()).collect())
+        TypeMismatch::UnknownWord(variant.to_owned(), expected)
     }
 
     fn unknown_field(field: &str, expected: &'static [&'static str]) -> Self {
-        TypeMismatch::UnknownKey(field.to_owned(), expected.iter().map(|&name| name.to_owned()).collect())
+        TypeMismatch::UnknownKey(field.to_owned(), expected)
     }
 
     fn missing_field(field: &'static str) -> Self {
@@ -97,10 +97,10 @@ impl TypeMismatch {
         let place = Some(place.clone());
         match self {
             TypeMismatch::UnknownKey(name, known) => {
-                Error::unknown(join(path, name), "key", name, known.iter().map(String::as_str)).at(place)
+                Error::unknown(join(path, name), "key", name, known.iter().copied()).at(place)
             }
             TypeMismatch::UnknownWord(name, known) => {
-                Error::unknown(path, noun(path), name, known.iter().map(String::as_str)).at(place)
+                Error::unknown(path, noun(path), name, known.iter().copied()).at(place)
             }
             TypeMismatch::MissingKey(name) => Error::setting(join(path, name), "is required and missing").at(place),
             TypeMismatch::Expected(what) => {
@@ -134,9 +134,10 @@ pub fn twice(message: &str) -> Option<String> {
 
 /// An error for the setting `path`; the whole document has no path.
 fn setting(path: &str, message: String, place: Option<SourceLocation>) -> Error {
-    let error = match path.is_empty() {
-        true => Error::Syntax { message: message.into(), place: None },
-        false => Error::setting(path, message),
+    let error = if path.is_empty() {
+        Error::Syntax { message: message.into(), place: None }
+    } else {
+        Error::setting(path, message)
     };
     error.at(place)
 }

@@ -128,12 +128,7 @@ impl Node {
         Node { place, value }
     }
 
-    /// An absent value.
-    pub(super) fn null(place: SourceLocation) -> Self {
-        Node { place, value: NodeValue::Scalar(Scalar { text: String::new(), quoted: false }) }
-    }
-
-    /// A word.
+    /// A word; the empty one is a null.
     pub(super) fn word_at(word: &str, place: SourceLocation) -> Self {
         Node { place, value: NodeValue::Scalar(Scalar { text: word.to_owned(), quoted: false }) }
     }
@@ -232,7 +227,7 @@ impl Node {
             (NodeValue::Map(entries), Segment::Key(key)) => {
                 let at = entries.iter().position(|entry| entry.key == *key).unwrap_or(entries.len());
                 if at == entries.len() {
-                    let node = Node::null(origin.clone());
+                    let node = Node::word_at("", origin.clone());
                     entries.push(MappingEntry { key: (*key).to_owned(), key_place: origin.clone(), node });
                 }
                 entries.get_mut(at).map(|entry| &mut entry.node).ok_or(description)
@@ -242,7 +237,7 @@ impl Node {
                 let wrong = || format!("has {count} entries, numbered from 0, and no `{segment}`");
                 let index = segment.index().ok_or_else(wrong)?;
                 if index == count {
-                    items.push(Node::null(origin.clone()));
+                    items.push(Node::word_at("", origin.clone()));
                 }
                 items.get_mut(index).ok_or_else(wrong)
             }

@@ -158,10 +158,7 @@ impl<'a> Deserializer<'static> for NodeDeserializer<'a> {
     }
 
     fn deserialize_map<V: Visitor<'static>>(self, visitor: V) -> Result<V::Value, TypeMismatch> {
-        match self.node.word().is_some() {
-            true => self.note(self.visit_map(&[], visitor)),
-            false => self.deserialize_any(visitor),
-        }
+        if self.node.word().is_some() { self.note(self.visit_map(&[], visitor)) } else { self.deserialize_any(visitor) }
     }
 
     fn deserialize_struct<V: Visitor<'static>>(

@@ -61,7 +61,7 @@ pub(super) fn parse(text: &str, origin: &YamlOrigin) -> Result<Node> {
             _ => {}
         }
     }
-    Ok(root.unwrap_or_else(|| Node::null(origin.place(&Marker::new(0, 1, 0)))))
+    Ok(root.unwrap_or_else(|| Node::word_at("", origin.place(&Marker::new(0, 1, 0)))))
 }
 
 struct YamlTreeBuilder<'a> {

@@ -1,6 +1,7 @@
 //! Data settings: files, and the meaning of their columns.
 
-use super::row_filter::{RowFilter, RowFilters, TestRows};
+use super::one_or_several::OneOrSeveral;
+use super::row_filter::{RowFilter, TestRows};
 use crate::document::Label;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -15,10 +16,10 @@ pub struct DataSpec {
     /// Training rows: a .csv, .parquet or .arrow file, or a sparse .svm, .npz or .mtx file, relative to the pipeline
     /// file. Several files are given by a list, by `*` and `?`, or by a folder whose parts are in subfolders named
     /// `column=value`.
-    pub train: Files,
+    pub train: Names,
     /// Test rows, in files with the same columns.
     #[serde(default)]
-    pub test: Option<Files>,
+    pub test: Option<Names>,
     /// Share of the training rows set aside at random as test rows, stratified by class; instead of `test`.
     #[serde(default)]
     #[schemars(extend("exclusiveMinimum" = 0, "exclusiveMaximum" = 1))]
@@ -34,7 +35,7 @@ pub struct DataSpec {
     /// Rows to use, in training and test tables: those that pass this filter, or every filter of a list. Other rows are
     /// dropped before anything is learned.
     #[serde(default)]
-    pub rows: Option<RowFilters>,
+    pub rows: Option<OneOrSeveral<RowFilter>>,
     /// Treatment of rows whose target or weight is missing.
     #[serde(default)]
     pub missing_target: MissingTarget,
@@ -119,7 +120,7 @@ fn extension(name: &str) -> String {
 
 impl DataSpec {
     fn first_extension(&self) -> String {
-        self.train.names().first().map(|name| extension(name)).unwrap_or_default()
+        self.train.first().map(|name| extension(name)).unwrap_or_default()
     }
 
     /// Whether the training files hold labels before the features.
@@ -171,14 +172,7 @@ impl ColumnType {
 }
 
 /// One name, or several.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(untagged)]
-pub enum Names {
-    /// A single name.
-    One(String),
-    /// A list of names.
-    Several(Vec<String>),
-}
+pub type Names = OneOrSeveral<String>;
 
 /// Target columns, in the data or in another file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
@@ -212,7 +206,7 @@ impl TargetSpec {
     /// Names of the target columns; empty if the file determines them.
     pub fn names(&self) -> &[String] {
         match self {
-            TargetSpec::Columns(names) | TargetSpec::Beside(TargetFile { column: Some(names), .. }) => names.names(),
+            TargetSpec::Columns(names) | TargetSpec::Beside(TargetFile { column: Some(names), .. }) => names,
             TargetSpec::Beside(_) => &[],
         }
     }
@@ -244,45 +238,6 @@ impl<'de> Deserialize<'de> for TargetSpec {
     }
 }
 
-/// One file, or several with the same columns.
-pub type Files = Names;
-
-impl Names {
-    /// The names as a slice.
-    pub fn names(&self) -> &[String] {
-        match self {
-            Names::One(name) => std::slice::from_ref(name),
-            Names::Several(names) => names,
-        }
-    }
-}
-
-impl<'de> Deserialize<'de> for Names {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct NamesVisitor;
-        impl<'de> serde::de::Visitor<'de> for NamesVisitor {
-            type Value = Names;
-
-            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                f.write_str("a name, or a list of names")
-            }
-
-            fn visit_str<E>(self, name: &str) -> Result<Names, E> {
-                Ok(Names::One(name.to_owned()))
-            }
-
-            fn visit_seq<A: serde::de::SeqAccess<'de>>(self, mut names: A) -> Result<Names, A::Error> {
-                let mut all = Vec::new();
-                while let Some(name) = names.next_element()? {
-                    all.push(name);
-                }
-                Ok(Names::Several(all))
-            }
-        }
-        deserializer.deserialize_any(NamesVisitor)
-    }
-}
-
 /// Treatment of rows whose target or weight is missing.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -309,13 +264,9 @@ pub enum TaskKind {
 impl DataSpec {
     /// The row filters, each with its path in the pipeline.
     pub fn filters(&self) -> impl Iterator<Item = (String, &RowFilter)> {
-        let (filters, is_list) = match &self.rows {
-            None => (&[][..], false),
-            Some(RowFilters::One(filter)) => (std::slice::from_ref(filter), false),
-            Some(RowFilters::Several(filters)) => (&filters[..], true),
-        };
+        let is_list = matches!(self.rows, Some(OneOrSeveral::Several(_)));
         let field = move |at: usize| if is_list { format!("data.rows[{at}]") } else { "data.rows".into() };
-        filters.iter().enumerate().map(move |(at, filter)| (field(at), filter))
+        self.rows.as_deref().into_iter().flatten().enumerate().map(move |(at, filter)| (field(at), filter))
     }
 
     /// Checks the settings that do not depend on the files.
@@ -323,33 +274,25 @@ impl DataSpec {
     /// # Errors
     /// [`Error::Setting`] with the path of the field in the pipeline.
     pub(super) fn check(&self) -> Result<()> {
-        let others = [
+        let ways = [
             ("test", self.test.is_some()),
             ("test_fraction", self.test_fraction.is_some()),
             ("test_last", self.test_last.is_some()),
+            ("test_rows", self.test_rows.is_some()),
         ];
-        if let (Some(_), Some((other, _))) = (&self.test_rows, others.iter().find(|(_, is_there)| *is_there)) {
-            let message = format!("it cannot be combined with `{other}`; give one of them");
-            return Err(Error::setting("data.test_rows", message));
+        let given: Vec<&str> = ways.into_iter().filter(|(_, is_there)| *is_there).map(|(way, _)| way).collect();
+        if let [first, second, ..] = given[..] {
+            let message = format!("it cannot be combined with `{first}`; give one of them");
+            return Err(Error::setting(format!("data.{second}"), message));
         }
         self.filters().try_for_each(|(field, filter)| filter.check(&field))?;
         for (field, share) in [("data.test_fraction", self.test_fraction), ("data.test_last", self.test_last)] {
-            let Some(share) = share else { continue };
-            if self.test.is_some() {
-                return Err(Error::setting(field, "it cannot be combined with `test`; give one of them"));
-            }
-            if !(share > 0.0 && share < 1.0) {
+            if share.is_some_and(|share| !(share > 0.0 && share < 1.0)) {
                 return Err(Error::setting(field, "it must lie between 0 and 1"));
             }
         }
-        if self.test_fraction.is_some() && self.test_last.is_some() {
-            return Err(Error::setting(
-                "data.test_last",
-                "it cannot be combined with `test_fraction`; give one of them",
-            ));
-        }
         self.read.check()?;
-        if self.train.names().is_empty() {
+        if self.train.is_empty() {
             return Err(Error::setting("data.train", "at least one file is needed"));
         }
         if self.target_file().is_none() && self.target.names().is_empty() && !self.has_labels() {

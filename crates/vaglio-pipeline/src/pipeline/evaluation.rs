@@ -130,9 +130,10 @@ impl Evaluate {
 }
 
 fn unless_share(field: &str, share: f64) -> Result<()> {
-    match share > 0.0 && share < 1.0 {
-        true => Ok(()),
-        false => Err(Error::setting(field, format!("{share} does not lie between 0 and 1"))),
+    if share > 0.0 && share < 1.0 {
+        Ok(())
+    } else {
+        Err(Error::setting(field, format!("{share} does not lie between 0 and 1")))
     }
 }
 

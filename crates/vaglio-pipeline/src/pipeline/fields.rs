@@ -55,10 +55,7 @@ fn alternatives<'a>(schema: &'a Value, definitions: &'a Map<String, Value>) -> V
         // The `else` of a list is a chain of parts; the description explains it.
         None => schema.get("else").into_iter().collect(),
     };
-    match all.is_empty() {
-        true => vec![schema],
-        false => all.into_iter().flat_map(|one| alternatives(one, definitions)).collect(),
-    }
+    if all.is_empty() { vec![schema] } else { all.into_iter().flat_map(|one| alternatives(one, definitions)).collect() }
 }
 
 /// Types of a value, in words.

@@ -7,6 +7,7 @@ mod evaluation;
 mod fields;
 mod limits;
 mod loading;
+mod one_or_several;
 mod resolved_settings;
 mod row_filter;
 pub(crate) mod saved_model;
@@ -15,13 +16,14 @@ pub(crate) mod settings;
 mod threads;
 mod time_span;
 
-pub use data_spec::{ColumnType, DataSpec, Files, MissingTarget, Names, ScratchSpec, TargetFile, TargetSpec, TaskKind};
+pub use data_spec::{ColumnType, DataSpec, MissingTarget, Names, ScratchSpec, TargetFile, TargetSpec, TaskKind};
 pub use engine_spec::{Cluster, EngineSpec, Precision};
 pub use evaluation::{DropColumnBudget, Evaluate, Pairs};
 pub use fields::component_fields;
 pub use limits::Limits;
 pub use loading::{by_default, load};
-pub use row_filter::{Labels, RowFilter, RowFilters, TestRows};
+pub use one_or_several::OneOrSeveral;
+pub use row_filter::{RowFilter, TestRows};
 pub use saved_model::{
     Calibration, CalibrationSource, FoldModel, History, IntervalEnds, Observed, SavedIntervals, SavedModel,
     SavedReadOptions, TablePredictions, bounds,

@@ -1,0 +1,90 @@
+//! Settings that are one value or a list.
+
+use crate::document::{LABEL, Label};
+use schemars::JsonSchema;
+use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
+use serde::de::{DeserializeOwned, Error, IntoDeserializer, MapAccess, SeqAccess, Unexpected, Visitor, value};
+use serde::{Deserialize, Deserializer, Serialize};
+use std::fmt;
+use std::marker::PhantomData;
+use std::ops::{Deref, DerefMut};
+
+/// One value, or several.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(untagged)]
+pub enum OneOrSeveral<T> {
+    /// A single value.
+    One(T),
+    /// A list of values.
+    Several(Vec<T>),
+}
+
+/// A value of which settings take one or a list.
+pub trait ListItem: DeserializeOwned {
+    /// Description of both forms.
+    const EXPECTED: &'static str;
+    /// Newtype that asks the document's reader for a special form.
+    const NEWTYPE: &'static str = "";
+}
+
+impl ListItem for String {
+    const EXPECTED: &'static str = "a name, or a list of names";
+}
+
+impl ListItem for Label {
+    const EXPECTED: &'static str = "a value, or a list of values";
+    const NEWTYPE: &'static str = LABEL;
+}
+
+impl<T> Deref for OneOrSeveral<T> {
+    type Target = [T];
+
+    fn deref(&self) -> &[T] {
+        match self {
+            OneOrSeveral::One(one) => std::slice::from_ref(one),
+            OneOrSeveral::Several(several) => several,
+        }
+    }
+}
+
+impl<T> DerefMut for OneOrSeveral<T> {
+    fn deref_mut(&mut self) -> &mut [T] {
+        match self {
+            OneOrSeveral::One(one) => std::slice::from_mut(one),
+            OneOrSeveral::Several(several) => several,
+        }
+    }
+}
+
+impl<'de, T: ListItem> Deserialize<'de> for OneOrSeveral<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_newtype_struct(T::NEWTYPE, OneOrSeveralVisitor(PhantomData))
+    }
+}
+
+struct OneOrSeveralVisitor<T>(PhantomData<T>);
+
+impl<'de, T: ListItem> Visitor<'de> for OneOrSeveralVisitor<T> {
+    type Value = OneOrSeveral<T>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(T::EXPECTED)
+    }
+
+    fn visit_newtype_struct<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+
+    fn visit_str<E: Error>(self, word: &str) -> Result<Self::Value, E> {
+        let one = T::deserialize(IntoDeserializer::<value::Error>::into_deserializer(word));
+        one.map(OneOrSeveral::One).map_err(|_| E::invalid_type(Unexpected::Str(word), &self))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
+        T::deserialize(MapAccessDeserializer::new(map)).map(OneOrSeveral::One)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<Self::Value, A::Error> {
+        Vec::deserialize(SeqAccessDeserializer::new(list)).map(OneOrSeveral::Several)
+    }
+}

@@ -3,28 +3,19 @@
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
-use vaglio_core::{Answer, Event, Journal, Monitor, Observer, Silent, StopSign};
+use vaglio_core::{Answer, Event, Journal, Monitor, Observer, StopSign};
 
-/// Observer of a pipeline's fits, shared by clones, and their stop sign.
+/// Observer and stop sign of a pipeline's fits, shared by clones; the observer is locked for each event.
 #[derive(Clone, Default)]
 pub(crate) struct SharedMonitor {
-    pub observer: Option<SharedObserver>,
+    pub observer: Option<Arc<Mutex<dyn Observer>>>,
     pub stop: StopSign,
 }
 
-/// An observer shared by several fits, locked for each event.
-#[derive(Clone)]
-pub(crate) struct SharedObserver(Arc<Mutex<dyn Observer>>);
-
-impl SharedObserver {
-    pub fn new(observer: impl Observer + 'static) -> Self {
-        SharedObserver(Arc::new(Mutex::new(observer)))
-    }
-}
-
-impl Observer for SharedObserver {
+impl Observer for SharedMonitor {
     fn observe(&mut self, event: &Event<'_>) -> Answer {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).observe(event)
+        let observer = self.observer.as_ref();
+        observer.map_or(Answer::Continue, |o| o.lock().unwrap_or_else(PoisonError::into_inner).observe(event))
     }
 }
 
@@ -33,12 +24,7 @@ impl SharedMonitor {
     pub fn during<T>(&self, most: Option<Duration>, work: impl FnOnce(&mut Monitor<'_>) -> T) -> T {
         let stop = self.stop.clone();
         let stop = if let Some(most) = most { stop.or_after(Instant::now(), most) } else { stop };
-        let (mut shared, mut silent) = (self.observer.clone(), Silent);
-        let observer: &mut dyn Observer = match &mut shared {
-            Some(shared) => shared,
-            None => &mut silent,
-        };
-        work(&mut Monitor { observer, journal: Journal::default(), stop })
+        work(&mut Monitor { observer: &mut self.clone(), journal: Journal::default(), stop })
     }
 }
 

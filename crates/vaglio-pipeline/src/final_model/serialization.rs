@@ -14,31 +14,23 @@ use vaglio_search::FromKey;
 /// Keys that distinguish a full final model from a bare learner.
 const KEYS: &[&str] = &["learner", "criterion", "tune"];
 
-#[derive(Serialize)]
-struct SavedFinalModelRef<'m> {
-    learner: &'m Arc<dyn Learner>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    criterion: &'m Option<Arc<dyn Criterion>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    tune: &'m Option<Tune>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct SavedFinalModel {
+/// A learner with its criterion and tuning.
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "FinalModel", deny_unknown_fields)]
+struct TunedLearner {
     learner: Arc<dyn Learner>,
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     criterion: Option<Arc<dyn Criterion>>,
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     tune: Option<Tune>,
 }
 
 impl Serialize for FinalModel {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let FinalModel { learner, criterion, tune } = self;
-        match self.is_learner_alone() {
-            true => learner.serialize(serializer),
-            false => SavedFinalModelRef { learner, criterion, tune }.serialize(serializer),
+        if self.is_learner_alone() {
+            self.learner.serialize(serializer)
+        } else {
+            TunedLearner::serialize(self, serializer)
         }
     }
 }
@@ -72,9 +64,9 @@ impl<'de> Visitor<'de> for FinalModelVisitor {
         let is_more = first.as_deref().is_some_and(|first| KEYS.contains(&first));
         let map = MapAccessDeserializer::new(FromKey { first, rest: map });
         if is_more {
-            let SavedFinalModel { learner, criterion, tune } = SavedFinalModel::deserialize(map)?;
-            return Ok(FinalModel { learner, criterion, tune });
+            TunedLearner::deserialize(map)
+        } else {
+            Ok(FinalModel { learner: Arc::<dyn Learner>::deserialize(map)?, criterion: None, tune: None })
         }
-        Ok(FinalModel { learner: Arc::<dyn Learner>::deserialize(map)?, criterion: None, tune: None })
     }
 }

@@ -3,16 +3,8 @@
 use argmin::core::CostFunction;
 use std::cell::RefCell;
 use std::collections::HashMap;
-use vaglio_core::Error;
+use vaglio_core::{Error, Result};
 use vaglio_report::record::{Bounds, ScoredSettings};
-
-/// Outcome of one evaluation.
-pub(super) enum EvaluationOutcome {
-    Scored(f64),
-    Failed(Error),
-    /// The user stopped the run.
-    Stopped,
-}
 
 /// The criterion as a cached function on \[0, 1\]ᵈ.
 pub(super) struct CachedCriterion<'a, F> {
@@ -25,6 +17,7 @@ pub(super) struct CachedCriterion<'a, F> {
 }
 
 struct TuningLog<F> {
+    /// Scores settings; `None` if the user stopped the run.
     evaluate: F,
     trials: Vec<ScoredSettings>,
     /// Lowest score so far with its point; the first of ties.
@@ -34,7 +27,7 @@ struct TuningLog<F> {
     stopped: bool,
 }
 
-impl<'a, F: FnMut(&[f64]) -> EvaluationOutcome> CachedCriterion<'a, F> {
+impl<'a, F: FnMut(&[f64]) -> Result<Option<f64>>> CachedCriterion<'a, F> {
     pub fn new(paths: &'a [&'a str], bounds: &'a [Bounds], budget: usize, evaluate: F) -> Self {
         let (trials, scores) = (Vec::new(), HashMap::new());
         let book = TuningLog { evaluate, trials, lowest: None, scores, failure: None, stopped: false };
@@ -54,13 +47,13 @@ impl<'a, F: FnMut(&[f64]) -> EvaluationOutcome> CachedCriterion<'a, F> {
         }
         let span = tracing::debug_span!("evaluation", number = book.trials.len() + 1);
         let score = match span.in_scope(|| (book.evaluate)(&values)) {
-            EvaluationOutcome::Scored(score) => score,
-            EvaluationOutcome::Failed(failure) => {
+            Ok(Some(score)) => score,
+            Err(failure) => {
                 tracing::debug!(%failure, "refused");
                 book.failure.get_or_insert(failure);
                 f64::INFINITY
             }
-            EvaluationOutcome::Stopped => {
+            Ok(None) => {
                 book.stopped = true;
                 return None;
             }
@@ -96,11 +89,11 @@ impl<'a, F: FnMut(&[f64]) -> EvaluationOutcome> CachedCriterion<'a, F> {
 }
 
 /// An error ends the solver; the ledger holds its results.
-impl<F: FnMut(&[f64]) -> EvaluationOutcome> CostFunction for &CachedCriterion<'_, F> {
+impl<F: FnMut(&[f64]) -> Result<Option<f64>>> CostFunction for &CachedCriterion<'_, F> {
     type Param = Vec<f64>;
     type Output = f64;
 
-    fn cost(&self, point: &Vec<f64>) -> std::result::Result<f64, argmin::core::Error> {
+    fn cost(&self, point: &Vec<f64>) -> Result<f64, argmin::core::Error> {
         self.score(point).ok_or_else(|| argmin::core::Error::msg("no evaluation is left"))
     }
 }
@@ -114,11 +107,7 @@ mod tests {
         let calls = RefCell::new(0);
         let evaluate = |values: &[f64]| {
             *calls.borrow_mut() += 1;
-            if values[0] == 3.0 {
-                EvaluationOutcome::Failed(Error::Numerical("three".into()))
-            } else {
-                EvaluationOutcome::Scored(values[0])
-            }
+            if values[0] == 3.0 { Err(Error::Numerical("three".into())) } else { Ok(Some(values[0])) }
         };
         let bounds = [Bounds::linear(0.0, 4.0).integer()];
         let ledger = CachedCriterion::new(&["learner.units"], &bounds, 3, evaluate);

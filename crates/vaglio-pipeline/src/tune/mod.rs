@@ -23,12 +23,13 @@ mod solvers;
 
 pub use vaglio_report::record::{Bounds, Method, Scale, ScoredSelection, ScoredSettings, Tune, TuningResult};
 
+use crate::final_fit::subset_score;
 use crate::selector::ValidSelector;
-use ledger::{CachedCriterion, EvaluationOutcome};
+use ledger::CachedCriterion;
 use std::sync::Arc;
 use std::time::Instant;
-use vaglio_core::{Answer, Error, Event, Journal, Learner, Monitor, Observer, Problem, Result, Score, SearchExtent};
-use vaglio_search::{Choose, Search, SubsetScorer};
+use vaglio_core::{Answer, Error, Event, Journal, Learner, Monitor, Observer, Problem, Result, Score};
+use vaglio_search::{Choose, Search};
 
 /// Largest number of parameters tuned together.
 const MOST_PARAMETERS: usize = 100;
@@ -113,7 +114,7 @@ fn search(
     let mut progress = ScoreObserver { monitor, done: 0.0, of: tune.budget as f64, stopped: false };
     let evaluate = |values: &[f64]| {
         if progress.stopped {
-            return EvaluationOutcome::Stopped;
+            return Ok(None);
         }
         tried += 1;
         let scored = with(tune, &settings, values).and_then(|learner| {
@@ -121,17 +122,10 @@ fn search(
             journal.once(tried, || scored(tune, &tuned, problem, &mut progress, journal.within(tried)))
         });
         progress.done += 1.0;
-        match scored {
-            Ok(None) => EvaluationOutcome::Stopped,
-            Ok(Some(score)) => {
-                progress.ask();
-                EvaluationOutcome::Scored(score.loss)
-            }
-            Err(error) => {
-                progress.ask();
-                EvaluationOutcome::Failed(error)
-            }
+        if !matches!(scored, Ok(None)) {
+            progress.ask();
         }
+        scored.map(|score| score.map(|score| score.loss))
     };
     let bounds: Vec<Bounds> = tune.parameters.values().copied().collect();
     let start: Vec<f64> = tune.parameters.iter().map(|(path, b)| b.place(setting::value(&settings, path))).collect();
@@ -175,12 +169,7 @@ fn scored(
 ) -> Result<Option<Score>> {
     let design = selector.design(problem)?;
     match tune.score {
-        ScoredSelection::All => {
-            let all = design.candidates();
-            let mut subset = SubsetScorer::open(&*selector.criterion, &design, &SearchExtent::fixed(all.len()))?;
-            subset.reset(&all)?;
-            subset.score().map(Some)
-        }
+        ScoredSelection::All => subset_score(&*selector.criterion, &design, &design.candidates()).map(Some),
         ScoredSelection::Search => {
             let stop = progress.monitor.stop.clone();
             let monitor = &mut Monitor { observer: &mut *progress, journal, stop };

@@ -1,6 +1,6 @@
 //! Argmin's solvers; their results go to the ledger.
 
-use super::ledger::{CachedCriterion, EvaluationOutcome};
+use super::ledger::CachedCriterion;
 use argmin::core::Executor;
 use argmin::solver::neldermead::NelderMead;
 use argmin::solver::particleswarm::{Particle, ParticleSwarm};
@@ -25,7 +25,7 @@ fn iterations(budget: usize) -> u64 {
 ///
 /// # Reference
 /// J. A. Nelder, R. Mead, *A simplex method for function minimization*, The Computer Journal 7(4), 1965.
-pub(super) fn nelder_mead<F: FnMut(&[f64]) -> EvaluationOutcome>(
+pub(super) fn nelder_mead<F: FnMut(&[f64]) -> Result<Option<f64>>>(
     ledger: &CachedCriterion<'_, F>,
     start: &[f64],
 ) -> Result<()> {
@@ -59,7 +59,7 @@ pub(super) fn nelder_mead<F: FnMut(&[f64]) -> EvaluationOutcome>(
 /// # Reference
 /// M. Clerc, *Standard particle swarm optimization*, 2012; M. Zambrano-Bigiarini, M. Clerc, R. Rojas, *Standard
 /// particle swarm optimization 2011 at CEC-2013*, IEEE Congress on Evolutionary Computation 2013.
-pub(super) fn particle_swarm<F: FnMut(&[f64]) -> EvaluationOutcome>(
+pub(super) fn particle_swarm<F: FnMut(&[f64]) -> Result<Option<f64>>>(
     ledger: &CachedCriterion<'_, F>,
     start: &[f64],
     seed: u64,
@@ -83,7 +83,7 @@ pub(super) fn particle_swarm<F: FnMut(&[f64]) -> EvaluationOutcome>(
 }
 
 /// Hides an error caused by the ledger's refusal; returns the solver's own.
-fn closed<F: FnMut(&[f64]) -> EvaluationOutcome>(
+fn closed<F: FnMut(&[f64]) -> Result<Option<f64>>>(
     ledger: &CachedCriterion<'_, F>,
     run: Result<(), argmin::core::Error>,
 ) -> Result<()> {
@@ -98,7 +98,7 @@ mod tests {
     use super::super::{Bounds, ScoredSettings};
     use super::*;
 
-    type Solver = fn(&CachedCriterion<'_, &dyn Fn(&[f64]) -> EvaluationOutcome>, &[f64]) -> Result<()>;
+    type Solver = fn(&CachedCriterion<'_, &dyn Fn(&[f64]) -> Result<Option<f64>>>, &[f64]) -> Result<()>;
 
     const SOLVERS: [Solver; 2] = [|l, s| nelder_mead(l, s), |l, s| particle_swarm(l, s, 3)];
 
@@ -106,7 +106,7 @@ mod tests {
         solver: Solver,
         bounds: &[Bounds],
         budget: usize,
-        f: &dyn Fn(&[f64]) -> EvaluationOutcome,
+        f: &dyn Fn(&[f64]) -> Result<Option<f64>>,
     ) -> Vec<ScoredSettings> {
         let paths = vec!["learner.x"; bounds.len()];
         let ledger = CachedCriterion::new(&paths, bounds, budget, f);
@@ -120,7 +120,7 @@ mod tests {
 
     #[test]
     fn the_bottom_of_a_bowl_is_found() {
-        let bowl = |v: &[f64]| EvaluationOutcome::Scored((v[0] - 0.7).powi(2) + (v[1].ln() - 1.0).powi(2));
+        let bowl = |v: &[f64]| Ok(Some((v[0] - 0.7).powi(2) + (v[1].ln() - 1.0).powi(2)));
         for (solver, close) in SOLVERS.into_iter().zip([1e-4, 1e-2]) {
             let trials = trials(solver, &[Bounds::linear(0.0, 1.0), Bounds::log(0.1, 10.0)], 150, &bowl);
             assert!(best(&trials).score < close, "{:?}", best(&trials));
@@ -131,7 +131,7 @@ mod tests {
 
     #[test]
     fn an_optimum_at_a_bound_is_reached() {
-        let slope = |v: &[f64]| EvaluationOutcome::Scored(v[0] - v[1]);
+        let slope = |v: &[f64]| Ok(Some(v[0] - v[1]));
         for solver in SOLVERS {
             let trials = trials(solver, &[Bounds::linear(-2.0, 1.0), Bounds::linear(0.0, 3.0)], 120, &slope);
             assert_eq!(best(&trials).values, [-2.0, 3.0]);
@@ -140,12 +140,12 @@ mod tests {
 
     #[test]
     fn whole_numbers_and_plateaus_end() {
-        let steps = |v: &[f64]| EvaluationOutcome::Scored((v[0] - 7.0).abs());
+        let steps = |v: &[f64]| Ok(Some((v[0] - 7.0).abs()));
         for solver in SOLVERS {
             let found = trials(solver, &[Bounds::linear(0.0, 9.0).integer()], 1000, &steps);
             assert!(found.len() <= 10, "{}", found.len());
             assert_eq!(best(&found).values, [7.0]);
-            let flat = trials(solver, &[Bounds::linear(0.0, 1.0); 3], 40, &|_| EvaluationOutcome::Scored(1.0));
+            let flat = trials(solver, &[Bounds::linear(0.0, 1.0); 3], 40, &|_| Ok(Some(1.0)));
             assert!((4..=40).contains(&flat.len()));
         }
     }
@@ -153,11 +153,7 @@ mod tests {
     #[test]
     fn refusals_score_infinity_and_the_budget_is_kept() {
         let half = |v: &[f64]| {
-            if v[0] < 0.6 {
-                EvaluationOutcome::Failed(Error::Numerical("low".into()))
-            } else {
-                EvaluationOutcome::Scored(v[0])
-            }
+            if v[0] < 0.6 { Err(Error::Numerical("low".into())) } else { Ok(Some(v[0])) }
         };
         for solver in SOLVERS {
             for budget in [1, 2, 5, 9, 30] {

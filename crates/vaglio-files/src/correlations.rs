@@ -2,7 +2,7 @@
 
 use ndarray::{Array2, Axis, ShapeBuilder};
 use vaglio_core::{Design, Feature, row_weights};
-use vaglio_pipeline::all_rows::{CrossProducts, FitFrom};
+use vaglio_pipeline::all_rows::{FitFrom, known_equations};
 use vaglio_report::record::MOST_CORRELATED;
 
 /// Budget of the correlations of a result, in multiply-adds.
@@ -30,9 +30,9 @@ impl ColumnCorrelations {
         if rows as f64 * (subset.len() as f64).powi(2) > MOST_WORK {
             return ColumnCorrelations::default();
         }
-        let known =
-            CrossProducts::known(design.in_units().map_or(design, |(_, scaled)| scaled), subset, FitFrom::Search);
-        if let Some(known) = known.and_then(|products| products.all_rows()?.correlations(subset)) {
+        let own = design.in_units().map_or(design, |(_, scaled)| scaled);
+        let known = known_equations(own, subset, FitFrom::Search);
+        if let Some(known) = known.and_then(|known| known.correlations(subset)) {
             return ColumnCorrelations::from_matrix(known);
         }
         let weight = row_weights(design.weights());

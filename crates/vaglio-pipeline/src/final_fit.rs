@@ -1,11 +1,12 @@
 //! The final fit.
 
-use crate::all_rows::{CrossProducts, FitFrom, chosen_rows};
+use crate::all_rows::{FitFrom, chosen_rows, equations};
 use crate::criteria::Loo;
 use ndarray::Array2;
 use std::cell::OnceCell;
 use vaglio_core::{
-    Coefficients, Design, EntryFit, Error, Feature, Model, PathEntry, Result, SearchExtent, Trained, row_weights,
+    Coefficients, Criterion, Design, EntryFit, Error, Feature, Model, PathEntry, Result, Score, SearchExtent, Trained,
+    row_weights,
 };
 use vaglio_kernels::Column;
 use vaglio_kernels::linalg::FactorizationError;
@@ -25,7 +26,7 @@ pub fn train(design: &Design, subset: &[Feature], lambda: Option<f64>, from: Fit
     let of = |design: &Design| match lambda {
         Some(lambda) => Ok(lambda),
         None if readout.lambdas.len() == 1 => Ok(readout.lambdas[0]),
-        None => Ok(chosen(design, subset)?.unwrap_or(readout.lambdas[0])),
+        None => Ok(subset_score(&Loo::default(), design, subset)?.lambda.unwrap_or(readout.lambdas[0])),
     };
     let lambdas = match design.single_outputs() {
         Some(outputs) => outputs.iter().map(of).collect::<Result<Vec<f64>>>()?,
@@ -96,7 +97,7 @@ pub(crate) fn reduced_ridge(
 }
 
 /// Normal equations of the chosen columns, reusing cached products. Returns `None` if: there are few rows for the
-/// columns; [`chosen_rows`] or [`CrossProducts::new`] fails.
+/// columns; [`chosen_rows`] or [`equations`] fails.
 pub(crate) fn normal_equations<'d>(
     design: &'d Design,
     subset: &[Feature],
@@ -104,8 +105,8 @@ pub(crate) fn normal_equations<'d>(
 ) -> Option<NormalEquationRidge<'d>> {
     // With few rows, products of columns take more memory than the rows.
     let data = (!is_wide(design.rows(), subset.len())).then(|| chosen_rows(design, subset)).flatten()?;
-    let products = CrossProducts::new(design, &data, subset, from)?;
-    NormalEquationRidge::new(data, subset, design.readout()?.intercept, products.all_rows()?)
+    let equations = equations(design, &data, subset, from)?;
+    NormalEquationRidge::new(data, subset, design.readout()?.intercept, &equations)
 }
 
 /// Combines coefficients of outputs, each fitted at its own λ.
@@ -150,11 +151,12 @@ pub fn rescaled_coefficients(design: &Design, subset: &[Feature], coefficients: 
     Coefficients { weights, intercept }
 }
 
-/// The λ with the lowest squared leave-one-out error.
-fn chosen(design: &Design, subset: &[Feature]) -> Result<Option<f64>> {
-    let criterion = Loo::default();
-    let extent = SearchExtent::fixed(subset.len());
-    let mut all = SubsetScorer::open(&criterion, design, &extent)?;
-    all.reset(subset)?;
-    Ok(all.score()?.lambda)
+/// Score of one subset of a design.
+///
+/// # Errors
+/// Returns the errors of the criterion.
+pub(crate) fn subset_score(criterion: &dyn Criterion, design: &Design, subset: &[Feature]) -> Result<Score> {
+    let mut scorer = SubsetScorer::open(criterion, design, &SearchExtent::fixed(subset.len()))?;
+    scorer.reset(subset)?;
+    scorer.score()
 }

@@ -15,6 +15,7 @@ use crate::normal_equations::NormalEquations;
 use crate::parallel;
 use crate::sums::LANES;
 use ndarray::Array2;
+use std::sync::Arc;
 
 /// Moments of every fold: all that ridge losses on held-out rows need of the data.
 ///
@@ -37,7 +38,7 @@ pub struct Moments {
     pub(super) stride: usize,
     pub(super) outputs: usize,
     divisor: f64,
-    normal_equations: Option<NormalEquations>,
+    normal_equations: Option<Arc<NormalEquations>>,
     /// Whether losses balance classes.
     counts_classes_alike: bool,
 }
@@ -165,7 +166,8 @@ impl Moments {
         let places = rows.places();
         let is_plain = rows.classes.is_none() && rows.missing.is_empty() && rows.folds.is_of_others();
         let normal_equations = (is_plain && layout.is_whole && (rows.intercept || !rows.standardize))
-            .then(|| NormalEquations::from_products(features.clone(), totals.all(), side, outputs, rows.intercept));
+            .then(|| NormalEquations::from_products(features.clone(), totals.all(), side, outputs, rows.intercept))
+            .map(Arc::new);
         Ok(Moments {
             level: data.level,
             folds,
@@ -194,7 +196,7 @@ impl Moments {
 
     /// Products over all rows, if they were summed for the folds. `None` if folds impute or balance, standardize
     /// without an intercept, or have training rows of their own.
-    pub fn normal_equations(&self) -> Option<&NormalEquations> {
+    pub fn normal_equations(&self) -> Option<&Arc<NormalEquations>> {
         self.normal_equations.as_ref()
     }
 

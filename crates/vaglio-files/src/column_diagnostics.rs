@@ -19,7 +19,6 @@ use vaglio_core::{Design, Error, Feature, Result};
 use vaglio_pipeline::pipeline::Evaluate;
 use vaglio_pipeline::resampling::OuterFolds;
 use vaglio_pipeline::resampling::held_out_predictions::chosen_parts;
-use vaglio_pipeline::resampling::procedure::OuterSplits;
 use vaglio_pipeline::resampling::split_rule::TrainTestSplit;
 use vaglio_pipeline::selector::ValidSelector;
 use vaglio_report::record::{ConstantIn, OutsideRecord, Record, SimilarColumn};
@@ -133,7 +132,7 @@ pub(super) fn parts_of(
     }
     let of_search = choose.map(|how| chosen_parts(selector, sample, how)).transpose()?;
     let of_outer = |how: OuterFolds| {
-        let splits = OuterSplits::new(selector, sample, &how).and_then(|splits| splits.repeat(0));
+        let splits = OuterFolds { repeats: 1, ..how }.outer_splits(selector, sample);
         splits.map(|splits| splits.all().collect()).map_err(|error| error.under("evaluate.nested"))
     };
     let outer = evaluate.outer_folds().map(of_outer).transpose()?;

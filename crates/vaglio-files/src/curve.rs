@@ -3,7 +3,7 @@
 use super::run_context::Run;
 use ndarray::Array2;
 use vaglio_core::{Error, Loss, Measure, Model, PathEntry, Result, Squared, Task, ZeroOne};
-use vaglio_pipeline::resampling::final_training::{FinalModelCache, PredictionContext};
+use vaglio_pipeline::resampling::final_training::FinalModelCache;
 use vaglio_pipeline::resampling::path_predictions::{FoldTestRows, PathModels};
 use vaglio_report::record::{EntryRecord, SizePoint, variance};
 
@@ -66,8 +66,7 @@ pub(super) fn curve(run: Run<'_>, records: &mut [EntryRecord]) -> Result<Vec<Siz
             _ => {
                 let (entries, empty_lambda, stop) = (&path.entries[..], path.empty.lambda, &design.run().stop);
                 let models = PathModels { design, entries, empty_lambda, reduced: None };
-                let by = PredictionContext { problem: &prepared.train, known: &known, stop };
-                match stop.ends(|| selector.predictions(models, by, &held, each)) {
+                match stop.ends(|| selector.predictions(models, &known, stop, &held, each)) {
                     Err(Error::Stopped(_)) => break,
                     done => done?,
                 }

@@ -1,7 +1,6 @@
 //! Weights of columns in the models of outer folds, and per unit of the data.
 
 use std::collections::HashMap;
-use vaglio_core::{MapFit, TargetUnits};
 use vaglio_pipeline::maps::MapChain;
 use vaglio_pipeline::resampling::OuterFoldFit;
 use vaglio_report::record::{PerOutput, WeightSpread};
@@ -54,20 +53,8 @@ fn from_fold(fold: &OuterFoldFit) -> Option<WeightsByName> {
         // A feature that the learner made is not an output of the maps.
         let is_own = fold.columns.contains(name);
         let units = fold.target_units.as_deref();
-        let original = if is_own { original_weights(&fold.maps, name, &weights, units) } else { None };
+        let original = if is_own { MapChain(&fold.maps).original_weights(name, &weights, units) } else { None };
         (name.clone(), (weights, original))
     };
     Some(fold.taken.selected.iter().enumerate().map(of_column).collect())
-}
-
-/// Weights of a column per unit of its source column and in units of each target; `None` if the column has no unit.
-pub(crate) fn original_weights(
-    maps: &[MapFit],
-    name: &str,
-    weights: &[f64],
-    units: Option<&[TargetUnits]>,
-) -> Option<Vec<f64>> {
-    let divisor = MapChain(maps).scaled(name).divisor?;
-    let scale = |output: usize| units.map_or(1.0, |units| units[output].scale.scale);
-    Some(weights.iter().enumerate().map(|(output, weight)| weight * scale(output) / divisor).collect())
 }

@@ -55,7 +55,7 @@ fn residuals(fold: &OuterFoldFit) -> Vec<Vec<f64>> {
 fn figures(level: f64, outer: &[OuterFoldFit], residuals: &[Vec<Vec<f64>>], prepared: &TrainTest) -> Result<Intervals> {
     let problem = |fold: &OuterFoldFit| match &prepared.test_source {
         Some((rows, recipe)) => recipe.apply(rows.clone(), &fold.maps, &fold.columns).map(|(problem, _)| problem),
-        None => prepared.sample.apply_maps(&fold.maps, &fold.columns),
+        None => Ok(prepared.sample.apply(&fold.maps, &fold.columns, None)?.0),
     };
     let is_test = prepared.test_source.is_some();
     let predicted = |fold: &OuterFoldFit| -> Result<(Array2<f64>, Problem, Option<Vec<f64>>)> {

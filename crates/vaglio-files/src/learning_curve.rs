@@ -9,10 +9,10 @@ use super::repetitions::{RepetitionInput, Repetitions};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use vaglio_core::{ErrorClass, Loss, Result, numbered, rows_by_label};
-use vaglio_pipeline::resampling::procedure::{OuterSplits, outer_fold};
-use vaglio_pipeline::resampling::split_rule::{SplitRule, TrainTestSplit};
+use vaglio_pipeline::resampling::procedure::outer_fold;
+use vaglio_pipeline::resampling::split_rule::{RepeatedSplits, SplitRule, TrainTestSplit};
 use vaglio_pipeline::resampling::walks::said_of;
-use vaglio_pipeline::resampling::{Jobs, LossSums, OuterFoldFit, Sample, StageMonitor};
+use vaglio_pipeline::resampling::{FoldLosses, Jobs, LossSums, OuterFoldFit, Sample, StageMonitor};
 use vaglio_report::record::{LearningCurve, LearningPoint};
 use vaglio_search::shuffle::{shuffled, stream};
 
@@ -52,9 +52,9 @@ fn jobs(input: &RepetitionInput<'_>, folds: usize) -> Jobs {
 }
 
 /// Outer folds of the curve, if it is asked for.
-fn splits<'s>(input: &RepetitionInput<'s>) -> Result<Option<OuterSplits<'s>>> {
-    let splits = |how| OuterSplits::new(input.procedure.selector, input.sample, &how);
-    let splits = input.evaluate.learning_folds().map(splits).transpose();
+fn splits<'s>(input: &RepetitionInput<'s>) -> Result<Option<RepeatedSplits<'s>>> {
+    let how = input.evaluate.learning_folds();
+    let splits = how.map(|how| how.outer_splits(input.procedure.selector, input.sample)).transpose();
     splits.map_err(|error| error.under("evaluate.learning_curve"))
 }
 
@@ -82,12 +82,12 @@ fn learned(input: &RepetitionInput<'_>, watcher: &StageMonitor<'_>) -> Result<Op
     let RepetitionInput { procedure, sample, .. } = *input;
     let (selector, loss) = (procedure.selector, &*procedure.selector.loss(sample.task()));
     let Some(splits) = splits(input)? else { return Ok(None) };
-    let (shares, parts) = (shares(input), splits.repeat(0)?);
+    let shares = shares(input);
     let jobs = jobs(input, splits.folds);
     jobs.run("learning curve", selector.room(), watcher, |job, member| {
         let (fold, share) = (job / shares.len(), shares[job % shares.len()]);
-        let mut part = parts.part(fold);
-        let order = order(sample, &splits.parting, &part, stream(selector.seed(), PARTS, fold as u64));
+        let mut part = splits.part(fold);
+        let order = order(sample, &splits.rule, &part, stream(selector.seed(), PARTS, fold as u64));
         part.training = first_of(sample, order, share);
         let rows = part.training.len();
         match outer_fold(procedure, sample, &part, member) {
@@ -117,22 +117,22 @@ fn learning_curve(
     let loss = &*input.procedure.selector.loss(input.sample.task());
     let Some(done) = learned(input, watcher)? else { return Ok(None) };
     let Some(splits) = splits(input)? else { return Ok(None) };
-    let (shares, parts) = (shares(input), splits.repeat(0)?);
+    let shares = shares(input);
     let mut of_share: Vec<Vec<LearningCurvePoint>> = SHARES.iter().map(|_| Vec::new()).collect();
     done.into_iter().enumerate().for_each(|(job, learned)| of_share[job % shares.len()].push(learned));
     for outer in outer.iter().filter(|fold| fold.repeat == 0) {
-        let rows = parts.part(outer.fold).training.len();
+        let rows = splits.part(outer.fold).training.len();
         let (tally, size) = (outer.held.tally(loss), outer.taken.size);
         of_share[SHARES.len() - 1].push(LearningCurvePoint::Judged { tally, size, rows });
     }
     let folds = splits.folds;
-    let splits = splits.parting.splits().map(|splits| splits.sentence());
+    let splits = splits.rule.splits().map(|splits| splits.sentence());
     Ok(Some(LearningCurve { folds, splits, points: judged(loss, &of_share)? }))
 }
 
 /// Curve points, each with the decrease in loss from the previous point.
 fn judged(loss: &dyn Loss, of_share: &[Vec<LearningCurvePoint>]) -> Result<Vec<LearningPoint>> {
-    let mut before: Option<(f64, Vec<&LossSums>)> = None;
+    let mut before: Option<(f64, FoldLosses<'_>)> = None;
     let mut points = Vec::new();
     for (share, folds) in SHARES.into_iter().zip(of_share) {
         let count = folds.len().max(1) as f64;
@@ -159,14 +159,15 @@ fn judged(loss: &dyn Loss, of_share: &[Vec<LearningCurvePoint>]) -> Result<Vec<L
         };
         if point.refused.is_none() {
             let (tallies, sizes): (Vec<&LossSums>, Vec<f64>) = own.unzip();
-            let (value, error) = LossSums::pooled(loss, &tallies, 1)?;
+            let losses = FoldLosses::new(tallies, 1);
+            let (value, error) = losses.pooled(loss)?;
             (point.loss, point.standard_error) = (Some(value), error);
             point.size = Some(sizes.iter().sum::<f64>() / count);
             if let Some((earlier, of_earlier)) = &before {
                 point.gain = Some(earlier - value).filter(|gain| gain.is_finite());
-                point.gain_error = LossSums::difference(loss, of_earlier, &tallies, 1);
+                point.gain_error = of_earlier.difference(loss, &losses);
             }
-            before = Some((value, tallies));
+            before = Some((value, losses));
         }
         points.push(point);
     }

@@ -15,7 +15,7 @@ use std::time::Instant;
 use vaglio_core::{Design, Error, Feature, HeldOut, NearBest, Result, SearchExtent, select_rows};
 use vaglio_pipeline::resampling::loss_sums::{EVERY, TargetsAndPredictions};
 use vaglio_pipeline::resampling::pool::in_turn;
-use vaglio_pipeline::resampling::{LossSums, Sample, Selection, StageMonitor};
+use vaglio_pipeline::resampling::{FoldLosses, LossSums, Sample, Selection, StageMonitor};
 use vaglio_pipeline::selector::ValidSelector;
 use vaglio_report::record::{AlternativeRecord, AlternativesRecord, NestedEvaluation, SelectedRecord};
 use vaglio_search::{Alternatives, Exhaustive, ScoreMargin, Search, SubsetScorer};
@@ -155,7 +155,9 @@ impl SubsetSources<'_> {
         for (place, (subset, found)) in visited.iter().zip(&scored).enumerate() {
             let difference = found.loss - own.loss;
             let tallies = own.tally.as_ref().zip(found.tally.as_ref());
-            let error = tallies.filter(|_| place > 0).and_then(|(a, b)| LossSums::difference(loss, &[b], &[a], 1));
+            let tallies =
+                tallies.filter(|_| place > 0).map(|(a, b)| [FoldLosses::new([a], 1), FoldLosses::new([b], 1)]);
+            let error = tallies.and_then(|[a, b]| b.difference(loss, &a));
             let is_near = match limit {
                 Some(limit) => found.loss <= limit,
                 None => error.is_some_and(|error| difference <= error),

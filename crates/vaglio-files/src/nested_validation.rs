@@ -7,8 +7,7 @@ use super::repetitions::{RepetitionInput, Repetitions};
 use super::run_context::Run;
 use std::collections::HashSet;
 use vaglio_core::Result;
-use vaglio_pipeline::resampling::procedure::OuterSplits;
-use vaglio_pipeline::resampling::{Jobs, LEVEL, LossSums, OuterFoldFit, OuterFoldLosses, Pooled, StageMonitor, outer};
+use vaglio_pipeline::resampling::{FoldLosses, Jobs, LEVEL, LossSums, OuterFoldFit, Pooled, StageMonitor, outer};
 use vaglio_report::record::{ComparisonColumns, Figures, LossDifference, NestedEvaluation, OuterFold};
 
 /// Nested cross-validation, which prediction intervals need as well.
@@ -19,9 +18,10 @@ pub(super) const EVALUATION: Evaluation = Evaluation {
         units: "outer folds",
         planned: ["the same in ", " outer folds"],
         is_one_search: false,
-        jobs: |input| match input.evaluate.outer_folds() {
-            Some(how) => Ok(OuterSplits::new(input.procedure.selector, input.sample, &how)?.jobs()),
-            None => Ok(Jobs::new(Jobs::NESTED, 0)),
+        jobs: |input| {
+            let how = input.evaluate.outer_folds();
+            let splits = how.map(|how| how.outer_splits(input.procedure.selector, input.sample)).transpose()?;
+            Ok(Jobs::new(Jobs::NESTED, splits.map_or(0, |splits| splits.count())))
         },
         repeat: |input, watcher| outer_folds(input, watcher).map(drop),
     }),
@@ -53,9 +53,9 @@ fn nested(run: Run<'_>, outer: &[OuterFoldFit]) -> Result<NestedEvaluation> {
     let tallies: Vec<LossSums> = outer.iter().map(|fold| fold.held.tally(loss)).collect();
     let empties: Vec<LossSums> = outer.iter().map(|fold| fold.held.empty_tally(loss)).collect();
     let repeats = outer.iter().map(|fold| fold.repeat + 1).max().unwrap_or(0);
-    let (value, standard_error) = LossSums::pooled(loss, &tallies.iter().collect::<Vec<_>>(), repeats)?;
-    let empty_loss = LossSums::mean(loss, &empties.iter().collect::<Vec<_>>())?;
-    let (judged, none) = (OuterFoldLosses::new(&tallies, repeats), OuterFoldLosses::new(&empties, repeats));
+    let (judged, none) = (FoldLosses::new(&tallies, repeats), FoldLosses::new(&empties, repeats));
+    let (value, standard_error) = judged.pooled(loss)?;
+    let empty_loss = none.mean(loss)?;
     let level = how.interval.unwrap_or(LEVEL);
     let bounded = judged.bounded(loss, None, 0.0, level);
     let less = judged.bounded(loss, Some(&none), 0.0, level);
@@ -65,7 +65,7 @@ fn nested(run: Run<'_>, outer: &[OuterFoldFit]) -> Result<NestedEvaluation> {
     let figures = pooled.figures(sample.class_order().as_ref(), loss, repeats).with_output_names(sample.target_names());
     let per_fold = outer.iter().zip(tallies.iter().zip(&empties)).map(|(fold, (tally, empty))| {
         // AUC and balanced error are undefined on a fold without one of the classes.
-        let of = |tally: &LossSums| LossSums::mean(loss, &[tally]).unwrap_or(f64::INFINITY);
+        let of = |tally: &LossSums| FoldLosses::new([tally], 1).mean(loss).unwrap_or(f64::INFINITY);
         OuterFold {
             fold: fold.fold + 1,
             repeat: fold.repeat + 1,

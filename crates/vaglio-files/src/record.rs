@@ -2,7 +2,6 @@
 
 use super::correlations::ColumnCorrelations;
 use super::curve::curve;
-use super::fold_weights::original_weights;
 use super::hold_out_warnings::{single_rows, without_gap};
 use super::loss_intervals::certainty;
 use super::run_context::Run;
@@ -11,6 +10,7 @@ use super::train_test::TrainTest;
 use super::{costs, single_precision};
 use vaglio_core::{Design, Feature, Result, Stage, counted};
 use vaglio_pipeline::final_model::FittedFinalModel;
+use vaglio_pipeline::maps::MapChain;
 use vaglio_pipeline::pipeline::ValidPipeline;
 use vaglio_pipeline::resampling::Selection;
 use vaglio_pipeline::tune::TuningResult;
@@ -238,7 +238,7 @@ fn selected(run: Run<'_>) -> Vec<SelectedRecord> {
         let weights = coefficients.map(|c| c.weights.row(k).to_vec());
         let units = prepared.target_units.as_deref();
         let original = weights.as_ref().filter(|_| is_own);
-        let original = original.and_then(|weights| original_weights(&prepared.maps, &name, weights, units));
+        let original = original.and_then(|weights| MapChain(&prepared.maps).original_weights(&name, weights, units));
         SelectedRecord {
             index,
             name,

@@ -24,8 +24,7 @@ use std::sync::Arc;
 use std::time::Instant;
 use vaglio_core::{Design, Error, ErrorClass, Monitor, Result, StopSign};
 use vaglio_pipeline::document::to_yaml;
-use vaglio_pipeline::pipeline::{Names, Observed, SavedModel, ScratchSpec, Settings, ValidPipeline};
-use vaglio_pipeline::resampling::path_predictions::smeared;
+use vaglio_pipeline::pipeline::{Observed, SavedModel, ScratchSpec, Settings, ValidPipeline};
 use vaglio_pipeline::resampling::{Procedure, SearchOnDesign, Selection, StageMonitor};
 use vaglio_pipeline::selector::ValidSelector;
 use vaglio_pipeline::tune::TuningResult;
@@ -272,10 +271,8 @@ fn saved(
     selection: &Selection,
     evaluated: &mut Evaluations,
 ) -> Result<SavedModel> {
-    let model = selection.predictor().clone();
-    let units = smeared(prepared.target_units.as_deref(), &prepared.train, &model)?;
-    let inputs = model.inputs().iter().filter_map(|&f| prepared.train.names().get(f)).cloned().collect();
-    let (outputs, task) = (prepared.train.target_names().to_vec(), prepared.train.task().clone());
+    let units = prepared.target_units.as_deref();
+    let saved = SavedModel::new(selector, selection, &prepared.train, prepared.maps, units)?;
     let data = pipeline.settings().data.as_ref();
     let (series, time) = data.map_or((None, None), |d| (d.series.clone(), d.time.clone()));
     let observed = Observed {
@@ -283,15 +280,12 @@ fn saved(
         weights: data.and_then(|data| data.weights.clone()),
         groups: data.and_then(|data| data.groups.clone()),
         horizons: prepared.horizons,
-        loss: selector.loss(&task),
+        loss: selector.loss(prepared.train.task()),
     };
     let reading = prepared.reading;
-    let class_order = prepared.train.class_order().unwrap_or_default();
-    let saved =
-        SavedModel::new(task, outputs, units, prepared.maps, inputs, model).selecting(selection).made_by(selector);
     let (calibration, intervals) = (evaluated.calibration.take(), evaluated.intervals.take());
     let (reading, observed) = (Some(reading), Some(observed));
-    let saved = SavedModel { series, time, observed, class_order, calibration, intervals, reading, ..saved };
+    let saved = SavedModel { series, time, observed, calibration, intervals, reading, ..saved };
     Ok(with_history(saved, prepared.history.as_ref()))
 }
 
@@ -310,14 +304,7 @@ pub(super) fn portable(settings: &Settings, options: &RunOptions) -> Result<Stri
         if let ScratchSpec::Folder(folder) = &mut data.scratch {
             moved(folder);
         }
-        std::iter::once(&mut data.train).chain(&mut data.test).flat_map(names_mut).for_each(moved);
+        std::iter::once(&mut data.train).chain(&mut data.test).flat_map(|names| names.iter_mut()).for_each(moved);
     }
     to_yaml(&copy)
-}
-
-fn names_mut(names: &mut Names) -> &mut [String] {
-    match names {
-        Names::One(name) => std::slice::from_mut(name),
-        Names::Several(names) => names,
-    }
 }

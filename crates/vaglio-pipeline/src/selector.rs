@@ -5,13 +5,14 @@ mod range;
 pub mod resource_estimates;
 pub(crate) mod resumable_search;
 
+use crate::final_fit::subset_score;
 use crate::final_model::FinalModel;
 use crate::learners::Rls;
 use crate::memory_slots::MemorySlots;
 use std::sync::Arc;
 use vaglio_core::{
-    AnyCriterion, AnyLearner, AnyLoss, Criterion, Design, Error, LambdaScope, Learner, Problem, Result, Role,
-    SearchExtent, Squared, Task, ZeroOne,
+    AnyCriterion, AnyLearner, AnyLoss, Criterion, Design, Error, LambdaScope, Learner, Problem, Result, Role, Squared,
+    Task, ZeroOne,
 };
 use vaglio_search::{Choose, CrossValidation, Search, SubsetScorer};
 
@@ -68,12 +69,14 @@ impl Selector {
         search: impl Into<Search>,
         learner: impl Into<AnyLearner>,
     ) -> Self {
-        Selector::from_parts(criterion.into().into(), search.into(), learner.into().into())
-    }
-
-    /// Parameters from shared components, such as those of a pipeline.
-    pub fn from_parts(criterion: Arc<dyn Criterion>, search: Search, learner: Arc<dyn Learner>) -> Self {
-        Selector(ValidSelector { criterion, search, learner, seed: 0, model: None, room: MemorySlots::default() })
+        Selector(ValidSelector {
+            criterion: criterion.into().into(),
+            search: search.into(),
+            learner: learner.into().into(),
+            seed: 0,
+            model: None,
+            room: MemorySlots::default(),
+        })
     }
 
     /// Sets the seed, which determines every random choice.
@@ -235,13 +238,8 @@ impl ValidSelector {
         if !takes_lambda_of_all(design) {
             return Ok(design.clone());
         }
-        let all = design.candidates();
-        let score = design.run().stop.ends(|| {
-            let mut subset = SubsetScorer::open(&*self.criterion, design, &SearchExtent::fixed(all.len()))?;
-            subset.reset(&all)?;
-            subset.score()
-        });
-        let lambda = score?.lambda.ok_or_else(|| {
+        let score = design.run().stop.ends(|| subset_score(&*self.criterion, design, &design.candidates()))?;
+        let lambda = score.lambda.ok_or_else(|| {
             let kind = self.criterion.typetag_name();
             let message =
                 format!("`all` takes lambda by the score of all columns, and `{kind}` takes none; use `path`");
@@ -251,10 +249,10 @@ impl ValidSelector {
         Ok(design.at_lambda(Some(lambda)))
     }
 
-    /// Prepares the criterion's cached data for a design.
-    pub(crate) fn opened(&self, design: &Design) -> Result<()> {
-        let search_extent = self.search.extent(design).map_err(|error| self.in_search(error))?;
-        SubsetScorer::open(&*self.criterion, design, &search_extent).map(drop)
+    /// The scorer of the search on a design; it prepares the criterion's cached data.
+    pub(crate) fn scorer<'a>(&'a self, design: &'a Design) -> Result<SubsetScorer<'a>> {
+        let extent = self.search.extent(design).map_err(|error| self.in_search(error))?;
+        SubsetScorer::open(&*self.criterion, design, &extent)
     }
 }
 
@@ -266,10 +264,7 @@ pub fn walk_lambdas(design: &Design, is_cross_validated: bool) -> Vec<Option<f64
         Some(per) => per == LambdaScope::Path,
         None => is_cross_validated,
     };
-    match of_path && !readout.refine && readout.lambdas.len() > 1 {
-        true => design.lambdas(),
-        false => vec![None],
-    }
+    if of_path && !readout.refine && readout.lambdas.len() > 1 { design.lambdas() } else { vec![None] }
 }
 
 /// Whether λ is chosen among several by the score of all columns.

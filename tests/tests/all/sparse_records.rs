@@ -79,9 +79,9 @@ fn what_is_known_of_rows_and_what_is_wrong_with_them_is_told_as_of_arrays() {
     let dataset = DatasetBase::new(records.clone(), classes);
     let pipeline = Pipeline::new(KFold::by_groups(), Greedy::new(2), Rls::default());
     let groups = Rows::new().groups((0..150).map(|row| row % 6));
-    let fitted = pipeline.fit_sparse_with(&dataset, &groups).unwrap();
+    let fitted = pipeline.fit_with(&dataset, &groups).unwrap();
     assert_eq!(fitted.selected().len(), 2);
-    let error = pipeline.fit_sparse_with(&dataset, &Rows::new().groups([1, 2])).err().unwrap().to_string();
+    let error = pipeline.fit_with(&dataset, &Rows::new().groups([1, 2])).err().unwrap().to_string();
     assert_eq!(error, "`Rows::groups` has 2 entries for 150 rows");
     let error = Selector::params(Loo::default(), Greedy::new(1), Rls::default())
         .fit(&DatasetBase::new(records, Array1::from(vec![0.5; 3])))

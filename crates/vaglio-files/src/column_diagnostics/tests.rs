@@ -196,8 +196,8 @@ fn folds_without_a_level_are_named() {
     let selector = selector(Loo::default());
     let (folds, sample) = outer_folds(&problem, &selector);
     let design = selector.design(&problem).unwrap();
-    let how = OuterFolds { folds: 4, repeats: 2, ..OuterFolds::default() };
-    let splits = OuterSplits::new(&selector, &sample, &how).unwrap().repeat(0).unwrap();
+    let how = OuterFolds { folds: 4, ..OuterFolds::default() };
+    let splits = how.outer_splits(&selector, &sample).unwrap();
     let parts: Vec<TrainTestSplit> = splits.all().collect();
     let holder = folds[..4].iter().position(|fold| fold.rows.contains(&11)).unwrap();
     assert_eq!(constant_in(&design, &parts, 1), [holder + 1]);

@@ -94,8 +94,7 @@ fn points_are_the_losses_of_the_procedure_repeated() {
     let how = OuterFolds::default();
     let found = curve(whole, &sample, &[]);
     let parting = how.parting(&selector, &sample).unwrap();
-    let splits = OuterSplits::new(&selector, &sample, &how).unwrap().repeat(0).unwrap();
-    let parts: Vec<TrainTestSplit> = splits.all().collect();
+    let parts: Vec<TrainTestSplit> = how.outer_splits(&selector, &sample).unwrap().all().collect();
     let mut before: Option<Vec<f64>> = None;
     for (point, share) in found.points.iter().zip(SHARES) {
         let (mut losses, mut size, mut rows) = (vec![0.0; 60], 0.0, 0.0);

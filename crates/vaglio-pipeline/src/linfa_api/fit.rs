@@ -1,18 +1,18 @@
 //! Fits pipelines and selectors on linfa datasets.
 
 use super::fitted_pipeline::FittedPipeline;
-use super::limits::check_memory;
-use super::rows::{DatasetParts, Rows, TableRecords};
+use super::rows::{Rows, TableRecords};
+use super::table_fit::TargetedTable;
 use super::targets::TargetValue;
 use super::{FitError, FittedSelector, in_rust};
 use crate::pipeline::{Observed, Pipeline, SavedModel, ValidPipeline, pool};
 use crate::preprocess::LabeledTable;
-use crate::resampling::{self, FittedProblem, Procedure, Sample, SearchOnDesign, Selection, StageMonitor};
+use crate::resampling::sample::SampleSource;
+use crate::resampling::{FittedProblem, Procedure, Sample, SearchOnDesign, Selection, StageMonitor};
 use crate::selector::{Selector, ValidSelector};
+use linfa::ParamGuard;
 use linfa::dataset::{AsTargets, DatasetBase};
 use linfa::traits::Fit;
-use linfa::{Float, ParamGuard};
-use ndarray::{ArrayBase, Data, Ix2};
 use std::sync::Arc;
 use std::time::Instant;
 use vaglio_core::{Error, Monitor, Result, Task};
@@ -37,9 +37,9 @@ impl Pipeline {
     ///
     /// # Errors
     /// Returns the errors of the settings and of [`ValidPipeline::fit_with`].
-    pub fn fit_with<F: Float, D: Data<Elem = F>, T: AsTargets<Elem = E>, E: TargetValue>(
+    pub fn fit_with<R: TableRecords, T: AsTargets<Elem = E>, E: TargetValue>(
         &self,
-        dataset: &DatasetBase<ArrayBase<D, Ix2>, T>,
+        dataset: &DatasetBase<R, T>,
         rows: &Rows,
     ) -> Result<FittedPipeline<E, T::Ix>, FitError> {
         self.check_ref()?.fit_with(dataset, rows)
@@ -72,22 +72,26 @@ impl ValidPipeline {
     /// assert_eq!(fitted.selected(), ["feature-0"]);
     /// # Ok::<(), vaglio::FitError>(())
     /// ```
-    pub fn fit_with<F: Float, D: Data<Elem = F>, T: AsTargets<Elem = E>, E: TargetValue>(
-        &self,
-        dataset: &DatasetBase<ArrayBase<D, Ix2>, T>,
-        rows: &Rows,
-    ) -> Result<FittedPipeline<E, T::Ix>, FitError> {
-        self.fit_dataset(dataset, rows)
-    }
-
-    pub(super) fn fit_dataset<R: TableRecords, T: AsTargets<Elem = E>, E: TargetValue>(
+    pub fn fit_with<R: TableRecords, T: AsTargets<Elem = E>, E: TargetValue>(
         &self,
         dataset: &DatasetBase<R, T>,
         rows: &Rows,
     ) -> Result<FittedPipeline<E, T::Ix>, FitError> {
-        let taken = DatasetParts::from_dataset(dataset, rows)?;
-        let classes = taken.classes.clone();
-        let (saved, selection) = self.alone(|monitor| self.fit_on(taken, monitor))?;
+        let (given, classes) = TargetedTable::from_dataset(dataset, rows)?;
+        self.fit_targeted(given, classes)
+    }
+
+    /// Fits on a table; `classes` are those of its targets.
+    pub(super) fn fit_targeted<E, I>(
+        &self,
+        given: TargetedTable,
+        classes: Vec<E>,
+    ) -> Result<FittedPipeline<E, I>, FitError> {
+        let (saved, selection) = self.alone(|monitor| {
+            let (task, outputs, targets) = (given.task.clone(), given.outputs().to_vec(), given.names.clone());
+            let (sample, fitted) = self.sample(given.sorted()?, task, outputs)?;
+            self.fit_sample(&sample, fitted, targets, monitor)
+        })?;
         Ok(FittedPipeline::new(saved, classes, selection))
     }
 
@@ -101,14 +105,8 @@ impl ValidPipeline {
         done.map_err(in_rust)
     }
 
-    /// The sample of a dataset, and the problem made by maps fitted on all rows.
-    pub(super) fn sample<E: TargetValue>(&self, taken: &mut DatasetParts<E>) -> Result<(Sample, FittedProblem)> {
-        let outputs = taken.outputs();
-        self.sample_of_rows(std::mem::take(&mut taken.rows), taken.task.clone(), outputs)
-    }
-
-    /// Like [`ValidPipeline::sample`], from rows and the names of outputs.
-    pub(super) fn sample_of_rows(
+    /// The sample of rows, and the problem made by maps fitted on all of them.
+    pub(super) fn sample(
         &self,
         rows: LabeledTable,
         task: Task,
@@ -127,31 +125,19 @@ impl ValidPipeline {
         Ok((sample, fitted))
     }
 
-    fn fit_on<E: TargetValue>(
-        &self,
-        mut taken: DatasetParts<E>,
-        monitor: &mut Monitor<'_>,
-    ) -> Result<(SavedModel, Selection)> {
-        let (sample, fitted) = self.sample(&mut taken)?;
-        let DatasetParts { columns, targets, .. } = taken;
-        self.fit_sample(&sample, fitted, ColumnNames { columns, targets }, monitor)
-    }
-
-    /// Tunes, searches and trains on a sample; `fitted` holds the problem of its rows.
+    /// Tunes, searches and trains on a sample; `fitted` holds the problem of its rows, and `targets` are the names of the
+    /// target columns.
     pub(super) fn fit_sample(
         &self,
         sample: &Sample,
         fitted: FittedProblem,
-        named: ColumnNames,
+        targets: Vec<String>,
         monitor: &mut Monitor<'_>,
     ) -> Result<(SavedModel, Selection)> {
         let FittedProblem { problem, maps, units } = fitted;
         let (selector, start) = (self.selector(), Instant::now());
         let design = selector.design(&problem)?;
-        check_memory(&selector, &problem, &design, self.most_memory())?;
-        for (_, compared) in self.compared_searches() {
-            check_memory(&compared, &problem, &design, self.most_memory())?;
-        }
+        self.check_memory(&problem, &design)?;
         let procedure = Procedure { selector: &selector, tune: self.0.tune.as_ref() };
         let found = procedure.search(sample, &problem, Some(design), start, monitor)?;
         let SearchOnDesign { selector, design, picked, .. } = found;
@@ -159,41 +145,27 @@ impl ValidPipeline {
         let design = design.at_lambda(selection.chosen.walk_lambda());
         let watcher = StageMonitor::new(monitor);
         let calibration = selector.calibration(sample, &problem, &design, &selection, &watcher)?;
-        let inputs = selection.predictor().inputs().iter().map(|&input| problem.names()[input].clone()).collect();
-        let (outputs, task) = (problem.target_names().to_vec(), problem.task().clone());
-        let observed = Observed {
-            targets: named.targets,
-            weights: None,
-            groups: None,
-            horizons: Vec::new(),
-            loss: selector.loss(&task),
+        let loss = selector.loss(problem.task());
+        let observed = Observed { targets, weights: None, groups: None, horizons: Vec::new(), loss };
+        let columns = match &sample.source {
+            SampleSource::Plain(problem) => problem.names().to_vec(),
+            SampleSource::Mapped(rows, _) => rows.table.names().map(str::to_owned).collect(),
         };
-        let units = resampling::path_predictions::smeared(units.as_deref(), &problem, selection.predictor())?;
-        let saved = SavedModel::new(task, outputs, units, maps, inputs, selection.predictor().clone());
         let saved = SavedModel {
             observed: Some(observed),
-            class_order: problem.class_order().unwrap_or_default(),
             calibration,
-            columns: Some(named.columns),
+            columns: Some(columns),
             path: Some(selection.path.clone()),
-            ..saved.selecting(&selection).made_by(&selector)
+            ..SavedModel::new(&selector, &selection, &problem, maps, units.as_deref())?
         };
         Ok((saved, selection))
     }
 }
 
-/// Names of the columns and of the target columns of a pipeline, in order.
-pub(super) struct ColumnNames {
-    pub columns: Vec<String>,
-    pub targets: Vec<String>,
-}
-
-impl<F: Float, D: Data<Elem = F>, T: AsTargets<Elem = E>, E: TargetValue> Fit<ArrayBase<D, Ix2>, T, FitError>
-    for ValidPipeline
-{
+impl<R: TableRecords, T: AsTargets<Elem = E>, E: TargetValue> Fit<R, T, FitError> for ValidPipeline {
     type Object = FittedPipeline<E, T::Ix>;
 
-    fn fit(&self, dataset: &DatasetBase<ArrayBase<D, Ix2>, T>) -> Result<Self::Object, FitError> {
+    fn fit(&self, dataset: &DatasetBase<R, T>) -> Result<Self::Object, FitError> {
         self.fit_with(dataset, &Rows::new())
     }
 }
@@ -203,21 +175,19 @@ impl Selector {
     ///
     /// # Errors
     /// Returns the errors of the settings and of [`ValidPipeline::fit_with`].
-    pub fn fit_with<F: Float, D: Data<Elem = F>, T: AsTargets<Elem = E>, E: TargetValue>(
+    pub fn fit_with<R: TableRecords, T: AsTargets<Elem = E>, E: TargetValue>(
         &self,
-        dataset: &DatasetBase<ArrayBase<D, Ix2>, T>,
+        dataset: &DatasetBase<R, T>,
         rows: &Rows,
     ) -> Result<FittedSelector<E, T::Ix>, FitError> {
         ValidPipeline::from(self.check_ref()?.clone()).fit_with(dataset, rows)
     }
 }
 
-impl<F: Float, D: Data<Elem = F>, T: AsTargets<Elem = E>, E: TargetValue> Fit<ArrayBase<D, Ix2>, T, FitError>
-    for ValidSelector
-{
+impl<R: TableRecords, T: AsTargets<Elem = E>, E: TargetValue> Fit<R, T, FitError> for ValidSelector {
     type Object = FittedSelector<E, T::Ix>;
 
-    fn fit(&self, dataset: &DatasetBase<ArrayBase<D, Ix2>, T>) -> Result<Self::Object, FitError> {
+    fn fit(&self, dataset: &DatasetBase<R, T>) -> Result<Self::Object, FitError> {
         ValidPipeline::from(self.clone()).fit(dataset)
     }
 }

@@ -1,30 +1,33 @@
 //! Memory check of a fit, before its search.
 
+use crate::pipeline::ValidPipeline;
 use crate::selector::resource_estimates::{data_bytes, fit_bytes};
-use crate::selector::{ValidSelector, walk_lambdas};
+use crate::selector::walk_lambdas;
 use vaglio_core::{Design, Problem, Result};
 use vaglio_tables::budget::{Budget, shown};
 
-/// Refuses a fit whose estimated memory exceeds the budget. The estimate covers the columns, the search with its
-/// criterion's engine, and the final fit.
-///
-/// # Errors
-/// [`vaglio_core::Error::Setting`] on `limits.memory`; errors of the search's size estimate.
-pub(super) fn check_memory(
-    selector: &ValidSelector,
-    problem: &Problem,
-    design: &Design,
-    budget: Option<Budget>,
-) -> Result<()> {
-    let Some(budget) = budget else { return Ok(()) };
-    let lambdas = walk_lambdas(design, selector.cross_validation().is_some()).len();
-    let (extent, estimate) = selector.extent_and_estimate(design, lambdas)?;
-    let data = data_bytes(problem, design);
-    let fit = fit_bytes(design, extent.largest, problem.targets().nrows());
-    let of_search = if estimate.is_known() { estimate.bytes.max(0.0) } else { 0.0 };
-    let parts = [(data, "the data"), (of_search, "the search"), (fit, "the final fit")];
-    let [data, search, fit] = parts.map(|(bytes, what)| format!("{} for {what}", shown(bytes)));
-    let asked = parts.iter().map(|(bytes, _)| bytes).sum();
-    let remedy = "take fewer columns or rows, set search.max_features, or raise the limit";
-    budget.in_all(asked, format_args!("this fit ({data}, {search} and {fit})"), remedy)
+impl ValidPipeline {
+    /// Refuses a fit whose estimated memory exceeds the limit, if there is one. The estimate covers the columns, the
+    /// search with its criterion's engine, and the final fit.
+    ///
+    /// # Errors
+    /// [`vaglio_core::Error::Setting`] on `limits.memory`; errors of the search's size estimate.
+    pub(super) fn check_memory(&self, problem: &Problem, design: &Design) -> Result<()> {
+        let Some(memory) = self.0.limits.memory else { return Ok(()) };
+        let budget = Budget::new(memory.0);
+        let compared = self.compared_searches().into_iter().map(|(_, compared)| compared);
+        for selector in std::iter::once(self.selector()).chain(compared) {
+            let lambdas = walk_lambdas(design, selector.cross_validation().is_some()).len();
+            let (extent, estimate) = selector.extent_and_estimate(design, lambdas)?;
+            let data = data_bytes(problem, design);
+            let fit = fit_bytes(design, extent.largest, problem.targets().nrows());
+            let of_search = if estimate.is_known() { estimate.bytes.max(0.0) } else { 0.0 };
+            let parts = [(data, "the data"), (of_search, "the search"), (fit, "the final fit")];
+            let [data, search, fit] = parts.map(|(bytes, what)| format!("{} for {what}", shown(bytes)));
+            let asked = parts.iter().map(|(bytes, _)| bytes).sum();
+            let remedy = "take fewer columns or rows, set search.max_features, or raise the limit";
+            budget.in_all(asked, format_args!("this fit ({data}, {search} and {fit})"), remedy)?;
+        }
+        Ok(())
+    }
 }

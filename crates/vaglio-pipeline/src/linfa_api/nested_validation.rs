@@ -1,17 +1,15 @@
 //! Nested cross-validation of a whole pipeline, as linfa parameters.
 
 use super::FitError;
-use super::limits::check_memory;
-use super::rows::{DatasetParts, Rows};
+use super::rows::{Rows, TableRecords};
+use super::table_fit::TargetedTable;
 use super::targets::TargetValue;
 use crate::pipeline::{Pipeline, ValidPipeline};
-use crate::resampling::{
-    self, LEVEL, LossSums, OuterFoldFit, OuterFoldLosses, OuterFolds, Pooled, Procedure, StageMonitor,
-};
+use crate::resampling::{self, FoldLosses, LEVEL, LossSums, OuterFoldFit, OuterFolds, Pooled, Procedure, StageMonitor};
+use linfa::ParamGuard;
 use linfa::dataset::{AsTargets, DatasetBase};
 use linfa::traits::Fit;
-use linfa::{Float, ParamGuard};
-use ndarray::{Array2, ArrayBase, Data, Ix2};
+use ndarray::Array2;
 use serde::Serialize;
 use std::fmt;
 use vaglio_core::{AnyLoss, Error, Monitor, Result, counted, short};
@@ -124,9 +122,9 @@ impl Nested {
     ///
     /// # Errors
     /// Returns the errors of the settings and of [`ValidNested::fit_with`].
-    pub fn fit_with<F: Float, D: Data<Elem = F>, T: AsTargets<Elem = E>, E: TargetValue>(
+    pub fn fit_with<R: TableRecords, T: AsTargets<Elem = E>, E: TargetValue>(
         &self,
-        dataset: &DatasetBase<ArrayBase<D, Ix2>, T>,
+        dataset: &DatasetBase<R, T>,
         rows: &Rows,
     ) -> Result<NestedResult, FitError> {
         self.check_ref()?.fit_with(dataset, rows)
@@ -154,31 +152,28 @@ impl ValidNested {
     ///
     /// # Errors
     /// Returns the errors of [`ValidPipeline::fit_with`], also for a fold; [`Error::Stopped`] if the observer ended it.
-    pub fn fit_with<F: Float, D: Data<Elem = F>, T: AsTargets<Elem = E>, E: TargetValue>(
+    pub fn fit_with<R: TableRecords, T: AsTargets<Elem = E>, E: TargetValue>(
         &self,
-        dataset: &DatasetBase<ArrayBase<D, Ix2>, T>,
+        dataset: &DatasetBase<R, T>,
         rows: &Rows,
     ) -> Result<NestedResult, FitError> {
-        let mut taken = DatasetParts::from_dataset(dataset, rows)?;
-        let places: Vec<usize> = (0..taken.rows.table.rows()).map(|row| taken.rows.table.origin(row)).collect();
-        // Rows of weight 0 are dropped and belong to no fold.
-        let weights = taken.rows.weights.as_deref().unwrap_or_default();
-        let counts = |row: &usize| weights.get(*row).is_none_or(|weight| *weight > 0.0);
-        let counting: Vec<usize> = (0..places.len()).filter(counts).map(|row| places[row]).collect();
-        let places = [places, counting];
-        Ok(self.pipeline.alone(|monitor| self.evaluate(&mut taken, &places, monitor))?)
+        let (given, _) = TargetedTable::from_dataset(dataset, rows)?;
+        Ok(self.pipeline.alone(|monitor| self.evaluate(given, monitor))?)
     }
 
-    fn evaluate<E: TargetValue>(
-        &self,
-        taken: &mut DatasetParts<E>,
-        places: &[Vec<usize>; 2],
-        monitor: &mut Monitor<'_>,
-    ) -> Result<NestedResult> {
-        let (sample, fitted) = self.pipeline.sample(taken)?;
+    fn evaluate(&self, given: TargetedTable, monitor: &mut Monitor<'_>) -> Result<NestedResult> {
+        let (task, outputs) = (given.task.clone(), given.outputs().to_vec());
+        let rows = given.sorted()?;
+        let mut places: Vec<usize> = (0..rows.table.rows()).map(|row| rows.table.origin(row)).collect();
+        let counting = rows.counting();
+        let (sample, fitted) = self.pipeline.sample(rows, task, outputs)?;
+        // Rows of weight 0 are dropped and belong to no fold, unless they serve as history.
+        if let Some(counting) = counting.filter(|counting| counting.len() == sample.rows()) {
+            places = counting.into_iter().map(|row| places[row]).collect();
+        }
         let selector = self.pipeline.selector();
-        if let (Some(most), problem) = (self.pipeline.most_memory(), &fitted.problem) {
-            check_memory(&selector, problem, &selector.design(problem)?, Some(most))?;
+        if self.pipeline.0.limits.memory.is_some() {
+            self.pipeline.check_memory(&fitted.problem, &selector.design(&fitted.problem)?)?;
         }
         let whole = Procedure { selector: &selector, tune: self.pipeline.0.tune.as_ref() };
         let watcher = StageMonitor::new(monitor);
@@ -187,20 +182,16 @@ impl ValidNested {
             return Err(Error::Stopped(watcher.stopped().unwrap_or(vaglio_core::StopReason::Interrupted)));
         };
         let measure = selector.loss(sample.task());
-        let mean = |tallies: &[LossSums]| LossSums::mean(&*measure, &tallies.iter().collect::<Vec<_>>());
         let tallies: Vec<LossSums> = outer.iter().map(|fold| fold.held.tally(&*measure)).collect();
         let empties: Vec<LossSums> = outer.iter().map(|fold| fold.held.empty_tally(&*measure)).collect();
         let repeats = outer.iter().map(|fold| fold.repeat + 1).max().unwrap_or(0);
-        let loss = mean(&tallies)?;
-        let interval =
-            OuterFoldLosses::new(&tallies, repeats).bounded(&*measure, None, 0.0, LEVEL).map(|(_, interval)| interval);
+        let losses = FoldLosses::new(&tallies, repeats);
+        let loss = losses.mean(&*measure)?;
+        let interval = losses.bounded(&*measure, None, 0.0, LEVEL).map(|(_, interval)| interval);
         let standard_error = Pooled::new(outer.iter().map(|fold| fold.held.compared()))?.error(&*measure, repeats);
-        let empty_loss = mean(&empties)?;
-        // Dataset index of each row of the sample, with or without the rows of weight 0.
-        let [all, counting] = places;
-        let places = if sample.rows() == counting.len() { counting } else { all };
+        let empty_loss = FoldLosses::new(&empties, repeats).mean(&*measure)?;
         let of_fold = |(fold, tally): (OuterFoldFit, &LossSums)| NestedFold {
-            loss: mean(std::slice::from_ref(tally)).unwrap_or(f64::INFINITY),
+            loss: FoldLosses::new([tally], 1).mean(&*measure).unwrap_or(f64::INFINITY),
             rows: fold.rows.into_iter().map(|row| places[row]).collect(),
             predictions: fold.held.predictions.reversed_axes(),
             selected: fold.taken.selected,
@@ -211,12 +202,10 @@ impl ValidNested {
     }
 }
 
-impl<F: Float, D: Data<Elem = F>, T: AsTargets<Elem = E>, E: TargetValue> Fit<ArrayBase<D, Ix2>, T, FitError>
-    for ValidNested
-{
+impl<R: TableRecords, T: AsTargets<Elem = E>, E: TargetValue> Fit<R, T, FitError> for ValidNested {
     type Object = NestedResult;
 
-    fn fit(&self, dataset: &DatasetBase<ArrayBase<D, Ix2>, T>) -> Result<Self::Object, FitError> {
+    fn fit(&self, dataset: &DatasetBase<R, T>) -> Result<Self::Object, FitError> {
         self.fit_with(dataset, &Rows::new())
     }
 }

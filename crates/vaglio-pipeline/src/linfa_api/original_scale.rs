@@ -1,7 +1,7 @@
 //! Coefficients on the original scale of the data.
 
 use super::fitted_pipeline::FittedPipeline;
-use crate::maps::{ColumnScale, MapChain};
+use crate::maps::MapChain;
 use ndarray::Array2;
 use serde::Serialize;
 use std::fmt;
@@ -56,13 +56,14 @@ impl<E, I> FittedPipeline<E, I> {
         let renames = |map: &MapFit, name: &str| map.formulas().sources(name) != [name];
         let renaming = |name: &str| saved.maps.iter().rposition(|map| renames(map, name)).unwrap_or_default();
         let (mut columns, mut rows) = (Vec::new(), Vec::new());
+        let units = saved.target_scales.as_deref();
         for (row, name) in saved.inputs.iter().enumerate() {
-            let ColumnScale { source, divisor } = chain.scaled(name);
-            match source {
+            match chain.scaled(name).source {
                 Ok(None) => {}
                 Ok(Some(source)) if source == *name => {
+                    let weights = coefficients.weights.row(row).to_vec();
+                    rows.push(chain.original_weights(name, &weights, units).unwrap_or(weights));
                     columns.push(source);
-                    rows.push((row, divisor.unwrap_or(1.0)));
                 }
                 // A different name means a derived column, such as a lag or a level of text.
                 more => {
@@ -73,16 +74,16 @@ impl<E, I> FittedPipeline<E, I> {
                 }
             }
         }
-        let scale = |output: usize| saved.target_scales.as_ref().map_or(1.0, |units| units[output].scale.scale);
-        let of = |(k, output): (usize, usize)| coefficients.weights[[rows[k].0, output]] * scale(output) / rows[k].1;
-        let outputs = coefficients.weights.ncols();
+        let shape = (rows.len(), coefficients.weights.ncols());
+        let coefficients = Array2::from_shape_fn(shape, |(k, output)| rows[k][output]);
         // The intercept is the prediction at zero columns.
         let zeros = saved.sources.iter().map(|name| (name.clone(), Cells::Numbers(vec![0.0].into())));
-        let zeros = match saved.sources.is_empty() {
-            true => std::iter::once((String::new(), Cells::Numbers(vec![0.0].into()))).collect(),
-            false => zeros.collect(),
+        let zeros = if saved.sources.is_empty() {
+            std::iter::once((String::new(), Cells::Numbers(vec![0.0].into()))).collect()
+        } else {
+            zeros.collect()
         };
         let intercept = saved.chain().predict(Table::new(zeros)?)?.0.values.column(0).to_vec();
-        Ok(OriginalScale { coefficients: Array2::from_shape_fn((columns.len(), outputs), of), columns, intercept })
+        Ok(OriginalScale { coefficients, columns, intercept })
     }
 }

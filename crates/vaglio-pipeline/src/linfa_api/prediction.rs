@@ -22,10 +22,6 @@ pub struct NamedRows<'a, R> {
 }
 
 impl<'a, R> NamedRows<'a, R> {
-    pub(super) fn unnamed(records: &'a R) -> Self {
-        NamedRows { records, names: &[], known: None }
-    }
-
     /// Sets the series and times of the rows.
     #[must_use]
     pub fn with(self, rows: &'a Rows) -> Self {
@@ -33,9 +29,9 @@ impl<'a, R> NamedRows<'a, R> {
     }
 }
 
-impl<'a, D: Data> From<&'a ArrayBase<D, Ix2>> for NamedRows<'a, ArrayBase<D, Ix2>> {
-    fn from(records: &'a ArrayBase<D, Ix2>) -> Self {
-        NamedRows::unnamed(records)
+impl<'a, R: TableRecords> From<&'a R> for NamedRows<'a, R> {
+    fn from(records: &'a R) -> Self {
+        NamedRows { records, names: &[], known: None }
     }
 }
 
@@ -231,7 +227,7 @@ impl<E: TargetValue, I: TargetDim> FittedPipeline<E, I> {
 impl<R: TableRecords, E: TargetValue, I: TargetDim> PredictInplace<R, Array<E, I>> for FittedPipeline<E, I> {
     #[track_caller]
     fn predict_inplace<'a>(&'a self, x: &'a R, y: &mut Array<E, I>) {
-        write(&unless_failed(self.predicted(&NamedRows::unnamed(x))), &self.saved.class_order, &self.classes, y);
+        write(&unless_failed(self.predicted(&x.into())), &self.saved.class_order, &self.classes, y);
     }
 
     fn default_target(&self, x: &R) -> Array<E, I> {

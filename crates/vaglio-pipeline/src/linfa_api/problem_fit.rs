@@ -1,7 +1,6 @@
 //! Fits pipelines on a [`Problem`], whose columns need not be arrays: byte counts, blocks, a bias.
 
 use super::FitError;
-use super::fit::ColumnNames;
 use super::fitted_pipeline::FittedPipeline;
 use super::targets::{TargetValue, classes_for};
 use crate::pipeline::{Pipeline, ValidPipeline};
@@ -64,22 +63,26 @@ impl ValidPipeline {
     ) -> Result<FittedPipeline<E, I>, FitError> {
         let refused = |why: String| Error::setting("targets", why);
         let classes = classes_for::<E, I>(problem.task(), problem.targets().nrows()).map_err(refused)?;
-        let named = ColumnNames { columns: problem.names().to_vec(), targets: targets(problem) };
+        // Several classes have one target column.
+        let targets = match problem.task() {
+            Task::Multiclass { .. } => vec!["target-0".into()],
+            Task::Regression | Task::Binary { .. } => problem.target_names().to_vec(),
+        };
         let (saved, selection) = self.alone(|monitor| {
-            let sample = self.sample_of(problem)?;
-            let fitted = sample.fitted()?;
-            refuse_dropped(problem, &fitted)?;
-            self.fit_sample(&sample, fitted, named, monitor)
+            let (sample, fitted) = self.sample_of(problem)?;
+            self.fit_sample(&sample, fitted, targets, monitor)
         })?;
         Ok(FittedPipeline::new(saved, classes, selection))
     }
 
-    /// The rows of a problem, before the maps of the pipeline.
-    fn sample_of(&self, problem: &Problem) -> Result<Sample> {
-        let is_ordered = problem.time().is_some() || self.selector().needs_order();
+    /// Like [`ValidPipeline::sample`], from the rows of a problem.
+    fn sample_of(&self, problem: &Problem) -> Result<(Sample, FittedProblem)> {
+        let (task, outputs) = (problem.task().clone(), problem.target_names().to_vec());
         if self.0.preprocess.is_empty() && self.0.target_map.is_none() {
-            let recipe = self.recipe(problem.task().clone(), problem.target_names().to_vec())?;
-            return Ok(Sample::plain(recipe.in_precision(problem.clone())?, is_ordered));
+            let is_ordered = problem.time().is_some() || self.selector().needs_order();
+            let sample = Sample::plain(self.recipe(task, outputs)?.in_precision(problem.clone())?, is_ordered);
+            let fitted = sample.fitted()?;
+            return Ok((sample, fitted));
         }
         let in_folds = problem.in_folds();
         let is_mapped = in_folds.is_by_maps() || in_folds.is_standardized() || in_folds.missing().is_some();
@@ -87,7 +90,6 @@ impl ValidPipeline {
             let message = "the columns of the problem have blocks or a bias, or were made by maps; leave the maps of the pipeline out";
             return Err(Error::setting("preprocess", message));
         }
-        let recipe = Arc::new(self.recipe(problem.task().clone(), problem.target_names().to_vec())?);
         let columns = problem.names().iter().cloned().zip(problem.columns().iter());
         let cells = columns.map(|(name, column)| (name, Cells::Numbers(Numbers::from(column)))).collect();
         let mut table = Table::new(cells)?;
@@ -105,25 +107,6 @@ impl ValidPipeline {
             known: numbers(problem.known()),
             ..LabeledTable::default()
         };
-        Sample::new(rows, recipe, is_ordered)
-    }
-}
-
-/// Names of the target columns: a single one for classes, invented if there are several classes.
-fn targets(problem: &Problem) -> Vec<String> {
-    match problem.task() {
-        Task::Multiclass { .. } => vec!["target-0".into()],
-        Task::Regression | Task::Binary { .. } => problem.target_names().to_vec(),
-    }
-}
-
-/// Refuses maps that drop rows.
-fn refuse_dropped(problem: &Problem, fitted: &FittedProblem) -> Result<()> {
-    match fitted.problem.rows() == problem.rows() {
-        true => Ok(()),
-        false => Err(Error::setting(
-            "preprocess",
-            "rows are dropped, which predictions cannot follow; use `vaglio::files::run`",
-        )),
+        self.sample(rows, task, outputs)
     }
 }

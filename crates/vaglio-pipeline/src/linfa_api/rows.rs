@@ -1,13 +1,13 @@
 //! Groups, folds, series and times of the rows of a dataset.
 
-use super::targets::{EncodedTargets, TargetValue};
-use crate::preprocess::LabeledTable;
+use super::table_fit::TargetedTable;
+use super::targets::TargetValue;
+use crate::preprocess::{LabeledTable, numeric};
 use linfa::Float;
 use linfa::dataset::{AsTargets, DatasetBase, Records};
-use ndarray::{Array2, ArrayBase, Data, Ix2};
+use ndarray::{ArrayBase, Data, Ix2};
 use std::hash::Hash;
-use std::sync::Arc;
-use vaglio_core::{Cells, Columns, Error, Problem, Result, Table, Task, numbered};
+use vaglio_core::{Cells, Error, Problem, Result, Table, numbered};
 
 /// Groups, folds, series and times of rows, one entry per row in the order of the dataset.
 ///
@@ -99,29 +99,16 @@ impl Rows {
         })
     }
 
-    /// Sorts the rows of a table by series and time, with targets (outputs × rows) and weights.
+    /// Labels the rows of a table and sorts them by series and time.
     ///
     /// # Errors
-    /// [`Error::Shape`] for lists of another length, negative weights, and duplicate times in a series.
-    pub(super) fn with_sorted_rows(
-        &self,
-        mut table: Table,
-        targets: Array2<f64>,
-        weights: Option<Vec<f64>>,
-    ) -> Result<LabeledTable> {
-        self.check(table.rows())?;
-        if let Some(count) = weights.as_ref().map(Vec::len).filter(|count| *count != table.rows()) {
-            return Err(Error::Shape(format!("{count} weights for {} rows", table.rows())));
-        }
-        if let Some(row) = weights.iter().flatten().position(|weight| weight.is_nan() || *weight < 0.0) {
-            return Err(Error::Shape(format!("row {}: the weight is negative or not a number", row + 1)));
-        }
+    /// [`Error::Shape`] for lists of another length, and for duplicate times in a series.
+    pub(super) fn labeled(&self, mut rows: LabeledTable) -> Result<LabeledTable> {
+        self.check(rows.table.rows())?;
         if let Some(series) = &self.series {
-            table = table.with_series(series.clone())?;
+            rows.table = rows.table.with_series(series.clone())?;
         }
-        let (groups, assignment, time) = (self.groups.clone(), self.folds.clone(), self.times.clone());
-        let targets = Arc::new(targets);
-        let rows = LabeledTable { table, targets, weights, groups, assignment, time, ..LabeledTable::default() };
+        (rows.groups, rows.assignment, rows.time) = (self.groups.clone(), self.folds.clone(), self.times.clone());
         Ok(match self.order(rows.table.rows())? {
             Some(order) => rows.select(&order),
             None => rows,
@@ -151,62 +138,6 @@ impl Rows {
 
 /// Marks a time that is not comparable.
 const NO_TIME: u32 = u32::MAX;
-
-/// A dataset split into the inputs of a pipeline.
-pub(super) struct DatasetParts<E> {
-    pub rows: LabeledTable,
-    /// Names of the columns.
-    pub columns: Vec<String>,
-    pub task: Task,
-    pub classes: Vec<E>,
-    /// Names of the target columns.
-    pub targets: Vec<String>,
-}
-
-impl<E: TargetValue> DatasetParts<E> {
-    /// Splits a dataset into parts, with targets as numbers.
-    ///
-    /// # Errors
-    /// [`Error::Shape`] for lists of another length, negative weights and a dataset without rows; errors of
-    /// [`EncodedTargets::from_targets`].
-    pub fn from_dataset<R: TableRecords, T: AsTargets<Elem = E>>(
-        dataset: &DatasetBase<R, T>,
-        known: &Rows,
-    ) -> Result<Self> {
-        let records = dataset.records();
-        let (rows, count_of_columns) = (records.nsamples(), records.nfeatures());
-        known.check(rows)?;
-        let EncodedTargets { task, targets, classes } = EncodedTargets::from_targets(dataset.targets())?;
-        if targets.ncols() == 0 || targets.ncols() != rows {
-            return Err(Error::Shape(match targets.ncols() {
-                0 => "the data have no rows".into(),
-                count => format!("the columns have {rows} rows and the targets {count}"),
-            }));
-        }
-        let weights = dataset.weights().map(|all| all.iter().map(|w| f64::from(*w)).collect());
-        let columns = names(dataset.feature_names(), count_of_columns);
-        let table = table(columns.iter().cloned().zip(0..), records)?;
-        let count = if task == Task::Regression { targets.nrows() } else { 1 };
-        let given = dataset.target_names();
-        let names =
-            if given.len() == count { given.to_vec() } else { (0..count).map(|o| format!("target-{o}")).collect() };
-        Ok(DatasetParts {
-            rows: known.with_sorted_rows(table, targets, weights)?,
-            columns,
-            task,
-            classes,
-            targets: names,
-        })
-    }
-
-    /// Name of each output.
-    pub fn outputs(&self) -> Vec<String> {
-        match &self.task {
-            Task::Multiclass { labels } => labels.clone(),
-            _ => self.targets.clone(),
-        }
-    }
-}
 
 /// Names of columns, numbered if not given.
 pub(super) fn names(given: &[String], columns: usize) -> Vec<String> {
@@ -257,17 +188,14 @@ pub(super) fn table(columns: impl Iterator<Item = (String, usize)>, records: &im
 /// * [`Error::NonFinite`] for NaN or an infinite value.
 /// * [`Error::Shape`] for lists of another length.
 /// * [`Error::Setting`] for classes that cannot be distinguished.
-pub fn problem<F: Float, D: Data<Elem = F>, T: AsTargets<Elem = E>, E: TargetValue>(
-    dataset: &DatasetBase<ArrayBase<D, Ix2>, T>,
+pub fn problem<R: TableRecords, T: AsTargets<Elem = E>, E: TargetValue>(
+    dataset: &DatasetBase<R, T>,
     rows: &Rows,
 ) -> Result<Problem> {
-    let mut taken = DatasetParts::from_dataset(dataset, rows)?;
-    let mut columns = Columns::new(taken.rows.table.rows());
-    for (_, cells) in taken.rows.table.take_columns() {
-        if let Cells::Numbers(numbers) = cells {
-            columns.push(numbers);
-        }
-    }
-    let (outputs, targets) = (taken.outputs(), std::mem::take(&mut taken.rows.targets));
-    taken.rows.complete(Problem::new(columns, taken.columns, targets, outputs, taken.task)?)
+    let (given, _) = TargetedTable::from_dataset(dataset, rows)?;
+    let (task, outputs) = (given.task.clone(), given.outputs().to_vec());
+    let mut rows = given.sorted()?;
+    let (columns, names) = numeric(&mut rows.table)?;
+    let targets = std::mem::take(&mut rows.targets);
+    rows.complete(Problem::new(columns, names, targets, outputs, task)?)
 }

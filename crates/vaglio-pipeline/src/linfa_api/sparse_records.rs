@@ -1,15 +1,10 @@
 //! Datasets with sparse matrices as records, such as those of linfa's `CountVectorizer`.
 
 use super::fitted_pipeline::FittedPipeline;
-use super::prediction::NamedRows;
-use super::rows::{Rows, TableRecords};
+use super::rows::TableRecords;
 use super::targets::TargetValue;
-use super::{FitError, FittedSelector};
-use crate::pipeline::{Pipeline, ValidPipeline};
-use crate::selector::ValidSelector;
-use linfa::ParamGuard;
-use linfa::dataset::{AsTargets, DatasetBase, Records, TargetDim};
-use linfa::traits::{Fit, Predict, PredictInplace};
+use linfa::dataset::{Records, TargetDim};
+use linfa::traits::{Predict, PredictInplace};
 use ndarray::Array;
 use num_traits::ToPrimitive;
 use sprs::CsMatView;
@@ -80,42 +75,6 @@ impl Records for SparseRecords {
 impl TableRecords for SparseRecords {
     fn cells(&self, column: usize) -> Cells {
         Cells::Numbers(Numbers::Shared(Arc::clone(&self.columns[column])))
-    }
-}
-
-impl<T: AsTargets<Elem = E>, E: TargetValue> Fit<SparseRecords, T, FitError> for ValidPipeline {
-    type Object = FittedPipeline<E, T::Ix>;
-
-    fn fit(&self, dataset: &DatasetBase<SparseRecords, T>) -> Result<Self::Object, FitError> {
-        self.fit_dataset(dataset, &Rows::new())
-    }
-}
-
-impl<T: AsTargets<Elem = E>, E: TargetValue> Fit<SparseRecords, T, FitError> for ValidSelector {
-    type Object = FittedSelector<E, T::Ix>;
-
-    fn fit(&self, dataset: &DatasetBase<SparseRecords, T>) -> Result<Self::Object, FitError> {
-        ValidPipeline::from(self.clone()).fit(dataset)
-    }
-}
-
-impl Pipeline {
-    /// Fits on a dataset of sparse records with groups, folds or series of rows: see [`ValidPipeline::fit_with`].
-    ///
-    /// # Errors
-    /// Returns the errors of the settings and of [`ValidPipeline::fit_with`].
-    pub fn fit_sparse_with<T: AsTargets<Elem = E>, E: TargetValue>(
-        &self,
-        dataset: &DatasetBase<SparseRecords, T>,
-        rows: &Rows,
-    ) -> Result<FittedPipeline<E, T::Ix>, FitError> {
-        self.check_ref()?.fit_dataset(dataset, rows)
-    }
-}
-
-impl<'a> From<&'a SparseRecords> for NamedRows<'a, SparseRecords> {
-    fn from(records: &'a SparseRecords) -> Self {
-        NamedRows::unnamed(records)
     }
 }
 

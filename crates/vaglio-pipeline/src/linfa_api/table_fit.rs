@@ -1,14 +1,15 @@
 //! Fits pipelines on tables, whose columns may be text and dates.
 
 use super::FitError;
-use super::fit::ColumnNames;
 use super::fitted_pipeline::FittedPipeline;
-use super::rows::Rows;
-use super::targets::{TargetValue, classes_for};
+use super::rows::{Rows, TableRecords, names, table};
+use super::targets::{TargetValue, classes_for, encoded};
 use crate::pipeline::{Pipeline, ValidPipeline};
+use crate::preprocess::LabeledTable;
 use linfa::ParamGuard;
-use linfa::dataset::TargetDim;
+use linfa::dataset::{AsTargets, DatasetBase, TargetDim};
 use ndarray::Array2;
+use std::sync::Arc;
 use vaglio_core::{Error, Result, Table, Task};
 
 /// A table with targets, to fit a pipeline without linfa datasets.
@@ -30,6 +31,48 @@ pub struct TargetedTable {
 }
 
 impl TargetedTable {
+    /// The table of a dataset, with its classes.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] for a dataset without rows, and for targets of another length; errors of [`encoded`].
+    pub(super) fn from_dataset<R: TableRecords, T: AsTargets<Elem = E>, E: TargetValue>(
+        dataset: &DatasetBase<R, T>,
+        rows: &Rows,
+    ) -> Result<(Self, Vec<E>)> {
+        let (task, targets, classes) = encoded(dataset.targets())?;
+        let records = dataset.records();
+        let columns = names(dataset.feature_names(), records.nfeatures());
+        let table = table(columns.into_iter().zip(0..), records)?;
+        let weights = dataset.weights().map(|all| all.iter().map(|w| f64::from(*w)).collect());
+        let count = if task == Task::Regression { targets.nrows() } else { 1 };
+        let given = dataset.target_names();
+        let names =
+            if given.len() == count { given.to_vec() } else { (0..count).map(|o| format!("target-{o}")).collect() };
+        let given = TargetedTable { table, targets, task, names, weights, rows: rows.clone() };
+        given.check()?;
+        Ok((given, classes))
+    }
+
+    /// Name of each output.
+    pub(super) fn outputs(&self) -> &[String] {
+        if let Task::Multiclass { labels } = &self.task { labels } else { &self.names }
+    }
+
+    /// The rows by series and time, with their labels.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] for lists of another length, negative weights, and duplicate times in a series.
+    pub(super) fn sorted(self) -> Result<LabeledTable> {
+        let TargetedTable { table, targets, weights, rows, .. } = self;
+        if let Some(count) = weights.as_ref().map(Vec::len).filter(|count| *count != table.rows()) {
+            return Err(Error::Shape(format!("{count} weights for {} rows", table.rows())));
+        }
+        if let Some(row) = weights.iter().flatten().position(|weight| weight.is_nan() || *weight < 0.0) {
+            return Err(Error::Shape(format!("row {}: the weight is negative or not a number", row + 1)));
+        }
+        rows.labeled(LabeledTable { table, targets: Arc::new(targets), weights, ..LabeledTable::default() })
+    }
+
     /// Refuses targets that do not fit the task.
     fn check(&self) -> Result<()> {
         let (outputs, rows) = self.targets.dim();
@@ -96,18 +139,7 @@ impl ValidPipeline {
         given: TargetedTable,
     ) -> Result<FittedPipeline<E, I>, FitError> {
         given.check()?;
-        let TargetedTable { table, targets, task, names, weights, rows } = given;
-        let classes = classes_for::<E, I>(&task, targets.nrows()).map_err(|why| Error::setting("targets", why))?;
-        let columns = table.names().map(str::to_owned).collect();
-        let outputs = match &task {
-            Task::Multiclass { labels } => labels.clone(),
-            Task::Regression | Task::Binary { .. } => names.clone(),
-        };
-        let (saved, selection) = self.alone(|monitor| {
-            let rows = rows.with_sorted_rows(table, targets, weights)?;
-            let (sample, fitted) = self.sample_of_rows(rows, task, outputs)?;
-            self.fit_sample(&sample, fitted, ColumnNames { columns, targets: names }, monitor)
-        })?;
-        Ok(FittedPipeline::new(saved, classes, selection))
+        let classes = classes_for::<E, I>(&given.task, given.targets.nrows());
+        self.fit_targeted(given, classes.map_err(|why| Error::setting("targets", why))?)
     }
 }

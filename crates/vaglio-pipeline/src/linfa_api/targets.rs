@@ -73,53 +73,43 @@ impl TargetValue for &str {
 /// Largest number of classes of a target.
 const MOST_CLASSES: usize = 1000;
 
-/// Targets as numbers, with their task.
-pub(super) struct EncodedTargets<E> {
-    pub task: Task,
-    /// Targets, outputs × rows.
-    pub targets: Array2<f64>,
-    /// Classes in the order of their probabilities; empty for numbers.
-    pub classes: Vec<E>,
-}
-
-impl<E: TargetValue> EncodedTargets<E> {
-    /// Encodes the targets of a dataset, and infers the task.
-    ///
-    /// # Errors
-    /// [`Error::Setting`] for a single class, too many classes, or classes in several columns.
-    pub fn from_targets<T: AsTargets<Elem = E>>(targets: &T) -> Result<Self> {
-        let targets = targets.as_targets();
-        // Iteration is row by row.
-        let values: Vec<&E> = targets.iter().collect();
-        let columns = if targets.ndim() == 2 { targets.len_of(Axis(1)) } else { 1 };
-        if E::from_number(0.0).is_some() {
-            let value = |(output, row): (usize, usize)| values[row * columns + output].number().unwrap_or(f64::NAN);
-            let targets = Array2::from_shape_fn((columns, targets.len_of(Axis(0))), value);
-            return Ok(EncodedTargets { task: Task::Regression, targets, classes: Vec::new() });
-        }
-        let refused = |message: String| Err(Error::setting("targets", message));
-        if columns != 1 {
-            return refused("several target columns are for regression; give one column of classes".into());
-        }
-        let mut classes: Vec<E> = values.iter().map(|value| (*value).clone()).collect();
-        classes.sort_by(|a, b| a.partial_cmp(b).unwrap_or(std::cmp::Ordering::Equal));
-        classes.dedup();
-        let labels = classes.iter().map(E::label).collect();
-        let (task, outputs) = match &classes[..] {
-            [] => return Err(Error::Shape("the data have no rows".into())),
-            [only] => return refused(format!("there is a single class, `{}`; two are needed", only.label())),
-            [negative, positive] => (Task::Binary { negative: Some(negative.label()), positive: positive.label() }, 1),
-            several if several.len() > MOST_CLASSES => {
-                return refused(format!("there are {} classes; at most {MOST_CLASSES} are taken", several.len()));
-            }
-            several => (Task::Multiclass { labels }, several.len()),
-        };
-        // Two classes have one output, for the second of them.
-        let first = usize::from(outputs == 1);
-        let code = |(output, row): (usize, usize)| if *values[row] == classes[output + first] { 1.0 } else { -1.0 };
-        let targets = Array2::from_shape_fn((outputs, values.len()), code);
-        Ok(EncodedTargets { task, targets, classes })
+/// Targets of a dataset as numbers, outputs × rows, with their task and the classes in the order of their probabilities;
+/// numbers have none.
+///
+/// # Errors
+/// [`Error::Setting`] for a single class, too many classes, or classes in several columns.
+pub(super) fn encoded<T: AsTargets<Elem = E>, E: TargetValue>(targets: &T) -> Result<(Task, Array2<f64>, Vec<E>)> {
+    let targets = targets.as_targets();
+    // Iteration is row by row.
+    let values: Vec<&E> = targets.iter().collect();
+    let columns = if targets.ndim() == 2 { targets.len_of(Axis(1)) } else { 1 };
+    if E::from_number(0.0).is_some() {
+        let value = |(output, row): (usize, usize)| values[row * columns + output].number().unwrap_or(f64::NAN);
+        let targets = Array2::from_shape_fn((columns, targets.len_of(Axis(0))), value);
+        return Ok((Task::Regression, targets, Vec::new()));
     }
+    let refused = |message: String| Err(Error::setting("targets", message));
+    if columns != 1 {
+        return refused("several target columns are for regression; give one column of classes".into());
+    }
+    let mut classes: Vec<E> = values.iter().map(|value| (*value).clone()).collect();
+    classes.sort_by(|a, b| a.partial_cmp(b).unwrap_or(std::cmp::Ordering::Equal));
+    classes.dedup();
+    let labels = classes.iter().map(E::label).collect();
+    let (task, outputs) = match &classes[..] {
+        [] => return Err(Error::Shape("the data have no rows".into())),
+        [only] => return refused(format!("there is a single class, `{}`; two are needed", only.label())),
+        [negative, positive] => (Task::Binary { negative: Some(negative.label()), positive: positive.label() }, 1),
+        several if several.len() > MOST_CLASSES => {
+            return refused(format!("there are {} classes; at most {MOST_CLASSES} are taken", several.len()));
+        }
+        several => (Task::Multiclass { labels }, several.len()),
+    };
+    // Two classes have one output, for the second of them.
+    let first = usize::from(outputs == 1);
+    let code = |(output, row): (usize, usize)| if *values[row] == classes[output + first] { 1.0 } else { -1.0 };
+    let targets = Array2::from_shape_fn((outputs, values.len()), code);
+    Ok((task, targets, classes))
 }
 
 /// The classes of a task as values of type `E`; empty for numbers.

@@ -1,7 +1,7 @@
 //! Formulas of maps that are applied one after another.
 
 use std::collections::HashSet;
-use vaglio_core::{ColumnFormula, MapFit, MapFormulas, OutputUnit};
+use vaglio_core::{ColumnFormula, MapFit, MapFormulas, OutputUnit, TargetUnits};
 
 /// Fitted maps, in order.
 #[derive(Debug, Clone, Copy)]
@@ -48,6 +48,13 @@ impl<'m> MapChain<'m> {
             }
         }
         ColumnScale { source: Ok(Some(name)), divisor: Some(divisor) }
+    }
+
+    /// Weights of the column `name` per unit of its source column and in units of each target; `None` if it has no unit.
+    pub fn original_weights(self, name: &str, weights: &[f64], units: Option<&[TargetUnits]>) -> Option<Vec<f64>> {
+        let divisor = self.scaled(name).divisor?;
+        let scale = |output: usize| units.map_or(1.0, |units| units[output].scale.scale);
+        Some(weights.iter().enumerate().map(|(output, weight)| weight * scale(output) / divisor).collect())
     }
 
     /// Column before the maps whose block contains the column `name`, if there is one.

@@ -3,10 +3,10 @@
 use super::{DataSpec, EngineSpec, Evaluate, Limits, Pipeline, Settings, ValidPipeline};
 use crate::final_model::FinalModel;
 use crate::selector::{Selector, ValidSelector};
-use crate::shared_monitor::{SharedMonitor, SharedObserver};
+use crate::shared_monitor::SharedMonitor;
 use crate::tune::Tune;
-use std::sync::Arc;
-use vaglio_core::{AnyCriterion, AnyLearner, AnyMap, AnyTargetMap, Criterion, Learner, Observer, StopSign};
+use std::sync::{Arc, Mutex};
+use vaglio_core::{AnyCriterion, AnyLearner, AnyMap, AnyTargetMap, Observer, StopSign};
 use vaglio_search::Search;
 
 impl Pipeline {
@@ -26,11 +26,6 @@ impl Pipeline {
     /// ```
     pub fn new(criterion: impl Into<AnyCriterion>, search: impl Into<Search>, learner: impl Into<AnyLearner>) -> Self {
         Selector::params(criterion, search, learner).into()
-    }
-
-    /// A pipeline from shared parts.
-    pub fn from_parts(criterion: Arc<dyn Criterion>, search: Search, learner: Arc<dyn Learner>) -> Self {
-        Selector::from_parts(criterion, search, learner).into()
     }
 
     pub(crate) fn unchecked(&self) -> &ValidPipeline {
@@ -115,7 +110,7 @@ impl Pipeline {
     /// for its answer.
     #[must_use]
     pub fn observer(mut self, observer: impl Observer + 'static) -> Self {
-        self.settings().monitor.observer = Some(SharedObserver::new(observer));
+        self.settings().monitor.observer = Some(Arc::new(Mutex::new(observer)));
         self
     }
 

@@ -36,9 +36,4 @@ impl ValidPipeline {
     pub fn most_time(&self) -> Option<Duration> {
         self.0.limits.time.map(|span| span.0)
     }
-
-    /// Memory limit, if the settings have one.
-    pub(crate) fn most_memory(&self) -> Option<Budget> {
-        self.0.limits.memory.map(|bytes| Budget::new(bytes.0))
-    }
 }

@@ -9,12 +9,12 @@ use super::scales::{scales_differ, size_on_other_scale};
 use super::score_choice::{edge, interrupted, plain};
 use super::size_choice::{Choice, ChosenSearch, RejectedColumns};
 use super::table::{CellChoice, CrossValidated, compare};
-use super::validation::{Validation, deals, not_validated, parting, shared_design};
+use super::validation::{Validation, all_repeats, not_validated, parting, shared_design};
 use super::{full_model, size_stability};
 use crate::selector::resumable_search::{ResumableSearch, SearchResult};
 use crate::selector::{ValidSelector, takes_lambda_of_all, walk_lambdas};
 use std::time::{Duration, Instant};
-use vaglio_core::{Design, ErrorClass, Journal, Monitor, Path, Result, Silent, StopReason, StopSign};
+use vaglio_core::{Design, Error, ErrorClass, Journal, Monitor, Path, Result, Silent, StopReason, StopSign};
 use vaglio_report::record::{Cell, ChosenBy, GainTest, LossTable, Warning, WarningKind};
 use vaglio_search::{Choose, CrossValidation, Rule};
 
@@ -45,16 +45,23 @@ fn chosen_search(
         return confirmed(selector, design, rate, start, monitor);
     }
     let Some((how, is_written)) = selector.cross_validation() else {
-        return plain(selector, design, start, monitor, Vec::new());
+        return plain(selector, design, start, monitor);
     };
     let (lambdas, parting) = (walk_lambdas(design, true), parting(selector, sample, &how, is_written)?);
-    let (deals, fault) = match deals(selector, sample, &parting, how.repeats) {
-        Ok(deals) => (deals, None),
-        Err(error) => (Vec::new(), Some(error)),
+    let by_score = |design: &Design, error: &Error, monitor: &mut Monitor<'_>| {
+        let mut picked = plain(selector, design, start, monitor)?;
+        picked.warnings.insert(0, not_validated(error));
+        Ok(picked)
     };
-    let (folds, repeats) = (deals.first().map_or(how.folds, Vec::len), deals.len());
-    let how = &CrossValidation { folds, repeats, splits: parting.splits().cloned(), ..how };
-    let design = &shared_design(design, sample, &parting, &deals);
+    let splits = &match all_repeats(selector, sample, parting, &how) {
+        Err(error) if !is_written && selector.at_penalties(design)?.is_none() => {
+            return by_score(design, &error, monitor);
+        }
+        splits => splits?,
+    };
+    let (folds, repeats) = (splits.folds, splits.count() / splits.folds.max(1));
+    let how = &CrossValidation { folds, repeats, splits: splits.rule.splits().cloned(), ..how };
+    let design = &shared_design(design, Some(splits));
     let fitted = selector.at_penalties(design)?;
     let selector = fitted.as_ref().unwrap_or(selector);
     let watcher = &StageMonitor::new(&mut *monitor);
@@ -76,15 +83,14 @@ fn chosen_search(
         None => extent.map_err(|error| error.under("search"))?.largest,
     };
     let path = path.as_ref().filter(|_| fitted.is_some());
-    let (loss, deals) = (&*selector.loss(sample.task()), &deals[..]);
-    let validation = &Validation { selector, sample, design, watcher, loss, how, deals, everything, path };
+    let loss = &*selector.loss(sample.task());
+    let validation = &Validation { selector, sample, design, watcher, loss, how, splits, everything, path };
     let begun = Instant::now();
-    let found = match fault.map_or_else(|| watcher.ends(|| validation.over_grid(lambdas)), Err) {
+    let found = match watcher.ends(|| validation.over_grid(lambdas)) {
         Ok(found) => found,
         Err(error) if !is_written && fitted.is_none() && error.class() != ErrorClass::Numerical => {
-            let warnings = vec![not_validated(&error)];
             drop(first);
-            return plain(selector, design, start, monitor, warnings);
+            return by_score(design, &error, monitor);
         }
         Err(error) => return Err(error),
     };
@@ -124,19 +130,21 @@ impl Validation<'_, '_> {
         let CellChoice { found, mut table, place, cell, .. } = choice;
         let everything = searched.path.everything(design.candidates().len()).unwrap_or(everything);
         let matched = found.walks[place].pooled(everything, how.repeats);
-        let by_others = match how.wanted().is_lowest() {
-            true => self.by_others(&table, &self.pooled_each(&found.walks), cell),
-            false => Vec::new(),
+        let by_others = if how.wanted().is_lowest() {
+            self.by_others(&table, &self.pooled_each(&found.walks), cell)
+        } else {
+            Vec::new()
         };
-        let picked = match searched.path.stop_reason.is_partial() {
-            true => None,
-            false => self.cell_on_path(&mut table, &searched.path, &matched, place, cell)?,
+        let picked = if searched.path.stop_reason.is_partial() {
+            None
+        } else {
+            self.cell_on_path(&mut table, &searched.path, &matched, place, cell)?
         };
         let Some(picked) = picked else { return Ok(unmatched(design, searched)) };
         let is_rejected = test.is_some_and(|test| !test.passes());
         let cell = if is_rejected { matched.empty(loss)? } else { picked };
         let mut warnings: Vec<Warning> =
-            full_model::compared(self, &found, cell, &matched.parts(cell.size))?.into_iter().collect();
+            full_model::compared(self, &found, cell, &matched.losses(cell.size))?.into_iter().collect();
         let other = size_on_other_scale(self, &found, test.is_some())?.filter(|size| *size != cell.size);
         warnings.extend(other.map(|size| scales_differ(how.judge, cell.size, size)));
         let position = |size: usize| searched.path.entries.iter().position(|entry| entry.subset.len() == size);

@@ -42,7 +42,7 @@ pub(super) fn confirmed(
             let is_left = |feature: &Feature| !kept.contains(feature);
             let excluded = (0..design.features()).filter(is_left);
             let search = Search::new(All {}).excluded(excluded).choose(Choose::Last);
-            plain(&selector.with_search(search), design, start, monitor, Vec::new())?
+            plain(&selector.with_search(search), design, start, monitor)?
         }
     };
     picked.chosen.rule = None;

@@ -11,7 +11,7 @@ use super::score_choice::plain;
 use super::size_choice::ChosenSearch;
 use crate::all_rows::FitFrom;
 use crate::criteria::{HeldOutPredictions, Loo};
-use crate::final_fit::train;
+use crate::final_fit::{train, train_entry};
 use crate::final_model::{FinalModel, FittedFinalModel};
 use crate::selector::ValidSelector;
 use crate::tune;
@@ -82,7 +82,7 @@ impl FinalModel {
             Form::Refit(_) => (design.train(&(0..sorted.len()).collect::<Vec<_>>(), None).map_err(of_model)?, None),
             Form::Linear(_) => {
                 let start = Instant::now();
-                let picked = plain(&own, &design, start, monitor, Vec::new());
+                let picked = plain(&own, &design, start, monitor);
                 let mut picked = ChosenSearch::unless_stopped(picked, start).map_err(of_model)?;
                 let score = picked.searched.path.result().map(|entry| entry.score.loss);
                 (picked.train(&design, &monitor.stop, |_| Ok(())).map_err(of_model)?.0, score)
@@ -162,48 +162,43 @@ impl FinalModelCache {
     }
 }
 
-/// Context for predictions of models with the same training rows.
-#[derive(Clone, Copy)]
-pub struct PredictionContext<'k> {
-    /// Problem of the training rows.
-    pub problem: &'k Problem,
-    /// Cache of final models.
-    pub known: &'k FinalModelCache,
-    /// Ends further training.
-    pub stop: &'k StopSign,
-}
-
 impl ValidSelector {
     /// Calls `each` with the predictions of every subset's model, like [`predictions_along`]. The models are of the
-    /// learner or, if there is one, of the final model. A stop sign ends the calls early.
+    /// learner or, if there is one, of the final model, which is trained on the training rows of `held` unless it is
+    /// `known`. A stop sign ends the calls early.
     ///
     /// # Errors
     /// Returns the errors of [`predictions_along`] and [`FinalModel::train`].
     pub fn predictions(
         &self,
         models: PathModels<'_>,
-        by: PredictionContext<'_>,
+        known: &FinalModelCache,
+        stop: &StopSign,
         held: &FoldTestRows<'_>,
         mut each: impl FnMut(Option<usize>, &Model, Array2<f64>) -> Result<()>,
     ) -> Result<()> {
-        let PredictionContext { problem, known, stop } = by;
-        let Some(last) = &self.model else { return predictions_along(models, held, each) };
+        let last = self.model.as_ref().zip(held.training);
+        if last.is_none() && models.design.readout().is_some() {
+            return predictions_along(models, held, each);
+        }
+        let trained = |entry: &PathEntry| {
+            let Some((last, training)) = last else { return train_entry(models.design, entry, None, FitFrom::Rows) };
+            if let Some(model) = known.get(&entry.subset) {
+                return Ok(model);
+            }
+            let mut silent = Silent;
+            let monitor = &mut Monitor { stop: stop.clone(), ..Monitor::from(&mut silent) };
+            let model = last.train(self, training, &entry.subset, monitor)?.model;
+            known.keep(entry.subset.clone(), &model);
+            Ok(model)
+        };
         let model = train(models.design, &[], models.empty_lambda, FitFrom::Rows)?;
         each(None, &model, held.predicted(&model)?)?;
-        for (index, PathEntry { subset, .. }) in models.entries.iter().enumerate() {
-            if stop.reason().is_some() {
+        for (index, entry) in models.entries.iter().enumerate() {
+            if last.is_some() && stop.reason().is_some() {
                 return Ok(());
             }
-            let model = match known.get(subset) {
-                Some(model) => model,
-                None => {
-                    let mut silent = Silent;
-                    let monitor = &mut Monitor { stop: stop.clone(), ..Monitor::from(&mut silent) };
-                    let model = last.train(self, problem, subset, monitor)?.model;
-                    known.keep(subset.clone(), &model);
-                    model
-                }
-            };
+            let model = trained(entry)?;
             each(Some(index), &model, held.predicted(&model)?)?;
         }
         Ok(())

@@ -1,6 +1,6 @@
 //! Losses of the model with all columns, which a search with more columns than rows never reaches.
 
-use super::loss_sums::LossSums;
+use super::loss_sums::{FoldLosses, LossSums};
 use super::path_predictions::{FoldTestRows, PathModels, PathReduction, predictions_along};
 use super::table::CrossValidated;
 use super::validation::Validation;
@@ -24,10 +24,7 @@ pub(super) fn lambdas(selector: &ValidSelector, design: &Design, folds: usize) -
     let work = (folds * lambdas.len()) as f64 * rows * rows * columns;
     // A final model is not comparable with the readout of all columns.
     let is_judged = selector.model.is_none() && design.readout().is_some();
-    match is_judged && columns > rows && work <= MOST_WORK {
-        true => lambdas,
-        false => Vec::new(),
-    }
+    if is_judged && columns > rows && work <= MOST_WORK { lambdas } else { Vec::new() }
 }
 
 /// Held-out losses of the model with all columns for each λ, from one reduction. Cost O(rows² · columns) per λ.
@@ -42,7 +39,8 @@ pub(super) fn full(
 ) -> Result<Vec<LossSums>> {
     let (mut tallies, most) = (Vec::with_capacity(lambdas.len()), most_clusters(lambdas.len()));
     let candidates = design.candidates();
-    let reduced = if lambdas.is_empty() { None } else { PathReduction::once(design, &candidates)? };
+    let readout = design.readout().filter(|_| !lambdas.is_empty());
+    let reduced = readout.map(|readout| PathReduction::new(design, readout, &candidates)).transpose()?;
     for &lambda in lambdas {
         let all = [PathEntry::new(candidates.clone(), Score { loss: f64::NAN, lambda })];
         let models = PathModels { design, entries: &all, empty_lambda: lambda, reduced: reduced.as_ref() };
@@ -65,25 +63,23 @@ pub(super) fn compared(
     validation: &Validation<'_, '_>,
     CrossValidated { full_lambdas: lambdas, full: folds, .. }: &CrossValidated,
     taken: Cell,
-    of_taken: &[&LossSums],
+    of_taken: &FoldLosses<'_>,
 ) -> Result<Option<Warning>> {
     let (Validation { design, loss, .. }, repeats) = (*validation, validation.how.repeats);
     if lambdas.is_empty() {
         return Ok(None);
     }
     let size = design.candidates().len();
-    let of_place = |at: usize| folds.iter().map(|fold| &fold[at]).collect::<Vec<&LossSums>>();
+    let of_place = |at: usize| FoldLosses::new(folds.iter().map(|fold| &fold[at]), repeats);
     let of_lambda = |at: usize| -> Result<Vec<Cell>> {
-        let (loss, standard_error) = LossSums::pooled(loss, &of_place(at), repeats)?;
+        let (loss, standard_error) = of_place(at).pooled(loss)?;
         Ok(vec![Cell { size, loss, standard_error, difference_error: None }])
     };
     let cells = (0..lambdas.len()).map(of_lambda).collect::<Result<_>>()?;
     let (place, best) = LossTable { lambdas: lambdas.to_vec(), cells }.pick(Rule::Best)?;
     let (lowest, error) = (best.loss, best.standard_error.unwrap_or(0.0));
     // A loss that is not a number is not better.
-    let is_better = || {
-        LossSums::difference(loss, &of_place(place), of_taken, repeats).is_none_or(|error| lowest + error < taken.loss)
-    };
+    let is_better = || of_place(place).difference(loss, of_taken).is_none_or(|error| lowest + error < taken.loss);
     if !(lowest < taken.loss && is_better()) {
         return Ok(None);
     }

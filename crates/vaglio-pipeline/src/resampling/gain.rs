@@ -20,8 +20,7 @@
 //! (2009); J. J. Goeman et al., *A global test for groups of genes*, Bioinformatics 20 (2004); J. Besag, P. Clifford,
 //! *Sequential Monte Carlo p-values*, Biometrika 78 (1991).
 
-use super::interval::OuterFoldLosses;
-use super::loss_sums::LossSums;
+use super::loss_sums::{FoldLosses, LossSums};
 use super::pooled_folds::PooledFolds;
 use super::sample::Sample;
 use super::table::CellChoice;
@@ -113,13 +112,8 @@ impl Validation<'_, '_> {
 /// p-value of paired losses: each fold at the size and λ that the others choose, against its baseline. If `by_others`
 /// is empty, the losses at `size` are used. Returns `None` for fewer than [`FEWEST`] observations.
 pub(super) fn paired_p(loss: &dyn Loss, by_others: &[LossSums], walk: &PooledFolds<'_>, size: usize) -> Option<f64> {
-    let outer = if by_others.is_empty() { walk.parts(size) } else { by_others.iter().collect() };
-    if LossSums::shape(&outer, None).count < FEWEST {
-        return None;
-    }
-    let own = OuterFoldLosses { outer, repeats: walk.repeats };
-    let none = OuterFoldLosses { outer: walk.empties(), repeats: walk.repeats };
-    own.chance_below(loss, &none)
+    let own = if by_others.is_empty() { walk.losses(size) } else { FoldLosses::new(by_others, walk.repeats) };
+    if own.shape(None).count < FEWEST { None } else { own.chance_below(loss, &walk.empties()) }
 }
 
 #[cfg(test)]

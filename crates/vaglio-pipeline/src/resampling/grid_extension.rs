@@ -8,10 +8,9 @@ use super::pooled_folds::LambdaPaths;
 use super::table::CrossValidated;
 use super::validation::Validation;
 use super::walks::Fold;
-use crate::selector::ValidSelector;
 use crate::selector::resumable_search::SearchResult;
 use std::time::Instant;
-use vaglio_core::{Design, Error, ErrorClass, Journal, Result};
+use vaglio_core::{Error, ErrorClass, Journal, Result};
 use vaglio_kernels::tolerance::LEAST_PENALTY;
 use vaglio_report::record::{Cell, LossTable};
 use vaglio_search::Rule;
@@ -33,7 +32,7 @@ impl Validation<'_, '_> {
         let Validation { selector, design, how, .. } = *self;
         if lambdas.len() > 1 {
             // Data that all folds share is cached before they begin.
-            selector.opened(&design.at_lambda(lambdas[0]))?;
+            selector.scorer(&design.at_lambda(lambdas[0]))?;
         }
         let full_lambdas = full_model::lambdas(selector, design, how.folds * how.repeats);
         let journal = &self.watcher.journal;
@@ -41,10 +40,7 @@ impl Validation<'_, '_> {
         if let (Some(path), [walks]) = (self.path, &found.walks[..]) {
             (found.lambdas, found.walks) = walks.to_penalties(path);
             let message = "the path of all rows ends above them, or has fewer columns there than `min_features`";
-            return match found.lambdas.is_empty() {
-                true => Err(Error::setting("search.penalties", message)),
-                false => Ok(found),
-            };
+            return if found.lambdas.is_empty() { Err(Error::setting("search.penalties", message)) } else { Ok(found) };
         }
         let may_extend = design.readout().and_then(|readout| readout.auto).is_some_and(|auto| auto.extend);
         for round in 1..=if may_extend { MOST } else { 0 } {
@@ -82,10 +78,8 @@ impl Validation<'_, '_> {
         self.watcher.stage("choose", count * lambdas.len());
         let known: Vec<Option<LambdaPaths>> =
             (0..lambdas.len()).map(|at| journal.recall(format_args!("choose/walk/{at}"))).collect();
-        let full: Option<Vec<Vec<LossSums>>> = match full_lambdas.is_empty() {
-            true => Some(vec![Vec::new(); count]),
-            false => journal.recall("choose/full"),
-        };
+        let full: Option<Vec<Vec<LossSums>>> =
+            if full_lambdas.is_empty() { Some(vec![Vec::new(); count]) } else { journal.recall("choose/full") };
         if known.iter().all(Option::is_some)
             && let Some(full) = &full
         {
@@ -95,14 +89,18 @@ impl Validation<'_, '_> {
         let begun = Instant::now();
         // If memory cannot hold all folds at once, they are rebuilt when needed.
         let occupied = room.all(count);
-        let make = |job: usize| {
+        let fold = |job: usize| {
             let fold = self.fold(job, &lambdas)?;
             let losses = match full {
-                Some(_) => Ok(Vec::new()),
-                None => fold.judged(|held| full_model::full(&fold.design, &full_lambdas, held, self.loss)),
+                Some(_) => Vec::new(),
+                None => {
+                    let judge = fold.judge.unwrap_or_default();
+                    fold.on_scale(judge, |held| full_model::full(&fold.design, &full_lambdas, held, self.loss))?
+                }
             };
-            Ok((occupied.is_some().then_some(fold), losses.map_err(|error| self.in_fold(error, job))?))
+            Ok((occupied.is_some().then_some(fold), losses))
         };
+        let make = |job: usize| fold(job).map_err(|error| self.in_fold(error, job));
         let made = match (&occupied, &full) {
             (Some(_), _) => in_turn(count, make)?,
             (None, None) => repeated(room, count, make)?,
@@ -135,7 +133,7 @@ impl Validation<'_, '_> {
     pub fn by_score_alone(&self, table: &LossTable, is_written: bool) -> Result<Option<(usize, Cell, SearchResult)>> {
         let Validation { selector, design, .. } = *self;
         let is_fitted = design.readout().is_some_and(|readout| readout.auto.is_some());
-        if is_written || !is_fitted || !keeps_all(selector, design)? || table.lambdas.len() < 2 {
+        if is_written || !is_fitted || !selector.search.extent(design)?.keeps_all() || table.lambdas.len() < 2 {
             return Ok(None);
         }
         let mut best: Option<(f64, usize, SearchResult)> = None;
@@ -150,11 +148,6 @@ impl Validation<'_, '_> {
         }
         Ok(best.and_then(|(_, place, searched)| Some((place, *table.cells[place].last()?, searched))))
     }
-}
-
-/// Whether every column is kept, so that only λ is chosen.
-fn keeps_all(selector: &ValidSelector, design: &Design) -> Result<bool> {
-    Ok(selector.search.extent(design)?.keeps_all())
 }
 
 fn insert<T>(all: &mut Vec<T>, more: Vec<T>, is_below: bool) {

@@ -1,28 +1,24 @@
 //! Held-out predictions of the cross-validated search, at the chosen size and λ.
 
-use super::loss_sums::TargetsAndPredictions;
+use super::loss_sums::Pooled;
 use super::path_predictions::PathModels;
 use super::pool::{StageMonitor, repeated};
-use super::pooled_predictions::Pooled;
+use super::procedure::HeldOutRows;
 use super::sample::Sample;
 use super::size_choice::Choice;
-use super::validation::{dealt, parting, said_of_fold};
+use super::split_rule::TrainTestSplit;
+use super::validation::{parting, repeats, said_of_fold};
 use super::walks::Fold;
 use crate::selector::ValidSelector;
-use ndarray::Array2;
-use vaglio_core::{Model, Result};
+use vaglio_core::Result;
 use vaglio_search::CrossValidation;
 
 /// Train/test splits of the first repeat of the cross-validated search.
 ///
 /// # Errors
 /// [`vaglio_core::Error::Setting`] for invalid splits.
-pub fn chosen_parts(
-    selector: &ValidSelector,
-    sample: &Sample,
-    how: &CrossValidation,
-) -> Result<Vec<super::split_rule::TrainTestSplit>> {
-    Ok(dealt(selector, sample, &parting(selector, sample, how, true)?, 0)?.all().collect())
+pub fn chosen_parts(selector: &ValidSelector, sample: &Sample, how: &CrossValidation) -> Result<Vec<TrainTestSplit>> {
+    Ok(repeats(selector, sample, parting(selector, sample, how, true)?, 1)?.all().collect())
 }
 
 /// Held-out predictions for the first repeat's folds, by the subset that each fold's search reached. Returns `None` if:
@@ -37,59 +33,37 @@ pub fn held_out(
     watcher: &StageMonitor<'_>,
 ) -> Result<Option<Pooled>> {
     let Some(how) = chosen.folds.as_ref().filter(|_| !chosen.fold_entries.is_empty()) else { return Ok(None) };
-    let deal = chosen_parts(selector, sample, how)?;
-    watcher.stage("held out", deal.len());
-    let parts = repeated(&selector.room, deal.len(), |number| {
+    let parts = chosen_parts(selector, sample, how)?;
+    watcher.stage("held out", parts.len());
+    let in_fold = |number: usize| {
+        let fold = Fold::new(selector, sample, &parts[number], None)?;
+        let (design, held) = (&fold.design.at_lambda(chosen.walk_lambda()), fold.held());
+        let entry = &chosen.fold_entries[number];
+        let entries = if entry.subset.is_empty() { &[] } else { std::slice::from_ref(entry) };
+        let models = PathModels { design, entries, empty_lambda: entry.score.lambda, reduced: None };
+        // The empty subset comes first, and is the result unless there is an entry.
+        let (mut empty, mut last) = (None, None);
+        selector.predictions(models, &fold.known, &watcher.stop, &held, |_, model, predictions| {
+            empty.get_or_insert_with(|| predictions.clone());
+            last = Some((model.clone(), predictions));
+            Ok(())
+        })?;
+        let found = empty.zip(last);
+        Ok(found.map(|(empty, (model, predictions))| HeldOutRows::new(&held, &model, predictions, empty)))
+    };
+    let found = repeated(&selector.room, parts.len(), |number| {
         if watcher.stopped().is_some() {
             return Ok(None);
         }
         let _held_out = tracing::debug_span!("held out", fold = number + 1).entered();
-        let fold = Fold::new(selector, sample, &deal[number], None).map_err(|error| said_of_fold(error, number))?;
-        let held = fold.held();
-        let found = predicted_in_fold(selector, &fold, chosen, number, watcher)?;
-        let part = found.map(|(model, predictions)| {
-            let weights = held.compare(&model, &predictions, |compared| compared.weights.map(<[f64]>::to_vec));
-            (held.problem.targets().as_ref().clone(), predictions, weights, fold.clusters.clone())
-        });
+        let held = in_fold(number).map_err(|error| said_of_fold(error, number))?;
         watcher.piece();
-        Ok(part)
+        Ok(held)
     })?;
     if watcher.stopped().is_some() {
         return Ok(None);
     }
-    let parts: Vec<_> = parts.into_iter().flatten().collect();
-    Pooled::new(parts.iter().map(|(targets, predictions, weights, clusters)| TargetsAndPredictions {
-        targets: targets.view(),
-        predictions: predictions.view(),
-        weights: weights.as_deref(),
-        units: None,
-        clusters: Some(clusters),
-    }))
-    .map(Some)
-}
-
-/// The chosen model of one fold, trained on its training rows, and its held-out predictions.
-///
-/// # Errors
-/// Errors of the fit, with the number of the fold.
-fn predicted_in_fold(
-    selector: &ValidSelector,
-    fold: &Fold,
-    chosen: &Choice,
-    number: usize,
-    watcher: &StageMonitor<'_>,
-) -> Result<Option<(Model, Array2<f64>)>> {
-    let design = &fold.design.at_lambda(chosen.walk_lambda());
-    let entry = &chosen.fold_entries[number];
-    let entries = if entry.subset.is_empty() { &[] } else { std::slice::from_ref(entry) };
-    let models = PathModels { design, entries, empty_lambda: entry.score.lambda, reduced: None };
-    // The empty subset comes first and is replaced by the entry, if there is one.
-    let mut last = None;
-    selector.predictions(models, fold.context(&watcher.stop), &fold.held(), |_, model: &Model, predictions| {
-        last = Some((model.clone(), predictions));
-        Ok(())
-    })?;
-    Ok(last)
+    Pooled::new(found.iter().flatten().map(HeldOutRows::compared)).map(Some)
 }
 
 #[cfg(test)]

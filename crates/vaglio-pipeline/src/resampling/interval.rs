@@ -2,7 +2,7 @@
 //!
 //! Held-out losses are dependent, since the models of all folds share training rows, so their standard error is too
 //! small. The delivered model is one more than the K models that were evaluated, so the error used is √(K/(K − 1))
-//! standard errors. The bounds come from [`StandardizedMoments::interval`], which handles skewed losses.
+//! standard errors. The bounds come from [`StandardizedMoments::interval`](vaglio_report::StandardizedMoments::interval), which handles skewed losses.
 //!
 //! A loss chosen as the lowest of many is optimistic. The optimism is estimated as the mean loss of each fold at the
 //! choice of the *other* folds, minus the lowest loss. It is added to the upper bound.
@@ -11,51 +11,35 @@
 //! R. J. Tibshirani, R. Tibshirani, *A bias correction for the minimum error rate in
 //! cross-validation*, Annals of Applied Statistics 3 (2009).
 
-use super::loss_sums::LossSums;
+use super::loss_sums::FoldLosses;
 use vaglio_core::Loss;
+use vaglio_report::has_width;
 use vaglio_report::record::LEAST_P;
-use vaglio_report::{StandardizedMoments, has_width};
 
 /// Default confidence level.
 pub const LEVEL: f64 = 0.95;
 
-/// Held-out losses of folds.
-#[derive(Debug, Clone)]
-pub struct OuterFoldLosses<'t> {
-    /// Losses of every fold, repeat by repeat.
-    pub outer: Vec<&'t LossSums>,
-    /// Number of random splits into folds.
-    pub repeats: usize,
-}
-
-impl<'t> OuterFoldLosses<'t> {
-    /// Losses of folds from a slice.
-    pub fn new(outer: &'t [LossSums], repeats: usize) -> Self {
-        OuterFoldLosses { outer: outer.iter().collect(), repeats }
-    }
-
+impl<'t> FoldLosses<'t> {
     /// Mean loss with its interval, or the mean difference to `less` on the same rows; `gained` is the optimism of the
     /// choice. Returns `None` if: there are too few rows or folds; all rows have the same loss. The interval is limited
     /// to the range of the loss.
     pub fn bounded(
         &self,
         loss: &dyn Loss,
-        less: Option<&OuterFoldLosses<'t>>,
+        less: Option<&FoldLosses<'t>>,
         gained: f64,
         level: f64,
     ) -> Option<(f64, [f64; 2])> {
-        let others = less.map(|less| &less.outer[..]);
-        let mean_of = |folds: &[&LossSums]| LossSums::mean(loss, folds).ok();
-        let mean = mean_of(&self.outer)? - others.map_or(Some(0.0), mean_of)?;
-        let spread = LossSums::spread(loss, &self.outer, others, self.repeats)?;
+        let mean = self.mean(loss).ok()? - less.map_or(Some(0.0), |less| less.mean(loss).ok())?;
+        let spread = self.spread(loss, less)?;
         let (plain, _) = spread.clusters.or(spread.folds)?;
-        let folds = (self.outer.len() / self.repeats.max(1)).max(2) as f64;
+        let folds = (self.folds.len() / self.repeats.max(1)).max(2) as f64;
         let error = (folds / (folds - 1.0) * plain).sqrt();
         // Infinite losses have no interval.
         if less.is_none() && !has_width(mean, error) {
             return None;
         }
-        let shape: StandardizedMoments = LossSums::shape(&self.outer, others);
+        let shape = self.shape(less);
         let [low, _] = shape.interval(mean, error, level);
         let [_, high] = shape.interval(mean + gained.max(0.0), error, level);
         let [least, most] = loss.traits().range;
@@ -64,14 +48,9 @@ impl<'t> OuterFoldLosses<'t> {
         (low.is_finite() && high.is_finite()).then(|| (mean, [within(low), within(high)]))
     }
 
-    /// Standard error of the difference to losses on the same folds.
-    pub(super) fn difference(&self, loss: &dyn Loss, other: &OuterFoldLosses<'_>) -> Option<f64> {
-        LossSums::difference(loss, &self.outer, &other.outer, self.repeats)
-    }
-
     /// p-value of the hypothesis that these losses are not below those of `other` on the same rows, by inverting the
     /// one-sided interval; at least [`LEAST_P`]. Returns `None` for too few rows or folds.
-    pub fn chance_below(&self, loss: &dyn Loss, other: &OuterFoldLosses<'t>) -> Option<f64> {
+    pub fn chance_below(&self, loss: &dyn Loss, other: &FoldLosses<'t>) -> Option<f64> {
         let is_passed = |level: f64| {
             let bounded = self.bounded(loss, Some(other), 0.0, 1.0 - 2.0 * level);
             bounded.map(|(_, [_, high])| high < 0.0)

@@ -72,14 +72,13 @@ impl<'a, 'o> Lockstep<'a, 'o> {
         lambdas: &'a [Option<f64>],
         journal: &'a Journal,
     ) -> Result<Self> {
-        let rebuilt = if folds.is_empty() { Some(validation.fold(0, lambdas)?) } else { None };
+        let in_first = |error| validation.in_fold(error, 0);
+        let rebuilt = if folds.is_empty() { Some(validation.fold(0, lambdas).map_err(in_first)?) } else { None };
         let first = folds.first().or(rebuilt.as_ref()).ok_or_else(|| Error::Shape("there is no fold".into()))?;
         let (selector, design) = (validation.selector, first.design.at_lambda(lambdas[0]));
         let extent = selector.search.extent(&design)?;
-        let bytes = match extent.is_unscored(&design) {
-            true => 0.0,
-            false => selector.criterion.plan(&design, &extent).estimate.bytes,
-        };
+        let bytes =
+            if extent.is_unscored(&design) { 0.0 } else { selector.criterion.plan(&design, &extent).estimate.bytes };
         let (bytes, count) = (bytes * validation.count() as f64, lambdas.len());
         let together = if bytes > 0.0 { (MOST_HELD / bytes) as usize } else { count };
         let most = most_clusters(count * (expected_sizes(extent.largest, validation.how.patience) + 1));
@@ -117,8 +116,10 @@ impl<'a, 'o> Lockstep<'a, 'o> {
         let Validation { selector, watcher, how, .. } = *self.validation;
         let (count, threads) = (self.validation.count(), rayon::current_num_threads());
         let held = || (0..self.folds.len()).flat_map(|fold| places.iter().map(move |&place| (fold, place)));
-        let designs: Vec<Design> =
-            held().map(|(fold, place)| self.design(&self.folds[fold], place)).collect::<Result<_>>()?;
+        let design = |(fold, place): (usize, usize)| {
+            self.design(&self.folds[fold], place).map_err(|error| self.validation.in_fold(error, fold))
+        };
+        let designs: Vec<Design> = held().map(design).collect::<Result<_>>()?;
         let mut members: Vec<SubTask<'_, '_>> = held().map(|(fold, place)| self.member(fold, place)).collect();
         let monitors = members.iter_mut().map(SubTask::monitor);
         let mut open = each(threads, monitors, |job, monitor| {
@@ -133,11 +134,14 @@ impl<'a, 'o> Lockstep<'a, 'o> {
         let mut checkpoint = FIRST_CHECKPOINT;
         while done.len() < places.len() {
             let until = how.patience.map(|_| checkpoint);
-            let (workers, _occupied) = match self.folds.is_empty() {
-                true => selector.room.some(threads.min(count)),
-                false => MemorySlots::default().some(threads),
+            let (workers, _occupied) = if self.folds.is_empty() {
+                selector.room.some(threads.min(count))
+            } else {
+                MemorySlots::default().some(threads)
             };
-            searches = each(workers, searches, |fold, own| self.advance(fold, own, until))?;
+            searches = each(workers, searches, |fold, own| {
+                self.advance(fold, own, until).map_err(|error| self.validation.in_fold(error, fold))
+            })?;
             if selector.model.is_some() {
                 // Interrupted training of final models leaves sizes without losses.
                 watcher.check()?;
@@ -188,7 +192,6 @@ impl<'a, 'o> Lockstep<'a, 'o> {
     ) -> Result<Vec<FoldSearch<'d>>> {
         let Validation { selector, watcher, .. } = *self.validation;
         watcher.check()?;
-        let in_fold = |error| self.validation.in_fold(error, job);
         let rebuilt = if self.folds.is_empty() { Some(self.validation.fold(job, self.lambdas)?) } else { None };
         let fold = self.folds.get(job).or(rebuilt.as_ref()).ok_or_else(|| Error::Shape("a fold was lost".into()))?;
         let threads = rayon::current_num_threads();
@@ -197,11 +200,10 @@ impl<'a, 'o> Lockstep<'a, 'o> {
             let (design, (path, is_paused)) = match &mut own.search {
                 Some(search) => (search.design.clone(), self.walk(job, own.place, search, until)?),
                 None => {
-                    let design = self.design(fold, own.place).map_err(in_fold)?;
+                    let design = self.design(fold, own.place)?;
                     let mut member = self.member(job, own.place);
-                    let monitor = member.monitor();
-                    let search = ResumableSearch::open(selector, &design, Instant::now(), monitor);
-                    let walked = self.walk(job, own.place, &mut search.map_err(in_fold)?, until)?;
+                    let search = ResumableSearch::open(selector, &design, Instant::now(), member.monitor());
+                    let walked = self.walk(job, own.place, &mut search?, until)?;
                     (design, walked)
                 }
             };
@@ -210,11 +212,10 @@ impl<'a, 'o> Lockstep<'a, 'o> {
         let _judged = tracing::debug_span!("losses", fold = job + 1, walks = walked.len()).entered();
         let paths: Vec<_> = walked.iter().map(|(_, _, path)| &path.entries[..]).collect();
         let shared = PathReduction::shared(&fold.design, &paths)?;
-        let evaluated = each(threads, walked, |_, (own, design, path)| {
+        each(threads, walked, |_, (own, design, path)| {
             let path = self.evaluate(fold, &design, shared.as_ref(), path, own.path)?;
             Ok(FoldSearch { path: Some(path), ..own })
-        });
-        evaluated.map_err(in_fold)
+        })
     }
 
     /// Losses of a fold's search after it continued to `path`; entries evaluated before are not fitted again.
@@ -233,9 +234,10 @@ impl<'a, 'o> Lockstep<'a, 'o> {
         let losses = |path: Path, before: Option<FoldPath>, held: &FoldTestRows<'_>| -> Result<FoldPath> {
             let at_penalties = path.at_penalties.clone();
             let is_known = |entry: &PathEntry| before.as_ref().is_some_and(|before| before.has(entry));
-            let new: Vec<PathEntry> = match at_penalties.is_empty() {
-                true => path.entries.iter().filter(|entry| !is_known(entry)).cloned().collect(),
-                false => at_penalties.iter().map(|at| at.entry.clone()).collect(),
+            let new: Vec<PathEntry> = if at_penalties.is_empty() {
+                path.entries.iter().filter(|entry| !is_known(entry)).cloned().collect()
+            } else {
+                at_penalties.iter().map(|at| at.entry.clone()).collect()
             };
             let mut trail = FoldPath::new(path, design.candidates().len());
             let mut sizes: BTreeMap<usize, LossSums> = BTreeMap::new();
@@ -243,7 +245,7 @@ impl<'a, 'o> Lockstep<'a, 'o> {
                 (trail.empty, sizes) = (before.empty, before.sizes.into_iter().collect());
             }
             let models = PathModels { design, entries: &new, empty_lambda: trail.empty_score.lambda, reduced };
-            selector.predictions(models, fold.context(&watcher.stop), held, |index, model, predictions| {
+            selector.predictions(models, &fold.known, &watcher.stop, held, |index, model, predictions| {
                 let tally = held.compare(model, &predictions, |compared| LossSums::new(loss, compared, self.most));
                 match index {
                     None => trail.empty = tally,
@@ -274,11 +276,12 @@ impl<'a, 'o> Lockstep<'a, 'o> {
         self.validation.watcher.check()?;
         let (fold, lambda) = (job + 1, self.lambdas[place]);
         let span = tracing::debug_span!("walk", fold, lambda, size = tracing::field::Empty).entered();
-        let path = search.to(until).map_err(|error| self.validation.in_fold(error, job))?.clone();
+        let path = search.to(until)?.clone();
         span.record("size", path.entries.last().map_or(0, |entry| entry.subset.len()));
-        match path.stop_reason.is_partial() {
-            true => Err(Error::Stopped(path.stop_reason)),
-            false => Ok((path, search.is_paused())),
+        if path.stop_reason.is_partial() {
+            Err(Error::Stopped(path.stop_reason))
+        } else {
+            Ok((path, search.is_paused()))
         }
     }
 
@@ -319,7 +322,7 @@ fn ends(
     let ends = |((matched, is_paused), lowest): (&(PooledFolds<'_>, bool), &Option<(usize, f64)>)| {
         let (Some((size, own)), Some(((of_best, least), best))) = (*lowest, best) else { return !is_paused };
         let is_hopeless = || {
-            let error = matched.difference(loss, size, best, of_best);
+            let error = matched.losses(size).difference(loss, &best.losses(of_best));
             error.is_some_and(|error| own - least > HOPELESS * error)
         };
         !is_paused || size.saturating_add(patience) <= checkpoint || (own > least && is_hopeless())

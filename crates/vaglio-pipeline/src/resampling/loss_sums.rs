@@ -6,7 +6,7 @@
 
 use ndarray::{Array2, ArrayView2, Axis, concatenate};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use vaglio_core::{Error, Loss, Measure, Result, row_weights, select_rows};
 use vaglio_report::{ClusterSum, MeanVariances, StandardizedMoments};
 
@@ -132,27 +132,38 @@ impl LossSums {
         LossSums::Mean { weight: 0.0, mean: 0.0, most: EVERY, clusters: Vec::new() }
     }
 
-    /// Mean loss pooled over the folds of all repeats, with its standard error.
-    ///
-    /// # Errors
-    /// [`Error::Shape`] if no row has weight.
-    pub fn pooled(loss: &dyn Loss, parts: &[&LossSums], repeats: usize) -> Result<(f64, Option<f64>)> {
-        let value = LossSums::mean(loss, parts)?;
-        let spread = LossSums::spread(loss, parts, None, repeats);
-        Ok((value, spread.and_then(|spread| spread.error())))
+    fn sums(&self, most: u32) -> Vec<ClusterSum> {
+        let LossSums::Mean { most: own, clusters, .. } = self else { return Vec::new() };
+        if *own == most { clusters.clone() } else { joined(clusters.iter().copied(), most) }
+    }
+}
+
+/// Held-out losses of folds.
+#[derive(Debug, Clone)]
+pub struct FoldLosses<'t> {
+    /// Losses of every fold, repeat by repeat.
+    pub folds: Vec<&'t LossSums>,
+    /// Number of random splits into folds.
+    pub repeats: usize,
+}
+
+impl<'t> FoldLosses<'t> {
+    /// Losses of every fold, repeat by repeat.
+    pub fn new(folds: impl IntoIterator<Item = &'t LossSums>, repeats: usize) -> Self {
+        FoldLosses { folds: folds.into_iter().collect(), repeats }
     }
 
     /// Mean loss pooled over folds.
     ///
     /// # Errors
     /// [`Error::Shape`] if no row has weight.
-    pub fn mean(loss: &dyn Loss, parts: &[&LossSums]) -> Result<f64> {
+    pub fn mean(&self, loss: &dyn Loss) -> Result<f64> {
         let nothing = || Error::Shape("no row that was held out counts".into());
-        match parts.first().ok_or_else(nothing)? {
+        match self.folds.first().ok_or_else(nothing)? {
             LossSums::Mean { .. } => {
                 let mut pooled: Option<(f64, f64)> = None;
-                for part in parts {
-                    let LossSums::Mean { weight, mean, .. } = part else { continue };
+                for fold in &self.folds {
+                    let LossSums::Mean { weight, mean, .. } = fold else { continue };
                     pooled = match pooled {
                         None => Some((*weight, *mean)),
                         Some(all) if *weight == 0.0 => Some(all),
@@ -162,38 +173,42 @@ impl LossSums {
                 pooled.filter(|(weight, _)| *weight != 0.0).map(|(_, mean)| mean).ok_or_else(nothing)
             }
             LossSums::Rows { .. } => {
-                let value = Joined::new(parts).ok_or_else(nothing)?.mean(loss, |_| true);
+                let value = self.rows().ok_or_else(nothing)?.mean(loss, |_| true);
                 if value.is_nan() { Err(nothing()) } else { Ok(value) }
             }
         }
     }
 
-    /// Standard error of the difference of two means over the same rows in the same folds.
-    pub fn difference(loss: &dyn Loss, a: &[&LossSums], b: &[&LossSums], repeats: usize) -> Option<f64> {
-        LossSums::spread(loss, a, Some(b), repeats)?.root()
+    /// Mean loss pooled over folds, with its standard error.
+    ///
+    /// # Errors
+    /// Returns the errors of [`FoldLosses::mean`].
+    pub fn pooled(&self, loss: &dyn Loss) -> Result<(f64, Option<f64>)> {
+        Ok((self.mean(loss)?, self.spread(loss, None).and_then(|spread| spread.error())))
     }
 
-    /// Variances of the pooled mean, or of its difference to another mean on the same rows in the same folds.
-    pub fn spread(
-        loss: &dyn Loss,
-        a: &[&LossSums],
-        less: Option<&[&LossSums]>,
-        repeats: usize,
-    ) -> Option<MeanVariances> {
-        if matches!(a.first()?, LossSums::Rows { .. }) {
-            return Some(match less {
-                Some(b) => left_out(loss, &[a, b], repeats),
-                None => left_out(loss, &[a], repeats),
-            });
+    /// Standard error of the difference to another mean over the same rows in the same folds.
+    pub fn difference(&self, loss: &dyn Loss, other: &FoldLosses<'t>) -> Option<f64> {
+        self.spread(loss, Some(other))?.root()
+    }
+
+    /// Variances of the mean, or of its difference to another mean over the same rows in the same folds.
+    pub(super) fn spread(&self, loss: &dyn Loss, less: Option<&FoldLosses<'t>>) -> Option<MeanVariances> {
+        if matches!(self.folds.first()?, LossSums::Rows { .. }) {
+            let rows = std::iter::once(self).chain(less).map(FoldLosses::rows).collect::<Option<Vec<_>>>();
+            return Some(rows.map_or_else(MeanVariances::default, |rows| left_out(loss, &rows, self)));
         }
-        let parts = LossSums::cluster_sums(a, less)?;
-        Some(MeanVariances::from_folds(&parts.iter().map(Vec::as_slice).collect::<Vec<_>>(), repeats))
+        let sums = self.cluster_sums(less)?;
+        Some(MeanVariances::from_folds(&sums.iter().map(Vec::as_slice).collect::<Vec<_>>(), self.repeats))
     }
 
     /// Sums by cluster of each fold, or their differences.
-    fn cluster_sums(a: &[&LossSums], less: Option<&[&LossSums]>) -> Option<Vec<Vec<ClusterSum>>> {
-        let most = less.map_or(fewest(a), |b| fewest(a).min(fewest(b)));
-        let Some(b) = less else { return Some(a.iter().map(|part| part.sums(most)).collect()) };
+    fn cluster_sums(&self, less: Option<&FoldLosses<'t>>) -> Option<Vec<Vec<ClusterSum>>> {
+        let all = self.folds.iter().chain(less.iter().flat_map(|less| &less.folds));
+        // The smallest limit on the number of clusters.
+        let most = all.map(|fold| if let LossSums::Mean { most, .. } = fold { *most } else { EVERY }).min();
+        let most = most.unwrap_or(EVERY);
+        let Some(other) = less else { return Some(self.folds.iter().map(|fold| fold.sums(most)).collect()) };
         let less = |(a, b): (&&LossSums, &&LossSums)| -> Option<Vec<ClusterSum>> {
             let (a, b) = (a.sums(most), b.sums(most));
             let same = |(a, b): (&ClusterSum, &ClusterSum)| {
@@ -201,28 +216,38 @@ impl LossSums {
             };
             if a.len() == b.len() { a.iter().zip(&b).map(same).collect() } else { None }
         };
-        a.iter().zip(b).map(less).collect()
+        self.folds.iter().zip(&other.folds).map(less).collect()
     }
 
     /// Standardized moments of the cluster sums, for one mean or a difference of two.
-    pub(crate) fn shape(a: &[&LossSums], less: Option<&[&LossSums]>) -> StandardizedMoments {
-        let Some(LossSums::Mean { .. }) = a.first() else {
-            let clusters = a.iter().flat_map(|part| match part {
+    pub(super) fn shape(&self, less: Option<&FoldLosses<'t>>) -> StandardizedMoments {
+        let Some(LossSums::Mean { .. }) = self.folds.first() else {
+            let clusters = self.folds.iter().flat_map(|fold| match fold {
                 LossSums::Rows { clusters, .. } => &clusters[..],
                 LossSums::Mean { .. } => &[],
             });
-            return StandardizedMoments::normal(clusters.collect::<std::collections::BTreeSet<_>>().len());
+            return StandardizedMoments::normal(clusters.collect::<BTreeSet<_>>().len());
         };
-        let parts = LossSums::cluster_sums(a, less).unwrap_or_default();
-        let of_cluster = joined(parts.into_iter().flatten(), EVERY);
+        let sums = self.cluster_sums(less).unwrap_or_default();
+        let of_cluster = joined(sums.into_iter().flatten(), EVERY);
         let (weight, sum) = of_cluster.iter().fold((0.0, 0.0), |(w, s), of| (w + of.weight, s + of.sum));
         let mean = sum / weight;
         StandardizedMoments::from_deviations(of_cluster.iter().map(|of| of.sum - of.weight * mean))
     }
 
-    fn sums(&self, most: u32) -> Vec<ClusterSum> {
-        let LossSums::Mean { most: own, clusters, .. } = self else { return Vec::new() };
-        if *own == most { clusters.clone() } else { joined(clusters.iter().copied(), most) }
+    /// The rows of all folds, for a loss of all rows together.
+    fn rows(&self) -> Option<Pooled> {
+        let rows = self.folds.iter().filter_map(|fold| match fold {
+            LossSums::Rows { targets, predictions, weights, clusters } => Some(TargetsAndPredictions {
+                targets: targets.view(),
+                predictions: predictions.view(),
+                weights: Some(weights),
+                units: None,
+                clusters: Some(clusters),
+            }),
+            LossSums::Mean { .. } => None,
+        });
+        Pooled::new(rows).ok()
     }
 }
 
@@ -241,12 +266,6 @@ fn summed(loss: &dyn Loss, of: TargetsAndPredictions<'_>, most: u32) -> LossSums
     let sums = (0..most).zip(clusters).filter(|(_, (weight, _))| *weight > 0.0);
     let clusters = sums.map(|(cluster, (weight, sum))| ClusterSum { cluster, weight, sum }).collect();
     LossSums::Mean { weight, mean, most, clusters }
-}
-
-/// Smallest limit on the number of clusters among the folds.
-fn fewest(parts: &[&LossSums]) -> u32 {
-    let most = |part: &&LossSums| if let LossSums::Mean { most, .. } = part { *most } else { EVERY };
-    parts.iter().map(most).min().unwrap_or(EVERY)
 }
 
 /// Adds up sums of equal cluster number modulo `most`; the result is in order of these numbers.
@@ -273,33 +292,57 @@ pub(super) fn joined(sums: impl Iterator<Item = ClusterSum>, most: u32) -> Vec<C
     out
 }
 
-/// Rows of several folds.
-struct Joined {
-    targets: Array2<f64>,
-    predictions: Array2<f64>,
-    weights: Vec<f64>,
-    /// Cluster and fold of each row.
-    of_row: Vec<(u32, usize)>,
+/// Targets, predictions and weights of the held-out rows of all folds.
+pub struct Pooled {
+    /// Targets, outputs × rows.
+    pub targets: Array2<f64>,
+    /// Predictions, outputs × rows.
+    pub predictions: Array2<f64>,
+    /// Weight of each row.
+    pub weights: Vec<f64>,
+    /// Cluster of each row.
+    pub(super) clusters: Vec<u32>,
+    /// Index of each row among all rows; empty if unknown.
+    pub places: Vec<u32>,
+    /// End of the rows of each fold.
+    pub ends: Vec<usize>,
 }
 
-impl Joined {
-    fn new(parts: &[&LossSums]) -> Option<Self> {
-        let (mut targets, mut predictions, mut weights, mut of_row) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        for (fold, part) in parts.iter().enumerate() {
-            let LossSums::Rows { targets: t, predictions: p, weights: w, clusters } = part else { continue };
-            targets.push(t.view());
-            predictions.push(p.view());
-            weights.extend_from_slice(w);
-            of_row.extend(clusters.iter().map(|cluster| (*cluster, fold)));
+impl Pooled {
+    /// Concatenates the held-out rows of folds.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] for folds with different outputs, which do not occur.
+    pub fn new<'a>(parts: impl Iterator<Item = TargetsAndPredictions<'a>>) -> Result<Self> {
+        let parts: Vec<TargetsAndPredictions<'_>> = parts.collect();
+        let rows = parts.iter().map(|part| part.targets.ncols()).sum();
+        let (mut targets, mut predictions, mut weights) = (Vec::new(), Vec::new(), Vec::with_capacity(rows));
+        let (mut clusters, mut ends) = (Vec::with_capacity(rows), Vec::new());
+        for part in parts {
+            targets.push(part.targets);
+            predictions.push(part.predictions);
+            weights.extend(part.weights.map_or_else(|| vec![1.0; part.targets.ncols()], <[f64]>::to_vec));
+            let before = clusters.len() as u32;
+            clusters.extend(
+                part.clusters.map_or_else(|| (before..before + part.targets.ncols() as u32).collect(), <[u32]>::to_vec),
+            );
+            ends.push(weights.len());
         }
-        let joined = |parts: &[ArrayView2<'_, f64>]| concatenate(Axis(1), parts).ok();
-        Some(Joined { targets: joined(&targets)?, predictions: joined(&predictions)?, weights, of_row })
+        let failed = |e: ndarray::ShapeError| Error::failed("folds differ", e);
+        Ok(Pooled {
+            targets: concatenate(Axis(1), &targets).map_err(failed)?,
+            predictions: concatenate(Axis(1), &predictions).map_err(failed)?,
+            weights,
+            clusters,
+            places: Vec::new(),
+            ends,
+        })
     }
 
     /// Loss of the selected rows.
     fn mean(&self, loss: &dyn Loss, keeps: impl Fn(usize) -> bool) -> f64 {
-        let rows: Vec<usize> = (0..self.of_row.len()).filter(|&row| keeps(row)).collect();
-        if rows.len() == self.of_row.len() {
+        let rows: Vec<usize> = (0..self.weights.len()).filter(|&row| keeps(row)).collect();
+        if rows.len() == self.weights.len() {
             return loss.mean(self.targets.view(), self.predictions.view(), Some(&self.weights));
         }
         let weights: Vec<f64> = rows.iter().map(|&row| self.weights[row]).collect();
@@ -309,32 +352,31 @@ impl Joined {
 }
 
 /// Variances of a loss of all rows together, or of a difference, by the jackknife over clusters and over folds.
-fn left_out(loss: &dyn Loss, of: &[&[&LossSums]], repeats: usize) -> MeanVariances {
-    let known: Option<Vec<Joined>> = of.iter().map(|parts| Joined::new(parts)).collect();
-    let Some(known) = known else { return MeanVariances::default() };
-    let Some(first) = known.first() else { return MeanVariances::default() };
-    let without = |known: &[Joined], keeps: &dyn Fn(usize) -> bool| {
-        known.iter().map(|rows| rows.mean(loss, keeps)).reduce(|a, b| a - b).unwrap_or(f64::NAN)
+fn left_out(loss: &dyn Loss, rows: &[Pooled], of: &FoldLosses<'_>) -> MeanVariances {
+    let Some(first) = rows.first() else { return MeanVariances::default() };
+    let without = |keeps: &dyn Fn(usize) -> bool| {
+        rows.iter().map(|rows| rows.mean(loss, keeps)).reduce(|a, b| a - b).unwrap_or(f64::NAN)
     };
-    let numbers: std::collections::BTreeSet<u32> = first.of_row.iter().map(|(cluster, _)| *cluster).collect();
-    let is_by_rows = numbers.len() == first.of_row.len() && of.len() == 1;
+    let numbers: BTreeSet<u32> = first.clusters.iter().copied().collect();
+    let is_by_rows = numbers.len() == first.clusters.len() && rows.len() == 1;
     let place: BTreeMap<u32, u32> = (0..).zip(&numbers).map(|(place, number)| (*number, place % LEFT_OUT)).collect();
     let parts = (numbers.len() as u32).min(LEFT_OUT);
-    let part_of: Vec<u32> = first.of_row.iter().map(|(cluster, _)| place[cluster]).collect();
+    let part_of: Vec<u32> = first.clusters.iter().map(|cluster| place[cluster]).collect();
+    let fold_of: Vec<usize> = (0..part_of.len()).map(|row| first.ends.partition_point(|end| *end <= row)).collect();
     let clusters = match is_by_rows {
         true => loss
             .standard_error(first.targets.view(), first.predictions.view(), Some(&first.weights), None)
             .map(|error| (error * error, numbers.len())),
-        false => jackknife((0..parts).map(|part| without(&known, &|row| part_of[row] != part)).collect()),
+        false => jackknife((0..parts).map(|part| without(&|row| part_of[row] != part)).collect()),
     };
-    let folds = of.first().map_or(0, |parts| parts.len()).div_ceil(repeats.max(1)).max(1);
+    let repeats = of.repeats.max(1);
+    let folds = of.folds.len().div_ceil(repeats).max(1);
     let most = folds.min(LEFT_OUT as usize);
     let of_repeat = |repeat: usize| {
         let is_kept = |own: usize, part: usize| own / folds == repeat && own % folds % most != part;
-        jackknife((0..most).map(|part| without(&known, &|row| is_kept(first.of_row[row].1, part))).collect())
+        jackknife((0..most).map(|part| without(&|row| is_kept(fold_of[row], part))).collect())
     };
-    let known = (0..repeats.max(1)).map(of_repeat);
-    MeanVariances { clusters, folds: MeanVariances::over(known) }
+    MeanVariances { clusters, folds: MeanVariances::over((0..repeats).map(of_repeat)) }
 }
 
 /// Jackknife variance (n − 1)/n·Σ (θ − θ̄)², with n.

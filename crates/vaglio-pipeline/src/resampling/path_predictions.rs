@@ -2,9 +2,7 @@
 
 use super::loss_sums::TargetsAndPredictions;
 use crate::all_rows::FitFrom;
-use crate::final_fit::{
-    coefficients_by_output, normal_equations, reduced_ridge, rescaled_coefficients, train, train_entry,
-};
+use crate::final_fit::{coefficients_by_output, normal_equations, reduced_ridge, rescaled_coefficients};
 use crate::preprocess::in_units;
 use ndarray::Array2;
 use std::collections::HashMap;
@@ -161,27 +159,20 @@ pub struct PathModels<'p> {
 }
 
 /// Calls `each` with index, model and predictions (outputs × rows) of each entry; `None` means the empty subset.
+/// Without a readout there are no calls.
 ///
-/// With a readout, the columns of all entries are reduced to one triangle; nested subsets use its leading blocks. Cost
+/// The columns of all entries are reduced to one triangle; nested subsets use its leading blocks. Cost
 /// O(rows · columns² + held-out rows · Σ sizes).
 ///
 /// # Errors
-/// [`Error::Numerical`] on overflow; errors of the learner.
+/// [`Error::Numerical`] on overflow.
 pub(crate) fn predictions_along(
     models: PathModels<'_>,
     held: &FoldTestRows<'_>,
     mut each: impl FnMut(Option<usize>, &Model, Array2<f64>) -> Result<()>,
 ) -> Result<()> {
     let PathModels { design, entries, empty_lambda, reduced } = models;
-    let Some(readout) = design.readout() else {
-        let model = train(design, &[], empty_lambda, FitFrom::Rows)?;
-        each(None, &model, held.predicted(&model)?)?;
-        for (index, entry) in entries.iter().enumerate() {
-            let model = train_entry(design, entry, None, FitFrom::Rows)?;
-            each(Some(index), &model, held.predicted(&model)?)?;
-        }
-        return Ok(());
-    };
+    let Some(readout) = design.readout() else { return Ok(()) };
     let order = order(entries.iter().flat_map(|entry| &entry.subset));
     let PathReduction { ridge, place, solved } = match reduced {
         Some(reduced) => reduced.restricted(&order)?,
@@ -245,10 +236,8 @@ pub(crate) fn predictions_along(
             }
         };
         let is_refitted = !matches!(entry.fit, EntryFit::Coefficients(_));
-        let predictions = match is_first && is_refitted {
-            true => predicted(&own, None)?,
-            false => predicted(&own, Some(&places))?,
-        };
+        let predictions =
+            if is_first && is_refitted { predicted(&own, None)? } else { predicted(&own, Some(&places))? };
         each(Some(index), &model, predictions)?;
     }
     Ok(())
@@ -268,17 +257,13 @@ fn failed(failure: FactorizationError) -> Error {
 }
 
 impl PathReduction {
-    fn new(design: &Design, readout: &Readout, order: &[Feature]) -> Result<Self> {
-        let ridge = reduced_ridge(design, order, readout.intercept).map_err(failed)?;
-        Ok(PathReduction { ridge, place: places(order), solved: Arc::default() })
-    }
-
     /// Reduces some features, in their order.
     ///
     /// # Errors
     /// [`Error::Numerical`] on overflow.
-    pub fn once(design: &Design, order: &[Feature]) -> Result<Option<Self>> {
-        design.readout().map(|readout| PathReduction::new(design, readout, order)).transpose()
+    pub(super) fn new(design: &Design, readout: &Readout, order: &[Feature]) -> Result<Self> {
+        let ridge = reduced_ridge(design, order, readout.intercept).map_err(failed)?;
+        Ok(PathReduction { ridge, place: places(order), solved: Arc::default() })
     }
 
     /// Reduces all features of several paths on one design, if this is cheaper than one reduction per path.

@@ -246,9 +246,10 @@ impl<'w, 'o> SubTask<'w, 'o> {
     pub(super) fn over(self, extent: Option<SearchExtent>, patience: Option<usize>) -> Self {
         let Some(extent) = extent else { return self };
         let start = extent.start;
-        let end = match start >= extent.largest {
-            true => start.saturating_sub(extent.steps),
-            false => expected_sizes(extent.largest, patience).max(start + 1),
+        let end = if start >= extent.largest {
+            start.saturating_sub(extent.steps)
+        } else {
+            expected_sizes(extent.largest, patience).max(start + 1)
         };
         SubTask { start, sizes: Some(start.abs_diff(end).max(1) as f64), ..self }
     }

@@ -1,7 +1,7 @@
 //! Search paths of all folds at one λ, and their pooled losses.
 
-use super::fold_losses::FoldLosses;
-use super::loss_sums::LossSums;
+use super::fold_losses::SizeLosses;
+use super::loss_sums::{FoldLosses, LossSums};
 use super::walks::FoldPath;
 use serde::{Deserialize, Serialize};
 use vaglio_core::{AtPenalty, Loss, Path, PathEntry, Result};
@@ -64,13 +64,13 @@ impl<'t> PooledFolds<'t> {
     }
 
     /// Losses matched to a size, by fold.
-    pub fn parts(&self, size: usize) -> Vec<&'t LossSums> {
-        self.trails.iter().map(|trail| trail.at(self.key_in_fold(size))).collect()
+    pub fn losses(&self, size: usize) -> FoldLosses<'t> {
+        FoldLosses::new(self.trails.iter().map(|trail| trail.at(self.key_in_fold(size))), self.repeats)
     }
 
     /// Losses of no columns, by fold.
-    pub fn empties(&self) -> Vec<&'t LossSums> {
-        self.trails.iter().map(|trail| &trail.empty).collect()
+    pub fn empties(&self) -> FoldLosses<'t> {
+        FoldLosses::new(self.trails.iter().map(|trail| &trail.empty), self.repeats)
     }
 
     /// Pooled loss of no columns.
@@ -78,7 +78,7 @@ impl<'t> PooledFolds<'t> {
     /// # Errors
     /// [`vaglio_core::Error::Shape`] if no held-out row has weight.
     pub fn empty(&self, loss: &dyn Loss) -> Result<Cell> {
-        let (loss, standard_error) = LossSums::pooled(loss, &self.empties(), self.repeats)?;
+        let (loss, standard_error) = self.empties().pooled(loss)?;
         Ok(Cell { size: 0, loss, standard_error, difference_error: None })
     }
 
@@ -118,17 +118,12 @@ impl<'t> PooledFolds<'t> {
     pub fn lowest(&self, loss: &dyn Loss, most: usize) -> Result<Option<(usize, f64)>> {
         let mut best: Option<(usize, f64)> = None;
         for size in self.sizes().into_iter().take_while(|size| *size <= most) {
-            let own = LossSums::mean(loss, &self.parts(size))?;
+            let own = self.losses(size).mean(loss)?;
             if best.is_none_or(|(_, lowest)| own < lowest) {
                 best = Some((size, own));
             }
         }
         Ok(best)
-    }
-
-    /// Standard error of the difference to the loss of a size of `other`.
-    pub fn difference(&self, loss: &dyn Loss, size: usize, other: &PooledFolds<'_>, other_size: usize) -> Option<f64> {
-        LossSums::difference(loss, &self.parts(size), &other.parts(other_size), self.repeats)
     }
 
     /// Pooled losses of those `sizes` that are allowed and reached, in increasing order.
@@ -140,19 +135,19 @@ impl<'t> PooledFolds<'t> {
         sizes.sort_unstable();
         sizes.dedup();
         let cell = |size: usize| {
-            let (loss, standard_error) = LossSums::pooled(loss, &self.parts(size), self.repeats)?;
+            let (loss, standard_error) = self.losses(size).pooled(loss)?;
             Ok(Cell { size, loss, standard_error, difference_error: None })
         };
         sizes.into_iter().map(cell).collect()
     }
 
     /// Losses of no columns, the chosen size and its neighbors, and all columns, where every fold reached them.
-    pub fn near(&self, size: usize, by_others: Vec<LossSums>) -> FoldLosses {
+    pub fn near(&self, size: usize, by_others: Vec<LossSums>) -> SizeLosses {
         let near = [Some(0), size.checked_sub(1), Some(size), Some(size + 1), self.everything];
         // Every search has the empty subset, even if it cannot be the result.
         let sizes = near.into_iter().flatten().filter(|&near| near == 0 || self.has(near));
-        let losses = |size: usize| if size == 0 { self.empties() } else { self.parts(size) };
-        let of_size = |size: usize| (size, losses(size).into_iter().cloned().collect());
-        FoldLosses { sizes: sizes.map(of_size).collect(), by_others, repeats: self.repeats }
+        let losses = |size: usize| if size == 0 { self.empties() } else { self.losses(size) };
+        let of_size = |size: usize| (size, losses(size).folds.into_iter().cloned().collect());
+        SizeLosses { sizes: sizes.map(of_size).collect(), by_others, repeats: self.repeats }
     }
 }

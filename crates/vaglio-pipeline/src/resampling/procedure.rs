@@ -8,7 +8,7 @@ use super::path_predictions::{FoldTestRows, smeared};
 use super::pool::{StageMonitor, SubTask};
 use super::sample::{FittedProblem, Sample};
 use super::selection::Selection;
-use super::split_rule::{LazySplits, SplitRule, TrainTestSplit};
+use super::split_rule::{RepeatedSplits, SplitRule, TrainTestSplit};
 use super::walks::{held_by, said_of};
 use crate::all_rows::FitFrom;
 use crate::final_fit::train;
@@ -122,6 +122,15 @@ impl OuterFolds {
         let within = usize::from(selector.cross_validation().is_some());
         sample.parting(selector, self.splits.as_ref(), self.folds, within)
     }
+
+    /// Train/test splits of all repeats.
+    ///
+    /// # Errors
+    /// [`Error::Setting`] for invalid folds, with the path inside these settings.
+    pub fn outer_splits<'s>(&self, selector: &ValidSelector, sample: &'s Sample) -> Result<RepeatedSplits<'s>> {
+        let seeds = (0..self.repeats).map(|repeat| stream(selector.seed, OUTER, repeat as u64));
+        self.parting(selector, sample)?.repeats(sample, seeds)
+    }
 }
 
 /// Result of one outer fold: the selection on its training rows, and its held-out predictions.
@@ -182,7 +191,7 @@ impl FoldSelection {
     /// Summarizes a selection.
     pub fn from_selection(selection: &Selection) -> Self {
         FoldSelection {
-            selected: selected(selection),
+            selected: selection.selected(),
             size: selection.chosen.size,
             score: selection.path.result().map_or(selection.path.empty, |entry| entry.score).loss,
             cross_validated: selection.chosen.cell,
@@ -191,19 +200,12 @@ impl FoldSelection {
 }
 
 impl HeldOutRows {
-    /// Predicts the rows `held` of a sample by the procedure fitted on other rows.
-    ///
-    /// # Errors
-    /// Returns the errors of the maps and the models.
-    pub fn new(repeated: &ProcedureFit, sample: &Sample, held: &[usize]) -> Result<Self> {
-        let ProcedureFit { fitted, design, selection } = repeated;
-        let (problem, clusters) = held_by(sample, fitted, held)?;
-        let held = FoldTestRows::new(&problem, fitted.units.as_deref(), &fitted.problem);
-        let predictions = held.predicted(selection.predictor())?;
-        let empty = held.predicted(&train(design, &[], selection.path.empty.lambda, FitFrom::Rows)?)?;
+    /// Held-out rows with predictions of a model and of the empty one.
+    pub(super) fn new(held: &FoldTestRows<'_>, model: &Model, predictions: Array2<f64>, empty: Array2<f64>) -> Self {
         let owned = |c: TargetsAndPredictions<'_>| (c.weights.map(<[f64]>::to_vec), c.units.map(<[u32]>::to_vec));
-        let (weights, units) = held.compare(selection.predictor(), &predictions, owned);
-        Ok(HeldOutRows { targets: problem.targets().as_ref().clone(), predictions, empty, weights, units, clusters })
+        let (weights, units) = held.compare(model, &predictions, owned);
+        let (targets, clusters) = (held.problem.targets().as_ref().clone(), held.clusters.unwrap_or_default().to_vec());
+        HeldOutRows { targets, predictions, empty, weights, units, clusters }
     }
 
     /// Whether all parts have the same number of rows, at most `most`, which a journal does not guarantee. Rows of
@@ -236,59 +238,6 @@ impl HeldOutRows {
     }
 }
 
-/// Names of the features that a selection chose, in order of entry.
-fn selected(selection: &Selection) -> Vec<String> {
-    let subset = selection.path.result().map_or(&[][..], |entry| &entry.subset);
-    subset.iter().filter_map(|&feature| selection.names.get(feature).cloned()).collect()
-}
-
-/// Outer folds, split when they are needed.
-pub struct OuterSplits<'s> {
-    selector: &'s ValidSelector,
-    sample: &'s Sample,
-    /// Rule that splits the rows.
-    pub parting: SplitRule,
-    /// Number of folds in each repeat.
-    pub folds: usize,
-    /// Number of different repeats.
-    repeats: usize,
-}
-
-impl<'s> OuterSplits<'s> {
-    /// Outer folds by the settings `how`.
-    ///
-    /// # Errors
-    /// [`Error::Setting`] for invalid folds, with the path inside `how`.
-    pub fn new(selector: &'s ValidSelector, sample: &'s Sample, how: &OuterFolds) -> Result<Self> {
-        let parting = how.parting(selector, sample)?;
-        let mut splits = OuterSplits { selector, sample, parting, folds: 0, repeats: how.repeats };
-        let first = splits.repeat(0)?;
-        splits.folds = first.count();
-        let mut equal = 1;
-        while equal < how.repeats && splits.repeat(equal)?.equals(&first) {
-            equal += 1;
-        }
-        // Splits by time are equal in every repeat.
-        if equal == how.repeats {
-            splits.repeats = 1;
-        }
-        Ok(splits)
-    }
-
-    /// The splits of one repeat.
-    ///
-    /// # Errors
-    /// Returns the errors of [`OuterSplits::new`].
-    pub fn repeat(&self, repeat: usize) -> Result<LazySplits<'s>> {
-        self.parting.dealt(self.sample, stream(self.selector.seed, OUTER, repeat as u64))
-    }
-
-    /// Jobs of all folds.
-    pub fn jobs(&self) -> Jobs {
-        Jobs::new(Jobs::NESTED, self.folds * self.repeats)
-    }
-}
-
 /// Runs the procedure on the training rows of outer folds; `None` if stopped, or if another process works on some.
 ///
 /// # Errors
@@ -299,20 +248,19 @@ pub fn outer(
     how: &OuterFolds,
     watcher: &StageMonitor<'_>,
 ) -> Result<Option<Vec<OuterFoldFit>>> {
-    let under = |error: Error| error.under("evaluate.nested");
-    let splits = OuterSplits::new(whole.selector, sample, how).map_err(under)?;
-    let repeats = (0..splits.repeats).map(|repeat| splits.repeat(repeat)).collect::<Result<Vec<_>>>().map_err(under)?;
-    let (jobs, number) = (splits.jobs(), |job: usize| (job / splits.folds, job % splits.folds));
+    let splits = how.outer_splits(whole.selector, sample).map_err(|error| error.under("evaluate.nested"))?;
+    let jobs = Jobs::new(Jobs::NESTED, splits.count());
+    let number = |job: usize| (job / splits.folds, job % splits.folds);
     let done = jobs.run("nested", &whole.selector.room, watcher, |job, member| {
         let (repeat, fold) = number(job);
         let _outer = tracing::debug_span!("nested", repeat = repeat + 1, fold = fold + 1).entered();
-        let outer = outer_fold(whole, sample, &repeats[repeat].part(fold), member);
+        let outer = outer_fold(whole, sample, &splits.part(job), member);
         let outer = outer.map_err(|error| said_of(error, &format!("outer fold {}", fold + 1)))?;
         Ok(outer.map(|outer| OuterFoldFit { repeat, fold, ..outer }))
     })?;
     for (job, outer) in done.iter().flatten().enumerate() {
         let (repeat, fold) = number(job);
-        let held = repeats[repeat].part(fold).held;
+        let held = splits.part(job).held;
         let is_placed = (outer.repeat, outer.fold) == (repeat, fold);
         if !is_placed || outer.rows != held || !outer.held.are_alike(held.len()) {
             let key = jobs.key(job);
@@ -334,8 +282,12 @@ pub fn outer_fold(
     member: SubTask<'_, '_>,
 ) -> Result<Option<OuterFoldFit>> {
     let Some(repeated) = whole.fit(&sample.select(training)?, member)? else { return Ok(None) };
-    let held = HeldOutRows::new(&repeated, sample, rows)?;
-    let ProcedureFit { fitted, selection, .. } = repeated;
+    let ProcedureFit { fitted, design, selection } = repeated;
+    let (problem, clusters) = held_by(sample, &fitted, rows)?;
+    let test = FoldTestRows::new(&problem, fitted.units.as_deref(), &fitted.problem);
+    let test = FoldTestRows { clusters: Some(&clusters), ..test };
+    let empty = test.predicted(&train(&design, &[], selection.path.empty.lambda, FitFrom::Rows)?)?;
+    let held = HeldOutRows::new(&test, selection.predictor(), test.predicted(selection.predictor())?, empty);
     let (taken, columns) = (FoldSelection::from_selection(&selection), fitted.problem.names().to_vec());
     let target_units = smeared(fitted.units.as_deref(), &fitted.problem, selection.predictor())?;
     let (maps, model, rows) = (fitted.maps, selection.predictor().clone(), rows.clone());

@@ -258,30 +258,21 @@ impl Sample {
         Ok(FittedProblem { problem, maps, units })
     }
 
-    /// Problem of these rows by the maps of `fitted`, with targets in the user's units, and the clusters of its rows.
+    /// Problem of these rows by fitted maps that make the columns `names`, with targets in the user's units, and the
+    /// clusters of its rows.
     ///
     /// # Errors
     /// Returns the errors of [`Preprocessing::apply`].
-    pub fn apply(&self, fitted: &FittedProblem, clusters: Vec<u32>) -> Result<(Problem, Vec<u32>)> {
-        let (problem, left) = match &self.source {
-            SampleSource::Plain(problem) => (Problem::clone(problem), Some(clusters)),
-            SampleSource::Mapped(rows, recipe) => {
-                let rows = LabeledTable { clusters: Some(clusters), ..LabeledTable::clone(rows) };
-                recipe.apply(rows, &fitted.maps, fitted.problem.names())?
-            }
-        };
-        Ok((problem, left.unwrap_or_default()))
-    }
-
-    /// Problem of these rows by fitted maps that make the columns `names`.
-    ///
-    /// # Errors
-    /// Returns the errors of the maps.
-    pub fn apply_maps(&self, maps: &[MapFit], names: &[String]) -> Result<Problem> {
+    pub fn apply(
+        &self,
+        maps: &[MapFit],
+        names: &[String],
+        clusters: Option<Vec<u32>>,
+    ) -> Result<(Problem, Option<Vec<u32>>)> {
         match &self.source {
-            SampleSource::Plain(problem) => Ok(Problem::clone(problem)),
+            SampleSource::Plain(problem) => Ok((Problem::clone(problem), clusters)),
             SampleSource::Mapped(rows, recipe) => {
-                recipe.apply(LabeledTable::clone(rows), maps, names).map(|(problem, _)| problem)
+                recipe.apply(LabeledTable { clusters, ..LabeledTable::clone(rows) }, maps, names)
             }
         }
     }

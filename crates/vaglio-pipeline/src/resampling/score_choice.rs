@@ -15,7 +15,6 @@ pub(super) fn plain(
     design: &Design,
     start: Instant,
     monitor: &mut Monitor<'_>,
-    mut warnings: Vec<Warning>,
 ) -> Result<ChosenSearch> {
     let choose = selector.search.size_choice();
     let rule = if choose == Choose::OneSe { Rule::OneSe } else { Rule::Best };
@@ -43,6 +42,7 @@ pub(super) fn plain(
             best_walk(walks, rule)?
         }
     };
+    let mut warnings = Vec::new();
     let mut chosen =
         Choice { of_path: lambdas.len() > 1 || takes_lambda_of_all(design), ..Choice::by_score(&searched.path, rule) };
     if matches!(choose, Choose::Last | Choose::Size(_)) {

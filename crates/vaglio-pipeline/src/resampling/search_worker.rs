@@ -1,7 +1,7 @@
 //! The search on all rows in a worker process that shares its trials with the main process.
 
 use super::sample::Sample;
-use super::validation::{deals, parting, shared_design};
+use super::validation::{all_repeats, parting, shared_design};
 use crate::selector::resumable_search::ResumableSearch;
 use crate::selector::{ValidSelector, walk_lambdas};
 use std::time::Instant;
@@ -25,8 +25,7 @@ pub fn accompany(selector: &ValidSelector, sample: &Sample, design: &Design, mon
     let design = &match &how {
         Some((how, is_written)) => {
             let parting = parting(selector, sample, how, *is_written)?;
-            let deals = deals(selector, sample, &parting, how.repeats);
-            shared_design(design, sample, &parting, deals.as_deref().unwrap_or_default())
+            shared_design(design, all_repeats(selector, sample, parting, how).as_ref().ok())
         }
         None => design.clone(),
     };

@@ -51,6 +51,12 @@ impl Selection {
         self.names.get(feature).cloned().unwrap_or_default()
     }
 
+    /// Names of the selected features, in order of entry.
+    pub fn selected(&self) -> Vec<String> {
+        let subset = self.path.result().map_or(&[][..], |entry| &entry.subset);
+        subset.iter().filter_map(|&feature| self.names.get(feature).cloned()).collect()
+    }
+
     /// The model that predicts: the final model if there is one, else the learner's.
     pub fn predictor(&self) -> &Model {
         self.final_model.as_ref().map_or(&self.model, |fitted| &fitted.model)

@@ -1,7 +1,7 @@
 //! Record of how size and λ were chosen.
 
 use super::fdr::Discoveries;
-use super::fold_losses::FoldLosses;
+use super::fold_losses::SizeLosses;
 use crate::all_rows::FitFrom;
 use crate::final_fit::{train, train_entry};
 use crate::selector::resumable_search::SearchResult;
@@ -50,7 +50,7 @@ pub struct Choice {
     /// Losses of the folds at the chosen size and near it.
     #[doc(hidden)]
     #[serde(skip)]
-    pub losses: Option<FoldLosses>,
+    pub losses: Option<SizeLosses>,
     /// Columns that the rule chose but the test of gain rejected.
     pub declined: Option<RejectedColumns>,
     /// Test whether columns improve on none, if it was made.

@@ -1,6 +1,6 @@
 //! Variation of the chosen size with the split into folds.
 
-use super::loss_sums::LossSums;
+use super::loss_sums::FoldLosses;
 use super::pooled_folds::PooledFolds;
 use super::table::CellChoice;
 use super::validation::Validation;
@@ -44,12 +44,12 @@ fn size_in_folds(
     lambdas: &[Option<f64>],
     kept: &[usize],
 ) -> Result<Option<usize>> {
-    let parts = |place: usize, size: usize| -> Vec<&LossSums> {
-        let all = matched[place].parts(size);
-        kept.iter().map(|&fold| all[fold]).collect()
+    let losses = |place: usize, size: usize| {
+        let all = matched[place].losses(size).folds;
+        FoldLosses::new(kept.iter().map(|&fold| all[fold]), 1)
     };
     let cell = |place: usize, size: usize| -> Result<Cell> {
-        let loss = LossSums::mean(*loss, &parts(place, size))?;
+        let loss = losses(place, size).mean(*loss)?;
         Ok(Cell { size, loss, standard_error: Some(0.0), difference_error: None })
     };
     let of_place = |place: usize| -> Result<Vec<Cell>> {
@@ -63,10 +63,10 @@ fn size_in_folds(
     let wanted = how.wanted();
     if wanted.rule == Rule::OneSe {
         let (best, lowest) = table.pick(Wanted { rule: Rule::Best, ..wanted })?;
-        let of_best = parts(best, lowest.size);
+        let of_best = losses(best, lowest.size);
         for (place, cells) in table.cells.iter_mut().enumerate() {
             for cell in cells {
-                cell.difference_error = LossSums::difference(*loss, &parts(place, cell.size), &of_best, 1);
+                cell.difference_error = losses(place, cell.size).difference(*loss, &of_best);
             }
         }
     }
@@ -77,7 +77,7 @@ fn size_in_folds(
 mod tests {
     use super::super::choice::select;
     use super::super::split_rule::TrainTestSplit;
-    use super::super::validation::{dealt, parting};
+    use super::super::validation::{all_repeats, parting};
     use super::super::{Sample, plain_ridge};
     use super::*;
     use crate::criteria::Loo;
@@ -121,10 +121,8 @@ mod tests {
             let picked = select(&selector, &sample, &design, Instant::now(), &mut Monitor::from(&mut Silent)).unwrap();
             let found = picked.chosen.sizes.unwrap();
             let parting = parting(&selector, &sample, &how, true).unwrap();
-            let of_repeat =
-                |repeat: usize| dealt(&selector, &sample, &parting, repeat).unwrap().all().collect::<Vec<_>>();
-            let squares: Vec<Vec<f64>> =
-                (0..repeats).flat_map(of_repeat).map(|part| squares(&selector, &sample, &part)).collect();
+            let parts = all_repeats(&selector, &sample, parting, &how).unwrap();
+            let squares: Vec<Vec<f64>> = parts.all().map(|part| squares(&selector, &sample, &part)).collect();
             let best = |kept: &dyn Fn(usize) -> bool| {
                 let sum = |size: usize| {
                     let of_fold = squares.iter().enumerate().filter(|(fold, _)| kept(*fold));

@@ -43,54 +43,56 @@ impl SplitRule {
         }
     }
 
-    /// The train/test splits, by the seed.
+    /// The train/test splits of one repeat, by the seed.
     ///
     /// # Errors
     /// [`vaglio_core::Error::Setting`] on `folds` or `splits` for invalid splits.
     pub fn parts(&self, sample: &Sample, seed: u64) -> Result<Vec<TrainTestSplit>> {
-        Ok(self.dealt(sample, seed)?.all().collect())
+        Ok(self.clone().repeats(sample, [seed])?.all().collect())
     }
 
-    /// Like [`SplitRule::parts`], but makes each split when it is needed.
+    /// The train/test splits of repeats, by the seed of each; a single repeat if all are equal, like splits by time.
     ///
     /// # Errors
     /// Returns the errors of [`SplitRule::parts`].
-    pub fn dealt<'s>(&self, sample: &'s Sample, seed: u64) -> Result<LazySplits<'s>> {
-        let (rounds, overlaps) = match self {
+    pub fn repeats(self, sample: &Sample, seeds: impl IntoIterator<Item = u64>) -> Result<RepeatedSplits<'_>> {
+        let rounds = |seed: u64| match &self {
             SplitRule::Folds(assignment, folds) => {
                 let of_row = assignment.folds(*folds, seed)?.into_iter().map(Some).collect();
-                let overlaps = matches!(assignment, FoldAssignment::Blocks { .. }) && sample.reach().is_some();
-                (vec![Round::new(of_row)], overlaps)
+                Ok(vec![Round::new(of_row)])
             }
             SplitRule::Splits(splits, written) => {
                 let rounds = sample.labelled().and_then(|problem| rounds(splits, &problem, seed));
-                (rounds.map_err(|error| if *written { error.under("splits") } else { error })?, false)
+                rounds.map_err(|error| if *written { error.under("splits") } else { error })
             }
         };
-        Ok(LazySplits { sample, rounds, overlaps })
+        let mut repeats: Vec<Vec<Round>> = seeds.into_iter().map(rounds).collect::<Result<_>>()?;
+        if repeats.iter().all(|rounds| *rounds == repeats[0]) {
+            repeats.truncate(1);
+        }
+        let folds = repeats.first().into_iter().flatten().map(Round::count).sum();
+        Ok(RepeatedSplits { rule: self, sample, rounds: repeats.concat(), folds })
     }
 }
 
-/// Lazily built train/test splits; the list of many rows is as large as a column.
-pub struct LazySplits<'s> {
+/// Train/test splits of several repeats, each made when it is needed; the list of many rows is as large as a column.
+pub struct RepeatedSplits<'s> {
+    /// Rule that splits the rows.
+    pub rule: SplitRule,
     sample: &'s Sample,
+    /// Rounds of all repeats.
     rounds: Vec<Round>,
-    /// Whether training rows are dropped whose later targets are among the held-out ones.
-    overlaps: bool,
+    /// Number of folds of each repeat.
+    pub folds: usize,
 }
 
-impl LazySplits<'_> {
-    /// Number of splits.
+impl RepeatedSplits<'_> {
+    /// Number of splits over all repeats.
     pub fn count(&self) -> usize {
         self.rounds.iter().map(Round::count).sum()
     }
 
-    /// Whether two lists of splits of the same rows are equal.
-    pub fn equals(&self, other: &LazySplits<'_>) -> bool {
-        self.rounds == other.rounds
-    }
-
-    /// All splits in order.
+    /// All splits, repeat by repeat.
     pub fn all(&self) -> impl Iterator<Item = TrainTestSplit> + '_ {
         (0..self.count()).map(|place| self.part(place))
     }
@@ -108,10 +110,19 @@ impl LazySplits<'_> {
         let mut held = Vec::with_capacity(round.held_out(fold).count());
         held.extend(round.held_out(fold));
         let mut part = TrainTestSplit { training: round.training(fold), held };
-        if self.overlaps {
+        if matches!(self.rule, SplitRule::Folds(FoldAssignment::Blocks { .. }, _)) {
             self.sample.leave_overlap(&mut part.training, &part.held);
         }
         part
+    }
+
+    /// Fold of each row by repeat, if rows are split into folds.
+    pub(super) fn fold_of_rows(&self) -> Vec<Vec<usize>> {
+        if self.rule.splits().is_some() {
+            return Vec::new();
+        }
+        let of_rows = |round: &Round| round.fold_of_rows().iter().map(|fold| fold.unwrap_or(0) as usize).collect();
+        self.rounds.iter().map(of_rows).collect()
     }
 }
 

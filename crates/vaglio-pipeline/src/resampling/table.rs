@@ -1,6 +1,6 @@
 //! Losses of selections by size and λ, pooled over folds.
 
-use super::loss_sums::LossSums;
+use super::loss_sums::{FoldLosses, LossSums};
 use super::pooled_folds::{LambdaPaths, PooledFolds};
 use super::validation::Validation;
 use crate::selector::resumable_search::SearchResult;
@@ -62,9 +62,9 @@ impl Validation<'_, '_> {
             let error = cell.difference_error.or(cell.standard_error).unwrap_or(f64::INFINITY);
             at_most.is_none_or(|most| cell.size <= most) && cell.loss - best.loss <= CANDIDATES * error
         };
-        let mut candidates: Vec<Vec<&LossSums>> = Vec::new();
+        let mut candidates: Vec<FoldLosses<'_>> = Vec::new();
         for (matched, cells) in matched.iter().zip(&table.cells) {
-            candidates.extend(cells.iter().filter(fits).map(|cell| matched.parts(cell.size)));
+            candidates.extend(cells.iter().filter(fits).map(|cell| matched.losses(cell.size)));
         }
         let (folds, repeats) = matched.first().map_or((0, 1), |matched| (matched.trails.len(), matched.repeats));
         let of_repeat = folds / repeats.max(1);
@@ -72,10 +72,10 @@ impl Validation<'_, '_> {
             let others = (0..folds).filter(|&other| other != fold && other / of_repeat == fold / of_repeat);
             let others: Vec<usize> = others.collect();
             let mut least: Option<(f64, &LossSums)> = None;
-            for parts in &candidates {
-                let own = LossSums::mean(loss, &others.iter().map(|&other| parts[other]).collect::<Vec<_>>()).ok()?;
+            for FoldLosses { folds, .. } in &candidates {
+                let own = FoldLosses::new(others.iter().map(|&other| folds[other]), 1).mean(loss).ok()?;
                 if least.is_none_or(|(lowest, _)| own < lowest) {
-                    least = Some((own, parts[fold]));
+                    least = Some((own, folds[fold]));
                 }
             }
             least.map(|(_, tally)| tally.clone())
@@ -96,14 +96,13 @@ pub(super) fn compare(
     at_most: Option<usize>,
 ) -> Result<()> {
     let (place, best) = table.pick(Wanted { at_most, ..Rule::Best.into() })?;
-    let of_best = matched[place].parts(best.size);
+    let of_best = matched[place].losses(best.size);
     let is_cheap = loss.traits().measure.is_of_rows();
     for (matched, cells) in matched.iter().zip(&mut table.cells) {
         for cell in cells {
             let level = |cell: &Cell| cell.standard_error.unwrap_or(0.0);
             if is_cheap || cell.loss - best.loss <= level(cell) + level(&best) {
-                cell.difference_error =
-                    LossSums::difference(loss, &matched.parts(cell.size), &of_best, matched.repeats);
+                cell.difference_error = matched.losses(cell.size).difference(loss, &of_best);
             }
         }
     }

@@ -3,7 +3,7 @@
 use super::pool::StageMonitor;
 use super::pooled_folds::{LambdaPaths, PooledFolds};
 use super::sample::Sample;
-use super::split_rule::{LazySplits, SplitRule, TrainTestSplit, bare};
+use super::split_rule::{RepeatedSplits, SplitRule, bare};
 use super::walks::{Fold, said_of};
 use crate::selector::{ValidSelector, walk_lambdas};
 use vaglio_core::{Design, Error, Loss, Path, Result};
@@ -12,7 +12,7 @@ use vaglio_search::shuffle::stream;
 use vaglio_search::{CrossValidation, check_repeated_rows};
 
 const ROUND: u64 = 1;
-/// Largest number of rows over all repeats; each takes 64 bits in every fold.
+/// Largest number of rows over all repeats; each takes 64 bits.
 const MOST_ROWS: usize = 1 << 26;
 
 /// Rule that splits the rows to choose size and λ. Unless the user set the folds (`is_written`), there are at most as
@@ -41,75 +41,50 @@ pub fn parting(
 /// [`Error::Setting`] for invalid folds.
 pub fn unvalidated(selector: &ValidSelector, sample: &Sample) -> Result<Option<Warning>> {
     let Some((how, is_written)) = selector.cross_validation() else { return Ok(None) };
-    let parts = dealt(selector, sample, &parting(selector, sample, &how, is_written)?, 0)?;
     let problem = sample.labelled()?;
-    let fault = (0..parts.count()).find_map(|place| {
-        let training = problem.view_rows(&parts.part(place).training);
+    let fault = repeats(selector, sample, parting(selector, sample, &how, is_written)?, 1)?.all().find_map(|part| {
+        let training = problem.view_rows(&part.training);
         bare(&training).and_then(|design| selector.criterion.folds(&design)).err()
     });
     Ok(fault.map(|error| not_validated(&error)))
 }
 
-/// Train/test splits of every repeat; a single repeat if all are equal.
+/// Train/test splits of the first repeats.
 ///
 /// # Errors
 /// [`Error::Setting`] for invalid splits.
-pub(super) fn deals(
-    selector: &ValidSelector,
-    sample: &Sample,
-    parting: &SplitRule,
-    repeats: usize,
-) -> Result<Vec<Vec<TrainTestSplit>>> {
-    if repeats == 0 {
-        return Err(Error::setting("search.choose.repeats", "0 repeats; 1 is the least"));
-    }
-    let checked = check_repeated_rows(repeats, sample.rows(), MOST_ROWS);
-    checked.map_err(|error| error.under("search.choose"))?;
-    let deal = |repeat: usize| Ok(dealt(selector, sample, parting, repeat)?.all().collect());
-    let mut all: Vec<Vec<TrainTestSplit>> = (0..repeats).map(deal).collect::<Result<_>>()?;
-    if all.iter().all(|parts| *parts == all[0]) {
-        all.truncate(1);
-    }
-    Ok(all)
-}
-
-/// Train/test splits of one repeat.
-///
-/// # Errors
-/// [`Error::Setting`] for invalid splits.
-pub fn dealt<'s>(
+pub(super) fn repeats<'s>(
     selector: &ValidSelector,
     sample: &'s Sample,
-    parting: &SplitRule,
-    repeat: usize,
-) -> Result<LazySplits<'s>> {
-    parting.dealt(sample, stream(selector.seed, ROUND, repeat as u64)).map_err(|error| error.under("search.choose"))
+    rule: SplitRule,
+    repeats: usize,
+) -> Result<RepeatedSplits<'s>> {
+    let seeds = (0..repeats).map(|repeat| stream(selector.seed, ROUND, repeat as u64));
+    rule.repeats(sample, seeds).map_err(|error| error.under("search.choose"))
 }
 
-/// Fold of each row by repeat, if rows are split into folds.
-fn fold_of_rows(parting: &SplitRule, all: &[Vec<TrainTestSplit>], rows: usize) -> Vec<Vec<usize>> {
-    if !matches!(parting, SplitRule::Folds(..)) {
-        return Vec::new();
+/// Train/test splits of every repeat of a choice.
+///
+/// # Errors
+/// [`Error::Setting`] for invalid splits, and for too many rows over all repeats.
+pub(super) fn all_repeats<'s>(
+    selector: &ValidSelector,
+    sample: &'s Sample,
+    rule: SplitRule,
+    how: &CrossValidation,
+) -> Result<RepeatedSplits<'s>> {
+    if how.repeats == 0 {
+        return Err(Error::setting("search.choose.repeats", "0 repeats; 1 is the least"));
     }
-    let of_row = |parts: &Vec<TrainTestSplit>| {
-        let mut of_row = vec![0; rows];
-        for (fold, part) in parts.iter().enumerate() {
-            part.held.iter().for_each(|&row| of_row[row] = fold);
-        }
-        of_row
-    };
-    all.iter().map(of_row).collect()
+    let checked = check_repeated_rows(how.repeats, sample.rows(), MOST_ROWS);
+    checked.map_err(|error| error.under("search.choose"))?;
+    repeats(selector, sample, rule, how.repeats)
 }
 
 /// The design of all rows, with the data that folds share.
-pub(super) fn shared_design(
-    design: &Design,
-    sample: &Sample,
-    parting: &SplitRule,
-    deals: &[Vec<TrainTestSplit>],
-) -> Design {
+pub(super) fn shared_design(design: &Design, splits: Option<&RepeatedSplits<'_>>) -> Design {
     let design = design.shared_by(&walk_lambdas(design, true));
-    design.with_subsets(&fold_of_rows(parting, deals, sample.rows()))
+    design.with_subsets(&splits.map_or_else(Vec::new, RepeatedSplits::fold_of_rows))
 }
 
 /// Cross-validation of one search, which chooses size and λ.
@@ -123,7 +98,7 @@ pub(super) struct Validation<'a, 'o> {
     pub loss: &'a dyn Loss,
     pub how: &'a CrossValidation,
     /// Train/test splits of every repeat.
-    pub deals: &'a [Vec<TrainTestSplit>],
+    pub splits: &'a RepeatedSplits<'a>,
     /// Size of the full subset on all rows.
     pub everything: usize,
     /// Path of all rows, if the search is evaluated at penalties.
@@ -133,7 +108,7 @@ pub(super) struct Validation<'a, 'o> {
 impl Validation<'_, '_> {
     /// Number of splits over all repeats.
     pub fn count(&self) -> usize {
-        self.deals.iter().map(Vec::len).sum()
+        self.splits.count()
     }
 
     /// Pools the folds at one λ.
@@ -147,24 +122,20 @@ impl Validation<'_, '_> {
     /// [`Error::Stopped`]; errors of the maps and the design.
     pub fn fold(&self, job: usize, lambdas: &[Option<f64>]) -> Result<Fold> {
         self.watcher.check()?;
-        let lost = || Error::Shape("there is no such fold".into());
-        let part = self.deals.iter().flatten().nth(job).ok_or_else(lost)?;
+        let part = self.splits.part(job);
         let _trained = tracing::debug_span!("fold", fold = job + 1, rows = part.training.len()).entered();
-        let made = || {
-            let fold = Fold::new(self.selector, self.sample, part, Some(self.design))?;
-            let design = fold.design.shared_by(lambdas).with_run(|run| run.has_errors = false);
-            if lambdas.len() > 1 {
-                // Data that the criterion keeps for all λ is cached before the searches, which would each compute it.
-                self.selector.opened(&design.at_lambda(lambdas[0]))?;
-            }
-            Ok(Fold { design, ..fold })
-        };
-        made().map_err(|error| self.in_fold(error, job))
+        let fold = Fold::new(self.selector, self.sample, &part, Some(self.design))?;
+        let design = fold.design.shared_by(lambdas).with_run(|run| run.has_errors = false);
+        if lambdas.len() > 1 {
+            // Data that the criterion keeps for all λ is cached before the searches, which would each compute it.
+            self.selector.scorer(&design.at_lambda(lambdas[0]))?;
+        }
+        Ok(Fold { design, ..fold })
     }
 
     /// Adds the number of a fold in its repeat to a setting error.
     pub fn in_fold(&self, error: Error, job: usize) -> Error {
-        said_of_fold(error, job % self.deals.first().map_or(1, |parts| parts.len().max(1)))
+        said_of_fold(error, job % self.splits.folds.max(1))
     }
 }
 

@@ -1,6 +1,6 @@
 //! Searches of one fold: run on its training rows at each λ, evaluated on its held-out rows.
 
-use super::final_training::{FinalModelCache, PredictionContext};
+use super::final_training::FinalModelCache;
 use super::loss_sums::LossSums;
 use super::path_predictions::{FoldTestRows, order, places};
 use super::sample::{FittedProblem, Sample};
@@ -9,7 +9,7 @@ use crate::selector::ValidSelector;
 use serde::{Deserialize, Serialize};
 use std::ops::RangeInclusive;
 use vaglio_core::{
-    AtPenalty, Design, Error, Feature, Path, PathEntry, Problem, Result, Score, StopReason, StopSign, TargetUnits,
+    AtPenalty, Design, Error, Feature, Path, PathEntry, Problem, Result, Score, StopReason, TargetUnits,
 };
 use vaglio_search::Judge;
 
@@ -85,19 +85,10 @@ impl Fold {
         FoldTestRows { clusters: Some(&self.clusters), ..held }
     }
 
-    /// Context for predictions of models of the training rows.
-    pub(super) fn context<'f>(&'f self, stop: &'f StopSign) -> PredictionContext<'f> {
-        PredictionContext { problem: &self.fitted.problem, known: &self.known, stop }
-    }
-
-    /// Calls `then` with the held-out rows on the scale of the losses that choose.
+    /// Calls `then` with the held-out rows, whose targets and predictions are on the scale `judge`.
     ///
     /// # Errors
     /// Returns the errors of `then`.
-    pub(super) fn judged<T>(&self, then: impl FnOnce(&FoldTestRows<'_>) -> Result<T>) -> Result<T> {
-        self.on_scale(self.judge.unwrap_or_default(), then)
-    }
-
     pub(super) fn on_scale<T>(&self, judge: Judge, then: impl FnOnce(&FoldTestRows<'_>) -> Result<T>) -> Result<T> {
         let Some(units) = self.fitted.units.as_ref().filter(|_| judge == Judge::Mapped) else {
             return then(&self.held());
@@ -116,7 +107,8 @@ impl Fold {
 pub(super) fn held_by(sample: &Sample, fitted: &FittedProblem, held: &[usize]) -> Result<(Problem, Vec<u32>)> {
     let all = sample.clusters();
     let clusters = held.iter().map(|&row| all[row]).collect();
-    sample.select(held)?.apply(fitted, clusters)
+    let (problem, clusters) = sample.select(held)?.apply(&fitted.maps, fitted.problem.names(), Some(clusters))?;
+    Ok((problem, clusters.unwrap_or_default()))
 }
 
 /// Adds a description of the rows to a setting error.

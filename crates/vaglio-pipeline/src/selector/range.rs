@@ -100,9 +100,10 @@ fn gram_of(design: &Design, columns: &[Feature], rows: &[usize]) -> Array2<f64> 
     let step = (PANEL / side.max(1)).max(1);
     for start in (0..along).step_by(step) {
         let height = step.min(along - start);
-        let panel = match is_tall {
-            true => Array2::from_shape_fn((height, side), |(row, column)| entry(start + row, column)),
-            false => Array2::from_shape_fn((height, side), |(column, row)| entry(row, start + column)),
+        let panel = if is_tall {
+            Array2::from_shape_fn((height, side), |(row, column)| entry(start + row, column))
+        } else {
+            Array2::from_shape_fn((height, side), |(column, row)| entry(row, start + column))
         };
         sum += &gram(panel.view());
     }

@@ -62,26 +62,19 @@ impl<'a> ResumableSearch<'a> {
         let known = known.filter(|known| known.path.is_among(design.features()));
         if known.as_ref().is_some_and(|known| known.has_moments) {
             // The final fit needs the moments of the search.
-            selector.opened(design)?;
+            selector.scorer(design)?;
         }
         let by_definition = || SubsetScorer::by_definition(&*selector.criterion, design);
         let (subset, stopped) = match known.is_some() {
             true => (by_definition(), None),
             // A stop before the criterion is ready is kept for later.
-            false => match ResumableSearch::opened(selector, design) {
+            false => match design.run().stop.ends(|| selector.scorer(design)) {
                 Err(stopped @ Error::Stopped(_)) => (by_definition(), Some(stopped)),
                 opened => (opened?, None),
             },
         };
         let context = SearchContext::new(&*selector.criterion, design, subset, monitor, selector.seed);
         Ok(ResumableSearch { selector, design, context, begun, start, known, stopped, path: None })
-    }
-
-    fn opened(selector: &'a ValidSelector, design: &'a Design) -> Result<SubsetScorer<'a>> {
-        design.run().stop.ends(|| {
-            let search_extent = selector.search.extent(design).map_err(|error| selector.in_search(error))?;
-            SubsetScorer::open(&*selector.criterion, design, &search_extent)
-        })
     }
 
     /// Continues to the first subset of `size` features, or to the end. Returns the path from the start.
@@ -94,7 +87,8 @@ impl<'a> ResumableSearch<'a> {
             let _entered = span.enter();
             self.context.pause_at(size);
             if self.path.is_some() && !self.context.rewind() {
-                self.context.restart(ResumableSearch::opened(self.selector, self.design)?);
+                let (selector, design) = (self.selector, self.design);
+                self.context.restart(design.run().stop.ends(|| selector.scorer(design))?);
             }
             self.path = Some(self.walk()?);
         }
@@ -181,8 +175,7 @@ impl ValidSelector {
     ) -> Result<SearchResult> {
         searched.path.chosen = entry;
         if searched.alpha.is_some() {
-            let search_extent = self.search.extent(design).map_err(|error| self.in_search(error))?;
-            searched.alpha = alpha(&searched.path, &SubsetScorer::open(&*self.criterion, design, &search_extent)?)?;
+            searched.alpha = alpha(&searched.path, &self.scorer(design)?)?;
         }
         Ok(searched)
     }

@@ -80,7 +80,7 @@ fn scores_and_models_are_those_of_single_outputs() {
         let criterion: std::sync::Arc<dyn Criterion> = criterion.into();
         for search in &searches {
             let shared: std::sync::Arc<dyn Learner> = std::sync::Arc::new(learner(true));
-            let selector = Selector::from_parts(criterion.clone(), search(), shared);
+            let selector = Selector::params(criterion.clone(), search(), shared);
             let selection = linfa::ParamGuard::check(selector).unwrap().select(&problem, &mut Silent).unwrap();
             for entry in &selection.path.entries {
                 let lambdas = entry.lambdas().unwrap();

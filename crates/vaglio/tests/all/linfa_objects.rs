@@ -48,7 +48,7 @@ fn boxed_and_shared_parts_are_parts() {
     assert_eq!((criterion.kind(), search.kind(), map.kind(), model.kind()), ("kfold", "greedy", "standardize", "crrr"));
     let boxed = Pipeline::new(criterion, search.clone(), learner).preprocess(map).target_map(target_map).then(model);
     assert_eq!(boxed.to_yaml().unwrap(), plain.to_yaml().unwrap());
-    let shared = Pipeline::from_parts(Arc::new(KFold::new(5)), search, Arc::new(Rls::new(0.5)));
+    let shared = Pipeline::new(Arc::new(KFold::new(5)), search, Arc::new(Rls::new(0.5)));
     let selector = Selector::params(KFold::new(5), Greedy::new(3), Rls::new(0.5));
     assert_eq!(shared.to_yaml().unwrap(), Pipeline::from(selector).to_yaml().unwrap());
     let searches: Vec<Search> = vec![Greedy::new(2), All::default().into()];

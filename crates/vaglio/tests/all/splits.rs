@@ -234,7 +234,7 @@ fn selection_with_validation_data_is_that_of_plain_loops() {
         ];
         for (search, expected) in searches {
             let name = format!("{search:?}, seed {seed}");
-            let selector = Selector::from_parts(
+            let selector = Selector::params(
                 std::sync::Arc::new(given()),
                 search,
                 std::sync::Arc::new(learner.clone()) as std::sync::Arc<dyn Learner>,

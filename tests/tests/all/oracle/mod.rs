@@ -46,7 +46,7 @@ struct OracleSelection {
 
 fn found(drawn: &Drawn) -> Result<OracleSelection, Error> {
     let Drawn { problem, criterion, search, learner, .. } = drawn;
-    let selector = Selector::from_parts(criterion.clone(), search.clone(), learner.clone());
+    let selector = Selector::params(criterion.clone(), search.clone(), learner.clone());
     let selector: ValidSelector = selector.check()?;
     let design = selector.design(problem)?;
     let path = selector.select(problem, &mut Silent)?.path;

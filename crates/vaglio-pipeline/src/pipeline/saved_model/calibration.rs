@@ -121,10 +121,7 @@ fn stratified(design: &Design) -> Option<Vec<Round>> {
 }
 
 fn sigmoid(logit: f64) -> f64 {
-    match logit >= 0.0 {
-        true => 1.0 / (1.0 + (-logit).exp()),
-        false => logit.exp() / (1.0 + logit.exp()),
-    }
+    if logit >= 0.0 { 1.0 / (1.0 + (-logit).exp()) } else { logit.exp() / (1.0 + logit.exp()) }
 }
 
 impl ValidSelector {

@@ -17,12 +17,13 @@ pub use read_options::SavedReadOptions;
 
 use crate::document::twice;
 use crate::resampling::Selection;
+use crate::resampling::path_predictions::smeared;
 use crate::selector::ValidSelector;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use std::path::Path;
 use vaglio_core::{
-    AnyLoss, Cause, ClassOrder, Error, Feature, MapFit, Model, Path as SearchPath, Result, TargetUnits, Task,
+    AnyLoss, Cause, ClassOrder, Error, Feature, MapFit, Model, Path as SearchPath, Problem, Result, TargetUnits, Task,
 };
 use vaglio_tables::budget::Budget;
 use vaglio_tables::disk::{bounded, shortened, write_file};
@@ -131,68 +132,63 @@ struct File<'a> {
 }
 
 impl SavedModel {
-    /// Finds the source columns of the model's inputs and drops maps that they do not need.
+    /// The model of a selection on a problem that fitted maps made; maps that it does not need are dropped.
+    ///
+    /// # Errors
+    /// Returns the errors of [`Model::predict`].
     pub fn new(
-        task: Task,
-        outputs: Vec<String>,
-        target_scales: Option<Vec<TargetUnits>>,
+        selector: &ValidSelector,
+        selection: &Selection,
+        problem: &Problem,
         maps: Vec<MapFit>,
-        inputs: Vec<String>,
-        model: Model,
-    ) -> Self {
-        let maps = needed_maps(maps, &inputs);
+        units: Option<&[TargetUnits]>,
+    ) -> Result<Self> {
+        let model = selection.predictor().clone();
+        let inputs: Vec<String> = model.inputs().iter().map(|&input| problem.names()[input].clone()).collect();
+        let indices = selection.path.result().map_or_else(Vec::new, |entry| entry.subset.clone());
+        let (names, of) = (selection.selected(), selection.names.len());
         let mut saved = SavedModel {
-            task,
-            outputs,
-            target_scales,
+            task: problem.task().clone(),
+            outputs: problem.target_names().to_vec(),
+            target_scales: smeared(units, problem, &model)?,
             sources: Vec::new(),
-            selected: None,
+            selected: Some(SelectedFeatures { names, indices, of }),
             columns: None,
             path: None,
             parts: Vec::new(),
-            maps,
+            maps: needed_maps(maps, &inputs),
             inputs,
             model,
             series: None,
             time: None,
             reading: None,
             observed: None,
-            class_order: ClassOrder::default(),
+            class_order: problem.class_order().unwrap_or_default(),
             calibration: None,
             intervals: None,
             history: None,
         };
         saved.sources = saved.chain().sources();
-        let maps = saved.maps.iter().map(|map| ("FittedMap", map.kind()));
-        let of_targets = saved.target_scales.iter().flatten().filter_map(|units| units.map.as_ref());
-        let of_targets = of_targets.map(|map| ("FittedTargetMap", map.typetag_name()));
-        let of_models = saved.model.kinds().into_iter().map(|kind| ("ModelData", kind));
-        saved.parts = origin::made_by(maps.chain(of_targets).chain(of_models));
-        saved
+        saved.parts = saved.origins(selector);
+        Ok(saved)
     }
 
-    /// Records the parts of the selection that made the model.
-    #[must_use]
-    pub fn made_by(mut self, selector: &ValidSelector) -> Self {
+    /// Crates of the parts, and of those of the selection that made the model.
+    fn origins(&self, selector: &ValidSelector) -> Vec<ModelOrigin> {
+        let maps = self.maps.iter().map(|map| ("FittedMap", map.kind()));
+        let of_targets = self.target_scales.iter().flatten().filter_map(|units| units.map.as_ref());
+        let of_targets = of_targets.map(|map| ("FittedTargetMap", map.typetag_name()));
+        let of_models = self.model.kinds().into_iter().map(|kind| ("ModelData", kind));
         let ValidSelector { criterion, search, learner, model, .. } = selector;
-        let loss = criterion.traits().loss;
         let words = [
             ("Learner", learner.typetag_name()),
             ("Criterion", criterion.typetag_name()),
             ("SearchStrategy", search.kind()),
         ];
         let last = model.as_ref().map(|model| ("Learner", model.learner().typetag_name()));
-        let all = words.into_iter().chain(last).chain(loss.as_ref().map(|loss| ("Loss", loss.name())));
-        self.parts.extend(origin::made_by(all));
-        self
-    }
-
-    /// Records the features of a selection.
-    #[must_use]
-    pub fn selecting(self, selection: &Selection) -> Self {
-        let indices = selection.path.result().map_or_else(Vec::new, |entry| entry.subset.clone());
-        let names = indices.iter().filter_map(|&feature| selection.names.get(feature).cloned()).collect();
-        SavedModel { selected: Some(SelectedFeatures { names, indices, of: selection.names.len() }), ..self }
+        let loss = criterion.traits().loss;
+        let loss = loss.as_ref().map(|loss| ("Loss", loss.name()));
+        origin::made_by(maps.chain(of_targets).chain(of_models).chain(words).chain(last).chain(loss))
     }
 
     /// Names of the selected features, or of the inputs if unknown.

@@ -90,7 +90,8 @@ fn loops(
                 let (held_out, training): (Vec<usize>, Vec<usize>) =
                     (round.held_out(fold).collect(), round.training(fold));
                 let fitted = sample.select(&training).unwrap().fitted().unwrap();
-                let held = sample.select(&held_out).unwrap().apply(&fitted, Vec::new()).unwrap().0;
+                let held =
+                    sample.select(&held_out).unwrap().apply(&fitted.maps, fitted.problem.names(), None).unwrap().0;
                 let place = |name: &String| fitted.problem.names().iter().position(|other| other == name);
                 let mut columns = Columns::new(training.len() + held_out.len());
                 for name in whole.names().iter() {

@@ -33,26 +33,14 @@ pub(super) struct Experiments<'a> {
     design: &'a Design,
     unit: &'a UnitColumns,
     seed: u64,
-    /// Whether paths use correlations.
-    is_linear: bool,
+    /// Whether columns are compared by correlation.
+    pub is_linear: bool,
     /// Number of candidate columns.
     columns: usize,
-}
-
-/// Result of all experiments.
-pub(super) struct Voted {
-    /// Columns taken at each voting level, by the number of dummies, from 1.
-    pub by_dummies: Vec<Vec<VotingLevel>>,
-    /// Share of experiments that voted for each column.
-    pub votes: Vec<f64>,
+    /// Dummies of each experiment.
     pub dummies: usize,
+    /// Whether dummies are stored rather than virtual.
     pub stored: bool,
-}
-
-/// The path of one experiment.
-enum ExperimentPath<'a> {
-    Correlation(Box<DummyPath<'a>>),
-    Geometry(Vec<Option<u32>>),
 }
 
 impl<'a> Experiments<'a> {
@@ -64,71 +52,64 @@ impl<'a> Experiments<'a> {
         let criterion = &*selector.criterion;
         let is_linear = criterion.geometry(design)?.is_linear();
         let columns = unit.columns.iter().filter(|column| !column.is_empty()).count();
-        Ok(Experiments { criterion, design, unit, seed: selector.seed, is_linear, columns })
+        let stored = !is_linear || design.weights().is_some_and(|w| w.iter().any(|weight| *weight != w[0]));
+        let times = if stored { (MOST_STORED / (design.rows() * columns).max(1)).clamp(1, DUMMIES) } else { DUMMIES };
+        let (seed, dummies) = (selector.seed, times * columns);
+        Ok(Experiments { criterion, design, unit, seed, is_linear, columns, dummies, stored })
     }
 
-    /// Whether columns are compared by correlation.
-    pub fn is_linear(&self) -> bool {
-        self.is_linear
-    }
-
-    /// Adds one dummy at a time until the strictest level exceeds the rate. Returns `None` if stopped.
+    /// Adds one dummy at a time until the strictest level exceeds the rate. Returns the columns taken at each voting
+    /// level by the number of dummies, from 1, and the share of experiments that voted for each column; `None` if
+    /// stopped.
     ///
     /// # Errors
     /// Returns the errors of [`Criterion::geometry`].
-    pub fn voted(&self, most: f64, watcher: &StageMonitor<'_>) -> Result<Option<Voted>> {
-        let rows = self.design.rows();
-        let stored = !self.is_linear || self.design.weights().is_some_and(|w| w.iter().any(|weight| *weight != w[0]));
-        let times = if stored { (MOST_STORED / (rows * self.columns).max(1)).clamp(1, DUMMIES) } else { DUMMIES };
-        let dummies = times * self.columns;
-        let last = self.last(dummies, most);
+    pub fn voted(&self, most: f64, watcher: &StageMonitor<'_>) -> Result<Option<(Vec<Vec<VotingLevel>>, Vec<f64>)>> {
+        let last = self.last(most);
         watcher.stage("fdr", last as usize);
-        let drawn: Vec<Vec<Vec<f64>>> = match stored && self.is_linear {
-            true => (0..EXPERIMENTS).map(|number| self.stored(number, dummies)).collect(),
-            false => vec![Vec::new(); EXPERIMENTS],
-        };
+        let (linear, others) = if self.is_linear { (EXPERIMENTS, 0) } else { (0, EXPERIMENTS) };
+        let stored = if self.stored { linear } else { 0 };
+        let drawn: Vec<Vec<Vec<f64>>> = (0..stored).map(|number| self.stored(number)).collect();
         let targets: Vec<&[f64]> = self.unit.targets.iter().map(Vec::as_slice).collect();
-        let columns: Vec<Vec<&[f64]>> = drawn.iter().map(|drawn| self.unit.with(drawn)).collect();
-        let walks = (0..EXPERIMENTS).into_par_iter().map(|number| {
-            if !self.is_linear {
-                return self.on_geometry(number, dummies, last, watcher).map(ExperimentPath::Geometry);
-            }
-            let data = PathData {
-                columns: &columns[number],
-                features: self.unit.columns.len(),
-                targets: &targets,
-                dimensions: rows - 1,
-            };
-            let (unstored, seed) = (if stored { 0 } else { dummies }, self.seed_of(number));
-            Ok(ExperimentPath::Correlation(Box::new(DummyPath::new(Level::best(), data, STEPPING, unstored, seed))))
-        });
-        let mut walks: Vec<ExperimentPath<'_>> = walks.collect::<Result<_>>()?;
+        let dummies = |number: usize| drawn.get(number).map_or(&[][..], Vec::as_slice);
+        let columns: Vec<Vec<&[f64]>> = (0..linear).map(|number| self.unit.with(dummies(number))).collect();
+        let unstored = if self.stored { 0 } else { self.dummies };
+        let path = |number: usize| {
+            let (columns, features) = (&columns[number][..], self.unit.columns.len());
+            let data = PathData { columns, features, targets: &targets, dimensions: self.design.rows() - 1 };
+            DummyPath::new(Level::best(), data, STEPPING, unstored, self.seed_of(number))
+        };
+        let mut paths: Vec<DummyPath<'_>> = (0..linear).into_par_iter().map(path).collect();
+        let on_geometry = |number: usize| self.on_geometry(number, last, watcher);
+        let others: Vec<Vec<Option<u32>>> = (0..others).into_par_iter().map(on_geometry).collect::<Result<_>>()?;
         let mut by_dummies = Vec::new();
         for number in 1..=last {
-            walks.par_iter_mut().for_each(|walk| {
-                if let ExperimentPath::Correlation(path) = walk {
-                    path.until(number, &|| watcher.stop.reason().is_some());
-                }
-            });
+            paths.par_iter_mut().for_each(|path| path.until(number, &|| watcher.stop.reason().is_some()));
             if watcher.stopped().is_some() {
                 return Ok(None);
             }
             watcher.piece();
-            let levels = occurrences(&walks, dummies).taken(number);
+            let levels = self.occurrences(&paths, &others).taken(number);
             let ends = is_beyond(&levels, most);
             by_dummies.push(levels);
             if ends {
                 break;
             }
         }
-        let votes = occurrences(&walks, dummies).votes(by_dummies.len() as u32);
-        Ok(Some(Voted { by_dummies, votes, dummies, stored }))
+        let votes = self.occurrences(&paths, &others).votes(by_dummies.len() as u32);
+        Ok(Some((by_dummies, votes)))
+    }
+
+    /// Entry of columns into the paths on correlations, or on the criterion's own geometry.
+    fn occurrences<'w>(&self, paths: &'w [DummyPath<'_>], others: &'w [Vec<Option<u32>>]) -> Occurrences<'w> {
+        let entered = paths.iter().map(|path| path.entered()).chain(others.iter().map(Vec::as_slice));
+        Occurrences { entered: entered.collect(), dummies: self.dummies }
     }
 
     /// Largest number of dummies that a path can need: the smaller of half of the rows and the number expected to enter
     /// if every column were taken and a share `most` of them were false.
-    fn last(&self, dummies: usize, most: f64) -> u32 {
-        let expected = dummies as f64 * most / (1.0 - most).max(0.5) + EXPERIMENTS as f64;
+    fn last(&self, most: f64) -> u32 {
+        let expected = self.dummies as f64 * most / (1.0 - most).max(0.5) + EXPERIMENTS as f64;
         let last = (expected as usize).min(self.design.rows().div_ceil(2)) as u32;
         match (self.columns, self.is_linear) {
             (0, _) => 0,
@@ -142,27 +123,21 @@ impl<'a> Experiments<'a> {
     }
 
     /// Dummies of an experiment, one vector each, with mean 0 and norm 1.
-    fn stored(&self, number: usize, dummies: usize) -> Vec<Vec<f64>> {
-        self.drawn(number, dummies).iter().map(|values| standardized(values, self.design.weights())).collect()
+    fn stored(&self, number: usize) -> Vec<Vec<f64>> {
+        self.drawn(number).iter().map(|values| standardized(values, self.design.weights())).collect()
     }
 
-    fn drawn(&self, number: usize, dummies: usize) -> Vec<Vec<f64>> {
+    fn drawn(&self, number: usize) -> Vec<Vec<f64>> {
         let mut random = NormalRng::new(self.seed_of(number));
         let rows = self.design.rows();
-        (0..dummies).map(|_| (0..rows).map(|_| random.normal()).collect()).collect()
+        (0..self.dummies).map(|_| (0..rows).map(|_| random.normal()).collect()).collect()
     }
 
     /// Number of dummies that entered before each column, on a least-angle path in the criterion's own geometry.
-    fn on_geometry(
-        &self,
-        number: usize,
-        dummies: usize,
-        last: u32,
-        watcher: &StageMonitor<'_>,
-    ) -> Result<Vec<Option<u32>>> {
-        let features = self.design.features();
+    fn on_geometry(&self, number: usize, last: u32, watcher: &StageMonitor<'_>) -> Result<Vec<Option<u32>>> {
+        let (features, dummies) = (self.design.features(), self.dummies);
         let mut columns = Columns::clone(self.design.columns());
-        self.drawn(number, dummies).into_iter().for_each(|values| columns.push(values));
+        self.drawn(number).into_iter().for_each(|values| columns.push(values));
         let mut names = self.design.names().to_vec();
         names.extend((0..dummies).map(|dummy| format!("\u{0}dummy {dummy}")));
         let targets: Array2<f64> = self.design.targets().to_owned();
@@ -193,12 +168,4 @@ impl<'a> Experiments<'a> {
         }
         Ok(entered)
     }
-}
-
-fn occurrences<'w>(walks: &'w [ExperimentPath<'_>], dummies: usize) -> Occurrences<'w> {
-    let entered = walks.iter().map(|walk| match walk {
-        ExperimentPath::Correlation(path) => path.entered(),
-        ExperimentPath::Geometry(entered) => &entered[..],
-    });
-    Occurrences { entered: entered.collect(), dummies }
 }

@@ -18,8 +18,8 @@ mod unit;
 
 use super::pool::StageMonitor;
 use crate::selector::ValidSelector;
+use experiments::Experiments;
 pub use experiments::{DUMMIES, EXPERIMENTS};
-use experiments::{Experiments, Voted};
 use rates::{at_rate, rates};
 use serde::{Deserialize, Serialize};
 use unit::UnitColumns;
@@ -74,9 +74,10 @@ impl Discoveries {
 /// # Errors
 /// [`Error::Setting`] on `fdr` for any other rate.
 pub(crate) fn check_rate(rate: f64) -> Result<()> {
-    match rate > 0.0 && rate < 1.0 {
-        true => Ok(()),
-        false => Err(Error::setting("fdr", format!("{rate} does not lie between 0 and 1; 0.1 is usual"))),
+    if rate > 0.0 && rate < 1.0 {
+        Ok(())
+    } else {
+        Err(Error::setting("fdr", format!("{rate} does not lie between 0 and 1; 0.1 is usual")))
     }
 }
 
@@ -130,17 +131,20 @@ pub fn discoveries(
     let unit = UnitColumns::new(design, among);
     let most = (TENTATIVE * rate).min(1.0);
     let experiments = Experiments::new(selector, design, &unit)?;
-    let is_linear = experiments.is_linear();
-    let Some(Voted { by_dummies, votes, dummies, stored }) = experiments.voted(most, watcher)? else { return Ok(None) };
+    let Some((by_dummies, votes)) = experiments.voted(most, watcher)? else { return Ok(None) };
+    let Experiments { is_linear, dummies, stored, .. } = experiments;
     let taken_at = rates(&by_dummies, design.features(), most);
     let confirmed = at_rate(&by_dummies, rate);
     let mut columns = Vec::new();
     for (feature, &votes) in votes.iter().enumerate().filter(|(_, votes)| **votes > 0.0) {
         let own = taken_at[feature];
         // Only correlations have a t test.
-        let rivals = own.filter(|_| is_linear).map(|_| rivals::rivals(&unit, confirmed, feature));
-        let q = own.map(|own| rivals.map_or(own, |rivals| own.max(rivals.rate))).filter(|q| *q <= most);
-        let rival = rivals.filter(|of| of.rate > rate).and_then(|of| of.nearest);
+        let (least, nearest) = match own {
+            Some(_) if is_linear => rivals::rivals(&unit, confirmed, feature),
+            _ => (0.0, None),
+        };
+        let q = own.map(|own| own.max(least)).filter(|q| *q <= most);
+        let rival = nearest.filter(|_| least > rate);
         columns.push(Discovery { feature, q, votes, rival });
     }
     Ok(Some(Discoveries { rate, dummies, stored, columns, equal: unit.equal }))

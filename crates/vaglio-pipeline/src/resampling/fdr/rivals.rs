@@ -17,13 +17,6 @@ const CHOSEN: f64 = 4.0;
 /// Largest degrees of freedom of a t test; more are treated as this many, whose tails are slightly heavier.
 const MOST_DEGREES: usize = 400;
 
-/// Rate at which a column differs from all rivals, and the rival closest to it.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Rivals {
-    pub rate: f64,
-    pub nearest: Option<Feature>,
-}
-
 /// Residuals of a column and of the targets given other columns.
 struct PartialResiduals<'u> {
     level: Level,
@@ -34,8 +27,8 @@ struct PartialResiduals<'u> {
     degrees: usize,
 }
 
-/// Tests a column given the other taken ones. Cost O(rows · (columns + taken · rivals)).
-pub(super) fn rivals(unit: &UnitColumns, taken: &[Feature], feature: Feature) -> Rivals {
+/// Rate at which a column differs from all rivals given the other taken columns, and the rival closest to it. Cost O(rows · (columns + taken · rivals)).
+pub(super) fn rivals(unit: &UnitColumns, taken: &[Feature], feature: Feature) -> (f64, Option<Feature>) {
     let level = Level::best();
     let columns = &unit.columns;
     let mut basis: Vec<Vec<f64>> = Vec::new();
@@ -49,18 +42,18 @@ pub(super) fn rivals(unit: &UnitColumns, taken: &[Feature], feature: Feature) ->
     let (own, norm) = outside(level, &basis, &columns[feature]);
     let degrees = own.len().saturating_sub(basis.len() + 2);
     let beside = PartialResiduals { level, own: &own, norm, targets: &targets, degrees };
-    let mut worst = Rivals { rate: beside.p_value(None), nearest: None };
+    let mut worst = (beside.p_value(None), None);
     for (rival, column) in columns.iter().enumerate() {
         let is_other = rival != feature && !column.is_empty() && !taken.contains(&rival);
         if is_other && dot(level, column, &columns[feature]).abs() >= RIVAL {
             let (vector, left) = outside(level, &basis, column);
             let p = if left > DEPENDENT_SQUARE { beside.p_value(Some((&vector, left))) } else { 0.0 };
-            if p > worst.rate {
-                worst = Rivals { rate: p, nearest: Some(rival) };
+            if p > worst.0 {
+                worst = (p, Some(rival));
             }
         }
     }
-    Rivals { rate: (CHOSEN * worst.rate).min(1.0), ..worst }
+    ((CHOSEN * worst.0).min(1.0), worst.1)
 }
 
 impl PartialResiduals<'_> {

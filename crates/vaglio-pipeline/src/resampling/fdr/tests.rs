@@ -6,9 +6,12 @@ use vaglio_testkit::SplitMix64;
 /// Random experiments with few columns: the number of dummies that entered before each.
 fn experiments(random: &mut SplitMix64, count: usize, features: usize) -> Vec<Vec<Option<u32>>> {
     let early: Vec<bool> = (0..features).map(|_| random.uniform() < 0.4).collect();
-    let one = |random: &mut SplitMix64, column: usize| match early[column] {
-        true => Some(random.below(2) as u32),
-        false => Some(random.below(30) as u32).filter(|_| random.uniform() < 0.5),
+    let one = |random: &mut SplitMix64, column: usize| {
+        if early[column] {
+            Some(random.below(2) as u32)
+        } else {
+            Some(random.below(30) as u32).filter(|_| random.uniform() < 0.5)
+        }
     };
     (0..count).map(|_| (0..features).map(|column| one(random, column)).collect()).collect()
 }

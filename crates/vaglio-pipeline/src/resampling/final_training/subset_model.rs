@@ -41,10 +41,7 @@ impl ModelData for SubsetModel {
 impl Predict for SubsetModel {
     fn check(&self) -> Result<()> {
         let (inputs, takes) = (self.inputs.len(), self.model.inputs().len());
-        match inputs == takes {
-            true => Ok(()),
-            false => Err(Error::Shape(format!("{inputs} columns for a model of {takes}"))),
-        }
+        if inputs == takes { Ok(()) } else { Err(Error::Shape(format!("{inputs} columns for a model of {takes}"))) }
     }
 
     fn predict(&self, inputs: &Columns, series: Option<&[u32]>) -> Result<Array2<f64>> {

@@ -104,7 +104,7 @@ fn picked_in(room: MemorySlots, search: Search, lambdas: &[f64]) -> ChosenSearch
 fn prepared_in(room: MemorySlots, search: Search, lambdas: &[f64]) -> (ValidSelector, Sample, Design) {
     let lambda: Lambda = serde_json::from_value(serde_json::json!({ "values": lambdas })).unwrap();
     let (criterion, learner) = (Arc::new(Loo::default()), Arc::new(Rls { lambda, ..Rls::default() }));
-    let selector = Selector::from_parts(criterion, search, learner).seed(4).check().unwrap();
+    let selector = Selector::params(criterion, search, learner).seed(4).check().unwrap();
     let selector = ValidSelector { room, ..selector };
     let problem = problem();
     let design = selector.design(&problem).unwrap();

@@ -50,8 +50,8 @@ impl Losses {
     }
 }
 
-fn refs(tallies: &[LossSums]) -> Vec<&LossSums> {
-    tallies.iter().collect()
+fn once(tallies: &[LossSums]) -> FoldLosses<'_> {
+    FoldLosses::new(tallies, 1)
 }
 
 /// G/(G − 1)·Σ (Σ w(ℓ − mean))²/(Σw)² over labels, by the plain formula.
@@ -79,7 +79,7 @@ fn tallies_of_parts_pool_to_the_loss_of_all_rows() {
     let table = table(0);
     for loss in [AnyLoss::from(Squared), Absolute.into(), ZeroOne.into(), BalancedError.into(), Auc.into()] {
         let tallies = table.tallies(&*loss, &[13, 14, 40], None, EVERY);
-        near(LossSums::mean(&*loss, &refs(&tallies)).unwrap(), table.mean(&*loss, |_| true), "mean");
+        near(once(&tallies).mean(&*loss).unwrap(), table.mean(&*loss, |_| true), "mean");
     }
 }
 
@@ -120,7 +120,7 @@ fn the_standard_error_is_the_larger_of_clusters_and_folds() {
                 clusters: Some((plain(&losses, &table.weights, label), if clusters.is_some() { 7 } else { ROWS })),
                 folds: Some((plain(&losses, &table.weights, fold), 3)),
             };
-            let (_, error) = LossSums::pooled(&*loss, &refs(&tallies), 1).unwrap();
+            let (_, error) = once(&tallies).pooled(&*loss).unwrap();
             near(error.unwrap(), spread.error().unwrap(), "level");
         }
     }
@@ -132,12 +132,12 @@ fn of_two_the_standard_error_is_that_of_their_paired_difference() {
     let losses: Vec<f64> = a.row_losses(&Squared).iter().zip(b.row_losses(&Squared)).map(|(a, b)| a - b).collect();
     let (one, other) = (a.tallies(&Squared, &ENDS, None, EVERY), b.tallies(&Squared, &ENDS, None, EVERY));
     let expected = plain(&losses, &a.weights, |row| row).sqrt();
-    near(LossSums::difference(&Squared, &refs(&one), &refs(&other), 1).unwrap(), expected, "difference");
-    assert_eq!(LossSums::difference(&Squared, &refs(&one), &refs(&one), 1), Some(0.0));
+    near(once(&one).difference(&Squared, &once(&other)).unwrap(), expected, "difference");
+    assert_eq!(once(&one).difference(&Squared, &once(&one)), Some(0.0));
     // Clusters beyond the largest number are joined in turn, equally in both.
     let few = b.tallies(&Squared, &ENDS, None, 8);
     let expected = plain(&losses, &a.weights, |row| row % 8).sqrt();
-    near(LossSums::difference(&Squared, &refs(&one), &refs(&few), 1).unwrap(), expected, "joined");
+    near(once(&one).difference(&Squared, &once(&few)).unwrap(), expected, "joined");
 }
 
 #[test]
@@ -150,11 +150,11 @@ fn a_loss_of_all_rows_leaves_out_clusters_and_folds() {
         };
         let tallies = table.tallies(&*loss, &ENDS, Some(&labels), EVERY);
         let spread = MeanVariances { clusters: Some(left_out(7, &groups)), folds: Some(left_out(3, &fold)) };
-        let (_, error) = LossSums::pooled(&*loss, &refs(&tallies), 1).unwrap();
+        let (_, error) = once(&tallies).pooled(&*loss).unwrap();
         near(error.unwrap(), spread.error().unwrap(), "groups");
         let tallies = table.tallies(&*loss, &ENDS, None, EVERY);
         let spread = MeanVariances { clusters: Some(left_out(ROWS, &|row| row)), ..spread };
-        let (_, error) = LossSums::pooled(&*loss, &refs(&tallies), 1).unwrap();
+        let (_, error) = once(&tallies).pooled(&*loss).unwrap();
         assert!((error.unwrap() - spread.error().unwrap()).abs() < 1e-12);
     }
 }
@@ -164,10 +164,9 @@ fn rows_held_out_again_are_no_more_of_them() {
     let table = table(0);
     for loss in [AnyLoss::from(Squared), BalancedError.into()] {
         let labels: Vec<u32> = (0..ROWS as u32).map(|row| row / 2).collect();
-        let once = table.tallies(&*loss, &ENDS, Some(&labels), EVERY);
-        let twice: Vec<&LossSums> = refs(&once).into_iter().chain(refs(&once)).collect();
-        let (of_once, of_twice) =
-            (LossSums::pooled(&*loss, &refs(&once), 1).unwrap(), LossSums::pooled(&*loss, &twice, 2).unwrap());
+        let tallies = table.tallies(&*loss, &ENDS, Some(&labels), EVERY);
+        let twice = FoldLosses::new(tallies.iter().chain(&tallies), 2);
+        let (of_once, of_twice) = (once(&tallies).pooled(&*loss).unwrap(), twice.pooled(&*loss).unwrap());
         near(of_twice.0, of_once.0, "loss");
         near(of_twice.1.unwrap(), of_once.1.unwrap(), "error");
     }
@@ -185,7 +184,7 @@ fn rows_of_a_unit_are_one_observation() {
         units: Some(&units),
         clusters: Some(&units),
     };
-    let (mean, error) = LossSums::pooled(&Absolute, &[&LossSums::new(&Absolute, of, EVERY)], 1).unwrap();
+    let (mean, error) = once(&[LossSums::new(&Absolute, of, EVERY)]).pooled(&Absolute).unwrap();
     assert!((mean - 3.0).abs() < 1e-15);
     // The variance of 2, 2, 5 is 3.
     let expected = MeanVariances { clusters: Some((1.0, 3)), folds: None }.error().unwrap();

@@ -44,10 +44,7 @@ impl Panel {
         let labels: Vec<u32> = (0..rows).map(|row| (row / TIMES) as u32).collect();
         let problem = problem.with_time((0..rows).map(|row| (row % TIMES) as u32).collect()).unwrap();
         Sample::plain(
-            match has_groups {
-                true => problem.with_groups(labels).unwrap(),
-                false => problem.with_series(labels).unwrap(),
-            },
+            if has_groups { problem.with_groups(labels).unwrap() } else { problem.with_series(labels).unwrap() },
             true,
         )
     }

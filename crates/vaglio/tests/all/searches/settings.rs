@@ -136,7 +136,7 @@ fn settings_read_back_as_they_are_written() {
 fn what_comes_before_the_first_step_ends_when_the_run_does() {
     let problem = data::regression(40, 6, 3).problem();
     for criterion in [Arc::new(KFold::default()) as Arc<dyn Criterion>, Arc::new(Nhsic::default())] {
-        let selector = Selector::from_parts(criterion, Greedy::new(3), Arc::new(Rls::default()));
+        let selector = Selector::params(criterion, Greedy::new(3), Arc::new(Rls::default()));
         let selector = selector.check().unwrap();
         let stop = StopSign::new(|| Some(StopReason::Interrupted));
         let path = selector.select(&problem, Monitor { stop, ..Monitor::from(&mut Silent) }).unwrap().path;

@@ -67,6 +67,7 @@ const FEATURES: &[BuildFeature] = &[
     ("lssvm", cfg!(feature = "lssvm"), &["fs_ls_svm", "kernel_logistic"]),
     ("manual", cfg!(feature = "manual"), &["completions", "man"]),
     ("reservoir", cfg!(feature = "reservoir"), &["reservoir"]),
+    ("tune", cfg!(feature = "tune"), &["hsfs"]),
 ];
 
 /// Suggests the feature that a command or part needs; empty for other names.

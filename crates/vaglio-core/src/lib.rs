@@ -71,6 +71,7 @@ mod resampling;
 mod retraining;
 pub mod ridge;
 mod round;
+mod schema;
 mod score;
 mod search_extent;
 mod session;
@@ -204,7 +205,11 @@ pub mod registered {
 }
 
 /// Crates that fields of parts and the attributes use.
-pub use {ndarray, schemars, serde, serde_json};
+pub use {ndarray, serde, serde_json};
+
+#[cfg(feature = "schema")]
+#[doc(hidden)]
+pub use schemars;
 
 #[doc(hidden)]
 pub use {chrono, inventory, typetag};

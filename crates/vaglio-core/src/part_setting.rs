@@ -220,6 +220,7 @@ where
     }
 }
 
+#[cfg(feature = "schema")]
 impl<P: NamedPart + ?Sized> schemars::JsonSchema for PartSetting<P> {
     fn schema_name() -> std::borrow::Cow<'static, str> {
         format!("{:?}", P::ROLE).into()

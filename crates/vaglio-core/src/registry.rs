@@ -1,7 +1,5 @@
 //! Registry of the parts that are linked into this program, with summary, example and schema.
 
-use schemars::{Schema, SchemaGenerator};
-
 /// The role of a component in a pipeline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Role {
@@ -61,7 +59,8 @@ pub struct Description {
     /// Path of the type, as `std::any::type_name` has it; it may be exported elsewhere.
     pub defined: &'static str,
     /// The JSON Schema of its settings.
-    pub schema: fn(&mut SchemaGenerator) -> Schema,
+    #[cfg(feature = "schema")]
+    pub schema: fn(&mut schemars::SchemaGenerator) -> schemars::Schema,
 }
 
 inventory::collect!(Description);

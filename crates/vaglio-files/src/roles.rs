@@ -260,9 +260,9 @@ mod tests {
     use linfa::ParamGuard;
     use vaglio_core::{AnyLoss, CriterionTraits, Design, Feature, Score, part};
     use vaglio_pipeline::Pipeline;
-    use vaglio_pipeline::criteria::KFold;
     use vaglio_pipeline::learners::Rls;
     use vaglio_search::Greedy;
+    use vaglio_validate::KFold;
     use vaglio_validate::splits::Given;
 
     /// A criterion that needs a column of its own.

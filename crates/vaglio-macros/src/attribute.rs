@@ -71,12 +71,13 @@ pub(crate) fn part(arguments: TokenStream, item: TokenStream) -> syn::Result<Tok
     let (name, role) = (&item.input.ident, Ident::new(role.name, arguments.of.span()));
     // The settings of a search are those of its strategy and those that all searches share.
     let schema = match arguments.of == "SearchStrategy" {
-        true => quote!(::vaglio_search::schema(
+        _ if !cfg!(feature = "schema") => quote!(),
+        true => quote!(schema: |generator| ::vaglio_search::schema(
             #word,
             <#name as ::vaglio_core::schemars::JsonSchema>::json_schema(generator),
             generator
         )),
-        false => quote!(generator.subschema_for::<#name>()),
+        false => quote!(schema: |generator| generator.subschema_for::<#name>()),
     };
     Ok(quote! {
         #input
@@ -93,7 +94,7 @@ pub(crate) fn part(arguments: TokenStream, item: TokenStream) -> syn::Result<Tok
                     package: env!("CARGO_PKG_NAME"),
                     version: env!("CARGO_PKG_VERSION"),
                     defined: concat!(module_path!(), "::", stringify!(#name)),
-                    schema: |generator| #schema,
+                    #schema
                 }
             }
         };
@@ -101,11 +102,15 @@ pub(crate) fn part(arguments: TokenStream, item: TokenStream) -> syn::Result<Tok
 }
 
 /// Expands `#[setting]` on the type of a settings field.
-pub(crate) fn setting(item: TokenStream) -> syn::Result<TokenStream> {
+pub(crate) fn setting(arguments: TokenStream, item: TokenStream) -> syn::Result<TokenStream> {
     let mut item = Item::new(item)?;
-    explained(&mut item);
-    if item.is_enum() && !item.serde_says("rename_all") && !item.serde_says("untagged") {
-        item.say(parse_quote!(#[serde(rename_all = "snake_case")]));
+    if syn::parse2::<Option<Ident>>(arguments)?.is_some_and(|word| word == "schema") {
+        described(&mut item);
+    } else {
+        explained(&mut item);
+        if item.is_enum() && !item.serde_says("rename_all") && !item.serde_says("untagged") {
+            item.say(parse_quote!(#[serde(rename_all = "snake_case")]));
+        }
     }
     let input = &item.input;
     Ok(quote!(#input))
@@ -133,10 +138,17 @@ pub(crate) fn saved(arguments: TokenStream, item: TokenStream) -> syn::Result<To
 fn explained(item: &mut Item) {
     item.derive("Debug", quote!(::core::fmt::Debug));
     item.derive("Clone", quote!(::core::clone::Clone));
-    if item.derive("JsonSchema", quote!(::vaglio_core::schemars::JsonSchema)) {
+    described(item);
+    serialized(item);
+}
+
+/// Derives a schema, in builds that have them.
+fn described(item: &mut Item) {
+    if !cfg!(feature = "schema") {
+        item.remove("schemars");
+    } else if item.derive("JsonSchema", quote!(::vaglio_core::schemars::JsonSchema)) {
         item.say(parse_quote!(#[schemars(crate = "::vaglio_core::schemars")]));
     }
-    serialized(item);
 }
 
 /// Derives serialization, and refuses unknown fields.

@@ -55,6 +55,15 @@ impl Item {
         self.input.attrs.push(attribute);
     }
 
+    /// Removes an attribute from the item and the fields of a struct.
+    pub fn remove(&mut self, name: &str) {
+        let remove = |attributes: &mut Vec<Attribute>| attributes.retain(|own| !own.path().is_ident(name));
+        remove(&mut self.input.attrs);
+        if let Data::Struct(data) = &mut self.input.data {
+            data.fields.iter_mut().for_each(|field| remove(&mut field.attrs));
+        }
+    }
+
     /// Whether a `#[serde(…)]` of the item contains the word.
     pub fn serde_says(&self, word: &str) -> bool {
         self.serde.iter().any(|own| own == word)

@@ -11,7 +11,7 @@ use proc_macro::TokenStream;
 ///
 /// `#[part(Trait, "word")]` is put on the struct, in the crate of `impl Trait for …`. The trait is the role:
 /// `Criterion`, `SearchStrategy`, `Learner`, `Map`, `TargetMap`, `Loss` or `Resampling`. The struct gets `Debug`,
-/// `Clone`, `Serialize`, `Deserialize`, `JsonSchema` and `Default`, unless it derives them itself, and refuses unknown
+/// `Clone`, `Serialize`, `Deserialize`, a JSON Schema and `Default`, unless it derives them itself, and refuses unknown
 /// settings. The first sentence of its documentation is its line in `vaglio list`; the documentation of its fields
 /// explains the settings.
 ///
@@ -41,9 +41,9 @@ pub fn saved(arguments: TokenStream, item: TokenStream) -> TokenStream {
 
 /// Makes a struct or enum the type of a field of settings or of fitted state.
 ///
-/// It gets `Debug`, `Clone`, `Serialize`, `Deserialize` and `JsonSchema`, unless it derives them itself. The words of
-/// an enum are its variants in snake case; a struct refuses unknown fields.
+/// It gets `Debug`, `Clone`, `Serialize`, `Deserialize` and a JSON Schema, unless it derives them itself. The words of
+/// an enum are its variants in snake case; a struct refuses unknown fields. `#[setting(schema)]` gives the schema alone.
 #[proc_macro_attribute]
-pub fn setting(_: TokenStream, item: TokenStream) -> TokenStream {
-    attribute::setting(item.into()).unwrap_or_else(syn::Error::into_compile_error).into()
+pub fn setting(arguments: TokenStream, item: TokenStream) -> TokenStream {
+    attribute::setting(arguments.into(), item.into()).unwrap_or_else(syn::Error::into_compile_error).into()
 }

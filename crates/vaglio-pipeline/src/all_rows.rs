@@ -1,10 +1,10 @@
 //! Cross products over all rows of a design, taken from the search if possible, else computed for the chosen columns.
 
-use crate::criteria::{self, Session};
 use std::sync::Arc;
 use vaglio_core::{Design, Feature};
 use vaglio_kernels::Data;
 use vaglio_kernels::kfold::NormalEquations;
+use vaglio_validate::{Session, chosen_data};
 
 /// Source of the cross products for a fit on all rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,7 +44,7 @@ pub(crate) fn equations(
 /// other row weights (balanced classes).
 pub(crate) fn chosen_rows<'d>(design: &'d Design, subset: &[Feature]) -> Option<Arc<Data<'d>>> {
     let readout = design.readout().filter(|readout| !readout.balanced)?;
-    criteria::chosen_data(design, subset, readout.intercept).ok().map(Arc::new)
+    chosen_data(design, subset, readout.intercept).ok().map(Arc::new)
 }
 
 /// Whether a search of the design has computed moments, rescaled or not.

@@ -3,17 +3,18 @@
 //! The only module that names a YAML crate.
 
 mod compared_searches;
-mod fault;
+pub(crate) mod fault;
 mod label;
 mod node;
 mod reader;
 mod route;
+#[cfg(feature = "documents")]
 mod yaml;
 
-pub(crate) use fault::twice;
 pub(crate) use label::LABEL;
 pub use label::Label;
 pub use node::{MappingEntry, Meaning, Node, NodeValue, Scalar};
+#[cfg(feature = "documents")]
 pub use yaml::{LARGEST, to_yaml};
 
 use route::Segment;
@@ -27,48 +28,9 @@ pub struct Document {
 }
 
 impl Document {
-    /// Reads the text of a YAML file.
-    ///
-    /// # Errors
-    /// [`Error::Syntax`] with its place for malformed YAML, an anchor, a tag, a duplicate key or a second document.
-    pub fn parse(text: &str, file_name: &str) -> Result<Self> {
-        Ok(Document { root: yaml::parse(text, &yaml::YamlOrigin::File(file_name))? })
-    }
-
     /// Makes a document of a value without a text; its errors have no places.
     pub(crate) fn from_value(value: &serde_json::Value) -> Self {
         Document { root: Node::from_value(value) }
-    }
-
-    /// Applies `--set path=value`. The value is YAML; missing maps on the path are created.
-    ///
-    /// A bare word on the path becomes a map with that `kind`. An index one past the end of a list appends to it.
-    ///
-    /// # Errors
-    /// * [`Error::Syntax`] if the text is no assignment.
-    /// * [`Error::Setting`] if the path leads through a number.
-    pub fn set(&mut self, assignment: &str) -> Result<()> {
-        let origin = SourceLocation::whole(format!("--set {assignment}"));
-        let syntax = |message: String| Error::Syntax { message: message.into(), place: Some(origin.clone()) };
-        let Some((path, text)) = assignment.split_once('=') else {
-            return Err(syntax("expected path=value, as in search.max_features=5".into()));
-        };
-        let segments = route::segments(path.trim()).map_err(syntax)?;
-        let value = yaml::parse(text, &yaml::YamlOrigin::Option(&origin))?;
-        let mut walked = String::new();
-        let mut node = &mut self.root;
-        let mut rest = &segments[..];
-        while let Some(segment) = rest.first() {
-            let (joined, taken) = node.longer_key(rest).unwrap_or_default();
-            let segment = if taken > 0 { &Segment::Key(&joined) } else { segment };
-            rest = &rest[taken.max(1)..];
-            node = node
-                .child_or_new(segment, &origin)
-                .map_err(|message| Error::setting(&walked, message).at(Some(origin.clone())))?;
-            walked = segment.below(&walked);
-        }
-        *node = value;
-        Ok(())
     }
 
     /// Reads the settings as a type.

@@ -1,7 +1,6 @@
 //! The final fit.
 
 use crate::all_rows::{FitFrom, chosen_rows, equations};
-use crate::criteria::Loo;
 use ndarray::Array2;
 use std::cell::OnceCell;
 use vaglio_core::{
@@ -12,6 +11,7 @@ use vaglio_kernels::Column;
 use vaglio_kernels::linalg::FactorizationError;
 use vaglio_kernels::ridge::{NormalEquationRidge, Ridge, is_wide};
 use vaglio_search::SubsetScorer;
+use vaglio_validate::Loo;
 
 /// Like [`Design::train`], but faster: solves the normal equations with iterative refinement from the rows, or reduces
 /// all rows to a triangle if the equations are too ill-conditioned.

@@ -6,7 +6,6 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 pub mod all_rows;
-pub mod criteria;
 pub mod document;
 pub mod final_fit;
 pub mod final_model;

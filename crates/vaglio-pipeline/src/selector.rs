@@ -90,7 +90,7 @@ impl Selector {
 impl Default for Selector {
     /// Greedy leave-one-out selection for ridge regression with λ = 1 and an intercept.
     fn default() -> Self {
-        Selector::params(crate::criteria::Loo::default(), vaglio_search::Greedy::default(), Rls::default())
+        Selector::params(vaglio_validate::Loo::default(), vaglio_search::Greedy::default(), Rls::default())
     }
 }
 

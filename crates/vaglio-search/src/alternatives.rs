@@ -3,13 +3,12 @@
 use crate::SubsetScorer;
 use crate::bounded_tree::BoundedTree;
 use crate::near_best::NearBestCount;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 use vaglio_core::{Error, NearBest, PathEntry, Result, setting};
 
 /// Which subsets are listed beside the best.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[setting]
+#[derive(Copy, PartialEq)]
+#[serde(default)]
 pub struct Alternatives {
     /// How far above the lowest a score may be: a part of it, or `one_se`, its standard error.
     pub within: ScoreMargin,
@@ -18,7 +17,8 @@ pub struct Alternatives {
 }
 
 /// How far above the lowest score another may be.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[setting]
+#[derive(Copy, PartialEq)]
 #[serde(untagged, expecting = "expected a number or `one_se`")]
 pub enum ScoreMargin {
     /// This part of it.

@@ -7,8 +7,6 @@ pub use growth::Growth;
 pub use rules::Rules;
 
 use crate::FeatureRef;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use vaglio_core::{Error, Result, setting};
 
@@ -29,8 +27,9 @@ use vaglio_core::{Error, Result, setting};
 /// assert!(constraints.check().is_ok());
 /// assert!(Constraints::default().budget(10.0).check().is_err());
 /// ```
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[setting]
+#[derive(Default, PartialEq)]
+#[serde(default)]
 pub struct Constraints {
     /// The sign that the weight of a column has in the readout of every subset.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
@@ -61,7 +60,8 @@ pub enum Sign {
 }
 
 /// How many columns of a group may be selected.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[setting]
+#[derive(PartialEq)]
 #[serde(untagged, expecting = "expected a number or {columns: [names], count: number}")]
 pub enum AtMost {
     /// So many of those that the key names.
@@ -71,8 +71,8 @@ pub enum AtMost {
 }
 
 /// A group by its columns.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[setting]
+#[derive(PartialEq)]
 pub struct Listed {
     /// By name or index.
     pub columns: Vec<FeatureRef>,

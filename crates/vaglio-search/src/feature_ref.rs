@@ -1,10 +1,10 @@
 //! Columns named in settings.
 
-use serde::{Deserialize, Serialize};
-use vaglio_core::{Error, Feature, Result};
+use vaglio_core::{Error, Feature, Result, setting};
 
 /// A column named in a setting, by name or by index from 0.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[setting]
+#[derive(PartialEq, Eq)]
 #[serde(untagged)]
 pub enum FeatureRef {
     /// By index, from 0.

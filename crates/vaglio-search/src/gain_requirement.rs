@@ -1,8 +1,6 @@
 //! Test of whether columns explain more of the target than noise does.
 
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
-use std::borrow::Cow;
 use vaglio_core::Error;
 
 /// Test that columns have to pass to be taken in place of none.
@@ -74,18 +72,10 @@ impl<'de> Deserialize<'de> for RequireGain {
     }
 }
 
-impl JsonSchema for RequireGain {
-    fn schema_name() -> Cow<'static, str> {
-        "RequireGain".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({
-            "description": "The share of tables of pure noise from which columns may be taken; `never` makes no test.",
-            "anyOf": [
-                {"type": "number", "minimum": RequireGain::LEAST, "maximum": 0.5},
-                {"type": "string", "enum": ["never"]},
-            ],
-        })
-    }
-}
+vaglio_core::schema!(RequireGain => {
+    "description": "The share of tables of pure noise from which columns may be taken; `never` makes no test.",
+    "anyOf": [
+        {"type": "number", "minimum": RequireGain::LEAST, "maximum": 0.5},
+        {"type": "string", "enum": ["never"]},
+    ],
+});

@@ -87,7 +87,9 @@ pub use random::Random;
 pub use rank::Rank;
 pub use rounds::RemovalStep;
 pub use run::run;
-pub use search::schema;
+#[cfg(feature = "schema")]
+#[doc(hidden)]
+pub use search::schema::schema;
 pub use settings::{BlockOrigin, Blocks, Polish, SearchSettings, UnusedSettings};
 pub use size_choice::{Choose, CrossValidation, FromKey, MOST_FOLDS, MOST_REPEATS, Rule, Wanted, check_repeated_rows};
 pub use space::Space;

@@ -1,11 +1,10 @@
 //! Penalties of a least-angle path, at or between its knots.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use vaglio_core::{Error, Result, geometric};
+use vaglio_core::{Error, Result, geometric, setting};
 
 /// The penalties λ at which a least-angle path is judged.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[setting]
+#[derive(PartialEq)]
 #[serde(untagged, expecting = "expected a number of penalties, a list of penalties, or {points, least}")]
 pub enum Penalties {
     /// So many in geometric progression, from the largest correlation, where the model is empty, to a thousandth of it.
@@ -17,8 +16,8 @@ pub enum Penalties {
 }
 
 /// Penalties in geometric progression.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[setting]
+#[derive(PartialEq)]
 pub struct PenaltyGrid {
     /// How many.
     #[schemars(extend("minimum" = 2))]

@@ -2,12 +2,11 @@
 
 use crate::space::Space;
 use crate::walk::{Walk, WalkResult};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use vaglio_core::{Action, Error, Feature, Result, Score, StopReason};
+use vaglio_core::{Action, Error, Feature, Result, Score, StopReason, setting};
 
 /// How many features leave at a time.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[setting]
+#[derive(Copy, PartialEq)]
 #[serde(untagged, expecting = "expected a whole number from 1 on, or a share between 0 and 1")]
 pub enum RemovalStep {
     /// So many.

@@ -1,5 +1,7 @@
 //! The driver of searches.
 
+#[cfg(feature = "schema")]
+pub(crate) mod schema;
 mod serialization;
 
 use crate::penalties::Penalties;
@@ -7,7 +9,6 @@ use crate::settings::{Blocks, Polish, SearchSettings};
 use crate::space::Space;
 use crate::strategy::{Moves, PathCoefficients, Search, SearchStrategy, StrategyTraits};
 use crate::{Choose, Constraints, Effort, FeatureRef, Rules, SearchContext, chain, exhaustive, lars};
-pub use serialization::schema;
 use std::sync::Arc;
 use vaglio_core::{Criterion, Design, Path, Result, Role, SearchExtent, title};
 

@@ -1,12 +1,13 @@
 //! The settings that all searches share.
 
 use crate::{Choose, Constraints, FeatureRef};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use std::collections::BTreeMap;
 use vaglio_core::{Error, Result, setting};
 
 /// Features that enter and leave together.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[setting]
+#[derive(PartialEq)]
 #[serde(untagged, expecting = "expected `one_hot` or a map from names to lists of columns")]
 pub enum Blocks {
     /// Features that preprocessing made of one column.
@@ -36,7 +37,8 @@ pub enum Polish {
 }
 
 /// The settings that all searches share.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, schemars::JsonSchema)]
+#[setting(schema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct SearchSettings {
     /// The largest subset; all candidates by default.

@@ -1,11 +1,9 @@
 //! The rule that picks the result from a path.
 
 use crate::{Judge, RequireGain};
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{self, DeserializeSeed, Deserializer, IntoDeserializer, MapAccess, Visitor};
 use serde::{Deserialize, Serialize, Serializer};
-use std::borrow::Cow;
 use std::ops::RangeInclusive;
 use vaglio_core::{AnyResampling, Error, PathEntry, Score, is_lower, setters, setting};
 
@@ -34,8 +32,9 @@ pub enum Choose {
 }
 
 /// How a whole search is cross-validated.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
+#[setting]
+#[derive(PartialEq)]
+#[serde(default)]
 pub struct CrossValidation {
     /// Rule that chooses among the compared sizes and λ.
     pub rule: Rule,
@@ -305,8 +304,7 @@ impl<'de> Deserialize<'de> for Choose {
 }
 
 /// The rate of [`Choose::FalseDiscoveries`].
-#[derive(Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[setting]
 #[schemars(rename = "FalseDiscoveries")]
 struct AtRate {
     /// The share of false discoveries among the columns that are taken, on average at most.
@@ -338,25 +336,15 @@ impl<'de, A: MapAccess<'de>> MapAccess<'de> for FromKey<A> {
     }
 }
 
-impl JsonSchema for Choose {
-    fn schema_name() -> Cow<'static, str> {
-        "Choose".into()
-    }
-
-    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        let by_folds = generator.subschema_for::<CrossValidation>();
-        let at_rate = generator.subschema_for::<AtRate>();
-        json_schema!({
-            "description": "Which size is the result: by cross-validation of the whole search (a map; the default where the criterion has a loss), the lowest score, the last size, the fewest columns within one standard error of the lowest score, a number of columns, or those that are confirmed at a rate of false discoveries.",
-            "anyOf": [
-                {"type": "string", "enum": ["auto", "best", "last", "one_se"]},
-                {"type": "integer", "minimum": 0},
-                by_folds,
-                at_rate
-            ]
-        })
-    }
-}
+vaglio_core::schema!(Choose, by_folds: CrossValidation, at_rate: AtRate => {
+    "description": "Which size is the result: by cross-validation of the whole search (a map; the default where the criterion has a loss), the lowest score, the last size, the fewest columns within one standard error of the lowest score, a number of columns, or those that are confirmed at a rate of false discoveries.",
+    "anyOf": [
+        {"type": "string", "enum": ["auto", "best", "last", "one_se"]},
+        {"type": "integer", "minimum": 0},
+        by_folds,
+        at_rate
+    ]
+});
 
 #[cfg(test)]
 mod tests {

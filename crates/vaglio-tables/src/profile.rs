@@ -1,14 +1,13 @@
 //! Inferred types of a table's columns.
 
 use crate::quoted;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
-use vaglio_core::{Cells, Error, Result, Table};
+use vaglio_core::{Cells, Error, Result, Table, setting};
 
 /// Inferred type of a column.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[setting]
+#[derive(Copy, PartialEq, Eq, Hash)]
 pub enum InferredType {
     /// Numbers.
     Number,

@@ -1,16 +1,16 @@
 //! Settings for reading text files.
 
 use crate::quoted;
-use schemars::JsonSchema;
 use serde::de::{Deserializer, Error as _, Visitor};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
-use vaglio_core::{Error, Result};
+use vaglio_core::{Error, Result, setting};
 
 /// Settings for reading text files; `auto` is resolved from the first rows.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
+#[setting]
+#[derive(PartialEq, Eq)]
+#[serde(default)]
 pub struct ReadSpec {
     /// Delimiter of cells: one character, `tab`, `blanks` for runs of blanks and tabs, or `auto` for the one of `,` `;`
     /// tab `|` and runs of blanks that gives all rows the same number of cells.
@@ -64,7 +64,8 @@ pub fn word_list<'w>(words: impl Iterator<Item = &'w String>) -> String {
 }
 
 /// Delimiter of cells.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, JsonSchema)]
+#[setting(schema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[schemars(with = "String")]
 pub enum Delimiter {
     /// The delimiter that gives all rows the same number of cells.
@@ -101,7 +102,8 @@ impl<'de> Deserialize<'de> for Delimiter {
 }
 
 /// Decimal mark of numbers.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[setting]
+#[derive(Copy, Default, PartialEq, Eq)]
 pub enum Decimal {
     /// Chosen from the first rows.
     #[default]
@@ -116,8 +118,8 @@ pub enum Decimal {
 }
 
 /// Order of day and month in dates.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[setting]
+#[derive(Copy, Default, PartialEq, Eq)]
 pub enum DateOrder {
     /// Decided by a number above 12 in some row; dates with points begin with the day.
     #[default]

@@ -44,8 +44,10 @@
 //!
 //! # Features
 //!
-//! * `files`, on by default: tables from text files, runs from files to files, and the report. Without it a linfa program
-//!   compiles the numerics, pipelines as values and from YAML, and saved models.
+//! * `dependence`, on by default: `nhsic` and other criteria of dependence.
+//! * `documents`: pipelines as YAML, and models in files.
+//! * `files`, on by default: tables from text files, runs from files to files, and the report, with `documents`.
+//! * `tune`, on by default: settings of the learner chosen by the criterion, and the criterion `hsfs`.
 //! * `parquet`: also reads Parquet, Arrow and compressed files.
 //! * `lapack`: linear algebra by LAPACK, matrix products by BLAS instead of faer; needs a system OpenBLAS.
 
@@ -64,14 +66,22 @@ pub use vaglio_pipeline::SparseRecords;
 pub use vaglio_pipeline::{
     Choice, FinalModel, FitError, FittedFinalModel, FittedPipeline, FittedSelector, NamedRows, Nested, NestedFold,
     NestedResult, OriginalScale, Pipeline, Progress, ProgressUpdate, Rows, Selection, Selector, StageShare,
-    TargetValue, TargetedTable, ValidNested, ValidPipeline, ValidSelector, criteria, learners, maps, problem,
-    target_maps, tune,
+    TargetValue, TargetedTable, ValidNested, ValidPipeline, ValidSelector, learners, maps, problem, target_maps, tune,
 };
 pub use vaglio_report::record::{ChosenBy, Warning, WarningKind};
 pub use vaglio_search as search;
 pub use vaglio_validate::splits;
 
+/// Criteria: cross-validation, and dependence on the target.
+pub mod criteria {
+    #[cfg(feature = "dependence")]
+    pub use vaglio_dependence::*;
+    pub use vaglio_validate::{Engine, FoldBy, KFold, Loo};
+}
+
 /// Pipelines from files, and models in files.
 pub mod pipeline {
-    pub use vaglio_pipeline::pipeline::{Limits, SavedModel, TimeSpan, load};
+    #[cfg(feature = "documents")]
+    pub use vaglio_pipeline::pipeline::load;
+    pub use vaglio_pipeline::pipeline::{Limits, SavedModel, TimeSpan};
 }

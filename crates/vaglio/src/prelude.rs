@@ -6,7 +6,9 @@ pub use crate::core::{
     Absolute, Answer, Auc, BalancedError, BalancedSquared, Concordance, Criterion, Event, Huber, Lambda, LambdaScope,
     Learner, LogLoss, Loss, Observer, Pinball, Resampling, Squared, Step, StopReason, StopSign, Task, ZeroOne,
 };
-pub use crate::criteria::{FoldBy, KFold, Loo, Nhsic};
+#[cfg(feature = "dependence")]
+pub use crate::criteria::Nhsic;
+pub use crate::criteria::{FoldBy, KFold, Loo};
 #[cfg(feature = "files")]
 pub use crate::files::ModelFiles;
 pub use crate::learners::{Crrr, Rls};

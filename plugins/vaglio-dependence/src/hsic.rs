@@ -3,7 +3,7 @@
 mod definition;
 mod evaluator;
 mod settings;
-mod weights;
+pub(crate) mod weights;
 
 use crate::target::{check, check_bandwidth};
 use evaluator::Distances;
@@ -11,7 +11,6 @@ pub use settings::{Estimator, Hsic, HsicKernel};
 use vaglio_core::{
     Criterion, CriterionTraits, Design, EngineEvaluator, Error, Estimate, Feature, Plan, Result, Score, SearchExtent,
 };
-pub(crate) use weights::PairWeights;
 
 /// Identifier of the shortcut in `selection.json` and in plans.
 const ENGINE: &str = "distances";

@@ -8,6 +8,7 @@ mod bins;
 mod column_weights;
 mod fcbf;
 mod hiton;
+#[cfg(feature = "hsfs")]
 mod hsfs;
 mod hsic;
 mod kernel_matrix;
@@ -20,6 +21,7 @@ mod target;
 pub use bins::Bins;
 pub use fcbf::Fcbf;
 pub use hiton::{HitonPc, Independence};
+#[cfg(feature = "hsfs")]
 pub use hsfs::Hsfs;
 pub use hsic::{Estimator, Hsic, HsicKernel};
 pub use mrmr::{Mrmr, MrmrInformation, Scheme};

@@ -1,11 +1,9 @@
 //! Command of an external program, the digest of its files, and the permission to run it.
 
 use serde::{Deserialize, Deserializer, Serialize};
-use std::borrow::Cow;
 use std::io::Read;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
-use vaglio_core::schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use vaglio_core::{Cause, Error, Result};
 
 /// Whether programs may be run.
@@ -129,23 +127,14 @@ impl<'de> Deserialize<'de> for ExternalProgram {
     }
 }
 
-impl JsonSchema for ExternalProgram {
-    fn schema_name() -> Cow<'static, str> {
-        "Program".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        let words = serde_json::json!({"type": "array", "items": {"type": "string"}});
-        json_schema!({
-            "anyOf": [
-                words,
-                {
-                    "type": "object",
-                    "properties": {"command": words, "digest": {"type": "string"}},
-                    "required": ["command"],
-                    "additionalProperties": false
-                }
-            ]
-        })
-    }
-}
+vaglio_core::schema!(ExternalProgram => {
+    "anyOf": [
+        {"type": "array", "items": {"type": "string"}},
+        {
+            "type": "object",
+            "properties": {"command": {"type": "array", "items": {"type": "string"}}, "digest": {"type": "string"}},
+            "required": ["command"],
+            "additionalProperties": false
+        }
+    ]
+});

@@ -55,7 +55,8 @@ pub enum BandwidthRule {
 }
 
 /// A kernel as given in a file; missing fields get the defaults of its kind.
-#[derive(Deserialize, schemars::JsonSchema)]
+#[setting(schema)]
+#[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "KernelSettings")]
 struct GivenKernel {

@@ -1,11 +1,10 @@
 //! The penalty λ as written in pipeline files.
 
 use super::{AutoGrid, Lambda, LambdaScope};
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{self, Deserializer, IntoDeserializer, MapAccess, Visitor};
 use serde::{Deserialize, Serialize, Serializer};
-use std::borrow::Cow;
+use vaglio_macros::setting;
 
 /// The values of a grid: explicit, or fitted to the design.
 #[derive(Serialize)]
@@ -40,22 +39,19 @@ impl<'de> Visitor<'de> for GridVisitor {
 }
 
 /// The word for a grid that is fitted to the design.
-#[derive(Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[setting]
 enum AutoGridKeyword {
     Auto,
 }
 
-#[derive(Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[setting]
 struct Ends {
     from: f64,
     to: f64,
     points: usize,
 }
 
-#[derive(Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[setting]
 struct Range {
     from: f64,
     to: f64,
@@ -82,8 +78,8 @@ struct Several {
 }
 
 /// Whether outputs share λ.
-#[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[setting]
+#[derive(Copy, PartialEq, Eq)]
 enum Outputs {
     Shared,
     Each,
@@ -190,40 +186,29 @@ impl Several {
     }
 }
 
-impl JsonSchema for Lambda {
-    fn schema_name() -> Cow<'static, str> {
-        "Lambda".into()
-    }
-
-    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        let auto = generator.subschema_for::<AutoGridKeyword>();
-        let (grid, range) = (generator.subschema_for::<Ends>(), generator.subschema_for::<Range>());
-        let (per, outputs) = (generator.subschema_for::<LambdaScope>(), generator.subschema_for::<Outputs>());
-        json_schema!({
-            "description": "The penalty: one positive number, or several: one is taken for a whole walk (`per: path`, by cross-validation of the search), by the criterion on all columns before the search (`per: all`) or for every subset by the criterion (`per: subset`), then on demand for each output (`outputs: each`).",
-            "oneOf": [
-                {"type": "number", "exclusiveMinimum": 0},
-                {"type": "object", "properties": {"grid": grid, "per": per, "outputs": outputs}, "required": ["grid"], "additionalProperties": false},
-                {
-                    "type": "object",
-                    "properties": {
-                        "grid": auto,
-                        "points": {"description": "How many values; one or two for each power of ten where it is left out.", "type": "integer", "minimum": 2},
-                        "extend": {"description": "Whether an end at which the loss is lowest is extended until the loss stops falling.", "type": "boolean", "default": true},
-                        "per": per,
-                        "outputs": outputs
-                    },
-                    "required": ["grid"],
-                    "additionalProperties": false
-                },
-                {"type": "object", "properties": {"search": range, "outputs": outputs}, "required": ["search"], "additionalProperties": false},
-                {
-                    "type": "object",
-                    "properties": {"values": {"type": "array", "minItems": 1, "items": {"type": "number", "exclusiveMinimum": 0}}, "per": per, "outputs": outputs},
-                    "required": ["values"],
-                    "additionalProperties": false
-                }
-            ]
-        })
-    }
-}
+vaglio_core::schema!(Lambda, auto: AutoGridKeyword, grid: Ends, range: Range, per: LambdaScope, outputs: Outputs => {
+    "description": "The penalty: one positive number, or several: one is taken for a whole walk (`per: path`, by cross-validation of the search), by the criterion on all columns before the search (`per: all`) or for every subset by the criterion (`per: subset`), then on demand for each output (`outputs: each`).",
+    "oneOf": [
+        {"type": "number", "exclusiveMinimum": 0},
+        {"type": "object", "properties": {"grid": grid, "per": per, "outputs": outputs}, "required": ["grid"], "additionalProperties": false},
+        {
+            "type": "object",
+            "properties": {
+                "grid": auto,
+                "points": {"description": "How many values; one or two for each power of ten where it is left out.", "type": "integer", "minimum": 2},
+                "extend": {"description": "Whether an end at which the loss is lowest is extended until the loss stops falling.", "type": "boolean", "default": true},
+                "per": per,
+                "outputs": outputs
+            },
+            "required": ["grid"],
+            "additionalProperties": false
+        },
+        {"type": "object", "properties": {"search": range, "outputs": outputs}, "required": ["search"], "additionalProperties": false},
+        {
+            "type": "object",
+            "properties": {"values": {"type": "array", "minItems": 1, "items": {"type": "number", "exclusiveMinimum": 0}}, "per": per, "outputs": outputs},
+            "required": ["values"],
+            "additionalProperties": false
+        }
+    ]
+});

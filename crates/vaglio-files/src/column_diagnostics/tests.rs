@@ -6,13 +6,13 @@ use linfa::ParamGuard;
 use ndarray::{Array1, Array2, Axis};
 use vaglio_core::{Criterion, Problem, Silent, Task};
 use vaglio_kernels::linalg;
-use vaglio_pipeline::criteria::{KFold, Loo};
 use vaglio_pipeline::learners::Rls;
 use vaglio_pipeline::resampling::{OuterFoldFit, OuterFolds, Procedure, Sample, StageMonitor, outer};
 use vaglio_pipeline::selector::Selector;
 use vaglio_report::record::PerOutput;
 use vaglio_search::Greedy;
 use vaglio_testkit::{SplitMix64, data};
+use vaglio_validate::{KFold, Loo};
 
 fn selector(criterion: impl Criterion + 'static) -> ValidSelector {
     Selector::params(criterion, Greedy::default(), Rls::default()).seed(3).check().unwrap()

@@ -2,11 +2,11 @@ use super::exchanges::SwapDesign;
 use super::*;
 use linfa::ParamGuard;
 use vaglio_core::{Absolute, Criterion, Monitor, PerFoldPreprocessing, Silent};
-use vaglio_pipeline::criteria::{KFold, Loo};
 use vaglio_pipeline::learners::Rls;
 use vaglio_pipeline::selector::Selector;
 use vaglio_search::Greedy;
 use vaglio_testkit::data;
+use vaglio_validate::{KFold, Loo};
 
 fn selector(criterion: impl Criterion + 'static) -> ValidSelector {
     Selector::params(criterion, Greedy::default(), Rls::default()).check().unwrap()

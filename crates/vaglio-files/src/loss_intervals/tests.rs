@@ -5,12 +5,12 @@ use linfa::ParamGuard;
 use ndarray::Array2;
 use std::time::Instant;
 use vaglio_core::{Monitor, Problem, Silent};
-use vaglio_pipeline::criteria::Loo;
 use vaglio_pipeline::learners::Rls;
 use vaglio_pipeline::resampling::{Sample, select};
 use vaglio_pipeline::selector::Selector;
 use vaglio_search::{Choose, CrossValidation, Greedy, RequireGain, Search};
 use vaglio_testkit::{SplitMix64, data};
+use vaglio_validate::Loo;
 
 fn selector(choose: CrossValidation) -> ValidSelector {
     let search = Search::new(Greedy {}).choose(Choose::CrossValidated(choose));

@@ -2,11 +2,11 @@ use super::*;
 use crate::drop_column::record_importance;
 use linfa::ParamGuard;
 use vaglio_core::{Criterion, Problem, Round, Silent};
-use vaglio_pipeline::criteria::{KFold, Loo};
 use vaglio_pipeline::learners::Rls;
 use vaglio_pipeline::selector::Selector;
 use vaglio_search::{Choose, Exhaustive, Greedy, ScoreMarginRule, Search};
 use vaglio_testkit::data;
+use vaglio_validate::{KFold, Loo};
 
 fn selector(criterion: impl Criterion + 'static, choose: Choose) -> ValidSelector {
     let search = Search::new(Greedy {}).max_features(6).choose(choose);

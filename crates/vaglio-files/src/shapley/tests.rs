@@ -2,11 +2,11 @@ use super::*;
 use linfa::ParamGuard;
 use std::collections::HashMap;
 use vaglio_core::{Absolute, Criterion, Silent};
-use vaglio_pipeline::criteria::{KFold, Loo};
 use vaglio_pipeline::learners::Rls;
 use vaglio_pipeline::selector::Selector;
 use vaglio_search::{Choose, Greedy, Search};
 use vaglio_testkit::data;
+use vaglio_validate::{KFold, Loo};
 
 fn selector(criterion: impl Criterion + 'static) -> ValidSelector {
     let search = Search::new(Greedy {}).choose(Choose::Size(4));

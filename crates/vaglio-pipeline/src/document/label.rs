@@ -5,9 +5,11 @@ use serde::de::{Deserialize, Deserializer, Error, Visitor};
 use std::borrow::Cow;
 use std::fmt;
 use vaglio_core::numerals::normalized;
+use vaglio_core::setting;
 
 /// A class label as text. Numbers are normalized like data cells, so that `5`, `5.0` and `"5"` are one label.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, schemars::JsonSchema)]
+#[setting(schema)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize)]
 #[serde(transparent)]
 pub struct Label(pub String);
 

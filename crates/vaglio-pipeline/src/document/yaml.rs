@@ -1,7 +1,8 @@
 //! Conversions from YAML text to the tree and from settings to YAML text.
 
+use super::Document;
 use super::node::{MappingEntry, NAME, Node, NodeValue, Scalar};
-use super::route::DEEPEST;
+use super::route::{self, DEEPEST, Segment};
 use saphyr_parser::{Event, Marker, Parser, ScalarStyle, Span, StrInput};
 
 use std::collections::HashSet;
@@ -33,6 +34,47 @@ impl YamlOrigin<'_> {
 
     fn refuse(&self, marker: &Marker, message: impl Into<String>) -> Error {
         Error::Syntax { message: message.into().into(), place: None }.at(Some(self.place(marker)))
+    }
+}
+
+impl Document {
+    /// Reads the text of a YAML file.
+    ///
+    /// # Errors
+    /// [`Error::Syntax`] with its place for malformed YAML, an anchor, a tag, a duplicate key or a second document.
+    pub fn parse(text: &str, file_name: &str) -> Result<Self> {
+        Ok(Document { root: parse(text, &YamlOrigin::File(file_name))? })
+    }
+
+    /// Applies `--set path=value`. The value is YAML; missing maps on the path are created.
+    ///
+    /// A bare word on the path becomes a map with that `kind`. An index one past the end of a list appends to it.
+    ///
+    /// # Errors
+    /// * [`Error::Syntax`] if the text is no assignment.
+    /// * [`Error::Setting`] if the path leads through a number.
+    pub fn set(&mut self, assignment: &str) -> Result<()> {
+        let origin = SourceLocation::whole(format!("--set {assignment}"));
+        let syntax = |message: String| Error::Syntax { message: message.into(), place: Some(origin.clone()) };
+        let Some((path, text)) = assignment.split_once('=') else {
+            return Err(syntax("expected path=value, as in search.max_features=5".into()));
+        };
+        let segments = route::segments(path.trim()).map_err(syntax)?;
+        let value = parse(text, &YamlOrigin::Option(&origin))?;
+        let mut walked = String::new();
+        let mut node = &mut self.root;
+        let mut rest = &segments[..];
+        while let Some(segment) = rest.first() {
+            let (joined, taken) = node.longer_key(rest).unwrap_or_default();
+            let segment = if taken > 0 { &Segment::Key(&joined) } else { segment };
+            rest = &rest[taken.max(1)..];
+            node = node
+                .child_or_new(segment, &origin)
+                .map_err(|message| Error::setting(&walked, message).at(Some(origin.clone())))?;
+            walked = segment.below(&walked);
+        }
+        *node = value;
+        Ok(())
     }
 }
 
@@ -160,7 +202,7 @@ pub fn to_yaml(value: &dyn erased_serde::Serialize) -> Result<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Document, Meaning};
+    use super::super::Meaning;
     use super::*;
     use serde::{Deserialize, Serialize};
     use std::collections::BTreeMap;

@@ -1,4 +1,4 @@
-//! A fitted pipeline: accessors, saving and loading.
+//! A fitted pipeline.
 
 use super::targets::{TargetValue, classes_for};
 use crate::pipeline::SavedModel;
@@ -9,7 +9,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::marker::PhantomData;
 use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::sync::Arc;
-use vaglio_core::{Error, Feature, Path, PathEntry, Result};
+use vaglio_core::{Feature, Path, PathEntry};
 
 /// A fitted pipeline or selector. It predicts by column position (linfa's [`Predict`](linfa::traits::Predict)), reduces
 /// data to the selected features ([`Transformer`](linfa::traits::Transformer)), and can be saved.
@@ -141,32 +141,10 @@ impl<E, I> FittedPipeline<E, I> {
     pub fn into_saved(self) -> Arc<SavedModel> {
         self.saved
     }
-
-    /// Writes a model file for `vaglio predict` and [`FittedPipeline::load`], atomically.
-    ///
-    /// A dataset does not name its weight column, so the file does not either: error figures of `vaglio predict` give
-    /// all rows equal weight.
-    ///
-    /// # Errors
-    /// [`Error::Unwritable`].
-    pub fn save(&self, path: impl AsRef<std::path::Path>) -> Result<()> {
-        self.saved.write(path.as_ref())
-    }
 }
 
 impl<E: TargetValue, I: TargetDim> FittedPipeline<E, I> {
-    /// Reads a model file of [`FittedPipeline::save`] or `vaglio run`. Predictions are bit for bit the same.
-    ///
-    /// # Errors
-    /// * [`Error::Unreadable`] if there is no such file.
-    /// * [`Error::ModelRefused`] if the file was changed, is truncated, has another version, or has targets of
-    ///   another type.
-    pub fn load(path: impl AsRef<std::path::Path>) -> Result<Self> {
-        let path = path.as_ref();
-        FittedPipeline::from_saved(SavedModel::read(path)?).map_err(|message| Error::model_refused(path, message))
-    }
-
-    fn from_saved(saved: SavedModel) -> Result<Self, String> {
+    pub(super) fn from_saved(saved: SavedModel) -> Result<Self, String> {
         if saved.history.is_some() {
             return Err("it reads earlier targets, which a dataset does not tell; use `SavedModel`".into());
         }

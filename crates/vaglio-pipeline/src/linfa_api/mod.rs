@@ -3,6 +3,8 @@
 mod fit;
 mod fitted_pipeline;
 mod limits;
+#[cfg(feature = "documents")]
+mod model_file;
 mod nested_validation;
 mod original_scale;
 mod prediction;

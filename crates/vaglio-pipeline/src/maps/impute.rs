@@ -3,12 +3,11 @@
 use super::Scope;
 use super::columns;
 use super::weights;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashSet};
 use vaglio_core::{
     Cells, Condition, Error, Expression, FittedMap, Map, MapFit, MapFormulas, MapTraits, OutputUnit, RefitScope,
-    Result, TrainingRows, part, row_weights, saved,
+    Result, TrainingRows, part, row_weights, saved, setting,
 };
 
 /// Fills the missing cells of each column with one value, learned from the training rows.
@@ -38,8 +37,8 @@ pub struct Impute {
 }
 
 /// Value that replaces a missing cell.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[setting]
+#[derive(Default, PartialEq)]
 pub enum ImputeStrategy {
     /// Weighted mean of the column.
     #[default]
@@ -53,7 +52,8 @@ pub enum ImputeStrategy {
 }
 
 /// Constant of a cell.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[setting]
+#[derive(PartialEq)]
 #[serde(untagged, expecting = "expected a number or a text in quotes")]
 pub enum Value {
     /// A finite number.

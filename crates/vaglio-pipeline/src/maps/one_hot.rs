@@ -2,13 +2,12 @@
 
 use super::levels::listed;
 use super::{LearnedOn, columns, weights};
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashSet};
 use vaglio_core::{
     Cells, ColumnFormula, Error, Expression, FittedMap, LearnedLevels, Map, MapFit, MapFormulas, MapTraits, OutputUnit,
-    Result, TrainingRows, part, saved,
+    Result, TrainingRows, part, saved, setting,
 };
 
 /// Replaces every text column by one 0/1 column per level, named `column=level`, in sorted order. All levels are kept,
@@ -38,8 +37,8 @@ pub struct OneHot {
 }
 
 /// Treatment of levels unknown from the training rows.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[setting]
+#[derive(Copy, Default, PartialEq, Eq)]
 pub enum Unknown {
     /// Treat as a rare level if there are any; else set all indicators to 0.
     #[default]
@@ -49,8 +48,8 @@ pub enum Unknown {
 }
 
 /// Level without a column of its own.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[setting]
+#[derive(Copy, Default, PartialEq, Eq)]
 pub enum Dropped {
     /// No level.
     #[default]

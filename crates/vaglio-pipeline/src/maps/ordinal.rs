@@ -2,12 +2,10 @@
 
 use super::levels::listed;
 use super::{LearnedOn, Value, columns, weights};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use vaglio_core::{
     Error, Expression, FittedMap, LearnedLevels, Map, MapFit, MapFormulas, MapTraits, OutputUnit, Result, TrainingRows,
-    part, saved,
+    part, saved, setting,
 };
 
 /// Replaces text columns by numbers: the position of each level in an order, from 0.
@@ -36,8 +34,8 @@ pub struct Ordinal {
 }
 
 /// Treatment of levels that are not in the order.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[setting]
+#[derive(Copy, Default, PartialEq, Eq)]
 pub enum UnknownLevel {
     /// Refuse, with the row.
     #[default]

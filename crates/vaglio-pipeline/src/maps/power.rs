@@ -1,12 +1,10 @@
 //! Power transforms of columns towards a normal distribution.
 
 use super::{LearnedOn, columns, weights};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashSet};
 use vaglio_core::{
     Error, Expression, FittedMap, Function, Map, MapFit, MapFormulas, MapTraits, OutputUnit, PartOutputs, Result,
-    TrainingRows, minimize, part, saved,
+    TrainingRows, minimize, part, saved, setting,
 };
 
 /// Replaces numeric columns by powers that are closer to a normal distribution.
@@ -41,8 +39,8 @@ pub struct Power {
 }
 
 /// Family of power transforms.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[setting]
+#[derive(Copy, Default, PartialEq, Eq)]
 pub enum PowerFamily {
     /// Yeo and Johnson, for any numbers.
     #[default]
@@ -52,7 +50,8 @@ pub enum PowerFamily {
 }
 
 /// Exponent of [`Power`].
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[setting]
+#[derive(Copy, PartialEq)]
 #[serde(untagged, expecting = "expected `auto` or a number")]
 pub enum Exponent {
     /// Maximum-likelihood exponent of each column.
@@ -62,8 +61,8 @@ pub enum Exponent {
 }
 
 /// The word `auto`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[setting]
+#[derive(Copy, PartialEq, Eq)]
 pub enum Auto {
     /// The only value.
     Auto,

@@ -1,12 +1,10 @@
 //! Rows that maps are fitted on during cross-validation.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use vaglio_core::{MapTraits, RefitScope, Requirement};
+use vaglio_core::{MapTraits, RefitScope, Requirement, setting};
 
 /// Rows on which a map is fitted during cross-validation, for maps with a closed form per fold.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[setting]
+#[derive(Copy, Default, PartialEq, Eq)]
 pub enum Scope {
     /// All training rows, once.
     Train,
@@ -30,8 +28,8 @@ impl Scope {
 }
 
 /// Rows on which a map is fitted during cross-validation.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[setting]
+#[derive(Copy, Default, PartialEq, Eq)]
 pub enum LearnedOn {
     /// All training rows, once.
     #[default]

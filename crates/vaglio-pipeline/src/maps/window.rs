@@ -1,12 +1,10 @@
 //! Lagged columns and forecast horizons of time series.
 
 use super::columns;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use vaglio_core::{
     Cells, ColumnFormula, Error, FittedMap, Map, MapFit, MapFormulas, MapTraits, Result, Table, TrainingRows, part,
-    saved,
+    saved, setting,
 };
 
 /// Replaces numeric columns by lagged values of the same series: column `x` becomes `x` for lag 0, `x_lag1` for lag 1,
@@ -40,7 +38,8 @@ pub struct Window {
 }
 
 /// Lags of [`Window`].
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[setting]
+#[derive(PartialEq, Eq)]
 #[serde(untagged, expecting = "expected a list of steps, or such a list for each of some columns")]
 pub enum Lags {
     /// One list for all columns.

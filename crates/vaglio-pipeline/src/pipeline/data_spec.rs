@@ -3,15 +3,14 @@
 use super::one_or_several::OneOrSeveral;
 use super::row_filter::{RowFilter, TestRows};
 use crate::document::Label;
-use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 use std::collections::BTreeMap;
-use vaglio_core::{Error, Result};
+use vaglio_core::{Error, Result, setting};
 use vaglio_tables::{ColumnProfile, InferredType, ReadSpec};
 
 /// Files of the data, and the meaning of their columns.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[setting]
+#[derive(PartialEq)]
 pub struct DataSpec {
     /// Training rows: a .csv, .parquet or .arrow file, or a sparse .svm, .npz or .mtx file, relative to the pipeline
     /// file. Several files are given by a list, by `*` and `?`, or by a folder whose parts are in subfolders named
@@ -145,8 +144,8 @@ impl DataSpec {
 }
 
 /// Type of a column.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[setting]
+#[derive(Copy, PartialEq, Eq)]
 pub enum ColumnType {
     /// Numbers.
     Number,
@@ -175,7 +174,8 @@ impl ColumnType {
 pub type Names = OneOrSeveral<String>;
 
 /// Target columns, in the data or in another file.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[setting(schema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(untagged)]
 pub enum TargetSpec {
     /// Columns of the data.
@@ -185,8 +185,8 @@ pub enum TargetSpec {
 }
 
 /// A file of targets.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[setting]
+#[derive(PartialEq, Eq)]
 pub struct TargetFile {
     /// The file, relative to the pipeline file. Columns of weights, groups and the like are also read from it if
     /// present.
@@ -239,8 +239,8 @@ impl<'de> Deserialize<'de> for TargetSpec {
 }
 
 /// Treatment of rows whose target or weight is missing.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[setting]
+#[derive(Copy, Default, PartialEq, Eq)]
 pub enum MissingTarget {
     /// Refuse the data.
     #[default]
@@ -250,8 +250,8 @@ pub enum MissingTarget {
 }
 
 /// Kind of a target.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[setting]
+#[derive(Copy, PartialEq, Eq)]
 pub enum TaskKind {
     /// Numbers.
     Regression,

@@ -1,17 +1,17 @@
 //! Engine settings: machine or workers, threads and precision.
 
 use super::{ScratchSpec, check_threads};
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use vaglio_core::{Error, Result};
+use vaglio_core::{Error, Result, setting};
 use vaglio_tables::scratch::default_folder;
 
 /// Where and on how many threads to compute, and in which precision.
 ///
 /// With `dask` and `spark`, workers share the work units of `files::Shards`; the program starts them through the Python
 /// package.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
+#[setting]
+#[derive(PartialEq, Eq, Default)]
+#[serde(default)]
 pub struct EngineSpec {
     /// Location: this machine, or the workers of Dask or Spark.
     kind: Location,
@@ -45,8 +45,8 @@ enum OldStream {
 }
 
 /// Precision of stored columns.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[setting]
+#[derive(Copy, PartialEq, Eq, Default)]
 pub enum Precision {
     /// Double precision, 53 bits.
     #[default]
@@ -57,8 +57,8 @@ pub enum Precision {
 }
 
 /// Location of the computation.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[setting]
+#[derive(Copy, PartialEq, Eq, Default)]
 enum Location {
     /// This machine.
     #[default]

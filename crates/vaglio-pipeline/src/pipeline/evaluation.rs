@@ -1,14 +1,13 @@
 //! Evaluation settings of a whole procedure.
 
 use crate::resampling::OuterFolds;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use vaglio_core::{AnyResampling, Criterion, Error, Result};
+use vaglio_core::{AnyResampling, Criterion, Error, Result, setting};
 use vaglio_search::{Alternatives, MOST_FOLDS, MOST_REPEATS, ScoreMargin};
 
 /// Evaluation of the whole procedure, including the choice of size and λ; its score alone is optimistic.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
+#[setting]
+#[derive(PartialEq, Default)]
+#[serde(default)]
 pub struct Evaluate {
     /// Nested cross-validation: repeats the procedure on the training rows of outer folds and evaluates on the held-out
     /// rows.
@@ -41,8 +40,8 @@ pub struct Evaluate {
 }
 
 /// How much is computed of drop-column importance.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[setting]
+#[derive(Copy, PartialEq, Eq, Default)]
 pub enum DropColumnBudget {
     /// Results that take at most a quarter of the search's work; the rest is named as omitted.
     #[default]
@@ -67,8 +66,9 @@ impl OuterFolds {
 }
 
 /// Pairs of complementary half-samples.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
+#[setting]
+#[derive(PartialEq)]
+#[serde(default)]
 pub struct Pairs {
     /// Number of pairs.
     #[schemars(extend("minimum" = 1, "maximum" = MOST))]

@@ -1,14 +1,14 @@
 //! Limits of a run.
 
 use super::{TimeSpan, ValidPipeline};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 use std::time::Duration;
+use vaglio_core::setting;
 use vaglio_tables::budget::{Budget, ByteSize};
 
 /// Upper limits of a run.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
+#[setting]
+#[derive(PartialEq, Eq, Default)]
+#[serde(default)]
 pub struct Limits {
     /// Time limit, as in `10m`, `1h 30m` or a number of seconds; the run then ends with its results so far.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -27,15 +27,6 @@ impl Pipeline {
         Self::from_document(&mut Document::parse(text, "pipeline")?)
     }
 
-    /// Reads a pipeline from a parsed file. Compared searches get their defaults in the document.
-    ///
-    /// # Errors
-    /// [`Error::UnknownName`] or [`Error::Setting`], each with its place.
-    pub fn from_document(document: &mut Document) -> Result<Self> {
-        document.compare_searches();
-        document.read().map(|settings| Pipeline(ValidPipeline(settings)))
-    }
-
     /// The text of a pipeline file, with all settings, for [`Pipeline::from_yaml`] and the program.
     ///
     /// # Errors

@@ -4,13 +4,14 @@ mod builder;
 mod data_spec;
 mod engine_spec;
 mod evaluation;
-mod fields;
 mod limits;
+#[cfg(feature = "documents")]
 mod loading;
 mod one_or_several;
 mod resolved_settings;
 mod row_filter;
 pub(crate) mod saved_model;
+#[cfg(feature = "documents")]
 mod schema;
 pub(crate) mod settings;
 mod threads;
@@ -19,8 +20,8 @@ mod time_span;
 pub use data_spec::{ColumnType, DataSpec, MissingTarget, Names, ScratchSpec, TargetFile, TargetSpec, TaskKind};
 pub use engine_spec::{Cluster, EngineSpec, Precision};
 pub use evaluation::{DropColumnBudget, Evaluate, Pairs};
-pub use fields::component_fields;
 pub use limits::Limits;
+#[cfg(feature = "documents")]
 pub use loading::{by_default, load};
 pub use one_or_several::OneOrSeveral;
 pub use row_filter::{RowFilter, TestRows};
@@ -28,7 +29,8 @@ pub use saved_model::{
     Calibration, CalibrationSource, FoldModel, History, IntervalEnds, Observed, SavedIntervals, SavedModel,
     SavedReadOptions, TablePredictions, bounds,
 };
-pub use schema::{component_list, pipeline_schema};
+#[cfg(feature = "documents")]
+pub use schema::{component_fields, component_list, pipeline_schema};
 pub use threads::{check_environment, check_threads, pool};
 pub use time_span::TimeSpan;
 
@@ -68,6 +70,17 @@ use vaglio_tables::budget::Budget;
 #[derive(Debug, Clone, Serialize)]
 #[serde(transparent)]
 pub struct Pipeline(ValidPipeline);
+
+impl Pipeline {
+    /// Reads a pipeline from a parsed file. Compared searches get their defaults in the document.
+    ///
+    /// # Errors
+    /// [`Error::UnknownName`] or [`Error::Setting`], each with its place.
+    pub fn from_document(document: &mut Document) -> Result<Self> {
+        document.compare_searches();
+        document.read().map(|settings| Pipeline(ValidPipeline(settings)))
+    }
+}
 
 /// Reads settings of any format like a pipeline file; an error names the path of the setting.
 impl<'de> Deserialize<'de> for Pipeline {

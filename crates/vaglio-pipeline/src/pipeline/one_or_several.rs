@@ -1,16 +1,17 @@
 //! Settings that are one value or a list.
 
 use crate::document::{LABEL, Label};
-use schemars::JsonSchema;
 use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
 use serde::de::{DeserializeOwned, Error, IntoDeserializer, MapAccess, SeqAccess, Unexpected, Visitor, value};
 use serde::{Deserialize, Deserializer, Serialize};
 use std::fmt;
 use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
+use vaglio_core::setting;
 
 /// One value, or several.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[setting(schema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(untagged)]
 pub enum OneOrSeveral<T> {
     /// A single value.

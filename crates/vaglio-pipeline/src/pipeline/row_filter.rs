@@ -2,13 +2,11 @@
 
 use super::one_or_several::{ListItem, OneOrSeveral};
 use crate::document::Label;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use vaglio_core::{Error, Result};
+use vaglio_core::{Error, Result, setting};
 
 /// Rows by the values of one column. A row with a missing cell does not pass.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[setting]
+#[derive(PartialEq, Eq)]
 pub struct RowFilter {
     /// The column, which may be a feature or excluded.
     pub column: String,
@@ -24,8 +22,8 @@ pub struct RowFilter {
 }
 
 /// A column that marks test rows.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[setting]
+#[derive(PartialEq, Eq)]
 pub struct TestRows {
     /// The column; it is not a feature.
     pub column: String,

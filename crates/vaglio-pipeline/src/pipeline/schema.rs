@@ -1,9 +1,13 @@
 //! JSON Schema of the pipeline file, for the components linked into the program.
 
+mod fields;
+
+pub use fields::component_fields;
+
 use super::{DataSpec, EngineSpec, Evaluate, Limits};
 use crate::tune::Tune;
-use schemars::{SchemaGenerator, generate::SchemaSettings};
 use serde_json::{Map, Value, json};
+use vaglio_core::schemars::{SchemaGenerator, generate::SchemaSettings};
 use vaglio_core::{Description, Role, descriptions};
 
 /// The JSON Schema of a pipeline file, for the components linked into this program.
@@ -155,7 +159,7 @@ fn one_of(schema: &mut Value) {
 }
 
 /// Schema of a component's settings, with the recursive types in it.
-pub(super) fn own_schema(description: &Description) -> (Value, Map<String, Value>) {
+fn own_schema(description: &Description) -> (Value, Map<String, Value>) {
     let mut inner = SchemaSettings::draft2020_12().with(|s| s.inline_subschemas = true).into_generator();
     let schema = (description.schema)(&mut inner).to_value();
     (schema, inner.take_definitions(true))

@@ -1,7 +1,6 @@
 //! Settings of a pipeline, as in its file.
 
 use super::{DataSpec, EngineSpec, Evaluate, Limits};
-use crate::criteria::Loo;
 use crate::final_model::FinalModel;
 use crate::learners::Rls;
 use crate::selector::check_parts;
@@ -11,6 +10,7 @@ use serde::{Deserialize, Serialize, Serializer};
 use std::sync::{Arc, LazyLock};
 use vaglio_core::{Criterion, Error, Lambda, Learner, Map, Result, TargetMap};
 use vaglio_search::{Greedy, Search};
+use vaglio_validate::Loo;
 
 /// Settings of a pipeline, as in its file.
 #[derive(Debug, Clone, Serialize, Deserialize)]

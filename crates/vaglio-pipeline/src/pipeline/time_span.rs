@@ -1,8 +1,6 @@
 //! Durations in settings.
 
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use std::borrow::Cow;
 use std::fmt;
 use std::time::Duration;
 use vaglio_tables::quantity::{self, Quantity, split, unit};
@@ -66,20 +64,12 @@ impl<'de> Deserialize<'de> for TimeSpan {
     }
 }
 
-impl JsonSchema for TimeSpan {
-    fn schema_name() -> Cow<'static, str> {
-        "TimeSpan".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({
-            "description": "A length of time: `10m`, `1h 30m`, or a number of seconds.",
-            "type": ["number", "string"],
-            "exclusiveMinimum": 0,
-            "pattern": "^\\s*([0-9.]+\\s*[A-Za-z]*\\s*)+$"
-        })
-    }
-}
+vaglio_core::schema!(TimeSpan => {
+    "description": "A length of time: `10m`, `1h 30m`, or a number of seconds.",
+    "type": ["number", "string"],
+    "exclusiveMinimum": 0,
+    "pattern": "^\\s*([0-9.]+\\s*[A-Za-z]*\\s*)+$"
+});
 
 #[cfg(test)]
 mod tests {

@@ -10,7 +10,6 @@ use super::pool::StageMonitor;
 use super::score_choice::plain;
 use super::size_choice::ChosenSearch;
 use crate::all_rows::FitFrom;
-use crate::criteria::{HeldOutPredictions, Loo};
 use crate::final_fit::{train, train_entry};
 use crate::final_model::{FinalModel, FittedFinalModel};
 use crate::selector::ValidSelector;
@@ -23,6 +22,7 @@ use vaglio_core::{
     Coefficients, Error, Feature, Form, Model, Monitor, PathEntry, Problem, Result, Round, Silent, StopSign,
 };
 use vaglio_search::{All, Choose, Search};
+use vaglio_validate::{HeldOutPredictions, Loo};
 
 impl FinalModel {
     /// Checks the settings that need no data.

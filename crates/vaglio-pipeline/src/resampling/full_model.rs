@@ -98,7 +98,6 @@ pub(super) fn compared(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::criteria::Loo;
     use crate::learners::Rls;
     use crate::resampling::{Sample, select};
     use crate::selector::Selector;
@@ -108,6 +107,7 @@ mod tests {
     use vaglio_core::{Columns, Lambda, Monitor, Problem, Silent, Task};
     use vaglio_search::{All, Greedy, Search};
     use vaglio_testkit::SplitMix64;
+    use vaglio_validate::Loo;
 
     /// 40 rows of 60 columns of noise; the target is the sum of two, or affects every column weakly.
     fn problem(is_sparse: bool) -> Problem {

@@ -25,12 +25,12 @@ use super::pooled_folds::PooledFolds;
 use super::sample::Sample;
 use super::table::CellChoice;
 use super::validation::Validation;
-use crate::criteria::Loo;
 use std::sync::Arc;
 use vaglio_core::{Criterion, Design, Loss, Measure, Result};
 use vaglio_kernels::tolerance::SCORE_ROUNDING;
 use vaglio_report::record::GainTest;
 use vaglio_search::shuffle::stream;
+use vaglio_validate::Loo;
 
 const SHUFFLE: u64 = 4;
 

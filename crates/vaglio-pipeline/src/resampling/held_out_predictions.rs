@@ -69,7 +69,6 @@ pub fn held_out(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::criteria::Loo;
     use crate::learners::Rls;
     use crate::resampling::{Sample, select};
     use crate::selector::Selector;
@@ -78,6 +77,7 @@ mod tests {
     use vaglio_core::{Lambda, Monitor, Silent};
     use vaglio_search::Greedy;
     use vaglio_testkit::data;
+    use vaglio_validate::Loo;
 
     #[test]
     fn their_loss_is_the_cross_validated_one() {

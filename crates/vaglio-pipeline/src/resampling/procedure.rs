@@ -15,13 +15,13 @@ use crate::final_fit::train;
 use crate::selector::ValidSelector;
 use crate::tune;
 use ndarray::Array2;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::time::Instant;
-use vaglio_core::{AnyResampling, Design, Error, Loss, MapFit, Model, Monitor, Problem, Result, StopSign, TargetUnits};
+use vaglio_core::{
+    AnyResampling, Design, Error, Loss, MapFit, Model, Monitor, Problem, Result, StopSign, TargetUnits, setting,
+};
 use vaglio_report::record::{Cell, Tune};
 use vaglio_search::shuffle::stream;
-use vaglio_search::{MOST_FOLDS, MOST_REPEATS};
 
 const OUTER: u64 = 2;
 
@@ -88,14 +88,15 @@ impl Procedure<'_> {
 }
 
 /// Settings of outer folds.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
+#[setting]
+#[derive(PartialEq)]
+#[serde(default)]
 pub struct OuterFolds {
     /// Number of folds.
-    #[schemars(extend("minimum" = 2, "maximum" = MOST_FOLDS))]
+    #[schemars(extend("minimum" = 2, "maximum" = vaglio_search::MOST_FOLDS))]
     pub folds: usize,
     /// Number of random splits into folds.
-    #[schemars(extend("minimum" = 1, "maximum" = MOST_REPEATS))]
+    #[schemars(extend("minimum" = 1, "maximum" = vaglio_search::MOST_REPEATS))]
     pub repeats: usize,
     /// Another splitter in place of the folds. By default rows are split forward in time if the criterion's splits are,
     /// with `folds` folds.

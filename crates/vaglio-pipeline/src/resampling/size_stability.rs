@@ -80,7 +80,6 @@ mod tests {
     use super::super::validation::{all_repeats, parting};
     use super::super::{Sample, plain_ridge};
     use super::*;
-    use crate::criteria::Loo;
     use crate::learners::Rls;
     use crate::selector::{Selector, ValidSelector};
     use linfa::ParamGuard;
@@ -88,6 +87,7 @@ mod tests {
     use vaglio_core::{Monitor, Silent};
     use vaglio_search::{Choose, CrossValidation, Greedy, Search};
     use vaglio_testkit::data;
+    use vaglio_validate::Loo;
 
     const COLUMNS: usize = 7;
 

@@ -1,6 +1,5 @@
 //! Cached scores of settings, within a budget.
 
-use argmin::core::CostFunction;
 use std::cell::RefCell;
 use std::collections::HashMap;
 use vaglio_core::{Error, Result};
@@ -85,16 +84,6 @@ impl<'a, F: FnMut(&[f64]) -> Result<Option<f64>>> CachedCriterion<'a, F> {
     pub fn into_trials(self) -> (Vec<ScoredSettings>, Option<Error>) {
         let book = self.book.into_inner();
         (book.trials, book.failure)
-    }
-}
-
-/// An error ends the solver; the ledger holds its results.
-impl<F: FnMut(&[f64]) -> Result<Option<f64>>> CostFunction for &CachedCriterion<'_, F> {
-    type Param = Vec<f64>;
-    type Output = f64;
-
-    fn cost(&self, point: &Vec<f64>) -> Result<f64, argmin::core::Error> {
-        self.score(point).ok_or_else(|| argmin::core::Error::msg("no evaluation is left"))
     }
 }
 

@@ -17,8 +17,11 @@
 //! # Ok::<(), vaglio::FitError>(())
 //! ```
 
+#![cfg_attr(not(feature = "tune"), allow(dead_code, unused_variables))]
+
 mod ledger;
 mod setting;
+#[cfg(feature = "tune")]
 mod solvers;
 
 pub use vaglio_report::record::{Bounds, Method, Scale, ScoredSelection, ScoredSettings, Tune, TuningResult};
@@ -49,6 +52,10 @@ pub(crate) fn check(tune: &Tune, learner: &dyn Learner) -> Result<()> {
             "parameters",
             "at least one is needed, as in `learner.lambda: {from: 0.1, to: 10}`",
         ));
+    }
+    if !tune.parameters.is_empty() && !cfg!(feature = "tune") {
+        let message = "this program was built without solvers; build it with the feature `tune`";
+        return Err(Error::setting("parameters", message));
     }
     if tune.parameters.len() > MOST_PARAMETERS {
         return Err(Error::setting("parameters", format!("at most {MOST_PARAMETERS} are tuned together")));
@@ -131,6 +138,7 @@ fn search(
     let start: Vec<f64> = tune.parameters.iter().map(|(path, b)| b.place(setting::value(&settings, path))).collect();
     let paths: Vec<&str> = tune.parameters.keys().map(String::as_str).collect();
     let ledger = CachedCriterion::new(&paths, &bounds, tune.budget, evaluate);
+    #[cfg(feature = "tune")]
     match tune.method {
         Method::NelderMead => solvers::nelder_mead(&ledger, &start)?,
         Method::ParticleSwarm => solvers::particle_swarm(&ledger, &start, selector.seed)?,

@@ -1,7 +1,7 @@
 //! Argmin's solvers; their results go to the ledger.
 
 use super::ledger::CachedCriterion;
-use argmin::core::Executor;
+use argmin::core::{CostFunction, Executor};
 use argmin::solver::neldermead::NelderMead;
 use argmin::solver::particleswarm::{Particle, ParticleSwarm};
 use rand_chacha::ChaCha8Rng;
@@ -90,6 +90,16 @@ fn closed<F: FnMut(&[f64]) -> Result<Option<f64>>>(
     match run {
         Err(error) if !ledger.is_closed() => Err(Error::failed("tuning failed", error)),
         _ => Ok(()),
+    }
+}
+
+/// An error ends the solver; the ledger holds its results.
+impl<F: FnMut(&[f64]) -> Result<Option<f64>>> CostFunction for &CachedCriterion<'_, F> {
+    type Param = Vec<f64>;
+    type Output = f64;
+
+    fn cost(&self, point: &Vec<f64>) -> Result<f64, argmin::core::Error> {
+        self.score(point).ok_or_else(|| argmin::core::Error::msg("no evaluation is left"))
     }
 }
 

@@ -1,16 +1,14 @@
 //! A parameter's range, and its place in it.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use vaglio_core::{Error, Result};
+use vaglio_core::{Error, Result, setting};
 
 /// Whole numbers up to this are exact.
 const LARGEST_WHOLE: f64 = 9_007_199_254_740_992.0;
 
 /// Where a parameter is searched.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[setting]
+#[derive(Copy, PartialEq)]
 pub struct Bounds {
     /// The smallest value.
     pub from: f64,
@@ -25,8 +23,8 @@ pub struct Bounds {
 }
 
 /// Scale of an even search.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[setting]
+#[derive(Copy, PartialEq, Eq, Default)]
 pub enum Scale {
     /// The value.
     #[default]

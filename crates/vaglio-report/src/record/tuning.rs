@@ -2,10 +2,10 @@
 
 pub use super::bounds::{Bounds, Scale};
 
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
+use vaglio_core::setting;
 use vaglio_search::Search;
 
 /// Which settings of the learner are tuned, within which bounds, and how; and which searches are compared.
@@ -17,8 +17,8 @@ use vaglio_search::Search;
 ///
 /// The configured values are scored first (the middle of the bounds where a value is no number, or outside). The lowest
 /// score wins, the first among equals. Settings that the learner or the criterion refuses score +∞.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[setting]
+#[derive(PartialEq)]
 pub struct Tune {
     /// Method that chooses the points.
     #[serde(default)]
@@ -37,15 +37,10 @@ pub struct Tune {
     /// list unless it is given. The first is taken unless another loses less by more than one standard error of their
     /// paired difference, since the lowest of many is lowest partly by luck.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    #[schemars(schema_with = "searches")]
-    pub search: Vec<Search>,
-}
-
-/// Schema of a list of searches.
-fn searches(_: &mut SchemaGenerator) -> Schema {
-    json_schema!({"type": "array", "items": {
+    #[schemars(extend("items" = {
         "if": {"type": "array"}, "then": {"minItems": 1, "items": {"$ref": "#/$defs/Search"}}, "else": {"$ref": "#/$defs/Search"}
-    }})
+    }))]
+    pub search: Vec<Search>,
 }
 
 fn default_budget() -> usize {
@@ -53,8 +48,8 @@ fn default_budget() -> usize {
 }
 
 /// Method that chooses the points at which the criterion is evaluated.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[setting]
+#[derive(Copy, PartialEq, Eq, Default)]
 pub enum Method {
     /// A simplex that begins at the configured values with edges of a quarter of each range, and twice anew, smaller,
     /// where it has closed in; no random choices.
@@ -75,8 +70,8 @@ impl Method {
 }
 
 /// Which subset is scored.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[setting]
+#[derive(Copy, PartialEq, Eq, Default)]
 pub enum ScoredSelection {
     /// All columns of the learner's map that are not constant.
     #[default]

@@ -2,59 +2,18 @@
 
 use crate::chain::Chain;
 use crate::settings::SearchSettings;
-use crate::strategy::{Search, SearchStrategy, registered};
-use schemars::{JsonSchema, Schema, SchemaGenerator};
+use crate::strategy::{Search, registered};
 use serde::de::value::{MapAccessDeserializer, MapDeserializer, SeqAccessDeserializer};
 use serde::de::{self, DeserializeSeed, Deserializer, Error as _, IntoDeserializer, MapAccess, SeqAccess, Visitor};
 use serde::ser::{Error as _, SerializeMap};
 use serde::{Deserialize, Serialize, Serializer};
-use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::LazyLock;
 use vaglio_core::registered::WRITTEN;
 use vaglio_core::serde_json::{self, Map, Value};
-use vaglio_core::{Role, descriptions};
-
-/// Setting names of every registered search, including the shared ones, by its word.
-static FIELDS: LazyLock<BTreeMap<&'static str, &'static [&'static str]>> = LazyLock::new(|| {
-    let fields = |schema: Schema| -> &'static [&'static str] {
-        let properties = schema.get("properties").and_then(Value::as_object).into_iter().flatten();
-        let names = properties.map(|(name, _)| &*Box::leak(name.clone().into_boxed_str()));
-        Box::leak(names.collect::<Vec<_>>().into_boxed_slice())
-    };
-    let searches = descriptions().into_iter().filter(|description| description.role == Role::Search);
-    searches.map(|of| (of.kind, fields((of.schema)(&mut SchemaGenerator::default())))).collect()
-});
-
-/// The schema of a search: the shared settings of its strategy, and the schema `own` of the strategy.
-pub fn schema(kind: &str, own: Schema, generator: &mut SchemaGenerator) -> Schema {
-    let mut schema = SearchSettings::json_schema(generator);
-    let default = strategy(kind).map(Search::from_strategy);
-    let names = default.as_ref().map_or(&SearchSettings::NAMES[..], |search| search.strategy.traits().settings);
-    let values = default.and_then(|search| serde_json::to_value(search.settings).ok()).unwrap_or_default();
-    let object = schema.ensure_object();
-    let mut shared =
-        object.get_mut("properties").and_then(Value::as_object_mut).map(std::mem::take).unwrap_or_default();
-    for (name, property) in &mut shared {
-        if let (Some(property), Some(value)) = (property.as_object_mut(), values.get(name)) {
-            property.insert("default".into(), value.clone());
-        }
-    }
-    let own = own.get("properties").and_then(Value::as_object).cloned().unwrap_or_default();
-    let properties = merged(names, &mut shared, own);
-    object.insert("properties".into(), properties.into());
-    schema
-}
-
-/// A strategy with default settings; `None` if it has required settings or is unknown.
-fn strategy(kind: &str) -> Option<std::sync::Arc<dyn SearchStrategy>> {
-    let written = serde_json::from_value::<Box<dyn registered::SearchStrategy>>(serde_json::json!({"kind": kind}));
-    Some(written.ok()?.part().into())
-}
 
 /// Merges the entries of a search in the order of files: leading shared settings, the strategy's own, the other shared
 /// ones.
-fn merged(names: &[&str], shared: &mut Map<String, Value>, own: Map<String, Value>) -> Map<String, Value> {
+pub(super) fn merged(names: &[&str], shared: &mut Map<String, Value>, own: Map<String, Value>) -> Map<String, Value> {
     let (leading, others) = SearchSettings::NAMES.split_at(SearchSettings::LEADING);
     let mut all = Map::new();
     let mut take = |from: &[&str], all: &mut Map<String, Value>| {
@@ -90,20 +49,6 @@ impl Serialize for Search {
 impl PartialEq for Search {
     fn eq(&self, other: &Self) -> bool {
         serde_json::to_value(self).ok() == serde_json::to_value(other).ok()
-    }
-}
-
-impl JsonSchema for Search {
-    fn schema_name() -> std::borrow::Cow<'static, str> {
-        "Search".into()
-    }
-
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        schemars::json_schema!({"$ref": "#/$defs/Search"})
     }
 }
 
@@ -165,7 +110,10 @@ struct SharedSettings {
 impl SharedSettings {
     /// The names of all settings of the search, once its `kind` is known.
     fn fields(&self) -> Option<&'static [&'static str]> {
-        FIELDS.get(self.kind.as_deref()?).copied()
+        #[cfg(feature = "schema")]
+        return super::schema::FIELDS.get(self.kind.as_deref()?).copied();
+        #[cfg(not(feature = "schema"))]
+        None
     }
 
     /// The shared setting with that name.

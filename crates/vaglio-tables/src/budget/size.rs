@@ -1,9 +1,7 @@
 //! Byte sizes in settings.
 
 use crate::quantity::{self, Quantity, split, unit};
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use std::borrow::Cow;
 use std::fmt;
 
 /// A number of bytes: `8GiB`, `500 MB`, or a plain number.
@@ -74,21 +72,12 @@ impl<'de> Deserialize<'de> for ByteSize {
     }
 }
 
-impl JsonSchema for ByteSize {
-    fn schema_name() -> Cow<'static, str> {
-        "ByteSize".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        let pattern = "^\\s*[0-9.]+\\s*([TtGgMmKk][Ii]?[Bb]|[Bb]|[Bb][Yy][Tt][Ee][Ss])?\\s*$";
-        json_schema!({
-            "description": "A number of bytes: `8GiB`, `500 MB`, or a plain number.",
-            "type": ["integer", "string"],
-            "minimum": 1,
-            "pattern": pattern
-        })
-    }
-}
+vaglio_core::schema!(ByteSize => {
+    "description": "A number of bytes: `8GiB`, `500 MB`, or a plain number.",
+    "type": ["integer", "string"],
+    "minimum": 1,
+    "pattern": "^\\s*[0-9.]+\\s*([TtGgMmKk][Ii]?[Bb]|[Bb]|[Bb][Yy][Tt][Ee][Ss])?\\s*$"
+});
 
 /// Formats a number of bytes for people.
 pub fn shown(value: f64) -> String {

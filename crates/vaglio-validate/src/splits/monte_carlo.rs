@@ -2,7 +2,6 @@
 
 use super::check_repeats;
 use vaglio_core::{Classes, Design, Error, Resampling, Result, Split, numbered, part, rows_by_label};
-use vaglio_search::MOST_REPEATS;
 use vaglio_search::shuffle::{shuffled, stream};
 
 /// A random part of the rows is held out, many times over; a row may be held out several times, or never. Where the data
@@ -19,7 +18,7 @@ use vaglio_search::shuffle::{shuffled, stream};
 #[derive(PartialEq)]
 pub struct MonteCarlo {
     /// How many times.
-    #[schemars(extend("minimum" = 1, "maximum" = MOST_REPEATS))]
+    #[schemars(extend("minimum" = 1, "maximum" = vaglio_search::MOST_REPEATS))]
     #[default(20)]
     pub repeats: usize,
     /// The part of the rows, or groups, that is held out.

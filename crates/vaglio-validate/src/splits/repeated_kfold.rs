@@ -2,7 +2,6 @@
 
 use super::{assignment, check_repeats};
 use vaglio_core::{Classes, Design, Error, Resampling, Result, Split, part, rows_by_label};
-use vaglio_search::MOST_REPEATS;
 use vaglio_search::shuffle::{shuffled, stream};
 
 /// Shuffled folds, several times; every row is held out once in each. Rows of one group stay together where the data have
@@ -20,7 +19,7 @@ pub struct Repeated {
     #[default(5)]
     pub folds: usize,
     /// How many times.
-    #[schemars(extend("minimum" = 1, "maximum" = MOST_REPEATS))]
+    #[schemars(extend("minimum" = 1, "maximum" = vaglio_search::MOST_REPEATS))]
     #[default(3)]
     pub repeats: usize,
 }

@@ -1,6 +1,7 @@
 //! Gradient ascent on column weights.
 
-use crate::hsic::{Hsic, PairWeights};
+use crate::hsic::Hsic;
+use crate::hsic::weights::PairWeights;
 use crate::kernel_matrix::{Padded, RowPairs, shares, standardized};
 use argmin::core::{CostFunction, Executor, Gradient, IterState};
 use argmin::solver::linesearch::MoreThuenteLineSearch;
@@ -51,7 +52,15 @@ impl<'d> Ascent<'d> {
             distances.add_distances(self.level, &column.times(w.sqrt()));
         }
         let pairs = self.weights.pairs.times_exp(self.level, &distances, self.scale);
-        let slope = |column: &Padded| self.scale * pairs.sum_of_distances(self.level, column);
+        let slope = |column: &Padded| {
+            self.scale
+                * pairs.sum_with(
+                    self.level,
+                    column,
+                    #[inline(always)]
+                    |square| square,
+                )
+        };
         let (value, slopes) = (pairs.total() + self.weights.own, parallel::map_slice(&self.columns, slope));
         match value.is_finite() && slopes.iter().all(|slope| slope.is_finite()) {
             true => Ok((value, slopes)),

@@ -21,6 +21,7 @@ impl Padded {
     }
 
     /// Multiplies all entries by a number. Cost O(m).
+    #[cfg(feature = "hsfs")]
     #[must_use]
     pub fn times(&self, by: f64) -> Self {
         Padded(self.0.iter().map(|chunk| chunk.map(|u| u * by)).collect())
@@ -138,18 +139,8 @@ impl RowPairs {
         )
     }
 
-    /// Σ over j > k of the numbers times (u_j − u_k)². Cost O(m²).
-    pub fn sum_of_distances(&self, level: Level, column: &Padded) -> f64 {
-        self.sum_with(
-            level,
-            column,
-            #[inline(always)]
-            |square| square,
-        )
-    }
-
-    /// Σ over j > k of the numbers times `factor` of (u_j − u_k)².
-    fn sum_with(&self, level: Level, column: &Padded, factor: impl Fn(f64) -> f64) -> f64 {
+    /// Σ over j > k of the numbers times `factor` of (u_j − u_k)². Cost O(m²).
+    pub fn sum_with(&self, level: Level, column: &Padded, factor: impl Fn(f64) -> f64) -> f64 {
         level.call(
             #[inline(always)]
             move || {
@@ -234,7 +225,7 @@ mod tests {
                 distances.add_distances(level, &v);
                 let whole = weights.times_exp(level, &distances, -0.4).total();
                 let left = weights.sum_without(level, &distances, &u, -0.4);
-                let apart = weights.sum_of_distances(level, &v);
+                let apart = weights.sum_with(level, &v, |square| square);
                 let size = (m * m) as f64;
                 for (found, expected) in [(added, both), (whole, both), (left, one), (apart, distances_of_v)] {
                     assert!((found - expected).abs() <= 1e-13 * size, "{m} rows: {found} is not {expected}");

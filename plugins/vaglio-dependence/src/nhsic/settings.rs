@@ -26,7 +26,14 @@ use vaglio_kernels::Level;
     title = "NHSIC"
 )]
 #[derive(PartialEq)]
-#[schemars(transform = with_both_spellings)]
+// Both spellings of `normalize`.
+#[schemars(transform = |schema: &mut vaglio_core::schemars::Schema| {
+    if let Some(properties) = schema.get_mut("properties").and_then(|p| p.as_object_mut())
+        && let Some(normalize) = properties.get("normalize").cloned()
+    {
+        properties.insert("normalise".into(), normalize);
+    }
+})]
 pub struct Nhsic {
     /// Kernels of columns and target.
     pub kernel: Kernel,
@@ -34,15 +41,6 @@ pub struct Nhsic {
     #[serde(alias = "normalise")]
     #[default(true)]
     pub normalize: bool,
-}
-
-/// Adds the spelling `normalise` of `normalize` to the schema.
-fn with_both_spellings(schema: &mut schemars::Schema) {
-    if let Some(properties) = schema.get_mut("properties").and_then(|p| p.as_object_mut())
-        && let Some(normalize) = properties.get("normalize").cloned()
-    {
-        properties.insert("normalise".into(), normalize);
-    }
 }
 
 /// Kernels of columns and target.

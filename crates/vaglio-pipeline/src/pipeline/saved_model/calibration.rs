@@ -1,12 +1,12 @@
 //! Class probabilities by Platt scaling of held-out predictions.
 
-use crate::criteria::{HeldOutPredictions, KFold, predicted_held_out};
 use crate::resampling::{Pooled, Sample, Selection, StageMonitor, held_out};
 use crate::selector::ValidSelector;
 use ndarray::{Array2, ArrayView2, Axis};
 use serde::{Deserialize, Serialize};
 use vaglio_core::{Criterion, Design, EntryFit, HeldOut, Problem, Result, Round, Task, relative_weights, row_weights};
 use vaglio_kernels::tolerance::SUFFICIENT_FALL;
+use vaglio_validate::{HeldOutPredictions, KFold, predicted_held_out};
 
 /// Calibration of class probabilities: a logistic map per class, normalized over classes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -17,13 +17,6 @@ pub struct ModelOrigin {
     pub version: String,
 }
 
-impl ModelOrigin {
-    /// Whether this program has a part of this trait and kind.
-    fn is_held(&self) -> bool {
-        registrations().iter().any(|origin| origin.of == self.of && origin.kind == self.kind)
-    }
-}
-
 /// Crates of parts, given by trait and kind, without duplicates.
 pub(super) fn made_by<'w>(words: impl IntoIterator<Item = (&'static str, &'w str)>) -> Vec<ModelOrigin> {
     let known = registrations();
@@ -38,20 +31,4 @@ pub(super) fn made_by<'w>(words: impl IntoIterator<Item = (&'static str, &'w str
         }
     }
     found
-}
-
-/// Traits whose kinds are needed to read a model.
-const READ_BY: [&str; 4] = ["FittedMap", "FittedTargetMap", "ModelData", "Loss"];
-
-/// Lists in words the parts of a model's text that this program lacks.
-pub(super) fn foreign(text: &str) -> Option<String> {
-    #[derive(Deserialize)]
-    struct Parts {
-        parts: Vec<ModelOrigin>,
-    }
-    let Parts { parts } = serde_json::from_str(text).ok()?;
-    let told = |part: &ModelOrigin| format!("`{}` of {} {}", part.kind, part.package, part.version);
-    let foreign: Vec<String> =
-        parts.iter().filter(|part| READ_BY.contains(&&*part.of) && !part.is_held()).map(told).collect();
-    (!foreign.is_empty()).then(|| foreign.join(" and "))
 }

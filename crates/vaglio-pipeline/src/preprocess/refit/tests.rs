@@ -1,6 +1,5 @@
 //! Refitted maps agree with plain loops that fit every map and a ridge regression in each fold.
 
-use crate::criteria::{KFold, Loo};
 use crate::learners::Rls;
 use crate::maps::{Clip, Impute, ImputeStrategy, LearnedOn, OneHot, Polynomial, Scope, Standardize, TargetEncode};
 use crate::preprocess::{LabeledTable, Preprocessing};
@@ -16,6 +15,7 @@ use vaglio_core::{
 use vaglio_search::{Greedy, SubsetScorer};
 use vaglio_testkit::SplitMix64;
 use vaglio_validate::splits::{Forward, Repeated};
+use vaglio_validate::{KFold, Loo};
 
 const ROWS: usize = 60;
 

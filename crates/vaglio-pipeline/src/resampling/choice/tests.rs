@@ -3,7 +3,6 @@
 #![allow(clippy::unwrap_used)]
 
 use super::*;
-use crate::criteria::Loo;
 use crate::learners::Rls;
 use crate::resampling::plain_ridge;
 use crate::resampling::split_rule::SplitRule;
@@ -14,6 +13,7 @@ use vaglio_core::{Columns, Lambda, Problem, Silent, Task};
 use vaglio_search::shuffle::stream;
 use vaglio_search::{All, Backward, Blocks, Greedy, Search};
 use vaglio_testkit::SplitMix64;
+use vaglio_validate::Loo;
 
 const COUNTING: usize = 10;
 

@@ -3,7 +3,6 @@
 #![allow(clippy::unwrap_used)]
 
 use super::*;
-use crate::criteria::Loo;
 use crate::learners::Rls;
 use crate::resampling::{ChosenSearch, Sample, select};
 use crate::selector::{Selector, ValidSelector};
@@ -14,6 +13,7 @@ use vaglio_core::{Columns, Lambda, Monitor, Problem, Silent, Squared, Task};
 use vaglio_report::record::{Cell, LossTable};
 use vaglio_search::{Backward, Choose, CrossValidation, Floating, Greedy, Search};
 use vaglio_testkit::SplitMix64;
+use vaglio_validate::Loo;
 
 const CHECKPOINTS: [usize; 9] = [20, 25, 30, 35, 40, 45, 50, 55, 60];
 

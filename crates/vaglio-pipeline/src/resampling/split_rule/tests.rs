@@ -2,7 +2,6 @@
 #![allow(clippy::unwrap_used)]
 
 use super::*;
-use crate::criteria::KFold;
 use crate::learners::Rls;
 use crate::resampling::{OuterFoldFit, OuterFolds, Pooled, Procedure, StageMonitor, outer, plain_ridge, select};
 use crate::selector::Selector;
@@ -13,6 +12,7 @@ use vaglio_core::{Monitor, Silent, Task};
 use vaglio_search::shuffle::stream;
 use vaglio_search::{All, Choose, CrossValidation, Search};
 use vaglio_testkit::SplitMix64;
+use vaglio_validate::KFold;
 use vaglio_validate::splits::{Forward, MonteCarlo};
 
 const LAMBDA: f64 = 0.7;

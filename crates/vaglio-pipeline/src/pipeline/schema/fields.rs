@@ -1,6 +1,6 @@
 //! Descriptions of a component's settings, from its JSON Schema.
 
-use super::schema::own_schema;
+use super::own_schema;
 use serde_json::{Map, Value, json};
 use vaglio_core::{Role, descriptions};
 

@@ -1,0 +1,120 @@
+//! Model files, with version and checksum.
+
+use super::{ModelOrigin, SavedModel};
+use crate::document::fault::twice;
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use std::path::Path;
+use vaglio_core::{Cause, Error, Result, registrations};
+use vaglio_tables::budget::Budget;
+use vaglio_tables::disk::{bounded, shortened, write_file};
+
+/// Version of the format.
+const SCHEMA: &str = "vaglio.model/1";
+/// Largest size of a model file, in bytes.
+const LARGEST: u64 = 1 << 30;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File<'a> {
+    schema: String,
+    #[serde(rename = "digest")]
+    _digest: String,
+    #[serde(borrow)]
+    model: &'a RawValue,
+}
+
+impl SavedModel {
+    /// Serializes the model file.
+    ///
+    /// # Errors
+    /// [`Error::Failed`] if the model cannot be serialized.
+    pub fn to_text(&self) -> Result<String> {
+        Ok(wrap(SCHEMA, &serde_json::to_string(self)?))
+    }
+
+    /// Writes a model file atomically.
+    ///
+    /// # Errors
+    /// [`Error::Unwritable`]; the errors of [`SavedModel::to_text`].
+    pub fn write(&self, path: &Path) -> Result<()> {
+        write_file(path, &self.to_text()?)
+    }
+
+    /// Reads a model file.
+    ///
+    /// # Errors
+    /// * [`Error::Unreadable`] if there is no such file.
+    /// * [`Error::ModelRefused`] if the file was changed, is truncated, or has another version.
+    pub fn read(path: &Path) -> Result<Self> {
+        let Some(bytes) = bounded(path, LARGEST)? else {
+            return Err(Error::model_refused(path, "it is larger than any model"));
+        };
+        // The parts are parsed twice and take more memory than their text.
+        let what = format!("{}, with what it describes,", path.display());
+        Budget::for_machine().need(8.0 * bytes.len() as f64, what, "take a machine with more memory")?;
+        let text = String::from_utf8(bytes).map_err(|e| Error::model_refused(path, Cause::new("it is not text", e)))?;
+        SavedModel::from_text(&text, path)
+    }
+
+    /// Reads the text of a model file; messages call it `path`.
+    ///
+    /// # Errors
+    /// [`Error::ModelRefused`] in the cases of [`SavedModel::read`].
+    pub fn from_text(text: &str, path: &Path) -> Result<Self> {
+        let refused = |message: Cause| Error::model_refused(path, message);
+        let file: File<'_> = serde_json::from_str(text).map_err(|e| {
+            refused(Cause::from(e).reworded(|e| format!("it is damaged or no model file: {}", shortened(e))))
+        })?;
+        if file.schema != SCHEMA {
+            let schema = shortened(&file.schema);
+            return Err(refused(format!("it is of version `{schema}`; this program reads `{SCHEMA}`").into()));
+        }
+        if wrap(SCHEMA, file.model.get()) != text {
+            return Err(refused("its checksum does not fit: the file was changed after it was written".into()));
+        }
+        let model: SavedModel =
+            serde_json::from_str(file.model.get()).map_err(|e| refused(not_known(file.model.get(), e)))?;
+        model.check().map_err(|message| refused(format!("its parts do not fit together: {message}").into()))?;
+        Ok(model)
+    }
+}
+
+/// Explains why an intact model cannot be read by this program.
+fn not_known(text: &str, error: serde_json::Error) -> Cause {
+    Cause::from(error).reworded(|error| match (twice(error), foreign(text)) {
+        (Some(twice), _) => twice,
+        (None, Some(parts)) => format!(
+            "it was made by {}, which this program does not hold; use one that is linked with that",
+            shortened(&parts)
+        ),
+        (None, None) => format!("it holds what this program does not know: {}", shortened(error)),
+    })
+}
+
+/// Traits whose kinds are needed to read a model.
+const READ_BY: [&str; 4] = ["FittedMap", "FittedTargetMap", "ModelData", "Loss"];
+
+/// Lists in words the parts of a model's text that this program lacks.
+fn foreign(text: &str) -> Option<String> {
+    #[derive(Deserialize)]
+    struct Parts {
+        parts: Vec<ModelOrigin>,
+    }
+    let Parts { parts } = serde_json::from_str(text).ok()?;
+    let told = |part: &ModelOrigin| format!("`{}` of {} {}", part.kind, part.package, part.version);
+    let foreign: Vec<String> =
+        parts.iter().filter(|part| READ_BY.contains(&&*part.of) && !is_held(part)).map(told).collect();
+    (!foreign.is_empty()).then(|| foreign.join(" and "))
+}
+
+/// Whether this program has a part of this trait and kind.
+fn is_held(part: &ModelOrigin) -> bool {
+    registrations().iter().any(|known| known.of == part.of && known.kind == part.kind)
+}
+
+/// Returns the text of a model file with its checksum.
+fn wrap(schema: &str, model: &str) -> String {
+    let digest = blake3::hash(model.as_bytes());
+    format!("{{\"schema\":\"{schema}\",\"digest\":\"blake3:{digest}\",\"model\":{model}}}\n")
+}

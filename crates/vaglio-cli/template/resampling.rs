@@ -11,9 +11,9 @@ pub struct Template {
 }
 
 impl Resampling for Template {
-    fn splits(&self, design: &Design, _: Option<&Classes>) -> Result<Vec<Split>> {
-        let held_out = |start: usize| (start..design.rows()).step_by(self.every).collect();
-        Ok((0..self.every.min(design.rows())).map(|start| Split::holding_out(held_out(start))).collect())
+    fn splits(&self, problem: &Problem, _: Option<&Classes>) -> Result<Vec<Split>> {
+        let held_out = |start: usize| (start..problem.rows()).step_by(self.every).collect();
+        Ok((0..self.every.min(problem.rows())).map(|start| Split::holding_out(held_out(start))).collect())
     }
 
     fn check_settings(&self) -> Result<()> {

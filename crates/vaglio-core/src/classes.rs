@@ -1,33 +1,17 @@
 //! The classes of rows.
 
-use crate::{Design, Problem, Task, row_weights};
+use crate::{Problem, Task, row_weights};
 use ndarray::{ArrayView1, ArrayView2};
 use serde::{Deserialize, Serialize};
 use vaglio_columns::tied_classes;
 
-/// The classes of the rows of a [`Design`].
+/// The classes of the rows of a [`Problem`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Classes {
     /// The class of each row, an index into the labels.
     pub of_row: Vec<usize>,
     /// The classes' labels.
     pub names: Vec<String>,
-}
-
-impl Design {
-    /// Class of each row, with the labels of the classes; `None` for regression.
-    pub fn classes(&self) -> Option<Classes> {
-        let rows = 0..self.rows();
-        let is_positive = |class: usize, row: usize| self.targets()[[class, row]] > 0.0;
-        let of_row = match self.task() {
-            Task::Regression => return None,
-            Task::Binary { .. } => rows.map(|row| usize::from(is_positive(0, row))).collect(),
-            Task::Multiclass { labels } => {
-                rows.map(|row| (0..labels.len()).find(|&c| is_positive(c, row)).unwrap_or(0)).collect()
-            }
-        };
-        Some(Classes { of_row, names: self.task().classes() })
-    }
 }
 
 /// Classes by their weight in training, largest first; equal ones in the order of their numbers.
@@ -74,10 +58,23 @@ fn tied(predictions: ArrayView1<'_, f64>) -> Vec<usize> {
 }
 
 impl Problem {
+    /// Class of each row, with the labels of the classes; `None` for regression.
+    pub fn classes(&self) -> Option<Classes> {
+        let rows = 0..self.rows();
+        let is_positive = |class: usize, row: usize| self.targets[[class, row]] > 0.0;
+        let of_row = match &self.task {
+            Task::Regression => return None,
+            Task::Binary { .. } => rows.map(|row| usize::from(is_positive(0, row))).collect(),
+            Task::Multiclass { labels } => {
+                rows.map(|row| (0..labels.len()).find(|&c| is_positive(c, row)).unwrap_or(0)).collect()
+            }
+        };
+        Some(Classes { of_row, names: self.task.classes() })
+    }
+
     /// Order of the classes by the weight of their rows; `None` for regression.
     pub fn class_order(&self) -> Option<ClassOrder> {
-        (*self.task() != Task::Regression)
-            .then(|| ClassOrder::new(self.targets().view(), self.weights().map(|weights| &weights[..])))
+        (self.task != Task::Regression).then(|| ClassOrder::new(self.targets.view(), self.weights()))
     }
 }
 

@@ -3,16 +3,15 @@
 mod run_context;
 mod variants;
 
-use crate::labels::RowLabels;
 use crate::learner::Identity;
-use crate::power_of_two::{Magnitudes, largest};
+use crate::power_of_two::largest;
 use crate::prediction_units::PredictionUnits;
 use crate::session::{OwnCaches, SharedCaches};
 use crate::{
-    Block, Column, Columns, Error, Feature, FeatureMap, Form, Learner, PerFoldPreprocessing, Problem, Readout, Result,
-    Score, Task, lambda,
+    Column, Columns, Error, Feature, FeatureMap, Form, Learner, PerFoldPreprocessing, Problem, Readout, Result, Score,
+    lambda,
 };
-use ndarray::{Array2, ArrayView2};
+use ndarray::ArrayView2;
 pub use run_context::RunContext;
 use std::any::Any;
 use std::sync::Arc;
@@ -31,32 +30,16 @@ pub struct Design {
 /// The data of a design.
 #[derive(Debug, Clone)]
 pub(crate) struct DesignData {
-    /// The candidate columns.
-    pub columns: Arc<Columns>,
-    /// Names of the columns.
-    pub names: Arc<[String]>,
-    /// Blocks of columns that a map made from one, such as the levels of a text column.
-    pub blocks: Arc<[Block]>,
+    /// The searched columns, with targets, labels of the rows and the preprocessing that is fitted again in each fold.
+    pub problem: Problem,
     /// Columns that may be selected, in increasing order; `None` for all that are not constant.
     pub among: Option<Arc<[Feature]>>,
-    /// Constant column that may be selected nevertheless.
-    pub bias: Option<Feature>,
-    /// Outputs × rows; classes are coded ±1.
-    pub targets: Arc<Array2<f64>>,
-    /// The prediction task.
-    pub task: Task,
-    /// Weights, groups, series and times of the rows.
-    pub labels: RowLabels,
     /// The units over which predictions are averaged.
     pub decisions: Option<Arc<PredictionUnits>>,
-    /// Seed of every random choice.
-    pub seed: u64,
     /// Training on some of the rows.
     pub training: TrainingMethod,
-    /// The preprocessing that is fitted again on the training rows of each fold.
-    pub in_folds: PerFoldPreprocessing,
-    /// The magnitudes of columns and targets.
-    pub scale: Magnitudes,
+    /// Exponent of the power of two by which targets were divided, if the numbers were rescaled.
+    pub rescaled: Option<i32>,
     /// Relation to designs of some of the rows.
     pub lineage: FoldLineage,
     /// The run that it is searched in.
@@ -69,7 +52,7 @@ pub(crate) enum TrainingMethod {
     /// A ridge readout on the columns that a map made.
     Ridge(Readout, Arc<dyn FeatureMap>),
     /// A learner that is trained by its own `fit` alone.
-    Learner(Arc<dyn Learner>, Box<Problem>),
+    Learner(Arc<dyn Learner>),
 }
 
 /// The relation of a design to designs of some of its rows.
@@ -97,17 +80,14 @@ impl Design {
             design.refuse_bias(problem)?;
             return Ok(design);
         }
-        let (columns, names) = (Arc::clone(problem.columns()), Arc::clone(problem.names()));
-        let design =
-            Design::assemble(problem, columns, names, TrainingMethod::Learner(learner, Box::new(problem.clone())));
+        let design = Design::assemble(problem.clone(), TrainingMethod::Learner(learner));
         design.refuse_bias(problem)?;
         Ok(design)
     }
 
     /// The problem's own columns with a ridge readout on them.
     pub fn identity(problem: &Problem, readout: Readout) -> Self {
-        let (columns, names) = (Arc::clone(problem.columns()), Arc::clone(problem.names()));
-        Design::assemble(problem, columns, names, TrainingMethod::Ridge(readout, Arc::new(Identity)))
+        Design::assemble(problem.clone(), TrainingMethod::Ridge(readout, Arc::new(Identity)))
     }
 
     /// Columns that a learner's `map` made from the problem's, with a ridge readout on them.
@@ -132,28 +112,25 @@ impl Design {
                 problem.rows()
             )));
         }
-        let blocks: Arc<[Block]> = Arc::from([]);
-        let training = TrainingMethod::Ridge(readout, map);
-        let largest = Some(columns.iter().map(largest).collect());
-        let design = Design::assemble(problem, Arc::new(columns), names.into(), training);
-        Ok(design.derived(|data| (data.blocks, data.bias, data.scale.largest) = (blocks, None, largest)))
+        let problem = Problem {
+            largest: columns.iter().map(largest).collect(),
+            columns: Arc::new(columns),
+            names: names.into(),
+            blocks: Arc::from([]),
+            bias: None,
+            ..problem.clone()
+        };
+        Ok(Design::assemble(problem, TrainingMethod::Ridge(readout, map)))
     }
 
-    fn assemble(problem: &Problem, columns: Arc<Columns>, names: Arc<[String]>, training: TrainingMethod) -> Self {
+    /// A design without the problem's preprocessing in folds.
+    fn assemble(problem: Problem, training: TrainingMethod) -> Self {
         Design::new(DesignData {
-            columns,
-            names,
-            blocks: Arc::clone(problem.blocks()),
+            problem: problem.fitted_in_folds(PerFoldPreprocessing::default()),
             among: None,
-            bias: problem.bias(),
-            targets: Arc::clone(problem.targets()),
-            task: problem.task().clone(),
-            labels: problem.labels.clone(),
             decisions: None,
-            seed: problem.seed(),
             training,
-            in_folds: PerFoldPreprocessing::default(),
-            scale: Magnitudes { largest: Some(Arc::clone(&problem.largest)), targets: 0 },
+            rescaled: None,
             lineage: FoldLineage::Alone,
             run: RunContext::default(),
         })
@@ -221,90 +198,51 @@ impl Design {
     pub fn fitted_in_folds(self, in_folds: PerFoldPreprocessing) -> Self {
         self.derived(|data| {
             if in_folds.is_standardized() {
-                data.bias = None;
+                data.problem.bias = None;
             }
-            data.in_folds = in_folds;
+            data.problem.in_folds = in_folds;
         })
     }
 
-    /// The preprocessing that is fitted again on the training rows of each fold.
-    pub fn in_folds(&self) -> &PerFoldPreprocessing {
-        &self.data.in_folds
+    /// The searched columns as a problem, with targets, labels of the rows, and the preprocessing that is fitted again
+    /// on the training rows of each fold.
+    pub fn problem(&self) -> &Problem {
+        &self.data.problem
     }
 
     /// Number of rows, m.
     pub fn rows(&self) -> usize {
-        self.data.columns.rows()
+        self.data.problem.rows()
     }
 
     /// Number of candidate columns, n.
     pub fn features(&self) -> usize {
-        self.data.columns.len()
+        self.columns().len()
     }
 
     /// Candidate column `feature`.
     pub fn column(&self, feature: Feature) -> Column<'_> {
-        self.data.columns.column(feature)
+        self.columns().column(feature)
     }
 
     /// All candidate columns.
     pub fn columns(&self) -> &Columns {
-        &self.data.columns
+        &self.data.problem.columns
     }
 
     /// Name of each candidate column.
     pub fn names(&self) -> &[String] {
-        &self.data.names
+        &self.data.problem.names
     }
 
     /// Targets, outputs × rows; classes are coded ±1.
     pub fn targets(&self) -> ArrayView2<'_, f64> {
-        self.data.targets.view()
-    }
-
-    /// The prediction task.
-    pub fn task(&self) -> &Task {
-        &self.data.task
+        self.data.problem.targets.view()
     }
 
     /// Row weights, all positive, if there are any.
     pub fn weights(&self) -> Option<&[f64]> {
-        self.data.labels.weights.as_deref()
-    }
-
-    /// Group of each row, if given.
-    pub fn groups(&self) -> Option<&[u32]> {
-        self.data.labels.groups.as_deref()
-    }
-
-    /// The fold that the user gave each row, if any.
-    pub fn assignment(&self) -> Option<&[u32]> {
-        self.data.labels.assignment.as_deref()
-    }
-
-    /// Series of each row, if given; rows of one series are adjacent and in the order of time.
-    pub fn series(&self) -> Option<&[u32]> {
-        self.data.labels.series.as_deref()
-    }
-
-    /// Index of each row's time among all times, from 0, if given.
-    pub fn time(&self) -> Option<&[u32]> {
-        self.data.labels.time.as_deref()
-    }
-
-    /// Index of the time at which the targets of each row become known, if they lie ahead of it.
-    pub fn known(&self) -> Option<&[u32]> {
-        self.data.labels.known.as_deref()
-    }
-
-    /// Blocks of columns that a map made from one, such as the levels of a text column.
-    pub fn blocks(&self) -> &[Block] {
-        &self.data.blocks
-    }
-
-    /// The seed from which every random choice follows.
-    pub fn seed(&self) -> u64 {
-        self.data.seed
+        self.data.problem.weights()
     }
 
     /// The ridge readout, unless the learner is trained by its own `fit` alone.
@@ -340,14 +278,9 @@ impl Design {
         }
     }
 
-    /// The constant column that may be selected nevertheless, if there is one.
-    pub fn bias(&self) -> Option<Feature> {
-        self.data.bias
-    }
-
     /// Whether all entries of a column are equal, so that it cannot be selected; the bias can.
     pub fn is_constant(&self, feature: Feature) -> bool {
-        self.data.bias != Some(feature) && self.data.columns.is_constant(feature)
+        self.data.problem.bias != Some(feature) && self.columns().is_constant(feature)
     }
 
     /// The columns whose entries are all equal, without the bias.

@@ -1,7 +1,7 @@
 //! Designs divided by powers of two, so that no product over- or underflows.
 
 use crate::design::{FoldLineage, TrainingMethod};
-use crate::power_of_two::{Magnitudes, PowerOfTwoScaling, times_power};
+use crate::power_of_two::{PowerOfTwoScaling, times_power};
 use crate::{Columns, Design, Error, Result};
 use std::sync::Arc;
 
@@ -36,7 +36,7 @@ impl PowerOfTwoScaling {
     pub fn check(self, design: &Design, degree: i32) -> Result<()> {
         let lambdas = design.readout().map_or(&[][..], |readout| &readout.lambdas);
         if let Some(lambda) = lambdas.iter().find(|lambda| self.lambda(**lambda) < f64::MIN_POSITIVE) {
-            let all = design.data().scale.largest.as_deref().unwrap_or_default();
+            let all = design.largest().unwrap_or_default();
             let largest = (0..all.len()).filter(|&f| !design.is_constant(f)).max_by(|&f, &g| all[f].total_cmp(&all[g]));
             let beside = largest.map_or_else(String::new, |f| {
                 format!(
@@ -89,8 +89,8 @@ fn exponent_of_targets(design: &Design) -> i32 {
 
 fn units_of(design: &Design) -> PowerOfTwoScaling {
     // Refitted maps make columns of their own, so the columns here say nothing.
-    let readout = design.readout().filter(|_| !design.in_folds().is_by_maps());
-    let (Some(readout), Some(of_columns)) = (readout, &design.data().scale.largest) else {
+    let readout = design.readout().filter(|_| !design.problem().in_folds.is_by_maps());
+    let (Some(readout), Some(of_columns)) = (readout, design.largest()) else {
         return PowerOfTwoScaling::default();
     };
     let weights = design.weights().map_or(0, |weights| exponent_of(weights.iter().copied().fold(0.0, f64::max)));
@@ -108,7 +108,7 @@ fn units_of(design: &Design) -> PowerOfTwoScaling {
     };
     // Next to a penalty far above them columns have no effect, whatever their units.
     let lambda = readout.lambdas.iter().copied().fold(0.0, f64::max);
-    let degree = if design.in_folds().is_standardized() { 0 } else { 2 };
+    let degree = if design.problem().in_folds.is_standardized() { 0 } else { 2 };
     // Balanced classes have equal weight whatever the unit of weights.
     let of_weights = if readout.balanced { 0 } else { weights };
     let lambda = exponent_of(lambda) - degree * columns - of_weights;
@@ -120,11 +120,11 @@ fn scaled(design: &Design, units: PowerOfTwoScaling) -> Design {
     let made = &design.shared().units;
     let (columns, targets, shared) = made.known(&units).unwrap_or_else(|| {
         let columns = match units.columns {
-            0 => Arc::clone(&design.data().columns),
+            0 => Arc::clone(&design.problem().columns),
             _ => Arc::new(divided(design, units)),
         };
         let targets = match units.targets {
-            0 => Arc::clone(&design.data().targets),
+            0 => Arc::clone(&design.problem().targets),
             exponent => Arc::new(design.targets().mapv(|y| times_power(y, -exponent))),
         };
         made.keep(units, (columns, targets, Arc::default()))
@@ -137,10 +137,11 @@ fn scaled(design: &Design, units: PowerOfTwoScaling) -> Design {
         _ => FoldLineage::Alone,
     };
     design.derived_with(shared, |data| {
-        (data.columns, data.targets, data.lineage) = (columns, targets, lineage);
-        data.scale = Magnitudes { largest: None, targets: units.targets };
+        (data.problem.columns, data.problem.targets, data.lineage) = (columns, targets, lineage);
+        data.rescaled = Some(units.targets);
         let divided = |all: &Arc<[f64]>| all.iter().map(|w| times_power(*w, -units.weights)).collect();
-        data.labels.weights = data.labels.weights.as_ref().map(divided);
+        let weights = &mut data.problem.labels.weights;
+        *weights = weights.as_ref().map(divided);
         if let TrainingMethod::Ridge(readout, _) = &mut data.training {
             readout.lambdas.iter_mut().for_each(|lambda| *lambda = units.lambda(*lambda));
         }

@@ -7,16 +7,6 @@
 //! targets in the data's units.
 
 use crate::{Coefficients, Column, Score};
-use std::sync::Arc;
-
-/// The magnitudes of the columns and targets of a design.
-#[derive(Debug, Clone)]
-pub(crate) struct Magnitudes {
-    /// Upper bound of the magnitude of each column; `None` if the numbers are already rescaled.
-    pub largest: Option<Arc<[f64]>>,
-    /// Exponent of the power of two by which targets were divided.
-    pub targets: i32,
-}
 
 /// The exponents of the powers of two by which the numbers of a design are divided.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]

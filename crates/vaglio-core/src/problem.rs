@@ -15,19 +15,19 @@ use std::sync::Arc;
 /// absence of the row.
 #[derive(Debug, Clone)]
 pub struct Problem {
-    columns: Arc<Columns>,
+    pub(crate) columns: Arc<Columns>,
     /// Upper bound of the magnitude of each column.
     pub(crate) largest: Arc<[f64]>,
-    names: Arc<[String]>,
-    targets: Arc<Array2<f64>>,
-    target_names: Arc<[String]>,
-    task: Task,
+    pub(crate) names: Arc<[String]>,
+    pub(crate) targets: Arc<Array2<f64>>,
+    pub(crate) target_names: Arc<[String]>,
+    pub(crate) task: Task,
     pub(crate) labels: RowLabels,
-    blocks: Arc<[Block]>,
-    in_folds: PerFoldPreprocessing,
-    bias: Option<Feature>,
-    seed: u64,
-    sign: StopSign,
+    pub(crate) blocks: Arc<[Block]>,
+    pub(crate) in_folds: PerFoldPreprocessing,
+    pub(crate) bias: Option<Feature>,
+    pub(crate) seed: u64,
+    pub(crate) sign: StopSign,
 }
 
 /// Columns that belong together, such as the indicators of one text column.
@@ -263,11 +263,6 @@ impl Problem {
         Ok(Problem { columns: Arc::new(columns), largest, ..self.clone() })
     }
 
-    /// Replaces the columns, keeping their names.
-    pub(crate) fn with_columns(self, columns: Arc<Columns>) -> Self {
-        Problem { columns, ..self }
-    }
-
     /// Number of rows.
     pub fn rows(&self) -> usize {
         self.targets.ncols()
@@ -279,7 +274,7 @@ impl Problem {
     }
 
     /// Name of each column.
-    pub fn names(&self) -> &Arc<[String]> {
+    pub fn names(&self) -> &[String] {
         &self.names
     }
 
@@ -289,7 +284,7 @@ impl Problem {
     }
 
     /// Name of each target.
-    pub fn target_names(&self) -> &Arc<[String]> {
+    pub fn target_names(&self) -> &[String] {
         &self.target_names
     }
 
@@ -299,33 +294,33 @@ impl Problem {
     }
 
     /// Row weights, all positive, if given.
-    pub fn weights(&self) -> Option<&Arc<[f64]>> {
-        self.labels.weights.as_ref()
+    pub fn weights(&self) -> Option<&[f64]> {
+        self.labels.weights.as_deref()
     }
 
     /// Group of each row, if given.
-    pub fn groups(&self) -> Option<&Arc<[u32]>> {
-        self.labels.groups.as_ref()
+    pub fn groups(&self) -> Option<&[u32]> {
+        self.labels.groups.as_deref()
     }
 
     /// The fold of each row, if the user gave folds.
-    pub fn assignment(&self) -> Option<&Arc<[u32]>> {
-        self.labels.assignment.as_ref()
+    pub fn assignment(&self) -> Option<&[u32]> {
+        self.labels.assignment.as_deref()
     }
 
     /// The series of each row, if given; rows of one series are contiguous and in the order of time.
-    pub fn series(&self) -> Option<&Arc<[u32]>> {
-        self.labels.series.as_ref()
+    pub fn series(&self) -> Option<&[u32]> {
+        self.labels.series.as_deref()
     }
 
     /// The rank of each row's time among all times, from 0, if given.
-    pub fn time(&self) -> Option<&Arc<[u32]>> {
-        self.labels.time.as_ref()
+    pub fn time(&self) -> Option<&[u32]> {
+        self.labels.time.as_deref()
     }
 
     /// The rank of the time at which each row's targets are known, if later than its own.
-    pub fn known(&self) -> Option<&Arc<[u32]>> {
-        self.labels.known.as_ref()
+    pub fn known(&self) -> Option<&[u32]> {
+        self.labels.known.as_deref()
     }
 
     /// The seed from which every random choice follows.
@@ -333,14 +328,13 @@ impl Problem {
         self.seed
     }
 
-    /// The stop sign: long training on a problem should call [`StopSign::check`] now and then. During a search, a
-    /// learner that is trained anew gets problems with the sign of the run.
+    /// The stop sign of the run: training and loops over long trials should call [`StopSign::check`] now and then.
     pub fn sign(&self) -> &StopSign {
         &self.sign
     }
 
     /// Columns that belong together.
-    pub fn blocks(&self) -> &Arc<[Block]> {
+    pub fn blocks(&self) -> &[Block] {
         &self.blocks
     }
 

@@ -1,14 +1,14 @@
 //! Resampling: splits of rows into training and held-out rows.
 
 use crate::part_setting::{any_part, registered_traits};
-use crate::{Classes, Design, Result, Split};
+use crate::{Classes, Problem, Result, Split};
 use std::fmt::Debug;
 
 /// A way to hold rows out; its fields are its settings.
 ///
 /// # Example
 /// ```
-/// use vaglio_core::{Classes, Design, Resampling, Result, Split, part};
+/// use vaglio_core::{Classes, Problem, Resampling, Result, Split, part};
 ///
 /// /// The last rows are held out.
 /// #[part(Resampling, "last")]
@@ -19,14 +19,14 @@ use std::fmt::Debug;
 /// }
 ///
 /// impl Resampling for Last {
-///     fn splits(&self, design: &Design, _: Option<&Classes>) -> Result<Vec<Split>> {
-///         let first = design.rows().saturating_sub(self.rows);
-///         Ok(vec![Split::holding_out((first..design.rows()).collect())])
+///     fn splits(&self, problem: &Problem, _: Option<&Classes>) -> Result<Vec<Split>> {
+///         let first = problem.rows().saturating_sub(self.rows);
+///         Ok(vec![Split::holding_out((first..problem.rows()).collect())])
 ///     }
 /// }
 /// ```
 pub trait Resampling: registered::Resampling + Debug + Send + Sync {
-    /// The splits of the rows of a design. A loss is the mean over all held-out rows; a row that is held out twice
+    /// The splits of the rows of a problem. A loss is the mean over all held-out rows; a row that is held out twice
     /// counts twice.
     ///
     /// Consecutive splits with disjoint held-out rows are computed together. `classes` are the classes to stratify by,
@@ -34,7 +34,7 @@ pub trait Resampling: registered::Resampling + Debug + Send + Sync {
     ///
     /// # Errors
     /// [`crate::Error::Setting`] for impossible splits, with the field's path inside this resampling.
-    fn splits(&self, design: &Design, classes: Option<&Classes>) -> Result<Vec<Split>>;
+    fn splits(&self, problem: &Problem, classes: Option<&Classes>) -> Result<Vec<Split>>;
 
     /// Whether the splits are stratified when classes are given.
     fn can_stratify(&self) -> bool {
@@ -46,7 +46,7 @@ pub trait Resampling: registered::Resampling + Debug + Send + Sync {
         None
     }
 
-    /// The words allowed in that column; [`Design::assignment`] gives a row the index of its word. If empty, values are
+    /// The words allowed in that column; [`Problem::assignment`] gives a row the index of its word. If empty, values are
     /// numbered in order of appearance.
     fn assignment_words(&self) -> &'static [&'static str] {
         &[]

@@ -35,7 +35,7 @@ impl Evaluator for RetrainingEvaluator<'_> {
         scores: &mut [Score],
     ) -> Result<()> {
         for (&candidate, score) in candidates.iter().zip(scores) {
-            self.design.run().stop.check()?;
+            self.design.problem().sign().check()?;
             *score = self.score(&change.apply_to(subset, candidate))?;
         }
         Ok(())

@@ -42,6 +42,6 @@ impl SearchExtent {
 
     /// Whether the score of the only subset is not needed: the walk is judged on other rows, and its λ is given.
     pub fn is_unscored(&self, design: &Design) -> bool {
-        self.keeps_all() && !design.run().has_errors && design.lambdas().len() == 1
+        self.keeps_all() && design.run().skips_errors && design.lambdas().len() == 1
     }
 }

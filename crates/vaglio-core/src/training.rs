@@ -32,12 +32,12 @@ impl Design {
                 let y = select_rows(self.targets(), training);
                 let lambda = lambda.unwrap_or(readout.lambdas[0]);
                 let mut held = self.gather(subset, held_out);
-                if let Some(missing) = self.in_folds().missing() {
+                if let Some(missing) = self.problem().in_folds.missing() {
                     let means = missing.means(subset, training, &x, self.weights());
                     missing.fill(subset, training, &mut x, &means);
                     missing.fill(subset, held_out, &mut held, &means);
                 }
-                if self.in_folds().is_standardized() {
+                if self.problem().in_folds.is_standardized() {
                     self.standardize(subset, training, &mut x, &mut held);
                 }
                 let weights = self.training_weights(training);
@@ -48,15 +48,14 @@ impl Design {
                 let fitted = ridge::ridge(x.view(), y.view(), weights.as_deref(), lambda, readout.intercept)?;
                 Ok(fitted.predict(held.view()))
             }
-            TrainingMethod::Learner(learner, problem) => {
-                let problem = match self.in_folds().is_standardized() {
-                    true => &self.standardized_by(problem, training, subset),
-                    false => &**problem,
+            TrainingMethod::Learner(learner) => {
+                let problem = match self.problem().in_folds.is_standardized() {
+                    true => &self.standardized_by(training, subset),
+                    false => self.problem(),
                 };
                 let model = fitted(learner, &problem.select_rows(training), subset, lambda)?;
-                let series: Option<Vec<u32>> = problem.series().map(|s| held_out.iter().map(|&r| s[r]).collect());
-                let inputs = problem.columns().select(model.inputs()).select_rows(held_out);
-                let predictions = model.predict(&inputs, series.as_deref());
+                let held = problem.view_rows(held_out);
+                let predictions = model.predict(&held.columns.select(model.inputs()), held.series());
                 predictions.map_err(|error| error.from_part(Role::Learner, learner.typetag_name()))
             }
         }
@@ -70,7 +69,7 @@ impl Design {
     }
 
     /// The problem with the columns of `subset` standardized by the rows `training`. Cost O(rows · columns).
-    fn standardized_by(&self, problem: &Problem, training: &[usize], subset: &[Feature]) -> Problem {
+    fn standardized_by(&self, training: &[usize], subset: &[Feature]) -> Problem {
         let every: Vec<usize> = (0..self.rows()).collect();
         let (mut x, mut all) = (self.gather(subset, training), self.gather(subset, &every));
         self.standardize(subset, training, &mut x, &mut all);
@@ -78,10 +77,10 @@ impl Design {
         for feature in 0..self.features() {
             columns.push(match subset.iter().position(|own| *own == feature) {
                 Some(at) => all.row(at).to_vec(),
-                None => problem.columns().column(feature).values().into_owned(),
+                None => self.column(feature).values().into_owned(),
             });
         }
-        problem.clone().with_columns(Arc::new(columns))
+        Problem { columns: Arc::new(columns), ..self.problem().clone() }
     }
 
     /// The weight of each of `rows` in training on them alone: r_j. With a balanced readout, r_j / Σ r over the rows of
@@ -89,7 +88,7 @@ impl Design {
     pub fn training_weights(&self, rows: &[usize]) -> Option<Vec<f64>> {
         let weight = row_weights(self.weights());
         let balanced = self.readout().is_some_and(|readout| readout.balanced);
-        let Some(classes) = self.classes().filter(|_| balanced) else {
+        let Some(classes) = self.problem().classes().filter(|_| balanced) else {
             return self.weights().map(|_| rows.iter().map(|&row| weight(row)).collect());
         };
         let mut totals = vec![0.0; classes.names.len()];
@@ -107,13 +106,13 @@ impl Design {
     pub fn train(&self, subset: &[Feature], lambda: Option<f64>) -> Result<Model> {
         let readout = match &self.data().training {
             TrainingMethod::Ridge(readout, _) => readout,
-            TrainingMethod::Learner(learner, problem) => return fitted(learner, problem, subset, lambda),
+            TrainingMethod::Learner(learner) => return fitted(learner, self.problem(), subset, lambda),
         };
         let rows: Vec<usize> = (0..self.rows()).collect();
         // Refitting maps for each left-out row would give each row its own columns, so columns are as fitted on all
         // rows.
-        let plain = match self.in_folds().is_by_maps() {
-            true => self.derived(|data| data.in_folds = PerFoldPreprocessing::default()),
+        let plain = match self.problem().in_folds.is_by_maps() {
+            true => self.derived(|data| data.problem.in_folds = PerFoldPreprocessing::default()),
             false => self.clone(),
         };
         let left_out = |lambda: Option<f64>| {

@@ -64,7 +64,7 @@ pub(super) fn curve(run: Run<'_>, records: &mut [EntryRecord]) -> Result<Vec<Siz
         match (&path.entries[..], path.chosen) {
             ([one], Some(0)) => each(Some(0), chosen, predicted(&held, chosen, one)?)?,
             _ => {
-                let (entries, empty_lambda, stop) = (&path.entries[..], path.empty.lambda, &design.run().stop);
+                let (entries, empty_lambda, stop) = (&path.entries[..], path.empty.lambda, design.problem().sign());
                 let models = PathModels { design, entries, empty_lambda, reduced: None };
                 match stop.ends(|| selector.predictions(models, &known, stop, &held, each)) {
                     Err(Error::Stopped(_)) => break,

@@ -280,7 +280,7 @@ fn test_rows_made(parts: &ProblemParts<'_>, side: RowsWithLags, is_kept: bool) -
     unseen.count(maps, &rows.table);
     let (problem, groups) = recipe.apply(LabeledTable { clusters: groups, ..rows }, maps, names)?;
     let numbers = (numbers.len() == problem.rows()).then_some(numbers);
-    let series = problem.series().map(|series| &series[..]);
+    let series = problem.series();
     let clusters = clusters(problem.rows(), groups.as_deref(), series, ordered);
     let unseen = unseen.sentence().map(|said| Warning::new(WarningKind::UnseenLevels, format!("test rows: {said}")));
     Ok(TestRowsMade { problem, clusters, numbers, source, unseen })

@@ -150,7 +150,7 @@ impl RunPlan<'_> {
         if pipeline.cluster().is_some() {
             lines.put("units", WorkUnits::new(pipeline, self.prepared)?.to_string());
         }
-        design.in_folds().once().iter().for_each(|once| lines.put("", once.to_string()));
+        design.problem().in_folds().once().iter().for_each(|once| lines.put("", once.to_string()));
         let (steps, columns) = (counted(extent.steps, "step"), counted(extent.largest, "column"));
         let subsets = if extent.trials == 1.0 { "subset" } else { "subsets" };
         let trials = count(extent.trials);
@@ -321,7 +321,7 @@ fn folds(criterion: &dyn Criterion, design: &Design, trials: Option<f64>) -> Res
     if folds > LISTED || rounds.len() > 1 {
         return Ok(lines);
     }
-    let classes = design.classes();
+    let classes = design.problem().classes();
     for (fold, size) in sizes.iter().enumerate() {
         let mut text = format!(
             "fold {:<3} {} held out, {} to train on",

@@ -163,7 +163,7 @@ fn data(prepared: &TrainTest, design: &Design) -> DataRecord {
             true => prepared.targets.clone(),
             false => prepared.train.target_names().to_vec(),
         },
-        classes: design.classes().map(|classes| classes.names),
+        classes: design.problem().classes().map(|classes| classes.names),
         digest: String::new(),
         test_rows: prepared.test_rows.clone(),
         left_out: prepared.left_out.clone(),
@@ -266,7 +266,7 @@ fn more_than_there_are(pipeline: &ValidPipeline, candidates: usize) -> Option<Wa
 /// Warnings of steps and settings.
 pub(super) fn warnings(run: Run<'_>, steps: &[StepRecord]) -> Vec<Warning> {
     let Run { pipeline, design, selection, .. } = run;
-    let once = design.in_folds().once().iter().map(|once| {
+    let once = design.problem().in_folds().once().iter().map(|once| {
         let kind = if once.is_imputed { WarningKind::ImputedOnce } else { WarningKind::StandardizedOnce };
         Warning::new(kind, once.to_string())
     });

@@ -64,7 +64,7 @@ fn relative_rounding(columns: &Columns, feature: Feature) -> f64 {
 fn score_of_all(selector: &ValidSelector, problem: &Problem, lambda: Option<f64>) -> Result<Score> {
     // The search's settings refer to all columns.
     let selector = selector.with_search(All {}.into());
-    let design = selector.design(problem)?.at_lambda(lambda).with_run(|run| run.has_errors = false);
+    let design = selector.design(problem)?.at_lambda(lambda).with_run(|run| run.skips_errors = true);
     let count = design.features();
     let mut subset = SubsetScorer::open(&**selector.criterion(), &design, &SearchExtent::forward(count, count))?;
     (0..count).try_for_each(|feature| subset.add(feature))?;

@@ -238,7 +238,7 @@ impl ValidSelector {
         if !takes_lambda_of_all(design) {
             return Ok(design.clone());
         }
-        let score = design.run().stop.ends(|| subset_score(&*self.criterion, design, &design.candidates()))?;
+        let score = design.problem().sign().ends(|| subset_score(&*self.criterion, design, &design.candidates()))?;
         let lambda = score.lambda.ok_or_else(|| {
             let kind = self.criterion.typetag_name();
             let message =

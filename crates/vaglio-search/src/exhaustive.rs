@@ -136,7 +136,7 @@ pub(crate) fn effort(space: &Space<'_>, criterion: &dyn Criterion, extent: &Sear
     if effort.bytes < WORTH_ASKING || features.len() > bounded_tree::MOST_COLUMNS {
         return Ok(Effort::default());
     }
-    let is_bounded = design.run().stop.ends(|| {
+    let is_bounded = design.problem().sign().ends(|| {
         let mut subset = SubsetScorer::open(criterion, design, extent)?;
         Ok(subset.squares(&features[..1])?.is_some())
     });

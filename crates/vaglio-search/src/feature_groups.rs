@@ -116,7 +116,7 @@ fn resolved_blocks(blocks: Option<&Blocks>, design: &Design) -> Result<Vec<Block
     };
     match blocks {
         None => Ok(Vec::new()),
-        Some(Blocks::Made(BlockOrigin::OneHot)) => Ok(design.blocks().to_vec()),
+        Some(Blocks::Made(BlockOrigin::OneHot)) => Ok(design.problem().blocks().to_vec()),
         Some(Blocks::Named(named)) => named.iter().map(one).collect(),
     }
 }

@@ -50,7 +50,7 @@ impl<'d> SubsetScorer<'d> {
             None => EngineEvaluator { engine, ..EngineEvaluator::by_definition(criterion, design) },
         };
         let subset = SubsetScorer { blamed: Some((criterion, design.names())), ..SubsetScorer::new(shortcut) };
-        Ok(SubsetScorer { has_errors: design.run().has_errors, ..subset })
+        Ok(SubsetScorer { has_errors: !design.run().skips_errors, ..subset })
     }
 
     /// Starts at the empty subset, with a given evaluator.
@@ -304,7 +304,7 @@ impl<'d> SubsetScorer<'d> {
     }
 
     /// Entry of a path for the subset, with a `score` from a trial or [`SubsetScorer::score`]. Has a standard error
-    /// unless the design does [without](vaglio_core::RunContext::has_errors).
+    /// unless the design [skips them](vaglio_core::RunContext::skips_errors).
     pub fn entry(&mut self, score: Score) -> Result<PathEntry> {
         let standard_error = if self.has_errors { self.standard_error()? } else { None };
         let ask = |scorer: &mut Self| scorer.ask(|evaluator, selected| evaluator.lambdas(selected));

@@ -217,11 +217,11 @@ impl DesignParts {
     fn problem(self, design: &Design) -> Result<Problem> {
         let outputs = (0..design.targets().nrows()).map(|o| format!("y{o}")).collect();
         let targets = design.targets().to_owned();
-        let mut problem = Problem::new(self.columns, self.names, targets, outputs, design.task().clone())?;
-        if let Some(groups) = design.groups() {
+        let mut problem = Problem::new(self.columns, self.names, targets, outputs, design.problem().task().clone())?;
+        if let Some(groups) = design.problem().groups() {
             problem = problem.with_groups(groups.to_vec())?;
         }
-        if let Some(folds) = design.assignment() {
+        if let Some(folds) = design.problem().assignment() {
             problem = problem.with_assignment(folds.to_vec())?;
         }
         weighted(problem, self.weights)
@@ -244,8 +244,8 @@ fn changed(design: &Design, change: impl FnOnce(&mut DesignParts)) -> Result<Des
 /// Builds a design with the seed, decision units and in-fold standardization of another, for a problem with its rows
 /// `rows`.
 fn design_like(design: &Design, problem: &Problem, readout: Readout, rows: &[usize]) -> Result<Design> {
-    let made = Design::identity(problem, readout).seeded(design.seed());
-    let made = if design.in_folds().is_standardized() {
+    let made = Design::identity(problem, readout).seeded(design.problem().seed());
+    let made = if design.problem().in_folds().is_standardized() {
         made.fitted_in_folds(PerFoldPreprocessing::standardize())
     } else {
         made

@@ -47,7 +47,7 @@ pub fn never_nan(loss: &dyn Loss, problem: &Problem) -> LawResult {
         ("0 for every row", Array2::zeros(targets.dim())),
     ] {
         let on = || what.to_owned();
-        let weights = problem.weights().map(|w| &w[..]);
+        let weights = problem.weights();
         law.number(on, law.ran(on, || Ok(loss.mean(targets.view(), predictions.view(), weights)))?)?;
         let error = law.ran(on, || Ok(loss.standard_error(targets.view(), predictions.view(), weights, None)))?;
         let sound = error.is_none_or(|error| error >= 0.0);
@@ -137,7 +137,7 @@ pub fn perfect(loss: &dyn Loss, problem: &Problem) -> LawResult {
     let law = Law("perfect");
     let targets = problem.targets();
     let of_classes = *problem.task() != Task::Regression;
-    let weights = problem.weights().map(|w| &w[..]);
+    let weights = problem.weights();
     let mean = |what: &str, predictions: &Array2<f64>| {
         law.ran(|| what.to_owned(), || Ok(loss.mean(targets.view(), predictions.view(), weights)))
     };

@@ -5,44 +5,44 @@
 //! estimates the loss on such rows only.
 
 use crate::law_violation::{Law, laws};
-use crate::{LawResult, data, design_copies};
-use vaglio_core::{Design, Error, Resampling, Split};
+use crate::{LawResult, data};
+use vaglio_core::{Error, Problem, Resampling, Split};
 
-/// Checks all laws of a resampling on a design.
+/// Checks all laws of a resampling on a problem.
 ///
 /// # Errors
 /// Fails with every violated law.
-pub fn check_resampling(resampling: &dyn Resampling, design: &Design) -> LawResult {
+pub fn check_resampling(resampling: &dyn Resampling, problem: &Problem) -> LawResult {
     Law("check").ran(|| "the settings".into(), || resampling.check_settings())?;
     laws! {
-        sound(resampling, design);
-        repeatable(resampling, design);
-        few_rows(resampling, design);
+        sound(resampling, problem);
+        repeatable(resampling, problem);
+        few_rows(resampling, problem);
     }
 }
 
-/// Checks all laws of a resampling on each of [`data::standard_designs`], except those that it rejects as a setting.
+/// Checks all laws of a resampling on the problem of each of [`data::standard_designs`], except those that it rejects as a setting.
 ///
 /// # Errors
-/// Fails with every violated law, or if the resampling rejects every design.
+/// Fails with every violated law, or if the resampling rejects every problem.
 pub fn check_resampling_on_standard_data(resampling: &dyn Resampling) -> LawResult {
     let law = Law("designs");
     law.on_each(
         data::standard_designs(),
         |design| {
-            let made = law.calm(|| "the splits".into(), || splits(resampling, design))?;
+            let made = law.calm(|| "the splits".into(), || splits(resampling, design.problem()))?;
             Ok(!matches!(made, Err(Error::Setting { .. })))
         },
-        |design| check_resampling(resampling, design),
+        |design| check_resampling(resampling, design.problem()),
     )
 }
 
 /// Splits exist; each holds out existing rows, each once, and trains on others.
-pub fn sound(resampling: &dyn Resampling, design: &Design) -> LawResult {
+pub fn sound(resampling: &dyn Resampling, problem: &Problem) -> LawResult {
     let law = Law("sound");
-    let splits = law.ran(|| "the design".into(), || splits(resampling, design))?;
-    law.must(!splits.is_empty(), || "the design".into(), "at least one split", 0)?;
-    let rows = design.rows();
+    let splits = law.ran(|| "the problem".into(), || splits(resampling, problem))?;
+    law.must(!splits.is_empty(), || "the problem".into(), "at least one split", 0)?;
+    let rows = problem.rows();
     for (number, split) in splits.iter().enumerate() {
         let on = || format!("split {} of {}", number + 1, splits.len());
         let mut part = vec![0u8; rows];
@@ -64,26 +64,25 @@ pub fn sound(resampling: &dyn Resampling, design: &Design) -> LawResult {
     Ok(())
 }
 
-/// Equal designs have equal splits.
-pub fn repeatable(resampling: &dyn Resampling, design: &Design) -> LawResult {
+/// Equal problems have equal splits.
+pub fn repeatable(resampling: &dyn Resampling, problem: &Problem) -> LawResult {
     let law = Law("repeatable");
-    let on = || "the design".to_owned();
-    let (first, second) = (law.ran(on, || splits(resampling, design))?, law.ran(on, || splits(resampling, design))?);
+    let on = || "the problem".to_owned();
+    let (first, second) = (law.ran(on, || splits(resampling, problem))?, law.ran(on, || splits(resampling, problem))?);
     law.equal(on, &first, &second)
 }
 
-/// On the first one to four rows of a design, splits are made or an error is returned, without a panic. A design
-/// without a ridge readout passes.
-pub fn few_rows(resampling: &dyn Resampling, design: &Design) -> LawResult {
+/// On the first one to four rows, splits are made or an error is returned, without a panic.
+pub fn few_rows(resampling: &dyn Resampling, problem: &Problem) -> LawResult {
     let law = Law("few_rows");
-    for count in 1..=design.rows().min(4) {
-        let Ok(few) = design_copies::with_rows(design, &(0..count).collect::<Vec<_>>()) else { return Ok(()) };
+    for count in 1..=problem.rows().min(4) {
+        let few = problem.select_rows(&(0..count).collect::<Vec<_>>());
         law.calm(|| format!("the first {count} rows"), || splits(resampling, &few))?.ok();
     }
     Ok(())
 }
 
-fn splits(resampling: &dyn Resampling, design: &Design) -> vaglio_core::Result<Vec<Split>> {
-    let classes = design.classes().filter(|_| resampling.can_stratify());
-    resampling.splits(design, classes.as_ref())
+fn splits(resampling: &dyn Resampling, problem: &Problem) -> vaglio_core::Result<Vec<Split>> {
+    let classes = problem.classes().filter(|_| resampling.can_stratify());
+    resampling.splits(problem, classes.as_ref())
 }

@@ -26,7 +26,7 @@ impl FoldGroupWeights {
 
 /// Classes of a design; `None` unless the readout balances them.
 pub(super) fn classes_of(design: &Design) -> Option<Classes> {
-    design.classes().filter(|_| design.readout().is_some_and(|readout| readout.balanced))
+    design.problem().classes().filter(|_| design.readout().is_some_and(|readout| readout.balanced))
 }
 
 /// The rows of a design in folds, weighted as in training of its readout.
@@ -35,9 +35,9 @@ pub(super) fn classes_of(design: &Design) -> Option<Classes> {
 /// [`vaglio_core::Error::Numerical`] when squares over- or underflow.
 pub(super) fn rows_of<'d>(design: &'d Design, folds: Folds) -> Result<FoldedRows<'d>> {
     let intercept = design.readout().is_some_and(|readout| readout.intercept);
-    let plain = FoldedRows::new(kernel_data(design, intercept)?, folds, intercept, design.in_folds().is_standardized());
+    let plain = FoldedRows::new(kernel_data(design, intercept)?, folds, intercept, design.problem().in_folds().is_standardized());
     let masks = |all: &'d MissingMask| all.features().iter().filter_map(|&f| Some((f, all.mask(f)?))).collect();
-    let plain = plain.imputing(design.in_folds().missing().map_or_else(Vec::new, masks));
+    let plain = plain.imputing(design.problem().in_folds().missing().map_or_else(Vec::new, masks));
     Ok(match classes_of(design) {
         Some(classes) => plain.balancing(classes.of_row),
         None => plain,
@@ -46,7 +46,7 @@ pub(super) fn rows_of<'d>(design: &'d Design, folds: Folds) -> Result<FoldedRows
 
 /// Weights squared errors by class if the loss does. The first `held_out` folds are held out.
 pub(super) fn scored<'d>(rows: FoldedRows<'d>, design: &Design, loss: &AnyLoss, held_out: usize) -> FoldedRows<'d> {
-    match design.classes().filter(|_| loss.traits().measure == Measure::BalancedSquared) {
+    match design.problem().classes().filter(|_| loss.traits().measure == Measure::BalancedSquared) {
         Some(classes) => rows.scoring(classes.of_row, held_out),
         None => rows,
     }

@@ -193,7 +193,7 @@ impl<'d> SubsetFits<'d> {
         }
         let at = |&lambda: &f64| {
             let (residuals, conditioning) = fit.decomposed(lambda)?.unwrap_or_default();
-            let error = || self.design.run().has_errors.then(|| self.standard_error(&residuals)).flatten();
+            let error = || (!self.design.run().skips_errors).then(|| self.standard_error(&residuals)).flatten();
             Ok((!is_unreliable(conditioning)).then(|| (self.scorer.loss(&residuals), error())))
         };
         lambdas.iter().map(at).collect()

@@ -38,7 +38,7 @@ pub fn predicted_held_out(
         }
         HeldOut::Folds(rounds) => {
             let Some(round) = rounds.first().map(RepeatFolds::new) else { return Ok(None) };
-            if design.readout().is_none() || design.in_folds().is_by_maps() {
+            if design.readout().is_none() || design.problem().in_folds().is_by_maps() {
                 return retrained(design, &round, subset, lambda).map(Some);
             }
             let parts = decomposed_parts(design, &round);

@@ -94,7 +94,7 @@ impl<'d> DesignRows<'d> {
     fn with_rule(design: &'d Design, columns: Vec<Feature>, intercept: bool) -> Self {
         let mut active = vec![false; design.features()];
         // Centering removes a bias column completely.
-        let is_left = |feature: &usize| !intercept || design.bias() != Some(*feature);
+        let is_left = |feature: &usize| !intercept || design.problem().bias() != Some(*feature);
         columns.into_iter().filter(is_left).for_each(|feature| active[feature] = true);
         let targets = design.targets().rows().into_iter().map(|row| row.to_vec()).collect();
         DesignRows { design, entries: design.columns().into(), active, targets }

@@ -135,7 +135,7 @@ impl KFold {
         if let Some(loo) = self.left_out(design, &rounds) {
             return because("every fold is one row", loo.decide(design, extent));
         }
-        if !design.in_folds().is_by_maps() {
+        if !design.problem().in_folds().is_by_maps() {
             let each: Vec<_> = rounds.into_iter().map(|round| (design, round)).collect();
             return Self::common(&self.choices(&each, extent), extent);
         }
@@ -146,7 +146,7 @@ impl KFold {
 
     /// The decision to refit, if no engine applies.
     fn refit(&self, design: &Design, rounds: &[RepeatFolds], extent: &SearchExtent) -> Option<EngineChoice> {
-        let is_mapped = design.in_folds().is_by_maps();
+        let is_mapped = design.problem().in_folds().is_by_maps();
         let reason = match (design.readout().is_some(), is_mapped) {
             (false, _) => "the learner has no linear form, so every fold of every subset is refitted",
             (true, true) if !per_fold_designs::is_mean_of_folds(&*self.loss, design) => {

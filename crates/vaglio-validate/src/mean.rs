@@ -113,7 +113,7 @@ impl ScoreScale {
 /// # Errors
 /// [`vaglio_core::Error::Setting`] on `loss`; [`vaglio_core::Error::Numerical`] for such targets.
 pub(super) fn check(loss: &AnyLoss, design: &Design) -> Result<()> {
-    loss.check(design.task()).map_err(|error| error.under("loss"))?;
+    loss.check(design.problem().task()).map_err(|error| error.under("loss"))?;
     penalty::check_outputs(design, loss)?;
     design.check_targets(loss.traits().degree.unwrap_or(0))
 }

@@ -24,7 +24,7 @@ pub(super) fn check(criterion: &dyn Criterion, design: &Design, extent: &SearchE
     };
     let columns = weighed(scaled, readout.intercept);
     let squares = columns.rows().into_iter().map(|column| column.dot(&column)).fold(0.0, f64::max);
-    let squares = if design.in_folds().is_standardized() { weights(scaled).iter().sum() } else { squares };
+    let squares = if design.problem().in_folds().is_standardized() { weights(scaled).iter().sum() } else { squares };
     if lambda >= NO_PENALTY * squares {
         return Ok(());
     }
@@ -98,7 +98,7 @@ fn are_dependent(mut columns: Array2<f64>) -> bool {
 fn log_squares(design: &Design) -> f64 {
     let Some(of_columns) = design.largest() else { return f64::NEG_INFINITY };
     let largest =
-        if design.in_folds().is_standardized() { 1.0 } else { of_columns.iter().copied().fold(0.0, f64::max) };
+        if design.problem().in_folds().is_standardized() { 1.0 } else { of_columns.iter().copied().fold(0.0, f64::max) };
     // Weights of balanced classes add up to the number of classes.
     let weights = design.weights().filter(|_| !design.readout().is_some_and(|readout| readout.balanced));
     let weight = weights.map_or(1.0, |weights| weights.iter().copied().fold(0.0, f64::max));

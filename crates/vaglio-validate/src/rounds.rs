@@ -53,7 +53,7 @@ impl<'d> Rounds<'d> {
 
     /// Stop sign; loops over many subsets check it before each.
     pub fn sign(&self) -> &StopSign {
-        &self.design.run().stop
+        self.design.problem().sign()
     }
 
     pub fn iter(&self) -> impl Iterator<Item = &SubsetFits<'d>> {
@@ -109,7 +109,7 @@ impl<'d> Rounds<'d> {
             let fits = self.fit(subset);
             let at = |&lambda: &f64| {
                 let (loss, residuals) = self.loss(&fits, lambda)?;
-                Ok(Some((loss, self.design.run().has_errors.then(|| self.standard_error(&residuals)).flatten())))
+                Ok(Some((loss, (!self.design.run().skips_errors).then(|| self.standard_error(&residuals)).flatten())))
             };
             lambdas.iter().map(at).collect()
         })?;

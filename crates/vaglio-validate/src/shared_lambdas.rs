@@ -80,7 +80,7 @@ pub struct SharedLosses {
 impl SharedLosses {
     /// Opens the cache of a criterion on a design with `independent` rows or not.
     pub fn new<C: Criterion + Clone + PartialEq + 'static>(design: &Design, criterion: &C, independent: bool) -> Self {
-        let by = (criterion.clone(), independent, design.run().has_errors);
+        let by = (criterion.clone(), independent, !design.run().skips_errors);
         let kept = design.session::<Cache<Losses<C>>>();
         let known = kept.get().filter(|known| known.0 == by).unwrap_or_else(|| {
             let made = Arc::new((by, Arc::default()));

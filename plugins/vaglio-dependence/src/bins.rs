@@ -112,7 +112,7 @@ impl BinnedData {
         let weights = design.weights().map_or_else(|| vec![1.0; design.rows()], <[f64]>::to_vec);
         let binned = |values: &[f64]| Binned::new(bins.assign(values, &weights), &weights);
         let columns = parallel::map_slice(features, |&feature| binned(&design.column(feature).values()));
-        let targets = match design.classes() {
+        let targets = match design.problem().classes() {
             Some(classes) => vec![Binned::new(classes.of_row.iter().map(|&class| class as u32).collect(), &weights)],
             None => design.targets().rows().into_iter().map(|y| binned(&y.to_vec())).collect(),
         };

@@ -77,7 +77,7 @@ impl ColumnWeighting for Fcbf {
         left.sort_by(|&a, &b| better(a, b));
         let mut weights = vec![0.0; columns.len()];
         while let Some((&best, others)) = left.split_first() {
-            design.run().stop.check()?;
+            design.problem().sign().check()?;
             weights[best] = relevance[best];
             let tells_more = |other: &&usize| {
                 binned.symmetrical_uncertainty(&columns[best], &columns[**other])

@@ -112,13 +112,13 @@ impl HitonPc {
         open.sort_by(|(a, p), (b, q)| p.total_cmp(q).then(a.cmp(b)));
         let mut members: Vec<usize> = Vec::new();
         for (x, _) in &open {
-            design.run().stop.check()?;
+            design.problem().sign().check()?;
             if !self.is_separated(test, *x, &members) {
                 members.push(*x);
             }
         }
         for place in (0..members.len()).rev() {
-            design.run().stop.check()?;
+            design.problem().sign().check()?;
             let others: Vec<usize> = members.iter().copied().filter(|other| *other != members[place]).collect();
             if self.is_separated(test, members[place], &others) {
                 members.remove(place);

@@ -24,7 +24,7 @@ pub enum Output {
 impl Output {
     /// Whether the kernel is Gaussian on the targets of a design.
     pub(crate) fn is_gaussian(self, design: &Design) -> bool {
-        self == Output::Gaussian || *design.task() == Task::Regression
+        self == Output::Gaussian || *design.problem().task() == Task::Regression
     }
 }
 
@@ -67,7 +67,7 @@ impl TargetMatrix<'_> {
             TargetMatrix::Thin(thin) => {
                 (parallel::map_slice(factors, |factor| factor.borrow().inner(level, thin)), thin.inner(level, thin))
             }
-            TargetMatrix::Whole(whole) => whole.products(factors, || design.run().stop.check())?,
+            TargetMatrix::Whole(whole) => whole.products(factors, || design.problem().sign().check())?,
         };
         Ok(self.scaled(products, total, normalize))
     }
@@ -87,13 +87,13 @@ impl TargetMatrix<'_> {
 impl Target {
     /// Prepares a target; classes are numbered like the outputs. Cost O(m).
     pub fn new(output: Output, bandwidth: f64, design: &Design, shares: &[f64]) -> Self {
-        Target::labelled(output, bandwidth, design, shares, design.classes().map(|classes| classes.of_row))
+        Target::labelled(output, bandwidth, design, shares, design.problem().classes().map(|classes| classes.of_row))
     }
 
     /// Like [`Target::new`], but numbers classes in order of appearance. Cost O(m).
     pub fn by_appearance(output: Output, bandwidth: f64, design: &Design, shares: &[f64]) -> Self {
         let number = |of_row: Vec<usize>| numbered(of_row).0.into_iter().map(|class| class as usize).collect();
-        Target::labelled(output, bandwidth, design, shares, design.classes().map(|classes| number(classes.of_row)))
+        Target::labelled(output, bandwidth, design, shares, design.problem().classes().map(|classes| number(classes.of_row)))
     }
 
     fn labelled(
@@ -167,10 +167,10 @@ pub(crate) fn check_bandwidth(bandwidth: f64) -> Result<()> {
 
 /// Rejects constant targets, and class kernels for numeric targets.
 pub(crate) fn check(output: Output, design: &Design) -> Result<()> {
-    if let Some(bias) = design.bias() {
+    if let Some(bias) = design.problem().bias() {
         return Err(Error::without_spread(&design.names()[bias]));
     }
-    if matches!(output, Output::Delta | Output::SameClass) && *design.task() == Task::Regression {
+    if matches!(output, Output::Delta | Output::SameClass) && *design.problem().task() == Task::Regression {
         return Err(Error::setting("kernel.output", "the target is numeric and has no classes; use `gaussian`"));
     }
     let targets = design.targets();

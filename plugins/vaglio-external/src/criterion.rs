@@ -85,18 +85,18 @@ impl ExternalCriterion {
 /// Description of a design without its columns.
 fn described(design: &Design) -> Map<String, Value> {
     let (names, outputs) = (design.names(), design.targets().nrows());
-    let task = design.task().name();
+    let task = design.problem().task().name();
     message(
         "design",
-        json!({"rows": design.rows(), "names": names, "outputs": outputs, "task": task, "seed": design.seed()}),
+        json!({"rows": design.rows(), "names": names, "outputs": outputs, "task": task, "seed": design.problem().seed()}),
     )
 }
 
 fn sent(design: &Design) -> SentTable<'_> {
     SentTable::training(design.columns().iter().map(|column| column.values()), design.targets(), design.weights())
-        .and_numbers("series", design.series())
-        .and_numbers("group", design.groups())
-        .and_numbers("time", design.time())
+        .and_numbers("series", design.problem().series())
+        .and_numbers("group", design.problem().groups())
+        .and_numbers("time", design.problem().time())
 }
 
 impl Criterion for ExternalCriterion {

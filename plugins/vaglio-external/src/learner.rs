@@ -55,9 +55,9 @@ impl Refit for ExternalLearner {
         let names: Vec<&String> = subset.iter().map(|&column| &problem.names()[column]).collect();
         let (rows, outputs, task) = (problem.rows(), problem.targets().nrows(), problem.task().name());
         let columns = subset.iter().map(|column| problem.columns().column(*column).values());
-        let table = SentTable::training(columns, problem.targets().view(), problem.weights().map(|weights| &**weights))
-            .and_numbers("series", problem.series().map(|series| &**series))
-            .and_numbers("group", problem.groups().map(|groups| &**groups));
+        let table = SentTable::training(columns, problem.targets().view(), problem.weights())
+            .and_numbers("series", problem.series())
+            .and_numbers("group", problem.groups());
         let learned = ask(&started, 0, |child| {
             let about = json!({"rows": rows, "names": names, "outputs": outputs, "task": task, "seed": problem.seed()});
             let said = child.ask(message("fit", about), Some(&table))?;

@@ -120,7 +120,7 @@ impl LinearForm for Reservoir {
         self.check()?;
         self.check_problem(problem)?;
         let columns = problem.columns();
-        let lengths = lengths(problem.rows(), problem.series().map(|series| &series[..]))?;
+        let lengths = lengths(problem.rows(), problem.series())?;
         let (network, drawn_radius) = self.draw(columns.len(), self.seed.unwrap_or(problem.seed()))?;
         let mut start = 0;
         let mut kept = Vec::with_capacity(problem.rows());
@@ -159,7 +159,7 @@ impl LinearForm for Reservoir {
 impl Reservoir {
     /// Rejects series that are too short or cannot be predicted as one.
     fn check_series(&self, problem: &Problem) -> Result<()> {
-        let lengths = lengths(problem.rows(), problem.series().map(|series| &series[..]))?;
+        let lengths = lengths(problem.rows(), problem.series())?;
         if let Some(k) = lengths.iter().position(|&length| length <= self.warmup) {
             return Err(Error::setting(
                 "warmup",

@@ -29,7 +29,7 @@ fn small() -> Reservoir {
 
 fn predict(model: &Model, problem: &Problem) -> Vec<f64> {
     let inputs = problem.columns().select(model.inputs());
-    model.predict(&inputs, problem.series().map(|s| &s[..])).unwrap().into_raw_vec_and_offset().0
+    model.predict(&inputs, problem.series()).unwrap().into_raw_vec_and_offset().0
 }
 
 #[test]
@@ -66,7 +66,7 @@ fn the_model_of_some_nodes_has_their_states() {
     for subset in [vec![3], vec![17], vec![], vec![9, 17, 0, 12]] {
         let model = settings.fit(&problem, &subset, None).unwrap();
         let inputs = problem.columns().select(model.inputs());
-        let states = model.features(&inputs, problem.series().map(|s| &s[..])).unwrap();
+        let states = model.features(&inputs, problem.series()).unwrap();
         assert_eq!(states.len(), subset.len());
         for (k, &column) in subset.iter().enumerate() {
             assert_eq!(states.column(k).values(), design.column(column).values(), "{subset:?}");
@@ -97,7 +97,7 @@ fn rows_of_warm_up_are_not_trained_on_and_weights_reach_the_readout_alone() {
     }
     assert_eq!(weighted.weights().unwrap(), kept.iter().map(|&row| weights[row]).collect::<Vec<_>>());
     let model = settings.fit(&whole, &[0, 5], None).unwrap();
-    let counts = model.counts(44, whole.series().map(|s| &s[..])).unwrap();
+    let counts = model.counts(44, whole.series()).unwrap();
     assert!(counts.iter().enumerate().all(|(row, count)| *count == f64::from(u8::from(kept.contains(&row)))));
     assert!(small().fit(&whole, &[0], None).unwrap().counts(44, None).is_none());
 }
@@ -121,10 +121,10 @@ fn a_series_is_decided_by_the_mean_over_its_steps() {
     let rows: Vec<usize> = (0..design.rows()).collect();
     let predictions = design.retrain(&rows, &rows, &subset, None).unwrap();
     assert!((design.loss(&Squared, predictions.view()) - errors).abs() < 1e-9);
-    let counts = model.counts(44, problem.series().map(|s| &s[..])).unwrap();
+    let counts = model.counts(44, problem.series()).unwrap();
     assert_eq!((counts[0], counts[34], counts[43]), (1.0 / 15.0, 1.0 / 20.0, 1.0 / 9.0));
     let short = problem.select_rows(&[0, 1, 2]);
-    let error = model.predict(&short.columns().select(model.inputs()), short.series().map(|s| &s[..])).unwrap_err();
+    let error = model.predict(&short.columns().select(model.inputs()), short.series()).unwrap_err();
     assert!(error.to_string().contains("series 1 has 3 rows"), "{error}");
 }
 

@@ -166,7 +166,7 @@ impl Cell {
 
     pub fn predictions(&self, model: &Model) -> Vec<f64> {
         let inputs: Columns = self.problem.columns().select(model.inputs());
-        model.predict(&inputs, self.problem.series().map(|s| &s[..])).unwrap().iter().copied().collect()
+        model.predict(&inputs, self.problem.series()).unwrap().iter().copied().collect()
     }
 }
 

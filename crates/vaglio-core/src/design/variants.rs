@@ -13,7 +13,7 @@ impl Design {
     /// A copy with the seed of every random choice.
     #[must_use]
     pub fn seeded(self, seed: u64) -> Self {
-        self.derived(|data| data.seed = seed)
+        self.derived(|data| data.problem.seed = seed)
     }
 
     /// A copy that selects from these columns alone; all columns keep their indices.
@@ -65,12 +65,7 @@ impl Design {
     /// A copy whose work ends when `sign` is raised.
     #[must_use]
     pub fn stopping_at(&self, sign: StopSign) -> Design {
-        self.sharing(|data| {
-            if let TrainingMethod::Learner(_, problem) = &mut data.training {
-                **problem = Problem::clone(problem).stopping_at(sign.clone());
-            }
-            data.run.stop = sign;
-        })
+        self.sharing(|data| data.problem.sign = sign)
     }
 
     /// Subtracts the mean of each output from numerical targets if there is an intercept, which absorbs it.
@@ -78,11 +73,11 @@ impl Design {
     /// Residuals then keep the digits that predictions far from 0 lose.
     #[must_use]
     pub fn centered(&self) -> Design {
-        if *self.task() != Task::Regression || !self.readout().is_some_and(|readout| readout.intercept) {
+        if self.problem().task != Task::Regression || !self.readout().is_some_and(|readout| readout.intercept) {
             return self.clone();
         }
         self.derived(|data| {
-            let targets = Arc::make_mut(&mut data.targets);
+            let targets = Arc::make_mut(&mut data.problem.targets);
             for mut row in targets.rows_mut() {
                 let mean = row.mean().unwrap_or(0.0);
                 row -= mean;
@@ -95,7 +90,7 @@ impl Design {
     #[must_use]
     pub fn with_subsets(&self, subsets: &[Vec<usize>]) -> Design {
         let is_of_rows = subsets.iter().all(|part| part.len() == self.rows());
-        if subsets.is_empty() || !is_of_rows || self.in_folds().is_by_maps() {
+        if subsets.is_empty() || !is_of_rows || self.problem().in_folds.is_by_maps() {
             return self.clone();
         }
         let label = |row: usize| subsets.iter().map(|part| part[row]).collect::<Vec<_>>();
@@ -106,21 +101,14 @@ impl Design {
     /// Design of these columns alone, numbered in their order, for criteria whose scores are
     /// [of a subset alone](crate::CriterionTraits::is_of_subset_alone); models refer to the whole design.
     ///
-    /// Returns `None` if the learner is trained by its own `fit`, or maps are refitted in folds.
+    /// Returns `None` if the learner is trained by its own `fit`, maps are refitted in folds, or a column is listed
+    /// twice.
     pub fn restrict_columns(&self, columns: &[Feature]) -> Option<Design> {
-        if self.readout().is_none() || self.in_folds().is_by_maps() {
+        if self.readout().is_none() || self.problem().in_folds.is_by_maps() {
             return None;
         }
-        Some(self.derived(|data| {
-            data.columns = Arc::new(data.columns.select(columns));
-            data.names = columns.iter().map(|&feature| data.names[feature].clone()).collect();
-            data.blocks = Arc::from([]);
-            data.among = None;
-            data.bias = data.bias.and_then(|bias| columns.iter().position(|&feature| feature == bias));
-            data.in_folds = data.in_folds.select_columns(columns);
-            let largest = |of: &Arc<[f64]>| columns.iter().map(|&feature| of[feature]).collect();
-            data.scale.largest = data.scale.largest.as_ref().map(largest);
-        }))
+        let problem = self.problem().select_columns(columns).ok()?;
+        Some(self.derived(|data| (data.problem, data.among) = (problem, None)))
     }
 
     /// A label of each row, if subsets of the rows are searched too. Rows with equal labels are in the same subsets.
@@ -153,19 +141,19 @@ impl Design {
 
     /// Upper bound of the magnitude of each column; `None` for a rescaled design.
     pub fn largest(&self) -> Option<&[f64]> {
-        self.data().scale.largest.as_deref()
+        self.data().rescaled.is_none().then_some(&*self.problem().largest)
     }
 
     /// Whether the candidates are the problem's own columns.
     pub fn has_columns_of(&self, problem: &Problem) -> bool {
-        Arc::ptr_eq(&self.data().columns, problem.columns())
+        Arc::ptr_eq(&self.problem().columns, problem.columns())
     }
 
     /// Findings of the fit of the learner's map, if it has one.
     pub fn found(&self) -> PartOutputs {
         match &self.data().training {
             TrainingMethod::Ridge(_, map) => map.found(),
-            TrainingMethod::Learner(..) => PartOutputs::default(),
+            TrainingMethod::Learner(_) => PartOutputs::default(),
         }
     }
 
@@ -181,7 +169,7 @@ impl Design {
     pub fn model(&self, subset: &[Feature], trained: Trained) -> Result<Model> {
         match &self.data().training {
             TrainingMethod::Ridge(_, map) => map.model(subset, trained),
-            TrainingMethod::Learner(..) => Err(Error::setting("kind", "the learner has no readout")),
+            TrainingMethod::Learner(_) => Err(Error::setting("kind", "the learner has no readout")),
         }
     }
 
@@ -192,7 +180,7 @@ impl Design {
     /// # Errors
     /// Errors of the maps; [`Error::Shape`] for columns of another shape.
     pub(crate) fn refitted(&self, training: &[usize]) -> Result<Option<Design>> {
-        let PerFoldPreprocessing::Maps(by) = self.in_folds() else { return Ok(None) };
+        let PerFoldPreprocessing::Maps(by) = &self.problem().in_folds else { return Ok(None) };
         let all = &self.shared().refitted;
         let (columns, shared) = match all.known(training) {
             Some(known) => known,
@@ -206,10 +194,7 @@ impl Design {
             }
         };
         Ok(Some(self.derived_with(shared, |data| {
-            if let TrainingMethod::Learner(_, problem) = &mut data.training {
-                **problem = Problem::clone(problem).with_columns(Arc::clone(&columns));
-            }
-            (data.columns, data.in_folds) = (columns, PerFoldPreprocessing::default());
+            (data.problem.columns, data.problem.in_folds) = (columns, PerFoldPreprocessing::default());
         })))
     }
 
@@ -266,7 +251,7 @@ impl Design {
 
     /// Exponent of the power of two by which a loss without a `degree` multiplies targets and predictions; else 0.
     pub fn target_unit(&self, loss: &dyn Loss) -> i32 {
-        if loss.traits().degree.is_some() { 0 } else { self.data().scale.targets }
+        if loss.traits().degree.is_some() { 0 } else { self.data().rescaled.unwrap_or(0) }
     }
 }
 
@@ -278,6 +263,8 @@ fn single_output(design: &Design, output: usize) -> Design {
             readout.each_output = false;
         }
         data.lineage = design.data().lineage.clone();
-        (data.targets, data.task) = (Arc::new(targets), Task::Regression);
+        let problem = &mut data.problem;
+        (problem.targets, problem.task) = (Arc::new(targets), Task::Regression);
+        problem.target_names = Arc::from([problem.target_names[output].clone()]);
     })
 }

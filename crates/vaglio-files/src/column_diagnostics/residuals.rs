@@ -95,14 +95,14 @@ impl<'p> TrainingResiduals<'p> {
     fn new(run: Run<'p>, unit: f64) -> Result<Self> {
         let (train, sample, design) = (&run.prepared.train, &run.prepared.sample, run.design);
         let model = run.selection.predictor();
-        let series = train.series().map(|series| &series[..]);
+        let series = train.series();
         let fitted = model.predict(&train.columns().select(model.inputs()), series)?;
         let residual = |row: usize| (train.targets()[[0, row]] - fitted[[0, row]]) * unit;
         Ok(TrainingResiduals {
             rows: train.rows(),
             residuals: (0..train.rows()).map(residual).collect(),
             weights: design.weights(),
-            time: train.time().map(|time| &time[..]),
+            time: train.time(),
             is_ordered: sample.ordered,
             is_whole: sample.rows() == train.rows(),
         })

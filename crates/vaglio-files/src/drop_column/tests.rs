@@ -59,7 +59,7 @@ fn exchanges_are_those_of_the_definition() {
     for selector in selectors() {
         let design = selector.design(&data::regression(40, 30, 7).problem()).unwrap();
         for design in [design.clone(), design.fitted_in_folds(PerFoldPreprocessing::standardize())] {
-            if design.in_folds().is_standardized() && selector.criterion().typetag_name() == "loo" {
+            if design.problem().in_folds().is_standardized() && selector.criterion().typetag_name() == "loo" {
                 continue;
             }
             let selected: Vec<Feature> = (0..22).map(|k| (k * 7 + 3) % 30).collect();

@@ -96,7 +96,7 @@ impl ValidPipeline {
         if let Some(series) = problem.series() {
             table = table.with_series(series.to_vec())?;
         }
-        let numbers = |of: Option<&Arc<[u32]>>| of.map(|numbers| numbers.to_vec());
+        let numbers = |of: Option<&[u32]>| of.map(<[u32]>::to_vec);
         let rows = LabeledTable {
             table,
             targets: Arc::clone(problem.targets()),

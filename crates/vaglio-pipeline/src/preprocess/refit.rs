@@ -33,7 +33,7 @@ impl RefittedMaps {
             let message = "a map of rows in an order of time cannot be fitted in folds; move it before those with `scope: fold`, or use `scope: train`";
             return Err(Error::setting(field, message));
         }
-        Ok(RefittedMaps { rows, recipe: Arc::clone(recipe), first, names: Arc::clone(problem.names()) })
+        Ok(RefittedMaps { rows, recipe: Arc::clone(recipe), first, names: problem.names().into() })
     }
 }
 

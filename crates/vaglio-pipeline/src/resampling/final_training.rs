@@ -129,7 +129,7 @@ impl FinalModel {
             let model = self.train(selector, &problem.select_rows(&round.training(fold)), subset, monitor)?.model;
             let of_fold: Vec<usize> = round.held_out(fold).collect();
             let held = problem.select_rows(&of_fold);
-            let series = held.series().map(|series| &series[..]);
+            let series = held.series();
             if watcher.stopped().is_some() || model.counts(held.rows(), series).is_some() {
                 return Ok(None);
             }

@@ -106,7 +106,7 @@ impl<'p> FoldTestRows<'p> {
 }
 
 fn series_of(problem: &Problem) -> Option<&[u32]> {
-    problem.series().map(|series| &series[..])
+    problem.series()
 }
 
 /// Units of the targets, with the residuals of a model on its training rows if predictions are smeared.

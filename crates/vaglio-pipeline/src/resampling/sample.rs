@@ -44,7 +44,7 @@ impl Sample {
     /// Rows without maps; `ordered` if they are in time order.
     pub fn plain(problem: Problem, ordered: bool) -> Self {
         Sample {
-            ordered: ordered && is_one_series(problem.series().map(|series| &series[..])),
+            ordered: ordered && is_one_series(problem.series()),
             source: SampleSource::Plain(Box::new(problem)),
         }
     }
@@ -110,14 +110,14 @@ impl Sample {
 
     fn series(&self) -> Option<&[u32]> {
         match &self.source {
-            SampleSource::Plain(problem) => problem.series().map(|series| &series[..]),
+            SampleSource::Plain(problem) => problem.series(),
             SampleSource::Mapped(rows, _) => rows.table.series(),
         }
     }
 
     fn groups(&self) -> Option<&[u32]> {
         match &self.source {
-            SampleSource::Plain(problem) => problem.groups().map(|groups| &groups[..]),
+            SampleSource::Plain(problem) => problem.groups(),
             SampleSource::Mapped(rows, _) => rows.groups.as_deref(),
         }
     }
@@ -165,7 +165,7 @@ impl Sample {
     /// Order of the classes by total weight; `None` for numbers.
     pub fn class_order(&self) -> Option<ClassOrder> {
         let weights = match &self.source {
-            SampleSource::Plain(problem) => problem.weights().map(|weights| &weights[..]),
+            SampleSource::Plain(problem) => problem.weights(),
             SampleSource::Mapped(rows, _) => rows.weights.as_deref(),
         };
         (*self.task() != Task::Regression).then(|| ClassOrder::new(self.targets().view(), weights))

@@ -127,8 +127,8 @@ impl RepeatedSplits<'_> {
 }
 
 fn rounds(splits: &AnyResampling, problem: &Problem, seed: u64) -> Result<Vec<Round>> {
-    let design = bare(problem)?.seeded(seed);
-    splits.splits(&design, design.classes().as_ref()).and_then(|all| Round::from_splits(design.rows(), all))
+    let problem = problem.clone().seeded(seed);
+    splits.splits(&problem, problem.classes().as_ref()).and_then(|all| Round::from_splits(problem.rows(), all))
 }
 
 /// A design of the rows without columns, for splitters.

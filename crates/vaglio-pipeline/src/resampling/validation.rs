@@ -125,7 +125,7 @@ impl Validation<'_, '_> {
         let part = self.splits.part(job);
         let _trained = tracing::debug_span!("fold", fold = job + 1, rows = part.training.len()).entered();
         let fold = Fold::new(self.selector, self.sample, &part, Some(self.design))?;
-        let design = fold.design.shared_by(lambdas).with_run(|run| run.has_errors = false);
+        let design = fold.design.shared_by(lambdas).with_run(|run| run.skips_errors = true);
         if lambdas.len() > 1 {
             // Data that the criterion keeps for all λ is cached before the searches, which would each compute it.
             self.selector.scorer(&design.at_lambda(lambdas[0]))?;

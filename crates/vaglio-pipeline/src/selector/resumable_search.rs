@@ -68,7 +68,7 @@ impl<'a> ResumableSearch<'a> {
         let (subset, stopped) = match known.is_some() {
             true => (by_definition(), None),
             // A stop before the criterion is ready is kept for later.
-            false => match design.run().stop.ends(|| selector.scorer(design)) {
+            false => match design.problem().sign().ends(|| selector.scorer(design)) {
                 Err(stopped @ Error::Stopped(_)) => (by_definition(), Some(stopped)),
                 opened => (opened?, None),
             },
@@ -88,7 +88,7 @@ impl<'a> ResumableSearch<'a> {
             self.context.pause_at(size);
             if self.path.is_some() && !self.context.rewind() {
                 let (selector, design) = (self.selector, self.design);
-                self.context.restart(design.run().stop.ends(|| selector.scorer(design))?);
+                self.context.restart(design.problem().sign().ends(|| selector.scorer(design))?);
             }
             self.path = Some(self.walk()?);
         }

@@ -311,7 +311,7 @@ impl<'d> Keys<'d> {
     fn new(design: &'d Design, blocks: &'d [Block]) -> Self {
         let names = design.names();
         let places = names.iter().enumerate().rev().map(|(f, name)| (name.as_str(), f)).collect();
-        Keys { names, places, blocks: blocks.iter().chain(design.blocks()).collect() }
+        Keys { names, places, blocks: blocks.iter().chain(design.problem().blocks()).collect() }
     }
 
     fn block(&self, key: &str) -> Option<&'d Block> {

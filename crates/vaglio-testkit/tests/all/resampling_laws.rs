@@ -2,7 +2,7 @@
 
 use crate::common::breaks;
 use std::cell::Cell;
-use vaglio_core::{Classes, Design, Error, Resampling, Result, Split, saved, setting};
+use vaglio_core::{Classes, Error, Problem, Resampling, Result, Split, saved, setting};
 use vaglio_testkit::check_resampling_on_standard_data;
 
 /// The planted fault.
@@ -44,15 +44,15 @@ thread_local! {
 }
 
 impl Resampling for Last {
-    fn splits(&self, design: &Design, _: Option<&Classes>) -> Result<Vec<Split>> {
-        let rows = design.rows();
+    fn splits(&self, problem: &Problem, _: Option<&Classes>) -> Result<Vec<Split>> {
+        let rows = problem.rows();
         assert!(self.fault != Fault::PanicsOnFewRows || rows > 4, "an index is out of bounds");
         if rows < 8 {
             return Err(Error::setting("rows", "four rows are held out, and as many are to be left"));
         }
         let mut order: Vec<usize> = (0..rows).collect();
         if self.fault == Fault::ByTarget {
-            let target = |row: usize| design.targets()[[0, row]];
+            let target = |row: usize| problem.targets()[[0, row]];
             order.sort_by(|&a, &b| target(a).total_cmp(&target(b)));
         }
         let split = Split::holding_out(order[rows - 4..].to_vec());

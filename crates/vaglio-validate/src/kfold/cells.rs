@@ -19,7 +19,7 @@ const LEAST_ROWS: usize = 8;
 /// # Errors
 /// [`vaglio_core::Error::Numerical`] when products overflow.
 pub(super) fn moments(criterion: &KFold, design: &Design, rows: &FoldedRows<'_>) -> Result<Option<Moments>> {
-    if rows.scores_classes_alike() || design.in_folds().missing().is_some() {
+    if rows.scores_classes_alike() || design.problem().in_folds().missing().is_some() {
         // Cells count rows alike, and imputed values differ between a subset and the root.
         return Ok(None);
     }
@@ -56,8 +56,8 @@ impl KFold {
     /// in the same fold by the user's assignment or groups. `None` if every subset assigns its folds anew.
     fn cells(&self, design: &Design) -> Option<Vec<u32>> {
         let given = match (self.traits().assignment.is_some(), self.by) {
-            (true, _) => design.assignment()?,
-            (false, Some(FoldBy::Groups)) => design.groups()?,
+            (true, _) => design.problem().assignment()?,
+            (false, Some(FoldBy::Groups)) => design.problem().groups()?,
             (false, None) => return None,
         };
         let (of_row, count) = numbered(design.subset_labels()?.iter().zip(given));
@@ -122,7 +122,7 @@ mod tests {
 
     /// Every addition to a column, on each of three parts by groups, against refitting; whether each part had cells.
     fn have_cells(criterion: &KFold, whole: &Design, part: impl Fn(&[usize]) -> Design) -> Vec<bool> {
-        let of_row: Vec<usize> = whole.groups().unwrap().iter().map(|group| *group as usize % 3).collect();
+        let of_row: Vec<usize> = whole.problem().groups().unwrap().iter().map(|group| *group as usize % 3).collect();
         let whole = &whole.clone().with_subsets(std::slice::from_ref(&of_row));
         let criterion = &KFold { engine: Engine::Moments, ..criterion.clone() };
         let one = |fold: usize| {
@@ -198,7 +198,7 @@ mod tests {
     #[test]
     fn columns_equal_in_a_part_alone_tie() {
         let problem = regression(120, 5, 9).groups(6).problem();
-        let groups = problem.groups().unwrap().clone();
+        let groups = problem.groups().unwrap().to_vec();
         let mut columns = problem.columns().as_ref().clone();
         // Like the first column but where the last part is.
         let own = |row: usize| problem.columns().column(0).get(row) + if groups[row] % 3 == 2 { 7.3 } else { 0.0 };

@@ -126,7 +126,7 @@ impl CostFactors {
     fn new(criterion: &KFold, design: &Design, round: &RepeatFolds, parts: Option<usize>, is_light: bool) -> Self {
         let folds = &round.folds;
         let alike = criterion.loss.traits().measure == Measure::BalancedSquared;
-        let classes = balance::classes_of(design).or_else(|| design.classes().filter(|_| alike));
+        let classes = balance::classes_of(design).or_else(|| design.problem().classes().filter(|_| alike));
         let known = |by_columns| Session::for_design(design).moments_in(folds, alike, by_columns).is_some();
         let pass = |by_columns| if known(by_columns) { 0.0 } else { 1.0 / design.run().walks() as f64 };
         let pairs = round.held_out * classes.map_or(1, |classes| classes.names.len());
@@ -144,8 +144,8 @@ impl CostFactors {
             by_columns: None,
             keeps_columns: keeps_vectors(design),
             is_made: design.columns().iter().any(|column| matches!(column, Column::Product(_))),
-            gaps: design.in_folds().missing().map_or(0, |mask| mask.features().len()) as f64,
-            is_standardized: design.in_folds().is_standardized(),
+            gaps: design.problem().in_folds().missing().map_or(0, |mask| mask.features().len()) as f64,
+            is_standardized: design.problem().in_folds().is_standardized(),
             is_decomposed: !is_light && can_decompose(design, round, parts),
             loss: loss_cost(&*criterion.loss, design.planned_rows() as f64),
             walks: design.run().walks() as f64,

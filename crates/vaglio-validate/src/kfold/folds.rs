@@ -17,10 +17,10 @@ impl KFold {
     pub(super) fn rounds_of(&self, design: &Design) -> Result<Vec<Round>> {
         self.check_settings_alone()?;
         self.check_against(design)?;
-        let classes = design.classes();
+        let classes = design.problem().classes();
         let rounds = match &self.splits {
             Some(splits) => splits
-                .splits(design, classes.as_ref().filter(|_| self.stratified))
+                .splits(design.problem(), classes.as_ref().filter(|_| self.stratified))
                 .and_then(|splits| Round::from_splits(design.rows(), splits))
                 .map_err(|error| error.under("splits"))?,
             None => vec![Round::new(self.folds_of(design, classes.as_ref())?.into_iter().map(Some).collect())],
@@ -48,7 +48,7 @@ impl KFold {
     }
 
     fn folds_of(&self, design: &Design, classes: Option<&Classes>) -> Result<Vec<u32>> {
-        let order = |count: usize| if self.shuffle { shuffled(count, design.seed()) } else { (0..count).collect() };
+        let order = |count: usize| if self.shuffle { shuffled(count, design.problem().seed()) } else { (0..count).collect() };
         match (&self.assignment, self.by) {
             (Some(name), _) => given(design, name),
             (None, Some(FoldBy::Groups)) => {
@@ -58,7 +58,7 @@ impl KFold {
                         "the data have no groups; name their column in `data.groups`, or give them by `Rows::groups`",
                     )
                 };
-                assignment::groups(design.groups().ok_or_else(no_groups)?, self.folds, order)
+                assignment::groups(design.problem().groups().ok_or_else(no_groups)?, self.folds, order)
             }
             (None, None) => {
                 let classes = classes.filter(|_| self.stratified);
@@ -119,13 +119,13 @@ impl KFold {
     }
 
     fn check_against(&self, design: &Design) -> Result<()> {
-        if self.splits.is_some() && self.stratified && design.groups().is_some() {
+        if self.splits.is_some() && self.stratified && design.problem().groups().is_some() {
             return Err(Error::setting(
                 "stratified",
                 "the data have groups, whose rows stay together; leave `stratified` out",
             ));
         }
-        if self.stratified && *design.task() == Task::Regression {
+        if self.stratified && *design.problem().task() == Task::Regression {
             return Err(Error::setting(
                 "stratified",
                 "the target is a number, so there are no classes to spread over the folds; use `shuffle: true`",
@@ -215,7 +215,7 @@ fn check_trained(round: &Round, classes: &Classes, before: usize) -> Result<()> 
 
 /// The folds of the assignment, numbered from 0 in order of appearance.
 fn given(design: &Design, name: &str) -> Result<Vec<u32>> {
-    let Some(given) = design.assignment() else {
+    let Some(given) = design.problem().assignment() else {
         return Err(Error::setting(
             "assignment",
             format!("the data have no column `{name}` that gives rows their fold; in code, give them by `Rows::folds`"),

@@ -44,7 +44,7 @@ pub(super) fn from_design(
 /// Number of stored entries of a design's columns, for lazy moments. `None` if folds fill missing cells.
 pub(super) fn entries_of(design: &Design) -> Option<f64> {
     let (columns, share) = (design.columns(), design.columns().share_stored());
-    design.in_folds().missing().is_none().then(|| share * (columns.len() * design.planned_rows()) as f64)
+    design.problem().in_folds().missing().is_none().then(|| share * (columns.len() * design.planned_rows()) as f64)
 }
 
 /// Largest subset that is decomposed if only its score is needed. For larger subsets, a state that follows every other

@@ -18,7 +18,7 @@ pub(super) fn for_designs<'d>(
     design: &'d Design,
     rounds: Vec<RepeatFolds>,
 ) -> Result<Option<DesignRounds<'d>>> {
-    if !design.in_folds().is_by_maps() {
+    if !design.problem().in_folds().is_by_maps() {
         return Ok(Some((rounds.into_iter().map(|round| (design, round)).collect(), None)));
     }
     let trainings: Vec<Vec<usize>> = rounds.iter().flat_map(RepeatFolds::trainings).collect();

@@ -1,6 +1,6 @@
 //! Forward chaining: later rows are predicted from earlier ones.
 
-use vaglio_core::{AnyResampling, Classes, Design, Error, Resampling, Result, Split, counted, numbered, part};
+use vaglio_core::{AnyResampling, Classes, Error, Problem, Resampling, Result, Split, counted, numbered, part};
 
 /// Forward chaining: the time is parted into one block more than there are folds, and every block but the first is predicted
 /// from what came before it.
@@ -42,12 +42,12 @@ impl Forward {
 }
 
 impl Resampling for Forward {
-    fn splits(&self, design: &Design, _: Option<&Classes>) -> Result<Vec<Split>> {
-        if design.groups().is_some_and(|groups| !are_series(groups, design.series())) {
+    fn splits(&self, problem: &Problem, _: Option<&Classes>) -> Result<Vec<Split>> {
+        if problem.groups().is_some_and(|groups| !are_series(groups, problem.series())) {
             let why = "rows of one group stay together, and `forward` goes by time; leave the groups out";
             return Err(Error::setting("kind", why));
         }
-        let of_row = points(design);
+        let of_row = points(problem);
         let count = of_row.iter().max().map_or(0, |&last| last + 1);
         if self.folds >= count {
             let least = self.folds.saturating_add(1);
@@ -59,7 +59,7 @@ impl Resampling for Forward {
         order.sort_by_key(|&row| of_row[row]);
         let first = |point: usize| order.partition_point(|&row| of_row[row] < point);
         let between = |from: usize, to: usize| order[first(from)..first(to)].to_vec();
-        let least = least_gap(design, &of_row);
+        let least = least_gap(problem, &of_row);
         let split = |fold: usize| {
             let start = count - (self.folds - fold) * size;
             let end = start.saturating_sub(self.gap.max(least));
@@ -71,7 +71,7 @@ impl Resampling for Forward {
             }
             let begin = self.window.map_or(0, |window| end.saturating_sub(window));
             let mut training = between(begin, end);
-            if let (Some(known), Some(time)) = (design.known(), design.time()) {
+            if let (Some(known), Some(time)) = (problem.known(), problem.time()) {
                 let now = time[order[first(start)]];
                 training.retain(|&row| known[row] <= now);
             }
@@ -106,8 +106,8 @@ impl Resampling for Forward {
 }
 
 /// The time point of each row, numbered from 0 without gaps.
-fn points(design: &Design) -> Vec<usize> {
-    match (design.time(), design.series()) {
+fn points(problem: &Problem) -> Vec<usize> {
+    match (problem.time(), problem.series()) {
         (Some(times), _) => {
             let mut all = times.to_vec();
             all.sort_unstable();
@@ -115,13 +115,13 @@ fn points(design: &Design) -> Vec<usize> {
             times.iter().map(|time| all.partition_point(|other| other < time)).collect()
         }
         (None, Some(series)) => series.chunk_by(|a, b| a == b).flat_map(|rows| 0..rows.len()).collect(),
-        (None, None) => (0..design.rows()).collect(),
+        (None, None) => (0..problem.rows()).collect(),
     }
 }
 
 /// Number of points before a block without any training row, because their targets are known too late.
-fn least_gap(design: &Design, of_row: &[usize]) -> usize {
-    let (Some(known), Some(time)) = (design.known(), design.time()) else { return 0 };
+fn least_gap(problem: &Problem, of_row: &[usize]) -> usize {
+    let (Some(known), Some(time)) = (problem.known(), problem.time()) else { return 0 };
     let mut times: Vec<u32> = time.to_vec();
     times.sort_unstable();
     times.dedup();

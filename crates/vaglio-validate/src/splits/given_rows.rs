@@ -1,6 +1,6 @@
 //! Validation rows given by the data.
 
-use vaglio_core::{Classes, Design, Error, Resampling, Result, Split, part};
+use vaglio_core::{Classes, Error, Problem, Resampling, Result, Split, part};
 
 /// The rows that a column of the data calls `validation` are held out once and trained on never; those that it calls
 /// `train` are trained on.
@@ -30,8 +30,8 @@ const WORDS: [&str; 2] = ["train", "validation"];
 const VALIDATION: u32 = 1;
 
 impl Resampling for Given {
-    fn splits(&self, design: &Design, _: Option<&Classes>) -> Result<Vec<Split>> {
-        let Some(words) = design.assignment() else {
+    fn splits(&self, problem: &Problem, _: Option<&Classes>) -> Result<Vec<Split>> {
+        let Some(words) = problem.assignment() else {
             let message = format!(
                 "the data have no column `{}` that says which rows are for validation; in code, give them by `Rows::folds`",
                 self.column
@@ -44,7 +44,7 @@ impl Resampling for Given {
                 return Err(Error::setting("column", format!("no row is `{word}`")));
             }
         }
-        let classes = design.classes();
+        let classes = problem.classes();
         let names = classes.iter().flat_map(|classes| classes.names.iter().enumerate());
         for (class, name) in names {
             let has =

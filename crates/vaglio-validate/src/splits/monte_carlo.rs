@@ -1,7 +1,7 @@
 //! Monte Carlo cross-validation: random held-out rows, many times.
 
 use super::check_repeats;
-use vaglio_core::{Classes, Design, Error, Resampling, Result, Split, numbered, part, rows_by_label};
+use vaglio_core::{Classes, Error, Problem, Resampling, Result, Split, numbered, part, rows_by_label};
 use vaglio_search::shuffle::{shuffled, stream};
 
 /// A random part of the rows is held out, many times over; a row may be held out several times, or never. Where the data
@@ -47,13 +47,13 @@ impl MonteCarlo {
 }
 
 impl Resampling for MonteCarlo {
-    fn splits(&self, design: &Design, classes: Option<&Classes>) -> Result<Vec<Split>> {
-        check_repeats(self.repeats, design.rows())?;
+    fn splits(&self, problem: &Problem, classes: Option<&Classes>) -> Result<Vec<Split>> {
+        check_repeats(self.repeats, problem.rows())?;
         // Without groups, each row is a unit.
-        let units = design.groups().map(|groups| rows_by_label(&numbered(groups).0));
-        let (count, what) = units.as_ref().map_or((design.rows(), "rows"), |units| (units.len(), "groups"));
+        let units = problem.groups().map(|groups| rows_by_label(&numbered(groups).0));
+        let (count, what) = units.as_ref().map_or((problem.rows(), "rows"), |units| (units.len(), "groups"));
         let split = |repeat: usize| -> Result<Split> {
-            let order = shuffled(count, stream(design.seed(), REPEAT, repeat as u64));
+            let order = shuffled(count, stream(problem.seed(), REPEAT, repeat as u64));
             let held_out: Vec<usize> = match (&units, classes) {
                 (Some(units), _) => self.first(&order).iter().flat_map(|&unit| &units[unit]).copied().collect(),
                 (None, Some(classes)) => (0..classes.names.len())
@@ -67,7 +67,7 @@ impl Resampling for MonteCarlo {
             };
             match held_out.len() {
                 0 => Err(Error::setting("fraction", format!("{} of {count} {what} is none", self.fraction))),
-                all if all == design.rows() => {
+                all if all == problem.rows() => {
                     Err(Error::setting("fraction", format!("{} of {count} {what} is all of them", self.fraction)))
                 }
                 _ => Ok(Split::holding_out(held_out)),

@@ -1,7 +1,7 @@
 //! Repeated k-fold: shuffled folds, several times.
 
 use super::{assignment, check_repeats};
-use vaglio_core::{Classes, Design, Error, Resampling, Result, Split, part, rows_by_label};
+use vaglio_core::{Classes, Error, Problem, Resampling, Result, Split, part, rows_by_label};
 use vaglio_search::shuffle::{shuffled, stream};
 
 /// Shuffled folds, several times; every row is held out once in each. Rows of one group stay together where the data have
@@ -37,15 +37,15 @@ impl Repeated {
 const REPEAT: u64 = 4;
 
 impl Resampling for Repeated {
-    fn splits(&self, design: &Design, classes: Option<&Classes>) -> Result<Vec<Split>> {
-        check_repeats(self.repeats, design.rows())?;
+    fn splits(&self, problem: &Problem, classes: Option<&Classes>) -> Result<Vec<Split>> {
+        check_repeats(self.repeats, problem.rows())?;
         let mut splits = Vec::new();
         for repeat in 0..self.repeats {
-            let seed = if repeat == 0 { design.seed() } else { stream(design.seed(), REPEAT, repeat as u64) };
+            let seed = if repeat == 0 { problem.seed() } else { stream(problem.seed(), REPEAT, repeat as u64) };
             let order = |count: usize| shuffled(count, seed);
-            let folds = match design.groups() {
+            let folds = match problem.groups() {
                 Some(groups) => assignment::groups(groups, Some(self.folds), order)?,
-                None => assignment::rows(design.rows(), classes, self.folds, order)?,
+                None => assignment::rows(problem.rows(), classes, self.folds, order)?,
             };
             splits.extend(rows_by_label(&folds).into_iter().map(Split::holding_out));
         }

@@ -67,7 +67,7 @@ fn stratified_folds_have_every_class_in_equal_shares() {
 #[test]
 fn groups_stay_together() {
     let design = data::regression(30, 4, 5).groups(6).design(&[1.0], true);
-    let groups = design.groups().unwrap();
+    let groups = design.problem().groups().unwrap();
     let one_each = KFold { by: Some(FoldBy::Groups), ..KFold::default() };
     let of_each = folds(&one_each, &design);
     assert_eq!(sizes(&of_each).len(), 6);

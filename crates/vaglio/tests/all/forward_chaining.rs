@@ -274,7 +274,7 @@ fn random_parts_follow_the_seed_and_keep_groups_and_classes() {
     let splits = lists(&criterion, &design);
     assert_eq!(splits, lists(&criterion, &design));
     assert_ne!(splits, lists(&criterion, &design.clone().seeded(8)));
-    let groups = design.groups().unwrap();
+    let groups = design.problem().groups().unwrap();
     for (training, held_out) in &splits {
         assert!(training.iter().all(|&a| held_out.iter().all(|&b| groups[a] != groups[b])));
     }

@@ -60,7 +60,7 @@ impl Torn {
     /// Filled by the means of all rows, and anew in each fold.
     fn design(&self, readout: &Readout, standardize: bool) -> Design {
         let every: Vec<usize> = (0..self.problem.rows()).collect();
-        let whole = imputed(&self.table, &self.table, self.problem.weights().map(|w| &w[..]));
+        let whole = imputed(&self.table, &self.table, self.problem.weights());
         let mask = MissingMask::new(self.problem.rows(), self.missing.clone());
         let design = Design::identity(&problem(&whole, &self.problem, &every), readout.clone());
         design.fitted_in_folds(PerFoldPreprocessing::formulas(
@@ -91,7 +91,7 @@ impl Torn {
             let predicted = design.retrain(&all[..count], &all[count..], subset, Some(readout.lambdas[0])).unwrap();
             held_out.iter().enumerate().for_each(|(j, &row)| predictions.column_mut(row).assign(&predicted.column(j)));
         }
-        Squared.mean(targets.view(), predictions.view(), self.problem.weights().map(|w| &w[..]))
+        Squared.mean(targets.view(), predictions.view(), self.problem.weights())
     }
 }
 

@@ -107,7 +107,7 @@ fn repeats_are_pooled() {
 fn groups_stay_together_in_every_repeat() {
     let design = data::regression(40, 4, 2).groups(9).design(&[1.0], true);
     let HeldOut::Folds(rounds) = repeated(3, 4).folds(&design).unwrap() else { panic!("folds") };
-    let groups = design.groups().unwrap();
+    let groups = design.problem().groups().unwrap();
     for round in rounds {
         for (a, b) in (0..40).flat_map(|a| (0..a).map(move |b| (a, b))) {
             assert!(groups[a] != groups[b] || round.fold_of_rows()[a] == round.fold_of_rows()[b]);
@@ -261,8 +261,8 @@ fn selection_with_validation_data_is_that_of_plain_loops() {
 struct DealtTwice {}
 
 impl Resampling for DealtTwice {
-    fn splits(&self, design: &Design, _: Option<&Classes>) -> vaglio::core::Result<Vec<Split>> {
-        let rows = |is_held_out: &dyn Fn(usize) -> bool| (0..design.rows()).filter(|&row| is_held_out(row)).collect();
+    fn splits(&self, problem: &Problem, _: Option<&Classes>) -> vaglio::core::Result<Vec<Split>> {
+        let rows = |is_held_out: &dyn Fn(usize) -> bool| (0..problem.rows()).filter(|&row| is_held_out(row)).collect();
         let first = (0..3).map(|fold| rows(&|row| row % 3 == fold));
         let second = (0..2).map(|fold| rows(&|row| row % 2 == fold));
         Ok(first.chain(second).map(Split::holding_out).collect())

@@ -130,7 +130,7 @@ impl AscentObjective<'_, '_> {
             return Ok((*value, gradient.clone()));
         }
         let (w, total) = (simplex(u), u.iter().map(|u| u * u).sum::<f64>());
-        let found = self.ascent.design.run().stop.check().and_then(|()| self.ascent.at(&w));
+        let found = self.ascent.design.problem().sign().check().and_then(|()| self.ascent.at(&w));
         let mut seen = self.seen.borrow_mut();
         let (value, slopes) = found.map_err(|error| {
             seen.stopped = Some(error);

@@ -91,5 +91,5 @@ impl Scheme {
 
 /// Refuses a bias, which has no spread.
 pub(super) fn check(design: &Design) -> Result<()> {
-    design.bias().map_or(Ok(()), |bias| Err(Error::without_spread(&design.names()[bias])))
+    design.problem().bias().map_or(Ok(()), |bias| Err(Error::without_spread(&design.names()[bias])))
 }

@@ -56,7 +56,7 @@ impl Kernels {
     /// [`Error::Stopped`].
     fn make(&self, of: Range<usize>) -> Result<()> {
         let unit = |feature: Feature| -> Result<Option<Vec<f64>>> {
-            self.design.run().stop.check()?;
+            self.design.problem().sign().check()?;
             Ok(standardized(&self.design.column(feature).values(), &self.shares))
         };
         let features = self.features[of.clone()].par_iter();
@@ -161,7 +161,7 @@ impl Kernels {
         let mut out = vec![0.0; columns.len()];
         out.par_chunks_mut(TOGETHER).zip(columns.par_chunks(TOGETHER)).try_for_each(
             |(out, columns)| -> Result<()> {
-                self.design.run().stop.check()?;
+                self.design.problem().sign().check()?;
                 let there: Vec<&LevelColumn> = columns.iter().filter_map(made).collect();
                 let mut products = vec![0.0; there.len()];
                 rows.products(self.level, &there, &mut products);
@@ -186,7 +186,7 @@ impl Kernels {
         let (mut products, mut total) = (Vec::new(), 0.0);
         for columns in columns.chunks(FACTORS) {
             let factors: Vec<ThinFactor> = parallel::map_slice(columns, factor);
-            let (more, square) = whole.products(&factors, || self.design.run().stop.check())?;
+            let (more, square) = whole.products(&factors, || self.design.problem().sign().check())?;
             products.extend(more);
             total = square;
         }

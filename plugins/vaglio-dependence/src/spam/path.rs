@@ -65,7 +65,7 @@ impl Additive {
     fn solve(&mut self, penalty: f64, design: &Design) -> Result<Vec<f64>> {
         let mut rounds = Vec::new();
         for _ in 0..MOST_ROUNDS {
-            design.run().stop.check()?;
+            design.problem().sign().check()?;
             let active: Vec<usize> = (0..self.bases.len()).filter(|&x| !self.functions[x].is_empty()).collect();
             let moved = active.iter().map(|&x| self.fit(x, penalty)).fold(0.0, f64::max);
             if moved > AT_REST {

@@ -40,7 +40,7 @@ pub fn loss(
         x.iter_mut().for_each(|row| row.push(fraction(1.0)));
     }
     let weight = |row: usize| fraction(design.weights().map_or(1.0, |weights| weights[row]));
-    let classes = design.classes().filter(|_| design.readout().is_some_and(|readout| readout.balanced));
+    let classes = design.problem().classes().filter(|_| design.readout().is_some_and(|readout| readout.balanced));
     let (mut sum, mut total) = (BigRational::zero(), BigRational::zero());
     let outputs = design.targets().nrows();
     // W/(C·W_c) of two classes, by the sign of a target.

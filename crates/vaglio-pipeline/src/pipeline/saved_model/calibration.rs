@@ -176,7 +176,7 @@ impl ValidSelector {
         }
         // A failed computation gives `None`; asking for probabilities later explains it.
         let held_out = match self.criterion().folds(design).ok()? {
-            HeldOut::Nothing if design.in_folds().is_by_formula() => HeldOut::Folds(stratified(design)?),
+            HeldOut::Nothing if design.problem().in_folds().is_by_formula() => HeldOut::Folds(stratified(design)?),
             HeldOut::Nothing => HeldOut::EachRow,
             held_out => held_out,
         };

@@ -152,7 +152,7 @@ fn engines_and_definition_are_plain_loops_over_folds() {
             let problem = sample.fitted().unwrap().problem;
             assert!(problem.in_folds().is_by_maps(), "{on}");
             let design = selector(criterion.clone()).design(&problem).unwrap();
-            assert!(design.in_folds().is_by_maps(), "{on}");
+            assert!(design.problem().in_folds().is_by_maps(), "{on}");
             let criterion: Arc<dyn vaglio_core::Criterion> = Arc::new(criterion);
             let HeldOut::Folds(rounds) = criterion.folds(&design).unwrap() else { panic!("{on}") };
             let (readout, loss) = (design.readout().unwrap().clone(), criterion.traits().loss.unwrap());

@@ -142,7 +142,7 @@ impl<'a> Experiments<'a> {
         names.extend((0..dummies).map(|dummy| format!("\u{0}dummy {dummy}")));
         let targets: Array2<f64> = self.design.targets().to_owned();
         let of_targets = (0..targets.nrows()).map(|output| format!("target {output}")).collect();
-        let problem = Problem::new(columns, names, targets, of_targets, self.design.task().clone())?;
+        let problem = Problem::new(columns, names, targets, of_targets, self.design.problem().task().clone())?;
         let problem = match self.design.weights() {
             Some(weights) => problem.with_weights(weights.to_vec())?,
             None => problem,

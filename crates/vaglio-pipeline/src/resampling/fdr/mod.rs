@@ -87,12 +87,12 @@ pub(crate) fn check_rate(rate: f64) -> Result<()> {
 /// [`Error::Setting`] with the reason.
 pub fn check_design(design: &Design, is_ordered: bool) -> Result<()> {
     let refused = |why: &str| Err(Error::setting("fdr", why));
-    if design.groups().is_some() {
+    if design.problem().groups().is_some() {
         return refused(
             "dummies are drawn row by row, and rows of a group depend on each other; `stability` keeps groups whole",
         );
     }
-    if is_ordered || design.series().is_some() {
+    if is_ordered || design.problem().series().is_some() {
         return refused(
             "dummies are drawn row by row, and rows of a series or in an order of time depend on each other; `stability` \
              keeps stretches of time whole",

@@ -55,7 +55,7 @@ impl Learner for Plain {
     }
 
     fn fit(&self, problem: &Problem, subset: &[Feature], lambda: Option<f64>) -> Result<Model> {
-        Model::new(Fitted::new(problem, subset, lambda.unwrap_or(self.lambda), problem.weights().map(|w| &w[..]))?)
+        Model::new(Fitted::new(problem, subset, lambda.unwrap_or(self.lambda), problem.weights())?)
     }
 }
 

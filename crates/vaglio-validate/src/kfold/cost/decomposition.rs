@@ -8,7 +8,7 @@ use vaglio_kernels::tolerance::LIGHT_TRAINING;
 
 /// Whether decomposing a subset for groups of folds costs less than refitting each fold.
 pub(super) fn can_decompose(design: &Design, round: &RepeatFolds, parts: Option<usize>) -> bool {
-    !design.in_folds().is_by_formula()
+    !design.problem().in_folds().is_by_formula()
         && round.folds.is_of_others()
         && parts.is_some_and(|parts| are_decomposed(parts, round.held_out))
 }

@@ -1,12 +1,13 @@
 //! The columns that a search selects from, with targets, row weights and the way to train on them.
 
+mod losses;
 mod run_context;
 mod variants;
 
 use crate::learner::Identity;
-use crate::power_of_two::largest;
+use crate::power_of_two::{PowerOfTwoScaling, largest};
 use crate::prediction_units::PredictionUnits;
-use crate::session::{OwnCaches, SharedCaches};
+use crate::session::SharedCaches;
 use crate::{
     Column, Columns, Error, Feature, FeatureMap, Form, Learner, PerFoldPreprocessing, Problem, Readout, Result, Score,
     lambda,
@@ -14,7 +15,7 @@ use crate::{
 use ndarray::ArrayView2;
 pub use run_context::RunContext;
 use std::any::Any;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// The columns that a search walks, with targets, row weights and the way to train on them.
 ///
@@ -24,7 +25,18 @@ use std::sync::Arc;
 pub struct Design {
     data: DesignData,
     shared: Arc<SharedCaches>,
-    own: Arc<OwnCaches<Design>>,
+    own: Arc<OwnCaches>,
+}
+
+/// Designs that follow from one design.
+#[derive(Debug, Default)]
+pub(crate) struct OwnCaches {
+    /// The rescaled design; `None` if it needs no rescaling.
+    pub in_units: OnceLock<Option<Box<(PowerOfTwoScaling, Design)>>>,
+    /// The design of each output.
+    pub outputs: OnceLock<Vec<Design>>,
+    /// The designs refitted on the first requested lists of training rows.
+    pub folds: OnceLock<(Vec<Vec<usize>>, Vec<Design>)>,
 }
 
 /// The data of a design.
@@ -75,14 +87,24 @@ impl Design {
     /// Errors of [`Learner::check_problem`] and of the linear form; [`Error::Setting`] for a bias that is refused.
     pub fn from_problem(problem: &Problem, learner: Arc<dyn Learner>) -> Result<Self> {
         learner.check_problem(problem)?;
-        if let Form::Linear(form) = learner.form() {
-            let design = form.design(problem)?;
-            design.refuse_bias(problem)?;
-            return Ok(design);
+        let design = match learner.form() {
+            Form::Linear(form) => form.design(problem)?,
+            Form::Refit(_) => Design::assemble(problem.clone(), TrainingMethod::Learner(learner)),
+        };
+        let Some(name) = problem.bias().map(|bias| &problem.names[bias]) else { return Ok(design) };
+        match design.readout().filter(|_| design.has_columns_of(problem)) {
+            Some(readout) if readout.intercept => Err(Error::setting(
+                "intercept",
+                format!("`{name}` is a bias that is selected and penalized like other columns; set it to false"),
+            )),
+            Some(_) => Ok(design),
+            None => Err(Error::setting(
+                "kind",
+                format!(
+                    "`{name}` is a bias for ridge regression on the columns themselves; use `rls`, or leave it out"
+                ),
+            )),
         }
-        let design = Design::assemble(problem.clone(), TrainingMethod::Learner(learner));
-        design.refuse_bias(problem)?;
-        Ok(design)
     }
 
     /// The problem's own columns with a ridge readout on them.
@@ -168,7 +190,7 @@ impl Design {
         &self.shared
     }
 
-    pub(crate) fn own(&self) -> &OwnCaches<Design> {
+    pub(crate) fn own(&self) -> &OwnCaches {
         &self.own
     }
 

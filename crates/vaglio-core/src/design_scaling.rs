@@ -49,18 +49,18 @@ impl PowerOfTwoScaling {
                 "lambda {lambda:e} is too small for these columns{beside}; rescale or standardize the columns, or take a larger lambda"
             )));
         }
-        self.check_targets(degree)
+        check_loss(degree * self.targets)
     }
+}
 
-    pub(crate) fn check_targets(self, degree: i32) -> Result<()> {
-        let exponent = degree * self.targets;
-        let why = match exponent {
-            1010.. => "overflow",
-            ..-960 => "underflow",
-            _ => return Ok(()),
-        };
-        Err(Error::Numerical(format!("the target's squares {why}; rescale it")))
-    }
+/// Refuses losses near 2^exponent that are out of range.
+fn check_loss(exponent: i32) -> Result<()> {
+    let why = match exponent {
+        1010.. => "overflow",
+        ..-960 => "underflow",
+        _ => return Ok(()),
+    };
+    Err(Error::Numerical(format!("the target's squares {why}; rescale it")))
 }
 
 impl Design {
@@ -77,9 +77,12 @@ impl Design {
         made.as_deref().map(|(units, design)| (*units, design))
     }
 
-    /// The rescaling of the targets alone.
-    pub(crate) fn target_units(&self) -> PowerOfTwoScaling {
-        PowerOfTwoScaling { targets: far(exponent_of_targets(self)), ..PowerOfTwoScaling::default() }
+    /// Refuses targets whose loss would over- or underflow, for a loss that grows with their power `degree`.
+    ///
+    /// # Errors
+    /// Returns [`Error::Numerical`] for such targets.
+    pub fn check_targets(&self, degree: i32) -> Result<()> {
+        check_loss(degree * far(exponent_of_targets(self)))
     }
 }
 

@@ -217,6 +217,12 @@ impl Error {
         Error::UnknownName { field, what, name, suggestion, known, place: None, from_root: false }
     }
 
+    /// Creates an error of a method that needs columns to vary, which the bias `name` does not.
+    pub fn without_spread(name: &str) -> Self {
+        let why = format!("the bias `{name}` has no spread, so nothing depends on or correlates with it; leave it out");
+        Error::setting("kind", why)
+    }
+
     /// The kind of failure.
     pub fn class(&self) -> ErrorClass {
         match self {

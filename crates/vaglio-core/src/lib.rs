@@ -30,7 +30,6 @@
 
 extern crate self as vaglio_core;
 
-mod bias;
 mod brent;
 mod classes;
 mod criterion;

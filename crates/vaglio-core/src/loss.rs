@@ -3,7 +3,6 @@
 mod classes;
 mod concordance;
 mod decision;
-mod design;
 mod numbers;
 mod probability;
 mod standard_error;

@@ -3,7 +3,7 @@
 //! A design derived from another by other columns, targets, weights, rows or fits in folds begins with empty caches.
 //! Designs that differ only in λ, or in the extent and owner of their search, share [`SharedCaches`]. These do not
 //! depend on λ: rescaled columns, columns of refitted maps, and the sessions of criteria. Values that depend on λ are
-//! in [`OwnCaches`]. Copies of a design share these; any other design begins anew.
+//! in `OwnCaches`. Copies of a design share these; any other design begins anew.
 
 use crate::power_of_two::PowerOfTwoScaling;
 use ndarray::Array2;
@@ -11,7 +11,7 @@ use std::any::Any;
 use std::borrow::Borrow;
 use std::collections::HashMap;
 use std::hash::Hash;
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex};
 use vaglio_columns::Columns;
 
 /// Rescaled columns and targets with their caches.
@@ -47,23 +47,6 @@ impl Sessions {
 impl std::fmt::Debug for Sessions {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("Sessions")
-    }
-}
-
-/// Designs `D` derived from one design.
-#[derive(Debug)]
-pub(crate) struct OwnCaches<D> {
-    /// The rescaled design; `None` if it needs no rescaling.
-    pub in_units: OnceLock<Option<Box<(PowerOfTwoScaling, D)>>>,
-    /// The design of each output.
-    pub outputs: OnceLock<Vec<D>>,
-    /// The designs refitted on the first requested lists of training rows.
-    pub folds: OnceLock<(Vec<Vec<usize>>, Vec<D>)>,
-}
-
-impl<D> Default for OwnCaches<D> {
-    fn default() -> Self {
-        OwnCaches { in_units: OnceLock::new(), outputs: OnceLock::new(), folds: OnceLock::new() }
     }
 }
 

@@ -2,10 +2,10 @@
 
 use super::{FoldLineage, RunContext, TrainingMethod};
 use crate::{
-    Design, Error, Feature, Loss, Model, PartOutputs, PerFoldPreprocessing, Problem, Readout, Result, StopSign, Task,
-    Trained, numbered, times_power,
+    Design, Error, Feature, Model, PartOutputs, PerFoldPreprocessing, Problem, Readout, Result, StopSign, Task, Trained,
+    numbered,
 };
-use ndarray::{Array2, ArrayView2, s};
+use ndarray::{Array2, s};
 use rayon::prelude::*;
 use std::sync::Arc;
 
@@ -221,37 +221,6 @@ impl Design {
         }
         let made = || (0..outputs).map(|output| single_output(self, output)).collect();
         Some(vaglio_columns::get_or_make(&self.own().outputs, made).as_slice())
-    }
-
-    /// The mean loss of some rows or units of the design, by [`Loss::mean`]. Targets and predictions are in the
-    /// design's units. A loss without a `degree` sees them in the data's units.
-    pub fn mean_loss(
-        &self,
-        loss: &dyn Loss,
-        targets: ArrayView2<'_, f64>,
-        predictions: ArrayView2<'_, f64>,
-        weights: Option<&[f64]>,
-    ) -> f64 {
-        match self.target_unit(loss) {
-            0 => loss.mean(targets, predictions, weights),
-            unit => {
-                let in_own = |values: ArrayView2<'_, f64>| values.mapv(|x| times_power(x, unit));
-                loss.mean(in_own(targets).view(), in_own(predictions).view(), weights)
-            }
-        }
-    }
-
-    /// Refuses targets whose loss would over- or underflow, for a loss that grows with their power `degree`.
-    ///
-    /// # Errors
-    /// Returns [`Error::Numerical`] for such targets.
-    pub fn check_targets(&self, degree: i32) -> Result<()> {
-        self.target_units().check_targets(degree)
-    }
-
-    /// Exponent of the power of two by which a loss without a `degree` multiplies targets and predictions; else 0.
-    pub fn target_unit(&self, loss: &dyn Loss) -> i32 {
-        if loss.traits().degree.is_some() { 0 } else { self.data().rescaled.unwrap_or(0) }
     }
 }
 

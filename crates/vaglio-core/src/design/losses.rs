@@ -1,0 +1,45 @@
+//! Losses of the rows of a design.
+
+use crate::{Design, Loss, times_power};
+use ndarray::ArrayView2;
+
+impl Design {
+    /// The mean loss of predictions, outputs × rows, over rows, or over units if the design averages predictions.
+    pub fn loss(&self, loss: &dyn Loss, predictions: ArrayView2<'_, f64>) -> f64 {
+        match self.decisions() {
+            Some(of) => self.mean_loss(loss, of.targets(), of.decide(predictions).view(), of.weights()),
+            None => self.mean_loss(loss, self.targets(), predictions, self.weights()),
+        }
+    }
+
+    /// The standard error of [`Design::loss`] over rows, or over units: [`Loss::standard_error`].
+    pub fn standard_error(&self, loss: &dyn Loss, predictions: ArrayView2<'_, f64>) -> Option<f64> {
+        match self.decisions() {
+            Some(of) => loss.standard_error(of.targets(), of.decide(predictions).view(), of.weights(), None),
+            None => loss.standard_error(self.targets(), predictions, self.weights(), None),
+        }
+    }
+
+    /// The mean loss of some rows or units of the design, by [`Loss::mean`]. Targets and predictions are in the
+    /// design's units. A loss without a `degree` sees them in the data's units.
+    pub fn mean_loss(
+        &self,
+        loss: &dyn Loss,
+        targets: ArrayView2<'_, f64>,
+        predictions: ArrayView2<'_, f64>,
+        weights: Option<&[f64]>,
+    ) -> f64 {
+        match self.target_unit(loss) {
+            0 => loss.mean(targets, predictions, weights),
+            unit => {
+                let in_own = |values: ArrayView2<'_, f64>| values.mapv(|x| times_power(x, unit));
+                loss.mean(in_own(targets).view(), in_own(predictions).view(), weights)
+            }
+        }
+    }
+
+    /// Exponent of the power of two by which a loss without a `degree` multiplies targets and predictions; else 0.
+    pub fn target_unit(&self, loss: &dyn Loss) -> i32 {
+        if loss.traits().degree.is_some() { 0 } else { self.data().rescaled.unwrap_or(0) }
+    }
+}

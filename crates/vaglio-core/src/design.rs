@@ -14,7 +14,8 @@ use crate::{
 };
 use ndarray::ArrayView2;
 pub use run_context::RunContext;
-use std::any::Any;
+use std::any::{Any, TypeId};
+use std::convert::Infallible;
 use std::sync::{Arc, OnceLock};
 
 /// The columns that a search walks, with targets, row weights and the way to train on them.
@@ -197,7 +198,9 @@ impl Design {
     /// Cached value of a criterion, by its type: initially the default, and shared by all λ. It must follow from
     /// columns, targets and weights alone.
     pub fn session<S: Any + Default + Send + Sync>(&self) -> Arc<S> {
-        self.shared.sessions.state()
+        let make = || Ok::<Arc<dyn Any + Send + Sync>, Infallible>(Arc::<S>::default());
+        let Ok(session) = self.shared.sessions.get_or_try_make(TypeId::of::<S>(), make);
+        session.downcast().unwrap_or_default()
     }
 
     /// The run that the design is searched in.

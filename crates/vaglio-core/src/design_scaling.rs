@@ -3,6 +3,7 @@
 use crate::design::{FoldLineage, TrainingMethod};
 use crate::power_of_two::{PowerOfTwoScaling, times_power};
 use crate::{Columns, Design, Error, Result};
+use std::convert::Infallible;
 use std::sync::Arc;
 
 /// Largest exponent at which numbers stay unscaled: products of four such numbers are in range.
@@ -120,8 +121,7 @@ fn units_of(design: &Design) -> PowerOfTwoScaling {
 }
 
 fn scaled(design: &Design, units: PowerOfTwoScaling) -> Design {
-    let made = &design.shared().units;
-    let (columns, targets, shared) = made.known(&units).unwrap_or_else(|| {
+    let Ok((columns, targets, shared)) = design.shared().units.get_or_try_make(units, || {
         let columns = match units.columns {
             0 => Arc::clone(&design.problem().columns),
             _ => Arc::new(divided(design, units)),
@@ -130,7 +130,7 @@ fn scaled(design: &Design, units: PowerOfTwoScaling) -> Design {
             0 => Arc::clone(&design.problem().targets),
             exponent => Arc::new(design.targets().mapv(|y| times_power(y, -exponent))),
         };
-        made.keep(units, (columns, targets, Arc::default()))
+        Ok::<_, Infallible>((columns, targets, Arc::default()))
     });
     let lineage = match &design.data().lineage {
         FoldLineage::Root(labels) => FoldLineage::Root(Arc::clone(labels)),

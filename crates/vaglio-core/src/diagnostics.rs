@@ -95,7 +95,7 @@ impl Recorder {
     }
 
     /// Notes the conditioning of a trial.
-    pub fn met(&self, conditioning: f64) {
+    pub fn note_conditioning(&self, conditioning: f64) {
         // NaN counts as total cancellation.
         let share = if conditioning > 0.0 { conditioning.min(1.0) } else { 0.0 };
         for noted in &self.0 {
@@ -104,7 +104,7 @@ impl Recorder {
     }
 
     /// Notes that trials were computed again from the rows, each without up to `rows_kept_out` rows.
-    pub fn remade(&self, trials: usize, rows_kept_out: usize) {
+    pub fn note_repeats(&self, trials: usize, rows_kept_out: usize) {
         for noted in &self.0 {
             noted.remade.fetch_add(trials as u64, Relaxed);
             noted.rows_kept_out.fetch_max(rows_kept_out as u64, Relaxed);
@@ -112,7 +112,7 @@ impl Recorder {
     }
 
     /// Notes that a state was rebuilt.
-    pub fn rebuilt(&self) {
+    pub fn note_rebuild(&self) {
         for noted in &self.0 {
             noted.rebuilt.fetch_add(1, Relaxed);
         }

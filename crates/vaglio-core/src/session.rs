@@ -7,8 +7,7 @@
 
 use crate::power_of_two::PowerOfTwoScaling;
 use ndarray::Array2;
-use std::any::Any;
-use std::borrow::Borrow;
+use std::any::{Any, TypeId};
 use std::collections::HashMap;
 use std::hash::Hash;
 use std::sync::{Arc, Mutex};
@@ -24,30 +23,8 @@ pub(crate) struct SharedCaches {
     pub units: ByKey<PowerOfTwoScaling, Scaled>,
     /// Columns of maps refitted on some rows, with their caches, by those rows.
     pub refitted: ByKey<Vec<usize>, (Arc<Columns>, Arc<SharedCaches>)>,
-    pub sessions: Sessions,
-}
-
-/// Cached values of criteria, one of each type.
-#[derive(Default)]
-pub(crate) struct Sessions(Mutex<Vec<Arc<dyn Any + Send + Sync>>>);
-
-impl Sessions {
-    /// The value of a type, created by `Default` on first use.
-    pub fn state<S: Any + Default + Send + Sync>(&self) -> Arc<S> {
-        let Ok(mut sessions) = self.0.lock() else { return Arc::default() };
-        if let Some(known) = sessions.iter().find_map(|session| Arc::clone(session).downcast().ok()) {
-            return known;
-        }
-        let session: Arc<S> = Arc::default();
-        sessions.push(Arc::clone(&session) as _);
-        session
-    }
-}
-
-impl std::fmt::Debug for Sessions {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Sessions")
-    }
+    /// Cached values of criteria, one of each type.
+    pub sessions: ByKey<TypeId, Arc<dyn Any + Send + Sync>>,
 }
 
 /// Values by key. If two threads compute one key at once, the first value is kept.
@@ -61,20 +38,19 @@ impl<K, V> Default for ByKey<K, V> {
 }
 
 impl<K: Eq + Hash, V: Clone> ByKey<K, V> {
-    /// The value of a key, if there is one.
-    pub fn known<Q: Eq + Hash + ?Sized>(&self, key: &Q) -> Option<V>
-    where
-        K: Borrow<Q>,
-    {
-        self.0.lock().ok()?.get(key).cloned()
-    }
-
-    /// Stores a value unless the key has one; returns the stored value.
-    pub fn keep(&self, key: K, value: V) -> V {
-        match self.0.lock() {
+    /// The value of a key, which `make` computes without a lock on first use.
+    ///
+    /// # Errors
+    /// Returns an error of `make`.
+    pub fn get_or_try_make<E>(&self, key: K, make: impl FnOnce() -> Result<V, E>) -> Result<V, E> {
+        if let Some(known) = self.0.lock().ok().and_then(|values| values.get(&key).cloned()) {
+            return Ok(known);
+        }
+        let value = make()?;
+        Ok(match self.0.lock() {
             Ok(mut values) => values.entry(key).or_insert(value).clone(),
             Err(_) => value,
-        }
+        })
     }
 }
 

@@ -71,8 +71,8 @@ pub(super) struct ScoresWithRefits {
 impl ScoresWithRefits {
     /// Records the diagnostics and returns the scores.
     pub fn noted(self, recorder: &Recorder) -> Vec<SubsetScore> {
-        self.conditioning.iter().for_each(|conditioning| recorder.met(*conditioning));
-        recorder.remade(self.remade, self.rows_kept_out);
+        self.conditioning.iter().for_each(|conditioning| recorder.note_conditioning(*conditioning));
+        recorder.note_repeats(self.remade, self.rows_kept_out);
         self.scored
     }
 }

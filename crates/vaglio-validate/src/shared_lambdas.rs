@@ -54,10 +54,7 @@ impl SharedLambdas {
             return make(&self.own);
         }
         let key = (subset.to_vec(), self.all.iter().map(|lambda| lambda.to_bits()).collect());
-        let of_all = match known.known(&key) {
-            Some(of_all) => of_all,
-            None => known.keep(key, Arc::new(make(&self.all)?)),
-        };
+        let of_all = known.get_or_try_make(key, || make(&self.all).map(Arc::new))?;
         let own = self.all.iter().zip(&*of_all).filter(|(lambda, _)| self.own.contains(lambda));
         Ok(own.map(|(_, of_lambda)| of_lambda.clone()).collect())
     }

@@ -181,18 +181,14 @@ impl Design {
     /// Errors of the maps; [`Error::Shape`] for columns of another shape.
     pub(crate) fn refitted(&self, training: &[usize]) -> Result<Option<Design>> {
         let PerFoldPreprocessing::Maps(by) = &self.problem().in_folds else { return Ok(None) };
-        let all = &self.shared().refitted;
-        let (columns, shared) = match all.known(training) {
-            Some(known) => known,
-            None => {
-                let columns = by.columns(training)?;
-                if (columns.len(), columns.rows()) != (self.features(), self.rows()) {
-                    let (rows, count) = (columns.rows(), columns.len());
-                    return Err(Error::Shape(format!("{rows} rows of {count} columns were made for a fold")));
-                }
-                all.keep(training.to_vec(), (Arc::new(columns), Arc::default()))
+        let (columns, shared) = self.shared().refitted.get_or_try_make(training.to_vec(), || {
+            let columns = by.columns(training)?;
+            if (columns.len(), columns.rows()) != (self.features(), self.rows()) {
+                let (rows, count) = (columns.rows(), columns.len());
+                return Err(Error::Shape(format!("{rows} rows of {count} columns were made for a fold")));
             }
-        };
+            Ok((Arc::new(columns), Arc::default()))
+        })?;
         Ok(Some(self.derived_with(shared, |data| {
             (data.problem.columns, data.problem.in_folds) = (columns, PerFoldPreprocessing::default());
         })))

@@ -261,7 +261,7 @@ impl Evaluator for KFoldEvaluator<'_> {
             }
         }
         if is_rebuilt {
-            self.shared.recorder.rebuilt();
+            self.shared.recorder.note_rebuild();
         }
         Ok(())
     }

@@ -182,9 +182,9 @@ impl<'d> LooEvaluator<'d> {
         let of_best =
             found.scored.iter().filter(|(_, score, _)| score.loss <= best).map(|(.., conditioning)| *conditioning);
         let least = of_best.fold(1.0, f64::min);
-        shared.recorder.met(least);
+        shared.recorder.note_conditioning(least);
         if is_unreliable(least) {
-            shared.recorder.remade(found.remade, found.rows_kept_out);
+            shared.recorder.note_repeats(found.remade, found.rows_kept_out);
         }
         tracing::trace!(tried = found.scored.len(), of = candidates.len(), "bounded step");
         Ok(Some(found.scored.into_iter().map(|(feature, score, _)| (feature, score)).collect()))
@@ -314,7 +314,7 @@ impl<'d> Evaluator for LooEvaluator<'d> {
             SubsetChange::Removal => !states.iter_mut().all(|state| state.remove(feature)),
         };
         if is_rebuilt {
-            self.shared.recorder.rebuilt();
+            self.shared.recorder.note_rebuild();
         }
         if is_rebuilt && change == SubsetChange::Removal {
             (self.states, self.is_full) = (None, false);

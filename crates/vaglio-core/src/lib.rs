@@ -111,7 +111,7 @@ pub use observer::{Answer, Event, Monitor, Observer, Silent};
 pub use part_outputs::{Figures, PartOutputs};
 pub use part_setting::{NamedPart, PartSetting};
 pub use path::{Action, AtPenalty, Certificate, EntryFit, Knot, NearBest, Path, PathEntry, Stage, Step};
-pub use penalty::{AutoGrid, Lambda, LambdaScope, geometric};
+pub use penalty::{AutoGrid, Lambda, LambdaChoice, LambdaScope, geometric};
 pub use per_fold_preprocessing::{GlobalFit, PerFoldPreprocessing, RefitColumns, RefitScope, Requirement};
 pub use plan::{Estimate, Plan};
 pub use power_of_two::{PowerOfTwoScaling, times_power};

@@ -4,43 +4,38 @@ mod serialization;
 
 use crate::formatting::number;
 use crate::{Error, Result, setting};
+use serde::{Deserialize, Serialize};
+use serialization::{AutoGridKeyword, Ends, Grid, Outputs, Range};
 use std::ops::RangeInclusive;
 
-/// The penalty λ: one value, or several among which the criterion selects.
+/// The penalty λ: one value, or several.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Lambda {
     /// One value.
     Fixed(f64),
-    /// `points` values in geometric progression, both ends included.
-    Grid {
-        /// The smallest value.
-        from: f64,
-        /// The largest value.
-        to: f64,
-        /// Number of values, at least 2.
-        points: usize,
-        /// The scope of a choice among them.
-        per: Option<LambdaScope>,
-    },
-    /// A grid in geometric progression that covers the eigenvalues of the design's Gram matrix.
-    Auto(AutoGrid),
-    /// A list of values.
-    Values {
-        /// The values, in any order.
-        values: Vec<f64>,
-        /// The scope of a choice among them.
-        per: Option<LambdaScope>,
-    },
-    /// Any value between two ends, found for every subset by Brent's method.
-    Search {
-        /// The smallest value.
-        from: f64,
-        /// The largest value.
-        to: f64,
-    },
-    /// A separate choice for each output, by the criterion, for every subset. The inner value is never
-    /// [`Lambda::Fixed`] or [`Lambda::EachOutput`].
-    EachOutput(Box<Lambda>),
+    /// Several values, one of which is taken.
+    Several(LambdaChoice),
+}
+
+/// Several values of λ as files hold them, by exactly one of `grid`, `values` and `search`, and the scope of the choice
+/// among them.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct LambdaChoice {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    grid: Option<Grid>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    points: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    extend: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    values: Option<Vec<f64>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    search: Option<Range>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    per: Option<LambdaScope>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    outputs: Option<Outputs>,
 }
 
 /// A grid of λ that is fitted to a design.
@@ -50,14 +45,6 @@ pub struct AutoGrid {
     pub points: Option<usize>,
     /// Whether to extend the grid beyond an end with the lowest loss until the loss stops falling.
     pub extend: bool,
-    /// The scope of a choice among the values.
-    pub per: Option<LambdaScope>,
-}
-
-impl Default for AutoGrid {
-    fn default() -> Self {
-        AutoGrid { points: None, extend: true, per: None }
-    }
 }
 
 /// For what one λ of several is taken.
@@ -88,38 +75,70 @@ impl From<f64> for Lambda {
 }
 
 impl Lambda {
-    /// Makes a grid of `points` values in geometric progression from `from` to `to`.
+    /// Makes a grid of `points` values in geometric progression from `from` to `to`, both included.
     pub fn grid(from: f64, to: f64, points: usize) -> Self {
-        Lambda::Grid { from, to, points, per: None }
+        let grid = Some(Grid::Ends(Ends { from, to, points }));
+        Lambda::Several(LambdaChoice { grid, ..LambdaChoice::default() })
     }
 
-    /// Makes a list of values.
+    /// Makes a list of values, in any order.
     pub fn one_of(values: Vec<f64>) -> Self {
-        Lambda::Values { values, per: None }
+        Lambda::Several(LambdaChoice { values: Some(values), ..LambdaChoice::default() })
     }
 
-    /// Makes a grid that is fitted to the design.
+    /// Makes a grid that is fitted to the design: it covers the eigenvalues of the Gram matrix.
     pub fn auto() -> Self {
-        Lambda::Auto(AutoGrid::default())
+        let grid = Some(Grid::Auto(AutoGridKeyword::Auto));
+        Lambda::Several(LambdaChoice { grid, extend: Some(true), ..LambdaChoice::default() })
+    }
+
+    /// Makes a search of any value between two ends by Brent's method, for every subset.
+    pub fn search(from: f64, to: f64) -> Self {
+        Lambda::Several(LambdaChoice { search: Some(Range { from, to }), ..LambdaChoice::default() })
+    }
+
+    /// Sets the scope of the choice among several values.
+    #[must_use]
+    pub fn with_scope(self, per: LambdaScope) -> Self {
+        self.changed(|choice| choice.per = Some(per))
+    }
+
+    /// Makes the criterion choose among several values for each output, for every subset.
+    #[must_use]
+    pub fn for_each_output(self) -> Self {
+        self.changed(|choice| choice.outputs = Some(Outputs::Each))
+    }
+
+    fn changed(mut self, change: impl FnOnce(&mut LambdaChoice)) -> Self {
+        if let Lambda::Several(choice) = &mut self {
+            change(choice);
+        }
+        self
+    }
+
+    fn choice(&self) -> Option<&LambdaChoice> {
+        if let Lambda::Several(choice) = self { Some(choice) } else { None }
     }
 
     /// The grid to fit to the design, if λ is such a grid.
     pub fn fitted(&self) -> Option<AutoGrid> {
-        match self {
-            Lambda::Auto(auto) => Some(*auto),
-            Lambda::EachOutput(of) => of.fitted(),
-            _ => None,
-        }
+        let choice = self.choice().filter(|choice| matches!(choice.grid, Some(Grid::Auto(_))))?;
+        Some(AutoGrid { points: choice.points, extend: choice.extend.unwrap_or(true) })
     }
 
     /// The scope of a choice among several values, if set.
     pub fn per(&self) -> Option<LambdaScope> {
-        match self {
-            Lambda::Grid { per, .. } | Lambda::Values { per, .. } => *per,
-            Lambda::Auto(auto) => auto.per,
-            Lambda::EachOutput(_) => Some(LambdaScope::Subset),
-            Lambda::Fixed(_) | Lambda::Search { .. } => None,
-        }
+        if self.is_per_output() { Some(LambdaScope::Subset) } else { self.choice()?.per }
+    }
+
+    /// Whether each output has its own λ.
+    pub(crate) fn is_per_output(&self) -> bool {
+        self.choice().is_some_and(|choice| choice.outputs == Some(Outputs::Each))
+    }
+
+    /// Whether λ between the values are searched too.
+    pub(crate) fn is_search(&self) -> bool {
+        self.choice().is_some_and(|choice| choice.search.is_some())
     }
 
     /// The values, in increasing order. A search starts from two values per power of ten. A grid fitted to the design
@@ -134,53 +153,45 @@ impl Lambda {
             }
             Err(Error::setting(field, format!("{} is not a positive finite number", number(value))))
         };
+        let ends = |field: &str, from: f64, to: f64| {
+            positive(&format!("{field}.from"), from)?;
+            positive(&format!("{field}.to"), to)?;
+            match from < to {
+                true => Ok(()),
+                false => {
+                    Err(Error::setting(field, format!("from is {from} and to is {to}; from must be smaller")))
+                }
+            }
+        };
         match self {
-            Lambda::EachOutput(of) => of.values(),
             Lambda::Fixed(value) => Ok(vec![positive("lambda", *value)?]),
-            Lambda::Auto(auto) => {
-                let points = auto.points.unwrap_or(13);
+            Lambda::Several(LambdaChoice { grid: Some(Grid::Auto(_)), points, .. }) => {
+                let points = points.unwrap_or(13);
                 Error::unless_between("lambda.grid.points", points, POINTS)?;
                 Ok(geometric(1e-3, 1e3, points))
             }
-            Lambda::Values { values, .. } => {
+            Lambda::Several(LambdaChoice { grid: Some(Grid::Ends(Ends { from, to, points })), .. }) => {
+                ends("lambda.grid", *from, *to)?;
+                Error::unless_between("lambda.grid.points", *points, POINTS)?;
+                Ok(geometric(*from, *to, *points))
+            }
+            Lambda::Several(LambdaChoice { search: Some(Range { from, to }), .. }) => {
+                ends("lambda.search", *from, *to)?;
+                Ok(geometric(*from, *to, 2 * (to.log10() - from.log10()).ceil().max(1.0) as usize + 1))
+            }
+            Lambda::Several(LambdaChoice { values, .. }) => {
+                let numbered = values.iter().flatten().enumerate();
+                let mut values: Vec<f64> =
+                    numbered.map(|(k, &v)| positive(&format!("lambda.values[{k}]"), v)).collect::<Result<_>>()?;
                 if values.is_empty() {
                     return Err(Error::setting("lambda.values", "at least one value is needed"));
                 }
-                let numbered = values.iter().enumerate();
-                let mut values: Vec<f64> =
-                    numbered.map(|(k, &v)| positive(&format!("lambda.values[{k}]"), v)).collect::<Result<_>>()?;
                 values.sort_by(f64::total_cmp);
                 values.dedup();
                 Ok(values)
             }
-            Lambda::Grid { from, to, points, .. } => {
-                let (from, to) = (positive("lambda.grid.from", *from)?, positive("lambda.grid.to", *to)?);
-                increasing("lambda.grid", from, to)?;
-                Error::unless_between("lambda.grid.points", *points, POINTS)?;
-                Ok(geometric(from, to, *points))
-            }
-            Lambda::Search { from, to } => {
-                let (from, to) = (positive("lambda.search.from", *from)?, positive("lambda.search.to", *to)?);
-                increasing("lambda.search", from, to)?;
-                Ok(geometric(from, to, 2 * (to.log10() - from.log10()).ceil().max(1.0) as usize + 1))
-            }
         }
     }
-
-    /// Whether λ between the values are searched too.
-    pub(crate) fn is_search(&self) -> bool {
-        match self {
-            Lambda::EachOutput(of) => of.is_search(),
-            other => matches!(other, Lambda::Search { .. }),
-        }
-    }
-}
-
-fn increasing(field: &str, from: f64, to: f64) -> Result<()> {
-    if from < to {
-        return Ok(());
-    }
-    Err(Error::setting(field, format!("from is {from} and to is {to}; from must be smaller")))
 }
 
 /// Returns `points` values in geometric progression, both ends included; `points` is at least 2.
@@ -215,12 +226,12 @@ mod tests {
             assert!(Lambda::Fixed(bad).values().is_err());
         }
         assert!(Lambda::grid(2.0, 1.0, 3).values().is_err());
-        assert_eq!(Lambda::Search { from: 2.0, to: 1.0 }.values().unwrap_err().field(), Some("lambda.search"));
+        assert_eq!(Lambda::search(2.0, 1.0).values().unwrap_err().field(), Some("lambda.search"));
     }
 
     #[test]
     fn a_search_starts_from_two_values_for_each_power_of_ten() {
-        let values = Lambda::Search { from: 1e-2, to: 1e1 }.values().unwrap();
+        let values = Lambda::search(1e-2, 1e1).values().unwrap();
         assert_eq!((values.len(), values[0], values[6]), (7, 1e-2, 1e1));
     }
 

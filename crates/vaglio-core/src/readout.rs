@@ -45,7 +45,7 @@ impl Readout {
     /// [`Error::Setting`] on `lambda`.
     pub fn with_lambda(lambda: &Lambda, intercept: bool) -> Result<Self> {
         let (auto, per, refine) = (lambda.fitted(), lambda.per(), lambda.is_search());
-        let each_output = matches!(lambda, Lambda::EachOutput(_));
+        let each_output = lambda.is_per_output();
         Ok(Readout { auto, per, refine, each_output, ..Readout::new(lambda.values()?, intercept)? })
     }
 

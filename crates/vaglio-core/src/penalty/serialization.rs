@@ -1,15 +1,15 @@
 //! The penalty λ as written in pipeline files.
 
-use super::{AutoGrid, Lambda, LambdaScope};
+use super::{Lambda, LambdaChoice, LambdaScope};
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{self, Deserializer, IntoDeserializer, MapAccess, Visitor};
 use serde::{Deserialize, Serialize, Serializer};
 use vaglio_macros::setting;
 
 /// The values of a grid: explicit, or fitted to the design.
-#[derive(Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(untagged)]
-enum Grid {
+pub(super) enum Grid {
     Auto(AutoGridKeyword),
     Ends(Ends),
 }
@@ -40,76 +40,39 @@ impl<'de> Visitor<'de> for GridVisitor {
 
 /// The word for a grid that is fitted to the design.
 #[setting]
-enum AutoGridKeyword {
+#[derive(PartialEq)]
+pub(super) enum AutoGridKeyword {
     Auto,
 }
 
 #[setting]
-struct Ends {
-    from: f64,
-    to: f64,
-    points: usize,
+#[derive(PartialEq)]
+pub(super) struct Ends {
+    pub from: f64,
+    pub to: f64,
+    pub points: usize,
 }
 
 #[setting]
-struct Range {
-    from: f64,
-    to: f64,
-}
-
-/// The forms with settings: exactly one of `grid`, `values` and `search`.
-#[derive(Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-struct Several {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    grid: Option<Grid>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    points: Option<usize>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    extend: Option<bool>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    values: Option<Vec<f64>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    search: Option<Range>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    per: Option<LambdaScope>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    outputs: Option<Outputs>,
+#[derive(PartialEq)]
+pub(super) struct Range {
+    pub from: f64,
+    pub to: f64,
 }
 
 /// Whether outputs share λ.
 #[setting]
 #[derive(Copy, PartialEq, Eq)]
-enum Outputs {
+pub(super) enum Outputs {
     Shared,
     Each,
-}
-
-impl From<&Lambda> for Several {
-    fn from(lambda: &Lambda) -> Self {
-        let none = Several::default();
-        match lambda {
-            Lambda::Fixed(value) => Several { values: Some(vec![*value]), ..none },
-            Lambda::Values { values, per } => Several { values: Some(values.clone()), per: *per, ..none },
-            Lambda::Grid { from, to, points, per } => {
-                let ends = Ends { from: *from, to: *to, points: *points };
-                Several { grid: Some(Grid::Ends(ends)), per: *per, ..none }
-            }
-            Lambda::Auto(AutoGrid { points, extend, per }) => {
-                let grid = Some(Grid::Auto(AutoGridKeyword::Auto));
-                Several { grid, points: *points, extend: Some(*extend), per: *per, ..none }
-            }
-            Lambda::Search { from, to } => Several { search: Some(Range { from: *from, to: *to }), ..none },
-            Lambda::EachOutput(of) => Several { outputs: Some(Outputs::Each), ..Several::from(&**of) },
-        }
-    }
 }
 
 impl Serialize for Lambda {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
             Lambda::Fixed(value) => serializer.serialize_f64(*value),
-            _ => Several::from(self).serialize(serializer),
+            Lambda::Several(choice) => choice.serialize(serializer),
         }
     }
 }
@@ -142,47 +105,36 @@ impl<'de> Visitor<'de> for LambdaVisitor {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Lambda, A::Error> {
-        let several = Several::deserialize(MapAccessDeserializer::new(map))?;
-        if several.outputs == Some(Outputs::Each) {
-            if matches!(several.per, Some(LambdaScope::Path | LambdaScope::All)) {
-                return Err(de::Error::custom("`outputs: each` takes lambda for every subset; leave `per` out"));
-            }
-            return several.lambda().map(|of| Lambda::EachOutput(Box::new(of)));
-        }
-        several.lambda()
+        LambdaChoice::deserialize(MapAccessDeserializer::new(map))?.normalized().map(Lambda::Several)
     }
 }
 
-impl Several {
-    /// The penalty that outputs share or that each has.
-    fn lambda<E: de::Error>(self) -> Result<Lambda, E> {
-        match self {
-            Several { grid: Some(Grid::Auto(_)), values: None, search: None, points, extend, per, .. } => {
-                Ok(Lambda::Auto(AutoGrid { points, extend: extend.unwrap_or(true), per }))
-            }
-            Several { points: Some(_), .. } | Several { extend: Some(_), .. } => {
-                Err(E::custom("`points` and `extend` beside `grid` are those of `grid: auto`"))
-            }
-            Several { grid: Some(Grid::Ends(Ends { from, to, points })), values: None, search: None, per, .. } => {
-                Ok(Lambda::Grid { from, to, points, per })
-            }
-            Several { grid: None, values: Some(values), search: None, per, .. } => Ok(Lambda::Values { values, per }),
-            Several {
-                grid: None,
-                values: None,
-                search: Some(Range { from, to }),
-                per: None | Some(LambdaScope::Subset),
-                ..
-            } => Ok(Lambda::Search { from, to }),
-            Several {
-                search: Some(_),
-                per: Some(LambdaScope::Path | LambdaScope::All),
-                grid: None,
-                values: None,
-                ..
-            } => Err(E::custom("`search` finds lambda for every subset; give a grid for `per: path` and `per: all`")),
-            _ => Err(E::custom("one of `grid`, `values` and `search` gives lambda")),
+impl LambdaChoice {
+    /// Refuses settings that exclude each other, and drops those that say nothing.
+    fn normalized<E: de::Error>(mut self) -> Result<Self, E> {
+        self.outputs = self.outputs.filter(|outputs| *outputs == Outputs::Each);
+        let is_per_subset = matches!(self.per, None | Some(LambdaScope::Subset));
+        let is_auto = matches!(self.grid, Some(Grid::Auto(_)));
+        let ways = [self.grid.is_some(), self.values.is_some(), self.search.is_some()];
+        if self.outputs.is_some() && !is_per_subset {
+            return Err(E::custom("`outputs: each` takes lambda for every subset; leave `per` out"));
         }
+        if !is_auto && (self.points.is_some() || self.extend.is_some()) {
+            return Err(E::custom("`points` and `extend` beside `grid` are those of `grid: auto`"));
+        }
+        if ways.into_iter().filter(|way| *way).count() != 1 {
+            return Err(E::custom("one of `grid`, `values` and `search` gives lambda"));
+        }
+        if self.search.is_some() && !is_per_subset {
+            return Err(E::custom("`search` finds lambda for every subset; give a grid for `per: path` and `per: all`"));
+        }
+        if self.search.is_some() {
+            self.per = None;
+        }
+        if is_auto {
+            self.extend = self.extend.or(Some(true));
+        }
+        Ok(self)
     }
 }
 

@@ -190,7 +190,7 @@ fn columns_standardized_in_each_fold_equal_retraining() -> LawResult {
 #[test]
 fn a_searched_penalty_is_that_of_the_same_search_on_retraining() {
     let problem = data::binary(24, 5, 38).skewed().weighted().problem();
-    let learner = Crrr { lambda: Lambda::Search { from: 1e-4, to: 1e2 }, intercept: true };
+    let learner = Crrr { lambda: Lambda::search(1e-4, 1e2), intercept: true };
     let design = Design::from_problem(&problem, Arc::new(learner)).unwrap();
     let folds = KFold { folds: Some(3), stratified: true, ..KFold::default() };
     for criterion in [&Loo::default() as &dyn Criterion, &folds] {

@@ -66,7 +66,7 @@ fn scores_and_models_are_those_of_single_outputs() {
     };
     let learner = |each: bool| {
         let lambda = Lambda::one_of(LAMBDAS.to_vec());
-        Rls { lambda: if each { Lambda::EachOutput(Box::new(lambda)) } else { lambda }, ..Rls::default() }
+        Rls { lambda: if each { lambda.for_each_output() } else { lambda }, ..Rls::default() }
     };
     use vaglio::search::Choose::Last;
     let searches: Vec<Box<dyn Fn() -> Search>> = vec![
@@ -150,7 +150,7 @@ fn trials_are_the_mean_of_those_of_single_outputs_to_the_last_bit() {
 #[test]
 fn what_is_of_all_outputs_together_is_refused() {
     let problem = data::multiclass(30, 5, 3, 7).problem();
-    let each = || Lambda::EachOutput(Box::new(Lambda::one_of(LAMBDAS.to_vec())));
+    let each = || Lambda::one_of(LAMBDAS.to_vec()).for_each_output();
     let rls = Rls { lambda: each(), ..Rls::default() };
     let greedy = Greedy::new(2);
     for (selector, words) in [

@@ -1,7 +1,8 @@
 //! `lambda: {grid: auto}`: a grid that is fitted to the design, and goes on where its end wins.
 
 use linfa::ParamGuard;
-use vaglio::core::{AutoGrid, Criterion, Design, Lambda, LambdaScope, Problem, Silent, Task};
+use serde_json::json;
+use vaglio::core::{Criterion, Design, Lambda, LambdaScope, Problem, Silent, Task};
 use vaglio::criteria::Loo;
 use vaglio::learners::{Crrr, Rls};
 use vaglio::search::All;
@@ -35,7 +36,7 @@ fn a_grid_goes_from_a_tenth_of_the_least_eigenvalue_to_ten_times_the_largest() {
     // Of many powers of ten each has one value, and what is less than 1e-8 of the largest does not count.
     near(lambdas([2e-5, 40.0]), &[1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 0.1, 1.0, 10.0, 100.0, 1000.0]);
     near(lambdas([2e-9, 40.0]), &[root, 10.0, 10.0 * root, 100.0, 100.0 * root, 1000.0]);
-    let few = Lambda::Auto(AutoGrid { points: Some(3), ..AutoGrid::default() });
+    let few: Lambda = serde_json::from_value(json!({"grid": "auto", "points": 3})).unwrap();
     near(design(&orthogonal([2.0, 40.0]), Rls::new(few)).readout().unwrap().lambdas.clone(), &[0.1, 10.0, 1000.0]);
 }
 
@@ -79,13 +80,14 @@ fn an_end_that_wins_is_extended_to_what_a_written_grid_would_find() {
     let views: Vec<&[f64]> = columns.iter().map(Vec::as_slice).collect();
     for target in [y, noise] {
         let problem = data::given(&views, &[&target], Task::Regression).unwrap();
-        let fixed = Lambda::Auto(AutoGrid { extend: false, points: Some(3), ..AutoGrid::default() });
+        let fixed = json!({"grid": "auto", "points": 3, "extend": false});
+        let fixed: Lambda = serde_json::from_value(fixed).unwrap();
         let (fixed, extended) = (selection(&problem, fixed), selection(&problem, Lambda::auto()));
         assert_eq!(fixed.chosen.table.as_ref().unwrap().lambdas.len(), 3);
         let table = extended.chosen.table.clone().unwrap();
         let lambdas: Vec<f64> = table.lambdas.iter().map(|lambda| lambda.unwrap()).collect();
         assert!(lambdas.windows(2).all(|pair| pair[0] < pair[1]), "{lambdas:?}");
-        let written = selection(&problem, Lambda::Values { values: lambdas, per: Some(LambdaScope::Path) });
+        let written = selection(&problem, Lambda::one_of(lambdas).with_scope(LambdaScope::Path));
         assert_eq!(written.chosen.table.unwrap().cells, table.cells);
         // Of all columns the score of all rows chooses, and folds say what that is worth.
         let score = |lambda: Option<f64>| {

@@ -12,7 +12,7 @@ const GRID: [f64; 5] = [0.01, 0.1, 1.0, 10.0, 100.0];
 const NEAR: Tolerance = Tolerance::relative(1e-10);
 
 fn shared_lambda() -> Lambda {
-    Lambda::Values { values: GRID.to_vec(), per: Some(LambdaScope::All) }
+    Lambda::one_of(GRID.to_vec()).with_scope(LambdaScope::All)
 }
 
 fn selected(problem: &Problem, criterion: impl Criterion + 'static, search: Search, lambda: Lambda) -> Selection {
@@ -95,7 +95,7 @@ fn a_search_from_all_columns_and_one_value_are_served() {
         selector.select(&problem, &mut Silent).unwrap().path
     };
     assert_eq!(walk(shared_lambda()), walk(Lambda::Fixed(lambda)));
-    let one = Lambda::Values { values: vec![0.3], per: Some(LambdaScope::All) };
+    let one = Lambda::one_of(vec![0.3]).with_scope(LambdaScope::All);
     assert_eq!(walk(one), walk(Lambda::Fixed(0.3)));
 }
 

@@ -23,7 +23,7 @@ fn criteria() -> Vec<Box<dyn Criterion>> {
 #[test]
 fn no_value_of_a_fine_grid_is_better() {
     for seed in 0..6 {
-        let searched = design(Lambda::Search { from: 1e-3, to: 1e4 }, seed);
+        let searched = design(Lambda::search(1e-3, 1e4), seed);
         let grid = design(Lambda::grid(1e-3, 1e4, 2000), seed);
         for criterion in criteria() {
             let score = |design: &Design| -> Score {
@@ -47,7 +47,7 @@ fn no_value_of_a_fine_grid_is_better() {
 fn searched_penalties_are_numbers_in_any_order() {
     let noise = data::regression(20, 5, 3).weighted();
     let problem = noise.problem();
-    let learner = Rls { lambda: Lambda::Search { from: 1e-9, to: 1e-8 }, intercept: true };
+    let learner = Rls { lambda: Lambda::search(1e-9, 1e-8), intercept: true };
     let design = Design::from_problem(&problem, Arc::new(learner)).unwrap();
     for searched in criteria() {
         criterion::never_nan(&*searched, &design).unwrap();

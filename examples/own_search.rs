@@ -35,7 +35,7 @@ impl SearchStrategy for Stepwise {
                     walk.add(addition)?;
                 } else {
                     let taken_back = space.largest() - removals;
-                    walk.context.found.put("taken_back", Box::new(taken_back));
+                    walk.context.found.put("taken_back", taken_back);
                     return Ok(StopReason::NoImprovement);
                 }
             }

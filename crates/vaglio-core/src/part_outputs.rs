@@ -1,10 +1,8 @@
 //! Values that parts report besides scores and models.
 
 use crate::{Cause, Error, Result};
-use erased_serde::Serialize as Erased;
 use serde::Serialize;
 use serde_json::{Map, Value};
-use std::fmt;
 
 /// Values that a part reports, by name; any serializable values.
 ///
@@ -26,26 +24,27 @@ use std::fmt;
 /// assert_eq!(found.written()?["swaps"][0]["row"], 3);
 /// # Ok::<(), vaglio_core::Error>(())
 /// ```
-#[derive(Default)]
-pub struct PartOutputs(Vec<(&'static str, Box<dyn Erased + Send + Sync>)>);
+#[derive(Debug, Default)]
+pub struct PartOutputs(Vec<(&'static str, Result<Value>)>);
 
 impl PartOutputs {
     /// Creates a set with one named value.
-    pub fn new(name: &'static str, value: impl Serialize + Send + Sync + 'static) -> Self {
+    pub fn new(name: &'static str, value: impl Serialize) -> Self {
         PartOutputs::default().and(name, value)
     }
 
     /// Adds a value; replaces an earlier one of the same name.
     #[must_use]
-    pub fn and(mut self, name: &'static str, value: impl Serialize + Send + Sync + 'static) -> Self {
-        self.put(name, Box::new(value));
+    pub fn and(mut self, name: &'static str, value: impl Serialize) -> Self {
+        self.put(name, value);
         self
     }
 
-    /// Adds a boxed value; replaces an earlier one of the same name.
-    pub fn put(&mut self, name: &'static str, value: Box<dyn Erased + Send + Sync>) {
+    /// Adds a value in place; replaces an earlier one of the same name.
+    pub fn put(&mut self, name: &'static str, value: impl Serialize) {
+        let fault = |error| Error::setting("found", Cause::after(&format!("`{name}` cannot be written"), error));
         self.0.retain(|(other, _)| *other != name);
-        self.0.push((name, value));
+        self.0.push((name, serde_json::to_value(value).map_err(fault)));
     }
 
     /// The values as JSON.
@@ -54,20 +53,9 @@ impl PartOutputs {
     /// Returns [`Error::Setting`] with the name of a value that cannot be serialized, such as a map whose keys are not
     /// text.
     pub fn written(&self) -> Result<Figures> {
-        let written = |(name, value): &(&'static str, Box<dyn Erased + Send + Sync>)| match serde_json::to_value(value)
-        {
-            Ok(value) => Ok(((*name).to_owned(), value)),
-            Err(error) => Err(Error::setting("found", Cause::after(&format!("`{name}` cannot be written"), error))),
-        };
-        self.0.iter().map(written).collect()
+        self.0.iter().map(|(name, value)| Ok(((*name).to_owned(), value.clone()?))).collect()
     }
 }
 
 /// The values as JSON.
 pub type Figures = Map<String, Value>;
-
-impl fmt::Debug for PartOutputs {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_set().entries(self.0.iter().map(|(name, _)| name)).finish()
-    }
-}

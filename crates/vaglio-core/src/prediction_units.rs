@@ -1,6 +1,6 @@
 //! Units of several rows with one averaged prediction.
 
-use crate::{Error, Result, row_weights};
+use crate::{Error, Result, numbered, row_weights, rows_by_label};
 use ndarray::{Array2, ArrayView2, Axis};
 
 /// Units of rows, such as the steps of a series. Predictions are averaged over the rows of each unit, and losses are
@@ -24,30 +24,23 @@ impl PredictionUnits {
         if units.len() != targets.ncols() {
             return Err(Error::Shape(format!("{} units for {} rows", units.len(), targets.ncols())));
         }
-        let mut numbers = std::collections::HashMap::new();
-        let (mut of_row, mut first) = (Vec::with_capacity(units.len()), Vec::new());
-        for (row, unit) in units.iter().enumerate() {
-            let unit = *numbers.entry(*unit).or_insert_with(|| {
-                first.push(row);
-                first.len() - 1
-            });
-            if targets.column(row) != targets.column(first[unit]) {
-                return Err(Error::Shape(format!(
-                    "row {} has another target than row {}, and the two are decided as one",
-                    row + 1,
-                    first[unit] + 1
-                )));
-            }
-            of_row.push(unit);
+        let (units, _) = numbered(units);
+        let rows = rows_by_label(&units);
+        let first: Vec<usize> = rows.iter().map(|rows| rows[0]).collect();
+        let of_row: Vec<usize> = units.into_iter().map(|unit| unit as usize).collect();
+        let is_unlike = |row: &usize| targets.column(*row) != targets.column(first[of_row[*row]]);
+        if let Some(row) = (0..of_row.len()).find(is_unlike) {
+            return Err(Error::Shape(format!(
+                "row {} has another target than row {}, and the two are decided as one",
+                row + 1,
+                first[of_row[row]] + 1
+            )));
         }
         let weight = row_weights(weights);
-        let (mut totals, mut counts) = (vec![0.0; first.len()], vec![0.0; first.len()]);
-        for (row, &unit) in of_row.iter().enumerate() {
-            totals[unit] += weight(row);
-            counts[unit] += 1.0;
-        }
+        let totals: Vec<f64> = rows.iter().map(|rows| rows.iter().map(|&row| weight(row)).sum()).collect();
         let shares = of_row.iter().enumerate().map(|(row, &unit)| weight(row) / totals[unit]).collect();
-        let weights = weights.map(|_| totals.iter().zip(&counts).map(|(total, count)| total / count).collect());
+        let weights =
+            weights.map(|_| totals.iter().zip(&rows).map(|(total, rows)| total / rows.len() as f64).collect());
         Ok(PredictionUnits { shares, targets: targets.select(Axis(1), &first), weights, of_row })
     }
 

@@ -37,6 +37,15 @@ fn among<T>(cells: &[T], is_missing: impl Fn(&T) -> bool) -> Option<Missing> {
     Some(Missing { first, count: cells[first..].iter().filter(|cell| is_missing(cell)).count() })
 }
 
+/// Whether the storage of the numbers excludes missing ones.
+pub(crate) fn excludes_missing(numbers: &Numbers) -> bool {
+    match numbers.plain() {
+        Numbers::Byte(_) | Numbers::Sparse(_) => true,
+        Numbers::Product(product) => !product.is_missing(),
+        _ => false,
+    }
+}
+
 impl Cells {
     /// Number of rows.
     pub fn len(&self) -> usize {
@@ -91,10 +100,7 @@ impl Cells {
     /// Whether the cell of `row` is missing.
     pub fn is_missing(&self, row: usize) -> bool {
         match self {
-            Cells::Numbers(numbers) => match numbers.plain() {
-                Numbers::Byte(_) | Numbers::Sparse(_) => false,
-                numbers => numbers.view().get(row).is_nan(),
-            },
+            Cells::Numbers(numbers) => !excludes_missing(numbers) && numbers.view().get(row).is_nan(),
             Cells::Dates(values) => values[row].is_nan(),
             Cells::Text(text) => text[row].is_empty(),
         }
@@ -103,11 +109,8 @@ impl Cells {
     /// Summary of missing cells; `None` if none is missing. Cost O(rows).
     pub fn missing(&self) -> Option<Missing> {
         match self {
-            Cells::Numbers(numbers) => match numbers.plain() {
-                Numbers::Byte(_) | Numbers::Sparse(_) => None,
-                Numbers::Product(product) if !product.is_missing() => None,
-                numbers => among(&numbers.view().values(), |value| value.is_nan()),
-            },
+            Cells::Numbers(numbers) if excludes_missing(numbers) => None,
+            Cells::Numbers(numbers) => among(&numbers.view().values(), |value| value.is_nan()),
             Cells::Dates(values) => among(values, |value| value.is_nan()),
             Cells::Text(text) => among(text, String::is_empty),
         }

@@ -2,6 +2,7 @@
 
 use super::levels::RowsByLevel;
 use super::{ColumnFormula, MapFormulas};
+use crate::table::excludes_missing;
 use crate::{Cells, Column, Condition, Error, Expression, Numbers, ProductNumbers, Result, Table};
 use rayon::prelude::*;
 use std::borrow::Cow;
@@ -53,7 +54,7 @@ impl MapFormulas {
     fn evaluate_column(&self, expression: &Expression, name: &str, cells: &Cells, table: &Table) -> Result<Cells> {
         let numbers: Numbers = match (expression, cells) {
             (Expression::Filled(of), _) if matches!(of[1], Expression::Text(_)) => return Ok(filled(of, cells)),
-            (Expression::Filled(_), Cells::Numbers(numbers)) if has_all(numbers) => return Ok(cells.clone()),
+            (Expression::Filled(_), Cells::Numbers(numbers)) if excludes_missing(numbers) => return Ok(cells.clone()),
             (Expression::If(Condition::Missing(of), _), _) if matches!(**of, Expression::Column(_)) => {
                 let missing = (0..cells.len()).map(|row| if cells.is_missing(row) { f64::NAN } else { 0.0 });
                 missing.map(|cell| expression.value(&|_| cell)).collect::<Vec<f64>>().into()
@@ -153,15 +154,6 @@ fn filled(of: &[Expression; 2], cells: &Cells) -> Cells {
     let fill = if let Expression::Text(fill) = &of[1] { fill.as_str() } else { "" };
     let text = |row| if cells.is_missing(row) { fill.to_owned() } else { cells.label(row) };
     Cells::Text((0..cells.len()).map(text).collect())
-}
-
-/// Whether the storage of the numbers excludes missing ones.
-fn has_all(numbers: &Numbers) -> bool {
-    match numbers.plain() {
-        Numbers::Byte(_) | Numbers::Sparse(_) => true,
-        Numbers::Product(product) => !product.is_missing(),
-        _ => false,
-    }
 }
 
 /// Numbers of a column, or its dates. A column with all cells missing may have any type.

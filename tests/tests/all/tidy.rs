@@ -374,16 +374,13 @@ fn tolerances_stand_in_one_file() {
 }
 
 #[test]
-fn the_author_of_a_plug_in_reads_forty_methods_of_a_design() {
+fn a_design_has_few_methods() {
     let mut methods = Vec::new();
-    // `design/variants.rs` is for engines.
-    let for_authors =
-        files("crates/vaglio-core/src", ".rs").into_iter().filter(|(path, _)| !path.ends_with("variants.rs"));
-    for (_, text) in for_authors {
+    for (_, text) in files("crates/vaglio-core/src", ".rs") {
         for part in text.split("\nimpl Design {").skip(1) {
             let block = part.split("\n}\n").next().unwrap_or_default();
             methods.extend(block.lines().filter_map(|line| line.strip_prefix("    pub fn ")).map(str::to_owned));
         }
     }
-    assert!((20..=40).contains(&methods.len()), "{methods:#?}");
+    assert!((20..=51).contains(&methods.len()), "{methods:#?}");
 }

@@ -158,9 +158,7 @@ impl Lambda {
             positive(&format!("{field}.to"), to)?;
             match from < to {
                 true => Ok(()),
-                false => {
-                    Err(Error::setting(field, format!("from is {from} and to is {to}; from must be smaller")))
-                }
+                false => Err(Error::setting(field, format!("from is {from} and to is {to}; from must be smaller"))),
             }
         };
         match self {

@@ -93,7 +93,13 @@ impl Target {
     /// Like [`Target::new`], but numbers classes in order of appearance. Cost O(m).
     pub fn by_appearance(output: Output, bandwidth: f64, design: &Design, shares: &[f64]) -> Self {
         let number = |of_row: Vec<usize>| numbered(of_row).0.into_iter().map(|class| class as usize).collect();
-        Target::labelled(output, bandwidth, design, shares, design.problem().classes().map(|classes| number(classes.of_row)))
+        Target::labelled(
+            output,
+            bandwidth,
+            design,
+            shares,
+            design.problem().classes().map(|classes| number(classes.of_row)),
+        )
     }
 
     fn labelled(

@@ -2,8 +2,8 @@
 
 use super::{FoldLineage, RunContext, TrainingMethod};
 use crate::{
-    Design, Error, Feature, Model, PartOutputs, PerFoldPreprocessing, Problem, Readout, Result, StopSign, Task, Trained,
-    numbered,
+    Design, Error, Feature, Model, PartOutputs, PerFoldPreprocessing, Problem, Readout, Result, StopSign, Task,
+    Trained, numbered,
 };
 use ndarray::{Array2, s};
 use rayon::prelude::*;

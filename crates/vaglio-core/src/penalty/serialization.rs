@@ -126,7 +126,9 @@ impl LambdaChoice {
             return Err(E::custom("one of `grid`, `values` and `search` gives lambda"));
         }
         if self.search.is_some() && !is_per_subset {
-            return Err(E::custom("`search` finds lambda for every subset; give a grid for `per: path` and `per: all`"));
+            return Err(E::custom(
+                "`search` finds lambda for every subset; give a grid for `per: path` and `per: all`",
+            ));
         }
         if self.search.is_some() {
             self.per = None;

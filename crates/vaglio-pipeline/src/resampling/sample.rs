@@ -43,10 +43,7 @@ pub enum SampleSource {
 impl Sample {
     /// Rows without maps; `ordered` if they are in time order.
     pub fn plain(problem: Problem, ordered: bool) -> Self {
-        Sample {
-            ordered: ordered && is_one_series(problem.series()),
-            source: SampleSource::Plain(Box::new(problem)),
-        }
+        Sample { ordered: ordered && is_one_series(problem.series()), source: SampleSource::Plain(Box::new(problem)) }
     }
 
     /// Rows of a table before the maps of the recipe; `ordered` if they are in time order.

@@ -29,8 +29,7 @@ pub fn fitted(law: Law, learner: &dyn Learner, problem: &Problem) -> LawResult<(
 /// Predicts on a problem's columns; checks the shape and that all values are finite.
 pub fn predicted(law: Law, model: &Model, problem: &Problem) -> LawResult<Array2<f64>> {
     let on = || "predictions on the training columns".to_owned();
-    let values =
-        law.ran(on, || model.predict(&problem.columns().select(model.inputs()), problem.series()))?;
+    let values = law.ran(on, || model.predict(&problem.columns().select(model.inputs()), problem.series()))?;
     let expected = (problem.targets().nrows(), problem.rows());
     law.equal(on, &expected, &values.dim())?;
     finite(law, on, &values)?;

@@ -48,7 +48,8 @@ impl KFold {
     }
 
     fn folds_of(&self, design: &Design, classes: Option<&Classes>) -> Result<Vec<u32>> {
-        let order = |count: usize| if self.shuffle { shuffled(count, design.problem().seed()) } else { (0..count).collect() };
+        let order =
+            |count: usize| if self.shuffle { shuffled(count, design.problem().seed()) } else { (0..count).collect() };
         match (&self.assignment, self.by) {
             (Some(name), _) => given(design, name),
             (None, Some(FoldBy::Groups)) => {

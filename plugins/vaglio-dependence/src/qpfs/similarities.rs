@@ -85,7 +85,9 @@ fn by_correlation(nystrom: Option<usize>, design: &Design, members: &[Feature]) 
 /// Weights of the outputs: equal for numbers, shares of the rows for classes against the rest.
 fn outputs_count(design: &Design) -> Vec<f64> {
     let outputs = design.targets().nrows();
-    let Some(classes) = design.problem().classes().filter(|_| outputs > 1) else { return vec![1.0 / outputs as f64; outputs] };
+    let Some(classes) = design.problem().classes().filter(|_| outputs > 1) else {
+        return vec![1.0 / outputs as f64; outputs];
+    };
     let mut counts = vec![0.0; outputs];
     let shares = shares(design.rows(), design.weights());
     classes.of_row.iter().zip(shares).for_each(|(class, share)| counts[*class] += share);

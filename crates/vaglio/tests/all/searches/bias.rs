@@ -52,7 +52,10 @@ fn every_score_with_a_bias_is_the_definitions() {
         [(1, &[0.5][..], false, 1.0), (2, &[1e-3, 1.0, 40.0], true, 1.0), (3, &[0.2, 2.0], false, -7.5)]
     {
         let design = design(seed, lambdas, weighted, value);
-        assert_eq!((design.problem().bias(), design.constant(), design.candidates()), (Some(2), vec![4], vec![0, 1, 2, 3, 5]));
+        assert_eq!(
+            (design.problem().bias(), design.constant(), design.candidates()),
+            (Some(2), vec![4], vec![0, 1, 2, 3, 5])
+        );
         for criterion in criteria() {
             for kind in ["greedy", "floating", "backward", "exhaustive", "rank", "random", "all"] {
                 let search = made::<Search>(json!({"kind": kind}));

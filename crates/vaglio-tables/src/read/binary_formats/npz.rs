@@ -22,15 +22,12 @@ pub(in crate::read) fn read(path: &Path, bytes: &[u8], budget: Budget) -> Result
     let failed = |error: zip::result::ZipError| unreadable(path, Cause::after("the archive cannot be read", error));
     let archive = ZipArchive::new(Cursor::new(bytes)).map_err(failed)?;
     let mut file = Npz { path, archive, budget };
-    let format = file.member("format")?;
-    let format = array(path, "format", &format)?.text();
-    let shape = file.member("shape")?;
-    let shape = array(path, "shape", &shape)?;
+    let format = file.array("format")?.text();
+    let shape = file.array("shape")?;
     let (2, Some(rows), Some(columns)) = (shape.len(), shape.index(0), shape.index(1)) else {
         return Err(at_fault(path, "shape", "it is not two whole numbers, the rows and the columns"));
     };
-    let data = file.member("data")?;
-    let data = array(path, "data", &data)?;
+    let data = file.array("data")?;
     if data.shape.len() != 1 {
         return Err(at_fault(path, "data", "it is not one number for each entry"));
     }
@@ -40,15 +37,11 @@ pub(in crate::read) fn read(path: &Path, bytes: &[u8], budget: Budget) -> Result
         "csr" => true,
         "csc" => false,
         "coo" => {
-            let (of_rows, of_columns) = (file.member("row")?, file.member("col")?);
-            let places = [("row", &of_rows), ("col", &of_columns)].map(|(name, bytes)| array(path, name, bytes));
-            let [of_rows, of_columns] = places;
-            let (of_rows, of_columns) = (of_rows?, of_columns?);
-            check_length(path, "row", &of_rows, data.len())?;
-            check_length(path, "col", &of_columns, data.len())?;
+            let (of_rows, of_columns) = (file.array("row")?, file.array("col")?);
+            check_length(path, &of_rows, data.len())?;
+            check_length(path, &of_columns, data.len())?;
             for at in 0..data.len() {
-                let (row, column) =
-                    (place(path, "row", &of_rows, at, rows)?, place(path, "col", &of_columns, at, columns)?);
+                let (row, column) = (place(path, &of_rows, at, rows)?, place(path, &of_columns, at, columns)?);
                 entries.push(row, column, data.number(at));
             }
             return Ok(entries);
@@ -62,10 +55,9 @@ pub(in crate::read) fn read(path: &Path, bytes: &[u8], budget: Budget) -> Result
         }
     };
     let (outer, inner) = if is_by_row { (rows, columns) } else { (columns, rows) };
-    let (starts, indices) = (file.member("indptr")?, file.member("indices")?);
-    let (starts, indices) = (array(path, "indptr", &starts)?, array(path, "indices", &indices)?);
-    check_length(path, "indptr", &starts, outer + 1)?;
-    check_length(path, "indices", &indices, data.len())?;
+    let (starts, indices) = (file.array("indptr")?, file.array("indices")?);
+    check_length(path, &starts, outer + 1)?;
+    check_length(path, &indices, data.len())?;
     let start = |at: usize| starts.index(at).filter(|start| *start <= data.len());
     if start(0) != Some(0) || start(outer) != Some(data.len()) {
         return Err(at_fault(path, "indptr", "it does not lead from the first entry to the last"));
@@ -78,7 +70,7 @@ pub(in crate::read) fn read(path: &Path, bytes: &[u8], budget: Budget) -> Result
             return Err(at_fault(path, "indptr", format!("entry {} is less than the one before it", own + 2)));
         }
         for at in from..to {
-            let other = place(path, "indices", &indices, at, inner)?;
+            let other = place(path, &indices, at, inner)?;
             let (row, column) = if is_by_row { (own, other) } else { (other, own) };
             entries.push(row, column, data.number(at));
         }
@@ -93,8 +85,8 @@ struct Npz<'b> {
 }
 
 impl Npz<'_> {
-    /// Decompressed bytes of an array, within the memory limit.
-    fn member(&mut self, name: &str) -> Result<Vec<u8>> {
+    /// An array, decompressed within the memory limit.
+    fn array(&mut self, name: &'static str) -> Result<Array> {
         let path = self.path;
         let member = match self.archive.by_name(&format!("{name}.npy")) {
             Ok(member) => member,
@@ -107,30 +99,28 @@ impl Npz<'_> {
         // The size in an archive may be wrong; reads on if there is more.
         let size = usize::try_from(member.size()).unwrap_or(usize::MAX);
         self.budget.need(size as f64, format_args!("{}, array `{name}`,", path.display()), SMALLER)?;
-        grown(path, member, size, self.budget, |error| at_fault(path, name, error))
+        let bytes = grown(path, member, size, self.budget, |error| at_fault(path, name, error))?;
+        Array::new(name, bytes).map_err(|wrong| at_fault(path, name, wrong))
     }
-}
-
-fn array<'b>(path: &Path, name: &str, bytes: &'b [u8]) -> Result<Array<'b>> {
-    Array::new(bytes).map_err(|wrong| at_fault(path, name, wrong))
 }
 
 fn at_fault(path: &Path, name: &str, wrong: impl Into<Cause>) -> Error {
     unreadable(path, wrong.into().reworded(|wrong| format!("array `{name}`: {wrong}")))
 }
 
-fn check_length(path: &Path, name: &str, array: &Array<'_>, expected: usize) -> Result<()> {
+fn check_length(path: &Path, array: &Array, expected: usize) -> Result<()> {
     match (array.shape.len(), array.len()) {
         (1, length) if length == expected => Ok(()),
-        (_, length) => Err(at_fault(path, name, format!("it has {length} numbers, and {expected} are expected"))),
+        (_, length) => Err(at_fault(path, array.name, format!("it has {length} numbers, and {expected} are expected"))),
     }
 }
 
 /// A row or column index below `most`.
-fn place(path: &Path, name: &str, array: &Array<'_>, at: usize, most: usize) -> Result<usize> {
+fn place(path: &Path, array: &Array, at: usize, most: usize) -> Result<usize> {
     let found = array.index(at).filter(|index| *index < most);
     found.ok_or_else(|| {
         let value = array.number(at);
-        at_fault(path, name, format!("entry {} is {value}, which is no whole number from 0 to {}", at + 1, most - 1))
+        let message = format!("entry {} is {value}, which is no whole number from 0 to {}", at + 1, most - 1);
+        at_fault(path, array.name, message)
     })
 }

@@ -1,21 +1,22 @@
 //! Arrays in NumPy's `.npy`: a header that describes the numbers, and the numbers.
 
 /// An array: its shape and its bytes.
-pub(super) struct Array<'b> {
+pub(super) struct Array {
+    pub name: &'static str,
     kind: u8,
     size: usize,
     is_big_endian: bool,
     /// Number of entries in each dimension.
     pub shape: Vec<usize>,
-    data: &'b [u8],
+    data: Vec<u8>,
 }
 
 /// First bytes of the format.
 const MAGIC: &[u8] = b"\x93NUMPY";
 
-impl<'b> Array<'b> {
-    /// Parses the bytes of an array, or returns a description of the fault.
-    pub fn new(bytes: &'b [u8]) -> Result<Self, String> {
+impl Array {
+    /// Parses the bytes of the array `name`, or returns a description of the fault.
+    pub fn new(name: &'static str, mut bytes: Vec<u8>) -> Result<Self, String> {
         let rest = bytes.strip_prefix(MAGIC).ok_or("it is no .npy")?;
         let (length, rest) = match rest {
             [1, _, a, b, rest @ ..] => (usize::from(u16::from_le_bytes([*a, *b])), rest),
@@ -36,8 +37,11 @@ impl<'b> Array<'b> {
         let count = shape.iter().try_fold(1usize, |all, own| all.checked_mul(*own));
         let each = if *kind == b'U' { 4 * size } else { size };
         let needed = count.and_then(|count| count.checked_mul(each));
-        let data = needed.and_then(|needed| rest[length..].get(..needed)).ok_or("it has fewer numbers than it says")?;
-        Ok(Array { kind: *kind, size: each, is_big_endian: *order == b'>', shape, data })
+        let needed = needed.filter(|needed| *needed <= rest.len() - length).ok_or("it has fewer numbers than it says")?;
+        let (kind, is_big_endian, start) = (*kind, *order == b'>', bytes.len() - rest.len() + length);
+        bytes.truncate(start + needed);
+        bytes.drain(..start);
+        Ok(Array { name, kind, size: each, is_big_endian, shape, data: bytes })
     }
 
     /// Number of entries.

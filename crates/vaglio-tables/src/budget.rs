@@ -22,16 +22,8 @@ use vaglio_core::{Error, Result};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Budget {
     limit: u64,
-    by: LimitSource,
-}
-
-/// Source of the limit.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum LimitSource {
-    Setting,
-    /// Machine, or control group, with this much memory.
-    Machine(u64),
-    Nobody,
+    /// Memory of the machine, or of the control group, if that limits it.
+    machine: Option<u64>,
 }
 
 /// Name of the setting.
@@ -49,15 +41,13 @@ impl Default for Budget {
 impl Budget {
     /// Limit of this many bytes.
     pub fn new(limit: u64) -> Self {
-        Budget { limit, by: LimitSource::Setting }
+        Budget { limit, machine: None }
     }
 
     /// 80 % of the memory of this machine, or of a lower limit of the process; no limit if neither is known.
     pub fn for_machine() -> Self {
-        match machine::memory() {
-            Some(memory) => Budget { limit: memory / 5 * 4, by: LimitSource::Machine(memory) },
-            None => Budget { limit: u64::MAX, by: LimitSource::Nobody },
-        }
+        let machine = machine::memory();
+        Budget { limit: machine.map_or(u64::MAX, |memory| memory / 5 * 4), machine }
     }
 
     /// Bytes of memory that may be taken.
@@ -75,7 +65,7 @@ impl Budget {
     /// # Errors
     /// [`Error::Setting`] at `limits.memory`, with the purpose, the bytes needed and the remedy.
     pub fn need(&self, bytes: f64, what: impl fmt::Display, remedy: &str) -> Result<()> {
-        if self.by == LimitSource::Nobody || bytes < SMALL as f64 {
+        if bytes < SMALL as f64 {
             return Ok(());
         }
         let resident = machine::resident().unwrap_or(0);
@@ -103,7 +93,7 @@ impl Budget {
     /// # Errors
     /// [`Error::Setting`] at `limits.memory`, like [`Budget::need`].
     pub fn in_all(&self, bytes: f64, what: impl fmt::Display, remedy: &str) -> Result<()> {
-        match self.by != LimitSource::Nobody && bytes > self.limit() as f64 {
+        match bytes > self.limit() as f64 {
             true => Err(self.refused(format_args!("{what} would take about {}", shown(bytes)), remedy)),
             false => Ok(()),
         }
@@ -126,9 +116,8 @@ impl Budget {
 impl fmt::Display for Budget {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&shown(self.limit as f64))?;
-        match self.by {
-            LimitSource::Machine(memory) => write!(f, ", 80 % of the {} of this machine", shown(memory as f64))?,
-            LimitSource::Setting | LimitSource::Nobody => {}
+        if let Some(memory) = self.machine {
+            write!(f, ", 80 % of the {} of this machine", shown(memory as f64))?;
         }
         match scratch::bytes() {
             Some([used, free]) => write!(f, " and {} of scratch space", shown((used + free) as f64)),

@@ -16,14 +16,6 @@ const WHOLE: u64 = 1 << 24;
 const SAMPLE: u64 = 1 << 23;
 const LEAST: u64 = 1 << 18;
 
-/// Content of the beginning of a file.
-pub(super) enum FileHead {
-    /// Complete lines of text, and the size of the file relative to them.
-    Text(Vec<u8>, f64),
-    /// Rows of a file with column types.
-    Stored(FileKind),
-}
-
 /// Sample size of each file in bytes; `None` if the files are small enough to read whole, or one is a pipe.
 pub(super) fn share(paths: &[PathBuf]) -> Option<u64> {
     let sizes: Option<Vec<u64>> = paths
@@ -35,25 +27,13 @@ pub(super) fn share(paths: &[PathBuf]) -> Option<u64> {
     (sizes.iter().sum::<u64>() > WHOLE).then(|| (SAMPLE / sizes.len() as u64).max(LEAST))
 }
 
-/// Reads the beginning of a file; `None` if the file is no larger, cannot be cut, or has a fault to report later.
-pub(super) fn head(path: &Path, spec: &ReadSpec, most: u64) -> Option<FileHead> {
+/// Reads the beginning of a file, and its format; `None` if the file is no larger, sparse, or has a fault to report
+/// later.
+pub(super) fn head(path: &Path, most: u64) -> Option<(FileKind, FileStart)> {
     let mut start = FileStart::open(path)?;
     start.read(most as usize)?;
-    if start.is_whole {
-        return None;
-    }
-    let mut bytes = start.bytes;
-    match (kind(path, &bytes).ok()?, start.codec) {
-        (FileKind::Text, _) if is_utf8(&bytes, spec) && !bytes.contains(&0) => {
-            let length = whole_lines(&bytes, spec.quote as u8)?;
-            bytes.truncate(length);
-            let (size, read) = (std::fs::metadata(path).ok()?.len(), start.taken.load(Ordering::Relaxed).max(1));
-            let times = size as f64 / read as f64 * most as f64 / length as f64;
-            Some(FileHead::Text(bytes, times.max(1.0)))
-        }
-        (FileKind::Text | FileKind::Sparse(_), _) | (_, Some(_)) => None,
-        (kind, None) => Some(FileHead::Stored(kind)),
-    }
+    let kind = kind(path, &start.bytes).ok()?;
+    (!start.is_whole && !matches!(kind, FileKind::Sparse(_))).then_some((kind, start))
 }
 
 /// The beginning of a file, decompressed.
@@ -87,6 +67,18 @@ impl FileStart {
         let read = self.rest.by_ref().take(more as u64).read_to_end(&mut self.bytes).ok()?;
         self.is_whole = read < more;
         Some(())
+    }
+
+    /// The complete lines of a text, and the size of the file `path` relative to them; `None` if it cannot be cut.
+    pub fn lines(mut self, path: &Path, spec: &ReadSpec) -> Option<(Vec<u8>, f64)> {
+        if !is_utf8(&self.bytes, spec) || self.bytes.contains(&0) {
+            return None;
+        }
+        let (all, length) = (self.bytes.len(), whole_lines(&self.bytes, spec.quote as u8)?);
+        self.bytes.truncate(length);
+        let (size, read) = (std::fs::metadata(path).ok()?.len(), self.taken.load(Ordering::Relaxed).max(1));
+        let times = size as f64 / read as f64 * all as f64 / length as f64;
+        Some((self.bytes, times.max(1.0)))
     }
 }
 
@@ -135,11 +127,12 @@ mod tests {
         let path = folder_of("head").join("long.csv");
         let text = "a,b\n".to_owned() + &"1,2\n".repeat(500_000);
         std::fs::write(&path, &text).unwrap();
-        let Some(FileHead::Text(bytes, times)) = head(&path, &ReadSpec::default(), 1 << 20) else { panic!("a text") };
+        let Some((FileKind::Text, start)) = head(&path, 1 << 20) else { panic!("a text") };
+        let (bytes, times) = start.lines(&path, &ReadSpec::default()).unwrap();
         assert!(bytes.ends_with(b"\n") && bytes.len() <= 1 << 20);
         let about = times * bytes.len() as f64 / text.len() as f64;
         assert!((0.9..1.1).contains(&about), "{about}");
-        assert!(head(&path, &ReadSpec::default(), 1 << 22).is_none());
+        assert!(head(&path, 1 << 22).is_none());
         assert!(share(&[path]).is_none());
     }
 
@@ -148,6 +141,6 @@ mod tests {
         let path = folder_of("head_sparse").join("long.svm");
         std::fs::write(&path, "1 1:2 3:4\n".repeat(1000)).unwrap();
         assert!(matches!(kind(&path, b"1 1:2 3:4\n"), Ok(FileKind::Sparse(_))));
-        assert!(head(&path, &ReadSpec::default(), 1 << 10).is_none());
+        assert!(head(&path, 1 << 10).is_none());
     }
 }

@@ -27,7 +27,7 @@ pub fn expanded(path: &Path) -> Result<Vec<PathBuf>> {
         return Ok(vec![path.to_owned()]);
     }
     let mut files = Vec::new();
-    collect(path, &mut Visited::default(), &mut files)?;
+    collect(path, &mut HashSet::new(), &mut files)?;
     let files = once(files);
     match files.is_empty() {
         true => Err(unreadable(path, "is a folder; name a file, or its files as `folder/*.parquet`")),
@@ -67,32 +67,22 @@ fn once(mut files: Vec<PathBuf>) -> Vec<PathBuf> {
     files
 }
 
-/// Folders already entered, as canonical paths: none is entered twice, so that cyclic links end.
-#[derive(Default)]
-struct Visited(HashSet<PathBuf>);
-
-impl Visited {
-    fn enters(&mut self, folder: &Path) -> bool {
-        self.0.insert(real(folder))
-    }
-}
-
 /// Files that match a pattern with `**`.
 fn below(path: &Path, pattern: &glob::Pattern) -> Vec<PathBuf> {
     let is_plain = |part: &Component<'_>| !part.as_os_str().to_string_lossy().contains(['*', '?', '[']);
     let folder: PathBuf = path.components().take_while(is_plain).collect();
     let begins = if folder.as_os_str().is_empty() { Path::new(".") } else { &folder };
     let options = glob::MatchOptions { require_literal_separator: true, ..glob::MatchOptions::default() };
-    let (mut visited, mut files, mut left) =
-        (Visited::default(), Vec::new(), vec![(begins.to_owned(), folder.clone())]);
-    visited.enters(begins);
+    // No folder is entered twice, so that cyclic links end.
+    let (mut visited, mut files) = (HashSet::from([real(begins)]), Vec::new());
+    let mut left = vec![(begins.to_owned(), folder.clone())];
     while let Some((folder, named)) = left.pop() {
         let mut entries: Vec<_> = std::fs::read_dir(&folder).into_iter().flatten().flatten().collect();
         entries.sort_by_key(std::fs::DirEntry::file_name);
         for entry in entries {
             let (path, named) = (entry.path(), named.join(entry.file_name()));
             if path.is_dir() {
-                if visited.enters(&path) {
+                if visited.insert(real(&path)) {
                     left.push((path, named));
                 }
             } else if pattern.matches_path_with(&named, options) {
@@ -103,10 +93,10 @@ fn below(path: &Path, pattern: &glob::Pattern) -> Vec<PathBuf> {
     files
 }
 
-/// Collects the data files below a folder whose subfolders are named `column=value`.
-fn collect(folder: &Path, visited: &mut Visited, files: &mut Vec<PathBuf>) -> Result<()> {
-    let is_top = visited.0.is_empty();
-    if !visited.enters(folder) {
+/// Collects the data files below a folder whose subfolders are named `column=value`; none of these is entered twice.
+fn collect(folder: &Path, visited: &mut HashSet<PathBuf>, files: &mut Vec<PathBuf>) -> Result<()> {
+    let is_top = visited.is_empty();
+    if !visited.insert(real(folder)) {
         return Ok(());
     }
     let entries = std::fs::read_dir(folder).map_err(|error| system(folder, error))?;

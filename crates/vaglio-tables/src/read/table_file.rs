@@ -5,7 +5,7 @@ use super::bytes::{FileKind, is_utf8, text};
 use super::cell::CellSyntax;
 use super::column_builder::{ColumnBuilder, RawColumn};
 use super::csv_file::CsvFile;
-use super::head::{FileHead, head};
+use super::head::{FileStart, head};
 use super::loaded_file::{LoadedFile, load};
 use super::paths;
 use super::reader::{FileReader, ReadOptions, WantedColumn};
@@ -58,13 +58,16 @@ impl TableFile {
     /// file if it cannot be sampled.
     pub fn sampled(path: PathBuf, is_partitioned: bool, how: ReadOptions<'_>, most: u64) -> Result<Self> {
         let ReadOptions { spec, budget } = how;
-        let sample: Option<(Box<dyn FileReader>, f64)> = match head(&path, spec, most) {
-            Some(FileHead::Text(bytes, times)) => {
-                let text = text(&path, bytes, spec, budget)?;
-                Some((Box::new(CsvFile::new(&path, text, spec, budget)?), times))
-            }
-            Some(FileHead::Stored(kind)) => binary_formats::sampled(&path, kind, budget)?,
-            None => None,
+        let sample: Option<(Box<dyn FileReader>, f64)> = match head(&path, most) {
+            Some((FileKind::Text, start)) => match start.lines(&path, spec) {
+                Some((bytes, times)) => {
+                    let text = text(&path, bytes, spec, budget)?;
+                    Some((Box::new(CsvFile::new(&path, text, spec, budget)?), times))
+                }
+                None => None,
+            },
+            Some((kind, FileStart { codec: None, .. })) => binary_formats::sampled(&path, kind, budget)?,
+            _ => None,
         };
         let Some((reader, times)) = sample else { return TableFile::open(path, is_partitioned, how) };
         let fixed = if is_partitioned { paths::partitions(&path) } else { Vec::new() };

@@ -218,6 +218,8 @@ impl ColumnarFile {
                 let together = (CELLS / rows.max(&1)).clamp(FEW, TOGETHER);
                 // A single thread reads the file in order.
                 let size = if rayon::current_num_threads() > 1 { together } else { indices.len().max(1) };
+                let wanted: HashSet<&usize> = indices.iter().collect();
+                check_codecs(&self.path, metadata.metadata(), |root| wanted.contains(&root))?;
                 let read = |indices: &[usize]| self.parquet(metadata, indices, singles, together);
                 let parts: Result<Vec<_>> = indices.par_chunks(size).map(read).collect();
                 let columns = parts?.into_iter().flatten().collect::<Vec<_>>();
@@ -236,7 +238,6 @@ impl ColumnarFile {
         singles: &HashSet<usize>,
         together: usize,
     ) -> Result<Vec<GrowingColumn>> {
-        check_codecs(&self.path, metadata.metadata(), |root| indices.contains(&root))?;
         let mut columns = self.direct(metadata.metadata(), indices, singles)?;
         let others: Vec<usize> = (0..indices.len()).filter(|&at| columns[at].is_none()).collect();
         for others in others.chunks(together) {

@@ -7,7 +7,7 @@ use super::guard::guarded;
 use super::pages::CheckedPages;
 use super::{ASK, ColumnarFile, LESS};
 use crate::read::column_builder::{ColumnBuilder, NumberColumn};
-use arrow_schema::{DataType, Field};
+use arrow_schema::DataType;
 use parquet::basic::Type;
 use parquet::column::reader::ColumnReaderImpl;
 use parquet::data_type::{DataType as Physical, DoubleType, FloatType, Int32Type, Int64Type};
@@ -24,46 +24,11 @@ const STEP: usize = 1 << 11;
 /// Range in which whole numbers are exact doubles; others are not read here.
 const EXACT: RangeInclusive<i64> = -(1 << 53)..=1 << 53;
 
-/// Physical type of a column's values.
-#[derive(Debug, Clone)]
-enum PhysicalType {
-    Double,
-    Float,
-    /// Values within the range of the column's type.
-    Int32(RangeInclusive<i64>),
-    UInt32,
-    Int64,
-    UInt64,
-}
-
-/// A column that is read directly, and the number of its leaf.
+/// A column that may be read directly, and the number of its leaf.
 struct DirectColumn {
     leaf: usize,
-    values: PhysicalType,
+    data_type: DataType,
     column: GrowingColumn,
-}
-
-impl PhysicalType {
-    /// Physical type of a column; `None` if it is nested or not a plain number.
-    fn new(metadata: &ParquetMetaData, leaf: usize, field: &Field) -> Option<Self> {
-        let column = metadata.file_metadata().schema_descr().column(leaf);
-        if column.max_def_level() > 1 || column.max_rep_level() > 0 || column.path().parts().len() != 1 {
-            return None;
-        }
-        match (column.physical_type(), field.data_type()) {
-            (Type::DOUBLE, DataType::Float64) => Some(PhysicalType::Double),
-            (Type::FLOAT, DataType::Float32) => Some(PhysicalType::Float),
-            (Type::INT32, DataType::Int8) => Some(PhysicalType::Int32(i8::MIN.into()..=i8::MAX.into())),
-            (Type::INT32, DataType::Int16) => Some(PhysicalType::Int32(i16::MIN.into()..=i16::MAX.into())),
-            (Type::INT32, DataType::Int32) => Some(PhysicalType::Int32(EXACT)),
-            (Type::INT32, DataType::UInt8) => Some(PhysicalType::Int32(0..=u8::MAX.into())),
-            (Type::INT32, DataType::UInt16) => Some(PhysicalType::Int32(0..=u16::MAX.into())),
-            (Type::INT32, DataType::UInt32) => Some(PhysicalType::UInt32),
-            (Type::INT64, DataType::Int64) => Some(PhysicalType::Int64),
-            (Type::INT64, DataType::UInt64) => Some(PhysicalType::UInt64),
-            _ => None,
-        }
-    }
 }
 
 impl ColumnarFile {
@@ -108,18 +73,22 @@ impl ColumnarFile {
         Ok(columns.into_iter().map(|direct| direct.map(|direct| direct.column)).collect())
     }
 
-    /// An empty column if it can be read directly.
+    /// An empty column, unless it is nested.
     fn plain(&self, metadata: &ParquetMetaData, index: usize, singles: &HashSet<usize>) -> Option<DirectColumn> {
         let schema = metadata.file_metadata().schema_descr();
         // The root is the leaf, unless nested ones precede it.
         let leaf = (index..schema.num_columns()).find(|&leaf| schema.get_column_root_idx(leaf) == index)?;
-        let values = PhysicalType::new(metadata, leaf, self.schema.field(index))?;
-        Some(DirectColumn { leaf, values, column: self.empty(index, singles).ok()? })
+        let column = schema.column(leaf);
+        if column.max_def_level() > 1 || column.max_rep_level() > 0 || column.path().parts().len() != 1 {
+            return None;
+        }
+        let data_type = self.schema.field(index).data_type().clone();
+        Some(DirectColumn { leaf, data_type, column: self.empty(index, singles).ok()? })
     }
 }
 
 impl DirectColumn {
-    /// Appends the first rows of a row group; `false` if they are not as claimed.
+    /// Appends the first rows of a row group; `false` if they are no plain numbers, or not as claimed.
     fn read(
         &mut self,
         pages: &Arc<CheckedPages>,
@@ -129,23 +98,32 @@ impl DirectColumn {
     ) -> Result<bool> {
         let ColumnBuilder::Numbers(cells) = &mut self.column.cells else { return Ok(false) };
         let chunk = Chunk { pages, group, leaf: self.leaf, rows, width: cells.width(), ask };
-        match &self.values {
-            PhysicalType::Double => chunk.read::<DoubleType>(|levels, values| floats(cells, levels, values)),
-            PhysicalType::Float => chunk.read::<FloatType>(|levels, values| {
+        let range = match self.data_type {
+            DataType::Int8 => i8::MIN.into()..=i8::MAX.into(),
+            DataType::Int16 => i16::MIN.into()..=i16::MAX.into(),
+            DataType::UInt8 => 0..=u8::MAX.into(),
+            DataType::UInt16 => 0..=u16::MAX.into(),
+            _ => EXACT,
+        };
+        match (group.column(self.leaf).column_type(), &self.data_type) {
+            (Type::DOUBLE, DataType::Float64) => chunk.read::<DoubleType>(|levels, values| floats(cells, levels, values)),
+            (Type::FLOAT, DataType::Float32) => chunk.read::<FloatType>(|levels, values| {
                 floats(cells, levels, &values.iter().map(|&value| value.into()).collect::<Vec<f64>>())
             }),
-            PhysicalType::Int32(range) => {
-                chunk.read::<Int32Type>(|levels, values| wholes(cells, levels, values, range, i64::from))
-            }
-            PhysicalType::UInt32 => chunk.read::<Int32Type>(|levels, values| {
+            (Type::INT32, DataType::UInt32) => chunk.read::<Int32Type>(|levels, values| {
                 wholes(cells, levels, values, &EXACT, |value| i64::from(value as u32))
             }),
-            PhysicalType::Int64 => {
+            (
+                Type::INT32,
+                DataType::Int8 | DataType::Int16 | DataType::Int32 | DataType::UInt8 | DataType::UInt16,
+            ) => chunk.read::<Int32Type>(|levels, values| wholes(cells, levels, values, &range, i64::from)),
+            (Type::INT64, DataType::Int64) => {
                 chunk.read::<Int64Type>(|levels, values| wholes(cells, levels, values, &EXACT, |value| value))
             }
-            PhysicalType::UInt64 => chunk.read::<Int64Type>(|levels, values| {
+            (Type::INT64, DataType::UInt64) => chunk.read::<Int64Type>(|levels, values| {
                 wholes(cells, levels, values, &EXACT, |value| i64::try_from(value as u64).unwrap_or(i64::MAX))
             }),
+            _ => Ok(false),
         }
     }
 }

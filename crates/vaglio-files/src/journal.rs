@@ -4,7 +4,7 @@ mod lines;
 
 pub(super) use lines::{JournalContent, JournalHeader, read, written};
 
-use super::sync::sync_folder;
+use super::run_folder::sync_folder;
 use lines::{piece, sealed};
 use std::collections::HashMap;
 use std::fs::{File, OpenOptions};
@@ -156,15 +156,6 @@ impl BookState {
 }
 
 impl RunJournal {
-    /// Begins a journal; an existing one is renamed once the first line of the new one is on disk.
-    ///
-    /// # Errors
-    /// [`Error::Unwritable`] if the file cannot be written.
-    pub fn begin(out: &Path, header: &JournalHeader) -> Result<Self> {
-        let begun = begin(&out.join(NAME), header)?;
-        Ok(RunJournal::with_pieces(out, HashMap::new(), false, move || Ok(begun)))
-    }
-
     /// Writes a complete journal of these pieces; an existing one is renamed.
     ///
     /// # Errors
@@ -182,10 +173,10 @@ impl RunJournal {
         write_file(&path, &text)
     }
 
-    /// Like [`RunJournal::begin`], but waits for the hash of the data; earlier pieces are held in memory.
-    pub fn begin_behind(out: &Path, data: Digest, configuration: serde_json::Value) -> Self {
-        let path = out.join(NAME);
-        let of_header = data.clone();
+    /// Begins a journal; an existing one is renamed once the first line of the new one is on disk. Pieces are held in
+    /// memory while that line waits for the hash of the data.
+    pub fn begin(out: &Path, data: Digest, configuration: serde_json::Value) -> Self {
+        let (path, of_header) = (out.join(NAME), data.clone());
         let begin = move || begin(&path, &JournalHeader::new(&of_header.written()?, configuration));
         let mut book = RunJournal::with_pieces(out, HashMap::new(), false, begin);
         book.data = Some(data);
@@ -199,7 +190,8 @@ impl RunJournal {
     pub fn resume(out: &Path, header: &JournalHeader) -> Result<Self> {
         let path = out.join(NAME);
         let Some(known) = read(&path, header)?.filter(JournalContent::is_begun) else {
-            return RunJournal::begin(out, header);
+            let begun = begin(&path, header)?;
+            return Ok(RunJournal::with_pieces(out, HashMap::new(), false, move || Ok(begun)));
         };
         let JournalContent { pieces, length, sum } = known;
         let open = || -> std::io::Result<File> {

@@ -63,7 +63,6 @@ mod single_precision;
 mod stability;
 mod step_figures;
 mod stream;
-mod sync;
 mod table_prediction;
 mod target_file;
 mod targets;

@@ -8,7 +8,7 @@ use vaglio_pipeline::memory_slots::MemorySlots;
 use vaglio_pipeline::pipeline::{Evaluate, ValidPipeline};
 use vaglio_pipeline::selector::ValidSelector;
 use vaglio_pipeline::selector::resource_estimates::{data_bytes, fit_bytes};
-use vaglio_tables::budget::{Budget, shown};
+use vaglio_tables::budget::{Budget, resident, shown};
 
 /// Peak memory of a run, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -83,9 +83,9 @@ impl PeakMemory {
         Ok(largest)
     }
 
-    /// A copy for a process that uses `held` bytes, including the data.
-    pub fn in_process(self, held: f64) -> Self {
-        PeakMemory { program: (held - self.data).max(0.0), ..self }
+    /// A copy for this process, which holds the data already.
+    pub fn in_process(self) -> Self {
+        PeakMemory { program: (resident().unwrap_or(0) as f64 - self.data).max(0.0), ..self }
     }
 
     /// A copy with the number of parallel repetitions for these searches.
@@ -106,12 +106,6 @@ impl PeakMemory {
             0 => 0.0,
             count => self.room(budget).some(count).0 as f64 * self.repetition,
         }
-    }
-
-    /// A copy with the memory of the program and of exchanging the columns of a result.
-    pub fn with(self, program: f64, exchanges: f64) -> Self {
-        let beyond = |search: f64| (exchanges - search).max(0.0);
-        PeakMemory { program, exchanges: self.search.map_or(0.0, beyond), ..self }
     }
 
     /// Known bytes of data, search and final fit on all rows.

@@ -200,10 +200,11 @@ impl RunPlan<'_> {
         let lambdas = design.lambdas();
         let at_one = design.at_lambda(lambdas[0].filter(|_| walks.lambdas > 1));
         let at_one = at_one.shared_by(&lambdas[..walks.lambdas.min(lambdas.len())]);
-        let exchanges = drop_column::exchange_bytes(self, &at_one);
         let held = data_bytes(&prepared.train, design) as u64;
         let program = resident().map_or(0.0, |bytes| bytes.saturating_sub(held) as f64);
-        let memory = PeakMemory::new(prepared, design, extent, estimate).with(program, exchanges).repeated(walks);
+        let memory = PeakMemory::new(prepared, design, extent, estimate).repeated(walks);
+        let beyond = |search: f64| (drop_column::exchange_bytes(self, &at_one) - search).max(0.0);
+        let memory = PeakMemory { program, exchanges: memory.search.map_or(0.0, beyond), ..memory };
         let memory = memory.with_compared(pipeline, prepared, design)?;
         let work = self.search_flops() * walks.count() as f64 + self.tuning_flops()? + shapley::flops(self, &at_one);
         let kind = settings.criterion.typetag_name();

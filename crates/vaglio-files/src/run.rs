@@ -30,7 +30,7 @@ use vaglio_pipeline::selector::ValidSelector;
 use vaglio_pipeline::tune::TuningResult;
 use vaglio_report::record::{Record, Seconds, Warning, WarningKind};
 use vaglio_report::report::{heading, render};
-use vaglio_tables::budget::{peak, resident, shown};
+use vaglio_tables::budget::{peak, shown};
 
 /// Folders and options of a run.
 #[derive(Debug, Clone, Default)]
@@ -82,7 +82,7 @@ pub(super) fn run_here(
     is_searched: bool,
 ) -> Result<RunOutcome> {
     let mut claim = RunFolder::existing(&options.out)?;
-    let done = run_in(&mut claim, RunRequest { pipeline, options }, monitor, is_searched);
+    let done = run_in(&mut claim, pipeline, options, monitor, is_searched);
     if let (Err(error), Some(claim)) = (&done, &claim)
         && error.class() != ErrorClass::Configuration
     {
@@ -92,32 +92,26 @@ pub(super) fn run_here(
     done
 }
 
-/// A pipeline, and where and how to run it.
-#[derive(Clone, Copy)]
-struct RunRequest<'r> {
-    pipeline: &'r ValidPipeline,
-    options: &'r RunOptions,
-}
-
 fn run_in(
     claim: &mut Option<RunFolder>,
-    request: RunRequest<'_>,
+    pipeline: &ValidPipeline,
+    options: &RunOptions,
     monitor: Monitor<'_>,
     is_searched: bool,
 ) -> Result<RunOutcome> {
-    let (RunRequest { pipeline, options }, start) = (request, Instant::now());
-    let prepared = read(request, start)?;
+    let start = Instant::now();
+    let prepared = read(pipeline, options, start)?;
     let (read, search_start) = (start.elapsed().as_secs_f64(), Instant::now());
     // Rejections come before anything is written or computed.
     let (design, memory) = checked(pipeline, &prepared, &timed(monitor.stop.clone(), start, pipeline.most_time()))?;
     let _scratch = with_scratch(pipeline, &options.folder, || memory.check(pipeline.budget()))?;
-    let memory = memory.in_process(resident().unwrap_or(0) as f64);
+    let memory = memory.in_process();
     let claim = match claim {
         Some(claim) => claim,
         None => claim.insert(RunFolder::new(&options.out)?),
     };
     claim.make_ready()?;
-    let book = Arc::new(begun(request, &prepared)?);
+    let book = Arc::new(begun(pipeline, options, &prepared)?);
     let monitor = &mut limited(monitor, &book, start, pipeline);
     let untuned = pipeline.selector().in_room(memory.room(pipeline.budget()));
     let procedure = Procedure { selector: &untuned, tune: pipeline.settings().tune.as_ref() };
@@ -125,7 +119,7 @@ fn run_in(
     let lent = &mut Monitor { observer: &mut *monitor.observer, journal: monitor.journal.clone(), stop };
     let found = tracing::debug_span!("select")
         .in_scope(|| procedure.search(&prepared.sample, &prepared.train, Some(design), search_start, lent))?;
-    let (mut outcome, resolved) = completed(request, prepared, procedure, found, monitor)?;
+    let (mut outcome, resolved) = completed(pipeline, options, prepared, procedure, found, monitor)?;
     let seconds = &mut outcome.record.seconds;
     (seconds.read, seconds.total) = (read, start.elapsed().as_secs_f64());
     book.finish()?;
@@ -143,7 +137,8 @@ fn run_in(
 
 /// Fits the result of the search, evaluates it, and makes record and model. Returns the resolved settings with them.
 fn completed(
-    RunRequest { pipeline, options }: RunRequest<'_>,
+    pipeline: &ValidPipeline,
+    options: &RunOptions,
     prepared: TrainTest,
     procedure: Procedure<'_>,
     found: SearchOnDesign,
@@ -177,7 +172,7 @@ fn completed(
 }
 
 /// Reads the data. A signal ends reading at once, without the stop sign of the time limit.
-fn read(RunRequest { pipeline, options }: RunRequest<'_>, start: Instant) -> Result<TrainTest> {
+fn read(pipeline: &ValidPipeline, options: &RunOptions, start: Instant) -> Result<TrainTest> {
     let _entered = tracing::info_span!("read").entered();
     let limit = timed(StopSign::default(), start, pipeline.most_time()).at_the_end();
     limit.ends(|| prepare(pipeline, &options.folder))
@@ -254,13 +249,12 @@ fn over(record: &Record, pipeline: &ValidPipeline) -> Option<Warning> {
 }
 
 /// Opens the journal of a run. Waits for a pending hash of the data only to resume.
-fn begun(RunRequest { pipeline, options }: RunRequest<'_>, prepared: &TrainTest) -> Result<RunJournal> {
+fn begun(pipeline: &ValidPipeline, options: &RunOptions, prepared: &TrainTest) -> Result<RunJournal> {
     let (data, configuration) = (&prepared.digest, pipeline.settings().configuration()?);
-    if !options.resume && !data.is_known() {
-        return Ok(RunJournal::begin_behind(&options.out, data.clone(), configuration));
+    match options.resume {
+        true => RunJournal::resume(&options.out, &JournalHeader::new(&data.written()?, configuration)),
+        false => Ok(RunJournal::begin(&options.out, data.clone(), configuration)),
     }
-    let header = JournalHeader::new(&data.written()?, configuration);
-    if options.resume { RunJournal::resume(&options.out, &header) } else { RunJournal::begin(&options.out, &header) }
 }
 
 /// Builds the model file of a run.

@@ -1,6 +1,5 @@
 //! The folder of a run, which one run at a time writes; its files come into place together.
 
-use super::sync::sync_folder;
 use std::fs::{File, Metadata, TryLockError};
 use std::io::{Error as IoError, ErrorKind, Write};
 use std::path::{Path, PathBuf};
@@ -277,6 +276,13 @@ impl RunFolder {
 impl Drop for RunFolder {
     fn drop(&mut self) {
         let _ = self.lock.as_ref().map(File::unlock);
+    }
+}
+
+/// Syncs the names in a folder to disk, if the system can.
+pub(super) fn sync_folder(folder: &Path) {
+    if cfg!(unix) {
+        let _ = File::open(folder).and_then(|folder| folder.sync_all());
     }
 }
 

@@ -16,7 +16,6 @@ use vaglio_core::{Design, Error, Journal, JournalStore, Monitor, ProcessGroup, R
 use vaglio_pipeline::pipeline::ValidPipeline;
 use vaglio_pipeline::resampling::{self, Procedure, SearchOnDesign, StageMonitor};
 use vaglio_pipeline::selector::ValidSelector;
-use vaglio_tables::budget::resident;
 use vaglio_tables::scratch::Scratch;
 
 /// Polling interval while waiting for another index.
@@ -82,7 +81,7 @@ impl<'a> WorkContext<'a> {
         WorkStart { design, memory, .. }: &WorkStart,
     ) -> Result<Self> {
         let design = pipeline.selector().design_at(&prepared.train, Some(design))?.stopping_at(StopSign::default());
-        let memory = memory.in_process(resident().unwrap_or(0) as f64);
+        let memory = memory.in_process();
         let selector = pipeline.selector().in_room(memory.room(pipeline.budget()));
         Ok(WorkContext { pipeline, prepared, design, selector })
     }

@@ -37,7 +37,7 @@ impl Digest {
     }
 
     /// Whether the hash is available without waiting.
-    pub fn is_known(&self) -> bool {
+    pub(crate) fn is_known(&self) -> bool {
         self.0.found.lock().unwrap_or_else(PoisonError::into_inner).is_some()
     }
 

@@ -1,7 +1,7 @@
 //! Recursive forecasts: predictions replace unknown lagged targets.
 
 use super::file_model::FileModel;
-use super::history::{RowOrderColumns, after, history};
+use super::history::{after, history};
 use vaglio_core::{Cells, Error, Numbers, Result, Table, Task};
 use vaglio_pipeline::pipeline::SavedModel;
 
@@ -39,9 +39,8 @@ impl FileModel<'_> {
             }
         }
         let table = table.with_columns(columns)?;
-        let follows = RowOrderColumns { series: self.series.as_deref(), time: self.time.as_deref(), targets };
         match &self.history {
-            Some(history) => after(history, table, follows),
+            Some(history) => after(history, table, self.order(), targets),
             None => Ok(table),
         }
     }

@@ -1,20 +1,11 @@
 //! History of a model: its last training rows, stored and prepended to new rows.
 
 use super::periods::periods;
-use super::series::moments;
+use super::series::{SeriesOrder, moments};
 use std::collections::HashMap;
 use std::ops::Range;
 use vaglio_core::{Cells, Error, Result, Table};
 use vaglio_pipeline::pipeline::History;
-
-/// Columns by which table rows follow each other.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct RowOrderColumns<'a> {
-    pub series: Option<&'a str>,
-    pub time: Option<&'a str>,
-    /// Targets with lags.
-    pub targets: &'a [String],
-}
 
 /// The last `past` rows of each series, and as many before missing targets, from a table in series order.
 pub(super) fn history(table: &Table, names: &[String], targets: &[String], past: usize) -> History {
@@ -41,12 +32,12 @@ pub(super) fn history(table: &Table, names: &[String], targets: &[String], past:
 ///
 /// # Errors
 /// [`Error::Shape`] for a column whose type differs from that in the training rows.
-pub(super) fn after(history: &History, table: Table, follows: RowOrderColumns<'_>) -> Result<Table> {
+pub(super) fn after(history: &History, table: Table, order: SeriesOrder<'_>, targets: &[String]) -> Result<Table> {
     let own = history.table()?;
     let label = |table: &Table, row: usize| {
-        follows.series.and_then(|name| table.get(name)).map(|cells| cells.label(row)).unwrap_or_default()
+        order.series.and_then(|name| table.get(name)).map(|cells| cells.label(row)).unwrap_or_default()
     };
-    let times = follows.time.map(|name| times_of(table.get(name), own.get(name)));
+    let times = order.time.map(|name| times_of(table.get(name), own.get(name)));
     // First time of each series, or −∞ if one of its targets is known.
     let mut begin: HashMap<String, f64> = HashMap::new();
     for row in 0..table.rows() {
@@ -54,7 +45,7 @@ pub(super) fn after(history: &History, table: Table, follows: RowOrderColumns<'_
             Some((times, _)) => times.get(row).copied().unwrap_or(f64::NEG_INFINITY),
             None => {
                 let is_known = |name: &String| table.get(name).is_some_and(|cells| !cells.is_missing(row));
-                if follows.targets.iter().any(is_known) { f64::NEG_INFINITY } else { f64::INFINITY }
+                if targets.iter().any(is_known) { f64::NEG_INFINITY } else { f64::INFINITY }
             }
         };
         let first = begin.entry(label(&table, row)).or_insert(f64::INFINITY);

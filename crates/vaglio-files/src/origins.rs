@@ -3,7 +3,7 @@
 use super::train_test::TrainTest;
 use std::collections::{HashMap, HashSet};
 use std::slice::from_ref;
-use vaglio_core::Design;
+use vaglio_core::{Design, numbered, rows_by_label};
 use vaglio_pipeline::maps::MapChain;
 use vaglio_report::record::{Frequency, MadeColumns};
 
@@ -27,25 +27,11 @@ impl<'p> Origins<'p> {
     /// Groups of candidates with the same sources, except single unchanged columns, in the order of the first.
     pub fn made(&self) -> Vec<MadeColumns> {
         let Some(chain) = self.chain else { return Vec::new() };
-        // Sources are numbered, since there may be as many lists of them as candidates.
-        let mut numbers: HashMap<String, usize> = HashMap::new();
-        let mut places: HashMap<Vec<usize>, usize> = HashMap::new();
-        let mut made: Vec<MadeColumns> = Vec::new();
-        for (index, name) in self.names.iter().enumerate() {
-            let of = chain.sources(from_ref(name));
-            let number = |source: &String| {
-                let next = numbers.len();
-                *numbers.entry(source.clone()).or_insert(next)
-            };
-            let place = *places.entry(of.iter().map(number).collect()).or_insert(made.len());
-            match made.get_mut(place) {
-                Some(known) => known.columns.push(index),
-                None => made.push(MadeColumns { of, columns: vec![index] }),
-            }
-        }
-        let is_itself = |made: &MadeColumns| made.of == std::slice::from_ref(&self.names[made.columns[0]]);
-        made.retain(|made| !made.of.is_empty() && (made.columns.len() > 1 || !is_itself(made)));
-        made
+        let sources = |index: usize| chain.sources(from_ref(&self.names[index]));
+        let (numbers, _) = numbered((0..self.names.len()).map(sources));
+        let made = rows_by_label(&numbers).into_iter().map(|columns| MadeColumns { of: sources(columns[0]), columns });
+        let is_itself = |made: &MadeColumns| made.columns.len() == 1 && made.of == [&*self.names[made.columns[0]]];
+        made.filter(|made| !made.of.is_empty() && !is_itself(made)).collect()
     }
 
     /// Selection frequency of each candidate over the sets.

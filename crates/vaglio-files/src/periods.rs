@@ -25,34 +25,19 @@ const LONG: [&str; 13] = [
 pub(super) fn periods(text: &[String]) -> Option<Vec<f64>> {
     let all: Vec<Period> = text.iter().map(|text| period(text)).collect::<Option<_>>()?;
     let first = all.first()?;
-    if all.iter().any(|period| period.part != first.part) {
+    if all.iter().any(|period| period.of_year != first.of_year) {
         return None;
     }
     let most = all.iter().map(|period| period.number).max()?;
-    let of_year = match first.part {
-        PeriodUnit::Quarter => 4,
-        PeriodUnit::Half => 2,
-        PeriodUnit::Month => 12,
-        PeriodUnit::Plain if most <= 4 => 4,
-        PeriodUnit::Plain => 12,
-    };
+    let of_year = first.of_year.unwrap_or(if most <= 4 { 4 } else { 12 });
     (most <= of_year)
         .then(|| all.iter().map(|period| f64::from(period.year * 12 + (period.number - 1) * (12 / of_year))).collect())
 }
 
-/// Unit of a period within a year.
-#[derive(Clone, Copy, PartialEq)]
-enum PeriodUnit {
-    Quarter,
-    Half,
-    Month,
-    /// A number without a unit.
-    Plain,
-}
-
 struct Period {
     year: u32,
-    part: PeriodUnit,
+    /// Number of such periods in a year; `None` for a number without a unit.
+    of_year: Option<u32>,
     /// From 1.
     number: u32,
 }
@@ -88,9 +73,9 @@ fn period(text: &str) -> Option<Period> {
     let year = |word: &str| word.parse::<u32>().ok().filter(|year| word.len() == 4 && (1000..3000).contains(year));
     let number = |word: &str| word.parse::<u32>().ok().filter(|n| word.len() <= 2 && (1..=12).contains(n));
     let part = |word: &str| match word {
-        "q" | "qtr" | "quarter" => Some(PeriodUnit::Quarter),
-        "h" | "s" => Some(PeriodUnit::Half),
-        "m" => Some(PeriodUnit::Month),
+        "q" | "qtr" | "quarter" => Some(4),
+        "h" | "s" => Some(2),
+        "m" => Some(12),
         _ => None,
     };
     let month = |word: &str| {
@@ -98,24 +83,24 @@ fn period(text: &str) -> Option<Period> {
         let place = MONTHS.iter().position(|month| is_name && word.starts_with(month))?;
         Some(place as u32 + 1)
     };
-    let (year, part, number) = match words[..] {
+    let (year, of_year, number) = match words[..] {
         [a, b] => match (year(a), year(b)) {
-            (Some(year), _) if month(b).is_some() => (year, PeriodUnit::Month, month(b)?),
-            (_, Some(year)) if month(a).is_some() => (year, PeriodUnit::Month, month(a)?),
-            (Some(year), None) => (year, PeriodUnit::Plain, number(b)?),
-            (None, Some(year)) => (year, PeriodUnit::Plain, number(a)?),
+            (Some(year), _) if month(b).is_some() => (year, Some(12), month(b)?),
+            (_, Some(year)) if month(a).is_some() => (year, Some(12), month(a)?),
+            (Some(year), None) => (year, None, number(b)?),
+            (None, Some(year)) => (year, None, number(a)?),
             _ => return None,
         },
         [a, b, c] => match (year(a), year(c)) {
-            (Some(year), None) if part(b).is_some() => (year, part(b)?, number(c)?),
-            (Some(year), None) if part(c).is_some() => (year, part(c)?, number(b)?),
-            (None, Some(year)) if part(a).is_some() => (year, part(a)?, number(b)?),
-            (None, Some(year)) if part(b).is_some() => (year, part(b)?, number(a)?),
+            (Some(year), None) if part(b).is_some() => (year, part(b), number(c)?),
+            (Some(year), None) if part(c).is_some() => (year, part(c), number(b)?),
+            (None, Some(year)) if part(a).is_some() => (year, part(a), number(b)?),
+            (None, Some(year)) if part(b).is_some() => (year, part(b), number(a)?),
             _ => return None,
         },
         _ => return None,
     };
-    Some(Period { year, part, number })
+    Some(Period { year, of_year, number })
 }
 
 #[cfg(test)]

@@ -115,12 +115,15 @@ pub(super) fn whole_numbers(text: &[String]) -> Option<Vec<Option<i128>>> {
     text.iter().map(|cell| if cell.is_empty() { Some(None) } else { cell.parse().ok().map(Some) }).collect()
 }
 
+/// Bits of a number; −0 equals 0, and all missing values are equal, as their labels are.
+pub(super) fn number_bits(value: f64) -> u64 {
+    if value.is_nan() { f64::NAN.to_bits() } else { (value + 0.0).to_bits() }
+}
+
 /// Numbers the labels of cells from 0 by first appearance.
 pub(super) fn numbers_of(cells: &Cells) -> Vec<u32> {
-    // Two numbers have one label if they have the same bits, or are both zero or both missing.
-    let bits = |value: &f64| if value.is_nan() { f64::NAN.to_bits() } else { (value + 0.0).to_bits() };
     let (numbers, _) = match cells {
-        Cells::Numbers(numbers) => numbered(numbers.view().values().iter().map(bits)),
+        Cells::Numbers(numbers) => numbered(numbers.view().values().iter().map(|&value| number_bits(value))),
         Cells::Text(text) => numbered(text),
         Cells::Dates(_) => numbered((0..cells.len()).map(|row| cells.label(row))),
     };

@@ -1,5 +1,6 @@
 //! Duplicated rows, and groups in both training and test rows.
 
+use super::super::series::number_bits;
 use super::table_with_roles::{TableWithRoles, listed, named, numbers_at, sample};
 use std::collections::{HashMap, HashSet};
 use vaglio_core::{Cells, Column, Table};
@@ -154,11 +155,6 @@ fn cell_hash(cells: &Cells, row: usize) -> u64 {
         Cells::Dates(dates) => number_bits(dates[row]),
         Cells::Text(text) => text[row].bytes().fold(text[row].len() as u64, |hash, byte| mixed(hash, u64::from(byte))),
     }
-}
-
-/// Bits of a number; −0 equals 0, and all missing values are equal.
-fn number_bits(value: f64) -> u64 {
-    if value.is_nan() { f64::NAN.to_bits() } else { (value + 0.0).to_bits() }
 }
 
 /// Mixes two numbers by folding their 128-bit product.

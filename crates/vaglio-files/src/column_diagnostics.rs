@@ -12,7 +12,7 @@ use super::drop_column::{LEAST_WORK, PART};
 use super::evaluation::Evaluations;
 use super::run_context::Run;
 use super::train_test::TrainTest;
-use cells::{ReadCells, histogram};
+use cells::histogram;
 use span::ColumnSpan;
 use step_trials::StepTrials;
 use vaglio_core::{Design, Error, Feature, Result};
@@ -49,13 +49,8 @@ fn record_scores(run: Run<'_>, record: &mut Record, chosen: &[Feature]) -> Resul
     let Run { prepared, selector, design, .. } = run;
     let mut budget = PART * run.budget;
     let steps = [chosen.len() + 1, 1].into_iter().find(|&steps| step_trials::flops(selector, design, steps) <= budget);
-    let walked = match steps {
-        Some(steps) => {
-            budget -= step_trials::flops(selector, design, steps);
-            Some(StepTrials::new(selector, design, chosen, steps)?)
-        }
-        None => None,
-    };
+    budget -= steps.map_or(0.0, |steps| step_trials::flops(selector, design, steps));
+    let walked = steps.map(|steps| StepTrials::new(selector, design, chosen, steps)).transpose()?;
     let alone = |feature: Feature| walked.as_ref().and_then(|walked| walked.alone[feature]);
     let mut outside: Vec<Feature> = design.candidates().into_iter().filter(|f| !chosen.contains(f)).collect();
     outside.sort_by_key(|&feature| (alone(feature).map_or(usize::MAX, |(_, rank)| rank), feature));
@@ -72,7 +67,6 @@ fn record_scores(run: Run<'_>, record: &mut Record, chosen: &[Feature]) -> Resul
         // No figure was affordable.
         return Ok(());
     }
-    let read = ReadCells::new(prepared);
     let parts = parts_of(selector, prepared, design, run.selection.chosen.folds.as_ref(), run.evaluate())?;
     let of_outside = |(place, &index): (usize, &Feature)| {
         let name = record.candidates.get(index).cloned().unwrap_or_default();
@@ -85,7 +79,7 @@ fn record_scores(run: Run<'_>, record: &mut Record, chosen: &[Feature]) -> Resul
             explained: spanned.map(|spanned| spanned.explained),
             most_alike: spanned.and_then(|spanned| most_alike(chosen, &spanned.correlations)),
             constant_in: constant_columns(design, &parts, index),
-            missing: read.missing(&name),
+            missing: prepared.missing_share(&name),
             name,
         }
     };
@@ -95,10 +89,9 @@ fn record_scores(run: Run<'_>, record: &mut Record, chosen: &[Feature]) -> Resul
 
 /// Fills in missing shares, histograms and weights over folds.
 fn record_cells(run: Run<'_>, found: &mut Evaluations) {
-    let read = ReadCells::new(run.prepared);
     for column in &mut found.record.selected {
-        column.missing = Some(read.missing(&column.name));
-        column.histogram = histogram(&read.values(run.design, column.index));
+        column.missing = Some(run.prepared.missing_share(&column.name));
+        column.histogram = histogram(&run.prepared.column_values(run.design, column.index));
         let own = column.weight.as_ref();
         column.over_folds = own.and_then(|own| found.outer_weights.spread(&column.name, own));
     }

@@ -8,7 +8,7 @@ pub(super) mod exchanges;
 use super::evaluation::Evaluation;
 use super::repetitions::SearchCounts;
 use super::run_context::{Run, RunPlan};
-use exchanges::{Exchanges, Removals, exchange_flops, exchanges, removal_flops, work};
+use exchanges::{Exchanges, exchange_flops, exchanges, removal_flops, removal_scores, work};
 use vaglio_core::{Design, Feature, Path, Result, SearchExtent};
 use vaglio_pipeline::pipeline::DropColumnBudget;
 use vaglio_pipeline::resampling::StageMonitor;
@@ -148,16 +148,12 @@ fn try_columns(
     if chosen.is_empty() || watcher.stopped().is_some() {
         return Ok(());
     }
-    let removals = Removals::new(selector, design, &chosen);
-    if removals.flops > budget {
-        return Ok(());
-    }
-    for (column, score) in selected.iter_mut().zip(removals.scores(selector)?) {
+    let Some((scores, flops)) = removal_scores(selector, design, &chosen, budget)? else { return Ok(()) };
+    for (column, score) in selected.iter_mut().zip(scores) {
         column.without = Some(score);
     }
     let outside: Vec<Feature> = design.candidates().into_iter().filter(|f| !chosen.contains(f)).collect();
-    let flops = exchange_flops(selector, design, chosen.len(), outside.len());
-    if outside.is_empty() || flops > budget - removals.flops {
+    if outside.is_empty() || exchange_flops(selector, design, chosen.len(), outside.len()) > budget - flops {
         return Ok(());
     }
     let substitute = |(index, score)| Substitute { index, name: design.names()[index].clone(), score };

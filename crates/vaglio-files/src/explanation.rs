@@ -2,12 +2,11 @@
 
 mod lines;
 
-use super::column_diagnostics::cells::ReadCells;
 use super::column_diagnostics::span::{ColumnRegression, ColumnSpan};
 use super::column_diagnostics::step_trials::StepTrials;
 use super::column_diagnostics::{constant_columns, most_alike, parts_of};
 use super::data::prepare;
-use super::drop_column::exchanges::{Exchanges, Removals, additions};
+use super::drop_column::exchanges::{Exchanges, additions, removal_scores};
 use super::drop_column::{SUBSTITUTES, best};
 use super::folder::read_resolved;
 use super::train_test::TrainTest;
@@ -156,7 +155,8 @@ impl ExplainedRun<'_> {
         if places.is_empty() {
             return Ok(Vec::new());
         }
-        let without = Removals::new(self.selector, self.design, &self.chosen).scores(self.selector)?;
+        let without = removal_scores(self.selector, self.design, &self.chosen, f64::INFINITY)?;
+        let without = without.map_or_else(Vec::new, |(scores, _)| scores);
         let outside = self.design.candidates().into_iter().filter(|f| !self.chosen.contains(f)).collect();
         let mut substitutes = vec![Vec::new(); self.chosen.len()];
         let exchanges = Exchanges::new(self.selector, self.design, &self.chosen, outside);
@@ -227,7 +227,7 @@ impl ExplainedRun<'_> {
             explained: (!self.chosen.is_empty()).then_some(spanned.explained),
             most_alike: most_alike(&self.chosen, &spanned.correlations),
             constant_in: constant_columns(self.design, &self.parts, index),
-            missing: ReadCells::new(self.prepared).missing(&name),
+            missing: self.prepared.missing_share(&name),
             name,
         }
     }

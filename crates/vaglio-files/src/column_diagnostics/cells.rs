@@ -10,12 +10,6 @@ use vaglio_report::record::Histogram;
 /// Number of histogram bins.
 const PARTS: usize = 16;
 
-/// The training rows before the maps.
-pub(crate) struct ReadCells<'p> {
-    prepared: &'p TrainTest,
-    table: Option<&'p Table>,
-}
-
 /// Values of a column over the training rows.
 #[derive(Debug, Clone)]
 pub(crate) struct ColumnValues {
@@ -27,20 +21,20 @@ pub(crate) struct ColumnValues {
     pub divisor: f64,
 }
 
-impl<'p> ReadCells<'p> {
-    pub fn new(prepared: &'p TrainTest) -> Self {
-        let table = match &prepared.sample.source {
+impl TrainTest {
+    /// The training rows before the maps, if there are maps.
+    fn table_before_maps(&self) -> Option<&Table> {
+        match &self.sample.source {
             SampleSource::Mapped(rows, _) => Some(&rows.table),
             SampleSource::Plain(_) => None,
-        };
-        ReadCells { prepared, table }
+        }
     }
 
     /// Share of rows with a missing value in a source of the column. Cost O(rows).
-    pub fn missing(&self, name: &str) -> f64 {
+    pub(crate) fn missing_share(&self, name: &str) -> f64 {
         // Rows without maps have no missing cells.
-        let Some(table) = self.table.filter(|table| table.rows() > 0) else { return 0.0 };
-        let cells: Vec<&Cells> = MapChain(&self.prepared.maps)
+        let Some(table) = self.table_before_maps().filter(|table| table.rows() > 0) else { return 0.0 };
+        let cells: Vec<&Cells> = MapChain(&self.maps)
             .sources(&[name.to_owned()])
             .iter()
             .filter_map(|source| table.get(source))
@@ -54,14 +48,14 @@ impl<'p> ReadCells<'p> {
     }
 
     /// Values of a column of the design: as read, where maps only shift and divide and keep all rows.
-    pub fn values(&self, design: &Design, feature: Feature) -> ColumnValues {
+    pub(crate) fn column_values(&self, design: &Design, feature: Feature) -> ColumnValues {
         let made =
             || ColumnValues { values: design.column(feature).values().into_owned(), as_read: false, divisor: 1.0 };
-        let Some(name) = design.names().get(feature).filter(|_| design.has_columns_of(&self.prepared.train)) else {
+        let Some(name) = design.names().get(feature).filter(|_| design.has_columns_of(&self.train)) else {
             return made();
         };
-        let Some(table) = self.table else { return ColumnValues { as_read: true, ..made() } };
-        let ColumnScale { source, divisor } = MapChain(&self.prepared.maps).scaled(name);
+        let Some(table) = self.table_before_maps() else { return ColumnValues { as_read: true, ..made() } };
+        let ColumnScale { source, divisor } = MapChain(&self.maps).scaled(name);
         let cells = source.ok().flatten().and_then(|source| table.get(&source)?.numbers());
         match cells.filter(|cells| cells.len() == design.rows()).zip(divisor) {
             Some((cells, divisor)) => ColumnValues { values: cells.values().into_owned(), as_read: true, divisor },

@@ -4,7 +4,7 @@ use super::super::evaluation::Evaluations;
 use super::super::rows::stride;
 use super::super::run_context::Run;
 use super::super::train_test::TrainTest;
-use super::cells::{ColumnValues, ReadCells};
+use super::cells::ColumnValues;
 use ndarray::ArrayView2;
 use vaglio_core::{Design, Feature, Result, row_weights};
 use vaglio_pipeline::resampling::Pooled;
@@ -58,11 +58,10 @@ pub(crate) fn drawn(run: Run<'_>, chosen: &[Feature], found: &Evaluations) -> Re
         None if is_ordered => kept.iter().map(|&row| row as f64 + 1.0).collect(),
         None => Vec::new(),
     };
-    let read = ReadCells::new(prepared);
     let weights = selection.coefficients();
     let mut columns = Vec::new();
     for (k, &feature) in chosen.iter().enumerate().take(DRAWN) {
-        let values = read.values(design, feature);
+        let values = prepared.column_values(design, feature);
         let slope = weights.map(|readout| readout.weights[[k, 0]] * unit / values.divisor);
         columns.push(drawn_column(feature, &values, slope, &training, &kept));
     }

@@ -45,32 +45,28 @@ impl<'d> SwapDesign<'d> {
     }
 }
 
-/// Removal of each column of a subset in turn.
-pub(crate) struct Removals<'d, 's> {
-    place: SwapDesign<'d>,
-    selected: &'s [Feature],
-    pub flops: f64,
-}
-
-impl<'d, 's> Removals<'d, 's> {
-    pub fn new(selector: &ValidSelector, design: &'d Design, selected: &'s [Feature]) -> Self {
-        let of = |design: &Design| removal_flops(selector, design, selected.len());
-        let (place, flops) = SwapDesign::cheapest(selector, design, selected.iter().copied(), of);
-        Removals { place, selected, flops }
+/// Scores a subset without each of its columns. Returns the scores with the flops of all; `None` if these exceed
+/// `budget`.
+///
+/// # Errors
+/// Returns the errors of the criterion's scores.
+pub(crate) fn removal_scores(
+    selector: &ValidSelector,
+    design: &Design,
+    selected: &[Feature],
+    budget: f64,
+) -> Result<Option<(Vec<f64>, f64)>> {
+    let of = |design: &Design| removal_flops(selector, design, selected.len());
+    let (place, flops) = SwapDesign::cheapest(selector, design, selected.iter().copied(), of);
+    if flops > budget {
+        return Ok(None);
     }
-
-    /// The score without each column.
-    ///
-    /// # Errors
-    /// Returns the errors of the criterion's scores.
-    pub fn scores(&self, selector: &ValidSelector) -> Result<Vec<f64>> {
-        let own = self.place.places(self.selected);
-        let mut subset = SubsetScorer::open(&**selector.criterion(), &self.place.design, &removals(own.len()))?;
-        subset.reset(&own)?;
-        let mut scores = vec![Score::WORST; own.len()];
-        subset.score_removals(&own, &mut scores)?;
-        Ok(scores.into_iter().map(|score| score.loss).collect())
-    }
+    let own = place.places(selected);
+    let mut subset = SubsetScorer::open(&**selector.criterion(), &place.design, &removals(own.len()))?;
+    subset.reset(&own)?;
+    let mut scores = vec![Score::WORST; own.len()];
+    subset.score_removals(&own, &mut scores)?;
+    Ok(Some((scores.into_iter().map(|score| score.loss).collect(), flops)))
 }
 
 /// Replacement of each selected column by each of some others.

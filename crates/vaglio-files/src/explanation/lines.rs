@@ -1,6 +1,5 @@
 //! Text of an explanation, in lines.
 
-use super::super::column_diagnostics::cells::ReadCells;
 use super::super::column_diagnostics::constant_columns;
 use super::super::column_diagnostics::span::ColumnRegression;
 use super::{EXPLAINING, ExplainedRun};
@@ -47,7 +46,7 @@ impl ExplainedRun<'_> {
             let mark = if spread.changes_sign { "; the sign changes" } else { "" };
             format!("  weight {range} in the {} of {folds} outer folds that chose it{mark}", spread.folds)
         });
-        let missing = ReadCells::new(self.prepared).missing(&column.name);
+        let missing = self.prepared.missing_share(&column.name);
         let constant_in = constant_columns(self.design, &self.parts, feature);
         let cells = cells(missing, &constant_in);
         alone.into_iter().chain(inflation).chain(spread).chain(cells).collect()

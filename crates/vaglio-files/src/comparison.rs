@@ -2,14 +2,14 @@
 
 use super::file_model::FileModel;
 use super::lags::{ahead_of, later};
-use super::predictions::TargetComparison;
+use super::predictions::{Predictions, TargetComparison};
 use super::roles::check_weights;
 use super::series::numbers_of;
 use super::targets::encode;
 use ndarray::Array2;
 use std::collections::HashMap;
 use vaglio_core::{Cells, Error, Result, Table, Task, select_rows};
-use vaglio_pipeline::pipeline::{IntervalEnds, TablePredictions};
+use vaglio_pipeline::pipeline::IntervalEnds;
 use vaglio_pipeline::resampling::Pooled;
 use vaglio_pipeline::resampling::loss_sums::TargetsAndPredictions;
 use vaglio_pipeline::resampling::path_predictions::weighing;
@@ -45,9 +45,8 @@ impl FileModel<'_> {
         &self,
         table: Table,
         profile: &TableProfile,
-        predicted: &TablePredictions,
+        predicted: &Predictions,
         counts: Option<Vec<f64>>,
-        intervals: Option<&IntervalEnds>,
     ) -> Result<TargetComparison> {
         let observed = self.observed()?;
         let targets = observed.targets.iter().filter(|_| !self.is_ahead());
@@ -98,7 +97,7 @@ impl FileModel<'_> {
             figures: figures.with_output_names(&self.outputs),
             loss: LossName::from(&*observed.loss),
             classes: self.task.classes(),
-            coverage: intervals.map(|bounds| {
+            coverage: predicted.intervals.as_ref().map(|bounds| {
                 let of = |ends: &Array2<f64>| select_rows(ends, &judged);
                 let (lower, upper) = (of(&bounds.lower), of(&bounds.upper));
                 IntervalEnds { level: bounds.level, lower, upper }.coverage(&targets, counting)

@@ -11,57 +11,8 @@ use vaglio_pipeline::pipeline::Calibration;
 use vaglio_tables::read::{ColumnFilter, Hint, Notations, ReadRequest, TableProfile, TableSource};
 
 impl FileModel<'_> {
-    /// Implements `ModelFiles::predict_file_with`.
-    ///
-    /// # Errors
-    /// Returns the errors of `ModelFiles::predict_file_with`.
-    pub(super) fn predict_file_with(&self, path: &Path, beside: &PredictOptions) -> Result<Predictions> {
-        let read = self.reading.as_ref().map(|reading| reading.read.clone()).unwrap_or_default();
-        let wanted = self.reads(beside);
-        let source = TableSource::open(&[path.to_owned()], &read)?.widened(wanted.iter().map(String::as_str));
-        self.predict_source(&source, path, beside)
-    }
-
-    /// Implements `ModelFiles::predict_source`.
-    ///
-    /// # Errors
-    /// Returns the errors of `ModelFiles::predict_source`.
-    pub(super) fn predict_source(
-        &self,
-        source: &TableSource,
-        path: &Path,
-        beside: &PredictOptions,
-    ) -> Result<Predictions> {
-        let header = source.names();
-        self.check_beside(beside, header)?;
-        let (wanted, hints) = self.wanted(path, header, beside)?;
-        let in_file = |error: Error| error.in_file(path);
-        let notations = self.notations(&wanted);
-        let (mut table, profile) =
-            source.read(&ReadRequest { hints, notations, filter: ColumnFilter::only(wanted) })?;
-        if self.takes_nothing(beside) {
-            table.take_columns();
-        }
-        let (mut predictions, predicted, counts) =
-            self.predicted(table, beside.intervals).map_err(|error| in_file(unfilled(&profile, error)))?;
-        warn_of(&predictions.unseen);
-        self.add_probabilities(&mut predictions, beside);
-        predictions.raw = beside.raw;
-        if beside.evaluate {
-            let (targets, profile) = self.observed_in(source).map_err(in_file)?;
-            let judged = self.judged(targets, &profile, &predicted, counts, predictions.intervals.as_ref());
-            predictions.judged = Some(judged.map_err(in_file)?);
-        }
-        if !beside.keep.is_empty() {
-            let hint = |name: &String| (name.clone(), self.kept_hint(name, beside, source.is_typed()));
-            let hints = beside.keep.iter().map(hint).collect();
-            predictions.keep(source, &beside.keep, hints).map_err(in_file)?;
-        }
-        Ok(predictions)
-    }
-
     /// Columns that are read.
-    fn reads(&self, beside: &PredictOptions) -> Vec<String> {
+    pub(super) fn reads(&self, beside: &PredictOptions) -> Vec<String> {
         let ordered = [&self.series, &self.time].into_iter().flatten().cloned();
         let of_folds = self.intervals.as_ref().filter(|_| beside.intervals).map(|intervals| intervals.sources());
         self.sources.iter().cloned().chain(of_folds.into_iter().flatten()).chain(ordered).collect()
@@ -187,7 +138,7 @@ impl FileModel<'_> {
 
 impl Predictions {
     /// Reads the kept columns for these rows.
-    fn keep(&mut self, source: &TableSource, names: &[String], hints: HashMap<String, Hint>) -> Result<()> {
+    pub(super) fn keep(&mut self, source: &TableSource, names: &[String], hints: HashMap<String, Hint>) -> Result<()> {
         let wanted = ReadRequest { filter: ColumnFilter::only(names.iter().cloned()), hints, ..ReadRequest::default() };
         let mut table = source.read(&wanted)?.0.select_rows(&self.rows);
         self.kept = names.iter().filter_map(|name| Some((name.clone(), table.take(name)?))).collect();

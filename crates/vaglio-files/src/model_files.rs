@@ -1,16 +1,18 @@
 //! Predictions and exports of saved models for files.
 
 use super::file_model::FileModel;
+use super::file_prediction::{unfilled, warn_of};
 use super::predictions::{PredictOptions, Predictions};
 #[cfg(feature = "parquet")]
 use super::predictions_parquet::ParquetRows;
 use super::stream::{ROWS, Sink};
 use std::path::Path;
-use vaglio_core::{Result, Table};
+use vaglio_core::{Error, Result, Table};
 use vaglio_export::{Formulas, Language};
+use vaglio_pipeline::maps::UnseenLevels;
 use vaglio_pipeline::pipeline::SavedModel;
 use vaglio_tables::disk::{Destination, check_apart};
-use vaglio_tables::read::{TableSource, expanded};
+use vaglio_tables::read::{ColumnFilter, ReadRequest, TableSource, expanded};
 
 /// Predicts files and exports formulas with a [`SavedModel`].
 pub trait ModelFiles {
@@ -37,7 +39,7 @@ pub trait ModelFiles {
     /// Like [`ModelFiles::predict_file`], with the further outputs that `beside` asks for.
     ///
     /// # Errors
-    /// [`vaglio_core::Error::Setting`] for outputs that the model cannot give; [`vaglio_core::Error::UnknownName`] for
+    /// [`Error::Setting`] for outputs that the model cannot give; [`Error::UnknownName`] for
     /// columns that the file does not have.
     fn predict_file_with(&self, path: &Path, beside: &PredictOptions) -> Result<Predictions>;
 
@@ -71,14 +73,14 @@ pub trait ModelFiles {
     /// Follows symbolic links. A regular file appears whole or not at all; devices and pipes are written directly.
     ///
     /// # Errors
-    /// Returns the errors of [`ModelFiles::predict_in_batches`]; [`vaglio_core::Error::Unwritable`];
-    /// [`vaglio_core::Error::Setting`] if `out` is a file of the data.
+    /// Returns the errors of [`ModelFiles::predict_in_batches`]; [`Error::Unwritable`];
+    /// [`Error::Setting`] if `out` is a file of the data.
     fn predict_to_file(&self, data: &Path, beside: &PredictOptions, out: &Path) -> Result<Option<String>>;
 
     /// The model as formulas over the columns of a table, if a language can express it.
     ///
     /// # Errors
-    /// [`vaglio_core::Error::Setting`] with the part that is no expression, and the language.
+    /// [`Error::Setting`] with the part that is no expression, and the language.
     fn formulas(&self, language: Language) -> Result<Formulas>;
 }
 
@@ -88,11 +90,38 @@ impl ModelFiles for SavedModel {
     }
 
     fn predict_file_with(&self, path: &Path, beside: &PredictOptions) -> Result<Predictions> {
-        FileModel(self).predict_file_with(path, beside)
+        let read = self.reading.as_ref().map(|reading| reading.read.clone()).unwrap_or_default();
+        let wanted = FileModel(self).reads(beside);
+        let source = TableSource::open(&[path.to_owned()], &read)?.widened(wanted.iter().map(String::as_str));
+        self.predict_source(&source, path, beside)
     }
 
     fn predict_source(&self, source: &TableSource, path: &Path, beside: &PredictOptions) -> Result<Predictions> {
-        FileModel(self).predict_source(source, path, beside)
+        let (model, header) = (FileModel(self), source.names());
+        model.check_beside(beside, header)?;
+        let (wanted, hints) = model.wanted(path, header, beside)?;
+        let in_file = |error: Error| error.in_file(path);
+        let notations = model.notations(&wanted);
+        let (mut table, profile) =
+            source.read(&ReadRequest { hints, notations, filter: ColumnFilter::only(wanted) })?;
+        if model.takes_nothing(beside) {
+            table.take_columns();
+        }
+        let (mut predictions, counts) =
+            model.predicted(table, beside.intervals).map_err(|error| in_file(unfilled(&profile, error)))?;
+        warn_of(&predictions.unseen);
+        model.add_probabilities(&mut predictions, beside);
+        predictions.raw = beside.raw;
+        if beside.evaluate {
+            let (targets, profile) = model.observed_in(source).map_err(in_file)?;
+            predictions.judged = Some(model.judged(targets, &profile, &predictions, counts).map_err(in_file)?);
+        }
+        if !beside.keep.is_empty() {
+            let hint = |name: &String| (name.clone(), model.kept_hint(name, beside, source.is_typed()));
+            let hints = beside.keep.iter().map(hint).collect();
+            predictions.keep(source, &beside.keep, hints).map_err(in_file)?;
+        }
+        Ok(predictions)
     }
 
     fn predict_in_batches(
@@ -102,7 +131,29 @@ impl ModelFiles for SavedModel {
         rows: usize,
         sink: Sink<'_>,
     ) -> Result<Option<String>> {
-        FileModel(self).predict_in_batches(path, beside, rows, sink)
+        let (model, in_file) = (FileModel(self), |error: Error| error.in_file(path));
+        let Some(mut reader) = model.start(path, beside, rows)? else {
+            let predictions = self.predict_file_with(path, beside)?;
+            // After the only batch there is nothing to end.
+            let _enough = sink(&predictions)?;
+            return Ok(predictions.table());
+        };
+        let (mut seen, mut unseen) = (Vec::new(), UnseenLevels::default());
+        while let Some(batch) = reader.next_rows()? {
+            let predictions = model.predict_batch(batch, beside).map_err(in_file)?;
+            let flow = sink(&predictions)?;
+            unseen.add(predictions.unseen);
+            match beside.evaluate {
+                true => seen.push((predictions.values, predictions.intervals)),
+                false if flow.is_break() => break,
+                false => {}
+            }
+        }
+        warn_of(&unseen);
+        match beside.evaluate {
+            true => Ok(model.compared(&seen, reader).map_err(in_file)?.table()),
+            false => Ok(None),
+        }
     }
 
     fn predict_to_file(&self, data: &Path, beside: &PredictOptions, out: &Path) -> Result<Option<String>> {
@@ -111,7 +162,7 @@ impl ModelFiles for SavedModel {
         #[cfg(not(feature = "parquet"))]
         if is_parquet {
             let message = "this program was built without Parquet; write .csv or build with the feature `parquet`";
-            return Err(vaglio_core::Error::setting("--out", message));
+            return Err(Error::setting("--out", message));
         }
         #[cfg(feature = "parquet")]
         if is_parquet {
@@ -143,7 +194,7 @@ impl ModelFiles for SavedModel {
 /// Rejects an output that is one of the input tables, which may be patterns or folders.
 ///
 /// # Errors
-/// [`vaglio_core::Error::Setting`] for `--out`; errors for a table that does not exist.
+/// [`Error::Setting`] for `--out`; errors for a table that does not exist.
 pub fn check_apart_from_tables<'t>(out: &Path, tables: impl IntoIterator<Item = &'t Path>) -> Result<()> {
     tables
         .into_iter()

@@ -1,14 +1,13 @@
 //! Predicts files in batches, so that they may exceed memory.
 
 use super::file_model::FileModel;
-use super::file_prediction::{unfilled, warn_of};
+use super::file_prediction::unfilled;
 use super::predictions::{PredictOptions, Predictions};
 use ndarray::{Array2, Axis, concatenate};
 use std::ops::ControlFlow;
 use std::path::Path;
 use vaglio_core::{Error, Result, Table};
-use vaglio_pipeline::maps::UnseenLevels;
-use vaglio_pipeline::pipeline::{IntervalEnds, TablePredictions};
+use vaglio_pipeline::pipeline::IntervalEnds;
 use vaglio_tables::read::{Batch, Batches, Hint};
 
 /// Default number of rows that are predicted at a time.
@@ -18,41 +17,6 @@ pub(super) const ROWS: usize = 1 << 16;
 pub type Sink<'s> = &'s mut dyn FnMut(&Predictions) -> Result<ControlFlow<()>>;
 
 impl FileModel<'_> {
-    /// Implements `ModelFiles::predict_in_batches`.
-    ///
-    /// # Errors
-    /// Returns the errors of `ModelFiles::predict_in_batches`.
-    pub(super) fn predict_in_batches(
-        &self,
-        path: &Path,
-        beside: &PredictOptions,
-        rows: usize,
-        sink: Sink<'_>,
-    ) -> Result<Option<String>> {
-        let Some(mut reader) = self.start(path, beside, rows)? else {
-            let predictions = self.predict_file_with(path, beside)?;
-            // After the only batch there is nothing to end.
-            let _enough = sink(&predictions)?;
-            return Ok(predictions.table());
-        };
-        let (mut seen, mut unseen) = (Vec::new(), UnseenLevels::default());
-        while let Some(batch) = reader.next_rows()? {
-            let predictions = self.predict_batch(batch, beside).map_err(|error| error.in_file(path))?;
-            let flow = sink(&predictions)?;
-            unseen.add(predictions.unseen);
-            match beside.evaluate {
-                true => seen.push((predictions.values, predictions.intervals)),
-                false if flow.is_break() => break,
-                false => {}
-            }
-        }
-        warn_of(&unseen);
-        match beside.evaluate {
-            true => Ok(self.compared(&seen, reader).map_err(|error| error.in_file(path))?.table()),
-            false => Ok(None),
-        }
-    }
-
     /// Whether rows can be predicted in batches.
     fn takes_rows_alone(&self, beside: &PredictOptions) -> bool {
         let folds = self.intervals.iter().filter(|_| beside.intervals).flat_map(|intervals| &intervals.folds);
@@ -65,7 +29,7 @@ impl FileModel<'_> {
     }
 
     /// Opens the file in batches; `None` if it must be read as a whole.
-    fn start(&self, path: &Path, beside: &PredictOptions, rows: usize) -> Result<Option<Batches>> {
+    pub(super) fn start(&self, path: &Path, beside: &PredictOptions, rows: usize) -> Result<Option<Batches>> {
         if !self.takes_rows_alone(beside) {
             return Ok(None);
         }
@@ -89,7 +53,7 @@ impl FileModel<'_> {
         batches.start(&columns, &gathered, notations, rows)
     }
 
-    fn predict_batch(&self, batch: Batch, beside: &PredictOptions) -> Result<Predictions> {
+    pub(super) fn predict_batch(&self, batch: Batch, beside: &PredictOptions) -> Result<Predictions> {
         let Batch { first, mut columns, profile } = batch;
         let kept = columns.split_off(columns.len() - beside.keep.len());
         let mut table = Table::new(columns)?.following(first);
@@ -107,7 +71,7 @@ impl FileModel<'_> {
     }
 
     /// Figures of the predictions and intervals seen so far.
-    fn compared(&self, seen: &[(Array2<f64>, Option<IntervalEnds>)], reader: Batches) -> Result<Predictions> {
+    pub(super) fn compared(&self, seen: &[(Array2<f64>, Option<IntervalEnds>)], reader: Batches) -> Result<Predictions> {
         let bounds: Vec<&IntervalEnds> = seen.iter().filter_map(|(_, bounds)| bounds.as_ref()).collect();
         let intervals = match bounds.first() {
             Some(first) => Some(IntervalEnds {
@@ -118,12 +82,12 @@ impl FileModel<'_> {
             None => None,
         };
         let values = joined(seen.iter().map(|(values, _)| values))?;
-        let predicted = TablePredictions { rows: (0..values.ncols()).collect(), values };
+        let (outputs, rows) = (self.outputs.clone(), (0..values.ncols()).collect());
+        let predictions = Predictions { outputs, rows, values, intervals, ..Predictions::default() };
         let hints = self.judged_by()?;
         let (table, profile) = reader.gathered(|name| hints.get(name).copied().unwrap_or_default())?;
-        let judged = self.judged(table, &profile, &predicted, None, intervals.as_ref())?;
-        let (outputs, judged) = (self.outputs.clone(), Some(judged));
-        Ok(Predictions { outputs, intervals, judged, ..Predictions::default() })
+        let judged = Some(self.judged(table, &profile, &predictions, None)?);
+        Ok(Predictions { judged, ..predictions })
     }
 }
 

@@ -40,12 +40,13 @@ impl FileModel<'_> {
         SeriesOrder { series: self.series.as_deref(), time: self.time.as_deref(), in_steps }
     }
 
-    /// Predicts a table, with intervals if wanted and available.
+    /// Predicts a table, with intervals if wanted and available. Also returns the weights that the model gives to the
+    /// rows.
     pub(super) fn predicted(
         &self,
         mut table: Table,
         with_intervals: bool,
-    ) -> Result<(Predictions, TablePredictions, Option<Vec<f64>>)> {
+    ) -> Result<(Predictions, Option<Vec<f64>>)> {
         let names = [&self.series, &self.time];
         for name in names.into_iter().flatten() {
             if table.get(name).is_none() {
@@ -68,40 +69,40 @@ impl FileModel<'_> {
         }
         let intervals = self.intervals.as_ref().filter(|_| with_intervals);
         let mut intervals = intervals.map(|intervals| intervals.bounds(&table, self.outputs.len())).transpose()?;
-        let (mut predicted, mut counts) = self.chain().predict(table)?;
+        let (TablePredictions { mut rows, mut values }, mut counts) = self.chain().predict(table)?;
         // Training rows of the history are numbered after those of the table.
         let own = match lagged.is_empty() {
-            true => predicted.rows.len(),
-            false => predicted.rows.partition_point(|&row| row < all),
+            true => rows.len(),
+            false => rows.partition_point(|&row| row < all),
         };
-        if own < predicted.rows.len() {
-            predicted.rows.truncate(own);
-            predicted.values = predicted.values.slice(s![.., ..own]).to_owned();
+        if own < rows.len() {
+            rows.truncate(own);
+            values = values.slice(s![.., ..own]).to_owned();
             counts.iter_mut().for_each(|counts| counts.truncate(own));
             for ends in intervals.iter_mut().flat_map(|bounds| [&mut bounds.lower, &mut bounds.upper]) {
                 *ends = ends.slice(s![.., ..own]).to_owned();
             }
         }
         if !keys.is_empty() {
-            keys = Table::new(keys)?.select_rows(&predicted.rows).into_columns();
+            keys = Table::new(keys)?.select_rows(&rows).into_columns();
         }
         let classes = self.task.classes();
         let label = |row: usize| {
-            let class = self.class_order.class_of(predicted.values.column(row));
+            let class = self.class_order.class_of(values.column(row));
             classes.get(class).cloned().unwrap_or_default()
         };
-        let labels = (self.task != Task::Regression).then(|| (0..predicted.rows.len()).map(label).collect());
+        let labels = (self.task != Task::Regression).then(|| (0..rows.len()).map(label).collect());
         let predictions = Predictions {
             outputs: self.outputs.clone(),
-            values: predicted.values.clone(),
+            values,
             labels,
-            dropped: predicted.rows.len() < all,
-            rows: predicted.rows.clone(),
+            dropped: rows.len() < all,
+            rows,
             keys,
             intervals,
             unseen,
             ..Predictions::default()
         };
-        Ok((predictions, predicted, counts))
+        Ok((predictions, counts))
     }
 }

@@ -3,7 +3,7 @@
 use super::data_checks::table_with_roles::TableWithRoles;
 use super::data_checks::{findings, steps};
 use super::holdout::set_aside;
-use super::lags::{LagSpec, RowsWithLags, SeriesTable};
+use super::lags::{LagSpec, RowsWithLags, SeriesTable, outputs};
 use super::read_options::reading;
 use super::role_columns::RoleColumns;
 use super::roles::{Roles, assignment, check_weights};
@@ -14,7 +14,7 @@ use super::{column_types, target_file};
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use vaglio_core::{Error, MapFit, Problem, Result, Table, Task};
+use vaglio_core::{Error, Problem, Result, Table, Task};
 use vaglio_pipeline::maps::UnseenLevels;
 use vaglio_pipeline::pipeline::{Evaluate, Names, Precision, ReadSpec, SavedIntervals, ValidPipeline};
 use vaglio_pipeline::preprocess::{LabeledTable, Preprocessing};
@@ -48,19 +48,14 @@ fn prepared(pipeline: &ValidPipeline, folder: &Path, is_sample: bool) -> Result<
     let own = settings.data.as_ref().ok_or_else(|| Error::setting("data", "it is missing"))?;
     let opened = |files: &Names, read: &ReadSpec| {
         let paths: Vec<PathBuf> = files.iter().map(|name| folder.join(name)).collect();
-        match is_sample {
-            true => TableSource::open_sample(&paths, read, pipeline.budget()),
-            false => TableSource::open_within(&paths, read, pipeline.budget()),
-        }
+        TableSource::open_within(&paths, read, pipeline.budget(), is_sample)
     };
     let source = opened(&own.train, &own.read)?;
     let (source, spec) = target_file::beside(source, own, folder)?;
     let spec = &*spec;
     let assignment = assignment(settings)?;
-    let words = assignment.as_ref().map_or(&[][..], |assignment| assignment.words);
-    let looks = LagSpec::new(settings)?;
-    let (looks_back, in_steps) = (looks.is_some(), looks.is_some() || pipeline.selector().needs_order());
-    let roles = Roles { spec, assignment: assignment.as_ref(), words, looks_back, in_steps };
+    let (looks, needs_order) = (LagSpec::new(settings)?, pipeline.selector().needs_order());
+    let roles = Roles { spec, assignment: assignment.as_ref(), looks_back: looks.is_some(), needs_order };
     let train_path = folder.join(spec.train.first().map_or("", String::as_str));
     let header = source.names().to_vec();
     roles.check_names(&header)?;
@@ -110,66 +105,43 @@ fn prepared(pipeline: &ValidPipeline, folder: &Path, is_sample: bool) -> Result<
     let mut findings = findings(read, pipeline.budget());
     findings.extend(steps::steps(read, pipeline, is_gone, all.as_ref().map(|all| &all.table)));
     let lagged = lagged(pipeline)?;
-    let own = spec.target.names();
-    let (outputs, horizons) = match &looks {
-        Some(looks) => (looks.outputs(own), looks.horizons.clone()),
-        None => (own.to_vec(), Vec::new()),
-    };
+    let (targets, horizons) = (spec.target.names().to_vec(), looks.as_ref().map(|looks| looks.horizons.clone()));
+    let horizons = horizons.unwrap_or_default();
     let history = all.as_ref().filter(|_| !lagged.is_empty()).map(|all| all.until_last(&train));
-    let side = |own: Table, all: Option<&SeriesTable<'_>>, hidden| match all {
-        Some(all) => all.side(&own, hidden),
-        None => Ok(RowsWithLags::plain(own)),
+    let side = |own: &Table, all: Option<&SeriesTable<'_>>, hidden| match all {
+        Some(all) => all.side(own, hidden),
+        None => Ok(RowsWithLags::plain(own.clone())),
     };
-    let sides = match test {
-        // Test rows of the same table follow the training rows, which maps use as lags.
-        Some(test) => {
-            let all = if spec.test.is_some() { all_of_test.as_ref() } else { all.as_ref() };
-            Some((side(test.clone(), all, None)?, test))
-        }
-        None => None,
+    // Test rows of the same table follow the training rows, which maps use as lags.
+    let (all_of_test, hidden) = match spec.test {
+        Some(_) => (all_of_test.as_ref(), None),
+        None => (all.as_ref(), test.as_ref()),
     };
-    let hidden = sides.as_ref().filter(|_| spec.test.is_none()).map(|(_, test)| test);
-    let train = side(train, all.as_ref(), hidden)?;
-    let test = sides.map(|(side, _)| side);
+    let of_test = test.as_ref().map(|test| side(test, all_of_test, None)).transpose()?;
+    let train = side(&train, all.as_ref(), hidden)?;
+    let assigned = roles.assigned(&train.table)?;
+    let outputs = outputs(&targets, &horizons);
     let parts = RoleColumns::take(&roles, train, &outputs, &lagged)?;
     let task = parts.task(&roles)?;
     let target_names = match &task {
         Task::Multiclass { labels } => labels.clone(),
-        _ => outputs.clone(),
+        _ => outputs,
     };
-    let recipe = Arc::new(Preprocessing { lagged: lagged.clone(), ..pipeline.recipe(task, target_names)? });
-    let ordered = spec.time.is_some() || pipeline.selector().needs_order();
-    let train_rows = parts.rows(&recipe.task, "data.target")?;
+    let recipe = Arc::new(Preprocessing { lagged, ..pipeline.recipe(task, target_names)? });
+    let train_rows = LabeledTable { assignment: assigned, ..parts.rows(&recipe.task, "data.target")? };
     let origins = train_rows.table.origins().map(<[usize]>::to_vec);
-    let sample = Sample::new(train_rows, Arc::clone(&recipe), ordered).map_err(|error| profile.located(error))?;
+    let sample = Sample::new(train_rows, Arc::clone(&recipe), roles.is_ordered());
+    let sample = sample.map_err(|error| profile.located(error))?;
     let fitted = sample.fitted().map_err(|error| profile.located(error))?;
     if fitted.problem.names().is_empty() {
         return Err(Error::setting("data", "no column is left to select from"));
     }
     check_intervals(settings.evaluation(), &fitted.problem)?;
-    let has_intervals = settings.evaluation().intervals.is_some();
-    let parts = ProblemParts {
-        roles: &roles,
-        recipe: &recipe,
-        maps: &fitted.maps,
-        names: fitted.problem.names(),
-        ordered,
-        outputs: &outputs,
-        lagged: &lagged,
-    };
-    let of_test = test.map(|side| prepare_test(&parts, side, has_intervals, &test_profile, folder));
-    let (mut test_source, mut test_clusters, mut test_numbers) = (None, Vec::new(), None);
-    let test = of_test.transpose()?.map(|test| {
-        (test_source, test_clusters, test_numbers) = (test.source, test.clusters, test.numbers);
-        findings.extend(test.unseen);
-        test.problem
-    });
     let FittedProblem { problem: train, maps, units } = fitted;
-    let targets = spec.target.names().to_vec();
-    Ok(TrainTest {
+    let mut data = TrainTest {
         train,
-        test,
-        test_clusters,
+        test: None,
+        test_clusters: Vec::new(),
         maps,
         target_units: units,
         rows,
@@ -186,10 +158,42 @@ fn prepared(pipeline: &ValidPipeline, folder: &Path, is_sample: bool) -> Result<
         history,
         sample,
         origins,
-        test_numbers,
-        test_source,
+        test_numbers: None,
+        test_source: None,
         scratch: None,
-    })
+    };
+    if let Some(of_test) = of_test {
+        let added = data.add_test(&roles, recipe, of_test, settings.evaluation().intervals.is_some());
+        let path = spec.test.as_ref().unwrap_or(&spec.train).first().map_or("", String::as_str);
+        added.map_err(|error| test_profile.located(error).in_file(&folder.join(path)))?;
+    }
+    Ok(data)
+}
+
+impl TrainTest {
+    /// Prepares the test rows like the training rows; keeps their source if asked.
+    fn add_test(
+        &mut self,
+        roles: &Roles<'_>,
+        recipe: Arc<Preprocessing>,
+        side: RowsWithLags,
+        is_kept: bool,
+    ) -> Result<()> {
+        let parts = RoleColumns::take(roles, side, &outputs(&self.targets, &self.horizons), &recipe.lagged)?;
+        let rows = parts.rows(&recipe.task, "data.test")?;
+        let rows = LabeledTable { clusters: rows.groups, groups: None, time: None, known: None, ..rows };
+        let numbers: Vec<usize> = (0..rows.table.rows()).map(|row| rows.table.origin(row)).collect();
+        let mut unseen = UnseenLevels::default();
+        unseen.count(&self.maps, &rows.table);
+        let unseen = unseen.sentence().map(|said| format!("test rows: {said}"));
+        self.findings.extend(unseen.map(|message| Warning::new(WarningKind::UnseenLevels, message)));
+        let source = is_kept.then(|| rows.clone());
+        let (problem, groups) = recipe.apply(rows, &self.maps, self.train.names())?;
+        self.test_clusters = clusters(problem.rows(), groups.as_deref(), problem.series(), roles.is_ordered());
+        self.test_numbers = (numbers.len() == problem.rows()).then_some(numbers);
+        (self.test_source, self.test) = (source.map(|rows| (rows, recipe)), Some(problem));
+        Ok(())
+    }
 }
 
 /// The training source, read in single precision from the start if the pipeline asks for it and there are no maps.
@@ -220,70 +224,11 @@ fn check_intervals(evaluate: &Evaluate, problem: &Problem) -> Result<()> {
     SavedIntervals::check_rows(level, problem.weights().map_or(problem.rows(), |weights| counts(weights)))
 }
 
-/// Inputs for preparing the test rows.
-pub(super) struct ProblemParts<'p> {
-    pub roles: &'p Roles<'p>,
-    pub recipe: &'p Arc<Preprocessing>,
-    /// Fitted on the training rows.
-    pub maps: &'p [MapFit],
-    /// The candidate columns.
-    pub names: &'p [String],
-    pub ordered: bool,
-    pub outputs: &'p [String],
-    pub lagged: &'p [String],
-}
-
-/// Test rows with the columns of the training rows.
-pub(super) struct TestRowsMade {
-    pub problem: Problem,
-    pub clusters: Vec<u32>,
-    pub numbers: Option<Vec<usize>>,
-    pub source: Option<(LabeledTable, Arc<Preprocessing>)>,
-    /// Warning about levels that no training row has.
-    pub unseen: Option<Warning>,
-}
-
 /// Row numbers in the file, from 1, in increasing order.
 fn numbers_in_file(table: &Table) -> Vec<usize> {
     let mut rows: Vec<usize> = (0..table.rows()).map(|row| table.origin(row) + 1).collect();
     rows.sort_unstable();
     rows
-}
-
-/// Prepares the test rows like the training rows; keeps their source if asked.
-///
-/// # Errors
-/// Returns the errors of the rows, with the file and the position.
-fn prepare_test(
-    parts: &ProblemParts<'_>,
-    side: RowsWithLags,
-    is_kept: bool,
-    profile: &TableProfile,
-    folder: &Path,
-) -> Result<TestRowsMade> {
-    let spec = parts.roles.spec;
-    let path = spec.test.as_ref().unwrap_or(&spec.train).first().map_or("", String::as_str);
-    test_rows_made(parts, side, is_kept).map_err(|error| profile.located(error).in_file(&folder.join(path)))
-}
-
-fn test_rows_made(parts: &ProblemParts<'_>, side: RowsWithLags, is_kept: bool) -> Result<TestRowsMade> {
-    let ProblemParts { roles, recipe, maps, names, ordered, outputs, lagged } = *parts;
-    // Columns that assign rows to folds are not used for test rows.
-    let roles = Roles { words: &[], ..*roles };
-    let rows =
-        RoleColumns::take(&roles, side, outputs, lagged).and_then(|parts| parts.rows(&recipe.task, "data.test"))?;
-    let groups = rows.groups.clone();
-    let rows = LabeledTable { groups: None, assignment: None, time: None, known: None, ..rows };
-    let numbers: Vec<usize> = (0..rows.table.rows()).map(|row| rows.table.origin(row)).collect();
-    let source = is_kept.then(|| (rows.clone(), Arc::clone(recipe)));
-    let mut unseen = UnseenLevels::default();
-    unseen.count(maps, &rows.table);
-    let (problem, groups) = recipe.apply(LabeledTable { clusters: groups, ..rows }, maps, names)?;
-    let numbers = (numbers.len() == problem.rows()).then_some(numbers);
-    let series = problem.series();
-    let clusters = clusters(problem.rows(), groups.as_deref(), series, ordered);
-    let unseen = unseen.sentence().map(|said| Warning::new(WarningKind::UnseenLevels, format!("test rows: {said}")));
-    Ok(TestRowsMade { problem, clusters, numbers, source, unseen })
 }
 
 /// Names of the targets whose lags a map takes.

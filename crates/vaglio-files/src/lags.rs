@@ -29,13 +29,13 @@ impl LagSpec {
         let past = maps.iter().fold(0usize, |sum, map| sum.saturating_add(map.past));
         Ok(maps.iter().any(|map| map.needs_order).then_some(LagSpec { past, horizons }))
     }
+}
 
-    /// Names of the outputs made from targets.
-    pub fn outputs(&self, targets: &[String]) -> Vec<String> {
-        match self.horizons.is_empty() {
-            true => targets.to_vec(),
-            false => targets.iter().flat_map(|name| self.horizons.iter().map(move |h| ahead_of(name, *h))).collect(),
-        }
+/// Names of the outputs made from targets.
+pub(super) fn outputs(targets: &[String], horizons: &[usize]) -> Vec<String> {
+    match horizons.is_empty() {
+        true => targets.to_vec(),
+        false => targets.iter().flat_map(|name| horizons.iter().map(move |h| ahead_of(name, *h))).collect(),
     }
 }
 

@@ -6,20 +6,16 @@ use super::series::{numbers_of, places_of};
 use super::targets::{encode, task};
 use ndarray::Array2;
 use std::sync::Arc;
-use vaglio_core::{Cells, Error, Result, Table, Task, row_weights};
+use vaglio_core::{Cells, Error, Result, Task, row_weights};
 use vaglio_pipeline::preprocess::LabeledTable;
 
 /// A table split into role columns and the rest.
 pub(super) struct RoleColumns {
     targets: Vec<(String, Cells)>,
-    weights: Option<Vec<f64>>,
-    groups: Option<Vec<u32>>,
-    assignment: Option<Vec<u32>>,
-    time: Option<Vec<u32>>,
-    known: Option<Vec<u32>>,
+    /// The rest, with all labels except targets and folds.
+    rows: LabeledTable,
     /// Whether each row belongs to the set, if some only serve as lags.
     counting: Option<Vec<bool>>,
-    rest: Table,
 }
 
 impl RoleColumns {
@@ -28,8 +24,7 @@ impl RoleColumns {
         let spec = roles.spec;
         let RowsWithLags { mut table, counting, times } = side;
         // One column may be series, groups and folds at once.
-        let numbers = |name: Option<&str>| name.and_then(|name| table.get(name)).map(numbers_of);
-        let (assignment, groups) = (roles.assigned(&table)?, numbers(roles.groups()));
+        let groups = roles.groups().and_then(|name| table.get(name)).map(numbers_of);
         let (time, known) = match times {
             Some((time, known)) => (Some(time), Some(known)),
             None => (spec.time.as_ref().and_then(|name| table.get(name)).and_then(places_of), None),
@@ -51,7 +46,8 @@ impl RoleColumns {
             columns.extend(targets.iter().filter(|(name, _)| lagged.contains(name)).cloned());
             table = table.with_columns(columns)?;
         }
-        Ok(RoleColumns { targets, weights, groups, assignment, time, known, counting, rest: table })
+        let rows = LabeledTable { table, weights, groups, time, known, ..LabeledTable::default() };
+        Ok(RoleColumns { targets, rows, counting })
     }
 
     /// Task by the targets of the rows that count.
@@ -70,22 +66,17 @@ impl RoleColumns {
     /// Rows with coded targets; rows that do not count get weight 0 and target 0.
     pub fn rows(self, task: &Task, field: &str) -> Result<LabeledTable> {
         let (targets, counted) = self.counted();
-        let RoleColumns { mut weights, groups, assignment, time, known, rest: table, .. } = self;
-        let targets = match counted {
-            None => encode(task, &targets, field, |row| table.origin(row))?,
-            Some(rows) => {
-                let own = encode(task, &targets, field, |row| table.origin(rows[row]))?;
-                let mut all = Array2::zeros((own.nrows(), table.rows()));
-                let mut all_weights = vec![0.0; table.rows()];
-                for (place, &row) in rows.iter().enumerate() {
-                    all.column_mut(row).assign(&own.column(place));
-                    all_weights[row] = row_weights(weights.as_deref())(row);
-                }
-                weights = Some(all_weights);
-                all
-            }
+        let LabeledTable { table, weights, .. } = &self.rows;
+        let Some(counted) = counted else {
+            let targets = Arc::new(encode(task, &targets, field, |row| table.origin(row))?);
+            return Ok(LabeledTable { targets, ..self.rows });
         };
-        let targets = Arc::new(targets);
-        Ok(LabeledTable { table, targets, weights, groups, assignment, time, known, ..LabeledTable::default() })
+        let own = encode(task, &targets, field, |row| table.origin(counted[row]))?;
+        let (mut all, mut counts) = (Array2::zeros((own.nrows(), table.rows())), vec![0.0; table.rows()]);
+        for (place, &row) in counted.iter().enumerate() {
+            all.column_mut(row).assign(&own.column(place));
+            counts[row] = row_weights(weights.as_deref())(row);
+        }
+        Ok(LabeledTable { targets: Arc::new(all), weights: Some(counts), ..self.rows })
     }
 }

@@ -14,12 +14,10 @@ pub(super) struct Roles<'p> {
     pub spec: &'p DataSpec,
     /// Column that assigns rows to folds.
     pub assignment: Option<&'p Assignment>,
-    /// Allowed words of that column, if restricted.
-    pub words: &'static [&'static str],
     /// Whether maps use lags from rows that are left out.
     pub looks_back: bool,
-    /// Whether maps or the learner use previous rows.
-    pub in_steps: bool,
+    /// Whether the learner uses previous rows.
+    pub needs_order: bool,
 }
 
 /// A column that assigns rows to folds, or gives a number that a plug-in's criterion needs.
@@ -93,7 +91,7 @@ impl Roles<'_> {
             ("data.series", series.as_deref()),
             ("data.time", time.as_deref()),
             ("data.test_rows", test_rows.as_ref().map(|test| test.column.as_str())),
-            (self.assigning(), self.assigned_by()),
+            (self.assignment.map_or("", |assignment| &assignment.field), self.assigned_by()),
         ];
         named.into_iter().filter_map(|(field, name)| name.map(|name| (field, name))).collect()
     }
@@ -108,37 +106,35 @@ impl Roles<'_> {
         self.assignment.map(|assignment| assignment.column.as_str())
     }
 
-    /// Setting that names this column.
-    fn assigning(&self) -> &str {
-        self.assignment.map_or("criterion.assignment", |assignment| &assignment.field)
-    }
-
     /// Fold or number of each row by the assigning column.
     ///
     /// # Errors
     /// [`Error::Setting`] for a word that is not allowed, with its row.
     pub fn assigned(&self, table: &Table) -> Result<Option<Vec<u32>>> {
-        let Some(name) = self.assigned_by() else { return Ok(None) };
+        let Some(Assignment { column: name, field, words }) = self.assignment else { return Ok(None) };
         let Some(cells) = table.get(name) else { return Ok(None) };
-        if self.words.is_empty() {
+        if words.is_empty() {
             return Ok(Some(numbers_of(cells)));
         }
         let number = |row: usize| {
             let found = cells.label(row);
-            self.words.iter().position(|word| *word == found).map(|at| at as u32).ok_or_else(|| {
-                let words = self.words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(" or ");
+            words.iter().position(|word| *word == found).map(|at| at as u32).ok_or_else(|| {
+                let words = words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(" or ");
                 let row = table.origin(row) + 1;
-                Error::setting(
-                    self.assigning(),
-                    format!("row {row} of the column `{name}` reads `{found}`; it is {words}"),
-                )
+                Error::setting(field, format!("row {row} of the column `{name}` reads `{found}`; it is {words}"))
             })
         };
         (0..cells.len()).map(number).collect::<Result<_>>().map(Some)
     }
 
+    /// Whether the rows are in the order of time.
+    pub fn is_ordered(&self) -> bool {
+        self.spec.time.is_some() || self.needs_order
+    }
+
     pub fn order(&self) -> SeriesOrder<'_> {
-        SeriesOrder { series: self.spec.series.as_deref(), time: self.spec.time.as_deref(), in_steps: self.in_steps }
+        let in_steps = self.looks_back || self.needs_order;
+        SeriesOrder { series: self.spec.series.as_deref(), time: self.spec.time.as_deref(), in_steps }
     }
 
     pub fn check_names(&self, header: &[String]) -> Result<()> {
@@ -287,13 +283,7 @@ mod tests {
         let pipeline = Pipeline::new(criterion, Greedy::default(), Rls::default());
         let assignment = assignment(pipeline.check_ref().unwrap().settings()).unwrap().unwrap();
         let spec: DataSpec = serde_json::from_value(serde_json::json!({"train": "x.csv", "target": "y"})).unwrap();
-        let roles = Roles {
-            spec: &spec,
-            assignment: Some(&assignment),
-            words: assignment.words,
-            looks_back: false,
-            in_steps: false,
-        };
+        let roles = Roles { spec: &spec, assignment: Some(&assignment), looks_back: false, needs_order: false };
         let error = roles.check_names(&["y".to_owned(), "x".to_owned()]).unwrap_err();
         (error.field().unwrap_or_default().to_owned(), error.to_string())
     }

@@ -58,28 +58,16 @@ impl TableSource {
     /// columns than the first; [`Error::Setting`] for a file named twice, and at `limits.memory` for files that take
     /// more than 80 % of the machine's memory.
     pub fn open(paths: &[PathBuf], spec: &ReadSpec) -> Result<Self> {
-        TableSource::open_within(paths, spec, Budget::for_machine())
+        TableSource::open_within(paths, spec, Budget::for_machine(), false)
     }
 
-    /// Like [`TableSource::open`], with a memory limit.
+    /// Like [`TableSource::open`], with a memory limit. A sample has only some rows of large files, and an estimate of
+    /// their number; small files are read whole.
     ///
     /// # Errors
     /// Returns the errors of [`TableSource::open`].
-    pub fn open_within(paths: &[PathBuf], spec: &ReadSpec, budget: Budget) -> Result<Self> {
-        TableSource::opened(paths, ReadOptions { spec, budget }, false)
-    }
-
-    /// Like [`TableSource::open`], but reads only some rows of large files and estimates their number. Small files are
-    /// read whole.
-    ///
-    /// # Errors
-    /// Returns the errors of [`TableSource::open`].
-    pub fn open_sample(paths: &[PathBuf], spec: &ReadSpec, budget: Budget) -> Result<Self> {
-        TableSource::opened(paths, ReadOptions { spec, budget }, true)
-    }
-
-    fn opened(paths: &[PathBuf], how: ReadOptions<'_>, is_sample: bool) -> Result<Self> {
-        let ReadOptions { spec, budget } = how;
+    pub fn open_within(paths: &[PathBuf], spec: &ReadSpec, budget: Budget, is_sample: bool) -> Result<Self> {
+        let how = ReadOptions { spec, budget };
         check_encoding(spec)?;
         let files = paths::all_files(paths)?;
         let only: Vec<PathBuf> = files.iter().map(|(file, _)| file.clone()).collect();
@@ -96,15 +84,16 @@ impl TableSource {
             parts.iter_mut().for_each(|part| part.reader.widen(&all));
         }
         let Some(first) = parts.first() else { return Err(Error::setting("data.train", "it names no file")) };
-        let names = first.names();
+        let (names, path) = (first.names(), first.path.display());
+        let beyond = |names: &[String], others: &[String]| {
+            let others: HashSet<&String> = others.iter().collect();
+            names.iter().find(|name| !others.contains(name)).cloned()
+        };
         for part in &parts[1..] {
             let others = part.names();
-            if let Some(name) = names.iter().find(|name| !others.contains(name)) {
-                let message = format!("has no column `{name}`, and {} has", first.path.display());
-                return Err(unreadable(&part.path, message));
-            }
-            if let Some(name) = others.iter().find(|name| !names.contains(name)) {
-                let message = format!("has a column `{name}`, and {} has none", first.path.display());
+            let lacks = beyond(&names, &others).map(|name| format!("has no column `{name}`, and {path} has"));
+            let has = || beyond(&others, &names).map(|name| format!("has a column `{name}`, and {path} has none"));
+            if let Some(message) = lacks.or_else(has) {
                 return Err(unreadable(&part.path, message));
             }
         }

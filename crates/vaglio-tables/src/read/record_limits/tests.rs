@@ -29,7 +29,7 @@ fn few_bytes_that_stand_for_long_lines_or_many_empty_ones_are_refused_by_line() 
     ] {
         let path = bomb(name, head, byte, much);
         let paths = [path.clone()];
-        let opened = TableSource::open_within(&paths, &ReadSpec::default(), Budget::new(1 << 40));
+        let opened = TableSource::open_within(&paths, &ReadSpec::default(), Budget::new(1 << 40), false);
         let error = opened.map(|_| ()).unwrap_err().to_string();
         assert!(error.contains(name) && error.contains(words), "{error}");
         assert!(error.contains("a line may have 67108864 bytes, and line "), "{error}");
@@ -44,7 +44,7 @@ fn cells_in_quotes_that_are_not_closed_are_refused_by_line_while_they_are_read()
         let line = 2 + usize::from(name == "again.csv.zst") * 2;
         let paths = [bomb(name, head, byte, 32 * RECORD)];
         let limit = Budget::new(crate::budget::resident().unwrap_or(0) + 1_000_000_000);
-        let opened = TableSource::open_within(&paths, &ReadSpec::default(), limit);
+        let opened = TableSource::open_within(&paths, &ReadSpec::default(), limit, false);
         let error = opened.map(|_| ()).unwrap_err().to_string();
         let words = format!("a row may have 67108864 bytes, and that of line {line} has more; is a quote not closed?");
         assert!(error.contains(name) && error.contains(&words), "{error}");
@@ -84,7 +84,7 @@ fn memory_for_names_is_asked_for_before_they_are_made() {
     let path = folder_of("bombs").join("names.csv");
     std::fs::write(&path, "a,".repeat(20 << 20) + "\n").unwrap();
     let limit = Budget::new(crate::budget::resident().unwrap_or(0) + 1_000_000_000);
-    let opened = TableSource::open_within(&[path], &ReadSpec::default(), limit);
+    let opened = TableSource::open_within(&[path], &ReadSpec::default(), limit, false);
     let error = opened.map(|_| ()).unwrap_err();
     assert_eq!(error.field(), Some("limits.memory"), "{error}");
     assert!(error.to_string().contains("names.csv, whose header has 20971521 names, would take about "), "{error}");

@@ -26,7 +26,7 @@ fn budget(more: u64) -> Budget {
 }
 
 fn read(path: &Path, budget: Budget) -> Result<Table> {
-    let source = TableSource::open_within(&[path.to_owned()], &ReadSpec::default(), budget)?;
+    let source = TableSource::open_within(&[path.to_owned()], &ReadSpec::default(), budget, false)?;
     source.read(&ReadRequest::default()).map(|(table, _)| table)
 }
 

@@ -7,14 +7,13 @@
 //! held-out rows.
 
 use super::drop_column::exchanges::SwapDesign;
-use super::evaluation::Evaluation;
+use super::evaluation::{Evaluation, until_stopped};
 use super::visited_subsets::visited_in_folds;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use std::time::Instant;
 use vaglio_core::{Design, Error, Feature, HeldOut, NearBest, Result, SearchExtent, select_rows};
 use vaglio_pipeline::resampling::loss_sums::{EVERY, TargetsAndPredictions};
-use vaglio_pipeline::resampling::pool::in_turn;
 use vaglio_pipeline::resampling::{FoldLosses, LossSums, Sample, Selection, StageMonitor};
 use vaglio_pipeline::selector::ValidSelector;
 use vaglio_report::record::{AlternativeRecord, AlternativesRecord, NestedEvaluation, SelectedRecord};
@@ -135,14 +134,9 @@ impl SubsetSources<'_> {
         let is_paired = matches!(asked.within, ScoreMargin::Rule(_)) && design.decisions().is_none();
         let held_out = if is_paired { selector.criterion().folds(design)? } else { HeldOut::Nothing };
         let by = Scoring { selector, clusters: &clusters(sample, design), held_out: &held_out };
-        let jobs = in_turn(visited.len().div_ceil(OF_JOB), |job| {
-            if watcher.stopped().is_some() {
-                return Ok(None);
-            }
-            let of_job = &visited[job * OF_JOB..visited.len().min((job + 1) * OF_JOB)];
-            by.scored(design, of_job).map(Some)
-        })?;
-        let Some(jobs) = jobs.into_iter().collect::<Option<Vec<_>>>() else { return Ok(None) };
+        let parts: Vec<_> = visited.chunks(OF_JOB).collect();
+        let jobs = until_stopped(watcher, parts.len(), |job| by.scored(design, parts[job]))?;
+        let Some(jobs) = jobs else { return Ok(None) };
         let scored: Vec<ScoredSubset> = jobs.into_iter().flatten().collect();
         let Some(own) = scored.first() else { return Ok(None) };
         let loss = &*selector.loss(sample.task());

@@ -8,6 +8,7 @@ use super::run_context::Run;
 use std::collections::HashSet;
 use vaglio_core::Result;
 use vaglio_pipeline::resampling::{FoldLosses, Jobs, LEVEL, LossSums, OuterFoldFit, Pooled, StageMonitor, outer};
+use vaglio_report::comparison::jaccard;
 use vaglio_report::record::{ComparisonColumns, Figures, LossDifference, NestedEvaluation, OuterFold};
 
 /// Nested cross-validation, which prediction intervals need as well.
@@ -90,7 +91,7 @@ fn nested(run: Run<'_>, outer: &[OuterFoldFit]) -> Result<NestedEvaluation> {
         per_fold: per_fold.collect(),
         frequency: run.origins.frequency(&sets),
         by_source: run.origins.source_frequency(&sets),
-        jaccard: jaccard(&sets),
+        jaccard: mean_jaccard(&sets),
         intervals: None,
         paired: Some(paired(outer, loss)),
         splits,
@@ -100,14 +101,10 @@ fn nested(run: Run<'_>, outer: &[OuterFoldFit]) -> Result<NestedEvaluation> {
     })
 }
 
-/// Mean Jaccard index |A ∩ B| / |A ∪ B| over pairs; two empty sets are equal.
-fn jaccard(sets: &[HashSet<String>]) -> Option<f64> {
-    let pairs = sets.iter().enumerate().flat_map(|(k, a)| sets[..k].iter().map(move |b| (a, b)));
-    let likeness = pairs.map(|(a, b)| {
-        let either = a.union(b).count();
-        if either == 0 { 1.0 } else { a.intersection(b).count() as f64 / either as f64 }
-    });
-    let (sum, count) = likeness.fold((0.0, 0usize), |(sum, count), likeness| (sum + likeness, count + 1));
+/// Mean Jaccard index over pairs.
+fn mean_jaccard(sets: &[HashSet<String>]) -> Option<f64> {
+    let pairs = sets.iter().enumerate().flat_map(|(k, a)| sets[..k].iter().map(move |b| jaccard(a, b)));
+    let (sum, count) = pairs.fold((0.0, 0usize), |(sum, count), index| (sum + index, count + 1));
     (count > 0).then(|| sum / count as f64)
 }
 
@@ -122,10 +119,10 @@ mod tests {
     #[test]
     fn likeness_is_the_mean_over_pairs() {
         assert_eq!(
-            jaccard(&[set(&["a", "b"]), set(&["b", "c"]), set(&["a", "b"])]),
+            mean_jaccard(&[set(&["a", "b"]), set(&["b", "c"]), set(&["a", "b"])]),
             Some((1.0 / 3.0 + 1.0 + 1.0 / 3.0) / 3.0)
         );
-        assert_eq!(jaccard(&[set(&[]), set(&[])]), Some(1.0));
-        assert_eq!(jaccard(&[set(&["a"])]), None);
+        assert_eq!(mean_jaccard(&[set(&[]), set(&[])]), Some(1.0));
+        assert_eq!(mean_jaccard(&[set(&["a"])]), None);
     }
 }

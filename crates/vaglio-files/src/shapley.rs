@@ -13,11 +13,10 @@
 //! contributions with additive importance measures*, NeurIPS 2020.
 
 use super::drop_column::exchanges::{SwapDesign, work};
-use super::evaluation::Evaluation;
+use super::evaluation::{Evaluation, until_stopped};
 use super::run_context::RunPlan;
 use serde::{Deserialize, Serialize};
 use vaglio_core::{Design, Error, ErrorClass, Feature, Result, Score, SearchExtent, jackknife};
-use vaglio_pipeline::resampling::pool::in_turn;
 use vaglio_pipeline::resampling::walks::{Fold, said_of};
 use vaglio_pipeline::resampling::{OuterFolds, Sample, Selection, StageMonitor};
 use vaglio_pipeline::selector::ValidSelector;
@@ -230,37 +229,31 @@ impl Game<'_, '_> {
         let size = self.columns.len();
         let first = size.saturating_sub(OF_JOB);
         let (head, tail) = self.columns.split_at(first);
-        let jobs = in_turn(1 << first, |job: usize| {
-            if self.watcher.stopped().is_some() {
-                return Ok(None);
-            }
+        let jobs = until_stopped(self.watcher, 1 << first, |job: usize| {
             let mut subset = self.open()?;
             let begun: Vec<Feature> = (0..first).filter(|bit| job >> bit & 1 == 1).map(|bit| head[bit]).collect();
             subset.reset(&begun)?;
             let mut scores = vec![0.0; 1 << tail.len()];
             scores[0] = subset.score()?.loss;
             branch(&mut subset, tail, 0, 0, &mut scores)?;
-            Ok(Some(scores))
+            Ok(scores)
         })?;
-        let Some(jobs) = jobs.into_iter().collect::<Option<Vec<_>>>() else { return Ok(None) };
+        let Some(jobs) = jobs else { return Ok(None) };
         Ok(Some((0..1 << size).map(|mask: usize| jobs[mask & ((1 << first) - 1)][mask >> first]).collect()))
     }
 
     /// Means over random orders, each with its reverse.
     fn drawn(&self) -> Result<Option<Shapley>> {
         let size = self.columns.len();
-        let pairs = in_turn(PAIRS, |pair| {
-            if self.watcher.stopped().is_some() {
-                return Ok(None);
-            }
+        let pairs = until_stopped(self.watcher, PAIRS, |pair| {
             let mut subset = self.open()?;
             let order = shuffled(size, stream(self.selector.seed(), ORDERS, pair as u64));
             let mut falls = vec![0.0; size];
             let ends = self.walked(&mut subset, order.iter(), &mut falls)?;
             self.walked(&mut subset, order.iter().rev(), &mut falls)?;
-            Ok(Some((ends, falls)))
+            Ok((ends, falls))
         })?;
-        let Some(pairs) = pairs.into_iter().collect::<Option<Vec<_>>>() else { return Ok(None) };
+        let Some(pairs) = pairs else { return Ok(None) };
         let Some(&((empty, all), _)) = pairs.first() else { return Ok(None) };
         let count = PAIRS as f64;
         let mean = |place: usize| pairs.iter().map(|(_, falls)| falls[place] / 2.0).sum::<f64>() / count;

@@ -1,10 +1,9 @@
 //! Verifies scores of a search by plain retraining.
 
-use super::evaluation::Evaluation;
+use super::evaluation::{Evaluation, until_stopped};
 use super::run_context::Run;
 use vaglio_core::{EntryFit, Error, Feature, Result};
 use vaglio_kernels::tolerance::{VERIFIED_ERROR, VERIFIED_SCALE};
-use vaglio_pipeline::resampling::pool::in_turn;
 use vaglio_pipeline::resampling::{Selection, StageMonitor};
 use vaglio_pipeline::selector::ValidSelector;
 use vaglio_report::record::Verified;
@@ -51,15 +50,12 @@ fn verified(run: Run<'_>, count: usize, watcher: &StageMonitor<'_>) -> Result<Op
     let loss = selector.criterion().traits().loss;
     let is_of_residuals = loss.is_some_and(|loss| OF_RESIDUALS.contains(&loss.name()));
     let design = &if is_of_residuals { design.centered() } else { design.clone() };
-    let errors = in_turn(told.len(), |at| {
-        if watcher.stopped().is_some() {
-            return Ok(None);
-        }
+    let errors = until_stopped(watcher, told.len(), |at| {
         let defined = selector.criterion().evaluate(design, &told[at].subset)?.loss;
         watcher.piece();
-        Ok(Some((relative(told[at].loss, defined, empty), defined)))
+        Ok((relative(told[at].loss, defined, empty), defined))
     })?;
-    let Some(errors) = errors.into_iter().collect::<Option<Vec<(f64, f64)>>>() else { return Ok(None) };
+    let Some(errors) = errors else { return Ok(None) };
     let worst = (0..errors.len()).max_by(|&a, &b| errors[a].0.total_cmp(&errors[b].0));
     let Some(worst) = worst else { return Ok(Some(Verified { steps: 0, max_relative_error: 0.0 })) };
     let (error, defined) = errors[worst];

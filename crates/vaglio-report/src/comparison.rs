@@ -9,6 +9,7 @@ use crate::record::{LossName, NestedEvaluation, PredictionRows, Record};
 use crate::report::heading;
 use pair::difference;
 use std::collections::{BTreeMap, HashSet};
+use std::hash::Hash;
 use std::path::{Path, PathBuf};
 use vaglio_core::{Error, Result, short, shown, significant};
 
@@ -127,7 +128,7 @@ impl Comparison {
 }
 
 /// Jaccard index |a ∩ b| / |a ∪ b|; 1 for two empty sets.
-fn likeness(a: &HashSet<&str>, b: &HashSet<&str>) -> f64 {
+pub fn jaccard<T: Eq + Hash>(a: &HashSet<T>, b: &HashSet<T>) -> f64 {
     let either = a.union(b).count();
     if either == 0 { 1.0 } else { a.intersection(b).count() as f64 / either as f64 }
 }

@@ -1,6 +1,6 @@
 //! The page of a comparison.
 
-use super::{Comparison, Difference, NamedRun, likeness, share};
+use super::{Comparison, Difference, NamedRun, jaccard, share};
 use crate::record::{LossName, PredictionRows};
 use crate::report::{Chart, Mark, ScaleKind, Section, TableBuilder, TableCell, page};
 use std::collections::HashMap;
@@ -81,7 +81,7 @@ impl Comparison {
                         _ => String::new(),
                     })
                     .count("Columns in both", |pair| pair.0.selected().intersection(&pair.1.selected()).count())
-                    .short("Jaccard index", |pair| Some(likeness(&pair.0.selected(), &pair.1.selected())))
+                    .short("Jaccard index", |pair| Some(jaccard(&pair.0.selected(), &pair.1.selected())))
                     .text("Paired by", |pair| match pair.2 {
                         Difference::Paired { pairs, .. } => pairs.clone(),
                         Difference::None(why) => why.clone(),

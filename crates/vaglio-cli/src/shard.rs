@@ -27,11 +27,12 @@ pub fn shard(command: Shard) -> Done {
             let options = RunOptions { out: out.clone(), verify, ..RunOptions::default() };
             let mut progress = TerminalProgress::new(quiet);
             let monitor = Monitor { stop: signals::sign(), ..Monitor::from(&mut progress) };
-            let outcome = in_pool(threads_of(threads, &shards)?, || match partial {
-                None => shards.merge(&options, monitor),
-                Some(IncompleteReason::Limit) => shards.merge_stopped(StopReason::Limit, &options, monitor),
-                Some(IncompleteReason::Interrupted) => shards.merge_stopped(StopReason::Interrupted, &options, monitor),
-            })??;
+            let stopped = partial.map(|reason| match reason {
+                IncompleteReason::Limit => StopReason::Limit,
+                IncompleteReason::Interrupted => StopReason::Interrupted,
+            });
+            let merge = || shards.merge(stopped, &options, monitor);
+            let outcome = in_pool(threads_of(threads, &shards)?, merge)??;
             ended(outcome, quiet, json, None, &out)
         }
     }

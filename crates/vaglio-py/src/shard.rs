@@ -153,11 +153,7 @@ impl PyShards {
         let why = stopped.map(|word| if word == "limit" { StopReason::Limit } else { StopReason::Interrupted });
         let merged = watched(py, threads, progress, InterruptWait::Waited, move |mut seen, stop: StopSign| {
             let monitor = Monitor { observer: &mut seen, journal: Journal::default(), stop };
-            let ended = match why {
-                None => shards.merge(&options, monitor),
-                Some(why) => shards.merge_stopped(why, &options, monitor),
-            };
-            ended?.record.to_text()
+            shards.merge(why, &options, monitor)?.record.to_text()
         })?;
         merged.map_err(|error| raised(py, error))
     }

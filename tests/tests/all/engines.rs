@@ -177,7 +177,7 @@ fn attempts_apart_share_what_is_known() {
 
     let options = RunOptions { out: folder.path("partial"), ..RunOptions::default() };
     let limit = vaglio::core::StopReason::Limit;
-    let outcome = shards.merge_stopped(limit, &options, &mut vaglio::core::Silent).unwrap();
+    let outcome = shards.merge(Some(limit), &options, &mut vaglio::core::Silent).unwrap();
     assert_eq!(outcome.record.stop_reason, limit);
     assert_eq!(outcome.record.steps.len(), 2);
 }

@@ -10,52 +10,34 @@ use vaglio_core::{Monitor, Result, StopReason};
 
 impl Shards {
     /// Merges the pieces of all indexes and writes the files of the run to `options.out`. The `selection.json` equals
-    /// that of one process, except for times and memory.
+    /// that of one process, except for times and memory. With `stopped`, merges the existing pieces: the result is
+    /// partial, as if one process had been stopped for this reason after the same work.
     ///
     /// # Errors
-    /// Returns [`vaglio_core::Error::JournalRefused`] for another build, and for incomplete indexes, with the missing
-    /// units. Returns the errors of [`run`](crate::run).
-    pub fn merge<'m>(&self, options: &RunOptions, monitor: impl Into<Monitor<'m>>) -> Result<RunOutcome> {
-        self.check_build()?;
-        let mut pieces: BTreeMap<String, String> = BTreeMap::new();
-        for index in 0..self.plan.of {
-            match self.finished(index)? {
-                Some(known) => pieces.extend(known.pieces),
-                None => return Err(self.incomplete()?),
-            }
-        }
-        let monitor = monitor.into();
-        self.end(&pieces, options, monitor)
-    }
-
-    /// Like [`Shards::merge`], with the existing pieces: the result is partial, as if one process had been stopped for
-    /// this reason after the same work.
-    ///
-    /// # Errors
-    /// Returns [`vaglio_core::Error::JournalRefused`] for another build, and the errors of [`run`](crate::run).
-    pub fn merge_stopped<'m>(
+    /// Returns [`vaglio_core::Error::JournalRefused`] for another build, and, unless `stopped`, for incomplete indexes,
+    /// with the missing units. Returns the errors of [`run`](crate::run).
+    pub fn merge<'m>(
         &self,
-        reason: StopReason,
+        stopped: Option<StopReason>,
         options: &RunOptions,
         monitor: impl Into<Monitor<'m>>,
     ) -> Result<RunOutcome> {
         self.check_build()?;
         let mut pieces: BTreeMap<String, String> = BTreeMap::new();
         for index in 0..self.plan.of {
-            pieces.extend(self.pieces(index)?);
+            match self.finished(index)? {
+                Some(known) => pieces.extend(known.pieces),
+                None if stopped.is_some() => pieces.extend(self.begun(index)?.unwrap_or_default()),
+                None => return Err(self.incomplete()?),
+            }
         }
-        let monitor = monitor.into();
-        let stop = monitor.stop.clone().or(move || Some(reason));
-        self.end(&pieces, options, Monitor { stop, ..monitor })
-    }
-
-    fn end(&self, pieces: &BTreeMap<String, String>, options: &RunOptions, monitor: Monitor<'_>) -> Result<RunOutcome> {
+        let mut monitor: Monitor<'_> = monitor.into();
+        if stopped.is_some() {
+            monitor.stop = monitor.stop.or(move || stopped);
+        }
         let claim = RunFolder::new(&options.out)?;
-        RunJournal::put(
-            &options.out,
-            &JournalHeader::new(&self.plan.data, self.pipeline.settings().configuration()?),
-            pieces,
-        )?;
+        let header = JournalHeader::new(&self.plan.data, self.pipeline.settings().configuration()?);
+        RunJournal::put(&options.out, &header, &pieces)?;
         drop(claim);
         let options = RunOptions { folder: self.folder.clone(), resume: true, ..options.clone() };
         run_here(&self.pipeline, &options, monitor, pieces.contains_key(SEARCH))

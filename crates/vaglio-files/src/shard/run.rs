@@ -4,7 +4,7 @@ use super::ledger::{FOLDER, Shards, apart, is_alive};
 use super::parts::{self, SearchParts};
 use super::plan::key;
 use super::share::{NOTHING, ShardJournal};
-use super::state::{ShardProgress, ShardState};
+use super::state::ShardProgress;
 use super::work::{LOOK, WorkContext, WorkStart};
 use crate::journal::{JournalHeader, NAME, RunJournal, read, written};
 use crate::monitor::limited;
@@ -57,9 +57,7 @@ impl Shards {
         }
         match done {
             // The attempt that completed first removed this one's folder.
-            Err(Error::Unwritable { .. }) if self.finished(index)?.is_some() => {
-                Ok(self.with_left(index, ShardState::Done, 0))
-            }
+            Err(Error::Unwritable { .. }) if self.finished(index)?.is_some() => self.progress_of(index),
             done => done,
         }
     }
@@ -90,7 +88,7 @@ impl Shards {
         }
         self.check_build()?;
         if self.finished(index)?.is_some() {
-            return Ok(self.with_left(index, ShardState::Done, 0));
+            return self.progress_of(index);
         }
         let (claim, work) = begin()?;
         let start = Instant::now();
@@ -100,7 +98,7 @@ impl Shards {
             let own = self.plan.keys_at(index);
             self.keep(index, &header, &own.into_iter().map(|key| (key, NOTHING.to_owned())).collect())?;
             drop(claim);
-            return Ok(self.with_left(index, ShardState::Done, 0));
+            return self.progress_of(index);
         }
         let prepared = self.prepared()?;
         let book = Arc::new(RunJournal::resume(&work, &header)?);
@@ -116,7 +114,6 @@ impl Shards {
         if left.is_empty() {
             self.keep(index, &header, &share.pieces())?;
             drop(claim);
-            return Ok(self.with_left(index, ShardState::Done, 0));
         } else if let Some(reason) = stopped {
             return Err(Error::Stopped(reason));
         } else if !left.iter().all(|key| waits_for_search(key)) {

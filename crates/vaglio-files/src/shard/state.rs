@@ -46,22 +46,17 @@ impl Shards {
     }
 
     pub(super) fn progress_of(&self, index: usize) -> Result<ShardProgress> {
+        let units = self.plan.keys_at(index).len();
         if self.finished(index)?.is_some() {
-            return Ok(self.with_left(index, ShardState::Done, 0));
+            return Ok(ShardProgress { index, state: ShardState::Done, units, done: units });
         }
         let Some(known) = self.begun(index)? else {
-            let units = self.plan.keys_at(index).len();
-            return Ok(self.with_left(index, ShardState::Absent, units));
+            return Ok(ShardProgress { index, state: ShardState::Absent, units, done: 0 });
         };
         let left = self.plan.missing(index, |key| known.contains_key(key));
         let waits = left.iter().all(|key| waits_for_search(key)) && !known.contains_key(SEARCH);
-        Ok(self.with_left(index, if waits { ShardState::Waiting } else { ShardState::Begun }, left.len()))
-    }
-
-    /// Progress of an index with `left` units remaining.
-    pub(super) fn with_left(&self, index: usize, state: ShardState, left: usize) -> ShardProgress {
-        let units = self.plan.keys_at(index).len();
-        ShardProgress { index, state, units, done: units - left }
+        let state = if waits { ShardState::Waiting } else { ShardState::Begun };
+        Ok(ShardProgress { index, state, units, done: units - left.len() })
     }
 
     /// Error that names what is missing.

@@ -2,7 +2,7 @@
 
 use crate::bar::{above_bar, bar, put_bar};
 use crate::terminal::log_line;
-use crate::trace::{TraceFilter, TraceWriter};
+use crate::trace::{self, TraceWriter};
 use indicatif::ProgressBar;
 use std::io::{IsTerminal, Write};
 use tracing::Subscriber;
@@ -45,7 +45,7 @@ pub fn start_tracing(verbose: u8, trace: Option<TraceWriter>) {
     let subscriber = tracing_subscriber::registry();
     match trace {
         None => subscriber.with(level).with(lines(verbose)).init(),
-        Some(trace) => subscriber.with(lines(verbose).with_filter(level)).with(trace.with_filter(TraceFilter)).init(),
+        Some(trace) => subscriber.with(lines(verbose).with_filter(level)).with(trace.with_filter(trace::filter())).init(),
     }
 }
 

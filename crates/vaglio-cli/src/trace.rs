@@ -15,6 +15,7 @@ use std::time::{Duration, Instant};
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Level, Metadata, Subscriber};
+use tracing_subscriber::filter::{LevelFilter, filter_fn};
 use tracing_subscriber::layer::{Context, Filter, Layer};
 use tracing_subscriber::registry::LookupSpan;
 use vaglio::core::Error;
@@ -26,15 +27,11 @@ const LONGEST_HELD: Duration = Duration::from_millis(500);
 
 /// Writes spans and events to a file.
 #[derive(Clone)]
-pub struct TraceWriter(Arc<Shared>);
-
-struct Shared {
-    start: Instant,
-    file: Mutex<TraceFile>,
-}
+pub struct TraceWriter(Arc<Mutex<TraceFile>>);
 
 /// The trace file and its buffer.
 struct TraceFile {
+    start: Instant,
     file: File,
     held: String,
     at: Instant,
@@ -74,19 +71,19 @@ impl TraceWriter {
         let mut file = File::create(path).map_err(unwritable)?;
         file.write_all(b"[\n]\n").map_err(unwritable)?;
         let start = Instant::now();
-        let file = TraceFile { file, held: String::new(), at: start, is_first: true };
-        Ok(TraceWriter(Arc::new(Shared { start, file: Mutex::new(file) })))
+        let file = TraceFile { start, file, held: String::new(), at: start, is_first: true };
+        Ok(TraceWriter(Arc::new(Mutex::new(file))))
     }
 
     /// Writes the buffer. Failed writes are ignored and do not fail the run.
     pub fn finish(&self) {
-        self.0.file.lock().unwrap_or_else(PoisonError::into_inner).write();
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).write();
     }
 
     fn put(&self, phase: &str, name: &str, fields: Option<&Map<String, Value>>) {
         let (thread, is_new) = thread();
-        let time = self.0.start.elapsed().as_nanos() as f64 / 1e3;
-        let mut file = self.0.file.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut file = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let time = file.start.elapsed().as_nanos() as f64 / 1e3;
         if is_new {
             let own = std::thread::current().name().map_or_else(|| format!("thread {thread}"), str::to_owned);
             file.hold(&json!({"ph": "M", "name": "thread_name", "pid": 1, "tid": thread, "args": {"name": own}}));
@@ -213,16 +210,8 @@ impl<S: Subscriber + for<'l> LookupSpan<'l>> Layer<S> for TraceWriter {
 }
 
 /// Filter of the trace: leaves out events of single subsets.
-pub struct TraceFilter;
-
-impl<S> Filter<S> for TraceFilter {
-    fn enabled(&self, metadata: &Metadata<'_>, _context: &Context<'_, S>) -> bool {
-        // The λ of one subset.
-        let is_of_subset = metadata.is_event() && metadata.target() == "vaglio_core::lambda";
-        *metadata.level() <= Level::DEBUG && !is_of_subset
-    }
-
-    fn max_level_hint(&self) -> Option<tracing_subscriber::filter::LevelFilter> {
-        Some(tracing_subscriber::filter::LevelFilter::DEBUG)
-    }
+pub fn filter<S>() -> impl Filter<S> {
+    // The λ of one subset.
+    let is_of_subset = |of: &Metadata<'_>| of.is_event() && of.target() == "vaglio_core::lambda";
+    filter_fn(move |of| *of.level() <= Level::DEBUG && !is_of_subset(of)).with_max_level_hint(LevelFilter::DEBUG)
 }

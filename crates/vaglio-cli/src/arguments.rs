@@ -4,6 +4,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::{Path, PathBuf};
 use vaglio::core::Role;
+use vaglio::files::ExportTo;
 
 /// Exact, fast feature selection for regularized least squares.
 #[derive(Debug, Parser)]
@@ -62,8 +63,8 @@ pub enum Command {
         folder: PathBuf,
         /// Format: `sql`, `python`, `r`, `excel`, `onnx`, `pmml` or `json` for the model; `csv` or `methods` for the
         /// report.
-        #[arg(long, value_enum, value_name = "FORMAT", hide_possible_values = true)]
-        to: ExportFormat,
+        #[arg(long, value_parser = formats(), value_name = "FORMAT", hide_possible_values = true)]
+        to: String,
         /// The file to write, for `csv` a folder; by default standard output.
         #[arg(long)]
         out: Option<PathBuf>,
@@ -178,28 +179,13 @@ pub enum TargetType {
     Classification,
 }
 
-/// Formats of `vaglio export`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum ExportFormat {
-    /// An SQL query.
-    Sql,
-    /// A Python module without dependencies.
-    Python,
-    /// An R function of a data frame.
-    R,
-    /// A row of formulas.
-    Excel,
-    /// An Open Neural Network Exchange graph.
-    Onnx,
-    /// Predictive Model Markup Language.
-    Pmml,
-    /// The formulas themselves.
-    Json,
-    /// Every table of the report.
-    Csv,
-    /// A paragraph of methods, and the REFORMS checklist.
-    Methods,
+/// Words for the formats of `vaglio export`.
+fn formats() -> PossibleValuesParser {
+    PossibleValuesParser::new(ExportTo::FORMATS.into_iter().map(|(word, _)| word).chain([CSV]))
 }
+
+/// Word for every table of a report.
+pub const CSV: &str = "csv";
 
 /// Arguments of `vaglio predict`.
 #[derive(Debug, Args)]

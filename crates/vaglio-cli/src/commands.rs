@@ -1,6 +1,6 @@
 //! Implements the commands.
 
-use crate::arguments::{ExportFormat, PredictArguments, RunArguments};
+use crate::arguments::{CSV, PredictArguments, RunArguments};
 use crate::bar::clear_bar;
 use crate::exit::Exit;
 use crate::failure::CliError;
@@ -154,31 +154,22 @@ pub fn compare(folders: &[PathBuf], out: Option<&Path>) -> Done {
 }
 
 /// Exports the model of a run, or parts of its report.
-pub fn export(folder: &Path, format: ExportFormat, out: Option<&Path>) -> Done {
-    let to = match format {
-        ExportFormat::Sql => ExportTo::Model(Language::Sql),
-        ExportFormat::Python => ExportTo::Model(Language::Python),
-        ExportFormat::R => ExportTo::Model(Language::R),
-        ExportFormat::Excel => ExportTo::Model(Language::Excel),
-        ExportFormat::Onnx => ExportTo::Model(Language::Onnx),
-        ExportFormat::Pmml => ExportTo::Model(Language::Pmml),
-        ExportFormat::Json => ExportTo::Model(Language::Json),
-        ExportFormat::Methods => ExportTo::Methods,
-        ExportFormat::Csv => {
-            let Some(out) = out else {
-                return Err(Error::setting("--out", "tables are several files; name the folder to write").into());
-            };
-            for name in files::export_tables(folder, out)? {
-                note(&format_args!("wrote {}", out.join(name).display()));
-            }
-            return Ok(Exit::SUCCESS);
+pub fn export(folder: &Path, format: &str, out: Option<&Path>) -> Done {
+    if format == CSV {
+        let Some(out) = out else {
+            return Err(Error::setting("--out", "tables are several files; name the folder to write").into());
+        };
+        for name in files::export_tables(folder, out)? {
+            note(&format_args!("wrote {}", out.join(name).display()));
         }
-    };
+        return Ok(Exit::SUCCESS);
+    }
+    let to = ExportTo::from_word("--to", format)?;
     if let Some(out) = out {
         files::export_to_file(folder, to, out)?;
         return Ok(Exit::SUCCESS);
     }
-    if format == ExportFormat::Onnx && std::io::stdout().is_terminal() {
+    if to == ExportTo::Model(Language::Onnx) && std::io::stdout().is_terminal() {
         return Err(Error::setting("--out", "ONNX is no text for a terminal; name the file to write, or a pipe").into());
     }
     let _goes_on = put(files::export(folder, to)?)?;

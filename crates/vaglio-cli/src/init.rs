@@ -8,7 +8,7 @@ use crate::terminal::note;
 use std::io::{BufRead, Write};
 use std::path::{Path, PathBuf};
 use vaglio::core::Error;
-use vaglio::files::{self, Draft, InitOptions, TaskOption, TestOption};
+use vaglio::files::{self, Draft, InitOptions, TestOption};
 
 /// Writes a commented pipeline to the current folder and the decisions to standard error.
 pub fn init(arguments: Init) -> Done {
@@ -29,12 +29,9 @@ pub fn init(arguments: Init) -> Done {
         _ => None,
     });
     files::check_apart_from_tables(&out, tables.map(PathBuf::as_path))?;
-    let task = arguments.task.map(|task| match task {
-        TargetType::Regression => TaskOption::Regression,
-        TargetType::Classification => TaskOption::Classification,
-    });
+    let classes = arguments.task.map(|task| matches!(task, TargetType::Classification));
     let (groups, time, name) = (arguments.groups, arguments.time, Some(out.display().to_string()));
-    let options = InitOptions { targets: arguments.target, exclude: None, test, task, groups, time, name };
+    let options = InitOptions { targets: arguments.target, exclude: None, test, classes, groups, time, name };
     let mut draft = files::init(&arguments.table, folder, &options)?;
     if arguments.interactive {
         let options = asked(&draft, options)?;

@@ -118,7 +118,7 @@ fn done(command: Command) -> commands::Done {
         Command::List { kind, json } => list::list(kind.as_deref(), json),
         Command::Schema => commands::schema(),
         Command::Explain { folder, columns } => commands::explain(&folder, &columns),
-        Command::Export { folder, to, out } => commands::export(&folder, to, out.as_deref()),
+        Command::Export { folder, to, out } => commands::export(&folder, &to, out.as_deref()),
         Command::Report { folder } => commands::report(&folder),
         Command::Shard(shard) => shard::shard(shard),
         #[cfg(feature = "manual")]

@@ -3,6 +3,7 @@
 mod tables;
 
 use super::file_model::FileModel;
+use super::model_files::ModelFiles;
 use super::predictions::PredictOptions;
 use ndarray::ArrayView1;
 use std::path::{Path, PathBuf};
@@ -20,6 +21,29 @@ pub enum ExportTo {
     Model(Language),
     /// A description of the method, as text.
     Methods,
+}
+
+impl ExportTo {
+    /// Formats with their words.
+    pub const FORMATS: [(&'static str, ExportTo); 8] = [
+        ("sql", ExportTo::Model(Language::Sql)),
+        ("python", ExportTo::Model(Language::Python)),
+        ("r", ExportTo::Model(Language::R)),
+        ("excel", ExportTo::Model(Language::Excel)),
+        ("onnx", ExportTo::Model(Language::Onnx)),
+        ("pmml", ExportTo::Model(Language::Pmml)),
+        ("json", ExportTo::Model(Language::Json)),
+        ("methods", ExportTo::Methods),
+    ];
+
+    /// Format of this word, called `option` in messages.
+    ///
+    /// # Errors
+    /// [`Error::UnknownName`] for another word.
+    pub fn from_word(option: &str, word: &str) -> Result<Self> {
+        let known = ExportTo::FORMATS.iter().find(|(known, _)| *known == word).map(|(_, to)| *to);
+        known.ok_or_else(|| Error::unknown(option, "format", word, ExportTo::FORMATS.map(|(known, _)| known)))
+    }
 }
 
 /// Model file of a run, given by its folder or by the file.
@@ -44,7 +68,7 @@ pub fn export(run: &Path, to: ExportTo) -> Result<Vec<u8>> {
             let path = model_file(run);
             check_regular(&path)?;
             let model = SavedModel::read(&path)?;
-            language.write(&FileModel(&model).formulas().map_err(|part| language.refusal(&part))?)
+            language.write(&model.formulas(language)?)
         }
         ExportTo::Methods => Ok(Record::read(&record_file(run))?.methods().into_bytes()),
     }

@@ -13,7 +13,7 @@ use super::folder::relative;
 use super::plan::planned;
 use decisions::{Decisions, FOLDS};
 use facts::TableFacts;
-pub use options::{Draft, InitOptions, TaskOption, TestOption};
+pub use options::{Draft, InitOptions, TestOption};
 use std::path::Path;
 use vaglio_core::{Error, Result};
 use vaglio_pipeline::pipeline::{ReadSpec, load};

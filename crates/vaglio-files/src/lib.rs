@@ -75,7 +75,7 @@ pub use data::prepare;
 pub use explanation::explain;
 pub use export::{ExportTo, export, export_tables, export_to_file, model_file};
 pub use folder::{report, set_previous_aside};
-pub use init::{Draft, InitOptions, TaskOption, TestOption, init};
+pub use init::{Draft, InitOptions, TestOption, init};
 pub use model_files::{ModelFiles, check_apart_from_tables};
 pub use plan::plan;
 pub use predictions::{PredictOptions, Predictions, TargetComparison};

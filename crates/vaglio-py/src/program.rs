@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use vaglio::core::{Monitor, StopSign};
-use vaglio::files::{self, ExportTo, InitOptions, Language, RunOptions, TaskOption, TestOption};
+use vaglio::files::{self, ExportTo, InitOptions, RunOptions, TestOption};
 use vaglio_core::{Error, Journal, Result};
 use vaglio_pipeline::document::{Document, to_yaml as yaml_of};
 use vaglio_pipeline::pipeline::{Pipeline, component_fields, component_list, load, pipeline_schema};
@@ -80,16 +80,16 @@ pub fn init(
     groups: Option<String>,
     time: Option<String>,
 ) -> PyResult<(String, Vec<String>, Option<String>)> {
-    let task = match task.as_deref() {
+    let classes = match task.as_deref() {
         None => None,
-        Some("regression") => Some(TaskOption::Regression),
-        Some("classification") => Some(TaskOption::Classification),
+        Some("regression") => Some(false),
+        Some("classification") => Some(true),
         Some(other) => {
             return Err(PyValueError::new_err(format!("task is `regression` or `classification`, and not `{other}`")));
         }
     };
     let test = test_file.map(TestOption::File).or(test_fraction.map(TestOption::Fraction));
-    let options = InitOptions { targets, exclude: None, test, task, groups, time, name: None };
+    let options = InitOptions { targets, exclude: None, test, classes, groups, time, name: None };
     let draft = watched(py, 0, None, InterruptWait::Left, move |_, _| files::init(&table, &folder, &options))?;
     let draft = draft.map_err(|error| raised(py, error))?;
     Ok((draft.text, draft.notes, draft.fault.map(|fault| fault.to_string())))
@@ -114,21 +114,8 @@ pub fn error_line(py: Python<'_>, path: PathBuf) -> PyResult<Option<String>> {
 /// Exports the model of a run to another language, or describes its method.
 #[pyfunction]
 pub fn export(py: Python<'_>, folder: PathBuf, to: &str) -> PyResult<Vec<u8>> {
-    let formats = [
-        ("sql", ExportTo::Model(Language::Sql)),
-        ("python", ExportTo::Model(Language::Python)),
-        ("r", ExportTo::Model(Language::R)),
-        ("excel", ExportTo::Model(Language::Excel)),
-        ("onnx", ExportTo::Model(Language::Onnx)),
-        ("pmml", ExportTo::Model(Language::Pmml)),
-        ("json", ExportTo::Model(Language::Json)),
-        ("methods", ExportTo::Methods),
-    ];
-    let known = formats.iter().map(|(name, _)| *name);
-    let Some((_, to)) = formats.iter().find(|(name, _)| *name == to) else {
-        return Err(raised(py, Error::unknown("to", "format", to, known)));
-    };
-    py.detach(|| files::export(&folder, *to)).map_err(|error| raised(py, error))
+    let export = || files::export(&folder, ExportTo::from_word("to", to)?);
+    py.detach(export).map_err(|error| raised(py, error))
 }
 
 /// Explains columns of a run.

@@ -1,7 +1,7 @@
 //! Decides how a drafted pipeline uses each column.
 
 use super::facts::{ColumnFacts, TableFacts};
-use super::options::{InitOptions, TaskOption, TestOption};
+use super::options::{InitOptions, TestOption};
 use super::order::{FEWEST_TIMES, RowLayout};
 use super::test_rows::TestColumn;
 use vaglio_core::{Error, Result};
@@ -135,7 +135,7 @@ impl<'t> Decisions<'t> {
             table,
             options,
             targets,
-            is_classes: options.task == Some(TaskOption::Classification),
+            is_classes: options.classes == Some(true),
             layout: RowLayout::Rows,
             test: TestSource::None,
             folds: FOLDS,
@@ -146,7 +146,7 @@ impl<'t> Decisions<'t> {
             given_up: Vec::new(),
         };
         let target = decided.target();
-        if let (None, Some(seen)) = (options.task, target) {
+        if let (None, Some(seen)) = (options.classes, target) {
             decided.is_classes =
                 matches!(seen.profile.taken, InferredType::Class | InferredType::Text) || seen.distinct == 2;
         }

@@ -12,8 +12,8 @@ pub struct InitOptions {
     pub exclude: Option<Vec<String>>,
     /// Test rows; if `None`, a share is split off, or the rows that a column marks.
     pub test: Option<TestOption>,
-    /// Type of the target; detected if `None`.
-    pub task: Option<TaskOption>,
+    /// Whether the targets are classes; detected if `None`.
+    pub classes: Option<bool>,
     /// Column of groups; detected if `None`.
     pub groups: Option<String>,
     /// Column of time; detected if `None`.
@@ -29,15 +29,6 @@ pub enum TestOption {
     Fraction(f64),
     /// Another table.
     File(PathBuf),
-}
-
-/// Type of a target.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum TaskOption {
-    /// Numbers.
-    Regression,
-    /// Classes.
-    Classification,
 }
 
 /// A drafted pipeline.

@@ -2,7 +2,7 @@
 
 use super::decisions::{Decisions, TestSource};
 use super::facts::ColumnFacts;
-use super::options::{Draft, TaskOption};
+use super::options::Draft;
 use super::order::{Panel, RowLayout};
 use super::words::ColumnWords;
 use std::fmt::Write;
@@ -86,18 +86,18 @@ impl Decisions<'_> {
             let comment = format!("{} {rows} left out", self.without_target);
             lines.put("  missing_target: drop", comment);
         }
-        let (target, task) = (self.target(), self.options.task);
+        let (target, classes) = (self.target(), self.options.classes);
         let is_plain = |seen: &ColumnFacts| {
             seen.profile.taken != InferredType::Text && (seen.profile.levels > 0 || seen.distinct == 2)
         };
-        match (task, self.is_classes) {
-            (Some(TaskOption::Regression), _) => lines.put("  task: regression", ""),
+        match (classes, self.is_classes) {
+            (Some(false), _) => lines.put("  task: regression", ""),
             (_, true) if !target.is_some_and(is_plain) => lines.put("  task: multiclass", ""),
             _ => {}
         }
         let few =
             |seen: &&ColumnFacts| seen.whole && seen.distinct <= MOST_CLASSES && 5 * seen.distinct <= self.table.rows;
-        if let Some(few) = target.filter(|_| !self.is_classes && task.is_none()).filter(few) {
+        if let Some(few) = target.filter(|_| !self.is_classes && classes.is_none()).filter(few) {
             let hint = format!("{} whole numbers; take away the first # if they are classes", few.distinct);
             lines.put("  # task: multiclass", hint);
         }

@@ -108,17 +108,17 @@ fn prepared(pipeline: &ValidPipeline, folder: &Path, is_sample: bool) -> Result<
     let (targets, horizons) = (spec.target.names().to_vec(), looks.as_ref().map(|looks| looks.horizons.clone()));
     let horizons = horizons.unwrap_or_default();
     let history = all.as_ref().filter(|_| !lagged.is_empty()).map(|all| all.until_last(&train));
-    let side = |own: &Table, all: Option<&SeriesTable<'_>>, hidden| match all {
-        Some(all) => all.side(own, hidden),
-        None => Ok(RowsWithLags::plain(own.clone())),
+    let side = |own: Table, all: Option<&SeriesTable<'_>>, hidden: Option<&Table>| match all {
+        Some(all) => all.side(&own, hidden),
+        None => Ok(RowsWithLags::plain(own)),
     };
     // Test rows of the same table follow the training rows, which maps use as lags.
     let (all_of_test, hidden) = match spec.test {
         Some(_) => (all_of_test.as_ref(), None),
         None => (all.as_ref(), test.as_ref()),
     };
-    let of_test = test.as_ref().map(|test| side(test, all_of_test, None)).transpose()?;
-    let train = side(&train, all.as_ref(), hidden)?;
+    let train = side(train, all.as_ref(), hidden)?;
+    let of_test = test.map(|test| side(test, all_of_test, None)).transpose()?;
     let assigned = roles.assigned(&train.table)?;
     let outputs = outputs(&targets, &horizons);
     let parts = RoleColumns::take(&roles, train, &outputs, &lagged)?;

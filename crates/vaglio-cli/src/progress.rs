@@ -45,7 +45,9 @@ pub fn start_tracing(verbose: u8, trace: Option<TraceWriter>) {
     let subscriber = tracing_subscriber::registry();
     match trace {
         None => subscriber.with(level).with(lines(verbose)).init(),
-        Some(trace) => subscriber.with(lines(verbose).with_filter(level)).with(trace.with_filter(trace::filter())).init(),
+        Some(trace) => {
+            subscriber.with(lines(verbose).with_filter(level)).with(trace.with_filter(trace::filter())).init()
+        }
     }
 }
 

@@ -71,7 +71,11 @@ impl FileModel<'_> {
     }
 
     /// Figures of the predictions and intervals seen so far.
-    pub(super) fn compared(&self, seen: &[(Array2<f64>, Option<IntervalEnds>)], reader: Batches) -> Result<Predictions> {
+    pub(super) fn compared(
+        &self,
+        seen: &[(Array2<f64>, Option<IntervalEnds>)],
+        reader: Batches,
+    ) -> Result<Predictions> {
         let bounds: Vec<&IntervalEnds> = seen.iter().filter_map(|(_, bounds)| bounds.as_ref()).collect();
         let intervals = match bounds.first() {
             Some(first) => Some(IntervalEnds {

@@ -42,11 +42,7 @@ impl FileModel<'_> {
 
     /// Predicts a table, with intervals if wanted and available. Also returns the weights that the model gives to the
     /// rows.
-    pub(super) fn predicted(
-        &self,
-        mut table: Table,
-        with_intervals: bool,
-    ) -> Result<(Predictions, Option<Vec<f64>>)> {
+    pub(super) fn predicted(&self, mut table: Table, with_intervals: bool) -> Result<(Predictions, Option<Vec<f64>>)> {
         let names = [&self.series, &self.time];
         for name in names.into_iter().flatten() {
             if table.get(name).is_none() {

@@ -227,7 +227,8 @@ impl Stand {
     fn read(&self, name: &str, bytes: &[u8], limit: u64, attempt: &mut Attempt) -> std::io::Result<()> {
         let path = self.folder.join(name);
         std::fs::write(&path, bytes)?;
-        let source = TableSource::open_within(std::slice::from_ref(&path), &ReadSpec::default(), Budget::new(limit), false);
+        let source =
+            TableSource::open_within(std::slice::from_ref(&path), &ReadSpec::default(), Budget::new(limit), false);
         let read = attempt.note(source.and_then(|source| source.read(&ReadRequest::default())));
         attempt.is_read = read.is_some();
         drop(read);

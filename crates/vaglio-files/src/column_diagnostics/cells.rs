@@ -34,11 +34,8 @@ impl TrainTest {
     pub(crate) fn missing_share(&self, name: &str) -> f64 {
         // Rows without maps have no missing cells.
         let Some(table) = self.table_before_maps().filter(|table| table.rows() > 0) else { return 0.0 };
-        let cells: Vec<&Cells> = MapChain(&self.maps)
-            .sources(&[name.to_owned()])
-            .iter()
-            .filter_map(|source| table.get(source))
-            .collect();
+        let cells: Vec<&Cells> =
+            MapChain(&self.maps).sources(&[name.to_owned()]).iter().filter_map(|source| table.get(source)).collect();
         let count = match &cells[..] {
             [] => 0,
             [one] => one.missing().map_or(0, |missing| missing.count),

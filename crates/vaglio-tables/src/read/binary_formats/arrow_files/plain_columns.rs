@@ -106,17 +106,18 @@ impl DirectColumn {
             _ => EXACT,
         };
         match (group.column(self.leaf).column_type(), &self.data_type) {
-            (Type::DOUBLE, DataType::Float64) => chunk.read::<DoubleType>(|levels, values| floats(cells, levels, values)),
+            (Type::DOUBLE, DataType::Float64) => {
+                chunk.read::<DoubleType>(|levels, values| floats(cells, levels, values))
+            }
             (Type::FLOAT, DataType::Float32) => chunk.read::<FloatType>(|levels, values| {
                 floats(cells, levels, &values.iter().map(|&value| value.into()).collect::<Vec<f64>>())
             }),
             (Type::INT32, DataType::UInt32) => chunk.read::<Int32Type>(|levels, values| {
                 wholes(cells, levels, values, &EXACT, |value| i64::from(value as u32))
             }),
-            (
-                Type::INT32,
-                DataType::Int8 | DataType::Int16 | DataType::Int32 | DataType::UInt8 | DataType::UInt16,
-            ) => chunk.read::<Int32Type>(|levels, values| wholes(cells, levels, values, &range, i64::from)),
+            (Type::INT32, DataType::Int8 | DataType::Int16 | DataType::Int32 | DataType::UInt8 | DataType::UInt16) => {
+                chunk.read::<Int32Type>(|levels, values| wholes(cells, levels, values, &range, i64::from))
+            }
             (Type::INT64, DataType::Int64) => {
                 chunk.read::<Int64Type>(|levels, values| wholes(cells, levels, values, &EXACT, |value| value))
             }

@@ -37,7 +37,8 @@ impl Array {
         let count = shape.iter().try_fold(1usize, |all, own| all.checked_mul(*own));
         let each = if *kind == b'U' { 4 * size } else { size };
         let needed = count.and_then(|count| count.checked_mul(each));
-        let needed = needed.filter(|needed| *needed <= rest.len() - length).ok_or("it has fewer numbers than it says")?;
+        let needed =
+            needed.filter(|needed| *needed <= rest.len() - length).ok_or("it has fewer numbers than it says")?;
         let (kind, is_big_endian, start) = (*kind, *order == b'>', bytes.len() - rest.len() + length);
         bytes.truncate(start + needed);
         bytes.drain(..start);

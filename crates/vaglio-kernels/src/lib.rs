@@ -21,6 +21,7 @@ mod normal_equations;
 pub mod f64x8;
 pub mod parallel;
 pub mod ridge;
+mod row_groups;
 mod score;
 mod sparse_sums;
 pub mod sums;

@@ -21,7 +21,7 @@ pub(crate) struct Sweep<'v> {
 }
 
 /// A column's place in the result, its entries, and its shift.
-pub(crate) type Placed<'d, E> = (usize, &'d [E], f64);
+type Placed<'d, E> = (usize, &'d [E], f64);
 
 impl<'v> Sweep<'v> {
     pub fn new(level: Level, vectors: &'v [&'v [f64]]) -> Self {
@@ -98,7 +98,7 @@ impl<'v> Sweep<'v> {
     }
 
     /// Adds the products over a range of rows of at most four columns, as columns × vectors.
-    pub fn add<E: ToF64>(&self, columns: &[Placed<'_, E>], rows: &Range<usize>, sums: &mut [F64x8]) {
+    fn add<E: ToF64>(&self, columns: &[Placed<'_, E>], rows: &Range<usize>, sums: &mut [F64x8]) {
         match columns {
             &[a, b, c, d] => self.together([a, b, c, d], rows, sums),
             few => few.iter().zip(sums.chunks_mut(self.vectors.len())).for_each(|(&one, sums)| {
@@ -137,11 +137,11 @@ impl<'v> Sweep<'v> {
 }
 
 /// Columns that share one read of the vectors.
-pub(crate) const TOGETHER: usize = 4;
+const TOGETHER: usize = 4;
 /// Vectors that share one read of a column.
 const MOST: usize = 4;
 /// Maximum number of columns that a thread takes at a time.
-pub(crate) const PANEL: usize = 32;
+const PANEL: usize = 32;
 /// Rows per step with few vectors; long, since memory is read fastest in long runs.
 const SWEEP: usize = 1 << 16;
 /// Rows of product columns computed at a time: four columns of them, with factors, fit the second-level cache.

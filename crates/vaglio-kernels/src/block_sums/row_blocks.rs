@@ -27,13 +27,13 @@ impl RowBlocks {
         targets: &[&[f64]],
     ) -> Option<Self> {
         let rows = entries.rows(targets.first()?.len());
-        let mut counts = vec![0; blocks.counts.len()];
+        let mut counts = vec![0; blocks.blocks];
         for &row in rows.iter() {
-            counts[(*blocks.labels.get(row)?)? as usize] += 1;
+            *counts.get_mut(*blocks.groups.of_row.get(row)? as usize)? += 1;
         }
         let is_whole = |(own, all): (&usize, &usize)| *own == 0 || own == all;
         let has_sums = active.iter().zip(&blocks.active).all(|(own, all)| *all || !own);
-        if !counts.iter().zip(&blocks.counts).all(is_whole) || !has_sums || active.len() != blocks.active.len() {
+        if !counts.iter().zip(&blocks.groups.sizes).all(is_whole) || !has_sums || active.len() != blocks.active.len() {
             return None;
         }
         let included: Vec<usize> = (0..counts.len()).filter(|&block| counts[block] > 0).collect();
@@ -45,7 +45,7 @@ impl RowBlocks {
             targets: Vec::new(),
         };
         // All rows together are already shifted by their means, up to rounding.
-        let by = if rows.len() < blocks.order.len() { 1.0 / out.rows } else { 0.0 };
+        let by = if rows.len() < blocks.rows { 1.0 / out.rows } else { 0.0 };
         out.offsets = out.total(&blocks.sums[0]).into_iter().map(|sum| sum * by).collect();
         let squares = out.total(&blocks.sums[1]);
         let is_shifted = |offset: f64, square: f64| out.rows * offset * offset > SHIFTED_SQUARES * square;
@@ -63,7 +63,7 @@ impl RowBlocks {
     pub fn statistics(&self, active: &[bool]) -> (Vec<f64>, Vec<f64>) {
         let squares = self.total(&self.blocks.sums[1]).into_iter().zip(&self.offsets);
         let left = squares.map(|(square, offset)| square - self.rows * offset * offset);
-        let shifts = self.blocks.shifts.iter().zip(&self.offsets).map(|(shift, offset)| shift + offset);
+        let shifts = self.blocks.columns.iter().zip(&self.offsets).map(|(column, offset)| column.shift + offset);
         let of = |(value, is_active): (f64, &bool)| if *is_active { value } else { 0.0 };
         (shifts.zip(active).map(of).collect(), left.zip(active).map(of).collect())
     }

@@ -1,0 +1,164 @@
+//! Products of columns with vectors, summed over groups of rows.
+//!
+//! A pass takes as long as reading the columns, and one instruction multiplies an entry with eight vectors. Of sparse
+//! columns only stored entries are read.
+//!
+//! A sparse column is fill + (x − fill), where the second term is 0 in most rows. Products are taken about its mean
+//! over all rows. Neither term is then much larger than the column itself, as long as the stored entries have at most
+//! half of the weight.
+
+use crate::f64x8::F64x8;
+use crate::{Column, Level};
+
+/// A partition of rows into groups.
+#[derive(Debug)]
+pub(crate) struct RowGroups {
+    /// Group of each row.
+    pub of_row: Vec<u32>,
+    /// Number of rows, and weight, of each group.
+    pub sizes: Vec<usize>,
+    pub weights: Vec<f64>,
+}
+
+/// Shift of a column.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ColumnShift {
+    pub shift: f64,
+    /// Whether the column is summed by its stored entries.
+    is_sparse: bool,
+}
+
+/// Up to eight vectors to multiply columns with, and their sums over each group.
+pub(crate) struct GroupedVectors {
+    of_row: Vec<F64x8>,
+    of_group: Vec<F64x8>,
+}
+
+/// Range of no entries.
+const NOTHING: (f64, f64) = (f64::INFINITY, f64::NEG_INFINITY);
+/// Rows read at a time.
+const TILE: usize = 1 << 12;
+/// Number of partial sums of a group, so that none waits for the last row of its group.
+const TOGETHER: usize = 4;
+
+impl RowGroups {
+    /// Groups rows; each has a group below `count` and a weight.
+    pub fn new(of_row: Vec<u32>, count: usize, row_weights: &[f64]) -> Self {
+        let (mut sizes, mut weights) = (vec![0; count], vec![0.0; count]);
+        for (&group, weight) in of_row.iter().zip(row_weights) {
+            sizes[group as usize] += 1;
+            weights[group as usize] += weight;
+        }
+        RowGroups { of_row, sizes, weights }
+    }
+
+    /// A shift of a column; `row_weights` are those of [`RowGroups::new`]. Cost O(entries).
+    pub fn shift(&self, x: Column<'_>, shift: f64, row_weights: &[f64]) -> ColumnShift {
+        let Column::Sparse(x) = x else { return ColumnShift { shift, is_sparse: false } };
+        let mut stored = 0.0;
+        x.for_each(|row, _| stored += row_weights[row]);
+        ColumnShift { shift, is_sparse: 2.0 * stored <= self.weights.iter().sum() }
+    }
+
+    /// Lays out up to eight vectors for products with columns.
+    pub fn vectors(&self, vectors: &[Vec<f64>]) -> GroupedVectors {
+        let mut of_group = vec![F64x8::ZERO; self.sizes.len()];
+        let of_row: Vec<F64x8> = (0..self.of_row.len())
+            .map(|row| F64x8::load(&std::array::from_fn(|lane| vectors.get(lane).map_or(0.0, |vector| vector[row]))))
+            .collect();
+        for (&group, of_row) in self.of_row.iter().zip(&of_row) {
+            of_group[group as usize] = of_group[group as usize] + *of_row;
+        }
+        GroupedVectors { of_row, of_group }
+    }
+
+    /// Σ_j z_j of every group.
+    pub fn sums(&self, z: &[f64]) -> Vec<f64> {
+        let mut sums = vec![0.0; self.sizes.len()];
+        self.of_row.iter().zip(z).for_each(|(&group, z)| sums[group as usize] += z);
+        sums
+    }
+
+    /// Σ_j (x_j − shift)·z_j of every group, for eight vectors z. Cost O(entries).
+    pub fn products(&self, level: Level, x: Column<'_>, by: ColumnShift, z: &GroupedVectors) -> Vec<F64x8> {
+        let ColumnShift { shift, is_sparse } = by;
+        match x {
+            Column::Sparse(x) if is_sparse => {
+                let (fill, mut out) = (x.fill(), vec![F64x8::ZERO; self.sizes.len()]);
+                x.for_each(|row, value| {
+                    let sum = &mut out[self.of_row[row] as usize];
+                    *sum = *sum + F64x8::splat(value - fill) * z.of_row[row];
+                });
+                let rest = F64x8::splat(fill - shift);
+                out.iter_mut().zip(&z.of_group).for_each(|(sum, z)| *sum = *sum + rest * *z);
+                out
+            }
+            x => {
+                let mut sums = vec![[F64x8::ZERO; TOGETHER]; self.sizes.len()];
+                each_tile(x, |start, values| {
+                    let (groups, z) = (&self.of_row[start..], &z.of_row[start..]);
+                    level.call(
+                        #[inline(always)]
+                        || add_tile(values, shift, groups, z, &mut sums),
+                    );
+                });
+                sums.into_iter().map(|[a, b, c, d]| (a + b) + (c + d)).collect()
+            }
+        }
+    }
+
+    /// Σ_j r_j·(x_j − shift)² of every group, and the range of its entries, given the weights r of the rows.
+    pub fn squares(&self, x: Column<'_>, by: ColumnShift, row_weights: &[f64]) -> (Vec<f64>, Vec<(f64, f64)>) {
+        let (count, ColumnShift { shift, is_sparse }) = (self.sizes.len(), by);
+        let mut ranges = vec![NOTHING; count];
+        let mut widen = |group: usize, value: f64| {
+            let range = &mut ranges[group];
+            *range = (range.0.min(value), range.1.max(value));
+        };
+        let squares = match x {
+            Column::Sparse(x) if is_sparse => {
+                let (mut squares, mut counted, mut own) = (vec![0.0; count], vec![0.0; count], vec![0; count]);
+                x.for_each(|row, value| {
+                    let group = self.of_row[row] as usize;
+                    squares[group] += row_weights[row] * (value - shift).powi(2);
+                    counted[group] += row_weights[row];
+                    own[group] += 1;
+                    widen(group, value);
+                });
+                let rest = (x.fill() - shift).powi(2);
+                for group in (0..count).filter(|&group| own[group] < self.sizes[group]) {
+                    squares[group] += (self.weights[group] - counted[group]).max(0.0) * rest;
+                    widen(group, x.fill());
+                }
+                squares
+            }
+            x => {
+                let mut sums = vec![[0.0; TOGETHER]; count];
+                each_tile(x, |start, values| {
+                    for (row, (value, &group)) in (start..).zip(values.iter().zip(&self.of_row[start..])) {
+                        sums[group as usize][row % TOGETHER] += row_weights[row] * (value - shift).powi(2);
+                        widen(group as usize, *value);
+                    }
+                });
+                sums.into_iter().map(|[a, b, c, d]| (a + b) + (c + d)).collect()
+            }
+        };
+        (squares, ranges)
+    }
+}
+
+/// Passes the values of a column tile by tile, with the index of the first row.
+fn each_tile(x: Column<'_>, mut then: impl FnMut(usize, &[f64])) {
+    for start in (0..x.len()).step_by(TILE) {
+        then(start, &x.rows(start, x.len().min(start + TILE)).values());
+    }
+}
+
+/// Adds (x − shift)·z of some rows to the sums of their groups; the first row is a multiple of [`TOGETHER`].
+#[inline(always)]
+fn add_tile(values: &[f64], shift: f64, groups: &[u32], z: &[F64x8], sums: &mut [[F64x8; TOGETHER]]) {
+    for (row, ((value, &group), z)) in values.iter().zip(groups).zip(z).enumerate() {
+        let sum = &mut sums[group as usize][row % TOGETHER];
+        *sum = *sum + F64x8::splat(value - shift) * *z;
+    }
+}

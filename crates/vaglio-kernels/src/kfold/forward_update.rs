@@ -5,7 +5,6 @@
 use super::Moments;
 use crate::f64x8::F64x8;
 use crate::linalg::InverseFactor;
-use pulp::NullaryFnOnce;
 
 /// Update of the vectors of one fold and λ by an added column.
 #[derive(Debug)]
@@ -59,7 +58,18 @@ pub(super) fn apply(moments: &Moments, fold: usize, rows: &[usize], steps: &[For
         let (a, v) = packed.split_at(rows.len());
         let groups = coefficients.iter().zip(steps.chunks(SHARE)).zip(pairs.chunks_mut(SHARE));
         for ((coefficients, steps), pairs) in groups {
-            moments.level.run(ColumnCombination { a, v, coefficients, steps, pairs, start, here });
+            moments.level.call(
+                #[inline(always)]
+                || {
+                    let (r, back) = (sums(a, &coefficients.p), sums(a, &coefficients.u));
+                    let along = sums(v, &coefficients.p);
+                    for (l, (step, pair)) in steps.iter().zip(pairs.iter_mut()).enumerate() {
+                        for k in 0..here {
+                            pair.take_in(step, start + k, r[l][k], along[l][k] - back[l][k]);
+                        }
+                    }
+                },
+            );
         }
     }
 }
@@ -78,32 +88,6 @@ impl StepCoefficients {
             out.u.iter_mut().zip(&step.u).for_each(|(out, u)| out[l] = *u);
         }
         out
-    }
-}
-
-/// Combination of eights of columns from `start`: packed rows a of A_t and v of A_v, for up to [`SHARE`] fold states.
-struct ColumnCombination<'k> {
-    a: &'k [[F64x8; EIGHTS]],
-    v: &'k [[F64x8; EIGHTS]],
-    coefficients: &'k StepCoefficients,
-    steps: &'k [ForwardStep],
-    pairs: &'k mut [ForwardPair],
-    start: usize,
-    here: usize,
-}
-
-impl NullaryFnOnce for ColumnCombination<'_> {
-    type Output = ();
-    #[inline(always)]
-    fn call(self) {
-        let r = sums(self.a, &self.coefficients.p);
-        let along = sums(self.v, &self.coefficients.p);
-        let back = sums(self.a, &self.coefficients.u);
-        for (l, (step, pair)) in self.steps.iter().zip(self.pairs).enumerate() {
-            for k in 0..self.here {
-                pair.take_in(step, self.start + k, r[l][k], along[l][k] - back[l][k]);
-            }
-        }
     }
 }
 

@@ -23,18 +23,9 @@ pub fn ridge(x: ArrayView2<f64>, lambda: f64) -> Result<f64, FactorizationError>
         false => 0.0,
     };
     let r = linalg::triangle(Array2::from_shape_fn((m + size, size), entry).view())?;
-    let lost: f64 = (0..size).map(|k| lost(&r, k, |i| root / lengths[i])).sum();
+    let inverse = linalg::inverse_of_triangle(r.view());
+    let lost: f64 = inverse.indexed_iter().map(|((i, _), value)| (root / lengths[i] * value).powi(2)).sum();
     Ok((size as f64 - lost).max(0.0))
-}
-
-/// Squared norm of column k of D R⁻¹, for a diagonal matrix D. Cost O(k²).
-fn lost(r: &Array2<f64>, k: usize, diagonal: impl Fn(usize) -> f64) -> f64 {
-    let mut column = vec![0.0; k + 1];
-    for i in (0..=k).rev() {
-        let known: f64 = (i + 1..=k).map(|l| r[[i, l]] * column[l]).sum();
-        column[i] = (f64::from(u8::from(i == k)) - known) / r[[i, i]];
-    }
-    column.iter().enumerate().map(|(i, value)| (diagonal(i) * value).powi(2)).sum()
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ mod definite_system;
 mod inverse_factor;
 mod lower_factor;
 mod separable_bound;
+mod triangular;
 mod tridiagonal;
 
 use crate::tolerance::CONDITIONING_SPARE;
@@ -20,6 +21,7 @@ pub(crate) use inverse_factor::InverseFactor;
 pub use lower_factor::LowerFactor;
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2};
 pub use separable_bound::{POWERS, inverse_of_unit, largest_factor, separable, separable_part};
+pub(crate) use triangular::inverse_of_triangle;
 pub use tridiagonal::{Tridiagonal, tridiagonal};
 
 /// A factorization that failed.

@@ -10,9 +10,10 @@
 //! orthogonalization process*, Numerische Mathematik 101 (2005): twice is enough.
 
 use crate::Data;
+use crate::linalg;
 use crate::sums::{axpy, dot};
 use crate::tolerance::ORTHOGONALIZED;
-use ndarray::{Array2, ArrayView1};
+use ndarray::Array2;
 
 /// Q₁ and R of [X; √λI], for columns in their order.
 pub(super) struct OrthonormalBasis {
@@ -62,25 +63,10 @@ impl OrthonormalBasis {
         OrthonormalBasis { q: directions.into_iter().map(|(upper, _)| upper).collect(), share, r }
     }
 
-    /// R⁻¹: columns × columns.
-    fn inverse(&self) -> Array2<f64> {
-        let size = self.r.len();
-        let mut inverse = Array2::zeros((size, size));
-        for k in 0..size {
-            let mut of_column = vec![0.0; size];
-            of_column[k] = 1.0 / self.r[k][k];
-            for i in (0..k).rev() {
-                let sum: f64 = (i + 1..=k).map(|j| self.r[j][i] * of_column[j]).sum();
-                of_column[i] = -sum / self.r[i][i];
-            }
-            inverse.column_mut(k).assign(&ArrayView1::from(&of_column));
-        }
-        inverse
-    }
-
     /// H = (XᵀX + λI)⁻¹ = R⁻¹R⁻ᵀ, and the columns X H e_b = Q₁R⁻ᵀe_b. Cost O(m·s²).
     pub fn removable(&self, data: &Data<'_>) -> (Array2<f64>, Vec<Vec<f64>>) {
-        let inverse = self.inverse();
+        let entry = |(i, k): (usize, usize)| self.r[k].get(i).copied().unwrap_or(0.0);
+        let inverse = linalg::inverse_of_triangle(Array2::from_shape_fn((self.r.len(), self.r.len()), entry).view());
         let column = |b: usize| {
             let mut c = vec![0.0; data.rows()];
             self.q.iter().enumerate().skip(b).for_each(|(k, q)| axpy(data.level, inverse[[b, k]], q, &mut c));

@@ -11,7 +11,7 @@ use crate::parallel;
 use crate::tolerance::FALLEN_INVERSE;
 use crate::trial::worse;
 use crate::{Scorer, Trial, is_unreliable};
-use ndarray::{Array2, ArrayView1, ArrayView2, ArrayViewMut2, ShapeBuilder, s};
+use ndarray::{Array2, ArrayView1, ArrayViewMut2, s};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -236,7 +236,7 @@ impl FoldFit {
         }
         let triangle = linalg::triangle(both.view())?;
         drop(both);
-        let inverse = inverse_of(triangle.slice(s![..size, ..size]));
+        let inverse = linalg::inverse_of_triangle(triangle.slice(s![..size, ..size]));
         let weights = inverse.dot(&triangle.slice(s![..size, size..]));
         let y = Array2::from_shape_fn((range.len(), outputs), |(j, o)| rows.residuals[o][range.start + j]);
         let e = x.dot(&inverse).dot(&inverse.t());
@@ -248,21 +248,6 @@ impl FoldFit {
 /// Entries outside a range.
 fn without<'x>(x: &'x [f64], range: &Range<usize>) -> impl Iterator<Item = &'x f64> {
     x[..range.start].iter().chain(&x[range.end..])
-}
-
-/// The inverse of an upper triangle, column by column. Cost O(s³/6).
-fn inverse_of(triangle: ArrayView2<'_, f64>) -> Array2<f64> {
-    let size = triangle.nrows();
-    let mut inverse = Array2::zeros((size, size).f());
-    for (j, mut column) in inverse.columns_mut().into_iter().enumerate() {
-        column[j] = 1.0;
-        for i in (0..=j).rev() {
-            let value = column[i] / triangle[[i, i]];
-            column.slice_mut(s![..i]).scaled_add(-value, &triangle.slice(s![..i, i]));
-            column[i] = value;
-        }
-    }
-    inverse
 }
 
 /// Removes the component along `root` from every column, twice because of rounding.

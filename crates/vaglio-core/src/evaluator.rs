@@ -197,9 +197,10 @@ pub struct EngineEvaluator<'d> {
     pub engine: EngineDescription,
     /// The evaluator, at the empty subset.
     pub evaluator: Box<dyn Evaluator + 'd>,
-    /// Recorder of the diagnostics of trials.
+    /// Recorder on which the evaluator and its forks note their [`Diagnostics`](crate::Diagnostics).
     pub recorder: Recorder,
-    /// Makes the geometry that the evaluator is based on, if it has one.
+    /// Makes the geometry that the evaluator is based on, if it has one; it replaces
+    /// [`Criterion::geometry`](crate::Criterion::geometry).
     pub geometry: Option<Box<dyn Fn() -> Box<dyn Geometry> + Send>>,
 }
 
@@ -224,32 +225,5 @@ impl<'d> EngineEvaluator<'d> {
     pub fn from_boxed(engine: &'static str, evaluator: Box<dyn Evaluator + 'd>) -> Self {
         let engine = EngineDescription { name: engine, approximation: None, bound: None };
         EngineEvaluator { engine, evaluator, recorder: Recorder::default(), geometry: None }
-    }
-
-    /// Sets the recorder on which the evaluator and its forks note their [`Diagnostics`](crate::Diagnostics).
-    #[must_use]
-    pub fn recording(self, recorder: Recorder) -> Self {
-        EngineEvaluator { recorder, ..self }
-    }
-
-    /// Names the source of the evaluator's lower bounds, in a word.
-    #[must_use]
-    pub fn bounded_by(mut self, bound: &'static str) -> Self {
-        self.engine.bound = Some(bound);
-        self
-    }
-
-    /// Names the approximation of a criterion that can approximate.
-    #[must_use]
-    pub fn approximation(mut self, approximation: &'static str) -> Self {
-        self.engine.approximation = Some(approximation);
-        self
-    }
-
-    /// Sets the geometry that the evaluator uses, instead of [`Criterion::geometry`](crate::Criterion::geometry).
-    #[must_use]
-    pub fn geometry(mut self, geometry: impl Fn() -> Box<dyn Geometry> + Send + 'static) -> Self {
-        self.geometry = Some(Box::new(geometry));
-        self
     }
 }

@@ -204,7 +204,8 @@ fn accelerated<'d>(
         Some((_, only)) if is_plain => only,
         last => Box::new(MeanOverOutputs { scale, terms: terms.into_iter().chain(last).collect() }),
     };
-    Ok(Some(EngineEvaluator::from_boxed(engine.name(), evaluator).recording(Recorder::merge(recorders))))
+    let recorder = Recorder::merge(recorders);
+    Ok(Some(EngineEvaluator { recorder, ..EngineEvaluator::from_boxed(engine.name(), evaluator) }))
 }
 
 fn are_unlike(design: &Design) -> bool {

@@ -145,10 +145,12 @@ impl Criterion for Nhsic {
         Plan::by_engine(estimate, move || {
             let relations = Arc::new(Relations::new(self, design)?);
             let evaluator = NhsicEvaluator::new(Arc::clone(&relations));
-            let shortcut = EngineEvaluator::new(ENGINE, evaluator)
-                .bounded_by("all_columns")
-                .approximation(self.word(design.rows()));
-            Ok(shortcut.geometry(move || Box::new(GeometryWalk(Arc::clone(&relations)))))
+            let mut shortcut = EngineEvaluator::new(ENGINE, evaluator);
+            shortcut.engine.bound = Some("all_columns");
+            shortcut.engine.approximation = Some(self.word(design.rows()));
+            let geometry = move || -> Box<dyn Geometry> { Box::new(GeometryWalk(Arc::clone(&relations))) };
+            shortcut.geometry = Some(Box::new(geometry));
+            Ok(shortcut)
         })
     }
 }

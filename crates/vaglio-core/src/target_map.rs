@@ -96,26 +96,22 @@ pub struct TargetUnits {
 
 /// The serialized form; a target that was only scaled is written as its scale.
 #[derive(Clone, Serialize, Deserialize)]
-#[serde(untagged)]
+#[serde(untagged, deny_unknown_fields)]
 enum WrittenUnits {
     Scaled(TargetScale),
-    Mapped(Mapped),
-}
-
-#[derive(Clone, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Mapped {
-    map: Arc<dyn FittedTargetMap>,
-    scaled: TargetScale,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    residuals: Vec<[f64; 2]>,
+    Mapped {
+        map: Arc<dyn FittedTargetMap>,
+        scaled: TargetScale,
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        residuals: Vec<[f64; 2]>,
+    },
 }
 
 impl From<WrittenUnits> for TargetUnits {
     fn from(written: WrittenUnits) -> Self {
         match written {
             WrittenUnits::Scaled(scale) => scale.into(),
-            WrittenUnits::Mapped(Mapped { map, scaled: scale, residuals }) => {
+            WrittenUnits::Mapped { map, scaled: scale, residuals } => {
                 TargetUnits { scale, map: Some(map), is_smeared: !residuals.is_empty(), residuals }
             }
         }
@@ -125,7 +121,7 @@ impl From<WrittenUnits> for TargetUnits {
 impl From<TargetUnits> for WrittenUnits {
     fn from(TargetUnits { scale, map, residuals, .. }: TargetUnits) -> Self {
         match map {
-            Some(map) => WrittenUnits::Mapped(Mapped { map, scaled: scale, residuals }),
+            Some(map) => WrittenUnits::Mapped { map, scaled: scale, residuals },
             None => WrittenUnits::Scaled(scale),
         }
     }

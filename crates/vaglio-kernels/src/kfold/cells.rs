@@ -4,39 +4,28 @@
 
 use super::FoldedRows;
 use super::gram::SIDE;
-use super::products::{FoldSums, sums};
+use super::products::{FoldSums, GroupSums};
 
 /// Products over the rows of every cell. Memory 8·n² bytes per cell.
 #[derive(Debug)]
 pub struct CellProducts {
     /// Index of each column in the products.
     places: Vec<Option<usize>>,
-    /// Sums of each class in each cell.
-    sums: Vec<Vec<FoldSums>>,
-    side: usize,
+    sums: GroupSums,
     outputs: usize,
-    scaling: RowScaling,
+    scaling: [bool; 3],
 }
 
 /// Centering, scaling and weighting of rows, which must agree between cells and folds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct RowScaling {
-    intercept: bool,
-    standardize: bool,
-    balanced: bool,
-}
-
-impl RowScaling {
-    fn new(rows: &FoldedRows<'_>) -> Self {
-        RowScaling { intercept: rows.intercept, standardize: rows.standardize, balanced: rows.classes.is_some() }
-    }
+fn scaling(rows: &FoldedRows<'_>) -> [bool; 3] {
+    [rows.intercept, rows.standardize, rows.classes.is_some()]
 }
 
 impl CellProducts {
     /// Computes the products in one read; the folds of `rows` are the cells. Cost O(m·n²).
     pub fn new(rows: &FoldedRows<'_>) -> Self {
-        let (sums, side) = sums(rows, &rows.folds, &rows.active());
-        CellProducts { places: rows.places(), sums, side, outputs: rows.data.outputs(), scaling: RowScaling::new(rows) }
+        let sums = GroupSums::new(rows, &rows.folds, &rows.active());
+        CellProducts { places: rows.places(), sums, outputs: rows.data.outputs(), scaling: scaling(rows) }
     }
 
     /// Bytes of cells with rows of the given number of classes each.
@@ -44,34 +33,32 @@ impl CellProducts {
         cells * classes * (columns + outputs + 1).next_multiple_of(SIDE).pow(2) * size_of::<f64>()
     }
 
-    /// Sums of each class in each fold, and their side, with `columns[k]` as column k; `folds` is the fold of each
-    /// cell, if it has one.
+    /// Sums of each fold, with `columns[k]` as column k; `folds` is the fold of each cell, if it has one.
     pub(super) fn folded(
         &self,
         rows: &FoldedRows<'_>,
         columns: &[usize],
         folds: &[Option<usize>],
-    ) -> Option<(Vec<Vec<FoldSums>>, usize)> {
+    ) -> Option<GroupSums> {
+        let cells = &self.sums.groups;
         if rows.scores_classes_alike()
-            || self.scaling != RowScaling::new(rows)
+            || self.scaling != scaling(rows)
             || self.outputs != rows.data.outputs()
-            || folds.len() != self.sums.len()
+            || folds.len() != cells.len()
         {
             return None;
         }
         let places = columns.iter().map(|&column| self.places.get(column).copied().flatten());
         let places: Vec<usize> = places.collect::<Option<_>>()?;
-        let classes = self.sums.first().map_or(0, Vec::len);
-        let range = vec![(f64::INFINITY, f64::NEG_INFINITY); self.places.iter().flatten().count()];
-        let none = FoldSums { products: Vec::new(), range };
-        let mut folded = vec![vec![none; classes]; rows.folds.count()];
-        for (cell, &fold) in self.sums.iter().zip(folds) {
+        let none = FoldSums::empty(self.places.iter().flatten().count());
+        let mut groups = vec![vec![none; cells.first().map_or(0, Vec::len)]; rows.folds.count()];
+        for (cell, &fold) in cells.iter().zip(folds) {
             let Some(fold) = fold else { continue };
-            folded.get_mut(fold)?.iter_mut().zip(cell).for_each(|(sum, own)| sum.add(own));
+            groups.get_mut(fold)?.iter_mut().zip(cell).for_each(|(sum, own)| sum.add(own.clone()));
         }
         let side = (columns.len() + self.outputs + 1).next_multiple_of(SIDE);
-        folded.iter_mut().flatten().for_each(|sums| *sums = self.picked(sums, &places, side));
-        Some((folded, side))
+        groups.iter_mut().flatten().for_each(|sums| *sums = self.picked(sums, &places, side));
+        Some(GroupSums { groups, side })
     }
 
     /// Extracts the sums of the columns at `places`, of targets and of the ones-vector.
@@ -86,7 +73,7 @@ impl CellProducts {
         for (to, (i, &from)) in products.chunks_exact_mut(side).zip(all.iter().enumerate()) {
             for (to, &other) in to.iter_mut().zip(&all[..=i]) {
                 // Only the lower triangle is stored.
-                *to = sums.products[from.max(other) * self.side + from.min(other)];
+                *to = sums.products[from.max(other) * self.sums.side + from.min(other)];
             }
         }
         FoldSums { products, range }

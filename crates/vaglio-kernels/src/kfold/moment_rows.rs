@@ -3,11 +3,10 @@
 
 use super::FoldedRows;
 use super::centering::{Centering, ProductLayout};
-use super::products::{FoldSums, shifted_columns};
+use super::products::{FoldSums, GroupSums, shifted_columns};
 use super::training::ClassTotals;
 use crate::Column;
 use crate::f64x8::F64x8;
-use crate::folds::FoldBlocks;
 use crate::parallel;
 use crate::row_groups::{ColumnShift, GroupedVectors, RowGroups};
 use std::sync::OnceLock;
@@ -42,8 +41,8 @@ impl GroupedEntries {
     }
 
     /// Products of columns with targets and the ones-vector, but not with each other, for every class in every fold or
-    /// block; and their side. Cost O(entries · outputs).
-    pub fn sums(&self, rows: &FoldedRows<'_>, features: &[usize]) -> (Vec<Vec<FoldSums>>, usize) {
+    /// block. Cost O(entries · outputs).
+    pub fn sums(&self, rows: &FoldedRows<'_>, features: &[usize]) -> GroupSums {
         let (data, n) = (&rows.data, features.len());
         let ones = data.ones();
         let vectors: Vec<&[f64]> = (0..data.outputs()).map(|o| data.centered(o)).chain([&ones[..]]).collect();
@@ -80,7 +79,7 @@ impl GroupedEntries {
             FoldSums { products, range }
         };
         let all: Vec<FoldSums> = parallel::map(self.groups.sizes.len(), group);
-        (all.chunks(self.classes).map(<[FoldSums]>::to_vec).collect(), layout.side)
+        GroupSums { groups: all.chunks(self.classes).map(<[FoldSums]>::to_vec).collect(), side: layout.side }
     }
 }
 
@@ -176,13 +175,11 @@ impl MomentRows {
             range: Vec::new(),
         };
         let all: Vec<FoldSums> = parallel::map(groups.sizes.len(), group);
-        let sums: Vec<Vec<FoldSums>> = all.chunks(self.entries.classes).map(<[FoldSums]>::to_vec).collect();
-        let shares = rows.scored.as_ref().map(|(_, shares)| &shares[..]);
-        let totals = ClassTotals::new(&sums, n + 1, rows.classes.as_ref().map(|_| n), shares);
-        let blocks: Option<&FoldBlocks> = rows.folds.blocks();
+        let sums = GroupSums { groups: all.chunks(self.entries.classes).map(<[FoldSums]>::to_vec).collect(), side: n };
+        let totals = ClassTotals::new(rows, &sums, n + 1, n);
         let mut out = vec![0.0; 2 * self.centering.len() * self.stride];
         parallel::chunks_mut(&mut out, 2 * self.stride, |fold, out| {
-            let (split, (training, held_out)) = (totals.fold_split(&sums, blocks, fold), out.split_at_mut(self.stride));
+            let (split, (training, held_out)) = (totals.fold_split(fold), out.split_at_mut(self.stride));
             for other in 0..n {
                 (training[other], held_out[other]) =
                     self.centering[fold].columns(place, other, split.training[other], split.held_out[other]);

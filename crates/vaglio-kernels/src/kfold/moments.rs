@@ -6,8 +6,8 @@ use super::centering::{Centering, FoldMoments, MomentSource, ProductLayout, roun
 use super::gram::SIDE;
 use super::imputation::Imputation;
 use super::moment_rows::{GroupedEntries, MomentRows};
-use super::products::{FoldSums, sums};
-use super::training::{ClassTotals, range, ranges};
+use super::products::GroupSums;
+use super::training::ClassTotals;
 use super::{CellProducts, FoldedRows};
 use crate::duplicates::first_equal;
 use crate::linalg::FactorizationError;
@@ -52,8 +52,8 @@ impl Moments {
         let features = rows.active();
         let duplicates = duplicates(rows, &features);
         let folds = rows.folds.blocks().map_or(&rows.folds, |blocks| &blocks.rows);
-        let (sums, side) = sums(rows, folds, &features);
-        Moments::from_sums(rows, features, duplicates, &sums, side, None)
+        let sums = GroupSums::new(rows, folds, &features);
+        Moments::from_sums(rows, features, duplicates, &sums, None)
     }
 
     /// Computes the diagonals of A_t and A_v from the entries that columns store; [`Moments::read`] adds other rows on
@@ -65,8 +65,8 @@ impl Moments {
         let features = rows.active();
         let duplicates = duplicates(rows, &features);
         let entries = GroupedEntries::new(rows, &features);
-        let (sums, side) = entries.sums(rows, &features);
-        Moments::from_sums(rows, features, duplicates, &sums, side, Some(entries))
+        let sums = entries.sums(rows, &features);
+        Moments::from_sums(rows, features, duplicates, &sums, Some(entries))
     }
 
     /// Computes the rows of A_t and A_v of some columns, unless present; `rows` are the rows of the moments. Cost
@@ -117,8 +117,8 @@ impl Moments {
         let features = rows.active();
         let duplicates = duplicates(rows, &features);
         let first: Vec<usize> = duplicates.iter().map(|&place| features[place]).collect();
-        let Some((sums, side)) = cells.folded(rows, &first, folds) else { return Ok(None) };
-        Moments::from_sums(rows, features, duplicates, &sums, side, None).map(Some)
+        let Some(sums) = cells.folded(rows, &first, folds) else { return Ok(None) };
+        Moments::from_sums(rows, features, duplicates, &sums, None).map(Some)
     }
 
     /// With `entries`, `sums` lack the products of columns with each other.
@@ -126,47 +126,41 @@ impl Moments {
         rows: &FoldedRows<'_>,
         features: Vec<usize>,
         duplicates: Vec<usize>,
-        sums: &[Vec<FoldSums>],
-        side: usize,
+        sums: &GroupSums,
         entries: Option<GroupedEntries>,
     ) -> Result<Self, FactorizationError> {
         let data = &rows.data;
         let (outputs, columns) = (data.outputs(), features.len());
         let stride = columns.next_multiple_of(LANES);
-        let imputed = Imputation::new(rows, &features, side);
-        let blocks = rows.folds.blocks();
-        let layout = ProductLayout { columns, side, is_whole: entries.is_none() };
-        let weight = rows.classes.as_ref().map(|_| layout.at(imputed.ones(), imputed.ones()));
-        let totals = ClassTotals::new(sums, layout.len(), weight, rows.scored.as_ref().map(|(_, shares)| &shares[..]));
+        let imputed = Imputation::new(rows, &features, sums.side);
+        let layout = ProductLayout { columns, side: sums.side, is_whole: entries.is_none() };
+        let totals = ClassTotals::new(rows, sums, layout.len(), layout.at(imputed.ones(), imputed.ones()));
         let whole = MomentSource {
             rows,
             imputed: &imputed,
             layout: ProductLayout { side: imputed.side(), ..layout },
             stride,
             outputs,
-            ranges: match blocks {
-                Some(blocks) => blocks.training.iter().map(|some| range(sums, some.iter().copied())).collect(),
-                None => ranges(sums),
-            },
+            ranges: totals.ranges(),
             rounding: features.iter().map(|&feature| rounding(rows, feature)).collect(),
         };
-        let count = blocks.map_or(sums.len(), |blocks| blocks.training.len());
-        let fold = |k: usize| whole.fold(k, totals.fold_split(sums, blocks, k));
-        let (folds, centering): (Vec<FoldMoments>, Vec<Centering>) = parallel::map(count, fold).into_iter().unzip();
+        let fold = |k: usize| whole.fold(k, totals.fold_split(k));
+        let (folds, centering): (Vec<FoldMoments>, Vec<Centering>) =
+            parallel::map(totals.folds(), fold).into_iter().unzip();
         let finite =
             |f: &FoldMoments| f.squares.is_finite() && f.training.iter().chain(&f.held_out).all(|x| x.is_finite());
         if !folds.iter().all(finite) {
             return Err(FactorizationError::NoConvergence);
         }
-        let held_out = match blocks {
-            Some(_) => held_out_weight(rows, count),
+        let held_out = match rows.folds.blocks() {
+            Some(_) => held_out_weight(rows, totals.folds()),
             None => data.targets().total_weight,
         };
         let divisor = held_out * outputs as f64;
         let places = rows.places();
         let is_plain = rows.classes.is_none() && rows.missing.is_empty() && rows.folds.is_of_others();
         let normal_equations = (is_plain && layout.is_whole && (rows.intercept || !rows.standardize))
-            .then(|| NormalEquations::from_products(features.clone(), totals.all(), side, outputs, rows.intercept))
+            .then(|| NormalEquations::from_products(features.clone(), totals.all(), sums.side, outputs, rows.intercept))
             .map(Arc::new);
         Ok(Moments {
             level: data.level,

@@ -1,7 +1,7 @@
 //! Normal equations of all rows, from one read of the columns.
 
 use super::FoldedRows;
-use super::products::sums;
+use super::products::GroupSums;
 use crate::linalg::FactorizationError;
 use crate::normal_equations::NormalEquations;
 use crate::{Data, Folds};
@@ -18,8 +18,8 @@ impl NormalEquations {
         features.dedup();
         let folds = Folds::new(&vec![0; data.rows()]);
         let rows = FoldedRows::new(Arc::clone(data), folds, intercept, false);
-        let (of_folds, side) = sums(&rows, rows.folds(), &features);
-        let products = of_folds.into_iter().flatten().next().map_or_else(Vec::new, |sums| sums.products);
+        let GroupSums { groups, side } = GroupSums::new(&rows, rows.folds(), &features);
+        let products = groups.into_iter().flatten().next().map_or_else(Vec::new, |sums| sums.products);
         let equations = NormalEquations::from_products(features, products, side, data.outputs(), intercept);
         if equations.is_finite() { Ok(equations) } else { Err(FactorizationError::NoConvergence) }
     }

@@ -24,51 +24,91 @@ pub(super) struct FoldSums {
     pub range: Vec<(f64, f64)>,
 }
 
-/// Computes the sums of every class in each of `folds`, and their side; without balancing, all rows are one class.
-///
-/// The rows of a class in a fold are summed in chunks that depend on their number alone, in order; without rows there
-/// are no products. Cost O(m·n²).
-pub(super) fn sums(rows: &FoldedRows<'_>, folds: &Folds, columns: &[usize]) -> (Vec<Vec<FoldSums>>, usize) {
-    let masks = columns.iter().filter(|&&column| rows.missing.column(column).is_some()).count();
-    let side = (columns.len() + masks + rows.data.outputs() + 1).next_multiple_of(SIDE);
-    let reader = ProductInputs::new(rows, columns, side);
-    let classes = rows.parted().map_or(1, |c| c.iter().max().map_or(1, |c| c + 1));
-    let class = |row: usize| rows.parted().map_or(0, |c| c[row]);
-    let groups: Vec<Vec<usize>> = (0..folds.count() * classes)
-        .map(|group| {
-            let members = folds.held_out(group / classes).iter().copied();
-            members.filter(|&row| class(row) == group % classes).collect()
-        })
-        .collect();
-    let chunks: Vec<(usize, &[usize])> =
-        groups.iter().enumerate().flat_map(|(group, rows)| rows.chunks(CHUNK).map(move |rows| (group, rows))).collect();
-    let of_chunks = parallel::map_slice(&chunks, |(_, members)| reader.sums(members));
-    let empty = FoldSums { products: Vec::new(), range: vec![(f64::INFINITY, f64::NEG_INFINITY); columns.len()] };
-    let mut of_folds = vec![vec![empty; classes]; folds.count()];
-    for ((group, _), sums) in chunks.iter().zip(of_chunks) {
-        let so_far = &mut of_folds[group / classes][group % classes];
-        if so_far.products.is_empty() { *so_far = sums } else { so_far.add(&sums) }
-    }
-    (of_folds, side)
+/// Sums over groups of rows: folds, blocks that folds are unions of, or cells.
+#[derive(Debug)]
+pub(super) struct GroupSums {
+    /// Sums of each class in each group; without balancing, all rows are one class.
+    pub groups: Vec<Vec<FoldSums>>,
+    /// Side of the products.
+    pub side: usize,
 }
 
+impl GroupSums {
+    /// Sums the rows of each of `folds`.
+    ///
+    /// The rows of a class in a fold are summed in chunks that depend on their number alone, in order; without rows
+    /// there are no products. Cost O(m·n²).
+    pub fn new(rows: &FoldedRows<'_>, folds: &Folds, columns: &[usize]) -> Self {
+        let masks = columns.iter().filter(|&&column| rows.missing.column(column).is_some()).count();
+        let side = (columns.len() + masks + rows.data.outputs() + 1).next_multiple_of(SIDE);
+        let reader = ProductInputs::new(rows, columns, side);
+        let classes = rows.parted().map_or(1, |c| c.iter().max().map_or(1, |c| c + 1));
+        let class = |row: usize| rows.parted().map_or(0, |c| c[row]);
+        let members: Vec<Vec<usize>> = (0..folds.count() * classes)
+            .map(|group| {
+                let members = folds.held_out(group / classes).iter().copied();
+                members.filter(|&row| class(row) == group % classes).collect()
+            })
+            .collect();
+        let chunks = members.iter().enumerate();
+        let chunks: Vec<(usize, &[usize])> =
+            chunks.flat_map(|(group, rows)| rows.chunks(CHUNK).map(move |rows| (group, rows))).collect();
+        let of_chunks = parallel::map_slice(&chunks, |(_, members)| reader.sums(members));
+        let mut groups = vec![vec![FoldSums::empty(columns.len()); classes]; folds.count()];
+        for ((group, _), sums) in chunks.iter().zip(of_chunks) {
+            groups[group / classes][group % classes].add(sums);
+        }
+        GroupSums { groups, side }
+    }
+
+    /// Least and greatest entry of each column over some of the groups.
+    pub fn range(&self, some: impl Iterator<Item = usize>) -> Vec<(f64, f64)> {
+        let columns = self.groups.first().and_then(|group| group.first()).map_or(0, |s| s.range.len());
+        let mut out = vec![NOTHING; columns];
+        some.flat_map(|at| &self.groups[at]).for_each(|sums| widen(&mut out, &sums.range));
+        out
+    }
+
+    /// Least and greatest entry of each column over all other groups, for each group: those before it and those after.
+    /// Cost O(K·n).
+    pub fn ranges(&self) -> Vec<Vec<(f64, f64)>> {
+        let of_group = |group: usize| self.range(std::iter::once(group));
+        let mut before = self.range(std::iter::empty());
+        let mut behind = vec![before.clone(); self.groups.len()];
+        for group in (1..self.groups.len()).rev() {
+            behind[group - 1] = behind[group].clone();
+            widen(&mut behind[group - 1], &of_group(group));
+        }
+        for (group, others) in behind.iter_mut().enumerate() {
+            widen(others, &before);
+            widen(&mut before, &of_group(group));
+        }
+        behind
+    }
+}
+
+/// Range of no entries.
+const NOTHING: (f64, f64) = (f64::INFINITY, f64::NEG_INFINITY);
+
 impl FoldSums {
+    /// Sums over no rows.
+    pub fn empty(columns: usize) -> Self {
+        FoldSums { products: Vec::new(), range: vec![NOTHING; columns] }
+    }
+
     /// Adds the sums of other rows.
-    pub fn add(&mut self, other: &FoldSums) {
-        if other.products.is_empty() {
-            return;
-        }
+    pub fn add(&mut self, other: FoldSums) {
         if self.products.is_empty() {
-            self.clone_from(other);
-            return;
+            *self = other;
+        } else if !other.products.is_empty() {
+            self.products.iter_mut().zip(&other.products).for_each(|(a, b)| *a += b);
+            widen(&mut self.range, &other.range);
         }
-        self.products.iter_mut().zip(&other.products).for_each(|(a, b)| *a += b);
-        widen(&mut self.range, &other.range);
     }
 }
 
 /// Widens the range of each column to include its range in other rows.
-pub(super) fn widen(ranges: &mut [(f64, f64)], others: &[(f64, f64)]) {
+fn widen(ranges: &mut [(f64, f64)], others: &[(f64, f64)]) {
     for (range, other) in ranges.iter_mut().zip(others) {
         *range = (range.0.min(other.0), range.1.max(other.1));
     }
@@ -99,10 +139,7 @@ impl<'r> ProductInputs<'r> {
     }
 
     fn sums(&self, rows: &[usize]) -> FoldSums {
-        let mut out = FoldSums {
-            products: vec![0.0; self.side * self.side],
-            range: vec![(f64::INFINITY, f64::NEG_INFINITY); self.columns.len()],
-        };
+        let mut out = FoldSums { products: vec![0.0; self.side * self.side], range: vec![NOTHING; self.columns.len()] };
         let mut tile = vec![F64x8::ZERO; self.side * rows.len().div_ceil(F64x8::WIDTH).min(TILE)];
         for rows in rows.chunks(TILE * F64x8::WIDTH) {
             let height = rows.len().div_ceil(F64x8::WIDTH);
@@ -115,7 +152,7 @@ impl<'r> ProductInputs<'r> {
 
     /// Gathers columns, targets and the ones-vector at `rows`, each padded with zeros.
     fn fill(&self, rows: &[usize], height: usize, tile: &mut [F64x8], range: &mut [(f64, f64)]) {
-        let mut own = vec![(f64::INFINITY, f64::NEG_INFINITY); range.len()];
+        let mut own = vec![NOTHING; range.len()];
         let gathered = |x: &[f64]| rows.iter().map(|&j| x[j]).collect::<Vec<f64>>();
         let root = self.root.map(gathered);
         let mut parts = tile.chunks_exact_mut(height);
@@ -133,7 +170,7 @@ impl<'r> ProductInputs<'r> {
         }
         for &(place, mask) in &self.missing {
             let others = rows.iter().filter(|&&row| mask.get(row) == 0.0).map(|&row| self.columns[place].0.get(row));
-            own[place] = others.fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), x| (a.min(x), b.max(x)));
+            own[place] = others.fold(NOTHING, |(a, b), x| (a.min(x), b.max(x)));
         }
         widen(range, &own);
         for (&(_, mask), to) in self.missing.iter().zip(&mut parts) {
@@ -242,4 +279,22 @@ fn multiply(level: Level, by: &[f64], to: &mut [F64x8]) {
             }
         },
     );
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_are_those_of_all_other_folds() {
+        let fold = |k: usize| {
+            let range = (0..3).map(|i| (((k * 7 + i) % 5) as f64, ((k * 3 + i) % 4) as f64 + 5.0)).collect();
+            vec![FoldSums { products: Vec::new(), range }]
+        };
+        for count in 1..6 {
+            let sums = GroupSums { groups: (0..count).map(fold).collect(), side: 0 };
+            let others = |fold: usize| sums.range((0..count).filter(|&other| other != fold));
+            assert_eq!(sums.ranges(), (0..count).map(others).collect::<Vec<_>>());
+        }
+    }
 }

@@ -97,7 +97,7 @@ impl BlockSums {
             BlockSums { level, intercept, groups, blocks, rows, active, columns, sums, targets: of_targets, known };
         let mut found = out.products(stored, &vectors);
         let sums = found.pop().filter(|_| intercept).unwrap_or_else(|| vec![0.0; count * stored.len()]);
-        let squares = out.each_active(|column| out.groups.squares(stored[column], out.columns[column], &counted).0);
+        let squares = out.each_active(|column| out.groups.squares(stored[column], out.columns[column], &counted));
         out.sums = [sums, out.by_block(&squares, |squares, block| squares[block])];
         let known =
             found.into_iter().enumerate().map(|(output, sums)| (GramRow::Target(output), sums.into())).collect();

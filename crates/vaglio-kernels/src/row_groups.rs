@@ -34,8 +34,6 @@ pub(crate) struct GroupedVectors {
     of_group: Vec<F64x8>,
 }
 
-/// Range of no entries.
-const NOTHING: (f64, f64) = (f64::INFINITY, f64::NEG_INFINITY);
 /// Rows read at a time.
 const TILE: usize = 1 << 12;
 /// Number of partial sums of a group, so that none waits for the last row of its group.
@@ -107,43 +105,57 @@ impl RowGroups {
         }
     }
 
-    /// Σ_j r_j·(x_j − shift)² of every group, and the range of its entries, given the weights r of the rows.
-    pub fn squares(&self, x: Column<'_>, by: ColumnShift, row_weights: &[f64]) -> (Vec<f64>, Vec<(f64, f64)>) {
-        let (count, ColumnShift { shift, is_sparse }) = (self.sizes.len(), by);
-        let mut ranges = vec![NOTHING; count];
-        let mut widen = |group: usize, value: f64| {
-            let range = &mut ranges[group];
-            *range = (range.0.min(value), range.1.max(value));
-        };
-        let squares = match x {
+    /// Σ_j r_j·(x_j − shift)² of every group, given the weights r of the rows. Cost O(entries).
+    pub fn squares(&self, x: Column<'_>, by: ColumnShift, row_weights: &[f64]) -> Vec<f64> {
+        let ColumnShift { shift, is_sparse } = by;
+        match x {
             Column::Sparse(x) if is_sparse => {
-                let (mut squares, mut counted, mut own) = (vec![0.0; count], vec![0.0; count], vec![0; count]);
+                let (mut squares, mut counted) = (vec![0.0; self.sizes.len()], vec![0.0; self.sizes.len()]);
                 x.for_each(|row, value| {
                     let group = self.of_row[row] as usize;
                     squares[group] += row_weights[row] * (value - shift).powi(2);
                     counted[group] += row_weights[row];
-                    own[group] += 1;
-                    widen(group, value);
                 });
                 let rest = (x.fill() - shift).powi(2);
-                for group in (0..count).filter(|&group| own[group] < self.sizes[group]) {
-                    squares[group] += (self.weights[group] - counted[group]).max(0.0) * rest;
-                    widen(group, x.fill());
-                }
+                let left = self.weights.iter().zip(counted).map(|(all, counted)| (all - counted).max(0.0));
+                squares.iter_mut().zip(left).for_each(|(sum, left)| *sum += left * rest);
                 squares
             }
             x => {
-                let mut sums = vec![[0.0; TOGETHER]; count];
+                let mut sums = vec![[0.0; TOGETHER]; self.sizes.len()];
                 each_tile(x, |start, values| {
-                    for (row, (value, &group)) in (start..).zip(values.iter().zip(&self.of_row[start..])) {
-                        sums[group as usize][row % TOGETHER] += row_weights[row] * (value - shift).powi(2);
-                        widen(group as usize, *value);
+                    let rows = values.iter().zip(&self.of_row[start..]).zip(&row_weights[start..]);
+                    for (row, ((value, &group), weight)) in rows.enumerate() {
+                        sums[group as usize][row % TOGETHER] += weight * (value - shift).powi(2);
                     }
                 });
                 sums.into_iter().map(|[a, b, c, d]| (a + b) + (c + d)).collect()
             }
+        }
+    }
+
+    /// Least and greatest entry of a column in every group. Cost O(entries).
+    pub fn ranges(&self, x: Column<'_>) -> Vec<(f64, f64)> {
+        let (mut ranges, mut fills) = (vec![(f64::INFINITY, f64::NEG_INFINITY); self.sizes.len()], self.sizes.clone());
+        let mut widen = |group: usize, value: f64| {
+            let range = &mut ranges[group];
+            *range = (range.0.min(value), range.1.max(value));
         };
-        (squares, ranges)
+        match x {
+            Column::Sparse(x) => {
+                x.for_each(|row, value| {
+                    let group = self.of_row[row] as usize;
+                    fills[group] -= 1;
+                    widen(group, value);
+                });
+                let left = fills.iter().enumerate().filter(|(_, left)| **left > 0);
+                left.for_each(|(group, _)| widen(group, x.fill()));
+            }
+            x => each_tile(x, |start, values| {
+                values.iter().zip(&self.of_row[start..]).for_each(|(value, &group)| widen(group as usize, *value));
+            }),
+        }
+        ranges
     }
 }
 

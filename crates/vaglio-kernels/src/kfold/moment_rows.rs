@@ -54,7 +54,7 @@ impl GroupedEntries {
         let of_column = |place: usize| {
             let (x, by) = (data.column(features[place]).0, self.columns[place]);
             let products = in_eights.iter().map(|eight| self.groups.products(data.level, x, by, eight));
-            (products.collect::<Vec<_>>(), self.groups.squares(x, by, weight))
+            (products.collect::<Vec<_>>(), self.groups.squares(x, by, weight), self.groups.ranges(x))
         };
         let columns: Vec<_> = parallel::map(n, of_column);
         let layout = ProductLayout { columns: n, side: n + vectors.len(), is_whole: false };
@@ -64,12 +64,12 @@ impl GroupedEntries {
             .map(|(v, u)| self.groups.sums(&product(vectors[v], vectors[u])))
             .collect();
         let group = |group: usize| {
-            let range = columns.iter().map(|(_, (_, ranges))| ranges[group]).collect();
+            let range = columns.iter().map(|(.., ranges)| ranges[group]).collect();
             if self.groups.sizes[group] == 0 {
                 return FoldSums { products: Vec::new(), range };
             }
             let mut products = vec![0.0; layout.len()];
-            for (place, (with_vectors, (squares, _))) in columns.iter().enumerate() {
+            for (place, (with_vectors, squares, _)) in columns.iter().enumerate() {
                 let of_vector = |v: usize| with_vectors[v / F64x8::WIDTH][group].lane(v % F64x8::WIDTH);
                 (0..vectors.len()).for_each(|v| products[layout.at(n + v, place)] = of_vector(v));
                 products[layout.at(place, place)] = squares[group];

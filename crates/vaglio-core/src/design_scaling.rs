@@ -18,14 +18,10 @@ fn exponent_of(x: f64) -> i32 {
     if x > 0.0 && x.is_finite() { (x.to_bits() >> 52) as i32 - 1023 } else { 0 }
 }
 
-/// The exponent if far from 0, else 0.
-fn far(exponent: i32) -> i32 {
-    if exponent.abs() > NEAR { exponent } else { 0 }
-}
-
 /// The exponent by which numbers up to `x` are divided before products; 0 if they are near 1.
 pub fn far_exponent(x: f64) -> i32 {
-    far(exponent_of(x))
+    let exponent = exponent_of(x);
+    if exponent.abs() > NEAR { exponent } else { 0 }
 }
 
 impl PowerOfTwoScaling {
@@ -83,12 +79,12 @@ impl Design {
     /// # Errors
     /// Returns [`Error::Numerical`] for such targets.
     pub fn check_targets(&self, degree: i32) -> Result<()> {
-        check_loss(degree * far(exponent_of_targets(self)))
+        check_loss(degree * target_exponent(self))
     }
 }
 
-fn exponent_of_targets(design: &Design) -> i32 {
-    exponent_of(design.targets().iter().fold(0.0, |most: f64, y| most.max(y.abs())))
+fn target_exponent(design: &Design) -> i32 {
+    far_exponent(design.targets().iter().fold(0.0, |most: f64, y| most.max(y.abs())))
 }
 
 fn units_of(design: &Design) -> PowerOfTwoScaling {
@@ -99,7 +95,7 @@ fn units_of(design: &Design) -> PowerOfTwoScaling {
     };
     let weights = design.weights().map_or(0, |weights| exponent_of(weights.iter().copied().fold(0.0, f64::max)));
     let weights = if weights.abs() > NEAR { weights } else { weights.rem_euclid(2) };
-    let targets = far(exponent_of_targets(design));
+    let targets = target_exponent(design);
     let all = of_columns.iter().copied().fold(0.0, f64::max);
     let columns = match exponent_of(all) {
         near if near.abs() <= NEAR => 0,
@@ -107,7 +103,7 @@ fn units_of(design: &Design) -> PowerOfTwoScaling {
         _ => {
             let counts = |feature: &usize| !design.is_constant(*feature);
             let largest = (0..design.features()).filter(counts).map(|feature| of_columns[feature]);
-            far(exponent_of(largest.fold(0.0, f64::max)))
+            far_exponent(largest.fold(0.0, f64::max))
         }
     };
     // Next to a penalty far above them columns have no effect, whatever their units.

@@ -215,21 +215,18 @@ impl Design {
         if outputs < 2 || !self.readout().is_some_and(|readout| readout.each_output) {
             return None;
         }
-        let made = || (0..outputs).map(|output| single_output(self, output)).collect();
-        Some(vaglio_columns::get_or_make(&self.own().outputs, made).as_slice())
+        let single = |output: usize| {
+            let targets = self.targets().slice(s![output..output + 1, ..]).to_owned();
+            self.derived(|data| {
+                if let TrainingMethod::Ridge(readout, _) = &mut data.training {
+                    readout.each_output = false;
+                }
+                data.lineage = self.data().lineage.clone();
+                let problem = &mut data.problem;
+                (problem.targets, problem.task) = (Arc::new(targets), Task::Regression);
+                problem.target_names = Arc::from([problem.target_names[output].clone()]);
+            })
+        };
+        Some(vaglio_columns::get_or_make(&self.own().outputs, || (0..outputs).map(single).collect()).as_slice())
     }
-}
-
-/// Returns the design of one output, as a number to be predicted.
-fn single_output(design: &Design, output: usize) -> Design {
-    let targets = design.targets().slice(s![output..output + 1, ..]).to_owned();
-    design.derived(|data| {
-        if let TrainingMethod::Ridge(readout, _) = &mut data.training {
-            readout.each_output = false;
-        }
-        data.lineage = design.data().lineage.clone();
-        let problem = &mut data.problem;
-        (problem.targets, problem.task) = (Arc::new(targets), Task::Regression);
-        problem.target_names = Arc::from([problem.target_names[output].clone()]);
-    })
 }

@@ -371,7 +371,7 @@ impl<'f, 'd> SubsetFitter<'f, 'd> {
             let basis = RidgeState::with_columns(Arc::clone(rows.data()), lambda, self.subset.iter().copied());
             return Ok(residuals_after(&basis, &[ColumnChange::None]).0.pop().unwrap_or_default());
         }
-        let refitted = get_or_make(&self.refitted, || SubsetRefit::first_folds(rows, self.of.held_out, &self.subset));
+        let refitted = get_or_make(&self.refitted, || SubsetRefit::new(rows, self.of.held_out, &self.subset));
         refitted.as_ref().map_err(|e| failed(*e))?.residuals(lambda).map_err(failed)
     }
 }

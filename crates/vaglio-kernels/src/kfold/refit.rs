@@ -30,19 +30,11 @@ struct LeaveFoldOutFit {
 }
 
 impl<'r, 'd> SubsetRefit<'r, 'd> {
-    /// Fits every fold. Cost O(K·m·s²).
+    /// Fits the first `count` folds; rows of other folds keep their targets as residuals. Cost O(K·m·s²).
     ///
     /// # Errors
     /// [`FactorizationError::NoConvergence`] if entries overflow.
-    pub fn new(rows: &'r FoldedRows<'d>, subset: &[usize]) -> Result<Self, FactorizationError> {
-        SubsetRefit::first_folds(rows, rows.folds.count(), subset)
-    }
-
-    /// Fits the first `count` folds only; rows of other folds keep their targets as residuals.
-    ///
-    /// # Errors
-    /// [`FactorizationError::NoConvergence`] if entries overflow.
-    pub fn first_folds(rows: &'r FoldedRows<'d>, count: usize, subset: &[usize]) -> Result<Self, FactorizationError> {
+    pub fn new(rows: &'r FoldedRows<'d>, count: usize, subset: &[usize]) -> Result<Self, FactorizationError> {
         let columns: Vec<(Column<'d>, f64)> =
             parallel::map_slice(subset, |&feature| rows.data.column_from_entry(feature));
         let folds = parallel::map(count, |fold| LeaveFoldOutFit::new(rows, fold, subset, &columns));

@@ -3,7 +3,7 @@
 //! Gram–Schmidt in each fold; the book, *Cross-validation without refitting*, "Rows held out".
 
 use super::HoldOutRows;
-use super::fold_products::{ColumnState, FoldProduct, PendingColumnUpdate, held_out, squares, take_in, tiles};
+use super::fold_products::{ColumnState, FoldProduct, PendingColumnUpdate, squares, subtract, take_in};
 use super::fold_scaling::{centered_by_fold, products};
 use crate::sums::{TILE, axpy, dot};
 use crate::trial::PartialLoss;
@@ -154,9 +154,8 @@ impl ColumnUpdate {
     pub fn leave_residuals(&self, rows: &HoldOutRows<'_>, residuals: &mut [Vec<f64>]) {
         let outputs = residuals.len();
         for (o, r) in residuals.iter_mut().enumerate() {
-            let from = r.clone();
             let step = |k: usize| self.q[k * outputs + o] / self.sigma[k];
-            held_out(rows.level(), &rows.starts, 0, step, &self.e, &from, r);
+            subtract(rows.level(), &rows.starts, 0, step, &self.e, r);
         }
     }
 
@@ -243,9 +242,12 @@ pub(super) fn loss_after(
 ) -> PartialLoss {
     let mut parts = vec![vec![0.0; TILE.min(e.len())]; residuals.len()];
     let mut tally = scorer.start();
-    for (start, end) in tiles(e.len()) {
+    for start in (0..e.len()).step_by(TILE) {
+        let end = e.len().min(start + TILE);
         for (o, (part, r)) in parts.iter_mut().zip(residuals).enumerate() {
-            held_out(rows.level(), &rows.starts, start, |k| step(o, k), e, r, &mut part[..end - start]);
+            let part = &mut part[..end - start];
+            part.copy_from_slice(&r[start..end]);
+            subtract(rows.level(), &rows.starts, start, |k| step(o, k), e, part);
         }
         scorer.add(&mut tally, start, &parts, end - start);
     }

@@ -4,7 +4,6 @@
 
 use crate::Level;
 use crate::f64x8::F64x8;
-use crate::sums::TILE;
 use pulp::NullaryFnOnce;
 
 /// Σ_j a_j b_j of each fold; fold k has the rows from `starts[k]` to `starts[k + 1]`. Cost O(m).
@@ -15,14 +14,13 @@ pub(super) fn products(level: Level, starts: &[usize], a: &[f64], b: &[f64]) -> 
     )
 }
 
-/// out_j ← r_j − step_k e_j over the rows from `first`, with k the fold of row j. Cost O(rows).
-pub(super) fn held_out(
+/// out_j ← out_j − step_k e_j over the rows from `first`, with k the fold of row j. Cost O(rows).
+pub(super) fn subtract(
     level: Level,
     starts: &[usize],
     first: usize,
     step: impl Fn(usize) -> f64,
     e: &[f64],
-    r: &[f64],
     out: &mut [f64],
 ) {
     level.call(
@@ -33,19 +31,12 @@ pub(super) fn held_out(
             let mut row = first;
             while row < last {
                 let end = starts[fold + 1].min(last);
-                let (step, part) = (step(fold), &mut out[row - first..end - first]);
-                for ((out, e), r) in part.iter_mut().zip(&e[row..end]).zip(&r[row..end]) {
-                    *out = r - step * e;
-                }
+                let step = step(fold);
+                out[row - first..end - first].iter_mut().zip(&e[row..end]).for_each(|(out, e)| *out -= step * e);
                 (row, fold) = (end, fold + 1);
             }
         },
     );
-}
-
-/// Splits the rows into tiles of [`TILE`]: first row and end.
-pub(super) fn tiles(rows: usize) -> impl Iterator<Item = (usize, usize)> {
-    (0..rows).step_by(TILE).map(move |start| (start, rows.min(start + TILE)))
 }
 
 /// Σ_j x_j a_j with each of the vectors concatenated in `all`. Cost O(all).

@@ -4,7 +4,7 @@
 
 use super::HoldOutRows;
 use super::chain::{ColumnUpdate, loss_after};
-use super::fold_products::held_out;
+use super::fold_products::subtract;
 use super::fold_scaling::alone;
 use crate::linalg::{self, FactorizationError};
 use crate::parallel;
@@ -144,8 +144,7 @@ impl FoldRemovals {
         }
         for (o, r) in self.residuals.iter_mut().enumerate() {
             let step = |k: usize| -gone.weights[k * outputs + o] / self.h[k][place * size + place];
-            let from = r.clone();
-            held_out(rows.level(), &rows.starts, 0, step, &gone.e, &from, r);
+            subtract(rows.level(), &rows.starts, 0, step, &gone.e, r);
         }
         let others: Vec<usize> = (0..size).filter(|&i| i != place).collect();
         let h = &self.h;
@@ -170,8 +169,7 @@ impl FoldRemovals {
 impl HoldOutRemoval {
     /// E_U ← E_U − step_U e_U, w ← w − step_U q.
     fn subtract(&mut self, rows: &HoldOutRows<'_>, e: &[f64], q: &[f64], outputs: usize, step: impl Fn(usize) -> f64) {
-        let from = self.e.clone();
-        held_out(rows.level(), &rows.starts, 0, &step, e, &from, &mut self.e);
+        subtract(rows.level(), &rows.starts, 0, &step, e, &mut self.e);
         for (at, (weight, q)) in self.weights.iter_mut().zip(q).enumerate() {
             *weight -= step(at / outputs) * q;
         }

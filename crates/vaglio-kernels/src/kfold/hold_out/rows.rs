@@ -3,7 +3,7 @@
 //! Moments of a union from those of its parts: T. Chan, G. Golub and R. LeVeque, *Algorithms for computing the sample
 //! variance*, The American Statistician 37 (1983).
 
-use super::fold_products::{held_out, products};
+use super::fold_products::{products, subtract};
 use crate::Level;
 use crate::kfold::FoldedRows;
 use crate::parallel;
@@ -184,8 +184,8 @@ impl<'d> HoldOutRows<'d> {
     pub(super) fn training(&self, feature: usize, x: &[f64]) -> TrainingMoments {
         let level = self.level();
         let means = self.means(x);
-        let mut centered = vec![0.0; x.len()];
-        held_out(level, &self.starts, 0, |k| means[k], &self.root, x, &mut centered);
+        let mut centered = x.to_vec();
+        subtract(level, &self.starts, 0, |k| means[k], &self.root, &mut centered);
         let squares = products(level, &self.starts, &centered, &centered);
         let others = self.other_parts(&means, &means, &squares);
         let e = self.less(x, &others);
@@ -229,8 +229,8 @@ impl<'d> HoldOutRows<'d> {
 
     /// x less the mean of its fold's training rows.
     fn less(&self, x: &[f64], others: &[PairMoments]) -> Vec<f64> {
-        let mut out = vec![0.0; x.len()];
-        held_out(self.level(), &self.starts, 0, |k| others[k].means[0], &self.root, x, &mut out);
+        let mut out = x.to_vec();
+        subtract(self.level(), &self.starts, 0, |k| others[k].means[0], &self.root, &mut out);
         out
     }
 }

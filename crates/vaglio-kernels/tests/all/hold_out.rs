@@ -67,7 +67,8 @@ impl Distance {
             return 0.0;
         }
         self.sound += 1;
-        let defined = plain.loss(&SubsetRefit::new(rows, rows.folds().count(), subset).unwrap().residuals(lambda).unwrap());
+        let defined =
+            plain.loss(&SubsetRefit::new(rows, rows.folds().count(), subset).unwrap().residuals(lambda).unwrap());
         let distance = (trial.loss - defined).abs() / defined.max(1e-3);
         if distance.is_nan() { f64::INFINITY } else { distance }
     }

@@ -4,6 +4,7 @@ mod selection;
 
 use crate::labels::RowLabels;
 use crate::power_of_two::largest;
+use crate::table::refuse_duplicates;
 use crate::{Columns, Error, Feature, PerFoldPreprocessing, Result, StopSign, Task};
 use ndarray::Array2;
 use rayon::prelude::*;
@@ -85,21 +86,14 @@ impl Problem {
                 targets.nrows()
             )));
         }
-        let mut sorted: Vec<&str> = names.iter().map(String::as_str).collect();
-        sorted.sort_unstable();
-        if let Some(twice) = sorted.windows(2).find(|w| w[0] == w[1]) {
-            return Err(Error::Shape(format!("two columns are named `{}`", twice[0])));
-        }
+        refuse_duplicates(names.iter().map(String::as_str))?;
         let largest: Vec<f64> =
             (0..columns.len()).into_par_iter().map(|index| largest(columns.column(index))).collect();
         for index in (0..largest.len()).filter(|&index| !largest[index].is_finite()) {
             check_finite(&names[index], &columns.column(index).values())?;
         }
         for (name, row) in target_names.iter().zip(targets.rows()) {
-            match row.as_slice() {
-                Some(row) => check_finite(name, row)?,
-                None => check_finite(name, &row.to_vec())?,
-            }
+            check_finite(name, &row.to_vec())?;
         }
         Ok(Problem {
             largest: largest.into(),

@@ -147,11 +147,7 @@ impl Table {
         if let Some((name, cells)) = columns.iter().find(|(_, cells)| cells.len() != rows) {
             return Err(Error::Shape(format!("column `{name}` has {} rows and the first has {rows}", cells.len())));
         }
-        let mut names: Vec<&str> = columns.iter().map(|(name, _)| name.as_str()).collect();
-        names.sort_unstable();
-        if let Some(twice) = names.windows(2).find(|w| w[0] == w[1]) {
-            return Err(Error::Shape(format!("two columns are named `{}`", twice[0])));
-        }
+        refuse_duplicates(columns.iter().map(|(name, _)| name.as_str()))?;
         Ok(Table { columns, rows, series: None, origins: None })
     }
 
@@ -256,6 +252,16 @@ impl Table {
     pub fn take(&mut self, name: &str) -> Option<Cells> {
         let at = self.columns.iter().position(|(n, _)| n == name)?;
         Some(self.columns.remove(at).1)
+    }
+}
+
+/// Refuses two columns of one name.
+pub(crate) fn refuse_duplicates<'n>(names: impl Iterator<Item = &'n str>) -> Result<()> {
+    let mut sorted: Vec<&str> = names.collect();
+    sorted.sort_unstable();
+    match sorted.windows(2).find(|pair| pair[0] == pair[1]) {
+        Some(twice) => Err(Error::Shape(format!("two columns are named `{}`", twice[0]))),
+        None => Ok(()),
     }
 }
 

@@ -36,7 +36,7 @@ pub fn main() -> Result<(), Box<dyn std::error::Error>> {
         println!("cross-validated error {:.0} of {} columns", cell.loss, cell.size);
     }
     // Nested error of the whole procedure: everything is repeated in outer folds.
-    let worth = pipeline.nested(5).fit_with(&dataset, &rows)?;
+    let worth = pipeline.nested_with(5, 1, &dataset, &rows)?;
     println!("nested error {:.0}, without columns {:.0}", worth.loss, worth.empty_loss);
     // ANCHOR_END: worth
 

@@ -59,7 +59,7 @@ pub fn main() -> Result<(), Box<dyn std::error::Error>> {
     stop.store(true, Ordering::Relaxed);
     let ended = pipeline.fit(&dataset)?;
     assert!(ended.path().is_some_and(|path| path.stop_reason.is_partial() && path.steps.len() <= 1));
-    assert!(pipeline.nested(5).fit(&dataset).is_err());
+    assert!(pipeline.nested(5, &dataset).is_err());
     Pipeline::new(Loo::default(), Greedy::new(2), Rls::new(1.0)).observer(shown()).fit(&dataset)?;
 
     // ANCHOR: sign

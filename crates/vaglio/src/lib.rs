@@ -32,7 +32,7 @@
 //! | [`FittedPipeline`] | the fitted result of either: predicts, transforms, can be inspected, saved and loaded |
 //! | [`OriginalScale`] | coefficients in the units of the data |
 //! | [`Rows`] | groups, folds, series and times of rows, for [`Pipeline::fit_with`]; [`problem`] makes a problem of a dataset |
-//! | [`Nested`] | nested cross-validation of a whole pipeline |
+//! | [`Pipeline::nested`] | nested cross-validation of a whole pipeline |
 //! | [`criteria`], [`splits`], [`search`], [`learners`], [`maps`], [`target_maps`] | the parts that come with this crate |
 //! | [`tune`] | settings of the learner, chosen by the criterion |
 //! | [`core`] | traits and types for your own parts |
@@ -64,9 +64,9 @@ pub use vaglio_files as files;
 pub use vaglio_pipeline::SparseRecords;
 #[doc(inline)]
 pub use vaglio_pipeline::{
-    Choice, FinalModel, FitError, FittedFinalModel, FittedPipeline, FittedSelector, NamedRows, Nested, NestedFold,
+    Choice, FinalModel, FitError, FittedFinalModel, FittedPipeline, FittedSelector, NamedRows, NestedFold,
     NestedResult, OriginalScale, Pipeline, Progress, ProgressUpdate, Rows, Selection, Selector, StageShare,
-    TargetValue, TargetedTable, ValidNested, ValidPipeline, ValidSelector, learners, maps, problem, target_maps, tune,
+    TargetValue, TargetedTable, ValidPipeline, ValidSelector, learners, maps, problem, target_maps, tune,
 };
 pub use vaglio_report::record::{ChosenBy, Warning, WarningKind};
 pub use vaglio_search as search;

@@ -195,7 +195,7 @@ fn nested_is_a_plain_loop() {
     let whole = Dataset::new(x.clone(), y.clone());
     for learner in LEARNERS.into_iter().filter(|learner| !learner.contains("reservoir")) {
         let pipeline = selection(&format!("search: {{kind: greedy, choose: {{folds: 4}}}}\nmodel: {learner}\n"));
-        let nested = pipeline.nested(5).fit_with(&whole, &Rows::new().groups(groups.clone())).unwrap();
+        let nested = pipeline.nested_with(5, 1, &whole, &Rows::new().groups(groups.clone())).unwrap();
         let mut expected = 0.0;
         for (training, held) in folds(&groups) {
             let own: Vec<String> = training.iter().map(|&row| groups[row].clone()).collect();

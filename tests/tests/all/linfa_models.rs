@@ -117,7 +117,7 @@ fn nested_figures_are_the_same_in_both() {
     let targets = Array1::from_iter(y.iter().map(|cell| cell.parse::<f64>().unwrap()));
     let dataset = Dataset::new(x, targets).with_feature_names(names);
     let built = Pipeline::new(Loo::default(), Greedy::new(3), Rls::default()).preprocess(Standardize::default());
-    let worth = built.nested(4).fit(&dataset).unwrap();
+    let worth = built.nested(4, &dataset).unwrap();
     let done = folder.run(&pipeline(&format!(
         "preprocess: [standardize]\nlearner: rls\n{SEARCH}\nevaluate: {{nested: {{folds: 4}}}}"
     )));

@@ -109,7 +109,7 @@ fn nested_figures_and_predictions_are_those_of_plain_loops() {
         let read: Box<dyn TargetMap> = serde_json::from_value(map.clone()).unwrap();
         let is_smeared = map["smear"] != false;
         let near = |a: f64, b: f64| assert!((a - b).abs() <= 1e-10 * a.abs().max(1.0), "{map}: {a} {b}");
-        let nested = pipeline(&map).nested(4).fit(&dataset).unwrap();
+        let nested = pipeline(&map).nested(4, &dataset).unwrap();
         let mut sum = 0.0;
         for fold in &nested.folds {
             let training: Vec<usize> = (0..60).filter(|row| !fold.rows.contains(row)).collect();

@@ -75,7 +75,8 @@ impl<E, I> FittedPipeline<E, I> {
     ///
     /// If the learner makes features and its model does not name them, the columns that it reads are listed.
     pub fn selected(&self) -> Vec<&str> {
-        self.saved.selected_names().iter().map(String::as_str).collect()
+        let selected = self.saved.selected.as_ref().map_or(&self.saved.inputs, |selected| &selected.names);
+        selected.iter().map(String::as_str).collect()
     }
 
     /// Indices of the selected features among the candidates, in order of entry, from 0.

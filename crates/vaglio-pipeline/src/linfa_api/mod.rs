@@ -16,10 +16,11 @@ mod table_fit;
 mod targets;
 
 pub use fitted_pipeline::{FittedPipeline, FittedSelector};
-pub use nested_validation::{Nested, NestedFold, NestedResult, ValidNested};
+pub use nested_validation::{NestedFold, NestedResult};
 pub use original_scale::OriginalScale;
 pub use prediction::NamedRows;
-pub use rows::{Rows, problem};
+pub use problem_fit::problem;
+pub use rows::Rows;
 #[cfg(feature = "sprs")]
 pub use sparse_records::SparseRecords;
 pub use table_fit::TargetedTable;

@@ -1,55 +1,17 @@
-//! Nested cross-validation of a whole pipeline, as linfa parameters.
+//! Nested cross-validation of a whole pipeline.
 
 use super::FitError;
 use super::rows::{Rows, TableRecords};
 use super::table_fit::TargetedTable;
 use super::targets::TargetValue;
 use crate::pipeline::{Pipeline, ValidPipeline};
-use crate::resampling::{self, FoldLosses, LEVEL, LossSums, OuterFoldFit, OuterFolds, Pooled, Procedure, StageMonitor};
+use crate::resampling::{self, FoldLosses, LEVEL, LossSums, OuterFoldFit, OuterFolds, Procedure, StageMonitor};
 use linfa::ParamGuard;
 use linfa::dataset::{AsTargets, DatasetBase};
-use linfa::traits::Fit;
 use ndarray::Array2;
 use serde::Serialize;
 use std::fmt;
 use vaglio_core::{AnyLoss, Error, Monitor, Result, counted, short};
-
-/// Nested cross-validation of a pipeline. The whole procedure, from the maps to the choice of size and λ, is repeated
-/// on the training rows of outer folds and evaluated on the held-out rows. Fitting returns a [`NestedResult`].
-///
-/// | name | default | purpose | range |
-/// |---|---|---|---|
-/// | `folds` | 5 | outer folds, of groups where rows have them | 2 up |
-/// | `repeats` | 1 | number of random splits into folds | 1 up |
-///
-/// Equals `evaluate: {nested: {folds, repeats}}` in a pipeline file. Cost: a fit for each fold and repeat.
-///
-/// # Errors
-/// `check` gives [`Error::Setting`] for too few folds and for settings that the pipeline refuses.
-///
-/// # Example
-/// ```
-/// use linfa::prelude::*;
-/// use ndarray::{Array1, Array2};
-/// use vaglio::{Pipeline, criteria::Loo, learners::Rls, search::Greedy};
-///
-/// let x = Array2::from_shape_fn((40, 4), |(row, column)| ((row * (7 + 3 * column)) % 11) as f64);
-/// let y = Array1::from_shape_fn(40, |row| 2.0 * x[[row, 1]] + (row % 3) as f64);
-/// let pipeline = Pipeline::new(Loo::default(), Greedy::new(2), Rls::default());
-/// let worth = pipeline.nested(5).fit(&Dataset::new(x, y))?;
-/// assert!(worth.loss < worth.empty_loss && worth.folds.len() == 5);
-/// assert!(worth.folds.iter().all(|fold| fold.selected.contains(&"feature-1".to_owned())));
-/// # Ok::<(), vaglio::FitError>(())
-/// ```
-#[derive(Debug, Clone)]
-pub struct Nested(ValidNested);
-
-/// Nested cross-validation with checked settings.
-#[derive(Debug, Clone)]
-pub struct ValidNested {
-    pipeline: ValidPipeline,
-    how: OuterFolds,
-}
 
 /// Nested cross-validation results of a pipeline. `Display` prints one line: loss, interval and baseline.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -104,80 +66,75 @@ impl fmt::Debug for NestedFold {
 }
 
 impl Pipeline {
-    /// Nested cross-validation of a copy of the pipeline, with `folds` outer folds.
-    pub fn nested(&self, folds: usize) -> Nested {
-        Nested(ValidNested { pipeline: self.unchecked().clone(), how: OuterFolds { folds, ..OuterFolds::default() } })
-    }
-}
-
-impl Nested {
-    /// Sets the number of random splits into folds.
-    #[must_use]
-    pub fn repeats(mut self, repeats: usize) -> Self {
-        self.0.how.repeats = repeats;
-        self
-    }
-
-    /// Evaluates on a dataset with groups, folds or series of rows: see [`ValidNested::fit_with`].
+    /// Nested cross-validation on a dataset with independent rows: see [`Pipeline::nested_with`].
     ///
     /// # Errors
-    /// Returns the errors of the settings and of [`ValidNested::fit_with`].
-    pub fn fit_with<R: TableRecords, T: AsTargets<Elem = E>, E: TargetValue>(
+    /// Returns the errors of [`Pipeline::nested_with`].
+    ///
+    /// # Example
+    /// ```
+    /// use linfa::prelude::*;
+    /// use ndarray::{Array1, Array2};
+    /// use vaglio::{Pipeline, criteria::Loo, learners::Rls, search::Greedy};
+    ///
+    /// let x = Array2::from_shape_fn((40, 4), |(row, column)| ((row * (7 + 3 * column)) % 11) as f64);
+    /// let y = Array1::from_shape_fn(40, |row| 2.0 * x[[row, 1]] + (row % 3) as f64);
+    /// let pipeline = Pipeline::new(Loo::default(), Greedy::new(2), Rls::default());
+    /// let worth = pipeline.nested(5, &Dataset::new(x, y))?;
+    /// assert!(worth.loss < worth.empty_loss && worth.folds.len() == 5);
+    /// assert!(worth.folds.iter().all(|fold| fold.selected.contains(&"feature-1".to_owned())));
+    /// # Ok::<(), vaglio::FitError>(())
+    /// ```
+    pub fn nested<R: TableRecords, T: AsTargets<Elem = E>, E: TargetValue>(
         &self,
+        folds: usize,
+        dataset: &DatasetBase<R, T>,
+    ) -> Result<NestedResult, FitError> {
+        self.nested_with(folds, 1, dataset, &Rows::new())
+    }
+
+    /// Nested cross-validation on a dataset with groups, folds or series of rows. The whole procedure, from the maps to
+    /// the choice of size and λ, is repeated on the training rows of outer folds and evaluated on the held-out rows.
+    /// Folds are of groups where rows have them; `repeats` is the number of random splits into folds.
+    ///
+    /// Equals `evaluate: {nested: {folds, repeats}}` in a pipeline file. Cost: a fit for each fold and repeat.
+    ///
+    /// # Errors
+    /// [`Error::Setting`] for too few folds; the errors of [`ValidPipeline::fit_with`], also for a fold;
+    /// [`Error::Stopped`] if the observer ended it.
+    pub fn nested_with<R: TableRecords, T: AsTargets<Elem = E>, E: TargetValue>(
+        &self,
+        folds: usize,
+        repeats: usize,
         dataset: &DatasetBase<R, T>,
         rows: &Rows,
     ) -> Result<NestedResult, FitError> {
-        self.check_ref()?.fit_with(dataset, rows)
-    }
-}
-
-impl ParamGuard for Nested {
-    type Checked = ValidNested;
-    type Error = Error;
-
-    fn check_ref(&self) -> Result<&ValidNested> {
-        self.0.how.check().map_err(|error| error.under("nested"))?;
-        self.0.pipeline.check_settings()?;
-        Ok(&self.0)
-    }
-
-    fn check(self) -> Result<ValidNested> {
-        self.check_ref()?;
-        Ok(self.0)
-    }
-}
-
-impl ValidNested {
-    /// Evaluates on a dataset with groups, folds or series of rows.
-    ///
-    /// # Errors
-    /// Returns the errors of [`ValidPipeline::fit_with`], also for a fold; [`Error::Stopped`] if the observer ended it.
-    pub fn fit_with<R: TableRecords, T: AsTargets<Elem = E>, E: TargetValue>(
-        &self,
-        dataset: &DatasetBase<R, T>,
-        rows: &Rows,
-    ) -> Result<NestedResult, FitError> {
+        let how = OuterFolds { folds, repeats, ..OuterFolds::default() };
+        how.check().map_err(|error| error.under("nested"))?;
+        let pipeline = self.check_ref()?;
         let (given, _) = TargetedTable::from_dataset(dataset, rows)?;
-        Ok(self.pipeline.alone(|monitor| self.evaluate(given, monitor))?)
+        Ok(pipeline.alone(|monitor| pipeline.evaluated(&how, given, monitor))?)
     }
+}
 
-    fn evaluate(&self, given: TargetedTable, monitor: &mut Monitor<'_>) -> Result<NestedResult> {
+impl ValidPipeline {
+    fn evaluated(&self, how: &OuterFolds, given: TargetedTable, monitor: &mut Monitor<'_>) -> Result<NestedResult> {
         let (task, outputs) = (given.task.clone(), given.outputs().to_vec());
         let rows = given.sorted()?;
         let mut places: Vec<usize> = (0..rows.table.rows()).map(|row| rows.table.origin(row)).collect();
         let counting = rows.counting();
-        let (sample, fitted) = self.pipeline.sample(rows, task, outputs)?;
+        let (sample, fitted) = self.sample(rows, task, outputs)?;
         // Rows of weight 0 are dropped and belong to no fold, unless they serve as history.
         if let Some(counting) = counting.filter(|counting| counting.len() == sample.rows()) {
             places = counting.into_iter().map(|row| places[row]).collect();
         }
-        let selector = self.pipeline.selector();
-        if self.pipeline.0.limits.memory.is_some() {
-            self.pipeline.check_memory(&fitted.problem, &selector.design(&fitted.problem)?)?;
+        let selector = self.selector();
+        if self.0.limits.memory.is_some() {
+            self.check_memory(&fitted.problem, &selector.design(&fitted.problem)?)?;
         }
-        let whole = Procedure { selector: &selector, tune: self.pipeline.0.tune.as_ref() };
+        let whole = Procedure { selector: &selector, tune: self.0.tune.as_ref() };
         let watcher = StageMonitor::new(monitor);
-        let outer = resampling::outer(whole, &sample, &self.how, &watcher)?;
+        let outer = resampling::outer(whole, &sample, how, &watcher)?;
         let Some(outer) = outer else {
             return Err(Error::Stopped(watcher.stopped().unwrap_or(vaglio_core::StopReason::Interrupted)));
         };
@@ -186,9 +143,8 @@ impl ValidNested {
         let empties: Vec<LossSums> = outer.iter().map(|fold| fold.held.empty_tally(&*measure)).collect();
         let repeats = outer.iter().map(|fold| fold.repeat + 1).max().unwrap_or(0);
         let losses = FoldLosses::new(&tallies, repeats);
-        let loss = losses.mean(&*measure)?;
+        let (loss, standard_error) = losses.pooled(&*measure)?;
         let interval = losses.bounded(&*measure, None, 0.0, LEVEL).map(|(_, interval)| interval);
-        let standard_error = Pooled::new(outer.iter().map(|fold| fold.held.compared()))?.error(&*measure, repeats);
         let empty_loss = FoldLosses::new(&empties, repeats).mean(&*measure)?;
         let of_fold = |(fold, tally): (OuterFoldFit, &LossSums)| NestedFold {
             loss: FoldLosses::new([tally], 1).mean(&*measure).unwrap_or(f64::INFINITY),
@@ -199,13 +155,5 @@ impl ValidNested {
         };
         let folds = outer.into_iter().zip(&tallies).map(of_fold).collect();
         Ok(NestedResult { measure, loss, standard_error, interval, empty_loss, folds })
-    }
-}
-
-impl<R: TableRecords, T: AsTargets<Elem = E>, E: TargetValue> Fit<R, T, FitError> for ValidNested {
-    type Object = NestedResult;
-
-    fn fit(&self, dataset: &DatasetBase<R, T>) -> Result<Self::Object, FitError> {
-        self.fit_with(dataset, &Rows::new())
     }
 }

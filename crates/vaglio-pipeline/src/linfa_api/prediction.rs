@@ -4,6 +4,7 @@ use super::fitted_pipeline::FittedPipeline;
 use super::rows::{Rows, TableRecords, are_named, names, table};
 use super::targets::{TargetValue, write};
 use crate::pipeline::TablePredictions;
+use crate::preprocess::LabeledTable;
 use linfa::Float;
 use linfa::dataset::{AsTargets, DatasetBase, Pr, Records, TargetDim};
 use linfa::traits::{PredictInplace, Transformer};
@@ -76,7 +77,8 @@ impl<E, I> FittedPipeline<E, I> {
     fn predicted<R: TableRecords>(&self, given: &NamedRows<'_, R>) -> Result<Array2<f64>> {
         let mut table = self.sources(given)?;
         if let Some(known) = given.known {
-            table = known.arranged(table)?;
+            let targets = Array2::<f64>::zeros((0, table.rows())).into();
+            table = known.labeled(LabeledTable { table, targets, ..LabeledTable::default() })?.table;
         }
         let (TablePredictions { values, rows }, _) = self.saved.chain().predict(table)?;
         unless_dropped(rows.len(), given.records.nsamples())?;

@@ -1,13 +1,15 @@
-//! Fits pipelines on a [`Problem`], whose columns need not be arrays: byte counts, blocks, a bias.
+//! Fits pipelines on a [`Problem`], whose columns need not be arrays: byte counts, blocks, a bias. Problems of datasets.
 
 use super::FitError;
 use super::fitted_pipeline::FittedPipeline;
+use super::rows::{Rows, TableRecords};
+use super::table_fit::TargetedTable;
 use super::targets::{TargetValue, classes_for};
 use crate::pipeline::{Pipeline, ValidPipeline};
-use crate::preprocess::LabeledTable;
+use crate::preprocess::{LabeledTable, numeric};
 use crate::resampling::{FittedProblem, Sample};
 use linfa::ParamGuard;
-use linfa::dataset::TargetDim;
+use linfa::dataset::{AsTargets, DatasetBase, TargetDim};
 use std::sync::Arc;
 use vaglio_core::{Cells, Error, Numbers, Problem, Result, Table, Task};
 
@@ -109,4 +111,25 @@ impl ValidPipeline {
         };
         self.sample(rows, task, outputs)
     }
+}
+
+/// Converts a linfa dataset to a problem, for a search by [`Selector`](crate::ValidSelector::select) without a
+/// pipeline.
+///
+/// Classes are coded like in [`TargetValue`]. Rows of weight 0 are dropped, and series are sorted by time.
+///
+/// # Errors
+/// * [`Error::NonFinite`] for NaN or an infinite value.
+/// * [`Error::Shape`] for lists of another length.
+/// * [`Error::Setting`] for classes that cannot be distinguished.
+pub fn problem<R: TableRecords, T: AsTargets<Elem = E>, E: TargetValue>(
+    dataset: &DatasetBase<R, T>,
+    rows: &Rows,
+) -> Result<Problem> {
+    let (given, _) = TargetedTable::from_dataset(dataset, rows)?;
+    let (task, outputs) = (given.task.clone(), given.outputs().to_vec());
+    let mut rows = given.sorted()?;
+    let (columns, names) = numeric(&mut rows.table)?;
+    let targets = std::mem::take(&mut rows.targets);
+    rows.complete(Problem::new(columns, names, targets, outputs, task)?)
 }

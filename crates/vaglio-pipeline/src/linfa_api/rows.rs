@@ -1,13 +1,11 @@
 //! Groups, folds, series and times of the rows of a dataset.
 
-use super::table_fit::TargetedTable;
-use super::targets::TargetValue;
-use crate::preprocess::{LabeledTable, numeric};
+use crate::preprocess::LabeledTable;
 use linfa::Float;
-use linfa::dataset::{AsTargets, DatasetBase, Records};
+use linfa::dataset::Records;
 use ndarray::{ArrayBase, Data, Ix2};
 use std::hash::Hash;
-use vaglio_core::{Cells, Error, Problem, Result, Table, numbered};
+use vaglio_core::{Cells, Error, Result, Table, numbered};
 
 /// Groups, folds, series and times of rows, one entry per row in the order of the dataset.
 ///
@@ -82,21 +80,6 @@ impl Rows {
             Some(row) => Err(Error::Shape(format!("row {}: its time is not a number", row + 1))),
             None => Ok(()),
         }
-    }
-
-    /// Sorts the rows of a table by series and time.
-    ///
-    /// # Errors
-    /// [`Error::Shape`] for lists of another length, and for duplicate times in a series.
-    pub(super) fn arranged(&self, mut table: Table) -> Result<Table> {
-        self.check(table.rows())?;
-        if let Some(series) = &self.series {
-            table = table.with_series(series.clone())?;
-        }
-        Ok(match self.order(table.rows())? {
-            Some(order) => table.select_rows(&order),
-            None => table,
-        })
     }
 
     /// Labels the rows of a table and sorts them by series and time.
@@ -177,25 +160,4 @@ pub(super) fn table(columns: impl Iterator<Item = (String, usize)>, records: &im
         return Ok(table);
     }
     Table::new(columns)
-}
-
-/// Converts a linfa dataset to a problem, for a search by [`Selector`](crate::ValidSelector::select) without a
-/// pipeline.
-///
-/// Classes are coded like in [`TargetValue`]. Rows of weight 0 are dropped, and series are sorted by time.
-///
-/// # Errors
-/// * [`Error::NonFinite`] for NaN or an infinite value.
-/// * [`Error::Shape`] for lists of another length.
-/// * [`Error::Setting`] for classes that cannot be distinguished.
-pub fn problem<R: TableRecords, T: AsTargets<Elem = E>, E: TargetValue>(
-    dataset: &DatasetBase<R, T>,
-    rows: &Rows,
-) -> Result<Problem> {
-    let (given, _) = TargetedTable::from_dataset(dataset, rows)?;
-    let (task, outputs) = (given.task.clone(), given.outputs().to_vec());
-    let mut rows = given.sorted()?;
-    let (columns, names) = numeric(&mut rows.table)?;
-    let targets = std::mem::take(&mut rows.targets);
-    rows.complete(Problem::new(columns, names, targets, outputs, task)?)
 }

@@ -2,12 +2,13 @@
 
 use linfa::dataset::{AsTargets, TargetDim};
 use ndarray::{Array, Array2, Axis};
+use std::fmt::Display;
 use vaglio_core::{ClassOrder, Error, Result, Task};
 
 /// A target type of linfa datasets: a number (`f64`, `f32`) or a class label (`bool`, `String`, `&str`, any integer).
 ///
 /// Two classes have one output, ±1, with the larger label positive; more have one output each.
-pub trait TargetValue: Clone + Default + PartialOrd + Send + Sync {
+pub trait TargetValue: Clone + Default + PartialOrd + Display + Send + Sync {
     /// The target as a number; `None` for labels.
     fn number(&self) -> Option<f64> {
         None
@@ -18,11 +19,10 @@ pub trait TargetValue: Clone + Default + PartialOrd + Send + Sync {
         None
     }
 
-    /// The target as text.
-    fn label(&self) -> String;
-
     /// A target from its text; `None` if the text is not valid.
-    fn from_label(label: &str) -> Option<Self>;
+    fn from_label(_label: &str) -> Option<Self> {
+        None
+    }
 }
 
 /// Implements [`TargetValue`] for types whose text parses back.
@@ -37,19 +37,11 @@ macro_rules! target_values {
                 Some(number as $number)
             }
 
-            fn label(&self) -> String {
-                self.to_string()
-            }
-
             fn from_label(label: &str) -> Option<Self> {
                 label.parse().ok()
             }
         })*
         $(impl TargetValue for $label {
-            fn label(&self) -> String {
-                self.to_string()
-            }
-
             fn from_label(label: &str) -> Option<Self> {
                 label.parse().ok()
             }
@@ -59,16 +51,8 @@ macro_rules! target_values {
 
 target_values!(numbers: f64 f32; labels: bool String u8 u16 u32 u64 u128 usize i8 i16 i32 i64 i128 isize);
 
-impl TargetValue for &str {
-    fn label(&self) -> String {
-        (*self).to_owned()
-    }
-
-    /// A saved model has no text to borrow from; load its labels as `String`.
-    fn from_label(_: &str) -> Option<Self> {
-        None
-    }
-}
+/// A saved model has no text to borrow from; load its labels as `String`.
+impl TargetValue for &str {}
 
 /// Largest number of classes of a target.
 const MOST_CLASSES: usize = 1000;
@@ -95,11 +79,13 @@ pub(super) fn encoded<T: AsTargets<Elem = E>, E: TargetValue>(targets: &T) -> Re
     let mut classes: Vec<E> = values.iter().map(|value| (*value).clone()).collect();
     classes.sort_by(|a, b| a.partial_cmp(b).unwrap_or(std::cmp::Ordering::Equal));
     classes.dedup();
-    let labels = classes.iter().map(E::label).collect();
+    let labels = classes.iter().map(E::to_string).collect();
     let (task, outputs) = match &classes[..] {
         [] => return Err(Error::Shape("the data have no rows".into())),
-        [only] => return refused(format!("there is a single class, `{}`; two are needed", only.label())),
-        [negative, positive] => (Task::Binary { negative: Some(negative.label()), positive: positive.label() }, 1),
+        [only] => return refused(format!("there is a single class, `{only}`; two are needed")),
+        [negative, positive] => {
+            (Task::Binary { negative: Some(negative.to_string()), positive: positive.to_string() }, 1)
+        }
         several if several.len() > MOST_CLASSES => {
             return refused(format!("there are {} classes; at most {MOST_CLASSES} are taken", several.len()));
         }

@@ -28,10 +28,6 @@ impl Pipeline {
         Selector::params(criterion, search, learner).into()
     }
 
-    pub(crate) fn unchecked(&self) -> &ValidPipeline {
-        &self.0
-    }
-
     fn settings(&mut self) -> &mut Settings {
         &mut self.0.0
     }

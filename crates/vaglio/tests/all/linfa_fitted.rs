@@ -341,7 +341,7 @@ fn rows_in_any_order_are_those_in_the_order_of_time() {
     let shuffled = pipeline.fit_with(&of(&order), &known(&order)).unwrap();
     assert_eq!(shuffled.path(), sorted.path());
     assert_eq!(shuffled.decision_values(&x).unwrap(), sorted.decision_values(&x).unwrap());
-    let worth = |rows: &[usize]| pipeline.nested(4).fit_with(&of(rows), &Rows::new().times(rows.to_vec())).unwrap();
+    let worth = |rows: &[usize]| pipeline.nested_with(4, 1, &of(rows), &Rows::new().times(rows.to_vec())).unwrap();
     let (sorted, shuffled) = (worth(&in_order), worth(&order));
     assert_eq!(sorted.loss, shuffled.loss);
     for (a, b) in sorted.folds.iter().zip(&shuffled.folds) {
@@ -366,7 +366,7 @@ fn missing_cells_are_filled_by_a_map() {
 #[test]
 fn nested_folds_tell_what_a_pipeline_is_worth() {
     let dataset = named(60);
-    let worth = pipeline(2).nested(5).repeats(2).fit(&dataset).unwrap();
+    let worth = pipeline(2).nested_with(5, 2, &dataset, &Rows::new()).unwrap();
     assert_eq!(worth.folds.len(), 10);
     let mut rows: Vec<usize> = worth.folds[..5].iter().flat_map(|fold| fold.rows.clone()).collect();
     rows.sort_unstable();
@@ -382,7 +382,7 @@ fn nested_folds_tell_what_a_pipeline_is_worth() {
     assert!(worth.folds.iter().all(|fold| fold.selected.contains(&"b".to_owned())));
     // A row of weight 0 is in no fold.
     let weighted = named(60).with_weights(Array1::from_iter((0..60).map(|j| if j == 7 { 0.0f32 } else { 1.0 })));
-    let worth = pipeline(2).nested(5).fit(&weighted).unwrap();
+    let worth = pipeline(2).nested(5, &weighted).unwrap();
     let rows: Vec<usize> = worth.folds.iter().flat_map(|fold| fold.rows.clone()).collect();
     assert!(rows.len() == 59 && !rows.contains(&7) && rows.contains(&59));
 }

@@ -234,14 +234,14 @@ fn limits_hold_in_a_fit() {
     let path = fitted.path().unwrap();
     assert_eq!(path.stop_reason, StopReason::Limit);
     assert!(start.elapsed() < Duration::from_secs(20), "{:?}", start.elapsed());
-    assert!(slow().limits(limits).nested(5).fit(&dataset).unwrap_err().to_string().contains("limit"));
+    assert!(slow().limits(limits).nested(5, &dataset).unwrap_err().to_string().contains("limit"));
     let small = slow().limits(Limits { memory: serde_json::from_str("\"100 kB\"").unwrap(), ..Limits::default() });
     let refused = small.fit(&dataset).unwrap_err().to_string();
     assert!(
         refused.starts_with("`limits.memory`: this fit (") && refused.contains("the limit is 100.0 kB"),
         "{refused}"
     );
-    assert_eq!(small.nested(5).fit(&dataset).unwrap_err().to_string(), refused);
+    assert_eq!(small.nested(5, &dataset).unwrap_err().to_string(), refused);
     let enough = Pipeline::new(Loo::default(), Greedy::new(2), Rls::new(1.0));
     let limits = Limits { memory: serde_json::from_str("\"1 GB\"").unwrap(), ..Limits::default() };
     assert_eq!(

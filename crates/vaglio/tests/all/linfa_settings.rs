@@ -97,13 +97,6 @@ fn every_part_is_made_and_set_alike() {
 }
 
 #[test]
-fn nested_evaluation_leaves_the_pipeline_as_it_is() {
-    let pipeline = Pipeline::new(Loo::default(), Greedy::new(2), Rls::default());
-    let (three, five) = (pipeline.nested(3), pipeline.nested(5).repeats(2));
-    assert!(format!("{three:?}").contains("folds: 3") && format!("{five:?}").contains("folds: 5"));
-}
-
-#[test]
 fn what_needs_no_data_is_refused_by_check() {
     let field = |pipeline: Pipeline| match pipeline.check() {
         Err(Error::Setting { field, .. }) => field,
@@ -114,8 +107,9 @@ fn what_needs_no_data_is_refused_by_check() {
     assert_eq!(field(of(KFold::new(1), Greedy::new(1))), "criterion.folds");
     let selector = Selector::params(KFold::new(1), Greedy::new(1), Rls::default());
     assert!(matches!(selector.check(), Err(Error::Setting { field, .. }) if field == "criterion.folds"));
-    let nested = of(KFold::new(5), Greedy::new(1)).nested(1).check();
-    assert!(matches!(nested, Err(Error::Setting { field, .. }) if field == "nested.folds"));
+    let dataset = linfa::Dataset::new(ndarray::array![[1.0], [2.0], [4.0]], ndarray::array![1.0, 2.0, 3.0]);
+    let nested = of(KFold::new(5), Greedy::new(1)).nested(1, &dataset);
+    assert!(matches!(nested, Err(FitError::Vaglio(Error::Setting { field, .. })) if field == "nested.folds"));
 }
 
 #[test]

@@ -174,11 +174,6 @@ impl SavedModel {
         origin::made_by(maps.chain(of_targets).chain(of_models).chain(words).chain(last).chain(loss))
     }
 
-    /// Names of the selected features, or of the inputs if unknown.
-    pub fn selected_names(&self) -> &[String] {
-        self.selected.as_ref().map_or(&self.inputs, |selected| &selected.names)
-    }
-
     /// Refuses parts that do not fit each other.
     pub(crate) fn check(&self) -> Result<(), String> {
         let outputs = self.outputs.len();

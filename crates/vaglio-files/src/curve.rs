@@ -18,10 +18,12 @@ pub(super) fn curve(run: Run<'_>, records: &mut [EntryRecord]) -> Result<Vec<Siz
     let Run { prepared, selector, design, selection, .. } = run;
     let loss = &*run.loss();
     let (path, chosen) = (&selection.path, selection.predictor());
-    let known = FinalModelCache::default();
-    if let (Some(fitted), Some(entry)) = (&selection.final_model, path.result()) {
-        known.keep(entry.subset.clone(), &fitted.model);
-    }
+    let known = selection.final_model.iter().zip(path.result()).map(|(fitted, entry)| {
+        let mut subset = entry.subset.clone();
+        subset.sort_unstable();
+        (subset, fitted.model.clone())
+    });
+    let known = FinalModelCache::new(known.collect());
     let classes = *prepared.train.task() != Task::Regression && loss.traits().measure != Measure::ZeroOne;
     let sizes: usize = path.entries.iter().map(|entry| entry.subset.len()).sum();
     let mut points = vec![SizePoint::default(); path.entries.len()];

@@ -73,7 +73,7 @@ fn nested(run: Run<'_>, outer: &[OuterFoldFit]) -> Result<NestedEvaluation> {
             rows: fold.held.targets.ncols(),
             loss: of(tally),
             empty_loss: of(empty),
-            size: fold.taken.size,
+            size: fold.taken.selected.len(),
             lambda: fold.model.lambda(),
             score: fold.taken.score,
             cross_validated: fold.taken.cross_validated.map(|cell| cell.loss),

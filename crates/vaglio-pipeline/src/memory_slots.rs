@@ -23,10 +23,8 @@ impl MemorySlots {
 
     /// Occupies `count` slots, or none if fewer are free.
     pub fn all(&self, count: usize) -> Option<MemorySlots> {
-        let taken = |free: &Arc<AtomicUsize>| {
-            free.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(count)).is_ok()
-        };
-        self.free.as_ref().is_none_or(taken).then(|| MemorySlots { free: self.free.clone(), taken: count })
+        let (_, slots) = self.some(count);
+        (slots.taken == count).then_some(slots)
     }
 
     /// Occupies up to `count` slots; allows at least one repetition.

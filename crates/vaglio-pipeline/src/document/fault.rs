@@ -50,8 +50,8 @@ impl de::Error for TypeMismatch {
         TypeMismatch::Expected(plain(&expected.to_string()))
     }
 
-    fn invalid_value(_: Unexpected, expected: &dyn Expected) -> Self {
-        TypeMismatch::Expected(plain(&expected.to_string()))
+    fn invalid_value(found: Unexpected, expected: &dyn Expected) -> Self {
+        TypeMismatch::invalid_type(found, expected)
     }
 
     fn invalid_length(length: usize, expected: &dyn Expected) -> Self {

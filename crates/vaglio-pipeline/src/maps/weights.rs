@@ -67,7 +67,7 @@ pub(super) fn mean(rows: &[(f64, f64)]) -> Option<f64> {
 
 /// Quantile of rows sorted by value: the smallest value with at least the share `share` of the weight at or below it,
 /// or the midpoint to the next value if the share is reached exactly. A half gives the median.
-pub(super) fn quantile(rows: &[(f64, f64)], share: f64) -> Option<f64> {
+pub(crate) fn quantile(rows: &[(f64, f64)], share: f64) -> Option<f64> {
     let goal = share * rows.iter().map(|(w, _)| w).sum::<f64>();
     let mut below = 0.0;
     for (at, &(w, x)) in rows.iter().enumerate() {

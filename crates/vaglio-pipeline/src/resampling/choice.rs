@@ -6,7 +6,7 @@ use super::pool::{FIRST_CHECKPOINT, StageMonitor};
 use super::pooled_folds::{LambdaPaths, PooledFolds};
 use super::sample::Sample;
 use super::scales::{scales_differ, size_on_other_scale};
-use super::score_choice::{edge, interrupted, plain};
+use super::score_choice::{edge, plain};
 use super::size_choice::{Choice, ChosenSearch, RejectedColumns};
 use super::table::{CellChoice, CrossValidated, compare};
 use super::validation::{Validation, all_repeats, not_validated, parting, shared_design};
@@ -242,10 +242,11 @@ impl Validation<'_, '_> {
                 selector.search_on(&design.at_lambda(lambda), Instant::now(), until, monitor)?
             }
         };
+        let message = "the run was stopped while the search was cross-validated; the size is by the score alone";
         // A finished search without a cross-validated choice also counts as interrupted.
         searched.path.stop_reason = watcher.stopped().unwrap_or(StopReason::Interrupted);
         let chosen = Choice::by_score(&searched.path, Rule::Best);
-        Ok(ChosenSearch::new(searched, chosen, vec![interrupted()]))
+        Ok(ChosenSearch::new(searched, chosen, vec![Warning::new(WarningKind::Interrupted, message)]))
     }
 }
 

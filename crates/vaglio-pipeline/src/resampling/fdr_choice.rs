@@ -71,15 +71,8 @@ fn without_columns(selector: &ValidSelector, design: &Design, start: Instant) ->
     let design = design.at_lambda(lambdas[lambdas.len() / 2]);
     let mut subset = SubsetScorer::by_definition(&*selector.criterion, &design);
     let path = Path::stopped(subset.score()?, StopReason::NoCandidates);
-    let engine = subset.engine();
-    let searched = SearchResult {
-        path,
-        engine: engine.name.into(),
-        approximation: None,
-        alpha: None,
-        has_moments: false,
-        seconds: start.elapsed().as_secs_f64(),
-    };
+    let engine = subset.engine().name.into();
+    let searched = SearchResult { path, engine, ..SearchResult::stopped(StopReason::NoCandidates, start) };
     let chosen = Choice::by_score(&searched.path, Rule::Best);
     Ok(ChosenSearch::new(searched, chosen, Vec::new()))
 }

@@ -145,22 +145,7 @@ impl FinalModel {
 }
 
 /// Cache of final models trained on one set of rows, by their sorted columns.
-#[derive(Default)]
-pub struct FinalModelCache(Mutex<HashMap<Vec<Feature>, Model>>);
-
-impl FinalModelCache {
-    /// Stores the model of a subset.
-    pub fn keep(&self, mut subset: Vec<Feature>, model: &Model) {
-        subset.sort_unstable();
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(subset, model.clone());
-    }
-
-    fn get(&self, subset: &[Feature]) -> Option<Model> {
-        let mut subset = subset.to_vec();
-        subset.sort_unstable();
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).get(&subset).cloned()
-    }
-}
+pub type FinalModelCache = Mutex<HashMap<Vec<Feature>, Model>>;
 
 impl ValidSelector {
     /// Calls `each` with the predictions of every subset's model, like [`predictions_along`]. The models are of the
@@ -183,13 +168,16 @@ impl ValidSelector {
         }
         let trained = |entry: &PathEntry| {
             let Some((last, training)) = last else { return train_entry(models.design, entry, None, FitFrom::Rows) };
-            if let Some(model) = known.get(&entry.subset) {
-                return Ok(model);
+            let mut subset = entry.subset.clone();
+            subset.sort_unstable();
+            let known = || known.lock().unwrap_or_else(PoisonError::into_inner);
+            if let Some(model) = known().get(&subset) {
+                return Ok(model.clone());
             }
             let mut silent = Silent;
             let monitor = &mut Monitor { stop: stop.clone(), ..Monitor::from(&mut silent) };
             let model = last.train(self, training, &entry.subset, monitor)?.model;
-            known.keep(entry.subset.clone(), &model);
+            known().insert(subset, model.clone());
             Ok(model)
         };
         let model = train(models.design, &[], models.empty_lambda, FitFrom::Rows)?;

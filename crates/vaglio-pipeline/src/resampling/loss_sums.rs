@@ -113,17 +113,15 @@ impl LossSums {
                 clusters,
             };
         }
-        if most as usize <= targets.ncols() {
-            return summed(loss, of, most);
-        }
-        let mut units = Vec::with_capacity(targets.ncols());
-        of.each_unit(loss, |row, weight, lost| {
-            units.push(ClusterSum { cluster: cluster(row), weight, sum: weight * lost });
+        let (mut weight, mut sum) = (0.0, 0.0);
+        let clusters = joined(most, targets.ncols(), |add| {
+            of.each_unit(loss, |row, own, lost| {
+                let of_unit = ClusterSum { cluster: cluster(row), weight: own, sum: own * lost };
+                (weight, sum) = (weight + own, sum + of_unit.sum);
+                add(of_unit);
+            });
         });
-        let weight: f64 = units.iter().map(|unit| unit.weight).sum();
-        let sum: f64 = units.iter().map(|unit| unit.sum).sum();
-        let mean = if units.is_empty() { 0.0 } else { sum / weight };
-        let clusters = joined(units.into_iter(), most);
+        let mean = if weight > 0.0 { sum / weight } else { 0.0 };
         LossSums::Mean { weight, mean, most, clusters }
     }
 
@@ -134,7 +132,8 @@ impl LossSums {
 
     fn sums(&self, most: u32) -> Vec<ClusterSum> {
         let LossSums::Mean { most: own, clusters, .. } = self else { return Vec::new() };
-        if *own == most { clusters.clone() } else { joined(clusters.iter().copied(), most) }
+        let add_all = |add: &mut dyn FnMut(ClusterSum)| clusters.iter().copied().for_each(add);
+        if *own == most { clusters.clone() } else { joined(most, clusters.len(), add_all) }
     }
 }
 
@@ -229,7 +228,7 @@ impl<'t> FoldLosses<'t> {
             return StandardizedMoments::normal(clusters.collect::<BTreeSet<_>>().len());
         };
         let sums = self.cluster_sums(less).unwrap_or_default();
-        let of_cluster = joined(sums.into_iter().flatten(), EVERY);
+        let of_cluster = joined(EVERY, 0, |add| sums.into_iter().flatten().for_each(add));
         let (weight, sum) = of_cluster.iter().fold((0.0, 0.0), |(w, s), of| (w + of.weight, s + of.sum));
         let mean = sum / weight;
         StandardizedMoments::from_deviations(of_cluster.iter().map(|of| of.sum - of.weight * mean))
@@ -251,35 +250,20 @@ impl<'t> FoldLosses<'t> {
     }
 }
 
-/// Sums of many rows by their cluster, whose numbers are taken modulo a power of two.
-fn summed(loss: &dyn Loss, of: TargetsAndPredictions<'_>, most: u32) -> LossSums {
-    let mut clusters = vec![(0.0, 0.0); most as usize];
-    let (mut weight, mut sum) = (0.0, 0.0);
-    of.each_unit(loss, |row, own, lost| {
-        let lost = own * lost;
-        (weight, sum) = (weight + own, sum + lost);
-        let cluster = of.clusters.map_or(row as u32, |clusters| clusters[row]);
-        let of_cluster = &mut clusters[(cluster % most) as usize];
-        *of_cluster = (of_cluster.0 + own, of_cluster.1 + lost);
-    });
-    let mean = if weight > 0.0 { sum / weight } else { 0.0 };
-    let sums = (0..most).zip(clusters).filter(|(_, (weight, _))| *weight > 0.0);
-    let clusters = sums.map(|(cluster, (weight, sum))| ClusterSum { cluster, weight, sum }).collect();
-    LossSums::Mean { weight, mean, most, clusters }
-}
-
-/// Adds up sums of equal cluster number modulo `most`; the result is in order of these numbers.
-pub(super) fn joined(sums: impl Iterator<Item = ClusterSum>, most: u32) -> Vec<ClusterSum> {
-    if most <= FEW || sums.size_hint().0 >= most as usize {
+/// Adds up the sums that `each` hands over, about `count` of them, by cluster number modulo `most`; the result is in
+/// order of these numbers.
+fn joined(most: u32, count: usize, each: impl FnOnce(&mut dyn FnMut(ClusterSum))) -> Vec<ClusterSum> {
+    if most <= FEW || count >= most as usize {
         let mut all = vec![ClusterSum { cluster: 0, weight: 0.0, sum: 0.0 }; most as usize];
-        for ClusterSum { cluster, weight, sum } in sums {
+        each(&mut |ClusterSum { cluster, weight, sum }| {
             let of = &mut all[(cluster % most) as usize];
             *of = ClusterSum { cluster: cluster % most, weight: of.weight + weight, sum: of.sum + sum };
-        }
+        });
         all.retain(|of| of.weight > 0.0);
         return all;
     }
-    let mut all: Vec<ClusterSum> = sums.map(|sum| ClusterSum { cluster: sum.cluster % most, ..sum }).collect();
+    let mut all = Vec::with_capacity(count);
+    each(&mut |sum| all.push(ClusterSum { cluster: sum.cluster % most, ..sum }));
     all.sort_by_key(|sum| sum.cluster);
     let mut out: Vec<ClusterSum> = Vec::with_capacity(all.len());
     for next in all {

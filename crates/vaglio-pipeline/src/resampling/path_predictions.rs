@@ -61,7 +61,7 @@ impl<'p> FoldTestRows<'p> {
         let mut predictions = model.predict_with(readout, features, self.series())?;
         let smeared = match (self.units, self.training, training) {
             (Some(units), Some(training), Some(own)) => {
-                let fitted = model.predict_with(readout, own, series_of(training))?;
+                let fitted = model.predict_with(readout, own, training.series())?;
                 Some(by_residuals(units, training, model, &fitted))
             }
             _ => None,
@@ -80,7 +80,7 @@ impl<'p> FoldTestRows<'p> {
     }
 
     fn series(&self) -> Option<&[u32]> {
-        series_of(self.problem)
+        self.problem.series()
     }
 
     /// Calls `then` with targets, predictions and weights. If a model averages its predictions over a series, the
@@ -105,10 +105,6 @@ impl<'p> FoldTestRows<'p> {
     }
 }
 
-fn series_of(problem: &Problem) -> Option<&[u32]> {
-    problem.series()
-}
-
 /// Units of the targets, with the residuals of a model on its training rows if predictions are smeared.
 ///
 /// # Errors
@@ -118,12 +114,12 @@ pub fn smeared(units: Option<&[TargetUnits]>, training: &Problem, model: &Model)
     if !units.iter().any(|units| units.is_smeared) {
         return Ok(Some(units.to_vec()));
     }
-    let fitted = model.predict(&training.columns().select(model.inputs()), series_of(training))?;
+    let fitted = model.predict(&training.columns().select(model.inputs()), training.series())?;
     Ok(Some(by_residuals(units, training, model, &fitted)))
 }
 
 fn by_residuals(units: &[TargetUnits], training: &Problem, model: &Model, fitted: &Array2<f64>) -> Vec<TargetUnits> {
-    let weights = counting(training, model.counts(training.rows(), series_of(training)));
+    let weights = counting(training, model.counts(training.rows(), training.series()));
     let of_output = |(output, units): (usize, &TargetUnits)| {
         let (targets, fitted) = (training.targets().row(output), fitted.row(output));
         let weight = row_weights(weights.as_deref());
@@ -195,7 +191,7 @@ pub(crate) fn predictions_along(
     };
     let features_of = |training: &Problem| -> Result<Columns> {
         let inputs = training.columns().select(model.inputs());
-        Ok(model.features(&inputs, series_of(training))?.into_owned())
+        Ok(model.features(&inputs, training.series())?.into_owned())
     };
     let training = held.smearing().map(features_of).transpose()?;
     let predicted = |readout: &Coefficients, places: Option<&[usize]>| -> Result<Array2<f64>> {

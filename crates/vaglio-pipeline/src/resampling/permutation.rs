@@ -50,9 +50,7 @@ impl Sample {
 
     /// Source row of the target of each row.
     fn shuffled_order(&self, is_forward: bool, seed: u64) -> Vec<usize> {
-        // Rows that only serve as history have no target to exchange.
-        let counting = self.counting().unwrap_or_else(|| (0..self.rows()).collect());
-        let units = self.units(&counting);
+        let units = self.units();
         let mut order: Vec<usize> = (0..self.rows()).collect();
         if is_forward || self.ordered {
             // Shifts every series equally, so that rows of one time stay together, and by at least a tenth, since
@@ -61,22 +59,17 @@ impl Sample {
             let least = longest.div_ceil(10);
             let shift = least + (stream(seed, SHUFFLE, 0) % (longest.saturating_sub(2 * least) as u64 + 1)) as usize;
             for unit in &units {
-                for (place, &row) in unit.iter().enumerate() {
-                    order[counting[row]] = counting[unit[(place + shift) % unit.len()]];
-                }
+                let from = unit.iter().cycle().skip(shift % unit.len().max(1));
+                unit.iter().zip(from).for_each(|(&row, &from)| order[row] = from);
             }
-            return order;
-        }
-        if units.len() < FEWEST && !self.are_alike(&units, &counting) {
+        } else if units.len() < FEWEST && !self.are_alike(&units) {
             for (number, unit) in units.iter().enumerate() {
                 let inside = shuffled(unit.len(), stream(seed, SHUFFLE, number as u64));
-                unit.iter().zip(inside).for_each(|(&row, place)| order[counting[row]] = counting[unit[place]]);
+                unit.iter().zip(inside).for_each(|(&row, place)| order[row] = unit[place]);
             }
-            return order;
-        }
-        for (unit, other) in units.iter().zip(shuffled(units.len(), seed)) {
-            for (&row, &from) in unit.iter().zip(units[other].iter().cycle()) {
-                order[counting[row]] = counting[from];
+        } else {
+            for (unit, other) in units.iter().zip(shuffled(units.len(), seed)) {
+                unit.iter().zip(units[other].iter().cycle()).for_each(|(&row, &from)| order[row] = from);
             }
         }
         order
@@ -84,23 +77,26 @@ impl Sample {
 
     /// Whether permutations are informative: not if there are only a few groups with one target each.
     pub(super) fn has_shuffles(&self) -> bool {
-        let counting = self.counting().unwrap_or_else(|| (0..self.rows()).collect());
-        let units = self.units(&counting);
-        self.ordered || units.len() >= FEWEST || !self.are_alike(&units, &counting)
+        let units = self.units();
+        self.ordered || units.len() >= FEWEST || !self.are_alike(&units)
     }
 
-    /// Rows that stay together, as indices among those with weight.
-    fn units(&self, counting: &[usize]) -> Vec<Vec<usize>> {
+    /// Rows that stay together; rows that only serve as history have no target to exchange.
+    fn units(&self) -> Vec<Vec<usize>> {
+        let counting = self.counting().unwrap_or_else(|| (0..self.rows()).collect());
         match self.labels() {
-            Some(labels) => rows_by_label(&numbered(counting.iter().map(|&row| labels[row])).0),
-            None if self.ordered => vec![(0..counting.len()).collect()],
-            None => (0..counting.len()).map(|row| vec![row]).collect(),
+            Some(labels) => {
+                let units = rows_by_label(&numbered(counting.iter().map(|&row| labels[row])).0);
+                units.into_iter().map(|unit| unit.into_iter().map(|at| counting[at]).collect()).collect()
+            }
+            None if self.ordered => vec![counting],
+            None => counting.into_iter().map(|row| vec![row]).collect(),
         }
     }
 
     /// Whether the rows of each unit share one target.
-    fn are_alike(&self, units: &[Vec<usize>], counting: &[usize]) -> bool {
-        let target = |row: usize| self.targets().column(counting[row]);
+    fn are_alike(&self, units: &[Vec<usize>]) -> bool {
+        let target = |row: usize| self.targets().column(row);
         units.iter().all(|unit| unit.iter().all(|&row| target(row) == target(unit[0])))
     }
 }

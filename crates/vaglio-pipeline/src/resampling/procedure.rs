@@ -179,8 +179,6 @@ pub struct HeldOutRows {
 pub struct FoldSelection {
     /// Names of the features, in order of entry.
     pub selected: Vec<String>,
-    /// Number of features.
-    pub size: usize,
     /// Score of the subset.
     #[serde(with = "vaglio_core::exact_float")]
     pub score: f64,
@@ -193,7 +191,6 @@ impl FoldSelection {
     pub fn from_selection(selection: &Selection) -> Self {
         FoldSelection {
             selected: selection.selected(),
-            size: selection.chosen.size,
             score: selection.path.result().map_or(selection.path.empty, |entry| entry.score).loss,
             cross_validated: selection.chosen.cell,
         }

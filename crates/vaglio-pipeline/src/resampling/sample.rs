@@ -77,10 +77,7 @@ impl Sample {
 
     /// Time index of each row, and of the time at which its targets are known, if they lie ahead.
     pub(crate) fn reach(&self) -> Option<(&[u32], &[u32])> {
-        match &self.source {
-            SampleSource::Plain(problem) => Some((problem.time()?, problem.known()?)),
-            SampleSource::Mapped(rows, _) => Some((rows.time.as_deref()?, rows.known.as_deref()?)),
-        }
+        Some((self.time()?, self.label(Problem::known, |rows| rows.known.as_deref())?))
     }
 
     /// Prediction task.
@@ -105,18 +102,28 @@ impl Sample {
         }
     }
 
-    fn series(&self) -> Option<&[u32]> {
+    /// A label of each row.
+    fn label<T>(
+        &self,
+        of_problem: fn(&Problem) -> Option<&[T]>,
+        of_table: fn(&LabeledTable) -> Option<&[T]>,
+    ) -> Option<&[T]> {
         match &self.source {
-            SampleSource::Plain(problem) => problem.series(),
-            SampleSource::Mapped(rows, _) => rows.table.series(),
+            SampleSource::Plain(problem) => of_problem(problem),
+            SampleSource::Mapped(rows, _) => of_table(rows),
         }
     }
 
+    fn time(&self) -> Option<&[u32]> {
+        self.label(Problem::time, |rows| rows.time.as_deref())
+    }
+
+    fn series(&self) -> Option<&[u32]> {
+        self.label(Problem::series, |rows| rows.table.series())
+    }
+
     fn groups(&self) -> Option<&[u32]> {
-        match &self.source {
-            SampleSource::Plain(problem) => problem.groups(),
-            SampleSource::Mapped(rows, _) => rows.groups.as_deref(),
-        }
+        self.label(Problem::groups, |rows| rows.groups.as_deref())
     }
 
     /// Structure of the rows for a split into folds.
@@ -132,10 +139,7 @@ impl Sample {
 
     /// Time index of each row, from 0, if ordered rows share times.
     fn points(&self) -> Option<Vec<u32>> {
-        let time = match &self.source {
-            SampleSource::Plain(problem) => &problem.time()?[..],
-            SampleSource::Mapped(rows, _) => rows.time.as_deref()?,
-        };
+        let time = self.time()?;
         let later = time.windows(2).scan(0, |point, pair| {
             *point += u32::from(pair[0] != pair[1]);
             Some(*point)
@@ -161,10 +165,7 @@ impl Sample {
 
     /// Order of the classes by total weight; `None` for numbers.
     pub fn class_order(&self) -> Option<ClassOrder> {
-        let weights = match &self.source {
-            SampleSource::Plain(problem) => problem.weights(),
-            SampleSource::Mapped(rows, _) => rows.weights.as_deref(),
-        };
+        let weights = self.label(Problem::weights, |rows| rows.weights.as_deref());
         (*self.task() != Task::Regression).then(|| ClassOrder::new(self.targets().view(), weights))
     }
 

@@ -4,7 +4,7 @@ use super::gain::paired_p;
 use super::pooled_folds::LambdaPaths;
 use super::table::CrossValidated;
 use super::validation::Validation;
-use vaglio_core::Result;
+use vaglio_core::{Result, counted};
 use vaglio_report::record::{Warning, WarningKind};
 use vaglio_search::Judge;
 
@@ -34,11 +34,7 @@ pub(super) fn size_on_other_scale(
 
 /// Warning that the two scales of a mapped target choose different sizes.
 pub(super) fn scales_differ(judge: Judge, own: usize, other: usize) -> Warning {
-    let columns = |size: usize| match size {
-        0 => "no column".into(),
-        1 => "1 column".into(),
-        size => format!("{size} columns"),
-    };
+    let columns = |size: usize| if size == 0 { "no column".into() } else { counted(size, "column") };
     let scale = |judge: Judge| if judge == Judge::Mapped { "of the mapped target" } else { "in the units of the data" };
     let word = if judge == Judge::Mapped { "original" } else { "mapped" };
     let message = format!(

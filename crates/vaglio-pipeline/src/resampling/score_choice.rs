@@ -104,12 +104,6 @@ pub(super) fn edge(design: &Design, chosen: &Choice, warnings: &mut Vec<Warning>
     }
 }
 
-/// Warning that the score chose the size, since the run was stopped.
-pub(super) fn interrupted() -> Warning {
-    let message = "the run was stopped while the search was cross-validated; the size is by the score alone";
-    Warning::new(WarningKind::Interrupted, message)
-}
-
 /// Chooses among paths at increasing λ: the lowest score, ties by fewest features and then smallest λ. The
 /// one-standard-error rule takes the fewest features and the largest λ.
 fn best_walk(mut walks: Vec<SearchResult>, rule: Rule) -> Result<SearchResult> {

@@ -8,7 +8,6 @@ mod sentences;
 
 use super::sample::{Sample, SampleSource};
 use crate::folds::FoldAssignment;
-use crate::preprocess::{LabeledTable, Preprocessing};
 use crate::selector::ValidSelector;
 use std::sync::Arc;
 use vaglio_core::{AnyResampling, Columns, Design, Problem, Readout, Result, Round};
@@ -71,7 +70,12 @@ impl SplitRule {
             repeats.truncate(1);
         }
         let folds = repeats.first().into_iter().flatten().map(Round::count).sum();
-        Ok(RepeatedSplits { rule: self, sample, rounds: repeats.concat(), folds })
+        let rounds = repeats.concat();
+        let ends = rounds.iter().scan(0, |end, round| {
+            *end += round.count();
+            Some(*end)
+        });
+        Ok(RepeatedSplits { rule: self, sample, ends: ends.collect(), rounds, folds })
     }
 }
 
@@ -82,6 +86,8 @@ pub struct RepeatedSplits<'s> {
     sample: &'s Sample,
     /// Rounds of all repeats.
     rounds: Vec<Round>,
+    /// Number of splits up to the end of each round.
+    ends: Vec<usize>,
     /// Number of folds of each repeat.
     pub folds: usize,
 }
@@ -89,7 +95,7 @@ pub struct RepeatedSplits<'s> {
 impl RepeatedSplits<'_> {
     /// Number of splits over all repeats.
     pub fn count(&self) -> usize {
-        self.rounds.iter().map(Round::count).sum()
+        self.ends.last().copied().unwrap_or(0)
     }
 
     /// All splits, repeat by repeat.
@@ -99,14 +105,11 @@ impl RepeatedSplits<'_> {
 
     /// One split; empty beyond the last. Cost O(rows).
     pub fn part(&self, place: usize) -> TrainTestSplit {
-        let mut fold = place;
-        let round = self.rounds.iter().find(|round| {
-            let count = round.count();
-            let is_there = fold < count;
-            fold -= if is_there { 0 } else { count };
-            is_there
-        });
-        let Some(round) = round else { return TrainTestSplit { training: Vec::new(), held: Vec::new() } };
+        let at = self.ends.partition_point(|end| *end <= place);
+        let Some(round) = self.rounds.get(at) else {
+            return TrainTestSplit { training: Vec::new(), held: Vec::new() };
+        };
+        let fold = place - at.checked_sub(1).map_or(0, |before| self.ends[before]);
         let mut held = Vec::with_capacity(round.held_out(fold).count());
         held.extend(round.held_out(fold));
         let mut part = TrainTestSplit { training: round.training(fold), held };
@@ -175,15 +178,13 @@ impl Sample {
     pub fn labelled(&self) -> Result<Problem> {
         match &self.source {
             SampleSource::Plain(problem) => Ok(Problem::clone(problem)),
-            SampleSource::Mapped(rows, recipe) => labelled(rows, recipe),
+            SampleSource::Mapped(rows, recipe) => {
+                let (targets, names) = (Arc::clone(&rows.targets), recipe.target_names.clone());
+                let columns = Columns::new(targets.ncols());
+                rows.labelled(Problem::new(columns, Vec::new(), targets, names, recipe.task.clone())?)
+            }
         }
     }
-}
-
-fn labelled(rows: &LabeledTable, recipe: &Preprocessing) -> Result<Problem> {
-    let targets = Arc::clone(&rows.targets);
-    let (names, task) = (recipe.target_names.clone(), recipe.task.clone());
-    rows.labelled(Problem::new(Columns::new(targets.ncols()), Vec::new(), targets, names, task)?)
 }
 
 /// Whether the criterion can split the smallest training set, and that of nested splits of it.

@@ -49,13 +49,13 @@ impl ValidSelector {
             let in_folds =
                 PerFoldPreprocessing::Formulas { missing: missing.clone(), standardize: None, once: Vec::new() };
             let imputed = design.clone().fitted_in_folds(in_folds);
-            let why = match (lacking, obstacle.or_else(without_readout)) {
-                (Some(why), _) if *need == Requirement::Required => return refused(" of impute", &why),
-                (None, Some(why)) if *need == Requirement::Required => return refused(" of impute", why),
+            let (is_required, obstacle) = (*need == Requirement::Required, obstacle.or_else(without_readout));
+            let why = match (lacking.as_deref().or(obstacle), obstacle) {
+                (Some(why), _) if is_required => return refused(" of impute", why),
                 (_, Some(_)) => None,
-                (Some(why), None) => Some(why),
+                (Some(_), None) => lacking,
                 (None, None) => {
-                    let times = if *need == Requirement::Required { 0.0 } else { self.times(&imputed, &design)? };
+                    let times = if is_required { 0.0 } else { self.times(&imputed, &design)? };
                     if times <= MOST_TIMES {
                         (design, filled) = (imputed, missing.clone());
                     }

@@ -144,11 +144,8 @@ fn search(
         Method::ParticleSwarm => solvers::particle_swarm(&ledger, &start, selector.seed)?,
     }
     let (trials, failure) = ledger.into_trials();
-    let lowest = |best: Option<usize>, k: usize| match best {
-        Some(b) if trials[b].score <= trials[k].score => Some(b),
-        _ => Some(k).filter(|&k| trials[k].score < f64::INFINITY),
-    };
-    match ((0..trials.len()).fold(None, lowest), failure) {
+    let finite = (0..trials.len()).filter(|&k| trials[k].score < f64::INFINITY);
+    match (finite.min_by(|&a, &b| trials[a].score.total_cmp(&trials[b].score)), failure) {
         (Some(best), _) => Ok(Some(TuningResult { tune: tune.clone(), trials, best })),
         (None, Some(failure)) => Err(failure),
         (None, None) if trials.is_empty() => Ok(None),

@@ -1,6 +1,7 @@
 //! Prediction intervals from the models of outer folds (CV+).
 
 use super::chain::{PredictionChain, needed_maps};
+use crate::maps::quantile;
 use ndarray::Array2;
 use serde::{Deserialize, Serialize};
 use vaglio_core::{Error, MapFit, Model, Result, Table, TargetUnits};
@@ -135,15 +136,10 @@ impl IntervalEnds {
     /// Median width of the intervals of each output.
     pub fn median_widths(&self) -> Vec<f64> {
         let width = |output: usize| {
-            let mut widths: Vec<f64> =
-                self.upper.row(output).iter().zip(self.lower.row(output)).map(|(upper, lower)| upper - lower).collect();
-            widths.sort_by(f64::total_cmp);
-            let half = widths.len() / 2;
-            match widths.len() {
-                0 => 0.0,
-                even if even % 2 == 0 => 0.5 * (widths[half - 1] + widths[half]),
-                _ => widths[half],
-            }
+            let ends = self.upper.row(output).into_iter().zip(self.lower.row(output));
+            let mut widths: Vec<(f64, f64)> = ends.map(|(upper, lower)| (1.0, upper - lower)).collect();
+            widths.sort_by(|a, b| a.1.total_cmp(&b.1));
+            quantile(&widths, 0.5).unwrap_or(0.0)
         };
         (0..self.lower.nrows()).map(width).collect()
     }

@@ -25,11 +25,14 @@ pub(crate) struct VotingLevel {
 }
 
 impl Occurrences<'_> {
+    fn features(&self) -> usize {
+        self.entered.first().map_or(0, |entered| entered.len())
+    }
+
     /// Columns on any path, and their Φ_t for t = 1, …, `most`.
     fn relative(&self, most: u32) -> (Vec<usize>, Vec<Vec<f64>>) {
-        let features = self.entered.first().map_or(0, |entered| entered.len());
         let is_on = |&column: &usize| self.entered.iter().any(|of| of[column].is_some_and(|before| before < most));
-        let columns: Vec<usize> = (0..features).filter(is_on).collect();
+        let columns: Vec<usize> = (0..self.features()).filter(is_on).collect();
         let at = |dummies| columns.iter().map(|&column| self.share(column, dummies)).collect();
         let relative = (1..=most).map(at).collect();
         (columns, relative)
@@ -37,8 +40,7 @@ impl Occurrences<'_> {
 
     /// Φ_T of every column, T = `dummies`: the share of experiments in which it entered before the T-th dummy.
     pub fn votes(&self, dummies: u32) -> Vec<f64> {
-        let features = self.entered.first().map_or(0, |entered| entered.len());
-        (0..features).map(|column| self.share(column, dummies)).collect()
+        (0..self.features()).map(|column| self.share(column, dummies)).collect()
     }
 
     fn share(&self, column: usize, dummies: u32) -> f64 {
@@ -51,12 +53,11 @@ impl Occurrences<'_> {
         let (columns, relative) = self.relative(most);
         let Some(last) = relative.last() else { return Vec::new() };
         let experiments = self.entered.len() as f64;
-        let features = self.entered.first().map_or(0, |entered| entered.len()) as f64;
         let mut deflated = vec![0.0; columns.len()];
         for (place, at) in relative.iter().enumerate() {
             let before = |k: usize| if place == 0 { 0.0 } else { relative[place - 1][k] };
             let voted: f64 = (0..columns.len()).filter(|&k| last[k] > 0.5).map(|k| at[k] - before(k)).sum();
-            let off_path = features - at.iter().sum::<f64>();
+            let off_path = self.features() as f64 - at.iter().sum::<f64>();
             let expected = off_path / (self.dummies as f64 - place as f64).max(1.0);
             for (k, deflated) in deflated.iter_mut().enumerate() {
                 let grown = at[k] - before(k);

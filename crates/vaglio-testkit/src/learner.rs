@@ -111,8 +111,7 @@ pub fn retrained(learner: &dyn Learner, problem: &Problem, tolerance: f64) -> La
 /// A learner passes if its [`Learner::check_problem`] rejects row weights.
 pub fn whole_weights(learner: &dyn Learner, problem: &Problem, tolerance: f64) -> LawResult {
     let law = Law("whole_weights");
-    let (weighted, repeated) =
-        law.ran(|| "weights from 1 to 3".into(), || design_copies::whole_weights(problem, 31))?;
+    let (weighted, repeated) = law.ran(|| "weights from 1 to 3".into(), || design_copies::whole_weights(problem))?;
     if matches!(learner.check_problem(&weighted), Err(Error::Setting { .. })) {
         return Ok(());
     }

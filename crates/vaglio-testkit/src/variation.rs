@@ -71,7 +71,7 @@ pub fn permutation(criterion: &dyn Criterion, design: &Design, tolerance: f64) -
 pub fn row_weights(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> LawResult {
     let law = Law("row_weights");
     scaled(law, criterion, design, tolerance, 1.0)?;
-    let (weighted, _) = made(law, || design_copies::repeated_rows(design, 31))?;
+    let (weighted, _) = made(law, || design_copies::repeated_rows(design))?;
     if criterion.check(&weighted).is_err() {
         return Ok(());
     }
@@ -111,7 +111,7 @@ fn weights_matter(subject: Subject<'_>, weighted: &Design) -> LawResult<bool> {
 /// A row of weight 2 equals the row given twice.
 pub fn repeated_rows(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> LawResult {
     let subject = Subject::new("repeated_rows", criterion, design).within(tolerance);
-    let (weighted, repeated) = made(subject.law, || design_copies::repeated_rows(design, 31))?;
+    let (weighted, repeated) = made(subject.law, || design_copies::repeated_rows(design))?;
     let still: Vec<Feature> = (0..design.features()).collect();
     same_scores(subject.with_design(&repeated), &weighted, &still)
         .map_err(|broken| broken.within("weights from 1 to 3"))

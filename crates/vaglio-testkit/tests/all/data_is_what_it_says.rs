@@ -55,7 +55,7 @@ fn classes_and_groups_are_all_there() {
 
 #[test]
 fn whole_weights_say_how_often_rows_are_repeated() {
-    let (weighted, repeated) = design_copies::whole_weights(&data::binary(8, 3, 1).weighted().problem(), 1).unwrap();
+    let (weighted, repeated) = design_copies::whole_weights(&data::binary(8, 3, 1).weighted().problem()).unwrap();
     assert_eq!(weighted.weights().unwrap().iter().sum::<f64>() as usize, repeated.rows());
     assert!(repeated.weights().is_none() && repeated.rows() > weighted.rows());
     assert_eq!(repeated.targets()[[0, repeated.rows() - 1]], weighted.targets()[[0, 7]]);

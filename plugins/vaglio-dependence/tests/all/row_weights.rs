@@ -11,7 +11,7 @@ const SUBSETS: [&[Feature]; 3] = [&[0], &[4, 1], &[0, 1, 2, 3]];
 /// Problems with whole weights, and each with its rows repeated instead.
 fn with_rows_repeated(rows: usize) -> Vec<(Problem, Problem)> {
     let recipes = [data::regression(rows, 5, 4).outputs(2), data::multiclass(rows, 5, 3, 5), data::binary(rows, 5, 6)];
-    recipes.into_iter().map(|recipe| design_copies::whole_weights(&recipe.problem(), 7).unwrap()).collect()
+    recipes.into_iter().map(|recipe| design_copies::whole_weights(&recipe.problem()).unwrap()).collect()
 }
 
 /// Problems with whole weights, and each with its weights times 1000.

@@ -25,13 +25,13 @@ use vaglio_search::SubsetScorer;
 /// # Errors
 /// Fails with every violated law.
 pub fn check_criterion(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> LawResult {
-    check(criterion, design, tolerance, CALLS)
+    check(criterion, design, tolerance, FEWER_CALLS)
 }
 
-/// Number of calls after which the drift law repeats the first score.
+/// Number of calls after which the drift law repeats the first score, on the first standard design.
 const CALLS: usize = 1000;
 
-/// Number of such calls on each further standard design.
+/// Number of such calls on every other design.
 const FEWER_CALLS: usize = 50;
 
 fn check(criterion: &dyn Criterion, design: &Design, tolerance: f64, calls: usize) -> LawResult {

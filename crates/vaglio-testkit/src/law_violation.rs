@@ -128,7 +128,7 @@ impl Law {
         expected: &T,
         found: &T,
     ) -> LawResult {
-        self.must(expected == found, on, format!("{expected:?}"), found)
+        self.must(expected == found, on, format_args!("{expected:?}"), found)
     }
 
     /// Runs a call that must succeed, and returns its value.
@@ -180,20 +180,20 @@ impl Law {
 
     /// Fails unless two numbers are equal within a tolerance.
     pub fn near(self, near: Tolerance, on: impl FnOnce() -> String, expected: f64, found: f64) -> LawResult {
-        self.must(near.holds(expected, found), on, format!("{expected:?} to {:e}", near.tolerance), found)
+        self.must(near.holds(expected, found), on, format_args!("{expected:?} to {:e}", near.tolerance), found)
     }
 
     /// Fails unless two scores are equal within a tolerance and both or neither have a λ.
     pub fn same(self, near: Tolerance, on: impl Fn() -> String, expected: Score, found: Score) -> LawResult {
         self.near(near, &on, expected.loss, found.loss)?;
         let both = expected.lambda.is_some() == found.lambda.is_some();
-        self.must(both, on, format!("lambda {:?}", expected.lambda), found.lambda)
+        self.must(both, on, format_args!("lambda {:?}", expected.lambda), found.lambda)
     }
 
     /// Fails unless two scores have equal bits.
     pub fn bits(self, on: impl FnOnce() -> String, expected: Score, found: Score) -> LawResult {
         let same = expected.loss.to_bits() == found.loss.to_bits() && expected.lambda == found.lambda;
-        self.must(same, on, format!("{expected:?} bit for bit"), found)
+        self.must(same, on, format_args!("{expected:?} bit for bit"), found)
     }
 
     /// Fails on NaN.

@@ -13,7 +13,8 @@ pub use constants::{constants, lacking, no_candidates};
 pub use constraints::constraints;
 pub use few_rows::few_rows;
 pub use pauses::pauses;
-use recorded_run::{RecordingObserver, full, run, same_path};
+pub use recorded_run::FullRun;
+use recorded_run::{RecordingObserver, run, same_path};
 pub use shared_settings::settings;
 pub use ties::ties;
 use vaglio_core::{Criterion, Design, Path, StopReason};
@@ -40,20 +41,21 @@ mod ties;
 pub fn check_search(search: &Search, criterion: &dyn Criterion, design: &Design, tolerance: f64) -> LawResult {
     let own = Law("check").tried(|| empty_results::instead(search, criterion, design))?;
     let criterion = if own { &empty_results::RetrainedLeaveOneOut {} } else { criterion };
+    let full = &FullRun::new(search, criterion, design)?;
     laws! {
-        steps(search, criterion, design, tolerance);
-        entries(search, criterion, design, tolerance);
-        deterministic(search, criterion, design);
-        extent(search, criterion, design);
-        stops(search, criterion, design, tolerance);
-        ties(search, criterion, design);
-        constants(search, criterion, design);
-        lacking(search, criterion, design);
-        no_candidates(search, criterion, design);
-        constraints(search, criterion, design);
-        pauses(search, criterion, design);
-        settings(search, criterion, design);
-        few_rows(search, criterion, design);
+        steps(full, tolerance);
+        entries(full, tolerance);
+        deterministic(full);
+        extent(full);
+        stops(full, tolerance);
+        ties(full);
+        constants(full);
+        lacking(full);
+        no_candidates(full);
+        constraints(full);
+        pauses(full);
+        settings(full);
+        few_rows(full);
     }
 }
 
@@ -77,13 +79,13 @@ pub fn check_search_on_standard_data(search: &Search, criterion: &dyn Criterion,
 
 /// Steps form a valid walk with the reported sizes and the criterion's scores, and the observer sees exactly these
 /// steps.
-pub fn steps(search: &Search, criterion: &dyn Criterion, design: &Design, tolerance: f64) -> LawResult {
-    let subject = Subject::new("steps", criterion, design).within(tolerance);
+pub fn steps(full: &FullRun<'_>, tolerance: f64) -> LawResult {
+    let FullRun { design, path, events, .. } = full;
+    let subject = Subject::new("steps", full.criterion, design).within(tolerance);
     let law = subject.law;
-    let (path, witnessed) = full(law, search, criterion, design)?;
-    law.must(witnessed.seen == path.steps, || "the observer".into(), "to see every step", witnessed.seen.len())?;
+    law.must(events.seen == path.steps, || "the observer".into(), "to see every step", events.seen.len())?;
     subject.is_defined(|| "the empty subset".into(), &[], path.empty)?;
-    for (number, visit) in replay(law, design, &path)?.into_iter().enumerate() {
+    for (number, visit) in replay(law, design, path)?.into_iter().enumerate() {
         let Some(score) = visit.score else { continue };
         subject.is_defined(|| format!("step {number}, to subset {:?}", visit.subset), &visit.subset, score)?;
     }
@@ -96,15 +98,15 @@ pub fn steps(search: &Search, criterion: &dyn Criterion, design: &Design, tolera
 /// * No visited subset of an entry's size has a lower score.
 /// * The result is one of the entries. It may be absent if the empty subset is allowed, comparable, and no worse than
 ///   the entries.
-pub fn entries(search: &Search, criterion: &dyn Criterion, design: &Design, tolerance: f64) -> LawResult {
+pub fn entries(full: &FullRun<'_>, tolerance: f64) -> LawResult {
     let law = Law("entries");
-    let (path, _) = full(law, search, criterion, design)?;
+    let FullRun { criterion, design, path, .. } = full;
     let lowest = path.entries.iter().map(|entry| entry.score.loss).fold(f64::INFINITY, f64::min);
     // An entry that is better by rounding only may lose to the empty subset.
     let gained = path.empty.loss - lowest > tolerance.max(1e-6) * path.empty.loss.abs();
     let none = criterion.traits().compares_with_empty && path.allowed.contains(&0) && !gained;
     law.must(path.chosen.is_some() || none, || "the whole path".into(), "a result", path.chosen)?;
-    sound(Subject::new(law.0, criterion, design).within(tolerance), &path)
+    sound(Subject::new(law.0, *criterion, design).within(tolerance), path)
 }
 
 fn sound(subject: Subject<'_>, path: &Path) -> LawResult {
@@ -147,35 +149,32 @@ fn sound(subject: Subject<'_>, path: &Path) -> LawResult {
 }
 
 /// Equal searches on equal designs take equal paths, bit for bit.
-pub fn deterministic(search: &Search, criterion: &dyn Criterion, design: &Design) -> LawResult {
+pub fn deterministic(full: &FullRun<'_>) -> LawResult {
     let law = Law("deterministic");
-    let (first, _) = full(law, search, criterion, design)?;
-    let (second, _) = full(law, search, criterion, design)?;
-    same_path(law, "a second run", &first, &second)
+    same_path(law, "a second run", &full.path, &full.path_on(law, full.design)?)
 }
 
-/// One, two and three threads take equal paths, bit for bit.
-pub fn threads(search: &Search, criterion: &dyn Criterion, design: &Design, in_pool: InPool<'_>) -> LawResult {
+/// One and three threads take the path of the current number of threads, bit for bit.
+pub fn threads(full: &FullRun<'_>, in_pool: InPool<'_>) -> LawResult {
     let law = Law("threads");
-    let (first, _) = full(law, search, criterion, design)?;
-    for count in 1..=3 {
+    for count in [1, 3] {
         let mut found = None;
-        in_pool(count, &mut || found = Some(full(law, search, criterion, design)));
+        in_pool(count, &mut || found = Some(full.path_on(law, full.design)));
         let on = format!("{count} threads");
-        let (path, _) = found.ok_or_else(|| law.broken(on.as_str(), "a pool that runs the work", "none"))??;
-        same_path(law, &on, &first, &path)?;
+        let path = found.ok_or_else(|| law.broken(on.as_str(), "a pool that runs the work", "none"))??;
+        same_path(law, &on, &full.path, &path)?;
     }
     Ok(())
 }
 
 /// The extent and the step count announced to the observer are upper bounds.
-pub fn extent(search: &Search, criterion: &dyn Criterion, design: &Design) -> LawResult {
+pub fn extent(full: &FullRun<'_>) -> LawResult {
     let law = Law("extent");
-    let (path, witnessed) = full(law, search, criterion, design)?;
-    let extent = law.ran(|| "the extent".into(), || search.extent(design))?;
+    let FullRun { path, events, .. } = full;
+    let extent = law.ran(|| "the extent".into(), || full.search.extent(full.design))?;
     let taken = path.steps.len();
     law.must(extent.steps >= taken, || "the extent".into(), format!("at least {taken} steps"), extent)?;
-    let promised = witnessed.promised.unwrap_or(taken);
+    let promised = events.promised.unwrap_or(taken);
     law.must(promised >= taken, || "the start".into(), format!("at least {taken} steps promised"), promised)?;
     let largest = path.entries.iter().map(|entry| entry.subset.len()).max().unwrap_or(0);
     law.must(extent.largest >= largest, || "the extent".into(), format!("at least {largest} columns"), extent)?;
@@ -186,17 +185,17 @@ pub fn extent(search: &Search, criterion: &dyn Criterion, design: &Design) -> La
 /// An observer that stops the search gets a prefix of the full path, its own stop reason, and valid entries.
 ///
 /// A search without steps stops at a question; its certificate then claims no proof.
-pub fn stops(search: &Search, criterion: &dyn Criterion, design: &Design, tolerance: f64) -> LawResult {
-    let subject = Subject::new("stops", criterion, design).within(tolerance);
+pub fn stops(full: &FullRun<'_>, tolerance: f64) -> LawResult {
+    let FullRun { search, criterion, design, path, .. } = full;
+    let subject = Subject::new("stops", *criterion, design).within(tolerance);
     let law = subject.law;
-    let (path, whole) = full(law, search, criterion, design)?;
     let steps = path.steps.len();
-    let count = if steps == 0 { whole.asked } else { steps };
+    let count = if steps == 0 { full.events.asked } else { steps };
     law.must(count >= 2, || "the whole path".into(), "at least two steps, or questions", count)?;
     for after in [1, count / 2, count - 1] {
         let on = || format!("a stop after step or question {after} of {count}");
         let mut witness = RecordingObserver { stop_after: Some(after), ..RecordingObserver::default() };
-        let part = run(law, search, criterion, design, &mut witness)?;
+        let part = run(law, search, *criterion, design, &mut witness)?;
         let taken = if steps == 0 { 0 } else { after };
         law.must(part.steps.len() == taken, on, format!("{taken} steps"), part.steps.len())?;
         law.must(part.steps == path.steps[..taken], on, format!("{:?}", &path.steps[..taken]), &part.steps)?;

@@ -1,22 +1,21 @@
 //! Laws of constant columns.
 
-use super::recorded_run::{RecordingObserver, full, run};
+use super::recorded_run::{FullRun, RecordingObserver, run};
 use super::serialized_settings::named;
 use crate::LawResult;
 use crate::design_copies::{with_columns, with_constants};
 use crate::law_violation::Law;
 use crate::replay::moved;
-use vaglio_core::{Criterion, Design, Feature};
-use vaglio_search::Search;
+use vaglio_core::Feature;
 
 /// Name of the design that some laws test.
 const WITH_CONSTANTS: &str = "the design with constant columns";
 
 /// A constant column is never selected.
-pub fn constants(search: &Search, criterion: &dyn Criterion, design: &Design) -> LawResult {
+pub fn constants(full: &FullRun<'_>) -> LawResult {
     let law = Law("constants");
-    let more = law.ran(|| WITH_CONSTANTS.into(), || with_constants(design, &[0.0, -3.5, 7.0]))?;
-    let (path, _) = full(law, search, criterion, &more)?;
+    let more = law.ran(|| WITH_CONSTANTS.into(), || with_constants(full.design, &[0.0, -3.5, 7.0]))?;
+    let path = full.path_on(law, &more)?;
     let constant = more.constant();
     let stepped = path.steps.iter().flat_map(moved);
     let taken: Vec<Feature> = stepped.chain(path.entries.iter().flat_map(|entry| entry.subset.clone())).collect();
@@ -27,16 +26,16 @@ pub fn constants(search: &Search, criterion: &dyn Criterion, design: &Design) ->
 
 /// A search that can reach all columns also does if some are constant, as in a fold, and allows that size as the
 /// result: fold sizes are mapped to full-data sizes by it.
-pub fn lacking(search: &Search, criterion: &dyn Criterion, design: &Design) -> LawResult {
+pub fn lacking(full: &FullRun<'_>) -> LawResult {
     let law = Law("lacking");
-    let (path, _) = full(law, search, criterion, design)?;
+    let FullRun { design, path, .. } = full;
     let Some(all) = path.everything(design.candidates().len()) else { return Ok(()) };
     let on = || WITH_CONSTANTS.to_owned();
     let more = law.ran(on, || with_constants(design, &[0.0, -3.5, 7.0]))?;
-    let (found, _) = full(law, search, criterion, &more)?;
+    let found = full.path_on(law, &more)?;
     let everything = found.everything(more.candidates().len());
     law.must(everything == Some(all), on, format!("everything, which is {all} columns"), everything)?;
-    let may = [&path, &found].map(|path| path.allowed.contains(&all));
+    let may = [path, &found].map(|path| path.allowed.contains(&all));
     law.must(may[0] == may[1], on, "the same sizes as the result", &found.allowed)
 }
 
@@ -44,8 +43,9 @@ pub fn lacking(search: &Search, criterion: &dyn Criterion, design: &Design) -> L
 ///
 /// Tested on as many constant columns as the design has columns, and on none if the settings allow it. A search with
 /// settings that name columns may reject either.
-pub fn no_candidates(search: &Search, criterion: &dyn Criterion, design: &Design) -> LawResult {
+pub fn no_candidates(full: &FullRun<'_>) -> LawResult {
     let law = Law("no_candidates");
+    let &FullRun { search, criterion, design, .. } = full;
     let none = |values: &[f64]| {
         let bare = with_columns(design, &[])?;
         with_constants(&bare, values)

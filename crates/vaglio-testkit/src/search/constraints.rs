@@ -1,17 +1,18 @@
 //! The law of searches with the setting `constraints`.
 
-use super::recorded_run::{RecordingObserver, SEED, run};
+use super::recorded_run::{FullRun, RecordingObserver, SEED, run};
 use crate::law_violation::Law;
 use crate::replay::replay;
 use crate::trial::Subject;
 use crate::{LawResult, SplitMix64};
-use vaglio_core::{Criterion, Design, Feature, Score, serde_json};
+use vaglio_core::{Design, Feature, Score, serde_json};
 use vaglio_search::{Constraints, Search, Sign};
 
 /// Every subset on the path and every entry satisfies the constraints: groups, costs and signs of weights. A search
 /// passes if it lacks the setting `constraints` or rejects its value.
-pub fn constraints(search: &Search, criterion: &dyn Criterion, design: &Design) -> LawResult {
+pub fn constraints(full: &FullRun<'_>) -> LawResult {
     let law = Law("constraints");
+    let &FullRun { search, criterion, design, .. } = full;
     for given in asked(design) {
         let on = || format!("the constraints {}", given.sentence());
         let Some(search) = with(search, &given) else { continue };

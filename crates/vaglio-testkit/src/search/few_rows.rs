@@ -1,14 +1,15 @@
 //! The law of designs with very few rows.
 
-use super::recorded_run::SEED;
+use super::recorded_run::{FullRun, SEED};
 use crate::law_violation::Law;
 use crate::{LawResult, design_copies};
-use vaglio_core::{Criterion, Design, Silent};
-use vaglio_search::{Search, SearchContext, SubsetScorer};
+use vaglio_core::Silent;
+use vaglio_search::{SearchContext, SubsetScorer};
 
 /// On the first one to four rows of a design, a search returns a path or an error, but never panics.
-pub fn few_rows(search: &Search, criterion: &dyn Criterion, design: &Design) -> LawResult {
+pub fn few_rows(full: &FullRun<'_>) -> LawResult {
     let law = Law("few_rows");
+    let &FullRun { search, criterion, design, .. } = full;
     for count in 1..=design.rows().min(4) {
         let on = || format!("the first {count} rows");
         let few = law.ran(on, || design_copies::with_rows(design, &(0..count).collect::<Vec<_>>()))?;

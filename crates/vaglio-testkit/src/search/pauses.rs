@@ -1,15 +1,15 @@
 //! The law of searches that pause.
 
-use super::recorded_run::{RecordingObserver, SEED, full, same_path};
+use super::recorded_run::{FullRun, RecordingObserver, SEED, same_path};
 use crate::LawResult;
 use crate::law_violation::Law;
-use vaglio_core::{Criterion, Design};
-use vaglio_search::{Search, SearchContext, SubsetScorer};
+use vaglio_search::{SearchContext, SubsetScorer};
 
 /// A search that pauses at given sizes and resumes takes an equal path, bit for bit, and reports every step once.
-pub fn pauses(search: &Search, criterion: &dyn Criterion, design: &Design) -> LawResult {
+pub fn pauses(full: &FullRun<'_>) -> LawResult {
     let law = Law("pauses");
-    let (mut whole, _) = full(law, search, criterion, design)?;
+    let &FullRun { search, criterion, design, ref path, .. } = full;
+    let mut whole = path.clone();
     let opened = || law.ran(|| "a subset".into(), || SubsetScorer::open(criterion, design, &search.extent(design)?));
     let mut witness = RecordingObserver::default();
     let mut context = SearchContext::new(criterion, design, opened()?, &mut witness, SEED);

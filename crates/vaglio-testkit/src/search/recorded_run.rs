@@ -27,15 +27,44 @@ pub fn same_path(law: Law, on: &str, first: &Path, second: &Path) -> LawResult {
     }
 }
 
+/// A search that ran to its end with a criterion on a design; its laws take it.
+pub struct FullRun<'a> {
+    pub(super) search: &'a Search,
+    pub(super) criterion: &'a dyn Criterion,
+    pub(super) design: &'a Design,
+    pub(super) path: Path,
+    pub(super) events: RecordingObserver,
+}
+
+impl<'a> FullRun<'a> {
+    /// Runs a search.
+    ///
+    /// # Errors
+    /// Fails if the search fails, or its path has no entry or a score that is NaN.
+    pub fn new(search: &'a Search, criterion: &'a dyn Criterion, design: &'a Design) -> LawResult<Self> {
+        let law = Law("full_run");
+        // The first run fills the design's caches, which may change the last bit of a score.
+        full(law, search, criterion, design, &mut RecordingObserver::default())?;
+        let mut events = RecordingObserver::default();
+        let path = full(law, search, criterion, design, &mut events)?;
+        Ok(FullRun { search, criterion, design, path, events })
+    }
+
+    /// Runs the search again, on this design or another.
+    pub(super) fn path_on(&self, law: Law, design: &Design) -> LawResult<Path> {
+        full(law, self.search, self.criterion, design, &mut RecordingObserver::default())
+    }
+}
+
 /// Runs a full search; checks that it has entries and no NaN.
-pub fn full(
+fn full(
     law: Law,
     search: &Search,
     criterion: &dyn Criterion,
     design: &Design,
-) -> LawResult<(Path, RecordingObserver)> {
-    let mut witness = RecordingObserver::default();
-    let path = run(law, search, criterion, design, &mut witness)?;
+    events: &mut RecordingObserver,
+) -> LawResult<Path> {
+    let path = run(law, search, criterion, design, events)?;
     for (number, step) in path.steps.iter().enumerate() {
         law.number(|| format!("the score of step {}", number + 1), step.score.loss)?;
     }
@@ -43,7 +72,7 @@ pub fn full(
         law.number(|| format!("the score of entry {:?}", entry.subset), entry.score.loss)?;
     }
     law.must(!path.entries.is_empty(), || "the whole path".into(), "at least one entry", path.stop_reason)?;
-    Ok((path, witness))
+    Ok(path)
 }
 
 pub fn run(

@@ -1,13 +1,13 @@
 //! The law of settings that searches share.
 
-use super::recorded_run::{RecordingObserver, run};
+use super::recorded_run::{FullRun, RecordingObserver, run};
 use super::serialized_settings::{named, with};
 use crate::LawResult;
 use crate::law_violation::Law;
 use crate::replay::{moved, replay};
 use crate::trial::free;
 use serde_json::{Value, json};
-use vaglio_core::{Action, Criterion, Design, Feature, Path, Step};
+use vaglio_core::{Action, Feature, Path, Step};
 use vaglio_search::{Choose, Search};
 
 /// A search obeys each shared setting that it has, tested one by one.
@@ -18,12 +18,12 @@ use vaglio_search::{Choose, Search};
 /// * The result is the one that `choose` names, also in [`Search::size_choice`].
 ///
 /// A search passes if it lacks a setting or rejects it, in [`Search::check`] or [`Search::check_settings`].
-pub fn settings(search: &Search, criterion: &dyn Criterion, design: &Design) -> LawResult {
+pub fn settings(full: &FullRun<'_>) -> LawResult {
     let law = Law("settings");
+    let design = full.design;
     let all = free(design, &[]).len();
     law.must(all >= 3, || "the design".into(), "three columns that are not constant", all)?;
-    let columns = free(design, &named(search, design));
-    let tried = Tried { law, search, criterion, design, all, columns };
+    let tried = Tried { law, full, all, columns: free(design, &named(full.search, design)) };
     if tried.columns.len() >= 3 {
         tried.forced()?;
         tried.excluded()?;
@@ -36,9 +36,8 @@ pub fn settings(search: &Search, criterion: &dyn Criterion, design: &Design) -> 
 
 struct Tried<'a> {
     law: Law,
-    search: &'a Search,
-    criterion: &'a dyn Criterion,
-    design: &'a Design,
+    /// The search with its own settings.
+    full: &'a FullRun<'a>,
     /// Number of non-constant columns.
     all: usize,
     /// Non-constant columns that the search's own settings do not name.
@@ -66,19 +65,20 @@ impl Tried<'_> {
         let settings: Vec<String> = given.iter().map(|(key, value)| format!("`{key}: {value}`")).collect();
         let settings = settings.join(" and ");
         let polish = [("polish", json!("none"))];
-        let unpolished = with(self.search, &[given, &polish].concat());
-        let Some(search) = unpolished.or_else(|| with(self.search, given)) else { return Ok(None) };
-        let checks = || search.check_settings().and_then(|()| search.check(self.criterion, self.design));
+        let &FullRun { search, criterion, design, .. } = self.full;
+        let unpolished = with(search, &[given, &polish].concat());
+        let Some(search) = unpolished.or_else(|| with(search, given)) else { return Ok(None) };
+        let checks = || search.check_settings().and_then(|()| search.check(criterion, design));
         if self.law.calm(|| settings.clone(), checks)?.is_err() {
             return Ok(None);
         }
-        let path = run(self.law, &search, self.criterion, self.design, &mut RecordingObserver::default());
+        let path = run(self.law, &search, criterion, design, &mut RecordingObserver::default());
         Ok(Some(WithSettings { path: path.map_err(|broken| broken.within(&settings))?, settings, search }))
     }
 
     /// Fails at a subset of a step or an entry for which `holds` is false.
     fn each_subset(&self, taken: &WithSettings, expected: &str, holds: impl Fn(&[Feature]) -> bool) -> LawResult {
-        let visits = replay(self.law, self.design, &taken.path)?.into_iter().map(|visit| visit.subset);
+        let visits = replay(self.law, self.full.design, &taken.path)?.into_iter().map(|visit| visit.subset);
         for subset in visits.chain(taken.path.entries.iter().map(|entry| entry.subset.clone())) {
             let on = || format!("{}, subset {subset:?}", taken.settings);
             self.law.must(holds(&subset), on, expected, &subset)?;
@@ -87,7 +87,7 @@ impl Tried<'_> {
     }
 
     fn name(&self, place: usize) -> &str {
-        &self.design.names()[self.columns[place]]
+        &self.full.design.names()[self.columns[place]]
     }
 
     fn forced(&self) -> LawResult {
@@ -126,9 +126,9 @@ impl Tried<'_> {
     }
 
     fn sizes(&self) -> LawResult {
-        let endless = json!(self.beyond()?);
+        let endless = json!(self.beyond());
         // The search's own settings may allow fewer than 3 columns.
-        let own = self.base()?.allowed;
+        let own = &self.full.path.allowed;
         let least = ("min_features", json!(3));
         for given in [&[least.clone()][..], &[least, ("tolerance", endless), ("patience", Value::Null)]] {
             let Some(taken) = self.taken(given)?.filter(|_| *own.end() >= 3) else { continue };
@@ -159,32 +159,27 @@ impl Tried<'_> {
         let size = path.chosen.map(|chosen| path.entries[chosen].subset.len());
         self.law.must(size.is_none_or(|size| sizes.contains(&size)), on, "a result of such a size", size)?;
         let fits = path.entries.iter().find(|e| path.allowed.contains(&e.subset.len()) && e.score.loss < f64::INFINITY);
-        let none = path.allowed.contains(&0) && self.criterion.traits().compares_with_empty;
+        let none = path.allowed.contains(&0) && self.full.criterion.traits().compares_with_empty;
         let missing = size.is_none() && fits.is_some() && !none;
         self.law.must(!missing, on, "a result, since an entry has such a size", size)
     }
 
-    /// Runs the search with its own settings.
-    fn base(&self) -> LawResult<Path> {
-        run(self.law, self.search, self.criterion, self.design, &mut RecordingObserver::default())
-    }
-
     /// Returns a score improvement that no step reaches.
-    fn beyond(&self) -> LawResult<f64> {
-        let path = self.base()?;
+    fn beyond(&self) -> f64 {
+        let path = &self.full.path;
         let scores = path.steps.iter().map(|step| step.score.loss).chain([path.empty.loss]);
         let largest = scores.filter(|loss| loss.is_finite()).fold(1.0, |largest: f64, loss| largest.max(loss.abs()));
-        Ok(1e3 * largest)
+        1e3 * largest
     }
 
     fn tolerance(&self) -> LawResult {
-        let beyond = self.beyond()?;
+        let beyond = self.beyond();
         for (patience, steps) in [(Value::Null, 1), (json!(1), 2)] {
             let Some(taken) = self.taken(&[("tolerance", json!(beyond)), ("patience", patience)])? else { continue };
             let WithSettings { settings, path, .. } = &taken;
             let Some(first) = path.steps.first() else { continue };
             // If the empty subset is not comparable, the first steps have no baseline to improve on.
-            let free = if self.criterion.traits().compares_with_empty { 0 } else { first.size };
+            let free = if self.full.criterion.traits().compares_with_empty { 0 } else { first.size };
             let begun = if first.action == Action::Add { free.max(*path.allowed.start()) } else { 0 };
             let gone = match first.action {
                 Action::Add => path.steps.iter().map(|step| step.size).max().unwrap_or(0),
@@ -208,7 +203,7 @@ impl Tried<'_> {
             let expected = choose.pick(&path.entries, last, &path.allowed);
             let expected = expected.filter(|entry| path.entries[*entry].score.loss < f64::INFINITY);
             let none =
-                choose == Choose::Best && path.allowed.contains(&0) && self.criterion.traits().compares_with_empty;
+                choose == Choose::Best && path.allowed.contains(&0) && self.full.criterion.traits().compares_with_empty;
             if path.chosen.is_none() && none {
                 continue;
             }

@@ -1,13 +1,12 @@
 //! The law of equal columns.
 
-use super::recorded_run::full;
+use super::recorded_run::FullRun;
 use super::serialized_settings::named;
 use crate::law_violation::Law;
 use crate::replay::{moved, replay};
 use crate::trial::Subject;
 use crate::{LawResult, data, design_copies};
-use vaglio_core::{Action, Criterion, Design, Feature, Path, Step};
-use vaglio_search::Search;
+use vaglio_core::{Action, Feature, Path, Step};
 
 /// Among copies of a column, the lowest index enters first, and its step lists the others as tied.
 ///
@@ -15,18 +14,19 @@ use vaglio_search::Search;
 /// other columns are copied. A search must add at least one copied column, unless it starts with a removal
 /// or its settings name columns. Re-entries and blocks are ignored. A search without steps reports no ties; its entries
 /// must not contain a copy without those of lower index.
-pub fn ties(search: &Search, criterion: &dyn Criterion, design: &Design) -> LawResult {
-    let subject = Subject::new("ties", criterion, design);
+pub fn ties(full: &FullRun<'_>) -> LawResult {
+    let design = full.design;
+    let subject = Subject::new("ties", full.criterion, design);
     let law = subject.law;
     subject.trail(3, 0)?;
-    let named = named(search, design);
+    let named = named(full.search, design);
     let most = if named.is_empty() { 2 } else { usize::MAX };
     let columns: Vec<Feature> = subject.free(&named).into_iter().take(most).collect();
     let all: Vec<Feature> = (0..design.features()).chain(columns.into_iter().rev()).collect();
     let copied = law.ran(|| "the design with copies".into(), || design_copies::with_columns(design, &all))?;
     let mut sets = data::duplicates(&copied);
     sets.iter_mut().for_each(|set| set.retain(|f| !named.contains(f)));
-    let (path, _) = full(law, search, criterion, &copied)?;
+    let path = full.path_on(law, &copied)?;
     let Some(first) = path.steps.first() else { return lowest_copies(law, &path, &sets) };
     let visits = replay(law, &copied, &path)?;
     let (mut seen, mut gone) = (0, Vec::new());

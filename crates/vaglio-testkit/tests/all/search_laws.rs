@@ -12,13 +12,14 @@ use std::sync::atomic::Ordering;
 use steps::{Fault, Steps, THREADS};
 use vaglio_core::{Criterion, Design, Feature, Path, Result, Score, SearchExtent, saved};
 use vaglio_search::{Blocks, FeatureRef, Search, SearchContext, SearchStrategy, Space, StrategyTraits};
-use vaglio_testkit::{LawResult, check_search, check_search_on_standard_data, data, search};
+use vaglio_testkit::search::{self, FullRun};
+use vaglio_testkit::{LawResult, check_search, check_search_on_standard_data, data};
 
 /// Faults with the law that finds each.
 const FAULTS: [(Fault, &str); 35] = [
     (Fault::StepScore, "steps"),
     (Fault::StepSize, "steps"),
-    (Fault::NanScore, "steps"),
+    (Fault::NanScore, "full_run"),
     (Fault::LambdaLost, "steps"),
     (Fault::EmptyScore, "steps"),
     (Fault::AddsTwice, "steps"),
@@ -88,9 +89,11 @@ fn a_search_that_depends_on_the_number_of_threads_is_found() {
         work();
     };
     let wrong = Search::new(Steps { fault: Fault::Pool });
-    assert_eq!(broken_law(search::threads(&wrong, &RIGHT, &design(), &in_pool)), "threads");
-    search::threads(&steps(), &RIGHT, &design(), &in_pool).unwrap();
-    assert_eq!(broken_law(search::threads(&steps(), &RIGHT, &design(), &|_, _| ())), "threads");
+    let (design, right) = (design(), steps());
+    let [wrong, right] = [&wrong, &right].map(|search| FullRun::new(search, &RIGHT, &design).unwrap());
+    assert_eq!(broken_law(search::threads(&wrong, &in_pool)), "threads");
+    search::threads(&right, &in_pool).unwrap();
+    assert_eq!(broken_law(search::threads(&right, &|_, _| ())), "threads");
 }
 
 /// Settings that name columns, by name and by index, do not exempt a search from the laws.
@@ -155,15 +158,18 @@ impl SearchStrategy for Careless {
 
 #[test]
 fn a_search_that_forgets_its_constraints_is_found() {
-    let outcome = search::constraints(&Search::new(Careless {}), &RIGHT, &design());
-    assert_eq!(broken_law(outcome), "constraints");
+    let (search, design) = (Search::new(Careless {}), design());
+    let full = FullRun::new(&search, &RIGHT, &design).unwrap();
+    assert_eq!(broken_law(search::constraints(&full)), "constraints");
 }
 
 #[test]
 fn a_path_with_nothing_to_see_is_refused() {
     let one = data::regression(12, 1, 1).constants(2).design(&[1.0], true);
-    assert_eq!(broken_law(search::stops(&steps(), &RIGHT, &one, TOLERANCE)), "stops");
-    assert_eq!(broken_law(search::ties(&steps(), &RIGHT, &one)), "ties");
+    let search = steps();
+    let full = FullRun::new(&search, &RIGHT, &one).unwrap();
+    assert_eq!(broken_law(search::stops(&full, TOLERANCE)), "stops");
+    assert_eq!(broken_law(search::ties(&full)), "ties");
     let none = data::regression(12, 0, 1).constants(2).design(&[1.0], true);
-    assert_eq!(broken_law(search::entries(&steps(), &RIGHT, &none, TOLERANCE)), "entries");
+    assert_eq!(broken_law(FullRun::new(&search, &RIGHT, &none).map(drop)), "full_run");
 }

@@ -4,9 +4,10 @@ use serde_json::{Value, json};
 use vaglio::core::{Absolute, AnyLoss, Auc, BalancedError, Criterion, Map, Measure, Squared, ZeroOne};
 use vaglio::criteria::Loo;
 use vaglio::search::Search;
+use vaglio_testkit::search::{self, FullRun};
 use vaglio_testkit::{
     LawResult, LawViolation, check_criterion, check_criterion_on_standard_data, check_learner_on_standard_data,
-    check_map_on_standard_data, check_search_on_standard_data, criterion, data, registry, search,
+    check_map_on_standard_data, check_search_on_standard_data, criterion, data, registry,
 };
 
 fn in_pool(threads: usize, work: &mut (dyn FnMut() + Send)) {
@@ -60,7 +61,8 @@ fn threads_change_no_bit_of_a_criterion_or_a_search() -> LawResult {
     for (kind, criterion) in registry::every::<dyn Criterion>(&[])? {
         criterion::threads(&*criterion, &design, &in_pool).map_err(|b| b.within(kind))?;
         for (_, strategy) in registry::every_search(&[serde_json::json!({"kind": "exhaustive", "max_features": 2})])? {
-            search::threads(&strategy, &*criterion, &design, &in_pool).map_err(|b| b.within(kind))?;
+            let full = FullRun::new(&strategy, &*criterion, &design);
+            full.and_then(|full| search::threads(&full, &in_pool)).map_err(|b| b.within(kind))?;
         }
     }
     Ok(())
@@ -89,14 +91,15 @@ fn searches_in_turn_keep_the_laws() -> LawResult {
                 continue;
             }
             let kept = || {
-                search::steps(&chain, &*criterion, &design, 1e-9)?;
-                search::entries(&chain, &*criterion, &design, 1e-9)?;
-                search::deterministic(&chain, &*criterion, &design)?;
-                search::extent(&chain, &*criterion, &design)?;
-                search::stops(&chain, &*criterion, &design, 1e-9)?;
-                search::constants(&chain, &*criterion, &design)?;
-                search::lacking(&chain, &*criterion, &design)?;
-                search::no_candidates(&chain, &*criterion, &design)
+                let full = FullRun::new(&chain, &*criterion, &design)?;
+                search::steps(&full, 1e-9)?;
+                search::entries(&full, 1e-9)?;
+                search::deterministic(&full)?;
+                search::extent(&full)?;
+                search::stops(&full, 1e-9)?;
+                search::constants(&full)?;
+                search::lacking(&full)?;
+                search::no_candidates(&full)
             };
             kept().map_err(|broken: LawViolation| broken.within(name).within(kind))?;
         }

@@ -148,7 +148,7 @@ impl Folds {
             Fault::Root => right.sqrt(),
             Fault::HiddenState => right + 1e-3 * LAST.swap(subset.len(), Ordering::SeqCst) as f64,
             Fault::Noise => right * (1.0 + 1e-13 * (NOISE.fetch_add(1, Ordering::SeqCst) % 7) as f64),
-            Fault::Changes if CALLS.fetch_add(1, Ordering::SeqCst) >= 400 => right * (1.0 + 1e-6),
+            Fault::Changes if CALLS.fetch_add(1, Ordering::SeqCst) >= 100 => right * (1.0 + 1e-6),
             Fault::OtherThread => right * (1.0 + 1e-12 * THREAD.with(|thread| *thread as f64)),
             Fault::Bytes => right * (1.0 + 1e-3 * subset.iter().filter(is_byte).count() as f64),
             Fault::FirstOutput | Fault::FirstOutputUntold => {

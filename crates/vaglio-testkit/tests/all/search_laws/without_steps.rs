@@ -7,7 +7,8 @@ use vaglio_core::{
     Action, Answer, Certificate, Event, Feature, Path, PathEntry, Result, SearchExtent, Step, StopReason, saved,
 };
 use vaglio_search::{Search, SearchContext, SearchStrategy, Space, StrategyTraits};
-use vaglio_testkit::{check_search, search};
+use vaglio_testkit::check_search;
+use vaglio_testkit::search::{self, FullRun};
 
 /// The planted fault.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -81,11 +82,12 @@ fn a_search_without_steps_keeps_every_law() {
 #[test]
 fn a_search_without_steps_that_is_wrong_is_found() {
     for fault in [Fault::NeverAsks, Fault::IgnoresStop, Fault::AsksOn, Fault::ProvesAfterAStop] {
-        let outcome = search::stops(&Search::new(BestOne { fault }), &RIGHT, &design(), TOLERANCE);
-        assert_eq!(broken_law(outcome), "stops", "{fault:?}");
+        let (search, design) = (Search::new(BestOne { fault }), design());
+        let full = FullRun::new(&search, &RIGHT, &design).unwrap();
+        assert_eq!(broken_law(search::stops(&full, TOLERANCE)), "stops", "{fault:?}");
     }
-    let outcome = search::ties(&Search::new(BestOne { fault: Fault::HighestCopy }), &RIGHT, &design());
-    assert_eq!(broken_law(outcome), "ties");
+    let (search, design) = (Search::new(BestOne { fault: Fault::HighestCopy }), design());
+    assert_eq!(broken_law(search::ties(&FullRun::new(&search, &RIGHT, &design).unwrap())), "ties");
 }
 
 /// Adds all columns in pairs, then removes one pair.
@@ -139,7 +141,9 @@ impl SearchStrategy for Pairs {
 #[test]
 fn steps_of_several_columns_are_followed() {
     let (right, wrong) = (Search::new(Pairs { forgets: false }), Search::new(Pairs { forgets: true }));
-    search::steps(&right, &RIGHT, &design(), TOLERANCE).unwrap();
-    search::entries(&right, &RIGHT, &design(), TOLERANCE).unwrap();
-    assert_eq!(broken_law(search::steps(&wrong, &RIGHT, &design(), TOLERANCE)), "steps");
+    let design = design();
+    let [right, wrong] = [&right, &wrong].map(|search| FullRun::new(search, &RIGHT, &design).unwrap());
+    search::steps(&right, TOLERANCE).unwrap();
+    search::entries(&right, TOLERANCE).unwrap();
+    assert_eq!(broken_law(search::steps(&wrong, TOLERANCE)), "steps");
 }

@@ -85,11 +85,12 @@ fn searches_keep_their_laws_beside_a_bias() {
             let search = made::<Search>(json!({"kind": kind}));
             let (search, criterion, design) = (&search, &*criterion, &design(4, &[0.3, 3.0], true, 1.0));
             // The other laws are about the design with other columns, of which none is a bias.
-            search::steps(search, criterion, design, 1e-9).unwrap();
-            search::entries(search, criterion, design, 1e-9).unwrap();
-            search::deterministic(search, criterion, design).unwrap();
-            search::extent(search, criterion, design).unwrap();
-            search::stops(search, criterion, design, 1e-9).unwrap();
+            let full = search::FullRun::new(search, criterion, design).unwrap();
+            search::steps(&full, 1e-9).unwrap();
+            search::entries(&full, 1e-9).unwrap();
+            search::deterministic(&full).unwrap();
+            search::extent(&full).unwrap();
+            search::stops(&full, 1e-9).unwrap();
         }
     }
 }

@@ -42,7 +42,7 @@ pub fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     // ANCHOR: validate
     // Selectors are linfa parameters. Each is searched anew inside every fold, so these errors are honest.
-    let sizes = [1, 2, 4, 8];
+    let sizes = [1, 2, 4];
     let selectors = sizes.map(|size| Selector::params(Loo::default(), Greedy::new(size), Rls::default()));
     let errors: Result<_, FitError> =
         dataset.cross_validate_single(5, &selectors, |predicted, truth| predicted.mean_squared_error(truth));

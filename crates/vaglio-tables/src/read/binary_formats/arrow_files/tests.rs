@@ -306,14 +306,14 @@ fn files_without_rows_or_with_a_name_twice_are_refused() {
 
 #[test]
 fn damaged_files_are_errors() {
-    let values: Vec<f64> = (0..300).map(f64::from).map(f64::sin).collect();
+    let values: Vec<f64> = (0..100).map(f64::from).map(f64::sin).collect();
     let columns: Vec<(&str, ArrayRef)> = vec![
         ("x", Arc::new(Float64Array::from(values))),
-        ("b", Arc::new(UInt8Array::from((0..300).map(|i| i as u8).collect::<Vec<_>>()))),
-        ("t", Arc::new(StringArray::from((0..300).map(|i| format!("t{}", i % 7)).collect::<Vec<_>>()))),
+        ("b", Arc::new(UInt8Array::from((0..100).map(|i| i as u8).collect::<Vec<_>>()))),
+        ("t", Arc::new(StringArray::from((0..100).map(|i| format!("t{}", i % 7)).collect::<Vec<_>>()))),
         (
             "w",
-            Arc::new((0..300).map(|i| if i % 2 == 0 { "even" } else { "odd" }).collect::<DictionaryArray<Int8Type>>()),
+            Arc::new((0..100).map(|i| if i % 2 == 0 { "even" } else { "odd" }).collect::<DictionaryArray<Int8Type>>()),
         ),
     ];
     for path in write("whole", &batch(columns)) {

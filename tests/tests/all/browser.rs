@@ -1,6 +1,6 @@
 //! The report in a browser, where Chromium is installed: two widths, light and dark, printed; nothing on the console.
 
-use crate::common::{Folder, pipeline, side, table, third};
+use crate::common::{Folder, pipeline, pipeline_on, side, table, third};
 use std::process::{Command, Output, Stdio};
 
 /// Chromium's name, if it is installed.
@@ -82,9 +82,7 @@ fn a_report_looks_right_at_two_widths_light_and_dark_and_on_paper() {
     ] {
         let folder = Folder::new(&format!("browser-{name}"));
         folder.write("train.csv", table(60, 6, &[("class", &side), ("kind", &third)]));
-        let others =
-            ["y", "class", "kind"].into_iter().filter(|column| *column != target).collect::<Vec<_>>().join(", ");
-        folder.run(&pipeline(lines).replace("target: y", &format!("target: {target}, exclude: [{others}]")));
+        folder.run(&pipeline_on(target, &["y", "class", "kind"], lines));
         looked_at(browser, &folder);
         let pages = pages(browser, &folder);
         assert!((1..=8).contains(&pages), "{name}: {pages} pages");

@@ -107,11 +107,11 @@ impl Cell {
             "version: 1\nseed: 5\ndata: {data}\npreprocess: [standardize]\nlearner: {learner}\n\
              criterion: {criterion}\nsearch: {search}\n"
         );
-        Cell::of(folder, &text).unwrap_or_else(|e| panic!("{text}{e}"))
+        Cell::run(folder, &text).unwrap_or_else(|e| panic!("{text}{e}"))
     }
 
     /// Runs a pipeline with seed 5 on the files of a folder.
-    pub fn of(folder: &Folder, text: &str) -> Result<Self, Error> {
+    pub fn run(folder: &Folder, text: &str) -> Result<Self, Error> {
         let (pipeline, _) = load(text, "cell.yaml", &[])?;
         let problem = prepare(&pipeline, &folder.0)?.train.seeded(5);
         let selector = pipeline.selector();
@@ -207,12 +207,23 @@ macro_rules! every_cell {
 
 every_cell!(rls crrr fs_ls_svm elm reservoir knn kernel_logistic logistic logistic_ridge naive_bayes tree svm elastic_net);
 
-#[test]
-fn every_cell_of_weighted_numbers_is_what_it_is_defined_to_be() {
-    for learner in ["{kind: rls, lambda: {values: [0.01, 1.0]}}", "{kind: knn, neighbours: 3, weights: distance}"] {
-        every_cell(NUMBERS, learner);
+mod every_cell_of_numbers_is_what_it_is_defined_to_be {
+    use super::{NUMBERS, UNWEIGHTED, every_cell};
+
+    #[test]
+    fn weighted_rls() {
+        every_cell(NUMBERS, "{kind: rls, lambda: {values: [0.01, 1.0]}}");
     }
-    every_cell(UNWEIGHTED, "{kind: svm, c: 2.0}");
+
+    #[test]
+    fn weighted_knn() {
+        every_cell(NUMBERS, "{kind: knn, neighbours: 3, weights: distance}");
+    }
+
+    #[test]
+    fn svm() {
+        every_cell(UNWEIGHTED, "{kind: svm, c: 2.0}");
+    }
 }
 
 /// Three classes and two targets, on the paths of several outputs.

@@ -1,6 +1,6 @@
 //! `vaglio compare`: several runs in one table and on one page.
 
-use crate::common::{Folder, pipeline, side, table};
+use crate::common::{Folder, pipeline_on, side, table};
 use serde_json::Value;
 use vaglio_report::StandardizedMoments;
 
@@ -12,8 +12,7 @@ fn data(name: &str) -> Folder {
 }
 
 fn run(folder: &Folder, out: &str, target: &str, lines: &str) -> Value {
-    let other = if target == "y" { "class" } else { "y" };
-    folder.write("p.yaml", pipeline(lines).replace("target: y", &format!("target: {target}, exclude: [{other}]")));
+    folder.write("p.yaml", pipeline_on(target, &["y", "class"], lines));
     let ran = folder.vaglio(&["run", "p.yaml", "--out", out, "--quiet"]);
     assert_eq!(ran.code, Some(0), "{}", ran.err);
     folder.json(&format!("{out}/selection.json"))

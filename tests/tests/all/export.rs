@@ -46,7 +46,7 @@ fn same_everywhere(name: &str, yaml: &str) {
     let (folder, expected) = fitted(name, yaml);
     export(&folder, &FORMATS);
     for format in FORMATS {
-        let Some(runner) = Runner::of(format) else { continue };
+        let Some(runner) = Runner::new(format) else { continue };
         compare(&format!("{name} as {format}"), &runner.run(&folder, "new.csv"), &expected);
     }
 }
@@ -161,7 +161,7 @@ fn cells_of_another_type_are_not_imputed() {
     expected.get_mut("prediction").unwrap().extend(refused.map(|_| None));
     export(&folder, &["json", "python", "sql", "r"]);
     for format in ["python", "sql", "r"] {
-        let Some(runner) = Runner::of(format) else { continue };
+        let Some(runner) = Runner::new(format) else { continue };
         compare(format, &runner.run(&folder, "all.csv"), &expected);
     }
 }
@@ -189,7 +189,7 @@ fn offsets_of_moments_are_taken_to_greenwich() {
     for (data, formats) in [("colons.csv", &["python", "sql", "r"][..]), ("short.csv", &["python", "r"])] {
         let expected = predicted(&folder, data);
         for format in formats {
-            let Some(runner) = Runner::of(format) else { continue };
+            let Some(runner) = Runner::new(format) else { continue };
             compare(&format!("{data} as {format}"), &runner.run(&folder, data), &expected);
         }
     }

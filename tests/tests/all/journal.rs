@@ -1,6 +1,6 @@
 //! Runs that go on from a journal end as if they had never been stopped; journals of others are refused.
 
-use crate::common::{Folder, Ran, pipeline, ran, table, third, timeless};
+use crate::common::{Folder, Ran, case_stride, pipeline, ran, table, third, timeless};
 use serde_json::Value;
 use std::collections::BTreeSet;
 
@@ -36,7 +36,8 @@ fn pieces(journal: &str) -> BTreeSet<String> {
     journal.lines().skip(1).filter(|line| !line.contains("/tree/")).map(piece).collect()
 }
 
-/// Cuts a journal after each of its lines, or `most` of them at even distances, and goes on from there.
+/// Cuts a journal after each of its lines, or `most` of them at even distances, a third where not all cases are tried,
+/// and goes on from there.
 fn resumes_everywhere(name: &str, lines: &str, most: usize) {
     let folder = Folder::new(name);
     folder.write("train.csv", columns(36));
@@ -46,7 +47,7 @@ fn resumes_everywhere(name: &str, lines: &str, most: usize) {
     let journal = folder.read("whole/out/journal.jsonl");
     let count = journal.lines().count();
     assert!(count > 3, "{lines}\n{journal}");
-    for cut in (1..=count).step_by(count.div_ceil(most)).chain([count]) {
+    for cut in (1..=count).step_by(count.div_ceil(most) * case_stride(3)).chain([count]) {
         let mut kept: String = journal.split_inclusive('\n').take(cut).collect();
         // Part of the next line, as a kill leaves it.
         kept.extend(journal.split_inclusive('\n').nth(cut).and_then(|line| line.get(..line.len() / 2)));

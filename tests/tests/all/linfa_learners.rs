@@ -1,6 +1,6 @@
 //! Models of linfa as learners of pipelines: what is saved predicts what linfa itself predicts on the chosen columns.
 
-use crate::common::{Folder, names, pipeline, side, table, third};
+use crate::common::{Folder, names, pipeline, pipeline_on, side, table, third};
 use linfa::prelude::*;
 use ndarray::{Array1, Array2};
 use std::collections::HashMap;
@@ -29,10 +29,8 @@ impl Ran {
         let folder = Folder::new("linfa-learners");
         let text = table(60, 6, &[("two", &side), ("three", &third)]);
         folder.write("train.csv", &text);
-        let others: Vec<&str> = ["y", "two", "three"].into_iter().filter(|other| *other != target).collect();
-        let positive = if target == "two" { ", positive: high" } else { "" };
-        let data = format!("target: {target}, exclude: [{}]{positive}", others.join(", "));
-        let record = folder.run(&pipeline(lines).replace("target: y", &data));
+        let yaml = pipeline_on(target, &["y", "two", "three"], lines);
+        let record = folder.run(&yaml.replace("target: two", "target: two, positive: high"));
         Ran { folder, data: columns(&text), record }
     }
 

@@ -1,6 +1,6 @@
 //! Balanced squares and orders as losses, removals in rounds, λ of all columns and reduced sets of kernels, from the command line.
 
-use crate::common::{Folder, names, pipeline, side, table, third, timeless};
+use crate::common::{Folder, names, pipeline_on, side, table, third, timeless};
 use serde_json::Value;
 use vaglio_testkit::Tolerance;
 
@@ -16,10 +16,8 @@ fn folder(name: &str) -> Folder {
     folder
 }
 
-fn of(target: &str, lines: &str) -> String {
-    let others: Vec<&str> = ["y", "side", "third", "rare"].into_iter().filter(|name| *name != target).collect();
-    let data = format!("target: {target}, exclude: [{}]", others.join(", "));
-    pipeline(lines).replace("target: y", &data)
+fn on_target(target: &str, lines: &str) -> String {
+    pipeline_on(target, &["y", "side", "third", "rare"], lines)
 }
 
 fn numbers(selection: &Value, pointer: &str, field: &str) -> Vec<f64> {
@@ -37,7 +35,7 @@ fn classes_that_count_alike_by_squares_have_one_answer_in_every_engine() {
             let lines = format!(
                 "learner: {{kind: {learner}, lambda: {{values: [0.1, 1, 10]}}}}\ncriterion: {criterion}\nsearch: {{kind: greedy, max_features: 4}}"
             );
-            folder.write("p.yaml", of(target, &lines));
+            folder.write("p.yaml", on_target(target, &lines));
             let ran = folder.vaglio(&["run", "p.yaml", "--out", "out", "--json", "--quiet", "--verify", "4"]);
             assert_eq!(ran.code, Some(0), "{}", ran.err);
             serde_json::from_str::<Value>(&ran.out).unwrap()
@@ -53,7 +51,7 @@ fn classes_that_count_alike_by_squares_have_one_answer_in_every_engine() {
             both[0].iter().zip(&both[1]).for_each(|(a, b)| NEAR.assert(*a, *b, field));
         }
     }
-    folder.write("p.yaml", of("y", "criterion: {kind: loo, loss: balanced_squared}"));
+    folder.write("p.yaml", on_target("y", "criterion: {kind: loo, loss: balanced_squared}"));
     let ran = folder.vaglio(&["run", "p.yaml", "--out", "out"]);
     assert!(ran.code == Some(2) && ran.err.contains("the task is regression"), "{}", ran.err);
 }
@@ -65,7 +63,7 @@ fn an_order_is_judged_by_its_pairs() {
         let lines = format!(
             "criterion: {criterion}\nsearch: {{kind: greedy, max_features: 3}}\nevaluate: {{nested: {{folds: 3}}}}"
         );
-        folder.write("p.yaml", of("y", &lines));
+        folder.write("p.yaml", on_target("y", &lines));
         let ran = folder.vaglio(&["run", "p.yaml", "--out", "out", "--json", "--quiet", "--verify", "3"]);
         assert_eq!(ran.code, Some(0), "{}", ran.err);
         let found: Value = serde_json::from_str(&ran.out).unwrap();
@@ -73,7 +71,7 @@ fn an_order_is_judged_by_its_pairs() {
         assert!(names(&found).contains(&"x1"));
     }
     for (target, words) in [("side", "use `auc`"), ("third", "use `zero_one`")] {
-        folder.write("p.yaml", of(target, "criterion: {kind: loo, loss: concordance}"));
+        folder.write("p.yaml", on_target(target, "criterion: {kind: loo, loss: concordance}"));
         let ran = folder.vaglio(&["run", "p.yaml", "--out", "out"]);
         assert!(ran.code == Some(2) && ran.err.contains(words), "{}", ran.err);
     }
@@ -85,7 +83,7 @@ fn a_share_of_the_columns_leaves_at_a_time() {
     for criterion in ["loo", "{kind: kfold, folds: 4}", "nhsic", "hsic"] {
         let choose = if criterion == "hsic" { ", choose: last" } else { "" };
         let search = format!("{{kind: backward, step: 0.4, min_features: 2, max_features: 4{choose}}}");
-        let found = folder.run(&of("y", &format!("criterion: {criterion}\nsearch: {search}")));
+        let found = folder.run(&on_target("y", &format!("criterion: {criterion}\nsearch: {search}")));
         // 9 columns: 3 leave, then 2, where 4 are wanted; then 1, and 1.
         assert_eq!(numbers(&found, "/path", "size"), [9.0, 6.0, 4.0, 3.0, 2.0], "{criterion}");
         assert_eq!(found["steps"].as_array().unwrap().len(), 4);
@@ -98,7 +96,7 @@ fn a_share_of_the_columns_leaves_at_a_time() {
         assert_eq!(planned.code, Some(0), "{}", planned.err);
     }
     for bad in ["0", "1.5", "0.0", "half"] {
-        folder.write("p.yaml", of("y", &format!("search: {{kind: backward, step: {bad}}}")));
+        folder.write("p.yaml", on_target("y", &format!("search: {{kind: backward, step: {bad}}}")));
         let ran = folder.vaglio(&["run", "p.yaml", "--out", "out"]);
         assert!(ran.code == Some(2) && ran.err.contains("step"), "{bad}: {}", ran.err);
     }
@@ -110,28 +108,28 @@ fn the_lambda_of_all_columns_stays() {
     let learner = |lambda: &str| format!("learner: {{kind: rls, lambda: {lambda}}}\n");
     let grid = "{values: [0.01, 0.3, 3, 30], per: all}";
     let rest = "criterion: {kind: kfold, folds: 4}\nsearch: {kind: greedy, max_features: 4, choose: best}\n";
-    let all = folder.run(&of(
+    let all = folder.run(&on_target(
         "y",
         &format!(
             "{}criterion: {{kind: kfold, folds: 4}}\nsearch: {{kind: all, choose: best}}\n",
             learner(&grid.replace(", per: all", ""))
         ),
     ));
-    let found = folder.run(&of("y", &format!("{}{rest}", learner(grid))));
+    let found = folder.run(&on_target("y", &format!("{}{rest}", learner(grid))));
     assert_eq!(found["lambda"], all["lambda"]);
     assert!(folder.read("out/resolved.yaml").contains("per: all"));
-    let fixed = folder.run(&of("y", &format!("{}{rest}", learner(&all["lambda"].to_string()))));
+    let fixed = folder.run(&on_target("y", &format!("{}{rest}", learner(&all["lambda"].to_string()))));
     for key in ["steps", "path", "selected", "score", "lambda", "intercept", "empty_score"] {
         assert_eq!(found[key], fixed[key], "{key}");
     }
     let rest = "search: {kind: greedy, max_features: 4}\nevaluate: {nested: {folds: 3}}\n";
-    folder.write("p.yaml", of("y", &format!("{}{rest}", learner(grid))));
+    folder.write("p.yaml", on_target("y", &format!("{}{rest}", learner(grid))));
     let ran = folder.vaglio(&["run", "p.yaml", "--out", "out", "--json", "--quiet", "--verify", "3"]);
     assert_eq!(ran.code, Some(0), "{}", ran.err);
     let nested: Value = serde_json::from_str(&ran.out).unwrap();
     assert!(nested["nested"]["per_fold"].as_array().unwrap().iter().all(|fold| fold["lambda"].is_number()));
     let planned = |lambda: &str| {
-        folder.write("p.yaml", of("y", &format!("{}{rest}", learner(lambda))));
+        folder.write("p.yaml", on_target("y", &format!("{}{rest}", learner(lambda))));
         let ran = folder.vaglio(&["plan", "p.yaml"]);
         assert_eq!(ran.code, Some(0), "{}", ran.err);
         ran.out
@@ -141,7 +139,7 @@ fn the_lambda_of_all_columns_stays() {
     assert_eq!(explained.code, Some(0), "{}", explained.err);
     folder.write(
         "p.yaml",
-        of("y", &format!("{}criterion: nhsic\nsearch: {{kind: greedy, max_features: 2}}", learner(grid))),
+        on_target("y", &format!("{}criterion: nhsic\nsearch: {{kind: greedy, max_features: 2}}", learner(grid))),
     );
     let ran = folder.vaglio(&["run", "p.yaml", "--out", "out"]);
     assert!(ran.code == Some(2) && ran.err.contains("`nhsic` takes none"), "{}", ran.err);
@@ -151,7 +149,7 @@ fn the_lambda_of_all_columns_stays() {
 fn a_reduced_set_of_kernels_is_saved_alone() {
     let folder = folder("reduced-set");
     let lines = "preprocess: [standardize]\nlearner: {kind: fs_ls_svm, landmarks: 60, scaling: none, lambda: 0.1}\nsearch: {kind: greedy, max_features: 3, choose: last}";
-    let found = folder.run(&of("side", lines));
+    let found = folder.run(&on_target("side", lines));
     assert!(names(&found).iter().all(|name| name.starts_with("landmark")), "{found}");
     let model = folder.json("out/model.json").to_string();
     assert!(model.matches("landmarks").count() > 0 && !model.contains("components"));

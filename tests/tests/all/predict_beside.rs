@@ -1,6 +1,6 @@
 //! Output of `vaglio predict` besides predictions: kept columns, figures, probabilities, intervals.
 
-use crate::common::{Folder, column, pipeline, side, table, third};
+use crate::common::{Folder, column, pipeline, pipeline_on, side, table, third};
 use vaglio_testkit::SplitMix64;
 
 fn numbers(text: &str, name: &str) -> Vec<f64> {
@@ -18,9 +18,8 @@ fn made(name: &str, target: &str, lines: &str) -> Folder {
     let text = |rows: &[&str]| format!("{header}\n{}\n", rows.join("\n"));
     folder.write("train.csv", text(&rows[..70]));
     folder.write("new.csv", text(&rows[70..]));
-    let others = ["y", "two", "three"].iter().filter(|n| **n != target).copied().collect::<Vec<_>>().join(", ");
-    let data = format!("target: {target}, test: new.csv, exclude: [{others}, id, note]");
-    folder.run(&pipeline(lines).replace("target: y", &data));
+    let yaml = pipeline_on(target, &["y", "two", "three", "id", "note"], lines);
+    folder.run(&yaml.replace("train.csv", "train.csv, test: new.csv"));
     folder
 }
 

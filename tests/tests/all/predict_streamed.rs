@@ -1,6 +1,6 @@
 //! Predictions of files some rows at a time, and where they are written.
 
-use crate::common::{Folder, pipeline, side, table, third};
+use crate::common::{Folder, pipeline, pipeline_on, side, table, third};
 use std::io::{BufRead, BufReader, Read};
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -45,10 +45,8 @@ fn made(name: &str, target: &str, lines: &str) -> Folder {
     let folder = Folder::new(name);
     folder.write("train.csv", rows(90));
     folder.write("new.csv", rows(120));
-    let others = ["y", "two", "three"].iter().filter(|n| **n != target).copied().collect::<Vec<_>>().join(", ");
-    let data = format!("target: {target}, exclude: [{others}, note]");
     let yaml = format!("{MAPS}search: {{kind: all, choose: best}}\nlearner: {{kind: rls, lambda: 0.1}}\n{lines}");
-    folder.run(&pipeline(&yaml).replace("target: y", &data));
+    folder.run(&pipeline_on(target, &["y", "two", "three", "note"], &yaml));
     folder
 }
 

@@ -1,13 +1,12 @@
 //! `vaglio report`: the page of a run, made again from the files of its folder.
 
-use crate::common::{Folder, pipeline, side, table, third};
+use crate::common::{Folder, pipeline_on, side, table, third};
 
 /// A folder with data of every kind of target, the pipeline written by `lines` run into `out`.
 fn made(name: &str, target: &str, lines: &str) -> Folder {
     let folder = Folder::new(name);
     folder.write("train.csv", table(60, 6, &[("class", &side), ("kind", &third)]));
-    let others = ["y", "class", "kind"].into_iter().filter(|column| *column != target).collect::<Vec<_>>().join(", ");
-    folder.run(&pipeline(lines).replace("target: y", &format!("target: {target}, exclude: [{others}]")));
+    folder.run(&pipeline_on(target, &["y", "class", "kind"], lines));
     folder
 }
 

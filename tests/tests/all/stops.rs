@@ -1,16 +1,16 @@
-//! A time limit or one signal ends every part soon, with the result so far. `VAGLIO_STOPS=all` tries every criterion with every search, and
-//! every learner with several of both; else every part has one cell.
+//! A time limit or one signal ends every part soon, with the result so far. `VAGLIO_CASES=all` tries every criterion
+//! with every search, and every learner with several of both; else every part has one cell.
 
 use crate::cells::{LEARNERS, criteria, linked, searches};
-use crate::common::{Folder, Ran, ran};
+use crate::common::{Folder, Ran, case_stride, ran, tries_all_cases};
 use serde_json::Value;
 use std::time::{Duration, Instant};
 use vaglio::core::Role;
 use vaglio_testkit::SplitMix64;
 
-/// The time that runs are given, and what they take beside it at most: the second and a half that is theirs, what the program takes to start
+/// The time that runs are given, and what they take beside it at most: the second that is theirs, what the program takes to start
 /// and read, and what other tests take of the processors.
-const LIMIT: f64 = 1.0;
+const LIMIT: f64 = 0.5;
 const BESIDE: Duration = Duration::from_secs(8);
 
 /// 60 series of 10 steps and 60 columns: classes, numbers, weights, texts, dates, and a column with empty cells.
@@ -55,13 +55,9 @@ impl Cell {
     }
 }
 
-fn is_whole() -> bool {
-    std::env::var("VAGLIO_STOPS").is_ok_and(|asked| asked == "all")
-}
-
 /// All pairs, or each of both once.
 fn pairs<'a, A, B>(a: &'a [A], b: &'a [B]) -> Vec<(&'a A, &'a B)> {
-    match is_whole() {
+    match tries_all_cases() {
         true => a.iter().flat_map(|a| b.iter().map(move |b| (a, b))).collect(),
         false => (0..a.len().max(b.len())).map(|k| (&a[k % a.len()], &b[k % b.len()])).collect(),
     }
@@ -148,7 +144,7 @@ fn a_limit_ends_every_learner() {
         let cell = Cell::new(if *kind == "elastic_net" { PLAIN } else { CLASSES }, "rls", "loo", "greedy");
         Cell { name: model.clone(), text: cell.text + &model, ..cell }
     });
-    stopped(&folder, &models.step_by(if is_whole() { 1 } else { 4 }).collect::<Vec<_>>());
+    stopped(&folder, &models.step_by(case_stride(4)).collect::<Vec<_>>());
     let large = ["{kind: elm, units: 20000}", "{kind: reservoir, units: 3000}", "{kind: fs_ls_svm, landmarks: 600}"];
     let large = large.map(|learner| Cell { is_before: true, ..Cell::new(CLASSES, learner, "loo", "greedy") });
     stopped(&folder, &large);

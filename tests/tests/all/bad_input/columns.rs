@@ -9,11 +9,11 @@ fn constant_columns_change_nothing() {
     for (value, preprocess) in [("7", "[standardize]"), ("1e200", "[]"), ("-1e-320", "[]")] {
         let sheet = base.clone().with("k", |_, _| value.into());
         everywhere(|parts| {
-            let with = answered(Problem { preprocess, ..Problem::of(&sheet) }.result(parts))?;
+            let with = answered(Problem { preprocess, ..Problem::new(&sheet) }.result(parts))?;
             if !parts.is_of_columns() || parts.has(&["random"]) {
                 return Ok(());
             }
-            let without = answered(Problem { preprocess, ..Problem::of(&base) }.result(parts))?;
+            let without = answered(Problem { preprocess, ..Problem::new(&base) }.result(parts))?;
             match with.design.constant() == [with.design.features() - 1] {
                 true => same(&with, &without),
                 false => Err(format!("not constant: {:?}", with.design.constant())),
@@ -26,7 +26,7 @@ fn constant_columns_change_nothing() {
 fn of_constant_columns_alone_nothing_is_selected() {
     let sheet = ["a", "b", "c"].iter().fold(Sheet::base(), |sheet, name| sheet.with(name, |_, _| "3".into()));
     everywhere(|parts| {
-        let cell = answered(Problem::of(&sheet).result(parts))?;
+        let cell = answered(Problem::new(&sheet).result(parts))?;
         // The states of a network are not constant where its input is.
         match parts.has(&["reservoir"]) || cell.path.result().is_none_or(|entry| entry.subset.is_empty()) {
             true => Ok(()),
@@ -42,7 +42,7 @@ fn columns_that_are_constant_in_training_rows_of_a_fold_are_scored_as_defined() 
     for (value, preprocess) in [("1", "[]"), ("1e9", "[]"), ("1e9", "[standardize]"), ("1", anew)] {
         let sheet = Sheet::base().with("k", |_, row| if row < 3 { format!("{row}") } else { value.into() });
         everywhere(|parts| {
-            let result = Problem { preprocess, ..Problem::of(&sheet) }.result(parts);
+            let result = Problem { preprocess, ..Problem::new(&sheet) }.result(parts);
             answered(result).map(drop).map_err(|why| format!("{value} {preprocess} {why}"))
         });
     }
@@ -53,7 +53,7 @@ fn columns_that_are_constant_in_training_rows_of_a_fold_are_scored_as_defined() 
 fn equal_columns_tie_and_the_first_wins() {
     let sheet = Sheet::base().with("a2", |old, row| old.number(row, "a").to_string());
     everywhere(|parts| {
-        let cell = answered(Problem::of(&sheet).result(parts))?;
+        let cell = answered(Problem::new(&sheet).result(parts))?;
         if !parts.is_of_columns() || parts.has(&["lars", "random", "backward"]) {
             return Ok(());
         }
@@ -75,7 +75,7 @@ fn dependent_columns_are_scored_as_defined() {
         Sheet::base().with("d", |old, row| (old.number(row, "b") * -3.0).to_string()),
     ];
     for sheet in &sheets {
-        everywhere(|parts| answered(Problem::of(sheet).result(parts)).map(drop));
+        everywhere(|parts| answered(Problem::new(sheet).result(parts)).map(drop));
     }
 }
 
@@ -86,25 +86,25 @@ fn any_shape_is_scored_as_defined() {
         sheet.with(&format!("w{k}"), |_, row| ((row * row * (k + 3) + 5 * k) % 11).to_string())
     });
     let twice: Vec<usize> = (0..12).flat_map(|row| [row, row]).collect();
-    let mut twice = Sheet::base().of(&twice);
+    let mut twice = Sheet::base().select_rows(&twice);
     for (step, row) in twice.rows.iter_mut().enumerate() {
         row[1] = (step % 6).to_string();
     }
     for (sheet, data) in [
-        (wide.of(&[0, 1, 3, 4, 6, 9]), ""),
-        (Sheet::base().of(&[0, 3, 6, 9]), ""),
+        (wide.select_rows(&[0, 1, 3, 4, 6, 9]), ""),
+        (Sheet::base().select_rows(&[0, 3, 6, 9]), ""),
         (twice, ""),
         (Sheet::base().with("b", |_, _| "1".into()).with("c", |_, _| "2".into()), ""),
     ] {
-        everywhere(|parts| answered(Problem { data, ..Problem::of(&sheet) }.result(parts)).map(drop));
+        everywhere(|parts| answered(Problem { data, ..Problem::new(&sheet) }.result(parts)).map(drop));
     }
 }
 
 #[test]
 fn one_row_is_refused() {
-    let sheet = Sheet::base().of(&[0]);
+    let sheet = Sheet::base().select_rows(&[0]);
     everywhere(|parts| {
-        let result = Problem { preprocess: "[]", ..Problem::of(&sheet) }.result(parts);
+        let result = Problem { preprocess: "[]", ..Problem::new(&sheet) }.result(parts);
         match parts.learner.data.contains("target: class")
             || parts.has(&["loo", "kfold", "nhsic", "hsic", "qpfs", "fcbf", "hiton_pc", "hsfs", "spam"])
         {

@@ -9,7 +9,7 @@ fn a_lambda_that_is_none_is_refused_where_it_stands() {
         everywhere(|parts| match parts.has(&["knn"]) {
             true => Ok(()),
             false => refused(
-                Problem { lambda, ..Problem::of(&base) }.result(parts),
+                Problem { lambda, ..Problem::new(&base) }.result(parts),
                 ErrorClass::Configuration,
                 &["cell.yaml:5:", "`learner.lambda`", "is not a positive finite number"],
             ),
@@ -29,7 +29,7 @@ fn a_lambda_at_the_ends_of_the_doubles_is_right_or_refused() {
         ("{values: [1.0e-200, 1.0, 1.0e+200]}", "[]"),
     ] {
         everywhere(|parts| {
-            let result = Problem { lambda, preprocess, ..Problem::of(&base) }.result(parts);
+            let result = Problem { lambda, preprocess, ..Problem::new(&base) }.result(parts);
             match result {
                 Err(error) => refused(Err(error), ErrorClass::Numerical, &["is too small"]),
                 result => answered(result).map(drop),
@@ -45,7 +45,7 @@ fn standardized_columns_of_any_unit_are_the_same() {
     for unit in [2f64.powi(1000), 2f64.powi(-960)] {
         let sheet = base.clone().times(&["a", "b", "c"], unit);
         everywhere(|parts| {
-            let (found, expected) = (Problem::of(&sheet).result(parts), Problem::of(&base).result(parts));
+            let (found, expected) = (Problem::new(&sheet).result(parts), Problem::new(&base).result(parts));
             same(&answered(found)?, &answered(expected)?)
         });
     }
@@ -70,7 +70,7 @@ fn columns_and_targets_of_any_unit_are_right_or_refused_by_name() {
             if names == ["y"] && !parts.learner.data.contains("target: y") {
                 return Ok(());
             }
-            match (Problem { preprocess: "[]", ..Problem::of(&sheet) }).result(parts) {
+            match (Problem { preprocess: "[]", ..Problem::new(&sheet) }).result(parts) {
                 Err(error) => {
                     let message = error.to_string();
                     let is_named = names.iter().any(|name| message.contains(&format!("`{name}`")))
@@ -100,8 +100,8 @@ fn columns_and_lambda_in_another_unit_are_the_same() {
                 return Ok(());
             }
             let lambda = super::yaml(0.5 * unit * unit);
-            let problem = Problem { lambda: &lambda, preprocess: "[]", ..Problem::of(&sheet) };
-            let expected = Problem { preprocess: "[]", ..Problem::of(&base) };
+            let problem = Problem { lambda: &lambda, preprocess: "[]", ..Problem::new(&sheet) };
+            let expected = Problem { preprocess: "[]", ..Problem::new(&base) };
             same(&answered(problem.result(parts))?, &answered(expected.result(parts))?)
         });
     }

@@ -7,7 +7,7 @@ fn a_target_of_one_value_is_learned_or_refused() {
     for value in ["5", "0", "1e-100", "0.1"] {
         let sheet = Sheet::base().with("y", |_, _| value.into());
         everywhere(|parts| {
-            let result = Problem::of(&sheet).result(parts);
+            let result = Problem::new(&sheet).result(parts);
             match parts.learner.data.contains("target: y") {
                 true if result.is_err() => refused(result, ErrorClass::Configuration, &["single value"]),
                 true => answered(result).map(drop),
@@ -23,7 +23,7 @@ fn a_class_without_weight_is_no_class() {
     let sheet = Sheet::base().with("w", |old, row| if old.rows[row][6] == "yes" { "1".into() } else { "0".into() });
     everywhere(|parts| match parts.learner.data.contains("target: class") {
         true => refused(
-            Problem { data: ", weights: w", ..Problem::of(&sheet) }.result(parts),
+            Problem { data: ", weights: w", ..Problem::new(&sheet) }.result(parts),
             ErrorClass::Configuration,
             &["`data.target`: every training row of `class` has the label `yes`"],
         ),
@@ -36,7 +36,7 @@ fn a_single_class_is_refused_by_its_name() {
     let sheet = Sheet::base().with("class", |_, _| "yes".into());
     everywhere(|parts| match parts.learner.data.contains("target: class") {
         true => refused(
-            Problem::of(&sheet).result(parts),
+            Problem::new(&sheet).result(parts),
             ErrorClass::Configuration,
             &["`data.target`: every training row of `class` has the label `yes`"],
         ),
@@ -50,11 +50,11 @@ fn a_class_that_no_training_row_of_a_fold_has_is_refused_with_both() {
     let sheet = Sheet::base().with("class", |_, row| if row < 3 { "yes".into() } else { "no".into() });
     everywhere(|parts| match (parts.learner.data.contains("target: class"), parts.has(&["kfold"])) {
         (true, true) => refused(
-            Problem::of(&sheet).result(parts),
+            Problem::new(&sheet).result(parts),
             ErrorClass::Configuration,
             &["`criterion.by`: fold 1 holds every row of class `yes`"],
         ),
-        _ => answered(Problem::of(&sheet).result(parts)).map(drop),
+        _ => answered(Problem::new(&sheet).result(parts)).map(drop),
     });
 }
 
@@ -63,16 +63,16 @@ fn a_class_of_one_row_is_refused_where_it_is_weighed() {
     let sheet = Sheet::base().with("class", |_, row| if row == 0 { "yes".into() } else { "no".into() });
     everywhere(|parts| match (parts.learner.data.contains("target: class"), parts.has(&["kfold"])) {
         (true, true) => refused(
-            Problem::of(&sheet).result(parts),
+            Problem::new(&sheet).result(parts),
             ErrorClass::Configuration,
             &["`criterion.by`: fold 1 holds every row of class `yes`"],
         ),
         (true, false) if parts.has(&["loo"]) && parts.has(&["crrr"]) => refused(
-            Problem::of(&sheet).result(parts),
+            Problem::new(&sheet).result(parts),
             ErrorClass::Configuration,
             &["`criterion.kind`: class `yes` has one row"],
         ),
-        _ => answered(Problem::of(&sheet).result(parts)).map(drop),
+        _ => answered(Problem::new(&sheet).result(parts)).map(drop),
     });
 }
 
@@ -89,7 +89,7 @@ fn folds_that_cannot_be_made_are_refused_with_their_number() {
     ] {
         everywhere(|parts| match parts.has(&["kfold"]) {
             true => {
-                refused(Problem { criterion, ..Problem::of(sheet) }.result(parts), ErrorClass::Configuration, &[words])
+                refused(Problem { criterion, ..Problem::new(sheet) }.result(parts), ErrorClass::Configuration, &[words])
             }
             false => Ok(()),
         });
@@ -108,7 +108,7 @@ fn losses_of_classes_are_as_defined_where_a_fold_has_one_class() {
             }
             let by = if kind == "kfold" { ", by: groups" } else { "" };
             let criterion = format!("{{kind: {kind}{by}, loss: {loss}}}");
-            let result = Problem { criterion: &criterion, ..Problem::of(&base) }.result(parts);
+            let result = Problem { criterion: &criterion, ..Problem::new(&base) }.result(parts);
             match parts.learner.data.contains("target: class") || loss == "absolute" {
                 true => answered(result).map(drop),
                 false => refused(result, ErrorClass::Configuration, &["criterion", "regression"]),

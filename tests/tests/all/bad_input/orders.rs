@@ -9,7 +9,7 @@ fn the_number_of_threads_changes_no_bit() {
     let pools = [1, 2, 3].map(|threads| vaglio_pipeline::pipeline::pool(threads).unwrap());
     everywhere(|parts| {
         let model = |cell: &Cell| serde_json::to_string(&cell.model).unwrap();
-        let result = || Problem::of(&base).result(parts).map_err(|error| error.to_string());
+        let result = || Problem::new(&base).result(parts).map_err(|error| error.to_string());
         let of = || result().map(|cell| (bits(&cell.path), model(&cell)));
         let all = pools.iter().map(|pool| pool.install(of)).collect::<Result<Vec<_>, _>>()?;
         match all.iter().all(|path| *path == all[0]) {
@@ -25,13 +25,14 @@ fn the_order_of_rows_changes_scores_by_rounding_alone() {
     let base = Sheet::base();
     // Rows of a series stay in order: it is in the order of time.
     let rows: Vec<usize> = [7, 2, 11, 0, 5, 3, 9, 1, 10, 4, 8, 6].to_vec();
-    let other = base.clone().of(&rows);
+    let other = base.clone().select_rows(&rows);
     everywhere(|parts| {
         // Landmarks are drawn from the rows, and a tie of neighbours goes to the first.
         if parts.has(&["fs_ls_svm", "knn"]) {
             return Ok(());
         }
-        let (one, other) = (answered(Problem::of(&base).result(parts))?, answered(Problem::of(&other).result(parts))?);
+        let (one, other) =
+            (answered(Problem::new(&base).result(parts))?, answered(Problem::new(&other).result(parts))?);
         super::same(&other, &one)
     });
 }
@@ -48,7 +49,8 @@ fn the_order_of_columns_changes_no_subset() {
         if !parts.is_of_columns() || parts.has(&["random", "mrmr_information", "fcbf"]) {
             return Ok(());
         }
-        let (one, other) = (answered(Problem::of(&base).result(parts))?, answered(Problem::of(&other).result(parts))?);
+        let (one, other) =
+            (answered(Problem::new(&base).result(parts))?, answered(Problem::new(&other).result(parts))?);
         // Columns that weigh nothing tie, and of these the first of the table is taken.
         match parts.has(&["hiton_pc", "hsfs", "spam"]) {
             true => super::same_scores(&other, &one),

@@ -26,7 +26,7 @@ fn blocks_and_forced_columns_are_scored_as_defined() {
             if !parts.has(&["rls"]) {
                 return Ok(());
             }
-            match (Problem { search: &search, ..Problem::of(&sheet) }).result(parts) {
+            match (Problem { search: &search, ..Problem::new(&sheet) }).result(parts) {
                 // Least-angle paths and rankings walk column by column.
                 Err(error) if parts.has(&["all", "lars", "rank", "random"]) => {
                     refused(Err(error), ErrorClass::Configuration, &["`search."])
@@ -52,7 +52,7 @@ fn offsets_cost_no_digits() {
             if !parts.is_of_columns() {
                 return Ok(());
             }
-            let found = |sheet| answered(Problem { preprocess: "[]", ..Problem::of(sheet) }.result(parts));
+            let found = |sheet| answered(Problem { preprocess: "[]", ..Problem::new(sheet) }.result(parts));
             same(&found(&sheet)?, &found(&base)?).map_err(|why| format!("{offset:e}: {why}"))
         });
     }
@@ -81,7 +81,7 @@ fn no_loss_is_below_0() {
             if criterion.contains("auc") && parts.learner.data.contains("target: y") {
                 return Ok(());
             }
-            let problem = Problem { criterion, lambda, data: ", weights: w", ..Problem::of(&told) };
+            let problem = Problem { criterion, lambda, data: ", weights: w", ..Problem::new(&told) };
             answered(problem.result(parts)).map(drop)
         });
     }
@@ -124,7 +124,7 @@ fn numbers_in_messages_are_short() {
     let learner: &'static Learner = &super::LEARNERS[0];
     let parts = Parts { learner, criterion: "loo", search: "greedy" };
     for lambda in ["-1.0e+300", "-5.0e-324"] {
-        let error = Problem { lambda, ..Problem::of(&sheet) }.result(&parts).err().unwrap().to_string();
+        let error = Problem { lambda, ..Problem::new(&sheet) }.result(&parts).err().unwrap().to_string();
         assert!(error.len() < 150, "{error}");
     }
 }
@@ -133,6 +133,6 @@ fn numbers_in_messages_are_short() {
 fn nearness_is_no_identity() {
     assert!(is_near(1.0, 1.0 + 1e-9, 0.0) && !is_near(1.0, 1.001, 0.0) && !is_near(f64::NAN, 1.0, 0.0));
     let parts = Parts { learner: &super::LEARNERS[0], criterion: "loo", search: "greedy" };
-    let found: Cell = Problem::of(&Sheet::base()).result(&parts).unwrap();
+    let found: Cell = Problem::new(&Sheet::base()).result(&parts).unwrap();
     assert_eq!(super::told(&found).len(), 3);
 }

@@ -18,20 +18,22 @@ fn numbers_that_are_not_finite_name_row_column_value_and_count() {
             value => format!("{value} is not a finite number (2 such values"),
         };
         let words = format!("train.csv: row 5, column `{name}`: {found}");
-        everywhere(|parts| refused(Problem { data, ..Problem::of(&sheet) }.result(parts), ErrorClass::Data, &[&words]));
+        everywhere(|parts| {
+            refused(Problem { data, ..Problem::new(&sheet) }.result(parts), ErrorClass::Data, &[&words])
+        });
     }
     for value in ["NaN", "inf"] {
         let sheet = Sheet::base().cell(5, "y", value);
         let words = format!("train.csv: row 5, column `y`: {value} is not a finite number (1 such value");
         everywhere(|parts| match parts.learner.data == LEARNERS[0].data {
-            true => refused(Problem::of(&sheet).result(parts), ErrorClass::Data, &[&words]),
+            true => refused(Problem::new(&sheet).result(parts), ErrorClass::Data, &[&words]),
             false => Ok(()),
         });
     }
     let sheet = Sheet::base().cell(5, "class", "");
     everywhere(|parts| match parts.learner.data == LEARNERS[0].data {
         true => Ok(()),
-        false => refused(Problem::of(&sheet).result(parts), ErrorClass::Data, &["train.csv: row 5, column `class`"]),
+        false => refused(Problem::new(&sheet).result(parts), ErrorClass::Data, &["train.csv: row 5, column `class`"]),
     });
 }
 
@@ -39,6 +41,6 @@ fn numbers_that_are_not_finite_name_row_column_value_and_count() {
 fn missing_cells_are_filled_where_that_is_asked_for() {
     let sheet = Sheet::base().cell(5, "b", "").cell(7, "b", "NaN");
     for preprocess in ["[{kind: impute, how: mean}, standardize]", "[{kind: impute, how: median, indicator: true}]"] {
-        everywhere(|parts| answered(Problem { preprocess, ..Problem::of(&sheet) }.result(parts)).map(drop));
+        everywhere(|parts| answered(Problem { preprocess, ..Problem::new(&sheet) }.result(parts)).map(drop));
     }
 }

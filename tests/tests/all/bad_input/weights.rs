@@ -16,7 +16,7 @@ fn weights_that_are_none_are_refused() {
     ] {
         let sheet = Sheet::base().with("w", |_, row| make(row).into());
         everywhere(|parts| {
-            refused(Problem { data: ", weights: w", ..Problem::of(&sheet) }.result(parts), class, &[words])
+            refused(Problem { data: ", weights: w", ..Problem::new(&sheet) }.result(parts), class, &[words])
         });
     }
 }
@@ -25,9 +25,9 @@ fn weights_that_are_none_are_refused() {
 #[test]
 fn rows_of_weight_0_are_absent() {
     let sheet = Sheet::base().with("w", |_, row| if [4, 10].contains(&row) { "0".into() } else { "1".into() });
-    let without = sheet.clone().of(&[0, 1, 2, 3, 5, 6, 7, 8, 9, 11]);
+    let without = sheet.clone().select_rows(&[0, 1, 2, 3, 5, 6, 7, 8, 9, 11]);
     everywhere(|parts| {
-        let problem = |sheet| Problem { data: ", weights: w", ..Problem::of(sheet) }.result(parts);
+        let problem = |sheet| Problem { data: ", weights: w", ..Problem::new(sheet) }.result(parts);
         same(&answered(problem(&sheet))?, &answered(problem(&without))?)
     });
 }
@@ -39,7 +39,7 @@ fn rows_of_weight_2_are_there_twice() {
     let sheet = Sheet::base().with("w", |_, row| if row / 3 == 1 { "2".into() } else { "1".into() });
     let sheet = sheet.with("f", |_, row| row.to_string());
     let rows: Vec<usize> = (0..12).chain(3..6).collect();
-    let mut twice = sheet.clone().of(&rows).with("w", |_, _| "1".into());
+    let mut twice = sheet.clone().select_rows(&rows).with("w", |_, _| "1".into());
     let series = |parts: &Parts| parts.has(&["reservoir"]);
     let mut apart = twice.clone();
     let id = apart.place("id");
@@ -51,11 +51,11 @@ fn rows_of_weight_2_are_there_twice() {
         if series(parts) && is_kfold || parts.has(&["hiton_pc"]) {
             return Ok(());
         }
-        let one = Problem { data: WEIGHTS, preprocess: "[]", ..Problem::of(&sheet) };
+        let one = Problem { data: WEIGHTS, preprocess: "[]", ..Problem::new(&sheet) };
         let data = if is_loo { ", weights: w" } else { WEIGHTS };
         let criterion = if is_loo { "{kind: kfold, assignment: f}" } else { "" };
         let sheet = if series(parts) { &apart } else { &twice };
-        let other = Problem { data, criterion, preprocess: "[]", ..Problem::of(sheet) };
+        let other = Problem { data, criterion, preprocess: "[]", ..Problem::new(sheet) };
         same(&answered(one.result(parts))?, &answered(other.result(parts))?)
     });
 }
@@ -74,8 +74,8 @@ fn weights_have_no_unit() {
                 return Ok(());
             }
             let lambda = if parts.has(&["crrr"]) { String::new() } else { super::yaml(0.5 * unit) };
-            let problem = Problem { data: ", weights: w", lambda: &lambda, ..Problem::of(&sheet) };
-            let expected = Problem { data: ", weights: w", ..Problem::of(&base) };
+            let problem = Problem { data: ", weights: w", lambda: &lambda, ..Problem::new(&sheet) };
+            let expected = Problem { data: ", weights: w", ..Problem::new(&base) };
             same(&answered(problem.result(parts))?, &answered(expected.result(parts))?)
         });
     }
@@ -87,7 +87,7 @@ fn weights_far_from_each_other_are_right_or_refused() {
     for weight in ["1e-300", "1e8", "1e20", "1e300"] {
         let sheet = Sheet::base().with("w", |_, row| if row == 4 { weight.into() } else { "1".into() });
         everywhere(|parts| {
-            let result = Problem { data: ", weights: w", ..Problem::of(&sheet) }.result(parts);
+            let result = Problem { data: ", weights: w", ..Problem::new(&sheet) }.result(parts);
             match result {
                 Err(error) => refused(
                     Err(error),
@@ -102,7 +102,7 @@ fn weights_far_from_each_other_are_right_or_refused() {
     let none = Sheet::base().with("w", |_, row| if row == 4 { "0".into() } else { "1".into() });
     everywhere(|parts| {
         // What is measured about medians and landmarks counts rows.
-        let cell = |sheet| answered(Problem { data: ", weights: w", ..Problem::of(sheet) }.result(parts));
+        let cell = |sheet| answered(Problem { data: ", weights: w", ..Problem::new(sheet) }.result(parts));
         let (one, other) = (cell(&tiny)?, cell(&none)?);
         let empty = other.path.empty.loss;
         match is_near(one.path.empty.loss, empty, super::left(&other)) {

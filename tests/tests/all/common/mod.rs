@@ -156,6 +156,22 @@ pub fn python() -> String {
     std::env::var("VAGLIO_TEST_PYTHON").unwrap_or_else(|_| "python3".into())
 }
 
+/// A pipeline like [`pipeline`] on one of the columns `targets`, without the others.
+pub fn pipeline_on(target: &str, targets: &[&str], lines: &str) -> String {
+    let others: Vec<&str> = targets.iter().copied().filter(|other| *other != target).collect();
+    pipeline(lines).replace("target: y", &format!("target: {target}, exclude: [{}]", others.join(", ")))
+}
+
+/// Tests whether `VAGLIO_CASES=all` asks for all cases; else products of parts are covered in pairs.
+pub fn tries_all_cases() -> bool {
+    std::env::var("VAGLIO_CASES").is_ok_and(|asked| asked == "all")
+}
+
+/// Distance from one case to the next that is tried: 1 where all are.
+pub fn case_stride(most: usize) -> usize {
+    if tries_all_cases() { 1 } else { most }
+}
+
 /// The pipeline on `train.csv` with target `y`, with lines appended.
 pub fn pipeline(lines: &str) -> String {
     format!("version: 1\ndata: {{train: train.csv, target: y}}\n{lines}\n")

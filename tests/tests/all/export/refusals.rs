@@ -17,7 +17,7 @@ pub fn rank(yaml: &str) {
             continue;
         }
         assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""), "{format}");
-        let Some(runner) = Runner::of(format) else { continue };
+        let Some(runner) = Runner::new(format) else { continue };
         compare(&format!("rank as {format}"), &runner.run(&folder, "new.csv"), &expected);
     }
 }
@@ -67,7 +67,7 @@ fn rows_that_the_model_cannot_take_have_no_prediction() {
     for format in FORMATS {
         let ran = folder.vaglio(&["export", "out", "--to", format, "--out", &format!("model.{format}")]);
         assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""), "{format}");
-        let Some(runner) = Runner::of(format) else { continue };
+        let Some(runner) = Runner::new(format) else { continue };
         compare(&format!("missing cells as {format}"), &runner.run(&folder, "new.csv"), &expected);
     }
 }

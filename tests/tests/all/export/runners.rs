@@ -30,7 +30,7 @@ static RUNS: LazyLock<Vec<bool>> = LazyLock::new(|| {
 
 impl Runner {
     /// Runner of a language; `None`, with a message, if nothing runs it. Fails if `VAGLIO_TEST_EXPORTS` asks for all.
-    pub fn of(format: &'static str) -> Option<Self> {
+    pub fn new(format: &'static str) -> Option<Self> {
         let place = FORMATS.iter().position(|known| *known == format).unwrap();
         if RUNS[place] {
             return Some(Runner { format });

@@ -108,7 +108,7 @@ pub fn without_row_weights(design: &Design) -> Result<Design> {
 /// # Errors
 /// [`Error::Shape`] without a ridge readout.
 pub fn repeated_rows(design: &Design) -> Result<(Design, Design)> {
-    let (weighted, repeated) = whole_weights(&problem_of(design)?)?;
+    let (weighted, repeated) = whole_weights(design.problem())?;
     let (_, rows) = weights_and_rows(design.rows());
     let readout = readout(design)?;
     Ok((with_problem(design, &weighted, readout.clone())?, design_like(design, &repeated, readout, &rows)?))

@@ -2,6 +2,8 @@
 
 mod losses;
 mod run_context;
+mod scaling;
+mod training;
 mod variants;
 
 use crate::learner::Identity;
@@ -14,14 +16,14 @@ use crate::{
 };
 use ndarray::ArrayView2;
 pub use run_context::RunContext;
+pub use scaling::far_exponent;
 use std::any::{Any, TypeId};
 use std::convert::Infallible;
 use std::sync::{Arc, OnceLock};
 
 /// The columns that a search walks, with targets, row weights and the way to train on them.
 ///
-/// A copy shares all cached values. The caches are private to this file, so that only its functions pass them on to
-/// another design.
+/// A copy shares all cached values. Only the functions of this file pass them on to another design.
 #[derive(Debug, Clone)]
 pub struct Design {
     data: DesignData,
@@ -31,7 +33,7 @@ pub struct Design {
 
 /// Designs that follow from one design.
 #[derive(Debug, Default)]
-pub(crate) struct OwnCaches {
+struct OwnCaches {
     /// The rescaled design; `None` if it needs no rescaling.
     pub in_units: OnceLock<Option<Box<(PowerOfTwoScaling, Design)>>>,
     /// The design of each output.
@@ -42,7 +44,7 @@ pub(crate) struct OwnCaches {
 
 /// The data of a design.
 #[derive(Debug, Clone)]
-pub(crate) struct DesignData {
+struct DesignData {
     /// The searched columns, with targets, labels of the rows and the preprocessing that is fitted again in each fold.
     pub problem: Problem,
     /// Columns that may be selected, in increasing order; `None` for all that are not constant.
@@ -61,7 +63,7 @@ pub(crate) struct DesignData {
 
 /// How a [`Design`] is trained on some of its rows.
 #[derive(Debug, Clone)]
-pub(crate) enum TrainingMethod {
+enum TrainingMethod {
     /// A ridge readout on the columns that a map made.
     Ridge(Readout, Arc<dyn FeatureMap>),
     /// A learner that is trained by its own `fit` alone.
@@ -70,7 +72,7 @@ pub(crate) enum TrainingMethod {
 
 /// The relation of a design to designs of some of its rows.
 #[derive(Debug, Clone, Default)]
-pub(crate) enum FoldLineage {
+enum FoldLineage {
     /// No design of some of the rows is searched.
     #[default]
     Alone,
@@ -164,12 +166,12 @@ impl Design {
     }
 
     /// A changed copy without lineage, process group or cached values.
-    pub(crate) fn derived(&self, change: impl FnOnce(&mut DesignData)) -> Self {
+    fn derived(&self, change: impl FnOnce(&mut DesignData)) -> Self {
         self.derived_with(Arc::default(), change)
     }
 
     /// Like [`Design::derived`], with the caches of a design that differs in λ alone.
-    pub(crate) fn derived_with(&self, shared: Arc<SharedCaches>, change: impl FnOnce(&mut DesignData)) -> Self {
+    fn derived_with(&self, shared: Arc<SharedCaches>, change: impl FnOnce(&mut DesignData)) -> Self {
         let mut data = DesignData { lineage: FoldLineage::Alone, ..self.data.clone() };
         data.run.process_group = None;
         change(&mut data);
@@ -177,22 +179,10 @@ impl Design {
     }
 
     /// A copy that differs in λ or the run alone, and shares the caches that depend on neither.
-    pub(crate) fn sharing(&self, change: impl FnOnce(&mut DesignData)) -> Self {
+    fn sharing(&self, change: impl FnOnce(&mut DesignData)) -> Self {
         let mut data = self.data.clone();
         change(&mut data);
         Design { shared: Arc::clone(&self.shared), ..Design::new(data) }
-    }
-
-    pub(crate) fn data(&self) -> &DesignData {
-        &self.data
-    }
-
-    pub(crate) fn shared(&self) -> &SharedCaches {
-        &self.shared
-    }
-
-    pub(crate) fn own(&self) -> &OwnCaches {
-        &self.own
     }
 
     /// Cached value of a criterion, by its type: initially the default, and shared by all λ. It must follow from

@@ -34,7 +34,6 @@ mod brent;
 mod classes;
 mod criterion;
 mod design;
-mod design_scaling;
 mod diagnostics;
 mod error;
 mod evaluator;
@@ -80,13 +79,11 @@ mod stop_sign;
 mod table;
 mod target_map;
 mod task;
-mod training;
 
 pub use brent::minimize;
 pub use classes::{ClassOrder, Classes, is_tie};
 pub use criterion::{AnyCriterion, Criterion, CriterionTraits, HeldOut};
-pub use design::{Design, RunContext};
-pub use design_scaling::far_exponent;
+pub use design::{Design, RunContext, far_exponent};
 pub use diagnostics::{Diagnostics, Recorder, SingleRounding};
 pub use error::{Cause, Error, ErrorClass, Result, SourceLocation, nearest};
 pub use evaluator::{

@@ -113,7 +113,7 @@ impl Design {
 
     /// A label of each row, if subsets of the rows are searched too. Rows with equal labels are in the same subsets.
     pub fn subset_labels(&self) -> Option<&[u32]> {
-        match &self.data().lineage {
+        match &self.data.lineage {
             FoldLineage::Root(labels) => Some(labels),
             _ => None,
         }
@@ -133,7 +133,7 @@ impl Design {
 
     /// The design that this is a subset of, with the index there of each row.
     pub fn root(&self) -> Option<(&Design, &[usize])> {
-        match &self.data().lineage {
+        match &self.data.lineage {
             FoldLineage::Subset(subset) => Some((&subset.0, &subset.1)),
             _ => None,
         }
@@ -141,7 +141,7 @@ impl Design {
 
     /// Upper bound of the magnitude of each column; `None` for a rescaled design.
     pub fn largest(&self) -> Option<&[f64]> {
-        self.data().rescaled.is_none().then_some(&*self.problem().largest)
+        self.data.rescaled.is_none().then_some(&*self.problem().largest)
     }
 
     /// Whether the candidates are the problem's own columns.
@@ -151,14 +151,14 @@ impl Design {
 
     /// Findings of the fit of the learner's map, if it has one.
     pub fn found(&self) -> PartOutputs {
-        match &self.data().training {
+        match &self.data.training {
             TrainingMethod::Ridge(_, map) => map.found(),
             TrainingMethod::Learner(_) => PartOutputs::default(),
         }
     }
 
     /// The entries of `subset` in `rows`, as features × rows.
-    pub(crate) fn gather(&self, subset: &[Feature], rows: &[usize]) -> Array2<f64> {
+    pub(super) fn gather(&self, subset: &[Feature], rows: &[usize]) -> Array2<f64> {
         Array2::from_shape_fn((subset.len(), rows.len()), |(k, j)| self.column(subset[k]).get(rows[j]))
     }
 
@@ -167,7 +167,7 @@ impl Design {
     /// # Errors
     /// Errors of the learner's map; [`Error::Setting`] without a readout.
     pub fn model(&self, subset: &[Feature], trained: Trained) -> Result<Model> {
-        match &self.data().training {
+        match &self.data.training {
             TrainingMethod::Ridge(_, map) => map.model(subset, trained),
             TrainingMethod::Learner(_) => Err(Error::setting("kind", "the learner has no readout")),
         }
@@ -179,9 +179,9 @@ impl Design {
     ///
     /// # Errors
     /// Errors of the maps; [`Error::Shape`] for columns of another shape.
-    pub(crate) fn refitted(&self, training: &[usize]) -> Result<Option<Design>> {
+    pub(super) fn refitted(&self, training: &[usize]) -> Result<Option<Design>> {
         let PerFoldPreprocessing::Maps(by) = &self.problem().in_folds else { return Ok(None) };
-        let (columns, shared) = self.shared().refitted.get_or_try_make(training.to_vec(), || {
+        let (columns, shared) = self.shared.refitted.get_or_try_make(training.to_vec(), || {
             let columns = by.columns(training)?;
             if (columns.len(), columns.rows()) != (self.features(), self.rows()) {
                 let (rows, count) = (columns.rows(), columns.len());
@@ -200,7 +200,7 @@ impl Design {
     /// # Errors
     /// Errors of the maps; [`Error::Shape`] for columns of another shape.
     pub fn refitted_each(&self, trainings: &[Vec<usize>]) -> Result<Option<&[Design]>> {
-        let folds = &self.own().folds;
+        let folds = &self.own.folds;
         if folds.get().is_none() {
             let made = trainings.par_iter().map(|training| self.refitted(training));
             let Some(made) = made.collect::<Result<Option<Vec<Design>>>>()? else { return Ok(None) };
@@ -221,12 +221,12 @@ impl Design {
                 if let TrainingMethod::Ridge(readout, _) = &mut data.training {
                     readout.each_output = false;
                 }
-                data.lineage = self.data().lineage.clone();
+                data.lineage = self.data.lineage.clone();
                 let problem = &mut data.problem;
                 (problem.targets, problem.task) = (Arc::new(targets), Task::Regression);
                 problem.target_names = Arc::from([problem.target_names[output].clone()]);
             })
         };
-        Some(vaglio_columns::get_or_make(&self.own().outputs, || (0..outputs).map(single).collect()).as_slice())
+        Some(vaglio_columns::get_or_make(&self.own.outputs, || (0..outputs).map(single).collect()).as_slice())
     }
 }

@@ -1,6 +1,6 @@
 //! Designs divided by powers of two, so that no product over- or underflows.
 
-use crate::design::{FoldLineage, TrainingMethod};
+use super::{FoldLineage, TrainingMethod};
 use crate::power_of_two::{PowerOfTwoScaling, times_power};
 use crate::{Columns, Design, Error, Result};
 use std::convert::Infallible;
@@ -67,7 +67,7 @@ impl Design {
     /// Weights are always divided by an even power, whose root is exact. Cost O(rows + columns), and a copy of the
     /// columns if these are far from 1.
     pub fn in_units(&self) -> Option<(PowerOfTwoScaling, &Design)> {
-        let made = vaglio_columns::get_or_make(&self.own().in_units, || {
+        let made = vaglio_columns::get_or_make(&self.own.in_units, || {
             let units = units_of(self);
             (units != PowerOfTwoScaling::default()).then(|| Box::new((units, scaled(self, units))))
         });
@@ -117,7 +117,7 @@ fn units_of(design: &Design) -> PowerOfTwoScaling {
 }
 
 fn scaled(design: &Design, units: PowerOfTwoScaling) -> Design {
-    let Ok((columns, targets, shared)) = design.shared().units.get_or_try_make(units, || {
+    let Ok((columns, targets, shared)) = design.shared.units.get_or_try_make(units, || {
         let columns = match units.columns {
             0 => Arc::clone(&design.problem().columns),
             _ => Arc::new(divided(design, units)),
@@ -128,7 +128,7 @@ fn scaled(design: &Design, units: PowerOfTwoScaling) -> Design {
         };
         Ok::<_, Infallible>((columns, targets, Arc::default()))
     });
-    let lineage = match &design.data().lineage {
+    let lineage = match &design.data.lineage {
         FoldLineage::Root(labels) => FoldLineage::Root(Arc::clone(labels)),
         FoldLineage::Subset(subset) if units_of(&subset.0) == units => {
             FoldLineage::Subset(Arc::new((scaled(&subset.0, units), subset.1.clone())))

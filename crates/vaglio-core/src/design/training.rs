@@ -1,6 +1,6 @@
 //! Plain training: the basis of every criterion's definition.
 
-use crate::design::TrainingMethod;
+use super::TrainingMethod;
 use crate::select_rows;
 use crate::{
     Columns, Design, Feature, Learner, Model, PerFoldPreprocessing, Problem, Result, Role, Squared, Trained, ridge,
@@ -26,7 +26,7 @@ impl Design {
         if let Some(refitted) = self.refitted(training)? {
             return refitted.retrain(training, held_out, subset, lambda);
         }
-        match &self.data().training {
+        match &self.data.training {
             TrainingMethod::Ridge(readout, _) => {
                 let mut x = self.gather(subset, training);
                 let y = select_rows(self.targets(), training);
@@ -104,7 +104,7 @@ impl Design {
     /// # Errors
     /// Returns an error of [`Design::retrain`] or of the learner.
     pub fn train(&self, subset: &[Feature], lambda: Option<f64>) -> Result<Model> {
-        let readout = match &self.data().training {
+        let readout = match &self.data.training {
             TrainingMethod::Ridge(readout, _) => readout,
             TrainingMethod::Learner(learner) => return fitted(learner, self.problem(), subset, lambda),
         };

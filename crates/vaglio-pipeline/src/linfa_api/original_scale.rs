@@ -77,12 +77,9 @@ impl<E, I> FittedPipeline<E, I> {
         let shape = (rows.len(), coefficients.weights.ncols());
         let coefficients = Array2::from_shape_fn(shape, |(k, output)| rows[k][output]);
         // The intercept is the prediction at zero columns.
-        let zeros = saved.sources.iter().map(|name| (name.clone(), Cells::Numbers(vec![0.0].into())));
-        let zeros = if saved.sources.is_empty() {
-            std::iter::once((String::new(), Cells::Numbers(vec![0.0].into()))).collect()
-        } else {
-            zeros.collect()
-        };
+        let unused = saved.sources.is_empty().then(String::new);
+        let zero = |name: String| (name, Cells::Numbers(vec![0.0].into()));
+        let zeros = saved.sources.iter().cloned().chain(unused).map(zero).collect();
         let intercept = saved.chain().predict(Table::new(zeros)?)?.0.values.column(0).to_vec();
         Ok(OriginalScale { coefficients, columns, intercept })
     }

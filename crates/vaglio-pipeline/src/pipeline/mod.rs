@@ -100,7 +100,7 @@ impl ParamGuard for Pipeline {
     type Error = Error;
 
     fn check_ref(&self) -> Result<&ValidPipeline> {
-        self.0.check_settings()?;
+        self.0.0.check()?;
         Ok(&self.0)
     }
 
@@ -114,10 +114,6 @@ impl ValidPipeline {
     /// The settings.
     pub fn settings(&self) -> &Settings {
         &self.0
-    }
-
-    pub(crate) fn check_settings(&self) -> Result<()> {
-        self.0.check()
     }
 
     /// The preprocessing that turns rows of a table into a problem.

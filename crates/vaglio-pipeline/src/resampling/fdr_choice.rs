@@ -23,7 +23,6 @@ pub(super) fn confirmed(
     start: Instant,
     monitor: &mut Monitor<'_>,
 ) -> Result<ChosenSearch> {
-    let mut warnings = Vec::new();
     let begun = Instant::now();
     let (found, reason) = {
         let watcher = StageMonitor::new(&mut *monitor);
@@ -35,34 +34,32 @@ pub(super) fn confirmed(
     let most = selector.search.extent(design).map_err(|error| error.under("search"))?.largest;
     let mut kept = found.as_ref().map_or_else(Vec::new, Discoveries::confirmed);
     kept.truncate(most);
-    let mut picked = match kept.is_empty() {
-        true => without_columns(selector, design, start)?,
-        false => {
-            let kept: HashSet<Feature> = kept.iter().copied().collect();
-            let is_left = |feature: &Feature| !kept.contains(feature);
-            let excluded = (0..design.features()).filter(is_left);
-            let search = Search::new(All {}).excluded(excluded).choose(Choose::Last);
-            plain(&selector.with_search(search), design, start, monitor)?
-        }
+    let mut picked = if kept.is_empty() {
+        without_columns(selector, design, start)?
+    } else {
+        let kept: HashSet<Feature> = kept.iter().copied().collect();
+        let excluded = (0..design.features()).filter(|feature| !kept.contains(feature));
+        let search = Search::new(All {}).excluded(excluded).choose(Choose::Last);
+        plain(&selector.with_search(search), design, start, monitor)?
     };
     picked.chosen.rule = None;
     picked.chosen.by = ChosenBy::FalseDiscoveries;
-    match &found {
+    let warning = match &found {
         None => {
             picked.searched.path.stop_reason = reason;
             let message = "the run was stopped before any column was confirmed";
-            warnings.push(Warning::new(WarningKind::Interrupted, message));
+            Some(Warning::new(WarningKind::Interrupted, message))
         }
         Some(_) if kept.is_empty() => {
             let message =
                 format!("no column is confirmed at a false discovery rate of {rate}, so the empty subset is taken");
-            warnings.push(Warning::new(WarningKind::NothingConfirmed, message));
+            Some(Warning::new(WarningKind::NothingConfirmed, message))
         }
-        Some(_) => {}
-    }
-    warnings.append(&mut picked.warnings);
+        Some(_) => None,
+    };
+    picked.warnings.splice(0..0, warning);
     picked.chosen.confirmed = found;
-    Ok(ChosenSearch { warnings, seconds, ..picked })
+    Ok(ChosenSearch { seconds, ..picked })
 }
 
 /// The empty subset, scored by definition.

@@ -3,7 +3,8 @@
 use serde::Serialize;
 use std::sync::Arc;
 use vaglio_core::{
-    Cache, Criterion, Design, EngineEvaluator, Estimate, Evaluator, Feature, PartOutputs, Plan, Result, Score,
+    Cache, Criterion, CriterionTraits, Design, EngineEvaluator, Estimate, Evaluator, Feature, PartOutputs, Plan,
+    Result, Score, SearchExtent,
 };
 use vaglio_kernels::duplicates::first_equal;
 
@@ -11,55 +12,72 @@ use vaglio_kernels::duplicates::first_equal;
 pub(crate) trait ColumnWeighting: Criterion + Copy + PartialEq + 'static {
     /// Weights of all columns, non-negative; 0 for constant ones.
     fn weights(&self, design: &Design) -> Result<Vec<f64>>;
+
+    /// Refuses settings and designs; see [`Criterion::check`].
+    fn refuse(&self, design: &Design) -> Result<()>;
+
+    /// Cost of the weights, and of a trial, which sums them.
+    fn estimate(&self, design: &Design, extent: &SearchExtent) -> Estimate;
+
+    /// Properties of the criterion; see [`Criterion::traits`].
+    fn properties(&self) -> CriterionTraits {
+        CriterionTraits::default()
+    }
+
+    /// Returns the weights, computed once per design.
+    fn known(&self, design: &Design) -> Result<Arc<ColumnWeights<Self>>> {
+        let session = design.session::<Cache<ColumnWeights<Self>>>();
+        if let Some(known) = session.get().filter(|known| known.0 == *self) {
+            return Ok(known);
+        }
+        let known = Arc::new(ColumnWeights(*self, self.weights(design)?));
+        session.set(Arc::clone(&known));
+        Ok(known)
+    }
 }
 
 /// Column weights under some settings.
-struct ColumnWeights<C>(C, Vec<f64>);
+pub(crate) struct ColumnWeights<C>(C, Vec<f64>);
 
-/// Returns the weights, computed once per design.
-fn weighed<C: ColumnWeighting>(criterion: &C, design: &Design) -> Result<Arc<ColumnWeights<C>>> {
-    let session = design.session::<Cache<ColumnWeights<C>>>();
-    if let Some(weighed) = session.get().filter(|known| known.0 == *criterion) {
-        return Ok(weighed);
+impl<C> ColumnWeights<C> {
+    fn score(&self, subset: &[Feature]) -> Result<Score> {
+        Score::new(0.0 - subset.iter().map(|&feature| self.1[feature]).sum::<f64>()).checked()
     }
-    let weighed = Arc::new(ColumnWeights(*criterion, criterion.weights(design)?));
-    session.set(Arc::clone(&weighed));
-    Ok(weighed)
 }
 
-/// Methods of [`Criterion`] that follow from [`ColumnWeighting`], except its plan.
-macro_rules! scored_by_weights {
-    () => {
-        /// Scores a subset by the weights of all columns, computed once per design.
-        fn evaluate(&self, design: &Design, subset: &[vaglio_core::Feature]) -> Result<vaglio_core::Score> {
-            $crate::column_weights::evaluate(self, design, subset)
+/// Implements [`Criterion`] by [`ColumnWeighting`].
+macro_rules! criteria {
+    ($($criterion:path),*) => {$(
+        impl Criterion for $criterion {
+            /// Scores a subset by the weights of all columns, computed once per design.
+            fn evaluate(&self, design: &Design, subset: &[Feature]) -> Result<Score> {
+                self.known(design)?.score(subset)
+            }
+
+            /// Weights of the selected columns.
+            fn found(&self, design: &Design, subset: &[Feature]) -> Result<PartOutputs> {
+                let known = self.known(design)?;
+                let weight = |&f: &Feature| ColumnWeight { column: design.names()[f].clone(), weight: known.1[f] };
+                Ok(PartOutputs::new("weights", subset.iter().map(weight).collect::<Vec<_>>()))
+            }
+
+            fn traits(&self) -> CriterionTraits {
+                self.properties()
+            }
+
+            fn check(&self, design: &Design) -> Result<()> {
+                self.refuse(design)
+            }
+
+            fn plan<'d>(&'d self, design: &'d Design, extent: &SearchExtent) -> Plan<'d> {
+                let estimate = self.estimate(design, extent);
+                let engine = estimate.engine;
+                Plan::by_engine(estimate, move || Ok(EngineEvaluator::new(engine, Sums(self.known(design)?))))
+            }
         }
-
-        /// Weights of the selected columns.
-        fn found(&self, design: &Design, subset: &[vaglio_core::Feature]) -> Result<vaglio_core::PartOutputs> {
-            $crate::column_weights::found(self, design, subset)
-        }
-    };
+    )*};
 }
-pub(crate) use scored_by_weights;
-
-pub(crate) fn evaluate<C: ColumnWeighting>(criterion: &C, design: &Design, subset: &[Feature]) -> Result<Score> {
-    score(&weighed(criterion, design)?.1, subset)
-}
-
-/// Plans trials that sum weights.
-pub(crate) fn plan<'d, C: ColumnWeighting>(criterion: &'d C, design: &'d Design, estimate: Estimate) -> Plan<'d> {
-    let engine = estimate.engine;
-    Plan::by_engine(estimate, move || Ok(EngineEvaluator::new(engine, Sums(weighed(criterion, design)?))))
-}
-
-/// Weights of a subset's columns.
-pub(crate) fn found<C: ColumnWeighting>(criterion: &C, design: &Design, subset: &[Feature]) -> Result<PartOutputs> {
-    let weighed = weighed(criterion, design)?;
-    let weight =
-        |&feature: &Feature| ColumnWeight { column: design.names()[feature].clone(), weight: weighed.1[feature] };
-    Ok(PartOutputs::new("weights", subset.iter().map(weight).collect::<Vec<_>>()))
-}
+criteria!(crate::Fcbf, crate::HitonPc, crate::Hsfs, crate::Qpfs, crate::Spam);
 
 /// Weight of a column.
 #[derive(Serialize)]
@@ -68,16 +86,11 @@ struct ColumnWeight {
     weight: f64,
 }
 
-/// −Σ wᵢ over a subset.
-fn score(weights: &[f64], subset: &[Feature]) -> Result<Score> {
-    Score::new(0.0 - subset.iter().map(|&feature| weights[feature]).sum::<f64>()).checked()
-}
-
 struct Sums<C>(Arc<ColumnWeights<C>>);
 
 impl<C: ColumnWeighting> Evaluator for Sums<C> {
     fn score(&mut self, subset: &[Feature]) -> Result<Score> {
-        score(&self.0.1, subset)
+        self.0.score(subset)
     }
 }
 

@@ -1,18 +1,14 @@
 //! The fast correlation-based filter.
 
 use crate::bins::{Binned, BinnedData, Bins};
-use crate::column_weights::{ColumnWeighting, Originals, members, scored_by_weights};
+use crate::column_weights::{ColumnWeighting, Originals, members};
 use crate::target::{Output, check};
 use rayon::prelude::*;
 use vaglio_core::{
-    Criterion, Design, Error, Estimate, Feature, Plan, Result, SearchExtent, part, standardized_column,
-    standardized_outputs,
+    Design, Error, Estimate, Feature, Result, SearchExtent, part, standardized_column, standardized_outputs,
 };
 use vaglio_kernels::parallel;
 use vaglio_kernels::tolerance::EQUAL_UNCERTAINTY;
-
-/// Identifier of the shortcut in `selection.json` and in plans.
-const ENGINE: &str = "predominance";
 
 /// Fast correlation-based filter: keeps the columns whose information about the target no better column has too.
 ///
@@ -28,7 +24,7 @@ const ENGINE: &str = "predominance";
 ///
 /// # Example
 /// ```
-/// use vaglio_core::{Criterion, Design, Readout};
+/// use vaglio_core::{Design, Readout};
 /// use vaglio_dependence::Fcbf;
 /// let problem = vaglio_testkit::data::regression(30, 5, 1).problem();
 /// let design = Design::identity(&problem, Readout::new(vec![1.0], true)?);
@@ -87,6 +83,23 @@ impl ColumnWeighting for Fcbf {
         }
         Ok(originals.spread(&weights))
     }
+
+    fn refuse(&self, design: &Design) -> Result<()> {
+        self.bins.check()?;
+        Error::unless_between("threshold", self.threshold, 0.0..=1.0)?;
+        check(Output::Auto, design)
+    }
+
+    /// Plans one pass over the columns per predominant column of the largest subset.
+    fn estimate(&self, design: &Design, extent: &SearchExtent) -> Estimate {
+        let (rows, columns) = (design.planned_rows() as f64, members(design).len() as f64);
+        Estimate {
+            engine: "predominance",
+            reason: "each predominant column is compared once with those after it".into(),
+            flops: 8.0 * rows * columns * (1.0 + extent.largest as f64) + extent.trials,
+            bytes: 4.0 * rows * columns,
+        }
+    }
 }
 
 /// Sum over outputs of the absolute correlation of each column with the target. Cost O(m) each.
@@ -97,26 +110,4 @@ fn target_correlations(design: &Design, columns: &[Feature]) -> Vec<f64> {
         outputs.iter().map(|y| x.iter().zip(y).map(|(x, y)| x * y).sum::<f64>().abs()).sum()
     };
     parallel::map_slice(columns, of)
-}
-
-impl Criterion for Fcbf {
-    scored_by_weights!();
-
-    fn check(&self, design: &Design) -> Result<()> {
-        self.bins.check()?;
-        Error::unless_between("threshold", self.threshold, 0.0..=1.0)?;
-        check(Output::Auto, design)
-    }
-
-    /// Plans one pass over the columns per predominant column of the largest subset.
-    fn plan<'d>(&'d self, design: &'d Design, extent: &SearchExtent) -> Plan<'d> {
-        let (rows, columns) = (design.planned_rows() as f64, members(design).len() as f64);
-        let estimate = Estimate {
-            engine: ENGINE,
-            reason: "each predominant column is compared once with those after it".into(),
-            flops: 8.0 * rows * columns * (1.0 + extent.largest as f64) + extent.trials,
-            bytes: 4.0 * rows * columns,
-        };
-        crate::column_weights::plan(self, design, estimate)
-    }
 }

@@ -6,15 +6,13 @@ mod likelihood;
 mod tail;
 
 use crate::bins::{BinnedData, Bins};
-use crate::column_weights::{ColumnWeighting, Originals, members, scored_by_weights};
+use crate::column_weights::{ColumnWeighting, Originals, members};
 use crate::target::{Output, check};
 use fisher::FisherTest;
 use independence_test::IndependenceTest;
-use vaglio_core::{Criterion, CriterionTraits, Design, Error, Estimate, Plan, Result, SearchExtent, part, setting};
+use vaglio_core::{CriterionTraits, Design, Error, Estimate, Result, SearchExtent, part, setting};
 use vaglio_kernels::parallel;
 
-/// Identifier of the shortcut in `selection.json` and in plans.
-const ENGINE: &str = "independence";
 /// Maximum size of a conditioning set.
 const MOST_CONDITIONS: usize = 5;
 
@@ -37,7 +35,7 @@ const MOST_CONDITIONS: usize = 5;
 ///
 /// # Example
 /// ```
-/// use vaglio_core::{Criterion, Design, Readout};
+/// use vaglio_core::{Design, Readout};
 /// use vaglio_dependence::HitonPc;
 /// let problem = vaglio_testkit::data::regression(30, 5, 1).problem();
 /// let design = Design::identity(&problem, Readout::new(vec![1.0], true)?);
@@ -164,16 +162,12 @@ impl ColumnWeighting for HitonPc {
         stay.into_iter().for_each(|(x, weight)| weights[x] = weight);
         Ok(originals.spread(&weights))
     }
-}
 
-impl Criterion for HitonPc {
-    scored_by_weights!();
-
-    fn traits(&self) -> CriterionTraits {
+    fn properties(&self) -> CriterionTraits {
         CriterionTraits { counts_rows: true, ..CriterionTraits::default() }
     }
 
-    fn check(&self, design: &Design) -> Result<()> {
+    fn refuse(&self, design: &Design) -> Result<()> {
         self.bins.check()?;
         Error::unless_between("conditions", self.conditions, 0..=MOST_CONDITIONS)?;
         if !(self.level > 0.0 && self.level < 1.0) {
@@ -184,16 +178,15 @@ impl Criterion for HitonPc {
     }
 
     /// Plans tests without conditions; the number with conditions depends on the data.
-    fn plan<'d>(&'d self, design: &'d Design, extent: &SearchExtent) -> Plan<'d> {
+    fn estimate(&self, design: &Design, extent: &SearchExtent) -> Estimate {
         let (rows, columns) = (design.planned_rows() as f64, members(design).len() as f64);
         let kept = if self.test == Independence::FisherZ { 8.0 } else { 4.0 };
-        let estimate = Estimate {
-            engine: ENGINE,
+        Estimate {
+            engine: "independence",
             reason: "every column is tested alone, then beside those that have entered".into(),
             flops: 8.0 * rows * columns * (1.0 + extent.largest as f64) + extent.trials,
             bytes: kept * rows * columns,
-        };
-        crate::column_weights::plan(self, design, estimate)
+        }
     }
 }
 

@@ -2,13 +2,10 @@
 
 mod ascent;
 
-use crate::column_weights::{ColumnWeighting, Originals, members, scored_by_weights};
+use crate::column_weights::{ColumnWeighting, Originals, members};
 use crate::hsic::{Estimator, Hsic, HsicKernel};
 use ascent::Ascent;
-use vaglio_core::{Criterion, Design, Error, Estimate, Plan, Result, SearchExtent, part};
-
-/// Identifier of the shortcut in `selection.json` and in plans.
-const ENGINE: &str = "ascent";
+use vaglio_core::{Criterion, Design, Error, Estimate, Result, SearchExtent, part};
 
 /// Column weights that maximize the dependence between the target and one kernel on all weighted columns.
 ///
@@ -86,12 +83,8 @@ impl ColumnWeighting for Hsfs {
         weights.iter_mut().for_each(|w| *w /= total);
         Ok(originals.spread(&weights))
     }
-}
 
-impl Criterion for Hsfs {
-    scored_by_weights!();
-
-    fn check(&self, design: &Design) -> Result<()> {
+    fn refuse(&self, design: &Design) -> Result<()> {
         if self.steps == 0 {
             return Err(Error::setting("steps", "0 steps leave all weights equal; 1 is the least"));
         }
@@ -103,16 +96,15 @@ impl Criterion for Hsfs {
     }
 
     /// Plans two passes over all pairs of rows per column and step.
-    fn plan<'d>(&'d self, design: &'d Design, extent: &SearchExtent) -> Plan<'d> {
+    fn estimate(&self, design: &Design, extent: &SearchExtent) -> Estimate {
         let (rows, columns) = (design.planned_rows() as f64, members(design).len() as f64);
         let pairs = rows * (rows + 8.0) / 2.0;
-        let estimate = Estimate {
-            engine: ENGINE,
+        Estimate {
+            engine: "ascent",
             reason: "one ascent on the weights of all columns gives every score".into(),
             // Most ascents end earlier.
             flops: 0.25 * self.steps as f64 * pairs * (7.0 * columns + 45.0) + extent.trials,
             bytes: 24.0 * pairs + 8.0 * rows * columns,
-        };
-        crate::column_weights::plan(self, design, estimate)
+        }
     }
 }

@@ -5,15 +5,13 @@ mod redundancy;
 mod similarities;
 
 use crate::bins::Bins;
-use crate::column_weights::{ColumnWeighting, members, scored_by_weights};
+use crate::column_weights::{ColumnWeighting, members};
 use crate::target::{Output, check};
 use program::SimplexQuadraticProgram;
 pub use similarities::Similarity;
 use similarities::{Similarities, kernels_of};
-use vaglio_core::{Criterion, Design, Error, Estimate, Plan, Result, SearchExtent, part, setting};
+use vaglio_core::{Design, Error, Estimate, Result, SearchExtent, part, setting};
 
-/// Identifier of the shortcut in `selection.json` and in plans.
-const ENGINE: &str = "program";
 /// Maximum number of columns; beyond, the matrix Q, 8n² bytes (3.2 GB), is refused.
 const MOST_COLUMNS: usize = 20_000;
 
@@ -43,7 +41,7 @@ const MOST_COLUMNS: usize = 20_000;
 ///
 /// # Example
 /// ```
-/// use vaglio_core::{Criterion, Design, Readout};
+/// use vaglio_core::{Design, Readout};
 /// use vaglio_dependence::Qpfs;
 /// let problem = vaglio_testkit::data::regression(30, 5, 1).problem();
 /// let design = Design::identity(&problem, Readout::new(vec![1.0], true)?);
@@ -117,12 +115,8 @@ impl ColumnWeighting for Qpfs {
         members.into_iter().zip(program.solve()?).for_each(|(feature, x)| weights[feature] = x);
         Ok(weights)
     }
-}
 
-impl Criterion for Qpfs {
-    scored_by_weights!();
-
-    fn check(&self, design: &Design) -> Result<()> {
+    fn refuse(&self, design: &Design) -> Result<()> {
         self.bins.check()?;
         if let Alpha::Value(alpha) = self.alpha {
             Error::unless_between("alpha", alpha, 0.0..=1.0)?;
@@ -143,7 +137,7 @@ impl Criterion for Qpfs {
     }
 
     /// Plans the similarities of all pairs of columns, once; a trial is a sum.
-    fn plan<'d>(&'d self, design: &'d Design, extent: &SearchExtent) -> Plan<'d> {
+    fn estimate(&self, design: &Design, extent: &SearchExtent) -> Estimate {
         let (rows, columns) = (design.planned_rows() as f64, members(design).len() as f64);
         let (pair, column) = match self.similarity {
             Similarity::MutualInformation => (8.0, 4.0),
@@ -156,12 +150,11 @@ impl Criterion for Qpfs {
         };
         let kept = self.nystrom.map_or(columns, |kept| columns.min(kept as f64));
         let others = if self.nystrom.is_some() { kept } else { columns / 2.0 };
-        let estimate = Estimate {
-            engine: ENGINE,
+        Estimate {
+            engine: "program",
             reason: "one quadratic program on the similarities of all columns gives every score".into(),
             flops: pair * rows * columns * others + 1000.0 * columns * kept + extent.trials,
             bytes: 12.0 * columns * kept + column * rows * columns,
-        };
-        crate::column_weights::plan(self, design, estimate)
+        }
     }
 }

@@ -3,15 +3,12 @@
 mod basis;
 mod path;
 
-use crate::column_weights::{ColumnWeighting, Originals, members, scored_by_weights};
+use crate::column_weights::{ColumnWeighting, Originals, members};
 use crate::target::{Output, check};
 use basis::BasisFunctions;
 use path::Additive;
-use vaglio_core::{Criterion, Design, Error, Estimate, Plan, Result, SearchExtent, part, standardized_outputs};
+use vaglio_core::{Design, Error, Estimate, Result, SearchExtent, part, standardized_outputs};
 use vaglio_kernels::parallel;
-
-/// Identifier of the shortcut in `selection.json` and in plans.
-const ENGINE: &str = "backfitting";
 
 /// Sparse additive models: weights columns by the penalty at which their function enters an additive model of the
 /// target.
@@ -33,7 +30,7 @@ const ENGINE: &str = "backfitting";
 ///
 /// # Example
 /// ```
-/// use vaglio_core::{Criterion, Design, Readout};
+/// use vaglio_core::{Design, Readout};
 /// use vaglio_dependence::Spam;
 /// let problem = vaglio_testkit::data::regression(30, 5, 1).problem();
 /// let design = Design::identity(&problem, Readout::new(vec![1.0], true)?);
@@ -81,12 +78,8 @@ impl ColumnWeighting for Spam {
         let weights = Additive::new(bases, outputs).entries(self.penalties, self.least, design)?;
         Ok(originals.spread(&weights))
     }
-}
 
-impl Criterion for Spam {
-    scored_by_weights!();
-
-    fn check(&self, design: &Design) -> Result<()> {
+    fn refuse(&self, design: &Design) -> Result<()> {
         Error::unless_between("knots", self.knots, 0..=20)?;
         Error::unless_between("penalties", self.penalties, 1..=10_000)?;
         if !(self.least > 0.0 && self.least < 1.0) {
@@ -97,15 +90,14 @@ impl Criterion for Spam {
     }
 
     /// Plans about four rounds per penalty.
-    fn plan<'d>(&'d self, design: &'d Design, extent: &SearchExtent) -> Plan<'d> {
+    fn estimate(&self, design: &Design, extent: &SearchExtent) -> Estimate {
         let (rows, columns) = (design.planned_rows() as f64, members(design).len() as f64);
         let entries = rows * columns * (self.knots + 3) as f64;
-        let estimate = Estimate {
-            engine: ENGINE,
+        Estimate {
+            engine: "backfitting",
             reason: "one path of penalties gives every score".into(),
             flops: 8.0 * entries * self.penalties as f64 * design.targets().nrows() as f64 + extent.trials,
             bytes: 8.0 * entries,
-        };
-        crate::column_weights::plan(self, design, estimate)
+        }
     }
 }

@@ -13,7 +13,7 @@ mod settings;
 
 use super::decomposition_engine::DecompositionEvaluator;
 use super::fits::SubsetFits;
-use super::mean::{self, OutputEvaluator};
+use super::mean;
 use super::pearson::PearsonCorrelation;
 use super::plan::{EngineChoice, EngineId};
 use super::round::RepeatFolds;
@@ -29,8 +29,8 @@ use ndarray::{Array2, Axis, concatenate};
 pub use settings::{Engine, FoldBy, KFold};
 use std::sync::Arc;
 use vaglio_core::{
-    Cache, Criterion, CriterionTraits, Design, Error, Estimate, Evaluator, Feature, Geometry, HeldOut, Plan, Recorder,
-    Result, Score, SearchExtent,
+    Cache, Criterion, CriterionTraits, Design, EngineEvaluator, Error, Estimate, Evaluator, Feature, Geometry, HeldOut,
+    Plan, Recorder, Result, Score, SearchExtent,
 };
 
 impl Criterion for KFold {
@@ -193,7 +193,7 @@ impl KFold {
         design: &'d Design,
         engine: EngineId,
         extent: &SearchExtent,
-    ) -> Result<Option<OutputEvaluator<'d>>> {
+    ) -> Result<Option<EngineEvaluator<'d>>> {
         let rounds = self.rounds(design)?;
         if let Some(loo) = self.left_out(design, &rounds) {
             return loo.engaged(design, engine, extent, false);
@@ -229,7 +229,7 @@ impl KFold {
                 Box::new(KFoldEvaluator::new(shared, engines))
             }
         };
-        Ok(Some(OutputEvaluator { evaluator, recorder }))
+        Ok(Some(EngineEvaluator::from_boxed(engine.name(), evaluator).recording(recorder)))
     }
 
     /// Whether the loss of several rounds is the mean of their losses, each with the weight of its held-out rows. True

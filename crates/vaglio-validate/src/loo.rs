@@ -7,7 +7,7 @@ mod shared_data;
 use super::balance;
 use super::decomposition_engine::DecompositionEvaluator;
 use super::fits::SubsetFits;
-use super::mean::{self, OutputEvaluator};
+use super::mean;
 use super::pearson::PearsonCorrelation;
 use super::plan::{EngineChoice, EngineId};
 use super::rounds::Rounds;
@@ -17,8 +17,8 @@ use ndarray::Array2;
 use shared_data::LooShared;
 pub(super) use shared_data::parts_of;
 use vaglio_core::{
-    AnyLoss, Criterion, CriterionTraits, Design, Error, Evaluator, Feature, Geometry, HeldOut, Measure, Plan, Recorder,
-    Result, Score, SearchExtent, part,
+    AnyLoss, Criterion, CriterionTraits, Design, EngineEvaluator, Error, Evaluator, Feature, Geometry, HeldOut,
+    Measure, Plan, Recorder, Result, Score, SearchExtent, part,
 };
 
 /// The mean loss of every row predicted from all others.
@@ -80,7 +80,7 @@ impl Loo {
         engine: EngineId,
         extent: &SearchExtent,
         are_independent: bool,
-    ) -> Result<Option<OutputEvaluator<'d>>> {
+    ) -> Result<Option<EngineEvaluator<'d>>> {
         let Some(readout) = design.readout() else { return Ok(None) };
         let parts = parts_of(design).unwrap_or_default();
         let fits = match engine {
@@ -103,7 +103,7 @@ impl Loo {
                 Box::new(DecompositionEvaluator::new(Rounds::new(design, vec![fits], losses)))
             }
         };
-        Ok(Some(OutputEvaluator { evaluator, recorder }))
+        Ok(Some(EngineEvaluator::from_boxed(engine.name(), evaluator).recording(recorder)))
     }
 }
 

@@ -139,12 +139,6 @@ pub(super) fn evaluated(
     Ok(scale.score(score))
 }
 
-/// The evaluator of an engine, and the recorder of its diagnostics.
-pub(super) struct OutputEvaluator<'d> {
-    pub evaluator: Box<dyn Evaluator + 'd>,
-    pub recorder: Recorder,
-}
-
 /// Plans a criterion. `decide` chooses the engine for a design whose outputs share λ, and `engage` creates its
 /// evaluator on the rescaled design. Falls back to the definition if row weights differ too much.
 pub(super) fn planned<'d, C: Criterion>(
@@ -152,7 +146,7 @@ pub(super) fn planned<'d, C: Criterion>(
     design: &'d Design,
     extent: &SearchExtent,
     decide: impl Fn(&Design) -> EngineChoice,
-    engage: impl Fn(&'d Design, EngineId, &SearchExtent) -> Result<Option<OutputEvaluator<'d>>> + 'd,
+    engage: impl Fn(&'d Design, EngineId, &SearchExtent) -> Result<Option<EngineEvaluator<'d>>> + 'd,
 ) -> Plan<'d> {
     let outputs = design.single_outputs();
     let EngineChoice { engine, estimate } = decide(outputs.map_or(design, |outputs| &outputs[0]));
@@ -188,7 +182,7 @@ fn accelerated<'d>(
     criterion: &dyn Criterion,
     design: &'d Design,
     engine: EngineId,
-    engage: impl Fn(&'d Design) -> Result<Option<OutputEvaluator<'d>>>,
+    engage: impl Fn(&'d Design) -> Result<Option<EngineEvaluator<'d>>>,
 ) -> Result<Option<EngineEvaluator<'d>>> {
     let loss = loss_of(criterion);
     let (scale, scaled) = ScoreScale::for_loss(&*loss, design)?;

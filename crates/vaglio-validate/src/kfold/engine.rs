@@ -1,6 +1,6 @@
 //! The interface of k-fold engines: trials of every change of a subset, for each λ.
 
-use crate::trial_loss::Residuals;
+use crate::fits::SubsetFits;
 use crate::trial_loss::TrialLoss;
 use vaglio_core::{Feature, Result};
 
@@ -24,18 +24,10 @@ pub(super) trait FoldEngine<'d>: Send {
     /// Drops all states.
     fn reset(&mut self);
 
-    /// Held-out errors for the standard error at the λ of index `lambda`, if the state determines the loss.
-    fn errors(&mut self, subset: &[Feature], lambda: usize) -> Result<HeldOutErrors>;
+    /// The standard error at the λ of index `lambda`, if the state determines the loss.
+    fn standard_error(&mut self, fits: &SubsetFits<'_>, subset: &[Feature], lambda: usize) -> Result<Option<f64>>;
 
     /// A copy that expects `candidates` to be added in this order. Without candidates, the copy is asked for losses
     /// only.
     fn fork(&mut self, subset: &[Feature], candidates: &[Feature]) -> Box<dyn FoldEngine<'d> + 'd>;
-}
-
-/// Errors of the held-out rows.
-pub(super) enum HeldOutErrors {
-    /// Sums of squared errors in each fold.
-    Squares(Vec<f64>),
-    /// Errors of single rows, scaled by √r_j.
-    Residuals(Residuals),
 }

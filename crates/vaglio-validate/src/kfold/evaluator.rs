@@ -1,6 +1,6 @@
 //! The evaluator of k-fold cross-validation: trials by an engine, with refits of unreliable ones.
 
-use super::engine::{FoldEngine, HeldOutErrors};
+use super::engine::FoldEngine;
 use crate::fits::SubsetFits;
 use crate::mean::{mean, mean_squares, over_rounds};
 use crate::refits::{SubsetScore, TrialRefits, in_order_of_bounds, settle};
@@ -280,13 +280,9 @@ impl Evaluator for KFoldEvaluator<'_> {
                 rounds.fit(subset).iter().map(|fit| fit.residuals(lambdas[place])).collect::<Result<Vec<_>>>()?;
             return Ok(rounds.standard_error(&residuals));
         }
-        let error = |(fits, engine): (&SubsetFits<'_>, &mut Box<dyn FoldEngine<'_> + '_>)| {
-            Ok(match engine.errors(subset, place)? {
-                HeldOutErrors::Squares(sums) => Some(fits.error_of_squares(&sums)),
-                HeldOutErrors::Residuals(residuals) => fits.standard_error(&residuals),
-            })
-        };
-        let errors = rounds.iter().zip(&mut self.engines).map(error).collect::<Result<Option<Vec<f64>>>>()?;
+        let errors = rounds.iter().zip(&mut self.engines);
+        let errors = errors.map(|(fits, engine)| engine.standard_error(fits, subset, place));
+        let errors = errors.collect::<Result<Option<Vec<f64>>>>()?;
         Ok(errors.map(|errors| mean(errors, None)))
     }
 

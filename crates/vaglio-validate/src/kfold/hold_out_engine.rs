@@ -1,6 +1,6 @@
 //! The engine of held-out rows, for any loss. See *Cross-validation without refitting*, "Rows held out", in the book.
 
-use super::engine::{FoldEngine, HeldOutErrors};
+use super::engine::FoldEngine;
 use crate::fits::{FoldGroup, SubsetFits};
 use crate::kernel::scorer;
 use crate::trial_loss::Residuals;
@@ -120,13 +120,13 @@ impl<'d> FoldEngine<'d> for HoldOutEngine<'d> {
         self.states.clear();
     }
 
-    fn errors(&mut self, _: &[Feature], lambda: usize) -> Result<HeldOutErrors> {
+    fn standard_error(&mut self, fits: &SubsetFits<'_>, _: &[Feature], lambda: usize) -> Result<Option<f64>> {
         let (parts, targets) = (&self.shared.parts, self.shared.scorer.targets());
         let mut all: Residuals = vec![vec![0.0; targets.rows()]; targets.outputs()];
         for (part, state) in parts.iter().zip(&mut self.states[lambda * parts.len()..]) {
             part.scorer.place(&state.residuals(), &mut all);
         }
-        Ok(HeldOutErrors::Residuals(all))
+        Ok(fits.standard_error(&all))
     }
 
     fn fork(&mut self, subset: &[Feature], candidates: &[Feature]) -> Box<dyn FoldEngine<'d> + 'd> {

@@ -2,9 +2,9 @@
 //! book.
 
 use super::cells;
-use super::engine::{FoldEngine, HeldOutErrors};
+use super::engine::FoldEngine;
 use super::settings::KFold;
-use crate::fits::failed;
+use crate::fits::{SubsetFits, failed};
 use crate::session::{KnownMoments, Session};
 use crate::shared_lambdas::SharedLambdas;
 use crate::trial_loss::TrialLoss;
@@ -221,12 +221,12 @@ impl<'d> FoldEngine<'d> for MomentEngine<'d> {
         (self.forward, self.backward, self.expected, self.alone) = (None, None, None, None);
     }
 
-    fn errors(&mut self, subset: &[Feature], lambda: usize) -> Result<HeldOutErrors> {
-        Ok(HeldOutErrors::Squares(match (&self.forward, &self.backward) {
+    fn standard_error(&mut self, fits: &SubsetFits<'_>, subset: &[Feature], lambda: usize) -> Result<Option<f64>> {
+        Ok(Some(fits.error_of_squares(&match (&self.forward, &self.backward) {
             (Some(forward), _) => forward.fold_losses(lambda),
             (None, Some(backward)) => backward.fold_losses(lambda),
             (None, None) => self.alone(subset)?[lambda].0.clone(),
-        }))
+        })))
     }
 
     fn fork(&mut self, subset: &[Feature], candidates: &[Feature]) -> Box<dyn FoldEngine<'d> + 'd> {

@@ -13,20 +13,14 @@ pub(super) struct LooEvaluator<'d> {
     shared: Arc<LooShared<'d>>,
     /// The states; `None` for a subset that was set but not changed yet.
     states: Option<Vec<LooState<'d>>>,
-    at_once: AtOnce,
+    /// Score of a subset without states, from one decomposition for all λ, with its standard error if entries of paths
+    /// have one; once tried, `None` if unreliable.
+    at_once: Option<Option<(Score, Option<f64>)>>,
     /// Number of candidates that bounds did not rule out in the last step. The next step usually needs as many, and a
     /// batch shares the reads of the state.
     needed: usize,
     /// Whether bounds ruled out so few in the last step that all candidates are tried from now on.
     is_full: bool,
-}
-
-/// Score of a subset without states, from one decomposition for all λ.
-enum AtOnce {
-    NotScored,
-    Unreliable,
-    /// The score, with its standard error if entries of paths have one.
-    Scored(Score, Option<f64>),
 }
 
 /// Scores of the tried candidates, each with its conditioning.
@@ -77,12 +71,12 @@ const MOST: usize = 1 << 27;
 impl<'d> LooEvaluator<'d> {
     /// Creates the evaluator at the empty subset.
     pub fn new(shared: LooShared<'d>) -> Self {
-        LooEvaluator { shared: Arc::new(shared), states: None, at_once: AtOnce::NotScored, needed: 1, is_full: false }
+        LooEvaluator { shared: Arc::new(shared), states: None, at_once: None, needed: 1, is_full: false }
     }
 
     /// The states, created on first use.
     fn states(&mut self, subset: &[Feature]) -> &mut [LooState<'d>] {
-        self.at_once = AtOnce::NotScored;
+        self.at_once = None;
         let made = || LooState::together(self.shared.bases(subset));
         self.states.get_or_insert_with(made)
     }
@@ -96,11 +90,11 @@ impl<'d> LooEvaluator<'d> {
         if self.states.is_some() {
             return Ok(None);
         }
-        if let AtOnce::NotScored = self.at_once {
-            let known = self.decomposed(subset)?;
-            self.at_once = known.map_or(AtOnce::Unreliable, |(score, error)| AtOnce::Scored(score, error));
-        }
-        Ok(if let AtOnce::Scored(score, error) = self.at_once { Some((score, error)) } else { None })
+        let known = match self.at_once {
+            Some(known) => known,
+            None => self.decomposed(subset)?,
+        };
+        Ok(*self.at_once.insert(known))
     }
 
     fn decomposed(&self, subset: &[Feature]) -> Result<Option<(Score, Option<f64>)>> {
@@ -284,7 +278,7 @@ impl<'d> Evaluator for LooEvaluator<'d> {
     }
 
     fn reset(&mut self, _: &[Feature]) -> Result<()> {
-        (self.states, self.at_once, self.is_full) = (None, AtOnce::NotScored, false);
+        (self.states, self.at_once, self.is_full) = (None, None, false);
         Ok(())
     }
 
@@ -360,7 +354,7 @@ impl<'d> Evaluator for LooEvaluator<'d> {
             return Ok(None);
         }
         let states = self.states(subset).iter_mut().map(|state| state.fork(candidates)).collect();
-        let (at_once, needed, is_full) = (AtOnce::NotScored, self.needed, self.is_full);
+        let (at_once, needed, is_full) = (None, self.needed, self.is_full);
         Ok(Some(Box::new(LooEvaluator { shared, states: Some(states), at_once, needed, is_full })))
     }
 }

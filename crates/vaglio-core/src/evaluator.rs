@@ -182,6 +182,7 @@ pub struct SquaresBound {
 pub type ScoreOfSquares = Box<dyn Fn(f64, usize, f64) -> f64 + Send + Sync>;
 
 /// Rows held out in parts; each part is predicted by the ridge fit of all others.
+#[derive(Debug)]
 pub struct RowsHeldOut {
     /// The part of each row, counted from 0.
     pub parts: Vec<u32>,

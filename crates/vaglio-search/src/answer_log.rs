@@ -82,8 +82,6 @@ impl fmt::Display for TrialKey {
 struct Kept<T> {
     asked: String,
     answer: T,
-    /// Whether the trials must be repeated because they leave a lasting trace in the evaluator.
-    again: bool,
     #[serde(default, rename = "health", skip_serializing_if = "Option::is_none")]
     diagnostics: Option<Diagnostics>,
 }
@@ -175,17 +173,17 @@ impl AnswerLog {
     /// Recalls the answer to these trials from an earlier run.
     pub fn recalled<T: DeserializeOwned>(&self, key: &TrialKey) -> Option<Answered<T>> {
         let known: Kept<T> = self.journal.recall(format_args!("answer/{}", key.place))?;
-        let Kept { answer, diagnostics, .. } = Some(known).filter(|known| known.asked == key.asked && !known.again)?;
+        let Kept { answer, diagnostics, .. } = Some(known).filter(|known| known.asked == key.asked)?;
         Some(Answered { answer, diagnostics })
     }
 
-    /// Journals an answer if the trials, which began at `begun`, took long.
+    /// Journals an answer if the trials, which began at `begun`, took long, unless they leave a lasting trace in the
+    /// evaluator and must be repeated.
     pub fn keep<T: Serialize>(&self, key: TrialKey, begun: Instant, answered: &Answered<T>, trace: CacheEffect) {
-        if !self.journal.is_worth(begun, key.size) {
+        if trace == CacheEffect::Lasting || !self.journal.is_worth(begun, key.size) {
             return;
         }
-        let (answer, diagnostics) = (&answered.answer, answered.diagnostics);
-        let kept = Kept { asked: key.asked, answer, again: trace == CacheEffect::Lasting, diagnostics };
+        let kept = Kept { asked: key.asked, answer: &answered.answer, diagnostics: answered.diagnostics };
         self.journal.keep_of(begun, format_args!("answer/{}", key.place), &kept);
     }
 

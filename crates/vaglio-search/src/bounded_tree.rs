@@ -6,53 +6,35 @@
 
 mod bounds;
 
-use crate::best_subsets::{OpenSubtree, SearchOutcome, SubsetSquares};
+use crate::SubsetScorer;
+use crate::best_subsets::{OpenSubtree, SearchOutcome};
 use crate::near_best::NearBestCount;
 use crate::order::TreeOrder;
 use crate::space::Space;
-use crate::tree::{BestSubsets, SearchSnapshots};
-use crate::{Effort, SubsetScorer};
+use crate::tree::{BestSubsets, SearchSnapshots, add_best};
 pub(crate) use bounds::{MOST_COLUMNS, SubsetBounds};
 use serde::{Deserialize, Serialize};
-use std::borrow::Cow;
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 use vaglio_core::{
     Answer, Certificate, Diagnostics, Error, Event, Feature, Monitor, Recorder, Result, Score, StopReason,
 };
 
+/// Name of bounds from least squares fits.
+const LEAST_SQUARES: &str = "least_squares";
 /// Number of subtrees explored in parallel.
 const TOGETHER: usize = 16;
-/// Smallest cost of the tree in addition to the scores; the number of nodes depends on the data.
-pub(crate) fn effort(rows: usize, columns: usize, most: usize) -> Effort {
-    let [flops, bytes] = SubsetSquares::needs(rows, columns, most, rayon::current_num_threads());
-    Effort { flops, bytes }
-}
 
-/// A subtree that is not explored yet.
+/// A subtree that is not explored yet, after a lower bound of its scores.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-struct Open(f64, Vec<usize>, Vec<usize>, bool);
-
-impl Open {
-    fn new(bound: f64, of: OpenSubtree) -> Self {
-        Open(bound.clamp(f64::MIN, f64::MAX), of.fixed, of.excluded, of.begun)
-    }
-
-    /// The smallest subset size in the subtree.
-    fn least(&self) -> usize {
-        self.1.len() + 1 + usize::from(self.3)
-    }
-
-    fn subtree(&self) -> OpenSubtree {
-        OpenSubtree { bound: self.0, fixed: self.1.clone(), excluded: self.2.clone(), begun: self.3 }
-    }
-}
+struct Open(f64, OpenSubtree);
 
 impl Eq for Open {}
 
 impl Ord for Open {
     fn cmp(&self, other: &Self) -> Ordering {
-        self.0.total_cmp(&other.0).then_with(|| self.1.cmp(&other.1)).then_with(|| self.2.cmp(&other.2))
+        let (a, b) = (&self.1, &other.1);
+        self.0.total_cmp(&other.0).then_with(|| (&a.fixed, &a.excluded).cmp(&(&b.fixed, &b.excluded)))
     }
 }
 
@@ -90,7 +72,7 @@ impl<'a> BoundedTree<'a> {
     pub fn new(order: &'a TreeOrder, space: &'a Space<'a>, bounds: SubsetBounds, monitor: &'a mut Monitor<'_>) -> Self {
         let total = order.count();
         let journal = monitor.journal.within("tree");
-        let open = Reverse(Open::new(f64::NEG_INFINITY, bounds.root(order)));
+        let open = Reverse(Open(f64::MIN, bounds.root(order)));
         let nothing = BestSubsets::new(order.most);
         let known =
             TreeState { open: [open].into(), start: nothing.clone(), found: nothing, visited: 0, diagnostics: None };
@@ -151,7 +133,7 @@ impl<'a> BoundedTree<'a> {
             self.known.visited += 1;
         }
         let Some(Reverse(root)) = self.known.open.peek() else { return Ok(()) };
-        let starts = self.monitor.stop.ends(|| Ok(self.bounds.squares.start(&root.1, order.most)))?;
+        let starts = self.monitor.stop.ends(|| Ok(self.bounds.squares.start(&root.1.fixed, order.most)))?;
         for places in starts {
             if places.len() >= order.least && !self.ask() {
                 let features = self.bounds.features(&places);
@@ -161,20 +143,16 @@ impl<'a> BoundedTree<'a> {
                 }
             }
         }
-        if self.space.rules().is_some() { self.begin_constrained(subset) } else { Ok(()) }
-    }
-
-    /// Starts with subsets that keep the constraints, by a greedy search.
-    fn begin_constrained(&mut self, subset: &mut SubsetScorer<'_>) -> Result<()> {
-        let space = self.space;
-        subset.reset(&self.order.forced)?;
-        let mut outside = space.free();
-        while subset.selected().len() < self.order.most && !self.ask() {
-            let Some(best) = space.best_addition(subset, &outside)? else { break };
-            outside.retain(|group| *group != best.group);
-            space.groups[best.group].iter().try_for_each(|&feature| subset.add(feature))?;
-            if subset.selected().len() >= self.order.least {
-                self.known.start.offer(subset.selected(), &[], best.score.loss);
+        if self.space.rules().is_none() {
+            return Ok(());
+        }
+        // A greedy search gives subsets that keep the constraints.
+        subset.reset(&order.forced)?;
+        while !self.ask()
+            && let Some(loss) = add_best(order, self.space, subset)?
+        {
+            if subset.selected().len() >= order.least {
+                self.known.start.offer(subset.selected(), &[], loss);
             }
         }
         Ok(())
@@ -188,7 +166,7 @@ impl<'a> BoundedTree<'a> {
                 && let Some(Reverse(open)) = self.known.open.pop()
             {
                 if !self.is_ruled_out(&open) {
-                    next.push(open.subtree());
+                    next.push(open.1);
                 }
             }
             let explored = self.explored(&next, &limits);
@@ -222,8 +200,10 @@ impl<'a> BoundedTree<'a> {
 
     fn leave_open(&mut self, subtrees: Vec<OpenSubtree>) {
         for open in subtrees {
-            let bound = self.lowest_below(&open);
-            self.known.open.push(Reverse(Open::new(bound, open)));
+            let losses = self.sizes(&open).map(|size| self.bounds.loss_of_squares(open.bound, size));
+            // A finite number, which a snapshot can hold.
+            let bound = losses.fold(f64::INFINITY, f64::min).clamp(f64::MIN, f64::MAX);
+            self.known.open.push(Reverse(Open(bound, open)));
         }
     }
 
@@ -283,20 +263,19 @@ impl<'a> BoundedTree<'a> {
         limits
     }
 
-    /// A lower bound of the scores of all sizes in a subtree.
-    fn lowest_below(&self, open: &OpenSubtree) -> f64 {
-        let sizes = self.order.sizes(open.fixed.len() + 1 + usize::from(open.begun));
-        sizes.map(|size| self.bounds.loss_of_squares(open.bound, size)).fold(f64::INFINITY, f64::min)
+    /// The sizes of subsets in a subtree.
+    fn sizes(&self, open: &OpenSubtree) -> impl Iterator<Item = usize> {
+        self.order.sizes(open.fixed.len() + 1 + usize::from(open.begun))
     }
 
     fn is_ruled_out(&self, open: &Open) -> bool {
-        self.order.sizes(open.least()).all(|size| open.0 > self.threshold(size))
+        self.sizes(&open.1).all(|size| open.0 > self.threshold(size))
     }
 
     /// Number of subsets in the open subtrees.
     fn left(&self) -> u64 {
         let below = |open: &Reverse<Open>| {
-            let Open(_, fixed, excluded, begun) = &open.0;
+            let OpenSubtree { fixed, excluded, begun, .. } = &open.0.1;
             let is_free = |group: &[Feature]| {
                 let place = self.bounds.columns.binary_search(&group[0]).unwrap_or(0);
                 !fixed.contains(&place) && !excluded.contains(&place)
@@ -319,19 +298,17 @@ impl<'a> BoundedTree<'a> {
         self.stopped.is_some()
     }
 
-    /// The best subsets, the certificate, and the stop reason. `bound` names the source of the bounds, in a word.
-    pub fn finish(&self, bound: Option<&'static str>) -> (BestSubsets, Certificate, StopReason) {
-        let (optimal, left) = (self.stopped.is_none(), self.left());
+    /// The best subsets, the certificate, and the stop reason.
+    pub fn finish(&self) -> (BestSubsets, Certificate, StopReason) {
         let TreeState { open, start, found, visited, .. } = self.known.clone();
         let found = found.or(start);
-        let pruned = self.total.saturating_sub(left).saturating_sub(visited);
-        let lowest = open.iter().map(|Reverse(open)| open.0).fold(f64::INFINITY, f64::min);
-        let gap = (found.lowest() - lowest).max(0.0);
-        let gap = if optimal { Some(0.0) } else { Some(gap).filter(|_| gap.is_finite() && lowest > f64::MIN) };
-        let bound = bound.filter(|_| pruned > 0).map(Cow::Borrowed);
-        let mut certificate = Certificate::default();
-        (certificate.optimal, certificate.visited, certificate.pruned) = (optimal, visited, pruned);
-        (certificate.gap, certificate.bound) = (gap, bound);
+        let pruned = self.total.saturating_sub(self.left()).saturating_sub(visited);
+        // The smallest number stands for an unknown bound.
+        let bound =
+            |Reverse(Open(bound, _)): &Reverse<Open>| if *bound > f64::MIN { *bound } else { f64::NEG_INFINITY };
+        let left = open.iter().map(bound).fold(f64::INFINITY, f64::min);
+        let mut certificate = found.certificate(self.stopped.is_none(), left, (pruned > 0).then_some(LEAST_SQUARES));
+        (certificate.visited, certificate.pruned) = (visited, pruned);
         (found, certificate, self.stopped.unwrap_or(StopReason::AllSubsets))
     }
 }

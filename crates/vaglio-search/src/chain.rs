@@ -59,16 +59,26 @@ fn first(stages: &[Search]) -> Result<&Search> {
     stages.first().ok_or_else(|| Error::setting("", "a list of searches has none; one is the least"))
 }
 
+/// The stages' designs and extents; each has as many candidates as the previous one may select.
+fn extents(stages: &[Search], design: &Design) -> Result<Vec<(Design, SearchExtent)>> {
+    let (candidates, mut all) = (design.candidates(), Vec::<(Design, SearchExtent)>::new());
+    for (place, stage) in stages.iter().enumerate() {
+        let own = match all.last() {
+            None => design.clone(),
+            Some((_, before)) => design.among(&candidates[..before.largest.min(candidates.len())]),
+        };
+        let extent = stage.extent(&own).map_err(in_stage(place))?;
+        all.push((own, extent));
+    }
+    Ok(all)
+}
+
 /// Work of all stages, and memory of the largest.
 pub(crate) fn effort(stages: &[Search], criterion: &dyn Criterion, design: &Design) -> Result<Effort> {
     let mut all = Effort::default();
-    let (candidates, mut largest) = (design.candidates(), usize::MAX);
-    for (place, stage) in stages.iter().enumerate() {
-        let among = design.among(&candidates[..largest.min(candidates.len())]);
-        let design = if place == 0 { design } else { &among };
-        let effort = stage.effort(criterion, design).map_err(in_stage(place))?;
+    for (place, (stage, (design, _))) in stages.iter().zip(extents(stages, design)?).enumerate() {
+        let effort = stage.effort(criterion, &design).map_err(in_stage(place))?;
         all = Effort { flops: all.flops + effort.flops, bytes: all.bytes.max(effort.bytes) };
-        largest = stage.extent(design).map_err(in_stage(place))?.largest;
     }
     Ok(all)
 }
@@ -88,18 +98,15 @@ pub(crate) fn check(stages: &[Search], criterion: &dyn Criterion, design: &Desig
 }
 
 impl SearchStrategy for Chain {
-    /// Each stage has as many candidates as the previous one may select.
     fn extent(&self, space: &Space<'_>) -> Result<SearchExtent> {
-        let design = space.design;
-        let mut all = first(&self.stages)?.extent(design).map_err(in_stage(0))?;
-        let (candidates, mut largest) = (design.candidates(), all.largest);
-        for (place, stage) in self.stages.iter().enumerate().skip(1) {
-            let among = design.among(&candidates[..largest.min(candidates.len())]);
-            let extent = stage.extent(&among).map_err(in_stage(place))?;
-            (all.trials, all.steps, largest) =
-                (all.trials + extent.trials, all.steps.max(extent.steps), extent.largest);
-        }
-        Ok(all)
+        first(&self.stages)?;
+        let extents = extents(&self.stages, space.design)?.into_iter().map(|(_, extent)| extent);
+        let all = extents.reduce(|all, own| SearchExtent {
+            trials: all.trials + own.trials,
+            steps: all.steps.max(own.steps),
+            ..all
+        });
+        Ok(all.unwrap_or_else(|| SearchExtent::fixed(0)))
     }
 
     fn check_settings(&self, _: &SearchSettings) -> Result<()> {

@@ -7,7 +7,7 @@ use crate::moves::Move;
 use crate::space::Space;
 use crate::walk::{Walk, WalkEnd, WalkResult};
 use crate::{Rules, SubsetScorer};
-use vaglio_core::{Action, Column, Design, Error, Feature, Result, Score, StopReason};
+use vaglio_core::{Column, Design, Error, Feature, Result, Score, StopReason, SubsetChange};
 use vaglio_kernels::ridge::Ridge;
 
 /// Changes that break a constraint are not tried and score +∞.
@@ -22,13 +22,13 @@ impl Space<'_> {
     /// # Errors
     /// See [`SubsetScorer::score`].
     pub fn score_additions(&self, subset: &mut SubsetScorer<'_>, groups: &[usize]) -> Result<Vec<Score>> {
-        let Some(rules) = &self.rules else { return self.trials(subset, groups) };
-        let open = self.open(rules, subset.selected(), groups, Action::Add);
-        let mut scored = open.iter().zip(self.trials(subset, &open)?).peekable();
+        let change = SubsetChange::Addition;
+        let open = self.open(subset.selected(), change, groups);
+        let mut scored = open.iter().zip(self.trials(subset, change, &open)?).peekable();
         let mut scores = vec![Score::WORST; groups.len()];
         for (group, score) in groups.iter().zip(&mut scores) {
             let Some((_, trial)) = scored.next_if(|(open, _)| *open == group) else { continue };
-            if self.keeps_signs_with(subset, *group, trial, Action::Add)? {
+            if self.keeps_signs_after(subset, change, *group, trial)? {
                 *score = trial;
             }
         }
@@ -40,18 +40,15 @@ impl Space<'_> {
     /// # Errors
     /// See [`SubsetScorer::score`].
     pub fn best_addition(&self, subset: &mut SubsetScorer<'_>, groups: &[usize]) -> Result<Option<Move>> {
-        self.best_kept(subset, groups, Action::Add)
+        self.best_change(subset, SubsetChange::Addition, groups)
     }
 
-    /// Best group to remove that keeps the constraints.
-    ///
-    /// Among duplicates only the first is tried: removing another leaves equal columns in another order, whose score
-    /// differs only by rounding.
+    /// Best group to remove that keeps the constraints; among duplicates only the first is tried.
     ///
     /// # Errors
     /// See [`SubsetScorer::score`].
     pub fn best_removal(&self, subset: &mut SubsetScorer<'_>, groups: &[usize]) -> Result<Option<Move>> {
-        self.best_kept(subset, groups, Action::Remove)
+        self.best_change(subset, SubsetChange::Removal, groups)
     }
 
     /// Whether a subset with this score keeps the constraints.
@@ -60,123 +57,99 @@ impl Space<'_> {
     /// [`Error::Setting`] if a sign is required, the score has no λ and the readout has several.
     pub fn allows(&self, subset: &mut SubsetScorer<'_>, features: &[Feature], score: Score) -> Result<bool> {
         let Some(rules) = &self.rules else { return Ok(true) };
-        Ok(rules.allows(features) && self.keeps_signs(subset, features, score)?)
-    }
-
-    /// Whether a subset's weights have the required signs at the λ of its score. Cost O(m·s²) if a sign is required.
-    ///
-    /// # Errors
-    /// [`Error::Setting`] if the score has no λ and the readout has several.
-    fn keeps_signs(&self, subset: &mut SubsetScorer<'_>, features: &[Feature], score: Score) -> Result<bool> {
-        Ok(self.wrong_signs(subset, features, score)?.is_empty())
+        Ok(rules.allows(features) && self.wrong_signs(subset, features, score)?.is_empty())
     }
 
     /// Whether the weights of the current subset have the required signs.
     pub(crate) fn is_of_signs(&self, subset: &mut SubsetScorer<'_>) -> Result<bool> {
-        if !self.rules.as_ref().is_some_and(Rules::has_signs) {
+        if !self.has_signs() {
             return Ok(true);
         }
         let (features, score) = (subset.selected().to_vec(), subset.score()?);
-        self.keeps_signs(subset, &features, score)
+        Ok(self.wrong_signs(subset, &features, score)?.is_empty())
     }
 
-    /// Columns of a subset whose weights have a wrong sign; all columns if there are no weights.
+    /// Columns of a subset whose weights at the λ of its score have a wrong sign; all columns if there are no weights.
     pub(crate) fn wrong_signs(
         &self,
         subset: &mut SubsetScorer<'_>,
         features: &[Feature],
         score: Score,
     ) -> Result<Vec<Feature>> {
-        match self.asks_signs(features) {
-            true => subset.finding(features, || self.wrong_weights(features, score)),
-            false => Ok(Vec::new()),
+        match self.rules() {
+            Some(rules) if rules.has_signs() => {
+                subset.finding(features, || wrong_signs(rules, self.design, features, score))
+            }
+            _ => Ok(Vec::new()),
         }
     }
 
     /// Whether the weights of a subset have the required signs; for searches that never pause.
     pub(crate) fn is_of_those_signs(&self, features: &[Feature], score: Score) -> Result<bool> {
-        Ok(!self.asks_signs(features) || self.wrong_weights(features, score)?.is_empty())
+        self.rules().map_or(Ok(true), |rules| Ok(wrong_signs(rules, self.design, features, score)?.is_empty()))
     }
 
-    fn asks_signs(&self, features: &[Feature]) -> bool {
-        self.rules.as_ref().is_some_and(|rules| features.iter().any(|f| rules.sign(*f).is_some()))
+    pub(crate) fn has_signs(&self) -> bool {
+        self.rules().is_some_and(Rules::has_signs)
     }
 
-    fn wrong_weights(&self, features: &[Feature], score: Score) -> Result<Vec<Feature>> {
-        self.rules.as_ref().map_or(Ok(Vec::new()), |rules| wrong_signs(rules, self.design, features, score))
-    }
-
-    fn keeps_signs_with(
+    fn keeps_signs_after(
         &self,
         subset: &mut SubsetScorer<'_>,
+        change: SubsetChange,
         group: usize,
         score: Score,
-        action: Action,
     ) -> Result<bool> {
-        if score.loss == f64::INFINITY || !self.rules.as_ref().is_some_and(Rules::has_signs) {
+        if score.loss == f64::INFINITY || !self.has_signs() {
             return Ok(true);
         }
-        let moved = &self.groups[group];
-        let features: Vec<Feature> = match action {
-            Action::Add => subset.selected().iter().chain(moved).copied().collect(),
-            Action::Remove => subset.selected().iter().copied().filter(|f| !moved.contains(f)).collect(),
-        };
-        self.keeps_signs(subset, &features, score)
+        let features = self.after(subset.selected(), change, group);
+        Ok(self.wrong_signs(subset, &features, score)?.is_empty())
     }
 
     /// Groups whose change breaks no constraint, signs not considered, in their order.
-    fn open(&self, rules: &Rules, selected: &[Feature], groups: &[usize], action: Action) -> Vec<usize> {
+    pub(crate) fn open(&self, selected: &[Feature], change: SubsetChange, groups: &[usize]) -> Vec<usize> {
+        let Some(rules) = &self.rules else { return groups.to_vec() };
         let at = rules.at(selected);
-        let may = |group: &usize| match action {
-            Action::Add => at.may_add(&self.groups[*group]),
-            Action::Remove => at.may_remove(&self.groups[*group]),
+        let may = |group: &usize| match change {
+            SubsetChange::Addition => at.may_add(&self.groups[*group]),
+            SubsetChange::Removal => at.may_remove(&self.groups[*group]),
         };
         groups.iter().copied().filter(may).collect()
     }
 
-    /// Groups that may be added to a subset, signs not considered.
-    pub(crate) fn addable(&self, selected: &[Feature], groups: Vec<usize>) -> Vec<usize> {
-        match &self.rules {
-            Some(rules) => self.open(rules, selected, &groups, Action::Add),
-            None => groups,
-        }
-    }
-
     /// Groups with products that may be added now that their factors are selected, signs not considered.
     pub(crate) fn waited(&self, selected: &[Feature], groups: &[usize]) -> Vec<usize> {
-        let Some(rules) = &self.rules else { return Vec::new() };
-        let is_product = |group: &usize| self.groups[*group].iter().any(|f| rules.is_product(*f));
+        let is_product =
+            |group: &usize| self.groups[*group].iter().any(|f| self.rules().is_some_and(|rules| rules.is_product(*f)));
         let products: Vec<usize> = groups.iter().copied().filter(is_product).collect();
-        self.open(rules, selected, &products, Action::Add)
+        self.open(selected, SubsetChange::Addition, &products)
     }
 
     /// Whether a group may be removed from a subset, signs not considered.
     pub(crate) fn may_remove(&self, selected: &[Feature], group: usize) -> bool {
-        self.rules.as_ref().is_none_or(|rules| rules.at(selected).may_remove(&self.groups[group]))
+        !self.open(selected, SubsetChange::Removal, &[group]).is_empty()
     }
 
-    fn best_of(&self, subset: &mut SubsetScorer<'_>, groups: &[usize], action: Action) -> Result<Option<Move>> {
-        match action {
-            Action::Add => self.best_added(subset, groups),
-            Action::Remove => self.best_removed(subset, groups),
-        }
-    }
-
-    fn best_kept(&self, subset: &mut SubsetScorer<'_>, groups: &[usize], action: Action) -> Result<Option<Move>> {
-        let Some(rules) = &self.rules else { return self.best_of(subset, groups, action) };
-        let mut open = self.open(rules, subset.selected(), groups, action);
-        while let Some(best) = self.best_of(subset, &open, action)? {
-            if !rules.has_signs() {
+    fn best_change(
+        &self,
+        subset: &mut SubsetScorer<'_>,
+        change: SubsetChange,
+        groups: &[usize],
+    ) -> Result<Option<Move>> {
+        let mut open = self.open(subset.selected(), change, groups);
+        while let Some(best) = self.best_trial(subset, change, &open)? {
+            if !self.has_signs() {
                 return Ok(Some(best));
             }
             let tied = best.tied.iter().filter_map(|&first| self.group_of(first));
             let equals: Vec<usize> = [best.group].into_iter().chain(tied).collect();
-            if let Some(best) = self.first_kept(subset, &equals, best.score, action)? {
+            if let Some(best) = self.first_kept(subset, change, &equals, best.score)? {
                 return Ok(Some(best));
             }
             open.retain(|group| !equals.contains(group));
             // Duplicates are tried one by one, since a constraint may name only one of them.
-            if action == Action::Add {
+            if change == SubsetChange::Addition {
                 return self.best_ranked_addition(subset, open);
             }
         }
@@ -189,7 +162,7 @@ impl Space<'_> {
         ranked.retain(|(score, _)| score.loss < f64::INFINITY);
         for equals in ranked.chunk_by(|(a, _), (b, _)| a.loss == b.loss) {
             let groups: Vec<usize> = equals.iter().map(|(_, group)| *group).collect();
-            if let Some(best) = self.first_kept(subset, &groups, equals[0].0, Action::Add)? {
+            if let Some(best) = self.first_kept(subset, SubsetChange::Addition, &groups, equals[0].0)? {
                 return Ok(Some(best));
             }
         }
@@ -200,13 +173,13 @@ impl Space<'_> {
     fn first_kept(
         &self,
         subset: &mut SubsetScorer<'_>,
+        change: SubsetChange,
         equals: &[usize],
         score: Score,
-        action: Action,
     ) -> Result<Option<Move>> {
         let mut kept = Vec::new();
         for &group in equals {
-            if self.keeps_signs_with(subset, group, score, action)? {
+            if self.keeps_signs_after(subset, change, group, score)? {
                 kept.push(group);
             }
         }
@@ -246,43 +219,36 @@ impl Walk<'_, '_> {
     /// Removes the cheapest of the columns that break a constraint until the subset keeps all of them; without steps.
     pub(crate) fn repair(&mut self) -> WalkResult {
         let least = self.space.least.unwrap_or(1).max(1);
-        while let Some(at_fault) = self.at_fault()? {
+        loop {
+            let at_fault = self.at_fault()?;
+            if at_fault.is_empty() {
+                return Ok(());
+            }
             let selected = self.context.subset.selected();
-            let can = |group: &usize| {
-                let own = self.space.groups[*group].len();
-                self.inside[*group] && own + least <= selected.len() && self.space.may_remove(selected, *group)
-            };
-            let mut open: Vec<usize> = self.space.free().into_iter().filter(can).collect();
+            let can = |group: &usize| self.inside[*group] && self.space.groups[*group].len() + least <= selected.len();
+            let inside: Vec<usize> = self.space.free().into_iter().filter(can).collect();
+            let mut open = self.space.open(selected, SubsetChange::Removal, &inside);
             let is_at_fault = |group: &usize| self.space.groups[*group].iter().any(|f| at_fault.contains(f));
             if open.iter().any(is_at_fault) {
                 open.retain(is_at_fault);
             }
-            let best = match open.is_empty() {
-                true => None,
-                false => self.space.best_removed(&mut self.context.subset, &open)?,
-            };
+            let best = self.space.best_trial(&mut self.context.subset, SubsetChange::Removal, &open)?;
             let best = best.ok_or(WalkEnd::Stop(StopReason::Constraints))?;
             let leaving = &self.space.groups[best.group];
             leaving.iter().try_for_each(|&feature| self.context.subset.remove(feature))?;
             self.inside[best.group] = false;
         }
-        Ok(())
     }
 
-    /// Columns involved in a broken constraint of the current subset; `None` if it keeps all constraints.
-    fn at_fault(&mut self) -> Result<Option<Vec<Feature>>> {
+    /// Columns involved in a broken constraint of the current subset; none if it keeps all constraints.
+    fn at_fault(&mut self) -> Result<Vec<Feature>> {
         let selected = self.context.subset.selected().to_vec();
-        let Some(rules) = self.space.rules() else { return Ok(None) };
-        let at_fault = rules.at(&selected).at_fault();
-        if !at_fault.is_empty() {
-            return Ok(Some(at_fault));
-        }
-        if !rules.has_signs() {
-            return Ok(None);
+        let at_fault = self.space.rules().map_or_else(Vec::new, |rules| rules.at(&selected).at_fault());
+        if !at_fault.is_empty() || !self.space.has_signs() {
+            return Ok(at_fault);
         }
         let score = self.context.subset.score()?;
-        let others = self.space.wrong_signs(&mut self.context.subset, &selected, score)?;
-        Ok(Some(others).filter(|others| !others.is_empty()))
+        self.space.wrong_signs(&mut self.context.subset, &selected, score)
     }
 }
 

@@ -1,6 +1,7 @@
 //! All subsets.
 
 use crate::alternatives::Alternatives;
+use crate::best_subsets::SubsetSquares;
 use crate::bounded_tree::{self, BoundedTree, SubsetBounds};
 use crate::order::TreeOrder;
 use crate::tree::SubsetTree;
@@ -8,7 +9,7 @@ use crate::{
     Effort, Moves, Search, SearchContext, SearchSettings, SearchStrategy, Space, StrategyTraits, SubsetScorer,
     UnusedSettings,
 };
-use vaglio_core::{Certificate, Criterion, Error, Feature, Path, Result, SearchExtent, part};
+use vaglio_core::{Certificate, Criterion, Error, Path, Result, SearchExtent, part};
 
 /// The best of all subsets, of every size up to `max_features`.
 ///
@@ -43,9 +44,6 @@ const MOST_COLUMNS: usize = 256;
 
 /// Smallest memory of a tree, in bytes, for which the check asks whether the criterion has bounds.
 const WORTH_ASKING: f64 = (1u64 << 24) as f64;
-
-/// Name of bounds from least squares fits.
-const LEAST_SQUARES: &str = "least_squares";
 
 /// Settings that only a walk in steps has.
 const OF_STEPS: UnusedSettings = UnusedSettings {
@@ -111,7 +109,7 @@ pub(crate) fn check(space: &Space<'_>, lists: bool, criterion: &dyn Criterion, e
     if count <= MOST_UNPROVEN {
         return Ok(());
     }
-    let features: Vec<Feature> = space.free().into_iter().flat_map(|group| space.groups[group].to_vec()).collect();
+    let features = space.free_features();
     let mut subset = SubsetScorer::open(criterion, design, extent)?;
     if features.len() <= MOST_COLUMNS
         && (subset.lend()?.bound(&[], &features, space.largest())? > f64::NEG_INFINITY
@@ -131,8 +129,8 @@ pub(crate) fn check(space: &Space<'_>, lists: bool, criterion: &dyn Criterion, e
 /// Cost of the tree with bounds from least squares fits, if it is large and the criterion has them.
 pub(crate) fn effort(space: &Space<'_>, criterion: &dyn Criterion, extent: &SearchExtent) -> Result<Effort> {
     let design = space.design;
-    let features: Vec<Feature> = space.free().into_iter().flat_map(|group| space.groups[group].to_vec()).collect();
-    let effort = bounded_tree::effort(design.planned_rows(), features.len(), space.largest());
+    let features = space.free_features();
+    let effort = SubsetSquares::effort(design.planned_rows(), features.len(), space.largest());
     if effort.bytes < WORTH_ASKING || features.len() > bounded_tree::MOST_COLUMNS {
         return Ok(Effort::default());
     }
@@ -177,7 +175,7 @@ impl SearchStrategy for Exhaustive {
                 Some(bounds) => {
                     let mut tree = BoundedTree::new(&order, space, bounds, monitor);
                     tree.search(subset)?;
-                    let (best, certificate, stop_reason) = tree.finish(Some(LEAST_SQUARES));
+                    let (best, certificate, stop_reason) = tree.finish();
                     let entries = best.entries(subset)?;
                     if let Some(asked) = self.alternatives.filter(|_| certificate.optimal) {
                         alternatives = asked.find(&entries, &mut tree, subset)?;

@@ -9,8 +9,6 @@ pub(crate) struct FeatureGroups {
     blocks: Vec<Block>,
     /// Index of the block of each feature, if it is in one.
     of: Vec<Option<usize>>,
-    /// Whether each feature is constant.
-    constant: Vec<bool>,
     /// Whether each feature cannot be selected: it is constant, or an earlier search did not take it.
     barred: Vec<bool>,
 }
@@ -33,10 +31,9 @@ impl FeatureGroups {
             }
         }
         blocks.iter_mut().for_each(|block| block.columns.sort_unstable());
-        let constant = (0..design.features()).map(|f| design.is_constant(f)).collect();
         let mut barred = vec![true; design.features()];
         design.candidates().into_iter().for_each(|f| barred[f] = false);
-        Ok(FeatureGroups { blocks, of, constant, barred })
+        Ok(FeatureGroups { blocks, of, barred })
     }
 
     /// Named blocks of the partition.
@@ -54,7 +51,8 @@ impl FeatureGroups {
     }
 
     /// Refuses an excluded feature in the block of a forced one, and a forced single feature that cannot be selected.
-    pub fn refuse(&self, forced: &[Feature], excluded: &[Feature], names: &[String]) -> Result<()> {
+    pub fn refuse(&self, forced: &[Feature], excluded: &[Feature], design: &Design) -> Result<()> {
+        let names = design.names();
         for &out in excluded {
             let Some(block) = self.block(out) else { continue };
             if let Some(&inside) = forced.iter().find(|f| block.columns.contains(f)) {
@@ -65,7 +63,7 @@ impl FeatureGroups {
         }
         match forced.iter().find(|f| self.barred[**f] && self.of[**f].is_none()) {
             Some(&f) => {
-                let why = if self.constant[f] { "is constant" } else { "was not taken by the search before" };
+                let why = if design.is_constant(f) { "is constant" } else { "was not taken by the search before" };
                 let message = format!("`{}` {why}, so it cannot be selected", names[f]);
                 Err(Error::setting("forced", message))
             }

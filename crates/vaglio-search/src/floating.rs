@@ -1,8 +1,8 @@
 //! Floating selection: additions, with removals between them.
 
-use crate::{Patience, Search, SearchContext, SearchStrategy, Space, StrategyTraits, Walk, WalkResult, if_any, run};
+use crate::{Patience, Search, SearchContext, SearchStrategy, Space, StrategyTraits, if_any, run};
 use std::collections::BTreeSet;
-use vaglio_core::{Feature, Path, Result, SearchExtent, StopReason, part};
+use vaglio_core::{Feature, Path, Result, SearchExtent, SubsetChange, part};
 
 /// Adds the best feature, and removes superfluous ones before the next addition.
 ///
@@ -43,7 +43,30 @@ impl SearchStrategy for Floating {
     fn run(&self, space: &Space<'_>, context: &mut SearchContext<'_>) -> Result<Path> {
         run(space, context, |walk| {
             walk.enter_forced()?;
-            FloatingState::new(walk).run(walk)
+            let mut patience = Patience::new(&space.settings);
+            // The gain of the addition that last reached each size, and all visited subsets.
+            let mut gains = vec![f64::NEG_INFINITY; space.features() + 1];
+            let mut seen = BTreeSet::from([sorted(walk.context.subset.selected().to_vec())]);
+            let mut removals = 0;
+            loop {
+                let best = walk.best_addition()?;
+                let gain = walk.score.loss - best.score.loss;
+                patience.allow(gain, walk.has_least() && walk.size() > 0)?;
+                walk.add(best)?;
+                gains[walk.size()] = gain;
+                seen.insert(sorted(walk.context.subset.selected().to_vec()));
+                while removals < most_removals(space)
+                    && let Some(best) = if_any(walk.best_removal(1))?
+                {
+                    let rest = space.after(walk.context.subset.selected(), SubsetChange::Removal, best.group);
+                    let is_cheap = best.score.loss - walk.score.loss <= 0.5 * gains[walk.size()];
+                    if !is_cheap || !seen.insert(sorted(rest)) {
+                        break;
+                    }
+                    removals += 1;
+                    walk.remove(best)?;
+                }
+            }
         })
     }
 
@@ -56,54 +79,7 @@ fn most_removals(space: &Space<'_>) -> usize {
     10 * space.largest()
 }
 
-/// State that decides the next step.
-struct FloatingState {
-    /// Gain of the addition that last reached each size.
-    gains: Vec<f64>,
-    /// All visited subsets, each sorted.
-    seen: BTreeSet<Vec<Feature>>,
-    removals: usize,
-}
-
-impl FloatingState {
-    fn new(walk: &Walk<'_, '_>) -> Self {
-        let gains = vec![f64::NEG_INFINITY; walk.space.features() + 1];
-        FloatingState { gains, seen: BTreeSet::from([sorted(walk.context.subset.selected())]), removals: 0 }
-    }
-
-    fn run(&mut self, walk: &mut Walk<'_, '_>) -> WalkResult<StopReason> {
-        let mut patience = Patience::new(&walk.space.settings);
-        loop {
-            let best = walk.best_addition()?;
-            let gain = walk.score.loss - best.score.loss;
-            patience.allow(gain, walk.has_least() && walk.size() > 0)?;
-            walk.add(best)?;
-            self.gains[walk.size()] = gain;
-            self.seen.insert(sorted(walk.context.subset.selected()));
-            self.remove_superfluous(walk)?;
-        }
-    }
-
-    /// Removes features while that is cheap.
-    fn remove_superfluous(&mut self, walk: &mut Walk<'_, '_>) -> WalkResult {
-        while self.removals < most_removals(walk.space) {
-            let Some(best) = if_any(walk.best_removal(1))? else { return Ok(()) };
-            let leaving = &walk.space.groups[best.group];
-            let selected = walk.context.subset.selected().iter();
-            let rest: Vec<Feature> = selected.copied().filter(|f| !leaving.contains(f)).collect();
-            let is_cheap = best.score.loss - walk.score.loss <= 0.5 * self.gains[walk.size()];
-            if !is_cheap || !self.seen.insert(sorted(&rest)) {
-                return Ok(());
-            }
-            self.removals += 1;
-            walk.remove(best)?;
-        }
-        Ok(())
-    }
-}
-
-fn sorted(subset: &[Feature]) -> Vec<Feature> {
-    let mut sorted = subset.to_vec();
-    sorted.sort_unstable();
-    sorted
+fn sorted(mut subset: Vec<Feature>) -> Vec<Feature> {
+    subset.sort_unstable();
+    subset
 }

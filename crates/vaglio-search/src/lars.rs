@@ -1,14 +1,14 @@
 //! Least-angle regression.
 
-use crate::lars_path::{PenaltyPath, may_leave, pass_over, subset_after};
+use crate::lars_path::{PenaltyPath, may_leave, pass_over};
 use crate::least_angle::{self, LeastAngle, PathShape};
 use crate::{
     Choose, Moves, PathCoefficients, Penalties, Search, SearchContext, SearchSettings, SearchStrategy, Space,
     StrategyTraits, UnusedSettings, Walk, WalkEnd, WalkResult, run,
 };
 use vaglio_core::{
-    Action, Criterion, Design, EntryFit, Error, Feature, Geometry, Knot, Path, PathEntry, Result, Score, SearchExtent,
-    Signs, Step, StopReason, part,
+    Action, Criterion, Design, EntryFit, Error, Feature, Geometry, Knot, Path, PathEntry, Result, SearchExtent, Signs,
+    Step, StopReason, SubsetChange, part,
 };
 use vaglio_kernels::Level;
 
@@ -99,8 +99,7 @@ pub(crate) fn largest_correlation(space: &Space<'_>, criterion: &dyn Criterion) 
 
 impl SearchStrategy for Lars {
     fn run(&self, space: &Space<'_>, context: &mut SearchContext<'_>) -> Result<Path> {
-        let penalties = space.penalties.as_ref().or(self.penalties.as_ref());
-        if penalties.is_some() {
+        if self.penalties.is_some() {
             // Cross-validation compares penalties, so the search does not pause at sizes.
             context.pause_at(None);
         }
@@ -112,10 +111,10 @@ impl SearchStrategy for Lars {
             }
             let mut geometry = walk.context.geometry()?;
             let mut path = start(self, space, &mut *geometry)?;
-            grid = PenaltyPath::new(penalties.map_or_else(Vec::new, |of| of.values(path.lambda())));
+            grid = PenaltyPath::new(self.penalties.as_ref().map_or_else(Vec::new, |of| of.values(path.lambda())));
             let mut gram = |feature: Feature| numbers(geometry.gram(feature)?, space.design);
             let mut is_passed = pass_over(&mut path, walk, &[], None, &mut gram)?;
-            grid.advance_to(path.lambda(), |_| Ok(without_columns(walk.empty)))?;
+            grid.advance_to(path.lambda(), |_| Ok(PathEntry::new(Vec::new(), walk.empty)))?;
             loop {
                 if grid.is_done() {
                     return Ok(StopReason::Penalty);
@@ -128,7 +127,8 @@ impl SearchStrategy for Lars {
                     Err(least_angle::End::NoCorrelation) if is_passed => return Ok(StopReason::Constraints),
                     Err(end) => return Ok(stop_reason(end, walk)),
                 };
-                let after = subset_after(walk.context.subset.selected(), &knot);
+                let change = if knot.enters { SubsetChange::Addition } else { SubsetChange::Removal };
+                let after = change.apply_to(walk.context.subset.selected(), knot.feature);
                 is_passed |= pass_over(&mut path, walk, &after, Some(&mut knot), &mut gram)?;
                 let goes_on = self.follow(walk, knot);
                 if matches!(goes_on, Ok(()) | Err(WalkEnd::Stop(_))) {
@@ -198,16 +198,11 @@ impl SearchStrategy for Lars {
 
     fn traits(&self) -> StrategyTraits<'_> {
         StrategyTraits {
-            moves: Moves::GeometryPath { coefficients: self.coefficients, penalties: self.penalties.as_ref() },
+            moves: Moves::LeastAngle(self),
             unused: if self.coefficients == PathCoefficients::Path { &[OF_STEPS, OF_REFIT] } else { &[OF_STEPS] },
             ..StrategyTraits::default()
         }
     }
-}
-
-/// Makes the model of a path before its first column.
-fn without_columns(score: Score) -> PathEntry {
-    PathEntry::new(Vec::new(), score)
 }
 
 /// Makes the model with given coefficients of the selected columns.
@@ -226,20 +221,16 @@ fn most_events(space: &Space<'_>) -> usize {
 fn start(lars: &Lars, space: &Space<'_>, geometry: &mut dyn Geometry) -> Result<LeastAngle> {
     let most = space.settings.max_features.unwrap_or(usize::MAX);
     let non_negative = geometry.signs() == Signs::NonNegative;
-    let mut relevances = Vec::new();
-    for relevance in geometry.relevances()? {
-        relevances.push(numbers(relevance, space.design)?);
-    }
+    let relevances = geometry.relevances()?.into_iter().map(|relevance| numbers(relevance, space.design));
+    let relevances = relevances.collect::<Result<Vec<_>>>()?;
     let mut open = vec![false; space.design.features()];
     space.groups.iter().flatten().for_each(|&feature| open[feature] = true);
-    if relevances.len() > 1 {
-        let is_group = lars.lasso && lars.coefficients == PathCoefficients::Path;
-        let shape = if is_group { PathShape::Group } else { PathShape::Straight };
-        return Ok(LeastAngle::several(Level::best(), shape, most, relevances, open));
-    }
-    let relevance = relevances.pop().unwrap_or_default();
-    let rules = least_angle::PathRules { non_negative, lasso: lars.lasso || non_negative, most };
-    Ok(LeastAngle::new(Level::best(), rules, relevance, open))
+    let shape = match relevances.len() {
+        0 | 1 => PathShape::Single { non_negative, lasso: lars.lasso || non_negative },
+        _ if lars.lasso && lars.coefficients == PathCoefficients::Path => PathShape::Group,
+        _ => PathShape::Straight,
+    };
+    Ok(LeastAngle::new(Level::best(), shape, most, relevances, open))
 }
 
 /// Checks that there is one finite number per feature.

@@ -2,7 +2,7 @@
 
 use crate::SubsetScorer;
 use crate::space::Space;
-use vaglio_core::{Feature, Result, Score, Winner};
+use vaglio_core::{Feature, Result, Score, SubsetChange, Winner};
 
 /// Addition or removal of a group, with its result.
 #[derive(Debug, Clone, PartialEq)]
@@ -16,81 +16,81 @@ pub struct Move {
 }
 
 /// Trials leave the subset unchanged. Single features cost one trial of the evaluator, blocks one addition per feature.
+/// Among duplicates only the first is removed: removing another leaves equal columns in another order, whose score
+/// differs only by rounding.
 impl Space<'_> {
-    /// Scores of the subset with each of the groups added, in their order, constraints not considered.
+    /// The features of a subset after adding or removing a group.
+    pub(crate) fn after(&self, subset: &[Feature], change: SubsetChange, group: usize) -> Vec<Feature> {
+        let moved = &self.groups[group];
+        match change {
+            SubsetChange::Addition => subset.iter().chain(moved).copied().collect(),
+            SubsetChange::Removal => subset.iter().copied().filter(|f| !moved.contains(f)).collect(),
+        }
+    }
+
+    /// Scores of the subset with each of the groups added or removed, in their order, constraints not considered.
     ///
     /// # Errors
     /// See [`SubsetScorer::score`].
-    pub(crate) fn trials(&self, subset: &mut SubsetScorer<'_>, groups: &[usize]) -> Result<Vec<Score>> {
-        let (alone, blocks) = self.split_blocks(groups);
-        let mut alone_scores = vec![Score::WORST; alone.len()];
+    pub(crate) fn trials(
+        &self,
+        subset: &mut SubsetScorer<'_>,
+        change: SubsetChange,
+        groups: &[usize],
+    ) -> Result<Vec<Score>> {
+        let distinct = self.distinct(change, groups);
+        let (alone, blocks) = self.split_blocks(&distinct);
+        let mut of_alone = vec![Score::WORST; alone.len()];
         if !alone.is_empty() {
-            subset.score_additions(&alone, &mut alone_scores)?;
+            subset.trials(change, &alone, &mut of_alone)?;
         }
-        let block_scores = self.blocks_added(subset, &blocks)?;
-        let (mut alone, mut blocks) = (alone_scores.into_iter(), block_scores.into_iter());
-        let next = |&group: &usize| if self.groups[group].len() == 1 { alone.next() } else { blocks.next() };
-        Ok(groups.iter().filter_map(next).collect())
+        let (mut alone, mut blocks) = (of_alone.into_iter(), self.block_trials(subset, change, &blocks)?.into_iter());
+        let mut scores = vec![Score::WORST; self.groups.len()];
+        for group in distinct {
+            let next = if self.groups[group].len() == 1 { alone.next() } else { blocks.next() };
+            scores[self.tried_as(change, group)] = next.unwrap_or(Score::WORST);
+        }
+        Ok(groups.iter().map(|&group| scores[self.tried_as(change, group)]).collect())
     }
 
-    /// Groups with the scores of their trials, best first; ties by first feature.
+    /// Groups with the scores of their additions, best first; ties by first feature.
     pub(crate) fn ranked(&self, subset: &mut SubsetScorer<'_>, groups: Vec<usize>) -> Result<Vec<(Score, usize)>> {
-        let mut ranked: Vec<(Score, usize)> = self.trials(subset, &groups)?.into_iter().zip(groups).collect();
+        let scores = self.trials(subset, SubsetChange::Addition, &groups)?;
+        let mut ranked: Vec<(Score, usize)> = scores.into_iter().zip(groups).collect();
         ranked.sort_by(|(a, x), (b, y)| a.loss.total_cmp(&b.loss).then(x.cmp(y)));
         Ok(ranked)
     }
 
-    /// Scores of the subset with each of the groups removed, in their order. Duplicates get the score of the first.
-    ///
-    /// # Errors
-    /// See [`SubsetScorer::score`].
-    pub(crate) fn score_removals(&self, subset: &mut SubsetScorer<'_>, groups: &[usize]) -> Result<Vec<Score>> {
-        let (distinct, first) = self.distinct(groups);
-        let (alone, blocks) = self.split_blocks(&distinct);
-        let mut alone_scores = vec![Score::WORST; alone.len()];
-        if !alone.is_empty() {
-            subset.score_removals(&alone, &mut alone_scores)?;
-        }
-        let block_scores = self.blocks_removed(subset, &blocks)?;
-        let mut scores = vec![Score::WORST; self.groups.len()];
-        let (mut alone, mut blocks) = (alone_scores.into_iter(), block_scores.into_iter());
-        for group in distinct {
-            let next = if self.groups[group].len() == 1 { alone.next() } else { blocks.next() };
-            scores[group] = next.unwrap_or(Score::WORST);
-        }
-        let score = |&group: &usize| first[self.originals()[group]].map_or(Score::WORST, |tried| scores[tried]);
-        Ok(groups.iter().map(score).collect())
+    /// The group whose trial counts for a group: the first of duplicates if they are removed.
+    fn tried_as(&self, change: SubsetChange, group: usize) -> usize {
+        if change == SubsetChange::Removal { self.originals()[group] } else { group }
     }
 
-    /// Removes groups that duplicate an earlier one; returns also, for each original, the group that is tried.
-    fn distinct(&self, groups: &[usize]) -> (Vec<usize>, Vec<Option<usize>>) {
-        let originals = self.originals();
-        let mut first = vec![None; self.groups.len()];
-        let tried = |group: &usize| *first[originals[*group]].get_or_insert(*group) == *group;
-        let distinct = groups.iter().copied().filter(tried).collect();
-        (distinct, first)
+    /// Groups without duplicates of earlier ones if they are removed.
+    fn distinct(&self, change: SubsetChange, groups: &[usize]) -> Vec<usize> {
+        let mut seen = vec![false; self.groups.len()];
+        let is_first = |group: &usize| !std::mem::replace(&mut seen[self.tried_as(change, *group)], true);
+        groups.iter().copied().filter(is_first).collect()
     }
 
-    /// Best of the groups to add, constraints not considered.
-    pub(crate) fn best_added(&self, subset: &mut SubsetScorer<'_>, groups: &[usize]) -> Result<Option<Move>> {
-        let (alone, blocks) = self.split_blocks(groups);
-        let winner = if alone.is_empty() { None } else { subset.best_addition(&alone)? };
-        let scores = self.blocks_added(subset, &blocks)?;
-        Ok(self.best(winner, &blocks, &scores))
-    }
-
-    /// Best of the groups to remove, constraints not considered; among duplicates only the first is tried.
-    pub(crate) fn best_removed(&self, subset: &mut SubsetScorer<'_>, groups: &[usize]) -> Result<Option<Move>> {
-        let originals = self.originals();
-        let (distinct, _) = self.distinct(groups);
-        let (alone, blocks) = self.split_blocks(&distinct);
-        let winner = if alone.is_empty() { None } else { subset.best_removal(&alone)? };
-        let scores = self.blocks_removed(subset, &blocks)?;
-        Ok(self.best(winner, &blocks, &scores).map(|mut best| {
-            let winners = best.tied.iter().filter_map(|&f| self.group_of(f)).chain([best.group]);
-            let winners: Vec<usize> = winners.map(|group| originals[group]).collect();
-            let ties = groups.iter().filter(|group| winners.contains(&originals[**group]) && **group != best.group);
-            best.tied = ties.map(|&group| self.groups[group][0]).collect();
+    /// Best of the groups to add or remove, constraints not considered.
+    pub(crate) fn best_trial(
+        &self,
+        subset: &mut SubsetScorer<'_>,
+        change: SubsetChange,
+        groups: &[usize],
+    ) -> Result<Option<Move>> {
+        let (alone, blocks) = self.split_blocks(&self.distinct(change, groups));
+        let winner = if alone.is_empty() { None } else { subset.best(change, &alone)? };
+        let scores = self.block_trials(subset, change, &blocks)?;
+        let best = self.best(winner, &blocks, &scores);
+        Ok(best.map(|mut best| {
+            if change == SubsetChange::Removal {
+                let winners = best.tied.iter().filter_map(|&f| self.group_of(f)).chain([best.group]);
+                let winners: Vec<usize> = winners.map(|group| self.originals()[group]).collect();
+                let is_tied = |group: &usize| winners.contains(&self.originals()[*group]) && *group != best.group;
+                best.tied = groups.iter().filter(|group| is_tied(group)).map(|&group| self.groups[group][0]).collect();
+            }
             best
         }))
     }
@@ -116,16 +116,19 @@ impl Space<'_> {
         Some(Move { group: self.group_of(feature)?, score, tied })
     }
 
-    fn blocks_added(&self, subset: &mut SubsetScorer<'_>, blocks: &[usize]) -> Result<Vec<Score>> {
-        blocks.iter().map(|&block| subset.score_with(&self.groups[block])).collect()
-    }
-
-    fn blocks_removed(&self, subset: &mut SubsetScorer<'_>, blocks: &[usize]) -> Result<Vec<Score>> {
+    fn block_trials(
+        &self,
+        subset: &mut SubsetScorer<'_>,
+        change: SubsetChange,
+        blocks: &[usize],
+    ) -> Result<Vec<Score>> {
+        if change == SubsetChange::Addition {
+            return blocks.iter().map(|&block| subset.score_with(&self.groups[block])).collect();
+        }
         let before = subset.selected().to_vec();
         let mut scores = Vec::with_capacity(blocks.len());
-        for block in blocks.iter().map(|&block| &self.groups[block]) {
-            let rest: Vec<Feature> = before.iter().copied().filter(|f| !block.contains(f)).collect();
-            subset.reset(&rest)?;
+        for &block in blocks {
+            subset.reset(&self.after(&before, change, block))?;
             scores.push(subset.score()?);
         }
         if !blocks.is_empty() {

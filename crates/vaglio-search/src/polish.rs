@@ -5,32 +5,11 @@ use crate::moves::Move;
 use crate::settings::Polish;
 use crate::space::Space;
 use crate::walk::{Walk, WalkResult};
-use vaglio_core::{Action, Feature, PathEntry, Result, Score, SearchExtent};
+use vaglio_core::{Action, Feature, PathEntry, Result, Score, SearchExtent, SubsetChange};
 use vaglio_kernels::tolerance::SCORE_GAIN;
 
 /// Maximum number of groups that are exchanged at once.
 const DEEPEST: usize = 5;
-
-/// Subset of whole groups.
-#[derive(Clone)]
-pub(crate) struct SelectedGroups {
-    pub features: Vec<Feature>,
-    /// Whether each group is in it.
-    pub inside: Vec<bool>,
-}
-
-/// Exchange of one group for another.
-pub(crate) struct Exchange {
-    pub out: usize,
-    pub entering: Move,
-}
-
-impl SelectedGroups {
-    pub fn new(space: &Space<'_>, features: Vec<Feature>) -> Self {
-        let inside = space.groups.iter().map(|group| features.contains(&group[0])).collect();
-        SelectedGroups { features, inside }
-    }
-}
 
 /// Maximum number of exchanges.
 fn most_exchanges(space: &Space<'_>) -> usize {
@@ -59,58 +38,57 @@ impl Space<'_> {
 /// P. Somol, P. Pudil, *Oscillating search algorithms for feature selection*, ICPR 2000.
 pub(crate) fn polish(walk: &mut Walk<'_, '_>, entry: &PathEntry) -> WalkResult {
     let space = walk.space;
-    let (mut at, mut score) = (SelectedGroups::new(space, entry.subset.clone()), entry.score);
+    let (mut at, mut score) = (entry.subset.clone(), entry.score);
     let mut known = walk.context.subset.selected().to_vec();
     for _ in 0..most_exchanges(space) {
         let gains = |to: Score| score.loss - to.loss > SCORE_GAIN * score.loss.abs();
         let exchange = best_exchange(space, &mut walk.context.subset, &at)?;
-        if let Some(exchange) = exchange.filter(|exchange| gains(exchange.entering.score)) {
-            if known != at.features {
+        if let Some((out, entering)) = exchange.filter(|(_, entering)| gains(entering.score)) {
+            if known != at {
                 walk.context.subset.reset(&known)?;
-                walk.go_to(&at.features, score)?;
+                walk.go_to(&at, score)?;
             }
-            score = exchange.entering.score;
-            make(walk, exchange)?;
-            at = SelectedGroups::new(space, walk.context.subset.selected().to_vec());
+            score = entering.score;
+            exchange_groups(walk, out, entering)?;
+            at = walk.context.subset.selected().to_vec();
         } else if let Some((found, lower)) = oscillate(space, &mut walk.context.subset, &at, gains)? {
             walk.context.subset.reset(&known)?;
-            walk.go_to(&found.features, lower)?;
+            walk.go_to(&found, lower)?;
             (at, score) = (found, lower);
         } else {
             return Ok(());
         }
-        known.clone_from(&at.features);
+        known.clone_from(&at);
     }
     Ok(())
 }
 
 /// Makes an exchange in two steps.
-fn make(walk: &mut Walk<'_, '_>, exchange: Exchange) -> WalkResult {
-    let leaving = &walk.space.groups[exchange.out];
-    let rest: Vec<Feature> = walk.context.subset.selected().iter().copied().filter(|f| !leaving.contains(f)).collect();
+fn exchange_groups(walk: &mut Walk<'_, '_>, out: usize, entering: Move) -> WalkResult {
+    let rest = walk.space.after(walk.context.subset.selected(), SubsetChange::Removal, out);
     walk.context.subset.reset(&rest)?;
     let score = walk.context.subset.score()?;
-    walk.inside[exchange.out] = false;
-    walk.moved(Action::Remove, leaving, score, Vec::new())?;
-    walk.add(exchange.entering)
+    walk.inside[out] = false;
+    walk.moved(Action::Remove, &walk.space.groups[out], score, Vec::new())?;
+    walk.add(entering)
 }
 
-/// Exchange of lowest score; ties go to the lowest group that is removed. Among duplicates only the first is tried. The
-/// subset is `at` in the end.
+/// Exchange of lowest score: the group that is removed, and the addition. Ties go to the lowest group that is removed;
+/// among duplicates only the first is tried. The subset is `at` in the end.
 pub(crate) fn best_exchange(
     space: &Space<'_>,
     subset: &mut SubsetScorer<'_>,
-    at: &SelectedGroups,
-) -> Result<Option<Exchange>> {
-    let originals = space.originals();
-    let mut best: Option<Exchange> = None;
-    subset.reset(&at.features)?;
-    for out in space.free().into_iter().filter(|&group| at.inside[group]) {
+    at: &[Feature],
+) -> Result<Option<(usize, Move)>> {
+    let (originals, inside) = (space.originals(), space.inside(at));
+    let mut best: Option<(usize, Move)> = None;
+    subset.reset(at)?;
+    for out in space.free().into_iter().filter(|&group| inside[group]) {
         let group = &space.groups[out];
-        let open = |u: &usize| !at.inside[*u] && space.groups[*u].len() == group.len();
-        let others: Vec<usize> = (0..at.inside.len()).filter(open).collect();
-        let is_duplicate = (0..out).any(|other| at.inside[other] && originals[other] == originals[out]);
-        if others.is_empty() || is_duplicate || !space.may_remove(&at.features, out) {
+        let open = |u: &usize| !inside[*u] && space.groups[*u].len() == group.len();
+        let others: Vec<usize> = (0..inside.len()).filter(open).collect();
+        let is_duplicate = (0..out).any(|other| inside[other] && originals[other] == originals[out]);
+        if others.is_empty() || is_duplicate || !space.may_remove(at, out) {
             continue;
         }
         group.iter().try_for_each(|&feature| subset.remove(feature))?;
@@ -121,11 +99,11 @@ pub(crate) fn best_exchange(
         };
         group.iter().try_for_each(|&feature| subset.add(feature))?;
         let Some(entering) = entering else { continue };
-        if best.as_ref().is_none_or(|best| entering.score.loss < best.entering.score.loss) {
-            best = Some(Exchange { out, entering });
+        if best.as_ref().is_none_or(|(_, best)| entering.score.loss < best.score.loss) {
+            best = Some((out, entering));
         }
     }
-    subset.reset(&at.features)?;
+    subset.reset(at)?;
     Ok(best)
 }
 
@@ -134,22 +112,21 @@ pub(crate) fn best_exchange(
 fn oscillate(
     space: &Space<'_>,
     subset: &mut SubsetScorer<'_>,
-    from: &SelectedGroups,
+    from: &[Feature],
     gains: impl Fn(Score) -> bool,
-) -> Result<Option<(SelectedGroups, Score)>> {
+) -> Result<Option<(Vec<Feature>, Score)>> {
     for depth in 2..=DEEPEST {
         for up_first in [true, false] {
-            let mut inside = from.inside.clone();
             let mut score = Some(Score::WORST);
-            subset.reset(&from.features)?;
+            subset.reset(from)?;
             for k in 0..2 * depth {
                 if score.is_some() {
-                    score = oscillation_step(space, subset, &mut inside, (k < depth) == up_first)?;
+                    score = oscillation_step(space, subset, (k < depth) == up_first)?;
                 }
             }
             let Some(score) = score.filter(|score| gains(*score)) else { continue };
-            if subset.selected().len() == from.features.len() {
-                return Ok(Some((SelectedGroups { features: subset.selected().to_vec(), inside }, score)));
+            if subset.selected().len() == from.len() {
+                return Ok(Some((subset.selected().to_vec(), score)));
             }
         }
     }
@@ -157,21 +134,13 @@ fn oscillate(
 }
 
 /// Adds the best group or removes the cheapest; returns the score, or `None` if there is no such group.
-fn oscillation_step(
-    space: &Space<'_>,
-    subset: &mut SubsetScorer<'_>,
-    inside: &mut [bool],
-    up: bool,
-) -> Result<Option<Score>> {
+fn oscillation_step(space: &Space<'_>, subset: &mut SubsetScorer<'_>, up: bool) -> Result<Option<Score>> {
+    let inside = space.inside(subset.selected());
     let can = |group: &usize| inside[*group] != up && (up || !space.forced.contains(group));
     let groups: Vec<usize> = (0..inside.len()).filter(can).collect();
-    if groups.is_empty() {
-        return Ok(None);
-    }
     let chosen = if up { space.best_addition(subset, &groups)? } else { space.best_removal(subset, &groups)? };
     let Some(chosen) = chosen else { return Ok(None) };
     let mut features = space.groups[chosen.group].iter();
     features.try_for_each(|&feature| if up { subset.add(feature) } else { subset.remove(feature) })?;
-    inside[chosen.group] = up;
     Ok(Some(chosen.score))
 }

@@ -8,7 +8,7 @@ use crate::penalties::Penalties;
 use crate::settings::{Blocks, Polish, SearchSettings};
 use crate::space::Space;
 use crate::strategy::{Moves, PathCoefficients, Search, SearchStrategy, StrategyTraits};
-use crate::{Choose, Constraints, Effort, FeatureRef, Rules, SearchContext, chain, exhaustive, lars};
+use crate::{Choose, Constraints, Effort, FeatureRef, Lars, Rules, SearchContext, chain, exhaustive, lars};
 use std::sync::Arc;
 use vaglio_core::{Criterion, Design, Path, Result, Role, SearchExtent, title};
 
@@ -20,7 +20,7 @@ impl Search {
 
     fn from_strategy(strategy: Arc<dyn SearchStrategy>) -> Self {
         let tolerance = strategy.traits().tolerance;
-        Search { settings: SearchSettings { tolerance, ..SearchSettings::default() }, strategy, penalties: None }
+        Search { settings: SearchSettings { tolerance, ..SearchSettings::default() }, strategy }
     }
 
     /// The search's word in pipeline files.
@@ -40,18 +40,15 @@ impl Search {
 
     /// The setting `choose`, the rule for the size of the result. A chain uses the setting of its last stage.
     pub fn size_choice(&self) -> Choose {
-        match self.strategy.traits().moves {
-            Moves::Stages(stages) => stages.last().map_or(Choose::Auto, Search::size_choice),
-            _ => self.settings.choose.clone(),
-        }
+        self.stages().last().map_or_else(|| self.settings.choose.clone(), Search::size_choice)
     }
 
     /// Whether the final model uses λ; otherwise λ is not chosen.
     pub fn takes_lambda(&self) -> bool {
         match self.strategy.traits().moves {
-            Moves::GeometryPath { coefficients, .. } => coefficients != PathCoefficients::Path,
+            Moves::LeastAngle(lars) => lars.coefficients != PathCoefficients::Path,
             Moves::Stages(stages) => stages.iter().all(Search::takes_lambda),
-            Moves::Steps | Moves::All | Moves::EverySubset { .. } => true,
+            _ => true,
         }
     }
 
@@ -79,12 +76,11 @@ impl Search {
         }
         let mut space = Space::new(settings, design)?;
         if is_unlimited && is_within_rows {
-            space = space.within_rows();
+            space.most = space.most.min(design.planned_rows().max(*space.allowed().start()));
         }
         if let Moves::All = moves {
             space.least = Some(space.features());
         }
-        space.penalties.clone_from(&self.penalties);
         Ok(space)
     }
 
@@ -99,7 +95,7 @@ impl Search {
     fn extent_in(&self, space: &Space<'_>) -> Result<SearchExtent> {
         let extent = self.strategy.extent(space)?;
         Ok(match self.strategy.traits().moves {
-            Moves::Steps | Moves::GeometryPath { .. } => space.with_polish(extent),
+            Moves::Steps | Moves::LeastAngle(_) => space.with_polish(extent),
             _ => extent,
         })
     }
@@ -115,7 +111,7 @@ impl Search {
                 exhaustive::effort(&space, criterion, &self.extent_in(&space)?)
             }
             Moves::Stages(stages) => chain::effort(stages, criterion, design),
-            Moves::Steps | Moves::All | Moves::GeometryPath { .. } => Ok(Effort::default()),
+            _ => Ok(Effort::default()),
         }
     }
 
@@ -124,12 +120,9 @@ impl Search {
     /// # Errors
     /// See [`Search::extent`].
     pub fn rules(&self, design: &Design) -> Result<Option<Rules>> {
-        match self.strategy.traits().moves {
-            Moves::Stages(stages) => match stages.split_last() {
-                Some((last, before)) => last.rules(design).map_err(chain::in_stage(before.len())),
-                None => Ok(None),
-            },
-            _ => Ok(self.space(design)?.into_rules()),
+        match self.stages().split_last() {
+            Some((last, before)) => last.rules(design).map_err(chain::in_stage(before.len())),
+            None => Ok(self.space(design)?.rules),
         }
     }
 
@@ -145,11 +138,12 @@ impl Search {
                 let fitted = last.at_penalties(criterion, design).map_err(chain::in_stage(before.len()))?;
                 Ok(fitted.map(|last| Search::new(chain::Chain { stages: [before, &[last]].concat() })))
             }
-            Moves::GeometryPath { penalties, .. } => {
-                let Some(penalties) = self.penalties.as_ref().or(penalties) else { return Ok(None) };
+            Moves::LeastAngle(lars) => {
+                let Some(penalties) = &lars.penalties else { return Ok(None) };
                 let values = penalties.values(lars::largest_correlation(&self.space(design)?, criterion)?);
-                let fitted = || Search { penalties: Some(Penalties::Values(values.clone())), ..self.clone() };
-                Ok((!values.is_empty()).then(fitted))
+                let fitted = |values| Lars { penalties: Some(Penalties::Values(values)), ..lars.clone() };
+                let search = |lars| Search { strategy: Arc::new(lars), ..self.clone() };
+                Ok(Some(values).filter(|values| !values.is_empty()).map(fitted).map(search))
             }
             _ => Ok(None),
         }
@@ -168,7 +162,7 @@ impl Search {
         let extent = self.extent_in(&space)?;
         match moves {
             Moves::EverySubset { lists } => exhaustive::check(&space, lists, criterion, &extent),
-            Moves::GeometryPath { coefficients, .. } => lars::check(coefficients, criterion, design),
+            Moves::LeastAngle(own) => lars::check(own.coefficients, criterion, design),
             _ => Ok(()),
         }
     }
@@ -185,34 +179,6 @@ impl Search {
         self.strategy.run(&space, context)
     }
 
-    /// Sets the largest subset.
-    #[must_use]
-    pub fn max_features(mut self, most: impl Into<Option<usize>>) -> Self {
-        self.settings.max_features = most.into();
-        self
-    }
-
-    /// Sets the smallest subset that may be the result.
-    #[must_use]
-    pub fn min_features(mut self, least: impl Into<Option<usize>>) -> Self {
-        self.settings.min_features = least.into();
-        self
-    }
-
-    /// Sets the drop of the score that a step must reach; `None` never stops for it.
-    #[must_use]
-    pub fn tolerance(mut self, tolerance: impl Into<Option<f64>>) -> Self {
-        self.settings.tolerance = tolerance.into();
-        self
-    }
-
-    /// Sets the number of consecutive steps without that drop before the search stops.
-    #[must_use]
-    pub fn patience(mut self, patience: impl Into<Option<usize>>) -> Self {
-        self.settings.patience = patience.into();
-        self
-    }
-
     /// Sets the features that are added first and never removed, by name or index.
     #[must_use]
     pub fn forced(mut self, features: impl IntoIterator<Item = impl Into<FeatureRef>>) -> Self {
@@ -226,34 +192,39 @@ impl Search {
         self.settings.excluded = features.into_iter().map(Into::into).collect();
         self
     }
+}
 
+macro_rules! setters {
+    ($($(#[$doc:meta])* $field:ident: $type:ty),* $(,)?) => {
+        impl Search {
+            $(
+                $(#[$doc])*
+                #[must_use]
+                pub fn $field(mut self, $field: impl Into<$type>) -> Self {
+                    self.settings.$field = $field.into();
+                    self
+                }
+            )*
+        }
+    };
+}
+setters! {
+    /// Sets the largest subset.
+    max_features: Option<usize>,
+    /// Sets the smallest subset that may be the result.
+    min_features: Option<usize>,
+    /// Sets the drop of the score that a step must reach; `None` never stops for it.
+    tolerance: Option<f64>,
+    /// Sets the number of consecutive steps without that drop before the search stops.
+    patience: Option<usize>,
     /// Sets the rule for the size of the result.
-    #[must_use]
-    pub fn choose(mut self, choose: impl Into<Choose>) -> Self {
-        self.settings.choose = choose.into();
-        self
-    }
-
+    choose: Choose,
     /// Sets the features that are added and removed together.
-    #[must_use]
-    pub fn blocks(mut self, blocks: impl Into<Option<Blocks>>) -> Self {
-        self.settings.blocks = blocks.into();
-        self
-    }
-
+    blocks: Option<Blocks>,
     /// Sets the improvement of the result after the search.
-    #[must_use]
-    pub fn polish(mut self, polish: Polish) -> Self {
-        self.settings.polish = polish;
-        self
-    }
-
+    polish: Polish,
     /// Sets the constraints on every subset, in addition to sizes.
-    #[must_use]
-    pub fn constraints(mut self, constraints: impl Into<Option<Constraints>>) -> Self {
-        self.settings.constraints = constraints.into();
-        self
-    }
+    constraints: Option<Constraints>,
 }
 
 impl<S: SearchStrategy + 'static> From<S> for Search {

@@ -3,7 +3,7 @@
 use crate::{Choose, Constraints, FeatureRef};
 use serde::Serialize;
 use std::collections::BTreeMap;
-use vaglio_core::{Error, Result, setting};
+use vaglio_core::{Error, Result, serde_json, setting};
 
 /// Features that enter and leave together.
 #[setting]
@@ -137,21 +137,11 @@ impl SearchSettings {
     /// # Errors
     /// [`Error::Setting`] with the reason.
     pub(crate) fn refuse(&self, unused: &UnusedSettings) -> Result<()> {
-        let given = [
-            self.max_features.is_some(),
-            self.min_features.is_some(),
-            self.tolerance.is_some(),
-            self.patience.is_some(),
-            !self.forced.is_empty(),
-            !self.excluded.is_empty(),
-            self.choose != Choose::default(),
-            self.blocks.is_some(),
-            self.polish != Polish::default(),
-            self.constraints.is_some(),
-        ];
-        let mut named = SearchSettings::NAMES.iter().zip(given);
-        match named.find(|(name, is_given)| *is_given && unused.names.contains(name)) {
-            Some((name, _)) => Err(Error::setting(*name, unused.why)),
+        let [given, default] =
+            [self, &SearchSettings::default()].map(|of| serde_json::to_value(of).unwrap_or_default());
+        let is_given = |name: &&&str| given.get(**name) != default.get(**name);
+        match SearchSettings::NAMES.iter().filter(|name| unused.names.contains(name)).find(is_given) {
+            Some(name) => Err(Error::setting(*name, unused.why)),
             None => Ok(()),
         }
     }

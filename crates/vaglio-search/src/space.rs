@@ -1,7 +1,6 @@
 //! Search space: groups of features, and the limits of the subsets.
 
 use crate::feature_groups::{FeatureGroups, resolved};
-use crate::penalties::Penalties;
 use crate::settings::SearchSettings;
 use crate::{Choose, Rules, SubsetScorer, duplicates};
 use std::cell::OnceCell;
@@ -26,8 +25,6 @@ pub struct Space<'d> {
     pub least: Option<usize>,
     /// Shared settings of the search.
     pub settings: SearchSettings,
-    /// Penalties at which a path is judged, fitted to all training rows.
-    pub(crate) penalties: Option<Penalties>,
     /// Constraints, resolved to columns of the design.
     pub(crate) rules: Option<Rules>,
     /// Index of the first group with equal columns, of each group; computed on first use.
@@ -53,7 +50,7 @@ impl<'d> Space<'d> {
             }
         }
         let partition = FeatureGroups::new(settings.blocks.as_ref(), design)?;
-        partition.refuse(&forced, &excluded, names)?;
+        partition.refuse(&forced, &excluded, design)?;
         let (forced, excluded) = (partition.whole(&forced), partition.whole(&excluded));
         let most = most(&settings, names.len(), forced.len(), excluded.len())?;
         let groups = partition.groups(&excluded);
@@ -66,20 +63,7 @@ impl<'d> Space<'d> {
         // Features of a block are adjacent.
         entering.dedup();
         let rules = rules(&settings, design, &partition, &groups, &forced)?;
-        let (penalties, originals) = (None, OnceCell::new());
-        Ok(Space { design, groups, forced: entering, most, least, settings, penalties, rules, originals })
-    }
-
-    /// Limits subsets to as many features as there are rows, unless the result must have more.
-    #[must_use]
-    pub(crate) fn within_rows(self) -> Self {
-        let most = self.most.min(self.design.planned_rows().max(*self.allowed().start()));
-        Space { most, ..self }
-    }
-
-    /// Constraints on the columns, if there are any.
-    pub(crate) fn into_rules(self) -> Option<Rules> {
-        self.rules
+        Ok(Space { design, groups, forced: entering, most, least, settings, rules, originals: OnceCell::new() })
     }
 
     /// Number of features in all groups.
@@ -127,6 +111,11 @@ impl<'d> Space<'d> {
         self.forced.iter().flat_map(|&group| self.groups[group].iter().copied()).collect()
     }
 
+    /// Features of the groups that are not forced.
+    pub(crate) fn free_features(&self) -> Vec<Feature> {
+        self.free().into_iter().flat_map(|group| self.groups[group].iter().copied()).collect()
+    }
+
     /// Groups that are not forced.
     pub fn free(&self) -> Vec<usize> {
         (0..self.groups.len()).filter(|group| !self.forced.contains(group)).collect()
@@ -135,6 +124,11 @@ impl<'d> Space<'d> {
     /// Group with this first feature.
     pub fn group_of(&self, first: Feature) -> Option<usize> {
         self.groups.binary_search_by_key(&first, |group| group[0]).ok()
+    }
+
+    /// Whether each group is in a subset of whole groups.
+    pub(crate) fn inside(&self, subset: &[Feature]) -> Vec<bool> {
+        self.groups.iter().map(|group| subset.contains(&group[0])).collect()
     }
 
     /// Index of the first group with equal columns, bit for bit, of each group. Cost O(rows · features), once.

@@ -1,9 +1,8 @@
 //! Searches and their strategies, with the properties that the driver asks for.
 
-use crate::SearchContext;
-use crate::penalties::Penalties;
 use crate::settings::{SearchSettings, UnusedSettings};
 use crate::space::Space;
+use crate::{Lars, SearchContext};
 use std::fmt::Debug;
 use std::sync::Arc;
 use vaglio_core::{Path, Result, SearchExtent, setting};
@@ -81,13 +80,8 @@ pub enum Moves<'s> {
         /// Whether subsets nearly as good as the best are listed.
         lists: bool,
     },
-    /// Follows a path of the criterion's [geometry](vaglio_core::Criterion::geometry).
-    GeometryPath {
-        /// The source of the model's coefficients.
-        coefficients: PathCoefficients,
-        /// The penalties at which the path is judged.
-        penalties: Option<&'s Penalties>,
-    },
+    /// Follows a least-angle path of the criterion's [geometry](vaglio_core::Criterion::geometry).
+    LeastAngle(&'s Lars),
     /// Runs searches one after another.
     Stages(&'s [Search]),
 }
@@ -122,8 +116,6 @@ pub struct Search {
     pub settings: SearchSettings,
     /// The strategy, with settings of its own.
     pub strategy: Arc<dyn SearchStrategy>,
-    /// The grid of penalties fitted to all training rows, which folds share.
-    pub(crate) penalties: Option<Penalties>,
 }
 
 /// Registry of strategies by word; [`part`](vaglio_core::part) and [`saved`](vaglio_core::saved) implement it.

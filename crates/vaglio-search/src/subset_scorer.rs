@@ -225,15 +225,15 @@ impl<'d> SubsetScorer<'d> {
 
     /// Scores the subset with each candidate added, into the same places of `scores`.
     pub fn score_additions(&mut self, candidates: &[Feature], scores: &mut [Score]) -> Result<()> {
-        self.tried(SubsetChange::Addition, candidates, scores)
+        self.trials(SubsetChange::Addition, candidates, scores)
     }
 
     /// Scores the subset with each candidate removed, into the same places of `scores`.
     pub fn score_removals(&mut self, candidates: &[Feature], scores: &mut [Score]) -> Result<()> {
-        self.tried(SubsetChange::Removal, candidates, scores)
+        self.trials(SubsetChange::Removal, candidates, scores)
     }
 
-    fn tried(&mut self, change: SubsetChange, candidates: &[Feature], scores: &mut [Score]) -> Result<()> {
+    pub(crate) fn trials(&mut self, change: SubsetChange, candidates: &[Feature], scores: &mut [Score]) -> Result<()> {
         let trials = Trials { change, candidates, is_best: false };
         let fits = |found: &Vec<Score>| found.len() == candidates.len();
         let found = self.answered(trials, fits, |scorer| {
@@ -258,7 +258,7 @@ impl<'d> SubsetScorer<'d> {
         self.best(SubsetChange::Removal, candidates)
     }
 
-    fn best(&mut self, change: SubsetChange, candidates: &[Feature]) -> Result<Option<Winner>> {
+    pub(crate) fn best(&mut self, change: SubsetChange, candidates: &[Feature]) -> Result<Option<Winner>> {
         let trials = Trials { change, candidates, is_best: true };
         let fits = |found: &Option<Winner>| found.as_ref().is_none_or(|winner| winner.is_among(candidates));
         self.answered(trials, fits, |scorer| match scorer.distributed(trials)? {

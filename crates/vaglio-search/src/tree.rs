@@ -9,15 +9,15 @@ mod record;
 
 use crate::SubsetScorer;
 use crate::order::TreeOrder;
-use crate::polish::{SelectedGroups, best_exchange};
+use crate::polish::best_exchange;
 use crate::space::Space;
 pub(crate) use best_subsets::BestSubsets;
 use frontier::{Frontier, OpenNode};
 pub(crate) use record::SearchSnapshots;
-use record::Snapshot;
-use std::borrow::Cow;
+use record::SearchState;
 use vaglio_core::{
     Answer, Certificate, Diagnostics, Error, Evaluator, Event, Feature, Monitor, Recorder, Result, StopReason,
+    SubsetChange,
 };
 use vaglio_kernels::tolerance::SCORE_ROUNDING;
 
@@ -33,66 +33,50 @@ pub(crate) struct SubsetTree<'a> {
     order: &'a TreeOrder,
     space: &'a Space<'a>,
     monitor: Monitor<'a>,
-    /// Best subsets of a greedy search and exchanges, before the tree is entered.
-    start: BestSubsets,
-    /// Best subsets found in the tree.
-    found: BestSubsets,
+    known: SearchState,
     /// The subset of the current node.
     subset: Vec<Feature>,
     total: u64,
-    visited: u64,
-    pruned: u64,
-    stop: TreeStop,
-    /// The open nodes, and the node that is being searched depth first.
-    open: Frontier,
-    within: Option<OpenNode>,
-    /// Largest number of subsets in a subtree that is searched depth first.
-    small: u64,
-    /// Indices of the groups that lead from that node to the current one.
-    trail: Vec<usize>,
-    /// Name of the source of the bounds.
-    bound_by: Option<&'static str>,
-    trials: TrialDiagnostics,
-    record: SearchSnapshots,
-}
-
-/// Stop by the observer, and the part of the tree that is left out.
-struct TreeStop {
     /// Number of subsets visited or ruled out at the last question to the observer.
     asked: u64,
-    reason: Option<StopReason>,
-    /// Lowest bound of the part that is left out.
+    stopped: Option<StopReason>,
+    /// Lowest bound of the part that a stop leaves out.
     left: f64,
-}
-
-/// Recorder of the trials, and the diagnostics of an earlier run.
-#[derive(Default)]
-struct TrialDiagnostics {
+    /// Largest number of subsets in a subtree that is searched depth first.
+    small: u64,
+    /// Name of the source of the bounds.
+    bound_by: Option<&'static str>,
     recorder: Recorder,
-    before: Option<Diagnostics>,
+    record: SearchSnapshots,
 }
 
 impl<'a> SubsetTree<'a> {
     pub fn new(order: &'a TreeOrder, space: &'a Space<'a>, monitor: &'a mut Monitor<'_>) -> Self {
         let total = order.count();
         let journal = monitor.journal.within("tree");
+        let nothing = BestSubsets::new(order.most);
         SubsetTree {
             order,
             space,
             monitor: monitor.with_journal(journal.clone()),
-            start: BestSubsets::new(order.most),
-            found: BestSubsets::new(order.most),
+            known: SearchState {
+                open: Frontier::default(),
+                within: None,
+                trail: Vec::new(),
+                start: nothing.clone(),
+                found: nothing,
+                visited: 0,
+                pruned: 0,
+                diagnostics: None,
+            },
             subset: order.forced.clone(),
             total,
-            visited: 0,
-            pruned: 0,
-            stop: TreeStop { asked: 0, reason: None, left: f64::INFINITY },
-            open: Frontier::default(),
-            within: None,
+            asked: 0,
+            stopped: None,
+            left: f64::INFINITY,
             small: (total / SUBTREES).max(LEAST_SUBTREE),
-            trail: Vec::new(),
             bound_by: None,
-            trials: TrialDiagnostics::default(),
+            recorder: Recorder::default(),
             record: SearchSnapshots::new(journal),
         }
     }
@@ -102,7 +86,7 @@ impl<'a> SubsetTree<'a> {
         match self.monitor.stop.clone().ends(|| self.visit(subset)) {
             Err(Error::Stopped(reason)) => {
                 // Stopped in the middle of a node, so there is no bound of the remaining part.
-                (self.stop.reason, self.stop.left) = (Some(reason), f64::NEG_INFINITY);
+                (self.stopped, self.left) = (Some(reason), f64::NEG_INFINITY);
                 Ok(())
             }
             done => done,
@@ -119,15 +103,15 @@ impl<'a> SubsetTree<'a> {
         if !is_known && !order.forced.is_empty() && order.forced.len() >= order.least {
             let score = subset.score()?;
             if self.space.is_of_those_signs(&order.forced, score)? {
-                self.found.offer(&order.forced, &[], score.loss);
+                self.known.found.offer(&order.forced, &[], score.loss);
             }
-            self.visited += 1;
+            self.known.visited += 1;
         }
         if !is_known {
-            self.trials.before = subset.diagnostics();
+            self.known.diagnostics = subset.diagnostics();
         }
-        (self.trials.recorder, self.bound_by) = (subset.recorder(), subset.engine().bound);
-        self.trials.recorder.take();
+        (self.recorder, self.bound_by) = (subset.recorder(), subset.engine().bound);
+        self.recorder.take();
         let done = self.walk_from(subset.lend()?, is_known);
         subset.recall_diagnostics(self.diagnostics());
         done.map_err(|error| subset.blame(error, &self.subset))
@@ -143,23 +127,26 @@ impl<'a> SubsetTree<'a> {
 
     /// The diagnostics of all trials so far.
     fn diagnostics(&self) -> Option<Diagnostics> {
-        Diagnostics::merge([self.trials.before, self.trials.recorder.diagnostics()])
+        Diagnostics::merge([self.known.diagnostics, self.recorder.diagnostics()])
     }
 
     /// Restores the last snapshot of an earlier run; false if there is none.
     fn recall(&mut self) -> bool {
-        let Some(snapshot) = self.record.last() else { return false };
-        let Snapshot { open, within, trail, start, found, visited, pruned, diagnostics } = snapshot;
-        self.trials.before = diagnostics;
-        (self.open, self.within) = (open, within);
-        (self.start, self.found, self.visited, self.pruned) = (start, found, visited, pruned);
-        (self.stop.asked, self.record.ahead) = (visited + pruned, trail.into_iter());
+        let Some(known) = self.record.last() else { return false };
+        self.known = known;
+        self.asked = self.known.visited + self.known.pruned;
+        self.record.ahead = std::mem::take(&mut self.known.trail).into_iter();
         true
     }
 
     /// Number of features that the subset may still gain.
     fn room(&self) -> usize {
         self.order.most - self.subset.len()
+    }
+
+    /// Counts the subsets below a place and a size as ruled out.
+    fn prune(&mut self, place: usize, size: usize) {
+        self.known.pruned = self.known.pruned.saturating_add(self.order.count_below(place, size));
     }
 
     /// Whether a bound proves that no subset below a place and a size is among the best.
@@ -169,34 +156,22 @@ impl<'a> SubsetTree<'a> {
 
     /// Writes a snapshot from time to time, at `child` of the node that the trail leads to.
     fn keep(&mut self, child: usize) {
-        if !self.record.is_due(1 + self.open.len() / 4) {
+        if !self.record.is_due(1 + self.known.open.len() / 4) {
             return;
         }
-        let snapshot = Snapshot {
-            open: self.open.clone(),
-            within: self.within.clone(),
-            trail: self.trail.iter().copied().chain([child]).collect(),
-            start: self.start.clone(),
-            found: self.found.clone(),
-            visited: self.visited,
-            pruned: self.pruned,
-            diagnostics: self.diagnostics(),
-        };
+        let mut snapshot = SearchState { diagnostics: self.diagnostics(), ..self.known.clone() };
+        snapshot.trail.push(child);
         self.record.write(&snapshot);
     }
 
     /// The best subsets, the certificate, and the stop reason.
     pub fn finish(self) -> (BestSubsets, Certificate, StopReason) {
-        let SubsetTree { start, found, visited, pruned, stop, bound_by, .. } = self;
+        let SearchState { start, found, visited, pruned, .. } = self.known;
         let found = found.or(start);
-        let optimal = stop.reason.is_none();
-        let gap = (found.lowest() - stop.left).max(0.0);
-        let gap = if optimal { Some(0.0) } else { gap.is_finite().then_some(gap) };
-        let bound = bound_by.filter(|_| pruned > 0).map(Cow::Borrowed);
-        let mut certificate = Certificate::default();
-        (certificate.optimal, certificate.visited, certificate.pruned) = (optimal, visited, pruned);
-        (certificate.gap, certificate.bound) = (gap, bound);
-        (found, certificate, stop.reason.unwrap_or(StopReason::AllSubsets))
+        let bound = self.bound_by.filter(|_| pruned > 0);
+        let mut certificate = found.certificate(self.stopped.is_none(), self.left, bound);
+        (certificate.visited, certificate.pruned) = (visited, pruned);
+        (found, certificate, self.stopped.unwrap_or(StopReason::AllSubsets))
     }
 
     /// Runs a greedy search first. Adds exchanges if their result can rule out subtrees.
@@ -204,54 +179,57 @@ impl<'a> SubsetTree<'a> {
         let (order, space) = (self.order, self.space);
         let bounded = self.bound(subset.lend()?, 0)? > f64::NEG_INFINITY;
         let exchanges = bounded && self.total > (space.features() as u64).pow(3);
-        let mut at = SelectedGroups::new(space, order.forced.clone());
-        subset.reset(&at.features)?;
-        while !self.ask() {
-            let room = order.most - at.features.len();
-            let fits = |group: &usize| !at.inside[*group] && space.groups[*group].len() <= room;
-            let open: Vec<usize> = (0..at.inside.len()).filter(fits).collect();
-            let Some(chosen) = space.best_addition(subset, &open)? else { break };
-            space.groups[chosen.group].iter().try_for_each(|&feature| subset.add(feature))?;
-            at.features.extend(&space.groups[chosen.group]);
-            at.inside[chosen.group] = true;
-            self.propose(&at.features, chosen.score.loss);
+        subset.reset(&order.forced)?;
+        while !self.ask()
+            && let Some(loss) = add_best(order, space, subset)?
+        {
+            let at = subset.selected().to_vec();
+            self.propose(&at, loss);
             if exchanges {
-                self.exchange(subset, at.clone(), chosen.score.loss)?;
-                subset.reset(&at.features)?;
+                self.exchange(subset, at.clone(), loss)?;
+                subset.reset(&at)?;
             }
         }
         Ok(())
     }
 
     /// Exchanges groups while that lowers the score.
-    fn exchange(&mut self, subset: &mut SubsetScorer<'_>, mut at: SelectedGroups, mut loss: f64) -> Result<()> {
+    fn exchange(&mut self, subset: &mut SubsetScorer<'_>, mut at: Vec<Feature>, mut loss: f64) -> Result<()> {
         let space = self.space;
-        while let Some(best) = best_exchange(space, subset, &at)? {
-            if loss - best.entering.score.loss <= SCORE_ROUNDING * loss.abs() {
+        while let Some((out, entering)) = best_exchange(space, subset, &at)? {
+            if loss - entering.score.loss <= SCORE_ROUNDING * loss.abs() {
                 break;
             }
-            loss = best.entering.score.loss;
-            at.features.retain(|f| !space.groups[best.out].contains(f));
-            at.features.extend(&space.groups[best.entering.group]);
-            (at.inside[best.out], at.inside[best.entering.group]) = (false, true);
-            self.propose(&at.features, loss);
+            loss = entering.score.loss;
+            at = space.after(&space.after(&at, SubsetChange::Removal, out), SubsetChange::Addition, entering.group);
+            self.propose(&at, loss);
         }
         Ok(())
     }
 
     fn propose(&mut self, subset: &[Feature], loss: f64) {
         if subset.len() >= self.order.least {
-            self.start.offer(subset, &[], loss);
+            self.known.start.offer(subset, &[], loss);
         }
     }
 
     /// Asks the observer whether to stop.
     fn ask(&mut self) -> bool {
-        self.stop.asked = self.visited + self.pruned;
-        let visited = Event::Visited { done: self.stop.asked as f64, of: self.total as f64 };
+        self.asked = self.known.visited + self.known.pruned;
+        let visited = Event::Visited { done: self.asked as f64, of: self.total as f64 };
         if let Answer::Stop(reason) = self.monitor.show(&visited) {
-            self.stop.reason = Some(reason);
+            self.stopped = Some(reason);
         }
-        self.stop.reason.is_some()
+        self.stopped.is_some()
     }
+}
+
+/// Adds the best group that fits within the largest size of an order; returns the loss, or `None` if there is none.
+pub(crate) fn add_best(order: &TreeOrder, space: &Space<'_>, subset: &mut SubsetScorer<'_>) -> Result<Option<f64>> {
+    let (inside, room) = (space.inside(subset.selected()), order.most - subset.selected().len());
+    let fits = |group: &usize| !inside[*group] && space.groups[*group].len() <= room;
+    let open: Vec<usize> = (0..inside.len()).filter(fits).collect();
+    let Some(best) = space.best_addition(subset, &open)? else { return Ok(None) };
+    space.groups[best.group].iter().try_for_each(|&feature| subset.add(feature))?;
+    Ok(Some(best.score.loss))
 }

@@ -4,7 +4,7 @@ use crate::SearchContext;
 use crate::moves::Move;
 use crate::settings::SearchSettings;
 use crate::space::Space;
-use vaglio_core::{Action, Answer, Error, Feature, PathEntry, Result, Score, Step, StopReason};
+use vaglio_core::{Action, Answer, Error, Feature, PathEntry, Result, Score, Step, StopReason, SubsetChange};
 
 /// End of a walk: a stop reason or an error, each converted by `?`.
 #[derive(Debug)]
@@ -145,15 +145,6 @@ impl<'w, 'c> Walk<'w, 'c> {
         Ok(self.space.score_additions(&mut self.context.subset, &[group])?[0])
     }
 
-    /// Score of the current subset with a group removed.
-    ///
-    /// # Errors
-    /// See [`Walk::new`].
-    pub fn removal(&mut self, group: usize) -> Result<Score> {
-        let tried = self.space.best_removal(&mut self.context.subset, &[group])?;
-        Ok(tried.map_or(Score::WORST, |tried| tried.score))
-    }
-
     /// Groups that can be added within `max_features` and the constraints, signs not considered, in order.
     ///
     /// # Errors
@@ -162,7 +153,7 @@ impl<'w, 'c> Walk<'w, 'c> {
         let outside = self.outside();
         let fitting: Vec<usize> = outside.iter().copied().filter(|&group| self.has_room(group)).collect();
         let has_room = !fitting.is_empty();
-        let fitting = self.space.addable(self.context.subset.selected(), fitting);
+        let fitting = self.space.open(self.context.subset.selected(), SubsetChange::Addition, &fitting);
         match fitting.is_empty() {
             false => Ok(fitting),
             true if has_room => Err(StopReason::Constraints),
@@ -240,9 +231,7 @@ impl<'w, 'c> Walk<'w, 'c> {
             self.context.subset.reset(&from)?;
         }
         let (leaving, entering) = (without(&from, &subset), without(selected, &subset));
-        for (inside, group) in self.inside.iter_mut().zip(&self.space.groups) {
-            *inside = selected.contains(&group[0]);
-        }
+        self.inside = self.space.inside(selected);
         if !leaving.is_empty() {
             self.context.subset.reset(&subset)?;
             let between = if entering.is_empty() { score } else { self.context.subset.score()? };

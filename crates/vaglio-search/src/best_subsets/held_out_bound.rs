@@ -8,20 +8,13 @@
 
 use super::SubsetSquares;
 use super::node_fit::LevelRows;
+use vaglio_core::RowsHeldOut;
 use vaglio_kernels::sums::axpy;
 use vaglio_kernels::tolerance::LEAST_COMPLEMENT;
 
-/// Rows held out together, and the fits to all others.
-#[derive(Debug)]
-pub struct HeldOutFits {
-    /// Index of the part that holds out each row, from 0.
-    pub parts: Vec<u32>,
-    /// Number of parts.
-    pub count: usize,
-    /// Unit vector of the intercept, if there is one.
-    pub unit: Option<Vec<f64>>,
-    /// Largest λ of the search; M is smallest there.
-    pub lambda: f64,
+/// Number of parts that are held out.
+fn count(held_out: &RowsHeldOut) -> usize {
+    held_out.parts.iter().max().map_or(0, |last| *last as usize + 1)
 }
 
 /// Δ of a subset. The columns of Z are in the levels of the descent, after the intercept's.
@@ -33,8 +26,8 @@ pub(super) struct LossTangent {
 }
 
 impl LossTangent {
-    pub fn new(held_out: &HeldOutFits) -> Self {
-        let is_alone = held_out.count == held_out.parts.len();
+    pub fn new(held_out: &RowsHeldOut) -> Self {
+        let is_alone = count(held_out) == held_out.parts.len();
         let mut lift = LossTangent { size: 0, left: is_alone.then(|| vec![1.0; held_out.parts.len()]) };
         if let Some(unit) = &held_out.unit {
             lift.take_off(unit);
@@ -53,8 +46,8 @@ impl LossTangent {
         }
     }
 
-    /// Adds the column of the next level: z = (x − Σ l_k z_k)/√(1 + λ − Σ l_k²). Cost O(m·s).
-    pub fn add(&mut self, of: &SubsetSquares, held_out: &HeldOutFits, levels: &mut [LevelRows]) {
+    /// Adds the column of the next level: with the largest λ, where M is smallest, z = (x − Σ l_k z_k)/√(1 + λ − Σ l_k²). Cost O(m·s).
+    pub fn add(&mut self, of: &SubsetSquares, held_out: &RowsHeldOut, levels: &mut [LevelRows]) {
         let (known, LevelRows { column, z, factor, .. }) = LevelRows::next(levels, self.size);
         let column = *column;
         factor.clear();
@@ -78,7 +71,7 @@ impl LossTangent {
     /// or O(m) if rows are held out one by one.
     pub fn lift(
         &self,
-        held_out: &HeldOutFits,
+        held_out: &RowsHeldOut,
         e: &[f64],
         levels: &[LevelRows],
         systems: &mut Vec<PartSystem>,
@@ -99,7 +92,7 @@ impl LossTangent {
             Some(unit) if k == 0 => &unit[..],
             _ => &levels[k - first].z,
         };
-        systems.resize_with(held_out.count, PartSystem::default);
+        systems.resize_with(count(held_out), PartSystem::default);
         systems.iter_mut().for_each(|system| system.begin(size));
         for (row, &part) in held_out.parts.iter().enumerate() {
             let PartSystem { a, b } = &mut systems[part as usize];

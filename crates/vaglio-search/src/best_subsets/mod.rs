@@ -17,11 +17,12 @@ mod subtree_search;
 #[cfg(test)]
 mod tests;
 
-pub use held_out_bound::HeldOutFits;
 pub use subtree_search::{OpenSubtree, PruneTest, SearchOutcome};
 
+use crate::Effort;
 use ndarray::Array2;
 use std::sync::Arc;
+use vaglio_core::RowsHeldOut;
 use vaglio_kernels::linalg::{self, POWERS, inverse_of_unit, largest_factor, separable};
 use vaglio_kernels::sums::dot;
 use vaglio_kernels::tolerance::{BOUND_ROUNDING, ILL_CONDITIONED, RSS_ROUNDING, RSS_ROUNDING_BY_CONDITION};
@@ -46,7 +47,7 @@ pub struct SubsetSquares {
     /// Diagonal D.
     diagonal: Vec<f64>,
     rounding: f64,
-    held_out: Option<HeldOutFits>,
+    held_out: Option<RowsHeldOut>,
     /// Block of each column: the columns that enter together, itself included.
     blocks: Vec<Arc<[usize]>>,
 }
@@ -58,7 +59,7 @@ impl SubsetSquares {
         level: Level,
         mut x: Vec<Vec<f64>>,
         targets: Vec<Vec<f64>>,
-        held_out: Option<HeldOutFits>,
+        held_out: Option<RowsHeldOut>,
     ) -> Option<Self> {
         let (size, rows) = (x.len(), targets.first().map_or(0, Vec::len));
         let lengths: Vec<f64> = x.iter().map(|x| dot(level, x, x).sqrt()).collect();
@@ -86,14 +87,14 @@ impl SubsetSquares {
         self
     }
 
-    /// Flops and peak bytes of [`SubsetSquares::new`] and of one descent per thread, for subsets of at most `most`
-    /// columns. Reading the columns is not counted.
-    pub fn needs(rows: usize, columns: usize, most: usize, threads: usize) -> [f64; 2] {
-        let (m, n) = (rows as f64, columns as f64);
+    /// Cost of [`SubsetSquares::new`] and memory of one descent per thread, for subsets of at most `most` columns.
+    /// Reading the columns is not counted; the number of nodes depends on the data.
+    pub fn effort(rows: usize, columns: usize, most: usize) -> Effort {
+        let (m, n, threads) = (rows as f64, columns as f64, rayon::current_num_threads());
         let flops = m * n * n + n * n * n;
         // Columns and their products' operands; the products, a factor and its source.
         let node = 8.0 * n * (most as f64 + 8.0);
-        [flops, 8.0 * (2.0 * m * n + 4.0 * n * n) + (threads * most) as f64 * node]
+        Effort { flops, bytes: 8.0 * (2.0 * m * n + 4.0 * n * n) + (threads * most) as f64 * node }
     }
 
     /// Number of columns.

@@ -33,12 +33,6 @@ pub(super) struct NodeFit {
     pub squares: f64,
 }
 
-/// Buffers for an extended fit: a fit, and the levels. Levels below the subset are overwritten.
-pub(super) struct FitRoom<'r> {
-    pub fit: &'r mut NodeFit,
-    pub levels: &'r mut Vec<LevelRows>,
-}
-
 impl NodeFit {
     /// Creates the fit of the empty subset, given xᵀy of all columns.
     pub fn new(along: &[Vec<f64>], total: f64) -> Self {
@@ -59,15 +53,22 @@ impl NodeFit {
         self.squares - gain / self.schur[place]
     }
 
-    /// Residual sum of squares with a block of columns. Cost O(n·s) for each column but one.
-    pub fn with_block(&self, of: &SubsetSquares, block: &[usize], room: &mut FitRoom<'_>) -> f64 {
+    /// Residual sum of squares with a block of columns. Overwrites the buffer `larger` and the levels below the subset.
+    /// Cost O(n·s) for each column but one.
+    pub fn with_block(
+        &self,
+        of: &SubsetSquares,
+        block: &[usize],
+        larger: &mut NodeFit,
+        levels: &mut Vec<LevelRows>,
+    ) -> f64 {
         let [first @ .., last] = block else { return self.squares };
         if first.is_empty() {
             return self.with(*last);
         }
-        room.fit.copy_from(self);
-        first.iter().for_each(|&column| room.fit.add(of, column, room.levels));
-        room.fit.with(*last)
+        larger.copy_from(self);
+        first.iter().for_each(|&column| larger.add(of, column, levels));
+        larger.with(*last)
     }
 
     /// Adds the column at a place as the next level. Cost O(n·s).

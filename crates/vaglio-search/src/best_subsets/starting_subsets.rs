@@ -1,7 +1,7 @@
 //! Starting subsets by a greedy search with exchanges.
 
 use super::SubsetSquares;
-use super::node_fit::{FitRoom, LevelRows, NodeFit};
+use super::node_fit::{LevelRows, NodeFit};
 use vaglio_kernels::checkpoint;
 
 /// Maximum passes of exchanges over a subset.
@@ -27,11 +27,11 @@ impl SubsetSquares {
         let (mut fit, mut levels) = (NodeFit::new(&self.along, self.total), Vec::<LevelRows>::new());
         let columns = subset.concat();
         columns.iter().for_each(|&column| fit.add(self, column, &mut levels));
-        let mut room = FitRoom { fit: &mut NodeFit::default(), levels: &mut levels };
+        let mut larger = NodeFit::default();
         let is_open = |block: &&[usize]| !columns.contains(&block[0]) && fits(block);
         let blocks = self.blocks.iter().enumerate().filter(|(column, block)| block[0] == *column);
         let open = blocks.map(|(_, block)| &**block).filter(is_open);
-        let worths = open.map(|block| (fit.with_block(self, block, &mut room), block));
+        let worths = open.map(|block| (fit.with_block(self, block, &mut larger, &mut levels), block));
         worths.min_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(b.1)))
     }
 

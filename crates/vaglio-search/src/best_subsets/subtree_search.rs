@@ -3,13 +3,14 @@
 use super::SubsetSquares;
 use super::held_out_bound::LossTangent;
 use super::node::{Descent, SubtreeNode};
-use super::node_fit::{FitRoom, NodeFit};
+use super::node_fit::NodeFit;
+use serde::{Deserialize, Serialize};
 use vaglio_kernels::checkpoint;
 
 /// An unexplored subtree: subsets that contain the fixed columns and none of the excluded ones.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct OpenSubtree {
-    /// Lower bound of the residual sum of squares in the subtree.
+    /// Lower bound of the residual sum of squares in the subtree; a finite number.
     pub bound: f64,
     /// Fixed columns, in the order in which they were fixed.
     pub fixed: Vec<usize>,
@@ -19,6 +20,13 @@ pub struct OpenSubtree {
     pub begun: bool,
 }
 
+impl OpenSubtree {
+    /// The whole tree above the initially fixed columns.
+    pub fn root(fixed: Vec<usize>) -> Self {
+        OpenSubtree { bound: f64::MIN, fixed, excluded: Vec::new(), begun: false }
+    }
+}
+
 /// Result of exploring a subtree.
 #[derive(Debug, Default)]
 pub struct SearchOutcome {
@@ -26,8 +34,6 @@ pub struct SearchOutcome {
     pub candidates: Vec<(f64, Vec<usize>)>,
     /// Subtrees that were not explored.
     pub open: Vec<OpenSubtree>,
-    /// Number of nodes visited, plus coefficient steps in them.
-    pub nodes: usize,
 }
 
 /// Constraint on a subtree: whether a subset that contains the first columns, and otherwise only some of the second,
@@ -51,7 +57,7 @@ impl SubsetSquares {
         let limits = limits.iter().map(|&limit| self.safe(limit)).collect();
         let mut room = Descent::default();
         let mut root = SubtreeNode::at(self, open, limits, &mut room);
-        let mut search = DepthFirst { budget, may, found: SearchOutcome::default(), next_ask: 0, room };
+        let mut search = DepthFirst { budget, may, found: SearchOutcome::default(), nodes: 0, next_ask: 0, room };
         search.below(&mut root);
         search.found
     }
@@ -59,11 +65,6 @@ impl SubsetSquares {
     /// Number of nodes that makes a subtree large enough for one task.
     pub fn part(&self) -> usize {
         (PART / self.columns()).max(LEAST_PART)
-    }
-
-    /// The whole tree above the initially fixed columns.
-    pub fn root(&self, fixed: Vec<usize>) -> OpenSubtree {
-        OpenSubtree { bound: f64::NEG_INFINITY, fixed, excluded: Vec::new(), begun: false }
     }
 }
 
@@ -96,6 +97,8 @@ struct DepthFirst<'s, 'm> {
     may: Option<PruneTest<'m>>,
     room: Descent<'s>,
     found: SearchOutcome,
+    /// Number of nodes visited, plus coefficient steps in them.
+    nodes: usize,
     /// Count of nodes and steps at the next check for cancellation.
     next_ask: usize,
 }
@@ -109,7 +112,7 @@ impl<'s> DepthFirst<'s, '_> {
     }
 
     fn below(&mut self, node: &mut SubtreeNode<'s>) {
-        if self.found.nodes >= self.budget {
+        if self.nodes >= self.budget {
             self.found.open.push(node.open());
             return;
         }
@@ -120,14 +123,14 @@ impl<'s> DepthFirst<'s, '_> {
             node.begun = true;
         }
         while node.is_alive() && self.may(&node.fixed, &node.free) {
-            if self.found.nodes >= self.budget {
+            if self.nodes >= self.budget {
                 self.found.open.push(node.open());
                 return;
             }
-            self.found.nodes += 1 + std::mem::take(&mut node.steps);
-            if self.found.nodes >= self.next_ask {
+            self.nodes += 1 + std::mem::take(&mut node.steps);
+            if self.nodes >= self.next_ask {
                 checkpoint();
-                self.next_ask = self.found.nodes + ASK_EVERY;
+                self.next_ask = self.nodes + ASK_EVERY;
             }
             let Some(column) = node.branch() else { return };
             if node.is_last() {
@@ -144,15 +147,14 @@ impl<'s> DepthFirst<'s, '_> {
             }
             node.of.blocks[column].iter().for_each(|&column| node.exclude(column));
         }
-        self.found.nodes += node.steps;
+        self.nodes += node.steps;
     }
 
     /// Adds the fixed columns with each free block to the candidates, unless they exceed their limit.
     fn offer_blocks(&mut self, node: &SubtreeNode<'s>) {
         let mut fit = std::mem::take(&mut self.room.last);
         for block in node.of.blocks_of(&node.free) {
-            let mut room = FitRoom { fit: &mut fit, levels: &mut self.room.levels };
-            let squares = node.fit.with_block(node.of, block, &mut room);
+            let squares = node.fit.with_block(node.of, block, &mut fit, &mut self.room.levels);
             self.offer(squares, node.limit(node.fixed.len() + block.len()), || [&node.fixed, block].concat());
         }
         self.room.last = fit;

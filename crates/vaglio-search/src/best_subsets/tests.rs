@@ -1,7 +1,8 @@
 //! Best subsets against enumeration.
 
-use super::{HeldOutFits, SubsetSquares};
+use super::{OpenSubtree, SubsetSquares};
 use ndarray::{Array1, Array2};
+use vaglio_core::RowsHeldOut;
 use vaglio_kernels::Level;
 use vaglio_kernels::linalg::solve;
 use vaglio_testkit::SplitMix64;
@@ -86,9 +87,8 @@ impl Problem {
             let mean = if self.intercept { values.iter().sum::<f64>() / rows as f64 } else { 0.0 };
             values.iter().map(|v| v - mean).collect()
         };
-        let held_out = self.parts.as_ref().map(|parts| HeldOutFits {
+        let held_out = self.parts.as_ref().map(|parts| RowsHeldOut {
             parts: parts.clone(),
-            count: *parts.iter().max().unwrap() as usize + 1,
             unit: self.intercept.then(|| vec![1.0 / (rows as f64).sqrt(); rows]),
             lambda: self.lambda,
         });
@@ -113,7 +113,7 @@ fn all_subsets(columns: usize, most: usize) -> Vec<Vec<usize>> {
 
 /// Returns the subsets that a search with these limits does not prune.
 fn explored(squares: &SubsetSquares, fixed: &[usize], limits: &[f64], budget: usize) -> Vec<(f64, Vec<usize>)> {
-    let (mut open, mut found) = (vec![squares.root(fixed.to_vec())], Vec::new());
+    let (mut open, mut found) = (vec![OpenSubtree::root(fixed.to_vec())], Vec::new());
     while let Some(next) = open.pop() {
         let part = squares.explore(&next, limits, budget, None);
         found.extend(part.candidates.into_iter().map(|(low, mut subset)| {

@@ -1,6 +1,6 @@
 //! Bounds of scores from least squares fits.
 
-use crate::best_subsets::{HeldOutFits, OpenSubtree, PruneTest, SearchOutcome, SubsetSquares};
+use crate::best_subsets::{OpenSubtree, PruneTest, SearchOutcome, SubsetSquares};
 use crate::order::TreeOrder;
 use crate::{Rules, SubsetScorer};
 use vaglio_core::{Feature, Result, ScoreOfSquares, SquaresBound};
@@ -35,10 +35,6 @@ impl SubsetBounds {
         }
         let Some(bound) = subset.squares(&columns)? else { return Ok(None) };
         let SquaresBound { columns: x, targets, held_out, score } = bound;
-        let held_out = held_out.map(|of| {
-            let count = of.parts.iter().max().map_or(0, |last| *last as usize + 1);
-            HeldOutFits { parts: of.parts, count, unit: of.unit, lambda: of.lambda }
-        });
         let Some(squares) = SubsetSquares::new(Level::best(), x, targets, held_out) else { return Ok(None) };
         let place = |feature: &Feature| columns.binary_search(feature).unwrap_or(0);
         let blocks: Vec<Vec<usize>> =
@@ -50,7 +46,7 @@ impl SubsetBounds {
     /// The tree of all subsets of an order.
     pub fn root(&self, order: &TreeOrder) -> OpenSubtree {
         let place = |feature: &Feature| self.columns.binary_search(feature).unwrap_or(0);
-        self.squares.root(order.forced.iter().map(place).collect())
+        OpenSubtree::root(order.forced.iter().map(place).collect())
     }
 
     /// Explores subtrees in parallel. Returns the subsets not ruled out, best bound first, and unexplored subtrees.
@@ -68,7 +64,6 @@ impl SubsetBounds {
         for part in parallel::map_slice(next, |open| self.squares.explore(open, limits, budget, may)) {
             all.candidates.extend(part.candidates);
             all.open.extend(part.open);
-            all.nodes += part.nodes;
         }
         all.candidates.sort_by(|a, b| a.0.total_cmp(&b.0).then_with(|| a.1.cmp(&b.1)));
         all

@@ -140,7 +140,8 @@ impl<'a> DummyPath<'a> {
     fn next(&mut self) -> Option<NextEntry> {
         match self.stepping {
             Stepping::LeastAngle if !self.basis.is_empty() => {
-                let (gamma, entry) = self.first_to_meet();
+                let common = self.common;
+                let (gamma, entry) = self.first(1.0, |of, below| of.first_to_meet(common, below));
                 self.advance(gamma);
                 entry
             }
@@ -158,19 +159,15 @@ impl<'a> DummyPath<'a> {
 
     /// The largest ‖xᵀr‖² times a factor, and the first that has it.
     fn most(&self, factor: impl Fn(f64) -> f64) -> (f64, Option<NextEntry>) {
-        let stored = self.stored.most(0.0, &factor).map(|(most, index)| (most, Some(NextEntry::Stored(index))));
-        let best = stored.unwrap_or((0.0, None));
-        let unstored = self.unstored.products.most(best.0, &factor);
-        unstored.map_or(best, |(most, index)| (most, Some(NextEntry::Unstored(index))))
+        self.first(0.0, |of, above| of.most(above, &factor))
     }
 
-    /// The least γ at which a column reaches the common correlation.
-    fn first_to_meet(&self) -> (f64, Option<NextEntry>) {
-        let stored =
-            self.stored.first_to_meet(self.common, 1.0).map(|(gamma, index)| (gamma, Some(NextEntry::Stored(index))));
-        let best = stored.unwrap_or((1.0, None));
-        let unstored = self.unstored.products.first_to_meet(self.common, best.0);
-        unstored.map_or(best, |(gamma, index)| (gamma, Some(NextEntry::Unstored(index))))
+    /// The best value that `find` gives of the products, beyond `none` and that of the stored columns, with its entry.
+    fn first(&self, none: f64, find: impl Fn(&Products, f64) -> Option<(f64, usize)>) -> (f64, Option<NextEntry>) {
+        let stored = find(&self.stored, none).map(|(value, index)| (value, Some(NextEntry::Stored(index))));
+        let best = stored.unwrap_or((none, None));
+        let unstored = find(&self.unstored.products, best.0);
+        unstored.map_or(best, |(value, index)| (value, Some(NextEntry::Unstored(index))))
     }
 
     fn advance(&mut self, gamma: f64) {

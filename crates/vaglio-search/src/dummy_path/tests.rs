@@ -1,7 +1,7 @@
 //! Paths with dummies equal plain loops, and virtual dummies behave like stored ones.
 
 use super::{DummyPath, NormalRng, PathData, Stepping};
-use crate::least_angle::{LeastAngle, PathRules};
+use crate::least_angle::{LeastAngle, PathShape};
 use vaglio_kernels::Level;
 use vaglio_testkit::SplitMix64;
 
@@ -41,9 +41,9 @@ fn before(order: &[usize], features: usize, most: u32) -> Vec<Option<u32>> {
 
 /// Returns the order of entry on a least-angle path.
 fn least_angle(columns: &[Vec<f64>], y: &[f64]) -> Vec<usize> {
-    let rules = PathRules { non_negative: false, lasso: false, most: usize::MAX };
-    let relevance = columns.iter().map(|x| dot(x, y)).collect();
-    let mut path = LeastAngle::new(Level::best(), rules, relevance, vec![true; columns.len()]);
+    let shape = PathShape::Single { non_negative: false, lasso: false };
+    let relevance = vec![columns.iter().map(|x| dot(x, y)).collect()];
+    let mut path = LeastAngle::new(Level::best(), shape, usize::MAX, relevance, vec![true; columns.len()]);
     let mut gram = |column: usize| Ok::<_, ()>(columns.iter().map(|x| dot(x, &columns[column])).collect::<Vec<f64>>());
     let mut order = Vec::new();
     while let Ok(Ok(knot)) = path.advance(&mut gram) {

@@ -13,19 +13,24 @@ mod several_outputs;
 mod single_output;
 
 use active_set::{ActiveSet, Relation, norm};
-pub use several_outputs::PathShape;
 use vaglio_kernels::Level;
 use vaglio_kernels::tolerance::{DEPENDENT_COLUMN, END_OF_PATH, EQUAL_CORRELATION};
 
-/// Variant of the path of one output.
+/// Variant of a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct PathRules {
-    /// Whether coefficients must be non-negative.
-    pub non_negative: bool,
-    /// Whether a column leaves the path when its coefficient reaches 0 (lasso).
-    pub lasso: bool,
-    /// Number of columns at which the caller stops; the event after that is not computed exactly.
-    pub most: usize,
+pub enum PathShape {
+    /// The path of one output.
+    Single {
+        /// Whether coefficients must be non-negative.
+        non_negative: bool,
+        /// Whether a column leaves the path when its coefficient reaches 0 (lasso).
+        lasso: bool,
+    },
+    /// Moves several outputs straight toward the least-squares solution of the active columns: u_j = λd_j with d_j the
+    /// direction at entry, so W_A = Q_AA⁻¹(C_A − λD).
+    Straight,
+    /// Solves the group lasso min_W ½ tr WᵀQW − tr CᵀW + λ Σ‖w_j‖: u_j = λw_j/‖w_j‖, and a row that falls to 0 leaves.
+    Group,
 }
 
 /// An event of the path, up to the next knot: a column enters or leaves.
@@ -52,13 +57,6 @@ pub enum End {
     NoCorrelation,
     /// The next column depends on the active ones.
     Singular,
-}
-
-/// Number of outputs and variant of a path.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
-    One { non_negative: bool, lasso: bool },
-    Several(PathShape),
 }
 
 /// Event at a knot.
@@ -90,7 +88,7 @@ struct Hit {
 #[derive(Debug)]
 pub struct LeastAngle {
     level: Level,
-    kind: Kind,
+    shape: PathShape,
     most: usize,
     /// Relevance c of each output.
     relevance: Vec<Vec<f64>>,
@@ -110,22 +108,12 @@ pub struct LeastAngle {
 }
 
 impl LeastAngle {
-    /// Starts the path of one output: `relevance` is c, without NaN, and only columns that are `open` enter.
-    pub fn new(level: Level, rules: PathRules, relevance: Vec<f64>, open: Vec<bool>) -> Self {
-        let PathRules { non_negative, lasso, most } = rules;
-        LeastAngle::start(level, Kind::One { non_negative, lasso }, most, vec![relevance], open)
-    }
-
-    /// Like [`LeastAngle::new`], but for several outputs: `relevance` has the values of all columns for each. The
-    /// caller stops after `most` columns.
-    pub fn several(level: Level, shape: PathShape, most: usize, relevance: Vec<Vec<f64>>, open: Vec<bool>) -> Self {
-        LeastAngle::start(level, Kind::Several(shape), most, relevance, open)
-    }
-
-    fn start(level: Level, kind: Kind, most: usize, relevance: Vec<Vec<f64>>, open: Vec<bool>) -> Self {
+    /// Starts a path: `relevance` is c of each output, without NaN, and only columns that are `open` enter. The caller
+    /// stops at `most` columns; the event after that is not computed exactly.
+    pub fn new(level: Level, shape: PathShape, most: usize, relevance: Vec<Vec<f64>>, open: Vec<bool>) -> Self {
         let mut path = LeastAngle {
             level,
-            kind,
+            shape,
             most,
             relevance,
             open,
@@ -143,11 +131,11 @@ impl LeastAngle {
 
     /// Finds the first event.
     fn begin(&mut self) {
-        let LeastAngle { relevance, open, kind, .. } = &*self;
-        let size = |j: usize| match kind {
-            Kind::One { non_negative: true, .. } => relevance[0][j],
-            Kind::One { .. } => relevance[0][j].abs(),
-            Kind::Several(_) => norm(relevance.iter().map(|output| output[j])),
+        let LeastAngle { relevance, open, shape, .. } = &*self;
+        let size = |j: usize| match shape {
+            PathShape::Single { non_negative: true, .. } => relevance[0][j],
+            PathShape::Single { .. } => relevance[0][j].abs(),
+            _ => norm(relevance.iter().map(|output| output[j])),
         };
         let sizes: Vec<f64> = (0..open.len()).map(size).collect();
         let candidates = (0..open.len()).filter(|&j| open[j] && sizes[j] > 0.0);
@@ -201,7 +189,7 @@ impl LeastAngle {
         };
         match self.go_on(gram)? {
             Some((mu, alpha)) => {
-                let before = if matches!(self.kind, Kind::One { .. }) { knot.mu } else { 0.0 };
+                let before = if self.is_single() { knot.mu } else { 0.0 };
                 (knot.mu, knot.lambda, knot.alpha) = (before + mu, self.common, alpha);
             }
             None => self.next = LeastAngleEvent::End(End::Singular),
@@ -236,13 +224,12 @@ impl LeastAngle {
                     Some(column) => column,
                     None => gram(feature)?,
                 };
-                let direction = match self.kind {
-                    Kind::One { .. } => vec![sign],
-                    Kind::Several(_) => {
-                        let Some(rows) = self.weights() else { return Ok(Err(End::Singular)) };
-                        self.close_copies(feature, &column);
-                        self.direction(feature, &rows)
-                    }
+                let direction = if self.is_single() {
+                    vec![sign]
+                } else {
+                    let Some(rows) = self.weights() else { return Ok(Err(End::Singular)) };
+                    self.close_copies(feature, &column);
+                    self.direction(feature, &rows)
                 };
                 if !self.on.push(feature, column) {
                     return Ok(Err(End::Singular));
@@ -257,6 +244,10 @@ impl LeastAngle {
         Ok(Ok(LeastAngleKnot { feature, enters, tied, mu, lambda: self.common, alpha }))
     }
 
+    fn is_single(&self) -> bool {
+        matches!(self.shape, PathShape::Single { .. })
+    }
+
     /// Closes copies of an active column: a copy, or its negative, keeps the norm λ and never enters.
     fn close_copies(&mut self, feature: usize, column: &[f64]) {
         let square = column[feature] * (1.0 - 0.5 * DEPENDENT_COLUMN);
@@ -268,17 +259,16 @@ impl LeastAngle {
     /// row-major; `None` if the columns are too nearly dependent.
     fn go_on<E>(&mut self, gram: &mut dyn FnMut(usize) -> Result<Vec<f64>, E>) -> Result<Option<(f64, Vec<f64>)>, E> {
         let Some(by) = self.find_next(gram)? else { return Ok(None) };
-        if let (LeastAngleEvent::Leave { place }, Kind::Several(_)) = (&self.next, self.kind) {
-            let Some(sizes) = self.without(*place) else { return Ok(None) };
+        let leaving = if let LeastAngleEvent::Leave { place } = self.next { Some(place) } else { None };
+        if let Some(place) = leaving.filter(|_| !self.is_single()) {
+            let Some(sizes) = self.without(place) else { return Ok(None) };
             self.sizes = sizes;
         }
         let Some(mut alpha) = self.weights().map(|rows| rows.concat()) else { return Ok(None) };
-        if let Kind::Several(_) = self.kind {
+        if !self.is_single() {
             return Ok(Some((self.before.0 - self.common, alpha)));
         }
-        if let LeastAngleEvent::Leave { place } = self.next {
-            self.clear(&mut alpha, place);
-        }
+        leaving.into_iter().for_each(|place| self.clear(&mut alpha, place));
         Ok(Some((by, alpha)))
     }
 
@@ -303,7 +293,7 @@ impl LeastAngle {
             if self.on.active.len() >= self.most {
                 return Ok(self.fall(first, LeastAngleEvent::Enter { feature, sign, tied, column: None }));
             }
-            let is_one_sided = matches!(self.kind, Kind::One { non_negative: true, .. });
+            let is_one_sided = matches!(self.shape, PathShape::Single { non_negative: true, .. });
             match self.on.relation(feature, gram(feature)?, is_one_sided) {
                 Relation::Independent(column) => {
                     return Ok(self.fall(first, LeastAngleEvent::Enter { feature, sign, tied, column: Some(column) }));
@@ -316,7 +306,7 @@ impl LeastAngle {
     }
 
     fn fall(&mut self, by: f64, next: LeastAngleEvent) -> Option<f64> {
-        if self.kind != Kind::Several(PathShape::Group) {
+        if self.shape != PathShape::Group {
             self.common -= by;
         }
         self.next = next;
@@ -330,10 +320,10 @@ impl LeastAngle {
 
     /// Possible next events; for groups those at the next knot, to which λ falls.
     fn hits(&mut self) -> Option<Vec<Hit>> {
-        match self.kind {
-            Kind::One { non_negative, lasso } => self.single_hits(non_negative, lasso),
-            Kind::Several(PathShape::Straight) => self.straight_hits(),
-            Kind::Several(PathShape::Group) => self.fall_to_next_knot(),
+        match self.shape {
+            PathShape::Single { non_negative, lasso } => self.single_hits(non_negative, lasso),
+            PathShape::Straight => self.straight_hits(),
+            PathShape::Group => self.fall_to_next_knot(),
         }
     }
 }
@@ -347,9 +337,9 @@ mod tests {
         0.3 * ((i * 7 + j * 7 + i * j * 3) as f64).sin() + if i == j { 2.0 } else { 0.0 }
     }
 
-    fn walked(level: Level, rules: PathRules) -> (Vec<LeastAngleKnot>, End) {
-        let relevance = (0..23).map(|i| (i as f64 * 1.7).cos()).collect();
-        let mut path = LeastAngle::new(level, rules, relevance, vec![true; 23]);
+    fn walked(level: Level, shape: PathShape) -> (Vec<LeastAngleKnot>, End) {
+        let relevance = vec![(0..23).map(|i| (i as f64 * 1.7).cos()).collect()];
+        let mut path = LeastAngle::new(level, shape, usize::MAX, relevance, vec![true; 23]);
         let mut gram = |j: usize| Ok::<_, Infallible>((0..23).map(|i| entry(i, j)).collect());
         let mut knots = Vec::new();
         loop {
@@ -363,22 +353,22 @@ mod tests {
     #[test]
     fn every_level_and_number_of_threads_gives_the_same_bits() {
         for non_negative in [false, true] {
-            let rules = PathRules { non_negative, lasso: true, most: usize::MAX };
-            let reference = walked(Level::available()[0], rules);
+            let shape = PathShape::Single { non_negative, lasso: true };
+            let reference = walked(Level::available()[0], shape);
             assert!(reference.0.len() > 5 && reference.1 == End::NoCorrelation);
             for level in Level::available() {
-                assert_eq!(walked(level, rules), reference);
+                assert_eq!(walked(level, shape), reference);
             }
             for threads in 1..=3 {
                 let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-                assert_eq!(pool.install(|| walked(Level::best(), rules)), reference);
+                assert_eq!(pool.install(|| walked(Level::best(), shape)), reference);
             }
         }
     }
 
     #[test]
     fn the_last_coefficients_solve_the_system() {
-        let (knots, _) = walked(Level::best(), PathRules { non_negative: false, lasso: true, most: usize::MAX });
+        let (knots, _) = walked(Level::best(), PathShape::Single { non_negative: false, lasso: true });
         let mut order = Vec::new();
         for knot in &knots {
             if knot.enters { order.push(knot.feature) } else { order.retain(|f| *f != knot.feature) }

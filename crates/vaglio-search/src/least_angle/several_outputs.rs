@@ -11,20 +11,10 @@ mod tests;
 
 use super::active_set::norm;
 use super::group::Point;
-use super::{Hit, Kind, LeastAngle};
+use super::{Hit, LeastAngle, PathShape};
 use vaglio_kernels::parallel;
 use vaglio_kernels::sums::axpy;
 use vaglio_kernels::tolerance::EQUAL_CORRELATION;
-
-/// Shape of the path of several outputs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PathShape {
-    /// Moves straight toward the least-squares solution of the active columns: u_j = λd_j with d_j the direction at
-    /// entry, so W_A = Q_AA⁻¹(C_A − λD).
-    Straight,
-    /// Solves the group lasso min_W ½ tr WᵀQW − tr CᵀW + λ Σ‖w_j‖: u_j = λw_j/‖w_j‖, and a row that falls to 0 leaves.
-    Group,
-}
 
 impl LeastAngle {
     /// W, row-major, at a λ between the knot that [`LeastAngle::advance`] returned last and the one before; `None` if
@@ -33,8 +23,8 @@ impl LeastAngle {
         let (from, before) = &self.before;
         let share = (from - lambda) / (from - self.common);
         let guess = before.iter().zip(&self.sizes).map(|(a, b)| a + share * (b - a)).collect();
-        let sizes = match self.kind {
-            Kind::Several(PathShape::Group) if lambda > self.common => self.settled(lambda, guess, None)?,
+        let sizes = match self.shape {
+            PathShape::Group if lambda > self.common => self.settled(lambda, guess, None)?,
             _ => self.sizes.clone(),
         };
         Some(self.weights_at(lambda, &sizes)?.concat())
@@ -80,9 +70,9 @@ impl LeastAngle {
     /// W at a λ, given the row norms of a group path there.
     fn weights_at(&self, lambda: f64, sizes: &[f64]) -> Option<Vec<Vec<f64>>> {
         let of = |active: usize, output: usize| self.relevance[output][self.on.active[active].feature];
-        match self.kind {
+        match self.shape {
             _ if lambda == 0.0 => Some(self.solved(of)),
-            Kind::Several(PathShape::Group) => Some(Point::new(self, lambda, sizes)?.weights(sizes)),
+            PathShape::Group => Some(Point::new(self, lambda, sizes)?.weights(sizes)),
             _ => Some(self.solved(|k, output| of(k, output) - lambda * self.directions[k][output])),
         }
     }

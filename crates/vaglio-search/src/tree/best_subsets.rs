@@ -2,7 +2,8 @@
 
 use crate::SubsetScorer;
 use serde::{Deserialize, Serialize};
-use vaglio_core::{Feature, PathEntry, Result};
+use std::borrow::Cow;
+use vaglio_core::{Certificate, Feature, PathEntry, Result};
 use vaglio_kernels::tolerance::SCORE_ROUNDING;
 
 /// The best subset of each size, with its features in increasing order.
@@ -51,8 +52,16 @@ impl BestSubsets {
         self
     }
 
-    pub fn lowest(&self) -> f64 {
-        self.0.iter().flatten().map(|(_, loss)| *loss).fold(f64::INFINITY, f64::min)
+    /// The certificate of a search that found these subsets, if what it left out has at least the score `left`. `bound`
+    /// names the source of the bounds.
+    pub fn certificate(&self, is_optimal: bool, left: f64, bound: Option<&'static str>) -> Certificate {
+        let lowest = self.0.iter().flatten().map(|(_, loss)| *loss).fold(f64::INFINITY, f64::min);
+        let gap = (lowest - left).max(0.0);
+        let mut certificate = Certificate::default();
+        certificate.optimal = is_optimal;
+        certificate.gap = if is_optimal { Some(0.0) } else { gap.is_finite().then_some(gap) };
+        certificate.bound = bound.map(Cow::Borrowed);
+        certificate
     }
 
     /// The entries of a path. Their scores are computed again, so that they do not depend on the way they were found.

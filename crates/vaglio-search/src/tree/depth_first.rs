@@ -1,6 +1,6 @@
-//! Depth-first search of small subtrees, by copies of the evaluator.
+//! Nodes of the tree: small subtrees are searched depth first, by copies of the evaluator.
 
-use super::{ASK_EVERY, SubsetTree};
+use super::{ASK_EVERY, OpenNode, SearchState, SubsetTree};
 use vaglio_core::{Error, Evaluator, Feature, Result, Score, SubsetChange, score_with};
 
 impl SubsetTree<'_> {
@@ -9,8 +9,9 @@ impl SubsetTree<'_> {
         node.bound(&self.subset, self.order.later(place), self.room())
     }
 
-    /// Scores the children by groups from `place` on, then enters those with subsets below them.
-    pub fn node(&mut self, node: &mut dyn Evaluator, place: usize) -> Result<()> {
+    /// Scores the children by groups from `place` on, then enters those with subsets below them, or opens them unless
+    /// the subtree `is_small`.
+    pub fn node(&mut self, node: &mut dyn Evaluator, place: usize, is_small: bool) -> Result<()> {
         let (order, size) = (self.order, self.subset.len());
         if order.below(place, size).next().is_none() {
             return Ok(());
@@ -18,7 +19,7 @@ impl SubsetTree<'_> {
         let bound = self.bound(node, place)?;
         let next = self.record.ahead.next();
         if next.is_none() && self.is_ruled_out(bound, place, size) {
-            self.pruned = self.pruned.saturating_add(order.count_below(place, size));
+            self.prune(place, size);
             return Ok(());
         }
         let scored = self.score_children(node, place)?;
@@ -26,7 +27,7 @@ impl SubsetTree<'_> {
             None => self.offer(scored, place)?,
             // The diagnostics of this node are known from an earlier run.
             Some(_) => {
-                self.trials.recorder.take();
+                self.recorder.take();
             }
         }
         let mut bound = bound;
@@ -36,28 +37,38 @@ impl SubsetTree<'_> {
             if larger > order.most || order.below(child + 1, larger).next().is_none() {
                 continue;
             }
+            if !is_small {
+                if self.is_forbidden(child) {
+                    self.prune(child + 1, larger);
+                    continue;
+                }
+                let way = self.known.within.iter().flat_map(OpenNode::way).copied().chain([child]).collect();
+                self.known.open.push(OpenNode::new(self.bound(node, child)?, way));
+                continue;
+            }
             // Bounds only rise from child to child, so a bound that rules a child out is kept for later children.
             if !self.record.is_behind() {
                 if !self.is_ruled_out(bound, child + 1, larger) {
                     bound = self.bound(node, child)?;
                 }
                 if self.is_ruled_out(bound, child + 1, larger) || self.is_forbidden(child) {
-                    self.pruned = self.pruned.saturating_add(order.count_below(child + 1, larger));
+                    self.prune(child + 1, larger);
                     continue;
                 }
             }
             // An earlier run has entered the children of nodes on its trail.
             if !self.record.is_behind() {
-                let due = size == order.forced.len() || self.visited + self.pruned >= self.stop.asked + ASK_EVERY;
+                let SearchState { visited, pruned, .. } = self.known;
+                let due = size == order.forced.len() || visited + pruned >= self.asked + ASK_EVERY;
                 if (due || self.monitor.stop.reason().is_some()) && self.ask() {
                     return self.leave_open(node, child);
                 }
                 self.keep(child);
             }
-            self.trail.push(child);
+            self.known.trail.push(child);
             self.descend(node, child, None)?;
-            self.trail.pop();
-            if self.stop.reason.is_some() {
+            self.known.trail.pop();
+            if self.stopped.is_some() {
                 return self.leave_open(node, child + 1);
             }
         }
@@ -66,7 +77,7 @@ impl SubsetTree<'_> {
 
     /// Score that a bound must exceed to rule out a size.
     pub fn threshold(&self, size: usize) -> f64 {
-        self.found.threshold(&self.start, size)
+        self.known.found.threshold(&self.known.start, size)
     }
 
     /// The groups from `place` on that form a result with the node, with the scores of these results.
@@ -98,15 +109,15 @@ impl SubsetTree<'_> {
         let (order, size) = (self.order, self.subset.len());
         let sizes = (place..order.places()).map(|child| size + order.group(child).len());
         let all = sizes.filter(|size| (order.least..=order.most).contains(size)).count();
-        self.pruned = self.pruned.saturating_add((all - scored.len()) as u64);
+        self.known.pruned = self.known.pruned.saturating_add((all - scored.len()) as u64);
         for (child, score) in scored {
             let group = order.group(child);
-            self.visited += 1;
-            if score.loss > self.found.loss(size + group.len()) {
+            self.known.visited += 1;
+            if score.loss > self.known.found.loss(size + group.len()) {
                 continue;
             }
             if self.space.is_of_those_signs(&[&self.subset, group].concat(), score)? {
-                self.found.offer(&self.subset, group, score.loss);
+                self.known.found.offer(&self.subset, group, score.loss);
             }
         }
         Ok(())
@@ -146,14 +157,14 @@ impl SubsetTree<'_> {
     fn go_on(&mut self, node: &mut dyn Evaluator, place: usize, way: Option<&[usize]>) -> Result<()> {
         match way {
             Some(way) => self.enter(node, way, place),
-            None => self.node(node, place),
+            None => self.node(node, place, true),
         }
     }
 
     /// Records the bound of the subtree from the group at `from` on, which a stop leaves out.
     fn leave_open(&mut self, node: &mut dyn Evaluator, from: usize) -> Result<()> {
         if self.order.below(from, self.subset.len()).next().is_some() {
-            self.stop.left = self.stop.left.min(self.bound(node, from)?);
+            self.left = self.left.min(self.bound(node, from)?);
         }
         Ok(())
     }

@@ -7,18 +7,21 @@ use serde::{Deserialize, Serialize};
 use std::time::Instant;
 use vaglio_core::{Diagnostics, Journal};
 
-/// The position and knowledge of a search; it resumes at the last child of the trail.
-#[derive(Serialize, Deserialize)]
-pub(crate) struct Snapshot {
+/// The position and knowledge of a search; a snapshot resumes at the last child of the trail.
+#[derive(Clone, Serialize, Deserialize)]
+pub(crate) struct SearchState {
     /// The open nodes.
     pub open: Frontier,
     /// The node that is being searched depth first; `trail` has the indices of the groups from it to the current node.
     pub within: Option<OpenNode>,
     pub trail: Vec<usize>,
+    /// Best subsets of a greedy search and exchanges, before the tree is entered.
     pub start: BestSubsets,
+    /// Best subsets found in the tree.
     pub found: BestSubsets,
     pub visited: u64,
     pub pruned: u64,
+    /// Diagnostics of trials before the recorder started.
     #[serde(default, rename = "health")]
     pub diagnostics: Option<Diagnostics>,
 }

@@ -9,7 +9,7 @@ use rayon::prelude::*;
 use vaglio_core::{Columns, Criterion, Design, Feature, Problem, Readout, Result, Signs, standardized};
 use vaglio_kernels::Level;
 use vaglio_search::dummy_path::{DummyPath, NormalRng, PathData, Stepping};
-use vaglio_search::least_angle::{LeastAngle, PathRules};
+use vaglio_search::least_angle::{LeastAngle, PathShape};
 use vaglio_search::shuffle::stream;
 
 /// Number of experiments.
@@ -152,8 +152,9 @@ impl<'a> Experiments<'a> {
         let open =
             (0..features + dummies).map(|column| self.unit.columns.get(column).is_none_or(|column| !column.is_empty()));
         let non_negative = geometry.signs() == Signs::NonNegative;
-        let rules = PathRules { non_negative, lasso: non_negative, most: usize::MAX };
-        let mut path = LeastAngle::new(Level::best(), rules, geometry.relevance()?, open.collect());
+        let shape = PathShape::Single { non_negative, lasso: non_negative };
+        let relevance = vec![geometry.relevance()?];
+        let mut path = LeastAngle::new(Level::best(), shape, usize::MAX, relevance, open.collect());
         let (mut entered, mut before) = (vec![None; features], 0);
         let mut seen = vec![false; dummies];
         let mut gram = |feature: Feature| geometry.gram(feature);

@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used)]
 
 use super::norm;
-use crate::least_angle::{End, LeastAngle, LeastAngleKnot, PathRules, PathShape};
+use crate::least_angle::{End, LeastAngle, LeastAngleKnot, PathShape};
 use std::convert::Infallible;
 use vaglio_kernels::Level;
 use vaglio_testkit::SplitMix64;
@@ -47,7 +47,7 @@ impl Data {
 
     fn walk_by(&self, level: Level, rows: PathShape) -> (Vec<LeastAngleKnot>, End) {
         let open = vec![true; self.x.len()];
-        let mut path = LeastAngle::several(level, rows, usize::MAX, self.relevance(), open);
+        let mut path = LeastAngle::new(level, rows, usize::MAX, self.relevance(), open);
         let mut knots = Vec::new();
         let mut gram = |j: usize| Ok::<_, Infallible>(self.gram(j));
         loop {
@@ -193,8 +193,8 @@ fn of_one_output_both_are_the_paths_of_one() {
         for seed in 0..6 {
             let data = Data::new(40, 10, 1, seed);
             let (knots, _) = data.walk(rows);
-            let rules = PathRules { non_negative: false, lasso, most: usize::MAX };
-            let mut one = LeastAngle::new(Level::best(), rules, data.relevance().remove(0), vec![true; 10]);
+            let shape = PathShape::Single { non_negative: false, lasso };
+            let mut one = LeastAngle::new(Level::best(), shape, usize::MAX, data.relevance(), vec![true; 10]);
             let mut gram = |j: usize| Ok::<_, Infallible>(data.gram(j));
             for knot in &knots {
                 let other = one.advance(&mut gram).unwrap().unwrap();

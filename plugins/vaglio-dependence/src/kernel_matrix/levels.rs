@@ -7,7 +7,6 @@
 //! either side for steps of h. The book, criteria/nhsic.md.
 
 mod factor_rows;
-mod simd_f64x8;
 
 pub use factor_rows::{FactorRows, TOGETHER};
 

@@ -1,9 +1,7 @@
 //! Products of level columns with the rows of another kernel's factor.
 
-use super::simd_f64x8::SimdF64x8;
-use super::{LevelColumn, MOST, WHOLE};
+use super::{LevelColumn, LevelGrid, MOST, WHOLE};
 use crate::kernel_matrix::ThinFactor;
-use pulp::{Simd, WithSimd};
 use vaglio_kernels::Level;
 use vaglio_kernels::f64x8::F64x8;
 use vaglio_kernels::linalg::{FactorizationError, eigh};
@@ -132,7 +130,10 @@ fn pass<const N: usize>(level: Level, rows: &StripRows<N>, columns: &[&LevelColu
             for (column, (sums, single)) in columns.iter().zip(&mut all) {
                 let places = &column.places[at.clone()];
                 let Some(weights) = column.weights.get(at.clone()) else {
-                    level.run(ScatterExact { rows: &rows.double[at.clone()], places, sums });
+                    level.call(
+                        #[inline(always)]
+                        || scatter_exact(&rows.double[at.clone()], places, sums),
+                    );
                     continue;
                 };
                 level.call(
@@ -145,7 +146,10 @@ fn pass<const N: usize>(level: Level, rows: &StripRows<N>, columns: &[&LevelColu
             }
         }
         for ((column, (sums, _)), product) in columns.iter().zip(&all).zip(products) {
-            *product += level.run(Squares { column, sums });
+            *product += level.call(
+                #[inline(always)]
+                || squares(&column.grid, sums),
+            );
         }
     }
 }
@@ -205,56 +209,36 @@ fn scatter<const N: usize>(rows: &[[SingleChunk; N]], places: &[u8], weights: &[
 }
 
 /// Adds every row to its level.
-struct ScatterExact<'k, const N: usize> {
-    rows: &'k [[Chunk; N]],
-    places: &'k [u8],
-    sums: &'k mut Sums<N>,
-}
-
-impl<const N: usize> WithSimd for ScatterExact<'_, N> {
-    type Output = ();
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, simd: S) {
-        let ScatterExact { rows, places, sums } = self;
-        for (row, &place) in rows.iter().zip(places) {
-            let sums = &mut sums[usize::from(place)];
-            for (sum, chunk) in sums.iter_mut().zip(row) {
-                (SimdF64x8::load(simd, sum) + SimdF64x8::load(simd, chunk)).store(sum);
-            }
+#[inline(always)]
+fn scatter_exact<const N: usize>(rows: &[[Chunk; N]], places: &[u8], sums: &mut Sums<N>) {
+    for (row, &place) in rows.iter().zip(places) {
+        for (sum, chunk) in sums[usize::from(place)].iter_mut().zip(row) {
+            (F64x8::load(sum) + F64x8::load(chunk)).store(sum);
         }
     }
-}
-
-/// ‖FᵀT‖² for the sums T of the levels.
-struct Squares<'k, const N: usize> {
-    column: &'k LevelColumn,
-    sums: &'k Sums<N>,
 }
 
 /// Columns of F multiplied together.
 const SIDE: usize = 4;
 
-impl<const N: usize> WithSimd for Squares<'_, N> {
-    type Output = f64;
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, simd: S) -> f64 {
-        let Squares { column: LevelColumn { grid, .. }, sums } = self;
-        let mut total = SimdF64x8::splat(simd, 0.0);
-        for first in (0..grid.rank).step_by(SIDE) {
-            let mut products = [[SimdF64x8::splat(simd, 0.0); N]; SIDE];
-            let columns = SIDE.min(grid.rank - first);
-            for (factor, sums) in grid.factor.chunks_exact(grid.rank).zip(sums) {
-                let mut entries = [0.0; SIDE];
-                entries[..columns].copy_from_slice(&factor[first..first + columns]);
-                for (products, entry) in products.iter_mut().zip(entries) {
-                    let entry = SimdF64x8::splat(simd, entry);
-                    for (product, sum) in products.iter_mut().zip(sums) {
-                        *product = *product + entry * SimdF64x8::load(simd, sum);
-                    }
+/// ‖FᵀT‖² for the sums T of the levels.
+#[inline(always)]
+fn squares<const N: usize>(grid: &LevelGrid, sums: &Sums<N>) -> f64 {
+    let mut total = F64x8::ZERO;
+    for first in (0..grid.rank).step_by(SIDE) {
+        let mut products = [[F64x8::ZERO; N]; SIDE];
+        let columns = SIDE.min(grid.rank - first);
+        for (factor, sums) in grid.factor.chunks_exact(grid.rank).zip(sums) {
+            let mut entries = [0.0; SIDE];
+            entries[..columns].copy_from_slice(&factor[first..first + columns]);
+            for (products, entry) in products.iter_mut().zip(entries) {
+                let entry = F64x8::splat(entry);
+                for (product, sum) in products.iter_mut().zip(sums) {
+                    *product = *product + entry * F64x8::load(sum);
                 }
             }
-            products.iter().flatten().for_each(|product| total = total + *product * *product);
         }
-        total.wide().sum()
+        products.iter().flatten().for_each(|product| total = total + *product * *product);
     }
+    total.sum()
 }

@@ -84,7 +84,11 @@ impl<'de> Visitor<'de> for SearchVisitor {
     fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Search, A::Error> {
         let mut read = SharedSettings::default();
         let own = OwnSettings { map, read: &mut read, is_kind: false };
-        let strategy = Box::<dyn registered::SearchStrategy>::deserialize(MapAccessDeserializer::new(own))?;
+        let strategy = Box::<dyn registered::SearchStrategy>::deserialize(MapAccessDeserializer::new(own));
+        let strategy = strategy.map_err(|error| match (&read.refused, read.fields()) {
+            (Some(key), Some(fields)) => A::Error::unknown_field(key, fields),
+            _ => error,
+        })?;
         let mut search = Search::from_strategy(strategy.part().into());
         let names = search.strategy.traits().settings;
         if let Some(name) = read.given.iter().find(|name| !names.contains(name)) {
@@ -105,6 +109,8 @@ struct SharedSettings {
     kind: Option<String>,
     settings: SearchSettings,
     given: Vec<&'static str>,
+    /// A key that the strategy refused.
+    refused: Option<String>,
 }
 
 impl SharedSettings {
@@ -156,15 +162,17 @@ impl<'de, A: MapAccess<'de>> MapAccess<'de> for OwnSettings<'_, A> {
     type Error = A::Error;
 
     fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, A::Error> {
-        let mut seed = Some(seed);
-        loop {
-            let key = KeySeed { seed: &mut seed, read: self.read, is_kind: &mut self.is_kind };
-            match self.map.next_key_seed(key)? {
-                None => return Ok(None),
-                Some(Key::Own(key)) => return Ok(Some(key)),
-                Some(Key::Shared(name)) => self.read.read(name, &mut self.map)?,
+        while let Some(key) = self.map.next_key::<String>()? {
+            if let Some(name) = self.read.name(&key) {
+                self.read.read(name, &mut self.map)?;
+                continue;
             }
+            self.is_kind = key == "kind";
+            let own: Result<_, A::Error> = seed.deserialize(key.as_str().into_deserializer());
+            self.read.refused = own.is_err().then_some(key);
+            return own.map(Some);
         }
+        Ok(None)
     }
 
     fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, A::Error> {
@@ -172,44 +180,6 @@ impl<'de, A: MapAccess<'de>> MapAccess<'de> for OwnSettings<'_, A> {
             true => self.map.next_value_seed(KindSeed { seed, kind: &mut self.read.kind }),
             false => self.map.next_value_seed(seed),
         }
-    }
-}
-
-enum Key<K> {
-    Shared(&'static str),
-    Own(K),
-}
-
-/// Reads a key; passes it to the strategy unless it names a shared setting.
-struct KeySeed<'r, K> {
-    seed: &'r mut Option<K>,
-    read: &'r SharedSettings,
-    is_kind: &'r mut bool,
-}
-
-impl<'de, K: DeserializeSeed<'de>> DeserializeSeed<'de> for KeySeed<'_, K> {
-    type Value = Key<K::Value>;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
-        deserializer.deserialize_str(self)
-    }
-}
-
-impl<'de, K: DeserializeSeed<'de>> Visitor<'de> for KeySeed<'_, K> {
-    type Value = Key<K::Value>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the name of a setting")
-    }
-
-    fn visit_str<E: de::Error>(self, key: &str) -> Result<Self::Value, E> {
-        if let Some(name) = self.read.name(key) {
-            return Ok(Key::Shared(name));
-        }
-        *self.is_kind = key == "kind";
-        let Some(seed) = self.seed.take() else { return Err(E::custom("a key was read twice")) };
-        let own: Result<K::Value, E> = seed.deserialize(key.into_deserializer());
-        own.map(Key::Own).map_err(|error| self.read.fields().map_or(error, |fields| E::unknown_field(key, fields)))
     }
 }
 

@@ -4,7 +4,7 @@ use super::fits::SubsetFits;
 use super::kfold::decomposed_parts;
 use super::loo::parts_of;
 use super::round::RepeatFolds;
-use ndarray::Array2;
+use ndarray::{Array2, Axis};
 use vaglio_core::{Design, Feature, HeldOut, Result, Squared, row_weights};
 
 /// Held-out rows, and the prediction of each by a model trained without it, outputs × rows.
@@ -39,7 +39,8 @@ pub fn predicted_held_out(
         HeldOut::Folds(rounds) => {
             let Some(round) = rounds.first().map(RepeatFolds::new) else { return Ok(None) };
             if design.readout().is_none() || design.problem().in_folds().is_by_maps() {
-                return retrained(design, &round, subset, lambda).map(Some);
+                let (rows, all) = (rows_of(&round), round.retrained(design, subset, lambda)?);
+                return Ok(Some(HeldOutPredictions { predictions: all.select(Axis(1), &rows), rows }));
             }
             let parts = decomposed_parts(design, &round);
             (round.clone(), SubsetFits::from_folds(design, &Squared.into(), round, parts)?)
@@ -58,27 +59,6 @@ pub fn predicted_held_out(
 fn rows_of(round: &RepeatFolds) -> Vec<usize> {
     let is_in = round.is_held_out();
     (0..is_in.len()).filter(|&row| is_in[row]).collect()
-}
-
-/// Predicts the held-out rows by training each fold.
-fn retrained(
-    design: &Design,
-    round: &RepeatFolds,
-    subset: &[Feature],
-    lambda: Option<f64>,
-) -> Result<HeldOutPredictions> {
-    let rows = rows_of(round);
-    let mut predictions = Array2::zeros((design.targets().nrows(), rows.len()));
-    for (fold, training) in round.trainings().enumerate() {
-        let held_out = round.folds.held_out(fold);
-        let predicted = design.retrain(&training, held_out, subset, lambda)?;
-        for (row, column) in held_out.iter().zip(predicted.columns()) {
-            if let Ok(at) = rows.binary_search(row) {
-                predictions.column_mut(at).assign(&column);
-            }
-        }
-    }
-    Ok(HeldOutPredictions { rows, predictions })
 }
 
 #[cfg(test)]

@@ -104,20 +104,9 @@ impl KFold {
     /// Scores a subset by the definition, on a design whose outputs share λ.
     fn retrained(&self, design: &Design, subset: &[Feature]) -> Result<Score> {
         let rounds = self.rounds(design)?;
-        let (outputs, rows) = design.targets().dim();
         design.best_lambda(|lambda| {
-            let predictions = |round: &RepeatFolds| {
-                let mut predictions = Array2::zeros((outputs, rows));
-                for fold in 0..round.held_out {
-                    let held_out = round.folds.held_out(fold);
-                    let predicted = design.retrain(&round.folds.training(fold), held_out, subset, lambda)?;
-                    for (&row, column) in held_out.iter().zip(predicted.columns()) {
-                        predictions.column_mut(row).assign(&column);
-                    }
-                }
-                Ok(predictions)
-            };
-            let predictions: Vec<Array2<f64>> = rounds.iter().map(predictions).collect::<Result<_>>()?;
+            let predictions = rounds.iter().map(|round| round.retrained(design, subset, lambda));
+            let predictions: Vec<Array2<f64>> = predictions.collect::<Result<_>>()?;
             Ok(self.pooled(design, &rounds, &predictions))
         })
     }

@@ -10,10 +10,10 @@ use super::fits::SubsetFits;
 use super::mean;
 use super::pearson::PearsonCorrelation;
 use super::plan::{EngineChoice, EngineId};
+use super::round::RepeatFolds;
 use super::rounds::Rounds;
 use super::shared_lambdas::SharedLosses;
 use evaluator::LooEvaluator;
-use ndarray::Array2;
 use shared_data::LooShared;
 pub(super) use shared_data::parts_of;
 use vaglio_core::{
@@ -62,12 +62,9 @@ impl Loo {
 
     /// Scores a subset by the definition, on a design whose outputs share λ.
     fn retrained(&self, design: &Design, subset: &[Feature]) -> Result<Score> {
-        let (outputs, rows) = design.targets().dim();
+        let rows = RepeatFolds::single(design.rows());
         design.best_lambda(|lambda| {
-            let mut predictions = Array2::zeros((outputs, rows));
-            for row in 0..rows {
-                predictions.column_mut(row).assign(&left_out(design, subset, row, lambda)?.column(0));
-            }
+            let predictions = rows.retrained(design, subset, lambda)?;
             Ok(design.loss(&*self.loss, predictions.view()))
         })
     }
@@ -163,9 +160,4 @@ impl Criterion for Loo {
     fn traits(&self) -> CriterionTraits {
         CriterionTraits { scores_each_output: true, ..CriterionTraits::from_loss(self.loss.clone()) }
     }
-}
-
-fn left_out(design: &Design, subset: &[Feature], row: usize, lambda: Option<f64>) -> Result<Array2<f64>> {
-    let others: Vec<usize> = (0..design.rows()).filter(|&r| r != row).collect();
-    design.retrain(&others, &[row], subset, lambda)
 }

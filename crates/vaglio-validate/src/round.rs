@@ -6,6 +6,8 @@
 //! products of blocks, so forward chaining is scored like k-fold. Engines based on G = I − H of all rows (held-out
 //! rows, decompositions) do not support them, so other losses refit each fold.
 
+use ndarray::Array2;
+use vaglio_core::{Design, Feature, Result};
 use vaglio_kernels::Folds;
 
 /// Rows in folds; the first folds are held out in turn. Other rows are in every training set, unless folds list theirs.
@@ -38,6 +40,22 @@ impl RepeatFolds {
     /// The training rows of each held-out fold, in increasing order.
     pub fn trainings(&self) -> impl Iterator<Item = Vec<usize>> {
         (0..self.held_out).map(|fold| self.folds.training(fold))
+    }
+
+    /// Predicts the held-out rows by training each fold: outputs × rows, 0 for other rows.
+    ///
+    /// # Errors
+    /// Returns an error of the learner.
+    pub fn retrained(&self, design: &Design, subset: &[Feature], lambda: Option<f64>) -> Result<Array2<f64>> {
+        let mut predictions = Array2::zeros(design.targets().dim());
+        for (fold, training) in self.trainings().enumerate() {
+            let held_out = self.folds.held_out(fold);
+            let predicted = design.retrain(&training, held_out, subset, lambda)?;
+            for (&row, column) in held_out.iter().zip(predicted.columns()) {
+                predictions.column_mut(row).assign(&column);
+            }
+        }
+        Ok(predictions)
     }
 
     /// Each held-out fold as a separate round.

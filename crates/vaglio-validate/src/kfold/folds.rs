@@ -76,30 +76,25 @@ impl KFold {
                 format!("it cannot be combined with `{other}`, which makes the folds; leave one of them out"),
             ))
         };
-        if self.assignment.is_some() {
-            for (field, given) in [
+        let given = |is_stratified: bool| {
+            let all = [
                 ("by", self.by.is_some()),
                 ("folds", self.folds.is_some()),
                 ("shuffle", self.shuffle),
-                ("stratified", self.stratified),
-            ] {
-                if given {
-                    return clash(field, "assignment");
-                }
-            }
+                ("stratified", is_stratified),
+            ];
+            all.into_iter().find(|(_, is_given)| *is_given).map(|(field, _)| field)
+        };
+        if self.assignment.is_some()
+            && let Some(field) = given(self.stratified)
+        {
+            return clash(field, "assignment");
         }
         if let Some(splits) = &self.splits {
             splits.check_settings().map_err(|error| error.under("splits"))?;
-            for (field, given) in [
-                ("assignment", self.assignment.is_some()),
-                ("by", self.by.is_some()),
-                ("folds", self.folds.is_some()),
-                ("shuffle", self.shuffle),
-                ("stratified", self.stratified && !splits.can_stratify()),
-            ] {
-                if given {
-                    return clash(field, "splits");
-                }
+            let given = given(self.stratified && !splits.can_stratify());
+            if let Some(field) = self.assignment.as_ref().map(|_| "assignment").or(given) {
+                return clash(field, "splits");
             }
         }
         if self.stratified && self.by.is_some() {

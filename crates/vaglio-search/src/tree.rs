@@ -12,9 +12,10 @@ use crate::order::TreeOrder;
 use crate::polish::best_exchange;
 use crate::space::Space;
 pub(crate) use best_subsets::BestSubsets;
-use frontier::{Frontier, OpenNode};
+use frontier::OpenNode;
 pub(crate) use record::SearchSnapshots;
 use record::SearchState;
+use std::collections::BinaryHeap;
 use vaglio_core::{
     Answer, Certificate, Diagnostics, Error, Evaluator, Event, Feature, Monitor, Recorder, Result, StopReason,
     SubsetChange,
@@ -60,7 +61,7 @@ impl<'a> SubsetTree<'a> {
             space,
             monitor: monitor.with_journal(journal.clone()),
             known: SearchState {
-                open: Frontier::default(),
+                open: BinaryHeap::new(),
                 within: None,
                 trail: Vec::new(),
                 start: nothing.clone(),

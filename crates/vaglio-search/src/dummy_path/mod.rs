@@ -227,7 +227,7 @@ impl<'a> DummyPath<'a> {
         let left = &self.stored.left;
         let with = |index: usize| if left[index] > 0.0 { dot(level, columns[index], &direction) } else { 0.0 };
         let products: Vec<f64> = (0..columns.len()).map(with).collect();
-        self.stored.add(&slopes, |index| products[index]);
+        self.stored.add(&slopes, &products);
         self.unstored.add(&slopes, &outer.coordinates(level, &direction), outer, &mut self.draws);
         self.basis.push(direction);
     }
@@ -272,12 +272,11 @@ impl Products {
         }
     }
 
-    /// Adds a direction, given its product with column `index`.
-    fn add(&mut self, slopes: &[f64], mut product: impl FnMut(usize) -> f64) {
-        for index in 0..self.left.len() {
+    /// Adds a direction, given its product with each column.
+    fn add(&mut self, slopes: &[f64], products: &[f64]) {
+        for (index, product) in products.iter().enumerate() {
             if self.left[index] > 0.0 {
-                let product = product(index);
-                self.left[index] = (self.left[index] - product * product).max(0.0);
+                self.left[index] = (self.left[index] - product * product).max(f64::MIN_POSITIVE);
                 for (projected, slope) in self.projected.iter_mut().zip(slopes) {
                     projected[index] += slope * product;
                 }

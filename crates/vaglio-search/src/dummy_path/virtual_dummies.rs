@@ -45,22 +45,18 @@ impl VirtualDummies {
         let new = 1.0 - along.iter().map(|along| along * along).sum::<f64>();
         let (is_new, weights) = (new > INSIDE_SPAN, outer.weights(along));
         let dimensions = self.dimensions;
-        let of = &mut self.products;
-        for (index, outside) in self.outside.iter_mut().enumerate() {
+        let of = &self.products;
+        let product = |(index, outside): (usize, &mut f64)| {
             if of.left[index] == 0.0 {
-                continue;
+                return 0.0;
             }
             let both = of.residual.iter().zip(&of.projected).zip(&weights);
-            let mut product: f64 =
+            let known: f64 =
                 both.map(|((residual, projected), weight)| weight * (residual[index] - projected[index])).sum();
-            if is_new {
-                product += new.sqrt() * part_of(outside, dimensions, draws);
-            }
-            of.left[index] = (of.left[index] - product * product).max(f64::MIN_POSITIVE);
-            for (projected, slope) in of.projected.iter_mut().zip(slopes) {
-                projected[index] += slope * product;
-            }
-        }
+            known + if is_new { new.sqrt() * part_of(outside, dimensions, draws) } else { 0.0 }
+        };
+        let products: Vec<f64> = self.outside.iter_mut().enumerate().map(product).collect();
+        self.products.add(slopes, &products);
         self.dimensions -= usize::from(is_new && dimensions > 0);
     }
 }

@@ -1,6 +1,7 @@
 //! Best-first search of large subtrees, in the order of bounds.
 
 use super::{OpenNode, SearchState, SubsetTree};
+use std::cmp::Reverse;
 use vaglio_core::{Evaluator, Result};
 
 impl SubsetTree<'_> {
@@ -9,11 +10,11 @@ impl SubsetTree<'_> {
         let order = self.order;
         if !is_known {
             let bound = self.bound(root, 0)?;
-            self.known.open.push(OpenNode::new(bound, Vec::new()));
+            self.known.open.push(Reverse(OpenNode::new(bound, Vec::new())));
         }
         while self.stopped.is_none() && !self.ask() {
             let within = self.known.within.take();
-            let Some(open) = within.or_else(|| self.known.open.pop()) else { return Ok(()) };
+            let Some(Reverse(open)) = within.map(Reverse).or_else(|| self.known.open.pop()) else { return Ok(()) };
             let (place, size) = open.at(order);
             if !self.record.is_behind() && self.is_ruled_out(open.bound(), place, size) {
                 self.prune(place, size);
@@ -24,7 +25,8 @@ impl SubsetTree<'_> {
             self.known.within = None;
         }
         let SearchState { open, within, .. } = &self.known;
-        self.left = open.least().into_iter().chain(within.as_ref().map(OpenNode::bound)).fold(self.left, f64::min);
+        let least = open.peek().map(|Reverse(open)| open).into_iter().chain(within).map(OpenNode::bound);
+        self.left = least.fold(self.left, f64::min);
         Ok(())
     }
 

@@ -1,6 +1,7 @@
 //! Nodes of the tree: small subtrees are searched depth first, by copies of the evaluator.
 
 use super::{ASK_EVERY, OpenNode, SearchState, SubsetTree};
+use std::cmp::Reverse;
 use vaglio_core::{Error, Evaluator, Feature, Result, Score, SubsetChange, score_with};
 
 impl SubsetTree<'_> {
@@ -43,7 +44,7 @@ impl SubsetTree<'_> {
                     continue;
                 }
                 let way = self.known.within.iter().flat_map(OpenNode::way).copied().chain([child]).collect();
-                self.known.open.push(OpenNode::new(self.bound(node, child)?, way));
+                self.known.open.push(Reverse(OpenNode::new(self.bound(node, child)?, way)));
                 continue;
             }
             // Bounds only rise from child to child, so a bound that rules a child out is kept for later children.

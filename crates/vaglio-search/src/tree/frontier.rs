@@ -2,16 +2,11 @@
 
 use crate::order::TreeOrder;
 use serde::{Deserialize, Serialize};
-use std::cmp::{Ordering, Reverse};
-use std::collections::BinaryHeap;
+use std::cmp::Ordering;
 
 /// An open node: a lower bound of its subtree, and the indices of the groups that lead to it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct OpenNode(f64, Vec<usize>);
-
-/// A queue of open nodes, lowest bound first.
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
-pub(crate) struct Frontier(BinaryHeap<Reverse<OpenNode>>);
 
 impl OpenNode {
     pub fn new(bound: f64, way: Vec<usize>) -> Self {
@@ -32,25 +27,6 @@ impl OpenNode {
     pub fn at(&self, order: &TreeOrder) -> (usize, usize) {
         let size = self.1.iter().map(|&place| order.group(place).len()).sum::<usize>();
         (self.1.last().map_or(0, |last| last + 1), order.forced.len() + size)
-    }
-}
-
-impl Frontier {
-    pub fn push(&mut self, open: OpenNode) {
-        self.0.push(Reverse(open));
-    }
-
-    pub fn pop(&mut self) -> Option<OpenNode> {
-        self.0.pop().map(|Reverse(open)| open)
-    }
-
-    /// The lowest bound.
-    pub fn least(&self) -> Option<f64> {
-        self.0.peek().map(|Reverse(open)| open.bound())
-    }
-
-    pub fn len(&self) -> usize {
-        self.0.len()
     }
 }
 

@@ -1,17 +1,19 @@
 //! Snapshots of a search of all subsets, for resumption after an interruption.
 
 use super::best_subsets::BestSubsets;
-use super::frontier::{Frontier, OpenNode};
+use super::frontier::OpenNode;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 use std::time::Instant;
 use vaglio_core::{Diagnostics, Journal};
 
 /// The position and knowledge of a search; a snapshot resumes at the last child of the trail.
 #[derive(Clone, Serialize, Deserialize)]
 pub(crate) struct SearchState {
-    /// The open nodes.
-    pub open: Frontier,
+    /// The open nodes, lowest bound first.
+    pub open: BinaryHeap<Reverse<OpenNode>>,
     /// The node that is being searched depth first; `trail` has the indices of the groups from it to the current node.
     pub within: Option<OpenNode>,
     pub trail: Vec<usize>,

@@ -1,16 +1,14 @@
 //! Kernel components on landmarks.
 
 use crate::entropy::LandmarkSelection;
-use crate::features::{columns_of, overflow, similarity};
+use crate::features::{columns_of, overflow};
 use crate::landmarks::LandmarkSet;
 use crate::model::LsSvmModel;
 use crate::similarity::KernelFunction;
 use ndarray::Array2;
 use vaglio_core::{Columns, Error, Feature, FeatureMap, Model, PartOutputs, Result, Trained, setting};
 use vaglio_kernels::linalg::eigh;
-use vaglio_kernels::tile::Tile;
 use vaglio_kernels::tolerance::COMPONENT_ROUNDING;
-use vaglio_kernels::{Column, Level};
 
 /// Scaling of components.
 #[setting]
@@ -28,38 +26,28 @@ pub enum Scaling {
 /// Map from the problem's columns to kernel components.
 #[derive(Debug)]
 pub(crate) struct ComponentMap {
-    inputs: Vec<Feature>,
-    kernel: KernelFunction,
-    /// Landmarks × inputs.
-    landmarks: Vec<Vec<f64>>,
+    set: LandmarkSet,
     /// Scaled eigenvectors, components × landmarks; `None` if the features are the landmarks' kernels.
     components: Option<Vec<Vec<f64>>>,
-    /// Selected landmarks with the swaps made.
-    chosen: LandmarkSelection,
     /// Eigenvalues D in decreasing order; empty without a decomposition.
     spectrum: Vec<f64>,
 }
 
-/// Decomposes the landmarks' kernel matrix K̃ = C·D·Cᵀ and scales each column of C. Cost O(N²·inputs + N³).
+/// Decomposes the landmarks' kernel matrix K̃ = C·D·Cᵀ and scales each column of C. Cost O(N³).
 /// With [`Scaling::None`] the features are the landmarks' kernels.
 ///
 /// # Errors
 /// [`Error::Numerical`] for kernels that overflow or are all 0.
-pub(crate) fn decompose(chosen: LandmarkSet, scaling: Scaling) -> Result<ComponentMap> {
-    let LandmarkSet { inputs, kernel, landmarks, chosen } = chosen;
+pub(crate) fn decompose(mut set: LandmarkSet, scaling: Scaling) -> Result<ComponentMap> {
+    let gram = std::mem::take(&mut set.chosen.gram);
     if scaling == Scaling::None {
-        return Ok(ComponentMap { inputs, kernel, landmarks, components: None, chosen, spectrum: Vec::new() });
+        return Ok(ComponentMap { set, components: None, spectrum: Vec::new() });
     }
-    let count = landmarks.len();
-    let mut tile = Tile::new(count, inputs.len());
-    for (row, landmark) in landmarks.iter().enumerate() {
-        landmark.iter().enumerate().for_each(|(i, &value)| tile.set(row, i, value));
-    }
-    let gram = similarity(kernel, &landmarks, inputs.len()).evaluate(Level::best(), &tile);
-    if !gram.is_finite() {
+    if !gram.iter().flatten().all(|k| k.is_finite()) {
         return Err(overflow());
     }
-    let gram = Array2::from_shape_fn((count, count), |(i, j)| gram.get(i.max(j), i.min(j)));
+    let count = gram.len();
+    let gram = Array2::from_shape_fn((count, count), |(i, j)| gram[i][j]);
     let failed = |failure| Error::Numerical(format!("the kernel matrix of the landmarks: {failure}; standardize"));
     let (values, vectors) = eigh(gram.view()).map_err(failed)?;
     let largest = values.last().copied().unwrap_or(0.0);
@@ -79,14 +67,14 @@ pub(crate) fn decompose(chosen: LandmarkSet, scaling: Scaling) -> Result<Compone
     };
     let components = (0..count).rev().filter(|&k| values[k] > COMPONENT_ROUNDING * largest).map(component).collect();
     let spectrum = values.iter().rev().copied().collect();
-    Ok(ComponentMap { inputs, kernel, landmarks, components: Some(components), chosen, spectrum })
+    Ok(ComponentMap { set, components: Some(components), spectrum })
 }
 
 impl ComponentMap {
     /// Computes the mapped columns from the problem's.
     pub fn columns(&self, columns: &Columns) -> Result<Columns> {
-        let inputs: Vec<Column<'_>> = self.inputs.iter().map(|&f| columns.column(f)).collect();
-        columns_of(self.kernel, &self.landmarks, self.components.as_deref(), &inputs, columns.rows())
+        let LandmarkSet { inputs, kernel, landmarks, .. } = &self.set;
+        columns_of(*kernel, landmarks, self.components.as_deref(), &columns.select(inputs))
     }
 
     /// Prefix of the columns' names.
@@ -104,27 +92,27 @@ impl FeatureMap for ComponentMap {
             };
             subset.iter().map(one).collect()
         };
+        let LandmarkSet { inputs, kernel, landmarks, .. } = &self.set;
         let (landmarks, components) = match &self.components {
             // Without components, nothing of the map is needed.
             Some(_) if subset.is_empty() => (Vec::new(), Some(Vec::new())),
-            Some(components) => (self.landmarks.clone(), Some(chosen(components)?)),
-            None => (chosen(&self.landmarks)?, None),
+            Some(components) => (landmarks.clone(), Some(chosen(components)?)),
+            None => (chosen(landmarks)?, None),
         };
-        let inputs = if subset.is_empty() { Vec::new() } else { self.inputs.clone() };
+        let inputs = if subset.is_empty() { Vec::new() } else { inputs.clone() };
         let Trained { lambda, coefficients } = readout;
-        Model::new(LsSvmModel { inputs, kernel: self.kernel, landmarks, components, lambda, coefficients })
+        Model::new(LsSvmModel { inputs, kernel: *kernel, landmarks, components, lambda, coefficients })
     }
 
     fn found(&self) -> PartOutputs {
-        let LandmarkSelection { entropy, swaps, proposals, .. } = &self.chosen;
-        let found =
-            PartOutputs::new("landmarks", self.landmarks.len()).and("entropy", *entropy).and("swaps", swaps.len());
+        let LandmarkSelection { rows, entropy, swaps, proposals, .. } = &self.set.chosen;
+        let found = PartOutputs::new("landmarks", rows.len()).and("entropy", *entropy).and("swaps", swaps.len());
         let found = found.and("proposals", *proposals);
         let found = match &self.components {
             Some(_) => found.and("spectrum", self.spectrum.clone()),
             None => found,
         };
-        match self.kernel {
+        match self.set.kernel {
             KernelFunction::Rbf { bandwidth } => found.and("bandwidth", bandwidth),
             KernelFunction::Polynomial { .. } => found,
         }

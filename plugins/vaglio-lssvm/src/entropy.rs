@@ -27,6 +27,8 @@ pub(crate) struct LandmarkSelection {
     pub proposals: usize,
     /// Entropy −log(1/N² Σ_ij k(u_i, u_j)); +∞ if the sum is 0, NaN if it overflows.
     pub entropy: f64,
+    /// Kernel matrix of the landmarks.
+    pub gram: Vec<Vec<f64>>,
 }
 
 /// Selects `count` of the rows `order` by swaps so that the entropy −log(1/N² Σ_ij k(u_i, u_j)) is large.
@@ -77,7 +79,8 @@ pub(crate) fn select_landmarks(
     }
     set.sum();
     let size = set.rows.len() as f64;
-    LandmarkSelection { entropy: -(set.total / (size * size)).ln(), rows: set.rows, swaps, proposals }
+    let entropy = -(set.total / (size * size)).ln();
+    LandmarkSelection { rows: set.rows, swaps, proposals, entropy, gram: set.gram }
 }
 
 /// A proposed row c and its kernels with the landmarks.

@@ -17,16 +17,16 @@ pub(crate) fn columns_of(
     kernel: KernelFunction,
     landmarks: &[Vec<f64>],
     components: Option<&[Vec<f64>]>,
-    inputs: &[Column<'_>],
-    rows: usize,
+    inputs: &Columns,
 ) -> Result<Columns> {
-    let level = Level::best();
-    let points = similarity(kernel, landmarks, inputs.len());
+    let (level, rows) = (Level::best(), inputs.rows());
+    let inputs: Vec<Column<'_>> = inputs.iter().collect();
+    let points = RowSimilarity::new(kernel, landmarks.len(), inputs.len(), |k, i| landmarks[k][i]);
     let count = components.map_or(landmarks.len(), <[_]>::len);
     let mixed = components.map(|own| Vectors::new(count, landmarks.len(), |i, j| own[i][j]));
     let start = vec![0.0; count];
     let made = by_tiles(rows, count, |range| {
-        let kernels = points.evaluate(level, &Tile::from_columns(inputs, range));
+        let kernels = points.evaluate(level, &Tile::from_columns(&inputs, range));
         let tile = match &mixed {
             Some(mixed) => mixed.products(level, &kernels, &start),
             None => kernels,
@@ -36,10 +36,6 @@ pub(crate) fn columns_of(
     let mut columns = Columns::new(rows);
     made.into_iter().for_each(|column| columns.push(column));
     Ok(columns)
-}
-
-pub(crate) fn similarity(kernel: KernelFunction, landmarks: &[Vec<f64>], inputs: usize) -> RowSimilarity {
-    RowSimilarity::new(kernel, landmarks.len(), inputs, |k, i| landmarks[k][i])
 }
 
 pub(crate) fn overflow() -> Error {

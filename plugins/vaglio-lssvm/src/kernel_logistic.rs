@@ -133,8 +133,7 @@ impl Refit for KernelLogistic {
 /// Kernel matrix of the distinct rows.
 fn gram(seen: &KernelInputs, rows: &[Vec<f64>], columns: &Columns) -> Result<Array2<f64>> {
     let distinct = columns.select(&seen.inputs).select_rows(&seen.distinct);
-    let inputs: Vec<_> = distinct.iter().collect();
-    let made = columns_of(seen.kernel, rows, None, &inputs, rows.len())?;
+    let made = columns_of(seen.kernel, rows, None, &distinct)?;
     let all: Vec<usize> = (0..rows.len()).collect();
     Ok(made.matrix(&all))
 }
@@ -181,8 +180,7 @@ impl Predict for KernelLogisticModel {
     }
 
     fn predict(&self, inputs: &Columns, _series: Option<&[u32]>) -> Result<Array2<f64>> {
-        let columns: Vec<_> = inputs.iter().collect();
-        let mixed = columns_of(self.kernel, &self.rows, Some(&self.alpha), &columns, inputs.rows())?;
+        let mixed = columns_of(self.kernel, &self.rows, Some(&self.alpha), inputs)?;
         let probability = |(output, row)| f64::tanh((mixed.column(output).get(row) + self.intercept[output]) / 2.0);
         Ok(Array2::from_shape_fn((self.intercept.len(), inputs.rows()), probability))
     }

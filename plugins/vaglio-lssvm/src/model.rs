@@ -66,7 +66,6 @@ impl ReadoutMap for LsSvmModel {
     }
 
     fn features(&self, inputs: &Columns, _series: Option<&[u32]>) -> Result<Columns> {
-        let columns: Vec<_> = inputs.iter().collect();
-        columns_of(self.kernel, &self.landmarks, self.components.as_deref(), &columns, inputs.rows())
+        columns_of(self.kernel, &self.landmarks, self.components.as_deref(), inputs)
     }
 }

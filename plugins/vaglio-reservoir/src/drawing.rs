@@ -7,20 +7,10 @@ use rand_chacha::rand_core::{RngCore, SeedableRng};
 use vaglio_core::{Error, Result};
 use vaglio_kernels::checkpoint;
 
-/// Seeded random numbers.
-struct NetworkRandom(ChaCha8Rng);
-
-impl NetworkRandom {
-    /// A uniform number in [0, 1).
-    fn uniform(&mut self) -> f64 {
-        (self.0.next_u64() >> 11) as f64 / (1u64 << 53) as f64
-    }
-
-    /// A standard normal number, by Box and Muller from two uniform numbers.
-    fn normal(&mut self) -> f64 {
-        let (radius, angle) = (self.uniform(), self.uniform());
-        (-2.0 * (1.0 - radius).ln()).sqrt() * (std::f64::consts::TAU * angle).cos()
-    }
+/// A standard normal number, by Box and Muller from two uniform numbers.
+fn normal(mut uniform: impl FnMut() -> f64) -> f64 {
+    let (radius, angle) = (uniform(), uniform());
+    (-2.0 * (1.0 - radius).ln()).sqrt() * (std::f64::consts::TAU * angle).cos()
 }
 
 impl Reservoir {
@@ -30,19 +20,21 @@ impl Reservoir {
     /// Also returns the spectral radius of W before rescaling, which costs O(units³).
     pub(crate) fn draw(&self, inputs: usize, seed: u64) -> Result<(Network, f64)> {
         let units = self.units;
-        let mut random = NetworkRandom(ChaCha8Rng::seed_from_u64(seed));
+        let mut random = ChaCha8Rng::seed_from_u64(seed);
+        // A number in [0, 1).
+        let mut uniform = || (random.next_u64() >> 11) as f64 / (1u64 << 53) as f64;
         let (mut starts, mut sources, mut weights) = (vec![0], Vec::new(), Vec::new());
         for _ in 0..units {
             checkpoint();
             for source in 0..units as u32 {
-                if random.uniform() < self.connectivity {
+                if uniform() < self.connectivity {
                     sources.push(source);
-                    weights.push(random.normal());
+                    weights.push(normal(&mut uniform));
                 }
             }
             starts.push(sources.len());
         }
-        let mut scaled = |scaling: f64| scaling * (2.0 * random.uniform() - 1.0);
+        let mut scaled = |scaling: f64| scaling * (2.0 * uniform() - 1.0);
         let bias = (0..units).map(|_| scaled(self.bias_scaling)).collect();
         let input = (0..inputs * units).map(|_| scaled(self.input_scaling)).collect();
         let mut network = Network { starts, sources, weights, input, bias };

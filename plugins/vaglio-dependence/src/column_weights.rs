@@ -77,7 +77,9 @@ macro_rules! criteria {
         }
     )*};
 }
-criteria!(crate::Fcbf, crate::HitonPc, crate::Hsfs, crate::Qpfs, crate::Spam);
+criteria!(crate::Fcbf, crate::HitonPc, crate::Qpfs, crate::Spam);
+#[cfg(feature = "hsfs")]
+criteria!(crate::Hsfs);
 
 /// Weight of a column.
 #[derive(Serialize)]

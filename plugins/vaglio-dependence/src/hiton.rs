@@ -56,22 +56,17 @@ const MOST_CONDITIONS: usize = 5;
     title = "HITON-PC"
 )]
 #[derive(Copy, PartialEq)]
-#[serde(default)]
 pub struct HitonPc {
     /// Test of independence.
     pub test: Independence,
     /// Significance level: two columns with p below it are dependent; above 0 and below 1.
+    #[default(0.05)]
     pub level: f64,
     /// Maximum size of a conditioning set, from 0 to 5.
+    #[default(3)]
     pub conditions: usize,
     /// Binning of columns for `g_squared`.
     pub bins: Bins,
-}
-
-impl Default for HitonPc {
-    fn default() -> Self {
-        HitonPc { test: Independence::default(), level: 0.05, conditions: 3, bins: Bins::default() }
-    }
 }
 
 vaglio_core::setters!(HitonPc { test: Independence, level: f64, conditions: usize, bins: Bins;; });
@@ -150,14 +145,11 @@ impl ColumnWeighting for HitonPc {
     fn weights(&self, design: &Design) -> Result<Vec<f64>> {
         let originals = Originals::new(design);
         let columns = &originals.features;
-        let stay = match self.test {
-            Independence::FisherZ => {
-                self.parents_and_children(&FisherTest::new(design, columns), columns.len(), design)?
-            }
-            Independence::GSquared => {
-                self.parents_and_children(&BinnedData::new(self.bins, design, columns), columns.len(), design)?
-            }
+        let test: Box<dyn IndependenceTest> = match self.test {
+            Independence::FisherZ => Box::new(FisherTest::new(design, columns)),
+            Independence::GSquared => Box::new(BinnedData::new(self.bins, design, columns)),
         };
+        let stay = self.parents_and_children(&*test, columns.len(), design)?;
         let mut weights = vec![0.0; columns.len()];
         stay.into_iter().for_each(|(x, weight)| weights[x] = weight);
         Ok(originals.spread(&weights))

@@ -46,18 +46,12 @@ use vaglio_core::{Criterion, Design, Error, Estimate, Result, SearchExtent, part
     title = "HSFS"
 )]
 #[derive(Copy, PartialEq)]
-#[serde(default)]
 pub struct Hsfs {
     /// Kernels of columns and target; σ is `bandwidth`, and `adapt` must be true.
     pub kernel: HsicKernel,
     /// Maximum number of steps of the ascent.
+    #[default(200)]
     pub steps: u64,
-}
-
-impl Default for Hsfs {
-    fn default() -> Self {
-        Hsfs { kernel: HsicKernel::default(), steps: 200 }
-    }
 }
 
 vaglio_core::setters!(Hsfs { kernel: HsicKernel, steps: u64;; });

@@ -10,7 +10,7 @@ mod settings;
 use crate::kernel_matrix::LEAST_BANDWIDTH;
 use crate::target::{check, check_bandwidth, thin};
 use evaluator::NhsicEvaluator;
-use geometry::{GeometryWalk, LazyRelations};
+use geometry::RelationsGeometry;
 use relations::Relations;
 pub use settings::{Approximation, Kernel, Nhsic, OutputApproximation};
 use std::sync::Arc;
@@ -70,7 +70,7 @@ impl Criterion for Nhsic {
     }
 
     fn geometry<'d>(&'d self, design: &'d Design) -> Result<Box<dyn Geometry + 'd>> {
-        Ok(Box::new(LazyRelations::new(self, design)))
+        Ok(Box::new(RelationsGeometry::new(move || Ok(Arc::new(Relations::new(self, design)?)))))
     }
 
     fn check_settings(&self) -> Result<()> {
@@ -148,7 +148,10 @@ impl Criterion for Nhsic {
             let mut shortcut = EngineEvaluator::new(ENGINE, evaluator);
             shortcut.engine.bound = Some("all_columns");
             shortcut.engine.approximation = Some(self.word(design.rows()));
-            let geometry = move || -> Box<dyn Geometry> { Box::new(GeometryWalk(Arc::clone(&relations))) };
+            let geometry = move || -> Box<dyn Geometry> {
+                let relations = Arc::clone(&relations);
+                Box::new(RelationsGeometry::new(move || Ok(relations)))
+            };
             shortcut.geometry = Some(Box::new(geometry));
             Ok(shortcut)
         })

@@ -67,6 +67,7 @@ pub struct Qpfs {
     /// Similarity of two columns, and of a column and the target.
     pub similarity: Similarity,
     /// Weight of relevance, from 0 to 1.
+    #[default(Alpha::Rule(AlphaRule::Auto))]
     pub alpha: Alpha,
     /// Binning of columns for mutual information.
     pub bins: Bins,
@@ -85,12 +86,6 @@ pub enum Alpha {
     Rule(AlphaRule),
     /// A number from 0 to 1.
     Value(f64),
-}
-
-impl Default for Alpha {
-    fn default() -> Self {
-        Alpha::Rule(AlphaRule::Auto)
-    }
 }
 
 /// A rule for the weight of relevance.

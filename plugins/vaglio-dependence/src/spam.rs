@@ -49,20 +49,16 @@ use vaglio_kernels::parallel;
     title = "SpAM"
 )]
 #[derive(Copy, PartialEq)]
-#[serde(default)]
 pub struct Spam {
     /// Number of inner knots of the splines, from 0 to 20.
+    #[default(3)]
     pub knots: usize,
     /// Number of penalties on the path.
+    #[default(50)]
     pub penalties: usize,
     /// Last penalty as a share of the first, above 0 and below 1.
+    #[default(0.01)]
     pub least: f64,
-}
-
-impl Default for Spam {
-    fn default() -> Self {
-        Spam { knots: 3, penalties: 50, least: 0.01 }
-    }
 }
 
 vaglio_core::setters!(Spam { knots: usize, penalties: usize, least: f64;; });

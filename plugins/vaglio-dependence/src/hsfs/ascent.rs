@@ -56,9 +56,10 @@ impl<'d> Ascent<'d> {
             self.scale
                 * pairs.sum_with(
                     self.level,
+                    &pairs,
                     column,
                     #[inline(always)]
-                    |square| square,
+                    |_, square| square,
                 )
         };
         let (value, slopes) = (pairs.total() + self.weights.own, parallel::map_slice(&self.columns, slope));

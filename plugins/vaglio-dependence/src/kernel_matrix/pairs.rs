@@ -133,37 +133,32 @@ impl RowPairs {
     pub fn sum(&self, level: Level, column: &Padded, scale: f64) -> f64 {
         self.sum_with(
             level,
+            self,
             column,
             #[inline(always)]
-            move |square| exp_of(scale * square),
-        )
-    }
-
-    /// Σ over j > k of the numbers times `factor` of (u_j − u_k)². Cost O(m²).
-    pub fn sum_with(&self, level: Level, column: &Padded, factor: impl Fn(f64) -> f64) -> f64 {
-        level.call(
-            #[inline(always)]
-            move || {
-                let mut lanes = [0.0; F64x8::WIDTH];
-                let mut rest = &self.chunks[..];
-                for j in 1..self.rows {
-                    let (row, later) = rest.split_at(length(j));
-                    let own = column.get(j);
-                    for (weight, u) in row.iter().zip(&column.0) {
-                        for l in 0..F64x8::WIDTH {
-                            let apart = u[l] - own;
-                            lanes[l] += weight[l] * factor(apart * apart);
-                        }
-                    }
-                    rest = later;
-                }
-                lanes.iter().sum()
-            },
+            move |_, square| exp_of(scale * square),
         )
     }
 
     /// Σ over j > k of the numbers times exp(`scale`·(d_jk − (u_j − u_k)²)). Cost O(m²).
     pub fn sum_without(&self, level: Level, distances: &RowPairs, column: &Padded, scale: f64) -> f64 {
+        self.sum_with(
+            level,
+            distances,
+            column,
+            #[inline(always)]
+            move |distance, square| exp_of(scale * (distance - square)),
+        )
+    }
+
+    /// Σ over j > k of the numbers times `factor` of d_jk and (u_j − u_k)². Cost O(m²).
+    pub fn sum_with(
+        &self,
+        level: Level,
+        distances: &RowPairs,
+        column: &Padded,
+        factor: impl Fn(f64, f64) -> f64,
+    ) -> f64 {
         level.call(
             #[inline(always)]
             move || {
@@ -175,8 +170,8 @@ impl RowPairs {
                     let own = column.get(j);
                     for ((weight, distance), u) in row.iter().zip(distance).zip(&column.0) {
                         for l in 0..F64x8::WIDTH {
-                            let left = distance[l] - (u[l] - own) * (u[l] - own);
-                            lanes[l] += weight[l] * exp_of(scale * left);
+                            let apart = u[l] - own;
+                            lanes[l] += weight[l] * factor(distance[l], apart * apart);
                         }
                     }
                     (rest, apart) = (later, after);
@@ -225,7 +220,7 @@ mod tests {
                 distances.add_distances(level, &v);
                 let whole = weights.times_exp(level, &distances, -0.4).total();
                 let left = weights.sum_without(level, &distances, &u, -0.4);
-                let apart = weights.sum_with(level, &v, |square| square);
+                let apart = weights.sum_with(level, &weights, &v, |_, square| square);
                 let size = (m * m) as f64;
                 for (found, expected) in [(added, both), (whole, both), (left, one), (apart, distances_of_v)] {
                     assert!((found - expected).abs() <= 1e-13 * size, "{m} rows: {found} is not {expected}");

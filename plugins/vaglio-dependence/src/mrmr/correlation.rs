@@ -1,11 +1,7 @@
 //! mRMR by correlations.
 
-use super::evaluator::plan;
-use super::pairwise_dependence::{Dependence, EntryCosts, Scheme, check};
-use vaglio_core::{
-    Criterion, CriterionTraits, Design, Feature, PartOutputs, Plan, Result, Score, SearchExtent, part,
-    standardized_column, standardized_outputs,
-};
+use super::pairwise_dependence::{Dependence, EntryCosts, Scheme};
+use vaglio_core::{Design, Feature, part, standardized_column, standardized_outputs};
 
 /// Minimum redundancy, maximum relevance for numeric data, by correlations instead of mutual information.
 ///
@@ -49,14 +45,14 @@ pub struct Mrmr {
 vaglio_core::setters!(Mrmr { scheme: Scheme;; });
 
 /// Standardized columns and outputs.
-struct Correlations {
+pub(super) struct Correlations {
     columns: Vec<Vec<f64>>,
     outputs: Vec<Vec<f64>>,
 }
 
 impl Correlations {
     /// Standardizes the given columns. Cost O(m) each.
-    fn new(design: &Design, features: &[Feature]) -> Self {
+    pub fn new(design: &Design, features: &[Feature]) -> Self {
         let columns = features.iter().map(|&feature| standardized_column(design, feature)).collect();
         Correlations { columns, outputs: standardized_outputs(design) }
     }
@@ -80,30 +76,6 @@ impl Dependence for Correlations {
 
     fn between(&self, i: usize, j: usize) -> f64 {
         correlation(&self.columns[i], &self.columns[j])
-    }
-}
-
-impl Criterion for Mrmr {
-    /// Scores a subset by definition. Cost O(|S| m (|S| + outputs)), memory O(|S| m).
-    fn evaluate(&self, design: &Design, subset: &[Feature]) -> Result<Score> {
-        Ok(Correlations::new(design, subset).objective(self.scheme))
-    }
-
-    fn traits(&self) -> CriterionTraits {
-        CriterionTraits { is_of_subset_alone: true, ..CriterionTraits::default() }
-    }
-
-    /// Relevance and redundancy of each column.
-    fn found(&self, design: &Design, subset: &[Feature]) -> Result<PartOutputs> {
-        Ok(Correlations::new(design, subset).sides(design, subset))
-    }
-
-    fn check(&self, design: &Design) -> Result<()> {
-        check(design)
-    }
-
-    fn plan<'d>(&'d self, design: &'d Design, extent: &SearchExtent) -> Plan<'d> {
-        plan(self.scheme, design, extent, move |all| Correlations::new(design, all))
     }
 }
 

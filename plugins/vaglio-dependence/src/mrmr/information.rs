@@ -1,9 +1,8 @@
 //! mRMR by mutual information.
 
-use super::evaluator::plan;
-use super::pairwise_dependence::{Dependence, EntryCosts, Scheme, check};
+use super::pairwise_dependence::{Dependence, EntryCosts, Scheme};
 use crate::bins::{BinnedData, Bins};
-use vaglio_core::{Criterion, CriterionTraits, Design, Feature, PartOutputs, Plan, Result, Score, SearchExtent, part};
+use vaglio_core::part;
 use vaglio_kernels::tolerance::ENTROPY_ROUNDING;
 
 /// Minimum redundancy, maximum relevance, by mutual information of binned columns.
@@ -66,30 +65,5 @@ impl Dependence for BinnedData {
 
     fn between(&self, i: usize, j: usize) -> f64 {
         self.information(&self.columns[i], &self.columns[j])
-    }
-}
-
-impl Criterion for MrmrInformation {
-    /// Scores a subset by definition. Cost O(|S| m (|S| + outputs)), memory O(|S| m).
-    fn evaluate(&self, design: &Design, subset: &[Feature]) -> Result<Score> {
-        Ok(BinnedData::new(self.bins, design, subset).objective(self.scheme))
-    }
-
-    fn traits(&self) -> CriterionTraits {
-        CriterionTraits { is_of_subset_alone: true, ..CriterionTraits::default() }
-    }
-
-    /// Relevance and redundancy of each column.
-    fn found(&self, design: &Design, subset: &[Feature]) -> Result<PartOutputs> {
-        Ok(BinnedData::new(self.bins, design, subset).sides(design, subset))
-    }
-
-    fn check(&self, design: &Design) -> Result<()> {
-        self.bins.check()?;
-        check(design)
-    }
-
-    fn plan<'d>(&'d self, design: &'d Design, extent: &SearchExtent) -> Plan<'d> {
-        plan(self.scheme, design, extent, |all| BinnedData::new(self.bins, design, all))
     }
 }

@@ -1,7 +1,7 @@
 //! Pairwise dependences, and the objective that combines them.
 
 use serde::Serialize;
-use vaglio_core::{Design, Error, Feature, PartOutputs, Result, Score, setting};
+use vaglio_core::{Design, Feature, PartOutputs, Score, setting};
 
 /// Combination of relevance and redundancy.
 #[setting]
@@ -87,9 +87,4 @@ impl Scheme {
             Scheme::Quotient => -relevance / redundancy,
         })
     }
-}
-
-/// Refuses a bias, which has no spread.
-pub(super) fn check(design: &Design) -> Result<()> {
-    design.problem().bias().map_or(Ok(()), |bias| Err(Error::without_spread(&design.names()[bias])))
 }

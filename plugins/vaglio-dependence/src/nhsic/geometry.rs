@@ -2,52 +2,32 @@
 
 use super::evaluator::NhsicEvaluator;
 use super::relations::Relations;
-use super::settings::Nhsic;
-use std::sync::{Arc, OnceLock};
-use vaglio_core::{Design, Error, Feature, Geometry, Result, Signs};
+use std::sync::{Arc, LazyLock};
+use vaglio_core::{Feature, Geometry, Result, Signs};
 
-/// Relations of a criterion on a design, computed on first use.
-pub(super) struct LazyRelations<'d>(&'d Nhsic, &'d Design, OnceLock<GeometryWalk>);
+/// Relations of a criterion on a design as the geometry of least-angle searches, made on first use.
+pub(super) struct RelationsGeometry<'d>(LazyLock<Result<Arc<Relations>>, MakeRelations<'d>>);
 
-impl<'d> LazyRelations<'d> {
-    pub fn new(nhsic: &'d Nhsic, design: &'d Design) -> Self {
-        LazyRelations(nhsic, design, OnceLock::new())
+type MakeRelations<'d> = Box<dyn FnOnce() -> Result<Arc<Relations>> + Send + 'd>;
+
+impl<'d> RelationsGeometry<'d> {
+    pub fn new(make: impl FnOnce() -> Result<Arc<Relations>> + Send + 'd) -> Self {
+        RelationsGeometry(LazyLock::new(Box::new(make)))
     }
 
-    fn walk(&mut self) -> Result<&mut GeometryWalk> {
-        let LazyRelations(nhsic, design, made) = self;
-        if made.get().is_none() {
-            let _ = made.set(GeometryWalk(Arc::new(Relations::new(nhsic, design)?)));
-        }
-        made.get_mut().ok_or_else(|| Error::Numerical("the relations of the columns are not there".into()))
+    fn relations(&self) -> Result<&Arc<Relations>> {
+        self.0.as_ref().map_err(Clone::clone)
     }
 }
 
-impl Geometry for LazyRelations<'_> {
+impl Geometry for RelationsGeometry<'_> {
     fn relevance(&mut self) -> Result<Vec<f64>> {
-        self.walk()?.relevance()
-    }
-
-    fn gram(&mut self, feature: Feature) -> Result<Vec<f64>> {
-        self.walk()?.gram(feature)
-    }
-
-    fn signs(&self) -> Signs {
-        Signs::NonNegative
-    }
-}
-
-/// Relations as the geometry of least-angle searches.
-pub(super) struct GeometryWalk(pub Arc<Relations>);
-
-impl Geometry for GeometryWalk {
-    fn relevance(&mut self) -> Result<Vec<f64>> {
-        Ok(self.0.relevances().to_vec())
+        Ok(self.relations()?.relevances().to_vec())
     }
 
     /// Column of Q. Cost O(d·m·rank²), by levels O(d·m·rank).
     fn gram(&mut self, feature: Feature) -> Result<Vec<f64>> {
-        Ok(self.0.gram(feature)?.to_vec())
+        Ok(self.relations()?.gram(feature)?.to_vec())
     }
 
     fn signs(&self) -> Signs {
@@ -55,6 +35,6 @@ impl Geometry for GeometryWalk {
     }
 
     fn minimizer(&mut self, subset: &[Feature]) -> Result<Option<Vec<f64>>> {
-        Ok(Some(NhsicEvaluator::minimizer(Arc::clone(&self.0), subset)?))
+        Ok(Some(NhsicEvaluator::minimizer(Arc::clone(self.relations()?), subset)?))
     }
 }

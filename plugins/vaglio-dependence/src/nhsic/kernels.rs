@@ -55,29 +55,31 @@ impl Kernels {
     /// # Errors
     /// [`Error::Stopped`].
     fn make(&self, of: Range<usize>) -> Result<()> {
-        let unit = |feature: Feature| -> Result<Option<Vec<f64>>> {
-            self.design.problem().sign().check()?;
-            Ok(standardized(&self.design.column(feature).values(), &self.shares))
-        };
-        let features = self.features[of.clone()].par_iter();
         match &self.columns {
-            KernelColumns::Thin(landmarks, columns) => {
-                columns[of].par_iter().zip(features).try_for_each(|(own, &i)| {
-                    if own.get().is_none() {
-                        let made = unit(i)?.map(|values| self.thin(landmarks.as_ref(), values));
-                        let _ = own.set(made.unwrap_or_default());
-                    }
-                    Ok(())
-                })
-            }
-            KernelColumns::Levels(levels, columns) => columns[of].par_iter().zip(features).try_for_each(|(own, &i)| {
-                if own.get().is_none() {
-                    let made = unit(i)?.map(|values| levels.column(&self.shares, &values));
-                    let _ = own.set(made.filter(|column| column.square() > 0.0 && column.square().is_finite()));
-                }
-                Ok(())
+            KernelColumns::Thin(landmarks, columns) => self.fill(columns, of, |values| {
+                values.map(|values| self.thin(landmarks.as_ref(), values)).unwrap_or_default()
+            }),
+            KernelColumns::Levels(levels, columns) => self.fill(columns, of, |values| {
+                let column = values.map(|values| levels.column(&self.shares, &values));
+                column.filter(|column| column.square() > 0.0 && column.square().is_finite())
             }),
         }
+    }
+
+    /// Computes what is missing of a range of columns from their standardized entries, `None` if constant.
+    fn fill<T: Send + Sync>(
+        &self,
+        columns: &[OnceLock<T>],
+        of: Range<usize>,
+        make: impl Fn(Option<Vec<f64>>) -> T + Sync,
+    ) -> Result<()> {
+        columns[of.clone()].par_iter().zip(&self.features[of]).try_for_each(|(own, &feature)| {
+            if own.get().is_none() {
+                self.design.problem().sign().check()?;
+                let _ = own.set(make(standardized(&self.design.column(feature).values(), &self.shares)));
+            }
+            Ok(())
+        })
     }
 
     fn thin(&self, landmarks: Option<&Landmarks>, values: Vec<f64>) -> ThinFactor {

@@ -216,11 +216,6 @@ struct MeanOverOutputs<'d> {
 }
 
 impl<'d> MeanOverOutputs<'d> {
-    fn one(&mut self, mut score: impl FnMut(&mut (dyn Evaluator + 'd)) -> Result<Score>) -> Result<Score> {
-        let scores = self.terms.iter_mut().map(|(own, term)| Ok(own.score(score(&mut **term)?)));
-        Ok(self.scale.score(over_outputs(&scores.collect::<Result<Vec<_>>>()?)))
-    }
-
     /// The scores of several subsets.
     fn over_terms(
         &mut self,
@@ -269,7 +264,8 @@ pub(super) fn mean_squares(
 
 impl Evaluator for MeanOverOutputs<'_> {
     fn score(&mut self, subset: &[Feature]) -> Result<Score> {
-        self.one(|term| term.score(subset))
+        let scores = self.terms.iter_mut().map(|(own, term)| Ok(own.score(term.score(subset)?)));
+        Ok(self.scale.score(over_outputs(&scores.collect::<Result<Vec<_>>>()?)))
     }
 
     fn scores(

@@ -2,24 +2,18 @@
 
 use crate::fits::SubsetFits;
 use crate::trial_loss::TrialLoss;
-use vaglio_core::{Feature, Result};
+use vaglio_core::{Feature, Result, SubsetChange};
 
 /// States of a subset, each created on first use, and trials of its changes. Columns must not be constant.
 pub(super) trait FoldEngine<'d>: Send {
     /// The losses of the subset, one for each λ; `None` if the state does not determine them.
     fn current(&mut self, subset: &[Feature]) -> Result<Option<Vec<TrialLoss>>>;
 
-    /// The losses with each candidate added: λ × candidates.
-    fn additions(&mut self, subset: &[Feature], candidates: &[Feature]) -> Vec<Vec<TrialLoss>>;
+    /// The losses with each candidate added or removed: λ × candidates.
+    fn trials(&mut self, change: SubsetChange, subset: &[Feature], candidates: &[Feature]) -> Vec<Vec<TrialLoss>>;
 
-    /// The losses with each candidate removed: λ × candidates.
-    fn removals(&mut self, subset: &[Feature], candidates: &[Feature]) -> Vec<Vec<TrialLoss>>;
-
-    /// Updates the states for an addition.
-    fn add(&mut self, feature: Feature);
-
-    /// Updates the states for a removal; returns whether one was rebuilt.
-    fn remove(&mut self, feature: Feature) -> bool;
+    /// Updates the states for a change; returns whether one was rebuilt.
+    fn apply(&mut self, change: SubsetChange, feature: Feature) -> bool;
 
     /// Drops all states.
     fn reset(&mut self);

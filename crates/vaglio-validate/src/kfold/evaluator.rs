@@ -196,10 +196,7 @@ impl<'d> KFoldEvaluator<'d> {
         candidates: &[Feature],
     ) -> Result<Vec<Vec<TrialLoss>>> {
         let trials = self.shared.tried(subset, candidates, || {
-            let of_rounds = self.engines.iter_mut().map(|engine| match change {
-                SubsetChange::Addition => engine.additions(subset, candidates),
-                SubsetChange::Removal => engine.removals(subset, candidates),
-            });
+            let of_rounds = self.engines.iter_mut().map(|engine| engine.trials(change, subset, candidates));
             over_rounds(of_rounds.collect(), self.shared.rounds.shares())
         });
         match change {
@@ -253,14 +250,7 @@ impl Evaluator for KFoldEvaluator<'_> {
 
     fn apply(&mut self, change: SubsetChange, _: &[Feature], feature: Feature) -> Result<()> {
         self.scored = None;
-        let mut is_rebuilt = false;
-        for engine in &mut self.engines {
-            match change {
-                SubsetChange::Addition => engine.add(feature),
-                SubsetChange::Removal => is_rebuilt |= engine.remove(feature),
-            }
-        }
-        if is_rebuilt {
+        if self.engines.iter_mut().fold(false, |rebuilt, engine| rebuilt | engine.apply(change, feature)) {
             self.shared.recorder.note_rebuild();
         }
         Ok(())

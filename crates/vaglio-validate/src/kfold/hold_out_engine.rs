@@ -3,10 +3,9 @@
 use super::engine::FoldEngine;
 use crate::fits::{FoldGroup, SubsetFits};
 use crate::kernel::scorer;
-use crate::trial_loss::Residuals;
-use crate::trial_loss::TrialLoss;
+use crate::trial_loss::{Residuals, TrialLoss};
 use std::sync::{Arc, OnceLock};
-use vaglio_core::{AnyLoss, Design, Feature, Result, get_or_make};
+use vaglio_core::{AnyLoss, Design, Feature, Result, SubsetChange, get_or_make};
 use vaglio_kernels::kfold::hold_out::{HoldOut, HoldOutRows};
 use vaglio_kernels::{Scorer, Trial};
 
@@ -97,22 +96,19 @@ impl<'d> FoldEngine<'d> for HoldOutEngine<'d> {
         Ok(self.shared.current(&mut self.states))
     }
 
-    fn additions(&mut self, subset: &[Feature], candidates: &[Feature]) -> Vec<Vec<TrialLoss>> {
+    fn trials(&mut self, change: SubsetChange, subset: &[Feature], candidates: &[Feature]) -> Vec<Vec<TrialLoss>> {
         self.build(subset);
-        self.shared.losses(&mut self.states, |state, scorer| state.additions(scorer, candidates))
+        self.shared.losses(&mut self.states, |state, scorer| match change {
+            SubsetChange::Addition => state.additions(scorer, candidates),
+            SubsetChange::Removal => state.removals(scorer, candidates),
+        })
     }
 
-    fn removals(&mut self, subset: &[Feature], candidates: &[Feature]) -> Vec<Vec<TrialLoss>> {
-        self.build(subset);
-        self.shared.losses(&mut self.states, |state, scorer| state.removals(scorer, candidates))
-    }
-
-    fn add(&mut self, feature: Feature) {
-        self.states.iter_mut().for_each(|state| state.add(feature));
-    }
-
-    fn remove(&mut self, feature: Feature) -> bool {
-        self.states.iter_mut().for_each(|state| state.remove(feature));
+    fn apply(&mut self, change: SubsetChange, feature: Feature) -> bool {
+        self.states.iter_mut().for_each(|state| match change {
+            SubsetChange::Addition => state.add(feature),
+            SubsetChange::Removal => state.remove(feature),
+        });
         false
     }
 

@@ -9,7 +9,7 @@ use crate::session::{KnownMoments, Session};
 use crate::shared_lambdas::SharedLambdas;
 use crate::trial_loss::TrialLoss;
 use std::sync::Arc;
-use vaglio_core::{Design, Feature, Result};
+use vaglio_core::{Design, Feature, Result, SubsetChange};
 use vaglio_kernels::kfold::{BackwardMoments, FoldedRows, ForwardMoments, MomentTree, Moments, Spectrum, TrialLosses};
 use vaglio_kernels::linalg::FactorizationError;
 
@@ -176,7 +176,13 @@ impl<'d> FoldEngine<'d> for MomentEngine<'d> {
         Ok(Some(losses(&self.moments, sums, conditioning)))
     }
 
-    fn additions(&mut self, subset: &[Feature], candidates: &[Feature]) -> Vec<Vec<TrialLoss>> {
+    fn trials(&mut self, change: SubsetChange, subset: &[Feature], candidates: &[Feature]) -> Vec<Vec<TrialLoss>> {
+        if change == SubsetChange::Removal {
+            self.moments.read(&self.rows, subset);
+            let start = || BackwardMoments::new(&self.moments, &self.lambdas, subset);
+            let trials = self.backward.get_or_insert_with(start).trials();
+            return self.losses(&trials, candidates);
+        }
         if let Some(expected) = &self.expected
             && let Some(places) = expected.places(candidates)
         {
@@ -189,15 +195,16 @@ impl<'d> FoldEngine<'d> for MomentEngine<'d> {
         self.losses(&trials, candidates)
     }
 
-    fn removals(&mut self, subset: &[Feature], candidates: &[Feature]) -> Vec<Vec<TrialLoss>> {
-        self.moments.read(&self.rows, subset);
-        let start = || BackwardMoments::new(&self.moments, &self.lambdas, subset);
-        let trials = self.backward.get_or_insert_with(start).trials();
-        self.losses(&trials, candidates)
-    }
-
-    fn add(&mut self, feature: Feature) {
-        (self.backward, self.alone) = (None, None);
+    fn apply(&mut self, change: SubsetChange, feature: Feature) -> bool {
+        self.alone = None;
+        if change == SubsetChange::Removal {
+            self.expected = None;
+            if let Some(forward) = &mut self.forward {
+                forward.remove(feature);
+            }
+            return self.backward.as_mut().is_some_and(|backward| backward.remove(feature));
+        }
+        self.backward = None;
         self.expected = self.expected.take().and_then(|expected| {
             let place = expected.columns.iter().position(|&column| column == feature)?;
             let columns = expected.columns[place + 1..].to_vec();
@@ -207,14 +214,7 @@ impl<'d> FoldEngine<'d> for MomentEngine<'d> {
             self.moments.read_ahead(&self.rows, &[feature], &self.likely);
             forward.add(feature);
         }
-    }
-
-    fn remove(&mut self, feature: Feature) -> bool {
-        (self.expected, self.alone) = (None, None);
-        if let Some(forward) = &mut self.forward {
-            forward.remove(feature);
-        }
-        self.backward.as_mut().is_some_and(|backward| backward.remove(feature))
+        false
     }
 
     fn reset(&mut self) {

@@ -18,8 +18,7 @@ pub(crate) enum Question<'q> {
     Score,
     StandardError,
     Lambdas,
-    Add(Feature),
-    Remove(Feature),
+    Change(SubsetChange, Feature),
     Reset(&'q [Feature]),
     ScoreWith(&'q [Feature]),
     /// A finding of the search about the subset with more columns.
@@ -34,8 +33,9 @@ impl Question<'_> {
             Question::Score => (4, &[]),
             Question::StandardError => (5, &[]),
             Question::Lambdas => (6, &[]),
-            Question::Add(feature) => (7, std::slice::from_ref(feature)),
-            Question::Remove(feature) => (8, std::slice::from_ref(feature)),
+            Question::Change(change, feature) => {
+                (7 + u64::from(*change == SubsetChange::Removal), std::slice::from_ref(feature))
+            }
             Question::Reset(subset) => (9, subset),
             Question::ScoreWith(more) => (10, more),
             Question::Finding(more) => (11, more),

@@ -131,7 +131,7 @@ impl Space<'_> {
         !self.open(selected, SubsetChange::Removal, &[group]).is_empty()
     }
 
-    fn best_change(
+    pub(crate) fn best_change(
         &self,
         subset: &mut SubsetScorer<'_>,
         change: SubsetChange,

@@ -138,9 +138,8 @@ fn oscillation_step(space: &Space<'_>, subset: &mut SubsetScorer<'_>, up: bool) 
     let inside = space.inside(subset.selected());
     let can = |group: &usize| inside[*group] != up && (up || !space.forced.contains(group));
     let groups: Vec<usize> = (0..inside.len()).filter(can).collect();
-    let chosen = if up { space.best_addition(subset, &groups)? } else { space.best_removal(subset, &groups)? };
-    let Some(chosen) = chosen else { return Ok(None) };
-    let mut features = space.groups[chosen.group].iter();
-    features.try_for_each(|&feature| if up { subset.add(feature) } else { subset.remove(feature) })?;
+    let change = if up { SubsetChange::Addition } else { SubsetChange::Removal };
+    let Some(chosen) = space.best_change(subset, change, &groups)? else { return Ok(None) };
+    space.groups[chosen.group].iter().try_for_each(|&feature| subset.apply(change, feature))?;
     Ok(Some(chosen.score))
 }

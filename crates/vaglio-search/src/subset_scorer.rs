@@ -269,21 +269,19 @@ impl<'d> SubsetScorer<'d> {
 
     /// Adds a column that is not in the subset.
     pub fn add(&mut self, feature: Feature) -> Result<()> {
-        self.asked(Question::Add(feature), |scorer| scorer.change(SubsetChange::Addition, feature))?;
-        self.selected.push(feature);
-        Ok(())
+        self.apply(SubsetChange::Addition, feature)
     }
 
     /// Removes a column; does nothing if it is not in the subset.
     pub fn remove(&mut self, feature: Feature) -> Result<()> {
-        let Some(place) = self.selected.iter().position(|&f| f == feature) else { return Ok(()) };
-        self.asked(Question::Remove(feature), |scorer| scorer.change(SubsetChange::Removal, feature))?;
-        self.selected.remove(place);
-        Ok(())
+        if self.selected.contains(&feature) { self.apply(SubsetChange::Removal, feature) } else { Ok(()) }
     }
 
-    fn change(&mut self, change: SubsetChange, feature: Feature) -> Result<()> {
-        self.recorded(|scorer| scorer.ask(|evaluator, selected| evaluator.apply(change, selected, feature))).map(drop)
+    pub(crate) fn apply(&mut self, change: SubsetChange, feature: Feature) -> Result<()> {
+        let ask = |scorer: &mut Self| scorer.ask(|evaluator, selected| evaluator.apply(change, selected, feature));
+        self.asked(Question::Change(change, feature), |scorer| scorer.recorded(ask).map(drop))?;
+        self.selected = change.apply_to(&self.selected, feature);
+        Ok(())
     }
 
     /// Makes `subset` the current subset.

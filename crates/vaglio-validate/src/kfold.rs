@@ -206,10 +206,7 @@ impl KFold {
             fits.push(own);
         }
         let losses = SharedLosses::new(design, self, false);
-        let rounds = match folds {
-            None => Rounds::new(design, fits, losses),
-            Some(folds) => Rounds::from_folds(design, fits, losses, folds),
-        };
+        let rounds = Rounds::new(design, fits, losses, folds);
         let recorder = if engines.is_empty() { Recorder::default() } else { Recorder::new() };
         let evaluator: Box<dyn Evaluator + 'd> = match engines.is_empty() {
             true => Box::new(DecompositionEvaluator::new(rounds)),
@@ -218,7 +215,7 @@ impl KFold {
                 Box::new(KFoldEvaluator::new(shared, engines))
             }
         };
-        Ok(Some(EngineEvaluator::from_boxed(engine.name(), evaluator).recording(recorder)))
+        Ok(Some(EngineEvaluator { recorder, ..EngineEvaluator::from_boxed(engine.name(), evaluator) }))
     }
 
     /// Whether the loss of several rounds is the mean of their losses, each with the weight of its held-out rows. True

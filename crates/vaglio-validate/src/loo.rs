@@ -97,10 +97,10 @@ impl Loo {
             })),
             _ => {
                 let losses = SharedLosses::new(design, self, are_independent);
-                Box::new(DecompositionEvaluator::new(Rounds::new(design, vec![fits], losses)))
+                Box::new(DecompositionEvaluator::new(Rounds::new(design, vec![fits], losses, None)))
             }
         };
-        Ok(Some(EngineEvaluator::from_boxed(engine.name(), evaluator).recording(recorder)))
+        Ok(Some(EngineEvaluator { recorder, ..EngineEvaluator::from_boxed(engine.name(), evaluator) }))
     }
 }
 

@@ -27,23 +27,21 @@ pub(super) struct IndependentFolds<'d> {
 }
 
 impl<'d> Rounds<'d> {
-    /// Creates the fits; there must be at least one round.
-    pub fn new(design: &'d Design, rounds: Vec<SubsetFits<'d>>, losses: SharedLosses) -> Self {
+    /// Creates the fits; there must be at least one round. With `folds`, rounds are the folds of other rounds.
+    pub fn new(
+        design: &'d Design,
+        rounds: Vec<SubsetFits<'d>>,
+        losses: SharedLosses,
+        folds: Option<IndependentFolds<'d>>,
+    ) -> Self {
+        if let Some(IndependentFolds { shares, rounds: wholes }) = folds {
+            return Rounds { design, rounds, losses, shares: Some(shares), wholes: Some(wholes) };
+        }
         let weights: Vec<f64> = rounds.iter().map(SubsetFits::weight).collect();
         let all: f64 = weights.iter().sum();
         let are_alike = weights.iter().all(|weight| *weight == weights[0]);
         let shares = (!are_alike).then(|| weights.iter().map(|weight| weight / all).collect());
         Rounds { design, rounds, losses, shares, wholes: None }
-    }
-
-    /// Creates the fits of rounds that are folds of other rounds.
-    pub fn from_folds(
-        design: &'d Design,
-        rounds: Vec<SubsetFits<'d>>,
-        losses: SharedLosses,
-        folds: IndependentFolds<'d>,
-    ) -> Self {
-        Rounds { design, rounds, losses, shares: Some(folds.shares), wholes: Some(folds.rounds) }
     }
 
     /// Each round's share of the weight of all held-out rows, unless the shares are equal.

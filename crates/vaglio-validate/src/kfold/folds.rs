@@ -1,7 +1,7 @@
 //! Assignment of rows to folds.
 
 use super::settings::{FoldBy, KFold};
-use crate::splits::assignment;
+use crate::splits::{assignment, check_folds};
 use vaglio_core::{Classes, Design, Error, Measure, Result, Round, Task, numbered};
 use vaglio_search::shuffle::shuffled;
 
@@ -106,12 +106,7 @@ impl KFold {
                 "with `by: groups` every group is one fold, so there is nothing to shuffle; give `folds` as well",
             ));
         }
-        match self.folds {
-            Some(0 | 1) => {
-                Err(Error::setting("folds", "at least 2 folds are needed, so that there are rows to train on"))
-            }
-            _ => Ok(()),
-        }
+        self.folds.map_or(Ok(()), check_folds)
     }
 
     fn check_against(&self, design: &Design) -> Result<()> {

@@ -17,6 +17,17 @@ use vaglio_search::{MOST_REPEATS, check_repeated_rows};
 /// Largest total number of held-out rows; 2 GB as 64-bit numbers.
 const MOST_ROWS: usize = 1 << 28;
 
+/// Refuses fewer than two folds.
+///
+/// # Errors
+/// [`Error::Setting`] on `folds`.
+pub(crate) fn check_folds(folds: usize) -> Result<()> {
+    match folds {
+        0 | 1 => Err(Error::setting("folds", "at least 2 folds are needed, so that there are rows to train on")),
+        _ => Ok(()),
+    }
+}
+
 /// Refuses zero repeats, or very many for the number of rows.
 fn check_repeats(repeats: usize, rows: usize) -> Result<()> {
     Error::unless_between("repeats", repeats, 1..=MOST_REPEATS)?;

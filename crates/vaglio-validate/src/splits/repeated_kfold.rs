@@ -1,7 +1,7 @@
 //! Repeated k-fold: shuffled folds, several times.
 
-use super::{assignment, check_repeats};
-use vaglio_core::{Classes, Error, Problem, Resampling, Result, Split, part, rows_by_label};
+use super::{assignment, check_folds, check_repeats};
+use vaglio_core::{Classes, Problem, Resampling, Result, Split, part, rows_by_label};
 use vaglio_search::shuffle::{shuffled, stream};
 
 /// Shuffled folds, several times; every row is held out once in each. Rows of one group stay together where the data have
@@ -62,11 +62,6 @@ impl Resampling for Repeated {
 
     fn check_settings(&self) -> Result<()> {
         check_repeats(self.repeats, 0)?;
-        match self {
-            Repeated { folds: 0 | 1, .. } => {
-                Err(Error::setting("folds", "at least 2 folds are needed, so that there are rows to train on"))
-            }
-            _ => Ok(()),
-        }
+        check_folds(self.folds)
     }
 }

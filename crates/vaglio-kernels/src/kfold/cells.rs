@@ -54,7 +54,7 @@ impl CellProducts {
         let mut groups = vec![vec![none; cells.first().map_or(0, Vec::len)]; rows.folds.count()];
         for (cell, &fold) in cells.iter().zip(folds) {
             let Some(fold) = fold else { continue };
-            groups.get_mut(fold)?.iter_mut().zip(cell).for_each(|(sum, own)| sum.add(own.clone()));
+            groups.get_mut(fold)?.iter_mut().zip(cell).for_each(|(sum, own)| sum.add(own));
         }
         let side = (columns.len() + self.outputs + 1).next_multiple_of(SIDE);
         groups.iter_mut().flatten().for_each(|sums| *sums = self.picked(sums, &places, side));

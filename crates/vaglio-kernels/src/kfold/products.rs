@@ -56,7 +56,8 @@ impl GroupSums {
         let of_chunks = parallel::map_slice(&chunks, |(_, members)| reader.sums(members));
         let mut groups = vec![vec![FoldSums::empty(columns.len()); classes]; folds.count()];
         for ((group, _), sums) in chunks.iter().zip(of_chunks) {
-            groups[group / classes][group % classes].add(sums);
+            let so_far = &mut groups[group / classes][group % classes];
+            if so_far.products.is_empty() { *so_far = sums } else { so_far.add(&sums) }
         }
         GroupSums { groups, side }
     }
@@ -97,9 +98,9 @@ impl FoldSums {
     }
 
     /// Adds the sums of other rows.
-    pub fn add(&mut self, other: FoldSums) {
+    pub fn add(&mut self, other: &FoldSums) {
         if self.products.is_empty() {
-            *self = other;
+            self.clone_from(other);
         } else if !other.products.is_empty() {
             self.products.iter_mut().zip(&other.products).for_each(|(a, b)| *a += b);
             widen(&mut self.range, &other.range);

@@ -151,7 +151,7 @@ fn sound(subject: Subject<'_>, path: &Path) -> LawResult {
 /// Equal searches on equal designs take equal paths, bit for bit.
 pub fn deterministic(full: &FullRun<'_>) -> LawResult {
     let law = Law("deterministic");
-    same_path(law, "a second run", &full.path, &full.path_on(law, full.design)?)
+    same_path(law, "a second run", &full.path_on(law, full.design)?, &full.path_on(law, full.design)?)
 }
 
 /// One and three threads take the path of the current number of threads, bit for bit.
@@ -186,9 +186,10 @@ pub fn extent(full: &FullRun<'_>) -> LawResult {
 ///
 /// A search without steps stops at a question; its certificate then claims no proof.
 pub fn stops(full: &FullRun<'_>, tolerance: f64) -> LawResult {
-    let FullRun { search, criterion, design, path, .. } = full;
+    let FullRun { search, criterion, design, .. } = full;
     let subject = Subject::new("stops", *criterion, design).within(tolerance);
     let law = subject.law;
+    let path = full.path_on(law, design)?;
     let steps = path.steps.len();
     let count = if steps == 0 { full.events.asked } else { steps };
     law.must(count >= 2, || "the whole path".into(), "at least two steps, or questions", count)?;

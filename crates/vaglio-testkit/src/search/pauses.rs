@@ -8,8 +8,8 @@ use vaglio_search::{SearchContext, SubsetScorer};
 /// A search that pauses at given sizes and resumes takes an equal path, bit for bit, and reports every step once.
 pub fn pauses(full: &FullRun<'_>) -> LawResult {
     let law = Law("pauses");
-    let &FullRun { search, criterion, design, ref path, .. } = full;
-    let mut whole = path.clone();
+    let &FullRun { search, criterion, design, .. } = full;
+    let mut whole = full.path_on(law, design)?;
     let opened = || law.ran(|| "a subset".into(), || SubsetScorer::open(criterion, design, &search.extent(design)?));
     let mut witness = RecordingObserver::default();
     let mut context = SearchContext::new(criterion, design, opened()?, &mut witness, SEED);

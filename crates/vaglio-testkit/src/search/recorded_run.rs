@@ -42,15 +42,13 @@ impl<'a> FullRun<'a> {
     /// # Errors
     /// Fails if the search fails, or its path has no entry or a score that is NaN.
     pub fn new(search: &'a Search, criterion: &'a dyn Criterion, design: &'a Design) -> LawResult<Self> {
-        let law = Law("full_run");
-        // The first run fills the design's caches, which may change the last bit of a score.
-        full(law, search, criterion, design, &mut RecordingObserver::default())?;
         let mut events = RecordingObserver::default();
-        let path = full(law, search, criterion, design, &mut events)?;
+        let path = full(Law("full_run"), search, criterion, design, &mut events)?;
         Ok(FullRun { search, criterion, design, path, events })
     }
 
-    /// Runs the search again, on this design or another.
+    /// Runs the search again, on this design or another. Laws that compare bits on this design compare such runs: the
+    /// caches that other laws fill may change the last bit of a score.
     pub(super) fn path_on(&self, law: Law, design: &Design) -> LawResult<Path> {
         full(law, self.search, self.criterion, design, &mut RecordingObserver::default())
     }

@@ -1,6 +1,7 @@
 //! Safe display of foreign text, and formatting of numbers.
 
 use std::borrow::Cow;
+use std::fmt::Display;
 
 /// Whether a character has an effect rather than a glyph: control characters, line ends and direction marks.
 pub fn acts(c: char) -> bool {
@@ -30,6 +31,11 @@ pub fn clip(text: &str, most: usize) -> Cow<'_, str> {
         None => Cow::Borrowed(text),
         Some(_) => Cow::Owned(text.chars().take(most.saturating_sub(1)).chain(['…']).collect()),
     }
+}
+
+/// Joins texts with one between each two: `a, b`.
+pub fn joined(parts: impl IntoIterator<Item = impl Display>, between: &str) -> String {
+    parts.into_iter().map(|part| part.to_string()).collect::<Vec<_>>().join(between)
 }
 
 /// Formats a count with its noun: `1 column`, `2 columns`.

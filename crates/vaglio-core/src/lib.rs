@@ -91,7 +91,7 @@ pub use evaluator::{
     SubsetChange, Trials, score_with, winner,
 };
 pub use expression::{Condition, DatePart, Expression, Function, LevelValues, TargetScale};
-pub use formatting::{acts, aligned, clip, counted, short, shown, significant};
+pub use formatting::{acts, aligned, clip, counted, joined, short, shown, significant};
 pub use formulas::{ColumnFormula, LearnedLevels, MapFormulas, OutputUnit, RowsByLevel};
 pub use geometry::{Correlation, Geometry, Signs, magnitude, standardized, standardized_column, standardized_outputs};
 pub use journal::{Journal, JournalOwner, JournalStore};

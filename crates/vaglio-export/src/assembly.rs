@@ -1,6 +1,6 @@
 //! Formulas of a fitted model, from its predictions back to the columns of the data.
 
-use crate::formulas::{CellKind, Formulas, InputColumn, LabelRule, NamedFormula, cell_kind};
+use crate::formulas::{CellKind, Formulas, InputColumn, LabelRule, NamedFormula, cell_kind, size};
 use std::collections::{HashMap, HashSet};
 use vaglio_core::{Condition, Expression, LevelValues, MapFit, Model, TargetUnits, shown};
 
@@ -180,15 +180,6 @@ impl Assembly<'_> {
         };
         Ok(Expression::Level(Box::new(LevelValues { of, levels, missing, other })))
     }
-}
-
-/// Number of parts and points of an expression.
-fn size(expression: &Expression) -> usize {
-    let own = match expression {
-        Expression::Between(points, _) => points.len(),
-        _ => 1,
-    };
-    own + expression.parts().into_iter().map(size).sum::<usize>()
 }
 
 /// Whether text occurs in a place for numbers.

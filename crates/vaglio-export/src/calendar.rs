@@ -1,25 +1,7 @@
 //! Date parts by arithmetic, for languages without a calendar.
 
-use vaglio_core::{DatePart, Expression, Function, LevelValues};
-
-/// Intermediate columns, computed one after another.
-struct CalendarSteps {
-    made: Vec<(String, Expression)>,
-    prefix: String,
-}
-
-impl CalendarSteps {
-    /// Adds a column and returns a reference to it.
-    fn keep(&mut self, expression: Expression) -> Expression {
-        let name = format!("{}_{}", self.prefix, self.made.len() + 1);
-        self.made.push((name.clone(), expression));
-        Expression::Column(name)
-    }
-}
-
-fn floor(expression: Expression) -> Expression {
-    expression.apply(Function::Floor)
-}
+use crate::formulas::Language;
+use vaglio_core::{Condition, DatePart, Expression, Function, LevelValues, Result};
 
 fn minus(a: Expression, b: Expression) -> Expression {
     a.plus(b.times(-1.0))
@@ -35,16 +17,22 @@ pub(crate) fn by_arithmetic(
     seconds: Expression,
     prefix: &str,
 ) -> (Vec<(String, Expression)>, Expression) {
-    let mut parts = CalendarSteps { made: Vec::new(), prefix: prefix.to_owned() };
-    let seconds = parts.keep(seconds);
-    let whole = |of: Expression, by: f64| floor(of.over(by));
+    let mut made = Vec::new();
+    // Adds a column and returns a reference to it.
+    let mut keep = |expression: Expression| {
+        let name = format!("{prefix}_{}", made.len() + 1);
+        made.push((name.clone(), expression));
+        Expression::Column(name)
+    };
+    let seconds = keep(seconds);
+    let whole = |of: Expression, by: f64| of.over(by).apply(Function::Floor);
     let value = match part {
         DatePart::Seconds => seconds,
         DatePart::Days => seconds.over(86_400.0),
         DatePart::Hour | DatePart::Minute => {
             let days = whole(seconds.clone(), 86_400.0);
-            let of_day = parts.keep(minus(seconds, days.times(86_400.0)));
-            let hours = parts.keep(whole(of_day.clone(), 3600.0));
+            let of_day = keep(minus(seconds, days.times(86_400.0)));
+            let hours = keep(whole(of_day.clone(), 3600.0));
             match part {
                 DatePart::Hour => hours,
                 _ => whole(minus(of_day, hours.times(3600.0)), 60.0),
@@ -52,25 +40,25 @@ pub(crate) fn by_arithmetic(
         }
         DatePart::Weekday => {
             // 1 January 1970 was a Thursday.
-            let days = parts.keep(whole(seconds, 86_400.0).plus(3.0));
+            let days = keep(whole(seconds, 86_400.0).plus(3.0));
             minus(days.clone(), whole(days, 7.0).times(7.0)).plus(1.0)
         }
         DatePart::Year | DatePart::Month | DatePart::Day | DatePart::DayOfYear => {
             // Years begin in March, in eras of 400.
-            let days = parts.keep(whole(seconds, 86_400.0).plus(719_468.0));
-            let era = parts.keep(whole(days.clone(), 146_097.0));
-            let day_of_era = parts.keep(minus(days.clone(), era.clone().times(146_097.0)));
+            let days = keep(whole(seconds, 86_400.0).plus(719_468.0));
+            let era = keep(whole(days.clone(), 146_097.0));
+            let day_of_era = keep(minus(days.clone(), era.clone().times(146_097.0)));
             let leaps = [(1460.0, -1.0), (36_524.0, 1.0), (146_096.0, -1.0)];
             let terms = leaps.map(|(every, sign)| whole(day_of_era.clone(), every).times(sign));
             let counted = Expression::Sum([day_of_era.clone()].into_iter().chain(terms).collect());
-            let year_of_era = parts.keep(whole(counted, 365.0));
+            let year_of_era = keep(whole(counted, 365.0));
             let before = |year: Expression| {
                 let terms = [year.clone().times(365.0), whole(year.clone(), 4.0), whole(year, 100.0).times(-1.0)];
                 Expression::Sum(terms.into())
             };
-            let day = parts.keep(minus(day_of_era, before(year_of_era.clone())));
-            let month = parts.keep(whole(day.clone().times(5.0).plus(2.0), 153.0));
-            let civil_month = parts.keep(month.clone().plus(month.clone().if_below(9.5, 3.0, -9.0)));
+            let day = keep(minus(day_of_era, before(year_of_era.clone())));
+            let month = keep(whole(day.clone().times(5.0).plus(2.0), 153.0));
+            let civil_month = keep(month.clone().plus(month.clone().if_below(9.5, 3.0, -9.0)));
             let year = year_of_era.plus(era.times(400.0)).plus(civil_month.clone().if_below(2.5, 1.0, 0.0));
             match part {
                 DatePart::Month => civil_month,
@@ -78,29 +66,29 @@ pub(crate) fn by_arithmetic(
                 DatePart::Year => year,
                 _ => {
                     // Days from 1 March of year 0 to 1 January.
-                    let last = parts.keep(year.plus(-1.0));
+                    let last = keep(year.plus(-1.0));
                     let first = before(last.clone()).plus(whole(last, 400.0)).plus(306.0);
                     minus(days, first).plus(1.0)
                 }
             }
         }
     };
-    (parts.made, value)
+    (made, value)
 }
 
-/// Nested conditions that map the numeric levels of a column to their numbers; `None` if a level is no number.
-pub(crate) fn by_choices(levels: &LevelValues) -> Option<Expression> {
-    use vaglio_core::Condition;
-    let mut value = Expression::Number(levels.other);
-    for (level, number) in levels.levels.iter().rev() {
-        let level: f64 = level.parse().ok()?;
-        let below = |a: Expression, b: Expression| Condition::Below(Box::new([a, b]));
-        let above = Expression::If(
-            below(level.into(), levels.of.clone()),
-            Box::new([value.clone(), Expression::Number(*number)]),
-        );
-        value = Expression::If(below(levels.of.clone(), level.into()), Box::new([value, above]));
+/// Nested conditions that map the numeric levels of a column to their numbers.
+///
+/// # Errors
+/// Refuses a level that is no number.
+pub(crate) fn by_choices(language: Language, levels: &LevelValues) -> Result<Expression> {
+    let refused = |_| language.refusal("levels of a column of numbers that are no numbers");
+    let LevelValues { of, levels, missing, other } = levels;
+    let mut value = Expression::Number(*other);
+    for (level, number) in levels.iter().rev() {
+        let level: f64 = level.parse().map_err(refused)?;
+        let above = of.clone().if_above(level, value.clone(), *number);
+        value = of.clone().if_below(level, value, above);
     }
-    let missing = Condition::Missing(Box::new(levels.of.clone()));
-    Some(Expression::If(missing, Box::new([Expression::Number(levels.missing), value])))
+    let is_missing = Condition::Missing(Box::new(of.clone()));
+    Ok(Expression::If(is_missing, Box::new([Expression::Number(*missing), value])))
 }

@@ -1,9 +1,9 @@
 //! Readable equations in the units of the data, with maps of columns folded into weights.
 
-use crate::formulas::{Formulas, NamedFormula};
-use crate::infix::{Binds, Syntax, Words, operand, text};
+use crate::formulas::{Formulas, NamedFormula, own_size, size};
+use crate::infix::{Syntax, Writer};
 use std::collections::HashMap;
-use vaglio_core::{Condition, Expression, LevelValues, Result, short};
+use vaglio_core::{Expression, LevelValues, joined, short};
 
 /// Largest number of parts of an expression.
 const MOST_PARTS: usize = 20_000;
@@ -21,10 +21,11 @@ pub fn equations(formulas: &Formulas, names: &[String]) -> Option<Vec<String>> {
         let formula = inlined(&step.formula, &steps, &mut parts)?;
         steps.insert(&step.name, formula);
     }
+    let mut writer = Writer::new(&EQUATION, formulas, HashMap::new());
     let equation = |(name, output): (&String, &NamedFormula)| {
         let formula = folded(inlined(&output.formula, &steps, &mut parts)?);
         is_finite(&formula).then_some(())?;
-        Some(format!("{name} = {}", text(&mut EquationText, &formula).ok()?))
+        Some(format!("{name} = {}", writer.text(&formula).ok()?))
     };
     names.iter().zip(&formulas.outputs).map(equation).collect()
 }
@@ -37,17 +38,7 @@ fn is_finite(expression: &Expression) -> bool {
 
 /// Replaces names of steps by their formulas.
 fn inlined(expression: &Expression, steps: &HashMap<&str, Expression>, parts: &mut usize) -> Option<Expression> {
-    fn own(expression: &Expression) -> usize {
-        match expression {
-            Expression::Between(points, _) => points.len(),
-            Expression::Level(levels) => levels.levels.len(),
-            _ => 1,
-        }
-    }
-    fn size(expression: &Expression) -> usize {
-        own(expression) + expression.parts().into_iter().map(size).sum::<usize>()
-    }
-    *parts += own(expression);
+    *parts += own_size(expression);
     if *parts > MOST_PARTS {
         return None;
     }
@@ -78,18 +69,11 @@ fn folded(expression: Expression) -> Expression {
             }
         }
         Expression::Filled(of) => folded(of[0].clone()),
-        Expression::If(Condition::Missing(of), values) if *values == [1.0.into(), 0.0.into()] => indicator(*of),
         other => match other.clone().try_map(|part| Ok::<_, ()>(folded(part))) {
             Ok(folded) => folded,
             Err(()) => other,
         },
     }
-}
-
-/// Indicator of a missing value, as a name.
-fn indicator(of: Expression) -> Expression {
-    let value = operand(&mut EquationText, &folded(of), Binds::Whole).unwrap_or_default();
-    Expression::Column(format!("[{value} missing]"))
 }
 
 /// Distinct values of a sum with their weights, and the constant.
@@ -139,58 +123,50 @@ fn affine(expression: &Expression) -> (Vec<(Expression, f64)>, f64) {
     }
 }
 
-struct EquationText;
-
-impl Syntax for EquationText {
-    const WORDS: Words = Words {
-        number: short,
-        missing: "none",
-        times: "·",
-        functions: [
-            "ln({0})",
-            "ln(1 + {0})",
-            "exp({0})",
-            "(exp({0}) - 1)",
-            "sin({0})",
-            "cos({0})",
-            "tanh({0})",
-            "floor({0})",
-        ],
-        date_parts: &["{1}({0})"],
-        is_missing: "{0} missing",
-        filled: "{0}",
-        choice: "({1} if {0}, else {2})",
-        long_sum: None,
-    };
-
-    fn column(&mut self, name: &str) -> String {
-        name.to_owned()
-    }
-
-    fn level(&mut self, levels: &LevelValues, of: &str) -> Result<String> {
-        let ones: Vec<&str> =
-            levels.levels.iter().filter(|(_, value)| *value == 1.0).map(|(level, _)| &**level).collect();
-        let is_indicator = levels.levels.iter().all(|(_, value)| [0.0, 1.0].contains(value));
+const EQUATION: Syntax = Syntax {
+    number: short,
+    missing: "none",
+    times: "·",
+    functions: [
+        "ln({0})",
+        "ln(1 + {0})",
+        "exp({0})",
+        "(exp({0}) - 1)",
+        "sin({0})",
+        "cos({0})",
+        "tanh({0})",
+        "floor({0})",
+    ],
+    date_parts: &["{1}({0})"],
+    read: "{0}",
+    is_missing: "{0} missing",
+    is_empty: [None; 2],
+    filled: Some("{0}"),
+    choice: "({1} if {0}, else {2})",
+    indicator: Some("[{0}]"),
+    long_sum: None,
+    level: |_, levels, of| {
+        let LevelValues { levels, other, .. } = levels;
+        let ones: Vec<&str> = levels.iter().filter(|(_, value)| *value == 1.0).map(|(level, _)| &**level).collect();
+        let is_indicator = levels.iter().all(|(_, value)| [0.0, 1.0].contains(value));
         Ok(match ones[..] {
-            [one] if is_indicator && levels.other != 1.0 => format!("[{of} = {one}]"),
-            _ if levels.levels.len() <= LISTED => {
-                let values = levels.levels.iter().map(|(level, value)| format!("{level}: {}", short(*value)));
-                format!("[{of}: {}]", values.collect::<Vec<_>>().join(", "))
+            [one] if is_indicator && *other != 1.0 => format!("[{of} = {one}]"),
+            _ if levels.len() <= LISTED => {
+                let values = levels.iter().map(|(level, value)| format!("{level}: {}", short(*value)));
+                format!("[{of}: {}]", joined(values, ", "))
             }
             _ => format!("code({of})"),
         })
-    }
-
-    fn between(&mut self, _: &[[f64; 2]], of: &str) -> Result<String> {
-        Ok(format!("target of rank({of})"))
-    }
-}
+    },
+    between: |_, _, of| Ok(format!("target of rank({of})")),
+    kept: None,
+};
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::formulas::{CellKind, InputColumn};
-    use vaglio_core::Function;
+    use vaglio_core::{Condition, Function};
 
     fn equation(formula: Expression) -> String {
         let inputs = ["a", "b"].map(|name| InputColumn { name: name.into(), holds: CellKind::Number }).to_vec();

@@ -7,10 +7,9 @@ use vaglio_core::{Error, Expression, Result};
 pub(crate) const LABEL: &str = "label";
 
 /// A model as formulas. Column names are distinct.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Formulas {
     /// One-line description.
-    #[serde(skip)]
     pub about: String,
     /// Columns of the data that are read.
     pub inputs: Vec<InputColumn>,
@@ -130,17 +129,20 @@ impl Formulas {
         cell_kind(&self.inputs, of)
     }
 
+    /// Names of inputs and steps.
+    pub(crate) fn columns(&self) -> impl Iterator<Item = &str> {
+        self.inputs.iter().map(|input| &*input.name).chain(self.steps.iter().map(|step| &*step.name))
+    }
+
     /// All texts: names, labels and levels.
     pub(crate) fn texts(&self) -> impl Iterator<Item = &str> {
-        let names = self.inputs.iter().map(|input| input.name.as_str());
-        let computed = || self.steps.iter().chain(&self.outputs);
         let labels: Vec<&str> = match &self.label {
             None => Vec::new(),
             Some(LabelRule::Threshold { above, below, .. }) => vec![above, below],
             Some(LabelRule::Largest { labels, .. }) => labels.iter().map(|(_, label)| label.as_str()).collect(),
         };
-        let levels = computed().flat_map(|named| levels(&named.formula));
-        names.chain(computed().map(|named| named.name.as_str())).chain(labels).chain(levels)
+        let levels = self.steps.iter().chain(&self.outputs).flat_map(|named| levels(&named.formula));
+        self.columns().chain(self.outputs.iter().map(|output| &*output.name)).chain(labels).chain(levels)
     }
 }
 
@@ -157,4 +159,18 @@ fn levels(expression: &Expression) -> Vec<&str> {
         _ => Vec::new(),
     };
     own.into_iter().chain(expression.parts().into_iter().flat_map(levels)).collect()
+}
+
+/// Number of parts, points and levels of an expression.
+pub(crate) fn size(expression: &Expression) -> usize {
+    own_size(expression) + expression.parts().into_iter().map(size).sum::<usize>()
+}
+
+/// Number of points or levels of an expression without its parts, else 1.
+pub(crate) fn own_size(expression: &Expression) -> usize {
+    match expression {
+        Expression::Between(points, _) => points.len(),
+        Expression::Level(levels) => levels.levels.len(),
+        _ => 1,
+    }
 }

@@ -4,12 +4,10 @@ use crate::formulas::Formulas;
 use std::collections::{HashMap, HashSet};
 
 /// Distinct identifiers of letters, digits and underscores for inputs and steps, avoiding reserved words.
-pub(crate) fn identifiers<'f>(formulas: &'f Formulas, reserved: &str) -> HashMap<&'f str, String> {
-    let inputs = formulas.inputs.iter().map(|input| input.name.as_str());
-    let names = inputs.chain(formulas.steps.iter().map(|step| step.name.as_str()));
+pub(crate) fn identifiers(formulas: &Formulas, reserved: &str) -> HashMap<String, String> {
     let mut taken: HashSet<String> = reserved.split_whitespace().map(str::to_owned).collect();
     let mut identifiers = HashMap::new();
-    for name in names {
+    for name in formulas.columns() {
         let kept = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '_' };
         let mut wanted: String = name.chars().take(40).map(kept).collect();
         wanted = wanted.trim_matches('_').to_owned();
@@ -23,7 +21,7 @@ pub(crate) fn identifiers<'f>(formulas: &'f Formulas, reserved: &str) -> HashMap
             }
             own = format!("{wanted}_{count}");
         }
-        identifiers.insert(name, own);
+        identifiers.insert(name.to_owned(), own);
     }
     identifiers
 }
@@ -40,7 +38,7 @@ mod tests {
         let (about, steps, outputs, label) = (String::new(), Vec::new(), Vec::new(), None);
         let formulas = Formulas { about, inputs, steps, outputs, label };
         let found = identifiers(&formulas, "if x");
-        let own: Vec<&str> = names.iter().map(|name| found[name].as_str()).collect();
+        let own: Vec<&str> = names.iter().map(|name| found[*name].as_str()).collect();
         assert_eq!(own, ["a_b", "a_b_2", "a_b_3", "if_2", "x_1st", "x_2", "drop", "gr__e", "a_b_2_2"]);
     }
 }

@@ -1,11 +1,12 @@
 //! Formulas in languages with infix operators.
 
-use crate::formulas::CellKind;
-use vaglio_core::{Condition, Expression, LevelValues, Result};
+use crate::formulas::{CellKind, Formulas};
+use std::collections::HashMap;
+use vaglio_core::{Condition, Expression, LevelValues, Result, joined};
 
 /// Precedence of an operator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd)]
-pub(crate) enum Binds {
+enum Binds {
     Sum,
     Product,
     Whole,
@@ -14,8 +15,8 @@ pub(crate) enum Binds {
 /// Largest number of terms in a flat sum; larger sums are nested, since parsers recurse once per term.
 const TERMS: usize = 64;
 
-/// Words of a language. `{0}`, `{1}` and so on are arguments: texts that may be operands of anything.
-pub(crate) struct Words {
+/// Syntax of a language. In texts, `{0}`, `{1}` and so on are arguments: texts that may be operands of anything.
+pub(crate) struct Syntax {
     /// Text of a finite number.
     pub number: fn(f64) -> String,
     /// Missing number.
@@ -26,165 +27,223 @@ pub(crate) struct Words {
     pub functions: [&'static str; 8],
     /// Parts of the date `{0}`, in the order of [`DatePart`](vaglio_core::DatePart), or one text for all; `{1}` is the name of the part.
     pub date_parts: &'static [&'static str],
+    /// The cell `{0}` of a number or a date, as a value.
+    pub read: &'static str,
     /// Test whether `{0}` is missing.
     pub is_missing: &'static str,
-    /// The value `{0}`, or `{1}` if it is missing.
-    pub filled: &'static str,
+    /// Test whether the cell `{0}` of a number or a date, and of text, is missing; like other values if absent.
+    pub is_empty: [Option<&'static str>; 2],
+    /// The value `{0}`, or `{1}` if it is missing; by a choice if absent.
+    pub filled: Option<&'static str>,
     /// The value `{1}` if the condition `{0}` holds, else `{2}`.
     pub choice: &'static str,
+    /// 1 if the value of the test `{0}` is missing, else 0; by a choice if absent.
+    pub indicator: Option<&'static str>,
     /// Sum of more than three terms, `{0}`, each on a line of its own; by the operator if absent.
     pub long_sum: Option<&'static str>,
+    /// Number for each level of a value.
+    pub level: fn(&mut Writer<'_>, &LevelValues, &str) -> Result<String>,
+    /// Piecewise linear interpolation of a value between points.
+    pub between: fn(&mut Writer<'_>, &[[f64; 2]], &str) -> Result<String>,
+    /// Puts a long text elsewhere and returns a reference to it.
+    pub kept: Option<fn(&mut Writer<'_>, String) -> Result<String>>,
 }
 
-/// Syntax of a language.
-pub(crate) trait Syntax {
-    /// The words.
-    const WORDS: Words;
-
-    /// Cell of a column, numeric within arithmetic.
-    fn column(&mut self, name: &str) -> String;
-
-    /// Test for a missing value.
-    fn is_missing(&self, _of: &Expression, text: &str) -> String {
-        with_arguments(Self::WORDS.is_missing, &[text])
-    }
-
-    /// A value, or a replacement if it is missing.
-    fn filled(&self, _of: &Expression, text: &str, by: &str) -> String {
-        with_arguments(Self::WORDS.filled, &[text, by])
-    }
-
-    /// Number for each level.
-    ///
-    /// # Errors
-    /// Fails for levels that the language cannot express.
-    fn level(&mut self, levels: &LevelValues, of: &str) -> Result<String>;
-
-    /// Piecewise linear interpolation between points.
-    ///
-    /// # Errors
-    /// Fails for points that the language cannot express.
-    fn between(&mut self, points: &[[f64; 2]], of: &str) -> Result<String>;
-
-    /// A complete text, or a reference to it.
-    ///
-    /// # Errors
-    /// Fails for a text that is too long.
-    fn kept(&mut self, text: String) -> Result<String> {
-        Ok(text)
-    }
+/// Writes formulas in a language.
+pub(crate) struct Writer<'f> {
+    syntax: &'static Syntax,
+    pub formulas: &'f Formulas,
+    /// Texts of columns; others are written as they are.
+    pub names: HashMap<String, String>,
+    /// Computed columns of a spreadsheet, with their formulas.
+    pub made: Vec<(String, String)>,
 }
 
-/// Puts arguments into a text of [`Words`].
+/// Puts arguments into a text of [`Syntax`].
 pub(crate) fn with_arguments(words: &str, arguments: &[&str]) -> String {
     let argument = |place: &str| place.parse::<usize>().ok().and_then(|place| arguments.get(place).copied());
     let pieces = words.split(['{', '}']).enumerate();
     pieces.map(|(k, piece)| if k % 2 == 0 { piece } else { argument(piece).unwrap_or_default() }).collect()
 }
 
-/// A number, or a missing one for NaN.
-pub(crate) fn number<S: Syntax>(number: f64) -> String {
-    if number.is_nan() { S::WORDS.missing.into() } else { (S::WORDS.number)(number) }
-}
-
-/// List of one coordinate of all points.
-pub(crate) fn coordinates<S: Syntax>(points: &[[f64; 2]], axis: usize) -> String {
-    points.iter().map(|point| number::<S>(point[axis])).collect::<Vec<_>>().join(", ")
-}
-
-/// Literal to compare with a level: a number if values are numbers and the level parses as one, else text.
-pub(crate) fn level_key<S: Syntax>(holds: CellKind, level: &str, literal: fn(&str) -> String) -> String {
-    match level.parse::<f64>() {
-        Ok(value) if holds != CellKind::Text => (S::WORDS.number)(value),
-        _ => literal(level),
+impl<'f> Writer<'f> {
+    pub fn new(syntax: &'static Syntax, formulas: &'f Formulas, names: HashMap<String, String>) -> Self {
+        Writer { syntax, formulas, names, made: Vec::new() }
     }
-}
 
-/// Writes a formula as text.
-///
-/// # Errors
-/// Fails if the language cannot express the formula.
-pub(crate) fn text(syntax: &mut impl Syntax, expression: &Expression) -> Result<String> {
-    written(syntax, expression).map(|(text, _)| text)
-}
+    /// A number, or a missing one for NaN.
+    pub fn number(&self, number: f64) -> String {
+        if number.is_nan() { self.syntax.missing.into() } else { (self.syntax.number)(number) }
+    }
 
-/// Text of an expression as an operand of an operator with precedence `least`.
-pub(crate) fn operand(syntax: &mut impl Syntax, expression: &Expression, least: Binds) -> Result<String> {
-    let (text, binds) = written(syntax, expression)?;
-    Ok(if binds < least { format!("({text})") } else { text })
-}
+    /// List of one coordinate of all points.
+    pub fn coordinates(&self, points: &[[f64; 2]], axis: usize) -> String {
+        joined(points.iter().map(|point| self.number(point[axis])), ", ")
+    }
 
-fn written<S: Syntax>(syntax: &mut S, expression: &Expression) -> Result<(String, Binds)> {
-    let words = &S::WORDS;
-    let whole = match expression {
-        Expression::Column(name) => syntax.column(name),
-        Expression::Number(value) if value.is_nan() => number::<S>(*value),
-        Expression::Number(value) => {
-            // A sign binds weaker than some operators.
-            return Ok((number::<S>(*value), if *value < 0.0 { Binds::Sum } else { Binds::Whole }));
+    /// Literal to compare with a level: a number if values are numbers and the level parses as one, else text.
+    pub fn level_key(&self, of: &Expression, level: &str, literal: fn(&str) -> String) -> String {
+        match level.parse::<f64>() {
+            Ok(value) if self.formulas.holds_of(of) != CellKind::Text => self.number(value),
+            _ => literal(level),
         }
-        // A text column without numbers.
-        Expression::Text(_) => number::<S>(f64::NAN),
-        Expression::Sum(terms) => return sum(syntax, terms),
-        Expression::Product(factors) => return product(syntax, factors),
-        Expression::Quotient(of) => {
-            let text =
-                format!("{} / {}", operand(syntax, &of[0], Binds::Product)?, operand(syntax, &of[1], Binds::Whole)?);
-            return Ok((syntax.kept(text)?, Binds::Product));
+    }
+
+    /// Writes a formula as text.
+    ///
+    /// # Errors
+    /// Fails if the language cannot express the formula.
+    pub fn text(&mut self, expression: &Expression) -> Result<String> {
+        self.written(expression).map(|(text, _)| text)
+    }
+
+    /// The cell of a column of the data, if the expression is one, and whether it holds text.
+    fn cell<'a>(&'a self, of: &'a Expression) -> Option<(&'a str, bool)> {
+        let Expression::Column(name) = of else { return None };
+        let input = self.formulas.inputs.iter().find(|input| input.name == *name)?;
+        Some((self.names.get(name).unwrap_or(name), input.holds == CellKind::Text))
+    }
+
+    /// Test whether an expression with a text is missing, and the text if it is not.
+    pub fn missing_test(&self, of: &Expression, text: &str) -> (String, String) {
+        let cell = self.cell(of).and_then(|(cell, is_text)| Some((cell, self.syntax.is_empty[usize::from(is_text)]?)));
+        let (value, test) = cell.unwrap_or((text, self.syntax.is_missing));
+        (with_arguments(test, &[value]), value.to_owned())
+    }
+
+    /// Text of an expression as an operand of an operator with precedence `least`.
+    fn operand(&mut self, expression: &Expression, least: Binds) -> Result<String> {
+        let (text, binds) = self.written(expression)?;
+        Ok(if binds < least { format!("({text})") } else { text })
+    }
+
+    /// A complete text, or a reference to it.
+    pub fn kept(&mut self, text: String) -> Result<String> {
+        match self.syntax.kept {
+            Some(kept) => kept(self, text),
+            None => Ok(text),
         }
-        Expression::Apply(function, of) => with_arguments(words.functions[*function as usize], &[&text(syntax, of)?]),
-        Expression::If(condition, values) => {
-            let condition = match condition {
-                Condition::Missing(of) => {
-                    let value = operand(syntax, of, Binds::Whole)?;
-                    syntax.is_missing(of, &value)
+    }
+
+    fn written(&mut self, expression: &Expression) -> Result<(String, Binds)> {
+        let syntax = self.syntax;
+        let whole = match expression {
+            Expression::Column(name) => match self.cell(expression) {
+                Some((cell, false)) => with_arguments(syntax.read, &[cell]),
+                _ => self.names.get(name).unwrap_or(name).clone(),
+            },
+            Expression::Number(value) => {
+                // A sign binds weaker than some operators.
+                return Ok((self.number(*value), if *value < 0.0 { Binds::Sum } else { Binds::Whole }));
+            }
+            // A text column without numbers.
+            Expression::Text(_) => syntax.missing.into(),
+            Expression::Sum(terms) => return self.sum(terms),
+            Expression::Product(factors) => return self.product(factors),
+            Expression::Quotient(of) => {
+                let [over, under] = [self.operand(&of[0], Binds::Product)?, self.operand(&of[1], Binds::Whole)?];
+                return Ok((self.kept(format!("{over} / {under}"))?, Binds::Product));
+            }
+            Expression::Apply(function, of) => with_arguments(syntax.functions[*function as usize], &[&self.text(of)?]),
+            Expression::If(condition, values) => {
+                let (test, indicator) = match condition {
+                    Condition::Missing(of) => {
+                        let value = self.operand(of, Binds::Whole)?;
+                        let is_indicator = **values == [1.0.into(), 0.0.into()];
+                        (self.missing_test(of, &value).0, syntax.indicator.filter(|_| is_indicator))
+                    }
+                    Condition::Below(of) => {
+                        let [a, b] = [self.operand(&of[0], Binds::Sum)?, self.operand(&of[1], Binds::Sum)?];
+                        (format!("{a} < {b}"), None)
+                    }
+                };
+                let values = [self.text(&values[0])?, self.text(&values[1])?];
+                with_arguments(indicator.unwrap_or(syntax.choice), &[&test, &values[0], &values[1]])
+            }
+            Expression::Filled(of) => {
+                let [value, by] = [self.text(&of[0])?, self.text(&of[1])?];
+                match syntax.filled {
+                    Some(filled) => with_arguments(filled, &[&value, &by]),
+                    None => {
+                        let (test, value) = self.missing_test(&of[0], &value);
+                        with_arguments(syntax.choice, &[&test, &by, &value])
+                    }
                 }
-                Condition::Below(of) => {
-                    format!("{} < {}", operand(syntax, &of[0], Binds::Sum)?, operand(syntax, &of[1], Binds::Sum)?)
-                }
-            };
-            let (then, otherwise) = (text(syntax, &values[0])?, text(syntax, &values[1])?);
-            with_arguments(words.choice, &[&condition, &then, &otherwise])
+            }
+            Expression::Level(levels) => {
+                let of = self.text(&levels.of)?;
+                (syntax.level)(self, levels, &of)?
+            }
+            Expression::DatePart(part, of) => {
+                let own = syntax.date_parts.get(*part as usize).unwrap_or(&syntax.date_parts[0]);
+                with_arguments(own, &[&self.text(of)?, part.name()])
+            }
+            Expression::Between(points, of) => {
+                let of = self.text(of)?;
+                (syntax.between)(self, points, &of)?
+            }
+        };
+        Ok((self.kept(whole)?, Binds::Whole))
+    }
+
+    fn sum(&mut self, terms: &[Expression]) -> Result<(String, Binds)> {
+        if let [term] = terms {
+            return self.written(term);
         }
-        Expression::Filled(of) => {
-            let (value, by) = (text(syntax, &of[0])?, text(syntax, &of[1])?);
-            syntax.filled(&of[0], &value, &by)
+        if terms.is_empty() {
+            return Ok((self.number(0.0), Binds::Whole));
         }
-        Expression::Level(levels) => {
-            let of = text(syntax, &levels.of)?;
-            syntax.level(levels, &of)?
+        // Negative terms are put in parentheses, which a sum does not need.
+        let text = |term| Ok(bare(self.operand(term, Binds::Product)?, term));
+        let texts: Vec<String> = terms.iter().map(text).collect::<Result<_>>()?;
+        match self.syntax.long_sum.filter(|_| texts.len() > 3) {
+            Some(words) => {
+                let lines: String = texts.iter().map(|term| format!("\n            {term},")).collect();
+                Ok((self.kept(with_arguments(words, &[&lines]))?, Binds::Whole))
+            }
+            None => Ok((self.added(&texts)?, Binds::Sum)),
         }
-        Expression::DatePart(part, of) => {
-            let own = words.date_parts.get(*part as usize).unwrap_or(&words.date_parts[0]);
-            with_arguments(own, &[&text(syntax, of)?, part.name()])
+    }
+
+    /// Joins terms with signs.
+    fn added(&mut self, terms: &[String]) -> Result<String> {
+        if terms.len() > TERMS {
+            let size = terms.len().div_ceil(TERMS).max(TERMS);
+            let groups: Vec<String> =
+                terms.chunks(size).map(|group| Ok(format!("({})", self.added(group)?))).collect::<Result<_>>()?;
+            return self.added(&groups);
         }
-        Expression::Between(points, of) => {
-            let of = text(syntax, of)?;
-            syntax.between(points, &of)?
+        let mut text = String::new();
+        for (place, term) in terms.iter().enumerate() {
+            match (place, term.strip_prefix('-')) {
+                (0, _) => text.push_str(term),
+                (_, Some(positive)) => text += &format!(" - {positive}"),
+                (_, None) => text += &format!(" + {term}"),
+            }
+            text = self.kept(text)?;
         }
-    };
-    Ok((syntax.kept(whole)?, Binds::Whole))
+        Ok(text)
+    }
+
+    fn product(&mut self, factors: &[Expression]) -> Result<(String, Binds)> {
+        let mut texts = Vec::with_capacity(factors.len());
+        for (place, factor) in factors.iter().enumerate() {
+            let text = self.operand(factor, Binds::Product)?;
+            texts.push(match factor {
+                _ if place == 0 => bare(text, factor),
+                // Parentheses keep the rounding of x * (a / b).
+                Expression::Quotient(_) => format!("({text})"),
+                _ => text,
+            });
+        }
+        match texts.is_empty() {
+            true => Ok((self.number(1.0), Binds::Whole)),
+            false => Ok((self.kept(texts.join(self.syntax.times))?, Binds::Product)),
+        }
+    }
 }
 
-fn sum<S: Syntax>(syntax: &mut S, terms: &[Expression]) -> Result<(String, Binds)> {
-    if let [term] = terms {
-        return written(syntax, term);
-    }
-    if terms.is_empty() {
-        return Ok((number::<S>(0.0), Binds::Whole));
-    }
-    let texts: Vec<String> = terms.iter().map(|term| operand(syntax, term, Binds::Product)).collect::<Result<_>>()?;
-    // Negative terms were put in parentheses, which a sum does not need.
-    let texts: Vec<String> = texts.into_iter().zip(terms).map(|(text, term)| bare(text, term)).collect();
-    if texts.len() > 3
-        && let Some(words) = S::WORDS.long_sum
-    {
-        let lines: String = texts.iter().map(|term| format!("\n            {term},")).collect();
-        return Ok((syntax.kept(with_arguments(words, &[&lines]))?, Binds::Whole));
-    }
-    Ok((added(syntax, &texts)?, Binds::Sum))
-}
-
+/// A number without parentheses; other terms as they are.
 fn bare(text: String, term: &Expression) -> String {
     match term {
         Expression::Number(_) => text.trim_matches(['(', ')']).to_owned(),
@@ -192,39 +251,9 @@ fn bare(text: String, term: &Expression) -> String {
     }
 }
 
-/// Joins terms with signs.
-fn added(syntax: &mut impl Syntax, terms: &[String]) -> Result<String> {
-    if terms.len() > TERMS {
-        let size = terms.len().div_ceil(TERMS).max(TERMS);
-        let groups: Vec<String> =
-            terms.chunks(size).map(|group| Ok(format!("({})", added(syntax, group)?))).collect::<Result<_>>()?;
-        return added(syntax, &groups);
-    }
-    let mut text = String::new();
-    for (place, term) in terms.iter().enumerate() {
-        match (place, term.strip_prefix('-')) {
-            (0, _) => text.push_str(term),
-            (_, Some(positive)) => text += &format!(" - {positive}"),
-            (_, None) => text += &format!(" + {term}"),
-        }
-        text = syntax.kept(text)?;
-    }
-    Ok(text)
-}
-
-fn product<S: Syntax>(syntax: &mut S, factors: &[Expression]) -> Result<(String, Binds)> {
-    let mut texts = Vec::with_capacity(factors.len());
-    for (place, factor) in factors.iter().enumerate() {
-        let text = operand(syntax, factor, Binds::Product)?;
-        let text = if place == 0 { bare(text, factor) } else { text };
-        // Parentheses keep the rounding of x * (a / b).
-        let nested = place > 0 && matches!(factor, Expression::Quotient(_));
-        texts.push(if nested { format!("({text})") } else { text });
-    }
-    match texts.is_empty() {
-        true => Ok((number::<S>(1.0), Binds::Whole)),
-        false => Ok((syntax.kept(texts.join(S::WORDS.times))?, Binds::Product)),
-    }
+/// Text in quotes, with the quotes inside doubled.
+pub(crate) fn doubled(text: &str, quote: char) -> String {
+    format!("{quote}{}{quote}", text.replace(quote, &format!("{quote}{quote}")))
 }
 
 /// ASCII string literal in double quotes; `short` escapes unprintable characters below 0x10000.

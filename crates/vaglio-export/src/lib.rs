@@ -11,7 +11,6 @@ mod excel;
 mod formulas;
 mod identifiers;
 mod infix;
-mod json;
 mod onnx;
 mod pmml;
 mod python;
@@ -22,6 +21,7 @@ pub use assembly::ModelSteps;
 pub use equation::equations;
 pub use formulas::{CellKind, Formulas, InputColumn, LabelRule, Language, NamedFormula};
 
+use serde_json::json;
 use vaglio_core::Result;
 
 impl Language {
@@ -40,7 +40,13 @@ impl Language {
             Language::Excel => excel::write(formulas),
             Language::Onnx => return onnx::write(formulas),
             Language::Pmml => pmml::write(formulas),
-            Language::Json => json::write(formulas),
+            // NaN becomes null.
+            Language::Json => {
+                let Formulas { about, inputs, steps, outputs, label } = formulas;
+                let schema = "vaglio.formulas/1";
+                let all = json!({"schema": schema, "about": about, "inputs": inputs, "steps": steps, "outputs": outputs, "label": label});
+                Ok(format!("{all:#}\n"))
+            }
         };
         text.map(String::into_bytes)
     }

@@ -167,10 +167,7 @@ impl Pmml<'_> {
 
     fn level(&mut self, levels: &LevelValues) -> Result<String> {
         if self.formulas.holds_of(&levels.of) != CellKind::Text {
-            let Some(choices) = by_choices(levels) else {
-                return Err(Language::Pmml.refusal("levels of a column of numbers that are no numbers"));
-            };
-            return self.text(&choices);
+            return self.text(&by_choices(Language::Pmml, levels)?);
         }
         let Expression::Column(name) = &levels.of else {
             return Err(Language::Pmml.refusal("levels of text that is computed"));
@@ -207,17 +204,12 @@ impl Pmml<'_> {
             points.push([x + 1.0, y]);
         }
         let points: String = points.iter().map(point).collect();
-        Ok(self.field_of(&field, &points))
-    }
-
-    /// Adds a field of interpolated values, and returns a reference to it.
-    fn field_of(&mut self, of: &str, points: &str) -> String {
+        let lines =
+            format!("<NormContinuous field={} outliers=\"asExtremeValues\">{points}</NormContinuous>", quoted(&field));
         self.count += 1;
         let name = quoted(&format!("vaglio:mapped {}", self.count));
-        let lines =
-            format!("<NormContinuous field={} outliers=\"asExtremeValues\">{points}</NormContinuous>", quoted(of));
         self.before += &format!("    <DerivedField name={name} {CONTINUOUS}>{lines}</DerivedField>\n");
-        format!("<FieldRef field={name}/>")
+        Ok(format!("<FieldRef field={name}/>"))
     }
 }
 

@@ -2,9 +2,8 @@
 
 use crate::formulas::{CellKind, Formulas, LABEL, LabelRule};
 use crate::identifiers::identifiers;
-use crate::infix::{Syntax, Words, ascii_literal, coordinates, level_key, number, text};
-use std::collections::HashMap;
-use vaglio_core::{LevelValues, Result};
+use crate::infix::{Syntax, Writer, ascii_literal};
+use vaglio_core::{Result, joined};
 
 /// Reserved words, and names that the module uses.
 const RESERVED: &str = "all and as assert async await break class continue def del elif else except false finally for from global if \
@@ -60,14 +59,9 @@ const HELPERS: &[(&str, &str)] = &[
     ),
 ];
 
-struct Python<'f> {
-    formulas: &'f Formulas,
-    names: HashMap<&'f str, String>,
-}
-
 /// Writes the module.
 pub(crate) fn write(formulas: &Formulas) -> Result<String> {
-    let mut python = Python { formulas, names: identifiers(formulas, RESERVED) };
+    let mut python = Writer::new(&PYTHON, formulas, identifiers(formulas, RESERVED));
     let mut body = String::new();
     for input in &formulas.inputs {
         let read = match input.holds {
@@ -75,15 +69,15 @@ pub(crate) fn write(formulas: &Formulas) -> Result<String> {
             CellKind::Text => "_text",
             CellKind::Date => "_date",
         };
-        body += &format!("    {} = {read}(row, {})\n", python.names[input.name.as_str()], quoted(&input.name));
+        body += &format!("    {} = {read}(row, {})\n", python.names[&input.name], quoted(&input.name));
     }
     for step in &formulas.steps {
-        let value = text(&mut python, &step.formula)?;
-        body += &format!("    {} = {value}\n", python.names[step.name.as_str()]);
+        let value = python.text(&step.formula)?;
+        body += &format!("    {} = {value}\n", python.names[&step.name]);
     }
     body += "    predictions = {\n";
     for output in &formulas.outputs {
-        body += &format!("        {}: {},\n", quoted(&output.name), text(&mut python, &output.formula)?);
+        body += &format!("        {}: {},\n", quoted(&output.name), python.text(&output.formula)?);
     }
     body += "    }\n    if not all(math.isfinite(value) for value in predictions.values()):\n        raise ValueError(\"no prediction: a cell is missing, or holds what the model cannot take\")\n";
     body += &label(formulas);
@@ -103,9 +97,9 @@ fn label(formulas: &Formulas) -> String {
             let pair = |(place, label): &(usize, String)| {
                 format!("({}, {})", quoted(&formulas.outputs[*place].name), quoted(label))
             };
-            let pairs: Vec<String> = labels.iter().map(pair).collect();
+            let pairs = joined(labels.iter().map(pair), ", ");
             let is_largest = format!("predictions[name] + {within:e} >= max(predictions.values())");
-            format!("next(label for name, label in [{}] if {is_largest})", pairs.join(", "))
+            format!("next(label for name, label in [{pairs}] if {is_largest})")
         }
     };
     format!("    predictions[{}] = {rule}\n", quoted(LABEL))
@@ -126,8 +120,8 @@ fn module(formulas: &Formulas, body: &str) -> String {
     text += if uses("datetime.") { "import datetime\n" } else { "" };
     text += "import math\n";
     text += if uses("re.fullmatch") { "import re\n\n" } else { "\n" };
-    let columns: Vec<String> = formulas.inputs.iter().map(|input| quoted(&input.name)).collect();
-    text += &format!("COLUMNS = [{}]\n", columns.join(", "));
+    let columns = joined(formulas.inputs.iter().map(|input| quoted(&input.name)), ", ");
+    text += &format!("COLUMNS = [{columns}]\n");
     for (_, helper) in called {
         text += &format!("\n\n{helper}");
     }
@@ -135,47 +129,42 @@ fn module(formulas: &Formulas, body: &str) -> String {
     text
 }
 
-impl Syntax for Python<'_> {
-    const WORDS: Words = Words {
-        number: |number| format!("{number:?}"),
-        missing: "math.nan",
-        times: " * ",
-        functions: [
-            "_ln({0})",
-            "_ln1p({0})",
-            "math.exp({0})",
-            "math.expm1({0})",
-            "math.sin({0})",
-            "math.cos({0})",
-            "math.tanh({0})",
-            "math.floor({0})",
-        ],
-        date_parts: &["_part({0}, \"{1}\")"],
-        is_missing: "_missing({0})",
-        filled: "_filled({0}, {1})",
-        choice: "({1} if {0} else {2})",
-        long_sum: Some("math.fsum([{0}\n        ])"),
-    };
-
-    fn column(&mut self, name: &str) -> String {
-        self.names.get(name).cloned().unwrap_or_default()
-    }
-
-    fn level(&mut self, levels: &LevelValues, of: &str) -> Result<String> {
-        let holds = self.formulas.holds_of(&levels.of);
+const PYTHON: Syntax = Syntax {
+    number: |number| format!("{number:?}"),
+    missing: "math.nan",
+    times: " * ",
+    functions: [
+        "_ln({0})",
+        "_ln1p({0})",
+        "math.exp({0})",
+        "math.expm1({0})",
+        "math.sin({0})",
+        "math.cos({0})",
+        "math.tanh({0})",
+        "math.floor({0})",
+    ],
+    date_parts: &["_part({0}, \"{1}\")"],
+    read: "{0}",
+    is_missing: "_missing({0})",
+    is_empty: [None; 2],
+    filled: Some("_filled({0}, {1})"),
+    choice: "({1} if {0} else {2})",
+    indicator: None,
+    long_sum: Some("math.fsum([{0}\n        ])"),
+    level: |python, levels, of| {
         let pair = |(level, value): &(String, f64)| {
-            format!("{}: {}", level_key::<Self>(holds, level, quoted), number::<Self>(*value))
+            format!("{}: {}", python.level_key(&levels.of, level, quoted), python.number(*value))
         };
-        let pairs: Vec<String> = levels.levels.iter().map(pair).collect();
-        let (missing, other) = (number::<Self>(levels.missing), number::<Self>(levels.other));
-        Ok(format!("_level({of}, {{{}}}, {missing}, {other})", pairs.join(", ")))
-    }
-
-    fn between(&mut self, points: &[[f64; 2]], of: &str) -> Result<String> {
-        let list = |axis| coordinates::<Self>(points, axis);
+        let pairs = joined(levels.levels.iter().map(pair), ", ");
+        let (missing, other) = (python.number(levels.missing), python.number(levels.other));
+        Ok(format!("_level({of}, {{{pairs}}}, {missing}, {other})"))
+    },
+    between: |python, points, of| {
+        let list = |axis| python.coordinates(points, axis);
         Ok(format!("_between({of}, [{}], [{}])", list(0), list(1)))
-    }
-}
+    },
+    kept: None,
+};
 
 /// ASCII string literal.
 fn quoted(text: &str) -> String {

@@ -2,9 +2,8 @@
 
 use crate::formulas::{CellKind, Formulas, LABEL, LabelRule, Language};
 use crate::identifiers::identifiers;
-use crate::infix::{Syntax, Words, ascii_literal, coordinates, level_key, number, text};
-use std::collections::HashMap;
-use vaglio_core::{LevelValues, Result};
+use crate::infix::{Syntax, Writer, ascii_literal};
+use vaglio_core::{Result, joined};
 
 /// Reserved words, and names that the function uses.
 const RESERVED: &str = "if else repeat while function for next break true false null inf nan na in c data exp expm1 log log1p sin cos \
@@ -60,15 +59,10 @@ const HELPERS: &str = r#"  rows <- nrow(data)
   }
 "#;
 
-struct R<'f> {
-    formulas: &'f Formulas,
-    names: HashMap<&'f str, String>,
-}
-
 /// Writes the file with the function.
 pub(crate) fn write(formulas: &Formulas) -> Result<String> {
     Language::R.refuse_nul(formulas)?;
-    let mut r = R { formulas, names: identifiers(formulas, RESERVED) };
+    let mut r = Writer::new(&R, formulas, identifiers(formulas, RESERVED));
     let mut body = String::from(HELPERS);
     for input in &formulas.inputs {
         let read = match input.holds {
@@ -76,19 +70,19 @@ pub(crate) fn write(formulas: &Formulas) -> Result<String> {
             CellKind::Text => "text",
             CellKind::Date => "date",
         };
-        body += &format!("  {} <- {read}({})\n", r.names[input.name.as_str()], quoted(&input.name));
+        body += &format!("  {} <- {read}({})\n", r.names[&input.name], quoted(&input.name));
     }
     for step in &formulas.steps {
-        let value = text(&mut r, &step.formula)?;
-        body += &format!("  {} <- {value}\n", r.names[step.name.as_str()]);
+        let value = r.text(&step.formula)?;
+        body += &format!("  {} <- {value}\n", r.names[&step.name]);
     }
     body += "  predictions <- list(\n";
     let mut columns = Vec::new();
     for output in &formulas.outputs {
-        columns.push(format!("    replace(rep_len({}, rows), refused, NA)", text(&mut r, &output.formula)?));
+        columns.push(format!("    replace(rep_len({}, rows), refused, NA)", r.text(&output.formula)?));
     }
-    let names: Vec<String> = formulas.outputs.iter().map(|output| quoted(&output.name)).collect();
-    body += &format!("{}\n  )\n  names(predictions) <- c({})\n", columns.join(",\n"), names.join(", "));
+    let names = joined(formulas.outputs.iter().map(|output| quoted(&output.name)), ", ");
+    body += &format!("{}\n  )\n  names(predictions) <- c({names})\n", columns.join(",\n"));
     body += &label(formulas);
     body += "  as.data.frame(predictions, check.names = FALSE, optional = TRUE, stringsAsFactors = FALSE)\n";
     let about = format!(
@@ -105,61 +99,46 @@ fn label(formulas: &Formulas) -> String {
             format!("ifelse(predictions[[1]] > {at:e}, {}, {})", quoted(above), quoted(below))
         }
         Some(LabelRule::Largest { within, labels }) => {
-            let places: Vec<String> = labels.iter().map(|(place, _)| (place + 1).to_string()).collect();
-            let labels: Vec<String> = labels.iter().map(|(_, label)| quoted(label)).collect();
-            let values = format!("matrix(unlist(predictions[c({})]), nrow = rows)", places.join(", "));
+            let places = joined(labels.iter().map(|(place, _)| place + 1), ", ");
+            let labels = joined(labels.iter().map(|(_, label)| quoted(label)), ", ");
+            let values = format!("matrix(unlist(predictions[c({places})]), nrow = rows)");
             let first = format!("function(row) if (anyNA(row)) NA else which(row + {within:e} >= max(row))[1]");
-            format!("c({})[apply({values}, 1, {first})]", labels.join(", "))
+            format!("c({labels})[apply({values}, 1, {first})]")
         }
     };
     format!("  predictions[[{}]] <- {rule}\n", quoted(LABEL))
 }
 
-impl Syntax for R<'_> {
-    const WORDS: Words = Words {
-        number: |number| format!("{number:?}"),
-        missing: "NA_real_",
-        times: " * ",
-        functions: [
-            "log({0})",
-            "log1p({0})",
-            "exp({0})",
-            "expm1({0})",
-            "sin({0})",
-            "cos({0})",
-            "tanh({0})",
-            "floor({0})",
-        ],
-        date_parts: &["date_part({0}, \"{1}\")"],
-        is_missing: "is.na({0})",
-        filled: "filled({0}, {1})",
-        choice: "choose({0}, {1}, {2})",
-        long_sum: None,
-    };
-
-    fn column(&mut self, name: &str) -> String {
-        self.names.get(name).cloned().unwrap_or_default()
-    }
-
-    fn level(&mut self, levels: &LevelValues, of: &str) -> Result<String> {
-        let holds = self.formulas.holds_of(&levels.of);
-        let listed = |text: &dyn Fn(&(String, f64)) -> String| {
-            format!("c({})", levels.levels.iter().map(text).collect::<Vec<_>>().join(", "))
-        };
-        let keys = listed(&|(level, _)| level_key::<Self>(holds, level, quoted));
-        let values = listed(&|(_, value)| number::<Self>(*value));
-        let (missing, other) = (number::<Self>(levels.missing), number::<Self>(levels.other));
+const R: Syntax = Syntax {
+    number: |number| format!("{number:?}"),
+    missing: "NA_real_",
+    times: " * ",
+    functions: ["log({0})", "log1p({0})", "exp({0})", "expm1({0})", "sin({0})", "cos({0})", "tanh({0})", "floor({0})"],
+    date_parts: &["date_part({0}, \"{1}\")"],
+    read: "{0}",
+    is_missing: "is.na({0})",
+    is_empty: [None; 2],
+    filled: Some("filled({0}, {1})"),
+    choice: "choose({0}, {1}, {2})",
+    indicator: None,
+    long_sum: None,
+    level: |r, levels, of| {
+        let listed =
+            |text: &dyn Fn(&(String, f64)) -> String| format!("c({})", joined(levels.levels.iter().map(text), ", "));
+        let keys = listed(&|(level, _)| r.level_key(&levels.of, level, quoted));
+        let values = listed(&|(_, value)| r.number(*value));
+        let (missing, other) = (r.number(levels.missing), r.number(levels.other));
         Ok(format!("level({of}, {keys}, {values}, {missing}, {other})"))
-    }
-
-    fn between(&mut self, points: &[[f64; 2]], of: &str) -> Result<String> {
-        if let [[_, only]] = points {
-            return Ok(format!("choose(is.na({of}), NA_real_, {})", number::<Self>(*only)));
+    },
+    between: |r, points, of| match points {
+        [[_, only]] => Ok(format!("choose(is.na({of}), NA_real_, {})", r.number(*only))),
+        _ => {
+            let list = |axis| r.coordinates(points, axis);
+            Ok(format!("approx(c({}), c({}), {of}, rule = 2)$y", list(0), list(1)))
         }
-        let list = |axis| coordinates::<Self>(points, axis);
-        Ok(format!("approx(c({}), c({}), {of}, rule = 2)$y", list(0), list(1)))
-    }
-}
+    },
+    kept: None,
+};
 
 /// ASCII string literal.
 fn quoted(text: &str) -> String {

@@ -1,13 +1,9 @@
 //! SQL export: a query of one table, in standard SQL except for date functions, which are SQLite's.
 
 use crate::formulas::{CellKind, Formulas, InputColumn, LABEL, LabelRule, Language, NamedFormula};
-use crate::infix::{Syntax, Words, level_key, number, text, with_arguments};
+use crate::infix::{Syntax, Writer, doubled};
 use std::collections::HashMap;
-use vaglio_core::{Expression, LevelValues, Result};
-
-struct Sql<'f> {
-    formulas: &'f Formulas,
-}
+use vaglio_core::{LevelValues, Result, joined};
 
 /// Largest number of points of [`Expression::Between`].
 const POINTS: usize = 500;
@@ -15,19 +11,20 @@ const POINTS: usize = 500;
 /// Writes the query.
 pub(crate) fn write(formulas: &Formulas) -> Result<String> {
     Language::Sql.refuse_nul(formulas)?;
-    let mut sql = Sql { formulas };
+    let names = formulas.columns().map(|name| (name.to_owned(), identifier(name))).collect();
+    let mut sql = Writer::new(&SQL, formulas, names);
     let mut from = "\"data\"".to_owned();
     for (place, steps) in stages(&formulas.steps).into_iter().enumerate() {
         let mut columns = String::new();
         for step in steps {
-            columns += &format!(",\n  {} AS {}", text(&mut sql, &step.formula)?, identifier(&step.name));
+            columns += &format!(",\n  {} AS {}", sql.text(&step.formula)?, identifier(&step.name));
         }
         from = format!("(\nSELECT *{columns}\nFROM {from}\n) AS \"step_{}\"", place + 1);
     }
     let refused: String = formulas.inputs.iter().filter_map(unreadable).collect();
     let mut query = String::new();
     for output in &formulas.outputs {
-        let formula = match (text(&mut sql, &output.formula)?, &*refused) {
+        let formula = match (sql.text(&output.formula)?, &*refused) {
             (formula, "") => formula,
             (formula, _) => format!("CASE{refused}\n    ELSE {formula}\n  END"),
         };
@@ -35,7 +32,7 @@ pub(crate) fn write(formulas: &Formulas) -> Result<String> {
     }
     query = format!("SELECT *{query}\nFROM {from}");
     if let Some(rule) = &formulas.label {
-        let label = sql.label(rule);
+        let label = label(formulas, rule);
         query = format!("SELECT *,\n  {label} AS {}\nFROM (\n{query}\n) AS \"predicted\"", identifier(LABEL));
     }
     let about = format!(
@@ -61,101 +58,90 @@ fn stages(steps: &[NamedFormula]) -> Vec<Vec<&NamedFormula>> {
     stages
 }
 
-impl Sql<'_> {
-    fn label(&self, rule: &LabelRule) -> String {
-        let outputs: Vec<String> = self.formulas.outputs.iter().map(|output| identifier(&output.name)).collect();
-        match rule {
-            LabelRule::Threshold { at, above, below } => {
-                let prediction = outputs.first().cloned().unwrap_or_default();
-                format!(
-                    "CASE WHEN {prediction} > {at:e} THEN {} WHEN {prediction} <= {at:e} THEN {} END",
-                    literal(above),
-                    literal(below)
-                )
-            }
-            LabelRule::Largest { within, labels } => {
-                let whens = labels.iter().map(|(place, label)| {
-                    let own = &outputs[*place];
-                    let others = outputs.iter().filter(|other| *other != own);
-                    let largest: Vec<String> = others.map(|other| format!("{own} + {within:e} >= {other}")).collect();
-                    let largest = if largest.is_empty() { format!("{own} IS NOT NULL") } else { largest.join(" AND ") };
-                    format!("\n    WHEN {largest} THEN {}", literal(label))
-                });
-                format!("CASE{}\n  END", whens.collect::<String>())
-            }
+fn label(formulas: &Formulas, rule: &LabelRule) -> String {
+    let outputs: Vec<String> = formulas.outputs.iter().map(|output| identifier(&output.name)).collect();
+    match rule {
+        LabelRule::Threshold { at, above, below } => {
+            let prediction = outputs.first().cloned().unwrap_or_default();
+            format!(
+                "CASE WHEN {prediction} > {at:e} THEN {} WHEN {prediction} <= {at:e} THEN {} END",
+                literal(above),
+                literal(below)
+            )
+        }
+        LabelRule::Largest { within, labels } => {
+            let whens = labels.iter().map(|(place, label)| {
+                let own = &outputs[*place];
+                let others = outputs.iter().filter(|other| *other != own);
+                let largest = joined(others.map(|other| format!("{own} + {within:e} >= {other}")), " AND ");
+                let largest = if largest.is_empty() { format!("{own} IS NOT NULL") } else { largest };
+                format!("\n    WHEN {largest} THEN {}", literal(label))
+            });
+            format!("CASE{}\n  END", whens.collect::<String>())
         }
     }
 }
 
-impl Syntax for Sql<'_> {
-    const WORDS: Words = Words {
-        number: |number| format!("{number:?}"),
-        missing: "NULL",
-        times: " * ",
-        functions: [
-            "LN({0})",
-            "LN(1.0 + ({0}))",
-            "EXP({0})",
-            "(EXP({0}) - 1.0)",
-            "SIN({0})",
-            "COS({0})",
-            "TANH({0})",
-            "FLOOR({0})",
-        ],
-        date_parts: &[
-            "(CAST(STRFTIME('%s', {0}) AS REAL) + CAST(STRFTIME('%f', {0}) AS REAL) - CAST(STRFTIME('%S', {0}) AS REAL))",
-            "((CAST(STRFTIME('%s', {0}) AS REAL) + CAST(STRFTIME('%f', {0}) AS REAL) - CAST(STRFTIME('%S', {0}) AS REAL)) / 86400.0)",
-            "CAST(STRFTIME('%Y', {0}) AS REAL)",
-            "CAST(STRFTIME('%m', {0}) AS REAL)",
-            "CAST(STRFTIME('%d', {0}) AS REAL)",
-            // Weekdays count from Sunday, 0.
-            "((CAST(STRFTIME('%w', {0}) AS INTEGER) + 6) % 7 + 1.0)",
-            "CAST(STRFTIME('%j', {0}) AS REAL)",
-            "CAST(STRFTIME('%H', {0}) AS REAL)",
-            "CAST(STRFTIME('%M', {0}) AS REAL)",
-        ],
-        is_missing: "{0} IS NULL",
-        filled: "COALESCE({0}, {1})",
-        choice: "CASE WHEN {0} THEN {1} ELSE {2} END",
-        long_sum: None,
-    };
+const SQL: Syntax = Syntax {
+    number: |number| format!("{number:?}"),
+    missing: "NULL",
+    times: " * ",
+    functions: [
+        "LN({0})",
+        "LN(1.0 + ({0}))",
+        "EXP({0})",
+        "(EXP({0}) - 1.0)",
+        "SIN({0})",
+        "COS({0})",
+        "TANH({0})",
+        "FLOOR({0})",
+    ],
+    date_parts: &[
+        "(CAST(STRFTIME('%s', {0}) AS REAL) + CAST(STRFTIME('%f', {0}) AS REAL) - CAST(STRFTIME('%S', {0}) AS REAL))",
+        "((CAST(STRFTIME('%s', {0}) AS REAL) + CAST(STRFTIME('%f', {0}) AS REAL) - CAST(STRFTIME('%S', {0}) AS REAL)) / 86400.0)",
+        "CAST(STRFTIME('%Y', {0}) AS REAL)",
+        "CAST(STRFTIME('%m', {0}) AS REAL)",
+        "CAST(STRFTIME('%d', {0}) AS REAL)",
+        // Weekdays count from Sunday, 0.
+        "((CAST(STRFTIME('%w', {0}) AS INTEGER) + 6) % 7 + 1.0)",
+        "CAST(STRFTIME('%j', {0}) AS REAL)",
+        "CAST(STRFTIME('%H', {0}) AS REAL)",
+        "CAST(STRFTIME('%M', {0}) AS REAL)",
+    ],
+    read: "{0}",
+    is_missing: "{0} IS NULL",
+    is_empty: [None, Some("{0} IS NULL OR {0} = ''")],
+    filled: Some("COALESCE({0}, {1})"),
+    choice: "CASE WHEN {0} THEN {1} ELSE {2} END",
+    indicator: None,
+    long_sum: None,
+    level,
+    between,
+    kept: None,
+};
 
-    fn column(&mut self, name: &str) -> String {
-        identifier(name)
+fn level(sql: &mut Writer<'_>, levels: &LevelValues, of: &str) -> Result<String> {
+    let (is_missing, _) = sql.missing_test(&levels.of, of);
+    let mut text = format!("CASE WHEN {is_missing} THEN {}", sql.number(levels.missing));
+    for (level, value) in &levels.levels {
+        let key = sql.level_key(&levels.of, level, literal);
+        text += &format!(" WHEN {of} = {key} THEN {}", sql.number(*value));
     }
+    Ok(format!("{text} ELSE {} END", sql.number(levels.other)))
+}
 
-    fn is_missing(&self, of: &Expression, text: &str) -> String {
-        match self.formulas.holds_of(of) {
-            CellKind::Text => format!("{text} IS NULL OR {text} = ''"),
-            _ => with_arguments(Self::WORDS.is_missing, &[text]),
-        }
+fn between(sql: &mut Writer<'_>, points: &[[f64; 2]], of: &str) -> Result<String> {
+    let ([[first, value], ..], [.., [_, last]]) = (points, points) else { return Ok(sql.number(f64::NAN)) };
+    if points.len() > POINTS {
+        let what = format!("the target map, which has {} points: a query has {POINTS} at most", points.len());
+        return Err(Language::Sql.refusal(&what));
     }
-
-    fn level(&mut self, levels: &LevelValues, of: &str) -> Result<String> {
-        let holds = self.formulas.holds_of(&levels.of);
-        let is_missing = self.is_missing(&levels.of, of);
-        let mut text = format!("CASE WHEN {is_missing} THEN {}", number::<Self>(levels.missing));
-        for (level, value) in &levels.levels {
-            let key = level_key::<Self>(holds, level, literal);
-            text += &format!(" WHEN {of} = {key} THEN {}", number::<Self>(*value));
-        }
-        Ok(format!("{text} ELSE {} END", number::<Self>(levels.other)))
+    let mut text = format!("CASE WHEN {of} IS NULL THEN NULL WHEN {of} < {first:?} THEN {value:?}");
+    for pair in points.windows(2) {
+        let ([a, from], [b, to]) = (pair[0], pair[1]);
+        text += &format!(" WHEN {of} < {b:?} THEN {from:?} + ({of} - ({a:?})) / ({:?}) * ({:?})", b - a, to - from);
     }
-
-    fn between(&mut self, points: &[[f64; 2]], of: &str) -> Result<String> {
-        if points.len() > POINTS {
-            let what = format!("the target map, which has {} points: a query has {POINTS} at most", points.len());
-            return Err(Language::Sql.refusal(&what));
-        }
-        let Some([_, last]) = points.last() else { return Ok(Self::WORDS.missing.into()) };
-        let mut text =
-            format!("CASE WHEN {of} IS NULL THEN NULL WHEN {of} < {:?} THEN {:?}", points[0][0], points[0][1]);
-        for pair in points.windows(2) {
-            let ([a, from], [b, to]) = (pair[0], pair[1]);
-            text += &format!(" WHEN {of} < {b:?} THEN {from:?} + ({of} - ({a:?})) / ({:?}) * ({:?})", b - a, to - from);
-        }
-        Ok(format!("{text} ELSE {last:?} END"))
-    }
+    Ok(format!("{text} ELSE {last:?} END"))
 }
 
 /// Case of a cell that is neither missing nor of the input's type. SQLite allows such cells, and its dates are text.
@@ -173,9 +159,9 @@ fn unreadable(input: &InputColumn) -> Option<String> {
 }
 
 fn identifier(name: &str) -> String {
-    format!("\"{}\"", name.replace('"', "\"\""))
+    doubled(name, '"')
 }
 
 fn literal(text: &str) -> String {
-    format!("'{}'", text.replace('\'', "''"))
+    doubled(text, '\'')
 }

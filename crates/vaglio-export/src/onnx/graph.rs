@@ -1,6 +1,6 @@
 //! Graph of an ONNX model, with shared nodes and constants.
 
-use super::messages::{Message, TensorType, attribute, attributes, column, doubles, text_attributes, texts, wholes};
+use super::messages::{DOUBLE, Message, WHOLE, attribute, attributes, column, doubles, text_attributes, texts, wholes};
 use std::collections::{HashMap, HashSet};
 
 /// Name of a tensor of the graph.
@@ -99,7 +99,7 @@ impl Graph {
 
     /// Converts booleans to 0 and 1.
     pub fn as_whole(&mut self, of: Tensor) -> Tensor {
-        self.with_attributes("Cast", "", &[of], &[attribute("to", TensorType::Whole as i64)])
+        self.with_attributes("Cast", "", &[of], &[attribute("to", WHOLE)])
     }
 
     /// Number of true values in each row, rows × 1.
@@ -115,7 +115,7 @@ impl Graph {
         let (largest, within) = (self.node("Max", of), self.number(within));
         let level = self.node("Sub", &[largest, within]);
         let is_largest = self.node("GreaterOrEqual", &[all, level]);
-        let is_largest = self.with_attributes("Cast", "", &[is_largest], &[attribute("to", TensorType::Double as i64)]);
+        let is_largest = self.with_attributes("Cast", "", &[is_largest], &[attribute("to", DOUBLE)]);
         self.with_attributes("ArgMax", "", &[is_largest], &[attribute("axis", 1), attribute("keepdims", 1)])
     }
 
@@ -137,13 +137,12 @@ impl Graph {
 
     /// Builds the `ModelProto`; inputs and outputs hold text or doubles.
     pub fn model(self, about: &str, inputs: &[(String, bool)], outputs: &[(String, bool)]) -> Vec<u8> {
-        let holds = |is_text: bool| if is_text { TensorType::Text } else { TensorType::Double };
         let graph = self.nodes.iter().fold(Message::new(), |graph, node| graph.message(1, node)).text(2, "vaglio");
         let graph = self.constants.iter().fold(graph, |graph, constant| graph.message(5, constant));
+        let columns =
+            [(11, inputs), (12, outputs)].into_iter().flat_map(|(field, of)| of.iter().map(move |of| (field, of)));
         let graph =
-            inputs.iter().fold(graph, |graph, (name, is_text)| graph.message(11, &column(name, holds(*is_text))));
-        let graph =
-            outputs.iter().fold(graph, |graph, (name, is_text)| graph.message(12, &column(name, holds(*is_text))));
+            columns.fold(graph, |graph, (field, (name, is_text))| graph.message(field, &column(name, *is_text)));
         let model = Message::new().whole(1, FORMAT).text(2, "vaglio").text(3, env!("CARGO_PKG_VERSION")).text(6, about);
         let operators = |(domain, version): (&str, i64)| Message::new().text(1, domain).whole(2, version);
         let model = OPERATORS.into_iter().fold(model, |model, own| model.message(8, &operators(own)));

@@ -52,42 +52,39 @@ impl Message {
 }
 
 /// `TensorProto.DataType`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum TensorType {
-    Whole = 7,
-    Text = 8,
-    Double = 11,
-}
+pub(super) const WHOLE: i64 = 7;
+const TEXT: i64 = 8;
+pub(super) const DOUBLE: i64 = 11;
 
 /// `TensorProto` of doubles; a scalar without dimensions.
 pub(super) fn doubles(name: &str, dims: &[i64], values: &[f64]) -> Message {
     let raw: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
-    tensor(name, dims, TensorType::Double).bytes(9, &raw)
+    tensor(name, dims, DOUBLE).bytes(9, &raw)
 }
 
 /// `TensorProto` of integers.
 pub(super) fn wholes(name: &str, dims: &[i64], values: &[i64]) -> Message {
     let raw: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
-    tensor(name, dims, TensorType::Whole).bytes(9, &raw)
+    tensor(name, dims, WHOLE).bytes(9, &raw)
 }
 
 /// `TensorProto` of texts.
 pub(super) fn texts(name: &str, values: &[&str]) -> Message {
-    let tensor = tensor(name, &[values.len() as i64], TensorType::Text);
+    let tensor = tensor(name, &[values.len() as i64], TEXT);
     values.iter().fold(tensor, |tensor, value| tensor.text(6, value))
 }
 
-fn tensor(name: &str, dims: &[i64], holds: TensorType) -> Message {
+fn tensor(name: &str, dims: &[i64], holds: i64) -> Message {
     let message = dims.iter().fold(Message::new(), |message, dim| message.whole(1, *dim));
-    message.whole(2, holds as i64).text(8, name)
+    message.whole(2, holds).text(8, name)
 }
 
-/// `ValueInfoProto` of a column, rows × 1.
-pub(super) fn column(name: &str, holds: TensorType) -> Message {
+/// `ValueInfoProto` of a column of text or doubles, rows × 1.
+pub(super) fn column(name: &str, is_text: bool) -> Message {
     let rows = Message::new().text(2, "rows");
     let one = Message::new().whole(1, 1);
     let shape = Message::new().message(1, &rows).message(1, &one);
-    let tensor = Message::new().whole(1, holds as i64).message(2, &shape);
+    let tensor = Message::new().whole(1, if is_text { TEXT } else { DOUBLE }).message(2, &shape);
     Message::new().text(1, name).message(2, &Message::new().message(1, &tensor))
 }
 

@@ -99,15 +99,12 @@ impl Onnx<'_> {
     }
 
     fn folded(&mut self, operator: &str, parts: &[Expression], neutral: f64) -> Result<Tensor> {
-        let mut all: Option<Tensor> = None;
-        for part in parts {
+        let Some((first, others)) = parts.split_first() else { return Ok(self.graph.number(neutral)) };
+        let first = self.value(first)?;
+        others.iter().try_fold(first, |before, part| {
             let value = self.value(part)?;
-            all = Some(match all {
-                None => value,
-                Some(before) => self.graph.node(operator, &[before, value]),
-            });
-        }
-        Ok(all.unwrap_or_else(|| self.graph.number(neutral)))
+            Ok(self.graph.node(operator, &[before, value]))
+        })
     }
 
     fn apply(&mut self, function: Function, of: Tensor) -> Tensor {
@@ -157,10 +154,7 @@ impl Onnx<'_> {
 
     fn level(&mut self, levels: &LevelValues) -> Result<Tensor> {
         if self.formulas.holds_of(&levels.of) != CellKind::Text {
-            let Some(choices) = by_choices(levels) else {
-                return Err(Language::Onnx.refusal("levels of a column of numbers that are no numbers"));
-            };
-            return self.value(&choices);
+            return self.value(&by_choices(Language::Onnx, levels)?);
         }
         let of = self.value(&levels.of)?;
         let keys: Vec<&str> = [""].into_iter().chain(levels.levels.iter().map(|(level, _)| level.as_str())).collect();

@@ -50,13 +50,12 @@ vaglio_core::setters!(Clip {
 
 /// Fitted [`Clip`], with the bounds of the training rows.
 #[saved(FittedMap, "clip")]
-#[derive(Clone, PartialEq)]
 pub struct FittedClip {
     columns: BTreeMap<String, ClipBounds>,
 }
 
 /// Bounds of one column.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct ClipBounds {
     lower: Option<f64>,

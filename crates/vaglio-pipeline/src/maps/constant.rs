@@ -32,7 +32,6 @@ vaglio_core::setters!(Constant { value: f64; name: String; });
 
 /// Fitted [`Constant`].
 #[saved(FittedMap, "constant")]
-#[derive(Clone, PartialEq)]
 pub struct FittedConstant {
     name: String,
     value: f64,

@@ -37,7 +37,6 @@ vaglio_core::setters!(DateParts { cyclic: bool;; columns: [String], parts: [Date
 
 /// Fitted [`DateParts`], with the parts of each column.
 #[saved(FittedMap, "date_parts")]
-#[derive(Clone, PartialEq, Eq)]
 pub struct FittedDateParts {
     columns: BTreeMap<String, Vec<DatePart>>,
     cyclic: bool,

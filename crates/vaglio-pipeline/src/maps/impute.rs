@@ -84,13 +84,12 @@ vaglio_core::setters!(Impute { how: ImputeStrategy, indicator: bool, scope: Scop
 
 /// Fitted [`Impute`], with the values of the training rows.
 #[saved(FittedMap, "impute")]
-#[derive(Clone, PartialEq)]
 pub struct FittedImpute {
     columns: BTreeMap<String, Fill>,
 }
 
 /// Fill value of one column.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Fill {
     value: Value,
@@ -109,8 +108,13 @@ impl Map for Impute {
 
     fn fit(&self, rows: &TrainingRows<'_>) -> Result<MapFit> {
         let TrainingRows { table, weights, .. } = *rows;
-        let chosen =
-            columns::chosen(table, self.columns.as_deref(), self.how.takes(), |cells| self.how.can_fill(cells))?;
+        let (what, numbers, text) = self.how.takes();
+        let takes = |cells: &Cells| match cells {
+            Cells::Numbers(_) => numbers,
+            Cells::Text(_) => text,
+            Cells::Dates(_) => false,
+        };
+        let chosen = columns::chosen(table, self.columns.as_deref(), what, takes)?;
         let mut columns = BTreeMap::new();
         for (name, cells) in chosen {
             // A column without values may have some in held-out rows; here it is constant, and so never selected.
@@ -137,24 +141,16 @@ impl Map for Impute {
 }
 
 impl ImputeStrategy {
-    /// Columns that it can fill, in words.
-    fn takes(&self) -> &'static str {
+    /// Columns that it can fill, in words, and whether these are of numbers and of text.
+    fn takes(&self) -> (&'static str, bool, bool) {
         match self {
-            ImputeStrategy::Mean => "of `mean` columns of numbers",
-            ImputeStrategy::Median => "of `median` columns of numbers",
-            ImputeStrategy::MostFrequent => "of `most_frequent` columns of numbers and text",
-            ImputeStrategy::Constant(Value::Number(_)) => "of a constant that is a number columns of numbers",
-            ImputeStrategy::Constant(Value::Text(_)) => "of a constant that is text columns of text",
-        }
-    }
-
-    fn can_fill(&self, cells: &Cells) -> bool {
-        match self {
-            ImputeStrategy::Mean | ImputeStrategy::Median | ImputeStrategy::Constant(Value::Number(_)) => {
-                matches!(cells, Cells::Numbers(_))
+            ImputeStrategy::Mean => ("of `mean` columns of numbers", true, false),
+            ImputeStrategy::Median => ("of `median` columns of numbers", true, false),
+            ImputeStrategy::MostFrequent => ("of `most_frequent` columns of numbers and text", true, true),
+            ImputeStrategy::Constant(Value::Number(_)) => {
+                ("of a constant that is a number columns of numbers", true, false)
             }
-            ImputeStrategy::Constant(Value::Text(_)) => matches!(cells, Cells::Text(_)),
-            ImputeStrategy::MostFrequent => matches!(cells, Cells::Numbers(_) | Cells::Text(_)),
+            ImputeStrategy::Constant(Value::Text(_)) => ("of a constant that is text columns of text", false, true),
         }
     }
 

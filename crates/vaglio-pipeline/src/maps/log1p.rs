@@ -26,7 +26,6 @@ vaglio_core::setters!(Log1p {;; columns: [String] });
 
 /// Fitted [`Log1p`], with its columns.
 #[saved(FittedMap, "log1p")]
-#[derive(Clone, PartialEq, Eq)]
 pub struct FittedLog1p {
     columns: BTreeSet<String>,
 }

@@ -62,7 +62,6 @@ vaglio_core::setters!(OneHot { rare: u32, unknown: Unknown, drop: Dropped, scope
 
 /// Fitted [`OneHot`], with the levels of the training rows.
 #[saved(FittedMap, "one_hot")]
-#[derive(Clone, PartialEq, Eq)]
 pub struct FittedOneHot {
     columns: Vec<ColumnLevels>,
     /// Models saved before this setting existed refused unknown levels.
@@ -75,7 +74,7 @@ fn refused() -> Unknown {
 }
 
 /// Sorted levels of one column.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct ColumnLevels {
     column: String,

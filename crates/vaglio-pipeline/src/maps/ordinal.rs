@@ -53,7 +53,6 @@ vaglio_core::setters!(Ordinal {
 
 /// Fitted [`Ordinal`], with the order of each column.
 #[saved(FittedMap, "ordinal")]
-#[derive(Clone, PartialEq, Eq)]
 pub struct FittedOrdinal {
     /// Position of each level, by column.
     columns: BTreeMap<String, BTreeMap<String, usize>>,

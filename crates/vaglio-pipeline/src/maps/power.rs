@@ -78,7 +78,6 @@ vaglio_core::setters!(Power { method: PowerFamily, lambda: Exponent, scope: Lear
 
 /// Fitted [`Power`], with the exponents of the training rows.
 #[saved(FittedMap, "power")]
-#[derive(Clone, PartialEq)]
 pub struct FittedPower {
     method: PowerFamily,
     columns: BTreeMap<String, f64>,

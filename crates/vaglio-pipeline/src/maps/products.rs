@@ -3,7 +3,7 @@
 use super::columns;
 use std::collections::HashSet;
 use std::sync::Arc;
-use vaglio_core::{Error, Expression, FittedMap, Map, MapFit, MapFormulas, Result, TrainingRows, part, saved};
+use vaglio_core::{Error, Expression, FittedMap, Map, MapFit, MapFormulas, Result, TrainingRows, joined, part, saved};
 
 /// Adds the products of all pairs of the named numeric columns, called `a*b`.
 ///
@@ -67,7 +67,6 @@ impl Polynomial {
 
 /// Fitted [`Interactions`] or [`Polynomial`], with its products.
 #[saved(FittedMap, "products")]
-#[derive(Clone, PartialEq, Eq)]
 pub struct FittedProducts {
     products: Vec<Product>,
 }
@@ -83,10 +82,9 @@ const MOST: usize = 100_000;
 
 impl Map for Interactions {
     fn fit(&self, rows: &TrainingRows<'_>) -> Result<MapFit> {
-        let names: Vec<Arc<str>> = self.columns.iter().map(|name| (&**name).into()).collect();
-        let with_later = |a: usize| names[a + 1..].iter().map(move |b| (a, b));
-        let product = |(a, b): (usize, &Arc<str>)| Product::from([(Arc::clone(&names[a]), 1), (Arc::clone(b), 1)]);
-        fitted(rows, &self.columns, (0..names.len()).flat_map(with_later).map(product).collect())
+        let mut products = products(&self.columns, 2);
+        products.retain(|product| product.len() == 2);
+        fitted(rows, &self.columns, products)
     }
 
     fn check(&self) -> Result<()> {
@@ -104,22 +102,7 @@ impl Map for Interactions {
 
 impl Map for Polynomial {
     fn fit(&self, rows: &TrainingRows<'_>) -> Result<MapFit> {
-        let names: Vec<Arc<str>> = self.columns.iter().map(|name| (&**name).into()).collect();
-        // Factor indices in non-decreasing order, so that each product occurs once.
-        let mut products: Vec<Vec<u32>> = vec![Vec::new()];
-        let mut made = Vec::new();
-        for degree in 1..=self.degree {
-            let followers = |factors: &Vec<u32>| {
-                let factors = factors.clone();
-                let from = factors.last().copied().unwrap_or(0);
-                (from..names.len() as u32).map(move |next| factors.iter().copied().chain([next]).collect::<Vec<u32>>())
-            };
-            products = products.iter().flat_map(followers).collect();
-            if degree > 1 {
-                made.extend(products.iter().map(|factors| product(&names, factors)));
-            }
-        }
-        fitted(rows, &self.columns, made)
+        fitted(rows, &self.columns, products(&self.columns, self.degree))
     }
 
     fn check(&self) -> Result<()> {
@@ -164,10 +147,24 @@ impl FittedMap for FittedProducts {
     }
 }
 
-/// Product of factors given by sorted indices into `names`.
-fn product(names: &[Arc<str>], factors: &[u32]) -> Product {
-    let power = |equal: &[u32]| (Arc::clone(&names[equal[0] as usize]), equal.len() as u32);
-    factors.chunk_by(|a, b| a == b).map(power).collect()
+/// Products of 2 to `most` factors, each once.
+fn products(columns: &[String], most: u32) -> Vec<Product> {
+    let names: Vec<Arc<str>> = columns.iter().map(|name| (&**name).into()).collect();
+    let power = |equal: &[usize]| (Arc::clone(&names[equal[0]]), equal.len() as u32);
+    // Factor indices in non-decreasing order.
+    let mut factors: Vec<Vec<usize>> = vec![Vec::new()];
+    let mut products = Vec::new();
+    for degree in 1..=most {
+        let followers = |before: &Vec<usize>| {
+            let before = before.clone();
+            (before.last().copied().unwrap_or(0)..names.len()).map(move |next| [&before[..], &[next]].concat())
+        };
+        factors = factors.iter().flat_map(followers).collect();
+        if degree > 1 {
+            products.extend(factors.iter().map(|own| own.chunk_by(|a, b| a == b).map(power).collect::<Product>()));
+        }
+    }
+    products
 }
 
 fn name(product: &Product) -> String {
@@ -175,7 +172,7 @@ fn name(product: &Product) -> String {
         1 => column.to_string(),
         _ => format!("{column}^{exponent}"),
     };
-    product.iter().map(factor).collect::<Vec<_>>().join("*")
+    joined(product.iter().map(factor), "*")
 }
 
 fn expression(product: &Product) -> Expression {

@@ -3,7 +3,7 @@
 //! Sparse columns stay sparse: entries and the background value are mapped.
 
 use super::scope::Scope;
-use super::weights::{center, counting, extremes, mean_over, total, unit};
+use super::weights::{center, counting, extremes, mean_of, unit};
 use rayon::prelude::*;
 use std::collections::{BTreeMap, HashSet};
 use vaglio_core::{
@@ -35,7 +35,6 @@ vaglio_core::setters!(Standardize { scope: Scope, target: bool, center: bool;; }
 
 /// Fitted [`Standardize`], with the means and standard deviations of the training rows.
 #[saved(FittedMap, "standardize")]
-#[derive(Clone, PartialEq)]
 pub struct FittedStandardize {
     columns: BTreeMap<String, TargetScale>,
 }
@@ -93,11 +92,10 @@ pub(crate) fn moments(values: &[f64], weights: Option<&[f64]>, what: &str) -> Re
     if extremes[1] - extremes[0] <= Column::Double(&extremes).rounding() {
         return Ok(TargetScale { shift: rows[0].1, scale: 1.0 });
     }
-    let total = total(&rows);
-    let (value_unit, center) = center(&rows, total, extremes);
+    let (value_unit, center) = center(&rows, extremes);
     // Rounding preserves order, so the extreme values have the largest deviation.
     let deviation_unit = unit(extremes.map(|x| x / value_unit - center).into_iter());
-    let variance = mean_over(&rows, total, |x| ((x / value_unit - center) / deviation_unit).powi(2));
+    let variance = mean_of(&rows, |x| ((x / value_unit - center) / deviation_unit).powi(2));
     let scale = variance.sqrt() * deviation_unit * value_unit;
     if scale < SMALLEST {
         return Err(Error::Numerical(format!(

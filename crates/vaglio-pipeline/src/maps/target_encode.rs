@@ -3,10 +3,9 @@
 use super::LearnedOn;
 use super::columns;
 use crate::folds::FoldAssignment;
-use ndarray::ArrayView2;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use vaglio_core::{
     Cells, Error, Expression, FittedMap, LearnedLevels, Map, MapFit, MapFormulas, MapTraits, Numbers, Result, Table,
     TrainingRows, part, row_weights, saved,
@@ -59,7 +58,6 @@ vaglio_core::setters!(TargetEncode {
 
 /// Fitted [`TargetEncode`], with the means of the training rows.
 #[saved(FittedMap, "target_encode")]
-#[derive(Clone, PartialEq)]
 pub struct FittedTargetEncode {
     columns: BTreeMap<String, LevelMeans>,
     /// Suffixes of the columns of several outputs; empty for one output.
@@ -67,7 +65,7 @@ pub struct FittedTargetEncode {
 }
 
 /// Means of one column by level, and overall, with one value per output.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct LevelMeans {
     levels: BTreeMap<String, Vec<f64>>,
@@ -81,18 +79,17 @@ impl Map for TargetEncode {
         let mut encoded = BTreeMap::new();
         let outputs = if rows.targets.nrows() > 1 { rows.outputs.to_vec() } else { Vec::new() };
         for (name, cells) in columns::levels(rows.table, self.columns.as_deref())? {
-            let levels = RowLevels::new(cells);
-            let means = levels.means(rows.targets, rows.weights, self.smoothing, |_| true);
+            let (names, level_of) = levels_of_rows(cells);
+            let (means, all) = level_means(rows, &level_of, names.len(), self.smoothing, |_| true);
             let mut own = vec![vec![f64::NAN; cells.len()]; rows.targets.nrows()];
             for fold in 0..=folds.iter().copied().max().unwrap_or(0) {
-                let others = levels.means(rows.targets, rows.weights, self.smoothing, |row| folds[row] != fold);
+                let (others, _) = level_means(rows, &level_of, names.len(), self.smoothing, |row| folds[row] != fold);
                 for row in (0..cells.len()).filter(|&row| folds[row] == fold) {
-                    let Some(level) = levels.of_row[row] else { continue };
-                    own.iter_mut().zip(&others.0[level]).for_each(|(column, mean)| column[row] = *mean);
+                    let Some(level) = level_of[row] else { continue };
+                    own.iter_mut().zip(&others[level]).for_each(|(column, mean)| column[row] = *mean);
                 }
             }
-            let all = means.1;
-            let levels = levels.names.into_iter().map(Cow::into_owned).zip(means.0).collect();
+            let levels = names.into_iter().map(Cow::into_owned).zip(means).collect();
             columns.insert(name.to_owned(), LevelMeans { levels, all });
             encoded.insert(name.to_owned(), own);
         }
@@ -132,56 +129,48 @@ impl TargetEncode {
     }
 }
 
-/// Levels of a column.
-struct RowLevels<'c> {
-    names: Vec<Cow<'c, str>>,
-    of_row: Vec<Option<usize>>,
+/// Distinct levels of a column, sorted, and the place of each row's level; `None` for a missing cell.
+fn levels_of_rows(cells: &Cells) -> (Vec<Cow<'_, str>>, Vec<Option<usize>>) {
+    let there = |row: usize| (!cells.is_missing(row)).then(|| cells.text(row));
+    let names: BTreeSet<Cow<'_, str>> = (0..cells.len()).filter_map(there).collect();
+    let names: Vec<Cow<'_, str>> = names.into_iter().collect();
+    let places = (0..cells.len()).map(|row| names.binary_search(&there(row)?).ok()).collect();
+    (names, places)
 }
 
-impl<'c> RowLevels<'c> {
-    fn new(cells: &'c Cells) -> Self {
-        let there = |row: usize| (!cells.is_missing(row)).then(|| cells.text(row));
-        let places: BTreeMap<Cow<'c, str>, usize> =
-            (0..cells.len()).filter_map(there).zip(std::iter::repeat(0)).collect();
-        let names: Vec<Cow<'c, str>> = places.into_keys().collect();
-        let of_row = (0..cells.len()).map(|row| names.binary_search(&there(row)?).ok()).collect();
-        RowLevels { names, of_row }
-    }
-
-    /// Mean of every output in every level, over the rows with `trains`, and the overall mean of these rows.
-    fn means(
-        &self,
-        targets: ArrayView2<'_, f64>,
-        weights: Option<&[f64]>,
-        smoothing: f64,
-        trains: impl Fn(usize) -> bool,
-    ) -> (Vec<Vec<f64>>, Vec<f64>) {
-        let outputs = targets.nrows();
-        let mut sums = vec![vec![0.0; outputs + 1]; self.names.len()];
-        let (mut whole, mut rows) = (vec![0.0; outputs + 1], 0);
-        for row in (0..self.of_row.len()).filter(|&row| trains(row)) {
-            let weight = row_weights(weights)(row);
-            let add = |sums: &mut [f64]| {
-                sums.iter_mut().zip(targets.column(row)).for_each(|(sum, y)| *sum += weight * y);
-                sums[outputs] += weight;
-            };
-            add(&mut whole);
-            rows += usize::from(weight > 0.0);
-            if let Some(level) = self.of_row[row] {
-                add(&mut sums[level]);
-            }
-        }
-        let all: Vec<f64> =
-            whole[..outputs].iter().map(|sum| if whole[outputs] > 0.0 { sum / whole[outputs] } else { 0.0 }).collect();
-        // Smoothing counts rows of mean weight.
-        let smoothing = if rows > 0 { smoothing * whole[outputs] / rows as f64 } else { smoothing };
-        let mean = |sums: &Vec<f64>| {
-            let count = sums[outputs] + smoothing;
-            let one = |(sum, all): (&f64, &f64)| if count > 0.0 { (sum + smoothing * all) / count } else { *all };
-            sums[..outputs].iter().zip(&all).map(one).collect()
+/// Mean of every output in each of some levels, over the rows with `trains`, and the overall mean of these rows.
+fn level_means(
+    rows: &TrainingRows<'_>,
+    level_of: &[Option<usize>],
+    levels: usize,
+    smoothing: f64,
+    trains: impl Fn(usize) -> bool,
+) -> (Vec<Vec<f64>>, Vec<f64>) {
+    let outputs = rows.targets.nrows();
+    let mut sums = vec![vec![0.0; outputs + 1]; levels];
+    let (mut whole, mut count) = (vec![0.0; outputs + 1], 0);
+    for row in (0..level_of.len()).filter(|&row| trains(row)) {
+        let weight = row_weights(rows.weights)(row);
+        let add = |sums: &mut [f64]| {
+            sums.iter_mut().zip(rows.targets.column(row)).for_each(|(sum, y)| *sum += weight * y);
+            sums[outputs] += weight;
         };
-        (sums.iter().map(mean).collect(), all)
+        add(&mut whole);
+        count += usize::from(weight > 0.0);
+        if let Some(level) = level_of[row] {
+            add(&mut sums[level]);
+        }
     }
+    let all: Vec<f64> =
+        whole[..outputs].iter().map(|sum| if whole[outputs] > 0.0 { sum / whole[outputs] } else { 0.0 }).collect();
+    // Smoothing counts rows of mean weight.
+    let smoothing = if count > 0 { smoothing * whole[outputs] / count as f64 } else { smoothing };
+    let mean = |sums: &Vec<f64>| {
+        let count = sums[outputs] + smoothing;
+        let one = |(sum, all): (&f64, &f64)| if count > 0.0 { (sum + smoothing * all) / count } else { *all };
+        sums[..outputs].iter().zip(&all).map(one).collect()
+    };
+    (sums.iter().map(mean).collect(), all)
 }
 
 impl FittedMap for FittedTargetEncode {

@@ -26,27 +26,21 @@ pub(super) fn unit(values: impl Iterator<Item = f64>) -> f64 {
     f64::from_bits(largest.to_bits() & f64::INFINITY.to_bits())
 }
 
-/// Total weight of the rows.
-pub(super) fn total(rows: &[(f64, f64)]) -> f64 {
-    rows.iter().map(|(w, _)| w).sum()
-}
-
 /// Weighted mean of `value` over rows of positive weight.
 pub(super) fn mean_of(rows: &[(f64, f64)], value: impl Fn(f64) -> f64) -> f64 {
-    mean_over(rows, total(rows), value)
+    rows.iter().map(|(w, x)| w * value(*x)).sum::<f64>() / total(rows)
 }
 
-/// Like [`mean_of`], for rows with total weight `total`.
-pub(super) fn mean_over(rows: &[(f64, f64)], total: f64, value: impl Fn(f64) -> f64) -> f64 {
-    rows.iter().map(|(w, x)| w * value(*x)).sum::<f64>() / total
+fn total(rows: &[(f64, f64)]) -> f64 {
+    rows.iter().map(|(w, _)| w).sum()
 }
 
 /// A power of two near the largest value, and the mean divided by it. Avoids over- and underflow; `extremes` are the
 /// smallest and largest value.
-pub(super) fn center(rows: &[(f64, f64)], total: f64, extremes: [f64; 2]) -> (f64, f64) {
+pub(super) fn center(rows: &[(f64, f64)], extremes: [f64; 2]) -> (f64, f64) {
     let unit = unit(extremes.into_iter());
-    let rough = mean_over(rows, total, |x| x / unit);
-    (unit, rough + mean_over(rows, total, |x| x / unit - rough))
+    let rough = mean_of(rows, |x| x / unit);
+    (unit, rough + mean_of(rows, |x| x / unit - rough))
 }
 
 /// Smallest and largest value; `None` without rows.
@@ -61,14 +55,14 @@ pub(super) fn mean(rows: &[(f64, f64)]) -> Option<f64> {
     if extremes[0] == extremes[1] {
         return Some(rows[0].1);
     }
-    let (unit, center) = center(rows, total(rows), extremes);
+    let (unit, center) = center(rows, extremes);
     Some(center * unit)
 }
 
 /// Quantile of rows sorted by value: the smallest value with at least the share `share` of the weight at or below it,
 /// or the midpoint to the next value if the share is reached exactly. A half gives the median.
 pub(crate) fn quantile(rows: &[(f64, f64)], share: f64) -> Option<f64> {
-    let goal = share * rows.iter().map(|(w, _)| w).sum::<f64>();
+    let goal = share * total(rows);
     let mut below = 0.0;
     for (at, &(w, x)) in rows.iter().enumerate() {
         below += w;

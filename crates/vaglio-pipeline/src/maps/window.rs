@@ -89,7 +89,6 @@ impl Window {
 
 /// Fitted [`Window`], with its columns and lags.
 #[saved(FittedMap, "window")]
-#[derive(Clone, PartialEq, Eq)]
 pub struct FittedWindow {
     lags: Vec<usize>,
     columns: Vec<String>,

@@ -44,7 +44,6 @@ vaglio_core::setters!(WithinSeries {;; columns: [String] });
 
 /// Fitted [`WithinSeries`], with its columns.
 #[saved(FittedMap, "within")]
-#[derive(Clone, PartialEq, Eq)]
 pub struct FittedWithinSeries {
     columns: Vec<String>,
 }

@@ -48,17 +48,20 @@ impl LabeledTable {
         let kept: Option<Vec<usize>> =
             (0..self.table.rows()).map(|row| places.get(&self.table.origin(row)).copied()).collect();
         let kept = kept.ok_or_else(|| Error::Shape("a map made rows that its table did not have".into()))?;
-        self.targets = Arc::new(select_rows(&*self.targets, &kept));
-        let numbers = [&mut self.groups, &mut self.assignment, &mut self.time, &mut self.known, &mut self.clusters];
-        numbers.into_iter().for_each(|of_rows| *of_rows = taken(of_rows, &kept));
-        self.weights = taken(&self.weights, &kept);
+        let table = std::mem::take(&mut self.table);
+        *self = LabeledTable { table, ..self.labels(&kept) };
         Ok(())
     }
 
     /// Selects rows, in the given order.
     pub fn select(&self, rows: &[usize]) -> Self {
+        LabeledTable { table: self.table.select_rows(rows), ..self.labels(rows) }
+    }
+
+    /// Labels of some rows, without their table.
+    fn labels(&self, rows: &[usize]) -> Self {
         LabeledTable {
-            table: self.table.select_rows(rows),
+            table: Table::default(),
             targets: Arc::new(select_rows(&*self.targets, rows)),
             weights: taken(&self.weights, rows),
             groups: taken(&self.groups, rows),

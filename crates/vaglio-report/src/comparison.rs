@@ -5,29 +5,24 @@ mod pair;
 
 pub use pair::{Difference, NamedRun};
 
-use crate::record::{LossName, NestedEvaluation, PredictionRows, Record};
+use crate::record::{EntryRecord, PredictionRows, Record};
 use crate::report::heading;
 use pair::difference;
 use std::collections::{BTreeMap, HashSet};
 use std::hash::Hash;
 use std::path::{Path, PathBuf};
-use vaglio_core::{Error, Result, short, shown, significant};
+use vaglio_core::{Error, Result, joined, short, shown, significant};
 
 /// Several runs, with the difference of each pair.
 #[derive(Debug)]
 pub struct Comparison {
     /// The runs, in the given order.
     pub runs: Vec<NamedRun>,
-    /// Positions of the two runs of each pair, and their difference.
-    pub pairs: Vec<(usize, usize, Difference)>,
+    /// Positions of the two runs of each pair, and their difference, or the reason why they are not compared.
+    pub pairs: Vec<(usize, usize, Result<Difference, String>)>,
 }
 
 impl NamedRun {
-    /// Name of the criterion's loss, or of the loss of its figures if it has none.
-    pub fn loss(&self) -> LossName {
-        self.record.loss()
-    }
-
     fn parts(&self) -> String {
         let parts = &self.record.pipeline;
         let then = self.record.model.as_ref().map(|model| format!(", then {}", model.kind)).unwrap_or_default();
@@ -46,7 +41,7 @@ impl NamedRun {
     /// Cross-validated loss of every size, or else the score; and whether it is the former.
     fn curve(&self) -> (BTreeMap<usize, f64>, bool) {
         let path = &self.record.path;
-        let of_size = |value: fn(&crate::record::EntryRecord) -> Option<f64>| -> BTreeMap<usize, f64> {
+        let of_size = |value: fn(&EntryRecord) -> Option<f64>| -> BTreeMap<usize, f64> {
             path.iter().filter_map(|entry| Some((entry.size, value(entry).filter(|v| v.is_finite())?))).collect()
         };
         let mut cross_validated = of_size(|entry| entry.cross_validated);
@@ -94,7 +89,7 @@ impl Comparison {
             [
                 run.name.clone(),
                 run.parts(),
-                run.loss().told().to_owned(),
+                run.record.loss().told().to_owned(),
                 short(run.record.score),
                 error(PredictionRows::CrossValidation),
                 error(PredictionRows::Nested),
@@ -115,12 +110,13 @@ impl Comparison {
                 row.iter().zip(&widths).enumerate().map(|(k, (cell, &width))| {
                     if k < 3 { format!("{cell:<width$}") } else { format!("{cell:>width$}") }
                 });
-            text += cells.collect::<Vec<_>>().join("  ").trim_end();
+            text += joined(cells, "  ").trim_end();
             text.push('\n');
         }
         text.push('\n');
         for (a, b, difference) in &self.pairs {
             let (a, b) = (shown(&self.runs[*a].name), shown(&self.runs[*b].name));
+            let difference = difference.as_ref().map_or_else(|why| format!("not compared: {why}"), ToString::to_string);
             text += &format!("{a} - {b}: {difference}\n");
         }
         text
@@ -131,10 +127,4 @@ impl Comparison {
 pub fn jaccard<T: Eq + Hash>(a: &HashSet<T>, b: &HashSet<T>) -> f64 {
     let either = a.union(b).count();
     if either == 0 { 1.0 } else { a.intersection(b).count() as f64 / either as f64 }
-}
-
-/// Share of outer folds that selected a column; `None` without outer folds.
-fn share(nested: Option<&NestedEvaluation>, name: &str) -> Option<f64> {
-    let found = nested?.frequency.iter().find(|of_column| of_column.name == name);
-    Some(found.map_or(0.0, |of_column| of_column.share))
 }

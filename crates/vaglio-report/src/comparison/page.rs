@@ -1,17 +1,17 @@
 //! The page of a comparison.
 
-use super::{Comparison, Difference, NamedRun, jaccard, share};
-use crate::record::{LossName, PredictionRows};
+use super::{Comparison, Difference, NamedRun, jaccard};
+use crate::record::{LossName, NestedEvaluation, PredictionRows};
 use crate::report::{Chart, Mark, ScaleKind, Section, TableBuilder, TableCell, page};
 use std::collections::HashMap;
-use vaglio_core::short;
+use vaglio_core::{joined, short};
 
 /// Columns that the page lists, at most.
 const MOST_COLUMNS: usize = 300;
 /// Classes of lines in the style sheet.
 const CLASSES: [&str; 6] = ["alpha k0", "alpha k1", "alpha k2", "alpha k3", "alpha k4", "alpha k5"];
 
-type Pair<'r> = (&'r NamedRun, &'r NamedRun, &'r Difference);
+type Pair<'r> = (&'r NamedRun, &'r NamedRun, Result<&'r Difference, &'r String>);
 /// The name of a column, and its place in each run that selected it.
 type Selected<'r> = (&'r str, Vec<Option<usize>>);
 
@@ -19,7 +19,7 @@ impl Comparison {
     /// One self-contained HTML page: the table, pairs, curves over each other and shared columns.
     pub fn html(&self) -> String {
         let mut losses: Vec<LossName> = Vec::new();
-        self.runs.iter().map(NamedRun::loss).for_each(|loss| {
+        self.runs.iter().map(|run| run.record.loss()).for_each(|loss| {
             if !losses.contains(&loss) {
                 losses.push(loss);
             }
@@ -29,10 +29,10 @@ impl Comparison {
         let runs = self.runs.iter().flat_map(|run| run.record.warnings.iter().map(move |warning| (run, warning)));
         let warnings = runs.map(|(run, warning)| format!("{}: {}", run.name, warning.message));
         let section = warnings.fold(self.runs_section(), |section, text| section.warning(text));
-        let sections = [Some(section), Some(self.pairs_section()), curves.non_empty(), self.columns_section()];
-        let names: Vec<&str> = self.runs.iter().map(|run| run.name.as_str()).collect();
+        let sections = [section, self.pairs_section(), curves, self.columns_section()];
+        let names = joined(self.runs.iter().map(|run| &run.name), ", ");
         let footer = format!("Made by vaglio {}.", env!("CARGO_PKG_VERSION"));
-        page("compare", "vaglio compare", &names.join(", "), sections.into_iter().flatten(), &footer)
+        page("compare", "vaglio compare", &names, sections.into_iter(), &footer)
     }
 
     fn runs_section(&self) -> Section {
@@ -44,11 +44,11 @@ impl Comparison {
                 TableBuilder::new("Runs", "", &rows)
                     .name("Run", |run| run.name.clone())
                     .text("Made by", |run| run.parts())
-                    .text("Loss", |run| run.loss().told().to_owned())
+                    .text("Loss", |run| run.record.loss().told().to_owned())
                     .count("Rows", |run| run.record.data.rows)
                     .count("Columns", |run| run.record.selected.len())
                     .short("λ", |run| run.record.lambda)
-                    .short("Score", |run| Some(run.record.score))
+                    .short("Score", |run| run.record.score)
                     .cells("Cross-validated", "number", |run| error_cell(run, PredictionRows::CrossValidation))
                     .cells("Nested", "number", |run| error_cell(run, PredictionRows::Nested))
                     .short("Without features", |run| {
@@ -63,36 +63,29 @@ impl Comparison {
     }
 
     fn pairs_section(&self) -> Section {
-        let rows: Vec<Pair<'_>> = self.pairs.iter().map(|(a, b, of)| (&self.runs[*a], &self.runs[*b], of)).collect();
+        let rows: Vec<Pair<'_>> =
+            self.pairs.iter().map(|(a, b, of)| (&self.runs[*a], &self.runs[*b], of.as_ref())).collect();
         let note = "A difference whose interval holds 0 may be chance.";
         Section::new("pairs", "Nested errors, run against run")
             .table(
                 TableBuilder::new("Pairs", "", &rows)
                     .name("First", |pair| pair.0.name.clone())
                     .name("Second", |pair| pair.1.name.clone())
-                    .short("First − second", |pair| match pair.2 {
-                        Difference::Paired { mean, .. } => Some(*mean),
-                        Difference::None(_) => None,
-                    })
-                    .text("95 % interval", |pair| match pair.2 {
-                        Difference::Paired { interval: Some([low, high]), .. } => {
-                            format!("{} to {}", short(*low), short(*high))
-                        }
-                        _ => String::new(),
+                    .short("First − second", |pair| Some(pair.2.ok()?.mean))
+                    .text("95 % interval", |pair| {
+                        let [low, high] = pair.2.ok()?.interval?;
+                        Some(format!("{} to {}", short(low), short(high)))
                     })
                     .count("Columns in both", |pair| pair.0.selected().intersection(&pair.1.selected()).count())
                     .short("Jaccard index", |pair| Some(jaccard(&pair.0.selected(), &pair.1.selected())))
-                    .text("Paired by", |pair| match pair.2 {
-                        Difference::Paired { pairs, .. } => pairs.clone(),
-                        Difference::None(why) => why.clone(),
-                    }),
+                    .text("Paired by", |pair| pair.2.map_or_else(Clone::clone, |of| of.pairs.clone())),
             )
             .note(note)
     }
 
     /// The curves of all runs of one loss.
     fn curves(&self, loss: &LossName) -> Chart {
-        let runs = self.runs.iter().filter(|run| run.loss() == *loss).enumerate();
+        let runs = self.runs.iter().filter(|run| run.record.loss() == *loss).enumerate();
         let line = |(k, run): (usize, &NamedRun)| {
             let (curve, is_cross_validated) = run.curve();
             let name = if is_cross_validated { run.name.clone() } else { format!("{} (score, optimistic)", run.name) };
@@ -113,7 +106,7 @@ impl Comparison {
     }
 
     /// The columns that any run selected: those of most runs first, of equals the earliest to enter.
-    fn columns_section(&self) -> Option<Section> {
+    fn columns_section(&self) -> Section {
         let mut places: HashMap<&str, Vec<Option<usize>>> = HashMap::new();
         for (k, run) in self.runs.iter().enumerate() {
             for (place, column) in run.record.selected.iter().enumerate() {
@@ -131,13 +124,16 @@ impl Comparison {
             .name("Column", |row| row.0.to_owned());
         let table = self.runs.iter().enumerate().fold(table, |table, (k, run)| {
             table.cells(&run.name, "number", |row| {
-                let share = share(run.record.nested.as_ref(), row.0);
-                let note = share.map(|share| format!("{:.0} %", 100.0 * share)).unwrap_or_default();
-                Some(TableCell::text(row.1[k].map_or("–".into(), |place| place.to_string())).note(note))
+                let share = |nested: &NestedEvaluation| {
+                    let found = nested.frequency.iter().find(|of_column| of_column.name == row.0);
+                    format!("{:.0} %", 100.0 * found.map_or(0.0, |of_column| of_column.share))
+                };
+                let note = run.record.nested.as_ref().map(share).unwrap_or_default();
+                TableCell::text(row.1[k].map_or("–".into(), |place| place.to_string())).note(note)
             })
         });
         let note = "Order of entry, and the share of the outer folds that selected the column.";
-        (!rows.is_empty()).then(|| Section::new("columns", "Selected columns").table(table).note(note))
+        Section::new("columns", "Selected columns").table(table).note(note)
     }
 }
 

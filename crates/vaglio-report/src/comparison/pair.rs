@@ -16,43 +16,31 @@ pub struct NamedRun {
     pub record: Record,
 }
 
-/// Paired difference of the outer losses of two runs.
+/// Outer loss of a run minus that of another.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Difference {
-    /// Loss of the first run minus that of the second.
-    Paired {
-        /// Mean.
-        mean: f64,
-        /// 95 % confidence interval.
-        interval: Option<[f64; 2]>,
-        /// Number and kind of the pairs: `60 rows`, `3 outer folds`.
-        pairs: String,
-    },
-    /// Reason why the runs are not comparable.
-    None(String),
+pub struct Difference {
+    /// Mean.
+    pub mean: f64,
+    /// 95 % confidence interval.
+    pub interval: Option<[f64; 2]>,
+    /// Number and kind of the pairs: `60 rows`, `3 outer folds`.
+    pub pairs: String,
 }
 
 impl std::fmt::Display for Difference {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Difference::None(why) => write!(f, "not compared: {why}"),
-            Difference::Paired { mean, interval, pairs } => {
-                let interval = interval.map(|interval| format!(" ({})", interval_text(interval, LEVEL)));
-                let sign = if *mean > 0.0 { "+" } else { "" };
-                write!(f, "nested {sign}{}{}, paired by {pairs}", short(*mean), interval.unwrap_or_default())
-            }
-        }
+        let interval = self.interval.map(|interval| format!(" ({})", interval_text(interval, LEVEL)));
+        let sign = if self.mean > 0.0 { "+" } else { "" };
+        let (mean, interval) = (short(self.mean), interval.unwrap_or_default());
+        write!(f, "nested {sign}{mean}{interval}, paired by {}", self.pairs)
     }
 }
 
-/// Paired difference, if both runs held out the same rows in the same folds.
-pub(super) fn difference(a: &NamedRun, b: &NamedRun) -> Difference {
-    match matching(a, b) {
-        Err(why) => Difference::None(why),
-        Ok((first, second, p, q)) => by_rows(first, second, p, q)
-            .or_else(|| by_folds(first, second))
-            .unwrap_or_else(|| Difference::None("a fold has no finite loss".into())),
-    }
+/// Paired difference, if both runs held out the same rows in the same folds, or the reason why there is none.
+pub(super) fn difference(a: &NamedRun, b: &NamedRun) -> Result<Difference, String> {
+    let (first, second, p, q) = matching(a, b)?;
+    let difference = by_rows(first, second, p, q).or_else(|| by_folds(first, second));
+    difference.ok_or_else(|| "a fold has no finite loss".into())
 }
 
 type PairedFolds<'r> = (&'r NestedEvaluation, &'r NestedEvaluation, &'r PairedLosses, &'r PairedLosses);
@@ -138,7 +126,7 @@ fn mean_difference(pairs: &[ClusterSum], spread: MeanVariances, words: String) -
     let shape = StandardizedMoments::from_deviations(pairs.iter().map(|pair| pair.sum - pair.weight * mean));
     let interval = spread.root().map(|error| shape.interval(mean, spread.model_factor() * error, LEVEL));
     let interval = interval.filter(|bounds| bounds.iter().all(|bound| bound.is_finite()));
-    mean.is_finite().then_some(Difference::Paired { mean, interval, pairs: words })
+    mean.is_finite().then_some(Difference { mean, interval, pairs: words })
 }
 
 #[cfg(test)]
@@ -157,7 +145,7 @@ mod tests {
             by_rows(&nested(&[(1.0, a.len())]), &nested(&[(0.0, a.len())]), &paired(a), &paired(b))
         };
         let is = |found: Option<Difference>, width: f64, words: &str| match found {
-            Some(Difference::Paired { mean, interval: Some([low, high]), pairs }) => {
+            Some(Difference { mean, interval: Some([low, high]), pairs }) => {
                 assert!(mean == 1.0 && (high - low - 2.0 * width).abs() < 1e-3, "{low} {high}");
                 assert_eq!(pairs, words);
             }
@@ -167,7 +155,7 @@ mod tests {
         is(of(&[1.0, 2.0, 4.0], &[1.0, 1.0, 2.0], None, None), 4.30265 / 3.0_f64.sqrt(), "3 rows");
         // A row of weight 2 counts as two.
         let weighted = of(&[1.0, 2.0], &[1.0, 1.0], Some(vec![1.0, 3.0]), None);
-        assert!(matches!(weighted, Some(Difference::Paired { mean, .. }) if mean == 0.75));
+        assert!(matches!(weighted, Some(Difference { mean, .. }) if mean == 0.75));
         assert_eq!(of(&[1.0], &[1.0, 2.0], None, None), None);
         // Rows given twice, each with its copy, have the variance of those rows; t(5) is 2.571.
         let (first, second) = ([1.0, 2.0, 4.0, 1.0, 2.0, 4.0], [1.0, 1.0, 2.0, 1.0, 1.0, 2.0]);
@@ -193,7 +181,7 @@ mod tests {
     #[test]
     fn folds_are_pairs_where_rows_are_not_known() {
         let found = by_folds(&nested(&[(1.0, 10), (3.0, 10)]), &nested(&[(1.0, 10), (1.0, 10)]));
-        let Some(Difference::Paired { mean, interval: Some([low, high]), pairs }) = found else { panic!("{found:?}") };
+        let Some(Difference { mean, interval: Some([low, high]), pairs }) = found else { panic!("{found:?}") };
         // Two folds: t(1) is 12.706, and the delivered model is one more than two.
         let width = 2.0 * 12.7062 * 2.0_f64.sqrt();
         assert!(mean == 1.0 && (high - low - width).abs() < 1e-3 && pairs == "2 outer folds", "{low} {high}");

@@ -2,7 +2,8 @@
 
 use crate::infinity;
 use serde::{Deserialize, Serialize};
-use vaglio_core::{Feature, NearBest, short, shown};
+use std::collections::HashMap;
+use vaglio_core::{Feature, NearBest, joined, short, shown};
 
 /// Near subsets: those with a score close to the lowest of all, or to that of the chosen subset.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -33,7 +34,7 @@ pub struct AlternativeRecord {
     /// Columns, in the order of the candidates.
     pub columns: Vec<String>,
     /// Score.
-    #[serde(with = "infinity")]
+    #[serde(deserialize_with = "infinity::number")]
     pub score: f64,
     /// Score minus that of the chosen subset, if compared on the same held-out rows.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -71,7 +72,7 @@ impl AlternativesRecord {
                 known.push((features, score));
             }
         }
-        let all = known.iter().map(|(features, score)| subset(features, *score)).collect();
+        let all: Vec<AlternativeRecord> = known.iter().map(|(features, score)| subset(features, *score)).collect();
         AlternativesRecord {
             limit: Some(*limit),
             met: None,
@@ -79,7 +80,7 @@ impl AlternativesRecord {
             is_whole: *is_whole,
             in_all: names(in_all),
             in_none: names(in_none),
-            subsets: subsets.iter().map(|(features, score)| subset(features, *score)).collect(),
+            subsets: all[..subsets.len()].to_vec(),
             smallest: smallest(all),
         }
     }
@@ -93,7 +94,7 @@ impl AlternativesRecord {
         limit: Option<f64>,
         candidates: impl Iterator<Item = String>,
     ) -> Self {
-        let mut with: std::collections::HashMap<&str, usize> = std::collections::HashMap::new();
+        let mut with: HashMap<&str, usize> = HashMap::new();
         near.iter().flat_map(|subset| &subset.columns).for_each(|name| *with.entry(name).or_default() += 1);
         let (mut in_all, mut in_none) = (Vec::new(), Vec::new());
         for name in candidates {
@@ -122,7 +123,7 @@ impl AlternativesRecord {
         let AlternativesRecord { limit, met, count, is_whole, in_all, in_none, smallest, .. } = self;
         let listed = |names: &[String]| match names {
             [] => "no column".into(),
-            few if few.len() <= LISTED => few.iter().map(|name| shown(name)).collect::<Vec<_>>().join(", "),
+            few if few.len() <= LISTED => joined(few.iter().map(|name| shown(name)), ", "),
             many => format!("{} columns", many.len()),
         };
         let fewest = smallest.first().map(|least| match &least.columns[..] {

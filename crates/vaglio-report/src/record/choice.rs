@@ -2,7 +2,7 @@
 
 use crate::infinity;
 use serde::{Deserialize, Serialize};
-use vaglio_core::{Error, Result, counted, is_lower, short};
+use vaglio_core::{Error, Result, counted, is_lower, joined, short};
 use vaglio_search::{Rule, Wanted};
 
 /// Cross-validated loss of the selection with one size at one λ.
@@ -11,7 +11,7 @@ pub struct Cell {
     /// Number of columns.
     pub size: usize,
     /// Loss pooled over all held-out rows, in the units of the target.
-    #[serde(with = "crate::infinity")]
+    #[serde(deserialize_with = "crate::infinity::number")]
     pub loss: f64,
     /// Standard error.
     pub standard_error: Option<f64>,
@@ -114,12 +114,12 @@ pub struct ChosenRecord {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub mapped: bool,
     /// Cross-validated loss of the selection, in the units of the target.
-    #[serde(default, with = "infinity::optional")]
+    #[serde(default, deserialize_with = "infinity::optional")]
     pub cross_validated: Option<f64>,
     /// Standard error.
     pub standard_error: Option<f64>,
     /// Cross-validated loss without features.
-    #[serde(default, with = "infinity::optional")]
+    #[serde(default, deserialize_with = "infinity::optional")]
     pub empty_loss: Option<f64>,
     /// Folds of the cross-validated search.
     pub folds: Option<usize>,
@@ -254,8 +254,7 @@ impl SizeSpread {
         if least == most {
             format!("{each} chooses {} too", counted(chosen, "column"))
         } else {
-            let sizes: Vec<String> = self.sizes.iter().map(usize::to_string).collect();
-            format!("{each} chooses {least} to {most} columns ({})", sizes.join(", "))
+            format!("{each} chooses {least} to {most} columns ({})", joined(&self.sizes, ", "))
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::infinity;
 use serde::{Deserialize, Serialize};
-use vaglio_core::Feature;
+use vaglio_core::{Feature, joined};
 
 /// Range of a chosen column's weights in the models of the outer folds that chose it.
 ///
@@ -34,7 +34,7 @@ pub struct OutsideRecord {
     /// Name.
     pub name: String,
     /// Score of the column alone.
-    #[serde(default, with = "infinity::computed", skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "infinity::computed", skip_serializing_if = "Option::is_none")]
     pub alone: Option<f64>,
     /// Rank of the column alone among all candidates, from 1.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -98,18 +98,15 @@ impl ConstantIn {
 
     /// Description, or `None` if empty: `constant in fold 3 of the search and in outer folds 1 and 2`.
     pub fn sentence(&self) -> Option<String> {
-        let list = |folds: &[usize]| {
-            let numbers: Vec<String> = folds.iter().map(usize::to_string).collect();
-            match &numbers[..] {
-                [one] => format!(" {one}"),
-                [first @ .., last] => format!("s {} and {last}", first.join(", ")),
-                [] => String::new(),
-            }
+        let list = |folds: &[usize]| match folds {
+            [one] => format!(" {one}"),
+            [first @ .., last] => format!("s {} and {last}", joined(first, ", ")),
+            [] => String::new(),
         };
         let of_search = (!self.choose.is_empty()).then(|| format!("fold{} of the search", list(&self.choose)));
         let outer = (!self.nested.is_empty()).then(|| format!("outer fold{}", list(&self.nested)));
-        let all: Vec<String> = of_search.into_iter().chain(outer).collect();
-        (!all.is_empty()).then(|| format!("constant in {}", all.join(" and in ")))
+        let all = joined(of_search.into_iter().chain(outer), " and in ");
+        (!all.is_empty()).then(|| format!("constant in {all}"))
     }
 }
 
@@ -118,9 +115,9 @@ impl ConstantIn {
 #[serde(untagged)]
 pub enum PerOutput {
     /// One output.
-    One(#[serde(with = "infinity")] f64),
+    One(#[serde(deserialize_with = "infinity::number")] f64),
     /// A number for each output.
-    Several(#[serde(with = "infinity::several")] Vec<f64>),
+    Several(#[serde(deserialize_with = "infinity::several")] Vec<f64>),
 }
 
 impl PerOutput {

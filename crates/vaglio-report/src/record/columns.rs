@@ -1,7 +1,7 @@
 //! Types of the columns as read.
 
 use serde::{Deserialize, Serialize};
-use vaglio_core::Feature;
+use vaglio_core::{Feature, joined};
 use vaglio_tables::InferredType;
 
 /// Candidates made of the same columns of the data, such as levels of a factor, parts of a date, or powers.
@@ -56,7 +56,8 @@ impl ColumnRun {
         };
         let missing = (self.missing > 0).then(|| format!("{} missing", self.missing));
         let taken = self.taken.map(|taken| format!("{}{levels}", taken.word()));
-        let words: Vec<String> = self.role.clone().into_iter().chain(taken).chain(missing).collect();
-        words.join(", ") + &self.note.iter().map(|note| format!(" ({note})")).collect::<String>()
+        let words = [self.role.clone(), taken, missing];
+        joined(words.into_iter().flatten(), ", ")
+            + &self.note.iter().map(|note| format!(" ({note})")).collect::<String>()
     }
 }

@@ -15,7 +15,7 @@ pub struct ComparedSearch {
     /// Chosen λ, if any.
     pub lambda: Option<f64>,
     /// Loss pooled over all held-out rows.
-    #[serde(with = "infinity")]
+    #[serde(deserialize_with = "infinity::number")]
     pub loss: f64,
     /// Standard error of the loss.
     pub standard_error: Option<f64>,
@@ -27,7 +27,7 @@ pub struct FrontierPoint {
     /// Number of columns.
     pub size: usize,
     /// Loss pooled over all held-out rows if the search was cross-validated, else the score.
-    #[serde(with = "infinity")]
+    #[serde(deserialize_with = "infinity::number")]
     pub loss: f64,
     /// Standard error.
     pub standard_error: Option<f64>,

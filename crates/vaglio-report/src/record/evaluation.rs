@@ -13,12 +13,12 @@ pub struct NestedEvaluation {
     /// Number of repeated fold assignments.
     pub repeats: usize,
     /// Loss pooled over all held-out rows.
-    #[serde(with = "infinity")]
+    #[serde(deserialize_with = "infinity::number")]
     pub loss: f64,
     /// Standard error.
     pub standard_error: Option<f64>,
     /// Loss without features, in the same folds.
-    #[serde(with = "infinity")]
+    #[serde(deserialize_with = "infinity::number")]
     pub empty_loss: f64,
     /// Figures pooled over all held-out rows.
     pub figures: Figures,
@@ -76,20 +76,20 @@ pub struct OuterFold {
     /// Number of held-out rows.
     pub rows: usize,
     /// Loss of the held-out rows.
-    #[serde(with = "infinity")]
+    #[serde(deserialize_with = "infinity::number")]
     pub loss: f64,
     /// Loss of the held-out rows without features.
-    #[serde(with = "infinity")]
+    #[serde(deserialize_with = "infinity::number")]
     pub empty_loss: f64,
     /// Number of selected columns.
     pub size: usize,
     /// λ of the model.
     pub lambda: Option<f64>,
     /// The criterion's score of the selection.
-    #[serde(with = "infinity")]
+    #[serde(deserialize_with = "infinity::number")]
     pub score: f64,
     /// Cross-validated loss of the chosen size and λ.
-    #[serde(default, with = "infinity::optional")]
+    #[serde(default, deserialize_with = "infinity::optional")]
     pub cross_validated: Option<f64>,
     /// Names of the selected columns, in order of entry.
     pub selected: Vec<String>,
@@ -128,11 +128,18 @@ pub struct Permutations {
     pub cross_validated: Option<NullFigure>,
 }
 
+impl Permutations {
+    /// Null distribution of the cross-validated loss, or else of the score, and whether it is the former.
+    pub(crate) fn figure(&self) -> (&NullFigure, bool) {
+        self.cross_validated.as_ref().map_or((&self.score, false), |figure| (figure, true))
+    }
+}
+
 /// Null distribution of a figure, from shuffled targets.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct NullFigure {
     /// Mean over the shuffled targets.
-    #[serde(with = "infinity")]
+    #[serde(deserialize_with = "infinity::number")]
     pub mean: f64,
     /// P-value (1 + m) / (1 + n), where m of the n shuffles have a figure at most that of the data.
     pub p: f64,

@@ -13,13 +13,13 @@ pub struct Figures {
     /// Number of rows.
     pub rows: usize,
     /// Mean of the criterion's loss; for a criterion without one, of the squared error, or the error rate of classes.
-    #[serde(with = "infinity")]
+    #[serde(deserialize_with = "infinity::number")]
     pub loss: f64,
     /// Loss without features.
-    #[serde(default, with = "infinity::optional")]
+    #[serde(default, deserialize_with = "infinity::optional")]
     pub empty_loss: Option<f64>,
     /// Mean squared error over rows and outputs, in the units of the target (±1 for classes).
-    #[serde(with = "infinity")]
+    #[serde(deserialize_with = "infinity::number")]
     pub mse: f64,
     /// 1 − mean squared error / variance of the targets.
     pub r2: Option<f64>,
@@ -58,7 +58,7 @@ pub struct OutputFigures {
     /// Name.
     pub name: String,
     /// Mean squared error, in the units of the target.
-    #[serde(with = "infinity")]
+    #[serde(deserialize_with = "infinity::number")]
     pub mse: f64,
     /// 1 − mean squared error / variance of the target.
     pub r2: Option<f64>,
@@ -89,7 +89,6 @@ impl Figures {
         let mse = mean(&Squared);
         let of_classes = |loss: &dyn Loss| classes.map(|_| mean(loss));
         let finite = |value: f64| value.is_finite().then_some(value);
-        let auc = || finite(1.0 - mean(&Auc));
         let variance = variance(targets, weights);
         Figures {
             rows: targets.ncols(),
@@ -100,7 +99,7 @@ impl Figures {
             nrmse: finite((mse / variance).sqrt()),
             error_rate: of_classes(&ZeroOne),
             balanced_error_rate: of_classes(&BalancedError),
-            auc: classes.filter(|_| targets.nrows() == 1).and_then(|_| auc()),
+            auc: classes.filter(|_| targets.nrows() == 1).and_then(|_| finite(1.0 - mean(&Auc))),
             brier: None,
             standard_error: loss
                 .standard_error(targets, predictions, weights, None)
@@ -119,9 +118,7 @@ impl Figures {
         self.by_output.iter_mut().zip(names).for_each(|(output, name)| output.name.clone_from(name));
         self
     }
-}
 
-impl Figures {
     /// Baseline of always predicting the most frequent class; from row counts in records of earlier versions.
     pub fn always(&self) -> Option<ConstantAnswerError> {
         let of_rows = |confusion: &Vec<Vec<usize>>| {
@@ -129,9 +126,7 @@ impl Figures {
         };
         self.always.or_else(|| self.confusion.as_ref().and_then(of_rows))
     }
-}
 
-impl Figures {
     /// Formats a short table: the loss first, then other figures and the confusion matrix.
     pub fn table(&self, loss: &LossName, classes: &[String]) -> String {
         let error = self.standard_error.map(|error| format!(" ± {}", short(error))).unwrap_or_default();

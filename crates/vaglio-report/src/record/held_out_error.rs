@@ -2,7 +2,7 @@
 
 use super::{ComparisonColumns, Figures, LossDifference, LossName, PredictionRows, Record, interval_text};
 use crate::has_width;
-use vaglio_core::{Auc, Squared, ZeroOne, counted, short, shown, significant};
+use vaglio_core::{Auc, Squared, ZeroOne, counted, joined, short, shown, significant};
 
 /// The mean loss on rows that the selection has not seen.
 #[derive(Debug)]
@@ -126,8 +126,8 @@ impl Record {
         let (baseline, always) = self.baselines(error);
         let rmse = self.rmse(error).map(|rmse| format!("RMSE {}", significant(rmse, 4)));
         let baseline = baseline.map(|loss| format!("without features {}", short(loss)));
-        let notes: Vec<String> = rmse.into_iter().chain(baseline).chain(always).collect();
-        let notes = if notes.is_empty() { String::new() } else { format!(" ({})", notes.join("; ")) };
+        let notes = joined([rmse, baseline, always].into_iter().flatten(), "; ");
+        let notes = if notes.is_empty() { notes } else { format!(" ({notes})") };
         let scale = if error.origin == PredictionRows::CrossValidation { self.chosen_scale() } else { String::new() };
         format!("{}{interval}{notes}{scale}{}", short(error.loss), self.other_errors(error))
     }

@@ -1,10 +1,8 @@
 //! Writes records as JSON, and reads and checks them.
 
 use super::{ChartData, Record, SCHEMA, Status, TuningResult};
-use serde::{Deserialize, Serialize};
-use serde_json::Serializer;
-use serde_json::ser::Formatter;
-use std::io::{Result as Written, Write};
+use serde::Deserialize;
+use serde_json::Value;
 use std::path::Path;
 use vaglio_core::{Cause, Error, Feature, Result};
 use vaglio_tables::disk::{regular, shortened};
@@ -15,10 +13,7 @@ impl Record {
     /// # Errors
     /// [`Error::Failed`] if the record cannot be written.
     pub fn to_text(&self) -> Result<String> {
-        let mut text = Vec::new();
-        self.serialize(&mut Serializer::with_formatter(&mut text, RecordFormatter::default()))?;
-        text.push(b'\n');
-        String::from_utf8(text).map_err(|e| Error::failed("the result cannot be written", e))
+        Ok(lines(&serde_json::to_value(self)?, 0) + "\n")
     }
 
     /// Reads and checks the text of `selection.json`; the error describes the fault.
@@ -93,55 +88,20 @@ impl Record {
 /// Largest size of a result, in bytes; larger files are rejected.
 const LARGEST: u64 = 1 << 30;
 
-/// Writes each key of the outermost object on its own line, and each object of a list below it.
-#[derive(Default)]
-struct RecordFormatter {
-    depth: usize,
-    in_lines: bool,
-}
-
-impl Formatter for RecordFormatter {
-    fn begin_object<W: ?Sized + Write>(&mut self, out: &mut W) -> Written<()> {
-        if self.depth == 2 {
-            self.in_lines = true;
-            out.write_all(b"\n    ")?;
-        }
-        self.depth += 1;
-        out.write_all(b"{")
-    }
-
-    fn end_object<W: ?Sized + Write>(&mut self, out: &mut W) -> Written<()> {
-        self.depth -= 1;
-        out.write_all(if self.depth == 0 { b"\n}" } else { b"}" })
-    }
-
-    fn begin_object_key<W: ?Sized + Write>(&mut self, out: &mut W, first: bool) -> Written<()> {
-        out.write_all(match (self.depth, first) {
-            (1, true) => b"\n  ",
-            (1, false) => b",\n  ",
-            (_, true) => b"",
-            (_, false) => b", ",
-        })
-    }
-
-    fn begin_object_value<W: ?Sized + Write>(&mut self, out: &mut W) -> Written<()> {
-        out.write_all(b": ")
-    }
-
-    fn begin_array<W: ?Sized + Write>(&mut self, out: &mut W) -> Written<()> {
-        if self.depth == 1 {
-            self.in_lines = false;
-        }
-        self.depth += 1;
-        out.write_all(b"[")
-    }
-
-    fn end_array<W: ?Sized + Write>(&mut self, out: &mut W) -> Written<()> {
-        self.depth -= 1;
-        out.write_all(if self.depth == 1 && self.in_lines { b"\n  ]" } else { b"]" })
-    }
-
-    fn begin_array_value<W: ?Sized + Write>(&mut self, out: &mut W, first: bool) -> Written<()> {
-        out.write_all(if first { b"" } else { b"," })
-    }
+/// JSON with each key of the outermost object, and each object in a list below it, on a line of its own.
+fn lines(value: &Value, depth: usize) -> String {
+    let inside = |value: &Value| lines(value, depth + 1);
+    let pair = |(key, value): (&String, &Value)| format!("{}: {}", Value::from(&**key), inside(value));
+    let (open, parts, close): (_, Vec<String>, _) = match value {
+        Value::Array(list) => ('[', list.iter().map(inside).collect(), ']'),
+        Value::Object(map) => ('{', map.iter().map(pair).collect(), '}'),
+        other => return other.to_string(),
+    };
+    let [before, between, after] = match value {
+        Value::Object(_) if depth == 0 => ["\n  ", ",\n  ", "\n"],
+        Value::Array(list) if depth == 1 && list.iter().any(Value::is_object) => ["\n    ", ",\n    ", "\n  "],
+        Value::Object(_) => ["", ", ", ""],
+        _ => ["", ",", ""],
+    };
+    format!("{open}{before}{}{after}{close}", parts.join(between))
 }

@@ -1,7 +1,7 @@
 //! Rows that take no part in a run.
 
 use serde::{Deserialize, Serialize};
-use vaglio_core::counted;
+use vaglio_core::{counted, joined};
 
 /// Number of rows left out for one reason. A row counts once, under the first reason that holds.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -51,5 +51,5 @@ impl LeftOutRows {
 
 /// Numbers and reasons of all rows left out, in words.
 pub fn left_out_rows(rows: &[LeftOutRows]) -> String {
-    rows.iter().map(LeftOutRows::words).collect::<Vec<_>>().join("; ")
+    joined(rows.iter().map(LeftOutRows::words), "; ")
 }

@@ -2,8 +2,7 @@
 
 use super::names::listed;
 use super::{ChosenBy, PredictionRows, Record, left_out_rows};
-use serde_json::Value;
-use vaglio_core::{Role, counted, short, shown, title};
+use vaglio_core::{Role, counted, joined, short, shown, title};
 use vaglio_search::Rule;
 
 /// Items about the study, which a run cannot answer.
@@ -44,21 +43,19 @@ impl Record {
         };
         let tool = format!("All was computed by vaglio {} with the seed {}.", self.version, self.seed);
         let (data, search, size) = (self.data_sentence(), self.search_sentence(), self.size_sentence());
-        let mut sentences = vec![data, search, size, result, self.held_out_sentences(), tool];
-        sentences.retain(|sentence| !sentence.is_empty());
-        sentences.join(" ")
+        let sentences = [data, search, size, result, self.held_out_sentences(), tool];
+        joined(sentences.into_iter().filter(|sentence| !sentence.is_empty()), " ")
     }
 
     fn data_sentence(&self) -> String {
         let data = &self.data;
-        let made = match self.maps()[..] {
-            [] => String::new(),
-            ref maps => format!(" after {}", maps.join(", ")),
+        let made = match &*self.maps() {
+            "" => String::new(),
+            maps => format!(" after {maps}"),
         };
-        let left_out = if data.left_out.is_empty() {
-            String::new()
-        } else {
-            format!("; {} were left out", shown(&left_out_rows(&data.left_out)))
+        let left_out = match &*left_out_rows(&data.left_out) {
+            "" => String::new(),
+            rows => format!("; {} were left out", shown(rows)),
         };
         let targets = quoted(&data.targets);
         let word = if data.targets.len() == 1 { "the target" } else { "the targets" };
@@ -67,9 +64,9 @@ impl Record {
     }
 
     /// Kinds of the maps, in their order.
-    fn maps(&self) -> Vec<&str> {
-        let maps = self.pipeline.settings.get("preprocess").and_then(Value::as_array);
-        maps.into_iter().flatten().filter_map(|map| map.as_str().or_else(|| map.get("kind")?.as_str())).collect()
+    fn maps(&self) -> String {
+        let maps = self.pipeline.settings["preprocess"].as_array().into_iter().flatten();
+        joined(maps.filter_map(|map| map.as_str().or_else(|| map["kind"].as_str())), ", ")
     }
 
     fn search_sentence(&self) -> String {
@@ -79,16 +76,12 @@ impl Record {
         let criterion = title(Role::Criterion, &parts.criterion);
         let lambda = self.lambda.map(|lambda| format!(", λ = {}", short(lambda))).unwrap_or_default();
         let learner = title(Role::Learner, &parts.learner);
-        let model = self
-            .model
-            .as_ref()
-            .map(|model| format!(" The model, {}, was then trained on the selected columns.", model.words()));
-        let target_map =
-            parts.target_map.as_ref().map(|map| format!(", with targets mapped by {map}")).unwrap_or_default();
-        format!(
-            "The search was {search} by {criterion}{loss}; the learner was {learner}{lambda}{target_map}.{}",
-            model.unwrap_or_default()
-        )
+        let target_map = parts.target_map.as_ref().map(|map| format!(", with targets mapped by {map}"));
+        let model = self.model.as_ref();
+        let model =
+            model.map(|model| format!(" The model, {}, was then trained on the selected columns.", model.words()));
+        let (target_map, model) = (target_map.unwrap_or_default(), model.unwrap_or_default());
+        format!("The search was {search} by {criterion}{loss}; the learner was {learner}{lambda}{target_map}.{model}")
     }
 
     fn size_sentence(&self) -> String {
@@ -141,7 +134,7 @@ impl Record {
             sentences.push(format!("On {rows} that nothing else has seen the {title} is {}.", self.error_text(&error)));
         }
         if let Some(permutations) = &self.permutations {
-            let figure = permutations.cross_validated.as_ref().unwrap_or(&permutations.score);
+            let (figure, _) = permutations.figure();
             sentences.push(format!(
                 "{} of the target reach it with p = {}.",
                 counted(permutations.count, "shuffle"),
@@ -165,14 +158,13 @@ impl Record {
             None => ", as numbers".into(),
         };
         let test_rows = self.test.as_ref().map(|test| format!(", and {}", counted(test.rows, "test row")));
-        let excluded = if data.left_out.is_empty() {
-            "no row was left out".to_owned()
-        } else {
-            shown(&left_out_rows(&data.left_out)).into_owned()
+        let excluded = match &*left_out_rows(&data.left_out) {
+            "" => "no row was left out".to_owned(),
+            rows => shown(rows).into_owned(),
         };
-        let maps = match self.maps()[..] {
-            [] => "none".to_owned(),
-            ref maps => format!("{}; learned from training rows alone", maps.join(", ")),
+        let maps = match &*self.maps() {
+            "" => "none".to_owned(),
+            maps => format!("{maps}; learned from training rows alone"),
         };
         let tuned = match &self.tuned {
             Some(tuned) => format!("{}, {}; ", tuned.method.name(), counted(tuned.evaluations, "evaluation")),

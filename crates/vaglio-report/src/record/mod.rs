@@ -105,7 +105,7 @@ pub struct Record {
     /// Names of the candidate columns.
     pub candidates: Vec<String>,
     /// The score of the empty subset.
-    #[serde(with = "infinity")]
+    #[serde(deserialize_with = "infinity::number")]
     pub empty_score: f64,
     /// Every step of the search.
     pub steps: Vec<StepRecord>,
@@ -131,7 +131,7 @@ pub struct Record {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub outside: Vec<OutsideRecord>,
     /// Score of the selected columns.
-    #[serde(with = "infinity")]
+    #[serde(deserialize_with = "infinity::number")]
     pub score: f64,
     /// Penalty of the model, if outputs share one.
     pub lambda: Option<f64>,
@@ -199,7 +199,7 @@ pub struct StageRecord {
     /// Indexes of the columns that it selected, in order of entry.
     pub taken: Vec<Feature>,
     /// Score of these columns.
-    #[serde(with = "infinity")]
+    #[serde(deserialize_with = "infinity::number")]
     pub score: f64,
     /// The λ of that score, if it has one.
     pub lambda: Option<f64>,

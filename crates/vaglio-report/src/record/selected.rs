@@ -18,7 +18,7 @@ pub struct SelectedRecord {
     /// parts of dates, the weight per step of the code.
     pub original_weight: Option<PerOutput>,
     /// Score of the selection without this column.
-    #[serde(default, with = "infinity::optional")]
+    #[serde(default, deserialize_with = "infinity::optional")]
     pub without: Option<f64>,
     /// Other columns that raise the score least in place of this one.
     pub substitutes: Option<Vec<Substitute>>,
@@ -26,10 +26,10 @@ pub struct SelectedRecord {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub alpha: Option<f64>,
     /// Score of the column alone.
-    #[serde(default, with = "infinity::computed", skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "infinity::computed", skip_serializing_if = "Option::is_none")]
     pub alone: Option<f64>,
     /// Variance inflation factor 1/(1 − R²), where R² is the share of variance explained by the other chosen columns.
-    #[serde(default, with = "infinity::computed", skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "infinity::computed", skip_serializing_if = "Option::is_none")]
     pub vif: Option<f64>,
     /// Share of training rows with a missing value in a source of the column.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -50,7 +50,7 @@ pub struct Substitute {
     /// Name.
     pub name: String,
     /// Score of the selection with this column in that place.
-    #[serde(with = "infinity")]
+    #[serde(deserialize_with = "infinity::number")]
     pub score: f64,
 }
 

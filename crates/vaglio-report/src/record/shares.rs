@@ -15,10 +15,10 @@ pub struct SharesRecord {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub permutations: Option<usize>,
     /// Score without features.
-    #[serde(with = "infinity")]
+    #[serde(deserialize_with = "infinity::number")]
     pub empty: f64,
     /// Score of all chosen columns.
-    #[serde(with = "infinity")]
+    #[serde(deserialize_with = "infinity::number")]
     pub all: f64,
     /// Number of folds left out in turn to recompute the values; 0 if the columns cannot be scored without one.
     pub folds: usize,

@@ -20,7 +20,7 @@ pub struct StepRecord {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub columns: Vec<Feature>,
     /// Score after the step.
-    #[serde(with = "infinity")]
+    #[serde(deserialize_with = "infinity::number")]
     pub score: f64,
     /// Standard error of the score, if this step led to the best subset of its size.
     pub standard_error: Option<f64>,
@@ -49,7 +49,7 @@ pub struct EntryRecord {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub subset: Option<Vec<Feature>>,
     /// Score of the subset.
-    #[serde(with = "infinity")]
+    #[serde(deserialize_with = "infinity::number")]
     pub score: f64,
     /// Standard error of the score, if it has one.
     pub standard_error: Option<f64>,
@@ -59,7 +59,7 @@ pub struct EntryRecord {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lambdas: Option<Vec<f64>>,
     /// Cross-validated loss of the selection with this size.
-    #[serde(default, with = "infinity::optional")]
+    #[serde(default, deserialize_with = "infinity::optional")]
     pub cross_validated: Option<f64>,
     /// Standard error of the cross-validated loss.
     pub cross_validated_error: Option<f64>,
@@ -67,7 +67,7 @@ pub struct EntryRecord {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub difference_error: Option<f64>,
     /// Loss of the model on the training rows.
-    #[serde(default, with = "infinity::optional")]
+    #[serde(default, deserialize_with = "infinity::optional")]
     pub train: Option<f64>,
     /// Mean squared error on the training rows, in the units of the data, for regression.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -92,7 +92,7 @@ pub struct EntryRecord {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cp: Option<f64>,
     /// Loss of the model on the test rows.
-    #[serde(default, with = "infinity::optional")]
+    #[serde(default, deserialize_with = "infinity::optional")]
     pub test: Option<f64>,
     /// Total cost of the columns, if columns have costs.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -145,27 +145,21 @@ pub fn recorded(path: &Path, name: impl Fn(Feature) -> String) -> (Vec<StepRecor
             step.standard_error = entry.standard_error;
         }
     }
-    let mut entries: Vec<EntryRecord> =
-        path.entries.iter().zip(of_entry).map(|(entry, step)| EntryRecord::new(entry, step)).collect();
+    let entry = |(entry, step): (&PathEntry, Option<usize>)| EntryRecord {
+        size: entry.subset.len(),
+        step,
+        subset: step.is_none_or(|step| step == 0).then(|| entry.subset.clone()),
+        score: entry.score.loss,
+        standard_error: entry.standard_error,
+        lambda: entry.score.lambda,
+        lambdas: entry.lambdas().map(<[f64]>::to_vec),
+        ..EntryRecord::default()
+    };
+    let mut entries: Vec<EntryRecord> = path.entries.iter().zip(of_entry).map(entry).collect();
     if is_backward {
         entries.reverse();
     }
     (steps, entries)
-}
-
-impl EntryRecord {
-    fn new(entry: &PathEntry, step: Option<usize>) -> Self {
-        EntryRecord {
-            size: entry.subset.len(),
-            step,
-            subset: if step.is_none_or(|step| step == 0) { Some(entry.subset.clone()) } else { None },
-            score: entry.score.loss,
-            standard_error: entry.standard_error,
-            lambda: entry.score.lambda,
-            lambdas: entry.lambdas().map(<[f64]>::to_vec),
-            ..EntryRecord::default()
-        }
-    }
 }
 
 impl Record {

@@ -7,7 +7,7 @@ use super::{
     PartNames, PredictionRows, Record, SharesRecord, Status, TunedSettings, Verified, WorthRecord, left_out_rows,
 };
 use crate::record::ChosenBy;
-use vaglio_core::{Certificate, Diagnostics, counted, is_lower, short, shown};
+use vaglio_core::{Certificate, Diagnostics, counted, is_lower, joined, short, shown};
 use vaglio_search::Rule;
 
 /// Number of rows from which halving another loss is no chance.
@@ -29,7 +29,7 @@ impl Record {
             "\n{} of {} columns{}, {}; {} on {}{}, {}\n",
             self.selected.len(),
             self.data.features,
-            self.source_note(),
+            self.source_note(&self.selected.iter().map(|own| own.index).collect::<Vec<_>>()),
             counted(self.data.rows, "row"),
             parts.search,
             parts.criterion,
@@ -44,8 +44,7 @@ impl Record {
         let tuned = self.tuned.as_ref().map(TunedSettings::sentence);
         let compared = self.searches.iter().find(|search| search.won).map(|winner| {
             let result = |s: &ComparedSearch| format!("{} {} ({})", s.search, short(s.loss), counted(s.size, "column"));
-            let all: Vec<String> = self.searches.iter().map(result).collect();
-            format!("{} is taken; cross-validated: {}", winner.search, all.join(", "))
+            format!("{} is taken; cross-validated: {}", winner.search, joined(self.searches.iter().map(result), ", "))
         });
         let numerics = self.numerics.filter(|diagnostics| diagnostics.remade > 0).map(|diagnostics| {
             let Diagnostics { conditioning, remade, rows_kept_out, .. } = diagnostics;
@@ -82,8 +81,7 @@ impl Record {
     fn score_line(&self) -> String {
         let lambda = match &self.lambdas {
             Some(lambdas) => {
-                let each: Vec<String> = lambdas.iter().map(|lambda| short(*lambda)).collect();
-                format!(", lambda {} (of each output)", each.join(", "))
+                format!(", lambda {} (of each output)", joined(lambdas.iter().map(|lambda| short(*lambda)), ", "))
             }
             None => self.lambda.map(|l| format!(", lambda {}", short(l))).unwrap_or_default(),
         };
@@ -222,7 +220,7 @@ impl Record {
         let sizes = chosen.sizes.as_ref().filter(|sizes| sizes.sizes.iter().any(|size| *size != chosen.size));
         let sizes = sizes.map(|sizes| format!("size  {}", sizes.sentence(chosen.size)));
         let shuffled = self.permutations.as_ref().map(|permutations| {
-            let figure = permutations.cross_validated.as_ref().unwrap_or(&permutations.score);
+            let (figure, _) = permutations.figure();
             let count = counted(permutations.count, "permutation");
             format!("shuffled targets {}, p = {} ({count})", short(figure.mean), short(figure.p))
         });

@@ -4,7 +4,7 @@ use super::{
     ChosenRecord, Figures, OutputFigures, PerOutput, PredictionRows, Record, SelectedRecord, Warning, WarningKind,
     WeightSpread,
 };
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use vaglio_core::{Action, Feature, aligned, clip, short, shown, significant};
 
 /// Largest number of chosen columns that are all listed.
@@ -49,10 +49,15 @@ impl Record {
         }
     }
 
-    /// Names of the outputs.
-    fn output_names(&self) -> Vec<&str> {
-        let names = self.data.classes.as_ref().filter(|_| self.data.outputs > 1).unwrap_or(&self.data.targets);
-        names.iter().map(String::as_str).collect()
+    /// Names of the outputs: classes, or targets.
+    pub(crate) fn outputs(&self) -> Vec<String> {
+        let names = match &self.data.classes {
+            Some(classes) if self.data.outputs > 1 => classes,
+            Some(_) => return vec![String::new()],
+            None => &self.data.targets,
+        };
+        let name = |k: usize| names.get(k).cloned().unwrap_or_else(|| format!("output {}", k + 1));
+        (0..self.data.outputs).map(name).collect()
     }
 
     /// Appends the chosen columns with their weights, grouped by source column.
@@ -65,22 +70,22 @@ impl Record {
             // The model is not linear in its columns.
             _ if !rows.is_empty() && rows.iter().all(|(_, chosen)| chosen.weight.is_none()) => Vec::new(),
             0 | 1 => vec!["weight".into()],
-            2..=FEW_OUTPUTS => self.output_names().iter().map(|name| clip(&shown(name), 12).into_owned()).collect(),
+            2..=FEW_OUTPUTS => self.outputs().iter().map(|name| clip(&shown(name), 12).into_owned()).collect(),
             _ => vec!["weights' norm".into()],
         };
-        let cells: Vec<String> = heads.iter().map(|head| format!("  {head:>12}")).collect();
+        let cells: String = heads.iter().map(|head| format!("  {head:>12}")).collect();
         let has_spread = outputs == 1 && rows.iter().any(|(_, chosen)| chosen.over_folds.is_some());
         let over_folds = if has_spread { "  over outer folds" } else { "" };
-        out.push_str(&format!("{:>4}  {:<width$}{}{over_folds}\n", "", "column", cells.concat()));
+        out.push_str(&format!("{:>4}  {:<width$}{cells}{over_folds}\n", "", "column"));
         for ((place, chosen), name) in rows.iter().zip(&names) {
             let cells: Vec<f64> = match &chosen.weight {
                 Some(weight) if weight.values().len() > FEW_OUTPUTS => vec![weight.norm()],
                 weight => weight.iter().flat_map(PerOutput::values).copied().collect(),
             };
-            let cells: Vec<String> = cells.into_iter().map(|weight| format!("  {:>12}", aligned(weight))).collect();
+            let cells: String = cells.into_iter().map(|weight| format!("  {:>12}", aligned(weight))).collect();
             let spread = chosen.over_folds.as_ref().filter(|_| has_spread);
             let spread = spread.map(|spread| self.spread_text(spread)).unwrap_or_default();
-            out.push_str(format!("{:>4}  {name:<width$}{}{spread}", place + 1, cells.concat()).trim_end());
+            out.push_str(format!("{:>4}  {name:<width$}{cells}{spread}", place + 1).trim_end());
             out.push('\n');
         }
         if let Some(note) = note {
@@ -137,25 +142,18 @@ impl Record {
         made.flat_map(|(place, made)| made.columns.iter().map(move |&index| (index, place))).collect()
     }
 
-    /// Number of columns of the data that these candidates are made of.
-    pub(crate) fn source_count(&self, columns: impl Iterator<Item = Feature>) -> usize {
+    /// Number of columns of the data that some candidates are made of, if it is another: ` (of 3 in the data)`.
+    pub(crate) fn source_note(&self, columns: &[Feature]) -> String {
         let sources = self.sources();
-        let mut names: Vec<&str> = Vec::new();
+        let mut names: HashSet<&String> = HashSet::new();
         for index in columns {
-            match sources.get(&index) {
-                Some(&place) => names.extend(self.data.made[place].of.iter().map(String::as_str)),
-                None => names.extend(self.candidates.get(index).map(String::as_str)),
+            match sources.get(index) {
+                Some(&place) => names.extend(&self.data.made[place].of),
+                None => names.extend(self.candidates.get(*index)),
             }
         }
-        names.sort_unstable();
-        names.dedup();
-        names.len()
-    }
-
-    /// Number of columns of the data that the chosen ones are made of, if smaller.
-    pub(super) fn source_note(&self) -> String {
-        let (count, chosen) = (self.source_count(self.selected.iter().map(|s| s.index)), self.selected.len());
-        if self.data.made.is_empty() || count == chosen { String::new() } else { format!(" (of {count} in the data)") }
+        let is_other = !self.data.made.is_empty() && names.len() != columns.len();
+        if is_other { format!(" (of {} in the data)", names.len()) } else { String::new() }
     }
 
     /// Figures of each of several outputs.

@@ -5,7 +5,7 @@ pub use super::bounds::{Bounds, Scale};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
-use vaglio_core::setting;
+use vaglio_core::{joined, setting};
 use vaglio_search::Search;
 
 /// Which settings of the learner are tuned, within which bounds, and how; and which searches are compared.
@@ -101,26 +101,15 @@ impl Tune {
         self.parameters.insert(path.into(), bounds);
         self
     }
-
-    /// Sets the method.
-    #[must_use]
-    pub fn method(self, method: Method) -> Self {
-        Tune { method, ..self }
-    }
-
-    /// Sets the columns that are scored.
-    #[must_use]
-    pub fn score(self, score: ScoredSelection) -> Self {
-        Tune { score, ..self }
-    }
 }
+
+vaglio_core::setters!(Tune { method: Method, score: ScoredSelection;; });
 
 /// For a plan: `nelder_mead over learner.lambda; at most 60 scores of all columns before the search`.
 impl fmt::Display for Tune {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if !self.search.is_empty() {
-            let kinds: Vec<&str> = self.search.iter().map(Search::kind).collect();
-            write!(f, "searches on the same folds: {}", kinds.join(", "))?;
+            write!(f, "searches on the same folds: {}", joined(self.search.iter().map(Search::kind), ", "))?;
         }
         if self.parameters.is_empty() {
             return Ok(());
@@ -128,13 +117,13 @@ impl fmt::Display for Tune {
         if !self.search.is_empty() {
             f.write_str("; ")?;
         }
-        let paths: Vec<&str> = self.parameters.keys().map(String::as_str).collect();
+        let paths = joined(self.parameters.keys(), ", ");
         let what = match self.score {
             ScoredSelection::All => "scores of all columns",
             ScoredSelection::Search => "searches",
         };
         let (method, budget) = (self.method.name(), self.budget);
-        write!(f, "{method} over {}; at most {budget} {what} before the search", paths.join(", "))
+        write!(f, "{method} over {paths}; at most {budget} {what} before the search")
     }
 }
 
@@ -144,7 +133,7 @@ pub struct ScoredSettings {
     /// The value of every parameter, in the order of their paths.
     pub values: Vec<f64>,
     /// The score; +∞ where the settings were refused.
-    #[serde(with = "crate::infinity")]
+    #[serde(deserialize_with = "crate::infinity::number")]
     pub score: f64,
 }
 

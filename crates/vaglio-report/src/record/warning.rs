@@ -2,7 +2,7 @@
 
 use super::{PerOutput, Record};
 use serde::{Deserialize, Serialize};
-use vaglio_core::shown;
+use vaglio_core::{joined, shown};
 
 /// Warning about a result, with advice.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -109,13 +109,12 @@ impl Record {
             ("nested.loss", nested.is_some_and(|nested| infinite(nested.loss))),
             ("nested.per_fold[].loss", nested.is_some_and(|nested| nested.per_fold.iter().any(|of| infinite(of.loss)))),
         ];
-        let named = |names: Vec<String>, what: &str, why: &str| {
-            (!names.is_empty())
-                .then(|| format!("{what} {} is infinite, so `null` in the file: {why}", names.join(", ")))
+        let named = |names: String, what: &str, why: &str| {
+            (!names.is_empty()).then(|| format!("{what} {names} is infinite, so `null` in the file: {why}"))
         };
-        let losses = losses.iter().filter(|(_, is)| *is).map(|(name, _)| format!("`{name}`")).collect();
+        let losses = joined(losses.iter().filter(|(_, is)| *is).map(|(name, _)| format!("`{name}`")), ", ");
         let columns = |is: &dyn Fn(&super::SelectedRecord) -> bool| {
-            self.selected.iter().filter(|own| is(own)).map(|own| format!("`{}`", shown(&own.name))).collect()
+            joined(self.selected.iter().filter(|own| is(own)).map(|own| format!("`{}`", shown(&own.name))), ", ")
         };
         let why =
             "the criterion refuses such a subset, or the loss has no value on such rows, as without one of the classes";
@@ -132,7 +131,7 @@ impl Record {
                 "the entries are too small for doubles; multiply the column by a constant",
             ),
         ];
-        let parts: Vec<String> = parts.into_iter().flatten().collect();
-        (!parts.is_empty()).then(|| Warning::new(WarningKind::NotFinite, parts.join("; ")))
+        let parts = joined(parts.into_iter().flatten(), "; ");
+        (!parts.is_empty()).then(|| Warning::new(WarningKind::NotFinite, parts))
     }
 }

@@ -1,11 +1,11 @@
 //! The answer of the page: the error on new rows, the choice, and how far to trust them.
 
 use super::chart::{Chart, Mark, ScaleKind};
-use super::error_cards::{cards, shuffled};
-use super::lookups::{capital, finite};
+use super::error_cards::cards;
+use super::lookups::{finite, sentence};
 use super::number::{count, counted, percent, short, significant};
 use super::section::Section;
-use crate::record::{HeldOutError, PredictionRows, Record, Status, interval_text};
+use crate::record::{HeldOutError, Permutations, PredictionRows, Record, Status, interval_text};
 use vaglio_core::{Absolute, Role, shown, title};
 
 /// Sentences with the error on a new row, compared with the baseline, and the choice of columns.
@@ -19,11 +19,12 @@ fn choice(record: &Record) -> String {
     let by = format!("by {} with the {}", title(Role::Search, &record.pipeline.search), record.score_title());
     let all = counted(record.data.features, "column");
     let model = record.model.as_ref().map(|model| format!(" The final model is {}.", model.words()));
-    match record.selected.len() {
-        0 => format!("No column of {all} is chosen, {by}."),
-        1 => format!("1 of {all} is chosen, {by}.{}", model.unwrap_or_default()),
-        k => format!("{} of {all} are chosen, {by}.{}", count(k), model.unwrap_or_default()),
-    }
+    let chosen = match record.selected.len() {
+        0 => return format!("No column of {all} is chosen, {by}."),
+        1 => format!("1 of {all} is"),
+        k => format!("{} of {all} are", count(k)),
+    };
+    format!("{chosen} chosen, {by}.{}", model.unwrap_or_default())
 }
 
 fn unknown_error(record: &Record) -> String {
@@ -81,12 +82,8 @@ fn median_error(record: &Record, origin: PredictionRows) -> Option<f64> {
     let mut errors: Vec<f64> = observed.iter().zip(predicted).map(|(o, p)| (o - p).abs()).collect();
     errors.retain(|error| error.is_finite());
     errors.sort_by(f64::total_cmp);
-    let middle = errors.len() / 2;
-    match errors.len() {
-        0 => None,
-        n if n % 2 == 1 => Some(errors[middle]),
-        _ => Some((errors[middle - 1] + errors[middle]) / 2.0),
-    }
+    let last = errors.len().checked_sub(1)?;
+    Some((errors[last / 2] + errors[last.div_ceil(2)]) / 2.0)
 }
 
 /// Sentence with hits and false alarms per hundred rows of two classes, or else errors per hundred rows, and the AUC.
@@ -127,53 +124,50 @@ fn mean_loss(record: &Record, error: &HeldOutError<'_>) -> String {
 
 /// Section with warnings, then each error with its baselines.
 pub fn trust(record: &Record, errors: &[HeldOutError<'_>]) -> Section {
-    let mut section = Section::new("worth", "How far to trust it");
-    for warning in warnings(record) {
-        section = section.warning(warning);
-    }
-    let passed = record.chosen.gain_sentence().map(|sentence| format!("{}.", capital(&sentence)));
-    let meaning = record.interval_meaning().map(|sentence| format!("{}.", capital(&sentence)));
+    let section = Section::new("worth", "How far to trust it");
     let cross = errors.first().is_some_and(|first| first.origin == PredictionRows::CrossValidation);
     let choice =
         "Cross-validation chose size and λ, so its error is slightly too low; --nested 5 repeats that choice too.";
-    section
-        .text(passed.unwrap_or_default())
-        .text(errors.first().map_or("", gain_in_doubt))
+    warnings(record)
+        .into_iter()
+        .fold(section, Section::warning)
+        .text(record.chosen.gain_sentence().map(sentence))
+        .text(errors.first().and_then(gain_in_doubt))
         .text(null_sentence(record))
         .with(&cards(record, errors))
-        .note(meaning.unwrap_or_default())
+        .note(record.interval_meaning().map(sentence).unwrap_or_default())
         .note(if cross { choice } else { "" })
         .note(optimism(record))
 }
 
 /// Reason to doubt a gain over no features that was not tested.
-fn gain_in_doubt(error: &HeldOutError<'_>) -> &'static str {
-    let (Some(baseline), Some(([low, high], _)), None) = (error.baseline, error.interval, error.difference) else {
-        return "";
-    };
-    match baseline - error.loss {
-        gain if gain <= 0.0 => "By this error the columns do not help to predict the target.",
-        gain if gain < (high - low) / 2.0 => "The gain over no features is within the interval: it may be chance.",
-        _ => "",
+fn gain_in_doubt(error: &HeldOutError<'_>) -> Option<String> {
+    let ([low, high], _) = error.interval.filter(|_| error.difference.is_none())?;
+    match error.baseline? - error.loss {
+        gain if gain <= 0.0 => Some("By this error the columns do not help to predict the target.".into()),
+        gain if gain < (high - low) / 2.0 => {
+            Some("The gain over no features is within the interval: it may be chance.".into())
+        }
+        _ => None,
     }
 }
 
 /// Sentence on the losses that the search reaches on shuffled targets.
-fn null_sentence(record: &Record) -> String {
-    let Some((null, is_cross_validated)) = shuffled(record) else { return String::new() };
-    let own = if is_cross_validated { record.chosen.cross_validated.and_then(finite) } else { finite(record.score) };
-    let (Some(own), Some(mean)) = (own, finite(null.mean)) else { return String::new() };
+fn null_sentence(record: &Record) -> Option<String> {
+    let (null, is_cross_validated) = record.permutations.as_ref()?.figure();
+    let own = if is_cross_validated { record.chosen.cross_validated? } else { record.score };
+    let (own, mean) = (finite(own)?, finite(null.mean)?);
     let count = null.values.len();
     let what = if is_cross_validated { "a cross-validated loss" } else { "a score" };
     let is_least = count < 99 && null.p <= (1.0 + 1e-9) / (count as f64 + 1.0);
     let least = if is_least { ", the lowest that so few shuffles can give" } else { "" };
-    format!(
+    Some(format!(
         "On shuffled targets the same search reaches {what} of {} on average ({}); here it reaches {}: p = {}{least}.",
         short(mean),
         counted(count, "shuffle"),
         short(own),
         significant(null.p, 3),
-    )
+    ))
 }
 
 /// Sentence that explains why the score of the search is optimistic.
@@ -194,11 +188,8 @@ fn warnings(record: &Record) -> Vec<String> {
             record.stop_reason.sentence()
         ));
     }
-    out.extend(record.may_be_chance().map(|sentence| format!("{sentence}.")));
-    out.extend(record.warnings.iter().map(|warning| {
-        let stop = if warning.message.ends_with('.') { "" } else { "." };
-        format!("{}{stop}", capital(&warning.message))
-    }));
+    out.extend(record.may_be_chance().map(sentence));
+    out.extend(record.warnings.iter().map(|warning| sentence(&warning.message)));
     // The score of a criterion without a loss need not compare with that of the empty subset.
     let Some(empty) = finite(record.empty_score).filter(|_| record.pipeline.loss.is_some()) else { return out };
     let best = record.best_entry().map(|entry| entry.score);
@@ -243,7 +234,11 @@ pub fn comparison(record: &Record, errors: &[HeldOutError<'_>]) -> Option<Chart>
             Mark::points("", class, vec![[value, at]], vec![format!("{name}: {}{words}{without}", short(value))]),
         ]);
     };
-    let null = shuffled(record).filter(|(_, is_cross_validated)| *is_cross_validated || record.is_comparable());
+    let null = record
+        .permutations
+        .as_ref()
+        .map(Permutations::figure)
+        .filter(|(_, is_cross_validated)| *is_cross_validated || record.is_comparable());
     if let Some((null, _)) = null.filter(|(null, _)| null.mean.is_finite()) {
         add("shuffled targets", "empty", null.mean, None, None, &null.values);
     }

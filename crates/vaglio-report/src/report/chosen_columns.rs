@@ -1,7 +1,7 @@
 //! The chosen columns: weights, equation, and importance.
 
 use super::chart::{Chart, Mark, ScaleKind};
-use super::lookups::{capital, finite};
+use super::lookups::{finite, sentence};
 use super::number::{counted, element, percent, short, significant};
 use super::section::Section;
 use super::svg;
@@ -12,7 +12,7 @@ use crate::record::{
     WorthRecord,
 };
 use std::collections::HashMap;
-use vaglio_core::Action;
+use vaglio_core::{Action, joined};
 
 /// Largest number of outputs with a column of weights each; for more, the norm is shown.
 const FEW_OUTPUTS: usize = 4;
@@ -24,7 +24,7 @@ const OPEN: usize = 60;
 type Selected<'r> = (usize, &'r SelectedRecord);
 
 /// The chosen columns with their weights, and the equation.
-pub fn chosen_columns(record: &Record) -> Option<Section> {
+pub fn chosen_columns(record: &Record) -> Section {
     let rows: Vec<Selected<'_>> = record.grouped(record.selected.iter().enumerate().collect());
     let folds = record.nested.as_ref().map_or(0, |nested| nested.per_fold.len());
     let shares = |list: &[Frequency]| -> HashMap<usize, f64> {
@@ -54,12 +54,8 @@ pub fn chosen_columns(record: &Record) -> Option<Section> {
     } else {
         section.table(table)
     };
-    let section = section.note(weights_note(record));
-    record
-        .equation
-        .iter()
-        .fold(section, |section, line| section.with(&element("p class=\"formula\"", line)))
-        .non_empty()
+    let equation: String = record.equation.iter().map(|line| element("p class=\"formula\"", line)).collect();
+    section.with(&equation).note(weights_note(record))
 }
 
 /// Note on how to read the equation.
@@ -109,43 +105,37 @@ fn weight_range(spread: &WeightSpread, folds: usize) -> TableCell {
     let original = spread.original_low.as_ref().zip(spread.original_high.as_ref());
     let (low, high) = original.unwrap_or((&spread.low, &spread.high));
     let ends = low.values().iter().zip(high.values()).take(FEW_OUTPUTS);
-    let text: Vec<String> = ends.map(|(low, high)| format!("{} to {}", short(*low), short(*high))).collect();
+    let text = joined(ends.map(|(low, high)| format!("{} to {}", short(*low), short(*high))), "; ");
     let sign = if spread.changes_sign { ", sign changes" } else { "" };
-    let cell = TableCell::text(text.join("; ")).note(format!("{} of {folds}{sign}", spread.folds));
+    let cell = TableCell::text(text).note(format!("{} of {folds}{sign}", spread.folds));
     TableCell { warns: spread.changes_sign, ..cell }
 }
 
-fn changed_signs(selected: &[SelectedRecord], folds: usize) -> String {
+fn changed_signs(selected: &[SelectedRecord], folds: usize) -> Option<String> {
     let changes = |column: &&SelectedRecord| column.over_folds.as_ref().is_some_and(|spread| spread.changes_sign);
     let names: Vec<&str> = selected.iter().filter(changes).map(|column| &*column.name).collect();
-    if names.is_empty() || folds == 0 {
-        return String::new();
-    }
-    let (weights, folds) = (counted(names.len(), "weight"), counted(folds, "outer fold"));
-    format!("The sign of {weights} changes over {folds}: {}.", listed(names, 12))
+    let (weights, outer) = (counted(names.len(), "weight"), counted(folds, "outer fold"));
+    let is_known = !names.is_empty() && folds > 0;
+    is_known.then(|| format!("The sign of {weights} changes over {outer}: {}.", listed(names, 12)))
 }
 
 fn weights_note(record: &Record) -> String {
-    let selected = &record.selected;
-    let any = |is_known: fn(&SelectedRecord) -> bool| selected.iter().any(is_known);
-    let mut out = Vec::new();
-    if any(|column| column.original_weight.is_some()) {
-        out.push("Weights are of the preprocessed columns, on the original scale of the columns as read.".to_owned());
-    } else if any(|column| column.weight.is_some()) {
-        out.push("Weights are of the preprocessed columns.".to_owned());
-    } else if !selected.is_empty() {
-        out.push("The model is not linear in the columns, so they have no weights.".to_owned());
-    }
-    if any(|column| column.over_folds.is_some()) {
-        out.push("Ranges over outer folds are no confidence intervals.".to_owned());
-    }
-    out.push(equation_note(record));
-    out.retain(|sentence| !sentence.is_empty());
-    out.join(" ")
+    let any = |is_known: fn(&SelectedRecord) -> bool| record.selected.iter().any(is_known);
+    let weights = match record.selected.is_empty() {
+        true => "",
+        _ if any(|column| column.original_weight.is_some()) => {
+            "Weights are of the preprocessed columns, on the original scale of the columns as read."
+        }
+        _ if any(|column| column.weight.is_some()) => "Weights are of the preprocessed columns.",
+        _ => "The model is not linear in the columns, so they have no weights.",
+    };
+    let has_ranges = any(|column| column.over_folds.is_some());
+    let ranges = if has_ranges { "Ranges over outer folds are no confidence intervals." } else { "" };
+    joined([weights, ranges, &equation_note(record)].into_iter().filter(|sentence| !sentence.is_empty()), " ")
 }
 
 /// Table of the importance of each chosen column: score alone, score without it, and substitutes.
-pub fn column_worth(record: &Record) -> Option<Section> {
+pub fn column_worth(record: &Record) -> Section {
     let selected = &record.selected;
     let (empty, score) = (finite(record.empty_score), finite(record.score));
     let alone = move |column: &SelectedRecord| Some(empty? - column.alone.and_then(finite)?);
@@ -159,32 +149,27 @@ pub fn column_worth(record: &Record) -> Option<Section> {
         .cells("Variance inflation", "text", |column| column.vif.map(inflation))
         .text("Substitutes (score)", |column| {
             let found = column.substitutes.iter().flatten();
-            found.map(|s| format!("{} ({})", s.name, short(s.score))).collect::<Vec<_>>().join(", ")
+            joined(found.map(|s| format!("{} ({})", s.name, short(s.score))), ", ")
         })
         .text("Tied at entry", |column| {
             let is_entry = |step: &&StepRecord| step.action == Action::Add && step.moved().contains(&column.index);
             let tied = record.steps.iter().rev().find(is_entry).into_iter().flat_map(|step| &step.tied);
             listed(tied.map(|index| record.column_name(*index)), 8)
         })
-        .text("Missing", |column| column.missing.filter(|share| *share > 0.0).map(percent).unwrap_or_default());
+        .text("Missing", |column| column.missing.filter(|share| *share > 0.0).map(percent));
     let any = |is_known: fn(&SelectedRecord) -> bool| selected.iter().any(is_known);
     let mut notes = Vec::new();
     if any(|column| column.without.is_some()) {
-        notes.push("A column without which the score hardly rises can go.".to_owned());
+        notes.push("A column without which the score hardly rises can go.");
     }
     if any(|column| column.vif.is_some()) {
-        notes.push("Variance inflation is 1/(1 − R²) of the column on the other chosen ones; from 5 to 10 on they share its weight.".to_owned());
+        notes.push("Variance inflation is 1/(1 − R²) of the column on the other chosen ones; from 5 to 10 on they share its weight.");
     }
-    match record.worth.as_ref().and_then(WorthRecord::sentence) {
-        Some(sentence) => notes.push(capital(&sentence) + "."),
-        None if !any(|column| column.without.is_some()) && !selected.is_empty() => {
-            notes.push("The score without each column was not computed.".into());
-        }
-        None => {}
-    }
-    let section = Section::new("beside", "What each chosen column is worth");
-    let section = if table.has_values() { section.table(table) } else { section };
-    section.note(notes.join(" ")).non_empty()
+    let is_unknown = !any(|column| column.without.is_some()) && !selected.is_empty();
+    let not_computed = record.worth.as_ref().and_then(WorthRecord::sentence).map(sentence);
+    let not_computed = not_computed.or(is_unknown.then(|| "The score without each column was not computed.".into()));
+    let section = Section::new("beside", "What each chosen column is worth").table(table);
+    section.note(notes.join(" ")).text(not_computed)
 }
 
 fn inflation(factor: f64) -> TableCell {
@@ -218,9 +203,7 @@ pub fn shapley_values(record: &Record) -> Option<Section> {
             Some(TableCell::number(row.share).bar(if most > 0.0 { row.share.max(0.0) / most } else { 0.0 }))
         })
         .short("Standard error of drawn orders", |row| row.standard_error)
-        .text("Part", |row| {
-            row.part.map_or_else(String::new, |part| format!("{:.1} %", 100.0 * part).replace('-', "−"))
-        })
+        .text("Part", |row| row.part.map(|part| format!("{:.1} %", 100.0 * part).replace('-', "−")))
         .short("Standard error over folds", |row| row.fold_error)
         .short("Least of the folds", |row| end(row, f64::min))
         .short("Most of the folds", |row| end(row, f64::max));

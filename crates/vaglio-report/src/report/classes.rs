@@ -19,16 +19,15 @@ pub fn classes(record: &Record) -> Option<Section> {
     let wrong = |k: &usize| rows(k) - counts[*k].get(*k).copied().unwrap_or(0);
     let classes: Vec<usize> = (0..counts.len()).collect();
     let (all, errors): (usize, usize) = (classes.iter().map(rows).sum(), classes.iter().map(wrong).sum());
-    let balanced = figures.balanced_error_rate;
-    let balanced =
-        balanced.map(|rate| format!("; the mean error rate of the classes is {}", short(rate))).unwrap_or_default();
+    let balanced = |rate| format!("; the mean error rate of the classes is {}", short(rate));
+    let balanced = figures.balanced_error_rate.map(balanced).unwrap_or_default();
     let were = if errors == 1 { "was" } else { "were" };
     let lead = format!("Of {} {rows_of}, {} {were} given the wrong class{balanced}.", count(all), count(errors));
     let share = |k: &usize| wrong(k) as f64 / rows(k).max(1) as f64;
     let taken_for = |k: &usize| {
         let others = counts[*k].iter().enumerate().filter(|(other, rows)| other != k && **rows > 0);
         let most = others.max_by(|a, b| a.1.cmp(b.1).then(b.0.cmp(&a.0)));
-        most.map(|(other, rows)| format!("{} ({})", name(other), count(*rows))).unwrap_or_default()
+        most.map(|(other, rows)| format!("{} ({})", name(other), count(*rows)))
     };
     let table = TableBuilder::new("Errors of each class", "“confusion”", &classes)
         .name("Class", |k| name(*k))
@@ -50,11 +49,8 @@ fn confusion(counts: &[Vec<usize>], names: Vec<String>) -> Chart {
         let share = *n as f64 / counts[i].iter().sum::<usize>().max(1) as f64;
         Some(if i == j { share } else { -share.sqrt() })
     };
-    let values = counts
-        .iter()
-        .enumerate()
-        .map(|(i, row)| row.iter().enumerate().map(|cell| strength(i, cell)).collect())
-        .collect();
+    let shades = |(i, row): (usize, &Vec<usize>)| row.iter().enumerate().map(|cell| strength(i, cell)).collect();
+    let values = counts.iter().enumerate().map(shades).collect();
     let words = counts.iter().map(|row| row.iter().map(|n| count(*n)).collect()).collect();
     let label = format!("Confusion of {} classes", names.len());
     Chart::new(label, "", "")
@@ -82,15 +78,12 @@ fn roc(predictions: &ShownPredictions, positive: &str) -> Option<Chart> {
     rows.sort_by(|a, b| b.0.total_cmp(&a.0));
     let (mut points, mut hits, mut alarms) = (vec![[0.0, 0.0]], 0, 0);
     for tied in rows.chunk_by(|a, b| a.0 == b.0) {
-        hits += tied.iter().filter(|(_, is_positive)| *is_positive).count();
-        alarms += tied.iter().filter(|(_, is_positive)| !*is_positive).count();
+        let own = tied.iter().filter(|(_, is_positive)| *is_positive).count();
+        (hits, alarms) = (hits + own, alarms + tied.len() - own);
         points.push([alarms as f64 / negatives as f64, hits as f64 / positives as f64]);
     }
-    let chart = unit_square("ROC curve", "false-positive rate", "true-positive rate").mark(Mark::stroke(
-        "",
-        predictions.from.title(),
-        points,
-    ));
+    let curve = Mark::stroke("", predictions.from.title(), points);
+    let chart = unit_square("ROC curve", "false-positive rate", "true-positive rate").mark(curve);
     Some(chart.caption(format!("ROC curve on {}: rows of “{positive}” that are found.", predictions.from.rows())))
 }
 
@@ -126,8 +119,8 @@ pub fn calibration(record: &Record) -> Option<Section> {
         ));
     let table = TableBuilder::new("Calibration", "“calibration”", &calibration.bins)
         .count("Rows", |bin| bin.rows)
-        .number("Mean probability", |bin| Some(bin.predicted))
-        .number("Came true", |bin| Some(bin.observed))
-        .number("Standard error", |bin| Some(bin.error));
+        .number("Mean probability", |bin| bin.predicted)
+        .number("Came true", |bin| bin.observed)
+        .number("Standard error", |bin| bin.error);
     Some(Section::new("calibration", "Calibration of probabilities").text(lead).chart(chart).table(table))
 }

@@ -7,6 +7,7 @@ use super::chart::{Chart, ChartShape, Mark, ScaleKind};
 use super::number::{escape, short};
 use super::svg::{self, marker, path, place, px};
 use std::fmt::Write;
+use vaglio_core::joined;
 
 /// Margin above and below the axes, in pixels.
 const TOP: f64 = 26.0;
@@ -52,7 +53,8 @@ impl Chart {
         }
         let y = Axis::new(&self.y, self.range(1)?, wanted)?;
         let left = 34.0 + 6.8 * y.longest_label().min(LETTERS) as f64;
-        let names = if self.names_at_ends { 24.0 + 6.6 * self.longest_line().min(18) as f64 } else { 16.0 };
+        let longest = self.lines().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
+        let names = if self.names_at_ends { 24.0 + 6.6 * longest.min(18) as f64 } else { 16.0 };
         let x = Axis::new(&self.x, self.range(0)?, (width / 75.0) as usize)?;
         let x = x.placed(left, width - names - left);
         let floor = height - bottom;
@@ -80,10 +82,6 @@ impl Chart {
             Mark::Line { name, points, .. } if !name.is_empty() => Some((&**name, &points[..])),
             _ => None,
         })
-    }
-
-    fn longest_line(&self) -> usize {
-        self.lines().map(|(name, _)| name.chars().count()).max().unwrap_or(0)
     }
 
     /// Range of the marks along an axis (0: x, 1: y), without bands and rules far from the others.
@@ -184,8 +182,8 @@ impl Chart {
             }
             _ => None,
         };
-        let values: Vec<String> = self.marks.iter().filter_map(value).take(NAMED).collect();
-        format!("{} {}: {}", self.x_title, short(at), values.join(", "))
+        let values = joined(self.marks.iter().filter_map(value).take(NAMED), ", ");
+        format!("{} {}: {values}", self.x_title, short(at))
     }
 
     /// The names of the marks with samples of them.
@@ -302,28 +300,20 @@ fn draw_mark(out: &mut String, mark: &Mark, x: &Axis, y: &Axis) {
                 let _ = write!(out, "<g>{title}<path class=\"{class}\" d=\"M{from}L{to}\"/></g>");
             }
         }
-        Mark::Rule { .. } => draw_rule(out, mark, x, y),
-        Mark::Cells { .. } => {}
-    }
-}
-
-/// A rule within the axes, with its label above if it is upright.
-fn draw_rule(out: &mut String, mark: &Mark, x: &Axis, y: &Axis) {
-    match mark {
         Mark::Rule { class, at, upright: false, .. } if y.reaches(*at) => {
             path(out, class, &format!("M{}h{}", place([x.start, y.at(*at)]), px(x.length)));
         }
         Mark::Rule { class, at, label, upright: true, .. } if x.reaches(*at) => {
-            let (from, to) = (y.start.max(y.start + y.length), TOP - 6.0);
-            path(out, class, &format!("M{}V{}", place([x.at(*at), to]), px(from)));
-            let anchor = match x.at(*at) {
-                h if h < x.start + 60.0 => "start",
-                h if h > x.start + x.length - 60.0 => "end",
+            let (at, bottom, end) = (x.at(*at), y.start.max(y.start + y.length), x.start + x.length);
+            path(out, class, &format!("M{}V{}", place([at, TOP - 6.0]), px(bottom)));
+            let anchor = match at {
+                at if at < x.start + 60.0 => "start",
+                at if at > end - 60.0 => "end",
                 _ => "middle",
             };
-            svg::text(out, "chosen-label", [x.at(*at), TOP - 11.0], anchor, label);
+            svg::text(out, "chosen-label", [at, TOP - 11.0], anchor, label);
         }
-        _ => {}
+        Mark::Rule { .. } | Mark::Cells { .. } => {}
     }
 }
 

@@ -2,22 +2,15 @@
 
 use super::lookups::{capital, finite};
 use super::number::{counted, element, full, percent, short, significant};
-use crate::record::{HeldOutError, NullFigure, Record, interval_text};
-use vaglio_core::{Auc, Squared, ZeroOne};
-
-/// Null distribution from shuffled targets, and whether it is of the cross-validated loss instead of the score.
-pub fn shuffled(record: &Record) -> Option<(&NullFigure, bool)> {
-    let permutations = record.permutations.as_ref()?;
-    match &permutations.cross_validated {
-        Some(figure) => Some((figure, true)),
-        None => Some((&permutations.score, false)),
-    }
-}
+use crate::record::{HeldOutError, Permutations, Record, interval_text};
+use vaglio_core::{Auc, Squared, ZeroOne, joined};
 
 /// Cards of the errors, then of shuffled targets, then of the optimistic score.
 pub fn cards(record: &Record, errors: &[HeldOutError<'_>]) -> String {
     let mut cards: Vec<String> = errors.iter().flat_map(|error| error_cards(record, error)).collect();
-    if let Some((null, is_cross_validated)) = shuffled(record).filter(|(null, _)| null.mean.is_finite()) {
+    if let Some((null, is_cross_validated)) =
+        record.permutations.as_ref().map(Permutations::figure).filter(|(null, _)| null.mean.is_finite())
+    {
         let is_auc = record.loss().is(&Auc) && (is_cross_validated || record.is_comparable());
         let (label, value) =
             if is_auc { ("AUC on shuffled targets", 1.0 - null.mean) } else { ("Shuffled targets", null.mean) };
@@ -49,7 +42,7 @@ fn error_cards(record: &Record, error: &HeldOutError<'_>) -> Vec<String> {
     }
     let always = error.figures.and_then(|figures| record.always_text(figures));
     if let Some((rate, interval)) = error.error_rate().filter(|_| !loss.is(&ZeroOne)) {
-        let note = [error.how.clone()].into_iter().chain(always).collect::<Vec<_>>().join("; ");
+        let note = joined([error.how.clone()].into_iter().chain(always), "; ");
         cards.push(card(&format!("{origin} error rate"), rate, Some((interval, 0.95)), note, origin));
     }
     if !loss.is(&Auc) {
@@ -58,8 +51,8 @@ fn error_cards(record: &Record, error: &HeldOutError<'_>) -> Vec<String> {
         let share =
             |baseline: f64| format!("{} of {} without features", percent(error.loss / baseline), short(baseline));
         let rmse = record.rmse(error).map(|rmse| format!("RMSE {}", significant(rmse, 4)));
-        let parts = [error.how.clone()].into_iter().chain(baseline.map(share)).chain(always).chain(rmse);
-        let note = parts.collect::<Vec<_>>().join("; ");
+        let parts = [Some(error.how.clone()), baseline.map(share), always, rmse];
+        let note = joined(parts.into_iter().flatten(), "; ");
         cards.push(card(&format!("{origin} {}", loss.title()), error.loss, error.interval, note, origin));
     }
     let r2 = error.figures.filter(|_| record.data.classes.is_none()).and_then(|figures| figures.r2);

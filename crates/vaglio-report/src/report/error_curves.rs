@@ -1,7 +1,7 @@
 //! Curves of errors: over the number of columns, λ, training rows and costs, and while tuning.
 
 use super::chart::{Chart, Mark, ScaleKind};
-use super::lookups::{capital, finite};
+use super::lookups::{capital, finite, sentence};
 use super::number::{counted, short};
 use super::section::Section;
 use super::table::TableBuilder;
@@ -14,18 +14,16 @@ use vaglio_search::Rule;
 const MANY_SIZES: usize = 100;
 
 /// Chart of the error over the number of columns, with the fewest columns that suffice.
-pub fn error_by_size(record: &Record) -> Option<Section> {
-    let sizes = record.chosen.sizes.as_ref();
-    let sizes = sizes.map(|sizes| format!("{}.", capital(&sizes.sentence(record.selected.len()))));
-    let section =
-        Section::new("curve", "Error by number of columns").text(fewest(record)).text(sizes.unwrap_or_default());
+pub fn error_by_size(record: &Record) -> Section {
+    let sizes = record.chosen.sizes.as_ref().map(|sizes| sentence(sizes.sentence(record.selected.len())));
+    let section = Section::new("curve", "Error by number of columns").text(fewest(record)).text(sizes);
     let losses = losses(record);
     let is_drawn = record.is_comparable() || losses.html().is_some();
-    section.chart(if is_drawn { losses } else { scores(record) }).non_empty()
+    section.chart(if is_drawn { losses } else { scores(record) })
 }
 
 /// The other curves along the path.
-pub fn other_curves(record: &Record) -> Option<Section> {
+pub fn other_curves(record: &Record) -> Section {
     let mut section = Section::new("curves", "Other curves of the search");
     if !record.is_comparable() && losses(record).html().is_some() {
         section = section.chart(scores(record));
@@ -33,7 +31,7 @@ pub fn other_curves(record: &Record) -> Option<Section> {
     if !record.loss().is(&ZeroOne) {
         section = section.chart(error_rates(record));
     }
-    section.chart(penalties(record)).chart(error_by_lambda(record)).non_empty()
+    section.chart(penalties(record)).chart(error_by_lambda(record))
 }
 
 /// Values along the path, broken where sizes are left out or have none.
@@ -68,6 +66,13 @@ fn band(points: Vec<Option<[f64; 3]>>, class: &str) -> Option<Mark> {
     points.iter().any(Option::is_some).then(|| Mark::band(class, points))
 }
 
+/// The intervals of the score along the path.
+fn score_band(record: &Record) -> Option<Mark> {
+    let loss = record.loss();
+    let interval = |entry: &EntryRecord| interval_at(&loss, entry.size as f64, Some(entry.score), entry.standard_error);
+    band(along_path(record, interval), "inner")
+}
+
 /// A chart over the number of columns, with the chosen one.
 fn by_size(record: &Record, title: &str) -> Chart {
     let last = record.path.iter().map(|entry| entry.size).max().unwrap_or(0);
@@ -99,11 +104,9 @@ fn losses(record: &Record) -> Chart {
         let bar = ends.map(|end| [record.selected.len() as f64, end]);
         Mark::bars("spread cross-validated", vec![bar], vec![interval_text(ends, level)])
     });
-    let score = |entry: &EntryRecord| interval_at(&loss, entry.size as f64, Some(entry.score), entry.standard_error);
-    let scores = if is_cross_validated { Vec::new() } else { along_path(record, score) };
     let marks = [
         chosen,
-        band(if is_comparable { scores } else { Vec::new() }, "inner"),
+        score_band(record).filter(|_| is_comparable && !is_cross_validated),
         without_features(baseline),
         test,
         line(record, "training", "train", |entry| entry.train),
@@ -120,10 +123,8 @@ fn losses(record: &Record) -> Chart {
 }
 
 fn scores(record: &Record) -> Chart {
-    let loss = record.loss();
-    let interval = |entry: &EntryRecord| interval_at(&loss, entry.size as f64, Some(entry.score), entry.standard_error);
     let marks = [
-        band(along_path(record, interval), "inner"),
+        score_band(record),
         without_features(finite(record.empty_score)),
         line(record, "score of the search", "inner", |entry| Some(entry.score)),
     ];
@@ -144,12 +145,7 @@ fn error_rates(record: &Record) -> Chart {
         line(record, "training", "train", |entry| record.rates_at(entry.size).train_error),
         line(record, "test", "test", |entry| record.rates_at(entry.size).test_error),
     ];
-    let chart = by_size(record, "error rate");
-    if lines.iter().all(Option::is_none) {
-        chart
-    } else {
-        chart.marks([always, held_out].into_iter().chain(lines).flatten())
-    }
+    by_size(record, "error rate").marks([always, held_out].into_iter().chain(lines).flatten())
 }
 
 /// Chart of the λ of every subset, if they differ.
@@ -194,37 +190,30 @@ fn error_by_lambda(record: &Record) -> Option<Chart> {
 }
 
 /// The fewest columns whose cross-validated loss is within one standard error of the difference to the lowest.
-fn fewest(record: &Record) -> String {
-    let Some(table) = &record.report.table else { return String::new() };
-    let Ok((_, best)) = table.pick(Rule::Best) else { return String::new() };
+fn fewest(record: &Record) -> Option<String> {
+    let table = record.report.table.as_ref()?;
+    let (_, best) = table.pick(Rule::Best).ok()?;
     let place = table.lambdas.iter().position(|lambda| *lambda == record.chosen.lambda).unwrap_or(0);
     let cells = table.losses_at(place);
     let is_known = cells.iter().any(|cell| cell.difference_error.is_some_and(|error| error > 0.0));
-    let Some(least) = cells.iter().find(|cell| cell.is_near(best.loss)).filter(|_| is_known) else {
-        return String::new();
-    };
+    let least = cells.iter().find(|cell| cell.is_near(best.loss)).filter(|_| is_known)?;
     let near = format!("within one standard error of the lowest, {}", short(best.loss));
     if least.size == 0 {
-        return format!("No column is needed: the error without features is {near}.");
+        return Some(format!("No column is needed: the error without features is {near}."));
     }
     if least.size == record.selected.len() {
-        return format!("Fewer columns do not suffice: their errors are not {near}.");
+        return Some(format!("Fewer columns do not suffice: their errors are not {near}."));
     }
-    let Some(place) = record.path.iter().position(|entry| entry.size == least.size) else { return String::new() };
+    let place = record.path.iter().position(|entry| entry.size == least.size)?;
     let subset = &record.subsets()[place];
-    let sources = record.source_count(subset.iter().copied());
-    let sources = if record.data.made.is_empty() || sources == least.size {
-        String::new()
-    } else {
-        format!(" (of {sources} in the data)")
-    };
-    format!(
+    let sources = record.source_note(subset);
+    Some(format!(
         "{} would do{sources}: {}. Their cross-validated error {} is {near} (standard error of the difference {}).",
         counted(least.size, "column"),
         listed(subset.iter().map(|index| record.column_name(*index)), 12),
         short(least.loss),
         short(least.difference_error.unwrap_or(0.0))
-    )
+    ))
 }
 
 /// The loss over the number of training rows.
@@ -244,14 +233,14 @@ pub fn learning_curve(record: &Record) -> Option<Section> {
             curve.splits.clone().unwrap_or_else(folds)
         ));
     let table = TableBuilder::new("Learning curve", "“learning_curve”", &curve.points)
-        .share("Share of the training rows", |point| Some(point.share))
-        .short("Rows", |point| Some(point.rows))
+        .share("Share of the training rows", |point| point.share)
+        .short("Rows", |point| point.rows)
         .short("Columns chosen", |point| point.size)
         .number("Loss", loss)
         .number("Standard error", |point| point.standard_error)
         .number("Gain over the row above", |point| point.gain)
         .number("Standard error", |point| point.gain_error)
-        .text("Why there is none", |point| point.refused.clone().unwrap_or_default());
+        .text("Why there is none", |point| point.refused.clone());
     Some(Section::new("learning", "Learning curve").text(curve.sentence()).chart(chart).table(table))
 }
 
@@ -270,7 +259,7 @@ pub fn searches(record: &Record) -> Option<Section> {
         .name("Search", |search| search.search.clone())
         .count("Columns", |search| search.size)
         .short("λ", |search| search.lambda)
-        .number("Cross-validated", |search| Some(search.loss))
+        .number("Cross-validated", |search| search.loss)
         .number("Standard error", |search| search.standard_error)
         .marked(|search| search.won);
     Some(Section::new("searches", "Compared searches").text(lead).table(table))
@@ -290,11 +279,11 @@ pub fn costs(record: &Record) -> Option<Section> {
         .mark(Mark::line("lowest for its cost", "cross-validated", line));
     let size = record.selected.len();
     let table = TableBuilder::new("Costs", "“frontier”", points)
-        .short("Cost", |point| Some(point.cost))
+        .short("Cost", |point| point.cost)
         .count("Columns", |point| point.size)
-        .number("Loss", |point| Some(point.loss))
+        .number("Loss", |point| point.loss)
         .number("Standard error", |point| point.standard_error)
         .marked(|point| point.size == size);
     let lead = "Subsets of the path with a lower error than all that cost as much or less. A smaller budget may lead the search to others.";
-    Some(Section::new("costs", "What each cost buys").text(lead).chart(chart).table(table))
+    Some(Section::new("costs", "What each cost buys").text(lead.to_owned()).chart(chart).table(table))
 }

@@ -35,17 +35,6 @@ impl Record {
         self.selected.iter().any(|column| column.index == index)
     }
 
-    /// Names of the outputs: classes, or targets.
-    pub(super) fn outputs(&self) -> Vec<String> {
-        let names = match &self.data.classes {
-            Some(classes) if self.data.outputs > 1 => classes,
-            Some(_) => return vec![String::new()],
-            None => &self.data.targets,
-        };
-        let name = |k: usize| names.get(k).cloned().unwrap_or_else(|| format!("output {}", k + 1));
-        (0..self.data.outputs).map(name).collect()
-    }
-
     /// The entry of the path that is the result.
     pub(super) fn chosen_entry(&self) -> Option<&EntryRecord> {
         self.path.iter().find(|entry| entry.size == self.selected.len())
@@ -96,6 +85,11 @@ impl LossName {
 pub fn capital(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
+/// Capitalizes a text and ends it with a period.
+pub fn sentence(text: impl AsRef<str>) -> String {
+    format!("{}.", capital(text.as_ref().trim_end_matches('.')))
 }
 
 /// Returns the number if it is finite.

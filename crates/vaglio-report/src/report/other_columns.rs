@@ -1,10 +1,10 @@
 //! Alternatives to the chosen columns, and the columns that were not chosen or left out.
 
-use super::lookups::{capital, finite};
+use super::lookups::{finite, sentence};
 use super::number::{count, percent, short};
 use super::section::Section;
 use super::table::{TableBuilder, TableCell};
-use crate::record::{AlternativeRecord, ColumnRun, Record, left_out_rows};
+use crate::record::{AlternativeRecord, ColumnRun, Record, SimilarColumn, left_out_rows};
 
 /// Subsets as good as the chosen one: those of the fewest columns first, then the best.
 pub fn alternatives(record: &Record) -> Option<Section> {
@@ -12,27 +12,22 @@ pub fn alternatives(record: &Record) -> Option<Section> {
     let is_listed = |subset: &&AlternativeRecord| near.smallest.iter().any(|known| known.columns == subset.columns);
     let rows: Vec<&AlternativeRecord> =
         near.smallest.iter().chain(near.subsets.iter().filter(|subset| !is_listed(subset))).collect();
-    let note = match near.met {
-        Some(_) => {
-            "Compared are the subsets after every step, those of the folds, and the chosen one without each column and with substitutes."
-        }
-        None => "",
-    };
+    let note = "Compared are the subsets after every step, those of the folds, and the chosen one without each column and with substitutes.";
+    let note = if near.met.is_some() { note } else { "" };
     let table = TableBuilder::new("Subsets as good", "“alternatives.subsets”", &rows)
         .count("Size", |subset| subset.columns.len())
         .text("Columns", |subset| match subset.columns.len() {
             0 => "none".into(),
             _ => subset.columns.join(", "),
         })
-        .number("Score", |subset| Some(subset.score))
+        .number("Score", |subset| subset.score)
         .number("Above the chosen subset by", |subset| subset.difference)
         .number("Standard error", |subset| subset.difference_error);
-    let lead = capital(&near.sentence()) + ".";
-    Some(Section::new("alternatives", "Subsets as good").text(lead).table(table).note(note))
+    Some(Section::new("alternatives", "Subsets as good").text(sentence(near.sentence())).table(table).note(note))
 }
 
 /// The columns that were not chosen.
-pub fn columns_not_chosen(record: &Record) -> Option<Section> {
+pub fn columns_not_chosen(record: &Record) -> Section {
     let empty = finite(record.empty_score);
     let chosen_at = |step: usize| record.selected.get(step.checked_sub(1)?).map(|column| column.name.clone());
     let outside = &record.outside;
@@ -54,37 +49,31 @@ pub fn columns_not_chosen(record: &Record) -> Option<Section> {
         })
         .share("The chosen explain", |column| column.explained)
         .text("Most like", |column| {
-            column.most_alike.map_or_else(String::new, |alike| {
-                format!("{} ({:.2})", record.column_name(alike.index), alike.correlation).replace("(-", "(−")
-            })
+            let SimilarColumn { index, correlation } = column.most_alike?;
+            Some(format!("{} ({correlation:.2})", record.column_name(index)).replace("(-", "(−"))
         })
-        .text("Constant", |column| {
-            column.constant_in.sentence().map(|words| words.replacen("constant ", "", 1)).unwrap_or_default()
-        })
-        .text("False discovery", |column| {
-            record.fdr.as_ref().and_then(|fdr| fdr.verdict_text(column.index)).unwrap_or_default()
-        })
-        .text("Missing", |column| Some(column.missing).filter(|share| *share > 0.0).map(percent).unwrap_or_default());
+        .text("Constant", |column| Some(column.constant_in.sentence()?.replacen("constant ", "", 1)))
+        .text("False discovery", |column| record.fdr.as_ref()?.verdict_text(column.index))
+        .text("Missing", |column| Some(column.missing).filter(|share| *share > 0.0).map(percent));
     let note = format!("Nearest is the step at which the column ranked best; the chosen columns explain its R².{more}");
-    (!outside.is_empty()).then(|| Section::new("outside", "Columns that were not chosen").table(table).note(note))
+    Section::new("outside", "Columns that were not chosen").table(table).note(note)
 }
 
 /// The columns that could not be chosen.
-pub fn excluded_columns(record: &Record) -> Option<Section> {
+pub fn excluded_columns(record: &Record) -> Section {
     let table = TableBuilder::new("Columns left out", "“excluded”", &record.excluded)
         .name("Column", |column| column.name.clone())
         .count("Index", |column| column.index)
         .text("Reason", |column| column.reason.replace('_', " "));
-    Section::new("excluded", "Columns left out").table(table).non_empty()
+    Section::new("excluded", "Columns left out").table(table)
 }
 
 /// The type of each column as read, and the rows that were left out.
-pub fn columns_as_read(record: &Record) -> Option<Section> {
+pub fn columns_as_read(record: &Record) -> Section {
     let data = &record.data;
-    let left_out =
-        if data.left_out.is_empty() { String::new() } else { format!("Left out: {}.", left_out_rows(&data.left_out)) };
+    let left_out = (!data.left_out.is_empty()).then(|| format!("Left out: {}.", left_out_rows(&data.left_out)));
     let table = TableBuilder::new("Columns as read", "“data.columns”", &data.columns)
         .name("Columns", ColumnRun::names)
         .text("Taken for", ColumnRun::words);
-    Section::new("taken", "Columns as read").text(left_out).table(table).non_empty()
+    Section::new("taken", "Columns as read").text(left_out).table(table)
 }

@@ -6,7 +6,7 @@ use super::section::Section;
 use super::table::{TableBuilder, TableCell};
 use crate::record::FoundRecord;
 use serde_json::{Map, Value};
-use vaglio_core::Figures;
+use vaglio_core::{Figures, clip};
 
 /// Numbers of a list that are still shown in one cell, at most.
 const FEW: usize = 8;
@@ -43,19 +43,15 @@ pub fn found_by_parts(found: &FoundRecord) -> Vec<Section> {
 
 fn pairs<'r>(label: &str, rows: &'r [(String, TableCell)]) -> TableBuilder<'r, (String, TableCell)> {
     let table = TableBuilder::new(label, "“found”", rows).name("Name", |row| row.0.clone());
-    table.cells("Value", "number", |row| Some(row.1.clone()))
+    table.cells("Value", "number", |row| row.1.clone())
 }
 
 fn cell(value: &Value) -> TableCell {
-    let clipped = |text: &str| match text.char_indices().nth(LONGEST) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.to_owned(),
-    };
     match value {
         Value::Number(number) => number.as_f64().map_or_else(TableCell::default, TableCell::aligned),
-        Value::String(text) => TableCell::text(clipped(text)),
+        Value::String(text) => TableCell::text(clip(text, LONGEST)),
         Value::Null => TableCell::text("–"),
-        other => TableCell::text(clipped(&other.to_string())),
+        other => TableCell::text(clip(&other.to_string(), LONGEST)),
     }
 }
 

@@ -24,18 +24,18 @@ pub fn outer_folds(record: &Record) -> Option<Section> {
     let table = table
         .count("Fold", |fold| fold.fold)
         .count("Rows", |fold| fold.rows)
-        .number("Loss", |fold| Some(fold.loss))
-        .number("Without features", |fold| Some(fold.empty_loss))
+        .number("Loss", |fold| fold.loss)
+        .number("Without features", |fold| fold.empty_loss)
         .number("Cross-validated", |fold| fold.cross_validated)
-        .number("Score", |fold| Some(fold.score))
+        .number("Score", |fold| fold.score)
         .count("Size", |fold| fold.size)
         .short("λ", |fold| fold.lambda)
         .text("Columns", |fold| listed(&fold.selected, 12));
-    Section::new("folds", "Outer folds").table(table).non_empty()
+    Some(Section::new("folds", "Outer folds").table(table))
 }
 
 /// Selection frequencies of columns in outer folds and half-samples.
-pub fn frequencies(record: &Record) -> Option<Section> {
+pub fn frequencies(record: &Record) -> Section {
     let (nested, stability) = (&record.nested, &record.stability);
     let selected: HashSet<String> = record.selected.iter().map(|column| record.column_name(column.index)).collect();
     let made = record.data.made.iter();
@@ -48,8 +48,7 @@ pub fn frequencies(record: &Record) -> Option<Section> {
     if !record.data.made.is_empty() {
         section = section.with(&frequency_table("Column of the data", "“by_source”", by_source, &sources));
     }
-    let table = frequency_table("Column", "“frequency”", by_column, &selected);
-    (!table.is_empty()).then(|| section.with(&table).note("Chosen columns are marked."))
+    section.with(&frequency_table("Column", "“frequency”", by_column, &selected)).note("Chosen columns are marked.")
 }
 
 fn frequency_table(head: &str, key: &str, lists: [Option<&[Frequency]>; 2], chosen: &HashSet<String>) -> String {
@@ -128,9 +127,9 @@ pub fn discoveries(record: &Record) -> Option<Section> {
     );
     let table = TableBuilder::new("Verdicts", "“fdr”", &rows)
         .name("Column", |column| column.name.clone())
-        .text("Verdict", |column| column.verdict.word().into())
+        .text("Verdict", |column| column.verdict.word().to_owned())
         .short("q-value", |column| column.q)
-        .share("Votes", |column| Some(column.votes))
+        .share("Votes", |column| column.votes)
         .text("Why", why)
         .marked(|row| record.is_chosen(row.index))
         .most(VERDICTS);

@@ -7,6 +7,7 @@ use super::number::{count, short};
 use super::section::Section;
 use super::table::{TableBuilder, TableCell};
 use crate::record::{DrawnColumn, Record, ResidualsRecord};
+use vaglio_core::joined;
 
 /// Targets whose predictions are drawn, at most.
 const MOST_TARGETS: usize = 4;
@@ -50,7 +51,7 @@ pub fn predictions(record: &Record) -> Option<Section> {
         String::new()
     };
     let note = format!("Predictions of {}{part}. Residuals should show no pattern.{cut}", drawn.from.rows());
-    (!section.html.is_empty()).then(|| section.note(note))
+    Some(section.note(note))
 }
 
 /// Table of the figures of each of several targets, on the most trustworthy rows.
@@ -58,8 +59,8 @@ pub fn targets(record: &Record) -> Option<Section> {
     let (figures, rows) = record.trusted().filter(|(figures, _)| !figures.by_output.is_empty())?;
     let table = TableBuilder::new("Each target", "“by_output”", &figures.by_output)
         .name("Target", |output| output.name.clone())
-        .number("Mean squared error", |output| Some(output.mse))
-        .number("RMSE", |output| Some(output.mse.sqrt()))
+        .number("Mean squared error", |output| output.mse)
+        .number("RMSE", |output| output.mse.sqrt())
         .number("R²", |output| output.r2);
     let lead = format!("By the model of all targets, on {} {rows}.", count(figures.rows));
     Some(Section::new("targets", "Each target").text(lead).table(table))
@@ -75,19 +76,19 @@ pub fn worst_rows(record: &Record) -> Option<Section> {
             Some(classes) => classes.get(*value as usize).cloned().unwrap_or_default(),
             None => short(*value),
         };
-        values.iter().map(one).collect::<Vec<_>>().join(", ")
+        joined(values.iter().map(one), ", ")
     };
     let is_single = classes.is_none() && largest.iter().all(|row| row.observed.len() == 1);
     let kind = if is_single { "number" } else { "text" };
     let table = TableBuilder::new("Rows predicted worst", "“report.residuals.largest”", largest)
         .count("Row", |row| row.row)
-        .cells("Observed", kind, |row| Some(TableCell::text(values(&row.observed))))
-        .cells("Predicted", kind, |row| Some(TableCell::text(values(&row.predicted))))
+        .cells("Observed", kind, |row| TableCell::text(values(&row.observed)))
+        .cells("Predicted", kind, |row| TableCell::text(values(&row.predicted)))
         .number("Residual", |row| {
             row.observed.first().zip(row.predicted.first()).filter(|_| is_single).map(|(y, p)| y - p)
         });
     let note = format!("Of the {}, by their number in the data without the header.", from.rows());
-    Section::new("worst", "Rows predicted worst").table(table).non_empty().map(|section| section.note(note))
+    Some(Section::new("worst", "Rows predicted worst").table(table).note(note))
 }
 
 /// Charts of each chosen column's contribution to the predictions, and of residuals against time.
@@ -105,23 +106,16 @@ pub fn components(record: &Record) -> Option<Section> {
     let time = (!time.is_empty()).then(|| residual_chart("order in time", &time, &residuals));
     let panels = drawn.columns.iter().map(panel).chain(time);
     let section = panels.fold(Section::new("shape", "Components and residuals"), Section::chart);
-    let mut notes = Vec::new();
-    if drawn.columns.iter().any(|column| column.slope.is_some()) {
-        notes.push("Points are partial residuals: the part of the column in the prediction plus the residual. Where the local means leave the straight line, try log1p or polynomial.".to_owned());
-    }
-    notes.push(format!("Residuals are of {rows}."));
-    let sample = drawn.fitted.len();
-    if record.data.rows > sample {
-        notes.push(format!("{} of the rows are drawn.", count(sample)));
-    }
-    if record.data.outputs > 1 {
-        notes.push("All are of the first target.".into());
-    }
-    let scale = record.pipeline.scale();
-    if !scale.is_empty() {
-        notes.push(format!("Components are{scale}."));
-    }
-    (!section.html.is_empty()).then(|| section.note(notes.join(" ")))
+    let points = "Points are partial residuals: the part of the column in the prediction plus the residual. Where the local means leave the straight line, try log1p or polynomial.";
+    let (sample, scale) = (drawn.fitted.len(), record.pipeline.scale());
+    let notes = [
+        drawn.columns.iter().any(|column| column.slope.is_some()).then(|| points.into()),
+        Some(format!("Residuals are of {rows}.")),
+        (record.data.rows > sample).then(|| format!("{} of the rows are drawn.", count(sample))),
+        (record.data.outputs > 1).then(|| "All are of the first target.".into()),
+        (!scale.is_empty()).then(|| format!("Components are{scale}.")),
+    ];
+    Some(section.note(joined(notes.into_iter().flatten(), " ")))
 }
 
 fn residual_chart(right: &str, values: &[Option<f64>], residuals: &[Option<f64>]) -> Chart {

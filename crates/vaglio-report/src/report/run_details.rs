@@ -8,102 +8,81 @@ use super::table::{TableBuilder, TableCell};
 use crate::record::{
     EntryRecord, Method, PerOutput, Record, Scale, ScoredSelection, Seconds, StepRecord, TuningResult, proven,
 };
-use vaglio_core::{Action, Squared};
+use vaglio_core::{Action, Squared, joined};
 
 /// Steps and columns of a chart of entries, at most.
 const MOST_STEPS: usize = 40;
 /// Colors of lines in the style sheet.
 const COLORS: usize = 6;
 
-type Fact = (&'static str, TableCell);
-
 /// Section with figures that no other section has.
 pub fn key_figures(record: &Record) -> Section {
-    let mut facts: Vec<Fact> = Vec::new();
-    let counts = [
-        ("Rows", record.data.rows),
-        ("Rows left out", record.data.left_out.iter().map(|rows| rows.rows + rows.test_rows).sum()),
-        ("Candidate columns", record.data.features),
-        ("Classes", record.data.classes.as_ref().map_or(0, Vec::len)),
-        ("Targets", if record.data.classes.is_none() && record.data.outputs > 1 { record.data.outputs } else { 0 }),
-    ];
-    facts.extend(counts.into_iter().filter(|(_, n)| *n > 0).map(|(name, n)| (name, TableCell::text(count(n)))));
+    let data = &record.data;
+    let rows = |n: usize| (n > 0).then(|| TableCell::text(count(n)));
+    let number = |value: Option<f64>| value.and_then(finite).map(TableCell::number);
+    let words = |words: Option<String>| words.map(TableCell::text);
     let chosen = record.chosen_entry();
     let figures = record.trusted().map(|(figures, _)| figures);
     let intercepts = record.intercept.as_ref().map_or(&[][..], PerOutput::values);
-    let numbers = [
-        ("Standard error of the score", chosen.and_then(|entry| entry.standard_error)),
-        ("Adjusted R² of the training rows", chosen.and_then(|entry| entry.adjusted_r2)),
-        ("Mean absolute correlation of the chosen columns", record.redundancy),
-        ("λ", record.lambda),
-        ("Penalty of the path", record.chosen.penalty),
-        ("Intercept", intercepts.first().copied().filter(|_| intercepts.len() == 1)),
-        ("Mean squared error on rows held out", figures.map(|f| f.mse).filter(|_| !record.loss().is(&Squared))),
-        ("NRMSE on rows held out", figures.and_then(|figures| figures.nrmse)),
-        ("Balanced error rate on rows held out", figures.and_then(|figures| figures.balanced_error_rate)),
-        ("Brier score on rows held out", figures.and_then(|figures| figures.brier)),
-    ];
-    let numbers =
-        numbers.into_iter().filter_map(|(name, value)| Some((name, TableCell::number(value.and_then(finite)?))));
-    facts.extend(numbers);
-    let several = (intercepts.len() > 1).then(|| format!("{}, in selection.json", intercepts.len()));
-    let trials = record
-        .numerics
-        .filter(|diagnostics| diagnostics.remade > 0)
+    let trials = record.numerics.filter(|diagnostics| diagnostics.remade > 0);
+    let trials = trials
         .map(|diagnostics| format!("{} (conditioning {:e} at worst)", diagnostics.remade, diagnostics.conditioning));
-    let words = [
-        ("Intercepts", several),
-        ("Learner", Some(record.pipeline.learner.clone())),
-        ("Model", record.model.as_ref().map(|model| model.words())),
-        ("Engine", Some(record.pipeline.engine.clone())),
-        ("Certificate", record.certificate.as_ref().map(proven)),
-        ("Trials refitted from the rows", trials),
-        ("Seed", Some(record.seed.to_string())),
-        ("The search ended because", Some(record.stop_reason.sentence().into())),
-        ("Peak memory", record.peak_memory_bytes.map(|peak| bytes(peak as f64))),
-    ];
-    facts.extend(words.into_iter().filter_map(|(name, words)| Some((name, TableCell::text(words?)))));
     let Seconds { read, search, choose, evaluate, fit, total } = record.seconds;
     let stages = [("read", read), ("search", search), ("choose", choose), ("evaluate", evaluate), ("fit", fit)];
     let full = stages.map(|(stage, seconds)| format!("{stage} {}", duration(seconds))).join(", ");
-    facts.push(("Time", TableCell { full, ..TableCell::text(duration(total)) }));
-    Section::new("facts", "Key figures").table(
-        TableBuilder::new("Key figures", "", &facts).name("Figure", |fact| fact.0.to_owned()).cells(
-            "Value",
-            "text",
-            |fact| Some(fact.1.clone()),
-        ),
-    )
+    let facts = [
+        ("Rows", rows(data.rows)),
+        ("Rows left out", rows(data.left_out.iter().map(|rows| rows.rows + rows.test_rows).sum())),
+        ("Candidate columns", rows(data.features)),
+        ("Classes", rows(data.classes.as_ref().map_or(0, Vec::len))),
+        ("Targets", rows(if data.classes.is_none() && data.outputs > 1 { data.outputs } else { 0 })),
+        ("Standard error of the score", number(chosen.and_then(|entry| entry.standard_error))),
+        ("Adjusted R² of the training rows", number(chosen.and_then(|entry| entry.adjusted_r2))),
+        ("Mean absolute correlation of the chosen columns", number(record.redundancy)),
+        ("λ", number(record.lambda)),
+        ("Penalty of the path", number(record.chosen.penalty)),
+        ("Intercept", number(intercepts.first().copied().filter(|_| intercepts.len() == 1))),
+        ("Mean squared error on rows held out", number(figures.map(|f| f.mse).filter(|_| !record.loss().is(&Squared)))),
+        ("NRMSE on rows held out", number(figures.and_then(|figures| figures.nrmse))),
+        ("Balanced error rate on rows held out", number(figures.and_then(|figures| figures.balanced_error_rate))),
+        ("Brier score on rows held out", number(figures.and_then(|figures| figures.brier))),
+        ("Intercepts", words((intercepts.len() > 1).then(|| format!("{}, in selection.json", intercepts.len())))),
+        ("Learner", words(Some(record.pipeline.learner.clone()))),
+        ("Model", words(record.model.as_ref().map(|model| model.words()))),
+        ("Engine", words(Some(record.pipeline.engine.clone()))),
+        ("Certificate", words(record.certificate.as_ref().map(proven))),
+        ("Trials refitted from the rows", words(trials)),
+        ("Seed", words(Some(record.seed.to_string()))),
+        ("The search ended because", words(Some(record.stop_reason.sentence().into()))),
+        ("Peak memory", words(record.peak_memory_bytes.map(|peak| bytes(peak as f64)))),
+        ("Time", Some(TableCell { full, ..TableCell::text(duration(total)) })),
+    ];
+    let facts: Vec<_> = facts.into_iter().filter(|(_, value)| value.is_some()).collect();
+    let table = TableBuilder::new("Key figures", "", &facts).name("Figure", |fact| fact.0.to_owned());
+    Section::new("facts", "Key figures").table(table.cells("Value", "text", |fact| fact.1.clone()))
 }
 
 /// The steps of the search: a chart of entries, coefficients along a least-angle path, and a table.
-pub fn steps(record: &Record) -> Option<Section> {
+pub fn steps(record: &Record) -> Section {
     let steps = &record.steps;
     let section = Section::new("steps", "Steps of the search").chart(coefficients(record)).chart(entries(record));
     // Where each step is a size, the table of sizes has all of them.
     let is_needed = steps.len() != record.path.len() || steps.iter().any(|step| step.action == Action::Remove);
     let steps = if is_needed { &steps[..] } else { &[] };
-    section
-        .table(
-            TableBuilder::new("Steps", "“steps”", steps)
-                .count("Step", |step| step.step)
-                .name("Column", |step| moved(record, step))
-                .count("Size", |step| step.size)
-                .number("Score", |step| Some(step.score))
-                .short("λ", |step| step.lambda),
-        )
-        .non_empty()
+    section.table(
+        TableBuilder::new("Steps", "“steps”", steps)
+            .count("Step", |step| step.step)
+            .name("Column", |step| moved(record, step))
+            .count("Size", |step| step.size)
+            .number("Score", |step| step.score)
+            .short("λ", |step| step.lambda),
+    )
 }
 
 /// The columns that a step moves: `+ bmi`.
 fn moved(record: &Record, step: &StepRecord) -> String {
-    let names: Vec<String> = step.moved().iter().map(|index| record.column_name(*index)).collect();
-    format!("{} {}", if step.action == Action::Add { "+" } else { "−" }, names.join(", "))
-}
-
-fn last_step(record: &Record, entry: &EntryRecord) -> String {
-    let step = entry.step.and_then(|step| record.steps.get(step.checked_sub(1)?));
-    step.map_or_else(String::new, |step| moved(record, step))
+    let names = joined(step.moved().iter().map(|index| record.column_name(*index)), ", ");
+    format!("{} {names}", if step.action == Action::Add { "+" } else { "−" })
 }
 
 /// Chart of the columns in the subset at each step; `None` without steps, or with too many.
@@ -146,8 +125,8 @@ fn stays(record: &Record, column: usize, row: f64) -> Vec<Mark> {
             let score = finite(step.score).map(|score| format!(", score {}", short(score))).unwrap_or_default();
             format!("step {}: {} {verb}{score}", step.step, record.column_name(column))
         };
-        let tips: Vec<String> = entry.into_iter().chain(exit).map(tip).collect();
-        let tip = if tips.is_empty() { "in every subset".into() } else { tips.join("; ") };
+        let tips = joined(entry.into_iter().chain(exit).map(tip), "; ");
+        let tip = if tips.is_empty() { "in every subset".into() } else { tips };
         let from = [entry.map_or(0.5, |step| step.step as f64), row];
         let to = [exit.map_or(record.steps.len() as f64 + 0.5, |step| step.step as f64), row];
         marks.push(Mark::bars(&format!("stay {state}"), vec![[from, to]], vec![tip.clone()]));
@@ -195,7 +174,7 @@ fn coefficients(record: &Record) -> Option<Chart> {
 }
 
 /// The losses of every size.
-pub fn sizes(record: &Record) -> Option<Section> {
+pub fn sizes(record: &Record) -> Section {
     let path = record.path_by_size();
     let chosen = record.chosen_entry().map(|entry| entry.size);
     let best = record.best_entry().map(|entry| entry.size);
@@ -203,23 +182,23 @@ pub fn sizes(record: &Record) -> Option<Section> {
     let tags = [("chosen", chosen), ("lowest cross-validated", lowest), ("lowest score", best)];
     let words = |entry: &&EntryRecord| {
         let own = tags.iter().filter(|(_, size)| *size == Some(entry.size)).map(|(words, _)| *words);
-        own.collect::<Vec<_>>().join(", ")
+        joined(own, ", ")
     };
     let is_marked = |entry: &&EntryRecord| [chosen, lowest, best].contains(&Some(entry.size));
     let table = TableBuilder::new("Sizes", "“path”", &path)
         .count("Size", |entry| entry.size)
-        .text("Last step", |entry| last_step(record, entry))
+        .text("Last step", |entry| Some(moved(record, record.steps.get(entry.step?.checked_sub(1)?)?)))
         .short("Cost", |entry| entry.cost)
         .text("", words)
         .number("Cross-validated", |entry| entry.cross_validated)
-        .number("Score", |entry| Some(entry.score))
+        .number("Score", |entry| entry.score)
         .number("Training", |entry| entry.train)
         .number("Test", |entry| entry.test)
         .number("Training error rate", |entry| record.rates_at(entry.size).train_error)
         .number("Test error rate", |entry| record.rates_at(entry.size).test_error)
         .marked(is_marked);
     let note = "Standard errors, R², AICc, BIC and Cp: “path” in selection.json.";
-    Section::new("sizes", "Sizes").table(table).non_empty().map(|section| section.note(note))
+    Section::new("sizes", "Sizes").table(table).note(note)
 }
 
 /// The settings that tuning found, and the score of every trial.
@@ -236,13 +215,13 @@ pub fn tuning(tuned: &TuningResult) -> Section {
     let rows: Vec<_> = tune.parameters.iter().zip(tuned.values()).collect();
     let table = TableBuilder::new("Tuned settings", "“tuned”", &rows)
         .name("Setting", |((path, _), _)| path.to_string())
-        .short("From", |((_, bounds), _)| Some(bounds.from))
-        .short("To", |((_, bounds), _)| Some(bounds.to))
+        .short("From", |((_, bounds), _)| bounds.from)
+        .short("To", |((_, bounds), _)| bounds.to)
         .text("Scale", |((_, bounds), _)| {
             let scale = if bounds.scale == Scale::Log { "logarithmic" } else { "linear" };
             format!("{scale}{}", if bounds.integer { ", whole numbers" } else { "" })
         })
-        .short("Chosen", |(_, value)| Some(**value));
+        .short("Chosen", |(_, value)| **value);
     let scores = tuned.trials.iter().map(|trial| finite(trial.score));
     let mut lowest = f64::INFINITY;
     let so_far = scores.clone().enumerate().map(|(k, score)| {
@@ -272,8 +251,7 @@ pub fn methods(record: &Record) -> Section {
 }
 
 /// The pipeline with every default written out.
-pub fn configuration(yaml: &str) -> Option<Section> {
-    let lines: Vec<String> = yaml.lines().map(escape).collect();
-    let code = format!("<pre tabindex=\"0\">{}</pre>\n", lines.join("\n"));
-    (!yaml.is_empty()).then(|| Section::new("configuration", "Configuration").with(&code))
+pub fn configuration(yaml: &str) -> Section {
+    let code = format!("<pre tabindex=\"0\">{}</pre>\n", joined(yaml.lines().map(escape), "\n"));
+    Section::new("configuration", "Configuration").with(if yaml.is_empty() { yaml } else { &code })
 }

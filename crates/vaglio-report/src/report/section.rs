@@ -8,10 +8,12 @@ use super::table::TableBuilder;
 /// Start of every page: nothing is fetched, and no script runs.
 const HEAD: &str = include_str!("head.html");
 
-/// A page of sections below a title and the answer to the reader's question. `kind` is `report` or `compare`.
+/// A page of sections with content below a title and the answer to the reader's question. `kind` is `report` or
+/// `compare`.
 pub fn page(kind: &str, title: &str, answer: &str, sections: impl Iterator<Item = Section>, footer: &str) -> String {
     let title = escape(title);
     let sections: String = sections
+        .filter(|section| !section.html.is_empty())
         .map(|Section { id, title, html }| {
             let title = escape(&title);
             format!("<section aria-labelledby=\"{id}\">\n<h2 id=\"{id}\">{title}</h2>\n{html}</section>\n")
@@ -46,13 +48,16 @@ impl Section {
         self
     }
 
-    /// Appends a paragraph, unless it is empty.
-    pub fn text(self, text: impl AsRef<str>) -> Self {
-        self.with(&element("p", text.as_ref()))
+    /// Appends a paragraph, unless it is absent or empty.
+    pub fn text(self, text: impl Into<Option<String>>) -> Self {
+        self.with(&element("p", &text.into().unwrap_or_default()))
     }
 
-    /// Appends an explanation in small type, unless it is empty.
+    /// Appends an explanation of the content so far in small type, unless one of them is empty.
     pub fn note(self, text: impl AsRef<str>) -> Self {
+        if self.html.is_empty() {
+            return self;
+        }
         self.with(&element("p class=\"note\"", text.as_ref()))
     }
 
@@ -79,14 +84,12 @@ impl Section {
         self.with(&format!("<figure class=\"{class}\">\n<div class=\"scroll\"{focus} role=\"group\" aria-label=\"{label}\">{drawing}</div>\n{caption}</figure>\n"))
     }
 
-    /// Appends a section that is collapsed until its heading is clicked.
+    /// Appends a section with content, collapsed until its heading is clicked.
     pub fn fold(self, Section { id, title, html }: Section) -> Self {
+        if html.is_empty() {
+            return self;
+        }
         let heading = format!("<h2 id=\"{id}\">{}</h2>", escape(&title));
         self.with(&format!("<details>\n<summary>{heading}</summary>\n{html}</details>\n"))
-    }
-
-    /// Returns the section if it has content.
-    pub fn non_empty(self) -> Option<Self> {
-        (!self.html.is_empty()).then_some(self)
     }
 }

@@ -20,39 +20,39 @@ pub fn render(record: &Record, title: &str, yaml: &str) -> String {
     let errors = record.held_out_errors();
     let evidence = Section::new("evidence", "Errors and their baselines").chart(comparison(record, &errors));
     let details = [
-        evidence.non_empty(),
+        Some(evidence),
         predictions(record),
         worst_rows(record),
         components(record),
         classes(record),
         calibration(record),
         targets(record),
-        column_worth(record),
+        Some(column_worth(record)),
         shapley_values(record),
         weight_map(record),
         correlations(record),
         discoveries(record),
-        frequencies(record),
+        Some(frequencies(record)),
         outer_folds(record),
-        columns_not_chosen(record),
+        Some(columns_not_chosen(record)),
         learning_curve(record),
-        other_curves(record),
+        Some(other_curves(record)),
         searches(record),
         costs(record),
         record.report.tuning.as_ref().map(tuning),
-        steps(record),
-        sizes(record),
-        excluded_columns(record),
-        columns_as_read(record),
+        Some(steps(record)),
+        Some(sizes(record)),
+        Some(excluded_columns(record)),
+        Some(columns_as_read(record)),
     ];
-    let last = [Some(key_figures(record)), Some(methods(record)), configuration(yaml)];
+    let last = [key_figures(record), methods(record), configuration(yaml)].map(Some);
     let found = found_by_parts(&record.found).into_iter().map(Some);
     let details = details.into_iter().chain(found).chain(last).flatten();
     let details = details.fold(Section::new("details", "Details"), Section::fold);
     let sections = [
         Some(trust(record, &errors)),
-        error_by_size(record),
-        chosen_columns(record),
+        Some(error_by_size(record)),
+        Some(chosen_columns(record)),
         alternatives(record),
         Some(details),
     ];

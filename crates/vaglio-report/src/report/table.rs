@@ -88,40 +88,44 @@ impl<'a, T> TableBuilder<'a, T> {
     }
 
     /// Adds a column of cells.
-    pub fn cells(mut self, head: &str, class: &'static str, cell: impl Fn(&T) -> Option<TableCell>) -> Self {
-        self.columns.push((head.into(), class, self.rows.iter().map(cell).collect()));
+    pub fn cells<C: Into<Option<TableCell>>>(
+        mut self,
+        head: &str,
+        class: &'static str,
+        cell: impl Fn(&T) -> C,
+    ) -> Self {
+        self.columns.push((head.into(), class, self.rows.iter().map(|row| cell(row).into()).collect()));
         self
     }
 
     /// Adds a column of numbers with trailing zeros.
-    pub fn number(self, head: &str, value: impl Fn(&T) -> Option<f64>) -> Self {
-        self.cells(head, "number", |row| value(row).and_then(finite).map(TableCell::aligned))
+    pub fn number<V: Into<Option<f64>>>(self, head: &str, value: impl Fn(&T) -> V) -> Self {
+        self.cells(head, "number", |row| value(row).into().and_then(finite).map(TableCell::aligned))
     }
 
     /// Adds a column of numbers without trailing zeros.
-    pub fn short(self, head: &str, value: impl Fn(&T) -> Option<f64>) -> Self {
-        self.cells(head, "number", |row| value(row).and_then(finite).map(TableCell::number))
+    pub fn short<V: Into<Option<f64>>>(self, head: &str, value: impl Fn(&T) -> V) -> Self {
+        self.cells(head, "number", |row| value(row).into().and_then(finite).map(TableCell::number))
     }
 
     /// Adds whole numbers.
     pub fn count(self, head: &str, value: impl Fn(&T) -> usize) -> Self {
-        self.cells(head, "number", |row| Some(TableCell::text(count(value(row)))))
+        self.cells(head, "number", |row| TableCell::text(count(value(row))))
     }
 
     /// Adds words.
-    pub fn text(self, head: &str, value: impl Fn(&T) -> String) -> Self {
-        let cell = |row: &T| Some(TableCell::text(value(row))).filter(|cell| !cell.text.is_empty());
-        self.cells(head, "text", cell)
+    pub fn text<S: Into<Option<String>>>(self, head: &str, value: impl Fn(&T) -> S) -> Self {
+        self.cells(head, "text", |row| value(row).into().filter(|text| !text.is_empty()).map(TableCell::text))
     }
 
     /// Adds names.
     pub fn name(self, head: &str, value: impl Fn(&T) -> String) -> Self {
-        self.cells(head, "name", |row| Some(TableCell::text(value(row))))
+        self.cells(head, "name", |row| TableCell::text(value(row)))
     }
 
     /// Adds shares in percent.
-    pub fn share(self, head: &str, value: impl Fn(&T) -> Option<f64>) -> Self {
-        self.cells(head, "share", |row| value(row).map(TableCell::percent))
+    pub fn share<V: Into<Option<f64>>>(self, head: &str, value: impl Fn(&T) -> V) -> Self {
+        self.cells(head, "share", |row| value(row).into().map(TableCell::percent))
     }
 
     /// Highlights rows, which are then never cut.
@@ -134,15 +138,10 @@ impl<'a, T> TableBuilder<'a, T> {
         TableBuilder { most, ..self }
     }
 
-    /// Whether some column beyond the first has a cell.
-    pub fn has_values(&self) -> bool {
-        self.columns.iter().skip(1).any(|(.., cells)| cells.iter().any(Option::is_some))
-    }
-
-    /// The table as HTML; empty without rows.
+    /// The table as HTML; empty without rows, or without a cell beyond the first column.
     pub fn html(mut self) -> String {
         let rows = self.rows.len();
-        if rows == 0 {
+        if !self.columns.iter().skip(1).any(|(.., cells)| cells.iter().any(Option::is_some)) {
             return String::new();
         }
         let most = if rows <= self.most + self.most / 10 { rows } else { self.most };

@@ -126,7 +126,9 @@ fn affine(expression: &Expression) -> (Vec<(Expression, f64)>, f64) {
 const EQUATION: Syntax = Syntax {
     number: short,
     missing: "none",
+    column: str::to_owned,
     times: "·",
+    calls: None,
     functions: [
         "ln({0})",
         "ln(1 + {0})",

@@ -73,7 +73,9 @@ fn label(excel: &mut Writer<'_>, rule: &LabelRule, cells: &[String]) -> Result<S
 const EXCEL: Syntax = Syntax {
     number: |number| format!("{number:?}").replace('e', "E"),
     missing: "NA()",
+    column: str::to_owned,
     times: " * ",
+    calls: None,
     functions: ["LN({0})", "LN(1+({0}))", "EXP({0})", "(EXP({0})-1)", "SIN({0})", "COS({0})", "TANH({0})", "INT({0})"],
     // Sheets count days from the end of 1899.
     date_parts: &[

@@ -1,5 +1,6 @@
-//! Formulas in languages with infix operators.
+//! Formulas as text, in languages with infix operators or with calls in their place.
 
+use crate::calendar::by_arithmetic;
 use crate::formulas::{CellKind, Formulas};
 use std::collections::HashMap;
 use vaglio_core::{Condition, Expression, LevelValues, Result, joined};
@@ -21,11 +22,16 @@ pub(crate) struct Syntax {
     pub number: fn(f64) -> String,
     /// Missing number.
     pub missing: &'static str,
+    /// A column without another text in [`Writer::names`].
+    pub column: fn(&str) -> String,
     /// Multiplication operator.
     pub times: &'static str,
+    /// Calls of `{0}` and `{1}` in place of the operators `+`, `*`, `/` and `<`.
+    pub calls: Option<[&'static str; 4]>,
     /// Functions of `{0}`, in the order of [`Function`](vaglio_core::Function).
     pub functions: [&'static str; 8],
-    /// Parts of the date `{0}`, in the order of [`DatePart`](vaglio_core::DatePart), or one text for all; `{1}` is the name of the part.
+    /// Parts of the date `{0}`, in the order of [`DatePart`](vaglio_core::DatePart), or one text for all; `{1}` is the
+    /// name of the part. By arithmetic if empty.
     pub date_parts: &'static [&'static str],
     /// The cell `{0}` of a number or a date, as a value.
     pub read: &'static str,
@@ -53,9 +59,9 @@ pub(crate) struct Syntax {
 pub(crate) struct Writer<'f> {
     syntax: &'static Syntax,
     pub formulas: &'f Formulas,
-    /// Texts of columns; others are written as they are.
+    /// Texts of columns.
     pub names: HashMap<String, String>,
-    /// Computed columns of a spreadsheet, with their formulas.
+    /// Further columns that are computed, with their formulas.
     pub made: Vec<(String, String)>,
 }
 
@@ -97,18 +103,22 @@ impl<'f> Writer<'f> {
         self.written(expression).map(|(text, _)| text)
     }
 
+    fn column(&self, name: &str) -> String {
+        self.names.get(name).cloned().unwrap_or_else(|| (self.syntax.column)(name))
+    }
+
     /// The cell of a column of the data, if the expression is one, and whether it holds text.
-    fn cell<'a>(&'a self, of: &'a Expression) -> Option<(&'a str, bool)> {
+    fn cell(&self, of: &Expression) -> Option<(String, bool)> {
         let Expression::Column(name) = of else { return None };
         let input = self.formulas.inputs.iter().find(|input| input.name == *name)?;
-        Some((self.names.get(name).unwrap_or(name), input.holds == CellKind::Text))
+        Some((self.column(name), input.holds == CellKind::Text))
     }
 
     /// Test whether an expression with a text is missing, and the text if it is not.
     pub fn missing_test(&self, of: &Expression, text: &str) -> (String, String) {
         let cell = self.cell(of).and_then(|(cell, is_text)| Some((cell, self.syntax.is_empty[usize::from(is_text)]?)));
-        let (value, test) = cell.unwrap_or((text, self.syntax.is_missing));
-        (with_arguments(test, &[value]), value.to_owned())
+        let (value, test) = cell.unwrap_or((text.to_owned(), self.syntax.is_missing));
+        (with_arguments(test, &[&value]), value)
     }
 
     /// Text of an expression as an operand of an operator with precedence `least`.
@@ -127,14 +137,26 @@ impl<'f> Writer<'f> {
 
     fn written(&mut self, expression: &Expression) -> Result<(String, Binds)> {
         let syntax = self.syntax;
+        if let Some(calls) = syntax.calls {
+            let (call, parts) = match expression {
+                Expression::Sum(terms) => (calls[0], &terms[..]),
+                Expression::Product(factors) => (calls[1], &factors[..]),
+                Expression::Quotient(of) => (calls[2], &of[..]),
+                _ => ("", &[][..]),
+            };
+            if !parts.is_empty() {
+                return Ok((self.called(call, parts)?, Binds::Whole));
+            }
+        }
         let whole = match expression {
             Expression::Column(name) => match self.cell(expression) {
-                Some((cell, false)) => with_arguments(syntax.read, &[cell]),
-                _ => self.names.get(name).unwrap_or(name).clone(),
+                Some((cell, false)) => with_arguments(syntax.read, &[&cell]),
+                _ => self.column(name),
             },
             Expression::Number(value) => {
                 // A sign binds weaker than some operators.
-                return Ok((self.number(*value), if *value < 0.0 { Binds::Sum } else { Binds::Whole }));
+                let is_signed = *value < 0.0 && syntax.calls.is_none();
+                return Ok((self.number(*value), if is_signed { Binds::Sum } else { Binds::Whole }));
             }
             // A text column without numbers.
             Expression::Text(_) => syntax.missing.into(),
@@ -152,10 +174,13 @@ impl<'f> Writer<'f> {
                         let is_indicator = **values == [1.0.into(), 0.0.into()];
                         (self.missing_test(of, &value).0, syntax.indicator.filter(|_| is_indicator))
                     }
-                    Condition::Below(of) => {
-                        let [a, b] = [self.operand(&of[0], Binds::Sum)?, self.operand(&of[1], Binds::Sum)?];
-                        (format!("{a} < {b}"), None)
-                    }
+                    Condition::Below(of) => match syntax.calls {
+                        Some(calls) => (self.called(calls[3], &**of)?, None),
+                        None => {
+                            let [a, b] = [self.operand(&of[0], Binds::Sum)?, self.operand(&of[1], Binds::Sum)?];
+                            (format!("{a} < {b}"), None)
+                        }
+                    },
                 };
                 let values = [self.text(&values[0])?, self.text(&values[1])?];
                 with_arguments(indicator.unwrap_or(syntax.choice), &[&test, &values[0], &values[1]])
@@ -174,6 +199,14 @@ impl<'f> Writer<'f> {
                 let of = self.text(&levels.of)?;
                 (syntax.level)(self, levels, &of)?
             }
+            Expression::DatePart(part, of) if syntax.date_parts.is_empty() => {
+                let prefix = format!("vaglio:date {}", self.made.len() + 1);
+                let (columns, value) = by_arithmetic(*part, (**of).clone(), &prefix);
+                for (name, formula) in columns {
+                    self.make(name, &formula)?;
+                }
+                self.text(&value)?
+            }
             Expression::DatePart(part, of) => {
                 let own = syntax.date_parts.get(*part as usize).unwrap_or(&syntax.date_parts[0]);
                 with_arguments(own, &[&self.text(of)?, part.name()])
@@ -184,6 +217,22 @@ impl<'f> Writer<'f> {
             }
         };
         Ok((self.kept(whole)?, Binds::Whole))
+    }
+
+    /// Computes a further column.
+    pub fn make(&mut self, name: String, formula: &Expression) -> Result<()> {
+        let text = self.text(formula)?;
+        self.made.push((name, text));
+        Ok(())
+    }
+
+    /// Nested calls of a function of two values, balanced since parsers recurse.
+    fn called(&mut self, call: &str, parts: &[Expression]) -> Result<String> {
+        if let [part] = parts {
+            return self.text(part);
+        }
+        let (left, right) = parts.split_at(parts.len() / 2);
+        Ok(with_arguments(call, &[&self.called(call, left)?, &self.called(call, right)?]))
     }
 
     fn sum(&mut self, terms: &[Expression]) -> Result<(String, Binds)> {

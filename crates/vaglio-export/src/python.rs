@@ -132,7 +132,9 @@ fn module(formulas: &Formulas, body: &str) -> String {
 const PYTHON: Syntax = Syntax {
     number: |number| format!("{number:?}"),
     missing: "math.nan",
+    column: str::to_owned,
     times: " * ",
+    calls: None,
     functions: [
         "_ln({0})",
         "_ln1p({0})",

@@ -112,7 +112,9 @@ fn label(formulas: &Formulas) -> String {
 const R: Syntax = Syntax {
     number: |number| format!("{number:?}"),
     missing: "NA_real_",
+    column: str::to_owned,
     times: " * ",
+    calls: None,
     functions: ["log({0})", "log1p({0})", "exp({0})", "expm1({0})", "sin({0})", "cos({0})", "tanh({0})", "floor({0})"],
     date_parts: &["date_part({0}, \"{1}\")"],
     read: "{0}",

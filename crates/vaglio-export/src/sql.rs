@@ -11,8 +11,7 @@ const POINTS: usize = 500;
 /// Writes the query.
 pub(crate) fn write(formulas: &Formulas) -> Result<String> {
     Language::Sql.refuse_nul(formulas)?;
-    let names = formulas.columns().map(|name| (name.to_owned(), identifier(name))).collect();
-    let mut sql = Writer::new(&SQL, formulas, names);
+    let mut sql = Writer::new(&SQL, formulas, HashMap::new());
     let mut from = "\"data\"".to_owned();
     for (place, steps) in stages(&formulas.steps).into_iter().enumerate() {
         let mut columns = String::new();
@@ -85,7 +84,9 @@ fn label(formulas: &Formulas, rule: &LabelRule) -> String {
 const SQL: Syntax = Syntax {
     number: |number| format!("{number:?}"),
     missing: "NULL",
+    column: identifier,
     times: " * ",
+    calls: None,
     functions: [
         "LN({0})",
         "LN(1.0 + ({0}))",

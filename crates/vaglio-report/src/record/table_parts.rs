@@ -126,14 +126,13 @@ impl Record {
         let places = self.sources();
         // A group is placed at its first column.
         let mut first: HashMap<usize, usize> = HashMap::new();
-        let key: Vec<usize> = rows
-            .iter()
-            .enumerate()
-            .map(|(at, (_, chosen))| places.get(&chosen.index).map_or(at, |source| *first.entry(*source).or_insert(at)))
-            .collect();
-        let mut order: Vec<usize> = (0..rows.len()).collect();
-        order.sort_by_key(|&at| (key[at], at));
-        order.into_iter().map(|at| rows[at]).collect()
+        let place = |(at, row): (usize, (usize, &'r SelectedRecord))| {
+            let source = places.get(&row.1.index);
+            (source.map_or(at, |source| *first.entry(*source).or_insert(at)), row)
+        };
+        let mut placed: Vec<_> = rows.into_iter().enumerate().map(place).collect();
+        placed.sort_by_key(|(place, _)| *place);
+        placed.into_iter().map(|(_, row)| row).collect()
     }
 
     /// Position in `data.made` of each candidate made of columns of the data.

@@ -141,7 +141,7 @@ pub fn column_worth(record: &Record) -> Section {
     let alone = move |column: &SelectedRecord| Some(empty? - column.alone.and_then(finite)?);
     let rise = move |column: &SelectedRecord| Some(column.without.and_then(finite)? - score?);
     let most = selected.iter().flat_map(|column| [alone(column), rise(column)]).flatten().fold(0.0, f64::max);
-    let bar = move |value: f64| TableCell::number(value).bar(if most > 0.0 { value / most } else { 0.0 });
+    let bar = move |value: f64| TableCell::number(value).bar(value / most);
     let table = TableBuilder::new("What each chosen column is worth", "“selected”", selected)
         .name("Column", |column| column.name.clone())
         .cells("Score rises without it by", "share", |column| rise(column).map(bar))
@@ -199,9 +199,7 @@ pub fn shapley_values(record: &Record) -> Option<Section> {
     }
     let table = TableBuilder::new("Shares", "“shares.columns”", &rows)
         .name("Column", |row| row.name.clone())
-        .cells("Share", "share", |row| {
-            Some(TableCell::number(row.share).bar(if most > 0.0 { row.share.max(0.0) / most } else { 0.0 }))
-        })
+        .cells("Share", "share", |row| TableCell::number(row.share).bar(row.share / most))
         .short("Standard error of drawn orders", |row| row.standard_error)
         .text("Part", |row| row.part.map(|part| format!("{:.1} %", 100.0 * part).replace('-', "−")))
         .short("Standard error over folds", |row| row.fold_error)

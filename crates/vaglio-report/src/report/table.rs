@@ -44,9 +44,10 @@ impl TableCell {
         TableCell::text(format!("{:.0} %", 100.0 * share)).bar(share)
     }
 
-    /// Adds a bar.
+    /// Adds a bar; without length for NaN.
     pub fn bar(self, share: f64) -> Self {
-        TableCell { share: Some((100.0 * share.clamp(0.0, 1.0)).round() / 100.0), ..self }
+        let share = if share > 0.0 { share.min(1.0) } else { 0.0 };
+        TableCell { share: Some((100.0 * share).round() / 100.0), ..self }
     }
 
     /// Adds a second line.

@@ -243,7 +243,7 @@ impl<'f> Writer<'f> {
             return Ok((self.number(0.0), Binds::Whole));
         }
         // Negative terms are put in parentheses, which a sum does not need.
-        let text = |term| Ok(bare(self.operand(term, Binds::Product)?, term));
+        let text = |term: &Expression| Ok(bare(self.operand(term, Binds::Product)?, term));
         let texts: Vec<String> = terms.iter().map(text).collect::<Result<_>>()?;
         match self.syntax.long_sum.filter(|_| texts.len() > 3) {
             Some(words) => {

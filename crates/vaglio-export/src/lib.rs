@@ -1,8 +1,8 @@
 //! Export of a model as formulas of table columns, in several languages.
 //!
 //! [`Formulas`] is the input of every language: the columns that are read, intermediate values shared by several
-//! formulas, the predictions, and the rule for class labels. Each module writes one language; `infix` serves those of text
-//! but JSON.
+//! formulas, the predictions, and the rule for class labels. Each module writes one language; `infix` serves all of them
+//! but ONNX and JSON.
 
 mod assembly;
 mod calendar;

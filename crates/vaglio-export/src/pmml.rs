@@ -2,7 +2,7 @@
 //! ones and the label are output fields.
 
 use crate::calendar::by_choices;
-use crate::formulas::{CellKind, Formulas, InputColumn, LABEL, LabelRule, Language};
+use crate::formulas::{CellKind, Formulas, InputColumn, LABEL, LabelRule, Language, NamedFormula};
 use crate::infix::{Syntax, Writer};
 use std::collections::HashMap;
 use vaglio_core::{Expression, LevelValues, Result};
@@ -35,14 +35,11 @@ pub(crate) fn write(formulas: &Formulas) -> Result<String> {
     let fields: String = formulas.inputs.iter().map(field).collect();
     let mined = |input: &InputColumn| format!("      <MiningField name={}/>\n", quoted(&input.name));
     let mined: String = formulas.inputs.iter().map(mined).collect();
-    let mut outputs = String::new();
-    for (k, output) in formulas.outputs.iter().enumerate() {
-        let name = quoted(&output.name);
-        let field = reference(&computed(k));
-        outputs += &format!(
-            "      <OutputField name={name} feature=\"transformedValue\" {CONTINUOUS}>{field}</OutputField>\n"
-        );
-    }
+    let output = |(k, output): (usize, &NamedFormula)| {
+        let (name, field) = (quoted(&output.name), reference(&computed(k)));
+        format!("      <OutputField name={name} feature=\"transformedValue\" {CONTINUOUS}>{field}</OutputField>\n")
+    };
+    let mut outputs: String = formulas.outputs.iter().enumerate().map(output).collect();
     if let Some(rule) = &formulas.label {
         let label = label(rule, &computed);
         let name = quoted(LABEL);

@@ -1,8 +1,8 @@
 //! Export of a model as formulas of table columns, in several languages.
 //!
 //! [`Formulas`] is the input of every language: the columns that are read, intermediate values shared by several
-//! formulas, the predictions, and the rule for class labels. Each module writes one language; `infix` serves all of them
-//! but ONNX and JSON.
+//! formulas, the predictions, and the rule for class labels. Each module writes one language; `infix` serves all but
+//! ONNX and JSON.
 
 mod assembly;
 mod calendar;
@@ -44,7 +44,9 @@ impl Language {
             Language::Json => {
                 let Formulas { about, inputs, steps, outputs, label } = formulas;
                 let schema = "vaglio.formulas/1";
-                let all = json!({"schema": schema, "about": about, "inputs": inputs, "steps": steps, "outputs": outputs, "label": label});
+                let all = json!({
+                    "schema": schema, "about": about, "inputs": inputs, "steps": steps, "outputs": outputs, "label": label
+                });
                 Ok(format!("{all:#}\n"))
             }
         };

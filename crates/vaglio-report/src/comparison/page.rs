@@ -77,7 +77,7 @@ impl Comparison {
                         Some(format!("{} to {}", short(low), short(high)))
                     })
                     .count("Columns in both", |pair| pair.0.selected().intersection(&pair.1.selected()).count())
-                    .short("Jaccard index", |pair| Some(jaccard(&pair.0.selected(), &pair.1.selected())))
+                    .short("Jaccard index", |pair| jaccard(&pair.0.selected(), &pair.1.selected()))
                     .text("Paired by", |pair| pair.2.map_or_else(Clone::clone, |of| of.pairs.clone())),
             )
             .note(note)

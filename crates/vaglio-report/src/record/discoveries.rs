@@ -73,7 +73,7 @@ const NAMED: usize = 12;
 impl FalseDiscoveries {
     /// Verdict on a candidate column in words: `confirmed (q 0.04)`.
     pub fn verdict_text(&self, index: Feature) -> Option<String> {
-        let column = self.verdict(index)?;
+        let column = self.columns.iter().find(|column| column.index == index)?;
         let q = column.q.map(|q| format!(" (q {})", (1e4 * q).round() / 1e4));
         Some(format!("{}{}", column.verdict.word(), q.unwrap_or_default()))
     }
@@ -86,25 +86,19 @@ impl FalseDiscoveries {
         of
     }
 
-    /// Verdict on a column, by its index.
-    pub fn verdict(&self, index: Feature) -> Option<&ColumnVerdict> {
-        self.columns.iter().find(|column| column.index == index)
-    }
-
     /// Sentence with the confirmed and tentative columns.
     pub fn sentence(&self) -> String {
         let names = |of: &[&ColumnVerdict]| match of {
             [] => String::new(),
             of => format!(" ({})", listed(of.iter().map(|column| &column.name), NAMED)),
         };
-        let count = |of: usize| counted(of, "column");
         let (confirmed, tentative) = (self.with_verdict(Verdict::Confirmed), self.with_verdict(Verdict::Tentative));
         let (sure, unsure) = (names(&confirmed), names(&tentative));
         let rate = self.rate;
         let of = if confirmed.is_empty() {
             "No column is".into()
         } else {
-            format!("{} {}", count(confirmed.len()), if confirmed.len() == 1 { "is" } else { "are" })
+            format!("{} {}", counted(confirmed.len(), "column"), if confirmed.len() == 1 { "is" } else { "are" })
         };
         let also = match tentative.len() {
             0 => String::new(),

@@ -221,7 +221,7 @@ fn check_intervals(evaluate: &Evaluate, problem: &Problem) -> Result<()> {
         return Err(Error::setting("evaluate.intervals", message));
     }
     let counts = |weights: &[f64]| weights.iter().filter(|weight| **weight > 0.0).count();
-    SavedIntervals::check_rows(level, problem.weights().map_or(problem.rows(), |weights| counts(weights)))
+    SavedIntervals::check_rows(level, problem.weights().map_or(problem.rows(), counts))
 }
 
 /// Row numbers in the file, from 1, in increasing order.

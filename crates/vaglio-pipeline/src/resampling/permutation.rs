@@ -126,7 +126,7 @@ mod tests {
         assert!(
             targets
                 .iter()
-                .zip(&weights[..])
+                .zip(weights)
                 .all(|(y, w)| (w / weights[0] - (2.0 * y + 1.0) / (2.0 * targets[0] + 1.0)).abs() < 1e-12)
         );
         targets.iter().map(|y| *y as usize).collect()

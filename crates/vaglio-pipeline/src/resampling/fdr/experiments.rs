@@ -43,6 +43,14 @@ pub(super) struct Experiments<'a> {
     pub stored: bool,
 }
 
+/// Votes of the experiments.
+pub(super) struct Votes {
+    /// Columns taken at each voting level, by the number of dummies from 1.
+    pub by_dummies: Vec<Vec<VotingLevel>>,
+    /// Share of experiments that voted for each column.
+    pub shares: Vec<f64>,
+}
+
 impl<'a> Experiments<'a> {
     /// Experiments on the columns `unit` of a design.
     ///
@@ -58,13 +66,11 @@ impl<'a> Experiments<'a> {
         Ok(Experiments { criterion, design, unit, seed, is_linear, columns, dummies, stored })
     }
 
-    /// Adds one dummy at a time until the strictest level exceeds the rate. Returns the columns taken at each voting
-    /// level by the number of dummies, from 1, and the share of experiments that voted for each column; `None` if
-    /// stopped.
+    /// Adds one dummy at a time until the strictest level exceeds the rate. `None` if stopped.
     ///
     /// # Errors
     /// Returns the errors of [`Criterion::geometry`].
-    pub fn voted(&self, most: f64, watcher: &StageMonitor<'_>) -> Result<Option<(Vec<Vec<VotingLevel>>, Vec<f64>)>> {
+    pub fn vote(&self, most: f64, watcher: &StageMonitor<'_>) -> Result<Option<Votes>> {
         let last = self.last(most);
         watcher.stage("fdr", last as usize);
         let (linear, others) = if self.is_linear { (EXPERIMENTS, 0) } else { (0, EXPERIMENTS) };
@@ -96,8 +102,8 @@ impl<'a> Experiments<'a> {
                 break;
             }
         }
-        let votes = self.occurrences(&paths, &others).votes(by_dummies.len() as u32);
-        Ok(Some((by_dummies, votes)))
+        let shares = self.occurrences(&paths, &others).votes(by_dummies.len() as u32);
+        Ok(Some(Votes { by_dummies, shares }))
     }
 
     /// Entry of columns into the paths on correlations, or on the criterion's own geometry.

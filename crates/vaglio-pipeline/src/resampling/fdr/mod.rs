@@ -18,7 +18,7 @@ mod unit;
 
 use super::pool::StageMonitor;
 use crate::selector::ValidSelector;
-use experiments::Experiments;
+use experiments::{Experiments, Votes};
 pub use experiments::{DUMMIES, EXPERIMENTS};
 use rates::{at_rate, rates};
 use serde::{Deserialize, Serialize};
@@ -131,12 +131,12 @@ pub fn discoveries(
     let unit = UnitColumns::new(design, among);
     let most = (TENTATIVE * rate).min(1.0);
     let experiments = Experiments::new(selector, design, &unit)?;
-    let Some((by_dummies, votes)) = experiments.voted(most, watcher)? else { return Ok(None) };
+    let Some(Votes { by_dummies, shares }) = experiments.vote(most, watcher)? else { return Ok(None) };
     let Experiments { is_linear, dummies, stored, .. } = experiments;
     let taken_at = rates(&by_dummies, design.features(), most);
     let confirmed = at_rate(&by_dummies, rate);
     let mut columns = Vec::new();
-    for (feature, &votes) in votes.iter().enumerate().filter(|(_, votes)| **votes > 0.0) {
+    for (feature, &votes) in shares.iter().enumerate().filter(|(_, votes)| **votes > 0.0) {
         let own = taken_at[feature];
         // Only correlations have a t test.
         let (least, nearest) = match own {

@@ -21,12 +21,10 @@ pub(super) fn found(run: Run<'_>, journal: &Journal) -> Result<FoundRecord> {
         Ok(FoundByMap { place, kind: map.kind().into(), found: map.formulas().found.written()? })
     };
     let maps: Vec<FoundByMap> = prepared.maps.iter().enumerate().map(of_map).collect::<Result<_>>()?;
-    let mut learner = design.found().written()?;
-    learner.extend(model.found().written()?);
     Ok(FoundRecord {
         criterion: criterion.map_err(of_criterion)?.unwrap_or_default(),
         search: path.found.clone(),
-        learner,
+        learner: design.found(model)?,
         model: final_model.as_ref().map(|fitted| fitted.found.clone()).unwrap_or_default(),
         preprocess: maps.into_iter().filter(|map| !map.found.is_empty()).collect(),
     })

@@ -63,13 +63,7 @@ impl FrameModel {
 
     /// Class labels in the order of their probabilities; `None` for numbers.
     fn labels(&self) -> Option<Vec<String>> {
-        match &self.0.task {
-            Task::Regression => None,
-            Task::Binary { negative, positive } => {
-                Some(vec![negative.clone().unwrap_or_else(|| format!("not {positive}")), positive.clone()])
-            }
-            Task::Multiclass { labels } => Some(labels.clone()),
-        }
+        (self.0.task != Task::Regression).then(|| self.0.task.classes())
     }
 
     /// Predictions for a table: outputs × rows as doubles, and the rows they belong to.

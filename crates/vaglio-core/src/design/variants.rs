@@ -2,8 +2,8 @@
 
 use super::{FoldLineage, RunContext, TrainingMethod};
 use crate::{
-    Design, Error, Feature, Model, PartOutputs, PerFoldPreprocessing, Problem, Readout, Result, StopSign, Task,
-    Trained, numbered,
+    Design, Error, Feature, Figures, Model, PerFoldPreprocessing, Problem, Readout, Result, StopSign, Task, Trained,
+    numbered,
 };
 use ndarray::{Array2, s};
 use rayon::prelude::*;
@@ -149,12 +149,17 @@ impl Design {
         Arc::ptr_eq(&self.problem().columns, problem.columns())
     }
 
-    /// Findings of the fit of the learner's map, if it has one.
-    pub fn found(&self) -> PartOutputs {
-        match &self.data.training {
-            TrainingMethod::Ridge(_, map) => map.found(),
-            TrainingMethod::Learner(_) => PartOutputs::default(),
-        }
+    /// Findings of the fit of the learner's map, if it has one, and of the training of a model.
+    ///
+    /// # Errors
+    /// Returns the errors of [`PartOutputs::written`](crate::PartOutputs::written).
+    pub fn found(&self, model: &Model) -> Result<Figures> {
+        let mut found = match &self.data.training {
+            TrainingMethod::Ridge(_, map) => map.found().written()?,
+            TrainingMethod::Learner(_) => Figures::new(),
+        };
+        found.extend(model.found().written()?);
+        Ok(found)
     }
 
     /// The entries of `subset` in `rows`, as features × rows.

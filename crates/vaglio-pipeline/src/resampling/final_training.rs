@@ -88,8 +88,7 @@ impl FinalModel {
                 (picked.train(&design, &monitor.stop, |_| Ok(())).map_err(of_model)?.0, score)
             }
         };
-        let mut found = design.found().written()?;
-        found.extend(trained.found().written()?);
+        let found = design.found(&trained)?;
         let row = |feature: &Feature| trained.inputs().iter().position(|&input| sorted[input] == *feature);
         let rows: Option<Vec<usize>> = subset.iter().map(row).collect();
         let readout = trained.coefficients().filter(|_| trained.takes_rows_alone()).zip(rows);

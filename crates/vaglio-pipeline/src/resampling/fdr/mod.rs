@@ -18,8 +18,8 @@ mod unit;
 
 use super::pool::StageMonitor;
 use crate::selector::ValidSelector;
-use experiments::{Experiments, Votes};
 pub use experiments::{DUMMIES, EXPERIMENTS};
+use experiments::{Experiments, Votes};
 use rates::{at_rate, rates};
 use serde::{Deserialize, Serialize};
 use unit::UnitColumns;

@@ -1,31 +1,12 @@
 //! Evaluators: caches that make the trials of a search cheap.
 
-use crate::{Error, Feature, Geometry, Recorder, Result, Score, Winner};
-
-/// A change of a subset by one column.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SubsetChange {
-    /// The column enters.
-    Addition,
-    /// The column leaves.
-    Removal,
-}
-
-impl SubsetChange {
-    /// The subset after the change.
-    pub fn apply_to(self, subset: &[Feature], feature: Feature) -> Vec<Feature> {
-        match self {
-            SubsetChange::Addition => subset.iter().copied().chain([feature]).collect(),
-            SubsetChange::Removal => subset.iter().copied().filter(|&f| f != feature).collect(),
-        }
-    }
-}
+use crate::{Action, Error, Feature, Geometry, Recorder, Result, Score, Winner};
 
 /// A batch of trials: changes of the current subset by each of some candidates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Trials<'c> {
     /// Whether the candidates are added or removed.
-    pub change: SubsetChange,
+    pub change: Action,
     /// The columns to add or remove.
     pub candidates: &'c [Feature],
     /// Whether only the best candidate is wanted, by [`Evaluator::best`]; else all scores, by [`Evaluator::scores`].
@@ -65,7 +46,7 @@ pub trait Evaluator: Send {
     /// Scores the changes of the current subset by each candidate, into the same places of `scores`.
     fn scores(
         &mut self,
-        change: SubsetChange,
+        change: Action,
         subset: &[Feature],
         candidates: &[Feature],
         scores: &mut [Score],
@@ -79,7 +60,7 @@ pub trait Evaluator: Send {
     /// The best candidate to change, with its ties, exactly as [`Winner::among`] finds it in [`Evaluator::scores`].
     /// Evaluators may override it to rule candidates out without scoring them. `None` without candidates, or when all
     /// score +∞.
-    fn best(&mut self, change: SubsetChange, subset: &[Feature], candidates: &[Feature]) -> Result<Option<Winner>> {
+    fn best(&mut self, change: Action, subset: &[Feature], candidates: &[Feature]) -> Result<Option<Winner>> {
         let mut scores = vec![Score::WORST; candidates.len()];
         self.scores(change, subset, candidates, &mut scores)?;
         winner(change, candidates, &scores)
@@ -94,7 +75,7 @@ pub trait Evaluator: Send {
     }
 
     /// Updates the caches for a change of `subset` by `feature`.
-    fn apply(&mut self, _change: SubsetChange, _subset: &[Feature], _feature: Feature) -> Result<()> {
+    fn apply(&mut self, _change: Action, _subset: &[Feature], _feature: Feature) -> Result<()> {
         Ok(())
     }
 
@@ -136,8 +117,8 @@ pub trait Evaluator: Send {
 }
 
 /// The best of several trials. Refuses NaN scores, which would lose every comparison silently.
-pub fn winner(change: SubsetChange, candidates: &[Feature], scores: &[Score]) -> Result<Option<Winner>> {
-    let done = if change == SubsetChange::Addition { "added" } else { "removed" };
+pub fn winner(change: Action, candidates: &[Feature], scores: &[Score]) -> Result<Option<Winner>> {
+    let done = if change == Action::Add { "added" } else { "removed" };
     match candidates.iter().zip(scores).find(|(_, score)| score.loss.is_nan()) {
         Some((feature, _)) => Err(Error::Numerical(format!("with column {feature} {done}, the score is not a number"))),
         None => Ok(Winner::among(candidates, scores)),
@@ -152,7 +133,7 @@ pub fn score_with(evaluator: &mut dyn Evaluator, subset: &[Feature], more: &[Fea
     if let Some(mut fork) = evaluator.fork(subset, &[])? {
         let mut all = subset.to_vec();
         for &feature in more {
-            fork.apply(SubsetChange::Addition, &all, feature)?;
+            fork.apply(Action::Add, &all, feature)?;
             all.push(feature);
         }
         return fork.score(&all);

@@ -88,7 +88,7 @@ pub use diagnostics::{Diagnostics, Recorder, SingleRounding};
 pub use error::{Cause, Error, ErrorClass, Result, SourceLocation, nearest};
 pub use evaluator::{
     CacheEffect, EngineDescription, EngineEvaluator, Evaluator, RowsHeldOut, ScoreOfSquares, SquaresBound,
-    SubsetChange, Trials, score_with, winner,
+    Trials, score_with, winner,
 };
 pub use expression::{Condition, DatePart, Expression, Function, LevelValues, TargetScale};
 pub use formatting::{acts, aligned, clip, counted, joined, short, shown, significant};

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::ops::RangeInclusive;
 
-/// The direction of a step.
+/// A change of a subset.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Action {
@@ -187,6 +187,13 @@ pub struct Certificate {
 }
 
 impl Action {
+    /// The subset after the change by one column.
+    pub fn apply_to(self, subset: &[Feature], feature: Feature) -> Vec<Feature> {
+        let mut after = subset.to_vec();
+        self.follow(&[feature], &mut after);
+        after
+    }
+
     /// Updates `subset` for the moved columns.
     pub fn follow(self, moved: &[Feature], subset: &mut Vec<Feature>) {
         match self {

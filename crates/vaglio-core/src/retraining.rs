@@ -2,7 +2,7 @@
 
 use crate::criterion::definition_engine;
 use crate::{
-    CacheEffect, Criterion, Design, EngineEvaluator, Error, Evaluator, Feature, Result, Role, Score, SubsetChange,
+    CacheEffect, Criterion, Design, EngineEvaluator, Error, Evaluator, Feature, Result, Role, Score, Action,
     Trials,
 };
 
@@ -29,7 +29,7 @@ impl Evaluator for RetrainingEvaluator<'_> {
 
     fn scores(
         &mut self,
-        change: SubsetChange,
+        change: Action,
         subset: &[Feature],
         candidates: &[Feature],
         scores: &mut [Score],

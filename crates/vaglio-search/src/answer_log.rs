@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use std::any::Any;
 use std::fmt;
 use std::time::Instant;
-use vaglio_core::{CacheEffect, Diagnostics, Error, Feature, Journal, Result, SubsetChange, Trials};
+use vaglio_core::{CacheEffect, Diagnostics, Error, Feature, Journal, Result, Action, Trials};
 
 /// A question about the current subset, or a change of it.
 #[derive(Debug, Clone, Copy)]
@@ -18,7 +18,7 @@ pub(crate) enum Question<'q> {
     Score,
     StandardError,
     Lambdas,
-    Change(SubsetChange, Feature),
+    Change(Action, Feature),
     Reset(&'q [Feature]),
     ScoreWith(&'q [Feature]),
     /// A finding of the search about the subset with more columns.
@@ -34,7 +34,7 @@ impl Question<'_> {
             Question::StandardError => (5, &[]),
             Question::Lambdas => (6, &[]),
             Question::Change(change, feature) => {
-                (7 + u64::from(*change == SubsetChange::Removal), std::slice::from_ref(feature))
+                (7 + u64::from(*change == Action::Remove), std::slice::from_ref(feature))
             }
             Question::Reset(subset) => (9, subset),
             Question::ScoreWith(more) => (10, more),
@@ -53,7 +53,7 @@ impl Question<'_> {
 }
 
 fn kind(trials: Trials<'_>) -> u64 {
-    u64::from(trials.change == SubsetChange::Removal) + 2 * u64::from(trials.is_best)
+    u64::from(trials.change == Action::Remove) + 2 * u64::from(trials.is_best)
 }
 
 /// Describes trials: their kind, the subset's size, the number of candidates, and a digest of both.

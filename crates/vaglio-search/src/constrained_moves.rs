@@ -7,7 +7,7 @@ use crate::moves::Move;
 use crate::space::Space;
 use crate::walk::{Walk, WalkEnd, WalkResult};
 use crate::{Rules, SubsetScorer};
-use vaglio_core::{Column, Design, Error, Feature, Result, Score, StopReason, SubsetChange};
+use vaglio_core::{Column, Design, Error, Feature, Result, Score, StopReason, Action};
 use vaglio_kernels::ridge::Ridge;
 
 /// Changes that break a constraint are not tried and score +∞.
@@ -22,7 +22,7 @@ impl Space<'_> {
     /// # Errors
     /// See [`SubsetScorer::score`].
     pub fn score_additions(&self, subset: &mut SubsetScorer<'_>, groups: &[usize]) -> Result<Vec<Score>> {
-        let change = SubsetChange::Addition;
+        let change = Action::Add;
         let open = self.open(subset.selected(), change, groups);
         let mut scored = open.iter().zip(self.trials(subset, change, &open)?).peekable();
         let mut scores = vec![Score::WORST; groups.len()];
@@ -40,7 +40,7 @@ impl Space<'_> {
     /// # Errors
     /// See [`SubsetScorer::score`].
     pub fn best_addition(&self, subset: &mut SubsetScorer<'_>, groups: &[usize]) -> Result<Option<Move>> {
-        self.best_change(subset, SubsetChange::Addition, groups)
+        self.best_change(subset, Action::Add, groups)
     }
 
     /// Best group to remove that keeps the constraints; among duplicates only the first is tried.
@@ -48,7 +48,7 @@ impl Space<'_> {
     /// # Errors
     /// See [`SubsetScorer::score`].
     pub fn best_removal(&self, subset: &mut SubsetScorer<'_>, groups: &[usize]) -> Result<Option<Move>> {
-        self.best_change(subset, SubsetChange::Removal, groups)
+        self.best_change(subset, Action::Remove, groups)
     }
 
     /// Whether a subset with this score keeps the constraints.
@@ -96,7 +96,7 @@ impl Space<'_> {
     fn keeps_signs_after(
         &self,
         subset: &mut SubsetScorer<'_>,
-        change: SubsetChange,
+        change: Action,
         group: usize,
         score: Score,
     ) -> Result<bool> {
@@ -108,12 +108,12 @@ impl Space<'_> {
     }
 
     /// Groups whose change breaks no constraint, signs not considered, in their order.
-    pub(crate) fn open(&self, selected: &[Feature], change: SubsetChange, groups: &[usize]) -> Vec<usize> {
+    pub(crate) fn open(&self, selected: &[Feature], change: Action, groups: &[usize]) -> Vec<usize> {
         let Some(rules) = &self.rules else { return groups.to_vec() };
         let at = rules.at(selected);
         let may = |group: &usize| match change {
-            SubsetChange::Addition => at.may_add(&self.groups[*group]),
-            SubsetChange::Removal => at.may_remove(&self.groups[*group]),
+            Action::Add => at.may_add(&self.groups[*group]),
+            Action::Remove => at.may_remove(&self.groups[*group]),
         };
         groups.iter().copied().filter(may).collect()
     }
@@ -123,18 +123,18 @@ impl Space<'_> {
         let is_product =
             |group: &usize| self.groups[*group].iter().any(|f| self.rules().is_some_and(|rules| rules.is_product(*f)));
         let products: Vec<usize> = groups.iter().copied().filter(is_product).collect();
-        self.open(selected, SubsetChange::Addition, &products)
+        self.open(selected, Action::Add, &products)
     }
 
     /// Whether a group may be removed from a subset, signs not considered.
     pub(crate) fn may_remove(&self, selected: &[Feature], group: usize) -> bool {
-        !self.open(selected, SubsetChange::Removal, &[group]).is_empty()
+        !self.open(selected, Action::Remove, &[group]).is_empty()
     }
 
     pub(crate) fn best_change(
         &self,
         subset: &mut SubsetScorer<'_>,
-        change: SubsetChange,
+        change: Action,
         groups: &[usize],
     ) -> Result<Option<Move>> {
         let mut open = self.open(subset.selected(), change, groups);
@@ -149,7 +149,7 @@ impl Space<'_> {
             }
             open.retain(|group| !equals.contains(group));
             // Duplicates are tried one by one, since a constraint may name only one of them.
-            if change == SubsetChange::Addition {
+            if change == Action::Add {
                 return self.best_ranked_addition(subset, open);
             }
         }
@@ -162,7 +162,7 @@ impl Space<'_> {
         ranked.retain(|(score, _)| score.loss < f64::INFINITY);
         for equals in ranked.chunk_by(|(a, _), (b, _)| a.loss == b.loss) {
             let groups: Vec<usize> = equals.iter().map(|(_, group)| *group).collect();
-            if let Some(best) = self.first_kept(subset, SubsetChange::Addition, &groups, equals[0].0)? {
+            if let Some(best) = self.first_kept(subset, Action::Add, &groups, equals[0].0)? {
                 return Ok(Some(best));
             }
         }
@@ -173,7 +173,7 @@ impl Space<'_> {
     fn first_kept(
         &self,
         subset: &mut SubsetScorer<'_>,
-        change: SubsetChange,
+        change: Action,
         equals: &[usize],
         score: Score,
     ) -> Result<Option<Move>> {
@@ -227,12 +227,12 @@ impl Walk<'_, '_> {
             let selected = self.context.subset.selected();
             let can = |group: &usize| self.inside[*group] && self.space.groups[*group].len() + least <= selected.len();
             let inside: Vec<usize> = self.space.free().into_iter().filter(can).collect();
-            let mut open = self.space.open(selected, SubsetChange::Removal, &inside);
+            let mut open = self.space.open(selected, Action::Remove, &inside);
             let is_at_fault = |group: &usize| self.space.groups[*group].iter().any(|f| at_fault.contains(f));
             if open.iter().any(is_at_fault) {
                 open.retain(is_at_fault);
             }
-            let best = self.space.best_trial(&mut self.context.subset, SubsetChange::Removal, &open)?;
+            let best = self.space.best_trial(&mut self.context.subset, Action::Remove, &open)?;
             let best = best.ok_or(WalkEnd::Stop(StopReason::Constraints))?;
             let leaving = &self.space.groups[best.group];
             leaving.iter().try_for_each(|&feature| self.context.subset.remove(feature))?;

@@ -2,7 +2,7 @@
 
 use crate::{Patience, Search, SearchContext, SearchStrategy, Space, StrategyTraits, if_any, run};
 use std::collections::BTreeSet;
-use vaglio_core::{Feature, Path, Result, SearchExtent, SubsetChange, part};
+use vaglio_core::{Feature, Path, Result, SearchExtent, Action, part};
 
 /// Adds the best feature, and removes superfluous ones before the next addition.
 ///
@@ -58,7 +58,7 @@ impl SearchStrategy for Floating {
                 while removals < most_removals(space)
                     && let Some(best) = if_any(walk.best_removal(1))?
                 {
-                    let rest = space.after(walk.context.subset.selected(), SubsetChange::Removal, best.group);
+                    let rest = space.after(walk.context.subset.selected(), Action::Remove, best.group);
                     let is_cheap = best.score.loss - walk.score.loss <= 0.5 * gains[walk.size()];
                     if !is_cheap || !seen.insert(sorted(rest)) {
                         break;

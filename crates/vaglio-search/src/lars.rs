@@ -8,7 +8,7 @@ use crate::{
 };
 use vaglio_core::{
     Action, Criterion, Design, EntryFit, Error, Feature, Geometry, Knot, Path, PathEntry, Result, SearchExtent, Signs,
-    Step, StopReason, SubsetChange, part,
+    Step, StopReason, part,
 };
 use vaglio_kernels::Level;
 
@@ -127,7 +127,7 @@ impl SearchStrategy for Lars {
                     Err(least_angle::End::NoCorrelation) if is_passed => return Ok(StopReason::Constraints),
                     Err(end) => return Ok(stop_reason(end, walk)),
                 };
-                let change = if knot.enters { SubsetChange::Addition } else { SubsetChange::Removal };
+                let change = if knot.enters { Action::Add } else { Action::Remove };
                 let after = change.apply_to(walk.context.subset.selected(), knot.feature);
                 is_passed |= pass_over(&mut path, walk, &after, Some(&mut knot), &mut gram)?;
                 let goes_on = self.follow(walk, knot);

@@ -2,7 +2,7 @@
 
 use crate::least_angle::{self, LeastAngle};
 use crate::{Walk, WalkResult};
-use vaglio_core::{AtPenalty, Feature, PathEntry, Result, SubsetChange};
+use vaglio_core::{AtPenalty, Feature, PathEntry, Result, Action};
 
 /// Passes over entering features that would break constraints; returns whether there was one.
 pub(crate) fn pass_over(
@@ -15,7 +15,7 @@ pub(crate) fn pass_over(
     let Some(rules) = walk.space.rules() else { return Ok(false) };
     let mut is_passed = false;
     while let Some(feature) = path.entering().filter(|_| after.len() < walk.space.most) {
-        let larger = SubsetChange::Addition.apply_to(after, feature);
+        let larger = Action::Add.apply_to(after, feature);
         if rules.at(after).may_add(&[feature]) && is_of_signs(walk, &larger)? {
             break;
         }
@@ -29,7 +29,7 @@ pub(crate) fn pass_over(
 pub(crate) fn may_leave(walk: &mut Walk<'_, '_>, leaving: Option<Feature>) -> Result<bool> {
     let (Some(rules), Some(leaving)) = (walk.space.rules(), leaving) else { return Ok(true) };
     let selected = walk.context.subset.selected().to_vec();
-    let rest = SubsetChange::Removal.apply_to(&selected, leaving);
+    let rest = Action::Remove.apply_to(&selected, leaving);
     Ok(rules.at(&selected).may_remove(&[leaving]) && is_of_signs(walk, &rest)?)
 }
 

@@ -2,7 +2,7 @@
 
 use crate::SubsetScorer;
 use crate::space::Space;
-use vaglio_core::{Feature, Result, Score, SubsetChange, Winner};
+use vaglio_core::{Feature, Result, Score, Action, Winner};
 
 /// Addition or removal of a group, with its result.
 #[derive(Debug, Clone, PartialEq)]
@@ -20,12 +20,10 @@ pub struct Move {
 /// differs only by rounding.
 impl Space<'_> {
     /// The features of a subset after adding or removing a group.
-    pub(crate) fn after(&self, subset: &[Feature], change: SubsetChange, group: usize) -> Vec<Feature> {
-        let moved = &self.groups[group];
-        match change {
-            SubsetChange::Addition => subset.iter().chain(moved).copied().collect(),
-            SubsetChange::Removal => subset.iter().copied().filter(|f| !moved.contains(f)).collect(),
-        }
+    pub(crate) fn after(&self, subset: &[Feature], change: Action, group: usize) -> Vec<Feature> {
+        let mut after = subset.to_vec();
+        change.follow(&self.groups[group], &mut after);
+        after
     }
 
     /// Scores of the subset with each of the groups added or removed, in their order, constraints not considered.
@@ -35,7 +33,7 @@ impl Space<'_> {
     pub(crate) fn trials(
         &self,
         subset: &mut SubsetScorer<'_>,
-        change: SubsetChange,
+        change: Action,
         groups: &[usize],
     ) -> Result<Vec<Score>> {
         let distinct = self.distinct(change, groups);
@@ -55,19 +53,19 @@ impl Space<'_> {
 
     /// Groups with the scores of their additions, best first; ties by first feature.
     pub(crate) fn ranked(&self, subset: &mut SubsetScorer<'_>, groups: Vec<usize>) -> Result<Vec<(Score, usize)>> {
-        let scores = self.trials(subset, SubsetChange::Addition, &groups)?;
+        let scores = self.trials(subset, Action::Add, &groups)?;
         let mut ranked: Vec<(Score, usize)> = scores.into_iter().zip(groups).collect();
         ranked.sort_by(|(a, x), (b, y)| a.loss.total_cmp(&b.loss).then(x.cmp(y)));
         Ok(ranked)
     }
 
     /// The group whose trial counts for a group: the first of duplicates if they are removed.
-    fn tried_as(&self, change: SubsetChange, group: usize) -> usize {
-        if change == SubsetChange::Removal { self.originals()[group] } else { group }
+    fn tried_as(&self, change: Action, group: usize) -> usize {
+        if change == Action::Remove { self.originals()[group] } else { group }
     }
 
     /// Groups without duplicates of earlier ones if they are removed.
-    fn distinct(&self, change: SubsetChange, groups: &[usize]) -> Vec<usize> {
+    fn distinct(&self, change: Action, groups: &[usize]) -> Vec<usize> {
         let mut seen = vec![false; self.groups.len()];
         let is_first = |group: &usize| !std::mem::replace(&mut seen[self.tried_as(change, *group)], true);
         groups.iter().copied().filter(is_first).collect()
@@ -77,7 +75,7 @@ impl Space<'_> {
     pub(crate) fn best_trial(
         &self,
         subset: &mut SubsetScorer<'_>,
-        change: SubsetChange,
+        change: Action,
         groups: &[usize],
     ) -> Result<Option<Move>> {
         let (alone, blocks) = self.split_blocks(&self.distinct(change, groups));
@@ -85,7 +83,7 @@ impl Space<'_> {
         let scores = self.block_trials(subset, change, &blocks)?;
         let best = self.best(winner, &blocks, &scores);
         Ok(best.map(|mut best| {
-            if change == SubsetChange::Removal {
+            if change == Action::Remove {
                 let winners = best.tied.iter().filter_map(|&f| self.group_of(f)).chain([best.group]);
                 let winners: Vec<usize> = winners.map(|group| self.originals()[group]).collect();
                 let is_tied = |group: &usize| winners.contains(&self.originals()[*group]) && *group != best.group;
@@ -119,10 +117,10 @@ impl Space<'_> {
     fn block_trials(
         &self,
         subset: &mut SubsetScorer<'_>,
-        change: SubsetChange,
+        change: Action,
         blocks: &[usize],
     ) -> Result<Vec<Score>> {
-        if change == SubsetChange::Addition {
+        if change == Action::Add {
             return blocks.iter().map(|&block| subset.score_with(&self.groups[block])).collect();
         }
         let before = subset.selected().to_vec();

@@ -5,7 +5,7 @@ use crate::moves::Move;
 use crate::settings::Polish;
 use crate::space::Space;
 use crate::walk::{Walk, WalkResult};
-use vaglio_core::{Action, Feature, PathEntry, Result, Score, SearchExtent, SubsetChange};
+use vaglio_core::{Action, Feature, PathEntry, Result, Score, SearchExtent};
 use vaglio_kernels::tolerance::SCORE_GAIN;
 
 /// Maximum number of groups that are exchanged at once.
@@ -65,7 +65,7 @@ pub(crate) fn polish(walk: &mut Walk<'_, '_>, entry: &PathEntry) -> WalkResult {
 
 /// Makes an exchange in two steps.
 fn exchange_groups(walk: &mut Walk<'_, '_>, out: usize, entering: Move) -> WalkResult {
-    let rest = walk.space.after(walk.context.subset.selected(), SubsetChange::Removal, out);
+    let rest = walk.space.after(walk.context.subset.selected(), Action::Remove, out);
     walk.context.subset.reset(&rest)?;
     let score = walk.context.subset.score()?;
     walk.inside[out] = false;
@@ -138,7 +138,7 @@ fn oscillation_step(space: &Space<'_>, subset: &mut SubsetScorer<'_>, up: bool) 
     let inside = space.inside(subset.selected());
     let can = |group: &usize| inside[*group] != up && (up || !space.forced.contains(group));
     let groups: Vec<usize> = (0..inside.len()).filter(can).collect();
-    let change = if up { SubsetChange::Addition } else { SubsetChange::Removal };
+    let change = if up { Action::Add } else { Action::Remove };
     let Some(chosen) = space.best_change(subset, change, &groups)? else { return Ok(None) };
     space.groups[chosen.group].iter().try_for_each(|&feature| subset.apply(change, feature))?;
     Ok(Some(chosen.score))

@@ -2,7 +2,7 @@
 
 use crate::space::Space;
 use crate::walk::{Walk, WalkResult};
-use vaglio_core::{Action, Error, Feature, Result, Score, StopReason, SubsetChange, setting};
+use vaglio_core::{Action, Error, Feature, Result, Score, StopReason, setting};
 
 /// How many features leave at a time.
 #[setting]
@@ -82,8 +82,8 @@ impl Walk<'_, '_> {
     pub(crate) fn cheapest_removals(&mut self, left: usize) -> Result<Vec<usize>> {
         let selected = self.context.subset.selected().to_vec();
         let inside: Vec<usize> = self.space.free().into_iter().filter(|&group| self.inside[group]).collect();
-        let removable = self.space.open(&selected, SubsetChange::Removal, &inside);
-        let scores = self.space.trials(&mut self.context.subset, SubsetChange::Removal, &removable)?;
+        let removable = self.space.open(&selected, Action::Remove, &inside);
+        let scores = self.space.trials(&mut self.context.subset, Action::Remove, &removable)?;
         let originals = self.space.originals();
         let mut copies = vec![0; self.inside.len()];
         let mut last = copies.clone();

@@ -10,7 +10,7 @@ use std::time::Instant;
 use vaglio_core::{
     CacheEffect, Criterion, Design, Diagnostics, EngineDescription, EngineEvaluator, EntryFit, Error, Evaluator,
     Feature, Geometry, Monitor, PathEntry, ProcessGroup, Recorder, Result, Role, Score, SearchExtent, SquaresBound,
-    StopSign, SubsetChange, Trials, Winner, WorkItem, criterion_error, score_with, winner,
+    StopSign, Action, Trials, Winner, WorkItem, criterion_error, score_with, winner,
 };
 
 /// The current subset of a search, scored by a criterion's evaluator.
@@ -225,15 +225,15 @@ impl<'d> SubsetScorer<'d> {
 
     /// Scores the subset with each candidate added, into the same places of `scores`.
     pub fn score_additions(&mut self, candidates: &[Feature], scores: &mut [Score]) -> Result<()> {
-        self.trials(SubsetChange::Addition, candidates, scores)
+        self.trials(Action::Add, candidates, scores)
     }
 
     /// Scores the subset with each candidate removed, into the same places of `scores`.
     pub fn score_removals(&mut self, candidates: &[Feature], scores: &mut [Score]) -> Result<()> {
-        self.trials(SubsetChange::Removal, candidates, scores)
+        self.trials(Action::Remove, candidates, scores)
     }
 
-    pub(crate) fn trials(&mut self, change: SubsetChange, candidates: &[Feature], scores: &mut [Score]) -> Result<()> {
+    pub(crate) fn trials(&mut self, change: Action, candidates: &[Feature], scores: &mut [Score]) -> Result<()> {
         let trials = Trials { change, candidates, is_best: false };
         let fits = |found: &Vec<Score>| found.len() == candidates.len();
         let found = self.answered(trials, fits, |scorer| {
@@ -250,15 +250,15 @@ impl<'d> SubsetScorer<'d> {
 
     /// The best addition with its ties; `None` without candidates or when all score +∞.
     pub fn best_addition(&mut self, candidates: &[Feature]) -> Result<Option<Winner>> {
-        self.best(SubsetChange::Addition, candidates)
+        self.best(Action::Add, candidates)
     }
 
     /// The removal that leaves the best subset, with its ties; `None` without candidates or when all score +∞.
     pub fn best_removal(&mut self, candidates: &[Feature]) -> Result<Option<Winner>> {
-        self.best(SubsetChange::Removal, candidates)
+        self.best(Action::Remove, candidates)
     }
 
-    pub(crate) fn best(&mut self, change: SubsetChange, candidates: &[Feature]) -> Result<Option<Winner>> {
+    pub(crate) fn best(&mut self, change: Action, candidates: &[Feature]) -> Result<Option<Winner>> {
         let trials = Trials { change, candidates, is_best: true };
         let fits = |found: &Option<Winner>| found.as_ref().is_none_or(|winner| winner.is_among(candidates));
         self.answered(trials, fits, |scorer| match scorer.distributed(trials)? {
@@ -269,15 +269,15 @@ impl<'d> SubsetScorer<'d> {
 
     /// Adds a column that is not in the subset.
     pub fn add(&mut self, feature: Feature) -> Result<()> {
-        self.apply(SubsetChange::Addition, feature)
+        self.apply(Action::Add, feature)
     }
 
     /// Removes a column; does nothing if it is not in the subset.
     pub fn remove(&mut self, feature: Feature) -> Result<()> {
-        if self.selected.contains(&feature) { self.apply(SubsetChange::Removal, feature) } else { Ok(()) }
+        if self.selected.contains(&feature) { self.apply(Action::Remove, feature) } else { Ok(()) }
     }
 
-    pub(crate) fn apply(&mut self, change: SubsetChange, feature: Feature) -> Result<()> {
+    pub(crate) fn apply(&mut self, change: Action, feature: Feature) -> Result<()> {
         let ask = |scorer: &mut Self| scorer.ask(|evaluator, selected| evaluator.apply(change, selected, feature));
         self.asked(Question::Change(change, feature), |scorer| scorer.recorded(ask).map(drop))?;
         self.selected = change.apply_to(&self.selected, feature);

@@ -18,7 +18,7 @@ use record::SearchState;
 use std::collections::BinaryHeap;
 use vaglio_core::{
     Answer, Certificate, Diagnostics, Error, Evaluator, Event, Feature, Monitor, Recorder, Result, StopReason,
-    SubsetChange,
+    Action,
 };
 use vaglio_kernels::tolerance::SCORE_ROUNDING;
 
@@ -202,7 +202,7 @@ impl<'a> SubsetTree<'a> {
                 break;
             }
             loss = entering.score.loss;
-            at = space.after(&space.after(&at, SubsetChange::Removal, out), SubsetChange::Addition, entering.group);
+            at = space.after(&space.after(&at, Action::Remove, out), Action::Add, entering.group);
             self.propose(&at, loss);
         }
         Ok(())

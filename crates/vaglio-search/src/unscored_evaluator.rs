@@ -1,6 +1,6 @@
 //! Evaluator of walks that need no scores.
 
-use vaglio_core::{Design, Evaluator, Feature, Result, Score, SubsetChange};
+use vaglio_core::{Design, Evaluator, Feature, Result, Score, Action};
 
 /// Evaluator of unscored walks ([`vaglio_core::SearchExtent::is_unscored`]): every score is 0.
 pub(crate) struct Unscored {
@@ -19,7 +19,7 @@ impl Evaluator for Unscored {
         Ok(Score { loss: 0.0, lambda: self.lambda })
     }
 
-    fn scores(&mut self, _: SubsetChange, _: &[Feature], _: &[Feature], scores: &mut [Score]) -> Result<()> {
+    fn scores(&mut self, _: Action, _: &[Feature], _: &[Feature], scores: &mut [Score]) -> Result<()> {
         scores.fill(self.score(&[])?);
         Ok(())
     }

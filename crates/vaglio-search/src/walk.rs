@@ -4,7 +4,7 @@ use crate::SearchContext;
 use crate::moves::Move;
 use crate::settings::SearchSettings;
 use crate::space::Space;
-use vaglio_core::{Action, Answer, Error, Feature, PathEntry, Result, Score, Step, StopReason, SubsetChange};
+use vaglio_core::{Action, Answer, Error, Feature, PathEntry, Result, Score, Step, StopReason};
 
 /// End of a walk: a stop reason or an error, each converted by `?`.
 #[derive(Debug)]
@@ -153,7 +153,7 @@ impl<'w, 'c> Walk<'w, 'c> {
         let outside = self.outside();
         let fitting: Vec<usize> = outside.iter().copied().filter(|&group| self.has_room(group)).collect();
         let has_room = !fitting.is_empty();
-        let fitting = self.space.open(self.context.subset.selected(), SubsetChange::Addition, &fitting);
+        let fitting = self.space.open(self.context.subset.selected(), Action::Add, &fitting);
         match fitting.is_empty() {
             false => Ok(fitting),
             true if has_room => Err(StopReason::Constraints),

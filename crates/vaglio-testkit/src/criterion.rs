@@ -17,7 +17,7 @@ use crate::traces::traces;
 use crate::trial::{Subject, commit};
 use crate::variation::{duplicates_tie, lambdas, permutation, row_weights};
 use crate::{InPool, LawResult, LawViolation, SplitMix64, data};
-use vaglio_core::{Criterion, Design, Feature, Score, SearchExtent, SubsetChange, Winner};
+use vaglio_core::{Criterion, Design, Feature, Score, SearchExtent, Action, Winner};
 use vaglio_search::SubsetScorer;
 
 /// Checks all laws of a criterion on a design: of this module and, with a ridge readout, of [`variation`].
@@ -97,7 +97,7 @@ pub fn never_nan(criterion: &dyn Criterion, design: &Design) -> LawResult {
             law.must(error >= 0.0, on, "a standard error of 0 or more", error)?;
         }
         subject.additions(&mut evaluator, &all[size..])?;
-        subject.trials(&mut evaluator, SubsetChange::Removal, subset)?;
+        subject.trials(&mut evaluator, Action::Remove, subset)?;
         if let Some(&next) = all.get(size) {
             law.ran(on, || evaluator.add(next))?;
         }
@@ -120,18 +120,18 @@ pub fn any_order(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> 
 
 /// An addition trial equals `add` plus `score` and the definition, and changes no state.
 pub fn additions(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> LawResult {
-    one_step(Subject::new("additions", criterion, design).within(tolerance), SubsetChange::Addition)
+    one_step(Subject::new("additions", criterion, design).within(tolerance), Action::Add)
 }
 
 /// A removal trial equals `remove` plus `score` and the definition, and changes no state.
 pub fn removals(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> LawResult {
-    one_step(Subject::new("removals", criterion, design).within(tolerance), SubsetChange::Removal)
+    one_step(Subject::new("removals", criterion, design).within(tolerance), Action::Remove)
 }
 
-fn one_step(subject: Subject<'_>, trial: SubsetChange) -> LawResult {
+fn one_step(subject: Subject<'_>, trial: Action) -> LawResult {
     let law = subject.law;
     let trail = subject.trail(5, 13)?;
-    let sizes = if trial == SubsetChange::Addition { 0..trail.len() } else { 1..trail.len() + 1 };
+    let sizes = if trial == Action::Add { 0..trail.len() } else { 1..trail.len() + 1 };
     for subset in sizes.map(|size| &trail[..size]) {
         let mut walked = subject.walked(subset)?;
         let candidates = subject.candidates(trial, subset);
@@ -179,10 +179,10 @@ pub fn candidate_order(criterion: &dyn Criterion, design: &Design) -> LawResult 
     let subject = Subject::new("candidate_order", criterion, design);
     let trail = subject.trail(4, 15)?;
     for (subset, trial) in [
-        (&trail[..0], SubsetChange::Addition),
-        (&trail[..2], SubsetChange::Addition),
-        (&trail[..3], SubsetChange::Removal),
-        (&trail[..], SubsetChange::Removal),
+        (&trail[..0], Action::Add),
+        (&trail[..2], Action::Add),
+        (&trail[..3], Action::Remove),
+        (&trail[..], Action::Remove),
     ] {
         let candidates = subject.candidates(trial, subset);
         if candidates.len() < 2 {
@@ -207,19 +207,19 @@ pub fn candidate_order(criterion: &dyn Criterion, design: &Design) -> LawResult 
 /// `best_addition` equals [`Winner::among`] of `score_additions`: same column and ties in any candidate order, same
 /// score within the tolerance.
 pub fn best_addition(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> LawResult {
-    best(Subject::new("best_addition", criterion, design).within(tolerance), SubsetChange::Addition)
+    best(Subject::new("best_addition", criterion, design).within(tolerance), Action::Add)
 }
 
 /// `best_removal` equals [`Winner::among`] of `score_removals`, in the same way as [`best_addition`].
 pub fn best_removal(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> LawResult {
-    best(Subject::new("best_removal", criterion, design).within(tolerance), SubsetChange::Removal)
+    best(Subject::new("best_removal", criterion, design).within(tolerance), Action::Remove)
 }
 
-fn best(subject: Subject<'_>, trial: SubsetChange) -> LawResult {
+fn best(subject: Subject<'_>, trial: Action) -> LawResult {
     let law = subject.law;
     let all = subject.free(&[]);
     let steps = subject.trail(4, 17)?.len().min(all.len() - 1);
-    let start = if trial == SubsetChange::Removal { &all[..] } else { &[] };
+    let start = if trial == Action::Remove { &all[..] } else { &[] };
     let (mut scored, mut asked) = (subject.reset(start)?, subject.reset(start)?);
     for _ in 0..steps {
         let subset = scored.selected().to_vec();
@@ -230,8 +230,8 @@ fn best(subject: Subject<'_>, trial: SubsetChange) -> LawResult {
         let expected = Winner::among(&candidates, &subject.trials(&mut scored, trial, &candidates)?);
         for order in [&candidates, &shuffled] {
             let found = law.ran(on, || match trial {
-                SubsetChange::Addition => asked.best_addition(order),
-                SubsetChange::Removal => asked.best_removal(order),
+                Action::Add => asked.best_addition(order),
+                Action::Remove => asked.best_removal(order),
             })?;
             let who = |w: &Option<Winner>| w.as_ref().map(|w| (w.feature, w.tied.clone()));
             law.equal(on, &who(&expected), &who(&found))?;
@@ -279,7 +279,7 @@ pub fn walk(criterion: &dyn Criterion, design: &Design, steps: usize, seed: u64,
     for step in 1..=steps {
         let outside = subject.free(&subset);
         let grow = subset.is_empty() || (!outside.is_empty() && random.uniform() < 0.55);
-        let (trial, from) = if grow { (SubsetChange::Addition, &outside) } else { (SubsetChange::Removal, &subset) };
+        let (trial, from) = if grow { (Action::Add, &outside) } else { (Action::Remove, &subset) };
         let feature = from[random.below(from.len())];
         let on = || format!("step {step} of a walk, the {trial:?} of {feature} to {subset:?}").to_lowercase();
         let scored = subject.trials(&mut evaluator, trial, &[feature])?;
@@ -307,7 +307,7 @@ pub fn threads(criterion: &dyn Criterion, design: &Design, in_pool: InPool<'_>) 
             law.ran(|| format!("the addition of {feature}"), || evaluator.add(feature))?;
             scores.push(law.ran(|| format!("the addition of {feature}"), || evaluator.score())?);
         }
-        scores.extend(subject.trials(&mut evaluator, SubsetChange::Removal, &trail)?);
+        scores.extend(subject.trials(&mut evaluator, Action::Remove, &trail)?);
         Ok(scores)
     };
     let mut first: Option<Vec<Score>> = None;

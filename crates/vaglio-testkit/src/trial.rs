@@ -2,7 +2,7 @@
 
 use crate::law_violation::{Law, Tolerance};
 use crate::{LawResult, SplitMix64};
-use vaglio_core::{Criterion, Design, Feature, Score, SearchExtent, SubsetChange};
+use vaglio_core::{Criterion, Design, Feature, Score, SearchExtent, Action};
 use vaglio_search::SubsetScorer;
 
 /// A criterion on a design, under a law.
@@ -34,15 +34,15 @@ impl<'d> Subject<'d> {
     pub fn trials(
         self,
         subset: &mut SubsetScorer<'_>,
-        trial: SubsetChange,
+        trial: Action,
         candidates: &[Feature],
     ) -> LawResult<Vec<Score>> {
         let before = subset.selected().to_vec();
         let on = || format!("trials of {trial:?} to subset {before:?}").to_lowercase();
         let mut scores = vec![Score::new(f64::NAN); candidates.len()];
         self.law.ran(on, || match trial {
-            SubsetChange::Addition => subset.score_additions(candidates, &mut scores),
-            SubsetChange::Removal => subset.score_removals(candidates, &mut scores),
+            Action::Add => subset.score_additions(candidates, &mut scores),
+            Action::Remove => subset.score_removals(candidates, &mut scores),
         })?;
         for (candidate, score) in candidates.iter().zip(&scores) {
             self.law.number(|| format!("{} with candidate {candidate}", on()), score.loss)?;
@@ -52,7 +52,7 @@ impl<'d> Subject<'d> {
 
     /// Scores additions of columns; fails if a score is missing or NaN.
     pub fn additions(self, subset: &mut SubsetScorer<'_>, candidates: &[Feature]) -> LawResult<Vec<Score>> {
-        self.trials(subset, SubsetChange::Addition, candidates)
+        self.trials(subset, Action::Add, candidates)
     }
 
     /// Opens the empty subset.
@@ -105,19 +105,19 @@ impl<'d> Subject<'d> {
     }
 
     /// Returns the candidates of a change: columns outside the subset, or inside.
-    pub fn candidates(self, change: SubsetChange, subset: &[Feature]) -> Vec<Feature> {
+    pub fn candidates(self, change: Action, subset: &[Feature]) -> Vec<Feature> {
         match change {
-            SubsetChange::Addition => self.free(subset),
-            SubsetChange::Removal => subset.to_vec(),
+            Action::Add => self.free(subset),
+            Action::Remove => subset.to_vec(),
         }
     }
 }
 
 /// Applies a change.
-pub(crate) fn commit(change: SubsetChange, subset: &mut SubsetScorer<'_>, feature: Feature) -> vaglio_core::Result<()> {
+pub(crate) fn commit(change: Action, subset: &mut SubsetScorer<'_>, feature: Feature) -> vaglio_core::Result<()> {
     match change {
-        SubsetChange::Addition => subset.add(feature),
-        SubsetChange::Removal => subset.remove(feature),
+        Action::Add => subset.add(feature),
+        Action::Remove => subset.remove(feature),
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::law_violation::Law;
 use crate::trial::{Subject, whole};
 use crate::{LawResult, LawViolation, SplitMix64, data, design_copies};
-use vaglio_core::{Criterion, Design, Feature, HeldOut, Result as Made, Score, SubsetChange, Winner};
+use vaglio_core::{Criterion, Design, Feature, HeldOut, Result as Made, Score, Action, Winner};
 
 /// Copies of a column tie bit for bit as additions; the lowest index wins, and `tied` lists the others.
 ///
@@ -179,7 +179,7 @@ fn same_scores(first: Subject<'_>, second: &Design, moved: &[Feature]) -> LawRes
         let scores = second.additions(&mut second.reset(&there(subset))?, &there(&candidates))?;
         for (&candidate, found) in candidates.iter().zip(scores) {
             let on = || format!("the addition of {candidate} to subset {subset:?}");
-            first.is_defined(on, &SubsetChange::Addition.apply_to(subset, candidate), found)?;
+            first.is_defined(on, &Action::Add.apply_to(subset, candidate), found)?;
         }
     }
     Ok(())

@@ -5,7 +5,7 @@
 
 use super::refits::SubsetScore;
 use super::rounds::Rounds;
-use vaglio_core::{CacheEffect, Evaluator, Feature, Result, Score, SubsetChange, Trials};
+use vaglio_core::{CacheEffect, Evaluator, Feature, Result, Score, Action, Trials};
 use vaglio_kernels::parallel;
 
 /// Evaluator by fits; subsets share no state.
@@ -36,7 +36,7 @@ impl Evaluator for DecompositionEvaluator<'_> {
 
     fn scores(
         &mut self,
-        change: SubsetChange,
+        change: Action,
         subset: &[Feature],
         candidates: &[Feature],
         scores: &mut [Score],
@@ -54,7 +54,7 @@ impl Evaluator for DecompositionEvaluator<'_> {
         CacheEffect::Nothing
     }
 
-    fn apply(&mut self, _: SubsetChange, _: &[Feature], _: Feature) -> Result<()> {
+    fn apply(&mut self, _: Action, _: &[Feature], _: Feature) -> Result<()> {
         self.current = None;
         Ok(())
     }

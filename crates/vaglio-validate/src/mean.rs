@@ -16,7 +16,7 @@ use super::plan::{EngineChoice, EngineId};
 use super::trial_loss::TrialLoss;
 use vaglio_core::{
     AnyLoss, CacheEffect, Criterion, Design, EngineEvaluator, Estimate, Evaluator, Feature, Loss, Plan,
-    PowerOfTwoScaling, Recorder, Result, RowsHeldOut, Score, SearchExtent, Squared, SquaresBound, SubsetChange, Trials,
+    PowerOfTwoScaling, Recorder, Result, RowsHeldOut, Score, SearchExtent, Squared, SquaresBound, Action, Trials,
     Winner,
 };
 use vaglio_kernels::tolerance::LOST_WEIGHTS;
@@ -270,7 +270,7 @@ impl Evaluator for MeanOverOutputs<'_> {
 
     fn scores(
         &mut self,
-        change: SubsetChange,
+        change: Action,
         subset: &[Feature],
         candidates: &[Feature],
         scores: &mut [Score],
@@ -279,7 +279,7 @@ impl Evaluator for MeanOverOutputs<'_> {
     }
 
     /// Delegates to the only term, or compares the scores of all.
-    fn best(&mut self, change: SubsetChange, subset: &[Feature], candidates: &[Feature]) -> Result<Option<Winner>> {
+    fn best(&mut self, change: Action, subset: &[Feature], candidates: &[Feature]) -> Result<Option<Winner>> {
         if let [(own, only)] = &mut self.terms[..] {
             let winner = only.best(change, subset, candidates)?;
             return Ok(winner.map(|found| Winner { score: self.scale.score(own.score(found.score)), ..found }));
@@ -293,7 +293,7 @@ impl Evaluator for MeanOverOutputs<'_> {
         if let [(_, only)] = &self.terms[..] { only.trace(trials) } else { CacheEffect::Lasting }
     }
 
-    fn apply(&mut self, change: SubsetChange, subset: &[Feature], feature: Feature) -> Result<()> {
+    fn apply(&mut self, change: Action, subset: &[Feature], feature: Feature) -> Result<()> {
         self.each(|term| term.apply(change, subset, feature))
     }
 

@@ -6,7 +6,7 @@
 #![allow(clippy::unwrap_used)]
 
 use std::time::Instant;
-use vaglio::core::{Design, Evaluator, Feature, Readout, Score, SearchExtent, SubsetChange, Task};
+use vaglio::core::{Design, Evaluator, Feature, Readout, Score, SearchExtent, Action, Task};
 use vaglio::criteria::Loo;
 use vaglio::search::SubsetScorer;
 use vaglio_testkit::data;
@@ -43,7 +43,7 @@ struct Walk {
 impl Walk {
     fn visit(&mut self, node: &mut dyn Evaluator, selected: &mut Vec<Feature>, later: &[Feature]) {
         let mut scores = vec![Score::WORST; later.len()];
-        node.scores(SubsetChange::Addition, selected, later, &mut scores).unwrap();
+        node.scores(Action::Add, selected, later, &mut scores).unwrap();
         let size = selected.len();
         for (feature, score) in later.iter().zip(&scores) {
             self.subsets += 1;
@@ -53,7 +53,7 @@ impl Walk {
         }
         for (place, &feature) in later.iter().enumerate().take(later.len() - 1) {
             let mut fork = node.fork(selected, &later[place..]).unwrap().unwrap();
-            fork.apply(SubsetChange::Addition, selected, feature).unwrap();
+            fork.apply(Action::Add, selected, feature).unwrap();
             selected.push(feature);
             self.visit(&mut *fork, selected, &later[place + 1..]);
             selected.pop();

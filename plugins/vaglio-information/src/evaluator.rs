@@ -6,7 +6,7 @@ use crate::definition::Definition;
 use crate::spectrum;
 use crate::state::{LambdaFit, SubsetFit};
 use std::sync::Arc;
-use vaglio_core::{Evaluator, Feature, Result, Score, Squared, SquaresBound, SubsetChange};
+use vaglio_core::{Evaluator, Feature, Result, Score, Squared, SquaresBound, Action};
 use vaglio_kernels::parallel;
 
 /// Evaluator of [`crate::Information`].
@@ -86,25 +86,25 @@ impl Evaluator for InformationEvaluator<'_> {
 
     fn scores(
         &mut self,
-        change: SubsetChange,
+        change: Action,
         subset: &[Feature],
         candidates: &[Feature],
         scores: &mut [Score],
     ) -> Result<()> {
         let data = Arc::clone(&self.data);
         let trials = self.states(subset).iter_mut().map(|state| match change {
-            SubsetChange::Addition => state.additions(&data, candidates),
-            SubsetChange::Removal => state.removals(candidates),
+            Action::Add => state.additions(&data, candidates),
+            Action::Remove => state.removals(candidates),
         });
         let trials: Vec<Vec<SubsetFit>> = trials.collect();
         self.settle(&trials, scores, |k| change.apply_to(subset, candidates[k]))
     }
 
-    fn apply(&mut self, change: SubsetChange, subset: &[Feature], feature: Feature) -> Result<()> {
+    fn apply(&mut self, change: Action, subset: &[Feature], feature: Feature) -> Result<()> {
         let data = Arc::clone(&self.data);
         self.states(subset).iter_mut().for_each(|state| match change {
-            SubsetChange::Addition => state.add(&data, feature),
-            SubsetChange::Removal => state.remove(&data, feature),
+            Action::Add => state.add(&data, feature),
+            Action::Remove => state.remove(&data, feature),
         });
         Ok(())
     }

@@ -2,7 +2,7 @@
 
 use super::{ASK_EVERY, OpenNode, SearchState, SubsetTree};
 use std::cmp::Reverse;
-use vaglio_core::{Error, Evaluator, Feature, Result, Score, SubsetChange, score_with};
+use vaglio_core::{Error, Evaluator, Feature, Result, Score, Action, score_with};
 
 impl SubsetTree<'_> {
     /// A lower bound of the scores of the subset extended by groups from `place` on.
@@ -94,7 +94,7 @@ impl SubsetTree<'_> {
         let columns: Vec<Feature> = alone.iter().map(|&child| order.group(child)[0]).collect();
         let mut scores = vec![Score::WORST; columns.len()];
         if !columns.is_empty() {
-            node.scores(SubsetChange::Addition, &self.subset, &columns, &mut scores)?;
+            node.scores(Action::Add, &self.subset, &columns, &mut scores)?;
             if let Some((column, _)) = columns.iter().zip(&scores).find(|(_, score)| score.loss.is_nan()) {
                 return Err(Error::Numerical(format!("with column {column} added, the score is not a number")));
             }
@@ -149,7 +149,7 @@ impl SubsetTree<'_> {
 
     fn add(&mut self, node: &mut dyn Evaluator, child: usize) -> Result<()> {
         for &feature in self.order.group(child) {
-            node.apply(SubsetChange::Addition, &self.subset, feature)?;
+            node.apply(Action::Add, &self.subset, feature)?;
             self.subset.push(feature);
         }
         Ok(())

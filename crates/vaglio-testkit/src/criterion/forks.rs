@@ -2,7 +2,7 @@
 
 use crate::LawResult;
 use crate::trial::Subject;
-use vaglio_core::{Criterion, Design, Evaluator, Feature, Score, SubsetChange};
+use vaglio_core::{Criterion, Design, Evaluator, Feature, Score, Action};
 
 /// A fork scores its subset and each of its expected columns like the definition, and leaves the evaluator unchanged.
 /// If there is no fork, the evaluator is moved and reset instead. Bounds are below all of these scores.
@@ -26,12 +26,12 @@ impl ForkTree<'_> {
     fn below(&self, node: &mut dyn Evaluator, subset: &[Feature], later: &[Feature], depth: usize) -> LawResult {
         let count = if subset.is_empty() { later.len() - 2 } else { 1 };
         for (place, &column) in later.iter().enumerate().take(if depth == 0 { 0 } else { count }) {
-            let (law, larger) = (self.0.law, SubsetChange::Addition.apply_to(subset, column));
+            let (law, larger) = (self.0.law, Action::Add.apply_to(subset, column));
             let (on, rest) = (|| format!("the fork at {larger:?}"), &later[place + 1..]);
             let before = self.scores(node, subset, later)?;
             let is_forked = match law.ran(on, || node.fork(subset, &later[place..]))? {
                 Some(mut fork) => {
-                    law.ran(on, || fork.apply(SubsetChange::Addition, subset, column))?;
+                    law.ran(on, || fork.apply(Action::Add, subset, column))?;
                     self.check(&mut *fork, &larger, rest)?;
                     self.below(&mut *fork, &larger, rest, depth - 1)?;
                     true
@@ -42,7 +42,7 @@ impl ForkTree<'_> {
                 law.equal(on, &before, &self.scores(node, subset, later)?)?;
                 continue;
             }
-            law.ran(on, || node.apply(SubsetChange::Addition, subset, column))?;
+            law.ran(on, || node.apply(Action::Add, subset, column))?;
             self.check(node, &larger, rest)?;
             self.below(node, &larger, rest, depth - 1)?;
             law.ran(on, || node.reset(subset))?;
@@ -60,7 +60,7 @@ impl ForkTree<'_> {
         let candidates: Vec<Feature> = later.iter().rev().copied().collect();
         let mut scores = vec![Score::new(f64::NAN); candidates.len()];
         let on = || format!("additions to {subset:?}");
-        self.0.law.ran(on, || node.scores(SubsetChange::Addition, subset, &candidates, &mut scores))?;
+        self.0.law.ran(on, || node.scores(Action::Add, subset, &candidates, &mut scores))?;
         Ok(candidates.into_iter().zip(scores).collect())
     }
 
@@ -71,7 +71,7 @@ impl ForkTree<'_> {
         let scores = self.scores(node, subset, later)?;
         let bound = law.ran(on, || Ok(node.bound(subset, later, later.len())?.max(node.bound(subset, later, 1)?)))?;
         for (column, found) in scores {
-            let larger = SubsetChange::Addition.apply_to(subset, column);
+            let larger = Action::Add.apply_to(subset, column);
             self.0.is_defined(|| format!("{}, the addition of {column}", on()), &larger, found)?;
             law.must(bound <= found.loss, on, format!("a bound of at most {}", found.loss), bound)?;
         }

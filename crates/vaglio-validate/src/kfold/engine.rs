@@ -2,7 +2,7 @@
 
 use crate::fits::SubsetFits;
 use crate::trial_loss::TrialLoss;
-use vaglio_core::{Feature, Result, SubsetChange};
+use vaglio_core::{Feature, Result, Action};
 
 /// States of a subset, each created on first use, and trials of its changes. Columns must not be constant.
 pub(super) trait FoldEngine<'d>: Send {
@@ -10,10 +10,10 @@ pub(super) trait FoldEngine<'d>: Send {
     fn current(&mut self, subset: &[Feature]) -> Result<Option<Vec<TrialLoss>>>;
 
     /// The losses with each candidate added or removed: λ × candidates.
-    fn trials(&mut self, change: SubsetChange, subset: &[Feature], candidates: &[Feature]) -> Vec<Vec<TrialLoss>>;
+    fn trials(&mut self, change: Action, subset: &[Feature], candidates: &[Feature]) -> Vec<Vec<TrialLoss>>;
 
     /// Updates the states for a change; returns whether one was rebuilt.
-    fn apply(&mut self, change: SubsetChange, feature: Feature) -> bool;
+    fn apply(&mut self, change: Action, feature: Feature) -> bool;
 
     /// Drops all states.
     fn reset(&mut self);

@@ -8,7 +8,7 @@ use crate::rounds::Rounds;
 use crate::trial_loss::TrialLoss;
 use std::sync::Arc;
 use vaglio_core::{
-    CacheEffect, Evaluator, Feature, Recorder, Result, Score, SquaresBound, SubsetChange, Trials, Winner,
+    CacheEffect, Evaluator, Feature, Recorder, Result, Score, SquaresBound, Action, Trials, Winner,
 };
 use vaglio_kernels::parallel;
 
@@ -191,7 +191,7 @@ impl<'d> KFoldEvaluator<'d> {
 
     fn trials(
         &mut self,
-        change: SubsetChange,
+        change: Action,
         subset: &[Feature],
         candidates: &[Feature],
     ) -> Result<Vec<Vec<TrialLoss>>> {
@@ -200,8 +200,8 @@ impl<'d> KFoldEvaluator<'d> {
             over_rounds(of_rounds.collect(), self.shared.rounds.shares())
         });
         match change {
-            SubsetChange::Addition => Ok(trials),
-            SubsetChange::Removal => self.shared.removals(trials, subset, candidates),
+            Action::Add => Ok(trials),
+            Action::Remove => self.shared.removals(trials, subset, candidates),
         }
     }
 }
@@ -226,7 +226,7 @@ impl Evaluator for KFoldEvaluator<'_> {
 
     fn scores(
         &mut self,
-        change: SubsetChange,
+        change: Action,
         subset: &[Feature],
         candidates: &[Feature],
         scores: &mut [Score],
@@ -237,7 +237,7 @@ impl Evaluator for KFoldEvaluator<'_> {
         Ok(())
     }
 
-    fn best(&mut self, change: SubsetChange, subset: &[Feature], candidates: &[Feature]) -> Result<Option<Winner>> {
+    fn best(&mut self, change: Action, subset: &[Feature], candidates: &[Feature]) -> Result<Option<Winner>> {
         let trials = self.trials(change, subset, candidates)?;
         self.shared.best(&trials, candidates, |feature| change.apply_to(subset, feature))
     }
@@ -245,10 +245,10 @@ impl Evaluator for KFoldEvaluator<'_> {
     /// Trials bring candidates up to date with the selected columns. Of two candidates, one remains a candidate after
     /// the other has entered.
     fn trace(&self, trials: Trials<'_>) -> CacheEffect {
-        if trials.change == SubsetChange::Addition { CacheEffect::Begun } else { CacheEffect::Lasting }
+        if trials.change == Action::Add { CacheEffect::Begun } else { CacheEffect::Lasting }
     }
 
-    fn apply(&mut self, change: SubsetChange, _: &[Feature], feature: Feature) -> Result<()> {
+    fn apply(&mut self, change: Action, _: &[Feature], feature: Feature) -> Result<()> {
         self.scored = None;
         if self.engines.iter_mut().fold(false, |rebuilt, engine| rebuilt | engine.apply(change, feature)) {
             self.shared.recorder.note_rebuild();

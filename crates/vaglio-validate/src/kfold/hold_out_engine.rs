@@ -5,7 +5,7 @@ use crate::fits::{FoldGroup, SubsetFits};
 use crate::kernel::scorer;
 use crate::trial_loss::{Residuals, TrialLoss};
 use std::sync::{Arc, OnceLock};
-use vaglio_core::{AnyLoss, Design, Feature, Result, SubsetChange, get_or_make};
+use vaglio_core::{AnyLoss, Design, Feature, Result, Action, get_or_make};
 use vaglio_kernels::kfold::hold_out::{HoldOut, HoldOutRows};
 use vaglio_kernels::{Scorer, Trial};
 
@@ -96,18 +96,18 @@ impl<'d> FoldEngine<'d> for HoldOutEngine<'d> {
         Ok(self.shared.current(&mut self.states))
     }
 
-    fn trials(&mut self, change: SubsetChange, subset: &[Feature], candidates: &[Feature]) -> Vec<Vec<TrialLoss>> {
+    fn trials(&mut self, change: Action, subset: &[Feature], candidates: &[Feature]) -> Vec<Vec<TrialLoss>> {
         self.build(subset);
         self.shared.losses(&mut self.states, |state, scorer| match change {
-            SubsetChange::Addition => state.additions(scorer, candidates),
-            SubsetChange::Removal => state.removals(scorer, candidates),
+            Action::Add => state.additions(scorer, candidates),
+            Action::Remove => state.removals(scorer, candidates),
         })
     }
 
-    fn apply(&mut self, change: SubsetChange, feature: Feature) -> bool {
+    fn apply(&mut self, change: Action, feature: Feature) -> bool {
         self.states.iter_mut().for_each(|state| match change {
-            SubsetChange::Addition => state.add(feature),
-            SubsetChange::Removal => state.remove(feature),
+            Action::Add => state.add(feature),
+            Action::Remove => state.remove(feature),
         });
         false
     }

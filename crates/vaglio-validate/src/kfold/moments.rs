@@ -9,7 +9,7 @@ use crate::session::{KnownMoments, Session};
 use crate::shared_lambdas::SharedLambdas;
 use crate::trial_loss::TrialLoss;
 use std::sync::Arc;
-use vaglio_core::{Design, Feature, Result, SubsetChange};
+use vaglio_core::{Design, Feature, Result, Action};
 use vaglio_kernels::kfold::{BackwardMoments, FoldedRows, ForwardMoments, MomentTree, Moments, Spectrum, TrialLosses};
 use vaglio_kernels::linalg::FactorizationError;
 
@@ -176,8 +176,8 @@ impl<'d> FoldEngine<'d> for MomentEngine<'d> {
         Ok(Some(losses(&self.moments, sums, conditioning)))
     }
 
-    fn trials(&mut self, change: SubsetChange, subset: &[Feature], candidates: &[Feature]) -> Vec<Vec<TrialLoss>> {
-        if change == SubsetChange::Removal {
+    fn trials(&mut self, change: Action, subset: &[Feature], candidates: &[Feature]) -> Vec<Vec<TrialLoss>> {
+        if change == Action::Remove {
             self.moments.read(&self.rows, subset);
             let start = || BackwardMoments::new(&self.moments, &self.lambdas, subset);
             let trials = self.backward.get_or_insert_with(start).trials();
@@ -195,9 +195,9 @@ impl<'d> FoldEngine<'d> for MomentEngine<'d> {
         self.losses(&trials, candidates)
     }
 
-    fn apply(&mut self, change: SubsetChange, feature: Feature) -> bool {
+    fn apply(&mut self, change: Action, feature: Feature) -> bool {
         self.alone = None;
-        if change == SubsetChange::Removal {
+        if change == Action::Remove {
             self.expected = None;
             if let Some(forward) = &mut self.forward {
                 forward.remove(feature);

@@ -4,7 +4,7 @@ use super::shared_data::LooShared;
 use crate::mean::mean_squares;
 use crate::refits::{ScoresWithRefits, SubsetScore, in_order_of_bounds};
 use std::sync::Arc;
-use vaglio_core::{CacheEffect, Evaluator, Feature, Result, Score, SquaresBound, SubsetChange, Trials, Winner};
+use vaglio_core::{CacheEffect, Evaluator, Feature, Result, Score, SquaresBound, Action, Trials, Winner};
 use vaglio_kernels::loo::{ColumnChange, LooState, RidgeState};
 use vaglio_kernels::{Trial, is_unreliable};
 
@@ -245,7 +245,7 @@ impl<'d> LooEvaluator<'d> {
         scores.copy_from_slice(&shared.scores(&self.bases(subset), &trials, &changes)?);
         // States do not cover constant columns.
         for (candidate, score) in candidates.iter().zip(scores).filter(|(c, _)| !shared.data().is_active(**c)) {
-            let bases = shared.bases(&SubsetChange::Addition.apply_to(subset, *candidate));
+            let bases = shared.bases(&Action::Add.apply_to(subset, *candidate));
             *score = Self::score_of(&shared, &bases.iter().collect::<Vec<_>>())?;
         }
         Ok(())
@@ -284,40 +284,40 @@ impl<'d> Evaluator for LooEvaluator<'d> {
 
     fn scores(
         &mut self,
-        change: SubsetChange,
+        change: Action,
         subset: &[Feature],
         candidates: &[Feature],
         scores: &mut [Score],
     ) -> Result<()> {
         match change {
-            SubsetChange::Addition => self.additions(subset, candidates, scores),
-            SubsetChange::Removal => self.removals(subset, candidates, scores),
+            Action::Add => self.additions(subset, candidates, scores),
+            Action::Remove => self.removals(subset, candidates, scores),
         }
     }
 
     fn trace(&self, trials: Trials<'_>) -> CacheEffect {
         // Trials by bounds may have made the next ones full passes.
-        let is_lasting = trials.change == SubsetChange::Removal || trials.is_best && self.is_full;
+        let is_lasting = trials.change == Action::Remove || trials.is_best && self.is_full;
         if is_lasting { CacheEffect::Lasting } else { CacheEffect::Begun }
     }
 
-    fn apply(&mut self, change: SubsetChange, subset: &[Feature], feature: Feature) -> Result<()> {
+    fn apply(&mut self, change: Action, subset: &[Feature], feature: Feature) -> Result<()> {
         let states = self.states(subset);
         let is_rebuilt = match change {
-            SubsetChange::Addition => states.iter_mut().fold(false, |rebuilt, state| rebuilt | state.add(feature)),
-            SubsetChange::Removal => !states.iter_mut().all(|state| state.remove(feature)),
+            Action::Add => states.iter_mut().fold(false, |rebuilt, state| rebuilt | state.add(feature)),
+            Action::Remove => !states.iter_mut().all(|state| state.remove(feature)),
         };
         if is_rebuilt {
             self.shared.recorder.note_rebuild();
         }
-        if is_rebuilt && change == SubsetChange::Removal {
+        if is_rebuilt && change == Action::Remove {
             (self.states, self.is_full) = (None, false);
         }
         Ok(())
     }
 
-    fn best(&mut self, change: SubsetChange, subset: &[Feature], candidates: &[Feature]) -> Result<Option<Winner>> {
-        if change == SubsetChange::Addition
+    fn best(&mut self, change: Action, subset: &[Feature], candidates: &[Feature]) -> Result<Option<Winner>> {
+        if change == Action::Add
             && self.shared.is_bounded
             && let Some(scored) = self.best_by_bounds(subset, candidates)?
         {

@@ -4,7 +4,7 @@ use super::settings::Hsic;
 use super::weights::PairWeights;
 use crate::kernel_matrix::{Padded, RowPairs, shares, standardized};
 use rayon::prelude::*;
-use vaglio_core::{CacheEffect, Design, Evaluator, Feature, Result, Score, SubsetChange, Trials};
+use vaglio_core::{CacheEffect, Design, Evaluator, Feature, Result, Score, Action, Trials};
 use vaglio_kernels::Level;
 use vaglio_kernels::parallel;
 
@@ -74,21 +74,21 @@ impl Evaluator for Distances {
 
     fn scores(
         &mut self,
-        change: SubsetChange,
+        change: Action,
         _: &[Feature],
         candidates: &[Feature],
         scores: &mut [Score],
     ) -> Result<()> {
         let (scale, current) = (self.hsic.kernel.scale(self.size + 1), self.current()?);
-        if let (SubsetChange::Addition, Some(distances), None) = (change, &self.distances, &self.larger) {
+        if let (Action::Add, Some(distances), None) = (change, &self.distances, &self.larger) {
             self.larger = Some(self.weights.pairs.times_exp(self.level, distances, scale));
         }
         let state = &*self;
         let pairs = state.larger.as_ref().unwrap_or(&state.weights.pairs);
         scores.par_iter_mut().zip(candidates).try_for_each(|(score, &candidate)| {
             *score = match (&state.columns[candidate], change) {
-                (Some(column), SubsetChange::Addition) => state.score_of(pairs.sum(state.level, column, scale))?,
-                (Some(column), SubsetChange::Removal) => state.without(column)?,
+                (Some(column), Action::Add) => state.score_of(pairs.sum(state.level, column, scale))?,
+                (Some(column), Action::Remove) => state.without(column)?,
                 (None, _) => current,
             };
             Ok(())
@@ -100,10 +100,10 @@ impl Evaluator for Distances {
     }
 
     /// Removes a column by summing the distances anew, so that none of its rounding remains. Cost O(|S|·m²).
-    fn apply(&mut self, change: SubsetChange, subset: &[Feature], feature: Feature) -> Result<()> {
+    fn apply(&mut self, change: Action, subset: &[Feature], feature: Feature) -> Result<()> {
         match change {
-            SubsetChange::Addition => self.enter(feature),
-            SubsetChange::Removal => self.restart(subset.iter().copied().filter(|&other| other != feature)),
+            Action::Add => self.enter(feature),
+            Action::Remove => self.restart(subset.iter().copied().filter(|&other| other != feature)),
         }
         Ok(())
     }

@@ -2,7 +2,7 @@
 
 use super::pairwise_dependence::{Dependence, EntryCosts, Scheme};
 use vaglio_core::{
-    Design, EngineEvaluator, Estimate, Evaluator, Feature, Plan, Result, Score, SearchExtent, SubsetChange,
+    Design, EngineEvaluator, Estimate, Evaluator, Feature, Plan, Result, Score, SearchExtent, Action,
 };
 use vaglio_kernels::parallel;
 
@@ -79,15 +79,15 @@ impl<D: Dependence> Evaluator for PairSums<D> {
 
     fn scores(
         &mut self,
-        change: SubsetChange,
+        change: Action,
         subset: &[Feature],
         candidates: &[Feature],
         scores: &mut [Score],
     ) -> Result<()> {
         let (relevance, redundancy) = self.sums(subset);
         let (sign, size) = match change {
-            SubsetChange::Addition => (1.0, subset.len() + 1),
-            SubsetChange::Removal => (-1.0, subset.len().saturating_sub(1)),
+            Action::Add => (1.0, subset.len() + 1),
+            Action::Remove => (-1.0, subset.len().saturating_sub(1)),
         };
         for (&i, score) in candidates.iter().zip(scores) {
             let redundancy = redundancy + sign * (2.0 * self.shared(subset, i)) + self.own[i];

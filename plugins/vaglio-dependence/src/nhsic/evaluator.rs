@@ -4,7 +4,7 @@ use super::relations::Relations;
 use crate::kernel_matrix::Quadratic;
 use rayon::prelude::*;
 use std::sync::Arc;
-use vaglio_core::{CacheEffect, Evaluator, Feature, Result, Score, SubsetChange, Trials};
+use vaglio_core::{CacheEffect, Evaluator, Feature, Result, Score, Action, Trials};
 use vaglio_kernels::linalg::separable_part;
 use vaglio_kernels::tolerance::MINIMUM_ROUNDING;
 
@@ -168,14 +168,14 @@ impl Evaluator for NhsicEvaluator {
 
     fn scores(
         &mut self,
-        change: SubsetChange,
+        change: Action,
         _: &[Feature],
         candidates: &[Feature],
         scores: &mut [Score],
     ) -> Result<()> {
         match change {
-            SubsetChange::Addition => self.additions(candidates, scores),
-            SubsetChange::Removal => self.removals(candidates, scores),
+            Action::Add => self.additions(candidates, scores),
+            Action::Remove => self.removals(candidates, scores),
         }
     }
 
@@ -184,8 +184,8 @@ impl Evaluator for NhsicEvaluator {
         if self.relations.are_shared() { CacheEffect::Begun } else { CacheEffect::Lasting }
     }
 
-    fn apply(&mut self, change: SubsetChange, _: &[Feature], feature: Feature) -> Result<()> {
-        if change == SubsetChange::Addition {
+    fn apply(&mut self, change: Action, _: &[Feature], feature: Feature) -> Result<()> {
+        if change == Action::Add {
             *self = self.larger(&[feature])?;
             return Ok(());
         }

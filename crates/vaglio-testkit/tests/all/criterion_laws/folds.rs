@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use vaglio_core::{
     Column, Criterion, CriterionTraits, Design, EngineEvaluator, Error, Estimate, Evaluator, Feature, HeldOut, Loss,
-    Plan, Result, Round, Score, SearchExtent, Squared, SubsetChange, Winner, saved,
+    Plan, Result, Round, Score, SearchExtent, Squared, Action, Winner, saved,
 };
 use vaglio_search::SubsetScorer;
 
@@ -262,17 +262,17 @@ impl Evaluator for Walked<'_> {
 
     fn scores(
         &mut self,
-        change: SubsetChange,
+        change: Action,
         _: &[Feature],
         candidates: &[Feature],
         scores: &mut [Score],
     ) -> Result<()> {
         let off = match change {
-            SubsetChange::Addition => {
+            Action::Add => {
                 self.inner.score_additions(candidates, scores)?;
                 Fault::AdditionOff
             }
-            SubsetChange::Removal => {
+            Action::Remove => {
                 self.inner.score_removals(candidates, scores)?;
                 Fault::RemovalOff
             }
@@ -283,28 +283,28 @@ impl Evaluator for Walked<'_> {
             score.loss *= by;
         }
         match (change, self.criterion.fault) {
-            (SubsetChange::Addition, Fault::Unfilled) => {
+            (Action::Add, Fault::Unfilled) => {
                 scores.iter_mut().skip(1).for_each(|last| *last = Score::new(f64::NAN));
             }
-            (SubsetChange::Addition, Fault::TrialMoves) => candidates.first().map_or(Ok(()), |&f| self.inner.add(f))?,
+            (Action::Add, Fault::TrialMoves) => candidates.first().map_or(Ok(()), |&f| self.inner.add(f))?,
             _ => {}
         }
         Ok(())
     }
 
-    fn apply(&mut self, change: SubsetChange, _: &[Feature], feature: Feature) -> Result<()> {
+    fn apply(&mut self, change: Action, _: &[Feature], feature: Feature) -> Result<()> {
         self.moves += 1;
-        if change == SubsetChange::Removal {
+        if change == Action::Remove {
             return if self.is(Fault::RemoveForgets) { Ok(()) } else { self.inner.remove(feature) };
         }
         self.inner.add(feature)?;
         if self.is(Fault::AddTwice) && self.moves == 3 { self.inner.add(feature) } else { Ok(()) }
     }
 
-    fn best(&mut self, change: SubsetChange, subset: &[Feature], candidates: &[Feature]) -> Result<Option<Winner>> {
+    fn best(&mut self, change: Action, subset: &[Feature], candidates: &[Feature]) -> Result<Option<Winner>> {
         let mut scores = vec![Score::WORST; candidates.len()];
         self.scores(change, subset, candidates, &mut scores)?;
-        if change == SubsetChange::Removal {
+        if change == Action::Remove {
             if self.is(Fault::Insists) {
                 return Ok(Some(Winner {
                     feature: candidates[0],
@@ -381,11 +381,11 @@ impl Evaluator for Alias<'_, '_> {
         self.0.score(subset)
     }
 
-    fn scores(&mut self, change: SubsetChange, subset: &[Feature], of: &[Feature], scores: &mut [Score]) -> Result<()> {
+    fn scores(&mut self, change: Action, subset: &[Feature], of: &[Feature], scores: &mut [Score]) -> Result<()> {
         self.0.scores(change, subset, of, scores)
     }
 
-    fn apply(&mut self, change: SubsetChange, subset: &[Feature], feature: Feature) -> Result<()> {
+    fn apply(&mut self, change: Action, subset: &[Feature], feature: Feature) -> Result<()> {
         self.0.apply(change, subset, feature)
     }
 }

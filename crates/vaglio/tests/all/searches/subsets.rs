@@ -3,7 +3,7 @@
 use super::common::{NEAR, StopAt, by_definition, designs, fast, loss, named, refs};
 use vaglio::core::{
     Criterion, Design, EngineEvaluator, Evaluator, Feature, Observer, Path, Result, Score, Silent, StopReason,
-    SubsetChange,
+    Action,
 };
 use vaglio::criteria::Loo;
 use vaglio::search::{Exhaustive, Greedy, Search, SearchContext, SubsetScorer};
@@ -91,12 +91,12 @@ impl Evaluator for Bounding<'_> {
 
     fn scores(
         &mut self,
-        change: SubsetChange,
+        change: Action,
         subset: &[Feature],
         candidates: &[Feature],
         scores: &mut [Score],
     ) -> Result<()> {
-        assert_eq!(change, SubsetChange::Addition, "nothing is removed in a search of all subsets");
+        assert_eq!(change, Action::Add, "nothing is removed in a search of all subsets");
         for (&candidate, score) in candidates.iter().zip(scores) {
             *score = self.score(&change.apply_to(subset, candidate))?;
         }

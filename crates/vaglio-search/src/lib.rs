@@ -91,7 +91,7 @@ pub use run::run;
 #[doc(hidden)]
 pub use search::schema::schema;
 pub use settings::{BlockOrigin, Blocks, Polish, SearchSettings, UnusedSettings};
-pub use size_choice::{Choose, CrossValidation, FromKey, MOST_FOLDS, MOST_REPEATS, Rule, Wanted, check_repeated_rows};
+pub use size_choice::{Choose, CrossValidation, FromKey, MOST_FOLDS, MOST_REPEATS, Rule, check_repeated_rows};
 pub use space::Space;
 pub use strategy::{Moves, PathCoefficients, Search, SearchStrategy, StrategyTraits, registered};
 pub use subset_scorer::SubsetScorer;

@@ -94,9 +94,9 @@ impl CrossValidation {
         CrossValidation { folds, ..CrossValidation::default() }
     }
 
-    /// Rule, tolerance and largest size by which the size is chosen.
-    pub fn wanted(&self) -> Wanted {
-        Wanted { rule: self.rule, within: self.within, at_most: self.at_most }
+    /// Whether the lowest loss is taken, however many features it has.
+    pub fn is_lowest(&self) -> bool {
+        self.rule == Rule::Best && self.within.is_none()
     }
 
     /// Checks all settings that need no data.
@@ -146,30 +146,6 @@ pub fn check_repeated_rows(repeats: usize, rows: usize, most: usize) -> vaglio_c
             let message = format!("{repeats} of {rows} rows are too many; {} are the most", most / rows);
             Err(Error::setting("repeats", message))
         }
-    }
-}
-
-/// How a size is chosen by estimated losses: by a rule or a tolerance, up to a largest size.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct Wanted {
-    /// The rule.
-    pub rule: Rule,
-    /// Relative tolerance above the lowest loss, used instead of the rule.
-    pub within: Option<f64>,
-    /// The largest size.
-    pub at_most: Option<usize>,
-}
-
-impl From<Rule> for Wanted {
-    fn from(rule: Rule) -> Self {
-        Wanted { rule, ..Wanted::default() }
-    }
-}
-
-impl Wanted {
-    /// Whether the lowest loss is taken, however many features it has.
-    pub fn is_lowest(&self) -> bool {
-        self.rule == Rule::Best && self.within.is_none()
     }
 }
 

@@ -109,7 +109,7 @@ impl Validation<'_, '_> {
         let table = self.table(&found.lambdas, &found.walks)?;
         let (place, cell, scored) = match self.by_score_alone(&table, is_written)? {
             Some((place, cell, searched)) => (place, cell, Some(searched)),
-            None => table.pick(self.how.wanted()).map(|(place, cell)| (place, cell, None))?,
+            None => table.pick(self.how).map(|(place, cell)| (place, cell, None))?,
         };
         Ok(CellChoice { found, table, place, cell, scored })
     }
@@ -130,7 +130,7 @@ impl Validation<'_, '_> {
         let CellChoice { found, mut table, place, cell, .. } = choice;
         let everything = searched.path.everything(design.candidates().len()).unwrap_or(everything);
         let matched = found.walks[place].pooled(everything, how.repeats);
-        let by_others = if how.wanted().is_lowest() {
+        let by_others = if how.is_lowest() {
             self.by_others(&table, &self.pooled_each(&found.walks), cell)
         } else {
             Vec::new()
@@ -191,7 +191,7 @@ impl Validation<'_, '_> {
         place: usize,
         cell: Cell,
     ) -> Result<Option<Cell>> {
-        let (loss, wanted) = (self.loss, self.how.wanted());
+        let Validation { loss, how, .. } = *self;
         let sizes = || path.entries.iter().map(|entry| entry.subset.len());
         if matched.has(cell.size) && (cell.size == 0 || sizes().any(|size| size == cell.size)) {
             return Ok(Some(cell));
@@ -201,8 +201,8 @@ impl Validation<'_, '_> {
             return Ok(None);
         }
         let mut of_lambda = LossTable { lambdas: vec![table.lambdas[place]], cells: vec![cells] };
-        compare(loss, &mut of_lambda, std::slice::from_ref(matched), wanted.at_most)?;
-        let (_, cell) = of_lambda.pick(wanted)?;
+        compare(loss, &mut of_lambda, std::slice::from_ref(matched), how.at_most)?;
+        let (_, cell) = of_lambda.pick(how)?;
         table.cells[place] = of_lambda.cells.swap_remove(0);
         Ok(Some(cell))
     }

@@ -8,7 +8,7 @@ use super::walks::most_clusters;
 use crate::selector::ValidSelector;
 use vaglio_core::{Design, Loss, PathEntry, Result, Score, short};
 use vaglio_report::record::{Cell, LossTable, Warning, WarningKind};
-use vaglio_search::Rule;
+use vaglio_search::CrossValidation;
 
 /// Largest work of these fits over all folds and λ, in multiply-adds.
 const MOST_WORK: f64 = 3e10;
@@ -76,7 +76,7 @@ pub(super) fn compared(
         Ok(vec![Cell { size, loss, standard_error, difference_error: None }])
     };
     let cells = (0..lambdas.len()).map(of_lambda).collect::<Result<_>>()?;
-    let (place, best) = LossTable { lambdas: lambdas.to_vec(), cells }.pick(Rule::Best)?;
+    let (place, best) = LossTable { lambdas: lambdas.to_vec(), cells }.pick(&CrossValidation::default())?;
     let (lowest, error) = (best.loss, best.standard_error.unwrap_or(0.0));
     // A loss that is not a number is not better.
     let is_better = || of_place(place).difference(loss, of_taken).is_none_or(|error| lowest + error < taken.loss);

@@ -13,7 +13,7 @@ use std::time::Instant;
 use vaglio_core::{Error, ErrorClass, Journal, Result};
 use vaglio_kernels::tolerance::LEAST_PENALTY;
 use vaglio_report::record::{Cell, LossTable};
-use vaglio_search::Rule;
+use vaglio_search::CrossValidation;
 
 /// Number of values added beyond an end at once.
 const STEP: usize = 4;
@@ -159,7 +159,7 @@ fn insert<T>(all: &mut Vec<T>, more: Vec<T>, is_below: bool) {
 fn beyond(table: &LossTable) -> Result<Option<(Vec<Option<f64>>, bool)>> {
     let lambdas: Vec<f64> = table.lambdas.iter().flatten().copied().collect();
     let ([first, second, ..], [.., before, last]) = (&lambdas[..], &lambdas[..]) else { return Ok(None) };
-    let (place, best) = table.pick(Rule::Best)?;
+    let (place, best) = table.pick(&CrossValidation::default())?;
     let (is_below, is_above) = (place == 0, place + 1 == table.lambdas.len());
     // The empty subset does not depend on λ.
     if !(is_below || is_above) || best.size == 0 {

@@ -22,7 +22,7 @@ pub(super) fn size_on_other_scale(
         return Ok(None);
     };
     let table = validation.table(&found.lambdas, &walks)?;
-    let (place, cell) = table.pick(how.wanted())?;
+    let (place, cell) = table.pick(how)?;
     let all = validation.pooled_each(&walks);
     let Some(level) = how.require_gain.level().filter(|_| is_tested && cell.size > 0) else {
         return Ok(Some(cell.size));

@@ -6,7 +6,7 @@ use super::table::CellChoice;
 use super::validation::Validation;
 use vaglio_core::Result;
 use vaglio_report::record::{Cell, LossTable, SizeSpread, SizeSpreadSource};
-use vaglio_search::{Rule, Wanted};
+use vaglio_search::{CrossValidation, Rule};
 
 /// Sizes that the rule chooses from each repeat alone, or, with one repeat, without each of its folds in turn; no
 /// further search is needed. Returns `None` for losses that are no mean over rows, and if no size was reached.
@@ -60,9 +60,8 @@ fn size_in_folds(
     if table.cells.iter().all(Vec::is_empty) {
         return Ok(None);
     }
-    let wanted = how.wanted();
-    if wanted.rule == Rule::OneSe {
-        let (best, lowest) = table.pick(Wanted { rule: Rule::Best, ..wanted })?;
+    if how.rule == Rule::OneSe {
+        let (best, lowest) = table.pick(&CrossValidation { rule: Rule::Best, ..(*how).clone() })?;
         let of_best = losses(best, lowest.size);
         for (place, cells) in table.cells.iter_mut().enumerate() {
             for cell in cells {
@@ -70,7 +69,7 @@ fn size_in_folds(
             }
         }
     }
-    table.pick(wanted).map(|(_, cell)| Some(cell.size))
+    table.pick(how).map(|(_, cell)| Some(cell.size))
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use super::validation::Validation;
 use crate::selector::resumable_search::SearchResult;
 use vaglio_core::{Loss, Result};
 use vaglio_report::record::{Cell, LossTable};
-use vaglio_search::{Rule, Wanted};
+use vaglio_search::CrossValidation;
 
 /// Held-out losses of the whole procedure.
 pub(super) struct CrossValidated {
@@ -95,7 +95,7 @@ pub(super) fn compare(
     matched: &[PooledFolds<'_>],
     at_most: Option<usize>,
 ) -> Result<()> {
-    let (place, best) = table.pick(Wanted { at_most, ..Rule::Best.into() })?;
+    let (place, best) = table.pick(&CrossValidation { at_most, ..CrossValidation::default() })?;
     let of_best = matched[place].losses(best.size);
     let is_cheap = loss.traits().measure.is_of_rows();
     for (matched, cells) in matched.iter().zip(&mut table.cells) {

@@ -3,7 +3,7 @@
 use crate::infinity;
 use serde::{Deserialize, Serialize};
 use vaglio_core::{Error, Result, counted, is_lower, joined, short};
-use vaglio_search::{Rule, Wanted};
+use vaglio_search::{CrossValidation, Rule};
 
 /// Cross-validated loss of the selection with one size at one λ.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -44,8 +44,8 @@ impl LossTable {
     ///
     /// # Errors
     /// [`Error::Setting`] for `OneSe` without a standard error; [`Error::Shape`] if no cell has an allowed size.
-    pub fn pick(&self, wanted: impl Into<Wanted>) -> Result<(usize, Cell)> {
-        let Wanted { rule, within, at_most } = wanted.into();
+    pub fn pick(&self, how: &CrossValidation) -> Result<(usize, Cell)> {
+        let CrossValidation { rule, within, at_most, .. } = *how;
         let fits = move |cell: &&Cell| at_most.is_none_or(|most| cell.size <= most);
         let of_lambda =
             |(l, cells): (usize, &[Cell])| cells.iter().filter(fits).map(|cell| (l, *cell)).collect::<Vec<_>>();
@@ -272,14 +272,16 @@ mod tests {
 
     #[test]
     fn the_lowest_loss_or_the_simplest_near_it_is_taken() {
+        let picked = |of: &LossTable, rule| {
+            of.pick(&CrossValidation { rule, ..CrossValidation::default() }).map(|(l, cell)| (l, cell.size)).unwrap()
+        };
         let of = table([[1.0, 0.58, 0.5], [1.0, 0.59, 0.52]]);
-        let picked = |rule| of.pick(rule).map(|(l, cell)| (l, cell.size)).unwrap();
-        assert_eq!(picked(Rule::Best), (0, 2));
-        assert_eq!(picked(Rule::OneSe), (1, 1));
+        assert_eq!(picked(&of, Rule::Best), (0, 2));
+        assert_eq!(picked(&of, Rule::OneSe), (1, 1));
         let rounded = table([[0.5 + 1e-15, 0.5, 0.5 - 1e-15], [0.6; 3]]);
-        assert_eq!(rounded.pick(Rule::Best).map(|(l, cell)| (l, cell.size)).unwrap(), (0, 0));
+        assert_eq!(picked(&rounded, Rule::Best), (0, 0));
         let flat = table([[0.5; 3]; 2]);
-        assert_eq!(flat.pick(Rule::Best).map(|(l, cell)| (l, cell.size)).unwrap(), (0, 0));
-        assert_eq!(flat.pick(Rule::OneSe).map(|(l, cell)| (l, cell.size)).unwrap(), (1, 0));
+        assert_eq!(picked(&flat, Rule::Best), (0, 0));
+        assert_eq!(picked(&flat, Rule::OneSe), (1, 0));
     }
 }

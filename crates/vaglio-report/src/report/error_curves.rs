@@ -8,7 +8,7 @@ use super::table::TableBuilder;
 use crate::record::names::listed;
 use crate::record::{Cell, EntryRecord, LearningPoint, LossName, PredictionRows, Record, interval_text};
 use vaglio_core::ZeroOne;
-use vaglio_search::Rule;
+use vaglio_search::CrossValidation;
 
 /// Number of sizes from which the axis is logarithmic, if the chosen size is below a tenth of the largest.
 const MANY_SIZES: usize = 100;
@@ -192,7 +192,7 @@ fn error_by_lambda(record: &Record) -> Option<Chart> {
 /// The fewest columns whose cross-validated loss is within one standard error of the difference to the lowest.
 fn fewest(record: &Record) -> Option<String> {
     let table = record.report.table.as_ref()?;
-    let (_, best) = table.pick(Rule::Best).ok()?;
+    let (_, best) = table.pick(&CrossValidation::default()).ok()?;
     let place = table.lambdas.iter().position(|lambda| *lambda == record.chosen.lambda).unwrap_or(0);
     let cells = table.losses_at(place);
     let is_known = cells.iter().any(|cell| cell.difference_error.is_some_and(|error| error > 0.0));

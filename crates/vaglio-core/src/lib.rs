@@ -87,8 +87,8 @@ pub use design::{Design, RunContext, far_exponent};
 pub use diagnostics::{Diagnostics, Recorder, SingleRounding};
 pub use error::{Cause, Error, ErrorClass, Result, SourceLocation, nearest};
 pub use evaluator::{
-    CacheEffect, EngineDescription, EngineEvaluator, Evaluator, RowsHeldOut, ScoreOfSquares, SquaresBound,
-    Trials, score_with, winner,
+    CacheEffect, EngineDescription, EngineEvaluator, Evaluator, RowsHeldOut, ScoreOfSquares, SquaresBound, Trials,
+    score_with, winner,
 };
 pub use expression::{Condition, DatePart, Expression, Function, LevelValues, TargetScale};
 pub use formatting::{acts, aligned, clip, counted, joined, short, shown, significant};

@@ -2,8 +2,7 @@
 
 use crate::criterion::definition_engine;
 use crate::{
-    CacheEffect, Criterion, Design, EngineEvaluator, Error, Evaluator, Feature, Result, Role, Score, Action,
-    Trials,
+    Action, CacheEffect, Criterion, Design, EngineEvaluator, Error, Evaluator, Feature, Result, Role, Score, Trials,
 };
 
 /// The evaluator that retrains for every trial.

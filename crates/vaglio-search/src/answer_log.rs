@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use std::any::Any;
 use std::fmt;
 use std::time::Instant;
-use vaglio_core::{CacheEffect, Diagnostics, Error, Feature, Journal, Result, Action, Trials};
+use vaglio_core::{Action, CacheEffect, Diagnostics, Error, Feature, Journal, Result, Trials};
 
 /// A question about the current subset, or a change of it.
 #[derive(Debug, Clone, Copy)]

@@ -7,7 +7,7 @@ use crate::moves::Move;
 use crate::space::Space;
 use crate::walk::{Walk, WalkEnd, WalkResult};
 use crate::{Rules, SubsetScorer};
-use vaglio_core::{Column, Design, Error, Feature, Result, Score, StopReason, Action};
+use vaglio_core::{Action, Column, Design, Error, Feature, Result, Score, StopReason};
 use vaglio_kernels::ridge::Ridge;
 
 /// Changes that break a constraint are not tried and score +∞.

@@ -2,7 +2,7 @@
 
 use crate::{Patience, Search, SearchContext, SearchStrategy, Space, StrategyTraits, if_any, run};
 use std::collections::BTreeSet;
-use vaglio_core::{Feature, Path, Result, SearchExtent, Action, part};
+use vaglio_core::{Action, Feature, Path, Result, SearchExtent, part};
 
 /// Adds the best feature, and removes superfluous ones before the next addition.
 ///

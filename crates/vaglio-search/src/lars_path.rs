@@ -2,7 +2,7 @@
 
 use crate::least_angle::{self, LeastAngle};
 use crate::{Walk, WalkResult};
-use vaglio_core::{AtPenalty, Feature, PathEntry, Result, Action};
+use vaglio_core::{Action, AtPenalty, Feature, PathEntry, Result};
 
 /// Passes over entering features that would break constraints; returns whether there was one.
 pub(crate) fn pass_over(

@@ -2,7 +2,7 @@
 
 use crate::SubsetScorer;
 use crate::space::Space;
-use vaglio_core::{Feature, Result, Score, Action, Winner};
+use vaglio_core::{Action, Feature, Result, Score, Winner};
 
 /// Addition or removal of a group, with its result.
 #[derive(Debug, Clone, PartialEq)]
@@ -30,12 +30,7 @@ impl Space<'_> {
     ///
     /// # Errors
     /// See [`SubsetScorer::score`].
-    pub(crate) fn trials(
-        &self,
-        subset: &mut SubsetScorer<'_>,
-        change: Action,
-        groups: &[usize],
-    ) -> Result<Vec<Score>> {
+    pub(crate) fn trials(&self, subset: &mut SubsetScorer<'_>, change: Action, groups: &[usize]) -> Result<Vec<Score>> {
         let distinct = self.distinct(change, groups);
         let (alone, blocks) = self.split_blocks(&distinct);
         let mut of_alone = vec![Score::WORST; alone.len()];
@@ -114,12 +109,7 @@ impl Space<'_> {
         Some(Move { group: self.group_of(feature)?, score, tied })
     }
 
-    fn block_trials(
-        &self,
-        subset: &mut SubsetScorer<'_>,
-        change: Action,
-        blocks: &[usize],
-    ) -> Result<Vec<Score>> {
+    fn block_trials(&self, subset: &mut SubsetScorer<'_>, change: Action, blocks: &[usize]) -> Result<Vec<Score>> {
         if change == Action::Add {
             return blocks.iter().map(|&block| subset.score_with(&self.groups[block])).collect();
         }

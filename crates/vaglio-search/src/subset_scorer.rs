@@ -8,9 +8,9 @@ use serde::de::DeserializeOwned;
 use std::sync::Arc;
 use std::time::Instant;
 use vaglio_core::{
-    CacheEffect, Criterion, Design, Diagnostics, EngineDescription, EngineEvaluator, EntryFit, Error, Evaluator,
-    Feature, Geometry, Monitor, PathEntry, ProcessGroup, Recorder, Result, Role, Score, SearchExtent, SquaresBound,
-    StopSign, Action, Trials, Winner, WorkItem, criterion_error, score_with, winner,
+    Action, CacheEffect, Criterion, Design, Diagnostics, EngineDescription, EngineEvaluator, EntryFit, Error,
+    Evaluator, Feature, Geometry, Monitor, PathEntry, ProcessGroup, Recorder, Result, Role, Score, SearchExtent,
+    SquaresBound, StopSign, Trials, Winner, WorkItem, criterion_error, score_with, winner,
 };
 
 /// The current subset of a search, scored by a criterion's evaluator.

@@ -17,8 +17,7 @@ pub(crate) use record::SearchSnapshots;
 use record::SearchState;
 use std::collections::BinaryHeap;
 use vaglio_core::{
-    Answer, Certificate, Diagnostics, Error, Evaluator, Event, Feature, Monitor, Recorder, Result, StopReason,
-    Action,
+    Action, Answer, Certificate, Diagnostics, Error, Evaluator, Event, Feature, Monitor, Recorder, Result, StopReason,
 };
 use vaglio_kernels::tolerance::SCORE_ROUNDING;
 

@@ -1,6 +1,6 @@
 //! Evaluator of walks that need no scores.
 
-use vaglio_core::{Design, Evaluator, Feature, Result, Score, Action};
+use vaglio_core::{Action, Design, Evaluator, Feature, Result, Score};
 
 /// Evaluator of unscored walks ([`vaglio_core::SearchExtent::is_unscored`]): every score is 0.
 pub(crate) struct Unscored {

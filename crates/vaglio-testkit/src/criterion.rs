@@ -17,7 +17,7 @@ use crate::traces::traces;
 use crate::trial::{Subject, commit};
 use crate::variation::{duplicates_tie, lambdas, permutation, row_weights};
 use crate::{InPool, LawResult, LawViolation, SplitMix64, data};
-use vaglio_core::{Criterion, Design, Feature, Score, SearchExtent, Action, Winner};
+use vaglio_core::{Action, Criterion, Design, Feature, Score, SearchExtent, Winner};
 use vaglio_search::SubsetScorer;
 
 /// Checks all laws of a criterion on a design: of this module and, with a ridge readout, of [`variation`].

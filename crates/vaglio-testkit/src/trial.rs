@@ -2,7 +2,7 @@
 
 use crate::law_violation::{Law, Tolerance};
 use crate::{LawResult, SplitMix64};
-use vaglio_core::{Criterion, Design, Feature, Score, SearchExtent, Action};
+use vaglio_core::{Action, Criterion, Design, Feature, Score, SearchExtent};
 use vaglio_search::SubsetScorer;
 
 /// A criterion on a design, under a law.
@@ -31,12 +31,7 @@ impl<'d> Subject<'d> {
     }
 
     /// Scores trials; fails if one is missing or NaN.
-    pub fn trials(
-        self,
-        subset: &mut SubsetScorer<'_>,
-        trial: Action,
-        candidates: &[Feature],
-    ) -> LawResult<Vec<Score>> {
+    pub fn trials(self, subset: &mut SubsetScorer<'_>, trial: Action, candidates: &[Feature]) -> LawResult<Vec<Score>> {
         let before = subset.selected().to_vec();
         let on = || format!("trials of {trial:?} to subset {before:?}").to_lowercase();
         let mut scores = vec![Score::new(f64::NAN); candidates.len()];

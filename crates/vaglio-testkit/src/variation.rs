@@ -3,7 +3,7 @@
 use crate::law_violation::Law;
 use crate::trial::{Subject, whole};
 use crate::{LawResult, LawViolation, SplitMix64, data, design_copies};
-use vaglio_core::{Criterion, Design, Feature, HeldOut, Result as Made, Score, Action, Winner};
+use vaglio_core::{Action, Criterion, Design, Feature, HeldOut, Result as Made, Score, Winner};
 
 /// Copies of a column tie bit for bit as additions; the lowest index wins, and `tied` lists the others.
 ///

@@ -5,7 +5,7 @@
 
 use super::refits::SubsetScore;
 use super::rounds::Rounds;
-use vaglio_core::{CacheEffect, Evaluator, Feature, Result, Score, Action, Trials};
+use vaglio_core::{Action, CacheEffect, Evaluator, Feature, Result, Score, Trials};
 use vaglio_kernels::parallel;
 
 /// Evaluator by fits; subsets share no state.

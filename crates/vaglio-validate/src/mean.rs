@@ -15,9 +15,8 @@ use super::penalty;
 use super::plan::{EngineChoice, EngineId};
 use super::trial_loss::TrialLoss;
 use vaglio_core::{
-    AnyLoss, CacheEffect, Criterion, Design, EngineEvaluator, Estimate, Evaluator, Feature, Loss, Plan,
-    PowerOfTwoScaling, Recorder, Result, RowsHeldOut, Score, SearchExtent, Squared, SquaresBound, Action, Trials,
-    Winner,
+    Action, AnyLoss, CacheEffect, Criterion, Design, EngineEvaluator, Estimate, Evaluator, Feature, Loss, Plan,
+    PowerOfTwoScaling, Recorder, Result, RowsHeldOut, Score, SearchExtent, Squared, SquaresBound, Trials, Winner,
 };
 use vaglio_kernels::tolerance::LOST_WEIGHTS;
 use vaglio_kernels::{Data, Scorer};

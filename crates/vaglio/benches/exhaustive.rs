@@ -6,7 +6,7 @@
 #![allow(clippy::unwrap_used)]
 
 use std::time::Instant;
-use vaglio::core::{Design, Evaluator, Feature, Readout, Score, SearchExtent, Action, Task};
+use vaglio::core::{Action, Design, Evaluator, Feature, Readout, Score, SearchExtent, Task};
 use vaglio::criteria::Loo;
 use vaglio::search::SubsetScorer;
 use vaglio_testkit::data;

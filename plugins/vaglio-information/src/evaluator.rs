@@ -6,7 +6,7 @@ use crate::definition::Definition;
 use crate::spectrum;
 use crate::state::{LambdaFit, SubsetFit};
 use std::sync::Arc;
-use vaglio_core::{Evaluator, Feature, Result, Score, Squared, SquaresBound, Action};
+use vaglio_core::{Action, Evaluator, Feature, Result, Score, Squared, SquaresBound};
 use vaglio_kernels::parallel;
 
 /// Evaluator of [`crate::Information`].

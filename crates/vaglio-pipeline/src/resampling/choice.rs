@@ -130,11 +130,8 @@ impl Validation<'_, '_> {
         let CellChoice { found, mut table, place, cell, .. } = choice;
         let everything = searched.path.everything(design.candidates().len()).unwrap_or(everything);
         let matched = found.walks[place].pooled(everything, how.repeats);
-        let by_others = if how.is_lowest() {
-            self.by_others(&table, &self.pooled_each(&found.walks), cell)
-        } else {
-            Vec::new()
-        };
+        let by_others =
+            if how.is_lowest() { self.by_others(&table, &self.pooled_each(&found.walks), cell) } else { Vec::new() };
         let picked = if searched.path.stop_reason.is_partial() {
             None
         } else {

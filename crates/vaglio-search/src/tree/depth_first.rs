@@ -2,7 +2,7 @@
 
 use super::{ASK_EVERY, OpenNode, SearchState, SubsetTree};
 use std::cmp::Reverse;
-use vaglio_core::{Error, Evaluator, Feature, Result, Score, Action, score_with};
+use vaglio_core::{Action, Error, Evaluator, Feature, Result, Score, score_with};
 
 impl SubsetTree<'_> {
     /// A lower bound of the scores of the subset extended by groups from `place` on.

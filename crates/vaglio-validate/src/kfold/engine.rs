@@ -2,7 +2,7 @@
 
 use crate::fits::SubsetFits;
 use crate::trial_loss::TrialLoss;
-use vaglio_core::{Feature, Result, Action};
+use vaglio_core::{Action, Feature, Result};
 
 /// States of a subset, each created on first use, and trials of its changes. Columns must not be constant.
 pub(super) trait FoldEngine<'d>: Send {

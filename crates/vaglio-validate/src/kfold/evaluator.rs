@@ -7,9 +7,7 @@ use crate::refits::{SubsetScore, TrialRefits, in_order_of_bounds, settle};
 use crate::rounds::Rounds;
 use crate::trial_loss::TrialLoss;
 use std::sync::Arc;
-use vaglio_core::{
-    CacheEffect, Evaluator, Feature, Recorder, Result, Score, SquaresBound, Action, Trials, Winner,
-};
+use vaglio_core::{Action, CacheEffect, Evaluator, Feature, Recorder, Result, Score, SquaresBound, Trials, Winner};
 use vaglio_kernels::parallel;
 
 /// Data shared by a search and its forks.
@@ -189,12 +187,7 @@ impl<'d> KFoldEvaluator<'d> {
         Ok(of_rounds.map(|of_rounds| self.shared.one_subset(of_rounds)))
     }
 
-    fn trials(
-        &mut self,
-        change: Action,
-        subset: &[Feature],
-        candidates: &[Feature],
-    ) -> Result<Vec<Vec<TrialLoss>>> {
+    fn trials(&mut self, change: Action, subset: &[Feature], candidates: &[Feature]) -> Result<Vec<Vec<TrialLoss>>> {
         let trials = self.shared.tried(subset, candidates, || {
             let of_rounds = self.engines.iter_mut().map(|engine| engine.trials(change, subset, candidates));
             over_rounds(of_rounds.collect(), self.shared.rounds.shares())

@@ -5,7 +5,7 @@ use crate::fits::{FoldGroup, SubsetFits};
 use crate::kernel::scorer;
 use crate::trial_loss::{Residuals, TrialLoss};
 use std::sync::{Arc, OnceLock};
-use vaglio_core::{AnyLoss, Design, Feature, Result, Action, get_or_make};
+use vaglio_core::{Action, AnyLoss, Design, Feature, Result, get_or_make};
 use vaglio_kernels::kfold::hold_out::{HoldOut, HoldOutRows};
 use vaglio_kernels::{Scorer, Trial};
 

@@ -9,7 +9,7 @@ use crate::session::{KnownMoments, Session};
 use crate::shared_lambdas::SharedLambdas;
 use crate::trial_loss::TrialLoss;
 use std::sync::Arc;
-use vaglio_core::{Design, Feature, Result, Action};
+use vaglio_core::{Action, Design, Feature, Result};
 use vaglio_kernels::kfold::{BackwardMoments, FoldedRows, ForwardMoments, MomentTree, Moments, Spectrum, TrialLosses};
 use vaglio_kernels::linalg::FactorizationError;
 

@@ -4,7 +4,7 @@ use super::shared_data::LooShared;
 use crate::mean::mean_squares;
 use crate::refits::{ScoresWithRefits, SubsetScore, in_order_of_bounds};
 use std::sync::Arc;
-use vaglio_core::{CacheEffect, Evaluator, Feature, Result, Score, SquaresBound, Action, Trials, Winner};
+use vaglio_core::{Action, CacheEffect, Evaluator, Feature, Result, Score, SquaresBound, Trials, Winner};
 use vaglio_kernels::loo::{ColumnChange, LooState, RidgeState};
 use vaglio_kernels::{Trial, is_unreliable};
 

@@ -4,7 +4,7 @@ use super::settings::Hsic;
 use super::weights::PairWeights;
 use crate::kernel_matrix::{Padded, RowPairs, shares, standardized};
 use rayon::prelude::*;
-use vaglio_core::{CacheEffect, Design, Evaluator, Feature, Result, Score, Action, Trials};
+use vaglio_core::{Action, CacheEffect, Design, Evaluator, Feature, Result, Score, Trials};
 use vaglio_kernels::Level;
 use vaglio_kernels::parallel;
 
@@ -72,13 +72,7 @@ impl Evaluator for Distances {
         self.current()
     }
 
-    fn scores(
-        &mut self,
-        change: Action,
-        _: &[Feature],
-        candidates: &[Feature],
-        scores: &mut [Score],
-    ) -> Result<()> {
+    fn scores(&mut self, change: Action, _: &[Feature], candidates: &[Feature], scores: &mut [Score]) -> Result<()> {
         let (scale, current) = (self.hsic.kernel.scale(self.size + 1), self.current()?);
         if let (Action::Add, Some(distances), None) = (change, &self.distances, &self.larger) {
             self.larger = Some(self.weights.pairs.times_exp(self.level, distances, scale));

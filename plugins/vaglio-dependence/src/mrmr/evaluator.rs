@@ -1,9 +1,7 @@
 //! Shortcut: caches the dependence of the selected columns with all others.
 
 use super::pairwise_dependence::{Dependence, EntryCosts, Scheme};
-use vaglio_core::{
-    Design, EngineEvaluator, Estimate, Evaluator, Feature, Plan, Result, Score, SearchExtent, Action,
-};
+use vaglio_core::{Action, Design, EngineEvaluator, Estimate, Evaluator, Feature, Plan, Result, Score, SearchExtent};
 use vaglio_kernels::parallel;
 
 /// Plans the relevance of all columns, then one pass over them for each column selected for the first time.

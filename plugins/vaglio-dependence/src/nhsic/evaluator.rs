@@ -4,7 +4,7 @@ use super::relations::Relations;
 use crate::kernel_matrix::Quadratic;
 use rayon::prelude::*;
 use std::sync::Arc;
-use vaglio_core::{CacheEffect, Evaluator, Feature, Result, Score, Action, Trials};
+use vaglio_core::{Action, CacheEffect, Evaluator, Feature, Result, Score, Trials};
 use vaglio_kernels::linalg::separable_part;
 use vaglio_kernels::tolerance::MINIMUM_ROUNDING;
 
@@ -166,13 +166,7 @@ impl Evaluator for NhsicEvaluator {
         Ok(())
     }
 
-    fn scores(
-        &mut self,
-        change: Action,
-        _: &[Feature],
-        candidates: &[Feature],
-        scores: &mut [Score],
-    ) -> Result<()> {
+    fn scores(&mut self, change: Action, _: &[Feature], candidates: &[Feature], scores: &mut [Score]) -> Result<()> {
         match change {
             Action::Add => self.additions(candidates, scores),
             Action::Remove => self.removals(candidates, scores),

@@ -4,8 +4,8 @@ use ndarray::Array2;
 use serde::{Deserialize, Serialize};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use vaglio_core::{
-    Column, Criterion, CriterionTraits, Design, EngineEvaluator, Error, Estimate, Evaluator, Feature, HeldOut, Loss,
-    Plan, Result, Round, Score, SearchExtent, Squared, Action, Winner, saved,
+    Action, Column, Criterion, CriterionTraits, Design, EngineEvaluator, Error, Estimate, Evaluator, Feature, HeldOut,
+    Loss, Plan, Result, Round, Score, SearchExtent, Squared, Winner, saved,
 };
 use vaglio_search::SubsetScorer;
 
@@ -260,13 +260,7 @@ impl Evaluator for Walked<'_> {
         }
     }
 
-    fn scores(
-        &mut self,
-        change: Action,
-        _: &[Feature],
-        candidates: &[Feature],
-        scores: &mut [Score],
-    ) -> Result<()> {
+    fn scores(&mut self, change: Action, _: &[Feature], candidates: &[Feature], scores: &mut [Score]) -> Result<()> {
         let off = match change {
             Action::Add => {
                 self.inner.score_additions(candidates, scores)?;

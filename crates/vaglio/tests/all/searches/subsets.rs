@@ -2,8 +2,7 @@
 
 use super::common::{NEAR, StopAt, by_definition, designs, fast, loss, named, refs};
 use vaglio::core::{
-    Criterion, Design, EngineEvaluator, Evaluator, Feature, Observer, Path, Result, Score, Silent, StopReason,
-    Action,
+    Action, Criterion, Design, EngineEvaluator, Evaluator, Feature, Observer, Path, Result, Score, Silent, StopReason,
 };
 use vaglio::criteria::Loo;
 use vaglio::search::{Exhaustive, Greedy, Search, SearchContext, SubsetScorer};

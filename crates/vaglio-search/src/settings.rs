@@ -87,24 +87,16 @@ impl SearchSettings {
     /// [`Error::Setting`] with the field's path.
     pub fn check(&self) -> Result<()> {
         let refused = |field: String, message: String| Err(Error::setting(field, message));
-        let named = |feature: &FeatureRef| match feature {
-            FeatureRef::Index(index) => index.to_string(),
-            FeatureRef::Name(name) => name.clone(),
-        };
         if self.max_features == Some(0) {
             return refused("max_features".into(), "0 features cannot be selected; 1 is the least".into());
         }
         if self.tolerance.is_some_and(|t| !t.is_finite()) {
             return refused("tolerance".into(), "it must be a finite number or null".into());
         }
-        for (position, feature) in self.forced.iter().enumerate() {
-            if self.excluded.contains(feature) {
-                return refused("excluded".into(), format!("`{}` is forced as well", named(feature)));
-            }
-            if self.forced[..position].contains(feature) {
-                return refused("forced".into(), format!("`{}` is listed twice", named(feature)));
-            }
-        }
+        refuse_conflicts(&self.forced, &self.excluded, |feature| match feature {
+            FeatureRef::Index(index) => index.to_string(),
+            FeatureRef::Name(name) => name.clone(),
+        })?;
         if let Choose::CrossValidated(how) = &self.choose {
             how.check().map_err(|error| error.under("choose"))?;
         }
@@ -145,6 +137,19 @@ impl SearchSettings {
             None => Ok(()),
         }
     }
+}
+
+/// Refuses features that are forced twice, or forced and excluded.
+pub(crate) fn refuse_conflicts<F: PartialEq>(forced: &[F], excluded: &[F], name: impl Fn(&F) -> String) -> Result<()> {
+    for (position, feature) in forced.iter().enumerate() {
+        if excluded.contains(feature) {
+            return Err(Error::setting("excluded", format!("`{}` is forced as well", name(feature))));
+        }
+        if forced[..position].contains(feature) {
+            return Err(Error::setting("forced", format!("`{}` is listed twice", name(feature))));
+        }
+    }
+    Ok(())
 }
 
 /// Shared settings that do not apply to a strategy.

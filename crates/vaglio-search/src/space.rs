@@ -1,7 +1,7 @@
 //! Search space: groups of features, and the limits of the subsets.
 
 use crate::feature_groups::{FeatureGroups, resolved};
-use crate::settings::SearchSettings;
+use crate::settings::{SearchSettings, refuse_conflicts};
 use crate::{Choose, Rules, SubsetScorer, duplicates};
 use std::cell::OnceCell;
 use std::ops::RangeInclusive;
@@ -32,23 +32,15 @@ pub struct Space<'d> {
 }
 
 impl<'d> Space<'d> {
-    /// Resolves the settings on a design. Cost O(features), and O(rows) for each constant feature.
+    /// Resolves checked settings on a design. Cost O(features), and O(rows) for each constant feature.
     ///
     /// # Errors
     /// [`Error::Setting`] or [`Error::UnknownName`] with the field's path.
-    pub fn new(settings: SearchSettings, design: &'d Design) -> Result<Self> {
-        settings.check()?;
+    pub(crate) fn new(settings: SearchSettings, design: &'d Design) -> Result<Self> {
         let names = design.names();
         let forced = resolved(&settings.forced, "forced", names)?;
         let excluded = resolved(&settings.excluded, "excluded", names)?;
-        for (position, feature) in forced.iter().enumerate() {
-            if excluded.contains(feature) {
-                return Err(Error::setting("excluded", format!("`{}` is forced as well", names[*feature])));
-            }
-            if forced[..position].contains(feature) {
-                return Err(Error::setting("forced", format!("`{}` is listed twice", names[*feature])));
-            }
-        }
+        refuse_conflicts(&forced, &excluded, |feature| names[*feature].clone())?;
         let partition = FeatureGroups::new(settings.blocks.as_ref(), design)?;
         partition.refuse(&forced, &excluded, design)?;
         let (forced, excluded) = (partition.whole(&forced), partition.whole(&excluded));

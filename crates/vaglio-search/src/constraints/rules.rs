@@ -40,13 +40,12 @@ struct Keys<'d> {
 }
 
 impl Rules {
-    /// Resolves the constraints on a design; keys may also name `blocks` of the search.
+    /// Resolves checked constraints on a design; keys may also name `blocks` of the search.
     ///
     /// # Errors
     /// [`Error::Setting`] or [`Error::UnknownName`] with the field's path inside the constraints: names that no column
-    /// has, signs without weights or with several outputs, heredity without products, costs or budgets out of range.
-    pub fn new(constraints: &Constraints, design: &Design, blocks: &[Block]) -> Result<Self> {
-        constraints.check()?;
+    /// has, signs without weights or with several outputs, heredity without products.
+    pub(crate) fn new(constraints: &Constraints, design: &Design, blocks: &[Block]) -> Result<Self> {
         let keys = Keys::new(design, blocks);
         let mut rules = Rules {
             groups: groups(&constraints.at_most, &keys)?,

@@ -161,12 +161,13 @@ impl Law {
     pub fn on_each<D>(
         self,
         all: Vec<(&'static str, D)>,
-        mut accepts: impl FnMut(&D) -> LawResult<bool>,
+        mut accepts: impl FnMut(&D) -> bool,
         mut check: impl FnMut(&D) -> LawResult,
     ) -> LawResult {
         let mut taken = Vec::new();
         for (name, data) in all {
-            taken.extend(accepts(&data).map_err(|broken| broken.within(name))?.then_some((name, data)));
+            let accepted = self.ran(|| format!("{name}, a check"), || Ok(accepts(&data)))?;
+            taken.extend(accepted.then_some((name, data)));
         }
         self.must(!taken.is_empty(), || "the standard data".into(), "a data set that is accepted", 0)?;
         LawViolation::among(taken.iter().map(|(name, data)| check(data).map_err(|broken| broken.within(name))))

@@ -5,7 +5,7 @@
 
 mod matrix_market;
 mod svmlight;
-#[cfg(test)]
+#[cfg(all(test, feature = "parquet"))]
 mod tests;
 
 use super::binary_formats;

@@ -28,9 +28,9 @@ fn a_criterion_of_rows_held_out_keeps_every_law() -> LawResult {
     if std::env::var("VAGLIO_CASES").is_ok_and(|cases| cases == "all") {
         return check_criterion_on_standard_data(&criterion, 1e-9);
     }
-    data::standard_designs()[3..6].iter().try_for_each(|(name, design)| {
-        check_criterion(&criterion, design, 1e-9).map_err(|broken| broken.within(name))
-    })
+    data::standard_designs()[3..6]
+        .iter()
+        .try_for_each(|(name, design)| check_criterion(&criterion, design, 1e-9).map_err(|broken| broken.within(name)))
 }
 
 #[test]

@@ -145,7 +145,7 @@ fn search(
     }
     let (trials, failure) = ledger.into_trials();
     let finite = (0..trials.len()).filter(|&k| trials[k].score < f64::INFINITY);
-    match (finite.min_by(|&a, &b| trials[a].score.total_cmp(&trials[b].score)), failure) {
+    match (finite.reduce(|best, k| if trials[k].score < trials[best].score { k } else { best }), failure) {
         (Some(best), _) => Ok(Some(TuningResult { tune: tune.clone(), trials, best })),
         (None, Some(failure)) => Err(failure),
         (None, None) if trials.is_empty() => Ok(None),

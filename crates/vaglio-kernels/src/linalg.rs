@@ -232,7 +232,7 @@ pub(crate) fn unit_scale(diagonal: ArrayView1<f64>) -> Array1<f64> {
 
 /// A ← diag(s)·A·diag(s).
 pub(crate) fn scale_symmetric(a: &mut Array2<f64>, scale: &Array1<f64>) {
-    a.indexed_iter_mut().for_each(|((i, j), entry)| *entry *= scale[i] * scale[j]);
+    a.indexed_iter_mut().for_each(|((i, j), entry)| *entry = *entry * scale[i] * scale[j]);
 }
 
 /// Conditioning of a ridge fit from singular values: min_i (s_i² + λ)/(s_i·s_max), times a safety factor and at most 1.

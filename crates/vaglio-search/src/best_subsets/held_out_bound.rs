@@ -46,7 +46,8 @@ impl LossTangent {
         }
     }
 
-    /// Adds the column of the next level: with the largest λ, where M is smallest, z = (x − Σ l_k z_k)/√(1 + λ − Σ l_k²). Cost O(m·s).
+    /// Adds the column of the next level: z = (x − Σ l_k z_k)/√(1 + λ − Σ l_k²), with the largest λ, where M is
+    /// smallest. Cost O(m·s).
     pub fn add(&mut self, of: &SubsetSquares, held_out: &RowsHeldOut, levels: &mut [LevelRows]) {
         let (known, LevelRows { column, z, factor, .. }) = LevelRows::next(levels, self.size);
         let column = *column;

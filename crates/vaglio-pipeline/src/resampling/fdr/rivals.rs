@@ -27,7 +27,8 @@ struct PartialResiduals<'u> {
     degrees: usize,
 }
 
-/// Rate at which a column differs from all rivals given the other taken columns, and the rival closest to it. Cost O(rows · (columns + taken · rivals)).
+/// Rate at which a column differs from all rivals given the other taken columns, and the rival closest to it. Cost
+/// O(rows · (columns + taken · rivals)).
 pub(super) fn rivals(unit: &UnitColumns, taken: &[Feature], feature: Feature) -> (f64, Option<Feature>) {
     let level = Level::best();
     let columns = &unit.columns;

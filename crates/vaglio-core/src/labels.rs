@@ -1,14 +1,15 @@
 //! Weights, groups, folds, series and times of the rows.
 
+use crate::{Error, Result};
 use ndarray::{Array2, ArrayView2};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
 use std::sync::Arc;
 
-/// Labels of the rows of a problem or design: weights, groups, folds, series and times, as far as given.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct RowLabels {
-    /// Weights, all positive.
+/// Labels of rows: weights, groups, folds, series and times, as far as given.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct RowLabels {
+    /// Weight of each row; equal if absent.
     pub weights: Option<Arc<[f64]>>,
     /// Group of each row; rows of one group stay in one fold.
     pub groups: Option<Arc<[u32]>>,
@@ -20,6 +21,8 @@ pub(crate) struct RowLabels {
     pub time: Option<Arc<[u32]>>,
     /// Rank of the time at which each row's targets are known, if later than its own time.
     pub known: Option<Arc<[u32]>>,
+    /// Cluster of each row, for error figures.
+    pub clusters: Option<Arc<[u32]>>,
 }
 
 /// Divides weights by their mean, so that they add up to `rows`.
@@ -43,7 +46,34 @@ impl RowLabels {
             series: taken(&self.series, rows),
             time: taken(&self.time, rows),
             known: taken(&self.known, rows),
+            clusters: taken(&self.clusters, rows),
         }
+    }
+
+    /// Rejects lists of another length than `rows`, and rows of one series that are not contiguous.
+    pub(crate) fn check(&self, rows: usize) -> Result<()> {
+        let count = |labels: &Option<Arc<[u32]>>| labels.as_ref().map(|labels| labels.len());
+        let counts = [
+            ("weights", self.weights.as_ref().map(|weights| weights.len())),
+            ("groups", count(&self.groups)),
+            ("folds", count(&self.assignment)),
+            ("series", count(&self.series)),
+            ("times", count(&self.time)),
+            ("times of targets", count(&self.known)),
+            ("clusters", count(&self.clusters)),
+        ];
+        for (what, count) in counts {
+            if let Some(count) = count.filter(|count| *count != rows) {
+                return Err(Error::Shape(format!("{count} {what} for {rows} rows")));
+            }
+        }
+        let mut seen = HashSet::new();
+        for run in self.series.iter().flat_map(|series| series.chunk_by(|a, b| a == b)) {
+            if !seen.insert(run[0]) {
+                return Err(Error::Shape(format!("the rows of series {} do not stand together", run[0])));
+            }
+        }
+        Ok(())
     }
 }
 

@@ -111,16 +111,17 @@ impl Problem {
         })
     }
 
-    /// Adds row weights: a weight of 2 counts as the row given twice in one fold, 0 as its absence. Counts of
-    /// rows count each row of positive weight once.
+    /// Replaces the labels of the rows, and drops those of weight 0. A weight of 2 counts as the row given twice in one
+    /// fold, 0 as its absence. Counts of rows count each row of positive weight once.
     ///
     /// # Errors
-    /// [`Error::Shape`] for a wrong length, a negative weight, or none that is positive; [`Error::NonFinite`].
-    pub fn with_weights(self, weights: Vec<f64>) -> Result<Self> {
-        if weights.len() != self.rows() {
-            return Err(Error::Shape(format!("{} weights for {} rows", weights.len(), self.rows())));
-        }
-        check_finite("weights", &weights)?;
+    /// [`Error::Shape`] for a wrong length, rows of one series that are not contiguous, a negative weight, or no
+    /// positive one; [`Error::NonFinite`].
+    pub fn with_labels(mut self, labels: RowLabels) -> Result<Self> {
+        labels.check(self.rows())?;
+        self.labels = labels;
+        let Some(weights) = self.weights() else { return Ok(self) };
+        check_finite("weights", weights)?;
         if let Some(row) = weights.iter().position(|&w| w < 0.0) {
             return Err(Error::Shape(format!("row {}: the weight {} is negative", row + 1, weights[row])));
         }
@@ -128,71 +129,43 @@ impl Problem {
         if kept.is_empty() {
             return Err(Error::Shape("every row has weight 0".into()));
         }
-        let mut whole = if kept.len() == weights.len() { self } else { self.select_rows(&kept) };
-        whole.labels.weights = Some(kept.iter().map(|&row| weights[row]).collect());
-        Ok(whole)
+        Ok(if kept.len() == self.rows() { self } else { self.select_rows(&kept) })
     }
 
-    /// Adds groups; rows of one group stay in one fold. To be called before [`Problem::with_weights`].
+    /// Sets row weights.
     ///
     /// # Errors
-    /// [`Error::Shape`] for a wrong length.
+    /// Returns the errors of [`Problem::with_labels`].
+    pub fn with_weights(self, weights: Vec<f64>) -> Result<Self> {
+        let labels = RowLabels { weights: Some(weights.into()), ..self.labels.clone() };
+        self.with_labels(labels)
+    }
+
+    /// Sets groups; rows of one group stay in one fold. To be called before [`Problem::with_weights`].
+    ///
+    /// # Errors
+    /// Returns the errors of [`Problem::with_labels`].
     pub fn with_groups(self, groups: Vec<u32>) -> Result<Self> {
-        self.labelled(groups, "groups", |labels| &mut labels.groups)
+        let labels = RowLabels { groups: Some(groups.into()), ..self.labels.clone() };
+        self.with_labels(labels)
     }
 
-    /// Adds the fold of each row. To be called before [`Problem::with_weights`].
+    /// Sets the fold of each row. To be called before [`Problem::with_weights`].
     ///
     /// # Errors
-    /// [`Error::Shape`] for a wrong length.
+    /// Returns the errors of [`Problem::with_labels`].
     pub fn with_assignment(self, folds: Vec<u32>) -> Result<Self> {
-        self.labelled(folds, "folds", |labels| &mut labels.assignment)
+        let labels = RowLabels { assignment: Some(folds.into()), ..self.labels.clone() };
+        self.with_labels(labels)
     }
 
-    /// Adds the series of each row. To be called before [`Problem::with_weights`].
+    /// Sets the series of each row. To be called before [`Problem::with_weights`].
     ///
     /// # Errors
-    /// [`Error::Shape`] for a wrong length, or rows of one series that are not contiguous.
+    /// Returns the errors of [`Problem::with_labels`].
     pub fn with_series(self, series: Vec<u32>) -> Result<Self> {
-        let labelled = self.labelled(series, "series", |labels| &mut labels.series)?;
-        let mut seen = std::collections::HashSet::new();
-        for run in labelled.labels.series.iter().flat_map(|series| series.chunk_by(|a, b| a == b)) {
-            if !seen.insert(run[0]) {
-                return Err(Error::Shape(format!("the rows of series {} do not stand together", run[0])));
-            }
-        }
-        Ok(labelled)
-    }
-
-    /// Adds the time of each row: its rank among all times, from 0. To be called before [`Problem::with_weights`].
-    ///
-    /// # Errors
-    /// [`Error::Shape`] for a wrong length.
-    pub fn with_time(self, time: Vec<u32>) -> Result<Self> {
-        self.labelled(time, "times", |labels| &mut labels.time)
-    }
-
-    /// Adds the time at which each row's targets are known, if later than its own: its rank among the times of
-    /// [`Problem::with_time`]. To be called before [`Problem::with_weights`].
-    ///
-    /// # Errors
-    /// [`Error::Shape`] for a wrong length.
-    pub fn with_known(self, known: Vec<u32>) -> Result<Self> {
-        self.labelled(known, "times of targets", |labels| &mut labels.known)
-    }
-
-    /// Sets a label of every row.
-    fn labelled(
-        mut self,
-        values: Vec<u32>,
-        what: &str,
-        label: impl FnOnce(&mut RowLabels) -> &mut Option<Arc<[u32]>>,
-    ) -> Result<Self> {
-        if values.len() != self.rows() {
-            return Err(Error::Shape(format!("{} {what} for {} rows", values.len(), self.rows())));
-        }
-        *label(&mut self.labels) = Some(values.into());
-        Ok(self)
+        let labels = RowLabels { series: Some(series.into()), ..self.labels.clone() };
+        self.with_labels(labels)
     }
 
     /// Sets the seed of every random choice.
@@ -285,6 +258,11 @@ impl Problem {
     /// The prediction task.
     pub fn task(&self) -> &Task {
         &self.task
+    }
+
+    /// Labels of the rows; weights are positive.
+    pub fn labels(&self) -> &RowLabels {
+        &self.labels
     }
 
     /// Row weights, all positive, if given.

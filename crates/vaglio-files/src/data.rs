@@ -14,10 +14,10 @@ use super::{column_types, target_file};
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use vaglio_core::{Error, Problem, Result, Table, Task};
+use vaglio_core::{Error, Problem, Result, RowLabels, Table, Task};
 use vaglio_pipeline::maps::UnseenLevels;
 use vaglio_pipeline::pipeline::{Evaluate, Names, Precision, ReadSpec, SavedIntervals, ValidPipeline};
-use vaglio_pipeline::preprocess::{LabeledTable, Preprocessing};
+use vaglio_pipeline::preprocess::Preprocessing;
 use vaglio_pipeline::resampling::sample::clusters;
 use vaglio_pipeline::resampling::{FittedProblem, Sample};
 use vaglio_report::record::{LeftOutReason, LeftOutRows, Warning, WarningKind};
@@ -128,7 +128,8 @@ fn prepared(pipeline: &ValidPipeline, folder: &Path, is_sample: bool) -> Result<
         _ => outputs,
     };
     let recipe = Arc::new(Preprocessing { lagged, ..pipeline.recipe(task, target_names)? });
-    let train_rows = LabeledTable { assignment: assigned, ..parts.rows(&recipe.task, "data.target")? };
+    let mut train_rows = parts.rows(&recipe.task, "data.target")?;
+    train_rows.labels.assignment = assigned.map(Into::into);
     let origins = train_rows.table.origins().map(<[usize]>::to_vec);
     let sample = Sample::new(train_rows, Arc::clone(&recipe), roles.is_ordered());
     let sample = sample.map_err(|error| profile.located(error))?;
@@ -180,16 +181,18 @@ impl TrainTest {
         is_kept: bool,
     ) -> Result<()> {
         let parts = RoleColumns::take(roles, side, &outputs(&self.targets, &self.horizons), &recipe.lagged)?;
-        let rows = parts.rows(&recipe.task, "data.test")?;
-        let rows = LabeledTable { clusters: rows.groups, groups: None, time: None, known: None, ..rows };
+        let mut rows = parts.rows(&recipe.task, "data.test")?;
+        let RowLabels { weights, groups, .. } = rows.labels;
+        rows.labels = RowLabels { weights, clusters: groups, ..RowLabels::default() };
         let numbers: Vec<usize> = (0..rows.table.rows()).map(|row| rows.table.origin(row)).collect();
         let mut unseen = UnseenLevels::default();
         unseen.count(&self.maps, &rows.table);
         let unseen = unseen.sentence().map(|said| format!("test rows: {said}"));
         self.findings.extend(unseen.map(|message| Warning::new(WarningKind::UnseenLevels, message)));
         let source = is_kept.then(|| rows.clone());
-        let (problem, groups) = recipe.apply(rows, &self.maps, self.train.names())?;
-        self.test_clusters = clusters(problem.rows(), groups.as_deref(), problem.series(), roles.is_ordered());
+        let problem = recipe.apply(rows, &self.maps, self.train.names())?;
+        let groups = problem.labels().clusters.as_deref();
+        self.test_clusters = clusters(problem.rows(), groups, problem.series(), roles.is_ordered());
         self.test_numbers = (numbers.len() == problem.rows()).then_some(numbers);
         (self.test_source, self.test) = (source.map(|rows| (rows, recipe)), Some(problem));
         Ok(())

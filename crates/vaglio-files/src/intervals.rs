@@ -54,8 +54,8 @@ fn residuals(fold: &OuterFoldFit) -> Vec<Vec<f64>> {
 /// Widths and coverage on test rows, else widths on training rows.
 fn figures(level: f64, outer: &[OuterFoldFit], residuals: &[Vec<Vec<f64>>], prepared: &TrainTest) -> Result<Intervals> {
     let problem = |fold: &OuterFoldFit| match &prepared.test_source {
-        Some((rows, recipe)) => recipe.apply(rows.clone(), &fold.maps, &fold.columns).map(|(problem, _)| problem),
-        None => Ok(prepared.sample.apply(&fold.maps, &fold.columns, None)?.0),
+        Some((rows, recipe)) => recipe.apply(rows.clone(), &fold.maps, &fold.columns),
+        None => prepared.sample.apply(&fold.maps, &fold.columns, None),
     };
     let is_test = prepared.test_source.is_some();
     let predicted = |fold: &OuterFoldFit| -> Result<(Array2<f64>, Problem, Option<Vec<f64>>)> {

@@ -6,7 +6,7 @@ use super::series::{numbers_of, places_of};
 use super::targets::{encode, task};
 use ndarray::Array2;
 use std::sync::Arc;
-use vaglio_core::{Cells, Error, Result, Task, row_weights};
+use vaglio_core::{Cells, Error, Result, RowLabels, Task, row_weights};
 use vaglio_pipeline::preprocess::LabeledTable;
 
 /// A table split into role columns and the rest.
@@ -46,7 +46,14 @@ impl RoleColumns {
             columns.extend(targets.iter().filter(|(name, _)| lagged.contains(name)).cloned());
             table = table.with_columns(columns)?;
         }
-        let rows = LabeledTable { table, weights, groups, time, known, ..LabeledTable::default() };
+        let labels = RowLabels {
+            weights: weights.map(Into::into),
+            groups: groups.map(Into::into),
+            time: time.map(Into::into),
+            known: known.map(Into::into),
+            ..RowLabels::default()
+        };
+        let rows = LabeledTable { table, labels, ..LabeledTable::default() };
         Ok(RoleColumns { targets, rows, counting })
     }
 
@@ -66,7 +73,7 @@ impl RoleColumns {
     /// Rows with coded targets; rows that do not count get weight 0 and target 0.
     pub fn rows(self, task: &Task, field: &str) -> Result<LabeledTable> {
         let (targets, counted) = self.counted();
-        let LabeledTable { table, weights, .. } = &self.rows;
+        let LabeledTable { table, labels, .. } = &self.rows;
         let Some(counted) = counted else {
             let targets = Arc::new(encode(task, &targets, field, |row| table.origin(row))?);
             return Ok(LabeledTable { targets, ..self.rows });
@@ -75,8 +82,9 @@ impl RoleColumns {
         let (mut all, mut counts) = (Array2::zeros((own.nrows(), table.rows())), vec![0.0; table.rows()]);
         for (place, &row) in counted.iter().enumerate() {
             all.column_mut(row).assign(&own.column(place));
-            counts[row] = row_weights(weights.as_deref())(row);
+            counts[row] = row_weights(labels.weights.as_deref())(row);
         }
-        Ok(LabeledTable { targets: Arc::new(all), weights: Some(counts), ..self.rows })
+        let labels = RowLabels { weights: Some(counts.into()), ..self.rows.labels };
+        Ok(LabeledTable { targets: Arc::new(all), labels, table: self.rows.table })
     }
 }

@@ -112,10 +112,11 @@ impl ValidPipeline {
         task: Task,
         outputs: Vec<String>,
     ) -> Result<(Sample, FittedProblem)> {
-        let counting = rows.weights.as_ref().map(|weights| weights.iter().filter(|weight| **weight > 0.0).count());
+        let weights = rows.labels.weights.as_ref();
+        let counting = weights.map(|weights| weights.iter().filter(|weight| **weight > 0.0).count());
         let counting = counting.unwrap_or(rows.table.rows());
         let recipe = Arc::new(self.recipe(task, outputs)?);
-        let is_ordered = rows.time.is_some() || self.selector().needs_order();
+        let is_ordered = rows.labels.time.is_some() || self.selector().needs_order();
         let sample = Sample::new(rows, recipe, is_ordered)?;
         let fitted = sample.fitted()?;
         if fitted.problem.rows() != counting {

@@ -98,17 +98,8 @@ impl ValidPipeline {
         if let Some(series) = problem.series() {
             table = table.with_series(series.to_vec())?;
         }
-        let numbers = |of: Option<&[u32]>| of.map(<[u32]>::to_vec);
-        let rows = LabeledTable {
-            table,
-            targets: Arc::clone(problem.targets()),
-            weights: problem.weights().map(|weights| weights.to_vec()),
-            groups: numbers(problem.groups()),
-            assignment: numbers(problem.assignment()),
-            time: numbers(problem.time()),
-            known: numbers(problem.known()),
-            ..LabeledTable::default()
-        };
+        let (targets, labels) = (Arc::clone(problem.targets()), problem.labels().clone());
+        let rows = LabeledTable { table, targets, labels };
         self.sample(rows, task, outputs)
     }
 }
@@ -131,5 +122,5 @@ pub fn problem<R: TableRecords, T: AsTargets<Elem = E>, E: TargetValue>(
     let mut rows = given.sorted()?;
     let (columns, names) = numeric(&mut rows.table)?;
     let targets = std::mem::take(&mut rows.targets);
-    rows.complete(Problem::new(columns, names, targets, outputs, task)?)
+    Problem::new(columns, names, targets, outputs, task)?.with_labels(rows.row_labels())
 }

@@ -5,7 +5,8 @@ use linfa::Float;
 use linfa::dataset::Records;
 use ndarray::{ArrayBase, Data, Ix2};
 use std::hash::Hash;
-use vaglio_core::{Cells, Error, Result, Table, numbered};
+use std::sync::Arc;
+use vaglio_core::{Cells, Error, Result, RowLabels, Table, numbered};
 
 /// Groups, folds, series and times of rows, one entry per row in the order of the dataset.
 ///
@@ -16,12 +17,7 @@ use vaglio_core::{Cells, Error, Result, Table, numbered};
 /// let rows = Rows::new().groups(["ann", "ann", "bob", "eve"]);
 /// ```
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Rows {
-    groups: Option<Vec<u32>>,
-    folds: Option<Vec<u32>>,
-    series: Option<Vec<u32>>,
-    times: Option<Vec<u32>>,
-}
+pub struct Rows(RowLabels);
 
 impl Rows {
     /// Independent rows, without groups, folds, series and times.
@@ -32,14 +28,14 @@ impl Rows {
     /// Sets the group of each row. Rows of a group are held out together, in `KFold` and in repetitions of the search.
     #[must_use]
     pub fn groups<G: Eq + Hash>(self, of_row: impl IntoIterator<Item = G>) -> Self {
-        Rows { groups: Some(numbered(of_row).0), ..self }
+        Rows(RowLabels { groups: Some(numbered(of_row).0.into()), ..self.0 })
     }
 
     /// Sets the fold number of each row, for a `KFold` with an `assignment`, whatever column that names. For `given`
     /// splits, 1 marks held-out rows and 0 training rows.
     #[must_use]
     pub fn folds(self, of_row: impl IntoIterator<Item = u32>) -> Self {
-        Rows { folds: Some(of_row.into_iter().collect()), ..self }
+        Rows(RowLabels { assignment: Some(of_row.into_iter().collect()), ..self.0 })
     }
 
     /// Sets the time series of each row. Rows of a series need not be adjacent; they follow the order of their
@@ -49,7 +45,7 @@ impl Rows {
     /// rows as one series.
     #[must_use]
     pub fn series<G: Eq + Hash>(self, of_row: impl IntoIterator<Item = G>) -> Self {
-        Rows { series: Some(numbered(of_row).0), ..self }
+        Rows(RowLabels { series: Some(numbered(of_row).0.into()), ..self.0 })
     }
 
     /// Sets the time of each row, for learners with memory and for folds forward in time. Rows may be in any order; a
@@ -65,18 +61,18 @@ impl Rows {
             Some(_) => all.partition_point(|other| *other < time) as u32,
             None => NO_TIME,
         };
-        Rows { times: Some(times.iter().map(place).collect()), ..self }
+        Rows(RowLabels { time: Some(times.iter().map(place).collect()), ..self.0 })
     }
 
     /// Refuses lists with another number of entries than rows, and times that are not numbers.
     fn check(&self, rows: usize) -> Result<()> {
-        let known =
-            [("groups", &self.groups), ("folds", &self.folds), ("series", &self.series), ("times", &self.times)];
+        let RowLabels { groups, assignment, series, time, .. } = &self.0;
+        let known = [("groups", groups), ("folds", assignment), ("series", series), ("times", time)];
         let mut counts = known.into_iter().filter_map(|(what, list)| Some((what, list.as_ref()?.len())));
         if let Some((what, count)) = counts.find(|(_, count)| *count != rows) {
             return Err(Error::Shape(format!("`Rows::{what}` has {count} entries for {rows} rows")));
         }
-        match self.times.iter().flatten().position(|time| *time == NO_TIME) {
+        match time.as_deref().and_then(|times| times.iter().position(|time| *time == NO_TIME)) {
             Some(row) => Err(Error::Shape(format!("row {}: its time is not a number", row + 1))),
             None => Ok(()),
         }
@@ -88,10 +84,10 @@ impl Rows {
     /// [`Error::Shape`] for lists of another length, and for duplicate times in a series.
     pub(super) fn labeled(&self, mut rows: LabeledTable) -> Result<LabeledTable> {
         self.check(rows.table.rows())?;
-        if let Some(series) = &self.series {
-            rows.table = rows.table.with_series(series.clone())?;
+        if let Some(series) = &self.0.series {
+            rows.table = rows.table.with_series(series.to_vec())?;
         }
-        (rows.groups, rows.assignment, rows.time) = (self.groups.clone(), self.folds.clone(), self.times.clone());
+        rows.labels = RowLabels { weights: rows.labels.weights, ..self.0.clone() };
         Ok(match self.order(rows.table.rows())? {
             Some(order) => rows.select(&order),
             None => rows,
@@ -103,11 +99,11 @@ impl Rows {
     /// # Errors
     /// [`Error::Shape`] for duplicate times in a series.
     fn order(&self, rows: usize) -> Result<Option<Vec<usize>>> {
-        let of = |list: &Option<Vec<u32>>, row: usize| list.as_ref().map_or(0, |list| list[row]);
-        let key = |row: usize| (of(&self.series, row), of(&self.times, row));
+        let of = |list: &Option<Arc<[u32]>>, row: usize| list.as_ref().map_or(0, |list| list[row]);
+        let key = |row: usize| (of(&self.0.series, row), of(&self.0.time, row));
         let mut order: Vec<usize> = (0..rows).collect();
         order.sort_by_key(|&row| key(row));
-        if self.times.is_some()
+        if self.0.time.is_some()
             && let Some(pair) = order.windows(2).find(|pair| key(pair[0]) == key(pair[1]))
         {
             let (first, second) = (pair[0] + 1, pair[1] + 1);

@@ -10,7 +10,7 @@ use linfa::ParamGuard;
 use linfa::dataset::{AsTargets, DatasetBase, TargetDim};
 use ndarray::Array2;
 use std::sync::Arc;
-use vaglio_core::{Error, Result, Table, Task};
+use vaglio_core::{Error, Result, RowLabels, Table, Task};
 
 /// A table with targets, to fit a pipeline without linfa datasets.
 #[derive(Debug, Clone)]
@@ -70,7 +70,8 @@ impl TargetedTable {
         if let Some(row) = weights.iter().flatten().position(|weight| weight.is_nan() || *weight < 0.0) {
             return Err(Error::Shape(format!("row {}: the weight is negative or not a number", row + 1)));
         }
-        rows.labeled(LabeledTable { table, targets: Arc::new(targets), weights, ..LabeledTable::default() })
+        let labels = RowLabels { weights: weights.map(Into::into), ..RowLabels::default() };
+        rows.labeled(LabeledTable { table, targets: Arc::new(targets), labels })
     }
 
     /// Refuses targets that do not fit the task.

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 use vaglio_core::{
-    Error, Map, MapFit, Problem, RefitScope, Requirement, Result, Role, Table, TargetMap, TargetUnits, Task,
+    Error, Map, MapFit, Problem, RefitScope, Requirement, Result, Role, RowLabels, Table, TargetMap, TargetUnits, Task,
     TrainingRows, select_rows,
 };
 use vaglio_search::Judge;
@@ -21,18 +21,8 @@ pub struct LabeledTable {
     pub table: Table,
     /// Targets, outputs × rows.
     pub targets: Arc<Array2<f64>>,
-    /// Weight of each row; equal if absent.
-    pub weights: Option<Vec<f64>>,
-    /// Group of each row, if any.
-    pub groups: Option<Vec<u32>>,
-    /// Fold of each row, if assigned.
-    pub assignment: Option<Vec<u32>>,
-    /// Index of each row's time among all times.
-    pub time: Option<Vec<u32>>,
-    /// Index of the time at which a row's targets are known, if they are later than the row.
-    pub known: Option<Vec<u32>>,
-    /// Cluster of each row, for error figures.
-    pub clusters: Option<Vec<u32>>,
+    /// Labels of the rows, except the series, which the table has.
+    pub labels: RowLabels,
 }
 
 impl LabeledTable {
@@ -49,32 +39,24 @@ impl LabeledTable {
             (0..self.table.rows()).map(|row| places.get(&self.table.origin(row)).copied()).collect();
         let kept = kept.ok_or_else(|| Error::Shape("a map made rows that its table did not have".into()))?;
         let table = std::mem::take(&mut self.table);
-        *self = LabeledTable { table, ..self.labels(&kept) };
+        *self = self.with_table(table, &kept);
         Ok(())
     }
 
     /// Selects rows, in the given order.
     pub fn select(&self, rows: &[usize]) -> Self {
-        LabeledTable { table: self.table.select_rows(rows), ..self.labels(rows) }
+        self.with_table(self.table.select_rows(rows), rows)
     }
 
-    /// Labels of some rows, without their table.
-    fn labels(&self, rows: &[usize]) -> Self {
-        LabeledTable {
-            table: Table::default(),
-            targets: Arc::new(select_rows(&*self.targets, rows)),
-            weights: taken(&self.weights, rows),
-            groups: taken(&self.groups, rows),
-            assignment: taken(&self.assignment, rows),
-            time: taken(&self.time, rows),
-            known: taken(&self.known, rows),
-            clusters: taken(&self.clusters, rows),
-        }
+    /// A table of some of the rows, with their labels.
+    fn with_table(&self, table: Table, rows: &[usize]) -> Self {
+        let targets = Arc::new(select_rows(&*self.targets, rows));
+        LabeledTable { table, targets, labels: self.labels.select(rows) }
     }
 
     /// Indices of the rows with positive weight, if some have weight 0 and only serve as history.
     pub fn counting(&self) -> Option<Vec<usize>> {
-        let weights = self.weights.as_ref().filter(|weights| weights.contains(&0.0))?;
+        let weights = self.labels.weights.as_ref().filter(|weights| weights.contains(&0.0))?;
         Some((0..weights.len()).filter(|&row| weights[row] != 0.0).collect())
     }
 
@@ -83,40 +65,14 @@ impl LabeledTable {
         let Some(counting) = self.counting() else { return };
         *self = self.select(&counting);
         // Weights that only mark rows are no longer needed.
-        self.weights = self.weights.take().filter(|weights| weights.iter().any(|weight| *weight != 1.0));
+        let weights = self.labels.weights.take();
+        self.labels.weights = weights.filter(|weights| weights.iter().any(|weight| *weight != 1.0));
     }
 
-    /// Adds series, groups, folds and weights of these rows to a problem.
-    pub(crate) fn complete(&self, problem: Problem) -> Result<Problem> {
-        let problem = self.labelled(problem)?;
-        let Some(weights) = &self.weights else { return Ok(problem) };
-        problem.with_weights(weights.clone())
+    /// Labels of the rows, with the series of the table.
+    pub(crate) fn row_labels(&self) -> RowLabels {
+        RowLabels { series: self.table.series().map(Into::into), ..self.labels.clone() }
     }
-
-    /// Like [`LabeledTable::complete`], without weights.
-    pub fn labelled(&self, mut problem: Problem) -> Result<Problem> {
-        if let Some(groups) = &self.groups {
-            problem = problem.with_groups(groups.clone())?;
-        }
-        if let Some(folds) = &self.assignment {
-            problem = problem.with_assignment(folds.clone())?;
-        }
-        if let Some(time) = &self.time {
-            problem = problem.with_time(time.clone())?;
-        }
-        if let Some(known) = &self.known {
-            problem = problem.with_known(known.clone())?;
-        }
-        if let Some(series) = self.table.series() {
-            problem = problem.with_series(series.to_vec())?;
-        }
-        Ok(problem)
-    }
-}
-
-/// Selects entries, if there are any.
-fn taken<T: Copy>(of_rows: &Option<Vec<T>>, rows: &[usize]) -> Option<Vec<T>> {
-    of_rows.as_ref().map(|of_rows| rows.iter().map(|&row| of_rows[row]).collect())
 }
 
 /// A map of targets, with its settings.
@@ -232,8 +188,8 @@ impl Preprocessing {
     /// [`Error::Shape`] for a target that it cannot transform, with row and column.
     pub(crate) fn map_targets(&self, rows: &mut LabeledTable) -> Result<Option<Vec<TargetUnits>>> {
         let Some(TargetMapping { map, is_smeared, .. }) = &self.target_map else { return Ok(None) };
-        let LabeledTable { targets, weights, table, .. } = rows;
-        let weights = weights.as_deref();
+        let LabeledTable { targets, labels, table } = rows;
+        let weights = labels.weights.as_deref();
         let counts = |row: usize| weights.is_none_or(|weights| weights[row] > 0.0);
         let mut all = Vec::new();
         for (mut target, name) in Arc::make_mut(targets).rows_mut().into_iter().zip(&self.target_names) {
@@ -266,8 +222,8 @@ impl Preprocessing {
                 targets: rows.targets.view(),
                 outputs: self.outputs(),
                 lagged: &self.lagged,
-                weights: rows.weights.as_deref(),
-                groups: rows.groups.as_deref(),
+                weights: rows.labels.weights.as_deref(),
+                groups: rows.labels.groups.as_deref(),
                 seed: self.seed,
             };
             let mut fitted = map.fit(&training).map_err(under)?;
@@ -292,7 +248,7 @@ impl Preprocessing {
             let outputs = rows.targets.nrows();
             for output in (0..outputs).filter(|_| traits.standardizes_targets) {
                 let target = rows.targets.row(output).to_vec();
-                let scale = moments(&target, rows.weights.as_deref(), "the target").map_err(under)?;
+                let scale = moments(&target, rows.labels.weights.as_deref(), "the target").map_err(under)?;
                 if self.task != Task::Regression {
                     return Err(under(Error::setting("target", "classes are not scaled; set it to false")));
                 }
@@ -322,16 +278,11 @@ impl Preprocessing {
         }
     }
 
-    /// Applies fitted maps to other rows. Returns their problem and the clusters of its rows.
+    /// Applies fitted maps to other rows, and makes their problem.
     ///
     /// # Errors
     /// Fails for a cell that the maps cannot handle, and if columns of `names` are missing.
-    pub fn apply(
-        &self,
-        mut rows: LabeledTable,
-        maps: &[MapFit],
-        names: &[String],
-    ) -> Result<(Problem, Option<Vec<u32>>)> {
+    pub fn apply(&self, mut rows: LabeledTable, maps: &[MapFit], names: &[String]) -> Result<Problem> {
         for map in maps {
             unless_too_large(map, &rows.table, self.budget)?;
             rows.map(map)?;
@@ -346,12 +297,7 @@ impl Preprocessing {
             names.iter().map(|name| places.get(name).copied().ok_or_else(|| missing(name))).collect::<Result<_>>()?;
         let (targets, target_names) = (std::mem::take(&mut rows.targets), self.target_names.clone());
         let problem = Problem::new(columns.select(&order), names.to_vec(), targets, target_names, self.task.clone())?;
-        // Rows of weight 0 are not in the problem.
-        let clusters = match rows.counting() {
-            Some(counting) => taken(&rows.clusters, &counting),
-            None => rows.clusters.take(),
-        };
-        Ok((rows.complete(problem)?, clusters))
+        problem.with_labels(rows.row_labels())
     }
 }
 

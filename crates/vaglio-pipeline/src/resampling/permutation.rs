@@ -4,7 +4,7 @@ use super::sample::{Sample, SampleSource};
 use crate::preprocess::LabeledTable;
 use crate::selector::ValidSelector;
 use std::sync::Arc;
-use vaglio_core::{Result, numbered, rows_by_label, select_rows};
+use vaglio_core::{Result, RowLabels, numbered, rows_by_label, select_rows};
 use vaglio_search::shuffle::{shuffled, stream};
 
 const SHUFFLE: u64 = 3;
@@ -40,8 +40,9 @@ impl Sample {
                 }))
             }
             SampleSource::Mapped(rows, recipe) => {
-                let weights = rows.weights.as_deref().map(taken);
-                let rows = LabeledTable { targets: Arc::new(targets), weights, ..LabeledTable::clone(rows) };
+                let weights = rows.labels.weights.as_deref().map(|weights| taken(weights).into());
+                let labels = RowLabels { weights, ..rows.labels.clone() };
+                let rows = LabeledTable { table: rows.table.clone(), targets: Arc::new(targets), labels };
                 SampleSource::Mapped(Arc::new(rows), Arc::clone(recipe))
             }
         };

@@ -281,9 +281,9 @@ pub fn outer_fold(
 ) -> Result<Option<OuterFoldFit>> {
     let Some(repeated) = whole.fit(&sample.select(training)?, member)? else { return Ok(None) };
     let ProcedureFit { fitted, design, selection } = repeated;
-    let (problem, clusters) = held_by(sample, &fitted, rows)?;
+    let problem = held_by(sample, &fitted, rows)?;
     let test = FoldTestRows::new(&problem, fitted.units.as_deref(), &fitted.problem);
-    let test = FoldTestRows { clusters: Some(&clusters), ..test };
+    let test = FoldTestRows { clusters: problem.labels().clusters.as_deref(), ..test };
     let empty = test.predicted(&train(&design, &[], selection.path.empty.lambda, FitFrom::Rows)?)?;
     let held = HeldOutRows::new(&test, selection.predictor(), test.predicted(selection.predictor())?, empty);
     let (taken, columns) = (FoldSelection::from_selection(&selection), fitted.problem.names().to_vec());

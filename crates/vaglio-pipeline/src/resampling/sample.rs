@@ -8,7 +8,7 @@ use crate::preprocess::{
 use ndarray::Array2;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
-use vaglio_core::{Block, Cells, ClassOrder, MapFit, PerFoldPreprocessing, Problem, Result, Table, TargetUnits, Task};
+use vaglio_core::{Block, Cells, ClassOrder, MapFit, PerFoldPreprocessing, Problem, Result, RowLabels, Table, TargetUnits, Task};
 use vaglio_search::Judge;
 
 /// A problem fitted on training rows, with the maps for other rows.
@@ -56,7 +56,7 @@ impl Sample {
             let (columns, names) = numeric(&mut rows.table)?;
             let targets = std::mem::take(&mut rows.targets);
             let problem = Problem::new(columns, names, targets, recipe.target_names.clone(), recipe.task.clone())?;
-            return Ok(Sample::plain(rows.complete(recipe.in_precision(problem)?)?, ordered));
+            return Ok(Sample::plain(recipe.in_precision(problem)?.with_labels(rows.row_labels())?, ordered));
         }
         if recipe.needs_order() {
             rows = with_rows_left(rows, &recipe)?;
@@ -77,7 +77,8 @@ impl Sample {
 
     /// Time index of each row, and of the time at which its targets are known, if they lie ahead.
     pub(crate) fn reach(&self) -> Option<(&[u32], &[u32])> {
-        Some((self.time()?, self.label(Problem::known, |rows| rows.known.as_deref())?))
+        let RowLabels { time, known, .. } = self.row_labels();
+        Some((time.as_deref()?, known.as_deref()?))
     }
 
     /// Prediction task.
@@ -102,28 +103,23 @@ impl Sample {
         }
     }
 
-    /// A label of each row.
-    fn label<T>(
-        &self,
-        of_problem: fn(&Problem) -> Option<&[T]>,
-        of_table: fn(&LabeledTable) -> Option<&[T]>,
-    ) -> Option<&[T]> {
+    /// Labels of the rows; a table has the series of its own.
+    fn row_labels(&self) -> &RowLabels {
         match &self.source {
-            SampleSource::Plain(problem) => of_problem(problem),
-            SampleSource::Mapped(rows, _) => of_table(rows),
+            SampleSource::Plain(problem) => problem.labels(),
+            SampleSource::Mapped(rows, _) => &rows.labels,
         }
     }
 
-    fn time(&self) -> Option<&[u32]> {
-        self.label(Problem::time, |rows| rows.time.as_deref())
-    }
-
     fn series(&self) -> Option<&[u32]> {
-        self.label(Problem::series, |rows| rows.table.series())
+        match &self.source {
+            SampleSource::Plain(problem) => problem.series(),
+            SampleSource::Mapped(rows, _) => rows.table.series(),
+        }
     }
 
     fn groups(&self) -> Option<&[u32]> {
-        self.label(Problem::groups, |rows| rows.groups.as_deref())
+        self.row_labels().groups.as_deref()
     }
 
     /// Structure of the rows for a split into folds.
@@ -139,7 +135,7 @@ impl Sample {
 
     /// Time index of each row, from 0, if ordered rows share times.
     fn points(&self) -> Option<Vec<u32>> {
-        let time = self.time()?;
+        let time = self.row_labels().time.as_deref()?;
         let later = time.windows(2).scan(0, |point, pair| {
             *point += u32::from(pair[0] != pair[1]);
             Some(*point)
@@ -165,7 +161,7 @@ impl Sample {
 
     /// Order of the classes by total weight; `None` for numbers.
     pub fn class_order(&self) -> Option<ClassOrder> {
-        let weights = self.label(Problem::weights, |rows| rows.weights.as_deref());
+        let weights = self.row_labels().weights.as_deref();
         (*self.task() != Task::Regression).then(|| ClassOrder::new(self.targets().view(), weights))
     }
 
@@ -242,10 +238,10 @@ impl Sample {
         let by_formula = followed.map(|missing| PerFoldPreprocessing::formulas(Some(missing), recipe.standardize));
         let first = recipe.refit_from.or_else(|| first_that_may(&recipe.maps));
         let problem = match (by_formula, first) {
-            (Some(in_folds), _) => rows.complete(problem.fitted_in_folds(in_folds))?,
-            (None, None) => rows.complete(problem)?,
+            (Some(in_folds), _) => problem.fitted_in_folds(in_folds).with_labels(rows.row_labels())?,
+            (None, None) => problem.with_labels(rows.row_labels())?,
             (None, Some(first)) => {
-                let problem = rows.complete(problem)?;
+                let problem = problem.with_labels(rows.row_labels())?;
                 let mut before = LabeledTable::clone(before);
                 recipe.map_targets(&mut before)?;
                 recipe.fit_between(0..first, &mut before)?;
@@ -256,8 +252,7 @@ impl Sample {
         Ok(FittedProblem { problem, maps, units })
     }
 
-    /// Problem of these rows by fitted maps that make the columns `names`, with targets in the user's units, and the
-    /// clusters of its rows.
+    /// Problem of these rows by fitted maps that make the columns `names`, with targets in the user's units.
     ///
     /// # Errors
     /// Returns the errors of [`Preprocessing::apply`].
@@ -265,12 +260,13 @@ impl Sample {
         &self,
         maps: &[MapFit],
         names: &[String],
-        clusters: Option<Vec<u32>>,
-    ) -> Result<(Problem, Option<Vec<u32>>)> {
+        clusters: Option<Arc<[u32]>>,
+    ) -> Result<Problem> {
+        let labels = RowLabels { clusters, ..self.row_labels().clone() };
         match &self.source {
-            SampleSource::Plain(problem) => Ok((Problem::clone(problem), clusters)),
+            SampleSource::Plain(problem) => Problem::clone(problem).with_labels(labels),
             SampleSource::Mapped(rows, recipe) => {
-                recipe.apply(LabeledTable { clusters, ..LabeledTable::clone(rows) }, maps, names)
+                recipe.apply(LabeledTable { labels, ..LabeledTable::clone(rows) }, maps, names)
             }
         }
     }

@@ -10,7 +10,7 @@ use super::sample::{Sample, SampleSource};
 use crate::folds::FoldAssignment;
 use crate::selector::ValidSelector;
 use std::sync::Arc;
-use vaglio_core::{AnyResampling, Columns, Design, Problem, Readout, Result, Round};
+use vaglio_core::{AnyResampling, Columns, Design, Problem, Readout, Result, Round, RowLabels};
 
 /// A train/test split of row indices, both in increasing order.
 #[derive(Debug, Clone, PartialEq)]
@@ -181,7 +181,8 @@ impl Sample {
             SampleSource::Mapped(rows, recipe) => {
                 let (targets, names) = (Arc::clone(&rows.targets), recipe.target_names.clone());
                 let columns = Columns::new(targets.ncols());
-                rows.labelled(Problem::new(columns, Vec::new(), targets, names, recipe.task.clone())?)
+                let problem = Problem::new(columns, Vec::new(), targets, names, recipe.task.clone())?;
+                problem.with_labels(RowLabels { weights: None, ..rows.row_labels() })
             }
         }
     }

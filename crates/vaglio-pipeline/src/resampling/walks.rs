@@ -45,8 +45,6 @@ pub struct Fold {
     pub design: Design,
     /// Problem of the held-out rows.
     pub held: Problem,
-    /// Cluster of each held-out row.
-    pub clusters: Vec<u32>,
     /// Scale of the losses that choose, if targets are mapped.
     pub judge: Option<Judge>,
     /// Final models of the training rows.
@@ -65,24 +63,23 @@ impl Fold {
         whole: Option<&Design>,
     ) -> Result<Self> {
         // Warnings of maps were given when they were fitted on all rows.
-        let (fitted, held, clusters) =
-            tracing::subscriber::with_default(tracing::subscriber::NoSubscriber::default(), || {
-                let fitted = sample.select(training)?.fitted()?;
-                let (held, clusters) = held_by(sample, &fitted, held)?;
-                Ok::<_, Error>((fitted, held, clusters))
-            })?;
+        let (fitted, held) = tracing::subscriber::with_default(tracing::subscriber::NoSubscriber::default(), || {
+            let fitted = sample.select(training)?.fitted()?;
+            let held = held_by(sample, &fitted, held)?;
+            Ok::<_, Error>((fitted, held))
+        })?;
         let design = selector.design_at(&fitted.problem, whole)?;
         let design = match whole {
             Some(whole) => design.as_subset_of(whole, training),
             None => design,
         };
-        Ok(Fold { fitted, design, held, clusters, judge: sample.judge(), known: FinalModelCache::default() })
+        Ok(Fold { fitted, design, held, judge: sample.judge(), known: FinalModelCache::default() })
     }
 
     /// The held-out rows, with the units of their targets.
     pub fn held(&self) -> FoldTestRows<'_> {
         let held = FoldTestRows::new(&self.held, self.fitted.units.as_deref(), &self.fitted.problem);
-        FoldTestRows { clusters: Some(&self.clusters), ..held }
+        FoldTestRows { clusters: self.held.labels().clusters.as_deref(), ..held }
     }
 
     /// Calls `then` with the held-out rows, whose targets and predictions are on the scale `judge`.
@@ -104,11 +101,10 @@ impl Fold {
 }
 
 /// Held-out rows after fitted maps, with the cluster of each.
-pub(super) fn held_by(sample: &Sample, fitted: &FittedProblem, held: &[usize]) -> Result<(Problem, Vec<u32>)> {
+pub(super) fn held_by(sample: &Sample, fitted: &FittedProblem, held: &[usize]) -> Result<Problem> {
     let all = sample.clusters();
     let clusters = held.iter().map(|&row| all[row]).collect();
-    let (problem, clusters) = sample.select(held)?.apply(&fitted.maps, fitted.problem.names(), Some(clusters))?;
-    Ok((problem, clusters.unwrap_or_default()))
+    sample.select(held)?.apply(&fitted.maps, fitted.problem.names(), Some(clusters))
 }
 
 /// Adds a description of the rows to a setting error.

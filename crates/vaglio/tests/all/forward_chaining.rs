@@ -6,7 +6,7 @@ use ndarray::{Axis, concatenate};
 use vaglio::Selector;
 use vaglio::core::{
     Absolute, AnyLoss, Columns, Criterion, Design, Error, Feature, HeldOut, Huber, Loss, PerFoldPreprocessing, Problem,
-    Readout, Requirement, Score, Silent, Squared, Task, saved,
+    Readout, Requirement, RowLabels, Score, Silent, Squared, Task, saved,
 };
 use vaglio::criteria::{Engine, KFold};
 use vaglio::learners::Rls;
@@ -204,7 +204,8 @@ fn rows_of_one_time_stay_together_and_time_is_that_of_the_data() {
     // Three series of eight steps, which stand one after the other.
     let series = problem.clone().with_series((0..24).map(|row| row / 8).collect()).unwrap();
     let (step, of_series) = (|row: usize| row % 8, lists(&forward(3, 0, None), &on(series.clone())));
-    let times = problem.clone().with_time((0..24).map(|row| 10 * (row as u32 % 8)).collect()).unwrap();
+    let time = Some((0..24).map(|row| 10 * (row % 8)).collect());
+    let times = problem.clone().with_labels(RowLabels { time, ..RowLabels::default() }).unwrap();
     assert_eq!(of_series, lists(&forward(3, 0, None), &on(times)));
     for (fold, (training, held_out)) in of_series.iter().enumerate() {
         assert!(held_out.iter().all(|&row| step(row) / 2 == fold + 1) && held_out.len() == 6);

@@ -9,7 +9,7 @@ use linfa::ParamGuard;
 use ndarray::{Array2, Axis, concatenate};
 use std::sync::Arc;
 use vaglio_core::{
-    AnyLoss, BalancedError, Cells, Columns, Design, Feature, HeldOut, Map, Numbers, Problem, Readout, Round, Score,
+    AnyLoss, BalancedError, Cells, Columns, Design, Feature, HeldOut, Map, Numbers, Problem, Readout, Round, RowLabels, Score,
     SearchExtent, Silent, Table, Task, ZeroOne,
 };
 use vaglio_search::{Greedy, SubsetScorer};
@@ -50,7 +50,8 @@ fn sample(maps: Vec<Arc<dyn Map>>, task: Task, weighted: bool, seed: u64) -> Sam
         ("t".into(), Cells::Text((0..ROWS).map(|row| level(row).to_owned()).collect())),
     ]);
     let weights = weighted.then(|| (0..ROWS).map(|row| [1.0, 0.5, 2.0, 0.25][row % 4]).collect());
-    let rows = LabeledTable { table: table.unwrap(), targets: targets.into(), weights, ..LabeledTable::default() };
+    let labels = RowLabels { weights, ..RowLabels::default() };
+    let rows = LabeledTable { table: table.unwrap(), targets: targets.into(), labels };
     let recipe = Preprocessing::new(maps, task, vec!["y".into()]).unwrap();
     Sample::new(rows, Arc::new(recipe), false).unwrap()
 }
@@ -90,8 +91,7 @@ fn loops(
                 let (held_out, training): (Vec<usize>, Vec<usize>) =
                     (round.held_out(fold).collect(), round.training(fold));
                 let fitted = sample.select(&training).unwrap().fitted().unwrap();
-                let held =
-                    sample.select(&held_out).unwrap().apply(&fitted.maps, fitted.problem.names(), None).unwrap().0;
+                let held = sample.select(&held_out).unwrap().apply(&fitted.maps, fitted.problem.names(), None).unwrap();
                 let place = |name: &String| fitted.problem.names().iter().position(|other| other == name);
                 let mut columns = Columns::new(training.len() + held_out.len());
                 for name in whole.names().iter() {

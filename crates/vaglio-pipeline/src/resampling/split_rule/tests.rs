@@ -42,7 +42,8 @@ impl Panel {
         let names = ["a", "b", "c"].map(str::to_owned).to_vec();
         let problem = Problem::new(all, names, targets, vec!["y".into()], Task::Regression).unwrap();
         let labels: Vec<u32> = (0..rows).map(|row| (row / TIMES) as u32).collect();
-        let problem = problem.with_time((0..rows).map(|row| (row % TIMES) as u32).collect()).unwrap();
+        let time = Some((0..rows).map(|row| (row % TIMES) as u32).collect());
+        let problem = problem.with_labels(RowLabels { time, ..RowLabels::default() }).unwrap();
         Sample::plain(
             if has_groups { problem.with_groups(labels).unwrap() } else { problem.with_series(labels).unwrap() },
             true,

@@ -8,7 +8,9 @@ use crate::preprocess::{
 use ndarray::Array2;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
-use vaglio_core::{Block, Cells, ClassOrder, MapFit, PerFoldPreprocessing, Problem, Result, RowLabels, Table, TargetUnits, Task};
+use vaglio_core::{
+    Block, Cells, ClassOrder, MapFit, PerFoldPreprocessing, Problem, Result, RowLabels, Table, TargetUnits, Task,
+};
 use vaglio_search::Judge;
 
 /// A problem fitted on training rows, with the maps for other rows.
@@ -256,12 +258,7 @@ impl Sample {
     ///
     /// # Errors
     /// Returns the errors of [`Preprocessing::apply`].
-    pub fn apply(
-        &self,
-        maps: &[MapFit],
-        names: &[String],
-        clusters: Option<Arc<[u32]>>,
-    ) -> Result<Problem> {
+    pub fn apply(&self, maps: &[MapFit], names: &[String], clusters: Option<Arc<[u32]>>) -> Result<Problem> {
         let labels = RowLabels { clusters, ..self.row_labels().clone() };
         match &self.source {
             SampleSource::Plain(problem) => Problem::clone(problem).with_labels(labels),

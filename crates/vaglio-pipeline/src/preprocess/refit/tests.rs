@@ -9,8 +9,8 @@ use linfa::ParamGuard;
 use ndarray::{Array2, Axis, concatenate};
 use std::sync::Arc;
 use vaglio_core::{
-    AnyLoss, BalancedError, Cells, Columns, Design, Feature, HeldOut, Map, Numbers, Problem, Readout, Round, RowLabels, Score,
-    SearchExtent, Silent, Table, Task, ZeroOne,
+    AnyLoss, BalancedError, Cells, Columns, Design, Feature, HeldOut, Map, Numbers, Problem, Readout, Round, RowLabels,
+    Score, SearchExtent, Silent, Table, Task, ZeroOne,
 };
 use vaglio_search::{Greedy, SubsetScorer};
 use vaglio_testkit::SplitMix64;

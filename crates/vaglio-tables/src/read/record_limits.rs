@@ -102,6 +102,6 @@ impl LineWatch {
     }
 }
 
-#[cfg(all(test, feature = "parquet"))]
-#[allow(clippy::unwrap_used)]
+#[cfg(test)]
+#[cfg(feature = "parquet")]
 mod tests;

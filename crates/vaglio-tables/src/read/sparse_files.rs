@@ -5,7 +5,8 @@
 
 mod matrix_market;
 mod svmlight;
-#[cfg(all(test, feature = "parquet"))]
+#[cfg(test)]
+#[cfg(feature = "parquet")]
 mod tests;
 
 use super::binary_formats;

@@ -24,7 +24,7 @@ use vaglio_kernels::tolerance::EQUAL_UNCERTAINTY;
 ///
 /// # Example
 /// ```
-/// use vaglio_core::{Design, Readout};
+/// use vaglio_core::{Criterion, Design, Readout};
 /// use vaglio_dependence::Fcbf;
 /// let problem = vaglio_testkit::data::regression(30, 5, 1).problem();
 /// let design = Design::identity(&problem, Readout::new(vec![1.0], true)?);

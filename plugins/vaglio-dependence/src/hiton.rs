@@ -35,7 +35,7 @@ const MOST_CONDITIONS: usize = 5;
 ///
 /// # Example
 /// ```
-/// use vaglio_core::{Design, Readout};
+/// use vaglio_core::{Criterion, Design, Readout};
 /// use vaglio_dependence::HitonPc;
 /// let problem = vaglio_testkit::data::regression(30, 5, 1).problem();
 /// let design = Design::identity(&problem, Readout::new(vec![1.0], true)?);

@@ -1,7 +1,7 @@
 //! Spreadsheet export: a header and a row of formulas, as CSV.
 
 use crate::formulas::{CellKind, Formulas, InputColumn, LABEL, LabelRule, Language};
-use crate::infix::{Syntax, Writer, doubled};
+use crate::infix::{Syntax, Writer, in_quotes};
 use vaglio_core::{LevelValues, Result, joined};
 
 /// Length in characters after which a formula is continued in another cell.
@@ -31,9 +31,9 @@ pub(crate) fn write(formulas: &Formulas) -> Result<String> {
         add(&mut excel, LABEL, label)?;
     }
     let names = formulas.inputs.iter().map(|input| &input.name).chain(excel.made.iter().map(|(name, _)| name));
-    let header = joined(names.map(|name| doubled(&inert(name), '"')), ",");
+    let header = joined(names.map(|name| in_quotes(&inert(name), '"')), ",");
     let blanks = formulas.inputs.iter().map(|_| String::new());
-    let row = blanks.chain(excel.made.iter().map(|(_, text)| doubled(&format!("={text}"), '"')));
+    let row = blanks.chain(excel.made.iter().map(|(_, text)| in_quotes(&format!("={text}"), '"')));
     Ok(format!("{header}\n{}\n", joined(row, ",")))
 }
 
@@ -164,7 +164,7 @@ fn literal(text: &str) -> Result<String> {
         let what = format!("a text of {} characters in a formula", text.chars().count());
         return Err(Language::Excel.refusal(&format!("{what}; {MOST_OF_TEXT} are the most, and none of them 0")));
     }
-    Ok(doubled(text, '"'))
+    Ok(in_quotes(text, '"'))
 }
 
 #[cfg(test)]

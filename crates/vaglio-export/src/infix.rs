@@ -1,4 +1,4 @@
-//! Formulas as text, in languages with infix operators or with calls in their place.
+//! Formulas as text, in languages with infix operators or function calls.
 
 use crate::calendar::by_arithmetic;
 use crate::formulas::{CellKind, Formulas};
@@ -22,11 +22,11 @@ pub(crate) struct Syntax {
     pub number: fn(f64) -> String,
     /// Missing number.
     pub missing: &'static str,
-    /// A column without another text in [`Writer::names`].
+    /// Text of a column that is not in [`Writer::names`].
     pub column: fn(&str) -> String,
     /// Multiplication operator.
     pub times: &'static str,
-    /// Calls of `{0}` and `{1}` in place of the operators `+`, `*`, `/` and `<`.
+    /// Sum, product, quotient and comparison `<` of `{0}` and `{1}` as function calls; by infix operators if absent.
     pub calls: Option<[&'static str; 4]>,
     /// Functions of `{0}`, in the order of [`Function`](vaglio_core::Function).
     pub functions: [&'static str; 8],
@@ -37,13 +37,13 @@ pub(crate) struct Syntax {
     pub read: &'static str,
     /// Test whether `{0}` is missing.
     pub is_missing: &'static str,
-    /// Test whether the cell `{0}` of a number or a date, and of text, is missing; like other values if absent.
+    /// Test whether the cell `{0}` is empty: of a number or a date, and of text; by `is_missing` if absent.
     pub is_empty: [Option<&'static str>; 2],
     /// The value `{0}`, or `{1}` if it is missing; by a choice if absent.
     pub filled: Option<&'static str>,
     /// The value `{1}` if the condition `{0}` holds, else `{2}`.
     pub choice: &'static str,
-    /// 1 if the value of the test `{0}` is missing, else 0; by a choice if absent.
+    /// 1 if the test of a missing value `{0}` holds, else 0; by a choice if absent.
     pub indicator: Option<&'static str>,
     /// Sum of more than three terms, `{0}`, each on a line of its own; by the operator if absent.
     pub long_sum: Option<&'static str>,
@@ -66,7 +66,7 @@ pub(crate) struct Writer<'f> {
 }
 
 /// Puts arguments into a text of [`Syntax`].
-pub(crate) fn with_arguments(words: &str, arguments: &[&str]) -> String {
+fn with_arguments(words: &str, arguments: &[&str]) -> String {
     let argument = |place: &str| place.parse::<usize>().ok().and_then(|place| arguments.get(place).copied());
     let pieces = words.split(['{', '}']).enumerate();
     pieces.map(|(k, piece)| if k % 2 == 0 { piece } else { argument(piece).unwrap_or_default() }).collect()
@@ -114,7 +114,7 @@ impl<'f> Writer<'f> {
         Some((self.column(name), input.holds == CellKind::Text))
     }
 
-    /// Test whether an expression with a text is missing, and the text if it is not.
+    /// Test whether an expression, written as `text`, is missing, and its value otherwise.
     pub fn missing_test(&self, of: &Expression, text: &str) -> (String, String) {
         let cell = self.cell(of).and_then(|(cell, is_text)| Some((cell, self.syntax.is_empty[usize::from(is_text)]?)));
         let (value, test) = cell.unwrap_or((text.to_owned(), self.syntax.is_missing));
@@ -145,7 +145,7 @@ impl<'f> Writer<'f> {
                 _ => ("", &[][..]),
             };
             if !parts.is_empty() {
-                return Ok((self.called(call, parts)?, Binds::Whole));
+                return Ok((self.nest_calls(call, parts)?, Binds::Whole));
             }
         }
         let whole = match expression {
@@ -175,7 +175,7 @@ impl<'f> Writer<'f> {
                         (self.missing_test(of, &value).0, syntax.indicator.filter(|_| is_indicator))
                     }
                     Condition::Below(of) => match syntax.calls {
-                        Some(calls) => (self.called(calls[3], &**of)?, None),
+                        Some(calls) => (self.nest_calls(calls[3], &**of)?, None),
                         None => {
                             let [a, b] = [self.operand(&of[0], Binds::Sum)?, self.operand(&of[1], Binds::Sum)?];
                             (format!("{a} < {b}"), None)
@@ -227,12 +227,12 @@ impl<'f> Writer<'f> {
     }
 
     /// Nested calls of a function of two values, balanced since parsers recurse.
-    fn called(&mut self, call: &str, parts: &[Expression]) -> Result<String> {
+    fn nest_calls(&mut self, call: &str, parts: &[Expression]) -> Result<String> {
         if let [part] = parts {
             return self.text(part);
         }
         let (left, right) = parts.split_at(parts.len() / 2);
-        Ok(with_arguments(call, &[&self.called(call, left)?, &self.called(call, right)?]))
+        Ok(with_arguments(call, &[&self.nest_calls(call, left)?, &self.nest_calls(call, right)?]))
     }
 
     fn sum(&mut self, terms: &[Expression]) -> Result<(String, Binds)> {
@@ -301,7 +301,7 @@ fn bare(text: String, term: &Expression) -> String {
 }
 
 /// Text in quotes, with the quotes inside doubled.
-pub(crate) fn doubled(text: &str, quote: char) -> String {
+pub(crate) fn in_quotes(text: &str, quote: char) -> String {
     format!("{quote}{}{quote}", text.replace(quote, &format!("{quote}{quote}")))
 }
 

@@ -1,7 +1,7 @@
 //! SQL export: a query of one table, in standard SQL except for date functions, which are SQLite's.
 
 use crate::formulas::{CellKind, Formulas, InputColumn, LABEL, LabelRule, Language, NamedFormula};
-use crate::infix::{Syntax, Writer, doubled};
+use crate::infix::{Syntax, Writer, in_quotes};
 use std::collections::HashMap;
 use vaglio_core::{LevelValues, Result, joined};
 
@@ -160,9 +160,9 @@ fn unreadable(input: &InputColumn) -> Option<String> {
 }
 
 fn identifier(name: &str) -> String {
-    doubled(name, '"')
+    in_quotes(name, '"')
 }
 
 fn literal(text: &str) -> String {
-    doubled(text, '\'')
+    in_quotes(text, '\'')
 }

@@ -105,8 +105,8 @@ fn prepared(pipeline: &ValidPipeline, folder: &Path, is_sample: bool) -> Result<
     let mut findings = findings(read, pipeline.budget());
     findings.extend(steps::steps(read, pipeline, is_gone, all.as_ref().map(|all| &all.table)));
     let lagged = lagged(pipeline)?;
-    let (targets, horizons) = (spec.target.names().to_vec(), looks.as_ref().map(|looks| looks.horizons.clone()));
-    let horizons = horizons.unwrap_or_default();
+    let targets = spec.target.names().to_vec();
+    let horizons = looks.as_ref().map_or_else(Vec::new, |looks| looks.horizons.clone());
     let history = all.as_ref().filter(|_| !lagged.is_empty()).map(|all| all.until_last(&train));
     let side = |own: Table, all: Option<&SeriesTable<'_>>, hidden: Option<&Table>| match all {
         Some(all) => all.side(&own, hidden),

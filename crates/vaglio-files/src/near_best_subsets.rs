@@ -148,10 +148,8 @@ impl SubsetSources<'_> {
         let mut near = Vec::new();
         for (place, (subset, found)) in visited.iter().zip(&scored).enumerate() {
             let difference = found.loss - own.loss;
-            let tallies = own.tally.as_ref().zip(found.tally.as_ref());
-            let tallies =
-                tallies.filter(|_| place > 0).map(|(a, b)| [FoldLosses::new([a], 1), FoldLosses::new([b], 1)]);
-            let error = tallies.and_then(|[a, b]| b.difference(loss, &a));
+            let tallies = own.tally.as_ref().zip(found.tally.as_ref()).filter(|_| place > 0);
+            let error = tallies.and_then(|(a, b)| FoldLosses::new([b], 1).difference(loss, &FoldLosses::new([a], 1)));
             let is_near = match limit {
                 Some(limit) => found.loss <= limit,
                 None => error.is_some_and(|error| difference <= error),

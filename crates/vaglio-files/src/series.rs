@@ -115,7 +115,7 @@ pub(super) fn whole_numbers(text: &[String]) -> Option<Vec<Option<i128>>> {
     text.iter().map(|cell| if cell.is_empty() { Some(None) } else { cell.parse().ok().map(Some) }).collect()
 }
 
-/// Bits of a number; −0 equals 0, and all missing values are equal, as their labels are.
+/// Bits of a number, equal for numbers with one label: for 0 and −0, and for all missing values.
 pub(super) fn number_bits(value: f64) -> u64 {
     if value.is_nan() { f64::NAN.to_bits() } else { (value + 0.0).to_bits() }
 }

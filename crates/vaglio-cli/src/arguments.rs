@@ -184,7 +184,7 @@ fn formats() -> PossibleValuesParser {
     PossibleValuesParser::new(ExportTo::FORMATS.into_iter().map(|(word, _)| word).chain([CSV]))
 }
 
-/// Word for every table of a report.
+/// Word for the format of a report's tables.
 pub const CSV: &str = "csv";
 
 /// Arguments of `vaglio predict`.

@@ -16,7 +16,7 @@ pub struct NamedRun {
     pub record: Record,
 }
 
-/// Outer loss of a run minus that of another.
+/// Difference of the outer losses of two runs, the first minus the second.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Difference {
     /// Mean.

@@ -141,7 +141,7 @@ impl Record {
         made.flat_map(|(place, made)| made.columns.iter().map(move |&index| (index, place))).collect()
     }
 
-    /// Number of columns of the data that some candidates are made of, if it is another: ` (of 3 in the data)`.
+    /// Number of columns of the data that candidates are made of, if it differs from theirs: ` (of 3 in the data)`.
     pub(crate) fn source_note(&self, columns: &[Feature]) -> String {
         let sources = self.sources();
         let mut names: HashSet<&String> = HashSet::new();

@@ -253,5 +253,5 @@ pub fn methods(record: &Record) -> Section {
 /// The pipeline with every default written out.
 pub fn configuration(yaml: &str) -> Section {
     let code = format!("<pre tabindex=\"0\">{}</pre>\n", joined(yaml.lines().map(escape), "\n"));
-    Section::new("configuration", "Configuration").with(if yaml.is_empty() { yaml } else { &code })
+    Section::new("configuration", "Configuration").with(if yaml.is_empty() { "" } else { &code })
 }

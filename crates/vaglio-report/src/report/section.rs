@@ -53,7 +53,7 @@ impl Section {
         self.with(&element("p", &text.into().unwrap_or_default()))
     }
 
-    /// Appends an explanation of the content so far in small type, unless one of them is empty.
+    /// Appends an explanation in small type, unless it or the section is empty.
     pub fn note(self, text: impl AsRef<str>) -> Self {
         if self.html.is_empty() {
             return self;

@@ -44,7 +44,7 @@ impl TableCell {
         TableCell::text(format!("{:.0} %", 100.0 * share)).bar(share)
     }
 
-    /// Adds a bar; without length for NaN.
+    /// Adds a bar; of length 0 for NaN.
     pub fn bar(self, share: f64) -> Self {
         let share = if share > 0.0 { share.min(1.0) } else { 0.0 };
         TableCell { share: Some((100.0 * share).round() / 100.0), ..self }

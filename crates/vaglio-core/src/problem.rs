@@ -117,9 +117,13 @@ impl Problem {
     /// # Errors
     /// [`Error::Shape`] for a wrong length, rows of one series that are not contiguous, a negative weight, or no
     /// positive one; [`Error::NonFinite`].
-    pub fn with_labels(mut self, labels: RowLabels) -> Result<Self> {
-        labels.check(self.rows())?;
-        self.labels = labels;
+    pub fn with_labels(self, labels: RowLabels) -> Result<Self> {
+        Problem { labels, ..self }.check_labels()
+    }
+
+    /// Checks the labels of the rows, and drops rows of weight 0.
+    fn check_labels(self) -> Result<Self> {
+        self.labels.check(self.rows())?;
         let Some(weights) = self.weights() else { return Ok(self) };
         check_finite("weights", weights)?;
         if let Some(row) = weights.iter().position(|&w| w < 0.0) {
@@ -136,36 +140,36 @@ impl Problem {
     ///
     /// # Errors
     /// Returns the errors of [`Problem::with_labels`].
-    pub fn with_weights(self, weights: Vec<f64>) -> Result<Self> {
-        let labels = RowLabels { weights: Some(weights.into()), ..self.labels.clone() };
-        self.with_labels(labels)
+    pub fn with_weights(mut self, weights: Vec<f64>) -> Result<Self> {
+        self.labels.weights = Some(weights.into());
+        self.check_labels()
     }
 
     /// Sets groups; rows of one group stay in one fold. To be called before [`Problem::with_weights`].
     ///
     /// # Errors
     /// Returns the errors of [`Problem::with_labels`].
-    pub fn with_groups(self, groups: Vec<u32>) -> Result<Self> {
-        let labels = RowLabels { groups: Some(groups.into()), ..self.labels.clone() };
-        self.with_labels(labels)
+    pub fn with_groups(mut self, groups: Vec<u32>) -> Result<Self> {
+        self.labels.groups = Some(groups.into());
+        self.check_labels()
     }
 
     /// Sets the fold of each row. To be called before [`Problem::with_weights`].
     ///
     /// # Errors
     /// Returns the errors of [`Problem::with_labels`].
-    pub fn with_assignment(self, folds: Vec<u32>) -> Result<Self> {
-        let labels = RowLabels { assignment: Some(folds.into()), ..self.labels.clone() };
-        self.with_labels(labels)
+    pub fn with_assignment(mut self, folds: Vec<u32>) -> Result<Self> {
+        self.labels.assignment = Some(folds.into());
+        self.check_labels()
     }
 
     /// Sets the series of each row. To be called before [`Problem::with_weights`].
     ///
     /// # Errors
     /// Returns the errors of [`Problem::with_labels`].
-    pub fn with_series(self, series: Vec<u32>) -> Result<Self> {
-        let labels = RowLabels { series: Some(series.into()), ..self.labels.clone() };
-        self.with_labels(labels)
+    pub fn with_series(mut self, series: Vec<u32>) -> Result<Self> {
+        self.labels.series = Some(series.into());
+        self.check_labels()
     }
 
     /// Sets the seed of every random choice.

@@ -13,7 +13,7 @@ use std::ops::RangeInclusive;
 pub enum Lambda {
     /// One value.
     Fixed(f64),
-    /// Several values, one of which is taken.
+    /// Several values, with a choice among them.
     Several(LambdaChoice),
 }
 

@@ -1,5 +1,5 @@
-//! Engines beside those that would take their place: class sums beside a decomposition for each class, the tree of
-//! moments beside copies of forward states.
+//! Engines compared with their alternatives: class sums with a decomposition for each class, the tree of moments with
+//! copies of forward states.
 //!
 //! `cargo bench -p vaglio-kernels --bench engines` runs all; `-- tree` runs the named ones. Minimum over several runs;
 //! `RAYON_NUM_THREADS` sets the threads.

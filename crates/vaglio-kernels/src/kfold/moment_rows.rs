@@ -21,7 +21,7 @@ pub const READ_AHEAD: usize = 1 << 24;
 pub(super) struct GroupedEntries {
     /// A group is a class of a fold, or of a block of rows.
     groups: RowGroups,
-    /// By place.
+    /// Shift of each column, by place.
     columns: Vec<ColumnShift>,
     classes: usize,
 }

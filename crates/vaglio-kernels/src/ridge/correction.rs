@@ -5,9 +5,10 @@ use ndarray::ArrayView2;
 
 /// Progress of iterative refinement of solutions of (XᵀX + λI)W = XᵀY.
 ///
-/// The factor leaves a relative error of about ε·κ. κ is the condition number of the matrix scaled to a unit diagonal:
-/// the square of the rows' condition, which reflections depend on. Each correction by residuals from the rows shrinks
-/// the error by a factor of about ε·κ, down to the rounding of the residuals, which reflections leave too.
+/// A factorization of XᵀX + λI leaves a relative error of about ε·κ. κ is the condition number of the matrix scaled to
+/// a unit diagonal: the square of the rows' condition, which reflections depend on. Each correction by residuals from
+/// the rows shrinks the error by a factor of about ε·κ, down to the rounding of the residuals, which reflections leave
+/// too.
 ///
 /// # Reference
 /// Å. Björck, *Stability analysis of the method of seminormal equations for linear least squares problems*, Linear

@@ -237,7 +237,7 @@ fn is_near(found: f64, expected: f64, left: f64) -> bool {
     found == expected || (found - expected).abs() <= (1e-6 * expected.abs()).max(left)
 }
 
-/// Largest score that rounding may leave in place of 0.
+/// Largest rounding error of a score of 0.
 fn left(cell: &Cell) -> f64 {
     let largest = cell.design.targets().iter().fold(0.0, |most: f64, y| most.max(y.abs()));
     match cell.selector.criterion().traits().loss.map(|loss| loss.traits().measure) {

@@ -100,16 +100,16 @@ impl Lambda {
     /// Sets the scope of the choice among several values.
     #[must_use]
     pub fn with_scope(self, per: LambdaScope) -> Self {
-        self.changed(|choice| choice.per = Some(per))
+        self.with_choice(|choice| choice.per = Some(per))
     }
 
     /// Makes the criterion choose among several values for each output, for every subset.
     #[must_use]
     pub fn for_each_output(self) -> Self {
-        self.changed(|choice| choice.outputs = Some(Outputs::Each))
+        self.with_choice(|choice| choice.outputs = Some(Outputs::Each))
     }
 
-    fn changed(mut self, change: impl FnOnce(&mut LambdaChoice)) -> Self {
+    fn with_choice(mut self, change: impl FnOnce(&mut LambdaChoice)) -> Self {
         if let Lambda::Several(choice) = &mut self {
             change(choice);
         }

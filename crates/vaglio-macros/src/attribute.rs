@@ -52,7 +52,7 @@ pub(crate) fn part(arguments: TokenStream, item: TokenStream) -> syn::Result<Tok
     let title = text(&arguments.title, format!("{word}{}", role.noun));
 
     let mut rest = TokenStream::new();
-    explained(&mut item);
+    derive_setting(&mut item);
     if !item.serde_says("default") {
         if item.has_required() {
             rest = item.field_defaults();
@@ -105,9 +105,9 @@ pub(crate) fn part(arguments: TokenStream, item: TokenStream) -> syn::Result<Tok
 pub(crate) fn setting(arguments: TokenStream, item: TokenStream) -> syn::Result<TokenStream> {
     let mut item = Item::new(item)?;
     if syn::parse2::<Option<Ident>>(arguments)?.is_some_and(|word| word == "schema") {
-        described(&mut item);
+        derive_schema(&mut item);
     } else {
-        explained(&mut item);
+        derive_setting(&mut item);
         if item.is_enum() && !item.serde_says("rename_all") && !item.serde_says("untagged") {
             item.say(parse_quote!(#[serde(rename_all = "snake_case")]));
         }
@@ -124,7 +124,7 @@ pub(crate) fn saved(arguments: TokenStream, item: TokenStream) -> syn::Result<To
     if arguments.of == "Criterion" {
         item.derive("Clone", quote!(::core::clone::Clone));
     }
-    serialized(&mut item);
+    derive_serde(&mut item);
     let (input, registered) = (&item.input, registered(&arguments.of, &arguments.word, &item.input.ident));
     Ok(quote! {
         #input
@@ -135,15 +135,15 @@ pub(crate) fn saved(arguments: TokenStream, item: TokenStream) -> syn::Result<To
 }
 
 /// Derives the traits of settings: cloning, serialization and a schema.
-fn explained(item: &mut Item) {
+fn derive_setting(item: &mut Item) {
     item.derive("Debug", quote!(::core::fmt::Debug));
     item.derive("Clone", quote!(::core::clone::Clone));
-    described(item);
-    serialized(item);
+    derive_schema(item);
+    derive_serde(item);
 }
 
 /// Derives a schema, in builds that have them.
-fn described(item: &mut Item) {
+fn derive_schema(item: &mut Item) {
     if !cfg!(feature = "schema") {
         item.remove("schemars");
     } else if item.derive("JsonSchema", quote!(::vaglio_core::schemars::JsonSchema)) {
@@ -152,7 +152,7 @@ fn described(item: &mut Item) {
 }
 
 /// Derives serialization, and refuses unknown fields.
-fn serialized(item: &mut Item) {
+fn derive_serde(item: &mut Item) {
     let writes = item.derive("Serialize", quote!(::vaglio_core::serde::Serialize));
     let reads = item.derive("Deserialize", quote!(::vaglio_core::serde::Deserialize));
     if writes || reads {

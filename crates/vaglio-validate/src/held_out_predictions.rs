@@ -39,7 +39,7 @@ pub fn predicted_held_out(
         HeldOut::Folds(rounds) => {
             let Some(round) = rounds.first().map(RepeatFolds::new) else { return Ok(None) };
             if design.readout().is_none() || design.problem().in_folds().is_by_maps() {
-                let (rows, all) = (rows_of(&round), round.retrained(design, subset, lambda)?);
+                let (rows, all) = (rows_of(&round), round.retrain(design, subset, lambda)?);
                 return Ok(Some(HeldOutPredictions { predictions: all.select(Axis(1), &rows), rows }));
             }
             let parts = decomposed_parts(design, &round);

@@ -105,7 +105,7 @@ impl KFold {
     fn retrained(&self, design: &Design, subset: &[Feature]) -> Result<Score> {
         let rounds = self.rounds(design)?;
         design.best_lambda(|lambda| {
-            let predictions = rounds.iter().map(|round| round.retrained(design, subset, lambda));
+            let predictions = rounds.iter().map(|round| round.retrain(design, subset, lambda));
             let predictions: Vec<Array2<f64>> = predictions.collect::<Result<_>>()?;
             Ok(self.pooled(design, &rounds, &predictions))
         })

@@ -64,7 +64,7 @@ impl Loo {
     fn retrained(&self, design: &Design, subset: &[Feature]) -> Result<Score> {
         let rows = RepeatFolds::single(design.rows());
         design.best_lambda(|lambda| {
-            let predictions = rows.retrained(design, subset, lambda)?;
+            let predictions = rows.retrain(design, subset, lambda)?;
             Ok(design.loss(&*self.loss, predictions.view()))
         })
     }

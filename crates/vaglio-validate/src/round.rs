@@ -46,7 +46,7 @@ impl RepeatFolds {
     ///
     /// # Errors
     /// Returns an error of the learner.
-    pub fn retrained(&self, design: &Design, subset: &[Feature], lambda: Option<f64>) -> Result<Array2<f64>> {
+    pub fn retrain(&self, design: &Design, subset: &[Feature], lambda: Option<f64>) -> Result<Array2<f64>> {
         let mut predictions = Array2::zeros(design.targets().dim());
         for (fold, training) in self.trainings().enumerate() {
             let held_out = self.folds.held_out(fold);

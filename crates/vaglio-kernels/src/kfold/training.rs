@@ -96,15 +96,15 @@ impl<'s> ClassTotals<'s> {
 
     /// Products of some groups, each with sums by class, with their training weights.
     fn sum(&self, blocks: &[&[FoldSums]]) -> Vec<f64> {
-        let mut training = vec![0.0; self.of_classes.first().map_or(0, Vec::len)];
+        let mut out = vec![0.0; self.of_classes.first().map_or(0, Vec::len)];
         for class in 0..self.of_classes.len() {
             let products = || blocks.iter().map(|block| &block[class].products).filter(|all| !all.is_empty());
             let weight = self.weight.map_or(1.0, |at| products().map(|all| all[at]).sum());
             for all in products() {
-                training.iter_mut().zip(all).for_each(|(sum, x)| *sum += x / weight);
+                out.iter_mut().zip(all).for_each(|(sum, x)| *sum += x / weight);
             }
         }
-        training
+        out
     }
 
     /// Held-out products as they count in losses, from the sums by class in each of their groups.

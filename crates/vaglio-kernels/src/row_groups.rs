@@ -34,6 +34,8 @@ pub(crate) struct GroupedVectors {
     of_group: Vec<F64x8>,
 }
 
+/// Range of no entries.
+pub(crate) const EMPTY_RANGE: (f64, f64) = (f64::INFINITY, f64::NEG_INFINITY);
 /// Rows read at a time.
 const TILE: usize = 1 << 12;
 /// Number of partial sums of a group, so that none waits for the last row of its group.
@@ -136,7 +138,7 @@ impl RowGroups {
 
     /// Least and greatest entry of a column in every group. Cost O(entries).
     pub fn ranges(&self, x: Column<'_>) -> Vec<(f64, f64)> {
-        let (mut ranges, mut fills) = (vec![(f64::INFINITY, f64::NEG_INFINITY); self.sizes.len()], self.sizes.clone());
+        let (mut ranges, mut fills) = (vec![EMPTY_RANGE; self.sizes.len()], self.sizes.clone());
         let mut widen = |group: usize, value: f64| {
             let range = &mut ranges[group];
             *range = (range.0.min(value), range.1.max(value));

@@ -6,6 +6,7 @@ use super::FoldedRows;
 use super::gram::{SIDE, add_gram};
 use crate::f64x8::{F64x8, ToF64};
 use crate::parallel;
+use crate::row_groups::EMPTY_RANGE;
 use crate::sums::product;
 use crate::{Column, Folds, Level};
 
@@ -65,7 +66,7 @@ impl GroupSums {
     /// Least and greatest entry of each column over some of the groups.
     pub fn range(&self, some: impl Iterator<Item = usize>) -> Vec<(f64, f64)> {
         let columns = self.groups.first().and_then(|group| group.first()).map_or(0, |s| s.range.len());
-        let mut out = vec![NOTHING; columns];
+        let mut out = vec![EMPTY_RANGE; columns];
         some.flat_map(|at| &self.groups[at]).for_each(|sums| widen(&mut out, &sums.range));
         out
     }
@@ -88,13 +89,10 @@ impl GroupSums {
     }
 }
 
-/// Range of no entries.
-const NOTHING: (f64, f64) = (f64::INFINITY, f64::NEG_INFINITY);
-
 impl FoldSums {
     /// Sums over no rows.
     pub fn empty(columns: usize) -> Self {
-        FoldSums { products: Vec::new(), range: vec![NOTHING; columns] }
+        FoldSums { products: Vec::new(), range: vec![EMPTY_RANGE; columns] }
     }
 
     /// Adds the sums of other rows.
@@ -140,7 +138,8 @@ impl<'r> ProductInputs<'r> {
     }
 
     fn sums(&self, rows: &[usize]) -> FoldSums {
-        let mut out = FoldSums { products: vec![0.0; self.side * self.side], range: vec![NOTHING; self.columns.len()] };
+        let mut out =
+            FoldSums { products: vec![0.0; self.side * self.side], range: vec![EMPTY_RANGE; self.columns.len()] };
         let mut tile = vec![F64x8::ZERO; self.side * rows.len().div_ceil(F64x8::WIDTH).min(TILE)];
         for rows in rows.chunks(TILE * F64x8::WIDTH) {
             let height = rows.len().div_ceil(F64x8::WIDTH);
@@ -153,7 +152,7 @@ impl<'r> ProductInputs<'r> {
 
     /// Gathers columns, targets and the ones-vector at `rows`, each padded with zeros.
     fn fill(&self, rows: &[usize], height: usize, tile: &mut [F64x8], range: &mut [(f64, f64)]) {
-        let mut own = vec![NOTHING; range.len()];
+        let mut own = vec![EMPTY_RANGE; range.len()];
         let gathered = |x: &[f64]| rows.iter().map(|&j| x[j]).collect::<Vec<f64>>();
         let root = self.root.map(gathered);
         let mut parts = tile.chunks_exact_mut(height);
@@ -171,7 +170,7 @@ impl<'r> ProductInputs<'r> {
         }
         for &(place, mask) in &self.missing {
             let others = rows.iter().filter(|&&row| mask.get(row) == 0.0).map(|&row| self.columns[place].0.get(row));
-            own[place] = others.fold(NOTHING, |(a, b), x| (a.min(x), b.max(x)));
+            own[place] = others.fold(EMPTY_RANGE, |(a, b), x| (a.min(x), b.max(x)));
         }
         widen(range, &own);
         for (&(_, mask), to) in self.missing.iter().zip(&mut parts) {

@@ -1,6 +1,7 @@
 //! Columns, targets and folds, in the notation of the book, *Cross-validation without refitting*.
 
 use super::missing_mask::MissingIndicators;
+use crate::row_groups::EMPTY_RANGE;
 use crate::{Column, Data, Folds, Targets};
 use std::sync::Arc;
 
@@ -140,17 +141,16 @@ impl<'d> FoldedRows<'d> {
     pub(super) fn flat_folds(&self, feature: usize) -> Vec<usize> {
         let (column, folds) = (self.data.column(feature).0, self.folds());
         let wider = |(least, greatest): (f64, f64), other: (f64, f64)| (least.min(other.0), greatest.max(other.1));
-        let nothing = (f64::INFINITY, f64::NEG_INFINITY);
         let range = |fold: usize| {
             let entries = folds.held_out(fold).iter().map(|&row| column.get(row));
-            entries.fold(nothing, |range, x| wider(range, (x, x)))
+            entries.fold(EMPTY_RANGE, |range, x| wider(range, (x, x)))
         };
         let ranges: Vec<(f64, f64)> = (0..folds.count()).map(range).collect();
-        let mut after = vec![nothing; ranges.len() + 1];
+        let mut after = vec![EMPTY_RANGE; ranges.len() + 1];
         for (k, range) in ranges.iter().enumerate().rev() {
             after[k] = wider(after[k + 1], *range);
         }
-        let (mut before, rounding) = (nothing, column.rounding());
+        let (mut before, rounding) = (EMPTY_RANGE, column.rounding());
         let is_flat = |fold: &usize| {
             let (least, greatest) = wider(before, after[fold + 1]);
             before = wider(before, ranges[*fold]);

@@ -9,9 +9,9 @@ use std::collections::BTreeMap;
 use vaglio_core::{Monitor, Result, StopReason};
 
 impl Shards {
-    /// Merges the pieces of all indexes and writes the files of the run to `options.out`. A run in one process writes an
-    /// equal `selection.json`, except for times and memory. With `stopped`, merges the existing pieces: the result is
-    /// partial, like a run in one process that was stopped for this reason after the same work.
+    /// Merges the pieces of all indexes and writes the files of the run to `options.out`. A run in one process writes
+    /// an equal `selection.json`, except for times and memory. With `stopped`, merges the existing pieces: the result
+    /// is partial, like a run in one process that was stopped for this reason after the same work.
     ///
     /// # Errors
     /// Returns [`vaglio_core::Error::JournalRefused`] for another build, and, unless `stopped`, for incomplete indexes,

@@ -5,7 +5,7 @@ use serde::de::{Deserializer, Error as _, Visitor};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
-use vaglio_core::{Error, Result, setting};
+use vaglio_core::{Error, Result, joined, setting};
 
 /// Settings for reading text files; `auto` is resolved from the first rows.
 #[setting]
@@ -60,7 +60,7 @@ impl Default for ReadSpec {
 
 /// List of words in YAML.
 pub fn word_list<'w>(words: impl Iterator<Item = &'w String>) -> String {
-    format!("[{}]", words.map(|word| quoted(word)).collect::<Vec<_>>().join(", "))
+    format!("[{}]", joined(words.map(|word| quoted(word)), ", "))
 }
 
 /// Delimiter of cells.

@@ -2,7 +2,7 @@
 
 use super::table_with_roles::{TableWithRoles, listed, named, numbers};
 use std::collections::{BTreeMap, BTreeSet};
-use vaglio_core::{Cells, Column, counted};
+use vaglio_core::{Cells, Column, counted, joined};
 use vaglio_report::record::{Warning, WarningKind};
 use vaglio_tables::read::{IS_BESIDE, InferredType, LEADING_ZEROS};
 use vaglio_tables::{quoted, word_list};
@@ -75,7 +75,7 @@ pub(super) fn levels(read: TableWithRoles<'_>) -> Option<Warning> {
         let distinct: BTreeSet<&str> = text.iter().map(String::as_str).collect();
         let mut forms: BTreeMap<String, Vec<&str>> = BTreeMap::new();
         for level in distinct {
-            let form = level.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase();
+            let form = joined(level.split_whitespace(), " ").to_lowercase();
             forms.entry(form).or_default().push(level);
         }
         let alike = forms.into_values().filter(|levels| levels.len() > 1);

@@ -3,7 +3,7 @@
 use super::super::column_diagnostics::constant_columns;
 use super::super::column_diagnostics::span::ColumnRegression;
 use super::{EXPLAINING, ExplainedRun};
-use vaglio_core::{Feature, short, shown, significant};
+use vaglio_core::{Feature, joined, short, shown, significant};
 use vaglio_report::record::{ConstantIn, OutsideRecord, PerOutput};
 
 /// Limit on the columns that are listed as left out.
@@ -137,5 +137,5 @@ fn percent(share: f64) -> String {
 }
 
 fn numbers(of_outputs: &PerOutput) -> String {
-    of_outputs.values().iter().map(|&value| short(value)).collect::<Vec<_>>().join(", ")
+    joined(of_outputs.values().iter().map(|&value| short(value)), ", ")
 }

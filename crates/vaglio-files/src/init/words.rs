@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::Path;
-use vaglio_core::{Cells, Result, counted};
+use vaglio_core::{Cells, Result, counted, joined};
 use vaglio_pipeline::pipeline::ReadSpec;
 use vaglio_tables::read::{
     ColumnFilter, Hint, InferredType, InvalidCell, ReadColumn, ReadRequest, SettingText, TableSource, ordered,
@@ -54,7 +54,7 @@ fn in_words(words: &[WordCount]) -> String {
         (word, 1) => format!("`{word}` in row {}", found.row + 1),
         (word, count) => format!("`{word}` in {}", counted(count, "cell")),
     };
-    words.iter().map(one).collect::<Vec<_>>().join(", ")
+    joined(words.iter().map(one), ", ")
 }
 
 /// A table, each column read with its own words for missing cells. Columns may be read again.

@@ -3,7 +3,7 @@
 use super::ledger::Shards;
 use crate::work_units::{SEARCH, waits_for_search};
 use serde::Serialize;
-use vaglio_core::{Error, Result};
+use vaglio_core::{Error, Result, joined};
 
 /// Maximum number of keys named in a message.
 const NAMED: usize = 3;
@@ -79,7 +79,7 @@ impl Shards {
         let is_known = |key: &str| known.contains_key(key);
         let left = self.plan.missing(*index, is_known);
         let more = if left.len() > NAMED { ", …" } else { "" };
-        let named = left.iter().take(NAMED).map(|key| format!("`{key}`")).collect::<Vec<_>>().join(", ");
+        let named = joined(left.iter().take(NAMED).map(|key| format!("`{key}`")), ", ");
         Ok(format!("index {index} ({done} of {units} units, without {named}{more})"))
     }
 }

@@ -142,7 +142,6 @@ fn prepared(pipeline: &ValidPipeline, folder: &Path, is_sample: bool) -> Result<
     let mut data = TrainTest {
         train,
         test: None,
-        test_clusters: Vec::new(),
         maps,
         target_units: units,
         rows,
@@ -191,8 +190,9 @@ impl TrainTest {
         self.findings.extend(unseen.map(|message| Warning::new(WarningKind::UnseenLevels, message)));
         let source = is_kept.then(|| rows.clone());
         let problem = recipe.apply(rows, &self.maps, self.train.names())?;
-        let groups = problem.labels().clusters.as_deref();
-        self.test_clusters = clusters(problem.rows(), groups, problem.series(), roles.is_ordered());
+        let labels = problem.labels().clone();
+        let clusters = clusters(problem.rows(), labels.clusters.as_deref(), problem.series(), roles.is_ordered());
+        let problem = problem.with_labels(RowLabels { clusters: Some(clusters.into()), ..labels })?;
         self.test_numbers = (numbers.len() == problem.rows()).then_some(numbers);
         (self.test_source, self.test) = (source.map(|rows| (rows, recipe)), Some(problem));
         Ok(())

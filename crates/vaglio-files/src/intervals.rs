@@ -65,7 +65,6 @@ fn figures(level: f64, outer: &[OuterFoldFit], residuals: &[Vec<Vec<f64>>], prep
             units: fold.target_units.as_deref(),
             training: None,
             made: None,
-            clusters: None,
         };
         let model = &fold.model;
         let values = held.predicted(model)?;

@@ -44,8 +44,6 @@ pub struct TrainTest {
     pub(crate) times: Option<[f64; 2]>,
     /// The last training rows of each series, if maps use lags of a target.
     pub(crate) history: Option<Table>,
-    /// Cluster of each test row.
-    pub(crate) test_clusters: Vec<u32>,
     /// The training rows before the maps.
     pub(crate) sample: Sample,
     /// Original positions of the training rows, from 0, if rows were left out or reordered and no map changed them.
@@ -78,8 +76,7 @@ impl TrainTest {
 
     /// The test rows, if there are any.
     pub(super) fn test_rows(&self) -> Option<FoldTestRows<'_>> {
-        let held = FoldTestRows::new(self.test.as_ref()?, self.target_units.as_deref(), &self.train);
-        Some(FoldTestRows { clusters: Some(&self.test_clusters), ..held })
+        Some(FoldTestRows::new(self.test.as_ref()?, self.target_units.as_deref(), &self.train))
     }
 
     /// Whether targets are numeric.

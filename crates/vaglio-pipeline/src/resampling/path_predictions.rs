@@ -17,7 +17,7 @@ use vaglio_kernels::ridge::Ridge;
 
 /// Held-out rows, with the units of their targets.
 pub struct FoldTestRows<'p> {
-    /// Held-out rows, with targets in the user's units.
+    /// Held-out rows, with targets in the user's units, and clusters if known.
     pub problem: &'p Problem,
     /// Maps and scales of the training targets, if any.
     pub units: Option<&'p [TargetUnits]>,
@@ -25,14 +25,12 @@ pub struct FoldTestRows<'p> {
     pub training: Option<&'p Problem>,
     /// Features that the learner made of the held-out rows, if they equal those that the model takes.
     pub made: Option<&'p Columns>,
-    /// Cluster of each row, if known.
-    pub clusters: Option<&'p [u32]>,
 }
 
 impl<'p> FoldTestRows<'p> {
     /// Held-out rows, with their training rows.
     pub fn new(problem: &'p Problem, units: Option<&'p [TargetUnits]>, training: &'p Problem) -> Self {
-        FoldTestRows { problem, units, training: Some(training), made: None, clusters: None }
+        FoldTestRows { problem, units, training: Some(training), made: None }
     }
 
     /// Predictions of a model, outputs × rows, in the user's units.
@@ -100,7 +98,7 @@ impl<'p> FoldTestRows<'p> {
             predictions,
             weights: weights.as_deref(),
             units,
-            clusters: self.clusters,
+            clusters: self.problem.labels().clusters.as_deref(),
         })
     }
 }

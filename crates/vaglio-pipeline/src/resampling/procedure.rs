@@ -202,7 +202,8 @@ impl HeldOutRows {
     pub(super) fn new(held: &FoldTestRows<'_>, model: &Model, predictions: Array2<f64>, empty: Array2<f64>) -> Self {
         let owned = |c: TargetsAndPredictions<'_>| (c.weights.map(<[f64]>::to_vec), c.units.map(<[u32]>::to_vec));
         let (weights, units) = held.compare(model, &predictions, owned);
-        let (targets, clusters) = (held.problem.targets().as_ref().clone(), held.clusters.unwrap_or_default().to_vec());
+        let clusters = held.problem.labels().clusters.as_deref().unwrap_or_default().to_vec();
+        let targets = held.problem.targets().as_ref().clone();
         HeldOutRows { targets, predictions, empty, weights, units, clusters }
     }
 
@@ -283,7 +284,6 @@ pub fn outer_fold(
     let ProcedureFit { fitted, design, selection } = repeated;
     let problem = held_by(sample, &fitted, rows)?;
     let test = FoldTestRows::new(&problem, fitted.units.as_deref(), &fitted.problem);
-    let test = FoldTestRows { clusters: problem.labels().clusters.as_deref(), ..test };
     let empty = test.predicted(&train(&design, &[], selection.path.empty.lambda, FitFrom::Rows)?)?;
     let held = HeldOutRows::new(&test, selection.predictor(), test.predicted(selection.predictor())?, empty);
     let (taken, columns) = (FoldSelection::from_selection(&selection), fitted.problem.names().to_vec());

@@ -78,8 +78,7 @@ impl Fold {
 
     /// The held-out rows, with the units of their targets.
     pub fn held(&self) -> FoldTestRows<'_> {
-        let held = FoldTestRows::new(&self.held, self.fitted.units.as_deref(), &self.fitted.problem);
-        FoldTestRows { clusters: self.held.labels().clusters.as_deref(), ..held }
+        FoldTestRows::new(&self.held, self.fitted.units.as_deref(), &self.fitted.problem)
     }
 
     /// Calls `then` with the held-out rows, whose targets and predictions are on the scale `judge`.

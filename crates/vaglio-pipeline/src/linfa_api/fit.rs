@@ -88,8 +88,9 @@ impl ValidPipeline {
         classes: Vec<E>,
     ) -> Result<FittedPipeline<E, I>, FitError> {
         let (saved, selection) = self.alone(|monitor| {
-            let (task, outputs, targets) = (given.task.clone(), given.outputs().to_vec(), given.names.clone());
-            let (sample, fitted) = self.sample(given.sorted()?, task, outputs)?;
+            let targets = given.names.clone();
+            let (rows, task, outputs) = given.into_rows()?;
+            let (sample, fitted) = self.sample(rows, task, outputs)?;
             self.fit_sample(&sample, fitted, targets, monitor)
         })?;
         Ok(FittedPipeline::new(saved, classes, selection))

@@ -113,14 +113,13 @@ impl Pipeline {
         how.check().map_err(|error| error.under("nested"))?;
         let pipeline = self.check_ref()?;
         let (given, _) = TargetedTable::from_dataset(dataset, rows)?;
-        Ok(pipeline.alone(|monitor| pipeline.evaluated(&how, given, monitor))?)
+        Ok(pipeline.alone(|monitor| pipeline.evaluate(&how, given, monitor))?)
     }
 }
 
 impl ValidPipeline {
-    fn evaluated(&self, how: &OuterFolds, given: TargetedTable, monitor: &mut Monitor<'_>) -> Result<NestedResult> {
-        let (task, outputs) = (given.task.clone(), given.outputs().to_vec());
-        let rows = given.sorted()?;
+    fn evaluate(&self, how: &OuterFolds, given: TargetedTable, monitor: &mut Monitor<'_>) -> Result<NestedResult> {
+        let (rows, task, outputs) = given.into_rows()?;
         let mut places: Vec<usize> = (0..rows.table.rows()).map(|row| rows.table.origin(row)).collect();
         let counting = rows.counting();
         let (sample, fitted) = self.sample(rows, task, outputs)?;

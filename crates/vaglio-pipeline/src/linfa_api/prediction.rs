@@ -4,7 +4,6 @@ use super::fitted_pipeline::FittedPipeline;
 use super::rows::{Rows, TableRecords, are_named, names, table};
 use super::targets::{TargetValue, write};
 use crate::pipeline::TablePredictions;
-use crate::preprocess::LabeledTable;
 use linfa::Float;
 use linfa::dataset::{AsTargets, DatasetBase, Pr, Records, TargetDim};
 use linfa::traits::{PredictInplace, Transformer};
@@ -77,8 +76,8 @@ impl<E, I> FittedPipeline<E, I> {
     fn predicted<R: TableRecords>(&self, given: &NamedRows<'_, R>) -> Result<Array2<f64>> {
         let mut table = self.sources(given)?;
         if let Some(known) = given.known {
-            let targets = Array2::<f64>::zeros((0, table.rows())).into();
-            table = known.labeled(LabeledTable { table, targets, ..LabeledTable::default() })?.table;
+            let targets = Array2::zeros((0, table.rows()));
+            table = known.label_and_sort(table, targets, None)?.table;
         }
         let (TablePredictions { values, rows }, _) = self.saved.chain().predict(table)?;
         unless_dropped(rows.len(), given.records.nsamples())?;

@@ -94,13 +94,8 @@ impl ValidPipeline {
         }
         let columns = problem.names().iter().cloned().zip(problem.columns().iter());
         let cells = columns.map(|(name, column)| (name, Cells::Numbers(Numbers::from(column)))).collect();
-        let mut table = Table::new(cells)?;
-        if let Some(series) = problem.series() {
-            table = table.with_series(series.to_vec())?;
-        }
         let (targets, labels) = (Arc::clone(problem.targets()), problem.labels().clone());
-        let rows = LabeledTable { table, targets, labels };
-        self.sample(rows, task, outputs)
+        self.sample(LabeledTable::new(Table::new(cells)?, targets, labels)?, task, outputs)
     }
 }
 
@@ -118,8 +113,7 @@ pub fn problem<R: TableRecords, T: AsTargets<Elem = E>, E: TargetValue>(
     rows: &Rows,
 ) -> Result<Problem> {
     let (given, _) = TargetedTable::from_dataset(dataset, rows)?;
-    let (task, outputs) = (given.task.clone(), given.outputs().to_vec());
-    let mut rows = given.sorted()?;
+    let (mut rows, task, outputs) = given.into_rows()?;
     let (columns, names) = numeric(&mut rows.table)?;
     let targets = std::mem::take(&mut rows.targets);
     Problem::new(columns, names, targets, outputs, task)?.with_labels(rows.row_labels())

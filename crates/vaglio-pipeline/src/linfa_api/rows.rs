@@ -3,7 +3,7 @@
 use crate::preprocess::LabeledTable;
 use linfa::Float;
 use linfa::dataset::Records;
-use ndarray::{ArrayBase, Data, Ix2};
+use ndarray::{Array2, ArrayBase, Data, Ix2};
 use std::hash::Hash;
 use std::sync::Arc;
 use vaglio_core::{Cells, Error, Result, RowLabels, Table, numbered};
@@ -82,12 +82,15 @@ impl Rows {
     ///
     /// # Errors
     /// [`Error::Shape`] for lists of another length, and for duplicate times in a series.
-    pub(super) fn labeled(&self, mut rows: LabeledTable) -> Result<LabeledTable> {
-        self.check(rows.table.rows())?;
-        if let Some(series) = &self.0.series {
-            rows.table = rows.table.with_series(series.to_vec())?;
-        }
-        rows.labels = RowLabels { weights: rows.labels.weights, ..self.0.clone() };
+    pub(super) fn label_and_sort(
+        &self,
+        table: Table,
+        targets: Array2<f64>,
+        weights: Option<Vec<f64>>,
+    ) -> Result<LabeledTable> {
+        self.check(table.rows())?;
+        let labels = RowLabels { weights: weights.map(Into::into), ..self.0.clone() };
+        let rows = LabeledTable::new(table, Arc::new(targets), labels)?;
         Ok(match self.order(rows.table.rows())? {
             Some(order) => rows.select(&order),
             None => rows,

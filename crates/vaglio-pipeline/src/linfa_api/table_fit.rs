@@ -3,14 +3,13 @@
 use super::FitError;
 use super::fitted_pipeline::FittedPipeline;
 use super::rows::{Rows, TableRecords, names, table};
-use super::targets::{TargetValue, classes_for, encoded};
+use super::targets::{TargetValue, classes_for, encode};
 use crate::pipeline::{Pipeline, ValidPipeline};
 use crate::preprocess::LabeledTable;
 use linfa::ParamGuard;
 use linfa::dataset::{AsTargets, DatasetBase, TargetDim};
 use ndarray::Array2;
-use std::sync::Arc;
-use vaglio_core::{Error, Result, RowLabels, Table, Task};
+use vaglio_core::{Error, Result, Table, Task};
 
 /// A table with targets, to fit a pipeline without linfa datasets.
 #[derive(Debug, Clone)]
@@ -34,12 +33,12 @@ impl TargetedTable {
     /// The table of a dataset, with its classes.
     ///
     /// # Errors
-    /// [`Error::Shape`] for a dataset without rows, and for targets of another length; errors of [`encoded`].
+    /// [`Error::Shape`] for a dataset without rows, and for targets of another length; errors of [`encode`].
     pub(super) fn from_dataset<R: TableRecords, T: AsTargets<Elem = E>, E: TargetValue>(
         dataset: &DatasetBase<R, T>,
         rows: &Rows,
     ) -> Result<(Self, Vec<E>)> {
-        let (task, targets, classes) = encoded(dataset.targets())?;
+        let (task, targets, classes) = encode(dataset.targets())?;
         let records = dataset.records();
         let columns = names(dataset.feature_names(), records.nfeatures());
         let table = table(columns.into_iter().zip(0..), records)?;
@@ -53,25 +52,20 @@ impl TargetedTable {
         Ok((given, classes))
     }
 
-    /// Name of each output.
-    pub(super) fn outputs(&self) -> &[String] {
-        if let Task::Multiclass { labels } = &self.task { labels } else { &self.names }
-    }
-
-    /// The rows by series and time, with their labels.
+    /// The rows by series and time with their labels, the task, and the name of each output.
     ///
     /// # Errors
     /// [`Error::Shape`] for lists of another length, negative weights, and duplicate times in a series.
-    pub(super) fn sorted(self) -> Result<LabeledTable> {
-        let TargetedTable { table, targets, weights, rows, .. } = self;
+    pub(super) fn into_rows(self) -> Result<(LabeledTable, Task, Vec<String>)> {
+        let TargetedTable { table, targets, task, names, weights, rows } = self;
         if let Some(count) = weights.as_ref().map(Vec::len).filter(|count| *count != table.rows()) {
             return Err(Error::Shape(format!("{count} weights for {} rows", table.rows())));
         }
         if let Some(row) = weights.iter().flatten().position(|weight| weight.is_nan() || *weight < 0.0) {
             return Err(Error::Shape(format!("row {}: the weight is negative or not a number", row + 1)));
         }
-        let labels = RowLabels { weights: weights.map(Into::into), ..RowLabels::default() };
-        rows.labeled(LabeledTable { table, targets: Arc::new(targets), labels })
+        let outputs = if let Task::Multiclass { labels } = &task { labels.clone() } else { names };
+        Ok((rows.label_and_sort(table, targets, weights)?, task, outputs))
     }
 
     /// Refuses targets that do not fit the task.

@@ -62,7 +62,7 @@ const MOST_CLASSES: usize = 1000;
 ///
 /// # Errors
 /// [`Error::Setting`] for a single class, too many classes, or classes in several columns.
-pub(super) fn encoded<T: AsTargets<Elem = E>, E: TargetValue>(targets: &T) -> Result<(Task, Array2<f64>, Vec<E>)> {
+pub(super) fn encode<T: AsTargets<Elem = E>, E: TargetValue>(targets: &T) -> Result<(Task, Array2<f64>, Vec<E>)> {
     let targets = targets.as_targets();
     // Iteration is row by row.
     let values: Vec<&E> = targets.iter().collect();

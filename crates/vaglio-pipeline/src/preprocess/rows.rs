@@ -26,6 +26,18 @@ pub struct LabeledTable {
 }
 
 impl LabeledTable {
+    /// A table with targets and labels, whose series the table takes over.
+    ///
+    /// # Errors
+    /// Returns the errors of [`Table::with_series`].
+    pub(crate) fn new(table: Table, targets: Arc<Array2<f64>>, mut labels: RowLabels) -> Result<Self> {
+        let table = match labels.series.take() {
+            Some(series) => table.with_series(series.to_vec())?,
+            None => table,
+        };
+        Ok(LabeledTable { table, targets, labels })
+    }
+
     /// Applies a map to the table, and keeps the labels of the remaining rows.
     pub fn map(&mut self, map: &MapFit) -> Result<()> {
         let before: Vec<usize> = (0..self.table.rows()).map(|row| self.table.origin(row)).collect();

@@ -24,7 +24,7 @@ impl SplitRule {
     pub fn count(&self, sample: &Sample) -> usize {
         match self {
             SplitRule::Folds(_, folds) => *folds,
-            SplitRule::Splits(..) => self.parts(sample, 0).map_or(0, |splits| splits.len()),
+            SplitRule::Splits(..) => self.clone().repeats(sample, [0]).map_or(0, |splits| splits.count()),
         }
     }
 

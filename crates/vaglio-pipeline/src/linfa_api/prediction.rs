@@ -159,12 +159,10 @@ impl<E, I> FittedPipeline<E, I> {
 
 /// Refuses maps that drop rows.
 fn unless_dropped(left: usize, given: usize) -> Result<()> {
-    match left == given {
-        true => Ok(()),
-        false => Err(Error::Shape(
-            "maps drop rows, which a dataset cannot follow; use `vaglio::files::ModelFiles::predict`".into(),
-        )),
+    if left == given {
+        return Ok(());
     }
+    Err(Error::Shape("maps drop rows, which a dataset cannot follow; use `vaglio::files::ModelFiles::predict`".into()))
 }
 
 /// Returns the value, or panics with the message of the error, since linfa's traits cannot fail otherwise.

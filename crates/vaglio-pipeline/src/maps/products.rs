@@ -121,10 +121,10 @@ impl Map for Polynomial {
 }
 
 fn unless_too_many(count: usize) -> Result<()> {
-    match count > MOST {
-        true => Err(Error::setting("columns", format!("more than {MOST} columns would be made; name fewer"))),
-        false => Ok(()),
+    if count > MOST {
+        return Err(Error::setting("columns", format!("more than {MOST} columns would be made; name fewer")));
     }
+    Ok(())
 }
 
 fn fitted(rows: &TrainingRows<'_>, columns: &[String], products: Vec<Product>) -> Result<MapFit> {

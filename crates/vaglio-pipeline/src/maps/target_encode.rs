@@ -197,10 +197,10 @@ impl FittedMap for FittedTargetEncode {
 impl FittedTargetEncode {
     /// Output columns of a column.
     fn names(&self, column: &str) -> Vec<String> {
-        match self.outputs.is_empty() {
-            true => vec![column.to_owned()],
-            false => self.outputs.iter().map(|output| format!("{column}_{output}")).collect(),
+        if self.outputs.is_empty() {
+            return vec![column.to_owned()];
         }
+        self.outputs.iter().map(|output| format!("{column}_{output}")).collect()
     }
 
     /// Replaces columns of the table by the encoded ones, one per output.

@@ -26,15 +26,13 @@ pub fn check_threads(field: &str, threads: usize) -> Result<()> {
 }
 
 fn unless_more(field: &str, threads: usize, most: usize) -> Result<()> {
-    match threads > most {
-        true => Err(Error::setting(
-            field,
-            format!(
-                "{threads} threads are more than this machine has use for; at most {most}, or 0 for as many as there are processors"
-            ),
-        )),
-        false => Ok(()),
+    if threads <= most {
+        return Ok(());
     }
+    let message = format!(
+        "{threads} threads are more than this machine has use for; at most {most}, or 0 for as many as there are processors"
+    );
+    Err(Error::setting(field, message))
 }
 
 /// Refuses environment variables that request too many threads or a stack that is too small.

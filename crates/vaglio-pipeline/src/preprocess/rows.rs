@@ -175,10 +175,10 @@ impl Preprocessing {
     /// # Errors
     /// [`Error::Setting`] on `engine.precision` for a column that single precision cannot represent.
     pub(crate) fn in_precision(&self, problem: Problem) -> Result<Problem> {
-        match self.is_single {
-            true => problem.in_single().map_err(|error| Error::setting("engine.precision", error.to_string())),
-            false => Ok(problem),
+        if !self.is_single {
+            return Ok(problem);
         }
+        problem.in_single().map_err(|error| Error::setting("engine.precision", error.to_string()))
     }
 
     /// Fits and applies the map of targets, and then each map on the output of the maps before it.

@@ -347,11 +347,11 @@ fn left_out(loss: &dyn Loss, rows: &[Pooled], of: &FoldLosses<'_>) -> MeanVarian
     let parts = (numbers.len() as u32).min(LEFT_OUT);
     let part_of: Vec<u32> = first.clusters.iter().map(|cluster| place[cluster]).collect();
     let fold_of: Vec<usize> = (0..part_of.len()).map(|row| first.ends.partition_point(|end| *end <= row)).collect();
-    let clusters = match is_by_rows {
-        true => loss
-            .standard_error(first.targets.view(), first.predictions.view(), Some(&first.weights), None)
-            .map(|error| (error * error, numbers.len())),
-        false => jackknife((0..parts).map(|part| without(&|row| part_of[row] != part)).collect()),
+    let clusters = if is_by_rows {
+        let error = loss.standard_error(first.targets.view(), first.predictions.view(), Some(&first.weights), None);
+        error.map(|error| (error * error, numbers.len()))
+    } else {
+        jackknife((0..parts).map(|part| without(&|row| part_of[row] != part)).collect())
     };
     let repeats = of.repeats.max(1);
     let folds = of.folds.len().div_ceil(repeats).max(1);

@@ -65,13 +65,14 @@ impl<'a> ResumableSearch<'a> {
             selector.scorer(design)?;
         }
         let by_definition = || SubsetScorer::by_definition(&*selector.criterion, design);
-        let (subset, stopped) = match known.is_some() {
-            true => (by_definition(), None),
+        let (subset, stopped) = if known.is_some() {
+            (by_definition(), None)
+        } else {
             // A stop before the criterion is ready is kept for later.
-            false => match design.problem().sign().ends(|| selector.scorer(design)) {
+            match design.problem().sign().ends(|| selector.scorer(design)) {
                 Err(stopped @ Error::Stopped(_)) => (by_definition(), Some(stopped)),
                 opened => (opened?, None),
-            },
+            }
         };
         let context = SearchContext::new(&*selector.criterion, design, subset, monitor, selector.seed);
         Ok(ResumableSearch { selector, design, context, begun, start, known, stopped, path: None })

@@ -68,10 +68,10 @@ impl TargetMap for RankTarget {
         }
         let score = |share: f64| if self.scores == Scores::Normal { normal_quantile(share) } else { share };
         let scores = shares.into_iter().map(score).collect();
-        match values.is_empty() {
-            true => Err(Error::Shape("no row counts, so targets have no ranks".into())),
-            false => Ok(Box::new(FittedRank { values, scores })),
+        if values.is_empty() {
+            return Err(Error::Shape("no row counts, so targets have no ranks".into()));
         }
+        Ok(Box::new(FittedRank { values, scores }))
     }
 
     fn smear(&self) -> Option<bool> {

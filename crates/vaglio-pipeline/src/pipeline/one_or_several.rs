@@ -20,11 +20,11 @@ pub enum OneOrSeveral<T> {
     Several(Vec<T>),
 }
 
-/// A value of which settings take one or a list.
+/// A type of values in [`OneOrSeveral`].
 pub trait ListItem: DeserializeOwned {
     /// Description of both forms.
     const EXPECTED: &'static str;
-    /// Newtype that asks the document's reader for a special form.
+    /// Name of the newtype that the document's reader handles specially; empty for none.
     const NEWTYPE: &'static str = "";
 }
 

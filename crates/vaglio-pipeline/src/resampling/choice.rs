@@ -53,9 +53,10 @@ fn chosen_search(
         picked.warnings.insert(0, not_validated(error));
         Ok(picked)
     };
-    let is_replaced = |error: &Error| !is_written && error.class() != ErrorClass::Numerical;
+    // Folds that the user did not ask for may fail.
+    let falls_back = |error: &Error| !is_written && error.class() != ErrorClass::Numerical;
     let splits = &match all_repeats(selector, sample, parting, &how) {
-        Err(error) if is_replaced(&error) && selector.at_penalties(design)?.is_none() => {
+        Err(error) if falls_back(&error) && selector.at_penalties(design)?.is_none() => {
             return by_score(design, &error, monitor);
         }
         splits => splits?,
@@ -89,7 +90,7 @@ fn chosen_search(
     let begun = Instant::now();
     let found = match watcher.ends(|| validation.over_grid(lambdas)) {
         Ok(found) => found,
-        Err(error) if is_replaced(&error) && fitted.is_none() => {
+        Err(error) if falls_back(&error) && fitted.is_none() => {
             drop(first);
             return by_score(design, &error, monitor);
         }

@@ -21,10 +21,10 @@ impl FoldAssignment {
 
 impl SplitRule {
     /// Number of splits, or 0 if they are invalid.
-    pub fn count(&self, sample: &Sample) -> usize {
+    pub fn count(self, sample: &Sample) -> usize {
         match self {
-            SplitRule::Folds(_, folds) => *folds,
-            SplitRule::Splits(..) => self.clone().repeats(sample, [0]).map_or(0, |splits| splits.count()),
+            SplitRule::Folds(_, folds) => folds,
+            SplitRule::Splits(..) => self.repeats(sample, [0]).map_or(0, |splits| splits.count()),
         }
     }
 

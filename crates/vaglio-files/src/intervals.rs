@@ -60,12 +60,7 @@ fn figures(level: f64, outer: &[OuterFoldFit], residuals: &[Vec<Vec<f64>>], prep
     let is_test = prepared.test_source.is_some();
     let predicted = |fold: &OuterFoldFit| -> Result<(Array2<f64>, Problem, Option<Vec<f64>>)> {
         let problem = problem(fold)?;
-        let held = FoldTestRows {
-            problem: &problem,
-            units: fold.target_units.as_deref(),
-            training: None,
-            made: None,
-        };
+        let held = FoldTestRows { problem: &problem, units: fold.target_units.as_deref(), training: None, made: None };
         let model = &fold.model;
         let values = held.predicted(model)?;
         let counts = held.compare(model, &values, |compared| compared.weights.map(<[f64]>::to_vec));

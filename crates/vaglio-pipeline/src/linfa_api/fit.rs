@@ -113,9 +113,7 @@ impl ValidPipeline {
         task: Task,
         outputs: Vec<String>,
     ) -> Result<(Sample, FittedProblem)> {
-        let weights = rows.labels.weights.as_ref();
-        let counting = weights.map(|weights| weights.iter().filter(|weight| **weight > 0.0).count());
-        let counting = counting.unwrap_or(rows.table.rows());
+        let counting = rows.counting().map_or(rows.table.rows(), |counting| counting.len());
         let recipe = Arc::new(self.recipe(task, outputs)?);
         let is_ordered = rows.labels.time.is_some() || self.selector().needs_order();
         let sample = Sample::new(rows, recipe, is_ordered)?;

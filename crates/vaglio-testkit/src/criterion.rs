@@ -16,7 +16,7 @@ mod repeated_scores;
 use crate::traces::traces;
 use crate::trial::{Subject, commit};
 use crate::variation::{duplicates_tie, lambdas, permutation, row_weights};
-use crate::{InPool, LawResult, LawViolation, SplitMix64, data};
+use crate::{InPool, LawResult, LawViolation, SplitMix64, data, tries_all_cases};
 use vaglio_core::{Action, Criterion, Design, Feature, Score, SearchExtent, Winner};
 use vaglio_search::SubsetScorer;
 
@@ -33,7 +33,7 @@ const CALLS: usize = 1000;
 
 /// Returns the number of such calls on every other design: as many with `VAGLIO_CASES=all`.
 fn further_calls() -> usize {
-    if std::env::var("VAGLIO_CASES").is_ok_and(|cases| cases == "all") { CALLS } else { 50 }
+    if tries_all_cases() { CALLS } else { 50 }
 }
 
 fn check(criterion: &dyn Criterion, design: &Design, tolerance: f64, calls: usize) -> LawResult {

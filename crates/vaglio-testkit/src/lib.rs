@@ -44,6 +44,11 @@ pub use resampling::{check_resampling, check_resampling_on_standard_data};
 pub use search::{check_search, check_search_on_standard_data};
 pub use target_map::check_target_map;
 
+/// Whether `VAGLIO_CASES=all` asks the tests for all cases.
+pub fn tries_all_cases() -> bool {
+    std::env::var("VAGLIO_CASES").is_ok_and(|asked| asked == "all")
+}
+
 /// Runs work in a thread pool of the given size; the caller supplies it, since this crate has no pool of its own.
 ///
 /// With rayon: `&|threads, work| pool(threads).install(|| work())`.

@@ -2,11 +2,11 @@
 //! with every search, and every learner with several of both; else every part has one cell.
 
 use crate::cells::{LEARNERS, criteria, linked, searches};
-use crate::common::{Folder, Ran, case_stride, ran, tries_all_cases};
+use crate::common::{Folder, Ran, case_stride, ran};
 use serde_json::Value;
 use std::time::{Duration, Instant};
 use vaglio::core::Role;
-use vaglio_testkit::SplitMix64;
+use vaglio_testkit::{SplitMix64, tries_all_cases};
 
 /// The time that runs are given, and what they take beside it at most: the second that is theirs, what the program takes to start
 /// and read, and what other tests take of the processors.

@@ -15,11 +15,12 @@ mod values;
 mod weights;
 
 use crate::cells::{Cell, criteria, searches};
-use crate::common::{Folder, tries_all_cases};
+use crate::common::Folder;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use vaglio::core::{Error, ErrorClass, Measure, Path};
+use vaglio_testkit::tries_all_cases;
 
 /// A learner of the product.
 #[derive(Debug)]

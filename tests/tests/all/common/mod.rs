@@ -5,7 +5,7 @@ use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use vaglio_testkit::SplitMix64;
+use vaglio_testkit::{SplitMix64, tries_all_cases};
 
 /// A folder that goes away with the test.
 pub struct Folder(pub PathBuf);
@@ -160,11 +160,6 @@ pub fn python() -> String {
 pub fn pipeline_on(target: &str, targets: &[&str], lines: &str) -> String {
     let others: Vec<&str> = targets.iter().copied().filter(|other| *other != target).collect();
     pipeline(lines).replace("target: y", &format!("target: {target}, exclude: [{}]", others.join(", ")))
-}
-
-/// Tests whether `VAGLIO_CASES=all` asks for all cases; else products of parts are covered in pairs.
-pub fn tries_all_cases() -> bool {
-    std::env::var("VAGLIO_CASES").is_ok_and(|asked| asked == "all")
 }
 
 /// Distance from one case to the next that is tried: 1 where all are.

@@ -13,19 +13,19 @@ pub(crate) trait ColumnWeighting: Criterion + Copy + PartialEq + 'static {
     /// Weights of all columns, non-negative; 0 for constant ones.
     fn weights(&self, design: &Design) -> Result<Vec<f64>>;
 
-    /// Refuses settings and designs; see [`Criterion::check`].
-    fn refuse(&self, design: &Design) -> Result<()>;
+    /// Implements [`Criterion::check`].
+    fn check_weighting(&self, design: &Design) -> Result<()>;
 
     /// Cost of the weights, and of a trial, which sums them.
     fn estimate(&self, design: &Design, extent: &SearchExtent) -> Estimate;
 
-    /// Properties of the criterion; see [`Criterion::traits`].
-    fn properties(&self) -> CriterionTraits {
+    /// Implements [`Criterion::traits`].
+    fn weighting_traits(&self) -> CriterionTraits {
         CriterionTraits::default()
     }
 
     /// Returns the weights, computed once per design.
-    fn known(&self, design: &Design) -> Result<Arc<ColumnWeights<Self>>> {
+    fn cached_weights(&self, design: &Design) -> Result<Arc<ColumnWeights<Self>>> {
         let session = design.session::<Cache<ColumnWeights<Self>>>();
         if let Some(known) = session.get().filter(|known| known.0 == *self) {
             return Ok(known);
@@ -51,28 +51,28 @@ macro_rules! criteria {
         impl Criterion for $criterion {
             /// Scores a subset by the weights of all columns, computed once per design.
             fn evaluate(&self, design: &Design, subset: &[Feature]) -> Result<Score> {
-                self.known(design)?.score(subset)
+                self.cached_weights(design)?.score(subset)
             }
 
             /// Weights of the selected columns.
             fn found(&self, design: &Design, subset: &[Feature]) -> Result<PartOutputs> {
-                let known = self.known(design)?;
+                let known = self.cached_weights(design)?;
                 let weight = |&f: &Feature| ColumnWeight { column: design.names()[f].clone(), weight: known.1[f] };
                 Ok(PartOutputs::new("weights", subset.iter().map(weight).collect::<Vec<_>>()))
             }
 
             fn traits(&self) -> CriterionTraits {
-                self.properties()
+                self.weighting_traits()
             }
 
             fn check(&self, design: &Design) -> Result<()> {
-                self.refuse(design)
+                self.check_weighting(design)
             }
 
             fn plan<'d>(&'d self, design: &'d Design, extent: &SearchExtent) -> Plan<'d> {
                 let estimate = self.estimate(design, extent);
                 let engine = estimate.engine;
-                Plan::by_engine(estimate, move || Ok(EngineEvaluator::new(engine, Sums(self.known(design)?))))
+                Plan::by_engine(estimate, move || Ok(EngineEvaluator::new(engine, Sums(self.cached_weights(design)?))))
             }
         }
     )*};

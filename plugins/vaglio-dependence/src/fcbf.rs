@@ -84,7 +84,7 @@ impl ColumnWeighting for Fcbf {
         Ok(originals.spread(&weights))
     }
 
-    fn refuse(&self, design: &Design) -> Result<()> {
+    fn check_weighting(&self, design: &Design) -> Result<()> {
         self.bins.check()?;
         Error::unless_between("threshold", self.threshold, 0.0..=1.0)?;
         check(Output::Auto, design)
@@ -105,9 +105,9 @@ impl ColumnWeighting for Fcbf {
 /// Sum over outputs of the absolute correlation of each column with the target. Cost O(m) each.
 fn target_correlations(design: &Design, columns: &[Feature]) -> Vec<f64> {
     let outputs = standardized_outputs(design);
-    let of = |&feature: &Feature| {
+    let correlation = |&feature: &Feature| {
         let x = standardized_column(design, feature);
         outputs.iter().map(|y| x.iter().zip(y).map(|(x, y)| x * y).sum::<f64>().abs()).sum()
     };
-    parallel::map_slice(columns, of)
+    parallel::map_slice(columns, correlation)
 }

@@ -155,11 +155,11 @@ impl ColumnWeighting for HitonPc {
         Ok(originals.spread(&weights))
     }
 
-    fn properties(&self) -> CriterionTraits {
+    fn weighting_traits(&self) -> CriterionTraits {
         CriterionTraits { counts_rows: true, ..CriterionTraits::default() }
     }
 
-    fn refuse(&self, design: &Design) -> Result<()> {
+    fn check_weighting(&self, design: &Design) -> Result<()> {
         self.bins.check()?;
         Error::unless_between("conditions", self.conditions, 0..=MOST_CONDITIONS)?;
         if !(self.level > 0.0 && self.level < 1.0) {

@@ -78,7 +78,7 @@ impl ColumnWeighting for Hsfs {
         Ok(originals.spread(&weights))
     }
 
-    fn refuse(&self, design: &Design) -> Result<()> {
+    fn check_weighting(&self, design: &Design) -> Result<()> {
         if self.steps == 0 {
             return Err(Error::setting("steps", "0 steps leave all weights equal; 1 is the least"));
         }

@@ -111,7 +111,7 @@ impl ColumnWeighting for Qpfs {
         Ok(weights)
     }
 
-    fn refuse(&self, design: &Design) -> Result<()> {
+    fn check_weighting(&self, design: &Design) -> Result<()> {
         self.bins.check()?;
         if let Alpha::Value(alpha) = self.alpha {
             Error::unless_between("alpha", alpha, 0.0..=1.0)?;

@@ -75,7 +75,7 @@ impl ColumnWeighting for Spam {
         Ok(originals.spread(&weights))
     }
 
-    fn refuse(&self, design: &Design) -> Result<()> {
+    fn check_weighting(&self, design: &Design) -> Result<()> {
         Error::unless_between("knots", self.knots, 0..=20)?;
         Error::unless_between("penalties", self.penalties, 1..=10_000)?;
         if !(self.least > 0.0 && self.least < 1.0) {

@@ -127,7 +127,7 @@ impl<'a> BoundedTree<'a> {
         let order = self.order;
         if !order.forced.is_empty() && order.forced.len() >= order.least {
             let score = scored(subset, &order.forced)?;
-            if self.space.is_of_those_signs(&order.forced, score)? {
+            if self.space.features_keep_signs(&order.forced, score)? {
                 self.known.found.offer(&order.forced, &[], score.loss);
             }
             self.known.visited += 1;
@@ -180,7 +180,7 @@ impl<'a> BoundedTree<'a> {
                 let features = self.bounds.features(&places);
                 let score = scored(subset, &features)?;
                 let is_offered = score.loss <= self.known.found.loss(size);
-                if is_offered && self.space.is_of_those_signs(&features, score)? {
+                if is_offered && self.space.features_keep_signs(&features, score)? {
                     self.known.found.offer(&features, &[], score.loss);
                 }
                 self.known.visited += 1;
@@ -246,7 +246,7 @@ impl<'a> BoundedTree<'a> {
 
     fn count(&self, subset: &mut SubsetScorer<'_>, features: Vec<Feature>, counted: &mut NearBestCount) -> Result<()> {
         let score = scored(subset, &features)?;
-        if score.loss <= counted.limit && self.space.is_of_those_signs(&features, score)? {
+        if score.loss <= counted.limit && self.space.features_keep_signs(&features, score)? {
             counted.offer(features, score.loss);
         }
         Ok(())

@@ -61,7 +61,7 @@ impl Space<'_> {
     }
 
     /// Whether the weights of the current subset have the required signs.
-    pub(crate) fn is_of_signs(&self, subset: &mut SubsetScorer<'_>) -> Result<bool> {
+    pub(crate) fn keeps_signs(&self, subset: &mut SubsetScorer<'_>) -> Result<bool> {
         if !self.has_signs() {
             return Ok(true);
         }
@@ -85,10 +85,11 @@ impl Space<'_> {
     }
 
     /// Whether the weights of a subset have the required signs; for searches that never pause.
-    pub(crate) fn is_of_those_signs(&self, features: &[Feature], score: Score) -> Result<bool> {
+    pub(crate) fn features_keep_signs(&self, features: &[Feature], score: Score) -> Result<bool> {
         self.rules().map_or(Ok(true), |rules| Ok(wrong_signs(rules, self.design, features, score)?.is_empty()))
     }
 
+    /// Whether a constraint requires signs.
     pub(crate) fn has_signs(&self) -> bool {
         self.rules().is_some_and(Rules::has_signs)
     }
@@ -131,6 +132,7 @@ impl Space<'_> {
         !self.open(selected, Action::Remove, &[group]).is_empty()
     }
 
+    /// Best group to add or remove that keeps the constraints.
     pub(crate) fn best_change(
         &self,
         subset: &mut SubsetScorer<'_>,

@@ -111,7 +111,7 @@ impl SearchStrategy for Lars {
             }
             let mut geometry = walk.context.geometry()?;
             let mut path = start(self, space, &mut *geometry)?;
-            grid = PenaltyPath::new(self.penalties.as_ref().map_or_else(Vec::new, |of| of.values(path.lambda())));
+            grid = PenaltyPath::new(self.penalties.as_ref().map_or_else(Vec::new, |own| own.values(path.lambda())));
             let mut gram = |feature: Feature| numbers(geometry.gram(feature)?, space.design);
             let mut is_passed = pass_over(&mut path, walk, &[], None, &mut gram)?;
             grid.advance_to(path.lambda(), |_| Ok(PathEntry::new(Vec::new(), walk.empty)))?;

@@ -93,7 +93,7 @@ pub(crate) fn best_exchange(
         }
         group.iter().try_for_each(|&feature| subset.remove(feature))?;
         // The walk makes two steps of an exchange, so the subset between them must keep the signs too.
-        let entering = match space.is_of_signs(subset)? {
+        let entering = match space.keeps_signs(subset)? {
             true => space.best_addition(subset, &others)?,
             false => None,
         };

@@ -120,7 +120,7 @@ impl Walk<'_, '_> {
         let before = self.context.subset.selected().to_vec();
         leaving.iter().try_for_each(|&feature| self.context.subset.remove(feature))?;
         let score = self.context.subset.score()?;
-        if !self.space.is_of_signs(&mut self.context.subset)? {
+        if !self.space.keeps_signs(&mut self.context.subset)? {
             self.context.subset.reset(&before)?;
             return Ok(false);
         }

@@ -130,7 +130,7 @@ impl SearchSettings {
     /// [`Error::Setting`] with the reason.
     pub(crate) fn refuse(&self, unused: &UnusedSettings) -> Result<()> {
         let [given, default] =
-            [self, &SearchSettings::default()].map(|of| serde_json::to_value(of).unwrap_or_default());
+            [self, &SearchSettings::default()].map(|settings| serde_json::to_value(settings).unwrap_or_default());
         let is_given = |name: &&&str| given.get(**name) != default.get(**name);
         match SearchSettings::NAMES.iter().filter(|name| unused.names.contains(name)).find(is_given) {
             Some(name) => Err(Error::setting(*name, unused.why)),

@@ -102,7 +102,7 @@ impl<'a> SubsetTree<'a> {
         subset.reset(&order.forced)?;
         if !is_known && !order.forced.is_empty() && order.forced.len() >= order.least {
             let score = subset.score()?;
-            if self.space.is_of_those_signs(&order.forced, score)? {
+            if self.space.features_keep_signs(&order.forced, score)? {
                 self.known.found.offer(&order.forced, &[], score.loss);
             }
             self.known.visited += 1;

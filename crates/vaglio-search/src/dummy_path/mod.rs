@@ -141,7 +141,7 @@ impl<'a> DummyPath<'a> {
         match self.stepping {
             Stepping::LeastAngle if !self.basis.is_empty() => {
                 let common = self.common;
-                let (gamma, entry) = self.first(1.0, |of, below| of.first_to_meet(common, below));
+                let (gamma, entry) = self.best_entry(1.0, |products, below| products.first_to_meet(common, below));
                 self.advance(gamma);
                 entry
             }
@@ -159,13 +159,18 @@ impl<'a> DummyPath<'a> {
 
     /// The largest ‖xᵀr‖² times a factor, and the first that has it.
     fn most(&self, factor: impl Fn(f64) -> f64) -> (f64, Option<NextEntry>) {
-        self.first(0.0, |of, above| of.most(above, &factor))
+        self.best_entry(0.0, |products, above| products.most(above, &factor))
     }
 
-    /// The best value that `find` gives of the products, beyond `none` and that of the stored columns, with its entry.
-    fn first(&self, none: f64, find: impl Fn(&Products, f64) -> Option<(f64, usize)>) -> (f64, Option<NextEntry>) {
-        let stored = find(&self.stored, none).map(|(value, index)| (value, Some(NextEntry::Stored(index))));
-        let best = stored.unwrap_or((none, None));
+    /// The best value of all columns, with its column. `find` returns the best of some products that beats a value,
+    /// which is `start` at first.
+    fn best_entry(
+        &self,
+        start: f64,
+        find: impl Fn(&Products, f64) -> Option<(f64, usize)>,
+    ) -> (f64, Option<NextEntry>) {
+        let stored = find(&self.stored, start).map(|(value, index)| (value, Some(NextEntry::Stored(index))));
+        let best = stored.unwrap_or((start, None));
         let unstored = find(&self.unstored.products, best.0);
         unstored.map_or(best, |(value, index)| (value, Some(NextEntry::Unstored(index))))
     }

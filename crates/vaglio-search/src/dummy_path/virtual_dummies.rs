@@ -45,15 +45,15 @@ impl VirtualDummies {
         let new = 1.0 - along.iter().map(|along| along * along).sum::<f64>();
         let (is_new, weights) = (new > INSIDE_SPAN, outer.weights(along));
         let dimensions = self.dimensions;
-        let of = &self.products;
+        let known = &self.products;
         let product = |(index, outside): (usize, &mut f64)| {
-            if of.left[index] == 0.0 {
+            if known.left[index] == 0.0 {
                 return 0.0;
             }
-            let both = of.residual.iter().zip(&of.projected).zip(&weights);
-            let known: f64 =
+            let both = known.residual.iter().zip(&known.projected).zip(&weights);
+            let inside: f64 =
                 both.map(|((residual, projected), weight)| weight * (residual[index] - projected[index])).sum();
-            known + if is_new { new.sqrt() * part_of(outside, dimensions, draws) } else { 0.0 }
+            inside + if is_new { new.sqrt() * part_of(outside, dimensions, draws) } else { 0.0 }
         };
         let products: Vec<f64> = self.outside.iter_mut().enumerate().map(product).collect();
         self.products.add(slopes, &products);

@@ -117,7 +117,7 @@ impl SubsetTree<'_> {
             if score.loss > self.known.found.loss(size + group.len()) {
                 continue;
             }
-            if self.space.is_of_those_signs(&[&self.subset, group].concat(), score)? {
+            if self.space.features_keep_signs(&[&self.subset, group].concat(), score)? {
                 self.known.found.offer(&self.subset, group, score.loss);
             }
         }

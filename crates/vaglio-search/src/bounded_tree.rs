@@ -5,6 +5,8 @@
 //! any number of threads.
 
 mod bounds;
+#[cfg(test)]
+mod tests;
 
 use crate::SubsetScorer;
 use crate::best_subsets::{OpenSubtree, SearchOutcome};
@@ -25,20 +27,25 @@ const LEAST_SQUARES: &str = "least_squares";
 /// Number of subtrees explored in parallel.
 const TOGETHER: usize = 16;
 
-/// A subtree that is not explored yet, after a lower bound of its scores.
+/// A subtree that is not explored yet.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-struct Open(f64, OpenSubtree);
+struct RankedSubtree {
+    /// Lower bound of the scores in the subtree, a finite number; the subtree has the bound of its squares.
+    score_bound: f64,
+    subtree: OpenSubtree,
+}
 
-impl Eq for Open {}
+impl Eq for RankedSubtree {}
 
-impl Ord for Open {
+impl Ord for RankedSubtree {
     fn cmp(&self, other: &Self) -> Ordering {
-        let (a, b) = (&self.1, &other.1);
-        self.0.total_cmp(&other.0).then_with(|| (&a.fixed, &a.excluded).cmp(&(&b.fixed, &b.excluded)))
+        let (a, b) = (&self.subtree, &other.subtree);
+        let by_score = self.score_bound.total_cmp(&other.score_bound);
+        by_score.then_with(|| (&a.fixed, &a.excluded).cmp(&(&b.fixed, &b.excluded)))
     }
 }
 
-impl PartialOrd for Open {
+impl PartialOrd for RankedSubtree {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
@@ -47,7 +54,7 @@ impl PartialOrd for Open {
 /// The position and knowledge of a search.
 #[derive(Clone, Serialize, Deserialize)]
 struct TreeState {
-    open: BinaryHeap<Reverse<Open>>,
+    open: BinaryHeap<Reverse<RankedSubtree>>,
     start: BestSubsets,
     found: BestSubsets,
     visited: u64,
@@ -72,7 +79,7 @@ impl<'a> BoundedTree<'a> {
     pub fn new(order: &'a TreeOrder, space: &'a Space<'a>, bounds: SubsetBounds, monitor: &'a mut Monitor<'_>) -> Self {
         let total = order.count();
         let journal = monitor.journal.within("tree");
-        let open = Reverse(Open(f64::MIN, bounds.root(order)));
+        let open = Reverse(RankedSubtree { score_bound: f64::MIN, subtree: bounds.root(order) });
         let nothing = BestSubsets::new(order.most);
         let known =
             TreeState { open: [open].into(), start: nothing.clone(), found: nothing, visited: 0, diagnostics: None };
@@ -133,7 +140,7 @@ impl<'a> BoundedTree<'a> {
             self.known.visited += 1;
         }
         let Some(Reverse(root)) = self.known.open.peek() else { return Ok(()) };
-        let starts = self.monitor.stop.ends(|| Ok(self.bounds.squares.start(&root.1.fixed, order.most)))?;
+        let starts = self.monitor.stop.ends(|| Ok(self.bounds.squares.start(&root.subtree.fixed, order.most)))?;
         for places in starts {
             if places.len() >= order.least && !self.ask() {
                 let features = self.bounds.features(&places);
@@ -166,7 +173,7 @@ impl<'a> BoundedTree<'a> {
                 && let Some(Reverse(open)) = self.known.open.pop()
             {
                 if !self.is_ruled_out(&open) {
-                    next.push(open.1);
+                    next.push(open.subtree);
                 }
             }
             let explored = self.explored(&next, &limits);
@@ -199,11 +206,11 @@ impl<'a> BoundedTree<'a> {
     }
 
     fn leave_open(&mut self, subtrees: Vec<OpenSubtree>) {
-        for open in subtrees {
-            let losses = self.sizes(&open).map(|size| self.bounds.loss_of_squares(open.bound, size));
+        for subtree in subtrees {
+            let losses = self.sizes(&subtree).map(|size| self.bounds.loss_of_squares(subtree.bound, size));
             // A finite number, which a snapshot can hold.
-            let bound = losses.fold(f64::INFINITY, f64::min).clamp(f64::MIN, f64::MAX);
-            self.known.open.push(Reverse(Open(bound, open)));
+            let score_bound = losses.fold(f64::INFINITY, f64::min).clamp(f64::MIN, f64::MAX);
+            self.known.open.push(Reverse(RankedSubtree { score_bound, subtree }));
         }
     }
 
@@ -268,14 +275,14 @@ impl<'a> BoundedTree<'a> {
         self.order.sizes(open.fixed.len() + 1 + usize::from(open.begun))
     }
 
-    fn is_ruled_out(&self, open: &Open) -> bool {
-        self.sizes(&open.1).all(|size| open.0 > self.threshold(size))
+    fn is_ruled_out(&self, open: &RankedSubtree) -> bool {
+        self.sizes(&open.subtree).all(|size| open.score_bound > self.threshold(size))
     }
 
     /// Number of subsets in the open subtrees.
     fn left(&self) -> u64 {
-        let below = |open: &Reverse<Open>| {
-            let OpenSubtree { fixed, excluded, begun, .. } = &open.0.1;
+        let below = |Reverse(open): &Reverse<RankedSubtree>| {
+            let OpenSubtree { fixed, excluded, begun, .. } = &open.subtree;
             let is_free = |group: &[Feature]| {
                 let place = self.bounds.columns.binary_search(&group[0]).unwrap_or(0);
                 !fixed.contains(&place) && !excluded.contains(&place)
@@ -304,9 +311,8 @@ impl<'a> BoundedTree<'a> {
         let found = found.or(start);
         let pruned = self.total.saturating_sub(self.left()).saturating_sub(visited);
         // The smallest number stands for an unknown bound.
-        let bound =
-            |Reverse(Open(bound, _)): &Reverse<Open>| if *bound > f64::MIN { *bound } else { f64::NEG_INFINITY };
-        let left = open.iter().map(bound).fold(f64::INFINITY, f64::min);
+        let known = |bound: f64| if bound > f64::MIN { bound } else { f64::NEG_INFINITY };
+        let left = open.iter().map(|Reverse(open)| known(open.score_bound)).fold(f64::INFINITY, f64::min);
         let mut certificate = found.certificate(self.stopped.is_none(), left, (pruned > 0).then_some(LEAST_SQUARES));
         (certificate.visited, certificate.pruned) = (visited, pruned);
         (found, certificate, self.stopped.unwrap_or(StopReason::AllSubsets))

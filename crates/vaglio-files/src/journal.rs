@@ -10,8 +10,8 @@ use std::collections::HashMap;
 use std::fs::{File, OpenOptions};
 use std::io::{Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 use vaglio_core::{Error, JournalStore, Result};
@@ -54,58 +54,6 @@ fn begin(path: &Path, header: &JournalHeader) -> Result<OpenJournal> {
     Ok(OpenJournal { file, length: line.len() as u64, sum })
 }
 
-/// Journal of a running run.
-pub(super) struct RunJournal {
-    path: PathBuf,
-    /// Pieces present on opening.
-    pub known: HashMap<String, String>,
-    /// Whether an earlier run began the journal.
-    pub is_resumed: bool,
-    shared: Arc<BookState>,
-    writer: Mutex<Option<JoinHandle<()>>>,
-    /// Hash that the writer waits for first.
-    data: Option<Digest>,
-    keeps: JournalFilter,
-    remedy: &'static str,
-}
-
-/// Kinds of pieces to keep, set by an environment variable for tests and benchmarks.
-#[derive(PartialEq)]
-pub(super) enum JournalFilter {
-    Worthwhile,
-    Every,
-    Nothing,
-}
-
-impl JournalFilter {
-    pub fn from_environment() -> Self {
-        match std::env::var("VAGLIO_JOURNAL").as_deref() {
-            Ok("every") => JournalFilter::Every,
-            Ok("nothing") => JournalFilter::Nothing,
-            _ => JournalFilter::Worthwhile,
-        }
-    }
-}
-
-#[derive(Default)]
-struct BookState {
-    state: Mutex<JournalState>,
-    changed: Condvar,
-    over: Condvar,
-    has_failed: AtomicBool,
-}
-
-#[derive(Default)]
-struct JournalState {
-    begun: Option<OpenJournal>,
-    /// Pieces waiting for the first line.
-    held: Vec<String>,
-    /// Lines not yet written.
-    waiting: String,
-    failure: Option<Error>,
-    is_over: bool,
-}
-
 /// A journal whose first line is on disk.
 struct OpenJournal {
     file: File,
@@ -114,45 +62,61 @@ struct OpenJournal {
     sum: String,
 }
 
-impl JournalState {
-    fn keep(&mut self, body: String) {
-        match &mut self.begun {
-            Some(begun) => self.waiting += &sealed(&body, &mut begun.sum),
-            None => self.held.push(body),
-        }
-    }
-
-    fn begin(&mut self, begun: OpenJournal) {
-        self.begun = Some(begun);
-        std::mem::take(&mut self.held).into_iter().for_each(|body| self.keep(body));
-    }
-}
-
-impl BookState {
-    fn state(&self) -> MutexGuard<'_, JournalState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn fail(&self, state: &mut JournalState, failure: Error) {
-        self.has_failed.store(true, Ordering::SeqCst);
-        state.failure.get_or_insert(failure);
-    }
-
-    /// Writes the waiting lines; on failure truncates the file to its last complete line.
-    fn write(&self, state: &mut JournalState, path: &Path) {
-        let lines = std::mem::take(&mut state.waiting);
-        let Some(begun) = &mut state.begun else { return };
-        if lines.is_empty() || state.failure.is_some() {
-            return;
-        }
-        match begun.file.write_all(lines.as_bytes()) {
-            Ok(()) => begun.length += lines.len() as u64,
-            Err(error) => {
-                let _ = begun.file.set_len(begun.length);
-                self.fail(state, Error::unwritable(path, error));
+impl OpenJournal {
+    /// Writes pieces until their senders are gone: those of one moment together, synced to disk at intervals.
+    fn write(mut self, pieces: &Receiver<String>) -> std::io::Result<()> {
+        let (mut synced, mut is_dirty) = (Instant::now(), false);
+        loop {
+            let piece = pieces.recv_timeout(if is_dirty { SYNC } else { Duration::from_secs(3600) });
+            if let Ok(first) = &piece {
+                let mut lines = sealed(first, &mut self.sum);
+                let end = Instant::now() + WAIT;
+                while Instant::now() < end
+                    && let Ok(more) = pieces.recv_timeout(end.saturating_duration_since(Instant::now()))
+                {
+                    lines += &sealed(&more, &mut self.sum);
+                }
+                self.append(&lines)?;
+                is_dirty = true;
+            }
+            let is_over = piece == Err(RecvTimeoutError::Disconnected);
+            if is_dirty && (is_over || synced.elapsed() >= SYNC) {
+                // Without sync support the lines are written as far as possible.
+                let _ = self.file.sync_data();
+                (synced, is_dirty) = (Instant::now(), false);
+            }
+            if is_over {
+                return Ok(());
             }
         }
     }
+
+    /// Appends complete lines; on failure truncates the file to its last complete line.
+    fn append(&mut self, lines: &str) -> std::io::Result<()> {
+        let written = self.file.write_all(lines.as_bytes());
+        match written {
+            Ok(()) => self.length += lines.len() as u64,
+            Err(_) => drop(self.file.set_len(self.length)),
+        }
+        written
+    }
+}
+
+/// Journal of a running run.
+pub(super) struct RunJournal {
+    path: PathBuf,
+    /// Pieces present on opening.
+    pub known: HashMap<String, String>,
+    /// Whether an earlier run began the journal.
+    pub is_resumed: bool,
+    /// Thread that writes the pieces, until it is to end.
+    writer: Mutex<Option<(Sender<String>, JoinHandle<()>)>>,
+    failure: Arc<OnceLock<Error>>,
+    /// Hash that the writer waits for first.
+    data: Option<Digest>,
+    /// Whether even small pieces are kept, as tests ask by an environment variable.
+    keeps_all: bool,
+    remedy: &'static str,
 }
 
 impl RunJournal {
@@ -213,33 +177,24 @@ impl RunJournal {
         is_resumed: bool,
         begin: impl FnOnce() -> Result<OpenJournal> + Send + 'static,
     ) -> Self {
-        let path = out.join(NAME);
-        let shared = Arc::<BookState>::default();
+        let (path, failure) = (out.join(NAME), Arc::<OnceLock<Error>>::default());
+        let (sender, pieces) = channel();
         let writer = {
-            let (shared, path) = (Arc::clone(&shared), path.clone());
+            let (path, failure) = (path.clone(), Arc::clone(&failure));
             std::thread::spawn(move || {
-                let begun = begin();
-                let mut state = shared.state();
-                match begun {
-                    Ok(begun) => state.begin(begun),
-                    Err(error) => shared.fail(&mut state, error),
-                }
-                drop(state);
-                writing(&shared, &path);
+                let unwritable = |error: std::io::Error| Error::unwritable(path, error);
+                let written = begin().and_then(|journal| journal.write(&pieces).map_err(unwritable));
+                written.unwrap_or_else(|error| drop(failure.set(error)));
             })
         };
-        let (writer, keeps) = (Mutex::new(Some(writer)), JournalFilter::from_environment());
-        RunJournal { path, known, is_resumed, shared, writer, data: None, keeps, remedy: "" }
-    }
-
-    /// Whether pieces are kept at all.
-    pub fn is_kept(&self) -> bool {
-        self.keeps != JournalFilter::Nothing
+        let writer = Mutex::new(Some((sender, writer)));
+        let keeps_all = std::env::var("VAGLIO_JOURNAL").is_ok_and(|kept| kept == "every");
+        RunJournal { path, known, is_resumed, writer, failure, data: None, keeps_all, remedy: "" }
     }
 
     /// Whether writing has failed.
     pub fn has_failed(&self) -> bool {
-        self.shared.has_failed.load(Ordering::SeqCst)
+        self.failure.get().is_some()
     }
 
     /// Writes the waiting lines and ends the writer.
@@ -249,14 +204,14 @@ impl RunJournal {
     pub fn finish(&self) -> Result<()> {
         // Waiting here keeps a pool thread from waiting for a writer that waits for the pool.
         let _ = self.data.as_ref().map(Digest::written);
-        self.shared.state().is_over = true;
-        self.shared.changed.notify_all();
-        self.shared.over.notify_all();
         let writer = self.writer.lock().map_or(None, |mut writer| writer.take());
-        if writer.is_some_and(|writer| writer.join().is_err()) {
+        if writer.is_some_and(|(pieces, writer)| {
+            drop(pieces);
+            writer.join().is_err()
+        }) {
             return Err(Error::unwritable(&self.path, "its writer has ended early"));
         }
-        self.shared.state().failure.take().map_or(Ok(()), Err)
+        self.failure.get().map_or(Ok(()), |failure| Err(failure.clone()))
     }
 }
 
@@ -278,46 +233,19 @@ impl JournalStore for RunJournal {
                     "`{key}` comes out otherwise than it is there, as it may on another machine; {}",
                     self.remedy
                 );
-                let refused = Error::journal_refused(&self.path, message);
-                self.shared.fail(&mut self.shared.state(), refused);
+                let _first_counts = self.failure.set(Error::journal_refused(&self.path, message));
             }
             return;
         }
-        self.shared.state().keep(piece(key, value));
-        self.shared.changed.notify_all();
+        if let Ok(Some((pieces, _))) = self.writer.lock().as_deref()
+            && !self.has_failed()
+        {
+            // After a failed write there is no receiver.
+            let _ = pieces.send(piece(key, value));
+        }
     }
 
     fn keeps_all(&self) -> bool {
-        self.keeps == JournalFilter::Every
-    }
-}
-
-/// Writer thread: writes lines in batches and syncs them to disk at intervals.
-fn writing(shared: &BookState, path: &Path) {
-    let (mut synced, mut is_dirty) = (Instant::now(), false);
-    loop {
-        let mut state = shared.state();
-        while state.waiting.is_empty() && !state.is_over {
-            let wait = if is_dirty { SYNC } else { Duration::from_secs(3600) };
-            let waited = shared.changed.wait_timeout(state, wait).unwrap_or_else(PoisonError::into_inner);
-            state = waited.0;
-            if waited.1.timed_out() && is_dirty {
-                break;
-            }
-        }
-        is_dirty |= !state.waiting.is_empty();
-        shared.write(&mut state, path);
-        let (is_over, file) = (state.is_over, state.begun.as_ref().and_then(|begun| begun.file.try_clone().ok()));
-        drop(state);
-        if is_dirty && (is_over || synced.elapsed() >= SYNC) {
-            // Without sync support the lines are written as far as possible.
-            let _ = file.map(|file| file.sync_data());
-            (synced, is_dirty) = (Instant::now(), false);
-        }
-        if is_over {
-            return;
-        }
-        let pause = shared.over.wait_timeout_while(shared.state(), WAIT, |state| !state.is_over);
-        drop(pause.unwrap_or_else(PoisonError::into_inner));
+        self.keeps_all
     }
 }

@@ -20,7 +20,7 @@ pub(super) fn limited<'o>(
     pipeline: &ValidPipeline,
 ) -> Monitor<'o> {
     let most = pipeline.budget().memory();
-    let journal = if book.is_kept() { Journal::new(Arc::<RunJournal>::clone(book)) } else { Journal::default() };
+    let journal = Journal::new(Arc::<RunJournal>::clone(book));
     let book = Arc::clone(book);
     let (held, last) = (AtomicU64::new(0), AtomicU64::new(0));
     let is_full = move || {

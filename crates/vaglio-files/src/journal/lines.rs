@@ -38,11 +38,6 @@ impl JournalHeader {
         JournalHeader { format: FORMAT.into(), version, data: data.into(), configuration, remedy: BEGIN }
     }
 
-    /// A copy with other advice for a rejected journal.
-    pub fn remedied(self, remedy: &'static str) -> Self {
-        JournalHeader { remedy, ..self }
-    }
-
     /// Describes the first difference to another run's header.
     fn differs(&self, other: &JournalHeader) -> Option<String> {
         if self.format != other.format || self.version != other.version {

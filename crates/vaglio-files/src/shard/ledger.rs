@@ -226,7 +226,9 @@ impl Shards {
     pub(super) fn header(&self) -> Result<JournalHeader> {
         let pipeline = self.pipeline.settings().configuration()?;
         let configuration = json!({"build": self.plan.build, "indexes": self.plan.of, "pipeline": pipeline});
-        Ok(JournalHeader::new(&self.plan.data, configuration).remedied(REMEDY))
+        let mut header = JournalHeader::new(&self.plan.data, configuration);
+        header.remedy = REMEDY;
+        Ok(header)
     }
 
     pub(super) fn check_build(&self) -> Result<()> {

@@ -1,9 +1,8 @@
 //! The folder of a run, which one run at a time writes; its files come into place together.
 
 use std::fs::{File, Metadata, TryLockError};
-use std::io::{Error as IoError, ErrorKind, Write};
+use std::io::{Error as IoError, Write};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 use vaglio_core::{Error, Result};
 use vaglio_tables::disk::{PREVIOUS, check_apart, fresh, named, regular, temporary};
 
@@ -292,14 +291,6 @@ fn is_own(file: &str) -> bool {
     file == "journal.jsonl" || file == PROBE || FILES.iter().any(|own| ages.iter().any(|age| named(own, age) == file))
 }
 
-/// Whether a process holds the folder, as far as the system knows.
-pub(super) fn is_claimed(out: &Path) -> bool {
-    let Ok(file) = opened(out) else { return false };
-    let is_claimed = file.try_lock_shared().is_err_and(|error| is_taken(&error));
-    let _ = file.unlock();
-    is_claimed
-}
-
 fn opened(out: &Path) -> std::io::Result<File> {
     match cfg!(unix) {
         true => File::open(out),
@@ -307,30 +298,15 @@ fn opened(out: &Path) -> std::io::Result<File> {
     }
 }
 
-/// Attempts at locking a folder that another process may only be probing, and the pause between them.
-const TRIES: usize = 3;
-const MOMENT: Duration = Duration::from_millis(5);
-
 /// Locks a folder; `None` if the system cannot.
 fn lock(out: &Path, taken: &str) -> Result<Option<File>> {
     let Ok(file) = opened(out) else { return Ok(None) };
-    for left in (0..TRIES).rev() {
-        match file.try_lock() {
-            Ok(()) => return Ok(Some(file)),
-            Err(error) if !is_taken(&error) => {
-                tracing::info!("{} cannot be locked: {error}", out.display());
-                return Ok(None);
-            }
-            Err(_) if left > 0 => std::thread::sleep(MOMENT),
-            Err(_) => {}
+    match file.try_lock() {
+        Ok(()) => Ok(Some(file)),
+        Err(TryLockError::WouldBlock) => Err(Error::unwritable(out, taken)),
+        Err(error) => {
+            tracing::info!("{} cannot be locked: {error}", out.display());
+            Ok(None)
         }
-    }
-    Err(Error::unwritable(out, taken))
-}
-
-fn is_taken(error: &TryLockError) -> bool {
-    match error {
-        TryLockError::WouldBlock => true,
-        TryLockError::Error(error) => error.kind() == ErrorKind::WouldBlock,
     }
 }

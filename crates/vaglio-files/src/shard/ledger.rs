@@ -6,7 +6,7 @@ use super::work::WorkStart;
 use crate::data::prepare;
 use crate::journal::{JournalContent, JournalHeader, NAME, read};
 use crate::run::RunOptions;
-use crate::run_folder::{RunFolder, is_claimed};
+use crate::run_folder::RunFolder;
 use crate::train_test::TrainTest;
 use crate::work_units::{PARTS, name, waits_for_search};
 use serde_json::json;
@@ -17,7 +17,7 @@ use std::time::Duration;
 use vaglio_core::{Error, Result, StopSign};
 use vaglio_pipeline::pipeline::{ValidPipeline, pool};
 
-pub(super) const FOLDER: &str = "shards";
+const FOLDER: &str = "shards";
 /// Subfolder that the driver of a run locks.
 const LEAD: &str = "driver";
 /// Remedy for a rejected file of the ledger.
@@ -47,21 +47,6 @@ fn on_own_threads<T: Send>(work: impl FnOnce() -> Result<T> + Send) -> Result<T>
     let threads = pool(rayon::current_num_threads())?;
     std::thread::scope(|scope| scope.spawn(|| threads.install(work)).join())
         .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-}
-
-/// Folders of existing attempts at an index.
-fn attempts(shards: &Path, index: usize) -> Vec<PathBuf> {
-    let more = (1..).map(|number| apart(shards, index, number)).take_while(|path| path.is_dir());
-    std::iter::once(shards.join(index.to_string())).filter(|path| path.is_dir()).chain(more).collect()
-}
-
-pub(super) fn apart(shards: &Path, index: usize, number: usize) -> PathBuf {
-    shards.join(format!("{index}.{number}"))
-}
-
-/// Whether a process is working on an index, as far as the system knows.
-pub(super) fn is_alive(shards: &Path, index: usize) -> bool {
-    attempts(shards, index).iter().any(|folder| is_claimed(folder))
 }
 
 impl Shards {
@@ -206,8 +191,15 @@ impl Shards {
         self.folder.join(FOLDER).join(index.to_string())
     }
 
+    /// Folder of a further attempt at an index.
+    pub(super) fn attempt(&self, index: usize, number: usize) -> PathBuf {
+        self.folder.join(FOLDER).join(format!("{index}.{number}"))
+    }
+
+    /// Folders of existing attempts at an index.
     pub(super) fn attempts(&self, index: usize) -> Vec<PathBuf> {
-        attempts(&self.folder.join(FOLDER), index)
+        let more = (1..).map(|number| self.attempt(index, number)).take_while(|path| path.is_dir());
+        std::iter::once(self.work_folder(index)).filter(|path| path.is_dir()).chain(more).collect()
     }
 
     /// Pieces from all attempts at an index; `None` before the first.

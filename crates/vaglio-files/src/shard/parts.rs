@@ -18,18 +18,13 @@ use vaglio_core::{Compute, Error, ProcessGroup, Result, StopReason, StopSign, Wo
 
 /// Total time below which each process answers a query alone.
 pub(super) const LEAST: Duration = Duration::from_millis(20);
-/// Wait for another process's part: minimum, and multiple of the own time. A process that the system does not know gets
-/// a fraction.
+/// Wait for another process's part: minimum, and multiple of the own time.
 const PATIENCE: Duration = Duration::from_millis(20);
 const SLOWER: u32 = 3;
-const GONE: u32 = 4;
 /// Interval between looks for other processes and for the end of the search.
 const LOOK: Duration = Duration::from_millis(100);
 /// Minimum and maximum pause between reads of the others' files.
 const PAUSE: [Duration; 2] = [Duration::from_micros(200), Duration::from_millis(2)];
-
-/// Whether a process is working on an index, as far as the system knows.
-type IsAlive = dyn Fn(usize) -> bool + Send + Sync;
 
 /// Process group of a ledger, as seen by one process.
 pub(super) struct SearchParts {
@@ -43,7 +38,6 @@ pub(super) struct SearchParts {
     count: usize,
     /// Total time below which each process answers a query alone.
     pub least: Duration,
-    pub is_alive: Box<IsAlive>,
     pub stop: StopSign,
     state: Mutex<GroupState>,
 }
@@ -91,8 +85,7 @@ impl SearchParts {
     /// Process group of a run with `count` parts, as seen by `index`. `end` exists once the search is done.
     pub fn new(folder: PathBuf, end: PathBuf, run: String, index: usize, count: usize) -> Self {
         let state = Mutex::new(GroupState { away: vec![false; count], ..GroupState::default() });
-        let (is_alive, stop) = (Box::new(|_| true), StopSign::default());
-        SearchParts { folder, end, run, index, count, least: LEAST, is_alive, stop, state }
+        SearchParts { folder, end, run, index, count, least: LEAST, stop: StopSign::default(), state }
     }
 
     fn state(&self) -> MutexGuard<'_, GroupState> {
@@ -158,12 +151,11 @@ impl SearchParts {
 
     /// Marks processes that were awaited in vain as away.
     fn give_up(&self, missing: &[usize], waited: Duration, own: Duration) {
-        let slow = PATIENCE.max(SLOWER * own);
-        let is_gone = |index: &usize| waited > slow || (waited > slow / GONE && !(self.is_alive)(*index));
-        let by: Vec<usize> = missing.iter().map(|part| self.state().made_by(*part)).collect();
-        let gone: Vec<usize> = by.into_iter().filter(|index| *index != self.index && is_gone(index)).collect();
-        let state = &mut *self.state();
-        gone.into_iter().for_each(|index| state.away[index] = true);
+        if waited > PATIENCE.max(SLOWER * own) {
+            let state = &mut *self.state();
+            let gone: Vec<usize> = missing.iter().map(|part| state.made_by(*part)).collect();
+            gone.into_iter().for_each(|index| state.away[index] = true);
+        }
     }
 
     fn check(&self) -> Result<()> {

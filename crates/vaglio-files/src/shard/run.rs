@@ -1,6 +1,6 @@
 //! Runs the units of an index.
 
-use super::ledger::{FOLDER, Shards, apart, is_alive};
+use super::ledger::Shards;
 use super::parts::{self, SearchParts};
 use super::plan::key;
 use super::share::{NOTHING, ShardJournal};
@@ -65,7 +65,7 @@ impl Shards {
     /// Creates a folder for a new attempt.
     fn fresh_attempt(&self, index: usize) -> Result<(RunFolder, PathBuf)> {
         for number in 1.. {
-            let path = apart(&self.folder.join(FOLDER), index, number);
+            let path = self.attempt(index, number);
             match std::fs::create_dir(&path) {
                 Ok(()) => return Ok((RunFolder::new(&path)?, path)),
                 Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
@@ -140,9 +140,8 @@ impl Shards {
             return Ok(None);
         }
         let (folder, end) = (parts::folder(&self.folder), self.done_file(self.searching()));
-        let shards = self.folder.join(FOLDER);
         let mut group = SearchParts::new(folder, end, key(&self.pipeline, prepared)?, index, count);
-        (group.is_alive, group.stop) = (Box::new(move |index: usize| is_alive(&shards, index)), stop.clone());
+        group.stop = stop.clone();
         if keeps_all {
             group.least = Duration::ZERO;
         }

@@ -19,7 +19,7 @@ use super::run_folder::RunFolder;
 use super::scratch::with_scratch;
 use super::target_file;
 use super::train_test::TrainTest;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 use vaglio_core::{Design, Error, ErrorClass, Monitor, Result, StopSign};
@@ -168,7 +168,7 @@ fn completed(
     record.warnings.extend(over(&record, pipeline));
     record.equation = FileModel(&model).equations();
     record.warnings.extend(record.not_finite());
-    Ok((RunOutcome { record, model }, portable(&resolved, options)?))
+    Ok((RunOutcome { record, model }, portable(&resolved, &options.folder, &options.out)?))
 }
 
 /// Reads the data. A signal ends reading at once, without the stop sign of the time limit.
@@ -283,10 +283,10 @@ fn saved(
     Ok(with_history(saved, prepared.history.as_ref()))
 }
 
-/// The settings as a file, with paths relative to the output folder.
-pub(super) fn portable(settings: &Settings, options: &RunOptions) -> Result<String> {
+/// The settings as a file in the folder `out`, with paths relative to it in place of `folder`.
+pub(super) fn portable(settings: &Settings, folder: &Path, out: &Path) -> Result<String> {
     let mut copy = settings.clone();
-    let moved = |path: &mut String| *path = relative(&options.folder.join(&*path), &options.out);
+    let moved = |path: &mut String| *path = relative(&folder.join(&*path), out);
     if let Some(ledger) = &mut copy.engine.ledger {
         moved(ledger);
         // The path of the ledger to itself is empty.

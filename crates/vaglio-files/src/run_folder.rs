@@ -24,8 +24,9 @@ const TAKEN: &str = "another run is in this folder; wait until it has ended, or 
 
 /// Lock on a run's folder: no other run writes it while this lives.
 #[derive(Debug)]
-pub(super) struct RunFolder {
-    out: PathBuf,
+pub struct RunFolder {
+    /// The folder.
+    pub(super) out: PathBuf,
     /// `None` if the system cannot lock.
     lock: Option<File>,
 }
@@ -35,7 +36,7 @@ impl RunFolder {
     ///
     /// # Errors
     /// [`Error::Unwritable`] if another run is in it, or if it cannot be created.
-    pub fn new(out: &Path) -> Result<Self> {
+    pub(super) fn new(out: &Path) -> Result<Self> {
         RunFolder::unless_taken(out, TAKEN)
     }
 
@@ -43,7 +44,7 @@ impl RunFolder {
     ///
     /// # Errors
     /// Returns the errors of [`RunFolder::new`].
-    pub fn unless_taken(out: &Path, taken: &str) -> Result<Self> {
+    pub(super) fn unless_taken(out: &Path, taken: &str) -> Result<Self> {
         std::fs::create_dir_all(out).map_err(|e| Error::unwritable(out, e))?;
         Ok(RunFolder { out: out.to_owned(), lock: lock(out, taken)? })
     }
@@ -52,7 +53,7 @@ impl RunFolder {
     ///
     /// # Errors
     /// [`Error::Unwritable`] if another run is in it.
-    pub fn existing(out: &Path) -> Result<Option<Self>> {
+    pub(super) fn existing(out: &Path) -> Result<Option<Self>> {
         match out.is_dir() {
             true => Ok(Some(RunFolder { out: out.to_owned(), lock: lock(out, TAKEN)? })),
             false => Ok(None),
@@ -66,7 +67,7 @@ impl RunFolder {
     ///
     /// # Errors
     /// [`Error::Unwritable`] if a file cannot be written or renamed.
-    pub fn make_ready(&self) -> Result<()> {
+    pub(super) fn make_ready(&self) -> Result<()> {
         let probe = fresh(&self.out.join(PROBE), None).and_then(|(probe, _)| std::fs::remove_file(probe));
         probe.map_err(|e| Error::unwritable(&self.out, e))?;
         self.sweep();
@@ -131,7 +132,7 @@ impl RunFolder {
     ///
     /// # Errors
     /// [`Error::Unwritable`]; nothing is changed before all new files are on the disk.
-    pub fn put(&self, texts: &[(&str, &str)], replaces: bool) -> Result<()> {
+    pub(super) fn put(&self, texts: &[(&str, &str)], replaces: bool) -> Result<()> {
         let written = texts.iter().try_for_each(|(name, text)| self.write_part(name, text));
         let mut is_kept = false;
         let placed = written.and_then(|()| {
@@ -169,7 +170,7 @@ impl RunFolder {
     ///
     /// # Errors
     /// [`Error::Unwritable`] if a file cannot be written or renamed.
-    pub fn set_aside(&self, pipeline: Option<&Path>) -> Result<()> {
+    pub(super) fn set_aside(&self, pipeline: Option<&Path>) -> Result<()> {
         self.sweep();
         let settings = self.out.join(SETTINGS);
         let is_run = pipeline.is_some_and(|path| check_apart(path, [("", &settings)]).is_err());

@@ -22,6 +22,5 @@ mod state;
 mod work;
 
 pub use build::build;
-pub use ledger::{ShardLead, Shards};
-pub use plan::ShardCount;
+pub use ledger::Shards;
 pub use state::{ShardProgress, ShardState};

@@ -52,7 +52,6 @@ impl WorkUnits {
     /// A copy with parts of the search for several processes, if it is divisible. Parts follow the search in the
     /// numbering, so that each index gets at most one, and index 0 none.
     pub fn in_parts(mut self, processes: usize) -> Self {
-        self.0.retain(|phase| phase.prefix != PARTS);
         if processes > 1 {
             self.0.insert(1, Jobs::new(PARTS, processes.min(MOST_PARTS) - 1));
         }

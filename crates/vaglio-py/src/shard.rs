@@ -5,7 +5,7 @@ use crate::watch::{InterruptWait, watched};
 use pyo3::prelude::*;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
-use vaglio::files::{self, RunOptions, ShardCount, ShardLead, ShardProgress, Shards};
+use vaglio::files::{self, RunFolder, RunOptions, ShardProgress, Shards};
 use vaglio_core::{Error, Event, Journal, Monitor, Observer, StopReason, StopSign};
 use vaglio_pipeline::pipeline::load;
 
@@ -13,7 +13,7 @@ use vaglio_pipeline::pipeline::load;
 #[pyclass(name = "Shards", module = "vaglio._vaglio", frozen)]
 pub struct PyShards {
     shards: Arc<Shards>,
-    lead: Mutex<Option<ShardLead>>,
+    lead: Mutex<Option<RunFolder>>,
 }
 
 /// Progress of an index: state, number of units, number of completed units.
@@ -51,10 +51,9 @@ impl PyShards {
         let fail = |error: Error| raised(py, error);
         let (settings, document) = load(text, file.as_deref().unwrap_or(NO_FILE), &set).map_err(fail)?;
         let threads = if settings.cluster().is_some() { 0 } else { settings.threads() };
-        let of = ShardCount { of, workers };
         let planned = watched(py, threads, None, InterruptWait::Left, move |_, _| match below {
-            true => Shards::plan_below(&settings, &folder, of, &ledger),
-            false => Shards::plan(&settings, &folder, of, &ledger),
+            true => Shards::plan_below(&settings, &folder, of, workers, &ledger),
+            false => Shards::plan(&settings, &folder, of, workers, &ledger),
         })?;
         planned.map(PyShards::from).map_err(|error| fail(document.locate(error)))
     }

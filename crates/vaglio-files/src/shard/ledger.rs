@@ -1,14 +1,14 @@
 //! The shared folder of a distributed run.
 
 use super::build::build;
-use super::plan::{PLAN, ShardCount, ShardPlan, key};
+use super::plan::{PLAN, ShardPlan, key};
 use super::work::WorkStart;
 use crate::data::prepare;
 use crate::journal::{JournalContent, JournalHeader, NAME, read};
-use crate::run::RunOptions;
+use crate::run::portable;
 use crate::run_folder::RunFolder;
 use crate::train_test::TrainTest;
-use crate::work_units::{PARTS, name, waits_for_search};
+use crate::work_units::{PARTS, WorkUnits, name, waits_for_search};
 use serde_json::json;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -20,6 +20,8 @@ use vaglio_pipeline::pipeline::{ValidPipeline, pool};
 const FOLDER: &str = "shards";
 /// Subfolder that the driver of a run locks.
 const LEAD: &str = "driver";
+/// Maximum number of indexes if none is given.
+const MOST: usize = 1024;
 /// Remedy for a rejected file of the ledger.
 const REMEDY: &str = "remove this file, and `vaglio shard run` does its index again";
 
@@ -35,12 +37,6 @@ pub struct Shards {
     pub(super) start: OnceLock<WorkStart>,
 }
 
-/// Exclusive right to distribute the indexes of a run, while it lives.
-#[derive(Debug)]
-pub struct ShardLead {
-    _claim: RunFolder,
-}
-
 /// Calls `work` on a thread pool of its own. A thread of the shared pool that waits might steal a job that needs a lock
 /// it holds.
 fn on_own_threads<T: Send>(work: impl FnOnce() -> Result<T> + Send) -> Result<T> {
@@ -53,11 +49,20 @@ impl Shards {
     /// Plans a run and writes the plan to a folder, which is created if missing. Reads the data once, to hash them and
     /// to split their rows. The same plan may be written again, even if its files or engine have moved.
     ///
+    /// `of` is the number of indexes: without one, that of an existing plan, else one per unit and at most 1024. The
+    /// search on all rows is divided into `workers` parts if possible, one for each process at a time.
+    ///
     /// # Errors
     /// Returns [`Error::Setting`] for zero indexes; [`Error::JournalRefused`] if another plan is in the folder;
     /// [`Error::Unwritable`]; the errors with which a run is rejected before it begins.
-    pub fn plan(pipeline: &ValidPipeline, data: &Path, of: impl Into<ShardCount>, folder: &Path) -> Result<Self> {
-        Shards::planned(pipeline, data, of.into(), |_| Ok(folder.to_owned()))
+    pub fn plan(
+        pipeline: &ValidPipeline,
+        data: &Path,
+        of: Option<usize>,
+        workers: usize,
+        folder: &Path,
+    ) -> Result<Self> {
+        Shards::planned(pipeline, data, of, workers, |_| Ok(folder.to_owned()))
     }
 
     /// Like [`Shards::plan`], in a subfolder of `ledger` that is named by a hash of build, data and settings, so that
@@ -65,24 +70,39 @@ impl Shards {
     ///
     /// # Errors
     /// Returns the errors of [`Shards::plan`].
-    pub fn plan_below(pipeline: &ValidPipeline, data: &Path, of: impl Into<ShardCount>, ledger: &Path) -> Result<Self> {
-        Shards::planned(pipeline, data, of.into(), |prepared| Ok(ledger.join(key(pipeline, prepared)?)))
+    pub fn plan_below(
+        pipeline: &ValidPipeline,
+        data: &Path,
+        of: Option<usize>,
+        workers: usize,
+        ledger: &Path,
+    ) -> Result<Self> {
+        Shards::planned(pipeline, data, of, workers, |prepared| Ok(ledger.join(key(pipeline, prepared)?)))
     }
 
     fn planned(
         pipeline: &ValidPipeline,
         data: &Path,
-        count: ShardCount,
+        of: Option<usize>,
+        workers: usize,
         folder: impl FnOnce(&TrainTest) -> Result<PathBuf>,
     ) -> Result<Self> {
-        Error::unless_between("--of", count.of.unwrap_or(1), 1..=1_000_000)?;
+        Error::unless_between("--of", of.unwrap_or(1), 1..=1_000_000)?;
         let prepared = prepare(pipeline, data)?;
         let start = WorkStart::new(pipeline, data, &prepared, StopSign::default())?;
-        let is_in_parts = start.is_in_parts(pipeline);
         let folder = folder(&prepared)?;
         std::fs::create_dir_all(folder.join(FOLDER)).map_err(|e| Error::unwritable(&folder, e))?;
-        let options = RunOptions { folder: data.to_owned(), out: folder.clone(), ..RunOptions::default() };
-        let plan = ShardPlan::new(pipeline, &prepared, &options, count, is_in_parts)?;
+        let there = match of {
+            None if folder.join(PLAN).exists() => Some(ShardPlan::read(&folder)?),
+            _ => None,
+        };
+        let mut units = WorkUnits::new(pipeline, &prepared)?;
+        if start.is_in_parts(pipeline) {
+            units = units.in_parts(there.as_ref().map_or(workers, |there| there.units.parts()));
+        }
+        let of = of.or(there.map(|there| there.of)).unwrap_or_else(|| units.count().min(MOST));
+        let digest = prepared.digest.written()?;
+        let plan = ShardPlan::new(of, units, digest, portable(pipeline.settings(), data, &folder)?)?;
         plan.put(&folder)?;
         let shards = Shards::with_plan(&folder, plan)?;
         *shards.held() = Some(Arc::new(prepared));
@@ -111,9 +131,9 @@ impl Shards {
     ///
     /// # Errors
     /// [`Error::Unwritable`] while another process has it.
-    pub fn lead(&self) -> Result<ShardLead> {
+    pub fn lead(&self) -> Result<RunFolder> {
         let taken = "another driver gives out the units of this ledger; wait until it has ended";
-        Ok(ShardLead { _claim: RunFolder::unless_taken(&self.folder.join(LEAD), taken)? })
+        RunFolder::unless_taken(&self.folder.join(LEAD), taken)
     }
 
     fn held(&self) -> MutexGuard<'_, Option<Arc<TrainTest>>> {

@@ -1,7 +1,6 @@
 //! Plan of a distributed run: the first file of its folder.
 
 use super::build::build;
-use crate::run::{RunOptions, portable};
 use crate::train_test::TrainTest;
 use crate::work_units::WorkUnits;
 use serde::{Deserialize, Serialize};
@@ -14,30 +13,6 @@ use vaglio_tables::disk::{regular, write_file};
 
 pub(super) const PLAN: &str = "shards.json";
 const FORMAT: &str = "vaglio.shards/1";
-/// Maximum number of indexes if none is given.
-const MOST: usize = 1024;
-
-/// Number of indexes and processes of a run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ShardCount {
-    /// Number of indexes. Without one, that of an existing plan, else one per unit and at most 1024.
-    pub of: Option<usize>,
-    /// Number of processes at a time; the search on all rows is divided into as many parts if possible.
-    pub workers: usize,
-}
-
-impl From<usize> for ShardCount {
-    fn from(of: usize) -> Self {
-        ShardCount::from(Some(of))
-    }
-}
-
-impl From<Option<usize>> for ShardCount {
-    fn from(of: Option<usize>) -> Self {
-        ShardCount { of, workers: of.unwrap_or(1) }
-    }
-}
-
 /// Content of the plan file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -60,34 +35,12 @@ pub(super) fn key(pipeline: &ValidPipeline, prepared: &TrainTest) -> Result<Stri
 }
 
 impl ShardPlan {
-    /// Plans a pipeline, whose paths are relative to the folder of `options`.
+    /// A plan of this build.
     ///
     /// # Errors
-    /// Returns [`Error::Setting`] for impossible folds, and the errors of an existing plan.
-    pub fn new(
-        pipeline: &ValidPipeline,
-        prepared: &TrainTest,
-        options: &RunOptions,
-        count: ShardCount,
-        is_in_parts: bool,
-    ) -> Result<Self> {
-        let units = WorkUnits::new(pipeline, prepared)?;
-        let there = match count.of {
-            None if options.out.join(PLAN).exists() => Some(ShardPlan::read(&options.out)?),
-            _ => None,
-        };
-        let processes = there.as_ref().map_or(count.workers, |there| there.units.parts());
-        let units = if is_in_parts { units.in_parts(processes) } else { units };
-        let of = count.of.or(there.map(|there| there.of)).unwrap_or_else(|| units.count().min(MOST));
-        let (build, data) = (build()?, prepared.digest.written()?);
-        Ok(ShardPlan {
-            format: FORMAT.into(),
-            build,
-            of,
-            data,
-            units,
-            pipeline: portable(pipeline.settings(), options)?,
-        })
+    /// Returns the errors of [`build`].
+    pub fn new(of: usize, units: WorkUnits, data: String, pipeline: String) -> Result<Self> {
+        Ok(ShardPlan { format: FORMAT.into(), build: build()?, of, data, units, pipeline })
     }
 
     /// Writes the plan unless one exists, which must be the same except for the places of its files and engine.

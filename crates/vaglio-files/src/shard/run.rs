@@ -12,7 +12,6 @@ use crate::run_folder::RunFolder;
 use crate::train_test::TrainTest;
 use crate::work_units::{SEARCH, waits_for_search};
 use std::collections::{BTreeMap, HashMap};
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use vaglio_core::{Error, Journal, JournalStore as _, Monitor, Result, StopReason, StopSign, get_or_try_make};
@@ -28,8 +27,7 @@ impl Shards {
     /// index; [`Error::Stopped`]; the errors of the work. Completed units are kept.
     pub fn run<'m>(&self, index: usize, wait: Duration, monitor: impl Into<Monitor<'m>>) -> Result<ShardProgress> {
         let taken = format!("another process runs index {index}; wait until it has ended");
-        let work = self.work_folder(index);
-        self.run_by(index, wait, monitor.into(), || Ok((RunFolder::unless_taken(&work, &taken)?, work)))
+        self.run_by(index, wait, monitor.into(), || RunFolder::unless_taken(&self.work_folder(index), &taken))
     }
 
     /// Like [`Shards::run`], in a folder of its own, starting from what earlier attempts have done. Attempts that still
@@ -41,12 +39,12 @@ impl Shards {
         let mut begun = None;
         let done = self.run_by(index, Duration::ZERO, monitor.into(), || {
             let known = self.begun(index)?.unwrap_or_default();
-            let (claim, work) = self.fresh_attempt(index)?;
-            begun = Some((work.clone(), known.len()));
+            let claim = self.fresh_attempt(index)?;
+            begun = Some((claim.out.clone(), known.len()));
             if !known.is_empty() {
-                RunJournal::put(&work, &self.header()?, &known.into_iter().collect::<BTreeMap<_, _>>())?;
+                RunJournal::put(&claim.out, &self.header()?, &known.into_iter().collect::<BTreeMap<_, _>>())?;
             }
-            Ok((claim, work))
+            Ok(claim)
         });
         if let (Err(_), Some((work, known))) = (&done, begun) {
             // An attempt without progress leaves nothing.
@@ -63,11 +61,11 @@ impl Shards {
     }
 
     /// Creates a folder for a new attempt.
-    fn fresh_attempt(&self, index: usize) -> Result<(RunFolder, PathBuf)> {
+    fn fresh_attempt(&self, index: usize) -> Result<RunFolder> {
         for number in 1.. {
             let path = self.attempt(index, number);
             match std::fs::create_dir(&path) {
-                Ok(()) => return Ok((RunFolder::new(&path)?, path)),
+                Ok(()) => return RunFolder::new(&path),
                 Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
                 Err(error) => return Err(Error::unwritable(path, error)),
             }
@@ -80,7 +78,7 @@ impl Shards {
         index: usize,
         wait: Duration,
         monitor: Monitor<'_>,
-        begin: impl FnOnce() -> Result<(RunFolder, PathBuf)>,
+        begin: impl FnOnce() -> Result<RunFolder>,
     ) -> Result<ShardProgress> {
         if index >= self.plan.of {
             let message = format!("there is no index {index}; the last is {}", self.plan.of - 1);
@@ -90,18 +88,17 @@ impl Shards {
         if self.finished(index)?.is_some() {
             return self.progress_of(index);
         }
-        let (claim, work) = begin()?;
+        let claim = begin()?;
         let start = Instant::now();
         let header = self.header()?;
         if self.helps(index) && self.finished(self.searching())?.is_some() {
             // Needs no data.
             let own = self.plan.keys_at(index);
             self.keep(index, &header, &own.into_iter().map(|key| (key, NOTHING.to_owned())).collect())?;
-            drop(claim);
             return self.progress_of(index);
         }
         let prepared = self.prepared()?;
-        let book = Arc::new(RunJournal::resume(&work, &header)?);
+        let book = Arc::new(RunJournal::resume(&claim.out, &header)?);
         let limited = limited(monitor, &book, start, &self.pipeline);
         let process_group = self.process_group(index, &prepared, book.keeps_all(), &limited.stop)?;
         let share = Arc::new(ShardJournal::new(Arc::clone(&book), &self.plan, index, process_group));
@@ -113,7 +110,6 @@ impl Shards {
         let left = share.missing();
         if left.is_empty() {
             self.keep(index, &header, &share.pieces())?;
-            drop(claim);
         } else if let Some(reason) = stopped {
             return Err(Error::Stopped(reason));
         } else if !left.iter().all(|key| waits_for_search(key)) {

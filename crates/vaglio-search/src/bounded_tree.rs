@@ -13,88 +13,27 @@ use crate::best_subsets::{OpenSubtree, SearchOutcome};
 use crate::near_best::NearBestCount;
 use crate::order::TreeOrder;
 use crate::space::Space;
-use crate::tree::{BestSubsets, SearchSnapshots, add_best};
+use crate::tree::{BestSubsets, RankedSubtree, TreeProgress};
 pub(crate) use bounds::{MOST_COLUMNS, SubsetBounds};
-use serde::{Deserialize, Serialize};
-use std::cmp::{Ordering, Reverse};
-use std::collections::BinaryHeap;
-use vaglio_core::{
-    Answer, Certificate, Diagnostics, Error, Event, Feature, Monitor, Recorder, Result, Score, StopReason,
-};
+use std::cmp::Reverse;
+use vaglio_core::{Certificate, Error, Feature, Monitor, Result, Score, StopReason};
 
 /// Name of bounds from least squares fits.
 const LEAST_SQUARES: &str = "least_squares";
 /// Number of subtrees explored in parallel.
 const TOGETHER: usize = 16;
 
-/// A subtree that is not explored yet.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-struct RankedSubtree {
-    /// Lower bound of the scores in the subtree, a finite number; the subtree has the bound of its squares.
-    score_bound: f64,
-    subtree: OpenSubtree,
-}
-
-impl Eq for RankedSubtree {}
-
-impl Ord for RankedSubtree {
-    fn cmp(&self, other: &Self) -> Ordering {
-        let (a, b) = (&self.subtree, &other.subtree);
-        let by_score = self.score_bound.total_cmp(&other.score_bound);
-        by_score.then_with(|| (&a.fixed, &a.excluded).cmp(&(&b.fixed, &b.excluded)))
-    }
-}
-
-impl PartialOrd for RankedSubtree {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-/// The position and knowledge of a search.
-#[derive(Clone, Serialize, Deserialize)]
-struct TreeState {
-    open: BinaryHeap<Reverse<RankedSubtree>>,
-    start: BestSubsets,
-    found: BestSubsets,
-    visited: u64,
-    #[serde(default)]
-    diagnostics: Option<Diagnostics>,
-}
-
 /// The search and its position.
 pub(crate) struct BoundedTree<'a> {
-    order: &'a TreeOrder,
-    space: &'a Space<'a>,
     bounds: SubsetBounds,
-    monitor: Monitor<'a>,
-    record: SearchSnapshots,
-    recorder: Recorder,
-    known: TreeState,
-    total: u64,
-    stopped: Option<StopReason>,
+    progress: TreeProgress<'a>,
 }
 
 impl<'a> BoundedTree<'a> {
     pub fn new(order: &'a TreeOrder, space: &'a Space<'a>, bounds: SubsetBounds, monitor: &'a mut Monitor<'_>) -> Self {
-        let total = order.count();
-        let journal = monitor.journal.within("tree");
-        let open = Reverse(RankedSubtree { score_bound: f64::MIN, subtree: bounds.root(order) });
-        let nothing = BestSubsets::new(order.most);
-        let known =
-            TreeState { open: [open].into(), start: nothing.clone(), found: nothing, visited: 0, diagnostics: None };
-        let (monitor, record) = (monitor.with_journal(journal.clone()), SearchSnapshots::new(journal));
-        BoundedTree {
-            order,
-            space,
-            bounds,
-            monitor,
-            record,
-            recorder: Recorder::default(),
-            known,
-            total,
-            stopped: None,
-        }
+        let mut progress = TreeProgress::new(order, space, monitor);
+        progress.known.open.push(Reverse(RankedSubtree::new(f64::MIN, bounds.root(order))));
+        BoundedTree { bounds, progress }
     }
 
     /// Visits every subset that is not proven worse, until the observer stops the search.
@@ -103,74 +42,60 @@ impl<'a> BoundedTree<'a> {
     /// Returns an error of the criterion's scores.
     pub fn search(&mut self, subset: &mut SubsetScorer<'_>) -> Result<()> {
         let before = subset.diagnostics();
-        self.recorder = subset.recorder();
-        self.recorder.take();
-        let done = match self.record.last::<TreeState>() {
-            Some(known) => {
-                self.known = known;
-                self.visit(subset)
-            }
-            None => {
-                self.known.diagnostics = before;
+        self.progress.start_recorder(subset);
+        let done = match self.progress.recall() {
+            true => self.visit(subset),
+            false => {
+                self.progress.known.diagnostics = before;
                 self.begin(subset).and_then(|()| self.visit(subset))
             }
         };
-        subset.recall_diagnostics(self.diagnostics());
+        subset.recall_diagnostics(self.progress.diagnostics());
         match done {
             Err(Error::Stopped(reason)) => {
-                self.stopped = Some(reason);
+                self.progress.stopped = Some(reason);
                 Ok(())
             }
             done => done,
         }
     }
 
-    fn diagnostics(&self) -> Option<Diagnostics> {
-        Diagnostics::merge([self.known.diagnostics, self.recorder.diagnostics()])
-    }
-
     /// Starts with the forced columns, and with subsets whose fits leave small squares.
     fn begin(&mut self, subset: &mut SubsetScorer<'_>) -> Result<()> {
-        let order = self.order;
-        if !order.forced.is_empty() && order.forced.len() >= order.least {
-            let score = scored(subset, &order.forced)?;
-            if self.space.features_keep_signs(&order.forced, score)? {
-                self.known.found.offer(&order.forced, &[], score.loss);
-            }
-            self.known.visited += 1;
-        }
-        let Some(Reverse(root)) = self.known.open.peek() else { return Ok(()) };
-        let starts = self.monitor.stop.ends(|| Ok(self.bounds.squares.start(&root.subtree.fixed, order.most)))?;
+        let order = self.progress.order;
+        subset.reset(&order.forced)?;
+        self.progress.offer_forced(subset)?;
+        let Some(Reverse(root)) = self.progress.known.open.peek() else { return Ok(()) };
+        let start = || Ok(self.bounds.squares.start(&root.subtree.fixed, order.most));
+        let starts = self.progress.monitor.stop.ends(start)?;
         for places in starts {
             if places.len() >= order.least && !self.ask() {
                 let features = self.bounds.features(&places);
                 let score = scored(subset, &features)?;
-                if self.space.allows(subset, &features, score)? {
-                    self.known.start.offer(&features, &[], score.loss);
+                if self.progress.space.allows(subset, &features, score)? {
+                    self.progress.propose(&features, score.loss);
                 }
             }
         }
-        if self.space.rules().is_none() {
+        if self.progress.space.rules().is_none() {
             return Ok(());
         }
         // A greedy search gives subsets that keep the constraints.
         subset.reset(&order.forced)?;
         while !self.ask()
-            && let Some(loss) = add_best(order, self.space, subset)?
+            && let Some(loss) = self.progress.add_best(subset)?
         {
-            if subset.selected().len() >= order.least {
-                self.known.start.offer(subset.selected(), &[], loss);
-            }
+            self.progress.propose(subset.selected(), loss);
         }
         Ok(())
     }
 
     fn visit(&mut self, subset: &mut SubsetScorer<'_>) -> Result<()> {
-        while !self.known.open.is_empty() && !self.ask() {
-            let limits = self.limits(|size| self.threshold(size));
+        while !self.progress.known.open.is_empty() && !self.ask() {
+            let limits = self.limits(|size| self.progress.threshold(size));
             let mut next: Vec<OpenSubtree> = Vec::with_capacity(TOGETHER);
             while next.len() < TOGETHER
-                && let Some(Reverse(open)) = self.known.open.pop()
+                && let Some(Reverse(open)) = self.progress.known.open.pop()
             {
                 if !self.is_ruled_out(&open) {
                     next.push(open.subtree);
@@ -181,36 +106,33 @@ impl<'a> BoundedTree<'a> {
             self.leave_open(open);
             for (squares, places) in candidates {
                 let size = places.len();
-                if self.bounds.loss_of_squares(squares, size) > self.threshold(size) {
+                if self.bounds.loss_of_squares(squares, size) > self.progress.threshold(size) {
                     continue;
                 }
                 let features = self.bounds.features(&places);
                 let score = scored(subset, &features)?;
-                let is_offered = score.loss <= self.known.found.loss(size);
-                if is_offered && self.space.features_keep_signs(&features, score)? {
-                    self.known.found.offer(&features, &[], score.loss);
+                let is_offered = score.loss <= self.progress.known.found.loss(size);
+                if is_offered && self.progress.space.features_keep_signs(&features, score)? {
+                    self.progress.known.found.offer(&features, &[], score.loss);
                 }
-                self.known.visited += 1;
+                self.progress.known.visited += 1;
             }
-            if self.record.is_worth(1 + self.known.open.len() / 4) {
-                let known = TreeState { diagnostics: self.diagnostics(), ..self.known.clone() };
-                self.record.write(&known);
-            }
+            self.progress.keep();
         }
         Ok(())
     }
 
     /// Explores subtrees, unless the search is stopped meanwhile.
     fn explored(&self, next: &[OpenSubtree], limits: &[f64]) -> Result<SearchOutcome> {
-        self.monitor.stop.ends(|| Ok(self.bounds.explored(next, limits, self.space.rules())))
+        let TreeProgress { monitor, space, .. } = &self.progress;
+        monitor.stop.ends(|| Ok(self.bounds.explored(next, limits, space.rules())))
     }
 
     fn leave_open(&mut self, subtrees: Vec<OpenSubtree>) {
         for subtree in subtrees {
             let losses = self.sizes(&subtree).map(|size| self.bounds.loss_of_squares(subtree.bound, size));
-            // A finite number, which a snapshot can hold.
-            let score_bound = losses.fold(f64::INFINITY, f64::min).clamp(f64::MIN, f64::MAX);
-            self.known.open.push(Reverse(RankedSubtree { score_bound, subtree }));
+            let score_bound = losses.fold(f64::INFINITY, f64::min);
+            self.progress.known.open.push(Reverse(RankedSubtree::new(score_bound, subtree)));
         }
     }
 
@@ -224,7 +146,7 @@ impl<'a> BoundedTree<'a> {
     /// # Errors
     /// Returns an error of the criterion's scores.
     pub fn near_best(&mut self, subset: &mut SubsetScorer<'_>, counted: &mut NearBestCount) -> Result<bool> {
-        let order = self.order;
+        let order = self.progress.order;
         if !order.forced.is_empty() && order.forced.len() >= order.least {
             let mut forced = order.forced.clone();
             forced.sort_unstable();
@@ -234,7 +156,7 @@ impl<'a> BoundedTree<'a> {
         let mut open = vec![self.bounds.root(order)];
         while !open.is_empty() {
             if counted.is_full() || self.ask() {
-                self.stopped = None;
+                self.progress.stopped = None;
                 return Ok(false);
             }
             let next = open.split_off(open.len().saturating_sub(TOGETHER));
@@ -253,30 +175,27 @@ impl<'a> BoundedTree<'a> {
 
     fn count(&self, subset: &mut SubsetScorer<'_>, features: Vec<Feature>, counted: &mut NearBestCount) -> Result<()> {
         let score = scored(subset, &features)?;
-        if score.loss <= counted.limit && self.space.features_keep_signs(&features, score)? {
+        if score.loss <= counted.limit && self.progress.space.features_keep_signs(&features, score)? {
             counted.offer(features, score.loss);
         }
         Ok(())
     }
 
-    fn threshold(&self, size: usize) -> f64 {
-        self.known.found.threshold(&self.known.start, size)
-    }
-
     /// The squares, for each size, above which a subset scores above its threshold.
     fn limits(&self, threshold: impl Fn(usize) -> f64) -> Vec<f64> {
-        let mut limits = vec![f64::NEG_INFINITY; self.order.most + 1];
-        self.order.sizes(0).for_each(|size| limits[size] = self.bounds.limit(size, threshold(size)));
+        let order = self.progress.order;
+        let mut limits = vec![f64::NEG_INFINITY; order.most + 1];
+        order.sizes(0).for_each(|size| limits[size] = self.bounds.limit(size, threshold(size)));
         limits
     }
 
     /// The sizes of subsets in a subtree.
     fn sizes(&self, open: &OpenSubtree) -> impl Iterator<Item = usize> {
-        self.order.sizes(open.fixed.len() + 1 + usize::from(open.begun))
+        self.progress.order.sizes(open.fixed.len() + 1 + usize::from(open.begun))
     }
 
     fn is_ruled_out(&self, open: &RankedSubtree) -> bool {
-        self.sizes(&open.subtree).all(|size| open.score_bound > self.threshold(size))
+        self.sizes(&open.subtree).all(|size| open.bound() > self.progress.threshold(size))
     }
 
     /// Number of subsets in the open subtrees.
@@ -287,35 +206,23 @@ impl<'a> BoundedTree<'a> {
                 let place = self.bounds.columns.binary_search(&group[0]).unwrap_or(0);
                 !fixed.contains(&place) && !excluded.contains(&place)
             };
-            self.order.count_of(fixed.len(), 1 + usize::from(*begun), is_free)
+            self.progress.order.count_of(fixed.len(), 1 + usize::from(*begun), is_free)
         };
-        self.known.open.iter().map(below).fold(0, u64::saturating_add)
+        self.progress.known.open.iter().map(below).fold(0, u64::saturating_add)
     }
 
     /// Asks the observer whether to stop.
     fn ask(&mut self) -> bool {
-        if self.stopped.is_some() {
-            return true;
-        }
-        let done = self.total.saturating_sub(self.left());
-        let visited = Event::Visited { done: done as f64, of: self.total as f64 };
-        if let Answer::Stop(reason) = self.monitor.show(&visited) {
-            self.stopped = Some(reason);
-        }
-        self.stopped.is_some()
+        let done = self.progress.total.saturating_sub(self.left());
+        self.progress.ask(done)
     }
 
     /// The best subsets, the certificate, and the stop reason.
     pub fn finish(&self) -> (BestSubsets, Certificate, StopReason) {
-        let TreeState { open, start, found, visited, .. } = self.known.clone();
-        let found = found.or(start);
-        let pruned = self.total.saturating_sub(self.left()).saturating_sub(visited);
-        // The smallest number stands for an unknown bound.
-        let known = |bound: f64| if bound > f64::MIN { bound } else { f64::NEG_INFINITY };
-        let left = open.iter().map(|Reverse(open)| known(open.score_bound)).fold(f64::INFINITY, f64::min);
-        let mut certificate = found.certificate(self.stopped.is_none(), left, (pruned > 0).then_some(LEAST_SQUARES));
-        (certificate.visited, certificate.pruned) = (visited, pruned);
-        (found, certificate, self.stopped.unwrap_or(StopReason::AllSubsets))
+        let TreeProgress { known, total, .. } = &self.progress;
+        let pruned = total.saturating_sub(self.left()).saturating_sub(known.visited);
+        let left = known.open.iter().map(|Reverse(open)| open.bound()).fold(f64::INFINITY, f64::min);
+        self.progress.finish(left, pruned, Some(LEAST_SQUARES))
     }
 }
 

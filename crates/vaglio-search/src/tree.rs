@@ -1,24 +1,19 @@
 //! The tree of all subsets, without subtrees that are proven worse. Large subtrees are searched best bound first, small
 //! ones depth first.
 
-mod best_first;
 mod best_subsets;
 mod depth_first;
-mod frontier;
-mod record;
+mod progress;
 
 use crate::SubsetScorer;
+use crate::best_subsets::OpenSubtree;
 use crate::order::TreeOrder;
 use crate::polish::best_exchange;
 use crate::space::Space;
 pub(crate) use best_subsets::BestSubsets;
-use frontier::OpenNode;
-pub(crate) use record::SearchSnapshots;
-use record::SearchState;
-use std::collections::BinaryHeap;
-use vaglio_core::{
-    Action, Answer, Certificate, Diagnostics, Error, Evaluator, Event, Feature, Monitor, Recorder, Result, StopReason,
-};
+pub(crate) use progress::{RankedSubtree, TreeProgress};
+use std::cmp::Reverse;
+use vaglio_core::{Action, Certificate, Error, Evaluator, Feature, Monitor, Result, StopReason};
 use vaglio_kernels::tolerance::SCORE_ROUNDING;
 
 /// Largest number of subsets between two questions to the observer.
@@ -29,64 +24,38 @@ const SUBTREES: u64 = 1024;
 const LEAST_SUBTREE: u64 = 64;
 
 /// Search of all subsets by a tree, with its position.
+///
+/// The fixed columns of an open subtree are the places of the groups that lead to it; only later groups may follow.
 pub(crate) struct SubsetTree<'a> {
-    order: &'a TreeOrder,
-    space: &'a Space<'a>,
-    monitor: Monitor<'a>,
-    known: SearchState,
+    progress: TreeProgress<'a>,
     /// The subset of the current node.
     subset: Vec<Feature>,
-    total: u64,
+    /// The places of the groups that lead to the open subtree that is searched.
+    way: Vec<usize>,
     /// Number of subsets visited or ruled out at the last question to the observer.
     asked: u64,
-    stopped: Option<StopReason>,
     /// Lowest bound of the part that a stop leaves out.
     left: f64,
     /// Largest number of subsets in a subtree that is searched depth first.
     small: u64,
     /// Name of the source of the bounds.
     bound_by: Option<&'static str>,
-    recorder: Recorder,
-    record: SearchSnapshots,
 }
 
 impl<'a> SubsetTree<'a> {
     pub fn new(order: &'a TreeOrder, space: &'a Space<'a>, monitor: &'a mut Monitor<'_>) -> Self {
-        let total = order.count();
-        let journal = monitor.journal.within("tree");
-        let nothing = BestSubsets::new(order.most);
-        SubsetTree {
-            order,
-            space,
-            monitor: monitor.with_journal(journal.clone()),
-            known: SearchState {
-                open: BinaryHeap::new(),
-                within: None,
-                trail: Vec::new(),
-                start: nothing.clone(),
-                found: nothing,
-                visited: 0,
-                pruned: 0,
-                diagnostics: None,
-            },
-            subset: order.forced.clone(),
-            total,
-            asked: 0,
-            stopped: None,
-            left: f64::INFINITY,
-            small: (total / SUBTREES).max(LEAST_SUBTREE),
-            bound_by: None,
-            recorder: Recorder::default(),
-            record: SearchSnapshots::new(journal),
-        }
+        let progress = TreeProgress::new(order, space, monitor);
+        let small = (progress.total / SUBTREES).max(LEAST_SUBTREE);
+        let (subset, way) = (order.forced.clone(), Vec::new());
+        SubsetTree { progress, subset, way, asked: 0, left: f64::INFINITY, small, bound_by: None }
     }
 
     /// Visits every subset that is not proven worse, until the observer stops the search.
     pub fn search(&mut self, subset: &mut SubsetScorer<'_>) -> Result<()> {
-        match self.monitor.stop.clone().ends(|| self.visit(subset)) {
+        match self.progress.monitor.stop.clone().ends(|| self.visit(subset)) {
             Err(Error::Stopped(reason)) => {
                 // Stopped in the middle of a node, so there is no bound of the remaining part.
-                (self.stopped, self.left) = (Some(reason), f64::NEG_INFINITY);
+                (self.progress.stopped, self.left) = (Some(reason), f64::NEG_INFINITY);
                 Ok(())
             }
             done => done,
@@ -94,97 +63,90 @@ impl<'a> SubsetTree<'a> {
     }
 
     fn visit(&mut self, subset: &mut SubsetScorer<'_>) -> Result<()> {
-        let order = self.order;
-        let is_known = self.recall();
+        let order = self.progress.order;
+        let is_known = self.progress.recall();
         if !is_known {
             self.begin(subset)?;
         }
         subset.reset(&order.forced)?;
-        if !is_known && !order.forced.is_empty() && order.forced.len() >= order.least {
-            let score = subset.score()?;
-            if self.space.features_keep_signs(&order.forced, score)? {
-                self.known.found.offer(&order.forced, &[], score.loss);
-            }
-            self.known.visited += 1;
-        }
         if !is_known {
-            self.known.diagnostics = subset.diagnostics();
+            self.progress.offer_forced(subset)?;
+            self.progress.known.diagnostics = subset.diagnostics();
         }
-        (self.recorder, self.bound_by) = (subset.recorder(), subset.engine().bound);
-        self.recorder.take();
+        self.progress.start_recorder(subset);
+        self.bound_by = subset.engine().bound;
         let done = self.walk_from(subset.lend()?, is_known);
-        subset.recall_diagnostics(self.diagnostics());
+        subset.recall_diagnostics(self.progress.diagnostics());
         done.map_err(|error| subset.blame(error, &self.subset))
     }
 
     /// Searches the whole tree, with a fork if the evaluator has one.
     fn walk_from(&mut self, root: &mut dyn Evaluator, is_known: bool) -> Result<()> {
-        if let Some(mut fork) = root.fork(&self.order.forced, self.order.later(0))? {
+        let order = self.progress.order;
+        if let Some(mut fork) = root.fork(&order.forced, order.later(0))? {
             return self.best_first(&mut *fork, is_known);
         }
         self.best_first(root, is_known)
     }
 
-    /// The diagnostics of all trials so far.
-    fn diagnostics(&self) -> Option<Diagnostics> {
-        Diagnostics::merge([self.known.diagnostics, self.recorder.diagnostics()])
+    /// Enters open subtrees, lowest bound first, until none can contain a better subset.
+    fn best_first(&mut self, root: &mut dyn Evaluator, is_known: bool) -> Result<()> {
+        let order = self.progress.order;
+        if !is_known {
+            self.open(root, 0, Vec::new())?;
+        }
+        while !self.ask() {
+            self.progress.keep();
+            let Some(Reverse(open)) = self.progress.known.open.pop() else { return Ok(()) };
+            let (bound, way) = (open.bound(), open.subtree.fixed);
+            let size = order.forced.len() + way.iter().map(|&place| order.group(place).len()).sum::<usize>();
+            let place = way.last().map_or(0, |last| last + 1);
+            if self.is_ruled_out(bound, place, size) {
+                self.prune(place, size);
+                continue;
+            }
+            self.way = way;
+            self.enter(root, &self.way.clone(), 0)?;
+        }
+        let next = self.progress.known.open.peek();
+        self.left = next.map_or(self.left, |Reverse(open)| self.left.min(open.bound()));
+        Ok(())
     }
 
-    /// Restores the last snapshot of an earlier run; false if there is none.
-    fn recall(&mut self) -> bool {
-        let Some(known) = self.record.last() else { return false };
-        self.known = known;
-        self.asked = self.known.visited + self.known.pruned;
-        self.record.ahead = std::mem::take(&mut self.known.trail).into_iter();
-        true
-    }
-
-    /// Number of features that the subset may still gain.
-    fn room(&self) -> usize {
-        self.order.most - self.subset.len()
+    /// Opens the subtree of the groups from `place` on below a node that `way` leads to.
+    fn open(&mut self, node: &mut dyn Evaluator, place: usize, way: Vec<usize>) -> Result<()> {
+        let bound = self.bound(node, place)?;
+        self.progress.known.open.push(Reverse(RankedSubtree::new(bound, OpenSubtree::root(way))));
+        Ok(())
     }
 
     /// Counts the subsets below a place and a size as ruled out.
     fn prune(&mut self, place: usize, size: usize) {
-        self.known.pruned = self.known.pruned.saturating_add(self.order.count_below(place, size));
+        let TreeProgress { known, order, .. } = &mut self.progress;
+        known.pruned = known.pruned.saturating_add(order.count_below(place, size));
     }
 
     /// Whether a bound proves that no subset below a place and a size is among the best.
     fn is_ruled_out(&self, bound: f64, place: usize, size: usize) -> bool {
-        self.order.below(place, size).all(|(size, _)| bound > self.threshold(size))
-    }
-
-    /// Writes a snapshot from time to time, at `child` of the node that the trail leads to.
-    fn keep(&mut self, child: usize) {
-        if !self.record.is_due(1 + self.known.open.len() / 4) {
-            return;
-        }
-        let mut snapshot = SearchState { diagnostics: self.diagnostics(), ..self.known.clone() };
-        snapshot.trail.push(child);
-        self.record.write(&snapshot);
+        self.progress.order.below(place, size).all(|(size, _)| bound > self.progress.threshold(size))
     }
 
     /// The best subsets, the certificate, and the stop reason.
-    pub fn finish(self) -> (BestSubsets, Certificate, StopReason) {
-        let SearchState { start, found, visited, pruned, .. } = self.known;
-        let found = found.or(start);
-        let bound = self.bound_by.filter(|_| pruned > 0);
-        let mut certificate = found.certificate(self.stopped.is_none(), self.left, bound);
-        (certificate.visited, certificate.pruned) = (visited, pruned);
-        (found, certificate, self.stopped.unwrap_or(StopReason::AllSubsets))
+    pub fn finish(&self) -> (BestSubsets, Certificate, StopReason) {
+        self.progress.finish(self.left, self.progress.known.pruned, self.bound_by)
     }
 
     /// Runs a greedy search first. Adds exchanges if their result can rule out subtrees.
     fn begin(&mut self, subset: &mut SubsetScorer<'_>) -> Result<()> {
-        let (order, space) = (self.order, self.space);
+        let (order, space) = (self.progress.order, self.progress.space);
         let bounded = self.bound(subset.lend()?, 0)? > f64::NEG_INFINITY;
-        let exchanges = bounded && self.total > (space.features() as u64).pow(3);
+        let exchanges = bounded && self.progress.total > (space.features() as u64).pow(3);
         subset.reset(&order.forced)?;
         while !self.ask()
-            && let Some(loss) = add_best(order, space, subset)?
+            && let Some(loss) = self.progress.add_best(subset)?
         {
             let at = subset.selected().to_vec();
-            self.propose(&at, loss);
+            self.progress.propose(&at, loss);
             if exchanges {
                 self.exchange(subset, at.clone(), loss)?;
                 subset.reset(&at)?;
@@ -195,41 +157,21 @@ impl<'a> SubsetTree<'a> {
 
     /// Exchanges groups while that lowers the score.
     fn exchange(&mut self, subset: &mut SubsetScorer<'_>, mut at: Vec<Feature>, mut loss: f64) -> Result<()> {
-        let space = self.space;
+        let space = self.progress.space;
         while let Some((out, entering)) = best_exchange(space, subset, &at)? {
             if loss - entering.score.loss <= SCORE_ROUNDING * loss.abs() {
                 break;
             }
             loss = entering.score.loss;
             at = space.after(&space.after(&at, Action::Remove, out), Action::Add, entering.group);
-            self.propose(&at, loss);
+            self.progress.propose(&at, loss);
         }
         Ok(())
     }
 
-    fn propose(&mut self, subset: &[Feature], loss: f64) {
-        if subset.len() >= self.order.least {
-            self.known.start.offer(subset, &[], loss);
-        }
-    }
-
     /// Asks the observer whether to stop.
     fn ask(&mut self) -> bool {
-        self.asked = self.known.visited + self.known.pruned;
-        let visited = Event::Visited { done: self.asked as f64, of: self.total as f64 };
-        if let Answer::Stop(reason) = self.monitor.show(&visited) {
-            self.stopped = Some(reason);
-        }
-        self.stopped.is_some()
+        self.asked = self.progress.known.visited + self.progress.known.pruned;
+        self.progress.ask(self.asked)
     }
-}
-
-/// Adds the best group that fits within the largest size of an order; returns the loss, or `None` if there is none.
-pub(crate) fn add_best(order: &TreeOrder, space: &Space<'_>, subset: &mut SubsetScorer<'_>) -> Result<Option<f64>> {
-    let (inside, room) = (space.inside(subset.selected()), order.most - subset.selected().len());
-    let fits = |group: &usize| !inside[*group] && space.groups[*group].len() <= room;
-    let open: Vec<usize> = (0..inside.len()).filter(fits).collect();
-    let Some(best) = space.best_addition(subset, &open)? else { return Ok(None) };
-    space.groups[best.group].iter().try_for_each(|&feature| subset.add(feature))?;
-    Ok(Some(best.score.loss))
 }

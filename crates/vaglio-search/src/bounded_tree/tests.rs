@@ -35,10 +35,10 @@ fn a_subtree_that_is_left_open_again_keeps_its_bounds() {
     let mut silent = Silent;
     let mut monitor = Monitor::from(&mut silent);
     let mut tree = BoundedTree::new(&order, &space, bounds, &mut monitor);
-    tree.known.open.clear();
+    tree.progress.known.open.clear();
     tree.leave_open(vec![OpenSubtree { bound, fixed: vec![0], excluded: vec![1], begun: false }]);
-    let Reverse(first) = tree.known.open.pop().unwrap();
-    assert!(first.subtree.bound == bound && first.score_bound > 900.0 * bound, "{first:?}");
+    let Reverse(first) = tree.progress.known.open.pop().unwrap();
+    assert!(first.subtree.bound == bound && first.bound() > 900.0 * bound, "{first:?}");
     tree.leave_open(vec![first.subtree.clone()]);
-    assert_eq!(tree.known.open.pop(), Some(Reverse(first)));
+    assert_eq!(tree.progress.known.open.pop(), Some(Reverse(first)));
 }

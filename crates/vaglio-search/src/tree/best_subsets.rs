@@ -2,13 +2,12 @@
 
 use crate::SubsetScorer;
 use serde::{Deserialize, Serialize};
-use std::borrow::Cow;
-use vaglio_core::{Certificate, Feature, PathEntry, Result};
+use vaglio_core::{Feature, PathEntry, Result};
 use vaglio_kernels::tolerance::SCORE_ROUNDING;
 
 /// The best subset of each size, with its features in increasing order.
 #[derive(Clone, Serialize, Deserialize)]
-pub(crate) struct BestSubsets(pub Vec<Option<(Vec<Feature>, f64)>>);
+pub(crate) struct BestSubsets(Vec<Option<(Vec<Feature>, f64)>>);
 
 impl BestSubsets {
     pub fn new(most: usize) -> Self {
@@ -17,6 +16,11 @@ impl BestSubsets {
 
     pub fn loss(&self, size: usize) -> f64 {
         self.0.get(size).and_then(Option::as_ref).map_or(f64::INFINITY, |(_, loss)| *loss)
+    }
+
+    /// The lowest loss of any size.
+    pub fn lowest(&self) -> f64 {
+        self.0.iter().flatten().map(|(_, loss)| *loss).fold(f64::INFINITY, f64::min)
     }
 
     /// Offers the subset of a node plus a group. Keeps it if it is the best of its size; ties go to the first in
@@ -42,26 +46,13 @@ impl BestSubsets {
 
     /// Fills in the subsets known before the tree where they are better, as after a stop.
     #[must_use]
-    pub fn or(mut self, start: BestSubsets) -> Self {
-        for (size, known) in start.0.into_iter().enumerate() {
-            let Some((subset, loss)) = known else { continue };
-            if loss < self.loss(size) - SCORE_ROUNDING * loss.abs() {
-                self.offer(&subset, &[], loss);
+    pub fn or(mut self, start: &BestSubsets) -> Self {
+        for (subset, loss) in start.0.iter().flatten() {
+            if *loss < self.loss(subset.len()) - SCORE_ROUNDING * loss.abs() {
+                self.offer(subset, &[], *loss);
             }
         }
         self
-    }
-
-    /// The certificate of a search that found these subsets, if what it left out has at least the score `left`. `bound`
-    /// names the source of the bounds.
-    pub fn certificate(&self, is_optimal: bool, left: f64, bound: Option<&'static str>) -> Certificate {
-        let lowest = self.0.iter().flatten().map(|(_, loss)| *loss).fold(f64::INFINITY, f64::min);
-        let gap = (lowest - left).max(0.0);
-        let mut certificate = Certificate::default();
-        certificate.optimal = is_optimal;
-        certificate.gap = if is_optimal { Some(0.0) } else { gap.is_finite().then_some(gap) };
-        certificate.bound = bound.map(Cow::Borrowed);
-        certificate
     }
 
     /// The entries of a path. Their scores are computed again, so that they do not depend on the way they were found.

@@ -1,94 +1,92 @@
-//! Nodes of the tree: small subtrees are searched depth first, by copies of the evaluator.
+//! Nodes of the tree, each with a copy of the evaluator.
 
-use super::{ASK_EVERY, OpenNode, SearchState, SubsetTree};
-use std::cmp::Reverse;
+use super::{ASK_EVERY, SubsetTree};
 use vaglio_core::{Action, Error, Evaluator, Feature, Result, Score, score_with};
 
 impl SubsetTree<'_> {
     /// A lower bound of the scores of the subset extended by groups from `place` on.
     pub fn bound(&self, node: &mut dyn Evaluator, place: usize) -> Result<f64> {
-        node.bound(&self.subset, self.order.later(place), self.room())
+        let order = self.progress.order;
+        node.bound(&self.subset, order.later(place), order.most - self.subset.len())
     }
 
-    /// Scores the children by groups from `place` on, then enters those with subsets below them, or opens them unless
-    /// the subtree `is_small`.
-    pub fn node(&mut self, node: &mut dyn Evaluator, place: usize, is_small: bool) -> Result<()> {
-        let (order, size) = (self.order, self.subset.len());
+    /// Follows `way` from a node that groups from `place` on may extend, and searches the node that it leads to.
+    /// Afterwards the node is as before.
+    pub fn enter(&mut self, node: &mut dyn Evaluator, way: &[usize], place: usize) -> Result<()> {
+        let Some((&child, rest)) = way.split_first() else { return self.node(node, place) };
+        let size = self.subset.len();
+        if let Some(mut fork) = node.fork(&self.subset, self.progress.order.later(child))? {
+            self.add(&mut *fork, child)?;
+            self.enter(&mut *fork, rest, child + 1)?;
+            self.subset.truncate(size);
+            return Ok(());
+        }
+        self.add(node, child)?;
+        self.enter(node, rest, child + 1)?;
+        self.subset.truncate(size);
+        node.reset(&self.subset)
+    }
+
+    fn add(&mut self, node: &mut dyn Evaluator, child: usize) -> Result<()> {
+        for &feature in self.progress.order.group(child) {
+            node.apply(Action::Add, &self.subset, feature)?;
+            self.subset.push(feature);
+        }
+        Ok(())
+    }
+
+    /// Scores the children by groups from `place` on. Enters those with subsets below them if the subtree is small,
+    /// otherwise opens them.
+    fn node(&mut self, node: &mut dyn Evaluator, place: usize) -> Result<()> {
+        let (order, size) = (self.progress.order, self.subset.len());
         if order.below(place, size).next().is_none() {
             return Ok(());
         }
-        let bound = self.bound(node, place)?;
-        let next = self.record.ahead.next();
-        if next.is_none() && self.is_ruled_out(bound, place, size) {
+        let mut bound = self.bound(node, place)?;
+        if self.is_ruled_out(bound, place, size) {
             self.prune(place, size);
             return Ok(());
         }
         let scored = self.score_children(node, place)?;
-        match next {
-            None => self.offer(scored, place)?,
-            // The diagnostics of this node are known from an earlier run.
-            Some(_) => {
-                self.recorder.take();
-            }
-        }
-        let mut bound = bound;
-        for child in next.unwrap_or(place)..order.places() {
-            let group = order.group(child);
-            let larger = size + group.len();
+        self.offer(scored, place)?;
+        let is_small = order.count_below(place, size) <= self.small;
+        for child in place..order.places() {
+            let larger = size + order.group(child).len();
             if larger > order.most || order.below(child + 1, larger).next().is_none() {
                 continue;
             }
-            if !is_small {
-                if self.is_forbidden(child) {
-                    self.prune(child + 1, larger);
-                    continue;
-                }
-                let way = self.known.within.iter().flat_map(OpenNode::way).copied().chain([child]).collect();
-                self.known.open.push(Reverse(OpenNode::new(self.bound(node, child)?, way)));
+            // Bounds only rise from child to child, so a bound that rules a child out is kept for later children.
+            if is_small && !self.is_ruled_out(bound, child + 1, larger) {
+                bound = self.bound(node, child)?;
+            }
+            if is_small && self.is_ruled_out(bound, child + 1, larger) || self.is_forbidden(child) {
+                self.prune(child + 1, larger);
                 continue;
             }
-            // Bounds only rise from child to child, so a bound that rules a child out is kept for later children.
-            if !self.record.is_behind() {
-                if !self.is_ruled_out(bound, child + 1, larger) {
-                    bound = self.bound(node, child)?;
-                }
-                if self.is_ruled_out(bound, child + 1, larger) || self.is_forbidden(child) {
-                    self.prune(child + 1, larger);
-                    continue;
-                }
+            if !is_small {
+                self.open(node, child, [&self.way[..], &[child]].concat())?;
+                continue;
             }
-            // An earlier run has entered the children of nodes on its trail.
-            if !self.record.is_behind() {
-                let SearchState { visited, pruned, .. } = self.known;
-                let due = size == order.forced.len() || visited + pruned >= self.asked + ASK_EVERY;
-                if (due || self.monitor.stop.reason().is_some()) && self.ask() {
-                    return self.leave_open(node, child);
-                }
-                self.keep(child);
+            let done = self.progress.known.visited + self.progress.known.pruned;
+            let is_due = size == order.forced.len() || done >= self.asked + ASK_EVERY;
+            if (is_due || self.progress.monitor.stop.reason().is_some()) && self.ask() {
+                return self.leave_open(node, child);
             }
-            self.known.trail.push(child);
-            self.descend(node, child, None)?;
-            self.known.trail.pop();
-            if self.stopped.is_some() {
+            self.enter(node, &[child], place)?;
+            if self.progress.stopped.is_some() {
                 return self.leave_open(node, child + 1);
             }
         }
         Ok(())
     }
 
-    /// Score that a bound must exceed to rule out a size.
-    pub fn threshold(&self, size: usize) -> f64 {
-        self.known.found.threshold(&self.known.start, size)
-    }
-
     /// The groups from `place` on that form a result with the node, with the scores of these results.
-    pub fn score_children(&self, node: &mut dyn Evaluator, place: usize) -> Result<Vec<(usize, Score)>> {
-        let (order, size) = (self.order, self.subset.len());
+    fn score_children(&self, node: &mut dyn Evaluator, place: usize) -> Result<Vec<(usize, Score)>> {
+        let (order, size) = (self.progress.order, self.subset.len());
         let recorded = |child: &usize| (order.least..=order.most).contains(&(size + order.group(*child).len()));
-        let at = self.space.rules().map(|rules| (rules, self.subset.clone()));
-        let allowed = |child: &usize| {
-            at.as_ref().is_none_or(|(rules, subset)| rules.allows(&[subset, order.group(*child)].concat()))
-        };
+        let rules = self.progress.space.rules();
+        let allowed =
+            |child: &usize| rules.is_none_or(|rules| rules.allows(&[&self.subset, order.group(*child)].concat()));
         let children = (place..order.places()).filter(recorded).filter(allowed);
         let (alone, blocks): (Vec<usize>, Vec<usize>) = children.partition(|&child| order.group(child).len() == 1);
         let columns: Vec<Feature> = alone.iter().map(|&child| order.group(child)[0]).collect();
@@ -106,65 +104,35 @@ impl SubsetTree<'_> {
     }
 
     /// Offers the scored children from `place` on that keep the constraints.
-    pub fn offer(&mut self, scored: Vec<(usize, Score)>, place: usize) -> Result<()> {
-        let (order, size) = (self.order, self.subset.len());
+    fn offer(&mut self, scored: Vec<(usize, Score)>, place: usize) -> Result<()> {
+        let (order, size) = (self.progress.order, self.subset.len());
+        let known = &mut self.progress.known;
         let sizes = (place..order.places()).map(|child| size + order.group(child).len());
         let all = sizes.filter(|size| (order.least..=order.most).contains(size)).count();
-        self.known.pruned = self.known.pruned.saturating_add((all - scored.len()) as u64);
+        known.pruned = known.pruned.saturating_add((all - scored.len()) as u64);
         for (child, score) in scored {
             let group = order.group(child);
-            self.known.visited += 1;
-            if score.loss > self.known.found.loss(size + group.len()) {
+            known.visited += 1;
+            if score.loss > known.found.loss(size + group.len()) {
                 continue;
             }
-            if self.space.features_keep_signs(&[&self.subset, group].concat(), score)? {
-                self.known.found.offer(&self.subset, group, score.loss);
+            if self.progress.space.features_keep_signs(&[&self.subset, group].concat(), score)? {
+                known.found.offer(&self.subset, group, score.loss);
             }
         }
         Ok(())
     }
 
     /// Whether no subset with the group at `child`, extended by any later groups, keeps the constraints.
-    pub fn is_forbidden(&self, child: usize) -> bool {
-        let Some(rules) = self.space.rules() else { return false };
-        let (order, later) = (self.order, self.order.later(child + 1));
+    fn is_forbidden(&self, child: usize) -> bool {
+        let Some(rules) = self.progress.space.rules() else { return false };
+        let (order, later) = (self.progress.order, self.progress.order.later(child + 1));
         !rules.may_grow(&[&self.subset, order.group(child)].concat(), |f| later.contains(&f))
-    }
-
-    /// Enters the child with the group at `child`; later groups may follow. From there it follows a `way`, or searches
-    /// depth first. Afterwards the node is as before.
-    pub fn descend(&mut self, node: &mut dyn Evaluator, child: usize, way: Option<&[usize]>) -> Result<()> {
-        let size = self.subset.len();
-        if let Some(mut fork) = node.fork(&self.subset, self.order.later(child))? {
-            self.add(&mut *fork, child)?;
-            self.go_on(&mut *fork, child + 1, way)?;
-            self.subset.truncate(size);
-            return Ok(());
-        }
-        self.add(node, child)?;
-        self.go_on(node, child + 1, way)?;
-        self.subset.truncate(size);
-        node.reset(&self.subset)
-    }
-
-    fn add(&mut self, node: &mut dyn Evaluator, child: usize) -> Result<()> {
-        for &feature in self.order.group(child) {
-            node.apply(Action::Add, &self.subset, feature)?;
-            self.subset.push(feature);
-        }
-        Ok(())
-    }
-
-    fn go_on(&mut self, node: &mut dyn Evaluator, place: usize, way: Option<&[usize]>) -> Result<()> {
-        match way {
-            Some(way) => self.enter(node, way, place),
-            None => self.node(node, place, true),
-        }
     }
 
     /// Records the bound of the subtree from the group at `from` on, which a stop leaves out.
     fn leave_open(&mut self, node: &mut dyn Evaluator, from: usize) -> Result<()> {
-        if self.order.below(from, self.subset.len()).next().is_some() {
+        if self.progress.order.below(from, self.subset.len()).next().is_some() {
             self.left = self.left.min(self.bound(node, from)?);
         }
         Ok(())

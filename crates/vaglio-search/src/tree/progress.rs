@@ -1,0 +1,191 @@
+//! Progress of a search of all subsets, with snapshots for resumption after an interruption.
+
+use super::BestSubsets;
+use crate::SubsetScorer;
+use crate::best_subsets::OpenSubtree;
+use crate::order::TreeOrder;
+use crate::space::Space;
+use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
+use std::cmp::{Ordering, Reverse};
+use std::collections::BinaryHeap;
+use std::time::Instant;
+use vaglio_core::{Answer, Certificate, Diagnostics, Event, Feature, Monitor, Recorder, Result, StopReason};
+
+/// A subtree that is not explored yet, with a lower bound of the scores in it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct RankedSubtree {
+    score_bound: f64,
+    pub subtree: OpenSubtree,
+}
+
+impl RankedSubtree {
+    pub fn new(score_bound: f64, subtree: OpenSubtree) -> Self {
+        // An unknown bound becomes a number that can be serialized.
+        RankedSubtree { score_bound: score_bound.clamp(f64::MIN, f64::MAX), subtree }
+    }
+
+    /// The bound; −∞ if unknown.
+    pub fn bound(&self) -> f64 {
+        if self.score_bound == f64::MIN { f64::NEG_INFINITY } else { self.score_bound }
+    }
+}
+
+impl Eq for RankedSubtree {}
+
+impl Ord for RankedSubtree {
+    fn cmp(&self, other: &Self) -> Ordering {
+        let (a, b) = (&self.subtree, &other.subtree);
+        let by_score = self.score_bound.total_cmp(&other.score_bound);
+        by_score.then_with(|| (&a.fixed, &a.excluded).cmp(&(&b.fixed, &b.excluded)))
+    }
+}
+
+impl PartialOrd for RankedSubtree {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+/// The position and knowledge of a search.
+#[derive(Clone, Serialize, Deserialize)]
+pub(crate) struct TreeState {
+    /// The open subtrees, lowest bound first.
+    pub open: BinaryHeap<Reverse<RankedSubtree>>,
+    /// Best subsets known before the tree is entered.
+    pub start: BestSubsets,
+    /// Best subsets found in the tree.
+    pub found: BestSubsets,
+    pub visited: u64,
+    /// Number of subsets that were ruled out one subtree at a time.
+    pub pruned: u64,
+    /// Diagnostics of trials before the recorder started.
+    pub diagnostics: Option<Diagnostics>,
+}
+
+/// Progress of a search of all subsets: its position, its snapshots, and its end.
+pub(crate) struct TreeProgress<'a> {
+    pub order: &'a TreeOrder,
+    pub space: &'a Space<'a>,
+    /// The monitor, with the journal of the snapshots.
+    pub monitor: Monitor<'a>,
+    pub known: TreeState,
+    /// Number of subsets.
+    pub total: u64,
+    pub stopped: Option<StopReason>,
+    recorder: Recorder,
+    /// Number of written snapshots, and the time of the last.
+    written: (usize, Instant),
+}
+
+impl<'a> TreeProgress<'a> {
+    pub fn new(order: &'a TreeOrder, space: &'a Space<'a>, monitor: &'a mut Monitor<'_>) -> Self {
+        let journal = monitor.journal.within("tree");
+        let nothing = BestSubsets::new(order.most);
+        let (start, found) = (nothing.clone(), nothing);
+        TreeProgress {
+            order,
+            space,
+            monitor: monitor.with_journal(journal),
+            known: TreeState { open: BinaryHeap::new(), start, found, visited: 0, pruned: 0, diagnostics: None },
+            total: order.count(),
+            stopped: None,
+            recorder: Recorder::default(),
+            written: (0, Instant::now()),
+        }
+    }
+
+    /// Restores the last snapshot of an earlier run; false if there is none.
+    pub fn recall(&mut self) -> bool {
+        while let Some(known) = self.monitor.journal.recall(self.written.0 + 1) {
+            self.known = known;
+            self.written.0 += 1;
+        }
+        self.written.0 > 0
+    }
+
+    /// Writes a snapshot if it is worth its time.
+    pub fn keep(&mut self) {
+        if self.monitor.journal.is_worth(self.written.1, 1 + self.known.open.len() / 4) {
+            let snapshot = TreeState { diagnostics: self.diagnostics(), ..self.known.clone() };
+            self.written = (self.written.0 + 1, Instant::now());
+            self.monitor.journal.keep(self.written.0, &snapshot);
+        }
+    }
+
+    /// Counts the diagnostics of later trials apart from those before.
+    pub fn start_recorder(&mut self, subset: &SubsetScorer<'_>) {
+        self.recorder = subset.recorder();
+        self.recorder.take();
+    }
+
+    /// The diagnostics of all trials so far.
+    pub fn diagnostics(&self) -> Option<Diagnostics> {
+        Diagnostics::merge([self.known.diagnostics, self.recorder.diagnostics()])
+    }
+
+    /// Score that a bound must exceed to rule out a size.
+    pub fn threshold(&self, size: usize) -> f64 {
+        self.known.found.threshold(&self.known.start, size)
+    }
+
+    /// Scores the forced columns, the current subset, if they may be the result.
+    pub fn offer_forced(&mut self, subset: &mut SubsetScorer<'_>) -> Result<()> {
+        let forced = &self.order.forced;
+        if !forced.is_empty() && forced.len() >= self.order.least {
+            let score = subset.score()?;
+            if self.space.features_keep_signs(forced, score)? {
+                self.known.found.offer(forced, &[], score.loss);
+            }
+            self.known.visited += 1;
+        }
+        Ok(())
+    }
+
+    /// Offers a subset that is known before the tree is entered.
+    pub fn propose(&mut self, subset: &[Feature], loss: f64) {
+        if subset.len() >= self.order.least {
+            self.known.start.offer(subset, &[], loss);
+        }
+    }
+
+    /// Adds the best group that fits within the largest size; returns the loss, or `None` if there is none.
+    pub fn add_best(&self, subset: &mut SubsetScorer<'_>) -> Result<Option<f64>> {
+        let (space, room) = (self.space, self.order.most - subset.selected().len());
+        let inside = space.inside(subset.selected());
+        let fits = |group: &usize| !inside[*group] && space.groups[*group].len() <= room;
+        let open: Vec<usize> = (0..inside.len()).filter(fits).collect();
+        let Some(best) = space.best_addition(subset, &open)? else { return Ok(None) };
+        space.groups[best.group].iter().try_for_each(|&feature| subset.add(feature))?;
+        Ok(Some(best.score.loss))
+    }
+
+    /// Asks the observer whether to stop after `done` subsets.
+    pub fn ask(&mut self, done: u64) -> bool {
+        let visited = Event::Visited { done: done as f64, of: self.total as f64 };
+        if self.stopped.is_none()
+            && let Answer::Stop(reason) = self.monitor.show(&visited)
+        {
+            self.stopped = Some(reason);
+        }
+        self.stopped.is_some()
+    }
+
+    /// The best subsets, the certificate, and the stop reason. `left` is the lowest bound of the part that a stop leaves
+    /// out, and `bound` names the source of bounds.
+    pub fn finish(
+        &self,
+        left: f64,
+        pruned: u64,
+        bound: Option<&'static str>,
+    ) -> (BestSubsets, Certificate, StopReason) {
+        let found = self.known.found.clone().or(&self.known.start);
+        let gap = (found.lowest() - left).max(0.0);
+        let mut certificate = Certificate::default();
+        certificate.optimal = self.stopped.is_none();
+        certificate.gap = if certificate.optimal { Some(0.0) } else { gap.is_finite().then_some(gap) };
+        certificate.bound = bound.filter(|_| pruned > 0).map(Cow::Borrowed);
+        (certificate.visited, certificate.pruned) = (self.known.visited, pruned);
+        (found, certificate, self.stopped.unwrap_or(StopReason::AllSubsets))
+    }
+}

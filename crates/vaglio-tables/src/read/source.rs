@@ -204,7 +204,7 @@ impl TableSource {
         Ok((Table::new(table)?, profile))
     }
 
-    /// Starts hashes of all files, if all are on disk.
+    /// Steps of hashing each file, if all are on disk.
     pub(super) fn hash_steps(&self) -> Option<Vec<HashSteps>> {
         let all = self.parts.iter().chain(self.beside.as_ref().map(SideFile::file));
         all.map(|part| part.reader.hash_steps()).collect()
@@ -216,9 +216,8 @@ impl TableSource {
     /// # Errors
     /// Returns the errors of [`TableSource::read`] and [`TableSource::digest`].
     pub fn read_and_hash(&self, wanted: &ReadRequest) -> Result<(Table, TableProfile, Digest)> {
-        // With one thread, the steps hash what is read meanwhile.
-        let files = self.hash_steps();
-        if let Some(files) = files.filter(|_| rayon::current_num_threads() > 1) {
+        let files = self.hash_steps().filter(|_| rayon::current_num_threads() > 1);
+        if let Some(files) = files {
             let (table, profile) = self.read(wanted)?;
             return Ok((table, profile, Digest::in_background(files)));
         }

@@ -24,13 +24,14 @@ use blake3::Hash;
 use blocks::ArrowBlocks;
 use bytes::Bytes;
 use chunks::ColumnarChunks;
-use columns::{GrowingColumn, LESS, plain_type};
+use columns::{LESS, append_array, empty_column, plain_type};
 use file_bytes::{ARROW, FileBytes, PARQUET};
 use footer::{check_codecs, check_rows, footer, rows, with_dictionaries};
 use guard::guarded;
 use pages::CheckedPages;
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ParquetRecordBatchReaderBuilder};
+use parquet::file::metadata::ParquetMetaData;
 use rayon::prelude::*;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -207,64 +208,69 @@ impl ColumnarFile {
     }
 
     /// Reads columns, and stores the numbers of some in single precision.
-    fn columns(&self, indices: &[usize], singles: &HashSet<usize>) -> Result<Vec<GrowingColumn>> {
-        match &self.format {
-            ColumnarFormat::Parquet(metadata, rows) => {
-                // At least one byte per cell; the rest is checked while reading.
-                let most = self.sample.unwrap_or(*rows).min(*rows);
-                let (path, cells) = (self.path.display(), most as f64 * indices.len() as f64);
-                let what = format_args!("{path}: {rows} rows of {} columns, as its footer says,", indices.len());
-                self.budget.need(cells, what, "leave columns out by data.exclude, or raise the limit")?;
-                let together = (CELLS / rows.max(&1)).clamp(FEW, TOGETHER);
-                // A single thread reads the file in order.
-                let size = if rayon::current_num_threads() > 1 { together } else { indices.len().max(1) };
-                let wanted: HashSet<&usize> = indices.iter().collect();
-                check_codecs(&self.path, metadata.metadata(), |root| wanted.contains(&root))?;
-                let read = |indices: &[usize]| self.parquet(metadata, indices, singles, together);
-                let parts: Result<Vec<_>> = indices.par_chunks(size).map(read).collect();
-                let columns = parts?.into_iter().flatten().collect::<Vec<_>>();
-                columns.iter().try_for_each(|column| check_rows(&self.path, most, column.cells.rows()))?;
-                Ok(columns)
-            }
-            _ => guarded(&self.path, || self.by_arrays(indices, singles)),
-        }
+    fn columns(&self, indices: &[usize], singles: &HashSet<usize>) -> Result<Vec<ColumnBuilder>> {
+        let ColumnarFormat::Parquet(metadata, rows) = &self.format else {
+            return guarded(&self.path, || self.by_arrays(indices, singles));
+        };
+        // At least one byte per cell; the rest is checked while reading.
+        let most = self.sample.unwrap_or(*rows).min(*rows);
+        let (path, cells) = (self.path.display(), most as f64 * indices.len() as f64);
+        let what = format_args!("{path}: {rows} rows of {} columns, as its footer says,", indices.len());
+        self.budget.need(cells, what, "leave columns out by data.exclude, or raise the limit")?;
+        let wanted: HashSet<&usize> = indices.iter().collect();
+        check_codecs(&self.path, metadata.metadata(), |root| wanted.contains(&root))?;
+        let together = (CELLS / rows.max(&1)).clamp(FEW, TOGETHER);
+        let read = |indices: &[usize]| self.parquet(metadata.metadata(), indices, singles);
+        let parts: Result<Vec<_>> = indices.par_chunks(together).map(read).collect();
+        let columns: Vec<ColumnBuilder> = parts?.into_iter().flatten().collect();
+        columns.iter().try_for_each(|column| check_rows(&self.path, most, column.rows()))?;
+        Ok(columns)
     }
 
-    /// Reads columns in the order of `indices`; columns that are decoded to arrays are read a few at a time.
+    /// Reads columns in the order of `indices`: plain numbers directly, others by arrays.
     fn parquet(
         &self,
-        metadata: &ArrowReaderMetadata,
+        metadata: &ParquetMetaData,
         indices: &[usize],
         singles: &HashSet<usize>,
-        together: usize,
-    ) -> Result<Vec<GrowingColumn>> {
-        let mut columns = self.direct(metadata.metadata(), indices, singles)?;
-        let others: Vec<usize> = (0..indices.len()).filter(|&at| columns[at].is_none()).collect();
-        for others in others.chunks(together) {
-            let of_others: Vec<usize> = others.iter().map(|&at| indices[at]).collect();
-            let read = guarded(&self.path, || self.by_arrays(&of_others, singles))?;
-            for (&at, column) in others.iter().zip(read) {
-                columns[at] = Some(column);
-            }
+    ) -> Result<Vec<ColumnBuilder>> {
+        let direct = self.direct(metadata, indices, singles)?;
+        let is_left = |(index, column): (&usize, &Option<ColumnBuilder>)| column.is_none().then_some(*index);
+        let others: Vec<usize> = indices.iter().zip(&direct).filter_map(is_left).collect();
+        let mut read = match others.is_empty() {
+            true => Vec::new(),
+            false => guarded(&self.path, || self.by_arrays(&others, singles))?,
         }
-        Ok(columns.into_iter().flatten().collect())
+        .into_iter();
+        Ok(direct.into_iter().filter_map(|column| column.or_else(|| read.next())).collect())
     }
 
     /// Reads columns by arrays, in the order of `indices`.
-    fn by_arrays(&self, indices: &[usize], singles: &HashSet<usize>) -> Result<Vec<GrowingColumn>> {
-        let mut order: Vec<usize> = (0..indices.len()).collect();
-        order.sort_by_key(|&at| indices[at]);
-        let sorted: Vec<usize> = order.iter().map(|&at| indices[at]).collect();
-        let mut columns = sorted.iter().map(|&index| self.empty(index, singles)).collect::<Result<Vec<_>>>()?;
+    fn by_arrays(&self, indices: &[usize], singles: &HashSet<usize>) -> Result<Vec<ColumnBuilder>> {
+        let mut columns = indices.iter().map(|&index| self.empty(index, singles)).collect::<Result<Vec<_>>>()?;
         let most = match &self.format {
             // One more shows that the footer says too few.
             ColumnarFormat::Parquet(_, rows) => Some(self.sample.unwrap_or(rows.saturating_add(1))),
             _ => self.sample,
         };
-        append_batches(&self.path, &mut columns, self.batches(&sorted, BATCH)?, most, self.budget)?;
-        let mut placed: Vec<(usize, GrowingColumn)> = order.into_iter().zip(columns).collect();
-        placed.sort_by_key(|(at, _)| *at);
-        Ok(placed.into_iter().map(|(_, column)| column).collect())
+        let (sorted, places) = sorted(indices);
+        let mut taken = 0.0;
+        for batch in self.batches(&sorted, BATCH)? {
+            let batch = batch?;
+            taken += size_of::<f64>() as f64 * batch.num_rows() as f64 * columns.len() as f64;
+            if taken > ASK as f64 {
+                self.budget.need(taken, format_args!("{}, while it is read,", self.path.display()), LESS)?;
+                taken = 0.0;
+            }
+            for ((column, index), place) in columns.iter_mut().zip(indices).zip(&places) {
+                append_array(column, &self.path, &self.header.names[*index], batch.column(*place), self.budget)?;
+            }
+            let rows = columns.first().map_or(0, ColumnBuilder::rows);
+            if most.is_some_and(|most| rows >= most) {
+                break;
+            }
+        }
+        Ok(columns)
     }
 
     /// Batches of columns in increasing order; those of Parquet have at most `rows` rows.
@@ -304,10 +310,11 @@ impl ColumnarFile {
         }
     }
 
-    fn empty(&self, index: usize, singles: &HashSet<usize>) -> Result<GrowingColumn> {
+    /// An empty column for all rows to read.
+    fn empty(&self, index: usize, singles: &HashSet<usize>) -> Result<ColumnBuilder> {
         let all = self.rows();
         let rows = self.sample.map_or(all, |most| most.min(all));
-        GrowingColumn::new(&self.path, self.schema.field(index), rows, singles.contains(&index))
+        empty_column(&self.path, self.schema.field(index), rows, singles.contains(&index))
     }
 }
 
@@ -321,7 +328,7 @@ impl FileReader for ColumnarFile {
     }
 
     fn hash_steps(&self) -> Option<HashSteps> {
-        self.kept.hash_steps(&self.path)
+        self.kept.is_on_disk().then(|| self.kept.hash_steps(&self.path))
     }
 
     fn read(&self, wanted: &[WantedColumn<'_>], _: &CellSyntax, _: Budget) -> Result<Vec<ColumnBuilder>> {
@@ -333,45 +340,27 @@ impl FileReader for ColumnarFile {
         // A file modified meanwhile may look damaged.
         self.kept.check_unchanged(&self.path)?;
         let columns = columns?;
-        if columns.first().is_some_and(|column| column.cells.rows() == 0) {
+        if columns.first().is_some_and(|column| column.rows() == 0) {
             return Err(unreadable(&self.path, "has columns and no rows"));
         }
         // Data of a program keep their form.
         let is_file = !matches!(self.format, ColumnarFormat::Batches(_));
-        let cells = columns.into_iter().map(|column| column.cells);
-        Ok(cells.map(|cells| if is_file { cells.thinned() } else { cells }).collect())
+        Ok(columns.into_iter().map(|column| if is_file { column.thinned() } else { column }).collect())
     }
+}
+
+/// Columns without repetition in increasing order, and the position among them of each.
+fn sorted(indices: &[usize]) -> (Vec<usize>, Vec<usize>) {
+    let mut sorted = indices.to_vec();
+    sorted.sort_unstable();
+    sorted.dedup();
+    let places = indices.iter().map(|index| sorted.partition_point(|other| other < index)).collect();
+    (sorted, places)
 }
 
 /// Turns the error of another crate about a file into one of ours.
 fn failed<E: Into<Box<dyn std::error::Error + Send + Sync>>>(path: &Path) -> impl Fn(E) -> Error {
     move |error| unreadable(path, Cause::from_error(error))
-}
-
-fn append_batches(
-    path: &Path,
-    columns: &mut [GrowingColumn],
-    batches: RecordBatches,
-    most: Option<usize>,
-    budget: Budget,
-) -> Result<()> {
-    let mut taken = 0.0;
-    for batch in batches {
-        let batch = batch?;
-        taken += size_of::<f64>() as f64 * batch.num_rows() as f64 * columns.len() as f64;
-        if taken > ASK as f64 {
-            budget.need(taken, format_args!("{}, while it is read,", path.display()), LESS)?;
-            taken = 0.0;
-        }
-        for (column, array) in columns.iter_mut().zip(batch.columns()) {
-            column.append(path, array, budget)?;
-        }
-        let rows = columns.first().map_or(0, |column| column.cells.rows());
-        if most.is_some_and(|most| rows >= most) {
-            break;
-        }
-    }
-    Ok(())
 }
 
 #[cfg(test)]

@@ -152,7 +152,7 @@ fn rows(message: Message<'_>) -> Option<usize> {
 fn block_bytes(path: &Path, kept: &FileBytes, block: &Block, budget: Budget) -> Result<Bytes> {
     let remedy = "write the file in smaller batches, or raise the limit";
     let length = block.metaDataLength() as usize + block.bodyLength() as usize;
-    if let FileBytes::Disk(_) = kept {
+    if kept.is_on_disk() {
         budget.need(length as f64, format_args!("{}: a batch", path.display()), remedy)?;
     }
     let bytes = kept.get_bytes(block.offset() as u64, length).map_err(failed(path))?;

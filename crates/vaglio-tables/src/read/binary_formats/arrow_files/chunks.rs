@@ -1,8 +1,8 @@
 //! Rows of a Parquet or Arrow file, read in chunks.
 
-use super::columns::GrowingColumn;
+use super::columns::{append_array, empty_column};
 use super::guard::guarded;
-use super::{ColumnarFile, RecordBatches, check_codecs, check_rows};
+use super::{ColumnarFile, RecordBatches, check_codecs, check_rows, sorted};
 use crate::read::column_builder::ColumnBuilder;
 use crate::read::inference::Hint;
 use crate::read::places;
@@ -44,10 +44,7 @@ impl ChunkReader for ColumnarChunks {
     fn start(&mut self, wanted: &[&str], rows: usize) -> Result<()> {
         let places = places(&self.file.header.names);
         let wanted: Vec<usize> = wanted.iter().filter_map(|name| places.get(name).copied()).collect();
-        self.indices = wanted.clone();
-        self.indices.sort_unstable();
-        self.indices.dedup();
-        self.places = wanted.iter().filter_map(|index| self.indices.binary_search(index).ok()).collect();
+        (self.indices, self.places) = sorted(&wanted);
         if let super::ColumnarFormat::Parquet(metadata, _) = &self.file.format {
             check_codecs(&self.file.path, metadata.metadata(), |root| self.indices.binary_search(&root).is_ok())?;
         }
@@ -70,9 +67,16 @@ impl ChunkReader for ColumnarChunks {
             let taken = batch.num_rows().min(rows);
             *left = Some(batch.slice(taken, batch.num_rows() - taken));
             let column = |place: &usize| {
-                let mut column = GrowingColumn::new(&file.path, file.schema.field(indices[*place]), 0, false)?;
-                column.append(&file.path, &batch.column(*place).slice(0, taken), file.budget)?;
-                Ok(column.cells)
+                let field = file.schema.field(indices[*place]);
+                let mut column = empty_column(&file.path, field, 0, false)?;
+                append_array(
+                    &mut column,
+                    &file.path,
+                    field.name(),
+                    &batch.column(*place).slice(0, taken),
+                    file.budget,
+                )?;
+                Ok(column)
             };
             places.iter().map(column).collect()
         })

@@ -6,7 +6,7 @@ use crate::read::column_builder::{ColumnBuilder, NumberColumn, RawColumn};
 use crate::read::inference::codes::is_beyond;
 use crate::read::unreadable;
 use arrow_array::types::*;
-use arrow_array::{AnyDictionaryArray, Array, ArrowPrimitiveType, PrimitiveArray, StringViewArray, cast::AsArray};
+use arrow_array::{AnyDictionaryArray, Array, ArrowPrimitiveType, PrimitiveArray, cast::AsArray};
 use arrow_schema::{DataType, Field, TimeUnit};
 use arrow_select::take::take;
 use std::path::Path;
@@ -21,93 +21,76 @@ pub(super) fn plain_type(field: &Field) -> &DataType {
     data_type
 }
 
-/// A column of a Parquet or Arrow file under construction.
-pub(super) struct GrowingColumn {
-    name: String,
-    /// Cells of the column.
-    pub cells: ColumnBuilder,
+/// An empty column for a field of numbers, booleans, text or dates, with an expected number of rows; numbers may be
+/// stored in single precision.
+///
+/// # Errors
+/// Fails for a field of another type.
+pub(super) fn empty_column(path: &Path, field: &Field, rows: usize, is_single: bool) -> Result<ColumnBuilder> {
+    let dates = || NumberColumn::expecting(rows);
+    let numbers = || dates().in_single(is_single);
+    Ok(match plain_type(field) {
+        DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => ColumnBuilder::Raw(RawColumn::default()),
+        DataType::Boolean => {
+            let mut truth = numbers();
+            truth.is_truth = true;
+            ColumnBuilder::Numbers(truth)
+        }
+        DataType::Null => ColumnBuilder::Numbers(numbers()),
+        DataType::Date32 | DataType::Date64 => ColumnBuilder::Dates(dates(), None),
+        DataType::Timestamp(_, zone) => ColumnBuilder::Dates(dates(), Some(zone.is_some())),
+        other if other.is_integer() || other.is_floating() || other.is_decimal() => ColumnBuilder::Numbers(numbers()),
+        other => {
+            let (name, what) = (field.name(), other.to_string());
+            let message = format!(
+                "column `{name}` is of type {}; expected numbers, truth values, text or dates; add it to data.exclude",
+                crate::read::shortened(&what)
+            );
+            return Err(unreadable(path, message));
+        }
+    })
 }
 
-impl GrowingColumn {
-    /// An empty column for a field of numbers, booleans, text or dates, with an expected number of rows; numbers may be
-    /// stored in single precision.
-    pub fn new(path: &Path, field: &Field, rows: usize, is_single: bool) -> Result<Self> {
-        let dates = || NumberColumn::expecting(rows);
-        let numbers = || dates().in_single(is_single);
-        let cells = match plain_type(field) {
-            DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => ColumnBuilder::Raw(RawColumn::default()),
-            DataType::Boolean => {
-                let mut truth = numbers();
-                truth.is_truth = true;
-                ColumnBuilder::Numbers(truth)
-            }
-            DataType::Null => ColumnBuilder::Numbers(numbers()),
-            DataType::Date32 | DataType::Date64 => ColumnBuilder::Dates(dates(), None),
-            DataType::Timestamp(_, zone) => ColumnBuilder::Dates(dates(), Some(zone.is_some())),
-            other if other.is_integer() || other.is_floating() || other.is_decimal() => {
-                ColumnBuilder::Numbers(numbers())
-            }
-            other => {
-                let (name, what) = (field.name(), other.to_string());
-                let message = format!(
-                    "column `{name}` is of type {}; expected numbers, truth values, text or dates; add it to data.exclude",
-                    crate::read::shortened(&what)
-                );
-                return Err(unreadable(path, message));
+/// Appends an array to the column `name`.
+///
+/// # Errors
+/// Fails at the memory limit, and for an array of another type than the column.
+pub(super) fn append_array(
+    cells: &mut ColumnBuilder,
+    path: &Path,
+    name: &str,
+    array: &dyn Array,
+    budget: Budget,
+) -> Result<()> {
+    let what = format!("reading column `{}`", crate::read::shortened(name));
+    let width = if let ColumnBuilder::Numbers(column) = cells { column.width() } else { size_of::<f64>() };
+    budget.need(width as f64 * array.len() as f64, &what, LESS)?;
+    if let Some(dictionary) = array.as_any_dictionary_opt() {
+        return match (cells, words(dictionary.values())) {
+            (ColumnBuilder::Raw(column), Some(words)) => append_words(column, dictionary, &words, budget),
+            (cells, _) => {
+                budget.need(WIDEST * array.len() as f64, &what, LESS)?;
+                let plain = take(dictionary.values(), dictionary.keys(), None).map_err(failed(path))?;
+                append_array(cells, path, name, &plain, budget)
             }
         };
-        Ok(GrowingColumn { name: field.name().clone(), cells })
     }
-
-    /// Converts the column to sparse if nearly all rows are 0.
-    pub fn thin(&mut self) {
-        let cells = std::mem::replace(&mut self.cells, ColumnBuilder::Raw(RawColumn::default()));
-        self.cells = cells.thinned();
-    }
-
-    /// Appends an array.
-    pub fn append(&mut self, path: &Path, array: &dyn Array, budget: Budget) -> Result<()> {
-        let what = || format!("column `{}`", crate::read::shortened(&self.name));
-        let width = if let ColumnBuilder::Numbers(column) = &self.cells { column.width() } else { size_of::<f64>() };
-        budget.need(width as f64 * array.len() as f64, format_args!("reading {}", what()), LESS)?;
-        if let Some(dictionary) = array.as_any_dictionary_opt() {
-            return match (&mut self.cells, dictionary.values().data_type()) {
-                (ColumnBuilder::Raw(column), DataType::Utf8) => {
-                    let values = dictionary.values().as_string::<i32>();
-                    append_words(column, dictionary, |key| values.is_valid(key).then(|| values.value(key)), budget)
-                }
-                (ColumnBuilder::Raw(column), DataType::LargeUtf8) => {
-                    let values = dictionary.values().as_string::<i64>();
-                    append_words(column, dictionary, |key| values.is_valid(key).then(|| values.value(key)), budget)
-                }
-                (ColumnBuilder::Raw(column), DataType::Utf8View) => {
-                    let values = dictionary.values().as_string_view();
-                    append_words(column, dictionary, |key| values.is_valid(key).then(|| values.value(key)), budget)
-                }
-                _ => {
-                    budget.need(WIDEST * array.len() as f64, format_args!("reading {}", what()), LESS)?;
-                    let plain = take(dictionary.values(), dictionary.keys(), None).map_err(failed(path))?;
-                    self.append(path, &plain, budget)
-                }
-            };
-        }
-        match &mut self.cells {
-            ColumnBuilder::Raw(column) if column.is_digits => append_digits(column, array),
-            ColumnBuilder::Raw(column) => match array.data_type() {
-                DataType::Utf8 => append_text(column, array.as_string::<i32>().iter()),
-                DataType::LargeUtf8 => append_text(column, array.as_string::<i64>().iter()),
-                _ => append_views(column, array.as_string_view(), budget)?,
-            },
-            ColumnBuilder::Dates(column, _) => append_dates(column, array),
-            // An Arrow column never begins as sparse.
-            ColumnBuilder::Sparse(_) => {
-                return Err(unreadable(path, format!("column `{}` is of another type than before", self.name)));
+    match (cells, words(array)) {
+        (ColumnBuilder::Raw(column), None) if column.is_digits => append_digits(column, array),
+        (ColumnBuilder::Raw(column), Some(words)) => {
+            // Several views may refer to the same bytes.
+            if *array.data_type() == DataType::Utf8View {
+                let bytes: usize = words.iter().flatten().map(|word| word.len()).sum();
+                budget.need(bytes as f64, "text that views of it show, written out,", LESS)?;
             }
-            ColumnBuilder::Numbers(column) if are_doubles(array) => append_numbers(column, array),
-            ColumnBuilder::Numbers(_) => append_digits(self.cells.convert_to_digits(), array),
+            words.iter().for_each(|word| column.push(word.unwrap_or_default()));
         }
-        Ok(())
+        (ColumnBuilder::Dates(column, _), _) => append_dates(column, array),
+        (ColumnBuilder::Numbers(column), _) if are_doubles(array) => append_numbers(column, array),
+        (numbers @ ColumnBuilder::Numbers(_), _) => append_digits(numbers.convert_to_digits(), array),
+        _ => return Err(unreadable(path, format!("column `{name}` is of another type than before"))),
     }
+    Ok(())
 }
 
 /// Remedy for a file that is too large.
@@ -115,55 +98,56 @@ pub(super) const LESS: &str = "leave columns out by data.exclude, take fewer row
 /// Maximum bytes of a number.
 const WIDEST: f64 = 32.0;
 
-/// Appends words by their dictionary keys; a small dictionary may represent much text.
-fn append_words<'a>(
+/// Cells of an array of text; `None` for other arrays.
+fn words(array: &dyn Array) -> Option<Vec<Option<&str>>> {
+    match array.data_type() {
+        DataType::Utf8 => Some(array.as_string::<i32>().iter().collect()),
+        DataType::LargeUtf8 => Some(array.as_string::<i64>().iter().collect()),
+        DataType::Utf8View => Some(array.as_string_view().iter().collect()),
+        _ => None,
+    }
+}
+
+/// Appends words by their dictionary keys; a small dictionary may represent much text. A null becomes an empty cell, as
+/// in a text file.
+fn append_words(
     column: &mut RawColumn,
     dictionary: &dyn AnyDictionaryArray,
-    word: impl Fn(usize) -> Option<&'a str>,
+    words: &[Option<&str>],
     budget: Budget,
 ) -> Result<()> {
-    if dictionary.values().is_empty() {
-        append_text(column, (0..dictionary.keys().len()).map(|_| None));
-        return Ok(());
-    }
-    let keys = dictionary.normalized_keys();
-    let cell = |(row, key): (usize, &usize)| if dictionary.keys().is_valid(row) { word(*key) } else { None };
-    let bytes: usize = keys.iter().enumerate().map(cell).map(|cell| cell.map_or(0, str::len)).sum();
+    let rows = dictionary.keys().len();
+    let keys = if words.is_empty() { vec![0; rows] } else { dictionary.normalized_keys() };
+    let word = |row: usize| words.get(keys[row]).copied().flatten().filter(|_| dictionary.keys().is_valid(row));
+    let cells: Vec<&str> = (0..rows).map(|row| word(row).unwrap_or_default()).collect();
+    let bytes: usize = cells.iter().map(|cell| cell.len()).sum();
     budget.need(bytes as f64, "the text of a dictionary, written out,", LESS)?;
-    append_text(column, keys.iter().enumerate().map(cell));
+    cells.iter().for_each(|cell| column.push(cell));
     Ok(())
-}
-
-/// Appends views, several of which may refer to the same bytes.
-fn append_views(column: &mut RawColumn, views: &StringViewArray, budget: Budget) -> Result<()> {
-    let bytes: usize = views.iter().map(|cell| cell.map_or(0, str::len)).sum();
-    budget.need(bytes as f64, "text that views of it show, written out,", LESS)?;
-    append_text(column, views.iter());
-    Ok(())
-}
-
-/// Appends text; a null becomes an empty cell, as in a text file.
-fn append_text<'a>(column: &mut RawColumn, cells: impl Iterator<Item = Option<&'a str>>) {
-    cells.for_each(|cell| column.push(cell.unwrap_or_default()));
 }
 
 /// Appends dates as seconds; moments with a time zone are in UTC.
 fn append_dates(column: &mut NumberColumn, array: &dyn Array) {
     const DAY: f64 = 86400.0;
     match array.data_type() {
-        DataType::Date32 => {
-            append(column, array.as_primitive::<Date32Type>().iter().map(|c| c.map(|v| f64::from(v) * DAY)))
+        DataType::Date32 => append_by::<Date32Type>(column, array, |days| f64::from(days) * DAY),
+        DataType::Date64 => append_by::<Date64Type>(column, array, |value| value as f64 / 1e3),
+        DataType::Timestamp(TimeUnit::Second, _) => {
+            append_by::<TimestampSecondType>(column, array, |value| value as f64)
         }
-        DataType::Date64 => append_scaled::<Date64Type>(column, array, 1e3),
-        DataType::Timestamp(TimeUnit::Second, _) => append_scaled::<TimestampSecondType>(column, array, 1.0),
-        DataType::Timestamp(TimeUnit::Millisecond, _) => append_scaled::<TimestampMillisecondType>(column, array, 1e3),
-        DataType::Timestamp(TimeUnit::Microsecond, _) => append_scaled::<TimestampMicrosecondType>(column, array, 1e6),
-        _ => append_scaled::<TimestampNanosecondType>(column, array, 1e9),
+        DataType::Timestamp(TimeUnit::Millisecond, _) => {
+            append_by::<TimestampMillisecondType>(column, array, |value| value as f64 / 1e3)
+        }
+        DataType::Timestamp(TimeUnit::Microsecond, _) => {
+            append_by::<TimestampMicrosecondType>(column, array, |value| value as f64 / 1e6)
+        }
+        _ => append_by::<TimestampNanosecondType>(column, array, |value| value as f64 / 1e9),
     }
 }
 
-fn append_scaled<T: ArrowPrimitiveType<Native = i64>>(column: &mut NumberColumn, array: &dyn Array, unit: f64) {
-    append(column, array.as_primitive::<T>().iter().map(|cell| cell.map(|value| value as f64 / unit)));
+/// Appends primitive cells, each converted to a double.
+fn append_by<T: ArrowPrimitiveType>(column: &mut NumberColumn, array: &dyn Array, double: impl Fn(T::Native) -> f64) {
+    append(column, array.as_primitive::<T>().iter().map(|cell| cell.map(&double)));
 }
 
 /// Appends numbers that are all exact doubles.
@@ -172,22 +156,22 @@ fn append_numbers(column: &mut NumberColumn, array: &dyn Array) {
         DataType::UInt8 if array.null_count() == 0 => {
             column.extend_bytes(array.as_primitive::<UInt8Type>().values().iter().copied())
         }
-        DataType::UInt8 => append_exact::<UInt8Type>(column, array),
-        DataType::UInt16 => append_exact::<UInt16Type>(column, array),
-        DataType::UInt32 => append_exact::<UInt32Type>(column, array),
-        DataType::Int8 => append_exact::<Int8Type>(column, array),
-        DataType::Int16 => append_exact::<Int16Type>(column, array),
-        DataType::Int32 => append_exact::<Int32Type>(column, array),
-        DataType::Float16 => append_exact::<Float16Type>(column, array),
-        DataType::Float32 => append_exact::<Float32Type>(column, array),
+        DataType::UInt8 => append_by::<UInt8Type>(column, array, f64::from),
+        DataType::UInt16 => append_by::<UInt16Type>(column, array, f64::from),
+        DataType::UInt32 => append_by::<UInt32Type>(column, array, f64::from),
+        DataType::Int8 => append_by::<Int8Type>(column, array, f64::from),
+        DataType::Int16 => append_by::<Int16Type>(column, array, f64::from),
+        DataType::Int32 => append_by::<Int32Type>(column, array, f64::from),
+        DataType::Float16 => append_by::<Float16Type>(column, array, f64::from),
+        DataType::Float32 => append_by::<Float32Type>(column, array, f64::from),
         DataType::Float64 => {
             let values = array.as_primitive::<Float64Type>();
             if values.null_count() > 0 || !column.extend_finite(values.values()) {
-                append_exact::<Float64Type>(column, array);
+                append_by::<Float64Type>(column, array, |value| value);
             }
         }
-        DataType::UInt64 => append_wide::<UInt64Type>(column, array),
-        DataType::Int64 => append_wide::<Int64Type>(column, array),
+        DataType::UInt64 => append_by::<UInt64Type>(column, array, |value| value as f64),
+        DataType::Int64 => append_by::<Int64Type>(column, array, |value| value as f64),
         other if other.is_decimal() => {
             append(column, texts(array).map(|cell| cell.map(|cell| cell.parse().unwrap_or(f64::NAN))))
         }
@@ -253,12 +237,4 @@ pub(super) fn append(column: &mut NumberColumn, cells: impl Iterator<Item = Opti
             None => column.push_missing("a null"),
         }
     }
-}
-
-fn append_exact<T: ArrowPrimitiveType<Native: Into<f64>>>(column: &mut NumberColumn, array: &dyn Array) {
-    append(column, array.as_primitive::<T>().iter().map(|cell| cell.map(Into::into)));
-}
-
-fn append_wide<T: ArrowPrimitiveType<Native: Into<i128>>>(column: &mut NumberColumn, array: &dyn Array) {
-    append(column, array.as_primitive::<T>().iter().map(|cell| cell.map(|value| value.into() as f64)));
 }

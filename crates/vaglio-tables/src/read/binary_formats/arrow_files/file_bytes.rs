@@ -8,9 +8,9 @@ use bytes::Bytes;
 use parquet::errors::ParquetError;
 use parquet::file::reader::{ChunkReader, Length};
 use std::fs::{File, Metadata};
-use std::io::{BufReader, Error, ErrorKind, Read, Result as Outcome, Seek, SeekFrom};
-use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::io::{BufReader, Error, Read, Result as Outcome};
+use std::path::Path;
+use std::sync::Arc;
 use vaglio_core::Result;
 
 /// Bytes of a file.
@@ -25,14 +25,10 @@ pub(super) enum FileBytes {
 pub(super) struct OnDisk {
     file: File,
     before: Metadata,
-    /// Hash of the first bytes, for a file that is read in order.
-    along: Mutex<Option<Box<Hasher>>>,
 }
 
 /// Bytes hashed at a time.
-const STEP: usize = 1 << 18;
-/// Maximum gap between hashed and read bytes: page headers.
-const BETWEEN: u64 = 1 << 16;
+const STEP: u64 = 1 << 18;
 
 /// First bytes of Parquet files.
 pub(super) const PARQUET: &[u8] = b"PAR1";
@@ -53,7 +49,7 @@ impl FileBytes {
         }
         let file = File::open(path).map_err(failed)?;
         let before = file.metadata().map_err(failed)?;
-        let kept = FileBytes::Disk(Arc::new(OnDisk { file, before, along: Mutex::default() }));
+        let kept = FileBytes::Disk(Arc::new(OnDisk { file, before }));
         let mut first = vec![0; begins.len()];
         let is_such = kept.fill(&mut first, 0).is_ok() && first == begins;
         Ok(is_such.then_some(kept))
@@ -69,56 +65,36 @@ impl FileBytes {
         check_unchanged(path, &disk.before, &after, disk.before.len())
     }
 
-    /// Hashes pages of a file on disk as they are read, while they are in cache; useful if no other thread can hash.
-    fn hash_along(&self) {
-        if let FileBytes::Disk(disk) = self
-            && let Ok(mut along) = disk.along.lock()
-        {
-            *along = Some(Box::default());
-        }
-    }
-
-    /// Hashes bytes that were read, if they come next; [`FileBytes::digest`] reads others again.
-    fn was_read(&self, bytes: &[u8], start: u64) {
-        let FileBytes::Disk(disk) = self else { return };
-        let Ok(mut kept) = disk.along.try_lock() else { return };
-        let Some(along) = kept.as_mut().filter(|along| (along.count()..=along.count() + BETWEEN).contains(&start))
-        else {
-            return;
-        };
-        let mut between = vec![0; (start - along.count()) as usize];
-        if self.fill(&mut between, along.count()).is_err() {
-            *kept = None;
-            return;
-        }
-        along.update(&between);
-        along.update(bytes);
-    }
-
     /// Hash of the file. Cost O(bytes).
     ///
     /// # Errors
     /// Fails if a file on disk cannot be read or was modified since it was opened.
     pub fn digest(&self, path: &Path) -> Result<Hash> {
-        if let FileBytes::Memory(bytes) = self {
-            return Ok(blake3::hash(bytes));
-        }
-        let mut hashing = PartialDigest::new(self, path);
+        let mut hash_some = self.hash_steps(path);
         loop {
-            if let Some(digest) = hashing.step()? {
+            if let Some(digest) = hash_some()? {
                 return Ok(digest);
             }
         }
     }
 
-    /// Steps of hashing a file on disk after it is read. With one thread, pages are hashed while they are read.
-    pub fn hash_steps(&self, path: &Path) -> Option<HashSteps> {
-        let FileBytes::Disk(_) = self else { return None };
-        if rayon::current_num_threads() == 1 {
-            self.hash_along();
-        }
-        let (kept, path, mut hashing) = (self.clone(), path.to_owned(), None);
-        Some(Box::new(move || hashing.get_or_insert_with(|| PartialDigest::new(&kept, &path)).step()))
+    /// Steps of hashing the file.
+    pub fn hash_steps(&self, path: &Path) -> HashSteps {
+        let (mut rest, path, mut hasher) = (self.from(0), path.to_owned(), Hasher::new());
+        Box::new(move || {
+            let before = hasher.count();
+            hasher.update_reader(rest.by_ref().take(STEP)).map_err(|error| system(&path, error))?;
+            if hasher.count() > before {
+                return Ok(None);
+            }
+            rest.kept.check_unchanged(&path)?;
+            Ok(Some(hasher.finalize()))
+        })
+    }
+
+    /// Whether the file is on disk.
+    pub fn is_on_disk(&self) -> bool {
+        matches!(self, FileBytes::Disk(_))
     }
 
     /// A reader that starts at byte `at`.
@@ -153,46 +129,10 @@ fn read_at(file: &File, out: &mut [u8], at: u64) -> Outcome<usize> {
 
 #[cfg(not(any(unix, windows)))]
 fn read_at(_: &File, _: &mut [u8], _: u64) -> Outcome<usize> {
-    Err(ErrorKind::Unsupported.into())
+    Err(std::io::ErrorKind::Unsupported.into())
 }
 
-/// Partial hash of a file.
-#[derive(Debug)]
-struct PartialDigest {
-    path: PathBuf,
-    hash: Box<Hasher>,
-    place: FilePosition,
-    block: Vec<u8>,
-}
-
-impl PartialDigest {
-    fn new(kept: &FileBytes, path: &Path) -> Self {
-        let along = match kept {
-            FileBytes::Disk(disk) => disk.along.lock().ok().and_then(|mut along| along.take()),
-            FileBytes::Memory(_) => None,
-        };
-        let hash = along.unwrap_or_default();
-        PartialDigest { path: path.to_owned(), place: kept.from(hash.count()), hash, block: Vec::new() }
-    }
-
-    /// Hashes some more bytes; returns the hash after the last.
-    ///
-    /// # Errors
-    /// Fails like [`FileBytes::digest`].
-    fn step(&mut self) -> Result<Option<Hash>> {
-        self.block.resize(STEP, 0);
-        let read = self.place.read(&mut self.block).map_err(|error| system(&self.path, error))?;
-        if read > 0 {
-            self.hash.update(&self.block[..read]);
-            return Ok(None);
-        }
-        self.place.kept.check_unchanged(&self.path)?;
-        Ok(Some(self.hash.finalize()))
-    }
-}
-
-/// A position in a file.
-#[derive(Debug)]
+/// The bytes of a file from a position on.
 pub(super) struct FilePosition {
     kept: FileBytes,
     at: u64,
@@ -203,18 +143,6 @@ impl Read for FilePosition {
         let read = self.kept.read_at(out, self.at)?;
         self.at += read as u64;
         Ok(read)
-    }
-}
-
-impl Seek for FilePosition {
-    fn seek(&mut self, to: SeekFrom) -> Outcome<u64> {
-        let at = match to {
-            SeekFrom::Start(at) => Some(at),
-            SeekFrom::Current(by) => self.at.checked_add_signed(by),
-            SeekFrom::End(by) => self.kept.len().checked_add_signed(by),
-        };
-        self.at = at.ok_or(ErrorKind::InvalidInput)?;
-        Ok(self.at)
     }
 }
 
@@ -243,7 +171,6 @@ impl ChunkReader for FileBytes {
         }
         let mut bytes = vec![0; length];
         self.fill(&mut bytes, start)?;
-        self.was_read(&bytes, start);
         Ok(bytes.into())
     }
 }
@@ -269,25 +196,6 @@ mod tests {
             let mut place = kept.get_read(699_990).unwrap();
             place.read_to_end(&mut end).unwrap();
             assert_eq!(end, &bytes[699_990..]);
-            assert_eq!(place.seek(SeekFrom::End(-2)).unwrap(), bytes.len() as u64 - 2);
-        }
-        // Reads in any order; each byte is hashed once.
-        let reads = [
-            (&[(4, 300_000), (300_050, 10), (100, 20), (300_060, 399_000)][..], 699_060),
-            (&[(200_000, 1000), (0, 10), (10, 20), (10, 20), (400_000, 9)], 30),
-            (&[], 0),
-        ];
-        for (reads, hashed) in reads {
-            disk.hash_along();
-            for &(start, length) in reads {
-                disk.get_bytes(start, length).unwrap();
-            }
-            assert_eq!(PartialDigest::new(&disk, &path).place.at, hashed);
-            disk.hash_along();
-            for &(start, length) in reads {
-                disk.get_bytes(start, length).unwrap();
-            }
-            (0..2).for_each(|_| assert_eq!(disk.digest(&path).unwrap(), memory.digest(&path).unwrap()));
         }
         std::fs::write(&path, b"a,b\n1,2\n").unwrap();
         assert!(FileBytes::on_disk(&path, PARQUET).unwrap().is_none());

@@ -46,9 +46,8 @@ impl ChunkReader for CheckedPages {
 
     /// A reader of the page that starts at this byte.
     fn get_read(&self, start: u64) -> Result<Self::T> {
-        let mut page = self.kept.get_read(start)?;
         let (mut bytes, mut values) = (0, 0);
-        let taken = read_struct(&mut page, PAGE_HEADER, |place, number| match place {
+        read_struct(self.kept.get_read(start)?, PAGE_HEADER, |place, number| match place {
             [2] => bytes = number,
             [7, 1] => values = number,
             _ => {}
@@ -65,8 +64,7 @@ impl ChunkReader for CheckedPages {
             let _ = self.refused.lock().map(|mut refused| *refused = Some(error));
             return Err(ParquetError::General(message));
         }
-        page.seek_relative(-(taken as i64))?;
-        Ok(page)
+        self.kept.get_read(start)
     }
 
     fn get_bytes(&self, start: u64, length: usize) -> Result<Bytes> {

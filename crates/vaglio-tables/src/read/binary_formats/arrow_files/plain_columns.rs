@@ -2,7 +2,7 @@
 //!
 //! Columns that are not plain, or look damaged, are left to the array reader, which reports faults.
 
-use super::columns::{GrowingColumn, append};
+use super::columns::append;
 use super::guard::guarded;
 use super::pages::CheckedPages;
 use super::{ASK, ColumnarFile, LESS};
@@ -24,16 +24,8 @@ const STEP: usize = 1 << 11;
 /// Range in which whole numbers are exact doubles; others are not read here.
 const EXACT: RangeInclusive<i64> = -(1 << 53)..=1 << 53;
 
-/// A column that may be read directly, and the number of its leaf.
-struct DirectColumn {
-    leaf: usize,
-    data_type: DataType,
-    column: GrowingColumn,
-}
-
 impl ColumnarFile {
-    /// Reads the columns that can be read directly, row group by row group in file order; `None` for others. Cost
-    /// O(entries).
+    /// Reads the columns that can be read directly; `None` for others. Cost O(entries).
     ///
     /// # Errors
     /// [`vaglio_core::Error::Setting`] at `limits.memory`.
@@ -42,10 +34,8 @@ impl ColumnarFile {
         metadata: &ParquetMetaData,
         indices: &[usize],
         singles: &HashSet<usize>,
-    ) -> Result<Vec<Option<GrowingColumn>>> {
-        let mut columns: Vec<Option<DirectColumn>> =
-            indices.iter().map(|&index| self.plain(metadata, index, singles)).collect();
-        let (mut left, mut taken) = (self.sample.unwrap_or(usize::MAX), 0);
+    ) -> Result<Vec<Option<ColumnBuilder>>> {
+        let mut taken = 0;
         let mut ask = |bytes: usize| {
             taken += bytes;
             if taken <= ASK {
@@ -55,78 +45,36 @@ impl ColumnarFile {
             self.budget.need(std::mem::take(&mut taken) as f64, what, LESS)
         };
         let pages = Arc::new(CheckedPages::new(&self.path, &self.kept, self.budget));
-        let groups = metadata.row_groups();
-        for (at, group) in groups.iter().enumerate() {
-            let rows = usize::try_from(group.num_rows()).unwrap_or(0).min(left);
-            left -= rows;
-            for place in &mut columns {
-                let Some(direct) = place else { continue };
-                match guarded(&self.path, || direct.read(&pages, group, rows, &mut ask)) {
-                    // Stores a mostly zero column sparse before the others are read.
-                    Ok(true) if at + 1 == groups.len() => direct.column.thin(),
+        let read = |&index: &usize| {
+            let (Some(leaf), Ok(mut column)) = (plain_leaf(metadata, index), self.empty(index, singles)) else {
+                return Ok(None);
+            };
+            let mut left = self.sample.unwrap_or(usize::MAX);
+            for group in metadata.row_groups() {
+                let rows = usize::try_from(group.num_rows()).unwrap_or(0).min(left);
+                left -= rows;
+                let chunk = Chunk { pages: &pages, group, leaf, rows, ask: &mut ask };
+                match guarded(&self.path, || chunk.append(&mut column, self.schema.field(index).data_type())) {
                     Ok(true) => {}
                     Err(error) if error.field().is_some() => return Err(error),
-                    _ => *place = None,
+                    _ => return Ok(None),
                 }
             }
-        }
-        Ok(columns.into_iter().map(|direct| direct.map(|direct| direct.column)).collect())
-    }
-
-    /// An empty column, unless it is nested.
-    fn plain(&self, metadata: &ParquetMetaData, index: usize, singles: &HashSet<usize>) -> Option<DirectColumn> {
-        let schema = metadata.file_metadata().schema_descr();
-        // The root is the leaf, unless nested ones precede it.
-        let leaf = (index..schema.num_columns()).find(|&leaf| schema.get_column_root_idx(leaf) == index)?;
-        let column = schema.column(leaf);
-        if column.max_def_level() > 1 || column.max_rep_level() > 0 || column.path().parts().len() != 1 {
-            return None;
-        }
-        let data_type = self.schema.field(index).data_type().clone();
-        Some(DirectColumn { leaf, data_type, column: self.empty(index, singles).ok()? })
+            // Stores a mostly zero column sparse before the others are read.
+            Ok(Some(column.thinned()))
+        };
+        indices.iter().map(read).collect()
     }
 }
 
-impl DirectColumn {
-    /// Appends the first rows of a row group; `false` if they are no plain numbers, or not as claimed.
-    fn read(
-        &mut self,
-        pages: &Arc<CheckedPages>,
-        group: &RowGroupMetaData,
-        rows: usize,
-        ask: &mut dyn FnMut(usize) -> Result<()>,
-    ) -> Result<bool> {
-        let ColumnBuilder::Numbers(cells) = &mut self.column.cells else { return Ok(false) };
-        let chunk = Chunk { pages, group, leaf: self.leaf, rows, width: cells.width(), ask };
-        let range = match self.data_type {
-            DataType::Int8 => i8::MIN.into()..=i8::MAX.into(),
-            DataType::Int16 => i16::MIN.into()..=i16::MAX.into(),
-            DataType::UInt8 => 0..=u8::MAX.into(),
-            DataType::UInt16 => 0..=u16::MAX.into(),
-            _ => EXACT,
-        };
-        match (group.column(self.leaf).column_type(), &self.data_type) {
-            (Type::DOUBLE, DataType::Float64) => {
-                chunk.read::<DoubleType>(|levels, values| floats(cells, levels, values))
-            }
-            (Type::FLOAT, DataType::Float32) => chunk.read::<FloatType>(|levels, values| {
-                floats(cells, levels, &values.iter().map(|&value| value.into()).collect::<Vec<f64>>())
-            }),
-            (Type::INT32, DataType::UInt32) => chunk.read::<Int32Type>(|levels, values| {
-                wholes(cells, levels, values, &EXACT, |value| i64::from(value as u32))
-            }),
-            (Type::INT32, DataType::Int8 | DataType::Int16 | DataType::Int32 | DataType::UInt8 | DataType::UInt16) => {
-                chunk.read::<Int32Type>(|levels, values| wholes(cells, levels, values, &range, i64::from))
-            }
-            (Type::INT64, DataType::Int64) => {
-                chunk.read::<Int64Type>(|levels, values| wholes(cells, levels, values, &EXACT, |value| value))
-            }
-            (Type::INT64, DataType::UInt64) => chunk.read::<Int64Type>(|levels, values| {
-                wholes(cells, levels, values, &EXACT, |value| i64::try_from(value as u64).unwrap_or(i64::MAX))
-            }),
-            _ => Ok(false),
-        }
-    }
+/// The leaf of a column, unless it is nested.
+fn plain_leaf(metadata: &ParquetMetaData, index: usize) -> Option<usize> {
+    let schema = metadata.file_metadata().schema_descr();
+    // The root is the leaf, unless nested ones precede it.
+    let leaf = (index..schema.num_columns()).find(|&leaf| schema.get_column_root_idx(leaf) == index)?;
+    let column = schema.column(leaf);
+    let is_nested = column.max_def_level() > 1 || column.max_rep_level() > 0 || column.path().parts().len() != 1;
+    (!is_nested).then_some(leaf)
 }
 
 /// Pages of a column in a row group.
@@ -134,16 +82,50 @@ struct Chunk<'k> {
     pages: &'k Arc<CheckedPages>,
     group: &'k RowGroupMetaData,
     leaf: usize,
+    /// Number of its first rows to read.
     rows: usize,
-    /// Maximum bytes of a row.
-    width: usize,
     /// Checks the memory limit for this many bytes.
     ask: &'k mut dyn FnMut(usize) -> Result<()>,
 }
 
 impl Chunk<'_> {
-    /// Passes the present values to `take`, some rows at a time, with the levels of all rows if some are missing.
-    fn read<T: Physical>(self, mut take: impl FnMut(&[i16], &[T::T]) -> bool) -> Result<bool> {
+    /// Appends the rows to a column of this type; `false` if they are no plain numbers, or not as claimed.
+    fn append(self, column: &mut ColumnBuilder, data_type: &DataType) -> Result<bool> {
+        let ColumnBuilder::Numbers(cells) = column else { return Ok(false) };
+        let (physical, width) = (self.group.column(self.leaf).column_type(), cells.width());
+        let range = match data_type {
+            DataType::Int8 => i8::MIN.into()..=i8::MAX.into(),
+            DataType::Int16 => i16::MIN.into()..=i16::MAX.into(),
+            DataType::UInt8 => 0..=u8::MAX.into(),
+            DataType::UInt16 => 0..=u16::MAX.into(),
+            _ => EXACT,
+        };
+        match (physical, data_type) {
+            (Type::DOUBLE, DataType::Float64) => {
+                self.read::<DoubleType>(width, |levels, values| floats(cells, levels, values))
+            }
+            (Type::FLOAT, DataType::Float32) => self.read::<FloatType>(width, |levels, values| {
+                floats(cells, levels, &values.iter().map(|&value| value.into()).collect::<Vec<f64>>())
+            }),
+            (Type::INT32, DataType::UInt32) => self.read::<Int32Type>(width, |levels, values| {
+                wholes(cells, levels, values, &EXACT, |value| i64::from(value as u32))
+            }),
+            (Type::INT32, DataType::Int8 | DataType::Int16 | DataType::Int32 | DataType::UInt8 | DataType::UInt16) => {
+                self.read::<Int32Type>(width, |levels, values| wholes(cells, levels, values, &range, i64::from))
+            }
+            (Type::INT64, DataType::Int64) => {
+                self.read::<Int64Type>(width, |levels, values| wholes(cells, levels, values, &EXACT, |value| value))
+            }
+            (Type::INT64, DataType::UInt64) => self.read::<Int64Type>(width, |levels, values| {
+                wholes(cells, levels, values, &EXACT, |value| i64::try_from(value as u64).unwrap_or(i64::MAX))
+            }),
+            _ => Ok(false),
+        }
+    }
+
+    /// Passes the present values to `take`, some rows of `width` bytes at a time, with the levels of all rows if some are
+    /// missing.
+    fn read<T: Physical>(self, width: usize, mut take: impl FnMut(&[i16], &[T::T]) -> bool) -> Result<bool> {
         // The reader used instead reports the fault.
         let damaged = |error: ParquetError| Error::failed("a column chunk", error);
         let (chunk, all) = (self.group.column(self.leaf), usize::try_from(self.group.num_rows()).unwrap_or(0));
@@ -156,7 +138,7 @@ impl Chunk<'_> {
             values.clear();
             let read = reader.read_records(left.min(STEP), Some(&mut levels), None, &mut values);
             let (rows, present, _) = read.map_err(damaged)?;
-            (self.ask)(self.width * rows)?;
+            (self.ask)(width * rows)?;
             let of_missing = if present < rows { &levels[..] } else { &[] };
             if rows == 0 || !take(of_missing, &values) {
                 return Ok(false);

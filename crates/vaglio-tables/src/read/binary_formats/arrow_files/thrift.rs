@@ -98,23 +98,19 @@ pub(super) const FOOTER: &[FieldType] =
 /// Maximum nesting of structures and lists.
 const DEEPEST: usize = 32;
 
-/// Reads a structure and returns its length in bytes. Reports whole numbers, and the lengths of strings, with the field
+/// Reads a structure. Reports whole numbers, and the lengths of strings, with the field
 /// numbers that lead to them.
 ///
 /// # Errors
 /// [`ErrorKind::InvalidData`] for fields that the reader of parquet 60 would misread; [`ErrorKind::UnexpectedEof`] if
 /// the bytes end before the structure.
-pub(super) fn read_struct(bytes: impl Read, fields: &[FieldType], report: impl FnMut(&[i16], u64)) -> Result<u64> {
-    let mut thrift = Thrift { bytes, report, taken: 0, place: Vec::new() };
-    thrift.fields(fields)?;
-    Ok(thrift.taken)
+pub(super) fn read_struct(bytes: impl Read, fields: &[FieldType], report: impl FnMut(&[i16], u64)) -> Result<()> {
+    Thrift { bytes, report, place: Vec::new() }.fields(fields)
 }
 
 struct Thrift<R, F> {
     bytes: R,
     report: F,
-    /// Bytes that were read.
-    taken: u64,
     /// Field numbers that lead to the current position, with 0 for a list.
     place: Vec<i16>,
 }
@@ -127,7 +123,6 @@ impl<R: Read, F: FnMut(&[i16], u64)> Thrift<R, F> {
     fn byte(&mut self) -> Result<u8> {
         let mut byte = [0];
         self.bytes.read_exact(&mut byte)?;
-        self.taken += 1;
         Ok(byte[0])
     }
 
@@ -149,7 +144,6 @@ impl<R: Read, F: FnMut(&[i16], u64)> Thrift<R, F> {
 
     fn pass(&mut self, bytes: u64) -> Result<()> {
         let passed = std::io::copy(&mut self.bytes.by_ref().take(bytes), &mut std::io::sink())?;
-        self.taken += passed;
         if passed == bytes { Ok(()) } else { Err(ErrorKind::UnexpectedEof.into()) }
     }
 

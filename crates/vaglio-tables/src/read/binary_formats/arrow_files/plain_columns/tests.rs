@@ -82,7 +82,7 @@ fn compared(path: &std::path::Path, sample: Option<usize>) -> usize {
         let Some(found) = found else { continue };
         // As text, doubles differ exactly if their bits do, except NaN.
         assert!(
-            format!("{:?}", found.cells) == format!("{:?}", expected.cells),
+            format!("{found:?}") == format!("{expected:?}"),
             "{}, column {}",
             path.display(),
             stored.header.names[*index]
@@ -138,10 +138,10 @@ fn damaged_pages_are_left_to_the_reader_of_arrays() {
         let ColumnarFormat::Parquet(metadata, _) = &stored.format else { panic!("it is Parquet") };
         let (none, all) = (HashSet::new(), (0..stored.header.names.len()).collect::<Vec<_>>());
         let columns = match is_direct {
-            true => stored.parquet(metadata, &all, &none, 4),
+            true => stored.parquet(metadata.metadata(), &all, &none),
             false => guarded(path, || stored.by_arrays(&all, &none)),
         };
-        Ok(columns.map_err(|_| ())?.iter().map(|column| format!("{:?}", column.cells)).collect())
+        Ok(columns.map_err(|_| ())?.iter().map(|column| format!("{column:?}")).collect())
     };
     let damaged = path.with_file_name("damaged.parquet");
     for at in (4..whole.len()).step_by(whole.len() / 50) {

@@ -1,9 +1,9 @@
 //! Arguments of the command line.
 
-use clap::builder::{PossibleValuesParser, TypedValueParser};
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::{Args, Parser, Subcommand};
 use std::path::{Path, PathBuf};
-use vaglio::core::Role;
+use vaglio::core::{Role, StopReason};
 use vaglio::files::ExportTo;
 
 /// Exact, fast feature selection for regularized least squares.
@@ -151,8 +151,8 @@ pub struct Init {
     #[arg(long, value_name = "FILE|FRACTION")]
     pub test: Option<String>,
     /// Type of the target, `regression` or `classification`; by default detected.
-    #[arg(long, value_enum, hide_possible_values = true)]
-    pub task: Option<TargetType>,
+    #[arg(long, value_parser = classes(), hide_possible_values = true)]
+    pub task: Option<bool>,
     /// The column of groups: rows with the same value belong together.
     #[arg(long, value_name = "COLUMN")]
     pub groups: Option<String>,
@@ -170,13 +170,10 @@ pub struct Init {
     pub force: bool,
 }
 
-/// Type of a target.
-#[derive(Debug, Clone, Copy, ValueEnum)]
-pub enum TargetType {
-    /// Numbers.
-    Regression,
-    /// Classes.
-    Classification,
+/// Whether a target holds classes, by the word of its type.
+fn classes() -> impl TypedValueParser<Value = bool> {
+    let [numbers, classes] = ["regression", "classification"].map(PossibleValue::new);
+    PossibleValuesParser::new([numbers.help("Numbers"), classes.help("Classes")]).map(|word| word == "classification")
 }
 
 /// Words for the formats of `vaglio export`.
@@ -299,8 +296,9 @@ pub enum Shard {
         #[arg(long)]
         out: Option<PathBuf>,
         /// If units are missing, write the result so far, like a run that was stopped, and exit with its code.
-        #[arg(long, value_name = "WHY", num_args = 0..=1, require_equals = true, default_missing_value = "limit")]
-        partial: Option<IncompleteReason>,
+        #[arg(long, value_name = "WHY", num_args = 0..=1, require_equals = true, default_missing_value = "limit",
+              value_parser = incomplete())]
+        partial: Option<StopReason>,
         /// Recompute this many random steps by plain retraining; exit with 4 if one is off by more than 1e-6.
         #[arg(long, value_name = "N")]
         verify: Option<usize>,
@@ -316,13 +314,12 @@ pub enum Shard {
     },
 }
 
-/// Reason for incomplete units.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum IncompleteReason {
-    /// A limit was hit: code 5.
-    Limit,
-    /// Interrupted by the user: code 130.
-    Interrupted,
+/// A reason for incomplete units, by its word.
+fn incomplete() -> impl TypedValueParser<Value = StopReason> {
+    let limit = PossibleValue::new("limit").help("A limit was hit: code 5");
+    let interrupted = PossibleValue::new("interrupted").help("Interrupted by the user: code 130");
+    let reason = |word: String| if word == "limit" { StopReason::Limit } else { StopReason::Interrupted };
+    PossibleValuesParser::new([limit, interrupted]).map(reason)
 }
 
 /// Arguments of `vaglio shard run`.

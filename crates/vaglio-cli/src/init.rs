@@ -1,6 +1,6 @@
 //! `vaglio init`: drafts a pipeline for a table.
 
-use crate::arguments::{Init, TargetType};
+use crate::arguments::Init;
 use crate::commands::Done;
 use crate::exit::Exit;
 use crate::failure::CliError;
@@ -29,8 +29,8 @@ pub fn init(arguments: Init) -> Done {
         _ => None,
     });
     files::check_apart_from_tables(&out, tables.map(PathBuf::as_path))?;
-    let classes = arguments.task.map(|task| matches!(task, TargetType::Classification));
-    let (groups, time, name) = (arguments.groups, arguments.time, Some(out.display().to_string()));
+    let (classes, groups, time, name) =
+        (arguments.task, arguments.groups, arguments.time, Some(out.display().to_string()));
     let options = InitOptions { targets: arguments.target, exclude: None, test, classes, groups, time, name };
     let mut draft = files::init(&arguments.table, folder, &options)?;
     if arguments.interactive {

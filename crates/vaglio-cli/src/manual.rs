@@ -4,7 +4,7 @@ use crate::arguments::Arguments;
 use crate::commands::Done;
 use crate::exit::Exit;
 use crate::terminal::print;
-use clap::{Command, CommandFactory};
+use clap::CommandFactory;
 use clap_complete::Shell;
 use clap_mangen::Man;
 use vaglio::core::Error;
@@ -12,7 +12,7 @@ use vaglio::core::Error;
 /// Prints completions for a shell.
 pub fn completions(shell: Shell) -> Done {
     let mut bytes = Vec::new();
-    clap_complete::generate(shell, &mut shown(), "vaglio", &mut bytes);
+    clap_complete::generate(shell, &mut Arguments::command(), "vaglio", &mut bytes);
     print(&String::from_utf8_lossy(&bytes))?;
     Ok(Exit::SUCCESS)
 }
@@ -30,7 +30,7 @@ pub fn page() -> Done {
 }
 
 fn render(out: &mut Vec<u8>) -> std::io::Result<()> {
-    let mut program = shown();
+    let mut program = Arguments::command();
     program.build();
     let man = Man::new(program.clone());
     man.render_title(out)?;
@@ -50,24 +50,4 @@ fn render(out: &mut Vec<u8>) -> std::io::Result<()> {
         out.extend(String::from_utf8_lossy(&section).replace(".SH ", ".SS ").as_bytes());
     }
     Ok(())
-}
-
-/// The command line without hidden items.
-fn shown() -> Command {
-    let whole = Arguments::command();
-    let commands: Vec<Command> = whole.get_subcommands().filter(|c| !c.is_hide_set()).map(without_hidden).collect();
-    without_hidden(&whole).subcommands(commands)
-}
-
-/// A copy of a command with its visible options and without subcommands.
-fn without_hidden(command: &Command) -> Command {
-    let mut copy = Command::new(command.get_name().to_owned());
-    copy = copy.args(command.get_arguments().filter(|argument| !argument.is_hide_set()).cloned());
-    if let Some(about) = command.get_about() {
-        copy = copy.about(about.clone());
-    }
-    match command.get_version() {
-        Some(version) => copy.version(version.to_owned()),
-        None => copy,
-    }
 }

@@ -1,6 +1,6 @@
 //! `vaglio shard`: distributed runs.
 
-use crate::arguments::{IncompleteReason, Shard, ShardRun};
+use crate::arguments::{Shard, ShardRun};
 use crate::bar::clear_bar;
 use crate::commands::{Done, ended, in_pool, pretty};
 use crate::exit::Exit;
@@ -11,7 +11,7 @@ use crate::terminal::{note, print};
 use serde_json::json;
 use std::path::Path;
 use std::time::Duration;
-use vaglio::core::{Error, Monitor, StopReason, counted};
+use vaglio::core::{Error, Monitor, counted};
 use vaglio::files::{RunOptions, ShardProgress, ShardState, Shards};
 use vaglio_pipeline::pipeline::{self, TimeSpan};
 
@@ -27,11 +27,7 @@ pub fn shard(command: Shard) -> Done {
             let options = RunOptions { out: out.clone(), verify, ..RunOptions::default() };
             let mut progress = TerminalProgress::new(quiet);
             let monitor = Monitor { stop: signals::sign(), ..Monitor::from(&mut progress) };
-            let stopped = partial.map(|reason| match reason {
-                IncompleteReason::Limit => StopReason::Limit,
-                IncompleteReason::Interrupted => StopReason::Interrupted,
-            });
-            let merge = || shards.merge(stopped, &options, monitor);
+            let merge = || shards.merge(partial, &options, monitor);
             let outcome = in_pool(threads_of(threads, &shards)?, merge)??;
             ended(outcome, quiet, json, None, &out)
         }

@@ -5,7 +5,7 @@ use super::file_model::FileModel;
 use super::predictions::{PredictOptions, Predictions, header};
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
-use vaglio_core::{Error, Result, SourceLocation, Task};
+use vaglio_core::{Error, Result, SourceLocation, Table, Task};
 use vaglio_pipeline::maps::UnseenLevels;
 use vaglio_pipeline::pipeline::Calibration;
 use vaglio_tables::read::{ColumnFilter, Hint, Notations, ReadRequest, TableProfile, TableSource};
@@ -16,11 +16,6 @@ impl FileModel<'_> {
         let ordered = [&self.series, &self.time].into_iter().flatten().cloned();
         let of_folds = self.intervals.as_ref().filter(|_| beside.intervals).map(|intervals| intervals.sources());
         self.sources.iter().cloned().chain(of_folds.into_iter().flatten()).chain(ordered).collect()
-    }
-
-    /// Whether predictions use no column.
-    pub(super) fn takes_nothing(&self, beside: &PredictOptions) -> bool {
-        self.reads(beside).is_empty()
     }
 
     /// Columns that are read from the file `path` with this header, with their types.
@@ -48,11 +43,30 @@ impl FileModel<'_> {
         Ok((wanted, hints))
     }
 
-    /// Adds probabilities if asked for.
-    pub(super) fn add_probabilities(&self, predictions: &mut Predictions, beside: &PredictOptions) {
+    /// Predicts rows that were read, with the outputs that `beside` asks for. Also returns the weights that the model
+    /// gives to the rows.
+    ///
+    /// # Errors
+    /// Returns the errors of the prediction, with the place of a missing cell and a remedy.
+    pub(super) fn predicted_beside(
+        &self,
+        mut table: Table,
+        profile: &TableProfile,
+        beside: &PredictOptions,
+    ) -> Result<(Predictions, Option<Vec<f64>>)> {
+        if self.reads(beside).is_empty() {
+            table.take_columns();
+        }
+        let (mut predictions, counts) = self.predicted(table, beside.intervals).map_err(|error| {
+            profile.located(error).with_remedy(
+                "fill it in, or leave the row out; the model has no map that does, and data.read.na of its pipeline lists the words for missing cells",
+            )
+        })?;
         let of =
             |calibration: &Calibration| (self.task.classes(), calibration.probabilities(predictions.values.view()));
         predictions.probabilities = self.calibration.as_ref().filter(|_| beside.probabilities).map(of);
+        predictions.raw = beside.raw;
+        Ok((predictions, counts))
     }
 
     /// Type of a kept column; `is_typed`: the file declares types.
@@ -146,13 +160,6 @@ impl Predictions {
         self.keys.retain(|(name, _)| !names.contains(name));
         Ok(())
     }
-}
-
-/// Locates the error of a missing cell that a model cannot handle, and adds a remedy.
-pub(super) fn unfilled(profile: &TableProfile, error: Error) -> Error {
-    profile.located(error).with_remedy(
-        "fill it in, or leave the row out; the model has no map that does, and data.read.na of its pipeline lists the words for missing cells",
-    )
 }
 
 /// Warns of levels that no training row has.

@@ -1,7 +1,7 @@
 //! Predictions and exports of saved models for files.
 
 use super::file_model::FileModel;
-use super::file_prediction::{unfilled, warn_of};
+use super::file_prediction::warn_of;
 use super::predictions::{PredictOptions, Predictions};
 #[cfg(feature = "parquet")]
 use super::predictions_parquet::ParquetRows;
@@ -102,16 +102,9 @@ impl ModelFiles for SavedModel {
         let (wanted, hints) = model.wanted(path, header, beside)?;
         let in_file = |error: Error| error.in_file(path);
         let notations = model.notations(&wanted);
-        let (mut table, profile) =
-            source.read(&ReadRequest { hints, notations, filter: ColumnFilter::only(wanted) })?;
-        if model.takes_nothing(beside) {
-            table.take_columns();
-        }
-        let (mut predictions, counts) =
-            model.predicted(table, beside.intervals).map_err(|error| in_file(unfilled(&profile, error)))?;
+        let (table, profile) = source.read(&ReadRequest { hints, notations, filter: ColumnFilter::only(wanted) })?;
+        let (mut predictions, counts) = model.predicted_beside(table, &profile, beside).map_err(in_file)?;
         warn_of(&predictions.unseen);
-        model.add_probabilities(&mut predictions, beside);
-        predictions.raw = beside.raw;
         if beside.evaluate {
             let (targets, profile) = model.observed_in(source).map_err(in_file)?;
             predictions.judged = Some(model.judged(targets, &profile, &predictions, counts).map_err(in_file)?);

@@ -50,12 +50,12 @@ pub fn plan(pipeline: &ValidPipeline, folder: &Path) -> Result<String> {
 pub(super) fn planned(pipeline: &ValidPipeline, folder: &Path) -> Result<(String, Option<Warning>)> {
     let prepared = prepare_sample(pipeline, folder)?;
     let selector = pipeline.selector();
-    let mut lines = Lines::default();
+    let mut lines = Lines::new();
     let Some(design) = designed(&selector, &prepared)? else {
         let [times, _] = prepared.times.unwrap_or([1.0, 1.0]);
-        lines.put("data", format!("{}, {}", about(prepared.rows as f64, times), prepared.train.task().name()));
-        lines.put("work", "unknown: the map of the learner takes longer than a second on ten rows");
-        return Ok((lines.0, None));
+        lines.push(("data", format!("{}, {}", about(prepared.rows as f64, times), prepared.train.task().name())));
+        lines.push(("work", "unknown: the map of the learner takes longer than a second on ten rows".into()));
+        return Ok((text(&lines), None));
     };
     let walks = search_counts(&selector, &design, &prepared.sample, pipeline.settings().evaluation());
     let soon = StopSign::default().or_after(Instant::now(), MADE);
@@ -66,22 +66,19 @@ pub(super) fn planned(pipeline: &ValidPipeline, folder: &Path) -> Result<(String
     plan.parts(&mut lines);
     plan.search(&mut lines)?;
     let unvalidated = unvalidated(selector, &prepared.sample)?;
-    unvalidated.iter().for_each(|warning| lines.put("warning", &warning.message));
+    lines.extend(unvalidated.iter().map(|warning| ("warning", warning.message.clone())));
     plan.evaluations(&mut lines)?;
     plan.lambda(&mut lines);
     plan.folds(&mut lines)?;
     plan.cost(&mut lines, folder)?;
-    Ok((lines.0, unvalidated))
+    Ok((text(&lines), unvalidated))
 }
 
 /// Lines of a plan, each with the name of what it describes.
-#[derive(Default)]
-struct Lines(String);
+type Lines = Vec<(&'static str, String)>;
 
-impl Lines {
-    fn put(&mut self, name: &str, text: impl AsRef<str>) {
-        let _ = writeln!(self.0, "{name:<12}{}", shown(text.as_ref()));
-    }
+fn text(lines: &[(&str, String)]) -> String {
+    lines.iter().map(|(name, text)| format!("{name:<12}{}\n", shown(text))).collect()
 }
 
 impl RunPlan<'_> {
@@ -92,14 +89,14 @@ impl RunPlan<'_> {
         let several = if outputs == 1 { String::new() } else { format!(", {outputs} outputs") };
         let columns = counted(design.features(), "candidate column");
         let (rows, task) = (about(prepared.rows as f64, times), prepared.train.task().name());
-        lines.put("data", format!("{rows}, {columns}, {task}{several}"));
+        lines.push(("data", format!("{rows}, {columns}, {task}{several}")));
         if prepared.times.is_some() {
             let message =
                 format!("columns, constants and folds are those of the first {} rows, a sample", prepared.rows);
-            lines.put("", message);
+            lines.push(("", message));
         }
         if !prepared.left_out.is_empty() {
-            lines.put("", format!("left out: {}", left_out_rows(&prepared.left_out)));
+            lines.push(("", format!("left out: {}", left_out_rows(&prepared.left_out))));
         }
         let constant = design.constant();
         if !constant.is_empty() {
@@ -107,59 +104,59 @@ impl RunPlan<'_> {
             let more = if constant.len() > 5 { ", …" } else { "" };
             let columns = if constant.len() == 1 { "column is" } else { "columns are" };
             let (count, names) = (constant.len(), names.join(", "));
-            lines.put("", format!("{count} constant {columns} never selected ({names}{more})"));
+            lines.push(("", format!("{count} constant {columns} never selected ({names}{more})")));
         }
         for (number, columns) in prepared.columns.iter().take(LISTED).enumerate() {
             let more = if number + 1 == LISTED && prepared.columns.len() > LISTED { "; …" } else { "" };
             let name = if number == 0 { "columns" } else { "" };
-            lines.put(name, format!("{:<20}  {}{more}", columns.names(), columns.words()));
+            lines.push((name, format!("{:<20}  {}{more}", columns.names(), columns.words())));
         }
         for warning in prepared.findings.iter().chain(&single_rows(pipeline, design)) {
-            lines.put("warning", &warning.message);
+            lines.push(("warning", warning.message.clone()));
         }
         if let Some(test) = &prepared.test {
-            lines.put("test", about(test.rows() as f64, of_test));
+            lines.push(("test", about(test.rows() as f64, of_test)));
         }
     }
 
     fn parts(&self, lines: &mut Lines) {
         let settings = self.pipeline.settings();
         let (criterion, learner) = (settings.criterion.typetag_name(), settings.learner.typetag_name());
-        lines.put("pipeline", format!("{} on {criterion} with {learner}", settings.search.kind()));
+        lines.push(("pipeline", format!("{} on {criterion} with {learner}", settings.search.kind())));
         if let Some(model) = &settings.model {
             let fits = count((self.walks.count() * self.extent.largest.max(1)) as f64);
             let kind = model.learner().typetag_name();
-            lines.put("model", format!("{kind} on the chosen columns: at most {fits} fits"));
+            lines.push(("model", format!("{kind} on the chosen columns: at most {fits} fits")));
         }
         if let Some(map) = &settings.target_map {
             let kind = map.typetag_name();
             let message = format!("{kind}: scores are on its scale, other figures in the target's units");
-            lines.put("target_map", message);
+            lines.push(("target_map", message));
         }
         if let Some(tune) = &settings.tune {
-            lines.put("tune", tune.to_string());
+            lines.push(("tune", tune.to_string()));
         }
-        lines.put("engine", format!("{}: {}", self.estimate.engine, self.estimate.reason));
+        lines.push(("engine", format!("{}: {}", self.estimate.engine, self.estimate.reason)));
         if let Some(slow) = settings.criterion.traits().loss.and_then(|loss| loss.traits().slow_reason) {
-            lines.put("loss", slow);
+            lines.push(("loss", slow));
         }
     }
 
     fn search(&self, lines: &mut Lines) -> Result<()> {
         let RunPlan { pipeline, design, extent, .. } = self;
         if pipeline.cluster().is_some() {
-            lines.put("units", WorkUnits::new(pipeline, self.prepared)?.to_string());
+            lines.push(("units", WorkUnits::new(pipeline, self.prepared)?.to_string()));
         }
-        design.problem().in_folds().once().iter().for_each(|once| lines.put("", once.to_string()));
+        lines.extend(design.problem().in_folds().once().iter().map(|once| ("", once.to_string())));
         let (steps, columns) = (counted(extent.steps, "step"), counted(extent.largest, "column"));
         let subsets = if extent.trials == 1.0 { "subset" } else { "subsets" };
         let trials = count(extent.trials);
-        lines.put("search", format!("at most {steps} to {columns}; {trials} {subsets} compared"));
+        lines.push(("search", format!("at most {steps} to {columns}; {trials} {subsets} compared")));
         if let Some(rules) = pipeline.settings().search.rules(design).map_err(|error| error.under("search"))? {
-            lines.put("constraints", rules.sentence());
+            lines.push(("constraints", rules.sentence().to_owned()));
         }
         if self.walks.count() > 1 {
-            lines.put("walks", self.walks.to_string());
+            lines.push(("walks", self.walks.to_string()));
         }
         Ok(())
     }
@@ -182,13 +179,13 @@ impl RunPlan<'_> {
                 }
             }
         };
-        lines.put("lambda", text);
+        lines.push(("lambda", text));
     }
 
     fn folds(&self, lines: &mut Lines) -> Result<()> {
         let avoided = (!["refit", "definition"].contains(&self.estimate.engine)).then_some(self.extent.trials);
         for (number, text) in folds(&**self.selector.criterion(), self.design, avoided)?.into_iter().enumerate() {
-            lines.put(if number == 0 { "folds" } else { "" }, text);
+            lines.push((if number == 0 { "folds" } else { "" }, text));
         }
         Ok(())
     }
@@ -209,15 +206,16 @@ impl RunPlan<'_> {
         let work = self.search_flops() * walks.count() as f64 + self.tuning_flops()? + shapley::flops(self, &at_one);
         let kind = settings.criterion.typetag_name();
         let unknown = format!("unknown: the criterion `{kind}` says nothing of it");
-        lines.put("work", if work.is_nan() { unknown } else { format!("{} floating-point operations", count(work)) });
+        lines
+            .push(("work", if work.is_nan() { unknown } else { format!("{} floating-point operations", count(work)) }));
         let budget = pipeline.budget();
         let ((), scratch) = with_scratch(pipeline, folder, || memory.check(budget))?;
         if let Some(scratch) = scratch.as_ref().or(prepared.scratch.as_ref()) {
-            lines.put("scratch", scratch.to_string());
+            lines.push(("scratch", scratch.to_string()));
         }
         let limit = settings.limits.memory.map_or_else(String::new, |limit| format!("; at most {limit}"));
-        lines.put("memory", format!("{}{limit}", memory.sentence(budget)));
-        lines.put("time", if work.is_nan() { "unknown, as the work is".into() } else { time(work / PACE) });
+        lines.push(("memory", format!("{}{limit}", memory.sentence(budget))));
+        lines.push(("time", if work.is_nan() { "unknown, as the work is".into() } else { time(work / PACE) }));
         Ok(())
     }
 
@@ -253,10 +251,10 @@ impl RunPlan<'_> {
     fn evaluations(&self, lines: &mut Lines) -> Result<()> {
         let (selector, sample) = (self.selector, &self.prepared.sample);
         if let Some((how, is_written)) = selector.cross_validation() {
-            lines.put("choose", parting(selector, sample, &how, is_written)?.sentence());
+            lines.push(("choose", parting(selector, sample, &how, is_written)?.sentence()));
         }
         for evaluation in EVALUATIONS {
-            (evaluation.plan)(self)?.iter().for_each(|text| lines.put(evaluation.name, text));
+            lines.extend((evaluation.plan)(self)?.map(|text| (evaluation.name, text)));
         }
         Ok(())
     }

@@ -119,31 +119,6 @@ fn run_in(
     let lent = &mut Monitor { observer: &mut *monitor.observer, journal: monitor.journal.clone(), stop };
     let found = tracing::debug_span!("select")
         .in_scope(|| procedure.search(&prepared.sample, &prepared.train, Some(design), search_start, lent))?;
-    let (mut outcome, resolved) = completed(pipeline, options, prepared, procedure, found, monitor)?;
-    let seconds = &mut outcome.record.seconds;
-    (seconds.read, seconds.total) = (read, start.elapsed().as_secs_f64());
-    book.finish()?;
-    let _written = tracing::debug_span!("write").entered();
-    let RunOutcome { record, model } = &outcome;
-    let texts = [
-        ("model.json", &*model.to_text()?),
-        ("resolved.yaml", &resolved),
-        ("report.html", &render(record, &heading(&options.out), &resolved)),
-        ("selection.json", &record.to_text()?),
-    ];
-    claim.put(&texts, book.is_resumed)?;
-    Ok(outcome)
-}
-
-/// Fits the result of the search, evaluates it, and makes record and model. Returns the resolved settings with them.
-fn completed(
-    pipeline: &ValidPipeline,
-    options: &RunOptions,
-    prepared: TrainTest,
-    procedure: Procedure<'_>,
-    found: SearchOnDesign,
-    monitor: &mut Monitor<'_>,
-) -> Result<(RunOutcome, String)> {
     let SearchOnDesign { selector, design: whole, picked, tuned } = found;
     let selection = selector.fit_on(&prepared.train, &whole, picked, monitor)?;
     let design = whole.at_lambda(selection.chosen.walk_lambda()).stopping_at(monitor.stop.at_the_end());
@@ -168,7 +143,18 @@ fn completed(
     record.warnings.extend(over(&record, pipeline));
     record.equation = FileModel(&model).equations();
     record.warnings.extend(record.not_finite());
-    Ok((RunOutcome { record, model }, portable(&resolved, &options.folder, &options.out)?))
+    let resolved = portable(&resolved, &options.folder, &options.out)?;
+    (record.seconds.read, record.seconds.total) = (read, start.elapsed().as_secs_f64());
+    book.finish()?;
+    let _written = tracing::debug_span!("write").entered();
+    let texts = [
+        ("model.json", &*model.to_text()?),
+        ("resolved.yaml", &resolved),
+        ("report.html", &render(&record, &heading(&options.out), &resolved)),
+        ("selection.json", &record.to_text()?),
+    ];
+    claim.put(&texts, book.is_resumed)?;
+    Ok(RunOutcome { record, model })
 }
 
 /// Reads the data. A signal ends reading at once, without the stop sign of the time limit.

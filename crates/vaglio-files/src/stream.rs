@@ -1,7 +1,6 @@
 //! Predicts files in batches, so that they may exceed memory.
 
 use super::file_model::FileModel;
-use super::file_prediction::unfilled;
 use super::predictions::{PredictOptions, Predictions};
 use ndarray::{Array2, Axis, concatenate};
 use std::ops::ControlFlow;
@@ -56,16 +55,10 @@ impl FileModel<'_> {
     pub(super) fn predict_batch(&self, batch: Batch, beside: &PredictOptions) -> Result<Predictions> {
         let Batch { first, mut columns, profile } = batch;
         let kept = columns.split_off(columns.len() - beside.keep.len());
-        let mut table = Table::new(columns)?.following(first);
-        if self.takes_nothing(beside) {
-            table.take_columns();
-        }
-        let mut predictions = self.predicted(table, beside.intervals).map_err(|error| unfilled(&profile, error))?.0;
+        let mut predictions = self.predicted_beside(Table::new(columns)?.following(first), &profile, beside)?.0;
         if predictions.dropped {
             return Err(Error::Shape("a map dropped rows, and it says that it takes rows alone".into()));
         }
-        self.add_probabilities(&mut predictions, beside);
-        predictions.raw = beside.raw;
         predictions.kept = kept;
         Ok(predictions)
     }

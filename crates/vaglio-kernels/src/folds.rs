@@ -8,19 +8,15 @@ pub struct Folds {
     order: Vec<usize>,
     /// Start of each fold in `order`, followed by the end.
     starts: Vec<usize>,
-    trained: Option<TrainingSets>,
-}
-
-/// Training rows of each of the first folds.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct TrainingSets {
-    rows: Vec<Vec<usize>>,
-    blocks: FoldBlocks,
+    /// Training rows of the first folds, in blocks.
+    trained: Option<FoldBlocks>,
 }
 
 /// A partition of the rows into blocks such that every fold and every training set is a union of blocks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct FoldBlocks {
+    /// Training rows of each fold.
+    training_rows: Vec<Vec<usize>>,
     /// The blocks, as folds.
     pub rows: Box<Folds>,
     /// Blocks of each fold's training rows.
@@ -93,17 +89,16 @@ impl Folds {
     /// end of `rows` are never held out. Cost O(m · folds).
     #[must_use]
     pub fn training_on(self, rows: Vec<Vec<usize>>) -> Self {
-        let blocks = self.blocks_of(&rows);
-        Folds { trained: Some(TrainingSets { rows, blocks }), ..self }
+        Folds { trained: Some(self.blocks_of(rows)), ..self }
     }
 
     /// Groups rows into blocks: rows with the same fold and the same training sets.
-    fn blocks_of(&self, training: &[Vec<usize>]) -> FoldBlocks {
+    fn blocks_of(&self, training: Vec<Vec<usize>>) -> FoldBlocks {
         let (mut of_row, mut count) = (vec![0; self.rows()], self.count());
         for fold in 0..count {
             self.held_out(fold).iter().for_each(|&row| of_row[row] = fold);
         }
-        for rows in training {
+        for rows in &training {
             // New number of each block, without and with these rows.
             let mut numbers = vec![None; 2 * count];
             let mut is_in = vec![false; of_row.len()];
@@ -125,12 +120,13 @@ impl Folds {
             training: training.iter().map(|rows| of(rows)).collect(),
             held_out: (0..training.len()).map(|fold| of(self.held_out(fold))).collect(),
             rows: Box::new(Folds::new(&of_row.iter().map(|&block| block as u32).collect::<Vec<_>>())),
+            training_rows: training,
         }
     }
 
     /// Blocks of folds and training rows, if training rows were set explicitly.
     pub(crate) fn blocks(&self) -> Option<&FoldBlocks> {
-        self.trained.as_ref().map(|trained| &trained.blocks)
+        self.trained.as_ref()
     }
 
     /// Whether every fold's training rows are all other folds.
@@ -141,7 +137,7 @@ impl Folds {
     /// Training rows of a fold, in increasing order: all other folds, unless set by [`Folds::training_on`].
     pub fn training(&self, fold: usize) -> Vec<usize> {
         if let Some(trained) = &self.trained {
-            return trained.rows.get(fold).cloned().unwrap_or_default();
+            return trained.training_rows.get(fold).cloned().unwrap_or_default();
         }
         let range = self.range(fold);
         let mut rows: Vec<usize> = self.order[..range.start].iter().chain(&self.order[range.end..]).copied().collect();
@@ -150,9 +146,34 @@ impl Folds {
     }
 }
 
+/// Combines the parts other than each one: those before it with those after. Cost O(parts).
+pub(crate) fn over_others<T: Clone>(parts: &[T], none: T, with: impl Fn(&T, &T) -> T) -> Vec<T> {
+    let mut before = none.clone();
+    let next = |part: &T| {
+        let combined = with(&before, part);
+        std::mem::replace(&mut before, combined)
+    };
+    let mut out: Vec<T> = parts.iter().map(next).collect();
+    let mut after = none;
+    for (out, part) in out.iter_mut().zip(parts).rev() {
+        *out = with(out, &after);
+        after = with(part, &after);
+    }
+    out
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn parts_other_than_each_are_combined_in_order() {
+        let joined = |a: &String, b: &String| format!("{a}{b}");
+        for (parts, others) in [("", vec![]), ("a", vec![""]), ("abcd", vec!["bcd", "acd", "abd", "abc"])] {
+            let parts: Vec<String> = parts.chars().map(String::from).collect();
+            assert_eq!(over_others(&parts, String::new(), joined), others);
+        }
+    }
 
     #[test]
     fn rows_stand_fold_after_fold_and_train_the_others() {

@@ -139,10 +139,7 @@ impl RowGroups {
     /// Least and greatest entry of a column in every group. Cost O(entries).
     pub fn ranges(&self, x: Column<'_>) -> Vec<(f64, f64)> {
         let (mut ranges, mut fills) = (vec![EMPTY_RANGE; self.sizes.len()], self.sizes.clone());
-        let mut widen = |group: usize, value: f64| {
-            let range = &mut ranges[group];
-            *range = (range.0.min(value), range.1.max(value));
-        };
+        let mut widen = |group: usize, value: f64| ranges[group] = wider(&ranges[group], &(value, value));
         match x {
             Column::Sparse(x) => {
                 x.for_each(|row, value| {
@@ -159,6 +156,11 @@ impl RowGroups {
         }
         ranges
     }
+}
+
+/// Range of the entries of two ranges.
+pub(crate) fn wider(range: &(f64, f64), other: &(f64, f64)) -> (f64, f64) {
+    (range.0.min(other.0), range.1.max(other.1))
 }
 
 /// Passes the values of a column tile by tile, with the index of the first row.

@@ -4,7 +4,8 @@
 
 use super::FoldedRows;
 use super::gram::SIDE;
-use super::products::{FoldSums, GroupSums};
+use super::products::{GroupSums, add, widen};
+use crate::row_groups::EMPTY_RANGE;
 
 /// Products over the rows of every cell. Memory 8·n² bytes per cell.
 #[derive(Debug)]
@@ -40,7 +41,7 @@ impl CellProducts {
         columns: &[usize],
         folds: &[Option<usize>],
     ) -> Option<GroupSums> {
-        let cells = &self.sums.groups;
+        let cells = &self.sums.products;
         if rows.scores_classes_alike()
             || self.scaling != scaling(rows)
             || self.outputs != rows.data.outputs()
@@ -50,32 +51,27 @@ impl CellProducts {
         }
         let places = columns.iter().map(|&column| self.places.get(column).copied().flatten());
         let places: Vec<usize> = places.collect::<Option<_>>()?;
-        let none = FoldSums::empty(self.places.iter().flatten().count());
-        let mut groups = vec![vec![none; cells.first().map_or(0, Vec::len)]; rows.folds.count()];
-        for (cell, &fold) in cells.iter().zip(folds) {
+        let count = self.places.iter().flatten().count();
+        let mut products = vec![vec![Vec::new(); cells.first().map_or(0, Vec::len)]; rows.folds.count()];
+        let mut ranges = vec![vec![EMPTY_RANGE; count]; rows.folds.count()];
+        for ((cell, range), &fold) in cells.iter().zip(&self.sums.ranges).zip(folds) {
             let Some(fold) = fold else { continue };
-            groups.get_mut(fold)?.iter_mut().zip(cell).for_each(|(sum, own)| sum.add(own));
+            products.get_mut(fold)?.iter_mut().zip(cell).for_each(|(sum, own)| add(sum, own));
+            widen(&mut ranges[fold], range);
         }
         let side = (columns.len() + self.outputs + 1).next_multiple_of(SIDE);
-        groups.iter_mut().flatten().for_each(|sums| *sums = self.picked(sums, &places, side));
-        Some(GroupSums { groups, side })
-    }
-
-    /// Extracts the sums of the columns at `places`, of targets and of the ones-vector.
-    fn picked(&self, sums: &FoldSums, places: &[usize], side: usize) -> FoldSums {
-        let range = places.iter().map(|&place| sums.range[place]).collect();
-        if sums.products.is_empty() {
-            return FoldSums { products: Vec::new(), range };
-        }
-        let columns = sums.range.len();
-        let all: Vec<usize> = places.iter().copied().chain(columns..=columns + self.outputs).collect();
-        let mut products = vec![0.0; side * side];
-        for (to, (i, &from)) in products.chunks_exact_mut(side).zip(all.iter().enumerate()) {
-            for (to, &other) in to.iter_mut().zip(&all[..=i]) {
-                // Only the lower triangle is stored.
-                *to = sums.products[from.max(other) * self.sums.side + from.min(other)];
+        let all: Vec<usize> = places.iter().copied().chain(count..=count + self.outputs).collect();
+        for sums in products.iter_mut().flatten().filter(|sums| !sums.is_empty()) {
+            let mut picked = vec![0.0; side * side];
+            for (to, (i, &from)) in picked.chunks_exact_mut(side).zip(all.iter().enumerate()) {
+                for (to, &other) in to.iter_mut().zip(&all[..=i]) {
+                    // Only the lower triangle is stored.
+                    *to = sums[from.max(other) * self.sums.side + from.min(other)];
+                }
             }
+            *sums = picked;
         }
-        FoldSums { products, range }
+        let ranges = ranges.iter().map(|range| places.iter().map(|&place| range[place]).collect()).collect();
+        Some(GroupSums { products, ranges, side })
     }
 }

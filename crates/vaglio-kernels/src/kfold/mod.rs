@@ -24,7 +24,6 @@ mod forward_update;
 mod gram;
 pub mod hold_out;
 mod imputation;
-mod missing_mask;
 mod moment_rows;
 mod moments;
 mod normal_equations;

@@ -3,12 +3,13 @@
 
 use super::FoldedRows;
 use super::centering::{Centering, ProductLayout};
-use super::products::{FoldSums, GroupSums, shifted_columns};
+use super::products::{GroupSums, shifted_columns};
 use super::training::ClassTotals;
 use crate::Column;
 use crate::f64x8::F64x8;
 use crate::parallel;
-use crate::row_groups::{ColumnShift, GroupedVectors, RowGroups};
+use crate::row_groups::{ColumnShift, EMPTY_RANGE, GroupedVectors, RowGroups, wider};
+use std::ops::Range;
 use std::sync::OnceLock;
 
 /// Columns whose rows of A_t and A_v one pass computes.
@@ -64,9 +65,8 @@ impl GroupedEntries {
             .map(|(v, u)| self.groups.sums(&product(vectors[v], vectors[u])))
             .collect();
         let group = |group: usize| {
-            let range = columns.iter().map(|(.., ranges)| ranges[group]).collect();
             if self.groups.sizes[group] == 0 {
-                return FoldSums { products: Vec::new(), range };
+                return Vec::new();
             }
             let mut products = vec![0.0; layout.len()];
             for (place, (with_vectors, squares, _)) in columns.iter().enumerate() {
@@ -76,10 +76,22 @@ impl GroupedEntries {
             }
             let pairs = (0..vectors.len()).flat_map(|v| (0..=v).map(move |u| (v, u)));
             pairs.zip(&of_vectors).for_each(|((v, u), sums)| products[layout.at(n + v, n + u)] = sums[group]);
-            FoldSums { products, range }
+            products
         };
-        let all: Vec<FoldSums> = parallel::map(self.groups.sizes.len(), group);
-        GroupSums { groups: all.chunks(self.classes).map(<[FoldSums]>::to_vec).collect(), side: layout.side }
+        let range = |groups: Range<usize>| -> Vec<(f64, f64)> {
+            let of_column = |ranges: &Vec<(f64, f64)>| {
+                ranges[groups.clone()].iter().fold(EMPTY_RANGE, |all, range| wider(&all, range))
+            };
+            columns.iter().map(|(.., ranges)| of_column(ranges)).collect()
+        };
+        let starts = (0..self.groups.sizes.len()).step_by(self.classes);
+        let ranges = starts.map(|start| range(start..start + self.classes)).collect();
+        GroupSums { products: self.by_group(group), ranges, side: layout.side }
+    }
+
+    /// Products of every class in every fold or block.
+    fn by_group(&self, products: impl Fn(usize) -> Vec<f64> + Sync) -> Vec<Vec<Vec<f64>>> {
+        parallel::map(self.groups.sizes.len(), products).chunks(self.classes).map(<[Vec<f64>]>::to_vec).collect()
     }
 }
 
@@ -167,16 +179,11 @@ impl MomentRows {
     ) -> Vec<f64> {
         let groups = &self.entries.groups;
         // The weight, for balanced classes, follows the products.
-        let group = |group: usize| FoldSums {
-            products: match groups.sizes[group] {
-                0 => Vec::new(),
-                _ => (0..n).map(|other| product(other, group)).chain([groups.weights[group]]).collect(),
-            },
-            range: Vec::new(),
-        };
-        let all: Vec<FoldSums> = parallel::map(groups.sizes.len(), group);
-        let sums = GroupSums { groups: all.chunks(self.entries.classes).map(<[FoldSums]>::to_vec).collect(), side: n };
-        let totals = ClassTotals::new(rows, &sums, n + 1, n);
+        let products = self.entries.by_group(|group| match groups.sizes[group] {
+            0 => Vec::new(),
+            _ => (0..n).map(|other| product(other, group)).chain([groups.weights[group]]).collect(),
+        });
+        let totals = ClassTotals::new(rows, &products, n + 1, n);
         let mut out = vec![0.0; 2 * self.centering.len() * self.stride];
         parallel::chunks_mut(&mut out, 2 * self.stride, |fold, out| {
             let (split, (training, held_out)) = (totals.fold_split(fold), out.split_at_mut(self.stride));

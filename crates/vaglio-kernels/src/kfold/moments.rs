@@ -134,14 +134,14 @@ impl Moments {
         let stride = columns.next_multiple_of(LANES);
         let imputed = Imputation::new(rows, &features, sums.side);
         let layout = ProductLayout { columns, side: sums.side, is_whole: entries.is_none() };
-        let totals = ClassTotals::new(rows, sums, layout.len(), layout.at(imputed.ones(), imputed.ones()));
+        let totals = ClassTotals::new(rows, &sums.products, layout.len(), layout.at(imputed.ones(), imputed.ones()));
         let whole = MomentSource {
             rows,
             imputed: &imputed,
             layout: ProductLayout { side: imputed.side(), ..layout },
             stride,
             outputs,
-            ranges: totals.ranges(),
+            ranges: sums.training_ranges(&rows.folds),
             rounding: features.iter().map(|&feature| rounding(rows, feature)).collect(),
         };
         let fold = |k: usize| whole.fold(k, totals.fold_split(k));
@@ -256,8 +256,7 @@ fn duplicates(rows: &FoldedRows<'_>, features: &[usize]) -> Vec<usize> {
         return first;
     }
     // Equal columns are imputed equally if their missing cells are equal.
-    let alike = |a: usize, b: usize| {
-        first[a] == first[b] && rows.missing.column(features[a]) == rows.missing.column(features[b])
-    };
+    let alike =
+        |a: usize, b: usize| first[a] == first[b] && rows.missing_cells(features[a]) == rows.missing_cells(features[b]);
     (0..features.len()).map(|place| (first[place]..place).find(|&other| alike(other, place)).unwrap_or(place)).collect()
 }

@@ -18,8 +18,8 @@ impl NormalEquations {
         features.dedup();
         let folds = Folds::new(&vec![0; data.rows()]);
         let rows = FoldedRows::new(Arc::clone(data), folds, intercept, false);
-        let GroupSums { groups, side } = GroupSums::new(&rows, rows.folds(), &features);
-        let products = groups.into_iter().flatten().next().map_or_else(Vec::new, |sums| sums.products);
+        let GroupSums { products, side, .. } = GroupSums::new(&rows, rows.folds(), &features);
+        let products = products.into_iter().flatten().next().unwrap_or_default();
         let equations = NormalEquations::from_products(features, products, side, data.outputs(), intercept);
         if equations.is_finite() { Ok(equations) } else { Err(FactorizationError::NoConvergence) }
     }

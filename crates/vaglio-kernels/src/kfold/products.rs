@@ -5,8 +5,9 @@
 use super::FoldedRows;
 use super::gram::{SIDE, add_gram};
 use crate::f64x8::{F64x8, ToF64};
+use crate::folds::over_others;
 use crate::parallel;
-use crate::row_groups::EMPTY_RANGE;
+use crate::row_groups::{EMPTY_RANGE, wider};
 use crate::sums::product;
 use crate::{Column, Folds, Level};
 
@@ -15,21 +16,17 @@ const TILE: usize = 63;
 /// Rows per chunk, whose products are summed before those of other chunks are added.
 const CHUNK: usize = 64 * F64x8::WIDTH * TILE;
 
-/// Products of the columns, targets and ones-vector over one fold, rows scaled by √r_j, columns shifted.
-#[derive(Debug, Clone)]
-pub(super) struct FoldSums {
-    /// Lower triangle, side × side, or a part of it given by a layout: columns first, then masks of missing cells, then
-    /// outputs, then the ones-vector.
-    pub products: Vec<f64>,
-    /// Least and greatest entry of each column, without missing cells.
-    pub range: Vec<(f64, f64)>,
-}
-
 /// Sums over groups of rows: folds, blocks that folds are unions of, or cells.
+///
+/// Products are those of columns, masks of missing cells, targets and the ones-vector, in this order. Rows are scaled
+/// by √r_j, columns shifted.
 #[derive(Debug)]
 pub(super) struct GroupSums {
-    /// Sums of each class in each group; without balancing, all rows are one class.
-    pub groups: Vec<Vec<FoldSums>>,
+    /// Lower triangle, side × side, or a part of it given by a layout, for each class in each group; empty without
+    /// rows. Without balancing, all rows are one class.
+    pub products: Vec<Vec<Vec<f64>>>,
+    /// Least and greatest entry of each column in each group, without missing cells.
+    pub ranges: Vec<Vec<(f64, f64)>>,
     /// Side of the products.
     pub side: usize,
 }
@@ -40,7 +37,7 @@ impl GroupSums {
     /// The rows of a class in a fold are summed in chunks that depend on their number alone, in order; without rows
     /// there are no products. Cost O(m·n²).
     pub fn new(rows: &FoldedRows<'_>, folds: &Folds, columns: &[usize]) -> Self {
-        let masks = columns.iter().filter(|&&column| rows.missing.column(column).is_some()).count();
+        let masks = columns.iter().filter(|&&column| rows.missing_cells(column).is_some()).count();
         let side = (columns.len() + masks + rows.data.outputs() + 1).next_multiple_of(SIDE);
         let reader = ProductInputs::new(rows, columns, side);
         let classes = rows.parted().map_or(1, |c| c.iter().max().map_or(1, |c| c + 1));
@@ -55,62 +52,42 @@ impl GroupSums {
         let chunks: Vec<(usize, &[usize])> =
             chunks.flat_map(|(group, rows)| rows.chunks(CHUNK).map(move |rows| (group, rows))).collect();
         let of_chunks = parallel::map_slice(&chunks, |(_, members)| reader.sums(members));
-        let mut groups = vec![vec![FoldSums::empty(columns.len()); classes]; folds.count()];
-        for ((group, _), sums) in chunks.iter().zip(of_chunks) {
-            let so_far = &mut groups[group / classes][group % classes];
-            if so_far.products.is_empty() { *so_far = sums } else { so_far.add(&sums) }
+        let mut products = vec![vec![Vec::new(); classes]; folds.count()];
+        let mut ranges = vec![vec![EMPTY_RANGE; columns.len()]; folds.count()];
+        for ((group, _), (sums, range)) in chunks.iter().zip(of_chunks) {
+            add(&mut products[group / classes][group % classes], &sums);
+            widen(&mut ranges[group / classes], &range);
         }
-        GroupSums { groups, side }
+        GroupSums { products, ranges, side }
     }
 
-    /// Least and greatest entry of each column over some of the groups.
-    pub fn range(&self, some: impl Iterator<Item = usize>) -> Vec<(f64, f64)> {
-        let columns = self.groups.first().and_then(|group| group.first()).map_or(0, |s| s.range.len());
-        let mut out = vec![EMPTY_RANGE; columns];
-        some.flat_map(|at| &self.groups[at]).for_each(|sums| widen(&mut out, &sums.range));
-        out
-    }
-
-    /// Least and greatest entry of each column over all other groups, for each group: those before it and those after.
-    /// Cost O(K·n).
-    pub fn ranges(&self) -> Vec<Vec<(f64, f64)>> {
-        let of_group = |group: usize| self.range(std::iter::once(group));
-        let mut before = self.range(std::iter::empty());
-        let mut behind = vec![before.clone(); self.groups.len()];
-        for group in (1..self.groups.len()).rev() {
-            behind[group - 1] = behind[group].clone();
-            widen(&mut behind[group - 1], &of_group(group));
-        }
-        for (group, others) in behind.iter_mut().enumerate() {
-            widen(others, &before);
-            widen(&mut before, &of_group(group));
-        }
-        behind
+    /// Least and greatest entry of each column over the training rows of each fold. Cost O(K·n), with blocks O(K·n) for
+    /// each of them.
+    pub fn training_ranges(&self, folds: &Folds) -> Vec<Vec<(f64, f64)>> {
+        let none = vec![EMPTY_RANGE; self.ranges.first().map_or(0, Vec::len)];
+        let with = |ranges: &Vec<(f64, f64)>, others: &Vec<(f64, f64)>| {
+            let mut all = ranges.clone();
+            widen(&mut all, others);
+            all
+        };
+        let Some(blocks) = folds.blocks() else { return over_others(&self.ranges, none, with) };
+        let of_blocks =
+            |some: &Vec<usize>| some.iter().fold(none.clone(), |all, &block| with(&all, &self.ranges[block]));
+        blocks.training.iter().map(of_blocks).collect()
     }
 }
 
-impl FoldSums {
-    /// Sums over no rows.
-    pub fn empty(columns: usize) -> Self {
-        FoldSums { products: Vec::new(), range: vec![EMPTY_RANGE; columns] }
-    }
-
-    /// Adds the sums of other rows.
-    pub fn add(&mut self, other: &FoldSums) {
-        if self.products.is_empty() {
-            self.clone_from(other);
-        } else if !other.products.is_empty() {
-            self.products.iter_mut().zip(&other.products).for_each(|(a, b)| *a += b);
-            widen(&mut self.range, &other.range);
-        }
+/// Adds products over other rows; products over no rows are empty.
+pub(super) fn add(sum: &mut Vec<f64>, other: &[f64]) {
+    match sum.is_empty() {
+        true => sum.extend_from_slice(other),
+        false => sum.iter_mut().zip(other).for_each(|(sum, x)| *sum += x),
     }
 }
 
 /// Widens the range of each column to include its range in other rows.
-fn widen(ranges: &mut [(f64, f64)], others: &[(f64, f64)]) {
-    for (range, other) in ranges.iter_mut().zip(others) {
-        *range = (range.0.min(other.0), range.1.max(other.1));
-    }
+pub(super) fn widen(ranges: &mut [(f64, f64)], others: &[(f64, f64)]) {
+    ranges.iter_mut().zip(others).for_each(|(range, other)| *range = wider(range, other));
 }
 
 /// Columns, targets and weights to multiply.
@@ -130,24 +107,24 @@ impl<'r> ProductInputs<'r> {
         ProductInputs {
             level: data.level,
             columns: shifted_columns(rows, columns),
-            missing: (0..columns.len()).filter_map(|k| Some((k, rows.missing.column(columns[k])?))).collect(),
+            missing: (0..columns.len()).filter_map(|k| Some((k, rows.missing_cells(columns[k])?))).collect(),
             targets: (0..data.outputs()).map(|o| data.centered(o)).collect(),
             root: data.root(),
             side,
         }
     }
 
-    fn sums(&self, rows: &[usize]) -> FoldSums {
-        let mut out =
-            FoldSums { products: vec![0.0; self.side * self.side], range: vec![EMPTY_RANGE; self.columns.len()] };
+    /// Products over some rows, and the range of each column.
+    fn sums(&self, rows: &[usize]) -> (Vec<f64>, Vec<(f64, f64)>) {
+        let (mut products, mut ranges) = (vec![0.0; self.side * self.side], vec![EMPTY_RANGE; self.columns.len()]);
         let mut tile = vec![F64x8::ZERO; self.side * rows.len().div_ceil(F64x8::WIDTH).min(TILE)];
         for rows in rows.chunks(TILE * F64x8::WIDTH) {
             let height = rows.len().div_ceil(F64x8::WIDTH);
             let tile = &mut tile[..self.side * height];
-            self.fill(rows, height, tile, &mut out.range);
-            add_gram(self.level, tile, height, self.side, &mut out.products);
+            self.fill(rows, height, tile, &mut ranges);
+            add_gram(self.level, tile, height, self.side, &mut products);
         }
-        out
+        (products, ranges)
     }
 
     /// Gathers columns, targets and the ones-vector at `rows`, each padded with zeros.
@@ -170,7 +147,7 @@ impl<'r> ProductInputs<'r> {
         }
         for &(place, mask) in &self.missing {
             let others = rows.iter().filter(|&&row| mask.get(row) == 0.0).map(|&row| self.columns[place].0.get(row));
-            own[place] = others.fold(EMPTY_RANGE, |(a, b), x| (a.min(x), b.max(x)));
+            own[place] = others.fold(EMPTY_RANGE, |range, x| wider(&range, &(x, x)));
         }
         widen(range, &own);
         for (&(_, mask), to) in self.missing.iter().zip(&mut parts) {
@@ -194,10 +171,14 @@ impl<'r> ProductInputs<'r> {
 
 /// Columns with the shifts that preserve digits in centering.
 pub(super) fn shifted_columns<'r>(rows: &'r FoldedRows<'_>, columns: &[usize]) -> Vec<(Column<'r>, f64)> {
-    let (data, means) = (&rows.data, (rows.standardize && !rows.intercept).then(|| ColumnMeans::new(rows)));
+    let data = &rows.data;
+    // Columns without a shift get their weighted mean over all rows.
+    let weights =
+        (rows.standardize && !rows.intercept).then(|| data.ones().iter().map(|root| root * root).collect::<Vec<f64>>());
+    let total: f64 = weights.iter().flatten().sum();
     let with_shift = |&feature: &usize| -> (Column<'r>, f64) {
         let (column, shift) = data.column(feature);
-        (column, means.as_ref().map_or(shift, |means| means.dot(data.level, column)))
+        (column, weights.as_ref().map_or(shift, |weights| product(data.level, column, 0.0, weights) / total))
     };
     parallel::map_slice(columns, with_shift)
 }
@@ -211,24 +192,6 @@ pub(super) fn fills(rows: &FoldedRows<'_>, columns: &[usize]) -> Vec<(usize, f64
         (place, first.map_or(0.0, |row| column.get(row) - shift))
     };
     reader.missing.iter().map(fill).collect()
-}
-
-/// Weighted means over all rows, for columns without a shift.
-struct ColumnMeans(Vec<f64>, f64);
-
-impl ColumnMeans {
-    fn new(rows: &FoldedRows<'_>) -> Self {
-        let weights = match rows.data.root() {
-            Some(root) => root.iter().map(|r| r * r).collect(),
-            None => vec![1.0; rows.data.rows()],
-        };
-        let total = weights.iter().sum();
-        ColumnMeans(weights, total)
-    }
-
-    fn dot(&self, level: Level, column: Column<'_>) -> f64 {
-        product(level, column, 0.0, &self.0) / self.1
-    }
 }
 
 /// to ← x − shift at the given rows, padded with zeros; returns the range of x.
@@ -279,22 +242,4 @@ fn multiply(level: Level, by: &[f64], to: &mut [F64x8]) {
             }
         },
     );
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn ranges_are_those_of_all_other_folds() {
-        let fold = |k: usize| {
-            let range = (0..3).map(|i| (((k * 7 + i) % 5) as f64, ((k * 3 + i) % 4) as f64 + 5.0)).collect();
-            vec![FoldSums { products: Vec::new(), range }]
-        };
-        for count in 1..6 {
-            let sums = GroupSums { groups: (0..count).map(fold).collect(), side: 0 };
-            let others = |fold: usize| sums.range((0..count).filter(|&other| other != fold));
-            assert_eq!(sums.ranges(), (0..count).map(others).collect::<Vec<_>>());
-        }
-    }
 }

@@ -100,7 +100,7 @@ fn gather(columns: &[(Column<'_>, f64)], from: &[usize]) -> Array2<f64> {
 fn impute(rows: &FoldedRows<'_>, fold: usize, subset: &[usize], x: &mut Array2<f64>, held: &mut Array2<f64>) {
     let (training, held_out) = (&rows.folds.training(fold)[..], rows.folds.held_out(fold));
     for (k, &feature) in subset.iter().enumerate() {
-        let Some(mask) = rows.missing.column(feature) else { continue };
+        let Some(mask) = rows.missing_cells(feature) else { continue };
         let is_missing = |row: usize| mask.get(row) != 0.0;
         let present = || training.iter().enumerate().filter(|(_, row)| !is_missing(**row));
         let weight = |row: usize| rows.targets().weight(row);

@@ -1,7 +1,7 @@
 //! Columns, targets and folds, in the notation of the book, *Cross-validation without refitting*.
 
-use super::missing_mask::MissingIndicators;
-use crate::row_groups::EMPTY_RANGE;
+use crate::folds::over_others;
+use crate::row_groups::{EMPTY_RANGE, wider};
 use crate::{Column, Data, Folds, Targets};
 use std::sync::Arc;
 
@@ -18,8 +18,9 @@ pub struct FoldedRows<'d> {
     pub(crate) classes: Option<Vec<usize>>,
     /// Class of each row, and the factor of each class's held-out squares, if losses balance classes.
     pub(super) scored: Option<(Vec<usize>, Vec<f64>)>,
-    /// Cells imputed by the mean of each fold's training rows.
-    pub(crate) missing: MissingIndicators<'d>,
+    /// Columns with cells that are imputed by the mean of each fold's training rows, in order, each with an indicator
+    /// column of these cells.
+    pub(super) missing: Vec<(usize, Column<'d>)>,
 }
 
 impl<'d> FoldedRows<'d> {
@@ -32,7 +33,7 @@ impl<'d> FoldedRows<'d> {
             standardize,
             classes: None,
             scored: None,
-            missing: MissingIndicators::default(),
+            missing: Vec::new(),
         }
     }
 
@@ -74,7 +75,12 @@ impl<'d> FoldedRows<'d> {
     /// its training rows; if there are none, the value stays.
     #[must_use]
     pub fn imputing(self, missing: Vec<(usize, Column<'d>)>) -> Self {
-        FoldedRows { missing: MissingIndicators(missing), ..self }
+        FoldedRows { missing, ..self }
+    }
+
+    /// Indicator of the missing cells of a column, if it has any.
+    pub(super) fn missing_cells(&self, column: usize) -> Option<Column<'d>> {
+        self.missing.binary_search_by_key(&column, |(column, _)| *column).ok().map(|at| self.missing[at].1)
     }
 
     /// Weight of each training row.
@@ -140,22 +146,13 @@ impl<'d> FoldedRows<'d> {
     /// Folds in whose training rows a column is constant up to rounding. Cost O(m).
     pub(super) fn flat_folds(&self, feature: usize) -> Vec<usize> {
         let (column, folds) = (self.data.column(feature).0, self.folds());
-        let wider = |(least, greatest): (f64, f64), other: (f64, f64)| (least.min(other.0), greatest.max(other.1));
         let range = |fold: usize| {
             let entries = folds.held_out(fold).iter().map(|&row| column.get(row));
-            entries.fold(EMPTY_RANGE, |range, x| wider(range, (x, x)))
+            entries.fold(EMPTY_RANGE, |range, x| wider(&range, &(x, x)))
         };
-        let ranges: Vec<(f64, f64)> = (0..folds.count()).map(range).collect();
-        let mut after = vec![EMPTY_RANGE; ranges.len() + 1];
-        for (k, range) in ranges.iter().enumerate().rev() {
-            after[k] = wider(after[k + 1], *range);
-        }
-        let (mut before, rounding) = (EMPTY_RANGE, column.rounding());
-        let is_flat = |fold: &usize| {
-            let (least, greatest) = wider(before, after[fold + 1]);
-            before = wider(before, ranges[*fold]);
-            greatest - least <= rounding
-        };
+        let others = over_others(&(0..folds.count()).map(range).collect::<Vec<_>>(), EMPTY_RANGE, wider);
+        let rounding = column.rounding();
+        let is_flat = |&fold: &usize| others[fold].1 - others[fold].0 <= rounding;
         (0..folds.count()).filter(is_flat).collect()
     }
 }

@@ -3,13 +3,13 @@
 //! The book, *Cross-validation without refitting*, "Moments: forward".
 
 use super::FoldedRows;
-use super::products::{FoldSums, GroupSums};
 use crate::folds::FoldBlocks;
 
-/// Sums over groups, with the products over all rows of each class.
+/// Products over groups, and over all rows of each class.
 #[derive(Debug)]
 pub(super) struct ClassTotals<'s> {
-    sums: &'s GroupSums,
+    /// Products of each class in each group.
+    groups: &'s [Vec<Vec<f64>>],
     /// Groups of the training and held-out rows of each fold, if they are not the folds.
     blocks: Option<&'s FoldBlocks>,
     of_classes: Vec<Vec<f64>>,
@@ -31,28 +31,21 @@ pub(super) struct SplitProducts {
 }
 
 impl<'s> ClassTotals<'s> {
-    /// Totals `sums` of `size` products; `ones` is the index of the ones-vector's product with itself.
-    pub fn new(rows: &'s FoldedRows<'_>, sums: &'s GroupSums, size: usize, ones: usize) -> Self {
-        let mut of_classes = vec![vec![0.0; size]; sums.groups.first().map_or(1, Vec::len)];
-        for group in &sums.groups {
-            for (total, own) in of_classes.iter_mut().zip(group) {
-                add(total, &own.products);
-            }
+    /// Totals `size` products of each class in each group; `ones` is the index of the ones-vector's product with
+    /// itself.
+    pub fn new(rows: &'s FoldedRows<'_>, groups: &'s [Vec<Vec<f64>>], size: usize, ones: usize) -> Self {
+        let mut of_classes = vec![vec![0.0; size]; groups.first().map_or(1, Vec::len)];
+        for group in groups {
+            of_classes.iter_mut().zip(group).for_each(|(total, own)| add(total, own));
         }
         let (blocks, weight) = (rows.folds.blocks(), rows.classes.as_ref().map(|_| ones));
         let shares = rows.scored.as_ref().map(|(_, shares)| &shares[..]);
-        ClassTotals { sums, blocks, of_classes, weight, shares }
+        ClassTotals { groups, blocks, of_classes, weight, shares }
     }
 
     /// Number of folds.
     pub fn folds(&self) -> usize {
-        self.blocks.map_or(self.sums.groups.len(), |blocks| blocks.training.len())
-    }
-
-    /// Least and greatest entry of each column over the training rows of each fold.
-    pub fn ranges(&self) -> Vec<Vec<(f64, f64)>> {
-        let Some(blocks) = self.blocks else { return self.sums.ranges() };
-        blocks.training.iter().map(|some| self.sums.range(some.iter().copied())).collect()
+        self.blocks.map_or(self.groups.len(), |blocks| blocks.training.len())
     }
 
     /// Products over all rows.
@@ -65,7 +58,7 @@ impl<'s> ClassTotals<'s> {
     /// Products over the training and held-out rows of a fold. Training products are differences from all rows, or sums
     /// of blocks.
     pub fn fold_split(&self, fold: usize) -> SplitProducts {
-        let groups = &self.sums.groups;
+        let groups = self.groups;
         let Some(blocks) = self.blocks else { return self.split(&groups[fold]) };
         let of = |some: &[usize]| some.iter().map(|&block| &groups[block][..]).collect::<Vec<_>>();
         let training = self.sum(&of(&blocks.training[fold]));
@@ -73,7 +66,7 @@ impl<'s> ClassTotals<'s> {
     }
 
     /// If balanced, the training products are Σ_c (S_c − S_{c,v})/(n_c − n_{c,v}), with n the weights of the rows.
-    fn split(&self, of_fold: &[FoldSums]) -> SplitProducts {
+    fn split(&self, of_fold: &[Vec<f64>]) -> SplitProducts {
         let size = self.of_classes.first().map_or(0, Vec::len);
         let Some(at) = self.weight else {
             let (from, held_out) = (self.all(), self.sum(&[of_fold]));
@@ -84,7 +77,7 @@ impl<'s> ClassTotals<'s> {
         let (mut training, mut from) = (vec![0.0; size], vec![0.0; size]);
         let empty = vec![0.0; size];
         for (total, own) in self.of_classes.iter().zip(of_fold) {
-            let own = if own.products.is_empty() { &empty } else { &own.products };
+            let own = if own.is_empty() { &empty } else { own };
             let weight = total[at] - own[at];
             if weight > 0.0 {
                 training.iter_mut().zip(total).zip(own).for_each(|((sum, all), held)| *sum += (all - held) / weight);
@@ -95,10 +88,10 @@ impl<'s> ClassTotals<'s> {
     }
 
     /// Products of some groups, each with sums by class, with their training weights.
-    fn sum(&self, blocks: &[&[FoldSums]]) -> Vec<f64> {
+    fn sum(&self, blocks: &[&[Vec<f64>]]) -> Vec<f64> {
         let mut out = vec![0.0; self.of_classes.first().map_or(0, Vec::len)];
         for class in 0..self.of_classes.len() {
-            let products = || blocks.iter().map(|block| &block[class].products).filter(|all| !all.is_empty());
+            let products = || blocks.iter().map(|block| &block[class]).filter(|all| !all.is_empty());
             let weight = self.weight.map_or(1.0, |at| products().map(|all| all[at]).sum());
             for all in products() {
                 out.iter_mut().zip(all).for_each(|(sum, x)| *sum += x / weight);
@@ -108,11 +101,11 @@ impl<'s> ClassTotals<'s> {
     }
 
     /// Held-out products as they count in losses, from the sums by class in each of their groups.
-    fn counted(&self, groups: &[&[FoldSums]]) -> Vec<f64> {
+    fn counted(&self, groups: &[&[Vec<f64>]]) -> Vec<f64> {
         let mut out = vec![0.0; self.of_classes.first().map_or(0, Vec::len)];
         for (class, own) in groups.iter().flat_map(|group| group.iter().enumerate()) {
             let share = self.shares.map_or(1.0, |shares| shares.get(class).copied().unwrap_or_default());
-            out.iter_mut().zip(&own.products).for_each(|(sum, x)| *sum += share * x);
+            out.iter_mut().zip(own).for_each(|(sum, x)| *sum += share * x);
         }
         out
     }

@@ -5,6 +5,7 @@
 
 use super::fold_products::{products, subtract};
 use crate::Level;
+use crate::folds::over_others;
 use crate::kfold::FoldedRows;
 use crate::parallel;
 use std::borrow::Cow;
@@ -59,28 +60,12 @@ impl PairMoments {
     const NONE: Self = PairMoments { weight: 0.0, means: [0.0; 2], product: 0.0 };
 
     /// Combines two sets of rows; nothing cancels in a sum of squares.
-    fn with(self, other: Self) -> Self {
+    fn with(&self, other: &Self) -> Self {
         let weight = self.weight + other.weight;
         let share = if weight > 0.0 { other.weight / weight } else { 0.0 };
         let [a, b] = [other.means[0] - self.means[0], other.means[1] - self.means[1]];
         let means = [self.means[0] + a * share, self.means[1] + b * share];
         PairMoments { weight, means, product: self.product + other.product + self.weight * share * a * b }
-    }
-
-    /// Moments over all parts but one, for each part.
-    fn from_other_parts(parts: &[Self]) -> Vec<Self> {
-        let mut before = PairMoments::NONE;
-        let next = |part: &Self| {
-            let with = before.with(*part);
-            std::mem::replace(&mut before, with)
-        };
-        let mut out: Vec<Self> = parts.iter().map(next).collect();
-        let mut after = PairMoments::NONE;
-        for (out, part) in out.iter_mut().zip(parts).rev() {
-            *out = out.with(after);
-            after = part.with(after);
-        }
-        out
     }
 }
 
@@ -218,7 +203,7 @@ impl<'d> HoldOutRows<'d> {
 
     fn other_parts(&self, a: &[f64], b: &[f64], products: &[f64]) -> Vec<PairMoments> {
         let part = |k: usize| PairMoments { weight: self.weights[k], means: [a[k], b[k]], product: products[k] };
-        PairMoments::from_other_parts(&(0..self.folds()).map(part).collect::<Vec<_>>())
+        over_others(&(0..self.folds()).map(part).collect::<Vec<_>>(), PairMoments::NONE, PairMoments::with)
     }
 
     /// Mean of a column over each fold's training rows.

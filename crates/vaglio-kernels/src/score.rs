@@ -9,8 +9,7 @@ mod units;
 
 use crate::f64x8::F64x8;
 use crate::tolerance::TIED_PREDICTION;
-use crate::trial::PartialLoss;
-use crate::{Level, Measure};
+use crate::{Level, Measure, Trial};
 use std::fmt::Debug;
 use std::sync::Arc;
 use units::Units;
@@ -91,20 +90,6 @@ pub trait CustomLoss: Debug + Send + Sync {
     fn total_loss(&self, targets: &[f64], predictions: &[f64], weights: &[f64]) -> f64;
 }
 
-/// Placeholder for measures without a rule.
-#[derive(Debug)]
-struct NoCustomLoss;
-
-impl CustomLoss for NoCustomLoss {
-    fn row_loss(&self, _: &[f64], _: &[f64]) -> f64 {
-        f64::NAN
-    }
-
-    fn total_loss(&self, _: &[f64], _: &[f64], _: &[f64]) -> f64 {
-        f64::NAN
-    }
-}
-
 /// Accumulates a measure tile by tile, in an order that depends on the rows alone.
 ///
 /// It may cover a part of the rows (see [`Scorer::restrict`]) and average rows before the loss (see
@@ -113,7 +98,7 @@ impl CustomLoss for NoCustomLoss {
 pub struct Scorer {
     targets: Arc<Targets>,
     measure: Measure,
-    rule: Arc<dyn CustomLoss>,
+    rule: Option<Arc<dyn CustomLoss>>,
     /// Class of each row and weight of each class, if the measure counts classes.
     classes: Vec<u32>,
     class_weights: Vec<f64>,
@@ -167,14 +152,14 @@ impl Scorer {
             _ => Vec::new(),
         };
         let of_zero = rounding::loss_of_zero(&targets, measure);
-        let (rule, factors, lacks_rows, units) = (Arc::new(NoCustomLoss), None, false, None);
+        let (rule, factors, lacks_rows, units) = (None, None, false, None);
         Scorer { targets, measure, rule, classes, class_weights, balance, divisor, of_zero, factors, lacks_rows, units }
     }
 
     /// Sets the rule of [`Measure::Rows`] and [`Measure::Whole`].
     #[must_use]
     pub fn with_rule(self, rule: Arc<dyn CustomLoss>) -> Self {
-        Scorer { rule, ..self }
+        Scorer { rule: Some(rule), ..self }
     }
 
     /// The targets that the scorer was created with.
@@ -248,11 +233,11 @@ impl Scorer {
         }
     }
 
-    pub(crate) fn finish(&self, tally: Tally) -> PartialLoss {
-        if self.is_open() {
-            return PartialLoss { loss: f64::NAN, whole: tally.whole };
+    pub(crate) fn finish(&self, tally: Tally, conditioning: f64) -> Trial {
+        match self.is_open() {
+            true => Trial { loss: f64::NAN, conditioning, whole: tally.whole },
+            false => Trial::new(self.total(&tally), conditioning),
         }
-        PartialLoss { loss: self.total(&tally), whole: Vec::new() }
     }
 
     /// Classification error of a row from its scaled residuals: 0, 1, or for ties the expected error of guessing.
@@ -290,13 +275,14 @@ impl Scorer {
     ///
     /// For a part of the rows, the part's contribution to the mean; NaN if a part alone does not determine it.
     pub fn loss(&self, residuals: &[Vec<f64>]) -> f64 {
-        self.partial_loss(residuals).loss
+        self.trial(residuals, 1.0).loss
     }
 
-    pub(crate) fn partial_loss(&self, residuals: &[Vec<f64>]) -> PartialLoss {
+    /// Like [`Scorer::loss`], with the conditioning of the residuals.
+    pub(crate) fn trial(&self, residuals: &[Vec<f64>], conditioning: f64) -> Trial {
         let mut tally = self.start();
         self.add(&mut tally, 0, residuals, self.targets.rows());
-        self.finish(tally)
+        self.finish(tally, conditioning)
     }
 
     /// Mean loss from the sum of squared losses.

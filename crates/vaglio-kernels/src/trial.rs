@@ -19,29 +19,9 @@ impl Trial {
         Trial { loss, conditioning, whole: Vec::new() }
     }
 
-    pub(crate) fn from_partial(outcome: PartialLoss, conditioning: f64) -> Self {
-        Trial { loss: outcome.loss, conditioning, whole: outcome.whole }
-    }
-
     /// Whether cancellation makes the loss unreliable; see [`is_unreliable`].
     pub fn is_unreliable(&self) -> bool {
         is_unreliable(self.conditioning)
-    }
-}
-
-/// A loss, or its partial sums over a part of the rows.
-#[derive(Debug, Clone)]
-pub(crate) struct PartialLoss {
-    /// Mean loss, or the part's contribution.
-    pub loss: f64,
-    /// Partial sums, if the part alone does not determine the loss.
-    pub whole: Vec<f64>,
-}
-
-impl PartialLoss {
-    /// Wraps a known loss.
-    pub fn new(loss: f64) -> Self {
-        PartialLoss { loss, whole: Vec::new() }
     }
 }
 

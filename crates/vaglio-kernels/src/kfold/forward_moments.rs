@@ -148,23 +148,21 @@ impl LambdaBlock {
         let gather = |row: &[f64]| selected.iter().map(|&place| row[place]).collect::<Vec<f64>>();
         let (a, a_held) = (gather(training), gather(held_out));
         self.grow(s + 1);
+        for (k, value) in a_held.iter().chain([&held_out[place]]).enumerate() {
+            self.held_out[s * self.room + k] = *value;
+            self.held_out[k * self.room + s] = *value;
+        }
         let steps: Vec<ForwardStep> = self
             .pairs
             .iter_mut()
             .map(|pair| {
                 let scale = fold.scale[place] + pair.lambda;
                 pair.conditioning = worse(pair.conditioning, pair.diagonal[place] / scale);
-                let (room, inner) = (self.room, &self.held_out);
-                let held = BorderedMoments { inner, room, border: &a_held, corner: held_out[place] };
-                pair.step(moments.level, &a, &held, place)
+                pair.step(moments.level, &a, &self.held_out, self.room, place)
             })
             .collect();
         let rows: Vec<usize> = selected.iter().copied().chain([place]).collect();
         apply(moments, self.fold, &rows, &steps, &mut self.pairs);
-        for (k, value) in a_held.iter().chain([&held_out[place]]).enumerate() {
-            self.held_out[s * self.room + k] = *value;
-            self.held_out[k * self.room + s] = *value;
-        }
     }
 
     /// Grows A_v to at least `size` columns.
@@ -181,14 +179,6 @@ impl LambdaBlock {
         }
         (self.held_out, self.room) = (out, room);
     }
-}
-
-/// A_v of the selected columns, bordered by the row of one more.
-struct BorderedMoments<'h> {
-    inner: &'h [f64],
-    room: usize,
-    border: &'h [f64],
-    corner: f64,
 }
 
 impl ForwardPair {
@@ -211,16 +201,18 @@ impl ForwardPair {
         }
     }
 
-    /// Computes the direction p = z_b/√d_b of a column, u = H(A_v p)_S, and π = pᵀA_v p, and updates the loss.
-    fn step(&mut self, level: Level, a: &[f64], held: &BorderedMoments<'_>, place: usize) -> ForwardStep {
+    /// Computes the direction p = z_b/√d_b of a column, u = H(A_v p)_S, and π = pᵀA_v p, and updates the loss. `a` is
+    /// the column's row of A_t, and `held` has A_v with the column last: rows of `room` doubles.
+    fn step(&mut self, level: Level, a: &[f64], held: &[f64], room: usize, place: usize) -> ForwardStep {
+        let (border, corner) = (&held[a.len() * room..][..a.len()], held[a.len() * (room + 1)]);
         let root = self.diagonal[place].sqrt();
         let mut p = self.factor.solve(level, a);
         p.iter_mut().for_each(|p| *p /= -root);
         // (A_v p)_S, including the column's own contribution.
         let last = 1.0 / root;
-        let mut along: Vec<f64> = held.border.iter().map(|b| b * last).collect();
-        add_rows(level, &p, held.inner, held.room, &mut along);
-        let corner = p.iter().zip(held.border).map(|(p, b)| p * b).sum::<f64>() + last * held.corner;
+        let mut along: Vec<f64> = border.iter().map(|b| b * last).collect();
+        add_rows(level, &p, held, room, &mut along);
+        let corner = p.iter().zip(border).map(|(p, b)| p * b).sum::<f64>() + last * corner;
         let pi = p.iter().zip(&along).map(|(p, v)| p * v).sum::<f64>() + last * corner;
         let u = self.factor.solve(level, &along);
         p.push(last);
@@ -238,16 +230,14 @@ impl ForwardPair {
 
 /// to ← to + Σ_k p_k·row_k, rows of `room` doubles.
 fn add_rows(level: Level, p: &[f64], rows: &[f64], room: usize, to: &mut [f64]) {
-    if room > 0 {
-        level.call(
-            #[inline(always)]
-            move || {
-                for (p, row) in p.iter().zip(rows.chunks_exact(room)) {
-                    to.iter_mut().zip(row).for_each(|(to, x)| *to += p * x);
-                }
-            },
-        );
-    }
+    level.call(
+        #[inline(always)]
+        move || {
+            for (p, row) in p.iter().zip(rows.chunks_exact(room)) {
+                to.iter_mut().zip(row).for_each(|(to, x)| *to += p * x);
+            }
+        },
+    );
 }
 
 /// The eight doubles at an index.

@@ -42,8 +42,10 @@ pub(super) struct ForwardPair {
 /// rπ) and q ← q − 2rx + r²π. Cost O(R·n·s).
 pub(super) fn apply(moments: &Moments, fold: usize, rows: &[usize], steps: &[ForwardStep], pairs: &mut [ForwardPair]) {
     let eights = moments.stride / F64x8::WIDTH;
-    let coefficients: Vec<StepCoefficients> =
-        steps.chunks(SHARE).map(|s| StepCoefficients::new(s, rows.len())).collect();
+    let interleaved = |of: fn(&ForwardStep) -> &[f64]| {
+        steps.chunks(SHARE).map(|steps| interleaved(steps, rows.len(), of)).collect::<Vec<_>>()
+    };
+    let (p, u) = (interleaved(|step| &step.p), interleaved(|step| &step.u));
     let matrices: Vec<[&[f64]; 2]> = rows.iter().map(|&row| moments.rows(fold, row)).collect();
     let mut packed = vec![[F64x8::ZERO; EIGHTS]; 2 * rows.len()];
     for start in (0..eights).step_by(EIGHTS) {
@@ -56,13 +58,11 @@ pub(super) fn apply(moments: &Moments, fold: usize, rows: &[usize], steps: &[For
             }
         }
         let (a, v) = packed.split_at(rows.len());
-        let groups = coefficients.iter().zip(steps.chunks(SHARE)).zip(pairs.chunks_mut(SHARE));
-        for ((coefficients, steps), pairs) in groups {
+        for (((p, u), steps), pairs) in p.iter().zip(&u).zip(steps.chunks(SHARE)).zip(pairs.chunks_mut(SHARE)) {
             moments.level.call(
                 #[inline(always)]
                 || {
-                    let (r, back) = (sums(a, &coefficients.p), sums(a, &coefficients.u));
-                    let along = sums(v, &coefficients.p);
+                    let (r, back, along) = (sums(a, p), sums(a, u), sums(v, p));
                     for (l, (step, pair)) in steps.iter().zip(pairs.iter_mut()).enumerate() {
                         for k in 0..here {
                             pair.take_in(step, start + k, r[l][k], along[l][k] - back[l][k]);
@@ -74,21 +74,13 @@ pub(super) fn apply(moments: &Moments, fold: usize, rows: &[usize], steps: &[For
     }
 }
 
-/// p and u of up to [`SHARE`] steps, entry by entry, padded with zeros.
-struct StepCoefficients {
-    p: Vec<[f64; SHARE]>,
-    u: Vec<[f64; SHARE]>,
-}
-
-impl StepCoefficients {
-    fn new(steps: &[ForwardStep], rows: usize) -> Self {
-        let mut out = StepCoefficients { p: vec![[0.0; SHARE]; rows], u: vec![[0.0; SHARE]; rows] };
-        for (l, step) in steps.iter().enumerate() {
-            out.p.iter_mut().zip(&step.p).for_each(|(out, p)| out[l] = *p);
-            out.u.iter_mut().zip(&step.u).for_each(|(out, u)| out[l] = *u);
-        }
-        out
+/// A vector of up to [`SHARE`] steps, entry by entry, padded with zeros.
+fn interleaved(steps: &[ForwardStep], rows: usize, of: fn(&ForwardStep) -> &[f64]) -> Vec<[f64; SHARE]> {
+    let mut out = vec![[0.0; SHARE]; rows];
+    for (l, step) in steps.iter().enumerate() {
+        out.iter_mut().zip(of(step)).for_each(|(out, entry)| out[l] = *entry);
     }
+    out
 }
 
 /// Σ_k c_k a_k: λ × eights.

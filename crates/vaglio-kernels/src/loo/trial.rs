@@ -14,7 +14,7 @@ impl RidgeState<'_> {
     /// The loss of the current subset. Cost O(m · outputs).
     pub fn score(&self, scorer: &Scorer) -> Trial {
         let least = self.d.iter().copied().fold(f64::INFINITY, f64::min);
-        Trial::from_partial(scorer.partial_loss(&self.residuals()), conditioning(least, self.left))
+        scorer.trial(&self.residuals(), conditioning(least, self.left))
     }
 
     /// Trials of removing some selected columns. Cost O(m · outputs) each; the first call O(m·s² + s³).
@@ -71,7 +71,7 @@ impl<'k> RunningTrial<'k> {
 
     /// The trial, given the remaining share of the columns.
     pub fn finish(self, left: f64) -> Trial {
-        Trial::from_partial(self.scorer.finish(self.tally), conditioning(self.low.least(), left))
+        self.scorer.finish(self.tally, conditioning(self.low.least(), left))
     }
 
     fn run(mut self, c: &[f64], left: f64) -> Trial {

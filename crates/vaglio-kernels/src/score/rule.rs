@@ -1,34 +1,10 @@
 //! Losses given by a rule on predictions.
 
-use super::{CustomLoss, Scorer};
+use super::Scorer;
 use crate::f64x8::F64x8;
 
 /// Rows of one output passed to the rule together.
 const TOGETHER: usize = 512;
-
-/// Computes contributions of single rows to a loss, with buffers for one row.
-struct RowLosses<'s> {
-    scorer: &'s Scorer,
-    rule: &'s dyn CustomLoss,
-    targets: Vec<f64>,
-    predictions: Vec<f64>,
-}
-
-impl RowLosses<'_> {
-    /// Contribution of a row, from its scaled residuals by output; 0 if it does not count.
-    #[inline(always)]
-    fn evaluate(&mut self, row: usize, residual: impl Fn(usize) -> f64) -> f64 {
-        let scorer = self.scorer;
-        let weight = scorer.targets.weight(row);
-        if weight == 0.0 || scorer.is_outside(row) {
-            return 0.0;
-        }
-        for (o, (y, p)) in self.targets.iter_mut().zip(&mut self.predictions).enumerate() {
-            (*y, *p) = (scorer.target(o, row), scorer.prediction(o, row, residual(o)));
-        }
-        weight * self.rule.row_loss(&self.targets, &self.predictions)
-    }
-}
 
 impl Scorer {
     /// Prediction of a row from its scaled residual; 0 if it does not count.
@@ -54,38 +30,41 @@ impl Scorer {
         self.targets.scaled[output][row] / self.targets.root(row)
     }
 
-    /// Adds the losses of the rows from `start` to eight lanes in turn.
+    /// Adds the losses of the rows from `start` to eight lanes in turn; NaN without a rule.
     pub(super) fn add_rows(&self, lanes: &mut F64x8, start: usize, residuals: &[Vec<f64>], rows: usize) {
+        let Some(rule) = &self.rule else { return *lanes = F64x8::splat(f64::NAN) };
         let mut add = |j: usize, loss: f64| lanes.update(j % F64x8::WIDTH, |sum| sum + loss);
         if let ([y], [e], None, None) = (&self.targets.scaled[..], residuals, &self.targets.root, &self.factors) {
             let (mut predictions, mut losses) = ([0.0; TOGETHER], [0.0; TOGETHER]);
             for (y, e) in y[start..start + rows].chunks(TOGETHER).zip(e[..rows].chunks(TOGETHER)) {
                 predictions.iter_mut().zip(y).zip(e).for_each(|((p, y), e)| *p = y - e);
-                self.rule.row_losses(y, &predictions[..y.len()], &mut losses[..y.len()]);
+                rule.row_losses(y, &predictions[..y.len()], &mut losses[..y.len()]);
                 losses[..y.len()].iter().enumerate().for_each(|(j, loss)| add(j, *loss));
             }
             return;
         }
-        let mut losses = self.row_losses();
+        let [mut targets, mut predictions] = [0, 1].map(|_| vec![0.0; residuals.len()]);
         for (j, row) in (start..start + rows).enumerate() {
-            add(j, losses.evaluate(row, |o| residuals[o][j]));
+            let weight = self.targets.weight(row);
+            if weight == 0.0 || self.is_outside(row) {
+                continue;
+            }
+            for (o, (y, p)) in targets.iter_mut().zip(&mut predictions).enumerate() {
+                (*y, *p) = (self.target(o, row), self.prediction(o, row, residuals[o][j]));
+            }
+            add(j, weight * rule.row_loss(&targets, &predictions));
         }
     }
 
-    /// Computes losses of single rows.
-    fn row_losses(&self) -> RowLosses<'_> {
-        let outputs = self.targets.outputs();
-        RowLosses { scorer: self, rule: &*self.rule, targets: vec![0.0; outputs], predictions: vec![0.0; outputs] }
-    }
-
-    /// Loss of the rows with positive weight, from their row-major predictions.
+    /// Loss of the rows with positive weight, from their row-major predictions; NaN without a rule.
     pub(super) fn total_loss(&self, predictions: &[f64]) -> f64 {
+        let Some(rule) = &self.rule else { return f64::NAN };
         let outputs = self.targets.outputs();
         let rows: Vec<usize> = (0..self.targets.rows()).filter(|&row| self.targets.weight(row) > 0.0).collect();
         let of_rows = |value: &dyn Fn(usize, usize) -> f64| {
             rows.iter().flat_map(|&row| (0..outputs).map(move |o| value(o, row))).collect::<Vec<f64>>()
         };
-        self.rule.total_loss(
+        rule.total_loss(
             &of_rows(&|o, row| self.target(o, row)),
             &of_rows(&|o, row| predictions[row * outputs + o]),
             &rows.iter().map(|&row| self.targets.weight(row)).collect::<Vec<_>>(),

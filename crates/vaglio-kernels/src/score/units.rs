@@ -31,7 +31,7 @@ impl Scorer {
             root,
         };
         let steps = shares.iter().enumerate().map(|(j, share)| share / self.targets.root(j)).collect();
-        let scorer = Scorer::new(Arc::new(of_units), self.measure).with_rule(Arc::clone(&self.rule));
+        let scorer = Scorer { rule: self.rule.clone(), ..Scorer::new(Arc::new(of_units), self.measure) };
         let units = Units { of_row: of_row.to_vec(), steps, scorer };
         Scorer { units: Some(Arc::new(units)), ..self }
     }

@@ -3,10 +3,9 @@
 //! Gram–Schmidt in each fold; the book, *Cross-validation without refitting*, "Rows held out".
 
 use super::HoldOutRows;
-use super::fold_products::{ColumnState, FoldProduct, PendingColumnUpdate, squares, subtract, take_in};
+use super::fold_products::{FoldProduct, squares, subtract, take_in};
 use super::fold_scaling::{centered_by_fold, products};
 use crate::sums::{TILE, axpy, dot};
-use crate::trial::PartialLoss;
 use crate::trial::worse;
 use crate::{Scorer, Trial};
 use std::sync::Arc;
@@ -47,14 +46,17 @@ pub(super) struct UpdateChain {
     pub residuals: Vec<Vec<f64>>,
 }
 
-/// A candidate column: E, and σ and q of each fold, with some updates applied.
+/// A candidate column with some updates applied; at first for the empty subset.
 #[derive(Debug, Clone)]
 pub(super) struct HeldOutCandidate {
-    e: Vec<f64>,
-    sigma: Vec<f64>,
-    q: Vec<f64>,
+    /// Held-out residual of x in each fold.
+    pub e: Vec<f64>,
+    /// Penalty + squared training residual of each fold.
+    pub sigma: Vec<f64>,
+    /// xᵀ(residual of y) over each fold's training rows: folds × outputs.
+    pub q: Vec<f64>,
     /// Penalty + ‖x‖² about each fold's training mean, over all rows.
-    base: Vec<f64>,
+    pub base: Vec<f64>,
     pub applied: usize,
 }
 
@@ -85,7 +87,7 @@ impl UpdateChain {
     pub fn push(&mut self, rows: &HoldOutRows<'_>, lambda: f64, feature: usize) {
         let x = rows.column(feature);
         let mut residual = Residual::new(rows, feature, &x);
-        let mut candidate = HeldOutCandidate::new(rows, lambda, feature, &x);
+        let mut candidate = rows.candidate(lambda, feature, &x);
         let mut steps = vec![0.0; self.updates.len() * rows.folds()];
         let by_update = steps.chunks_mut(rows.folds().max(1));
         for (update, steps) in self.updates.iter().zip(by_update) {
@@ -158,36 +160,12 @@ impl ColumnUpdate {
             subtract(rows.level(), &rows.starts, 0, step, &self.e, r);
         }
     }
-
-    fn entering<'k>(
-        &'k self,
-        rows: &HoldOutRows<'_>,
-        feature: usize,
-        x: &[f64],
-        space: &'k mut Vec<f64>,
-    ) -> PendingColumnUpdate<'k> {
-        let common = self.residual.common(rows, feature, x, space);
-        PendingColumnUpdate { common, e: &self.e, sigma: &self.sigma, q: &self.q }
-    }
 }
 
 impl HeldOutCandidate {
-    /// Creates a candidate for the empty subset. Cost O(m · outputs).
-    pub fn new(rows: &HoldOutRows<'_>, lambda: f64, feature: usize, x: &[f64]) -> Self {
-        let training = rows.training(feature, x);
-        let penalized = training.squares.iter().zip(&training.variances);
-        let sigma: Vec<f64> = penalized.map(|(s, variance)| lambda * variance + s).collect();
-        let base = sigma.iter().zip(&training.own).map(|(s, own)| s + own).collect();
-        HeldOutCandidate { e: training.e, sigma, q: training.products, base, applied: 0 }
-    }
-
     /// Smallest remaining share of the column, over folds, in the training rows.
     fn part(&self) -> f64 {
         self.sigma.iter().zip(&self.base).map(|(sigma, base)| sigma / base).fold(1.0, worse)
-    }
-
-    fn column<'k>(&'k mut self, rows: &'k HoldOutRows<'_>) -> ColumnState<'k> {
-        ColumnState { starts: &rows.starts, e: &mut self.e, sigma: &mut self.sigma, q: &mut self.q }
     }
 
     fn take_in(
@@ -199,7 +177,8 @@ impl HeldOutCandidate {
         steps: Option<&mut [f64]>,
     ) {
         let mut space = Vec::new();
-        take_in(rows.level(), self.column(rows), update.entering(rows, feature, x, &mut space), steps);
+        let common = update.residual.common(rows, feature, x, &mut space);
+        take_in(rows.level(), &rows.starts, self, (update, common), steps);
         self.applied += 1;
     }
 
@@ -217,29 +196,29 @@ impl HeldOutCandidate {
         while self.applied < alone {
             self.take_in(rows, feature, x, &chain.updates[self.applied], None);
         }
-        let outcome = if fused {
+        if fused {
             let last = chain.updates.get(self.applied);
             let mut space = Vec::new();
-            let entering = last.map(|last| last.entering(rows, feature, x, &mut space));
+            let entering = last.map(|last| (&**last, last.residual.common(rows, feature, x, &mut space)));
             self.applied = chain.updates.len();
-            PartialLoss::new(scorer.mean_of(squares(rows.level(), self.column(rows), entering, &chain.residuals[0])))
-        } else {
-            let outputs = chain.residuals.len();
-            let step = |o: usize, k: usize| self.q[k * outputs + o] / self.sigma[k];
-            loss_after(rows, scorer, step, &self.e, &chain.residuals)
-        };
-        Trial::from_partial(outcome, chain.low_with(self.part()))
+            let sum = squares(rows.level(), &rows.starts, self, entering, &chain.residuals[0]);
+            return Trial::new(scorer.mean_of(sum), chain.low_with(self.part()));
+        }
+        let outputs = chain.residuals.len();
+        let step = |o: usize, k: usize| self.q[k * outputs + o] / self.sigma[k];
+        trial_after(rows, scorer, step, &self.e, &chain.residuals, chain.low_with(self.part()))
     }
 }
 
-/// Loss of r − step_k E, tile by tile. Cost O(m · outputs).
-pub(super) fn loss_after(
+/// Trial of the residuals r − step_k E, tile by tile. Cost O(m · outputs).
+pub(super) fn trial_after(
     rows: &HoldOutRows<'_>,
     scorer: &Scorer,
     step: impl Fn(usize, usize) -> f64,
     e: &[f64],
     residuals: &[Vec<f64>],
-) -> PartialLoss {
+    conditioning: f64,
+) -> Trial {
     let mut parts = vec![vec![0.0; TILE.min(e.len())]; residuals.len()];
     let mut tally = scorer.start();
     for start in (0..e.len()).step_by(TILE) {
@@ -251,5 +230,5 @@ pub(super) fn loss_after(
         }
         scorer.add(&mut tally, start, &parts, end - start);
     }
-    scorer.finish(tally)
+    scorer.finish(tally, conditioning)
 }

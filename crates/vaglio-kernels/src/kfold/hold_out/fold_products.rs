@@ -2,9 +2,9 @@
 //!
 //! The sums are derived in the book, *Cross-validation without refitting*, "Rows held out".
 
+use super::chain::{ColumnUpdate, HeldOutCandidate};
 use crate::Level;
 use crate::f64x8::F64x8;
-use pulp::NullaryFnOnce;
 
 /// Σ_j a_j b_j of each fold; fold k has the rows from `starts[k]` to `starts[k + 1]`. Cost O(m).
 pub(super) fn products(level: Level, starts: &[usize], a: &[f64], b: &[f64]) -> Vec<f64> {
@@ -87,83 +87,73 @@ pub(super) enum FoldProduct<'k> {
     Products(&'k [f64]),
 }
 
-/// An update to apply to a column.
-#[derive(Clone, Copy)]
-pub(super) struct PendingColumnUpdate<'k> {
-    pub common: FoldProduct<'k>,
-    pub e: &'k [f64],
-    pub sigma: &'k [f64],
-    pub q: &'k [f64],
-}
-
-/// State of a column: E, and σ and q (folds × outputs) of each fold.
-pub(super) struct ColumnState<'k> {
-    pub starts: &'k [usize],
-    pub e: &'k mut [f64],
-    pub sigma: &'k mut [f64],
-    pub q: &'k mut [f64],
-}
-
 /// E ← E − (h/σ_b) E_b, σ ← σ − h²/σ_b, q ← q − (h/σ_b) q_b of each fold; stores h/σ_b in `steps`.
 pub(super) fn take_in(
     level: Level,
-    column: ColumnState<'_>,
-    entering: PendingColumnUpdate<'_>,
-    steps: Option<&mut [f64]>,
+    starts: &[usize],
+    column: &mut HeldOutCandidate,
+    entering: (&ColumnUpdate, FoldProduct<'_>),
+    mut steps: Option<&mut [f64]>,
 ) {
-    level.run(FoldPass::<true, false> { column, entering: Some(entering), steps, r: &[] });
+    level.call(
+        #[inline(always)]
+        || fold_pass::<true, false>(starts, column, Some(entering), steps.as_deref_mut(), &[]),
+    );
 }
 
 /// Applies an update, if any, and sums the squares of r − E q/σ in the same pass, for one output.
 pub(super) fn squares(
     level: Level,
-    column: ColumnState<'_>,
-    entering: Option<PendingColumnUpdate<'_>>,
+    starts: &[usize],
+    column: &mut HeldOutCandidate,
+    entering: Option<(&ColumnUpdate, FoldProduct<'_>)>,
     r: &[f64],
 ) -> f64 {
     match entering {
-        Some(_) => level.run(FoldPass::<true, true> { column, entering, steps: None, r }),
-        None => level.run(FoldPass::<false, true> { column, entering, steps: None, r }),
+        Some(_) => level.call(
+            #[inline(always)]
+            || fold_pass::<true, true>(starts, column, entering, None, r),
+        ),
+        None => level.call(
+            #[inline(always)]
+            || fold_pass::<false, true>(starts, column, None, None, r),
+        ),
     }
 }
 
-struct FoldPass<'k, const UPDATE: bool, const TRY: bool> {
-    column: ColumnState<'k>,
-    entering: Option<PendingColumnUpdate<'k>>,
-    steps: Option<&'k mut [f64]>,
-    r: &'k [f64],
-}
-
-impl<const UPDATE: bool, const TRY: bool> NullaryFnOnce for FoldPass<'_, UPDATE, TRY> {
-    type Output = f64;
-    #[inline(always)]
-    fn call(self) -> f64 {
-        let FoldPass { column: ColumnState { starts, e, sigma, q }, entering, mut steps, r } = self;
-        let folds = sigma.len();
-        let outputs = q.len() / folds.max(1);
-        let mut sums = F64x8::ZERO;
-        for fold in 0..folds {
-            let (start, end) = (starts[fold], starts[fold + 1]);
-            let (e, mut b, mut step) = (&mut e[start..end], [].as_slice(), 0.0);
-            if let Some(by) = &entering {
-                let h = match by.common {
-                    FoldProduct::Less { g, c } => g - along(&c[start..end], e),
-                    FoldProduct::Products(h) => h[fold],
-                };
-                step = h / by.sigma[fold];
-                sigma[fold] -= h * step;
-                let at = fold * outputs..(fold + 1) * outputs;
-                q[at.clone()].iter_mut().zip(&by.q[at]).for_each(|(q, b)| *q -= step * b);
-                b = &by.e[start..end];
-                if let Some(steps) = &mut steps {
-                    steps[fold] = step;
-                }
+#[inline(always)]
+fn fold_pass<const UPDATE: bool, const TRY: bool>(
+    starts: &[usize],
+    column: &mut HeldOutCandidate,
+    entering: Option<(&ColumnUpdate, FoldProduct<'_>)>,
+    mut steps: Option<&mut [f64]>,
+    r: &[f64],
+) -> f64 {
+    let HeldOutCandidate { e, sigma, q, .. } = column;
+    let folds = sigma.len();
+    let outputs = q.len() / folds.max(1);
+    let mut sums = F64x8::ZERO;
+    for fold in 0..folds {
+        let (start, end) = (starts[fold], starts[fold + 1]);
+        let (e, mut b, mut step) = (&mut e[start..end], [].as_slice(), 0.0);
+        if let Some((by, common)) = entering {
+            let h = match common {
+                FoldProduct::Less { g, c } => g - along(&c[start..end], e),
+                FoldProduct::Products(h) => h[fold],
+            };
+            step = h / by.sigma[fold];
+            sigma[fold] -= h * step;
+            let at = fold * outputs..(fold + 1) * outputs;
+            q[at.clone()].iter_mut().zip(&by.q[at]).for_each(|(q, b)| *q -= step * b);
+            b = &by.e[start..end];
+            if let Some(steps) = &mut steps {
+                steps[fold] = step;
             }
-            let (r, f) = if TRY { (&r[start..end], q[fold] / sigma[fold]) } else { (r, 0.0) };
-            visit::<UPDATE, TRY>(e, step, b, r, f, &mut sums);
         }
-        sums.sum()
+        let (r, f) = if TRY { (&r[start..end], q[fold] / sigma[fold]) } else { (r, 0.0) };
+        visit::<UPDATE, TRY>(e, step, b, r, f, &mut sums);
     }
+    sums.sum()
 }
 
 #[inline(always)]

@@ -48,8 +48,6 @@ pub struct HoldOut<'d> {
     rows: Arc<HoldOutRows<'d>>,
     lambda: f64,
     selected: Vec<usize>,
-    /// Columns that may become candidates.
-    open: Vec<bool>,
     /// Updates, brought up to `selected` when needed.
     chain: UpdateChain,
     candidates: Vec<Option<HeldOutCandidate>>,
@@ -62,9 +60,8 @@ pub struct HoldOut<'d> {
 impl<'d> HoldOut<'d> {
     /// Creates the state of the empty subset.
     pub fn new(rows: Arc<HoldOutRows<'d>>, lambda: f64) -> Self {
-        let open: Vec<bool> = (0..rows.rows().columns()).map(|i| rows.rows().is_active(i)).collect();
-        let (candidates, chain) = (vec![None; open.len()], UpdateChain::new(&rows));
-        HoldOut { rows, lambda, selected: Vec::new(), open, chain, candidates, has_tried: false, removals: None }
+        let (candidates, chain) = (vec![None; rows.rows().columns()], UpdateChain::new(&rows));
+        HoldOut { rows, lambda, selected: Vec::new(), chain, candidates, has_tried: false, removals: None }
     }
 
     /// The penalty.
@@ -81,7 +78,7 @@ impl<'d> HoldOut<'d> {
     /// Cost O(m · outputs).
     pub fn score(&mut self, scorer: &Scorer) -> Trial {
         let (residuals, conditioning) = self.settled();
-        Trial::from_partial(scorer.partial_loss(residuals), conditioning)
+        scorer.trial(residuals, conditioning)
     }
 
     /// Held-out residuals, scaled by √r_j: outputs × rows in original order.
@@ -102,8 +99,8 @@ impl<'d> HoldOut<'d> {
     /// not cached.
     pub fn additions(&mut self, scorer: &Scorer, wanted: &[usize]) -> Vec<Trial> {
         self.follow();
-        let mut is_wanted = vec![false; self.open.len()];
-        wanted.iter().for_each(|&i| is_wanted[i] = self.open[i] && !self.selected.contains(&i));
+        let mut is_wanted = vec![false; self.candidates.len()];
+        wanted.iter().for_each(|&i| is_wanted[i] = self.rows.rows().is_active(i) && !self.selected.contains(&i));
         self.has_tried = true;
         let (rows, chain, lambda) = (&*self.rows, &self.chain, self.lambda);
         let visit = |feature: usize, slot: &mut Option<HeldOutCandidate>| {
@@ -111,7 +108,7 @@ impl<'d> HoldOut<'d> {
                 return Trial::new(f64::INFINITY, f64::INFINITY);
             }
             let x = rows.column(feature);
-            let candidate = slot.get_or_insert_with(|| HeldOutCandidate::new(rows, lambda, feature, &x));
+            let candidate = slot.get_or_insert_with(|| rows.candidate(lambda, feature, &x));
             let trial = candidate.visit(rows, chain, scorer, feature, &x);
             if !rows.keeps_columns() {
                 *slot = None;
@@ -180,14 +177,13 @@ impl<'d> HoldOut<'d> {
     /// A copy that keeps the cached residuals of `columns` only. Cost O(m · (columns + s)).
     #[must_use]
     pub fn fork(&self, columns: &[usize]) -> Self {
-        let mut candidates = vec![None; self.open.len()];
+        let mut candidates = vec![None; self.candidates.len()];
         columns.iter().for_each(|&column| candidates[column].clone_from(&self.candidates[column]));
         HoldOut {
             rows: Arc::clone(&self.rows),
             lambda: self.lambda,
             selected: self.selected.clone(),
             candidates,
-            open: self.open.clone(),
             chain: self.chain.clone(),
             has_tried: self.has_tried,
             removals: self.removals.clone(),

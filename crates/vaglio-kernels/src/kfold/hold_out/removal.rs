@@ -3,7 +3,7 @@
 //! Uses in each fold the identity of the book, *Leave-one-out without refitting*, "Taking a column out".
 
 use super::HoldOutRows;
-use super::chain::{ColumnUpdate, loss_after};
+use super::chain::{ColumnUpdate, trial_after};
 use super::fold_products::subtract;
 use super::fold_scaling::alone;
 use crate::linalg::{self, FactorizationError};
@@ -70,7 +70,7 @@ impl FoldRemovals {
     pub fn from_rows(rows: &HoldOutRows<'_>, lambda: f64, subset: &[usize]) -> Result<Self, FactorizationError> {
         let (size, outputs) = (subset.len(), rows.outputs());
         let is_alone = rows.is_standardized();
-        let held = |&i: &usize| if is_alone { Vec::new() } else { rows.training(i, &rows.column(i)).e };
+        let held = |&i: &usize| if is_alone { Vec::new() } else { rows.candidate(lambda, i, &rows.column(i)).e };
         let held: Vec<Vec<f64>> = parallel::map_slice(subset, held);
         let fits: Vec<FoldFit> = parallel::map(rows.folds(), |fold| FoldFit::new(rows, lambda, subset, &held, fold))
             .into_iter()
@@ -94,10 +94,10 @@ impl FoldRemovals {
     pub fn trial(&self, rows: &HoldOutRows<'_>, scorer: &Scorer, place: usize) -> Trial {
         let (size, outputs, column) = (self.columns.len(), self.residuals.len(), &self.columns[place]);
         if size == 1 {
-            return Trial::from_partial(scorer.partial_loss(&rows.residuals), 1.0);
+            return scorer.trial(&rows.residuals, 1.0);
         }
         let step = |o: usize, k: usize| -column.weights[k * outputs + o] / self.h[k][place * size + place];
-        Trial::from_partial(loss_after(rows, scorer, step, &column.e, &self.residuals), self.conditioning)
+        trial_after(rows, scorer, step, &column.e, &self.residuals, self.conditioning)
     }
 
     /// Adds the column of the last update; `updates` must be all selected ones. Cost O((m + K·s)·s).

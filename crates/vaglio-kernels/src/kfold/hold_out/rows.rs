@@ -3,6 +3,7 @@
 //! Moments of a union from those of its parts: T. Chan, G. Golub and R. LeVeque, *Algorithms for computing the sample
 //! variance*, The American Statistician 37 (1983).
 
+use super::chain::HeldOutCandidate;
 use super::fold_products::{products, subtract};
 use crate::Level;
 use crate::folds::over_others;
@@ -33,19 +34,6 @@ pub struct HoldOutRows<'d> {
     target_means: Vec<Vec<f64>>,
     /// Residuals of the empty subset: targets, with an intercept less the mean of their fold's training rows.
     pub(super) residuals: Vec<Vec<f64>>,
-}
-
-/// Moments of a column over each fold's training rows.
-pub(super) struct TrainingMoments {
-    /// Column less the mean of its fold's training rows.
-    pub e: Vec<f64>,
-    /// Squares about that mean: over the training rows, and over the fold itself.
-    pub squares: Vec<f64>,
-    pub own: Vec<f64>,
-    /// Factor of λ in each fold: the variance over its training rows if folds standardize, else 1.
-    pub variances: Vec<f64>,
-    /// Products with the targets about the means: folds × outputs.
-    pub products: Vec<f64>,
 }
 
 /// Weight, means and centered product of two vectors over some rows.
@@ -164,9 +152,9 @@ impl<'d> HoldOutRows<'d> {
         &self.targets[output]
     }
 
-    /// Moments of a column x over training rows. Sums over the other folds are added up, never a total less a part.
-    /// Cost O(m · outputs).
-    pub(super) fn training(&self, feature: usize, x: &[f64]) -> TrainingMoments {
+    /// A column x as a candidate for the empty subset. Sums over training rows add up those of the other folds, never
+    /// a total less a part. Cost O(m · outputs).
+    pub(super) fn candidate(&self, lambda: f64, feature: usize, x: &[f64]) -> HeldOutCandidate {
         let level = self.level();
         let means = self.means(x);
         let mut centered = x.to_vec();
@@ -176,20 +164,23 @@ impl<'d> HoldOutRows<'d> {
         let e = self.less(x, &others);
         let own = products(level, &self.starts, &e, &e);
         let mut squares: Vec<f64> = others.iter().map(|m| m.product).collect();
+        // Factor of λ in each fold.
         let mut variances = vec![1.0; self.folds()];
         if self.is_standardized() {
             variances.iter_mut().zip(&others).for_each(|(variance, m)| *variance = m.product / m.weight);
         }
-        let mut of_targets = vec![0.0; self.folds() * self.outputs()];
+        let mut q = vec![0.0; self.folds() * self.outputs()];
         for (o, (y, y_means)) in self.targets.iter().zip(&self.target_means).enumerate() {
             let with_target = self.other_parts(&means, y_means, &products(level, &self.starts, &centered, y));
-            with_target.iter().enumerate().for_each(|(k, m)| of_targets[k * self.outputs() + o] = m.product);
+            with_target.iter().enumerate().for_each(|(k, m)| q[k * self.outputs() + o] = m.product);
         }
         for &fold in &self.flat[feature] {
             (squares[fold], variances[fold]) = (0.0, 1.0);
-            of_targets[fold * self.outputs()..(fold + 1) * self.outputs()].fill(0.0);
+            q[fold * self.outputs()..(fold + 1) * self.outputs()].fill(0.0);
         }
-        TrainingMoments { e, squares, own, variances, products: of_targets }
+        let sigma: Vec<f64> = squares.iter().zip(&variances).map(|(s, variance)| lambda * variance + s).collect();
+        let base = sigma.iter().zip(own).map(|(s, own)| s + own).collect();
+        HeldOutCandidate { e, sigma, q, base, applied: 0 }
     }
 
     /// Mean of each fold; 0 if columns are not centered.

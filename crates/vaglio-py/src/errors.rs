@@ -8,11 +8,11 @@ use vaglio_core::{Error, ErrorClass};
 pub const NO_FILE: &str = "";
 
 /// Converts an error to an exception.
-pub fn raised(py: Python<'_>, error: Error) -> PyErr {
-    made(py, error).unwrap_or_else(|failed| failed)
+pub fn raised(error: Error) -> PyErr {
+    Python::attach(|py| exception(py, &error)).unwrap_or_else(|failed| failed)
 }
 
-fn made(py: Python<'_>, error: Error) -> PyResult<PyErr> {
+fn exception(py: Python<'_>, error: &Error) -> PyResult<PyErr> {
     let class = match error.class() {
         ErrorClass::Configuration => "SettingError",
         ErrorClass::Data => "DataError",
@@ -25,7 +25,7 @@ fn made(py: Python<'_>, error: Error) -> PyResult<PyErr> {
         about.set_item("line", place.line)?;
         about.set_item("character", place.column)?;
     }
-    match &error {
+    match error {
         Error::NonFinite { row, column, value, file, .. } => {
             about.set_item("row", row)?;
             about.set_item("column", column)?;

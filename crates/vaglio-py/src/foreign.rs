@@ -26,7 +26,7 @@ pub fn batches(frame: &Bound<'_, PyAny>) -> PyResult<(SchemaRef, Vec<RecordBatch
     // SAFETY: a capsule of that name holds a stream of Arrow's C interface, by its specification. It is moved out and
     // left marked as released, so that the capsule does not release it again.
     let reader = unsafe { RecordBatchStreamReader::from_raw(stream.cast::<FFI_ArrowArrayStream>().as_ptr()) };
-    let failed = |error: ArrowError| raised(frame.py(), Error::unreadable(FRAME, Cause::from_error(error)));
+    let failed = |error: ArrowError| raised(Error::unreadable(FRAME, Cause::from_error(error)));
     let reader = reader.map_err(failed)?;
     let schema = reader.schema();
     let batches = reader.collect::<Result<_, _>>().map_err(failed)?;
@@ -37,7 +37,7 @@ pub fn batches(frame: &Bound<'_, PyAny>) -> PyResult<(SchemaRef, Vec<RecordBatch
 #[pyfunction]
 pub fn write_arrow(py: Python<'_>, frame: &Bound<'_, PyAny>, path: PathBuf) -> PyResult<()> {
     let (schema, batches) = batches(frame)?;
-    py.detach(|| written(&path, schema, &batches)).map_err(|error| raised(py, error))
+    py.detach(|| written(&path, schema, &batches)).map_err(raised)
 }
 
 fn written(path: &Path, schema: SchemaRef, batches: &[RecordBatch]) -> vaglio_core::Result<()> {

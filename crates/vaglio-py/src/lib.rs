@@ -13,33 +13,31 @@ mod shard;
 mod table;
 mod watch;
 
-use pyo3::prelude::*;
-
 /// Contents of the module `_vaglio`.
-#[pymodule]
-fn _vaglio(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    vaglio_cli::offer_scratch_space();
-    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
-    module.add_class::<table::FrameTable>()?;
-    module.add_class::<model::FrameModel>()?;
-    module.add_class::<shard::PyShards>()?;
-    module.add_class::<functions::Functions>()?;
-    module.add_function(wrap_pyfunction!(fit::fit, module)?)?;
-    module.add_function(wrap_pyfunction!(foreign::write_arrow, module)?)?;
-    module.add_function(wrap_pyfunction!(program::run, module)?)?;
-    module.add_function(wrap_pyfunction!(program::plan, module)?)?;
-    module.add_function(wrap_pyfunction!(program::init, module)?)?;
-    module.add_function(wrap_pyfunction!(program::compare, module)?)?;
-    module.add_function(wrap_pyfunction!(program::error_line, module)?)?;
-    module.add_function(wrap_pyfunction!(program::export, module)?)?;
-    module.add_function(wrap_pyfunction!(program::explain, module)?)?;
-    module.add_function(wrap_pyfunction!(program::check, module)?)?;
-    module.add_function(wrap_pyfunction!(program::to_yaml, module)?)?;
-    module.add_function(wrap_pyfunction!(program::to_json, module)?)?;
-    module.add_function(wrap_pyfunction!(program::schema, module)?)?;
-    module.add_function(wrap_pyfunction!(program::parts, module)?)?;
-    module.add_function(wrap_pyfunction!(program::main, module)?)?;
-    module.add_function(wrap_pyfunction!(shard::build, module)?)?;
-    module.add_function(wrap_pyfunction!(shard::cluster, module)?)?;
-    module.add_function(wrap_pyfunction!(shard::set_aside, module)?)
+#[pyo3::pymodule]
+mod _vaglio {
+    use pyo3::prelude::*;
+
+    #[pymodule_export]
+    use crate::fit::fit;
+    #[pymodule_export]
+    use crate::foreign::write_arrow;
+    #[pymodule_export]
+    use crate::functions::Functions;
+    #[pymodule_export]
+    use crate::model::FrameModel;
+    #[pymodule_export]
+    use crate::program::{
+        check, compare, error_line, explain, export, init, main, parts, plan, run, schema, to_json, to_yaml,
+    };
+    #[pymodule_export]
+    use crate::shard::{PyShards, build, cluster, set_aside};
+    #[pymodule_export]
+    use crate::table::FrameTable;
+
+    #[pymodule_init]
+    fn prepare(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        vaglio_cli::offer_scratch_space();
+        module.add("__version__", env!("CARGO_PKG_VERSION"))
+    }
 }

@@ -9,8 +9,8 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use std::path::Path;
 use std::sync::Arc;
-use vaglio::files::{ModelFiles, PredictOptions};
-use vaglio_core::{Error, Task};
+use vaglio::files::{ModelFiles, PredictOptions, Predictions};
+use vaglio_core::{Error, Result, Task};
 use vaglio_pipeline::pipeline::{ReadSpec, SavedModel};
 use vaglio_tables::read::TableSource;
 
@@ -25,12 +25,12 @@ impl FrameModel {
     #[pyo3(signature = (text, name = "model.json"))]
     fn from_text(py: Python<'_>, text: &str, name: &str) -> PyResult<Self> {
         let read = py.detach(|| SavedModel::from_text(text, Path::new(name)));
-        Ok(FrameModel(Arc::new(read.map_err(|error| raised(py, error))?)))
+        Ok(FrameModel(Arc::new(read.map_err(raised)?)))
     }
 
     /// The text of the `model.json`.
     fn text(&self, py: Python<'_>) -> PyResult<String> {
-        py.detach(|| self.0.to_text()).map_err(|error| raised(py, error))
+        py.detach(|| self.0.to_text()).map_err(raised)
     }
 
     /// Pickles and copies the model through its text.
@@ -41,11 +41,6 @@ impl FrameModel {
     /// The data columns that the model reads.
     fn sources(&self) -> Vec<String> {
         self.0.sources.clone()
-    }
-
-    /// The columns it was fitted on, in order; for a run from files those that it reads.
-    fn columns(&self) -> Vec<String> {
-        self.0.columns.clone().unwrap_or_else(|| self.0.sources.clone())
     }
 
     /// The chosen features in order of entry, their indices among the candidates, and the number of candidates.
@@ -69,10 +64,7 @@ impl FrameModel {
     /// Predictions for a table: outputs × rows as doubles, and the rows they belong to.
     fn predict<'py>(&self, py: Python<'py>, table: &mut FrameTable) -> PyResult<(Bound<'py, PyBytes>, Vec<usize>)> {
         let (table, model) = (table.take()?, Arc::clone(&self.0));
-        let predictions = watched(py, 0, None, InterruptWait::Left, move |_, _| model.predict(table))?
-            .map_err(|error| raised(py, error))?;
-        release_returned(py);
-        Ok((doubles(py, predictions.values.view())?, predictions.rows))
+        predicted(py, move || model.predict(table))
     }
 
     /// Like `predict`, for a frame with `__arrow_c_stream__`; columns are matched by name and read like the training
@@ -84,35 +76,43 @@ impl FrameModel {
     ) -> PyResult<(Bound<'py, PyBytes>, Vec<usize>)> {
         let (schema, batches) = batches(frame)?;
         let model = Arc::clone(&self.0);
-        let predictions = watched(py, 0, None, InterruptWait::Left, move |_, _| {
+        predicted(py, move || {
             let source = TableSource::from_batches(FRAME, schema, batches, &ReadSpec::default())?;
             model.predict_source(&source, Path::new(FRAME), &PredictOptions::default())
-        });
-        let predictions = predictions?.map_err(|error| raised(py, error))?;
-        Ok((doubles(py, predictions.values.view())?, predictions.rows))
+        })
     }
 
     /// Class probabilities, classes × rows as doubles, for predictions from [`FrameModel::predict`].
     fn probabilities<'py>(&self, py: Python<'py>, values: &[u8]) -> PyResult<Option<Bound<'py, PyBytes>>> {
         let Some(calibration) = &self.0.calibration else { return Ok(None) };
-        doubles(py, calibration.probabilities(self.values(py, values)?.view()).view()).map(Some)
+        doubles(py, calibration.probabilities(self.values(values)?.view()).view()).map(Some)
     }
 
     /// Index of each row's predicted class among the labels.
-    fn called(&self, py: Python<'_>, values: &[u8]) -> PyResult<Vec<usize>> {
-        let values = self.values(py, values)?;
+    fn called(&self, values: &[u8]) -> PyResult<Vec<usize>> {
+        let values = self.values(values)?;
         Ok(values.columns().into_iter().map(|of_row| self.0.class_order.class_of(of_row)).collect())
     }
 }
 
 impl FrameModel {
     /// Predictions, outputs × rows, from their bytes.
-    fn values(&self, py: Python<'_>, bytes: &[u8]) -> PyResult<Array2<f64>> {
+    fn values(&self, bytes: &[u8]) -> PyResult<Array2<f64>> {
         let values: Vec<f64> = bytes.as_chunks::<8>().0.iter().map(|bytes| f64::from_ne_bytes(*bytes)).collect();
         let outputs = self.0.outputs.len().max(1);
         Array2::from_shape_vec((outputs, values.len() / outputs), values)
-            .map_err(|_| raised(py, Error::Shape("these are no predictions of the model".into())))
+            .map_err(|_| raised(Error::Shape("these are no predictions of the model".into())))
     }
+}
+
+/// Outputs × rows as doubles, and the rows they belong to.
+fn predicted<'py>(
+    py: Python<'py>,
+    predict: impl FnOnce() -> Result<Predictions> + Send + 'static,
+) -> PyResult<(Bound<'py, PyBytes>, Vec<usize>)> {
+    let predictions = watched(py, None, 0, None, InterruptWait::Left, move |_, _| predict())?.map_err(raised)?;
+    release_returned(py);
+    Ok((doubles(py, predictions.values.view())?, predictions.rows))
 }
 
 /// Row-major numbers as bytes for NumPy.

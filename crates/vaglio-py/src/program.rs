@@ -2,14 +2,14 @@
 
 use crate::errors::{NO_FILE, raised};
 use crate::functions::Functions;
-use crate::watch::{InterruptWait, watched, watched_with};
+use crate::watch::{InterruptWait, watched};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use vaglio::core::{Monitor, StopSign};
 use vaglio::files::{self, ExportTo, InitOptions, RunOptions, TestOption};
-use vaglio_core::{Error, Journal, Result};
+use vaglio_core::{Journal, Result};
 use vaglio_pipeline::document::{Document, to_yaml as yaml_of};
 use vaglio_pipeline::pipeline::{Pipeline, component_fields, component_list, load, pipeline_schema};
 use vaglio_report::comparison::Comparison;
@@ -32,18 +32,17 @@ pub fn run(
     progress: Option<Py<PyAny>>,
     functions: Option<&Bound<'_, Functions>>,
 ) -> PyResult<String> {
-    let fail = |error: Error| raised(py, error);
-    let (settings, document) = load(text, file.as_deref().unwrap_or(NO_FILE), &set).map_err(fail)?;
+    let (settings, document) = load(text, file.as_deref().unwrap_or(NO_FILE), &set).map_err(raised)?;
     let settings = threads.map_or(settings.clone(), |threads| settings.on_threads(threads));
     let options = RunOptions { folder, pipeline: file.map(PathBuf::from), out, resume, verify };
     let threads = settings.threads();
     let functions = functions.map(Bound::get);
     let outcome =
-        watched_with(py, functions, threads, progress, InterruptWait::Waited, move |mut seen, stop: StopSign| {
+        watched(py, functions, threads, progress, InterruptWait::Waited, move |mut seen, stop: StopSign| {
             let monitor = Monitor { observer: &mut seen, journal: Journal::default(), stop };
             files::run(&settings, &options, monitor)?.record.to_text()
         });
-    outcome?.map_err(|error| fail(document.locate(error)))
+    outcome?.map_err(|error| raised(document.locate(error)))
 }
 
 /// Describes a run without running it.
@@ -57,12 +56,11 @@ pub fn plan(
     set: Vec<String>,
     functions: Option<&Bound<'_, Functions>>,
 ) -> PyResult<String> {
-    let fail = |error: Error| raised(py, error);
-    let (settings, document) = load(text, file.as_deref().unwrap_or(NO_FILE), &set).map_err(fail)?;
+    let (settings, document) = load(text, file.as_deref().unwrap_or(NO_FILE), &set).map_err(raised)?;
     let (functions, threads) = (functions.map(Bound::get), settings.threads());
     let planned =
-        watched_with(py, functions, threads, None, InterruptWait::Left, move |_, _| files::plan(&settings, &folder));
-    planned?.map_err(|error| fail(document.locate(error)))
+        watched(py, functions, threads, None, InterruptWait::Left, move |_, _| files::plan(&settings, &folder));
+    planned?.map_err(|error| raised(document.locate(error)))
 }
 
 /// Drafts a commented pipeline for a table; returns its text, the decisions and an error if it does not run.
@@ -90,8 +88,8 @@ pub fn init(
     };
     let test = test_file.map(TestOption::File).or(test_fraction.map(TestOption::Fraction));
     let options = InitOptions { targets, exclude: None, test, classes, groups, time, name: None };
-    let draft = watched(py, 0, None, InterruptWait::Left, move |_, _| files::init(&table, &folder, &options))?;
-    let draft = draft.map_err(|error| raised(py, error))?;
+    let draft = watched(py, None, 0, None, InterruptWait::Left, move |_, _| files::init(&table, &folder, &options))?;
+    let draft = draft.map_err(raised)?;
     Ok((draft.text, draft.notes, draft.fault.map(|fault| fault.to_string())))
 }
 
@@ -102,55 +100,51 @@ pub fn compare(py: Python<'_>, folders: Vec<PathBuf>) -> PyResult<(String, Strin
         let comparison = Comparison::read(&folders)?;
         Ok((comparison.table(), comparison.html()))
     });
-    compared.map_err(|error| raised(py, error))
+    compared.map_err(raised)
 }
 
 /// The most trustworthy error of a `selection.json` in words, if it has one.
 #[pyfunction]
-pub fn error_line(py: Python<'_>, path: PathBuf) -> PyResult<Option<String>> {
-    Record::read(&path).map(|record| record.error_line()).map_err(|error| raised(py, error))
+pub fn error_line(path: PathBuf) -> PyResult<Option<String>> {
+    Record::read(&path).map(|record| record.error_line()).map_err(raised)
 }
 
 /// Exports the model of a run to another language, or describes its method.
 #[pyfunction]
 pub fn export(py: Python<'_>, folder: PathBuf, to: &str) -> PyResult<Vec<u8>> {
     let export = || files::export(&folder, ExportTo::from_word("to", to)?);
-    py.detach(export).map_err(|error| raised(py, error))
+    py.detach(export).map_err(raised)
 }
 
 /// Explains columns of a run.
 #[pyfunction]
 pub fn explain(py: Python<'_>, folder: PathBuf, columns: Vec<String>) -> PyResult<String> {
-    let explained = watched(py, 0, None, InterruptWait::Left, move |_, _| files::explain(&folder, &columns))?;
-    explained.map_err(|error| raised(py, error))
+    let explained = watched(py, None, 0, None, InterruptWait::Left, move |_, _| files::explain(&folder, &columns))?;
+    explained.map_err(raised)
 }
 
 /// Rejects invalid settings, with or without data.
 #[pyfunction]
-pub fn check(py: Python<'_>, text: &str) -> PyResult<()> {
+pub fn check(text: &str) -> PyResult<()> {
     use linfa::ParamGuard;
-    let checked = || -> Result<()> {
-        let pipeline = Pipeline::from_document(&mut Document::parse(text, NO_FILE)?)?;
-        pipeline.check_ref().map(|_| ())
-    };
-    checked().map_err(|error| raised(py, error))
+    parsed(text, NO_FILE).and_then(|pipeline| pipeline.check_ref().map(|_| ())).map_err(raised)
 }
 
 /// Settings as a pipeline file with all defaults.
 #[pyfunction]
-pub fn to_yaml(py: Python<'_>, text: &str) -> PyResult<String> {
-    let written = || yaml_of(&Pipeline::from_document(&mut Document::parse(text, NO_FILE)?)?);
-    written().map_err(|error| raised(py, error))
+pub fn to_yaml(text: &str) -> PyResult<String> {
+    parsed(text, NO_FILE).and_then(|pipeline| yaml_of(&pipeline)).map_err(raised)
 }
 
 /// Settings of a pipeline file as JSON with all defaults.
 #[pyfunction]
-pub fn to_json(py: Python<'_>, text: &str, file: &str) -> PyResult<String> {
-    let written = || -> Result<String> {
-        let pipeline = Pipeline::from_document(&mut Document::parse(text, file)?)?;
-        Ok(serde_json::to_string(&pipeline)?)
-    };
-    written().map_err(|error| raised(py, error))
+pub fn to_json(text: &str, file: &str) -> PyResult<String> {
+    parsed(text, file).and_then(|pipeline| Ok(serde_json::to_string(&pipeline)?)).map_err(raised)
+}
+
+/// Pipeline of a text that is called `file` in errors.
+pub fn parsed(text: &str, file: &str) -> Result<Pipeline> {
+    Pipeline::from_document(&mut Document::parse(text, file)?)
 }
 
 /// JSON Schema of the pipeline file.

@@ -48,30 +48,24 @@ impl PyShards {
         below: bool,
         workers: usize,
     ) -> PyResult<Self> {
-        let fail = |error: Error| raised(py, error);
-        let (settings, document) = load(text, file.as_deref().unwrap_or(NO_FILE), &set).map_err(fail)?;
+        let (settings, document) = load(text, file.as_deref().unwrap_or(NO_FILE), &set).map_err(raised)?;
         let threads = if settings.cluster().is_some() { 0 } else { settings.threads() };
-        let planned = watched(py, threads, None, InterruptWait::Left, move |_, _| match below {
+        let planned = watched(py, None, threads, None, InterruptWait::Left, move |_, _| match below {
             true => Shards::plan_below(&settings, &folder, of, workers, &ledger),
             false => Shards::plan(&settings, &folder, of, workers, &ledger),
         })?;
-        planned.map(PyShards::from).map_err(|error| fail(document.locate(error)))
+        planned.map(PyShards::from).map_err(|error| raised(document.locate(error)))
     }
 
     /// Opens the ledger in a folder.
     #[staticmethod]
     fn open(py: Python<'_>, ledger: PathBuf) -> PyResult<Self> {
-        py.detach(|| Shards::open(&ledger)).map(PyShards::from).map_err(|error| raised(py, error))
+        py.detach(|| Shards::open(&ledger)).map(PyShards::from).map_err(raised)
     }
 
     /// Folder of the plan.
     fn folder(&self) -> PathBuf {
         self.shards.folder().to_owned()
-    }
-
-    /// Number of indexes.
-    fn count(&self) -> usize {
-        self.shards.count()
     }
 
     /// Number of units.
@@ -100,8 +94,8 @@ impl PyShards {
     }
 
     /// Takes the exclusive right to distribute the indexes, until `leave`.
-    fn lead(&self, py: Python<'_>) -> PyResult<()> {
-        let lead = self.shards.lead().map_err(|error| raised(py, error))?;
+    fn lead(&self) -> PyResult<()> {
+        let lead = self.shards.lead().map_err(raised)?;
         *self.lead.lock().unwrap_or_else(PoisonError::into_inner) = Some(lead);
         Ok(())
     }
@@ -113,7 +107,7 @@ impl PyShards {
 
     /// Progress of every index.
     fn progress(&self, py: Python<'_>) -> PyResult<Vec<Far>> {
-        let all = py.detach(|| self.shards.progress()).map_err(|error| raised(py, error))?;
+        let all = py.detach(|| self.shards.progress()).map_err(raised)?;
         Ok(all.iter().map(far).collect())
     }
 
@@ -124,7 +118,7 @@ impl PyShards {
         // A process usually computes several indexes.
         vaglio_cli::keep_memory();
         let shards = Arc::clone(&self.shards);
-        let done = watched(py, threads, progress, InterruptWait::Waited, move |mut seen, stop: StopSign| {
+        let done = watched(py, None, threads, progress, InterruptWait::Waited, move |mut seen, stop: StopSign| {
             seen.observe(&Event::Stage { what: "read", pieces: 1 });
             let monitor = Monitor { observer: &mut seen, journal: Journal::default(), stop };
             shards.run_apart(index, monitor)
@@ -132,7 +126,7 @@ impl PyShards {
         match done {
             Ok(done) => Ok(far(&done)),
             Err(Error::Stopped(_)) => Ok(("limit".into(), 0, 0)),
-            Err(error) => Err(raised(py, error)),
+            Err(error) => Err(raised(error)),
         }
     }
 
@@ -150,31 +144,31 @@ impl PyShards {
     ) -> PyResult<String> {
         let (shards, options) = (Arc::clone(&self.shards), RunOptions { out, verify, ..RunOptions::default() });
         let why = stopped.map(|word| if word == "limit" { StopReason::Limit } else { StopReason::Interrupted });
-        let merged = watched(py, threads, progress, InterruptWait::Waited, move |mut seen, stop: StopSign| {
+        let merged = watched(py, None, threads, progress, InterruptWait::Waited, move |mut seen, stop: StopSign| {
             let monitor = Monitor { observer: &mut seen, journal: Journal::default(), stop };
             shards.merge(why, &options, monitor)?.record.to_text()
         })?;
-        merged.map_err(|error| raised(py, error))
+        merged.map_err(raised)
     }
 }
 
 /// Identifies the build of vaglio.
 #[pyfunction]
 pub fn build(py: Python<'_>) -> PyResult<String> {
-    py.detach(files::build).map_err(|error| raised(py, error))
+    py.detach(files::build).map_err(raised)
 }
 
 /// Renames the result of an earlier run in a folder, so that a failed run leaves none that looks like its own.
 #[pyfunction]
 #[pyo3(signature = (out, file = None))]
 pub fn set_aside(py: Python<'_>, out: PathBuf, file: Option<PathBuf>) -> PyResult<()> {
-    py.detach(|| files::set_previous_aside(&out, file.as_deref())).map_err(|error| raised(py, error))
+    py.detach(|| files::set_previous_aside(&out, file.as_deref())).map_err(raised)
 }
 
 /// The engine of a pipeline with workers, as JSON.
 #[pyfunction]
 #[pyo3(signature = (text, file = None, set = Vec::new()))]
-pub fn cluster(py: Python<'_>, text: &str, file: Option<String>, set: Vec<String>) -> PyResult<Option<String>> {
-    let (settings, _) = load(text, file.as_deref().unwrap_or(NO_FILE), &set).map_err(|error| raised(py, error))?;
+pub fn cluster(text: &str, file: Option<String>, set: Vec<String>) -> PyResult<Option<String>> {
+    let (settings, _) = load(text, file.as_deref().unwrap_or(NO_FILE), &set).map_err(raised)?;
     Ok(settings.cluster().map(|cluster| serde_json::json!(cluster).to_string()))
 }

@@ -30,10 +30,7 @@ impl FrameTable {
         if places.len() != names.len() {
             return Err(PyValueError::new_err(format!("{} names for {} columns", names.len(), places.len())));
         }
-        let columns = numbers(array, &places)?;
-        let columns = names.into_iter().zip(columns).map(|(name, column)| (name, Cells::Numbers(column))).collect();
-        let table = Table::new(columns).map_err(|error| raised(array.py(), error))?;
-        Ok(FrameTable { table: Some(table), types: BTreeMap::new() })
+        FrameTable::new(names, numbers(array, &places)?)
     }
 
     /// Columns at `places` of a CSC matrix: its entries, their rows, and the start of each column. Rows increase within
@@ -54,9 +51,7 @@ impl FrameTable {
             (Ok(data), _, Ok(own)) => sparse_columns(entries(py, &data)?, entries(py, &own)?, &starts, rows, &places)?,
             _ => return Err(PyTypeError::new_err("expected entries of float64, with rows of int32 or int64")),
         };
-        let columns = names.into_iter().zip(columns).map(|(name, column)| (name, Cells::Numbers(column))).collect();
-        let table = Table::new(columns).map_err(|error| raised(py, error))?;
-        Ok(FrameTable { table: Some(table), types: BTreeMap::new() })
+        FrameTable::new(names, columns)
     }
 
     /// Columns of a frame with `__arrow_c_stream__`, read like its Arrow file.
@@ -66,7 +61,7 @@ impl FrameTable {
         let (schema, batches) = batches(frame)?;
         let read =
             || TableSource::from_batches(FRAME, schema, batches, &ReadSpec::default())?.read(&ReadRequest::default());
-        let (table, profile) = py.detach(read).map_err(|error| raised(py, error))?;
+        let (table, profile) = py.detach(read).map_err(raised)?;
         let types = profile
             .columns
             .iter()
@@ -74,28 +69,19 @@ impl FrameTable {
             .collect();
         Ok(FrameTable { table: Some(table), types })
     }
-
-    /// Numbers of rows and columns.
-    fn shape(&self) -> PyResult<(usize, usize)> {
-        let table = self.table.as_ref().ok_or_else(used)?;
-        Ok((table.rows(), table.columns().len()))
-    }
-
-    /// Column names.
-    fn names(&self) -> PyResult<Vec<String>> {
-        Ok(self.table.as_ref().ok_or_else(used)?.names().map(str::to_owned).collect())
-    }
 }
 
 impl FrameTable {
+    /// A table of numeric columns.
+    fn new(names: Vec<String>, columns: Vec<Numbers>) -> PyResult<Self> {
+        let columns = names.into_iter().zip(columns).map(|(name, column)| (name, Cells::Numbers(column))).collect();
+        Ok(FrameTable { table: Some(Table::new(columns).map_err(raised)?), types: BTreeMap::new() })
+    }
+
     /// Takes the table out.
     pub fn take(&mut self) -> PyResult<Table> {
-        self.table.take().ok_or_else(used)
+        self.table.take().ok_or_else(|| PyValueError::new_err("the table was used already"))
     }
-}
-
-fn used() -> PyErr {
-    PyValueError::new_err("the table was used already")
 }
 
 fn wrong(what: &str) -> PyErr {

@@ -1,8 +1,9 @@
 //! Runs work without the interpreter's lock, while checking signals and reporting progress.
 
-use crate::functions::{Call, Functions, Message};
+use crate::functions::{Call, Functions};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::time::{Duration, Instant};
@@ -48,19 +49,8 @@ pub enum InterruptWait {
 
 /// Performs `work` on `threads` threads, 0 for all processors, without the interpreter's lock. Takes the lock regularly
 /// to check signals and to call `progress` with the state. An exception from a signal ends the work and is then raised;
-/// a `progress` that returns `True` ends it with the result so far.
+/// a `progress` that returns `True` ends it with the result so far. This thread calls the `functions` of the work.
 pub fn watched<T: Send + 'static>(
-    py: Python<'_>,
-    threads: usize,
-    progress: Option<Py<PyAny>>,
-    ending: InterruptWait,
-    work: impl FnOnce(ProgressObserver, StopSign) -> Result<T, Error> + Send + 'static,
-) -> PyResult<Result<T, Error>> {
-    watched_with(py, None, threads, progress, ending, work)
-}
-
-/// Like [`watched`], for work with Python functions, which this thread calls.
-pub fn watched_with<T: Send + 'static>(
     py: Python<'_>,
     functions: Option<&Functions>,
     threads: usize,
@@ -76,12 +66,12 @@ pub fn watched_with<T: Send + 'static>(
     let functions = functions.unwrap_or(&none);
     py.detach(|| {
         let (sender, messages) = functions.channel();
-        let (done, ended) = mpsc::channel();
-        std::thread::Builder::new().stack_size(STACK).spawn(move || {
-            let _end = WorkEnd(sender);
-            let outcome = pool(threads).and_then(|pool| pool.install(|| work(seen, sign)));
+        let worker = std::thread::Builder::new().stack_size(STACK).spawn(move || {
+            let work = || pool(threads).and_then(|pool| pool.install(|| work(seen, sign)));
+            let outcome = catch_unwind(AssertUnwindSafe(work));
             // If nobody waits any more, nothing is lost.
-            let _ = done.send(outcome);
+            let _ = sender.send(None);
+            outcome
         })?;
         let mut looked = Instant::now();
         loop {
@@ -89,7 +79,7 @@ pub fn watched_with<T: Send + 'static>(
                 Ok(Some(call)) => watch.answer(functions, call),
                 Ok(None) | Err(mpsc::RecvTimeoutError::Disconnected) => {
                     let panicked = |_| PyRuntimeError::new_err("vaglio panicked, which is a bug of it");
-                    let outcome = ended.recv().map_err(panicked)?;
+                    let outcome = worker.join().flatten().map_err(panicked)?;
                     return watch.raised.map_or(Ok(outcome), |(error, _)| Err(error));
                 }
                 Err(mpsc::RecvTimeoutError::Timeout) => {}
@@ -109,15 +99,6 @@ pub fn watched_with<T: Send + 'static>(
             }
         }
     })
-}
-
-/// Signals the end of the work on drop.
-struct WorkEnd(mpsc::Sender<Message>);
-
-impl Drop for WorkEnd {
-    fn drop(&mut self) {
-        let _ = self.0.send(None);
-    }
 }
 
 /// State while work is running.

@@ -56,9 +56,10 @@ def test_an_array_is_held_for_as_long_as_it_is_read():
     X, y = numbers()
     held = np.asfortranarray(X).view(Owner)
     seen = weakref.ref(held)
-    table = vaglio._vaglio.Table.from_array(held, [f"x{index}" for index in range(X.shape[1])])
+    names = [f"x{index}" for index in range(X.shape[1])]
+    table = vaglio._vaglio.Table.from_array(held, names)
     model = vaglio.LooSelector(3).fit(held, y).model_
-    expected = np.frombuffer(model.predict(vaglio._vaglio.Table.from_array(X, table.names()))[0])
+    expected = np.frombuffer(model.predict(vaglio._vaglio.Table.from_array(X, names))[0])
     del held
     gc.collect()
     assert seen() is not None

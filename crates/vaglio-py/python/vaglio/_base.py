@@ -141,7 +141,7 @@ class BaseSelector(_stages.CallbackSupportMixin, SelectorMixin, BaseEstimator):
             known["weights"] = weights.reshape(-1, 1)
         if labels is not None:
             counting = targets if sample_weight is None else targets[weights > 0]
-            if len(np.unique(counting)) < 2:
+            if (counting == counting[:1]).all():
                 raise SettingError("there is a single class; two are needed", field="targets")
         if groups is not None:
             groups = column_or_1d(groups)
@@ -240,7 +240,9 @@ class BaseSelector(_stages.CallbackSupportMixin, SelectorMixin, BaseEstimator):
             check_classification_targets(y)
             self.classes_, codes = np.unique(y, return_inverse=True)
             labels = [_label(value) for value in self.classes_]
-            return np.asarray(codes, dtype="f8").reshape(-1, 1), ["target"], labels
+            # Two classes have one output, ±1; more have one each.
+            outputs = np.arange(len(labels))[int(len(labels) == 2) :]
+            return np.where(np.reshape(codes, (-1, 1)) == outputs, 1.0, -1.0), ["target"], labels
         y = np.asarray(y, dtype="f8")
         self._is_flat = y.ndim == 1
         names = ["target"] if self._is_flat else [f"target-{output}" for output in range(y.shape[1])]

@@ -50,30 +50,15 @@ fn written(path: &Path, schema: SchemaRef, batches: &[RecordBatch]) -> vaglio_co
     write(file).map_err(|error| Error::unwritable(path, Cause::from_error(error)))
 }
 
-/// Cells of an array in C or Fortran order.
-pub enum BufferCells<'b, T> {
-    /// Row by row.
-    Rows(&'b [T]),
-    /// Column by column.
-    Columns(&'b [T]),
-}
-
-/// Cells of a buffer; `None` if it is not contiguous.
-pub fn cells<'b, T: Element>(_: Python<'b>, buffer: &'b PyBuffer<T>) -> Option<BufferCells<'b, T>> {
+/// Cells of a buffer in C or Fortran order, as they lie in memory; `None` for others.
+pub fn cells<'b, T: Element>(_: Python<'b>, buffer: &'b PyBuffer<T>) -> Option<&'b [T]> {
     // SAFETY: the buffer outlives the cells, so that its memory stays, and so does the interpreter's lock, without
     // which no Python code writes to it.
     unsafe {
         match buffer.as_fortran_slice_ptr() {
-            Some(cells) => Some(BufferCells::Columns(cells.as_ref())),
-            None => buffer.as_slice_ptr().map(|cells| BufferCells::Rows(cells.as_ref())),
+            Some(cells) => Some(cells.as_ref()),
+            None => buffer.as_slice_ptr().map(|cells| cells.as_ref()),
         }
-    }
-}
-
-/// Entries of a one-dimensional contiguous buffer; `None` for others.
-pub fn entries<'b, T: Element>(py: Python<'b>, buffer: &'b PyBuffer<T>) -> Option<&'b [T]> {
-    match cells(py, buffer)? {
-        BufferCells::Rows(all) | BufferCells::Columns(all) => (buffer.dimensions() == 1).then_some(all),
     }
 }
 

@@ -7,7 +7,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use std::ffi::OsString;
 use std::path::PathBuf;
-use vaglio::core::{Monitor, StopSign};
+use vaglio::core::Monitor;
 use vaglio::files::{self, ExportTo, InitOptions, RunOptions, TestOption};
 use vaglio_core::{Journal, Result};
 use vaglio_pipeline::document::{Document, to_yaml as yaml_of};
@@ -38,7 +38,7 @@ pub fn run(
     let threads = settings.threads();
     let functions = functions.map(Bound::get);
     let outcome =
-        watched(py, functions, threads, progress, InterruptWait::Waited, move |mut seen, stop: StopSign| {
+        watched(py, functions, threads, progress, InterruptWait::Waited, move |mut seen, stop| {
             let monitor = Monitor { observer: &mut seen, journal: Journal::default(), stop };
             files::run(&settings, &options, monitor)?.record.to_text()
         });

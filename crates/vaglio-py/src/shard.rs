@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use vaglio::files::{self, RunFolder, RunOptions, ShardProgress, Shards};
-use vaglio_core::{Error, Event, Journal, Monitor, Observer, StopReason, StopSign};
+use vaglio_core::{Error, Event, Journal, Monitor, Observer, StopReason};
 use vaglio_pipeline::pipeline::load;
 
 /// Ledger of a run.
@@ -118,7 +118,7 @@ impl PyShards {
         // A process usually computes several indexes.
         vaglio_cli::keep_memory();
         let shards = Arc::clone(&self.shards);
-        let done = watched(py, None, threads, progress, InterruptWait::Waited, move |mut seen, stop: StopSign| {
+        let done = watched(py, None, threads, progress, InterruptWait::Waited, move |mut seen, stop| {
             seen.observe(&Event::Stage { what: "read", pieces: 1 });
             let monitor = Monitor { observer: &mut seen, journal: Journal::default(), stop };
             shards.run_apart(index, monitor)
@@ -144,7 +144,7 @@ impl PyShards {
     ) -> PyResult<String> {
         let (shards, options) = (Arc::clone(&self.shards), RunOptions { out, verify, ..RunOptions::default() });
         let why = stopped.map(|word| if word == "limit" { StopReason::Limit } else { StopReason::Interrupted });
-        let merged = watched(py, None, threads, progress, InterruptWait::Waited, move |mut seen, stop: StopSign| {
+        let merged = watched(py, None, threads, progress, InterruptWait::Waited, move |mut seen, stop| {
             let monitor = Monitor { observer: &mut seen, journal: Journal::default(), stop };
             shards.merge(why, &options, monitor)?.record.to_text()
         })?;

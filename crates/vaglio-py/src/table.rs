@@ -89,7 +89,8 @@ fn wrong(what: &str) -> PyErr {
 }
 
 fn entries<'b, T: Element>(py: Python<'b>, buffer: &'b PyBuffer<T>) -> PyResult<&'b [T]> {
-    foreign::entries(py, buffer).ok_or_else(|| wrong("has gaps between its entries"))
+    let entries = foreign::cells(py, buffer).filter(|_| buffer.dimensions() == 1);
+    entries.ok_or_else(|| wrong("has gaps between its entries"))
 }
 
 /// Selected columns of a CSC matrix.
@@ -154,15 +155,13 @@ fn from_buffer<T: Element>(
     if let Some(place) = places.iter().find(|place| **place >= columns) {
         return Err(PyValueError::new_err(format!("there is no column {place} among {columns}")));
     }
-    let cells = match foreign::cells(py, buffer) {
-        Some(foreign::BufferCells::Columns(cells)) => {
-            let column =
-                |place: usize| cells[place * rows..][..rows].iter().map(|&cell| number(cell)).collect::<Vec<f64>>();
-            return Ok(places.iter().map(|&place| column(place).into()).collect());
-        }
-        Some(foreign::BufferCells::Rows(cells)) => cells,
-        None => return Err(PyValueError::new_err("expected an array in C or Fortran order")),
-    };
+    let order = || PyValueError::new_err("expected an array in C or Fortran order");
+    let cells = foreign::cells(py, buffer).ok_or_else(order)?;
+    if buffer.is_fortran_contiguous() {
+        let column =
+            |place: usize| cells[place * rows..][..rows].iter().map(|&cell| number(cell)).collect::<Vec<f64>>();
+        return Ok(places.iter().map(|&place| column(place).into()).collect());
+    }
     let mut all = Vec::with_capacity(places.len());
     for places in places.chunks(TOGETHER) {
         let mut some = vec![Vec::with_capacity(rows); places.len()];

@@ -31,7 +31,7 @@ impl NamedRun {
 
     /// RMSE by the most trustworthy held-out error, for regression.
     fn rmse(&self) -> Option<f64> {
-        self.record.held_out_errors().first().and_then(|error| self.record.rmse(error))
+        self.record.held_out_errors().first().and_then(|error| error.rmse())
     }
 
     fn selected(&self) -> HashSet<&str> {

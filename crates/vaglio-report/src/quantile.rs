@@ -1,12 +1,6 @@
 //! Quantiles of the normal and of Student's distribution.
 
-use std::cell::Cell;
 use std::f64::consts::{FRAC_1_SQRT_2, FRAC_PI_2};
-
-thread_local! {
-    /// The last level with its quantile, since runs use one level repeatedly.
-    static LAST: Cell<(f64, f64)> = const { Cell::new((f64::NAN, f64::NAN)) };
-}
 
 /// Quantile of the standard normal distribution, by bisection.
 pub fn normal_quantile(probability: f64) -> f64 {
@@ -45,9 +39,7 @@ pub(crate) fn student_quantile(freedom: f64, level: f64) -> f64 {
     let d = ((94.5 / (b + c) - 3.0) / b + 1.0) * (a * FRAC_PI_2).sqrt() * n;
     let mut y = (tails * d).powf(2.0 / n);
     if y > 0.05 + a {
-        let known = LAST.get();
-        let x = if known.0 == 0.5 * tails { known.1 } else { normal_quantile(0.5 * tails) };
-        LAST.set((0.5 * tails, x));
+        let x = normal_quantile(0.5 * tails);
         y = x * x;
         if n < 5.0 {
             c += 0.3 * (n - 4.5) * (x + 0.6);

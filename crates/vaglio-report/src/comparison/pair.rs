@@ -165,7 +165,7 @@ mod tests {
 
     fn nested(folds: &[(f64, usize)]) -> NestedEvaluation {
         let fold = |&(loss, rows): &(f64, usize)| {
-            serde_json::json!({"fold": 1, "repeat": 1, "rows": rows, "loss": if loss.is_finite() { serde_json::json!(loss) } else { "Infinity".into() },
+            serde_json::json!({"fold": 1, "repeat": 1, "rows": rows, "loss": loss,
                 "empty_loss": 1.0, "size": 0, "lambda": null, "score": 1.0, "cross_validated": null, "selected": []})
         };
         let figures = serde_json::json!({"rows": 1, "loss": 1.0, "mse": 1.0, "r2": null, "nrmse": null, "error_rate": null,

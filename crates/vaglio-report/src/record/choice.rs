@@ -11,7 +11,7 @@ pub struct Cell {
     /// Number of columns.
     pub size: usize,
     /// Loss pooled over all held-out rows, in the units of the target.
-    #[serde(deserialize_with = "crate::infinity::number")]
+    #[serde(deserialize_with = "infinity::number")]
     pub loss: f64,
     /// Standard error.
     pub standard_error: Option<f64>,
@@ -114,12 +114,10 @@ pub struct ChosenRecord {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub mapped: bool,
     /// Cross-validated loss of the selection, in the units of the target.
-    #[serde(default, deserialize_with = "infinity::optional")]
     pub cross_validated: Option<f64>,
     /// Standard error.
     pub standard_error: Option<f64>,
     /// Cross-validated loss without features.
-    #[serde(default, deserialize_with = "infinity::optional")]
     pub empty_loss: Option<f64>,
     /// Folds of the cross-validated search.
     pub folds: Option<usize>,

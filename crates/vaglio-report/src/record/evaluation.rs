@@ -89,7 +89,6 @@ pub struct OuterFold {
     #[serde(deserialize_with = "infinity::number")]
     pub score: f64,
     /// Cross-validated loss of the chosen size and λ.
-    #[serde(default, deserialize_with = "infinity::optional")]
     pub cross_validated: Option<f64>,
     /// Names of the selected columns, in order of entry.
     pub selected: Vec<String>,

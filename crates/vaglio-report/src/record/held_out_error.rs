@@ -1,12 +1,14 @@
 //! Errors on rows that the selection has not seen.
 
-use super::{ComparisonColumns, Figures, LossDifference, LossName, PredictionRows, Record, interval_text};
+use super::{ComparisonColumns, Figures, LossDifference, PredictionRows, Record, interval_text};
 use crate::has_width;
-use vaglio_core::{Auc, Squared, ZeroOne, counted, joined, short, shown, significant};
+use vaglio_core::{Auc, Squared, ZeroOne, counted, is_lower, joined, short, shown, significant};
 
 /// The mean loss on rows that the selection has not seen.
 #[derive(Debug)]
 pub struct HeldOutError<'r> {
+    /// Result of the run.
+    pub record: &'r Record,
     /// Source of the rows.
     pub origin: PredictionRows,
     /// The mean loss.
@@ -37,9 +39,8 @@ impl Record {
         let error = match origin {
             PredictionRows::Nested => {
                 let nested = self.nested.as_ref()?;
-                let folds = || format!("{} that repeat everything", counted(nested.folds, "outer fold"));
-                let how = nested.splits.as_ref().map_or_else(folds, |splits| format!("{splits}, everything repeated"));
                 HeldOutError {
+                    record: self,
                     origin,
                     loss: nested.loss,
                     interval: self.interval(nested.interval.zip(nested.level), nested.loss, nested.standard_error),
@@ -47,12 +48,13 @@ impl Record {
                     difference: nested.difference.as_ref(),
                     figures: Some(&nested.figures),
                     repeats: nested.repeats.max(1),
-                    how: how + &times(nested.repeats),
+                    how: how(&nested.splits, counted(nested.folds, "outer fold"), "everything", nested.repeats),
                 }
             }
             PredictionRows::Test => {
                 let test = self.test.as_ref()?;
                 HeldOutError {
+                    record: self,
                     origin,
                     loss: test.loss,
                     interval: self.interval(None, test.loss, test.standard_error),
@@ -66,9 +68,10 @@ impl Record {
             PredictionRows::CrossValidation => {
                 let chosen = &self.chosen;
                 let (loss, folds) = chosen.cross_validated.zip(chosen.folds)?;
-                let folds = || format!("{} that repeat the search", counted(folds, "fold"));
-                let how = chosen.splits.as_ref().map_or_else(folds, |splits| format!("{splits}, the search repeated"));
+                let repeats = chosen.repeats.unwrap_or(1);
+                let how = how(&chosen.splits, counted(folds, "fold"), "the search", repeats);
                 HeldOutError {
+                    record: self,
                     origin,
                     loss,
                     interval: self.interval(chosen.interval.zip(chosen.level), loss, chosen.standard_error),
@@ -80,7 +83,7 @@ impl Record {
                     // Predictions are kept of the first repeat.
                     figures: self.report.figures.as_ref().filter(|_| !chosen.mapped),
                     repeats: 1,
-                    how: format!("{how}{}{}", times(chosen.repeats.unwrap_or(1)), self.chosen_scale()),
+                    how: how + &self.chosen_scale(),
                 }
             }
         };
@@ -94,67 +97,77 @@ impl Record {
         recorded.or_else(|| error.map(|error| (self.loss().around(loss, error), 0.95)))
     }
 
+    /// `always No: 0.0335`: the error rate of the most frequent class.
+    pub(crate) fn always_text(&self, figures: &Figures) -> Option<String> {
+        let always = figures.always?;
+        let class = self.data.classes.as_ref()?.get(always.class)?;
+        Some(format!("always {}: {}", shown(class), short(always.error_rate)))
+    }
+}
+
+/// Description of how rows were held out; `repeated` is what each fold repeats.
+fn how(splits: &Option<String>, folds: String, repeated: &str, repeats: usize) -> String {
+    let times = if repeats > 1 { format!(", {repeats} times") } else { String::new() };
+    match splits {
+        Some(splits) => format!("{splits}, {repeated} repeated{times}"),
+        None => format!("{folds} that repeat {repeated}{times}"),
+    }
+}
+
+impl HeldOutError<'_> {
     /// The RMSE, if the loss is the squared error of numbers in the units of the data.
-    pub fn rmse(&self, error: &HeldOutError<'_>) -> Option<f64> {
-        let is_mapped = error.origin == PredictionRows::CrossValidation && self.chosen.mapped;
-        (self.loss().is(&Squared) && self.data.classes.is_none() && !is_mapped).then(|| error.loss.sqrt())
+    pub fn rmse(&self) -> Option<f64> {
+        let record = self.record;
+        let is_mapped = self.origin == PredictionRows::CrossValidation && record.chosen.mapped;
+        (record.loss().is(&Squared) && record.data.classes.is_none() && !is_mapped).then(|| self.loss.sqrt())
     }
 
     /// The loss without features and, where the loss is the error rate, the error rate of the most frequent class.
     ///
     /// If the rate of the most frequent class is lower, the loss without features is `None`.
-    pub(crate) fn baselines(&self, error: &HeldOutError<'_>) -> (Option<f64>, Option<String>) {
-        let figures = error.figures.or(self.nested.as_ref().map(|nested| &nested.figures));
-        let figures = figures.filter(|_| self.loss().is(&ZeroOne));
-        let always = figures.and_then(Figures::always).map(|always| always.error_rate);
-        let is_higher = |loss: &f64| always.is_some_and(|always| vaglio_core::is_lower(always, *loss));
-        (error.baseline.filter(|loss| !is_higher(loss)), figures.and_then(|figures| self.always_text(figures)))
-    }
-
-    /// `always No: 0.0335`: the error rate of the most frequent class.
-    pub(crate) fn always_text(&self, figures: &Figures) -> Option<String> {
-        let always = figures.always()?;
-        let class = self.data.classes.as_ref()?.get(always.class)?;
-        Some(format!("always {}: {}", shown(class), short(always.error_rate)))
+    pub(crate) fn baselines(&self) -> (Option<f64>, Option<String>) {
+        let record = self.record;
+        let figures = self.figures.or(record.nested.as_ref().map(|nested| &nested.figures));
+        let figures = figures.filter(|_| record.loss().is(&ZeroOne));
+        let always = figures.and_then(|figures| figures.always);
+        let is_higher = |loss: &f64| always.is_some_and(|always| is_lower(always.error_rate, *loss));
+        (self.baseline.filter(|loss| !is_higher(loss)), figures.and_then(|figures| record.always_text(figures)))
     }
 
     /// Loss with interval, RMSE and baselines: `2888.5, 95 % interval 2449 to 3423 (RMSE 53.7; without features 5963)`.
-    pub(super) fn error_text(&self, error: &HeldOutError<'_>) -> String {
+    pub(super) fn text(&self) -> String {
         const NO_INTERVAL: &str = ", no interval (rows are too few or err alike, or one has nearly all the weight)";
         let interval =
-            error.interval.map_or(NO_INTERVAL.into(), |(ends, level)| format!(", {}", interval_text(ends, level)));
-        let (baseline, always) = self.baselines(error);
-        let rmse = self.rmse(error).map(|rmse| format!("RMSE {}", significant(rmse, 4)));
+            self.interval.map_or(NO_INTERVAL.into(), |(ends, level)| format!(", {}", interval_text(ends, level)));
+        let (baseline, always) = self.baselines();
+        let rmse = self.rmse().map(|rmse| format!("RMSE {}", significant(rmse, 4)));
         let baseline = baseline.map(|loss| format!("without features {}", short(loss)));
         let notes = joined([rmse, baseline, always].into_iter().flatten(), "; ");
         let notes = if notes.is_empty() { notes } else { format!(" ({notes})") };
-        let scale = if error.origin == PredictionRows::CrossValidation { self.chosen_scale() } else { String::new() };
-        format!("{}{interval}{notes}{scale}{}", short(error.loss), self.other_errors(error))
+        let is_scaled = self.origin == PredictionRows::CrossValidation;
+        let scale = if is_scaled { self.record.chosen_scale() } else { String::new() };
+        format!("{}{interval}{notes}{scale}{}", short(self.loss), self.other_errors())
     }
 
     /// Error rate or mean squared error, if it is not the loss itself.
-    fn other_errors(&self, error: &HeldOutError<'_>) -> String {
-        let Some(figures) = error.figures else { return String::new() };
-        let rate = figures.error_rate.filter(|_| !self.loss().is(&ZeroOne)).map(|rate| {
-            let always = self.always_text(figures).map(|always| format!(" ({always})")).unwrap_or_default();
+    fn other_errors(&self) -> String {
+        let Some(figures) = self.figures else { return String::new() };
+        let loss = self.record.loss();
+        let rate = figures.error_rate.filter(|_| !loss.is(&ZeroOne)).map(|rate| {
+            let always = self.record.always_text(figures).map(|always| format!(" ({always})")).unwrap_or_default();
             format!(", error rate {}{always}", short(rate))
         });
-        let is_other = error.origin == PredictionRows::Test && self.data.classes.is_none() && !self.loss().is(&Squared);
+        let is_number = self.record.data.classes.is_none();
+        let is_other = self.origin == PredictionRows::Test && is_number && !loss.is(&Squared);
         let squared = is_other.then(|| format!(", mean squared error {}", short(figures.mse)));
         squared.unwrap_or_default() + &rate.unwrap_or_default()
     }
-}
 
-fn times(repeats: usize) -> String {
-    if repeats > 1 { format!(", {repeats} times") } else { String::new() }
-}
-
-impl HeldOutError<'_> {
     /// The error rate with its 95 % interval.
     pub fn error_rate(&self) -> Option<(f64, [f64; 2])> {
         let figures = self.figures?;
         let rate = figures.error_rate?;
-        // Records of earlier versions lack the standard error: that of independent rows.
+        // Without a standard error: that of independent rows.
         let rows = (figures.rows / self.repeats).max(1) as f64;
         let error = figures.error_rate_error.unwrap_or((rate * (1.0 - rate) / rows).sqrt());
         Some((rate, [rate - 1.96 * error, rate + 1.96 * error].map(|end| end.clamp(0.0, 1.0))))
@@ -165,8 +178,8 @@ impl HeldOutError<'_> {
     /// # Reference
     /// J. A. Hanley and B. J. McNeil, *The meaning and use of the area under a receiver operating characteristic (ROC)
     /// curve*, Radiology 143, 29–36, 1982.
-    pub fn auc(&self, loss: &LossName) -> Option<(f64, Option<[f64; 2]>)> {
-        if loss.is(&Auc) {
+    pub fn auc(&self) -> Option<(f64, Option<[f64; 2]>)> {
+        if self.record.loss().is(&Auc) {
             return Some((1.0 - self.loss, self.interval.map(|([low, high], _)| [1.0 - high, 1.0 - low])));
         }
         let figures = self.figures?;

@@ -1,6 +1,5 @@
 //! Learning curve: held-out loss over the number of training rows.
 
-use crate::infinity;
 use serde::{Deserialize, Serialize};
 use vaglio_core::short;
 
@@ -26,7 +25,6 @@ pub struct LearningPoint {
     /// Number of selected columns, as a mean over folds.
     pub size: Option<f64>,
     /// Loss pooled over all held-out rows; absent if the selection fails on so few rows.
-    #[serde(default, deserialize_with = "infinity::optional")]
     pub loss: Option<f64>,
     /// Standard error of the loss.
     pub standard_error: Option<f64>,

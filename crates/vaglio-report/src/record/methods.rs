@@ -95,7 +95,7 @@ impl Record {
         match chosen.by {
             ChosenBy::CrossValidation => {
                 let error = self.held_out_error(PredictionRows::CrossValidation);
-                let error = error.map(|error| format!(" Its cross-validated error is {}.", self.error_text(&error)));
+                let error = error.map(|error| format!(" Its cross-validated error is {}.", error.text()));
                 let error = error.unwrap_or_default();
                 format!(
                     "The size, {size}, was chosen by cross-validation of the whole search{}{rule}.{error}",
@@ -127,11 +127,11 @@ impl Record {
         let mut sentences = Vec::new();
         let loss = self.loss();
         if let Some(error) = self.held_out_error(PredictionRows::Nested) {
-            sentences.push(format!("By {} the {} is {}.", error.how, loss.title(), self.error_text(&error)));
+            sentences.push(format!("By {} the {} is {}.", error.how, loss.title(), error.text()));
         }
         if let Some(error) = self.held_out_error(PredictionRows::Test) {
             let (rows, title) = (&error.how, loss.title());
-            sentences.push(format!("On {rows} that nothing else has seen the {title} is {}.", self.error_text(&error)));
+            sentences.push(format!("On {rows} that nothing else has seen the {title} is {}.", error.text()));
         }
         if let Some(permutations) = &self.permutations {
             let (figure, _) = permutations.figure();

@@ -18,7 +18,6 @@ pub struct SelectedRecord {
     /// parts of dates, the weight per step of the code.
     pub original_weight: Option<PerOutput>,
     /// Score of the selection without this column.
-    #[serde(default, deserialize_with = "infinity::optional")]
     pub without: Option<f64>,
     /// Other columns that raise the score least in place of this one.
     pub substitutes: Option<Vec<Substitute>>,

@@ -59,7 +59,6 @@ pub struct EntryRecord {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lambdas: Option<Vec<f64>>,
     /// Cross-validated loss of the selection with this size.
-    #[serde(default, deserialize_with = "infinity::optional")]
     pub cross_validated: Option<f64>,
     /// Standard error of the cross-validated loss.
     pub cross_validated_error: Option<f64>,
@@ -67,7 +66,6 @@ pub struct EntryRecord {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub difference_error: Option<f64>,
     /// Loss of the model on the training rows.
-    #[serde(default, deserialize_with = "infinity::optional")]
     pub train: Option<f64>,
     /// Mean squared error on the training rows, in the units of the data, for regression.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -92,7 +90,6 @@ pub struct EntryRecord {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cp: Option<f64>,
     /// Loss of the model on the test rows.
-    #[serde(default, deserialize_with = "infinity::optional")]
     pub test: Option<f64>,
     /// Total cost of the columns, if columns have costs.
     #[serde(skip_serializing_if = "Option::is_none")]

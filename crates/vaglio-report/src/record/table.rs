@@ -201,14 +201,14 @@ impl Record {
         let cross_validated = self
             .held_out_error(PredictionRows::CrossValidation)
             .zip(chosen.folds)
-            .map(|(error, folds)| format!("{folds}-fold error {}{}", self.error_text(&error), splits(&chosen.splits)));
+            .map(|(error, folds)| format!("{folds}-fold error {}{}", error.text(), splits(&chosen.splits)));
         let test = self
             .held_out_error(PredictionRows::Test)
-            .map(|error| format!("test error {}, {}", self.error_text(&error), error.how));
+            .map(|error| format!("test error {}, {}", error.text(), error.how));
         let nested = self.held_out_error(PredictionRows::Nested).zip(self.nested.as_ref()).map(|(error, nested)| {
             let shared = nested.jaccard.map(|j| format!(", mean Jaccard index {j:.2}")).unwrap_or_default();
             let (folds, splits) = (nested.folds, splits(&nested.splits));
-            format!("nested error {}, {folds} outer folds{splits}{shared}", self.error_text(&error))
+            format!("nested error {}, {folds} outer folds{splits}{shared}", error.text())
         });
         [cross_validated, test, nested]
     }

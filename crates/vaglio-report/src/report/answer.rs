@@ -10,7 +10,7 @@ use vaglio_core::{Absolute, Role, shown, title};
 
 /// Sentences with the error on a new row, compared with the baseline, and the choice of columns.
 pub fn answer(record: &Record, errors: &[HeldOutError<'_>]) -> String {
-    let worth = errors.first().map_or_else(|| unknown_error(record), |error| expected_error(record, error));
+    let worth = errors.first().map_or_else(|| unknown_error(record), expected_error);
     format!("{worth} {}", choice(record))
 }
 
@@ -35,26 +35,25 @@ fn unknown_error(record: &Record) -> String {
     format!("The error on new rows is unknown: {why}. Test data or --nested 5 measure it.")
 }
 
-fn expected_error(record: &Record, error: &HeldOutError<'_>) -> String {
-    let sentence = match &record.data.classes {
-        None => error_in_units(record, error),
-        Some(classes) => hits(record, error, classes),
+fn expected_error(error: &HeldOutError<'_>) -> String {
+    let sentence = match &error.record.data.classes {
+        None => error_in_units(error),
+        Some(classes) => hits(error, classes),
     };
     let rows = if error.origin == PredictionRows::Test { "on" } else { "in" };
-    format!("{}, measured {rows} {}.", sentence.unwrap_or_else(|| mean_loss(record, error)), error.how)
+    format!("{}, measured {rows} {}.", sentence.unwrap_or_else(|| mean_loss(error)), error.how)
 }
 
 /// `On a new row the prediction errs by about 53.7 (RMSE; 95 % interval 49.5 to 58.5), 30 % less than the mean does`.
-fn error_in_units(record: &Record, error: &HeldOutError<'_>) -> Option<String> {
-    let loss = record.loss();
-    let (name, in_units): (&str, fn(f64) -> f64) = match record.rmse(error) {
+fn error_in_units(error: &HeldOutError<'_>) -> Option<String> {
+    let (name, in_units): (&str, fn(f64) -> f64) = match error.rmse() {
         Some(_) => ("RMSE", |loss| loss.max(0.0).sqrt()),
-        None if loss.is(&Absolute) => ("mean absolute error", |loss| loss),
+        None if error.record.loss().is(&Absolute) => ("mean absolute error", |loss| loss),
         None => return None,
     };
     let value = in_units(error.loss);
     let interval = error.interval.map(|(ends, level)| format!("; {}", digits(ends.map(in_units), level)));
-    let median = median_error(record, error.origin).map(|median| format!("; median {}", significant(median, 3)));
+    let median = median_error(error).map(|median| format!("; median {}", significant(median, 3)));
     let (interval, median) = (interval.unwrap_or_default(), median.unwrap_or_default());
     let gain = gain(value, error.baseline.map(in_units), "the mean does");
     Some(format!(
@@ -75,9 +74,9 @@ fn digits([low, high]: [f64; 2], level: f64) -> String {
     format!("{level} interval {} to {}", significant(low, 3), significant(high, 3))
 }
 
-/// Median absolute error of the recorded predictions from a source, for a single target.
-fn median_error(record: &Record, origin: PredictionRows) -> Option<f64> {
-    let drawn = record.report.predictions.as_ref().filter(|drawn| drawn.from == origin)?;
+/// Median absolute error of the recorded predictions of these rows, for a single target.
+fn median_error(error: &HeldOutError<'_>) -> Option<f64> {
+    let drawn = error.record.report.predictions.as_ref().filter(|drawn| drawn.from == error.origin)?;
     let ([observed], [predicted]) = (&drawn.observed[..], &drawn.predicted[..]) else { return None };
     let mut errors: Vec<f64> = observed.iter().zip(predicted).map(|(o, p)| (o - p).abs()).collect();
     errors.retain(|error| error.is_finite());
@@ -87,9 +86,9 @@ fn median_error(record: &Record, origin: PredictionRows) -> Option<f64> {
 }
 
 /// Sentence with hits and false alarms per hundred rows of two classes, or else errors per hundred rows, and the AUC.
-fn hits(record: &Record, error: &HeldOutError<'_>, classes: &[String]) -> Option<String> {
+fn hits(error: &HeldOutError<'_>, classes: &[String]) -> Option<String> {
     let of_hundred = |share: f64| significant(100.0 * share, 2);
-    let auc = error.auc(&record.loss()).map(|(auc, interval)| {
+    let auc = error.auc().map(|(auc, interval)| {
         let interval = interval.map(|ends| format!(" ({})", digits(ends, 0.95))).unwrap_or_default();
         format!("; AUC {}{interval}", significant(auc, 3))
     });
@@ -105,7 +104,7 @@ fn hits(record: &Record, error: &HeldOutError<'_>, classes: &[String]) -> Option
         ));
     }
     let (rate, [low, high]) = error.error_rate()?;
-    let always = error.figures.and_then(|figures| record.always_text(figures));
+    let always = error.figures.and_then(|figures| error.record.always_text(figures));
     let always = always.map(|always| format!("; {always}")).unwrap_or_default();
     Some(format!(
         "Of 100 new rows about {} get the wrong class (95 % interval {} to {}{always}){auc}",
@@ -116,10 +115,10 @@ fn hits(record: &Record, error: &HeldOutError<'_>, classes: &[String]) -> Option
 }
 
 /// `On new rows the huber loss is 1.2 (95 % interval 1.1 to 1.3), 30 % less than without features`.
-fn mean_loss(record: &Record, error: &HeldOutError<'_>) -> String {
+fn mean_loss(error: &HeldOutError<'_>) -> String {
     let interval = error.interval.map(|(ends, level)| format!(" ({})", digits(ends, level))).unwrap_or_default();
-    let (title, gain) = (record.loss().title().to_owned(), gain(error.loss, error.baseline, "without features"));
-    format!("On new rows the {title} is {}{interval}{gain}", significant(error.loss, 4))
+    let (loss, gain) = (error.record.loss(), gain(error.loss, error.baseline, "without features"));
+    format!("On new rows the {} is {}{interval}{gain}", loss.title(), significant(error.loss, 4))
 }
 
 /// Section with warnings, then each error with its baselines.

@@ -7,7 +7,7 @@ use vaglio_core::{Auc, Squared, ZeroOne, joined};
 
 /// Cards of the errors, then of shuffled targets, then of the optimistic score.
 pub fn cards(record: &Record, errors: &[HeldOutError<'_>]) -> String {
-    let mut cards: Vec<String> = errors.iter().flat_map(|error| error_cards(record, error)).collect();
+    let mut cards: Vec<String> = errors.iter().flat_map(error_cards).collect();
     if let Some((null, is_cross_validated)) =
         record.permutations.as_ref().map(Permutations::figure).filter(|(null, _)| null.mean.is_finite())
     {
@@ -31,10 +31,10 @@ pub fn cards(record: &Record, errors: &[HeldOutError<'_>]) -> String {
 }
 
 /// Cards of one origin: the AUC, the error rate, the loss, R².
-fn error_cards(record: &Record, error: &HeldOutError<'_>) -> Vec<String> {
-    let (loss, origin) = (record.loss(), error.origin.title());
+fn error_cards(error: &HeldOutError<'_>) -> Vec<String> {
+    let (record, loss, origin) = (error.record, error.record.loss(), error.origin.title());
     let mut cards = Vec::new();
-    if let Some((auc, interval)) = error.auc(&loss) {
+    if let Some((auc, interval)) = error.auc() {
         let baseline = error.baseline.filter(|_| loss.is(&Auc));
         let note = baseline.map(|baseline| format!("{}; without features {}", error.how, short(1.0 - baseline)));
         let interval = interval.map(|interval| (interval, 0.95));
@@ -46,11 +46,11 @@ fn error_cards(record: &Record, error: &HeldOutError<'_>) -> Vec<String> {
         cards.push(card(&format!("{origin} error rate"), rate, Some((interval, 0.95)), note, origin));
     }
     if !loss.is(&Auc) {
-        let (baseline, always) = record.baselines(error);
+        let (baseline, always) = error.baselines();
         let baseline = baseline.filter(|baseline| *baseline > 0.0);
         let share =
             |baseline: f64| format!("{} of {} without features", percent(error.loss / baseline), short(baseline));
-        let rmse = record.rmse(error).map(|rmse| format!("RMSE {}", significant(rmse, 4)));
+        let rmse = error.rmse().map(|rmse| format!("RMSE {}", significant(rmse, 4)));
         let parts = [Some(error.how.clone()), baseline.map(share), always, rmse];
         let note = joined(parts.into_iter().flatten(), "; ");
         cards.push(card(&format!("{origin} {}", loss.title()), error.loss, error.interval, note, origin));

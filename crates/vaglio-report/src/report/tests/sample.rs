@@ -72,7 +72,7 @@ impl Sample {
         value["candidates"][7] = json!(odd);
         for (k, column) in value["selected"].as_array_mut().unwrap().iter_mut().enumerate() {
             column["alone"] = json!(5000.0 - 100.0 * k as f64);
-            column["vif"] = if k == 1 { json!("Infinity") } else { json!(1.5 + k as f64) };
+            column["vif"] = if k == 1 { Value::Null } else { json!(1.5 + k as f64) };
             column["missing"] = json!(0.13 * f64::from(u8::from(k == 2)));
             column["over_folds"] = json!({"folds": 2, "low": if k == 3 { -1.0 } else { 1.0 }, "high": 2.5,
                 "original_low": 0.1, "original_high": 0.25, "changes_sign": k == 3});
@@ -81,7 +81,7 @@ impl Sample {
         value["outside"] = json!([
             {"index": 7, "name": odd, "alone": 4900.0, "rank_alone": 3, "nearest": {"step": 2, "rank": 2, "above": 12.5},
                 "explained": 0.93, "most_alike": {"index": 2, "correlation": -0.71}, "missing": 0.03},
-            {"index": 9, "name": "s6", "alone": "Infinity", "explained": 0.2, "constant_in": {"choose": [3], "nested": [1, 2]},
+            {"index": 9, "name": "s6", "alone": null, "explained": 0.2, "constant_in": {"choose": [3], "nested": [1, 2]},
                 "missing": 0.0}
         ]);
         let rows: Vec<f64> = (0..40).map(f64::from).collect();
@@ -137,7 +137,7 @@ impl Sample {
             "selected": selected, "score": best, "lambda": 1.0, "intercept": [0.1, 0.2, -0.3],
             "excluded": [{"index": 780, "name": "p780", "reason": "constant"}],
             "test": {"rows": 30, "loss": 0.3, "empty_loss": 0.9, "mse": 0.3, "r2": 0.6, "nrmse": null, "error_rate": 0.2,
-                "balanced_error_rate": 0.2, "auc": null, "standard_error": 0.02,
+                "balanced_error_rate": 0.2, "auc": null, "standard_error": 0.02, "always": {"class": 0, "error_rate": 2.0 / 3.0},
                 "confusion": [[9, 1, 0], [0, 7, 3], [1, 1, 8]]},
             "nested": null, "permutations": null, "stability": null, "verify": null,
             "seconds": {"read": 1.5, "search": 130.0, "choose": 0.0, "evaluate": 0.0, "fit": 0.2, "total": 132.0},

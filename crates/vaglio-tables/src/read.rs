@@ -31,7 +31,6 @@ mod raw_column;
 mod reader;
 mod record_limits;
 mod records;
-mod side_file;
 mod source;
 mod sparse_files;
 mod table_file;
@@ -47,8 +46,7 @@ pub use digest::Digest;
 pub use fault::InvalidCell;
 pub use inference::{BEYOND_DOUBLES, DAY_FIRST, Hint, LEADING_ZEROS, MONTH_FIRST, TRUTH, ordered};
 pub use paths::expanded;
-pub use side_file::IS_BESIDE;
-pub use source::{Notations, ReadColumn, ReadRequest, TableSource};
+pub use source::{IS_BESIDE, Notations, ReadColumn, ReadRequest, TableSource};
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::Path;

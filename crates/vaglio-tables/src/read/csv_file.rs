@@ -29,6 +29,7 @@ pub(super) struct CsvFile {
     body: usize,
     header: FileHeader,
     sample: Vec<Vec<String>>,
+    budget: Budget,
 }
 
 /// Rows by which columns are judged before all are read.
@@ -92,7 +93,7 @@ impl CsvFile {
             Decimal::Comma => true,
         };
         let header = FileHeader { names, aside, cells: CellFormat::Text { delimiter, comma } };
-        Ok(CsvFile { path: path.to_owned(), text, dialect, digest, body, header, sample })
+        Ok(CsvFile { path: path.to_owned(), text, dialect, digest, body, header, sample, budget })
     }
 
     /// Whether there were enough rows to judge columns by.
@@ -177,7 +178,7 @@ impl FileReader for CsvFile {
         Ok(self.digest.unwrap_or_else(|| hash(self.bytes())))
     }
 
-    fn read(&self, wanted: &[WantedColumn<'_>], rules: &CellSyntax, budget: Budget) -> Result<Vec<ColumnBuilder>> {
+    fn read(&self, wanted: &[WantedColumn<'_>], rules: &CellSyntax) -> Result<Vec<ColumnBuilder>> {
         let names = &self.header.names;
         let places = places(names);
         let source = |column: &WantedColumn<'_>| (places.get(column.name).copied(), rules.column(column.name));
@@ -190,7 +191,7 @@ impl FileReader for CsvFile {
             };
             wanted.iter().map(of).collect()
         };
-        let held = || budget.held(self.path.display(), "leave columns out by data.exclude, or raise the limit");
+        let held = || self.budget.held(self.path.display(), "leave columns out by data.exclude, or raise the limit");
         let read = |part: &Range<usize>| {
             let mut columns = empty();
             let first_check = if part.len() > SMALL { 0 } else { usize::MAX };

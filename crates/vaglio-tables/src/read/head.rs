@@ -5,10 +5,8 @@ use super::bytes::{FileKind, is_utf8, kind};
 use super::codecs::Codec;
 use crate::ReadSpec;
 use std::fs::File;
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufRead, BufReader, Read, Seek};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Total bytes of files up to which they are read whole.
 const WHOLE: u64 = 1 << 24;
@@ -44,22 +42,22 @@ pub(super) struct FileStart {
     pub is_whole: bool,
     /// The bytes that follow.
     pub rest: Box<dyn Read + Send>,
-    /// Compressed bytes that were read.
-    taken: Arc<AtomicU64>,
+    /// The file, at the position up to which it was read.
+    file: File,
 }
 
 impl FileStart {
     /// Opens a file; `None` if it cannot be read or decompressed.
     pub fn open(path: &Path) -> Option<Self> {
-        let taken = Arc::new(AtomicU64::new(0));
-        let file = CountingFile { file: File::open(path).ok()?, taken: Arc::clone(&taken) };
-        let mut file = BufReader::with_capacity(1 << 16, file);
-        let codec = Codec::from_magic(file.fill_buf().ok()?);
+        let file = File::open(path).ok()?;
+        // A clone shares the position.
+        let mut buffered = BufReader::with_capacity(1 << 16, file.try_clone().ok()?);
+        let codec = Codec::from_magic(buffered.fill_buf().ok()?);
         let rest: Box<dyn Read + Send> = match codec {
-            Some(codec) => decoder(codec, file).ok()?,
-            None => Box::new(file),
+            Some(codec) => decoder(codec, buffered).ok()?,
+            None => Box::new(buffered),
         };
-        Some(FileStart { bytes: Vec::new(), codec, is_whole: false, rest, taken })
+        Some(FileStart { bytes: Vec::new(), codec, is_whole: false, rest, file })
     }
 
     /// Reads up to `more` further bytes; fewer mean the end of the file. Returns `None` on a read error.
@@ -76,23 +74,9 @@ impl FileStart {
         }
         let (all, length) = (self.bytes.len(), whole_lines(&self.bytes, spec.quote as u8)?);
         self.bytes.truncate(length);
-        let (size, read) = (std::fs::metadata(path).ok()?.len(), self.taken.load(Ordering::Relaxed).max(1));
+        let (size, read) = (std::fs::metadata(path).ok()?.len(), self.file.stream_position().ok()?.max(1));
         let times = size as f64 / read as f64 * all as f64 / length as f64;
         Some((self.bytes, times.max(1.0)))
-    }
-}
-
-/// A file that counts the bytes read.
-struct CountingFile {
-    file: File,
-    taken: Arc<AtomicU64>,
-}
-
-impl Read for CountingFile {
-    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
-        let read = self.file.read(buffer)?;
-        self.taken.fetch_add(read as u64, Ordering::Relaxed);
-        Ok(read)
     }
 }
 

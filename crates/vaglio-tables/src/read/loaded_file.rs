@@ -1,7 +1,6 @@
 //! Loading of files: read once, checked for changes, decompressed, within the memory limit.
 
 use super::binary_formats::decoder;
-use super::bytes::{FileKind, kind};
 use super::codecs::Codec;
 use super::record_limits::LineWatch;
 use super::{system, unreadable};
@@ -11,16 +10,6 @@ use std::io::Read;
 use std::path::Path;
 use vaglio_core::{Cause, Result};
 
-/// A file in memory.
-pub(super) struct LoadedFile {
-    /// Decompressed bytes.
-    pub bytes: Vec<u8>,
-    /// File format.
-    pub kind: FileKind,
-    /// Hash of the compressed file, if it was compressed.
-    pub digest: Option<blake3::Hash>,
-}
-
 /// Bytes between checks of the memory limit.
 const STEP: usize = 1 << 24;
 /// Spare room in which a reader detects the end.
@@ -28,19 +17,18 @@ const SPARE: usize = 64;
 /// Remedy for a file that is too large.
 pub(super) const SMALLER: &str = "read a smaller file, or raise the limit";
 
-/// Loads a file, or a stream, which can be read once.
+/// Loads and decompresses a file, or a stream, which can be read once. Returns the bytes, and the hash of the file if it
+/// was compressed.
 ///
 /// # Errors
 /// Fails if a file cannot be read, changes while it is read, or would exceed the memory limit.
-pub(super) fn load(path: &Path, budget: Budget) -> Result<LoadedFile> {
+pub(super) fn load(path: &Path, budget: Budget) -> Result<(Vec<u8>, Option<blake3::Hash>)> {
     let file = File::open(path).map_err(|error| system(path, error))?;
     let bytes = read(path, file, budget, || {})?;
-    let (bytes, digest) = match decompressed(path, &bytes, budget)? {
+    Ok(match decompressed(path, &bytes, budget)? {
         Some(plain) => (plain, Some(blake3::hash(&bytes))),
         None => (bytes, None),
-    };
-    let kind = kind(path, &bytes)?;
-    Ok(LoadedFile { bytes, kind, digest })
+    })
 }
 
 /// Reads a file to its end; `meanwhile` runs before reading, for tests.

@@ -4,18 +4,10 @@ use super::cell::CellSyntax;
 use super::column_builder::ColumnBuilder;
 use super::digest::HashSteps;
 use super::inference::Hint;
-use crate::budget::Budget;
 use crate::{Decimal, Delimiter, ReadSpec};
 use std::collections::HashSet;
 use std::fmt::Debug;
 use vaglio_core::Result;
-
-/// Settings and memory limit for reading files.
-#[derive(Clone, Copy)]
-pub(super) struct ReadOptions<'s> {
-    pub spec: &'s ReadSpec,
-    pub budget: Budget,
-}
 
 /// Header of a file.
 #[derive(Debug)]
@@ -111,7 +103,7 @@ pub(super) trait FileReader: Debug + Send + Sync {
     ///
     /// # Errors
     /// Fails for a damaged file, a ragged row, and a column of an unsupported type.
-    fn read(&self, wanted: &[WantedColumn<'_>], rules: &CellSyntax, budget: Budget) -> Result<Vec<ColumnBuilder>>;
+    fn read(&self, wanted: &[WantedColumn<'_>], rules: &CellSyntax) -> Result<Vec<ColumnBuilder>>;
 }
 
 /// Rows of a file, read in chunks.

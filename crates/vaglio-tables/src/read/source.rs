@@ -7,8 +7,7 @@ use super::digest::{Digest, HashSteps, written};
 use super::fault::{InvalidCell, fault_error};
 use super::head::share;
 use super::inference::{Hint, Outcome, settle, type_error};
-use super::reader::{ReadOptions, WantedColumn};
-use super::side_file::{IS_BESIDE, SideFile};
+use super::reader::{FileHeader, WantedColumn};
 use super::table_file::{RowsOfFiles, TableFile};
 use super::{ColumnFilter, paths, unreadable};
 use crate::budget::Budget;
@@ -26,11 +25,16 @@ pub struct TableSource {
     aside: Vec<(String, &'static str)>,
     spec: ReadSpec,
     budget: Budget,
-    /// A file with additional columns for the rows, such as targets.
-    beside: Option<SideFile>,
+    /// A file with one row per row of the data, such as targets.
+    beside: Option<TableFile>,
+    /// Name of each of its columns in that file, and in the table, where they stand last.
+    names_beside: Vec<(String, String)>,
     /// Columns stored in doubles, if the others are stored in single precision.
     doubles: Option<HashSet<String>>,
 }
+
+/// Reason that columns of the additional file are not features.
+pub const IS_BESIDE: &str = "it stands in the file of the target";
 
 /// Columns to read, and what is known of them.
 #[derive(Debug, Clone, Default)]
@@ -67,16 +71,12 @@ impl TableSource {
     /// # Errors
     /// Returns the errors of [`TableSource::open`].
     pub fn open_within(paths: &[PathBuf], spec: &ReadSpec, budget: Budget, is_sample: bool) -> Result<Self> {
-        let how = ReadOptions { spec, budget };
         check_encoding(spec)?;
         let files = paths::all_files(paths)?;
         let only: Vec<PathBuf> = files.iter().map(|(file, _)| file.clone()).collect();
         let most = share(&only).filter(|_| is_sample);
-        let open = |file: PathBuf, folder: bool| match most {
-            Some(most) => TableFile::sampled(file, folder, how, most),
-            None => TableFile::open(file, folder, how),
-        };
-        let parts: Result<Vec<TableFile>> = files.into_par_iter().map(|(file, folder)| open(file, folder)).collect();
+        let open = |(file, is_folder)| TableFile::open(file, is_folder, spec, budget, most);
+        let parts: Result<Vec<TableFile>> = files.into_par_iter().map(open).collect();
         let mut parts = parts?;
         if parts.len() > 1 {
             let all: BTreeSet<String> = parts.iter().flat_map(TableFile::names).collect();
@@ -100,11 +100,11 @@ impl TableSource {
         Ok(TableSource::from_files(parts, spec, budget))
     }
 
-    /// A table of files with the same columns.
+    /// A table of at least one file, all with the same columns.
     pub(super) fn from_files(parts: Vec<TableFile>, spec: &ReadSpec, budget: Budget) -> Self {
-        let names = parts.first().map_or_else(Vec::new, TableFile::names);
-        let aside = parts.first().map_or_else(Vec::new, |first| first.reader.header().aside.clone());
-        TableSource { parts, names, aside, spec: spec.clone(), budget, beside: None, doubles: None }
+        let (names, aside) = (parts[0].names(), parts[0].reader.header().aside.clone());
+        let (spec, names_beside) = (spec.clone(), Vec::new());
+        TableSource { parts, names, aside, spec, budget, beside: None, names_beside, doubles: None }
     }
 
     /// Adds columns of zeros with these names, if a file's format omits columns that are all 0, such as svmlight's last
@@ -113,9 +113,7 @@ impl TableSource {
     pub fn widened<'n>(mut self, names: impl IntoIterator<Item = &'n str>) -> Self {
         let names: Vec<&str> = names.into_iter().collect();
         self.parts.iter_mut().for_each(|part| part.reader.widen(&names));
-        if let Some(first) = self.parts.first() {
-            self.names = first.names();
-        }
+        self.names = self.parts[0].names();
         self
     }
 
@@ -132,19 +130,31 @@ impl TableSource {
     /// # Errors
     /// Returns the errors of [`TableSource::open`]; [`Error::Unreadable`] if the table also has `file.column`.
     pub fn with_beside(mut self, path: &Path) -> Result<Self> {
-        let how = ReadOptions { spec: &self.spec, budget: self.budget };
-        let beside = SideFile::open(path, how, &self.names)?;
-        for (_, shown) in beside.names() {
-            self.names.push(shown.clone());
-            self.aside.push((shown.clone(), IS_BESIDE));
+        let file = TableFile::open(path.to_owned(), false, &self.spec, self.budget, None)?;
+        let others: HashSet<&String> = self.names.iter().collect();
+        let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+        for own in file.names() {
+            let shown = if others.contains(&own) { format!("{stem}.{own}") } else { own.clone() };
+            if own != shown && others.contains(&shown) {
+                let message = format!("its column `{shown}` is also a column of the data; rename the file");
+                return Err(unreadable(path, message));
+            }
+            self.names_beside.push((own, shown));
         }
-        self.beside = Some(beside);
+        self.names.extend(self.names_beside.iter().map(|(_, shown)| shown.clone()));
+        self.aside.extend(self.names_beside.iter().map(|(_, shown)| (shown.clone(), IS_BESIDE)));
+        self.beside = Some(file);
         Ok(self)
+    }
+
+    /// Header of the first file.
+    fn header(&self) -> &FileHeader {
+        self.parts[0].reader.header()
     }
 
     /// Columns of the additional file: each name in the file, and in the table.
     pub fn names_beside(&self) -> &[(String, String)] {
-        self.beside.as_ref().map_or(&[], SideFile::names)
+        &self.names_beside
     }
 
     /// Names of the columns, in the order of the first file.
@@ -159,12 +169,12 @@ impl TableSource {
 
     /// Whether the format of the first file gives the column types.
     pub fn is_typed(&self) -> bool {
-        self.parts.first().is_none_or(|part| part.reader.header().is_typed())
+        self.header().is_typed()
     }
 
     /// The settings with everything detected in the first file filled in.
     pub fn settled(&self) -> ReadSpec {
-        self.parts.first().map_or_else(|| self.spec.clone(), |part| part.reader.header().detected(&self.spec))
+        self.header().detected(&self.spec)
     }
 
     /// Estimated number of all rows divided by the rows read; `None` if all were read.
@@ -181,7 +191,7 @@ impl TableSource {
     /// # Errors
     /// Fails if a Parquet file cannot be read or was modified since it was opened.
     pub fn digest(&self) -> Result<String> {
-        let all: Vec<&TableFile> = self.parts.iter().chain(self.beside.as_ref().map(SideFile::file)).collect();
+        let all: Vec<&TableFile> = self.parts.iter().chain(&self.beside).collect();
         let hashes: Result<Vec<blake3::Hash>> = all.par_iter().map(|part| part.digest()).collect();
         Ok(written(&hashes?))
     }
@@ -206,8 +216,7 @@ impl TableSource {
 
     /// Steps of hashing each file, if all are on disk.
     pub(super) fn hash_steps(&self) -> Option<Vec<HashSteps>> {
-        let all = self.parts.iter().chain(self.beside.as_ref().map(SideFile::file));
-        all.map(|part| part.reader.hash_steps()).collect()
+        self.parts.iter().chain(&self.beside).map(|part| part.reader.hash_steps()).collect()
     }
 
     /// Reads like [`TableSource::read`] and hashes like [`TableSource::digest`]. With several threads and files on
@@ -239,12 +248,11 @@ impl TableSource {
         let names: Vec<&str> = self.names.iter().map(String::as_str).filter(wants).collect();
         let rules = self.rules();
         let of_column = |name: &str| rules.like(name, wanted.notations.get(name).copied());
-        let hint = |name: &&str| {
-            let hint = wanted.hints.get(*name).copied().unwrap_or_default();
-            self.parts.first().map_or(hint, |part| part.reader.header().hint(name, hint))
-        };
+        let hint = |name: &&str| self.header().hint(name, wanted.hints.get(*name).copied().unwrap_or_default());
         let hints: Vec<Hint> = names.iter().map(hint).collect();
-        let look = self.look_like_numbers(&names, &rules);
+        let own: Vec<&str> = names.iter().filter_map(|name| self.own(name)).collect();
+        let mut look = look_like_numbers(&self.parts, &names[..names.len() - own.len()], &rules);
+        look.extend(look_like_numbers(self.beside.as_slice(), &own, &rules));
         let looks = names.iter().zip(&look).zip(&hints);
         let wanted_columns: Vec<WantedColumn<'_>> =
             looks.map(|((name, look), hint)| self.wanted(name, *look && !hint.wants_text())).collect();
@@ -291,37 +299,39 @@ impl TableSource {
 
     /// Rules for parsing cells, by the first file, or by the additional one if the first has none.
     fn rules(&self) -> CellSyntax {
-        let own = self.parts.first().and_then(|part| part.reader.header().rules(&self.spec));
-        let beside =
-            || self.beside.as_ref().map_or_else(|| CellSyntax::new(&self.spec), |beside| beside.rules(&self.spec));
-        own.unwrap_or_else(beside)
+        let beside = || self.beside.as_ref().map(|file| file.reader.header()).filter(|header| !header.is_typed());
+        let of_beside = || beside().and_then(|header| header.rules(&self.spec));
+        self.header().rules(&self.spec).or_else(of_beside).unwrap_or_else(|| CellSyntax::new(&self.spec))
     }
 
-    /// Whether each column looks numeric in all files.
-    fn look_like_numbers(&self, names: &[&str], rules: &CellSyntax) -> Vec<bool> {
-        let mut all = vec![true; names.len()];
-        if let Some(beside) = &self.beside {
-            beside.looks_like_numbers(names, rules, &mut all);
-        }
-        for part in &self.parts {
-            let of_part = part.reader.look_like_numbers(names, rules);
-            all.iter_mut().zip(of_part).for_each(|(all, own)| *all &= own);
-        }
-        all
+    /// Name in the additional file of a column of the table.
+    fn own(&self, name: &str) -> Option<&str> {
+        self.names_beside.iter().find(|(_, shown)| shown == name).map(|(own, _)| own.as_str())
     }
 
-    /// Concatenates the columns of all files, with each file's number of rows.
+    /// Concatenates the columns of all files, and appends those of the additional file, with each file's number of rows.
     fn grow(&self, wanted: &[WantedColumn<'_>], rules: &CellSyntax) -> Result<(Vec<ColumnBuilder>, RowsOfFiles)> {
-        match &self.beside {
-            None => self.grow_parts(wanted, rules),
-            Some(beside) => beside.grow(wanted, rules, self.budget, |wanted| self.grow_parts(wanted, rules)),
+        let own = |column: &WantedColumn<'_>| {
+            self.own(column.name).map(|name| WantedColumn { name, is_single: false, ..*column })
+        };
+        let beside: Vec<WantedColumn<'_>> = wanted.iter().filter_map(own).collect();
+        let (mut columns, files) = self.grow_parts(&wanted[..wanted.len() - beside.len()], rules)?;
+        if let Some(file) = self.beside.as_ref().filter(|_| !beside.is_empty()) {
+            let (more, of_beside) = file.read(&beside, rules)?;
+            let rows: usize = files.iter().map(|(_, rows)| *rows).sum();
+            if rows != of_beside {
+                let message = format!("it has {of_beside} rows, and the data beside it have {rows}");
+                return Err(unreadable(&file.path, message));
+            }
+            columns.extend(more);
         }
+        Ok((columns, files))
     }
 
     fn grow_parts(&self, wanted: &[WantedColumn<'_>], rules: &CellSyntax) -> Result<(Vec<ColumnBuilder>, RowsOfFiles)> {
         let (mut all, mut files) = (Vec::new(), RowsOfFiles::new());
         for part in &self.parts {
-            let (columns, rows) = part.read(wanted, rules, self.budget)?;
+            let (columns, rows) = part.read(wanted, rules)?;
             files.push((part.path.clone(), rows));
             if files.len() == 1 {
                 all = columns;
@@ -337,4 +347,14 @@ impl TableSource {
         }
         Ok((all, files))
     }
+}
+
+/// Whether each column looks numeric in all files.
+fn look_like_numbers(files: &[TableFile], names: &[&str], rules: &CellSyntax) -> Vec<bool> {
+    let mut all = vec![true; names.len()];
+    for file in files {
+        let own = file.reader.look_like_numbers(names, rules);
+        all.iter_mut().zip(own).for_each(|(all, own)| *all &= own);
+    }
+    all
 }

@@ -13,9 +13,10 @@ use super::binary_formats;
 use super::bytes::SparseFormat;
 use super::cell::CellSyntax;
 use super::column_builder::{ColumnBuilder, NumberColumn, RawColumn};
-use super::reader::{CellFormat, FileHeader, FileReader, ReadOptions, WantedColumn};
+use super::reader::{CellFormat, FileHeader, FileReader, WantedColumn};
 use super::triplets::Triplets;
 use super::{places, system, unreadable};
+use crate::ReadSpec;
 use crate::budget::Budget;
 use std::path::{Path, PathBuf};
 use vaglio_core::{Error, Result, SparseNumbers};
@@ -42,10 +43,9 @@ impl SparseTable {
     ///
     /// # Errors
     /// [`Error::Unreadable`] with the line or part of the file at fault; [`Error::NonFinite`] for infinities.
-    pub fn new(path: &Path, bytes: &[u8], format: SparseFormat, how: ReadOptions<'_>) -> Result<Self> {
-        let budget = how.budget;
+    pub fn new(path: &Path, bytes: &[u8], format: SparseFormat, spec: &ReadSpec, budget: Budget) -> Result<Self> {
         match format {
-            SparseFormat::Svmlight => svmlight::read(path, bytes, how.spec.first_index, budget),
+            SparseFormat::Svmlight => svmlight::read(path, bytes, spec.first_index, budget),
             SparseFormat::MatrixMarket => SparseTable::unnamed(path, matrix_market::read(path, bytes, budget)?, budget),
             SparseFormat::Npz => SparseTable::unnamed(path, binary_formats::npz(path, bytes, budget)?, budget),
         }
@@ -90,7 +90,7 @@ impl FileReader for SparseTable {
     }
 
     /// Text columns are read as numbers while their cells are numbers.
-    fn read(&self, wanted: &[WantedColumn<'_>], rules: &CellSyntax, _: Budget) -> Result<Vec<ColumnBuilder>> {
+    fn read(&self, wanted: &[WantedColumn<'_>], rules: &CellSyntax) -> Result<Vec<ColumnBuilder>> {
         let places = places(&self.header.names);
         let column = |wanted: &WantedColumn<'_>| match places.get(wanted.name) {
             Some(&place) if place < self.columns.len() => as_growing(&self.columns[place]),

@@ -1,18 +1,19 @@
 //! One file of a table, with the columns that its folders name.
 
 use super::binary_formats;
-use super::bytes::{FileKind, is_utf8, text};
+use super::bytes::{FileKind, is_utf8, kind, text};
 use super::cell::CellSyntax;
 use super::column_builder::{ColumnBuilder, RawColumn};
 use super::csv_file::CsvFile;
-use super::head::{FileStart, head};
-use super::loaded_file::{LoadedFile, load};
+use super::head::head;
+use super::loaded_file::load;
 use super::paths;
-use super::reader::{FileReader, ReadOptions, WantedColumn};
+use super::reader::{FileReader, WantedColumn};
 use super::sparse_files::SparseTable;
+use crate::ReadSpec;
 use crate::budget::Budget;
 use blake3::{Hash, hash};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use vaglio_core::Result;
 
 /// A file of a table, with the columns that its folders name.
@@ -32,46 +33,25 @@ pub(super) struct TableFile {
 pub(super) type RowsOfFiles = Vec<(PathBuf, usize)>;
 
 impl TableFile {
-    pub fn open(path: PathBuf, is_partitioned: bool, how: ReadOptions<'_>) -> Result<Self> {
-        let ReadOptions { spec, budget } = how;
+    /// Opens a file, or a sample of it if a sample is wanted and possible: about `most` bytes of text, or the first rows
+    /// of Parquet and Arrow.
+    pub fn open(
+        path: PathBuf,
+        is_partitioned: bool,
+        spec: &ReadSpec,
+        budget: Budget,
+        most: Option<u64>,
+    ) -> Result<Self> {
         let fixed = if is_partitioned { paths::partitions(&path) } else { Vec::new() };
-        if let Some(reader) = binary_formats::on_disk(&path, budget)? {
-            return Ok(TableFile { path, reader, fixed, digest: None, times: 1.0 });
-        }
-        let LoadedFile { bytes, kind, mut digest } = load(&path, budget)?;
-        let reader: Box<dyn FileReader> = match kind {
-            FileKind::Text => {
-                let is_utf8 = is_utf8(&bytes, spec);
-                digest = digest.or_else(|| (!is_utf8).then(|| hash(&bytes)));
-                Box::new(CsvFile::new(&path, text(&path, bytes, spec, budget)?, spec, budget)?)
+        let sample = most.map_or(Ok(None), |most| sample(&path, spec, budget, most))?;
+        let (reader, digest, times) = match sample {
+            Some((reader, times)) => (reader, None, times),
+            None => {
+                let (reader, digest) = whole(&path, spec, budget)?;
+                (reader, digest, 1.0)
             }
-            FileKind::Sparse(format) => {
-                digest = digest.or_else(|| Some(hash(&bytes)));
-                Box::new(SparseTable::new(&path, &bytes, format, how)?)
-            }
-            kind => binary_formats::in_memory(&path, bytes, kind, budget)?,
         };
-        Ok(TableFile { path, reader, fixed, digest, times: 1.0 })
-    }
-
-    /// Opens a sample of a file: about `most` bytes of text, or the first rows of Parquet and Arrow. Opens the whole
-    /// file if it cannot be sampled.
-    pub fn sampled(path: PathBuf, is_partitioned: bool, how: ReadOptions<'_>, most: u64) -> Result<Self> {
-        let ReadOptions { spec, budget } = how;
-        let sample: Option<(Box<dyn FileReader>, f64)> = match head(&path, most) {
-            Some((FileKind::Text, start)) => match start.lines(&path, spec) {
-                Some((bytes, times)) => {
-                    let text = text(&path, bytes, spec, budget)?;
-                    Some((Box::new(CsvFile::new(&path, text, spec, budget)?), times))
-                }
-                None => None,
-            },
-            Some((kind, FileStart { codec: None, .. })) => binary_formats::sampled(&path, kind, budget)?,
-            _ => None,
-        };
-        let Some((reader, times)) = sample else { return TableFile::open(path, is_partitioned, how) };
-        let fixed = if is_partitioned { paths::partitions(&path) } else { Vec::new() };
-        Ok(TableFile { path, reader, fixed, digest: None, times })
+        Ok(TableFile { path, reader, fixed, digest, times })
     }
 
     /// Names of the columns: of the file, then of its folders.
@@ -84,12 +64,7 @@ impl TableFile {
     }
 
     /// Reads columns of the file and its folders. Also returns the number of rows.
-    pub fn read(
-        &self,
-        wanted: &[WantedColumn<'_>],
-        rules: &CellSyntax,
-        budget: Budget,
-    ) -> Result<(Vec<ColumnBuilder>, usize)> {
+    pub fn read(&self, wanted: &[WantedColumn<'_>], rules: &CellSyntax) -> Result<(Vec<ColumnBuilder>, usize)> {
         let fixed = |name: &str| self.fixed.iter().find(|(own, _)| own == name).map(|(_, value)| value);
         let mut own: Vec<WantedColumn<'_>> =
             wanted.iter().filter(|column| fixed(column.name).is_none()).copied().collect();
@@ -98,7 +73,7 @@ impl TableFile {
             let first = self.reader.header().names.first();
             own.extend(first.map(|name| WantedColumn { name, as_numbers: false, is_single: false }));
         }
-        let read = self.reader.read(&own, rules, budget)?;
+        let read = self.reader.read(&own, rules)?;
         let rows = read.first().map_or(0, ColumnBuilder::rows);
         let mut read = read.into_iter();
         let column = |wanted: &WantedColumn<'_>| match fixed(wanted.name) {
@@ -111,5 +86,40 @@ impl TableFile {
             None => read.next().unwrap_or(ColumnBuilder::Raw(RawColumn::default())),
         };
         Ok((wanted.iter().map(column).collect(), rows))
+    }
+}
+
+/// Reader of a file, and the hash of the file if its bytes differ from those in memory.
+fn whole(path: &Path, spec: &ReadSpec, budget: Budget) -> Result<(Box<dyn FileReader>, Option<Hash>)> {
+    if let Some(reader) = binary_formats::on_disk(path, budget)? {
+        return Ok((reader, None));
+    }
+    let (bytes, mut digest) = load(path, budget)?;
+    let reader: Box<dyn FileReader> = match kind(path, &bytes)? {
+        FileKind::Text => {
+            let is_utf8 = is_utf8(&bytes, spec);
+            digest = digest.or_else(|| (!is_utf8).then(|| hash(&bytes)));
+            Box::new(CsvFile::new(path, text(path, bytes, spec, budget)?, spec, budget)?)
+        }
+        FileKind::Sparse(format) => {
+            digest = digest.or_else(|| Some(hash(&bytes)));
+            Box::new(SparseTable::new(path, &bytes, format, spec, budget)?)
+        }
+        kind => binary_formats::in_memory(path, bytes, kind, budget)?,
+    };
+    Ok((reader, digest))
+}
+
+/// Reader of the beginning of a file, and the size of the file relative to it; `None` if the file must be read whole.
+fn sample(path: &Path, spec: &ReadSpec, budget: Budget, most: u64) -> Result<Option<(Box<dyn FileReader>, f64)>> {
+    let Some((kind, start)) = head(path, most) else { return Ok(None) };
+    match kind {
+        FileKind::Text => {
+            let Some((bytes, times)) = start.lines(path, spec) else { return Ok(None) };
+            let file = CsvFile::new(path, text(path, bytes, spec, budget)?, spec, budget)?;
+            Ok(Some((Box::new(file), times)))
+        }
+        _ if start.codec.is_some() => Ok(None),
+        kind => binary_formats::sampled(path, kind, budget),
     }
 }

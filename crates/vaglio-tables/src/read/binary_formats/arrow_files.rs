@@ -331,7 +331,7 @@ impl FileReader for ColumnarFile {
         self.kept.is_on_disk().then(|| self.kept.hash_steps(&self.path))
     }
 
-    fn read(&self, wanted: &[WantedColumn<'_>], _: &CellSyntax, _: Budget) -> Result<Vec<ColumnBuilder>> {
+    fn read(&self, wanted: &[WantedColumn<'_>], _: &CellSyntax) -> Result<Vec<ColumnBuilder>> {
         let places = places(&self.header.names);
         let place = |column: &WantedColumn<'_>| places.get(column.name).copied();
         let indices: Vec<usize> = wanted.iter().filter_map(place).collect();

@@ -37,7 +37,7 @@ fn wanted<'n>(name: &&'n str) -> WantedColumn<'n> {
 fn read_whole(file: &dyn FileReader, names: &[&str]) -> Vec<ColumnBuilder> {
     let rules = CellSyntax::stored(&ReadSpec::default());
     let wanted: Vec<_> = names.iter().map(wanted).collect();
-    file.read(&wanted, &rules, Budget::new(u64::MAX)).unwrap()
+    file.read(&wanted, &rules).unwrap()
 }
 
 fn doubles() -> ArrayRef {
@@ -370,10 +370,11 @@ fn memory_is_asked_for_while_rows_are_read() {
         "{error}"
     );
     let text = "x,y\n".to_owned() + &"1,2\n".repeat(400_000);
-    let (all, spec) = (Budget::new(u64::MAX), ReadSpec::default());
-    let sheet = crate::read::csv_file::CsvFile::new(&path, text, &spec, all).unwrap();
-    let rules = crate::read::cell::CellSyntax::new(&ReadSpec::default());
-    let read = |budget: Budget| sheet.read(&[wanted(&"x")], &rules, budget).map(|columns| columns[0].rows());
+    let spec = ReadSpec::default();
+    let read = |budget: Budget| {
+        let sheet = crate::read::csv_file::CsvFile::new(&path, text.clone(), &spec, budget).unwrap();
+        sheet.read(&[wanted(&"x")], &CellSyntax::new(&spec)).map(|columns| columns[0].rows())
+    };
     assert_eq!(read(Budget::new(u64::MAX)).unwrap(), 400_000);
     assert_eq!(read(Budget::new(1 << 20)).unwrap_err().field(), Some("limits.memory"));
 }

@@ -44,8 +44,8 @@ pub(super) fn search_counts(
 ) -> SearchCounts {
     let procedure = Procedure { selector, tune: None };
     let input = RepetitionInput { evaluate, procedure, sample, searched: None };
-    let count = |of: &Repetitions| (of.jobs)(&input).map_or(0, |jobs| jobs.count);
-    let repetitions = repetitions().map(|of| (of, count(&of))).filter(|(_, count)| *count > 0).collect();
+    let counted = |of: Repetitions| (of, (of.count)(&input).unwrap_or(0));
+    let repetitions = repetitions().map(counted).filter(|(_, count)| *count > 0).collect();
     SearchCounts { repetitions, ..SearchCounts::new(selector, design, sample) }
 }
 

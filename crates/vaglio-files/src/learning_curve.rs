@@ -33,7 +33,7 @@ pub(super) const EVALUATION: Evaluation = Evaluation {
         units: "points of the learning curve",
         planned: ["the same on ", " parts of their training rows"],
         is_one_search: false,
-        jobs: |input| Ok(jobs(input, splits(input)?.map_or(0, |splits| splits.folds))),
+        count: |input| Ok(splits(input)?.map_or(0, |splits| splits.folds * shares(input).len())),
         repeat: |input, watcher| learned(input, watcher).map(drop),
     }),
     ..Evaluation::new("learning", |run, found, watcher| {
@@ -45,10 +45,6 @@ pub(super) const EVALUATION: Evaluation = Evaluation {
 /// Shares that are not those of nested cross-validation.
 fn shares(input: &RepetitionInput<'_>) -> &'static [f64] {
     &SHARES[..SHARES.len() - usize::from(input.evaluate.outer_folds().is_some())]
-}
-
-fn jobs(input: &RepetitionInput<'_>, folds: usize) -> Jobs {
-    Jobs::new(PREFIX, folds * shares(input).len())
 }
 
 /// Outer folds of the curve, if it is asked for.
@@ -83,7 +79,7 @@ fn learned(input: &RepetitionInput<'_>, watcher: &StageMonitor<'_>) -> Result<Op
     let (selector, loss) = (procedure.selector, &*procedure.selector.loss(sample.task()));
     let Some(splits) = splits(input)? else { return Ok(None) };
     let shares = shares(input);
-    let jobs = jobs(input, splits.folds);
+    let jobs = Jobs::new(PREFIX, splits.folds * shares.len());
     jobs.run("learning curve", selector.room(), watcher, |job, member| {
         let (fold, share) = (job / shares.len(), shares[job % shares.len()]);
         let mut part = splits.part(fold);

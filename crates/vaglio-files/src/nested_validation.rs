@@ -19,10 +19,10 @@ pub(super) const EVALUATION: Evaluation = Evaluation {
         units: "outer folds",
         planned: ["the same in ", " outer folds"],
         is_one_search: false,
-        jobs: |input| {
+        count: |input| {
             let how = input.evaluate.outer_folds();
             let splits = how.map(|how| how.outer_splits(input.procedure.selector, input.sample)).transpose()?;
-            Ok(Jobs::new(Jobs::NESTED, splits.map_or(0, |splits| splits.count())))
+            Ok(splits.map_or(0, |splits| splits.count()))
         },
         repeat: |input, watcher| outer_folds(input, watcher).map(drop),
     }),

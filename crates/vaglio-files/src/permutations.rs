@@ -19,7 +19,7 @@ pub(super) const EVALUATION: Evaluation = Evaluation {
         units: "shuffles",
         planned: ["the same on ", " shuffled targets"],
         is_one_search: false,
-        jobs: |input| Ok(Jobs::new(PREFIX, input.evaluate.permutations.unwrap_or(0))),
+        count: |input| Ok(input.evaluate.permutations.unwrap_or(0)),
         repeat: |input, watcher| shuffles(input, watcher).map(drop),
     }),
     ..Evaluation::new("permutations", |run, found, watcher| {

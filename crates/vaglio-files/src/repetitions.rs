@@ -4,7 +4,7 @@ use std::fmt;
 use vaglio_core::{Design, Result};
 use vaglio_pipeline::pipeline::Evaluate;
 use vaglio_pipeline::resampling::validation::parting;
-use vaglio_pipeline::resampling::{Choice, Jobs, Procedure, Sample, StageMonitor};
+use vaglio_pipeline::resampling::{Choice, Procedure, Sample, StageMonitor};
 use vaglio_pipeline::selector::{ValidSelector, walk_lambdas};
 
 /// Repetitions of the search for an evaluation, which threads or processes share.
@@ -18,9 +18,9 @@ pub(super) struct Repetitions {
     pub planned: [&'static str; 2],
     /// Whether each is one search with the settings chosen on all rows, rather than the whole procedure.
     pub is_one_search: bool,
-    /// Jobs of the repetitions; none unless the settings ask for them.
-    pub jobs: fn(&RepetitionInput<'_>) -> Result<Jobs>,
-    /// Performs the jobs of this process, which the journal keeps.
+    /// Number of the repetitions; 0 unless the settings ask for them.
+    pub count: fn(&RepetitionInput<'_>) -> Result<usize>,
+    /// Performs the repetitions of this process, which the journal keeps.
     pub repeat: fn(&RepetitionInput<'_>, &StageMonitor<'_>) -> Result<()>,
 }
 

@@ -38,7 +38,7 @@ pub(super) const EVALUATION: Evaluation = Evaluation {
         units: "halves",
         planned: ["", " on halves of the rows"],
         is_one_search: true,
-        jobs: |input| Ok(Jobs::new(PREFIX, input.evaluate.stability.as_ref().map_or(0, |how| 2 * how.pairs))),
+        count: |input| Ok(input.evaluate.stability.as_ref().map_or(0, |how| 2 * how.pairs)),
         repeat: |input, watcher| half_walks(input, watcher).map(drop),
     }),
     ..Evaluation::new("stability", |run, found, watcher| {

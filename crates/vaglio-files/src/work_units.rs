@@ -43,7 +43,7 @@ impl WorkUnits {
         let input = RepetitionInput { evaluate, procedure, sample: &prepared.sample, searched: None };
         let mut phases = vec![Jobs::new(SEARCH, 1)];
         for repetitions in repetitions() {
-            phases.push((repetitions.jobs)(&input)?);
+            phases.push(Jobs::new(repetitions.prefix, (repetitions.count)(&input)?));
         }
         phases.retain(|phase| phase.count > 0);
         Ok(WorkUnits(phases))

@@ -135,8 +135,7 @@ impl SearchParts {
     fn make(&self, question: &str, part: usize, count: usize, make: &mut Compute<'_>) -> Result<PartRecord> {
         let begun = Instant::now();
         let numbers = make(self.range(part, count))?;
-        let made =
-            PartRecord { question: question.to_owned(), part, of: (self.count, count), took: begun.elapsed(), numbers };
+        let made = PartRecord { question: question.to_owned(), part, took: begun.elapsed(), numbers };
         let state = &mut *self.state();
         if state.own.is_none() {
             // A process that cannot write computes all parts itself, and so do the others.
@@ -181,7 +180,8 @@ impl ProcessGroup for SearchParts {
         count: usize,
         make: &mut Compute<'_>,
     ) -> Result<Vec<Vec<f64>>> {
-        let question = format!("{kind} {which}");
+        // Answers of another division have another name.
+        let question = format!("{kind} {which} of {count} in {} parts", self.count);
         self.look();
         if count < self.count || !self.is_parted(kind, &question) {
             let begun = Instant::now();
@@ -194,7 +194,7 @@ impl ProcessGroup for SearchParts {
         loop {
             self.look();
             self.check()?;
-            self.fetch(&question, count, &mut made);
+            self.fetch(&question, &mut made);
             let missing: Vec<usize> = (0..self.count).filter(|part| made[*part].is_none()).collect();
             if missing.is_empty() {
                 break;
@@ -221,13 +221,11 @@ impl ProcessGroup for SearchParts {
 
 impl SearchParts {
     /// Reads known parts that are still missing here.
-    fn fetch(&self, question: &str, count: usize, made: &mut [Option<PartRecord>]) {
+    fn fetch(&self, question: &str, made: &mut [Option<PartRecord>]) {
         let known = self.state().known.get(question).cloned().unwrap_or_default();
         for (part, place) in known {
             let Some(slot) = made.get_mut(part).filter(|slot| slot.is_none()) else { continue };
-            let is_alike = |found: &PartRecord| {
-                found.question == question && found.part == part && found.of == (self.count, count)
-            };
+            let is_alike = |found: &PartRecord| found.question == question && found.part == part;
             // A file that was removed at the end of the search reads as `None`.
             *slot = place.read().filter(is_alike);
         }

@@ -12,8 +12,6 @@ use std::time::Duration;
 pub(super) struct PartRecord {
     pub question: String,
     pub part: usize,
-    /// Number of parts, and total number of items.
-    pub of: (usize, usize),
     /// Time it took to compute.
     pub took: Duration,
     pub numbers: Vec<f64>,
@@ -37,27 +35,20 @@ fn framed(body: &[u8]) -> Vec<u8> {
 
 impl PartRecord {
     fn bytes(&self) -> Vec<u8> {
-        let [part, parts, items] = [self.part, self.of.0, self.of.1].map(|number| (number as u64).to_le_bytes());
-        let took = (self.took.as_nanos() as u64).to_le_bytes();
-        let length = (self.question.len() as u64).to_le_bytes();
-        let mut bytes = [&part[..], &parts, &items, &took, &length, self.question.as_bytes()].concat();
+        let head = [self.part as u64, self.took.as_nanos() as u64, self.question.len() as u64].map(u64::to_le_bytes);
+        let mut bytes = [head.as_flattened(), self.question.as_bytes()].concat();
         self.numbers.iter().for_each(|number| bytes.extend(number.to_le_bytes()));
         bytes
     }
 
     fn from_bytes(bytes: &[u8]) -> Option<Self> {
-        let mut rest = bytes;
-        let mut number = || {
-            let (first, others) = rest.split_first_chunk::<8>()?;
-            rest = others;
-            Some(u64::from_le_bytes(*first))
-        };
-        let [part, parts, items, took, length] = [number()?, number()?, number()?, number()?, number()?];
+        let (head, rest) = bytes.split_at_checked(24)?;
+        let &[part, took, length] = head.as_chunks::<8>().0 else { return None };
+        let [part, took, length] = [part, took, length].map(u64::from_le_bytes);
         let (question, numbers) = rest.split_at_checked(length as usize)?;
         Some(PartRecord {
             question: std::str::from_utf8(question).ok()?.to_owned(),
             part: part as usize,
-            of: (parts as usize, items as usize),
             took: Duration::from_nanos(took),
             numbers: numbers.as_chunks::<8>().0.iter().map(|bytes| f64::from_le_bytes(*bytes)).collect(),
         })
@@ -82,25 +73,18 @@ impl RecordAt {
 
 /// Reads the next block with length and checksum; `None` if incomplete.
 fn next(file: &mut impl Read) -> Result<Option<Vec<u8>>> {
-    let mut head = [0; HEAD];
-    if !is_filled(file.read_exact(&mut head))? {
-        return Ok(None);
+    let mut head = [[0; 8]; 2];
+    match file.read_exact(head.as_flattened_mut()) {
+        Err(error) if error.kind() == ErrorKind::UnexpectedEof => return Ok(None),
+        read => read?,
     }
-    let (length, sum) = head.split_at(8);
-    let [length, sum] = [length, sum].map(|bytes| bytes.try_into().map_or(0, u64::from_le_bytes));
+    let [length, sum] = head.map(u64::from_le_bytes);
     if length > LONGEST {
         return Ok(None);
     }
     let mut body = Vec::new();
     file.take(length).read_to_end(&mut body)?;
     Ok((body.len() as u64 == length && checksum(&body) == sum).then_some(body))
-}
-
-fn is_filled(read: Result<()>) -> Result<bool> {
-    match read {
-        Err(error) if error.kind() == ErrorKind::UnexpectedEof => Ok(false),
-        read => read.map(|()| true),
-    }
 }
 
 /// Parts file of a process.

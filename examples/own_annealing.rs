@@ -8,7 +8,7 @@ use vaglio::{Selector, criteria::Loo, learners::Rls};
 // ANCHOR: search
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{RngCore, SeedableRng};
-use vaglio_core::{Error, Path, Result, prelude::*};
+use vaglio_core::{Action, Error, Path, Result, prelude::*};
 use vaglio_search::{
     Choose, Search, SearchContext, SearchSettings, SearchStrategy, Space, StrategyTraits, UnusedSettings, if_any, run,
 };
@@ -44,11 +44,15 @@ impl SearchStrategy for Annealing {
                 let is_inside = walk.inside[drawn];
                 let tried = if is_inside {
                     let leaves = walk.size() - space.groups[drawn].len() >= least;
-                    if leaves { space.best_removal(&mut walk.context.subset, &[drawn])? } else { None }
+                    if leaves { space.best_change(&mut walk.context.subset, Action::Remove, &[drawn])? } else { None }
                 } else {
                     let is_copy = |group: &usize| space.originals()[*group] == space.originals()[drawn];
                     let copies: Vec<usize> = walk.outside().into_iter().filter(is_copy).collect();
-                    if walk.has_room(drawn) { space.best_addition(&mut walk.context.subset, &copies)? } else { None }
+                    if walk.has_room(drawn) {
+                        space.best_change(&mut walk.context.subset, Action::Add, &copies)?
+                    } else {
+                        None
+                    }
                 };
                 // A rejected move needs no undo: trials change nothing.
                 let rise = tried.as_ref().map_or(f64::INFINITY, |tried| tried.score.loss - walk.score.loss);

@@ -14,7 +14,7 @@ use serde_json::Value;
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::path::Path;
-use vaglio_core::{Design, Error, Feature, Result, Score, counted, short, shown};
+use vaglio_core::{Action, Design, Error, Feature, Result, Score, counted, short, shown};
 use vaglio_pipeline::pipeline::load;
 use vaglio_pipeline::resampling::split_rule::TrainTestSplit;
 use vaglio_report::record::{OutsideRecord, Record};
@@ -182,8 +182,7 @@ impl ExplainedRun<'_> {
         let extent = additions(size, outside.len());
         let mut subset = SubsetScorer::open(&**self.selector.criterion(), self.design, &extent)?;
         subset.reset(&self.chosen)?;
-        let mut with = vec![Score::WORST; outside.len()];
-        subset.score_additions(outside, &mut with)?;
+        let with = subset.scores(Action::Add, outside)?;
         let mut best: Vec<Option<(usize, f64)>> = vec![None; outside.len()];
         let exchanges = Exchanges::new(self.selector, self.design, &self.chosen, outside.to_vec());
         exchanges.each(self.selector, 0..size, usize::MAX, |k, found| {

@@ -16,7 +16,7 @@ use super::drop_column::exchanges::{SwapDesign, work};
 use super::evaluation::{Evaluation, until_stopped};
 use super::run_context::RunPlan;
 use serde::{Deserialize, Serialize};
-use vaglio_core::{Design, Error, ErrorClass, Feature, Result, Score, SearchExtent, jackknife};
+use vaglio_core::{Action, Design, Error, ErrorClass, Feature, Result, SearchExtent, jackknife};
 use vaglio_pipeline::resampling::walks::{Fold, said_of};
 use vaglio_pipeline::resampling::{OuterFolds, Sample, Selection, StageMonitor};
 use vaglio_pipeline::selector::ValidSelector;
@@ -298,9 +298,7 @@ fn branch(
     if later.is_empty() {
         return Ok(());
     }
-    let mut found = vec![Score::WORST; later.len()];
-    subset.score_additions(later, &mut found)?;
-    for (bit, score) in (from..).zip(found) {
+    for (bit, score) in (from..).zip(subset.scores(Action::Add, later)?) {
         scores[mask | 1 << bit] = score.loss;
     }
     for bit in from..columns.len() - 1 {

@@ -30,7 +30,7 @@ impl SearchStrategy for All {
     }
 
     fn run(&self, space: &Space<'_>, context: &mut SearchContext<'_>) -> Result<Path> {
-        let (subset, monitor) = context.parts();
+        let (subset, monitor) = (&mut context.subset, &mut context.monitor);
         space.has_what_it_chooses_by(subset)?;
         let mut path = Path::stopped(subset.score()?, StopReason::NoCandidates);
         path.allowed = space.allowed();

@@ -7,9 +7,8 @@
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::any::Any;
-use std::fmt;
 use std::time::Instant;
-use vaglio_core::{Action, CacheEffect, Diagnostics, Error, Feature, Journal, Result, Trials};
+use vaglio_core::{Action, Diagnostics, Error, Feature, Journal, Result, Trials};
 
 /// A question about the current subset, or a change of it.
 #[derive(Debug, Clone, Copy)]
@@ -57,38 +56,18 @@ fn kind(trials: Trials<'_>) -> u64 {
 }
 
 /// Describes trials: their kind, the subset's size, the number of candidates, and a digest of both.
-fn described(selected: &[Feature], trials: Trials<'_>) -> String {
+pub(crate) fn described(selected: &[Feature], trials: Trials<'_>) -> String {
     let what = ["additions", "removals", "addition", "removal"][kind(trials) as usize];
     let digest = Question::Trials(trials).digest(selected);
     format!("{what} {}/{} {digest:016x}", selected.len(), trials.candidates.len())
 }
 
-/// Key of a set of trials: its position among all trials of the search, and its description.
-pub(crate) struct TrialKey {
-    place: usize,
-    asked: String,
-    /// Count of numbers in the answer.
-    size: usize,
-}
-
-impl fmt::Display for TrialKey {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {}", self.place, self.asked)
-    }
-}
-
 /// Trials and their answer, as written to the journal.
 #[derive(Serialize, Deserialize)]
-struct Kept<T> {
-    asked: String,
-    answer: T,
-    #[serde(default, rename = "health", skip_serializing_if = "Option::is_none")]
-    diagnostics: Option<Diagnostics>,
-}
-
-/// An answer with the diagnostics of its trials.
-pub(crate) struct Answered<T> {
+pub(crate) struct KeptAnswer<T> {
+    pub asked: String,
     pub answer: T,
+    #[serde(default, rename = "health", skip_serializing_if = "Option::is_none")]
     pub diagnostics: Option<Diagnostics>,
 }
 
@@ -164,27 +143,27 @@ impl AnswerLog {
         }
     }
 
-    /// Key of `trials` at the subset `selected`, the most recent trials of the search.
-    pub fn key(&self, selected: &[Feature], trials: Trials<'_>) -> TrialKey {
-        let size = if trials.is_best { 1 } else { trials.candidates.len() };
-        TrialKey { place: self.asked.saturating_sub(1), asked: described(selected, trials), size }
+    /// Position of the most recent trials among all trials of the search.
+    fn place(&self) -> usize {
+        self.asked.saturating_sub(1)
     }
 
-    /// Recalls the answer to these trials from an earlier run.
-    pub fn recalled<T: DeserializeOwned>(&self, key: &TrialKey) -> Option<Answered<T>> {
-        let known: Kept<T> = self.journal.recall(format_args!("answer/{}", key.place))?;
-        let Kept { answer, diagnostics, .. } = Some(known).filter(|known| known.asked == key.asked)?;
-        Some(Answered { answer, diagnostics })
+    /// Recalls the answer to the most recent trials from an earlier run, if these were `asked` there.
+    pub fn recalled<T: DeserializeOwned>(&self, asked: &str) -> Option<KeptAnswer<T>> {
+        let known: KeptAnswer<T> = self.journal.recall(format_args!("answer/{}", self.place()))?;
+        Some(known).filter(|known| known.asked == asked)
     }
 
-    /// Journals an answer if the trials, which began at `begun`, took long, unless they leave a lasting trace in the
-    /// evaluator and must be repeated.
-    pub fn keep<T: Serialize>(&self, key: TrialKey, begun: Instant, answered: &Answered<T>, trace: CacheEffect) {
-        if trace == CacheEffect::Lasting || !self.journal.is_worth(begun, key.size) {
-            return;
+    /// Journals an answer of `lines` short lines if the most recent trials, which began at `begun`, took long.
+    pub fn keep<T: Serialize>(&self, begun: Instant, lines: usize, kept: &KeptAnswer<T>) {
+        if self.journal.is_worth(begun, lines) {
+            self.journal.keep_of(begun, format_args!("answer/{}", self.place()), kept);
         }
-        let kept = Kept { asked: key.asked, answer: &answered.answer, diagnostics: answered.diagnostics };
-        self.journal.keep_of(begun, format_args!("answer/{}", key.place), &kept);
+    }
+
+    /// Identifier of the most recent trials, at the subset `selected`, among all trials of the search.
+    pub fn work_of(&self, selected: &[Feature], trials: Trials<'_>) -> String {
+        format!("{} {}", self.place(), described(selected, trials))
     }
 
     /// Identifier of the search, equal in every process.

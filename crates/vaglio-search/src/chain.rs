@@ -121,9 +121,9 @@ impl SearchStrategy for Chain {
 
     fn run(&self, _: &Space<'_>, context: &mut SearchContext<'_>) -> Result<Path> {
         first(&self.stages)?;
-        let (criterion, design, seed) = (context.criterion(), context.design(), context.seed);
+        let (criterion, design, seed) = (context.criterion, context.design, context.seed);
         let mut open = Some(std::mem::replace(&mut context.subset, SubsetScorer::by_definition(criterion, design)));
-        let (_, monitor) = context.parts();
+        let monitor = &mut context.monitor;
         let (last, mut stages) = (self.stages.len() - 1, Vec::<Stage>::new());
         let (mut diagnostics, mut found) = (None, Figures::new());
         for (place, search) in self.stages.iter().enumerate() {

@@ -35,22 +35,6 @@ impl Space<'_> {
         Ok(scores)
     }
 
-    /// Best group to add that keeps the constraints; ties go to the lowest first feature. `None` if all score +∞.
-    ///
-    /// # Errors
-    /// See [`SubsetScorer::score`].
-    pub fn best_addition(&self, subset: &mut SubsetScorer<'_>, groups: &[usize]) -> Result<Option<Move>> {
-        self.best_change(subset, Action::Add, groups)
-    }
-
-    /// Best group to remove that keeps the constraints; among duplicates only the first is tried.
-    ///
-    /// # Errors
-    /// See [`SubsetScorer::score`].
-    pub fn best_removal(&self, subset: &mut SubsetScorer<'_>, groups: &[usize]) -> Result<Option<Move>> {
-        self.best_change(subset, Action::Remove, groups)
-    }
-
     /// Whether a subset with this score keeps the constraints.
     ///
     /// # Errors
@@ -132,13 +116,12 @@ impl Space<'_> {
         !self.open(selected, Action::Remove, &[group]).is_empty()
     }
 
-    /// Best group to add or remove that keeps the constraints.
-    pub(crate) fn best_change(
-        &self,
-        subset: &mut SubsetScorer<'_>,
-        change: Action,
-        groups: &[usize],
-    ) -> Result<Option<Move>> {
+    /// Best group to add or remove that keeps the constraints; ties go to the lowest first feature. `None` if all score
+    /// +∞. Of duplicates only the first is removed.
+    ///
+    /// # Errors
+    /// See [`SubsetScorer::score`].
+    pub fn best_change(&self, subset: &mut SubsetScorer<'_>, change: Action, groups: &[usize]) -> Result<Option<Move>> {
         let mut open = self.open(subset.selected(), change, groups);
         while let Some(best) = self.best_trial(subset, change, &open)? {
             if !self.has_signs() {

@@ -1,19 +1,18 @@
 //! Everything that a running search works with.
 
 use crate::SubsetScorer;
-use vaglio_core::{
-    Action, Answer, Criterion, Design, Event, Feature, Geometry, Journal, Monitor, PartOutputs, Result, Step,
-    StopReason,
-};
+use vaglio_core::{Action, Answer, Criterion, Design, Event, Geometry, Monitor, PartOutputs, Result, Step, StopReason};
 
-/// The context of a search: the current subset, the candidates, and the monitor of the run.
+/// The context of a search: the current subset, the criterion and the design, and the monitor of the run.
 pub struct SearchContext<'a> {
     /// The current subset with its scores; empty at the start.
     pub subset: SubsetScorer<'a>,
-    candidates: Vec<Feature>,
-    criterion: &'a dyn Criterion,
-    design: &'a Design,
-    monitor: Monitor<'a>,
+    /// The criterion that scores subsets.
+    pub criterion: &'a dyn Criterion,
+    /// The searched design.
+    pub design: &'a Design,
+    /// The monitor of the run. Answers of the evaluator and steps are stored in its journal automatically.
+    pub monitor: Monitor<'a>,
     /// Steps since the search began or restarted.
     taken: usize,
     /// Steps shown to the observer.
@@ -29,7 +28,7 @@ pub struct SearchContext<'a> {
 }
 
 impl<'a> SearchContext<'a> {
-    /// Creates a context over all columns of the design that are not constant.
+    /// Creates the context of a search that has not begun.
     pub fn new(
         criterion: &'a dyn Criterion,
         design: &'a Design,
@@ -40,8 +39,8 @@ impl<'a> SearchContext<'a> {
         let monitor = monitor.into();
         subset.attach(&monitor, design);
         let (taken, shown, until, is_paused) = (0, 0, None, false);
-        let (candidates, found) = (design.candidates(), PartOutputs::default());
-        SearchContext { subset, candidates, criterion, design, monitor, taken, shown, until, is_paused, seed, found }
+        let found = PartOutputs::default();
+        SearchContext { subset, criterion, design, monitor, taken, shown, until, is_paused, seed, found }
     }
 
     /// Pauses the search at the first addition that reaches `size` features; it ends there as if out of patience. Only
@@ -74,21 +73,6 @@ impl<'a> SearchContext<'a> {
         (self.subset, self.taken, self.until, self.is_paused) = (subset, 0, None, false);
     }
 
-    /// The journal of the search. Answers of the evaluator and steps are stored automatically.
-    pub fn journal(&self) -> &Journal {
-        &self.monitor.journal
-    }
-
-    /// The columns that may be selected, in increasing order, without constant columns.
-    pub fn candidates(&self) -> &[Feature] {
-        &self.candidates
-    }
-
-    /// Names of all columns, by index.
-    pub fn names(&self) -> &'a [String] {
-        self.design.names()
-    }
-
     /// The geometry for least-angle searches.
     ///
     /// # Errors
@@ -100,26 +84,11 @@ impl<'a> SearchContext<'a> {
         }
     }
 
-    /// The criterion that scores subsets.
-    pub fn criterion(&self) -> &'a dyn Criterion {
-        self.criterion
-    }
-
-    /// The searched design.
-    pub fn design(&self) -> &'a Design {
-        self.design
-    }
-
     /// Reports the start to the observer, with the largest possible number of steps.
-    pub fn begin(&mut self, steps: usize) {
+    pub(crate) fn begin(&mut self, steps: usize) {
         if self.shown == 0 {
             self.monitor.show(&Event::Begin { steps });
         }
-    }
-
-    /// Borrows subset and monitor separately.
-    pub fn parts(&mut self) -> (&mut SubsetScorer<'a>, &mut Monitor<'a>) {
-        (&mut self.subset, &mut self.monitor)
     }
 
     /// Reports a step to the observer; its answer may end the search.
@@ -142,7 +111,7 @@ impl<'a> SearchContext<'a> {
 
     fn show(&mut self, step: &Step) -> Answer {
         tracing::debug!(
-            feature = %self.names()[step.feature],
+            feature = %self.design.names()[step.feature],
             action = ?step.action,
             size = step.size,
             loss = step.score.loss,

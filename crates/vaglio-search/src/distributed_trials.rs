@@ -4,51 +4,47 @@ use vaglio_core::{
     CacheEffect, Diagnostics, Error, Evaluator, Feature, ProcessGroup, Recorder, Result, Score, Trials, WorkItem,
 };
 
-/// Trials of a subset that processes share.
-pub(crate) struct DistributedTrials<'t> {
-    pub evaluator: &'t mut dyn Evaluator,
-    pub recorder: &'t Recorder,
-    pub subset: &'t [Feature],
-    pub trials: Trials<'t>,
-}
-
-impl DistributedTrials<'_> {
-    /// The scores of all candidates, computed in parts by the processes. `None` if this process must run all trials
-    /// itself: they leave a lasting trace, or some are refitted.
-    ///
-    /// # Errors
-    /// Returns an error of the evaluator or of [`ProcessGroup::gather`].
-    pub fn scores(self, processes: &dyn ProcessGroup, work: WorkItem<'_>) -> Result<Option<Vec<Score>>> {
-        let DistributedTrials { evaluator, recorder, subset, trials } = self;
-        let trace = evaluator.trace(trials);
-        if trace == CacheEffect::Lasting {
-            return Ok(None);
-        }
-        let candidates = trials.candidates;
-        let before = recorder.take();
-        if trace == CacheEffect::Begun {
-            try_first(evaluator, subset, trials)?;
-            recorder.take();
-        }
-        let parts = processes.gather(work, candidates.len(), &mut |range| {
-            let mut scores = vec![Score::WORST; range.len()];
-            evaluator.scores(trials.change, subset, &candidates[range], &mut scores)?;
-            Ok(written(&scores, recorder.take()))
-        })?;
-        let (mut scores, mut noted) = (Vec::with_capacity(candidates.len()), None);
-        for part in parts {
-            let (of_part, of_trials) = read(&part)?;
-            scores.extend(of_part);
-            noted = Diagnostics::merge([noted, of_trials]);
-        }
-        if noted.is_some_and(|noted: Diagnostics| noted.remade > 0) {
-            // Trials are refitted jointly with others, which may be in other parts.
-            recorder.put(before);
-            return Ok(None);
-        }
-        recorder.put(Diagnostics::merge([before, noted]));
-        Ok(Some(scores))
+/// The scores of all candidates, computed in parts by the processes. `None` if this process must run all trials itself:
+/// they leave a lasting trace, or some are refitted.
+///
+/// # Errors
+/// Returns an error of the evaluator or of [`ProcessGroup::gather`].
+pub(crate) fn distributed_scores(
+    evaluator: &mut dyn Evaluator,
+    recorder: &Recorder,
+    subset: &[Feature],
+    trials: Trials<'_>,
+    processes: &dyn ProcessGroup,
+    work: WorkItem<'_>,
+) -> Result<Option<Vec<Score>>> {
+    let trace = evaluator.trace(trials);
+    if trace == CacheEffect::Lasting {
+        return Ok(None);
     }
+    let candidates = trials.candidates;
+    let before = recorder.take();
+    if trace == CacheEffect::Begun {
+        try_first(evaluator, subset, trials)?;
+        recorder.take();
+    }
+    let parts = processes.gather(work, candidates.len(), &mut |range| {
+        let mut scores = vec![Score::WORST; range.len()];
+        evaluator.scores(trials.change, subset, &candidates[range], &mut scores)?;
+        Ok(written(&scores, recorder.take()))
+    })?;
+    let (mut scores, mut noted) = (Vec::with_capacity(candidates.len()), None);
+    for part in parts {
+        let (of_part, of_trials) = read(&part)?;
+        scores.extend(of_part);
+        noted = Diagnostics::merge([noted, of_trials]);
+    }
+    if noted.is_some_and(|noted: Diagnostics| noted.remade > 0) {
+        // Trials are refitted jointly with others, which may be in other parts.
+        recorder.put(before);
+        return Ok(None);
+    }
+    recorder.put(Diagnostics::merge([before, noted]));
+    Ok(Some(scores))
 }
 
 /// Brings caches to the state that trials with trace [`CacheEffect::Begun`] leave.

@@ -33,11 +33,8 @@ impl Space<'_> {
     pub(crate) fn trials(&self, subset: &mut SubsetScorer<'_>, change: Action, groups: &[usize]) -> Result<Vec<Score>> {
         let distinct = self.distinct(change, groups);
         let (alone, blocks) = self.split_blocks(&distinct);
-        let mut of_alone = vec![Score::WORST; alone.len()];
-        if !alone.is_empty() {
-            subset.trials(change, &alone, &mut of_alone)?;
-        }
-        let (mut alone, mut blocks) = (of_alone.into_iter(), self.block_trials(subset, change, &blocks)?.into_iter());
+        let alone = if alone.is_empty() { Vec::new() } else { subset.scores(change, &alone)? };
+        let (mut alone, mut blocks) = (alone.into_iter(), self.block_trials(subset, change, &blocks)?.into_iter());
         let mut scores = vec![Score::WORST; self.groups.len()];
         for group in distinct {
             let next = if self.groups[group].len() == 1 { alone.next() } else { blocks.next() };

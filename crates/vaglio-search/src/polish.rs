@@ -94,7 +94,7 @@ pub(crate) fn best_exchange(
         group.iter().try_for_each(|&feature| subset.remove(feature))?;
         // The walk makes two steps of an exchange, so the subset between them must keep the signs too.
         let entering = match space.keeps_signs(subset)? {
-            true => space.best_addition(subset, &others)?,
+            true => space.best_change(subset, Action::Add, &others)?,
             false => None,
         };
         group.iter().try_for_each(|&feature| subset.add(feature))?;

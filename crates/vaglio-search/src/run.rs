@@ -44,11 +44,11 @@ pub fn run<'c>(
         context.pause_at(None);
     }
     let mut walk = Walk::new(space, context)?;
-    let stop = walk.context.parts().1.stop.clone();
+    let stop = walk.context.monitor.stop.clone();
     let mut stop_reason = stopped(stop.ends(|| Ok(steps(&mut walk))).unwrap_or_else(|error| Err(error.into())))?;
     let last = walk.entries.partition_point(|entry| entry.subset.len() < walk.size());
     let allowed = space.allowed();
-    let empty = (walk.began_empty && walk.context.criterion().traits().compares_with_empty).then_some(walk.empty);
+    let empty = (walk.began_empty && walk.context.criterion.traits().compares_with_empty).then_some(walk.empty);
     let chosen = space.result(empty, &walk.entries, last);
     let chosen = chosen.map(|entry| walk.entries[entry].clone());
     // The start of a backward walk has no step that leads to it.

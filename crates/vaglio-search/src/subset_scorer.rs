@@ -1,7 +1,7 @@
 //! The current subset of a search, with its scores.
 
-use crate::answer_log::{AnswerLog, Answered, Question};
-use crate::distributed_trials::{DistributedTrials, try_first};
+use crate::answer_log::{AnswerLog, KeptAnswer, Question, described};
+use crate::distributed_trials::{distributed_scores, try_first};
 use crate::unscored_evaluator::Unscored;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -168,8 +168,8 @@ impl<'d> SubsetScorer<'d> {
     ) -> Result<T> {
         self.sign.check()?;
         self.asked(Question::Trials(trials), |scorer| {
-            let key = scorer.log.key(&scorer.selected, trials);
-            if let Some(known) = scorer.log.recalled(&key).filter(|known: &Answered<T>| fits(&known.answer)) {
+            let asked = described(&scorer.selected, trials);
+            if let Some(known) = scorer.log.recalled(&asked).filter(|known: &KeptAnswer<T>| fits(&known.answer)) {
                 scorer.ask(|evaluator, selected| match evaluator.trace(trials) {
                     CacheEffect::Nothing => Ok(()),
                     _ => try_first(evaluator, selected, trials),
@@ -178,30 +178,31 @@ impl<'d> SubsetScorer<'d> {
                 return Ok(known.answer);
             }
             let begun = Instant::now();
-            let answered = scorer.recorded(ask)?;
-            scorer.log.keep(key, begun, &answered, scorer.shortcut.evaluator.trace(trials));
-            Ok(answered.answer)
+            let (answer, diagnostics) = scorer.recorded(ask)?;
+            let kept = KeptAnswer { asked, answer, diagnostics };
+            if scorer.shortcut.evaluator.trace(trials) != CacheEffect::Lasting {
+                scorer.log.keep(begun, if trials.is_best { 1 } else { trials.candidates.len() }, &kept);
+            }
+            Ok(kept.answer)
         })
     }
 
     /// Calls `ask` and returns its result with the diagnostics of its trials alone.
-    fn recorded<T>(&mut self, ask: impl FnOnce(&mut Self) -> Result<T>) -> Result<Answered<T>> {
+    fn recorded<T>(&mut self, ask: impl FnOnce(&mut Self) -> Result<T>) -> Result<(T, Option<Diagnostics>)> {
         let recorder = self.recorder();
         // Diagnostics of scores outside of answers depend on how much an earlier run has done.
         recorder.take();
-        let answered = Answered { answer: ask(self)?, diagnostics: recorder.take() };
-        self.note(answered.diagnostics);
-        Ok(answered)
+        let (answer, diagnostics) = (ask(self)?, recorder.take());
+        self.note(diagnostics);
+        Ok((answer, diagnostics))
     }
 
     /// The scores of trials that processes share; `None` if this process runs them all.
     fn distributed(&mut self, trials: Trials<'_>) -> Result<Option<Vec<Score>>> {
         let Some(processes) = self.processes.clone() else { return Ok(None) };
-        let (kind, which) = (self.log.search(), self.log.key(&self.selected, trials).to_string());
+        let (kind, which) = (self.log.search(), self.log.work_of(&self.selected, trials));
         let (work, recorder) = (WorkItem { kind: &kind, which: &which }, self.recorder());
-        self.ask(|evaluator, subset| {
-            DistributedTrials { evaluator, recorder: &recorder, subset, trials }.scores(&*processes, work)
-        })
+        self.ask(|evaluator, subset| distributed_scores(evaluator, &recorder, subset, trials, &*processes, work))
     }
 
     /// The recorder of the diagnostics of trials.
@@ -223,42 +224,26 @@ impl<'d> SubsetScorer<'d> {
         self.diagnostics
     }
 
-    /// Scores the subset with each candidate added, into the same places of `scores`.
-    pub fn score_additions(&mut self, candidates: &[Feature], scores: &mut [Score]) -> Result<()> {
-        self.trials(Action::Add, candidates, scores)
-    }
-
-    /// Scores the subset with each candidate removed, into the same places of `scores`.
-    pub fn score_removals(&mut self, candidates: &[Feature], scores: &mut [Score]) -> Result<()> {
-        self.trials(Action::Remove, candidates, scores)
-    }
-
-    pub(crate) fn trials(&mut self, change: Action, candidates: &[Feature], scores: &mut [Score]) -> Result<()> {
+    /// The scores of the subset with each candidate added or removed.
+    pub fn scores(&mut self, change: Action, candidates: &[Feature]) -> Result<Vec<Score>> {
         let trials = Trials { change, candidates, is_best: false };
         let fits = |found: &Vec<Score>| found.len() == candidates.len();
         let found = self.answered(trials, fits, |scorer| {
             if let Some(found) = scorer.distributed(trials)? {
                 return Ok(found);
             }
-            scorer.ask(|evaluator, selected| evaluator.scores(change, selected, candidates, scores))?;
-            Ok(scores.to_vec())
+            // A place that the evaluator leaves out is refused.
+            let mut scores = vec![Score::new(f64::NAN); candidates.len()];
+            scorer.ask(|evaluator, selected| evaluator.scores(change, selected, candidates, &mut scores))?;
+            Ok(scores)
         })?;
         self.check(&found, |place| change.apply_to(&self.selected, candidates[place]))?;
-        scores.copy_from_slice(&found);
-        Ok(())
+        Ok(found)
     }
 
-    /// The best addition with its ties; `None` without candidates or when all score +∞.
-    pub fn best_addition(&mut self, candidates: &[Feature]) -> Result<Option<Winner>> {
-        self.best(Action::Add, candidates)
-    }
-
-    /// The removal that leaves the best subset, with its ties; `None` without candidates or when all score +∞.
-    pub fn best_removal(&mut self, candidates: &[Feature]) -> Result<Option<Winner>> {
-        self.best(Action::Remove, candidates)
-    }
-
-    pub(crate) fn best(&mut self, change: Action, candidates: &[Feature]) -> Result<Option<Winner>> {
+    /// The addition or removal that gives the best subset, with its ties; `None` without candidates or when all score
+    /// +∞.
+    pub fn best(&mut self, change: Action, candidates: &[Feature]) -> Result<Option<Winner>> {
         let trials = Trials { change, candidates, is_best: true };
         let fits = |found: &Option<Winner>| found.as_ref().is_none_or(|winner| winner.is_among(candidates));
         self.answered(trials, fits, |scorer| match scorer.distributed(trials)? {
@@ -277,7 +262,8 @@ impl<'d> SubsetScorer<'d> {
         if self.selected.contains(&feature) { self.apply(Action::Remove, feature) } else { Ok(()) }
     }
 
-    pub(crate) fn apply(&mut self, change: Action, feature: Feature) -> Result<()> {
+    /// Adds a column that is not in the subset, or removes one that is.
+    pub fn apply(&mut self, change: Action, feature: Feature) -> Result<()> {
         let ask = |scorer: &mut Self| scorer.ask(|evaluator, selected| evaluator.apply(change, selected, feature));
         self.asked(Question::Change(change, feature), |scorer| scorer.recorded(ask).map(drop))?;
         self.selected = change.apply_to(&self.selected, feature);

@@ -88,7 +88,7 @@ impl<'w, 'c> Walk<'w, 'c> {
 
     /// Loss of the empty subset; +∞ if it does not [compare](vaglio_core::CriterionTraits::compares_with_empty) with others.
     pub(crate) fn comparable_empty(&self) -> f64 {
-        if self.context.criterion().traits().compares_with_empty { self.empty.loss } else { f64::INFINITY }
+        if self.context.criterion.traits().compares_with_empty { self.empty.loss } else { f64::INFINITY }
     }
 
     /// Lowest loss so far. The empty subset counts if it [compares](vaglio_core::CriterionTraits::compares_with_empty) with
@@ -168,7 +168,7 @@ impl<'w, 'c> Walk<'w, 'c> {
     /// [`WalkEnd::Stop`] with the reason if there is none.
     pub fn best_addition(&mut self) -> WalkResult<Move> {
         let fitting = self.fitting()?;
-        let best = self.space.best_addition(&mut self.context.subset, &fitting)?;
+        let best = self.space.best_change(&mut self.context.subset, Action::Add, &fitting)?;
         Ok(best.ok_or_else(|| self.none_left())?)
     }
 
@@ -183,7 +183,7 @@ impl<'w, 'c> Walk<'w, 'c> {
         if removable.is_empty() {
             return Err(StopReason::MinFeatures.into());
         }
-        let best = self.space.best_removal(&mut self.context.subset, &removable)?;
+        let best = self.space.best_change(&mut self.context.subset, Action::Remove, &removable)?;
         Ok(best.ok_or_else(|| self.none_left())?)
     }
 

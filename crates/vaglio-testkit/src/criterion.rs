@@ -14,7 +14,7 @@ mod forks;
 mod held_out_rows;
 mod repeated_scores;
 use crate::traces::traces;
-use crate::trial::{Subject, commit};
+use crate::trial::Subject;
 use crate::variation::{duplicates_tie, lambdas, permutation, row_weights};
 use crate::{InPool, LawResult, LawViolation, SplitMix64, data, tries_all_cases};
 use vaglio_core::{Action, Criterion, Design, Feature, Score, SearchExtent, Winner};
@@ -143,7 +143,7 @@ fn one_step(subject: Subject<'_>, trial: Action) -> LawResult {
             let defined = subject.evaluate(&changed)?;
             law.same(subject.near, || on() + " as a trial", defined, score)?;
             let mut other = subject.reset(subset)?;
-            law.ran(on, || commit(trial, &mut other, candidate))?;
+            law.ran(on, || other.apply(trial, candidate))?;
             law.same(subject.near, || on() + " when committed", defined, law.ran(on, || other.score())?)?;
             law.equal(|| on() + " when committed", &changed[..], other.selected())?;
         }
@@ -205,13 +205,13 @@ pub fn candidate_order(criterion: &dyn Criterion, design: &Design) -> LawResult 
     Ok(())
 }
 
-/// `best_addition` equals [`Winner::among`] of `score_additions`: same column and ties in any candidate order, same
+/// The best addition equals [`Winner::among`] of the scores of all: same column and ties in any candidate order, same
 /// score within the tolerance.
 pub fn best_addition(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> LawResult {
     best(Subject::new("best_addition", criterion, design).within(tolerance), Action::Add)
 }
 
-/// `best_removal` equals [`Winner::among`] of `score_removals`, in the same way as [`best_addition`].
+/// The best removal equals [`Winner::among`] of the scores of all, in the same way as [`best_addition`].
 pub fn best_removal(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> LawResult {
     best(Subject::new("best_removal", criterion, design).within(tolerance), Action::Remove)
 }
@@ -230,10 +230,7 @@ fn best(subject: Subject<'_>, trial: Action) -> LawResult {
             SplitMix64::new(18).order(candidates.len()).into_iter().map(|at| candidates[at]).collect();
         let expected = Winner::among(&candidates, &subject.trials(&mut scored, trial, &candidates)?);
         for order in [&candidates, &shuffled] {
-            let found = law.ran(on, || match trial {
-                Action::Add => asked.best_addition(order),
-                Action::Remove => asked.best_removal(order),
-            })?;
+            let found = law.ran(on, || asked.best(trial, order))?;
             let who = |w: &Option<Winner>| w.as_ref().map(|w| (w.feature, w.tied.clone()));
             law.equal(on, &who(&expected), &who(&found))?;
             if let (Some(expected), Some(found)) = (&expected, &found) {
@@ -242,8 +239,8 @@ fn best(subject: Subject<'_>, trial: Action) -> LawResult {
         }
         // If all scores are +∞ there is no winner; the walk continues with any column.
         let next = expected.map_or(candidates[0], |winner| winner.feature);
-        law.ran(on, || commit(trial, &mut scored, next))?;
-        law.ran(on, || commit(trial, &mut asked, next))?;
+        law.ran(on, || scored.apply(trial, next))?;
+        law.ran(on, || asked.apply(trial, next))?;
     }
     Ok(())
 }
@@ -284,7 +281,7 @@ pub fn walk(criterion: &dyn Criterion, design: &Design, steps: usize, seed: u64,
         let feature = from[random.below(from.len())];
         let on = || format!("step {step} of a walk, the {trial:?} of {feature} to {subset:?}").to_lowercase();
         let scored = subject.trials(&mut evaluator, trial, &[feature])?;
-        law.ran(on, || commit(trial, &mut evaluator, feature))?;
+        law.ran(on, || evaluator.apply(trial, feature))?;
         let changed = trial.apply_to(&subset, feature);
         let defined = subject.evaluate(&changed)?;
         law.same(subject.near, || on() + " as a trial", defined, scored[0])?;

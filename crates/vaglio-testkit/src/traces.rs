@@ -4,7 +4,9 @@ use crate::LawResult;
 use crate::trial::Subject;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
-use vaglio_core::{Compute, Criterion, Design, Journal, JournalStore, Monitor, ProcessGroup, Score, Silent, WorkItem};
+use vaglio_core::{
+    Action, Compute, Criterion, Design, Journal, JournalStore, Monitor, ProcessGroup, Score, Silent, WorkItem,
+};
 use vaglio_search::SearchContext;
 
 /// The answers of a walk, in order.
@@ -108,17 +110,15 @@ fn walked(subject: Subject<'_>, known: &[(String, String)]) -> LawResult<(Vec<Sc
         let on = || format!("`{step}` at subset {before:?}");
         let outside = subject.free(&before);
         if step == '+' && before.len() + 1 < all {
-            let best = law.ran(on, || scorer.best_addition(&outside))?;
+            let best = law.ran(on, || scorer.best(Action::Add, &outside))?;
             scores.extend(best.as_ref().map(|best| best.score));
             law.ran(on, || scorer.add(best.map_or(outside[0], |best| best.feature)))?;
         } else if step == '-' && before.len() > 1 {
-            let best = law.ran(on, || scorer.best_removal(&before))?;
+            let best = law.ran(on, || scorer.best(Action::Remove, &before))?;
             scores.extend(best.as_ref().map(|best| best.score));
-            law.ran(on, || scorer.remove(best.map_or(before[0], |best: vaglio_core::Winner| best.feature)))?;
+            law.ran(on, || scorer.remove(best.map_or(before[0], |best| best.feature)))?;
         } else if step == 'a' {
-            let mut found = vec![Score::WORST; outside.len()];
-            law.ran(on, || scorer.score_additions(&outside, &mut found))?;
-            scores.extend(found);
+            scores.extend(law.ran(on, || scorer.scores(Action::Add, &outside))?);
         }
         scores.push(law.ran(on, || scorer.score())?);
         let error = law.ran(on, || scorer.standard_error())?;

@@ -34,15 +34,7 @@ impl<'d> Subject<'d> {
     pub fn trials(self, subset: &mut SubsetScorer<'_>, trial: Action, candidates: &[Feature]) -> LawResult<Vec<Score>> {
         let before = subset.selected().to_vec();
         let on = || format!("trials of {trial:?} to subset {before:?}").to_lowercase();
-        let mut scores = vec![Score::new(f64::NAN); candidates.len()];
-        self.law.ran(on, || match trial {
-            Action::Add => subset.score_additions(candidates, &mut scores),
-            Action::Remove => subset.score_removals(candidates, &mut scores),
-        })?;
-        for (candidate, score) in candidates.iter().zip(&scores) {
-            self.law.number(|| format!("{} with candidate {candidate}", on()), score.loss)?;
-        }
-        Ok(scores)
+        self.law.ran(on, || subset.scores(trial, candidates))
     }
 
     /// Scores additions of columns; fails if a score is missing or NaN.
@@ -105,14 +97,6 @@ impl<'d> Subject<'d> {
             Action::Add => self.free(subset),
             Action::Remove => subset.to_vec(),
         }
-    }
-}
-
-/// Applies a change.
-pub(crate) fn commit(change: Action, subset: &mut SubsetScorer<'_>, feature: Feature) -> vaglio_core::Result<()> {
-    match change {
-        Action::Add => subset.add(feature),
-        Action::Remove => subset.remove(feature),
     }
 }
 

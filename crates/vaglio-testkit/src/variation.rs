@@ -32,7 +32,8 @@ pub fn duplicates_tie(criterion: &dyn Criterion, design: &Design, tolerance: f64
             }
         }
         let on = || format!("the best addition to subset {subset:?}");
-        let Some(Winner { feature, tied, score: best }) = law.ran(on, || evaluator.best_addition(&candidates))? else {
+        let Some(Winner { feature, tied, score: best }) = law.ran(on, || evaluator.best(Action::Add, &candidates))?
+        else {
             let is_worst = scores.iter().all(|score| score.loss == f64::INFINITY);
             law.unless(is_worst, on, "a column, since one has a finite score", "none")?;
             law.ran(on, || evaluator.add(candidates[0]))?;

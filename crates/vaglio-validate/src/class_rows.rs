@@ -36,7 +36,7 @@ mod tests {
     use crate::Loo;
     use crate::fits::SubsetFits;
     use crate::loo::parts_of;
-    use vaglio_core::{BalancedError, Criterion, Score, SearchExtent, Squared};
+    use vaglio_core::{Action, BalancedError, Criterion, SearchExtent, Squared};
     use vaglio_search::SubsetScorer;
     use vaglio_testkit::data::multiclass;
 
@@ -61,8 +61,7 @@ mod tests {
             let mut found = SubsetScorer::open(&loo, &design, &extent).unwrap();
             assert_eq!(found.engine().name, "decomposition");
             found.add(2).unwrap();
-            let mut scores = [Score::WORST; 3];
-            found.score_additions(&[0, 4, 5], &mut scores).unwrap();
+            let scores = found.scores(Action::Add, &[0, 4, 5]).unwrap();
             for (feature, score) in [0, 4, 5].into_iter().zip(scores) {
                 let expected = loo.evaluate(&design, &[2, feature]).unwrap();
                 assert!((score.loss - expected.loss).abs() < 1e-10 && score.lambda == expected.lambda);

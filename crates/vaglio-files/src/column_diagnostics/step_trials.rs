@@ -1,7 +1,7 @@
 //! Trials of every column alone and at every step of the result, to find where it came nearest to being chosen.
 
 use super::super::drop_column::exchanges::work;
-use vaglio_core::{Design, Feature, Result, Score, SearchExtent};
+use vaglio_core::{Action, Design, Feature, Result, SearchExtent};
 use vaglio_pipeline::selector::ValidSelector;
 use vaglio_report::record::NearestStep;
 use vaglio_search::SubsetScorer;
@@ -36,8 +36,7 @@ impl StepTrials {
         let mut subset = SubsetScorer::open(&**selector.criterion(), design, &extent(design, steps))?;
         for k in 0..steps.min(chosen.len() + 1) {
             let open: Vec<Feature> = candidates.iter().copied().filter(|f| !chosen[..k].contains(f)).collect();
-            let mut scores = vec![Score::WORST; open.len()];
-            subset.score_additions(&open, &mut scores)?;
+            let scores = subset.scores(Action::Add, &open)?;
             let mut ranked: Vec<(f64, Feature)> = scores.iter().map(|score| score.loss).zip(open).collect();
             ranked.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
             let taken = match chosen.get(k) {

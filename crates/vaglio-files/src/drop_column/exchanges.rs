@@ -1,7 +1,7 @@
 //! Trials that remove each column of a subset, or replace it by others.
 
 use std::borrow::Cow;
-use vaglio_core::{Design, Feature, Result, Score, SearchExtent};
+use vaglio_core::{Action, Design, Feature, Result, Score, SearchExtent};
 use vaglio_pipeline::selector::ValidSelector;
 use vaglio_search::{Rules, SubsetScorer, wrong_signs};
 
@@ -64,8 +64,7 @@ pub(crate) fn removal_scores(
     let own = place.places(selected);
     let mut subset = SubsetScorer::open(&**selector.criterion(), &place.design, &removals(own.len()))?;
     subset.reset(&own)?;
-    let mut scores = vec![Score::WORST; own.len()];
-    subset.score_removals(&own, &mut scores)?;
+    let scores = subset.scores(Action::Remove, &own)?;
     Ok(Some((scores.into_iter().map(|score| score.loss).collect(), flops)))
 }
 
@@ -106,9 +105,8 @@ impl<'d, 's> Exchanges<'d, 's> {
         let mut open = None;
         for k in places {
             let tried = &self.tried[..];
-            let mut scores = vec![Score::WORST; tried.len()];
-            match &self.together {
-                None => self.score_alone(selector, k, &mut scores)?,
+            let scores = match &self.together {
+                None => self.score_alone(selector, k)?,
                 Some(place) => {
                     let selected = place.places(self.selected);
                     let subset = match &mut open {
@@ -120,10 +118,11 @@ impl<'d, 's> Exchanges<'d, 's> {
                         }
                     };
                     subset.remove(selected[k])?;
-                    subset.score_additions(&place.places(tried), &mut scores)?;
+                    let scores = subset.scores(Action::Add, &place.places(tried))?;
                     subset.add(selected[k])?;
+                    scores
                 }
-            }
+            };
             let mut found: Vec<(Feature, Score)> = tried.iter().copied().zip(scores).collect();
             if let Some(rules) = &rules {
                 found = self.kept(rules, k, found, most)?;
@@ -161,15 +160,17 @@ impl<'d, 's> Exchanges<'d, 's> {
     }
 
     /// Scores the columns in one position on a design restricted to them and the other selected columns.
-    fn score_alone(&self, selector: &ValidSelector, k: usize, scores: &mut [Score]) -> Result<()> {
+    fn score_alone(&self, selector: &ValidSelector, k: usize) -> Result<Vec<Score>> {
         let tried = &self.tried[..];
         let others: Vec<Feature> = self.selected.iter().copied().filter(|f| *f != self.selected[k]).collect();
         let columns = others.iter().chain(tried).copied();
-        let Some(place) = SwapDesign::alone(selector, self.design, columns) else { return Ok(()) };
+        let Some(place) = SwapDesign::alone(selector, self.design, columns) else {
+            return Ok(vec![Score::WORST; tried.len()]);
+        };
         let mut subset =
             SubsetScorer::open(&**selector.criterion(), &place.design, &additions(others.len(), tried.len()))?;
         subset.reset(&place.places(&others))?;
-        subset.score_additions(&place.places(tried), scores)
+        subset.scores(Action::Add, &place.places(tried))
     }
 }
 

@@ -104,7 +104,7 @@ impl<'a> ResumableSearch<'a> {
 
     fn walk(&mut self) -> Result<Path> {
         let (search, context) = (&self.selector.search, &mut self.context);
-        let end = context.parts().1.stop.at_the_end();
+        let end = context.monitor.stop.at_the_end();
         let searched = self.stopped.take().map_or_else(|| end.ends(|| search.run(context)), Err);
         let mut path = match searched {
             Err(Error::Stopped(reason)) => {
@@ -141,7 +141,7 @@ impl<'a> ResumableSearch<'a> {
     /// Returns the errors of the criterion.
     pub fn searched(self) -> Result<SearchResult> {
         let (is_known, begun, design) = (self.known.is_some(), self.begun, self.design);
-        let journal = self.context.journal().clone();
+        let journal = self.context.monitor.journal.clone();
         let mut searched = self.so_far()?;
         let is_whole = !is_known && !searched.path.stop_reason.is_partial();
         if is_whole && (journal.is_top() || journal.is_worth(begun, 1)) {

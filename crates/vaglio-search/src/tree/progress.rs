@@ -10,7 +10,7 @@ use std::borrow::Cow;
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 use std::time::Instant;
-use vaglio_core::{Answer, Certificate, Diagnostics, Event, Feature, Monitor, Recorder, Result, StopReason};
+use vaglio_core::{Action, Answer, Certificate, Diagnostics, Event, Feature, Monitor, Recorder, Result, StopReason};
 
 /// A subtree that is not explored yet, with a lower bound of the scores in it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -155,7 +155,7 @@ impl<'a> TreeProgress<'a> {
         let inside = space.inside(subset.selected());
         let fits = |group: &usize| !inside[*group] && space.groups[*group].len() <= room;
         let open: Vec<usize> = (0..inside.len()).filter(fits).collect();
-        let Some(best) = space.best_addition(subset, &open)? else { return Ok(None) };
+        let Some(best) = space.best_change(subset, Action::Add, &open)? else { return Ok(None) };
         space.groups[best.group].iter().try_for_each(|&feature| subset.add(feature))?;
         Ok(Some(best.score.loss))
     }

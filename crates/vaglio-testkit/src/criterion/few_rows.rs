@@ -3,7 +3,7 @@
 use crate::law_violation::Law;
 use crate::trial::whole;
 use crate::{LawResult, design_copies};
-use vaglio_core::{Criterion, Design, Feature};
+use vaglio_core::{Action, Criterion, Design, Feature};
 use vaglio_search::SubsetScorer;
 
 /// On the first and last one to four rows of a design, a criterion scores or fails, but never panics. The design needs
@@ -41,6 +41,6 @@ fn walked(criterion: &dyn Criterion, design: &Design, subset: &[Feature]) -> vag
     walked.score()?;
     walked.standard_error()?;
     let outside: Vec<Feature> = candidates.into_iter().filter(|f| !inside.contains(f)).collect();
-    walked.best_addition(&outside)?;
-    walked.best_removal(&inside).map(drop)
+    walked.best(Action::Add, &outside)?;
+    walked.best(Action::Remove, &inside).map(drop)
 }

@@ -111,7 +111,7 @@ mod tests {
     use crate::kfold::Engine;
     use crate::round::RepeatFolds;
     use crate::splits::Given;
-    use vaglio_core::{PerFoldPreprocessing, Problem, Readout, Score, SearchExtent};
+    use vaglio_core::{Action, PerFoldPreprocessing, Problem, Readout, SearchExtent};
     use vaglio_search::SubsetScorer;
     use vaglio_testkit::data::{binary, regression};
 
@@ -134,8 +134,7 @@ mod tests {
             assert_eq!(subset.engine().name, "moments");
             subset.add(2).unwrap();
             let candidates: Vec<Feature> = part.candidates().into_iter().filter(|&f| f != 2).collect();
-            let mut scores = vec![Score::WORST; candidates.len()];
-            subset.score_additions(&candidates, &mut scores).unwrap();
+            let scores = subset.scores(Action::Add, &candidates).unwrap();
             for (feature, score) in candidates.iter().zip(scores) {
                 let expected = criterion.evaluate(&part, &[2, *feature]).unwrap();
                 let error = (score.loss / expected.loss - 1.0).abs();
@@ -213,11 +212,10 @@ mod tests {
         let part = design(&problem.select_rows(&rows), true, false).as_subset_of(&whole, &rows);
         let criterion = KFold { by: Some(FoldBy::Groups), engine: Engine::Moments, ..KFold::default() };
         let mut subset = SubsetScorer::open(&criterion, &part, &SearchExtent::forward(6, 3)).unwrap();
-        let mut scores = [Score::WORST; 2];
-        subset.score_additions(&[0, 5], &mut scores).unwrap();
+        let scores = subset.scores(Action::Add, &[0, 5]).unwrap();
         assert_eq!(scores[0], scores[1]);
         subset.add(3).unwrap();
-        subset.score_additions(&[0, 5], &mut scores).unwrap();
+        let scores = subset.scores(Action::Add, &[0, 5]).unwrap();
         assert_eq!(scores[0], scores[1]);
     }
 }

@@ -20,7 +20,7 @@ impl KFold {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use vaglio_core::{AnyLoss, Criterion, Readout, Score, SearchExtent, Squared, ZeroOne};
+    use vaglio_core::{Action, AnyLoss, Criterion, Readout, SearchExtent, Squared, ZeroOne};
     use vaglio_search::SubsetScorer;
     use vaglio_testkit::data::{binary, regression};
 
@@ -55,8 +55,7 @@ mod tests {
                 let [a, b] = [found.standard_error().unwrap().unwrap(), expected.standard_error().unwrap().unwrap()];
                 assert!(near(a, b), "{a}, not {b}");
             }
-            let mut scores = [Score::WORST; 2];
-            found.score_additions(&[0, 6], &mut scores).unwrap();
+            let scores = found.scores(Action::Add, &[0, 6]).unwrap();
             for (feature, score) in [0, 6].into_iter().zip(scores) {
                 let expected = folds.evaluate(&design, &[4, 2, feature]).unwrap();
                 assert!((score.loss - expected.loss).abs() <= 1e-9 * expected.loss);

@@ -1,7 +1,7 @@
 //! One subset for many λ, which is decomposed once: every λ and every removal equals plain retraining.
 
 use vaglio::core::{
-    Absolute, AnyLoss, BalancedError, Criterion, Design, Feature, Score, SearchExtent, Squared, Winner,
+    Absolute, Action, AnyLoss, BalancedError, Criterion, Design, Feature, Score, SearchExtent, Squared, Winner,
 };
 use vaglio::criteria::{Engine, FoldBy, KFold, Loo};
 use vaglio::search::SubsetScorer;
@@ -113,14 +113,17 @@ fn removals_where_a_state_has_lost_its_digits() {
                 let mut evaluator = SubsetScorer::open(opened, &design, &SearchExtent::backward(all.len(), 1)).unwrap();
                 evaluator.reset(&all).unwrap();
                 let empty = criterion.evaluate(&design, &[]).unwrap().loss;
-                let mut scores = vec![Score::WORST; all.len()];
-                evaluator.score_removals(&all, &mut scores).unwrap();
+                let scores = evaluator.scores(Action::Remove, &all).unwrap();
                 for (&removed, &found) in all.iter().zip(&scores) {
                     let subset: Vec<Feature> = all.iter().copied().filter(|&f| f != removed).collect();
                     let defined = criterion.evaluate(&design, &subset).unwrap();
                     near(defined, found, empty, &format!("{name}, {kind}, {lambdas:?} without {removed}"));
                 }
-                assert_eq!(evaluator.best_removal(&all).unwrap(), Winner::among(&all, &scores), "{name}, {kind}");
+                assert_eq!(
+                    evaluator.best(Action::Remove, &all).unwrap(),
+                    Winner::among(&all, &scores),
+                    "{name}, {kind}"
+                );
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use vaglio::Selector;
 use vaglio::core::{
-    Absolute, Criterion, Design, Error, Lambda, Learner, Measure, Problem, Readout, Silent, Task, ZeroOne,
+    Absolute, Action, Criterion, Design, Error, Lambda, Learner, Measure, Problem, Readout, Silent, Task, ZeroOne,
 };
 use vaglio::criteria::{Engine, FoldBy, KFold, Loo};
 use vaglio::learners::{Crrr, Rls};
@@ -132,12 +132,10 @@ fn trials_are_the_mean_of_those_of_single_outputs_to_the_last_bit() {
             .collect();
         for next in [5, 1, 3] {
             let left: Vec<usize> = (0..7).filter(|f| !subset.selected().contains(f)).collect();
-            let mut scores = vec![vaglio::core::Score::WORST; left.len()];
-            subset.score_additions(&left, &mut scores).unwrap();
+            let scores = subset.scores(Action::Add, &left).unwrap();
             let mut sums = vec![0.0; left.len()];
             for one in &mut alone {
-                let mut own = scores.clone();
-                one.score_additions(&left, &mut own).unwrap();
+                let own = one.scores(Action::Add, &left).unwrap();
                 sums.iter_mut().zip(own).for_each(|(sum, own)| *sum += own.loss);
                 one.add(next).unwrap();
             }

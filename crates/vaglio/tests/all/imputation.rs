@@ -2,8 +2,9 @@
 
 use ndarray::Array2;
 use vaglio::core::{
-    Absolute, AnyLoss, BalancedSquared, Cells, Criterion, Design, Feature, HeldOut, Loss, Map, MissingMask, Numbers,
-    PerFoldPreprocessing, Problem, Readout, Requirement, SearchExtent, Squared, Table, Task, TrainingRows, ZeroOne,
+    Absolute, Action, AnyLoss, BalancedSquared, Cells, Criterion, Design, Feature, HeldOut, Loss, Map, MissingMask,
+    Numbers, PerFoldPreprocessing, Problem, Readout, Requirement, SearchExtent, Squared, Table, Task, TrainingRows,
+    ZeroOne,
 };
 use vaglio::criteria::{Engine, FoldBy, KFold};
 use vaglio::maps::{Impute, Scope, Standardize};
@@ -129,8 +130,7 @@ fn moments_are_plain_loops() {
                     subset.add(last).unwrap();
                 }
                 let candidates: Vec<Feature> = (0..7).filter(|feature| !chosen.contains(feature)).collect();
-                let mut scores = vec![vaglio::core::Score::WORST; candidates.len()];
-                subset.score_additions(&candidates, &mut scores).unwrap();
+                let scores = subset.scores(Action::Add, &candidates).unwrap();
                 for (&feature, score) in candidates.iter().zip(scores) {
                     let with: Vec<Feature> = chosen.iter().copied().chain([feature]).collect();
                     let expected = torn.loops(&folds, &readout, &with, standardize);
@@ -159,8 +159,7 @@ fn other_losses_and_engines_are_the_definition() {
             let criterion = KFold { folds: Some(4), loss: loss.clone(), engine, ..KFold::default() };
             let mut subset = SubsetScorer::open(&criterion, &design, &SearchExtent::forward(5, 3)).unwrap();
             subset.add(1).unwrap();
-            let mut scores = vec![vaglio::core::Score::WORST; 2];
-            subset.score_additions(&[0, 4], &mut scores).unwrap();
+            let scores = subset.scores(Action::Add, &[0, 4]).unwrap();
             for (feature, score) in [0, 4].into_iter().zip(scores) {
                 let expected = criterion.evaluate(&design, &[1, feature]).unwrap();
                 near(expected.loss, score.loss, 1e-10, &format!("{loss:?} {engine:?}"));
@@ -186,8 +185,7 @@ fn columns_that_are_equal_after_filling_alone_have_scores_of_their_own() {
     let criterion = KFold { folds: Some(4), engine: Engine::Moments, ..KFold::default() };
     let folds = folds_of(&criterion, &design);
     let mut subset = SubsetScorer::open(&criterion, &design, &SearchExtent::forward(2, 2)).unwrap();
-    let mut scores = vec![vaglio::core::Score::WORST; 2];
-    subset.score_additions(&[0, 1], &mut scores).unwrap();
+    let scores = subset.scores(Action::Add, &[0, 1]).unwrap();
     assert_ne!(scores[0], scores[1]);
     for (feature, score) in scores.into_iter().enumerate() {
         near(torn.loops(&folds, &readout, &[feature], false), score.loss, 1e-12, "one of two");

@@ -1,6 +1,6 @@
 //! Normalized Hilbert–Schmidt independence against its definition.
 
-use vaglio::core::{Columns, Criterion, Design, Problem, Readout, SearchExtent, Signs, Task};
+use vaglio::core::{Action, Columns, Criterion, Design, Problem, Readout, SearchExtent, Signs, Task};
 use vaglio::criteria::{Approximation, Kernel, Nhsic, Output, OutputApproximation};
 use vaglio::search::SubsetScorer;
 use vaglio_testkit::{LawResult, SplitMix64, check_criterion, check_criterion_on_standard_data, criterion, data};
@@ -36,7 +36,7 @@ fn greedy(criterion: &Nhsic, design: &Design, steps: usize) -> Vec<usize> {
     let mut evaluator = criterion.open_for(design);
     for _ in 0..steps {
         let free: Vec<usize> = design.candidates().into_iter().filter(|f| !evaluator.selected().contains(f)).collect();
-        let winner = evaluator.best_addition(&free).unwrap().unwrap();
+        let winner = evaluator.best(Action::Add, &free).unwrap().unwrap();
         evaluator.add(winner.feature).unwrap();
     }
     evaluator.selected().to_vec()

@@ -1,7 +1,7 @@
 //! Leave-one-out on random walks of additions and removals, against plain retraining.
 
 use vaglio::core::{
-    Absolute, AnyLoss, BalancedError, Criterion, Design, Feature, Readout, Score, SearchExtent, Squared, Task, Winner,
+    Absolute, Action, AnyLoss, BalancedError, Criterion, Design, Feature, Readout, SearchExtent, Squared, Task, Winner,
     ZeroOne,
 };
 use vaglio::criteria::Loo;
@@ -102,8 +102,7 @@ fn backward(design: &Design, tolerance: f64) {
     evaluator.reset(&all).unwrap();
     while !evaluator.selected().is_empty() {
         let candidates = evaluator.selected().to_vec();
-        let mut scores = vec![Score::WORST; candidates.len()];
-        evaluator.score_removals(&candidates, &mut scores).unwrap();
+        let scores = evaluator.scores(Action::Remove, &candidates).unwrap();
         let winner = Winner::among(&candidates, &scores).unwrap();
         evaluator.remove(winner.feature).unwrap();
         let defined = criterion.evaluate(design, evaluator.selected()).unwrap().loss;
@@ -135,13 +134,12 @@ fn bounds_go_on_after_removals() {
         let selected = states[0].selected().to_vec();
         let candidates: Vec<Feature> = (0..design.features()).filter(|f| !selected.contains(f)).collect();
         if step % 3 < 2 {
-            let found = states.each_mut().map(|s| s.best_addition(&candidates).unwrap().unwrap());
+            let found = states.each_mut().map(|s| s.best(Action::Add, &candidates).unwrap().unwrap());
             assert_eq!((found[0].feature, &found[0].tied), (found[1].feature, &found[1].tied), "step {step}");
             assert!((found[0].score.loss - found[1].score.loss).abs() <= 1e-11 * found[1].score.loss);
             states.iter_mut().for_each(|s| s.add(found[0].feature).unwrap());
         } else {
-            let mut scores = vec![Score::WORST; selected.len()];
-            states[0].score_removals(&selected, &mut scores).unwrap();
+            let scores = states[0].scores(Action::Remove, &selected).unwrap();
             let leaves = Winner::among(&selected, &scores).unwrap().feature;
             // The first column leaves now and then, so that what leaves is not only what just came.
             let leaves = if step % 2 == 0 { selected[0] } else { leaves };

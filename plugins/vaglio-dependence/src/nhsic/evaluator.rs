@@ -217,7 +217,7 @@ mod tests {
     use crate::Nhsic;
     use crate::kernel_matrix::shares;
     use crate::target::TargetMatrix;
-    use vaglio_core::{Criterion, Score, SearchExtent};
+    use vaglio_core::{Action, Criterion, SearchExtent};
     use vaglio_kernels::Level;
     use vaglio_search::SubsetScorer;
     use vaglio_testkit::data;
@@ -252,10 +252,8 @@ mod tests {
         let (mut few, mut all) = (open(), open());
         let every: Vec<usize> = (0..design.features()).collect();
         for feature in [7, 300, 599] {
-            let mut scores = [Score::WORST; 2];
-            few.score_additions(&[11, 580], &mut scores).unwrap();
-            let mut of_all = vec![Score::WORST; every.len()];
-            all.score_additions(&every, &mut of_all).unwrap();
+            let scores = few.scores(Action::Add, &[11, 580]).unwrap();
+            let of_all = all.scores(Action::Add, &every).unwrap();
             assert_eq!(scores, [of_all[11], of_all[580]]);
             few.add(feature).unwrap();
             all.add(feature).unwrap();

@@ -1,7 +1,7 @@
 //! Dependence of the whole subset.
 
 use crate::{design, score};
-use vaglio_core::{Criterion, SearchExtent, Task};
+use vaglio_core::{Action, Criterion, SearchExtent, Task};
 use vaglio_dependence::{Estimator, Hsic, HsicKernel, Output};
 use vaglio_search::SubsetScorer;
 use vaglio_testkit::{Tolerance, check_criterion, check_criterion_on_standard_data, criterion, data};
@@ -80,7 +80,7 @@ fn columns_that_matter_only_together_are_seen_together() {
     subset.reset(&[0, 1, 2, 3, 4]).unwrap();
     while subset.selected().len() > 2 {
         let all = subset.selected().to_vec();
-        let worst = subset.best_removal(&all).unwrap().unwrap();
+        let worst = subset.best(Action::Remove, &all).unwrap().unwrap();
         subset.remove(worst.feature).unwrap();
     }
     assert_eq!(subset.selected(), [1, 3]);

@@ -9,8 +9,8 @@ use linfa::ParamGuard;
 use ndarray::{Array2, Axis, concatenate};
 use std::sync::Arc;
 use vaglio_core::{
-    AnyLoss, BalancedError, Cells, Columns, Design, Feature, HeldOut, Map, Numbers, Problem, Readout, Round, RowLabels,
-    Score, SearchExtent, Silent, Table, Task, ZeroOne,
+    Action, AnyLoss, BalancedError, Cells, Columns, Design, Feature, HeldOut, Map, Numbers, Problem, Readout, Round,
+    RowLabels, SearchExtent, Silent, Table, Task, ZeroOne,
 };
 use vaglio_search::{Greedy, SubsetScorer};
 use vaglio_testkit::SplitMix64;
@@ -163,8 +163,7 @@ fn engines_and_definition_are_plain_loops_over_folds() {
                 chosen.last().into_iter().for_each(|&last| subset.add(last).unwrap());
                 let candidates: Vec<Feature> =
                     design.candidates().into_iter().filter(|f| !chosen.contains(f)).collect();
-                let mut scores = vec![Score::WORST; candidates.len()];
-                subset.score_additions(&candidates, &mut scores).unwrap();
+                let scores = subset.scores(Action::Add, &candidates).unwrap();
                 for (&feature, score) in candidates.iter().zip(scores) {
                     let with: Vec<Feature> = chosen.iter().copied().chain([feature]).collect();
                     let expected = expected(&with, readout.lambdas[0]);

@@ -2,7 +2,7 @@
 
 use std::fmt::Debug;
 use vaglio_core::{
-    Coefficients, Columns, Design, Feature, Form, Learner, LinearForm, Model, ModelData, ModelParts, Predictor,
+    Action, Coefficients, Columns, Design, Feature, Form, Learner, LinearForm, Model, ModelData, ModelParts, Predictor,
     Problem, Readout, Result, Score, part, ridge, saved,
 };
 use vaglio_search::SubsetScorer;
@@ -89,7 +89,5 @@ fn entries(columns: &Columns) -> ndarray::Array2<f64> {
 
 /// Scores one addition.
 pub fn addition(subset: &mut SubsetScorer<'_>, feature: Feature) -> Result<Score> {
-    let mut score = [Score::WORST];
-    subset.score_additions(&[feature], &mut score)?;
-    Ok(score[0])
+    Ok(subset.scores(Action::Add, &[feature])?[0])
 }

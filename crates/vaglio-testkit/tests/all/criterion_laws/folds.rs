@@ -261,16 +261,8 @@ impl Evaluator for Walked<'_> {
     }
 
     fn scores(&mut self, change: Action, _: &[Feature], candidates: &[Feature], scores: &mut [Score]) -> Result<()> {
-        let off = match change {
-            Action::Add => {
-                self.inner.score_additions(candidates, scores)?;
-                Fault::AdditionOff
-            }
-            Action::Remove => {
-                self.inner.score_removals(candidates, scores)?;
-                Fault::RemovalOff
-            }
-        };
+        scores.copy_from_slice(&self.inner.scores(change, candidates)?);
+        let off = if change == Action::Add { Fault::AdditionOff } else { Fault::RemovalOff };
         let by = if self.is(off) { 1.0 + 1e-6 } else { 1.0 };
         for (place, (score, &feature)) in scores.iter_mut().zip(candidates).enumerate() {
             *score = self.off(*score, feature, place);

@@ -1,6 +1,6 @@
 //! A search that removes the least harmful column until one is left.
 
-use vaglio_core::{Action, Answer, Path, PathEntry, Result, Score, SearchExtent, Step, StopReason, Winner, saved};
+use vaglio_core::{Action, Answer, Path, PathEntry, Result, SearchExtent, Step, StopReason, Winner, saved};
 use vaglio_search::{Choose, SearchContext, SearchStrategy, Space, StrategyTraits};
 
 #[saved(SearchStrategy, "shrink")]
@@ -11,7 +11,7 @@ impl SearchStrategy for Shrink {
     fn run(&self, _: &Space<'_>, context: &mut SearchContext<'_>) -> Result<Path> {
         let mut path = Path::stopped(context.subset.score()?, StopReason::NoCandidates);
         path.allowed = 0..=usize::MAX;
-        let all = context.candidates().to_vec();
+        let all = context.design.candidates();
         if all.is_empty() {
             return Ok(path);
         }
@@ -22,8 +22,7 @@ impl SearchStrategy for Shrink {
             if inside.len() == 1 {
                 break StopReason::MaxFeatures;
             }
-            let mut scores = vec![Score::WORST; inside.len()];
-            context.subset.score_removals(&inside, &mut scores)?;
+            let scores = context.subset.scores(Action::Remove, &inside)?;
             let Some(winner) = Winner::among(&inside, &scores) else { break StopReason::NoCandidates };
             context.subset.remove(winner.feature)?;
             path.entries.insert(0, PathEntry::new(context.subset.selected().to_vec(), winner.score));

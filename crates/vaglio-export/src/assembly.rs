@@ -1,6 +1,6 @@
 //! Formulas of a fitted model, from its predictions back to the columns of the data.
 
-use crate::formulas::{CellKind, Formulas, InputColumn, LabelRule, NamedFormula, cell_kind, size};
+use crate::formulas::{CellKind, Formulas, InputColumn, LabelRule, NamedFormula, size};
 use std::collections::{HashMap, HashSet};
 use vaglio_core::{Condition, Expression, LevelValues, MapFit, Model, TargetUnits, shown};
 
@@ -20,11 +20,10 @@ pub struct ModelSteps<'m> {
     pub outputs: Vec<String>,
 }
 
-/// Formulas of the columns that are needed so far.
+/// Formulas that are needed so far.
 struct Assembly<'m> {
-    steps: &'m ModelSteps<'m>,
-    inputs: Vec<InputColumn>,
-    shared: Vec<NamedFormula>,
+    fitted: &'m ModelSteps<'m>,
+    formulas: Formulas,
     /// Expressions of columns after a number of maps.
     known: HashMap<(usize, String), Expression>,
     /// Names of columns of the data, shared formulas and predictions.
@@ -39,31 +38,31 @@ impl Formulas {
     ///
     /// # Errors
     /// Names the part of the model that is no expression.
-    pub fn new(steps: &ModelSteps<'_>, label: Option<LabelRule>) -> Result<Self, String> {
-        let taken = steps.columns.iter().map(|column| &column.name).chain(&steps.outputs).cloned().collect();
-        let mut assembly = Assembly { steps, inputs: Vec::new(), shared: Vec::new(), known: HashMap::new(), taken };
-        let is_shared = steps.outputs.len() > 1 || !steps.model.takes_rows_alone();
-        let mut inputs = Vec::with_capacity(steps.inputs.len());
-        for name in steps.inputs {
-            let value = assembly.column(name, steps.maps.len())?;
-            inputs.push(if is_shared { assembly.share(name, value) } else { value });
+    pub fn new(fitted: &ModelSteps<'_>, label: Option<LabelRule>) -> Result<Self, String> {
+        let ModelSteps { columns, maps, inputs, model, units, outputs } = fitted;
+        let taken = columns.iter().map(|column| &column.name).chain(outputs).cloned().collect();
+        let about = format!("A model of vaglio {}.", env!("CARGO_PKG_VERSION"));
+        let formulas = Formulas { about, inputs: Vec::new(), steps: Vec::new(), outputs: Vec::new(), label };
+        let mut assembly = Assembly { fitted, formulas, known: HashMap::new(), taken };
+        let is_shared = outputs.len() > 1 || !model.takes_rows_alone();
+        let mut values = Vec::with_capacity(inputs.len());
+        for name in *inputs {
+            let value = assembly.column(name, maps.len())?;
+            values.push(if is_shared { assembly.share(name, value) } else { value });
         }
-        let predictions = steps.model.expressions(&inputs);
-        let predictions = predictions.ok_or_else(|| format!("the model `{}`", steps.model.kind()))?;
-        let mut outputs = Vec::with_capacity(predictions.len());
-        for (place, (prediction, name)) in predictions.into_iter().zip(&steps.outputs).enumerate() {
-            let formula = match steps.units.get(place) {
+        let predictions = model.expressions(&values).ok_or_else(|| format!("the model `{}`", model.kind()))?;
+        for (place, (prediction, name)) in predictions.into_iter().zip(outputs).enumerate() {
+            let formula = match units.get(place) {
                 Some(units) => assembly.in_units(prediction, units, name)?,
                 None => prediction,
             };
-            outputs.push(NamedFormula { name: name.clone(), formula });
+            assembly.formulas.outputs.push(NamedFormula { name: name.clone(), formula });
         }
-        let Assembly { inputs, shared, .. } = assembly;
-        if let Some(named) = shared.iter().chain(&outputs).find(|named| holds_text(&named.formula)) {
-            return Err(format!("the text from which `{}` is made where it stands", shown(&named.name)));
+        let formulas = assembly.formulas;
+        match formulas.steps.iter().chain(&formulas.outputs).find(|named| holds_text(&named.formula)) {
+            Some(named) => Err(format!("the text from which `{}` is made where it stands", shown(&named.name))),
+            None => Ok(formulas),
         }
-        let about = format!("A model of vaglio {}.", env!("CARGO_PKG_VERSION"));
-        Ok(Formulas { about, inputs, steps: shared, outputs, label })
     }
 }
 
@@ -101,7 +100,7 @@ impl Assembly<'_> {
         if let Some(known) = self.known.get(&key) {
             return Ok(known.clone());
         }
-        let map = &self.steps.maps[before];
+        let map = &self.fitted.maps[before];
         // A map of other rows leaves rows out, whatever column is asked for.
         let expression = map.formulas().expression(name).filter(|_| map.formulas().takes_rows_alone());
         let no_expression = || format!("the map `{}`, which makes the column `{}`", map.kind(), shown(name));
@@ -136,10 +135,10 @@ impl Assembly<'_> {
     }
 
     fn input(&mut self, name: &str) -> Expression {
-        if self.inputs.iter().all(|input| input.name != name) {
-            let known = self.steps.columns.iter().find(|column| column.name == name);
+        if self.formulas.inputs.iter().all(|input| input.name != name) {
+            let known = self.fitted.columns.iter().find(|column| column.name == name);
             let number = || InputColumn { name: name.to_owned(), holds: CellKind::Number };
-            self.inputs.push(known.cloned().unwrap_or_else(number));
+            self.formulas.inputs.push(known.cloned().unwrap_or_else(number));
         }
         Expression::column(name)
     }
@@ -149,14 +148,14 @@ impl Assembly<'_> {
         if matches!(value, Expression::Column(_) | Expression::Number(_)) {
             return value;
         }
-        if let Some(known) = self.shared.iter().find(|known| known.formula == value) {
+        if let Some(known) = self.formulas.steps.iter().find(|known| known.formula == value) {
             return Expression::column(&known.name);
         }
         let mut own = format!("{name} as used");
         while !self.taken.insert(own.clone()) {
             own.push('\'');
         }
-        self.shared.push(NamedFormula { name: own.clone(), formula: value });
+        self.formulas.steps.push(NamedFormula { name: own.clone(), formula: value });
         Expression::Column(own)
     }
 
@@ -171,7 +170,7 @@ impl Assembly<'_> {
             return self.levels(LevelValues { of: inner.clone(), levels, missing: filled, other });
         }
         let is_known = |level: &str| level.parse::<f64>().is_ok_and(|x| x.is_finite() && x.to_string() == level);
-        let levels = match cell_kind(&self.inputs, &of) {
+        let levels = match self.formulas.holds_of(&of) {
             CellKind::Date => {
                 return Err(format!("levels of the dates of `{}`", shown(&of.columns().join("`, `"))));
             }

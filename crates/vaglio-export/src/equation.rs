@@ -1,7 +1,7 @@
 //! Readable equations in the units of the data, with maps of columns folded into weights.
 
 use crate::formulas::{Formulas, NamedFormula, own_size, size};
-use crate::infix::{Syntax, Writer};
+use crate::infix::{NEUTRAL, Syntax, Writer};
 use std::collections::HashMap;
 use vaglio_core::{Expression, LevelValues, joined, short};
 
@@ -125,28 +125,9 @@ fn affine(expression: &Expression) -> (Vec<(Expression, f64)>, f64) {
 
 const EQUATION: Syntax = Syntax {
     number: short,
-    missing: "none",
-    column: str::to_owned,
     times: "·",
-    calls: None,
-    functions: [
-        "ln({0})",
-        "ln(1 + {0})",
-        "exp({0})",
-        "(exp({0}) - 1)",
-        "sin({0})",
-        "cos({0})",
-        "tanh({0})",
-        "floor({0})",
-    ],
-    date_parts: &["{1}({0})"],
-    read: "{0}",
-    is_missing: "{0} missing",
-    is_empty: [None; 2],
     filled: Some("{0}"),
-    choice: "({1} if {0}, else {2})",
     indicator: Some("[{0}]"),
-    long_sum: None,
     level: |_, levels, of| {
         let LevelValues { levels, other, .. } = levels;
         let ones: Vec<&str> = levels.iter().filter(|(_, value)| *value == 1.0).map(|(level, _)| &**level).collect();
@@ -160,8 +141,7 @@ const EQUATION: Syntax = Syntax {
             _ => format!("code({of})"),
         })
     },
-    between: |_, _, of| Ok(format!("target of rank({of})")),
-    kept: None,
+    ..NEUTRAL
 };
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Spreadsheet export: a header and a row of formulas, as CSV.
 
 use crate::formulas::{CellKind, Formulas, InputColumn, LABEL, LabelRule, Language};
-use crate::infix::{Syntax, Writer, in_quotes};
+use crate::infix::{NEUTRAL, Syntax, Writer, in_quotes};
 use vaglio_core::{LevelValues, Result, joined};
 
 /// Length in characters after which a formula is continued in another cell.
@@ -73,9 +73,6 @@ fn label(excel: &mut Writer<'_>, rule: &LabelRule, cells: &[String]) -> Result<S
 const EXCEL: Syntax = Syntax {
     number: |number| format!("{number:?}").replace('e', "E"),
     missing: "NA()",
-    column: str::to_owned,
-    times: " * ",
-    calls: None,
     functions: ["LN({0})", "LN(1+({0}))", "EXP({0})", "(EXP({0})-1)", "SIN({0})", "COS({0})", "TANH({0})", "INT({0})"],
     // Sheets count days from the end of 1899.
     date_parts: &[
@@ -93,16 +90,14 @@ const EXCEL: Syntax = Syntax {
     read: "IF({0}=\"\",NA(),{0})",
     is_missing: "ISNA({0})",
     is_empty: [Some("{0}=\"\""); 2],
-    filled: None,
     choice: "IF({0},{1},{2})",
-    indicator: None,
-    long_sum: None,
     level,
     between,
     kept: Some(|excel, text| {
         let name = format!("({})", excel.made.len() + 1);
         if text.len() < LONG { Ok(text) } else { add(excel, &name, text) }
     }),
+    ..NEUTRAL
 };
 
 fn level(excel: &mut Writer<'_>, levels: &LevelValues, of: &str) -> Result<String> {

@@ -124,9 +124,10 @@ impl Language {
 }
 
 impl Formulas {
-    /// Type of the value of an [`Expression::Level`].
+    /// Type of a value; steps hold numbers.
     pub(crate) fn holds_of(&self, of: &Expression) -> CellKind {
-        cell_kind(&self.inputs, of)
+        let Expression::Column(name) = of else { return CellKind::Number };
+        self.inputs.iter().find(|input| input.name == *name).map_or(CellKind::Number, |input| input.holds)
     }
 
     /// Names of inputs and steps.
@@ -144,12 +145,6 @@ impl Formulas {
         let levels = self.steps.iter().chain(&self.outputs).flat_map(|named| levels(&named.formula));
         self.columns().chain(self.outputs.iter().map(|output| &*output.name)).chain(labels).chain(levels)
     }
-}
-
-/// Type of a value; steps hold numbers.
-pub(crate) fn cell_kind(inputs: &[InputColumn], of: &Expression) -> CellKind {
-    let Expression::Column(name) = of else { return CellKind::Number };
-    inputs.iter().find(|input| input.name == *name).map_or(CellKind::Number, |input| input.holds)
 }
 
 /// Levels that occur in an expression.

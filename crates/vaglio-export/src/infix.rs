@@ -55,6 +55,36 @@ pub(crate) struct Syntax {
     pub kept: Option<fn(&mut Writer<'_>, String) -> Result<String>>,
 }
 
+/// Notation of mathematics; a language says only what differs.
+pub(crate) const NEUTRAL: Syntax = Syntax {
+    number: |number| format!("{number:?}"),
+    missing: "none",
+    column: str::to_owned,
+    times: " * ",
+    calls: None,
+    functions: [
+        "ln({0})",
+        "ln(1 + {0})",
+        "exp({0})",
+        "(exp({0}) - 1)",
+        "sin({0})",
+        "cos({0})",
+        "tanh({0})",
+        "floor({0})",
+    ],
+    date_parts: &["{1}({0})"],
+    read: "{0}",
+    is_missing: "{0} missing",
+    is_empty: [None; 2],
+    filled: None,
+    choice: "({1} if {0}, else {2})",
+    indicator: None,
+    long_sum: None,
+    level: |_, _, of| Ok(format!("code({of})")),
+    between: |_, _, of| Ok(format!("target of rank({of})")),
+    kept: None,
+};
+
 /// Writes formulas in a language.
 pub(crate) struct Writer<'f> {
     syntax: &'static Syntax,
@@ -101,6 +131,25 @@ impl<'f> Writer<'f> {
     /// Fails if the language cannot express the formula.
     pub fn text(&mut self, expression: &Expression) -> Result<String> {
         self.written(expression).map(|(text, _)| text)
+    }
+
+    /// Statements that read the inputs and compute the steps. `assign` is the statement for the column `{0}` with the
+    /// value `{1}`; `reads` are the values of the number, text or date with the name `{0}`, written by `literal`.
+    ///
+    /// # Errors
+    /// Fails if the language cannot express a step.
+    pub fn statements(&mut self, assign: &str, reads: [&str; 3], literal: fn(&str) -> String) -> Result<String> {
+        let Formulas { inputs, steps, .. } = self.formulas;
+        let mut body = String::new();
+        for input in inputs {
+            let value = with_arguments(reads[input.holds as usize], &[&literal(&input.name)]);
+            body += &with_arguments(assign, &[&self.names[&input.name], &value]);
+        }
+        for step in steps {
+            let value = self.text(&step.formula)?;
+            body += &with_arguments(assign, &[&self.names[&step.name], &value]);
+        }
+        Ok(body)
     }
 
     fn column(&self, name: &str) -> String {

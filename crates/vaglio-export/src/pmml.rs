@@ -3,7 +3,7 @@
 
 use crate::calendar::by_choices;
 use crate::formulas::{CellKind, Formulas, InputColumn, LABEL, LabelRule, Language, NamedFormula};
-use crate::infix::{Syntax, Writer};
+use crate::infix::{NEUTRAL, Syntax, Writer};
 use std::collections::HashMap;
 use vaglio_core::{Expression, LevelValues, Result};
 
@@ -104,7 +104,6 @@ const PMML: Syntax = Syntax {
     number: constant,
     missing: "<Constant missing=\"true\"/>",
     column: reference,
-    times: "",
     calls: Some([
         "<Apply function=\"+\">{0}{1}</Apply>",
         "<Apply function=\"*\">{0}{1}</Apply>",
@@ -122,16 +121,11 @@ const PMML: Syntax = Syntax {
         "<Apply function=\"floor\">{0}</Apply>",
     ],
     date_parts: &[],
-    read: "{0}",
     is_missing: "<Apply function=\"isMissing\">{0}</Apply>",
-    is_empty: [None; 2],
-    filled: None,
     choice: "<Apply function=\"if\">{0}{1}{2}</Apply>",
-    indicator: None,
-    long_sum: None,
     level,
     between,
-    kept: None,
+    ..NEUTRAL
 };
 
 fn level(pmml: &mut Writer<'_>, levels: &LevelValues, _: &str) -> Result<String> {

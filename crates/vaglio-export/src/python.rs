@@ -1,8 +1,8 @@
 //! Python export: a module for Python 3.8 and later, with the standard library only.
 
-use crate::formulas::{CellKind, Formulas, LABEL, LabelRule};
+use crate::formulas::{Formulas, LABEL, LabelRule};
 use crate::identifiers::identifiers;
-use crate::infix::{Syntax, Writer, ascii_literal};
+use crate::infix::{NEUTRAL, Syntax, Writer, ascii_literal};
 use vaglio_core::{Result, joined};
 
 /// Reserved words, and names that the module uses.
@@ -62,19 +62,8 @@ const HELPERS: &[(&str, &str)] = &[
 /// Writes the module.
 pub(crate) fn write(formulas: &Formulas) -> Result<String> {
     let mut python = Writer::new(&PYTHON, formulas, identifiers(formulas, RESERVED));
-    let mut body = String::new();
-    for input in &formulas.inputs {
-        let read = match input.holds {
-            CellKind::Number => "_number",
-            CellKind::Text => "_text",
-            CellKind::Date => "_date",
-        };
-        body += &format!("    {} = {read}(row, {})\n", python.names[&input.name], quoted(&input.name));
-    }
-    for step in &formulas.steps {
-        let value = python.text(&step.formula)?;
-        body += &format!("    {} = {value}\n", python.names[&step.name]);
-    }
+    let reads = ["_number(row, {0})", "_text(row, {0})", "_date(row, {0})"];
+    let mut body = python.statements("    {0} = {1}\n", reads, quoted)?;
     body += "    predictions = {\n";
     for output in &formulas.outputs {
         body += &format!("        {}: {},\n", quoted(&output.name), python.text(&output.formula)?);
@@ -130,11 +119,7 @@ fn module(formulas: &Formulas, body: &str) -> String {
 }
 
 const PYTHON: Syntax = Syntax {
-    number: |number| format!("{number:?}"),
     missing: "math.nan",
-    column: str::to_owned,
-    times: " * ",
-    calls: None,
     functions: [
         "_ln({0})",
         "_ln1p({0})",
@@ -146,12 +131,9 @@ const PYTHON: Syntax = Syntax {
         "math.floor({0})",
     ],
     date_parts: &["_part({0}, \"{1}\")"],
-    read: "{0}",
     is_missing: "_missing({0})",
-    is_empty: [None; 2],
     filled: Some("_filled({0}, {1})"),
     choice: "({1} if {0} else {2})",
-    indicator: None,
     long_sum: Some("math.fsum([{0}\n        ])"),
     level: |python, levels, of| {
         let pair = |(level, value): &(String, f64)| {
@@ -165,7 +147,7 @@ const PYTHON: Syntax = Syntax {
         let list = |axis| python.coordinates(points, axis);
         Ok(format!("_between({of}, [{}], [{}])", list(0), list(1)))
     },
-    kept: None,
+    ..NEUTRAL
 };
 
 /// ASCII string literal.

@@ -1,8 +1,8 @@
 //! R export: a function of a data frame, in base R.
 
-use crate::formulas::{CellKind, Formulas, LABEL, LabelRule, Language};
+use crate::formulas::{Formulas, LABEL, LabelRule, Language};
 use crate::identifiers::identifiers;
-use crate::infix::{Syntax, Writer, ascii_literal};
+use crate::infix::{NEUTRAL, Syntax, Writer, ascii_literal};
 use vaglio_core::{Result, joined};
 
 /// Reserved words, and names that the function uses.
@@ -64,18 +64,7 @@ pub(crate) fn write(formulas: &Formulas) -> Result<String> {
     Language::R.refuse_nul(formulas)?;
     let mut r = Writer::new(&R, formulas, identifiers(formulas, RESERVED));
     let mut body = String::from(HELPERS);
-    for input in &formulas.inputs {
-        let read = match input.holds {
-            CellKind::Number => "number",
-            CellKind::Text => "text",
-            CellKind::Date => "date",
-        };
-        body += &format!("  {} <- {read}({})\n", r.names[&input.name], quoted(&input.name));
-    }
-    for step in &formulas.steps {
-        let value = r.text(&step.formula)?;
-        body += &format!("  {} <- {value}\n", r.names[&step.name]);
-    }
+    body += &r.statements("  {0} <- {1}\n", ["number({0})", "text({0})", "date({0})"], quoted)?;
     body += "  predictions <- list(\n";
     let mut columns = Vec::new();
     for output in &formulas.outputs {
@@ -110,20 +99,12 @@ fn label(formulas: &Formulas) -> String {
 }
 
 const R: Syntax = Syntax {
-    number: |number| format!("{number:?}"),
     missing: "NA_real_",
-    column: str::to_owned,
-    times: " * ",
-    calls: None,
     functions: ["log({0})", "log1p({0})", "exp({0})", "expm1({0})", "sin({0})", "cos({0})", "tanh({0})", "floor({0})"],
     date_parts: &["date_part({0}, \"{1}\")"],
-    read: "{0}",
     is_missing: "is.na({0})",
-    is_empty: [None; 2],
     filled: Some("filled({0}, {1})"),
     choice: "choose({0}, {1}, {2})",
-    indicator: None,
-    long_sum: None,
     level: |r, levels, of| {
         let listed =
             |text: &dyn Fn(&(String, f64)) -> String| format!("c({})", joined(levels.levels.iter().map(text), ", "));
@@ -139,7 +120,7 @@ const R: Syntax = Syntax {
             Ok(format!("approx(c({}), c({}), {of}, rule = 2)$y", list(0), list(1)))
         }
     },
-    kept: None,
+    ..NEUTRAL
 };
 
 /// ASCII string literal.

@@ -1,7 +1,7 @@
 //! SQL export: a query of one table, in standard SQL except for date functions, which are SQLite's.
 
 use crate::formulas::{CellKind, Formulas, InputColumn, LABEL, LabelRule, Language, NamedFormula};
-use crate::infix::{Syntax, Writer, in_quotes};
+use crate::infix::{NEUTRAL, Syntax, Writer, in_quotes};
 use std::collections::HashMap;
 use vaglio_core::{LevelValues, Result, joined};
 
@@ -82,11 +82,8 @@ fn label(formulas: &Formulas, rule: &LabelRule) -> String {
 }
 
 const SQL: Syntax = Syntax {
-    number: |number| format!("{number:?}"),
     missing: "NULL",
     column: identifier,
-    times: " * ",
-    calls: None,
     functions: [
         "LN({0})",
         "LN(1.0 + ({0}))",
@@ -109,16 +106,13 @@ const SQL: Syntax = Syntax {
         "CAST(STRFTIME('%H', {0}) AS REAL)",
         "CAST(STRFTIME('%M', {0}) AS REAL)",
     ],
-    read: "{0}",
     is_missing: "{0} IS NULL",
     is_empty: [None, Some("{0} IS NULL OR {0} = ''")],
     filled: Some("COALESCE({0}, {1})"),
     choice: "CASE WHEN {0} THEN {1} ELSE {2} END",
-    indicator: None,
-    long_sum: None,
     level,
     between,
-    kept: None,
+    ..NEUTRAL
 };
 
 fn level(sql: &mut Writer<'_>, levels: &LevelValues, of: &str) -> Result<String> {

@@ -1,11 +1,24 @@
 //! Expansion of the attributes.
 
 use crate::item::{Item, is_plain};
-use crate::role::role;
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 use syn::parse::{Parse, ParseStream};
 use syn::{LitStr, Token, parse_quote};
+
+/// Traits of parts, with the text before and after the word in the default example.
+const TRAITS: [(&str, [&str; 2]); 7] = [
+    ("Criterion", ["criterion: ", ""]),
+    (SEARCH, ["search: ", ""]),
+    ("Learner", ["learner: ", ""]),
+    ("Map", ["preprocess: [", "]"]),
+    ("TargetMap", ["target_map: ", ""]),
+    ("Loss", ["criterion: {kind: loo, loss: ", "}"]),
+    ("Resampling", ["criterion: {kind: kfold, splits: ", "}"]),
+];
+
+/// Trait of searches, which is defined in `vaglio_search`.
+const SEARCH: &str = "SearchStrategy";
 
 /// Arguments of `#[part]` and `#[saved]`: a trait, a word and optional texts.
 struct PartArguments {
@@ -41,36 +54,29 @@ impl Parse for PartArguments {
 pub(crate) fn part(arguments: TokenStream, item: TokenStream) -> syn::Result<TokenStream> {
     let arguments: PartArguments = syn::parse2(arguments)?;
     let mut item = Item::new(item)?;
-    let role = role(&arguments.of)?;
+    let Some((_, example)) = TRAITS.iter().find(|(name, _)| arguments.of == name) else {
+        let names = TRAITS.map(|(name, _)| name).join(", ");
+        return Err(syn::Error::new_spanned(&arguments.of, format!("the trait of a part is one of {names}")));
+    };
+    let (role, noun) = match arguments.of == SEARCH {
+        true => (Ident::new("Search", arguments.of.span()), " search"),
+        false => (arguments.of.clone(), ""),
+    };
     if !is_plain(&item.input) {
         return Err(syn::Error::new_spanned(&item.input.ident, "the settings of a part have names"));
     }
     let word = arguments.word.value();
     let text = |given: &Option<LitStr>, otherwise: String| given.as_ref().map_or(otherwise, LitStr::value);
     let summary = arguments.summary.as_ref().map_or_else(|| item.summary(), |summary| Ok(summary.value()))?;
-    let example = text(&arguments.example, role.example.join(&word));
-    let title = text(&arguments.title, format!("{word}{}", role.noun));
+    let example = text(&arguments.example, example.join(&word));
+    let title = text(&arguments.title, format!("{word}{noun}"));
 
-    let mut rest = TokenStream::new();
     derive_setting(&mut item);
-    if !item.serde_says("default") {
-        if item.has_required() {
-            rest = item.field_defaults();
-        } else {
-            if item.has_fields() {
-                item.say(parse_quote!(#[serde(default)]));
-            }
-            if item.has_defaults() {
-                rest = item.default_impl();
-            } else {
-                item.derive("Default", quote!(::core::default::Default));
-            }
-        }
-    }
+    let rest = defaults(&mut item);
     let (input, registered) = (&item.input, registered(&arguments.of, &arguments.word, &item.input.ident));
-    let (name, role) = (&item.input.ident, Ident::new(role.name, arguments.of.span()));
+    let name = &item.input.ident;
     // The settings of a search are those of its strategy and those that all searches share.
-    let schema = match arguments.of == "SearchStrategy" {
+    let schema = match arguments.of == SEARCH {
         _ if !cfg!(feature = "schema") => quote!(),
         true => quote!(schema: |generator| ::vaglio_search::schema(
             #word,
@@ -104,16 +110,40 @@ pub(crate) fn part(arguments: TokenStream, item: TokenStream) -> syn::Result<Tok
 /// Expands `#[setting]` on the type of a settings field.
 pub(crate) fn setting(arguments: TokenStream, item: TokenStream) -> syn::Result<TokenStream> {
     let mut item = Item::new(item)?;
-    if syn::parse2::<Option<Ident>>(arguments)?.is_some_and(|word| word == "schema") {
-        derive_schema(&mut item);
-    } else {
-        derive_setting(&mut item);
-        if item.is_enum() && !item.serde_says("rename_all") && !item.serde_says("untagged") {
-            item.say(parse_quote!(#[serde(rename_all = "snake_case")]));
+    let mut rest = TokenStream::new();
+    match syn::parse2::<Option<Ident>>(arguments)? {
+        Some(word) if word == "schema" => derive_schema(&mut item),
+        Some(word) => return Err(syn::Error::new_spanned(word, "expected `schema` or nothing")),
+        None => {
+            derive_setting(&mut item);
+            if item.has_presets() {
+                rest = defaults(&mut item);
+            }
+            if item.is_enum() && !item.serde_says("rename_all") && !item.serde_says("untagged") {
+                item.say(parse_quote!(#[serde(rename_all = "snake_case")]));
+            }
         }
     }
     let input = &item.input;
-    Ok(quote!(#input))
+    Ok(quote!(#input #rest))
+}
+
+/// Adds the defaults of settings, and returns the items that they need.
+fn defaults(item: &mut Item) -> TokenStream {
+    if item.serde_says("default") {
+        return TokenStream::new();
+    }
+    if item.has_required() {
+        return item.field_defaults();
+    }
+    if item.has_fields() {
+        item.say(parse_quote!(#[serde(default)]));
+    }
+    if item.has_presets() {
+        return item.default_impl();
+    }
+    item.derive("Default", quote!(::core::default::Default));
+    TokenStream::new()
 }
 
 /// Expands `#[saved]` on a struct of fitted state.
@@ -166,7 +196,7 @@ fn derive_serde(item: &mut Item) {
 
 /// Registers the word for deserialization of the trait's objects.
 fn registered(of: &Ident, word: &LitStr, name: &Ident) -> TokenStream {
-    let home = Ident::new(if of == "SearchStrategy" { "vaglio_search" } else { "vaglio_core" }, of.span());
+    let home = Ident::new(if of == SEARCH { "vaglio_search" } else { "vaglio_core" }, of.span());
     quote! {
         use ::vaglio_core::typetag;
         #[typetag::serde(name = #word)]

@@ -8,15 +8,10 @@ use syn::{Attribute, Data, DeriveInput, Expr, Field, Fields, Lit, Meta, Path, To
 /// A struct or enum, with helper attributes removed.
 pub(crate) struct Item {
     pub input: DeriveInput,
-    /// Fields with `#[default]` or `#[required]`.
-    settings: Vec<Setting>,
+    /// `#[default]` or `#[required]` of each field of a struct.
+    presets: Vec<Option<Preset>>,
     derived: Vec<String>,
     serde: Vec<String>,
-}
-
-struct Setting {
-    at: usize,
-    kind: Preset,
 }
 
 enum Preset {
@@ -31,14 +26,12 @@ impl Item {
     /// Fails if the tokens are no struct, enum or union, and for malformed helper attributes.
     pub fn new(tokens: TokenStream) -> syn::Result<Self> {
         let mut input: DeriveInput = syn::parse2(tokens)?;
-        let mut settings = Vec::new();
-        if let Data::Struct(data) = &mut input.data {
-            for (at, field) in data.fields.iter_mut().enumerate() {
-                settings.extend(setting(field)?.map(|kind| Setting { at, kind }));
-            }
-        }
+        let presets = match &mut input.data {
+            Data::Struct(data) => data.fields.iter_mut().map(preset).collect::<syn::Result<_>>()?,
+            _ => Vec::new(),
+        };
         let (derived, serde) = (listed(&input.attrs, "derive"), listed(&input.attrs, "serde"));
-        Ok(Item { input, settings, derived, serde })
+        Ok(Item { input, presets, derived, serde })
     }
 
     /// Derives a trait before all other attributes, unless the item derives it already; returns whether it was added.
@@ -80,27 +73,26 @@ impl Item {
 
     /// Whether some field has `#[required]`.
     pub fn has_required(&self) -> bool {
-        self.settings.iter().any(|setting| matches!(setting.kind, Preset::Required))
+        self.presets.iter().flatten().any(|preset| matches!(preset, Preset::Required))
     }
 
-    /// Whether some field has `#[default(…)]`.
-    pub fn has_defaults(&self) -> bool {
-        self.settings.iter().any(|setting| matches!(setting.kind, Preset::Default(_)))
+    /// Whether some field has `#[default(…)]` or `#[required]`.
+    pub fn has_presets(&self) -> bool {
+        self.presets.iter().any(Option::is_some)
     }
 
     /// Returns an `impl Default` with the defaults of the fields.
     pub fn default_impl(&self) -> TokenStream {
         let Data::Struct(data) = &self.input.data else { return TokenStream::new() };
-        let value = |(at, field): (usize, &Field)| {
-            let given = self.settings.iter().find(|setting| setting.at == at);
-            let value = match given.map(|setting| &setting.kind) {
+        let value = |(field, preset): (&Field, &Option<Preset>)| {
+            let value = match preset {
                 Some(Preset::Default(value)) => value.clone(),
                 _ => quote!(::core::default::Default::default()),
             };
             let name = &field.ident;
             quote!(#name: #value)
         };
-        let values = data.fields.iter().enumerate().map(value);
+        let values = data.fields.iter().zip(&self.presets).map(value);
         let name = &self.input.ident;
         quote! {
             impl ::core::default::Default for #name {
@@ -116,8 +108,8 @@ impl Item {
         let Data::Struct(data) = &mut self.input.data else { return TokenStream::new() };
         let item = &self.input.ident;
         let mut functions = TokenStream::new();
-        for (at, field) in data.fields.iter_mut().enumerate() {
-            match self.settings.iter().find(|setting| setting.at == at).map(|setting| &setting.kind) {
+        for (field, preset) in data.fields.iter_mut().zip(&self.presets) {
+            match preset {
                 Some(Preset::Required) => {}
                 None => field.attrs.push(syn::parse_quote!(#[serde(default)])),
                 Some(Preset::Default(value)) => {
@@ -183,7 +175,7 @@ fn doc(attribute: &Attribute) -> Option<String> {
 }
 
 /// Removes `#[default(…)]` or `#[required]` from a field and returns it.
-fn setting(field: &mut Field) -> syn::Result<Option<Preset>> {
+fn preset(field: &mut Field) -> syn::Result<Option<Preset>> {
     let mut found = None;
     let mut kept = Vec::new();
     for attribute in std::mem::take(&mut field.attrs) {

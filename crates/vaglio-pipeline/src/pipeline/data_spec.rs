@@ -15,64 +15,48 @@ pub struct DataSpec {
     /// Training rows: a .csv, .parquet or .arrow file, or a sparse .svm, .npz or .mtx file, relative to the pipeline
     /// file. Several files are given by a list, by `*` and `?`, or by a folder whose parts are in subfolders named
     /// `column=value`.
+    #[required]
     pub train: Names,
     /// Test rows, in files with the same columns.
-    #[serde(default)]
     pub test: Option<Names>,
     /// Share of the training rows set aside at random as test rows, stratified by class; instead of `test`.
-    #[serde(default)]
     #[schemars(extend("exclusiveMinimum" = 0, "exclusiveMaximum" = 1))]
     pub test_fraction: Option<f64>,
     /// Share of the training rows set aside as test rows, taken from the end, in the order of `time` if given; instead
     /// of `test`.
-    #[serde(default)]
     #[schemars(extend("exclusiveMinimum" = 0, "exclusiveMaximum" = 1))]
     pub test_last: Option<f64>,
     /// A column that marks the test rows, instead of `test`; it is not a feature.
-    #[serde(default)]
     pub test_rows: Option<TestRows>,
     /// Rows to use, in training and test tables: those that pass this filter, or every filter of a list. Other rows are
     /// dropped before anything is learned.
-    #[serde(default)]
     pub rows: Option<OneOrSeveral<RowFilter>>,
     /// Treatment of rows whose target or weight is missing.
-    #[serde(default)]
     pub missing_target: MissingTarget,
     /// The column or columns to predict. For a sparse file it may be a file of one column, or `{file: …, column: …}`;
     /// by default the labels of svmlight text are used.
-    #[serde(default)]
     pub target: TargetSpec,
     /// Kind of the target; inferred by default.
-    #[serde(default)]
     pub task: Option<TaskKind>,
     /// For two classes: this label is coded +1, every other −1.
-    #[serde(default)]
     pub positive: Option<Label>,
     /// The column of row weights.
-    #[serde(default)]
     pub weights: Option<String>,
     /// The column of groups: rows with the same value stay together.
-    #[serde(default)]
     pub groups: Option<String>,
     /// The column of time series: rows with the same value are one series. Series are also the groups, unless `groups`
     /// is given.
-    #[serde(default)]
     pub series: Option<String>,
     /// The column that orders the rows of a series; without `series` all rows are one series.
-    #[serde(default)]
     pub time: Option<String>,
     /// Columns that are not features.
-    #[serde(default)]
     pub exclude: Vec<String>,
     /// Types of columns, if they differ from what the cells look like.
-    #[serde(default)]
     pub types: BTreeMap<String, ColumnType>,
     /// Options for reading text files.
-    #[serde(default)]
     pub read: ReadSpec,
     /// Where large columns lie that do not fit `limits.memory`: `auto`, in a scratch file in `TMPDIR` or `/var/tmp` where they do
     /// not; `never`; or a folder, in a scratch file there in any case. The file is gone with the process.
-    #[serde(default)]
     #[schemars(with = "String")]
     pub scratch: ScratchSpec,
 }
@@ -190,9 +174,10 @@ pub enum TargetSpec {
 pub struct TargetFile {
     /// The file, relative to the pipeline file. Columns of weights, groups and the like are also read from it if
     /// present.
+    #[required]
     pub file: String,
     /// The column or columns to predict; may be absent if the file has only one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub column: Option<Names>,
 }
 

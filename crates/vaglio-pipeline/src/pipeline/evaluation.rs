@@ -68,21 +68,15 @@ impl OuterFolds {
 /// Pairs of complementary half-samples.
 #[setting]
 #[derive(PartialEq)]
-#[serde(default)]
 pub struct Pairs {
     /// Number of pairs.
+    #[default(50)]
     #[schemars(extend("minimum" = 1, "maximum" = MOST))]
     pub pairs: usize,
     /// Splits whose held-out rows form blocks that half-samples keep whole. By default ten blocks of time if the
     /// criterion's splits are forward in time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub splits: Option<AnyResampling>,
-}
-
-impl Default for Pairs {
-    fn default() -> Self {
-        Pairs { pairs: 50, splits: None }
-    }
 }
 
 /// Largest number of repetitions of a kind.

@@ -9,15 +9,13 @@ use vaglio_core::{Error, Result, setting};
 #[derive(PartialEq, Eq)]
 pub struct RowFilter {
     /// The column, which may be a feature or excluded.
+    #[required]
     pub column: String,
     /// The smallest number or first date that passes.
-    #[serde(default)]
     pub from: Option<Label>,
     /// The largest number or last date that passes; a day or year is included whole.
-    #[serde(default)]
     pub to: Option<Label>,
     /// The value that passes, or a list of values.
-    #[serde(default)]
     pub is: Option<OneOrSeveral<Label>>,
 }
 

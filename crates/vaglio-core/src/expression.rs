@@ -299,34 +299,17 @@ impl Expression {
         }
     }
 
-    /// Replaces every direct subexpression.
-    ///
-    /// # Errors
-    /// Returns the first error of `with`.
-    pub fn try_map<E>(self, mut with: impl FnMut(Expression) -> Result<Expression, E>) -> Result<Self, E> {
-        let pair = |with: &mut dyn FnMut(Expression) -> Result<Expression, E>, [a, b]: [Expression; 2]| {
-            Ok(Box::new([with(a)?, with(b)?]))
-        };
-        Ok(match self {
-            Expression::Column(_) | Expression::Number(_) | Expression::Text(_) => self,
-            Expression::Sum(parts) => Expression::Sum(parts.into_iter().map(with).collect::<Result<_, _>>()?),
-            Expression::Product(parts) => Expression::Product(parts.into_iter().map(with).collect::<Result<_, _>>()?),
-            Expression::Quotient(parts) => Expression::Quotient(pair(&mut with, *parts)?),
-            Expression::Filled(parts) => Expression::Filled(pair(&mut with, *parts)?),
-            Expression::Apply(function, of) => Expression::Apply(function, Box::new(with(*of)?)),
-            Expression::DatePart(part, of) => Expression::DatePart(part, Box::new(with(*of)?)),
-            Expression::Between(points, of) => Expression::Between(points, Box::new(with(*of)?)),
-            Expression::If(condition, parts) => {
-                let condition = match condition {
-                    Condition::Missing(of) => Condition::Missing(Box::new(with(*of)?)),
-                    Condition::Below(of) => Condition::Below(pair(&mut with, *of)?),
-                };
-                Expression::If(condition, pair(&mut with, *parts)?)
-            }
-            Expression::Level(levels) => {
-                Expression::Level(Box::new(LevelValues { of: with(levels.of.clone())?, ..*levels }))
-            }
-        })
+    /// The direct subexpressions, to change.
+    pub fn parts_mut(&mut self) -> Vec<&mut Expression> {
+        match self {
+            Expression::Column(_) | Expression::Number(_) | Expression::Text(_) => Vec::new(),
+            Expression::Sum(parts) | Expression::Product(parts) => parts.iter_mut().collect(),
+            Expression::Quotient(parts) | Expression::Filled(parts) => parts.iter_mut().collect(),
+            Expression::Apply(_, of) | Expression::DatePart(_, of) | Expression::Between(_, of) => vec![&mut **of],
+            Expression::If(Condition::Missing(of), parts) => [&mut **of].into_iter().chain(parts.iter_mut()).collect(),
+            Expression::If(Condition::Below(of), parts) => of.iter_mut().chain(parts.iter_mut()).collect(),
+            Expression::Level(levels) => vec![&mut levels.of],
+        }
     }
 
     /// The columns that the expression reads, with repetitions.

@@ -116,7 +116,7 @@ impl Assembly<'_> {
     /// name occurs.
     fn placed(
         &mut self,
-        expression: Expression,
+        mut expression: Expression,
         maps: usize,
         counts: &HashMap<String, usize>,
     ) -> Result<Expression, String> {
@@ -125,7 +125,10 @@ impl Assembly<'_> {
             let is_text = matches!(&value, Expression::Filled(of) if matches!(of[1], Expression::Text(_)));
             return Ok(if counts[name] > 1 && !is_text { self.share(name, value) } else { value });
         }
-        Ok(match expression.try_map(|part| self.placed(part, maps, counts))? {
+        for part in expression.parts_mut() {
+            *part = self.placed(part.clone(), maps, counts)?;
+        }
+        Ok(match expression {
             Expression::Level(levels) => self.levels(*levels)?,
             // Filled values are never missing.
             Expression::If(Condition::Missing(of), values) if matches!(*of, Expression::Filled(_)) => values[1].clone(),

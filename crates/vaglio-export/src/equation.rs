@@ -47,7 +47,13 @@ fn inlined(expression: &Expression, steps: &HashMap<&str, Expression>, parts: &m
             *parts += size(&steps[name.as_str()]);
             (*parts <= MOST_PARTS).then(|| steps[name.as_str()].clone())
         }
-        _ => expression.clone().try_map(|part| inlined(&part, steps, parts).ok_or(())).ok(),
+        _ => {
+            let mut inserted = expression.clone();
+            for part in inserted.parts_mut() {
+                *part = inlined(part, steps, parts)?;
+            }
+            Some(inserted)
+        }
     }
 }
 
@@ -69,10 +75,10 @@ fn folded(expression: Expression) -> Expression {
             }
         }
         Expression::Filled(of) => folded(of[0].clone()),
-        other => match other.clone().try_map(|part| Ok::<_, ()>(folded(part))) {
-            Ok(folded) => folded,
-            Err(()) => other,
-        },
+        mut other => {
+            other.parts_mut().into_iter().for_each(|part| *part = folded(part.clone()));
+            other
+        }
     }
 }
 

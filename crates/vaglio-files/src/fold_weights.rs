@@ -1,7 +1,7 @@
 //! Weights of columns in the models of outer folds, and per unit of the data.
 
 use std::collections::HashMap;
-use vaglio_pipeline::maps::MapChain;
+use vaglio_pipeline::maps::ColumnScale;
 use vaglio_pipeline::resampling::OuterFoldFit;
 use vaglio_report::record::{PerOutput, WeightSpread};
 
@@ -53,7 +53,8 @@ fn from_fold(fold: &OuterFoldFit) -> Option<WeightsByName> {
         // A feature that the learner made is not an output of the maps.
         let is_own = fold.columns.contains(name);
         let units = fold.target_units.as_deref();
-        let original = if is_own { MapChain(&fold.maps).original_weights(name, &weights, units) } else { None };
+        let scale = is_own.then(|| ColumnScale::new(&fold.maps, name));
+        let original = scale.and_then(|scale| scale.original_weights(&weights, units));
         (name.clone(), (weights, original))
     };
     Some(fold.taken.selected.iter().enumerate().map(of_column).collect())

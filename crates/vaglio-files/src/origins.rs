@@ -3,31 +3,31 @@
 use super::train_test::TrainTest;
 use std::collections::{HashMap, HashSet};
 use std::slice::from_ref;
-use vaglio_core::{Design, numbered, rows_by_label};
-use vaglio_pipeline::maps::MapChain;
+use vaglio_core::{Design, MapFit, numbered, rows_by_label};
+use vaglio_pipeline::maps::source_columns;
 use vaglio_report::record::{Frequency, MadeColumns};
 
 /// Candidates of a run on all rows, and the maps that made them.
 pub(super) struct Origins<'p> {
     names: &'p [String],
     /// `None` if no map made candidates under new names, or if the learner makes its own features.
-    chain: Option<MapChain<'p>>,
+    maps: Option<&'p [MapFit]>,
 }
 
 impl<'p> Origins<'p> {
     /// Cost O(candidates · columns made by maps).
     pub fn new(prepared: &'p TrainTest, design: &'p Design) -> Self {
-        let chain = MapChain(&prepared.maps);
-        let is_made = |name: &String| chain.sources(from_ref(name)) != [&**name];
+        let maps = &prepared.maps[..];
+        let is_made = |name: &String| source_columns(maps, from_ref(name)) != [&**name];
         let may_be_made = !prepared.maps.is_empty() && design.has_columns_of(&prepared.train);
         let is_made = may_be_made && design.names().iter().any(is_made);
-        Origins { names: design.names(), chain: is_made.then_some(chain) }
+        Origins { names: design.names(), maps: is_made.then_some(maps) }
     }
 
     /// Groups of candidates with the same sources, except single unchanged columns, in the order of the first.
     pub fn made(&self) -> Vec<MadeColumns> {
-        let Some(chain) = self.chain else { return Vec::new() };
-        let sources = |index: usize| chain.sources(from_ref(&self.names[index]));
+        let Some(maps) = self.maps else { return Vec::new() };
+        let sources = |index: usize| source_columns(maps, from_ref(&self.names[index]));
         let (numbers, _) = numbered((0..self.names.len()).map(sources));
         let made = rows_by_label(&numbers).into_iter().map(|columns| MadeColumns { of: sources(columns[0]), columns });
         let is_itself = |made: &MadeColumns| made.columns.len() == 1 && made.of == [&*self.names[made.columns[0]]];
@@ -41,10 +41,10 @@ impl<'p> Origins<'p> {
 
     /// Selection frequency of each data column over the sets; empty if candidates are data columns.
     pub fn source_frequency(&self, sets: &[HashSet<String>]) -> Vec<Frequency> {
-        let Some(chain) = self.chain else { return Vec::new() };
-        let of_set = |set: &HashSet<String>| set.iter().flat_map(|name| chain.sources(from_ref(name))).collect();
+        let Some(maps) = self.maps else { return Vec::new() };
+        let of_set = |set: &HashSet<String>| set.iter().flat_map(|name| source_columns(maps, from_ref(name))).collect();
         let of_sets: Vec<HashSet<String>> = sets.iter().map(of_set).collect();
-        frequency(&of_sets, &chain.sources(self.names))
+        frequency(&of_sets, &source_columns(maps, self.names))
             .into_iter()
             .map(|frequency| Frequency { index: None, ..frequency })
             .collect()

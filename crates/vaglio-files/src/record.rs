@@ -10,7 +10,7 @@ use super::train_test::TrainTest;
 use super::{costs, single_precision};
 use vaglio_core::{Design, Feature, Result, Stage, counted};
 use vaglio_pipeline::final_model::FittedFinalModel;
-use vaglio_pipeline::maps::MapChain;
+use vaglio_pipeline::maps::ColumnScale;
 use vaglio_pipeline::pipeline::ValidPipeline;
 use vaglio_pipeline::resampling::Selection;
 use vaglio_pipeline::tune::TuningResult;
@@ -238,7 +238,7 @@ fn selected(run: Run<'_>) -> Vec<SelectedRecord> {
         let weights = coefficients.map(|c| c.weights.row(k).to_vec());
         let units = prepared.target_units.as_deref();
         let original = weights.as_ref().filter(|_| is_own);
-        let original = original.and_then(|weights| MapChain(&prepared.maps).original_weights(&name, weights, units));
+        let original = original.and_then(|weights| ColumnScale::new(&prepared.maps, &name).original_weights(weights, units));
         SelectedRecord {
             index,
             name,

@@ -21,7 +21,8 @@ mod weights;
 mod window;
 mod within;
 
-pub use chain::{ColumnScale, MapChain};
+pub(crate) use chain::block_of;
+pub use chain::{ColumnScale, source_columns};
 pub use clip::Clip;
 pub use constant::Constant;
 pub use date_parts::{DatePart, DateParts};

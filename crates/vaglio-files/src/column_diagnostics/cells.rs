@@ -3,7 +3,7 @@
 use super::super::train_test::TrainTest;
 use vaglio_core::{Cells, Design, Feature, Table};
 use vaglio_kernels::tolerance::WHOLE_ROUNDING;
-use vaglio_pipeline::maps::{ColumnScale, MapChain};
+use vaglio_pipeline::maps::{ColumnScale, source_columns};
 use vaglio_pipeline::resampling::sample::SampleSource;
 use vaglio_report::record::Histogram;
 
@@ -35,7 +35,7 @@ impl TrainTest {
         // Rows without maps have no missing cells.
         let Some(table) = self.table_before_maps().filter(|table| table.rows() > 0) else { return 0.0 };
         let cells: Vec<&Cells> =
-            MapChain(&self.maps).sources(&[name.to_owned()]).iter().filter_map(|source| table.get(source)).collect();
+            source_columns(&self.maps, &[name.to_owned()]).iter().filter_map(|source| table.get(source)).collect();
         let count = match &cells[..] {
             [] => 0,
             [one] => one.missing().map_or(0, |missing| missing.count),
@@ -52,7 +52,7 @@ impl TrainTest {
             return made();
         };
         let Some(table) = self.table_before_maps() else { return ColumnValues { as_read: true, ..made() } };
-        let ColumnScale { source, divisor } = MapChain(&self.maps).scaled(name);
+        let ColumnScale { source, divisor } = ColumnScale::new(&self.maps, name);
         let cells = source.ok().flatten().and_then(|source| table.get(&source)?.numbers());
         match cells.filter(|cells| cells.len() == design.rows()).zip(divisor) {
             Some((cells, divisor)) => ColumnValues { values: cells.values().into_owned(), as_read: true, divisor },

@@ -1,7 +1,7 @@
 //! Coefficients on the original scale of the data.
 
 use super::fitted_pipeline::FittedPipeline;
-use crate::maps::MapChain;
+use crate::maps::ColumnScale;
 use ndarray::Array2;
 use serde::Serialize;
 use std::fmt;
@@ -52,22 +52,21 @@ impl<E, I> FittedPipeline<E, I> {
             let message = "it has no coefficients, or makes columns of its own".into();
             return refused("learner".into(), message);
         };
-        let chain = MapChain(&saved.maps);
         let renames = |map: &MapFit, name: &str| map.formulas().sources(name) != [name];
         let renaming = |name: &str| saved.maps.iter().rposition(|map| renames(map, name)).unwrap_or_default();
         let (mut columns, mut rows) = (Vec::new(), Vec::new());
         let units = saved.target_scales.as_deref();
         for (row, name) in saved.inputs.iter().enumerate() {
-            match chain.scaled(name).source {
+            let scale = ColumnScale::new(&saved.maps, name);
+            match &scale.source {
                 Ok(None) => {}
-                Ok(Some(source)) if source == *name => {
-                    let weights = coefficients.weights.row(row).to_vec();
-                    rows.push(chain.original_weights(name, &weights, units).unwrap_or(weights));
-                    columns.push(source);
+                Ok(Some(source)) if source == name => {
+                    rows.extend(scale.original_weights(&coefficients.weights.row(row).to_vec(), units));
+                    columns.push(source.clone());
                 }
                 // A different name means a derived column, such as a lag or a level of text.
                 more => {
-                    let place = more.err().unwrap_or_else(|| renaming(name));
+                    let place = more.as_ref().err().copied().unwrap_or_else(|| renaming(name));
                     let message =
                         format!("`{}` does more for `{name}` than shift and divide", saved.maps[place].kind());
                     return refused(format!("preprocess[{place}]"), message);

@@ -1,6 +1,6 @@
 //! Tracks cells filled by imputed means to the candidate columns.
 
-use crate::maps::MapChain;
+use crate::maps::{ColumnScale, source_columns};
 use std::collections::HashMap;
 use vaglio_core::{MapFit, MissingMask, Requirement, Table};
 
@@ -49,13 +49,13 @@ pub fn follow(
         if one.need == Requirement::Required {
             strongest = Requirement::Required;
         }
-        let chain = MapChain(&maps[one.map + 1..]);
+        let later = &maps[one.map + 1..];
         for (feature, name) in names.iter().enumerate() {
-            let sources = chain.sources(std::slice::from_ref(name));
+            let sources = source_columns(later, std::slice::from_ref(name));
             let Some(source) = sources.iter().filter(|source| one.columns.contains_key(*source)).min() else {
                 continue;
             };
-            let is_scaled = chain.scaled(name).source.is_ok_and(|source| source.as_ref() == Some(name));
+            let is_scaled = ColumnScale::new(later, name).source.is_ok_and(|source| source.as_ref() == Some(name));
             match (is_scaled, one.need) {
                 (true, _) => {
                     let rows = one.columns[source].iter().filter_map(|origin| places.get(origin).copied());

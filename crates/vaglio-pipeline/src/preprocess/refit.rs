@@ -43,7 +43,7 @@ impl RefitColumns for RefittedMaps {
         training.iter().for_each(|&row| is_training[row] = true);
         let held_out: Vec<usize> = (0..is_training.len()).filter(|&row| !is_training[row]).collect();
         let mut own = self.rows.select(training);
-        let learned = self.recipe.fit_between(self.first..self.recipe.maps.len(), &mut own)?;
+        let learned = self.recipe.fit_between(self.first..self.recipe.maps.len(), &mut own, None)?;
         let mut others = self.rows.select(&held_out);
         for map in &learned.maps {
             others.map(map)?;

@@ -184,14 +184,7 @@ impl Preprocessing {
     /// Fits and applies the map of targets, and then each map on the output of the maps before it.
     pub(crate) fn fit(&self, rows: &mut LabeledTable) -> Result<FittedPreprocessing> {
         let units = self.map_targets(rows)?;
-        let learned = self.fit_between(0..self.maps.len(), rows)?;
-        let units = match (units, learned.units) {
-            (Some(mapped), Some(scaled)) => {
-                Some(mapped.into_iter().zip(scaled).map(|(mapped, scaled)| mapped.scaled(scaled.scale)).collect())
-            }
-            (mapped, scaled) => mapped.or(scaled),
-        };
-        Ok(FittedPreprocessing { units, ..learned })
+        self.fit_between(0..self.maps.len(), rows, units)
     }
 
     /// Fits and applies the map of targets, if there is one.
@@ -222,10 +215,14 @@ impl Preprocessing {
         Ok(Some(all))
     }
 
-    /// Fits and applies the maps in a range.
-    pub(crate) fn fit_between(&self, some: Range<usize>, rows: &mut LabeledTable) -> Result<FittedPreprocessing> {
-        let (mut maps, mut units): (Vec<MapFit>, Option<Vec<TargetUnits>>) = (Vec::new(), None);
-        let mut filled = Vec::new();
+    /// Fits and applies the maps in a range, to targets in some units.
+    pub(crate) fn fit_between(
+        &self,
+        some: Range<usize>,
+        rows: &mut LabeledTable,
+        mut units: Option<Vec<TargetUnits>>,
+    ) -> Result<FittedPreprocessing> {
+        let (mut maps, mut filled) = (Vec::new(), Vec::new());
         for index in some {
             let map = &self.maps[index];
             let under = |e: Error| e.under(&format!("preprocess[{index}]")).named(Role::Map, map.typetag_name());

@@ -1,7 +1,7 @@
 //! Rows before fitting, and the problems made of them.
 
 use crate::folds::FoldAssignment;
-use crate::maps::MapChain;
+use crate::maps::block_of;
 use crate::preprocess::{
     FittedPreprocessing, LabeledTable, Preprocessing, RefittedMaps, first_that_may, follow, numeric,
 };
@@ -229,7 +229,7 @@ impl Sample {
         let mut rows = LabeledTable::clone(before);
         let FittedPreprocessing { maps, units, filled } = recipe.fit(&mut rows)?;
         let (columns, names) = numeric(&mut rows.table)?;
-        let blocks = blocks(MapChain(&maps), &names);
+        let blocks = blocks(&maps, &names);
         let targets = std::mem::take(&mut rows.targets);
         let problem = Problem::new(columns, names, targets, recipe.target_names.clone(), recipe.task.clone())?;
         let problem = recipe.with_bias(recipe.in_precision(problem)?.with_blocks(blocks))?;
@@ -246,7 +246,7 @@ impl Sample {
                 let problem = problem.with_labels(rows.row_labels())?;
                 let mut before = LabeledTable::clone(before);
                 recipe.map_targets(&mut before)?;
-                recipe.fit_between(0..first, &mut before)?;
+                recipe.fit_between(0..first, &mut before, None)?;
                 let refitted = RefittedMaps::new(before, recipe, first, &problem)?;
                 problem.fitted_in_folds(PerFoldPreprocessing::Maps(Arc::new(refitted)))
             }
@@ -294,11 +294,11 @@ fn shared(mut table: Table) -> Result<Table> {
 }
 
 /// Blocks: columns that the maps made from one column.
-fn blocks(chain: MapChain<'_>, names: &[String]) -> Vec<Block> {
+fn blocks(maps: &[MapFit], names: &[String]) -> Vec<Block> {
     let mut blocks: Vec<Block> = Vec::new();
     let mut places: HashMap<String, usize> = HashMap::new();
     for (index, name) in names.iter().enumerate() {
-        let Some(source) = chain.block_of(name) else { continue };
+        let Some(source) = block_of(maps, name) else { continue };
         let next = blocks.len();
         match *places.entry(source.clone()).or_insert(next) {
             place if place < next => blocks[place].columns.push(index),

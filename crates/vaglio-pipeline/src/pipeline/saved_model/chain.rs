@@ -1,6 +1,6 @@
 //! Prediction by a saved model: fitted maps, then the model, then the units of the target.
 
-use crate::maps::MapChain;
+use crate::maps::source_columns;
 use crate::preprocess::{in_units, numeric, unless_too_large};
 use ndarray::Array2;
 use std::collections::HashMap;
@@ -31,7 +31,7 @@ pub struct TablePredictions {
 pub(super) fn needed_maps(mut maps: Vec<MapFit>, inputs: &[String]) -> Vec<MapFit> {
     let mut names = inputs.to_vec();
     for place in (0..maps.len()).rev() {
-        let sources = MapChain(&maps[place..=place]).sources(&names);
+        let sources = source_columns(&maps[place..=place], &names);
         maps[place].retain(&names.iter().chain(&sources).cloned().collect());
         names = sources;
     }
@@ -41,7 +41,7 @@ pub(super) fn needed_maps(mut maps: Vec<MapFit>, inputs: &[String]) -> Vec<MapFi
 impl PredictionChain<'_> {
     /// Columns of a data file that the inputs are made from.
     pub fn sources(&self) -> Vec<String> {
-        MapChain(self.maps).sources(self.inputs)
+        source_columns(self.maps, self.inputs)
     }
 
     /// Refuses parts that do not fit each other.

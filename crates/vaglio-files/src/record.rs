@@ -238,7 +238,8 @@ fn selected(run: Run<'_>) -> Vec<SelectedRecord> {
         let weights = coefficients.map(|c| c.weights.row(k).to_vec());
         let units = prepared.target_units.as_deref();
         let original = weights.as_ref().filter(|_| is_own);
-        let original = original.and_then(|weights| ColumnScale::new(&prepared.maps, &name).original_weights(weights, units));
+        let original =
+            original.and_then(|weights| ColumnScale::new(&prepared.maps, &name).original_weights(weights, units));
         SelectedRecord {
             index,
             name,

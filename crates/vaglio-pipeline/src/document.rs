@@ -17,7 +17,6 @@ pub use node::{MappingEntry, Meaning, Node, NodeValue, Scalar};
 #[cfg(feature = "documents")]
 pub use yaml::{LARGEST, to_yaml};
 
-use route::Segment;
 use serde::de::DeserializeOwned;
 use vaglio_core::{Error, Result, SourceLocation};
 
@@ -66,7 +65,7 @@ impl Document {
         if is_search && matches!(node.value, NodeValue::List(_)) {
             return Some(("chain", node.place.clone()));
         }
-        let (_, kind) = node.child(&Segment::Key("kind"))?;
+        let (_, kind) = node.child("kind")?;
         Some((kind.word()?, kind.place.clone()))
     }
 

@@ -1,6 +1,6 @@
 //! Compared searches: the former search `race`, and the default of `search`.
 
-use super::{Document, MappingEntry, Node, NodeValue, route::Segment};
+use super::{Document, MappingEntry, Node, NodeValue};
 
 impl Document {
     /// Reads `search: {kind: race, of: […]}` as `tune: {search: […]}`. If `search` is missing, it becomes the first of
@@ -13,21 +13,20 @@ impl Document {
             let race = entries.remove(at).node;
             let place = race.place.clone();
             let word = |word: &str| Node::word_at(word, place.clone());
-            let mut all = match race.child(&Segment::Key("of")).map(|(_, of)| of.value.clone()) {
+            let mut all = match race.child("of").map(|(_, of)| of.value.clone()) {
                 Some(NodeValue::List(searches)) => searches,
                 _ => vec![word("greedy"), word("all")],
             };
-            if let Some((_, choose)) = race.child(&Segment::Key("choose")) {
+            if let Some((_, choose)) = race.child("choose") {
                 all.iter_mut().for_each(|search| search.put("choose", choose));
             }
-            let tune = self.root.child_or_new(&Segment::Key("tune"), &place);
-            let searches = tune.and_then(|tune| tune.child_or_new(&Segment::Key("search"), &place));
+            let tune = self.root.child_or_new("tune", &place);
+            let searches = tune.and_then(|tune| tune.child_or_new("search", &place));
             if let Ok(searches) = searches {
                 searches.value = NodeValue::List(all);
             }
         }
-        let first =
-            self.get("tune.search").and_then(|list| list.child(&Segment::Index(0))).map(|(_, first)| first.clone());
+        let first = self.get("tune.search").and_then(|list| list.child("[0]")).map(|(_, first)| first.clone());
         if let (Some(first), true, NodeValue::Map(entries)) =
             (first, self.get("search").is_none_or(Node::is_null), &mut self.root.value)
         {
@@ -42,7 +41,7 @@ impl Node {
     fn put(&mut self, key: &str, value: &Node) {
         if let NodeValue::List(stages) = &mut self.value {
             stages.iter_mut().last().into_iter().for_each(|last| last.put(key, value));
-        } else if let Ok(node) = self.child_or_new(&Segment::Key(key), &value.place) {
+        } else if let Ok(node) = self.child_or_new(key, &value.place) {
             *node = value.clone();
         }
     }

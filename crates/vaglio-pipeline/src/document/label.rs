@@ -45,22 +45,6 @@ impl<'de> Visitor<'de> for LabelVisitor {
         deserializer.deserialize_any(self)
     }
 
-    fn visit_bool<E: Error>(self, value: bool) -> Result<Label, E> {
-        Ok(Label(value.to_string()))
-    }
-
-    fn visit_i64<E: Error>(self, value: i64) -> Result<Label, E> {
-        Ok(Label(value.to_string()))
-    }
-
-    fn visit_u64<E: Error>(self, value: u64) -> Result<Label, E> {
-        Ok(Label(value.to_string()))
-    }
-
-    fn visit_f64<E: Error>(self, value: f64) -> Result<Label, E> {
-        Ok(Label(value.to_string()))
-    }
-
     fn visit_str<E: Error>(self, value: &str) -> Result<Label, E> {
         Ok(Label(value.to_owned()))
     }

@@ -1,6 +1,6 @@
 //! Tree of a parsed document.
 
-use super::route::Segment;
+use super::route::{below, index};
 use serde_json::Value;
 use vaglio_core::{SourceLocation, clip};
 
@@ -133,21 +133,6 @@ impl Node {
         Node { place, value: NodeValue::Scalar(Scalar { text: word.to_owned(), quoted: false }) }
     }
 
-    /// Copies the tree without one of its entries.
-    pub(super) fn without(&self, gone: *const Node) -> Self {
-        let value = match &self.value {
-            NodeValue::Scalar(scalar) => NodeValue::Scalar(scalar.clone()),
-            NodeValue::List(items) => NodeValue::List(items.iter().map(|item| item.without(gone)).collect()),
-            NodeValue::Map(entries) => {
-                let left = entries.iter().filter(|entry| !std::ptr::eq(&entry.node, gone));
-                NodeValue::Map(
-                    left.map(|entry| MappingEntry { node: entry.node.without(gone), ..entry.clone() }).collect(),
-                )
-            }
-        };
-        Node { place: self.place.clone(), value }
-    }
-
     /// Whether the value is `null`, `~` or empty.
     pub fn is_null(&self) -> bool {
         matches!(&self.value, NodeValue::Scalar(scalar) if scalar.meaning() == Meaning::Null)
@@ -179,38 +164,35 @@ impl Node {
     }
 
     /// The child value, with the place of its name. A bare word is its own `kind`.
-    pub(super) fn child(&self, segment: &Segment) -> Option<(&SourceLocation, &Node)> {
-        match (&self.value, segment) {
-            (NodeValue::Map(entries), Segment::Key(key)) => {
-                entries.iter().find(|entry| entry.key == *key).map(|entry| (&entry.key_place, &entry.node))
+    pub(super) fn child(&self, segment: &str) -> Option<(&SourceLocation, &Node)> {
+        match &self.value {
+            NodeValue::Map(entries) => {
+                entries.iter().find(|entry| entry.key == segment).map(|entry| (&entry.key_place, &entry.node))
             }
-            (NodeValue::List(items), segment) => {
-                segment.index().and_then(|index| items.get(index)).map(|item| (&item.place, item))
-            }
-            (NodeValue::Scalar(_), Segment::Key("kind")) if self.word().is_some() => Some((&self.place, self)),
-            _ => None,
+            NodeValue::List(items) => items.get(index(segment)?).map(|item| (&item.place, item)),
+            NodeValue::Scalar(_) => (segment == "kind" && self.word().is_some()).then_some((&self.place, self)),
         }
     }
 
     /// The child value for the first of `segments`, or for a key that contains the dots of several segments, such as
     /// `learner.lambda` in `tune.parameters`. Returns the place of its name and the number of segments used.
-    pub(super) fn descend(&self, segments: &[Segment]) -> Option<(&SourceLocation, &Node, usize)> {
+    pub(super) fn descend(&self, segments: &[&str]) -> Option<(&SourceLocation, &Node, usize)> {
         if let Some((place, node)) = segments.first().and_then(|first| self.child(first)) {
             return Some((place, node, 1));
         }
         let (key, taken) = self.longer_key(segments)?;
-        self.child(&Segment::Key(&key)).map(|(place, node)| (place, node, taken))
+        self.child(&key).map(|(place, node)| (place, node, taken))
     }
 
     /// A key that contains the dots of several `segments`, if no key equals the first segment alone.
-    pub(super) fn longer_key(&self, segments: &[Segment]) -> Option<(String, usize)> {
+    pub(super) fn longer_key(&self, segments: &[&str]) -> Option<(String, usize)> {
         if !matches!(self.value, NodeValue::Map(_)) || self.child(segments.first()?).is_some() {
             return None;
         }
         let mut key = String::new();
         for (count, segment) in segments.iter().enumerate() {
-            key = segment.below(&key);
-            if self.child(&Segment::Key(&key)).is_some() {
+            key = below(&key, segment);
+            if self.child(&key).is_some() {
                 return Some((key, count + 1));
             }
         }
@@ -218,24 +200,24 @@ impl Node {
     }
 
     /// The child value, created if absent; the error says why it cannot be created.
-    pub(super) fn child_or_new(&mut self, segment: &Segment, origin: &SourceLocation) -> Result<&mut Node, String> {
+    pub(super) fn child_or_new(&mut self, segment: &str, origin: &SourceLocation) -> Result<&mut Node, String> {
         let description = self.describe();
         if let Some(value) = self.opened(segment) {
             self.value = value;
         }
-        match (&mut self.value, segment) {
-            (NodeValue::Map(entries), Segment::Key(key)) => {
-                let at = entries.iter().position(|entry| entry.key == *key).unwrap_or(entries.len());
+        match &mut self.value {
+            NodeValue::Map(entries) if !segment.starts_with('[') => {
+                let at = entries.iter().position(|entry| entry.key == segment).unwrap_or(entries.len());
                 if at == entries.len() {
                     let node = Node::word_at("", origin.clone());
-                    entries.push(MappingEntry { key: (*key).to_owned(), key_place: origin.clone(), node });
+                    entries.push(MappingEntry { key: segment.to_owned(), key_place: origin.clone(), node });
                 }
                 entries.get_mut(at).map(|entry| &mut entry.node).ok_or(description)
             }
-            (NodeValue::List(items), segment) => {
+            NodeValue::List(items) => {
                 let count = items.len();
                 let wrong = || format!("has {count} entries, numbered from 0, and no `{segment}`");
-                let index = segment.index().ok_or_else(wrong)?;
+                let index = index(segment).ok_or_else(wrong)?;
                 if index == count {
                     items.push(Node::word_at("", origin.clone()));
                 }
@@ -246,12 +228,12 @@ impl Node {
     }
 
     /// The list or map that replaces a scalar so that a child can be added, if the scalar allows it.
-    fn opened(&self, segment: &Segment) -> Option<NodeValue> {
+    fn opened(&self, segment: &str) -> Option<NodeValue> {
         let NodeValue::Scalar(scalar) = &self.value else { return None };
-        match (scalar.meaning(), segment) {
-            (Meaning::Null, segment) if segment.index() == Some(0) => Some(NodeValue::List(Vec::new())),
-            (Meaning::Null, _) => Some(NodeValue::Map(Vec::new())),
-            (Meaning::Text(_), Segment::Key(_)) => Some(NodeValue::Map(vec![MappingEntry {
+        match scalar.meaning() {
+            Meaning::Null if index(segment) == Some(0) => Some(NodeValue::List(Vec::new())),
+            Meaning::Null => Some(NodeValue::Map(Vec::new())),
+            Meaning::Text(_) if !segment.starts_with('[') => Some(NodeValue::Map(vec![MappingEntry {
                 key: "kind".into(),
                 key_place: self.place.clone(),
                 node: self.clone(),

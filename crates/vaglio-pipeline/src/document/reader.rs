@@ -8,15 +8,23 @@
 use super::fault::{TypeMismatch, join};
 use super::label::{LABEL, from_scalar};
 use super::{Meaning, Node, NodeValue};
-use serde::de::{self, DeserializeOwned, DeserializeSeed, Deserializer, Error as _, Visitor};
+use serde::de::value::StrDeserializer;
+use serde::de::{self, DeserializeOwned, DeserializeSeed, Deserializer, Error as _, IntoDeserializer, Visitor};
 use serde::forward_to_deserialize_any;
 use std::cell::{Cell, RefCell};
 use vaglio_core::registered::WRITTEN;
 use vaglio_core::{Error, SourceLocation};
 
-/// The innermost failure, and the null value of the key that failed, if any.
+/// Failures of reading a tree.
 #[derive(Default)]
-struct InnermostError(RefCell<Option<Error>>, Cell<Option<*const Node>>);
+struct InnermostError {
+    /// The innermost failure.
+    error: RefCell<Option<Error>>,
+    /// The null value of the key that failed, if any.
+    null: Cell<Option<*const Node>>,
+    /// Null values that are treated as absent.
+    absent: RefCell<Vec<*const Node>>,
+}
 
 impl InnermostError {
     /// Passes a result on; records the first fault, located by `locate`.
@@ -26,7 +34,7 @@ impl InnermostError {
         locate: impl Fn(&TypeMismatch) -> Error,
     ) -> Result<T, TypeMismatch> {
         if let Err(fault) = &result {
-            self.0.borrow_mut().get_or_insert_with(|| locate(fault));
+            self.error.borrow_mut().get_or_insert_with(|| locate(fault));
         }
         result
     }
@@ -35,10 +43,12 @@ impl InnermostError {
 /// Reads a tree as a type. Null values of keys that cannot be null are treated as absent.
 pub(super) fn read<T: DeserializeOwned>(root: &Node) -> vaglio_core::Result<T> {
     let trail = InnermostError::default();
-    let found = read_once(root, &trail);
-    match trail.1.take() {
-        Some(null) if found.is_err() => read(&root.without(null)),
-        _ => found,
+    loop {
+        let found = read_once(root, &trail);
+        match trail.null.take() {
+            Some(null) if found.is_err() => trail.absent.borrow_mut().push(null),
+            _ => return found,
+        }
     }
 }
 
@@ -46,7 +56,7 @@ fn read_once<T: DeserializeOwned>(root: &Node, trail: &InnermostError) -> vaglio
     let whole = root.place.without_line();
     let reader = NodeDeserializer { node: root, named_at: &whole, path: String::new(), siblings: &[], trail };
     let result = reader.note(T::deserialize(reader.clone()));
-    result.map_err(|fault| trail.0.take().unwrap_or_else(|| fault.locate("", &root.place, &root.describe())))
+    result.map_err(|fault| trail.error.take().unwrap_or_else(|| fault.locate("", &root.place, &root.describe())))
 }
 
 /// Deserializer of one value.
@@ -75,14 +85,27 @@ impl<'a> NodeDeserializer<'a> {
         })
     }
 
-    /// Entries of a map. A bare word is its own `kind`.
+    /// Entries of a map that are not absent. A bare word is its own `kind`.
     fn entries(&self) -> impl Iterator<Item = (&'a str, &'a SourceLocation, &'a Node)> {
         let entries = match &self.node.value {
             NodeValue::Map(entries) => entries.as_slice(),
             _ => &[],
         };
         let word = self.node.word().map(|_| ("kind", &self.node.place, self.node));
-        word.into_iter().chain(entries.iter().map(|entry| (entry.key.as_str(), &entry.key_place, &entry.node)))
+        let absent = &self.trail.absent;
+        let present = entries.iter().filter(move |entry| !absent.borrow().contains(&std::ptr::from_ref(&entry.node)));
+        word.into_iter().chain(present.map(|entry| (entry.key.as_str(), &entry.key_place, &entry.node)))
+    }
+
+    /// Reads a key, or the word that chooses among the variants of an enum.
+    fn read_key<K: DeserializeSeed<'static>>(
+        &self,
+        text: &str,
+        place: &SourceLocation,
+        seed: K,
+    ) -> Result<K::Value, TypeMismatch> {
+        let key: StrDeserializer<'_, TypeMismatch> = text.into_deserializer();
+        self.trail.note(seed.deserialize(key), |fault| fault.locate(&self.path, place, &format!("`{text}`")))
     }
 
     fn visit_map<V: Visitor<'static>>(
@@ -227,16 +250,15 @@ impl<'a> de::MapAccess<'static> for MappingEntries<'_, 'a> {
         let Some((key, named_at, node)) = self.rest.next() else { return Ok(None) };
         let path = join(&self.of.path, key);
         self.value = Some(NodeDeserializer { node, named_at, path, siblings: self.fields, trail: self.of.trail });
-        seed.deserialize(KeyDeserializer { text: key, place: named_at, path: &self.of.path, trail: self.of.trail })
-            .map(Some)
+        self.of.read_key(key, named_at, seed).map(Some)
     }
 
     fn next_value_seed<V: DeserializeSeed<'static>>(&mut self, seed: V) -> Result<V::Value, TypeMismatch> {
         let value = self.value.take().ok_or_else(|| TypeMismatch::custom("a value was asked for before its key"))?;
         let read = value.note(seed.deserialize(value.clone()));
-        let is_known = !matches!(&*self.of.trail.0.borrow(), Some(Error::UnknownName { .. }));
+        let is_known = !matches!(&*self.of.trail.error.borrow(), Some(Error::UnknownName { .. }));
         if read.is_err() && value.node.is_null() && is_known {
-            self.of.trail.1.set(Some(value.node));
+            self.of.trail.null.set(Some(value.node));
         }
         read
     }
@@ -263,30 +285,6 @@ impl<'a> de::SeqAccess<'static> for SequenceItems<'_, 'a> {
     }
 }
 
-/// A key, or the word that chooses among the variants of an enum.
-struct KeyDeserializer<'a> {
-    text: &'a str,
-    place: &'a SourceLocation,
-    path: &'a str,
-    trail: &'a InnermostError,
-}
-
-impl Deserializer<'static> for KeyDeserializer<'_> {
-    type Error = TypeMismatch;
-
-    fn deserialize_any<V: Visitor<'static>>(self, visitor: V) -> Result<V::Value, TypeMismatch> {
-        self.trail.note(visitor.visit_str(self.text), |fault| {
-            fault.locate(self.path, self.place, &format!("`{}`", self.text))
-        })
-    }
-
-    forward_to_deserialize_any! {
-        <W: Visitor<'static>>
-        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf option unit unit_struct
-        newtype_struct seq tuple tuple_struct map struct enum identifier ignored_any
-    }
-}
-
 /// A variant of an enum: a bare word, or the only key of a map with its content.
 struct Variant<'r, 'a> {
     of: &'r NodeDeserializer<'a>,
@@ -310,8 +308,7 @@ impl<'a> de::EnumAccess<'static> for Variant<'_, 'a> {
     type Variant = Self;
 
     fn variant_seed<V: DeserializeSeed<'static>>(self, seed: V) -> Result<(V::Value, Self), TypeMismatch> {
-        let word = KeyDeserializer { text: self.name, place: self.place, path: &self.of.path, trail: self.of.trail };
-        Ok((seed.deserialize(word)?, self))
+        Ok((self.of.read_key(self.name, self.place, seed)?, self))
     }
 }
 

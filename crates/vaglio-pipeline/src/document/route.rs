@@ -1,46 +1,21 @@
 //! Dotted paths of settings: `search.max_features`, `preprocess[1].scope`, `preprocess.1.scope`.
 
-use std::fmt;
-
 /// Deepest nesting of values.
 pub(super) const DEEPEST: usize = 64;
 
-/// One step down a tree.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Segment<'a> {
-    /// The value of a key. A number between dots may also be an index into a list.
-    Key(&'a str),
-    /// An entry of a list, from 0.
-    Index(usize),
+/// List index of a segment: of `[1]`, and of a number between dots.
+pub(super) fn index(segment: &str) -> Option<usize> {
+    segment.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(segment).parse().ok()
 }
 
-impl Segment<'_> {
-    /// The list index that the segment names, if any.
-    pub(super) fn index(&self) -> Option<usize> {
-        match self {
-            Segment::Key(key) => key.parse().ok(),
-            Segment::Index(index) => Some(*index),
-        }
-    }
-
-    /// The path of this segment below `path`.
-    pub(super) fn below(&self, path: &str) -> String {
-        match self {
-            Segment::Key(key) if path.is_empty() => (*key).to_owned(),
-            Segment::Key(key) => format!("{path}.{key}"),
-            Segment::Index(index) => format!("{path}[{index}]"),
-        }
-    }
+/// Path of a segment below `path`.
+pub(super) fn below(path: &str, segment: &str) -> String {
+    let dot = if path.is_empty() || segment.starts_with('[') { "" } else { "." };
+    format!("{path}{dot}{segment}")
 }
 
-impl fmt::Display for Segment<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.below(""))
-    }
-}
-
-/// Splits a path into segments; the empty path has none.
-pub(super) fn segments(path: &str) -> Result<Vec<Segment<'_>>, String> {
+/// Splits a path into segments, keys and indices in brackets; the empty path has none.
+pub(super) fn segments(path: &str) -> Result<Vec<&str>, String> {
     let malformed = || format!("`{path}` is not a path of keys, as in search.max_features or preprocess[0].kind");
     let mut out = Vec::new();
     for part in path.split('.').filter(|_| !path.is_empty()) {
@@ -49,12 +24,14 @@ pub(super) fn segments(path: &str) -> Result<Vec<Segment<'_>>, String> {
             return Err(malformed());
         }
         if !name.is_empty() {
-            out.push(Segment::Key(name));
+            out.push(name);
         }
         while !indices.is_empty() {
-            let inside = indices.strip_prefix('[').and_then(|rest| rest.split_once(']'));
-            let (index, rest) = inside.ok_or_else(malformed)?;
-            out.push(Segment::Index(index.parse().map_err(|_| malformed())?));
+            let (own, rest) = indices.split_at(indices.find(']').map_or(indices.len(), |end| end + 1));
+            if !own.starts_with('[') || index(own).is_none() {
+                return Err(malformed());
+            }
+            out.push(own);
             indices = rest;
         }
     }
@@ -71,9 +48,9 @@ mod tests {
     #[test]
     fn paths_are_split_at_dots_and_brackets() {
         let path = segments("preprocess[1].a.0").unwrap();
-        assert_eq!(path, [Segment::Key("preprocess"), Segment::Index(1), Segment::Key("a"), Segment::Key("0")]);
+        assert_eq!(path, ["preprocess", "[1]", "a", "0"]);
         assert!(segments("").unwrap().is_empty());
-        assert_eq!(segments("[2]").unwrap(), [Segment::Index(2)]);
+        assert_eq!(segments("[2]").unwrap(), ["[2]"]);
     }
 
     #[test]

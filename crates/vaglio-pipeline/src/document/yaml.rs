@@ -2,7 +2,7 @@
 
 use super::Document;
 use super::node::{MappingEntry, NAME, Node, NodeValue, Scalar};
-use super::route::{self, DEEPEST, Segment};
+use super::route::{self, DEEPEST};
 use saphyr_parser::{Event, Marker, Parser, ScalarStyle, Span, StrInput};
 
 use std::collections::HashSet;
@@ -66,12 +66,12 @@ impl Document {
         let mut rest = &segments[..];
         while let Some(segment) = rest.first() {
             let (joined, taken) = node.longer_key(rest).unwrap_or_default();
-            let segment = if taken > 0 { &Segment::Key(&joined) } else { segment };
+            let segment = if taken > 0 { joined.as_str() } else { *segment };
             rest = &rest[taken.max(1)..];
             node = node
                 .child_or_new(segment, &origin)
                 .map_err(|message| Error::setting(&walked, message).at(Some(origin.clone())))?;
-            walked = segment.below(&walked);
+            walked = route::below(&walked, segment);
         }
         *node = value;
         Ok(())

@@ -1,6 +1,5 @@
 //! An evaluation, and the results of all.
 
-use super::fold_weights::OuterWeights;
 use super::repetitions::Repetitions;
 use super::run_context::{Run, RunPlan};
 use vaglio_core::{Result, StopReason};
@@ -45,8 +44,6 @@ pub(super) struct Evaluations {
     pub record: Record,
     /// Outer folds, until prediction intervals take them.
     pub outer: Vec<OuterFoldFit>,
-    /// Weights of the models of outer folds.
-    pub outer_weights: OuterWeights,
     /// Held-out predictions of all training rows.
     pub held_out: Option<(PredictionRows, Pooled)>,
     pub calibration: Option<Calibration>,
@@ -59,7 +56,6 @@ impl Evaluations {
         Evaluations {
             record,
             outer: Vec::new(),
-            outer_weights: OuterWeights::default(),
             held_out: None,
             calibration: None,
             intervals: None,

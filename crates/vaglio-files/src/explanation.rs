@@ -2,9 +2,8 @@
 
 mod lines;
 
-use super::column_diagnostics::span::{ColumnRegression, ColumnSpan};
+use super::column_diagnostics::span::ColumnSpan;
 use super::column_diagnostics::step_trials::StepTrials;
-use super::column_diagnostics::{constant_columns, most_alike, parts_of};
 use super::data::prepare;
 use super::drop_column::exchanges::{Exchanges, additions, removal_scores};
 use super::drop_column::{SUBSTITUTES, best};
@@ -16,9 +15,8 @@ use std::collections::HashMap;
 use std::path::Path;
 use vaglio_core::{Action, Design, Error, Feature, Result, Score, counted, short, shown};
 use vaglio_pipeline::pipeline::load;
-use vaglio_pipeline::resampling::split_rule::TrainTestSplit;
 use vaglio_report::record::{OutsideRecord, Record};
-use vaglio_search::{CrossValidation, Rules, Sign, SubsetScorer, wrong_signs};
+use vaglio_search::{Rules, Sign, SubsetScorer, wrong_signs};
 
 /// Number of chosen columns that are named as explaining another.
 const EXPLAINING: usize = 3;
@@ -55,8 +53,6 @@ pub fn explain(folder: &Path, names: &[String]) -> Result<String> {
     }
     let design = design.at_lambda(record.lambda.filter(|_| is_of_path(&record)));
     let chosen: Vec<Feature> = record.selected.iter().map(|column| column.index).collect();
-    let how = record.chosen.folds.zip(selector.cross_validation());
-    let how = how.map(|(folds, (how, _))| CrossValidation { folds, ..how });
     let run = ExplainedRun {
         record: &record,
         selector: &selector,
@@ -64,7 +60,6 @@ pub fn explain(folder: &Path, names: &[String]) -> Result<String> {
         prepared: &prepared,
         walked: StepTrials::new(&selector, &design, &chosen, chosen.len() + 1)?,
         span: ColumnSpan::new(&design, &chosen),
-        parts: parts_of(&selector, &prepared, &design, how.as_ref(), pipeline.settings().evaluation())?,
         chosen,
     };
     let size = counted(run.chosen.len(), "column");
@@ -119,8 +114,6 @@ struct ExplainedRun<'r> {
     chosen: Vec<Feature>,
     walked: StepTrials,
     span: ColumnSpan,
-    /// Folds that choose, and outer folds.
-    parts: [Vec<TrainTestSplit>; 2],
 }
 
 impl ExplainedRun<'_> {
@@ -195,7 +188,7 @@ impl ExplainedRun<'_> {
             }
             true
         })?;
-        let spanned = self.span.relate(self.design, outside);
+        let correlations = self.span.correlations(self.design, outside);
         let rules = self.selector.search().rules(self.design).map_err(|error| error.under("search"))?;
         let lines = |at: usize| {
             let (feature, with) = (outside[at], with[at]);
@@ -208,38 +201,23 @@ impl ExplainedRun<'_> {
             lines.extend(best[at].map(|(k, score)| {
                 format!("  it serves best in the place of {}: {}", self.name(self.chosen[k]), self.compared(score))
             }));
-            lines.extend(self.outside_lines(&self.outside(feature, &spanned[at]), &spanned[at]));
+            lines.extend(self.outside_lines(feature, &correlations[at]));
             Ok((feature, lines))
         };
         (0..outside.len()).map(lines).collect()
     }
 
-    /// Figures of a column that was not chosen.
-    fn outside(&self, index: Feature, spanned: &ColumnRegression) -> OutsideRecord {
-        let name = self.record.candidates[index].clone();
-        let alone = self.walked.alone[index];
-        OutsideRecord {
-            index,
-            alone: alone.map(|(score, _)| score),
-            rank_alone: alone.map(|(_, rank)| rank),
-            nearest: self.walked.nearest[index],
-            explained: (!self.chosen.is_empty()).then_some(spanned.explained),
-            most_alike: most_alike(&self.chosen, &spanned.correlations),
-            constant_in: constant_columns(self.design, &self.parts, index),
-            missing: self.prepared.missing_share(&name),
-            name,
-        }
+    /// Figures of a column that was not chosen, from its correlations with the chosen ones.
+    fn outside(&self, index: Feature, correlations: &[f64]) -> OutsideRecord {
+        let explained = (!self.chosen.is_empty()).then(|| self.span.explained(correlations));
+        self.walked.record(self.prepared, self.design, index, explained)
     }
 
     /// Figures of all columns that were not chosen, best score alone first.
     fn all_outside(&self) -> Vec<OutsideRecord> {
-        let candidates = self.design.candidates().into_iter();
-        let outside: Vec<Feature> = candidates.filter(|feature| !self.chosen.contains(feature)).collect();
-        let spanned = self.span.relate(self.design, &outside);
-        let mut columns: Vec<OutsideRecord> =
-            outside.iter().zip(&spanned).map(|(&feature, spanned)| self.outside(feature, spanned)).collect();
-        columns.sort_by_key(|column| (column.rank_alone.unwrap_or(usize::MAX), column.index));
-        columns
+        let outside = self.walked.outside(self.design, &self.chosen);
+        let correlations = self.span.correlations(self.design, &outside);
+        outside.iter().zip(&correlations).map(|(&index, of)| self.outside(index, of)).collect()
     }
 
     /// The constraint that adding a column would break, as a sentence.

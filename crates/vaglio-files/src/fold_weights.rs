@@ -3,46 +3,46 @@
 use std::collections::HashMap;
 use vaglio_pipeline::maps::ColumnScale;
 use vaglio_pipeline::resampling::OuterFoldFit;
-use vaglio_report::record::{PerOutput, WeightSpread};
+use vaglio_report::record::{PerOutput, SelectedRecord, WeightSpread};
 
 /// Weights of one outer model by column name, per output: on the learner's scale, and per unit of the original column
 /// if available.
 type WeightsByName = HashMap<String, (Vec<f64>, Option<Vec<f64>>)>;
 
-/// Weights of the models of all outer folds; empty if they are not linear in the columns.
-#[derive(Default)]
-pub(crate) struct OuterWeights(Vec<WeightsByName>);
-
-impl OuterWeights {
-    pub fn new(outer: &[OuterFoldFit]) -> Self {
-        OuterWeights(outer.iter().filter_map(from_fold).collect())
-    }
-
-    /// Range of a column's weights over folds, compared with its own in the result; `None` if no fold chose it.
-    pub fn spread(&self, name: &str, own: &PerOutput) -> Option<WeightSpread> {
-        let known: Vec<&(Vec<f64>, Option<Vec<f64>>)> = self.0.iter().filter_map(|model| model.get(name)).collect();
-        let outputs = own.values().len();
-        if known.is_empty() || known.iter().any(|(weights, _)| weights.len() != outputs) {
-            return None;
-        }
-        let ends = |of: &[&Vec<f64>]| {
-            let end = |fold: fn(f64, f64) -> f64| {
-                let of_output = |o: usize| of.iter().map(|weights| weights[o]).reduce(fold).unwrap_or(f64::NAN);
-                PerOutput::new((0..outputs).map(of_output).collect())
-            };
-            (end(f64::min), end(f64::max))
-        };
-        let (low, high) = ends(&known.iter().map(|(weights, _)| weights).collect::<Vec<_>>());
-        let original: Option<Vec<&Vec<f64>>> = known.iter().map(|(_, original)| original.as_ref()).collect();
-        let original = original.map(|of| ends(&of));
-        let changes =
-            |o: usize| low.values()[o].min(own.values()[o]) < 0.0 && high.values()[o].max(own.values()[o]) > 0.0;
-        let changes_sign = (0..outputs).any(changes);
-        let (original_low, original_high) = original.unzip();
-        Some(WeightSpread { folds: known.len(), low, high, original_low, original_high, changes_sign })
+/// Fills in the range of each column's weights in the models of the outer folds.
+pub(super) fn record_spreads(outer: &[OuterFoldFit], selected: &mut [SelectedRecord]) {
+    let models: Vec<WeightsByName> = outer.iter().filter_map(from_fold).collect();
+    for column in selected {
+        let own = column.weight.as_ref();
+        column.over_folds = own.and_then(|own| spread(&models, &column.name, own));
     }
 }
 
+/// Range of a column's weights over folds, compared with its own in the result; `None` if no fold chose it.
+fn spread(models: &[WeightsByName], name: &str, own: &PerOutput) -> Option<WeightSpread> {
+    let known: Vec<&(Vec<f64>, Option<Vec<f64>>)> = models.iter().filter_map(|model| model.get(name)).collect();
+    let outputs = own.values().len();
+    if known.is_empty() || known.iter().any(|(weights, _)| weights.len() != outputs) {
+        return None;
+    }
+    let ends = |of: &[&Vec<f64>]| {
+        let end = |fold: fn(f64, f64) -> f64| {
+            let of_output = |o: usize| of.iter().map(|weights| weights[o]).reduce(fold).unwrap_or(f64::NAN);
+            PerOutput::new((0..outputs).map(of_output).collect())
+        };
+        (end(f64::min), end(f64::max))
+    };
+    let (low, high) = ends(&known.iter().map(|(weights, _)| weights).collect::<Vec<_>>());
+    let original: Option<Vec<&Vec<f64>>> = known.iter().map(|(_, original)| original.as_ref()).collect();
+    let original = original.map(|of| ends(&of));
+    let changes =
+        |o: usize| low.values()[o].min(own.values()[o]) < 0.0 && high.values()[o].max(own.values()[o]) > 0.0;
+    let changes_sign = (0..outputs).any(changes);
+    let (original_low, original_high) = original.unzip();
+    Some(WeightSpread { folds: known.len(), low, high, original_low, original_high, changes_sign })
+}
+
+/// Weights of a fold's model; `None` if it is not linear in the columns.
 fn from_fold(fold: &OuterFoldFit) -> Option<WeightsByName> {
     let readout = fold.model.coefficients()?;
     if readout.weights.nrows() != fold.taken.selected.len() {

@@ -1,7 +1,7 @@
 //! Nested cross-validation: repeats the whole selection in outer folds.
 
 use super::evaluation::Evaluation;
-use super::fold_weights::OuterWeights;
+use super::fold_weights::record_spreads;
 use super::paired_losses::paired;
 use super::repetitions::{RepetitionInput, Repetitions};
 use super::run_context::Run;
@@ -28,7 +28,7 @@ pub(super) const EVALUATION: Evaluation = Evaluation {
     }),
     ..Evaluation::new("nested", |run, found, watcher| {
         let Some(folds) = outer_folds(&run.repetition_input(), watcher)? else { return Ok(()) };
-        found.outer_weights = OuterWeights::new(&folds);
+        record_spreads(&folds, &mut found.record.selected);
         found.record.nested = Some(nested(run, &folds)?);
         found.outer = folds;
         Ok(())

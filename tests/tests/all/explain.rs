@@ -172,7 +172,7 @@ fn what_is_said_beside_scores_is_what_other_runs_find() {
         assert_eq!(ran.code, Some(0), "{}", ran.err);
         serde_json::from_str::<Value>(&ran.out).unwrap()["score"].as_f64().unwrap()
     };
-    let text = explained(&folder, &["x1", "near", "gaps", "rare"]);
+    let text = explained(&folder, &["x1", "near", "gaps"]);
     let of = |list: &str, name: &str| -> Value {
         found[list].as_array().unwrap().iter().find(|column| column["name"] == name).unwrap().clone()
     };
@@ -190,12 +190,8 @@ fn what_is_said_beside_scores_is_what_other_runs_find() {
     assert!(text.contains("nearest at step"), "{text}");
     // What is like x1 is explained by it.
     let like = of("outside", "near");
-    assert_eq!((&like["most_alike"]["index"], &like["rank_alone"]), (&0.into(), &2.into()));
+    assert_eq!(like["rank_alone"], 2);
     assert!(like["explained"].as_f64().unwrap() > 0.9 && text.contains("of its variance: x1 0.9"), "{text}");
-    // The row of the rare level is held out by one fold of each deal.
-    let constant = &of("outside", "rare")["constant_in"];
-    assert!(constant["choose"].as_array().unwrap().len() == 1 && constant["nested"].as_array().unwrap().len() == 1);
-    assert!(section(&text, "rare").iter().any(|line| line.contains("constant in fold")), "{text}");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Residuals against the chosen columns and time, and the rows with the largest errors.
+//! Partial residuals of the chosen columns, and the rows with the largest errors.
 
 use super::super::evaluation::Evaluations;
 use super::super::rows::stride;
@@ -30,118 +30,50 @@ pub(crate) fn flops(design: &Design, size: usize) -> f64 {
     design.rows() as f64 * (2 * size + 40 * size.min(DRAWN)) as f64
 }
 
-/// Residual plots; `None` for classes, and if the design's columns are not those of the training rows.
+/// Plots of partial residuals; `None` for classes, for a model that is not linear in the columns, and if the design's
+/// columns are not those of the training rows.
 ///
 /// # Errors
 /// Returns the errors of [`vaglio_core::Model::predict`].
-pub(crate) fn drawn(run: Run<'_>, chosen: &[Feature], found: &Evaluations) -> Result<Option<ResidualsRecord>> {
+pub(crate) fn drawn(run: Run<'_>, chosen: &[Feature]) -> Result<Option<ResidualsRecord>> {
     let Run { prepared, design, selection, .. } = run;
     let train = &prepared.train;
-    if !prepared.is_regression() || !design.has_columns_of(train) || chosen.is_empty() {
-        return Ok(None);
-    }
-    let unit = prepared.target_scale(0);
-    let training = TrainingResiduals::new(run, unit)?;
-    let TrainingResiduals { rows, time, is_ordered, is_whole, .. } = training;
-    let every = stride(rows, ROWS);
-    let kept: Vec<usize> = (0..rows).step_by(every).collect();
-    let held = found.held_out_rows().filter(|_| is_whole).and_then(|(from, pooled)| {
-        let mut residuals = vec![None; kept.len()];
-        let places = pooled.places.iter().map(|row| *row as usize).enumerate();
-        for (place, row) in places.filter(|(_, row)| row % every == 0) {
-            residuals[row / every] = Some(rounded(pooled.targets[[0, place]] - pooled.predictions[[0, place]]));
+    let is_drawn = prepared.is_regression() && design.has_columns_of(train) && !chosen.is_empty();
+    let Some(readout) = selection.coefficients().filter(|_| is_drawn) else { return Ok(None) };
+    let (rows, unit, model) = (train.rows(), prepared.target_scale(0), selection.predictor());
+    let fitted = model.predict(&train.columns().select(model.inputs()), train.series())?;
+    let residuals: Vec<f64> = (0..rows).map(|row| (train.targets()[[0, row]] - fitted[[0, row]]) * unit).collect();
+    let kept: Vec<usize> = (0..rows).step_by(stride(rows, ROWS)).collect();
+    let weight = row_weights(design.weights());
+    let column = |(k, &feature): (usize, &Feature)| {
+        let ColumnValues { values, as_read, divisor } = prepared.column_values(design, feature);
+        let known = (0..rows).step_by(stride(rows, COMPUTED)).filter(|&row| values[row].is_finite());
+        let known: Vec<usize> = known.collect();
+        let x: Vec<f64> = known.iter().map(|&row| values[row]).collect();
+        let weights: Vec<f64> = known.iter().map(|&row| weight(row)).collect();
+        let mean = weights.iter().zip(&x).map(|(w, x)| w * x).sum::<f64>() / weights.iter().sum::<f64>();
+        let center = if mean.is_finite() { mean } else { 0.0 };
+        let slope = Some(readout.weights[[k, 0]] * unit / divisor).filter(|slope| slope.is_finite());
+        let local_means = |slope: f64| {
+            let partial = |(&row, x): (&usize, &f64)| residuals[row] + slope * (x - center);
+            let residuals: Vec<f64> = known.iter().zip(&x).map(partial).collect();
+            trend(&x, &residuals, &weights).into_iter().map(|point| point.map(rounded)).collect()
+        };
+        let of_row = |row: &usize| Some(values[*row]).filter(|value| value.is_finite()).map(rounded);
+        DrawnColumn {
+            index: feature,
+            as_read,
+            values: kept.iter().map(of_row).collect(),
+            slope,
+            center,
+            trend: slope.map_or_else(Vec::new, local_means),
         }
-        residuals.iter().any(Option::is_some).then_some((from, residuals))
-    });
-    let time = match time {
-        Some(time) => kept.iter().map(|&row| f64::from(time[row]) + 1.0).collect(),
-        None if is_ordered => kept.iter().map(|&row| row as f64 + 1.0).collect(),
-        None => Vec::new(),
     };
-    let weights = selection.coefficients();
-    let mut columns = Vec::new();
-    for (k, &feature) in chosen.iter().enumerate().take(DRAWN) {
-        let values = prepared.column_values(design, feature);
-        let slope = weights.map(|readout| readout.weights[[k, 0]] * unit / values.divisor);
-        columns.push(drawn_column(feature, &values, slope, &training, &kept));
-    }
-    let (from, held_out) = held.unzip();
-    let record = ResidualsRecord {
-        rows: kept.iter().filter(|_| is_whole).map(|&row| prepared.row_number(row)).collect(),
-        fitted: kept.iter().map(|&row| rounded(training.residual(row))).collect(),
-        held_out: held_out.unwrap_or_default(),
-        from,
-        time,
-        columns,
-        largest: Vec::new(),
-        largest_from: None,
-    };
-    Ok(Some(record))
-}
-
-/// Residuals of the training rows, with their weights and times.
-struct TrainingResiduals<'p> {
-    rows: usize,
-    residuals: Vec<f64>,
-    weights: Option<&'p [f64]>,
-    time: Option<&'p [u32]>,
-    is_ordered: bool,
-    /// Whether maps kept all rows.
-    is_whole: bool,
-}
-
-impl<'p> TrainingResiduals<'p> {
-    fn new(run: Run<'p>, unit: f64) -> Result<Self> {
-        let (train, sample, design) = (&run.prepared.train, &run.prepared.sample, run.design);
-        let model = run.selection.predictor();
-        let series = train.series();
-        let fitted = model.predict(&train.columns().select(model.inputs()), series)?;
-        let residual = |row: usize| (train.targets()[[0, row]] - fitted[[0, row]]) * unit;
-        Ok(TrainingResiduals {
-            rows: train.rows(),
-            residuals: (0..train.rows()).map(residual).collect(),
-            weights: design.weights(),
-            time: train.time(),
-            is_ordered: sample.ordered,
-            is_whole: sample.rows() == train.rows(),
-        })
-    }
-
-    fn residual(&self, row: usize) -> f64 {
-        self.residuals[row]
-    }
-}
-
-fn drawn_column(
-    feature: Feature,
-    values: &ColumnValues,
-    slope: Option<f64>,
-    training: &TrainingResiduals<'_>,
-    kept: &[usize],
-) -> DrawnColumn {
-    let of_row = |row: &usize| Some(values.values[*row]).filter(|value| value.is_finite()).map(rounded);
-    let all = (0..training.rows).step_by(stride(training.rows, COMPUTED));
-    let known: Vec<usize> = all.filter(|&row| values.values[row].is_finite()).collect();
-    let weight = row_weights(training.weights);
-    let x: Vec<f64> = known.iter().map(|&row| values.values[row]).collect();
-    let weights: Vec<f64> = known.iter().map(|&row| weight(row)).collect();
-    let total: f64 = weights.iter().sum();
-    let mean = weights.iter().zip(&x).map(|(w, x)| w * x).sum::<f64>() / total;
-    let center = if mean.is_finite() { mean } else { 0.0 };
-    let mut column = DrawnColumn {
-        index: feature,
-        as_read: values.as_read,
-        values: kept.iter().map(of_row).collect(),
-        slope: slope.filter(|slope| slope.is_finite()),
-        center,
-        trend: Vec::new(),
-    };
-    if let Some(slope) = column.slope {
-        let partial = |(&row, x): (&usize, &f64)| training.residual(row) + slope * (x - center);
-        let residuals: Vec<f64> = known.iter().zip(&x).map(partial).collect();
-        column.trend = trend(&x, &residuals, &weights).into_iter().map(|point| point.map(rounded)).collect();
-    }
-    column
+    Ok(Some(ResidualsRecord {
+        columns: chosen.iter().enumerate().take(DRAWN).map(column).collect(),
+        fitted: kept.iter().map(|&row| rounded(residuals[row])).collect(),
+        ..ResidualsRecord::default()
+    }))
 }
 
 /// Weighted means of value and partial residual over tenths of the rows in order of the value; rows of one value stay

@@ -21,14 +21,6 @@ pub(crate) struct ColumnSpan {
     lower: Vec<Vec<f64>>,
 }
 
-/// Regression of a column on the chosen ones.
-pub(crate) struct ColumnRegression {
-    /// R² of the regression on all of them.
-    pub explained: f64,
-    /// Correlation with each chosen column.
-    pub correlations: Vec<f64>,
-}
-
 impl ColumnSpan {
     /// Flops for a span of `size` columns and the R² of `others`; infinite if the columns take too much memory.
     pub fn flops(design: &Design, size: usize, others: usize) -> f64 {
@@ -76,20 +68,22 @@ impl ColumnSpan {
         self.columns.iter().zip(squares).map(told).collect()
     }
 
-    /// Regressions of design columns on the chosen ones. Cost O(rows · chosen columns) each.
-    pub fn relate(&self, design: &Design, others: &[Feature]) -> Vec<ColumnRegression> {
+    /// Correlations of design columns with each chosen one. Cost O(rows · chosen columns) each.
+    pub fn correlations(&self, design: &Design, others: &[Feature]) -> Vec<Vec<f64>> {
         let level = Level::best();
         let of_one = |&feature: &Feature| {
             let column = unit_column(design, self.roots.as_deref(), feature);
-            let correlations: Vec<f64> = self.columns.iter().map(|x| sums::dot(level, x, &column)).collect();
-            let parts = solved(&self.lower, &correlations);
-            ColumnRegression { explained: sums::dot(level, &parts, &parts).clamp(0.0, 1.0), correlations }
+            self.columns.iter().map(|x| sums::dot(level, x, &column)).collect()
         };
         others.par_iter().map(of_one).collect()
     }
-}
 
-impl ColumnSpan {
+    /// R² of a column's regression on all chosen ones, from its correlations with them.
+    pub fn explained(&self, correlations: &[f64]) -> f64 {
+        let parts = solved(&self.lower, correlations);
+        sums::dot(Level::best(), &parts, &parts).clamp(0.0, 1.0)
+    }
+
     /// Up to `most` chosen columns that explain most of a column, in greedy order, each with the cumulative R². Stops
     /// when the gain falls below a hundredth.
     pub fn explaining(&self, correlations: &[f64], most: usize) -> Vec<(usize, f64)> {

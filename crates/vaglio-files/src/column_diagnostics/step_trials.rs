@@ -1,9 +1,10 @@
 //! Trials of every column alone and at every step of the result, to find where it came nearest to being chosen.
 
 use super::super::drop_column::exchanges::work;
+use super::super::train_test::TrainTest;
 use vaglio_core::{Action, Design, Feature, Result, SearchExtent};
 use vaglio_pipeline::selector::ValidSelector;
-use vaglio_report::record::NearestStep;
+use vaglio_report::record::{NearestStep, OutsideRecord};
 use vaglio_search::SubsetScorer;
 
 /// Trials of all candidates added to the first columns of a result, in order of entry.
@@ -26,13 +27,16 @@ pub(crate) fn flops(selector: &ValidSelector, design: &Design, steps: usize) -> 
 
 impl StepTrials {
     /// Adds each candidate to the first 0, 1, … columns of the result, for `steps` prefixes: at most one more than the
-    /// result has columns. `nearest` is empty for fewer.
+    /// result has columns. `nearest` is empty for fewer; for 0, `alone` too.
     ///
     /// # Errors
     /// Returns the errors of the criterion's scores.
     pub fn new(selector: &ValidSelector, design: &Design, chosen: &[Feature], steps: usize) -> Result<Self> {
         let candidates = design.candidates();
         let mut walked = StepTrials { alone: vec![None; design.features()], nearest: vec![None; design.features()] };
+        if steps == 0 {
+            return Ok(walked);
+        }
         let mut subset = SubsetScorer::open(&**selector.criterion(), design, &extent(design, steps))?;
         for k in 0..steps.min(chosen.len() + 1) {
             let open: Vec<Feature> = candidates.iter().copied().filter(|f| !chosen[..k].contains(f)).collect();
@@ -61,5 +65,32 @@ impl StepTrials {
             walked.nearest.fill(None);
         }
         Ok(walked)
+    }
+
+    /// Candidates that were not chosen, best score alone first.
+    pub fn outside(&self, design: &Design, chosen: &[Feature]) -> Vec<Feature> {
+        let mut outside: Vec<Feature> = design.candidates().into_iter().filter(|f| !chosen.contains(f)).collect();
+        outside.sort_by_key(|&feature| (self.alone[feature].map_or(usize::MAX, |(_, rank)| rank), feature));
+        outside
+    }
+
+    /// Figures of a column that was not chosen; `explained` is the R² of its regression on the chosen ones.
+    pub fn record(
+        &self,
+        prepared: &TrainTest,
+        design: &Design,
+        index: Feature,
+        explained: Option<f64>,
+    ) -> OutsideRecord {
+        let (name, alone) = (design.names()[index].clone(), self.alone[index]);
+        OutsideRecord {
+            index,
+            alone: alone.map(|(score, _)| score),
+            rank_alone: alone.map(|(_, rank)| rank),
+            nearest: self.nearest[index],
+            explained,
+            missing: prepared.missing_share(&name),
+            name,
+        }
     }
 }

@@ -1,15 +1,15 @@
 //! Tests column diagnostics against plain refits.
 
 use super::*;
-use crate::fold_weights::OuterWeights;
+use crate::fold_weights::record_spreads;
 use linfa::ParamGuard;
 use ndarray::{Array1, Array2, Axis};
-use vaglio_core::{Criterion, Problem, Silent, Task};
+use vaglio_core::{Criterion, Design, Problem, Silent, Task};
 use vaglio_kernels::linalg;
 use vaglio_pipeline::learners::Rls;
 use vaglio_pipeline::resampling::{OuterFoldFit, OuterFolds, Procedure, Sample, StageMonitor, outer};
-use vaglio_pipeline::selector::Selector;
-use vaglio_report::record::PerOutput;
+use vaglio_pipeline::selector::{Selector, ValidSelector};
+use vaglio_report::record::{PerOutput, SelectedRecord};
 use vaglio_search::Greedy;
 use vaglio_testkit::{SplitMix64, data};
 use vaglio_validate::{KFold, Loo};
@@ -103,15 +103,14 @@ fn inflation_and_shares_are_those_of_regressions() {
             let others: Vec<Vec<f64>> = (0..4).filter(|&l| l != k).map(|l| columns[l].clone()).collect();
             near(factor.unwrap(), 1.0 / (1.0 - r2(&others, &columns[k], &counts)));
         }
-        for (feature, spanned) in [1, 8].into_iter().zip(span.relate(&design, &[1, 8])) {
+        for (feature, correlations) in [1, 8].into_iter().zip(span.correlations(&design, &[1, 8])) {
             let own = column(&design, feature);
-            near(spanned.explained, r2(&columns, &own, &counts));
-            let alike = most_alike(&chosen, &spanned.correlations).unwrap();
+            near(span.explained(&correlations), r2(&columns, &own, &counts));
             let squares: Vec<f64> = columns.iter().map(|x| r2(std::slice::from_ref(x), &own, &counts)).collect();
-            near(alike.correlation.powi(2), squares.iter().copied().fold(0.0, f64::max));
+            correlations.iter().zip(&squares).for_each(|(r, square)| near(r.powi(2), *square));
             // The best of single columns, then the best beside it.
-            let explaining = span.explaining(&spanned.correlations, 2);
-            assert_eq!(chosen[explaining[0].0], alike.index);
+            let explaining = span.explaining(&correlations, 2);
+            near(squares[explaining[0].0], squares.iter().copied().fold(0.0, f64::max));
             if let Some(&(second, share)) = explaining.get(1) {
                 let with = |k: usize| r2(&[columns[explaining[0].0].clone(), columns[k].clone()], &own, &counts);
                 pairs += 1;
@@ -136,22 +135,27 @@ fn a_column_that_depends_on_others_is_inflated_without_bound() {
     assert!([0, 1, 3].iter().all(|&k| found[k] == Some(f64::INFINITY)), "{found:?}");
     near(found[2].unwrap(), 1.0 / (1.0 - r2(&[columns[0].clone(), columns[1].clone()], &columns[2], &[1.0; 30])));
     // What they span explains each of them.
-    near(ColumnSpan::new(&design, &[0, 1]).relate(&design, &[3])[0].explained, 1.0);
+    let span = ColumnSpan::new(&design, &[0, 1]);
+    near(span.explained(&span.correlations(&design, &[3])[0]), 1.0);
 }
 
-fn outer_folds(problem: &Problem, selector: &ValidSelector) -> (Vec<OuterFoldFit>, Sample) {
+fn outer_folds(problem: &Problem, selector: &ValidSelector) -> Vec<OuterFoldFit> {
     let sample = Sample::plain(problem.clone(), false);
     let how = OuterFolds { folds: 4, repeats: 2, ..OuterFolds::default() };
     let whole = Procedure { selector, tune: None };
-    (outer(whole, &sample, &how, &StageMonitor::new(&mut Silent)).unwrap().unwrap(), sample)
+    outer(whole, &sample, &how, &StageMonitor::new(&mut Silent)).unwrap().unwrap()
 }
 
 #[test]
 fn weights_over_outer_folds_are_those_of_refits() {
     let problem = data::regression(40, 8, 9).problem();
     let selector = selector(Loo::default());
-    let (folds, _) = outer_folds(&problem, &selector);
-    let weights = OuterWeights::new(&folds);
+    let folds = outer_folds(&problem, &selector);
+    let spread = |name: &String, own: PerOutput| {
+        let mut column = [SelectedRecord { name: name.clone(), weight: Some(own), ..SelectedRecord::default() }];
+        record_spreads(&folds, &mut column);
+        column[0].over_folds.take()
+    };
     let mut seen = 0;
     for (feature, name) in problem.names().iter().enumerate() {
         let refitted: Vec<f64> = folds
@@ -168,38 +172,19 @@ fn weights_over_outer_folds_are_those_of_refits() {
             })
             .collect();
         let own = PerOutput::One(refitted.first().copied().unwrap_or(1.0));
-        let Some(spread) = weights.spread(name, &own) else {
+        let Some(found) = spread(name, own) else {
             assert!(refitted.is_empty(), "{feature}");
             continue;
         };
         seen += 1;
-        assert_eq!(spread.folds, refitted.len());
-        near(spread.low.values()[0], refitted.iter().copied().fold(f64::INFINITY, f64::min));
-        near(spread.high.values()[0], refitted.iter().copied().fold(f64::NEG_INFINITY, f64::max));
+        assert_eq!(found.folds, refitted.len());
+        near(found.low.values()[0], refitted.iter().copied().fold(f64::INFINITY, f64::min));
+        near(found.high.values()[0], refitted.iter().copied().fold(f64::NEG_INFINITY, f64::max));
         let signs = |positive: bool| refitted.iter().any(|weight| (*weight > 0.0) == positive);
-        assert_eq!(spread.changes_sign, signs(true) && signs(false));
+        assert_eq!(found.changes_sign, signs(true) && signs(false));
         // A result of the other sign than all folds is marked too.
-        let other = PerOutput::One(-spread.low.values()[0]);
-        assert!(weights.spread(name, &other).unwrap().changes_sign);
+        let other = PerOutput::One(-found.low.values()[0]);
+        assert!(spread(name, other).unwrap().changes_sign);
     }
     assert!(seen > 3);
-}
-
-#[test]
-fn folds_without_a_level_are_named() {
-    let mut random = SplitMix64::new(8);
-    let x: Vec<f64> = (0..30).map(|_| random.normal()).collect();
-    let mut rare = vec![0.0; 30];
-    rare[11] = 1.0;
-    let y: Vec<f64> = (0..30).map(|_| random.normal()).collect();
-    let problem = data::given(&[&x, &rare], &[&y], Task::Regression).unwrap();
-    let selector = selector(Loo::default());
-    let (folds, sample) = outer_folds(&problem, &selector);
-    let design = selector.design(&problem).unwrap();
-    let how = OuterFolds { folds: 4, ..OuterFolds::default() };
-    let splits = how.outer_splits(&selector, &sample).unwrap();
-    let parts: Vec<TrainTestSplit> = splits.all().collect();
-    let holder = folds[..4].iter().position(|fold| fold.rows.contains(&11)).unwrap();
-    assert_eq!(constant_in(&design, &parts, 1), [holder + 1]);
-    assert!(constant_in(&design, &parts, 0).is_empty());
 }

@@ -1,10 +1,8 @@
 //! Text of an explanation, in lines.
 
-use super::super::column_diagnostics::constant_columns;
-use super::super::column_diagnostics::span::ColumnRegression;
 use super::{EXPLAINING, ExplainedRun};
 use vaglio_core::{Feature, joined, short, shown, significant};
-use vaglio_report::record::{ConstantIn, OutsideRecord, PerOutput};
+use vaglio_report::record::{OutsideRecord, PerOutput};
 
 /// Limit on the columns that are listed as left out.
 const LINES: usize = 40;
@@ -46,14 +44,13 @@ impl ExplainedRun<'_> {
             let mark = if spread.changes_sign { "; the sign changes" } else { "" };
             format!("  weight {range} in the {} of {folds} outer folds that chose it{mark}", spread.folds)
         });
-        let missing = self.prepared.missing_share(&column.name);
-        let constant_in = constant_columns(self.design, &self.parts, feature);
-        let cells = cells(missing, &constant_in);
-        alone.into_iter().chain(inflation).chain(spread).chain(cells).collect()
+        let missing = missing(self.prepared.missing_share(&column.name));
+        alone.into_iter().chain(inflation).chain(spread).chain(missing).collect()
     }
 
     /// Further figures of a column that was not chosen.
-    pub(super) fn outside_lines(&self, column: &OutsideRecord, spanned: &ColumnRegression) -> Vec<String> {
+    pub(super) fn outside_lines(&self, feature: Feature, correlations: &[f64]) -> Vec<String> {
+        let column = self.outside(feature, correlations);
         let alone = column.alone.zip(column.rank_alone);
         let alone = alone.map(|(score, rank)| format!("  score alone {}; rank {rank}", self.alone(score)));
         let nearest = column.nearest.map(|nearest| {
@@ -66,14 +63,13 @@ impl ExplainedRun<'_> {
             format!("  nearest at step {}: rank {}, {above} {word} {which}", nearest.step, nearest.rank)
         });
         let explained = column.explained.map(|explained| {
-            let by = self.span.explaining(&spanned.correlations, EXPLAINING);
+            let by = self.span.explaining(correlations, EXPLAINING);
             let named = |(k, share): &(usize, f64)| format!("{} {share:.2}", self.name(self.chosen[*k]));
             let named: Vec<String> = by.iter().map(named).collect();
             let list = if named.is_empty() { String::new() } else { format!(": {}", named.join(", with ")) };
             format!("  the chosen columns explain {explained:.2} of its variance{list}")
         });
-        let cells = cells(column.missing, &column.constant_in);
-        alone.into_iter().chain(nearest).chain(explained).chain(cells).collect()
+        alone.into_iter().chain(nearest).chain(explained).chain(missing(column.missing)).collect()
     }
 
     /// A score, compared with that of the result.
@@ -105,8 +101,8 @@ impl ExplainedRun<'_> {
         let listed = &outside[..outside.len().min(LINES)];
         let width = listed.iter().map(|column| shown(&column.name).chars().count()).max().unwrap_or(0).max(8);
         let row = |name: &str, cells: [&str; 5]| {
-            let [alone, rank, nearest, explained, notes] = cells;
-            let text = format!("{name:<width$}  {alone:>12}  {rank:>5}  {nearest:>14}  {explained:>9}  {notes}");
+            let [alone, rank, nearest, explained, missing] = cells;
+            let text = format!("{name:<width$}  {alone:>12}  {rank:>5}  {nearest:>14}  {explained:>9}  {missing}");
             text.trim_end().to_owned()
         };
         let column = |column: &OutsideRecord| {
@@ -115,21 +111,18 @@ impl ExplainedRun<'_> {
             let rank = or_dash(column.rank_alone.map(|rank| rank.to_string()));
             let nearest = or_dash(column.nearest.map(|at| format!("{} at step {}", at.rank, at.step)));
             let explained = or_dash(column.explained.map(|share| format!("{share:.2}")));
-            let like = column.most_alike.map(|alike| format!("{} ({:.2})", self.name(alike.index), alike.correlation));
             let missing = (column.missing > 0.0).then(|| format!("missing in {}", percent(column.missing)));
-            let notes: Vec<String> = like.into_iter().chain(column.constant_in.sentence()).chain(missing).collect();
-            row(&shown(&column.name), [&alone, &rank, &nearest, &explained, &notes.join("; ")])
+            row(&shown(&column.name), [&alone, &rank, &nearest, &explained, &missing.unwrap_or_default()])
         };
-        let head = [String::new(), row("left out", ["alone", "rank", "nearest", "explained", "like"])];
+        let head = [String::new(), row("left out", ["alone", "rank", "nearest", "explained", ""])];
         let more = outside.len() - listed.len();
         let more = (more > 0).then(|| format!("… {more} more; name a column to have it explained"));
         head.into_iter().chain(listed.iter().map(column)).chain(more).collect()
     }
 }
 
-fn cells(missing: f64, constant_in: &ConstantIn) -> impl Iterator<Item = String> {
-    let missing = (missing > 0.0).then(|| format!("  missing in {} of the training rows", percent(missing)));
-    missing.into_iter().chain(constant_in.sentence().map(|sentence| format!("  {sentence}")))
+fn missing(share: f64) -> Option<String> {
+    (share > 0.0).then(|| format!("  missing in {} of the training rows", percent(share)))
 }
 
 fn percent(share: f64) -> String {

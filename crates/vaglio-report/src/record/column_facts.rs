@@ -1,8 +1,8 @@
-//! Diagnostics of columns: score alone, rank at the steps of the search, correlation, weights over folds.
+//! Diagnostics of columns: score alone, rank at the steps of the search, weights over folds.
 
 use crate::infinity;
 use serde::{Deserialize, Serialize};
-use vaglio_core::{Feature, joined};
+use vaglio_core::Feature;
 
 /// Range of a chosen column's weights in the models of the outer folds that chose it.
 ///
@@ -45,12 +45,6 @@ pub struct OutsideRecord {
     /// Share of the variance explained by least squares on the chosen columns.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub explained: Option<f64>,
-    /// Chosen column with the largest absolute correlation.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub most_alike: Option<SimilarColumn>,
-    /// Folds in whose training rows the column is constant.
-    #[serde(default, skip_serializing_if = "ConstantIn::is_empty")]
-    pub constant_in: ConstantIn,
     /// Share of training rows with a missing value in a source of the column.
     pub missing: f64,
 }
@@ -68,46 +62,6 @@ pub struct NearestStep {
     /// Score minus the score of the column chosen at that step; after the last step, minus the score of the result. May
     /// be negative.
     pub above: f64,
-}
-
-/// Chosen column that correlates with one that was not chosen.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct SimilarColumn {
-    /// The candidate column, from 0.
-    pub index: Feature,
-    /// Correlation of the two columns over the training rows.
-    pub correlation: f64,
-}
-
-/// Numbers, from 1, of the folds in whose training rows a column is constant.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct ConstantIn {
-    /// Folds of the first repeat of the cross-validated search.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub choose: Vec<usize>,
-    /// Outer folds of the first repeat.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub nested: Vec<usize>,
-}
-
-impl ConstantIn {
-    /// Whether the column varies in every fold.
-    pub fn is_empty(&self) -> bool {
-        self.choose.is_empty() && self.nested.is_empty()
-    }
-
-    /// Description, or `None` if empty: `constant in fold 3 of the search and in outer folds 1 and 2`.
-    pub fn sentence(&self) -> Option<String> {
-        let list = |folds: &[usize]| match folds {
-            [one] => format!(" {one}"),
-            [first @ .., last] => format!("s {} and {last}", joined(first, ", ")),
-            [] => String::new(),
-        };
-        let of_search = (!self.choose.is_empty()).then(|| format!("fold{} of the search", list(&self.choose)));
-        let outer = (!self.nested.is_empty()).then(|| format!("outer fold{}", list(&self.nested)));
-        let all = joined(of_search.into_iter().chain(outer), " and in ");
-        (!all.is_empty()).then(|| format!("constant in {all}"))
-    }
 }
 
 /// One number for each output of a model.
@@ -140,20 +94,5 @@ impl PerOutput {
     /// Euclidean norm over the outputs.
     pub(crate) fn norm(&self) -> f64 {
         self.values().iter().map(|value| value * value).sum::<f64>().sqrt()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn folds_are_listed() {
-        let told = |choose: &[usize], nested: &[usize]| {
-            ConstantIn { choose: choose.to_vec(), nested: nested.to_vec() }.sentence().unwrap_or_default()
-        };
-        assert_eq!(told(&[], &[]), "");
-        assert_eq!(told(&[3], &[]), "constant in fold 3 of the search");
-        assert_eq!(told(&[1, 2, 4], &[5]), "constant in folds 1, 2 and 4 of the search and in outer fold 5");
     }
 }

@@ -1,4 +1,4 @@
-//! Residuals of the training rows against chosen columns and time, and the rows with the largest errors.
+//! Residuals of the training rows against chosen columns, and the rows with the largest errors.
 
 use serde::{Deserialize, Serialize};
 use vaglio_core::Feature;
@@ -8,21 +8,8 @@ use vaglio_core::Feature;
 /// Values are rounded to six digits, enough for a plot.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct ResidualsRecord {
-    /// Row numbers in the data, from 1, if known.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub rows: Vec<usize>,
     /// Residuals of the final model on the scale of its training, in the units of the target.
     pub fitted: Vec<f64>,
-    /// Residuals of these rows when held out, in the units of the target. Null for rows that were never held out; empty
-    /// if there are none.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub held_out: Vec<Option<f64>>,
-    /// Source of these residuals.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub from: Option<PredictionRows>,
-    /// Position of each row in the order of time, if rows have one.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub time: Vec<f64>,
     /// The first chosen columns.
     pub columns: Vec<DrawnColumn>,
     /// Held-out or test rows with the largest residuals.
@@ -42,7 +29,7 @@ pub struct DrawnColumn {
     pub as_read: bool,
     /// Value in each row of the sample; `None` if missing.
     pub values: Vec<Option<f64>>,
-    /// Rise of the prediction per unit of these values; absent if the model is not linear.
+    /// Rise of the prediction per unit of these values; absent if not finite.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub slope: Option<f64>,
     /// Value at which the component is 0: the mean over all rows.

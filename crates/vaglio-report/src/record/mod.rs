@@ -38,7 +38,7 @@ pub use choice::{
     Cell, ChosenBy, ChosenRecord, ComparisonColumns, DeclinedColumns, GainTest, LEAST_P, LossDifference, LossTable,
     SizeSpread, SizeSpreadSource,
 };
-pub use column_facts::{ConstantIn, NearestStep, OutsideRecord, PerOutput, SimilarColumn, WeightSpread};
+pub use column_facts::{NearestStep, OutsideRecord, PerOutput, WeightSpread};
 pub use columns::{ColumnRun, MadeColumns};
 pub use compared_search::{ComparedSearch, FrontierPoint};
 pub use data::DataRecord;

@@ -4,7 +4,7 @@ use super::lookups::{finite, sentence};
 use super::number::{count, percent, short};
 use super::section::Section;
 use super::table::{TableBuilder, TableCell};
-use crate::record::{AlternativeRecord, ColumnRun, Record, SimilarColumn, left_out_rows};
+use crate::record::{AlternativeRecord, ColumnRun, Record, left_out_rows};
 
 /// Subsets as good as the chosen one: those of the fewest columns first, then the best.
 pub fn alternatives(record: &Record) -> Option<Section> {
@@ -48,11 +48,6 @@ pub fn columns_not_chosen(record: &Record) -> Section {
             Some(cell.note(format!("{} {word} {chosen}", short(nearest.above.abs()))))
         })
         .share("The chosen explain", |column| column.explained)
-        .text("Most like", |column| {
-            let SimilarColumn { index, correlation } = column.most_alike?;
-            Some(format!("{} ({correlation:.2})", record.column_name(index)).replace("(-", "(−"))
-        })
-        .text("Constant", |column| Some(column.constant_in.sentence()?.replacen("constant ", "", 1)))
         .text("False discovery", |column| record.fdr.as_ref()?.verdict_text(column.index))
         .text("Missing", |column| Some(column.missing).filter(|share| *share > 0.0).map(percent));
     let note = format!("Nearest is the step at which the column ranked best; the chosen columns explain its R².{more}");

@@ -91,36 +91,20 @@ pub fn worst_rows(record: &Record) -> Option<Section> {
     Some(Section::new("worst", "Rows predicted worst").table(table).note(note))
 }
 
-/// Charts of each chosen column's contribution to the predictions, and of residuals against time.
+/// Charts of each chosen column's contribution to the predictions of a linear model.
 pub fn components(record: &Record) -> Option<Section> {
     let drawn = record.report.residuals.as_ref()?;
-    let (residuals, rows) = match drawn.from {
-        Some(from) => (drawn.held_out.clone(), from.rows()),
-        None => (drawn.fitted.iter().copied().map(Some).collect(), "the training rows"),
-    };
-    let panel = |column: &DrawnColumn| {
-        let name = record.column_name(column.index);
-        component(&name, drawn, column).unwrap_or_else(|| residual_chart(&name, &column.values, &residuals))
-    };
-    let time: Vec<Option<f64>> = drawn.time.iter().copied().map(Some).collect();
-    let time = (!time.is_empty()).then(|| residual_chart("order in time", &time, &residuals));
-    let panels = drawn.columns.iter().map(panel).chain(time);
+    let panels = drawn.columns.iter().map(|column| component(&record.column_name(column.index), drawn, column));
     let section = panels.fold(Section::new("shape", "Components and residuals"), Section::chart);
-    let points = "Points are partial residuals: the part of the column in the prediction plus the residual. Where the local means leave the straight line, try log1p or polynomial.";
     let (sample, scale) = (drawn.fitted.len(), record.pipeline.scale());
     let notes = [
-        drawn.columns.iter().any(|column| column.slope.is_some()).then(|| points.into()),
-        Some(format!("Residuals are of {rows}.")),
+        Some("Points are partial residuals: the part of the column in the prediction plus the residual. Where the local means leave the straight line, try log1p or polynomial.".into()),
+        Some("Residuals are of the training rows.".into()),
         (record.data.rows > sample).then(|| format!("{} of the rows are drawn.", count(sample))),
         (record.data.outputs > 1).then(|| "All are of the first target.".into()),
         (!scale.is_empty()).then(|| format!("Components are{scale}.")),
     ];
     Some(section.note(joined(notes.into_iter().flatten(), " ")))
-}
-
-fn residual_chart(right: &str, values: &[Option<f64>], residuals: &[Option<f64>]) -> Chart {
-    let points = values.iter().zip(residuals).filter_map(|(value, residual)| Some([(*value)?, (*residual)?])).collect();
-    cloud(right, "residual", "faint", points).mark(Mark::level("", "empty", 0.0)).shape(ChartShape::Small)
 }
 
 /// The partial residuals of a column with its straight line and local means.

@@ -80,9 +80,8 @@ impl Sample {
         }
         value["outside"] = json!([
             {"index": 7, "name": odd, "alone": 4900.0, "rank_alone": 3, "nearest": {"step": 2, "rank": 2, "above": 12.5},
-                "explained": 0.93, "most_alike": {"index": 2, "correlation": -0.71}, "missing": 0.03},
-            {"index": 9, "name": "s6", "alone": null, "explained": 0.2, "constant_in": {"choose": [3], "nested": [1, 2]},
-                "missing": 0.0}
+                "explained": 0.93, "missing": 0.03},
+            {"index": 9, "name": "s6", "alone": null, "explained": 0.2, "missing": 0.0}
         ]);
         let rows: Vec<f64> = (0..40).map(f64::from).collect();
         let drawn = |index: usize, slope: Option<f64>| {
@@ -90,8 +89,7 @@ impl Sample {
             json!({"index": index, "as_read": true, "values": values, "slope": slope, "center": 0.1,
                 "trend": [[-0.9, 3.0], [0.0, 0.5], [0.9, -2.0]]})
         };
-        value["report"]["residuals"] = json!({"rows": (1..=40).collect::<Vec<_>>(), "fitted": rows.iter().map(|r| r.cos()).collect::<Vec<_>>(),
-            "held_out": rows.iter().map(|r| (*r != 3.0).then(|| 2.0 * r.cos())).collect::<Vec<_>>(), "from": "nested", "time": rows,
+        value["report"]["residuals"] = json!({"fitted": rows.iter().map(|r| r.cos()).collect::<Vec<_>>(),
             "columns": [drawn(2, Some(4.0)), drawn(8, None), drawn(3, Some(-1.0))],
             "largest": [{"row": 17, "observed": [310.0], "predicted": [120.5]}], "largest_from": "nested"});
         value["chosen"]["sizes"] = json!({"over": "folds", "sizes": [6, 4, 9, 6, 6]});

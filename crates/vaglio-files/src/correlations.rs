@@ -1,6 +1,6 @@
 //! Correlations of the selected columns over the training rows.
 
-use ndarray::{Array2, Axis, ShapeBuilder};
+use ndarray::{Array2, ArrayView1, Axis, ShapeBuilder};
 use vaglio_core::{Design, Feature, row_weights};
 use vaglio_pipeline::all_rows::{FitFrom, known_equations};
 use vaglio_report::record::MOST_CORRELATED;
@@ -11,65 +11,61 @@ const MOST_WORK: f64 = 3e10;
 /// Number of columns that are correlated with all others at once if the full matrix would be larger than the columns.
 const PANEL: usize = 256;
 
-/// Row-weighted correlations of the selected columns; empty if there are too many to compute within the budget.
-#[derive(Default)]
-pub(super) struct ColumnCorrelations {
-    /// Full matrix, if it is no larger than the columns themselves, or small.
-    matrix: Option<Array2<f64>>,
-    /// RED, the mean of |ρ_kl| over pairs of different columns; `None` for fewer than two.
-    ///
-    /// Z. Zhao, L. Wang, H. Liu, *Efficient spectral feature selection with minimum redundancy*, AAAI 2010.
-    pub redundancy: Option<f64>,
+/// Redundancy of selected columns, and the lower triangle of their row-weighted correlations for a report: each column
+/// with those before it.
+///
+/// Redundancy is RED, the mean of |ρ_kl| over pairs of different columns; `None` for fewer than two, and for too many to
+/// compute within the budget. The triangle is empty for many columns. Computed from the products of the final fit or of
+/// the search, if any, in O(columns²); else in O(rows · columns²). More columns than rows take O(rows · columns) memory.
+///
+/// Z. Zhao, L. Wang, H. Liu, *Efficient spectral feature selection with minimum redundancy*, AAAI 2010.
+pub(super) fn correlations(design: &Design, subset: &[Feature]) -> (Option<f64>, Vec<Vec<Option<f64>>>) {
+    let rows = design.rows();
+    if rows as f64 * (subset.len() as f64).powi(2) > MOST_WORK {
+        return (None, Vec::new());
+    }
+    let own = design.in_units().map_or(design, |(_, scaled)| scaled);
+    let known = known_equations(own, subset, FitFrom::Search);
+    let matrix = match known.and_then(|known| known.correlations(subset)) {
+        Some(known) => known,
+        None => {
+            let scaled = unit_columns(design, subset);
+            if subset.len() > rows.max(MOST_CORRELATED) {
+                return (Some(redundancy_by_panels(&scaled)), Vec::new());
+            }
+            vaglio_kernels::linalg::gram(scaled.view()).mapv(|r| r.clamp(-1.0, 1.0))
+        }
+    };
+    let size = matrix.nrows() as f64;
+    let pairs = matrix.indexed_iter().filter(|((k, l), _)| k != l);
+    let sum = pairs.map(|(_, r)| r.abs()).sum::<f64>();
+    let redundancy = (matrix.nrows() > 1).then(|| sum / (size * (size - 1.0)));
+    if matrix.nrows() > MOST_CORRELATED {
+        return (redundancy, Vec::new());
+    }
+    let finite = |r: &f64| Some(*r).filter(|r| r.is_finite());
+    let before = |(k, row): (usize, ArrayView1<'_, f64>)| row.iter().take(k).map(finite).collect();
+    (redundancy, matrix.rows().into_iter().enumerate().map(before).collect())
 }
 
-impl ColumnCorrelations {
-    /// Computes the correlations from the products of the final fit or of the search, if any, in O(columns²); else in
-    /// O(rows · columns²). More columns than rows take O(rows · columns) memory.
-    pub fn new(design: &Design, subset: &[Feature]) -> Self {
-        let rows = design.rows();
-        if rows as f64 * (subset.len() as f64).powi(2) > MOST_WORK {
-            return ColumnCorrelations::default();
-        }
-        let own = design.in_units().map_or(design, |(_, scaled)| scaled);
-        let known = known_equations(own, subset, FitFrom::Search);
-        if let Some(known) = known.and_then(|known| known.correlations(subset)) {
-            return ColumnCorrelations::from_matrix(known);
-        }
-        let weight = row_weights(design.weights());
-        let total: f64 = (0..rows).map(weight).sum();
-        let mut scaled = Array2::zeros((rows, subset.len()).f());
-        for (mut to, &feature) in scaled.columns_mut().into_iter().zip(subset) {
-            let values = design.column(feature).values();
-            let mean = values.iter().enumerate().map(|(j, x)| weight(j) * x).sum::<f64>() / total;
-            to.iter_mut().zip(values.iter()).enumerate().for_each(|(j, (to, x))| *to = weight(j).sqrt() * (x - mean));
-            let norm = to.iter().map(|x| x * x).sum::<f64>().sqrt();
-            // A bias column has norm 0 and stays 0.
-            to /= if norm > 0.0 { norm } else { 1.0 };
-        }
-        if subset.len() > rows.max(MOST_CORRELATED) {
-            return ColumnCorrelations { matrix: None, redundancy: Some(redundancy_by_panels(&scaled)) };
-        }
-        ColumnCorrelations::from_matrix(vaglio_kernels::linalg::gram(scaled.view()).mapv(|r| r.clamp(-1.0, 1.0)))
+/// Columns over the rows, weighted, centered and of length 1; a constant column is 0.
+fn unit_columns(design: &Design, subset: &[Feature]) -> Array2<f64> {
+    let rows = design.rows();
+    let weight = row_weights(design.weights());
+    let total: f64 = (0..rows).map(weight).sum();
+    let mut scaled = Array2::zeros((rows, subset.len()).f());
+    for (mut to, &feature) in scaled.columns_mut().into_iter().zip(subset) {
+        let values = design.column(feature).values();
+        let mean = values.iter().enumerate().map(|(j, x)| weight(j) * x).sum::<f64>() / total;
+        to.iter_mut().zip(values.iter()).enumerate().for_each(|(j, (to, x))| *to = weight(j).sqrt() * (x - mean));
+        let norm = to.iter().map(|x| x * x).sum::<f64>().sqrt();
+        // A bias column has norm 0 and stays 0.
+        to /= if norm > 0.0 { norm } else { 1.0 };
     }
-
-    fn from_matrix(matrix: Array2<f64>) -> Self {
-        let size = matrix.nrows() as f64;
-        let pairs = matrix.indexed_iter().filter(|((k, l), _)| k != l);
-        let sum = pairs.map(|(_, r)| r.abs()).sum::<f64>();
-        let redundancy = (matrix.nrows() > 1).then(|| sum / (size * (size - 1.0)));
-        ColumnCorrelations { matrix: Some(matrix), redundancy }
-    }
-
-    /// Lower triangle for a report: each column with those before it; empty for many columns.
-    pub fn shown(&self) -> Vec<Vec<Option<f64>>> {
-        let finite = |r: &f64| Some(*r).filter(|r| r.is_finite());
-        let matrix = self.matrix.as_ref().filter(|matrix| matrix.nrows() <= MOST_CORRELATED);
-        let rows = matrix.map(|matrix| matrix.rows().into_iter().enumerate());
-        rows.into_iter().flatten().map(|(k, row)| row.iter().take(k).map(finite).collect()).collect()
-    }
+    scaled
 }
 
-/// [`ColumnCorrelations::redundancy`] of at least two unit-length columns, by products of one panel with all at a time.
+/// Redundancy of at least two unit-length columns, by products of one panel with all at a time.
 fn redundancy_by_panels(scaled: &Array2<f64>) -> f64 {
     let size = scaled.ncols() as f64;
     let mut sum = 0.0;
@@ -93,8 +89,8 @@ mod tests {
         let problem = regression(20, 600, 3).weighted().problem();
         let design = Design::identity(&problem, Readout::new(vec![1.0], true).unwrap());
         let all: Vec<Feature> = (0..600).collect();
-        let found = ColumnCorrelations::new(&design, &all);
-        assert!(found.matrix.is_none() && found.shown().is_empty());
+        let (redundancy, shown) = correlations(&design, &all);
+        assert!(shown.is_empty());
         let column = |f: usize| -> Vec<f64> {
             let (x, w) = (design.column(f).values().to_vec(), design.weights().unwrap());
             let mean = x.iter().zip(w).map(|(x, w)| x * w).sum::<f64>() / w.iter().sum::<f64>();
@@ -105,6 +101,6 @@ mod tests {
         let columns: Vec<Vec<f64>> = all.iter().map(|&f| column(f)).collect();
         let pair = |k: usize, l: usize| columns[k].iter().zip(&columns[l]).map(|(a, b)| a * b).sum::<f64>().abs();
         let sum: f64 = all.iter().map(|&k| all.iter().filter(|&&l| l != k).map(|&l| pair(k, l)).sum::<f64>()).sum();
-        assert!((found.redundancy.unwrap() - sum / (600.0 * 599.0)).abs() < 1e-12);
+        assert!((redundancy.unwrap() - sum / (600.0 * 599.0)).abs() < 1e-12);
     }
 }

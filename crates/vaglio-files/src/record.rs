@@ -1,6 +1,6 @@
 //! Builds the record of a run, `selection.json`.
 
-use super::correlations::ColumnCorrelations;
+use super::correlations::correlations;
 use super::curve::curve;
 use super::hold_out_warnings::{single_rows, without_gap};
 use super::loss_intervals::certainty;
@@ -102,10 +102,10 @@ pub(super) fn record_path(run: Run<'_>, record: &mut Record) -> Result<()> {
     let table = chosen.table.as_ref().map_or(&[][..], |table| table.losses_at(chosen.place));
     record.path.iter_mut().for_each(|entry| cross_validated(entry, table));
     record.frontier = costs::frontier(run, &mut record.path)?;
-    let correlations = ColumnCorrelations::new(design, path.result().map_or(&[][..], |entry| &entry.subset));
+    let (redundancy, shown) = correlations(design, path.result().map_or(&[][..], |entry| &entry.subset));
     let is_geometric = selection.alpha.is_some() || path.steps.iter().any(|step| step.knot.is_some());
-    record.redundancy = correlations.redundancy.filter(|_| is_geometric);
-    record.report.correlations = correlations.shown();
+    record.redundancy = redundancy.filter(|_| is_geometric);
+    record.report.correlations = shown;
     if let Some(single) = single_precision::rounding(run)? {
         record.numerics.get_or_insert_default().single = Some(single);
     }

@@ -63,23 +63,13 @@ pub(crate) struct SearchCounts {
 impl SearchCounts {
     /// Counts the searches that choose size and λ.
     pub fn new(selector: &ValidSelector, design: &Design, sample: &Sample) -> Self {
-        match selector.cross_validation() {
-            Some((how, is_written)) => {
-                let parting = parting(selector, sample, &how, is_written);
-                let folds = parting.map_or(how.folds, |parting| parting.count(sample));
-                SearchCounts {
-                    lambdas: walk_lambdas(design, true).len(),
-                    folds: folds * how.repeats,
-                    repeats: how.repeats,
-                    whole: 1,
-                    repetitions: Vec::new(),
-                }
-            }
-            None => {
-                let lambdas = walk_lambdas(design, false).len();
-                SearchCounts { lambdas, folds: 0, repeats: 1, whole: lambdas, repetitions: Vec::new() }
-            }
-        }
+        let cross_validation = selector.cross_validation();
+        let lambdas = walk_lambdas(design, cross_validation.is_some()).len();
+        let plain = SearchCounts { lambdas, folds: 0, repeats: 1, whole: lambdas, repetitions: Vec::new() };
+        let Some((how, is_written)) = cross_validation else { return plain };
+        let parting = parting(selector, sample, &how, is_written);
+        let folds = parting.map_or(how.folds, |parting| parting.count(sample));
+        SearchCounts { folds: folds * how.repeats, repeats: how.repeats, whole: 1, ..plain }
     }
 
     /// Repetitions around the folds.

@@ -8,7 +8,7 @@ pub(super) mod exchanges;
 use super::evaluation::Evaluation;
 use super::repetitions::SearchCounts;
 use super::run_context::{Run, RunPlan};
-use exchanges::{Exchanges, exchange_flops, exchanges, removal_flops, removal_scores, work};
+use exchanges::{Exchanges, exchange_flops, exchanges, outside, removal_flops, removal_scores, work};
 use vaglio_core::{Design, Feature, Path, Result, SearchExtent};
 use vaglio_pipeline::pipeline::DropColumnBudget;
 use vaglio_pipeline::resampling::StageMonitor;
@@ -152,7 +152,7 @@ fn try_columns(
     for (column, score) in selected.iter_mut().zip(scores) {
         column.without = Some(score);
     }
-    let outside: Vec<Feature> = design.candidates().into_iter().filter(|f| !chosen.contains(f)).collect();
+    let outside = outside(design, &chosen);
     if outside.is_empty() || exchange_flops(selector, design, chosen.len(), outside.len()) > budget - flops {
         return Ok(());
     }

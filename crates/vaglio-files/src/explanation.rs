@@ -5,7 +5,7 @@ mod lines;
 use super::column_diagnostics::span::ColumnSpan;
 use super::column_diagnostics::step_trials::StepTrials;
 use super::data::prepare;
-use super::drop_column::exchanges::{Exchanges, additions, removal_scores};
+use super::drop_column::exchanges::{Exchanges, additions, outside, removal_scores, scorer};
 use super::drop_column::{SUBSTITUTES, best};
 use super::folder::read_resolved;
 use super::train_test::TrainTest;
@@ -16,7 +16,7 @@ use std::path::Path;
 use vaglio_core::{Action, Design, Error, Feature, Result, Score, counted, short, shown};
 use vaglio_pipeline::pipeline::load;
 use vaglio_report::record::{OutsideRecord, Record};
-use vaglio_search::{Rules, Sign, SubsetScorer, wrong_signs};
+use vaglio_search::{Rules, Sign, wrong_signs};
 
 /// Number of chosen columns that are named as explaining another.
 const EXPLAINING: usize = 3;
@@ -150,7 +150,7 @@ impl ExplainedRun<'_> {
         }
         let without = removal_scores(self.selector, self.design, &self.chosen, f64::INFINITY)?;
         let without = without.map_or_else(Vec::new, |(scores, _)| scores);
-        let outside = self.design.candidates().into_iter().filter(|f| !self.chosen.contains(f)).collect();
+        let outside = outside(self.design, &self.chosen);
         let mut substitutes = vec![Vec::new(); self.chosen.len()];
         let exchanges = Exchanges::new(self.selector, self.design, &self.chosen, outside);
         exchanges.each(self.selector, places.iter().copied(), SUBSTITUTES, |k, found| {
@@ -173,7 +173,7 @@ impl ExplainedRun<'_> {
         }
         let size = self.chosen.len();
         let extent = additions(size, outside.len());
-        let mut subset = SubsetScorer::open(&**self.selector.criterion(), self.design, &extent)?;
+        let mut subset = scorer(self.selector, self.design, &extent)?;
         subset.reset(&self.chosen)?;
         let with = subset.scores(Action::Add, outside)?;
         let mut best: Vec<Option<(usize, f64)>> = vec![None; outside.len()];

@@ -132,20 +132,23 @@ fn judged(loss: &dyn Loss, of_share: &[Vec<LearningCurvePoint>]) -> Result<Vec<L
     let mut points = Vec::new();
     for (share, folds) in SHARES.into_iter().zip(of_share) {
         let count = folds.len().max(1) as f64;
-        let rows = folds.iter().map(|of| match of {
-            LearningCurvePoint::Judged { rows, .. } | LearningCurvePoint::Refused { rows, .. } => *rows as f64,
-        });
-        let refused = folds.iter().find_map(|of| match of {
-            LearningCurvePoint::Refused { message, .. } => Some(message.clone()),
-            LearningCurvePoint::Judged { .. } => None,
-        });
-        let own = folds.iter().filter_map(|of| match of {
-            LearningCurvePoint::Judged { tally, size, .. } => Some((tally, *size as f64)),
-            LearningCurvePoint::Refused { .. } => None,
-        });
+        let (mut total_rows, mut total_size, mut tallies, mut refused) = (0.0, 0.0, Vec::new(), None);
+        for of in folds {
+            match of {
+                LearningCurvePoint::Judged { tally, size, rows } => {
+                    total_rows += *rows as f64;
+                    total_size += *size as f64;
+                    tallies.push(tally);
+                }
+                LearningCurvePoint::Refused { message, rows } => {
+                    total_rows += *rows as f64;
+                    refused.get_or_insert_with(|| message.clone());
+                }
+            }
+        }
         let mut point = LearningPoint {
             share,
-            rows: rows.sum::<f64>() / count,
+            rows: total_rows / count,
             size: None,
             loss: None,
             standard_error: None,
@@ -154,11 +157,10 @@ fn judged(loss: &dyn Loss, of_share: &[Vec<LearningCurvePoint>]) -> Result<Vec<L
             refused,
         };
         if point.refused.is_none() {
-            let (tallies, sizes): (Vec<&LossSums>, Vec<f64>) = own.unzip();
             let losses = FoldLosses::new(tallies, 1);
             let (value, error) = losses.pooled(loss)?;
             (point.loss, point.standard_error) = (Some(value), error);
-            point.size = Some(sizes.iter().sum::<f64>() / count);
+            point.size = Some(total_size / count);
             if let Some((earlier, of_earlier)) = &before {
                 point.gain = Some(earlier - value).filter(|gain| gain.is_finite());
                 point.gain_error = of_earlier.difference(loss, &losses);

@@ -68,7 +68,6 @@ mod target_file;
 mod targets;
 mod train_test;
 mod verification;
-mod visited_subsets;
 mod work_units;
 
 pub use data::prepare;

@@ -6,18 +6,19 @@
 //! error above that of the chosen one, or a given share. The standard error is that of their difference on the same
 //! held-out rows.
 
-use super::drop_column::exchanges::SwapDesign;
+use super::drop_column::exchanges::{SwapDesign, scorer};
 use super::evaluation::{Evaluation, until_stopped};
-use super::visited_subsets::visited_in_folds;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use std::time::Instant;
-use vaglio_core::{Design, Error, Feature, HeldOut, NearBest, Result, SearchExtent, select_rows};
+use vaglio_core::{Design, Error, Feature, HeldOut, NearBest, PathEntry, Result, SearchExtent, select_rows};
+use vaglio_pipeline::resampling::held_out_predictions::chosen_parts;
 use vaglio_pipeline::resampling::loss_sums::{EVERY, TargetsAndPredictions};
-use vaglio_pipeline::resampling::{FoldLosses, LossSums, Sample, Selection, StageMonitor};
+use vaglio_pipeline::resampling::split_rule::TrainTestSplit;
+use vaglio_pipeline::resampling::{Choice, FoldLosses, LossSums, Sample, Selection, StageMonitor};
 use vaglio_pipeline::selector::ValidSelector;
 use vaglio_report::record::{AlternativeRecord, AlternativesRecord, NestedEvaluation, SelectedRecord};
-use vaglio_search::{Alternatives, Exhaustive, ScoreMargin, Search, SubsetScorer};
+use vaglio_search::{Alternatives, Exhaustive, ScoreMargin, Search};
 use vaglio_validate::predicted_held_out;
 
 /// Maximum number of subsets that are scored, those with sizes nearest to the chosen one.
@@ -168,6 +169,25 @@ impl SubsetSources<'_> {
     }
 }
 
+/// Columns chosen in each fold of the first repeat at the selected size; empty if the search was not cross-validated.
+/// Cost: the maps of each fold.
+///
+/// # Errors
+/// Returns the errors of the maps and of the designs.
+fn visited_in_folds(selector: &ValidSelector, sample: &Sample, chosen: &Choice) -> Result<Vec<Vec<String>>> {
+    let Some(how) = chosen.folds.as_ref().filter(|_| !chosen.fold_entries.is_empty()) else { return Ok(Vec::new()) };
+    let parts = chosen_parts(selector, sample, how)?;
+    let of_fold = |(part, entry): (&TrainTestSplit, &PathEntry)| {
+        // Warnings of maps were already given on all rows.
+        tracing::subscriber::with_default(tracing::subscriber::NoSubscriber::default(), || {
+            let fitted = sample.select(&part.training)?.fitted()?;
+            let design = selector.design(&fitted.problem)?;
+            Ok(entry.subset.iter().filter_map(|&feature| design.names().get(feature).cloned()).collect())
+        })
+    };
+    parts.iter().zip(&chosen.fold_entries).map(of_fold).collect()
+}
+
 /// Describes the subsets that are counted, for people.
 fn sentence(search: &Search) -> String {
     match search.kind() {
@@ -240,7 +260,7 @@ impl Scoring<'_> {
         let flops = |design: &Design| self.selector.criterion().plan(design, &extent).estimate.flops;
         let columns = subsets.iter().flatten().copied();
         let (place, _) = SwapDesign::cheapest(self.selector, design, columns, flops);
-        let mut open = SubsetScorer::open(&**self.selector.criterion(), &place.design, &extent)?;
+        let mut open = scorer(self.selector, &place.design, &extent)?;
         let mut of = |subset: &Vec<Feature>| -> Result<ScoredSubset> {
             let own = place.places(subset);
             open.reset(&own)?;

@@ -12,7 +12,7 @@
 //! L. S. Shapley, *A value for n-person games*, 1953; I. Covert, S. Lundberg, S.-I. Lee, *Understanding global feature
 //! contributions with additive importance measures*, NeurIPS 2020.
 
-use super::drop_column::exchanges::{SwapDesign, work};
+use super::drop_column::exchanges::{SwapDesign, scorer, work};
 use super::evaluation::{Evaluation, until_stopped};
 use super::run_context::RunPlan;
 use serde::{Deserialize, Serialize};
@@ -220,7 +220,7 @@ struct Game<'a, 'o> {
 
 impl Game<'_, '_> {
     fn open(&self) -> Result<SubsetScorer<'_>> {
-        SubsetScorer::open(&**self.selector.criterion(), self.design, &self.extent)
+        scorer(self.selector, self.design, &self.extent)
     }
 
     /// Scores of all subsets, indexed by bit mask. Each job starts from a subset of the first columns and adds the

@@ -1,14 +1,15 @@
 //! Effect of rounding columns to single precision.
 
+use super::drop_column::exchanges::scorer;
 use super::run_context::Run;
+use super::verification::relative_error;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{RngCore, SeedableRng};
 use vaglio_core::{Columns, Feature, Problem, Result, Score, SearchExtent, SingleNumbers, SingleRounding};
-use vaglio_kernels::tolerance::VERIFIED_SCALE;
 use vaglio_pipeline::pipeline::Precision;
 use vaglio_pipeline::selector::ValidSelector;
 use vaglio_search::shuffle::stream;
-use vaglio_search::{All, SubsetScorer};
+use vaglio_search::All;
 
 /// Number of scores computed with perturbed entries.
 const TIMES: u64 = 3;
@@ -40,12 +41,10 @@ pub(super) fn rounding(run: Run<'_>) -> Result<Option<SingleRounding>> {
     let lambda = selection.chosen.walk_lambda();
     let score = |problem: &Problem| score_of_all(selector, problem, lambda);
     let (loss, empty) = (score(&chosen)?.loss, selection.path.empty.loss);
-    let scale = if empty.is_finite() { loss.abs().max(VERIFIED_SCALE * empty.abs()) } else { loss.abs() };
     let mut change: f64 = 0.0;
     for number in 0..TIMES {
-        let moved =
-            score(&chosen.with_values(moved(chosen.columns(), stream(selector.seed(), PURPOSE, number)))?)?.loss;
-        change = if moved == loss { change } else { change.max((moved - loss).abs() / scale) };
+        let moved = moved(chosen.columns(), stream(selector.seed(), PURPOSE, number));
+        change = change.max(relative_error(score(&chosen.with_values(moved)?)?.loss, loss, empty));
     }
     Ok(Some(SingleRounding { rounding, score_change: change.is_finite().then_some(change) }))
 }
@@ -66,7 +65,7 @@ fn score_of_all(selector: &ValidSelector, problem: &Problem, lambda: Option<f64>
     let selector = selector.with_search(All {}.into());
     let design = selector.design(problem)?.at_lambda(lambda).with_run(|run| run.skips_errors = true);
     let count = design.features();
-    let mut subset = SubsetScorer::open(&**selector.criterion(), &design, &SearchExtent::forward(count, count))?;
+    let mut subset = scorer(&selector, &design, &SearchExtent::forward(count, count))?;
     (0..count).try_for_each(|feature| subset.add(feature))?;
     subset.score()
 }

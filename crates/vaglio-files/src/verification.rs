@@ -53,7 +53,7 @@ fn verified(run: Run<'_>, count: usize, watcher: &StageMonitor<'_>) -> Result<Op
     let errors = until_stopped(watcher, told.len(), |at| {
         let defined = selector.criterion().evaluate(design, &told[at].subset)?.loss;
         watcher.piece();
-        Ok((relative(told[at].loss, defined, empty), defined))
+        Ok((relative_error(told[at].loss, defined, empty), defined))
     })?;
     let Some(errors) = errors else { return Ok(None) };
     let worst = (0..errors.len()).max_by(|&a, &b| errors[a].0.total_cmp(&errors[b].0));
@@ -93,8 +93,8 @@ fn drawn(count: usize, selector: &ValidSelector, selection: &Selection) -> Vec<S
     told
 }
 
-/// Relative error of a score.
-fn relative(loss: f64, defined: f64, empty: f64) -> f64 {
+/// Error of a score relative to its definition, or to what rounding leaves of the empty model's score.
+pub(super) fn relative_error(loss: f64, defined: f64, empty: f64) -> f64 {
     if loss == defined {
         return 0.0;
     }
@@ -109,12 +109,12 @@ mod tests {
 
     #[test]
     fn errors_are_parts_of_the_score_or_of_what_rounding_leaves() {
-        assert_eq!(relative(1.0, 1.0, 2.0), 0.0);
-        assert_eq!(relative(f64::INFINITY, f64::INFINITY, 1.0), 0.0);
-        assert_eq!(relative(1.5, 1.0, 2.0), 0.5);
-        assert!((relative(2e-30, 1e-30, 1.0) - 1e-20).abs() < 1e-30);
+        assert_eq!(relative_error(1.0, 1.0, 2.0), 0.0);
+        assert_eq!(relative_error(f64::INFINITY, f64::INFINITY, 1.0), 0.0);
+        assert_eq!(relative_error(1.5, 1.0, 2.0), 0.5);
+        assert!((relative_error(2e-30, 1e-30, 1.0) - 1e-20).abs() < 1e-30);
         for (loss, defined) in [(f64::NAN, 1.0), (f64::INFINITY, 1.0), (1.0, f64::INFINITY)] {
-            assert!(relative(loss, defined, 1.0) > VERIFIED_ERROR, "{loss} {defined}");
+            assert!(relative_error(loss, defined, 1.0) > VERIFIED_ERROR, "{loss} {defined}");
         }
     }
 }

@@ -1,11 +1,10 @@
 //! Trials of every column alone and at every step of the result, to find where it came nearest to being chosen.
 
-use super::super::drop_column::exchanges::work;
+use super::super::drop_column::exchanges::{outside, scorer, work};
 use super::super::train_test::TrainTest;
 use vaglio_core::{Action, Design, Feature, Result, SearchExtent};
 use vaglio_pipeline::selector::ValidSelector;
 use vaglio_report::record::{NearestStep, OutsideRecord};
-use vaglio_search::SubsetScorer;
 
 /// Trials of all candidates added to the first columns of a result, in order of entry.
 pub(crate) struct StepTrials {
@@ -37,7 +36,7 @@ impl StepTrials {
         if steps == 0 {
             return Ok(walked);
         }
-        let mut subset = SubsetScorer::open(&**selector.criterion(), design, &extent(design, steps))?;
+        let mut subset = scorer(selector, design, &extent(design, steps))?;
         for k in 0..steps.min(chosen.len() + 1) {
             let open: Vec<Feature> = candidates.iter().copied().filter(|f| !chosen[..k].contains(f)).collect();
             let scores = subset.scores(Action::Add, &open)?;
@@ -69,7 +68,7 @@ impl StepTrials {
 
     /// Candidates that were not chosen, best score alone first.
     pub fn outside(&self, design: &Design, chosen: &[Feature]) -> Vec<Feature> {
-        let mut outside: Vec<Feature> = design.candidates().into_iter().filter(|f| !chosen.contains(f)).collect();
+        let mut outside = outside(design, chosen);
         outside.sort_by_key(|&feature| (self.alone[feature].map_or(usize::MAX, |(_, rank)| rank), feature));
         outside
     }

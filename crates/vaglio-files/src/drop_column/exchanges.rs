@@ -5,6 +5,23 @@ use vaglio_core::{Action, Design, Feature, Result, Score, SearchExtent};
 use vaglio_pipeline::selector::ValidSelector;
 use vaglio_search::{Rules, SubsetScorer, wrong_signs};
 
+/// Opens a scorer of the selector's criterion at the empty subset.
+///
+/// # Errors
+/// Returns the errors of [`SubsetScorer::open`].
+pub(crate) fn scorer<'d>(
+    selector: &'d ValidSelector,
+    design: &'d Design,
+    extent: &SearchExtent,
+) -> Result<SubsetScorer<'d>> {
+    SubsetScorer::open(&**selector.criterion(), design, extent)
+}
+
+/// Candidates outside a subset, in increasing order.
+pub(crate) fn outside(design: &Design, subset: &[Feature]) -> Vec<Feature> {
+    design.candidates().into_iter().filter(|feature| !subset.contains(feature)).collect()
+}
+
 /// Design for scoring exchanges: the full one, or one restricted to the columns involved.
 pub(crate) struct SwapDesign<'d> {
     pub design: Cow<'d, Design>,
@@ -62,7 +79,7 @@ pub(crate) fn removal_scores(
         return Ok(None);
     }
     let own = place.places(selected);
-    let mut subset = SubsetScorer::open(&**selector.criterion(), &place.design, &removals(own.len()))?;
+    let mut subset = scorer(selector, &place.design, &removals(own.len()))?;
     subset.reset(&own)?;
     let scores = subset.scores(Action::Remove, &own)?;
     Ok(Some((scores.into_iter().map(|score| score.loss).collect(), flops)))
@@ -112,7 +129,7 @@ impl<'d, 's> Exchanges<'d, 's> {
                     let subset = match &mut open {
                         Some(subset) => subset,
                         none => {
-                            let mut subset = SubsetScorer::open(&**selector.criterion(), &place.design, &extent)?;
+                            let mut subset = scorer(selector, &place.design, &extent)?;
                             subset.reset(&selected)?;
                             none.insert(subset)
                         }
@@ -167,8 +184,7 @@ impl<'d, 's> Exchanges<'d, 's> {
         let Some(place) = SwapDesign::alone(selector, self.design, columns) else {
             return Ok(vec![Score::WORST; tried.len()]);
         };
-        let mut subset =
-            SubsetScorer::open(&**selector.criterion(), &place.design, &additions(others.len(), tried.len()))?;
+        let mut subset = scorer(selector, &place.design, &additions(others.len(), tried.len()))?;
         subset.reset(&place.places(&others))?;
         subset.scores(Action::Add, &place.places(tried))
     }

@@ -18,8 +18,6 @@ pub struct ColumnFacts {
     pub distinct: usize,
     /// Number of rows with the rarest value.
     pub rarest: usize,
-    /// Whether the values are whole numbers.
-    pub whole: bool,
 }
 
 /// Facts of a table.
@@ -102,19 +100,17 @@ fn header_is_row(columns: &[ReadColumn]) -> bool {
 impl ColumnFacts {
     fn new(column: &CodedColumn<'_>, profile: &ColumnProfile) -> Self {
         let counts = column.counts();
-        let is_whole = |values: &[f64]| values.iter().all(|x| x.is_nan() || x.fract() == 0.0);
         ColumnFacts {
             profile: profile.clone(),
             fault: None,
             distinct: counts.len(),
             rarest: counts.into_iter().min().unwrap_or(0),
-            whole: column.cells.numbers().is_some_and(|numbers| is_whole(&numbers.values())),
         }
     }
 
     fn faulty(name: &str, fault: &InvalidCell) -> Self {
         let taken = if fault.among_numbers { InferredType::Number } else { InferredType::Text };
         let profile = ColumnProfile { missing: fault.count, ..ColumnProfile::new(name.to_owned(), taken) };
-        ColumnFacts { profile, fault: Some(fault.clone()), distinct: 0, rarest: 0, whole: false }
+        ColumnFacts { profile, fault: Some(fault.clone()), distinct: 0, rarest: 0 }
     }
 }

@@ -10,9 +10,6 @@ use vaglio_core::counted;
 use vaglio_tables::read::InferredType;
 use vaglio_tables::{quoted, word_list};
 
-/// Maximum number of distinct whole numbers in a categorical target.
-const MOST_CLASSES: usize = 30;
-
 /// Lines of a file, each with a comment.
 #[derive(Default)]
 struct PipelineText(String);
@@ -94,12 +91,6 @@ impl Decisions<'_> {
             (Some(false), _) => lines.put("  task: regression", ""),
             (_, true) if !target.is_some_and(is_plain) => lines.put("  task: multiclass", ""),
             _ => {}
-        }
-        let few =
-            |seen: &&ColumnFacts| seen.whole && seen.distinct <= MOST_CLASSES && 5 * seen.distinct <= self.table.rows;
-        if let Some(few) = target.filter(|_| !self.is_classes && classes.is_none()).filter(few) {
-            let hint = format!("{} whole numbers; take away the first # if they are classes", few.distinct);
-            lines.put("  # task: multiclass", hint);
         }
     }
 

@@ -5,37 +5,30 @@ use super::facts::ColumnFacts;
 use super::options::Draft;
 use super::order::{Panel, RowLayout};
 use super::words::ColumnWords;
-use std::fmt::Write;
 use vaglio_core::counted;
 use vaglio_tables::read::InferredType;
 use vaglio_tables::{quoted, word_list};
 
-/// Lines of a file, each with a comment.
-#[derive(Default)]
-struct PipelineText(String);
-
-impl PipelineText {
-    fn put(&mut self, content: impl AsRef<str>, comment: impl AsRef<str>) {
-        let (content, comment) = (content.as_ref(), comment.as_ref());
-        let content = if content.trim_start().starts_with('#') { on_one_line(content) } else { content.to_owned() };
-        // Writing to a string cannot fail.
-        let _written = match comment.is_empty() {
-            true => writeln!(self.0, "{content}"),
-            false => writeln!(self.0, "{content:<46}  # {}", on_one_line(comment)),
-        };
-    }
+/// Appends a line with a comment.
+fn put(lines: &mut String, content: impl AsRef<str>, comment: impl AsRef<str>) {
+    let (content, comment) = (content.as_ref(), comment.as_ref());
+    let content = if content.trim_start().starts_with('#') { on_one_line(content) } else { content.to_owned() };
+    *lines += &match comment.is_empty() {
+        true => format!("{content}\n"),
+        false => format!("{content:<46}  # {}\n", on_one_line(comment)),
+    };
 }
 
 impl Decisions<'_> {
     /// The pipeline for the table at `path`.
     pub fn draft(&self, path: &str) -> Draft {
-        let (mut lines, table) = (PipelineText::default(), self.table);
+        let (mut lines, table) = (String::new(), self.table);
         let (rows, columns) = (counted(table.rows, "row"), counted(table.columns.len(), "column"));
-        lines.put(format!("# {rows} and {columns} of {path}; `vaglio run` on this file selects columns and fits."), "");
-        lines.put("version: 1", "");
-        lines.put("seed: 0", "every random choice follows from it");
-        lines.put("data:", "");
-        lines.put(format!("  train: {}", quoted_path(path)), "");
+        put(&mut lines, format!("# {rows} and {columns} of {path}; `vaglio run` on this file selects columns and fits."), "");
+        put(&mut lines, "version: 1", "");
+        put(&mut lines, "seed: 0", "every random choice follows from it");
+        put(&mut lines, "data:", "");
+        put(&mut lines, format!("  train: {}", quoted_path(path)), "");
         self.test_lines(&mut lines);
         self.target_lines(&mut lines);
         self.layout_lines(&mut lines);
@@ -43,22 +36,22 @@ impl Decisions<'_> {
         self.preprocess_lines(&mut lines);
         self.learner_lines(&mut lines);
         let excluded = self.features.exclude.iter().map(|(name, _)| name.clone()).collect();
-        Draft { text: lines.0, notes: self.notes(), targets: self.targets.clone(), excluded, fault: None }
+        Draft { text: lines, notes: self.notes(), targets: self.targets.clone(), excluded, fault: None }
     }
 
-    fn test_lines(&self, lines: &mut PipelineText) {
+    fn test_lines(&self, lines: &mut String) {
         match &self.test {
             TestSource::None => {}
             TestSource::File(path) => {
-                lines.put(format!("  test: {}", quoted_path(path)), "takes no part in the selection");
+                put(lines, format!("  test: {}", quoted_path(path)), "takes no part in the selection");
             }
             TestSource::Column(found) => {
                 let (column, is) = (quoted(&found.column), quoted(&found.is));
                 let comment = format!("{} rows are for the test, as their column says", found.rows);
-                lines.put(format!("  test_rows: {{column: {column}, is: {is}}}"), comment);
+                put(lines, format!("  test_rows: {{column: {column}, is: {is}}}"), comment);
             }
             TestSource::Share(share) if self.layout.is_ahead() => {
-                lines.put(format!("  test_last: {share}"), "the latest rows are set aside for an honest figure");
+                put(lines, format!("  test_last: {share}"), "the latest rows are set aside for an honest figure");
             }
             TestSource::Share(share) => {
                 let how = match (&self.layout, self.is_classes) {
@@ -66,137 +59,138 @@ impl Decisions<'_> {
                     (_, true) => ", classes evenly",
                     _ => "",
                 };
-                lines.put(format!("  test_fraction: {share}"), format!("set aside for an honest figure{how}"));
+                put(lines, format!("  test_fraction: {share}"), format!("set aside for an honest figure{how}"));
             }
         }
     }
 
-    fn target_lines(&self, lines: &mut PipelineText) {
+    fn target_lines(&self, lines: &mut String) {
         let guess =
             if self.options.targets.is_empty() { "guessed; name another column if it is not this one" } else { "" };
         match &self.targets[..] {
-            [one] => lines.put(format!("  target: {}", quoted(one)), guess),
-            several => lines.put(format!("  target: {}", word_list(several.iter())), guess),
+            [one] => put(lines, format!("  target: {}", quoted(one)), guess),
+            several => put(lines, format!("  target: {}", word_list(several.iter())), guess),
         }
         if self.without_target > 0 {
             let rows = if self.without_target == 1 { "row without a target is" } else { "rows without a target are" };
             let comment = format!("{} {rows} left out", self.without_target);
-            lines.put("  missing_target: drop", comment);
+            put(lines, "  missing_target: drop", comment);
         }
         let (target, classes) = (self.target(), self.options.classes);
         let is_plain = |seen: &ColumnFacts| {
             seen.profile.taken != InferredType::Text && (seen.profile.levels > 0 || seen.distinct == 2)
         };
         match (classes, self.is_classes) {
-            (Some(false), _) => lines.put("  task: regression", ""),
-            (_, true) if !target.is_some_and(is_plain) => lines.put("  task: multiclass", ""),
+            (Some(false), _) => put(lines, "  task: regression", ""),
+            (_, true) if !target.is_some_and(is_plain) => put(lines, "  task: multiclass", ""),
             _ => {}
         }
     }
 
-    fn layout_lines(&self, lines: &mut PipelineText) {
+    fn layout_lines(&self, lines: &mut String) {
         if let Some(found) = self.nesting() {
             let line = format!("  # groups: {}", quoted(&found.column));
-            lines.put(line, format!("{} columns are constant within its {} values", found.constant, found.units));
+            put(lines, line, format!("{} columns are constant within its {} values", found.constant, found.units));
         }
         match &self.layout {
             RowLayout::Rows => {}
             RowLayout::Groups(name, _) => {
-                lines.put(format!("  groups: {}", quoted(name)), "rows of one value stay together")
+                put(lines, format!("  groups: {}", quoted(name)), "rows of one value stay together")
             }
             RowLayout::Time(time, times) if *times < self.table.rows => {
                 let comment = format!("{times} times, each of which stays on one side; later ones are predicted");
-                lines.put(format!("  time: {}", quoted(time)), comment);
+                put(lines, format!("  time: {}", quoted(time)), comment);
             }
-            RowLayout::Time(time, _) => lines.put(format!("  time: {}", quoted(time)), LATER),
+            RowLayout::Time(time, _) => put(lines, format!("  time: {}", quoted(time)), LATER),
             RowLayout::File(by) => {
-                lines.put(format!("  # the rows of the file are in the order of {}:", by.join(", ")), LATER);
+                put(lines, format!("  # the rows of the file are in the order of {}:", by.join(", ")), LATER);
             }
             RowLayout::NewUnits(Panel { unit, time, units, .. }) => {
                 let (unit, time) = (quoted(unit), quoted(time));
-                lines.put(format!("  groups: {unit}"), format!("{units}; asked is how well new ones are predicted"));
-                lines.put("  # For the next times of the same ones, these lines take the place of `groups` and", "");
-                lines.put("  # `test_fraction`, with the other criterion below:", "");
-                lines.put(format!("  # series: {unit}"), "");
-                lines.put(format!("  # time: {time}"), "");
-                lines.put("  # test_last: 0.2", "");
+                put(lines, format!("  groups: {unit}"), format!("{units}; asked is how well new ones are predicted"));
+                put(lines, "  # For the next times of the same ones, these lines take the place of `groups` and", "");
+                put(lines, "  # `test_fraction`, with the other criterion below:", "");
+                put(lines, format!("  # series: {unit}"), "");
+                put(lines, format!("  # time: {time}"), "");
+                put(lines, "  # test_last: 0.2", "");
             }
             RowLayout::NextTimes(Panel { unit, time, units, .. }) => {
                 let (unit, time) = (quoted(unit), quoted(time));
-                lines.put(
+                put(
+                    lines,
                     format!("  series: {unit}"),
                     format!("{units}; asked is how well their next times are predicted"),
                 );
-                lines.put(format!("  time: {time}"), "");
-                lines.put("  # For new ones, these lines take the place of `series`, `time` and `test_last`,", "");
-                lines.put("  # with the other criterion below:", "");
-                lines.put(format!("  # groups: {unit}"), "");
-                lines.put("  # test_fraction: 0.2", "");
+                put(lines, format!("  time: {time}"), "");
+                put(lines, "  # For new ones, these lines take the place of `series`, `time` and `test_last`,", "");
+                put(lines, "  # with the other criterion below:", "");
+                put(lines, format!("  # groups: {unit}"), "");
+                put(lines, "  # test_fraction: 0.2", "");
             }
         }
     }
 
-    fn column_lines(&self, lines: &mut PipelineText) {
+    fn column_lines(&self, lines: &mut String) {
         let exclude = &self.features.exclude;
         if !exclude.is_empty() {
-            lines.put("  exclude:", "columns that are no features as they stand");
+            put(lines, "  exclude:", "columns that are no features as they stand");
             for (name, why) in exclude {
-                lines.put(format!("    - {}", quoted(name)), why);
+                put(lines, format!("    - {}", quoted(name)), why);
             }
         }
         let classes = self.table.classes.keys().filter(|name| !self.is_excluded(name));
         let types: Vec<String> =
             self.features.encoded.iter().chain(classes).map(|name| format!("{}: class", quoted(name))).collect();
         if !types.is_empty() {
-            lines.put(format!("  types: {{{}}}", types.join(", ")), "");
+            put(lines, format!("  types: {{{}}}", types.join(", ")), "");
         }
         for line in self.word_lines(|found| !found.missing.is_empty(), ColumnWords::missing_in_words) {
-            lines.put(format!("  # missing in {line}"), "");
+            put(lines, format!("  # missing in {line}"), "");
         }
         if self.words().any(|found| found.own.is_some()) {
-            lines.put("  read:", "");
-            lines.put("    na_by_column:", "the words for missing cells of these columns");
+            put(lines, "  read:", "");
+            put(lines, "    na_by_column:", "the words for missing cells of these columns");
         }
         for (found, own) in self.words().filter_map(|found| Some((found, found.own.as_ref()?))) {
             let is_value = if found.values.is_empty() { String::new() } else { found.values_in_words() };
-            lines.put(format!("      {}: [{}]", quoted(&found.column), in_quotes(own)), is_value);
+            put(lines, format!("      {}: [{}]", quoted(&found.column), in_quotes(own)), is_value);
         }
     }
 
-    fn preprocess_lines(&self, lines: &mut PipelineText) {
+    fn preprocess_lines(&self, lines: &mut String) {
         let features = &self.features;
-        lines.put("preprocess:", "each is fitted on training rows only");
+        put(lines, "preprocess:", "each is fitted on training rows only");
         if features.dates {
-            lines.put("  - {kind: date_parts}", "year, month, day, weekday and days passed");
+            put(lines, "  - {kind: date_parts}", "year, month, day, weekday and days passed");
         }
         if !features.encoded.is_empty() {
             let columns = word_list(features.encoded.iter());
             let comment = "text of many levels: the mean of the target in each";
-            lines.put(format!("  - {{kind: target_encode, columns: {columns}}}"), comment);
+            put(lines, format!("  - {{kind: target_encode, columns: {columns}}}"), comment);
         }
         for (name, order) in &features.ordinal {
             let line = format!("  - {{kind: ordinal, order: {{{}: [{}]}}}}", quoted(name), in_quotes(order));
-            lines.put(line, "ordered answers: the place of each");
+            put(lines, line, "ordered answers: the place of each");
         }
         if features.numbers_missing {
-            lines.put("  - {kind: impute, how: mean}", "missing numbers");
+            put(lines, "  - {kind: impute, how: mean}", "missing numbers");
         }
         if features.text_missing {
-            lines.put("  - {kind: impute, how: most_frequent}", "missing classes");
+            put(lines, "  - {kind: impute, how: most_frequent}", "missing classes");
         }
         if features.text {
             let comment = "a column of 0 and 1 for each level of a text column, one of two levels";
-            lines.put("  - {kind: one_hot, drop: if_binary}", comment);
+            put(lines, "  - {kind: one_hot, drop: if_binary}", comment);
         }
-        lines.put("  - {kind: standardize}", "columns of mean 0 and deviation 1");
+        put(lines, "  - {kind: standardize}", "columns of mean 0 and deviation 1");
     }
 
-    fn learner_lines(&self, lines: &mut PipelineText) {
+    fn learner_lines(&self, lines: &mut String) {
         match self.is_rare {
             true => {
-                lines.put("learner: {kind: crrr, lambda: {grid: auto}}", "the rare class counts as much as the others")
+                put(lines, "learner: {kind: crrr, lambda: {grid: auto}}", "the rare class counts as much as the others")
             }
-            false => lines.put("learner: {kind: rls, lambda: {grid: auto}}", ""),
+            false => put(lines, "learner: {kind: rls, lambda: {grid: auto}}", ""),
         }
         let forward = |points: usize| {
             let folds = (points / 4).clamp(1, self.folds);
@@ -212,36 +206,39 @@ impl Decisions<'_> {
         };
         let rows = self.table.rows - self.without_target;
         match &self.layout {
-            _ if self.is_rare => lines.put(
+            _ if self.is_rare => put(
+                    lines,
                 "criterion: {kind: kfold, folds: 5, stratified: true, shuffle: true, loss: balanced_squared}",
                 "the mean of the squared errors of the classes",
             ),
-            RowLayout::Rows if self.is_stratified => lines.put(
+            RowLayout::Rows if self.is_stratified => put(
+                    lines,
                 "criterion: {kind: kfold, folds: 5, stratified: true, shuffle: true}",
                 "classes evenly in every fold",
             ),
-            RowLayout::Rows => lines.put("criterion: loo", "exact leave-one-out"),
-            RowLayout::Groups(_, count) => lines.put(groups(*count), ""),
+            RowLayout::Rows => put(lines, "criterion: loo", "exact leave-one-out"),
+            RowLayout::Groups(_, count) => put(lines, groups(*count), ""),
             RowLayout::Time(_, times) if *times < self.table.rows => {
-                lines.put(forward(*times), "later times from earlier ones");
+                put(lines, forward(*times), "later times from earlier ones");
             }
-            RowLayout::Time(..) | RowLayout::File(_) => lines.put(forward(rows), "later rows from earlier ones"),
+            RowLayout::Time(..) | RowLayout::File(_) => put(lines, forward(rows), "later rows from earlier ones"),
             RowLayout::NewUnits(panel) => {
-                lines.put(groups(panel.units), "new units");
-                lines.put(format!("# {}", forward(panel.times)), "their next times");
+                put(lines, groups(panel.units), "new units");
+                put(lines, format!("# {}", forward(panel.times)), "their next times");
             }
             RowLayout::NextTimes(panel) => {
-                lines.put(forward(panel.times), "their next times");
-                lines.put(format!("# {}", groups(panel.units)), "new units");
+                put(lines, forward(panel.times), "their next times");
+                put(lines, format!("# {}", groups(panel.units)), "new units");
             }
         }
         let size = "size and lambda are chosen by cross-validating the whole search";
         match self.table.columns.len() > rows {
-            true => lines.put(
+            true => put(
+                    lines,
                 "tune: {search: [greedy, all]}",
                 "few columns or all, whichever holds up; size and lambda by cross-validation",
             ),
-            false => lines.put("search: {kind: greedy}", size),
+            false => put(lines, "search: {kind: greedy}", size),
         }
     }
 }

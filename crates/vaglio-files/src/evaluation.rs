@@ -53,13 +53,7 @@ pub(super) struct Evaluations {
 impl Evaluations {
     /// Starts with the record of a selection.
     pub fn new(record: Record) -> Self {
-        Evaluations {
-            record,
-            outer: Vec::new(),
-            held_out: None,
-            calibration: None,
-            intervals: None,
-        }
+        Evaluations { record, outer: Vec::new(), held_out: None, calibration: None, intervals: None }
     }
 
     /// Held-out predictions whose positions in the sample are known; `None` if maps left rows out.

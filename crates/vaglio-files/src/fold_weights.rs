@@ -35,8 +35,7 @@ fn spread(models: &[WeightsByName], name: &str, own: &PerOutput) -> Option<Weigh
     let (low, high) = ends(&known.iter().map(|(weights, _)| weights).collect::<Vec<_>>());
     let original: Option<Vec<&Vec<f64>>> = known.iter().map(|(_, original)| original.as_ref()).collect();
     let original = original.map(|of| ends(&of));
-    let changes =
-        |o: usize| low.values()[o].min(own.values()[o]) < 0.0 && high.values()[o].max(own.values()[o]) > 0.0;
+    let changes = |o: usize| low.values()[o].min(own.values()[o]) < 0.0 && high.values()[o].max(own.values()[o]) > 0.0;
     let changes_sign = (0..outputs).any(changes);
     let (original_low, original_high) = original.unzip();
     Some(WeightSpread { folds: known.len(), low, high, original_low, original_high, changes_sign })

@@ -124,6 +124,40 @@ impl SubsetSources<'_> {
         Ok([vec![own], others].concat())
     }
 
+    /// Scores subsets, on a design of their columns if that suffices, with the losses of the rows that the criterion
+    /// holds out in its first round.
+    fn scored(&self, held_out: &HeldOut, clusters: &[u32], subsets: &[Vec<Feature>]) -> Result<Vec<ScoredSubset>> {
+        let criterion = self.selector.criterion();
+        let largest = subsets.iter().map(Vec::len).max().unwrap_or(0);
+        let extent = SearchExtent { start: 0, largest, trials: subsets.len() as f64, steps: largest };
+        let flops = |design: &Design| criterion.plan(design, &extent).estimate.flops;
+        let (place, _) = SwapDesign::cheapest(self.selector, self.design, subsets.iter().flatten().copied(), flops);
+        let design = &*place.design;
+        let tally = |subset: &[Feature], lambda: Option<f64>| -> Result<Option<LossSums>> {
+            let Some(found) = predicted_held_out(design, held_out, subset, lambda)? else { return Ok(None) };
+            let targets = select_rows(design.targets(), &found.rows);
+            let weights: Option<Vec<f64>> =
+                design.weights().map(|all| found.rows.iter().map(|&row| all[row]).collect());
+            let clusters: Vec<u32> = found.rows.iter().map(|&row| clusters[row]).collect();
+            let compared = TargetsAndPredictions {
+                targets: targets.view(),
+                predictions: found.predictions.view(),
+                weights: weights.as_deref(),
+                units: None,
+                clusters: Some(&clusters),
+            };
+            Ok(criterion.traits().loss.map(|loss| LossSums::new(&*loss, compared, EVERY)))
+        };
+        let mut open = scorer(self.selector, design, &extent)?;
+        let mut of = |subset: &Vec<Feature>| -> Result<ScoredSubset> {
+            let own = place.places(subset);
+            open.reset(&own)?;
+            let (score, standard_error) = (open.score()?, open.standard_error()?);
+            Ok(ScoredSubset { loss: score.loss, standard_error, tally: tally(&own, score.lambda)? })
+        };
+        subsets.iter().map(&mut of).collect()
+    }
+
     /// Finds near-best subsets among those visited; the chosen one comes first.
     fn by_visited_subsets(
         &self,
@@ -134,9 +168,9 @@ impl SubsetSources<'_> {
         let SubsetSources { selector, sample, design, .. } = *self;
         let is_paired = matches!(asked.within, ScoreMargin::Rule(_)) && design.decisions().is_none();
         let held_out = if is_paired { selector.criterion().folds(design)? } else { HeldOut::Nothing };
-        let by = Scoring { selector, clusters: &clusters(sample, design), held_out: &held_out };
+        let clusters = clusters(sample, design);
         let parts: Vec<_> = visited.chunks(OF_JOB).collect();
-        let jobs = until_stopped(watcher, parts.len(), |job| by.scored(design, parts[job]))?;
+        let jobs = until_stopped(watcher, parts.len(), |job| self.scored(&held_out, &clusters, parts[job]))?;
         let Some(jobs) = jobs else { return Ok(None) };
         let scored: Vec<ScoredSubset> = jobs.into_iter().flatten().collect();
         let Some(own) = scored.first() else { return Ok(None) };
@@ -243,49 +277,6 @@ fn no_error() -> Error {
 fn clusters(sample: &Sample, design: &Design) -> Vec<u32> {
     let known = sample.clusters();
     if known.len() == design.rows() { known } else { (0..design.rows() as u32).collect() }
-}
-
-/// Context for scoring subsets.
-struct Scoring<'a> {
-    selector: &'a ValidSelector,
-    clusters: &'a [u32],
-    held_out: &'a HeldOut,
-}
-
-impl Scoring<'_> {
-    /// Scores subsets, on a design of their columns if that suffices.
-    fn scored(&self, design: &Design, subsets: &[Vec<Feature>]) -> Result<Vec<ScoredSubset>> {
-        let largest = subsets.iter().map(Vec::len).max().unwrap_or(0);
-        let extent = SearchExtent { start: 0, largest, trials: subsets.len() as f64, steps: largest };
-        let flops = |design: &Design| self.selector.criterion().plan(design, &extent).estimate.flops;
-        let columns = subsets.iter().flatten().copied();
-        let (place, _) = SwapDesign::cheapest(self.selector, design, columns, flops);
-        let mut open = scorer(self.selector, &place.design, &extent)?;
-        let mut of = |subset: &Vec<Feature>| -> Result<ScoredSubset> {
-            let own = place.places(subset);
-            open.reset(&own)?;
-            let (score, standard_error) = (open.score()?, open.standard_error()?);
-            Ok(ScoredSubset { loss: score.loss, standard_error, tally: self.tally(&place.design, &own, score.lambda)? })
-        };
-        subsets.iter().map(&mut of).collect()
-    }
-
-    /// Losses of the rows that the criterion holds out in its first round.
-    fn tally(&self, design: &Design, subset: &[Feature], lambda: Option<f64>) -> Result<Option<LossSums>> {
-        let Some(found) = predicted_held_out(design, self.held_out, subset, lambda)? else { return Ok(None) };
-        let targets = select_rows(design.targets(), &found.rows);
-        let weights: Option<Vec<f64>> = design.weights().map(|all| found.rows.iter().map(|&row| all[row]).collect());
-        let clusters: Vec<u32> = found.rows.iter().map(|&row| self.clusters[row]).collect();
-        let compared = TargetsAndPredictions {
-            targets: targets.view(),
-            predictions: found.predictions.view(),
-            weights: weights.as_deref(),
-            units: None,
-            clusters: Some(&clusters),
-        };
-        let loss = self.selector.criterion().traits().loss;
-        Ok(loss.map(|loss| LossSums::new(&*loss, compared, EVERY)))
-    }
 }
 
 #[cfg(test)]

@@ -8,8 +8,8 @@ use rand_chacha::rand_core::{RngCore, SeedableRng};
 use vaglio_core::{Columns, Feature, Problem, Result, Score, SearchExtent, SingleNumbers, SingleRounding};
 use vaglio_pipeline::pipeline::Precision;
 use vaglio_pipeline::selector::ValidSelector;
-use vaglio_search::shuffle::stream;
 use vaglio_search::All;
+use vaglio_search::shuffle::stream;
 
 /// Number of scores computed with perturbed entries.
 const TIMES: u64 = 3;

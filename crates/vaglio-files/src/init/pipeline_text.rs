@@ -24,7 +24,11 @@ impl Decisions<'_> {
     pub fn draft(&self, path: &str) -> Draft {
         let (mut lines, table) = (String::new(), self.table);
         let (rows, columns) = (counted(table.rows, "row"), counted(table.columns.len(), "column"));
-        put(&mut lines, format!("# {rows} and {columns} of {path}; `vaglio run` on this file selects columns and fits."), "");
+        put(
+            &mut lines,
+            format!("# {rows} and {columns} of {path}; `vaglio run` on this file selects columns and fits."),
+            "",
+        );
         put(&mut lines, "version: 1", "");
         put(&mut lines, "seed: 0", "every random choice follows from it");
         put(&mut lines, "data:", "");
@@ -207,12 +211,12 @@ impl Decisions<'_> {
         let rows = self.table.rows - self.without_target;
         match &self.layout {
             _ if self.is_rare => put(
-                    lines,
+                lines,
                 "criterion: {kind: kfold, folds: 5, stratified: true, shuffle: true, loss: balanced_squared}",
                 "the mean of the squared errors of the classes",
             ),
             RowLayout::Rows if self.is_stratified => put(
-                    lines,
+                lines,
                 "criterion: {kind: kfold, folds: 5, stratified: true, shuffle: true}",
                 "classes evenly in every fold",
             ),
@@ -234,7 +238,7 @@ impl Decisions<'_> {
         let size = "size and lambda are chosen by cross-validating the whole search";
         match self.table.columns.len() > rows {
             true => put(
-                    lines,
+                lines,
                 "tune: {search: [greedy, all]}",
                 "few columns or all, whichever holds up; size and lambda by cross-validation",
             ),

@@ -1,6 +1,6 @@
 //! Random experiments: paths over the columns and fresh dummies.
 
-use super::rates::{Occurrences, VotingLevel, is_beyond};
+use super::rates::{VotingLevel, is_beyond, share, voting_levels};
 use super::unit::UnitColumns;
 use crate::resampling::StageMonitor;
 use crate::selector::ValidSelector;
@@ -43,14 +43,6 @@ pub(super) struct Experiments<'a> {
     pub stored: bool,
 }
 
-/// Votes of the experiments.
-pub(super) struct Votes {
-    /// Columns taken at each voting level, by the number of dummies from 1.
-    pub by_dummies: Vec<Vec<VotingLevel>>,
-    /// Share of experiments that voted for each column.
-    pub shares: Vec<f64>,
-}
-
 impl<'a> Experiments<'a> {
     /// Experiments on the columns `unit` of a design.
     ///
@@ -66,28 +58,29 @@ impl<'a> Experiments<'a> {
         Ok(Experiments { criterion, design, unit, seed, is_linear, columns, dummies, stored })
     }
 
-    /// Adds one dummy at a time until the strictest level exceeds the rate. `None` if stopped.
+    /// Adds one dummy at a time until the strictest level exceeds the rate. Returns the columns taken at each voting
+    /// level, by the number of dummies from 1, and the share of experiments that voted for each column; `None` if
+    /// stopped.
     ///
     /// # Errors
     /// Returns the errors of [`Criterion::geometry`].
-    pub fn vote(&self, most: f64, watcher: &StageMonitor<'_>) -> Result<Option<Votes>> {
-        let last = self.last(most);
+    pub fn vote(&self, most: f64, watcher: &StageMonitor<'_>) -> Result<Option<(Vec<Vec<VotingLevel>>, Vec<f64>)>> {
+        let (last, features) = (self.last(most), self.design.features());
         watcher.stage("fdr", last as usize);
-        let (linear, others) = if self.is_linear { (EXPERIMENTS, 0) } else { (0, EXPERIMENTS) };
-        let stored = if self.stored { linear } else { 0 };
-        let drawn: Vec<Vec<Vec<f64>>> = (0..stored).map(|number| self.stored(number)).collect();
+        let linear = if self.is_linear { EXPERIMENTS } else { 0 };
+        let drawn: Vec<Vec<Vec<f64>>> = (0..linear).map(|number| self.stored(number)).collect();
         let targets: Vec<&[f64]> = self.unit.targets.iter().map(Vec::as_slice).collect();
-        let dummies = |number: usize| drawn.get(number).map_or(&[][..], Vec::as_slice);
-        let columns: Vec<Vec<&[f64]>> = (0..linear).map(|number| self.unit.with(dummies(number))).collect();
+        let columns: Vec<Vec<&[f64]>> = drawn.iter().map(|dummies| self.unit.with(dummies)).collect();
         let unstored = if self.stored { 0 } else { self.dummies };
         let path = |number: usize| {
-            let (columns, features) = (&columns[number][..], self.unit.columns.len());
-            let data = PathData { columns, features, targets: &targets, dimensions: self.design.rows() - 1 };
+            let data =
+                PathData { columns: &columns[number], features, targets: &targets, dimensions: self.design.rows() - 1 };
             DummyPath::new(Level::best(), data, STEPPING, unstored, self.seed_of(number))
         };
         let mut paths: Vec<DummyPath<'_>> = (0..linear).into_par_iter().map(path).collect();
         let on_geometry = |number: usize| self.on_geometry(number, last, watcher);
-        let others: Vec<Vec<Option<u32>>> = (0..others).into_par_iter().map(on_geometry).collect::<Result<_>>()?;
+        let others: Vec<Vec<Option<u32>>> =
+            (linear..EXPERIMENTS).into_par_iter().map(on_geometry).collect::<Result<_>>()?;
         let mut by_dummies = Vec::new();
         for number in 1..=last {
             paths.par_iter_mut().for_each(|path| path.until(number, &|| watcher.stop.reason().is_some()));
@@ -95,21 +88,16 @@ impl<'a> Experiments<'a> {
                 return Ok(None);
             }
             watcher.piece();
-            let levels = self.occurrences(&paths, &others).taken(number);
+            let levels = voting_levels(&entered(&paths, &others), self.dummies, number);
             let ends = is_beyond(&levels, most);
             by_dummies.push(levels);
             if ends {
                 break;
             }
         }
-        let shares = self.occurrences(&paths, &others).votes(by_dummies.len() as u32);
-        Ok(Some(Votes { by_dummies, shares }))
-    }
-
-    /// Entry of columns into the paths on correlations, or on the criterion's own geometry.
-    fn occurrences<'w>(&self, paths: &'w [DummyPath<'_>], others: &'w [Vec<Option<u32>>]) -> Occurrences<'w> {
-        let entered = paths.iter().map(|path| path.entered()).chain(others.iter().map(Vec::as_slice));
-        Occurrences { entered: entered.collect(), dummies: self.dummies }
+        let entered = entered(&paths, &others);
+        let shares = (0..features).map(|column| share(&entered, column, by_dummies.len() as u32)).collect();
+        Ok(Some((by_dummies, shares)))
     }
 
     /// Largest number of dummies that a path can need: the smaller of half of the rows and the number expected to enter
@@ -128,8 +116,11 @@ impl<'a> Experiments<'a> {
         stream(self.seed, DUMMY, number as u64)
     }
 
-    /// Dummies of an experiment, one vector each, with mean 0 and norm 1.
+    /// Stored dummies of an experiment, one vector each, with mean 0 and norm 1.
     fn stored(&self, number: usize) -> Vec<Vec<f64>> {
+        if !self.stored {
+            return Vec::new();
+        }
         self.drawn(number).iter().map(|values| standardized(values, self.design.weights())).collect()
     }
 
@@ -175,4 +166,9 @@ impl<'a> Experiments<'a> {
         }
         Ok(entered)
     }
+}
+
+/// Number of dummies that entered before each column, by path on correlations or on the criterion's own geometry.
+fn entered<'w>(paths: &'w [DummyPath<'_>], others: &'w [Vec<Option<u32>>]) -> Vec<&'w [Option<u32>]> {
+    paths.iter().map(DummyPath::entered).chain(others.iter().map(Vec::as_slice)).collect()
 }

@@ -19,7 +19,7 @@ mod unit;
 use super::pool::StageMonitor;
 use crate::selector::ValidSelector;
 pub use experiments::{DUMMIES, EXPERIMENTS};
-use experiments::{Experiments, Votes};
+use experiments::Experiments;
 use rates::{at_rate, rates};
 use serde::{Deserialize, Serialize};
 use unit::UnitColumns;
@@ -131,7 +131,7 @@ pub fn discoveries(
     let unit = UnitColumns::new(design, among);
     let most = (TENTATIVE * rate).min(1.0);
     let experiments = Experiments::new(selector, design, &unit)?;
-    let Some(Votes { by_dummies, shares }) = experiments.vote(most, watcher)? else { return Ok(None) };
+    let Some((by_dummies, shares)) = experiments.vote(most, watcher)? else { return Ok(None) };
     let Experiments { is_linear, dummies, stored, .. } = experiments;
     let taken_at = rates(&by_dummies, design.features(), most);
     let confirmed = at_rate(&by_dummies, rate);

@@ -17,16 +17,6 @@ const CHOSEN: f64 = 4.0;
 /// Largest degrees of freedom of a t test; more are treated as this many, whose tails are slightly heavier.
 const MOST_DEGREES: usize = 400;
 
-/// Residuals of a column and of the targets given other columns.
-struct PartialResiduals<'u> {
-    level: Level,
-    own: &'u [f64],
-    norm: f64,
-    targets: &'u [Vec<f64>],
-    /// Degrees of freedom of the residuals.
-    degrees: usize,
-}
-
 /// Rate at which a column differs from all rivals given the other taken columns, and the rival closest to it. Cost
 /// O(rows · (columns + taken · rivals)).
 pub(super) fn rivals(unit: &UnitColumns, taken: &[Feature], feature: Feature) -> (f64, Option<Feature>) {
@@ -42,40 +32,36 @@ pub(super) fn rivals(unit: &UnitColumns, taken: &[Feature], feature: Feature) ->
     let targets: Vec<Vec<f64>> = unit.targets.iter().map(|y| outside(level, &basis, y).0).collect();
     let (own, norm) = outside(level, &basis, &columns[feature]);
     let degrees = own.len().saturating_sub(basis.len() + 2);
-    let beside = PartialResiduals { level, own: &own, norm, targets: &targets, degrees };
-    let mut worst = (beside.p_value(None), None);
+    // p-value of the column given the others and a rival with its squared norm. With several targets: the smallest
+    // p-value times their number (Bonferroni).
+    let p_value = |rival: Option<(&[f64], f64)>| {
+        let degrees = degrees.saturating_sub(usize::from(rival.is_some()));
+        let across = rival.map_or(0.0, |(rival, left)| dot(level, rival, &own) / left);
+        let left = rival.map_or(norm, |(_, of_rival)| norm - across * across * of_rival);
+        if degrees == 0 || left <= DEPENDENT_SQUARE {
+            return 1.0;
+        }
+        let of_target = |y: &Vec<f64>| {
+            let with_rival = rival.map_or(0.0, |(rival, _)| dot(level, rival, y));
+            let product = dot(level, &own, y) - across * with_rival;
+            let gain = product * product / left;
+            let before = dot(level, y, y) - rival.map_or(0.0, |(_, of_rival)| with_rival * with_rival / of_rival);
+            beyond(gain / (before - gain).max(f64::MIN_POSITIVE), degrees)
+        };
+        (targets.len() as f64 * targets.iter().map(of_target).fold(1.0, f64::min)).min(1.0)
+    };
+    let mut worst = (p_value(None), None);
     for (rival, column) in columns.iter().enumerate() {
         let is_other = rival != feature && !column.is_empty() && !taken.contains(&rival);
         if is_other && dot(level, column, &columns[feature]).abs() >= RIVAL {
             let (vector, left) = outside(level, &basis, column);
-            let p = if left > DEPENDENT_SQUARE { beside.p_value(Some((&vector, left))) } else { 0.0 };
+            let p = if left > DEPENDENT_SQUARE { p_value(Some((&vector[..], left))) } else { 0.0 };
             if p > worst.0 {
                 worst = (p, Some(rival));
             }
         }
     }
     ((CHOSEN * worst.0).min(1.0), worst.1)
-}
-
-impl PartialResiduals<'_> {
-    /// p-value of the column given the others and a rival with its squared norm. With several targets: the smallest
-    /// p-value times their number (Bonferroni).
-    fn p_value(&self, rival: Option<(&[f64], f64)>) -> f64 {
-        let degrees = self.degrees.saturating_sub(usize::from(rival.is_some()));
-        let across = rival.map_or(0.0, |(rival, left)| dot(self.level, rival, self.own) / left);
-        let left = rival.map_or(self.norm, |(_, of_rival)| self.norm - across * across * of_rival);
-        if degrees == 0 || left <= DEPENDENT_SQUARE {
-            return 1.0;
-        }
-        let of_target = |y: &Vec<f64>| {
-            let with_rival = rival.map_or(0.0, |(rival, _)| dot(self.level, rival, y));
-            let product = dot(self.level, self.own, y) - across * with_rival;
-            let gain = product * product / left;
-            let before = dot(self.level, y, y) - rival.map_or(0.0, |(_, of_rival)| with_rival * with_rival / of_rival);
-            beyond(gain / (before - gain).max(f64::MIN_POSITIVE), degrees)
-        };
-        (self.targets.len() as f64 * self.targets.iter().map(of_target).fold(1.0, f64::min)).min(1.0)
-    }
 }
 
 /// Probability that the square of Student's t exceeds `ratio` times its degrees of freedom: 1 minus finite sums of

@@ -1,6 +1,6 @@
 //! Rates agree with a plain implementation of the paper's definition.
 
-use super::rates::{Occurrences, at_rate, is_beyond, rates};
+use super::rates::{VotingLevel, at_rate, is_beyond, rates, voting_levels};
 use vaglio_testkit::SplitMix64;
 
 /// Random experiments with few columns: the number of dummies that entered before each.
@@ -14,6 +14,11 @@ fn experiments(random: &mut SplitMix64, count: usize, features: usize) -> Vec<Ve
         }
     };
     (0..count).map(|_| (0..features).map(|column| one(random, column)).collect()).collect()
+}
+
+/// Columns taken at each voting level.
+fn taken(all: &[Vec<Option<u32>>], dummies: usize, most: u32) -> Vec<VotingLevel> {
+    voting_levels(&all.iter().map(Vec::as_slice).collect::<Vec<_>>(), dummies, most)
 }
 
 /// Φ_T, Φ′_T, the columns above a level and their estimated share of false ones, written as in the paper.
@@ -43,9 +48,8 @@ fn the_share_of_false_discoveries_is_that_of_the_definition() {
     let mut random = SplitMix64::new(5);
     for _ in 0..20 {
         let all = experiments(&mut random, 10, 12);
-        let of = Occurrences { entered: all.iter().map(Vec::as_slice).collect(), dummies: 120 };
         for most in [1, 2, 7, 25] {
-            let levels = of.taken(most);
+            let levels = taken(&all, 120, most);
             assert_eq!(levels.len(), 5);
             for (step, taken) in levels.iter().enumerate() {
                 let (columns, share) = by_hand(&all, 120.0, most, 0.5 + 0.1 * step as f64);
@@ -62,8 +66,7 @@ fn a_column_is_taken_from_its_smallest_rate_on() {
     let mut taken_at_all = 0;
     for _ in 0..20 {
         let all = experiments(&mut random, 20, 15);
-        let of = Occurrences { entered: all.iter().map(Vec::as_slice).collect(), dummies: 150 };
-        let by_dummies: Vec<_> = (1..=20).map(|most| of.taken(most)).collect();
+        let by_dummies: Vec<_> = (1..=20).map(|most| taken(&all, 150, most)).collect();
         let found = rates(&by_dummies, 15, 0.9);
         for rate in [0.02, 0.1, 0.25, 0.5, 0.9] {
             // Every column taken at the rate has a q-value of at most that, and is taken at its own q-value.
@@ -81,8 +84,7 @@ fn a_column_is_taken_from_its_smallest_rate_on() {
 #[test]
 fn nothing_is_taken_once_the_strictest_level_is_beyond_the_rate() {
     let all = vec![vec![Some(0), None, Some(3)]; 20];
-    let of = Occurrences { entered: all.iter().map(Vec::as_slice).collect(), dummies: 3 };
-    let by_dummies: Vec<_> = (1..=3).map(|most| of.taken(most)).collect();
+    let by_dummies: Vec<_> = (1..=3).map(|most| taken(&all, 3, most)).collect();
     // Two columns compete with three dummies, so two thirds of a column are expected at the first dummy.
     assert!((by_dummies[0][0].false_share - 2.0 / 3.0).abs() < 1e-12);
     assert!(is_beyond(&by_dummies[0], 0.5) && at_rate(&by_dummies, 0.5).is_empty());

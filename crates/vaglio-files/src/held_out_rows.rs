@@ -10,7 +10,6 @@ use vaglio_core::Result;
 use vaglio_pipeline::all_rows::FitFrom;
 use vaglio_pipeline::final_fit::train;
 use vaglio_pipeline::pipeline::{Calibration, CalibrationSource};
-use vaglio_pipeline::resampling::held_out_predictions::chosen_parts;
 use vaglio_pipeline::resampling::{self, OuterFoldFit, Pooled};
 use vaglio_report::record::{Figures, PredictionRows, ShownPredictions, class_of};
 
@@ -28,11 +27,7 @@ pub(super) const EVALUATION: Evaluation = Evaluation::new("held out", |run, foun
         pooled.placed(first.iter().map(|fold| &fold.rows));
         Some((PredictionRows::Nested, pooled))
     } else if classes || prepared.test.is_none() {
-        let mut pooled = resampling::held_out(selector, &prepared.sample, &selection.chosen, watcher)?;
-        if let (Some(pooled), Some(how)) = (&mut pooled, &selection.chosen.folds) {
-            let parts = chosen_parts(selector, &prepared.sample, how)?;
-            pooled.placed(parts.iter().map(|part| &part.held));
-        }
+        let pooled = resampling::held_out(selector, &prepared.sample, &selection.chosen, watcher)?;
         pooled.map(|pooled| (PredictionRows::CrossValidation, pooled))
     } else {
         None

@@ -2,8 +2,7 @@
 
 use super::loss_sums::Pooled;
 use super::path_predictions::PathModels;
-use super::pool::{StageMonitor, repeated};
-use super::procedure::HeldOutRows;
+use super::pool::StageMonitor;
 use super::sample::Sample;
 use super::size_choice::Choice;
 use super::split_rule::TrainTestSplit;
@@ -34,36 +33,28 @@ pub fn held_out(
 ) -> Result<Option<Pooled>> {
     let Some(how) = chosen.folds.as_ref().filter(|_| !chosen.fold_entries.is_empty()) else { return Ok(None) };
     let parts = chosen_parts(selector, sample, how)?;
-    watcher.stage("held out", parts.len());
     let in_fold = |number: usize| {
+        let _held_out = tracing::debug_span!("held out", fold = number + 1).entered();
         let fold = Fold::new(selector, sample, &parts[number], None)?;
         let (design, held) = (&fold.design.at_lambda(chosen.walk_lambda()), fold.held());
         let entry = &chosen.fold_entries[number];
         let entries = if entry.subset.is_empty() { &[] } else { std::slice::from_ref(entry) };
         let models = PathModels { design, entries, empty_lambda: entry.score.lambda, reduced: None };
         // The empty subset comes first, and is the result unless there is an entry.
-        let (mut empty, mut last) = (None, None);
+        let mut last = None;
         selector.predictions(models, &fold.known, &watcher.stop, &held, |_, model, predictions| {
-            empty.get_or_insert_with(|| predictions.clone());
-            last = Some((model.clone(), predictions));
+            last = Some(held.compare(model, &predictions, |compared| Pooled::new(std::iter::once(compared)))?);
             Ok(())
         })?;
-        let found = empty.zip(last);
-        Ok(found.map(|(empty, (model, predictions))| HeldOutRows::new(&held, &model, predictions, empty)))
+        Ok(last)
     };
-    let found = repeated(&selector.room, parts.len(), |number| {
-        if watcher.stopped().is_some() {
-            return Ok(None);
-        }
-        let _held_out = tracing::debug_span!("held out", fold = number + 1).entered();
-        let held = in_fold(number).map_err(|error| said_of_fold(error, number))?;
-        watcher.piece();
-        Ok(held)
+    let found = watcher.jobs("held out", &selector.room, parts.len(), |number| {
+        in_fold(number).map_err(|error| said_of_fold(error, number))
     })?;
-    if watcher.stopped().is_some() {
-        return Ok(None);
-    }
-    Pooled::new(found.iter().flatten().map(HeldOutRows::compared)).map(Some)
+    let Some(found) = found else { return Ok(None) };
+    let mut pooled = Pooled::new(found.iter().map(Pooled::compared))?;
+    pooled.placed(parts.iter().map(|part| &part.held));
+    Ok(Some(pooled))
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Independent jobs of a run: repetitions that threads or processes share, each with a key of the journal.
 
-use super::pool::{StageMonitor, SubTask, repeated};
+use super::pool::{StageMonitor, SubTask};
 use crate::memory_slots::MemorySlots;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -50,17 +50,10 @@ impl Jobs {
         watcher: &StageMonitor<'_>,
         job: impl Fn(usize, SubTask<'_, '_>) -> Result<Option<T>> + Sync,
     ) -> Result<Option<Vec<T>>> {
-        watcher.stage(what, self.count);
-        let done = repeated(room, self.count, |number| {
-            if watcher.stopped().is_some() {
-                return Ok(None);
-            }
+        watcher.jobs(what, room, self.count, |number| {
             let key = self.key(number);
             let member = || watcher.member(watcher.journal.within(&key), number);
-            let done = watcher.journal.once(&key, || job(number, member()));
-            watcher.end_piece(number);
-            done
-        })?;
-        Ok(if watcher.stopped().is_some() { None } else { done.into_iter().collect() })
+            watcher.journal.once(&key, || job(number, member()))
+        })
     }
 }

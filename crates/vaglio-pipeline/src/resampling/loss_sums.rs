@@ -12,8 +12,6 @@ use vaglio_report::{ClusterSum, MeanVariances, StandardizedMoments};
 
 /// Limit on the number of clusters that joins none of them.
 pub const EVERY: u32 = 1 << 31;
-/// Largest number of clusters joined by direct indexing.
-const FEW: u32 = 1 << 10;
 /// Largest number of parts of the jackknife.
 const LEFT_OUT: u32 = 64;
 
@@ -32,17 +30,8 @@ pub enum LossSums {
         /// Sums by cluster.
         clusters: Vec<ClusterSum>,
     },
-    /// Rows for a loss of all rows together: targets, predictions, weights and clusters.
-    Rows {
-        /// Targets, outputs × rows.
-        targets: Array2<f64>,
-        /// Predictions, outputs × rows.
-        predictions: Array2<f64>,
-        /// Weight of each row.
-        weights: Vec<f64>,
-        /// Cluster of each row.
-        clusters: Vec<u32>,
-    },
+    /// Rows for a loss of all rows together.
+    Rows(Pooled),
 }
 
 /// Predictions with the targets to compare.
@@ -106,15 +95,17 @@ impl LossSums {
         if !loss.traits().measure.is_of_rows() {
             let weights = weights.map_or_else(|| vec![1.0; targets.ncols()], <[f64]>::to_vec);
             let clusters = (0..targets.ncols()).map(cluster).collect();
-            return LossSums::Rows {
+            return LossSums::Rows(Pooled {
                 targets: targets.to_owned(),
                 predictions: predictions.to_owned(),
                 weights,
                 clusters,
-            };
+                places: Vec::new(),
+                ends: Vec::new(),
+            });
         }
         let (mut weight, mut sum) = (0.0, 0.0);
-        let clusters = joined(most, targets.ncols(), |add| {
+        let clusters = joined(most, |add| {
             of.each_unit(loss, |row, own, lost| {
                 let of_unit = ClusterSum { cluster: cluster(row), weight: own, sum: own * lost };
                 (weight, sum) = (weight + own, sum + of_unit.sum);
@@ -133,7 +124,7 @@ impl LossSums {
     fn sums(&self, most: u32) -> Vec<ClusterSum> {
         let LossSums::Mean { most: own, clusters, .. } = self else { return Vec::new() };
         let add_all = |add: &mut dyn FnMut(ClusterSum)| clusters.iter().copied().for_each(add);
-        if *own == most { clusters.clone() } else { joined(most, clusters.len(), add_all) }
+        if *own == most { clusters.clone() } else { joined(most, add_all) }
     }
 }
 
@@ -171,7 +162,7 @@ impl<'t> FoldLosses<'t> {
                 }
                 pooled.filter(|(weight, _)| *weight != 0.0).map(|(_, mean)| mean).ok_or_else(nothing)
             }
-            LossSums::Rows { .. } => {
+            LossSums::Rows(_) => {
                 let value = self.rows().ok_or_else(nothing)?.mean(loss, |_| true);
                 if value.is_nan() { Err(nothing()) } else { Ok(value) }
             }
@@ -193,7 +184,7 @@ impl<'t> FoldLosses<'t> {
 
     /// Variances of the mean, or of its difference to another mean over the same rows in the same folds.
     pub(super) fn spread(&self, loss: &dyn Loss, less: Option<&FoldLosses<'t>>) -> Option<MeanVariances> {
-        if matches!(self.folds.first()?, LossSums::Rows { .. }) {
+        if matches!(self.folds.first()?, LossSums::Rows(_)) {
             let rows = std::iter::once(self).chain(less).map(FoldLosses::rows).collect::<Option<Vec<_>>>();
             return Some(rows.map_or_else(MeanVariances::default, |rows| left_out(loss, &rows, self)));
         }
@@ -222,13 +213,13 @@ impl<'t> FoldLosses<'t> {
     pub(super) fn shape(&self, less: Option<&FoldLosses<'t>>) -> StandardizedMoments {
         let Some(LossSums::Mean { .. }) = self.folds.first() else {
             let clusters = self.folds.iter().flat_map(|fold| match fold {
-                LossSums::Rows { clusters, .. } => &clusters[..],
+                LossSums::Rows(rows) => &rows.clusters[..],
                 LossSums::Mean { .. } => &[],
             });
             return StandardizedMoments::normal(clusters.collect::<BTreeSet<_>>().len());
         };
         let sums = self.cluster_sums(less).unwrap_or_default();
-        let of_cluster = joined(EVERY, 0, |add| sums.into_iter().flatten().for_each(add));
+        let of_cluster = joined(EVERY, |add| sums.into_iter().flatten().for_each(add));
         let (weight, sum) = of_cluster.iter().fold((0.0, 0.0), |(w, s), of| (w + of.weight, s + of.sum));
         let mean = sum / weight;
         StandardizedMoments::from_deviations(of_cluster.iter().map(|of| of.sum - of.weight * mean))
@@ -237,46 +228,30 @@ impl<'t> FoldLosses<'t> {
     /// The rows of all folds, for a loss of all rows together.
     fn rows(&self) -> Option<Pooled> {
         let rows = self.folds.iter().filter_map(|fold| match fold {
-            LossSums::Rows { targets, predictions, weights, clusters } => Some(TargetsAndPredictions {
-                targets: targets.view(),
-                predictions: predictions.view(),
-                weights: Some(weights),
-                units: None,
-                clusters: Some(clusters),
-            }),
+            LossSums::Rows(rows) => Some(rows.compared()),
             LossSums::Mean { .. } => None,
         });
         Pooled::new(rows).ok()
     }
 }
 
-/// Adds up the sums that `each` hands over, about `count` of them, by cluster number modulo `most`; the result is in
-/// order of these numbers.
-fn joined(most: u32, count: usize, each: impl FnOnce(&mut dyn FnMut(ClusterSum))) -> Vec<ClusterSum> {
-    if most <= FEW || count >= most as usize {
-        let mut all = vec![ClusterSum { cluster: 0, weight: 0.0, sum: 0.0 }; most as usize];
-        each(&mut |ClusterSum { cluster, weight, sum }| {
-            let of = &mut all[(cluster % most) as usize];
-            *of = ClusterSum { cluster: cluster % most, weight: of.weight + weight, sum: of.sum + sum };
-        });
-        all.retain(|of| of.weight > 0.0);
-        return all;
-    }
-    let mut all = Vec::with_capacity(count);
-    each(&mut |sum| all.push(ClusterSum { cluster: sum.cluster % most, ..sum }));
-    all.sort_by_key(|sum| sum.cluster);
-    let mut out: Vec<ClusterSum> = Vec::with_capacity(all.len());
-    for next in all {
-        match out.last_mut().filter(|last| last.cluster == next.cluster) {
-            Some(last) => (last.weight, last.sum) = (last.weight + next.weight, last.sum + next.sum),
-            None => out.push(next),
+/// Adds up the sums that `each` hands over by cluster number modulo `most`; the result is in order of these numbers.
+fn joined(most: u32, each: impl FnOnce(&mut dyn FnMut(ClusterSum))) -> Vec<ClusterSum> {
+    let mut all: Vec<ClusterSum> = Vec::new();
+    each(&mut |ClusterSum { cluster, weight, sum }| {
+        let place = (cluster % most) as usize;
+        if place >= all.len() {
+            all.extend((all.len() as u32..=cluster % most).map(|cluster| ClusterSum { cluster, weight: 0.0, sum: 0.0 }));
         }
-    }
-    out.shrink_to_fit();
-    out
+        (all[place].weight, all[place].sum) = (all[place].weight + weight, all[place].sum + sum);
+    });
+    all.retain(|of| of.weight > 0.0);
+    all.shrink_to_fit();
+    all
 }
 
-/// Targets, predictions and weights of the held-out rows of all folds.
+/// Targets, predictions and weights of held-out rows, of one fold or pooled over all.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Pooled {
     /// Targets, outputs × rows.
     pub targets: Array2<f64>,
@@ -287,8 +262,10 @@ pub struct Pooled {
     /// Cluster of each row.
     pub(super) clusters: Vec<u32>,
     /// Index of each row among all rows; empty if unknown.
+    #[serde(skip)]
     pub places: Vec<u32>,
-    /// End of the rows of each fold.
+    /// End of the rows of each fold; empty for the rows of one.
+    #[serde(skip)]
     pub ends: Vec<usize>,
 }
 
@@ -321,6 +298,17 @@ impl Pooled {
             places: Vec::new(),
             ends,
         })
+    }
+
+    /// Targets and predictions to compare.
+    pub(super) fn compared(&self) -> TargetsAndPredictions<'_> {
+        TargetsAndPredictions {
+            targets: self.targets.view(),
+            predictions: self.predictions.view(),
+            weights: Some(&self.weights),
+            units: None,
+            clusters: Some(&self.clusters),
+        }
     }
 
     /// Loss of the selected rows.

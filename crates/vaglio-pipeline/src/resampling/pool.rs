@@ -168,6 +168,30 @@ impl<'o> StageMonitor<'o> {
         }
     }
 
+    /// Runs jobs 0, …, `count` − 1 as the stage `what`, one piece each, as many at once as memory allows. Returns `None`
+    /// if stopped, or if a job does.
+    ///
+    /// # Errors
+    /// Returns the errors of [`repeated`].
+    pub(super) fn jobs<T: Send>(
+        &self,
+        what: &str,
+        room: &MemorySlots,
+        count: usize,
+        job: impl Fn(usize) -> Result<Option<T>> + Sync,
+    ) -> Result<Option<Vec<T>>> {
+        self.stage(what, count);
+        let done = repeated(room, count, |number| {
+            if self.stopped().is_some() {
+                return Ok(None);
+            }
+            let done = job(number);
+            self.end_piece(number);
+            done
+        })?;
+        Ok(if self.stopped().is_some() { None } else { done.into_iter().collect() })
+    }
+
     /// Reason to stop, if any, which then also counts as an interruption.
     pub fn stopped(&self) -> Option<StopReason> {
         let Ok(mut stopped) = self.stopped.lock() else { return None };

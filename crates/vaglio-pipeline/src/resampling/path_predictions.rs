@@ -173,8 +173,6 @@ pub(crate) fn predictions_along(
         None => PathReduction::new(design, readout, &order)?,
     };
     let first = readout.lambdas[0];
-    let lambdas: Vec<f64> = entries.iter().map(|entry| entry.score.lambda.unwrap_or(first)).collect();
-
     let empty_lambda = empty_lambda.unwrap_or(first);
     let coefficients = |(weights, intercept): (Array2<f64>, Vec<f64>)| Coefficients { weights, intercept };
     let none = coefficients(ridge.coefficients_of(&[], empty_lambda).map_err(failed)?);
@@ -192,47 +190,48 @@ pub(crate) fn predictions_along(
         Ok(model.features(&inputs, training.series())?.into_owned())
     };
     let training = held.smearing().map(features_of).transpose()?;
-    let predicted = |readout: &Coefficients, places: Option<&[usize]>| -> Result<Array2<f64>> {
+    let predicted = |readout: &Coefficients, places: &[usize]| -> Result<Array2<f64>> {
         if !readout.is_finite() {
             return Err(Error::Numerical("the coefficients overflow; rescale or standardize the columns".into()));
         }
-        let Some(places) = places else { return held.predicted_with(&model, readout, &features, training.as_ref()) };
-        let own = training.as_ref().map(|training| training.select(places));
-        held.predicted_with(&model, readout, &features.select(places), own.as_ref())
+        let training = training.as_ref().map(|training| training.select(places));
+        held.predicted_with(&model, readout, &features.select(places), training.as_ref())
     };
-    each(None, &model, predicted(&none, None)?)?;
+    each(None, &model, predicted(&none, &[])?)?;
     let mut prefixes = HashMap::new();
-    for (index, (entry, &lambda)) in entries.iter().zip(&lambdas).enumerate() {
-        let places: Vec<usize> = entry.subset.iter().filter_map(|feature| place.get(feature).copied()).collect();
+    for (index, entry) in entries.iter().enumerate() {
+        let mut places: Vec<usize> = entry.subset.iter().map(|feature| place[feature]).collect();
         let count = places.len();
         let is_first = places.iter().all(|&place| place < count);
         let own = match &entry.fit {
             EntryFit::Coefficients(own) => rescaled_coefficients(design, &entry.subset, own),
             fit => {
-                let lambdas = if let EntryFit::Lambdas(lambdas) = fit { &lambdas[..] } else { &[lambda] };
+                let one = [entry.score.lambda.unwrap_or(first)];
+                let lambdas = if let EntryFit::Lambdas(lambdas) = fit { &lambdas[..] } else { &one };
                 coefficients_by_output(lambdas, |lambda| {
                     if let Some(known) = solved.get(&lambda.to_bits()) {
                         return Ok(known.clone());
                     }
-                    // A single subset has no nested ones.
-                    if is_first && entries.len() == 1 && count == order.len() {
-                        return Ok(coefficients(ridge.coefficients(lambda).map_err(failed)?));
-                    }
-                    if !is_first {
-                        return Ok(coefficients(ridge.coefficients_of(&places, lambda).map_err(failed)?));
-                    }
-                    let triangle = match prefixes.entry(lambda.to_bits()) {
-                        Entry::Occupied(known) => known.into_mut(),
-                        Entry::Vacant(new) => new.insert(ridge.prefixes(lambda).map_err(failed)?),
+                    let fitted = if !is_first {
+                        ridge.coefficients_of(&places, lambda)
+                    } else if entries.len() == 1 && count == order.len() {
+                        // A single subset has no nested ones.
+                        ridge.coefficients(lambda)
+                    } else {
+                        let triangle = match prefixes.entry(lambda.to_bits()) {
+                            Entry::Occupied(known) => known.into_mut(),
+                            Entry::Vacant(new) => new.insert(ridge.prefixes(lambda).map_err(failed)?),
+                        };
+                        triangle.coefficients(count)
                     };
-                    Ok(coefficients(triangle.coefficients(count).map_err(failed)?))
+                    fitted.map(coefficients).map_err(failed)
                 })?
             }
         };
-        let is_refitted = !matches!(entry.fit, EntryFit::Coefficients(_));
-        let predictions =
-            if is_first && is_refitted { predicted(&own, None)? } else { predicted(&own, Some(&places))? };
-        each(Some(index), &model, predictions)?;
+        if is_first && !matches!(entry.fit, EntryFit::Coefficients(_)) {
+            places.sort_unstable();
+        }
+        each(Some(index), &model, predicted(&own, &places)?)?;
     }
     Ok(())
 }

@@ -5,7 +5,7 @@ use super::size_choice::{Choice, ChosenSearch};
 use crate::selector::resumable_search::SearchResult;
 use crate::selector::{ValidSelector, takes_lambda_of_all, walk_lambdas};
 use std::time::Instant;
-use vaglio_core::{Design, Error, Monitor, PathEntry, Result, counted, is_lower, short};
+use vaglio_core::{Design, Error, Monitor, Path, PathEntry, Result, counted, is_lower, short};
 use vaglio_report::record::{Cell, ChosenBy, Warning, WarningKind};
 use vaglio_search::{Choose, Rule};
 
@@ -107,35 +107,28 @@ pub(super) fn edge(design: &Design, chosen: &Choice, warnings: &mut Vec<Warning>
 /// Chooses among paths at increasing λ: the lowest score, ties by fewest features and then smallest λ. The
 /// one-standard-error rule takes the fewest features and the largest λ.
 fn best_walk(mut walks: Vec<SearchResult>, rule: Rule) -> Result<SearchResult> {
-    let result = |walk: &SearchResult| {
-        walk.path.result().map_or((walk.path.empty.loss, None, 0), |e| (e.score.loss, e.standard_error, e.subset.len()))
-    };
-    let lower = |a: &&SearchResult, b: &&SearchResult| {
-        let ((x, _, s), (y, _, t)) = (result(a), result(b));
-        x.total_cmp(&y).then(s.cmp(&t))
-    };
-    let Some(lowest) = walks.iter().min_by(lower) else { return Err(Error::Shape("there is no lambda".into())) };
-    let equal = walks.iter().filter(|walk| !is_lower(result(lowest).0, result(walk).0));
-    let best = equal.min_by_key(|walk| result(walk).2).unwrap_or(lowest);
-    let taken = match rule {
-        Rule::Best => walks.iter().position(|walk| std::ptr::eq(walk, best)).map(|l| (l, best.path.chosen)),
+    let loss = |walk: &SearchResult| walk.path.result().map_or(walk.path.empty, |entry| entry.score).loss;
+    let size = |path: &Path, entry: Option<usize>| entry.map_or(0, |entry| path.entries[entry].subset.len());
+    let lowest = walks.iter().map(loss).min_by(f64::total_cmp).unwrap_or(f64::INFINITY);
+    let equal = (0..walks.len()).filter(|&place| !is_lower(lowest, loss(&walks[place])));
+    let best = equal.min_by_key(|&place| size(&walks[place].path, walks[place].path.chosen));
+    let best = best.ok_or_else(|| Error::Shape("there is no lambda".into()))?;
+    let (place, entry) = match rule {
+        Rule::Best => (best, walks[best].path.chosen),
         Rule::OneSe => {
-            let bound = result(best).0 + result(best).1.unwrap_or(0.0);
-            let near = |walk: &SearchResult| {
+            let error = walks[best].path.result().and_then(|entry| entry.standard_error);
+            let bound = loss(&walks[best]) + error.unwrap_or(0.0);
+            let near = |path: &Path| {
                 let is_near =
-                    |entry: &PathEntry| entry.score.loss <= bound && walk.path.allowed.contains(&entry.subset.len());
-                let takes_none = walk.path.chosen.is_none() && walk.path.empty.loss <= bound;
-                if takes_none { Some(None) } else { walk.path.entries.iter().position(is_near).map(Some) }
+                    |entry: &PathEntry| entry.score.loss <= bound && path.allowed.contains(&entry.subset.len());
+                let takes_none = path.chosen.is_none() && path.empty.loss <= bound;
+                if takes_none { Some(None) } else { path.entries.iter().position(is_near).map(Some) }
             };
-            let all = walks.iter().enumerate().filter_map(|(l, walk)| near(walk).map(|at| (l, at)));
-            let size = |l: usize, at: Option<usize>| at.map_or(0, |at| walks[l].path.entries[at].subset.len());
-            let simpler = |&(l, at): &(usize, Option<usize>), &(k, other): &(usize, Option<usize>)| {
-                size(l, at).cmp(&size(k, other)).then(k.cmp(&l))
-            };
-            all.min_by(simpler)
+            let all = walks.iter().enumerate().rev().filter_map(|(place, walk)| Some((place, near(&walk.path)?)));
+            let simplest = all.min_by_key(|&(place, entry)| size(&walks[place].path, entry));
+            simplest.ok_or_else(|| Error::Shape("no subset was reached".into()))?
         }
     };
-    let Some((place, entry)) = taken else { return Err(Error::Shape("no subset was reached".into())) };
     let mut walk = walks.swap_remove(place);
     walk.path.chosen = entry;
     Ok(walk)

@@ -28,8 +28,6 @@ mod lockstep;
 pub mod loss_sums;
 pub mod path_predictions;
 mod permutation;
-#[cfg(test)]
-mod plain_ridge;
 pub mod pool;
 mod pooled_folds;
 mod pooled_predictions;

@@ -76,8 +76,9 @@ fn size_in_folds(
 mod tests {
     use super::super::choice::select;
     use super::super::split_rule::TrainTestSplit;
+    use super::super::split_rule::tests::held_out_error;
     use super::super::validation::{all_repeats, parting};
-    use super::super::{Sample, plain_ridge};
+    use super::super::Sample;
     use super::*;
     use crate::learners::Rls;
     use crate::selector::{Selector, ValidSelector};
@@ -102,7 +103,7 @@ mod tests {
             let columns =
                 subset.unwrap_or_default().iter().map(|&f| whole.columns().column(f).values().to_vec()).collect();
             let columns: Vec<Vec<f64>> = if size == 0 { vec![vec![0.0; y.len()]] } else { columns };
-            rows * plain_ridge::held_out(&columns, &y, std::slice::from_ref(part), 1.0)
+            rows * held_out_error(&columns, &y, std::slice::from_ref(part), 1.0)
         };
         (0..=COLUMNS).map(of_size).collect()
     }

@@ -200,4 +200,4 @@ fn bears(selector: &ValidSelector, splits: &AnyResampling, problem: &Problem, wi
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

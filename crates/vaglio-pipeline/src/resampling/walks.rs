@@ -209,30 +209,3 @@ impl FoldPath {
         self.sizes.partition_point(|(reached, _)| *reached <= size).checked_sub(1)
     }
 }
-
-#[cfg(test)]
-impl FoldPath {
-    /// A path that adds one feature after another up to a size, given the row losses of every size from 0.
-    pub(crate) fn from_losses(sizes: usize, losses: impl Fn(usize) -> Vec<f64>) -> Self {
-        let tally = |size: usize| {
-            let roots: Vec<f64> = losses(size).into_iter().map(f64::sqrt).collect();
-            let predictions = ndarray::Array2::from_shape_fn((1, roots.len()), |(_, row)| roots[row]);
-            let targets = ndarray::Array2::zeros((1, roots.len()));
-            let (targets, predictions) = (targets.view(), predictions.view());
-            let of = super::loss_sums::TargetsAndPredictions {
-                targets,
-                predictions,
-                weights: None,
-                units: None,
-                clusters: None,
-            };
-            LossSums::new(&vaglio_core::Squared, of, super::loss_sums::EVERY)
-        };
-        let score = Score { loss: 1.0, lambda: None };
-        let entry = |size: usize| PathEntry::new((0..size).collect(), score);
-        let mut path = Path::stopped(score, vaglio_core::StopReason::Patience);
-        (path.entries, path.allowed) = ((1..=sizes).map(entry).collect(), 0..=sizes + 1);
-        let sizes = (1..=sizes).map(|size| (size, tally(size))).collect();
-        FoldPath { empty: tally(0), sizes, ..FoldPath::new(path, usize::MAX) }
-    }
-}

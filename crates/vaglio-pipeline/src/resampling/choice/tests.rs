@@ -4,8 +4,8 @@
 
 use super::*;
 use crate::learners::Rls;
-use crate::resampling::plain_ridge;
 use crate::resampling::split_rule::SplitRule;
+use crate::resampling::split_rule::tests::held_out_error;
 use crate::selector::Selector;
 use linfa::ParamGuard;
 use ndarray::Array2;
@@ -51,7 +51,7 @@ fn expected(lambda: f64) -> f64 {
     let (columns, y) = columns();
     let assignment = Sample::plain(problem(), false).fold_assignment();
     let parts = SplitRule::Folds(assignment, 5).parts(&Sample::plain(problem(), false), stream(4, 1, 0)).unwrap();
-    plain_ridge::held_out(&columns, &y, &parts, lambda)
+    held_out_error(&columns, &y, &parts, lambda)
 }
 
 /// The delivered entry exists, and the figures are those of its size.

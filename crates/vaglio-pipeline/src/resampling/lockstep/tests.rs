@@ -4,12 +4,13 @@
 
 use super::*;
 use crate::learners::Rls;
+use crate::resampling::loss_sums::{EVERY, TargetsAndPredictions};
 use crate::resampling::{ChosenSearch, Sample, select};
 use crate::selector::{Selector, ValidSelector};
 use linfa::ParamGuard;
 use ndarray::Array2;
 use std::sync::Arc;
-use vaglio_core::{Columns, Lambda, Monitor, Problem, Silent, Squared, Task};
+use vaglio_core::{Columns, Lambda, Monitor, Problem, Score, Silent, Squared, StopReason, Task};
 use vaglio_report::record::{Cell, LossTable};
 use vaglio_search::{Backward, Choose, CrossValidation, Floating, Greedy, Search};
 use vaglio_testkit::SplitMix64;
@@ -17,9 +18,24 @@ use vaglio_validate::Loo;
 
 const CHECKPOINTS: [usize; 9] = [20, 25, 30, 35, 40, 45, 50, 55, 60];
 
-/// Search paths of one fold, given the row losses of every size.
+/// Search paths of one fold, which add one feature after another, given the row losses of every size from 0.
 fn walks(sizes: usize, losses: impl Fn(usize) -> Vec<f64>) -> LambdaPaths {
-    LambdaPaths { trails: vec![FoldPath::from_losses(sizes, losses)], end: None, whole: None }
+    let tally = |size: usize| {
+        let roots: Vec<f64> = losses(size).into_iter().map(f64::sqrt).collect();
+        let predictions = Array2::from_shape_fn((1, roots.len()), |(_, row)| roots[row]);
+        let targets = Array2::zeros((1, roots.len()));
+        let (targets, predictions) = (targets.view(), predictions.view());
+        let of = TargetsAndPredictions { targets, predictions, weights: None, units: None, clusters: None };
+        LossSums::new(&Squared, of, EVERY)
+    };
+    let score = Score { loss: 1.0, lambda: None };
+    let mut path = Path::stopped(score, StopReason::Patience);
+    path.entries = (1..=sizes).map(|size| PathEntry::new((0..size).collect(), score)).collect();
+    path.allowed = 0..=sizes + 1;
+    let mut trail = FoldPath::new(path, usize::MAX);
+    trail.empty = tally(0);
+    trail.sizes = (1..=sizes).map(|size| (size, tally(size))).collect();
+    LambdaPaths { trails: vec![trail], end: None, whole: None }
 }
 
 fn matched(walks: &LambdaPaths) -> (PooledFolds<'_>, bool) {

@@ -1,95 +1,85 @@
 //! Cached scores of settings, within a budget.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use vaglio_core::{Error, Result};
-use vaglio_report::record::{Bounds, ScoredSettings};
+use vaglio_report::record::{ScoredSettings, Tune};
 
 /// The criterion as a cached function on \[0, 1\]ᵈ.
-pub(super) struct CachedCriterion<'a, F> {
-    paths: &'a [&'a str],
-    /// Range of every parameter.
-    pub bounds: &'a [Bounds],
-    /// Number of evaluations allowed.
-    pub budget: usize,
-    book: RefCell<TuningLog<F>>,
-}
-
-struct TuningLog<F> {
+pub(super) struct CachedCriterion<'t, F> {
+    /// Parameters with their bounds, and the number of evaluations allowed.
+    pub tune: &'t Tune,
     /// Scores settings; `None` if the user stopped the run.
-    evaluate: F,
-    trials: Vec<ScoredSettings>,
-    /// Lowest score so far with its point; the first of ties.
-    lowest: Option<(f64, Vec<f64>)>,
-    scores: HashMap<Vec<u64>, f64>,
-    failure: Option<Error>,
-    stopped: bool,
+    evaluate: RefCell<F>,
+    /// Scored settings with their points, in order.
+    trials: RefCell<Vec<(Vec<f64>, ScoredSettings)>>,
+    scores: RefCell<HashMap<Vec<u64>, f64>>,
+    failure: RefCell<Option<Error>>,
+    stopped: Cell<bool>,
 }
 
-impl<'a, F: FnMut(&[f64]) -> Result<Option<f64>>> CachedCriterion<'a, F> {
-    pub fn new(paths: &'a [&'a str], bounds: &'a [Bounds], budget: usize, evaluate: F) -> Self {
-        let (trials, scores) = (Vec::new(), HashMap::new());
-        let book = TuningLog { evaluate, trials, lowest: None, scores, failure: None, stopped: false };
-        CachedCriterion { paths, bounds, budget, book: RefCell::new(book) }
+impl<'t, F: FnMut(&[f64]) -> Result<Option<f64>>> CachedCriterion<'t, F> {
+    pub fn new(tune: &'t Tune, evaluate: F) -> Self {
+        let (trials, scores, failure) = Default::default();
+        CachedCriterion { tune, evaluate: RefCell::new(evaluate), trials, scores, failure, stopped: Cell::new(false) }
     }
 
     /// Scores a point. Returns `None` if the budget is used up or the user stopped.
     pub fn score(&self, point: &[f64]) -> Option<f64> {
-        let values: Vec<f64> = self.bounds.iter().zip(point).map(|(bounds, &place)| bounds.at(place)).collect();
+        let parameters = &self.tune.parameters;
+        let values: Vec<f64> = parameters.values().zip(point).map(|(bounds, &place)| bounds.at(place)).collect();
         let key: Vec<u64> = values.iter().map(|v| v.to_bits()).collect();
-        let book = &mut *self.book.borrow_mut();
-        if let Some(known) = book.scores.get(&key) {
+        if let Some(known) = self.scores.borrow().get(&key) {
             return Some(*known);
         }
-        if book.stopped || book.trials.len() >= self.budget {
+        if self.is_closed() {
             return None;
         }
-        let span = tracing::debug_span!("evaluation", number = book.trials.len() + 1);
-        let score = match span.in_scope(|| (book.evaluate)(&values)) {
+        let evaluation = self.trials.borrow().len() + 1;
+        let span = tracing::debug_span!("evaluation", number = evaluation);
+        let score = match span.in_scope(|| (self.evaluate.borrow_mut())(&values)) {
             Ok(Some(score)) => score,
             Err(failure) => {
                 tracing::debug!(%failure, "refused");
-                book.failure.get_or_insert(failure);
+                self.failure.borrow_mut().get_or_insert(failure);
                 f64::INFINITY
             }
             Ok(None) => {
-                book.stopped = true;
+                self.stopped.set(true);
                 return None;
             }
         };
-        let parameters = self.paths.iter().zip(&values).map(|(path, value)| format!("{path} = {value}"));
+        let parameters = parameters.keys().zip(&values).map(|(path, value)| format!("{path} = {value}"));
         let parameters = parameters.collect::<Vec<_>>().join(", ");
-        tracing::debug!(evaluation = book.trials.len() + 1, score, parameters, "tried");
-        if book.lowest.as_ref().is_none_or(|(lowest, _)| score < *lowest) {
-            book.lowest = Some((score, point.to_vec()));
-        }
-        book.trials.push(ScoredSettings { values, score });
-        book.scores.insert(key, score);
+        tracing::debug!(evaluation, score, parameters, "tried");
+        self.trials.borrow_mut().push((point.to_vec(), ScoredSettings { values, score }));
+        self.scores.borrow_mut().insert(key, score);
         Some(score)
     }
 
     /// The point with the lowest score so far, clamped to the cube; the first of ties.
     pub fn best(&self) -> Option<Vec<f64>> {
-        let book = self.book.borrow();
-        book.lowest.as_ref().map(|(_, point)| point.iter().map(|place| place.clamp(0.0, 1.0)).collect())
+        let trials = self.trials.borrow();
+        let (point, _) = trials.iter().reduce(|best, trial| if trial.1.score < best.1.score { trial } else { best })?;
+        Some(point.iter().map(|place| place.clamp(0.0, 1.0)).collect())
     }
 
     /// Whether no further point will be scored.
     pub fn is_closed(&self) -> bool {
-        let book = self.book.borrow();
-        book.stopped || book.trials.len() >= self.budget
+        self.stopped.get() || self.trials.borrow().len() >= self.tune.budget
     }
 
     /// All scored settings, in order, and the first failure.
     pub fn into_trials(self) -> (Vec<ScoredSettings>, Option<Error>) {
-        let book = self.book.into_inner();
-        (book.trials, book.failure)
+        let trials = self.trials.into_inner().into_iter().map(|(_, trial)| trial);
+        (trials.collect(), self.failure.into_inner())
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use vaglio_report::record::Bounds;
 
     #[test]
     fn a_setting_is_scored_once_and_counts_once() {
@@ -98,8 +88,8 @@ mod tests {
             *calls.borrow_mut() += 1;
             if values[0] == 3.0 { Err(Error::Numerical("three".into())) } else { Ok(Some(values[0])) }
         };
-        let bounds = [Bounds::linear(0.0, 4.0).integer()];
-        let ledger = CachedCriterion::new(&["learner.units"], &bounds, 3, evaluate);
+        let tune = Tune::new(3).parameter("learner.units", Bounds::linear(0.0, 4.0).integer());
+        let ledger = CachedCriterion::new(&tune, evaluate);
         for (place, expected) in [(0.5, Some(2.0)), (0.52, Some(2.0)), (0.75, Some(f64::INFINITY)), (-1.0, Some(0.0))] {
             assert_eq!(ledger.score(&[place]), expected);
         }

@@ -134,10 +134,8 @@ fn search(
         }
         scored.map(|score| score.map(|score| score.loss))
     };
-    let bounds: Vec<Bounds> = tune.parameters.values().copied().collect();
     let start: Vec<f64> = tune.parameters.iter().map(|(path, b)| b.place(setting::value(&settings, path))).collect();
-    let paths: Vec<&str> = tune.parameters.keys().map(String::as_str).collect();
-    let ledger = CachedCriterion::new(&paths, &bounds, tune.budget, evaluate);
+    let ledger = CachedCriterion::new(tune, evaluate);
     #[cfg(feature = "tune")]
     match tune.method {
         Method::NelderMead => solvers::nelder_mead(&ledger, &start)?,

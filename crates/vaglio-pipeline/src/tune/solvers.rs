@@ -32,7 +32,7 @@ pub(super) fn nelder_mead<F: FnMut(&[f64]) -> Result<Option<f64>>>(
     let mut start = start.to_vec();
     for edge in EDGES {
         let mut vertices = vec![start.clone()];
-        for (axis, bounds) in ledger.bounds.iter().enumerate() {
+        for (axis, bounds) in ledger.tune.parameters.values().enumerate() {
             let mut vertex = start.clone();
             let edge = edge.max(bounds.grain()).min(1.0);
             vertex[axis] += if vertex[axis] + edge <= 1.0 { edge } else { -edge };
@@ -43,7 +43,7 @@ pub(super) fn nelder_mead<F: FnMut(&[f64]) -> Result<Option<f64>>>(
             return Ok(());
         }
         let run = Executor::new(ledger, NelderMead::new(vertices))
-            .configure(|state| state.max_iters(iterations(ledger.budget)))
+            .configure(|state| state.max_iters(iterations(ledger.tune.budget)))
             .run();
         closed(ledger, run.map(|_| ()))?;
         if ledger.is_closed() {
@@ -68,7 +68,7 @@ pub(super) fn particle_swarm<F: FnMut(&[f64]) -> Result<Option<f64>>>(
     // 53 random bits as a number below 1.
     let mut uniform = || (random.next_u64() >> 11) as f64 / (1u64 << 53) as f64;
     let mut particles = Vec::new();
-    for number in 0..PARTICLES.min(ledger.budget) {
+    for number in 0..PARTICLES.min(ledger.tune.budget) {
         let position: Vec<f64> = start.iter().map(|&at| if number == 0 { at } else { uniform() }).collect();
         let velocity: Vec<f64> = start.iter().map(|_| 2.0 * uniform() - 1.0).collect();
         let Some(score) = ledger.score(&position) else { return Ok(()) };
@@ -77,7 +77,7 @@ pub(super) fn particle_swarm<F: FnMut(&[f64]) -> Result<Option<f64>>>(
     let bounds = (vec![0.0; start.len()], vec![1.0; start.len()]);
     let solver = ParticleSwarm::new(bounds, particles.len()).with_rng_generator(random);
     let run = Executor::new(ledger, solver)
-        .configure(|state| state.population(particles).max_iters(iterations(ledger.budget) / PARTICLES as u64))
+        .configure(|state| state.population(particles).max_iters(iterations(ledger.tune.budget) / PARTICLES as u64))
         .run();
     closed(ledger, run.map(|_| ()))
 }
@@ -105,7 +105,7 @@ impl<F: FnMut(&[f64]) -> Result<Option<f64>>> CostFunction for &CachedCriterion<
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Bounds, ScoredSettings};
+    use super::super::{Bounds, ScoredSettings, Tune};
     use super::*;
 
     type Solver = fn(&CachedCriterion<'_, &dyn Fn(&[f64]) -> Result<Option<f64>>>, &[f64]) -> Result<()>;
@@ -118,8 +118,10 @@ mod tests {
         budget: usize,
         f: &dyn Fn(&[f64]) -> Result<Option<f64>>,
     ) -> Vec<ScoredSettings> {
-        let paths = vec!["learner.x"; bounds.len()];
-        let ledger = CachedCriterion::new(&paths, bounds, budget, f);
+        let tune = bounds.iter().enumerate().fold(Tune::new(budget), |tune, (axis, bounds)| {
+            tune.parameter(format!("learner.x{axis}"), *bounds)
+        });
+        let ledger = CachedCriterion::new(&tune, f);
         solver(&ledger, &vec![0.5; bounds.len()]).unwrap();
         ledger.into_trials().0
     }

@@ -37,7 +37,8 @@ impl<'t, F: FnMut(&[f64]) -> Result<Option<f64>>> CachedCriterion<'t, F> {
         }
         let evaluation = self.trials.borrow().len() + 1;
         let span = tracing::debug_span!("evaluation", number = evaluation);
-        let score = match span.in_scope(|| (self.evaluate.borrow_mut())(&values)) {
+        let evaluate = &mut *self.evaluate.borrow_mut();
+        let score = match span.in_scope(|| evaluate(&values)) {
             Ok(Some(score)) => score,
             Err(failure) => {
                 tracing::debug!(%failure, "refused");

@@ -241,7 +241,11 @@ fn joined(most: u32, each: impl FnOnce(&mut dyn FnMut(ClusterSum))) -> Vec<Clust
     each(&mut |ClusterSum { cluster, weight, sum }| {
         let place = (cluster % most) as usize;
         if place >= all.len() {
-            all.extend((all.len() as u32..=cluster % most).map(|cluster| ClusterSum { cluster, weight: 0.0, sum: 0.0 }));
+            all.extend((all.len() as u32..=cluster % most).map(|cluster| ClusterSum {
+                cluster,
+                weight: 0.0,
+                sum: 0.0,
+            }));
         }
         (all[place].weight, all[place].sum) = (all[place].weight + weight, all[place].sum + sum);
     });

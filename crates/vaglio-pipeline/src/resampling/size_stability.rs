@@ -74,11 +74,11 @@ fn size_in_folds(
 
 #[cfg(test)]
 mod tests {
+    use super::super::Sample;
     use super::super::choice::select;
     use super::super::split_rule::TrainTestSplit;
     use super::super::split_rule::tests::held_out_error;
     use super::super::validation::{all_repeats, parting};
-    use super::super::Sample;
     use super::*;
     use crate::learners::Rls;
     use crate::selector::{Selector, ValidSelector};

@@ -118,9 +118,10 @@ mod tests {
         budget: usize,
         f: &dyn Fn(&[f64]) -> Result<Option<f64>>,
     ) -> Vec<ScoredSettings> {
-        let tune = bounds.iter().enumerate().fold(Tune::new(budget), |tune, (axis, bounds)| {
-            tune.parameter(format!("learner.x{axis}"), *bounds)
-        });
+        let tune = bounds
+            .iter()
+            .enumerate()
+            .fold(Tune::new(budget), |tune, (axis, bounds)| tune.parameter(format!("learner.x{axis}"), *bounds));
         let ledger = CachedCriterion::new(&tune, f);
         solver(&ledger, &vec![0.5; bounds.len()]).unwrap();
         ledger.into_trials().0

@@ -1,12 +1,15 @@
 //! Random experiments: paths over the columns and fresh dummies.
 
+use super::equal_columns::equal;
 use super::rates::{VotingLevel, is_beyond, share, voting_levels};
-use super::unit::UnitColumns;
 use crate::resampling::StageMonitor;
 use crate::selector::ValidSelector;
 use ndarray::Array2;
 use rayon::prelude::*;
-use vaglio_core::{Columns, Criterion, Design, Feature, Problem, Readout, Result, Signs, standardized};
+use vaglio_core::{
+    Columns, Criterion, Design, Feature, Problem, Readout, Result, Signs, standardized, standardized_column,
+    standardized_outputs,
+};
 use vaglio_kernels::Level;
 use vaglio_search::dummy_path::{DummyPath, NormalRng, PathData, Stepping};
 use vaglio_search::least_angle::{LeastAngle, PathShape};
@@ -31,12 +34,15 @@ const MOST_ON_GEOMETRY: u32 = 100;
 pub(super) struct Experiments<'a> {
     criterion: &'a dyn Criterion,
     design: &'a Design,
-    unit: &'a UnitColumns,
     seed: u64,
+    /// Candidate columns scaled to mean 0 and norm 1; empty for other columns and for those that equal another.
+    pub columns: Vec<Vec<f64>>,
+    /// Targets scaled to mean 0 and norm 1, unless they are constant.
+    pub targets: Vec<Vec<f64>>,
+    /// Columns that equal another up to scale and shift, with the first of their group.
+    pub equal: Vec<(Feature, Feature)>,
     /// Whether columns are compared by correlation.
     pub is_linear: bool,
-    /// Number of candidate columns.
-    columns: usize,
     /// Dummies of each experiment.
     pub dummies: usize,
     /// Whether dummies are stored rather than virtual.
@@ -44,18 +50,27 @@ pub(super) struct Experiments<'a> {
 }
 
 impl<'a> Experiments<'a> {
-    /// Experiments on the columns `unit` of a design.
+    /// Experiments on the columns `among` of a design. Memory O(rows · columns).
     ///
     /// # Errors
     /// Returns the errors of [`Criterion::geometry`].
-    pub fn new(selector: &'a ValidSelector, design: &'a Design, unit: &'a UnitColumns) -> Result<Self> {
+    pub fn new(selector: &'a ValidSelector, design: &'a Design, among: &[Feature]) -> Result<Self> {
+        let mut columns = vec![Vec::new(); design.features()];
+        for &feature in among {
+            columns[feature] = standardized_column(design, feature);
+        }
+        let targets = standardized_outputs(design).into_iter().filter(|y| !y.is_empty()).collect();
+        let equal = equal(&columns);
+        for (feature, _) in &equal {
+            columns[*feature].clear();
+        }
         let criterion = &*selector.criterion;
         let is_linear = criterion.geometry(design)?.is_linear();
-        let columns = unit.columns.iter().filter(|column| !column.is_empty()).count();
+        let count = columns.iter().filter(|column| !column.is_empty()).count();
         let stored = !is_linear || design.weights().is_some_and(|w| w.iter().any(|weight| *weight != w[0]));
-        let times = if stored { (MOST_STORED / (design.rows() * columns).max(1)).clamp(1, DUMMIES) } else { DUMMIES };
-        let (seed, dummies) = (selector.seed, times * columns);
-        Ok(Experiments { criterion, design, unit, seed, is_linear, columns, dummies, stored })
+        let times = if stored { (MOST_STORED / (design.rows() * count).max(1)).clamp(1, DUMMIES) } else { DUMMIES };
+        let (seed, dummies) = (selector.seed, times * count);
+        Ok(Experiments { criterion, design, seed, columns, targets, equal, is_linear, dummies, stored })
     }
 
     /// Adds one dummy at a time until the strictest level exceeds the rate. Returns the columns taken at each voting
@@ -69,8 +84,9 @@ impl<'a> Experiments<'a> {
         watcher.stage("fdr", last as usize);
         let linear = if self.is_linear { EXPERIMENTS } else { 0 };
         let drawn: Vec<Vec<Vec<f64>>> = (0..linear).map(|number| self.stored(number)).collect();
-        let targets: Vec<&[f64]> = self.unit.targets.iter().map(Vec::as_slice).collect();
-        let columns: Vec<Vec<&[f64]>> = drawn.iter().map(|dummies| self.unit.with(dummies)).collect();
+        let targets: Vec<&[f64]> = self.targets.iter().map(Vec::as_slice).collect();
+        let columns: Vec<Vec<&[f64]>> =
+            drawn.iter().map(|dummies| self.columns.iter().chain(dummies).map(Vec::as_slice).collect()).collect();
         let unstored = if self.stored { 0 } else { self.dummies };
         let path = |number: usize| {
             let data =
@@ -105,7 +121,7 @@ impl<'a> Experiments<'a> {
     fn last(&self, most: f64) -> u32 {
         let expected = self.dummies as f64 * most / (1.0 - most).max(0.5) + EXPERIMENTS as f64;
         let last = (expected as usize).min(self.design.rows().div_ceil(2)) as u32;
-        match (self.columns, self.is_linear) {
+        match (self.dummies, self.is_linear) {
             (0, _) => 0,
             (_, true) => last,
             (_, false) => last.min(MOST_ON_GEOMETRY),
@@ -147,7 +163,7 @@ impl<'a> Experiments<'a> {
         let design = Design::identity(&problem, Readout::new(vec![1.0], true)?).stopping_at(watcher.stop.clone());
         let mut geometry = self.criterion.geometry(&design)?;
         let open =
-            (0..features + dummies).map(|column| self.unit.columns.get(column).is_none_or(|column| !column.is_empty()));
+            (0..features + dummies).map(|column| self.columns.get(column).is_none_or(|column| !column.is_empty()));
         let non_negative = geometry.signs() == Signs::NonNegative;
         let shape = PathShape::Single { non_negative, lasso: non_negative };
         let relevance = vec![geometry.relevance()?];

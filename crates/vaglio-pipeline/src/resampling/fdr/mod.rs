@@ -9,20 +9,19 @@
 //! Dummies do not represent columns that correlate with each other: a neighbor can replace a column of the model. So a
 //! column is only taken if no rival explains its effect; see `rivals`.
 
+mod equal_columns;
 mod experiments;
 mod rates;
 mod rivals;
 #[cfg(test)]
 mod tests;
-mod unit;
 
 use super::pool::StageMonitor;
 use crate::selector::ValidSelector;
-pub use experiments::{DUMMIES, EXPERIMENTS};
 use experiments::Experiments;
+pub use experiments::{DUMMIES, EXPERIMENTS};
 use rates::{at_rate, rates};
 use serde::{Deserialize, Serialize};
-use unit::UnitColumns;
 use vaglio_core::{Design, Error, Feature, Result};
 use vaglio_search::FeatureRef;
 
@@ -128,11 +127,10 @@ pub fn discoveries(
     among: &[Feature],
     watcher: &StageMonitor<'_>,
 ) -> Result<Option<Discoveries>> {
-    let unit = UnitColumns::new(design, among);
     let most = (TENTATIVE * rate).min(1.0);
-    let experiments = Experiments::new(selector, design, &unit)?;
+    let experiments = Experiments::new(selector, design, among)?;
     let Some((by_dummies, shares)) = experiments.vote(most, watcher)? else { return Ok(None) };
-    let Experiments { is_linear, dummies, stored, .. } = experiments;
+    let Experiments { columns: scaled, targets, equal, is_linear, dummies, stored, .. } = experiments;
     let taken_at = rates(&by_dummies, design.features(), most);
     let confirmed = at_rate(&by_dummies, rate);
     let mut columns = Vec::new();
@@ -140,12 +138,12 @@ pub fn discoveries(
         let own = taken_at[feature];
         // Only correlations have a t test.
         let (least, nearest) = match own {
-            Some(_) if is_linear => rivals::rivals(&unit, confirmed, feature),
+            Some(_) if is_linear => rivals::rivals(&scaled, &targets, confirmed, feature),
             _ => (0.0, None),
         };
         let q = own.map(|own| own.max(least)).filter(|q| *q <= most);
         let rival = nearest.filter(|_| least > rate);
         columns.push(Discovery { feature, q, votes, rival });
     }
-    Ok(Some(Discoveries { rate, dummies, stored, columns, equal: unit.equal }))
+    Ok(Some(Discoveries { rate, dummies, stored, columns, equal }))
 }

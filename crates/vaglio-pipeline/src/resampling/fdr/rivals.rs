@@ -4,7 +4,6 @@
 //! column gets t tests: one given the other taken columns, and one for each correlated column (rival) given these and
 //! the rival. The largest p-value says whether the data distinguish it from all of them.
 
-use super::unit::UnitColumns;
 use vaglio_core::Feature;
 use vaglio_kernels::Level;
 use vaglio_kernels::sums::{axpy, dot};
@@ -19,9 +18,13 @@ const MOST_DEGREES: usize = 400;
 
 /// Rate at which a column differs from all rivals given the other taken columns, and the rival closest to it. Cost
 /// O(rows · (columns + taken · rivals)).
-pub(super) fn rivals(unit: &UnitColumns, taken: &[Feature], feature: Feature) -> (f64, Option<Feature>) {
+pub(super) fn rivals(
+    columns: &[Vec<f64>],
+    targets: &[Vec<f64>],
+    taken: &[Feature],
+    feature: Feature,
+) -> (f64, Option<Feature>) {
     let level = Level::best();
-    let columns = &unit.columns;
     let mut basis: Vec<Vec<f64>> = Vec::new();
     for &other in taken.iter().filter(|other| **other != feature) {
         let (vector, norm) = outside(level, &basis, &columns[other]);
@@ -29,7 +32,7 @@ pub(super) fn rivals(unit: &UnitColumns, taken: &[Feature], feature: Feature) ->
             basis.push(vector.iter().map(|v| v / norm.sqrt()).collect());
         }
     }
-    let targets: Vec<Vec<f64>> = unit.targets.iter().map(|y| outside(level, &basis, y).0).collect();
+    let targets: Vec<Vec<f64>> = targets.iter().map(|y| outside(level, &basis, y).0).collect();
     let (own, norm) = outside(level, &basis, &columns[feature]);
     let degrees = own.len().saturating_sub(basis.len() + 2);
     // p-value of the column given the others and a rival with its squared norm. With several targets: the smallest

@@ -1,44 +1,14 @@
-//! Columns and targets scaled to mean 0 and norm 1.
+//! Columns that equal each other up to scale and shift.
 
-use vaglio_core::{Design, Feature, standardized_column, standardized_outputs};
+use vaglio_core::Feature;
 use vaglio_kernels::Level;
 use vaglio_kernels::sums::dot;
 use vaglio_kernels::tolerance::SAME_COLUMN;
 use vaglio_search::dummy_path::NormalRng;
 
-/// Candidate columns of a design, duplicates removed.
-pub(super) struct UnitColumns {
-    /// Scaled values by column; empty for a column that is no candidate.
-    pub columns: Vec<Vec<f64>>,
-    pub targets: Vec<Vec<f64>>,
-    /// Columns that equal another up to scale and shift, with the first of their group.
-    pub equal: Vec<(Feature, Feature)>,
-}
-
-impl UnitColumns {
-    /// Memory O(rows · columns).
-    pub fn new(design: &Design, among: &[Feature]) -> Self {
-        let mut columns = vec![Vec::new(); design.features()];
-        for &feature in among {
-            columns[feature] = standardized_column(design, feature);
-        }
-        let targets = standardized_outputs(design).into_iter().filter(|y| !y.is_empty()).collect();
-        let equal = equal(&columns);
-        for (feature, _) in &equal {
-            columns[*feature].clear();
-        }
-        UnitColumns { columns, targets, equal }
-    }
-
-    /// All columns followed by `others`.
-    pub fn with<'a>(&'a self, others: &'a [Vec<f64>]) -> Vec<&'a [f64]> {
-        self.columns.iter().chain(others).map(Vec::as_slice).collect()
-    }
-}
-
 /// Columns that equal an earlier one or its negative. Only columns with equal products with a random vector are
 /// compared. Cost O(rows · columns + columns · log columns) if few are equal.
-fn equal(columns: &[Vec<f64>]) -> Vec<(Feature, Feature)> {
+pub(super) fn equal(columns: &[Vec<f64>]) -> Vec<(Feature, Feature)> {
     let level = Level::best();
     let rows = columns.iter().map(Vec::len).max().unwrap_or(0);
     let mut random = NormalRng::new(0);

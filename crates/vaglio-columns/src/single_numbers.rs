@@ -57,15 +57,6 @@ impl SingleNumbers {
         self.values.push(rounded);
     }
 
-    /// Sets the entry of a row.
-    ///
-    /// # Panics
-    /// If there is no such row.
-    pub fn set(&mut self, row: usize, value: f64) {
-        let rounded = self.noted(value);
-        self.values[row] = rounded;
-    }
-
     /// Appends the entries of another column.
     pub fn append(&mut self, other: &SingleNumbers) {
         self.values.extend_from_slice(&other.values);
@@ -172,8 +163,5 @@ mod tests {
             first.append(&last);
             assert_eq!(first.fault(), fault, "{values:?}");
         }
-        let mut single = singles(&[f64::NAN, 2.0]);
-        single.set(0, 1e300);
-        assert_eq!(single.fault(), Some(SingleError::Range));
     }
 }

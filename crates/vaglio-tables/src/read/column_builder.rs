@@ -7,10 +7,10 @@ use super::inference::codes::is_beyond;
 pub(super) use super::raw_column::RawColumn;
 use vaglio_core::{Cells, Numbers, SingleNumbers, SparseNumbers};
 
-/// A column under construction: numbers while nearly all cells are numbers, else the text of every cell.
+/// A column under construction: numbers while all cells are numbers, else the text of every cell.
 #[derive(Debug)]
 pub(super) enum ColumnBuilder {
-    /// Numbers, and the few cells that are not.
+    /// Numbers, as long as all cells are.
     Numbers(NumberColumn),
     /// Sparse numbers, of a file that stores nonzero entries only.
     Sparse(SparseNumbers),
@@ -20,20 +20,19 @@ pub(super) enum ColumnBuilder {
     Dates(NumberColumn, Option<bool>),
 }
 
-/// A column of numbers: bytes until a value does not fit, NaN for missing or odd cells.
+/// A column of numbers: bytes until a value does not fit, NaN for cells without a finite number.
 #[derive(Debug, Default)]
 pub(super) struct NumberColumn {
     numbers: Numbers,
     /// Whether numbers that do not fit a byte are stored in single precision.
     is_single: bool,
-    rows: usize,
     /// Expected number of rows, if known.
     expected: usize,
-    pub missing: MissingCells,
-    /// Cells that are not plain numbers, with their rows.
-    pub odd: Vec<(usize, String)>,
-    /// Whether there were more odd cells than are stored.
-    pub lost: bool,
+    pub missing: CountedCells,
+    /// Infinite numbers of a file with column types.
+    pub infinite: CountedCells,
+    /// Whether some cell of a text file is not a plain number, so that the column must be read as text.
+    pub is_text: bool,
     /// Whether some number has leading zeros.
     pub zeros: bool,
     /// Whether some whole number exceeds double precision.
@@ -42,24 +41,30 @@ pub(super) struct NumberColumn {
     pub is_truth: bool,
 }
 
-/// Missing cells of a column.
+/// Cells of one kind in a column, such as missing ones.
 #[derive(Debug, Clone, Default)]
-pub(super) struct MissingCells {
+pub(super) struct CountedCells {
     pub count: usize,
-    /// First row with a missing cell, and how it is written.
+    /// First row with such a cell, and how it is written.
     pub first: Option<(usize, String)>,
 }
 
-impl MissingCells {
-    /// Adds the missing cell of a row.
+impl CountedCells {
+    /// Adds the cell of a row.
     pub fn push(&mut self, row: usize, written: &str) {
         self.count += 1;
         self.first.get_or_insert_with(|| (row, written.to_owned()));
     }
+
+    /// Adds the cells of another part of the column, which begins at a row.
+    fn append(&mut self, part: CountedCells, start: usize) {
+        self.count += part.count;
+        self.first = self.first.take().or(part.first.map(|(row, written)| (start + row, written)));
+    }
 }
 
 impl ColumnBuilder {
-    /// Appends a cell.
+    /// Appends a cell of text.
     #[inline]
     pub fn push(&mut self, cell: &str, rules: &CellSyntax) {
         match self {
@@ -72,15 +77,14 @@ impl ColumnBuilder {
                         column.beyond |= is_beyond(cell, value);
                         column.push(value);
                     }
-                    None => column.push_odd(cell),
+                    None => {
+                        column.is_text = true;
+                        column.push(f64::NAN);
+                    }
                 }
             }
             ColumnBuilder::Raw(column) => column.push(cell),
-            ColumnBuilder::Sparse(column) => {
-                *self = ColumnBuilder::Numbers(NumberColumn::from(&*column));
-                self.push(cell, rules);
-            }
-            ColumnBuilder::Dates(column, _) => column.push_odd(cell),
+            ColumnBuilder::Sparse(_) | ColumnBuilder::Dates(..) => unreachable!("text is read as numbers or as text"),
         }
     }
 
@@ -179,10 +183,9 @@ impl NumberColumn {
         NumberColumn { is_single, ..self }
     }
 
-    /// Appends a finite number.
+    /// Appends a finite number, or NaN for a cell without one.
     #[inline]
     pub fn push(&mut self, value: f64) {
-        self.rows += 1;
         if let Numbers::Byte(bytes) = &mut self.numbers
             && is_byte(value)
         {
@@ -193,19 +196,14 @@ impl NumberColumn {
 
     /// Appends a missing value with its text.
     pub fn push_missing(&mut self, written: &str) {
-        self.missing.push(self.rows, written);
-        self.rows += 1;
-        self.extend(std::iter::once(f64::NAN));
+        self.missing.push(self.rows(), written);
+        self.push(f64::NAN);
     }
 
-    /// Appends a cell that is not a plain number.
-    pub fn push_odd(&mut self, cell: &str) {
-        self.lost |= self.odd.len() > 64 + self.rows / 4;
-        if !self.lost {
-            self.odd.push((self.rows, cell.to_owned()));
-        }
-        self.rows += 1;
-        self.extend(std::iter::once(f64::NAN));
+    /// Appends an infinite number.
+    pub fn push_infinite(&mut self, value: f64) {
+        self.infinite.push(self.rows(), &value.to_string());
+        self.push(f64::NAN);
     }
 
     /// Appends numbers that may not fit a byte.
@@ -239,8 +237,7 @@ impl NumberColumn {
     }
 
     /// Appends numbers given as bytes.
-    pub fn extend_bytes(&mut self, values: impl ExactSizeIterator<Item = u8>) {
-        self.rows += values.len();
+    pub fn extend_bytes(&mut self, values: impl Iterator<Item = u8>) {
         match &mut self.numbers {
             Numbers::Byte(bytes) => bytes.extend(values),
             _ => self.extend(values.map(f64::from)),
@@ -266,21 +263,17 @@ impl NumberColumn {
         if bytes < values.len() {
             self.extend(values[bytes..].iter().copied());
         }
-        self.rows += values.len();
         true
     }
 
     fn append(&mut self, part: NumberColumn) {
-        let before = self.rows;
-        self.missing.count += part.missing.count;
-        let first = part.missing.first.map(|(row, written)| (before + row, written));
-        self.missing.first = self.missing.first.take().or(first);
-        self.odd.extend(part.odd.into_iter().map(|(row, cell)| (before + row, cell)));
-        self.lost |= part.lost;
+        let start = self.rows();
+        self.missing.append(part.missing, start);
+        self.infinite.append(part.infinite, start);
+        self.is_text |= part.is_text;
         self.zeros |= part.zeros;
         self.beyond |= part.beyond;
         self.is_truth &= part.is_truth;
-        self.rows += part.rows;
         match (&mut self.numbers, &part.numbers) {
             (Numbers::Byte(all), Numbers::Byte(part)) => all.extend_from_slice(part),
             (_, part) => match (self.widened(), part) {
@@ -306,44 +299,18 @@ impl NumberColumn {
 
     /// Number of rows so far.
     pub fn rows(&self) -> usize {
-        self.rows
-    }
-
-    /// Number of cells that are plain numbers, neither missing nor odd. Cost O(rows).
-    pub fn plain(&self) -> usize {
-        match &self.numbers {
-            Numbers::Byte(bytes) => bytes.len(),
-            wide => wide.view().values().iter().filter(|value| !value.is_nan()).count(),
-        }
-    }
-
-    /// Sets the entry of a row.
-    pub fn set(&mut self, row: usize, value: f64) {
-        match self.widened() {
-            Numbers::Single(all) => all.set(row, value),
-            Numbers::Double(all) => all[row] = value,
-            _ => unreachable!("they were just made wider"),
-        }
+        self.numbers.view().len()
     }
 
     /// The numbers, in the smallest type that holds them.
-    pub fn finish(self) -> Numbers {
-        match self.numbers {
-            Numbers::Byte(mut bytes) => {
-                bytes.shrink_to_fit();
-                Numbers::Byte(bytes)
-            }
-            Numbers::Double(mut doubles) => {
-                doubles.shrink_to_fit();
-                // The entry that did not fit a byte may have been replaced since.
-                Numbers::from(doubles)
-            }
-            Numbers::Single(mut singles) => {
-                singles.shrink_to_fit();
-                Numbers::from(singles)
-            }
-            other => other,
+    pub fn finish(mut self) -> Numbers {
+        match &mut self.numbers {
+            Numbers::Byte(bytes) => bytes.shrink_to_fit(),
+            Numbers::Double(doubles) => doubles.shrink_to_fit(),
+            Numbers::Single(singles) => singles.shrink_to_fit(),
+            _ => {}
         }
+        self.numbers
     }
 }
 
@@ -373,7 +340,7 @@ mod tests {
     }
 
     #[test]
-    fn missing_and_odd_cells_keep_their_rows() {
+    fn missing_cells_keep_their_rows_and_other_words_are_seen() {
         let rules = CellSyntax::new(&Default::default());
         let (mut all, mut part) =
             (ColumnBuilder::Numbers(NumberColumn::default()), ColumnBuilder::Numbers(NumberColumn::default()));
@@ -383,6 +350,6 @@ mod tests {
         let ColumnBuilder::Numbers(column) = all else { panic!("numbers") };
         assert_eq!((column.rows(), column.missing.count), (6, 2));
         assert_eq!(column.missing.first, Some((2, "NA".into())));
-        assert_eq!(column.odd, [(1, "x".to_owned()), (4, ">3".to_owned())]);
+        assert!(column.is_text);
     }
 }

@@ -15,12 +15,12 @@ use outcome::{Counts, as_text, done, kind_fault};
 pub(super) use outcome::{Outcome, rounds};
 
 use super::cell::{CellSyntax, DateForm, plain};
-use super::column_builder::{ColumnBuilder, MissingCells, NumberColumn, RawColumn};
+use super::column_builder::{ColumnBuilder, CountedCells, NumberColumn, RawColumn};
 use super::fault::InvalidCell;
 use crate::{ColumnProfile, Notation};
 use codes::{are_codes, is_beyond};
 use dates::{SAMPLE, dates};
-use numbers::{decimal_fault, dressed, is_of_other_decimals, no_number};
+use numbers::{decimal_fault, dressed, is_of_other_decimals};
 pub(super) use numbers::{is_infinite, other_notation};
 use vaglio_core::numerals::normalized;
 use vaglio_core::{Cells, Error, Numbers, SparseNumbers};
@@ -78,10 +78,10 @@ fn settle_sparse(name: &str, column: SparseNumbers, hint: Hint) -> Outcome {
         _ if hint.wants_text() => as_text(&cells),
         _ => cells,
     };
-    Ok(Some(done(name, cells, hint, MissingCells::default(), None)))
+    Ok(Some(done(name, cells, hint, CountedCells::default(), None)))
 }
 
-fn infer_numbers(name: &str, mut column: NumberColumn, hint: Hint, rules: &CellSyntax) -> Outcome {
+fn infer_numbers(name: &str, column: NumberColumn, hint: Hint, rules: &CellSyntax) -> Outcome {
     let is_label = column.is_truth && matches!(hint, Hint::Target | Hint::Label);
     if hint.wants_text() || is_label {
         // The format of the file says that they are numbers or booleans.
@@ -93,40 +93,16 @@ fn infer_numbers(name: &str, mut column: NumberColumn, hint: Hint, rules: &CellS
         let text = if is_truth { as_words(&numbers) } else { as_text(&numbers) };
         return Ok(Some(done(name, text, hint, missing, None)));
     }
-    let is_percent = rules.known.is_some_and(|known| known.percent) && !rules.is_stored && column.plain() > 0;
-    let is_rounded = column.beyond && rounds(hint, rules);
-    if hint == Hint::Auto && column.zeros || column.beyond && !is_rounded || is_percent {
+    let is_percent =
+        rules.known.is_some_and(|known| known.percent) && !rules.is_stored && column.rows() > column.missing.count;
+    let rounded = column.beyond && rounds(hint, rules);
+    if column.is_text || hint == Hint::Auto && column.zeros || column.beyond && !rounded || is_percent {
         return Ok(None);
     }
-    let odd = std::mem::take(&mut column.odd);
-    // A numeric column is judged by its bad cells, unless its first cells were missing and no other is plain.
-    let plain = if hint == Hint::Number { column.plain() } else { 0 };
-    if (column.lost && plain == 0 || hint == Hint::Label) && !odd.is_empty() {
-        return Ok(None);
+    if let Some((row, value)) = &column.infinite.first {
+        return Err(InvalidCell::infinite(*row, value, column.infinite.count));
     }
-    let infinite = || odd.iter().filter(|(_, cell)| is_infinite(cell, rules));
-    if let Some((row, value)) = infinite().next() {
-        return Err(InvalidCell::infinite(*row, value, infinite().count()));
-    }
-    // A percent sign on only some cells may be a slip.
-    let dressed = |cell: &str| rules.dressed(cell).filter(|(_, dress)| !dress.percent);
-    let (values, bad): (Vec<_>, Vec<_>) = odd.into_iter().partition(|(_, cell)| dressed(cell).is_some());
-    if let Some((row, value)) = bad.first() {
-        let present = column.rows() - column.missing.count;
-        let count = if column.lost { present - plain } else { bad.len() };
-        let good = present - count;
-        if hint != Hint::Number && !nearly_all(good, present) || good == 0 {
-            return Ok(None);
-        }
-        return Err(no_number(name, *row, value, [count, present], rules));
-    }
-    let mut notation = Notation { rounded: is_rounded, ..Notation::default() };
-    for (row, cell) in &values {
-        if let Some((value, dress)) = dressed(cell) {
-            column.set(*row, value);
-            notation = notation.with(dress);
-        }
-    }
+    let notation = Notation { rounded, ..Notation::default() };
     let (missing, is_truth) = (column.missing.clone(), column.is_truth);
     let note = if is_truth { Some(TRUTH.to_owned()) } else { notation.words() };
     let cells = Cells::Numbers(column.finish());

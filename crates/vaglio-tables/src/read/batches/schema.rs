@@ -1,7 +1,7 @@
 //! A column of known type, read in batches.
 
 use super::super::cell::{CellSyntax, DateForm, has_zone, plain};
-use super::super::column_builder::{ColumnBuilder, MissingCells, NumberColumn, RawColumn};
+use super::super::column_builder::{ColumnBuilder, CountedCells, NumberColumn, RawColumn};
 use super::super::fault::{CORRECT, InvalidCell};
 use super::super::inference::{
     Hint, TimeZonePresence, codes::is_beyond, is_infinite, other_notation, rounds, settle, truth,
@@ -135,7 +135,7 @@ impl TypedColumn {
 
     fn settle_dates(&mut self, column: &RawColumn) -> SettledRows {
         let mut seconds = Vec::with_capacity(column.rows());
-        let mut missing = MissingCells::default();
+        let mut missing = CountedCells::default();
         for (row, cell) in column.cells().map(str::trim).enumerate() {
             if self.rules.is_missing(cell) {
                 missing.push(row, cell);
@@ -153,7 +153,7 @@ impl TypedColumn {
         Ok((Cells::Dates(seconds), self.profile(InferredType::Date, missing, notation)))
     }
 
-    fn profile(&self, taken: InferredType, missing: MissingCells, notation: Notation) -> ColumnProfile {
+    fn profile(&self, taken: InferredType, missing: CountedCells, notation: Notation) -> ColumnProfile {
         let (profile, notation) = (ColumnProfile::new(self.name.clone(), taken), Some(notation));
         ColumnProfile { missing: missing.count, first_missing: missing.first, notation, ..profile }
     }

@@ -15,8 +15,8 @@ impl ColumnBuilder {
 impl NumberColumn {
     /// Nonzero entries, if every row has a number and few are nonzero. Cost O(rows).
     fn thin(&self) -> Option<SparseNumbers> {
-        let most = SparseNumbers::most_entries(self.rows)?;
-        if self.missing.count > 0 || self.lost || !self.odd.is_empty() {
+        let most = SparseNumbers::most_entries(self.rows())?;
+        if self.missing.count + self.infinite.count > 0 || self.is_text {
             return None;
         }
         let (rows, values) = match &self.numbers {
@@ -24,7 +24,7 @@ impl NumberColumn {
             Numbers::Double(all) => entries(all, most, |x| *x)?,
             _ => return None,
         };
-        Some(SparseNumbers::new(self.rows, rows, values))
+        Some(SparseNumbers::new(self.rows(), rows, values))
     }
 }
 

@@ -45,7 +45,7 @@ pub(super) fn dressed(name: &str, column: &RawColumn, hint: Hint, rules: &CellSy
 }
 
 /// Fault of a cell among numbers; `counts`: cells that are none, and all that are not missing.
-pub(super) fn no_number(name: &str, row: usize, value: &str, counts: [usize; 2], rules: &CellSyntax) -> InvalidCell {
+fn no_number(name: &str, row: usize, value: &str, counts: [usize; 2], rules: &CellSyntax) -> InvalidCell {
     let [count, present] = counts;
     let (wrong, remedy) = other_notation(value, rules).unwrap_or_else(|| {
         let other = if rules.comma { "." } else { "," };

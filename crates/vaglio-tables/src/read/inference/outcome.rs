@@ -1,7 +1,7 @@
 //! Outcome of inferring a column's type.
 
 use super::super::cell::CellSyntax;
-use super::super::column_builder::MissingCells;
+use super::super::column_builder::CountedCells;
 use super::super::fault::InvalidCell;
 use crate::{ColumnProfile, InferredType, TableProfile};
 use std::collections::{HashMap, HashSet};
@@ -62,7 +62,7 @@ pub(in crate::read) fn rounds(hint: Hint, rules: &CellSyntax) -> bool {
 /// Counts of the kinds of cells in a text column.
 #[derive(Default)]
 pub(super) struct Counts {
-    pub missing: MissingCells,
+    pub missing: CountedCells,
     pub plain: usize,
     pub dressed: usize,
     pub percent: usize,
@@ -83,10 +83,10 @@ pub(super) fn done(
     name: &str,
     cells: Cells,
     hint: Hint,
-    missing: MissingCells,
+    missing: CountedCells,
     note: Option<String>,
 ) -> (Cells, ColumnProfile) {
-    let MissingCells { count: missing, first: first_missing } = missing;
+    let CountedCells { count: missing, first: first_missing } = missing;
     let (taken, levels) = taken(&cells, hint, cells.len() - missing);
     let profile = ColumnProfile::new(name.to_owned(), taken);
     (cells, ColumnProfile { missing, first_missing, levels, note, ..profile })

@@ -233,7 +233,7 @@ pub(super) fn append(column: &mut NumberColumn, cells: impl Iterator<Item = Opti
         match cell {
             Some(value) if value.is_finite() => column.push(value),
             Some(value) if value.is_nan() => column.push_missing("NaN"),
-            Some(value) => column.push_odd(&value.to_string()),
+            Some(value) => column.push_infinite(value),
             None => column.push_missing("a null"),
         }
     }

@@ -6,7 +6,7 @@ use crate::exit::Exit;
 use crate::failure::CliError;
 use crate::loaded_pipeline::LoadedPipeline;
 use crate::progress::TerminalProgress;
-use crate::terminal::{aside, note, print, put, told_in_lines};
+use crate::terminal::{aside, note, print, put, told_in_lines, wrote};
 use crate::{cluster, signals};
 use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
@@ -58,7 +58,7 @@ pub fn ended(outcome: RunOutcome, quiet: bool, json: bool, by_default: Option<St
         if let Some(parts) = by_default {
             note(&format_args!("by default: {parts}"));
         }
-        note(&format_args!("wrote {}", out.join("report.html").display()));
+        wrote(&out.join("report.html"));
     }
     Ok(match outcome.record.stop_reason {
         StopReason::Interrupted => Exit::INTERRUPTED,
@@ -90,8 +90,7 @@ fn asked_for(arguments: &RunArguments) -> Result<(LoadedPipeline, ValidPipeline,
 
 /// Prints a plan.
 pub fn plan(path: &Path, assignments: &[String]) -> Done {
-    print(&planned(path, assignments)?)?;
-    Ok(Exit::SUCCESS)
+    printed(&planned(path, assignments)?)
 }
 
 /// Describes the planned run.
@@ -148,7 +147,7 @@ pub fn compare(folders: &[PathBuf], out: Option<&Path>) -> Done {
     }
     print(&comparison.table())?;
     if let Some(out) = out {
-        note(&format_args!("wrote {}", out.display()));
+        wrote(out);
     }
     Ok(Exit::SUCCESS)
 }
@@ -160,7 +159,7 @@ pub fn export(folder: &Path, format: &str, out: Option<&Path>) -> Done {
             return Err(Error::setting("--out", "tables are several files; name the folder to write").into());
         };
         for name in files::export_tables(folder, out)? {
-            note(&format_args!("wrote {}", out.join(name).display()));
+            wrote(&out.join(name));
         }
         return Ok(Exit::SUCCESS);
     }
@@ -178,14 +177,13 @@ pub fn export(folder: &Path, format: &str, out: Option<&Path>) -> Done {
 
 /// Prints an explanation of columns.
 pub fn explain(folder: &Path, columns: &[String]) -> Done {
-    print(&in_pool(0, || files::explain(folder, columns))??)?;
-    Ok(Exit::SUCCESS)
+    printed(&in_pool(0, || files::explain(folder, columns))??)
 }
 
 /// Renders the report of a run again.
 pub fn report(folder: &Path) -> Done {
     files::report(folder)?;
-    note(&format_args!("wrote {}", folder.join("report.html").display()));
+    wrote(&folder.join("report.html"));
     Ok(Exit::SUCCESS)
 }
 
@@ -196,7 +194,12 @@ pub fn schema() -> Done {
 
 /// Prints a value as indented JSON.
 pub fn pretty(value: &serde_json::Value) -> Done {
-    print(&format!("{value:#}\n"))?;
+    printed(&format!("{value:#}\n"))
+}
+
+/// Prints the result of a command that succeeded.
+pub fn printed(text: &str) -> Done {
+    print(text)?;
     Ok(Exit::SUCCESS)
 }
 

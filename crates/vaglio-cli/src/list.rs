@@ -1,8 +1,6 @@
 //! `vaglio list`: the parts of this build, and all settings of one.
 
-use crate::commands::{Done, pretty};
-use crate::exit::Exit;
-use crate::terminal::print;
+use crate::commands::{Done, pretty, printed};
 use serde_json::Value;
 use std::fmt::Write;
 use vaglio::core::Error;
@@ -32,8 +30,7 @@ pub fn list(kind: Option<&str>, json: bool) -> Done {
     if json {
         return pretty(&Value::Array(parts));
     }
-    print(&parts.iter().map(detail).collect::<Vec<_>>().join("\n"))?;
-    Ok(Exit::SUCCESS)
+    printed(&parts.iter().map(detail).collect::<Vec<_>>().join("\n"))
 }
 
 fn overview(parts: Vec<Value>, json: bool) -> Done {
@@ -47,8 +44,7 @@ fn overview(parts: Vec<Value>, json: bool) -> Done {
         let _ = writeln!(text, "{:<10} {:<17} {}", word("role"), word("kind"), word("summary"));
         let _ = writeln!(text, "{:<10} {:<17} {} {}; {}", "", "", word("crate"), word("version"), example);
     }
-    print(&text)?;
-    Ok(Exit::SUCCESS)
+    printed(&text)
 }
 
 /// Describes a part and its settings, in a few lines each.

@@ -29,20 +29,13 @@ impl LoadedPipeline {
             Error::Syntax { message, place: Some(SourceLocation::whole(&*file)) }.into()
         };
         let bytes = content(path).map_err(&refuse)?;
-        let table = || refuse(format!("this is a table; `vaglio init {file}` writes a pipeline for it").into());
+        let no_pipeline = |what: &str| refuse(format!("{what} `vaglio init {file}` writes a pipeline for it").into());
         if is_called_a_table(path) || MAGIC.iter().any(|magic| bytes.starts_with(magic)) {
-            return Err(table());
+            return Err(no_pipeline(TABLE));
         }
         let text = String::from_utf8(bytes).map_err(|_| refuse("it is not UTF-8 text".into()))?;
-        match Content::from_text(&text) {
-            Content::Table => return Err(table()),
-            Content::Text => {
-                let message = "this is no pipeline, which has keys such as `version: 1`";
-                return Err(refuse(
-                    format!("{message}; if it is a table, `vaglio init {file}` writes a pipeline for it").into(),
-                ));
-            }
-            Content::Other => {}
+        if let Some(what) = other_content(&text) {
+            return Err(no_pipeline(what));
         }
         match pipeline::load(&text, &file, assignments) {
             Ok((pipeline, document)) => {
@@ -95,29 +88,20 @@ fn is_called_a_table(path: &Path) -> bool {
     ending.is_some_and(|ending| ENDINGS.contains(&ending.as_str()))
 }
 
-/// Guessed content of a text that is no valid pipeline.
-#[derive(Debug, PartialEq)]
-enum Content {
-    /// Lines with equal numbers of cells.
-    Table,
-    /// Lines of text, possibly a table with one column.
-    Text,
-    /// Anything else.
-    Other,
-}
+/// Lines with equal numbers of cells.
+const TABLE: &str = "this is a table;";
+/// Lines of text, possibly a table with one column.
+const TEXT: &str = "this is no pipeline, which has keys such as `version: 1`; if it is a table,";
 
-impl Content {
-    fn from_text(text: &str) -> Self {
-        let document = Document::parse(text, "");
-        let whole = document.as_ref().ok().and_then(|document| document.get(""));
-        match whole.map(|whole| &whole.value) {
-            Some(NodeValue::Scalar(_)) if whole.is_some_and(Node::is_null) => Content::Other,
-            Some(NodeValue::Map(_) | NodeValue::List(_)) => Content::Other,
-            _ if has_equal_lines(text) => Content::Table,
-            Some(NodeValue::Scalar(_)) if text.trim().lines().nth(1).is_some() => Content::Text,
-            Some(NodeValue::Scalar(_)) => Content::Other,
-            None => Content::Other,
-        }
+/// Describes a text that cannot be a pipeline; `None` for one whose faults reading it names.
+fn other_content(text: &str) -> Option<&'static str> {
+    let document = Document::parse(text, "");
+    let whole = document.as_ref().ok().and_then(|document| document.get(""));
+    match whole.map(|whole| &whole.value) {
+        Some(NodeValue::Map(_) | NodeValue::List(_)) => None,
+        Some(NodeValue::Scalar(_)) if whole.is_some_and(Node::is_null) => None,
+        _ if has_equal_lines(text) => Some(TABLE),
+        whole => whole.and_then(|_| text.trim().lines().nth(1)).map(|_| TEXT),
     }
 }
 
@@ -139,7 +123,7 @@ mod tests {
     fn tables_are_told_from_pipelines() {
         for text in ["a,b\n1,2\n", "\n\u{feff}a;b;c\r\n1;2;3\r\n", "a\tb\nx: y\t2\n", "a|b\n1|2", "\"a\",\"b\"\n1,2\n"]
         {
-            assert_eq!(Content::from_text(text), Content::Table, "{text:?}");
+            assert_eq!(other_content(text), Some(TABLE), "{text:?}");
         }
         for text in [
             "",
@@ -151,8 +135,8 @@ mod tests {
             "- a, b\n- c, d\n",
             "data: {train: a.csv, target: y\nseed: {a, b",
         ] {
-            assert_eq!(Content::from_text(text), Content::Other, "{text:?}");
+            assert_eq!(other_content(text), None, "{text:?}");
         }
-        assert_eq!(Content::from_text("hello\n1\n2\n"), Content::Text);
+        assert_eq!(other_content("hello\n1\n2\n"), Some(TEXT));
     }
 }

@@ -1,9 +1,7 @@
 //! Generates completions and the manual page.
 
 use crate::arguments::Arguments;
-use crate::commands::Done;
-use crate::exit::Exit;
-use crate::terminal::print;
+use crate::commands::{Done, printed};
 use clap::CommandFactory;
 use clap_complete::Shell;
 use clap_mangen::Man;
@@ -13,8 +11,7 @@ use vaglio::core::Error;
 pub fn completions(shell: Shell) -> Done {
     let mut bytes = Vec::new();
     clap_complete::generate(shell, &mut Arguments::command(), "vaglio", &mut bytes);
-    print(&String::from_utf8_lossy(&bytes))?;
-    Ok(Exit::SUCCESS)
+    printed(&String::from_utf8_lossy(&bytes))
 }
 
 /// Prints the manual page: the program, then each command.
@@ -25,8 +22,7 @@ pub fn page() -> Done {
     // Each part repeats this start; the page keeps one.
     const START: &str = ".ie \\n(.g .ds Aq \\(aq\n.el .ds Aq '\n";
     let text = String::from_utf8_lossy(&bytes).replace(START, "");
-    print(&format!("{START}{text}"))?;
-    Ok(Exit::SUCCESS)
+    printed(&format!("{START}{text}"))
 }
 
 fn render(out: &mut Vec<u8>) -> std::io::Result<()> {

@@ -2,12 +2,12 @@
 
 use crate::arguments::{Shard, ShardRun};
 use crate::bar::clear_bar;
-use crate::commands::{Done, ended, in_pool, pretty};
+use crate::commands::{Done, ended, in_pool, pretty, printed};
 use crate::exit::Exit;
 use crate::loaded_pipeline::LoadedPipeline;
 use crate::progress::TerminalProgress;
 use crate::signals;
-use crate::terminal::{note, print};
+use crate::terminal::note;
 use serde_json::json;
 use std::path::Path;
 use std::time::Duration;
@@ -60,8 +60,7 @@ fn plan(path: &Path, of: usize, folder: &Path, set: &[String], json: bool) -> Do
     if shards.has_dependent() {
         text += "halves wait for the search, which is of index 0: give `--wait`, or run the others again after it\n";
     }
-    print(&text)?;
-    Ok(Exit::SUCCESS)
+    printed(&text)
 }
 
 fn run(arguments: &ShardRun) -> Done {
@@ -90,8 +89,7 @@ fn status(folder: &Path, json: bool) -> Done {
     }
     let lines: String = all.iter().map(|of| line(of) + "\n").collect();
     let done = all.iter().filter(|of| of.state == ShardState::Done).count();
-    print(&format!("{lines}{done} of {} done\n", indexes(all.len())))?;
-    Ok(Exit::SUCCESS)
+    printed(&format!("{lines}{done} of {} done\n", indexes(all.len())))
 }
 
 fn line(of: &ShardProgress) -> String {

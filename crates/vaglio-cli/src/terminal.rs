@@ -4,6 +4,7 @@ use crate::bar::above_bar;
 use std::fmt::{Display, Write as _};
 use std::io::Write as _;
 use std::ops::ControlFlow;
+use std::path::Path;
 use vaglio::core::{Error, Result, acts};
 
 /// Maximum number of characters of a message.
@@ -29,6 +30,11 @@ pub fn put(bytes: impl AsRef<[u8]>) -> Result<ControlFlow<()>> {
         Err(e) if e.kind() == std::io::ErrorKind::BrokenPipe => Ok(ControlFlow::Break(())),
         Err(e) => Err(Error::unwritable("standard output", e)),
     }
+}
+
+/// Says that a file was written.
+pub fn wrote(path: &Path) {
+    note(&format_args!("wrote {}", path.display()));
 }
 
 /// Writes a line to standard error.

@@ -12,7 +12,7 @@ use vaglio_export::{CellKind, Formulas, InputColumn, LabelRule, Language, ModelS
 use vaglio_kernels::tolerance::TIED_PREDICTION;
 use vaglio_pipeline::pipeline::{ColumnType, SavedModel};
 use vaglio_report::record::Record;
-use vaglio_tables::disk::{Destination, check_apart, check_regular, write_file};
+use vaglio_tables::disk::{check_apart, check_regular, write_file};
 
 /// Content and language of an export.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -80,10 +80,7 @@ pub fn export(run: &Path, to: ExportTo) -> Result<Vec<u8>> {
 /// Returns the errors of [`export`]; [`Error::Unwritable`]; [`Error::Setting`] if `out` is a file of the run.
 pub fn export_to_file(run: &Path, to: ExportTo, out: &Path) -> Result<()> {
     check_apart(out, [model_file(run), record_file(run)].map(|file| ("of the run,", file)))?;
-    let bytes = export(run, to)?;
-    let mut file = Destination::open(out)?;
-    let _goes_on = file.put(&bytes)?;
-    file.finish()
+    write_file(out, &export(run, to)?)
 }
 
 /// Writes every table of a run's `selection.json` as a CSV file into another folder; returns the file names.

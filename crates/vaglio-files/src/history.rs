@@ -1,5 +1,6 @@
 //! History of a model: its last training rows, stored and prepended to new rows.
 
+use super::lags::with_missing;
 use super::periods::periods;
 use super::series::{SeriesOrder, moments};
 use std::collections::HashMap;
@@ -89,18 +90,17 @@ fn times_of(table: Option<&Cells>, own: Option<&Cells>) -> (Vec<f64>, Vec<f64>) 
 
 /// Appends history cells to a column, or missing cells if there are none.
 fn joined(name: &str, cells: Cells, before: Option<Cells>, more: usize) -> Result<Cells> {
-    let nothing = || vec![f64::NAN; more];
     match (cells, before) {
+        (cells, None) => {
+            let rows = (0..cells.len()).map(Some).chain(std::iter::repeat_n(None, more));
+            Ok(with_missing(&cells, &rows.collect::<Vec<_>>()))
+        }
         (Cells::Numbers(own), Some(Cells::Numbers(before))) => {
             Ok(Cells::Numbers([own.view().values(), before.view().values()].concat().into()))
         }
-        (Cells::Numbers(own), None) => Ok(Cells::Numbers([&own.view().values()[..], &nothing()].concat().into())),
-        (Cells::Dates(own), before @ (Some(Cells::Dates(_)) | None)) => {
-            let before = if let Some(Cells::Dates(before)) = before { before } else { nothing() };
-            Ok(Cells::Dates([own, before].concat()))
-        }
-        (Cells::Text(mut own), before) => {
-            own.extend((0..more).map(|row| before.as_ref().map(|cells| cells.label(row)).unwrap_or_default()));
+        (Cells::Dates(own), Some(Cells::Dates(before))) => Ok(Cells::Dates([own, before].concat())),
+        (Cells::Text(mut own), Some(before)) => {
+            own.extend((0..more).map(|row| before.label(row)));
             Ok(Cells::Text(own))
         }
         (own, Some(before)) => Err(Error::Shape(format!(

@@ -51,12 +51,18 @@ pub(super) fn later(cells: &Cells, table: &Table, steps: usize, is_there: impl F
         let ends = run.end;
         run.for_each(|row| from[row] = row.checked_add(steps).filter(|&to| to < ends && is_there(to)));
     }
-    let number = |value: &dyn Fn(usize) -> f64| from.iter().map(|to| to.map_or(f64::NAN, value)).collect::<Vec<f64>>();
+    with_missing(cells, &from)
+}
+
+/// The cells of some rows, missing where there is no row.
+pub(super) fn with_missing(cells: &Cells, from: &[Option<usize>]) -> Cells {
+    let number =
+        |value: &dyn Fn(usize) -> f64| from.iter().map(|row| row.map_or(f64::NAN, value)).collect::<Vec<f64>>();
     match cells {
         Cells::Numbers(numbers) => Cells::Numbers(Numbers::from(number(&|row| numbers.view().get(row)))),
         Cells::Dates(dates) => Cells::Dates(number(&|row| dates[row])),
         Cells::Text(text) => {
-            Cells::Text(from.iter().map(|to| to.map(|row| text[row].clone()).unwrap_or_default()).collect())
+            Cells::Text(from.iter().map(|row| row.map(|row| text[row].clone()).unwrap_or_default()).collect())
         }
     }
 }

@@ -28,37 +28,29 @@ pub trait ModelFiles {
     /// series.
     fn predict(&self, table: Table) -> Result<Predictions>;
 
-    /// Predicts the rows of a data file, columns matched by name.
+    /// Predicts the rows of a data file, columns matched by name, with the further outputs that `beside` asks for.
     ///
     /// # Errors
-    /// Returns the errors of reading the file and of [`ModelFiles::predict`].
-    fn predict_file(&self, path: &Path) -> Result<Predictions> {
-        self.predict_file_with(path, &PredictOptions::default())
-    }
-
-    /// Like [`ModelFiles::predict_file`], with the further outputs that `beside` asks for.
-    ///
-    /// # Errors
-    /// [`Error::Setting`] for outputs that the model cannot give; [`Error::UnknownName`] for
+    /// Returns the errors of reading the file and of [`ModelFiles::predict`]; [`Error::Setting`] for outputs that the model cannot give; [`Error::UnknownName`] for
     /// columns that the file does not have.
-    fn predict_file_with(&self, path: &Path, beside: &PredictOptions) -> Result<Predictions>;
+    fn predict_file(&self, path: &Path, beside: &PredictOptions) -> Result<Predictions>;
 
-    /// Like [`ModelFiles::predict_file_with`], for an open table, called `path` in messages.
+    /// Like [`ModelFiles::predict_file`], for an open table, called `path` in messages.
     ///
     /// # Errors
-    /// Returns the errors of [`ModelFiles::predict_file_with`].
+    /// Returns the errors of [`ModelFiles::predict_file`].
     fn predict_source(&self, source: &TableSource, path: &Path, beside: &PredictOptions) -> Result<Predictions>;
 
     /// Predicts the rows of a data file, at most `rows` at a time, and passes the predictions to `sink` in order.
     /// Returns the figures as a short table if predictions are compared with targets.
     ///
-    /// Predictions equal those of [`ModelFiles::predict_file_with`] to the last bit. Memory does not grow with the
+    /// Predictions equal those of [`ModelFiles::predict_file`] to the last bit. Memory does not grow with the
     /// file, except that figures keep predictions and targets. All rows come at once if: the model uses several rows
     /// (series, lags); it is not a readout of unchanged columns; there are several files; the encoding is not UTF-8;
     /// the model is of an earlier version.
     ///
     /// # Errors
-    /// Returns the errors of [`ModelFiles::predict_file_with`]; batches before a fault were already passed on.
+    /// Returns the errors of [`ModelFiles::predict_file`]; batches before a fault were already passed on.
     fn predict_in_batches(
         &self,
         path: &Path,
@@ -89,7 +81,7 @@ impl ModelFiles for SavedModel {
         Ok(FileModel(self).predicted(table, false)?.0)
     }
 
-    fn predict_file_with(&self, path: &Path, beside: &PredictOptions) -> Result<Predictions> {
+    fn predict_file(&self, path: &Path, beside: &PredictOptions) -> Result<Predictions> {
         let read = self.reading.as_ref().map(|reading| reading.read.clone()).unwrap_or_default();
         let wanted = FileModel(self).reads(beside);
         let source = TableSource::open(&[path.to_owned()], &read)?.widened(wanted.iter().map(String::as_str));
@@ -126,7 +118,7 @@ impl ModelFiles for SavedModel {
     ) -> Result<Option<String>> {
         let (model, in_file) = (FileModel(self), |error: Error| error.in_file(path));
         let Some(mut reader) = model.start(path, beside, rows)? else {
-            let predictions = self.predict_file_with(path, beside)?;
+            let predictions = self.predict_file(path, beside)?;
             // After the only batch there is nothing to end.
             let _enough = sink(&predictions)?;
             return Ok(predictions.table());

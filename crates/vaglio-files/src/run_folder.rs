@@ -112,8 +112,7 @@ impl RunFolder {
         }
         for file in FILES.iter().filter(|file| self.is_there(file) && Some(**file) != stays) {
             let path = self.out.join(file);
-            let text = |path: &Path| regular(path, MOST_COMPARED).ok().flatten();
-            let is_kept = text(&path).is_some_and(|own| text(&self.out.join(named(file, PREVIOUS))) == Some(own));
+            let is_kept = self.bytes(file).is_some_and(|own| self.bytes(&named(file, PREVIOUS)) == Some(own));
             let moved = match is_kept {
                 true => std::fs::remove_file(&path),
                 false => {
@@ -250,21 +249,21 @@ impl RunFolder {
         write().map_err(|e| self.failed(name, e))
     }
 
-    /// Reads a file that a run wrote.
-    fn text(&self, name: &str) -> Option<String> {
-        String::from_utf8(regular(&self.out.join(name), MOST_COMPARED).ok()??).ok()
+    /// Reads a file; `None` for one that is missing or too large.
+    fn bytes(&self, name: &str) -> Option<Vec<u8>> {
+        regular(&self.out.join(name), MOST_COMPARED).ok().flatten()
     }
 
     /// Whether the present result is that of an interrupted run.
     fn is_partial(&self) -> bool {
-        let text = self.text(LAST).unwrap_or_default();
-        serde_json::from_str::<serde_json::Value>(&text).is_ok_and(|record| record["status"] == "partial")
+        let text = self.bytes(LAST).unwrap_or_default();
+        serde_json::from_slice::<serde_json::Value>(&text).is_ok_and(|record| record["status"] == "partial")
     }
 
     /// Whether the present result has the settings of the new one, as if a run was killed after writing everything.
     fn is_of(&self, texts: &[(&str, &str)]) -> bool {
-        let there = self.text(SETTINGS);
-        texts.iter().any(|(name, text)| *name == SETTINGS && there.as_deref() == Some(*text))
+        let there = self.bytes(SETTINGS);
+        texts.iter().any(|(name, text)| *name == SETTINGS && there.as_deref() == Some(text.as_bytes()))
     }
 
     fn failed(&self, name: &str, error: IoError) -> Error {

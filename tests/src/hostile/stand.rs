@@ -193,7 +193,7 @@ impl Stand {
                 [(false, false, false), (true, false, false), (false, true, false), (false, false, of_classes)]
             {
                 let beside = PredictOptions { evaluate, intervals, probabilities, ..PredictOptions::default() };
-                attempt.note(model.predict_file_with(&data, &beside));
+                attempt.note(model.predict_file(&data, &beside));
                 attempt.note(model.predict_in_batches(&data, &beside, 16, &mut |predictions| {
                     predictions.to_csv().map(|_| ControlFlow::Continue(()))
                 }));

@@ -80,7 +80,7 @@ fn predictions_are_the_same_bits_whatever_the_number_of_rows_at_a_time() {
             ..PredictOptions::default()
         };
         for beside in [PredictOptions::default(), beside] {
-            let whole = model.predict_file_with(&data, &beside).unwrap();
+            let whole = model.predict_file(&data, &beside).unwrap();
             for (rows, count) in [(1, 120), (7, 18), (60, 2), (119, 2), (120, 1), (100_000, 1)] {
                 let (text, batches, figures) = streamed(&model, &data, &beside, rows);
                 assert_eq!(batches, count);
@@ -93,12 +93,12 @@ fn predictions_are_the_same_bits_whatever_the_number_of_rows_at_a_time() {
         let options: Vec<&str> = names.iter().flat_map(|name| ["--keep", *name]).collect();
         let ran = folder.predict(&[&options[..], &["--out", "new.parquet"]].concat());
         assert_eq!((ran.code, ran.out.as_str(), ran.err.as_str()), (Some(0), "", ""));
-        let plain = model.predict_file(&data).unwrap().to_csv().unwrap();
+        let plain = model.predict_file(&data, &PredictOptions::default()).unwrap().to_csv().unwrap();
         let beside = PredictOptions { evaluate: true, ..PredictOptions::default() };
         for rows in [1, 7, 100_000] {
             let (text, batches, figures) = streamed(&model, &folder.path("new.parquet"), &beside, rows);
             assert_eq!((text, batches), (plain.clone(), 120usize.div_ceil(rows)));
-            assert_eq!(figures, model.predict_file_with(&data, &beside).unwrap().table());
+            assert_eq!(figures, model.predict_file(&data, &beside).unwrap().table());
         }
     }
 }
@@ -115,7 +115,10 @@ fn what_looks_at_other_rows_takes_all_at_once() {
         let model = SavedModel::read(&folder.path("out/model.json")).unwrap();
         let data = folder.path("train.csv");
         let (text, batches, _) = streamed(&model, &data, &PredictOptions::default(), 7);
-        assert_eq!((text, batches), (model.predict_file(&data).unwrap().to_csv().unwrap(), 1));
+        assert_eq!(
+            (text, batches),
+            (model.predict_file(&data, &PredictOptions::default()).unwrap().to_csv().unwrap(), 1)
+        );
     }
 }
 
@@ -168,7 +171,7 @@ fn what_is_wrong_is_told_with_its_row_in_the_file() {
             assert!(seen.is_multiple_of(rows) && seen <= 105, "{seen}");
         }
         // The settings of the run are no remedy here.
-        let whole = model.predict_file(&folder.path("bad.csv")).unwrap_err().to_string();
+        let whole = model.predict_file(&folder.path("bad.csv"), &PredictOptions::default()).unwrap_err().to_string();
         assert!(!whole.contains("data.read") && !whole.contains("data.types"), "{whole}");
     }
     // Without `impute` a gap is told by its row.
@@ -308,7 +311,11 @@ fn files_are_taken_apart_as_if_they_were_read_as_a_whole() {
         folder.write(name, &text);
         let (found, batches, _) = streamed(&model, &folder.path(name), &PredictOptions::default(), 64);
         assert_eq!((found.as_str(), batches), (expected.as_str(), 5), "{name}");
-        assert_eq!(model.predict_file(&folder.path(name)).unwrap().to_csv().unwrap(), expected, "{name}");
+        assert_eq!(
+            model.predict_file(&folder.path(name), &PredictOptions::default()).unwrap().to_csv().unwrap(),
+            expected,
+            "{name}"
+        );
     }
     if Command::new("gzip").arg("-k").arg(folder.path("long.csv")).status().is_ok_and(|status| status.success()) {
         let (found, batches, _) = streamed(&model, &folder.path("long.csv.gz"), &PredictOptions::default(), 64);

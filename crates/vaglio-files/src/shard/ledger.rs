@@ -256,12 +256,12 @@ impl Shards {
     }
 
     /// Pieces of a completed index; `None` if it is not complete.
-    pub(super) fn finished(&self, index: usize) -> Result<Option<JournalContent>> {
+    pub(super) fn finished(&self, index: usize) -> Result<Option<HashMap<String, String>>> {
         let path = self.done_file(index);
-        let Some(known) = read(&path, &self.header()?)? else { return Ok(None) };
-        let left = self.plan.missing(index, |key| known.pieces.contains_key(key));
+        let Some(JournalContent { pieces, .. }) = read(&path, &self.header()?)? else { return Ok(None) };
+        let left = self.plan.missing(index, |key| pieces.contains_key(key));
         match left.first() {
-            None => Ok(Some(known)),
+            None => Ok(Some(pieces)),
             Some(key) => Err(Error::journal_refused(path, format!("it is cut short: `{key}` is missing; {REMEDY}"))),
         }
     }
@@ -269,7 +269,7 @@ impl Shards {
     /// Existing pieces of an index, complete or not.
     pub(super) fn pieces(&self, index: usize) -> Result<HashMap<String, String>> {
         Ok(match self.finished(index)? {
-            Some(known) => known.pieces,
+            Some(pieces) => pieces,
             None => self.begun(index)?.unwrap_or_default(),
         })
     }

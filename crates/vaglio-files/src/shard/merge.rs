@@ -26,7 +26,7 @@ impl Shards {
         let mut pieces: BTreeMap<String, String> = BTreeMap::new();
         for index in 0..self.plan.of {
             match self.finished(index)? {
-                Some(known) => pieces.extend(known.pieces),
+                Some(known) => pieces.extend(known),
                 None if stopped.is_some() => pieces.extend(self.begun(index)?.unwrap_or_default()),
                 None => return Err(self.incomplete()?),
             }

@@ -92,13 +92,13 @@ impl Drop for Destination {
     }
 }
 
-/// Writes a text by a [`Destination`]: a regular file appears whole or not at all.
+/// Writes a text or bytes by a [`Destination`]: a regular file appears whole or not at all.
 ///
 /// # Errors
 /// Returns the errors of [`Destination::open`] and of writing.
-pub fn write_file(path: &Path, text: &str) -> Result<()> {
+pub fn write_file(path: &Path, text: &(impl AsRef<[u8]> + ?Sized)) -> Result<()> {
     let mut file = Destination::open(path)?;
-    let _goes_on = file.put(text.as_bytes())?;
+    let _goes_on = file.put(text.as_ref())?;
     file.finish()
 }
 

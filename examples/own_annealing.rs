@@ -8,7 +8,7 @@ use vaglio::{Selector, criteria::Loo, learners::Rls};
 // ANCHOR: search
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{RngCore, SeedableRng};
-use vaglio_core::{Action, Error, Path, Result, prelude::*};
+use vaglio_core::{Error, Path, Result, prelude::*};
 use vaglio_search::{
     Choose, Search, SearchContext, SearchSettings, SearchStrategy, Space, StrategyTraits, UnusedSettings, if_any, run,
 };

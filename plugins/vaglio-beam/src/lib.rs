@@ -32,18 +32,12 @@ pub struct Beam {
     pub width: usize,
 }
 
-/// A subset of the beam.
-struct BeamSubset {
-    /// Features in order of entry.
-    features: Vec<Feature>,
-    groups: Vec<usize>,
-}
+/// A subset of the beam with a group added: the index of the subset, and the addition.
+type Extension = (usize, Move);
 
-/// A subset of the beam with a group added.
-struct Extension {
-    /// Index of the subset in the beam.
-    of: usize,
-    by: Move,
+/// Groups of a subset of whole groups, in order of entry.
+fn groups(space: &Space<'_>, features: &[Feature]) -> Vec<usize> {
+    features.iter().filter_map(|&first| space.group_of(first)).collect()
 }
 
 impl Beam {
@@ -55,15 +49,15 @@ impl Beam {
 
     /// The `width` best extensions by one group, best first. The evaluator is at the first subset of the beam before
     /// and after.
-    fn extensions(&self, walk: &mut Walk<'_, '_>, beam: &[BeamSubset]) -> Result<Vec<Extension>> {
+    fn extensions(&self, walk: &mut Walk<'_, '_>, beam: &[Vec<Feature>]) -> Result<Vec<Extension>> {
         let space = walk.space;
         let mut trials: Vec<Vec<(usize, Score)>> = Vec::new();
         for kept in beam.iter().rev() {
-            if walk.context.subset.selected() != kept.features {
-                walk.context.subset.reset(&kept.features)?;
+            if walk.context.subset.selected() != kept {
+                walk.context.subset.reset(kept)?;
             }
-            let room = space.most - kept.features.len();
-            let can = |group: &usize| !kept.groups.contains(group) && space.groups[*group].len() <= room;
+            let (room, inside) = (space.most - kept.len(), groups(space, kept));
+            let can = |group: &usize| !inside.contains(group) && space.groups[*group].len() <= room;
             let open: Vec<usize> = (0..space.groups.len()).filter(can).collect();
             let scores = space.score_additions(&mut walk.context.subset, &open)?;
             trials.push(open.into_iter().zip(scores).collect());
@@ -73,8 +67,9 @@ impl Beam {
         let mut seen = BTreeSet::new();
         let mut found: Vec<(Score, usize, usize)> = Vec::new();
         for (of, kept) in beam.iter().enumerate() {
+            let inside = groups(space, kept);
             for &(group, score) in &trials[of] {
-                let members = kept.groups.iter().chain([&group]);
+                let members = inside.iter().chain([&group]);
                 let mut originals: Vec<usize> = members.map(|&member| space.originals()[member]).collect();
                 originals.sort_unstable();
                 if score.loss < f64::INFINITY && seen.insert(originals) {
@@ -88,48 +83,40 @@ impl Beam {
         let extension = |(score, of, group): (Score, usize, usize)| {
             let equal = trials[of].iter().filter(|(other, trial)| *other != group && trial.loss == score.loss);
             let tied = equal.map(|&(other, _)| space.groups[other][0]).collect();
-            Extension { of, by: Move { group, score, tied } }
+            (of, Move { group, score, tied })
         };
         Ok(found.into_iter().map(extension).collect())
     }
 }
 
 /// Moves from the first of the beam to the first of the extensions, which become the beam.
-fn advance(walk: &mut Walk<'_, '_>, beam: &[BeamSubset], extensions: Vec<Extension>) -> WalkResult<Vec<BeamSubset>> {
-    let extended = |Extension { of, by }: &Extension| {
-        let BeamSubset { features, groups } = &beam[*of];
-        let features = [&features[..], &walk.space.groups[by.group]].concat();
-        BeamSubset { features, groups: groups.iter().copied().chain([by.group]).collect() }
-    };
-    let mut next: Vec<BeamSubset> = extensions.iter().map(extended).collect();
-    if let Some(Extension { of, by }) = extensions.into_iter().next() {
+fn advance(walk: &mut Walk<'_, '_>, beam: &[Vec<Feature>], extensions: Vec<Extension>) -> WalkResult<Vec<Vec<Feature>>> {
+    let extended = |(of, by): &Extension| [&beam[*of][..], &walk.space.groups[by.group]].concat();
+    let mut next: Vec<Vec<Feature>> = extensions.iter().map(extended).collect();
+    if let Some((of, by)) = extensions.into_iter().next() {
         if of > 0 {
             leave_for(walk, &beam[of])?;
         }
         walk.add(by)?;
-        next[0].features = walk.context.subset.selected().to_vec();
+        next[0] = walk.context.subset.selected().to_vec();
     }
     Ok(next)
 }
 
 /// Moves from the current subset to another of the beam.
-fn leave_for(walk: &mut Walk<'_, '_>, kept: &BeamSubset) -> WalkResult {
+fn leave_for(walk: &mut Walk<'_, '_>, kept: &[Feature]) -> WalkResult {
     let space = walk.space;
-    if space.rules().is_some() {
-        // The common or intermediate subsets may violate a constraint.
-        let before = walk.context.subset.selected().to_vec();
-        walk.context.subset.reset(&kept.features)?;
-        let score = walk.context.subset.score()?;
-        walk.context.subset.reset(&before)?;
-        return walk.go_to(&kept.features, score);
-    }
     let before = walk.context.subset.selected().to_vec();
-    let common: Vec<Feature> = before.iter().copied().filter(|f| kept.features.contains(f)).collect();
-    walk.context.subset.reset(&common)?;
+    // Under constraints, the common or intermediate subsets may violate one.
+    let next: Vec<Feature> = match space.rules() {
+        Some(_) => kept.to_vec(),
+        None => before.iter().copied().filter(|f| kept.contains(f)).collect(),
+    };
+    walk.context.subset.reset(&next)?;
     let score = walk.context.subset.score()?;
     walk.context.subset.reset(&before)?;
-    walk.go_to(&common, score)?;
-    for &group in &kept.groups {
+    walk.go_to(&next, score)?;
+    for group in groups(space, kept) {
         if !walk.inside[group] {
             let score = walk.addition(group)?;
             let originals = space.originals();
@@ -161,15 +148,14 @@ impl SearchStrategy for Beam {
         run(space, context, |walk| {
             walk.enter_forced()?;
             let mut patience = Patience::new(&space.settings);
-            let mut beam =
-                vec![BeamSubset { features: walk.context.subset.selected().to_vec(), groups: space.forced.clone() }];
+            let mut beam = vec![walk.context.subset.selected().to_vec()];
             loop {
                 let extensions = self.extensions(walk, &beam)?;
                 let Some(best) = extensions.first() else {
                     walk.fitting()?;
                     return Ok(walk.none_left());
                 };
-                patience.allow(walk.lowest() - best.by.score.loss, walk.has_least())?;
+                patience.allow(walk.lowest() - best.1.score.loss, walk.has_least())?;
                 beam = advance(walk, &beam, extensions)?;
             }
         })

@@ -3,7 +3,7 @@
 use crate::SplitMix64;
 use ndarray::Array2;
 use vaglio_core::{
-    Columns, Design, Error, Feature, Numbers, PerFoldPreprocessing, Problem, Readout, Result, row_weights,
+    Columns, Design, Error, Feature, Numbers, PerFoldPreprocessing, Problem, Readout, Result, RowLabels, row_weights,
 };
 
 /// Extracts candidate columns, targets, weights, groups and given folds of a design as a problem.
@@ -99,8 +99,7 @@ pub fn with_weights_scaled(design: &Design, factor: f64) -> Result<Design> {
 /// # Errors
 /// [`Error::Shape`] without a ridge readout.
 pub fn without_row_weights(design: &Design) -> Result<Design> {
-    let plain = unweighted(design.problem(), design.columns().clone(), design.names().to_vec())?;
-    with_problem(design, &plain, readout(design)?)
+    with_problem(design, &unweighted(&problem_of(design)?)?, readout(design)?)
 }
 
 /// Returns the design with integer weights from 1 to 3, and an unweighted one with each row repeated by its weight.
@@ -127,7 +126,7 @@ pub(crate) fn weights_and_rows(count: usize) -> (Vec<f64>, Vec<usize>) {
 /// # Errors
 /// Returns the errors of [`Problem::new`].
 pub fn whole_weights(problem: &Problem) -> Result<(Problem, Problem)> {
-    let plain = unweighted(problem, Columns::clone(problem.columns()), problem.names().to_vec())?;
+    let plain = unweighted(problem)?;
     let (weights, rows) = weights_and_rows(plain.rows());
     let repeated = plain.select_rows(&rows);
     Ok((plain.with_weights(weights)?, repeated))
@@ -220,21 +219,13 @@ fn push_name(names: &mut Vec<String>, name: &str) {
 
 /// Copies a problem with other columns and names.
 fn named(problem: &Problem, columns: Columns, names: Vec<String>) -> Result<Problem> {
-    let copy = unweighted(problem, columns, names)?;
-    match problem.weights() {
-        Some(weights) => copy.with_weights(weights.to_vec()),
-        None => Ok(copy),
-    }
+    let (targets, outputs) = (Array2::clone(problem.targets()), problem.target_names().to_vec());
+    Problem::new(columns, names, targets, outputs, problem.task().clone())?.with_labels(problem.labels().clone())
 }
 
-fn unweighted(problem: &Problem, columns: Columns, names: Vec<String>) -> Result<Problem> {
-    let (targets, outputs) = (Array2::clone(problem.targets()), problem.target_names().to_vec());
-    let mut copy = Problem::new(columns, names, targets, outputs, problem.task().clone())?;
-    if let Some(groups) = problem.groups() {
-        copy = copy.with_groups(groups.to_vec())?;
-    }
-    match problem.assignment() {
-        Some(folds) => copy.with_assignment(folds.to_vec()),
-        None => Ok(copy),
-    }
+/// Copies a problem without its row weights.
+fn unweighted(problem: &Problem) -> Result<Problem> {
+    let copy = named(problem, Columns::clone(problem.columns()), problem.names().to_vec())?;
+    let labels = RowLabels { weights: None, ..copy.labels().clone() };
+    copy.with_labels(labels)
 }

@@ -149,6 +149,14 @@ impl Law {
         catch_unwind(AssertUnwindSafe(call)).map_err(|_| self.broken(on(), "a result or an error", "a panic"))
     }
 
+    /// Runs a call on the first one to four of some rows; it may fail but must not panic.
+    pub fn few_rows(self, rows: usize, mut call: impl FnMut(&[usize]) -> vaglio_core::Result<()>) -> LawResult {
+        let first: Vec<usize> = (0..rows.min(4)).collect();
+        (1..=first.len()).try_for_each(|count| {
+            self.calm(|| format!("the first {count} rows"), || call(&first[..count])).map(|_| ())
+        })
+    }
+
     /// Runs a whole law; a panic of the law or the component counts as a violation.
     pub fn tried<T>(self, law: impl FnOnce() -> LawResult<T>) -> LawResult<T> {
         match catch_unwind(AssertUnwindSafe(law)) {

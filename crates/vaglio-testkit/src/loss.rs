@@ -206,19 +206,13 @@ fn error_of_rows(losses: &[f64], weights: Option<&[f64]>) -> f64 {
 
 /// On one to four rows, neither the loss nor its standard error panics.
 pub fn few_rows(loss: &dyn Loss, problem: &Problem) -> LawResult {
-    let law = Law("few_rows");
     let predictions = predicted(problem);
-    for count in 1..=problem.rows().min(4) {
-        let rows: Vec<usize> = (0..count).collect();
-        let (y, p) = (problem.targets().select(Axis(1), &rows), predictions.select(Axis(1), &rows));
-        let asked = || {
-            loss.mean(y.view(), p.view(), None);
-            loss.standard_error(y.view(), p.view(), Some(&vec![1.5; count]), None);
-            Ok(())
-        };
-        law.calm(|| format!("the first {count} rows"), asked)?.ok();
-    }
-    Ok(())
+    Law("few_rows").few_rows(problem.rows(), |rows| {
+        let (y, p) = (problem.targets().select(Axis(1), rows), predictions.select(Axis(1), rows));
+        loss.mean(y.view(), p.view(), None);
+        loss.standard_error(y.view(), p.view(), Some(&vec![1.5; rows.len()]), None);
+        Ok(())
+    })
 }
 
 /// Computes the loss of rows that count alike.

@@ -56,21 +56,15 @@ pub fn group_numbers_unseen(learner: &dyn Learner, problem: &Problem, tolerance:
 
 /// On the first one to four rows of a problem, a learner trains a working model or fails, but never panics.
 pub fn few_rows(learner: &dyn Learner, problem: &Problem) -> LawResult {
-    let law = Law("few_rows");
-    for count in 1..=problem.rows().min(4) {
-        let few = problem.select_rows(&(0..count).collect::<Vec<_>>());
-        let on = || format!("the first {count} rows");
-        let trained = || {
-            learner.check_problem(&few)?;
-            let features = match learner.form() {
-                Form::Linear(form) => form.design(&few)?.features(),
-                Form::Refit(_) => few.columns().len(),
-            };
-            let model = learner.fit(&few, &(0..features.min(3)).collect::<Vec<_>>(), None)?;
-            let inputs = problem.columns().select(model.inputs());
-            model.predict(&inputs, problem.series()).map(drop)
+    Law("few_rows").few_rows(problem.rows(), |rows| {
+        let few = problem.select_rows(rows);
+        learner.check_problem(&few)?;
+        let features = match learner.form() {
+            Form::Linear(form) => form.design(&few)?.features(),
+            Form::Refit(_) => few.columns().len(),
         };
-        law.calm(on, trained)?.ok();
-    }
-    Ok(())
+        let model = learner.fit(&few, &(0..features.min(3)).collect::<Vec<_>>(), None)?;
+        let inputs = problem.columns().select(model.inputs());
+        model.predict(&inputs, problem.series()).map(drop)
+    })
 }

@@ -342,6 +342,13 @@ impl Error {
     }
 }
 
+/// Ends a search by `?`.
+impl From<StopReason> for Error {
+    fn from(reason: StopReason) -> Self {
+        Error::Stopped(reason)
+    }
+}
+
 impl From<std::io::Error> for Error {
     fn from(error: std::io::Error) -> Self {
         Error::Failed { part: None, subset: None, message: error.into() }

@@ -5,7 +5,7 @@
 
 use crate::moves::Move;
 use crate::space::Space;
-use crate::walk::{Walk, WalkEnd, WalkResult};
+use crate::walk::Walk;
 use crate::{Rules, SubsetScorer};
 use vaglio_core::{Action, Column, Design, Error, Feature, Result, Score, StopReason};
 use vaglio_kernels::ridge::Ridge;
@@ -182,7 +182,7 @@ impl Walk<'_, '_> {
     }
 
     /// Adds the forced groups in one step, since one alone may break a constraint that all together keep.
-    pub(crate) fn enter_forced_together(&mut self) -> WalkResult {
+    pub(crate) fn enter_forced_together(&mut self) -> Result<()> {
         let forced = self.space.forced_features();
         self.context.subset.reset(&forced)?;
         let score = self.context.subset.score()?;
@@ -202,7 +202,7 @@ impl Walk<'_, '_> {
     }
 
     /// Removes the cheapest of the columns that break a constraint until the subset keeps all of them; without steps.
-    pub(crate) fn repair(&mut self) -> WalkResult {
+    pub(crate) fn repair(&mut self) -> Result<()> {
         let least = self.space.least.unwrap_or(1).max(1);
         loop {
             let at_fault = self.at_fault()?;
@@ -218,7 +218,7 @@ impl Walk<'_, '_> {
                 open.retain(is_at_fault);
             }
             let best = self.space.best_trial(&mut self.context.subset, Action::Remove, &open)?;
-            let best = best.ok_or(WalkEnd::Stop(StopReason::Constraints))?;
+            let best = best.ok_or(StopReason::Constraints)?;
             let leaving = &self.space.groups[best.group];
             leaving.iter().try_for_each(|&feature| self.context.subset.remove(feature))?;
             self.inside[best.group] = false;

@@ -4,7 +4,7 @@ use crate::lars_path::{PenaltyPath, may_leave, pass_over};
 use crate::least_angle::{self, LeastAngle, PathShape};
 use crate::{
     Choose, Moves, PathCoefficients, Penalties, Search, SearchContext, SearchSettings, SearchStrategy, Space,
-    StrategyTraits, UnusedSettings, Walk, WalkEnd, WalkResult, run,
+    StrategyTraits, UnusedSettings, Walk, run,
 };
 use vaglio_core::{
     Action, Criterion, Design, EntryFit, Error, Feature, Geometry, Knot, Path, PathEntry, Result, SearchExtent, Signs,
@@ -130,8 +130,13 @@ impl SearchStrategy for Lars {
                 let change = if knot.enters { Action::Add } else { Action::Remove };
                 let after = change.apply_to(walk.context.subset.selected(), knot.feature);
                 is_passed |= pass_over(&mut path, walk, &after, Some(&mut knot), &mut gram)?;
-                let goes_on = self.follow(walk, knot);
-                if matches!(goes_on, Ok(()) | Err(WalkEnd::Stop(_))) {
+                let (step, fit) = self.step_of(walk, knot)?;
+                let goes_on = walk.step(step);
+                let selected = walk.context.subset.selected();
+                if let Some(entry) = walk.entries.iter_mut().find(|entry| entry.subset == selected) {
+                    entry.fit = fit;
+                }
+                if matches!(goes_on, Ok(()) | Err(Error::Stopped(_))) {
                     grid.advance_to(path.lambda(), |penalty| on_path(walk, path.at(penalty)))?;
                 }
                 goes_on?;
@@ -206,7 +211,7 @@ impl SearchStrategy for Lars {
 }
 
 /// Makes the model with given coefficients of the selected columns.
-fn on_path(walk: &mut Walk<'_, '_>, alpha: Option<Vec<f64>>) -> WalkResult<PathEntry> {
+fn on_path(walk: &mut Walk<'_, '_>, alpha: Option<Vec<f64>>) -> Result<PathEntry> {
     let alpha = alpha.ok_or(StopReason::Singular)?;
     let mut entry = walk.context.subset.entry(walk.score)?;
     entry.fit = EntryFit::Coefficients(alpha);
@@ -251,20 +256,15 @@ fn stop_reason(end: least_angle::End, walk: &Walk<'_, '_>) -> StopReason {
 }
 
 impl Lars {
-    /// Makes the step of the walk for an event of the path.
-    fn follow(&self, walk: &mut Walk<'_, '_>, knot: least_angle::LeastAngleKnot) -> WalkResult {
+    /// Changes the subset for an event of the path; returns the step of the walk, and the fit of its subset.
+    fn step_of(&self, walk: &mut Walk<'_, '_>, knot: least_angle::LeastAngleKnot) -> Result<(Step, EntryFit)> {
         let least_angle::LeastAngleKnot { feature, enters, tied, mu, alpha, .. } = knot;
-        let subset = &mut walk.context.subset;
-        if enters {
-            subset.add(feature)?
-        } else {
-            subset.remove(feature)?
-        };
-        let score = subset.score()?;
+        let action = if enters { Action::Add } else { Action::Remove };
+        walk.context.subset.apply(action, feature)?;
+        let score = walk.context.subset.score()?;
         if let Some(group) = walk.space.group_of(feature) {
             walk.inside[group] = enters;
         }
-        let action = if enters { Action::Add } else { Action::Remove };
         let outputs = alpha.len() / walk.context.subset.selected().len().max(1);
         let norms = |row: &[f64]| if let [one] = row { *one } else { row.iter().map(|v| v * v).sum::<f64>().sqrt() };
         let rows: Vec<f64> = alpha.chunks(outputs.max(1)).map(norms).collect();
@@ -272,15 +272,9 @@ impl Lars {
             PathCoefficients::Path => EntryFit::Coefficients(alpha),
             PathCoefficients::Refit => EntryFit::Readout,
         };
-        let knot = Some(Knot { mu, alpha: rows });
         let mut step = Step::new(action, feature, score, 0);
-        (step.tied, step.knot) = (tied, knot);
-        let next = walk.step(step);
-        let selected = walk.context.subset.selected();
-        if let Some(entry) = walk.entries.iter_mut().find(|entry| entry.subset == selected) {
-            entry.fit = own;
-        }
-        next
+        (step.tied, step.knot) = (tied, Some(Knot { mu, alpha: rows }));
+        Ok((step, own))
     }
 }
 

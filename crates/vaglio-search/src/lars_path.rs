@@ -1,7 +1,7 @@
 //! Constraints on a least-angle path, and its models at penalties.
 
+use crate::Walk;
 use crate::least_angle::{self, LeastAngle};
-use crate::{Walk, WalkResult};
 use vaglio_core::{Action, AtPenalty, Feature, PathEntry, Result};
 
 /// Passes over entering features that would break constraints; returns whether there was one.
@@ -77,7 +77,7 @@ impl PenaltyPath {
     ///
     /// # Errors
     /// Errors of `model`.
-    pub fn advance_to(&mut self, lambda: f64, mut model: impl FnMut(f64) -> WalkResult<PathEntry>) -> WalkResult {
+    pub fn advance_to(&mut self, lambda: f64, mut model: impl FnMut(f64) -> Result<PathEntry>) -> Result<()> {
         while let Some(penalty) = self.ahead.pop_if(|penalty| *penalty >= lambda) {
             self.models.push(AtPenalty { lambda: penalty, entry: model(penalty)? });
         }

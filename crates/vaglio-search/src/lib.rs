@@ -11,7 +11,7 @@
 //! | [`SearchStrategy`], [`StrategyTraits`] | the walk of a search, and its properties for the driver |
 //! | [`SearchSettings`] | sizes, `tolerance`, `forced`, `excluded`, `blocks`, … |
 //! | [`Space`] | groups, forced groups, limits; the scores of groups added and removed, ties and duplicates |
-//! | [`Walk`], [`Move`], [`WalkEnd`], [`if_any`] | the steps, each shown to the observer, and the best subset of each size |
+//! | [`Walk`], [`Move`], [`if_any`] | the steps, each shown to the observer, and the best subset of each size |
 //! | [`Patience`] | `tolerance` and `patience` |
 //! | [`shuffle`] | orders that follow from a seed |
 //! | [`Greedy`], [`Backward`], [`Floating`], [`Exhaustive`], [`Lars`], [`Rank`], [`Random`], [`All`] | the searches, one file each |
@@ -95,4 +95,4 @@ pub use size_choice::{Choose, CrossValidation, FromKey, MOST_FOLDS, MOST_REPEATS
 pub use space::Space;
 pub use strategy::{Moves, PathCoefficients, Search, SearchStrategy, StrategyTraits, registered};
 pub use subset_scorer::SubsetScorer;
-pub use walk::{Patience, Walk, WalkEnd, WalkResult, if_any};
+pub use walk::{Patience, Walk, if_any};

@@ -4,7 +4,7 @@ use crate::SubsetScorer;
 use crate::moves::Move;
 use crate::settings::Polish;
 use crate::space::Space;
-use crate::walk::{Walk, WalkResult};
+use crate::walk::Walk;
 use vaglio_core::{Action, Feature, PathEntry, Result, Score, SearchExtent};
 use vaglio_kernels::tolerance::SCORE_GAIN;
 
@@ -36,7 +36,7 @@ impl Space<'_> {
 ///
 /// # Reference
 /// P. Somol, P. Pudil, *Oscillating search algorithms for feature selection*, ICPR 2000.
-pub(crate) fn polish(walk: &mut Walk<'_, '_>, entry: &PathEntry) -> WalkResult {
+pub(crate) fn polish(walk: &mut Walk<'_, '_>, entry: &PathEntry) -> Result<()> {
     let space = walk.space;
     let (mut at, mut score) = (entry.subset.clone(), entry.score);
     let mut known = walk.context.subset.selected().to_vec();
@@ -64,7 +64,7 @@ pub(crate) fn polish(walk: &mut Walk<'_, '_>, entry: &PathEntry) -> WalkResult {
 }
 
 /// Makes an exchange in two steps.
-fn exchange_groups(walk: &mut Walk<'_, '_>, out: usize, entering: Move) -> WalkResult {
+fn exchange_groups(walk: &mut Walk<'_, '_>, out: usize, entering: Move) -> Result<()> {
     let rest = walk.space.after(walk.context.subset.selected(), Action::Remove, out);
     walk.context.subset.reset(&rest)?;
     let score = walk.context.subset.score()?;

@@ -1,9 +1,7 @@
 //! Random selection.
 
 use crate::shuffle::{shuffled, stream};
-use crate::{
-    Move, Patience, Search, SearchContext, SearchSettings, SearchStrategy, Space, StrategyTraits, Walk, WalkResult, run,
-};
+use crate::{Move, Patience, Search, SearchContext, SearchSettings, SearchStrategy, Space, StrategyTraits, Walk, run};
 use vaglio_core::{Error, Path, Result, SearchExtent, StopReason, part};
 
 /// Adds features in random order, whether or not they lower the score: a baseline for other searches.
@@ -93,7 +91,7 @@ fn copies(space: &Space<'_>) -> Vec<Vec<usize>> {
 
 /// Adds the groups in that order. Skipped are: selected groups; groups that break a constraint or exceed `max_features`.
 /// Among duplicates the first is added, whichever is drawn.
-fn enter(order: &[usize], copies: &[Vec<usize>], start: f64, walk: &mut Walk<'_, '_>) -> WalkResult<StopReason> {
+fn enter(order: &[usize], copies: &[Vec<usize>], start: f64, walk: &mut Walk<'_, '_>) -> Result<StopReason> {
     let mut patience = Patience::new(&walk.space.settings);
     let (mut lowest, mut left_out) = (start, false);
     for &drawn in order {

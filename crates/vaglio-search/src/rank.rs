@@ -1,6 +1,6 @@
 //! Ranking of features by their single scores.
 
-use crate::{Choose, Move, Patience, Search, SearchContext, SearchStrategy, Space, Walk, WalkResult, run};
+use crate::{Choose, Move, Patience, Search, SearchContext, SearchStrategy, Space, Walk, run};
 use vaglio_core::{Path, Result, Score, SearchExtent, StopReason, part};
 
 /// Scores every feature alone and adds them in that order, the best first.
@@ -61,7 +61,7 @@ fn ranking(walk: &mut Walk<'_, '_>) -> Result<Vec<(usize, Score)>> {
 }
 
 /// Adds the groups in the order of the ranking, except those that exceed `max_features`.
-fn enter(ranking: &[(usize, Score)], walk: &mut Walk<'_, '_>) -> WalkResult<StopReason> {
+fn enter(ranking: &[(usize, Score)], walk: &mut Walk<'_, '_>) -> Result<StopReason> {
     let settings = &walk.space.settings;
     let mut patience = Patience::new(settings);
     let every = settings.tolerance.is_some() || settings.patience.is_some() || walk.space.rules().is_some();
@@ -106,7 +106,7 @@ fn enter(ranking: &[(usize, Score)], walk: &mut Walk<'_, '_>) -> WalkResult<Stop
 }
 
 /// Adds products whose factors are now selected, best of the ranking first.
-fn enter_late(late: &mut Vec<usize>, patience: &mut Patience, walk: &mut Walk<'_, '_>) -> WalkResult {
+fn enter_late(late: &mut Vec<usize>, patience: &mut Patience, walk: &mut Walk<'_, '_>) -> Result<()> {
     loop {
         let waiting: Vec<usize> = late.iter().copied().filter(|group| walk.has_room(*group)).collect();
         let open = walk.space.waited(walk.context.subset.selected(), &waiting);

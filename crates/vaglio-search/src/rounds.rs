@@ -1,7 +1,7 @@
 //! Rounds of removals: how many features are removed together, which, and the resulting sizes.
 
 use crate::space::Space;
-use crate::walk::{Walk, WalkResult};
+use crate::walk::Walk;
 use vaglio_core::{Action, Error, Feature, Result, Score, StopReason, setting};
 
 /// How many features leave at a time.
@@ -114,7 +114,7 @@ impl Walk<'_, '_> {
         &mut self,
         groups: &[usize],
         allow: impl FnOnce(f64) -> Result<(), StopReason>,
-    ) -> WalkResult<bool> {
+    ) -> Result<bool> {
         let mut leaving: Vec<Feature> = groups.iter().flat_map(|&group| &self.space.groups[group]).copied().collect();
         leaving.sort_unstable();
         let before = self.context.subset.selected().to_vec();

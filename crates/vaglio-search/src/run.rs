@@ -4,7 +4,7 @@ use crate::SearchContext;
 use crate::polish::polish;
 use crate::settings::Polish;
 use crate::space::Space;
-use crate::walk::{Walk, WalkEnd, WalkResult};
+use crate::walk::Walk;
 use vaglio_core::{Error, Path, PathEntry, Result, StopReason};
 
 /// Walks the space by `steps` until it ends, chooses the result, and polishes it if the settings ask for that and the
@@ -37,7 +37,7 @@ use vaglio_core::{Error, Path, PathEntry, Result, StopReason};
 pub fn run<'c>(
     space: &Space<'_>,
     context: &mut SearchContext<'c>,
-    steps: impl FnOnce(&mut Walk<'_, 'c>) -> WalkResult<StopReason>,
+    steps: impl FnOnce(&mut Walk<'_, 'c>) -> Result<StopReason>,
 ) -> Result<Path> {
     if space.settings.polish != Polish::None {
         // Exchanges come after the walk, so it does not pause.
@@ -45,7 +45,7 @@ pub fn run<'c>(
     }
     let mut walk = Walk::new(space, context)?;
     let stop = walk.context.monitor.stop.clone();
-    let mut stop_reason = stopped(stop.ends(|| Ok(steps(&mut walk))).unwrap_or_else(|error| Err(error.into())))?;
+    let mut stop_reason = stopped(stop.ends(|| steps(&mut walk)))?;
     let last = walk.entries.partition_point(|entry| entry.subset.len() < walk.size());
     let allowed = space.allowed();
     let empty = (walk.began_empty && walk.context.criterion.traits().compares_with_empty).then_some(walk.empty);
@@ -55,8 +55,7 @@ pub fn run<'c>(
     let is_start = |entry: &PathEntry| !walk.began_empty && walk.entries.last().is_some_and(|last| last == entry);
     let is_polished = !stop_reason.is_partial() && space.settings.polish == Polish::Swaps;
     if let Some(entry) = chosen.as_ref().filter(|entry| is_polished && !is_start(entry)) {
-        let polished = stop.ends(|| Ok(polish(&mut walk, entry))).unwrap_or_else(|error| Err(error.into()));
-        stop_reason = stopped(polished.map(|()| stop_reason))?;
+        stop_reason = stopped(stop.ends(|| polish(&mut walk, entry)).map(|()| stop_reason))?;
     }
     // An exchange may add an entry of a new size.
     let is_result = |size: usize| walk.entries.iter().position(|entry| entry.subset.len() == size);
@@ -67,9 +66,6 @@ pub fn run<'c>(
     Ok(path)
 }
 
-fn stopped(end: WalkResult<StopReason>) -> Result<StopReason> {
-    match end {
-        Ok(reason) | Err(WalkEnd::Stop(reason) | WalkEnd::Failure(Error::Stopped(reason))) => Ok(reason),
-        Err(WalkEnd::Failure(error)) => Err(error),
-    }
+fn stopped(end: Result<StopReason>) -> Result<StopReason> {
+    if let Err(Error::Stopped(reason)) = end { Ok(reason) } else { end }
 }

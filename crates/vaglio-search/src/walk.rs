@@ -6,37 +6,13 @@ use crate::settings::SearchSettings;
 use crate::space::Space;
 use vaglio_core::{Action, Answer, Error, Feature, PathEntry, Result, Score, Step, StopReason};
 
-/// End of a walk: a stop reason or an error, each converted by `?`.
-#[derive(Debug)]
-pub enum WalkEnd {
-    /// The search ends, and the path so far is its result.
-    Stop(StopReason),
-    /// The search fails.
-    Failure(Error),
-}
-
-impl From<StopReason> for WalkEnd {
-    fn from(reason: StopReason) -> Self {
-        WalkEnd::Stop(reason)
-    }
-}
-
-impl From<Error> for WalkEnd {
-    fn from(error: Error) -> Self {
-        WalkEnd::Failure(error)
-    }
-}
-
-/// Result of a step of a walk; `?` ends the walk.
-pub type WalkResult<T = ()> = Result<T, WalkEnd>;
-
 /// Turns a stop of [`Walk::best_addition`] or [`Walk::best_removal`] into `None`.
 ///
 /// # Errors
-/// [`WalkEnd::Failure`].
-pub fn if_any(tried: WalkResult<Move>) -> WalkResult<Option<Move>> {
+/// Any other error, and a stop of the whole run.
+pub fn if_any(tried: Result<Move>) -> Result<Option<Move>> {
     match tried {
-        Err(WalkEnd::Stop(_)) => Ok(None),
+        Err(Error::Stopped(reason)) if !reason.is_partial() => Ok(None),
         tried => tried.map(Some),
     }
 }
@@ -100,8 +76,8 @@ impl<'w, 'c> Walk<'w, 'c> {
     /// Goes to all groups without a step; under constraints, to the first subset below that keeps them.
     ///
     /// # Errors
-    /// [`WalkEnd::Stop`] if no subset keeps the constraints.
-    pub fn fill(&mut self) -> WalkResult {
+    /// [`Error::Stopped`] if no subset keeps the constraints.
+    pub fn fill(&mut self) -> Result<()> {
         let mut all: Vec<Feature> = self.space.groups.concat();
         all.sort_unstable();
         self.context.subset.reset(&all)?;
@@ -109,14 +85,14 @@ impl<'w, 'c> Walk<'w, 'c> {
         self.began_empty = false;
         self.repair()?;
         self.score = self.context.subset.score()?;
-        Ok(self.record(self.score)?)
+        self.record(self.score)
     }
 
     /// Adds the forced groups.
     ///
     /// # Errors
     /// See [`Walk::step`].
-    pub fn enter_forced(&mut self) -> WalkResult {
+    pub fn enter_forced(&mut self) -> Result<()> {
         if self.space.rules().is_some() && !self.space.forced.is_empty() {
             return self.enter_forced_together();
         }
@@ -165,8 +141,8 @@ impl<'w, 'c> Walk<'w, 'c> {
     /// Best group to add within `max_features`.
     ///
     /// # Errors
-    /// [`WalkEnd::Stop`] with the reason if there is none.
-    pub fn best_addition(&mut self) -> WalkResult<Move> {
+    /// [`Error::Stopped`] with the reason if there is none.
+    pub fn best_addition(&mut self) -> Result<Move> {
         let fitting = self.fitting()?;
         let best = self.space.best_change(&mut self.context.subset, Action::Add, &fitting)?;
         Ok(best.ok_or_else(|| self.none_left())?)
@@ -175,8 +151,8 @@ impl<'w, 'c> Walk<'w, 'c> {
     /// Best group to remove that is not forced and leaves at least `least` features.
     ///
     /// # Errors
-    /// [`WalkEnd::Stop`] with the reason if there is none.
-    pub fn best_removal(&mut self, least: usize) -> WalkResult<Move> {
+    /// [`Error::Stopped`] with the reason if there is none.
+    pub fn best_removal(&mut self, least: usize) -> Result<Move> {
         let size = self.size();
         let can = |group: &usize| self.inside[*group] && self.space.groups[*group].len() + least <= size;
         let removable: Vec<usize> = self.space.free().into_iter().filter(can).collect();
@@ -191,7 +167,7 @@ impl<'w, 'c> Walk<'w, 'c> {
     ///
     /// # Errors
     /// See [`Walk::step`].
-    pub fn add(&mut self, chosen: Move) -> WalkResult {
+    pub fn add(&mut self, chosen: Move) -> Result<()> {
         let features = &self.space.groups[chosen.group];
         features.iter().try_for_each(|&feature| self.context.subset.add(feature))?;
         self.inside[chosen.group] = true;
@@ -202,7 +178,7 @@ impl<'w, 'c> Walk<'w, 'c> {
     ///
     /// # Errors
     /// See [`Walk::step`].
-    pub fn remove(&mut self, chosen: Move) -> WalkResult {
+    pub fn remove(&mut self, chosen: Move) -> Result<()> {
         let features = &self.space.groups[chosen.group];
         features.iter().try_for_each(|&feature| self.context.subset.remove(feature))?;
         self.inside[chosen.group] = false;
@@ -214,7 +190,7 @@ impl<'w, 'c> Walk<'w, 'c> {
     ///
     /// # Errors
     /// See [`Walk::step`].
-    pub fn go_to(&mut self, selected: &[Feature], score: Score) -> WalkResult {
+    pub fn go_to(&mut self, selected: &[Feature], score: Score) -> Result<()> {
         let without = |all: &[Feature], others: &[Feature]| {
             let mut left: Vec<Feature> = all.iter().copied().filter(|f| !others.contains(f)).collect();
             left.sort_unstable();
@@ -249,7 +225,7 @@ impl<'w, 'c> Walk<'w, 'c> {
     ///
     /// # Errors
     /// See [`Walk::step`].
-    pub(crate) fn add_together(&mut self, groups: &[usize]) -> WalkResult {
+    pub(crate) fn add_together(&mut self, groups: &[usize]) -> Result<()> {
         let mut entering: Vec<Feature> = groups.iter().flat_map(|&group| &self.space.groups[group]).copied().collect();
         entering.sort_unstable();
         let subset: Vec<Feature> = self.context.subset.selected().iter().chain(&entering).copied().collect();
@@ -266,7 +242,7 @@ impl<'w, 'c> Walk<'w, 'c> {
         features: &[Feature],
         score: Score,
         tied: Vec<Feature>,
-    ) -> WalkResult {
+    ) -> Result<()> {
         let Some((&feature, with)) = features.split_first() else { return Ok(()) };
         let mut step = Step::new(action, feature, score, 0);
         (step.with, step.tied) = (with.to_vec(), tied);
@@ -276,8 +252,8 @@ impl<'w, 'c> Walk<'w, 'c> {
     /// Records and shows a step that was made on the context's subset; the size is filled in.
     ///
     /// # Errors
-    /// [`WalkEnd::Stop`] if the observer ends the search; [`WalkEnd::Failure`] with an error of the criterion.
-    pub fn step(&mut self, mut step: Step) -> WalkResult {
+    /// [`Error::Stopped`] if the observer ends the search; errors of the criterion.
+    pub fn step(&mut self, mut step: Step) -> Result<()> {
         step.size = self.size();
         self.score = step.score;
         self.record(step.score)?;

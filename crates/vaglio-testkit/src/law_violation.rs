@@ -152,9 +152,8 @@ impl Law {
     /// Runs a call on the first one to four of some rows; it may fail but must not panic.
     pub fn few_rows(self, rows: usize, mut call: impl FnMut(&[usize]) -> vaglio_core::Result<()>) -> LawResult {
         let first: Vec<usize> = (0..rows.min(4)).collect();
-        (1..=first.len()).try_for_each(|count| {
-            self.calm(|| format!("the first {count} rows"), || call(&first[..count])).map(|_| ())
-        })
+        (1..=first.len())
+            .try_for_each(|count| self.calm(|| format!("the first {count} rows"), || call(&first[..count])).map(|_| ()))
     }
 
     /// Runs a whole law; a panic of the law or the component counts as a violation.

@@ -4,9 +4,7 @@
 
 use std::collections::BTreeSet;
 use vaglio_core::{Error, Feature, Path, Result, Score, SearchExtent, part};
-use vaglio_search::{
-    Move, Patience, Search, SearchContext, SearchSettings, SearchStrategy, Space, Walk, WalkResult, run,
-};
+use vaglio_search::{Move, Patience, Search, SearchContext, SearchSettings, SearchStrategy, Space, Walk, run};
 
 /// Keeps the `width` best subsets after each addition, and extends each of them by every feature.
 ///
@@ -90,7 +88,7 @@ impl Beam {
 }
 
 /// Moves from the first of the beam to the first of the extensions, which become the beam.
-fn advance(walk: &mut Walk<'_, '_>, beam: &[Vec<Feature>], extensions: Vec<Extension>) -> WalkResult<Vec<Vec<Feature>>> {
+fn advance(walk: &mut Walk<'_, '_>, beam: &[Vec<Feature>], extensions: Vec<Extension>) -> Result<Vec<Vec<Feature>>> {
     let extended = |(of, by): &Extension| [&beam[*of][..], &walk.space.groups[by.group]].concat();
     let mut next: Vec<Vec<Feature>> = extensions.iter().map(extended).collect();
     if let Some((of, by)) = extensions.into_iter().next() {
@@ -104,7 +102,7 @@ fn advance(walk: &mut Walk<'_, '_>, beam: &[Vec<Feature>], extensions: Vec<Exten
 }
 
 /// Moves from the current subset to another of the beam.
-fn leave_for(walk: &mut Walk<'_, '_>, kept: &[Feature]) -> WalkResult {
+fn leave_for(walk: &mut Walk<'_, '_>, kept: &[Feature]) -> Result<()> {
     let space = walk.space;
     let before = walk.context.subset.selected().to_vec();
     // Under constraints, the common or intermediate subsets may violate one.

@@ -77,7 +77,9 @@ impl Shards {
         workers: usize,
         ledger: &Path,
     ) -> Result<Self> {
-        Shards::planned(pipeline, data, of, workers, |prepared| Ok(ledger.join(key(pipeline, prepared)?)))
+        Shards::planned(pipeline, data, of, workers, |prepared| {
+            Ok(ledger.join(key(pipeline, &prepared.digest.written()?)?))
+        })
     }
 
     fn planned(

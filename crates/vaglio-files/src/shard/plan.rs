@@ -1,7 +1,6 @@
 //! Plan of a distributed run: the first file of its folder.
 
 use super::build::build;
-use crate::train_test::TrainTest;
 use crate::work_units::WorkUnits;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -29,8 +28,8 @@ pub(super) struct ShardPlan {
 }
 
 /// Hash digits that identify a run by build, data and settings.
-pub(super) fn key(pipeline: &ValidPipeline, prepared: &TrainTest) -> Result<String> {
-    let of = json!([build()?, prepared.digest.written()?, pipeline.settings().configuration()?]);
+pub(super) fn key(pipeline: &ValidPipeline, data: &str) -> Result<String> {
+    let of = json!([build()?, data, pipeline.settings().configuration()?]);
     Ok(blake3::hash(of.to_string().as_bytes()).to_hex()[..16].to_owned())
 }
 

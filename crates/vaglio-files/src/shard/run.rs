@@ -11,7 +11,7 @@ use crate::monitor::limited;
 use crate::run_folder::RunFolder;
 use crate::train_test::TrainTest;
 use crate::work_units::{SEARCH, waits_for_search};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use vaglio_core::{Error, Journal, JournalStore as _, Monitor, Result, StopReason, StopSign, get_or_try_make};
@@ -100,7 +100,7 @@ impl Shards {
         let prepared = self.prepared()?;
         let book = Arc::new(RunJournal::resume(&claim.out, &header)?);
         let limited = limited(monitor, &book, start, &self.pipeline);
-        let process_group = self.process_group(index, &prepared, book.keeps_all(), &limited.stop)?;
+        let process_group = self.process_group(index, book.keeps_all(), &limited.stop)?;
         let share = Arc::new(ShardJournal::new(Arc::clone(&book), &self.plan, index, process_group));
         let monitor = &mut Monitor { journal: Journal::new(Arc::clone(&share) as _), ..limited };
         let done = self.work(&prepared, &share, wait, monitor);
@@ -119,24 +119,18 @@ impl Shards {
     }
 
     /// The index that performs the search on all rows.
-    fn searching(&self) -> usize {
+    pub(super) fn searching(&self) -> usize {
         self.plan.units.number(SEARCH).unwrap_or(0) % self.plan.of
     }
 
     /// The process group of the search on all rows, if the index belongs to it.
-    fn process_group(
-        &self,
-        index: usize,
-        prepared: &TrainTest,
-        keeps_all: bool,
-        stop: &StopSign,
-    ) -> Result<Option<Arc<SearchParts>>> {
+    fn process_group(&self, index: usize, keeps_all: bool, stop: &StopSign) -> Result<Option<Arc<SearchParts>>> {
         let count = self.plan.units.parts();
         if count < 2 || index >= count {
             return Ok(None);
         }
         let (folder, end) = (parts::folder(&self.folder), self.done_file(self.searching()));
-        let mut group = SearchParts::new(folder, end, key(&self.pipeline, prepared)?, index, count);
+        let mut group = SearchParts::new(folder, end, key(&self.pipeline, &self.plan.data)?, index, count);
         group.stop = stop.clone();
         if keeps_all {
             group.least = Duration::ZERO;
@@ -161,31 +155,20 @@ impl Shards {
     fn work(
         &self,
         prepared: &TrainTest,
-        share: &Arc<ShardJournal>,
+        share: &ShardJournal,
         wait: Duration,
         monitor: &mut Monitor<'_>,
     ) -> Result<()> {
         let pipeline = &self.pipeline;
         let start =
             get_or_try_make(&self.start, || WorkStart::new(pipeline, &self.folder, prepared, monitor.stop.clone()))?;
-        let work = WorkContext::new(pipeline, prepared, start)?;
-        let refresh = || {
-            share.learn(self.found(share.index)?);
-            Ok(())
-        };
-        work.go_on(share, monitor, refresh)?;
+        let work = WorkContext::new(self, share, prepared, start)?;
+        work.go_on(monitor)?;
         let begun = Instant::now();
         while !share.missing().is_empty() && begun.elapsed() < wait && monitor.stop.reason().is_none() {
             std::thread::sleep(LOOK.min(wait));
-            work.go_on(share, monitor, refresh)?;
+            work.go_on(monitor)?;
         }
         Ok(())
-    }
-
-    /// Pieces of the search that another index has done, for one that needs its result.
-    fn found(&self, own: usize) -> Result<HashMap<String, String>> {
-        let searching = self.searching();
-        let known = if searching == own { HashMap::new() } else { self.pieces(searching)? };
-        Ok(if known.contains_key(SEARCH) { known } else { HashMap::new() })
     }
 }

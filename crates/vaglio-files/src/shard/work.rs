@@ -1,5 +1,6 @@
 //! Computes the units of one index.
 
+use super::ledger::Shards;
 use super::parts::SearchParts;
 use super::share::ShardJournal;
 use crate::evaluations::repetitions;
@@ -9,6 +10,7 @@ use crate::run::checked;
 use crate::scratch::with_scratch;
 use crate::train_test::TrainTest;
 use crate::work_units::{PARTS, SEARCH, waits_for_search};
+use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -31,7 +33,8 @@ pub(super) struct WorkStart {
 
 /// Context of the units' computations.
 pub(super) struct WorkContext<'a> {
-    pipeline: &'a ValidPipeline,
+    shards: &'a Shards,
+    share: &'a ShardJournal,
     prepared: &'a TrainTest,
     design: Design,
     /// The selector before tuning, limited to as many folds at once as fit in memory.
@@ -76,67 +79,73 @@ impl<'a> WorkContext<'a> {
     /// # Errors
     /// Returns the errors of [`WorkStart::new`].
     pub fn new(
-        pipeline: &'a ValidPipeline,
+        shards: &'a Shards,
+        share: &'a ShardJournal,
         prepared: &'a TrainTest,
         WorkStart { design, memory, .. }: &WorkStart,
     ) -> Result<Self> {
+        let pipeline = &shards.pipeline;
         let design = pipeline.selector().design_at(&prepared.train, Some(design))?.stopping_at(StopSign::default());
         let memory = memory.in_process();
         let selector = pipeline.selector().in_room(memory.room(pipeline.budget()));
-        Ok(WorkContext { pipeline, prepared, design, selector })
+        Ok(WorkContext { shards, share, prepared, design, selector })
     }
 
     /// Computes and stores the possible units of an index: first the search, if it belongs to this index; last those
-    /// that wait for it. `refresh` reads the pieces of others.
+    /// that wait for it.
     ///
     /// # Errors
     /// Returns the errors of the computations.
-    pub fn go_on(
-        &self,
-        share: &ShardJournal,
-        monitor: &mut Monitor<'_>,
-        refresh: impl Fn() -> Result<()>,
-    ) -> Result<()> {
-        let mut found = if share.is_own(SEARCH) { self.search(share, monitor)? } else { None };
-        self.repeat(None, share, &StageMonitor::new(&mut *monitor))?;
-        if share.lacks(PARTS) {
-            refresh()?;
-            self.accompany(share, monitor)?;
+    pub fn go_on(&self, monitor: &mut Monitor<'_>) -> Result<()> {
+        let mut found = if self.share.is_own(SEARCH) { self.search(monitor)? } else { None };
+        self.repeat(None, &StageMonitor::new(&mut *monitor))?;
+        if self.share.lacks(PARTS) {
+            self.learn()?;
+            self.accompany(monitor)?;
         }
-        if !share.missing().iter().any(|key| waits_for_search(key)) {
+        if !self.share.missing().iter().any(|key| waits_for_search(key)) {
             return Ok(());
         }
-        refresh()?;
-        if found.is_none() && share.knows(SEARCH) {
-            found = self.search(share, monitor)?;
+        self.learn()?;
+        if found.is_none() && self.share.knows(SEARCH) {
+            found = self.search(monitor)?;
         }
         match &found {
-            Some(found) => self.repeat(Some(found), share, &StageMonitor::new(monitor)),
+            Some(found) => self.repeat(Some(found), &StageMonitor::new(monitor)),
             None => Ok(()),
         }
     }
 
+    /// Reads the pieces of the search that another index has done.
+    fn learn(&self) -> Result<()> {
+        let searching = self.shards.searching();
+        let known = if searching == self.share.index { HashMap::new() } else { self.shards.pieces(searching)? };
+        self.share.learn(if known.contains_key(SEARCH) { known } else { HashMap::new() });
+        Ok(())
+    }
+
     /// The procedure before tuning.
     fn procedure(&self) -> Procedure<'_> {
-        Procedure { selector: &self.selector, tune: self.pipeline.settings().tune.as_ref() }
+        Procedure { selector: &self.selector, tune: self.shards.pipeline.settings().tune.as_ref() }
     }
 
     /// Performs the search on all rows and keeps it; `None` if stopped.
-    fn search(&self, share: &ShardJournal, monitor: &mut Monitor<'_>) -> Result<Option<SearchOnDesign>> {
+    fn search(&self, monitor: &mut Monitor<'_>) -> Result<Option<SearchOnDesign>> {
         let (sample, train, design) = (&self.prepared.sample, &self.prepared.train, self.design.clone());
         let found = self.procedure().search(sample, train, Some(design), Instant::now(), &mut *monitor)?;
         let watcher = StageMonitor::new(monitor);
         if found.picked.searched.path.stop_reason.is_partial() || watcher.stopped().is_some() {
             return Ok(None);
         }
-        if !share.knows(SEARCH) {
-            share.keep(SEARCH, "true");
+        if !self.share.knows(SEARCH) {
+            self.share.keep(SEARCH, "true");
         }
         Ok(Some(found))
     }
 
     /// Assists the search of another process until it is complete.
-    fn accompany(&self, share: &ShardJournal, monitor: &mut Monitor<'_>) -> Result<()> {
+    fn accompany(&self, monitor: &mut Monitor<'_>) -> Result<()> {
+        let share = self.share;
         let Some(process_group) = share.process_group.as_ref().filter(|_| !share.knows(SEARCH)) else {
             share.give_parts();
             return Ok(());
@@ -157,16 +166,16 @@ impl<'a> WorkContext<'a> {
     }
 
     /// Repeats the search as evaluations need, after the search on all rows or independently of it.
-    fn repeat(&self, found: Option<&SearchOnDesign>, share: &ShardJournal, watcher: &StageMonitor<'_>) -> Result<()> {
+    fn repeat(&self, found: Option<&SearchOnDesign>, watcher: &StageMonitor<'_>) -> Result<()> {
         let searched = found.map(|SearchOnDesign { selector, design, picked, .. }| SearchedRows {
             selector,
             chosen: &picked.chosen,
             columns: design.names().len(),
         });
-        let (evaluate, sample) = (self.pipeline.settings().evaluation(), &self.prepared.sample);
+        let (evaluate, sample) = (self.shards.pipeline.settings().evaluation(), &self.prepared.sample);
         let input = RepetitionInput { evaluate, procedure: self.procedure(), sample, searched };
         for repetitions in repetitions().filter(|repetitions| repetitions.is_one_search == found.is_some()) {
-            if share.lacks(repetitions.prefix) && watcher.stopped().is_none() {
+            if self.share.lacks(repetitions.prefix) && watcher.stopped().is_none() {
                 (repetitions.repeat)(&input, watcher)?;
             }
         }

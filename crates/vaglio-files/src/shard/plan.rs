@@ -12,6 +12,7 @@ use vaglio_tables::disk::{regular, write_file};
 
 pub(super) const PLAN: &str = "shards.json";
 const FORMAT: &str = "vaglio.shards/1";
+
 /// Content of the plan file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -17,7 +17,7 @@ const RUNS: usize = 5;
 fn main() {
     let named: Vec<String> = std::env::args().skip(1).filter(|a| !a.starts_with('-')).collect();
     let wanted = |name: &str| named.is_empty() || named.iter().any(|n| n == name);
-    println!("{} threads, {}", rayon::current_num_threads(), Level::best().name());
+    println!("{} threads, {}", rayon::current_num_threads(), Level::current().name());
     if wanted("classes") {
         for (rows, size, classes) in [(500, 10, 2), (2000, 20, 2), (2000, 20, 10), (2000, 100, 10)] {
             class_sums(rows, size, classes);
@@ -40,7 +40,7 @@ fn class_sums(rows: usize, size: usize, classes: usize) {
     let targets: Vec<&[f64]> = outputs.iter().map(Vec::as_slice).collect();
     let data = |weights: Option<&[f64]>| {
         let columns = x.iter().map(|x| Column::Double(x)).collect();
-        Data::new(Level::best(), columns, vec![true; size], &targets, weights, true).unwrap()
+        Data::new(columns, vec![true; size], &targets, weights, true, None).unwrap()
     };
     let subset: Vec<usize> = (0..size).collect();
     let plain = data(None);
@@ -115,7 +115,7 @@ fn least<T>(mut work: impl FnMut() -> T) -> (f64, T) {
 
 fn rows_of<'d>(x: &'d [Vec<f64>], y: &[f64], folds: usize) -> FoldedRows<'d> {
     let columns = x.iter().map(|x| Column::Double(x)).collect();
-    let data = Data::new(Level::best(), columns, vec![true; x.len()], &[y], None, true).unwrap();
+    let data = Data::new(columns, vec![true; x.len()], &[y], None, true, None).unwrap();
     let fold = |j: usize| (j * folds / y.len()) as u32;
     FoldedRows::new(data, Folds::new(&(0..y.len()).map(fold).collect::<Vec<u32>>()), true, false)
 }

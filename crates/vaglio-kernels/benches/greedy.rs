@@ -19,7 +19,11 @@ fn main() {
     let numbers: Vec<usize> = std::env::args().filter_map(|a| a.parse().ok()).collect();
     let (rows, steps) = (*numbers.first().unwrap_or(&60_000), *numbers.get(1).unwrap_or(&20));
     let (x, y) = sparse_linear(1, rows, COLUMNS, 50, 1.0);
-    println!("{rows} x {COLUMNS}, {steps} steps, {} threads, {}", rayon::current_num_threads(), Level::best().name());
+    println!(
+        "{rows} x {COLUMNS}, {steps} steps, {} threads, {}",
+        rayon::current_num_threads(),
+        Level::current().name()
+    );
     let limit = read_and_write(&x);
     println!("memory   one read and write of the data: {:.1} ms", 1e3 * limit);
     for round in 0..3 {
@@ -38,7 +42,7 @@ fn report(name: &str, seconds: f64, steps: usize, limit: f64) {
 
 fn data<'d>(x: &'d [Vec<f64>], y: &[f64]) -> Arc<Data<'d>> {
     let columns = x.iter().map(|x| Column::Double(x)).collect();
-    Arc::new(Data::new(Level::best(), columns, vec![true; x.len()], &[y], None, false).unwrap())
+    Arc::new(Data::new(columns, vec![true; x.len()], &[y], None, false, None).unwrap())
 }
 
 fn full_pass(x: &[Vec<f64>], y: &[f64], steps: usize) -> (f64, Vec<usize>) {

@@ -16,7 +16,7 @@ use vaglio_testkit::data::sparse_linear;
 fn main() {
     let named: Vec<String> = std::env::args().skip(1).filter(|a| !a.starts_with('-')).collect();
     let wanted = |name: &str| named.is_empty() || named.iter().any(|n| n == name);
-    println!("{} threads, {}", rayon::current_num_threads(), Level::best().name());
+    println!("{} threads, {}", rayon::current_num_threads(), Level::current().name());
     if wanted("spectrum") {
         spectrum(2, 16_281, 400, 10, 50);
         spectrum(3, 345_000, 200, 23, 60);
@@ -142,7 +142,7 @@ fn timed<T>(work: impl FnOnce() -> T) -> (f64, T) {
 
 fn rows_of<'d>(x: &'d [Vec<f64>], y: &[f64], folds: usize) -> FoldedRows<'d> {
     let columns = x.iter().map(|x| Column::Double(x)).collect();
-    let data = Data::new(Level::best(), columns, vec![true; x.len()], &[y], None, false).unwrap();
+    let data = Data::new(columns, vec![true; x.len()], &[y], None, false, None).unwrap();
     let fold = |j: usize| (j * folds / y.len()) as u32;
     FoldedRows::new(data, Folds::new(&(0..y.len()).map(fold).collect::<Vec<u32>>()), false, false)
 }

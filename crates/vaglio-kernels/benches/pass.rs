@@ -19,7 +19,7 @@ fn main() {
     let weights: Vec<f64> = (0..rows).map(|j| 1.0 + (j % 3) as f64).collect();
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
     pool.install(|| {
-        println!("{rows} x {columns}, {}", Level::best().name());
+        println!("{rows} x {columns}, {}", Level::current().name());
         let mut copy = x.clone();
         let touch = || copy.iter_mut().flatten().for_each(|v| *v = *v * 0.999 + 0.1);
         println!("memory: one read and write of the columns {:.1} ms", 1e3 * least(touch));
@@ -44,7 +44,7 @@ fn least(mut work: impl FnMut()) -> f64 {
 
 fn step(name: &str, x: &[Vec<f64>], y: &[f64], weights: Option<&[f64]>, measure: Measure) {
     let columns = x.iter().map(|x| Column::Double(x)).collect();
-    let data = Arc::new(Data::new(Level::best(), columns, vec![true; x.len()], &[y], weights, false).unwrap());
+    let data = Arc::new(Data::new(columns, vec![true; x.len()], &[y], weights, false, None).unwrap());
     let scorer = Scorer::new(Arc::clone(data.targets()), measure);
     let mut state = LooState::new(RidgeState::new(Arc::clone(&data), 1.0));
     let mut open: Vec<usize> = (0..x.len()).collect();

@@ -20,7 +20,7 @@ fn main() {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
     pool.install(|| {
         let behind = if cfg!(feature = "lapack") { "OpenBLAS" } else { "faer" };
-        println!("{rows} x {columns}, {}; linalg is {behind}", Level::best().name());
+        println!("{rows} x {columns}, {}; linalg is {behind}", Level::current().name());
         let products = linalg::gram(matrix.view());
         say("linalg::gram", || linalg::gram(matrix.view())[[0, 1]]);
         say("linalg::gemm", || linalg::gemm(matrix.view(), products.view())[[0, 1]]);
@@ -29,8 +29,8 @@ fn main() {
         let scale = plain.iter().fold(0.0, |most: f64, v| most.max(v.abs()));
         let off = products.iter().zip(&plain).map(|(a, b)| (a - b).abs() / scale).fold(0.0, f64::max);
         println!("entries of XᵀX differ by {off:.1e} of the largest, at most");
-        let read: Vec<Column<'_>> = x.iter().map(|x| Column::Double(x)).collect();
-        let data = Data::new(Level::best(), read, vec![true; columns], &[&y], None, false).unwrap();
+        let read = x.iter().map(|x| Column::Double(x)).collect();
+        let data = Data::new(read, vec![true; columns], &[&y], None, false, None).unwrap();
         let halves: Vec<u32> = (0..rows).map(|row| u32::from(row >= rows / 2)).collect();
         let folded = FoldedRows::new(data, Folds::new(&halves), false, false);
         say("block products", || {

@@ -13,7 +13,7 @@ use crate::f64x8::F64x8;
 use crate::parallel;
 use crate::row_groups::{ColumnShift, RowGroups};
 use crate::sums::product;
-use crate::{Column, ColumnEntries, Level};
+use crate::{Column, ColumnEntries};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
@@ -23,7 +23,6 @@ use std::sync::{Arc, Mutex};
 /// each requested column.
 #[derive(Debug)]
 pub struct BlockSums {
-    level: Level,
     intercept: bool,
     /// The stored rows by block, followed by a group of the rows that are not chosen.
     groups: RowGroups,
@@ -58,7 +57,6 @@ impl BlockSums {
     ///
     /// Returns `None` if there are too many blocks, too few rows per block, or numbers overflow.
     pub fn new(
-        level: Level,
         entries: &ColumnEntries<'_>,
         active: &[bool],
         labels: &[u32],
@@ -70,13 +68,13 @@ impl BlockSums {
         if count > MOST_BLOCKS || count * ROWS_OF_BLOCK > rows {
             return None;
         }
-        // As in [`Data::from_input`](crate::Data::from_input), so that searches on all rows have the same bits.
+        // As in [`Data::new`](crate::Data::new), so that searches on all rows have the same bits.
         let ones = vec![1.0; rows];
         let counted = entries.spread(&ones);
         let mut of_stored = vec![count as u32; counted.len()];
         entries.rows(rows).iter().zip(labels).for_each(|(&row, label)| of_stored[row] = *label);
         let groups = RowGroups::new(of_stored, count + 1, &counted);
-        let mean = |x: Column<'_>, shift: f64| shift + product(level, x, shift, &counted) / rows as f64;
+        let mean = |x: Column<'_>, shift: f64| shift + product(x, shift, &counted) / rows as f64;
         let column = |column: usize| {
             let x = stored[column];
             let shift = if intercept && active[column] { mean(x, mean(x, 0.0)) } else { 0.0 };
@@ -93,8 +91,7 @@ impl BlockSums {
         vectors.push(counted.to_vec());
         let (sums, known) = ([Vec::new(), Vec::new()], Mutex::default());
         let (blocks, active) = (count, active.to_vec());
-        let mut out =
-            BlockSums { level, intercept, groups, blocks, rows, active, columns, sums, targets: of_targets, known };
+        let mut out = BlockSums { intercept, groups, blocks, rows, active, columns, sums, targets: of_targets, known };
         let mut found = out.products(stored, &vectors);
         let sums = found.pop().filter(|_| intercept).unwrap_or_else(|| vec![0.0; count * stored.len()]);
         let squares = out.each_active(|column| out.groups.squares(stored[column], out.columns[column], &counted));
@@ -127,7 +124,7 @@ impl BlockSums {
     fn products(&self, stored: &[Column<'_>], vectors: &[Vec<f64>]) -> Vec<Vec<f64>> {
         let eights = vectors.chunks(F64x8::WIDTH).flat_map(|vectors| {
             let z = self.groups.vectors(vectors);
-            let product = |column| self.groups.products(self.level, stored[column], self.columns[column], &z);
+            let product = |column| self.groups.products(stored[column], self.columns[column], &z);
             let products = self.each_active(product);
             (0..vectors.len()).map(move |lane| self.by_block(&products, |sums, block| sums[block].lane(lane)))
         });

@@ -5,7 +5,7 @@ mod products;
 
 use crate::parallel;
 use crate::sums::{self, LaneSums, add_products, product, scaled};
-use crate::{Column, ColumnEntries, GramCache, Level, Targets, sparse_sums};
+use crate::{Column, ColumnEntries, GramCache, Targets, sparse_sums};
 use ndarray::{Array2, ArrayView1, ShapeBuilder};
 use std::borrow::Cow;
 use std::ops::Range;
@@ -41,7 +41,6 @@ pub enum CorrelationOperand {
 /// Columns stay as they are stored; scale and shift are applied when they are read.
 #[derive(Debug)]
 pub struct Data<'d> {
-    pub(crate) level: Level,
     entries: ColumnEntries<'d>,
     pub(crate) gram: Arc<GramCache>,
     active: Vec<bool>,
@@ -71,49 +70,23 @@ pub enum DataError {
     TargetOverflow,
 }
 
-/// Input of [`Data::from_input`].
-#[derive(Debug)]
-pub struct DataInput<'d, 't> {
-    /// Instruction set to compute with.
-    pub level: Level,
-    /// The columns.
-    pub entries: ColumnEntries<'d>,
-    /// Active columns; the others are never read again.
-    pub active: Vec<bool>,
-    /// One slice of m values per output.
-    pub targets: &'t [&'t [f64]],
-    /// Positive row weights; all 1 if absent.
-    pub weights: Option<&'t [f64]>,
-    /// Whether to center columns and targets.
-    pub intercept: bool,
-    /// Cached products from other states of the same rows, weights and intercept.
-    pub gram: Option<Arc<GramCache>>,
-}
-
 impl<'d> Data<'d> {
     /// Scales rows and computes means and sums of squares of the `active` columns. Cost O(m·n), two reads of the data.
     ///
-    /// `targets` has one slice of m per output; `weights` are positive. Inactive columns are never read again.
+    /// `targets` has one slice of m per output; `weights` are positive, all 1 if absent. With an `intercept`, columns
+    /// and targets are centered. Inactive columns are never read again. `gram` has cached products from other states of
+    /// the same rows, weights and intercept.
     ///
     /// # Errors
     /// Fails if squares of an active column or of the targets over- or underflow.
     pub fn new(
-        level: Level,
-        columns: Vec<Column<'d>>,
+        entries: ColumnEntries<'d>,
         active: Vec<bool>,
         targets: &[&[f64]],
         weights: Option<&[f64]>,
         intercept: bool,
+        gram: Option<Arc<GramCache>>,
     ) -> Result<Self, DataError> {
-        Data::from_input(DataInput { level, entries: columns.into(), active, targets, weights, intercept, gram: None })
-    }
-
-    /// Like [`Data::new`], but from named fields and with cached products of other states.
-    ///
-    /// # Errors
-    /// Returns the errors of [`Data::new`].
-    pub fn from_input(input: DataInput<'d, '_>) -> Result<Self, DataError> {
-        let DataInput { level, entries, active, targets, weights, intercept, gram } = input;
         let rows = targets.first().map_or(0, |t| t.len());
         let ones = vec![1.0; rows];
         let weight = weights.unwrap_or(&ones);
@@ -129,7 +102,7 @@ impl<'d> Data<'d> {
             Some(root) => (entries.spread(weight), Some(entries.spread(root))),
             None => (Cow::Borrowed(weight), None),
         };
-        let mean = |x: Column<'_>, shift: f64| shift + product(level, x, shift, &weight_stored) / total_weight;
+        let mean = |x: Column<'_>, shift: f64| shift + product(x, shift, &weight_stored) / total_weight;
         let statistics = |index: usize| -> (f64, f64) {
             if !active[index] {
                 return (0.0, 0.0);
@@ -147,8 +120,8 @@ impl<'d> Data<'d> {
             for start in (0..rows).step_by(sums::TILE) {
                 let end = rows.min(start + sums::TILE);
                 let tile = &mut tile[..end - start];
-                scaled(level, x.rows(start, end), shift, root_stored.as_deref().map(|r| &r[start..end]), tile);
-                add_products(level, [&*tile], [0.0], [&*tile], &mut sums);
+                scaled(x.rows(start, end), shift, root_stored.as_deref().map(|r| &r[start..end]), tile);
+                add_products([&*tile], [0.0], [&*tile], &mut sums);
             }
             (shift, sums[0].total()[0])
         };
@@ -176,10 +149,10 @@ impl<'d> Data<'d> {
         if !targets.iter().flatten().map(|y| y * y).sum::<f64>().is_finite() {
             return Err(DataError::TargetOverflow);
         }
-        let targets = Arc::new(Targets { level, root, scaled: targets, total_weight });
+        let targets = Arc::new(Targets { root, scaled: targets, total_weight });
         let centered = Vec::new();
         let candidates = (0..active.len()).filter(|&column| active[column]).collect();
-        let mut data = Data { level, entries, gram, active, candidates, unit, targets, centered };
+        let mut data = Data { entries, gram, active, candidates, unit, targets, centered };
         shifted.iter_mut().for_each(|y| data.center(y));
         data.centered = shifted;
         Ok(data)
@@ -304,21 +277,21 @@ impl<'d> Data<'d> {
         let Some(unit) = &self.unit else { return 0.0 };
         let mut out = vec![0.0; self.rows()];
         self.uncentered(column, 0..self.rows(), &mut out);
-        sums::dot(self.level, unit, &out)
+        sums::dot(unit, &out)
     }
 
     /// A range of rows of [`Data::scaled`], with the same bits, given the component `along`. Cost O(rows).
     pub(crate) fn scaled_rows(&self, column: usize, along: f64, rows: Range<usize>, out: &mut [f64]) {
         self.uncentered(column, rows.clone(), out);
         if let Some(unit) = &self.unit {
-            sums::axpy(self.level, -along, &unit[rows], out);
+            sums::axpy(-along, &unit[rows], out);
         }
     }
 
     /// A range of rows of x_i, scaled and shifted, without the final centering.
     pub(crate) fn uncentered(&self, column: usize, rows: Range<usize>, out: &mut [f64]) {
         let (x, shift) = self.column(column);
-        scaled(self.level, x.rows(rows.start, rows.end), shift, self.root().map(|root| &root[rows]), out);
+        scaled(x.rows(rows.start, rows.end), shift, self.root().map(|root| &root[rows]), out);
     }
 
     /// Matrix of scaled and centered columns, rows × columns, each column contiguous. Cost O(m·s).
@@ -343,7 +316,7 @@ impl<'d> Data<'d> {
             CorrelationOperand::Column(column) => self.scaled(column),
             CorrelationOperand::Target(output) => self.centered(output).to_vec(),
         };
-        let norm = crate::sums::dot(self.level, &z, &z).sqrt();
+        let norm = crate::sums::dot(&z, &z).sqrt();
         let mut out = vec![0.0; self.columns()];
         if norm > 0.0 {
             z.iter_mut().for_each(|z| *z /= norm);
@@ -360,10 +333,10 @@ impl<'d> Data<'d> {
     pub(crate) fn product(&self, column: usize, z: &[f64]) -> f64 {
         let (x, shift) = self.column(column);
         match self.root() {
-            None => product(self.level, x, shift, z),
+            None => product(x, shift, z),
             Some(root) => {
                 let weighted: Vec<f64> = z.iter().zip(root).map(|(z, r)| z * r).collect();
-                product(self.level, x, shift, &weighted)
+                product(x, shift, &weighted)
             }
         }
     }
@@ -376,8 +349,8 @@ impl<'d> Data<'d> {
     /// z ← z − v(vᵀz)/‖v‖² if there is an intercept.
     pub(crate) fn center(&self, z: &mut [f64]) {
         if let Some(unit) = &self.unit {
-            let along = crate::sums::dot(self.level, unit, z);
-            crate::sums::axpy(self.level, -along, unit, z);
+            let along = crate::sums::dot(unit, z);
+            crate::sums::axpy(-along, unit, z);
         }
     }
 

@@ -1,8 +1,8 @@
 //! Elementary functions of whole slices, vectorized.
 //!
-//! They are plain arithmetic without branches, so every [`Level`] and every position in a slice gives the same bits.
+//! They are plain arithmetic without branches, so every [`Level`](crate::Level) and every position in a slice gives the same bits.
 
-use crate::Level;
+use crate::vectorized;
 
 /// log₂ e, and ln 2 in two parts; the first has so few bits that whole multiples of it are exact.
 const LOG2_E: f64 = std::f64::consts::LOG2_E;
@@ -34,16 +34,16 @@ const INVERSE_FACTORIALS: [f64; 12] = [
 
 /// Replaces every value by its exponential, to 1 unit in the last place; 0 and ∞ on under- and overflow. Cost
 /// O(length).
-pub fn exp(level: Level, values: &mut [f64]) {
-    level.call(
+pub fn exp(values: &mut [f64]) {
+    vectorized(
         #[inline(always)]
         || each(values, exp_of),
     );
 }
 
 /// Replaces every value by its hyperbolic tangent, to 3 units in the last place. Cost O(length).
-pub fn tanh(level: Level, values: &mut [f64]) {
-    level.call(
+pub fn tanh(values: &mut [f64]) {
+    vectorized(
         #[inline(always)]
         || each(values, tanh_of),
     );
@@ -100,6 +100,7 @@ fn tanh_of(x: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Level;
 
     fn spread() -> Vec<f64> {
         let mut values: Vec<f64> = (-4000..=4000).map(|k| f64::from(k) * 0.187_301).collect();
@@ -120,8 +121,8 @@ mod tests {
     fn they_are_the_functions_to_a_few_units_in_the_last_place() {
         let x = spread();
         let (mut e, mut t) = (x.clone(), x.clone());
-        exp(Level::best(), &mut e);
-        tanh(Level::best(), &mut t);
+        exp(&mut e);
+        tanh(&mut t);
         for ((x, e), t) in x.iter().zip(&e).zip(&t) {
             assert!(units(*e, x.exp()) <= 1.0, "exp({x}) = {e}, not {}", x.exp());
             assert!(units(*t, x.tanh()) <= 3.0, "tanh({x}) = {t}, not {}", x.tanh());
@@ -137,13 +138,19 @@ mod tests {
         let x = spread();
         for f in [exp, tanh] {
             let mut baseline = x.clone();
-            f(Level::available()[0], &mut baseline);
+            Level::available()[0].within(|| f(&mut baseline));
             for level in Level::available() {
-                let (mut whole, mut part) = (x.clone(), x[3..].to_vec());
-                f(level, &mut whole);
-                f(level, &mut part);
-                assert!(whole.iter().zip(&baseline).all(|(a, b)| a.to_bits() == b.to_bits()), "{}", level.name());
-                assert!(part.iter().zip(&baseline[3..]).all(|(a, b)| a.to_bits() == b.to_bits()), "{}", level.name());
+                level.within(|| {
+                    let (mut whole, mut part) = (x.clone(), x[3..].to_vec());
+                    f(&mut whole);
+                    f(&mut part);
+                    assert!(whole.iter().zip(&baseline).all(|(a, b)| a.to_bits() == b.to_bits()), "{}", level.name());
+                    assert!(
+                        part.iter().zip(&baseline[3..]).all(|(a, b)| a.to_bits() == b.to_bits()),
+                        "{}",
+                        level.name()
+                    );
+                });
             }
         }
     }
@@ -151,10 +158,10 @@ mod tests {
     #[test]
     fn what_is_not_a_number_stays_so() {
         let mut values = [f64::NAN, f64::INFINITY, f64::NEG_INFINITY];
-        exp(Level::best(), &mut values);
+        exp(&mut values);
         assert!(values[0].is_nan() && values[1] == f64::INFINITY && values[2] == 0.0);
         let mut values = [f64::NAN, f64::INFINITY, f64::NEG_INFINITY];
-        tanh(Level::best(), &mut values);
+        tanh(&mut values);
         assert!(values[0].is_nan() && values[1] == 1.0 && values[2] == -1.0);
     }
 }

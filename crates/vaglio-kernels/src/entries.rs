@@ -25,9 +25,9 @@ struct EntryView<'d> {
 /// Minimum share of chosen rows for a view; below it they are copied.
 const MANY: f64 = 0.6;
 
-impl<'d> From<Vec<Column<'d>>> for ColumnEntries<'d> {
-    fn from(stored: Vec<Column<'d>>) -> Self {
-        ColumnEntries { stored, view: None }
+impl<'d> FromIterator<Column<'d>> for ColumnEntries<'d> {
+    fn from_iter<I: IntoIterator<Item = Column<'d>>>(columns: I) -> Self {
+        ColumnEntries { stored: columns.into_iter().collect(), view: None }
     }
 }
 
@@ -42,7 +42,7 @@ impl<'d> From<&'d Columns> for ColumnEntries<'d> {
                 let all = whole[0].len();
                 ColumnEntries { stored: whole, view: Some(EntryView { rows, all, columns }) }
             }
-            _ => columns.copied().iter().collect::<Vec<_>>().into(),
+            _ => columns.copied().iter().collect(),
         }
     }
 }
@@ -95,7 +95,7 @@ impl<'d> ColumnEntries<'d> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Data, DataInput, Level};
+    use crate::Data;
 
     #[test]
     fn rows_that_were_chosen_have_the_sums_of_copied_ones() {
@@ -115,18 +115,7 @@ mod tests {
             let w: Vec<f64> = rows.iter().map(|&j| 1.5 + number(9, j)).collect();
             for (weights, intercept) in [(None, false), (None, true), (Some(&w[..]), false), (Some(&w[..]), true)] {
                 let (view, copied) = (columns.view_rows(&rows), columns.select_rows(&rows));
-                let of = |entries| {
-                    let (active, targets) = (active.clone(), &[&y[..]][..]);
-                    Data::from_input(DataInput {
-                        level: Level::best(),
-                        entries,
-                        active,
-                        targets,
-                        weights,
-                        intercept,
-                        gram: None,
-                    })
-                };
+                let of = |entries| Data::new(entries, active.clone(), &[&y], weights, intercept, None);
                 let (of_view, of_copied) = (of((&view).into()).unwrap(), of((&copied).into()).unwrap());
                 let near = |a: f64, b: f64, scale: f64| assert!((a - b).abs() <= 1e-13 * scale, "{a} is not {b}");
                 for column in 0..11 {

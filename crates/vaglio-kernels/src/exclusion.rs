@@ -57,7 +57,7 @@ fn shifted(data: &Data<'_>, feature: usize, heaviest: Option<usize>) -> Vec<f64>
         None => data.column_from_entry(feature),
     };
     let mut out = vec![0.0; column.len()];
-    scaled(data.level, column, shift, data.root(), &mut out);
+    scaled(column, shift, data.root(), &mut out);
     out
 }
 

@@ -5,19 +5,24 @@
 //! elsewhere. The baseline of x86-64 has no fused instruction and calls the C library. Builds with debug assertions
 //! leave AVX-512 out, which saves a fifth of this crate's compile time.
 
-use pulp::{Arch, NullaryFnOnce, WithSimd};
+use pulp::{Arch, NullaryFnOnce};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
-/// The instruction set that kernels run on.
+/// An instruction set that kernels run on.
 #[derive(Debug, Clone, Copy)]
 pub struct Level(Arch);
 
+/// The available levels, and the index of the one that all kernels of the process run on.
+static LEVELS: OnceLock<(Vec<Level>, AtomicUsize)> = OnceLock::new();
+
 impl Level {
-    /// The widest level of this processor, unless the environment variable `VAGLIO_CPU` names a lower one (`baseline`,
-    /// `avx2`, `avx512`).
-    pub fn best() -> Self {
-        let named = std::env::var("VAGLIO_CPU").ok();
-        let levels = Self::available();
-        *named.and_then(|name| levels.iter().find(|level| level.name() == name)).unwrap_or(&levels[levels.len() - 1])
+    /// The level of all kernels: the widest of this processor, unless the environment variable `VAGLIO_CPU` names a
+    /// lower one (`baseline`, `avx2`, `avx512`) when the first kernel runs.
+    #[inline]
+    pub fn current() -> Self {
+        let (available, used) = LEVELS.get_or_init(levels);
+        available[used.load(Ordering::Relaxed)]
     }
 
     /// Every level that this processor and this build have, from the baseline to the widest.
@@ -45,25 +50,40 @@ impl Level {
         }
     }
 
-    /// Runs a kernel, whose `call` or `with_simd` must be `#[inline(always)]`, compiled for this level.
-    #[inline(always)]
-    pub fn run<K: WithSimd>(self, kernel: K) -> K::Output {
-        match self.0 {
-            #[cfg(all(target_arch = "x86_64", debug_assertions))]
-            Arch::V3(v3) => pulp::Simd::vectorize(v3, kernel),
-            #[cfg(all(target_arch = "x86_64", debug_assertions))]
-            _ => pulp::Simd::vectorize(pulp::Scalar::new(), kernel),
-            #[cfg(not(all(target_arch = "x86_64", debug_assertions)))]
-            level => level.dispatch(kernel),
-        }
+    /// Calls `work` with all kernels of the process on this level, for tests of equal bits. Not to be nested.
+    pub fn within<R>(self, work: impl FnOnce() -> R) -> R {
+        static ALONE: Mutex<()> = Mutex::new(());
+        let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+        let (available, used) = LEVELS.get_or_init(levels);
+        let own = available.iter().position(|level| level.name() == self.name()).unwrap_or_default();
+        let before = used.swap(own, Ordering::Relaxed);
+        let out = work();
+        used.store(before, Ordering::Relaxed);
+        out
     }
+}
 
-    /// Like [`Level::run`], but for a closure, which must be `#[inline(always)]` too.
-    ///
-    /// The bound is not `FnOnce`: the compiler calls that through a function that is not compiled for the level.
-    #[inline(always)]
-    pub fn call<R>(self, kernel: impl FnMut() -> R) -> R {
-        self.run(ClosureKernel(kernel))
+fn levels() -> (Vec<Level>, AtomicUsize) {
+    let available = Level::available();
+    let named = std::env::var("VAGLIO_CPU").ok();
+    let place = named.and_then(|name| available.iter().position(|level| level.name() == name));
+    let used = AtomicUsize::new(place.unwrap_or(available.len() - 1));
+    (available, used)
+}
+
+/// Runs a kernel compiled for the current level. The closure must be `#[inline(always)]`.
+///
+/// The bound is not `FnOnce`: the compiler calls that through a function that is not compiled for the level.
+#[inline(always)]
+pub fn vectorized<R>(kernel: impl FnMut() -> R) -> R {
+    let kernel = ClosureKernel(kernel);
+    match Level::current().0 {
+        #[cfg(all(target_arch = "x86_64", debug_assertions))]
+        Arch::V3(v3) => pulp::Simd::vectorize(v3, kernel),
+        #[cfg(all(target_arch = "x86_64", debug_assertions))]
+        _ => pulp::Simd::vectorize(pulp::Scalar::new(), kernel),
+        #[cfg(not(all(target_arch = "x86_64", debug_assertions)))]
+        level => level.dispatch(kernel),
     }
 }
 
@@ -88,5 +108,12 @@ mod tests {
         let (levels, processor) = (Level::available(), Level(Arch::new()).name());
         let widest = if cfg!(debug_assertions) && processor == "avx512" { "avx2" } else { processor };
         assert_eq!((levels[0].name(), levels[levels.len() - 1].name()), ("baseline", widest));
+    }
+
+    #[test]
+    fn kernels_run_on_the_level_that_is_set() {
+        for level in Level::available() {
+            assert_eq!(level.within(|| Level::current().name()), level.name());
+        }
     }
 }

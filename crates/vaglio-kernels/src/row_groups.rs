@@ -8,7 +8,7 @@
 //! half of the weight.
 
 use crate::f64x8::F64x8;
-use crate::{Column, Level};
+use crate::{Column, vectorized};
 
 /// A partition of rows into groups.
 #[derive(Debug)]
@@ -80,7 +80,7 @@ impl RowGroups {
     }
 
     /// Σ_j (x_j − shift)·z_j of every group, for eight vectors z. Cost O(entries).
-    pub fn products(&self, level: Level, x: Column<'_>, by: ColumnShift, z: &GroupedVectors) -> Vec<F64x8> {
+    pub fn products(&self, x: Column<'_>, by: ColumnShift, z: &GroupedVectors) -> Vec<F64x8> {
         let ColumnShift { shift, is_sparse } = by;
         match x {
             Column::Sparse(x) if is_sparse => {
@@ -97,7 +97,7 @@ impl RowGroups {
                 let mut sums = vec![[F64x8::ZERO; TOGETHER]; self.sizes.len()];
                 each_tile(x, |start, values| {
                     let (groups, z) = (&self.of_row[start..], &z.of_row[start..]);
-                    level.call(
+                    vectorized(
                         #[inline(always)]
                         || add_tile(values, shift, groups, z, &mut sums),
                     );

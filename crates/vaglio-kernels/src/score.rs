@@ -9,7 +9,7 @@ mod units;
 
 use crate::f64x8::F64x8;
 use crate::tolerance::TIED_PREDICTION;
-use crate::{Level, Measure, Trial};
+use crate::{Measure, Trial, vectorized};
 use std::fmt::Debug;
 use std::sync::Arc;
 use units::Units;
@@ -18,7 +18,6 @@ use vaglio_columns::{error_of_guess, tied_classes};
 /// Targets with rows scaled by √r_j.
 #[derive(Debug)]
 pub struct Targets {
-    pub(crate) level: Level,
     /// √r_j, absent when all weights are 1.
     pub(crate) root: Option<Vec<f64>>,
     /// √r_j·y_j of each output.
@@ -59,7 +58,7 @@ impl Targets {
     pub fn counting(&self, is_in: impl Fn(usize) -> bool) -> Self {
         let root: Vec<f64> = (0..self.rows()).map(|row| if is_in(row) { self.root(row) } else { 0.0 }).collect();
         let total_weight = root.iter().map(|root| root * root).sum();
-        Targets { level: self.level, root: Some(root), scaled: self.scaled.clone(), total_weight }
+        Targets { root: Some(root), scaled: self.scaled.clone(), total_weight }
     }
 
     /// Permutes the rows: row j is the former row `order[j]`.
@@ -67,7 +66,6 @@ impl Targets {
     pub fn permuted(&self, order: &[usize]) -> Self {
         let permuted = |values: &Vec<f64>| order.iter().map(|&j| values[j]).collect();
         Targets {
-            level: self.level,
             root: self.root.as_ref().map(permuted),
             scaled: self.scaled.iter().map(permuted).collect(),
             total_weight: self.total_weight,
@@ -197,20 +195,20 @@ impl Scorer {
         match self.measure {
             Measure::Squared => {
                 for residual in residuals {
-                    add_squares(self.targets.level, &residual[..rows], &mut tally.lanes);
+                    add_squares(&residual[..rows], &mut tally.lanes);
                 }
             }
             Measure::BalancedSquared => {
                 let balance = &self.balance[start..start + rows];
                 for residual in residuals {
                     let own: Vec<f64> = residual[..rows].iter().zip(balance).map(|(e, root)| root * e).collect();
-                    add_squares(self.targets.level, &own, &mut tally.lanes);
+                    add_squares(&own, &mut tally.lanes);
                 }
             }
             Measure::Absolute => {
                 let root = self.targets.root.as_ref().map(|root| &root[start..start + rows]);
                 for residual in residuals {
-                    add_sizes(self.targets.level, root, &residual[..rows], &mut tally.lanes);
+                    add_sizes(root, &residual[..rows], &mut tally.lanes);
                 }
             }
             Measure::Auc | Measure::Whole => {
@@ -222,7 +220,7 @@ impl Scorer {
             Measure::ZeroOne | Measure::BalancedError if residuals.len() == 1 => {
                 let y = &self.targets.scaled[0][start..start + rows];
                 let root = self.targets.root.as_ref().map(|root| &root[start..start + rows]);
-                add_wrong(self.targets.level, y, root, &residuals[0][..rows], &mut tally.sides);
+                add_wrong(y, root, &residuals[0][..rows], &mut tally.sides);
             }
             Measure::ZeroOne | Measure::BalancedError => {
                 for (j, row) in (start..start + rows).enumerate() {
@@ -299,8 +297,8 @@ fn balance(all: f64, classes: &[u32], weights: &[f64]) -> Vec<f64> {
     classes.iter().map(|&class| of_class[class as usize]).collect()
 }
 
-fn add_squares(level: Level, residual: &[f64], lanes: &mut F64x8) {
-    level.call(
+fn add_squares(residual: &[f64], lanes: &mut F64x8) {
+    vectorized(
         #[inline(always)]
         || {
             let mut sums = *lanes;
@@ -318,8 +316,8 @@ fn add_squares(level: Level, residual: &[f64], lanes: &mut F64x8) {
 }
 
 /// Adds the sizes of residuals, times the roots of weights.
-fn add_sizes(level: Level, root: Option<&[f64]>, residual: &[f64], lanes: &mut F64x8) {
-    level.call(
+fn add_sizes(root: Option<&[f64]>, residual: &[f64], lanes: &mut F64x8) {
+    vectorized(
         #[inline(always)]
         || {
             let (mut sums, (chunks, rest)) = (*lanes, residual.as_chunks());
@@ -339,8 +337,8 @@ fn add_sizes(level: Level, root: Option<&[f64]>, residual: &[f64], lanes: &mut F
 
 /// Adds the weights of rows with y·(y − residual) below 0, and half of those where it is 0 up to rounding, by the sign
 /// of y.
-fn add_wrong(level: Level, y: &[f64], root: Option<&[f64]>, residual: &[f64], sides: &mut [F64x8; 2]) {
-    level.call(
+fn add_wrong(y: &[f64], root: Option<&[f64]>, residual: &[f64], sides: &mut [F64x8; 2]) {
+    vectorized(
         #[inline(always)]
         || {
             let of_eight = |y: F64x8, root: F64x8, e: F64x8| {

@@ -2,9 +2,9 @@
 //!
 //! Shifting, and so centering and standardizing, changes the fill alone. Sums run over the entries in row order.
 
+use crate::SparseColumn;
 use crate::parallel;
 use crate::sums::{sparse_product, sum};
-use crate::{Level, SparseColumn};
 
 /// Σ_j w_j·(x_j − shift)² for weights w_j = root_j² that add up to `total`; all 1 if absent. Cost O(entries).
 ///
@@ -30,11 +30,11 @@ pub(crate) type PlacedSparse<'d> = (usize, SparseColumn<'d>, f64);
 ///
 /// Several vectors are laid out row by row, so that an entry finds all their values in one place. Cost O(entries ·
 /// vectors + m · vectors), memory 8·m·vectors.
-pub(crate) fn products(level: Level, columns: &[PlacedSparse<'_>], vectors: &[&[f64]]) -> Vec<(usize, Vec<f64>)> {
+pub(crate) fn products(columns: &[PlacedSparse<'_>], vectors: &[&[f64]]) -> Vec<(usize, Vec<f64>)> {
     if columns.is_empty() {
         return Vec::new();
     }
-    let sums: Vec<f64> = parallel::map_slice(vectors, |v| sum(level, v));
+    let sums: Vec<f64> = parallel::map_slice(vectors, |v| sum(v));
     let [one] = vectors else {
         let by_row = by_row(vectors);
         let count = vectors.len();
@@ -82,7 +82,6 @@ mod tests {
         let root: Vec<f64> = w.iter().map(|w| w.abs()).collect();
         let total: f64 = root.iter().map(|r| r * r).sum();
         let own: Vec<u32> = (0..rows as u32).filter(|row| row % 9 == 4).collect();
-        let level = Level::best();
         let near = |a: f64, b: f64| assert!((a - b).abs() <= 1e-12 * rows as f64, "{a} is not {b}");
         let cases: [fn(u32) -> f64; 3] = [|_| 1.0, |row| f64::from(row % 13), |row| f64::from(row).cos()];
         for of in cases {
@@ -90,21 +89,21 @@ mod tests {
             for x in [plain.clone(), plain.map(|x| x / 3.0 - 0.25)] {
                 let (x, dense) = (x.view(), x.view().to_vec());
                 for shift in [0.0, x.fill(), 0.4] {
-                    near(product(level, Sparse(x), shift, &v), product(level, Double(&dense), shift, &v));
+                    near(product(Sparse(x), shift, &v), product(Double(&dense), shift, &v));
                     for scale in [None, Some(&root[..])] {
                         let (mut ours, mut theirs) = (vec![0.0; rows], vec![0.0; rows]);
-                        scaled(level, Sparse(x), shift, scale, &mut ours);
-                        scaled(level, Double(&dense), shift, scale, &mut theirs);
+                        scaled(Sparse(x), shift, scale, &mut ours);
+                        scaled(Double(&dense), shift, scale, &mut theirs);
                         assert_eq!(ours, theirs);
                         let all = theirs.iter().map(|x| x * x).sum::<f64>();
                         near(squares(x, shift, scale, scale.map_or(rows as f64, |_| total)).unwrap(), all);
                     }
-                    let alone = products(level, &[(3, x, shift)], &[&v]);
-                    let together = products(level, &[(0, x, 0.1), (3, x, shift)], &[&u, &v, &w]);
+                    let alone = products(&[(3, x, shift)], &[&v]);
+                    let together = products(&[(0, x, 0.1), (3, x, shift)], &[&u, &v, &w]);
                     assert_eq!((alone[0].0, together[1].0), (3, 3));
-                    near(alone[0].1[0], product(level, Sparse(x), shift, &v));
+                    near(alone[0].1[0], product(Sparse(x), shift, &v));
                     for (found, with) in together[1].1.iter().zip([&u, &v, &w]) {
-                        near(*found, product(level, Sparse(x), shift, with));
+                        near(*found, product(Sparse(x), shift, with));
                     }
                 }
             }

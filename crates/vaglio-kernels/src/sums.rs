@@ -1,7 +1,7 @@
 //! Sums over one column, in lanes of fixed order.
 
 use crate::f64x8::{F64x8, ToF64};
-use crate::{Column, Level, SparseColumn};
+use crate::{Column, SparseColumn, vectorized};
 pub use vaglio_columns::center;
 
 /// Number of interleaved partial sums, added up in order at the end.
@@ -41,13 +41,12 @@ impl<const N: usize> LaneSums<N> {
 ///
 /// Every tile but the last has a multiple of 8 rows. The bits do not depend on which columns go together.
 pub(crate) fn add_products<E: ToF64, const C: usize, const N: usize>(
-    level: Level,
     columns: [&[E]; C],
     shifts: [f64; C],
     vectors: [&[f64]; N],
     sums: &mut [LaneSums<N>; C],
 ) {
-    level.call(
+    vectorized(
         #[inline(always)]
         move || {
             let rows = columns[0].len();
@@ -84,20 +83,20 @@ pub(crate) fn add_products<E: ToF64, const C: usize, const N: usize>(
 }
 
 /// Σ_j (x_j − shift)·v_j. Cost O(m), or O(entries) for a sparse column whose fill is the shift.
-pub fn product(level: Level, x: Column<'_>, shift: f64, v: &[f64]) -> f64 {
+pub fn product(x: Column<'_>, shift: f64, v: &[f64]) -> f64 {
     let mut sums = [LaneSums::ZERO];
     with_entries!(
         x,
-        x => add_products(level, [x], [shift], [v], &mut sums),
+        x => add_products([x], [shift], [v], &mut sums),
         x => {
             let rest = x.fill() - shift;
-            return sparse_product(x, v) + if rest == 0.0 { 0.0 } else { rest * sum(level, v) };
+            return sparse_product(x, v) + if rest == 0.0 { 0.0 } else { rest * sum(v) };
         },
         x => {
             let mut v = v;
             x.for_each_tile(|tile| {
                 let (own, rest) = v.split_at(tile.len());
-                add_products(level, [tile], [shift], [own], &mut sums);
+                add_products([tile], [shift], [own], &mut sums);
                 v = rest;
                 true
             });
@@ -107,11 +106,11 @@ pub fn product(level: Level, x: Column<'_>, shift: f64, v: &[f64]) -> f64 {
 }
 
 /// Σ_j v_j. Cost O(m).
-pub(crate) fn sum(level: Level, v: &[f64]) -> f64 {
+pub(crate) fn sum(v: &[f64]) -> f64 {
     let ones = [1.0; TILE];
     let mut sums = [LaneSums::ZERO];
     for v in v.chunks(TILE) {
-        add_products(level, [v], [0.0], [&ones[..v.len()]], &mut sums);
+        add_products([v], [0.0], [&ones[..v.len()]], &mut sums);
     }
     sums[0].total()[0]
 }
@@ -124,8 +123,8 @@ pub(crate) fn sparse_product(x: SparseColumn<'_>, v: &[f64]) -> f64 {
 }
 
 /// xᵀy. Cost O(m).
-pub fn dot(level: Level, x: &[f64], y: &[f64]) -> f64 {
-    product(level, Column::Double(x), 0.0, y)
+pub fn dot(x: &[f64], y: &[f64]) -> f64 {
+    product(Column::Double(x), 0.0, y)
 }
 
 /// Σ_j f(x_j, y_j). Cost O(m).
@@ -140,8 +139,8 @@ pub fn sum_of(x: &[f64], y: &[f64], f: impl Fn(f64, f64) -> f64) -> f64 {
 }
 
 /// y ← y + α x. Cost O(m).
-pub fn axpy(level: Level, alpha: f64, x: &[f64], y: &mut [f64]) {
-    level.call(
+pub fn axpy(alpha: f64, x: &[f64], y: &mut [f64]) {
+    vectorized(
         #[inline(always)]
         move || {
             for (y, x) in y.iter_mut().zip(x) {
@@ -152,8 +151,8 @@ pub fn axpy(level: Level, alpha: f64, x: &[f64], y: &mut [f64]) {
 }
 
 /// y ← y − Σ_k α_k x_k, one term after the other. Cost O(m·C).
-pub(crate) fn subtract<const C: usize>(level: Level, x: [&[f64]; C], alphas: [f64; C], y: &mut [f64]) {
-    level.call(
+pub(crate) fn subtract<const C: usize>(x: [&[f64]; C], alphas: [f64; C], y: &mut [f64]) {
+    vectorized(
         #[inline(always)]
         move || {
             let x = x.map(|x| &x[..y.len()]);
@@ -167,7 +166,7 @@ pub(crate) fn subtract<const C: usize>(level: Level, x: [&[f64]; C], alphas: [f6
 }
 
 /// out_j ← scale_j·(x_j − shift); scales are 1 if absent. Cost O(m).
-pub(crate) fn scaled(level: Level, x: Column<'_>, shift: f64, scale: Option<&[f64]>, out: &mut [f64]) {
+pub(crate) fn scaled(x: Column<'_>, shift: f64, scale: Option<&[f64]>, out: &mut [f64]) {
     #[inline(always)]
     fn scale_entries<E: ToF64>(x: &[E], shift: f64, scale: Option<&[f64]>, out: &mut [f64]) {
         match scale {
@@ -179,7 +178,7 @@ pub(crate) fn scaled(level: Level, x: Column<'_>, shift: f64, scale: Option<&[f6
     }
     with_entries!(
             x,
-            x => level.call(
+            x => vectorized(
     #[inline(always)]
     || scale_entries(x, shift, scale, out),
     ),
@@ -195,7 +194,7 @@ pub(crate) fn scaled(level: Level, x: Column<'_>, shift: f64, scale: Option<&[f6
                 let mut start = 0;
                 x.for_each_tile(|tile| {
                     let rows = start..start + tile.len();
-                    level.call(
+                    vectorized(
     #[inline(always)]
     || scale_entries(tile, shift, scale.map(|scale| &scale[rows.clone()]), &mut out[rows.clone()]),
     );
@@ -209,6 +208,7 @@ pub(crate) fn scaled(level: Level, x: Column<'_>, shift: f64, scale: Option<&[f6
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Level;
 
     #[test]
     fn products_agree_on_every_level_and_with_the_plain_sum() {
@@ -217,11 +217,13 @@ mod tests {
             let doubles: Vec<f64> = bytes.iter().map(|&b| f64::from(b)).collect();
             let v: Vec<f64> = (0..m).map(|j| ((j * 13 % 101) as f64 - 50.0) / 7.0).collect();
             let plain: f64 = doubles.iter().zip(&v).map(|(x, v)| (x - 3.5) * v).sum();
-            let reference = product(Level::available()[0], Column::Double(&doubles), 3.5, &v);
+            let reference = Level::available()[0].within(|| product(Column::Double(&doubles), 3.5, &v));
             assert!((reference - plain).abs() <= 1e-12 * plain.abs().max(1.0));
             for level in Level::available() {
-                assert_eq!(product(level, Column::Double(&doubles), 3.5, &v), reference);
-                assert_eq!(product(level, Column::Byte(&bytes), 3.5, &v), reference);
+                level.within(|| {
+                    assert_eq!(product(Column::Double(&doubles), 3.5, &v), reference);
+                    assert_eq!(product(Column::Byte(&bytes), 3.5, &v), reference);
+                });
             }
         }
     }
@@ -229,11 +231,10 @@ mod tests {
     #[test]
     fn sums_go_on_over_tiles() {
         let x: Vec<f64> = (0..100).map(|j| (j as f64).sin()).collect();
-        let level = Level::best();
         let mut sums = [LaneSums::ZERO];
-        add_products(level, [&x[..64]], [0.0], [&x[..64]], &mut sums);
-        add_products(level, [&x[64..]], [0.0], [&x[64..]], &mut sums);
-        assert_eq!(sums[0].total()[0], dot(level, &x, &x));
+        add_products([&x[..64]], [0.0], [&x[..64]], &mut sums);
+        add_products([&x[64..]], [0.0], [&x[64..]], &mut sums);
+        assert_eq!(sums[0].total()[0], dot(&x, &x));
     }
 
     #[test]
@@ -241,11 +242,13 @@ mod tests {
         let x: Vec<f64> = (0..1003).map(|j| (j as f64).sin()).collect();
         let y: Vec<f64> = (0..1003).map(|j| (j as f64).cos() * 7.0).collect();
         for level in Level::available() {
-            let mut sums = [LaneSums::ZERO; 2];
-            add_products(level, [&x, &y], [0.25, -3.0], [&y, &x], &mut sums);
-            let alone = |x: &[f64], shift, v: &[f64]| product(level, Column::Double(x), shift, v);
-            assert_eq!(sums[0].total(), [alone(&x, 0.25, &y), alone(&x, 0.25, &x)]);
-            assert_eq!(sums[1].total(), [alone(&y, -3.0, &y), alone(&y, -3.0, &x)]);
+            level.within(|| {
+                let mut sums = [LaneSums::ZERO; 2];
+                add_products([&x, &y], [0.25, -3.0], [&y, &x], &mut sums);
+                let alone = |x: &[f64], shift, v: &[f64]| product(Column::Double(x), shift, v);
+                assert_eq!(sums[0].total(), [alone(&x, 0.25, &y), alone(&x, 0.25, &x)]);
+                assert_eq!(sums[1].total(), [alone(&y, -3.0, &y), alone(&y, -3.0, &x)]);
+            });
         }
     }
 }

@@ -1,21 +1,20 @@
 //! Products of columns with vectors.
 
+use crate::ProductColumn;
 use crate::f64x8::{F64x8, ToF64};
 use crate::parallel;
 use crate::sums::{LANES, LaneSums, add_products};
-use crate::{Level, ProductColumn};
 use std::ops::Range;
 
 /// Products Σ_j x_ij v_k[j] of all given columns and vectors, as columns × vectors. Cost O(m · columns · vectors).
-pub(crate) fn products(level: Level, columns: &[&[f64]], vectors: &[&[f64]]) -> Vec<f64> {
-    let sweep = Sweep::new(level, vectors);
+pub(crate) fn products(columns: &[&[f64]], vectors: &[&[f64]]) -> Vec<f64> {
+    let sweep = Sweep::new(vectors);
     let placed: Vec<Placed<'_, f64>> = columns.iter().enumerate().map(|(place, x)| (place, *x, 0.0)).collect();
     sweep.run(&placed).into_iter().flat_map(|(_, sums)| sums).collect()
 }
 
 /// A pass over columns that multiplies them with all vectors.
 pub(crate) struct Sweep<'v> {
-    level: Level,
     vectors: &'v [&'v [f64]],
     rows: usize,
 }
@@ -24,8 +23,8 @@ pub(crate) struct Sweep<'v> {
 type Placed<'d, E> = (usize, &'d [E], f64);
 
 impl<'v> Sweep<'v> {
-    pub fn new(level: Level, vectors: &'v [&'v [f64]]) -> Self {
-        Sweep { level, vectors, rows: vectors.first().map_or(0, |v| v.len()) }
+    pub fn new(vectors: &'v [&'v [f64]]) -> Self {
+        Sweep { vectors, rows: vectors.first().map_or(0, |v| v.len()) }
     }
 
     /// Returns the products of each column with every vector. If there are too few columns for all threads, the threads
@@ -64,7 +63,7 @@ impl<'v> Sweep<'v> {
         for start in (0..self.rows).step_by(MADE) {
             let rows = start..self.rows.min(start + MADE);
             let vectors: Vec<&[f64]> = self.vectors.iter().map(|v| &v[rows.clone()]).collect();
-            let sweep = Sweep::new(self.level, &vectors);
+            let sweep = Sweep::new(&vectors);
             for (columns, sums) in columns.chunks(TOGETHER).zip(sums.chunks_mut(TOGETHER * count)) {
                 for ((_, x, _), out) in columns.iter().zip(entries.chunks_mut(MADE)) {
                     x.write(start, &mut out[..rows.len()]);
@@ -129,7 +128,7 @@ impl<'v> Sweep<'v> {
         let mut own: [LaneSums<N>; C] = std::array::from_fn(|c| LaneSums(std::array::from_fn(|k| sums[at(c, k)])));
         let parts = columns.map(|(_, x, _)| &x[rows.clone()]);
         let vectors = std::array::from_fn(|k| &self.vectors[first + k][rows.clone()]);
-        add_products(self.level, parts, columns.map(|(.., shift)| shift), vectors, &mut own);
+        add_products(parts, columns.map(|(.., shift)| shift), vectors, &mut own);
         for (c, own) in own.iter().enumerate() {
             own.0.iter().enumerate().for_each(|(k, sum)| sums[at(c, k)] = *sum);
         }

@@ -1,8 +1,8 @@
 //! Products and distances of rows with vectors, in blocks of both.
 
-use crate::Level;
 use crate::f64x8::F64x8;
 use crate::tile::Tile;
+use crate::vectorized;
 
 /// Vectors per group: sums of eight rows against this many stay in registers.
 const GROUP: usize = 4;
@@ -45,9 +45,9 @@ impl Vectors {
     ///
     /// # Panics
     /// If the tile's columns do not match the vectors' entries, or `start` the number of vectors.
-    pub fn products(&self, level: Level, x: &Tile, start: &[f64]) -> Tile {
+    pub fn products(&self, x: &Tile, start: &[f64]) -> Tile {
         assert_eq!(start.len(), self.count, "one start a vector");
-        self.against::<false>(level, x, start)
+        self.against::<false>(x, start)
     }
 
     /// Squared distances Σ_i (x_i − w_ki)², as rows × vectors. Sums differences, so no digit is lost far from the
@@ -55,14 +55,14 @@ impl Vectors {
     ///
     /// # Panics
     /// If the tile's columns do not match the vectors' entries.
-    pub fn squared_distances(&self, level: Level, x: &Tile) -> Tile {
-        self.against::<true>(level, x, &[])
+    pub fn squared_distances(&self, x: &Tile) -> Tile {
+        self.against::<true>(x, &[])
     }
 
-    fn against<const DISTANCE: bool>(&self, level: Level, x: &Tile, start: &[f64]) -> Tile {
+    fn against<const DISTANCE: bool>(&self, x: &Tile, start: &[f64]) -> Tile {
         assert_eq!(x.columns(), self.inputs, "one column an entry of the vectors");
         let mut out = Tile::new(x.rows(), self.count);
-        level.call(
+        vectorized(
             #[inline(always)]
             || {
                 let (Vectors { inputs, packed, count }, out) = (self, &mut out);
@@ -94,7 +94,7 @@ impl Vectors {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Column;
+    use crate::{Column, Level};
 
     fn entry(k: usize, i: usize) -> f64 {
         ((k * 31 + i * 17 + k * i * 7) % 23) as f64 / 7.0 - 1.4
@@ -108,18 +108,20 @@ mod tests {
             let (x, vectors) = (Tile::from_columns(&columns, 0..rows), Vectors::new(count, inputs, entry));
             let start: Vec<f64> = (0..count).map(|k| k as f64 / 3.0).collect();
             for level in Level::available() {
-                let products = vectors.products(level, &x, &start);
-                let distances = vectors.squared_distances(level, &x);
-                assert_eq!((products.rows(), products.columns(), distances.rows()), (rows, count, rows));
-                for (j, k) in (0..rows).flat_map(|j| (0..count).map(move |k| (j, k))) {
-                    let (mut sum, mut square) = (start[k], 0.0);
-                    for i in 0..inputs {
-                        sum += entry(k, i) * x.get(j, i);
-                        square += (x.get(j, i) - entry(k, i)) * (x.get(j, i) - entry(k, i));
+                level.within(|| {
+                    let products = vectors.products(&x, &start);
+                    let distances = vectors.squared_distances(&x);
+                    assert_eq!((products.rows(), products.columns(), distances.rows()), (rows, count, rows));
+                    for (j, k) in (0..rows).flat_map(|j| (0..count).map(move |k| (j, k))) {
+                        let (mut sum, mut square) = (start[k], 0.0);
+                        for i in 0..inputs {
+                            sum += entry(k, i) * x.get(j, i);
+                            square += (x.get(j, i) - entry(k, i)) * (x.get(j, i) - entry(k, i));
+                        }
+                        assert_eq!(products.get(j, k).to_bits(), sum.to_bits(), "row {j} of vector {k}");
+                        assert_eq!(distances.get(j, k).to_bits(), square.to_bits(), "row {j} of vector {k}");
                     }
-                    assert_eq!(products.get(j, k).to_bits(), sum.to_bits(), "row {j} of vector {k}");
-                    assert_eq!(distances.get(j, k).to_bits(), square.to_bits(), "row {j} of vector {k}");
-                }
+                });
             }
         }
     }

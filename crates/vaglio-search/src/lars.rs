@@ -10,7 +10,6 @@ use vaglio_core::{
     Action, Criterion, Design, EntryFit, Error, Feature, Geometry, Knot, Path, PathEntry, Result, SearchExtent, Signs,
     Step, StopReason, part,
 };
-use vaglio_kernels::Level;
 
 /// Follows the least-angle path of the criterion's geometry; the criterion scores the features on it after every
 /// event.
@@ -235,7 +234,7 @@ fn start(lars: &Lars, space: &Space<'_>, geometry: &mut dyn Geometry) -> Result<
         _ if lars.lasso && lars.coefficients == PathCoefficients::Path => PathShape::Group,
         _ => PathShape::Straight,
     };
-    Ok(LeastAngle::new(Level::best(), shape, most, relevances, open))
+    Ok(LeastAngle::new(shape, most, relevances, open))
 }
 
 /// Checks that there is one finite number per feature.

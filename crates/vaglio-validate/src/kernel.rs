@@ -4,9 +4,7 @@ use super::session::Session;
 use ndarray::{ArrayView1, ArrayView2};
 use std::sync::Arc;
 use vaglio_core::{AnyLoss, Design, Error, Feature, Result, times_power};
-use vaglio_kernels::{
-    BlockSums, ColumnEntries, CustomLoss, Data, DataError, DataInput, GramCache, Level, Scorer, Targets,
-};
+use vaglio_kernels::{BlockSums, ColumnEntries, CustomLoss, Data, DataError, GramCache, Scorer, Targets};
 
 /// A custom loss for the kernels; targets and predictions are divided by a power of two.
 #[derive(Debug)]
@@ -102,17 +100,8 @@ impl<'d> DesignRows<'d> {
 
     fn data(self, weights: Option<&[f64]>, intercept: bool, inner: Option<Arc<GramCache>>) -> Result<Data<'d>> {
         let DesignRows { design, entries, active, targets } = self;
-        let targets = slices(&targets);
-        Data::from_input(DataInput {
-            level: Level::best(),
-            entries,
-            active,
-            targets: &targets,
-            weights,
-            intercept,
-            gram: inner,
-        })
-        .map_err(|error| explain(error, design.names()))
+        Data::new(entries, active, &slices(&targets), weights, intercept, inner)
+            .map_err(|error| explain(error, design.names()))
     }
 }
 
@@ -127,7 +116,7 @@ fn from_blocks(design: &Design, rows: &DesignRows<'_>, intercept: bool) -> Optio
     }
     let targets = slices(&rows.targets);
     if let Some(labels) = design.subset_labels() {
-        let parts = BlockSums::new(Level::best(), &rows.entries, &rows.active, labels, &targets, intercept)?;
+        let parts = BlockSums::new(&rows.entries, &rows.active, labels, &targets, intercept)?;
         let parts = Arc::new(parts);
         Session::for_design(design).blocks.set(Arc::clone(&parts));
         return GramCache::from_blocks(&parts, &rows.entries, &rows.active, &targets);

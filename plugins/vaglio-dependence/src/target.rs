@@ -3,7 +3,6 @@
 use crate::kernel_matrix::{FullKernel, Padded, RowPairs, ThinFactor, classes, gaussian_within, standardized};
 use std::borrow::Borrow;
 use vaglio_core::{Design, Error, Result, Task, numbered, setting};
-use vaglio_kernels::Level;
 use vaglio_kernels::parallel;
 
 /// The kernel of the target.
@@ -58,14 +57,13 @@ impl TargetMatrix<'_> {
     /// [`Error::Stopped`].
     pub fn products(
         &self,
-        level: Level,
         design: &Design,
         factors: &[impl Borrow<ThinFactor> + Sync],
         normalize: bool,
     ) -> Result<(Vec<f64>, f64)> {
         let (products, total) = match self {
             TargetMatrix::Thin(thin) => {
-                (parallel::map_slice(factors, |factor| factor.borrow().inner(level, thin)), thin.inner(level, thin))
+                (parallel::map_slice(factors, |factor| factor.borrow().inner(thin)), thin.inner(thin))
             }
             TargetMatrix::Whole(whole) => whole.products(factors, || design.problem().sign().check())?,
         };
@@ -126,16 +124,16 @@ impl Target {
     }
 
     /// Centered kernel matrix: a thin factor if the rank is low, else the full matrix. Cost O(m·rank²).
-    pub fn matrix(&self, level: Level, shares: &[f64]) -> TargetMatrix<'_> {
+    pub fn matrix(&self, shares: &[f64]) -> TargetMatrix<'_> {
         TargetMatrix::Thin(match self {
             Target::Numbers(targets, _) if targets.is_empty() => ThinFactor::default(),
             Target::Numbers(targets, bandwidth) => {
-                match gaussian_within(level, shares, targets, *bandwidth, thin(shares.len())) {
+                match gaussian_within(shares, targets, *bandwidth, thin(shares.len())) {
                     Some(factor) => factor,
                     None => return TargetMatrix::Whole(FullKernel::new(shares, targets, *bandwidth)),
                 }
             }
-            Target::Classes(class, inside) => classes(level, shares, class, inside.iter().any(|v| *v != 1.0)),
+            Target::Classes(class, inside) => classes(shares, class, inside.iter().any(|v| *v != 1.0)),
         })
     }
 
@@ -152,11 +150,11 @@ impl Target {
     }
 
     /// Kernels of all pairs of rows. Cost O(m²).
-    pub fn kernels(&self, level: Level, rows: usize) -> RowPairs {
+    pub fn kernels(&self, rows: usize) -> RowPairs {
         let Target::Numbers(targets, bandwidth) = self else { return RowPairs::new(rows, |j, k| self.kernel(j, k)) };
         let mut distances = RowPairs::zeros(rows);
-        targets.iter().for_each(|y| distances.add_distances(level, &Padded::new(y)));
-        RowPairs::new(rows, |_, _| 1.0).times_exp(level, &distances, -0.5 / (bandwidth * bandwidth))
+        targets.iter().for_each(|y| distances.add_distances(&Padded::new(y)));
+        RowPairs::new(rows, |_, _| 1.0).times_exp(&distances, -0.5 / (bandwidth * bandwidth))
     }
 }
 

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use vaglio_core::{Columns, Error, Expression, Function, Result, setting};
 use vaglio_kernels::tile::{Tile, by_tiles};
 use vaglio_kernels::vectors::Vectors;
-use vaglio_kernels::{Column, Level, checkpoint, elementary_functions};
+use vaglio_kernels::{Column, checkpoint, elementary_functions};
 
 /// Activation function of a hidden unit.
 #[setting]
@@ -25,18 +25,18 @@ pub enum Activation {
 
 impl Activation {
     /// Applies the activation to a tile of wᵀu + b, or of ‖u − w‖² for `rbf`, one unit per column.
-    fn apply(self, level: Level, units: &[HiddenUnit], tile: &mut Tile) {
+    fn apply(self, units: &[HiddenUnit], tile: &mut Tile) {
         match self {
-            Activation::Tanh => elementary_functions::tanh(level, tile.entries()),
+            Activation::Tanh => elementary_functions::tanh(tile.entries()),
             Activation::Sigmoid => {
                 tile.entries().iter_mut().for_each(|v| *v = -*v);
-                elementary_functions::exp(level, tile.entries());
+                elementary_functions::exp(tile.entries());
                 tile.entries().iter_mut().for_each(|v| *v = 1.0 / (1.0 + *v));
             }
             Activation::Relu => tile.entries().iter_mut().for_each(|v| *v = if *v > 0.0 { *v } else { 0.0 }),
             Activation::Rbf => {
                 tile.scale(|k| units.get(k).map_or(0.0, |unit| -unit.bias.abs()));
-                elementary_functions::exp(level, tile.entries());
+                elementary_functions::exp(tile.entries());
             }
         }
     }
@@ -105,20 +105,19 @@ pub(crate) fn outputs(activation: Activation, units: &[HiddenUnit], inputs: &Col
         return Ok(made);
     }
     checkpoint();
-    let level = Level::best();
     let columns: Vec<Column<'_>> = inputs.iter().collect();
     let vectors = Vectors::new(units.len(), inputs.len(), |k, i| units[k].weights[i]);
     let biases: Vec<f64> = units.iter().map(|unit| unit.bias).collect();
     let outputs = by_tiles(inputs.rows(), units.len(), |rows| {
         let x = Tile::from_columns(&columns, rows);
         let mut tile = match activation {
-            Activation::Rbf => vectors.squared_distances(level, &x),
-            _ => vectors.products(level, &x, &biases),
+            Activation::Rbf => vectors.squared_distances(&x),
+            _ => vectors.products(&x, &biases),
         };
         if !tile.is_finite() {
             return Err(Error::Numerical("the input of a hidden unit overflows; standardize the columns".into()));
         }
-        activation.apply(level, units, &mut tile);
+        activation.apply(units, &mut tile);
         Ok(tile)
     })?;
     outputs.into_iter().for_each(|column| made.push(column));

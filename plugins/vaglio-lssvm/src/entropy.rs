@@ -4,10 +4,10 @@
 mod tests;
 
 use crate::similarity::{KernelFunction, RowSimilarity};
+use vaglio_kernels::Column;
 use vaglio_kernels::parallel;
 use vaglio_kernels::tile::Tile;
 use vaglio_kernels::tolerance::EXCHANGE_GAIN;
-use vaglio_kernels::{Column, Level};
 
 /// Maximum number of times every row is proposed.
 const PASSES: usize = 3;
@@ -44,14 +44,13 @@ pub(crate) struct LandmarkSelection {
 /// J. A. K. Suykens, T. Van Gestel, J. De Brabanter, B. De Moor and J. Vandewalle, *Least squares support vector
 /// machines*, World Scientific 2002, chapter 6: swaps at random, without row sums.
 pub(crate) fn select_landmarks(
-    level: Level,
     kernel: KernelFunction,
     columns: &[Column<'_>],
     mut order: Vec<usize>,
     count: usize,
 ) -> LandmarkSelection {
     let mut others = order.split_off(count.min(order.len()));
-    let mut set = LandmarkSwaps::new(level, kernel, columns, order);
+    let mut set = LandmarkSwaps::new(kernel, columns, order);
     let (mut swaps, mut proposals, mut refused) = (Vec::new(), 0, 0);
     'passes: for _ in 0..PASSES {
         set.sum();
@@ -65,7 +64,7 @@ pub(crate) fn select_landmarks(
                 if let Some(place) = set.exchangeable(row) {
                     swaps.push((set.rows[place], row.row));
                     others[at] = set.rows[place];
-                    later.iter_mut().for_each(|l| l.kernels[place] = kernel.evaluate(level, &row.entries, &l.entries));
+                    later.iter_mut().for_each(|l| l.kernels[place] = kernel.evaluate(&row.entries, &l.entries));
                     set.exchange(place, row);
                     refused = 0;
                 } else {
@@ -95,7 +94,6 @@ struct Proposed {
 
 /// The current landmarks.
 struct LandmarkSwaps<'k> {
-    level: Level,
     kernel: KernelFunction,
     columns: &'k [Column<'k>],
     rows: Vec<usize>,
@@ -110,13 +108,12 @@ struct LandmarkSwaps<'k> {
 }
 
 impl<'k> LandmarkSwaps<'k> {
-    fn new(level: Level, kernel: KernelFunction, columns: &'k [Column<'k>], rows: Vec<usize>) -> Self {
+    fn new(kernel: KernelFunction, columns: &'k [Column<'k>], rows: Vec<usize>) -> Self {
         let mut tile = Tile::new(rows.len(), columns.len());
         for (place, &row) in rows.iter().enumerate() {
             columns.iter().enumerate().for_each(|(i, column)| tile.set(place, i, column.get(row)));
         }
-        let mut set =
-            LandmarkSwaps { level, kernel, columns, rows, tile, gram: Vec::new(), sums: Vec::new(), total: 0.0 };
+        let mut set = LandmarkSwaps { kernel, columns, rows, tile, gram: Vec::new(), sums: Vec::new(), total: 0.0 };
         set.gram = set.compare(&set.rows).into_iter().map(|row| row.kernels).collect();
         set
     }
@@ -133,10 +130,10 @@ impl<'k> LandmarkSwaps<'k> {
             let entries: Vec<Vec<f64>> =
                 rows.iter().map(|&row| self.columns.iter().map(|column| column.get(row)).collect()).collect();
             let points = RowSimilarity::new(self.kernel, rows.len(), self.columns.len(), |k, i| entries[k][i]);
-            let kernels = points.evaluate(self.level, &self.tile);
+            let kernels = points.evaluate(&self.tile);
             let one = |(k, entries): (usize, Vec<f64>)| Proposed {
                 row: rows[k],
-                own: self.kernel.evaluate(self.level, &entries, &entries),
+                own: self.kernel.evaluate(&entries, &entries),
                 entries,
                 kernels: kernels.column(k).collect(),
             };

@@ -2,9 +2,9 @@
 
 use crate::similarity::{KernelFunction, RowSimilarity};
 use vaglio_core::{Columns, Error, Result};
+use vaglio_kernels::Column;
 use vaglio_kernels::tile::{Tile, by_tiles};
 use vaglio_kernels::vectors::Vectors;
-use vaglio_kernels::{Column, Level};
 
 /// Σ_j c_ij k(u, ũ_j) for every row u of the inputs and component i; k(u, ũ_i) without components. Cost
 /// O(rows·landmarks·(inputs + components)).
@@ -19,16 +19,16 @@ pub(crate) fn columns_of(
     components: Option<&[Vec<f64>]>,
     inputs: &Columns,
 ) -> Result<Columns> {
-    let (level, rows) = (Level::best(), inputs.rows());
+    let rows = inputs.rows();
     let inputs: Vec<Column<'_>> = inputs.iter().collect();
     let points = RowSimilarity::new(kernel, landmarks.len(), inputs.len(), |k, i| landmarks[k][i]);
     let count = components.map_or(landmarks.len(), <[_]>::len);
     let mixed = components.map(|own| Vectors::new(count, landmarks.len(), |i, j| own[i][j]));
     let start = vec![0.0; count];
     let made = by_tiles(rows, count, |range| {
-        let kernels = points.evaluate(level, &Tile::from_columns(&inputs, range));
+        let kernels = points.evaluate(&Tile::from_columns(&inputs, range));
         let tile = match &mixed {
-            Some(mixed) => mixed.products(level, &kernels, &start),
+            Some(mixed) => mixed.products(&kernels, &start),
             None => kernels,
         };
         if tile.is_finite() { Ok(tile) } else { Err(overflow()) }

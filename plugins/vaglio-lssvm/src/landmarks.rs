@@ -7,7 +7,7 @@ use crate::similarity::KernelFunction;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{RngCore, SeedableRng};
 use vaglio_core::{Columns, Feature, Result};
-use vaglio_kernels::{Column, Level};
+use vaglio_kernels::Column;
 
 /// Number of pairs of rows whose median distance is the bandwidth.
 const PAIRS: usize = 2048;
@@ -71,7 +71,7 @@ pub(crate) fn choose(settings: &KernelSettings, count: usize, seed: u64, columns
     }
     let order = shuffled(seen.distinct.clone(), seed);
     let inputs: Vec<Column<'_>> = seen.inputs.iter().map(|&f| columns.column(f)).collect();
-    let found = select_landmarks(Level::best(), seen.kernel, &inputs, order, count);
+    let found = select_landmarks(seen.kernel, &inputs, order, count);
     tracing::debug!(swaps = found.swaps.len(), proposals = found.proposals, entropy = found.entropy, "landmarks");
     let landmarks = found.rows.iter().map(|&row| seen.entries(columns, row)).collect();
     Ok(LandmarkSet { landmarks, inputs: seen.inputs, kernel: seen.kernel, chosen: found })

@@ -1,9 +1,9 @@
 //! Kernel functions between rows and points, in blocks of the kernel matrix.
 
 use serde::{Deserialize, Serialize};
+use vaglio_kernels::elementary_functions;
 use vaglio_kernels::tile::Tile;
 use vaglio_kernels::vectors::Vectors;
-use vaglio_kernels::{Level, elementary_functions};
 
 /// A positive semidefinite function of two rows u and v.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -25,23 +25,23 @@ pub(crate) enum KernelFunction {
 
 impl KernelFunction {
     /// k(u, v), with the same bits as [`RowSimilarity::evaluate`]. Cost O(inputs).
-    pub fn evaluate(self, level: Level, u: &[f64], v: &[f64]) -> f64 {
+    pub fn evaluate(self, u: &[f64], v: &[f64]) -> f64 {
         let pairs = u.iter().zip(v);
         let mut value = [match self {
             KernelFunction::Rbf { .. } => pairs.fold(0.0, |sum, (u, v)| sum + (u - v) * (u - v)),
             KernelFunction::Polynomial { offset, .. } => pairs.fold(offset, |sum, (u, v)| sum + v * u),
         }];
-        self.finish(level, &mut value);
+        self.finish(&mut value);
         value[0]
     }
 
     /// Turns squared distances, or products with the offset added, into kernel values.
-    fn finish(self, level: Level, values: &mut [f64]) {
+    fn finish(self, values: &mut [f64]) {
         match self {
             KernelFunction::Rbf { bandwidth } => {
                 let scale = -0.5 / (bandwidth * bandwidth);
                 values.iter_mut().for_each(|v| *v *= scale);
-                elementary_functions::exp(level, values);
+                elementary_functions::exp(values);
             }
             KernelFunction::Polynomial { degree, .. } => values.iter_mut().for_each(|v| *v = power(*v, degree)),
         }
@@ -85,12 +85,12 @@ impl RowSimilarity {
     ///
     /// # Panics
     /// If the tile's columns do not match the points' entries.
-    pub fn evaluate(&self, level: Level, rows: &Tile) -> Tile {
+    pub fn evaluate(&self, rows: &Tile) -> Tile {
         let mut out = match self.kernel {
-            KernelFunction::Rbf { .. } => self.points.squared_distances(level, rows),
-            KernelFunction::Polynomial { .. } => self.points.products(level, rows, &self.start),
+            KernelFunction::Rbf { .. } => self.points.squared_distances(rows),
+            KernelFunction::Polynomial { .. } => self.points.products(rows, &self.start),
         };
-        self.kernel.finish(level, out.entries());
+        self.kernel.finish(out.entries());
         out
     }
 }
@@ -98,6 +98,7 @@ impl RowSimilarity {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use vaglio_kernels::Level;
 
     #[test]
     fn powers_are_repeated_products() {
@@ -115,11 +116,13 @@ mod tests {
         (0..11).for_each(|j| (0..6).for_each(|i| tile.set(j, i, entry(j + 2, i))));
         for kernel in [KernelFunction::Rbf { bandwidth: 0.7 }, KernelFunction::Polynomial { degree: 3, offset: 1.0 }] {
             for level in Level::available() {
-                let block = RowSimilarity::new(kernel, 5, 6, entry).evaluate(level, &tile);
-                for (j, k) in (0..11).flat_map(|j| (0..5).map(move |k| (j, k))) {
-                    let pair = kernel.evaluate(level, &row(j + 2), &row(k));
-                    assert_eq!(block.get(j, k).to_bits(), pair.to_bits());
-                }
+                level.within(|| {
+                    let block = RowSimilarity::new(kernel, 5, 6, entry).evaluate(&tile);
+                    for (j, k) in (0..11).flat_map(|j| (0..5).map(move |k| (j, k))) {
+                        let pair = kernel.evaluate(&row(j + 2), &row(k));
+                        assert_eq!(block.get(j, k).to_bits(), pair.to_bits());
+                    }
+                });
             }
         }
     }

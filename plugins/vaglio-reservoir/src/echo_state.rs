@@ -11,7 +11,7 @@ use crate::network::Network;
 use vaglio_core::{Columns, Error, Result};
 use vaglio_kernels::elementary_functions::tanh;
 use vaglio_kernels::f64x8::F64x8;
-use vaglio_kernels::{Level, checkpoint, parallel};
+use vaglio_kernels::{checkpoint, parallel, vectorized};
 
 /// A leaky echo-state network, laid out for fast steps.
 #[derive(Debug, Clone)]
@@ -78,7 +78,7 @@ impl EchoStateNetwork {
     ///
     /// # Panics
     /// If sizes do not match.
-    fn states(&self, level: Level, inputs: &[&[f64]], lengths: &[usize], wanted: &[usize]) -> Vec<Vec<f64>> {
+    fn states(&self, inputs: &[&[f64]], lengths: &[usize], wanted: &[usize]) -> Vec<Vec<f64>> {
         let rows: usize = lengths.iter().sum();
         assert!(inputs.iter().all(|column| column.len() == rows), "every input has one entry a row");
         if wanted.is_empty() {
@@ -95,24 +95,24 @@ impl EchoStateNetwork {
                 (begin - length, own)
             };
             let series: Vec<(usize, Vec<&mut [f64]>)> = lengths.iter().map(&mut own_rows).collect();
-            parallel::map_vec(series, |(begin, own)| self.walk(level, inputs, begin, wanted, own));
+            parallel::map_vec(series, |(begin, own)| self.walk(inputs, begin, wanted, own));
         }
         columns
     }
 
     /// Computes the states of one series from row `begin` and writes them to its rows of each column.
-    fn walk(&self, level: Level, inputs: &[&[f64]], begin: usize, wanted: &[usize], mut columns: Vec<&mut [f64]>) {
+    fn walk(&self, inputs: &[&[f64]], begin: usize, wanted: &[usize], mut columns: Vec<&mut [f64]>) {
         let length = columns.first().map_or(0, |column| column.len());
         let (mut state, mut next) = (vec![0.0; self.padded], vec![0.0; self.padded]);
         let mut recent = vec![0.0; TILE * self.padded];
         for step in 0..length {
-            level.call(
+            vectorized(
                 #[inline(always)]
                 || drive(self, inputs, begin + step, &state, &mut next),
             );
-            tanh(level, &mut next);
+            tanh(&mut next);
             // x = (1 − a)·x + a·tanh(…).
-            level.call(
+            vectorized(
                 #[inline(always)]
                 || {
                     let (rate, kept) = (self.leak, 1.0 - self.leak);
@@ -137,7 +137,7 @@ impl Network {
     pub fn states(&self, leak: f64, inputs: &Columns, lengths: &[usize], wanted: &[usize]) -> Result<Vec<Vec<f64>>> {
         let values: Vec<_> = (0..inputs.len()).map(|k| inputs.column(k)).map(|column| column.values()).collect();
         let slices: Vec<&[f64]> = values.iter().map(|column| &column[..]).collect();
-        let states = EchoStateNetwork::new(self, leak).states(Level::best(), &slices, lengths, wanted);
+        let states = EchoStateNetwork::new(self, leak).states(&slices, lengths, wanted);
         if states.iter().flatten().all(|state| state.is_finite()) {
             return Ok(states);
         }

@@ -2,8 +2,8 @@
 
 use rayon::prelude::*;
 use vaglio_core::{Design, Feature};
+use vaglio_kernels::sums;
 use vaglio_kernels::tolerance::DEPENDENT_COLUMN;
-use vaglio_kernels::{Level, sums};
 
 /// Variance inflation above which a column counts as dependent on the others.
 const DEPENDENT: f64 = 1e8;
@@ -36,10 +36,9 @@ impl ColumnSpan {
         let roots = design.weights().map(|weights| weights.iter().map(|weight| weight.sqrt()).collect::<Vec<f64>>());
         let unit = |&feature: &Feature| unit_column(design, roots.as_deref(), feature);
         let columns: Vec<Vec<f64>> = chosen.iter().map(unit).collect();
-        let level = Level::best();
         let mut lower: Vec<Vec<f64>> = Vec::with_capacity(columns.len());
         for (k, column) in columns.iter().enumerate() {
-            let products: Vec<f64> = columns[..=k].iter().map(|other| sums::dot(level, column, other)).collect();
+            let products: Vec<f64> = columns[..=k].iter().map(|other| sums::dot(column, other)).collect();
             lower.push(factored(&lower, &products));
         }
         ColumnSpan { roots, columns, lower }
@@ -52,14 +51,13 @@ impl ColumnSpan {
     /// D. W. Marquardt, *Generalized inverses, ridge regression, biased linear estimation*, Technometrics 12(3), 1970.
     pub fn inflation(&self) -> Vec<Option<f64>> {
         let size = self.columns.len();
-        let level = Level::best();
         let mut squares = vec![0.0; size];
         // Column k of L⁻¹ is 0 above row k; (L⁻ᵀL⁻¹)_kk is its squared length.
         for (k, square) in squares.iter_mut().enumerate() {
             let mut unit = vec![0.0; size];
             unit[k] = 1.0;
             let column = solved(&self.lower, &unit);
-            *square = sums::dot(level, &column, &column);
+            *square = sums::dot(&column, &column);
         }
         let told = |(column, square): (&Vec<f64>, f64)| {
             let varies = column.iter().any(|x| *x != 0.0);
@@ -70,10 +68,9 @@ impl ColumnSpan {
 
     /// Correlations of design columns with each chosen one. Cost O(rows · chosen columns) each.
     pub fn correlations(&self, design: &Design, others: &[Feature]) -> Vec<Vec<f64>> {
-        let level = Level::best();
         let of_one = |&feature: &Feature| {
             let column = unit_column(design, self.roots.as_deref(), feature);
-            self.columns.iter().map(|x| sums::dot(level, x, &column)).collect()
+            self.columns.iter().map(|x| sums::dot(x, &column)).collect()
         };
         others.par_iter().map(of_one).collect()
     }
@@ -81,7 +78,7 @@ impl ColumnSpan {
     /// R² of a column's regression on all chosen ones, from its correlations with them.
     pub fn explained(&self, correlations: &[f64]) -> f64 {
         let parts = solved(&self.lower, correlations);
-        sums::dot(Level::best(), &parts, &parts).clamp(0.0, 1.0)
+        sums::dot(&parts, &parts).clamp(0.0, 1.0)
     }
 
     /// Up to `most` chosen columns that explain most of a column, in greedy order, each with the cumulative R². Stops
@@ -106,13 +103,10 @@ impl ColumnSpan {
 
     /// R² of a column's regression on some of the chosen columns.
     fn share(&self, places: &[usize], correlations: &[f64]) -> f64 {
-        let level = Level::best();
         let mut lower: Vec<Vec<f64>> = Vec::new();
         for (k, &place) in places.iter().enumerate() {
-            let products: Vec<f64> = places[..=k]
-                .iter()
-                .map(|&other| sums::dot(level, &self.columns[place], &self.columns[other]))
-                .collect();
+            let products: Vec<f64> =
+                places[..=k].iter().map(|&other| sums::dot(&self.columns[place], &self.columns[other])).collect();
             lower.push(factored(&lower, &products));
         }
         let own: Vec<f64> = places.iter().map(|&place| correlations[place]).collect();
@@ -131,7 +125,7 @@ fn unit_column(design: &Design, roots: Option<&[f64]>, feature: Feature) -> Vec<
     if let Some(roots) = roots {
         out.iter_mut().zip(roots).for_each(|(x, root)| *x *= root);
     }
-    let norm = sums::dot(Level::best(), &out, &out).sqrt();
+    let norm = sums::dot(&out, &out).sqrt();
     if norm > 0.0 {
         out.iter_mut().for_each(|x| *x /= norm);
     }

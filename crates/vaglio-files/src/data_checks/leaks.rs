@@ -3,7 +3,7 @@
 use super::table_with_roles::{TableWithRoles, listed, named, numbers, numbers_at, sample};
 use std::collections::HashMap;
 use vaglio_core::Cells;
-use vaglio_kernels::{Level, sums};
+use vaglio_kernels::sums;
 use vaglio_report::record::{Warning, WarningKind};
 
 /// R² above which one or two columns count as a leak. Rounding to whole units hides 1/12 of a squared unit: less than
@@ -202,7 +202,7 @@ fn pair<'a>(
 }
 
 fn dot(a: &[f64], b: &[f64]) -> f64 {
-    sums::dot(Level::best(), a, b)
+    sums::dot(a, b)
 }
 
 /// Scales values to mean 0 and length 1, with missing ones at the mean; `None` for a constant, or if most are missing.

@@ -101,7 +101,7 @@ impl RowBlocks {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Data, DataInput, GramCache, Level};
+    use crate::{Data, GramCache, Level};
     use vaglio_columns::Columns;
 
     const ROWS: usize = 3100;
@@ -130,9 +130,7 @@ mod tests {
         intercept: bool,
         gram: Option<Arc<GramCache>>,
     ) -> Data<'d> {
-        let (entries, active) = (ColumnEntries::from(columns), active.to_vec());
-        let input = DataInput { level: Level::best(), entries, active, targets: &[y], weights: None, intercept, gram };
-        Data::from_input(input).unwrap()
+        Data::new(columns.into(), active.to_vec(), &[y], None, intercept, gram).unwrap()
     }
 
     #[test]
@@ -150,8 +148,8 @@ mod tests {
             let labels: Vec<u32> = (0..whole.rows()).map(|row| labels[at(row)]).collect();
             let targets: Vec<f64> = (0..whole.rows()).map(|row| y[at(row)]).collect();
             let entries = ColumnEntries::from(whole);
-            let make = |level| BlockSums::new(level, &entries, &active, &labels, &[&targets], intercept).unwrap();
-            let blocks = Arc::new(make(Level::best()));
+            let make = || BlockSums::new(&entries, &active, &labels, &[&targets], intercept).unwrap();
+            let blocks = Arc::new(make());
             let all = GramCache::from_blocks(&blocks, &entries, &active, &[&targets]).unwrap();
             assert_eq!(all.shifts, data(whole, &active, &targets, intercept, None).gram.shifts);
             for is_own in [|_: u32| true, |label| label != 2, |label| label != 0] {
@@ -186,7 +184,9 @@ mod tests {
             assert!(RowBlocks::new(&blocks, &ColumnEntries::from(&fold), &active, &[y]).is_none());
             // All instruction-set levels give equal bits.
             for level in Level::available() {
-                assert_eq!((&make(level).sums, &make(level).targets), (&blocks.sums, &blocks.targets));
+                level.within(|| {
+                    assert_eq!((&make().sums, &make().targets), (&blocks.sums, &blocks.targets));
+                });
             }
         }
     }
@@ -202,9 +202,7 @@ mod tests {
         let fold = columns.view_rows(&rows);
         let is_made = |active: bool, y: &[f64], intercept: bool| {
             let active: Vec<bool> = (0..11).map(|column| column < 10 || active).collect();
-            let blocks =
-                BlockSums::new(Level::best(), &ColumnEntries::from(&columns), &active, &labels, &[y], intercept)
-                    .unwrap();
+            let blocks = BlockSums::new(&ColumnEntries::from(&columns), &active, &labels, &[y], intercept).unwrap();
             let own: Vec<f64> = rows.iter().map(|&row| y[row]).collect();
             RowBlocks::new(&Arc::new(blocks), &ColumnEntries::from(&fold), &active, &[&own]).is_some()
         };
@@ -222,7 +220,7 @@ mod tests {
             let columns = columns.select_rows(&(0..rows).collect::<Vec<_>>());
             let labels: Vec<u32> = (0..rows).map(|j| (j % blocks) as u32).collect();
             let active = vec![true; columns.len()];
-            BlockSums::new(Level::best(), &(&columns).into(), &active, &labels, &[&y[..rows]], false)
+            BlockSums::new(&(&columns).into(), &active, &labels, &[&y[..rows]], false)
         };
         assert!(new(&columns, ROWS, 32).is_some() && new(&columns, ROWS, 33).is_none());
         assert!(new(&columns, 2560, 5).is_some() && new(&columns, 2559, 5).is_none());

@@ -53,9 +53,9 @@ impl Data<'_> {
                 Column::Product(x) => made.push((place, x, self.gram.shifts[column])),
             }
         }
-        let sweep = Sweep::new(self.level, &vectors);
+        let sweep = Sweep::new(&vectors);
         let mut out = vec![0.0; columns.len() * vectors.len()];
-        let sparse = sparse_sums::products(self.level, &sparse, &vectors);
+        let sparse = sparse_sums::products(&sparse, &vectors);
         let dense = [sweep.run(&doubles), sweep.run(&singles), sweep.run(&bytes), sweep.run_products(&made)];
         for (place, sums) in dense.into_iter().flatten().chain(sparse) {
             out[place * vectors.len()..][..vectors.len()].copy_from_slice(&sums);

@@ -6,7 +6,6 @@
 use super::centering::FoldMoments;
 use super::downdates::DowndatedTriangles;
 use super::{Moments, TrialLosses};
-use crate::Level;
 use crate::f64x8::F64x8;
 use crate::is_unreliable;
 use crate::linalg;
@@ -139,7 +138,7 @@ impl BackwardMoments {
         let of_pair = |k: usize| (k / lambdas.len(), lambdas[k % lambdas.len()]);
         let remove = |k: usize, pair: &mut BackwardPair| {
             let (fold, lambda) = of_pair(k);
-            pair.remove(moments.level, at, positions);
+            pair.remove(at, positions);
             pair.conditioning = pair.lowest(&moments.folds[fold], lambda, selected, positions);
             is_unreliable(pair.conditioning) || pair.fell(positions)
         };
@@ -152,7 +151,7 @@ impl BackwardMoments {
             if spent[k] {
                 *pair = BackwardPair::new(moments, fold, lambda, selected);
             } else {
-                pair.compact(moments.level, positions);
+                pair.compact(positions);
             }
         });
         self.removals = 0;
@@ -231,8 +230,8 @@ impl BackwardPair {
     }
 
     /// Removes one column.
-    fn remove(&mut self, level: Level, at: usize, kept: &[usize]) {
-        let (h, v) = self.matrices.columns(level, at);
+    fn remove(&mut self, at: usize, kept: &[usize]) {
+        let (h, v) = self.matrices.columns(at);
         let (h_at, v_at) = (self.h[at], self.v[at]);
         for (w, f) in self.w.iter_mut().zip(&mut self.f) {
             let delta = w[at] / h_at;
@@ -267,8 +266,8 @@ impl BackwardPair {
         selected.iter().zip(positions).map(share).fold(self.conditioning, worse)
     }
 
-    fn compact(&mut self, level: Level, kept: &[usize]) {
-        self.matrices.flush(level, kept);
+    fn compact(&mut self, kept: &[usize]) {
+        self.matrices.flush(kept);
         let keep = |x: &mut Vec<f64>| *x = kept.iter().map(|&at| x[at]).collect();
         keep(&mut self.made);
         keep(&mut self.h);

@@ -10,6 +10,7 @@ use crate::is_unreliable;
 use crate::linalg::{self, FactorizationError, Svd};
 use crate::parallel;
 use crate::trial::worse;
+use crate::vectorized;
 use ndarray::{Array2, ArrayView1, Axis, concatenate, s};
 use std::sync::OnceLock;
 use vaglio_columns::get_or_make;
@@ -102,7 +103,7 @@ impl<'r, 'd> Decomposition<'r, 'd> {
         let mut sums = vec![0.0; rows.len() * width];
         parallel::chunks_mut(&mut sums, CHUNK * width, |at, sums| {
             let rows = &rows[at * CHUNK..][..sums.len() / width];
-            data.level.call(
+            vectorized(
                 #[inline(always)]
                 || left_out(directions, rows, &shrunk.shares, &weights, sums),
             );
@@ -210,15 +211,15 @@ impl<'r, 'd> Decomposition<'r, 'd> {
 
     /// Replaces `right` by (G_vv)⁻¹·`right` for a fold's rows and returns the least eigenvalue.
     fn hold_out(&self, fold: usize, part: Array2<f64>, shrunk: &Shrunk, right: &mut Array2<f64>) -> f64 {
-        let (level, mut along) = (self.rows.data.level, part);
+        let mut along = part;
         let roots: Vec<f64> = shrunk.shares.iter().map(|share| share.sqrt()).collect();
         along *= &ArrayView1::from(&roots);
         match &self.grams[fold] {
-            None => linalg::solve_by_rows(level, &mut complement(linalg::gemm(along.view(), along.t())), right),
+            None => linalg::solve_by_rows(&mut complement(linalg::gemm(along.view(), along.t())), right),
             Some(gram) => {
                 let scaled = Array2::from_shape_fn(gram.dim(), |(i, j)| gram[[i, j]] * (roots[i] * roots[j]));
                 let mut inner = standard(linalg::gemm(along.t(), right.view()));
-                let least = linalg::solve_by_rows(level, &mut complement(scaled), &mut inner);
+                let least = linalg::solve_by_rows(&mut complement(scaled), &mut inner);
                 *right += &linalg::gemm(along.view(), inner.view());
                 least
             }

@@ -3,8 +3,8 @@
 //! The book, *Cross-validation without refitting*, "Moments: backward"; postponed rank-one changes as in the compact
 //! forms of R. Byrd, J. Nocedal and R. Schnabel, Mathematical Programming 63 (1994).
 
-use crate::Level;
 use crate::f64x8::F64x8;
+use crate::vectorized;
 use std::hint::black_box;
 
 /// Lower triangles of H and V: row i has ⌈(i + 1)/8⌉ eights, rows one after the other.
@@ -57,7 +57,7 @@ impl DowndatedTriangles {
     }
 
     /// Columns b of the represented H and V. Cost O(s·pending).
-    pub fn columns(&self, level: Level, b: usize) -> (Vec<F64x8>, Vec<F64x8>) {
+    pub fn columns(&self, b: usize) -> (Vec<F64x8>, Vec<F64x8>) {
         let gather = |from: &[F64x8]| {
             let mut out = vec![F64x8::ZERO; self.size.div_ceil(F64x8::WIDTH)];
             let row = &from[start(b)..start(b + 1)];
@@ -71,7 +71,7 @@ impl DowndatedTriangles {
         let (mut h, mut v) = (gather(&self.h), gather(&self.v));
         let at = |x: &[F64x8]| x[b / F64x8::WIDTH].lane(b % F64x8::WIDTH);
         let by: Vec<[f64; 3]> = self.pending.iter().map(|p| [at(&p.r) * p.c, at(&p.r), at(&p.v)]).collect();
-        level.call(
+        vectorized(
             #[inline(always)]
             || subtract_changes(&self.pending, &by, &mut h, &mut v),
         );
@@ -84,14 +84,14 @@ impl DowndatedTriangles {
     }
 
     /// Applies all downdates and keeps the rows and columns `kept`, in increasing order. Cost O(s²·pending).
-    pub fn flush(&mut self, level: Level, kept: &[usize]) {
-        level.call(
+    pub fn flush(&mut self, kept: &[usize]) {
+        vectorized(
             #[inline(always)]
             || take_changes(self.size, &self.pending, &mut self.h, &mut self.v),
         );
         self.pending.clear();
         for matrix in [&mut self.h, &mut self.v] {
-            level.call(
+            vectorized(
                 #[inline(always)]
                 || compact(kept, matrix),
             );

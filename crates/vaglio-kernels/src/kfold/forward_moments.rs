@@ -6,11 +6,11 @@
 use super::centering::FoldMoments;
 use super::forward_update::{ForwardPair, ForwardStep, apply};
 use super::{Moments, TrialLosses};
-use crate::Level;
 use crate::f64x8::F64x8;
 use crate::linalg::InverseFactor;
 use crate::parallel;
 use crate::trial::worse;
+use crate::vectorized;
 use std::sync::Arc;
 
 /// Loss of adding each column to a subset S, for each λ.
@@ -86,7 +86,7 @@ impl ForwardMoments {
         let of_lambda = |l: usize| {
             let (mut losses, mut conditioning) = (vec![0.0; moments.stride], vec![1.0; moments.stride]);
             for (pair, fold) in self.pairs(l) {
-                add_trials(moments.level, pair, &fold.scale, &mut losses, &mut conditioning);
+                add_trials(pair, &fold.scale, &mut losses, &mut conditioning);
             }
             let pick = |from: &[f64]| places.iter().map(|&place| from[place]).collect::<Vec<f64>>();
             (pick(&losses), pick(&conditioning))
@@ -158,7 +158,7 @@ impl LambdaBlock {
             .map(|pair| {
                 let scale = fold.scale[place] + pair.lambda;
                 pair.conditioning = worse(pair.conditioning, pair.diagonal[place] / scale);
-                pair.step(moments.level, &a, &self.held_out, self.room, place)
+                pair.step(&a, &self.held_out, self.room, place)
             })
             .collect();
         let rows: Vec<usize> = selected.iter().copied().chain([place]).collect();
@@ -203,18 +203,18 @@ impl ForwardPair {
 
     /// Computes the direction p = z_b/√d_b of a column, u = H(A_v p)_S, and π = pᵀA_v p, and updates the loss. `a` is
     /// the column's row of A_t, and `held` has A_v with the column last: rows of `room` doubles.
-    fn step(&mut self, level: Level, a: &[f64], held: &[f64], room: usize, place: usize) -> ForwardStep {
+    fn step(&mut self, a: &[f64], held: &[f64], room: usize, place: usize) -> ForwardStep {
         let (border, corner) = (&held[a.len() * room..][..a.len()], held[a.len() * (room + 1)]);
         let root = self.diagonal[place].sqrt();
-        let mut p = self.factor.solve(level, a);
+        let mut p = self.factor.solve(a);
         p.iter_mut().for_each(|p| *p /= -root);
         // (A_v p)_S, including the column's own contribution.
         let last = 1.0 / root;
         let mut along: Vec<f64> = border.iter().map(|b| b * last).collect();
-        add_rows(level, &p, held, room, &mut along);
+        add_rows(&p, held, room, &mut along);
         let corner = p.iter().zip(border).map(|(p, b)| p * b).sum::<f64>() + last * corner;
         let pi = p.iter().zip(&along).map(|(p, v)| p * v).sum::<f64>() + last * corner;
-        let u = self.factor.solve(level, &along);
+        let u = self.factor.solve(&along);
         p.push(last);
         self.factor.push(&p);
         let stride = self.diagonal.len();
@@ -229,8 +229,8 @@ impl ForwardPair {
 }
 
 /// to ← to + Σ_k p_k·row_k, rows of `room` doubles.
-fn add_rows(level: Level, p: &[f64], rows: &[f64], room: usize, to: &mut [f64]) {
-    level.call(
+fn add_rows(p: &[f64], rows: &[f64], room: usize, to: &mut [f64]) {
+    vectorized(
         #[inline(always)]
         move || {
             for (p, row) in p.iter().zip(rows.chunks_exact(room)) {
@@ -247,8 +247,8 @@ fn eights(x: &[f64], place: usize) -> F64x8 {
 }
 
 /// Adds loss + 2δh + δ²q of every column, and lowers the conditioning.
-fn add_trials(level: Level, pair: &ForwardPair, scale: &[f64], losses: &mut [f64], conditioning: &mut [f64]) {
-    level.call(
+fn add_trials(pair: &ForwardPair, scale: &[f64], losses: &mut [f64], conditioning: &mut [f64]) {
+    vectorized(
         #[inline(always)]
         move || {
             let stride = losses.len();

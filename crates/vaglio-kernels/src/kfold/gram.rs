@@ -3,7 +3,7 @@
 //! This is the one pass of O(n²m) of the book, *Cross-validation without refitting*.
 
 use crate::f64x8::F64x8;
-use crate::{Level, checkpoint};
+use crate::{checkpoint, vectorized};
 
 /// Columns per block, in both directions.
 pub(super) const SIDE: usize = 4;
@@ -15,8 +15,8 @@ const PANEL: usize = 32;
 /// `tile` is columns × height, in eights of rows (columns a multiple of [`SIDE`]); `out` is columns × columns. Each sum
 /// runs in 8 lanes that are added in order, wherever its columns are, so equal columns get equal bits. Cost
 /// O(height·columns²).
-pub(super) fn add_gram(level: Level, tile: &[F64x8], height: usize, columns: usize, out: &mut [f64]) {
-    level.call(
+pub(super) fn add_gram(tile: &[F64x8], height: usize, columns: usize, out: &mut [f64]) {
+    vectorized(
         #[inline(always)]
         move || {
             for i_panel in (0..columns).step_by(PANEL) {
@@ -61,6 +61,7 @@ fn block(tile: &[F64x8], height: usize, columns: usize, i: usize, j: usize, out:
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Level;
 
     #[test]
     fn every_level_gives_the_plain_products_and_equal_columns_equal_bits() {
@@ -71,18 +72,20 @@ mod tests {
         let tile: Vec<F64x8> = (0..columns * height / 8).map(wide).collect();
         let mut first: Option<Vec<f64>> = None;
         for level in Level::available() {
-            // Each fused multiply-add is rounded once, in hardware or in software.
-            let mut out = vec![0.0; columns * columns];
-            add_gram(level, &tile, height / 8, columns, &mut out);
-            for i in 0..columns {
-                for j in 0..=i {
-                    let plain: f64 = (0..height).map(|t| entry(i, t) * entry(j, t)).sum();
-                    assert!((out[i * columns + j] - plain).abs() < 1e-12 * height as f64);
+            level.within(|| {
+                // Each fused multiply-add is rounded once, in hardware or in software.
+                let mut out = vec![0.0; columns * columns];
+                add_gram(&tile, height / 8, columns, &mut out);
+                for i in 0..columns {
+                    for j in 0..=i {
+                        let plain: f64 = (0..height).map(|t| entry(i, t) * entry(j, t)).sum();
+                        assert!((out[i * columns + j] - plain).abs() < 1e-12 * height as f64);
+                    }
+                    let (one, other) = (out[i.max(37) * columns + i.min(37)], out[i * columns]);
+                    assert_eq!(one, other, "columns 0 and 37 are equal");
                 }
-                let (one, other) = (out[i.max(37) * columns + i.min(37)], out[i * columns]);
-                assert_eq!(one, other, "columns 0 and 37 are equal");
-            }
-            assert_eq!(*first.get_or_insert_with(|| out.clone()), out);
+                assert_eq!(*first.get_or_insert_with(|| out.clone()), out);
+            });
         }
     }
 }

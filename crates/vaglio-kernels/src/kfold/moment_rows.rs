@@ -54,7 +54,7 @@ impl GroupedEntries {
         let weight = &scaled[scaled.len() - 1];
         let of_column = |place: usize| {
             let (x, by) = (data.column(features[place]).0, self.columns[place]);
-            let products = in_eights.iter().map(|eight| self.groups.products(data.level, x, by, eight));
+            let products = in_eights.iter().map(|eight| self.groups.products(x, by, eight));
             (products.collect::<Vec<_>>(), self.groups.squares(x, by, weight), self.groups.ranges(x))
         };
         let columns: Vec<_> = parallel::map(n, of_column);
@@ -159,7 +159,7 @@ impl MomentRows {
         // Group after group, only lanes in use.
         let product = |other: usize| -> Vec<f64> {
             let (x, by) = (data.column(features[other]).0, entries.columns[other]);
-            let of_groups = entries.groups.products(data.level, x, by, &z);
+            let of_groups = entries.groups.products(x, by, &z);
             of_groups.iter().flat_map(|sums| &sums.doubles()[..lanes]).copied().collect()
         };
         let products: Vec<Vec<f64>> = parallel::map(features.len(), product);

@@ -24,7 +24,6 @@ use std::sync::Arc;
 /// requested. Only active columns are included. Memory 16·K·n² bytes.
 #[derive(Debug)]
 pub struct Moments {
-    pub(super) level: crate::Level,
     pub(super) folds: Vec<FoldMoments>,
     /// Lazy rows of A_t and A_v, if folds have the diagonals only.
     rows: Option<MomentRows>,
@@ -163,7 +162,6 @@ impl Moments {
             .then(|| NormalEquations::from_products(features.clone(), totals.all(), sums.side, outputs, rows.intercept))
             .map(Arc::new);
         Ok(Moments {
-            level: data.level,
             folds,
             rows: entries.map(|entries| MomentRows::new(entries, centering, stride)),
             features,

@@ -9,7 +9,7 @@ use crate::folds::over_others;
 use crate::parallel;
 use crate::row_groups::{EMPTY_RANGE, wider};
 use crate::sums::product;
-use crate::{Column, Folds, Level};
+use crate::{Column, Folds, vectorized};
 
 /// Eights of rows per tile: odd, so that columns map to different cache sets.
 const TILE: usize = 63;
@@ -92,7 +92,6 @@ pub(super) fn widen(ranges: &mut [(f64, f64)], others: &[(f64, f64)]) {
 
 /// Columns, targets and weights to multiply.
 struct ProductInputs<'r> {
-    level: Level,
     columns: Vec<(Column<'r>, f64)>,
     /// Places of columns with missing cells, and their indicators.
     missing: Vec<(usize, Column<'r>)>,
@@ -105,7 +104,6 @@ impl<'r> ProductInputs<'r> {
     fn new(rows: &'r FoldedRows<'_>, columns: &[usize], side: usize) -> Self {
         let data = &rows.data;
         ProductInputs {
-            level: data.level,
             columns: shifted_columns(rows, columns),
             missing: (0..columns.len()).filter_map(|k| Some((k, rows.missing_cells(columns[k])?))).collect(),
             targets: (0..data.outputs()).map(|o| data.centered(o)).collect(),
@@ -122,7 +120,7 @@ impl<'r> ProductInputs<'r> {
             let height = rows.len().div_ceil(F64x8::WIDTH);
             let tile = &mut tile[..self.side * height];
             self.fill(rows, height, tile, &mut ranges);
-            add_gram(self.level, tile, height, self.side, &mut products);
+            add_gram(tile, height, self.side, &mut products);
         }
         (products, ranges)
     }
@@ -135,14 +133,14 @@ impl<'r> ProductInputs<'r> {
         let mut parts = tile.chunks_exact_mut(height);
         for ((&(column, shift), range), to) in self.columns.iter().zip(&mut *own).zip(&mut parts) {
             let (least, greatest) = match column {
-                Column::Double(x) => load(self.level, x, rows, shift, to),
-                Column::Single(x) => load(self.level, x, rows, shift, to),
-                Column::Byte(x) => load(self.level, x, rows, shift, to),
-                Column::Sparse(_) | Column::Product(_) => shifted(self.level, &column.gathered(rows), shift, to),
+                Column::Double(x) => load(x, rows, shift, to),
+                Column::Single(x) => load(x, rows, shift, to),
+                Column::Byte(x) => load(x, rows, shift, to),
+                Column::Sparse(_) | Column::Product(_) => shifted(&column.gathered(rows), shift, to),
             };
             *range = (least, greatest);
             if let Some(root) = &root {
-                multiply(self.level, root, to);
+                multiply(root, to);
             }
         }
         for &(place, mask) in &self.missing {
@@ -152,18 +150,18 @@ impl<'r> ProductInputs<'r> {
         widen(range, &own);
         for (&(_, mask), to) in self.missing.iter().zip(&mut parts) {
             if let Column::Byte(x) = mask {
-                load(self.level, x, rows, 0.0, to);
+                load(x, rows, 0.0, to);
             }
             if let Some(root) = &root {
-                multiply(self.level, root, to);
+                multiply(root, to);
             }
         }
         for (target, to) in self.targets.iter().zip(&mut parts) {
-            load(self.level, target, rows, 0.0, to);
+            load(target, rows, 0.0, to);
         }
         if let Some(to) = parts.next() {
             let ones = root.unwrap_or_else(|| vec![1.0; rows.len()]);
-            shifted(self.level, &ones, 0.0, to);
+            shifted(&ones, 0.0, to);
         }
         parts.for_each(|to| to.fill(F64x8::ZERO));
     }
@@ -178,7 +176,7 @@ pub(super) fn shifted_columns<'r>(rows: &'r FoldedRows<'_>, columns: &[usize]) -
     let total: f64 = weights.iter().flatten().sum();
     let with_shift = |&feature: &usize| -> (Column<'r>, f64) {
         let (column, shift) = data.column(feature);
-        (column, weights.as_ref().map_or(shift, |weights| product(data.level, column, 0.0, weights) / total))
+        (column, weights.as_ref().map_or(shift, |weights| product(column, 0.0, weights) / total))
     };
     parallel::map_slice(columns, with_shift)
 }
@@ -195,15 +193,15 @@ pub(super) fn fills(rows: &FoldedRows<'_>, columns: &[usize]) -> Vec<(usize, f64
 }
 
 /// to ← x − shift at the given rows, padded with zeros; returns the range of x.
-fn load<E: ToF64>(level: Level, x: &[E], rows: &[usize], shift: f64, to: &mut [F64x8]) -> (f64, f64) {
+fn load<E: ToF64>(x: &[E], rows: &[usize], shift: f64, to: &mut [F64x8]) -> (f64, f64) {
     match (rows.first(), rows.last()) {
-        (Some(&first), Some(&last)) if last - first + 1 == rows.len() => shifted(level, &x[first..=last], shift, to),
-        _ => shifted(level, &rows.iter().map(|&j| x[j]).collect::<Vec<E>>(), shift, to),
+        (Some(&first), Some(&last)) if last - first + 1 == rows.len() => shifted(&x[first..=last], shift, to),
+        _ => shifted(&rows.iter().map(|&j| x[j]).collect::<Vec<E>>(), shift, to),
     }
 }
 
-fn shifted<E: ToF64>(level: Level, x: &[E], shift: f64, to: &mut [F64x8]) -> (f64, f64) {
-    level.call(
+fn shifted<E: ToF64>(x: &[E], shift: f64, to: &mut [F64x8]) -> (f64, f64) {
+    vectorized(
         #[inline(always)]
         move || {
             // The greatest entry is the least of the negatives.
@@ -231,8 +229,8 @@ fn shifted<E: ToF64>(level: Level, x: &[E], shift: f64, to: &mut [F64x8]) -> (f6
 }
 
 /// to ← to·by.
-fn multiply(level: Level, by: &[f64], to: &mut [F64x8]) {
-    level.call(
+fn multiply(by: &[f64], to: &mut [F64x8]) {
+    vectorized(
         #[inline(always)]
         move || {
             let (by, rest) = by.as_chunks();

@@ -6,17 +6,16 @@
 //! times as much.
 
 use super::Moments;
-use crate::Level;
 use crate::f64x8::F64x8;
 use crate::linalg::{self, FactorizationError, Tridiagonal};
 use crate::parallel;
 use crate::trial::worse;
+use crate::vectorized;
 use ndarray::{Array2, ArrayView2, ArrayViewMut2};
 
 /// One tridiagonal form A_t = Q·T·Qᵀ per fold for a subset: w(λ) = Q(T + λ)⁻¹QᵀB_t for any λ.
 #[derive(Debug)]
 pub struct Spectrum {
-    level: Level,
     folds: Vec<FoldSpectrum>,
     outputs: usize,
 }
@@ -66,7 +65,7 @@ impl Spectrum {
             })
         };
         let folds = parallel::map(moments.folds(), fold).into_iter().collect::<Result<_, _>>()?;
-        Ok(Spectrum { level: moments.level, folds, outputs: moments.outputs })
+        Ok(Spectrum { folds, outputs: moments.outputs })
     }
 
     /// Sum of squared errors over folds and outputs, for each λ. Cost O(K·s²) per λ and output.
@@ -76,7 +75,7 @@ impl Spectrum {
 
     /// Sum of squared errors in each fold: λ × folds.
     pub fn fold_losses(&self, lambdas: &[f64]) -> Vec<Vec<f64>> {
-        let losses = |f: &FoldSpectrum| f.losses(self.level, lambdas, self.outputs);
+        let losses = |f: &FoldSpectrum| f.losses(lambdas, self.outputs);
         let of_folds: Vec<Vec<f64>> = parallel::map_slice(&self.folds, losses);
         (0..lambdas.len()).map(|l| of_folds.iter().map(|losses| losses[l]).collect()).collect()
     }
@@ -93,22 +92,22 @@ impl Spectrum {
 
 impl FoldSpectrum {
     /// c_v − 2 B_vᵀw + wᵀA_v w, summed over outputs.
-    fn losses(&self, level: Level, lambdas: &[f64], outputs: usize) -> Vec<f64> {
+    fn losses(&self, lambdas: &[f64], outputs: usize) -> Vec<f64> {
         let of_lanes = |lambdas: &[f64]| {
             // Padded, so that no λ depends on which others are computed with it.
             let lanes = F64x8::load(&std::array::from_fn(|l| lambdas.get(l).copied().unwrap_or(1.0)));
-            let sums = (0..outputs).fold(F64x8::ZERO, |sum, o| sum + self.change(level, lanes, o));
+            let sums = (0..outputs).fold(F64x8::ZERO, |sum, o| sum + self.change(lanes, o));
             (0..lambdas.len()).map(|l| self.squares + sums.lane(l)).collect::<Vec<f64>>()
         };
         lambdas.chunks(F64x8::WIDTH).flat_map(of_lanes).collect()
     }
 
     /// wᵀ(A_v w − 2 B_v) of one output, for eight λ, in column order.
-    fn change(&self, level: Level, lambdas: F64x8, output: usize) -> F64x8 {
+    fn change(&self, lambdas: F64x8, output: usize) -> F64x8 {
         let n = self.training.diagonal.len();
         let (mut weights, mut along) = (vec![[0.0; F64x8::WIDTH]; n], vec![[0.0; F64x8::WIDTH]; n]);
         let right = self.projected.column(output).to_vec();
-        level.call(
+        vectorized(
             #[inline(always)]
             || solve(&self.training, &right, lambdas, &mut weights),
         );
@@ -116,7 +115,7 @@ impl FoldSpectrum {
         let product = linalg::gemm(ArrayView2::from(&weights[..]).t(), self.held_out.view());
         ArrayViewMut2::from(&mut along[..]).assign(&product.t());
         let targets = self.targets.column(output).to_vec();
-        level.call(
+        vectorized(
             #[inline(always)]
             || {
                 let terms = weights.iter().zip(&along).zip(&targets);

@@ -4,8 +4,8 @@
 //! G. Furnival and R. Wilson, *Regressions by leaps and bounds*, Technometrics 16 (1974), without its bounds.
 
 use super::Moments;
-use crate::Level;
 use crate::trial::worse;
+use crate::vectorized;
 
 /// A subset S and the later columns that could be added to it, for every λ.
 ///
@@ -16,7 +16,6 @@ use crate::trial::worse;
 /// `engines`).
 #[derive(Debug, Clone)]
 pub struct MomentTree {
-    level: Level,
     folds: usize,
     shape: TreeShape,
     /// The values of each λ and fold, λ after λ, in the order of [`TreeShape`].
@@ -76,7 +75,7 @@ impl MomentTree {
             }
             pairs.extend(places.iter().map(|&place| of_fold.scale[place] + lambda));
         }
-        MomentTree { level: moments.level, folds, shape, pairs }
+        MomentTree { folds, shape, pairs }
     }
 
     /// Number of later columns, L.
@@ -92,7 +91,7 @@ impl MomentTree {
         let mut pairs = vec![0.0; self.pairs.len() / from.end * to.end];
         let mut rho = vec![0.0; length];
         if position < from.length {
-            self.level.call(
+            vectorized(
                 #[inline(always)]
                 || {
                     let out = pairs.chunks_exact_mut(to.end);
@@ -100,7 +99,7 @@ impl MomentTree {
                 },
             );
         }
-        MomentTree { level: self.level, folds: self.folds, shape: to, pairs }
+        MomentTree { folds: self.folds, shape: to, pairs }
     }
 
     fn all(&self) -> impl Iterator<Item = TreePair<'_>> {

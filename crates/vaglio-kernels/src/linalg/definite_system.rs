@@ -1,8 +1,8 @@
 //! Small positive definite systems with an estimate of their least eigenvalue, which [`Cholesky`](super::Cholesky) does
 //! not give.
 
-use crate::Level;
 use crate::trial::worse;
+use crate::vectorized;
 use ndarray::Array2;
 
 /// X ← A⁻¹X for a symmetric A in its upper half, which is overwritten. Returns an estimate of the least eigenvalue, or
@@ -10,10 +10,10 @@ use ndarray::Array2;
 ///
 /// The estimate comes from the factor, since the least pivot may exceed the least eigenvalue by orders if rows have
 /// unlike sizes.
-pub(crate) fn solve_by_rows(level: Level, a: &mut Array2<f64>, x: &mut Array2<f64>) -> f64 {
+pub(crate) fn solve_by_rows(a: &mut Array2<f64>, x: &mut Array2<f64>) -> f64 {
     let (size, width) = x.dim();
     match (a.as_slice_mut(), x.as_slice_mut()) {
-        (Some(a), Some(x)) => level.call(
+        (Some(a), Some(x)) => vectorized(
             #[inline(always)]
             || factor_and_solve(size, width, a, x),
         ),
@@ -98,7 +98,7 @@ mod tests {
             });
             let mut a = root.t().dot(&root).as_standard_layout().into_owned();
             let mut x = a.dot(&Array2::from_shape_fn((size, 2), |(i, o)| (i + o) as f64));
-            let least = solve_by_rows(Level::best(), &mut a, &mut x);
+            let least = solve_by_rows(&mut a, &mut x);
             let exact = svd(root.view()).unwrap().d.iter().fold(f64::INFINITY, |least, d| least.min(d * d));
             assert!(least >= exact * (1.0 - 1e-6) && least < 4.0 * exact, "{least:e} is not about {exact:e} of {size}");
             x.indexed_iter().for_each(|((i, o), x)| assert!((x - (i + o) as f64).abs() < 1e-14 / exact, "{x}"));

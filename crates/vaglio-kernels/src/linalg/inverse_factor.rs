@@ -2,8 +2,8 @@
 //!
 //! Bordering: G. Golub and C. Van Loan, *Matrix Computations*, 4.2.
 
-use crate::Level;
 use crate::f64x8::{F64x8, opaque};
+use crate::vectorized;
 
 /// Rows p_k of P: row k has k + 1 entries, padded with zeros to a multiple of eight.
 #[derive(Debug, Clone, Default)]
@@ -20,10 +20,10 @@ impl InverseFactor {
     }
 
     /// (A + λ)⁻¹a = Σ_k p_k(p_kᵀa). Cost O(s²).
-    pub fn solve(&self, level: Level, a: &[f64]) -> Vec<f64> {
+    pub fn solve(&self, a: &[f64]) -> Vec<f64> {
         let a_wide: Vec<F64x8> = wide(a).collect();
         let mut out = vec![F64x8::ZERO; a_wide.len()];
-        level.call(
+        vectorized(
             #[inline(always)]
             || {
                 let (mut eights, out) = (&self.eights[..], &mut out[..]);

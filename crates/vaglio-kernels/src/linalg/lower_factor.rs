@@ -3,30 +3,23 @@
 //! P. Gill, G. Golub, W. Murray and M. Saunders, *Methods for modifying matrix factorizations*, Mathematics of
 //! Computation 28 (1974).
 
-use crate::Level;
 use crate::sums::{axpy, dot};
 use ndarray::Array2;
 
-/// The lower triangle L of a positive definite matrix L·Lᵀ, row by row.
-#[derive(Debug)]
+/// The lower triangle L of a positive definite matrix L·Lᵀ, row by row; at first without rows.
+#[derive(Debug, Default)]
 pub struct LowerFactor {
-    level: Level,
     rows: Vec<Vec<f64>>,
     /// Whether a row was removed since the factor was created.
     pub updated: bool,
 }
 
 impl LowerFactor {
-    /// Creates the factor of a matrix without rows.
-    pub fn new(level: Level) -> Self {
-        LowerFactor { level, rows: Vec::new(), updated: false }
-    }
-
     /// L⁻¹b. Cost O(s²).
     pub fn forward(&self, b: &[f64]) -> Vec<f64> {
         let mut y = b.to_vec();
         for (i, row) in self.rows.iter().enumerate() {
-            y[i] = (y[i] - dot(self.level, &row[..i], &y[..i])) / row[i];
+            y[i] = (y[i] - dot(&row[..i], &y[..i])) / row[i];
         }
         y
     }
@@ -37,7 +30,7 @@ impl LowerFactor {
         for (i, row) in self.rows.iter().enumerate().rev() {
             x[i] /= row[i];
             let (before, rest) = x.split_at_mut(i);
-            axpy(self.level, -rest[0], &row[..i], before);
+            axpy(-rest[0], &row[..i], before);
         }
         x
     }
@@ -45,7 +38,7 @@ impl LowerFactor {
     /// Schur complement q − ‖w‖² of a new diagonal entry q, and w = L⁻¹b of the new row. Cost O(s²).
     pub fn left_over(&self, b: &[f64], diagonal: f64) -> (f64, Vec<f64>) {
         let w = self.forward(b);
-        (diagonal - dot(self.level, &w, &w), w)
+        (diagonal - dot(&w, &w), w)
     }
 
     /// Appends the row w with pivot √`left`, both from [`LowerFactor::left_over`].
@@ -91,7 +84,7 @@ mod tests {
     fn a_factor_with_rows_removed_is_that_of_the_smaller_matrix() {
         let entry = |i: usize, j: usize| if i == j { 3.0 } else { 1.0 / (1.0 + (i * j) as f64 + i.abs_diff(j) as f64) };
         let made = |of: &[usize]| {
-            let mut factor = LowerFactor::new(Level::best());
+            let mut factor = LowerFactor::default();
             for (k, &i) in of.iter().enumerate() {
                 let row: Vec<f64> = of[..k].iter().map(|&j| entry(i, j)).collect();
                 let (left, w) = factor.left_over(&row, entry(i, i));

@@ -120,7 +120,7 @@ impl<'d> RidgeState<'d> {
             self.left = directions.share.sqrt();
             directions.q.into_iter().for_each(|q| {
                 // Directions are orthonormal together with rows for λ below them, where targets are 0.
-                let along = |output| dot(self.data.level, &q, self.data.centered(output));
+                let along = |output| dot(&q, self.data.centered(output));
                 let t = (0..self.data.outputs()).map(along).collect();
                 self.apply(RankOneUpdate { kind: UpdateKind::Direction, c: q, tau: 1.0, t });
             });
@@ -141,7 +141,7 @@ impl<'d> RidgeState<'d> {
     fn apply(&mut self, update: RankOneUpdate) {
         let RankOneUpdate { c, tau, t, .. } = &update;
         for (a, t) in self.a.iter_mut().zip(t) {
-            axpy(self.data.level, -t / tau, c, a);
+            axpy(-t / tau, c, a);
         }
         for (d, c) in self.d.iter_mut().zip(c) {
             *d -= c * c / tau;
@@ -268,17 +268,16 @@ impl<'d> RidgeState<'d> {
 
     /// G x from its value before the updates from `from` on. Cost O(m) for each of them.
     pub(crate) fn residual_from(&self, feature: usize, mut c: Vec<f64>, from: usize) -> Vec<f64> {
-        let level = self.data.level;
         let updates = &self.updates[from..];
         let x = (!updates.iter().all(|update| update.is_entry())).then(|| self.data.scaled(feature));
         for update in updates {
             // After a removal, xᵀC_b is computed from x itself: from G x cancellation would grow with every change.
             let g = match (&update.kind, &x) {
                 (UpdateKind::Entry(entered), _) => self.data.product(*entered, &c),
-                (_, Some(x)) => dot(level, x, &update.c),
+                (_, Some(x)) => dot(x, &update.c),
                 (_, None) => 0.0,
             };
-            axpy(level, -g / update.tau, &update.c, &mut c);
+            axpy(-g / update.tau, &update.c, &mut c);
         }
         c
     }

@@ -2,10 +2,10 @@
 
 use super::RidgeState;
 use super::basis::RankOneUpdate;
-use crate::Level;
 use crate::f64x8::F64x8;
 use crate::parallel;
 use crate::sums::{LANES, subtract};
+use crate::vectorized;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -66,7 +66,7 @@ fn take_in(basis: &RidgeState<'_>, group: &mut [CachedProduct], updates: &[Arc<R
     for shares in shares.chunks_mut(updates.len()) {
         shares.iter_mut().zip(updates).for_each(|(share, update)| *share /= update.tau);
     }
-    let (level, rows) = (basis.data.level, basis.data.rows());
+    let rows = basis.data.rows();
     let span = rows.div_ceil(rayon::current_num_threads()).next_multiple_of(TILE);
     let mut spans: Vec<Vec<&mut [f64]>> = (0..rows).step_by(span).map(|_| Vec::with_capacity(features.len())).collect();
     for one in group {
@@ -83,10 +83,10 @@ fn take_in(basis: &RidgeState<'_>, group: &mut [CachedProduct], updates: &[Arc<R
                 match (parts, shares) {
                     ([a, b, c, d], &[p, q, r, s]) => {
                         let tiles = [a, b, c, d].map(|part| &mut part[tile.clone()]);
-                        subtract_together(level, tiles, &rows, &vectors, [p, q, r, s]);
+                        subtract_together(tiles, &rows, &vectors, [p, q, r, s]);
                     }
                     (few, shares) => few.iter_mut().zip(shares).for_each(|(part, shares)| {
-                        subtract_each(level, &mut part[tile.clone()], &rows, &vectors, shares);
+                        subtract_each(&mut part[tile.clone()], &rows, &vectors, shares);
                     }),
                 }
             }
@@ -95,38 +95,32 @@ fn take_in(basis: &RidgeState<'_>, group: &mut [CachedProduct], updates: &[Arc<R
 }
 
 /// c ← c − Σ_p share_p·v_p over some rows, one p after the other.
-fn subtract_each(level: Level, c: &mut [f64], rows: &Range<usize>, vectors: &[&[f64]], shares: &[f64]) {
+fn subtract_each(c: &mut [f64], rows: &Range<usize>, vectors: &[&[f64]], shares: &[f64]) {
     for (vectors, shares) in vectors.chunks(AT_ONCE).zip(shares.chunks(AT_ONCE)) {
         match (vectors, shares) {
             (&[p, q, r, s], &[of_p, of_q, of_r, of_s]) => {
                 let parts = [p, q, r, s].map(|v| &v[rows.clone()]);
-                subtract(level, parts, [of_p, of_q, of_r, of_s], c);
+                subtract(parts, [of_p, of_q, of_r, of_s], c);
             }
-            _ => vectors.iter().zip(shares).for_each(|(v, share)| subtract(level, [&v[rows.clone()]], [*share], c)),
+            _ => vectors.iter().zip(shares).for_each(|(v, share)| subtract([&v[rows.clone()]], [*share], c)),
         }
     }
 }
 
 /// Like [`subtract_each`], but for several c that share one read of the vectors, with the same bits.
-fn subtract_together(
-    level: Level,
-    mut c: Candidates<'_>,
-    rows: &Range<usize>,
-    vectors: &[&[f64]],
-    shares: [&[f64]; TOGETHER],
-) {
+fn subtract_together(mut c: Candidates<'_>, rows: &Range<usize>, vectors: &[&[f64]], shares: [&[f64]; TOGETHER]) {
     const { assert!(TILE.is_multiple_of(LANES)) };
     let (some, rest) = vectors.as_chunks::<AT_ONCE>();
     for (place, vectors) in some.iter().enumerate() {
         let of_these = shares.map(|shares| std::array::from_fn(|p| shares[place * AT_ONCE + p]));
-        take_off(level, &mut c, vectors.map(|v| &v[rows.clone()]), of_these);
+        take_off(&mut c, vectors.map(|v| &v[rows.clone()]), of_these);
     }
     let done = some.len() * AT_ONCE;
-    c.into_iter().zip(shares).for_each(|(c, shares)| subtract_each(level, c, rows, rest, &shares[done..]));
+    c.into_iter().zip(shares).for_each(|(c, shares)| subtract_each(c, rows, rest, &shares[done..]));
 }
 
-fn take_off(level: Level, c: &mut Candidates<'_>, v: [&[f64]; AT_ONCE], shares: [[f64; AT_ONCE]; TOGETHER]) {
-    level.call(
+fn take_off(c: &mut Candidates<'_>, v: [&[f64]; AT_ONCE], shares: [[f64; AT_ONCE]; TOGETHER]) {
+    vectorized(
         #[inline(always)]
         move || {
             let rows = v[0].len();
@@ -158,7 +152,7 @@ fn take_off(level: Level, c: &mut Candidates<'_>, v: [&[f64]; AT_ONCE], shares: 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Column, Data};
+    use crate::{Column, Data, Level};
     use std::sync::Arc;
 
     #[test]
@@ -170,27 +164,30 @@ mod tests {
         let y: Vec<f64> = (0..rows).map(|j| (j as f64 * 0.11).sin()).collect();
         let mut all: Option<Vec<Vec<f64>>> = None;
         for level in Level::available() {
-            let columns = x.iter().map(|x| Column::Double(x)).collect();
-            let data = Arc::new(Data::new(level, columns, vec![true; count], &[&y], None, true).unwrap());
-            let basis = |size: usize| RidgeState::with_columns(Arc::clone(&data), 1e-6, 0..size);
-            let (early, late) = (basis(3), basis(7));
-            let mut together: Vec<CachedProduct> =
-                (8..count).map(|feature| CachedProduct { sound: 5, ..CachedProduct::new(&late, feature) }).collect();
-            let mut in_steps = together.clone();
-            bring_up_to_date(&late, &mut together);
-            bring_up_to_date(&early, &mut in_steps);
-            bring_up_to_date(&late, &mut in_steps[2..]);
-            bring_up_to_date(&late, &mut in_steps[..2]);
-            for (one, other) in together.iter().zip(&in_steps) {
-                let mut alone = [CachedProduct { sound: 5, ..CachedProduct::new(&late, one.feature) }];
-                bring_up_to_date(&late, &mut alone);
-                assert_eq!((one.feature, &one.c, &one.c), (other.feature, &other.c, &alone[0].c));
-                let plain = late.residual(one.feature);
-                let scale = plain.iter().fold(0.0f64, |most, c| most.max(c.abs()));
-                assert!(plain.iter().zip(&one.c).all(|(a, b)| (a - b).abs() <= 1e-13 * scale));
-            }
-            let found: Vec<Vec<f64>> = together.into_iter().map(|one| one.c).collect();
-            assert_eq!(*all.get_or_insert_with(|| found.clone()), found);
+            level.within(|| {
+                let columns = x.iter().map(|x| Column::Double(x)).collect();
+                let data = Arc::new(Data::new(columns, vec![true; count], &[&y], None, true, None).unwrap());
+                let basis = |size: usize| RidgeState::with_columns(Arc::clone(&data), 1e-6, 0..size);
+                let (early, late) = (basis(3), basis(7));
+                let mut together: Vec<CachedProduct> = (8..count)
+                    .map(|feature| CachedProduct { sound: 5, ..CachedProduct::new(&late, feature) })
+                    .collect();
+                let mut in_steps = together.clone();
+                bring_up_to_date(&late, &mut together);
+                bring_up_to_date(&early, &mut in_steps);
+                bring_up_to_date(&late, &mut in_steps[2..]);
+                bring_up_to_date(&late, &mut in_steps[..2]);
+                for (one, other) in together.iter().zip(&in_steps) {
+                    let mut alone = [CachedProduct { sound: 5, ..CachedProduct::new(&late, one.feature) }];
+                    bring_up_to_date(&late, &mut alone);
+                    assert_eq!((one.feature, &one.c, &one.c), (other.feature, &other.c, &alone[0].c));
+                    let plain = late.residual(one.feature);
+                    let scale = plain.iter().fold(0.0f64, |most, c| most.max(c.abs()));
+                    assert!(plain.iter().zip(&one.c).all(|(a, b)| (a - b).abs() <= 1e-13 * scale));
+                }
+                let found: Vec<Vec<f64>> = together.into_iter().map(|one| one.c).collect();
+                assert_eq!(*all.get_or_insert_with(|| found.clone()), found);
+            });
         }
     }
 }

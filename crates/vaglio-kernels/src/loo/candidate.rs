@@ -48,7 +48,7 @@ impl PendingUpdate<'_> {
     /// errors of the first grow with every change.
     fn product(&self, data: &Data<'_>, feature: usize, c: &[f64]) -> f64 {
         match &self.x {
-            Some(x) => dot(data.level, x, c),
+            Some(x) => dot(x, c),
             None => data.product(feature, self.c),
         }
     }
@@ -65,7 +65,7 @@ impl CandidateColumn {
     /// C ← C − (g/τ) c_b, s ← s − g²/τ, t ← t − g t_b/τ, unless the update was already applied.
     pub fn take_in(&mut self, data: &Data<'_>, feature: usize, pending: &PendingUpdate<'_>) {
         if let Some(step) = self.step(data, feature, pending) {
-            axpy(data.level, -step, pending.c, &mut self.c);
+            axpy(-step, pending.c, &mut self.c);
         }
     }
 
@@ -91,11 +91,10 @@ impl CandidateColumn {
         feature: usize,
         last: Option<&PendingUpdate<'_>>,
     ) -> Trial {
-        let level = basis.data.level;
         let update = last.and_then(|last| Some((self.step(&basis.data, feature, last)?, last.c)));
         if self.s < CANCELLED_PRODUCT * basis.data.squares(feature) {
             if let Some((step, c)) = update {
-                axpy(level, -step, c, &mut self.c);
+                axpy(-step, c, &mut self.c);
             }
             let (s, t) = basis.scalars(feature, &self.c);
             return basis.trial(scorer, feature, &self.c, s, &t);
@@ -104,7 +103,7 @@ impl CandidateColumn {
         let mut running = RunningTrial::new(basis, scorer, &self.t, 1.0 / tau);
         for (place, own) in self.c.chunks_mut(TILE).enumerate() {
             if let Some((step, c)) = update {
-                axpy(level, -step, &c[place * TILE..], own);
+                axpy(-step, &c[place * TILE..], own);
             }
             running.add(place * TILE, own);
         }

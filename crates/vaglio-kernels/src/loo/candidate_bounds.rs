@@ -180,7 +180,7 @@ impl CandidateBounds {
                 };
                 *with -= updates.iter().zip(new).map(lost).sum::<f64>();
             }
-            with.extend(updates.iter().map(|update| dot(basis.data.level, &update.c, a)));
+            with.extend(updates.iter().map(|update| dot(&update.c, a)));
         }
     }
 

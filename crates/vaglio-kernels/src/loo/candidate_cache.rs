@@ -137,7 +137,7 @@ impl CandidateCache {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Column, Data, Level, Scorer};
+    use crate::{Column, Data, Scorer};
     use std::sync::Arc;
     use vaglio_columns::Measure;
 
@@ -152,7 +152,7 @@ mod tests {
         for measure in [Measure::Squared, Measure::Absolute] {
             for size in [0, 4] {
                 let columns = x.iter().map(|x| Column::Double(x)).collect();
-                let data = Data::new(Level::best(), columns, active.clone(), &[&y], None, true).unwrap();
+                let data = Data::new(columns, active.clone(), &[&y], None, true, None).unwrap();
                 let scorer = Scorer::new(Arc::clone(data.targets()), measure);
                 let basis = RidgeState::with_columns(Arc::new(data), 1e-3, 10..10 + size);
                 let wanted: Vec<usize> = (0..count).rev().collect();
@@ -174,7 +174,7 @@ mod tests {
         let y: Vec<f64> = (0..rows).map(|j| (j as f64 * 0.11).sin() + x[2][j]).collect();
         for measure in [Measure::Squared, Measure::Absolute] {
             let columns = x.iter().map(|x| Column::Double(x)).collect();
-            let data = Data::new(Level::best(), columns, vec![true; count], &[&y], None, true).unwrap();
+            let data = Data::new(columns, vec![true; count], &[&y], None, true, None).unwrap();
             let scorer = Scorer::new(Arc::clone(data.targets()), measure);
             let data = Arc::new(data);
             let mut bases = [(); 3].map(|()| RidgeState::new(Arc::clone(&data), 1e-12));

@@ -84,22 +84,22 @@ impl<'r, 'd> ClassSums<'r, 'd> {
         if intercept {
             let center = |of: &mut dyn FnMut(&mut OneClass) -> &mut Vec<f64>, classes: &mut [OneClass]| {
                 let mut mean = vec![0.0; of(&mut classes[0]).len()];
-                classes.iter_mut().for_each(|class| axpy(data.level, 1.0 / count as f64, of(class), &mut mean));
-                classes.iter_mut().for_each(|class| axpy(data.level, -1.0, &mean, of(class)));
+                classes.iter_mut().for_each(|class| axpy(1.0 / count as f64, of(class), &mut mean));
+                classes.iter_mut().for_each(|class| axpy(-1.0, &mean, of(class)));
                 mean
             };
             let mean = center(&mut |class| &mut class.mean, &mut classes);
-            x.chunks_exact_mut(size.max(1)).for_each(|row| axpy(data.level, -1.0, &mean, row));
+            x.chunks_exact_mut(size.max(1)).for_each(|row| axpy(-1.0, &mean, row));
             center(&mut |class| &mut class.targets, &mut classes);
         }
         let (mut scatter, mut along) = (vec![0.0; size * size], vec![0.0; outputs * size]);
         for class in &classes {
-            axpy(data.level, 1.0, &class.scatter, &mut scatter);
+            axpy(1.0, &class.scatter, &mut scatter);
             for (k, mean) in class.mean.iter().enumerate() {
-                axpy(data.level, *mean, &class.mean, &mut scatter[k * size..][..size]);
+                axpy(*mean, &class.mean, &mut scatter[k * size..][..size]);
             }
             for (o, target) in class.targets.iter().enumerate() {
-                axpy(data.level, *target, &class.mean, &mut along[o * size..][..size]);
+                axpy(*target, &class.mean, &mut along[o * size..][..size]);
             }
         }
         Some(ClassSums { data, x, size, classes, scatter, along, intercept })
@@ -124,15 +124,15 @@ impl<'r, 'd> ClassSums<'r, 'd> {
 
     /// Residuals of the rows of a part, row after row, and their conditioning.
     fn left_out(&self, part: &ClassPart, lambda: f64) -> (Vec<f64>, f64) {
-        let (level, size, class) = (self.data.level, self.size, &self.classes[part.class]);
+        let (size, class) = (self.size, &self.classes[part.class]);
         let more = part.weight / (class.weight - part.weight);
         let all = self.classes.len() as f64 + more;
         let share = if self.intercept { 1.0 - more / all } else { 1.0 };
-        let (mut factor, mut left) = (LowerFactor::new(level), 1.0f64);
+        let (mut factor, mut left) = (LowerFactor::default(), 1.0f64);
         for k in 0..size {
             let mut row = self.scatter[k * size..][..k + 1].to_vec();
-            axpy(level, more, &class.scatter[k * size..][..k + 1], &mut row);
-            axpy(level, more * share * class.mean[k], &class.mean[..k + 1], &mut row);
+            axpy(more, &class.scatter[k * size..][..k + 1], &mut row);
+            axpy(more * share * class.mean[k], &class.mean[..k + 1], &mut row);
             let diagonal = row[k] + lambda;
             let (pivot, along) = factor.left_over(&row[..k], diagonal);
             left = left.min(pivot / diagonal);
@@ -140,7 +140,7 @@ impl<'r, 'd> ClassSums<'r, 'd> {
         }
         let weights = class.targets.iter().enumerate().map(|(o, target)| {
             let mut along = self.along[o * size..][..size].to_vec();
-            axpy(level, more * share * target, &class.mean, &mut along);
+            axpy(more * share * target, &class.mean, &mut along);
             factor.forward(&along)
         });
         let weights = weights.collect::<Vec<_>>();
@@ -150,14 +150,13 @@ impl<'r, 'd> ClassSums<'r, 'd> {
         let (mut out, mut least) = (Vec::with_capacity(part.rows.len() * weights.len()), 1.0f64);
         for &row in &part.rows {
             let mut x = self.x[row * size..][..size].to_vec();
-            axpy(level, -off, &class.mean, &mut x);
+            axpy(-off, &class.mean, &mut x);
             let x = factor.forward(&x);
             let of_mean = if self.intercept { 1.0 / all } else { 0.0 };
-            let complement = 1.0 - in_training * (of_mean + dot(level, &x, &x));
+            let complement = 1.0 - in_training * (of_mean + dot(&x, &x));
             least = least.min(complement);
-            let residual = |(target, weights): (&f64, &Vec<f64>)| {
-                root * (target * (1.0 - off) - dot(level, &x, weights)) / complement
-            };
+            let residual =
+                |(target, weights): (&f64, &Vec<f64>)| root * (target * (1.0 - off) - dot(&x, weights)) / complement;
             out.extend(class.targets.iter().zip(&weights).map(residual));
         }
         let is_finite = out.iter().all(|e: &f64| e.is_finite());
@@ -167,9 +166,9 @@ impl<'r, 'd> ClassSums<'r, 'd> {
 
 /// Mean and scatter of some rows, each weighing r_j divided by their total `weight`.
 fn moments(data: &Data<'_>, x: &[f64], size: usize, rows: &[usize], weight: f64) -> (Vec<f64>, Vec<f64>) {
-    let (level, share) = (data.level, |row: usize| data.targets().weight(row) / weight);
+    let share = |row: usize| data.targets().weight(row) / weight;
     let mut mean = vec![0.0; size];
-    rows.iter().for_each(|&row| axpy(level, share(row), &x[row * size..][..size], &mut mean));
+    rows.iter().for_each(|&row| axpy(share(row), &x[row * size..][..size], &mut mean));
     let mean_view = ArrayView1::from(&mean[..]);
     let mut centered = Array2::zeros((rows.len(), size));
     for (mut to, &row) in centered.rows_mut().into_iter().zip(rows) {

@@ -2,9 +2,9 @@
 
 use super::RidgeState;
 use super::basis::{RankOneUpdate, UpdateKind};
-use crate::Level;
 use crate::f64x8::F64x8;
 use crate::tolerance::INTERVAL_LEFT;
+use crate::vectorized;
 
 /// For a candidate with c = G x and r = a − f c of each output: a lower bound of ‖r∘c‖ over all outputs, and an upper
 /// bound of ‖c‖₄.
@@ -71,15 +71,15 @@ impl IntervalShift {
 fn norms(basis: &RidgeState<'_>, c: &[f64], f: impl Fn(usize) -> f64) -> (f64, f64) {
     let (mut squares, mut fourth) = (0.0, 0.0);
     for (output, a) in basis.a.iter().enumerate() {
-        let (own, of_c) = sums(basis.data.level, a, c, f(output));
+        let (own, of_c) = sums(a, c, f(output));
         (squares, fourth) = (squares + own, of_c);
     }
     (squares.sqrt(), fourth.sqrt().sqrt())
 }
 
 /// Σ (a − f c)²c² and Σ c⁴. Cost O(m).
-fn sums(level: Level, a: &[f64], c: &[f64], f: f64) -> (f64, f64) {
-    level.call(
+fn sums(a: &[f64], c: &[f64], f: f64) -> (f64, f64) {
+    vectorized(
         #[inline(always)]
         move || {
             let ((c, c_rest), (a, a_rest)) = (c.as_chunks(), a[..c.len()].as_chunks());
@@ -117,7 +117,7 @@ mod tests {
         let y: Vec<Vec<f64>> = (0..2).map(|o| (0..rows).map(|j| noise(j, 20 + o) + noise(j, 2)).collect()).collect();
         let columns = x.iter().map(|x| Column::Double(x)).collect();
         let targets: Vec<&[f64]> = y.iter().map(|y| &**y).collect();
-        let data = Arc::new(Data::new(Level::best(), columns, vec![true; count], &targets, None, true).unwrap());
+        let data = Arc::new(Data::new(columns, vec![true; count], &targets, None, true, None).unwrap());
         let (lambda, last) = (0.3, count - 1);
         let mut helped = 0;
         for first in 0..3 {

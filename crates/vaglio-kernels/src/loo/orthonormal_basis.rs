@@ -31,21 +31,21 @@ const MOST_ROUNDS: usize = 4;
 impl OrthonormalBasis {
     /// Orthogonalizes the columns. Cost O(m·s²).
     pub fn new(data: &Data<'_>, lambda: f64, features: &[usize]) -> Self {
-        let (level, root, size) = (data.level, lambda.sqrt(), features.len());
+        let (root, size) = (lambda.sqrt(), features.len());
         let mut directions: Vec<(Vec<f64>, Vec<f64>)> = Vec::with_capacity(size);
         let (mut share, mut r) = (1.0f64, Vec::with_capacity(size));
         for (k, &feature) in features.iter().enumerate() {
             let (mut upper, mut lower) = (data.scaled(feature), vec![0.0; size]);
             lower[k] = root;
             let mut along = vec![0.0; k + 1];
-            let squares = |upper: &[f64], lower: &[f64]| dot(level, upper, upper) + dot(level, lower, lower);
+            let squares = |upper: &[f64], lower: &[f64]| dot(upper, upper) + dot(lower, lower);
             let whole = squares(&upper, &lower);
             let mut left = whole;
             for _ in 0..MOST_ROUNDS {
                 for ((q, below), along) in directions.iter().zip(&mut along) {
-                    let g = dot(level, q, &upper) + dot(level, below, &lower);
-                    axpy(level, -g, q, &mut upper);
-                    axpy(level, -g, below, &mut lower);
+                    let g = dot(q, &upper) + dot(below, &lower);
+                    axpy(-g, q, &mut upper);
+                    axpy(-g, below, &mut lower);
                     *along += g;
                 }
                 let before = std::mem::replace(&mut left, squares(&upper, &lower));
@@ -69,7 +69,7 @@ impl OrthonormalBasis {
         let inverse = linalg::inverse_of_triangle(Array2::from_shape_fn((self.r.len(), self.r.len()), entry).view());
         let column = |b: usize| {
             let mut c = vec![0.0; data.rows()];
-            self.q.iter().enumerate().skip(b).for_each(|(k, q)| axpy(data.level, inverse[[b, k]], q, &mut c));
+            self.q.iter().enumerate().skip(b).for_each(|(k, q)| axpy(inverse[[b, k]], q, &mut c));
             c
         };
         (inverse.dot(&inverse.t()), (0..self.r.len()).map(column).collect())

@@ -41,7 +41,7 @@ impl RemovalState {
             true => OrthonormalBasis::new(data, lambda, &features).removable(data),
             false => decomposed(data, lambda, &features)?,
         };
-        let weights = |c: &Vec<f64>| (0..data.outputs()).map(|o| dot(data.level, c, data.centered(o))).collect();
+        let weights = |c: &Vec<f64>| (0..data.outputs()).map(|o| dot(c, data.centered(o))).collect();
         let w = c.iter().map(weights).collect();
         Some(RemovalState { features, c, w, h })
     }
@@ -50,11 +50,11 @@ impl RemovalState {
     ///
     /// With u_i = xᵀC_i: C_i −= (u_i/τ)c, w_i −= u_i t/τ, H_ij += u_i u_j/τ, H_ib = −u_i/τ, H_bb = 1/τ.
     pub fn add(&mut self, data: &Data<'_>, feature: usize, c: &[f64], tau: f64, t: &[f64]) {
-        let (level, size) = (data.level, self.features.len());
+        let size = self.features.len();
         let x = data.scaled(feature);
         let take_in = |_, (own, w): &mut (&mut Vec<f64>, &mut Vec<f64>)| {
-            let u = dot(level, &x, own);
-            axpy(level, -u / tau, c, own);
+            let u = dot(&x, own);
+            axpy(-u / tau, c, own);
             w.iter_mut().zip(t).for_each(|(w, t)| *w -= u * t / tau);
             u
         };
@@ -89,7 +89,7 @@ impl RemovalState {
         let mut columns: Vec<_> = self.c.iter_mut().zip(&mut self.w).collect();
         parallel::each_mut(&mut columns, |i, (other, weights)| {
             let ratio = column[old(i)] / own;
-            axpy(data.level, -ratio, &c, other);
+            axpy(-ratio, &c, other);
             weights.iter_mut().zip(&w).for_each(|(other, w)| *other -= ratio * w);
         });
         let size = self.features.len();
@@ -99,7 +99,7 @@ impl RemovalState {
         let is_unreliable =
             before.iter().zip(self.h.diag()).any(|(before, h)| h.is_nan() || *h <= FALLEN_INVERSE * before);
         let lengths: f64 = parts.iter().map(|(feature, part)| part.abs() * data.squares(*feature).sqrt()).sum();
-        if lengths > CANCELLED_SUM * dot(data.level, &c, &c).sqrt() {
+        if lengths > CANCELLED_SUM * dot(&c, &c).sqrt() {
             parts.clear();
         }
         Some(ColumnRemoval { c, w, h: own, parts, is_unreliable })
@@ -122,7 +122,7 @@ impl RemovalState {
             let (mut d, mut x) = (d[rows.clone()].to_vec(), vec![0.0; rows.len()]);
             for (k, &feature) in self.features.iter().enumerate() {
                 data.scaled_rows(feature, along[k], rows.clone(), &mut x);
-                a.iter_mut().zip(&self.w[k]).for_each(|(a, w)| axpy(data.level, -w, &x, a));
+                a.iter_mut().zip(&self.w[k]).for_each(|(a, w)| axpy(-w, &x, a));
                 let c = &self.c[k][rows.clone()];
                 d.iter_mut().zip(&x).zip(c).for_each(|((d, x), c)| *d -= x * c);
             }

@@ -3,7 +3,7 @@
 use super::RidgeState;
 use crate::f64x8::F64x8;
 use crate::tolerance::{UNRELIABLE, WEIGHT_ROUNDING};
-use crate::{Level, is_unreliable};
+use crate::{is_unreliable, vectorized};
 
 /// Sums over rows with w = 1/d², or 0 where d is unreliable, so that such a row adds nothing to the bound.
 #[derive(Debug)]
@@ -25,8 +25,7 @@ struct WeightedSums {
 impl RowWeights {
     /// Computes the sums. Cost O(m · outputs).
     pub fn new(basis: &RidgeState<'_>) -> Self {
-        let (outputs, least): (Vec<WeightedSums>, Vec<f64>) =
-            basis.a.iter().map(|a| sums(basis.data.level, a, &basis.d)).unzip();
+        let (outputs, least): (Vec<WeightedSums>, Vec<f64>) = basis.a.iter().map(|a| sums(a, &basis.d)).unzip();
         RowWeights { least: least.first().copied().unwrap_or(0.0), outputs }
     }
 
@@ -56,8 +55,8 @@ pub(super) fn weights(basis: &RidgeState<'_>) -> Vec<f64> {
 }
 
 /// Sums of an output, and the smallest w. Cost O(m).
-fn sums(level: Level, a: &[f64], d: &[f64]) -> (WeightedSums, f64) {
-    let (sums, least) = level.call(
+fn sums(a: &[f64], d: &[f64]) -> (WeightedSums, f64) {
+    let (sums, least) = vectorized(
         #[inline(always)]
         move || {
             let ((d, d_rest), (a, a_rest)) = (d.as_chunks(), a[..d.len()].as_chunks());
@@ -86,7 +85,7 @@ fn sums(level: Level, a: &[f64], d: &[f64]) -> (WeightedSums, f64) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Data;
+    use crate::{Data, Level};
     use std::sync::Arc;
 
     #[test]
@@ -96,30 +95,33 @@ mod tests {
                 (0..2).map(|o| (0..rows).map(|j| ((j * (o + 3)) as f64).sin()).collect()).collect();
             let slices: Vec<&[f64]> = targets.iter().map(|y| &**y).collect();
             for level in Level::available() {
-                let data = Arc::new(Data::new(level, Vec::new(), Vec::new(), &slices, None, false).unwrap());
-                let mut basis = RidgeState::new(data, 1.0);
-                basis.d = (0..rows).map(|j| 1.0 - size * (1.5 + (j as f64).cos())).collect();
-                for unreliable in [None, Some(0), Some(rows - 1)] {
-                    if let Some(row) = unreliable {
-                        basis.d[row] = if row == 0 { f64::NAN } else { 1e-9 * UNRELIABLE };
+                level.within(|| {
+                    let data =
+                        Arc::new(Data::new([].into_iter().collect(), Vec::new(), &slices, None, false, None).unwrap());
+                    let mut basis = RidgeState::new(data, 1.0);
+                    basis.d = (0..rows).map(|j| 1.0 - size * (1.5 + (j as f64).cos())).collect();
+                    for unreliable in [None, Some(0), Some(rows - 1)] {
+                        if let Some(row) = unreliable {
+                            basis.d[row] = if row == 0 { f64::NAN } else { 1e-9 * UNRELIABLE };
+                        }
+                        let (w, weighing) = (weights(&basis), RowWeights::new(&basis));
+                        let sum = |f: &dyn Fn(f64, f64) -> f64| -> Vec<f64> {
+                            basis.a.iter().map(|a| a.iter().zip(&w).map(|(a, w)| f(*a, *w)).sum()).collect()
+                        };
+                        let near = |a: f64, b: f64, by: f64| assert!((a - b).abs() <= by * b.abs(), "{a} is not {b}");
+                        let (squares, weighted) = (sum(&|a, w| w * a * a), sum(&|a, _| a * a));
+                        near(weighing.squares(), squares.iter().sum(), 1e-13);
+                        assert_eq!(weighing.least, w.iter().copied().fold(f64::INFINITY, f64::min));
+                        let (mean, deviations, part) = weighing.deviations();
+                        near(mean, squares.iter().sum::<f64>() / weighted.iter().sum::<f64>(), 1e-13);
+                        let expected = sum(&|a, w| (a * (w - mean)).powi(2));
+                        near(part, expected.iter().sum::<f64>() / weighted.iter().sum::<f64>(), 1e-5);
+                        for (deviation, expected) in deviations.iter().zip(&expected) {
+                            near(deviation * deviation, *expected, 1e-5);
+                            assert!(deviation * deviation >= expected * (1.0 - 1e-6), "{deviation} is too low");
+                        }
                     }
-                    let (w, weighing) = (weights(&basis), RowWeights::new(&basis));
-                    let sum = |f: &dyn Fn(f64, f64) -> f64| -> Vec<f64> {
-                        basis.a.iter().map(|a| a.iter().zip(&w).map(|(a, w)| f(*a, *w)).sum()).collect()
-                    };
-                    let near = |a: f64, b: f64, by: f64| assert!((a - b).abs() <= by * b.abs(), "{a} is not {b}");
-                    let (squares, weighted) = (sum(&|a, w| w * a * a), sum(&|a, _| a * a));
-                    near(weighing.squares(), squares.iter().sum(), 1e-13);
-                    assert_eq!(weighing.least, w.iter().copied().fold(f64::INFINITY, f64::min));
-                    let (mean, deviations, part) = weighing.deviations();
-                    near(mean, squares.iter().sum::<f64>() / weighted.iter().sum::<f64>(), 1e-13);
-                    let expected = sum(&|a, w| (a * (w - mean)).powi(2));
-                    near(part, expected.iter().sum::<f64>() / weighted.iter().sum::<f64>(), 1e-5);
-                    for (deviation, expected) in deviations.iter().zip(&expected) {
-                        near(deviation * deviation, *expected, 1e-5);
-                        assert!(deviation * deviation >= expected * (1.0 - 1e-6), "{deviation} is too low");
-                    }
-                }
+                });
             }
         }
     }

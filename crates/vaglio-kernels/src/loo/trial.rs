@@ -7,7 +7,7 @@ use crate::f64x8::F64x8;
 use crate::parallel;
 use crate::score::Tally;
 use crate::sums::TILE;
-use crate::{Level, Scorer, Trial};
+use crate::{Scorer, Trial, vectorized};
 use std::sync::Arc;
 
 impl RidgeState<'_> {
@@ -64,7 +64,7 @@ impl<'k> RunningTrial<'k> {
         let rows = start..start + c.len();
         for ((a, t), out) in basis.a.iter().zip(t).zip(&mut self.residuals) {
             let (a, d) = (&a[rows.clone()], &basis.d[rows.clone()]);
-            leave_out(basis.data.level, c, a, d, t * inverse, inverse, out, &mut self.low);
+            leave_out(c, a, d, t * inverse, inverse, out, &mut self.low);
         }
         self.scorer.add(&mut self.tally, start, &self.residuals, c.len());
     }
@@ -83,9 +83,8 @@ impl<'k> RunningTrial<'k> {
 }
 
 /// out_j ← (a_j − step·c_j) / (d_j − c_j²·inverse), tracking the smallest divisor per lane.
-#[allow(clippy::too_many_arguments)]
-fn leave_out(level: Level, c: &[f64], a: &[f64], d: &[f64], step: f64, inverse: f64, out: &mut [f64], low: &mut F64x8) {
-    level.call(
+fn leave_out(c: &[f64], a: &[f64], d: &[f64], step: f64, inverse: f64, out: &mut [f64], low: &mut F64x8) {
+    vectorized(
         #[inline(always)]
         move || {
             let rows = c.len();

@@ -38,6 +38,6 @@ impl UpdateProducts {
 /// Products c_qᵀz of the first updates with some vectors z, for each vector.
 pub(super) fn along<const N: usize>(basis: &RidgeState<'_>, count: usize, vectors: [&[f64]; N]) -> [Vec<f64>; N] {
     let updates: Vec<&[f64]> = basis.updates[..count].iter().map(|update| &*update.c).collect();
-    let products = sweep::products(basis.data.level, &updates, &vectors);
+    let products = sweep::products(&updates, &vectors);
     std::array::from_fn(|k| products.iter().skip(k).step_by(N).copied().collect())
 }

@@ -210,14 +210,12 @@ impl<'d> NormalEquationRidge<'d> {
                 let own = &mut sums[o * count..][..count];
                 for (x, w) in x.chunks(TOGETHER * height).zip(weights.chunks(TOGETHER)) {
                     match *w {
-                        [a, b, c, d] => subtract(data.level, parts(x, height), [a, b, c, d], residuals),
-                        _ => {
-                            x.chunks_exact(height).zip(w).for_each(|(x, w)| subtract(data.level, [x], [*w], residuals))
-                        }
+                        [a, b, c, d] => subtract(parts(x, height), [a, b, c, d], residuals),
+                        _ => x.chunks_exact(height).zip(w).for_each(|(x, w)| subtract([x], [*w], residuals)),
                     }
                 }
                 for (x, sums) in x.chunks_exact(height).zip(own) {
-                    add_products(data.level, [x], [0.0], [&*residuals], sums);
+                    add_products([x], [0.0], [&*residuals], sums);
                 }
             }
         }

@@ -49,8 +49,8 @@ impl Scorer {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Measure;
     use crate::score::Targets;
-    use crate::{Level, Measure};
     use std::sync::Arc;
 
     /// The definition: ties start at the lowest value; every pair of rows in two ties counts.
@@ -107,7 +107,6 @@ mod tests {
                     let root: Vec<f64> =
                         (0..rows).map(|j| [1.0, 0.5, 2.0, 0.0][j % 4 * usize::from(is_weighted)]).collect();
                     let targets = Targets {
-                        level: Level::best(),
                         root: is_weighted.then(|| root.clone()),
                         scaled: vec![y.clone()],
                         total_weight: root.iter().map(|r| r * r).sum(),
@@ -124,7 +123,7 @@ mod tests {
     #[test]
     fn a_prediction_that_is_no_number_gives_none() {
         let y = vec![1.0, -1.0, 1.0];
-        let targets = Targets { level: Level::best(), root: None, scaled: vec![y], total_weight: 3.0 };
+        let targets = Targets { root: None, scaled: vec![y], total_weight: 3.0 };
         let scorer = Scorer::new(Arc::new(targets), Measure::Auc);
         assert!([f64::NAN, -f64::NAN].iter().all(|nan| scorer.wrong_pairs(&[0.5, *nan, 0.25]).is_nan()));
     }

@@ -25,7 +25,6 @@ impl Scorer {
         let scaled = |(u, y): (usize, &f64)| root.as_ref().map_or(*y, |root| root[u] * y);
         let count = targets.first().map_or(0, Vec::len);
         let of_units = Targets {
-            level: self.targets.level,
             scaled: targets.iter().map(|y| y.iter().enumerate().map(scaled).collect()).collect(),
             total_weight: weights.map_or(count as f64, |w| w.iter().sum()),
             root,

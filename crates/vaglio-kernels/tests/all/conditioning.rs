@@ -2,7 +2,6 @@
 
 use super::sample::Sample;
 use std::sync::Arc;
-use vaglio_kernels::Level;
 use vaglio_kernels::kfold::{
     BackwardMoments, Decomposition, FoldedRows, ForwardMoments, Moments, Spectrum, SubsetRefit,
 };
@@ -31,7 +30,7 @@ fn sample(random: &mut SplitMix64, condition: f64) -> Sample {
 
 fn rows<'s>(sample: &'s Sample, weighted: bool, intercept: bool) -> FoldedRows<'s> {
     let folds: Vec<u32> = (0..ROWS).map(|j| (j % FOLDS) as u32).collect();
-    sample.rows(Level::best(), &folds, weighted, intercept, false)
+    sample.rows(&folds, weighted, intercept, false)
 }
 
 fn squares(residuals: &[Vec<f64>]) -> f64 {

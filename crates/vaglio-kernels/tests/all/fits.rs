@@ -99,7 +99,7 @@ fn refined_weights_are_as_good_as_those_of_reflections() {
                 let sample = sample(&mut random, rows, count, condition, offset);
                 let (weighted, intercept) = (random.uniform() < 0.5, offset != 0.0 || random.uniform() < 0.5);
                 let subset: Vec<usize> = (0..=count).rev().collect();
-                let data = sample.data(Level::best(), weighted, intercept);
+                let data = sample.data(weighted, intercept);
                 let products = NormalEquations::new(&data, &subset, intercept).unwrap();
                 let Some(normal) = NormalEquationRidge::new(data, &subset, intercept, &products) else { continue };
                 let together = normal.at_lambdas(&[7.0 * lambda, lambda]).swap_remove(1);
@@ -174,7 +174,7 @@ fn offsets_cost_refined_weights_no_digits() {
     let weights = |offset: f64| {
         let moved = x.each_ref().map(|x| x.iter().map(|x| offset + x).collect::<Vec<f64>>());
         let columns = moved.iter().map(|x| Column::Double(x)).collect();
-        let data = Arc::new(Data::new(Level::best(), columns, vec![true; 3], &[&y], None, true).unwrap());
+        let data = Arc::new(Data::new(columns, vec![true; 3], &[&y], None, true, None).unwrap());
         let products = NormalEquations::new(&data, &[0, 1, 2], true).unwrap();
         NormalEquationRidge::new(data, &[0, 1, 2], true, &products).unwrap().coefficients(0.5).unwrap().0
     };
@@ -189,7 +189,7 @@ fn moments_of_folds_tell_the_products_over_all_rows() {
     let sample = sample(&mut SplitMix64::new(2), 200, 7, 10.0, 3.0);
     let folds: Vec<u32> = (0..200).map(|j| j % 4).collect();
     for (weighted, intercept) in [(false, false), (true, true)] {
-        let rows = sample.rows(Level::best(), &folds, weighted, intercept, false);
+        let rows = sample.rows(&folds, weighted, intercept, false);
         let moments = Moments::new(&rows).unwrap();
         let known = moments.normal_equations().unwrap();
         let subset = [6, 0, 7, 3];
@@ -224,15 +224,17 @@ fn moments_of_folds_tell_the_products_over_all_rows() {
 fn levels_and_threads_change_no_bit_of_a_fit() {
     let sample = sample(&mut SplitMix64::new(3), 5000, 13, 100.0, 1.0);
     let subset: Vec<usize> = (0..14).collect();
-    let fit = |level: Level| {
-        let data = sample.data(level, true, true);
+    let fit = || {
+        let data = sample.data(true, true);
         let products = NormalEquations::new(&data, &subset, true).unwrap();
         NormalEquationRidge::new(data, &subset, true, &products).unwrap().coefficients(0.1).unwrap()
     };
-    let first = fit(Level::available()[0]);
+    let first = Level::available()[0].within(fit);
     for level in Level::available() {
-        assert_eq!(fit(level), first);
-        let one = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
-        assert_eq!(one.install(|| fit(level)), first);
+        level.within(|| {
+            assert_eq!(fit(), first);
+            let one = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+            assert_eq!(one.install(fit), first);
+        });
     }
 }

@@ -28,8 +28,8 @@ fn settings() -> impl Iterator<Item = Setting> {
     (0..8).map(|k| Setting(k & 1 > 0, k & 2 > 0, k & 4 > 0))
 }
 
-fn folded<'s>(sample: &'s Sample, level: Level, folds: &[u32], setting: Setting) -> Arc<FoldedRows<'s>> {
-    Arc::new(sample.rows(level, folds, setting.0, setting.1, setting.2))
+fn folded<'s>(sample: &'s Sample, folds: &[u32], setting: Setting) -> Arc<FoldedRows<'s>> {
+    Arc::new(sample.rows(folds, setting.0, setting.1, setting.2))
 }
 
 fn state<'d>(rows: &Arc<FoldedRows<'d>>, lambda: f64) -> HoldOut<'d> {
@@ -116,7 +116,7 @@ fn trials_and_updates_equal_refitting_for_every_measure() {
         let sample = sample(33, 9, outputs);
         for (kind, folds) in folds(33).iter().enumerate() {
             for setting in settings() {
-                let rows = folded(&sample, Level::best(), folds, setting);
+                let rows = folded(&sample, folds, setting);
                 for (at, lambda) in [1.0, 1e-3, 1e-6, 1e-9].into_iter().enumerate() {
                     let (mut state, mut random) = (state(&rows, lambda), SplitMix64::new((10 * kind + at) as u64));
                     let mut distance = Distance::default();
@@ -137,7 +137,7 @@ fn trials_and_updates_equal_refitting_for_every_measure() {
 fn residuals_are_those_of_a_fit_without_the_fold() {
     let (sample, lambda, subset) = (sample(33, 9, 2), 1e-3, [4, 1, 7]);
     let folds = &folds(33)[1];
-    let rows = folded(&sample, Level::best(), folds, Setting(true, true, false));
+    let rows = folded(&sample, folds, Setting(true, true, false));
     let mut state = state(&rows, lambda);
     subset.iter().for_each(|&i| state.add(i));
     let (residuals, refitted) =
@@ -159,7 +159,7 @@ fn a_long_walk_does_not_drift() {
     for (intercept, standardize, lambda) in
         [(true, false, 1e-9), (false, false, 1e-3), (true, true, 1e-9), (false, true, 1e-3)]
     {
-        let rows = folded(&sample, Level::best(), &folds(61)[1], Setting(intercept, intercept, standardize));
+        let rows = folded(&sample, &folds(61)[1], Setting(intercept, intercept, standardize));
         let (mut state, mut random, mut distance) = (state(&rows, lambda), SplitMix64::new(8), Distance::default());
         let scorer = scorers(&rows, Measure::Squared).0;
         for turn in 0..400 {
@@ -209,7 +209,7 @@ fn trials_that_are_not_weak_have_kept_their_digits() {
         let sample = troubled(rows, folds);
         let plain = [(true, 1.0), (false, 1e-3), (true, 1e-6), (true, 1e-9), (false, 1e-9)];
         for ((intercept, lambda), standardize) in plain.into_iter().flat_map(|of| [(of, false), (of, true)]) {
-            let rows = folded(&sample, Level::best(), folds, Setting(!intercept, intercept, standardize));
+            let rows = folded(&sample, folds, Setting(!intercept, intercept, standardize));
             let mut distance = Distance::default();
             let (mut state, mut random) = (state(&rows, lambda), SplitMix64::new(21));
             for _ in 0..turns {
@@ -229,7 +229,7 @@ fn backward_from_all_columns_needs_no_candidates() {
     for ((rows, lambda), standardize) in plain.into_iter().flat_map(|of| [(of, false), (of, true)]) {
         let folds = &folds(rows)[0];
         let sample = troubled(rows, folds);
-        let rows = folded(&sample, Level::best(), folds, Setting(true, true, standardize));
+        let rows = folded(&sample, folds, Setting(true, true, standardize));
         let (scorer, plain) = scorers(&rows, Measure::Squared);
         let mut state = state(&rows, lambda);
         state.reset(&(0..19).collect::<Vec<_>>());
@@ -261,7 +261,7 @@ fn equal_columns_tie_bit_for_bit() {
         for (intercept, folds, standardize) in
             [(true, &all[1], false), (false, &all[2], false), (true, &all[2], true), (false, &all[1], true)]
         {
-            let rows = folded(&sample, Level::best(), folds, Setting(true, intercept, standardize));
+            let rows = folded(&sample, folds, Setting(true, intercept, standardize));
             let mut state = state(&rows, 1e-3);
             for (turn, measure) in MEASURES.into_iter().cycle().take(8).enumerate() {
                 let scorer = scorers(&rows, measure).0;
@@ -283,8 +283,8 @@ fn equal_columns_tie_bit_for_bit() {
 }
 
 /// Returns the bits of all losses on a short walk, with decomposition and without.
-fn bits(sample: &Sample, level: Level, folds: &[u32], measure: Measure, standardize: bool) -> Vec<u64> {
-    let rows = folded(sample, level, folds, Setting(true, true, standardize));
+fn bits(sample: &Sample, folds: &[u32], measure: Measure, standardize: bool) -> Vec<u64> {
+    let rows = folded(sample, folds, Setting(true, true, standardize));
     let (mut state, scorer) = (state(&rows, 0.01), scorers(&rows, measure).0);
     let all: Vec<usize> = (0..rows.columns()).collect();
     let mut out = Vec::new();
@@ -309,14 +309,16 @@ fn levels_and_threads_give_the_same_bits() {
             [(Measure::Squared, false), (Measure::Absolute, false), (Measure::Squared, true), (Measure::ZeroOne, true)]
         {
             let folds = &folds(rows)[1];
-            let bits = |level| bits(&sample, level, folds, measure, standardize);
-            let baseline = bits(Level::available()[0]);
+            let bits = || bits(&sample, folds, measure, standardize);
+            let baseline = Level::available()[0].within(bits);
             for level in Level::available() {
-                assert_eq!(bits(level), baseline, "{}", level.name());
+                level.within(|| {
+                    assert_eq!(bits(), baseline, "{}", level.name());
+                });
             }
             for threads in 1..4 {
                 let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-                assert_eq!(pool.install(|| bits(Level::best())), baseline, "{threads}");
+                assert_eq!(pool.install(bits), baseline, "{threads}");
             }
         }
     }
@@ -329,7 +331,7 @@ fn a_fork_tries_what_its_state_tries_and_others() {
 
 fn a_fork_tries_columns(standardize: bool) {
     let sample = sample(33, 9, 1);
-    let rows = folded(&sample, Level::best(), &folds(33)[1], Setting(false, true, standardize));
+    let rows = folded(&sample, &folds(33)[1], Setting(false, true, standardize));
     let (scorer, mut parent) = (scorers(&rows, Measure::Squared).0, state(&rows, 0.1));
     parent.add(0);
     parent.additions(&scorer, &[2, 5, 7]);
@@ -350,7 +352,7 @@ fn columns_that_cannot_change_are_not_tried() {
     let sample = sample(33, 9, 1);
     let targets: Vec<&[f64]> = sample.targets.iter().map(Vec::as_slice).collect();
     let active = (0..9).map(|i| i != 4).collect();
-    let data = Data::new(Level::best(), sample.columns(), active, &targets, None, true).unwrap();
+    let data = Data::new(sample.columns().into_iter().collect(), active, &targets, None, true, None).unwrap();
     let rows = Arc::new(FoldedRows::new(data, Folds::new(&folds(33)[1]), true, false));
     let (scorer, mut state) = (scorers(&rows, Measure::Squared).0, state(&rows, 0.1));
     state.reset(&[4, 1, 1, 3]);

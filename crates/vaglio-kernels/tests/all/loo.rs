@@ -58,7 +58,7 @@ fn trials_equal_refitting_without_each_row() {
     let sample = sample(37);
     for (weighted, intercept) in [(false, false), (false, true), (true, false), (true, true)] {
         for lambda in [1e-6, 1.0, 1e6] {
-            let data = sample.data(Level::best(), weighted, intercept);
+            let data = sample.data(weighted, intercept);
             let (scores, chosen) = greedy(&data, lambda, Measure::Squared);
             for (step, losses) in scores.iter().enumerate() {
                 let open = (0..10).filter(|f| !chosen[..step].contains(f));
@@ -76,10 +76,12 @@ fn trials_equal_refitting_without_each_row() {
 fn every_level_gives_the_same_bits() {
     let sample = sample(4111);
     for measure in [Measure::Squared, Measure::Absolute] {
-        let run = |level| greedy(&sample.data(level, true, true), 0.5, measure);
-        let baseline = run(Level::available()[0]);
+        let run = || greedy(&sample.data(true, true), 0.5, measure);
+        let baseline = Level::available()[0].within(run);
         for level in Level::available() {
-            assert_eq!(run(level), baseline, "{}", level.name());
+            level.within(|| {
+                assert_eq!(run(), baseline, "{}", level.name());
+            });
         }
     }
 }
@@ -87,7 +89,7 @@ fn every_level_gives_the_same_bits() {
 #[test]
 fn residuals_after_a_change_give_the_loss_of_a_reliable_trial() {
     let sample = sample(37);
-    let data = sample.data(Level::best(), true, true);
+    let data = sample.data(true, true);
     let scorer = Scorer::new(Arc::clone(data.targets()), Measure::Squared);
     let mut basis = RidgeState::new(Arc::clone(&data), 1.0);
     basis.add(3);
@@ -101,7 +103,7 @@ fn removals_alone_are_those_of_a_state() {
     for rows in [37, 4111] {
         let sample = sample(rows);
         for (weighted, intercept) in [(false, false), (true, true)] {
-            let data = sample.data(Level::best(), weighted, intercept);
+            let data = sample.data(weighted, intercept);
             let scorer = Scorer::new(Arc::clone(data.targets()), Measure::Squared);
             for (lambda, subset) in [(1e-9, vec![0, 3, 7]), (1.0, vec![9, 2, 4, 0]), (1e6, (0..10).collect())] {
                 let mut whole =
@@ -121,7 +123,7 @@ fn removals_alone_are_those_of_a_state() {
 #[test]
 fn bounds_give_way_to_the_full_pass_without_a_change() {
     let sample = sample(203);
-    let data = sample.data(Level::best(), true, true);
+    let data = sample.data(true, true);
     let scorer = Scorer::new(Arc::clone(data.targets()), Measure::Squared);
     let mut bounded = LooState::new(RidgeState::new(Arc::clone(&data), 1e-3));
     bounded.add(2);
@@ -142,7 +144,7 @@ fn bounds_hold_where_a_row_is_unreliable() {
     let mut sample = sample(23);
     sample.doubles[2] = (0..23).map(|j| if j == 5 { 2.0 } else { 0.0 }).collect();
     for (lambda, intercept) in [(1e-18, false), (1e-18, true), (1e-9, true)] {
-        let data = sample.data(Level::best(), true, intercept);
+        let data = sample.data(true, intercept);
         let scorer = Scorer::new(Arc::clone(data.targets()), Measure::Squared);
         let mut bounded = LooState::new(RidgeState::new(Arc::clone(&data), lambda));
         for chosen in [2, 4, 7, 0] {
@@ -169,7 +171,7 @@ fn rows_that_carry_columns_alone_are_left_out_of_many_others() {
     for (lambda, weighted, intercept) in
         [(1e-6, true, true), (1e-6, false, false), (1e-9, true, true), (1e-9, true, false), (1e-12, false, true)]
     {
-        let data = sample.data(Level::best(), weighted, intercept);
+        let data = sample.data(weighted, intercept);
         let scorer = Scorer::new(Arc::clone(data.targets()), Measure::Squared);
         let mut basis = RidgeState::new(Arc::clone(&data), lambda);
         subset.iter().for_each(|&feature| basis.add(feature));
@@ -200,14 +202,16 @@ fn check_left_out<const M: usize>(
     exact: [f64; M],
 ) {
     for level in Level::available() {
-        let entries = columns.iter().map(|column| Column::Double(column)).collect();
-        let data = Data::new(level, entries, vec![true; columns.len()], &[&targets], Some(&weights), true).unwrap();
-        let basis = RidgeState::with_columns(Arc::new(data), lambda, 0..columns.len() - 1);
-        let found = residuals_after(&basis, &[ColumnChange::Add(columns.len() - 1)]).0;
-        for ((found, exact), weight) in found[0][0].iter().zip(exact).zip(weights) {
-            let found = found / f64::sqrt(weight);
-            assert!((found / exact - 1.0).abs() < 1e-7, "{found} is not {exact}");
-        }
+        level.within(|| {
+            let entries = columns.iter().map(|column| Column::Double(column)).collect();
+            let data = Data::new(entries, vec![true; columns.len()], &[&targets], Some(&weights), true, None).unwrap();
+            let basis = RidgeState::with_columns(Arc::new(data), lambda, 0..columns.len() - 1);
+            let found = residuals_after(&basis, &[ColumnChange::Add(columns.len() - 1)]).0;
+            for ((found, exact), weight) in found[0][0].iter().zip(exact).zip(weights) {
+                let found = found / f64::sqrt(weight);
+                assert!((found / exact - 1.0).abs() < 1e-7, "{found} is not {exact}");
+            }
+        });
     }
 }
 

@@ -34,8 +34,8 @@ fn sample(rows: usize, count: usize, distance: f64, intercept: bool) -> Walked {
 }
 
 impl Walked {
-    fn data(&self, level: Level) -> Arc<Data<'_>> {
-        self.sample.data(level, true, self.intercept)
+    fn data(&self) -> Arc<Data<'_>> {
+        self.sample.data(true, self.intercept)
     }
 
     fn defined(&self, subset: &[usize], lambda: f64) -> f64 {
@@ -46,8 +46,8 @@ impl Walked {
     }
 
     /// Walks with all three states; returns the largest relative error of a score, and every loss.
-    fn walk(&self, level: Level, lambda: f64, steps: usize, most: usize) -> (f64, Vec<f64>) {
-        let data = self.data(level);
+    fn walk(&self, lambda: f64, steps: usize, most: usize) -> (f64, Vec<f64>) {
+        let data = self.data();
         let scorer = Scorer::new(Arc::clone(data.targets()), Measure::Squared);
         let mut bounded = LooState::new(RidgeState::new(Arc::clone(&data), lambda));
         let mut full = LooState::new(RidgeState::new(Arc::clone(&data), lambda));
@@ -111,9 +111,9 @@ impl Walked {
 fn every_trial_of_long_walks_equals_a_new_fit() {
     for (lambda, tolerance) in [(1.0, 1e-11), (1e-3, 1e-11), (1e-6, 1e-9), (1e-9, 1e-8)] {
         for intercept in [true, false] {
-            let (error, _) = sample(43, 10, 1.0, intercept).walk(Level::best(), lambda, 500, 8);
+            let (error, _) = sample(43, 10, 1.0, intercept).walk(lambda, 500, 8);
             assert!(error <= tolerance, "lambda {lambda:e}, intercept {intercept}: {error:e}");
-            let (error, _) = sample(43, 10, 1e-3, intercept).walk(Level::best(), lambda, 500, 8);
+            let (error, _) = sample(43, 10, 1e-3, intercept).walk(lambda, 500, 8);
             assert!(error <= 1e-6, "collinear, lambda {lambda:e}, intercept {intercept}: {error:e}");
         }
     }
@@ -122,9 +122,11 @@ fn every_trial_of_long_walks_equals_a_new_fit() {
 #[test]
 fn every_level_gives_the_same_bits_on_a_walk() {
     let sample = sample(43, 8, 0.5, true);
-    let (_, baseline) = sample.walk(Level::available()[0], 0.01, 60, 6);
+    let (_, baseline) = Level::available()[0].within(|| sample.walk(0.01, 60, 6));
     for level in Level::available() {
-        assert_eq!(sample.walk(level, 0.01, 60, 6).1, baseline, "{}", level.name());
+        level.within(|| {
+            assert_eq!(sample.walk(0.01, 60, 6).1, baseline, "{}", level.name());
+        });
     }
 }
 
@@ -133,7 +135,7 @@ fn every_level_gives_the_same_bits_on_a_walk() {
 fn backward_from_all_columns_equals_new_fits() {
     for lambda in [1.0, 1e-6] {
         let sample = sample(60, 40, 1.0, true);
-        let data = sample.data(Level::best());
+        let data = sample.data();
         let scorer = Scorer::new(Arc::clone(data.targets()), Measure::Squared);
         let mut subset: Vec<usize> = (0..40).collect();
         let mut basis = RidgeState::with_columns(Arc::clone(&data), lambda, subset.iter().copied());
@@ -156,7 +158,7 @@ fn backward_from_all_columns_equals_new_fits() {
 fn nearly_dependent_columns_cost_their_condition_and_not_the_square_of_it() {
     for (distance, lambda) in [(1e-4, 1e-9), (1e-6, 1e-11)] {
         let walked = sample(43, 10, distance, true);
-        let data = walked.data(Level::best());
+        let data = walked.data();
         let scorer = Scorer::new(Arc::clone(data.targets()), Measure::Squared);
         for subset in [&[0, 1][..], &[1, 9, 0], &[4, 0, 7, 9, 3, 1], &[1, 9, 0, 4, 3], &[0, 1, 2, 3, 4, 5, 6, 7, 8, 9]]
         {

@@ -45,8 +45,8 @@ fn sample(rows: usize, folds: u32) -> Folded {
 }
 
 impl Folded {
-    fn rows(&self, level: Level, setting: Setting) -> FoldedRows<'_> {
-        self.sample.rows(level, &self.fold, setting.weighted, setting.intercept, setting.standardize)
+    fn rows(&self, setting: Setting) -> FoldedRows<'_> {
+        self.sample.rows(&self.fold, setting.weighted, setting.intercept, setting.standardize)
     }
 
     fn weight(&self, setting: Setting, row: usize) -> f64 {
@@ -232,7 +232,7 @@ fn every_engine(rows: &FoldedRows<'_>, reference: &Reference<'_>, lambdas: &[f64
 fn every_trial_equals_refitting() {
     let folded = sample(83, 5);
     for setting in settings() {
-        let rows = folded.rows(Level::best(), setting);
+        let rows = folded.rows(setting);
         let (_, unreliable) = every_engine(&rows, &by_residuals(&rows), &LAMBDAS, &format!("{setting:?}"));
         assert_eq!(unreliable, 0, "plain data keep their digits");
     }
@@ -249,7 +249,7 @@ fn hard_columns_are_weak_or_right() {
     folded.sample.bytes[1] = folded.fold.iter().map(|&f| u8::from(f == 1)).collect();
     folded.sample.doubles.push(first);
     for setting in settings() {
-        let rows = folded.rows(Level::best(), setting);
+        let rows = folded.rows(setting);
         let (reliable, unreliable) =
             every_engine(&rows, &folded.by_reflections(setting), &LAMBDAS, &format!("hard {setting:?}"));
         assert!(reliable > 0 && unreliable > 0);
@@ -260,7 +260,7 @@ fn hard_columns_are_weak_or_right() {
 fn fewer_rows_than_columns_are_weak_or_right() {
     let folded = sample(9, 3);
     for setting in settings() {
-        let rows = folded.rows(Level::best(), setting);
+        let rows = folded.rows(setting);
         every_engine(&rows, &folded.by_reflections(setting), &[1e-9, 1e-2, 10.0], &format!("few rows {setting:?}"));
     }
 }
@@ -292,12 +292,14 @@ fn threads_and_levels_leave_the_bits() {
     let setting = Setting { weighted: true, intercept: true, standardize: true };
     let mut first = None;
     for level in Level::available() {
-        let rows = folded.rows(level, setting);
-        for threads in 1..=3 {
-            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-            let now = pool.install(|| bits(&rows));
-            assert_eq!(*first.get_or_insert_with(|| now.clone()), now, "{} {threads}", level.name());
-        }
+        level.within(|| {
+            let rows = folded.rows(setting);
+            for threads in 1..=3 {
+                let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+                let now = pool.install(|| bits(&rows));
+                assert_eq!(*first.get_or_insert_with(|| now.clone()), now, "{} {threads}", level.name());
+            }
+        });
     }
 }
 
@@ -309,7 +311,7 @@ fn equal_columns_tie() {
     folded.sample.bytes[2] = folded.sample.bytes[0].clone();
     let n = folded.sample.doubles.len() + 3;
     for setting in settings() {
-        let rows = folded.rows(Level::best(), setting);
+        let rows = folded.rows(setting);
         let moments = Arc::new(Moments::new(&rows).unwrap());
         let mut forward = ForwardMoments::new(&moments, &LAMBDAS, &[]);
         let mut backward = BackwardMoments::new(&moments, &LAMBDAS, &(0..n).collect::<Vec<_>>());
@@ -345,7 +347,7 @@ fn long_backward_walks_stay_right() {
     let x: Vec<Vec<f64>> = (0..n).map(|k| (0..400).map(|j| ((k * 37 + j * j) as f64).sin() + 0.3).collect()).collect();
     let y: Vec<f64> = (0..400).map(|j| x[3][j] - x[40][j] + (j as f64).cos()).collect();
     let (sample, folds) = (Sample::new(x, vec![y]), (0..400).map(|j| j % 7).collect::<Vec<u32>>());
-    let rows = sample.rows(Level::best(), &folds, false, true, false);
+    let rows = sample.rows(&folds, false, true, false);
     let moments = Arc::new(Moments::new(&rows).unwrap());
     let reference = by_residuals(&rows);
     let mut check = Check::new(&moments, &reference);

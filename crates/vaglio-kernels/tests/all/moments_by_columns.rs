@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use vaglio_columns::{Numbers, SparseNumbers};
 use vaglio_kernels::kfold::{BackwardMoments, FoldedRows, ForwardMoments, MomentTree, Moments, Spectrum, TrialLosses};
-use vaglio_kernels::{Data, Folds, Level};
+use vaglio_kernels::{Data, Folds};
 use vaglio_testkit::SplitMix64;
 
 const ROWS: usize = 160;
@@ -84,7 +84,7 @@ impl Words {
         let targets: Vec<&[f64]> = self.targets.iter().map(|y| &y[..]).collect();
         let weights = setting.is_weighted.then_some(&self.weights[..]);
         let active = vec![true; order.len()];
-        let data = Data::new(Level::best(), columns, active, &targets, weights, setting.intercept).unwrap();
+        let data = Data::new(columns, active, &targets, weights, setting.intercept, None).unwrap();
         let folds = Folds::new(&self.fold);
         let folds = match setting.trains_on_own {
             true => {

@@ -4,7 +4,7 @@ use ndarray::{Array2, Axis};
 use std::sync::Arc;
 use vaglio_kernels::kfold::FoldedRows;
 use vaglio_kernels::ridge::Ridge;
-use vaglio_kernels::{Column, Data, Folds, Level};
+use vaglio_kernels::{Column, Data, Folds};
 
 /// Columns of doubles, then of bytes, targets of each output, and a weight per row.
 #[derive(Clone)]
@@ -31,23 +31,16 @@ impl Sample {
         doubles.chain(self.bytes.iter().map(|x| Column::Byte(x))).collect()
     }
 
-    pub fn data(&self, level: Level, weighted: bool, intercept: bool) -> Arc<Data<'_>> {
+    pub fn data(&self, weighted: bool, intercept: bool) -> Arc<Data<'_>> {
         let columns = self.columns();
         let active = vec![true; columns.len()];
         let targets: Vec<&[f64]> = self.targets.iter().map(Vec::as_slice).collect();
         let weights = weighted.then_some(&self.weights[..]);
-        Arc::new(Data::new(level, columns, active, &targets, weights, intercept).unwrap())
+        Arc::new(Data::new(columns.into_iter().collect(), active, &targets, weights, intercept, None).unwrap())
     }
 
-    pub fn rows(
-        &self,
-        level: Level,
-        folds: &[u32],
-        weighted: bool,
-        intercept: bool,
-        standardize: bool,
-    ) -> FoldedRows<'_> {
-        FoldedRows::new(self.data(level, weighted, intercept), Folds::new(folds), intercept, standardize)
+    pub fn rows(&self, folds: &[u32], weighted: bool, intercept: bool, standardize: bool) -> FoldedRows<'_> {
+        FoldedRows::new(self.data(weighted, intercept), Folds::new(folds), intercept, standardize)
     }
 
     pub fn entry(&self, column: usize, row: usize) -> f64 {

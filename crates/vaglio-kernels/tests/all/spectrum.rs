@@ -27,9 +27,9 @@ fn fold(row: usize) -> usize {
     (5 * row + row / 7) % 9 % FOLDS
 }
 
-fn moments(sample: &Sample, level: Level, intercept: bool) -> Moments {
+fn moments(sample: &Sample, intercept: bool) -> Moments {
     let folds: Vec<u32> = (0..ROWS).map(|j| fold(j) as u32).collect();
-    Moments::new(&sample.rows(level, &folds, false, intercept, false)).unwrap()
+    Moments::new(&sample.rows(&folds, false, intercept, false)).unwrap()
 }
 
 /// Computes a fold's sum of squared errors for a fit on the other rows.
@@ -47,7 +47,7 @@ fn every_fold_and_lambda_equals_refitting() {
     let sample = sample();
     let mut worst = 0.0f64;
     for intercept in [false, true] {
-        let moments = moments(&sample, Level::best(), intercept);
+        let moments = moments(&sample, intercept);
         for size in [1, 2, 8, 33, 74] {
             let subset: Vec<usize> = (0..size).map(|k| (k * 29 + 3) % (COLUMNS - 1)).collect();
             let spectrum = Spectrum::new(&moments, &subset).unwrap();
@@ -70,7 +70,7 @@ fn every_fold_and_lambda_equals_refitting() {
 
 #[test]
 fn no_lambda_depends_on_which_others_come_along() {
-    let moments = moments(&sample(), Level::best(), true);
+    let moments = moments(&sample(), true);
     for size in [3, 40, 74] {
         let spectrum = Spectrum::new(&moments, &(0..size).collect::<Vec<_>>()).unwrap();
         let (all, values) = (lambdas(21), spectrum.losses(&lambdas(21)));
@@ -93,25 +93,27 @@ fn threads_levels_and_copies_leave_the_bits() {
     let copies: Vec<usize> = subset.iter().map(|&k| if k == 20 { COLUMNS - 1 } else { k }).collect();
     let mut first = None;
     for level in Level::available() {
-        for threads in 1..=3 {
-            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-            for subset in [&subset, &copies] {
-                let now = pool.install(|| {
-                    let spectrum = Spectrum::new(&moments(&sample, level, true), subset).unwrap();
-                    let mut out = spectrum.losses(&lambdas(11));
-                    out.extend(lambdas(11).into_iter().map(|lambda| spectrum.conditioning(lambda)));
-                    bits(&out)
-                });
-                assert_eq!(*first.get_or_insert_with(|| now.clone()), now, "{} {threads}", level.name());
+        level.within(|| {
+            for threads in 1..=3 {
+                let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+                for subset in [&subset, &copies] {
+                    let now = pool.install(|| {
+                        let spectrum = Spectrum::new(&moments(&sample, true), subset).unwrap();
+                        let mut out = spectrum.losses(&lambdas(11));
+                        out.extend(lambdas(11).into_iter().map(|lambda| spectrum.conditioning(lambda)));
+                        bits(&out)
+                    });
+                    assert_eq!(*first.get_or_insert_with(|| now.clone()), now, "{} {threads}", level.name());
+                }
             }
-        }
+        });
     }
 }
 
 #[test]
 fn low_is_the_share_of_the_least_eigenvalue() {
     let sample = sample();
-    let moments = moments(&sample, Level::best(), false);
+    let moments = moments(&sample, false);
     let subset: Vec<usize> = (0..COLUMNS - 1).collect();
     let spectrum = Spectrum::new(&moments, &subset).unwrap();
     // Products of the training rows are differences from those of all rows.

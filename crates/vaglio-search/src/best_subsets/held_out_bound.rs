@@ -60,7 +60,7 @@ impl LossTangent {
         let rest = 1.0 + own - factor.iter().map(|l| l * l).sum::<f64>();
         z.clear();
         z.extend_from_slice(&of.x[column]);
-        factor.iter().zip(known).for_each(|(l, above)| axpy(of.level, -l, &above.z, z));
+        factor.iter().zip(known).for_each(|(l, above)| axpy(-l, &above.z, z));
         let root = rest.max(f64::MIN_POSITIVE).sqrt();
         z.iter_mut().for_each(|z| *z /= root);
         factor.push(root);

@@ -23,10 +23,10 @@ use crate::Effort;
 use ndarray::Array2;
 use std::sync::Arc;
 use vaglio_core::RowsHeldOut;
+use vaglio_kernels::checkpoint;
 use vaglio_kernels::linalg::{self, POWERS, inverse_of_unit, largest_factor, separable};
 use vaglio_kernels::sums::dot;
 use vaglio_kernels::tolerance::{BOUND_ROUNDING, ILL_CONDITIONED, RSS_ROUNDING, RSS_ROUNDING_BY_CONDITION};
-use vaglio_kernels::{Level, checkpoint};
 
 /// Number of columns above which the linear-algebra backend multiplies and factors, and no matrix is inverted.
 const FEW: usize = 128;
@@ -35,7 +35,6 @@ const FEW: usize = 128;
 /// in the order given.
 #[derive(Debug)]
 pub struct SubsetSquares {
-    level: Level,
     /// Unit columns, kept if rows are held out, and the original lengths.
     x: Vec<Vec<f64>>,
     lengths: Vec<f64>,
@@ -55,26 +54,21 @@ pub struct SubsetSquares {
 impl SubsetSquares {
     /// Prepares columns and targets that are scaled, and centered if there is an intercept. Returns `None` if columns
     /// are nearly dependent or can fit every row. Cost O(m·n² + n³).
-    pub fn new(
-        level: Level,
-        mut x: Vec<Vec<f64>>,
-        targets: Vec<Vec<f64>>,
-        held_out: Option<RowsHeldOut>,
-    ) -> Option<Self> {
+    pub fn new(mut x: Vec<Vec<f64>>, targets: Vec<Vec<f64>>, held_out: Option<RowsHeldOut>) -> Option<Self> {
         let (size, rows) = (x.len(), targets.first().map_or(0, Vec::len));
-        let lengths: Vec<f64> = x.iter().map(|x| dot(level, x, x).sqrt()).collect();
+        let lengths: Vec<f64> = x.iter().map(|x| dot(x, x).sqrt()).collect();
         if size == 0 || rows <= size + 1 || !lengths.iter().all(|length| length.is_normal()) {
             return None;
         }
         x.iter_mut().zip(&lengths).for_each(|(x, length)| x.iter_mut().for_each(|v| *v /= length));
-        let gram = gram_of(level, &x, rows);
+        let gram = gram_of(&x, rows);
         let (diagonal, condition) = diagonal_of(&gram, size)?;
-        let along = targets.iter().map(|y| x.iter().map(|x| dot(level, x, y)).collect()).collect();
-        let total = targets.iter().map(|y| dot(level, y, y)).sum();
+        let along = targets.iter().map(|y| x.iter().map(|x| dot(x, y)).collect()).collect();
+        let total = targets.iter().map(|y| dot(y, y)).sum();
         let rounding = RSS_ROUNDING + RSS_ROUNDING_BY_CONDITION * condition;
         let x = if held_out.is_some() { x } else { Vec::new() };
         let blocks = (0..size).map(|column| [column].into()).collect();
-        Some(SubsetSquares { level, x, lengths, targets, gram, along, total, diagonal, rounding, held_out, blocks })
+        Some(SubsetSquares { x, lengths, targets, gram, along, total, diagonal, rounding, held_out, blocks })
     }
 
     /// Restricts subsets to unions of blocks of columns and single columns outside of them.
@@ -143,14 +137,14 @@ impl SubsetSquares {
     }
 }
 
-fn gram_of(level: Level, x: &[Vec<f64>], rows: usize) -> Vec<f64> {
+fn gram_of(x: &[Vec<f64>], rows: usize) -> Vec<f64> {
     let size = x.len();
     let mut gram = vec![1.0; size * size];
     if size <= FEW {
         for k in 0..size {
             checkpoint();
             for l in 0..k {
-                let product = dot(level, &x[k], &x[l]);
+                let product = dot(&x[k], &x[l]);
                 (gram[k * size + l], gram[l * size + k]) = (product, product);
             }
         }

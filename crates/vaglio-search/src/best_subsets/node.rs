@@ -155,7 +155,7 @@ impl<'s> SubtreeNode<'s> {
             let next = to(output, p[column] + (1.0 - own) * v[column]);
             let step = next - v[column];
             if step != 0.0 {
-                axpy(self.of.level, -step, self.of.row(column), p);
+                axpy(-step, self.of.row(column), p);
                 p[column] += step * own;
                 v[column] = next;
                 (self.is_moved, self.steps) = (true, self.steps + 1);
@@ -192,7 +192,7 @@ impl<'s> SubtreeNode<'s> {
         worths.sort_unstable_by(|a, b| b.total_cmp(a));
         let (mut bound, mut value) = (self.total, self.total);
         for ((v, p), g) in self.v.iter().zip(&self.p).zip(&self.along) {
-            let (along, rest) = (dot(self.of.level, v, g), dot(self.of.level, v, p));
+            let (along, rest) = (dot(v, g), dot(v, p));
             (bound, value) = (bound - (along - rest), value - (along + rest));
         }
         for &k in &self.fixed {
@@ -335,10 +335,10 @@ impl<'s> SubtreeNode<'s> {
     /// Weights the residuals by the leverage of the fixed columns if that raises the bound. Cost O(m·n).
     pub fn raise(&mut self, room: &mut Descent<'s>) {
         let (Some(lift), Some(held_out)) = (&self.lift, &self.of.held_out) else { return };
-        let (of, level) = (self.of, self.of.level);
+        let of = self.of;
         room.residuals.clone_from(&of.targets);
         for (e, v) in room.residuals.iter_mut().zip(&self.v) {
-            (0..v.len()).filter(|&k| v[k] != 0.0).for_each(|k| axpy(level, -v[k], &of.x[k], e));
+            (0..v.len()).filter(|&k| v[k] != 0.0).for_each(|k| axpy(-v[k], &of.x[k], e));
         }
         checkpoint();
         let Descent { levels, residuals, lifted, systems, .. } = room;
@@ -346,7 +346,7 @@ impl<'s> SubtreeNode<'s> {
         lifted.resize_with(residuals.len(), Vec::new);
         for ((e, y), u) in residuals.iter().zip(&of.targets).zip(lifted) {
             let Some(()) = lift.lift(held_out, e, levels, systems, u) else { return };
-            total += 2.0 * dot(level, u, y) - dot(level, u, e);
+            total += 2.0 * dot(u, y) - dot(u, e);
         }
         if !total.is_finite() {
             return;
@@ -355,7 +355,7 @@ impl<'s> SubtreeNode<'s> {
         raised.total = of.total + total;
         for (output, lifted) in room.lifted.iter().enumerate() {
             for &k in self.fixed.iter().chain(&self.free) {
-                let along = of.along[output][k] + dot(level, &of.x[k], lifted);
+                let along = of.along[output][k] + dot(&of.x[k], lifted);
                 raised.p[output][k] += along - raised.along[output][k];
                 raised.along[output][k] = along;
             }
@@ -364,7 +364,7 @@ impl<'s> SubtreeNode<'s> {
         self.test();
         let least = *self.sizes().start();
         if raised.tested.bounds.get(least) > self.tested.bounds.get(least) {
-            raised.fit.lean(of, &raised.along, raised.total, &room.levels);
+            raised.fit.lean(&raised.along, raised.total, &room.levels);
             raised.is_moved = true;
             std::mem::swap(self, &mut raised);
         }

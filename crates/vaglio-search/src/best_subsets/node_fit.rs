@@ -81,27 +81,27 @@ impl NodeFit {
         row.clear();
         row.extend_from_slice(of.row(place));
         for known in known {
-            axpy(of.level, -known.row[place], &known.row, row);
+            axpy(-known.row[place], &known.row, row);
         }
         let root = self.schur[place].max(f64::MIN_POSITIVE).sqrt();
         row.iter_mut().for_each(|r| *r /= root);
         self.schur.iter_mut().zip(&*row).for_each(|(s, r)| *s -= r * r);
         for g in &mut self.gradients {
             let gamma = g[place] / root;
-            axpy(of.level, -gamma, row, g);
+            axpy(-gamma, row, g);
             self.squares -= gamma * gamma;
         }
         self.size += 1;
     }
 
     /// Refits the same subset for other xᵀy. Cost O(n·s).
-    pub fn lean(&mut self, of: &SubsetSquares, along: &[Vec<f64>], total: f64, levels: &[LevelRows]) {
+    pub fn lean(&mut self, along: &[Vec<f64>], total: f64, levels: &[LevelRows]) {
         self.gradients.clone_from_slice(along);
         self.squares = total;
         for LevelRows { column, row, .. } in &levels[..self.size] {
             for g in &mut self.gradients {
                 let gamma = g[*column] / row[*column];
-                axpy(of.level, -gamma, row, g);
+                axpy(-gamma, row, g);
                 self.squares -= gamma * gamma;
             }
         }

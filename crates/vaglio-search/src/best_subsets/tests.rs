@@ -3,7 +3,6 @@
 use super::{OpenSubtree, SubsetSquares};
 use ndarray::{Array1, Array2};
 use vaglio_core::RowsHeldOut;
-use vaglio_kernels::Level;
 use vaglio_kernels::linalg::solve;
 use vaglio_testkit::SplitMix64;
 
@@ -93,7 +92,7 @@ impl Problem {
             lambda: self.lambda,
         });
         let x = self.x.iter().map(centered).collect();
-        SubsetSquares::new(Level::best(), x, self.targets.iter().map(centered).collect(), held_out)
+        SubsetSquares::new(x, self.targets.iter().map(centered).collect(), held_out)
     }
 }
 
@@ -224,7 +223,7 @@ fn columns_that_depend_on_each_other_have_no_bounds() {
         assert!(problem.squares().is_none(), "{seed}");
     }
     let few = Problem::new(1).x.iter().map(|x| x[..8].to_vec()).collect();
-    assert!(SubsetSquares::new(Level::best(), few, vec![vec![1.0; 8]], None).is_none());
+    assert!(SubsetSquares::new(few, vec![vec![1.0; 8]], None).is_none());
 }
 
 #[test]

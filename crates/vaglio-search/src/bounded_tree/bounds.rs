@@ -4,7 +4,7 @@ use crate::best_subsets::{OpenSubtree, PruneTest, SearchOutcome, SubsetSquares};
 use crate::order::TreeOrder;
 use crate::{Rules, SubsetScorer};
 use vaglio_core::{Feature, Result, ScoreOfSquares, SquaresBound};
-use vaglio_kernels::{Level, parallel};
+use vaglio_kernels::parallel;
 
 /// Largest number of columns with cached products.
 pub(crate) const MOST_COLUMNS: usize = 4096;
@@ -35,7 +35,7 @@ impl SubsetBounds {
         }
         let Some(bound) = subset.squares(&columns)? else { return Ok(None) };
         let SquaresBound { columns: x, targets, held_out, score } = bound;
-        let Some(squares) = SubsetSquares::new(Level::best(), x, targets, held_out) else { return Ok(None) };
+        let Some(squares) = SubsetSquares::new(x, targets, held_out) else { return Ok(None) };
         let place = |feature: &Feature| columns.binary_search(feature).unwrap_or(0);
         let blocks: Vec<Vec<usize>> =
             (0..order.places()).map(|at| order.group(at).iter().map(place).collect()).collect();

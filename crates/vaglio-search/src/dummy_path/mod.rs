@@ -23,7 +23,6 @@ mod virtual_dummies;
 
 pub use normal_rng::NormalRng;
 use span::{Outer, outside_of};
-use vaglio_kernels::Level;
 use vaglio_kernels::sums::{axpy, dot};
 use vaglio_kernels::tolerance::DEPENDENT_SQUARE;
 use virtual_dummies::VirtualDummies;
@@ -60,7 +59,6 @@ enum NextEntry {
 /// A forward path that can be continued.
 #[derive(Debug)]
 pub struct DummyPath<'a> {
-    level: Level,
     data: PathData<'a>,
     stepping: Stepping,
     draws: NormalRng,
@@ -91,16 +89,15 @@ struct Products {
 
 impl<'a> DummyPath<'a> {
     /// Creates an empty path with `dummies` dummies that are not stored. Cost O(rows · columns + dummies).
-    pub fn new(level: Level, data: PathData<'a>, stepping: Stepping, dummies: usize, seed: u64) -> Self {
+    pub fn new(data: PathData<'a>, stepping: Stepping, dummies: usize, seed: u64) -> Self {
         let mut draws = NormalRng::new(seed);
         let targets: Vec<Vec<f64>> = data.targets.iter().map(|target| target.to_vec()).collect();
-        let directions = Outer::new(level, &targets, None);
+        let directions = Outer::new(&targets, None);
         let residuals: Vec<Vec<f64>> = directions.vectors;
-        let with = |y: &Vec<f64>| data.columns.iter().map(|x| product(level, x, y)).collect();
+        let with = |y: &Vec<f64>| data.columns.iter().map(|x| product(x, y)).collect();
         let residual: Vec<Vec<f64>> = residuals.iter().map(with).collect();
         let unstored = VirtualDummies::new(dummies, residuals.len(), data.dimensions, &mut draws);
         DummyPath {
-            level,
             stepping: if residuals.len() > 1 { Stepping::Greedy } else { stepping },
             draws,
             projected: vec![vec![0.0; data.targets.first().map_or(0, |y| y.len())]; residuals.len()],
@@ -177,7 +174,7 @@ impl<'a> DummyPath<'a> {
 
     fn advance(&mut self, gamma: f64) {
         for (residual, projected) in self.residuals.iter_mut().zip(&mut self.projected) {
-            axpy(self.level, -gamma, projected, residual);
+            axpy(-gamma, projected, residual);
             projected.iter_mut().for_each(|w| *w *= 1.0 - gamma);
         }
         self.common *= 1.0 - gamma;
@@ -186,23 +183,22 @@ impl<'a> DummyPath<'a> {
     }
 
     fn enter(&mut self, entry: NextEntry) {
-        let level = self.level;
-        let outer = Outer::new(level, &self.residuals, Some(&self.projected));
+        let outer = Outer::new(&self.residuals, Some(&self.projected));
         let mut vector = match entry {
             NextEntry::Stored(index) => self.data.columns[index].to_vec(),
             NextEntry::Unstored(index) => {
                 let (coefficients, outside) = self.unstored.coordinates(index, &outer);
                 let rows = self.residuals[0].len();
                 let known = [&self.basis[..], &outer.vectors[..]].concat();
-                let mut vector = direction(level, rows, &known, &mut self.draws);
+                let mut vector = direction(rows, &known, &mut self.draws);
                 vector.iter_mut().for_each(|v| *v *= outside.sqrt());
                 for (f, coefficient) in outer.vectors.iter().zip(coefficients) {
-                    axpy(level, coefficient, f, &mut vector);
+                    axpy(coefficient, f, &mut vector);
                 }
                 vector
             }
         };
-        let is_new = outside_of(level, &self.basis, &mut vector);
+        let is_new = outside_of(&self.basis, &mut vector);
         match entry {
             NextEntry::Stored(index) => {
                 self.stored.left[index] = 0.0;
@@ -223,17 +219,16 @@ impl<'a> DummyPath<'a> {
 
     /// Adds a direction to the span of the path.
     fn add(&mut self, direction: Vec<f64>, outer: &Outer) {
-        let level = self.level;
-        let slopes: Vec<f64> = self.residuals.iter().map(|r| dot(level, r, &direction)).collect();
+        let slopes: Vec<f64> = self.residuals.iter().map(|r| dot(r, &direction)).collect();
         for (projected, slope) in self.projected.iter_mut().zip(&slopes) {
-            axpy(level, *slope, &direction, projected);
+            axpy(*slope, &direction, projected);
         }
         let columns = self.data.columns;
         let left = &self.stored.left;
-        let with = |index: usize| if left[index] > 0.0 { dot(level, columns[index], &direction) } else { 0.0 };
+        let with = |index: usize| if left[index] > 0.0 { dot(columns[index], &direction) } else { 0.0 };
         let products: Vec<f64> = (0..columns.len()).map(with).collect();
         self.stored.add(&slopes, &products);
-        self.unstored.add(&slopes, &outer.coordinates(level, &direction), outer, &mut self.draws);
+        self.unstored.add(&slopes, &outer.coordinates(&direction), outer, &mut self.draws);
         self.basis.push(direction);
     }
 }
@@ -297,14 +292,14 @@ fn meeting(common: f64, residual: f64, projected: f64) -> f64 {
 }
 
 /// A random direction, uniform over those centered and orthogonal to the known ones.
-fn direction(level: Level, rows: usize, known: &[Vec<f64>], draws: &mut NormalRng) -> Vec<f64> {
+fn direction(rows: usize, known: &[Vec<f64>], draws: &mut NormalRng) -> Vec<f64> {
     let mut vector: Vec<f64> = (0..rows).map(|_| draws.normal()).collect();
     let mean = vector.iter().sum::<f64>() / rows as f64;
     vector.iter_mut().for_each(|v| *v -= mean);
-    outside_of(level, known, &mut vector);
+    outside_of(known, &mut vector);
     vector
 }
 
-fn product(level: Level, x: &[f64], y: &[f64]) -> f64 {
-    if x.is_empty() { 0.0 } else { dot(level, x, y) }
+fn product(x: &[f64], y: &[f64]) -> f64 {
+    if x.is_empty() { 0.0 } else { dot(x, y) }
 }

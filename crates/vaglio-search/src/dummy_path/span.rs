@@ -1,6 +1,5 @@
 //! Directions of the remaining residuals of the targets.
 
-use vaglio_kernels::Level;
 use vaglio_kernels::sums::{axpy, dot};
 use vaglio_kernels::tolerance::OUTSIDE_SPAN;
 
@@ -13,24 +12,24 @@ pub(super) struct Outer {
 }
 
 impl Outer {
-    pub fn new(level: Level, residuals: &[Vec<f64>], projected: Option<&[Vec<f64>]>) -> Self {
+    pub fn new(residuals: &[Vec<f64>], projected: Option<&[Vec<f64>]>) -> Self {
         let mut outer = Outer { vectors: Vec::new(), made_of: Vec::new() };
         for (place, residual) in residuals.iter().enumerate() {
             let mut vector = residual.clone();
             if let Some(projected) = projected {
-                axpy(level, -1.0, &projected[place], &mut vector);
+                axpy(-1.0, &projected[place], &mut vector);
             }
             let mut weights = vec![0.0; residuals.len()];
             weights[place] = 1.0;
-            let before = dot(level, &vector, &vector).sqrt();
+            let before = dot(&vector, &vector).sqrt();
             for _ in 0..2 {
                 for (f, of_f) in outer.vectors.iter().zip(&outer.made_of) {
-                    let along = dot(level, f, &vector);
-                    axpy(level, -along, f, &mut vector);
+                    let along = dot(f, &vector);
+                    axpy(-along, f, &mut vector);
                     weights.iter_mut().zip(of_f).for_each(|(weight, of_f)| *weight -= along * of_f);
                 }
             }
-            let norm = dot(level, &vector, &vector).sqrt();
+            let norm = dot(&vector, &vector).sqrt();
             if norm > OUTSIDE_SPAN && norm > OUTSIDE_SPAN * before {
                 vector.iter_mut().for_each(|v| *v /= norm);
                 weights.iter_mut().for_each(|weight| *weight /= norm);
@@ -42,8 +41,8 @@ impl Outer {
     }
 
     /// Products of the basis with a vector.
-    pub fn coordinates(&self, level: Level, vector: &[f64]) -> Vec<f64> {
-        self.vectors.iter().map(|f| dot(level, f, vector)).collect()
+    pub fn coordinates(&self, vector: &[f64]) -> Vec<f64> {
+        self.vectors.iter().map(|f| dot(f, vector)).collect()
     }
 
     /// Coefficients of Σ_i ρ_i f_i in the original vectors, with basis vectors f_i and ρ = `along`.
@@ -59,15 +58,15 @@ impl Outer {
 }
 
 /// Orthogonalizes a vector to a basis and normalizes it; returns whether anything remains.
-pub(super) fn outside_of(level: Level, basis: &[Vec<f64>], vector: &mut [f64]) -> bool {
-    let before = dot(level, vector, vector).sqrt();
+pub(super) fn outside_of(basis: &[Vec<f64>], vector: &mut [f64]) -> bool {
+    let before = dot(vector, vector).sqrt();
     for _ in 0..2 {
         for e in basis {
-            let along = dot(level, e, vector);
-            axpy(level, -along, e, vector);
+            let along = dot(e, vector);
+            axpy(-along, e, vector);
         }
     }
-    let norm = dot(level, vector, vector).sqrt();
+    let norm = dot(vector, vector).sqrt();
     let is_new = norm > OUTSIDE_SPAN * before;
     if is_new {
         vector.iter_mut().for_each(|v| *v /= norm);

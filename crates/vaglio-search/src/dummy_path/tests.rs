@@ -2,7 +2,6 @@
 
 use super::{DummyPath, NormalRng, PathData, Stepping};
 use crate::least_angle::{LeastAngle, PathShape};
-use vaglio_kernels::Level;
 use vaglio_testkit::SplitMix64;
 
 fn dot(x: &[f64], y: &[f64]) -> f64 {
@@ -43,7 +42,7 @@ fn before(order: &[usize], features: usize, most: u32) -> Vec<Option<u32>> {
 fn least_angle(columns: &[Vec<f64>], y: &[f64]) -> Vec<usize> {
     let shape = PathShape::Single { non_negative: false, lasso: false };
     let relevance = vec![columns.iter().map(|x| dot(x, y)).collect()];
-    let mut path = LeastAngle::new(Level::best(), shape, usize::MAX, relevance, vec![true; columns.len()]);
+    let mut path = LeastAngle::new(shape, usize::MAX, relevance, vec![true; columns.len()]);
     let mut gram = |column: usize| Ok::<_, ()>(columns.iter().map(|x| dot(x, &columns[column])).collect::<Vec<f64>>());
     let mut order = Vec::new();
     while let Ok(Ok(knot)) = path.advance(&mut gram) {
@@ -103,7 +102,7 @@ fn paths_of_stored_dummies_are_those_of_plain_loops() {
             };
             let (all, of_targets) = (slices(&columns), slices(&targets));
             let data = PathData { columns: &all, features, targets: &of_targets, dimensions: rows - 1 };
-            let mut path = DummyPath::new(Level::best(), data, stepping, 0, 1);
+            let mut path = DummyPath::new(data, stepping, 0, 1);
             let within = order.iter().take(steps).filter(|column| **column >= features).count() as u32;
             for most in 1..within {
                 path.until(most, &|| false);
@@ -120,7 +119,7 @@ fn counted(random: &mut SplitMix64, data: PathData<'_>, stepping: Stepping, dumm
     let columns: Vec<&[f64]> = data.columns.iter().copied().chain(slices(&drawn)).collect();
     let data = PathData { columns: &columns, ..data };
     let unstored = if stored { 0 } else { dummies };
-    let mut path = DummyPath::new(Level::best(), data, stepping, unstored, random.bits());
+    let mut path = DummyPath::new(data, stepping, unstored, random.bits());
     let mut out = [0.0; 4];
     for (place, most) in [1, 3, 5].into_iter().enumerate() {
         path.until(most, &|| false);
@@ -171,13 +170,13 @@ fn a_path_ends_where_columns_span_the_rows_and_where_it_is_stopped() {
     let (all, targets) = (slices(&columns), slices(&y));
     let data = PathData { columns: &all, features: 3, targets: &targets, dimensions: 5 };
     for stepping in [Stepping::LeastAngle, Stepping::Greedy] {
-        let mut path = DummyPath::new(Level::best(), data, stepping, 40, 7);
+        let mut path = DummyPath::new(data, stepping, 40, 7);
         path.until(1, &|| true);
         assert!(!path.has_ended && path.entered() == [None; 3]);
         path.until(40, &|| false);
         assert!(path.has_ended, "{stepping:?}");
     }
     let empty = PathData { targets: &[], ..data };
-    assert!(DummyPath::new(Level::best(), empty, Stepping::Greedy, 3, 1).has_ended);
+    assert!(DummyPath::new(empty, Stepping::Greedy, 3, 1).has_ended);
     assert!((0.0..1.0).contains(&NormalRng::new(1).uniform()));
 }

@@ -1,6 +1,5 @@
 //! Active columns of a path, with a factor of their Gram matrix.
 
-use vaglio_kernels::Level;
 use vaglio_kernels::linalg::LowerFactor;
 use vaglio_kernels::tolerance::{DEPENDENT_COLUMN, SUSPECT_COLUMN};
 
@@ -19,18 +18,13 @@ pub(super) enum Relation {
 }
 
 /// Active columns A of a path, in order of entry, and Q_AA = LLᵀ.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct ActiveSet {
-    level: Level,
     pub active: Vec<Active>,
     pub factor: LowerFactor,
 }
 
 impl ActiveSet {
-    pub fn new(level: Level) -> Self {
-        ActiveSet { level, active: Vec::new(), factor: LowerFactor::new(level) }
-    }
-
     /// Adds a column; returns false if it depends on the active ones.
     pub fn push(&mut self, feature: usize, gram: Vec<f64>) -> bool {
         let (left, w) = self.left_over(feature, gram[feature]);
@@ -93,7 +87,7 @@ impl ActiveSet {
 
     /// Recomputes the factor, unless a column turns out to be dependent. Cost O(s³).
     fn renew(&mut self) {
-        let mut factor = LowerFactor::new(self.level);
+        let mut factor = LowerFactor::default();
         for (k, active) in self.active.iter().enumerate() {
             let row: Vec<f64> = self.active[..k].iter().map(|before| before.gram[active.feature]).collect();
             let (left, w) = factor.left_over(&row, active.gram[active.feature]);

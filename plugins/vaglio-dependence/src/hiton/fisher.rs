@@ -5,14 +5,12 @@ use super::tail::ln_tail;
 use std::collections::HashMap;
 use std::sync::Mutex;
 use vaglio_core::{Design, Feature, standardized_column, standardized_outputs};
-use vaglio_kernels::Level;
 use vaglio_kernels::parallel;
 use vaglio_kernels::sums::dot;
 use vaglio_kernels::tolerance::EQUAL_SIMILARITY;
 
 /// Fisher's z test on standardized columns and outputs.
 pub(super) struct FisherTest {
-    level: Level,
     /// Number of rows, whatever their weights.
     rows: f64,
     columns: Vec<Vec<f64>>,
@@ -25,7 +23,6 @@ impl FisherTest {
     /// Standardizes columns and outputs. Cost O(m) per column.
     pub fn new(design: &Design, columns: &[Feature]) -> Self {
         FisherTest {
-            level: Level::best(),
             rows: design.rows() as f64,
             columns: parallel::map_slice(columns, |&feature| standardized_column(design, feature)),
             outputs: standardized_outputs(design).into_iter().filter(|y| !y.is_empty()).collect(),
@@ -34,13 +31,13 @@ impl FisherTest {
     }
 
     fn with_output(&self, x: usize, output: usize) -> f64 {
-        dot(self.level, &self.columns[x], &self.outputs[output])
+        dot(&self.columns[x], &self.outputs[output])
     }
 
     /// Correlation of two columns, cached.
     fn between(&self, x: usize, z: usize) -> f64 {
         let pair = (x.min(z), x.max(z));
-        let compute = || dot(self.level, &self.columns[pair.0], &self.columns[pair.1]);
+        let compute = || dot(&self.columns[pair.0], &self.columns[pair.1]);
         match self.known.lock() {
             Ok(mut known) => *known.entry(pair).or_insert_with(compute),
             Err(_) => compute(),

@@ -8,7 +8,6 @@ use argmin::solver::linesearch::MoreThuenteLineSearch;
 use argmin::solver::quasinewton::LBFGS;
 use std::cell::RefCell;
 use vaglio_core::{Design, Error, Feature, Result};
-use vaglio_kernels::Level;
 use vaglio_kernels::parallel;
 use vaglio_kernels::tolerance::ASCENT_SLOPE;
 
@@ -18,7 +17,6 @@ const MEMORY: usize = 10;
 /// Dependence as a function of u, with wᵢ = uᵢ²/Σ u².
 pub(super) struct Ascent<'d> {
     design: &'d Design,
-    level: Level,
     weights: PairWeights,
     /// −1/2σ².
     scale: f64,
@@ -28,15 +26,14 @@ pub(super) struct Ascent<'d> {
 impl<'d> Ascent<'d> {
     /// Prepares kernels of target and columns. Cost O(nm + m²).
     pub fn new(hsic: &Hsic, design: &'d Design, features: &[Feature]) -> Self {
-        let (level, shares) = (Level::best(), shares(design.rows(), design.weights()));
+        let shares = shares(design.rows(), design.weights());
         let column = |&feature: &Feature| {
             let values = standardized(&design.column(feature).values(), &shares);
             Padded::new(&values.unwrap_or_else(|| vec![0.0; design.rows()]))
         };
         Ascent {
             design,
-            level,
-            weights: PairWeights::new(hsic, level, design, &shares),
+            weights: PairWeights::new(hsic, design, &shares),
             scale: hsic.kernel.scale(1),
             columns: parallel::map_slice(features, column),
         }
@@ -49,13 +46,12 @@ impl<'d> Ascent<'d> {
     fn at(&self, w: &[f64]) -> Result<(f64, Vec<f64>)> {
         let mut distances = RowPairs::zeros(self.weights.pairs.rows());
         for (column, w) in self.columns.iter().zip(w).filter(|(_, w)| **w > 0.0) {
-            distances.add_distances(self.level, &column.times(w.sqrt()));
+            distances.add_distances(&column.times(w.sqrt()));
         }
-        let pairs = self.weights.pairs.times_exp(self.level, &distances, self.scale);
+        let pairs = self.weights.pairs.times_exp(&distances, self.scale);
         let slope = |column: &Padded| {
             self.scale
                 * pairs.sum_with(
-                    self.level,
                     &pairs,
                     column,
                     #[inline(always)]

@@ -5,13 +5,11 @@ use super::weights::PairWeights;
 use crate::kernel_matrix::{Padded, RowPairs, shares, standardized};
 use rayon::prelude::*;
 use vaglio_core::{Action, CacheEffect, Design, Evaluator, Feature, Result, Score, Trials};
-use vaglio_kernels::Level;
 use vaglio_kernels::parallel;
 
 /// Evaluator of [`Hsic`]: O(m²) per trial; trials run in parallel, each with a fixed order of sums.
 pub(super) struct Distances {
     hsic: Hsic,
-    level: Level,
     weights: PairWeights,
     /// Standardized columns; `None` if constant.
     columns: Vec<Option<Padded>>,
@@ -26,12 +24,12 @@ pub(super) struct Distances {
 impl Distances {
     /// Starts at the empty subset. Cost O(mn + m²).
     pub fn new(hsic: Hsic, design: &Design) -> Self {
-        let (level, shares) = (Level::best(), shares(design.rows(), design.weights()));
+        let shares = shares(design.rows(), design.weights());
         let column =
             |feature: Feature| standardized(&design.column(feature).values(), &shares).map(|u| Padded::new(&u));
         let columns = parallel::map(design.features(), column);
-        let weights = PairWeights::new(&hsic, level, design, &shares);
-        Distances { hsic, level, weights, columns, size: 0, distances: None, larger: None }
+        let weights = PairWeights::new(&hsic, design, &shares);
+        Distances { hsic, weights, columns, size: 0, distances: None, larger: None }
     }
 
     /// Score from a sum over pairs.
@@ -42,7 +40,7 @@ impl Distances {
     fn enter(&mut self, feature: Feature) {
         let Some(column) = &self.columns[feature] else { return };
         let rows = self.weights.pairs.rows();
-        self.distances.get_or_insert_with(|| RowPairs::zeros(rows)).add_distances(self.level, column);
+        self.distances.get_or_insert_with(|| RowPairs::zeros(rows)).add_distances(column);
         self.size += 1;
         self.larger = None;
     }
@@ -55,7 +53,7 @@ impl Distances {
     /// The current score.
     fn current(&self) -> Result<Score> {
         let Some(distances) = &self.distances else { return Ok(Score::new(0.0)) };
-        let kernels = self.weights.pairs.times_exp(self.level, distances, self.hsic.kernel.scale(self.size));
+        let kernels = self.weights.pairs.times_exp(distances, self.hsic.kernel.scale(self.size));
         self.score_of(kernels.total())
     }
 
@@ -63,7 +61,7 @@ impl Distances {
     fn without(&self, column: &Padded) -> Result<Score> {
         let Some(distances) = self.distances.as_ref().filter(|_| self.size > 1) else { return Ok(Score::new(0.0)) };
         let scale = self.hsic.kernel.scale(self.size - 1);
-        self.score_of(self.weights.pairs.sum_without(self.level, distances, column, scale))
+        self.score_of(self.weights.pairs.sum_without(distances, column, scale))
     }
 }
 
@@ -75,13 +73,13 @@ impl Evaluator for Distances {
     fn scores(&mut self, change: Action, _: &[Feature], candidates: &[Feature], scores: &mut [Score]) -> Result<()> {
         let (scale, current) = (self.hsic.kernel.scale(self.size + 1), self.current()?);
         if let (Action::Add, Some(distances), None) = (change, &self.distances, &self.larger) {
-            self.larger = Some(self.weights.pairs.times_exp(self.level, distances, scale));
+            self.larger = Some(self.weights.pairs.times_exp(distances, scale));
         }
         let state = &*self;
         let pairs = state.larger.as_ref().unwrap_or(&state.weights.pairs);
         scores.par_iter_mut().zip(candidates).try_for_each(|(score, &candidate)| {
             *score = match (&state.columns[candidate], change) {
-                (Some(column), Action::Add) => state.score_of(pairs.sum(state.level, column, scale))?,
+                (Some(column), Action::Add) => state.score_of(pairs.sum(column, scale))?,
                 (Some(column), Action::Remove) => state.without(column)?,
                 (None, _) => current,
             };

@@ -4,7 +4,6 @@ use super::settings::{Estimator, Hsic};
 use crate::kernel_matrix::RowPairs;
 use crate::target::Target;
 use vaglio_core::Design;
-use vaglio_kernels::Level;
 
 /// Weights W of the dependence Σ_jk W_jk K_jk of a subset with kernel matrix K.
 pub(crate) struct PairWeights {
@@ -16,10 +15,10 @@ pub(crate) struct PairWeights {
 
 impl PairWeights {
     /// Computes the weights from the target; `shares` are the p_j. Cost O(m²).
-    pub fn new(hsic: &Hsic, level: Level, design: &Design, shares: &[f64]) -> Self {
+    pub fn new(hsic: &Hsic, design: &Design, shares: &[f64]) -> Self {
         let rows = design.rows();
         let target = Target::new(hsic.kernel.output, hsic.kernel.bandwidth, design, shares);
-        let kernels = target.kernels(level, rows);
+        let kernels = target.kernels(rows);
         let own: Vec<f64> = (0..rows).map(|j| target.kernel(j, j)).collect();
         match hsic.estimator {
             Estimator::Biased => biased(&kernels, &own, shares),

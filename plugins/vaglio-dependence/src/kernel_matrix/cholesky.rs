@@ -5,7 +5,6 @@
 
 use super::ThinFactor;
 use super::pivoted_cholesky::pivoted;
-use vaglio_kernels::Level;
 use vaglio_kernels::sums::dot;
 use vaglio_kernels::tolerance::{TRACE_LEFT, TRACE_ROUNDING};
 
@@ -16,31 +15,25 @@ use vaglio_kernels::tolerance::{TRACE_LEFT, TRACE_ROUNDING};
 /// every inner product is exact to about 1e-12 of the norms. A Gaussian kernel of one standardized variable with σ = 1
 /// has a numerical rank of 20 to 30; a narrow kernel has as many as there are distinct values. `shares` are the p_j.
 /// Cost O(m·rank²), memory O(m·rank).
-pub fn gaussian(level: Level, shares: &[f64], coordinates: &[Vec<f64>], bandwidth: f64) -> ThinFactor {
-    gaussian_within(level, shares, coordinates, bandwidth, usize::MAX).unwrap_or_default()
+pub fn gaussian(shares: &[f64], coordinates: &[Vec<f64>], bandwidth: f64) -> ThinFactor {
+    gaussian_within(shares, coordinates, bandwidth, usize::MAX).unwrap_or_default()
 }
 
 /// Like [`gaussian`], but returns `None` if `most` columns are not enough. Cost O(m·rank²), at most O(m·most²).
-pub fn gaussian_within(
-    level: Level,
-    shares: &[f64],
-    coordinates: &[Vec<f64>],
-    bandwidth: f64,
-    most: usize,
-) -> Option<ThinFactor> {
+pub fn gaussian_within(shares: &[f64], coordinates: &[Vec<f64>], bandwidth: f64, most: usize) -> Option<ThinFactor> {
     let roots: Vec<f64> = shares.iter().map(|p| p.sqrt()).collect();
     let scale = -0.5 / (bandwidth * bandwidth);
     let (mut spread, mut is_within) = (0.0, true);
     let is_enough = |columns: &[Vec<f64>], left: f64| {
         let Some(column) = columns.last() else { return false };
-        let mean = dot(level, column, &roots);
-        spread += (dot(level, column, column) - mean * mean).max(0.0);
+        let mean = dot(column, &roots);
+        spread += (dot(column, column) - mean * mean).max(0.0);
         let is_enough = left <= (TRACE_LEFT * spread / (columns.len() as f64).sqrt()).max(TRACE_ROUNDING);
         is_within = is_enough || columns.len() < most;
         is_enough || !is_within
     };
-    let columns = pivoted(level, shares.to_vec(), |pivot| kernel(&roots, coordinates, scale, pivot), is_enough);
-    is_within.then(|| ThinFactor::centered(level, &roots, columns))
+    let columns = pivoted(shares.to_vec(), |pivot| kernel(&roots, coordinates, scale, pivot), is_enough);
+    is_within.then(|| ThinFactor::centered(&roots, columns))
 }
 
 /// Column `pivot` of P^{½}KP^{½}.

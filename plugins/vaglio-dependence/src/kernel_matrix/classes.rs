@@ -2,13 +2,12 @@
 //! kernelized lasso*, Neural Computation 26 (2014). The book, criteria/nhsic.md.
 
 use super::ThinFactor;
-use vaglio_kernels::Level;
 
 /// Factor of the kernel that is positive within a class and 0 between classes: one column per class.
 ///
 /// Within a class it is 1 divided by the class's share of the rows with `by_size` (the delta kernel, 1/n_class up to
 /// the number of rows), else 1. `class` counts from 0. Cost O(m·classes).
-pub fn classes(level: Level, shares: &[f64], class: &[usize], by_size: bool) -> ThinFactor {
+pub fn classes(shares: &[f64], class: &[usize], by_size: bool) -> ThinFactor {
     let roots: Vec<f64> = shares.iter().map(|p| p.sqrt()).collect();
     let count = class.iter().max().map_or(0, |last| last + 1);
     let column = |wanted: usize| {
@@ -16,5 +15,5 @@ pub fn classes(level: Level, shares: &[f64], class: &[usize], by_size: bool) -> 
         let scale = if by_size { size.sqrt() } else { 1.0 };
         roots.iter().zip(class).map(|(root, c)| if *c == wanted { root / scale } else { 0.0 }).collect()
     };
-    ThinFactor::centered(level, &roots, (0..count).map(column).collect())
+    ThinFactor::centered(&roots, (0..count).map(column).collect())
 }

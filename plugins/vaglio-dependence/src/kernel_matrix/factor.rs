@@ -4,9 +4,9 @@
 //! ALT 2005. The book, criteria/nhsic.md.
 
 use ndarray::{ArrayView2, ShapeBuilder, s};
-use vaglio_kernels::Level;
 use vaglio_kernels::f64x8::F64x8;
 use vaglio_kernels::sums::{axpy, dot};
+use vaglio_kernels::vectorized;
 
 /// Factor F, rows × rank, of a centered kernel matrix K̄ = F·Fᵀ; memory 8·rows·rank bytes.
 ///
@@ -25,23 +25,23 @@ const SIDE: usize = 4;
 
 impl ThinFactor {
     /// Centered factor of a kernel matrix GGᵀ, given the columns of G; `shares` are the p_j. Cost O(rows·rank).
-    pub(crate) fn weighted(level: Level, shares: &[f64], mut columns: Vec<Vec<f64>>) -> Self {
+    pub(crate) fn weighted(shares: &[f64], mut columns: Vec<Vec<f64>>) -> Self {
         let roots: Vec<f64> = shares.iter().map(|p| p.sqrt()).collect();
         for column in &mut columns {
             column.iter_mut().zip(&roots).for_each(|(v, root)| *v *= root);
         }
-        ThinFactor::centered(level, &roots, columns)
+        ThinFactor::centered(&roots, columns)
     }
 
     /// Centers the columns of P^{½}G, a factor of a kernel matrix P^{½}KP^{½}; `roots` are the √p_j. Cost O(rows·rank).
-    pub(crate) fn centered(level: Level, roots: &[f64], columns: Vec<Vec<f64>>) -> Self {
+    pub(crate) fn centered(roots: &[f64], columns: Vec<Vec<f64>>) -> Self {
         let rank = columns.len();
         let mut chunks = Vec::with_capacity(rank * roots.len().div_ceil(F64x8::WIDTH));
         for mut column in columns {
             // The second pass removes the rounding error of the first.
             for _ in 0..2 {
-                let mean = dot(level, &column, roots);
-                axpy(level, -mean, roots, &mut column);
+                let mean = dot(&column, roots);
+                axpy(-mean, roots, &mut column);
             }
             let (whole, rest) = column.as_chunks();
             chunks.extend_from_slice(whole);
@@ -61,8 +61,8 @@ impl ThinFactor {
 
     /// The factor of K̄/‖K̄‖_F. Cost O(rows·rank²).
     #[must_use]
-    pub fn normalized(mut self, level: Level) -> Self {
-        let norm = self.inner(level, &self).sqrt();
+    pub fn normalized(mut self) -> Self {
+        let norm = self.inner(&self).sqrt();
         if !(norm > 0.0 && norm.is_finite()) {
             return ThinFactor::default();
         }
@@ -72,11 +72,11 @@ impl ThinFactor {
     }
 
     /// <K̄, K̄'> = ‖FᵀF'‖²_F of two factors with equal rows. Cost O(rows·rank·rank').
-    pub fn inner(&self, level: Level, other: &ThinFactor) -> f64 {
+    pub fn inner(&self, other: &ThinFactor) -> f64 {
         if self.rank == 0 || other.rank == 0 {
             return 0.0;
         }
-        level.call(
+        vectorized(
             #[inline(always)]
             move || {
                 let (whole, whole_other) = (self.rank - self.rank % SIDE, other.rank - other.rank % SIDE);

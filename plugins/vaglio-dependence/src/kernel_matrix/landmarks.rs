@@ -5,7 +5,6 @@
 
 use super::ThinFactor;
 use ndarray::Array2;
-use vaglio_kernels::Level;
 use vaglio_kernels::linalg::{FactorizationError, eigh};
 use vaglio_kernels::sums::axpy;
 use vaglio_kernels::tolerance::SMALL_EIGENVALUE;
@@ -44,19 +43,19 @@ impl Landmarks {
     }
 
     /// K_mb·K_bb^{−½} for standardized entries: `rank` columns before centering. Cost O(m·b·rank).
-    pub fn features(&self, level: Level, values: &[f64]) -> Vec<Vec<f64>> {
+    pub fn features(&self, values: &[f64]) -> Vec<Vec<f64>> {
         let near = |point: f64| values.iter().map(|u| (self.scale * (u - point) * (u - point)).exp()).collect();
         let near: Vec<Vec<f64>> = self.points.iter().map(|&point| near(point)).collect();
         let along = |direction: &Vec<f64>| {
             let mut column = vec![0.0; values.len()];
-            direction.iter().zip(&near).for_each(|(w, near)| axpy(level, *w, near, &mut column));
+            direction.iter().zip(&near).for_each(|(w, near)| axpy(*w, near, &mut column));
             column
         };
         self.directions.iter().map(along).collect()
     }
 
     /// Factor of a column of standardized entries; `shares` are the p_j. Cost O(m·b·rank).
-    pub fn factor(&self, level: Level, shares: &[f64], values: &[f64]) -> ThinFactor {
-        ThinFactor::weighted(level, shares, self.features(level, values))
+    pub fn factor(&self, shares: &[f64], values: &[f64]) -> ThinFactor {
+        ThinFactor::weighted(shares, self.features(values))
     }
 }

@@ -15,7 +15,6 @@ use super::pivoted_cholesky::pivoted;
 use ndarray::Array2;
 use std::collections::HashMap;
 use std::sync::Arc;
-use vaglio_kernels::Level;
 use vaglio_kernels::tolerance::{LEVEL_TRACE, TRACE_ROUNDING};
 
 /// Maximum number of levels: their indices are bytes.
@@ -42,7 +41,6 @@ struct LevelGrid {
 /// Quantizer of columns for one bandwidth.
 #[derive(Debug)]
 pub struct CommonLevels {
-    level: Level,
     bandwidth: f64,
     common: Arc<LevelGrid>,
 }
@@ -61,14 +59,14 @@ pub struct LevelColumn {
 
 impl LevelGrid {
     /// Factors the kernel on the levels. Cost O(levels·rank²).
-    fn new(level: Level, values: Vec<f64>, bandwidth: f64, height: f64) -> Self {
+    fn new(values: Vec<f64>, bandwidth: f64, height: f64) -> Self {
         let scale = -0.5 / (bandwidth * bandwidth);
         let column = |pivot: usize| {
             let near = |v: &f64| height * (scale * (v - values[pivot]) * (v - values[pivot])).exp();
             values.iter().map(near).collect::<Vec<f64>>()
         };
         let least = (LEVEL_TRACE / bandwidth.powi(2).max(1.0)).max(TRACE_ROUNDING * values.len() as f64);
-        let columns = pivoted(level, vec![height; values.len()], column, |_, left| left <= least);
+        let columns = pivoted(vec![height; values.len()], column, |_, left| left <= least);
         let rank = columns.len();
         let factor = (0..values.len()).flat_map(|a| columns.iter().map(move |column| column[a])).collect();
         LevelGrid { values, factor, rank }
@@ -97,23 +95,19 @@ impl LevelGrid {
 impl CommonLevels {
     /// Creates levels for kernels of width `bandwidth`. The kernel on the common levels is narrower by the amount that
     /// interpolation widens it.
-    pub fn new(level: Level, bandwidth: f64) -> Self {
+    pub fn new(bandwidth: f64) -> Self {
         let narrower = (bandwidth * bandwidth - STEP * STEP / 3.0).sqrt();
         let values = (0..MOST).map(|a| STEP * a as f64 - REACH).collect();
-        CommonLevels {
-            level,
-            bandwidth,
-            common: Arc::new(LevelGrid::new(level, values, narrower, bandwidth / narrower)),
-        }
+        CommonLevels { bandwidth, common: Arc::new(LevelGrid::new(values, narrower, bandwidth / narrower)) }
     }
 
     /// Quantizes a column of standardized entries; `shares` are the p_j. Cost O(m·log levels), or O(m·log m) with
     /// entries beyond the common levels.
     pub fn column(&self, shares: &[f64], values: &[f64]) -> LevelColumn {
         let (grid, is_exact) = match few(values) {
-            Some(levels) => (Arc::new(LevelGrid::new(self.level, levels, self.bandwidth, 1.0)), true),
+            Some(levels) => (Arc::new(LevelGrid::new(levels, self.bandwidth, 1.0)), true),
             None if values.iter().all(|u| u.abs() <= REACH) => (Arc::clone(&self.common), false),
-            None => (Arc::new(LevelGrid::new(self.level, own_levels(shares, values), self.bandwidth, 1.0)), false),
+            None => (Arc::new(LevelGrid::new(own_levels(shares, values), self.bandwidth, 1.0)), false),
         };
         let (mut places, mut weights) = (vec![0; values.len()], vec![0; if is_exact { 0 } else { values.len() }]);
         for (j, &u) in values.iter().enumerate() {
@@ -222,8 +216,8 @@ impl LevelColumn {
     }
 
     /// Thin factor of K̄. Cost O(m·rank).
-    pub fn factor(&self, level: Level, shares: &[f64]) -> ThinFactor {
-        ThinFactor::weighted(level, shares, self.features())
+    pub fn factor(&self, shares: &[f64]) -> ThinFactor {
+        ThinFactor::weighted(shares, self.features())
     }
 
     fn interpolated(&self, of_level: impl Fn(usize) -> f64) -> Vec<f64> {

@@ -3,9 +3,9 @@
 //! L. Song, A. Smola, A. Gretton, J. Bedo and K. Borgwardt, *Feature selection via dependence maximization*, JMLR 13
 //! (2012). The book, criteria/hsic.md.
 
-use vaglio_kernels::Level;
 use vaglio_kernels::elementary_functions::exp_of;
 use vaglio_kernels::f64x8::{F64x8, opaque};
+use vaglio_kernels::vectorized;
 
 type Chunk = [f64; F64x8::WIDTH];
 
@@ -92,8 +92,8 @@ impl RowPairs {
     }
 
     /// Adds (u_j − u_k)² of a column u to every entry. Cost O(m²).
-    pub fn add_distances(&mut self, level: Level, column: &Padded) {
-        level.call(
+    pub fn add_distances(&mut self, column: &Padded) {
+        vectorized(
             #[inline(always)]
             move || {
                 let mut rest = &mut self.chunks[..];
@@ -114,9 +114,9 @@ impl RowPairs {
 
     /// Multiplies each number by exp(`scale`·d_jk). Cost O(m²).
     #[must_use]
-    pub fn times_exp(&self, level: Level, distances: &RowPairs, scale: f64) -> RowPairs {
+    pub fn times_exp(&self, distances: &RowPairs, scale: f64) -> RowPairs {
         let mut product = self.clone();
-        level.call(
+        vectorized(
             #[inline(always)]
             || {
                 for (chunk, distance) in product.chunks.iter_mut().zip(&distances.chunks) {
@@ -130,9 +130,8 @@ impl RowPairs {
     }
 
     /// Σ over j > k of the numbers times exp(`scale`·(u_j − u_k)²). Cost O(m²).
-    pub fn sum(&self, level: Level, column: &Padded, scale: f64) -> f64 {
+    pub fn sum(&self, column: &Padded, scale: f64) -> f64 {
         self.sum_with(
-            level,
             self,
             column,
             #[inline(always)]
@@ -141,9 +140,8 @@ impl RowPairs {
     }
 
     /// Σ over j > k of the numbers times exp(`scale`·(d_jk − (u_j − u_k)²)). Cost O(m²).
-    pub fn sum_without(&self, level: Level, distances: &RowPairs, column: &Padded, scale: f64) -> f64 {
+    pub fn sum_without(&self, distances: &RowPairs, column: &Padded, scale: f64) -> f64 {
         self.sum_with(
-            level,
             distances,
             column,
             #[inline(always)]
@@ -152,14 +150,8 @@ impl RowPairs {
     }
 
     /// Σ over j > k of the numbers times `factor` of d_jk and (u_j − u_k)². Cost O(m²).
-    pub fn sum_with(
-        &self,
-        level: Level,
-        distances: &RowPairs,
-        column: &Padded,
-        factor: impl Fn(f64, f64) -> f64,
-    ) -> f64 {
-        level.call(
+    pub fn sum_with(&self, distances: &RowPairs, column: &Padded, factor: impl Fn(f64, f64) -> f64) -> f64 {
+        vectorized(
             #[inline(always)]
             move || {
                 let mut lanes = [0.0; F64x8::WIDTH];
@@ -192,6 +184,7 @@ impl RowPairs {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use vaglio_kernels::Level;
 
     fn column(m: usize, by: f64) -> Vec<f64> {
         (0..m).map(|j| (j as f64 * by).sin() * 2.0).collect()
@@ -211,21 +204,23 @@ mod tests {
             let distances_of_v = plain(&|j, k| weight(j, k) * apart(&v, j, k));
             let mut bits = Vec::new();
             for level in Level::available() {
-                let weights = RowPairs::new(m, weight);
-                let (u, v) = (Padded::new(&u), Padded::new(&v));
-                let mut distances = RowPairs::zeros(m);
-                distances.add_distances(level, &u);
-                let kernel = weights.times_exp(level, &distances, -0.4);
-                let added = kernel.sum(level, &v, -0.4);
-                distances.add_distances(level, &v);
-                let whole = weights.times_exp(level, &distances, -0.4).total();
-                let left = weights.sum_without(level, &distances, &u, -0.4);
-                let apart = weights.sum_with(level, &weights, &v, |_, square| square);
-                let size = (m * m) as f64;
-                for (found, expected) in [(added, both), (whole, both), (left, one), (apart, distances_of_v)] {
-                    assert!((found - expected).abs() <= 1e-13 * size, "{m} rows: {found} is not {expected}");
-                }
-                bits.push([added, whole, left, apart].map(f64::to_bits));
+                level.within(|| {
+                    let weights = RowPairs::new(m, weight);
+                    let (u, v) = (Padded::new(&u), Padded::new(&v));
+                    let mut distances = RowPairs::zeros(m);
+                    distances.add_distances(&u);
+                    let kernel = weights.times_exp(&distances, -0.4);
+                    let added = kernel.sum(&v, -0.4);
+                    distances.add_distances(&v);
+                    let whole = weights.times_exp(&distances, -0.4).total();
+                    let left = weights.sum_without(&distances, &u, -0.4);
+                    let apart = weights.sum_with(&weights, &v, |_, square| square);
+                    let size = (m * m) as f64;
+                    for (found, expected) in [(added, both), (whole, both), (left, one), (apart, distances_of_v)] {
+                        assert!((found - expected).abs() <= 1e-13 * size, "{m} rows: {found} is not {expected}");
+                    }
+                    bits.push([added, whole, left, apart].map(f64::to_bits));
+                });
             }
             assert!(bits.iter().all(|b| *b == bits[0]), "{m} rows");
         }

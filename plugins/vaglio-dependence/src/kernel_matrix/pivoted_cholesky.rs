@@ -1,6 +1,5 @@
 //! Pivoted Cholesky decomposition of a matrix that is never materialized.
 
-use vaglio_kernels::Level;
 use vaglio_kernels::sums::axpy;
 
 /// Columns of G with A ≈ GGᵀ, given A's diagonal and a function that computes a column of A.
@@ -8,7 +7,6 @@ use vaglio_kernels::sums::axpy;
 /// Each step takes the column of the largest remaining diagonal entry, until `is_enough` accepts the columns and the
 /// trace of the remainder. Cost O(n·rank²).
 pub(super) fn pivoted(
-    level: Level,
     mut rest: Vec<f64>,
     column: impl Fn(usize) -> Vec<f64>,
     mut is_enough: impl FnMut(&[Vec<f64>], f64) -> bool,
@@ -18,7 +16,7 @@ pub(super) fn pivoted(
         let Some(pivot) = largest(&rest) else { break };
         let mut column = column(pivot);
         for earlier in &columns {
-            axpy(level, -earlier[pivot], earlier, &mut column);
+            axpy(-earlier[pivot], earlier, &mut column);
         }
         let root = rest[pivot].sqrt();
         column.iter_mut().for_each(|v| *v /= root);

@@ -38,7 +38,6 @@ fn columns(m: usize) -> Vec<Vec<f64>> {
 
 #[test]
 fn inner_products_are_those_of_the_matrices() {
-    let level = Level::best();
     let mut worst = 0.0f64;
     for m in [2, 7, 33, 150, 301] {
         let weights: Vec<f64> = noise(9, m).iter().map(|v| v.abs() + 0.1).collect();
@@ -47,11 +46,11 @@ fn inner_products_are_those_of_the_matrices() {
         {
             let all: Vec<Vec<f64>> = columns(m).iter().filter_map(|x| standardized(x, &p)).collect();
             let matrices: Vec<_> = all.iter().map(|u| normalized(&plain(u, &p, sigma))).collect();
-            let factor = |u: &Vec<f64>| gaussian(level, &p, std::slice::from_ref(u), sigma).normalized(level);
+            let factor = |u: &Vec<f64>| gaussian(&p, std::slice::from_ref(u), sigma).normalized();
             let factors: Vec<ThinFactor> = all.iter().map(factor).collect();
             for (a, f) in matrices.iter().zip(&factors) {
                 for (b, g) in matrices.iter().zip(&factors) {
-                    worst = worst.max(((a * b).sum() - f.inner(level, g)).abs());
+                    worst = worst.max(((a * b).sum() - f.inner(g)).abs());
                 }
             }
         }
@@ -63,23 +62,23 @@ fn inner_products_are_those_of_the_matrices() {
 fn a_column_has_a_low_rank() {
     let p = shares(300, None);
     let u = standardized(&noise(1, 300), &p).unwrap();
-    let rank = gaussian(Level::best(), &p, &[u], 1.0).rank();
+    let rank = gaussian(&p, &[u], 1.0).rank();
     assert!((10..=32).contains(&rank), "{rank}");
 }
 
 #[test]
 fn landmarks_are_near_the_matrices() {
-    let (level, m) = (Level::best(), 200);
+    let m = 200;
     let p = shares(m, None);
     let marks = Landmarks::new(20, 1.0).unwrap();
-    assert!(marks.factor(level, &p, &standardized(&noise(1, m), &p).unwrap()).rank() <= 20);
+    assert!(marks.factor(&p, &standardized(&noise(1, m), &p).unwrap()).rank() <= 20);
     let all: Vec<Vec<f64>> = (1..5).map(|s| standardized(&noise(s, m), &p).unwrap()).collect();
     let mut worst = 0.0f64;
     for u in &all {
         for v in &all {
             let exact = (normalized(&plain(u, &p, 1.0)) * normalized(&plain(v, &p, 1.0))).sum();
-            let factor = |u: &[f64]| marks.factor(level, &p, u).normalized(level);
-            worst = worst.max((factor(u).inner(level, &factor(v)) - exact).abs());
+            let factor = |u: &[f64]| marks.factor(&p, u).normalized();
+            worst = worst.max((factor(u).inner(&factor(v)) - exact).abs());
         }
     }
     assert!(worst < 1e-5, "{worst:e}");
@@ -87,12 +86,11 @@ fn landmarks_are_near_the_matrices() {
 
 #[test]
 fn classes_are_block_matrices() {
-    let level = Level::best();
     let class = [0, 1, 1, 2, 0, 1, 2, 2, 2];
     let weights: Vec<f64> = (1..10).map(f64::from).collect();
     let p = shares(9, Some(&weights));
     let u = standardized(&noise(3, 9), &p).unwrap();
-    let x = gaussian(level, &p, std::slice::from_ref(&u), 1.0);
+    let x = gaussian(&p, std::slice::from_ref(&u), 1.0);
     for by_size in [true, false] {
         let size = |c: usize| (0..9).filter(|&j| class[j] == c).map(|j| p[j]).sum::<f64>();
         let entry = |(i, j): (usize, usize)| match (class[i] == class[j], by_size) {
@@ -101,9 +99,9 @@ fn classes_are_block_matrices() {
             (true, false) => 1.0,
         };
         let l = centered(Array2::from_shape_fn((9, 9), entry), &p);
-        let f = classes(level, &p, &class, by_size);
-        assert!((f.inner(level, &f) - (&l * &l).sum()).abs() < 1e-14);
-        assert!((f.inner(level, &x) - (&l * &plain(&u, &p, 1.0)).sum()).abs() < 1e-14);
+        let f = classes(&p, &class, by_size);
+        assert!((f.inner(&f) - (&l * &l).sum()).abs() < 1e-14);
+        assert!((f.inner(&x) - (&l * &plain(&u, &p, 1.0)).sum()).abs() < 1e-14);
     }
 }
 
@@ -112,14 +110,14 @@ fn every_level_gives_the_same_bits() {
     let p = shares(101, None);
     let all: Vec<Vec<f64>> = columns(101).iter().filter_map(|x| standardized(x, &p)).collect();
     let marks = Landmarks::new(20, 1.0).unwrap();
-    let bits = |level: Level| -> Vec<u64> {
-        let exact = all.iter().map(|u| gaussian(level, &p, std::slice::from_ref(u), 1.0).normalized(level));
-        let sampled = all.iter().map(|u| marks.factor(level, &p, u).normalized(level));
+    let bits = || -> Vec<u64> {
+        let exact = all.iter().map(|u| gaussian(&p, std::slice::from_ref(u), 1.0).normalized());
+        let sampled = all.iter().map(|u| marks.factor(&p, u).normalized());
         let factors: Vec<ThinFactor> = exact.chain(sampled).collect();
-        factors.iter().flat_map(|f| factors.iter().map(move |g| f.inner(level, g).to_bits())).collect()
+        factors.iter().flat_map(|f| factors.iter().map(move |g| f.inner(g).to_bits())).collect()
     };
-    let first = bits(Level::available()[0]);
-    Level::available().into_iter().for_each(|level| assert_eq!(bits(level), first));
+    let first = Level::available()[0].within(bits);
+    Level::available().into_iter().for_each(|level| assert_eq!(level.within(bits), first));
 }
 
 /// Generates columns of many distributions, with heavy tails and spikes; the last four have at most 256 values.
@@ -152,13 +150,13 @@ fn of_many_laws(m: usize) -> Vec<Vec<f64>> {
 const FEW: usize = 4;
 
 /// Computes inner products of all pairs of normalized kernels, by levels.
-fn by_levels(level: Level, p: &[f64], columns: &[Vec<f64>], sigma: f64) -> Vec<Vec<f64>> {
-    let levels = CommonLevels::new(level, sigma);
+fn by_levels(p: &[f64], columns: &[Vec<f64>], sigma: f64) -> Vec<Vec<f64>> {
+    let levels = CommonLevels::new(sigma);
     let made: Vec<LevelColumn> = columns.iter().map(|x| levels.column(p, &standardized(x, p).unwrap())).collect();
     let all: Vec<&LevelColumn> = made.iter().collect();
     let with = |column: &LevelColumn| {
         let mut products = vec![0.0; all.len()];
-        column.factor_rows(p, true).unwrap().products(level, &all, &mut products);
+        column.factor_rows(p, true).unwrap().products(&all, &mut products);
         products.iter().zip(&all).map(|(product, other)| product / other.square().sqrt()).collect()
     };
     made.iter().map(with).collect()
@@ -166,19 +164,18 @@ fn by_levels(level: Level, p: &[f64], columns: &[Vec<f64>], sigma: f64) -> Vec<V
 
 #[test]
 fn levels_are_near_the_matrices_and_few_values_are_exact() {
-    let level = Level::best();
     for m in [400, 1100] {
         let columns = of_many_laws(m);
         let weights: Vec<f64> = noise(9, m).iter().map(|v| v.abs() + 0.1).collect();
         for (p, sigma) in
             [(shares(m, None), 1.0), (shares(m, Some(&weights)), 1.0), (shares(m, None), 0.5), (shares(m, None), 20.0)]
         {
-            let factor = |x: &Vec<f64>| gaussian(level, &p, &[standardized(x, &p).unwrap()], sigma).normalized(level);
+            let factor = |x: &Vec<f64>| gaussian(&p, &[standardized(x, &p).unwrap()], sigma).normalized();
             let factors: Vec<ThinFactor> = columns.iter().map(factor).collect();
             let (mut worst, mut of_few) = (0.0f64, 0.0f64);
-            for (i, row) in by_levels(level, &p, &columns, sigma).iter().enumerate() {
+            for (i, row) in by_levels(&p, &columns, sigma).iter().enumerate() {
                 for (k, found) in row.iter().enumerate() {
-                    let apart = (found - factors[i].inner(level, &factors[k])).abs();
+                    let apart = (found - factors[i].inner(&factors[k])).abs();
                     let is_few = i.min(k) >= columns.len() - FEW;
                     let worst = if is_few { &mut of_few } else { &mut worst };
                     *worst = worst.max(apart);
@@ -192,10 +189,11 @@ fn levels_are_near_the_matrices_and_few_values_are_exact() {
 #[test]
 fn levels_give_the_same_bits_whatever_the_processor_and_the_other_columns() {
     let (columns, p) = (of_many_laws(1100), shares(1100, None));
-    let first = by_levels(Level::available()[0], &p, &columns, 1.0);
-    Level::available().into_iter().for_each(|level| assert_eq!(by_levels(level, &p, &columns, 1.0), first));
+    let first = Level::available()[0].within(|| by_levels(&p, &columns, 1.0));
+    let again = |level: Level| level.within(|| by_levels(&p, &columns, 1.0));
+    Level::available().into_iter().for_each(|level| assert_eq!(again(level), first));
     let reversed: Vec<Vec<f64>> = columns.iter().rev().cloned().collect();
-    let mut again = by_levels(Level::best(), &p, &reversed, 1.0);
+    let mut again = by_levels(&p, &reversed, 1.0);
     again.reverse();
     again.iter_mut().for_each(|row| row.reverse());
     assert_eq!(again, first);
@@ -203,9 +201,9 @@ fn levels_give_the_same_bits_whatever_the_processor_and_the_other_columns() {
 
 #[test]
 fn a_pass_over_many_rows_is_the_product_of_the_factors_of_levels() {
-    let (level, m) = (Level::best(), 20_000);
+    let m = 20_000;
     let p = shares(m, Some(&noise(9, m).iter().map(|v| v.abs() + 0.1).collect::<Vec<f64>>()));
-    let levels = CommonLevels::new(level, 1.0);
+    let levels = CommonLevels::new(1.0);
     let mut columns: Vec<Vec<f64>> = (0..4).map(|k| noise(100 + k, m)).collect();
     columns[1] = columns[0].iter().zip(&columns[1]).map(|(a, b)| a * a + 0.3 * b).collect();
     columns[2] = columns[0].iter().zip(&columns[2]).map(|(a, b)| (3.0 * (a + b)).exp()).collect();
@@ -213,12 +211,12 @@ fn a_pass_over_many_rows_is_the_product_of_the_factors_of_levels() {
     let made: Vec<LevelColumn> = columns.iter().map(|x| levels.column(&p, &standardized(x, &p).unwrap())).collect();
     assert!(made[..3].iter().all(|column| column.bytes() == 2 * m) && made[3].bytes() == m);
     let all: Vec<&LevelColumn> = made.iter().collect();
-    let factors: Vec<ThinFactor> = made.iter().map(|column| column.factor(level, &p)).collect();
+    let factors: Vec<ThinFactor> = made.iter().map(|column| column.factor(&p)).collect();
     for (own, column) in factors.iter().zip(&made) {
         let mut products = vec![0.0; all.len()];
-        column.factor_rows(&p, false).unwrap().products(level, &all, &mut products);
+        column.factor_rows(&p, false).unwrap().products(&all, &mut products);
         for ((product, factor), other) in products.iter().zip(&factors).zip(&all) {
-            let apart = (product - own.inner(level, factor)).abs() / (column.square() * other.square()).sqrt();
+            let apart = (product - own.inner(factor)).abs() / (column.square() * other.square()).sqrt();
             assert!(apart < 1e-7, "{apart:e}");
         }
     }

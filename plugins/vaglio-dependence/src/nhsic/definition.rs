@@ -5,7 +5,6 @@ use crate::kernel_matrix::{Landmarks, shares, standardized};
 use crate::target::Target;
 use ndarray::{Array1, Array2};
 use vaglio_core::{Design, Feature, Result, Score};
-use vaglio_kernels::Level;
 
 /// Maximum number of columns for trying every support; coordinate descent beyond.
 const SUPPORTS: usize = 12;
@@ -45,7 +44,7 @@ fn column(nhsic: &Nhsic, values: &[f64], shares: &[f64]) -> Result<Array2<f64>> 
 
 /// Nyström approximation of the kernel matrix of standardized entries.
 fn sampled(landmarks: &Landmarks, values: &[f64]) -> Array2<f64> {
-    product(&landmarks.features(Level::best(), values), values.len())
+    product(&landmarks.features(values), values.len())
 }
 
 /// FFᵀ of the columns of F.

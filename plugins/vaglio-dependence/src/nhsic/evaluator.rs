@@ -218,7 +218,6 @@ mod tests {
     use crate::kernel_matrix::shares;
     use crate::target::TargetMatrix;
     use vaglio_core::{Action, Criterion, SearchExtent};
-    use vaglio_kernels::Level;
     use vaglio_search::SubsetScorer;
     use vaglio_testkit::data;
 
@@ -231,7 +230,7 @@ mod tests {
                 let nhsic = Nhsic { normalize, ..Nhsic::default() };
                 let shares = shares(design.rows(), design.weights());
                 let target = nhsic.target(&design, &shares);
-                let matrix = nhsic.matrix(&target, Level::best(), &shares).unwrap();
+                let matrix = nhsic.matrix(&target, &shares).unwrap();
                 assert!(matches!(matrix, TargetMatrix::Whole(_)));
                 let mut subset = SubsetScorer::open(&nhsic, &design, &SearchExtent::forward(4, 4)).unwrap();
                 for feature in [2, 0, 3] {

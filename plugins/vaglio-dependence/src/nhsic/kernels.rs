@@ -9,7 +9,6 @@ use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::OnceLock;
 use vaglio_core::{Design, Error, Feature, Result};
-use vaglio_kernels::Level;
 use vaglio_kernels::parallel;
 
 /// Lazily computed kernel matrices K̃ of columns: K̄, divided by its norm if `normalize` is set.
@@ -17,7 +16,6 @@ pub(crate) struct Kernels {
     nhsic: Nhsic,
     design: Design,
     features: Vec<Feature>,
-    level: Level,
     shares: Vec<f64>,
     columns: KernelColumns,
 }
@@ -33,7 +31,7 @@ impl Kernels {
     ///
     /// # Errors
     /// [`Error::Numerical`] if the points' kernel matrix cannot be decomposed.
-    pub fn new(nhsic: &Nhsic, design: &Design, features: &[Feature], level: Level, shares: &[f64]) -> Result<Self> {
+    pub fn new(nhsic: &Nhsic, design: &Design, features: &[Feature], shares: &[f64]) -> Result<Self> {
         let columns = match nhsic.levels(design.rows()) {
             Some(levels) => KernelColumns::Levels(levels, features.iter().map(|_| OnceLock::new()).collect()),
             None => {
@@ -42,7 +40,7 @@ impl Kernels {
             }
         };
         let (nhsic, design, features, shares) = (nhsic.clone(), design.clone(), features.to_vec(), shares.to_vec());
-        Ok(Kernels { nhsic, design, features, level, shares, columns })
+        Ok(Kernels { nhsic, design, features, shares, columns })
     }
 
     /// Whether columns are quantized to levels.
@@ -84,10 +82,10 @@ impl Kernels {
 
     fn thin(&self, landmarks: Option<&Landmarks>, values: Vec<f64>) -> ThinFactor {
         let factor = match landmarks {
-            Some(landmarks) => landmarks.factor(self.level, &self.shares, &values),
-            None => gaussian(self.level, &self.shares, &[values], self.nhsic.kernel.bandwidth),
+            Some(landmarks) => landmarks.factor(&self.shares, &values),
+            None => gaussian(&self.shares, &[values], self.nhsic.kernel.bandwidth),
         };
-        if self.nhsic.normalize { factor.normalized(self.level) } else { factor }
+        if self.nhsic.normalize { factor.normalized() } else { factor }
     }
 
     /// ‖K̃_i‖², 0 for an ignored column. Cost O(m·rank²), by levels O(1).
@@ -99,7 +97,7 @@ impl Kernels {
         let is_normal = self.nhsic.normalize;
         Ok(match &self.columns {
             KernelColumns::Thin(_, columns) => match columns[i].get().filter(|factor| factor.rank() > 0) {
-                Some(factor) if !is_normal => factor.inner(self.level, factor),
+                Some(factor) if !is_normal => factor.inner(factor),
                 factor => f64::from(u8::from(factor.is_some())),
             },
             KernelColumns::Levels(_, columns) => match made(&columns[i]) {
@@ -120,7 +118,7 @@ impl Kernels {
         match &self.columns {
             KernelColumns::Thin(_, columns) => {
                 let Some(own) = columns[with].get() else { return Ok(vec![0.0; others.len()]) };
-                let inner = |of: &OnceLock<ThinFactor>| of.get().map_or(0.0, |theirs| theirs.inner(self.level, own));
+                let inner = |of: &OnceLock<ThinFactor>| of.get().map_or(0.0, |theirs| theirs.inner(own));
                 Ok(columns[others].par_iter().map(inner).collect())
             }
             KernelColumns::Levels(_, columns) => {
@@ -143,13 +141,13 @@ impl Kernels {
         match &self.columns {
             KernelColumns::Thin(_, columns) => {
                 let factors: Vec<&ThinFactor> = columns[of].iter().filter_map(OnceLock::get).collect();
-                target.products(self.level, &self.design, &factors, normalize)
+                target.products(&self.design, &factors, normalize)
             }
             KernelColumns::Levels(_, columns) => {
                 let (products, total) = match target {
                     TargetMatrix::Thin(thin) => {
                         let rows = FactorRows::from_factor(thin, &self.shares);
-                        (self.along(&rows, &columns[of])?, thin.inner(self.level, thin))
+                        (self.along(&rows, &columns[of])?, thin.inner(thin))
                     }
                     TargetMatrix::Whole(whole) => self.beside(whole, &columns[of])?,
                 };
@@ -166,7 +164,7 @@ impl Kernels {
                 self.design.problem().sign().check()?;
                 let there: Vec<&LevelColumn> = columns.iter().filter_map(made).collect();
                 let mut products = vec![0.0; there.len()];
-                rows.products(self.level, &there, &mut products);
+                rows.products(&there, &mut products);
                 let mut products = products.into_iter();
                 for (out, column) in out.iter_mut().zip(columns) {
                     let Some(column) = made(column) else { continue };
@@ -182,8 +180,8 @@ impl Kernels {
     /// Like [`Kernels::along`], but with a full-rank matrix, by factors of some columns at a time.
     fn beside(&self, whole: &FullKernel<'_>, columns: &[OnceLock<Option<LevelColumn>>]) -> Result<(Vec<f64>, f64)> {
         let factor = |column: &OnceLock<Option<LevelColumn>>| {
-            let factor = made(column).map_or_else(ThinFactor::default, |c| c.factor(self.level, &self.shares));
-            if self.nhsic.normalize { factor.normalized(self.level) } else { factor }
+            let factor = made(column).map_or_else(ThinFactor::default, |c| c.factor(&self.shares));
+            if self.nhsic.normalize { factor.normalized() } else { factor }
         };
         let (mut products, mut total) = (Vec::new(), 0.0);
         for columns in columns.chunks(FACTORS) {

@@ -8,7 +8,6 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 use vaglio_core::{Design, Feature, ProcessGroup, Result, WorkItem};
-use vaglio_kernels::Level;
 use vaglio_kernels::tolerance::LEVEL_SIMILARITY;
 
 /// Maximum number of columns at which a request for one entry of Q caches the whole column.
@@ -36,12 +35,11 @@ impl Relations {
     /// [`vaglio_core::Error::Numerical`] if the points' kernel matrix cannot be decomposed, or
     /// [`vaglio_core::Error::Stopped`].
     pub fn new(nhsic: &Nhsic, design: &Design) -> Result<Self> {
-        let level = Level::best();
         let shares = shares(design.rows(), design.weights());
         let all: Vec<Feature> = (0..design.features()).collect();
-        let kernels = Kernels::new(nhsic, design, &all, level, &shares)?;
+        let kernels = Kernels::new(nhsic, design, &all, &shares)?;
         let target = nhsic.target(design, &shares);
-        let matrix = nhsic.matrix(&target, level, &shares)?;
+        let matrix = nhsic.matrix(&target, &shares)?;
         let gram = all.iter().map(|_| OnceLock::new()).collect();
         let process_group =
             design.run().process_group.as_ref().map(|process_group| (Arc::clone(process_group), named(nhsic)));

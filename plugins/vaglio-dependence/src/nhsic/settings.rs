@@ -3,7 +3,6 @@
 use crate::kernel_matrix::{CommonLevels, LEAST_BANDWIDTH, Landmarks};
 use crate::target::{Output, Target, TargetMatrix};
 use vaglio_core::{Design, Error, Result, part, setting};
-use vaglio_kernels::Level;
 
 /// Squared distance of the target's kernel matrix from non-negative combinations of the columns' kernel matrices.
 ///
@@ -121,14 +120,14 @@ impl Nhsic {
     ///
     /// # Errors
     /// Returns the errors of [`Nhsic::landmarks`].
-    pub(super) fn matrix<'t>(&self, target: &'t Target, level: Level, shares: &[f64]) -> Result<TargetMatrix<'t>> {
+    pub(super) fn matrix<'t>(&self, target: &'t Target, shares: &[f64]) -> Result<TargetMatrix<'t>> {
         match target {
             Target::Numbers(targets, _)
                 if self.kernel.output_approximation == OutputApproximation::Nystrom && !targets.is_empty() =>
             {
-                Ok(TargetMatrix::Thin(self.landmarks()?.factor(level, shares, &targets[0])))
+                Ok(TargetMatrix::Thin(self.landmarks()?.factor(shares, &targets[0])))
             }
-            target => Ok(target.matrix(level, shares)),
+            target => Ok(target.matrix(shares)),
         }
     }
 
@@ -159,7 +158,7 @@ impl Nhsic {
 
     /// Levels of the columns, if they are quantized.
     pub(super) fn levels(&self, rows: usize) -> Option<CommonLevels> {
-        self.is_by_levels(rows).then(|| CommonLevels::new(Level::best(), self.kernel.bandwidth))
+        self.is_by_levels(rows).then(|| CommonLevels::new(self.kernel.bandwidth))
     }
 
     /// Name of the approximation in `selection.json`.

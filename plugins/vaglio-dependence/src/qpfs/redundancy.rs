@@ -3,7 +3,6 @@
 use rayon::prelude::*;
 use std::ops::Range;
 use vaglio_core::{Column, Result};
-use vaglio_kernels::Level;
 use vaglio_kernels::duplicates::first_equal;
 use vaglio_kernels::parallel;
 use vaglio_kernels::sums::dot;
@@ -38,7 +37,7 @@ impl Redundancy {
     pub fn entry(&self, i: usize, k: usize) -> f64 {
         match self {
             Redundancy::Whole(rows) => rows[i][k],
-            Redundancy::Thin(rows) => dot(Level::best(), &rows[i], &rows[k]),
+            Redundancy::Thin(rows) => dot(&rows[i], &rows[k]),
         }
     }
 
@@ -76,7 +75,7 @@ impl Redundancy {
             Redundancy::Whole(rows) => sums.iter_mut().zip(&rows[i]).for_each(|(sum, q)| *sum += q * x),
             Redundancy::Thin(rows) => {
                 let own: Vec<f64> = rows[i].iter().map(|g| g * x).collect();
-                sums.iter_mut().zip(rows).for_each(|(sum, row)| *sum += dot(Level::best(), row, &own));
+                sums.iter_mut().zip(rows).for_each(|(sum, row)| *sum += dot(row, &own));
             }
         }
     }
@@ -90,7 +89,7 @@ impl Redundancy {
             }
             Redundancy::Thin(rows) => {
                 let apart: Vec<f64> = rows[to].iter().zip(&rows[from]).map(|(to, from)| step * (to - from)).collect();
-                sums.iter_mut().zip(rows).for_each(|(sum, row)| *sum += dot(Level::best(), row, &apart));
+                sums.iter_mut().zip(rows).for_each(|(sum, row)| *sum += dot(row, &apart));
             }
         }
     }

@@ -9,7 +9,6 @@ use crate::target::{Output, Target};
 use crate::{Approximation, Kernel, Nhsic};
 use std::ops::Range;
 use vaglio_core::{Design, Feature, Result, setting, standardized_column, standardized_outputs};
-use vaglio_kernels::Level;
 use vaglio_kernels::parallel;
 use vaglio_kernels::tolerance::{EQUAL_SIMILARITY, LEVEL_SIMILARITY};
 
@@ -104,11 +103,11 @@ pub(super) fn kernels_of(rows: usize) -> Nhsic {
 }
 
 fn by_kernels(nystrom: Option<usize>, design: &Design, members: &[Feature]) -> Result<Similarities> {
-    let (nhsic, level) = (kernels_of(design.rows()), Level::best());
+    let nhsic = kernels_of(design.rows());
     let shares = shares(design.rows(), design.weights());
-    let kernels = Kernels::new(&nhsic, design, members, level, &shares)?;
+    let kernels = Kernels::new(&nhsic, design, members, &shares)?;
     let target = Target::new(Output::Auto, 1.0, design, &shares);
-    let (relevance, _) = kernels.relevance(&target.matrix(level, &shares), 0..members.len())?;
+    let (relevance, _) = kernels.relevance(&target.matrix(&shares), 0..members.len())?;
     // With itself as with others, so that copies have its bits.
     let similarities = |i: usize, others: Range<usize>| kernels.products(i, others);
     let equal = if kernels.is_by_levels() { LEVEL_SIMILARITY } else { EQUAL_SIMILARITY };

@@ -2,7 +2,6 @@
 
 use super::basis::BasisFunctions;
 use vaglio_core::{Design, Error, Result};
-use vaglio_kernels::Level;
 use vaglio_kernels::parallel;
 use vaglio_kernels::sums::{axpy, dot};
 use vaglio_kernels::tolerance::AT_REST;
@@ -19,7 +18,6 @@ const FITTED: f64 = 0.01;
 
 /// Additive model: functions of columns, and residuals of the outputs.
 pub(super) struct Additive {
-    level: Level,
     bases: Vec<BasisFunctions>,
     left: Vec<Vec<f64>>,
     /// Coefficients of each function, output by output; empty for a zero function.
@@ -30,12 +28,12 @@ impl Additive {
     /// Creates a model without functions.
     pub fn new(bases: Vec<BasisFunctions>, outputs: Vec<Vec<f64>>) -> Self {
         let functions = vec![Vec::new(); bases.len()];
-        Additive { level: Level::best(), bases, left: outputs, functions }
+        Additive { bases, left: outputs, functions }
     }
 
     /// Least-squares coefficients of a column's functions on the residuals, output by output. Cost O(m · functions).
     fn along(&self, x: usize) -> Vec<Vec<f64>> {
-        let of = |left: &Vec<f64>| self.bases[x].0.iter().map(|b| dot(self.level, b, left)).collect();
+        let of = |left: &Vec<f64>| self.bases[x].0.iter().map(|b| dot(b, left)).collect();
         self.left.iter().map(of).collect()
     }
 
@@ -53,7 +51,7 @@ impl Additive {
             for (k, function) in self.bases[x].0.iter().enumerate() {
                 let by = wanted[output][k] - self.functions[x].get(output).map_or(0.0, |own| own[k]);
                 moved += by * by;
-                axpy(self.level, -by, function, left);
+                axpy(-by, function, left);
             }
         }
         self.functions[x] = if share > 0.0 { wanted } else { Vec::new() };

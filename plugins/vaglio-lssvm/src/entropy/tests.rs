@@ -38,7 +38,7 @@ fn every_swap_raises_the_entropy() {
     let columns: Vec<Column<'_>> = data.iter().map(|c| Column::Double(c)).collect();
     let order = distinct_rows(&columns, 500);
     for kernel in KERNELS {
-        let chosen = select_landmarks(Level::best(), kernel, &columns, order.clone(), 20);
+        let chosen = select_landmarks(kernel, &columns, order.clone(), 20);
         let mut rows = order[..20].to_vec();
         let mut lowest = sum(kernel, &data, &rows);
         assert!(chosen.swaps.len() > 5, "{kernel:?}: {} swaps", chosen.swaps.len());
@@ -66,7 +66,7 @@ fn where_it_stops_early_no_swap_helps() {
     let order = distinct_rows(&columns, 120);
     let mut settled = 0;
     for kernel in KERNELS {
-        let chosen = select_landmarks(Level::best(), kernel, &columns, order.clone(), 8);
+        let chosen = select_landmarks(kernel, &columns, order.clone(), 8);
         if chosen.proposals == 3 * 112 {
             continue;
         }
@@ -89,17 +89,19 @@ fn they_are_better_than_random_ones_and_equal_on_every_level_and_pool() {
     let columns: Vec<Column<'_>> = data.iter().map(|c| Column::Double(c)).collect();
     let order = distinct_rows(&columns, 500);
     let kernel = KERNELS[0];
-    let chosen = select_landmarks(Level::best(), kernel, &columns, order.clone(), 20);
+    let chosen = select_landmarks(kernel, &columns, order.clone(), 20);
     for start in (0..480).step_by(20) {
         let random = sum(kernel, &data, &order[start..start + 20]);
         assert!(-(random / 400.0).ln() < chosen.entropy);
     }
     for level in Level::available() {
-        for threads in [1, 3] {
-            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-            let again = pool.install(|| select_landmarks(level, kernel, &columns, order.clone(), 20));
-            assert_eq!(again, chosen, "{}, {threads} threads", level.name());
-        }
+        level.within(|| {
+            for threads in [1, 3] {
+                let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+                let again = pool.install(|| select_landmarks(kernel, &columns, order.clone(), 20));
+                assert_eq!(again, chosen, "{}, {threads} threads", level.name());
+            }
+        });
     }
 }
 
@@ -107,6 +109,6 @@ fn they_are_better_than_random_ones_and_equal_on_every_level_and_pool() {
 fn fewer_rows_than_landmarks_are_all_taken() {
     let data = clustered(10);
     let columns: Vec<Column<'_>> = data.iter().map(|c| Column::Double(c)).collect();
-    let chosen = select_landmarks(Level::best(), KERNELS[0], &columns, (0..10).collect(), 400);
+    let chosen = select_landmarks(KERNELS[0], &columns, (0..10).collect(), 400);
     assert_eq!((chosen.rows, chosen.proposals), ((0..10).collect(), 0));
 }

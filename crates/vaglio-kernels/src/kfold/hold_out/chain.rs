@@ -95,7 +95,7 @@ impl UpdateChain {
             residual.take_in(rows, update, steps);
         }
         if let Residual::OfAll { c, tau } = &mut residual {
-            *tau = lambda + dot(rows.level(), &x, c);
+            *tau = lambda + dot(&x, c);
         }
         let part = candidate.part();
         let conditioning = self.low_with(part);
@@ -119,13 +119,13 @@ impl Residual {
     fn take_in(&mut self, rows: &HoldOutRows<'_>, update: &ColumnUpdate, steps: &[f64]) {
         match (self, &update.residual) {
             (Residual::OfAll { c, .. }, Residual::OfAll { c: before, tau }) => {
-                let g = dot(rows.level(), &rows.column(update.feature), c);
-                axpy(rows.level(), -g / tau, before, c);
+                let g = dot(&rows.column(update.feature), c);
+                axpy(-g / tau, before, c);
             }
             (Residual::OfFolds(own), Residual::OfFolds(before)) => {
                 let of_fold = rows.root.len().max(1);
                 for ((own, before), step) in own.chunks_mut(of_fold).zip(before.chunks(of_fold)).zip(steps) {
-                    axpy(rows.level(), -step, before, own);
+                    axpy(-step, before, own);
                 }
             }
             // All updates of a chain are of one kind.
@@ -142,7 +142,7 @@ impl Residual {
         space: &'k mut Vec<f64>,
     ) -> FoldProduct<'k> {
         match self {
-            Residual::OfAll { c, .. } => FoldProduct::Less { g: dot(rows.level(), x, c), c },
+            Residual::OfAll { c, .. } => FoldProduct::Less { g: dot(x, c), c },
             Residual::OfFolds(all) => {
                 *space = products(rows, feature, x, all);
                 FoldProduct::Products(space)
@@ -157,7 +157,7 @@ impl ColumnUpdate {
         let outputs = residuals.len();
         for (o, r) in residuals.iter_mut().enumerate() {
             let step = |k: usize| self.q[k * outputs + o] / self.sigma[k];
-            subtract(rows.level(), &rows.starts, 0, step, &self.e, r);
+            subtract(&rows.starts, 0, step, &self.e, r);
         }
     }
 }
@@ -178,7 +178,7 @@ impl HeldOutCandidate {
     ) {
         let mut space = Vec::new();
         let common = update.residual.common(rows, feature, x, &mut space);
-        take_in(rows.level(), &rows.starts, self, (update, common), steps);
+        take_in(&rows.starts, self, (update, common), steps);
         self.applied += 1;
     }
 
@@ -201,7 +201,7 @@ impl HeldOutCandidate {
             let mut space = Vec::new();
             let entering = last.map(|last| (&**last, last.residual.common(rows, feature, x, &mut space)));
             self.applied = chain.updates.len();
-            let sum = squares(rows.level(), &rows.starts, self, entering, &chain.residuals[0]);
+            let sum = squares(&rows.starts, self, entering, &chain.residuals[0]);
             return Trial::new(scorer.mean_of(sum), chain.low_with(self.part()));
         }
         let outputs = chain.residuals.len();
@@ -226,7 +226,7 @@ pub(super) fn trial_after(
         for (o, (part, r)) in parts.iter_mut().zip(residuals).enumerate() {
             let part = &mut part[..end - start];
             part.copy_from_slice(&r[start..end]);
-            subtract(rows.level(), &rows.starts, start, |k| step(o, k), e, part);
+            subtract(&rows.starts, start, |k| step(o, k), e, part);
         }
         scorer.add(&mut tally, start, &parts, end - start);
     }

@@ -3,27 +3,20 @@
 //! The sums are derived in the book, *Cross-validation without refitting*, "Rows held out".
 
 use super::chain::{ColumnUpdate, HeldOutCandidate};
-use crate::Level;
 use crate::f64x8::F64x8;
+use crate::vectorized;
 
 /// Σ_j a_j b_j of each fold; fold k has the rows from `starts[k]` to `starts[k + 1]`. Cost O(m).
-pub(super) fn products(level: Level, starts: &[usize], a: &[f64], b: &[f64]) -> Vec<f64> {
-    level.call(
+pub(super) fn products(starts: &[usize], a: &[f64], b: &[f64]) -> Vec<f64> {
+    vectorized(
         #[inline(always)]
         move || starts.windows(2).map(|at| along(&a[at[0]..at[1]], &b[at[0]..at[1]])).collect(),
     )
 }
 
 /// out_j ← out_j − step_k e_j over the rows from `first`, with k the fold of row j. Cost O(rows).
-pub(super) fn subtract(
-    level: Level,
-    starts: &[usize],
-    first: usize,
-    step: impl Fn(usize) -> f64,
-    e: &[f64],
-    out: &mut [f64],
-) {
-    level.call(
+pub(super) fn subtract(starts: &[usize], first: usize, step: impl Fn(usize) -> f64, e: &[f64], out: &mut [f64]) {
+    vectorized(
         #[inline(always)]
         move || {
             let last = first + out.len();
@@ -40,8 +33,8 @@ pub(super) fn subtract(
 }
 
 /// Σ_j x_j a_j with each of the vectors concatenated in `all`. Cost O(all).
-pub(super) fn with_each(level: Level, x: &[f64], all: &[f64]) -> Vec<f64> {
-    level.call(
+pub(super) fn with_each(x: &[f64], all: &[f64]) -> Vec<f64> {
+    vectorized(
         #[inline(always)]
         move || {
             let rows = x.len().max(1);
@@ -89,13 +82,12 @@ pub(super) enum FoldProduct<'k> {
 
 /// E ← E − (h/σ_b) E_b, σ ← σ − h²/σ_b, q ← q − (h/σ_b) q_b of each fold; stores h/σ_b in `steps`.
 pub(super) fn take_in(
-    level: Level,
     starts: &[usize],
     column: &mut HeldOutCandidate,
     entering: (&ColumnUpdate, FoldProduct<'_>),
     mut steps: Option<&mut [f64]>,
 ) {
-    level.call(
+    vectorized(
         #[inline(always)]
         || fold_pass::<true, false>(starts, column, Some(entering), steps.as_deref_mut(), &[]),
     );
@@ -103,18 +95,17 @@ pub(super) fn take_in(
 
 /// Applies an update, if any, and sums the squares of r − E q/σ in the same pass, for one output.
 pub(super) fn squares(
-    level: Level,
     starts: &[usize],
     column: &mut HeldOutCandidate,
     entering: Option<(&ColumnUpdate, FoldProduct<'_>)>,
     r: &[f64],
 ) -> f64 {
     match entering {
-        Some(_) => level.call(
+        Some(_) => vectorized(
             #[inline(always)]
             || fold_pass::<true, true>(starts, column, entering, None, r),
         ),
-        None => level.call(
+        None => vectorized(
             #[inline(always)]
             || fold_pass::<false, true>(starts, column, None, None, r),
         ),

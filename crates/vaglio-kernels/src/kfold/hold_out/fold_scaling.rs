@@ -26,7 +26,7 @@ pub(super) fn centered_by_fold(rows: &HoldOutRows<'_>, feature: usize, x: &[f64]
 
 /// Products of a column with an update's residual over each fold's training rows. Cost O(K·m).
 pub(super) fn products(rows: &HoldOutRows<'_>, feature: usize, x: &[f64], residuals: &[f64]) -> Vec<f64> {
-    let mut h = with_each(rows.level(), x, residuals);
+    let mut h = with_each(x, residuals);
     rows.flat(feature).iter().for_each(|&fold| h[fold] = 0.0);
     h
 }

@@ -144,7 +144,7 @@ impl FoldRemovals {
         }
         for (o, r) in self.residuals.iter_mut().enumerate() {
             let step = |k: usize| -gone.weights[k * outputs + o] / self.h[k][place * size + place];
-            subtract(rows.level(), &rows.starts, 0, step, &gone.e, r);
+            subtract(&rows.starts, 0, step, &gone.e, r);
         }
         let others: Vec<usize> = (0..size).filter(|&i| i != place).collect();
         let h = &self.h;
@@ -169,7 +169,7 @@ impl FoldRemovals {
 impl HoldOutRemoval {
     /// E_U ← E_U − step_U e_U, w ← w − step_U q.
     fn subtract(&mut self, rows: &HoldOutRows<'_>, e: &[f64], q: &[f64], outputs: usize, step: impl Fn(usize) -> f64) {
-        subtract(rows.level(), &rows.starts, 0, &step, e, &mut self.e);
+        subtract(&rows.starts, 0, &step, e, &mut self.e);
         for (at, (weight, q)) in self.weights.iter_mut().zip(q).enumerate() {
             *weight -= step(at / outputs) * q;
         }

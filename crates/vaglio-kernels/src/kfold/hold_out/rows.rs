@@ -5,7 +5,6 @@
 
 use super::chain::HeldOutCandidate;
 use super::fold_products::{products, subtract};
-use crate::Level;
 use crate::folds::over_others;
 use crate::kfold::FoldedRows;
 use crate::parallel;
@@ -61,7 +60,6 @@ impl<'d> HoldOutRows<'d> {
     /// Copies the active columns. Cost O(m·n).
     pub fn new(rows: Arc<FoldedRows<'d>>) -> Self {
         let (data, folds) = (&rows.data, rows.folds());
-        let level = data.level;
         let permuted = |values: &[f64]| folds.order().iter().map(|&j| values[j]).collect::<Vec<f64>>();
         let mut starts: Vec<usize> = (0..folds.count()).map(|k| folds.range(k).start).collect();
         starts.push(folds.rows());
@@ -69,7 +67,7 @@ impl<'d> HoldOutRows<'d> {
         let is_standardized = |i: &usize| rows.standardize && rows.is_active(*i);
         let flat = |i: usize| if is_standardized(&i) { rows.flat_folds(i) } else { Vec::new() };
         let flat = parallel::map(rows.columns(), flat);
-        let weights = products(level, &starts, &root, &root);
+        let weights = products(&starts, &root, &root);
         let targets = (0..data.outputs()).map(|o| permuted(data.centered(o))).collect();
         let (target_means, residuals) = (Vec::new(), Vec::new());
         let columns = None;
@@ -89,7 +87,7 @@ impl<'d> HoldOutRows<'d> {
         let scaled = self.rows.data.scaled(column);
         let mut x: Vec<f64> = self.rows.folds().order().iter().map(|&row| scaled[row]).collect();
         if self.rows.standardize && !self.rows.intercept {
-            center(self.level(), &self.root, &mut x);
+            center(&self.root, &mut x);
         }
         x
     }
@@ -110,10 +108,6 @@ impl<'d> HoldOutRows<'d> {
     /// The data behind the copies.
     pub fn rows(&self) -> &Arc<FoldedRows<'d>> {
         &self.rows
-    }
-
-    pub(super) fn level(&self) -> Level {
-        self.rows.data.level
     }
 
     pub(super) fn folds(&self) -> usize {
@@ -155,14 +149,13 @@ impl<'d> HoldOutRows<'d> {
     /// A column x as a candidate for the empty subset. Sums over training rows add up those of the other folds, never
     /// a total less a part. Cost O(m · outputs).
     pub(super) fn candidate(&self, lambda: f64, feature: usize, x: &[f64]) -> HeldOutCandidate {
-        let level = self.level();
         let means = self.means(x);
         let mut centered = x.to_vec();
-        subtract(level, &self.starts, 0, |k| means[k], &self.root, &mut centered);
-        let squares = products(level, &self.starts, &centered, &centered);
+        subtract(&self.starts, 0, |k| means[k], &self.root, &mut centered);
+        let squares = products(&self.starts, &centered, &centered);
         let others = self.other_parts(&means, &means, &squares);
         let e = self.less(x, &others);
-        let own = products(level, &self.starts, &e, &e);
+        let own = products(&self.starts, &e, &e);
         let mut squares: Vec<f64> = others.iter().map(|m| m.product).collect();
         // Factor of λ in each fold.
         let mut variances = vec![1.0; self.folds()];
@@ -171,7 +164,7 @@ impl<'d> HoldOutRows<'d> {
         }
         let mut q = vec![0.0; self.folds() * self.outputs()];
         for (o, (y, y_means)) in self.targets.iter().zip(&self.target_means).enumerate() {
-            let with_target = self.other_parts(&means, y_means, &products(level, &self.starts, &centered, y));
+            let with_target = self.other_parts(&means, y_means, &products(&self.starts, &centered, y));
             with_target.iter().enumerate().for_each(|(k, m)| q[k * self.outputs() + o] = m.product);
         }
         for &fold in &self.flat[feature] {
@@ -188,7 +181,7 @@ impl<'d> HoldOutRows<'d> {
         if !self.is_centered() {
             return vec![0.0; self.folds()];
         }
-        let sums = products(self.level(), &self.starts, &self.root, x);
+        let sums = products(&self.starts, &self.root, x);
         sums.iter().zip(&self.weights).map(|(sum, w)| if *w > 0.0 { sum / w } else { 0.0 }).collect()
     }
 
@@ -206,14 +199,14 @@ impl<'d> HoldOutRows<'d> {
     /// x less the mean of its fold's training rows.
     fn less(&self, x: &[f64], others: &[PairMoments]) -> Vec<f64> {
         let mut out = x.to_vec();
-        subtract(self.level(), &self.starts, 0, |k| others[k].means[0], &self.root, &mut out);
+        subtract(&self.starts, 0, |k| others[k].means[0], &self.root, &mut out);
         out
     }
 }
 
 /// Removes the component along `root` from a column.
-fn center(level: Level, root: &[f64], x: &mut [f64]) {
+fn center(root: &[f64], x: &mut [f64]) {
     let all = [0, x.len()];
-    let mean = products(level, &all, root, x)[0] / products(level, &all, root, root)[0];
+    let mean = products(&all, root, x)[0] / products(&all, root, root)[0];
     x.iter_mut().zip(root).for_each(|(x, v)| *x -= mean * v);
 }

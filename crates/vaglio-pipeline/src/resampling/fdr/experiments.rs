@@ -10,7 +10,6 @@ use vaglio_core::{
     Columns, Criterion, Design, Feature, Problem, Readout, Result, Signs, standardized, standardized_column,
     standardized_outputs,
 };
-use vaglio_kernels::Level;
 use vaglio_search::dummy_path::{DummyPath, NormalRng, PathData, Stepping};
 use vaglio_search::least_angle::{LeastAngle, PathShape};
 use vaglio_search::shuffle::stream;
@@ -91,7 +90,7 @@ impl<'a> Experiments<'a> {
         let path = |number: usize| {
             let data =
                 PathData { columns: &columns[number], features, targets: &targets, dimensions: self.design.rows() - 1 };
-            DummyPath::new(Level::best(), data, STEPPING, unstored, self.seed_of(number))
+            DummyPath::new(data, STEPPING, unstored, self.seed_of(number))
         };
         let mut paths: Vec<DummyPath<'_>> = (0..linear).into_par_iter().map(path).collect();
         let on_geometry = |number: usize| self.on_geometry(number, last, watcher);
@@ -167,7 +166,7 @@ impl<'a> Experiments<'a> {
         let non_negative = geometry.signs() == Signs::NonNegative;
         let shape = PathShape::Single { non_negative, lasso: non_negative };
         let relevance = vec![geometry.relevance()?];
-        let mut path = LeastAngle::new(Level::best(), shape, usize::MAX, relevance, open.collect());
+        let mut path = LeastAngle::new(shape, usize::MAX, relevance, open.collect());
         let (mut entered, mut before) = (vec![None; features], 0);
         let mut seen = vec![false; dummies];
         let mut gram = |feature: Feature| geometry.gram(feature);

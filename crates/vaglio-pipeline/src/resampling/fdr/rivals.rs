@@ -5,7 +5,6 @@
 //! the rival. The largest p-value says whether the data distinguish it from all of them.
 
 use vaglio_core::Feature;
-use vaglio_kernels::Level;
 use vaglio_kernels::sums::{axpy, dot};
 use vaglio_kernels::tolerance::DEPENDENT_SQUARE;
 
@@ -24,31 +23,30 @@ pub(super) fn rivals(
     taken: &[Feature],
     feature: Feature,
 ) -> (f64, Option<Feature>) {
-    let level = Level::best();
     let mut basis: Vec<Vec<f64>> = Vec::new();
     for &other in taken.iter().filter(|other| **other != feature) {
-        let (vector, norm) = outside(level, &basis, &columns[other]);
+        let (vector, norm) = outside(&basis, &columns[other]);
         if norm > DEPENDENT_SQUARE {
             basis.push(vector.iter().map(|v| v / norm.sqrt()).collect());
         }
     }
-    let targets: Vec<Vec<f64>> = targets.iter().map(|y| outside(level, &basis, y).0).collect();
-    let (own, norm) = outside(level, &basis, &columns[feature]);
+    let targets: Vec<Vec<f64>> = targets.iter().map(|y| outside(&basis, y).0).collect();
+    let (own, norm) = outside(&basis, &columns[feature]);
     let degrees = own.len().saturating_sub(basis.len() + 2);
     // p-value of the column given the others and a rival with its squared norm. With several targets: the smallest
     // p-value times their number (Bonferroni).
     let p_value = |rival: Option<(&[f64], f64)>| {
         let degrees = degrees.saturating_sub(usize::from(rival.is_some()));
-        let across = rival.map_or(0.0, |(rival, left)| dot(level, rival, &own) / left);
+        let across = rival.map_or(0.0, |(rival, left)| dot(rival, &own) / left);
         let left = rival.map_or(norm, |(_, of_rival)| norm - across * across * of_rival);
         if degrees == 0 || left <= DEPENDENT_SQUARE {
             return 1.0;
         }
         let of_target = |y: &Vec<f64>| {
-            let with_rival = rival.map_or(0.0, |(rival, _)| dot(level, rival, y));
-            let product = dot(level, &own, y) - across * with_rival;
+            let with_rival = rival.map_or(0.0, |(rival, _)| dot(rival, y));
+            let product = dot(&own, y) - across * with_rival;
             let gain = product * product / left;
-            let before = dot(level, y, y) - rival.map_or(0.0, |(_, of_rival)| with_rival * with_rival / of_rival);
+            let before = dot(y, y) - rival.map_or(0.0, |(_, of_rival)| with_rival * with_rival / of_rival);
             beyond(gain / (before - gain).max(f64::MIN_POSITIVE), degrees)
         };
         (targets.len() as f64 * targets.iter().map(of_target).fold(1.0, f64::min)).min(1.0)
@@ -56,8 +54,8 @@ pub(super) fn rivals(
     let mut worst = (p_value(None), None);
     for (rival, column) in columns.iter().enumerate() {
         let is_other = rival != feature && !column.is_empty() && !taken.contains(&rival);
-        if is_other && dot(level, column, &columns[feature]).abs() >= RIVAL {
-            let (vector, left) = outside(level, &basis, column);
+        if is_other && dot(column, &columns[feature]).abs() >= RIVAL {
+            let (vector, left) = outside(&basis, column);
             let p = if left > DEPENDENT_SQUARE { p_value(Some((&vector[..], left))) } else { 0.0 };
             if p > worst.0 {
                 worst = (p, Some(rival));
@@ -89,15 +87,15 @@ fn beyond(ratio: f64, degrees: usize) -> f64 {
 }
 
 /// Component of a vector orthogonal to an orthonormal basis, and its squared norm.
-fn outside(level: Level, basis: &[Vec<f64>], vector: &[f64]) -> (Vec<f64>, f64) {
+fn outside(basis: &[Vec<f64>], vector: &[f64]) -> (Vec<f64>, f64) {
     let mut vector = vector.to_vec();
     for _ in 0..2 {
         for e in basis {
-            let along = dot(level, e, &vector);
-            axpy(level, -along, e, &mut vector);
+            let along = dot(e, &vector);
+            axpy(-along, e, &mut vector);
         }
     }
-    let norm = dot(level, &vector, &vector);
+    let norm = dot(&vector, &vector);
     (vector, norm)
 }
 

@@ -42,12 +42,8 @@ impl Data {
     }
 
     fn walk(&self, rows: PathShape) -> (Vec<LeastAngleKnot>, End) {
-        self.walk_by(Level::best(), rows)
-    }
-
-    fn walk_by(&self, level: Level, rows: PathShape) -> (Vec<LeastAngleKnot>, End) {
         let open = vec![true; self.x.len()];
-        let mut path = LeastAngle::new(level, rows, usize::MAX, self.relevance(), open);
+        let mut path = LeastAngle::new(rows, usize::MAX, self.relevance(), open);
         let mut knots = Vec::new();
         let mut gram = |j: usize| Ok::<_, Infallible>(self.gram(j));
         loop {
@@ -194,7 +190,7 @@ fn of_one_output_both_are_the_paths_of_one() {
             let data = Data::new(40, 10, 1, seed);
             let (knots, _) = data.walk(rows);
             let shape = PathShape::Single { non_negative: false, lasso };
-            let mut one = LeastAngle::new(Level::best(), shape, usize::MAX, data.relevance(), vec![true; 10]);
+            let mut one = LeastAngle::new(shape, usize::MAX, data.relevance(), vec![true; 10]);
             let mut gram = |j: usize| Ok::<_, Infallible>(data.gram(j));
             for knot in &knots {
                 let other = one.advance(&mut gram).unwrap().unwrap();
@@ -236,10 +232,12 @@ fn a_copy_never_enters_and_a_permutation_changes_names_alone() {
 fn every_level_and_number_of_threads_gives_the_same_bits_of_several_outputs() {
     for rows in [PathShape::Straight, PathShape::Group] {
         let data = Data::new(60, 30, 3, 2);
-        let reference = data.walk_by(Level::available()[0], rows);
+        let reference = Level::available()[0].within(|| data.walk(rows));
         assert!(reference.0.len() >= 30);
         for level in Level::available() {
-            assert_eq!(data.walk_by(level, rows), reference, "{rows:?}");
+            level.within(|| {
+                assert_eq!(data.walk(rows), reference, "{rows:?}");
+            });
         }
         for threads in 1..=3 {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();

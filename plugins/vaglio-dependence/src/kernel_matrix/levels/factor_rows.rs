@@ -2,10 +2,10 @@
 
 use super::{LevelColumn, LevelGrid, MOST, WHOLE};
 use crate::kernel_matrix::ThinFactor;
-use vaglio_kernels::Level;
 use vaglio_kernels::f64x8::F64x8;
 use vaglio_kernels::linalg::{FactorizationError, eigh};
 use vaglio_kernels::tolerance::LEVEL_EIGENVALUES;
+use vaglio_kernels::vectorized;
 
 /// Rows of P^{½}F for a centered kernel matrix F·Fᵀ, in strips of up to 24 columns.
 #[derive(Debug, Default)]
@@ -84,13 +84,13 @@ impl FactorRows {
     }
 
     /// Sets `products` to <K̄_k, K̄> of each column k, whatever the other columns. Cost O(m·rank) each.
-    pub fn products(&self, level: Level, columns: &[&LevelColumn], products: &mut [f64]) {
+    pub fn products(&self, columns: &[&LevelColumn], products: &mut [f64]) {
         products.fill(0.0);
         for strip in &self.0 {
             match strip {
-                Strip::One(rows) => pass(level, rows, columns, products),
-                Strip::Two(rows) => pass(level, rows, columns, products),
-                Strip::Three(rows) => pass(level, rows, columns, products),
+                Strip::One(rows) => pass(rows, columns, products),
+                Strip::Two(rows) => pass(rows, columns, products),
+                Strip::Three(rows) => pass(rows, columns, products),
             }
         }
     }
@@ -119,7 +119,7 @@ impl<const N: usize> StripRows<N> {
 }
 
 /// Adds ‖F_kᵀZ_kᵀP‖² of each column for a strip of P.
-fn pass<const N: usize>(level: Level, rows: &StripRows<N>, columns: &[&LevelColumn], products: &mut [f64]) {
+fn pass<const N: usize>(rows: &StripRows<N>, columns: &[&LevelColumn], products: &mut [f64]) {
     let count = rows.double.len();
     let mut all = vec![([[[0.0; F64x8::WIDTH]; N]; MOST + 1], SinglePrecision::new()); columns.len().min(SIDE_BY_SIDE)];
     for (columns, products) in columns.chunks(SIDE_BY_SIDE).zip(products.chunks_mut(SIDE_BY_SIDE)) {
@@ -130,13 +130,13 @@ fn pass<const N: usize>(level: Level, rows: &StripRows<N>, columns: &[&LevelColu
             for (column, (sums, single)) in columns.iter().zip(&mut all) {
                 let places = &column.places[at.clone()];
                 let Some(weights) = column.weights.get(at.clone()) else {
-                    level.call(
+                    vectorized(
                         #[inline(always)]
                         || scatter_exact(&rows.double[at.clone()], places, sums),
                     );
                     continue;
                 };
-                level.call(
+                vectorized(
                     #[inline(always)]
                     || scatter(&rows.single[at.clone()], places, weights, single),
                 );
@@ -146,7 +146,7 @@ fn pass<const N: usize>(level: Level, rows: &StripRows<N>, columns: &[&LevelColu
             }
         }
         for ((column, (sums, _)), product) in columns.iter().zip(&all).zip(products) {
-            *product += level.call(
+            *product += vectorized(
                 #[inline(always)]
                 || squares(&column.grid, sums),
             );

@@ -52,17 +52,12 @@ pub(super) fn budget(
     let all = design.lambdas();
     let design = design.shared_by(&all[..walks.lambdas.min(all.len())]);
     let engine = selector.criterion().plan(&design, search_extent).estimate.engine;
-    let least = if slower(engine) > 1.0 { LEAST_OF_ROWS } else { LEAST_WORK };
-    (SHARE * walks.rounds() * work(selector, &design, search_extent) / slower(engine)).max(least)
-}
-
-/// Time of an exchange flop relative to an estimated flop of the engine's search.
-pub(super) fn slower(engine: &str) -> f64 {
-    match engine {
-        "states" => BOUNDED,
-        "moments" | "rows_held_out" => FASTER,
-        _ => 1.0,
-    }
+    let (slower, least) = match engine {
+        "states" => (BOUNDED, LEAST_OF_ROWS),
+        "moments" | "rows_held_out" => (FASTER, LEAST_OF_ROWS),
+        _ => (1.0, LEAST_WORK),
+    };
+    (SHARE * walks.rounds() * work(selector, &design, search_extent) / slower).max(least)
 }
 
 /// Bytes of [`record_importance`] for the result of a plan, on a design at one λ, if all replacements are tried; they
@@ -157,7 +152,7 @@ fn try_columns(
         return Ok(());
     }
     let substitute = |(index, score)| Substitute { index, name: design.names()[index].clone(), score };
-    Exchanges::new(selector, design, &chosen, outside).each(selector, 0..chosen.len(), SUBSTITUTES, |k, found| {
+    Exchanges::new(selector, design, &chosen, outside).each(0..chosen.len(), SUBSTITUTES, |k, found| {
         selected[k].substitutes = Some(best(found).into_iter().map(substitute).collect());
         watcher.stopped().is_none()
     })

@@ -153,7 +153,7 @@ impl ExplainedRun<'_> {
         let outside = outside(self.design, &self.chosen);
         let mut substitutes = vec![Vec::new(); self.chosen.len()];
         let exchanges = Exchanges::new(self.selector, self.design, &self.chosen, outside);
-        exchanges.each(self.selector, places.iter().copied(), SUBSTITUTES, |k, found| {
+        exchanges.each(places.iter().copied(), SUBSTITUTES, |k, found| {
             substitutes[k] = best(found);
             true
         })?;
@@ -178,7 +178,7 @@ impl ExplainedRun<'_> {
         let with = subset.scores(Action::Add, outside)?;
         let mut best: Vec<Option<(usize, f64)>> = vec![None; outside.len()];
         let exchanges = Exchanges::new(self.selector, self.design, &self.chosen, outside.to_vec());
-        exchanges.each(self.selector, 0..size, usize::MAX, |k, found| {
+        exchanges.each(0..size, usize::MAX, |k, found| {
             for (feature, score) in found {
                 let Ok(at) = outside.binary_search(&feature) else { continue };
                 let best = &mut best[at];

@@ -177,8 +177,8 @@ pub(super) fn flops(plan: &RunPlan<'_>, design: &Design) -> f64 {
     let (selector, size) = (plan.selector, plan.result());
     let candidates = design.candidates();
     let some = &candidates[..size.min(candidates.len())];
-    let alone = selector.criterion().traits().is_of_subset_alone.then(|| design.restrict_columns(some)).flatten();
-    TIMES * work(selector, alone.as_ref().unwrap_or(design), &extent(some.len()))
+    let flops = |design: &Design| work(selector, design, &extent(some.len()));
+    TIMES * SwapDesign::cheapest(selector, design, some.iter().copied(), flops).1
 }
 
 /// Describes what is scored for a result of `size` columns.

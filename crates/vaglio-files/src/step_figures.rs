@@ -46,7 +46,8 @@ pub(super) fn step_figures(run: Run<'_>, records: &mut [EntryRecord]) -> Result<
         .filter(|entry| entry.fit == EntryFit::Readout && entry.subset.len() <= MOST_COLUMNS)
         .collect();
     let mut budget = PART * run.budget.max(LEAST_WORK);
-    let Some(columns) = PathColumns::within(&mut budget, design, readout, &entries).map_err(failed)? else {
+    let subsets: Vec<&[Feature]> = entries.iter().map(|entry| &entry.subset[..]).collect();
+    let Some(columns) = PathColumns::within(&mut budget, design, readout, &subsets).map_err(failed)? else {
         return Ok(());
     };
     let rows = design.rows() as f64;
@@ -81,8 +82,7 @@ fn noise(held: &FoldTestRows<'_>, design: &Design, readout: &Readout, mut budget
     if all.len() > 2 * MOST_COLUMNS {
         return Ok(None);
     }
-    let entry = PathEntry::new(all.clone(), vaglio_core::Score::WORST);
-    let Some(columns) = PathColumns::within(&mut budget, design, readout, &[&entry]).map_err(failed)? else {
+    let Some(columns) = PathColumns::within(&mut budget, design, readout, &[&all[..]]).map_err(failed)? else {
         return Ok(None);
     };
     let lambda = readout.lambdas[0];
@@ -105,20 +105,20 @@ struct PathColumns {
 }
 
 impl PathColumns {
-    /// Reduces the columns; `None` if they and the degrees of freedom of all entries exceed `budget` flops, which are
+    /// Reduces the columns; `None` if they and the degrees of freedom of all subsets exceed `budget` flops, which are
     /// subtracted.
     fn within(
         budget: &mut f64,
         design: &Design,
         readout: &Readout,
-        entries: &[&PathEntry],
+        subsets: &[&[Feature]],
     ) -> Result<Option<Self>, FactorizationError> {
-        let order = order(entries.iter().flat_map(|entry| &entry.subset));
+        let order = order(subsets.iter().copied().flatten());
         let place = places(&order);
         let (rows, count) = (design.rows(), order.len());
-        let of_entry = |size: usize| 2.0 * (count + size) as f64 * (size * size) as f64;
-        let of_entries: f64 = entries.iter().map(|entry| of_entry(entry.subset.len())).sum();
-        let flops = 2.0 * rows.max(count) as f64 * (count * count) as f64 + of_entries;
+        let of_size = |size: usize| 2.0 * (count + size) as f64 * (size * size) as f64;
+        let of_subsets: f64 = subsets.iter().map(|subset| of_size(subset.len())).sum();
+        let flops = 2.0 * rows.max(count) as f64 * (count * count) as f64 + of_subsets;
         if flops > *budget {
             return Ok(None);
         }

@@ -31,14 +31,13 @@ impl StepTrials {
     /// # Errors
     /// Returns the errors of the criterion's scores.
     pub fn new(selector: &ValidSelector, design: &Design, chosen: &[Feature], steps: usize) -> Result<Self> {
-        let candidates = design.candidates();
         let mut walked = StepTrials { alone: vec![None; design.features()], nearest: vec![None; design.features()] };
         if steps == 0 {
             return Ok(walked);
         }
         let mut subset = scorer(selector, design, &extent(design, steps))?;
         for k in 0..steps.min(chosen.len() + 1) {
-            let open: Vec<Feature> = candidates.iter().copied().filter(|f| !chosen[..k].contains(f)).collect();
+            let open = outside(design, &chosen[..k]);
             let scores = subset.scores(Action::Add, &open)?;
             let mut ranked: Vec<(f64, Feature)> = scores.iter().map(|score| score.loss).zip(open).collect();
             ranked.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));

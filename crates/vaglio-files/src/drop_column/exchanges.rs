@@ -86,23 +86,29 @@ pub(crate) fn removal_scores(
 }
 
 /// Replacement of each selected column by each of some others.
-pub(crate) struct Exchanges<'d, 's> {
+pub(crate) struct Exchanges<'d> {
+    selector: &'d ValidSelector,
     design: &'d Design,
-    selected: &'s [Feature],
+    selected: &'d [Feature],
     tried: Vec<Feature>,
     /// Common design of all exchanges, full or restricted; `None` if each position has a restricted design.
     pub(super) together: Option<SwapDesign<'d>>,
 }
 
-impl<'d, 's> Exchanges<'d, 's> {
+impl<'d> Exchanges<'d> {
     /// Chooses the designs with the cheapest trials.
-    pub fn new(selector: &ValidSelector, design: &'d Design, selected: &'s [Feature], tried: Vec<Feature>) -> Self {
+    pub fn new(
+        selector: &'d ValidSelector,
+        design: &'d Design,
+        selected: &'d [Feature],
+        tried: Vec<Feature>,
+    ) -> Self {
         let columns = selected.iter().chain(&tried).copied();
         let flops = |design: &Design| exchange_flops(selector, design, selected.len(), tried.len());
         let (place, together) = SwapDesign::cheapest(selector, design, columns, flops);
         let apart = flops_alone(selector, design, selected, &tried);
         let together = Some(place).filter(|_| apart.is_none_or(|apart| apart >= together));
-        Exchanges { design, selected, tried, together }
+        Exchanges { selector, design, selected, tried, together }
     }
 
     /// Passes the scores of the columns in each position to `give` until it returns false. Under constraints only
@@ -112,31 +118,26 @@ impl<'d, 's> Exchanges<'d, 's> {
     /// Returns the errors of the criterion's scores.
     pub fn each(
         &self,
-        selector: &ValidSelector,
         places: impl IntoIterator<Item = usize>,
         most: usize,
         mut give: impl FnMut(usize, Vec<(Feature, f64)>) -> bool,
     ) -> Result<()> {
-        let extent = exchanges(self.selected.len(), self.tried.len());
-        let rules = selector.search().rules(self.design).map_err(|error| error.under("search"))?;
+        let (selected, tried) = (self.selected, &self.tried[..]);
+        let rules = self.selector.search().rules(self.design).map_err(|error| error.under("search"))?;
         let mut open = None;
+        if let Some(place) = self.together.as_ref().filter(|_| !selected.is_empty()) {
+            let (own, others) = (place.places(selected), place.places(tried));
+            let mut subset = scorer(self.selector, &place.design, &exchanges(own.len(), others.len()))?;
+            subset.reset(&own)?;
+            open = Some((subset, own, others));
+        }
         for k in places {
-            let tried = &self.tried[..];
-            let scores = match &self.together {
-                None => self.score_alone(selector, k)?,
-                Some(place) => {
-                    let selected = place.places(self.selected);
-                    let subset = match &mut open {
-                        Some(subset) => subset,
-                        none => {
-                            let mut subset = scorer(selector, &place.design, &extent)?;
-                            subset.reset(&selected)?;
-                            none.insert(subset)
-                        }
-                    };
-                    subset.remove(selected[k])?;
-                    let scores = subset.scores(Action::Add, &place.places(tried))?;
-                    subset.add(selected[k])?;
+            let scores = match &mut open {
+                None => self.score_alone(k)?,
+                Some((subset, own, others)) => {
+                    subset.remove(own[k])?;
+                    let scores = subset.scores(Action::Add, others)?;
+                    subset.add(own[k])?;
                     scores
                 }
             };
@@ -151,6 +152,11 @@ impl<'d, 's> Exchanges<'d, 's> {
         Ok(())
     }
 
+    /// The selected columns but the one at position `k`.
+    fn others(&self, k: usize) -> Vec<Feature> {
+        self.selected.iter().copied().filter(|f| *f != self.selected[k]).collect()
+    }
+
     /// Filters the columns in one position by the constraints.
     fn kept(
         &self,
@@ -159,8 +165,8 @@ impl<'d, 's> Exchanges<'d, 's> {
         mut found: Vec<(Feature, Score)>,
         most: usize,
     ) -> Result<Vec<(Feature, Score)>> {
-        let rest: Vec<Feature> = self.selected.iter().copied().filter(|f| *f != self.selected[k]).collect();
-        let with = |feature: Feature| [&rest[..], &[feature]].concat();
+        let others = self.others(k);
+        let with = |feature: Feature| [&others[..], &[feature]].concat();
         found.retain(|(feature, _)| rules.allows(&with(*feature)));
         if !rules.has_signs() {
             return Ok(found);
@@ -177,14 +183,13 @@ impl<'d, 's> Exchanges<'d, 's> {
     }
 
     /// Scores the columns in one position on a design restricted to them and the other selected columns.
-    fn score_alone(&self, selector: &ValidSelector, k: usize) -> Result<Vec<Score>> {
-        let tried = &self.tried[..];
-        let others: Vec<Feature> = self.selected.iter().copied().filter(|f| *f != self.selected[k]).collect();
+    fn score_alone(&self, k: usize) -> Result<Vec<Score>> {
+        let (others, tried) = (self.others(k), &self.tried[..]);
         let columns = others.iter().chain(tried).copied();
-        let Some(place) = SwapDesign::alone(selector, self.design, columns) else {
+        let Some(place) = SwapDesign::alone(self.selector, self.design, columns) else {
             return Ok(vec![Score::WORST; tried.len()]);
         };
-        let mut subset = scorer(selector, &place.design, &additions(others.len(), tried.len()))?;
+        let mut subset = scorer(self.selector, &place.design, &additions(others.len(), tried.len()))?;
         subset.reset(&place.places(&others))?;
         subset.scores(Action::Add, &place.places(tried))
     }

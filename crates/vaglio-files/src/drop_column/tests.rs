@@ -97,7 +97,7 @@ fn designs_of_each_place_give_the_same_scores() {
                 assert!(place.design.features() <= 12);
             }
             exchanges
-                .each(&selector, [0, 2], usize::MAX, |k, found| {
+                .each([0, 2], usize::MAX, |k, found| {
                     assert!(k != 1 && found.len() == tried.len());
                     found.iter().for_each(|(feature, score)| near(*score, definition.with(k, *feature)));
                     true

@@ -72,7 +72,7 @@ fn record_scores(run: Run<'_>, record: &mut Record, chosen: &[Feature]) -> Resul
 fn record_cells(run: Run<'_>, record: &mut Record) {
     for column in &mut record.selected {
         column.missing = Some(run.prepared.missing_share(&column.name));
-        column.histogram = histogram(&run.prepared.column_values(run.design, column.index));
+        column.histogram = histogram(&run.prepared.column_values(run.design, column.index).0);
     }
 }
 

@@ -10,17 +10,6 @@ use vaglio_report::record::Histogram;
 /// Number of histogram bins.
 const PARTS: usize = 16;
 
-/// Values of a column over the training rows.
-#[derive(Debug, Clone)]
-pub(crate) struct ColumnValues {
-    /// NaN if missing.
-    pub values: Vec<f64>,
-    /// Whether the values are those of the original column.
-    pub as_read: bool,
-    /// Divisor that the maps applied to these values.
-    pub divisor: f64,
-}
-
 impl TrainTest {
     /// The training rows before the maps, if there are maps.
     fn table_before_maps(&self) -> Option<&Table> {
@@ -44,26 +33,22 @@ impl TrainTest {
         count as f64 / table.rows() as f64
     }
 
-    /// Values of a column of the design: as read, where maps only shift and divide and keep all rows.
-    pub(crate) fn column_values(&self, design: &Design, feature: Feature) -> ColumnValues {
-        let made =
-            || ColumnValues { values: design.column(feature).values().into_owned(), as_read: false, divisor: 1.0 };
-        let Some(name) = design.names().get(feature).filter(|_| design.has_columns_of(&self.train)) else {
-            return made();
-        };
-        let Some(table) = self.table_before_maps() else { return ColumnValues { as_read: true, ..made() } };
-        let ColumnScale { source, divisor } = ColumnScale::new(&self.maps, name);
-        let cells = source.ok().flatten().and_then(|source| table.get(&source)?.numbers());
-        match cells.filter(|cells| cells.len() == design.rows()).zip(divisor) {
-            Some((cells, divisor)) => ColumnValues { values: cells.values().into_owned(), as_read: true, divisor },
-            None => made(),
-        }
+    /// Values of a column of the design, NaN if missing, with the divisor that the maps applied to them: as read and the
+    /// maps' divisor, where maps only shift and divide and keep all rows; else as in the design and 1.
+    pub(crate) fn column_values(&self, design: &Design, feature: Feature) -> (Vec<f64>, f64) {
+        let name = design.names().get(feature).filter(|_| design.has_columns_of(&self.train));
+        let as_read = name.zip(self.table_before_maps()).and_then(|(name, table)| {
+            let ColumnScale { source, divisor } = ColumnScale::new(&self.maps, name);
+            let cells = table.get(&source.ok().flatten()?)?.numbers()?;
+            (cells.len() == design.rows()).then_some((cells.values().into_owned(), divisor?))
+        });
+        as_read.unwrap_or_else(|| (design.column(feature).values().into_owned(), 1.0))
     }
 }
 
 /// Number of rows per bin of the range; `None` without values.
-pub(crate) fn histogram(of: &ColumnValues) -> Option<Histogram> {
-    let known = || of.values.iter().copied().filter(|value| value.is_finite());
+pub(crate) fn histogram(values: &[f64]) -> Option<Histogram> {
+    let known = || values.iter().copied().filter(|value| value.is_finite());
     let (from, to) = (known().reduce(f64::min)?, known().reduce(f64::max)?);
     let mut counts = vec![0; if to > from { PARTS } else { 1 }];
     let last = counts.len() - 1;
@@ -73,5 +58,5 @@ pub(crate) fn histogram(of: &ColumnValues) -> Option<Histogram> {
         let share = if width > 0.0 { (0.5 * value - 0.5 * from) / width } else { 0.0 };
         counts[((share * PARTS as f64 + WHOLE_ROUNDING) as usize).min(last)] += 1;
     }
-    Some(Histogram { from, to, counts, as_read: of.as_read })
+    Some(Histogram { from, to, counts })
 }

@@ -4,7 +4,6 @@ use super::super::evaluation::Evaluations;
 use super::super::rows::stride;
 use super::super::run_context::Run;
 use super::super::train_test::TrainTest;
-use super::cells::ColumnValues;
 use ndarray::ArrayView2;
 use vaglio_core::{Design, Feature, Result, row_weights};
 use vaglio_pipeline::resampling::Pooled;
@@ -46,7 +45,7 @@ pub(crate) fn drawn(run: Run<'_>, chosen: &[Feature]) -> Result<Option<Residuals
     let kept: Vec<usize> = (0..rows).step_by(stride(rows, ROWS)).collect();
     let weight = row_weights(design.weights());
     let column = |(k, &feature): (usize, &Feature)| {
-        let ColumnValues { values, as_read, divisor } = prepared.column_values(design, feature);
+        let (values, divisor) = prepared.column_values(design, feature);
         let known = (0..rows).step_by(stride(rows, COMPUTED)).filter(|&row| values[row].is_finite());
         let known: Vec<usize> = known.collect();
         let x: Vec<f64> = known.iter().map(|&row| values[row]).collect();
@@ -62,7 +61,6 @@ pub(crate) fn drawn(run: Run<'_>, chosen: &[Feature]) -> Result<Option<Residuals
         let of_row = |row: &usize| Some(values[*row]).filter(|value| value.is_finite()).map(rounded);
         DrawnColumn {
             index: feature,
-            as_read,
             values: kept.iter().map(of_row).collect(),
             slope,
             center,

@@ -97,12 +97,7 @@ pub(crate) struct Exchanges<'d> {
 
 impl<'d> Exchanges<'d> {
     /// Chooses the designs with the cheapest trials.
-    pub fn new(
-        selector: &'d ValidSelector,
-        design: &'d Design,
-        selected: &'d [Feature],
-        tried: Vec<Feature>,
-    ) -> Self {
+    pub fn new(selector: &'d ValidSelector, design: &'d Design, selected: &'d [Feature], tried: Vec<Feature>) -> Self {
         let columns = selected.iter().chain(&tried).copied();
         let flops = |design: &Design| exchange_flops(selector, design, selected.len(), tried.len());
         let (place, together) = SwapDesign::cheapest(selector, design, columns, flops);

@@ -25,8 +25,6 @@ pub struct ResidualsRecord {
 pub struct DrawnColumn {
     /// The candidate column, from 0.
     pub index: Feature,
-    /// Whether the values are those of the column as read, not after preprocessing.
-    pub as_read: bool,
     /// Value in each row of the sample; `None` if missing.
     pub values: Vec<Option<f64>>,
     /// Rise of the prediction per unit of these values; absent if not finite.
@@ -48,8 +46,6 @@ pub struct Histogram {
     pub to: f64,
     /// Number of rows in each bin, of equal widths; one bin if all values are equal.
     pub counts: Vec<usize>,
-    /// Whether the values are those of the column as read.
-    pub as_read: bool,
 }
 
 /// Row with a large prediction error.

@@ -76,7 +76,7 @@ impl Sample {
             column["missing"] = json!(0.13 * f64::from(u8::from(k == 2)));
             column["over_folds"] = json!({"folds": 2, "low": if k == 3 { -1.0 } else { 1.0 }, "high": 2.5,
                 "original_low": 0.1, "original_high": 0.25, "changes_sign": k == 3});
-            column["histogram"] = json!({"from": -1.0, "to": 3.0, "counts": [1, 5, 9, 0, 2], "as_read": true});
+            column["histogram"] = json!({"from": -1.0, "to": 3.0, "counts": [1, 5, 9, 0, 2]});
         }
         value["outside"] = json!([
             {"index": 7, "name": odd, "alone": 4900.0, "rank_alone": 3, "nearest": {"step": 2, "rank": 2, "above": 12.5},
@@ -86,7 +86,7 @@ impl Sample {
         let rows: Vec<f64> = (0..40).map(f64::from).collect();
         let drawn = |index: usize, slope: Option<f64>| {
             let values: Vec<Option<f64>> = rows.iter().map(|row| (*row != 7.0).then(|| row.sin())).collect();
-            json!({"index": index, "as_read": true, "values": values, "slope": slope, "center": 0.1,
+            json!({"index": index, "values": values, "slope": slope, "center": 0.1,
                 "trend": [[-0.9, 3.0], [0.0, 0.5], [0.9, -2.0]]})
         };
         value["report"]["residuals"] = json!({"fitted": rows.iter().map(|r| r.cos()).collect::<Vec<_>>(),

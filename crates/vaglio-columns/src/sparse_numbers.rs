@@ -23,19 +23,13 @@ enum StoredValues {
 /// View of some rows of a sparse column.
 #[derive(Debug, Clone, Copy)]
 pub struct SparseColumn<'a> {
+    of: &'a SparseNumbers,
     /// Row of the whole column that is the first row of the view.
     first: usize,
     len: usize,
-    fill: f64,
-    rows: &'a [u32],
-    values: StoredEntries<'a>,
-}
-
-#[derive(Debug, Clone, Copy)]
-enum StoredEntries<'a> {
-    Same(f64),
-    Byte(&'a [u8]),
-    Double(&'a [f64]),
+    /// Positions of its stored entries.
+    start: usize,
+    end: usize,
 }
 
 impl From<Vec<f64>> for StoredValues {
@@ -107,12 +101,7 @@ impl SparseNumbers {
 
     /// A view of the entries.
     pub fn view(&self) -> SparseColumn<'_> {
-        let values = match &self.values {
-            StoredValues::Same(value) => StoredEntries::Same(*value),
-            StoredValues::Byte(values) => StoredEntries::Byte(values),
-            StoredValues::Double(values) => StoredEntries::Double(values),
-        };
-        SparseColumn { first: 0, len: self.len, fill: self.fill, rows: &self.rows, values }
+        SparseColumn { of: self, first: 0, len: self.len, start: 0, end: self.rows.len() }
     }
 
     /// Applies a function to every entry and the fill. Cost O(entries).
@@ -188,22 +177,28 @@ impl<'a> SparseColumn<'a> {
 
     /// Value of the rows without a stored entry.
     pub fn fill(&self) -> f64 {
-        self.fill
+        self.of.fill
+    }
+
+    /// Rows of the whole column with stored entries.
+    fn stored(&self) -> &'a [u32] {
+        &self.of.rows[self.start..self.end]
     }
 
     /// Number of stored entries.
     pub fn count(&self) -> usize {
-        self.rows.len()
+        self.end - self.start
     }
 
     /// Calls a function with each stored entry and its row, in increasing order.
     #[inline]
     pub fn for_each(&self, mut each: impl FnMut(usize, f64)) {
-        let rows = self.rows.iter().map(|&row| row as usize - self.first);
-        match self.values {
-            StoredEntries::Same(value) => rows.for_each(|row| each(row, value)),
-            StoredEntries::Byte(values) => rows.zip(values).for_each(|(row, &value)| each(row, f64::from(value))),
-            StoredEntries::Double(values) => rows.zip(values).for_each(|(row, &value)| each(row, value)),
+        let rows = self.stored().iter().map(|&row| row as usize - self.first);
+        let own = self.start..self.end;
+        match &self.of.values {
+            StoredValues::Same(value) => rows.for_each(|row| each(row, *value)),
+            StoredValues::Byte(all) => rows.zip(&all[own]).for_each(|(row, &value)| each(row, f64::from(value))),
+            StoredValues::Double(all) => rows.zip(&all[own]).for_each(|(row, &value)| each(row, value)),
         }
     }
 
@@ -213,17 +208,11 @@ impl<'a> SparseColumn<'a> {
     /// If there is no such row.
     pub fn get(&self, row: usize) -> f64 {
         assert!(row < self.len, "row {row} of {}", self.len);
-        match self.rows.binary_search(&((row + self.first) as u32)) {
-            Ok(at) => self.at(at),
-            Err(_) => self.fill,
-        }
-    }
-
-    fn at(&self, place: usize) -> f64 {
-        match self.values {
-            StoredEntries::Same(value) => value,
-            StoredEntries::Byte(values) => f64::from(values[place]),
-            StoredEntries::Double(values) => values[place],
+        let Ok(place) = self.stored().binary_search(&((row + self.first) as u32)) else { return self.fill() };
+        match &self.of.values {
+            StoredValues::Same(value) => *value,
+            StoredValues::Byte(values) => f64::from(values[self.start + place]),
+            StoredValues::Double(values) => values[self.start + place],
         }
     }
 
@@ -234,31 +223,26 @@ impl<'a> SparseColumn<'a> {
     #[must_use]
     pub fn rows(&self, start: usize, end: usize) -> Self {
         assert!(start <= end && end <= self.len, "rows {start} to {end} of {}", self.len);
-        let place = |row: usize| self.rows.partition_point(|own| (*own as usize) < row + self.first);
-        let own = place(start)..place(end);
-        let values = match self.values {
-            StoredEntries::Same(value) => StoredEntries::Same(value),
-            StoredEntries::Byte(values) => StoredEntries::Byte(&values[own.clone()]),
-            StoredEntries::Double(values) => StoredEntries::Double(&values[own.clone()]),
-        };
-        SparseColumn { first: self.first + start, len: end - start, fill: self.fill, rows: &self.rows[own], values }
+        let place = |row: usize| self.start + self.stored().partition_point(|own| (*own as usize) < row + self.first);
+        let (first, len) = (self.first + start, end - start);
+        SparseColumn { of: self.of, first, len, start: place(start), end: place(end) }
     }
 
     /// All rows as doubles. Cost O(rows).
     pub fn to_vec(&self) -> Vec<f64> {
-        let mut all = vec![self.fill; self.len];
+        let mut all = vec![self.fill(); self.len];
         self.for_each(|row, value| all[row] = value);
         all
     }
 
     /// Whether both are the same rows of the same column in memory.
     pub fn is_stored_with(&self, other: &SparseColumn<'_>) -> bool {
-        std::ptr::eq(self.rows, other.rows) && self.first == other.first && self.len == other.len
+        std::ptr::eq(self.of, other.of) && self.first == other.first && self.len == other.len
     }
 
     /// See [`Column::rounding`](crate::Column::rounding).
     pub(crate) fn rounding(&self) -> f64 {
-        if self.fill == 0.0 && matches!(self.values, StoredEntries::Byte(_)) {
+        if self.fill() == 0.0 && matches!(self.of.values, StoredValues::Byte(_)) {
             return 0.0;
         }
         16.0 * f64::EPSILON * self.range().iter().fold(0.0, |most: f64, v| most.max(v.abs()))
@@ -266,7 +250,7 @@ impl<'a> SparseColumn<'a> {
 
     /// Least and greatest entry; infinities without rows.
     pub fn range(&self) -> [f64; 2] {
-        let mut range = if self.count() < self.len { [self.fill; 2] } else { [f64::INFINITY, f64::NEG_INFINITY] };
+        let mut range = if self.count() < self.len { [self.fill(); 2] } else { [f64::INFINITY, f64::NEG_INFINITY] };
         self.for_each(|_, value| range = [range[0].min(value), range[1].max(value)]);
         range
     }
@@ -274,24 +258,25 @@ impl<'a> SparseColumn<'a> {
 
 impl From<SparseColumn<'_>> for SparseNumbers {
     fn from(column: SparseColumn<'_>) -> Self {
-        let rows = column.rows.iter().map(|&row| row - column.first as u32).collect();
-        let values = match column.values {
-            StoredEntries::Same(value) => StoredValues::Same(value),
-            StoredEntries::Byte(values) => StoredValues::Byte(values.to_vec()),
-            StoredEntries::Double(values) => StoredValues::Double(values.to_vec()),
+        let rows = column.stored().iter().map(|&row| row - column.first as u32).collect();
+        let own = column.start..column.end;
+        let values = match &column.of.values {
+            StoredValues::Same(value) => StoredValues::Same(*value),
+            StoredValues::Byte(values) => StoredValues::Byte(values[own].to_vec()),
+            StoredValues::Double(values) => StoredValues::Double(values[own].to_vec()),
         };
-        SparseNumbers { len: column.len, fill: column.fill, rows, values }
+        SparseNumbers { len: column.len, fill: column.fill(), rows, values }
     }
 }
 
 impl PartialEq for SparseColumn<'_> {
     fn eq(&self, other: &Self) -> bool {
-        if self.len != other.len || self.fill != other.fill {
+        if self.len != other.len || self.fill() != other.fill() {
             return self.len == other.len && self.to_vec() == other.to_vec();
         }
         let own = |column: &SparseColumn<'_>| -> Vec<(usize, f64)> {
             let mut entries = Vec::with_capacity(column.count());
-            column.for_each(|row, value| entries.extend((value != column.fill).then_some((row, value))));
+            column.for_each(|row, value| entries.extend((value != column.fill()).then_some((row, value))));
             entries
         };
         own(self) == own(other)

@@ -11,15 +11,19 @@ pub(super) fn memory() -> Option<u64> {
 
 /// Resident bytes of the process, without pages of files, which the system can reclaim.
 pub fn resident() -> Option<u64> {
-    let text = std::fs::read_to_string("/proc/self/status").ok()?;
-    Some(kib(&text, "VmRSS:")?.saturating_sub(kib(&text, "RssFile:").unwrap_or(0)))
+    without_files("VmRSS:")
 }
 
 #[cfg(feature = "text")]
 /// Peak of the resident bytes of the process, minus its present pages of files.
 pub fn peak() -> Option<u64> {
+    without_files("VmHWM:")
+}
+
+/// Bytes in a line of the process's status, minus its present pages of files.
+fn without_files(name: &str) -> Option<u64> {
     let text = std::fs::read_to_string("/proc/self/status").ok()?;
-    Some(kib(&text, "VmHWM:")?.saturating_sub(kib(&text, "RssFile:").unwrap_or(0)))
+    Some(kib(&text, name)?.saturating_sub(kib(&text, "RssFile:").unwrap_or(0)))
 }
 
 /// Value of a line in `/proc` that counts in units of 1024 bytes.

@@ -104,7 +104,8 @@ impl Batches {
         rows: usize,
     ) -> Result<Option<Self>> {
         for (name, hint) in columns {
-            if self.reader.needs_all_cells(name, *hint) {
+            // Text of a typed file may hold dates in any format.
+            if *hint == Hint::Date && self.reader.header().hint(name, Hint::Auto) == Hint::Stored {
                 return Ok(None);
             }
             let (sample, rules) = (self.reader.first_cells(name), self.rules.like(name, notations.get(name).copied()));

@@ -149,7 +149,7 @@ fn not_text(path: &Path, bytes: &[u8], valid: usize, spec: &ReadSpec) -> vaglio_
         false => "if it is Latin-1, set data.read.encoding: latin1, or convert the file to UTF-8",
     };
     let text = String::from_utf8_lossy(&bytes[..valid]);
-    let (plain, dialect) = super::dialect::Dialect::detect(&text, spec).tabulated(&text, spec);
+    let (plain, dialect) = super::dialect::Dialect::detect(&text, spec).parsable(&text, spec);
     let mut reader = dialect.reader(plain.as_bytes());
     let (mut record, mut records, mut cells, mut header) = (StringRecord::new(), 0usize, 1, Vec::new());
     while reader.read_record(&mut record).unwrap_or(false) {

@@ -2,7 +2,7 @@
 
 use super::cell::{CellSyntax, plain};
 use super::column_builder::{ColumnBuilder, NumberColumn, RawColumn};
-use super::dialect::{CellLayout, Dialect};
+use super::dialect::Dialect;
 use super::inference::nearly_all;
 use super::reader::{CellFormat, FileHeader, FileReader, WantedColumn};
 use super::record_limits::RecordLimitReader;
@@ -53,12 +53,12 @@ impl CsvFile {
         let mut start = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
         let mut dialect = Dialect::detect(&text[start..], spec);
         let (mut delimiter, mut digest) = (Delimiter::Is(dialect.delimiter), None);
-        if let Some(layout) = CellLayout::new(dialect, spec) {
+        if dialect.has_layout(spec) {
             let what = format!("{}, laid out,", path.display());
             budget.need(1.1 * text.len() as f64, what, "read a smaller file, or raise the limit")?;
-            delimiter = if matches!(layout, CellLayout::Blanks) { Delimiter::Blanks } else { Delimiter::Auto };
+            delimiter = if spec.widths.is_none() { Delimiter::Blanks } else { Delimiter::Auto };
             digest = Some(hash(text.as_bytes()));
-            text = layout.tabulated(&text[start..], dialect).map_err(|wrong| unreadable(path, wrong))?;
+            text = dialect.tabulated(&text[start..], spec).map_err(|wrong| unreadable(path, wrong))?;
             (start, dialect.delimiter) = (0, b'\t');
         }
         check_header(path, &text[start..], dialect, budget)?;

@@ -68,7 +68,7 @@ impl Dialect {
 
     /// Number of cells of the first records.
     fn counts(self, text: &str, spec: &ReadSpec) -> Vec<usize> {
-        let (text, dialect) = self.tabulated(text, spec);
+        let (text, dialect) = self.parsable(text, spec);
         let (mut reader, mut record) = (dialect.reader(text.as_bytes()), StringRecord::new());
         let mut counts = Vec::new();
         while counts.len() < SAMPLE.1 && reader.read_record(&mut record).unwrap_or(false) {
@@ -77,11 +77,24 @@ impl Dialect {
         counts
     }
 
-    /// Converts a text so that a reader can parse it, and its dialect; a text that cannot be converted stays.
-    pub fn tabulated<'t>(self, text: &'t str, spec: &ReadSpec) -> (Cow<'t, str>, Self) {
-        match CellLayout::new(self, spec).and_then(|layout| layout.tabulated(text, self).ok()) {
-            Some(text) => (text.into(), Dialect { delimiter: b'\t', ..self }),
-            None => (text.into(), self),
+    /// Whether cells have no one-character delimiter, so that a text has to be converted.
+    pub fn has_layout(self, spec: &ReadSpec) -> bool {
+        spec.widths.is_some() || self.delimiter == Dialect::BLANKS
+    }
+
+    /// Converts a text with a layout to tab-separated cells. Cost O(bytes).
+    ///
+    /// # Errors
+    /// Fails with the line number if a line is longer than all widths.
+    pub fn tabulated(self, text: &str, spec: &ReadSpec) -> Result<String, String> {
+        spec.widths.as_ref().map_or_else(|| Ok(parted(text, self)), |widths| cut(text, widths, self))
+    }
+
+    /// Text that a reader can parse, and its dialect; a text that cannot be converted stays.
+    pub fn parsable<'t>(self, text: &'t str, spec: &ReadSpec) -> (Cow<'t, str>, Self) {
+        match self.has_layout(spec).then(|| self.tabulated(text, spec)) {
+            Some(Ok(text)) => (text.into(), Dialect { delimiter: b'\t', ..self }),
+            _ => (text.into(), self),
         }
     }
 
@@ -95,37 +108,6 @@ impl Dialect {
             .flexible(true)
             .buffer_capacity(1 << 16)
             .from_reader(from)
-    }
-}
-
-/// Layout of cells without a one-character delimiter.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum CellLayout<'s> {
-    /// Separated by runs of blanks and tabs.
-    Blanks,
-    /// Fixed widths in characters.
-    Widths(&'s [usize]),
-}
-
-impl<'s> CellLayout<'s> {
-    /// Layout of a text with this dialect; `None` if its delimiter is one character.
-    pub fn new(dialect: Dialect, spec: &'s ReadSpec) -> Option<Self> {
-        match (&spec.widths, dialect.delimiter) {
-            (Some(widths), _) => Some(CellLayout::Widths(widths)),
-            (None, Dialect::BLANKS) => Some(CellLayout::Blanks),
-            (None, _) => None,
-        }
-    }
-
-    /// Converts the text to tab-separated cells. Cost O(bytes).
-    ///
-    /// # Errors
-    /// Fails with the line number if a line is longer than all widths.
-    pub fn tabulated(self, text: &str, dialect: Dialect) -> Result<String, String> {
-        match self {
-            CellLayout::Blanks => Ok(parted(text, dialect)),
-            CellLayout::Widths(widths) => cut(text, widths, dialect),
-        }
     }
 }
 

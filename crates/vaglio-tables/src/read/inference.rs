@@ -7,12 +7,12 @@ mod ordered_levels;
 mod outcome;
 
 pub use codes::{BEYOND_DOUBLES, LEADING_ZEROS};
-pub(super) use dates::TimeZonePresence;
+pub(super) use dates::zone_notation;
 pub use dates::{DAY_FIRST, MONTH_FIRST};
 pub use ordered_levels::ordered;
 pub use outcome::Hint;
-use outcome::{Counts, as_text, done, kind_fault};
-pub(super) use outcome::{Outcome, rounds};
+pub(super) use outcome::Outcome;
+use outcome::{Counts, as_text, done, kind_fault, rounds};
 
 use super::cell::{CellSyntax, DateForm, plain};
 use super::column_builder::{ColumnBuilder, CountedCells, NumberColumn, RawColumn};
@@ -20,8 +20,8 @@ use super::fault::InvalidCell;
 use crate::{ColumnProfile, Notation};
 use codes::{are_codes, is_beyond};
 use dates::{SAMPLE, dates};
+pub(super) use numbers::{NumberNotation, is_infinite, other_notation, parsed};
 use numbers::{decimal_fault, dressed, is_of_other_decimals};
-pub(super) use numbers::{is_infinite, other_notation};
 use vaglio_core::numerals::normalized;
 use vaglio_core::{Cells, Error, Numbers, SparseNumbers};
 
@@ -51,7 +51,7 @@ pub(super) fn settle(name: &str, growing: ColumnBuilder, hint: Hint, rules: &Cel
                 _ => {
                     let row = (0..dates.len()).find(|&row| !dates.is_missing(row));
                     let clocks = row.and_then(|row| Some((row, dates.label(row), zoned?)));
-                    let notation = TimeZonePresence::default().among(clocks.into_iter(), rules)?;
+                    let notation = zone_notation(&mut None, clocks.into_iter(), rules)?;
                     let (cells, profile) = done(name, dates, hint, missing, None);
                     Ok(Some((cells, ColumnProfile { notation: Some(notation), ..profile })))
                 }
@@ -114,7 +114,7 @@ fn infer_numbers(name: &str, column: NumberColumn, hint: Hint, rules: &CellSynta
 pub const TRUTH: &str = "truth";
 
 /// Boolean value of a cell, if it is one.
-pub(super) fn truth(cell: &str) -> Option<bool> {
+fn truth(cell: &str) -> Option<bool> {
     if cell.eq_ignore_ascii_case("true") {
         Some(true)
     } else if cell.eq_ignore_ascii_case("false") {

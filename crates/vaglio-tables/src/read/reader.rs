@@ -115,11 +115,6 @@ pub(super) trait ChunkReader: Send {
         None
     }
 
-    /// Whether a column's type can be inferred only from all its cells.
-    fn needs_all_cells(&self, _name: &str, _hint: Hint) -> bool {
-        false
-    }
-
     /// Sets the wanted columns and the rows per chunk.
     ///
     /// # Errors

@@ -1,11 +1,9 @@
 //! A column of known type, read in batches.
 
 use super::super::cell::{CellSyntax, DateForm, has_zone, plain};
-use super::super::column_builder::{ColumnBuilder, CountedCells, NumberColumn, RawColumn};
+use super::super::column_builder::{ColumnBuilder, CountedCells, RawColumn};
 use super::super::fault::{CORRECT, InvalidCell};
-use super::super::inference::{
-    Hint, TimeZonePresence, codes::is_beyond, is_infinite, other_notation, rounds, settle, truth,
-};
+use super::super::inference::{Hint, NumberNotation, is_infinite, other_notation, parsed, settle, zone_notation};
 use crate::{ColumnProfile, InferredType, Notation};
 use vaglio_core::Cells;
 
@@ -17,15 +15,8 @@ pub(super) struct TypedColumn {
     is_numbers: bool,
     numbers: Option<NumberNotation>,
     dates: Option<DateForm>,
-    zones: TimeZonePresence,
-}
-
-/// Notation of all numbers of a column.
-#[derive(Clone, Copy)]
-enum NumberNotation {
-    Plainly,
-    AsTruth,
-    AsPercent,
+    /// Whether the times of day so far have a time zone.
+    zones: Option<bool>,
 }
 
 /// Cells of some rows with their profile, or a fault.
@@ -36,8 +27,8 @@ impl TypedColumn {
     pub fn new(name: &str, hint: Hint, sample: Option<&[&str]>, rules: &CellSyntax) -> Option<Self> {
         // Columns of text files with nothing known are assumed to be numbers.
         let is_numbers = hint == Hint::Number || hint == Hint::Auto && sample.is_some();
-        let (name, own, zones) = (name.to_owned(), rules.clone(), TimeZonePresence::default());
-        let mut known = TypedColumn { name, hint, rules: own, is_numbers, numbers: None, dates: None, zones };
+        let (name, own) = (name.to_owned(), rules.clone());
+        let mut known = TypedColumn { name, hint, rules: own, is_numbers, numbers: None, dates: None, zones: None };
         match (hint, sample) {
             (Hint::Written | Hint::Class | Hint::Text | Hint::Number | Hint::Auto, _) | (Hint::Date, None) => {}
             (Hint::Date, Some(sample)) => {
@@ -68,23 +59,8 @@ impl TypedColumn {
     }
 
     fn settle_numbers(&mut self, column: &RawColumn) -> SettledRows {
-        let mut numbers = NumberColumn::default();
-        let mut bad: Option<(usize, &str, usize)> = None;
-        let mut notation = Notation::default();
-        for (row, cell) in column.cells().map(str::trim).enumerate() {
-            match self.number(cell) {
-                Some((value, _)) if value.is_nan() => numbers.push_missing(cell),
-                Some((value, written)) => {
-                    notation = notation.with(written);
-                    numbers.push(value);
-                }
-                None => {
-                    bad = Some(bad.map_or((row, cell, 1), |(row, cell, count)| (row, cell, count + 1)));
-                    numbers.push_missing(cell);
-                }
-            }
-        }
-        match bad {
+        let (mut numbers, notation, bad) = parsed(column, |cell| self.number(cell));
+        match bad.first().map(|(row, cell)| (*row, *cell, bad.len())) {
             None => {
                 let profile = self.profile(InferredType::Number, std::mem::take(&mut numbers.missing), notation);
                 Ok((Cells::Numbers(numbers.finish()), profile))
@@ -107,30 +83,16 @@ impl TypedColumn {
         }
     }
 
-    /// Number of a cell in the notation of those before it, and its notation; NaN if missing.
+    /// Number of a cell in the notation of the first one that is not missing, and its own notation; NaN if missing.
     #[inline]
     fn number(&mut self, cell: &str) -> Option<(f64, Notation)> {
-        let rules = &self.rules;
-        let dressed = |percent: bool| rules.dressed(cell).filter(|(_, dress)| dress.percent == percent);
-        let plain = rules.number(cell);
-        if plain.is_some_and(f64::is_nan) {
-            return Some((f64::NAN, Notation::default()));
-        }
-        let written = *self.numbers.get_or_insert_with(|| match () {
-            () if plain.is_some() => NumberNotation::Plainly,
-            () if truth(cell).is_some() => NumberNotation::AsTruth,
-            () if dressed(true).is_some() => NumberNotation::AsPercent,
-            () => NumberNotation::Plainly,
-        });
-        match (written, plain) {
-            (NumberNotation::Plainly, Some(value)) => {
-                let rounded = is_beyond(cell, value);
-                (!rounded || rounds(self.hint, rules)).then(|| (value, Notation { rounded, ..Notation::default() }))
-            }
-            (NumberNotation::Plainly, None) => dressed(false),
-            (NumberNotation::AsTruth, _) => truth(cell).map(|yes| (f64::from(u8::from(yes)), Notation::default())),
-            (NumberNotation::AsPercent, _) => dressed(true),
-        }
+        let TypedColumn { hint, rules, numbers, .. } = self;
+        let written = match numbers {
+            Some(written) => *written,
+            None if rules.is_missing(cell) => NumberNotation::Plainly,
+            None => *numbers.insert(NumberNotation::from_first(cell, rules)),
+        };
+        written.number(cell, *hint, rules)
     }
 
     fn settle_dates(&mut self, column: &RawColumn) -> SettledRows {
@@ -148,8 +110,8 @@ impl TypedColumn {
             seconds.push(date);
         }
         let clocks = column.cells().map(str::trim).enumerate();
-        let notation =
-            self.zones.among(clocks.filter_map(|(row, cell)| Some((row, cell, has_zone(cell)?))), &self.rules)?;
+        let clocks = clocks.filter_map(|(row, cell)| Some((row, cell, has_zone(cell)?)));
+        let notation = zone_notation(&mut self.zones, clocks, &self.rules)?;
         Ok((Cells::Dates(seconds), self.profile(InferredType::Date, missing, notation)))
     }
 

@@ -20,14 +20,14 @@ use zip::ZipArchive;
 /// names a place outside the matrix.
 pub(in crate::read) fn read(path: &Path, bytes: &[u8], budget: Budget) -> Result<Triplets> {
     let failed = |error: zip::result::ZipError| unreadable(path, Cause::after("the archive cannot be read", error));
-    let archive = ZipArchive::new(Cursor::new(bytes)).map_err(failed)?;
-    let mut file = Npz { path, archive, budget };
-    let format = file.array("format")?.text();
-    let shape = file.array("shape")?;
+    let mut archive = ZipArchive::new(Cursor::new(bytes)).map_err(failed)?;
+    let mut array = |name: &'static str| array(path, &mut archive, name, budget);
+    let format = array("format")?.text();
+    let shape = array("shape")?;
     let (2, Some(rows), Some(columns)) = (shape.len(), shape.index(0), shape.index(1)) else {
         return Err(at_fault(path, "shape", "it is not two whole numbers, the rows and the columns"));
     };
-    let data = file.array("data")?;
+    let data = array("data")?;
     if data.shape.len() != 1 {
         return Err(at_fault(path, "data", "it is not one number for each entry"));
     }
@@ -37,7 +37,7 @@ pub(in crate::read) fn read(path: &Path, bytes: &[u8], budget: Budget) -> Result
         "csr" => true,
         "csc" => false,
         "coo" => {
-            let (of_rows, of_columns) = (file.array("row")?, file.array("col")?);
+            let (of_rows, of_columns) = (array("row")?, array("col")?);
             check_length(path, &of_rows, data.len())?;
             check_length(path, &of_columns, data.len())?;
             for at in 0..data.len() {
@@ -55,7 +55,7 @@ pub(in crate::read) fn read(path: &Path, bytes: &[u8], budget: Budget) -> Result
         }
     };
     let (outer, inner) = if is_by_row { (rows, columns) } else { (columns, rows) };
-    let (starts, indices) = (file.array("indptr")?, file.array("indices")?);
+    let (starts, indices) = (array("indptr")?, array("indices")?);
     check_length(path, &starts, outer + 1)?;
     check_length(path, &indices, data.len())?;
     let start = |at: usize| starts.index(at).filter(|start| *start <= data.len());
@@ -78,30 +78,21 @@ pub(in crate::read) fn read(path: &Path, bytes: &[u8], budget: Budget) -> Result
     Ok(entries)
 }
 
-struct Npz<'b> {
-    path: &'b Path,
-    archive: ZipArchive<Cursor<&'b [u8]>>,
-    budget: Budget,
-}
-
-impl Npz<'_> {
-    /// An array, decompressed within the memory limit.
-    fn array(&mut self, name: &'static str) -> Result<Array> {
-        let path = self.path;
-        let member = match self.archive.by_name(&format!("{name}.npy")) {
-            Ok(member) => member,
-            Err(zip::result::ZipError::FileNotFound) => {
-                let message = format!("it has no array `{name}`; what is read are files of `scipy.sparse.save_npz`");
-                return Err(unreadable(path, message));
-            }
-            Err(error) => return Err(at_fault(path, name, Cause::from_error(error))),
-        };
-        // The size in an archive may be wrong; reads on if there is more.
-        let size = usize::try_from(member.size()).unwrap_or(usize::MAX);
-        self.budget.need(size as f64, format_args!("{}, array `{name}`,", path.display()), SMALLER)?;
-        let bytes = grown(path, member, size, self.budget, |error| at_fault(path, name, error))?;
-        Array::new(name, bytes).map_err(|wrong| at_fault(path, name, wrong))
-    }
+/// An array, decompressed within the memory limit.
+fn array(path: &Path, archive: &mut ZipArchive<Cursor<&[u8]>>, name: &'static str, budget: Budget) -> Result<Array> {
+    let member = match archive.by_name(&format!("{name}.npy")) {
+        Ok(member) => member,
+        Err(zip::result::ZipError::FileNotFound) => {
+            let message = format!("it has no array `{name}`; what is read are files of `scipy.sparse.save_npz`");
+            return Err(unreadable(path, message));
+        }
+        Err(error) => return Err(at_fault(path, name, Cause::from_error(error))),
+    };
+    // The size in an archive may be wrong; reads on if there is more.
+    let size = usize::try_from(member.size()).unwrap_or(usize::MAX);
+    budget.need(size as f64, format_args!("{}, array `{name}`,", path.display()), SMALLER)?;
+    let bytes = grown(path, member, size, budget, |error| at_fault(path, name, error))?;
+    Array::new(name, bytes).map_err(|wrong| at_fault(path, name, wrong))
 }
 
 fn at_fault(path: &Path, name: &str, wrong: impl Into<Cause>) -> Error {

@@ -42,7 +42,7 @@ pub(super) fn dates(name: &str, column: &RawColumn, hint: Hint, rules: &CellSynt
         return Err(InvalidCell::new(row, value, present - most, wrong, rules.remedy(name, value)));
     }
     let clocks = cells().filter_map(|(row, cell)| Some((row, cell, has_zone(cell)?)));
-    let notation = TimeZonePresence::default().among(clocks, rules)?;
+    let notation = zone_notation(&mut None, clocks, rules)?;
     let seconds = column.cells().map(str::trim).map(|cell| form.seconds(cell).unwrap_or(f64::NAN)).collect();
     let note = match form {
         DateForm::DayFirst('/' | '-') => Some(DAY_FIRST.to_owned()),
@@ -53,34 +53,30 @@ pub(super) fn dates(name: &str, column: &RawColumn, hint: Hint, rules: &CellSynt
     Ok(Some((cells, ColumnProfile { notation: Some(notation), ..profile })))
 }
 
-/// Whether the times of day seen so far have a time zone.
-#[derive(Debug, Clone, Copy, Default)]
-pub(in crate::read) struct TimeZonePresence(Option<bool>);
-
-impl TimeZonePresence {
-    /// Notation of the column including these times of day: row, cell, and whether it has a zone.
-    pub fn among<C: AsRef<str>>(
-        &mut self,
-        clocks: impl Iterator<Item = (usize, C, bool)>,
-        rules: &CellSyntax,
-    ) -> Result<Notation, InvalidCell> {
-        for (row, cell, is_zoned) in clocks {
-            let (expected, others) = match rules.known {
-                Some(known) => (known.zoned, "times of day of the training rows"),
-                None => (*self.0.get_or_insert(is_zoned), "times of day before it"),
-            };
-            if is_zoned != expected {
-                let [own, their] = if is_zoned { ["a", "none"] } else { ["no", "one"] };
-                let wrong = format!("has {own} time zone, and the {others} have {their}");
-                let remedy = "write all with a zone, such as `Z`, or all without";
-                return Err(InvalidCell::new(row, cell.as_ref(), 1, wrong, remedy));
-            }
+/// Notation of a column with these times of day: row, cell, and whether it has a time zone, as those before have by
+/// `zoned`.
+///
+/// # Errors
+/// Fails for a time of day with a zone among others without one, and the reverse.
+pub(in crate::read) fn zone_notation<C: AsRef<str>>(
+    zoned: &mut Option<bool>,
+    clocks: impl Iterator<Item = (usize, C, bool)>,
+    rules: &CellSyntax,
+) -> Result<Notation, InvalidCell> {
+    for (row, cell, is_zoned) in clocks {
+        let (expected, others) = match rules.known {
+            Some(known) => (known.zoned, "times of day of the training rows"),
+            None => (*zoned.get_or_insert(is_zoned), "times of day before it"),
+        };
+        if is_zoned != expected {
+            let [own, their] = if is_zoned { ["a", "none"] } else { ["no", "one"] };
+            let wrong = format!("has {own} time zone, and the {others} have {their}");
+            let remedy = "write all with a zone, such as `Z`, or all without";
+            return Err(InvalidCell::new(row, cell.as_ref(), 1, wrong, remedy));
         }
-        Ok(Notation {
-            zoned: self.0 == Some(true) || rules.known.is_some_and(|known| known.zoned),
-            ..Notation::default()
-        })
     }
+    let zoned = *zoned == Some(true) || rules.known.is_some_and(|known| known.zoned);
+    Ok(Notation { zoned, ..Notation::default() })
 }
 
 /// Note for dates read with the day first that could also begin with the month.

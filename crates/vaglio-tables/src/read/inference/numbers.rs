@@ -4,34 +4,76 @@ use super::super::cell::{CellSyntax, plain};
 use super::super::column_builder::{NumberColumn, RawColumn};
 use super::super::fault::{CORRECT, InvalidCell};
 use super::codes::is_beyond;
-use super::ordered_levels;
 use super::outcome::{Counts, Hint, Outcome, done, rounds};
+use super::{ordered_levels, truth};
 use crate::{ColumnProfile, Notation};
 use vaglio_core::Cells;
 
-/// Reads a column of numbers that are not all plain.
-pub(super) fn dressed(name: &str, column: &RawColumn, hint: Hint, rules: &CellSyntax, counts: &Counts) -> Outcome {
-    let present = column.rows() - counts.missing.count;
-    let all_percent = counts.percent == present || rules.known.is_some_and(|known| known.percent);
+/// Notation of all numbers of a column.
+#[derive(Clone, Copy)]
+pub(in crate::read) enum NumberNotation {
+    /// Plain numbers, some possibly with thousands separators or a currency.
+    Plainly,
+    AsTruth,
+    AsPercent,
+}
+
+impl NumberNotation {
+    /// Notation of a column whose first cell that is not missing is this one.
+    pub fn from_first(cell: &str, rules: &CellSyntax) -> Self {
+        match () {
+            () if rules.number(cell).is_some() => NumberNotation::Plainly,
+            () if truth(cell).is_some() => NumberNotation::AsTruth,
+            () if rules.dressed(cell).is_some_and(|(_, dress)| dress.percent) => NumberNotation::AsPercent,
+            () => NumberNotation::Plainly,
+        }
+    }
+
+    /// Number of a cell with its own notation, NaN if it is missing; `None` for a cell in another notation.
+    #[inline]
+    pub fn number(self, cell: &str, hint: Hint, rules: &CellSyntax) -> Option<(f64, Notation)> {
+        let dressed = |percent: bool| rules.dressed(cell).filter(|(_, dress)| dress.percent == percent);
+        match (self, rules.number(cell)) {
+            (_, Some(missing)) if missing.is_nan() => Some((missing, Notation::default())),
+            (NumberNotation::Plainly, Some(value)) => {
+                let rounded = is_beyond(cell, value);
+                (!rounded || rounds(hint, rules)).then(|| (value, Notation { rounded, ..Notation::default() }))
+            }
+            (NumberNotation::Plainly, None) => dressed(false),
+            (NumberNotation::AsTruth, _) => truth(cell).map(|yes| (f64::from(u8::from(yes)), Notation::default())),
+            (NumberNotation::AsPercent, _) => dressed(true),
+        }
+    }
+}
+
+/// Numbers of a text column with their notation, and the cells without one with their rows; `number` parses a cell.
+pub(in crate::read) fn parsed(
+    column: &RawColumn,
+    mut number: impl FnMut(&str) -> Option<(f64, Notation)>,
+) -> (NumberColumn, Notation, Vec<(usize, &str)>) {
     let (mut numbers, mut notation, mut bad) = (NumberColumn::default(), Notation::default(), Vec::new());
     for (row, cell) in column.cells().map(str::trim).enumerate() {
-        match (rules.number(cell), rules.dressed(cell)) {
-            (Some(value), _) if value.is_nan() => numbers.push_missing(cell),
-            (Some(value), _) if !is_beyond(cell, value) => numbers.push(value),
-            (Some(value), _) if rounds(hint, rules) => {
-                notation.rounded = true;
+        match number(cell) {
+            Some((value, _)) if value.is_nan() => numbers.push_missing(cell),
+            Some((value, own)) => {
+                notation = notation.with(own);
                 numbers.push(value);
             }
-            (None, Some((value, dress))) if all_percent || !dress.percent => {
-                notation = notation.with(dress);
-                numbers.push(value);
-            }
-            _ => {
+            None => {
                 bad.push((row, cell));
                 numbers.push_missing(cell);
             }
         }
     }
+    (numbers, notation, bad)
+}
+
+/// Reads a column of numbers that are not all plain.
+pub(super) fn dressed(name: &str, column: &RawColumn, hint: Hint, rules: &CellSyntax, counts: &Counts) -> Outcome {
+    let present = column.rows() - counts.missing.count;
+    let is_percent = counts.percent == present || rules.known.is_some_and(|known| known.percent);
+    let written = if is_percent { NumberNotation::AsPercent } else { NumberNotation::Plainly };
+    let (numbers, notation, bad) = parsed(column, |cell| written.number(cell, hint, rules));
     if let Some((row, cell)) = bad.iter().find(|(_, cell)| is_infinite(cell, rules)) {
         return Err(InvalidCell::infinite(*row, cell, counts.infinite));
     }

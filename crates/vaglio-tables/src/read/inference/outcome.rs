@@ -55,7 +55,7 @@ pub(super) fn kind_fault(cells: &Cells, is: &str) -> InvalidCell {
 }
 
 /// Whether whole numbers beyond double precision are rounded: only if the settings declare the column numeric.
-pub(in crate::read) fn rounds(hint: Hint, rules: &CellSyntax) -> bool {
+pub(super) fn rounds(hint: Hint, rules: &CellSyntax) -> bool {
     hint == Hint::Number && rules.known.is_none_or(|known| known.rounded)
 }
 

@@ -45,8 +45,10 @@ pub(super) fn read(path: &Path, bytes: &[u8], budget: Budget) -> Result<Triplets
     // Every entry takes at least two bytes of the file.
     let likely = count.min(bytes.len() / 2) * if banner.mirrored.is_some() { 2 } else { 1 };
     let mut entries = Triplets { adds: true, ..Triplets::new(path, shape, likely, budget)? };
-    let mut places = ArrayPositions::new(&banner, shape);
-    let (mut found, expected) = (0usize, if banner.is_array { places.total() } else { count });
+    // Offset of a column's first entry below the diagonal; `None` if columns are complete.
+    let below = banner.mirrored.map(|factor| usize::from(factor < 0.0));
+    let mut places = places(below, shape);
+    let (mut found, expected) = (0usize, if banner.is_array { number(below, shape) } else { count });
     for line in content {
         let (at, text) = line?;
         found += 1;
@@ -136,39 +138,15 @@ fn entry(text: &str, banner: &Banner, [rows, columns]: [usize; 2]) -> Option<(us
 }
 
 /// Places of the entries of an array, by column: all, or those below the diagonal.
-struct ArrayPositions {
-    shape: [usize; 2],
-    /// Offset of a column's first entry below the diagonal; `None` if columns are complete.
-    below: Option<usize>,
-    at: (usize, usize),
+fn places(below: Option<usize>, [rows, columns]: [usize; 2]) -> impl Iterator<Item = (usize, usize)> {
+    let first = move |column: usize| below.map_or(0, |below| column + below);
+    (0..columns).flat_map(move |column| (first(column)..rows).map(move |row| (row, column)))
 }
 
-impl ArrayPositions {
-    fn new(banner: &Banner, shape: [usize; 2]) -> Self {
-        let below = banner.mirrored.map(|factor| usize::from(factor < 0.0));
-        ArrayPositions { shape, below, at: (below.unwrap_or(0), 0) }
-    }
-
-    fn total(&self) -> usize {
-        let [rows, columns] = self.shape;
-        match self.below {
-            None => rows.saturating_mul(columns),
-            Some(below) => rows.saturating_mul(rows + 1) / 2 - below * rows,
-        }
-    }
-}
-
-impl Iterator for ArrayPositions {
-    type Item = (usize, usize);
-
-    fn next(&mut self) -> Option<(usize, usize)> {
-        let [rows, columns] = self.shape;
-        while self.at.0 >= rows && self.at.1 < columns {
-            let column = self.at.1 + 1;
-            self.at = (self.below.map_or(0, |below| column + below), column);
-        }
-        let found = self.at;
-        self.at.0 += 1;
-        (found.1 < columns).then_some(found)
+/// Number of these places.
+fn number(below: Option<usize>, [rows, columns]: [usize; 2]) -> usize {
+    match below {
+        None => rows.saturating_mul(columns),
+        Some(below) => rows.saturating_mul(rows + 1) / 2 - below * rows,
     }
 }

@@ -4,11 +4,9 @@ use super::columns::{append_array, empty_column};
 use super::guard::guarded;
 use super::{ColumnarFile, RecordBatches, check_codecs, check_rows, sorted};
 use crate::read::column_builder::ColumnBuilder;
-use crate::read::inference::Hint;
 use crate::read::places;
 use crate::read::reader::{ChunkReader, FileHeader};
 use arrow_array::RecordBatch;
-use arrow_schema::DataType;
 use vaglio_core::Result;
 
 /// A Parquet or Arrow file, and the batches of its rows.
@@ -32,13 +30,6 @@ impl ColumnarChunks {
 impl ChunkReader for ColumnarChunks {
     fn header(&self) -> &FileHeader {
         &self.file.header
-    }
-
-    fn needs_all_cells(&self, name: &str, hint: Hint) -> bool {
-        let holds_dates =
-            |data_type: &DataType| matches!(data_type, DataType::Date32 | DataType::Date64 | DataType::Timestamp(..));
-        let field = || self.file.schema.field_with_name(name);
-        hint == Hint::Date && !field().is_ok_and(|field| holds_dates(field.data_type()))
     }
 
     fn start(&mut self, wanted: &[&str], rows: usize) -> Result<()> {

@@ -26,14 +26,6 @@ pub struct TrainingRows<'a> {
     pub seed: u64,
 }
 
-impl<'a> TrainingRows<'a> {
-    /// Rows without targets.
-    pub fn from_table(table: &'a Table, weights: Option<&'a [f64]>) -> Self {
-        let targets = ndarray::aview2::<f64, 0>(&[]);
-        TrainingRows { table, targets, outputs: &[], lagged: &[], weights, groups: None, seed: 0 }
-    }
-}
-
 /// A preprocessing step; its fields are its settings.
 pub trait Map: registered::Map + Debug + Send + Sync {
     /// Learns the map's parameters from the training rows.

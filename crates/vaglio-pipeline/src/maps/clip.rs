@@ -2,10 +2,10 @@
 
 use super::{LearnedOn, columns, weights};
 use rayon::prelude::*;
-use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashSet};
 use vaglio_core::{
     Error, Expression, FittedMap, Map, MapFit, MapFormulas, MapTraits, OutputUnit, Result, TrainingRows, part, saved,
+    setting,
 };
 
 /// Clips values of numeric columns to a lower and an upper bound.
@@ -55,8 +55,8 @@ pub struct FittedClip {
 }
 
 /// Bounds of one column.
-#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[setting]
+#[derive(Copy)]
 struct ClipBounds {
     lower: Option<f64>,
     upper: Option<f64>,

@@ -56,10 +56,7 @@ impl Map for DateParts {
             if parts.is_empty() {
                 return Err(Error::setting("parts", "it is empty; leave it out for the usual ones"));
             }
-            if let Some(index) = (0..parts.len()).find(|&k| parts[..k].contains(&parts[k])) {
-                let name = parts[index].name();
-                return Err(Error::setting(format!("parts[{index}]"), format!("`{name}` is listed twice")));
-            }
+            columns::unless_repeated("parts", parts, |part| format!("`{}`", part.name()))?;
         }
         columns::check(self.columns.as_deref())
     }

@@ -3,7 +3,6 @@
 use super::Scope;
 use super::columns;
 use super::weights;
-use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashSet};
 use vaglio_core::{
     Cells, Condition, Error, Expression, FittedMap, Map, MapFit, MapFormulas, MapTraits, OutputUnit, RefitScope,
@@ -89,8 +88,7 @@ pub struct FittedImpute {
 }
 
 /// Fill value of one column.
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[setting]
 struct Fill {
     value: Value,
     indicator: bool,

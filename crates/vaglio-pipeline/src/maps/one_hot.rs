@@ -2,7 +2,6 @@
 
 use super::levels::listed;
 use super::{LearnedOn, columns, weights};
-use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashSet};
 use vaglio_core::{
@@ -74,8 +73,7 @@ fn refused() -> Unknown {
 }
 
 /// Sorted levels of one column.
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[setting]
 struct ColumnLevels {
     column: String,
     levels: Vec<String>,

@@ -3,12 +3,11 @@
 use super::LearnedOn;
 use super::columns;
 use crate::folds::FoldAssignment;
-use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use vaglio_core::{
     Cells, Error, Expression, FittedMap, LearnedLevels, Map, MapFit, MapFormulas, MapTraits, Numbers, Result, Table,
-    TrainingRows, part, row_weights, saved,
+    TrainingRows, part, row_weights, saved, setting,
 };
 
 /// Replaces every level of text columns by the mean target of its training rows, shrunk towards the overall mean: (Σ w
@@ -65,8 +64,7 @@ pub struct FittedTargetEncode {
 }
 
 /// Means of one column by level, and overall, with one value per output.
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[setting]
 struct LevelMeans {
     levels: BTreeMap<String, Vec<f64>>,
     all: Vec<f64>,

@@ -16,7 +16,9 @@ pub(super) fn fit_weighted(json: &str, table: &Table, weights: Option<&[f64]>) -
 
 /// Fits a map.
 pub(super) fn fit_map(map: &dyn Map, table: &Table, weights: Option<&[f64]>) -> Result<MapFit> {
-    let fitted = map.fit(&TrainingRows::from_table(table, weights))?;
+    let targets = ndarray::aview2::<f64, 0>(&[]);
+    let rows = TrainingRows { table, targets, outputs: &[], lagged: &[], weights, groups: None, seed: 0 };
+    let fitted = map.fit(&rows)?;
     fitted.formulas().check(table)?;
     Ok(fitted)
 }

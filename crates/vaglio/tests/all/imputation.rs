@@ -50,7 +50,9 @@ fn problem(table: &Table, of: &Problem, rows: &[usize]) -> Problem {
 }
 
 fn transformed(map: &dyn Map, training: &Table, weights: Option<&[f64]>, table: Table) -> Table {
-    map.fit(&TrainingRows::from_table(training, weights)).unwrap().transform(table).unwrap()
+    let targets = ndarray::aview2::<f64, 0>(&[]);
+    let rows = TrainingRows { table: training, targets, outputs: &[], lagged: &[], weights, groups: None, seed: 0 };
+    map.fit(&rows).unwrap().transform(table).unwrap()
 }
 
 fn imputed(table: &Table, training: &Table, weights: Option<&[f64]>) -> Table {

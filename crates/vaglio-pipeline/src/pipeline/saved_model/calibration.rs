@@ -3,14 +3,13 @@
 use crate::resampling::{Pooled, Sample, Selection, StageMonitor, held_out};
 use crate::selector::ValidSelector;
 use ndarray::{Array2, ArrayView2, Axis};
-use serde::{Deserialize, Serialize};
-use vaglio_core::{Criterion, Design, EntryFit, HeldOut, Problem, Result, Round, Task, relative_weights, row_weights};
+use vaglio_core::{Criterion, Design, EntryFit, HeldOut, Problem, Result, Round, Task, relative_weights, row_weights, setting};
 use vaglio_kernels::tolerance::SUFFICIENT_FALL;
 use vaglio_validate::{HeldOutPredictions, KFold, predicted_held_out};
 
 /// Calibration of class probabilities: a logistic map per class, normalized over classes.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[setting]
+#[derive(PartialEq)]
 pub struct Calibration {
     /// Source of the held-out predictions that it was fitted on.
     pub from: CalibrationSource,
@@ -21,8 +20,8 @@ pub struct Calibration {
 }
 
 /// Source of held-out predictions for a calibration.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[setting]
+#[derive(Copy, PartialEq, Eq)]
 pub enum CalibrationSource {
     /// Outer folds: the whole procedure is repeated without each.
     Nested,
@@ -35,8 +34,8 @@ pub enum CalibrationSource {
 }
 
 /// Logistic map from a prediction to a probability: p = 1 / (1 + exp(−(slope · prediction + intercept))).
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[setting]
+#[derive(Copy, PartialEq)]
 pub struct PlattScaling {
     /// Coefficient of the prediction.
     pub slope: f64,

@@ -1,19 +1,18 @@
 //! Last training rows of each series, needed by models of lagged targets.
 
-use serde::{Deserialize, Serialize};
-use vaglio_core::{Cells, Numbers, Result, Table};
+use vaglio_core::{Cells, Numbers, Result, Table, setting};
 
 /// Last training rows of each series, as many as the longest lag of the maps.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[setting]
+#[derive(PartialEq)]
 pub struct History {
     /// Columns of the data, including series and time.
     columns: Vec<(String, HistoryCells)>,
 }
 
 /// Cells of a column; `None` or empty text where missing.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[setting]
+#[derive(PartialEq)]
 enum HistoryCells {
     Numbers(Vec<Option<f64>>),
     Text(Vec<String>),

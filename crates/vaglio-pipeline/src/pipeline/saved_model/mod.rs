@@ -23,6 +23,7 @@ use crate::selector::ValidSelector;
 use serde::{Deserialize, Serialize};
 use vaglio_core::{
     AnyLoss, ClassOrder, Feature, MapFit, Model, Path as SearchPath, Problem, Result, TargetUnits, Task,
+    setting,
 };
 
 /// Largest distance from 0.5 of the probability at the class border that counts as agreement with labels.
@@ -85,8 +86,8 @@ pub struct SavedModel {
 }
 
 /// Features chosen by a selection.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[setting]
+#[derive(PartialEq, Eq)]
 pub struct SelectedFeatures {
     /// Names, in order of entry.
     pub names: Vec<String>,
@@ -97,8 +98,8 @@ pub struct SelectedFeatures {
 }
 
 /// Columns and loss for comparing predictions with observed targets.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[setting]
+#[derive(PartialEq)]
 pub struct Observed {
     /// Columns of the targets.
     pub targets: Vec<String>,

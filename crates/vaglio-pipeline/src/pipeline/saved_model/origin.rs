@@ -1,11 +1,10 @@
 //! Crates that define the parts of a model file.
 
-use serde::{Deserialize, Serialize};
-use vaglio_core::{Registration, registrations};
+use vaglio_core::{Registration, registrations, setting};
 
 /// A part that made the model, and the crate that defines it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[setting]
+#[derive(PartialEq, Eq)]
 pub struct ModelOrigin {
     /// Trait of the part.
     pub of: String,

@@ -100,7 +100,7 @@ impl Pipeline {
     /// Equals `evaluate: {nested: {folds, repeats}}` in a pipeline file. Cost: a fit for each fold and repeat.
     ///
     /// # Errors
-    /// [`Error::Setting`] for too few folds; the errors of [`ValidPipeline::fit_with`], also for a fold;
+    /// [`Error::Setting`] for too few folds; the errors of [`Pipeline::fit_with`], also for a fold;
     /// [`Error::Stopped`] if the observer ended it.
     pub fn nested_with<R: TableRecords, T: AsTargets<Elem = E>, E: TargetValue>(
         &self,

@@ -14,19 +14,6 @@ use std::sync::Arc;
 use vaglio_core::{Cells, Error, Numbers, Problem, Result, Table, Task};
 
 impl Pipeline {
-    /// Fits on a problem: see [`ValidPipeline::fit_problem`].
-    ///
-    /// # Errors
-    /// Returns the errors of the settings and of [`ValidPipeline::fit_problem`].
-    pub fn fit_problem<E: TargetValue, I: TargetDim>(
-        &self,
-        problem: &Problem,
-    ) -> Result<FittedPipeline<E, I>, FitError> {
-        self.check_ref()?.fit_problem(problem)
-    }
-}
-
-impl ValidPipeline {
     /// Fits on a problem instead of a dataset. Columns keep their storage, such as counts at one byte per cell; names,
     /// weights, groups, series, times, blocks and a bias are used.
     ///
@@ -35,7 +22,7 @@ impl ValidPipeline {
     ///
     /// # Errors
     /// [`FitError::Vaglio`] for: targets of another type; maps in the pipeline if the problem's columns were made by
-    /// maps already. Also the errors of [`ValidPipeline::fit_with`].
+    /// maps already. Also the errors of [`Pipeline::fit_with`].
     ///
     /// # Example
     /// Counts of words, most of them 0, from compressed columns (those of a `CsMat`):
@@ -63,6 +50,7 @@ impl ValidPipeline {
         &self,
         problem: &Problem,
     ) -> Result<FittedPipeline<E, I>, FitError> {
+        let pipeline = self.check_ref()?;
         let refused = |why: String| Error::setting("targets", why);
         let classes = classes_for::<E, I>(problem.task(), problem.targets().nrows()).map_err(refused)?;
         // Several classes have one target column.
@@ -70,13 +58,15 @@ impl ValidPipeline {
             Task::Multiclass { .. } => vec!["target-0".into()],
             Task::Regression | Task::Binary { .. } => problem.target_names().to_vec(),
         };
-        let (saved, selection) = self.alone(|monitor| {
-            let (sample, fitted) = self.sample_of(problem)?;
-            self.fit_sample(&sample, fitted, targets, monitor)
+        let (saved, selection) = pipeline.alone(|monitor| {
+            let (sample, fitted) = pipeline.sample_of(problem)?;
+            pipeline.fit_sample(&sample, fitted, targets, monitor)
         })?;
         Ok(FittedPipeline::new(saved, classes, selection))
     }
+}
 
+impl ValidPipeline {
     /// Like [`ValidPipeline::sample`], from the rows of a problem.
     fn sample_of(&self, problem: &Problem) -> Result<(Sample, FittedProblem)> {
         let (task, outputs) = (problem.task().clone(), problem.target_names().to_vec());

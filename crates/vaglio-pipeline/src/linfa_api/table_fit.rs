@@ -4,7 +4,7 @@ use super::FitError;
 use super::fitted_pipeline::FittedPipeline;
 use super::rows::{Rows, TableRecords, names, table};
 use super::targets::{TargetValue, classes_for, encode};
-use crate::pipeline::{Pipeline, ValidPipeline};
+use crate::pipeline::Pipeline;
 use crate::preprocess::LabeledTable;
 use linfa::ParamGuard;
 use linfa::dataset::{AsTargets, DatasetBase, TargetDim};
@@ -91,25 +91,12 @@ impl TargetedTable {
 }
 
 impl Pipeline {
-    /// Fits on a table: see [`ValidPipeline::fit_table`].
-    ///
-    /// # Errors
-    /// Returns the errors of the settings and of [`ValidPipeline::fit_table`].
-    pub fn fit_table<E: TargetValue, I: TargetDim>(
-        &self,
-        given: TargetedTable,
-    ) -> Result<FittedPipeline<E, I>, FitError> {
-        self.check_ref()?.fit_table(given)
-    }
-}
-
-impl ValidPipeline {
-    /// Fits maps, tunes, searches and trains on a table. Like [`ValidPipeline::fit_with`], but with weights in double
+    /// Fits maps, tunes, searches and trains on a table. Like [`Pipeline::fit_with`], but with weights in double
     /// precision, and with text and date columns if the pipeline has maps for them. The types of targets are those of
-    /// [`ValidPipeline::fit_problem`].
+    /// [`Pipeline::fit_problem`].
     ///
     /// # Errors
-    /// Returns the errors of [`ValidPipeline::fit_problem`], and of text and dates that no map uses.
+    /// Returns the errors of [`Pipeline::fit_problem`], and of text and dates that no map uses.
     ///
     /// # Example
     /// ```
@@ -133,8 +120,9 @@ impl ValidPipeline {
         &self,
         given: TargetedTable,
     ) -> Result<FittedPipeline<E, I>, FitError> {
+        let pipeline = self.check_ref()?;
         given.check()?;
         let classes = classes_for::<E, I>(&given.task, given.targets.nrows());
-        self.fit_targeted(given, classes.map_err(|why| Error::setting("targets", why))?)
+        pipeline.fit_targeted(given, classes.map_err(|why| Error::setting("targets", why))?)
     }
 }

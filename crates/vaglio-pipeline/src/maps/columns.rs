@@ -18,7 +18,9 @@ pub(super) fn check(columns: Option<&[String]>) -> Result<()> {
 /// Refuses a list in the setting `field` that holds an entry twice; `shown` writes the entry.
 pub(super) fn unless_repeated<T: PartialEq>(field: &str, list: &[T], shown: impl Fn(&T) -> String) -> Result<()> {
     match (0..list.len()).find(|&k| list[..k].contains(&list[k])) {
-        Some(index) => Err(Error::setting(format!("{field}[{index}]"), format!("{} is listed twice", shown(&list[index])))),
+        Some(index) => {
+            Err(Error::setting(format!("{field}[{index}]"), format!("{} is listed twice", shown(&list[index]))))
+        }
         None => Ok(()),
     }
 }

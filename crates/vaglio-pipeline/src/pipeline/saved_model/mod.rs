@@ -22,8 +22,7 @@ use crate::resampling::path_predictions::smeared;
 use crate::selector::ValidSelector;
 use serde::{Deserialize, Serialize};
 use vaglio_core::{
-    AnyLoss, ClassOrder, Feature, MapFit, Model, Path as SearchPath, Problem, Result, TargetUnits, Task,
-    setting,
+    AnyLoss, ClassOrder, Feature, MapFit, Model, Path as SearchPath, Problem, Result, TargetUnits, Task, setting,
 };
 
 /// Largest distance from 0.5 of the probability at the class border that counts as agreement with labels.

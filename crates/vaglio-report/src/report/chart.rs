@@ -65,10 +65,8 @@ pub enum Mark {
         /// Whether each point is marked.
         dots: bool,
     },
-    /// The area between two lines.
+    /// The area between two lines: a 95 % interval.
     Band {
-        /// In the legend.
-        name: String,
         /// In the style sheet.
         class: String,
         /// Place, low end and high end, from left to right.
@@ -101,16 +99,19 @@ pub enum Mark {
         /// Words of each cell.
         words: Vec<Vec<String>>,
     },
-    /// A straight line across the whole chart.
-    Rule {
+    /// A horizontal line across the whole chart.
+    Level {
         /// In the legend; empty for none.
         name: String,
         /// In the style sheet.
         class: String,
-        /// Place on its scale.
+        /// Place on the vertical scale.
         at: f64,
-        /// Whether the rule is vertical.
-        upright: bool,
+    },
+    /// A vertical line across the whole chart at the chosen value.
+    Chosen {
+        /// Place on the horizontal scale.
+        at: f64,
         /// Words at its upper end.
         label: String,
     },
@@ -169,7 +170,7 @@ impl Mark {
 
     /// A band, named in the legend as its interval.
     pub fn band(class: &str, points: Vec<Option<[f64; 3]>>) -> Self {
-        Mark::Band { name: "95 % interval".into(), class: class.into(), points }
+        Mark::Band { class: class.into(), points }
     }
 
     /// Points with tooltips, or a cloud without.
@@ -182,13 +183,13 @@ impl Mark {
         Mark::Bars { class: class.into(), bars, tips }
     }
 
-    /// A horizontal rule at the value `at`.
+    /// A horizontal line at the value `at`.
     pub fn level(name: impl Into<String>, class: &str, at: f64) -> Self {
-        Mark::Rule { name: name.into(), class: format!("level {class}"), at, upright: false, label: String::new() }
+        Mark::Level { name: name.into(), class: format!("level {class}"), at }
     }
 
-    /// A vertical rule at the chosen value, with a label above it.
+    /// A vertical line at the chosen value, with a label above it.
     pub fn chosen(at: f64, label: impl Into<String>) -> Self {
-        Mark::Rule { name: String::new(), class: "chosen".into(), at, upright: true, label: label.into() }
+        Mark::Chosen { at, label: label.into() }
     }
 }

@@ -97,8 +97,8 @@ impl Chart {
         let far = far.filter(|value| *value > lowest / 4.0 || lowest <= 0.0);
         let all = near.iter().copied().chain(far).filter(|value| value.is_finite() && (!is_log || *value > 0.0));
         let [low, high] = all.fold(None, widened)?;
-        let rules = self.marks.iter().filter_map(|mark| match mark {
-            Mark::Rule { at, upright, .. } if *upright == (axis == 0) => Some(*at),
+        let rules = self.marks.iter().filter_map(|mark| match (mark, axis) {
+            (Mark::Chosen { at, .. }, 0) | (Mark::Level { at, .. }, 1) => Some(*at),
             _ => None,
         });
         let reached = rules.filter(|at| {
@@ -192,35 +192,32 @@ impl Chart {
             return String::new();
         }
         let range = self.range(1).and_then(|range| Axis::new(&self.y, range, 1));
-        let swatch = |mark: &Mark| -> Option<(String, String)> {
-            let mut out = String::new();
+        let mut out = String::new();
+        let mut known: Vec<String> = Vec::new();
+        for mark in &self.marks {
+            let mut sample = String::new();
             let name = match mark {
                 Mark::Line { name, class, dots, .. } => {
-                    path(&mut out, &format!("line {class}"), "M1,6H29");
-                    out += &if *dots { marker(class, [15.0, 6.0], 3.4) } else { String::new() };
+                    path(&mut sample, &format!("line {class}"), "M1,6H29");
+                    sample += &if *dots { marker(class, [15.0, 6.0], 3.4) } else { String::new() };
                     name.clone()
                 }
-                Mark::Band { name, class, .. } => {
-                    path(&mut out, &format!("band {class}"), "M1,0H29V12H1Z");
-                    name.clone()
+                Mark::Band { class, .. } => {
+                    path(&mut sample, &format!("band {class}"), "M1,0H29V12H1Z");
+                    "95 % interval".into()
                 }
                 Mark::Points { name, class, .. } => {
-                    out = marker(class, [15.0, 6.0], 4.0);
+                    sample = marker(class, [15.0, 6.0], 4.0);
                     name.clone()
                 }
-                Mark::Rule { name, class, at, .. } if !name.is_empty() => {
-                    path(&mut out, class, "M1,6H29");
+                Mark::Level { name, class, at } if !name.is_empty() => {
+                    path(&mut sample, class, "M1,6H29");
                     let is_drawn = range.as_ref().is_some_and(|axis| axis.reaches(*at));
                     format!("{name}{}", if is_drawn { "" } else { " (outside the plot)" })
                 }
-                _ => return None,
+                _ => continue,
             };
-            (!name.is_empty()).then_some((name, out))
-        };
-        let mut out = String::new();
-        let mut known: Vec<String> = Vec::new();
-        for (name, sample) in self.marks.iter().filter_map(swatch) {
-            if !known.contains(&name) {
+            if !name.is_empty() && !known.contains(&name) {
                 let sample = format!("<svg class=\"swatch\" viewBox=\"0 0 30 12\" aria-hidden=\"true\">{sample}</svg>");
                 let _ = write!(out, "<li>{sample}{}</li>", escape(&name));
                 known.push(name);
@@ -300,12 +297,12 @@ fn draw_mark(out: &mut String, mark: &Mark, x: &Axis, y: &Axis) {
                 let _ = write!(out, "<g>{title}<path class=\"{class}\" d=\"M{from}L{to}\"/></g>");
             }
         }
-        Mark::Rule { class, at, upright: false, .. } if y.reaches(*at) => {
+        Mark::Level { class, at, .. } if y.reaches(*at) => {
             path(out, class, &format!("M{}h{}", place([x.start, y.at(*at)]), px(x.length)));
         }
-        Mark::Rule { class, at, label, upright: true, .. } if x.reaches(*at) => {
+        Mark::Chosen { at, label } if x.reaches(*at) => {
             let (at, bottom, end) = (x.at(*at), y.start.max(y.start + y.length), x.start + x.length);
-            path(out, class, &format!("M{}V{}", place([at, TOP - 6.0]), px(bottom)));
+            path(out, "chosen", &format!("M{}V{}", place([at, TOP - 6.0]), px(bottom)));
             let anchor = match at {
                 at if at < x.start + 60.0 => "start",
                 at if at > end - 60.0 => "end",
@@ -313,7 +310,7 @@ fn draw_mark(out: &mut String, mark: &Mark, x: &Axis, y: &Axis) {
             };
             svg::text(out, "chosen-label", [at, TOP - 11.0], anchor, label);
         }
-        Mark::Rule { .. } | Mark::Cells { .. } => {}
+        Mark::Level { .. } | Mark::Chosen { .. } | Mark::Cells { .. } => {}
     }
 }
 

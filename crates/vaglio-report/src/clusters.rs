@@ -38,6 +38,13 @@ pub struct ClusterSum {
     pub sum: f64,
 }
 
+impl ClusterSum {
+    /// Total weight and total sum of several.
+    pub(crate) fn total<'c>(parts: impl IntoIterator<Item = &'c ClusterSum>) -> (f64, f64) {
+        parts.into_iter().fold((0.0, 0.0), |(weight, sum), part| (weight + part.weight, sum + part.sum))
+    }
+}
+
 impl Serialize for ClusterSum {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         (self.cluster, Exact(self.weight), Exact(self.sum)).serialize(serializer)
@@ -65,14 +72,11 @@ impl MeanVariances {
     pub fn from_folds(folds: &[&[ClusterSum]], repeats: usize) -> Self {
         let mut all: Vec<&ClusterSum> = folds.iter().copied().flatten().collect();
         all.sort_by_key(|part| part.cluster);
-        let pooled = |parts: &[&ClusterSum]| parts.iter().fold((0.0, 0.0), |(w, s), p| (w + p.weight, s + p.sum));
-        let clusters: Vec<(f64, f64)> = all.chunk_by(|a, b| a.cluster == b.cluster).map(pooled).collect();
+        let of_cluster = all.chunk_by(|a, b| a.cluster == b.cluster);
+        let clusters: Vec<_> = of_cluster.map(|parts| ClusterSum::total(parts.iter().copied())).collect();
         let (weight, sum) = clusters.iter().fold((0.0, 0.0), |(w, s), (weight, sum)| (w + weight, s + sum));
         let mean = sum / weight;
-        let of_fold = |fold: &&[ClusterSum]| {
-            let of = fold.iter().fold((0.0, 0.0), |(w, s), part| (w + part.weight, s + part.sum));
-            (of.0 > 0.0).then_some(of)
-        };
+        let of_fold = |fold: &&[ClusterSum]| Some(ClusterSum::total(*fold)).filter(|(weight, _)| *weight > 0.0);
         let of_repeat = |folds: &[&[ClusterSum]]| between(&folds.iter().filter_map(of_fold).collect::<Vec<_>>(), mean);
         let of_repeats = folds.chunks(folds.len().div_ceil(repeats.max(1)).max(1)).map(of_repeat);
         MeanVariances { clusters: between(&clusters, mean), folds: MeanVariances::over(of_repeats) }

@@ -19,6 +19,11 @@ pub fn has_width(mean: f64, error: f64) -> bool {
     error > 1e-9 * mean.abs()
 }
 
+/// The 95 % interval of a mean from its standard error, clipped to the range of the mean.
+pub(crate) fn around(mean: f64, error: f64, [least, most]: [f64; 2]) -> [f64; 2] {
+    [-1.96, 1.96].map(|z| (mean + z * error).max(least).min(most))
+}
+
 /// Number, skewness and kurtosis of the observations behind a mean.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct StandardizedMoments {

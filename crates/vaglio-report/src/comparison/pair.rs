@@ -1,6 +1,6 @@
 //! Paired differences of the outer losses of two runs, row by row or fold by fold.
 
-use crate::record::{NestedEvaluation, OuterFold, PairedLosses, Record, interval_text};
+use crate::record::{NestedEvaluation, OuterFold, Record, interval_text};
 use crate::{ClusterSum, MeanVariances, StandardizedMoments};
 use vaglio_core::{counted, short};
 
@@ -38,15 +38,13 @@ impl std::fmt::Display for Difference {
 
 /// Paired difference, if both runs held out the same rows in the same folds, or the reason why there is none.
 pub(super) fn difference(a: &NamedRun, b: &NamedRun) -> Result<Difference, String> {
-    let (first, second, p, q) = matching(a, b)?;
-    let difference = by_rows(first, second, p, q).or_else(|| by_folds(first, second));
+    let [first, second] = matching(a, b)?;
+    let difference = by_rows(first, second).or_else(|| by_folds(first, second));
     difference.ok_or_else(|| "a fold has no finite loss".into())
 }
 
-type PairedFolds<'r> = (&'r NestedEvaluation, &'r NestedEvaluation, &'r PairedLosses, &'r PairedLosses);
-
 /// Outer folds of both runs, or the reason why they do not match.
-fn matching<'r>(a: &'r NamedRun, b: &'r NamedRun) -> Result<PairedFolds<'r>, String> {
+fn matching<'r>(a: &'r NamedRun, b: &'r NamedRun) -> Result<[&'r NestedEvaluation; 2], String> {
     let nested = |run: &'r NamedRun| {
         let lacks = || format!("{} has no outer folds; run it with `--nested 5`", run.name);
         run.record.nested.as_ref().ok_or_else(lacks)
@@ -68,17 +66,13 @@ fn matching<'r>(a: &'r NamedRun, b: &'r NamedRun) -> Result<PairedFolds<'r>, Str
         return Err("one run weighs its rows and the other does not".into());
     }
     match (&first.paired, &second.paired) {
-        (Some(p), Some(q)) if p.digest == q.digest && folds(first) == folds(second) => Ok((first, second, p, q)),
+        (Some(p), Some(q)) if p.digest == q.digest && folds(first) == folds(second) => Ok([first, second]),
         _ => Err("the outer folds do not hold out the same rows; give both runs the same seed and folds".into()),
     }
 }
 
-fn by_rows(
-    first: &NestedEvaluation,
-    second: &NestedEvaluation,
-    p: &PairedLosses,
-    q: &PairedLosses,
-) -> Option<Difference> {
+fn by_rows(first: &NestedEvaluation, second: &NestedEvaluation) -> Option<Difference> {
+    let (p, q) = (first.paired.as_ref()?, second.paired.as_ref()?);
     let (a, b) = (p.losses.as_ref()?, q.losses.as_ref()?);
     if a.len() != b.len() || p.weights != q.weights || p.clusters != q.clusters {
         return None;
@@ -121,7 +115,7 @@ fn fold_differences(first: &NestedEvaluation, second: &NestedEvaluation) -> Vec<
 
 /// Weighted mean of the differences, with its interval.
 fn mean_difference(pairs: &[ClusterSum], spread: MeanVariances, words: String) -> Option<Difference> {
-    let (weight, sum) = pairs.iter().fold((0.0, 0.0), |(w, s), pair| (w + pair.weight, s + pair.sum));
+    let (weight, sum) = ClusterSum::total(pairs);
     let mean = sum / weight;
     let shape = StandardizedMoments::from_deviations(pairs.iter().map(|pair| pair.sum - pair.weight * mean));
     let interval = spread.root().map(|error| shape.interval(mean, spread.model_factor() * error, LEVEL));
@@ -132,17 +126,17 @@ fn mean_difference(pairs: &[ClusterSum], spread: MeanVariances, words: String) -
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::record::PairedLosses;
 
     #[test]
     fn differences_are_means_over_pairs() {
         let of = |a: &[f64], b: &[f64], weights: Option<Vec<f64>>, clusters: Option<Vec<u32>>| {
-            let paired = |losses: &[f64]| PairedLosses {
-                digest: String::new(),
-                losses: Some(losses.to_vec()),
-                weights: weights.clone(),
-                clusters: clusters.clone(),
+            let run = |loss: f64, losses: &[f64]| {
+                let (weights, clusters) = (weights.clone(), clusters.clone());
+                let paired = PairedLosses { digest: String::new(), losses: Some(losses.to_vec()), weights, clusters };
+                NestedEvaluation { paired: Some(paired), ..nested(&[(loss, losses.len())]) }
             };
-            by_rows(&nested(&[(1.0, a.len())]), &nested(&[(0.0, a.len())]), &paired(a), &paired(b))
+            by_rows(&run(1.0, a), &run(0.0, b))
         };
         let is = |found: Option<Difference>, width: f64, words: &str| match found {
             Some(Difference { mean, interval: Some([low, high]), pairs }) => {

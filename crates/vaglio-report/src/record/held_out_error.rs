@@ -1,7 +1,7 @@
 //! Errors on rows that the selection has not seen.
 
 use super::{ComparisonColumns, Figures, LossDifference, PredictionRows, Record, interval_text};
-use crate::has_width;
+use crate::interval::{around, has_width};
 use vaglio_core::{Auc, Squared, ZeroOne, counted, is_lower, joined, short, shown, significant};
 
 /// The mean loss on rows that the selection has not seen.
@@ -170,7 +170,7 @@ impl HeldOutError<'_> {
         // Without a standard error: that of independent rows.
         let rows = (figures.rows / self.repeats).max(1) as f64;
         let error = figures.error_rate_error.unwrap_or((rate * (1.0 - rate) / rows).sqrt());
-        Some((rate, [rate - 1.96 * error, rate + 1.96 * error].map(|end| end.clamp(0.0, 1.0))))
+        Some((rate, around(rate, error, [0.0, 1.0])))
     }
 
     /// Area under the ROC curve with its 95 % interval, from the loss or by Hanley and McNeil.
@@ -191,7 +191,6 @@ impl HeldOutError<'_> {
         let by_negative = 2.0 * auc * auc / (1.0 + auc) - auc * auc;
         let sum = auc * (1.0 - auc) + (positives - 1.0) * by_positive + (negatives - 1.0) * by_negative;
         let error = (sum / (positives * negatives)).max(0.0).sqrt();
-        let interval = [auc - 1.96 * error, auc + 1.96 * error].map(|end| end.clamp(0.0, 1.0));
-        Some((auc, error.is_finite().then_some(interval)))
+        Some((auc, error.is_finite().then(|| around(auc, error, [0.0, 1.0]))))
     }
 }

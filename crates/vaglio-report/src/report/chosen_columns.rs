@@ -83,13 +83,13 @@ fn weights<'a, 'r>(record: &Record, table: TableBuilder<'a, Selected<'r>>) -> Ta
             .number("Norm of weights", |row| row.1.weight.as_ref().map(PerOutput::norm))
             .number("Norm, original scale", |row| row.1.original_weight.as_ref().map(PerOutput::norm));
     }
-    let head = |words: &str, name: &str| if outputs.len() > 1 { format!("{words}, {name}") } else { words.to_owned() };
-    let names = || outputs.iter().enumerate();
-    let table = names().fold(table, |table, (k, name)| {
-        table.number(&head("Weight", name), |row| values(&row.1.weight).get(k).copied())
-    });
-    let table = names().fold(table, |table, (k, name)| {
-        table.number(&head("Original scale", name), |row| values(&row.1.original_weight).get(k).copied())
+    let weights: [(&str, fn(&SelectedRecord) -> &Option<PerOutput>); 2] =
+        [("Weight", |column| &column.weight), ("Original scale", |column| &column.original_weight)];
+    let table = weights.into_iter().fold(table, |table, (head, weight)| {
+        outputs.iter().enumerate().fold(table, |table, (k, name)| {
+            let head = if outputs.len() > 1 { format!("{head}, {name}") } else { head.to_owned() };
+            table.number(&head, |row| values(weight(row.1)).get(k).copied())
+        })
     });
     table.number("Coefficient", |row| row.1.alpha)
 }

@@ -4,6 +4,7 @@ use super::chart::{Chart, ChartShape, Mark, ScaleKind};
 use super::number::{count, counted, percent, short};
 use super::section::Section;
 use super::table::{TableBuilder, TableCell};
+use crate::interval::around;
 use crate::record::{Record, ReliabilityBin, ShownPredictions};
 
 /// Largest number of classes of a drawn confusion matrix.
@@ -105,7 +106,7 @@ pub fn calibration(record: &Record) -> Option<Section> {
     );
     let class = calibration.from.title();
     let ends =
-        |bin: &ReliabilityBin| [-1.96, 1.96].map(|z| [bin.predicted, (bin.observed + z * bin.error).clamp(0.0, 1.0)]);
+        |bin: &ReliabilityBin| around(bin.observed, bin.error, [0.0, 1.0]).map(|end| [bin.predicted, end]);
     let tip = |bin: &ReliabilityBin| {
         format!("{}: {} came true of {}", counted(bin.rows, "row"), short(bin.observed), short(bin.predicted))
     };

@@ -4,7 +4,7 @@
 
 use super::axis::Axis;
 use super::chart::{Chart, ChartShape, Mark, ScaleKind};
-use super::number::{escape, short};
+use super::number::{element, escape, short};
 use super::svg::{self, marker, path, place, px};
 use std::fmt::Write;
 use vaglio_core::joined;
@@ -24,18 +24,23 @@ const MOST_TIPS: usize = 600;
 const NAMED: usize = 12;
 
 impl Chart {
-    /// Renders the legend and the drawings for each screen width; `None` without a finite point.
+    /// Renders the legend, the drawings for each screen width and the caption; `None` without a finite point.
     pub fn html(&self) -> Option<String> {
-        if let Some(Mark::Cells { values, words }) = self.marks.first() {
-            return self.cells(values, words);
-        }
-        let drawings = match self.shape {
-            ChartShape::Wide if matches!(self.y, ScaleKind::Names(_)) => self.draw("plot named", [760.0, 340.0])?,
-            ChartShape::Wide => self.drawing()? + &self.draw("plot narrow", [400.0, 290.0])?,
-            ChartShape::Square => self.draw("square", [360.0, 360.0])?,
-            ChartShape::Small => self.draw("panel", [300.0, 220.0])?,
+        let (class, focus, drawings) = match self.shape {
+            ChartShape::Wide => ("wide", " tabindex=\"0\"", self.wide()?),
+            ChartShape::Square => ("square", "", self.draw("square", [360.0, 360.0])?),
+            ChartShape::Small => ("small", "", self.draw("panel", [300.0, 220.0])?),
         };
-        Some(self.legend() + &drawings)
+        let (legend, label, caption) = (self.legend(), escape(&self.label), element("figcaption", &self.caption));
+        Some(format!("<figure class=\"{class}\">\n<div class=\"scroll\"{focus} role=\"group\" aria-label=\"{label}\">{legend}{drawings}</div>\n{caption}</figure>\n"))
+    }
+
+    fn wide(&self) -> Option<String> {
+        match (&self.y, self.marks.first()) {
+            (_, Some(Mark::Cells { values, words })) => self.cells(values, words),
+            (ScaleKind::Names(_), _) => self.draw("plot named", [760.0, 340.0]),
+            _ => Some(self.drawing()? + &self.draw("plot narrow", [400.0, 290.0])?),
+        }
     }
 
     /// The drawing for wide screens.

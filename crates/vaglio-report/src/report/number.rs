@@ -18,7 +18,8 @@ fn typeset(x: f64, text: &str) -> String {
         return "–".into();
     }
     let Some((mantissa, exponent)) = text.split_once('e') else { return text.replace('-', "−") };
-    let power: String = exponent.chars().map(superscript).collect();
+    let superscript = |c: char| "⁰¹²³⁴⁵⁶⁷⁸⁹".chars().nth(c.to_digit(10)? as usize);
+    let power: String = exponent.chars().map(|c| superscript(c).unwrap_or('⁻')).collect();
     let mantissa = mantissa.replace('-', "−");
     match mantissa.trim_start_matches('−') {
         "1" => format!("{}10{power}", mantissa.trim_end_matches('1')),
@@ -89,29 +90,8 @@ pub fn bytes(n: f64) -> String {
 
 /// Escapes text for HTML and SVG: markup as entities, control characters as by [`shown`].
 pub fn escape(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in shown(text).chars() {
-        match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            '\'' => out.push_str("&#x27;"),
-            c => out.push(c),
-        }
-    }
-    out
-}
-
-fn superscript(c: char) -> char {
-    match c {
-        '-' => '⁻',
-        '1' => '¹',
-        '2' => '²',
-        '3' => '³',
-        '4'..='9' | '0' => char::from_u32(0x2070 + (c as u32 - '0' as u32)).unwrap_or(c),
-        c => c,
-    }
+    let text = shown(text).replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
+    text.replace('"', "&quot;").replace('\'', "&#x27;")
 }
 
 /// An element of text, given its name and attributes; empty without text.

@@ -8,6 +8,7 @@ use super::table::{TableBuilder, TableCell};
 use crate::record::{
     EntryRecord, Method, PerOutput, Record, Scale, ScoredSelection, Seconds, StepRecord, TuningResult, proven,
 };
+use std::collections::HashMap;
 use vaglio_core::{Action, Squared, joined};
 
 /// Steps and columns of a chart of entries, at most.
@@ -142,32 +143,23 @@ fn coefficients(record: &Record) -> Option<Chart> {
     if steps.is_empty() || steps.iter().any(|step| step.alpha.is_none()) {
         return None;
     }
-    let mut active: Vec<usize> = Vec::new();
-    let mut lines: Vec<(usize, Vec<[f64; 2]>)> = Vec::new();
-    for (place, step) in steps.iter().enumerate() {
-        for &index in step.moved() {
-            if step.action == Action::Remove {
-                active.retain(|&known| known != index);
-                continue;
-            }
-            active.push(index);
-            if !lines.iter().any(|(known, _)| *known == index) {
-                lines.push((index, (0..=steps.len()).map(|at| [at as f64, 0.0]).collect()));
-            }
-        }
-        for (index, value) in active.iter().zip(step.alpha.iter().flatten()) {
-            if let Some((_, line)) = lines.iter_mut().find(|(known, _)| known == index) {
-                line[place + 1][1] = *value;
-            }
-        }
+    let (mut active, mut columns): (Vec<usize>, Vec<usize>) = (Vec::new(), Vec::new());
+    // Coefficients of the active columns before each step, and after the last.
+    let mut alphas: Vec<HashMap<usize, f64>> = vec![HashMap::new()];
+    for step in steps {
+        step.action.follow(step.moved(), &mut active);
+        columns.extend(active.iter().copied().filter(|index| !columns.contains(index)).collect::<Vec<_>>());
+        alphas.push(active.iter().copied().zip(step.alpha.iter().flatten().copied()).collect());
     }
-    let line = |(k, (index, points)): (usize, (usize, Vec<[f64; 2]>))| {
-        let off = if record.is_chosen(index) { "" } else { " off" };
-        let points = points.into_iter().filter(|point| point[1].is_finite()).collect();
-        Mark::stroke(&record.column_name(index), &format!("alpha k{}{off}", k % COLORS), points)
+    let line = |(k, index): (usize, &usize)| {
+        let off = if record.is_chosen(*index) { "" } else { " off" };
+        let points = alphas.iter().enumerate();
+        let points = points.map(|(at, alphas)| [at as f64, alphas.get(index).copied().unwrap_or(0.0)]);
+        let points = points.filter(|point| point[1].is_finite()).collect();
+        Mark::stroke(&record.column_name(*index), &format!("alpha k{}{off}", k % COLORS), points)
     };
-    let label = format!("Coefficients of {} columns along {} steps", lines.len(), steps.len());
-    let marks: Vec<Mark> = lines.into_iter().enumerate().map(line).rev().collect();
+    let label = format!("Coefficients of {} columns along {} steps", columns.len(), steps.len());
+    let marks: Vec<Mark> = columns.iter().enumerate().map(line).rev().collect();
     let caption = "The coefficient of each column after each step of the least-angle path. Columns that are not chosen are faint.";
     let chart = Chart::new(label, "step", "coefficient").x(ScaleKind::Whole).y(ScaleKind::Linear);
     Some(Chart { names_at_ends: true, ..chart.marks(marks).caption(caption) })

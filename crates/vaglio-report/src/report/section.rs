@@ -1,7 +1,7 @@
 //! Pages and their sections as HTML.
 
 use super::STYLE;
-use super::chart::{Chart, ChartShape};
+use super::chart::Chart;
 use super::number::{element, escape};
 use super::table::TableBuilder;
 
@@ -73,15 +73,7 @@ impl Section {
 
     /// Appends a chart, unless it has nothing finite to draw.
     pub fn chart(self, chart: impl Into<Option<Chart>>) -> Self {
-        let Some((drawing, chart)) = chart.into().and_then(|chart| Some((chart.html()?, chart))) else { return self };
-        let class = match chart.shape {
-            ChartShape::Wide => "wide",
-            ChartShape::Square => "square",
-            ChartShape::Small => "small",
-        };
-        let focus = if class == "wide" { " tabindex=\"0\"" } else { "" };
-        let (label, caption) = (escape(&chart.label), element("figcaption", &chart.caption));
-        self.with(&format!("<figure class=\"{class}\">\n<div class=\"scroll\"{focus} role=\"group\" aria-label=\"{label}\">{drawing}</div>\n{caption}</figure>\n"))
+        self.with(&chart.into().and_then(|chart| chart.html()).unwrap_or_default())
     }
 
     /// Appends a section with content, collapsed until its heading is clicked.

@@ -1,16 +1,12 @@
 """Results of a run: its files as objects."""
 
 import dataclasses
+import functools
 import json
-import math
 import webbrowser
 from pathlib import Path
 
 from vaglio import _vaglio
-
-
-def _number(value):
-    return {"Infinity": math.inf, "-Infinity": -math.inf}.get(value, value) if isinstance(value, str) else value
 
 
 class _Record:
@@ -28,7 +24,7 @@ class _Record:
     def _read(cls, key, value):
         kind = cls._kinds.get(key)
         if kind is None:
-            return _number(value)
+            return value
         return [kind._of(item) for item in value or []] if isinstance(value, list) else kind._of(value)
 
     _kinds = {}
@@ -234,23 +230,16 @@ class Run:
     def __init__(self, folder, _kept=None):
         self.folder = Path(folder)
         self._kept = _kept
-        self._selection = None
-        self._model = None
-        self._error = None
 
-    @property
+    @functools.cached_property
     def selection(self):
         """The content of ``selection.json``."""
-        if self._selection is None:
-            self._selection = Selection.of_text((self.folder / "selection.json").read_text(encoding="utf-8"))
-        return self._selection
+        return Selection.of_text((self.folder / "selection.json").read_text(encoding="utf-8"))
 
-    @property
+    @functools.cached_property
     def model(self):
         """The saved model."""
-        if self._model is None:
-            self._model = Model(self.folder / "model.json")
-        return self._model
+        return Model(self.folder / "model.json")
 
     @property
     def path(self):
@@ -281,7 +270,6 @@ class Run:
         chosen = self.selection.chosen
         names = ", ".join(column.name for column in self.selection.selected[:8])
         more = ", …" if len(self.selection.selected) > 8 else ""
-        if self._error is None:
-            self._error = _vaglio.error_line(self.folder / "selection.json") or ""
-        error = f", {self._error}" if self._error else ""
+        line = _vaglio.error_line(self.folder / "selection.json")
+        error = f", {line}" if line else ""
         return f"<vaglio run in {self.folder}: {chosen.size} columns ({names}{more}){error}>"

@@ -105,8 +105,7 @@ pub fn calibration(record: &Record) -> Option<Section> {
         percent(gain)
     );
     let class = calibration.from.title();
-    let ends =
-        |bin: &ReliabilityBin| around(bin.observed, bin.error, [0.0, 1.0]).map(|end| [bin.predicted, end]);
+    let ends = |bin: &ReliabilityBin| around(bin.observed, bin.error, [0.0, 1.0]).map(|end| [bin.predicted, end]);
     let tip = |bin: &ReliabilityBin| {
         format!("{}: {} came true of {}", counted(bin.rows, "row"), short(bin.observed), short(bin.predicted))
     };

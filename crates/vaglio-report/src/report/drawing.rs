@@ -32,7 +32,9 @@ impl Chart {
             ChartShape::Small => ("small", "", self.draw("panel", [300.0, 220.0])?),
         };
         let (legend, label, caption) = (self.legend(), escape(&self.label), element("figcaption", &self.caption));
-        Some(format!("<figure class=\"{class}\">\n<div class=\"scroll\"{focus} role=\"group\" aria-label=\"{label}\">{legend}{drawings}</div>\n{caption}</figure>\n"))
+        Some(format!(
+            "<figure class=\"{class}\">\n<div class=\"scroll\"{focus} role=\"group\" aria-label=\"{label}\">{legend}{drawings}</div>\n{caption}</figure>\n"
+        ))
     }
 
     fn wide(&self) -> Option<String> {

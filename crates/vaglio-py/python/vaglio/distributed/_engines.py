@@ -71,8 +71,7 @@ class Executor(_Engine):
         super().__init__()
         self._make = None if hasattr(given, "submit") else given
         self._executor = self._make() if self._make else given
-        known = getattr(self._executor, "_max_workers", None)
-        self._slots = workers or (known if isinstance(known, int) and known > 0 else os.cpu_count() or 1)
+        self._slots = workers_of(self._executor, workers)
 
     def slots(self):
         """Number of units that run at a time."""

@@ -49,6 +49,7 @@ mod learner;
 mod loss;
 mod map;
 mod missing_mask;
+mod mixed_setting;
 mod model;
 pub mod numerals;
 mod observer;
@@ -103,6 +104,7 @@ pub use loss::{
 };
 pub use map::{AnyMap, FittedMap, Map, MapFit, MapTraits, TrainingRows};
 pub use missing_mask::MissingMask;
+pub use mixed_setting::{MixedSetting, read_mixed};
 pub use model::{Model, ModelData, ModelParts, Predict, Predictor, ReadoutMap};
 pub use observer::{Answer, Event, Monitor, Observer, Silent};
 pub use part_outputs::{Figures, PartOutputs};

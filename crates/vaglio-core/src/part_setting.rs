@@ -1,11 +1,8 @@
 //! Parts by their word: as settings of other parts, and as objects that files hold.
 
 use crate::{Role, title};
-use serde::de::value::{MapAccessDeserializer, MapDeserializer};
-use serde::de::{self, DeserializeOwned};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
-use std::marker::PhantomData;
 use std::ops::Deref;
 use std::sync::Arc;
 
@@ -22,41 +19,6 @@ pub trait NamedPart: fmt::Debug + Serialize {
 
     /// Word in pipeline files.
     fn word(&self) -> &'static str;
-}
-
-/// Reads an object of a trait from a map with its `kind`, or from a word for the `kind` alone.
-pub(crate) struct PartVisitor<T: ?Sized> {
-    noun: &'static str,
-    object: PhantomData<Box<T>>,
-}
-
-impl<T: ?Sized> PartVisitor<T> {
-    pub fn new(noun: &'static str) -> Self {
-        PartVisitor { noun, object: PhantomData }
-    }
-}
-
-impl<'de, T: ?Sized> de::Visitor<'de> for PartVisitor<T>
-where
-    Box<T>: DeserializeOwned,
-{
-    type Value = Box<T>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "a {}: its word, or keys and values with that as `kind`", self.noun)
-    }
-
-    fn visit_newtype_struct<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
-        deserializer.deserialize_any(self)
-    }
-
-    fn visit_str<E: de::Error>(self, word: &str) -> Result<Self::Value, E> {
-        Deserialize::deserialize(MapDeserializer::new([("kind", word)].into_iter()))
-    }
-
-    fn visit_map<A: de::MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
-        Deserialize::deserialize(MapAccessDeserializer::new(map))
-    }
 }
 
 /// Name of the newtype as which objects of registered traits are read, so that a reader knows where one is wanted.
@@ -98,8 +60,23 @@ macro_rules! registered_traits {
 
             impl<'de> serde::Deserialize<'de> for Box<dyn $trait> {
                 fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                    let visitor = crate::part_setting::PartVisitor::<dyn registered::$trait>::new($noun);
-                    Ok(deserializer.deserialize_newtype_struct(crate::part_setting::WRITTEN, visitor)?.part())
+                    crate::read_mixed(crate::part_setting::WRITTEN, deserializer)
+                }
+            }
+
+            /// A map with its `kind`, or a word for the `kind` alone.
+            impl crate::MixedSetting for Box<dyn $trait> {
+                const EXPECTED: &'static str =
+                    concat!("a ", $noun, ": its word, or keys and values with that as `kind`");
+
+                fn from_text<E: serde::de::Error>(word: &str) -> Result<Self, E> {
+                    crate::MixedSetting::from_map(serde::de::value::MapDeserializer::new([("kind", word)].into_iter()))
+                }
+
+                fn from_map<'de, A: serde::de::MapAccess<'de>>(map: A) -> Result<Self, A::Error> {
+                    let map = serde::de::value::MapAccessDeserializer::new(map);
+                    let part: Box<dyn registered::$trait> = serde::Deserialize::deserialize(map)?;
+                    Ok(part.part())
                 }
             }
         )*

@@ -2,10 +2,10 @@
 
 use crate::{Judge, RequireGain};
 use serde::de::value::MapAccessDeserializer;
-use serde::de::{self, DeserializeSeed, Deserializer, IntoDeserializer, MapAccess, Visitor};
+use serde::de::{self, DeserializeSeed, Deserializer, IntoDeserializer, MapAccess};
 use serde::{Deserialize, Serialize, Serializer};
 use std::ops::RangeInclusive;
-use vaglio_core::{AnyResampling, Error, PathEntry, Score, is_lower, setters, setting};
+use vaglio_core::{AnyResampling, Error, MixedSetting, PathEntry, Score, is_lower, read_mixed, setters, setting};
 
 /// The rule that picks the result from the entries of a path.
 ///
@@ -240,42 +240,32 @@ impl Serialize for Choose {
 
 impl<'de> Deserialize<'de> for Choose {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct ChooseVisitor;
-        impl<'de> Visitor<'de> for ChooseVisitor {
-            type Value = Choose;
+        read_mixed("", deserializer)
+    }
+}
 
-            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                f.write_str(
-                    "`best`, `last`, `one_se`, a number of columns, {rule: best, folds: 5, repeats: 1} or {fdr: 0.1}",
-                )
-            }
+impl MixedSetting for Choose {
+    const EXPECTED: &'static str =
+        "`best`, `last`, `one_se`, a number of columns, {rule: best, folds: 5, repeats: 1} or {fdr: 0.1}";
 
-            fn visit_str<E: de::Error>(self, word: &str) -> Result<Choose, E> {
-                let known = Choose::WORDS.iter().find(|(name, _)| *name == word).map(|(_, choose)| choose.clone());
-                known.ok_or_else(|| E::unknown_variant(word, &["auto", "best", "last", "one_se"]))
-            }
+    fn from_text<E: de::Error>(word: &str) -> Result<Self, E> {
+        let known = Choose::WORDS.iter().find(|(name, _)| *name == word).map(|(_, choose)| choose.clone());
+        known.ok_or_else(|| E::unknown_variant(word, &["auto", "best", "last", "one_se"]))
+    }
 
-            fn visit_u64<E: de::Error>(self, size: u64) -> Result<Choose, E> {
-                usize::try_from(size).map(Choose::Size).map_err(E::custom)
-            }
+    fn from_whole<E: de::Error>(size: i128) -> Result<Self, E> {
+        let size = usize::try_from(size).map_err(|_| E::custom(format!("{size} columns cannot be chosen")));
+        size.map(Choose::Size)
+    }
 
-            fn visit_i64<E: de::Error>(self, size: i64) -> Result<Choose, E> {
-                u64::try_from(size)
-                    .map_err(|_| E::custom(format!("{size} columns cannot be chosen")))
-                    .and_then(|size| self.visit_u64(size))
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Choose, A::Error> {
-                let first: Option<String> = map.next_key()?;
-                let is_at_rate = first.as_deref() == Some("fdr");
-                let map = MapAccessDeserializer::new(FromKey { first, rest: map });
-                match is_at_rate {
-                    true => AtRate::deserialize(map).map(|at| Choose::FalseDiscoveries(at.fdr)),
-                    false => CrossValidation::deserialize(map).map(Choose::CrossValidated),
-                }
-            }
+    fn from_map<'de, A: MapAccess<'de>>(mut map: A) -> Result<Self, A::Error> {
+        let first: Option<String> = map.next_key()?;
+        let is_at_rate = first.as_deref() == Some("fdr");
+        let map = MapAccessDeserializer::new(FromKey { first, rest: map });
+        match is_at_rate {
+            true => AtRate::deserialize(map).map(|at| Choose::FalseDiscoveries(at.fdr)),
+            false => CrossValidation::deserialize(map).map(Choose::CrossValidated),
         }
-        deserializer.deserialize_any(ChooseVisitor)
     }
 }
 

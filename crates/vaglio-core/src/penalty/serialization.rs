@@ -1,8 +1,9 @@
 //! The penalty λ as written in pipeline files.
 
 use super::{Lambda, LambdaChoice, LambdaScope};
+use crate::{MixedSetting, read_mixed};
 use serde::de::value::MapAccessDeserializer;
-use serde::de::{self, Deserializer, IntoDeserializer, MapAccess, Visitor};
+use serde::de::{self, Deserializer, IntoDeserializer, MapAccess};
 use serde::{Deserialize, Serialize, Serializer};
 use vaglio_macros::setting;
 
@@ -16,24 +17,18 @@ pub(super) enum Grid {
 
 impl<'de> Deserialize<'de> for Grid {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(GridVisitor)
+        read_mixed("", deserializer)
     }
 }
 
-struct GridVisitor;
+impl MixedSetting for Grid {
+    const EXPECTED: &'static str = "`auto` or {from, to, points}";
 
-impl<'de> Visitor<'de> for GridVisitor {
-    type Value = Grid;
-
-    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("`auto` or {from, to, points}")
-    }
-
-    fn visit_str<E: de::Error>(self, word: &str) -> Result<Grid, E> {
+    fn from_text<E: de::Error>(word: &str) -> Result<Self, E> {
         AutoGridKeyword::deserialize(word.into_deserializer()).map(Grid::Auto)
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Grid, A::Error> {
+    fn from_map<'de, A: MapAccess<'de>>(map: A) -> Result<Self, A::Error> {
         Ends::deserialize(MapAccessDeserializer::new(map)).map(Grid::Ends)
     }
 }
@@ -79,32 +74,19 @@ impl Serialize for Lambda {
 
 impl<'de> Deserialize<'de> for Lambda {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(LambdaVisitor)
+        read_mixed("", deserializer)
     }
 }
 
-struct LambdaVisitor;
+impl MixedSetting for Lambda {
+    const EXPECTED: &'static str =
+        "a number, {grid: auto}, {grid: {from, to, points}}, {values: [...]} or {search: {from, to}}";
 
-impl<'de> Visitor<'de> for LambdaVisitor {
-    type Value = Lambda;
-
-    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("a number, {grid: auto}, {grid: {from, to, points}}, {values: [...]} or {search: {from, to}}")
-    }
-
-    fn visit_f64<E: de::Error>(self, value: f64) -> Result<Lambda, E> {
+    fn from_number<E: de::Error>(value: f64) -> Result<Self, E> {
         Ok(Lambda::Fixed(value))
     }
 
-    fn visit_i64<E: de::Error>(self, value: i64) -> Result<Lambda, E> {
-        Ok(Lambda::Fixed(value as f64))
-    }
-
-    fn visit_u64<E: de::Error>(self, value: u64) -> Result<Lambda, E> {
-        Ok(Lambda::Fixed(value as f64))
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Lambda, A::Error> {
+    fn from_map<'de, A: MapAccess<'de>>(map: A) -> Result<Self, A::Error> {
         LambdaChoice::deserialize(MapAccessDeserializer::new(map))?.normalized().map(Lambda::Several)
     }
 }

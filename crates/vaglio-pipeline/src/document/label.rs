@@ -1,11 +1,10 @@
 //! Class labels, which may look like numbers.
 
 use super::{Meaning, Scalar};
-use serde::de::{Deserialize, Deserializer, Error, Visitor};
+use serde::de::{Deserialize, Deserializer, Error};
 use std::borrow::Cow;
-use std::fmt;
 use vaglio_core::numerals::normalized;
-use vaglio_core::setting;
+use vaglio_core::{MixedSetting, read_mixed, setting};
 
 /// A class label as text. Numbers are normalized like data cells, so that `5`, `5.0` and `"5"` are one label.
 #[setting(schema)]
@@ -28,24 +27,14 @@ pub(super) fn from_scalar(scalar: &Scalar) -> Option<String> {
 
 impl<'de> Deserialize<'de> for Label {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_newtype_struct(LABEL, LabelVisitor)
+        read_mixed(LABEL, deserializer)
     }
 }
 
-struct LabelVisitor;
+impl MixedSetting for Label {
+    const EXPECTED: &'static str = "a label: text or a number";
 
-impl<'de> Visitor<'de> for LabelVisitor {
-    type Value = Label;
-
-    fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        f.write_str("a label: text or a number")
-    }
-
-    fn visit_newtype_struct<D: Deserializer<'de>>(self, deserializer: D) -> Result<Label, D::Error> {
-        deserializer.deserialize_any(self)
-    }
-
-    fn visit_str<E: Error>(self, value: &str) -> Result<Label, E> {
-        Ok(Label(value.to_owned()))
+    fn from_text<E: Error>(text: &str) -> Result<Self, E> {
+        Ok(Label(text.to_owned()))
     }
 }

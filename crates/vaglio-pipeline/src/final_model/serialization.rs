@@ -2,12 +2,11 @@
 
 use super::FinalModel;
 use serde::de::value::MapAccessDeserializer;
-use serde::de::{IntoDeserializer, MapAccess, Visitor};
+use serde::de::{IntoDeserializer, MapAccess};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
-use std::fmt;
 use std::sync::Arc;
 use vaglio_core::registered::WRITTEN;
-use vaglio_core::{Criterion, Learner};
+use vaglio_core::{Criterion, Learner, MixedSetting, read_mixed};
 use vaglio_report::record::Tune;
 use vaglio_search::FromKey;
 
@@ -37,29 +36,19 @@ impl Serialize for FinalModel {
 
 impl<'de> Deserialize<'de> for FinalModel {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_newtype_struct(WRITTEN, FinalModelVisitor)
+        read_mixed(WRITTEN, deserializer)
     }
 }
 
-struct FinalModelVisitor;
+impl MixedSetting for FinalModel {
+    const EXPECTED: &'static str = "a learner, or keys and values with `learner`";
 
-impl<'de> Visitor<'de> for FinalModelVisitor {
-    type Value = FinalModel;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "a learner, or keys and values with `learner`")
-    }
-
-    fn visit_newtype_struct<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
-        deserializer.deserialize_any(self)
-    }
-
-    fn visit_str<E: de::Error>(self, word: &str) -> Result<Self::Value, E> {
+    fn from_text<E: de::Error>(word: &str) -> Result<Self, E> {
         let learner = Arc::<dyn Learner>::deserialize(word.into_deserializer())?;
         Ok(FinalModel { learner, criterion: None, tune: None })
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+    fn from_map<'de, A: MapAccess<'de>>(mut map: A) -> Result<Self, A::Error> {
         let first: Option<String> = map.next_key()?;
         let is_more = first.as_deref().is_some_and(|first| KEYS.contains(&first));
         let map = MapAccessDeserializer::new(FromKey { first, rest: map });

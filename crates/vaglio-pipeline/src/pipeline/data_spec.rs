@@ -3,9 +3,10 @@
 use super::one_or_several::OneOrSeveral;
 use super::row_filter::{RowFilter, TestRows};
 use crate::document::Label;
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::de::value::MapAccessDeserializer;
+use serde::{Deserialize, Deserializer, Serialize, de};
 use std::collections::BTreeMap;
-use vaglio_core::{Error, Result, setting};
+use vaglio_core::{Error, MixedSetting, Result, read_mixed, setting};
 use vaglio_tables::{ColumnProfile, InferredType, ReadSpec};
 
 /// Files of the data, and the meaning of their columns.
@@ -199,27 +200,23 @@ impl TargetSpec {
 
 impl<'de> Deserialize<'de> for TargetSpec {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct TargetVisitor;
-        impl<'de> serde::de::Visitor<'de> for TargetVisitor {
-            type Value = TargetSpec;
+        read_mixed("", deserializer)
+    }
+}
 
-            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                f.write_str("a name, a list of names, or a file by `{file: …, column: …}`")
-            }
+impl MixedSetting for TargetSpec {
+    const EXPECTED: &'static str = "a name, a list of names, or a file by `{file: …, column: …}`";
 
-            fn visit_str<E>(self, name: &str) -> Result<TargetSpec, E> {
-                Ok(TargetSpec::Columns(Names::One(name.to_owned())))
-            }
+    fn from_text<E: de::Error>(name: &str) -> Result<Self, E> {
+        Names::from_text(name).map(TargetSpec::Columns)
+    }
 
-            fn visit_seq<A: serde::de::SeqAccess<'de>>(self, names: A) -> Result<TargetSpec, A::Error> {
-                Names::deserialize(serde::de::value::SeqAccessDeserializer::new(names)).map(TargetSpec::Columns)
-            }
+    fn from_list<'de, A: de::SeqAccess<'de>>(names: A) -> Result<Self, A::Error> {
+        Names::from_list(names).map(TargetSpec::Columns)
+    }
 
-            fn visit_map<A: serde::de::MapAccess<'de>>(self, map: A) -> Result<TargetSpec, A::Error> {
-                TargetFile::deserialize(serde::de::value::MapAccessDeserializer::new(map)).map(TargetSpec::Beside)
-            }
-        }
-        deserializer.deserialize_any(TargetVisitor)
+    fn from_map<'de, A: de::MapAccess<'de>>(map: A) -> Result<Self, A::Error> {
+        TargetFile::deserialize(MapAccessDeserializer::new(map)).map(TargetSpec::Beside)
     }
 }
 

@@ -2,12 +2,10 @@
 
 use crate::document::{LABEL, Label};
 use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
-use serde::de::{DeserializeOwned, Error, IntoDeserializer, MapAccess, SeqAccess, Unexpected, Visitor, value};
+use serde::de::{DeserializeOwned, Error, IntoDeserializer, MapAccess, SeqAccess, Unexpected, value};
 use serde::{Deserialize, Deserializer, Serialize};
-use std::fmt;
-use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
-use vaglio_core::setting;
+use vaglio_core::{MixedSetting, read_mixed, setting};
 
 /// One value, or several.
 #[setting(schema)]
@@ -59,33 +57,23 @@ impl<T> DerefMut for OneOrSeveral<T> {
 
 impl<'de, T: ListItem> Deserialize<'de> for OneOrSeveral<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_newtype_struct(T::NEWTYPE, OneOrSeveralVisitor(PhantomData))
+        read_mixed(T::NEWTYPE, deserializer)
     }
 }
 
-struct OneOrSeveralVisitor<T>(PhantomData<T>);
+impl<T: ListItem> MixedSetting for OneOrSeveral<T> {
+    const EXPECTED: &'static str = T::EXPECTED;
 
-impl<'de, T: ListItem> Visitor<'de> for OneOrSeveralVisitor<T> {
-    type Value = OneOrSeveral<T>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(T::EXPECTED)
-    }
-
-    fn visit_newtype_struct<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
-        deserializer.deserialize_any(self)
-    }
-
-    fn visit_str<E: Error>(self, word: &str) -> Result<Self::Value, E> {
+    fn from_text<E: Error>(word: &str) -> Result<Self, E> {
         let one = T::deserialize(IntoDeserializer::<value::Error>::into_deserializer(word));
-        one.map(OneOrSeveral::One).map_err(|_| E::invalid_type(Unexpected::Str(word), &self))
+        one.map(OneOrSeveral::One).map_err(|_| E::invalid_type(Unexpected::Str(word), &T::EXPECTED))
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
+    fn from_map<'de, A: MapAccess<'de>>(map: A) -> Result<Self, A::Error> {
         T::deserialize(MapAccessDeserializer::new(map)).map(OneOrSeveral::One)
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<Self::Value, A::Error> {
+    fn from_list<'de, A: SeqAccess<'de>>(list: A) -> Result<Self, A::Error> {
         Vec::deserialize(SeqAccessDeserializer::new(list)).map(OneOrSeveral::Several)
     }
 }

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize, Serializer};
 use std::fmt;
 use vaglio_core::registered::WRITTEN;
 use vaglio_core::serde_json::{self, Map, Value};
+use vaglio_core::{MixedSetting, read_mixed};
 
 /// Merges the entries of a search in the order of files: leading shared settings, the strategy's own, the other shared
 /// ones.
@@ -54,34 +55,24 @@ impl PartialEq for Search {
 
 impl<'de> Deserialize<'de> for Search {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_newtype_struct(WRITTEN, SearchVisitor)
+        read_mixed(WRITTEN, deserializer)
     }
 }
 
-/// Reads a map with its `kind`, a word for the `kind` alone, or a list of searches as a chain.
-struct SearchVisitor;
+/// A map with its `kind`, a word for the `kind` alone, or a list of searches as a chain.
+impl MixedSetting for Search {
+    const EXPECTED: &'static str = "a search: its word, or keys and values with that as `kind`";
 
-impl<'de> Visitor<'de> for SearchVisitor {
-    type Value = Search;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a search: its word, or keys and values with that as `kind`")
+    fn from_text<E: de::Error>(word: &str) -> Result<Self, E> {
+        Self::from_map(MapDeserializer::new([("kind", word)].into_iter()))
     }
 
-    fn visit_newtype_struct<D: Deserializer<'de>>(self, deserializer: D) -> Result<Search, D::Error> {
-        deserializer.deserialize_any(self)
-    }
-
-    fn visit_str<E: de::Error>(self, word: &str) -> Result<Search, E> {
-        self.visit_map(MapDeserializer::new([("kind", word)].into_iter()))
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<Search, A::Error> {
+    fn from_list<'de, A: SeqAccess<'de>>(list: A) -> Result<Self, A::Error> {
         let stages = Vec::<Search>::deserialize(SeqAccessDeserializer::new(list))?;
         Ok(Search::new(Chain { stages }))
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Search, A::Error> {
+    fn from_map<'de, A: MapAccess<'de>>(map: A) -> Result<Self, A::Error> {
         let mut read = SharedSettings::default();
         let own = OwnSettings { map, read: &mut read, is_kind: false };
         let strategy = Box::<dyn registered::SearchStrategy>::deserialize(MapAccessDeserializer::new(own));

@@ -1,0 +1,100 @@
+//! Settings with several forms in files: text, a number, a list or a map.
+
+use serde::de::{Deserializer, Error, MapAccess, SeqAccess, Unexpected, Visitor};
+use std::fmt;
+use std::marker::PhantomData;
+
+/// A setting with several forms in files. A form without a function of its own is refused.
+pub trait MixedSetting: Sized {
+    /// The forms, for errors.
+    const EXPECTED: &'static str;
+
+    /// Reads text.
+    ///
+    /// # Errors
+    /// Fails for text that is not valid.
+    fn from_text<E: Error>(text: &str) -> Result<Self, E> {
+        Err(E::invalid_type(Unexpected::Str(text), &Self::EXPECTED))
+    }
+
+    /// Reads a whole number.
+    ///
+    /// # Errors
+    /// Fails for a number that is not valid.
+    fn from_whole<E: Error>(number: i128) -> Result<Self, E> {
+        Self::from_number(number as f64)
+    }
+
+    /// Reads a number.
+    ///
+    /// # Errors
+    /// Fails for a number that is not valid.
+    fn from_number<E: Error>(number: f64) -> Result<Self, E> {
+        Err(E::invalid_type(Unexpected::Float(number), &Self::EXPECTED))
+    }
+
+    /// Reads a list.
+    ///
+    /// # Errors
+    /// Returns the errors of the list's entries.
+    fn from_list<'de, A: SeqAccess<'de>>(_: A) -> Result<Self, A::Error> {
+        Err(A::Error::invalid_type(Unexpected::Seq, &Self::EXPECTED))
+    }
+
+    /// Reads a map.
+    ///
+    /// # Errors
+    /// Returns the errors of the map's keys and values.
+    fn from_map<'de, A: MapAccess<'de>>(_: A) -> Result<Self, A::Error> {
+        Err(A::Error::invalid_type(Unexpected::Map, &Self::EXPECTED))
+    }
+}
+
+/// Reads a setting in the form that it has. A document's reader may handle a newtype with the name `newtype` specially.
+///
+/// # Errors
+/// Returns the errors of the form's function.
+pub fn read_mixed<'de, T: MixedSetting, D: Deserializer<'de>>(
+    newtype: &'static str,
+    deserializer: D,
+) -> Result<T, D::Error> {
+    deserializer.deserialize_newtype_struct(newtype, FormVisitor(PhantomData))
+}
+
+struct FormVisitor<T>(PhantomData<T>);
+
+impl<'de, T: MixedSetting> Visitor<'de> for FormVisitor<T> {
+    type Value = T;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(T::EXPECTED)
+    }
+
+    fn visit_newtype_struct<D: Deserializer<'de>>(self, deserializer: D) -> Result<T, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<T, E> {
+        T::from_text(text)
+    }
+
+    fn visit_u64<E: Error>(self, number: u64) -> Result<T, E> {
+        T::from_whole(number.into())
+    }
+
+    fn visit_i64<E: Error>(self, number: i64) -> Result<T, E> {
+        T::from_whole(number.into())
+    }
+
+    fn visit_f64<E: Error>(self, number: f64) -> Result<T, E> {
+        T::from_number(number)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<T, A::Error> {
+        T::from_list(list)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<T, A::Error> {
+        T::from_map(map)
+    }
+}

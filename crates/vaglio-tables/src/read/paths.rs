@@ -6,6 +6,12 @@ use std::collections::HashSet;
 use std::path::{Component, Path, PathBuf};
 use vaglio_core::{Cause, Error, Result};
 
+/// Endings of data files, without those of a compression.
+const ENDINGS: [&str; 15] = [
+    "csv", "tsv", "tab", "txt", "dat", "data", "parquet", "arrow", "feather", "ipc", "svm", "libsvm", "svmlight",
+    "npz", "mtx",
+];
+
 /// Files of a path: itself, the matches of a pattern with `*`, `?` or `[`, sorted by name, or those of a folder whose
 /// parts are in folders named `column=value`. A file reached by several symbolic links is listed once.
 ///
@@ -13,11 +19,19 @@ use vaglio_core::{Cause, Error, Result};
 /// Fails if there is no such file, a pattern has no match, or a folder has another structure.
 pub fn expanded(path: &Path) -> Result<Vec<PathBuf>> {
     let text = path.to_string_lossy();
-    if !path.exists() && text.contains(['*', '?', '[']) {
+    let is_wild = |text: &str| text.contains(['*', '?', '[']);
+    if !path.exists() && is_wild(&text) {
         let wrong = |error: glob::PatternError| unreadable(path, Cause::after("the pattern is wrong", error));
-        let files = match path.components().any(|part| part.as_os_str() == "**") {
-            true => below(path, &glob::Pattern::new(&text).map_err(wrong)?),
-            false => glob::glob(&text).map_err(wrong)?.filter_map(std::result::Result::ok).collect(),
+        let files: Vec<PathBuf> = match path.components().any(|part| part.as_os_str() == "**") {
+            true => {
+                let pattern = glob::Pattern::new(&text).map_err(wrong)?;
+                let options = glob::MatchOptions { require_literal_separator: true, ..glob::MatchOptions::default() };
+                let is_plain = |part: &Component<'_>| !is_wild(&part.as_os_str().to_string_lossy());
+                let folder: PathBuf = path.components().take_while(is_plain).collect();
+                let files = below(&folder, |_| true).into_iter().flatten();
+                files.filter(|file| pattern.matches_path_with(file, options)).collect()
+            }
+            false => glob::glob(&text).map_err(wrong)?.flatten().collect(),
         };
         let files = once(files.into_iter().filter(|path| path.is_file()).collect());
         return if files.is_empty() { Err(unreadable(path, "no file fits the pattern")) } else { Ok(files) };
@@ -26,9 +40,13 @@ pub fn expanded(path: &Path) -> Result<Vec<PathBuf>> {
     if !metadata.is_dir() {
         return Ok(vec![path.to_owned()]);
     }
-    let mut files = Vec::new();
-    collect(path, &mut HashSet::new(), &mut files)?;
+    let mut files = below(path, |name| name.contains('=')).into_iter().collect::<Result<Vec<PathBuf>>>()?;
+    let is_hidden = |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().starts_with(['.', '_']);
+    files.retain(|file| file.parent() != Some(path) && file.is_file() && !is_hidden(file));
     let files = once(files);
+    if let Some(other) = files.iter().find(|file| !ENDINGS.contains(&extension(file).as_str())) {
+        return Err(unreadable(other, FORMATS));
+    }
     match files.is_empty() {
         true => Err(unreadable(path, "is a folder; name a file, or its files as `folder/*.parquet`")),
         false => Ok(files),
@@ -67,54 +85,32 @@ fn once(mut files: Vec<PathBuf>) -> Vec<PathBuf> {
     files
 }
 
-/// Files that match a pattern with `**`.
-fn below(path: &Path, pattern: &glob::Pattern) -> Vec<PathBuf> {
-    let is_plain = |part: &Component<'_>| !part.as_os_str().to_string_lossy().contains(['*', '?', '[']);
-    let folder: PathBuf = path.components().take_while(is_plain).collect();
-    let begins = if folder.as_os_str().is_empty() { Path::new(".") } else { &folder };
-    let options = glob::MatchOptions { require_literal_separator: true, ..glob::MatchOptions::default() };
-    // No folder is entered twice, so that cyclic links end.
-    let (mut visited, mut files) = (HashSet::from([real(begins)]), Vec::new());
-    let mut left = vec![(begins.to_owned(), folder.clone())];
-    while let Some((folder, named)) = left.pop() {
-        let mut entries: Vec<_> = std::fs::read_dir(&folder).into_iter().flatten().flatten().collect();
-        entries.sort_by_key(std::fs::DirEntry::file_name);
-        for entry in entries {
-            let (path, named) = (entry.path(), named.join(entry.file_name()));
-            if path.is_dir() {
-                if visited.insert(real(&path)) {
-                    left.push((path, named));
-                }
-            } else if pattern.matches_path_with(&named, options) {
-                files.push(named);
+/// Files below a folder, with an error for a folder that cannot be read. Enters folders with names that `enters` accepts,
+/// none of them twice, so that cyclic links end.
+fn below(folder: &Path, enters: impl Fn(&str) -> bool) -> Vec<Result<PathBuf>> {
+    let (mut visited, mut files, mut left) = (HashSet::new(), Vec::new(), vec![folder.to_owned()]);
+    while let Some(folder) = left.pop() {
+        let place = if folder.as_os_str().is_empty() { Path::new(".") } else { &folder };
+        if !visited.insert(real(place)) {
+            continue;
+        }
+        let entries = match std::fs::read_dir(place) {
+            Ok(entries) => entries,
+            Err(error) => {
+                files.push(Err(system(place, error)));
+                continue;
+            }
+        };
+        for name in entries.flatten().map(|entry| entry.file_name()) {
+            let path = folder.join(&name);
+            if !path.is_dir() {
+                files.push(Ok(path));
+            } else if enters(&name.to_string_lossy()) {
+                left.push(path);
             }
         }
     }
     files
-}
-
-/// Collects the data files below a folder whose subfolders are named `column=value`; none of these is entered twice.
-fn collect(folder: &Path, visited: &mut HashSet<PathBuf>, files: &mut Vec<PathBuf>) -> Result<()> {
-    let is_top = visited.is_empty();
-    if !visited.insert(real(folder)) {
-        return Ok(());
-    }
-    let entries = std::fs::read_dir(folder).map_err(|error| system(folder, error))?;
-    let mut paths: Vec<PathBuf> = entries.filter_map(std::result::Result::ok).map(|entry| entry.path()).collect();
-    paths.sort();
-    for path in paths {
-        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        if path.is_dir() && name.contains('=') {
-            collect(&path, visited, files)?;
-        } else if !is_top && path.is_file() && !name.starts_with(['.', '_']) {
-            match extension(&path).as_str() {
-                "csv" | "tsv" | "tab" | "txt" | "dat" | "data" | "parquet" | "arrow" | "feather" | "ipc" | "svm"
-                | "libsvm" | "svmlight" | "npz" | "mtx" => files.push(path),
-                _ => return Err(unreadable(&path, FORMATS)),
-            }
-        }
-    }
-    Ok(())
 }
 
 /// Columns given by folders named `column=value`, with `%20` and the like decoded; `None` for a missing value.

@@ -46,20 +46,20 @@ impl SparseTable {
     pub fn new(path: &Path, bytes: &[u8], format: SparseFormat, spec: &ReadSpec, budget: Budget) -> Result<Self> {
         match format {
             SparseFormat::Svmlight => svmlight::read(path, bytes, spec.first_index, budget),
-            SparseFormat::MatrixMarket => SparseTable::unnamed(path, matrix_market::read(path, bytes, budget)?, budget),
-            SparseFormat::Npz => SparseTable::unnamed(path, binary_formats::npz(path, bytes, budget)?, budget),
+            SparseFormat::MatrixMarket => SparseTable::unnamed(path, matrix_market::read(path, bytes, budget)?),
+            SparseFormat::Npz => SparseTable::unnamed(path, binary_formats::npz(path, bytes, budget)?),
         }
     }
 
     /// Names the columns of a matrix: by the lines of the text file next to it, or x1, x2, ….
-    fn unnamed(path: &Path, entries: Triplets, budget: Budget) -> Result<Self> {
+    fn unnamed(path: &Path, entries: Triplets) -> Result<Self> {
         let count = entries.shape[1];
         let names = match names_beside(path, count)? {
             Some(names) => super::checked_names(path, names)?,
             None => (1..=count).map(numbered).collect(),
         };
         let rows = entries.shape[0];
-        let columns = entries.columns(path, &names, budget)?;
+        let columns = entries.columns(path, &names)?;
         let header = FileHeader { names, aside: Vec::new(), cells: CellFormat::Sparse(None) };
         Ok(SparseTable { path: path.to_owned(), header, columns, written: Vec::new(), rows })
     }

@@ -89,7 +89,7 @@ pub(super) fn read(path: &Path, bytes: &[u8], known: Option<u32>, budget: Budget
     entries.columns.iter_mut().for_each(|column| *column -= first as u32);
     entries.shape = [rows, (most as usize + 1).saturating_sub(first)];
     let mut names: Vec<String> = (first..=most as usize).map(numbered).collect();
-    let columns = entries.columns(path, &names, budget)?;
+    let columns = entries.columns(path, &names)?;
     let (mut written, mut aside) = (vec![labels], Vec::new());
     names.push(LABEL.into());
     if queries.rows() > 0 {

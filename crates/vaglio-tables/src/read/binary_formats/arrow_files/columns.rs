@@ -62,14 +62,10 @@ pub(super) fn append_array(
     array: &dyn Array,
     budget: Budget,
 ) -> Result<()> {
-    let what = format!("reading column `{}`", crate::read::shortened(name));
-    let width = if let ColumnBuilder::Numbers(column) = cells { column.width() } else { size_of::<f64>() };
-    budget.need(width as f64 * array.len() as f64, &what, LESS)?;
     if let Some(dictionary) = array.as_any_dictionary_opt() {
         return match (cells, words(dictionary.values())) {
             (ColumnBuilder::Raw(column), Some(words)) => append_words(column, dictionary, &words, budget),
             (cells, _) => {
-                budget.need(WIDEST * array.len() as f64, &what, LESS)?;
                 let plain = take(dictionary.values(), dictionary.keys(), None).map_err(failed(path))?;
                 append_array(cells, path, name, &plain, budget)
             }
@@ -95,8 +91,6 @@ pub(super) fn append_array(
 
 /// Remedy for a file that is too large.
 pub(super) const LESS: &str = "leave columns out by data.exclude, take fewer rows, or raise the limit";
-/// Maximum bytes of a number.
-const WIDEST: f64 = 32.0;
 
 /// Cells of an array of text; `None` for other arrays.
 fn words(array: &dyn Array) -> Option<Vec<Option<&str>>> {

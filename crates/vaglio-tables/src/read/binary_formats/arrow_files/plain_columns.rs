@@ -98,6 +98,8 @@ impl Chunk<'_> {
             DataType::Int16 => i16::MIN.into()..=i16::MAX.into(),
             DataType::UInt8 => 0..=u8::MAX.into(),
             DataType::UInt16 => 0..=u16::MAX.into(),
+            // Larger ones have the bits of negative numbers.
+            DataType::UInt64 => 0..=*EXACT.end(),
             _ => EXACT,
         };
         match (physical, data_type) {
@@ -113,12 +115,9 @@ impl Chunk<'_> {
             (Type::INT32, DataType::Int8 | DataType::Int16 | DataType::Int32 | DataType::UInt8 | DataType::UInt16) => {
                 self.read::<Int32Type>(width, |levels, values| wholes(cells, levels, values, &range, i64::from))
             }
-            (Type::INT64, DataType::Int64) => {
-                self.read::<Int64Type>(width, |levels, values| wholes(cells, levels, values, &EXACT, |value| value))
+            (Type::INT64, DataType::Int64 | DataType::UInt64) => {
+                self.read::<Int64Type>(width, |levels, values| wholes(cells, levels, values, &range, |value| value))
             }
-            (Type::INT64, DataType::UInt64) => self.read::<Int64Type>(width, |levels, values| {
-                wholes(cells, levels, values, &EXACT, |value| i64::try_from(value as u64).unwrap_or(i64::MAX))
-            }),
             _ => Ok(false),
         }
     }

@@ -70,12 +70,8 @@ impl Array {
 
     /// Non-negative whole number at a place, if it is one.
     pub fn index(&self, at: usize) -> Option<usize> {
-        let bytes = self.data.chunks(self.size).nth(at)?;
-        match self.kind {
-            b'i' => usize::try_from(self.signed(bytes)).ok(),
-            b'u' => usize::try_from(self.bits(bytes)).ok(),
-            _ => None,
-        }
+        let is_whole = at < self.len() && matches!(self.kind, b'i' | b'u');
+        is_whole.then(|| self.number(at)).filter(|number| *number >= 0.0).map(|number| number as usize)
     }
 
     fn bits(&self, bytes: &[u8]) -> u64 {

@@ -121,10 +121,9 @@ impl SearchStrategy for Lars {
                 if !may_leave(walk, path.leaving())? {
                     return Ok(StopReason::Constraints);
                 }
-                let mut knot = match path.advance(&mut gram)? {
-                    Ok(knot) => knot,
-                    Err(least_angle::End::NoCorrelation) if is_passed => return Ok(StopReason::Constraints),
-                    Err(end) => return Ok(stop_reason(end, walk)),
+                let mut knot = match path.advance(&mut gram) {
+                    Err(Error::Stopped(StopReason::NoCorrelation)) => return Ok(no_correlation(walk, is_passed)),
+                    knot => knot?,
                 };
                 let change = if knot.enters { Action::Add } else { Action::Remove };
                 let after = change.apply_to(walk.context.subset.selected(), knot.feature);
@@ -245,12 +244,16 @@ fn numbers(values: Vec<f64>, design: &Design) -> Result<Vec<f64>> {
     Ok(values)
 }
 
-fn stop_reason(end: least_angle::End, walk: &Walk<'_, '_>) -> StopReason {
-    match end {
-        least_angle::End::Singular => StopReason::Singular,
-        least_angle::End::NoCorrelation if walk.size() >= walk.space.most => StopReason::MaxFeatures,
-        least_angle::End::NoCorrelation if walk.outside().is_empty() => StopReason::NoCandidates,
-        least_angle::End::NoCorrelation => StopReason::NoCorrelation,
+/// Reason that no column is left to enter; `is_passed` if constraints passed over one.
+fn no_correlation(walk: &Walk<'_, '_>, is_passed: bool) -> StopReason {
+    if is_passed {
+        StopReason::Constraints
+    } else if walk.size() >= walk.space.most {
+        StopReason::MaxFeatures
+    } else if walk.outside().is_empty() {
+        StopReason::NoCandidates
+    } else {
+        StopReason::NoCorrelation
     }
 }
 

@@ -10,13 +10,6 @@ pub(super) struct Active {
     pub gram: Vec<f64>,
 }
 
-/// Relation of a column to the active ones.
-pub(super) enum Relation {
-    Independent(Vec<f64>),
-    Duplicate,
-    Dependent,
-}
-
 /// Active columns A of a path, in order of entry, and Q_AA = LLᵀ.
 #[derive(Debug, Default)]
 pub(super) struct ActiveSet {
@@ -54,17 +47,17 @@ impl ActiveSet {
         x
     }
 
-    pub fn relation(&mut self, feature: usize, column: Vec<f64>, non_negative: bool) -> Relation {
-        let square = column[feature];
-        let (left, _) = self.left_over(feature, square);
-        if left > DEPENDENT_COLUMN * square {
-            return Relation::Independent(column);
-        }
-        let is_duplicate = self.active.iter().any(|active| {
+    /// Whether a column, with its column of the Gram matrix, does not depend on the active ones.
+    pub fn is_independent(&mut self, feature: usize, column: &[f64]) -> bool {
+        self.left_over(feature, column[feature]).0 > DEPENDENT_COLUMN * column[feature]
+    }
+
+    /// Whether a column is a multiple of an active one, a positive one if coefficients are `non_negative`.
+    pub fn has_copy(&self, feature: usize, column: &[f64], non_negative: bool) -> bool {
+        self.active.iter().any(|active| {
             let (product, other) = (active.gram[feature], active.gram[active.feature]);
-            product * product >= square * other * (1.0 - DEPENDENT_COLUMN) && (product > 0.0 || !non_negative)
-        });
-        if is_duplicate { Relation::Duplicate } else { Relation::Dependent }
+            product * product >= column[feature] * other * (1.0 - DEPENDENT_COLUMN) && (product > 0.0 || !non_negative)
+        })
     }
 
     /// Schur complement of Q_jj given the active columns, with the row of the factor.

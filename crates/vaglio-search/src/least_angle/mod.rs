@@ -12,7 +12,8 @@ mod group;
 mod several_outputs;
 mod single_output;
 
-use active_set::{ActiveSet, Relation, norm};
+use active_set::{ActiveSet, norm};
+use vaglio_core::{Error, Result, StopReason};
 use vaglio_kernels::tolerance::{DEPENDENT_COLUMN, END_OF_PATH, EQUAL_CORRELATION};
 
 /// Variant of a path.
@@ -49,15 +50,6 @@ pub struct LeastAngleKnot {
     pub alpha: Vec<f64>,
 }
 
-/// Reason that a path ends.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum End {
-    /// No column has a remaining correlation, or none a positive one if coefficients must be non-negative.
-    NoCorrelation,
-    /// The next column depends on the active ones.
-    Singular,
-}
-
 /// Event at a knot.
 #[derive(Debug)]
 enum LeastAngleEvent {
@@ -67,7 +59,7 @@ enum LeastAngleEvent {
     /// The column at a place leaves.
     Leave { place: usize },
     /// The path ends.
-    End(End),
+    End(StopReason),
 }
 
 /// An event that happens once λ has fallen by `after`.
@@ -120,7 +112,7 @@ impl LeastAngle {
             before: (0.0, Vec::new()),
             common: 0.0,
             largest: 0.0,
-            next: LeastAngleEvent::End(End::NoCorrelation),
+            next: LeastAngleEvent::End(StopReason::NoCorrelation),
         };
         path.begin();
         path
@@ -139,7 +131,7 @@ impl LeastAngle {
         let largest = candidates.clone().map(|j| sizes[j]).fold(0.0, f64::max);
         let mut equals = candidates.filter(|&j| sizes[j] >= largest - EQUAL_CORRELATION * largest);
         let next = match equals.next() {
-            None => LeastAngleEvent::End(End::NoCorrelation),
+            None => LeastAngleEvent::End(StopReason::NoCorrelation),
             Some(feature) => {
                 let sign = relevance[0][feature].signum();
                 LeastAngleEvent::Enter { feature, sign, tied: equals.collect(), column: None }
@@ -173,23 +165,24 @@ impl LeastAngle {
     ///
     /// # Errors
     /// Forwards errors of `gram`.
-    pub fn pass_over<E>(
+    pub fn pass_over(
         &mut self,
         knot: Option<&mut LeastAngleKnot>,
-        gram: &mut dyn FnMut(usize) -> Result<Vec<f64>, E>,
-    ) -> Result<(), E> {
+        gram: &mut dyn FnMut(usize) -> Result<Vec<f64>>,
+    ) -> Result<()> {
         let Some(feature) = self.entering() else { return Ok(()) };
         self.open[feature] = false;
         let Some(knot) = knot else {
             self.begin();
             return Ok(());
         };
-        match self.go_on(gram)? {
-            Some((mu, alpha)) => {
+        match self.go_on(gram) {
+            Ok((mu, alpha)) => {
                 let before = if self.is_single() { knot.mu } else { 0.0 };
                 (knot.mu, knot.lambda, knot.alpha) = (before + mu, self.common, alpha);
             }
-            None => self.next = LeastAngleEvent::End(End::Singular),
+            Err(Error::Stopped(StopReason::Singular)) => self.next = LeastAngleEvent::End(StopReason::Singular),
+            Err(error) => return Err(error),
         }
         Ok(())
     }
@@ -201,15 +194,15 @@ impl LeastAngle {
     /// steps.
     ///
     /// # Errors
-    /// Forwards errors of `gram`.
-    pub fn advance<E>(
-        &mut self,
-        gram: &mut dyn FnMut(usize) -> Result<Vec<f64>, E>,
-    ) -> Result<Result<LeastAngleKnot, End>, E> {
-        let (feature, enters, tied) = match std::mem::replace(&mut self.next, LeastAngleEvent::End(End::Singular)) {
-            LeastAngleEvent::End(end) => {
-                self.next = LeastAngleEvent::End(end);
-                return Ok(Err(end));
+    /// [`Error::Stopped`] at the end of the path: [`StopReason::NoCorrelation`] if no column has a remaining
+    /// correlation, or none a positive one where coefficients must be non-negative; [`StopReason::Singular`] if the next
+    /// column depends on the active ones. Forwards errors of `gram`.
+    pub fn advance(&mut self, gram: &mut dyn FnMut(usize) -> Result<Vec<f64>>) -> Result<LeastAngleKnot> {
+        let next = std::mem::replace(&mut self.next, LeastAngleEvent::End(StopReason::Singular));
+        let (feature, enters, tied) = match next {
+            LeastAngleEvent::End(reason) => {
+                self.next = LeastAngleEvent::End(reason);
+                return Err(reason.into());
             }
             LeastAngleEvent::Leave { place } => {
                 self.directions.remove(place);
@@ -224,12 +217,12 @@ impl LeastAngle {
                 let direction = if self.is_single() {
                     vec![sign]
                 } else {
-                    let Some(rows) = self.weights() else { return Ok(Err(End::Singular)) };
+                    let rows = self.weights().ok_or(StopReason::Singular)?;
                     self.close_copies(feature, &column);
                     self.direction(feature, &rows)
                 };
                 if !self.on.push(feature, column) {
-                    return Ok(Err(End::Singular));
+                    return Err(StopReason::Singular.into());
                 }
                 self.directions.push(direction);
                 self.sizes.push(0.0);
@@ -237,8 +230,8 @@ impl LeastAngle {
             }
         };
         self.before = (self.common, self.sizes.clone());
-        let Some((mu, alpha)) = self.go_on(gram)? else { return Ok(Err(End::Singular)) };
-        Ok(Ok(LeastAngleKnot { feature, enters, tied, mu, lambda: self.common, alpha }))
+        let (mu, alpha) = self.go_on(gram)?;
+        Ok(LeastAngleKnot { feature, enters, tied, mu, lambda: self.common, alpha })
     }
 
     fn is_single(&self) -> bool {
@@ -253,28 +246,33 @@ impl LeastAngle {
     }
 
     /// Proceeds to the next event. Returns the decrease of λ, for several outputs since the last knot, and W there,
-    /// row-major; `None` if the columns are too nearly dependent.
-    fn go_on<E>(&mut self, gram: &mut dyn FnMut(usize) -> Result<Vec<f64>, E>) -> Result<Option<(f64, Vec<f64>)>, E> {
-        let Some(by) = self.find_next(gram)? else { return Ok(None) };
+    /// row-major.
+    ///
+    /// # Errors
+    /// [`StopReason::Singular`] if the columns are too nearly dependent; errors of `gram`.
+    fn go_on(&mut self, gram: &mut dyn FnMut(usize) -> Result<Vec<f64>>) -> Result<(f64, Vec<f64>)> {
+        let by = self.find_next(gram)?;
         let leaving = if let LeastAngleEvent::Leave { place } = self.next { Some(place) } else { None };
         if let Some(place) = leaving.filter(|_| !self.is_single()) {
-            let Some(sizes) = self.without(place) else { return Ok(None) };
-            self.sizes = sizes;
+            self.sizes = self.without(place).ok_or(StopReason::Singular)?;
         }
-        let Some(mut alpha) = self.weights().map(|rows| rows.concat()) else { return Ok(None) };
+        let mut alpha = self.weights().ok_or(StopReason::Singular)?.concat();
         if !self.is_single() {
-            return Ok(Some((self.before.0 - self.common, alpha)));
+            return Ok((self.before.0 - self.common, alpha));
         }
         leaving.into_iter().for_each(|place| self.clear(&mut alpha, place));
-        Ok(Some((by, alpha)))
+        Ok((by, alpha))
     }
 
-    /// Finds the next event and lowers λ to it; returns the decrease, or `None` if no step of a group path converges.
+    /// Finds the next event and lowers λ to it; returns the decrease.
     ///
     /// Among events at one λ the lowest column comes first: the least-index rule, which does not cycle.
-    fn find_next<E>(&mut self, gram: &mut dyn FnMut(usize) -> Result<Vec<f64>, E>) -> Result<Option<f64>, E> {
+    ///
+    /// # Errors
+    /// [`StopReason::Singular`] if no step of a group path converges; errors of `gram`.
+    fn find_next(&mut self, gram: &mut dyn FnMut(usize) -> Result<Vec<f64>>) -> Result<f64> {
         loop {
-            let Some(hits) = self.hits() else { return Ok(None) };
+            let hits = self.hits().ok_or(StopReason::Singular)?;
             let first = hits.iter().map(|hit| hit.after).fold(f64::INFINITY, f64::min);
             if first >= self.common - EQUAL_CORRELATION * self.largest {
                 return Ok(self.finish());
@@ -291,28 +289,31 @@ impl LeastAngle {
                 return Ok(self.fall(first, LeastAngleEvent::Enter { feature, sign, tied, column: None }));
             }
             let is_one_sided = matches!(self.shape, PathShape::Single { non_negative: true, .. });
-            match self.on.relation(feature, gram(feature)?, is_one_sided) {
-                Relation::Independent(column) => {
-                    return Ok(self.fall(first, LeastAngleEvent::Enter { feature, sign, tied, column: Some(column) }));
-                }
-                Relation::Duplicate => self.open[feature] = false,
-                Relation::Dependent if self.common - first <= END_OF_PATH * self.largest => return Ok(self.finish()),
-                Relation::Dependent => return Ok(self.fall(first, LeastAngleEvent::End(End::Singular))),
+            let column = gram(feature)?;
+            if self.on.is_independent(feature, &column) {
+                return Ok(self.fall(first, LeastAngleEvent::Enter { feature, sign, tied, column: Some(column) }));
             }
+            if !self.on.has_copy(feature, &column, is_one_sided) {
+                return Ok(match self.common - first <= END_OF_PATH * self.largest {
+                    true => self.finish(),
+                    false => self.fall(first, LeastAngleEvent::End(StopReason::Singular)),
+                });
+            }
+            self.open[feature] = false;
         }
     }
 
-    fn fall(&mut self, by: f64, next: LeastAngleEvent) -> Option<f64> {
+    fn fall(&mut self, by: f64, next: LeastAngleEvent) -> f64 {
         if self.shape != PathShape::Group {
             self.common -= by;
         }
         self.next = next;
-        Some(by)
+        by
     }
 
-    fn finish(&mut self) -> Option<f64> {
-        self.next = LeastAngleEvent::End(End::NoCorrelation);
-        Some(std::mem::take(&mut self.common))
+    fn finish(&mut self) -> f64 {
+        self.next = LeastAngleEvent::End(StopReason::NoCorrelation);
+        std::mem::take(&mut self.common)
     }
 
     /// Possible next events; for groups those at the next knot, to which λ falls.
@@ -328,22 +329,21 @@ impl LeastAngle {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::convert::Infallible;
     use vaglio_kernels::Level;
 
     fn entry(i: usize, j: usize) -> f64 {
         0.3 * ((i * 7 + j * 7 + i * j * 3) as f64).sin() + if i == j { 2.0 } else { 0.0 }
     }
 
-    fn walked(shape: PathShape) -> (Vec<LeastAngleKnot>, End) {
+    fn walked(shape: PathShape) -> (Vec<LeastAngleKnot>, StopReason) {
         let relevance = vec![(0..23).map(|i| (i as f64 * 1.7).cos()).collect()];
         let mut path = LeastAngle::new(shape, usize::MAX, relevance, vec![true; 23]);
-        let mut gram = |j: usize| Ok::<_, Infallible>((0..23).map(|i| entry(i, j)).collect());
+        let mut gram = |j: usize| Ok((0..23).map(|i| entry(i, j)).collect());
         let mut knots = Vec::new();
         loop {
-            match path.advance(&mut gram).unwrap() {
-                Ok(knot) => knots.push(knot),
-                Err(end) => return (knots, end),
+            match path.advance(&mut gram) {
+                Err(Error::Stopped(end)) => return (knots, end),
+                knot => knots.push(knot.unwrap()),
             }
         }
     }
@@ -353,7 +353,7 @@ mod tests {
         for non_negative in [false, true] {
             let shape = PathShape::Single { non_negative, lasso: true };
             let reference = Level::available()[0].within(|| walked(shape));
-            assert!(reference.0.len() > 5 && reference.1 == End::NoCorrelation);
+            assert!(reference.0.len() > 5 && reference.1 == StopReason::NoCorrelation);
             for level in Level::available() {
                 level.within(|| {
                     assert_eq!(walked(shape), reference);

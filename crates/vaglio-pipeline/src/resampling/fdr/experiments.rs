@@ -7,7 +7,7 @@ use crate::selector::ValidSelector;
 use ndarray::Array2;
 use rayon::prelude::*;
 use vaglio_core::{
-    Columns, Criterion, Design, Feature, Problem, Readout, Result, Signs, standardized, standardized_column,
+    Columns, Criterion, Design, Error, Feature, Problem, Readout, Result, Signs, standardized, standardized_column,
     standardized_outputs,
 };
 use vaglio_search::dummy_path::{DummyPath, NormalRng, PathData, Stepping};
@@ -171,7 +171,10 @@ impl<'a> Experiments<'a> {
         let mut seen = vec![false; dummies];
         let mut gram = |feature: Feature| geometry.gram(feature);
         while before < last && watcher.stop.reason().is_none() {
-            let Ok(knot) = path.advance(&mut gram)? else { break };
+            let knot = match path.advance(&mut gram) {
+                Err(Error::Stopped(reason)) if !reason.is_partial() => break,
+                knot => knot?,
+            };
             match knot.feature.checked_sub(features) {
                 None => {
                     entered[knot.feature].get_or_insert(before);

@@ -2,8 +2,8 @@
 #![allow(clippy::unwrap_used)]
 
 use super::norm;
-use crate::least_angle::{End, LeastAngle, LeastAngleKnot, PathShape};
-use std::convert::Infallible;
+use crate::least_angle::{LeastAngle, LeastAngleKnot, PathShape};
+use vaglio_core::{Error, StopReason};
 use vaglio_kernels::Level;
 use vaglio_testkit::SplitMix64;
 
@@ -41,15 +41,15 @@ impl Data {
         self.x.iter().map(|x| dot(x, &self.x[j])).collect()
     }
 
-    fn walk(&self, rows: PathShape) -> (Vec<LeastAngleKnot>, End) {
+    fn walk(&self, rows: PathShape) -> (Vec<LeastAngleKnot>, StopReason) {
         let open = vec![true; self.x.len()];
         let mut path = LeastAngle::new(rows, usize::MAX, self.relevance(), open);
         let mut knots = Vec::new();
-        let mut gram = |j: usize| Ok::<_, Infallible>(self.gram(j));
+        let mut gram = |j: usize| Ok(self.gram(j));
         loop {
-            match path.advance(&mut gram).unwrap() {
-                Ok(knot) => knots.push(knot),
-                Err(end) => return (knots, end),
+            match path.advance(&mut gram) {
+                Err(Error::Stopped(end)) => return (knots, end),
+                knot => knots.push(knot.unwrap()),
             }
             assert!(knots.len() < 20 * self.x.len());
         }
@@ -102,7 +102,7 @@ fn every_knot_meets_the_conditions_of_the_group_lasso_and_rows_leave() {
         for (rows, columns, outputs) in [(40, 12, 3), (12, 20, 2)] {
             let data = Data::new(rows, columns, outputs, seed);
             let (knots, end) = data.walk(PathShape::Group);
-            assert_eq!(end, if rows > columns { End::NoCorrelation } else { end }, "seed {seed}");
+            assert_eq!(end, if rows > columns { StopReason::NoCorrelation } else { end }, "seed {seed}");
             for (knot, active) in knots.iter().zip(actives(&knots)) {
                 let u = data.left(&active, &knot.alpha);
                 left_path += usize::from(!knot.enters);
@@ -128,7 +128,7 @@ fn steps_are_those_of_multiresponse_sparse_regression() {
     for seed in 0..6 {
         let data = Data::new(30, 9, 3, seed);
         let (knots, end) = data.walk(PathShape::Straight);
-        assert_eq!((knots.len(), end), (9, End::NoCorrelation));
+        assert_eq!((knots.len(), end), (9, StopReason::NoCorrelation));
         let mut active: Vec<usize> = Vec::new();
         let mut fits = vec![vec![0.0; 30]; 3];
         for knot in &knots {
@@ -191,16 +191,16 @@ fn of_one_output_both_are_the_paths_of_one() {
             let (knots, _) = data.walk(rows);
             let shape = PathShape::Single { non_negative: false, lasso };
             let mut one = LeastAngle::new(shape, usize::MAX, data.relevance(), vec![true; 10]);
-            let mut gram = |j: usize| Ok::<_, Infallible>(data.gram(j));
+            let mut gram = |j: usize| Ok(data.gram(j));
             for knot in &knots {
-                let other = one.advance(&mut gram).unwrap().unwrap();
+                let other = one.advance(&mut gram).unwrap();
                 assert_eq!((knot.feature, knot.enters), (other.feature, other.enters), "{rows:?} {seed}");
                 assert!((knot.mu - other.mu).abs() < 1e-11, "{rows:?} {seed}");
                 for (a, b) in knot.alpha.iter().zip(&other.alpha) {
                     assert!((a - b).abs() < 1e-9, "{rows:?} {seed}: {a} is not {b}");
                 }
             }
-            assert!(one.advance(&mut gram).unwrap().is_err());
+            assert!(one.advance(&mut gram).is_err());
         }
     }
 }

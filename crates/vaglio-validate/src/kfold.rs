@@ -15,7 +15,7 @@ use super::decomposition_engine::DecompositionEvaluator;
 use super::fits::SubsetFits;
 use super::mean;
 use super::pearson::PearsonCorrelation;
-use super::plan::{EngineChoice, EngineId};
+use super::plan::EngineId;
 use super::round::RepeatFolds;
 use super::rounds::Rounds;
 use super::shared_lambdas::SharedLosses;
@@ -111,15 +111,14 @@ impl KFold {
         })
     }
 
-    /// Chooses the engine on a design whose outputs share λ.
-    fn decide(&self, design: &Design, extent: &SearchExtent) -> EngineChoice {
+    /// Chooses the engine on a design whose outputs share λ, with its cost.
+    fn decide(&self, design: &Design, extent: &SearchExtent) -> (EngineId, Estimate) {
         let rounds = self.rounds(design).unwrap_or_default();
         if let Some(refit) = self.refit(design, &rounds, extent) {
             return refit;
         }
-        let because = |reason: &str, EngineChoice { engine, estimate }: EngineChoice| {
-            let reason = format!("{reason}; {}", estimate.reason);
-            EngineChoice { engine, estimate: Estimate { reason, ..estimate } }
+        let because = |reason: &str, (engine, estimate): (EngineId, Estimate)| {
+            (engine, Estimate { reason: format!("{reason}; {}", estimate.reason), ..estimate })
         };
         if let Some(loo) = self.left_out(design, &rounds) {
             return because("every fold is one row", loo.decide(design, extent));
@@ -134,7 +133,7 @@ impl KFold {
     }
 
     /// The decision to refit, if no engine applies.
-    fn refit(&self, design: &Design, rounds: &[RepeatFolds], extent: &SearchExtent) -> Option<EngineChoice> {
+    fn refit(&self, design: &Design, rounds: &[RepeatFolds], extent: &SearchExtent) -> Option<(EngineId, Estimate)> {
         let is_mapped = design.problem().in_folds().is_by_maps();
         let reason = match (design.readout().is_some(), is_mapped) {
             (false, _) => "the learner has no linear form, so every fold of every subset is refitted",
@@ -149,13 +148,7 @@ impl KFold {
         let folds: usize = rounds.iter().map(|round| round.held_out).sum();
         let (rows, largest) = (design.planned_rows(), extent.largest);
         let flops = extent.trials * folds as f64 * rows as f64 * 2.0 * (largest as f64).powi(2);
-        let estimate = Estimate {
-            engine: EngineId::Refit.name(),
-            reason: reason.into(),
-            flops,
-            bytes: 8.0 * (rows * largest * folds) as f64,
-        };
-        Some(EngineChoice { engine: EngineId::Refit, estimate })
+        Some(EngineId::Refit.costing(reason, flops, 8.0 * (rows * largest * folds) as f64))
     }
 
     fn choices(&self, each: &[(&Design, RepeatFolds)], extent: &SearchExtent) -> Vec<RoundEngineChoice> {
@@ -163,7 +156,7 @@ impl KFold {
     }
 
     /// Chooses one engine for all rounds. If they differ, it is the decomposition, which always applies.
-    fn common(choices: &[RoundEngineChoice], extent: &SearchExtent) -> EngineChoice {
+    fn common(choices: &[RoundEngineChoice], extent: &SearchExtent) -> (EngineId, Estimate) {
         let engines = choices.iter().map(|choice| choice.engine);
         let common = engines.reduce(|one, other| if one == other { one } else { EngineId::Decomposition });
         let engine = common.unwrap_or(EngineId::Decomposition);
@@ -172,7 +165,7 @@ impl KFold {
             false => first.decomposition(extent),
         });
         let estimate = estimate.unwrap_or_else(|| Estimate::unknown(engine.name(), "nothing is held out"));
-        EngineChoice { engine, estimate: estimate.times(choices.len()) }
+        (engine, estimate.times(choices.len()))
     }
 
     /// Creates the evaluator of an engine on a design whose outputs share λ. `None` if maps fitted in each fold make

@@ -9,7 +9,7 @@ use super::decomposition_engine::DecompositionEvaluator;
 use super::fits::SubsetFits;
 use super::mean;
 use super::pearson::PearsonCorrelation;
-use super::plan::{EngineChoice, EngineId};
+use super::plan::EngineId;
 use super::round::RepeatFolds;
 use super::rounds::Rounds;
 use super::shared_lambdas::SharedLosses;
@@ -17,8 +17,8 @@ use evaluator::LooEvaluator;
 use shared_data::LooShared;
 pub(super) use shared_data::parts_of;
 use vaglio_core::{
-    AnyLoss, Criterion, CriterionTraits, Design, EngineEvaluator, Error, Evaluator, Feature, Geometry, HeldOut,
-    Measure, Plan, Recorder, Result, Score, SearchExtent, part,
+    AnyLoss, Criterion, CriterionTraits, Design, EngineEvaluator, Error, Estimate, Evaluator, Feature, Geometry,
+    HeldOut, Measure, Plan, Recorder, Result, Score, SearchExtent, part,
 };
 
 /// The mean loss of every row predicted from all others.
@@ -55,8 +55,8 @@ impl Loo {
         self.loss.traits().measure == Measure::Squared && design.decisions().is_none() && !self.full_pass
     }
 
-    /// Chooses the engine of a search on a design whose outputs share λ.
-    pub(super) fn decide(&self, design: &Design, extent: &SearchExtent) -> EngineChoice {
+    /// Chooses the engine of a search on a design whose outputs share λ, with its cost.
+    pub(super) fn decide(&self, design: &Design, extent: &SearchExtent) -> (EngineId, Estimate) {
         cost::plan(&*self.loss, self.is_bounded(design), design, extent)
     }
 

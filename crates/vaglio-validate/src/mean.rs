@@ -12,7 +12,7 @@
 //! [`TrialLoss::joined`] adds these up.
 
 use super::penalty;
-use super::plan::{EngineChoice, EngineId};
+use super::plan::EngineId;
 use super::trial_loss::TrialLoss;
 use vaglio_core::{
     Action, AnyLoss, CacheEffect, Criterion, Design, EngineEvaluator, Estimate, Evaluator, Feature, Loss, Plan,
@@ -144,11 +144,11 @@ pub(super) fn planned<'d, C: Criterion>(
     criterion: &'d C,
     design: &'d Design,
     extent: &SearchExtent,
-    decide: impl Fn(&Design) -> EngineChoice,
+    decide: impl Fn(&Design) -> (EngineId, Estimate),
     engage: impl Fn(&'d Design, EngineId, &SearchExtent) -> Result<Option<EngineEvaluator<'d>>> + 'd,
 ) -> Plan<'d> {
     let outputs = design.single_outputs();
-    let EngineChoice { engine, estimate } = decide(outputs.map_or(design, |outputs| &outputs[0]));
+    let (engine, estimate) = decide(outputs.map_or(design, |outputs| &outputs[0]));
     let estimate = outputs.map_or(estimate.clone(), |outputs| estimate.times(outputs.len()));
     let extent = *extent;
     let plan = match engine {

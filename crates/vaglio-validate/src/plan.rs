@@ -28,10 +28,9 @@ impl EngineId {
             EngineId::Refit => "refit",
         }
     }
-}
 
-/// The engine for a design whose outputs share λ, with its cost.
-pub(super) struct EngineChoice {
-    pub engine: EngineId,
-    pub estimate: Estimate,
+    /// The engine with its cost: the reason to take it, flops, and bytes.
+    pub fn costing(self, reason: impl Into<String>, flops: f64, bytes: f64) -> (EngineId, Estimate) {
+        (self, Estimate { engine: self.name(), reason: reason.into(), flops, bytes })
+    }
 }

@@ -44,19 +44,6 @@ pub(super) struct TrialRefits {
     pub rows_kept_out: usize,
 }
 
-impl TrialRefits {
-    /// Merges the refits of several subsets.
-    pub fn all(of_subsets: Vec<TrialRefits>) -> Self {
-        let mut all = TrialRefits::default();
-        for TrialRefits { losses, residuals, rows_kept_out } in of_subsets {
-            all.losses.extend(losses);
-            all.residuals.extend(residuals);
-            all.rows_kept_out = all.rows_kept_out.max(rows_kept_out);
-        }
-        all
-    }
-}
-
 /// Scores of subsets, with their diagnostics.
 pub(super) struct ScoresWithRefits {
     pub scored: Vec<SubsetScore>,
@@ -85,13 +72,15 @@ impl ScoresWithRefits {
 pub(super) fn settle(
     lambdas: &[f64],
     mut trials: Vec<Vec<TrialLoss>>,
-    again: impl FnOnce(&[Vec<TrialLoss>]) -> Result<TrialRefits>,
+    again: impl FnOnce(&[Vec<TrialLoss>]) -> Result<Vec<TrialRefits>>,
 ) -> Result<ScoresWithRefits> {
     let count = trials.first().map_or(0, Vec::len);
     let least = |k: usize| trials.iter().map(|of_lambda| known(of_lambda[k].conditioning)).fold(1.0, f64::min);
     let conditioning = (0..count).map(least).collect();
-    let TrialRefits { losses, residuals, rows_kept_out } = again(&trials)?;
-    for &(l, k, loss) in &losses {
+    let refits = again(&trials)?;
+    let remade = refits.iter().map(|refits| refits.losses.len()).sum();
+    let rows_kept_out = refits.iter().map(|refits| refits.rows_kept_out).max().unwrap_or(0);
+    for &(l, k, loss) in refits.iter().flat_map(|refits| &refits.losses) {
         trials[l][k].loss = loss;
     }
     let score = |k: usize| {
@@ -99,12 +88,12 @@ pub(super) fn settle(
         Ok(SubsetScore { score, residuals: Vec::new(), error: None })
     };
     let mut scored = (0..count).map(score).collect::<Result<Vec<SubsetScore>>>()?;
-    for (l, k, residuals) in residuals {
+    for (l, k, residuals) in refits.into_iter().flat_map(|refits| refits.residuals) {
         if lambdas.get(l).copied() == scored[k].score.lambda {
             scored[k].residuals = residuals;
         }
     }
-    Ok(ScoresWithRefits { scored, conditioning, remade: losses.len(), rows_kept_out })
+    Ok(ScoresWithRefits { scored, conditioning, remade, rows_kept_out })
 }
 
 /// Scores candidates, pairs of lower bound and index, in batches in the order of their bounds. The first batch has

@@ -18,23 +18,16 @@ pub(super) struct Rounds<'d> {
     wholes: Option<Vec<SubsetFits<'d>>>,
 }
 
-/// Folds as separate rounds, because each has its own columns.
-pub(super) struct IndependentFolds<'d> {
-    /// Each fold's share of the weight of all held-out rows.
-    pub shares: Vec<f64>,
-    /// The original rounds, in order.
-    pub rounds: Vec<SubsetFits<'d>>,
-}
-
 impl<'d> Rounds<'d> {
-    /// Creates the fits; there must be at least one round. With `folds`, rounds are the folds of other rounds.
+    /// Creates the fits; there must be at least one round. With `folds`, rounds are the folds of other rounds: each
+    /// fold's share of the weight of all held-out rows, and these rounds, in order.
     pub fn new(
         design: &'d Design,
         rounds: Vec<SubsetFits<'d>>,
         losses: SharedLosses,
-        folds: Option<IndependentFolds<'d>>,
+        folds: Option<(Vec<f64>, Vec<SubsetFits<'d>>)>,
     ) -> Self {
-        if let Some(IndependentFolds { shares, rounds: wholes }) = folds {
+        if let Some((shares, wholes)) = folds {
             return Rounds { design, rounds, losses, shares: Some(shares), wholes: Some(wholes) };
         }
         let weights: Vec<f64> = rounds.iter().map(SubsetFits::weight).collect();

@@ -9,72 +9,74 @@ use vaglio_core::{Action, Criterion, Design, Evaluator, Feature, Score};
 pub fn forks(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> LawResult {
     let subject = Subject::new("forks", criterion, design).within(tolerance);
     subject.trail(3, 0)?;
-    let (law, columns, tree) = (subject.law, subject.free(&[]), ForkTree(subject));
+    let (law, columns) = (subject.law, subject.free(&[]));
     let mut subset = subject.open()?;
     let root = law.ran(|| "the evaluator".into(), || subset.lend())?;
-    tree.below(root, &[], &columns, 2)?;
+    below(subject, root, &[], &columns, 2)?;
     law.ran(|| "a reset to two columns".into(), || subset.reset(&columns[1..3]))?;
     let root = law.ran(|| "the evaluator at two columns".into(), || subset.lend())?;
-    tree.check(root, &columns[1..3], &columns[3..])
+    check(subject, root, &columns[1..3], &columns[3..])
 }
 
-/// Comparison of forks with the definition.
-struct ForkTree<'d>(Subject<'d>);
-
-impl ForkTree<'_> {
-    /// Tests a fork for each column that may follow, and from each of these a fork for the first.
-    fn below(&self, node: &mut dyn Evaluator, subset: &[Feature], later: &[Feature], depth: usize) -> LawResult {
-        let count = if subset.is_empty() { later.len() - 2 } else { 1 };
-        for (place, &column) in later.iter().enumerate().take(if depth == 0 { 0 } else { count }) {
-            let (law, larger) = (self.0.law, Action::Add.apply_to(subset, column));
-            let (on, rest) = (|| format!("the fork at {larger:?}"), &later[place + 1..]);
-            let before = self.scores(node, subset, later)?;
-            let is_forked = match law.ran(on, || node.fork(subset, &later[place..]))? {
-                Some(mut fork) => {
-                    law.ran(on, || fork.apply(Action::Add, subset, column))?;
-                    self.check(&mut *fork, &larger, rest)?;
-                    self.below(&mut *fork, &larger, rest, depth - 1)?;
-                    true
-                }
-                None => false,
-            };
-            if is_forked {
-                law.equal(on, &before, &self.scores(node, subset, later)?)?;
-                continue;
+/// Tests a fork for each column that may follow, and from each of these a fork for the first.
+fn below(
+    subject: Subject<'_>,
+    node: &mut dyn Evaluator,
+    subset: &[Feature],
+    later: &[Feature],
+    depth: usize,
+) -> LawResult {
+    let count = if subset.is_empty() { later.len() - 2 } else { 1 };
+    for (place, &column) in later.iter().enumerate().take(if depth == 0 { 0 } else { count }) {
+        let (law, larger) = (subject.law, Action::Add.apply_to(subset, column));
+        let (on, rest) = (|| format!("the fork at {larger:?}"), &later[place + 1..]);
+        let before = scores(subject, node, subset, later)?;
+        let is_forked = match law.ran(on, || node.fork(subset, &later[place..]))? {
+            Some(mut fork) => {
+                law.ran(on, || fork.apply(Action::Add, subset, column))?;
+                check(subject, &mut *fork, &larger, rest)?;
+                below(subject, &mut *fork, &larger, rest, depth - 1)?;
+                true
             }
-            law.ran(on, || node.apply(Action::Add, subset, column))?;
-            self.check(node, &larger, rest)?;
-            self.below(node, &larger, rest, depth - 1)?;
-            law.ran(on, || node.reset(subset))?;
+            None => false,
+        };
+        if is_forked {
+            law.equal(on, &before, &scores(subject, node, subset, later)?)?;
+            continue;
         }
-        Ok(())
+        law.ran(on, || node.apply(Action::Add, subset, column))?;
+        check(subject, node, &larger, rest)?;
+        below(subject, node, &larger, rest, depth - 1)?;
+        law.ran(on, || node.reset(subset))?;
     }
+    Ok(())
+}
 
-    /// Scores the subset with each of the columns, last column first.
-    fn scores(
-        &self,
-        node: &mut dyn Evaluator,
-        subset: &[Feature],
-        later: &[Feature],
-    ) -> LawResult<Vec<(Feature, Score)>> {
-        let candidates: Vec<Feature> = later.iter().rev().copied().collect();
-        let mut scores = vec![Score::new(f64::NAN); candidates.len()];
-        let on = || format!("additions to {subset:?}");
-        self.0.law.ran(on, || node.scores(Action::Add, subset, &candidates, &mut scores))?;
-        Ok(candidates.into_iter().zip(scores).collect())
-    }
+/// Scores the subset with each of the columns, last column first.
+fn scores(
+    subject: Subject<'_>,
+    node: &mut dyn Evaluator,
+    subset: &[Feature],
+    later: &[Feature],
+) -> LawResult<Vec<(Feature, Score)>> {
+    let candidates: Vec<Feature> = later.iter().rev().copied().collect();
+    let mut scores = vec![Score::new(f64::NAN); candidates.len()];
+    let on = || format!("additions to {subset:?}");
+    subject.law.ran(on, || node.scores(Action::Add, subset, &candidates, &mut scores))?;
+    Ok(candidates.into_iter().zip(scores).collect())
+}
 
-    fn check(&self, node: &mut dyn Evaluator, subset: &[Feature], later: &[Feature]) -> LawResult {
-        let law = self.0.law;
-        let on = || format!("the evaluator at {subset:?}");
-        self.0.is_defined(on, subset, law.ran(on, || node.score(subset))?)?;
-        let scores = self.scores(node, subset, later)?;
-        let bound = law.ran(on, || Ok(node.bound(subset, later, later.len())?.max(node.bound(subset, later, 1)?)))?;
-        for (column, found) in scores {
-            let larger = Action::Add.apply_to(subset, column);
-            self.0.is_defined(|| format!("{}, the addition of {column}", on()), &larger, found)?;
-            law.must(bound <= found.loss, on, format!("a bound of at most {}", found.loss), bound)?;
-        }
-        Ok(())
+/// Compares the scores of an evaluator with the definition, and with its bounds.
+fn check(subject: Subject<'_>, node: &mut dyn Evaluator, subset: &[Feature], later: &[Feature]) -> LawResult {
+    let law = subject.law;
+    let on = || format!("the evaluator at {subset:?}");
+    subject.is_defined(on, subset, law.ran(on, || node.score(subset))?)?;
+    let scores = scores(subject, node, subset, later)?;
+    let bound = law.ran(on, || Ok(node.bound(subset, later, later.len())?.max(node.bound(subset, later, 1)?)))?;
+    for (column, found) in scores {
+        let larger = Action::Add.apply_to(subset, column);
+        subject.is_defined(|| format!("{}, the addition of {column}", on()), &larger, found)?;
+        law.must(bound <= found.loss, on, format!("a bound of at most {}", found.loss), bound)?;
     }
+    Ok(())
 }

@@ -79,8 +79,7 @@ impl FoldShared<'_> {
             if !unsettled.is_empty() {
                 tracing::trace!(subsets = unsettled.len(), "refitted from the rows");
             }
-            let remade: Vec<TrialRefits> = parallel::map_slice(&unsettled, refit).into_iter().collect::<Result<_>>()?;
-            Ok(TrialRefits::all(remade))
+            parallel::map_slice(&unsettled, refit).into_iter().collect()
         })?;
         Ok(settled.noted(&self.recorder))
     }

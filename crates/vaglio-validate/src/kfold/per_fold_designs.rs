@@ -2,11 +2,10 @@
 
 use crate::fits::SubsetFits;
 use crate::round::RepeatFolds;
-use crate::rounds::IndependentFolds;
 use vaglio_core::{AnyLoss, Design, Loss, Result, row_weights};
 
-/// Rounds with their designs. If each is a single fold, also the rounds of these folds.
-pub(super) type DesignRounds<'d> = (Vec<(&'d Design, RepeatFolds)>, Option<IndependentFolds<'d>>);
+/// Rounds with their designs. If each is a single fold, also its share of the weight, and the rounds of these folds.
+pub(super) type DesignRounds<'d> = (Vec<(&'d Design, RepeatFolds)>, Option<(Vec<f64>, Vec<SubsetFits<'d>>)>);
 
 /// Every round of the design, or every fold of each with its refitted design. `None` if refitted designs differ in
 /// their columns.
@@ -33,7 +32,7 @@ pub(super) fn for_designs<'d>(
     let each = designs.iter().zip(rounds.iter().flat_map(RepeatFolds::each_fold)).collect();
     let whole = |round: RepeatFolds| SubsetFits::from_folds(design, loss, round, Vec::new());
     let rounds = rounds.into_iter().map(whole).collect::<Result<_>>()?;
-    Ok(Some((each, Some(IndependentFolds { shares, rounds }))))
+    Ok(Some((each, Some((shares, rounds)))))
 }
 
 /// Whether the loss of all rows is the mean of the losses of folds.

@@ -3,7 +3,7 @@
 use super::shared_data::{MOST_PARTS, parts_of};
 use crate::balance;
 use crate::kernel::keeps_vectors;
-use crate::plan::{EngineChoice, EngineId};
+use crate::plan::EngineId;
 use vaglio_core::{Design, Estimate, Loss, SearchExtent};
 
 /// Whether a search on a design keeps a state for each λ.
@@ -14,7 +14,7 @@ pub(super) fn has_states(design: &Design) -> bool {
 
 /// Chooses the engine of a search on a design whose outputs share λ. `is_bounded` says whether bounds may rule
 /// candidates out, if one state covers all rows.
-pub(super) fn plan(loss: &dyn Loss, is_bounded: bool, design: &Design, extent: &SearchExtent) -> EngineChoice {
+pub(super) fn plan(loss: &dyn Loss, is_bounded: bool, design: &Design, extent: &SearchExtent) -> (EngineId, Estimate) {
     let count = parts_of(design).map(|parts| parts.len());
     let engine = match design.readout() {
         None => EngineId::Refit,
@@ -33,8 +33,7 @@ pub(super) fn plan(loss: &dyn Loss, is_bounded: bool, design: &Design, extent: &
         (EngineId::Decomposition, None) => (engine, decomposition_cost(design, extent, count)),
         _ => (engine, refit_cost(design, extent)),
     };
-    let estimate = Estimate { engine: engine.name(), reason, flops, bytes };
-    EngineChoice { engine, estimate }
+    engine.costing(reason, flops, bytes)
 }
 
 /// The reason for an engine, its flops and its bytes.

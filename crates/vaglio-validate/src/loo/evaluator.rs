@@ -13,9 +13,9 @@ pub(super) struct LooEvaluator<'d> {
     shared: Arc<LooShared<'d>>,
     /// The states; `None` for a subset that was set but not changed yet.
     states: Option<Vec<LooState<'d>>>,
-    /// Score of a subset without states, from one decomposition for all λ, with its standard error if entries of paths
-    /// have one; once tried, `None` if unreliable.
-    at_once: Option<Option<(Score, Option<f64>)>>,
+    /// Score of a subset without states, from one reliable decomposition for all λ, with its standard error if entries
+    /// of paths have one.
+    at_once: Option<(Score, Option<f64>)>,
     /// Number of candidates that bounds did not rule out in the last step. The next step usually needs as many, and a
     /// batch shares the reads of the state.
     needed: usize,
@@ -86,17 +86,6 @@ impl<'d> LooEvaluator<'d> {
     }
 
     /// The score and standard error of a subset without states, if one decomposition is reliable for all λ.
-    fn at_once(&mut self, subset: &[Feature]) -> Result<Option<(Score, Option<f64>)>> {
-        if self.states.is_some() {
-            return Ok(None);
-        }
-        let known = match self.at_once {
-            Some(known) => known,
-            None => self.decomposed(subset)?,
-        };
-        Ok(*self.at_once.insert(known))
-    }
-
     fn decomposed(&self, subset: &[Feature]) -> Result<Option<(Score, Option<f64>)>> {
         let shared = &self.shared;
         if let Some(SubsetScore { score, residuals, .. }) = shared.fits.wide(subset)? {
@@ -271,7 +260,10 @@ impl<'d> LooEvaluator<'d> {
 
 impl<'d> Evaluator for LooEvaluator<'d> {
     fn score(&mut self, subset: &[Feature]) -> Result<Score> {
-        if let Some((score, _)) = self.at_once(subset)? {
+        if self.states.is_none() && self.at_once.is_none() {
+            self.at_once = self.decomposed(subset)?;
+        }
+        if let Some((score, _)) = self.at_once {
             return Ok(score);
         }
         Self::score_of(&Arc::clone(&self.shared), &self.bases(subset))
@@ -331,10 +323,10 @@ impl<'d> Evaluator for LooEvaluator<'d> {
 
     fn standard_error(&mut self, subset: &[Feature]) -> Result<Option<f64>> {
         let shared = Arc::clone(&self.shared);
-        if let Some((_, error)) = self.at_once(subset)? {
+        let score = self.score(subset)?;
+        if let Some((_, error)) = self.at_once {
             return Ok(error);
         }
-        let score = self.score(subset)?;
         let bases = self.bases(subset);
         let Some(first) = bases.iter().position(|b| Some(b.lambda()) == score.lambda) else { return Ok(None) };
         let (residuals, _) = shared.residuals_after(&bases[first..], &[ColumnChange::None]);

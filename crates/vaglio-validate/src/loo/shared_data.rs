@@ -98,7 +98,7 @@ impl<'d> LooShared<'d> {
                 remade.losses.extend(unreliable.into_iter().zip(losses).map(|(k, loss)| (l, k, loss)));
                 remade.rows_kept_out = remade.rows_kept_out.max(rows_kept_out);
             }
-            Ok(remade)
+            Ok(vec![remade])
         })
     }
 

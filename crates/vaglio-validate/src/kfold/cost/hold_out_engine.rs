@@ -25,10 +25,10 @@ impl CostFactors {
 
     /// Memory of held-out states that cache all columns, in bytes.
     pub fn bytes_if_kept(&self, extent: &SearchExtent) -> f64 {
-        CostFactors { keeps_columns: true, ..*self }.rows_held_out(extent).bytes
+        CostFactors { keeps_columns: true, ..*self }.rows_held_out(extent).1.bytes
     }
 
-    pub fn rows_held_out(&self, extent: &SearchExtent) -> Estimate {
+    pub fn rows_held_out(&self, extent: &SearchExtent) -> (EngineId, Estimate) {
         let CostFactors { rows, columns, outputs, parts, .. } = *self;
         // A state for each λ and group of folds.
         let lambdas = self.lambdas * parts;
@@ -50,19 +50,16 @@ impl CostFactors {
             if self.keeps_columns { 0.0 } else { (COPIED + (2.0 + 1.5 * products) * size) * rows * extent.trials };
         let kept = self.columns_kept(extent);
         let made = (far - 1.0) * MADE * rows * columns;
-        Estimate {
-            engine: EngineId::RowsHeldOut.name(),
-            reason: match self.is_standardized {
-                true => "rows held out, columns standardized in each fold".into(),
-                false => "rows held out".into(),
-            },
-            flops: lambdas * (made + losses + anew + far * (trial * extent.trials + follow + step * steps + set_up)),
-            // The columns once, with their held-out residuals for each λ; in a backward search only for selected
-            // columns.
-            bytes: 8.0
-                * (rows * kept * (parts + lambdas * if extent.start > 0 { 3.0 } else { 1.0 })
-                    + rows * (outputs - 1.0) * (COPIES * parts + lambdas)
-                    + self.fold_residuals(extent)),
-        }
+        let reason = match self.is_standardized {
+            true => "rows held out, columns standardized in each fold",
+            false => "rows held out",
+        };
+        let flops = lambdas * (made + losses + anew + far * (trial * extent.trials + follow + step * steps + set_up));
+        // The columns once, with their held-out residuals for each λ; in a backward search only for selected columns.
+        let bytes = 8.0
+            * (rows * kept * (parts + lambdas * if extent.start > 0 { 3.0 } else { 1.0 })
+                + rows * (outputs - 1.0) * (COPIES * parts + lambdas)
+                + self.fold_residuals(extent));
+        EngineId::RowsHeldOut.costing(reason, flops, bytes)
     }
 }

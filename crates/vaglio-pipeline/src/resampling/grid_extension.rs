@@ -3,6 +3,7 @@
 use super::full_model;
 use super::lockstep::Lockstep;
 use super::loss_sums::LossSums;
+use super::path_predictions::FoldTestRows;
 use super::pool::{in_turn, repeated};
 use super::pooled_folds::LambdaPaths;
 use super::table::CrossValidated;
@@ -78,40 +79,32 @@ impl Validation<'_, '_> {
         self.watcher.stage("choose", count * lambdas.len());
         let known: Vec<Option<LambdaPaths>> =
             (0..lambdas.len()).map(|at| journal.recall(format_args!("choose/walk/{at}"))).collect();
-        let full: Option<Vec<Vec<LossSums>>> =
+        let mut full: Option<Vec<Vec<LossSums>>> =
             if full_lambdas.is_empty() { Some(vec![Vec::new(); count]) } else { journal.recall("choose/full") };
-        if known.iter().all(Option::is_some)
-            && let Some(full) = &full
-        {
-            let (walks, full) = (known.into_iter().flatten().collect(), full.clone());
-            return Ok(CrossValidated { lambdas, walks, full_lambdas, full });
+        if let Some(full) = full.take_if(|_| known.iter().all(Option::is_some)) {
+            return Ok(CrossValidated { lambdas, walks: known.into_iter().flatten().collect(), full_lambdas, full });
         }
         let begun = Instant::now();
+        let fold = |job: usize| self.fold(job, &lambdas).map_err(|error| self.in_fold(error, job));
         // If memory cannot hold all folds at once, they are rebuilt when needed.
         let occupied = room.all(count);
-        let fold = |job: usize| {
-            let fold = self.fold(job, &lambdas)?;
-            let losses = match full {
-                Some(_) => Vec::new(),
-                None => {
-                    let judge = fold.judge.unwrap_or_default();
-                    fold.on_scale(judge, |held| full_model::full(&fold.design, &full_lambdas, held, self.loss))?
-                }
-            };
-            Ok((occupied.is_some().then_some(fold), losses))
+        let folds: Vec<Fold> = if occupied.is_some() { in_turn(count, fold)? } else { Vec::new() };
+        let losses = |job: usize, fold: &Fold| {
+            let full = |held: &FoldTestRows<'_>| full_model::full(&fold.design, &full_lambdas, held, self.loss);
+            let losses = fold.on_scale(fold.judge.unwrap_or_default(), full);
+            losses.map_err(|error| self.in_fold(error, job))
         };
-        let make = |job: usize| fold(job).map_err(|error| self.in_fold(error, job));
-        let made = match (&occupied, &full) {
-            (Some(_), _) => in_turn(count, make)?,
-            (None, None) => repeated(room, count, make)?,
-            (None, Some(_)) => Vec::new(),
+        let full = match full {
+            Some(full) => full,
+            None => {
+                let found = match occupied {
+                    Some(_) => in_turn(count, |job| losses(job, &folds[job]))?,
+                    None => repeated(room, count, |job| losses(job, &fold(job)?))?,
+                };
+                journal.keep_worth(begun, "choose/full", &found);
+                found
+            }
         };
-        let (folds, losses): (Vec<Option<Fold>>, Vec<Vec<LossSums>>) = made.into_iter().unzip();
-        let folds: Vec<Fold> = folds.into_iter().flatten().collect();
-        let full = full.unwrap_or_else(|| {
-            journal.keep_worth(begun, "choose/full", &losses);
-            losses
-        });
         let walks = Lockstep::new(self, &folds, &lambdas, journal)?.walks(before, known)?;
         Ok(CrossValidated { lambdas, walks, full_lambdas, full })
     }

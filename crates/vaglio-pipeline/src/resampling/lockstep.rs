@@ -161,25 +161,21 @@ impl<'a, 'o> Lockstep<'a, 'o> {
         checkpoint: usize,
     ) -> Result<()> {
         let validation = self.validation;
-        let places: Vec<usize> = searches.first().into_iter().flatten().map(|search| search.place).collect();
-        let mut active: Vec<LambdaPaths> = Vec::new();
-        for k in 0..places.len() {
+        let own = |k: usize| {
+            let trails = searches.iter().filter_map(|of_fold| of_fold[k].path.as_ref());
             let is_paused = searches.iter().any(|of_fold| of_fold[k].is_paused);
-            let trails = searches.iter_mut().filter_map(|of_fold| of_fold[k].path.take()).collect();
-            active.push(LambdaPaths { trails, end: is_paused.then_some(checkpoint), whole: None });
-        }
-        let own: Vec<_> = active.iter().map(|walks| (validation.pooled(walks), walks.end.is_some())).collect();
+            (PooledFolds::new(trails.collect(), validation.everything, validation.how.repeats), is_paused)
+        };
+        let active: Vec<_> = (0..searches.first().map_or(0, Vec::len)).map(own).collect();
         let ended: Vec<_> = others.iter().copied().chain(done.values()).map(|walks| validation.pooled(walks)).collect();
-        let ends = ends(validation.loss, validation.how.patience, &own, &ended, checkpoint)?;
-        for (k, (walks, ends)) in active.into_iter().zip(ends).enumerate() {
-            if ends {
-                self.end(places[k]);
-                done.insert(places[k], walks);
-            } else {
-                searches.iter_mut().zip(walks.trails).for_each(|(of_fold, path)| of_fold[k].path = Some(path));
-            }
+        let ends = ends(validation.loss, validation.how.patience, &active, &ended, checkpoint)?;
+        for k in (0..ends.len()).rev().filter(|&k| ends[k]) {
+            let own: Vec<FoldSearch<'_>> = searches.iter_mut().map(|of_fold| of_fold.remove(k)).collect();
+            let (place, is_paused) = (own[0].place, own.iter().any(|search| search.is_paused));
+            let trails = own.into_iter().filter_map(|search| search.path).collect();
+            self.end(place);
+            done.insert(place, LambdaPaths { trails, end: is_paused.then_some(checkpoint), whole: None });
         }
-        searches.iter_mut().for_each(|of_fold| of_fold.retain(|search| search.path.is_some()));
         Ok(())
     }
 
@@ -240,10 +236,7 @@ impl<'a, 'o> Lockstep<'a, 'o> {
                 at_penalties.iter().map(|at| at.entry.clone()).collect()
             };
             let mut trail = FoldPath::new(path, design.candidates().len());
-            let mut sizes: BTreeMap<usize, LossSums> = BTreeMap::new();
-            if let Some(before) = before {
-                (trail.empty, sizes) = (before.empty, before.sizes.into_iter().collect());
-            }
+            let mut sizes: BTreeMap<usize, LossSums> = before.into_iter().flat_map(|before| before.sizes).collect();
             let models = PathModels { design, entries: &new, empty_lambda: trail.empty_score.lambda, reduced };
             selector.predictions(models, &fold.known, &watcher.stop, held, |index, model, predictions| {
                 let tally = held.compare(model, &predictions, |compared| LossSums::new(loss, compared, self.most));
@@ -314,20 +307,20 @@ fn ends(
     checkpoint: usize,
 ) -> Result<Vec<bool>> {
     let Some(patience) = patience else { return Ok(vec![true; active.len()]) };
-    let all: Vec<&PooledFolds<'_>> = active.iter().map(|(matched, _)| matched).chain(ended).collect();
-    let lowest = all.iter().map(|matched| matched.lowest(loss, checkpoint));
-    let lowest: Vec<Option<(usize, f64)>> = lowest.collect::<Result<_>>()?;
-    let known = lowest.iter().zip(&all).filter_map(|(lowest, matched)| lowest.map(|lowest| (lowest, *matched)));
-    let best = known.min_by(|((_, a), _), ((_, b), _)| a.total_cmp(b));
-    let ends = |((matched, is_paused), lowest): (&(PooledFolds<'_>, bool), &Option<(usize, f64)>)| {
-        let (Some((size, own)), Some(((of_best, least), best))) = (*lowest, best) else { return !is_paused };
+    let all = active.iter().map(|(matched, _)| matched).chain(ended);
+    let lowest = all.map(|matched| Ok((matched, matched.lowest(loss, checkpoint)?)));
+    let lowest: Vec<(&PooledFolds<'_>, Option<(usize, f64)>)> = lowest.collect::<Result<_>>()?;
+    let known = lowest.iter().filter_map(|(matched, lowest)| lowest.map(|(size, least)| (*matched, size, least)));
+    let best = known.min_by(|(.., a), (.., b)| a.total_cmp(b));
+    let ends = lowest.iter().zip(active).map(|((matched, lowest), (_, is_paused))| {
+        let (Some((size, own)), Some((best, of_best, least))) = (*lowest, best) else { return !is_paused };
         let is_hopeless = || {
             let error = matched.losses(size).difference(loss, &best.losses(of_best));
             error.is_some_and(|error| own - least > HOPELESS * error)
         };
         !is_paused || size.saturating_add(patience) <= checkpoint || (own > least && is_hopeless())
-    };
-    Ok(active.iter().zip(&lowest).map(ends).collect())
+    });
+    Ok(ends.collect())
 }
 
 #[cfg(test)]

@@ -22,9 +22,7 @@ pub struct LambdaPaths {
 impl LambdaPaths {
     /// Pools the folds; `everything` is the size of the full subset on all rows.
     pub(super) fn pooled(&self, everything: usize, repeats: usize) -> PooledFolds<'_> {
-        let (trails, everything) = (&self.trails[..], self.whole.unwrap_or(everything));
-        let is_reached = !trails.is_empty() && trails.iter().all(|trail| trail.everything.is_some());
-        PooledFolds { trails, everything: is_reached.then_some(everything), repeats }
+        PooledFolds::new(self.trails.iter().collect(), self.whole.unwrap_or(everything), repeats)
     }
 
     /// Copies the paths with losses on the other scale of mapped targets, if any.
@@ -50,7 +48,7 @@ impl LambdaPaths {
 /// A fold may lack candidates that are constant in it. Its full subset is matched with the full subset of all rows,
 /// whatever their sizes; other sizes match by number.
 pub(super) struct PooledFolds<'t> {
-    pub trails: &'t [FoldPath],
+    pub trails: Vec<&'t FoldPath>,
     /// Size of the full subset on all rows, if every fold's path reached its own full subset.
     pub everything: Option<usize>,
     /// Number of random splits into folds.
@@ -58,6 +56,12 @@ pub(super) struct PooledFolds<'t> {
 }
 
 impl<'t> PooledFolds<'t> {
+    /// Pools paths; `everything` is the size of the full subset on all rows.
+    pub fn new(trails: Vec<&'t FoldPath>, everything: usize, repeats: usize) -> Self {
+        let is_reached = !trails.is_empty() && trails.iter().all(|trail| trail.everything.is_some());
+        PooledFolds { everything: is_reached.then_some(everything), trails, repeats }
+    }
+
     /// Matching size in a fold.
     fn key_in_fold(&self, size: usize) -> usize {
         if self.everything == Some(size) { usize::MAX } else { size }

@@ -9,7 +9,7 @@ use super::scales::{scales_differ, size_on_other_scale};
 use super::score_choice::{edge, plain};
 use super::size_choice::{Choice, ChosenSearch, RejectedColumns};
 use super::table::{CellChoice, CrossValidated, compare};
-use super::validation::{Validation, all_repeats, not_validated, parting, shared_design};
+use super::validation::{Validation, all_repeats, not_validated, shared_design};
 use super::{full_model, size_stability};
 use crate::selector::resumable_search::{ResumableSearch, SearchResult};
 use crate::selector::{ValidSelector, takes_lambda_of_all, walk_lambdas};
@@ -47,7 +47,7 @@ fn chosen_search(
     let Some((how, is_written)) = selector.cross_validation() else {
         return plain(selector, design, start, monitor);
     };
-    let (lambdas, parting) = (walk_lambdas(design, true), parting(selector, sample, &how, is_written)?);
+    let lambdas = walk_lambdas(design, true);
     let by_score = |design: &Design, error: &Error, monitor: &mut Monitor<'_>| {
         let mut picked = plain(selector, design, start, monitor)?;
         picked.warnings.insert(0, not_validated(error));
@@ -55,7 +55,7 @@ fn chosen_search(
     };
     // Folds that the user did not ask for may fail.
     let falls_back = |error: &Error| !is_written && error.class() != ErrorClass::Numerical;
-    let splits = &match all_repeats(selector, sample, parting, &how) {
+    let splits = &match all_repeats(selector, sample, &how, is_written) {
         Err(error) if falls_back(&error) && selector.at_penalties(design)?.is_none() => {
             return by_score(design, &error, monitor);
         }
@@ -68,9 +68,7 @@ fn chosen_search(
     let selector = fitted.as_ref().unwrap_or(selector);
     let watcher = &StageMonitor::new(&mut *monitor);
     // A single search begins before the folds, so that an interruption finds its results.
-    let alone = design.at_lambda(lambdas[0]).stopping_at(watcher.stop.clone());
-    let alone = if lambdas.len() == 1 { selector.at_lambda_of_all(&alone)? } else { alone };
-    let alone = alone.with_run(|run| run.process_group = watcher.journal.process_group());
+    let alone = selector.only_search(design, lambdas[0], &watcher.stop, &watcher.journal)?;
     let extent = selector.search.extent(design);
     let leader = watcher.leader(watcher.journal.under("walk/0"));
     let mut leader = leader.over(extent.as_ref().ok().copied(), how.patience);

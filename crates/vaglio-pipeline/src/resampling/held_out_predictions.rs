@@ -6,7 +6,7 @@ use super::pool::StageMonitor;
 use super::sample::Sample;
 use super::size_choice::Choice;
 use super::split_rule::TrainTestSplit;
-use super::validation::{parting, repeats, said_of_fold};
+use super::validation::{repeats, said_of_fold};
 use super::walks::Fold;
 use crate::selector::ValidSelector;
 use vaglio_core::Result;
@@ -17,7 +17,7 @@ use vaglio_search::CrossValidation;
 /// # Errors
 /// [`vaglio_core::Error::Setting`] for invalid splits.
 pub fn chosen_parts(selector: &ValidSelector, sample: &Sample, how: &CrossValidation) -> Result<Vec<TrainTestSplit>> {
-    Ok(repeats(selector, sample, parting(selector, sample, how, true)?, 1)?.all().collect())
+    Ok(repeats(selector, sample, how, true, 1)?.all().collect())
 }
 
 /// Held-out predictions for the first repeat's folds, by the subset that each fold's search reached. Returns `None` if:

@@ -130,8 +130,7 @@ impl Sample {
         if self.ordered && groups.is_none() {
             return FoldAssignment::Blocks { rows: self.rows(), points: self.points() };
         }
-        let series = self.series().filter(|_| !self.ordered);
-        let labels: Vec<&[u32]> = groups.into_iter().chain(series).collect();
+        let labels: Vec<&[u32]> = groups.into_iter().chain(self.whole_series()).collect();
         FoldAssignment::from_labels(&labels, self.rows(), self.classes())
     }
 
@@ -146,9 +145,14 @@ impl Sample {
         (points.last()? + 1 < time.len() as u32).then_some(points)
     }
 
+    /// Series whose rows stay together, unless rows are ordered.
+    fn whole_series(&self) -> Option<&[u32]> {
+        self.series().filter(|_| !self.ordered)
+    }
+
     /// Cluster of each row: its group or series, a stretch of ordered rows, or else the row itself.
     pub fn clusters(&self) -> Vec<u32> {
-        clusters(self.rows(), self.groups(), self.series().filter(|_| !self.ordered), self.ordered)
+        clusters(self.rows(), self.groups(), self.whole_series(), self.ordered)
     }
 
     /// Whether each row is a cluster of its own.
@@ -158,7 +162,7 @@ impl Sample {
 
     /// Labels of rows that must stay together in every split.
     pub fn labels(&self) -> Option<&[u32]> {
-        self.groups().or_else(|| self.series().filter(|_| !self.ordered))
+        self.groups().or_else(|| self.whole_series())
     }
 
     /// Order of the classes by total weight; `None` for numbers.
@@ -178,22 +182,18 @@ impl Sample {
 
     /// Selects rows, in increasing order. For ordered rows or several series, a gap begins a new series.
     pub fn select(&self, rows: &[usize]) -> Result<Self> {
-        let series = |row: usize| self.series().map_or(0, |series| series[row]);
-        let has_gap = || {
-            let skips = |pair: &[usize]| pair[1] != pair[0] + 1 && series(pair[0]) == series(pair[1]);
-            self.series().is_some() && rows.windows(2).any(skips)
+        let series = self.series();
+        let of_series = |row: usize| series.map_or(0, |series| series[row]);
+        let (mut run, mut has_gap) = (0, self.ordered);
+        let mut next = |pair: &[usize]| {
+            let is_gap = pair[1] != pair[0] + 1;
+            let is_same = of_series(pair[0]) == of_series(pair[1]);
+            has_gap |= is_gap && is_same;
+            run += u32::from(is_gap || !is_same);
+            run
         };
-        let runs = (self.ordered || has_gap()).then(|| {
-            let mut run = 0;
-            let follows = |pair: &[usize]| pair[1] == pair[0] + 1 && series(pair[0]) == series(pair[1]);
-            let later = rows.windows(2).map(|pair| {
-                run += u32::from(!follows(pair));
-                run
-            });
-            std::iter::once(0).chain(later).take(rows.len()).collect::<Vec<u32>>()
-        });
-        let needs_runs = runs.as_ref().is_some_and(|runs| runs.last().is_some_and(|last| *last > 0));
-        let runs = runs.filter(|_| needs_runs || self.series().is_some());
+        let runs: Vec<u32> = std::iter::once(0).chain(rows.windows(2).map(&mut next)).take(rows.len()).collect();
+        let runs = (if series.is_some() { has_gap } else { self.ordered && run > 0 }).then_some(runs);
         let source = match &self.source {
             SampleSource::Plain(problem) => {
                 let chosen = problem.view_rows(rows);
@@ -237,20 +237,21 @@ impl Sample {
             Some(_) => None,
             None => follow(&filled, &maps, problem.names(), &rows.table),
         };
-        let by_formula = followed.map(|missing| PerFoldPreprocessing::formulas(Some(missing), recipe.standardize));
-        let first = recipe.refit_from.or_else(|| first_that_may(&recipe.maps));
-        let problem = match (by_formula, first) {
-            (Some(in_folds), _) => problem.fitted_in_folds(in_folds).with_labels(rows.row_labels())?,
-            (None, None) => problem.with_labels(rows.row_labels())?,
-            (None, Some(first)) => {
-                let problem = problem.with_labels(rows.row_labels())?;
-                let mut before = LabeledTable::clone(before);
-                recipe.map_targets(&mut before)?;
-                recipe.fit_between(0..first, &mut before, None)?;
-                let refitted = RefittedMaps::new(before, recipe, first, &problem)?;
-                problem.fitted_in_folds(PerFoldPreprocessing::Maps(Arc::new(refitted)))
+        let (problem, first) = match followed {
+            Some(missing) => {
+                let in_folds = PerFoldPreprocessing::formulas(Some(missing), recipe.standardize);
+                (problem.fitted_in_folds(in_folds), None)
             }
+            None => (problem, recipe.refit_from.or_else(|| first_that_may(&recipe.maps))),
         };
+        let mut problem = problem.with_labels(rows.row_labels())?;
+        if let Some(first) = first {
+            let mut before = LabeledTable::clone(before);
+            recipe.map_targets(&mut before)?;
+            recipe.fit_between(0..first, &mut before, None)?;
+            let refitted = RefittedMaps::new(before, recipe, first, &problem)?;
+            problem = problem.fitted_in_folds(PerFoldPreprocessing::Maps(Arc::new(refitted)));
+        }
         Ok(FittedProblem { problem, maps, units })
     }
 

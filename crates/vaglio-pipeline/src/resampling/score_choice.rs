@@ -73,11 +73,8 @@ pub(super) fn plain(
 /// Warns of a λ at an end of the grid, and of one chosen per subset with more columns than rows.
 pub(super) fn edge(design: &Design, chosen: &Choice, warnings: &mut Vec<Warning>) {
     let Some(readout) = design.readout() else { return };
-    let (Some(first), Some(last), Some(lambda)) = (readout.lambdas.first(), readout.lambdas.last(), chosen.lambda)
-    else {
-        return;
-    };
-    if readout.lambdas.len() < 2 || chosen.size == 0 {
+    let ([first, .., last], Some(lambda)) = (&readout.lambdas[..], chosen.lambda) else { return };
+    if chosen.size == 0 {
         return;
     }
     // If other λ do as well, an end of the grid does not suggest extending it.
@@ -85,10 +82,9 @@ pub(super) fn edge(design: &Design, chosen: &Choice, warnings: &mut Vec<Warning>
         let is_near = |cells: &&Vec<Cell>| cells.iter().any(|cell| cell.is_near(best.loss));
         table.cells.iter().filter(is_near).count() <= 1
     });
-    let end = if lambda == *first { Some(("smallest", "below")) } else { None };
-    let end = end.or(if lambda == *last { Some(("largest", "above")) } else { None });
     let warns = readout.auto.is_none() && (is_alone || chosen.rule == Some(Rule::OneSe));
-    if let Some((end, beyond)) = end.filter(|_| warns) {
+    let ends = [(first, "smallest", "below"), (last, "largest", "above")];
+    if let Some((_, end, beyond)) = ends.into_iter().find(|(end, ..)| warns && lambda == **end) {
         let message = format!("lambda {} is the {end} that was tried; extend the grid {beyond} it", short(lambda));
         warnings.push(Warning::new(WarningKind::LambdaEdge, message));
     }

@@ -1,7 +1,7 @@
 //! The search on all rows in a worker process that shares its trials with the main process.
 
 use super::sample::Sample;
-use super::validation::{all_repeats, parting, shared_design};
+use super::validation::{all_repeats, shared_design};
 use crate::selector::resumable_search::ResumableSearch;
 use crate::selector::{ValidSelector, walk_lambdas};
 use std::time::Instant;
@@ -24,16 +24,14 @@ pub fn accompany(selector: &ValidSelector, sample: &Sample, design: &Design, mon
     let how = selector.cross_validation();
     let design = &match &how {
         Some((how, is_written)) => {
-            let parting = parting(selector, sample, how, *is_written)?;
-            shared_design(design, all_repeats(selector, sample, parting, how).as_ref().ok())
+            shared_design(design, all_repeats(selector, sample, how, *is_written).as_ref().ok())
         }
         None => design.clone(),
     };
     let fitted = if how.is_some() { selector.at_penalties(design)? } else { None };
     let selector = fitted.as_ref().unwrap_or(selector);
     let lambda = walk_lambdas(design, how.is_some())[0];
-    let alone = selector.at_lambda_of_all(&design.at_lambda(lambda).stopping_at(monitor.stop.clone()))?;
-    let alone = alone.with_run(|run| run.process_group = monitor.journal.process_group());
+    let alone = selector.only_search(design, lambda, &monitor.stop, &monitor.journal)?;
     let journal = monitor.journal.under("walk/0");
     ResumableSearch::open(selector, &alone, Instant::now(), monitor.with_journal(journal))?.to(None).map(drop)
 }

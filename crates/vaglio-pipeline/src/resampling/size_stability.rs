@@ -78,7 +78,7 @@ mod tests {
     use super::super::choice::select;
     use super::super::split_rule::TrainTestSplit;
     use super::super::split_rule::tests::held_out_error;
-    use super::super::validation::{all_repeats, parting};
+    use super::super::validation::all_repeats;
     use super::*;
     use crate::learners::Rls;
     use crate::selector::{Selector, ValidSelector};
@@ -120,8 +120,7 @@ mod tests {
             let design = selector.design(&problem).unwrap();
             let picked = select(&selector, &sample, &design, Instant::now(), &mut Monitor::from(&mut Silent)).unwrap();
             let found = picked.chosen.sizes.unwrap();
-            let parting = parting(&selector, &sample, &how, true).unwrap();
-            let parts = all_repeats(&selector, &sample, parting, &how).unwrap();
+            let parts = all_repeats(&selector, &sample, &how, true).unwrap();
             let squares: Vec<Vec<f64>> = parts.all().map(|part| squares(&selector, &sample, &part)).collect();
             let best = |kept: &dyn Fn(usize) -> bool| {
                 let sum = |size: usize| {

@@ -42,24 +42,26 @@ pub fn parting(
 pub fn unvalidated(selector: &ValidSelector, sample: &Sample) -> Result<Option<Warning>> {
     let Some((how, is_written)) = selector.cross_validation() else { return Ok(None) };
     let problem = sample.labelled()?;
-    let fault = repeats(selector, sample, parting(selector, sample, &how, is_written)?, 1)?.all().find_map(|part| {
+    let fault = repeats(selector, sample, &how, is_written, 1)?.all().find_map(|part| {
         let training = problem.view_rows(&part.training);
         bare(&training).and_then(|design| selector.criterion.folds(&design)).err()
     });
     Ok(fault.map(|error| not_validated(&error)))
 }
 
-/// Train/test splits of the first repeats.
+/// Train/test splits of the first repeats, by the rule of [`parting`].
 ///
 /// # Errors
 /// [`Error::Setting`] for invalid splits.
 pub(super) fn repeats<'s>(
     selector: &ValidSelector,
     sample: &'s Sample,
-    rule: SplitRule,
+    how: &CrossValidation,
+    is_written: bool,
     repeats: usize,
 ) -> Result<RepeatedSplits<'s>> {
     let seeds = (0..repeats).map(|repeat| stream(selector.seed, ROUND, repeat as u64));
+    let rule = parting(selector, sample, how, is_written)?;
     rule.repeats(sample, seeds).map_err(|error| error.under("search.choose"))
 }
 
@@ -70,15 +72,15 @@ pub(super) fn repeats<'s>(
 pub(super) fn all_repeats<'s>(
     selector: &ValidSelector,
     sample: &'s Sample,
-    rule: SplitRule,
     how: &CrossValidation,
+    is_written: bool,
 ) -> Result<RepeatedSplits<'s>> {
     if how.repeats == 0 {
         return Err(Error::setting("search.choose.repeats", "0 repeats; 1 is the least"));
     }
     let checked = check_repeated_rows(how.repeats, sample.rows(), MOST_ROWS);
     checked.map_err(|error| error.under("search.choose"))?;
-    repeats(selector, sample, rule, how.repeats)
+    repeats(selector, sample, how, is_written, how.repeats)
 }
 
 /// The design of all rows, with the data that folds share.

@@ -5,7 +5,7 @@ use crate::all_rows::has_moments;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::time::Instant;
-use vaglio_core::{Design, EngineDescription, Error, Monitor, Path, Result, Score, StopReason};
+use vaglio_core::{Design, EngineDescription, Error, Journal, Monitor, Path, Result, Score, StopReason, StopSign};
 use vaglio_search::{SearchContext, SubsetScorer};
 
 /// Result of a search, before training.
@@ -165,6 +165,21 @@ impl ValidSelector {
         let mut walking = ResumableSearch::open(self, &design, start, monitor)?;
         walking.to(until)?;
         walking.searched()
+    }
+
+    /// Design of the only search on all rows, whose trials processes may share.
+    ///
+    /// # Errors
+    /// Returns the errors of [`ValidSelector::at_lambda_of_all`].
+    pub(crate) fn only_search(
+        &self,
+        design: &Design,
+        lambda: Option<f64>,
+        stop: &StopSign,
+        journal: &Journal,
+    ) -> Result<Design> {
+        let design = self.at_lambda_of_all(&design.at_lambda(lambda).stopping_at(stop.clone()))?;
+        Ok(design.with_run(|run| run.process_group = journal.process_group()))
     }
 
     /// The search result with another path entry chosen.

@@ -111,7 +111,8 @@ impl Validation<'_, '_> {
             Some((place, cell, searched)) => (place, cell, Some(searched)),
             None => table.pick(self.how).map(|(place, cell)| (place, cell, None))?,
         };
-        Ok(CellChoice { found, table, place, cell, scored })
+        let by_others = self.by_others(&table, &self.pooled_each(&found.walks), cell);
+        Ok(CellChoice { found, table, place, cell, by_others, scored })
     }
 
     /// Finishes the search on all rows at the chosen λ, and takes its result.
@@ -127,11 +128,10 @@ impl Validation<'_, '_> {
         let Validation { selector, design, loss, how, everything, .. } = *self;
         let sizes = size_stability::spread(self, &choice)?;
         let searched = self.final_search(&mut choice, first)?;
-        let CellChoice { found, mut table, place, cell, .. } = choice;
+        let CellChoice { found, mut table, place, cell, by_others, .. } = choice;
         let everything = searched.path.everything(design.candidates().len()).unwrap_or(everything);
         let matched = found.walks[place].pooled(everything, how.repeats);
-        let by_others =
-            if how.is_lowest() { self.by_others(&table, &self.pooled_each(&found.walks), cell) } else { Vec::new() };
+        let by_others = if how.is_lowest() { by_others } else { Vec::new() };
         let picked = if searched.path.stop_reason.is_partial() {
             None
         } else {
@@ -197,7 +197,7 @@ impl Validation<'_, '_> {
         if cells.is_empty() {
             return Ok(None);
         }
-        let mut of_lambda = LossTable { lambdas: vec![table.lambdas[place]], cells: vec![cells] };
+        let mut of_lambda = LossTable { cells: vec![cells], ..LossTable::default() };
         compare(loss, &mut of_lambda, std::slice::from_ref(matched), how.at_most)?;
         let (_, cell) = of_lambda.pick(how)?;
         table.cells[place] = of_lambda.cells.swap_remove(0);

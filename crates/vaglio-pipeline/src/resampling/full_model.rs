@@ -76,7 +76,7 @@ pub(super) fn compared(
         Ok(vec![Cell { size, loss, standard_error, difference_error: None }])
     };
     let cells = (0..lambdas.len()).map(of_lambda).collect::<Result<_>>()?;
-    let (place, best) = LossTable { lambdas: lambdas.to_vec(), cells }.pick(&CrossValidation::default())?;
+    let (place, best) = LossTable { cells, ..LossTable::default() }.pick(&CrossValidation::default())?;
     let (lowest, error) = (best.loss, best.standard_error.unwrap_or(0.0));
     // A loss that is not a number is not better.
     let is_better = || of_place(place).difference(loss, of_taken).is_none_or(|error| lowest + error < taken.loss);

@@ -60,8 +60,7 @@ impl Validation<'_, '_> {
         if of.cell.size == 0 || !walks.iter().any(|walk| walk.has(0)) {
             return Ok(None);
         }
-        let others = self.by_others(&of.table, &walks, of.cell);
-        let p = paired_p(loss, &others, &walks[of.place], of.cell.size);
+        let p = paired_p(loss, &of.by_others, &walks[of.place], of.cell.size);
         let by_losses = p.map(|p| GainTest { p, level, shuffles: None });
         // Losses of ranks are biased: predictions of folds with different means are ranked together.
         let leans = matches!(loss.traits().measure, Measure::Auc | Measure::Whole);

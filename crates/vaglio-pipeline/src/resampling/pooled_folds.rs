@@ -62,6 +62,11 @@ impl<'t> PooledFolds<'t> {
         PooledFolds { everything: is_reached.then_some(everything), trails, repeats }
     }
 
+    /// Some of the folds, as one repeat.
+    pub fn in_folds(&self, kept: &[usize]) -> Self {
+        PooledFolds { trails: kept.iter().map(|&fold| self.trails[fold]).collect(), repeats: 1, ..*self }
+    }
+
     /// Matching size in a fold.
     fn key_in_fold(&self, size: usize) -> usize {
         if self.everything == Some(size) { usize::MAX } else { size }

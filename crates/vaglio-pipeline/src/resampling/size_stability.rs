@@ -1,12 +1,11 @@
 //! Variation of the chosen size with the split into folds.
 
-use super::loss_sums::FoldLosses;
 use super::pooled_folds::PooledFolds;
-use super::table::CellChoice;
+use super::table::{CellChoice, compare};
 use super::validation::Validation;
 use vaglio_core::Result;
 use vaglio_report::record::{Cell, LossTable, SizeSpread, SizeSpreadSource};
-use vaglio_search::{CrossValidation, Rule};
+use vaglio_search::Rule;
 
 /// Sizes that the rule chooses from each repeat alone, or, with one repeat, without each of its folds in turn; no
 /// further search is needed. Returns `None` for losses that are no mean over rows, and if no size was reached.
@@ -23,7 +22,7 @@ pub(super) fn spread(validation: &Validation<'_, '_>, of: &CellChoice) -> Result
     }
     // If the score chose λ, sizes are compared at that λ.
     let places = if of.scored.is_some() { of.place..of.place + 1 } else { 0..walks.len() };
-    let matched = validation.pooled_each(&walks[places.clone()]);
+    let matched = validation.pooled_each(&walks[places]);
     let (over, kept): (SizeSpreadSource, Vec<Vec<usize>>) = match how.repeats {
         1 => (SizeSpreadSource::Folds, (0..all).map(|out| (0..all).filter(|fold| *fold != out).collect()).collect()),
         repeats => {
@@ -31,8 +30,7 @@ pub(super) fn spread(validation: &Validation<'_, '_>, of: &CellChoice) -> Result
             (SizeSpreadSource::Repeats, (0..repeats).map(of_repeat).collect())
         }
     };
-    let lambdas = &of.found.lambdas[places];
-    let of_some = |kept: &Vec<usize>| size_in_folds(validation, &matched, lambdas, kept);
+    let of_some = |kept: &Vec<usize>| size_in_folds(validation, &matched, kept);
     let sizes: Option<Vec<usize>> = kept.iter().map(of_some).collect::<Result<_>>()?;
     Ok(sizes.map(|sizes| SizeSpread { over, sizes }))
 }
@@ -41,33 +39,23 @@ pub(super) fn spread(validation: &Validation<'_, '_>, of: &CellChoice) -> Result
 fn size_in_folds(
     Validation { loss, how, .. }: &Validation<'_, '_>,
     matched: &[PooledFolds<'_>],
-    lambdas: &[Option<f64>],
     kept: &[usize],
 ) -> Result<Option<usize>> {
-    let losses = |place: usize, size: usize| {
-        let all = matched[place].losses(size).folds;
-        FoldLosses::new(kept.iter().map(|&fold| all[fold]), 1)
+    let some: Vec<PooledFolds<'_>> = matched.iter().map(|matched| matched.in_folds(kept)).collect();
+    let cells = |(all, some): (&PooledFolds<'_>, &PooledFolds<'_>)| -> Result<Vec<Cell>> {
+        let cell = |size: usize| {
+            let loss = some.losses(size).mean(*loss)?;
+            Ok(Cell { size, loss, standard_error: Some(0.0), difference_error: None })
+        };
+        all.sizes().into_iter().map(cell).collect()
     };
-    let cell = |place: usize, size: usize| -> Result<Cell> {
-        let loss = losses(place, size).mean(*loss)?;
-        Ok(Cell { size, loss, standard_error: Some(0.0), difference_error: None })
-    };
-    let of_place = |place: usize| -> Result<Vec<Cell>> {
-        matched[place].sizes().into_iter().map(|size| cell(place, size)).collect()
-    };
-    let cells = (0..matched.len()).map(of_place).collect::<Result<_>>()?;
-    let mut table = LossTable { lambdas: lambdas.to_vec(), cells };
+    let cells = matched.iter().zip(&some).map(cells).collect::<Result<_>>()?;
+    let mut table = LossTable { cells, ..LossTable::default() };
     if table.cells.iter().all(Vec::is_empty) {
         return Ok(None);
     }
     if how.rule == Rule::OneSe {
-        let (best, lowest) = table.pick(&CrossValidation { rule: Rule::Best, ..(*how).clone() })?;
-        let of_best = losses(best, lowest.size);
-        for (place, cells) in table.cells.iter_mut().enumerate() {
-            for cell in cells {
-                cell.difference_error = losses(place, cell.size).difference(*loss, &of_best);
-            }
-        }
+        compare(*loss, &mut table, &some, how.at_most)?;
     }
     table.pick(how).map(|(_, cell)| Some(cell.size))
 }

@@ -27,6 +27,8 @@ pub(super) struct CellChoice {
     /// Index of the λ.
     pub place: usize,
     pub cell: Cell,
+    /// Loss of each fold at the choice of the others of its repeat.
+    pub by_others: Vec<LossSums>,
     /// The search on all rows, if its score chose λ.
     pub scored: Option<SearchResult>,
 }

@@ -3,8 +3,8 @@
 use crate::memory_slots::MemorySlots;
 use crate::progress::StageShare;
 use std::collections::HashMap;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use vaglio_core::{Answer, Error, Event, Journal, Monitor, Observer, Result, SearchExtent, StopReason, StopSign};
 use vaglio_kernels::CancelToken;
 
@@ -70,18 +70,17 @@ fn by_workers<T: Send>(workers: usize, count: usize, job: impl Fn(usize) -> Resu
 
 /// A monitor shared by many searches.
 pub struct StageMonitor<'o> {
-    monitor: Mutex<Monitor<'o>>,
-    stopped: Mutex<Option<StopReason>>,
+    state: Mutex<StageState<'o>>,
     /// Journal of finished work.
     pub journal: Journal,
     /// Stop sign that interrupts work within a step.
     pub stop: StopSign,
-    stage: Mutex<StageDone>,
 }
 
-/// Progress of a stage.
-#[derive(Default)]
-struct StageDone {
+/// The shared monitor, and the progress of the current stage.
+struct StageState<'o> {
+    monitor: Monitor<'o>,
+    stopped: Option<StopReason>,
     /// Share done of each piece that reports it.
     pieces: Vec<f64>,
     /// Number of pieces done, with the shares of unfinished ones.
@@ -100,38 +99,43 @@ impl<'o> StageMonitor<'o> {
     pub fn new(monitor: impl Into<Monitor<'o>>) -> Self {
         let monitor = monitor.into();
         let (journal, stop) = (monitor.journal.clone(), monitor.stop.clone());
-        StageMonitor { monitor: Mutex::new(monitor), stopped: Mutex::default(), journal, stop, stage: Mutex::default() }
+        let (pieces, begun) = Default::default();
+        let state = StageState { monitor, stopped: None, pieces, done: 0.0, shown: 0.0, begun };
+        StageMonitor { state: Mutex::new(state), journal, stop }
+    }
+
+    fn state(&self) -> MutexGuard<'_, StageState<'o>> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Shows progress or a step of a leading search, and returns the answer of the observer.
     fn ask(&self, event: &Event<'_>) -> Answer {
-        if let Some(reason) = self.was_stopped() {
+        let mut state = self.state();
+        if let Some(reason) = state.stopped {
             return Answer::Stop(reason);
         }
-        let answer = self.monitor.lock().map_or(Answer::Continue, |mut monitor| monitor.show(event));
-        if let (Answer::Stop(reason), Ok(mut stopped)) = (answer, self.stopped.lock()) {
-            *stopped = Some(reason);
+        let answer = state.monitor.show(event);
+        if let Answer::Stop(reason) = answer {
+            state.stopped = Some(reason);
         }
         answer
     }
 
     fn show(&self, event: &Event<'_>) {
-        if self.was_stopped().is_none()
-            && let Ok(mut monitor) = self.monitor.lock()
-        {
-            monitor.show(event);
+        let mut state = self.state();
+        if state.stopped.is_none() {
+            state.monitor.show(event);
         }
     }
 
     /// Begins a stage with this many pieces. A repeated name gets a number.
     pub fn stage(&self, what: &str, pieces: usize) {
-        let mut name = what.to_owned();
-        if let Ok(mut stage) = self.stage.lock() {
-            let mut begun = std::mem::take(&mut stage.begun);
-            let times = begun.entry(name.clone()).and_modify(|times| *times += 1).or_insert(1);
-            name += &if *times > 1 { format!(" {times}") } else { String::new() };
-            *stage = StageDone { pieces: vec![0.0; pieces], begun, ..StageDone::default() };
-        }
+        let mut state = self.state();
+        (state.pieces, state.done, state.shown) = (vec![0.0; pieces], 0.0, 0.0);
+        let times = state.begun.entry(what.to_owned()).or_default();
+        *times += 1;
+        let name = if *times > 1 { format!("{what} {times}") } else { what.to_owned() };
+        drop(state);
         self.show(&Event::Stage { what: &name, pieces });
     }
 
@@ -158,12 +162,13 @@ impl<'o> StageMonitor<'o> {
     }
 
     fn advance(&self, by: impl FnOnce(&mut [f64]) -> f64) {
-        let Ok(mut stage) = self.stage.lock() else { return };
-        stage.done += by(&mut stage.pieces);
-        let share = (stage.done / stage.pieces.len().max(1) as f64).min(1.0);
-        if share - stage.shown >= SHOWN {
-            stage.shown = share;
-            drop(stage);
+        let mut state = self.state();
+        let more = by(&mut state.pieces);
+        state.done += more;
+        let share = (state.done / state.pieces.len().max(1) as f64).min(1.0);
+        if share - state.shown >= SHOWN {
+            state.shown = share;
+            drop(state);
             self.show(&Event::Share(share));
         }
     }
@@ -194,9 +199,9 @@ impl<'o> StageMonitor<'o> {
 
     /// Reason to stop, if any, which then also counts as an interruption.
     pub fn stopped(&self) -> Option<StopReason> {
-        let Ok(mut stopped) = self.stopped.lock() else { return None };
-        *stopped = stopped.or_else(|| self.stop.reason());
-        *stopped
+        let mut state = self.state();
+        state.stopped = state.stopped.or_else(|| self.stop.reason());
+        state.stopped
     }
 
     /// Fails if the work is to stop.
@@ -209,7 +214,7 @@ impl<'o> StageMonitor<'o> {
 
     /// Reason of an earlier interruption, if any.
     pub fn was_stopped(&self) -> Option<StopReason> {
-        self.stopped.lock().map_or(None, |stopped| *stopped)
+        self.state().stopped
     }
 
     /// Runs work that a stop interrupts within a step; returns `None` then.
@@ -219,9 +224,7 @@ impl<'o> StageMonitor<'o> {
     pub fn ends<T>(&self, work: impl FnOnce() -> Result<T>) -> Result<Option<T>> {
         match self.stop.ends(work) {
             Err(Error::Stopped(reason)) => {
-                if let Ok(mut stopped) = self.stopped.lock() {
-                    stopped.get_or_insert(reason);
-                }
+                self.state().stopped.get_or_insert(reason);
                 Ok(None)
             }
             done => done.map(Some),

@@ -198,15 +198,6 @@ impl FoldSelection {
 }
 
 impl HeldOutRows {
-    /// Held-out rows with predictions of a model and of the empty one.
-    pub(super) fn new(held: &FoldTestRows<'_>, model: &Model, predictions: Array2<f64>, empty: Array2<f64>) -> Self {
-        let owned = |c: TargetsAndPredictions<'_>| (c.weights.map(<[f64]>::to_vec), c.units.map(<[u32]>::to_vec));
-        let (weights, units) = held.compare(model, &predictions, owned);
-        let clusters = held.problem.labels().clusters.as_deref().unwrap_or_default().to_vec();
-        let targets = held.problem.targets().as_ref().clone();
-        HeldOutRows { targets, predictions, empty, weights, units, clusters }
-    }
-
     /// Whether all parts have the same number of rows, at most `most`, which a journal does not guarantee. Rows of
     /// weight 0 are dropped.
     fn are_alike(&self, most: usize) -> bool {
@@ -285,7 +276,11 @@ pub fn outer_fold(
     let problem = held_by(sample, &fitted, rows)?;
     let test = FoldTestRows::new(&problem, fitted.units.as_deref(), &fitted.problem);
     let empty = test.predicted(&train(&design, &[], selection.path.empty.lambda, FitFrom::Rows)?)?;
-    let held = HeldOutRows::new(&test, selection.predictor(), test.predicted(selection.predictor())?, empty);
+    let predictions = test.predicted(selection.predictor())?;
+    let owned = |c: TargetsAndPredictions<'_>| (c.weights.map(<[f64]>::to_vec), c.units.map(<[u32]>::to_vec));
+    let (weights, units) = test.compare(selection.predictor(), &predictions, owned);
+    let clusters = problem.labels().clusters.as_deref().unwrap_or_default().to_vec();
+    let held = HeldOutRows { targets: problem.targets().as_ref().clone(), predictions, empty, weights, units, clusters };
     let (taken, columns) = (FoldSelection::from_selection(&selection), fitted.problem.names().to_vec());
     let target_units = smeared(fitted.units.as_deref(), &fitted.problem, selection.predictor())?;
     let (maps, model, rows) = (fitted.maps, selection.predictor().clone(), rows.clone());

@@ -280,7 +280,8 @@ pub fn outer_fold(
     let owned = |c: TargetsAndPredictions<'_>| (c.weights.map(<[f64]>::to_vec), c.units.map(<[u32]>::to_vec));
     let (weights, units) = test.compare(selection.predictor(), &predictions, owned);
     let clusters = problem.labels().clusters.as_deref().unwrap_or_default().to_vec();
-    let held = HeldOutRows { targets: problem.targets().as_ref().clone(), predictions, empty, weights, units, clusters };
+    let held =
+        HeldOutRows { targets: problem.targets().as_ref().clone(), predictions, empty, weights, units, clusters };
     let (taken, columns) = (FoldSelection::from_selection(&selection), fitted.problem.names().to_vec());
     let target_units = smeared(fitted.units.as_deref(), &fitted.problem, selection.predictor())?;
     let (maps, model, rows) = (fitted.maps, selection.predictor().clone(), rows.clone());

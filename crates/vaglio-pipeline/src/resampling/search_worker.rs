@@ -23,9 +23,7 @@ pub fn is_in_parts(selector: &ValidSelector, design: &Design) -> bool {
 pub fn accompany(selector: &ValidSelector, sample: &Sample, design: &Design, monitor: &mut Monitor<'_>) -> Result<()> {
     let how = selector.cross_validation();
     let design = &match &how {
-        Some((how, is_written)) => {
-            shared_design(design, all_repeats(selector, sample, how, *is_written).as_ref().ok())
-        }
+        Some((how, is_written)) => shared_design(design, all_repeats(selector, sample, how, *is_written).as_ref().ok()),
         None => design.clone(),
     };
     let fitted = if how.is_some() { selector.at_penalties(design)? } else { None };

@@ -48,6 +48,10 @@ pub(super) struct Experiments<'a> {
     pub stored: bool,
 }
 
+/// Columns taken at each voting level, by the number of dummies from 1, and the share of experiments that voted for
+/// each column.
+pub(super) type Votes = (Vec<Vec<VotingLevel>>, Vec<f64>);
+
 impl<'a> Experiments<'a> {
     /// Experiments on the columns `among` of a design. Memory O(rows · columns).
     ///
@@ -72,13 +76,11 @@ impl<'a> Experiments<'a> {
         Ok(Experiments { criterion, design, seed, columns, targets, equal, is_linear, dummies, stored })
     }
 
-    /// Adds one dummy at a time until the strictest level exceeds the rate. Returns the columns taken at each voting
-    /// level, by the number of dummies from 1, and the share of experiments that voted for each column; `None` if
-    /// stopped.
+    /// Adds one dummy at a time until the strictest level exceeds the rate. `None` if stopped.
     ///
     /// # Errors
     /// Returns the errors of [`Criterion::geometry`].
-    pub fn vote(&self, most: f64, watcher: &StageMonitor<'_>) -> Result<Option<(Vec<Vec<VotingLevel>>, Vec<f64>)>> {
+    pub fn vote(&self, most: f64, watcher: &StageMonitor<'_>) -> Result<Option<Votes>> {
         let (last, features) = (self.last(most), self.design.features());
         watcher.stage("fdr", last as usize);
         let linear = if self.is_linear { EXPERIMENTS } else { 0 };

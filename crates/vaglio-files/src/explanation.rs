@@ -5,7 +5,7 @@ mod lines;
 use super::column_diagnostics::span::ColumnSpan;
 use super::column_diagnostics::step_trials::StepTrials;
 use super::data::prepare;
-use super::drop_column::exchanges::{Exchanges, additions, outside, removal_scores, scorer};
+use super::drop_column::exchanges::{Exchanges, outside, removal_scores};
 use super::drop_column::{SUBSTITUTES, best};
 use super::folder::read_resolved;
 use super::train_test::TrainTest;
@@ -13,7 +13,7 @@ use serde_json::Value;
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::path::Path;
-use vaglio_core::{Action, Design, Error, Feature, Result, Score, counted, short, shown};
+use vaglio_core::{Design, Error, Feature, Result, Score, counted, short, shown};
 use vaglio_pipeline::pipeline::load;
 use vaglio_report::record::{OutsideRecord, Record};
 use vaglio_search::{Rules, Sign, wrong_signs};
@@ -171,14 +171,9 @@ impl ExplainedRun<'_> {
         if outside.is_empty() {
             return Ok(Vec::new());
         }
-        let size = self.chosen.len();
-        let extent = additions(size, outside.len());
-        let mut subset = scorer(self.selector, self.design, &extent)?;
-        subset.reset(&self.chosen)?;
-        let with = subset.scores(Action::Add, outside)?;
         let mut best: Vec<Option<(usize, f64)>> = vec![None; outside.len()];
         let exchanges = Exchanges::new(self.selector, self.design, &self.chosen, outside.to_vec());
-        exchanges.each(0..size, usize::MAX, |k, found| {
+        exchanges.each(0..self.chosen.len(), usize::MAX, |k, found| {
             for (feature, score) in found {
                 let Ok(at) = outside.binary_search(&feature) else { continue };
                 let best = &mut best[at];
@@ -191,7 +186,7 @@ impl ExplainedRun<'_> {
         let correlations = self.span.correlations(self.design, outside);
         let rules = self.selector.search().rules(self.design).map_err(|error| error.under("search"))?;
         let lines = |at: usize| {
-            let (feature, with) = (outside[at], with[at]);
+            let (feature, with) = (outside[at], self.walked.added[outside[at]]);
             let barred = rules.as_ref().map_or(Ok(None), |rules| self.barred(rules, feature, with))?;
             let mut lines = vec![
                 format!("{}  not chosen", self.name(feature)),

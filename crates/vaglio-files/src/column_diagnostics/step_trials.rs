@@ -2,7 +2,7 @@
 
 use super::super::drop_column::exchanges::{outside, scorer, work};
 use super::super::train_test::TrainTest;
-use vaglio_core::{Action, Design, Feature, Result, SearchExtent};
+use vaglio_core::{Action, Design, Feature, Result, Score, SearchExtent};
 use vaglio_pipeline::selector::ValidSelector;
 use vaglio_report::record::{NearestStep, OutsideRecord};
 
@@ -12,6 +12,8 @@ pub(crate) struct StepTrials {
     pub alone: Vec<Option<(f64, usize)>>,
     /// Step at which each column came nearest, by index; `None` if only single columns were tried.
     pub nearest: Vec<Option<NearestStep>>,
+    /// Score of the result with each column added, by index; the worst if not tried.
+    pub added: Vec<Score>,
 }
 
 /// Search extent of the trials: every candidate added to the first k columns, for k from 0.
@@ -31,7 +33,9 @@ impl StepTrials {
     /// # Errors
     /// Returns the errors of the criterion's scores.
     pub fn new(selector: &ValidSelector, design: &Design, chosen: &[Feature], steps: usize) -> Result<Self> {
-        let mut walked = StepTrials { alone: vec![None; design.features()], nearest: vec![None; design.features()] };
+        let columns = design.features();
+        let (alone, nearest, added) = (vec![None; columns], vec![None; columns], vec![Score::WORST; columns]);
+        let mut walked = StepTrials { alone, nearest, added };
         if steps == 0 {
             return Ok(walked);
         }
@@ -39,6 +43,9 @@ impl StepTrials {
         for k in 0..steps.min(chosen.len() + 1) {
             let open = outside(design, &chosen[..k]);
             let scores = subset.scores(Action::Add, &open)?;
+            if k == chosen.len() {
+                open.iter().zip(&scores).for_each(|(&feature, score)| walked.added[feature] = *score);
+            }
             let mut ranked: Vec<(f64, Feature)> = scores.iter().map(|score| score.loss).zip(open).collect();
             ranked.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
             let taken = match chosen.get(k) {

@@ -191,7 +191,7 @@ impl<'d> Exchanges<'d> {
 }
 
 /// Search extent of adding each of `tried` columns to a subset of `size`.
-pub(crate) fn additions(size: usize, tried: usize) -> SearchExtent {
+fn additions(size: usize, tried: usize) -> SearchExtent {
     SearchExtent { start: 0, largest: size + 1, trials: tried as f64, steps: size + 1 }
 }
 

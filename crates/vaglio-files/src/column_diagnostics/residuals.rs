@@ -135,13 +135,9 @@ fn worst(
         let errors = targets.column(row).into_iter().zip(predictions.column(row)).map(|(y, p)| (y - p).powi(2));
         errors.sum::<f64>()
     };
-    let mut squares: Vec<(f64, usize)> = Vec::new();
-    for (square, row) in (0..targets.ncols()).map(|row| (square(row), row)).filter(|(square, _)| square.is_finite()) {
-        // The first of equal rows comes first.
-        let place = squares.partition_point(|larger| larger.0 >= square);
-        squares.insert(place, (square, row));
-        squares.truncate(WORST);
-    }
+    let squares = (0..targets.ncols()).map(|row| (square(row), row)).filter(|(square, _)| square.is_finite());
+    let mut squares: Vec<(f64, usize)> = squares.collect();
+    squares.sort_by(|a, b| b.0.total_cmp(&a.0));
     let order = prepared.train.class_order();
     let told = |&(_, row): &(f64, usize)| WorstRow {
         row: number(row),
@@ -154,7 +150,7 @@ fn worst(
             Some(order) => vec![order.class_of(predictions.column(row)) as f64],
         },
     };
-    squares.iter().map(told).collect()
+    squares.iter().take(WORST).map(told).collect()
 }
 
 /// Rounds to six digits, enough for a plot.

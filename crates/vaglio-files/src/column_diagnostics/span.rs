@@ -15,8 +15,6 @@ const MOST_NUMBERS: f64 = 3e7;
 /// Chosen columns over the training rows, centered and of length 1, with the Cholesky factor of their correlations R =
 /// LLᵀ.
 pub(crate) struct ColumnSpan {
-    /// Square roots of the row weights.
-    roots: Option<Vec<f64>>,
     columns: Vec<Vec<f64>>,
     lower: Vec<Vec<f64>>,
 }
@@ -33,15 +31,8 @@ impl ColumnSpan {
 
     /// Factors the correlations. Cost O(rows · columns² + columns³).
     pub fn new(design: &Design, chosen: &[Feature]) -> Self {
-        let roots = design.weights().map(|weights| weights.iter().map(|weight| weight.sqrt()).collect::<Vec<f64>>());
-        let unit = |&feature: &Feature| unit_column(design, roots.as_deref(), feature);
-        let columns: Vec<Vec<f64>> = chosen.iter().map(unit).collect();
-        let mut lower: Vec<Vec<f64>> = Vec::with_capacity(columns.len());
-        for (k, column) in columns.iter().enumerate() {
-            let products: Vec<f64> = columns[..=k].iter().map(|other| sums::dot(column, other)).collect();
-            lower.push(factored(&lower, &products));
-        }
-        ColumnSpan { roots, columns, lower }
+        let columns: Vec<Vec<f64>> = chosen.iter().map(|&feature| unit_column(design, feature)).collect();
+        ColumnSpan { lower: cholesky(&columns), columns }
     }
 
     /// Variance inflation factor of each column, (R⁻¹)_kk = 1/(1 − R²) of its regression on the others with an
@@ -50,26 +41,22 @@ impl ColumnSpan {
     /// # Reference
     /// D. W. Marquardt, *Generalized inverses, ridge regression, biased linear estimation*, Technometrics 12(3), 1970.
     pub fn inflation(&self) -> Vec<Option<f64>> {
-        let size = self.columns.len();
-        let mut squares = vec![0.0; size];
-        // Column k of L⁻¹ is 0 above row k; (L⁻ᵀL⁻¹)_kk is its squared length.
-        for (k, square) in squares.iter_mut().enumerate() {
-            let mut unit = vec![0.0; size];
+        let factor = |(k, column): (usize, &Vec<f64>)| {
+            let mut unit = vec![0.0; self.columns.len()];
             unit[k] = 1.0;
-            let column = solved(&self.lower, &unit);
-            *square = sums::dot(&column, &column);
-        }
-        let told = |(column, square): (&Vec<f64>, f64)| {
+            // Column k of L⁻¹ is 0 above row k; (L⁻ᵀL⁻¹)_kk is its squared length.
+            let inverse = solved(&self.lower, &unit);
+            let square = sums::dot(&inverse, &inverse);
             let varies = column.iter().any(|x| *x != 0.0);
             varies.then_some(if square > DEPENDENT { f64::INFINITY } else { square.max(1.0) })
         };
-        self.columns.iter().zip(squares).map(told).collect()
+        self.columns.iter().enumerate().map(factor).collect()
     }
 
     /// Correlations of design columns with each chosen one. Cost O(rows · chosen columns) each.
     pub fn correlations(&self, design: &Design, others: &[Feature]) -> Vec<Vec<f64>> {
         let of_one = |&feature: &Feature| {
-            let column = unit_column(design, self.roots.as_deref(), feature);
+            let column = unit_column(design, feature);
             self.columns.iter().map(|x| sums::dot(x, &column)).collect()
         };
         others.par_iter().map(of_one).collect()
@@ -103,26 +90,22 @@ impl ColumnSpan {
 
     /// R² of a column's regression on some of the chosen columns.
     fn share(&self, places: &[usize], correlations: &[f64]) -> f64 {
-        let mut lower: Vec<Vec<f64>> = Vec::new();
-        for (k, &place) in places.iter().enumerate() {
-            let products: Vec<f64> =
-                places[..=k].iter().map(|&other| sums::dot(&self.columns[place], &self.columns[other])).collect();
-            lower.push(factored(&lower, &products));
-        }
+        let columns: Vec<&Vec<f64>> = places.iter().map(|&place| &self.columns[place]).collect();
         let own: Vec<f64> = places.iter().map(|&place| correlations[place]).collect();
-        let parts = solved(&lower, &own);
+        let parts = solved(&cholesky(&columns), &own);
         parts.iter().map(|part| part * part).sum::<f64>().min(1.0)
     }
 }
 
-/// Centers a column, multiplies it by the root weights and scales it to length 1 if it varies.
-fn unit_column(design: &Design, roots: Option<&[f64]>, feature: Feature) -> Vec<f64> {
+/// Centers a column, multiplies it by the roots of the weights and scales it to length 1 if it varies.
+fn unit_column(design: &Design, feature: Feature) -> Vec<f64> {
     let mut out = design.column(feature).values().into_owned();
-    let weight = |j: usize| roots.map_or(1.0, |roots| roots[j] * roots[j]);
+    let roots: Option<Vec<f64>> = design.weights().map(|weights| weights.iter().map(|weight| weight.sqrt()).collect());
+    let weight = |j: usize| roots.as_ref().map_or(1.0, |roots| roots[j] * roots[j]);
     let total: f64 = (0..out.len()).map(weight).sum();
     let mean = out.iter().enumerate().map(|(j, x)| weight(j) * x).sum::<f64>() / total;
     out.iter_mut().for_each(|x| *x -= mean);
-    if let Some(roots) = roots {
+    if let Some(roots) = &roots {
         out.iter_mut().zip(roots).for_each(|(x, root)| *x *= root);
     }
     let norm = sums::dot(&out, &out).sqrt();
@@ -132,12 +115,18 @@ fn unit_column(design: &Design, roots: Option<&[f64]>, feature: Feature) -> Vec<
     out
 }
 
-/// The next row of a Cholesky factor, from its column's products with the previous ones and itself.
-fn factored(lower: &[Vec<f64>], products: &[f64]) -> Vec<f64> {
-    let mut row = solved(lower, &products[..lower.len()]);
-    let left = products[lower.len()] - row.iter().map(|l| l * l).sum::<f64>();
-    row.push(left.max(DEPENDENT_COLUMN).sqrt());
-    row
+/// Cholesky factor of the products of columns.
+fn cholesky(columns: &[impl AsRef<[f64]>]) -> Vec<Vec<f64>> {
+    let mut lower: Vec<Vec<f64>> = Vec::with_capacity(columns.len());
+    for (k, column) in columns.iter().enumerate() {
+        let products: Vec<f64> =
+            columns[..=k].iter().map(|other| sums::dot(column.as_ref(), other.as_ref())).collect();
+        let mut row = solved(&lower, &products[..k]);
+        let left = products[k] - row.iter().map(|l| l * l).sum::<f64>();
+        row.push(left.max(DEPENDENT_COLUMN).sqrt());
+        lower.push(row);
+    }
+    lower
 }
 
 /// Solves Lz = p with the first rows of L.

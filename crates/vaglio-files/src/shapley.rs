@@ -18,7 +18,7 @@ use super::run_context::RunPlan;
 use serde::{Deserialize, Serialize};
 use vaglio_core::{Action, Design, Error, ErrorClass, Feature, Result, SearchExtent, jackknife};
 use vaglio_pipeline::resampling::walks::{Fold, said_of};
-use vaglio_pipeline::resampling::{OuterFolds, Sample, Selection, StageMonitor};
+use vaglio_pipeline::resampling::{Jobs, OuterFolds, Sample, Selection, StageMonitor};
 use vaglio_pipeline::selector::ValidSelector;
 use vaglio_report::record::{ShareRecord, SharesRecord, Warning, WarningKind};
 use vaglio_search::SubsetScorer;
@@ -84,45 +84,39 @@ fn shares(
         .parting(selector, sample)
         .and_then(|parting| parting.parts(sample, stream(selector.seed(), FOLDS, 0)));
     let parts = parts.map(Some).or_else(unless_numerical)?.unwrap_or_default();
-    watcher.stage("shares", 1 + parts.len());
-    let journal = &watcher.journal;
+    watcher.stage("shares", 1);
     let computed = |design: &Design, columns: &[Feature]| -> Result<Option<Shapley>> {
         let design = design.stopping_at(watcher.stop.clone());
         watcher.ends(|| shapley(selector, &design, columns, watcher)).map(Option::flatten)
     };
-    let Some(whole) = journal.once("shares/all", || computed(design, &subset))? else { return Ok(None) };
+    let Some(whole) = watcher.journal.once("shares/all", || computed(design, &subset))? else { return Ok(None) };
     watcher.piece();
     if !whole.of_columns.iter().all(|share| share.is_finite()) {
         return Ok(Some(record(design, &subset, whole, &[])));
     }
-    let mut without_fold = Vec::new();
-    for (fold, part) in parts.iter().enumerate() {
-        if watcher.stopped().is_some() {
-            return Ok(None);
-        }
-        let in_fold = || -> Result<Option<Vec<f64>>> {
-            let own = Fold::new(selector, sample, part, None)?.design.at_lambda(selection.chosen.walk_lambda());
-            let candidates = own.candidates();
-            let place = |feature: &Feature| {
-                let place = own.names().iter().position(|name| *name == design.names()[*feature]);
-                place.filter(|place| candidates.binary_search(place).is_ok())
-            };
-            let places: Vec<Option<Feature>> = subset.iter().map(place).collect();
-            let known: Vec<Feature> = places.iter().flatten().copied().collect();
-            let Some(found) = computed(&own, &known)? else { return Ok(None) };
-            let mut shares = found.of_columns.into_iter();
-            Ok(Some(places.iter().map(|place| place.and_then(|_| shares.next()).unwrap_or(0.0)).collect()))
+    let in_fold = |fold: usize| -> Result<Option<Vec<f64>>> {
+        let own = Fold::new(selector, sample, &parts[fold], None)?.design.at_lambda(selection.chosen.walk_lambda());
+        let candidates = own.candidates();
+        let place = |feature: &Feature| {
+            let place = own.names().iter().position(|name| *name == design.names()[*feature]);
+            place.filter(|place| candidates.binary_search(place).is_ok())
         };
-        let done = journal.once(format_args!("shares/{fold}"), || in_fold().or_else(unless_numerical));
-        let done = done.map_err(|error| said_of(error, &format!("fold {} of the shares", fold + 1)))?;
-        watcher.piece();
-        without_fold.extend(done.filter(|shares| shares.iter().all(|share| share.is_finite())));
-    }
+        let places: Vec<Option<Feature>> = subset.iter().map(place).collect();
+        let known: Vec<Feature> = places.iter().flatten().copied().collect();
+        let Some(found) = computed(&own, &known)? else { return Ok(None) };
+        let mut shares = found.of_columns.into_iter();
+        Ok(Some(places.iter().map(|place| place.and_then(|_| shares.next()).unwrap_or(0.0)).collect()))
+    };
+    let jobs = Jobs::new("shares/", parts.len());
+    let without_fold = jobs.run("shares without a fold", selector.room(), watcher, |fold, _| {
+        let done = in_fold(fold).or_else(unless_numerical);
+        done.map_err(|error| said_of(error, &format!("fold {} of the shares", fold + 1)))
+    })?;
     if watcher.stopped().is_some() {
         return Ok(None);
     }
-    let folds = if without_fold.len() == parts.len() { parts.len() } else { 0 };
-    Ok(Some(record(design, &subset, whole, &without_fold[..folds])))
+    let without_fold = without_fold.filter(|folds| folds.iter().flatten().all(|share| share.is_finite()));
+    Ok(Some(record(design, &subset, whole, &without_fold.unwrap_or_default())))
 }
 
 /// Ignores errors on some of the rows, except numerical overflow.

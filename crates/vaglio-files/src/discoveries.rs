@@ -61,24 +61,21 @@ fn written(found: &Discoveries, names: &[String]) -> FalseDiscoveries {
         _ => Verdict::Rejected,
     };
     let column = |index: Feature| {
-        let of = known.get(&index);
-        let (q, rival) = (of.and_then(|of| of.q), of.and_then(|of| of.rival));
-        let first = same.get(&index).copied();
+        let (of, first) = (known.get(&index), same.get(&index).copied());
         // The verdict on the first of equal columns limits that on the others.
         let verdict = match first.map(verdict) {
             None => verdict(index),
             Some(Verdict::Rejected) => Verdict::Rejected,
             Some(_) => Verdict::Tentative,
         };
-        let same_as = first.map(name);
         ColumnVerdict {
             index,
             name: name(index),
             verdict,
-            q,
+            q: of.and_then(|of| of.q),
             votes: of.map_or(0.0, |of| of.votes),
-            rival: rival.map(name),
-            same_as,
+            rival: of.and_then(|of| of.rival).map(name),
+            same_as: first.map(name),
         }
     };
     let columns: Vec<ColumnVerdict> = (0..names.len()).map(column).collect();

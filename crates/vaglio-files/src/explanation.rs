@@ -158,11 +158,7 @@ impl ExplainedRun<'_> {
             true
         })?;
         let inflation = self.span.inflation();
-        let lines = |k: usize| {
-            let mut lines = self.worth_lines(k, without[k], &substitutes[k]);
-            lines.extend(self.context_lines(k, inflation[k]));
-            (self.chosen[k], lines)
-        };
+        let lines = |k: usize| (self.chosen[k], self.chosen_lines(k, without[k], &substitutes[k], inflation[k]));
         Ok(places.into_iter().map(lines).collect())
     }
 

@@ -8,9 +8,15 @@ use vaglio_report::record::{OutsideRecord, PerOutput};
 const LINES: usize = 40;
 
 impl ExplainedRun<'_> {
-    /// Weight of the chosen column at position `k`, and scores without it and with substitutes.
-    pub(super) fn worth_lines(&self, k: usize, without: f64, substitutes: &[(Feature, f64)]) -> Vec<String> {
-        let column = &self.record.selected[k];
+    /// Lines on the chosen column at position `k`: its weight, scores without it and with substitutes, further figures.
+    pub(super) fn chosen_lines(
+        &self,
+        k: usize,
+        without: f64,
+        substitutes: &[(Feature, f64)],
+        inflation: Option<f64>,
+    ) -> Vec<String> {
+        let (feature, column) = (self.chosen[k], &self.record.selected[k]);
         let mut lines = vec![format!("{}  chosen, column {} of {}", shown(&column.name), k + 1, self.chosen.len())];
         lines.extend(column.weight.as_ref().map(|weight| {
             let original = column.original_weight.as_ref();
@@ -26,26 +32,20 @@ impl ExplainedRun<'_> {
         if substitutes.is_empty() {
             lines.push("  no column can take its place".into());
         }
-        lines
-    }
-
-    /// Further figures of the chosen column at position `k`.
-    pub(super) fn context_lines(&self, k: usize, inflation: Option<f64>) -> Vec<String> {
-        let (feature, column) = (self.chosen[k], &self.record.selected[k]);
-        let alone = self.walked.alone[feature].map(|(score, _)| format!("  score alone {}", self.alone(score)));
-        let inflation = inflation.map(|factor| match factor.is_finite() {
+        lines.extend(self.walked.alone[feature].map(|(score, _)| format!("  score alone {}", self.alone(score))));
+        lines.extend(inflation.map(|factor| match factor.is_finite() {
             true => format!("  variance inflation {}", significant(factor, 4)),
             false => "  it depends on the other chosen columns (variance inflation infinite)".into(),
-        });
+        }));
         let folds = self.record.nested.as_ref().map_or(0, |nested| nested.per_fold.len());
-        let spread = column.over_folds.as_ref().map(|spread| {
+        lines.extend(column.over_folds.as_ref().map(|spread| {
             let (low, high) = (numbers(&spread.low), numbers(&spread.high));
             let range = if low == high { low } else { format!("from {low} to {high}") };
             let mark = if spread.changes_sign { "; the sign changes" } else { "" };
             format!("  weight {range} in the {} of {folds} outer folds that chose it{mark}", spread.folds)
-        });
-        let missing = missing(self.prepared.missing_share(&column.name));
-        alone.into_iter().chain(inflation).chain(spread).chain(missing).collect()
+        }));
+        lines.extend(missing(self.prepared.missing_share(&column.name)));
+        lines
     }
 
     /// Further figures of a column that was not chosen.

@@ -119,8 +119,7 @@ fn unit_column(design: &Design, feature: Feature) -> Vec<f64> {
 fn cholesky(columns: &[impl AsRef<[f64]>]) -> Vec<Vec<f64>> {
     let mut lower: Vec<Vec<f64>> = Vec::with_capacity(columns.len());
     for (k, column) in columns.iter().enumerate() {
-        let products: Vec<f64> =
-            columns[..=k].iter().map(|other| sums::dot(column.as_ref(), other.as_ref())).collect();
+        let products: Vec<f64> = columns[..=k].iter().map(|other| sums::dot(column.as_ref(), other.as_ref())).collect();
         let mut row = solved(&lower, &products[..k]);
         let left = products[k] - row.iter().map(|l| l * l).sum::<f64>();
         row.push(left.max(DEPENDENT_COLUMN).sqrt());

@@ -178,7 +178,7 @@ impl<'t> Decisions<'t> {
         let (table, options) = (self.table, self.options);
         let found = table.layout.as_ref().filter(|found| !found.columns().iter().any(|name| self.is_target(name)));
         match found {
-            Some(RowLayout::Time(_, times)) if options.time.is_none() && *times < table.rows => {}
+            Some(RowLayout::Events(..)) if options.time.is_none() => {}
             Some(RowLayout::NewUnits(panel)) => {
                 let is_long = panel.units < FEWEST_UNITS && panel.times >= ROWS_FOR_TEST / FEWEST_UNITS;
                 if options.groups.is_none() && (options.time.is_some() || is_long) {
@@ -210,7 +210,7 @@ impl<'t> Decisions<'t> {
         };
         let groups = table.columns.iter().find(is_group);
         let groups = groups.map(|seen| RowLayout::Groups(seen.profile.name.clone(), seen.distinct));
-        let events = found.filter(|found| matches!(found, RowLayout::Time(..))).cloned();
+        let events = found.filter(|found| matches!(found, RowLayout::Events(..))).cloned();
         Ok(groups.or(events).unwrap_or(RowLayout::Rows))
     }
 
@@ -229,9 +229,8 @@ impl<'t> Decisions<'t> {
         // Text such as months and quarters is no feature.
         let is_text = |time: &str| table.column(time).is_some_and(|seen| seen.profile.levels > 0);
         let (time, layout) = match &self.layout {
-            RowLayout::Time(time, times) if *times < table.rows || !is_text(time) => {
-                (time.clone(), RowLayout::File(vec![time.clone()]))
-            }
+            RowLayout::Events(time, _) => (time.clone(), RowLayout::File(vec![time.clone()])),
+            RowLayout::Time(time) if !is_text(time) => (time.clone(), RowLayout::File(vec![time.clone()])),
             RowLayout::NextTimes(panel) if !is_text(&panel.time) => {
                 (panel.time.clone(), RowLayout::NewUnits(panel.clone()))
             }

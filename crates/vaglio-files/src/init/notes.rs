@@ -24,8 +24,7 @@ impl Decisions<'_> {
         let guessed = if self.options.targets.is_empty() { " (guessed; --target names another)" } else { "" };
         notes.push(format!("to predict: {}, {what}{guessed}", self.targets.join(", ")));
         if self.without_target > 0 {
-            let rows = if self.without_target == 1 { "row" } else { "rows" };
-            notes.push(format!("{} {rows} without a target are left out", self.without_target));
+            notes.push(format!("{} without a target are left out", counted(self.without_target, "row")));
         }
         if self.is_rare {
             notes.push("a class is rare: classes count alike, by crrr and balanced_squared".into());
@@ -33,11 +32,11 @@ impl Decisions<'_> {
         notes.extend(match &self.layout {
             RowLayout::Rows => None,
             RowLayout::Groups(name, _) => Some(format!("groups: {name}")),
-            RowLayout::Time(time, times) if *times < table.rows => Some(format!(
+            RowLayout::Events(time, times) => Some(format!(
                 "time: {time}, {times} of them in {} rows; later ones are predicted from earlier ones",
                 table.rows
             )),
-            RowLayout::Time(time, _) => Some(format!("time: {time}; later rows are predicted from earlier ones")),
+            RowLayout::Time(time) => Some(format!("time: {time}; later rows are predicted from earlier ones")),
             RowLayout::File(by) if by.is_empty() => Some(
                 "time: the order of the file, since a column is another one row earlier; later rows are predicted from earlier \
                  ones"

@@ -20,8 +20,10 @@ pub enum RowLayout {
     NewUnits(Panel),
     /// Units over time; predictions are for later times.
     NextTimes(Panel),
-    /// Rows ordered by this column, and the number of times; several rows may have one time.
-    Time(String, usize),
+    /// Rows ordered by this column, whose times differ.
+    Time(String),
+    /// Rows ordered by this column, some with one time, and the number of times.
+    Events(String, usize),
     /// Rows in the order of the file, which is the order of these columns.
     File(Vec<String>),
 }
@@ -44,7 +46,7 @@ impl RowLayout {
     pub fn columns(&self) -> Vec<&str> {
         match self {
             RowLayout::Rows => Vec::new(),
-            RowLayout::Groups(column, _) | RowLayout::Time(column, _) => vec![column],
+            RowLayout::Time(column) | RowLayout::Groups(column, _) | RowLayout::Events(column, _) => vec![column],
             RowLayout::File(by) => by.iter().map(String::as_str).collect(),
             RowLayout::NewUnits(panel) | RowLayout::NextTimes(panel) => vec![&panel.unit, &panel.time],
         }
@@ -52,7 +54,7 @@ impl RowLayout {
 
     /// Whether later rows are predicted from earlier ones.
     pub fn is_ahead(&self) -> bool {
-        matches!(self, RowLayout::Time(..) | RowLayout::File(_) | RowLayout::NextTimes(_))
+        matches!(self, RowLayout::Time(_) | RowLayout::Events(..) | RowLayout::File(_) | RowLayout::NextTimes(_))
     }
 }
 
@@ -224,10 +226,12 @@ pub fn find(columns: &[CodedColumn<'_>], time: Option<&str>, unit: Option<&str>)
     if unit.is_some() {
         return panel(columns, &times, time.is_some(), unit);
     }
-    let by_time = |c: &CodedColumn<'_>| RowLayout::Time(c.name.to_owned(), c.distinct());
     let in_file = || in_file(&times).or_else(|| has_lags(columns).then(|| RowLayout::File(Vec::new())));
-    let events = || times.iter().find(|c| is_event(c, time.is_some())).map(|c| by_time(c));
-    let series = series.map(|c| by_time(c));
+    let events = || {
+        let event = times.iter().find(|c| is_event(c, time.is_some()))?;
+        Some(RowLayout::Events(event.name.to_owned(), event.distinct()))
+    };
+    let series = series.map(|c| RowLayout::Time(c.name.to_owned()));
     series.or_else(|| panel(columns, &times, time.is_some(), None)).or_else(in_file).or_else(events)
 }
 

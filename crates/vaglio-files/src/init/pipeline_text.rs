@@ -101,11 +101,11 @@ impl Decisions<'_> {
             RowLayout::Groups(name, _) => {
                 put(lines, format!("  groups: {}", quoted(name)), "rows of one value stay together")
             }
-            RowLayout::Time(time, times) if *times < self.table.rows => {
+            RowLayout::Events(time, times) => {
                 let comment = format!("{times} times, each of which stays on one side; later ones are predicted");
                 put(lines, format!("  time: {}", quoted(time)), comment);
             }
-            RowLayout::Time(time, _) => put(lines, format!("  time: {}", quoted(time)), LATER),
+            RowLayout::Time(time) => put(lines, format!("  time: {}", quoted(time)), LATER),
             RowLayout::File(by) => {
                 put(lines, format!("  # the rows of the file are in the order of {}:", by.join(", ")), LATER);
             }
@@ -222,10 +222,8 @@ impl Decisions<'_> {
             ),
             RowLayout::Rows => put(lines, "criterion: loo", "exact leave-one-out"),
             RowLayout::Groups(_, count) => put(lines, groups(*count), ""),
-            RowLayout::Time(_, times) if *times < self.table.rows => {
-                put(lines, forward(*times), "later times from earlier ones");
-            }
-            RowLayout::Time(..) | RowLayout::File(_) => put(lines, forward(rows), "later rows from earlier ones"),
+            RowLayout::Events(_, times) => put(lines, forward(*times), "later times from earlier ones"),
+            RowLayout::Time(_) | RowLayout::File(_) => put(lines, forward(rows), "later rows from earlier ones"),
             RowLayout::NewUnits(panel) => {
                 put(lines, groups(panel.units), "new units");
                 put(lines, format!("# {}", forward(panel.times)), "their next times");

@@ -25,12 +25,12 @@ fn a_name_has_words() {
 fn one_column_that_rises_and_says_time_is_one_series() {
     for name in ["year", "Date", "t", "time", "step"] {
         let rising = numbers(count(40).map(|row| 1900.0 + row));
-        assert_eq!(found(&[(name, rising)]), Some(RowLayout::Time(name.into(), 40)));
+        assert_eq!(found(&[(name, rising)]), Some(RowLayout::Time(name.into())));
         let falling = numbers(count(40).map(|row| 1900.0 - row));
-        assert_eq!(found(&[(name, falling)]), Some(RowLayout::Time(name.into(), 40)));
+        assert_eq!(found(&[(name, falling)]), Some(RowLayout::Time(name.into())));
     }
     let dates = Cells::Dates(count(40).map(|row| row * 86400.0).collect());
-    assert_eq!(found(&[("when", dates)]), Some(RowLayout::Time("when".into(), 40)));
+    assert_eq!(found(&[("when", dates)]), Some(RowLayout::Time("when".into())));
     for name in ["id", "X", "rownames", "index", "height", "timer"] {
         assert_eq!(found(&[(name, numbers(count(40)))]), None, "{name}");
     }
@@ -67,9 +67,9 @@ fn quarters_dates_that_stand_twice_and_lags_are_an_order() {
     let quarters = |per: usize| {
         Cells::Text((0..40).map(|row| row / per).map(|q| format!("{} Q{}", 1990 + q / 4, q % 4 + 1)).collect())
     };
-    assert_eq!(found(&[("when", quarters(1))]), Some(RowLayout::Time("when".into(), 40)));
-    assert_eq!(found(&[("when", quarters(2))]), Some(RowLayout::Time("when".into(), 20)));
-    assert_eq!(found(&[("when", quarters(4))]), Some(RowLayout::Time("when".into(), 10)));
+    assert_eq!(found(&[("when", quarters(1))]), Some(RowLayout::Time("when".into())));
+    assert_eq!(found(&[("when", quarters(2))]), Some(RowLayout::Events("when".into(), 20)));
+    assert_eq!(found(&[("when", quarters(4))]), Some(RowLayout::Events("when".into(), 10)));
     // Too few for folds in time.
     assert_eq!(found(&[("when", quarters(8))]), None);
     let state = Cells::Text((0..60).map(|row| format!("s{}", row / 6)).collect());

@@ -92,13 +92,8 @@ pub enum Mark {
         /// The tooltip of each; may be empty.
         tips: Vec<String>,
     },
-    /// A map of colored cells between two scales of names.
-    Cells {
-        /// Color of each cell, from −1 to 1, by rows.
-        values: Vec<Vec<Option<f64>>>,
-        /// Words of each cell.
-        words: Vec<Vec<String>>,
-    },
+    /// A map of colored cells between two scales of names: the color of each cell, from −1 to 1, and its words, by rows.
+    Cells(Vec<Vec<(Option<f64>, String)>>),
     /// A horizontal line across the whole chart.
     Level {
         /// In the legend; empty for none.
@@ -121,6 +116,16 @@ impl Chart {
     /// Creates a wide chart without marks, with titles of its axes.
     pub fn new(label: impl Into<String>, x_title: impl Into<String>, y_title: impl Into<String>) -> Self {
         Chart { label: label.into(), x_title: x_title.into(), y_title: y_title.into(), ..Chart::default() }
+    }
+
+    /// Creates a map of cells with names at the left (`down`) and above (`across`).
+    pub fn cells(
+        label: impl Into<String>,
+        down: Vec<String>,
+        across: Vec<String>,
+        cells: Vec<Vec<(Option<f64>, String)>>,
+    ) -> Self {
+        Chart::new(label, "", "").x(ScaleKind::Names(across)).y(ScaleKind::Names(down)).mark(Mark::Cells(cells))
     }
 
     /// Sets the horizontal scale.

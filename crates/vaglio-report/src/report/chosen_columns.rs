@@ -1,6 +1,6 @@
 //! The chosen columns: weights, equation, and importance.
 
-use super::chart::{Chart, Mark, ScaleKind};
+use super::chart::Chart;
 use super::lookups::{finite, sentence};
 use super::number::{counted, element, percent, short, significant};
 use super::section::Section;
@@ -222,16 +222,16 @@ pub fn correlations(record: &Record) -> Option<Section> {
     if rows.len() != n || n < 2 {
         return None;
     }
-    let values: Vec<Vec<Option<f64>>> =
-        rows[1..].iter().map(|row| row.iter().map(|r| r.filter(|r| r.is_finite())).collect()).collect();
-    let word = |r: &Option<f64>| r.map_or_else(|| "–".into(), |r| significant((100.0 * r).round() / 100.0, 2));
-    let words = values.iter().map(|row| row.iter().map(word).collect()).collect();
+    let cell = |r: &Option<f64>| {
+        let r = r.and_then(finite);
+        (r, r.map_or_else(|| "–".into(), |r| significant((100.0 * r).round() / 100.0, 2)))
+    };
+    let cells = rows[1..].iter().map(|row| row.iter().map(cell).collect()).collect();
     let names: Vec<String> = record.selected.iter().map(|column| record.column_name(column.index)).collect();
-    let scale = |names: &[String]| ScaleKind::Names(names.to_vec());
-    let chart =
-        Chart::new("Correlations of the chosen columns", "", "").x(scale(&names[..n - 1])).y(scale(&names[1..]));
+    let (down, across) = (names[1..].to_vec(), names[..n - 1].to_vec());
+    let chart = Chart::cells("Correlations of the chosen columns", down, across, cells);
     let caption = "On the training rows, in order of entry. Strong colors mark columns that say much the same.";
-    Some(section.chart(chart.mark(Mark::Cells { values, words }).caption(caption)))
+    Some(section.chart(chart.caption(caption)))
 }
 
 /// Weights of each chosen column for each of many outputs.
@@ -245,12 +245,11 @@ pub fn weight_map(record: &Record) -> Option<Section> {
     }
     let all = || columns.iter().map(|column| values(&column.weight));
     let largest = all().flatten().fold(0.0, |most: f64, weight| most.max(weight.abs())).max(f64::MIN_POSITIVE);
-    let strength = all().map(|row| row.iter().map(|weight| finite(weight / largest)).collect()).collect();
-    let words = all().map(|row| row.iter().map(|weight| short(*weight)).collect()).collect();
+    let cell = |weight: &f64| (finite(weight / largest), short(*weight));
+    let cells = all().map(|row| row.iter().map(cell).collect()).collect();
     let names = columns.iter().map(|column| record.column_name(column.index)).collect();
     let label = format!("Weights of {} columns for {} outputs", columns.len(), outputs.len());
-    let chart = Chart::new(label, "", "").x(ScaleKind::Names(outputs)).y(ScaleKind::Names(names));
     let caption = "Weights of the chosen columns, as the learner sees them, for each output.";
-    let chart = chart.mark(Mark::Cells { values: strength, words }).caption(caption);
+    let chart = Chart::cells(label, names, outputs, cells).caption(caption);
     Some(Section::new("weights", "Weights for each output").chart(chart))
 }

@@ -46,18 +46,13 @@ pub fn classes(record: &Record) -> Option<Section> {
 
 /// A confusion matrix, shaded by the share of each class.
 fn confusion(counts: &[Vec<usize>], names: Vec<String>) -> Chart {
-    let strength = |i: usize, (j, n): (usize, &usize)| {
+    let cell = |i: usize, (j, n): (usize, &usize)| {
         let share = *n as f64 / counts[i].iter().sum::<usize>().max(1) as f64;
-        Some(if i == j { share } else { -share.sqrt() })
+        (Some(if i == j { share } else { -share.sqrt() }), count(*n))
     };
-    let shades = |(i, row): (usize, &Vec<usize>)| row.iter().enumerate().map(|cell| strength(i, cell)).collect();
-    let values = counts.iter().enumerate().map(shades).collect();
-    let words = counts.iter().map(|row| row.iter().map(|n| count(*n)).collect()).collect();
-    let label = format!("Confusion of {} classes", names.len());
-    Chart::new(label, "", "")
-        .x(ScaleKind::Names(names.clone()))
-        .y(ScaleKind::Names(names))
-        .mark(Mark::Cells { values, words })
+    let row = |(i, row): (usize, &Vec<usize>)| row.iter().enumerate().map(|n| cell(i, n)).collect();
+    let cells = counts.iter().enumerate().map(row).collect();
+    Chart::cells(format!("Confusion of {} classes", names.len()), names.clone(), names, cells)
         .caption("Each row is an observed class, each column a predicted one.")
 }
 

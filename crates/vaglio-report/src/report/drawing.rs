@@ -39,7 +39,7 @@ impl Chart {
 
     fn wide(&self) -> Option<String> {
         match (&self.y, self.marks.first()) {
-            (_, Some(Mark::Cells { values, words })) => self.cells(values, words),
+            (_, Some(Mark::Cells(cells))) => self.heat_map(cells),
             (ScaleKind::Names(_), _) => self.draw("plot named", [760.0, 340.0]),
             _ => Some(self.drawing()? + &self.draw("plot narrow", [400.0, 290.0])?),
         }
@@ -317,7 +317,7 @@ fn draw_mark(out: &mut String, mark: &Mark, x: &Axis, y: &Axis) {
             };
             svg::text(out, "chosen-label", [at, TOP - 11.0], anchor, label);
         }
-        Mark::Level { .. } | Mark::Chosen { .. } | Mark::Cells { .. } => {}
+        Mark::Level { .. } | Mark::Chosen { .. } | Mark::Cells(_) => {}
     }
 }
 

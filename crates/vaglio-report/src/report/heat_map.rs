@@ -9,7 +9,7 @@ use vaglio_core::clip;
 
 impl Chart {
     /// A map of cells with names at the left and above.
-    pub(super) fn cells(&self, values: &[Vec<Option<f64>>], words: &[Vec<String>]) -> Option<String> {
+    pub(super) fn heat_map(&self, cells: &[Vec<(Option<f64>, String)>]) -> Option<String> {
         let (ScaleKind::Names(across), ScaleKind::Names(down)) = (&self.x, &self.y) else { return None };
         let side = (620.0 / across.len().max(1) as f64).clamp(9.0, 46.0);
         let (small, letter) = if side < 13.0 { (" small", 4.6) } else { ("", 6.8) };
@@ -31,8 +31,8 @@ impl Chart {
             let at = [left + side * (k as f64 + 0.5) + 3.5, top - 7.0];
             svg::upright(&mut out, "name", at, "start", &clip(name, LETTERS));
         }
-        for (i, (row, words)) in values.iter().zip(words).enumerate() {
-            for (j, (value, word)) in row.iter().zip(words).enumerate().filter(|(_, (_, word))| !word.is_empty()) {
+        for (i, row) in cells.iter().enumerate() {
+            for (j, (value, word)) in row.iter().enumerate() {
                 let [x, y] = [left + side * j as f64, top + side * i as f64];
                 let class = value.map_or("unknown", |value| if value < 0.0 { "negative" } else { "positive" });
                 let strength = value.unwrap_or(0.0).abs().min(1.0);
@@ -54,6 +54,6 @@ impl Chart {
                 out.push_str("</g>");
             }
         }
-        (!values.is_empty()).then(|| out + "</svg>")
+        (!cells.is_empty()).then(|| out + "</svg>")
     }
 }

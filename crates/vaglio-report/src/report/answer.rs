@@ -224,14 +224,11 @@ pub fn comparison(record: &Record, errors: &[HeldOutError<'_>]) -> Option<Chart>
         let words = interval.map(|(ends, level)| format!(" ({})", interval_text(ends, level))).unwrap_or_default();
         let strokes = parts.iter().filter(|value| value.is_finite()).map(|x| [[*x, at - 0.2], [*x, at + 0.2]]);
         let ends = interval.map(|([low, high], _)| [[low, at], [high, at]]);
-        let baseline: Vec<[f64; 2]> = baseline.map(|value| [value, at]).into_iter().collect();
-        let tips = vec!["without features".to_owned(); baseline.len()];
-        marks.extend([
-            Mark::bars(&format!("tickmark {class}"), strokes.collect(), Vec::new()),
-            Mark::bars(&format!("spread {class}"), ends.into_iter().collect(), Vec::new()),
-            Mark::points("without features", "without", baseline, tips),
-            Mark::points("", class, vec![[value, at]], vec![format!("{name}: {}{words}{without}", short(value))]),
-        ]);
+        marks.push(Mark::bars(&format!("tickmark {class}"), strokes.collect(), ""));
+        marks.push(Mark::bars(&format!("spread {class}"), ends.into_iter().collect(), ""));
+        let empty = baseline.map(|value| Mark::point("without features", "without", [value, at], "without features"));
+        marks.extend(empty);
+        marks.push(Mark::point("", class, [value, at], format!("{name}: {}{words}{without}", short(value))));
     };
     let null = record
         .permutations

@@ -72,16 +72,23 @@ pub enum Mark {
         /// Place, low end and high end, from left to right.
         points: Vec<Option<[f64; 3]>>,
     },
-    /// Points.
-    Points {
+    /// A point.
+    Point {
         /// In the legend.
         name: String,
         /// In the style sheet.
         class: String,
+        /// The point.
+        at: [f64; 2],
+        /// The tooltip.
+        tip: String,
+    },
+    /// Many small points.
+    Cloud {
+        /// In the style sheet.
+        class: String,
         /// The points.
         points: Vec<[f64; 2]>,
-        /// The tooltip of each; without any, points are drawn as one cloud.
-        tips: Vec<String>,
     },
     /// Straight bars between two points.
     Bars {
@@ -90,7 +97,7 @@ pub enum Mark {
         /// The two ends of each.
         bars: Vec<[[f64; 2]; 2]>,
         /// The tooltip of each; may be empty.
-        tips: Vec<String>,
+        tip: String,
     },
     /// A map of colored cells between two scales of names: the color of each cell, from −1 to 1, and its words, by rows.
     Cells(Vec<Vec<(Option<f64>, String)>>),
@@ -178,14 +185,14 @@ impl Mark {
         Mark::Band { class: class.into(), points }
     }
 
-    /// Points with tooltips, or a cloud without.
-    pub fn points(name: &str, class: &str, points: Vec<[f64; 2]>, tips: Vec<String>) -> Self {
-        Mark::Points { name: name.into(), class: class.into(), points, tips }
+    /// A point with a tooltip.
+    pub fn point(name: &str, class: &str, at: [f64; 2], tip: impl Into<String>) -> Self {
+        Mark::Point { name: name.into(), class: class.into(), at, tip: tip.into() }
     }
 
-    /// Bars with tooltips, or without.
-    pub fn bars(class: &str, bars: Vec<[[f64; 2]; 2]>, tips: Vec<String>) -> Self {
-        Mark::Bars { class: class.into(), bars, tips }
+    /// Bars with a tooltip, unless it is empty.
+    pub fn bars(class: &str, bars: Vec<[[f64; 2]; 2]>, tip: impl Into<String>) -> Self {
+        Mark::Bars { class: class.into(), bars, tip: tip.into() }
     }
 
     /// A horizontal line at the value `at`.

@@ -101,14 +101,16 @@ pub fn calibration(record: &Record) -> Option<Section> {
     );
     let class = calibration.from.title();
     let ends = |bin: &ReliabilityBin| around(bin.observed, bin.error, [0.0, 1.0]).map(|end| [bin.predicted, end]);
-    let tip = |bin: &ReliabilityBin| {
-        format!("{}: {} came true of {}", counted(bin.rows, "row"), short(bin.observed), short(bin.predicted))
+    let at = |bin: &ReliabilityBin| [bin.predicted, bin.observed];
+    let point = |bin: &ReliabilityBin| {
+        let rows = counted(bin.rows, "row");
+        let tip = format!("{rows}: {} came true of {}", short(bin.observed), short(bin.predicted));
+        Mark::point("", class, at(bin), tip)
     };
-    let points: Vec<[f64; 2]> = calibration.bins.iter().map(|bin| [bin.predicted, bin.observed]).collect();
     let chart = unit_square("Calibration of probabilities", "probability", "share that came true")
-        .mark(Mark::bars(&format!("spread {class}"), calibration.bins.iter().map(ends).collect(), Vec::new()))
-        .mark(Mark::stroke("", class, points.clone()))
-        .mark(Mark::points("", class, points, calibration.bins.iter().map(tip).collect()))
+        .mark(Mark::bars(&format!("spread {class}"), calibration.bins.iter().map(ends).collect(), ""))
+        .mark(Mark::stroke("", class, calibration.bins.iter().map(at).collect()))
+        .marks(calibration.bins.iter().map(point))
         .caption(format!(
             "Groups of rows with like probability of {what}, with 95 % intervals; on the line, probabilities are right."
         ));

@@ -213,7 +213,7 @@ impl Chart {
                     path(&mut sample, &format!("band {class}"), "M1,0H29V12H1Z");
                     "95 % interval".into()
                 }
-                Mark::Points { name, class, .. } => {
+                Mark::Point { name, class, .. } => {
                     sample = marker(class, [15.0, 6.0], 4.0);
                     name.clone()
                 }
@@ -244,7 +244,8 @@ impl Mark {
     fn values(&self, axis: usize, is_area: bool) -> Vec<f64> {
         match self {
             Mark::Line { points, .. } if !is_area => points.iter().flatten().map(|point| point[axis]).collect(),
-            Mark::Points { points, .. } if !is_area => points.iter().map(|point| point[axis]).collect(),
+            Mark::Point { at, .. } if !is_area => vec![at[axis]],
+            Mark::Cloud { points, .. } if !is_area => points.iter().map(|point| point[axis]).collect(),
             Mark::Bars { bars, .. } if is_area => bars.iter().flatten().map(|point| point[axis]).collect(),
             Mark::Band { points, .. } if is_area && axis == 1 => {
                 points.iter().flatten().flat_map(|point| [point[1], point[2]]).collect()
@@ -284,7 +285,7 @@ fn draw_mark(out: &mut String, mark: &Mark, x: &Axis, y: &Axis) {
                 }
             }
         }
-        Mark::Points { class, points, tips, .. } if tips.is_empty() => {
+        Mark::Cloud { class, points } => {
             let dot = |point: &[f64; 2]| {
                 let [a, b] = at(*point);
                 format!("M{a:.0},{b:.0}z")
@@ -292,14 +293,12 @@ fn draw_mark(out: &mut String, mark: &Mark, x: &Axis, y: &Axis) {
             let stride = if x.length < 280.0 { points.len().div_ceil(MOST_SMALL).max(1) } else { 1 };
             path(out, &format!("cloud {class}"), &points.iter().step_by(stride).map(dot).collect::<String>());
         }
-        Mark::Points { class, points, tips, .. } => {
-            for (point, tip) in points.iter().zip(tips) {
-                let _ = write!(out, "<g><title>{}</title>{}</g>", escape(tip), marker(class, at(*point), 5.0));
-            }
+        Mark::Point { class, at: point, tip, .. } => {
+            let _ = write!(out, "<g><title>{}</title>{}</g>", escape(tip), marker(class, at(*point), 5.0));
         }
-        Mark::Bars { class, bars, tips } => {
-            for (k, [from, to]) in bars.iter().enumerate() {
-                let title = tips.get(k).map(|tip| format!("<title>{}</title>", escape(tip))).unwrap_or_default();
+        Mark::Bars { class, bars, tip } => {
+            let title = if tip.is_empty() { String::new() } else { format!("<title>{}</title>", escape(tip)) };
+            for [from, to] in bars {
                 let (from, to) = (place(at(*from)), place(at(*to)));
                 let _ = write!(out, "<g>{title}<path class=\"{class}\" d=\"M{from}L{to}\"/></g>");
             }

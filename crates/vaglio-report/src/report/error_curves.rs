@@ -102,7 +102,7 @@ fn losses(record: &Record) -> Chart {
     let chosen = record.held_out_error(PredictionRows::CrossValidation);
     let chosen = chosen.and_then(|error| error.interval).map(|(ends, level)| {
         let bar = ends.map(|end| [record.selected.len() as f64, end]);
-        Mark::bars("spread cross-validated", vec![bar], vec![interval_text(ends, level)])
+        Mark::bars("spread cross-validated", vec![bar], interval_text(ends, level))
     });
     let marks = [
         chosen,

@@ -16,7 +16,7 @@ const MOST_TARGETS: usize = 4;
 fn cloud(right: &str, up: &str, class: &str, points: Vec<[f64; 2]>) -> Chart {
     let points = points.into_iter().filter(|point| point.iter().all(|value| value.is_finite())).collect();
     let chart = Chart::new(format!("{up} against {right}"), right, up).x(ScaleKind::Linear).y(ScaleKind::Linear);
-    chart.mark(Mark::points("", class, points, Vec::new()))
+    chart.mark(Mark::Cloud { class: class.into(), points })
 }
 
 /// A straight line from the lowest to the highest of the finite values; empty without any.

@@ -130,9 +130,8 @@ fn stays(record: &Record, column: usize, row: f64) -> Vec<Mark> {
         let tip = if tips.is_empty() { "in every subset".into() } else { tips };
         let from = [entry.map_or(0.5, |step| step.step as f64), row];
         let to = [exit.map_or(record.steps.len() as f64 + 0.5, |step| step.step as f64), row];
-        marks.push(Mark::bars(&format!("stay {state}"), vec![[from, to]], vec![tip.clone()]));
-        let end =
-            |class: &str, at: [f64; 2]| Mark::points("", &format!("{class} {state}"), vec![at], vec![tip.clone()]);
+        marks.push(Mark::bars(&format!("stay {state}"), vec![[from, to]], &*tip));
+        let end = |class: &str, at: [f64; 2]| Mark::point("", &format!("{class} {state}"), at, &*tip);
         marks.extend(entry.map(|_| end("enter", from)).into_iter().chain(exit.map(|_| end("exit", to))));
     }
 }

@@ -1,6 +1,6 @@
 //! The page of a comparison.
 
-use super::{Comparison, Difference, NamedRun, jaccard};
+use super::{Comparison, NamedRun, jaccard};
 use crate::record::{LossName, NestedEvaluation, PredictionRows};
 use crate::report::{Chart, Mark, ScaleKind, Section, TableBuilder, TableCell, page};
 use std::collections::HashMap;
@@ -8,10 +8,9 @@ use vaglio_core::{joined, short};
 
 /// Columns that the page lists, at most.
 const MOST_COLUMNS: usize = 300;
-/// Classes of lines in the style sheet.
-const CLASSES: [&str; 6] = ["alpha k0", "alpha k1", "alpha k2", "alpha k3", "alpha k4", "alpha k5"];
+/// Colors of lines in the style sheet.
+const COLORS: usize = 6;
 
-type Pair<'r> = (&'r NamedRun, &'r NamedRun, Result<&'r Difference, &'r String>);
 /// The name of a column, and its place in each run that selected it.
 type Selected<'r> = (&'r str, Vec<Option<usize>>);
 
@@ -36,12 +35,11 @@ impl Comparison {
     }
 
     fn runs_section(&self) -> Section {
-        let rows: Vec<&NamedRun> = self.runs.iter().collect();
         let note = "The score chose the columns and is optimistic. Cross-validation chose size and λ; nested and test errors are of unseen rows. \
                     Intervals are 95 %. RMSE is of the most trustworthy error.";
         Section::new("runs", "Runs")
             .table(
-                TableBuilder::new("Runs", "", &rows)
+                TableBuilder::new("Runs", "", &self.runs)
                     .name("Run", |run| run.name.clone())
                     .text("Made by", |run| run.parts())
                     .text("Loss", |run| run.record.loss().told().to_owned())
@@ -63,22 +61,21 @@ impl Comparison {
     }
 
     fn pairs_section(&self) -> Section {
-        let rows: Vec<Pair<'_>> =
-            self.pairs.iter().map(|(a, b, of)| (&self.runs[*a], &self.runs[*b], of.as_ref())).collect();
+        let columns = |run: &usize| self.runs[*run].selected();
         let note = "A difference whose interval holds 0 may be chance.";
         Section::new("pairs", "Nested errors, run against run")
             .table(
-                TableBuilder::new("Pairs", "", &rows)
-                    .name("First", |pair| pair.0.name.clone())
-                    .name("Second", |pair| pair.1.name.clone())
-                    .short("First − second", |pair| Some(pair.2.ok()?.mean))
-                    .text("95 % interval", |pair| {
-                        let [low, high] = pair.2.ok()?.interval?;
+                TableBuilder::new("Pairs", "", &self.pairs)
+                    .name("First", |(run, ..)| self.runs[*run].name.clone())
+                    .name("Second", |(_, run, _)| self.runs[*run].name.clone())
+                    .short("First − second", |(.., of)| Some(of.as_ref().ok()?.mean))
+                    .text("95 % interval", |(.., of)| {
+                        let [low, high] = of.as_ref().ok()?.interval?;
                         Some(format!("{} to {}", short(low), short(high)))
                     })
-                    .count("Columns in both", |pair| pair.0.selected().intersection(&pair.1.selected()).count())
-                    .short("Jaccard index", |pair| jaccard(&pair.0.selected(), &pair.1.selected()))
-                    .text("Paired by", |pair| pair.2.map_or_else(Clone::clone, |of| of.pairs.clone())),
+                    .count("Columns in both", |(a, b, _)| columns(a).intersection(&columns(b)).count())
+                    .short("Jaccard index", |(a, b, _)| jaccard(&columns(a), &columns(b)))
+                    .text("Paired by", |(.., of)| of.as_ref().map_or_else(Clone::clone, |of| of.pairs.clone())),
             )
             .note(note)
     }
@@ -96,7 +93,7 @@ impl Comparison {
                 }
                 points.push(Some([*size as f64, *loss]));
             }
-            Mark::line(&name, CLASSES[k % CLASSES.len()], points)
+            Mark::line(&name, &format!("alpha k{}", k % COLORS), points)
         };
         let title = loss.title();
         Chart::new(format!("The {title} of each run over the number of columns"), "columns", title)

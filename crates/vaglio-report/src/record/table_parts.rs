@@ -5,7 +5,8 @@ use super::{
     WeightSpread,
 };
 use std::collections::{HashMap, HashSet};
-use vaglio_core::{Action, Feature, aligned, clip, short, shown, significant};
+use std::fmt::Display;
+use vaglio_core::{Action, Feature, aligned, clip, joined, short, shown, significant};
 
 /// Largest number of chosen columns that are all listed.
 const FEW_COLUMNS: usize = 30;
@@ -32,14 +33,17 @@ pub fn level_text(level: f64) -> String {
     format!("{} %", (level * 1e4).round() / 1e2)
 }
 
+/// Joins the first texts, and adds the number of all if there are more: `a, b, c, d, … (7)`.
+fn first(texts: impl ExactSizeIterator<Item = impl Display>) -> String {
+    let count = texts.len();
+    let more = if count > FEW_OUTPUTS { format!(", … ({count})") } else { String::new() };
+    joined(texts.take(FEW_OUTPUTS), ", ") + &more
+}
+
 impl Record {
     /// Line with the names of the targets and classes; empty without targets.
     pub(super) fn target_line(&self) -> String {
-        let names = |names: &[String]| {
-            let listed = names.iter().take(FEW_OUTPUTS).map(|name| shown(name).into_owned()).collect::<Vec<_>>();
-            let more = if names.len() > listed.len() { format!(", … ({})", names.len()) } else { String::new() };
-            listed.join(", ") + &more
-        };
+        let names = |names: &[String]| first(names.iter().map(|name| shown(name)));
         let data = &self.data;
         let classes = data.classes.as_ref().map(|classes| format!(" ({})", names(classes))).unwrap_or_default();
         match data.targets.len() {
@@ -162,10 +166,7 @@ impl Record {
             let r2 = output.r2.map(|r2| format!("; R² {}", significant(r2, 4))).unwrap_or_default();
             format!("{} {} (RMSE {}{r2})", shown(&output.name), short(output.mse), significant(output.mse.sqrt(), 4))
         };
-        let listed: Vec<String> = figures.by_output.iter().take(FEW_OUTPUTS).map(told).collect();
-        let count = figures.by_output.len();
-        let more = if count > listed.len() { format!(", … ({count})") } else { String::new() };
-        Some(format!("squared error of each target on {rows}: {}{more}", listed.join(", ")))
+        Some(format!("squared error of each target on {rows}: {}", first(figures.by_output.iter().map(told))))
     }
 
     /// Most trustworthy figures of predictions, with their source: nested, test, cross-validated.

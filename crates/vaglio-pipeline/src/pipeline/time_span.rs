@@ -1,9 +1,11 @@
 //! Durations in settings.
 
+use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 use std::time::Duration;
-use vaglio_tables::quantity::{self, Quantity, split, unit};
+use vaglio_core::{MixedSetting, read_mixed};
+use vaglio_tables::quantity::{split, unit};
 
 /// A duration: `10m`, `1h 30m`, `90 s`, or a number of seconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,9 +23,19 @@ const UNITS: [(&[&str], f64); 5] = [
 /// Largest duration in seconds: ten years.
 const MOST: f64 = 315_360_000.0;
 
-impl Quantity for TimeSpan {
+impl MixedSetting for TimeSpan {
     const EXPECTED: &'static str = "a time, such as 10m, `1h 30m` or a number of seconds";
 
+    fn from_text<E: Error>(text: &str) -> Result<Self, E> {
+        TimeSpan::parse(text).ok_or_else(|| Self::refused(format_args!("`{text}`")))
+    }
+
+    fn from_number<E: Error>(seconds: f64) -> Result<Self, E> {
+        TimeSpan::from_double(seconds).ok_or_else(|| Self::refused(format_args!("{seconds:e}")))
+    }
+}
+
+impl TimeSpan {
     fn parse(text: &str) -> Option<Self> {
         if let Ok(seconds) = text.trim().parse() {
             return TimeSpan::from_double(seconds);
@@ -60,7 +72,7 @@ impl Serialize for TimeSpan {
 
 impl<'de> Deserialize<'de> for TimeSpan {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        quantity::deserialize(deserializer)
+        read_mixed("", deserializer)
     }
 }
 

@@ -1,8 +1,10 @@
 //! Byte sizes in settings.
 
-use crate::quantity::{self, Quantity, split, unit};
+use crate::quantity::{split, unit};
+use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
+use vaglio_core::{MixedSetting, read_mixed};
 
 /// A number of bytes: `8GiB`, `500 MB`, or a plain number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,9 +23,23 @@ const UNITS: [(&[&str], u64); 9] = [
     (&["B", "bytes"], 1),
 ];
 
-impl Quantity for ByteSize {
+impl MixedSetting for ByteSize {
     const EXPECTED: &'static str = "a number of bytes, such as 8GiB, `500 MB` or 8000000000";
 
+    fn from_text<E: Error>(text: &str) -> Result<Self, E> {
+        ByteSize::parse(text).ok_or_else(|| Self::refused(format_args!("`{text}`")))
+    }
+
+    fn from_whole<E: Error>(bytes: i128) -> Result<Self, E> {
+        u64::try_from(bytes).ok().and_then(ByteSize::unless_zero).ok_or_else(|| Self::refused(bytes))
+    }
+
+    fn from_number<E: Error>(bytes: f64) -> Result<Self, E> {
+        ByteSize::from_double(bytes).ok_or_else(|| Self::refused(format_args!("{bytes:e}")))
+    }
+}
+
+impl ByteSize {
     fn parse(text: &str) -> Option<Self> {
         let (number, name, rest) = split(text);
         if !rest.is_empty() {
@@ -40,12 +56,6 @@ impl Quantity for ByteSize {
         (bytes >= 1.0 && bytes <= (1u64 << 62) as f64).then_some(ByteSize(bytes as u64))
     }
 
-    fn from_whole(bytes: i128) -> Result<Self, String> {
-        u64::try_from(bytes).ok().and_then(ByteSize::unless_zero).ok_or_else(|| bytes.to_string())
-    }
-}
-
-impl ByteSize {
     fn unless_zero(bytes: u64) -> Option<Self> {
         (bytes > 0).then_some(ByteSize(bytes))
     }
@@ -68,7 +78,7 @@ impl Serialize for ByteSize {
 
 impl<'de> Deserialize<'de> for ByteSize {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        quantity::deserialize(deserializer)
+        read_mixed("", deserializer)
     }
 }
 

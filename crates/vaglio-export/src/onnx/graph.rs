@@ -1,6 +1,7 @@
 //! Graph of an ONNX model, with shared nodes and constants.
 
 use super::messages::{DOUBLE, Message, WHOLE, attribute, attributes, column, doubles, text_attributes, texts, wholes};
+use crate::formulas::Formulas;
 use std::collections::{HashMap, HashSet};
 
 /// Name of a tensor of the graph.
@@ -10,8 +11,11 @@ pub(super) type Tensor = String;
 const OPERATORS: [(&str, i64); 2] = [("", 17), ("ai.onnx.ml", 3)];
 const FORMAT: i64 = 8;
 
-/// A graph under construction.
-pub(super) struct Graph {
+/// A graph of formulas under construction.
+pub(super) struct Graph<'f> {
+    pub formulas: &'f Formulas,
+    /// Values of columns.
+    pub values: HashMap<String, Tensor>,
     nodes: Vec<Message>,
     constants: Vec<Message>,
     /// Existing values by their definition, for reuse.
@@ -21,9 +25,12 @@ pub(super) struct Graph {
     count: usize,
 }
 
-impl Graph {
-    pub fn new(inputs: impl Iterator<Item = String>) -> Self {
-        Graph { nodes: Vec::new(), constants: Vec::new(), known: HashMap::new(), taken: inputs.collect(), count: 0 }
+impl<'f> Graph<'f> {
+    /// A graph of the input columns.
+    pub fn new(formulas: &'f Formulas) -> Self {
+        let inputs = || formulas.inputs.iter().map(|input| input.name.clone());
+        let (values, taken) = (inputs().map(|name| (name.clone(), name)).collect(), inputs().collect());
+        Graph { formulas, values, nodes: Vec::new(), constants: Vec::new(), known: HashMap::new(), taken, count: 0 }
     }
 
     /// An unused name.

@@ -9,7 +9,6 @@ mod messages;
 use crate::calendar::{by_arithmetic, by_choices};
 use crate::formulas::{CellKind, Formulas, LABEL, LabelRule, Language, NamedFormula};
 use graph::{Graph, Tensor};
-use std::collections::HashMap;
 use vaglio_core::{Condition, Expression, Function, LevelValues, Result};
 
 /// Writes the model as protocol buffers.
@@ -17,41 +16,30 @@ pub(crate) fn write(formulas: &Formulas) -> Result<Vec<u8>> {
     if formulas.texts().any(|text| text.is_empty()) {
         return Err(Language::Onnx.refusal("a column, label or level without a name"));
     }
-    let inputs = formulas.inputs.iter();
-    let mut onnx =
-        Onnx { graph: Graph::new(inputs.clone().map(|input| input.name.clone())), values: HashMap::new(), formulas };
-    for input in inputs {
-        onnx.values.insert(input.name.clone(), input.name.clone());
-    }
+    let mut graph = Graph::new(formulas);
     for step in &formulas.steps {
-        let value = onnx.value(&step.formula)?;
-        onnx.values.insert(step.name.clone(), value);
+        let value = graph.value(&step.formula)?;
+        graph.values.insert(step.name.clone(), value);
     }
     let value = |output: &NamedFormula| -> Result<Tensor> {
-        let value = onnx.value(&output.formula)?;
-        Ok(onnx.graph.in_each_row(value, &formulas.inputs[0].name))
+        let value = graph.value(&output.formula)?;
+        Ok(graph.in_each_row(value, &formulas.inputs[0].name))
     };
     let outputs: Vec<Tensor> = formulas.outputs.iter().map(value).collect::<Result<_>>()?;
     let mut named = Vec::new();
     for (output, value) in formulas.outputs.iter().zip(&outputs) {
-        named.push((onnx.graph.output(&output.name, value), false));
+        named.push((graph.output(&output.name, value), false));
     }
     if let Some(rule) = &formulas.label {
-        let label = onnx.label(rule, &outputs);
-        named.push((onnx.graph.output(LABEL, &label), true));
+        let label = graph.label(rule, &outputs);
+        named.push((graph.output(LABEL, &label), true));
     }
     let inputs: Vec<(String, bool)> =
         formulas.inputs.iter().map(|input| (input.name.clone(), input.holds == CellKind::Text)).collect();
-    Ok(onnx.graph.model(&formulas.about, &inputs, &named))
+    Ok(graph.model(&formulas.about, &inputs, &named))
 }
 
-struct Onnx<'f> {
-    graph: Graph,
-    values: HashMap<String, Tensor>,
-    formulas: &'f Formulas,
-}
-
-impl Onnx<'_> {
+impl Graph<'_> {
     /// Value of an expression, rows × 1 or a single number.
     fn value(&mut self, expression: &Expression) -> Result<Tensor> {
         Ok(match expression {
@@ -59,13 +47,13 @@ impl Onnx<'_> {
                 Some(value) => value.clone(),
                 None => return Err(Language::Onnx.refusal(&format!("the column `{name}`, which nothing makes"))),
             },
-            Expression::Number(number) => self.graph.number(*number),
-            Expression::Text(_) => self.graph.number(f64::NAN),
+            Expression::Number(number) => self.number(*number),
+            Expression::Text(_) => self.number(f64::NAN),
             Expression::Sum(terms) => self.folded("Add", terms, 0.0)?,
             Expression::Product(factors) => self.folded("Mul", factors, 1.0)?,
             Expression::Quotient(of) => {
                 let of = [self.value(&of[0])?, self.value(&of[1])?];
-                self.graph.node("Div", &of)
+                self.node("Div", &of)
             }
             Expression::Apply(function, of) => {
                 let of = self.value(of)?;
@@ -74,16 +62,16 @@ impl Onnx<'_> {
             Expression::If(condition, values) => {
                 let condition = self.condition(condition)?;
                 let (then, otherwise) = (self.value(&values[0])?, self.value(&values[1])?);
-                self.graph.node("Where", &[condition, then, otherwise])
+                self.node("Where", &[condition, then, otherwise])
             }
             Expression::Filled(of) => {
                 let (value, by) = (self.value(&of[0])?, self.value(&of[1])?);
-                let missing = self.graph.node("IsNaN", std::slice::from_ref(&value));
-                self.graph.node("Where", &[missing, by, value])
+                let missing = self.node("IsNaN", std::slice::from_ref(&value));
+                self.node("Where", &[missing, by, value])
             }
             Expression::Level(levels) => self.level(levels)?,
             Expression::DatePart(part, of) => {
-                let prefix = self.graph.fresh();
+                let prefix = self.fresh();
                 let (columns, value) = by_arithmetic(*part, (**of).clone(), &prefix);
                 for (name, expression) in columns {
                     let value = self.value(&expression)?;
@@ -99,30 +87,30 @@ impl Onnx<'_> {
     }
 
     fn folded(&mut self, operator: &str, parts: &[Expression], neutral: f64) -> Result<Tensor> {
-        let Some((first, others)) = parts.split_first() else { return Ok(self.graph.number(neutral)) };
+        let Some((first, others)) = parts.split_first() else { return Ok(self.number(neutral)) };
         let first = self.value(first)?;
         others.iter().try_fold(first, |before, part| {
             let value = self.value(part)?;
-            Ok(self.graph.node(operator, &[before, value]))
+            Ok(self.node(operator, &[before, value]))
         })
     }
 
     fn apply(&mut self, function: Function, of: Tensor) -> Tensor {
-        let one = self.graph.number(1.0);
+        let one = self.number(1.0);
         let operator = match function {
             Function::Ln1p => {
-                let sum = self.graph.node("Add", &[of, one]);
-                return self.graph.node("Log", &[sum]);
+                let sum = self.node("Add", &[of, one]);
+                return self.node("Log", &[sum]);
             }
             Function::ExpM1 => {
-                let power = self.graph.node("Exp", &[of]);
-                return self.graph.node("Sub", &[power, one]);
+                let power = self.node("Exp", &[of]);
+                return self.node("Sub", &[power, one]);
             }
             Function::Cos => {
                 // Some runtimes have the sine of doubles but not the cosine.
-                let quarter = self.graph.number(std::f64::consts::FRAC_PI_2);
-                let turned = self.graph.node("Add", &[of, quarter]);
-                return self.graph.node("Sin", &[turned]);
+                let quarter = self.number(std::f64::consts::FRAC_PI_2);
+                let turned = self.node("Add", &[of, quarter]);
+                return self.node("Sin", &[turned]);
             }
             Function::Ln => "Log",
             Function::Exp => "Exp",
@@ -130,24 +118,24 @@ impl Onnx<'_> {
             Function::Tanh => "Tanh",
             Function::Floor => "Floor",
         };
-        self.graph.node(operator, &[of])
+        self.node(operator, &[of])
     }
 
     fn condition(&mut self, condition: &Condition) -> Result<Tensor> {
         Ok(match condition {
             Condition::Missing(of) if self.formulas.holds_of(of) == CellKind::Text => {
                 let of = self.value(of)?;
-                let place = self.graph.place(of, &[""]);
-                let none = self.graph.whole(0);
-                self.graph.node("Equal", &[place, none])
+                let place = self.place(of, &[""]);
+                let none = self.whole(0);
+                self.node("Equal", &[place, none])
             }
             Condition::Missing(of) => {
                 let of = self.value(of)?;
-                self.graph.node("IsNaN", &[of])
+                self.node("IsNaN", &[of])
             }
             Condition::Below(of) => {
                 let of = [self.value(&of[0])?, self.value(&of[1])?];
-                self.graph.node("Less", &of)
+                self.node("Less", &of)
             }
         })
     }
@@ -160,51 +148,51 @@ impl Onnx<'_> {
         let keys: Vec<&str> = [""].into_iter().chain(levels.levels.iter().map(|(level, _)| level.as_str())).collect();
         let numbers: Vec<f64> =
             [levels.missing].into_iter().chain(levels.levels.iter().map(|(_, value)| *value)).collect();
-        let place = self.graph.place(of, &keys);
-        let table = self.graph.numbers(&[&numbers[..], &[levels.other]].concat());
-        Ok(self.graph.node("Gather", &[table, place]))
+        let place = self.place(of, &keys);
+        let table = self.numbers(&[&numbers[..], &[levels.other]].concat());
+        Ok(self.node("Gather", &[table, place]))
     }
 
     fn between(&mut self, points: &[[f64; 2]], of: Tensor) -> Tensor {
         let (Some([_, first]), Some([_, last])) = (points.first(), points.last()) else {
-            return self.graph.number(f64::NAN);
+            return self.number(f64::NAN);
         };
         let x: Vec<f64> = points.iter().map(|[x, _]| *x).collect();
-        let x = self.graph.numbers(&x);
-        let reached = self.graph.node("GreaterOrEqual", &[of.clone(), x]);
-        let count = self.graph.counted(reached);
+        let x = self.numbers(&x);
+        let reached = self.node("GreaterOrEqual", &[of.clone(), x]);
+        let count = self.counted(reached);
         // Lines are horizontal before the first and after the last point.
         let pairs = || points.windows(2).map(|pair| (pair[0], pair[1]));
         let mut line = |end: [f64; 2], of: &dyn Fn([f64; 2], [f64; 2]) -> f64| {
             let own = pairs().map(|(a, b)| of(a, b));
             let table: Vec<f64> = [end[0]].into_iter().chain(own).chain([end[1]]).collect();
-            let table = self.graph.numbers(&table);
-            self.graph.node("Gather", &[table, count.clone()])
+            let table = self.numbers(&table);
+            self.node("Gather", &[table, count.clone()])
         };
         let from = line([0.0, 0.0], &|[x, _], _| x);
         let width = line([1.0, 1.0], &|[a, _], [b, _]| b - a);
         let start = line([*first, *last], &|[_, y], _| y);
         let rise = line([0.0, 0.0], &|[_, a], [_, b]| b - a);
-        let along = self.graph.node("Sub", &[of, from]);
-        let share = self.graph.node("Div", &[along, width]);
-        let risen = self.graph.node("Mul", &[share, rise]);
-        self.graph.node("Add", &[start, risen])
+        let along = self.node("Sub", &[of, from]);
+        let share = self.node("Div", &[along, width]);
+        let risen = self.node("Mul", &[share, rise]);
+        self.node("Add", &[start, risen])
     }
 
     fn label(&mut self, rule: &LabelRule, outputs: &[Tensor]) -> Tensor {
         let (labels, place) = match rule {
             LabelRule::Threshold { at, above, below } => {
-                let at = self.graph.number(*at);
-                let is_above = self.graph.node("Greater", &[outputs[0].clone(), at]);
-                (vec![below.as_str(), above], self.graph.as_whole(is_above))
+                let at = self.number(*at);
+                let is_above = self.node("Greater", &[outputs[0].clone(), at]);
+                (vec![below.as_str(), above], self.as_whole(is_above))
             }
             LabelRule::Largest { within, labels } => {
                 let ordered: Vec<Tensor> = labels.iter().map(|(place, _)| outputs[*place].clone()).collect();
-                let place = self.graph.largest(&ordered, *within);
+                let place = self.largest(&ordered, *within);
                 (labels.iter().map(|(_, label)| label.as_str()).collect(), place)
             }
         };
-        let labels = self.graph.strings(&labels);
-        self.graph.node("Gather", &[labels, place])
+        let labels = self.strings(&labels);
+        self.node("Gather", &[labels, place])
     }
 }

@@ -14,27 +14,9 @@ pub const LARGEST: usize = 1 << 24;
 /// Largest number of keys and values of a configuration.
 const MOST: usize = 500_000;
 
-/// Source of a text, for places in messages.
-pub(super) enum YamlOrigin<'a> {
-    /// A file, by name.
-    File(&'a str),
-    /// A command-line option, which has a single place.
-    Option(&'a SourceLocation),
-}
-
-impl YamlOrigin<'_> {
-    fn place(&self, marker: &Marker) -> SourceLocation {
-        match self {
-            YamlOrigin::File(file) => {
-                SourceLocation { file: (*file).to_owned(), line: marker.line().max(1), column: marker.col() + 1 }
-            }
-            YamlOrigin::Option(place) => (*place).clone(),
-        }
-    }
-
-    fn refuse(&self, marker: &Marker, message: impl Into<String>) -> Error {
-        Error::Syntax { message: message.into().into(), place: None }.at(Some(self.place(marker)))
-    }
+/// An error of the syntax at a place.
+fn refuse(place: SourceLocation, message: impl Into<String>) -> Error {
+    Error::Syntax { message: message.into().into(), place: None }.at(Some(place))
 }
 
 impl Document {
@@ -43,7 +25,12 @@ impl Document {
     /// # Errors
     /// [`Error::Syntax`] with its place for malformed YAML, an anchor, a tag, a duplicate key or a second document.
     pub fn parse(text: &str, file_name: &str) -> Result<Self> {
-        Ok(Document { root: parse(text, &YamlOrigin::File(file_name))? })
+        let place = |marker: &Marker| SourceLocation {
+            file: file_name.to_owned(),
+            line: marker.line().max(1),
+            column: marker.col() + 1,
+        };
+        Ok(Document { root: parse(text, &place)? })
     }
 
     /// Applies `--set path=value`. The value is YAML; missing maps on the path are created.
@@ -60,7 +47,7 @@ impl Document {
             return Err(syntax("expected path=value, as in search.max_features=5".into()));
         };
         let segments = route::segments(path.trim()).map_err(syntax)?;
-        let value = parse(text, &YamlOrigin::Option(&origin))?;
+        let value = parse(text, &|_| origin.clone())?;
         let mut walked = String::new();
         let mut node = &mut self.root;
         let mut rest = &segments[..];
@@ -78,23 +65,22 @@ impl Document {
     }
 }
 
-/// Parses one YAML document; an empty text is a null.
-pub(super) fn parse(text: &str, origin: &YamlOrigin) -> Result<Node> {
+/// Parses one YAML document; an empty text is a null. `place` locates a part of the text.
+fn parse(text: &str, place: &dyn Fn(&Marker) -> SourceLocation) -> Result<Node> {
     if text.len() > LARGEST {
         let message = format!("more than {LARGEST} bytes are too many for a configuration");
-        return Err(origin.refuse(&Marker::new(0, 1, 0), message));
+        return Err(refuse(place(&Marker::new(0, 1, 0)), message));
     }
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let mut tree = YamlTreeBuilder { events: Parser::new_from_str(text), origin, depth: 0, values: 0 };
+    let mut tree = YamlTreeBuilder { events: Parser::new_from_str(text), place, depth: 0, values: 0 };
     let mut root = None;
     loop {
         let (event, span) = tree.next()?;
         match event {
             Event::StreamEnd => break,
             Event::DocumentStart(_) if root.is_some() => {
-                return Err(
-                    origin.refuse(&span.start, "a second document starts here; a configuration is one document")
-                );
+                let message = "a second document starts here; a configuration is one document";
+                return Err(refuse(place(&span.start), message));
             }
             Event::DocumentStart(_) => {
                 let (event, span) = tree.next()?;
@@ -103,12 +89,12 @@ pub(super) fn parse(text: &str, origin: &YamlOrigin) -> Result<Node> {
             _ => {}
         }
     }
-    Ok(root.unwrap_or_else(|| Node::word_at("", origin.place(&Marker::new(0, 1, 0)))))
+    Ok(root.unwrap_or_else(|| Node::word_at("", place(&Marker::new(0, 1, 0)))))
 }
 
 struct YamlTreeBuilder<'a> {
     events: Parser<'a, StrInput<'a>>,
-    origin: &'a YamlOrigin<'a>,
+    place: &'a dyn Fn(&Marker) -> SourceLocation,
     depth: usize,
     values: usize,
 }
@@ -117,14 +103,14 @@ impl<'a> YamlTreeBuilder<'a> {
     fn next(&mut self) -> Result<(Event<'a>, Span)> {
         match self.events.next_event() {
             Some(Ok(event)) => Ok(event),
-            Some(Err(error)) => Err(self.origin.refuse(error.marker(), error.info())),
+            Some(Err(error)) => Err(refuse((self.place)(error.marker()), error.info())),
             None => Ok((Event::StreamEnd, Span::default())),
         }
     }
 
     fn node(&mut self, event: Event<'a>, span: Span) -> Result<Node> {
-        let place = self.origin.place(&span.start);
-        let refuse = |message: &str| Err(self.origin.refuse(&span.start, message));
+        let place = (self.place)(&span.start);
+        let refuse = |message: &str| Err(refuse(place.clone(), message));
         let (anchor, tag) = match &event {
             Event::Scalar(_, _, anchor, tag) | Event::SequenceStart(anchor, tag) | Event::MappingStart(anchor, tag) => {
                 (*anchor, tag.is_some())
@@ -175,12 +161,11 @@ impl<'a> YamlTreeBuilder<'a> {
             let Node { place: key_place, value: NodeValue::Scalar(Scalar { text: key, .. }) } =
                 self.node(event, span)?
             else {
-                return Err(self.origin.refuse(&span.start, "a key must be a single word or text"));
+                return Err(refuse((self.place)(&span.start), "a key must be a single word or text"));
             };
             if !keys.insert(key.clone()) {
-                return Err(self
-                    .origin
-                    .refuse(&span.start, format!("the key `{}` stands here a second time", clip(&key, NAME))));
+                let message = format!("the key `{}` stands here a second time", clip(&key, NAME));
+                return Err(refuse((self.place)(&span.start), message));
             }
             let (event, span) = self.next()?;
             let mut node = self.node(event, span)?;

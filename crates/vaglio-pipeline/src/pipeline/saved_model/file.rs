@@ -4,6 +4,7 @@ use super::{ModelOrigin, SavedModel};
 use crate::document::fault::twice;
 use serde::Deserialize;
 use serde_json::value::RawValue;
+use std::collections::HashMap;
 use std::path::Path;
 use vaglio_core::{Cause, Error, Result, registrations};
 use vaglio_tables::budget::Budget;
@@ -97,11 +98,8 @@ const READ_BY: [&str; 4] = ["FittedMap", "FittedTargetMap", "ModelData", "Loss"]
 
 /// Lists in words the parts of a model's text that this program lacks.
 fn foreign(text: &str) -> Option<String> {
-    #[derive(Deserialize)]
-    struct Parts {
-        parts: Vec<ModelOrigin>,
-    }
-    let Parts { parts } = serde_json::from_str(text).ok()?;
+    let fields: HashMap<String, &RawValue> = serde_json::from_str(text).ok()?;
+    let parts: Vec<ModelOrigin> = serde_json::from_str(fields.get("parts")?.get()).ok()?;
     let told = |part: &ModelOrigin| format!("`{}` of {} {}", part.kind, part.package, part.version);
     let foreign: Vec<String> =
         parts.iter().filter(|part| READ_BY.contains(&&*part.of) && !is_held(part)).map(told).collect();

@@ -12,7 +12,7 @@ use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
 use vaglio::ValidPipeline;
 use vaglio::core::{Error, Monitor, StopReason};
-use vaglio::files::{self, ExportTo, Language, ModelFiles, PredictOptions, RunOptions, RunOutcome};
+use vaglio::files::{self, ExportTo, FileModel, Language, PredictOptions, RunOptions, RunOutcome};
 use vaglio_pipeline::pipeline::{self, SavedModel};
 use vaglio_report::comparison::Comparison;
 
@@ -118,10 +118,10 @@ pub fn predict(arguments: PredictArguments) -> Done {
     }
     let model = SavedModel::read(&model)?;
     let figures = match out {
-        Some(out) => model.predict_to_file(&data, &beside, &out)?,
+        Some(out) => FileModel(&model).predict_to_file(&data, &beside, &out)?,
         None => {
             let mut is_first = true;
-            model.predict_in_batches(&data, &beside, SavedModel::ROWS, &mut |predictions| {
+            FileModel(&model).predict_in_batches(&data, &beside, FileModel::ROWS, &mut |predictions| {
                 let with_header = std::mem::take(&mut is_first);
                 put(if with_header { predictions.to_csv()? } else { predictions.more_csv()? })
             })?

@@ -3,7 +3,6 @@
 mod tables;
 
 use super::file_model::FileModel;
-use super::model_files::ModelFiles;
 use super::predictions::PredictOptions;
 use ndarray::ArrayView1;
 use std::path::{Path, PathBuf};
@@ -68,7 +67,7 @@ pub fn export(run: &Path, to: ExportTo) -> Result<Vec<u8>> {
             let path = model_file(run);
             check_regular(&path)?;
             let model = SavedModel::read(&path)?;
-            language.write(&model.formulas(language)?)
+            language.write(&FileModel(&model).formulas(language)?)
         }
         ExportTo::Methods => Ok(Record::read(&record_file(run))?.methods().into_bytes()),
     }
@@ -99,7 +98,7 @@ impl FileModel<'_> {
     ///
     /// # Errors
     /// Names the part of the model that is no expression.
-    pub(super) fn formulas(&self) -> Result<Formulas, String> {
+    pub(super) fn expressions(&self) -> Result<Formulas, String> {
         let types = self.reading.as_ref().map(|reading| &reading.types);
         let column = |name: &String| {
             let holds = match types.and_then(|types| types.get(name)) {
@@ -148,6 +147,6 @@ impl FileModel<'_> {
             Task::Multiclass { labels } => labels.iter().map(|label| format!("score of {label}")).collect(),
             Task::Binary { positive, .. } => vec![format!("score of {positive}")],
         };
-        self.formulas().ok().and_then(|formulas| equations(&formulas, &names)).unwrap_or_default()
+        self.expressions().ok().and_then(|formulas| equations(&formulas, &names)).unwrap_or_default()
     }
 }

@@ -3,8 +3,8 @@
 use std::ops::Deref;
 use vaglio_pipeline::pipeline::SavedModel;
 
-/// A saved model, with methods that read and write files.
-pub(super) struct FileModel<'m>(pub &'m SavedModel);
+/// A saved model that predicts tables and files, and exports formulas.
+pub struct FileModel<'m>(pub &'m SavedModel);
 
 impl Deref for FileModel<'_> {
     type Target = SavedModel;

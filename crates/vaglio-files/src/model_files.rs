@@ -5,19 +5,17 @@ use super::file_prediction::warn_of;
 use super::predictions::{PredictOptions, Predictions};
 #[cfg(feature = "parquet")]
 use super::predictions_parquet::ParquetRows;
-use super::stream::{ROWS, Sink};
+use super::stream::Sink;
 use std::path::Path;
 use vaglio_core::{Error, Result, Table};
 use vaglio_export::{Formulas, Language};
 use vaglio_pipeline::maps::UnseenLevels;
-use vaglio_pipeline::pipeline::SavedModel;
 use vaglio_tables::disk::{Destination, check_apart};
 use vaglio_tables::read::{ColumnFilter, ReadRequest, TableSource, expanded};
 
-/// Predicts files and exports formulas with a [`SavedModel`].
-pub trait ModelFiles {
+impl FileModel<'_> {
     /// Default number of rows that are predicted at a time.
-    const ROWS: usize = ROWS;
+    pub const ROWS: usize = 1 << 16;
 
     /// Predicts the rows of a table that has at least the columns `sources`, `series` and `time`; others are ignored.
     ///
@@ -26,98 +24,66 @@ pub trait ModelFiles {
     /// # Errors
     /// Fails for: a missing column; a cell that the maps were not prepared for; times that are text or repeat within a
     /// series.
-    fn predict(&self, table: Table) -> Result<Predictions>;
+    pub fn predict(&self, table: Table) -> Result<Predictions> {
+        Ok(self.predicted(table, false)?.0)
+    }
 
     /// Predicts the rows of a data file, columns matched by name, with the further outputs that `beside` asks for.
     ///
     /// # Errors
-    /// Returns the errors of reading the file and of [`ModelFiles::predict`]; [`Error::Setting`] for outputs that the model cannot give; [`Error::UnknownName`] for
-    /// columns that the file does not have.
-    fn predict_file(&self, path: &Path, beside: &PredictOptions) -> Result<Predictions>;
-
-    /// Like [`ModelFiles::predict_file`], for an open table, called `path` in messages.
-    ///
-    /// # Errors
-    /// Returns the errors of [`ModelFiles::predict_file`].
-    fn predict_source(&self, source: &TableSource, path: &Path, beside: &PredictOptions) -> Result<Predictions>;
-
-    /// Predicts the rows of a data file, at most `rows` at a time, and passes the predictions to `sink` in order.
-    /// Returns the figures as a short table if predictions are compared with targets.
-    ///
-    /// Predictions equal those of [`ModelFiles::predict_file`] to the last bit. Memory does not grow with the
-    /// file, except that figures keep predictions and targets. All rows come at once if: the model uses several rows
-    /// (series, lags); it is not a readout of unchanged columns; there are several files; the encoding is not UTF-8;
-    /// the model is of an earlier version.
-    ///
-    /// # Errors
-    /// Returns the errors of [`ModelFiles::predict_file`]; batches before a fault were already passed on.
-    fn predict_in_batches(
-        &self,
-        path: &Path,
-        beside: &PredictOptions,
-        rows: usize,
-        sink: Sink<'_>,
-    ) -> Result<Option<String>>;
-
-    /// Predicts the rows of a data file into another file, in batches: Parquet if its name ends in `.parquet`, else
-    /// CSV. Returns the figures as a short table if predictions are compared with targets.
-    ///
-    /// Follows symbolic links. A regular file appears whole or not at all; devices and pipes are written directly.
-    ///
-    /// # Errors
-    /// Returns the errors of [`ModelFiles::predict_in_batches`]; [`Error::Unwritable`];
-    /// [`Error::Setting`] if `out` is a file of the data.
-    fn predict_to_file(&self, data: &Path, beside: &PredictOptions, out: &Path) -> Result<Option<String>>;
-
-    /// The model as formulas over the columns of a table, if a language can express it.
-    ///
-    /// # Errors
-    /// [`Error::Setting`] with the part that is no expression, and the language.
-    fn formulas(&self, language: Language) -> Result<Formulas>;
-}
-
-impl ModelFiles for SavedModel {
-    fn predict(&self, table: Table) -> Result<Predictions> {
-        Ok(FileModel(self).predicted(table, false)?.0)
-    }
-
-    fn predict_file(&self, path: &Path, beside: &PredictOptions) -> Result<Predictions> {
+    /// Returns the errors of reading the file and of [`FileModel::predict`]; [`Error::Setting`] for outputs that the
+    /// model cannot give; [`Error::UnknownName`] for columns that the file does not have.
+    pub fn predict_file(&self, path: &Path, beside: &PredictOptions) -> Result<Predictions> {
         let read = self.reading.as_ref().map(|reading| reading.read.clone()).unwrap_or_default();
-        let wanted = FileModel(self).reads(beside);
+        let wanted = self.reads(beside);
         let source = TableSource::open(&[path.to_owned()], &read)?.widened(wanted.iter().map(String::as_str));
         self.predict_source(&source, path, beside)
     }
 
-    fn predict_source(&self, source: &TableSource, path: &Path, beside: &PredictOptions) -> Result<Predictions> {
-        let (model, header) = (FileModel(self), source.names());
-        model.check_beside(beside, header)?;
-        let (wanted, hints) = model.wanted(path, header, beside)?;
+    /// Like [`FileModel::predict_file`], for an open table, called `path` in messages.
+    ///
+    /// # Errors
+    /// Returns the errors of [`FileModel::predict_file`].
+    pub fn predict_source(&self, source: &TableSource, path: &Path, beside: &PredictOptions) -> Result<Predictions> {
+        let header = source.names();
+        self.check_beside(beside, header)?;
+        let (wanted, hints) = self.wanted(path, header, beside)?;
         let in_file = |error: Error| error.in_file(path);
-        let notations = model.notations(&wanted);
+        let notations = self.notations(&wanted);
         let (table, profile) = source.read(&ReadRequest { hints, notations, filter: ColumnFilter::only(wanted) })?;
-        let (mut predictions, counts) = model.predicted_beside(table, &profile, beside).map_err(in_file)?;
+        let (mut predictions, counts) = self.predicted_beside(table, &profile, beside).map_err(in_file)?;
         warn_of(&predictions.unseen);
         if beside.evaluate {
-            let (targets, profile) = model.observed_in(source).map_err(in_file)?;
-            predictions.judged = Some(model.judged(targets, &profile, &predictions, counts).map_err(in_file)?);
+            let (targets, profile) = self.observed_in(source).map_err(in_file)?;
+            predictions.judged = Some(self.judged(targets, &profile, &predictions, counts).map_err(in_file)?);
         }
         if !beside.keep.is_empty() {
-            let hint = |name: &String| (name.clone(), model.kept_hint(name, beside, source.is_typed()));
+            let hint = |name: &String| (name.clone(), self.kept_hint(name, beside, source.is_typed()));
             let hints = beside.keep.iter().map(hint).collect();
             predictions.keep(source, &beside.keep, hints).map_err(in_file)?;
         }
         Ok(predictions)
     }
 
-    fn predict_in_batches(
+    /// Predicts the rows of a data file, at most `rows` at a time, and passes the predictions to `sink` in order.
+    /// Returns the figures as a short table if predictions are compared with targets.
+    ///
+    /// Predictions equal those of [`FileModel::predict_file`] to the last bit. Memory does not grow with the
+    /// file, except that figures keep predictions and targets. All rows come at once if: the model uses several rows
+    /// (series, lags); it is not a readout of unchanged columns; there are several files; the encoding is not UTF-8;
+    /// the model is of an earlier version.
+    ///
+    /// # Errors
+    /// Returns the errors of [`FileModel::predict_file`]; batches before a fault were already passed on.
+    pub fn predict_in_batches(
         &self,
         path: &Path,
         beside: &PredictOptions,
         rows: usize,
         sink: Sink<'_>,
     ) -> Result<Option<String>> {
-        let (model, in_file) = (FileModel(self), |error: Error| error.in_file(path));
-        let Some(mut reader) = model.start(path, beside, rows)? else {
+        let in_file = |error: Error| error.in_file(path);
+        let Some(mut reader) = self.start(path, beside, rows)? else {
             let predictions = self.predict_file(path, beside)?;
             // After the only batch there is nothing to end.
             let _enough = sink(&predictions)?;
@@ -125,7 +91,7 @@ impl ModelFiles for SavedModel {
         };
         let (mut seen, mut unseen) = (Vec::new(), UnseenLevels::default());
         while let Some(batch) = reader.next_rows()? {
-            let predictions = model.predict_batch(batch, beside).map_err(in_file)?;
+            let predictions = self.predict_batch(batch, beside).map_err(in_file)?;
             let flow = sink(&predictions)?;
             unseen.add(predictions.unseen);
             match beside.evaluate {
@@ -136,12 +102,20 @@ impl ModelFiles for SavedModel {
         }
         warn_of(&unseen);
         match beside.evaluate {
-            true => Ok(model.compared(&seen, reader).map_err(in_file)?.table()),
+            true => Ok(self.compared(&seen, reader).map_err(in_file)?.table()),
             false => Ok(None),
         }
     }
 
-    fn predict_to_file(&self, data: &Path, beside: &PredictOptions, out: &Path) -> Result<Option<String>> {
+    /// Predicts the rows of a data file into another file, in batches: Parquet if its name ends in `.parquet`, else
+    /// CSV. Returns the figures as a short table if predictions are compared with targets.
+    ///
+    /// Follows symbolic links. A regular file appears whole or not at all; devices and pipes are written directly.
+    ///
+    /// # Errors
+    /// Returns the errors of [`FileModel::predict_in_batches`]; [`Error::Unwritable`];
+    /// [`Error::Setting`] if `out` is a file of the data.
+    pub fn predict_to_file(&self, data: &Path, beside: &PredictOptions, out: &Path) -> Result<Option<String>> {
         check_apart_from_tables(out, [data])?;
         let is_parquet = out.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("parquet"));
         #[cfg(not(feature = "parquet"))]
@@ -152,7 +126,7 @@ impl ModelFiles for SavedModel {
         #[cfg(feature = "parquet")]
         if is_parquet {
             let (mut file, beside) = (None, PredictOptions { typed: true, ..beside.clone() });
-            let figures = self.predict_in_batches(data, &beside, ROWS, &mut |predictions| {
+            let figures = self.predict_in_batches(data, &beside, Self::ROWS, &mut |predictions| {
                 let rows = match &mut file {
                     Some(file) => file,
                     None => file.insert(ParquetRows::open(out, predictions)?),
@@ -163,7 +137,7 @@ impl ModelFiles for SavedModel {
             return Ok(figures);
         }
         let mut file: Option<Destination> = None;
-        let figures = self.predict_in_batches(data, beside, ROWS, &mut |predictions| match &mut file {
+        let figures = self.predict_in_batches(data, beside, Self::ROWS, &mut |predictions| match &mut file {
             Some(file) => file.put(predictions.more_csv()?.as_bytes()),
             None => file.insert(Destination::open(out)?).put(predictions.to_csv()?.as_bytes()),
         })?;
@@ -171,8 +145,12 @@ impl ModelFiles for SavedModel {
         Ok(figures)
     }
 
-    fn formulas(&self, language: Language) -> Result<Formulas> {
-        FileModel(self).formulas().map_err(|part| language.refusal(&part))
+    /// The model as formulas over the columns of a table, if a language can express it.
+    ///
+    /// # Errors
+    /// [`Error::Setting`] with the part that is no expression, and the language.
+    pub fn formulas(&self, language: Language) -> Result<Formulas> {
+        self.expressions().map_err(|part| language.refusal(&part))
     }
 }
 

@@ -9,9 +9,6 @@ use vaglio_core::{Error, Result, Table};
 use vaglio_pipeline::pipeline::IntervalEnds;
 use vaglio_tables::read::{Batch, Batches, Hint};
 
-/// Default number of rows that are predicted at a time.
-pub(super) const ROWS: usize = 1 << 16;
-
 /// Receives the predictions of some rows; may end the prediction.
 pub type Sink<'s> = &'s mut dyn FnMut(&Predictions) -> Result<ControlFlow<()>>;
 

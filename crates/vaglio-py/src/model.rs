@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use std::path::Path;
 use std::sync::Arc;
-use vaglio::files::{ModelFiles, PredictOptions, Predictions};
+use vaglio::files::{FileModel, PredictOptions, Predictions};
 use vaglio_core::{Error, Result, Task};
 use vaglio_pipeline::pipeline::{ReadSpec, SavedModel};
 use vaglio_tables::read::TableSource;
@@ -64,7 +64,7 @@ impl FrameModel {
     /// Predictions for a table: outputs × rows as doubles, and the rows they belong to.
     fn predict<'py>(&self, py: Python<'py>, table: &mut FrameTable) -> PyResult<(Bound<'py, PyBytes>, Vec<usize>)> {
         let (table, model) = (table.take()?, Arc::clone(&self.0));
-        predicted(py, move || model.predict(table))
+        predicted(py, move || FileModel(&model).predict(table))
     }
 
     /// Like `predict`, for a frame with `__arrow_c_stream__`; columns are matched by name and read like the training
@@ -78,7 +78,7 @@ impl FrameModel {
         let model = Arc::clone(&self.0);
         predicted(py, move || {
             let source = TableSource::from_batches(FRAME, schema, batches, &ReadSpec::default())?;
-            model.predict_source(&source, Path::new(FRAME), &PredictOptions::default())
+            FileModel(&model).predict_source(&source, Path::new(FRAME), &PredictOptions::default())
         })
     }
 

@@ -10,7 +10,7 @@ pub use crate::core::{
 pub use crate::criteria::Nhsic;
 pub use crate::criteria::{FoldBy, KFold, Loo};
 #[cfg(feature = "files")]
-pub use crate::files::ModelFiles;
+pub use crate::files::FileModel;
 pub use crate::learners::{Crrr, Rls};
 pub use crate::maps::{
     Clip, Constant, DateParts, Impute, ImputeStrategy, Interactions, LearnedOn, Log1p, OneHot, Ordinal, Polynomial,

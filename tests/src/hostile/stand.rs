@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 use vaglio::ValidPipeline;
 use vaglio::core::{Error, Result, Silent};
-use vaglio::files::{Language, ModelFiles, PredictOptions, RunOptions, RunOutcome, run};
+use vaglio::files::{FileModel, Language, PredictOptions, RunOptions, RunOutcome, run};
 use vaglio::pipeline::{SavedModel, load};
 use vaglio_cli::messages;
 use vaglio_tables::budget::Budget;
@@ -193,12 +193,12 @@ impl Stand {
                 [(false, false, false), (true, false, false), (false, true, false), (false, false, of_classes)]
             {
                 let beside = PredictOptions { evaluate, intervals, probabilities, ..PredictOptions::default() };
-                attempt.note(model.predict_file(&data, &beside));
-                attempt.note(model.predict_in_batches(&data, &beside, 16, &mut |predictions| {
+                attempt.note(FileModel(&model).predict_file(&data, &beside));
+                attempt.note(FileModel(&model).predict_in_batches(&data, &beside, 16, &mut |predictions| {
                     predictions.to_csv().map(|_| ControlFlow::Continue(()))
                 }));
             }
-            attempt.note(model.formulas(Language::Python));
+            attempt.note(FileModel(&model).formulas(Language::Python));
         }
         Ok(())
     }
@@ -234,7 +234,7 @@ impl Stand {
         drop(read);
         let enough = &mut |_: &_| Ok(ControlFlow::Continue(()));
         let beside = PredictOptions { evaluate: true, ..PredictOptions::default() };
-        attempt.note(self.model.predict_in_batches(&path, &beside, 16, enough));
+        attempt.note(FileModel(&self.model).predict_in_batches(&path, &beside, 16, enough));
         Ok(())
     }
 }

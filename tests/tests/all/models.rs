@@ -4,7 +4,7 @@ use crate::common::{Folder, Ran, case_stride, pipeline, ran, root, table};
 use serde_json::{Value, json};
 use std::process::Command;
 use vaglio::core::{Cells, Description, ErrorClass, Role, descriptions};
-use vaglio::files::{ModelFiles, PredictOptions};
+use vaglio::files::{FileModel, PredictOptions};
 use vaglio::pipeline::SavedModel;
 use vaglio_cli as _;
 use vaglio_tables::read::{ColumnFilter, read_table};
@@ -270,13 +270,13 @@ fn sealed_files_of_any_content_never_panic_and_keep_memory() {
                 match SavedModel::read(&folder.path("bad.json")) {
                     Ok(model) => {
                         if let Ok(predictions) =
-                            model.predict_file(&folder.path("train.csv"), &PredictOptions::default())
+                            FileModel(&model).predict_file(&folder.path("train.csv"), &PredictOptions::default())
                         {
                             assert!(predictions.values.iter().all(|v| v.is_finite()), "{what}");
                             assert_eq!(predictions.values.dim(), (model.outputs.len(), 30), "{what}");
                             let (probabilities, intervals) = (model.calibration.is_some(), model.intervals.is_some());
                             let beside = PredictOptions { probabilities, intervals, ..PredictOptions::default() };
-                            let _ = model.predict_file(&folder.path("train.csv"), &beside);
+                            let _ = FileModel(&model).predict_file(&folder.path("train.csv"), &beside);
                         }
                     }
                     Err(error) => assert!(error.to_string().contains("bad.json: model refused: "), "{what}: {error}"),
@@ -385,7 +385,7 @@ fn files_of_an_earlier_program_are_read_and_written_and_predict_as_they_did() {
         let text = |ending: &str| std::fs::read_to_string(folder.join(format!("{kind}.{ending}"))).unwrap();
         let model = SavedModel::read(&folder.join(format!("{kind}.json"))).unwrap();
         assert_eq!(model.to_text().unwrap(), text("json"), "{kind}");
-        let predictions = model.predict_file(&folder.join("rows.csv"), &PredictOptions::default()).unwrap();
+        let predictions = FileModel(&model).predict_file(&folder.join("rows.csv"), &PredictOptions::default()).unwrap();
         assert_eq!(predictions.to_csv().unwrap(), text("csv"), "{kind}");
     }
 }

@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use vaglio::core::Cells;
-use vaglio::files::{ModelFiles, PredictOptions};
+use vaglio::files::{FileModel, PredictOptions};
 use vaglio::pipeline::SavedModel;
 use vaglio_tables::read::{ColumnFilter, read_table};
 
@@ -53,7 +53,7 @@ fn made(name: &str, target: &str, lines: &str) -> Folder {
 /// The predictions as CSV with batches of so many rows, how many batches there were, and the figures.
 fn streamed(model: &SavedModel, data: &Path, beside: &PredictOptions, rows: usize) -> (String, usize, Option<String>) {
     let (mut text, mut batches) = (String::new(), 0);
-    let figures = model.predict_in_batches(data, beside, rows, &mut |predictions| {
+    let figures = FileModel(model).predict_in_batches(data, beside, rows, &mut |predictions| {
         text += &if batches == 0 { predictions.to_csv()? } else { predictions.more_csv()? };
         batches += 1;
         Ok(ControlFlow::Continue(()))
@@ -80,7 +80,7 @@ fn predictions_are_the_same_bits_whatever_the_number_of_rows_at_a_time() {
             ..PredictOptions::default()
         };
         for beside in [PredictOptions::default(), beside] {
-            let whole = model.predict_file(&data, &beside).unwrap();
+            let whole = FileModel(&model).predict_file(&data, &beside).unwrap();
             for (rows, count) in [(1, 120), (7, 18), (60, 2), (119, 2), (120, 1), (100_000, 1)] {
                 let (text, batches, figures) = streamed(&model, &data, &beside, rows);
                 assert_eq!(batches, count);
@@ -93,12 +93,12 @@ fn predictions_are_the_same_bits_whatever_the_number_of_rows_at_a_time() {
         let options: Vec<&str> = names.iter().flat_map(|name| ["--keep", *name]).collect();
         let ran = folder.predict(&[&options[..], &["--out", "new.parquet"]].concat());
         assert_eq!((ran.code, ran.out.as_str(), ran.err.as_str()), (Some(0), "", ""));
-        let plain = model.predict_file(&data, &PredictOptions::default()).unwrap().to_csv().unwrap();
+        let plain = FileModel(&model).predict_file(&data, &PredictOptions::default()).unwrap().to_csv().unwrap();
         let beside = PredictOptions { evaluate: true, ..PredictOptions::default() };
         for rows in [1, 7, 100_000] {
             let (text, batches, figures) = streamed(&model, &folder.path("new.parquet"), &beside, rows);
             assert_eq!((text, batches), (plain.clone(), 120usize.div_ceil(rows)));
-            assert_eq!(figures, model.predict_file(&data, &beside).unwrap().table());
+            assert_eq!(figures, FileModel(&model).predict_file(&data, &beside).unwrap().table());
         }
     }
 }
@@ -117,7 +117,7 @@ fn what_looks_at_other_rows_takes_all_at_once() {
         let (text, batches, _) = streamed(&model, &data, &PredictOptions::default(), 7);
         assert_eq!(
             (text, batches),
-            (model.predict_file(&data, &PredictOptions::default()).unwrap().to_csv().unwrap(), 1)
+            (FileModel(&model).predict_file(&data, &PredictOptions::default()).unwrap().to_csv().unwrap(), 1)
         );
     }
 }
@@ -156,7 +156,7 @@ fn what_is_wrong_is_told_with_its_row_in_the_file() {
         folder.write("bad.csv", &text);
         for rows in [1, 7, 1000] {
             let mut seen = 0;
-            let done = model.predict_in_batches(
+            let done = FileModel(&model).predict_in_batches(
                 &folder.path("bad.csv"),
                 &PredictOptions::default(),
                 rows,
@@ -171,7 +171,10 @@ fn what_is_wrong_is_told_with_its_row_in_the_file() {
             assert!(seen.is_multiple_of(rows) && seen <= 105, "{seen}");
         }
         // The settings of the run are no remedy here.
-        let whole = model.predict_file(&folder.path("bad.csv"), &PredictOptions::default()).unwrap_err().to_string();
+        let whole = FileModel(&model)
+            .predict_file(&folder.path("bad.csv"), &PredictOptions::default())
+            .unwrap_err()
+            .to_string();
         assert!(!whole.contains("data.read") && !whole.contains("data.types"), "{whole}");
     }
     // Without `impute` a gap is told by its row.
@@ -183,8 +186,10 @@ fn what_is_wrong_is_told_with_its_row_in_the_file() {
     plain.write("bad.csv", text.replace(row, &format!(",{}", row.split_once(',').unwrap().1)));
     let model = SavedModel::read(&plain.path("out/model.json")).unwrap();
     let sink = &mut |_: &_| Ok(ControlFlow::Continue(()));
-    let error =
-        model.predict_in_batches(&plain.path("bad.csv"), &PredictOptions::default(), 8, sink).unwrap_err().to_string();
+    let error = FileModel(&model)
+        .predict_in_batches(&plain.path("bad.csv"), &PredictOptions::default(), 8, sink)
+        .unwrap_err()
+        .to_string();
     assert!(error.contains("row 30"), "{error}");
 }
 
@@ -312,7 +317,7 @@ fn files_are_taken_apart_as_if_they_were_read_as_a_whole() {
         let (found, batches, _) = streamed(&model, &folder.path(name), &PredictOptions::default(), 64);
         assert_eq!((found.as_str(), batches), (expected.as_str(), 5), "{name}");
         assert_eq!(
-            model.predict_file(&folder.path(name), &PredictOptions::default()).unwrap().to_csv().unwrap(),
+            FileModel(&model).predict_file(&folder.path(name), &PredictOptions::default()).unwrap().to_csv().unwrap(),
             expected,
             "{name}"
         );
@@ -323,8 +328,9 @@ fn files_are_taken_apart_as_if_they_were_read_as_a_whole() {
         let bytes = std::fs::read(folder.path("long.csv.gz")).unwrap();
         folder.write("cut.csv.gz", &bytes[..bytes.len() - 9]);
         let sink = &mut |_: &_| Ok(ControlFlow::Continue(()));
-        let error =
-            model.predict_in_batches(&folder.path("cut.csv.gz"), &PredictOptions::default(), 64, sink).unwrap_err();
+        let error = FileModel(&model)
+            .predict_in_batches(&folder.path("cut.csv.gz"), &PredictOptions::default(), 64, sink)
+            .unwrap_err();
         assert!(error.to_string().contains("cut.csv.gz"), "{error}");
     }
     // Another encoding is read as a whole, and refused as a whole.
@@ -332,7 +338,9 @@ fn files_are_taken_apart_as_if_they_were_read_as_a_whole() {
     let latin: Vec<u8> = latin.into_iter().filter(|byte| !matches!(byte, 0xef | 0xbf)).collect();
     folder.write("latin.csv", latin);
     let sink = &mut |_: &_| Ok(ControlFlow::Continue(()));
-    let error = model.predict_in_batches(&folder.path("latin.csv"), &PredictOptions::default(), 64, sink).unwrap_err();
+    let error = FileModel(&model)
+        .predict_in_batches(&folder.path("latin.csv"), &PredictOptions::default(), 64, sink)
+        .unwrap_err();
     assert!(error.to_string().contains("the text is not UTF-8"), "{error}");
 }
 

@@ -162,7 +162,7 @@ fn unless_dropped(left: usize, given: usize) -> Result<()> {
     if left == given {
         return Ok(());
     }
-    Err(Error::Shape("maps drop rows, which a dataset cannot follow; use `vaglio::files::ModelFiles::predict`".into()))
+    Err(Error::Shape("maps drop rows, which a dataset cannot follow; use `vaglio::files::FileModel::predict`".into()))
 }
 
 /// Returns the value, or panics with the message of the error, since linfa's traits cannot fail otherwise.

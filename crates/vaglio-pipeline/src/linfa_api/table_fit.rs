@@ -102,7 +102,7 @@ impl Pipeline {
     /// ```
     /// use ndarray::array;
     /// use vaglio::core::{Cells, Table, Task};
-    /// use vaglio::{Rows, TargetedTable, files::ModelFiles, prelude::*};
+    /// use vaglio::{Rows, TargetedTable, files::FileModel, prelude::*};
     ///
     /// let kinds = ["oak", "elm", "oak", "elm", "oak", "elm"].map(String::from).to_vec();
     /// let heights = vec![3.0, 1.0, 4.0, 1.5, 5.0, 9.0];
@@ -113,7 +113,7 @@ impl Pipeline {
     /// let given = TargetedTable { table: table.clone(), targets, task, names, weights, rows: Rows::new() };
     /// let fitted: FittedPipeline<f64, Ix1> = pipeline.fit_table(given)?;
     /// assert_eq!(fitted.saved().sources, ["kind"]);
-    /// assert!(fitted.saved().predict(table)?.values[[0, 0]] > 0.8);
+    /// assert!(FileModel(fitted.saved()).predict(table)?.values[[0, 0]] > 0.8);
     /// # Ok::<(), vaglio::FitError>(())
     /// ```
     pub fn fit_table<E: TargetValue, I: TargetDim>(

@@ -128,14 +128,16 @@ pub(in super::super) fn read(path: &Path, header: &JournalHeader) -> Result<Opti
     let Some(file) = if_there(path, std::fs::File::open(path))? else { return Ok(None) };
     let bytes = bounded_of(file, path, LARGEST)?.ok_or_else(|| refused("it grows while it is read".into()))?;
     let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
-    let (mut sum, mut pieces, mut is_first) = (String::new(), HashMap::new(), true);
-    for (number, line) in
-        (1..).zip(bytes[..whole].split(|byte| *byte == b'\n')).take_while(|(_, line)| !line.is_empty())
-    {
+    let (mut sum, mut pieces) = (String::new(), HashMap::new());
+    for (number, line) in (1..).zip(bytes[..whole].split_inclusive(|byte| *byte == b'\n')) {
+        let line = &line[..line.len() - 1];
+        if line.is_empty() {
+            return Err(refused("a line was emptied after it was written".into()));
+        }
         let altered = || refused(format!("line {number} was altered after it was written"));
         let line = std::str::from_utf8(line).map_err(|_| altered())?;
         let body = unsealed(line, &mut sum).ok_or_else(altered)?;
-        if std::mem::take(&mut is_first) {
+        if number == 1 {
             let found: JournalHeader =
                 serde_json::from_str(&body).map_err(|_| refused("it is no journal that this version knows".into()))?;
             if let Some(what) = header.differs(&found) {
@@ -145,10 +147,6 @@ pub(in super::super) fn read(path: &Path, header: &JournalHeader) -> Result<Opti
         }
         let piece: ReadPiece<'_> = serde_json::from_str(&body).map_err(|_| altered())?;
         pieces.insert(piece.key.into_owned(), piece.value.get().to_owned());
-    }
-    let is_plain = bytes[..whole].windows(2).all(|pair| pair != b"\n\n") && bytes.first() != Some(&b'\n');
-    if !is_plain {
-        return Err(refused("a line was emptied after it was written".into()));
     }
     Ok(Some(JournalContent { pieces, length: whole as u64, sum }))
 }

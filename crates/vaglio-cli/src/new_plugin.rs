@@ -27,8 +27,8 @@ pub fn new_plugin(arguments: &NewPlugin) -> Done {
         path.parent().map_or(Ok(()), std::fs::create_dir_all).map_err(failed)?;
         write_file(&path, &text)?;
     }
-    let Plugin { name, word, of, .. } = &plugin;
-    note(&format_args!("wrote {name}, with the {} `{word}`", of.name));
+    let Plugin { name, word, role, .. } = &plugin;
+    note(&format_args!("wrote {name}, with the {} `{word}`", role.name()));
     plugin.join_workspace(folder)?;
     let run = format!(" && cargo run -p {name}-program -- run example.yaml");
     note(&format_args!("next: cd {name} && cargo test{}", if plugin.has_program { &*run } else { "" }));
@@ -37,27 +37,20 @@ pub fn new_plugin(arguments: &NewPlugin) -> Done {
 
 /// Templates for a kind of part.
 struct PartTemplates {
-    name: &'static str,
     source: &'static str,
     laws: &'static str,
-    /// Dependencies besides core, and test dependencies besides the test kit.
-    uses: &'static [&'static str],
-    tests: &'static [&'static str],
     /// Replacement of a line in the example pipeline.
     line: [&'static str; 2],
 }
 
 macro_rules! of {
-    ($name:literal, $uses:expr, $tests:expr, $line:expr) => {
-        of!($name, $name, $uses, $tests, $line)
+    ($name:literal, $line:expr) => {
+        of!($name, $name, $line)
     };
-    ($name:literal, $source:literal, $uses:expr, $tests:expr, $line:expr) => {
+    ($name:literal, $source:literal, $line:expr) => {
         PartTemplates {
-            name: $name,
             source: include_str!(concat!("../template/", $source, ".rs")),
             laws: include_str!(concat!("../template/", $name, "_laws.rs")),
-            uses: $uses,
-            tests: $tests,
             line: $line,
         }
     };
@@ -66,24 +59,16 @@ macro_rules! of {
 fn template(role: Role, is_refitted: bool) -> PartTemplates {
     match role {
         Role::Learner if is_refitted => {
-            of!("learner", "learner_refit", &[], &[], ["learner: rls", "learner: {kind: WORD, scale: 2.0}"])
+            of!("learner", "learner_refit", ["learner: rls", "learner: {kind: WORD, scale: 2.0}"])
         }
-        Role::Criterion => of!("criterion", &[], &[], ["criterion: loo", "criterion: {kind: WORD, price: 0.02}"]),
-        Role::Search => {
-            let line = ["search: {kind: greedy,", "search: {kind: WORD, after: 2,"];
-            of!("search", &["vaglio-search"], &["vaglio-dependence"], line)
-        }
-        Role::Learner => of!("learner", &[], &[], ["learner: rls", "learner: {kind: WORD, share: 0.01}"]),
-        Role::Map => of!("map", &[], &[], ["[standardize]", "[WORD, standardize]"]),
-        Role::TargetMap => {
-            of!("target_map", &[], &[], ["learner: rls", "target_map: WORD\nlearner: rls"])
-        }
-        Role::Loss => {
-            of!("loss", &[], &[], ["criterion: loo", "criterion: {kind: loo, loss: {kind: WORD, power: 1.2}}"])
-        }
+        Role::Criterion => of!("criterion", ["criterion: loo", "criterion: {kind: WORD, price: 0.02}"]),
+        Role::Search => of!("search", ["search: {kind: greedy,", "search: {kind: WORD, after: 2,"]),
+        Role::Learner => of!("learner", ["learner: rls", "learner: {kind: WORD, share: 0.01}"]),
+        Role::Map => of!("map", ["[standardize]", "[WORD, standardize]"]),
+        Role::TargetMap => of!("target_map", ["learner: rls", "target_map: WORD\nlearner: rls"]),
+        Role::Loss => of!("loss", ["criterion: loo", "criterion: {kind: loo, loss: {kind: WORD, power: 1.2}}"]),
         Role::Resampling => {
-            let line = ["criterion: loo", "criterion: {kind: kfold, splits: {kind: WORD, every: 3}}"];
-            of!("resampling", &[], &[], line)
+            of!("resampling", ["criterion: loo", "criterion: {kind: kfold, splits: {kind: WORD, every: 3}}"])
         }
     }
 }
@@ -102,6 +87,7 @@ search: {kind: greedy, max_features: 4}
 struct Plugin<'a> {
     name: &'a str,
     word: String,
+    role: Role,
     of: PartTemplates,
     /// Source folder of vaglio; `None` for crates from the registry.
     checkout: Option<PathBuf>,
@@ -128,18 +114,22 @@ impl<'a> Plugin<'a> {
         let word =
             name.strip_prefix("vaglio-").filter(|rest| check_name(rest).is_ok()).unwrap_or(name).replace('-', "_");
         if descriptions().iter().any(|d| d.role == *kind && d.kind == word) {
-            return refused(format!("there is a {} `{word}` already", of.name));
+            return refused(format!("there is a {} `{word}` already", kind.name()));
         }
         let of_source = |named: &str| of.source.split(|c: char| !c.is_alphanumeric()).any(|other| other == named);
         if camel(&word) != "Template" && of_source(&camel(&word)) {
-            return refused(format!("`{}` is the name of something else in the source of a {}", camel(&word), of.name));
+            return refused(format!(
+                "`{}` is the name of something else in the source of a {}",
+                camel(&word),
+                kind.name()
+            ));
         }
         let checkout = match path {
             Some(path) => Some(checkout(path)?),
             None => own_checkout().filter(|_| !published),
         };
         let here = std::env::current_dir().ok().and_then(|here| Workspace::find(&here.join(name)));
-        Ok(Plugin { name, word, of, checkout, has_program: !no_program, workspace: here })
+        Ok(Plugin { name, word, role: *kind, of, checkout, has_program: !no_program, workspace: here })
     }
 
     /// Adds the new crates to the workspace members, if there is a workspace.
@@ -190,12 +180,14 @@ impl<'a> Plugin<'a> {
             .replace("Template", &camel(&self.word))
             .replace("NAME", self.name)
             .replace("WORD", &self.word)
-            .replace("KIND", self.of.name)
+            .replace("KIND", self.role.name())
     }
 
     fn manifest(&self) -> String {
-        let lines = |crates: &[&str]| crates.iter().map(|name| self.dependency(name, "")).collect::<String>();
-        let (uses, tests) = (lines(self.of.uses), lines(self.of.tests));
+        let [uses, tests] = match self.role {
+            Role::Search => ["vaglio-search", "vaglio-dependence"].map(|name| self.dependency(name, "")),
+            _ => Default::default(),
+        };
         let root = match (&self.workspace, self.has_program) {
             (Some(_), _) => String::new(),
             (None, has_program) => format!(
@@ -205,7 +197,7 @@ impl<'a> Plugin<'a> {
         };
         format!(
             "{}{}{uses}\n[dev-dependencies]\n{}{tests}{root}",
-            self.package("", &format!("A {} for vaglio", self.of.name)),
+            self.package("", &format!("A {} for vaglio", self.role.name())),
             self.dependency("vaglio-core", ""),
             self.dependency("vaglio-testkit", ""),
         )

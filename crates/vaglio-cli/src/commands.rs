@@ -11,7 +11,7 @@ use crate::{cluster, signals};
 use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
 use vaglio::ValidPipeline;
-use vaglio::core::{Error, Monitor, StopReason};
+use vaglio::core::{Error, StopReason};
 use vaglio::files::{self, ExportTo, FileModel, Language, PredictOptions, RunOptions, RunOutcome};
 use vaglio_pipeline::pipeline::{self, SavedModel};
 use vaglio_report::comparison::Comparison;
@@ -34,7 +34,7 @@ pub fn run(arguments: RunArguments) -> Done {
         verify: arguments.verify,
     };
     let mut progress = TerminalProgress::new(arguments.quiet);
-    let monitor = Monitor { stop: signals::sign(), ..Monitor::from(&mut progress) };
+    let monitor = progress.monitor();
     signals::end_at_the_latest(settings.most_time());
     let outcome = in_pool(settings.threads(), || files::run(&settings, &options, monitor))?;
     signals::run_ends();

@@ -1,6 +1,7 @@
 //! Progress display on a terminal, and tracing.
 
 use crate::bar::{above_bar, bar, put_bar};
+use crate::signals;
 use crate::terminal::log_line;
 use crate::trace::{self, TraceWriter};
 use indicatif::ProgressBar;
@@ -12,7 +13,7 @@ use tracing_subscriber::layer::{Layer, SubscriberExt};
 use tracing_subscriber::registry::LookupSpan;
 use tracing_subscriber::util::SubscriberInitExt;
 use vaglio::StageShare;
-use vaglio::core::{Answer, Event, Observer, short};
+use vaglio::core::{Answer, Event, Monitor, Observer, short};
 
 /// Writer to standard error above the bar. Failed writes are ignored and do not fail the run.
 struct ProgressWriter;
@@ -71,6 +72,11 @@ impl TerminalProgress {
     /// Shows progress unless `quiet`.
     pub fn new(quiet: bool) -> Self {
         TerminalProgress { shown: !quiet && std::io::stderr().is_terminal(), stage: StageShare::default() }
+    }
+
+    /// A monitor that shows progress, and stops when the user asks.
+    pub fn monitor(&mut self) -> Monitor<'_> {
+        Monitor { stop: signals::sign(), ..Monitor::from(self) }
     }
 }
 

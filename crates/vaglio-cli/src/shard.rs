@@ -11,7 +11,7 @@ use crate::terminal::note;
 use serde_json::json;
 use std::path::Path;
 use std::time::Duration;
-use vaglio::core::{Error, Monitor, counted};
+use vaglio::core::{Error, counted};
 use vaglio::files::{RunOptions, ShardProgress, ShardState, Shards};
 use vaglio_pipeline::pipeline::{self, TimeSpan};
 
@@ -26,7 +26,7 @@ pub fn shard(command: Shard) -> Done {
             let out = out.unwrap_or(folder);
             let options = RunOptions { out: out.clone(), verify, ..RunOptions::default() };
             let mut progress = TerminalProgress::new(quiet);
-            let monitor = Monitor { stop: signals::sign(), ..Monitor::from(&mut progress) };
+            let monitor = progress.monitor();
             let merge = || shards.merge(partial, &options, monitor);
             let outcome = in_pool(threads_of(threads, &shards)?, merge)??;
             ended(outcome, quiet, json, None, &out)
@@ -70,7 +70,7 @@ fn run(arguments: &ShardRun) -> Done {
     let wait = wait.map_or(Duration::ZERO, |span| span.0);
     let shards = Shards::open(folder)?;
     let mut progress = TerminalProgress::new(*quiet);
-    let monitor = Monitor { stop: signals::sign(), ..Monitor::from(&mut progress) };
+    let monitor = progress.monitor();
     let done = in_pool(threads_of(*threads, &shards)?, || shards.run(*index, wait, monitor))??;
     clear_bar();
     signals::run_ends();

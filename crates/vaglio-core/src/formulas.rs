@@ -5,7 +5,7 @@ mod levels;
 
 pub use levels::RowsByLevel;
 
-use crate::{Cells, Error, Expression, Numbers, PartOutputs, Result, SparseNumbers, Table};
+use crate::{Cells, Error, Expression, Numbers, PartOutputs, Result, SparseNumbers, Table, duplicate};
 use std::collections::{HashMap, HashSet};
 
 /// Formulas of all columns that a fitted map makes.
@@ -15,10 +15,10 @@ use std::collections::{HashMap, HashSet};
 #[derive(Debug, Default)]
 pub struct MapFormulas {
     made: Vec<ColumnFormula>,
-    /// Indices of the formulas, sorted by name.
-    by_name: Vec<usize>,
-    /// Indices of the formulas, sorted by source; a constant has an empty one.
-    by_source: Vec<usize>,
+    /// Index of the formula of each column.
+    by_name: HashMap<String, usize>,
+    /// Indices of the formulas of each source; a constant has an empty one.
+    by_source: HashMap<String, Vec<usize>>,
     are_added: bool,
     /// The columns with learned levels.
     pub levels: Vec<LearnedLevels>,
@@ -127,12 +127,11 @@ impl ColumnFormula {
 impl FromIterator<ColumnFormula> for MapFormulas {
     fn from_iter<I: IntoIterator<Item = ColumnFormula>>(formulas: I) -> Self {
         let made: Vec<ColumnFormula> = formulas.into_iter().collect();
-        let sorted = |key: fn(&ColumnFormula) -> &str| {
-            let mut places: Vec<usize> = (0..made.len()).collect();
-            places.sort_by(|&a, &b| key(&made[a]).cmp(key(&made[b])));
-            places
-        };
-        let (by_name, by_source) = (sorted(|formula| formula.name.as_str()), sorted(ColumnFormula::source));
+        let by_name = made.iter().map(|formula| formula.name.clone()).zip(0..).collect();
+        let mut by_source: HashMap<String, Vec<usize>> = HashMap::new();
+        for (place, formula) in made.iter().enumerate() {
+            by_source.entry(formula.source().to_owned()).or_default().push(place);
+        }
         MapFormulas { made, by_name, by_source, domain: "the map has no value for {}", ..MapFormulas::default() }
     }
 }
@@ -167,15 +166,13 @@ impl MapFormulas {
 
     /// The formula of the column `name`; `None` for a column that the map leaves as it is.
     pub fn get(&self, name: &str) -> Option<&ColumnFormula> {
-        let place = self.by_name.binary_search_by(|&place| (*self.made[place].name).cmp(name)).ok()?;
-        Some(&self.made[self.by_name[place]])
+        self.by_name.get(name).map(|&place| &self.made[place])
     }
 
     /// The formulas of the column `source`, in their order.
     fn made_from<'f>(&'f self, source: &str) -> impl ExactSizeIterator<Item = &'f ColumnFormula> + use<'f> {
-        let from = self.by_source.partition_point(|&place| self.made[place].source() < source);
-        let to = self.by_source.partition_point(|&place| self.made[place].source() <= source);
-        self.by_source[from..to].iter().map(move |&place| &self.made[place])
+        let places = self.by_source.get(source).map_or(&[][..], Vec::as_slice);
+        places.iter().map(move |&place| &self.made[place])
     }
 
     /// The input columns from which the output column `name` is made; none for a constant.
@@ -217,11 +214,10 @@ impl MapFormulas {
         let replaced: HashSet<&String> =
             self.made.iter().filter(|_| !self.are_added).flat_map(|formula| &formula.sources).collect();
         let kept = table.columns().iter().map(|(name, _)| name).filter(|name| !replaced.contains(name));
-        let mut names: Vec<&String> = kept.chain(self.made.iter().map(|formula| &formula.name)).collect();
-        names.sort_unstable();
-        match names.windows(2).find(|pair| pair[0] == pair[1]) {
+        let names = kept.chain(self.made.iter().map(|formula| &formula.name)).map(String::as_str);
+        match duplicate(names) {
             Some(twice) => {
-                let message = format!("a second column `{}` would be made; rename one", twice[0]);
+                let message = format!("a second column `{twice}` would be made; rename one");
                 Err(Error::setting(self.named_by, message))
             }
             None => Ok(()),

@@ -128,7 +128,7 @@ pub use search_extent::SearchExtent;
 pub use session::{ByKey, Cache};
 pub use stop_reason::StopReason;
 pub use stop_sign::StopSign;
-pub use table::{Cells, Missing, Table};
+pub use table::{Cells, Missing, Table, duplicate};
 pub use target_map::{AnyTargetMap, FittedTargetMap, TargetMap, TargetUnits};
 pub use task::Task;
 pub use vaglio_columns::{

@@ -255,12 +255,17 @@ impl Table {
     }
 }
 
-/// Refuses two columns of one name.
-pub(crate) fn refuse_duplicates<'n>(names: impl Iterator<Item = &'n str>) -> Result<()> {
+/// First name, in alphabetical order, that is listed twice.
+pub fn duplicate<'n>(names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
     let mut sorted: Vec<&str> = names.collect();
     sorted.sort_unstable();
-    match sorted.windows(2).find(|pair| pair[0] == pair[1]) {
-        Some(twice) => Err(Error::Shape(format!("two columns are named `{}`", twice[0]))),
+    sorted.windows(2).find(|pair| pair[0] == pair[1]).map(|pair| pair[0])
+}
+
+/// Refuses two columns of one name.
+pub(crate) fn refuse_duplicates<'n>(names: impl Iterator<Item = &'n str>) -> Result<()> {
+    match duplicate(names) {
+        Some(twice) => Err(Error::Shape(format!("two columns are named `{twice}`"))),
         None => Ok(()),
     }
 }

@@ -39,7 +39,7 @@ use vaglio_core::{Feature, Path, PathEntry};
 /// # std::fs::remove_file(file).ok();
 /// # Ok::<(), vaglio::FitError>(())
 /// ```
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct FittedPipeline<E, I> {
     pub(super) saved: Arc<SavedModel>,
     /// Classes in the order of their probabilities; empty for numbers.
@@ -50,13 +50,6 @@ pub struct FittedPipeline<E, I> {
 
 /// A fitted selector is a pipeline without maps.
 pub type FittedSelector<E, I> = FittedPipeline<E, I>;
-
-impl<E: Clone, I> Clone for FittedPipeline<E, I> {
-    fn clone(&self) -> Self {
-        let (saved, classes, selection) = (Arc::clone(&self.saved), self.classes.clone(), self.selection.clone());
-        FittedPipeline { saved, classes, selection, marker: PhantomData }
-    }
-}
 
 /// Readers do not change it, so that a panic leaves it consistent.
 impl<E: RefUnwindSafe, I> RefUnwindSafe for FittedPipeline<E, I> {}

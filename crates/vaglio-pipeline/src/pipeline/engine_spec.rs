@@ -101,13 +101,8 @@ impl EngineSpec {
     /// # Errors
     /// [`Error::Setting`] with the path of the field in the pipeline.
     pub(super) fn check(&self) -> Result<()> {
-        check_threads("engine.threads", self.threads)?;
-        self.check_location()
-    }
-
-    /// Requires the settings of the chosen location and refuses those of others.
-    fn check_location(&self) -> Result<()> {
         use Location::{Dask, Spark};
+        check_threads("engine.threads", self.threads)?;
         let settings = [
             ("engine.scheduler", &self.scheduler, &[Dask][..], "as in `tcp://host:8786`"),
             ("engine.master", &self.master, &[Spark], "as in `spark://host:7077` or `local[2]`"),

@@ -48,21 +48,20 @@ impl RefitColumns for RefittedMaps {
         for map in &learned.maps {
             others.map(map)?;
         }
-        let (own, own_names) = numeric(&mut own.table)?;
-        let (others, others_names) = numeric(&mut others.table)?;
-        if own.rows() != training.len() || others.rows() != held_out.len() {
-            return Err(Error::Shape("maps that drop rows cannot be fitted in folds".into()));
+        let mut parts = Vec::new();
+        for (part, rows) in [(&mut own, training), (&mut others, &held_out[..])] {
+            let (columns, names) = numeric(&mut part.table)?;
+            if columns.rows() != rows.len() {
+                return Err(Error::Shape("maps that drop rows cannot be fitted in folds".into()));
+            }
+            let places: HashMap<String, usize> = names.into_iter().zip(0..).collect();
+            parts.push((columns, places, rows));
         }
-        let places = |names: Vec<String>| -> HashMap<String, usize> {
-            names.into_iter().enumerate().map(|(place, name)| (name, place)).collect()
-        };
-        let (own_places, others_places) = (places(own_names), places(others_names));
         let mut columns = Columns::new(is_training.len());
         for name in self.names.iter() {
             // A column that these rows do not make, such as that of an absent level, is 0.
             let mut values = vec![0.0; is_training.len()];
-            let parts = [(&own, &own_places, training), (&others, &others_places, &held_out[..])];
-            for (from, places, rows) in parts {
+            for (from, places, rows) in &parts {
                 if let Some(&place) = places.get(name) {
                     let column = from.column(place);
                     rows.iter().enumerate().for_each(|(j, &row)| values[row] = column.get(j));

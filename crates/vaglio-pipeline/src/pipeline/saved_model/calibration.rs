@@ -248,14 +248,6 @@ impl Calibration {
         }
         all
     }
-
-    /// Refuses a calibration that does not fit the task.
-    pub(crate) fn check(&self, task: &Task, outputs: usize) -> Result<(), String> {
-        if *task == Task::Regression || self.maps.len() != outputs {
-            return Err(format!("{} maps to probabilities for {outputs} outputs", self.maps.len()));
-        }
-        Ok(())
-    }
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use crate::maps::source_columns;
 use crate::preprocess::{in_units, numeric, unless_too_large};
 use ndarray::Array2;
 use std::collections::HashMap;
-use vaglio_core::{Cells, Columns, Error, MapFit, Model, Result, Table, TargetUnits, select_rows};
+use vaglio_core::{Cells, Columns, Error, MapFit, Model, Result, Table, TargetUnits, duplicate, select_rows};
 use vaglio_tables::budget::Budget;
 
 /// Prediction chain: fitted maps, the model's inputs among their outputs, and target units.
@@ -56,10 +56,8 @@ impl PredictionChain<'_> {
         if self.inputs.len() != takes {
             return Err(format!("{} names for the {takes} columns that the model takes", self.inputs.len()));
         }
-        let mut names: Vec<&String> = self.inputs.iter().collect();
-        names.sort_unstable();
-        if let Some(twice) = names.windows(2).find(|pair| pair[0] == pair[1]) {
-            return Err(format!("the column `{}` is listed twice", twice[0]));
+        if let Some(twice) = duplicate(self.inputs.iter().map(String::as_str)) {
+            return Err(format!("the column `{twice}` is listed twice"));
         }
         // A prediction for one row of zeros shows the number of outputs.
         let mut row = Columns::new(1);

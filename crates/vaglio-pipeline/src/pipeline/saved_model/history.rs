@@ -52,9 +52,4 @@ impl History {
     pub fn table(&self) -> Result<Table> {
         Table::new(self.columns.iter().map(|(name, kept)| (name.clone(), kept.cells())).collect())
     }
-
-    /// Refuses columns of different lengths.
-    pub(crate) fn check(&self) -> Result<(), String> {
-        self.table().map(|_| ()).map_err(|error| format!("the rows before: {error}"))
-    }
 }

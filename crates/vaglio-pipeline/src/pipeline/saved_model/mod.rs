@@ -215,10 +215,14 @@ impl SavedModel {
         if self.class_order.places().iter().any(|&class| class >= classes) {
             return Err("an order of classes that it has not".into());
         }
-        if let Some(calibration) = &self.calibration {
-            calibration.check(&self.task, outputs)?;
+        if let Some(Calibration { maps, .. }) = &self.calibration
+            && (self.task == Task::Regression || maps.len() != outputs)
+        {
+            return Err(format!("{} maps to probabilities for {outputs} outputs", maps.len()));
         }
-        self.history.as_ref().map_or(Ok(()), History::check)?;
+        if let Some(Err(error)) = self.history.as_ref().map(History::table) {
+            return Err(format!("the rows before: {error}"));
+        }
         match &self.intervals {
             Some(_) if self.task != Task::Regression => Err("intervals of classes".into()),
             Some(intervals) => intervals.check(outputs),

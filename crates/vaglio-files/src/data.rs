@@ -153,8 +153,7 @@ fn prepared(pipeline: &ValidPipeline, folder: &Path, is_sample: bool) -> Result<
         columns,
         findings,
         reading,
-        times: (of_train.is_some() || of_test_rows.is_some())
-            .then(|| [of_train.unwrap_or(1.0), of_test_rows.unwrap_or(1.0)]),
+        times: [of_train, of_test_rows],
         history,
         sample,
         origins,

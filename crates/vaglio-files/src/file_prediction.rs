@@ -7,7 +7,7 @@ use std::collections::{HashMap, HashSet};
 use std::path::Path;
 use vaglio_core::{Error, Result, SourceLocation, Table, Task};
 use vaglio_pipeline::maps::UnseenLevels;
-use vaglio_pipeline::pipeline::Calibration;
+use vaglio_pipeline::pipeline::{Calibration, ReadSpec};
 use vaglio_tables::read::{ColumnFilter, Hint, Notations, ReadRequest, TableProfile, TableSource};
 
 impl FileModel<'_> {
@@ -79,6 +79,11 @@ impl FileModel<'_> {
             Some(hint @ (Hint::Number | Hint::Date)) if is_known => *hint,
             _ => Hint::Written,
         }
+    }
+
+    /// Settings for reading files like the training rows.
+    pub(super) fn read_spec(&self) -> ReadSpec {
+        self.reading.as_ref().map(|reading| reading.read.clone()).unwrap_or_default()
     }
 
     /// Types of a file's columns, as in the training rows.

@@ -12,7 +12,7 @@ pub(super) fn with_history(model: SavedModel, training: Option<&Table>) -> Saved
     let of_folds = model.intervals.iter().flat_map(|intervals| intervals.sources());
     let of_rows = [&model.series, &model.time].into_iter().flatten().cloned();
     let names: Vec<String> = model.sources.iter().cloned().chain(of_folds).chain(of_rows).collect();
-    let past = model.maps.iter().map(|map| map.formulas().past()).sum();
+    let past = FileModel(&model).past();
     SavedModel { history: Some(history(table, &names, &targets, past)), ..model }
 }
 
@@ -21,6 +21,11 @@ impl FileModel<'_> {
     pub(super) fn lagged_targets(&self) -> Vec<String> {
         let targets = self.observed.iter().flat_map(|observed| &observed.targets);
         targets.filter(|name| self.sources.contains(name)).cloned().collect()
+    }
+
+    /// Number of previous rows that the maps use.
+    fn past(&self) -> usize {
+        self.maps.iter().map(|map| map.formulas().past()).sum()
     }
 
     /// Adds missing columns of lagged targets to the table, and the training rows before it.
@@ -59,7 +64,7 @@ impl FileModel<'_> {
         if self.task != Task::Regression {
             return Err(Error::Shape("targets are missing, and classes of the past are not forecast".into()));
         }
-        let past: usize = self.maps.iter().map(|map| map.formulas().past()).sum();
+        let past = self.past();
         let outputs: Vec<usize> =
             targets.iter().filter_map(|name| self.outputs.iter().position(|output| output == name)).collect();
         let mut values = Vec::new();

@@ -142,7 +142,7 @@ impl RunJournal {
     pub fn begin(out: &Path, data: Digest, configuration: serde_json::Value) -> Self {
         let (path, of_header) = (out.join(NAME), data.clone());
         let begin = move || begin(&path, &JournalHeader::new(&of_header.written()?, configuration));
-        let mut book = RunJournal::with_pieces(out, HashMap::new(), false, begin);
+        let mut book = RunJournal::with_pieces(out, None, begin);
         book.data = Some(data);
         book
     }
@@ -155,7 +155,7 @@ impl RunJournal {
         let path = out.join(NAME);
         let Some(known) = read(&path, header)?.filter(JournalContent::is_begun) else {
             let begun = begin(&path, header)?;
-            return Ok(RunJournal::with_pieces(out, HashMap::new(), false, move || Ok(begun)));
+            return Ok(RunJournal::with_pieces(out, None, move || Ok(begun)));
         };
         let JournalContent { pieces, length, sum } = known;
         let open = || -> std::io::Result<File> {
@@ -166,15 +166,14 @@ impl RunJournal {
             Ok(file)
         };
         let file = open().map_err(|error| Error::unwritable(&path, error))?;
-        let mut book = RunJournal::with_pieces(out, pieces, true, move || Ok(OpenJournal { file, length, sum }));
+        let mut book = RunJournal::with_pieces(out, Some(pieces), move || Ok(OpenJournal { file, length, sum }));
         book.remedy = header.remedy;
         Ok(book)
     }
 
     fn with_pieces(
         out: &Path,
-        known: HashMap<String, String>,
-        is_resumed: bool,
+        known: Option<HashMap<String, String>>,
         begin: impl FnOnce() -> Result<OpenJournal> + Send + 'static,
     ) -> Self {
         let (path, failure) = (out.join(NAME), Arc::<OnceLock<Error>>::default());
@@ -189,6 +188,7 @@ impl RunJournal {
         };
         let writer = Mutex::new(Some((sender, writer)));
         let keeps_all = std::env::var("VAGLIO_JOURNAL").is_ok_and(|kept| kept == "every");
+        let (is_resumed, known) = (known.is_some(), known.unwrap_or_default());
         RunJournal { path, known, is_resumed, writer, failure, data: None, keeps_all, remedy: "" }
     }
 

@@ -35,7 +35,7 @@ impl PeakMemory {
     pub fn new(prepared: &TrainTest, design: &Design, extent: &SearchExtent, estimate: &Estimate) -> Self {
         let (train, outputs) = (&prepared.train, prepared.train.targets().nrows());
         let test = prepared.test.as_ref().map_or(0, |test| test.columns().bytes());
-        let [of_train, of_test] = prepared.times.unwrap_or([1.0, 1.0]);
+        let [of_train, of_test] = prepared.times;
         let rows = design.planned_rows() as f64;
         PeakMemory {
             program: 0.0,

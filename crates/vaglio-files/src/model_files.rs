@@ -34,9 +34,9 @@ impl FileModel<'_> {
     /// Returns the errors of reading the file and of [`FileModel::predict`]; [`Error::Setting`] for outputs that the
     /// model cannot give; [`Error::UnknownName`] for columns that the file does not have.
     pub fn predict_file(&self, path: &Path, beside: &PredictOptions) -> Result<Predictions> {
-        let read = self.reading.as_ref().map(|reading| reading.read.clone()).unwrap_or_default();
         let wanted = self.reads(beside);
-        let source = TableSource::open(&[path.to_owned()], &read)?.widened(wanted.iter().map(String::as_str));
+        let source =
+            TableSource::open(&[path.to_owned()], &self.read_spec())?.widened(wanted.iter().map(String::as_str));
         self.predict_source(&source, path, beside)
     }
 

@@ -52,8 +52,8 @@ pub(super) fn planned(pipeline: &ValidPipeline, folder: &Path) -> Result<(String
     let selector = pipeline.selector();
     let mut lines = Lines::new();
     let Some(design) = designed(&selector, &prepared)? else {
-        let [times, _] = prepared.times.unwrap_or([1.0, 1.0]);
-        lines.push(("data", format!("{}, {}", about(prepared.rows as f64, times), prepared.train.task().name())));
+        let rows = about(prepared.rows as f64, prepared.times[0]);
+        lines.push(("data", format!("{rows}, {}", prepared.train.task().name())));
         lines.push(("work", "unknown: the map of the learner takes longer than a second on ten rows".into()));
         return Ok((text(&lines), None));
     };
@@ -84,13 +84,13 @@ fn text(lines: &[(&str, String)]) -> String {
 impl RunPlan<'_> {
     fn data(&self, lines: &mut Lines) {
         let RunPlan { pipeline, prepared, design, .. } = self;
-        let [times, of_test] = prepared.times.unwrap_or([1.0, 1.0]);
+        let [times, of_test] = prepared.times;
         let outputs = prepared.train.targets().nrows();
         let several = if outputs == 1 { String::new() } else { format!(", {outputs} outputs") };
         let columns = counted(design.features(), "candidate column");
         let (rows, task) = (about(prepared.rows as f64, times), prepared.train.task().name());
         lines.push(("data", format!("{rows}, {columns}, {task}{several}")));
-        if prepared.times.is_some() {
+        if prepared.times != [1.0, 1.0] {
             let message =
                 format!("columns, constants and folds are those of the first {} rows, a sample", prepared.rows);
             lines.push(("", message));
@@ -272,8 +272,7 @@ fn designed(selector: &ValidSelector, prepared: &TrainTest) -> Result<Option<Des
             Err(Error::Stopped(_)) => continue,
             design => design?.stopping_at(StopSign::default()),
         };
-        let [times, _] = prepared.times.unwrap_or([1.0, 1.0]);
-        let planned = (design.rows() as f64 * times * all as f64 / rows as f64).round() as usize;
+        let planned = (design.rows() as f64 * prepared.times[0] * all as f64 / rows as f64).round() as usize;
         let planned = Some(planned).filter(|planned| *planned > design.rows());
         return Ok(Some(design.with_run(|run| run.planned_rows = planned)));
     }

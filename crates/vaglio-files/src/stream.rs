@@ -2,6 +2,7 @@
 
 use super::file_model::FileModel;
 use super::predictions::{PredictOptions, Predictions};
+use super::table_prediction::take_rows_alone;
 use ndarray::{Array2, Axis, concatenate};
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -16,12 +17,8 @@ impl FileModel<'_> {
     /// Whether rows can be predicted in batches.
     fn takes_rows_alone(&self, beside: &PredictOptions) -> bool {
         let folds = self.intervals.iter().filter(|_| beside.intervals).flat_map(|intervals| &intervals.folds);
-        let parts = folds.map(|fold| (&fold.maps, &fold.model)).chain([(&self.maps, &self.model)]);
-        self.series.is_none()
-            && self.time.is_none()
-            && parts.into_iter().all(|(maps, model)| {
-                model.takes_rows_alone() && maps.iter().all(|map| map.formulas().takes_rows_alone())
-            })
+        let mut parts = folds.map(|fold| (&fold.maps, &fold.model)).chain([(&self.maps, &self.model)]);
+        self.series.is_none() && self.time.is_none() && parts.all(|(maps, model)| take_rows_alone(maps, model))
     }
 
     /// Opens the file in batches; `None` if it must be read as a whole.
@@ -29,8 +26,7 @@ impl FileModel<'_> {
         if !self.takes_rows_alone(beside) {
             return Ok(None);
         }
-        let read = self.reading.as_ref().map(|reading| reading.read.clone()).unwrap_or_default();
-        let Some(batches) = Batches::open(path, &read)? else { return Ok(None) };
+        let Some(batches) = Batches::open(path, &self.read_spec())? else { return Ok(None) };
         let header = batches.names();
         self.check_beside(beside, header)?;
         let (wanted, hints) = self.wanted(path, header, beside)?;

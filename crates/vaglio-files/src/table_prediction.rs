@@ -4,9 +4,14 @@ use super::file_model::FileModel;
 use super::predictions::Predictions;
 use super::series::SeriesOrder;
 use ndarray::s;
-use vaglio_core::{AnyLoss, Cells, Error, Result, Squared, Table, Task, ZeroOne};
+use vaglio_core::{AnyLoss, Cells, Error, MapFit, Model, Result, Squared, Table, Task, ZeroOne};
 use vaglio_pipeline::maps::UnseenLevels;
 use vaglio_pipeline::pipeline::{Observed, TablePredictions};
+
+/// Whether a model and its maps use one row at a time.
+pub(super) fn take_rows_alone(maps: &[MapFit], model: &Model) -> bool {
+    model.takes_rows_alone() && maps.iter().all(|map| map.formulas().takes_rows_alone())
+}
 
 impl FileModel<'_> {
     /// The targets to compare predictions with. Models of earlier versions do not name them; the outputs serve instead.
@@ -36,7 +41,7 @@ impl FileModel<'_> {
 
     /// The order of a table's rows.
     pub(super) fn order(&self) -> SeriesOrder<'_> {
-        let in_steps = !self.model.takes_rows_alone() || self.maps.iter().any(|map| !map.formulas().takes_rows_alone());
+        let in_steps = !take_rows_alone(&self.maps, &self.model);
         SeriesOrder { series: self.series.as_deref(), time: self.time.as_deref(), in_steps }
     }
 

@@ -40,8 +40,8 @@ pub struct TrainTest {
     pub findings: Vec<Warning>,
     /// Settings for reading other files with these columns.
     pub(crate) reading: SavedReadOptions,
-    /// Estimated training and test rows per row that was read, if these are a sample.
-    pub(crate) times: Option<[f64; 2]>,
+    /// Estimated training and test rows per row that was read: above 1 in a sample.
+    pub(crate) times: [f64; 2],
     /// The last training rows of each series, if maps use lags of a target.
     pub(crate) history: Option<Table>,
     /// The training rows before the maps.

@@ -53,7 +53,7 @@ struct GroupState {
     /// Whether an index is no longer awaited.
     away: Vec<bool>,
     looked: Option<Instant>,
-    looked_at_end: Option<Instant>,
+    /// Whether another process has completed the search.
     is_over: bool,
 }
 
@@ -94,33 +94,34 @@ impl SearchParts {
 
     /// Whether another process has completed the search.
     pub fn is_over(&self) -> bool {
-        self.ended(&mut self.state())
+        let state = &mut *self.state();
+        self.look_around(state);
+        state.is_over
     }
 
-    fn ended(&self, state: &mut GroupState) -> bool {
-        if state.looked_at_end.is_none_or(|last| last.elapsed() >= LOOK) {
-            state.looked_at_end = Some(Instant::now());
-            state.is_over = self.index > 0 && self.end.exists();
+    /// At intervals looks for new processes and for the end of the search.
+    fn look_around(&self, state: &mut GroupState) {
+        if state.looked.is_some_and(|last| last.elapsed() < LOOK) {
+            return;
         }
-        state.is_over
+        state.looked = Some(Instant::now());
+        state.is_over = self.index > 0 && self.end.exists();
+        for entry in std::fs::read_dir(&self.folder).into_iter().flatten().flatten() {
+            let path = entry.path();
+            if state.own.as_ref().is_none_or(|own| *own.path != path) {
+                state.others.entry(path).or_insert_with_key(|path| PartFile::from_other_machine(path));
+            }
+        }
     }
 
     fn range(&self, part: usize, count: usize) -> Range<usize> {
         part * count / self.count..(part + 1) * count / self.count
     }
 
-    /// Reads new parts of others, and at intervals looks for new processes.
+    /// Reads new parts of others.
     fn look(&self) {
         let state = &mut *self.state();
-        if state.looked.is_none_or(|last| last.elapsed() >= LOOK) {
-            state.looked = Some(Instant::now());
-            for entry in std::fs::read_dir(&self.folder).into_iter().flatten().flatten() {
-                let path = entry.path();
-                if state.own.as_ref().is_none_or(|own| *own.path != path) {
-                    state.others.entry(path).or_insert_with_key(|path| PartFile::from_other_machine(path));
-                }
-            }
-        }
+        self.look_around(state);
         for file in state.others.values_mut() {
             for (question, part, place) in file.read(&self.run) {
                 if let Some(away) = file.index.and_then(|index| state.away.get_mut(index)) {

@@ -63,23 +63,21 @@ impl Shards {
     pub(super) fn incomplete(&self) -> Result<Error> {
         let all = self.progress()?;
         let open: Vec<&ShardProgress> = all.iter().filter(|index| index.state != ShardState::Done).collect();
-        let told: Vec<String> = open.iter().take(NAMED).map(|of| self.told(of)).collect::<Result<_>>()?;
+        let mut named = Vec::new();
+        for ShardProgress { index, units, done, .. } in open.iter().take(NAMED) {
+            let known = self.begun(*index)?.unwrap_or_default();
+            let left = self.plan.missing(*index, |key| known.contains_key(key));
+            let more = if left.len() > NAMED { ", …" } else { "" };
+            let keys = joined(left.iter().take(NAMED).map(|key| format!("`{key}`")), ", ");
+            named.push(format!("index {index} ({done} of {units} units, without {keys}{more})"));
+        }
         let more = if open.len() > NAMED { format!(", and {} more", open.len() - NAMED) } else { String::new() };
         let message = format!(
             "{} of {} indexes are not done: {}{more}; `vaglio shard run` does them",
             open.len(),
             self.plan.of,
-            told.join(", ")
+            named.join(", ")
         );
         Ok(Error::journal_refused(self.folder.clone(), message))
-    }
-
-    fn told(&self, ShardProgress { index, units, done, .. }: &ShardProgress) -> Result<String> {
-        let known = self.begun(*index)?.unwrap_or_default();
-        let is_known = |key: &str| known.contains_key(key);
-        let left = self.plan.missing(*index, is_known);
-        let more = if left.len() > NAMED { ", …" } else { "" };
-        let named = joined(left.iter().take(NAMED).map(|key| format!("`{key}`")), ", ");
-        Ok(format!("index {index} ({done} of {units} units, without {named}{more})"))
     }
 }

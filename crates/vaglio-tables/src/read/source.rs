@@ -177,12 +177,11 @@ impl TableSource {
         self.header().detected(&self.spec)
     }
 
-    /// Estimated number of all rows divided by the rows read; `None` if all were read.
-    pub fn times(&self, profile: &TableProfile) -> Option<f64> {
+    /// Estimated number of all rows divided by the rows read; 1 if all were read.
+    pub fn times(&self, profile: &TableProfile) -> f64 {
         let rows = profile.files.iter().map(|(_, rows)| *rows as f64);
         let all: f64 = rows.clone().zip(&self.parts).map(|(rows, part)| rows * part.times).sum();
-        let is_sample = self.parts.iter().any(|part| part.times > 1.0);
-        is_sample.then(|| all / rows.sum::<f64>().max(1.0))
+        if self.parts.iter().any(|part| part.times > 1.0) { all / rows.sum::<f64>().max(1.0) } else { 1.0 }
     }
 
     /// Hash of the file, `blake3:` and hexadecimal digits; for several files, the hash of their concatenated hashes.

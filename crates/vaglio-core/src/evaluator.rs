@@ -43,27 +43,16 @@ pub trait Evaluator: Send {
     /// Returns [`Error::Numerical`](crate::Error::Numerical), like every method.
     fn score(&mut self, subset: &[Feature]) -> Result<Score>;
 
-    /// Scores the changes of the current subset by each candidate, into the same places of `scores`.
-    fn scores(
-        &mut self,
-        change: Action,
-        subset: &[Feature],
-        candidates: &[Feature],
-        scores: &mut [Score],
-    ) -> Result<()> {
-        for (&candidate, score) in candidates.iter().zip(scores) {
-            *score = self.score(&change.apply_to(subset, candidate))?;
-        }
-        Ok(())
+    /// The scores of the current subset changed by each candidate, in their order.
+    fn scores(&mut self, change: Action, subset: &[Feature], candidates: &[Feature]) -> Result<Vec<Score>> {
+        candidates.iter().map(|&candidate| self.score(&change.apply_to(subset, candidate))).collect()
     }
 
     /// The best candidate to change, with its ties, exactly as [`Winner::among`] finds it in [`Evaluator::scores`].
     /// Evaluators may override it to rule candidates out without scoring them. `None` without candidates, or when all
     /// score +∞.
     fn best(&mut self, change: Action, subset: &[Feature], candidates: &[Feature]) -> Result<Option<Winner>> {
-        let mut scores = vec![Score::WORST; candidates.len()];
-        self.scores(change, subset, candidates, &mut scores)?;
-        winner(change, candidates, &scores)
+        winner(change, candidates, &self.scores(change, subset, candidates)?)
     }
 
     /// The effect of trials on later answers. Unless it is [lasting](CacheEffect::Lasting), answers may come from an

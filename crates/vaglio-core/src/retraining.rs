@@ -26,18 +26,12 @@ impl Evaluator for RetrainingEvaluator<'_> {
         score.map_err(|error| criterion_error(error, self.criterion, self.design.names(), subset))
     }
 
-    fn scores(
-        &mut self,
-        change: Action,
-        subset: &[Feature],
-        candidates: &[Feature],
-        scores: &mut [Score],
-    ) -> Result<()> {
-        for (&candidate, score) in candidates.iter().zip(scores) {
+    fn scores(&mut self, change: Action, subset: &[Feature], candidates: &[Feature]) -> Result<Vec<Score>> {
+        let score = |&candidate: &Feature| {
             self.design.problem().sign().check()?;
-            *score = self.score(&change.apply_to(subset, candidate))?;
-        }
-        Ok(())
+            self.score(&change.apply_to(subset, candidate))
+        };
+        candidates.iter().map(score).collect()
     }
 
     fn trace(&self, _: Trials<'_>) -> CacheEffect {

@@ -28,8 +28,7 @@ pub(crate) fn distributed_scores(
         recorder.take();
     }
     let parts = processes.gather(work, candidates.len(), &mut |range| {
-        let mut scores = vec![Score::WORST; range.len()];
-        evaluator.scores(trials.change, subset, &candidates[range], &mut scores)?;
+        let scores = evaluator.scores(trials.change, subset, &candidates[range])?;
         Ok(written(&scores, recorder.take()))
     })?;
     let (mut scores, mut noted) = (Vec::with_capacity(candidates.len()), None);
@@ -53,7 +52,7 @@ pub(crate) fn try_first(evaluator: &mut dyn Evaluator, subset: &[Feature], trial
     let first = &candidates[..candidates.len().min(2)];
     match is_best {
         true => evaluator.best(change, subset, first).map(drop),
-        false => evaluator.scores(change, subset, first, &mut [Score::WORST; 2][..first.len()]),
+        false => evaluator.scores(change, subset, first).map(drop),
     }
 }
 

@@ -232,10 +232,10 @@ impl<'d> SubsetScorer<'d> {
             if let Some(found) = scorer.distributed(trials)? {
                 return Ok(found);
             }
-            // A place that the evaluator leaves out is refused.
-            let mut scores = vec![Score::new(f64::NAN); candidates.len()];
-            scorer.ask(|evaluator, selected| evaluator.scores(change, selected, candidates, &mut scores))?;
-            Ok(scores)
+            scorer.ask(|evaluator, selected| match evaluator.scores(change, selected, candidates)? {
+                scores if scores.len() == candidates.len() => Ok(scores),
+                scores => Err(Error::Shape(format!("{} scores of {} candidates", scores.len(), candidates.len()))),
+            })
         })?;
         self.check(&found, |place| change.apply_to(&self.selected, candidates[place]))?;
         Ok(found)

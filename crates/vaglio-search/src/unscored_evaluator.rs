@@ -19,8 +19,7 @@ impl Evaluator for Unscored {
         Ok(Score { loss: 0.0, lambda: self.lambda })
     }
 
-    fn scores(&mut self, _: Action, _: &[Feature], _: &[Feature], scores: &mut [Score]) -> Result<()> {
-        scores.fill(self.score(&[])?);
-        Ok(())
+    fn scores(&mut self, _: Action, _: &[Feature], candidates: &[Feature]) -> Result<Vec<Score>> {
+        Ok(vec![self.score(&[])?; candidates.len()])
     }
 }

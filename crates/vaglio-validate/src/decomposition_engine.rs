@@ -34,20 +34,12 @@ impl Evaluator for DecompositionEvaluator<'_> {
         self.current(subset).map(|current| current.score)
     }
 
-    fn scores(
-        &mut self,
-        change: Action,
-        subset: &[Feature],
-        candidates: &[Feature],
-        scores: &mut [Score],
-    ) -> Result<()> {
+    fn scores(&mut self, change: Action, subset: &[Feature], candidates: &[Feature]) -> Result<Vec<Score>> {
         let score = |&candidate: &Feature| {
             self.rounds.sign().check()?;
             Ok(self.rounds.scored(&change.apply_to(subset, candidate))?.score)
         };
-        let found: Vec<Score> = parallel::map_slice(candidates, score).into_iter().collect::<Result<_>>()?;
-        scores.copy_from_slice(&found);
-        Ok(())
+        parallel::map_slice(candidates, score).into_iter().collect()
     }
 
     fn trace(&self, _: Trials<'_>) -> CacheEffect {

@@ -215,22 +215,6 @@ struct MeanOverOutputs<'d> {
 }
 
 impl<'d> MeanOverOutputs<'d> {
-    /// The scores of several subsets.
-    fn over_terms(
-        &mut self,
-        scores: &mut [Score],
-        mut trials: impl FnMut(&mut (dyn Evaluator + 'd), &mut [Score]) -> Result<()>,
-    ) -> Result<()> {
-        let mut of_terms = vec![vec![Score::WORST; self.terms.len()]; scores.len()];
-        for (place, (own, term)) in self.terms.iter_mut().enumerate() {
-            trials(&mut **term, scores)?;
-            of_terms.iter_mut().zip(&*scores).for_each(|(of_subset, score)| of_subset[place] = own.score(*score));
-        }
-        let all = of_terms.iter().map(|of_subset| self.scale.score(over_outputs(of_subset)));
-        scores.iter_mut().zip(all).for_each(|(score, all)| *score = all);
-        Ok(())
-    }
-
     /// The mean of losses. A mean of bounds is a bound of the mean. A mean of standard errors is an upper bound
     /// whatever the correlation of outputs. `None` if a term has none.
     fn loss(&mut self, mut loss: impl FnMut(&mut (dyn Evaluator + 'd)) -> Result<Option<f64>>) -> Result<Option<f64>> {
@@ -267,14 +251,13 @@ impl Evaluator for MeanOverOutputs<'_> {
         Ok(self.scale.score(over_outputs(&scores.collect::<Result<Vec<_>>>()?)))
     }
 
-    fn scores(
-        &mut self,
-        change: Action,
-        subset: &[Feature],
-        candidates: &[Feature],
-        scores: &mut [Score],
-    ) -> Result<()> {
-        self.over_terms(scores, |term, own| term.scores(change, subset, candidates, own))
+    fn scores(&mut self, change: Action, subset: &[Feature], candidates: &[Feature]) -> Result<Vec<Score>> {
+        let mut of_subsets = vec![Vec::new(); candidates.len()];
+        for (own, term) in &mut self.terms {
+            let scores = term.scores(change, subset, candidates)?;
+            of_subsets.iter_mut().zip(scores).for_each(|(of_subset, score)| of_subset.push(own.score(score)));
+        }
+        Ok(of_subsets.iter().map(|scores| self.scale.score(over_outputs(scores))).collect())
     }
 
     /// Delegates to the only term, or compares the scores of all.
@@ -283,9 +266,7 @@ impl Evaluator for MeanOverOutputs<'_> {
             let winner = only.best(change, subset, candidates)?;
             return Ok(winner.map(|found| Winner { score: self.scale.score(own.score(found.score)), ..found }));
         }
-        let mut scores = vec![Score::WORST; candidates.len()];
-        self.scores(change, subset, candidates, &mut scores)?;
-        Ok(Winner::among(candidates, &scores))
+        Ok(Winner::among(candidates, &self.scores(change, subset, candidates)?))
     }
 
     fn trace(&self, trials: Trials<'_>) -> CacheEffect {

@@ -57,9 +57,9 @@ impl<'d> InformationEvaluator<'d> {
     fn settle(
         &self,
         trials: &[Vec<SubsetFit>],
-        scores: &mut [Score],
+        count: usize,
         subset: impl Fn(usize) -> Vec<Feature> + Sync,
-    ) -> Result<()> {
+    ) -> Result<Vec<Score>> {
         let of_subset = |k: usize| -> Result<Score> {
             let mut best = Score::WORST;
             for (&lambda, trials) in self.lambdas.iter().zip(trials) {
@@ -70,34 +70,24 @@ impl<'d> InformationEvaluator<'d> {
             }
             Ok(self.definition.units.unscale_score(best, 0))
         };
-        let found: Vec<Score> = parallel::map(scores.len(), of_subset).into_iter().collect::<Result<_>>()?;
-        scores.copy_from_slice(&found);
-        Ok(())
+        parallel::map(count, of_subset).into_iter().collect()
     }
 }
 
 impl Evaluator for InformationEvaluator<'_> {
     fn score(&mut self, subset: &[Feature]) -> Result<Score> {
         let trials: Vec<Vec<SubsetFit>> = self.states(subset).iter().map(|state| vec![state.current()]).collect();
-        let mut score = [Score::WORST];
-        self.settle(&trials, &mut score, |_| subset.to_vec())?;
-        Ok(score[0])
+        Ok(self.settle(&trials, 1, |_| subset.to_vec())?[0])
     }
 
-    fn scores(
-        &mut self,
-        change: Action,
-        subset: &[Feature],
-        candidates: &[Feature],
-        scores: &mut [Score],
-    ) -> Result<()> {
+    fn scores(&mut self, change: Action, subset: &[Feature], candidates: &[Feature]) -> Result<Vec<Score>> {
         let data = Arc::clone(&self.data);
         let trials = self.states(subset).iter_mut().map(|state| match change {
             Action::Add => state.additions(&data, candidates),
             Action::Remove => state.removals(candidates),
         });
         let trials: Vec<Vec<SubsetFit>> = trials.collect();
-        self.settle(&trials, scores, |k| change.apply_to(subset, candidates[k]))
+        self.settle(&trials, candidates.len(), |k| change.apply_to(subset, candidates[k]))
     }
 
     fn apply(&mut self, change: Action, subset: &[Feature], feature: Feature) -> Result<()> {

@@ -90,12 +90,12 @@ impl SubsetTree<'_> {
         let children = (place..order.places()).filter(recorded).filter(allowed);
         let (alone, blocks): (Vec<usize>, Vec<usize>) = children.partition(|&child| order.group(child).len() == 1);
         let columns: Vec<Feature> = alone.iter().map(|&child| order.group(child)[0]).collect();
-        let mut scores = vec![Score::WORST; columns.len()];
-        if !columns.is_empty() {
-            node.scores(Action::Add, &self.subset, &columns, &mut scores)?;
-            if let Some((column, _)) = columns.iter().zip(&scores).find(|(_, score)| score.loss.is_nan()) {
-                return Err(Error::Numerical(format!("with column {column} added, the score is not a number")));
-            }
+        let mut scores = match columns[..] {
+            [] => Vec::new(),
+            _ => node.scores(Action::Add, &self.subset, &columns)?,
+        };
+        if let Some((column, _)) = columns.iter().zip(&scores).find(|(_, score)| score.loss.is_nan()) {
+            return Err(Error::Numerical(format!("with column {column} added, the score is not a number")));
         }
         for &child in &blocks {
             scores.push(score_with(node, &self.subset, order.group(child))?);

@@ -60,9 +60,9 @@ fn scores(
     later: &[Feature],
 ) -> LawResult<Vec<(Feature, Score)>> {
     let candidates: Vec<Feature> = later.iter().rev().copied().collect();
-    let mut scores = vec![Score::new(f64::NAN); candidates.len()];
     let on = || format!("additions to {subset:?}");
-    subject.law.ran(on, || node.scores(Action::Add, subset, &candidates, &mut scores))?;
+    let scores = subject.law.ran(on, || node.scores(Action::Add, subset, &candidates))?;
+    subject.law.equal(on, &candidates.len(), &scores.len())?;
     Ok(candidates.into_iter().zip(scores).collect())
 }
 

@@ -216,17 +216,9 @@ impl Evaluator for KFoldEvaluator<'_> {
         Ok(())
     }
 
-    fn scores(
-        &mut self,
-        change: Action,
-        subset: &[Feature],
-        candidates: &[Feature],
-        scores: &mut [Score],
-    ) -> Result<()> {
+    fn scores(&mut self, change: Action, subset: &[Feature], candidates: &[Feature]) -> Result<Vec<Score>> {
         let trials = self.trials(change, subset, candidates)?;
-        let changed = |k: usize| change.apply_to(subset, candidates[k]);
-        scores.copy_from_slice(&self.shared.scores(trials, candidates.len(), changed)?);
-        Ok(())
+        self.shared.scores(trials, candidates.len(), |k| change.apply_to(subset, candidates[k]))
     }
 
     fn best(&mut self, change: Action, subset: &[Feature], candidates: &[Feature]) -> Result<Option<Winner>> {

@@ -222,7 +222,7 @@ impl<'d> LooEvaluator<'d> {
         shared.settle(&self.bases(subset), &trials, &changes)
     }
 
-    fn additions(&mut self, subset: &[Feature], candidates: &[Feature], scores: &mut [Score]) -> Result<()> {
+    fn additions(&mut self, subset: &[Feature], candidates: &[Feature]) -> Result<Vec<Score>> {
         let shared = Arc::clone(&self.shared);
         let states = self.states(subset).iter_mut().zip(shared.scorers());
         let tried = states.map(|(state, scorer)| match shared.tries_once {
@@ -231,16 +231,16 @@ impl<'d> LooEvaluator<'d> {
         });
         let trials: Vec<Vec<Trial>> = tried.collect();
         let changes: Vec<ColumnChange> = candidates.iter().copied().map(ColumnChange::Add).collect();
-        scores.copy_from_slice(&shared.scores(&self.bases(subset), &trials, &changes)?);
+        let mut scores = shared.scores(&self.bases(subset), &trials, &changes)?;
         // States do not cover constant columns.
-        for (candidate, score) in candidates.iter().zip(scores).filter(|(c, _)| !shared.data().is_active(**c)) {
+        for (candidate, score) in candidates.iter().zip(&mut scores).filter(|(c, _)| !shared.data().is_active(**c)) {
             let bases = shared.bases(&Action::Add.apply_to(subset, *candidate));
             *score = Self::score_of(&shared, &bases.iter().collect::<Vec<_>>())?;
         }
-        Ok(())
+        Ok(scores)
     }
 
-    fn removals(&mut self, subset: &[Feature], candidates: &[Feature], scores: &mut [Score]) -> Result<()> {
+    fn removals(&mut self, subset: &[Feature], candidates: &[Feature]) -> Result<Vec<Score>> {
         let shared = Arc::clone(&self.shared);
         // States for a single question are not kept.
         let mut alone: Option<Vec<LooState<'_>>> = (self.states.is_none() && shared.changes_once)
@@ -253,8 +253,7 @@ impl<'d> LooEvaluator<'d> {
         let trials: Vec<Vec<Trial>> = tried.map(|(state, scorer)| state.removals(scorer, candidates)).collect();
         let changes: Vec<ColumnChange> = candidates.iter().copied().map(ColumnChange::Remove).collect();
         let bases: Vec<&RidgeState<'_>> = states.iter().map(LooState::basis).collect();
-        scores.copy_from_slice(&shared.scores(&bases, &trials, &changes)?);
-        Ok(())
+        shared.scores(&bases, &trials, &changes)
     }
 }
 
@@ -274,16 +273,10 @@ impl<'d> Evaluator for LooEvaluator<'d> {
         Ok(())
     }
 
-    fn scores(
-        &mut self,
-        change: Action,
-        subset: &[Feature],
-        candidates: &[Feature],
-        scores: &mut [Score],
-    ) -> Result<()> {
+    fn scores(&mut self, change: Action, subset: &[Feature], candidates: &[Feature]) -> Result<Vec<Score>> {
         match change {
-            Action::Add => self.additions(subset, candidates, scores),
-            Action::Remove => self.removals(subset, candidates, scores),
+            Action::Add => self.additions(subset, candidates),
+            Action::Remove => self.removals(subset, candidates),
         }
     }
 
@@ -316,9 +309,7 @@ impl<'d> Evaluator for LooEvaluator<'d> {
             let (tried, scores): (Vec<Feature>, Vec<Score>) = scored.into_iter().unzip();
             return Ok(Winner::among(&tried, &scores));
         }
-        let mut scores = vec![Score::WORST; candidates.len()];
-        self.scores(change, subset, candidates, &mut scores)?;
-        Ok(Winner::among(candidates, &scores))
+        Ok(Winner::among(candidates, &self.scores(change, subset, candidates)?))
     }
 
     fn standard_error(&mut self, subset: &[Feature]) -> Result<Option<f64>> {

@@ -70,21 +70,19 @@ impl Evaluator for Distances {
         self.current()
     }
 
-    fn scores(&mut self, change: Action, _: &[Feature], candidates: &[Feature], scores: &mut [Score]) -> Result<()> {
+    fn scores(&mut self, change: Action, _: &[Feature], candidates: &[Feature]) -> Result<Vec<Score>> {
         let (scale, current) = (self.hsic.kernel.scale(self.size + 1), self.current()?);
         if let (Action::Add, Some(distances), None) = (change, &self.distances, &self.larger) {
             self.larger = Some(self.weights.pairs.times_exp(distances, scale));
         }
         let state = &*self;
         let pairs = state.larger.as_ref().unwrap_or(&state.weights.pairs);
-        scores.par_iter_mut().zip(candidates).try_for_each(|(score, &candidate)| {
-            *score = match (&state.columns[candidate], change) {
-                (Some(column), Action::Add) => state.score_of(pairs.sum(column, scale))?,
-                (Some(column), Action::Remove) => state.without(column)?,
-                (None, _) => current,
-            };
-            Ok(())
-        })
+        let score = |&candidate: &Feature| match (&state.columns[candidate], change) {
+            (Some(column), Action::Add) => state.score_of(pairs.sum(column, scale)),
+            (Some(column), Action::Remove) => state.without(column),
+            (None, _) => Ok(current),
+        };
+        candidates.par_iter().map(score).collect()
     }
 
     fn trace(&self, _: Trials<'_>) -> CacheEffect {

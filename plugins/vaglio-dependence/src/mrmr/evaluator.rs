@@ -75,22 +75,16 @@ impl<D: Dependence> Evaluator for PairSums<D> {
         Ok(self.scheme.score::<D>(subset.len(), relevance, redundancy))
     }
 
-    fn scores(
-        &mut self,
-        change: Action,
-        subset: &[Feature],
-        candidates: &[Feature],
-        scores: &mut [Score],
-    ) -> Result<()> {
+    fn scores(&mut self, change: Action, subset: &[Feature], candidates: &[Feature]) -> Result<Vec<Score>> {
         let (relevance, redundancy) = self.sums(subset);
         let (sign, size) = match change {
             Action::Add => (1.0, subset.len() + 1),
             Action::Remove => (-1.0, subset.len().saturating_sub(1)),
         };
-        for (&i, score) in candidates.iter().zip(scores) {
+        let score = |&i: &Feature| {
             let redundancy = redundancy + sign * (2.0 * self.shared(subset, i)) + self.own[i];
-            *score = self.scheme.score::<D>(size, relevance + sign * self.relevance[i], redundancy);
-        }
-        Ok(())
+            self.scheme.score::<D>(size, relevance + sign * self.relevance[i], redundancy)
+        };
+        Ok(candidates.iter().map(score).collect())
     }
 }

@@ -122,37 +122,37 @@ impl NhsicEvaluator {
         self.selected.iter().position(|f| *f == feature)
     }
 
-    fn additions(&self, candidates: &[Feature], scores: &mut [Score]) -> Result<()> {
+    fn additions(&self, candidates: &[Feature]) -> Result<Vec<Score>> {
         let current = self.value();
         let state = self;
         if candidates.len() * TOGETHER < self.relations.features() && !self.relations.are_shared() {
-            for (score, &candidate) in scores.iter_mut().zip(candidates) {
+            let score = |&candidate: &Feature| {
                 let entries = state.selected.iter().map(|&k| state.relations.entry(k, candidate));
                 let entries = entries.collect::<Result<Vec<f64>>>()?;
-                *score = Score::new(state.addition(current, entries.into_iter(), candidate)).checked()?;
-            }
-            return Ok(());
+                Score::new(state.addition(current, entries.into_iter(), candidate)).checked()
+            };
+            return candidates.iter().map(score).collect();
         }
         let columns: Vec<&[f64]> = self.selected.iter().map(|&k| self.relations.gram(k)).collect::<Result<_>>()?;
-        scores.par_iter_mut().zip(candidates).with_min_len(TOGETHER).try_for_each(|(score, &candidate)| {
+        let score = |&candidate: &Feature| {
             let entries = columns.iter().map(|column| column.get(candidate).copied().unwrap_or(0.0));
-            *score = Score::new(state.addition(current, entries, candidate)).checked()?;
-            Ok(())
-        })
+            Score::new(state.addition(current, entries, candidate)).checked()
+        };
+        candidates.par_iter().with_min_len(TOGETHER).map(score).collect()
     }
 
-    fn removals(&self, candidates: &[Feature], scores: &mut [Score]) -> Result<()> {
+    fn removals(&self, candidates: &[Feature]) -> Result<Vec<Score>> {
         let current = self.value();
         let state = self;
-        scores.par_iter_mut().zip(candidates).with_min_len(TOGETHER).try_for_each(|(score, &candidate)| {
+        let score = |&candidate: &Feature| {
             let trial = state.place(candidate).map(|place| state.without(place));
-            *score = Score::new(match trial {
+            Score::new(match trial {
                 Some((smaller, start, true)) => smaller.value(&smaller.minimizer(&start)),
                 _ => current,
             })
-            .checked()?;
-            Ok(())
-        })
+            .checked()
+        };
+        candidates.par_iter().with_min_len(TOGETHER).map(score).collect()
     }
 }
 
@@ -166,10 +166,10 @@ impl Evaluator for NhsicEvaluator {
         Ok(())
     }
 
-    fn scores(&mut self, change: Action, _: &[Feature], candidates: &[Feature], scores: &mut [Score]) -> Result<()> {
+    fn scores(&mut self, change: Action, _: &[Feature], candidates: &[Feature]) -> Result<Vec<Score>> {
         match change {
-            Action::Add => self.additions(candidates, scores),
-            Action::Remove => self.removals(candidates, scores),
+            Action::Add => self.additions(candidates),
+            Action::Remove => self.removals(candidates),
         }
     }
 

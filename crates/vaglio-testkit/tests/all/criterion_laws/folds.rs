@@ -260,8 +260,8 @@ impl Evaluator for Walked<'_> {
         }
     }
 
-    fn scores(&mut self, change: Action, _: &[Feature], candidates: &[Feature], scores: &mut [Score]) -> Result<()> {
-        scores.copy_from_slice(&self.inner.scores(change, candidates)?);
+    fn scores(&mut self, change: Action, _: &[Feature], candidates: &[Feature]) -> Result<Vec<Score>> {
+        let mut scores = self.inner.scores(change, candidates)?;
         let off = if change == Action::Add { Fault::AdditionOff } else { Fault::RemovalOff };
         let by = if self.is(off) { 1.0 + 1e-6 } else { 1.0 };
         for (place, (score, &feature)) in scores.iter_mut().zip(candidates).enumerate() {
@@ -269,13 +269,11 @@ impl Evaluator for Walked<'_> {
             score.loss *= by;
         }
         match (change, self.criterion.fault) {
-            (Action::Add, Fault::Unfilled) => {
-                scores.iter_mut().skip(1).for_each(|last| *last = Score::new(f64::NAN));
-            }
+            (Action::Add, Fault::Unfilled) => scores.truncate(1),
             (Action::Add, Fault::TrialMoves) => candidates.first().map_or(Ok(()), |&f| self.inner.add(f))?,
             _ => {}
         }
-        Ok(())
+        Ok(scores)
     }
 
     fn apply(&mut self, change: Action, _: &[Feature], feature: Feature) -> Result<()> {
@@ -288,8 +286,7 @@ impl Evaluator for Walked<'_> {
     }
 
     fn best(&mut self, change: Action, subset: &[Feature], candidates: &[Feature]) -> Result<Option<Winner>> {
-        let mut scores = vec![Score::WORST; candidates.len()];
-        self.scores(change, subset, candidates, &mut scores)?;
+        let mut scores = self.scores(change, subset, candidates)?;
         if change == Action::Remove {
             if self.is(Fault::Insists) {
                 return Ok(Some(Winner {
@@ -367,8 +364,8 @@ impl Evaluator for Alias<'_, '_> {
         self.0.score(subset)
     }
 
-    fn scores(&mut self, change: Action, subset: &[Feature], of: &[Feature], scores: &mut [Score]) -> Result<()> {
-        self.0.scores(change, subset, of, scores)
+    fn scores(&mut self, change: Action, subset: &[Feature], of: &[Feature]) -> Result<Vec<Score>> {
+        self.0.scores(change, subset, of)
     }
 
     fn apply(&mut self, change: Action, subset: &[Feature], feature: Feature) -> Result<()> {

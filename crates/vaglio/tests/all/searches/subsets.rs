@@ -88,18 +88,9 @@ impl Evaluator for Bounding<'_> {
         Loo::default().evaluate(self.0, subset)
     }
 
-    fn scores(
-        &mut self,
-        change: Action,
-        subset: &[Feature],
-        candidates: &[Feature],
-        scores: &mut [Score],
-    ) -> Result<()> {
+    fn scores(&mut self, change: Action, subset: &[Feature], candidates: &[Feature]) -> Result<Vec<Score>> {
         assert_eq!(change, Action::Add, "nothing is removed in a search of all subsets");
-        for (&candidate, score) in candidates.iter().zip(scores) {
-            *score = self.score(&change.apply_to(subset, candidate))?;
-        }
-        Ok(())
+        candidates.iter().map(|&candidate| self.score(&change.apply_to(subset, candidate))).collect()
     }
 
     fn bound(&mut self, subset: &[Feature], later: &[Feature], most: usize) -> Result<f64> {

@@ -85,8 +85,8 @@ fn once(mut files: Vec<PathBuf>) -> Vec<PathBuf> {
     files
 }
 
-/// Files below a folder, with an error for a folder that cannot be read. Enters folders with names that `enters` accepts,
-/// none of them twice, so that cyclic links end.
+/// Files below a folder, with an error for a folder that cannot be read. Enters folders with names that `enters` accepts
+/// in order, none of them twice, so that cyclic links end.
 fn below(folder: &Path, enters: impl Fn(&str) -> bool) -> Vec<Result<PathBuf>> {
     let (mut visited, mut files, mut left) = (HashSet::new(), Vec::new(), vec![folder.to_owned()]);
     while let Some(folder) = left.pop() {
@@ -101,7 +101,9 @@ fn below(folder: &Path, enters: impl Fn(&str) -> bool) -> Vec<Result<PathBuf>> {
                 continue;
             }
         };
-        for name in entries.flatten().map(|entry| entry.file_name()) {
+        let mut names: Vec<_> = entries.flatten().map(|entry| entry.file_name()).collect();
+        names.sort();
+        for name in names.into_iter().rev() {
             let path = folder.join(&name);
             if !path.is_dir() {
                 files.push(Ok(path));

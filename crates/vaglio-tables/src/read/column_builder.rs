@@ -292,11 +292,6 @@ impl NumberColumn {
         digits
     }
 
-    /// Bytes taken by a number that does not fit one byte.
-    pub fn width(&self) -> usize {
-        if self.is_single { size_of::<f32>() } else { size_of::<f64>() }
-    }
-
     /// Number of rows so far.
     pub fn rows(&self) -> usize {
         self.numbers.view().len()

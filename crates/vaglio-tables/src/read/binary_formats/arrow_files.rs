@@ -7,7 +7,6 @@ mod file_bytes;
 mod footer;
 mod guard;
 mod pages;
-mod plain_columns;
 mod thrift;
 
 use crate::budget::Budget;
@@ -31,7 +30,6 @@ use guard::guarded;
 use pages::CheckedPages;
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ParquetRecordBatchReaderBuilder};
-use parquet::file::metadata::ParquetMetaData;
 use rayon::prelude::*;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -74,7 +72,8 @@ const LEAST: usize = 1000;
 /// Bytes of cells between checks of the memory limit.
 const ASK: usize = 1 << 22;
 
-const BATCH: usize = 1 << 15;
+/// Rows decoded at a time: those of some columns stay in cache.
+const BATCH: usize = 1 << 13;
 
 /// Batches of rows in file order.
 type RecordBatches = Box<dyn Iterator<Item = Result<RecordBatch>> + Send>;
@@ -209,9 +208,8 @@ impl ColumnarFile {
 
     /// Reads columns, and stores the numbers of some in single precision.
     fn columns(&self, indices: &[usize], singles: &HashSet<usize>) -> Result<Vec<ColumnBuilder>> {
-        let ColumnarFormat::Parquet(metadata, rows) = &self.format else {
-            return guarded(&self.path, || self.by_arrays(indices, singles));
-        };
+        let read = |indices: &[usize]| guarded(&self.path, || self.by_arrays(indices, singles));
+        let ColumnarFormat::Parquet(metadata, rows) = &self.format else { return read(indices) };
         // At least one byte per cell; the rest is checked while reading.
         let most = self.sample.unwrap_or(*rows).min(*rows);
         let (path, cells) = (self.path.display(), most as f64 * indices.len() as f64);
@@ -220,29 +218,10 @@ impl ColumnarFile {
         let wanted: HashSet<&usize> = indices.iter().collect();
         check_codecs(&self.path, metadata.metadata(), |root| wanted.contains(&root))?;
         let together = (CELLS / rows.max(&1)).clamp(FEW, TOGETHER);
-        let read = |indices: &[usize]| self.parquet(metadata.metadata(), indices, singles);
         let parts: Result<Vec<_>> = indices.par_chunks(together).map(read).collect();
         let columns: Vec<ColumnBuilder> = parts?.into_iter().flatten().collect();
         columns.iter().try_for_each(|column| check_rows(&self.path, most, column.rows()))?;
         Ok(columns)
-    }
-
-    /// Reads columns in the order of `indices`: plain numbers directly, others by arrays.
-    fn parquet(
-        &self,
-        metadata: &ParquetMetaData,
-        indices: &[usize],
-        singles: &HashSet<usize>,
-    ) -> Result<Vec<ColumnBuilder>> {
-        let direct = self.direct(metadata, indices, singles)?;
-        let is_left = |(index, column): (&usize, &Option<ColumnBuilder>)| column.is_none().then_some(*index);
-        let others: Vec<usize> = indices.iter().zip(&direct).filter_map(is_left).collect();
-        let mut read = match others.is_empty() {
-            true => Vec::new(),
-            false => guarded(&self.path, || self.by_arrays(&others, singles))?,
-        }
-        .into_iter();
-        Ok(direct.into_iter().filter_map(|column| column.or_else(|| read.next())).collect())
     }
 
     /// Reads columns by arrays, in the order of `indices`.
@@ -270,7 +249,9 @@ impl ColumnarFile {
                 break;
             }
         }
-        Ok(columns)
+        // Data of a program keep their form.
+        let is_file = !matches!(self.format, ColumnarFormat::Batches(_));
+        Ok(columns.into_iter().map(|column| if is_file { column.thinned() } else { column }).collect())
     }
 
     /// Batches of columns in increasing order; those of Parquet have at most `rows` rows.
@@ -343,9 +324,7 @@ impl FileReader for ColumnarFile {
         if columns.first().is_some_and(|column| column.rows() == 0) {
             return Err(unreadable(&self.path, "has columns and no rows"));
         }
-        // Data of a program keep their form.
-        let is_file = !matches!(self.format, ColumnarFormat::Batches(_));
-        Ok(columns.into_iter().map(|column| if is_file { column.thinned() } else { column }).collect())
+        Ok(columns)
     }
 }
 

@@ -6,9 +6,10 @@ use crate::read::column_builder::{ColumnBuilder, NumberColumn, RawColumn};
 use crate::read::inference::codes::is_beyond;
 use crate::read::unreadable;
 use arrow_array::types::*;
-use arrow_array::{AnyDictionaryArray, Array, ArrowPrimitiveType, PrimitiveArray, cast::AsArray};
+use arrow_array::{AnyDictionaryArray, Array, ArrayAccessor, ArrowPrimitiveType, PrimitiveArray, cast::AsArray};
 use arrow_schema::{DataType, Field, TimeUnit};
 use arrow_select::take::take;
+use std::ops::BitOr;
 use std::path::Path;
 use vaglio_core::Result;
 
@@ -64,7 +65,7 @@ pub(super) fn append_array(
 ) -> Result<()> {
     if let Some(dictionary) = array.as_any_dictionary_opt() {
         return match (cells, words(dictionary.values())) {
-            (ColumnBuilder::Raw(column), Some(words)) => append_words(column, dictionary, &words, budget),
+            (ColumnBuilder::Raw(column), Some(word)) => append_words(column, dictionary, word, budget),
             (cells, _) => {
                 let plain = take(dictionary.values(), dictionary.keys(), None).map_err(failed(path))?;
                 append_array(cells, path, name, &plain, budget)
@@ -73,13 +74,13 @@ pub(super) fn append_array(
     }
     match (cells, words(array)) {
         (ColumnBuilder::Raw(column), None) if column.is_digits => append_digits(column, array),
-        (ColumnBuilder::Raw(column), Some(words)) => {
+        (ColumnBuilder::Raw(column), Some(word)) => {
             // Several views may refer to the same bytes.
             if *array.data_type() == DataType::Utf8View {
-                let bytes: usize = words.iter().flatten().map(|word| word.len()).sum();
+                let bytes: usize = (0..array.len()).map(|row| word(row).len()).sum();
                 budget.need(bytes as f64, "text that views of it show, written out,", LESS)?;
             }
-            words.iter().for_each(|word| column.push(word.unwrap_or_default()));
+            (0..array.len()).for_each(|row| column.push(word(row)));
         }
         (ColumnBuilder::Dates(column, _), _) => append_dates(column, array),
         (ColumnBuilder::Numbers(column), _) if are_doubles(array) => append_numbers(column, array),
@@ -92,31 +93,36 @@ pub(super) fn append_array(
 /// Remedy for a file that is too large.
 pub(super) const LESS: &str = "leave columns out by data.exclude, take fewer rows, or raise the limit";
 
-/// Cells of an array of text; `None` for other arrays.
-fn words(array: &dyn Array) -> Option<Vec<Option<&str>>> {
+/// Text of a cell by its row.
+type Words<'a> = Box<dyn Fn(usize) -> &'a str + 'a>;
+
+/// Cells of an array of text, empty for a null as in a text file; `None` for other arrays.
+fn words(array: &dyn Array) -> Option<Words<'_>> {
+    fn cells<'a>(array: impl ArrayAccessor<Item = &'a str> + 'a) -> Option<Words<'a>> {
+        Some(Box::new(move |row| if array.is_valid(row) { array.value(row) } else { "" }))
+    }
     match array.data_type() {
-        DataType::Utf8 => Some(array.as_string::<i32>().iter().collect()),
-        DataType::LargeUtf8 => Some(array.as_string::<i64>().iter().collect()),
-        DataType::Utf8View => Some(array.as_string_view().iter().collect()),
+        DataType::Utf8 => cells(array.as_string::<i32>()),
+        DataType::LargeUtf8 => cells(array.as_string::<i64>()),
+        DataType::Utf8View => cells(array.as_string_view()),
         _ => None,
     }
 }
 
-/// Appends words by their dictionary keys; a small dictionary may represent much text. A null becomes an empty cell, as
-/// in a text file.
+/// Appends words by their dictionary keys; a small dictionary may represent much text.
 fn append_words(
     column: &mut RawColumn,
     dictionary: &dyn AnyDictionaryArray,
-    words: &[Option<&str>],
+    word: Words<'_>,
     budget: Budget,
 ) -> Result<()> {
     let rows = dictionary.keys().len();
-    let keys = if words.is_empty() { vec![0; rows] } else { dictionary.normalized_keys() };
-    let word = |row: usize| words.get(keys[row]).copied().flatten().filter(|_| dictionary.keys().is_valid(row));
-    let cells: Vec<&str> = (0..rows).map(|row| word(row).unwrap_or_default()).collect();
-    let bytes: usize = cells.iter().map(|cell| cell.len()).sum();
+    // Without words, all keys are null.
+    let keys = if dictionary.values().is_empty() { vec![0; rows] } else { dictionary.normalized_keys() };
+    let cell = |row: usize| if dictionary.keys().is_valid(row) { word(keys[row]) } else { "" };
+    let bytes: usize = (0..rows).map(|row| cell(row).len()).sum();
     budget.need(bytes as f64, "the text of a dictionary, written out,", LESS)?;
-    cells.iter().for_each(|cell| column.push(cell));
+    (0..rows).for_each(|row| column.push(cell(row)));
     Ok(())
 }
 
@@ -141,31 +147,49 @@ fn append_dates(column: &mut NumberColumn, array: &dyn Array) {
 
 /// Appends primitive cells, each converted to a double.
 fn append_by<T: ArrowPrimitiveType>(column: &mut NumberColumn, array: &dyn Array, double: impl Fn(T::Native) -> f64) {
-    append(column, array.as_primitive::<T>().iter().map(|cell| cell.map(&double)));
+    let numbers = array.as_primitive::<T>();
+    let doubles = || numbers.values().iter().map(|value| double(*value)).collect::<Vec<f64>>();
+    if numbers.null_count() > 0 || !column.extend_finite(&doubles()) {
+        append(column, numbers.iter().map(|cell| cell.map(&double)));
+    }
+}
+
+/// Appends whole numbers, each converted to a double unless all fit a byte.
+fn append_whole<T>(column: &mut NumberColumn, array: &dyn Array, double: impl Fn(T::Native) -> f64)
+where
+    T: ArrowPrimitiveType,
+    T::Native: BitOr<Output = T::Native> + TryInto<u8>,
+{
+    let numbers = array.as_primitive::<T>();
+    // No value exceeds the bitwise OR of all, and none is negative if that is not.
+    let all = numbers.values().iter().fold(T::Native::default(), |all, value| all | *value);
+    let byte = |value: T::Native| -> Option<u8> { value.try_into().ok() };
+    if numbers.null_count() == 0 && byte(all).is_some() {
+        column.extend_bytes(numbers.values().iter().map(|value| byte(*value).unwrap_or_default()));
+    } else {
+        append_by::<T>(column, array, double);
+    }
 }
 
 /// Appends numbers that are all exact doubles.
 fn append_numbers(column: &mut NumberColumn, array: &dyn Array) {
     match array.data_type() {
-        DataType::UInt8 if array.null_count() == 0 => {
-            column.extend_bytes(array.as_primitive::<UInt8Type>().values().iter().copied())
-        }
-        DataType::UInt8 => append_by::<UInt8Type>(column, array, f64::from),
-        DataType::UInt16 => append_by::<UInt16Type>(column, array, f64::from),
-        DataType::UInt32 => append_by::<UInt32Type>(column, array, f64::from),
-        DataType::Int8 => append_by::<Int8Type>(column, array, f64::from),
-        DataType::Int16 => append_by::<Int16Type>(column, array, f64::from),
-        DataType::Int32 => append_by::<Int32Type>(column, array, f64::from),
+        DataType::UInt8 => append_whole::<UInt8Type>(column, array, f64::from),
+        DataType::UInt16 => append_whole::<UInt16Type>(column, array, f64::from),
+        DataType::UInt32 => append_whole::<UInt32Type>(column, array, f64::from),
+        DataType::UInt64 => append_whole::<UInt64Type>(column, array, |value| value as f64),
+        DataType::Int8 => append_whole::<Int8Type>(column, array, f64::from),
+        DataType::Int16 => append_whole::<Int16Type>(column, array, f64::from),
+        DataType::Int32 => append_whole::<Int32Type>(column, array, f64::from),
+        DataType::Int64 => append_whole::<Int64Type>(column, array, |value| value as f64),
         DataType::Float16 => append_by::<Float16Type>(column, array, f64::from),
         DataType::Float32 => append_by::<Float32Type>(column, array, f64::from),
         DataType::Float64 => {
-            let values = array.as_primitive::<Float64Type>();
-            if values.null_count() > 0 || !column.extend_finite(values.values()) {
-                append_by::<Float64Type>(column, array, |value| value);
+            let numbers = array.as_primitive::<Float64Type>();
+            if numbers.null_count() > 0 || !column.extend_finite(numbers.values()) {
+                append(column, numbers.iter());
             }
         }
-        DataType::UInt64 => append_by::<UInt64Type>(column, array, |value| value as f64),
-        DataType::Int64 => append_by::<Int64Type>(column, array, |value| value as f64),
         other if other.is_decimal() => {
             append(column, texts(array).map(|cell| cell.map(|cell| cell.parse().unwrap_or(f64::NAN))))
         }
@@ -174,14 +198,24 @@ fn append_numbers(column: &mut NumberColumn, array: &dyn Array) {
     }
 }
 
+/// Greatest number up to which all whole numbers are exact doubles.
+const EXACT: u64 = 1 << 53;
+
 /// Whether all whole numbers of an array are exact doubles.
 fn are_doubles(array: &dyn Array) -> bool {
     fn all<T: ArrowPrimitiveType<Native: Into<i128>>>(array: &dyn Array) -> bool {
         array.as_primitive::<T>().iter().flatten().map(Into::into).all(|value| (value as f64) as i128 == value)
     }
     match array.data_type() {
-        DataType::UInt64 => all::<UInt64Type>(array),
-        DataType::Int64 => all::<Int64Type>(array),
+        // Nearly always, all are small: none exceeds the bitwise OR of all.
+        DataType::UInt64 => {
+            let values = array.as_primitive::<UInt64Type>().values();
+            values.iter().fold(0, |all, value| all | value) <= EXACT || all::<UInt64Type>(array)
+        }
+        DataType::Int64 => {
+            let values = array.as_primitive::<Int64Type>().values();
+            values.iter().fold(0, |all, value| all | value.unsigned_abs()) <= EXACT || all::<Int64Type>(array)
+        }
         DataType::Decimal32(digits, _)
         | DataType::Decimal64(digits, _)
         | DataType::Decimal128(digits, _)
@@ -222,7 +256,7 @@ fn texts(array: &dyn Array) -> Box<dyn Iterator<Item = Option<String>> + '_> {
 }
 
 /// Appends cells that may be missing or not finite.
-pub(super) fn append(column: &mut NumberColumn, cells: impl Iterator<Item = Option<f64>>) {
+fn append(column: &mut NumberColumn, cells: impl Iterator<Item = Option<f64>>) {
     for cell in cells {
         match cell {
             Some(value) if value.is_finite() => column.push(value),

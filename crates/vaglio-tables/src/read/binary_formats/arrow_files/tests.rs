@@ -1,4 +1,5 @@
 mod batches;
+mod encodings;
 mod untrusted_files;
 
 use super::*;

@@ -1,7 +1,7 @@
-//! Direct decoding gives the bits of decoding by arrays.
+//! Columns of a Parquet file are those that were written, in every encoding.
 
-use super::super::tests::batch;
-use super::super::{ColumnarFile, ColumnarFormat, guarded};
+use super::super::{ColumnarFile, ColumnarFormat, FileBytes};
+use super::batch;
 use crate::budget::Budget;
 use crate::read::bytes::FileKind;
 use crate::read::tests::folder_of;
@@ -17,8 +17,8 @@ use std::sync::Arc;
 
 const ROWS: usize = 5000;
 
-/// Builds every plain numeric type with no, some and only missing cells; the last columns are not plain.
-fn columns() -> (Vec<(&'static str, ArrayRef)>, usize) {
+/// Builds every numeric type with no, some and only missing cells, and columns of other types.
+fn columns() -> Vec<(&'static str, ArrayRef)> {
     let wave = |row: usize| (row as f64 * 0.7).sin() * 1e3;
     let small = |row: usize| (row * 7 % 200) as u8;
     let some = |row: usize| row % 11 > 2;
@@ -27,7 +27,7 @@ fn columns() -> (Vec<(&'static str, ArrayRef)>, usize) {
             Arc::new($array::from((0..ROWS).map($value).collect::<Vec<_>>())) as ArrayRef
         };
     }
-    let plain: Vec<(&str, ArrayRef)> = vec![
+    vec![
         ("f64", of!(Float64Array, wave)),
         ("f64_bytes", of!(Float64Array, |row| f64::from(small(row)))),
         ("f64_late", of!(Float64Array, |row| if row < 3000 { f64::from(small(row)) } else { -0.0 })),
@@ -48,19 +48,15 @@ fn columns() -> (Vec<(&'static str, ArrayRef)>, usize) {
         ("u16", of!(UInt16Array, |row| small(row) as u16 * 300)),
         ("u32", of!(UInt32Array, |row| u32::MAX - row as u32)),
         ("u64", of!(UInt64Array, |row| row as u64)),
-    ];
-    let count = plain.len();
-    let others: Vec<(&str, ArrayRef)> = vec![
         ("u64_large", of!(UInt64Array, |row| (1 << 63) + ((row as u64) << 20))),
         ("bool", of!(BooleanArray, |row| some(row).then_some(row % 3 == 0))),
         ("date", of!(Date32Array, |row| row as i32)),
         ("text", of!(StringArray, |row| Some(format!("t{}", row % 5)))),
-    ];
-    (plain.into_iter().chain(others).collect(), count)
+    ]
 }
 
 fn write(name: &str, properties: WriterProperties) -> PathBuf {
-    let (path, batch) = (folder_of("direct").join(format!("{name}.parquet")), batch(columns().0));
+    let (path, batch) = (folder_of("direct").join(format!("{name}.parquet")), batch(columns()));
     let mut writer = ArrowWriter::try_new(File::create(&path).unwrap(), batch.schema(), Some(properties)).unwrap();
     // Pages end at or before batch ends.
     for from in (0..ROWS).step_by(700) {
@@ -70,25 +66,11 @@ fn write(name: &str, properties: WriterProperties) -> PathBuf {
     path
 }
 
-/// Compares both readers on a file; returns the number of directly decoded columns.
-fn compared(path: &std::path::Path, sample: Option<usize>) -> usize {
-    let stored = ColumnarFile::on_disk(path, FileKind::Parquet, Budget::new(u64::MAX)).unwrap().unwrap();
-    let stored = ColumnarFile { sample, ..stored };
-    let ColumnarFormat::Parquet(metadata, _) = &stored.format else { panic!("it is Parquet") };
-    let (none, indices) = (HashSet::new(), (0..stored.header.names.len()).rev().collect::<Vec<_>>());
-    let direct = stored.direct(metadata.metadata(), &indices, &none).unwrap();
-    let arrays = stored.by_arrays(&indices, &none).unwrap();
-    for ((found, expected), index) in direct.iter().zip(&arrays).zip(&indices) {
-        let Some(found) = found else { continue };
-        // As text, doubles differ exactly if their bits do, except NaN.
-        assert!(
-            format!("{found:?}") == format!("{expected:?}"),
-            "{}, column {}",
-            path.display(),
-            stored.header.names[*index]
-        );
-    }
-    direct.iter().flatten().count()
+/// Reads all columns, in reverse order, of a file or of batches in memory.
+fn read(file: &ColumnarFile) -> Vec<String> {
+    let all: Vec<usize> = (0..file.header.names.len()).rev().collect();
+    // As text, doubles differ exactly if their bits do, except NaN.
+    file.columns(&all, &HashSet::new()).unwrap().iter().map(|column| format!("{column:?}")).collect()
 }
 
 #[test]
@@ -120,36 +102,18 @@ fn every_encoding_codec_and_cut_gives_what_arrays_hold() {
     ] {
         cases.push((name, of().set_compression(codec)));
     }
-    let plain = columns().1;
+    let whole = batch(columns());
     for (name, builder) in cases {
         let path = write(name, builder.set_write_batch_size(100).build());
         for sample in [None, Some(1), Some(2049), Some(ROWS)] {
-            assert_eq!(compared(&path, sample), plain, "{name}");
-        }
-    }
-}
-
-#[test]
-fn damaged_pages_are_left_to_the_reader_of_arrays() {
-    let path = write("whole", WriterProperties::builder().set_max_row_group_row_count(Some(3000)).build());
-    let whole = std::fs::read(&path).unwrap();
-    let read = |path: &std::path::Path, is_direct: bool| -> Result<String, ()> {
-        let stored = ColumnarFile::on_disk(path, FileKind::Parquet, Budget::new(u64::MAX)).map_err(|_| ())?.ok_or(())?;
-        let ColumnarFormat::Parquet(metadata, _) = &stored.format else { panic!("it is Parquet") };
-        let (none, all) = (HashSet::new(), (0..stored.header.names.len()).collect::<Vec<_>>());
-        let columns = match is_direct {
-            true => stored.parquet(metadata.metadata(), &all, &none),
-            false => guarded(path, || stored.by_arrays(&all, &none)),
-        };
-        Ok(columns.map_err(|_| ())?.iter().map(|column| format!("{column:?}")).collect())
-    };
-    let damaged = path.with_file_name("damaged.parquet");
-    for at in (4..whole.len()).step_by(whole.len() / 50) {
-        let mut bytes = whole.clone();
-        bytes[at] ^= 1 << (at % 8);
-        std::fs::write(&damaged, &bytes).unwrap();
-        if let Ok(expected) = read(&damaged, false) {
-            assert!(read(&damaged, true).is_ok_and(|found| found == expected), "{at}");
+            let all = Budget::new(u64::MAX);
+            let stored = ColumnarFile::on_disk(&path, FileKind::Parquet, all).unwrap().unwrap();
+            let rows = whole.slice(0, sample.unwrap_or(ROWS));
+            let (kept, format) = (FileBytes::Memory(Default::default()), ColumnarFormat::Batches(vec![rows]));
+            let held = ColumnarFile::with_format(&path, kept, all, format, whole.schema()).unwrap();
+            for (found, expected) in read(&ColumnarFile { sample, ..stored }).iter().zip(read(&held)) {
+                assert!(*found == expected, "{name}: {found} for {expected}");
+            }
         }
     }
 }

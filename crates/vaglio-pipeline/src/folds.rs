@@ -97,6 +97,19 @@ impl FoldAssignment {
             }
         }
     }
+
+    /// Describes a split into folds.
+    pub fn sentence(&self, folds: usize) -> String {
+        match self {
+            FoldAssignment::Blocks { .. } => format!("{folds} blocks in time, each predicted from all others"),
+            FoldAssignment::Rows(_, classes) | FoldAssignment::Units { classes, .. } => {
+                let is_of_rows = matches!(self, FoldAssignment::Rows(..));
+                let units = if is_of_rows { "shuffled rows" } else { "whole groups of rows" };
+                let evenly = if classes.is_some() { ", classes spread evenly" } else { "" };
+                format!("{folds} folds of {units}{evenly}")
+            }
+        }
+    }
 }
 
 /// Deals single rows to folds in turn: shuffled, then sorted by class.

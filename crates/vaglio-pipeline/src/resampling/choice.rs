@@ -103,6 +103,32 @@ fn chosen_search(
     Ok(ChosenSearch { seconds, ..validation.finish(choice, test, first)? })
 }
 
+/// Whether [`select`] makes a single search on all rows whose trials can be divided among processes by columns.
+pub fn is_in_parts(selector: &ValidSelector, design: &Design) -> bool {
+    let is_validated = selector.cross_validation().is_some();
+    let is_one = walk_lambdas(design, is_validated).len() == 1;
+    let is_plain = !matches!(selector.search.size_choice(), Choose::FalseDiscoveries(_));
+    is_one && is_plain && selector.criterion.is_in_parts(design)
+}
+
+/// Runs the search on all rows to its end.
+///
+/// # Errors
+/// Returns the errors of [`select`].
+pub fn accompany(selector: &ValidSelector, sample: &Sample, design: &Design, monitor: &mut Monitor<'_>) -> Result<()> {
+    let how = selector.cross_validation();
+    let design = &match &how {
+        Some((how, is_written)) => shared_design(design, all_repeats(selector, sample, how, *is_written).as_ref().ok()),
+        None => design.clone(),
+    };
+    let fitted = if how.is_some() { selector.at_penalties(design)? } else { None };
+    let selector = fitted.as_ref().unwrap_or(selector);
+    let lambda = walk_lambdas(design, how.is_some())[0];
+    let alone = selector.only_search(design, lambda, &monitor.stop, &monitor.journal)?;
+    let journal = monitor.journal.under("walk/0");
+    ResumableSearch::open(selector, &alone, Instant::now(), monitor.with_journal(journal))?.to(None).map(drop)
+}
+
 impl Validation<'_, '_> {
     /// Chooses size and λ by the rule.
     fn choice(&self, found: CrossValidated, is_written: bool) -> Result<CellChoice> {

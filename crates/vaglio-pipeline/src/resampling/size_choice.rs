@@ -1,7 +1,7 @@
 //! Record of how size and λ were chosen.
 
 use super::fdr::Discoveries;
-use super::fold_losses::SizeLosses;
+use super::pooled_folds::SizeLosses;
 use crate::all_rows::FitFrom;
 use crate::final_fit::{train, train_entry};
 use crate::selector::resumable_search::SearchResult;

@@ -4,8 +4,6 @@
 //! after the held-out ones. Forward chaining uses fewer blocks if the first training rows would be too few for the
 //! criterion.
 
-mod sentences;
-
 use super::sample::{Sample, SampleSource};
 use crate::folds::FoldAssignment;
 use crate::selector::ValidSelector;
@@ -39,6 +37,22 @@ impl SplitRule {
         match self {
             SplitRule::Folds(..) => None,
             SplitRule::Splits(splits, _) => Some(splits),
+        }
+    }
+
+    /// Number of splits, or 0 if they are invalid.
+    pub fn count(self, sample: &Sample) -> usize {
+        match self {
+            SplitRule::Folds(_, folds) => folds,
+            SplitRule::Splits(..) => self.repeats(sample, [0]).map_or(0, |splits| splits.count()),
+        }
+    }
+
+    /// Describes the splits.
+    pub fn sentence(&self) -> String {
+        match self {
+            SplitRule::Folds(assignment, folds) => assignment.sentence(*folds),
+            SplitRule::Splits(splits, _) => splits.sentence(),
         }
     }
 

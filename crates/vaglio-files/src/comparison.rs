@@ -90,7 +90,7 @@ impl FileModel<'_> {
                     units: None,
                     clusters: Some(&clusters),
                 };
-                Pooled::new(std::iter::once(compared))?.figures(order, &*observed.loss, 1)
+                Pooled::from_rows(compared).figures(order, &*observed.loss, 1)
             }
         };
         Ok(TargetComparison {

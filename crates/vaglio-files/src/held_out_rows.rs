@@ -23,7 +23,7 @@ pub(super) const EVALUATION: Evaluation = Evaluation::new("held out", |run, foun
     let classes = !prepared.is_regression();
     let first: Vec<&OuterFoldFit> = found.outer.iter().filter(|outer| outer.repeat == 0).collect();
     found.held_out = if !first.is_empty() {
-        let mut pooled = Pooled::new(first.iter().map(|fold| fold.held.compared()))?;
+        let mut pooled = Pooled::new(first.iter().map(|fold| &fold.held))?;
         pooled.placed(first.iter().map(|fold| &fold.rows));
         Some((PredictionRows::Nested, pooled))
     } else if classes || prepared.test.is_none() {

@@ -41,7 +41,7 @@ fn intervals(level: f64, outer: Vec<OuterFoldFit>, prepared: &TrainTest) -> Resu
 
 /// Sorted absolute residuals of a fold's rows of positive weight, by output.
 fn residuals(fold: &OuterFoldFit) -> Vec<Vec<f64>> {
-    let counts = |row: &usize| fold.held.weights.as_ref().is_none_or(|weights| weights[*row] > 0.0);
+    let counts = |row: &usize| fold.held.weights[*row] > 0.0;
     let of_output = |output: usize| {
         let residual = |row: usize| (fold.held.targets[[output, row]] - fold.held.predictions[[output, row]]).abs();
         let mut all: Vec<f64> = (0..fold.held.targets.ncols()).filter(counts).map(residual).collect();

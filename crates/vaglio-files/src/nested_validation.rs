@@ -51,8 +51,8 @@ fn nested(run: Run<'_>, outer: &[OuterFoldFit]) -> Result<NestedEvaluation> {
     let selector = run.procedure.selector;
     let splits = how.parting(selector, sample)?.splits().map(|splits| splits.sentence());
     let loss = &*selector.loss(sample.task());
-    let tallies: Vec<LossSums> = outer.iter().map(|fold| fold.held.tally(loss)).collect();
-    let empties: Vec<LossSums> = outer.iter().map(|fold| fold.held.empty_tally(loss)).collect();
+    let tallies: Vec<LossSums> = outer.iter().map(|fold| fold.tally(loss)).collect();
+    let empties: Vec<LossSums> = outer.iter().map(|fold| fold.empty_tally(loss)).collect();
     let repeats = outer.iter().map(|fold| fold.repeat + 1).max().unwrap_or(0);
     let (judged, none) = (FoldLosses::new(&tallies, repeats), FoldLosses::new(&empties, repeats));
     let (value, standard_error) = judged.pooled(loss)?;
@@ -62,7 +62,7 @@ fn nested(run: Run<'_>, outer: &[OuterFoldFit]) -> Result<NestedEvaluation> {
     let less = judged.bounded(loss, Some(&none), 0.0, level);
     let against = ComparisonColumns::Empty;
     let less = less.map(|(mean, interval)| LossDifference { against, size: 0, mean, interval });
-    let pooled = Pooled::new(outer.iter().map(|fold| fold.held.compared()))?;
+    let pooled = Pooled::new(outer.iter().map(|fold| &fold.held))?;
     let figures = pooled.figures(sample.class_order().as_ref(), loss, repeats).with_output_names(sample.target_names());
     let per_fold = outer.iter().zip(tallies.iter().zip(&empties)).map(|(fold, (tally, empty))| {
         // AUC and balanced error are undefined on a fold without one of the classes.

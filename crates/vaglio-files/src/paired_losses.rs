@@ -1,7 +1,7 @@
 //! Digests and row losses that pair the outer figures of two runs.
 
 use std::collections::{BTreeMap, HashSet};
-use vaglio_core::{Loss, row_weights};
+use vaglio_core::Loss;
 use vaglio_pipeline::resampling::OuterFoldFit;
 use vaglio_report::record::PairedLosses;
 
@@ -15,9 +15,7 @@ pub(super) fn paired(outer: &[OuterFoldFit], loss: &dyn Loss) -> PairedLosses {
         for number in [fold.repeat, fold.fold, fold.rows.len()].iter().chain(&fold.rows) {
             hasher.update(&(*number as u64).to_le_bytes());
         }
-        let weight = row_weights(fold.held.weights.as_deref());
-        let weights = (0..fold.held.targets.ncols()).map(weight);
-        for number in fold.held.targets.iter().copied().chain(weights) {
+        for number in fold.held.targets.iter().chain(&fold.held.weights) {
             hasher.update(&number.to_le_bytes());
         }
     }

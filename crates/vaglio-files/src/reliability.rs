@@ -63,15 +63,13 @@ mod tests {
                 (select_rows(&targets, &own), select_rows(&predictions, &own))
             })
             .collect();
-        let compared = |count: usize| {
-            Pooled::new(parts.iter().take(count).map(|(targets, predictions)| TargetsAndPredictions {
-                targets: targets.view(),
-                predictions: predictions.view(),
-                weights: None,
-                units: None,
-                clusters: None,
-            }))
-        };
+        let folds = parts.iter().map(|(targets, predictions)| {
+            let (targets, predictions) = (targets.view(), predictions.view());
+            let rows = TargetsAndPredictions { targets, predictions, weights: None, units: None, clusters: None };
+            Pooled::from_rows(rows)
+        });
+        let folds: Vec<Pooled> = folds.collect();
+        let compared = |count: usize| Pooled::new(folds.iter().take(count));
         let pooled = compared(3).unwrap();
         let found = reliability(PredictionRows::Nested, &pooled).unwrap();
         // Plain loops: maps of the other two folds, row by row.

@@ -69,7 +69,7 @@ impl TrainTest {
                 return Err(Error::Shape("no test row counts: no series is longer than the learner's warm-up".into()));
             }
             let classes = self.train.class_order();
-            let figures = Pooled::new(std::iter::once(c))?.figures(classes.as_ref(), loss, 1);
+            let figures = Pooled::from_rows(c).figures(classes.as_ref(), loss, 1);
             Ok(Some(figures.with_output_names(held.problem.target_names())))
         })
     }

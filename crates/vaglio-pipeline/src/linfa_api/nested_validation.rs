@@ -138,8 +138,8 @@ impl ValidPipeline {
             return Err(Error::Stopped(watcher.stopped().unwrap_or(vaglio_core::StopReason::Interrupted)));
         };
         let measure = selector.loss(sample.task());
-        let tallies: Vec<LossSums> = outer.iter().map(|fold| fold.held.tally(&*measure)).collect();
-        let empties: Vec<LossSums> = outer.iter().map(|fold| fold.held.empty_tally(&*measure)).collect();
+        let tallies: Vec<LossSums> = outer.iter().map(|fold| fold.tally(&*measure)).collect();
+        let empties: Vec<LossSums> = outer.iter().map(|fold| fold.empty_tally(&*measure)).collect();
         let repeats = outer.iter().map(|fold| fold.repeat + 1).max().unwrap_or(0);
         let losses = FoldLosses::new(&tallies, repeats);
         let (loss, standard_error) = losses.pooled(&*measure)?;

@@ -50,7 +50,7 @@ pub fn held_out(
         // The empty subset comes first, and is the result unless there is an entry.
         let mut last = None;
         selector.predictions(models, &fold.known, &watcher.stop, &held, |_, model, predictions| {
-            last = Some(held.compare(model, &predictions, |compared| Pooled::new(std::iter::once(compared)))?);
+            last = Some(held.compare(model, &predictions, Pooled::from_rows));
             Ok(())
         })?;
         Ok(last)
@@ -59,7 +59,7 @@ pub fn held_out(
         in_fold(number).map_err(|error| said_of_fold(error, number))
     })?;
     let Some(found) = found else { return Ok(None) };
-    let mut pooled = Pooled::new(found.iter().map(Pooled::compared))?;
+    let mut pooled = Pooled::new(found.iter())?;
     pooled.placed(parts.iter().map(|part| &part.held));
     Ok(Some(pooled))
 }

@@ -90,20 +90,10 @@ impl TargetsAndPredictions<'_> {
 impl LossSums {
     /// Sums with at most `most` clusters, a power of two. Cost O(rows · outputs).
     pub fn new(loss: &dyn Loss, of: TargetsAndPredictions<'_>, most: u32) -> Self {
-        let TargetsAndPredictions { targets, predictions, weights, clusters, .. } = of;
-        let cluster = |row: usize| clusters.map_or(row as u32, |clusters| clusters[row]);
         if !loss.traits().measure.is_of_rows() {
-            let weights = weights.map_or_else(|| vec![1.0; targets.ncols()], <[f64]>::to_vec);
-            let clusters = (0..targets.ncols()).map(cluster).collect();
-            return LossSums::Rows(Pooled {
-                targets: targets.to_owned(),
-                predictions: predictions.to_owned(),
-                weights,
-                clusters,
-                places: Vec::new(),
-                ends: Vec::new(),
-            });
+            return LossSums::Rows(Pooled::from_rows(of));
         }
+        let cluster = |row: usize| of.clusters.map_or(row as u32, |clusters| clusters[row]);
         let (mut weight, mut sum) = (0.0, 0.0);
         let clusters = joined(most, |add| {
             of.each_unit(loss, |row, own, lost| {
@@ -228,7 +218,7 @@ impl<'t> FoldLosses<'t> {
     /// The rows of all folds, for a loss of all rows together.
     fn rows(&self) -> Option<Pooled> {
         let rows = self.folds.iter().filter_map(|fold| match fold {
-            LossSums::Rows(rows) => Some(rows.compared()),
+            LossSums::Rows(rows) => Some(rows),
             LossSums::Mean { .. } => None,
         });
         Pooled::new(rows).ok()
@@ -254,7 +244,7 @@ fn joined(most: u32, each: impl FnOnce(&mut dyn FnMut(ClusterSum))) -> Vec<Clust
     all
 }
 
-/// Targets, predictions and weights of held-out rows, of one fold or pooled over all.
+/// Held-out rows with predictions in the user's units, of one fold or of several.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Pooled {
     /// Targets, outputs × rows.
@@ -263,54 +253,66 @@ pub struct Pooled {
     pub predictions: Array2<f64>,
     /// Weight of each row.
     pub weights: Vec<f64>,
+    /// Unit of each row of one fold, if rows are evaluated in groups.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) units: Option<Vec<u32>>,
     /// Cluster of each row.
-    pub(super) clusters: Vec<u32>,
+    pub clusters: Vec<u32>,
     /// Index of each row among all rows; empty if unknown.
     #[serde(skip)]
     pub places: Vec<u32>,
-    /// End of the rows of each fold; empty for the rows of one.
+    /// End of the rows of each fold.
     #[serde(skip)]
     pub ends: Vec<usize>,
 }
 
 impl Pooled {
+    /// Held-out rows of one fold.
+    pub fn from_rows(rows: TargetsAndPredictions<'_>) -> Self {
+        let count = rows.targets.ncols();
+        Pooled {
+            targets: rows.targets.to_owned(),
+            predictions: rows.predictions.to_owned(),
+            weights: rows.weights.map_or_else(|| vec![1.0; count], <[f64]>::to_vec),
+            units: rows.units.map(<[u32]>::to_vec),
+            clusters: rows.clusters.map_or_else(|| (0..count as u32).collect(), <[u32]>::to_vec),
+            places: Vec::new(),
+            ends: vec![count],
+        }
+    }
+
     /// Concatenates the held-out rows of folds.
     ///
     /// # Errors
     /// [`Error::Shape`] for folds with different outputs, which do not occur.
-    pub fn new<'a>(parts: impl Iterator<Item = TargetsAndPredictions<'a>>) -> Result<Self> {
-        let parts: Vec<TargetsAndPredictions<'_>> = parts.collect();
-        let rows = parts.iter().map(|part| part.targets.ncols()).sum();
-        let (mut targets, mut predictions, mut weights) = (Vec::new(), Vec::new(), Vec::with_capacity(rows));
-        let (mut clusters, mut ends) = (Vec::with_capacity(rows), Vec::new());
-        for part in parts {
-            targets.push(part.targets);
-            predictions.push(part.predictions);
-            weights.extend(part.weights.map_or_else(|| vec![1.0; part.targets.ncols()], <[f64]>::to_vec));
-            let before = clusters.len() as u32;
-            clusters.extend(
-                part.clusters.map_or_else(|| (before..before + part.targets.ncols() as u32).collect(), <[u32]>::to_vec),
-            );
-            ends.push(weights.len());
-        }
-        let failed = |e: ndarray::ShapeError| Error::failed("folds differ", e);
+    pub fn new<'a>(folds: impl Iterator<Item = &'a Pooled>) -> Result<Self> {
+        let folds: Vec<&Pooled> = folds.collect();
+        let views = |matrix: fn(&Pooled) -> &Array2<f64>| {
+            let views: Vec<ArrayView2<'_, f64>> = folds.iter().map(|fold| matrix(fold).view()).collect();
+            concatenate(Axis(1), &views).map_err(|e| Error::failed("folds differ", e))
+        };
+        let ends = folds.iter().scan(0, |end, fold| {
+            *end += fold.weights.len();
+            Some(*end)
+        });
         Ok(Pooled {
-            targets: concatenate(Axis(1), &targets).map_err(failed)?,
-            predictions: concatenate(Axis(1), &predictions).map_err(failed)?,
-            weights,
-            clusters,
+            targets: views(|fold| &fold.targets)?,
+            predictions: views(|fold| &fold.predictions)?,
+            weights: folds.iter().flat_map(|fold| &fold.weights).copied().collect(),
+            units: None,
+            clusters: folds.iter().flat_map(|fold| &fold.clusters).copied().collect(),
             places: Vec::new(),
-            ends,
+            ends: ends.collect(),
         })
     }
 
     /// Targets and predictions to compare.
-    pub(super) fn compared(&self) -> TargetsAndPredictions<'_> {
+    pub fn compared(&self) -> TargetsAndPredictions<'_> {
         TargetsAndPredictions {
             targets: self.targets.view(),
             predictions: self.predictions.view(),
             weights: Some(&self.weights),
-            units: None,
+            units: self.units.as_deref(),
             clusters: Some(&self.clusters),
         }
     }

@@ -3,7 +3,7 @@
 use super::choice::select;
 use super::compared_searches::{SearchOnDesign, best_search};
 use super::jobs::Jobs;
-use super::loss_sums::{EVERY, LossSums, TargetsAndPredictions};
+use super::loss_sums::{EVERY, LossSums, Pooled, TargetsAndPredictions};
 use super::path_predictions::{FoldTestRows, smeared};
 use super::pool::{StageMonitor, SubTask};
 use super::sample::{FittedProblem, Sample};
@@ -154,24 +154,9 @@ pub struct OuterFoldFit {
     /// Held-out rows, as indices in the sample.
     pub rows: Vec<usize>,
     /// Held-out predictions.
-    pub held: HeldOutRows,
-}
-
-/// Held-out rows, with the predictions of a procedure fitted on other rows.
-#[derive(Debug, Serialize, Deserialize)]
-pub struct HeldOutRows {
-    /// Targets in the user's units, outputs × rows.
-    pub targets: Array2<f64>,
-    /// Predictions in the user's units, outputs × rows.
-    pub predictions: Array2<f64>,
+    pub held: Pooled,
     /// Predictions of the empty model in the user's units, outputs × rows.
     pub empty: Array2<f64>,
-    /// Weight of each row; equal if absent.
-    pub weights: Option<Vec<f64>>,
-    /// Unit of each row, if rows are evaluated in groups.
-    pub units: Option<Vec<u32>>,
-    /// Cluster of each row.
-    pub clusters: Vec<u32>,
 }
 
 /// Summary of the selection in one outer fold.
@@ -197,34 +182,26 @@ impl FoldSelection {
     }
 }
 
-impl HeldOutRows {
-    /// Whether all parts have the same number of rows, at most `most`, which a journal does not guarantee. Rows of
-    /// weight 0 are dropped.
-    fn are_alike(&self, most: usize) -> bool {
-        let (outputs, rows) = self.targets.dim();
-        let shape = (outputs, rows.min(most));
-        let is_whole = |all: Option<usize>| all.is_none_or(|count| count == rows);
-        let are_alike = [&self.targets, &self.predictions, &self.empty].iter().all(|matrix| matrix.dim() == shape);
-        let counts =
-            [self.weights.as_ref().map(Vec::len), self.units.as_ref().map(Vec::len), Some(self.clusters.len())];
-        are_alike && counts.into_iter().all(is_whole)
+impl OuterFoldFit {
+    /// Whether the fold holds out these rows, and all parts have the same number of rows, which a journal does not
+    /// guarantee. Rows of weight 0 are dropped.
+    fn holds_out(&self, rows: &[usize]) -> bool {
+        let Pooled { targets, predictions, weights, units, clusters, .. } = &self.held;
+        let (outputs, count) = targets.dim();
+        let shape = (outputs, count.min(rows.len()));
+        self.rows == rows
+            && [targets, predictions, &self.empty].iter().all(|matrix| matrix.dim() == shape)
+            && [weights.len(), clusters.len(), units.as_ref().map_or(count, Vec::len)] == [count; 3]
     }
 
     /// Losses of the predictions.
     pub fn tally(&self, loss: &dyn Loss) -> LossSums {
-        LossSums::new(loss, self.compared(), EVERY)
+        LossSums::new(loss, self.held.compared(), EVERY)
     }
 
     /// Losses of the empty model.
     pub fn empty_tally(&self, loss: &dyn Loss) -> LossSums {
-        LossSums::new(loss, TargetsAndPredictions { predictions: self.empty.view(), ..self.compared() }, EVERY)
-    }
-
-    /// Targets and predictions to compare.
-    pub fn compared(&self) -> TargetsAndPredictions<'_> {
-        let (targets, predictions) = (self.targets.view(), self.predictions.view());
-        let (weights, units) = (self.weights.as_deref(), self.units.as_deref());
-        TargetsAndPredictions { targets, predictions, weights, units, clusters: Some(&self.clusters) }
+        LossSums::new(loss, TargetsAndPredictions { predictions: self.empty.view(), ..self.held.compared() }, EVERY)
     }
 }
 
@@ -252,7 +229,7 @@ pub fn outer(
         let (repeat, fold) = number(job);
         let held = splits.part(job).held;
         let is_placed = (outer.repeat, outer.fold) == (repeat, fold);
-        if !is_placed || outer.rows != held || !outer.held.are_alike(held.len()) {
+        if !is_placed || !outer.holds_out(&held) {
             let key = jobs.key(job);
             let message = format!("`{key}` of the journal is not of this fold's rows; run without --resume");
             return Err(Error::Shape(message));
@@ -277,13 +254,9 @@ pub fn outer_fold(
     let test = FoldTestRows::new(&problem, fitted.units.as_deref(), &fitted.problem);
     let empty = test.predicted(&train(&design, &[], selection.path.empty.lambda, FitFrom::Rows)?)?;
     let predictions = test.predicted(selection.predictor())?;
-    let owned = |c: TargetsAndPredictions<'_>| (c.weights.map(<[f64]>::to_vec), c.units.map(<[u32]>::to_vec));
-    let (weights, units) = test.compare(selection.predictor(), &predictions, owned);
-    let clusters = problem.labels().clusters.as_deref().unwrap_or_default().to_vec();
-    let held =
-        HeldOutRows { targets: problem.targets().as_ref().clone(), predictions, empty, weights, units, clusters };
+    let held = test.compare(selection.predictor(), &predictions, Pooled::from_rows);
     let (taken, columns) = (FoldSelection::from_selection(&selection), fitted.problem.names().to_vec());
     let target_units = smeared(fitted.units.as_deref(), &fitted.problem, selection.predictor())?;
     let (maps, model, rows) = (fitted.maps, selection.predictor().clone(), rows.clone());
-    Ok(Some(OuterFoldFit { repeat: 0, fold: 0, taken, maps, target_units, columns, model, rows, held }))
+    Ok(Some(OuterFoldFit { repeat: 0, fold: 0, taken, maps, target_units, columns, model, rows, held, empty }))
 }

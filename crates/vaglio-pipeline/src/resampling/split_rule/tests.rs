@@ -85,7 +85,7 @@ impl Panel {
         let picked = select(&selector, sample, &design, Instant::now(), &mut Monitor::from(&mut Silent)).unwrap();
         let whole = Procedure { selector: &selector, tune: None };
         let found: Vec<OuterFoldFit> = outer(whole, sample, how, &StageMonitor::new(&mut Silent)).unwrap().unwrap();
-        let pooled = Pooled::new(found.iter().map(|fold| fold.held.compared())).unwrap();
+        let pooled = Pooled::new(found.iter().map(|fold| &fold.held)).unwrap();
         let squares = (&pooled.targets - &pooled.predictions).mapv(|error| error * error);
         let rows = found.iter().map(|fold| fold.rows.clone()).collect();
         (picked.chosen.cell.map(|cell| cell.loss), squares.mean().unwrap(), rows)

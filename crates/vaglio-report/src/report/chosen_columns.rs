@@ -22,6 +22,7 @@ const MOST_WEIGHTS: [usize; 2] = [100, 60];
 const OPEN: usize = 60;
 
 type Selected<'r> = (usize, &'r SelectedRecord);
+type WeightOf = fn(&SelectedRecord) -> &Option<PerOutput>;
 
 /// The chosen columns with their weights, and the equation.
 pub fn chosen_columns(record: &Record) -> Section {
@@ -83,7 +84,7 @@ fn weights<'a, 'r>(record: &Record, table: TableBuilder<'a, Selected<'r>>) -> Ta
             .number("Norm of weights", |row| row.1.weight.as_ref().map(PerOutput::norm))
             .number("Norm, original scale", |row| row.1.original_weight.as_ref().map(PerOutput::norm));
     }
-    let weights: [(&str, fn(&SelectedRecord) -> &Option<PerOutput>); 2] =
+    let weights: [(&str, WeightOf); 2] =
         [("Weight", |column| &column.weight), ("Original scale", |column| &column.original_weight)];
     let table = weights.into_iter().fold(table, |table, (head, weight)| {
         outputs.iter().enumerate().fold(table, |table, (k, name)| {

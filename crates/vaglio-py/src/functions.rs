@@ -16,7 +16,7 @@ use vaglio_core::{Error, Result, checkpoint};
 /// Time between two checks for a stop while an answer is awaited.
 const POLL: Duration = Duration::from_millis(20);
 
-/// A call of a function with row-major arrays and column names; the answer is a number.
+/// A call of a function with row-major arrays, each with its shape, and column names; the answer is a number.
 pub struct Call {
     name: String,
     arrays: Vec<Option<Array2<f64>>>,
@@ -98,10 +98,10 @@ impl Functions {
         let Some((_, function)) = self.functions.iter().find(|(name, _)| *name == call.name) else {
             return Ok(f64::NAN);
         };
-        let arrays = call.arrays.iter().map(|array| array.as_ref().map(|all| doubles(py, all.view())).transpose());
+        let bytes = |array: &Array2<f64>| doubles(py, array.view()).map(|bytes| (bytes, array.dim()));
+        let arrays = call.arrays.iter().map(|array| array.as_ref().map(bytes).transpose());
         let arrays: Vec<_> = arrays.collect::<PyResult<_>>()?;
-        let shapes: Vec<_> = call.arrays.iter().map(|array| array.as_ref().map(Array2::dim)).collect();
-        function.call1(py, (arrays, shapes, &call.columns))?.extract(py)
+        function.call1(py, (arrays, &call.columns))?.extract(py)
     }
 }
 

@@ -43,11 +43,11 @@ impl FrameModel {
         self.0.sources.clone()
     }
 
-    /// The chosen features in order of entry, their indices among the candidates, and the number of candidates.
-    fn selected(&self) -> (Vec<String>, Vec<usize>, usize) {
+    /// The chosen features in order of entry, and their indices among the candidates.
+    fn selected(&self) -> (Vec<String>, Vec<usize>) {
         match &self.0.selected {
-            Some(selected) => (selected.names.clone(), selected.indices.clone(), selected.of),
-            None => (self.0.inputs.clone(), Vec::new(), 0),
+            Some(selected) => (selected.names.clone(), selected.indices.clone()),
+            None => (self.0.inputs.clone(), Vec::new()),
         }
     }
 

@@ -182,7 +182,7 @@ class BaseSelector(_stages.CallbackSupportMixin, SelectorMixin, BaseEstimator):
         model, found = _vaglio.fit(text(settings), table, known, self.threads, show, functions)
         self.model_ = model
         found = json.loads(found)
-        names, indices, _ = model.selected()
+        names, indices = model.selected()
         self.selected_ = names
         self.path_ = found["path"]
         self.steps_ = found["steps"]

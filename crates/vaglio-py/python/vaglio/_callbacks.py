@@ -67,13 +67,10 @@ def rater(function, classes=None):
 
 
 def _of_bytes(call, raised):
-    """Wrap a function to take arrays as bytes and to keep its exceptions."""
+    """Wrap a function to take arrays as bytes with their shapes, and to keep its exceptions."""
 
-    def called(arrays, shapes, names):
-        arrays = [
-            None if data is None else np.frombuffer(data, dtype="f8").reshape(shape)
-            for data, shape in zip(arrays, shapes)
-        ]
+    def called(arrays, names):
+        arrays = [given and np.frombuffer(given[0], dtype="f8").reshape(given[1]) for given in arrays]
         # Engines may pass weights of 1 for all rows.
         if arrays[2] is not None and (arrays[2] == 1).all():
             arrays[2] = None

@@ -75,35 +75,35 @@ impl ReliabilityRecord {
             1 => share(0) * (1.0 - share(0)),
             classes => 1.0 - (0..classes).map(|class| share(class).powi(2)).sum::<f64>(),
         };
-        let event = |row: usize| match targets.nrows() {
-            1 => (probabilities[[1, row]], targets[[0, row]] > 0.0),
-            _ => {
-                let called = super::largest(&probabilities.column(row).to_vec());
-                (probabilities[[called, row]], targets[[called, row]] > 0.0)
-            }
+        // Weight, probability and outcome of each row.
+        let event = |row: usize| {
+            let [class, output] = match targets.nrows() {
+                1 => [1, 0],
+                _ => [super::largest(&probabilities.column(row).to_vec()); 2],
+            };
+            [weights[row], probabilities[[class, row]], f64::from(u8::from(targets[[output, row]] > 0.0))]
         };
-        let mut order: Vec<usize> = (0..rows).filter(|&row| weights[row] > 0.0).collect();
-        order.sort_by(|&a, &b| event(a).0.total_cmp(&event(b).0));
-        let bins = (order.len() / ROWS).clamp(1, BINS);
+        let mut events: Vec<[f64; 3]> = (0..rows).filter(|&row| weights[row] > 0.0).map(event).collect();
+        events.sort_by(|a, b| a[1].total_cmp(&b[1]));
+        let bins = (events.len() / ROWS).clamp(1, BINS);
         let bin = |number: usize| {
-            let members = &order[number * order.len() / bins..(number + 1) * order.len() / bins];
-            let weight: f64 = members.iter().map(|&row| weights[row]).sum();
-            let mean =
-                |of: &dyn Fn(usize) -> f64| members.iter().map(|&row| weights[row] * of(row)).sum::<f64>() / weight;
-            let observed = mean(&|row| f64::from(u8::from(event(row).1)));
+            let members = &events[number * events.len() / bins..(number + 1) * events.len() / bins];
+            let weight: f64 = members.iter().map(|event| event[0]).sum();
+            let mean = |of: usize| members.iter().map(|event| event[0] * event[of]).sum::<f64>() / weight;
+            let observed = mean(2);
             ReliabilityBin {
                 rows: members.len(),
-                predicted: mean(&|row| event(row).0),
+                predicted: mean(1),
                 observed,
                 error: (observed * (1.0 - observed) / members.len() as f64).sqrt(),
             }
         };
         ReliabilityRecord {
             from,
-            rows: order.len(),
+            rows: events.len(),
             brier: brier(targets, probabilities, Some(weights)),
             base,
-            bins: if order.is_empty() { Vec::new() } else { (0..bins).map(bin).collect() },
+            bins: if events.is_empty() { Vec::new() } else { (0..bins).map(bin).collect() },
         }
     }
 }

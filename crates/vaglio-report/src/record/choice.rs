@@ -46,33 +46,28 @@ impl LossTable {
     /// [`Error::Setting`] for `OneSe` without a standard error; [`Error::Shape`] if no cell has an allowed size.
     pub fn pick(&self, how: &CrossValidation) -> Result<(usize, Cell)> {
         let CrossValidation { rule, within, at_most, .. } = *how;
-        let fits = move |cell: &&Cell| at_most.is_none_or(|most| cell.size <= most);
-        let of_lambda =
-            |(l, cells): (usize, &[Cell])| cells.iter().filter(fits).map(|cell| (l, *cell)).collect::<Vec<_>>();
-        let all = || self.cells.iter().map(Vec::as_slice).enumerate().flat_map(of_lambda);
-        let lower = |(a, x): &(usize, Cell), (b, y): &(usize, Cell)| {
-            x.loss.total_cmp(&y.loss).then(x.size.cmp(&y.size)).then(a.cmp(b))
+        let all = self.cells.iter().enumerate().flat_map(|(l, cells)| cells.iter().map(move |cell| (l, *cell)));
+        // In increasing order of λ and size; the first of equal cells is taken.
+        let all: Vec<(usize, Cell)> =
+            all.filter(|(_, cell)| at_most.is_none_or(|most| cell.size <= most)).collect();
+        let lowest = all.iter().min_by(|(_, a), (_, b)| a.loss.total_cmp(&b.loss).then(a.size.cmp(&b.size)));
+        let lowest = lowest.ok_or_else(|| Error::Shape("no size was reached in every fold".into()))?;
+        let equal = all.iter().filter(|(_, cell)| !is_lower(lowest.1.loss, cell.loss));
+        let best = equal.min_by_key(|(_, cell)| cell.size).unwrap_or(lowest);
+        let picked = match within {
+            Some(within) => {
+                let limit = best.1.loss + within * best.1.loss.abs();
+                let near = all.iter().filter(|(_, cell)| cell.loss <= limit);
+                near.min_by(|(_, a), (_, b)| a.size.cmp(&b.size).then(a.loss.total_cmp(&b.loss)))
+            }
+            None if rule == Rule::Best => Some(best),
+            None if best.1.standard_error.is_none() => {
+                let message = "`one_se` needs a standard error, and there are too few rows for one; use `best`";
+                return Err(Error::setting("search.choose.rule", message));
+            }
+            None => all.iter().rev().filter(|(_, cell)| cell.is_near(best.1.loss)).min_by_key(|(_, cell)| cell.size),
         };
-        let Some(lowest) = all().min_by(lower) else {
-            return Err(Error::Shape("no size was reached in every fold".into()));
-        };
-        let equal = all().filter(|(_, cell)| !is_lower(lowest.1.loss, cell.loss));
-        let best = equal.min_by(|(a, x), (b, y)| x.size.cmp(&y.size).then(a.cmp(b))).unwrap_or(lowest);
-        let simpler = |(a, x): &(usize, Cell), (b, y): &(usize, Cell)| x.size.cmp(&y.size).then(b.cmp(a));
-        if let Some(within) = within {
-            let limit = best.1.loss + within * best.1.loss.abs();
-            // Ties in size go to the λ with the lowest loss.
-            let fewest = |a: &(usize, Cell), b: &(usize, Cell)| a.1.size.cmp(&b.1.size).then(lower(a, b));
-            return Ok(all().filter(|(_, cell)| cell.loss <= limit).min_by(fewest).unwrap_or(best));
-        }
-        if rule == Rule::Best {
-            return Ok(best);
-        }
-        if best.1.standard_error.is_none() {
-            let message = "`one_se` needs a standard error, and there are too few rows for one; use `best`";
-            return Err(Error::setting("search.choose.rule", message));
-        }
-        Ok(all().filter(|(_, cell)| cell.is_near(best.1.loss)).min_by(simpler).unwrap_or(best))
+        Ok(*picked.unwrap_or(best))
     }
 
     /// Cells of the λ at a position; empty if the position does not exist.

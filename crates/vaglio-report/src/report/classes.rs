@@ -27,7 +27,7 @@ pub fn classes(record: &Record) -> Option<Section> {
     let share = |k: &usize| wrong(k) as f64 / rows(k).max(1) as f64;
     let taken_for = |k: &usize| {
         let others = counts[*k].iter().enumerate().filter(|(other, rows)| other != k && **rows > 0);
-        let most = others.max_by(|a, b| a.1.cmp(b.1).then(b.0.cmp(&a.0)));
+        let most = others.rev().max_by_key(|(_, rows)| **rows);
         most.map(|(other, rows)| format!("{} ({})", name(other), count(*rows)))
     };
     let table = TableBuilder::new("Errors of each class", "“confusion”", &classes)

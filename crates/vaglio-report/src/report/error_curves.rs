@@ -165,7 +165,7 @@ fn error_by_lambda(record: &Record) -> Option<Chart> {
     let table = record.report.table.as_ref()?;
     let lowest = |cells: &Vec<Cell>| {
         let known = cells.iter().filter(|cell| cell.loss.is_finite());
-        known.min_by(|a, b| a.loss.total_cmp(&b.loss).then(a.size.cmp(&b.size))).copied()
+        known.min_by(|a, b| a.loss.total_cmp(&b.loss)).copied()
     };
     let pairs = table.lambdas.iter().zip(&table.cells);
     let mut best: Vec<(f64, Cell)> =

@@ -58,9 +58,9 @@ impl AlternativesRecord {
     ) -> Self {
         let NearBest { limit, count, is_whole, in_all, in_none, subsets, .. } = near;
         let names = |features: &[Feature]| features.iter().map(|&feature| name(feature)).collect();
-        let subset = |features: &[Feature], score: f64| AlternativeRecord {
+        let subset = |(features, score): &(Vec<Feature>, f64)| AlternativeRecord {
             columns: names(features),
-            score,
+            score: *score,
             difference: None,
             difference_error: None,
         };
@@ -72,7 +72,7 @@ impl AlternativesRecord {
                 known.push((features, score));
             }
         }
-        let all: Vec<AlternativeRecord> = known.iter().map(|(features, score)| subset(features, *score)).collect();
+        let all: Vec<AlternativeRecord> = known.iter().map(subset).collect();
         AlternativesRecord {
             limit: Some(*limit),
             met: None,

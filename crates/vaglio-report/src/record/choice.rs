@@ -48,8 +48,7 @@ impl LossTable {
         let CrossValidation { rule, within, at_most, .. } = *how;
         let all = self.cells.iter().enumerate().flat_map(|(l, cells)| cells.iter().map(move |cell| (l, *cell)));
         // In increasing order of λ and size; the first of equal cells is taken.
-        let all: Vec<(usize, Cell)> =
-            all.filter(|(_, cell)| at_most.is_none_or(|most| cell.size <= most)).collect();
+        let all: Vec<(usize, Cell)> = all.filter(|(_, cell)| at_most.is_none_or(|most| cell.size <= most)).collect();
         let lowest = all.iter().min_by(|(_, a), (_, b)| a.loss.total_cmp(&b.loss).then(a.size.cmp(&b.size)));
         let lowest = lowest.ok_or_else(|| Error::Shape("no size was reached in every fold".into()))?;
         let equal = all.iter().filter(|(_, cell)| !is_lower(lowest.1.loss, cell.loss));

@@ -38,12 +38,9 @@ struct TraceFile {
     is_first: bool,
 }
 
-/// Fields of a span, from its start and from later records.
+/// Fields of a span or an event that are not written yet.
 #[derive(Default)]
-struct Fields {
-    first: Map<String, Value>,
-    later: Map<String, Value>,
-}
+struct Fields(Map<String, Value>);
 
 /// Number of the current thread, in order of first use, and whether it is new.
 fn thread() -> (u64, bool) {
@@ -80,7 +77,7 @@ impl TraceWriter {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).write();
     }
 
-    fn put(&self, phase: &str, name: &str, fields: Option<&Map<String, Value>>) {
+    fn put(&self, phase: &str, name: &str, fields: Fields) {
         let (thread, is_new) = thread();
         let mut file = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let time = file.start.elapsed().as_nanos() as f64 / 1e3;
@@ -89,12 +86,20 @@ impl TraceWriter {
             file.hold(&json!({"ph": "M", "name": "thread_name", "pid": 1, "tid": thread, "args": {"name": own}}));
         }
         let mut event = json!({"ph": phase, "name": name, "pid": 1, "tid": thread, "ts": time});
-        if let (Some(event), Some(fields)) = (event.as_object_mut(), fields.filter(|fields| !fields.is_empty())) {
-            event.insert("args".into(), Value::Object(fields.clone()));
+        if !fields.0.is_empty() {
+            event["args"] = Value::Object(fields.0);
         }
         file.hold(&event);
         if file.held.len() > MOST_HELD || file.at.elapsed() > LONGEST_HELD {
             file.write();
+        }
+    }
+
+    /// Writes that a span begins or ends.
+    fn put_span<S: Subscriber + for<'l> LookupSpan<'l>>(&self, phase: &str, id: &Id, context: &Context<'_, S>) {
+        if let Some(span) = context.span(id) {
+            let fields = span.extensions_mut().get_mut::<Fields>().map(std::mem::take);
+            self.put(phase, span.name(), fields.unwrap_or_default());
         }
     }
 }
@@ -143,28 +148,28 @@ impl TraceFile {
 
 impl Visit for Fields {
     fn record_debug(&mut self, field: &Field, value: &dyn Debug) {
-        self.later.insert(field.name().to_owned(), format!("{value:?}").into());
+        self.0.insert(field.name().to_owned(), format!("{value:?}").into());
     }
 
     fn record_str(&mut self, field: &Field, value: &str) {
-        self.later.insert(field.name().to_owned(), value.into());
+        self.0.insert(field.name().to_owned(), value.into());
     }
 
     fn record_f64(&mut self, field: &Field, value: f64) {
         let value = if value.is_finite() { value.into() } else { Value::from(value.to_string()) };
-        self.later.insert(field.name().to_owned(), value);
+        self.0.insert(field.name().to_owned(), value);
     }
 
     fn record_u64(&mut self, field: &Field, value: u64) {
-        self.later.insert(field.name().to_owned(), value.into());
+        self.0.insert(field.name().to_owned(), value.into());
     }
 
     fn record_i64(&mut self, field: &Field, value: i64) {
-        self.later.insert(field.name().to_owned(), value.into());
+        self.0.insert(field.name().to_owned(), value.into());
     }
 
     fn record_bool(&mut self, field: &Field, value: bool) {
-        self.later.insert(field.name().to_owned(), value.into());
+        self.0.insert(field.name().to_owned(), value.into());
     }
 }
 
@@ -173,7 +178,6 @@ impl<S: Subscriber + for<'l> LookupSpan<'l>> Layer<S> for TraceWriter {
         if let Some(span) = context.span(id) {
             let mut fields = Fields::default();
             attributes.record(&mut fields);
-            fields.first = std::mem::take(&mut fields.later);
             span.extensions_mut().insert(fields);
         }
     }
@@ -187,25 +191,21 @@ impl<S: Subscriber + for<'l> LookupSpan<'l>> Layer<S> for TraceWriter {
     }
 
     fn on_enter(&self, id: &Id, context: Context<'_, S>) {
-        if let Some(span) = context.span(id) {
-            self.put("B", span.name(), span.extensions().get::<Fields>().map(|fields| &fields.first));
-        }
+        self.put_span("B", id, &context);
     }
 
     fn on_exit(&self, id: &Id, context: Context<'_, S>) {
-        if let Some(span) = context.span(id) {
-            self.put("E", span.name(), span.extensions().get::<Fields>().map(|fields| &fields.later));
-        }
+        self.put_span("E", id, &context);
     }
 
     fn on_event(&self, event: &Event<'_>, _context: Context<'_, S>) {
         let mut fields = Fields::default();
         event.record(&mut fields);
-        let name = match fields.later.shift_remove("message") {
+        let name = match fields.0.shift_remove("message") {
             Some(Value::String(message)) => message,
             _ => event.metadata().name().to_owned(),
         };
-        self.put("i", &name, Some(&fields.later));
+        self.put("i", &name, fields);
     }
 }
 

@@ -6,7 +6,7 @@ use super::holdout::set_aside;
 use super::lags::{LagSpec, RowsWithLags, SeriesTable, outputs};
 use super::read_options::reading;
 use super::role_columns::RoleColumns;
-use super::roles::{Roles, assignment, check_weights};
+use super::roles::{Roles, assignment};
 use super::rows::{taking_part, together};
 use super::scratch::with_scratch;
 use super::train_test::TrainTest;
@@ -56,7 +56,7 @@ fn prepared(pipeline: &ValidPipeline, folder: &Path, is_sample: bool) -> Result<
     let assignment = assignment(settings)?;
     let (looks, needs_order) = (LagSpec::new(settings)?, pipeline.selector().needs_order());
     let roles = Roles { spec, assignment: assignment.as_ref(), looks_back: looks.is_some(), needs_order };
-    let train_path = folder.join(spec.train.first().map_or("", String::as_str));
+    let in_train = |error: Error| error.in_file(&folder.join(spec.train.first().map_or("", String::as_str)));
     let header = source.names().to_vec();
     roles.check_names(&header)?;
     let filter = ColumnFilter::except(roles.unread());
@@ -68,7 +68,7 @@ fn prepared(pipeline: &ValidPipeline, folder: &Path, is_sample: bool) -> Result<
     };
     let reading = reading(spec, &source.settled(), &profile);
     let (mut table, mut left_out) =
-        taking_part(&roles, table, &mut profile, &wanted.hints, true).map_err(|error| error.in_file(&train_path))?;
+        taking_part(&roles, table, &mut profile, &wanted.hints, true).map_err(in_train)?;
     let columns = column_types::taken(&roles, &profile, &header);
     columns.iter().for_each(|columns| tracing::info!("{}: {}", columns.names(), columns.words()));
     let of_train = source.times(&profile);
@@ -76,10 +76,9 @@ fn prepared(pipeline: &ValidPipeline, folder: &Path, is_sample: bool) -> Result<
     drop(source);
     roles.check_complete(&table, &profile)?;
     column_types::check(&roles, &mut table, &profile)?;
-    check_weights(spec.weights.as_ref(), &table).map_err(|error| error.in_file(&train_path))?;
     left_out.iter().for_each(|rows| tracing::info!("left out: {}", rows.words()));
     let is_gone = left_out.iter().any(|rows| rows.reason != LeftOutReason::Filter);
-    let table = roles.order().arrange(table).map_err(|error| error.in_file(&train_path))?;
+    let table = roles.arranged(table).map_err(in_train)?;
     let mut test_profile = profile.clone();
     let whole = |table: &Table| {
         let (targets, time) = (spec.target.names(), spec.time.as_deref());
@@ -283,9 +282,8 @@ fn read_test(
     let wanted = ReadRequest { filter: ColumnFilter::only(wanted), hints, notations };
     let (table, mut profile) = source.read(&wanted)?;
     let path = profile.files.first().map(|(path, _)| path.clone()).unwrap_or_default();
-    let (table, left_out) =
-        taking_part(roles, table, &mut profile, &wanted.hints, false).map_err(|error| error.in_file(&path))?;
+    let in_test = |error: Error| error.in_file(&path);
+    let (table, left_out) = taking_part(roles, table, &mut profile, &wanted.hints, false).map_err(in_test)?;
     roles.check_complete(&table, &profile)?;
-    let arranged = check_weights(roles.spec.weights.as_ref(), &table).and_then(|()| roles.order().arrange(table));
-    Ok((arranged.map_err(|error| error.in_file(&path))?, profile, left_out))
+    Ok((roles.arranged(table).map_err(in_test)?, profile, left_out))
 }

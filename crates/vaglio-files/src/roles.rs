@@ -132,9 +132,14 @@ impl Roles<'_> {
         self.spec.time.is_some() || self.needs_order
     }
 
-    pub fn order(&self) -> SeriesOrder<'_> {
+    /// A table in the order of series and time, after a check of its weights.
+    ///
+    /// # Errors
+    /// Returns the errors of [`check_weights`] and of [`SeriesOrder::arrange`].
+    pub fn arranged(&self, table: Table) -> Result<Table> {
+        check_weights(self.spec.weights.as_ref(), &table)?;
         let in_steps = self.looks_back || self.needs_order;
-        SeriesOrder { series: self.spec.series.as_deref(), time: self.spec.time.as_deref(), in_steps }
+        SeriesOrder { series: self.spec.series.as_deref(), time: self.spec.time.as_deref(), in_steps }.arrange(table)
     }
 
     pub fn check_names(&self, header: &[String]) -> Result<()> {

@@ -67,8 +67,7 @@ fn prepared(pipeline: &ValidPipeline, folder: &Path, is_sample: bool) -> Result<
         false => source.read_and_hash(&wanted)?,
     };
     let reading = reading(spec, &source.settled(), &profile);
-    let (mut table, mut left_out) =
-        taking_part(&roles, table, &mut profile, &wanted.hints, true).map_err(in_train)?;
+    let (mut table, mut left_out) = taking_part(&roles, table, &mut profile, &wanted.hints, true).map_err(in_train)?;
     let columns = column_types::taken(&roles, &profile, &header);
     columns.iter().for_each(|columns| tracing::info!("{}: {}", columns.names(), columns.words()));
     let of_train = source.times(&profile);

@@ -147,13 +147,8 @@ fn run_in(
     (record.seconds.read, record.seconds.total) = (read, start.elapsed().as_secs_f64());
     book.finish()?;
     let _written = tracing::debug_span!("write").entered();
-    let texts = [
-        ("model.json", &*model.to_text()?),
-        ("resolved.yaml", &resolved),
-        ("report.html", &render(&record, &heading(&options.out), &resolved)),
-        ("selection.json", &record.to_text()?),
-    ];
-    claim.put(&texts, book.is_resumed)?;
+    let report = render(&record, &heading(&options.out), &resolved);
+    claim.put([&model.to_text()?, &resolved, &report, &record.to_text()?], book.is_resumed)?;
     Ok(RunOutcome { record, model })
 }
 

@@ -126,16 +126,16 @@ impl RunFolder {
         Ok(())
     }
 
-    /// Renames the files of a result into place, the last one after all others. Former files are kept as
+    /// Writes the files of a result and renames them into place, in the order of [`FILES`]. Former files are kept as
     /// `….previous.…`, unless `replaces` says that they are of this run.
     ///
     /// # Errors
     /// [`Error::Unwritable`]; nothing is changed before all new files are on the disk.
-    pub(super) fn put(&self, texts: &[(&str, &str)], replaces: bool) -> Result<()> {
-        let written = texts.iter().try_for_each(|(name, text)| self.write_part(name, text));
+    pub(super) fn put(&self, texts: [&str; 4], replaces: bool) -> Result<()> {
+        let written = FILES.iter().zip(texts).try_for_each(|(file, text)| self.write_part(file, text));
         let mut is_kept = false;
         let placed = written.and_then(|()| {
-            if replaces && (self.is_partial() || self.is_of(texts)) {
+            if replaces && (self.is_partial() || self.is_of(texts[1])) {
                 match std::fs::remove_file(self.out.join(LAST)) {
                     // The file may be missing: a refused run renames it.
                     Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(self.failed(LAST, error)),
@@ -145,7 +145,7 @@ impl RunFolder {
                 self.keep_result()?;
             }
             is_kept = true;
-            for file in FILES.iter().filter(|file| texts.iter().any(|(name, _)| name == *file)) {
+            for file in FILES {
                 let path = self.out.join(file);
                 std::fs::rename(temporary(&path), &path).map_err(|e| self.failed(file, e))?;
             }
@@ -260,10 +260,9 @@ impl RunFolder {
         serde_json::from_slice::<serde_json::Value>(&text).is_ok_and(|record| record["status"] == "partial")
     }
 
-    /// Whether the present result has the settings of the new one, as if a run was killed after writing everything.
-    fn is_of(&self, texts: &[(&str, &str)]) -> bool {
-        let there = self.bytes(SETTINGS);
-        texts.iter().any(|(name, text)| *name == SETTINGS && there.as_deref() == Some(text.as_bytes()))
+    /// Whether the present result has these settings, as if a run was killed after writing everything.
+    fn is_of(&self, settings: &str) -> bool {
+        self.bytes(SETTINGS).is_some_and(|there| there == settings.as_bytes())
     }
 
     fn failed(&self, name: &str, error: IoError) -> Error {

@@ -186,19 +186,9 @@ fn order(sample: &Sample, parting: &SplitRule, part: &TrainTestSplit, seed: u64)
     }
     let drawn: Vec<usize> = shuffled(training.len(), seed).into_iter().map(|place| training[place]).collect();
     let Some(classes) = sample.classes() else { return drawn.into_iter().map(|row| vec![row]).collect() };
-    // The rows of each class are evenly spaced.
-    let mut counts: HashMap<usize, usize> = HashMap::new();
-    drawn.iter().for_each(|&row| *counts.entry(classes[row]).or_default() += 1);
-    let mut seen: HashMap<usize, usize> = HashMap::new();
-    let place = |row: &usize| {
-        let seen = seen.entry(classes[*row]).or_default();
-        *seen += 1;
-        (*seen as f64 - 0.5) / counts[&classes[*row]] as f64
-    };
-    let places: Vec<f64> = drawn.iter().map(place).collect();
-    let mut order: Vec<usize> = (0..drawn.len()).collect();
-    order.sort_by(|&a, &b| places[a].total_cmp(&places[b]));
-    order.into_iter().map(|at| vec![drawn[at]]).collect()
+    let mut places = places(&drawn, |row| classes[row] as u32);
+    places.sort_by(|a, b| a.0.total_cmp(&b.0));
+    places.into_iter().map(|(_, row)| vec![row]).collect()
 }
 
 /// Time-ordered rows, nearest to the held-out rows first; series take turns.
@@ -209,21 +199,29 @@ fn nearest(sample: &Sample, part: &TrainTestSplit) -> Vec<Vec<usize>> {
         let ends = held.entry(label(row)).or_insert((row, row));
         *ends = (ends.0.min(row), ends.1.max(row));
     }
-    let mut of_label: HashMap<u32, Vec<(usize, usize)>> = HashMap::new();
-    for &row in &part.training {
-        let last = || *part.training.last().unwrap_or(&row);
-        let (first, end) = held.get(&label(row)).copied().unwrap_or_else(|| (last() + 1, last() + 1));
-        let distance = first.saturating_sub(row).max(row.saturating_sub(end));
-        of_label.entry(label(row)).or_default().push((distance, row));
-    }
-    let mut all: Vec<(f64, usize)> = Vec::new();
-    for rows in of_label.values_mut() {
-        rows.sort_unstable();
-        let count = rows.len() as f64;
-        all.extend(rows.iter().enumerate().map(|(rank, (_, row))| ((rank as f64 + 0.5) / count, *row)));
-    }
-    all.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-    all.into_iter().map(|(_, row)| vec![row]).collect()
+    let last = part.training.last().map_or(0, |last| last + 1);
+    let distance = |row: usize| {
+        let (first, end) = held.get(&label(row)).copied().unwrap_or((last, last));
+        first.saturating_sub(row).max(row.saturating_sub(end))
+    };
+    let mut rows = part.training.clone();
+    rows.sort_by_key(|&row| (distance(row), row));
+    let mut places = places(&rows, label);
+    places.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+    places.into_iter().map(|(_, row)| vec![row]).collect()
+}
+
+/// Position of each row among the rows of its label, in this order, as a share of these rows.
+fn places(rows: &[usize], label: impl Fn(usize) -> u32) -> Vec<(f64, usize)> {
+    let mut counts: HashMap<u32, usize> = HashMap::new();
+    rows.iter().for_each(|&row| *counts.entry(label(row)).or_default() += 1);
+    let mut seen: HashMap<u32, usize> = HashMap::new();
+    let place = |&row: &usize| {
+        let seen = seen.entry(label(row)).or_default();
+        *seen += 1;
+        ((*seen as f64 - 0.5) / counts[&label(row)] as f64, row)
+    };
+    rows.iter().map(place).collect()
 }
 
 /// Rows of the first units up to a share of all rows, at least one unit, sorted.

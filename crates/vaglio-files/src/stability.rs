@@ -134,20 +134,16 @@ fn integrated(paths: &[Vec<HashSet<String>>], most: usize, names: &[String]) -> 
     let score = |counts: &[usize]| {
         mean_of(most, |size| (2.0 * counts[size - 1] as f64 / paths.len() as f64 - 1.0).max(0.0).powi(3))
     };
-    let scored = names.iter().enumerate().filter_map(|(index, name)| Some((index, name, score(counts.get(name)?))));
-    let mut scored: Vec<(usize, &String, f64)> = scored.filter(|(.., score)| *score > 0.0).collect();
-    scored.sort_by(|a, b| b.2.total_cmp(&a.2).then(a.0.cmp(&b.0)));
-    let mut columns: Vec<StableColumn> = scored
-        .into_iter()
-        .enumerate()
-        .map(|(place, (index, name, score))| {
-            let expected_false = (expected / score).min(names.len() as f64);
-            StableColumn { index, name: name.clone(), score, expected_false, q: expected_false / (place + 1) as f64 }
-        })
-        .collect();
+    let column = |(index, name): (usize, &String)| {
+        let score = score(counts.get(name)?);
+        let expected_false = (expected / score).min(names.len() as f64);
+        (score > 0.0).then(|| StableColumn { index, name: name.clone(), score, expected_false, q: 1.0 })
+    };
+    let mut columns: Vec<StableColumn> = names.iter().enumerate().filter_map(column).collect();
+    columns.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.index.cmp(&b.index)));
     let mut least = 1.0_f64;
-    for column in columns.iter_mut().rev() {
-        least = least.min(column.q);
+    for (place, column) in columns.iter_mut().enumerate().rev() {
+        least = least.min(column.expected_false / (place + 1) as f64);
         column.q = least;
     }
     columns

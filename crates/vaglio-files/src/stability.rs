@@ -44,12 +44,11 @@ pub(super) const EVALUATION: Evaluation = Evaluation {
     ..Evaluation::new("stability", |run, found, watcher| {
         let Some(how) = &run.evaluate().stability else { return Ok(()) };
         let (selection, pairs) = (run.selection, how.pairs);
-        let Some(all) = half_walks(&run.repetition_input(), watcher)? else { return Ok(()) };
+        let Some(paths) = half_walks(&run.repetition_input(), watcher)? else { return Ok(()) };
         let halves = halves(how, run.selector, &run.prepared.sample)?;
-        let paths: Vec<Vec<HashSet<String>>> =
-            all.into_iter().map(|path| path.into_iter().map(|set| set.into_iter().collect()).collect()).collect();
         let size = selection.chosen.size.max(1);
-        let sets: Vec<HashSet<String>> = paths.iter().filter_map(|path| path.get(size - 1).cloned()).collect();
+        let sets = paths.iter().filter_map(|path| Some(path.get(size - 1)?.iter().cloned().collect()));
+        let sets: Vec<HashSet<String>> = sets.collect();
         let most = sizes(pairs, selection.names.len()).max(1);
         let reached = paths.iter().map(Vec::len).min().unwrap_or(0).min(most);
         found.record.stability = Some(Stability {
@@ -73,12 +72,12 @@ pub(super) const EVALUATION: Evaluation = Evaluation {
 /// # Errors
 /// Returns the errors of the search.
 fn half_walks(input: &RepetitionInput<'_>, watcher: &StageMonitor<'_>) -> Result<Option<Vec<Vec<Vec<String>>>>> {
-    let Some(how) = &input.evaluate.stability else { return Ok(None) };
+    let (Some(how), Some(searched)) = (&input.evaluate.stability, input.searched) else { return Ok(None) };
+    let SearchedRows { selector, chosen, columns } = searched;
     let (sample, untuned) = (input.sample, input.procedure.selector);
     let halves = halves(how, untuned, sample)?;
-    let integrable = input.searched.map_or(0, |searched| sizes(how.pairs, searched.columns));
+    let integrable = sizes(how.pairs, columns);
     let walked = |job: usize, mut member: SubTask<'_, '_>| -> Result<Option<Vec<Vec<String>>>> {
-        let Some(SearchedRows { selector, chosen, .. }) = input.searched else { return Ok(None) };
         let _half = tracing::debug_span!("half", pair = job / 2 + 1).entered();
         let half = halves.first(stream(selector.seed(), HALVES, (job / 2) as u64))?;
         let rows: Vec<usize> = (0..sample.rows()).filter(|&row| half[row] == (job.is_multiple_of(2))).collect();
@@ -122,7 +121,7 @@ fn sizes(pairs: usize, columns: usize) -> usize {
 }
 
 /// Columns with a score, highest first, then in candidate order.
-fn integrated(paths: &[Vec<HashSet<String>>], most: usize, names: &[String]) -> Vec<StableColumn> {
+fn integrated(paths: &[Vec<Vec<String>>], most: usize, names: &[String]) -> Vec<StableColumn> {
     let pairs = paths.len() / 2;
     let expected = mean_of(most, |size| bound(size, pairs, names.len()));
     let mut counts: HashMap<&String, Vec<usize>> = HashMap::new();
@@ -158,7 +157,7 @@ fn cut(path: &Path, size: usize) -> Option<usize> {
 mod tests {
     use super::*;
 
-    fn set(names: &[&str]) -> HashSet<String> {
+    fn set(names: &[&str]) -> Vec<String> {
         names.iter().map(|&name| name.to_owned()).collect()
     }
 

@@ -55,17 +55,17 @@ pub(super) fn check(roles: &Roles<'_>, table: &mut Table, profile: &TableProfile
             continue;
         }
         let is_target = spec.target.names().contains(name);
-        match column.taken {
-            _ if is_beyond(column) => {
-                let are_classes = spec.task.is_some() || spec.positive.is_some() || column.levels == 2;
-                if let Some(cells) = table.get(name).filter(|_| !is_target || !are_classes) {
-                    return Err(beyond(name, cells, |row| profile.place(table.origin(row)), is_target));
-                }
+        if is_beyond(column) {
+            let are_classes = spec.task.is_some() || spec.positive.is_some() || column.levels == 2;
+            if let Some(cells) = table.get(name).filter(|_| !is_target || !are_classes) {
+                return Err(beyond(name, cells, |row| profile.place(table.origin(row)), is_target));
             }
-            InferredType::Empty if !is_target => {
+        } else if column.taken == InferredType::Empty {
+            if !is_target {
                 table.take(name);
             }
-            InferredType::Text | InferredType::Identifier if column.levels > 0 && is_target && spec.task.is_none() => {
+        } else if column.levels > 0 && is_target {
+            if spec.task.is_none() {
                 let message = format!(
                     "`{name}` holds text of {} levels in {} rows, too many to be taken for classes; correct its cells, or \
                      set data.task: multiclass",
@@ -74,31 +74,29 @@ pub(super) fn check(roles: &Roles<'_>, table: &mut Table, profile: &TableProfile
                 );
                 return Err(Error::setting("data.target", message));
             }
-            InferredType::Text | InferredType::Identifier if column.levels > 0 && !is_target => {
-                let looks = match column.taken {
-                    InferredType::Identifier => "another text in every row, as identifiers do",
-                    _ => "text of too many levels to be a class",
-                };
-                let as_number = match column.note.as_deref() {
-                    Some(LEADING_ZEROS) => ", or number, which drops the zeros it begins with",
-                    _ => "",
-                };
-                // Text of a file with declared types was not inspected.
-                let is_date = |cells: &Cells| {
-                    let first = (0..cells.len()).find(|&row| !cells.is_missing(row));
-                    first.is_some_and(|row| date_span(&cells.label(row), spec.read.dates).is_some())
-                };
-                let as_date = if table.get(name).is_some_and(is_date) { ", or date" } else { "" };
-                let message = format!(
-                    "the column `{name}` holds {looks} ({} levels in {} rows); add it to data.exclude, or set data.types: \
-                     {{{}: class}} if each level is to be a column{as_date}{as_number}",
-                    column.levels,
-                    table.rows(),
-                    quoted(name)
-                );
-                return Err(Error::setting("data.types", message));
-            }
-            _ => {}
+        } else if column.levels > 0 {
+            let looks = match column.taken {
+                InferredType::Identifier => "another text in every row, as identifiers do",
+                _ => "text of too many levels to be a class",
+            };
+            let as_number = match column.note.as_deref() {
+                Some(LEADING_ZEROS) => ", or number, which drops the zeros it begins with",
+                _ => "",
+            };
+            // Text of a file with declared types was not inspected.
+            let is_date = |cells: &Cells| {
+                let first = (0..cells.len()).find(|&row| !cells.is_missing(row));
+                first.is_some_and(|row| date_span(&cells.label(row), spec.read.dates).is_some())
+            };
+            let as_date = if table.get(name).is_some_and(is_date) { ", or date" } else { "" };
+            let message = format!(
+                "the column `{name}` holds {looks} ({} levels in {} rows); add it to data.exclude, or set data.types: \
+                 {{{}: class}} if each level is to be a column{as_date}{as_number}",
+                column.levels,
+                table.rows(),
+                quoted(name)
+            );
+            return Err(Error::setting("data.types", message));
         }
     }
     Ok(())

@@ -128,9 +128,8 @@ impl<'t> Decisions<'t> {
     /// Decides on a table; `test_file` is the table of test rows that the user named.
     pub fn new(table: &'t TableFacts, options: &'t InitOptions, test_file: Option<String>) -> Result<Self> {
         let targets = if options.targets.is_empty() { guessed(table, options)? } else { options.targets.clone() };
-        let without_target =
-            targets.iter().filter_map(|name| table.column(name)).map(|seen| seen.profile.missing).max();
-        let without_target = without_target.unwrap_or(0);
+        let target_columns = targets.iter().filter_map(|name| table.column(name));
+        let without_target = target_columns.map(|seen| seen.profile.missing).max().unwrap_or(0);
         let mut decided = Decisions {
             table,
             options,

@@ -171,8 +171,13 @@ pub(super) fn flops(plan: &RunPlan<'_>, design: &Design) -> f64 {
     let (selector, size) = (plan.selector, plan.result());
     let candidates = design.candidates();
     let some = &candidates[..size.min(candidates.len())];
-    let flops = |design: &Design| work(selector, design, &extent(some.len()));
-    TIMES * SwapDesign::cheapest(selector, design, some.iter().copied(), flops).1
+    TIMES * cheapest(selector, design, some).1
+}
+
+/// The cheaper design for the subsets of some columns, with the flops.
+fn cheapest<'d>(selector: &ValidSelector, design: &'d Design, columns: &[Feature]) -> (SwapDesign<'d>, f64) {
+    let flops = |design: &Design| work(selector, design, &extent(columns.len()));
+    SwapDesign::cheapest(selector, design, columns.iter().copied(), flops)
 }
 
 /// Describes what is scored for a result of `size` columns.
@@ -191,10 +196,8 @@ fn shapley(
     columns: &[Feature],
     watcher: &StageMonitor<'_>,
 ) -> Result<Option<Shapley>> {
-    let extent = extent(columns.len());
-    let flops = |design: &Design| selector.criterion().plan(design, &extent).estimate.flops;
-    let (place, _) = SwapDesign::cheapest(selector, design, columns.iter().copied(), flops);
-    let game = Game { selector, design: &place.design, columns: place.places(columns), extent, watcher };
+    let (place, _) = cheapest(selector, design, columns);
+    let game = Game { selector, design: &place.design, columns: place.places(columns), watcher };
     if columns.len() > MOST_EXACT {
         return game.drawn();
     }
@@ -208,13 +211,12 @@ struct Game<'a, 'o> {
     selector: &'a ValidSelector,
     design: &'a Design,
     columns: Vec<Feature>,
-    extent: SearchExtent,
     watcher: &'a StageMonitor<'o>,
 }
 
 impl Game<'_, '_> {
     fn open(&self) -> Result<SubsetScorer<'_>> {
-        scorer(self.selector, self.design, &self.extent)
+        scorer(self.selector, self.design, &extent(self.columns.len()))
     }
 
     /// Scores of all subsets, indexed by bit mask. Each job starts from a subset of the first columns and adds the
@@ -241,14 +243,25 @@ impl Game<'_, '_> {
         let size = self.columns.len();
         let pairs = until_stopped(self.watcher, PAIRS, |pair| {
             let mut subset = self.open()?;
-            let order = shuffled(size, stream(self.selector.seed(), ORDERS, pair as u64));
-            let mut falls = vec![0.0; size];
-            let ends = self.walked(&mut subset, order.iter(), &mut falls)?;
-            self.walked(&mut subset, order.iter().rev(), &mut falls)?;
+            let mut order = shuffled(size, stream(self.selector.seed(), ORDERS, pair as u64));
+            let (mut ends, mut falls) = (None, vec![0.0; size]);
+            for _ in 0..2 {
+                subset.reset(&[])?;
+                let empty = subset.score()?.loss;
+                let mut last = empty;
+                for &place in &order {
+                    subset.add(self.columns[place])?;
+                    let score = subset.score()?.loss;
+                    falls[place] += last - score;
+                    last = score;
+                }
+                ends = ends.or(Some((empty, last)));
+                order.reverse();
+            }
             Ok((ends, falls))
         })?;
         let Some(pairs) = pairs else { return Ok(None) };
-        let Some(&((empty, all), _)) = pairs.first() else { return Ok(None) };
+        let Some(&(Some((empty, all)), _)) = pairs.first() else { return Ok(None) };
         let count = PAIRS as f64;
         let mean = |place: usize| pairs.iter().map(|(_, falls)| falls[place] / 2.0).sum::<f64>() / count;
         let of_columns: Vec<f64> = (0..size).map(mean).collect();
@@ -258,25 +271,6 @@ impl Game<'_, '_> {
         };
         let errors = Some((0..size).map(error).collect());
         Ok(Some(Shapley { empty, all, of_columns, errors }))
-    }
-
-    /// Adds the reductions along an order; returns the scores of the empty and the full subset.
-    fn walked<'i>(
-        &self,
-        subset: &mut SubsetScorer<'_>,
-        order: impl Iterator<Item = &'i usize>,
-        falls: &mut [f64],
-    ) -> Result<(f64, f64)> {
-        subset.reset(&[])?;
-        let empty = subset.score()?.loss;
-        let mut last = empty;
-        for &place in order {
-            subset.add(self.columns[place])?;
-            let score = subset.score()?.loss;
-            falls[place] += last - score;
-            last = score;
-        }
-        Ok((empty, last))
     }
 }
 

@@ -89,8 +89,7 @@ fn every_subset_has_its_own_score_over_all_jobs() {
     let columns: Vec<Feature> = (0..OF_JOB + 2).rev().collect();
     let mut silent = Silent;
     let watcher = &StageMonitor::new(&mut silent);
-    let extent = extent(columns.len());
-    let game = Game { selector: &selector, design: &design, columns: columns.clone(), extent, watcher };
+    let game = Game { selector: &selector, design: &design, columns: columns.clone(), watcher };
     let scores = game.scores().unwrap().unwrap();
     assert_eq!(scores.len(), 1 << columns.len());
     let mut definition = Definition::new(&selector, &design);
@@ -110,8 +109,7 @@ fn drawn_orders_agree_with_all_subsets() {
     let mut silent = Silent;
     let watcher = &StageMonitor::new(&mut silent);
     let exact = shapley(&selector, &design, &columns, watcher).unwrap().unwrap();
-    let extent = extent(columns.len());
-    let game = Game { selector: &selector, design: &design, columns, extent, watcher };
+    let game = Game { selector: &selector, design: &design, columns, watcher };
     let drawn = game.drawn().unwrap().unwrap();
     let errors = drawn.errors.unwrap();
     for ((drawn, exact), error) in drawn.of_columns.iter().zip(&exact.of_columns).zip(&errors) {

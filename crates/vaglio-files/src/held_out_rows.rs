@@ -42,8 +42,8 @@ pub(super) const EVALUATION: Evaluation = Evaluation::new("held out", |run, foun
     }
     found.calibration = match &found.held_out {
         Some((from, pooled)) => {
-            let nested = *from == PredictionRows::Nested;
-            let from = if nested { CalibrationSource::Nested } else { CalibrationSource::CrossValidation };
+            let is_nested = *from == PredictionRows::Nested;
+            let from = if is_nested { CalibrationSource::Nested } else { CalibrationSource::CrossValidation };
             Calibration::from_held_out(from, pooled)
         }
         None => selector.subset_calibration(&prepared.sample, &prepared.train, design, selection, watcher),
@@ -64,7 +64,6 @@ impl Evaluations {
         }
         self.record.report.predictions = self.shown(run)?;
         let of_search = self.held_out.as_ref().filter(|(from, _)| *from == PredictionRows::CrossValidation);
-        let of_search = of_search.filter(|_| prepared.test.is_none() || !prepared.is_regression());
         self.record.report.figures = of_search.map(|(_, pooled)| {
             let figures = pooled.figures(prepared.train.class_order().as_ref(), &*run.loss(), 1);
             let brier = self.record.calibration.as_ref().map(|found| found.brier);
@@ -83,10 +82,7 @@ impl Evaluations {
             let (targets, predictions) = (test.problem.targets(), test.predicted(selection.predictor())?);
             return Ok(Some(shown(PredictionRows::Test, prepared, targets.view(), predictions.view())));
         }
-        let of = |(from, pooled): &(PredictionRows, Pooled)| {
-            shown(*from, prepared, pooled.targets.view(), pooled.predictions.view())
-        };
-        Ok(held_out.map(of))
+        Ok(held_out.map(|(from, pooled)| shown(*from, prepared, pooled.targets.view(), pooled.predictions.view())))
     }
 }
 

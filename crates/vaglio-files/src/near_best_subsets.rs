@@ -70,13 +70,13 @@ impl SubsetSources<'_> {
         let design = &self.design.stopping_at(watcher.stop.clone());
         let (sources, selector) = (SubsetSources { design, ..self }, self.selector);
         watcher.journal.once("alternatives", || {
+            watcher.stage("alternatives", 1);
             if let Some(listing) =
                 listing(selector, asked).filter(|search| search.check(&**selector.criterion(), design).is_ok())
             {
                 let listing = selector.with_search(listing);
                 return by_all_subsets(&listing, design, watcher);
             }
-            watcher.stage("alternatives", 1);
             let record = sources.by_visited_subsets(sources.visited()?, asked, watcher);
             watcher.piece();
             record
@@ -246,7 +246,6 @@ fn by_all_subsets(
     design: &Design,
     watcher: &StageMonitor<'_>,
 ) -> Result<Option<AlternativesRecord>> {
-    watcher.stage("alternatives", 1);
     let mut member = watcher.member(watcher.journal.within("alternatives"), 0);
     let path = selector.search_on(design, Instant::now(), None, &mut member.monitor())?.path;
     watcher.end_piece(0);

@@ -56,11 +56,11 @@ fn verified(run: Run<'_>, count: usize, watcher: &StageMonitor<'_>) -> Result<Op
         Ok((relative_error(told[at].loss, defined, empty), defined))
     })?;
     let Some(errors) = errors else { return Ok(None) };
-    let worst = (0..errors.len()).max_by(|&a, &b| errors[a].0.total_cmp(&errors[b].0));
-    let Some(worst) = worst else { return Ok(Some(Verified { steps: 0, max_relative_error: 0.0 })) };
-    let (error, defined) = errors[worst];
+    let worst = told.iter().zip(&errors).max_by(|(_, a), (_, b)| a.0.total_cmp(&b.0));
+    let Some((ScoreToVerify { number, loss, .. }, &(error, defined))) = worst else {
+        return Ok(Some(Verified { steps: 0, max_relative_error: 0.0 }));
+    };
     if error > VERIFIED_ERROR {
-        let ScoreToVerify { number, loss, .. } = told[worst];
         let what = if path.steps.is_empty() { "the subset of size" } else { "step" };
         return Err(Error::Numerical(format!(
             "{what} {number}: the score {loss:e} is {defined:e} by plain retraining, which is off by {error:.1e}"

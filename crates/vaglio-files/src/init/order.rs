@@ -119,9 +119,8 @@ impl<'a> CodedColumn<'a> {
     /// Whether its name or type suggests time, and at which resolution.
     fn resolution(&self) -> Option<usize> {
         match self.cells {
-            _ if self.is_dated() => Some(0),
-            Cells::Text(_) | Cells::Dates(_) => None,
             Cells::Numbers(_) => words(self.name).iter().find_map(|word| resolution_of_word(word)),
+            Cells::Text(_) | Cells::Dates(_) => self.is_dated().then_some(0),
         }
     }
 
@@ -223,8 +222,9 @@ pub fn find(columns: &[CodedColumn<'_>], time: Option<&str>, unit: Option<&str>)
     let times: Vec<&CodedColumn<'_>> = columns.iter().filter(is_time).collect();
     let is_series = |c: &&&CodedColumn<'_>| c.distinct() == rows && (time.is_some() || c.is_ordered(|a, b| a < b));
     let series = times.iter().filter(is_series).min_by_key(|c| !c.is_time_alone());
+    let panel = || panel(columns, &times, time.is_some(), unit);
     if unit.is_some() {
-        return panel(columns, &times, time.is_some(), unit);
+        return panel();
     }
     let in_file = || in_file(&times).or_else(|| has_lags(columns).then(|| RowLayout::File(Vec::new())));
     let events = || {
@@ -232,7 +232,7 @@ pub fn find(columns: &[CodedColumn<'_>], time: Option<&str>, unit: Option<&str>)
         Some(RowLayout::Events(event.name.to_owned(), event.distinct()))
     };
     let series = series.map(|c| RowLayout::Time(c.name.to_owned()));
-    series.or_else(|| panel(columns, &times, time.is_some(), None)).or_else(in_file).or_else(events)
+    series.or_else(panel).or_else(in_file).or_else(events)
 }
 
 /// Whether times occur in several rows: dates in file order or with a time word as name. A column that the user named

@@ -1,7 +1,8 @@
-//! Data of the charts of the report.
+//! Data of the charts of the report: predictions, residuals, histograms.
 
-use super::{Figures, LossTable, PredictionRows, ResidualsRecord, TuningResult};
+use super::{Figures, LossTable, TuningResult};
 use serde::{Deserialize, Serialize};
+use vaglio_core::Feature;
 
 /// Data of the charts of the report.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -48,4 +49,83 @@ pub struct ShownPredictions {
     pub observed: Vec<Vec<f64>>,
     /// Predictions, one list for each output.
     pub predicted: Vec<Vec<f64>>,
+}
+
+/// Residuals of a sample of the training rows, for the first target, with the columns that they are plotted against.
+///
+/// Values are rounded to six digits, enough for a plot.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct ResidualsRecord {
+    /// Residuals of the final model on the scale of its training, in the units of the target.
+    pub fitted: Vec<f64>,
+    /// The first chosen columns.
+    pub columns: Vec<DrawnColumn>,
+    /// Held-out or test rows with the largest residuals.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub largest: Vec<WorstRow>,
+    /// Source of these residuals.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub largest_from: Option<PredictionRows>,
+}
+
+/// Points and lines of the chart of a chosen column.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct DrawnColumn {
+    /// The candidate column, from 0.
+    pub index: Feature,
+    /// Value in each row of the sample; `None` if missing.
+    pub values: Vec<Option<f64>>,
+    /// Rise of the prediction per unit of these values; absent if not finite.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub slope: Option<f64>,
+    /// Value at which the component is 0: the mean over all rows.
+    pub center: f64,
+    /// Means of value and partial residual over tenths of all rows, in increasing order of the value.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub trend: Vec<[f64; 2]>,
+}
+
+/// Histogram of a column.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Histogram {
+    /// Lowest value.
+    pub from: f64,
+    /// Highest value.
+    pub to: f64,
+    /// Number of rows in each bin, of equal widths; one bin if all values are equal.
+    pub counts: Vec<usize>,
+}
+
+/// Row with a large prediction error.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct WorstRow {
+    /// Row number in the training file, or in the file of test rows, from 1.
+    pub row: usize,
+    /// Observed targets, at most twelve; for classes, the position in `data.classes`.
+    pub observed: Vec<f64>,
+    /// Predictions of `observed`.
+    pub predicted: Vec<f64>,
+}
+
+/// Source of predictions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PredictionRows {
+    /// Outer folds.
+    Nested,
+    /// Folds of the cross-validated search.
+    CrossValidation,
+    /// Test rows.
+    Test,
+}
+
+impl PredictionRows {
+    /// Words for the predicted rows.
+    pub(crate) fn rows(self) -> &'static str {
+        match self {
+            PredictionRows::Nested => "rows held out in outer folds",
+            PredictionRows::CrossValidation => "rows held out in the folds of the search",
+            PredictionRows::Test => "test rows",
+        }
+    }
 }

@@ -1,7 +1,8 @@
-//! Description of the data of a run.
+//! Description of the data: columns as read, and rows left out.
 
-use super::{ColumnRun, LeftOutRows, MadeColumns};
 use serde::{Deserialize, Serialize};
+use vaglio_core::{Feature, counted, joined};
+use vaglio_tables::InferredType;
 
 /// Description of the data.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -30,4 +31,113 @@ pub struct DataRecord {
     /// Candidates that preprocessing made under new names, grouped by their source columns.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub made: Vec<MadeColumns>,
+}
+
+/// Candidates made of the same columns of the data, such as levels of a factor, parts of a date, or powers.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MadeColumns {
+    /// Names of the source columns.
+    pub of: Vec<String>,
+    /// Indexes of the candidates, from 0.
+    pub columns: Vec<Feature>,
+}
+
+/// Type and role of a run of similar neighboring columns.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ColumnRun {
+    /// Name of the first column.
+    pub name: String,
+    /// Name of the last column, if there are several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub to: Option<String>,
+    /// Number of columns.
+    pub columns: usize,
+    /// Inferred type; `None` if the columns were not read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub taken: Option<InferredType>,
+    /// Role, if the columns are no features: `target`, `weights`, `groups`, `series`, `time`, `folds` or
+    /// `left out`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub role: Option<String>,
+    /// Largest number of missing cells in a column.
+    pub missing: usize,
+    /// Number of levels of a class column.
+    pub levels: usize,
+    /// Unusual notation of the cells, or the reason for leaving the columns out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+}
+
+impl ColumnRun {
+    /// Names in short, such as `p0 … p779 (780)`.
+    pub fn names(&self) -> String {
+        match &self.to {
+            Some(last) => format!("{} … {last} ({})", self.name, self.columns),
+            None => self.name.clone(),
+        }
+    }
+
+    /// Type and role in words: `class of 3 levels, target`.
+    pub fn words(&self) -> String {
+        let levels = match self.taken {
+            Some(InferredType::Class) => format!(" of {} levels", self.levels),
+            _ => String::new(),
+        };
+        let missing = (self.missing > 0).then(|| format!("{} missing", self.missing));
+        let taken = self.taken.map(|taken| format!("{}{levels}", taken.word()));
+        let words = [self.role.clone(), taken, missing];
+        joined(words.into_iter().flatten(), ", ")
+            + &self.note.iter().map(|note| format!(" ({note})")).collect::<String>()
+    }
+}
+
+/// Number of rows left out for one reason. A row counts once, under the first reason that holds.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LeftOutRows {
+    /// Reason.
+    pub reason: LeftOutReason,
+    /// Column with the decisive cells.
+    pub column: String,
+    /// Condition of the filter, if there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub filter: Option<String>,
+    /// Number of rows of the training file.
+    pub rows: usize,
+    /// Number of rows of the files of test rows.
+    #[serde(default)]
+    pub test_rows: usize,
+}
+
+/// Reason for leaving rows out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LeftOutReason {
+    /// A filter of `data.rows`.
+    Filter,
+    /// A target is missing.
+    MissingTarget,
+    /// The weight is missing.
+    MissingWeight,
+}
+
+impl LeftOutRows {
+    /// Number and reason in words.
+    pub fn words(&self) -> String {
+        let test = match self.test_rows {
+            0 => String::new(),
+            test => format!(" and {}", counted(test, "test row")),
+        };
+        let column = &self.column;
+        let why = match (self.reason, &self.filter) {
+            (LeftOutReason::Filter, filter) => format!("not of `{}`", filter.as_ref().unwrap_or(column)),
+            (LeftOutReason::MissingTarget, _) => format!("without the target `{column}`"),
+            (LeftOutReason::MissingWeight, _) => format!("without the weight `{column}`"),
+        };
+        format!("{}{test} {why}", counted(self.rows, "row"))
+    }
+}
+
+/// Numbers and reasons of all rows left out, in words.
+pub fn left_out_rows(rows: &[LeftOutRows]) -> String {
+    joined(rows.iter().map(LeftOutRows::words), "; ")
 }

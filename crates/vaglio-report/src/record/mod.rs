@@ -1,27 +1,18 @@
 //! The result of a run as `selection.json` holds it: written, read back, and shown by the report.
 
 mod alternatives;
-mod bounds;
 mod charts;
 mod choice;
-mod column_facts;
-mod columns;
-mod compared_search;
 mod data;
-mod diagnostics;
 mod discoveries;
 mod evaluation;
 mod figures;
-mod final_model;
 mod held_out_error;
-mod importance;
 mod json;
 mod learning_curve;
-mod left_out_rows;
 mod loss_name;
 mod methods;
 pub(crate) mod names;
-mod part_outputs;
 mod parts;
 mod reliability;
 mod selected;
@@ -33,32 +24,28 @@ mod tuning;
 mod warning;
 
 pub use alternatives::{AlternativeRecord, AlternativesRecord};
-pub use charts::{ChartData, ShownPredictions, SizePoint};
-pub use choice::{
-    Cell, ChosenBy, ChosenRecord, ComparisonColumns, DeclinedColumns, GainTest, LEAST_P, LossDifference, LossTable,
-    SizeSpread, SizeSpreadSource,
+pub use charts::{
+    ChartData, DrawnColumn, Histogram, PredictionRows, ResidualsRecord, ShownPredictions, SizePoint, WorstRow,
 };
-pub use column_facts::{NearestStep, OutsideRecord, PerOutput, WeightSpread};
-pub use columns::{ColumnRun, MadeColumns};
-pub use compared_search::{ComparedSearch, FrontierPoint};
-pub use data::DataRecord;
-pub use diagnostics::{DrawnColumn, Histogram, PredictionRows, ResidualsRecord, WorstRow};
+pub use choice::{
+    Cell, ChosenBy, ChosenRecord, ComparedSearch, ComparisonColumns, DeclinedColumns, FrontierPoint, GainTest, LEAST_P,
+    LossDifference, LossTable, SizeSpread, SizeSpreadSource,
+};
+pub use data::{ColumnRun, DataRecord, LeftOutReason, LeftOutRows, MadeColumns, left_out_rows};
 pub use discoveries::{ColumnVerdict, FalseDiscoveries, Verdict};
 pub use evaluation::{
     Frequency, Intervals, NestedEvaluation, NullFigure, OuterFold, PairedLosses, Permutations, Stability, StableColumn,
     Verified,
 };
 pub use figures::{ConstantAnswerError, Figures, OutputFigures, class_of, largest, variance};
-pub use final_model::FinalModelRecord;
 pub use held_out_error::HeldOutError;
-pub use importance::WorthRecord;
 pub use learning_curve::{LearningCurve, LearningPoint};
-pub use left_out_rows::{LeftOutReason, LeftOutRows, left_out_rows};
 pub use loss_name::LossName;
-pub use part_outputs::{FoundByMap, FoundRecord};
-pub use parts::{PartNames, TunedSettings};
+pub use parts::{FinalModelRecord, FoundByMap, FoundRecord, PartNames, TunedSettings};
 pub use reliability::{ReliabilityBin, ReliabilityRecord, brier};
-pub use selected::{ExcludedRecord, SelectedRecord, Substitute};
+pub use selected::{
+    ExcludedRecord, NearestStep, OutsideRecord, PerOutput, SelectedRecord, Substitute, WeightSpread, WorthRecord,
+};
 pub use shares::{ShareRecord, SharesRecord};
 pub use steps::{EntryRecord, StepRecord, recorded};
 pub use table::proven;

@@ -1,9 +1,9 @@
-//! Kinds and settings of the parts of a run, and the tuned settings.
+//! Parts of a run: their kinds and settings, the final model, and further findings.
 
 use super::{LossName, Method, TuningResult};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use vaglio_core::{counted, joined, short};
+use vaglio_core::{Figures, counted, joined, short};
 
 /// Kinds and settings of the parts of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -61,5 +61,72 @@ impl TunedSettings {
         let values = joined(self.parameters.iter().map(|(path, value)| format!("{path} = {}", text(value))), ", ");
         let (method, count) = (self.method.name(), counted(self.evaluations, "evaluation"));
         format!("tuned by {method}, {count}: {values}")
+    }
+}
+
+/// Final model, trained on the chosen columns instead of the learner of the selection. The weights and intercept of the
+/// record belong to it, if it is linear.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct FinalModelRecord {
+    /// Kind of the learner.
+    pub kind: String,
+    /// Settings of the learner after tuning, with every default.
+    pub settings: Value,
+    /// Kind of the criterion that chose λ or settings, if any were chosen.
+    pub criterion: Option<String>,
+    /// Penalty of the training, if any.
+    pub lambda: Option<f64>,
+    /// Score of `criterion` on all training rows.
+    pub score: Option<f64>,
+    /// Settings found by tuning, if requested.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tuned: Option<TunedSettings>,
+}
+
+impl FinalModelRecord {
+    /// Learner and chosen settings in words: `elm, lambda 0.1 by loo`.
+    pub fn words(&self) -> String {
+        let lambda = self.lambda.map(|lambda| format!(", lambda {}", short(lambda))).unwrap_or_default();
+        let by = self.criterion.as_ref().map(|criterion| format!(" by {criterion}")).unwrap_or_default();
+        format!("{}{lambda}{by}", self.kind)
+    }
+}
+
+/// Named findings of each part of a run, as JSON values.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct FoundRecord {
+    /// Findings of the criterion on the chosen subset.
+    #[serde(skip_serializing_if = "Figures::is_empty")]
+    pub criterion: Figures,
+    /// Findings of the search.
+    #[serde(skip_serializing_if = "Figures::is_empty")]
+    pub search: Figures,
+    /// Findings of the learner of the selection.
+    #[serde(skip_serializing_if = "Figures::is_empty")]
+    pub learner: Figures,
+    /// Findings of the learner of the final model.
+    #[serde(skip_serializing_if = "Figures::is_empty")]
+    pub model: Figures,
+    /// Findings of the maps that have any, in order.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub preprocess: Vec<FoundByMap>,
+}
+
+/// Findings of a map.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct FoundByMap {
+    /// Position among the maps, from 0.
+    pub place: usize,
+    /// Kind of the map.
+    pub kind: String,
+    /// Named findings, as JSON values.
+    pub found: Figures,
+}
+
+impl FoundRecord {
+    /// Whether no part found anything.
+    pub fn is_empty(&self) -> bool {
+        *self == FoundRecord::default()
     }
 }

@@ -1,11 +1,10 @@
 //! Tuning of a learner's settings: the request, the trials, and their scores.
 
-pub use super::bounds::{Bounds, Scale};
-
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::fmt;
-use vaglio_core::{joined, setting};
+use vaglio_core::{Error, Result, joined, setting};
 use vaglio_search::Search;
 
 /// Which settings of the learner are tuned, within which bounds, and how; and which searches are compared.
@@ -160,8 +159,164 @@ impl TuningResult {
     }
 
     /// The chosen value of every parameter, by its path.
-    pub fn parameters(&self) -> serde_json::Map<String, serde_json::Value> {
+    pub fn parameters(&self) -> Map<String, Value> {
         let chosen = self.tune.parameters.iter().zip(self.values());
         chosen.map(|((path, bounds), &value)| (path.clone(), bounds.number(value))).collect()
+    }
+}
+
+/// Whole numbers up to this are exact.
+const LARGEST_WHOLE: f64 = 9_007_199_254_740_992.0;
+
+/// Where a parameter is searched.
+#[setting]
+#[derive(Copy, PartialEq)]
+pub struct Bounds {
+    /// The smallest value.
+    pub from: f64,
+    /// The largest value.
+    pub to: f64,
+    /// Scale of an even search: the value or its logarithm.
+    #[serde(default)]
+    pub scale: Scale,
+    /// Whether values are whole numbers.
+    #[serde(default)]
+    pub integer: bool,
+}
+
+/// Scale of an even search.
+#[setting]
+#[derive(Copy, PartialEq, Eq, Default)]
+pub enum Scale {
+    /// The value.
+    #[default]
+    Linear,
+    /// Logarithm.
+    Log,
+}
+
+impl Bounds {
+    /// Between two values, evenly.
+    pub fn linear(from: f64, to: f64) -> Self {
+        Bounds { from, to, scale: Scale::Linear, integer: false }
+    }
+
+    /// Between two positive values, evenly in the logarithm.
+    pub fn log(from: f64, to: f64) -> Self {
+        Bounds { from, to, scale: Scale::Log, integer: false }
+    }
+
+    /// Restricts the bounds to whole numbers.
+    #[must_use]
+    pub fn integer(self) -> Self {
+        Bounds { integer: true, ..self }
+    }
+
+    /// Rejects bounds without a range between them.
+    ///
+    /// # Errors
+    /// [`Error::Setting`] on `from` or `to`.
+    pub fn check(&self) -> Result<()> {
+        for (field, value) in [("from", self.from), ("to", self.to)] {
+            if !value.is_finite() {
+                return Err(Error::setting(field, format!("{value} is not a finite number")));
+            }
+            if self.integer && !(value.fract() == 0.0 && value.abs() <= LARGEST_WHOLE) {
+                return Err(Error::setting(field, format!("{value} is not a whole number, and `integer` is true")));
+            }
+        }
+        if self.from >= self.to {
+            return Err(Error::setting(
+                "to",
+                format!("from is {} and to is {}; from must be smaller", self.from, self.to),
+            ));
+        }
+        if self.scale == Scale::Log && self.from <= 0.0 {
+            return Err(Error::setting("from", format!("{} is not positive, and the scale is `log`", self.from)));
+        }
+        Ok(())
+    }
+
+    /// Value at a position in \[0, 1\]; positions outside are clamped.
+    pub fn at(&self, place: f64) -> f64 {
+        // In powers of ten, so that round bounds give round values.
+        let value = match (place, self.scale) {
+            (u, _) if u <= 0.0 => self.from,
+            (u, _) if u >= 1.0 => self.to,
+            (u, Scale::Linear) => self.from * (1.0 - u) + self.to * u,
+            (u, Scale::Log) => 10f64.powf(self.from.log10() * (1.0 - u) + self.to.log10() * u),
+        };
+        let value = if self.integer { value.round() } else { value };
+        value.clamp(self.from, self.to)
+    }
+
+    /// Position of a value in \[0, 1\]; 0.5 for no value, or one outside the bounds.
+    pub fn place(&self, value: Option<f64>) -> f64 {
+        let Some(value) = value.filter(|v| (self.from..=self.to).contains(v)) else { return 0.5 };
+        // Halves, so that a difference does not overflow.
+        let share = |from: f64, to: f64, v: f64| (v / 2.0 - from / 2.0) / (to / 2.0 - from / 2.0);
+        match self.scale {
+            Scale::Linear => share(self.from, self.to, value),
+            Scale::Log => share(self.from.log10(), self.to.log10(), value.log10()),
+        }
+    }
+
+    /// Smallest distance of distinct positions; for whole numbers, one over their count.
+    pub fn grain(&self) -> f64 {
+        match (self.integer, self.scale) {
+            (false, _) => 0.0,
+            (true, Scale::Linear) => 1.0 / (self.to - self.from),
+            (true, Scale::Log) => (1.0 + 1.0 / self.from).ln() / (self.to / self.from).ln(),
+        }
+    }
+
+    /// Converts a value to JSON for the learner's settings.
+    pub fn number(&self, value: f64) -> Value {
+        if self.integer { json!(value as i64) } else { json!(value) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ends_are_exact_and_places_come_back() {
+        for bounds in [Bounds::linear(-3.0, 0.7), Bounds::log(1e-3, 1e5), Bounds::linear(-1e308, 1e308)] {
+            assert_eq!((bounds.at(0.0), bounds.at(1.0)), (bounds.from, bounds.to));
+            assert_eq!((bounds.at(-2.0), bounds.at(7.0)), (bounds.from, bounds.to));
+            for place in [0.0, 0.1, 0.5, 0.93, 1.0] {
+                assert!((bounds.place(Some(bounds.at(place))) - place).abs() < 1e-12, "{bounds:?} {place}");
+            }
+            assert_eq!(bounds.place(None), 0.5);
+            assert_eq!(bounds.place(Some(f64::MAX)), 0.5);
+        }
+        assert_eq!(Bounds::log(1e-2, 1e2).at(0.5), 1.0);
+    }
+
+    #[test]
+    fn whole_numbers_are_rounded_and_reachable() {
+        let bounds = Bounds::linear(2.0, 6.0).integer();
+        let found: Vec<f64> = (0..=8).map(|k| bounds.at(f64::from(k) / 8.0)).collect();
+        assert_eq!(found, [2.0, 3.0, 3.0, 4.0, 4.0, 5.0, 5.0, 6.0, 6.0]);
+        assert_eq!(bounds.grain(), 0.25);
+        assert_eq!(bounds.number(4.0).to_string(), "4");
+        let bounds = Bounds::log(1.0, 1000.0).integer();
+        assert_eq!(bounds.at(bounds.grain()), 2.0);
+    }
+
+    #[test]
+    fn bounds_without_room_are_refused() {
+        for (bounds, field) in [
+            (Bounds::linear(1.0, 1.0), "to"),
+            (Bounds::linear(2.0, 1.0), "to"),
+            (Bounds::linear(f64::NAN, 1.0), "from"),
+            (Bounds::linear(0.0, f64::INFINITY), "to"),
+            (Bounds::log(0.0, 1.0), "from"),
+            (Bounds::linear(0.5, 3.0).integer(), "from"),
+            (Bounds::linear(0.0, 1e300).integer(), "to"),
+        ] {
+            assert_eq!(bounds.check().unwrap_err().field(), Some(field), "{bounds:?}");
+        }
     }
 }

@@ -24,6 +24,8 @@ pub struct ModelSteps<'m> {
 struct Assembly<'m> {
     fitted: &'m ModelSteps<'m>,
     formulas: Formulas,
+    /// Expressions of columns after a number of maps; NaN makes equal ones differ.
+    known: HashMap<(usize, String), Expression>,
     /// Names of columns of the data, shared formulas and predictions.
     taken: HashSet<String>,
 }
@@ -41,7 +43,7 @@ impl Formulas {
         let taken = columns.iter().map(|column| &column.name).chain(outputs).cloned().collect();
         let about = format!("A model of vaglio {}.", env!("CARGO_PKG_VERSION"));
         let formulas = Formulas { about, inputs: Vec::new(), steps: Vec::new(), outputs: Vec::new(), label };
-        let mut assembly = Assembly { fitted, formulas, taken };
+        let mut assembly = Assembly { fitted, formulas, known: HashMap::new(), taken };
         let is_shared = outputs.len() > 1 || !model.takes_rows_alone();
         let mut values = Vec::with_capacity(inputs.len());
         for name in *inputs {
@@ -94,6 +96,10 @@ impl Assembly<'_> {
     /// Expression of a column after a number of maps.
     fn column(&mut self, name: &str, maps: usize) -> Result<Expression, String> {
         let Some(before) = maps.checked_sub(1) else { return Ok(self.input(name)) };
+        let key = (maps, name.to_owned());
+        if let Some(known) = self.known.get(&key) {
+            return Ok(known.clone());
+        }
         let map = &self.fitted.maps[before];
         // A map of other rows leaves rows out, whatever column is asked for.
         let expression = map.formulas().expression(name).filter(|_| map.formulas().takes_rows_alone());
@@ -101,7 +107,9 @@ impl Assembly<'_> {
         let expression = expression.ok_or_else(no_expression)?;
         let mut counts: HashMap<String, usize> = HashMap::new();
         expression.columns().into_iter().for_each(|column| *counts.entry(column.to_owned()).or_default() += 1);
-        self.placed(expression, before, &counts)
+        let placed = self.placed(expression, before, &counts)?;
+        self.known.insert(key, placed.clone());
+        Ok(placed)
     }
 
     /// Puts the expressions of columns after a number of maps in place of their names; `counts` says how often each

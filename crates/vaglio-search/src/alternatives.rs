@@ -8,11 +8,12 @@ use vaglio_core::{Error, NearBest, PathEntry, Result, setting};
 /// Which subsets are listed beside the best.
 #[setting]
 #[derive(Copy, PartialEq)]
-#[serde(default)]
 pub struct Alternatives {
     /// How far above the lowest a score may be: a part of it, or `one_se`, its standard error.
+    #[default(ScoreMargin::Part(0.01))]
     pub within: ScoreMargin,
     /// How many are listed at most, the best first; all are counted, up to a hundred thousand.
+    #[default(100)]
     pub count: usize,
 }
 
@@ -33,12 +34,6 @@ pub enum ScoreMargin {
 pub enum ScoreMarginRule {
     /// The standard error of the lowest score.
     OneSe,
-}
-
-impl Default for Alternatives {
-    fn default() -> Self {
-        Alternatives { within: ScoreMargin::Part(0.01), count: 100 }
-    }
 }
 
 impl Alternatives {

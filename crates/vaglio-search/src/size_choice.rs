@@ -34,14 +34,15 @@ pub enum Choose {
 /// How a whole search is cross-validated.
 #[setting]
 #[derive(PartialEq)]
-#[serde(default)]
 pub struct CrossValidation {
     /// Rule that chooses among the compared sizes and λ.
     pub rule: Rule,
     /// How many folds.
+    #[default(5)]
     #[schemars(extend("minimum" = 2, "maximum" = MOST_FOLDS))]
     pub folds: usize,
     /// How often rows are dealt into folds.
+    #[default(1)]
     #[schemars(extend("minimum" = 1, "maximum" = MOST_REPEATS))]
     pub repeats: usize,
     /// The fewest features whose loss is above the lowest by this share of it at most, in place of the rule; 0.05 are 5 %.
@@ -54,6 +55,7 @@ pub struct CrossValidation {
     /// Sizes that did not lower the loss after which the walks at a λ end in all folds, though never before 20 sizes, and
     /// with them those of a λ whose loss is above the lowest by five standard errors; `null`: they go as far as the search.
     #[schemars(extend("minimum" = 1))]
+    #[default(Some(10))]
     pub patience: Option<usize>,
     /// Rows that are held out otherwise than once each, in place of the folds; by default forward in time where the
     /// criterion's splits are, with so many folds.
@@ -69,23 +71,6 @@ pub struct CrossValidation {
     #[schemars(extend("exclusiveMinimum" = 0, "exclusiveMaximum" = 1))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub interval: Option<f64>,
-}
-
-impl Default for CrossValidation {
-    fn default() -> Self {
-        CrossValidation {
-            rule: Rule::Best,
-            folds: 5,
-            repeats: 1,
-            within: None,
-            at_most: None,
-            patience: Some(10),
-            splits: None,
-            require_gain: RequireGain::default(),
-            judge: Judge::Original,
-            interval: None,
-        }
-    }
 }
 
 impl CrossValidation {

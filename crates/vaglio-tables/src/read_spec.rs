@@ -10,7 +10,6 @@ use vaglio_core::{Error, Result, joined, setting};
 /// Settings for reading text files; `auto` is resolved from the first rows.
 #[setting]
 #[derive(PartialEq, Eq)]
-#[serde(default)]
 pub struct ReadSpec {
     /// Delimiter of cells: one character, `tab`, `blanks` for runs of blanks and tabs, or `auto` for the one of `,` `;`
     /// tab `|` and runs of blanks that gives all rows the same number of cells.
@@ -22,6 +21,7 @@ pub struct ReadSpec {
     pub decimal: Decimal,
     /// Words for missing cells, ignoring case.
     #[schemars(with = "Vec<String>")]
+    #[default(["", "NA", "N/A", "NaN", "null", "?", "-"].map(|word| SettingText(word.into())).into())]
     pub na: Vec<SettingText>,
     /// Words for missing cells in the columns of these names, instead of `na`; with `[""]` only empty cells are
     /// missing.
@@ -29,8 +29,10 @@ pub struct ReadSpec {
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub na_by_column: BTreeMap<String, Vec<SettingText>>,
     /// Encoding of the text, such as `utf-8`, `latin1` or `utf-16le`; a byte order mark takes precedence.
+    #[default("utf-8".into())]
     pub encoding: String,
     /// Quote character of cells that contain delimiters or line breaks.
+    #[default('"')]
     pub quote: char,
     /// First character of comment lines, if there are any.
     pub comment: Option<char>,
@@ -39,23 +41,6 @@ pub struct ReadSpec {
     /// Index of the first column in svmlight files, 0 or 1; by default 0 if some row has that index.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub first_index: Option<u32>,
-}
-
-impl Default for ReadSpec {
-    fn default() -> Self {
-        ReadSpec {
-            delimiter: Delimiter::Auto,
-            widths: None,
-            decimal: Decimal::Auto,
-            na: ["", "NA", "N/A", "NaN", "null", "?", "-"].map(|word| SettingText(word.into())).into(),
-            na_by_column: BTreeMap::new(),
-            encoding: "utf-8".into(),
-            quote: '"',
-            comment: None,
-            dates: DateOrder::Auto,
-            first_index: None,
-        }
-    }
 }
 
 /// List of words in YAML.

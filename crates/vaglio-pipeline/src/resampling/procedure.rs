@@ -90,12 +90,13 @@ impl Procedure<'_> {
 /// Settings of outer folds.
 #[setting]
 #[derive(PartialEq)]
-#[serde(default)]
 pub struct OuterFolds {
     /// Number of folds.
+    #[default(5)]
     #[schemars(extend("minimum" = 2, "maximum" = vaglio_search::MOST_FOLDS))]
     pub folds: usize,
     /// Number of random splits into folds.
+    #[default(1)]
     #[schemars(extend("minimum" = 1, "maximum" = vaglio_search::MOST_REPEATS))]
     pub repeats: usize,
     /// Another splitter in place of the folds. By default rows are split forward in time if the criterion's splits are,
@@ -106,12 +107,6 @@ pub struct OuterFolds {
     #[schemars(extend("exclusiveMinimum" = 0, "exclusiveMaximum" = 1))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub interval: Option<f64>,
-}
-
-impl Default for OuterFolds {
-    fn default() -> Self {
-        OuterFolds { folds: 5, repeats: 1, splits: None, interval: None }
-    }
 }
 
 impl OuterFolds {

@@ -55,20 +55,15 @@ vaglio_core::setters!(Hsic { kernel: HsicKernel, estimator: Estimator;; });
 /// Kernels of subset and target.
 #[setting]
 #[derive(Copy, PartialEq)]
-#[serde(default)]
 pub struct HsicKernel {
     /// Kernel of the target.
     pub output: Output,
     /// σ of the Gaussian kernels, in standard deviations of a column.
+    #[default(1.0)]
     pub bandwidth: f64,
     /// Whether σ grows with the square root of the number of columns.
+    #[default(true)]
     pub adapt: bool,
-}
-
-impl Default for HsicKernel {
-    fn default() -> Self {
-        HsicKernel { output: Output::Auto, bandwidth: 1.0, adapt: true }
-    }
 }
 
 /// Estimator of the dependence from the rows.

@@ -45,7 +45,6 @@ pub struct Nhsic {
 /// Kernels of columns and target.
 #[setting]
 #[derive(PartialEq)]
-#[serde(default)]
 pub struct Kernel {
     /// Computation of the columns' kernel matrices.
     pub approximation: Approximation,
@@ -54,21 +53,11 @@ pub struct Kernel {
     /// Kernel of the target.
     pub output: Output,
     /// σ of the Gaussian kernels, in standard deviations.
+    #[default(1.0)]
     pub bandwidth: f64,
     /// Points of the Nyström approximation, from −5 to 5 standard deviations.
+    #[default(20)]
     pub points: usize,
-}
-
-impl Default for Kernel {
-    fn default() -> Self {
-        Kernel {
-            approximation: Approximation::Auto,
-            output_approximation: OutputApproximation::Exact,
-            output: Output::Auto,
-            bandwidth: 1.0,
-            points: 20,
-        }
-    }
 }
 
 /// Computation of kernel matrices.

@@ -37,7 +37,6 @@ pub(super) fn nearly_all(part: usize, all: usize) -> bool {
 
 /// Cells of a column with their inferred type.
 pub(super) fn settle(name: &str, growing: ColumnBuilder, hint: Hint, rules: &CellSyntax) -> Outcome {
-    let rules = rules.column(name);
     match growing {
         ColumnBuilder::Numbers(column) => infer_numbers(name, column, hint, rules),
         ColumnBuilder::Raw(column) => settle_text(name, &column, hint, rules),

@@ -24,21 +24,20 @@ pub(super) const SMALLER: &str = "read a smaller file, or raise the limit";
 /// Fails if a file cannot be read, changes while it is read, or would exceed the memory limit.
 pub(super) fn load(path: &Path, budget: Budget) -> Result<(Vec<u8>, Option<blake3::Hash>)> {
     let file = File::open(path).map_err(|error| system(path, error))?;
-    let bytes = read(path, file, budget, || {})?;
+    let bytes = read(path, &file, budget)?;
     Ok(match decompressed(path, &bytes, budget)? {
         Some(plain) => (plain, Some(blake3::hash(&bytes))),
         None => (bytes, None),
     })
 }
 
-/// Reads a file to its end; `meanwhile` runs before reading, for tests.
-fn read(path: &Path, file: File, budget: Budget, meanwhile: impl FnOnce()) -> Result<Vec<u8>> {
+/// Reads a file to its end.
+fn read(path: &Path, file: &File, budget: Budget) -> Result<Vec<u8>> {
     let failed = |error: std::io::Error| system(path, error);
     let before = file.metadata().map_err(failed)?;
     let size = if before.is_file() { before.len() as usize } else { 0 };
     budget.need(size as f64, path.display(), SMALLER)?;
-    meanwhile();
-    let bytes = grown(path, &file, size, budget, |error| system(path, error))?;
+    let bytes = grown(path, file, size, budget, |error| system(path, error))?;
     if before.is_file() {
         check_unchanged(path, &before, &file.metadata().map_err(failed)?, bytes.len() as u64)?;
     }
@@ -108,10 +107,10 @@ mod tests {
     #[test]
     fn a_file_that_changes_while_it_is_read_is_noticed() {
         let path = folder_of("load").join("growing.csv");
-        let open = || File::open(&path).unwrap();
-        let all = Budget::new(u64::MAX);
+        let metadata = || std::fs::metadata(&path).unwrap();
         std::fs::write(&path, "a,b\n1,2\n").unwrap();
-        assert_eq!(read(&path, open(), all, || {}).unwrap(), b"a,b\n1,2\n");
+        let file = File::open(&path).unwrap();
+        assert_eq!(read(&path, &file, Budget::new(u64::MAX)).unwrap(), b"a,b\n1,2\n");
         let append = || File::options().append(true).open(&path).unwrap().write_all(b"3,4\n").unwrap();
         let shorten = || File::options().write(true).open(&path).unwrap().set_len(4).unwrap();
         let touch = || {
@@ -119,7 +118,9 @@ mod tests {
             File::options().write(true).open(&path).unwrap().set_modified(later).unwrap();
         };
         for change in [&append as &dyn Fn(), &shorten, &touch] {
-            let error = read(&path, open(), all, change).unwrap_err().to_string();
+            let before = metadata();
+            change();
+            let error = check_unchanged(&path, &before, &metadata(), before.len()).unwrap_err().to_string();
             assert!(
                 error.ends_with("growing.csv: it was changed while it was read; try again when nothing writes to it")
             );

@@ -246,54 +246,37 @@ impl TableSource {
         };
         let names: Vec<&str> = self.names.iter().map(String::as_str).filter(wants).collect();
         let rules = self.rules();
-        let of_column = |name: &str| rules.like(name, wanted.notations.get(name).copied());
-        let hint = |name: &&str| self.header().hint(name, wanted.hints.get(*name).copied().unwrap_or_default());
-        let hints: Vec<Hint> = names.iter().map(hint).collect();
+        let hint = |name: &str| self.header().hint(name, wanted.hints.get(name).copied().unwrap_or_default());
         let own: Vec<&str> = names.iter().filter_map(|name| self.own(name)).collect();
         let mut look = look_like_numbers(&self.parts, &names[..names.len() - own.len()], &rules);
         look.extend(look_like_numbers(self.beside.as_slice(), &own, &rules));
-        let looks = names.iter().zip(&look).zip(&hints);
-        let wanted_columns: Vec<WantedColumn<'_>> =
-            looks.map(|((name, look), hint)| self.wanted(name, *look && !hint.wants_text())).collect();
-        let (columns, files) = self.grow(&wanted_columns, &rules)?;
-        self.check_texts(&columns)?;
-        let settled: Vec<Outcome> = names
-            .par_iter()
-            .zip(&hints)
-            .zip(columns)
-            .map(|((name, hint), column)| settle(name, column, *hint, &of_column(name)))
-            .collect();
-        // Columns whose first rows were numbers by chance are read again as text.
-        let is_text = |(_, outcome): &(&&str, &Outcome)| matches!(outcome, Ok(None));
-        let again: Vec<WantedColumn<'_>> =
-            names.iter().zip(&settled).filter(is_text).map(|(name, _)| self.wanted(name, false)).collect();
-        let texts = match again.is_empty() {
-            true => Vec::new(),
-            false => self.grow(&again, &rules)?.0,
-        };
-        self.check_texts(&texts)?;
-        let mut texts = texts.into_iter();
-        let mut out = Vec::with_capacity(names.len());
-        for ((name, hint), outcome) in names.iter().zip(&hints).zip(settled) {
-            let outcome = match outcome {
-                Ok(None) => texts.next().map_or(Ok(None), |text| settle(name, text, *hint, &of_column(name))),
-                known => known,
+        let is_single = |name: &str| self.doubles.as_ref().is_some_and(|doubles| !doubles.contains(name));
+        let as_numbers = |name: &str, looks: bool| looks && !hint(name).wants_text();
+        let column =
+            |(&name, looks)| WantedColumn { name, as_numbers: as_numbers(name, looks), is_single: is_single(name) };
+        let columns: Vec<WantedColumn<'_>> = names.iter().zip(look).map(column).collect();
+        let settled = |wanted_columns: &[WantedColumn<'_>]| -> Result<(Vec<Outcome>, RowsOfFiles)> {
+            let (read, files) = self.grow(wanted_columns, &rules)?;
+            let bytes: f64 = read.iter().map(ColumnBuilder::bytes_as_text).sum();
+            let remedy = "leave columns out by data.exclude, or raise the limit";
+            self.budget.need(bytes, "columns of text, each cell by itself,", remedy)?;
+            let settle = |(WantedColumn { name, .. }, column): (&WantedColumn<'_>, ColumnBuilder)| {
+                settle(name, column, hint(name), &rules.like(name, wanted.notations.get(*name).copied()))
             };
-            out.push(((*name).to_owned(), outcome.transpose().ok_or_else(|| type_error(name))?));
+            Ok((wanted_columns.par_iter().zip(read).map(settle).collect(), files))
+        };
+        let (mut outcomes, files) = settled(&columns)?;
+        // Columns with other cells among their numbers are read again as text.
+        let again: Vec<usize> = (0..outcomes.len()).filter(|&at| matches!(outcomes[at], Ok(None))).collect();
+        if !again.is_empty() {
+            let as_text = |&at: &usize| WantedColumn { as_numbers: false, ..columns[at] };
+            let (texts, _) = settled(&again.iter().map(as_text).collect::<Vec<_>>())?;
+            again.into_iter().zip(texts).for_each(|(at, text)| outcomes[at] = text);
         }
-        Ok((out, files))
-    }
-
-    fn wanted<'n>(&self, name: &'n str, as_numbers: bool) -> WantedColumn<'n> {
-        let is_single = self.doubles.as_ref().is_some_and(|doubles| !doubles.contains(name));
-        WantedColumn { name, as_numbers, is_single }
-    }
-
-    /// Rejects text columns whose separate strings would exceed the memory limit.
-    fn check_texts(&self, columns: &[ColumnBuilder]) -> Result<()> {
-        let bytes: f64 = columns.iter().map(ColumnBuilder::bytes_as_text).sum();
-        let remedy = "leave columns out by data.exclude, or raise the limit";
-        self.budget.need(bytes, "columns of text, each cell by itself,", remedy)
+        let typed = |(name, outcome): (&str, Outcome)| {
+            outcome.transpose().map(|found| (name.to_owned(), found)).ok_or_else(|| type_error(name))
+        };
+        Ok((names.into_iter().zip(outcomes).map(typed).collect::<Result<_>>()?, files))
     }
 
     /// Rules for parsing cells, by the first file, or by the additional one if the first has none.

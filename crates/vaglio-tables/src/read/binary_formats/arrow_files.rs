@@ -18,12 +18,12 @@ use crate::read::reader::{CellFormat, ChunkReader, FileHeader, FileReader, Wante
 use crate::read::table_file::TableFile;
 use crate::read::{ReadSpec, TableSource, checked_names, places, unreadable};
 use arrow_array::RecordBatch;
-use arrow_schema::{DataType, Field, SchemaRef};
+use arrow_schema::SchemaRef;
 use blake3::Hash;
 use blocks::ArrowBlocks;
 use bytes::Bytes;
 use chunks::ColumnarChunks;
-use columns::{LESS, append_array, empty_column, plain_type};
+use columns::{LESS, append_array, empty_column, is_text, plain_type};
 use file_bytes::{ARROW, FileBytes, PARQUET};
 use footer::{check_codecs, check_rows, footer, rows, with_dictionaries};
 use guard::guarded;
@@ -196,10 +196,8 @@ impl ColumnarFile {
             return Err(unreadable(path, "has no columns"));
         }
         let names = checked_names(path, schema.fields().iter().map(|field| field.name().clone()).collect())?;
-        let is_text = |field: &&Arc<Field>| {
-            matches!(plain_type(field), DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View)
-        };
-        let texts = schema.fields().iter().filter(is_text).map(|field| field.name().clone()).collect();
+        let texts = schema.fields().iter().filter(|field| is_text(plain_type(field)));
+        let texts = texts.map(|field| field.name().clone()).collect();
         let is_index = |name: &&String| name.starts_with("__index_level_") && name.ends_with("__");
         let aside = names.iter().filter(is_index).map(|name| (name.clone(), "it numbers the rows")).collect();
         let header = FileHeader { names, aside, cells: CellFormat::Typed(texts) };

@@ -22,6 +22,11 @@ pub(super) fn plain_type(field: &Field) -> &DataType {
     data_type
 }
 
+/// Whether cells of this type are text.
+pub(super) fn is_text(data_type: &DataType) -> bool {
+    matches!(data_type, DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View)
+}
+
 /// An empty column for a field of numbers, booleans, text or dates, with an expected number of rows; numbers may be
 /// stored in single precision.
 ///
@@ -31,7 +36,7 @@ pub(super) fn empty_column(path: &Path, field: &Field, rows: usize, is_single: b
     let dates = || NumberColumn::expecting(rows);
     let numbers = || dates().in_single(is_single);
     Ok(match plain_type(field) {
-        DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => ColumnBuilder::Raw(RawColumn::default()),
+        text if is_text(text) => ColumnBuilder::Raw(RawColumn::default()),
         DataType::Boolean => {
             let mut truth = numbers();
             truth.is_truth = true;

@@ -17,14 +17,8 @@ use vaglio_core::Result;
 #[derive(Debug, Clone)]
 pub(super) enum FileBytes {
     Memory(Bytes),
-    Disk(Arc<OnDisk>),
-}
-
-/// A file that threads read in parallel, with its metadata when it was opened.
-#[derive(Debug)]
-pub(super) struct OnDisk {
-    file: File,
-    before: Metadata,
+    /// A file that threads read in parallel, with its metadata when it was opened.
+    Disk(Arc<File>, Arc<Metadata>),
 }
 
 /// Bytes hashed at a time.
@@ -49,7 +43,7 @@ impl FileBytes {
         }
         let file = File::open(path).map_err(failed)?;
         let before = file.metadata().map_err(failed)?;
-        let kept = FileBytes::Disk(Arc::new(OnDisk { file, before }));
+        let kept = FileBytes::Disk(Arc::new(file), Arc::new(before));
         let mut first = vec![0; begins.len()];
         let is_such = kept.fill(&mut first, 0).is_ok() && first == begins;
         Ok(is_such.then_some(kept))
@@ -60,9 +54,9 @@ impl FileBytes {
     /// # Errors
     /// [`vaglio_core::Error::Unreadable`].
     pub fn check_unchanged(&self, path: &Path) -> Result<()> {
-        let FileBytes::Disk(disk) = self else { return Ok(()) };
-        let after = disk.file.metadata().map_err(|error| system(path, error))?;
-        check_unchanged(path, &disk.before, &after, disk.before.len())
+        let FileBytes::Disk(file, before) = self else { return Ok(()) };
+        let after = file.metadata().map_err(|error| system(path, error))?;
+        check_unchanged(path, before, &after, before.len())
     }
 
     /// Hash of the file. Cost O(bytes).
@@ -94,7 +88,7 @@ impl FileBytes {
 
     /// Whether the file is on disk.
     pub fn is_on_disk(&self) -> bool {
-        matches!(self, FileBytes::Disk(_))
+        matches!(self, FileBytes::Disk(..))
     }
 
     /// A reader that starts at byte `at`.
@@ -108,7 +102,7 @@ impl FileBytes {
                 let start = usize::try_from(at).unwrap_or(usize::MAX).min(bytes.len());
                 (&bytes[start..]).read(out)
             }
-            FileBytes::Disk(disk) => read_at(&disk.file, out, at),
+            FileBytes::Disk(file, _) => read_at(file, out, at),
         }
     }
 
@@ -150,7 +144,7 @@ impl Length for FileBytes {
     fn len(&self) -> u64 {
         match self {
             FileBytes::Memory(bytes) => bytes.len() as u64,
-            FileBytes::Disk(disk) => disk.before.len(),
+            FileBytes::Disk(_, before) => before.len(),
         }
     }
 }

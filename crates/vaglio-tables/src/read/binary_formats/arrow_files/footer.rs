@@ -1,5 +1,6 @@
 //! Rows, compression and column types of a Parquet file by its footer.
 
+use super::columns::is_text;
 use super::failed;
 use super::file_bytes::FileBytes;
 use super::thrift::{FOOTER, read_struct};
@@ -121,10 +122,8 @@ pub(super) fn with_dictionaries(metadata: ArrowReaderMetadata) -> ArrowReaderMet
             groups.iter().any(of_group)
         })
     };
-    let is_text =
-        |field: &Field| matches!(field.data_type(), DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View);
     let mut is_changed = false;
-    let field = |(root, field): (usize, &Arc<Field>)| match is_text(field) && has_dictionary(root) {
+    let field = |(root, field): (usize, &Arc<Field>)| match is_text(field.data_type()) && has_dictionary(root) {
         false => Arc::clone(field),
         true => {
             is_changed = true;

@@ -9,7 +9,7 @@ use crate::read::{ColumnFilter, ReadRequest, ReadSpec, TableSource};
 use arrow_array::types::*;
 use arrow_array::*;
 use arrow_ipc::writer::FileWriter;
-use arrow_schema::Schema;
+use arrow_schema::{DataType, Field, Schema};
 use parquet::arrow::ArrowWriter;
 use std::fs::File;
 use std::io::Write;

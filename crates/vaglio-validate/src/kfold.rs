@@ -182,7 +182,6 @@ impl KFold {
         }
         let Some((each, folds)) = per_fold_designs::for_designs(&self.loss, design, rounds)? else { return Ok(None) };
         let choices = self.choices(&each, extent);
-        let lambdas = design.readout().map_or_else(Vec::new, |readout| readout.lambdas.clone());
         let (mut fits, mut engines) = (Vec::new(), Vec::new());
         for ((design, round), choice) in each.into_iter().zip(choices) {
             let (held_out, by_columns, parts) = (round.held_out, choice.is_by_columns(), choice.parts_for(engine));
@@ -192,7 +191,7 @@ impl KFold {
                     let known = moments::from_design(self, design, &own.rows, held_out, by_columns)?;
                     Some(Box::new(MomentEngine::new(known, &own.rows, design)))
                 }
-                EngineId::RowsHeldOut => Some(Box::new(HoldOutEngine::new(design, &self.loss, &own, &lambdas))),
+                EngineId::RowsHeldOut => Some(Box::new(HoldOutEngine::new(design, &self.loss, &own))),
                 EngineId::Decomposition | EngineId::States | EngineId::Refit => None,
             };
             engines.extend(of_round);
@@ -204,7 +203,7 @@ impl KFold {
         let evaluator: Box<dyn Evaluator + 'd> = match engines.is_empty() {
             true => Box::new(DecompositionEvaluator::new(rounds)),
             false => {
-                let shared = FoldShared { rounds, lambdas, recorder: recorder.clone() };
+                let shared = FoldShared { rounds, recorder: recorder.clone() };
                 Box::new(KFoldEvaluator::new(shared, engines))
             }
         };

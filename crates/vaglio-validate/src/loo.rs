@@ -78,7 +78,9 @@ impl Loo {
         extent: &SearchExtent,
         are_independent: bool,
     ) -> Result<Option<EngineEvaluator<'d>>> {
-        let Some(readout) = design.readout() else { return Ok(None) };
+        if design.readout().is_none() {
+            return Ok(None);
+        }
         let parts = parts_of(design).unwrap_or_default();
         let fits = match engine {
             EngineId::States => SubsetFits::from_rows(design, &self.loss, parts, are_independent)?,
@@ -92,7 +94,6 @@ impl Loo {
                 changes_once: extent.start == extent.largest && extent.steps == 1,
                 tries_once: extent.trials <= design.candidates().len() as f64,
                 fits,
-                lambdas: readout.lambdas.clone(),
                 recorder: recorder.clone(),
             })),
             _ => {

@@ -42,6 +42,11 @@ impl<'d> Rounds<'d> {
         self.shares.as_deref()
     }
 
+    /// The λ among which a score is the lowest.
+    pub fn lambdas(&self) -> &[f64] {
+        &self.losses.lambdas.own
+    }
+
     /// Stop sign; loops over many subsets check it before each.
     pub fn sign(&self) -> &StopSign {
         self.design.problem().sign()

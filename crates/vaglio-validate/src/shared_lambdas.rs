@@ -7,10 +7,16 @@ use vaglio_core::{ByKey, Cache, Criterion, Design, Feature, Result, Score};
 /// Cached values of subsets at each of several λ, by the columns in order of entry and the bits of the λ.
 pub type KnownSubsets<T> = ByKey<(Vec<Feature>, Vec<u64>), Arc<Vec<T>>>;
 
+/// The λ of a design's readout.
+pub fn lambdas_of(design: &Design) -> Vec<f64> {
+    design.readout().map_or_else(Vec::new, |readout| readout.lambdas.clone())
+}
+
 /// λ of a design, and of all walks that share the design.
 #[derive(Debug)]
 pub struct SharedLambdas {
-    own: Vec<f64>,
+    /// The design's own λ.
+    pub own: Vec<f64>,
     /// The λ of all walks; the design's own λ if these are not among them.
     all: Vec<f64>,
 }
@@ -18,7 +24,7 @@ pub struct SharedLambdas {
 impl SharedLambdas {
     /// Collects the λ of a design and of the walks that share it.
     pub fn new(design: &Design) -> Self {
-        let own = design.readout().map_or_else(Vec::new, |readout| readout.lambdas.clone());
+        let own = lambdas_of(design);
         let shared = &design.run().shared_lambdas;
         let all = if own.iter().all(|lambda| shared.contains(lambda)) { shared.to_vec() } else { own.clone() };
         SharedLambdas { own, all }

@@ -13,7 +13,6 @@ use vaglio_kernels::parallel;
 /// Data shared by a search and its forks.
 pub(super) struct FoldShared<'d> {
     pub rounds: Rounds<'d>,
-    pub lambdas: Vec<f64>,
     pub recorder: Recorder,
 }
 
@@ -49,7 +48,7 @@ impl UnreliableTrials {
             if bound > least {
                 break;
             }
-            let (loss, residuals) = shared.rounds.settled(&fits, shared.lambdas[l], least)?;
+            let (loss, residuals) = shared.rounds.settled(&fits, shared.rounds.lambdas()[l], least)?;
             losses.push((l, self.place, loss));
             if (loss, l) < (lowest, best.0) {
                 (lowest, best) = (loss, (l, self.place, residuals));
@@ -67,7 +66,7 @@ impl FoldShared<'_> {
         count: usize,
         subset: impl Fn(usize) -> Vec<Feature> + Sync,
     ) -> Result<Vec<SubsetScore>> {
-        let settled = settle(&self.lambdas, trials, |trials| {
+        let settled = settle(self.rounds.lambdas(), trials, |trials| {
             let unsettled: Vec<UnreliableTrials> =
                 (0..count).filter_map(|place| UnreliableTrials::new(trials, place)).collect();
             let refit = |unsettled: &UnreliableTrials| -> Result<TrialRefits> {
@@ -107,7 +106,7 @@ impl FoldShared<'_> {
         losses: impl FnOnce() -> Vec<Vec<TrialLoss>>,
     ) -> Vec<Vec<TrialLoss>> {
         if self.has_constant(subset) {
-            return vec![vec![TrialLoss::UNKNOWN; candidates.len()]; self.lambdas.len()];
+            return vec![vec![TrialLoss::UNKNOWN; candidates.len()]; self.rounds.lambdas().len()];
         }
         let mut trials = losses();
         for (k, _) in candidates.iter().enumerate().filter(|(_, f)| !self.rounds.is_active(**f)) {
@@ -128,7 +127,7 @@ impl FoldShared<'_> {
         if are_many && let Some(fits) = self.rounds.only().filter(|fits| fits.are_whole()) {
             let fit = fits.fit(subset);
             let unreliable = |of_lambda: &Vec<TrialLoss>| of_lambda.iter().any(|trial| trial.is_unreliable);
-            let concerned = trials.iter_mut().zip(&self.lambdas).filter(|(of_lambda, _)| unreliable(of_lambda));
+            let concerned = trials.iter_mut().zip(self.rounds.lambdas()).filter(|(of_lambda, _)| unreliable(of_lambda));
             for (of_lambda, &lambda) in concerned {
                 if let Some(found) = fit.removals(candidates, lambda)? {
                     *of_lambda = found;
@@ -245,13 +244,18 @@ impl Evaluator for KFoldEvaluator<'_> {
         if let Some(error) = self.scored.as_ref().and_then(|scored| self.shared.rounds.error_of(scored)) {
             return Ok(Some(error));
         }
-        let Some(place) = self.shared.lambdas.iter().position(|&l| Some(l) == score.lambda) else { return Ok(None) };
+        let Some(place) = self.shared.rounds.lambdas().iter().position(|&l| Some(l) == score.lambda) else {
+            return Ok(None);
+        };
         let is_reliable = self.current(subset)?.is_some_and(|trials| !trials[place][0].is_unreliable);
-        let FoldShared { rounds, lambdas, .. } = &*self.shared;
+        let rounds = &self.shared.rounds;
         let of_fits = |fits: &SubsetFits<'_>| fits.is_of_rows() || fits.rows.scores_classes_alike();
         if !is_reliable || rounds.iter().any(of_fits) {
-            let residuals =
-                rounds.fit(subset).iter().map(|fit| fit.residuals(lambdas[place])).collect::<Result<Vec<_>>>()?;
+            let residuals = rounds
+                .fit(subset)
+                .iter()
+                .map(|fit| fit.residuals(rounds.lambdas()[place]))
+                .collect::<Result<Vec<_>>>()?;
             return Ok(rounds.standard_error(&residuals));
         }
         let errors = rounds.iter().zip(&mut self.engines);
@@ -261,7 +265,7 @@ impl Evaluator for KFoldEvaluator<'_> {
     }
 
     fn squares(&mut self, columns: &[Feature]) -> Result<Option<SquaresBound>> {
-        let FoldShared { rounds, lambdas, .. } = &*self.shared;
+        let rounds = &self.shared.rounds;
         let Some(first) = rounds.iter().next() else { return Ok(None) };
         if !rounds
             .iter()
@@ -271,7 +275,7 @@ impl Evaluator for KFoldEvaluator<'_> {
         }
         // The mean over several rounds is at least the squares that any fit leaves.
         let parts = rounds.only().map(|fits| |_| fits.rows.folds().fold_of_rows());
-        Ok(Some(mean_squares(first.rows.data(), &first.scorer, lambdas, columns, parts)))
+        Ok(Some(mean_squares(first.rows.data(), &first.scorer, rounds.lambdas(), columns, parts)))
     }
 
     fn fork(&mut self, subset: &[Feature], candidates: &[Feature]) -> Result<Option<Box<dyn Evaluator + '_>>> {

@@ -3,6 +3,7 @@
 use super::engine::FoldEngine;
 use crate::fits::{FoldGroup, SubsetFits};
 use crate::kernel::scorer;
+use crate::shared_lambdas::lambdas_of;
 use crate::trial_loss::{Residuals, TrialLoss};
 use std::sync::{Arc, OnceLock};
 use vaglio_core::{Action, AnyLoss, Design, Feature, Result, get_or_make};
@@ -24,7 +25,7 @@ struct HoldOutShared<'d> {
 }
 
 impl<'d> HoldOutShared<'d> {
-    fn new(design: &Design, loss: &AnyLoss, fits: &SubsetFits<'d>, lambdas: &[f64]) -> Self {
+    fn new(design: &Design, loss: &AnyLoss, fits: &SubsetFits<'d>) -> Self {
         let order = fits.rows.folds().order();
         let scorer = scorer(design, Arc::new(fits.counted.permuted(order)), loss, Some(order));
         HoldOutShared {
@@ -33,7 +34,7 @@ impl<'d> HoldOutShared<'d> {
             copied: OnceLock::new(),
             scorer,
             is_whole: fits.are_whole(),
-            lambdas: lambdas.to_vec(),
+            lambdas: lambdas_of(design),
         }
     }
 
@@ -80,8 +81,8 @@ pub(super) struct HoldOutEngine<'d> {
 }
 
 impl<'d> HoldOutEngine<'d> {
-    pub fn new(design: &Design, loss: &AnyLoss, fits: &SubsetFits<'d>, lambdas: &[f64]) -> Self {
-        HoldOutEngine { shared: Arc::new(HoldOutShared::new(design, loss, fits, lambdas)), states: Vec::new() }
+    pub fn new(design: &Design, loss: &AnyLoss, fits: &SubsetFits<'d>) -> Self {
+        HoldOutEngine { shared: Arc::new(HoldOutShared::new(design, loss, fits)), states: Vec::new() }
     }
 
     fn build(&mut self, subset: &[Feature]) {

@@ -60,8 +60,7 @@ pub(super) struct MomentEngine<'d> {
     moments: Arc<Moments>,
     /// The rows of the moments.
     rows: Arc<FoldedRows<'d>>,
-    lambdas: Vec<f64>,
-    shared: SharedLambdas,
+    lambdas: SharedLambdas,
     /// The best candidates of the last trials of additions. One of them enters next, and some of the others later.
     likely: Vec<Feature>,
     forward: Option<ForwardMoments>,
@@ -87,10 +86,9 @@ impl ExpectedColumns {
 impl<'d> MomentEngine<'d> {
     pub fn new(known: Arc<KnownMoments>, rows: &Arc<FoldedRows<'d>>, design: &Design) -> Self {
         let (rows, moments) = (Arc::clone(rows), Arc::clone(&known.moments));
-        let lambdas = design.readout().map_or_else(Vec::new, |readout| readout.lambdas.clone());
-        let (shared, likely) = (SharedLambdas::new(design), Vec::new());
+        let (lambdas, likely) = (SharedLambdas::new(design), Vec::new());
         let (forward, backward, expected, alone) = (None, None, None, None);
-        MomentEngine { known, moments, rows, lambdas, shared, likely, forward, backward, expected, alone }
+        MomentEngine { known, moments, rows, lambdas, likely, forward, backward, expected, alone }
     }
 
     /// The state that tries the expected columns of a fork.
@@ -100,7 +98,7 @@ impl<'d> MomentEngine<'d> {
         }
         let columns = [subset, candidates].concat();
         self.moments.read(&self.rows, &columns);
-        let tree = MomentTree::new(&self.moments, &self.lambdas, &columns);
+        let tree = MomentTree::new(&self.moments, &self.lambdas.own, &columns);
         // The selected columns come first.
         let tree = subset.iter().fold(tree, |tree, _| tree.child(0));
         Arc::new(ExpectedColumns { columns: candidates.to_vec(), tree })
@@ -109,9 +107,9 @@ impl<'d> MomentEngine<'d> {
     /// The losses with some of the expected columns added: λ × columns.
     fn expected_losses(&self, tree: &MomentTree, places: &[usize]) -> Vec<Vec<TrialLoss>> {
         let (losses, conditioning) = tree.trials();
-        let count = losses.len() / self.lambdas.len().max(1);
+        let count = losses.len() / self.lambdas.own.len().max(1);
         let trial = |at: usize| loss(&self.moments, losses[at], conditioning[at]);
-        (0..self.lambdas.len()).map(|l| places.iter().map(|&place| trial(l * count + place)).collect()).collect()
+        (0..self.lambdas.own.len()).map(|l| places.iter().map(|&place| trial(l * count + place)).collect()).collect()
     }
 
     fn losses(&self, trials: &TrialLosses, candidates: &[Feature]) -> Vec<Vec<TrialLoss>> {
@@ -122,14 +120,14 @@ impl<'d> MomentEngine<'d> {
             };
             candidates.iter().map(trial).collect()
         };
-        (0..self.lambdas.len()).map(of_lambda).collect()
+        (0..self.lambdas.own.len()).map(of_lambda).collect()
     }
 
     /// The state that tries additions to a subset.
     fn forward(&mut self, subset: &[Feature]) -> &mut ForwardMoments {
         let start = || {
             self.moments.read(&self.rows, subset);
-            ForwardMoments::new(&self.moments, &self.lambdas, subset)
+            ForwardMoments::new(&self.moments, &self.lambdas.own, subset)
         };
         self.forward.get_or_insert_with(start)
     }
@@ -139,8 +137,8 @@ impl<'d> MomentEngine<'d> {
         let alone = match self.alone.take() {
             Some(alone) => alone,
             None => {
-                let Self { moments, rows, shared, known, .. } = self;
-                shared.for_subset(&known.subsets, subset, |lambdas| {
+                let Self { moments, rows, lambdas, known, .. } = self;
+                lambdas.for_subset(&known.subsets, subset, |lambdas| {
                     moments.read(rows, subset);
                     let spectrum = Spectrum::new(moments, subset).map_err(failed)?;
                     let conditioning = lambdas.iter().map(|&lambda| spectrum.conditioning(lambda));
@@ -179,7 +177,7 @@ impl<'d> FoldEngine<'d> for MomentEngine<'d> {
     fn trials(&mut self, change: Action, subset: &[Feature], candidates: &[Feature]) -> Vec<Vec<TrialLoss>> {
         if change == Action::Remove {
             self.moments.read(&self.rows, subset);
-            let start = || BackwardMoments::new(&self.moments, &self.lambdas, subset);
+            let start = || BackwardMoments::new(&self.moments, &self.lambdas.own, subset);
             let trials = self.backward.get_or_insert_with(start).trials();
             return self.losses(&trials, candidates);
         }
@@ -237,8 +235,7 @@ impl<'d> FoldEngine<'d> for MomentEngine<'d> {
             known: Arc::clone(&self.known),
             moments: Arc::clone(&self.moments),
             rows: Arc::clone(&self.rows),
-            lambdas: self.lambdas.clone(),
-            shared: self.shared.without_others(),
+            lambdas: self.lambdas.without_others(),
             likely: Vec::new(),
             forward,
             backward: None,

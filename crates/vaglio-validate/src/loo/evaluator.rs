@@ -328,12 +328,12 @@ impl<'d> Evaluator for LooEvaluator<'d> {
         let shared = &self.shared;
         let is_served = shared.is_whole() && shared.scorer().is_of_squares();
         let parts = |rows: usize| (0..rows as u32).collect();
-        Ok(is_served.then(|| mean_squares(shared.data(), shared.scorer(), &shared.lambdas, columns, Some(parts))))
+        Ok(is_served.then(|| mean_squares(shared.data(), shared.scorer(), shared.lambdas(), columns, Some(parts))))
     }
 
     fn fork(&mut self, subset: &[Feature], candidates: &[Feature]) -> Result<Option<Box<dyn Evaluator + '_>>> {
         let shared = Arc::clone(&self.shared);
-        if shared.data().rows().saturating_mul(candidates.len()).saturating_mul(shared.lambdas.len()) > MOST {
+        if shared.data().rows().saturating_mul(candidates.len()).saturating_mul(shared.lambdas().len()) > MOST {
             return Ok(None);
         }
         let states = self.states(subset).iter_mut().map(|state| state.fork(candidates)).collect();

@@ -15,8 +15,7 @@ use vaglio_kernels::{Data, Scorer, Trial};
 pub(super) struct LooShared<'d> {
     /// The rows grouped for states, and fits of single subsets.
     pub fits: SubsetFits<'d>,
-    pub lambdas: Vec<f64>,
-    /// Losses of decomposed subsets.
+    /// Losses of decomposed subsets, and the λ of the states.
     pub losses: SharedLosses,
     /// Whether bounds may rule candidates out.
     pub is_bounded: bool,
@@ -45,6 +44,11 @@ impl<'d> LooShared<'d> {
         &self.fits.scorer
     }
 
+    /// The λ of the states.
+    pub fn lambdas(&self) -> &[f64] {
+        &self.losses.lambdas.own
+    }
+
     /// Whether one state covers all rows, with the weights of the loss.
     pub fn is_whole(&self) -> bool {
         self.fits.are_whole()
@@ -59,7 +63,7 @@ impl<'d> LooShared<'d> {
     pub fn each<T>(&self, make: impl Fn(Arc<Data<'d>>, f64) -> T) -> Vec<T> {
         let parts = self.fits.parts();
         let of_lambda = |&lambda: &f64| parts.iter().map(move |part| (Arc::clone(part.rows.data()), lambda));
-        self.lambdas.iter().flat_map(of_lambda).map(|(data, lambda)| make(data, lambda)).collect()
+        self.lambdas().iter().flat_map(of_lambda).map(|(data, lambda)| make(data, lambda)).collect()
     }
 
     /// The columns and targets, under the weights of the first group.
@@ -85,7 +89,7 @@ impl<'d> LooShared<'d> {
     ) -> Result<ScoresWithRefits> {
         let parts = self.fits.parts().len();
         let joined = trials.chunks(parts).map(|trials| TrialLoss::joined(self.scorer(), self.is_whole(), trials));
-        settle(&self.lambdas, joined.collect(), |trials| {
+        settle(self.lambdas(), joined.collect(), |trials| {
             let mut remade = TrialRefits::default();
             for (l, (of_lambda, bases)) in trials.iter().zip(bases.chunks(parts)).enumerate() {
                 let unreliable: Vec<usize> = (0..changes.len()).filter(|&k| of_lambda[k].is_unreliable).collect();

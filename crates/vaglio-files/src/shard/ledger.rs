@@ -12,7 +12,7 @@ use crate::work_units::{PARTS, WorkUnits, name, waits_for_search};
 use serde_json::json;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use vaglio_core::{Error, Result, StopSign};
 use vaglio_pipeline::pipeline::{ValidPipeline, pool};
@@ -31,10 +31,8 @@ pub struct Shards {
     pub(super) folder: PathBuf,
     pub(super) plan: ShardPlan,
     pub(super) pipeline: ValidPipeline,
-    /// Data shared by the indexes of this process.
-    prepared: Mutex<Option<Arc<TrainTest>>>,
-    /// Initial state shared by the indexes.
-    pub(super) start: OnceLock<WorkStart>,
+    /// Initial state shared by the indexes of this process.
+    start: Mutex<Option<Arc<WorkStart>>>,
 }
 
 /// Calls `work` on a thread pool of its own. A thread of the shared pool that waits might steal a job that needs a lock
@@ -90,15 +88,15 @@ impl Shards {
         folder: impl FnOnce(&TrainTest) -> Result<PathBuf>,
     ) -> Result<Self> {
         Error::unless_between("--of", of.unwrap_or(1), 1..=1_000_000)?;
-        let prepared = prepare(pipeline, data)?;
-        let start = WorkStart::new(pipeline, data, &prepared, StopSign::default())?;
-        let folder = folder(&prepared)?;
+        let start = WorkStart::new(pipeline, data, prepare(pipeline, data)?, StopSign::default())?;
+        let prepared = &start.prepared;
+        let folder = folder(prepared)?;
         std::fs::create_dir_all(folder.join(FOLDER)).map_err(|e| Error::unwritable(&folder, e))?;
         let there = match of {
             None if folder.join(PLAN).exists() => Some(ShardPlan::read(&folder)?),
             _ => None,
         };
-        let mut units = WorkUnits::new(pipeline, &prepared)?;
+        let mut units = WorkUnits::new(pipeline, prepared)?;
         if start.is_in_parts(pipeline) {
             units = units.in_parts(there.as_ref().map_or(workers, |there| there.units.parts()));
         }
@@ -106,9 +104,7 @@ impl Shards {
         let digest = prepared.digest.written()?;
         let plan = ShardPlan::new(of, units, digest, portable(pipeline.settings(), data, &folder)?)?;
         plan.put(&folder)?;
-        let shards = Shards::with_plan(&folder, plan)?;
-        *shards.held() = Some(Arc::new(prepared));
-        Ok(shards)
+        Shards::with_plan(&folder, plan)
     }
 
     /// Folder of the plan.
@@ -126,7 +122,7 @@ impl Shards {
 
     fn with_plan(folder: &Path, plan: ShardPlan) -> Result<Self> {
         let pipeline = plan.pipeline(folder)?;
-        Ok(Shards { folder: folder.to_owned(), plan, pipeline, prepared: Mutex::default(), start: OnceLock::new() })
+        Ok(Shards { folder: folder.to_owned(), plan, pipeline, start: Mutex::default() })
     }
 
     /// Takes the right to distribute the indexes, held by one process at a time if the file system has locks.
@@ -138,24 +134,21 @@ impl Shards {
         RunFolder::unless_taken(&self.folder.join(LEAD), taken)
     }
 
-    fn held(&self) -> MutexGuard<'_, Option<Arc<TrainTest>>> {
-        self.prepared.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// The data, which are read once.
-    pub(super) fn prepared(&self) -> Result<Arc<TrainTest>> {
-        let mut held = self.held();
-        if let Some(prepared) = &*held {
-            return Ok(Arc::clone(prepared));
+    /// Data and design of all indexes, made once.
+    pub(super) fn start(&self, stop: StopSign) -> Result<Arc<WorkStart>> {
+        let mut held = self.start.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(start) = &*held {
+            return Ok(Arc::clone(start));
         }
-        let prepared = Arc::new(on_own_threads(|| prepare(&self.pipeline, &self.folder))?);
-        if prepared.digest.written()? != self.plan.data {
-            return Err(Error::journal_refused(
-                self.folder.join(PLAN),
-                "the data have changed since it was written; plan again",
-            ));
-        }
-        Ok(Arc::clone(held.insert(prepared)))
+        let start = on_own_threads(|| {
+            let prepared = prepare(&self.pipeline, &self.folder)?;
+            if prepared.digest.written()? != self.plan.data {
+                let message = "the data have changed since it was written; plan again";
+                return Err(Error::journal_refused(self.folder.join(PLAN), message));
+            }
+            WorkStart::new(&self.pipeline, &self.folder, prepared, stop)
+        })?;
+        Ok(Arc::clone(held.insert(Arc::new(start))))
     }
 
     /// Number of indexes.

@@ -7,14 +7,13 @@ use super::share::{NOTHING, ShardJournal};
 use super::state::ShardProgress;
 use super::work::{LOOK, WorkContext, WorkStart};
 use crate::journal::{JournalHeader, NAME, RunJournal, read, written};
-use crate::monitor::limited;
+use crate::monitor::{limited, timed};
 use crate::run_folder::RunFolder;
-use crate::train_test::TrainTest;
 use crate::work_units::{SEARCH, waits_for_search};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use vaglio_core::{Error, Journal, JournalStore as _, Monitor, Result, StopReason, StopSign, get_or_try_make};
+use vaglio_core::{Error, Journal, JournalStore as _, Monitor, Result, StopReason, StopSign};
 use vaglio_tables::disk::write_file;
 
 impl Shards {
@@ -89,21 +88,20 @@ impl Shards {
             return self.progress_of(index);
         }
         let claim = begin()?;
-        let start = Instant::now();
-        let header = self.header()?;
+        let (begun, header) = (Instant::now(), self.header()?);
         if self.helps(index) && self.finished(self.searching())?.is_some() {
             // Needs no data.
             let own = self.plan.keys_at(index);
             self.keep(index, &header, &own.into_iter().map(|key| (key, NOTHING.to_owned())).collect())?;
             return self.progress_of(index);
         }
-        let prepared = self.prepared()?;
+        let start = self.start(timed(monitor.stop.clone(), begun, self.most_time()))?;
         let book = Arc::new(RunJournal::resume(&claim.out, &header)?);
-        let limited = limited(monitor, &book, start, &self.pipeline);
+        let limited = limited(monitor, &book, begun, &self.pipeline);
         let process_group = self.process_group(index, book.keeps_all(), &limited.stop)?;
         let share = Arc::new(ShardJournal::new(Arc::clone(&book), &self.plan, index, process_group));
         let monitor = &mut Monitor { journal: Journal::new(Arc::clone(&share) as _), ..limited };
-        let done = self.work(&prepared, &share, wait, monitor);
+        let done = self.work(&start, &share, wait, monitor);
         let stopped = monitor.stop.reason();
         book.finish()?;
         done?;
@@ -152,17 +150,8 @@ impl Shards {
     }
 
     /// Works on an index while there is anything to do or to wait for.
-    fn work(
-        &self,
-        prepared: &TrainTest,
-        share: &ShardJournal,
-        wait: Duration,
-        monitor: &mut Monitor<'_>,
-    ) -> Result<()> {
-        let pipeline = &self.pipeline;
-        let start =
-            get_or_try_make(&self.start, || WorkStart::new(pipeline, &self.folder, prepared, monitor.stop.clone()))?;
-        let work = WorkContext::new(self, share, prepared, start)?;
+    fn work(&self, start: &WorkStart, share: &ShardJournal, wait: Duration, monitor: &mut Monitor<'_>) -> Result<()> {
+        let work = WorkContext::new(self, share, start)?;
         work.go_on(monitor)?;
         let begun = Instant::now();
         while !share.missing().is_empty() && begun.elapsed() < wait && monitor.stop.reason().is_none() {

@@ -23,9 +23,10 @@ use vaglio_tables::scratch::Scratch;
 /// Polling interval while waiting for another index.
 pub(super) const LOOK: Duration = Duration::from_millis(200);
 
-/// Initial state shared by the indexes: the design of all rows before any search, and its memory estimate.
+/// Initial state shared by the indexes: the data, the design of all rows before any search, and its memory estimate.
 #[derive(Debug)]
 pub(super) struct WorkStart {
+    pub prepared: TrainTest,
     design: Design,
     memory: PeakMemory,
     _scratch: Option<Scratch>,
@@ -61,10 +62,10 @@ impl WorkStart {
     ///
     /// # Errors
     /// Returns the errors with which a run is rejected before it begins.
-    pub fn new(pipeline: &ValidPipeline, folder: &Path, prepared: &TrainTest, stop: StopSign) -> Result<Self> {
-        let (design, memory) = checked(pipeline, prepared, &stop)?;
+    pub fn new(pipeline: &ValidPipeline, folder: &Path, prepared: TrainTest, stop: StopSign) -> Result<Self> {
+        let (design, memory) = checked(pipeline, &prepared, &stop)?;
         let ((), scratch) = with_scratch(pipeline, folder, || memory.check(pipeline.budget()))?;
-        Ok(WorkStart { design, memory, _scratch: scratch })
+        Ok(WorkStart { prepared, design, memory, _scratch: scratch })
     }
 
     /// Whether several processes may perform the search on all rows; tuning is not distributed.
@@ -81,8 +82,7 @@ impl<'a> WorkContext<'a> {
     pub fn new(
         shards: &'a Shards,
         share: &'a ShardJournal,
-        prepared: &'a TrainTest,
-        WorkStart { design, memory, .. }: &WorkStart,
+        WorkStart { prepared, design, memory, .. }: &'a WorkStart,
     ) -> Result<Self> {
         let pipeline = &shards.pipeline;
         let design = pipeline.selector().design_at(&prepared.train, Some(design))?.stopping_at(StopSign::default());

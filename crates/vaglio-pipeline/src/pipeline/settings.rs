@@ -22,13 +22,13 @@ pub struct Settings {
     #[serde(default)]
     pub seed: u64,
     /// Location and meaning of the data.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub data: Option<DataSpec>,
     /// Maps, applied in order and fitted on training rows only.
     #[serde(default)]
     pub preprocess: Vec<Arc<dyn Map>>,
     /// Map of the targets, applied before anything is learned from them.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub target_map: Option<Arc<dyn TargetMap>>,
     /// Learner that fits a subset of columns.
     #[serde(default = "default_learner")]
@@ -40,13 +40,13 @@ pub struct Settings {
     #[serde(default = "default_search", serialize_with = "as_written")]
     pub search: Search,
     /// Final model, trained on the selected columns; it replaces the learner in evaluation and predictions.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<FinalModel>,
     /// Settings of the learner that the criterion chooses before the search.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub tune: Option<Tune>,
     /// Evaluation of the whole procedure.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub evaluate: Option<Evaluate>,
     /// Limits of the run.
     #[serde(default, skip_serializing_if = "Limits::is_empty")]

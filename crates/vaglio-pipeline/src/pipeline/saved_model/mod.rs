@@ -41,13 +41,13 @@ pub struct SavedModel {
     /// Columns of a data file that predictions read.
     pub sources: Vec<String>,
     /// Selected features, if known.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub selected: Option<SelectedFeatures>,
     /// Column names of the linfa dataset that the model was fitted on, in order.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub columns: Option<Vec<String>>,
     /// Search path of a fit on a linfa dataset.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub path: Option<SearchPath>,
     /// Crates of the parts that made the model.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -59,28 +59,28 @@ pub struct SavedModel {
     /// The trained model.
     pub model: Model,
     /// Column of time series, if the training rows had one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub series: Option<String>,
     /// Column that orders the rows of a series.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub time: Option<String>,
     /// Options for reading files to predict.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub reading: Option<SavedReadOptions>,
     /// Columns and loss for comparing predictions with observed targets.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub observed: Option<Observed>,
     /// Class order that breaks ties of the largest prediction.
     #[serde(default, skip_serializing_if = "is_unknown")]
     pub class_order: ClassOrder,
     /// Calibration of class probabilities.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub calibration: Option<Calibration>,
     /// Prediction intervals, if requested.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub intervals: Option<SavedIntervals>,
     /// Last training rows of each series, if lagged targets are used.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub history: Option<History>,
 }
 
@@ -105,7 +105,7 @@ pub struct Observed {
     /// Column of row weights, if the training rows had one.
     pub weights: Option<String>,
     /// Column of groups, if the training rows had one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub groups: Option<String>,
     /// Forecast horizons of the targets in steps; empty for targets of the row itself.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -99,7 +99,7 @@ fn other_content(text: &str) -> Option<&'static str> {
     let whole = document.as_ref().ok().and_then(|document| document.get(""));
     match whole.map(|whole| &whole.value) {
         Some(NodeValue::Map(_) | NodeValue::List(_)) => None,
-        Some(NodeValue::Scalar(_)) if whole.is_some_and(Node::is_null) => None,
+        Some(NodeValue::Scalar { .. }) if whole.is_some_and(Node::is_null) => None,
         _ if has_equal_lines(text) => Some(TABLE),
         whole => whole.and_then(|_| text.trim().lines().nth(1)).map(|_| TEXT),
     }

@@ -13,7 +13,7 @@ mod yaml;
 
 pub(crate) use label::LABEL;
 pub use label::Label;
-pub use node::{MappingEntry, Meaning, Node, NodeValue, Scalar};
+pub use node::{MappingEntry, Meaning, Node, NodeValue};
 #[cfg(feature = "documents")]
 pub use yaml::{LARGEST, to_yaml};
 

@@ -39,9 +39,9 @@ fn is_old_float(text: &str) -> bool {
 
 fn check(node: &Node, file: &str) {
     match &node.value {
-        NodeValue::Scalar(scalar) => {
-            let is_float = matches!(scalar.meaning(), Meaning::Float(number) if number.is_finite());
-            assert!(!is_float || is_old_float(&scalar.text), "{file}: {} is text to YAML 1.1", scalar.text);
+        NodeValue::Scalar { text, .. } => {
+            let is_float = matches!(node.meaning(), Some(Meaning::Float(number)) if number.is_finite());
+            assert!(!is_float || is_old_float(text), "{file}: {text} is text to YAML 1.1");
         }
         NodeValue::List(items) => items.iter().for_each(|item| check(item, file)),
         NodeValue::Map(entries) => entries.iter().for_each(|entry| check(&entry.node, file)),

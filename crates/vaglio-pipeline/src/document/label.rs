@@ -1,6 +1,6 @@
 //! Class labels, which may look like numbers.
 
-use super::{Meaning, Scalar};
+use super::{Meaning, Node, NodeValue};
 use serde::de::{Deserialize, Deserializer, Error};
 use std::borrow::Cow;
 use vaglio_core::numerals::normalized;
@@ -15,13 +15,14 @@ pub struct Label(pub String);
 /// Newtype name that asks the document's reader for a scalar as it was written.
 pub(crate) const LABEL: &str = "Label";
 
-/// The label written as a scalar; `None` for a null.
-pub(super) fn from_scalar(scalar: &Scalar) -> Option<String> {
-    match scalar.meaning() {
+/// The label written as a scalar; `None` for a null, a list and a map.
+pub(super) fn from_node(node: &Node) -> Option<String> {
+    let NodeValue::Scalar { text, .. } = &node.value else { return None };
+    match node.meaning()? {
         Meaning::Null => None,
         Meaning::Int(number) => Some(number.to_string()),
-        Meaning::Float(number) => Some(normalized(&scalar.text).map_or_else(|| number.to_string(), Cow::into_owned)),
-        Meaning::Bool(_) | Meaning::Text(_) => Some(scalar.text.clone()),
+        Meaning::Float(number) => Some(normalized(text).map_or_else(|| number.to_string(), Cow::into_owned)),
+        Meaning::Bool(_) | Meaning::Text(_) => Some(text.clone()),
     }
 }
 

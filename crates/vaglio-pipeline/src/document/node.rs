@@ -20,7 +20,12 @@ pub struct Node {
 #[derive(Debug, Clone)]
 pub enum NodeValue {
     /// A word, number or text.
-    Scalar(Scalar),
+    Scalar {
+        /// The text, without quotes.
+        text: String,
+        /// Whether the scalar was quoted or a block of text, and so is always text.
+        quoted: bool,
+    },
     /// A list of values.
     List(Vec<Node>),
     /// Keys and values in the order of the text.
@@ -38,16 +43,7 @@ pub struct MappingEntry {
     pub node: Node,
 }
 
-/// A scalar as it was written.
-#[derive(Debug, Clone)]
-pub struct Scalar {
-    /// The text, without quotes.
-    pub text: String,
-    /// Whether the scalar was quoted or a block of text, and so is always text.
-    pub quoted: bool,
-}
-
-/// Meaning of a [`Scalar`] in the core schema of YAML 1.2.
+/// Meaning of a scalar in the core schema of YAML 1.2.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Meaning<'a> {
     /// `null`, `~` or nothing.
@@ -60,23 +56,6 @@ pub enum Meaning<'a> {
     Float(f64),
     /// Text.
     Text(&'a str),
-}
-
-impl Scalar {
-    /// Resolves the text by the core schema.
-    pub fn meaning(&self) -> Meaning<'_> {
-        if self.quoted {
-            return Meaning::Text(&self.text);
-        }
-        match self.text.as_str() {
-            "" | "~" | "null" | "Null" | "NULL" => Meaning::Null,
-            "true" | "True" | "TRUE" => Meaning::Bool(true),
-            "false" | "False" | "FALSE" => Meaning::Bool(false),
-            text => {
-                whole(text).map(Meaning::Int).or_else(|| real(text).map(Meaning::Float)).unwrap_or(Meaning::Text(text))
-            }
-        }
-    }
 }
 
 fn whole(text: &str) -> Option<i128> {
@@ -111,6 +90,20 @@ fn real(text: &str) -> Option<f64> {
 }
 
 impl Node {
+    /// Meaning of a scalar; `None` for a list or a map.
+    pub fn meaning(&self) -> Option<Meaning<'_>> {
+        let NodeValue::Scalar { text, quoted } = &self.value else { return None };
+        Some(match text.as_str() {
+            text if *quoted => Meaning::Text(text),
+            "" | "~" | "null" | "Null" | "NULL" => Meaning::Null,
+            "true" | "True" | "TRUE" => Meaning::Bool(true),
+            "false" | "False" | "FALSE" => Meaning::Bool(false),
+            text => {
+                whole(text).map(Meaning::Int).or_else(|| real(text).map(Meaning::Float)).unwrap_or(Meaning::Text(text))
+            }
+        })
+    }
+
     /// Copies a value without a text.
     pub(super) fn from_value(value: &Value) -> Self {
         let place = SourceLocation::whole("");
@@ -122,29 +115,26 @@ impl Node {
         let value = match value {
             Value::Array(items) => NodeValue::List(items.iter().map(Node::from_value).collect()),
             Value::Object(entries) => NodeValue::Map(entries.iter().map(entry).collect()),
-            Value::String(text) => NodeValue::Scalar(Scalar { text: text.clone(), quoted: true }),
-            other => NodeValue::Scalar(Scalar { text: other.to_string(), quoted: false }),
+            Value::String(text) => NodeValue::Scalar { text: text.clone(), quoted: true },
+            other => NodeValue::Scalar { text: other.to_string(), quoted: false },
         };
         Node { place, value }
     }
 
     /// A word; the empty one is a null.
     pub(super) fn word_at(word: &str, place: SourceLocation) -> Self {
-        Node { place, value: NodeValue::Scalar(Scalar { text: word.to_owned(), quoted: false }) }
+        Node { place, value: NodeValue::Scalar { text: word.to_owned(), quoted: false } }
     }
 
     /// Whether the value is `null`, `~` or empty.
     pub fn is_null(&self) -> bool {
-        matches!(&self.value, NodeValue::Scalar(scalar) if scalar.meaning() == Meaning::Null)
+        self.meaning() == Some(Meaning::Null)
     }
 
     /// The value as a word, if it is text.
     pub(crate) fn word(&self) -> Option<&str> {
-        match &self.value {
-            NodeValue::Scalar(scalar) => match scalar.meaning() {
-                Meaning::Text(text) => Some(text),
-                _ => None,
-            },
+        match self.meaning() {
+            Some(Meaning::Text(text)) => Some(text),
             _ => None,
         }
     }
@@ -152,11 +142,11 @@ impl Node {
     /// Describes the value for messages.
     pub(super) fn describe(&self) -> String {
         match &self.value {
-            NodeValue::Scalar(Scalar { text, quoted: true }) => format!("the text {:?}", clip(text, NAME)),
-            NodeValue::Scalar(scalar) => match scalar.meaning() {
-                Meaning::Null => "nothing".into(),
-                Meaning::Bool(_) | Meaning::Text(_) => format!("`{}`", clip(&scalar.text, NAME)),
-                Meaning::Int(_) | Meaning::Float(_) => format!("the number {}", clip(&scalar.text, NAME)),
+            NodeValue::Scalar { text, quoted: true } => format!("the text {:?}", clip(text, NAME)),
+            NodeValue::Scalar { text, .. } => match self.meaning() {
+                None | Some(Meaning::Null) => "nothing".into(),
+                Some(Meaning::Bool(_) | Meaning::Text(_)) => format!("`{}`", clip(text, NAME)),
+                Some(Meaning::Int(_) | Meaning::Float(_)) => format!("the number {}", clip(text, NAME)),
             },
             NodeValue::List(_) => "a list".into(),
             NodeValue::Map(_) => "keys and values".into(),
@@ -170,7 +160,7 @@ impl Node {
                 entries.iter().find(|entry| entry.key == segment).map(|entry| (&entry.key_place, &entry.node))
             }
             NodeValue::List(items) => items.get(index(segment)?).map(|item| (&item.place, item)),
-            NodeValue::Scalar(_) => (segment == "kind" && self.word().is_some()).then_some((&self.place, self)),
+            NodeValue::Scalar { .. } => (segment == "kind" && self.word().is_some()).then_some((&self.place, self)),
         }
     }
 
@@ -229,8 +219,7 @@ impl Node {
 
     /// The list or map that replaces a scalar so that a child can be added, if the scalar allows it.
     fn opened(&self, segment: &str) -> Option<NodeValue> {
-        let NodeValue::Scalar(scalar) = &self.value else { return None };
-        match scalar.meaning() {
+        match self.meaning()? {
             Meaning::Null if index(segment) == Some(0) => Some(NodeValue::List(Vec::new())),
             Meaning::Null => Some(NodeValue::Map(Vec::new())),
             Meaning::Text(_) if !segment.starts_with('[') => Some(NodeValue::Map(vec![MappingEntry {
@@ -249,7 +238,7 @@ mod tests {
 
     #[test]
     fn scalars_follow_the_core_schema() {
-        let meaning = |text: &str| format!("{:?}", Scalar { text: text.into(), quoted: false }.meaning());
+        let meaning = |text: &str| format!("{:?}", Node::word_at(text, SourceLocation::whole("")).meaning().unwrap());
         for (text, expected) in [
             ("1e-6", "Float(1e-6)"),
             (".5", "Float(0.5)"),

@@ -6,7 +6,7 @@
 //! Every map yields its `kind` first. Typetag then reads the other keys directly from the tree, and places stay exact.
 
 use super::fault::{TypeMismatch, join};
-use super::label::{LABEL, from_scalar};
+use super::label::{LABEL, from_node};
 use super::{Meaning, Node, NodeValue};
 use serde::de::value::StrDeserializer;
 use serde::de::{self, DeserializeOwned, DeserializeSeed, Deserializer, Error as _, IntoDeserializer, Visitor};
@@ -140,29 +140,24 @@ impl<'a> Deserializer<'static> for NodeDeserializer<'a> {
     type Error = TypeMismatch;
 
     fn deserialize_any<V: Visitor<'static>>(self, visitor: V) -> Result<V::Value, TypeMismatch> {
-        let result = match &self.node.value {
-            NodeValue::List(list) => self.visit_list(list, visitor),
-            NodeValue::Map(_) => self.visit_map(&[], visitor),
-            NodeValue::Scalar(scalar) => match scalar.meaning() {
-                Meaning::Null => visitor.visit_unit(),
-                Meaning::Bool(value) => visitor.visit_bool(value),
-                Meaning::Float(value) => visitor.visit_f64(value),
-                Meaning::Text(text) => visitor.visit_str(text),
-                Meaning::Int(value) => match (u64::try_from(value), i64::try_from(value)) {
-                    (Ok(value), _) => visitor.visit_u64(value),
-                    (_, Ok(value)) => visitor.visit_i64(value),
-                    _ => visitor.visit_f64(value as f64),
-                },
+        let result = match (&self.node.value, self.node.meaning()) {
+            (NodeValue::List(list), _) => self.visit_list(list, visitor),
+            (NodeValue::Map(_), _) => self.visit_map(&[], visitor),
+            (_, None | Some(Meaning::Null)) => visitor.visit_unit(),
+            (_, Some(Meaning::Bool(value))) => visitor.visit_bool(value),
+            (_, Some(Meaning::Float(value))) => visitor.visit_f64(value),
+            (_, Some(Meaning::Text(text))) => visitor.visit_str(text),
+            (_, Some(Meaning::Int(value))) => match (u64::try_from(value), i64::try_from(value)) {
+                (Ok(value), _) => visitor.visit_u64(value),
+                (_, Ok(value)) => visitor.visit_i64(value),
+                _ => visitor.visit_f64(value as f64),
             },
         };
         self.note(result)
     }
 
     fn deserialize_option<V: Visitor<'static>>(self, visitor: V) -> Result<V::Value, TypeMismatch> {
-        match &self.node.value {
-            NodeValue::Scalar(scalar) if scalar.meaning() == Meaning::Null => visitor.visit_none(),
-            _ => visitor.visit_some(self),
-        }
+        if self.node.is_null() { visitor.visit_none() } else { visitor.visit_some(self) }
     }
 
     fn deserialize_newtype_struct<V: Visitor<'static>>(
@@ -170,13 +165,10 @@ impl<'a> Deserializer<'static> for NodeDeserializer<'a> {
         name: &'static str,
         visitor: V,
     ) -> Result<V::Value, TypeMismatch> {
-        match &self.node.value {
-            NodeValue::Scalar(scalar) if name == LABEL => match from_scalar(scalar) {
-                Some(label) => visitor.visit_string(label),
-                None => self.deserialize_any(visitor),
-            },
-            _ if name == WRITTEN => self.deserialize_map(visitor),
-            _ => visitor.visit_newtype_struct(self),
+        match from_node(self.node).filter(|_| name == LABEL) {
+            Some(label) => visitor.visit_string(label),
+            None if name == WRITTEN => self.deserialize_map(visitor),
+            None => visitor.visit_newtype_struct(self),
         }
     }
 

@@ -330,6 +330,6 @@ fn places_of_paths_are_those_of_the_nearest_value() {
     assert_eq!(at("criterion.loss"), (5, 1));
     // A missing path has no line.
     assert_eq!(at("data.train"), (0, 0));
-    assert!(matches!(document.get("search.kind").unwrap().value, NodeValue::Scalar(_)));
+    assert!(matches!(document.get("search.kind").unwrap().value, NodeValue::Scalar { .. }));
     assert!(document.get("search.x").is_none());
 }

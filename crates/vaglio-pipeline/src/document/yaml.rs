@@ -1,7 +1,7 @@
 //! Conversions from YAML text to the tree and from settings to YAML text.
 
 use super::Document;
-use super::node::{MappingEntry, NAME, Node, NodeValue, Scalar};
+use super::node::{MappingEntry, NAME, Node, NodeValue};
 use super::route::{self, DEEPEST};
 use saphyr_parser::{Event, Marker, Parser, ScalarStyle, Span, StrInput};
 
@@ -129,8 +129,8 @@ impl<'a> YamlTreeBuilder<'a> {
             return refuse(&format!("a configuration has at most {MOST} keys and values, and here is one more"));
         }
         if let Event::Scalar(text, style, ..) = event {
-            let scalar = Scalar { text: text.into_owned(), quoted: style != ScalarStyle::Plain };
-            return Ok(Node { place, value: NodeValue::Scalar(scalar) });
+            let value = NodeValue::Scalar { text: text.into_owned(), quoted: style != ScalarStyle::Plain };
+            return Ok(Node { place, value });
         }
         if self.depth == DEEPEST {
             return refuse(&format!("values are nested deeper than {DEEPEST}"));
@@ -158,9 +158,7 @@ impl<'a> YamlTreeBuilder<'a> {
             if event == Event::MappingEnd {
                 return Ok(NodeValue::Map(entries));
             }
-            let Node { place: key_place, value: NodeValue::Scalar(Scalar { text: key, .. }) } =
-                self.node(event, span)?
-            else {
+            let Node { place: key_place, value: NodeValue::Scalar { text: key, .. } } = self.node(event, span)? else {
                 return Err(refuse((self.place)(&span.start), "a key must be a single word or text"));
             };
             if !keys.insert(key.clone()) {
@@ -169,7 +167,7 @@ impl<'a> YamlTreeBuilder<'a> {
             }
             let (event, span) = self.next()?;
             let mut node = self.node(event, span)?;
-            if matches!(&node.value, NodeValue::Scalar(scalar) if scalar.text.is_empty() && !scalar.quoted) {
+            if matches!(&node.value, NodeValue::Scalar { text, quoted: false } if text.is_empty()) {
                 node.place = key_place.clone();
             }
             entries.push(MappingEntry { key, key_place, node });
@@ -228,10 +226,10 @@ mod tests {
         let text = to_yaml(value).unwrap();
         let written = Document::parse(&text, "w.yaml").unwrap();
         for k in 0..value.numbers.len() {
-            let NodeValue::Scalar(scalar) = &written.get(&format!("numbers[{k}]")).unwrap().value else {
+            let NodeValue::Scalar { text: number, .. } = &written.get(&format!("numbers[{k}]")).unwrap().value else {
                 panic!("{text}")
             };
-            assert!(is_float_of_yaml_1_1(&scalar.text), "{text}");
+            assert!(is_float_of_yaml_1_1(number), "{text}");
         }
         let read: SampleDocument =
             Document::parse(&text, "w.yaml").and_then(|d| d.read()).unwrap_or_else(|e| panic!("{e}\n{text}"));
@@ -325,8 +323,7 @@ mod tests {
         let text = to_yaml(&BTreeMap::from([("x", 1.0), ("y", 1e300), ("z", 1e-6)])).unwrap();
         let document = Document::parse(&text, "w.yaml").unwrap();
         for key in ["x", "y", "z"] {
-            let NodeValue::Scalar(scalar) = &document.get(key).unwrap().value else { panic!("{text}") };
-            assert!(matches!(scalar.meaning(), Meaning::Float(_)), "{text}");
+            assert!(matches!(document.get(key).unwrap().meaning(), Some(Meaning::Float(_))), "{text}");
         }
     }
 

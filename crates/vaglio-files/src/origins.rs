@@ -1,50 +1,44 @@
 //! Source columns of candidates that maps made.
 
-use super::train_test::TrainTest;
+use super::run_context::Run;
+use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 use std::slice::from_ref;
-use vaglio_core::{Design, MapFit, numbered, rows_by_label};
+use vaglio_core::{MapFit, numbered, rows_by_label};
 use vaglio_pipeline::maps::source_columns;
 use vaglio_report::record::{Frequency, MadeColumns};
 
-/// Candidates of a run on all rows, and the maps that made them.
-pub(super) struct Origins<'p> {
-    names: &'p [String],
-    /// `None` if no map made candidates under new names, or if the learner makes its own features.
-    maps: Option<&'p [MapFit]>,
-}
-
-impl<'p> Origins<'p> {
-    /// Cost O(candidates · columns made by maps).
-    pub fn new(prepared: &'p TrainTest, design: &'p Design) -> Self {
-        let maps = &prepared.maps[..];
+impl<'r> Run<'r> {
+    /// The maps, if they made candidates under new names and the learner makes no features of its own. Cost
+    /// O(candidates · columns made by maps).
+    fn renaming_maps(self) -> Option<&'r [MapFit]> {
+        let maps = &self.prepared.maps[..];
         let is_made = |name: &String| source_columns(maps, from_ref(name)) != [&**name];
-        let may_be_made = !prepared.maps.is_empty() && design.has_columns_of(&prepared.train);
-        let is_made = may_be_made && design.names().iter().any(is_made);
-        Origins { names: design.names(), maps: is_made.then_some(maps) }
+        let may_be_made = !maps.is_empty() && self.design.has_columns_of(&self.prepared.train);
+        (may_be_made && self.design.names().iter().any(is_made)).then_some(maps)
     }
 
     /// Groups of candidates with the same sources, except single unchanged columns, in the order of the first.
-    pub fn made(&self) -> Vec<MadeColumns> {
-        let Some(maps) = self.maps else { return Vec::new() };
-        let sources = |index: usize| source_columns(maps, from_ref(&self.names[index]));
-        let (numbers, _) = numbered((0..self.names.len()).map(sources));
+    pub fn made(self) -> Vec<MadeColumns> {
+        let (Some(maps), names) = (self.renaming_maps(), self.design.names()) else { return Vec::new() };
+        let sources = |index: usize| source_columns(maps, from_ref(&names[index]));
+        let (numbers, _) = numbered((0..names.len()).map(sources));
         let made = rows_by_label(&numbers).into_iter().map(|columns| MadeColumns { of: sources(columns[0]), columns });
-        let is_itself = |made: &MadeColumns| made.columns.len() == 1 && made.of == [&*self.names[made.columns[0]]];
+        let is_itself = |made: &MadeColumns| made.columns.len() == 1 && made.of == [&*names[made.columns[0]]];
         made.filter(|made| !made.of.is_empty() && !is_itself(made)).collect()
     }
 
     /// Selection frequency of each candidate over the sets.
-    pub fn frequency(&self, sets: &[HashSet<String>]) -> Vec<Frequency> {
-        frequency(sets, self.names)
+    pub fn frequency(self, sets: &[HashSet<String>]) -> Vec<Frequency> {
+        frequency(sets, self.design.names())
     }
 
     /// Selection frequency of each data column over the sets; empty if candidates are data columns.
-    pub fn source_frequency(&self, sets: &[HashSet<String>]) -> Vec<Frequency> {
-        let Some(maps) = self.maps else { return Vec::new() };
+    pub fn source_frequency(self, sets: &[HashSet<String>]) -> Vec<Frequency> {
+        let Some(maps) = self.renaming_maps() else { return Vec::new() };
         let of_set = |set: &HashSet<String>| set.iter().flat_map(|name| source_columns(maps, from_ref(name))).collect();
         let of_sets: Vec<HashSet<String>> = sets.iter().map(of_set).collect();
-        frequency(&of_sets, &source_columns(maps, self.names))
+        frequency(&of_sets, &source_columns(maps, self.design.names()))
             .into_iter()
             .map(|frequency| Frequency { index: None, ..frequency })
             .collect()
@@ -58,9 +52,7 @@ fn frequency(sets: &[HashSet<String>], names: &[String]) -> Vec<Frequency> {
     sets.iter().flatten().for_each(|name| *counts.entry(name).or_default() += 1);
     let mut counted: Vec<(usize, Option<usize>, &String)> =
         counts.into_iter().map(|(name, count)| (count, places.get(name).copied(), name)).collect();
-    counted.sort_by(|a, b| {
-        b.0.cmp(&a.0).then(a.1.unwrap_or(usize::MAX).cmp(&b.1.unwrap_or(usize::MAX))).then(a.2.cmp(b.2))
-    });
+    counted.sort_by_key(|&(count, index, name)| (Reverse(count), index.unwrap_or(usize::MAX), name));
     let frequency = |(count, index, name): (usize, Option<usize>, &String)| Frequency {
         index,
         name: name.clone(),

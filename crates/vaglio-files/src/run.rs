@@ -11,7 +11,6 @@ use super::forecast::with_history;
 use super::journal::{JournalHeader, RunJournal};
 use super::memory::PeakMemory;
 use super::monitor::{limited, timed};
-use super::origins::Origins;
 use super::part_outputs::found;
 use super::record::{record, record_path, warnings};
 use super::run_context::Run;
@@ -131,7 +130,6 @@ fn run_in(
         selector: &selector,
         design: &design,
         selection: &selection,
-        origins: &Origins::new(&prepared, &design),
         verify: options.verify,
         budget: 0.0,
     };
@@ -193,7 +191,7 @@ impl Run<'_> {
         }
         evaluated.stop(end.reason());
         let record = &mut evaluated.record;
-        record.data.made = self.origins.made();
+        record.data.made = self.made();
         record.data.digest = self.prepared.digest.written()?;
         record.peak_memory_bytes = peak();
         record.seconds = Seconds {

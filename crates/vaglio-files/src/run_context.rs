@@ -1,6 +1,5 @@
 //! A run before its search, and after it.
 
-use super::origins::Origins;
 use super::repetitions::{RepetitionInput, SearchCounts, SearchedRows};
 use super::train_test::TrainTest;
 use vaglio_core::{AnyLoss, Design, Estimate, Result, SearchExtent};
@@ -55,7 +54,6 @@ pub(super) struct Run<'r> {
     /// The design at the λ of the result's path.
     pub design: &'r Design,
     pub selection: &'r Selection,
-    pub origins: &'r Origins<'r>,
     /// Number of random steps to verify.
     pub verify: Option<usize>,
     /// Budget of figures per column and size, in flops.

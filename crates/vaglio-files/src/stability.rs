@@ -54,8 +54,8 @@ pub(super) const EVALUATION: Evaluation = Evaluation {
         found.record.stability = Some(Stability {
             pairs,
             size: sets.iter().map(HashSet::len).sum::<usize>() as f64 / sets.len() as f64,
-            frequency: run.origins.frequency(&sets),
-            by_source: run.origins.source_frequency(&sets),
+            frequency: run.frequency(&sets),
+            by_source: run.source_frequency(&sets),
             sizes: reached,
             columns: integrated(&paths, reached, &selection.names),
             splits: matches!(halves, HalfSamples::Pieces(_)).then(|| halves.sentence()),

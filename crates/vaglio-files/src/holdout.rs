@@ -1,7 +1,7 @@
 //! Splits test rows off the training rows.
 
 use super::rows::having;
-use super::series::{numbers_of, places_of};
+use super::series::{counts_of, numbers_of, places_of};
 use super::targets::task;
 use std::collections::HashSet;
 use vaglio_core::numerals::same_label;
@@ -40,8 +40,7 @@ pub(super) fn classes_of_rows(spec: &DataSpec, table: &Table) -> Option<Vec<u32>
 /// Selects `aside` rows, stratified: the first of each class in `order`, in proportion to the nearest row, leaving at
 /// least one of each.
 fn evenly<'a>(order: &'a [usize], classes: &'a [u32], aside: usize) -> impl Iterator<Item = usize> + 'a {
-    let mut sizes = vec![0usize; classes.iter().max().map_or(0, |most| *most as usize + 1)];
-    classes.iter().for_each(|&class| sizes[class as usize] += 1);
+    let sizes = counts_of(classes);
     let share = |size: usize| (aside * size) as f64 / classes.len() as f64;
     let mut left: Vec<usize> = sizes.iter().map(|&size| (share(size) as usize).min(size.saturating_sub(1))).collect();
     let mut by_rest: Vec<usize> = (0..sizes.len()).filter(|&class| left[class] + 1 < sizes[class]).collect();

@@ -130,6 +130,13 @@ pub(super) fn numbers_of(cells: &Cells) -> Vec<u32> {
     numbers
 }
 
+/// Number of rows of each code.
+pub(super) fn counts_of(codes: &[u32]) -> Vec<usize> {
+    let mut counts = vec![0; codes.iter().max().map_or(0, |most| *most as usize + 1)];
+    codes.iter().for_each(|code| counts[*code as usize] += 1);
+    counts
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

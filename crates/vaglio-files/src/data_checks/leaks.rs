@@ -1,5 +1,6 @@
 //! Target leaks: columns that determine the target.
 
+use super::super::series::counts_of;
 use super::table_with_roles::{TableWithRoles, listed, named, numbers, numbers_at, sample};
 use std::collections::HashMap;
 use vaglio_core::Cells;
@@ -72,9 +73,8 @@ fn warning(found: &Leaks<'_>, target: &str) -> Option<Warning> {
 
 /// Columns whose levels have one class each, or that thresholds separate by class.
 fn class_leaks<'a>(columns: &[(&'a str, &Cells)], classes: &[u32]) -> Leaks<'a> {
-    let kinds = classes.iter().max().map_or(0, |most| *most as usize + 1);
-    let mut sizes = vec![0usize; kinds];
-    classes.iter().for_each(|&class| sizes[class as usize] += 1);
+    let sizes = counts_of(classes);
+    let kinds = sizes.len();
     let factorial = |n: usize| (2..=n).map(|k| (k as f64).ln()).sum::<f64>();
     // Logarithm of the number of arrangements of the classes over the rows.
     let ways = factorial(classes.len()) - sizes.iter().map(|&size| factorial(size)).sum::<f64>();

@@ -4,7 +4,7 @@ mod nesting;
 
 pub use nesting::{Nesting, nesting};
 
-use super::super::series::{moments, numbers_of};
+use super::super::series::{counts_of, moments, numbers_of};
 use std::borrow::Cow;
 use std::collections::HashSet;
 use vaglio_core::Cells;
@@ -73,9 +73,7 @@ pub struct CodedColumn<'a> {
 impl<'a> CodedColumn<'a> {
     pub fn new(name: &'a str, cells: &'a Cells) -> Self {
         let codes = numbers_of(cells);
-        let mut counts = vec![0; codes.iter().max().map_or(0, |most| *most as usize + 1)];
-        codes.iter().for_each(|code| counts[*code as usize] += 1);
-        CodedColumn { name, cells, codes, counts, values: moments(cells) }
+        CodedColumn { name, cells, counts: counts_of(&codes), codes, values: moments(cells) }
     }
 
     /// Numbers of rows of the values that are not missing.

@@ -1,6 +1,6 @@
 //! Cell checks: codes for missing values among numbers, levels in two spellings, codes with leading zeros.
 
-use super::table_with_roles::{TableWithRoles, listed, named, numbers};
+use super::table_with_roles::{TableWithRoles, listed, named};
 use std::collections::{BTreeMap, BTreeSet};
 use vaglio_core::{Cells, Column, counted, joined};
 use vaglio_report::record::{Warning, WarningKind};
@@ -15,10 +15,8 @@ pub(super) fn codes(read: TableWithRoles<'_>) -> Option<Warning> {
     let (mut found, mut words) = (Vec::new(), BTreeSet::new());
     for (name, cells) in read.features().chain(read.targets()) {
         // Byte columns cannot hold them.
-        if cells.numbers().is_none_or(|column| matches!(column, Column::Byte(_) | Column::Sparse(_))) {
-            continue;
-        }
-        for (code, count) in numbers(cells).map(|values| codes_among(&values)).unwrap_or_default() {
+        let column = cells.numbers().filter(|column| !matches!(column, Column::Byte(_) | Column::Sparse(_)));
+        for (code, count) in column.map(|column| codes_among(&column.values())).unwrap_or_default() {
             found.push(format!("{code} in {} of {}", counted(count, "row"), named(name)));
             words.insert(code.to_string());
         }

@@ -2,9 +2,9 @@
 
 use super::super::series::counts_of;
 use super::table_with_roles::{TableWithRoles, listed, named, numbers, numbers_at, sample};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use vaglio_core::Cells;
-use vaglio_kernels::sums;
+use vaglio_kernels::sums::dot;
 use vaglio_report::record::{Warning, WarningKind};
 
 /// R² above which one or two columns count as a leak. Rounding to whole units hides 1/12 of a squared unit: less than
@@ -120,12 +120,8 @@ fn pure_levels(text: &[String], classes: &[u32]) -> Option<usize> {
 /// Number of values and of class changes in their order, if each value has one class. Requires the fewest possible
 /// changes or two rows per value on average, and at most a tenth of missing cells.
 fn parted(values: &[f64], classes: &[u32]) -> Option<(usize, usize)> {
-    let mut rows: Vec<(f64, u32)> = values
-        .iter()
-        .zip(classes)
-        .filter(|(value, _)| !value.is_nan())
-        .map(|(value, class)| (*value, *class))
-        .collect();
+    let rows = values.iter().copied().zip(classes.iter().copied()).filter(|(value, _)| !value.is_nan());
+    let mut rows: Vec<(f64, u32)> = rows.collect();
     if 10 * rows.len() < 9 * values.len() {
         return None;
     }
@@ -139,9 +135,7 @@ fn parted(values: &[f64], classes: &[u32]) -> Option<(usize, usize)> {
         levels += usize::from(is_level);
         changes += usize::from(pair[0].1 != pair[1].1);
     }
-    let mut kinds: Vec<u32> = rows.iter().map(|(_, class)| *class).collect();
-    kinds.sort_unstable();
-    kinds.dedup();
+    let kinds: HashSet<u32> = rows.iter().map(|(_, class)| *class).collect();
     let is_pure = kinds.len() > 1 && (changes + 1 == kinds.len() || 2 * levels <= rows.len());
     is_pure.then_some((levels, changes))
 }
@@ -201,10 +195,6 @@ fn pair<'a>(
     r2(&[&first, &second], target, pairs).map(|r2| (columns[a].0, columns[b].0, r2))
 }
 
-fn dot(a: &[f64], b: &[f64]) -> f64 {
-    sums::dot(a, b)
-}
-
 /// Scales values to mean 0 and length 1, with missing ones at the mean; `None` for a constant, or if most are missing.
 fn standardized(values: impl Iterator<Item = f64>) -> Option<Vec<f64>> {
     let mut values: Vec<f64> = values.collect();
@@ -243,8 +233,7 @@ fn r2(columns: &[&[f64]], target: &[f64], tried: usize) -> Option<f64> {
     let (low, high) = (sorted[rows.len() / 20], sorted[rows.len() - 1 - rows.len() / 20]);
     let middling: Vec<usize> = rows.iter().copied().filter(|&row| (low..=high).contains(&target[row])).collect();
     let whole = explained(columns, target, &rows)?;
-    let is_constant = low == high;
-    let among_middling = if is_constant { 0.0 } else { explained(columns, target, &middling)? };
+    let among_middling = if low == high { 0.0 } else { explained(columns, target, &middling)? };
     (is_told(whole, columns.len(), rows.len(), tried) && among_middling > NEARLY).then_some(whole)
 }
 

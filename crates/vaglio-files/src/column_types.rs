@@ -139,15 +139,12 @@ pub(super) fn taken(roles: &Roles<'_>, profile: &TableProfile, header: &[String]
         let is_dropped = spec.types.get(name) == Some(&ColumnType::Drop);
         let why = aside.iter().find(|(aside, _)| aside == name).map(|(_, why)| (*why).to_owned());
         let of_rows = roles.row_roles().into_iter().find(|(_, of_rows)| of_rows == name);
-        let (found, role) = match found.get(name.as_str()).copied() {
-            _ if is_dropped || alone.contains(name.as_str()) => (None, Some("left out")),
-            Some(found) if spec.target.names().contains(name) => (Some(found), Some("target")),
-            Some(found) if of_rows.is_some() => {
-                (Some(found), of_rows.map(|(field, _)| field.rsplit('.').next().unwrap_or(field)))
-            }
-            Some(found) if found.taken == InferredType::Empty => (Some(found), Some("left out")),
-            Some(found) => (Some(found), None),
-            None => (None, Some("left out")),
+        let found = found.get(name.as_str()).copied().filter(|_| !is_dropped && !alone.contains(name.as_str()));
+        let role = match found {
+            Some(_) if spec.target.names().contains(name) => Some("target"),
+            Some(_) if let Some((field, _)) = of_rows => Some(field.rsplit('.').next().unwrap_or(field)),
+            Some(found) if found.taken != InferredType::Empty => None,
+            _ => Some("left out"),
         };
         let role = role.map(|role| if matches!(role, "assignment" | "column") { "folds" } else { role });
         let next = ColumnRun {

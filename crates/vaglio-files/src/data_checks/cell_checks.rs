@@ -52,7 +52,7 @@ fn codes_among(values: &[f64]) -> Vec<(f64, usize)> {
 }
 
 /// Minimum and maximum of numbers, ignoring NaN; eight lanes.
-fn range(values: &[f64]) -> (f64, f64) {
+pub(super) fn range(values: &[f64]) -> (f64, f64) {
     let (mut low, mut high) = ([f64::INFINITY; 8], [f64::NEG_INFINITY; 8]);
     let (eights, rest) = values.as_chunks::<8>();
     for eight in eights.iter().chain(std::iter::once(&std::array::from_fn(|k| *rest.get(k).unwrap_or(&f64::NAN)))) {

@@ -1,5 +1,6 @@
 //! Identifiers that number the rows in the order of the target.
 
+use super::cell_checks::range;
 use super::table_with_roles::{TableWithRoles, listed, named, numbers, numbers_at, sample};
 use vaglio_core::Cells;
 use vaglio_report::record::{Warning, WarningKind};
@@ -55,7 +56,7 @@ fn is_whole(value: f64) -> bool {
 
 /// Whether whole numbers are distinct and cover more than half of their range.
 fn counts_rows(values: &[f64]) -> bool {
-    let (low, high) = values.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), v| (l.min(*v), h.max(*v)));
+    let (low, high) = range(values);
     if high - low >= 2.0 * values.len() as f64 {
         return false;
     }

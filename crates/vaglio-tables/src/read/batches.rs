@@ -3,7 +3,7 @@
 mod schema;
 mod text;
 
-use super::bytes::{FileKind, check_encoding, kind};
+use super::bytes::{FileKind, check_encoding};
 use super::column_builder::ColumnBuilder;
 use super::fault::fault_error;
 use super::head::FileStart;
@@ -53,9 +53,8 @@ impl Batch {
 
 /// Reader of a file; `None` for one that has to be read as a whole.
 fn opened(path: &Path, spec: &ReadSpec, budget: Budget) -> Option<Box<dyn ChunkReader>> {
-    let mut start = FileStart::open(path)?;
-    start.read(HEAD)?;
-    match kind(path, &start.bytes).ok()? {
+    let (kind, start) = FileStart::open(path, HEAD)?;
+    match kind {
         FileKind::Text => TextRows::new(path, start, spec, budget).map(|rows| Box::new(rows) as _),
         FileKind::Sparse(_) => None,
         _ if start.codec.is_some() => None,

@@ -25,15 +25,6 @@ pub(super) fn share(paths: &[PathBuf]) -> Option<u64> {
     (sizes.iter().sum::<u64>() > WHOLE).then(|| (SAMPLE / sizes.len() as u64).max(LEAST))
 }
 
-/// Reads the beginning of a file, and its format; `None` if the file is no larger, sparse, or has a fault to report
-/// later.
-pub(super) fn head(path: &Path, most: u64) -> Option<(FileKind, FileStart)> {
-    let mut start = FileStart::open(path)?;
-    start.read(most as usize)?;
-    let kind = kind(path, &start.bytes).ok()?;
-    (!start.is_whole && !matches!(kind, FileKind::Sparse(_))).then_some((kind, start))
-}
-
 /// The beginning of a file, decompressed.
 pub(super) struct FileStart {
     pub bytes: Vec<u8>,
@@ -47,8 +38,9 @@ pub(super) struct FileStart {
 }
 
 impl FileStart {
-    /// Opens a file; `None` if it cannot be read or decompressed.
-    pub fn open(path: &Path) -> Option<Self> {
+    /// Reads up to `most` bytes of a file, and detects its format; `None` if it cannot be read or decompressed, or is of
+    /// no known format.
+    pub fn open(path: &Path, most: usize) -> Option<(FileKind, Self)> {
         let file = File::open(path).ok()?;
         // A clone shares the position.
         let mut buffered = BufReader::with_capacity(1 << 16, file.try_clone().ok()?);
@@ -57,7 +49,9 @@ impl FileStart {
             Some(codec) => decoder(codec, buffered).ok()?,
             None => Box::new(buffered),
         };
-        Some(FileStart { bytes: Vec::new(), codec, is_whole: false, rest, file })
+        let mut start = FileStart { bytes: Vec::new(), codec, is_whole: false, rest, file };
+        start.read(most)?;
+        Some((kind(path, &start.bytes).ok()?, start))
     }
 
     /// Reads up to `more` further bytes; fewer mean the end of the file. Returns `None` on a read error.
@@ -111,20 +105,12 @@ mod tests {
         let path = folder_of("head").join("long.csv");
         let text = "a,b\n".to_owned() + &"1,2\n".repeat(500_000);
         std::fs::write(&path, &text).unwrap();
-        let Some((FileKind::Text, start)) = head(&path, 1 << 20) else { panic!("a text") };
+        let Some((FileKind::Text, start)) = FileStart::open(&path, 1 << 20) else { panic!("a text") };
         let (bytes, times) = start.lines(&path, &ReadSpec::default()).unwrap();
         assert!(bytes.ends_with(b"\n") && bytes.len() <= 1 << 20);
         let about = times * bytes.len() as f64 / text.len() as f64;
         assert!((0.9..1.1).contains(&about), "{about}");
-        assert!(head(&path, 1 << 22).is_none());
+        assert!(FileStart::open(&path, 1 << 22).is_some_and(|(_, start)| start.is_whole));
         assert!(share(&[path]).is_none());
-    }
-
-    #[test]
-    fn a_sparse_file_is_not_cut() {
-        let path = folder_of("head_sparse").join("long.svm");
-        std::fs::write(&path, "1 1:2 3:4\n".repeat(1000)).unwrap();
-        assert!(matches!(kind(&path, b"1 1:2 3:4\n"), Ok(FileKind::Sparse(_))));
-        assert!(head(&path, 1 << 10).is_none());
     }
 }

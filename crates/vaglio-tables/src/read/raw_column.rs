@@ -1,7 +1,7 @@
 //! Text columns under construction.
 
 /// Text of every cell, concatenated.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct RawColumn {
     text: String,
     ends: Vec<usize>,

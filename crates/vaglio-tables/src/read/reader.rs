@@ -5,9 +5,10 @@ use super::column_builder::ColumnBuilder;
 use super::digest::HashSteps;
 use super::inference::Hint;
 use crate::{Decimal, Delimiter, ReadSpec};
+use blake3::Hash;
 use std::collections::HashSet;
 use std::fmt::Debug;
-use vaglio_core::Result;
+use vaglio_core::{Error, Result};
 
 /// Header of a file.
 #[derive(Debug)]
@@ -88,15 +89,23 @@ pub(super) trait FileReader: Debug + Send + Sync {
     /// Adds columns of zeros with these names, if the format omits columns that are all 0.
     fn widen(&mut self, _names: &[&str]) {}
 
+    /// Steps of hashing the file, which go on after it is dropped; `None` if its bytes are dropped with it.
+    fn hash_steps(&self) -> Option<HashSteps> {
+        None
+    }
+
     /// Hash of the file. Cost O(bytes).
     ///
     /// # Errors
     /// Fails if a file on disk cannot be read or was modified since it was opened.
-    fn digest(&self) -> Result<blake3::Hash>;
-
-    /// Steps of hashing a file on disk, to be taken after it is read.
-    fn hash_steps(&self) -> Option<HashSteps> {
-        None
+    fn digest(&self) -> Result<Hash> {
+        let no_bytes = || Error::Shape("the format keeps no bytes to hash".into());
+        let mut hash_some = self.hash_steps().ok_or_else(no_bytes)?;
+        loop {
+            if let Some(hash) = hash_some()? {
+                return Ok(hash);
+            }
+        }
     }
 
     /// Reads columns. Cost O(bytes), on all threads.

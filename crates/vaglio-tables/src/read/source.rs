@@ -213,9 +213,9 @@ impl TableSource {
         Ok((Table::new(table)?, profile))
     }
 
-    /// Steps of hashing each file, if all are on disk.
+    /// Steps of hashing each file, if all go on after the table is dropped.
     pub(super) fn hash_steps(&self) -> Option<Vec<HashSteps>> {
-        self.parts.iter().chain(&self.beside).map(|part| part.reader.hash_steps()).collect()
+        self.parts.iter().chain(&self.beside).map(TableFile::hash_steps).collect()
     }
 
     /// Reads like [`TableSource::read`] and hashes like [`TableSource::digest`]. With several threads and files on

@@ -70,10 +70,6 @@ impl FileReader for SparseTable {
         &self.header
     }
 
-    fn digest(&self) -> Result<blake3::Hash> {
-        Err(Error::Shape("the format keeps no bytes to hash".into()))
-    }
-
     fn widen(&mut self, names: &[&str]) {
         match self.header.cells {
             CellFormat::Sparse(Some(1)) if names.contains(&"x0") => warn_of_base(&self.path),
@@ -89,32 +85,14 @@ impl FileReader for SparseTable {
         self.header.names.splice(at..at, new);
     }
 
-    /// Text columns are read as numbers while their cells are numbers.
-    fn read(&self, wanted: &[WantedColumn<'_>], rules: &CellSyntax) -> Result<Vec<ColumnBuilder>> {
+    fn read(&self, wanted: &[WantedColumn<'_>], _: &CellSyntax) -> Result<Vec<ColumnBuilder>> {
         let places = places(&self.header.names);
         let column = |wanted: &WantedColumn<'_>| match places.get(wanted.name) {
             Some(&place) if place < self.columns.len() => as_growing(&self.columns[place]),
-            Some(&place) => {
-                let empty = || ColumnBuilder::Raw(RawColumn::default());
-                let mut column =
-                    if wanted.as_numbers { ColumnBuilder::Numbers(NumberColumn::default()) } else { empty() };
-                let rules = rules.column(wanted.name);
-                self.written[place - self.columns.len()].cells().for_each(|cell| column.push(cell, rules));
-                column
-            }
+            Some(&place) => ColumnBuilder::Raw(self.written[place - self.columns.len()].clone()),
             None => ColumnBuilder::Sparse(SparseNumbers::new(self.rows, Vec::new(), Vec::new())),
         };
         Ok(wanted.iter().map(column).collect())
-    }
-
-    fn look_like_numbers(&self, names: &[&str], rules: &CellSyntax) -> Vec<bool> {
-        let places = places(&self.header.names);
-        let looks = |name: &&str| {
-            let (place, rules) = (places.get(name), rules.column(name));
-            let place = place.and_then(|place| place.checked_sub(self.columns.len()));
-            place.is_none_or(|place| self.written[place].cells().all(|cell| rules.number(cell).is_some()))
-        };
-        names.iter().map(looks).collect()
     }
 }
 

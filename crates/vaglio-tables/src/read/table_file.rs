@@ -5,7 +5,8 @@ use super::bytes::{FileKind, is_utf8, kind, text};
 use super::cell::CellSyntax;
 use super::column_builder::{ColumnBuilder, RawColumn};
 use super::csv_file::CsvFile;
-use super::head::head;
+use super::digest::HashSteps;
+use super::head::FileStart;
 use super::loaded_file::load;
 use super::paths;
 use super::reader::{FileReader, WantedColumn};
@@ -59,6 +60,11 @@ impl TableFile {
         self.reader.header().names.iter().chain(self.fixed.iter().map(|(name, _)| name)).cloned().collect()
     }
 
+    /// Steps of hashing the file; `None` if the hash is known, or its bytes are dropped with the file.
+    pub fn hash_steps(&self) -> Option<HashSteps> {
+        if self.digest.is_none() { self.reader.hash_steps() } else { None }
+    }
+
     pub fn digest(&self) -> Result<Hash> {
         self.digest.map_or_else(|| self.reader.digest(), Ok)
     }
@@ -110,15 +116,18 @@ fn whole(path: &Path, spec: &ReadSpec, budget: Budget) -> Result<(Box<dyn FileRe
     Ok((reader, digest))
 }
 
-/// Reader of the beginning of a file, and the size of the file relative to it; `None` if the file must be read whole.
+/// Reader of the beginning of a file, and the size of the file relative to it; `None` if the file is small, sparse or has a
+/// fault, so that it must be read whole.
 fn sample(path: &Path, spec: &ReadSpec, budget: Budget, most: u64) -> Result<Option<(Box<dyn FileReader>, f64)>> {
-    let Some((kind, start)) = head(path, most) else { return Ok(None) };
+    let start = FileStart::open(path, most as usize).filter(|(_, start)| !start.is_whole);
+    let Some((kind, start)) = start else { return Ok(None) };
     match kind {
         FileKind::Text => {
             let Some((bytes, times)) = start.lines(path, spec) else { return Ok(None) };
             let file = CsvFile::new(path, text(path, bytes, spec, budget)?, spec, budget)?;
             Ok(Some((Box::new(file), times)))
         }
+        FileKind::Sparse(_) => Ok(None),
         _ if start.codec.is_some() => Ok(None),
         kind => binary_formats::sampled(path, kind, budget),
     }

@@ -19,7 +19,6 @@ use crate::read::table_file::TableFile;
 use crate::read::{ReadSpec, TableSource, checked_names, places, unreadable};
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
-use blake3::Hash;
 use blocks::ArrowBlocks;
 use bytes::Bytes;
 use chunks::ColumnarChunks;
@@ -171,18 +170,14 @@ impl ColumnarFile {
     /// Number of rows of the file divided by the number read.
     fn times(&self) -> f64 {
         let Some(most) = self.sample else { return 1.0 };
-        match &self.format {
-            ColumnarFormat::Parquet(_, rows) => *rows as f64 / most.min(*rows).max(1) as f64,
+        let read = match &self.format {
+            // Blocks are read whole.
             ColumnarFormat::Arrow(blocks) => {
-                let (mut all, mut read) = (0.0, 0.0);
-                for length in blocks.lengths() {
-                    all += length as f64;
-                    read = if read < most as f64 { all } else { read };
-                }
-                all / f64::max(read, 1.0)
+                blocks.lengths().fold(0, |read, rows| if read < most { read + rows } else { read })
             }
-            ColumnarFormat::Batches(_) => 1.0,
-        }
+            _ => most.min(self.rows()),
+        };
+        self.rows() as f64 / read.max(1) as f64
     }
 
     fn with_format(
@@ -302,12 +297,8 @@ impl FileReader for ColumnarFile {
         &self.header
     }
 
-    fn digest(&self) -> Result<Hash> {
-        self.kept.digest(&self.path)
-    }
-
     fn hash_steps(&self) -> Option<HashSteps> {
-        self.kept.is_on_disk().then(|| self.kept.hash_steps(&self.path))
+        Some(self.kept.hash_steps(&self.path))
     }
 
     fn read(&self, wanted: &[WantedColumn<'_>], _: &CellSyntax) -> Result<Vec<ColumnBuilder>> {

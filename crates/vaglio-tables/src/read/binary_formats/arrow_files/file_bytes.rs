@@ -3,7 +3,7 @@
 use crate::read::digest::HashSteps;
 use crate::read::loaded_file::check_unchanged;
 use crate::read::system;
-use blake3::{Hash, Hasher};
+use blake3::Hasher;
 use bytes::Bytes;
 use parquet::errors::ParquetError;
 use parquet::file::reader::{ChunkReader, Length};
@@ -57,19 +57,6 @@ impl FileBytes {
         let FileBytes::Disk(file, before) = self else { return Ok(()) };
         let after = file.metadata().map_err(|error| system(path, error))?;
         check_unchanged(path, before, &after, before.len())
-    }
-
-    /// Hash of the file. Cost O(bytes).
-    ///
-    /// # Errors
-    /// Fails if a file on disk cannot be read or was modified since it was opened.
-    pub fn digest(&self, path: &Path) -> Result<Hash> {
-        let mut hash_some = self.hash_steps(path);
-        loop {
-            if let Some(digest) = hash_some()? {
-                return Ok(digest);
-            }
-        }
     }
 
     /// Steps of hashing the file.
@@ -174,6 +161,15 @@ mod tests {
     use super::*;
     use crate::read::tests::folder_of;
 
+    fn digest(kept: &FileBytes, path: &Path) -> Result<blake3::Hash> {
+        let mut hash_some = kept.hash_steps(path);
+        loop {
+            if let Some(hash) = hash_some()? {
+                return Ok(hash);
+            }
+        }
+    }
+
     #[test]
     fn bytes_are_the_same_in_memory_and_on_the_disk() {
         let path = folder_of("kept").join("some.parquet");
@@ -181,7 +177,7 @@ mod tests {
         std::fs::write(&path, &bytes).unwrap();
         let disk = FileBytes::on_disk(&path, PARQUET).unwrap().unwrap();
         let memory = FileBytes::Memory(Bytes::from(bytes.clone()));
-        assert_eq!(disk.digest(&path).unwrap(), memory.digest(&path).unwrap());
+        assert_eq!(digest(&disk, &path).unwrap(), digest(&memory, &path).unwrap());
         for kept in [&disk, &memory] {
             assert_eq!(kept.len(), bytes.len() as u64);
             assert_eq!(kept.get_bytes(1000, 300_000).unwrap(), &bytes[1000..301_000]);
@@ -202,7 +198,7 @@ mod tests {
         let disk = FileBytes::on_disk(&path, PARQUET).unwrap().unwrap();
         disk.check_unchanged(&path).unwrap();
         std::fs::write(&path, b"PAR1 and other things").unwrap();
-        for error in [disk.check_unchanged(&path).unwrap_err(), disk.digest(&path).unwrap_err()] {
+        for error in [disk.check_unchanged(&path).unwrap_err(), digest(&disk, &path).unwrap_err()] {
             let message = error.to_string();
             assert!(message.ends_with("it was changed while it was read; try again when nothing writes to it"));
         }

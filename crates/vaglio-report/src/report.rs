@@ -9,7 +9,6 @@ mod chart;
 mod chosen_columns;
 mod classes;
 mod drawing;
-mod error_cards;
 mod error_curves;
 mod heat_map;
 mod lookups;

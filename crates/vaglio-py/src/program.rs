@@ -159,9 +159,8 @@ pub fn parts() -> String {
     let mut all = component_list();
     for part in all.as_array_mut().into_iter().flatten() {
         let word = |key: &str| part[key].as_str().unwrap_or_default().to_owned();
-        let fields = component_fields(&word("role"), &word("kind"));
-        if let (Some(part), Some(fields)) = (part.as_object_mut(), fields) {
-            part.insert("fields".into(), fields);
+        if let Some(fields) = component_fields(&word("role"), &word("kind")) {
+            part["fields"] = fields;
         }
     }
     all.to_string()

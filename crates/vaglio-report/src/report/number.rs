@@ -51,14 +51,8 @@ pub fn count(n: usize) -> String {
     if digits.len() < 5 {
         return digits;
     }
-    let mut out = String::new();
-    for (place, digit) in digits.chars().enumerate() {
-        if place > 0 && (digits.len() - place).is_multiple_of(3) {
-            out.push('\u{202f}');
-        }
-        out.push(digit);
-    }
-    out
+    let groups: Vec<_> = digits.as_bytes().rchunks(3).rev().map(String::from_utf8_lossy).collect();
+    groups.join("\u{202f}")
 }
 
 /// `1 column`, `2 columns`.

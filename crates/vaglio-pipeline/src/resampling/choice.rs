@@ -132,7 +132,7 @@ pub fn accompany(selector: &ValidSelector, sample: &Sample, design: &Design, mon
 impl Validation<'_, '_> {
     /// Chooses size and λ by the rule.
     fn choice(&self, found: CrossValidated, is_written: bool) -> Result<CellChoice> {
-        let table = self.table(&found.lambdas, &found.walks)?;
+        let table = self.table(&found.walks)?;
         let (place, cell, scored) = match self.by_score_alone(&table, is_written)? {
             Some((place, cell, searched)) => (place, cell, Some(searched)),
             None => table.pick(self.how).map(|(place, cell)| (place, cell, None))?,
@@ -176,7 +176,7 @@ impl Validation<'_, '_> {
             .then(|| RejectedColumns { cell: picked, subset: position(picked.size).map_or(Vec::new(), subset) });
         let entry = position(cell.size);
         let searched = selector.taking(searched, entry, design)?;
-        let (LambdaPaths { end, whole, .. }, lambda) = (&found.walks[place], found.lambdas[place]);
+        let LambdaPaths { lambda, end, whole, .. } = found.walks[place];
         let score = searched.path.result().map_or(searched.path.empty, |entry| entry.score);
         let chosen = Choice {
             by: ChosenBy::CrossValidation,
@@ -189,8 +189,8 @@ impl Validation<'_, '_> {
                 None => table.losses_at(place).first().filter(|cell| cell.size == 0).copied(),
             },
             place,
-            of_path: found.lambdas.len() > 1 && whole.is_none() || takes_lambda_of_all(design),
-            until: *end,
+            of_path: found.walks.len() > 1 && whole.is_none() || takes_lambda_of_all(design),
+            until: end,
             sizes,
             fold_entries: matched.entries(cell.size, how.folds),
             losses: Some(matched.near(cell.size, by_others)),
@@ -232,8 +232,8 @@ impl Validation<'_, '_> {
 
     /// Finishes the search on all rows at the chosen λ. Sizes beyond those of the folds cannot be the result.
     fn final_search(&self, choice: &mut CellChoice, first: Option<ResumableSearch<'_>>) -> Result<SearchResult> {
-        let CellChoice { found: CrossValidated { lambdas, walks, .. }, place, scored, .. } = choice;
-        let LambdaPaths { end, whole, .. } = walks[*place];
+        let CellChoice { found, place, scored, .. } = choice;
+        let LambdaPaths { lambda, end, whole, .. } = found.walks[*place];
         let mut searched = match (scored.take(), first) {
             (Some(searched), _) => searched,
             (None, Some(mut walking)) => {
@@ -241,9 +241,9 @@ impl Validation<'_, '_> {
                 walking.searched()?
             }
             (None, None) if whole.is_some() => self.walk(None, 0, None)?,
-            (None, None) => self.walk(lambdas[*place], *place, end)?,
+            (None, None) => self.walk(lambda, *place, end)?,
         };
-        if let (Some(_), Some(penalty)) = (whole, lambdas[*place]) {
+        if let (Some(_), Some(penalty)) = (whole, lambda) {
             searched.path = searched.path.taking(penalty);
         }
         Ok(searched)

@@ -39,13 +39,13 @@ impl Validation<'_, '_> {
         let journal = &self.watcher.journal;
         let mut found = self.at(lambdas, full_lambdas, &[], journal)?;
         if let (Some(path), [walks]) = (self.path, &found.walks[..]) {
-            (found.lambdas, found.walks) = walks.to_penalties(path);
+            found.walks = walks.to_penalties(path);
             let message = "the path of all rows ends above them, or has fewer columns there than `min_features`";
-            return if found.lambdas.is_empty() { Err(Error::setting("search.penalties", message)) } else { Ok(found) };
+            return if found.walks.is_empty() { Err(Error::setting("search.penalties", message)) } else { Ok(found) };
         }
         let may_extend = design.readout().and_then(|readout| readout.auto).is_some_and(|auto| auto.extend);
         for round in 1..=if may_extend { MOST } else { 0 } {
-            let table = self.table(&found.lambdas, &found.walks)?;
+            let table = self.table(&found.walks)?;
             let Some((beyond, is_below)) = beyond(&table)? else { break };
             tracing::debug!(?beyond, "lambda");
             let of_all = if found.full_lambdas.is_empty() { Vec::new() } else { beyond.clone() };
@@ -55,7 +55,6 @@ impl Validation<'_, '_> {
                 Err(error) if error.class() == ErrorClass::Numerical => break,
                 more => more?,
             };
-            insert(&mut found.lambdas, more.lambdas, is_below);
             insert(&mut found.full_lambdas, more.full_lambdas, is_below);
             insert(&mut found.walks, more.walks, is_below);
             found.full.iter_mut().zip(more.full).for_each(|(fold, more)| insert(fold, more, is_below));
@@ -77,12 +76,15 @@ impl Validation<'_, '_> {
     ) -> Result<CrossValidated> {
         let (count, room) = (self.count(), &self.selector.room);
         self.watcher.stage("choose", count * lambdas.len());
-        let known: Vec<Option<LambdaPaths>> =
-            (0..lambdas.len()).map(|at| journal.recall(format_args!("choose/walk/{at}"))).collect();
+        let recalled = |(place, &lambda): (usize, &Option<f64>)| {
+            let walks: Option<LambdaPaths> = journal.recall(format_args!("choose/walk/{place}"));
+            walks.map(|walks| LambdaPaths { lambda, ..walks })
+        };
+        let known: Vec<Option<LambdaPaths>> = lambdas.iter().enumerate().map(recalled).collect();
         let mut full: Option<Vec<Vec<LossSums>>> =
             if full_lambdas.is_empty() { Some(vec![Vec::new(); count]) } else { journal.recall("choose/full") };
         if let Some(full) = full.take_if(|_| known.iter().all(Option::is_some)) {
-            return Ok(CrossValidated { lambdas, walks: known.into_iter().flatten().collect(), full_lambdas, full });
+            return Ok(CrossValidated { walks: known.into_iter().flatten().collect(), full_lambdas, full });
         }
         let begun = Instant::now();
         let fold = |job: usize| self.fold(job, &lambdas).map_err(|error| self.in_fold(error, job));
@@ -106,7 +108,7 @@ impl Validation<'_, '_> {
             }
         };
         let walks = Lockstep::new(self, &folds, &lambdas, journal)?.walks(before, known)?;
-        Ok(CrossValidated { lambdas, walks, full_lambdas, full })
+        Ok(CrossValidated { walks, full_lambdas, full })
     }
 
     /// Searches at one λ, whose index is `place`, up to the size `until` if given.

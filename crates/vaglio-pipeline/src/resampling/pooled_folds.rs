@@ -10,6 +10,9 @@ use vaglio_report::record::Cell;
 /// Search paths of all folds at one λ.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct LambdaPaths {
+    /// The λ, which a journal does not hold.
+    #[serde(skip)]
+    pub lambda: Option<f64>,
     /// Losses along the path of every fold.
     pub trails: Vec<FoldPath>,
     /// Checkpoint at which the searches were ended; `None` if all ended by themselves.
@@ -32,14 +35,14 @@ impl LambdaPaths {
     }
 
     /// Splits one path per fold into models at each penalty at which the path of all rows has an allowed model.
-    pub(crate) fn to_penalties(&self, path: &Path) -> (Vec<Option<f64>>, Vec<LambdaPaths>) {
+    pub(crate) fn to_penalties(&self, path: &Path) -> Vec<LambdaPaths> {
         let to = |at: &AtPenalty| LambdaPaths {
+            lambda: Some(at.lambda),
             trails: self.trails.iter().map(|trail| trail.to_penalty(at.lambda)).collect(),
             end: None,
             whole: Some(at.entry.subset.len()),
         };
-        let allowed = path.at_penalties.iter().filter(|at| path.allowed.contains(&at.entry.subset.len()));
-        allowed.map(|at| (Some(at.lambda), to(at))).unzip()
+        path.at_penalties.iter().filter(|at| path.allowed.contains(&at.entry.subset.len())).map(to).collect()
     }
 }
 

@@ -21,7 +21,7 @@ pub(super) fn size_on_other_scale(
     let Some(walks) = found.walks.iter().map(LambdaPaths::on_other_scale).collect::<Option<Vec<_>>>() else {
         return Ok(None);
     };
-    let table = validation.table(&found.lambdas, &walks)?;
+    let table = validation.table(&walks)?;
     let (place, cell) = table.pick(how)?;
     let all = validation.pooled_each(&walks);
     let Some(level) = how.require_gain.level().filter(|_| is_tested && cell.size > 0) else {

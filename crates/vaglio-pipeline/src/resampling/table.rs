@@ -10,8 +10,6 @@ use vaglio_search::CrossValidation;
 
 /// Held-out losses of the whole procedure.
 pub(super) struct CrossValidated {
-    /// Values of λ of the searches.
-    pub lambdas: Vec<Option<f64>>,
     /// Search paths at every λ.
     pub walks: Vec<LambdaPaths>,
     /// Values of λ for the models of all columns.
@@ -46,11 +44,11 @@ impl Validation<'_, '_> {
     ///
     /// # Errors
     /// [`vaglio_core::Error::Shape`] if no held-out row has weight.
-    pub fn table(&self, lambdas: &[Option<f64>], walks: &[LambdaPaths]) -> Result<LossTable> {
+    pub fn table(&self, walks: &[LambdaPaths]) -> Result<LossTable> {
         let matched = self.pooled_each(walks);
         let of_lambda = |matched: &PooledFolds<'_>| matched.cells(self.loss, matched.sizes());
         let cells = matched.iter().map(of_lambda).collect::<Result<_>>()?;
-        let mut table = LossTable { lambdas: lambdas.to_vec(), cells };
+        let mut table = LossTable { lambdas: walks.iter().map(|walks| walks.lambda).collect(), cells };
         compare(self.loss, &mut table, &matched, self.how.at_most)?;
         Ok(table)
     }

@@ -35,7 +35,7 @@ fn walks(sizes: usize, losses: impl Fn(usize) -> Vec<f64>) -> LambdaPaths {
     let mut trail = FoldPath::new(path, usize::MAX);
     trail.empty = tally(0);
     trail.sizes = (1..=sizes).map(|size| (size, tally(size))).collect();
-    LambdaPaths { trails: vec![trail], end: None, whole: None }
+    LambdaPaths { lambda: None, trails: vec![trail], end: None, whole: None }
 }
 
 fn matched(walks: &LambdaPaths) -> (PooledFolds<'_>, bool) {

@@ -240,7 +240,6 @@ impl Validation<'_, '_> {
                 walking.to(end)?;
                 walking.searched()?
             }
-            (None, None) if whole.is_some() => self.walk(None, 0, None)?,
             (None, None) => self.walk(lambda, *place, end)?,
         };
         if let (Some(_), Some(penalty)) = (whole, lambda) {

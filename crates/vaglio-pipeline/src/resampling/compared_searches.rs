@@ -5,7 +5,7 @@ use super::sample::Sample;
 use super::size_choice::ChosenSearch;
 use crate::selector::ValidSelector;
 use std::time::Instant;
-use vaglio_core::{AnyResampling, Design, Error, Loss, Monitor, Problem, Result};
+use vaglio_core::{Design, Error, Loss, Monitor, Problem, Result};
 use vaglio_kernels::tolerance::SCORE_ROUNDING;
 use vaglio_report::record::{ComparedSearch, TuningResult};
 use vaglio_search::Search;
@@ -53,6 +53,7 @@ pub(super) fn best_search(
             stopped = Some(other);
             break;
         }
+        let folds = |of: &ChosenSearch| of.chosen.folds.clone().map(|how| (how.folds, how.repeats, how.splits));
         if folds(&other) != folds(picked) {
             let message = "searches are compared on the same folds; give all of them the same `choose`";
             return Err(under(Error::setting("choose", message)));
@@ -71,11 +72,6 @@ pub(super) fn best_search(
         best.picked.warnings.extend(other.warnings);
     }
     Ok(best)
-}
-
-/// Folds, repeats and splits of a choice.
-fn folds(of: &ChosenSearch) -> Option<(usize, usize, Option<AnyResampling>)> {
-    of.chosen.folds.as_ref().map(|how| (how.folds, how.repeats, how.splits.clone()))
 }
 
 /// Index of the search to take.

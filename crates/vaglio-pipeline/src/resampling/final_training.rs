@@ -71,11 +71,8 @@ impl FinalModel {
         let mut sorted = subset.to_vec();
         sorted.sort_unstable();
         let cut = problem.select_columns(&sorted)?;
-        let own = self.selector(selector);
-        let (own, tuned) = match &self.tune {
-            Some(tune) => tune::tune_learner(tune, own, &cut, monitor).map_err(of_model)?,
-            None => (own, None),
-        };
+        let tuned = tune::tune_learner(self.tune.as_ref(), self.selector(selector), &cut, monitor);
+        let (own, tuned) = tuned.map_err(of_model)?;
         let design = own.design(&cut).map_err(of_model)?;
         let (trained, score) = match own.learner.form() {
             // A learner without λ needs no score.
@@ -107,6 +104,19 @@ impl FinalModel {
         })
     }
 
+    /// Trains like [`FinalModel::train`], without a monitor. Returns the model.
+    fn model(
+        &self,
+        selector: &ValidSelector,
+        problem: &Problem,
+        subset: &[Feature],
+        stop: &StopSign,
+    ) -> Result<Model> {
+        let mut silent = Silent;
+        let monitor = &mut Monitor { stop: stop.clone(), ..Monitor::from(&mut silent) };
+        Ok(self.train(selector, problem, subset, monitor)?.model)
+    }
+
     /// Out-of-fold predictions for the rows of a round, by models of the columns `subset`. Returns `None` if:
     /// predictions are averaged over the rows of a series; the work was stopped. Cost: one training per fold.
     ///
@@ -123,9 +133,7 @@ impl FinalModel {
         let rows: Vec<usize> = (0..problem.rows()).filter(|&row| round.fold_of_rows()[row].is_some()).collect();
         let mut predictions = Array2::zeros((problem.targets().nrows(), rows.len()));
         for fold in 0..round.count() {
-            let mut silent = Silent;
-            let monitor = &mut Monitor { stop: watcher.stop.clone(), ..Monitor::from(&mut silent) };
-            let model = self.train(selector, &problem.select_rows(&round.training(fold)), subset, monitor)?.model;
+            let model = self.model(selector, &problem.select_rows(&round.training(fold)), subset, &watcher.stop)?;
             let of_fold: Vec<usize> = round.held_out(fold).collect();
             let held = problem.select_rows(&of_fold);
             let series = held.series();
@@ -173,9 +181,7 @@ impl ValidSelector {
             if let Some(model) = known().get(&subset) {
                 return Ok(model.clone());
             }
-            let mut silent = Silent;
-            let monitor = &mut Monitor { stop: stop.clone(), ..Monitor::from(&mut silent) };
-            let model = last.train(self, training, &entry.subset, monitor)?.model;
+            let model = last.model(self, training, &entry.subset, stop)?;
             known().insert(subset, model.clone());
             Ok(model)
         };

@@ -73,10 +73,7 @@ impl Procedure<'_> {
         start: Instant,
         monitor: &mut Monitor<'_>,
     ) -> Result<SearchOnDesign> {
-        let (selector, tuned) = match self.tune {
-            Some(tune) => tune::tune_learner(tune, self.selector.clone(), problem, monitor)?,
-            None => (self.selector.clone(), None),
-        };
+        let (selector, tuned) = tune::tune_learner(self.tune, self.selector.clone(), problem, monitor)?;
         let design = match known.filter(|_| tuned.is_none()) {
             Some(design) => design,
             None => selector.design(problem)?.stopping_at(StopSign::default()),

@@ -70,7 +70,7 @@ pub(crate) fn check(tune: &Tune, learner: &dyn Learner) -> Result<()> {
 }
 
 /// Tunes the learner of a selection on `problem`, and returns the record of tuning. Returns the selection unchanged if
-/// stopped before any score.
+/// there is nothing to tune, or if stopped before any score.
 ///
 /// One criterion tunes and selects, on the same rows. So its score is optimistic; unbiased estimates need other rows.
 /// If the monitor stops it, the best settings so far are used.
@@ -78,14 +78,12 @@ pub(crate) fn check(tune: &Tune, learner: &dyn Learner) -> Result<()> {
 /// # Errors
 /// Returns the first failure if no setting has a finite score.
 pub(crate) fn tune_learner(
-    tune: &Tune,
+    tune: Option<&Tune>,
     selector: ValidSelector,
     problem: &Problem,
     monitor: &mut Monitor<'_>,
 ) -> Result<(ValidSelector, Option<TuningResult>)> {
-    if tune.parameters.is_empty() {
-        return Ok((selector, None));
-    }
+    let Some(tune) = tune.filter(|tune| !tune.parameters.is_empty()) else { return Ok((selector, None)) };
     let Some(found) = search(tune, &selector, problem, monitor)? else { return Ok((selector, None)) };
     let learner = with(tune, &setting::written(&*selector.learner)?, found.values())?;
     Ok((ValidSelector { learner, ..selector }, Some(found)))

@@ -93,7 +93,7 @@ impl Validation<'_, '_> {
         let folds: Vec<Fold> = if occupied.is_some() { in_turn(count, fold)? } else { Vec::new() };
         let losses = |job: usize, fold: &Fold| {
             let full = |held: &FoldTestRows<'_>| full_model::full(&fold.design, &full_lambdas, held, self.loss);
-            let losses = fold.on_scale(fold.judge.unwrap_or_default(), full);
+            let losses = fold.on_scale(self.sample.judge().unwrap_or_default(), full);
             losses.map_err(|error| self.in_fold(error, job))
         };
         let full = match full {

@@ -250,11 +250,12 @@ impl<'a, 'o> Lockstep<'a, 'o> {
             trail.sizes = sizes.into_iter().collect();
             Ok(trail)
         };
-        let Some(judge) = fold.judge else { return losses(path, before, &fold.held()) };
-        let other = before.as_mut().and_then(|trail| trail.other.take()).map(|trail| *trail);
-        let other = fold.on_scale(judge.other(), |held| losses(path.clone(), other, held))?;
-        let mut trail = fold.on_scale(judge, |held| losses(path, before, held))?;
-        trail.other = Some(Box::new(other));
+        let judge = self.validation.sample.judge();
+        let known = before.as_mut().and_then(|trail| trail.other.take()).map(|trail| *trail);
+        let other = judge.map(|judge| fold.on_scale(judge.other(), |held| losses(path.clone(), known, held)));
+        let other = other.transpose()?;
+        let mut trail = fold.on_scale(judge.unwrap_or_default(), |held| losses(path, before, held))?;
+        trail.other = other.map(Box::new);
         Ok(trail)
     }
 

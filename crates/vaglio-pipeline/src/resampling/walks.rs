@@ -45,8 +45,6 @@ pub struct Fold {
     pub design: Design,
     /// Problem of the held-out rows.
     pub held: Problem,
-    /// Scale of the losses that choose, if targets are mapped.
-    pub judge: Option<Judge>,
     /// Final models of the training rows.
     pub(super) known: FinalModelCache,
 }
@@ -73,7 +71,7 @@ impl Fold {
             Some(whole) => design.as_subset_of(whole, training),
             None => design,
         };
-        Ok(Fold { fitted, design, held, judge: sample.judge(), known: FinalModelCache::default() })
+        Ok(Fold { fitted, design, held, known: FinalModelCache::default() })
     }
 
     /// The held-out rows, with the units of their targets.

@@ -19,9 +19,7 @@ pub(super) const EVALUATION: Evaluation = Evaluation {
         let discoveries = match (run.evaluate().fdr, chosen) {
             (Some(rate), chosen) if chosen.is_none_or(|chosen| chosen.rate != rate) => {
                 let _entered = tracing::debug_span!("fdr").entered();
-                let among = among(selector, design);
-                let journal = &watcher.journal;
-                let found = journal.once("evaluate/fdr", || discoveries(selector, design, rate, &among, watcher));
+                let found = watcher.journal.once("evaluate/fdr", || discoveries(selector, design, rate, watcher));
                 found.map_err(|error| error.under("evaluate"))?
             }
             _ => chosen.cloned(),

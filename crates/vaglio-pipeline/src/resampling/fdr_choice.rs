@@ -1,6 +1,6 @@
 //! Choice of the columns confirmed at a false discovery rate.
 
-use super::fdr::{Discoveries, among, discoveries};
+use super::fdr::{Discoveries, discoveries};
 use super::pool::StageMonitor;
 use super::score_choice::plain;
 use super::size_choice::{Choice, ChosenSearch};
@@ -26,8 +26,7 @@ pub(super) fn confirmed(
     let begun = Instant::now();
     let (found, reason) = {
         let watcher = StageMonitor::new(&mut *monitor);
-        let among = among(selector, design);
-        let found = watcher.journal.once("fdr", || discoveries(selector, design, rate, &among, &watcher));
+        let found = watcher.journal.once("fdr", || discoveries(selector, design, rate, &watcher));
         (found.map_err(|error| error.under("search.choose"))?, watcher.stopped().unwrap_or(StopReason::Interrupted))
     };
     let seconds = begun.elapsed().as_secs_f64();

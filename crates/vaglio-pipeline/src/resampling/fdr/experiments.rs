@@ -1,5 +1,6 @@
 //! Random experiments: paths over the columns and fresh dummies.
 
+use super::among;
 use super::equal_columns::equal;
 use super::rates::{VotingLevel, is_beyond, share, voting_levels};
 use crate::resampling::StageMonitor;
@@ -53,13 +54,13 @@ pub(super) struct Experiments<'a> {
 pub(super) type Votes = (Vec<Vec<VotingLevel>>, Vec<f64>);
 
 impl<'a> Experiments<'a> {
-    /// Experiments on the columns `among` of a design. Memory O(rows · columns).
+    /// Experiments on the columns [`among`] which the search chooses. Memory O(rows · columns).
     ///
     /// # Errors
     /// Returns the errors of [`Criterion::geometry`].
-    pub fn new(selector: &'a ValidSelector, design: &'a Design, among: &[Feature]) -> Result<Self> {
+    pub fn new(selector: &'a ValidSelector, design: &'a Design) -> Result<Self> {
         let mut columns = vec![Vec::new(); design.features()];
-        for &feature in among {
+        for feature in among(selector, design) {
             columns[feature] = standardized_column(design, feature);
         }
         let targets = standardized_outputs(design).into_iter().filter(|y| !y.is_empty()).collect();

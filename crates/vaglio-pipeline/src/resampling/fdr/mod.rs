@@ -116,7 +116,8 @@ pub fn among(selector: &ValidSelector, design: &Design) -> Vec<Feature> {
     design.candidates().into_iter().filter(|feature| !is_excluded(*feature)).collect()
 }
 
-/// Computes votes and q-values of the columns `among`, for rates up to twice `rate`. Returns `None` if stopped.
+/// Computes votes and q-values of the columns [`among`] which the search chooses, for rates up to twice `rate`. Returns
+/// `None` if stopped.
 ///
 /// # Errors
 /// Returns the errors of [`Criterion::geometry`](vaglio_core::Criterion::geometry).
@@ -124,11 +125,10 @@ pub fn discoveries(
     selector: &ValidSelector,
     design: &Design,
     rate: f64,
-    among: &[Feature],
     watcher: &StageMonitor<'_>,
 ) -> Result<Option<Discoveries>> {
     let most = (TENTATIVE * rate).min(1.0);
-    let experiments = Experiments::new(selector, design, among)?;
+    let experiments = Experiments::new(selector, design)?;
     let Some((by_dummies, shares)) = experiments.vote(most, watcher)? else { return Ok(None) };
     let Experiments { columns: scaled, targets, equal, is_linear, dummies, stored, .. } = experiments;
     let taken_at = rates(&by_dummies, design.features(), most);

@@ -61,18 +61,11 @@ pub(super) fn is_beyond(levels: &[VotingLevel], rate: f64) -> bool {
 /// The largest set of columns that a rate takes; of equally large sets the one with the lowest share of false ones.
 /// Covers all levels and numbers of dummies before the strictest level exceeds the rate.
 pub(super) fn at_rate(by_dummies: &[Vec<VotingLevel>], rate: f64) -> &[usize] {
-    let mut best: Option<&VotingLevel> = None;
-    for levels in by_dummies.iter().take_while(|levels| !is_beyond(levels, rate)) {
-        for taken in levels.iter().filter(|taken| taken.false_share <= rate) {
-            let is_better = best.is_none_or(|best| {
-                let (more, least) = (taken.columns.len(), best.columns.len());
-                more > least || more == least && taken.false_share < best.false_share
-            });
-            if is_better {
-                best = Some(taken);
-            }
-        }
-    }
+    let levels = by_dummies.iter().take_while(|levels| !is_beyond(levels, rate)).flatten();
+    let best = levels.filter(|taken| taken.false_share <= rate).reduce(|best, taken| {
+        let (most, count) = (best.columns.len(), taken.columns.len());
+        if count > most || count == most && taken.false_share < best.false_share { taken } else { best }
+    });
     best.map_or(&[], |best| &best.columns)
 }
 

@@ -134,11 +134,8 @@ impl<'a, 'o> Lockstep<'a, 'o> {
         let mut checkpoint = FIRST_CHECKPOINT;
         while done.len() < places.len() {
             let until = how.patience.map(|_| checkpoint);
-            let (workers, _occupied) = if self.folds.is_empty() {
-                selector.room.some(threads.min(count))
-            } else {
-                MemorySlots::default().some(threads)
-            };
+            let room = if self.folds.is_empty() { &selector.room } else { &MemorySlots::default() };
+            let (workers, _occupied) = room.some(threads.min(count));
             searches = each(workers, searches, |fold, own| {
                 self.advance(fold, own, until).map_err(|error| self.validation.in_fold(error, fold))
             })?;

@@ -5,7 +5,7 @@ use crate::progress::StageShare;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use vaglio_core::{Answer, Error, Event, Journal, Monitor, Observer, Result, SearchExtent, StopReason, StopSign};
 use vaglio_kernels::CancelToken;
@@ -15,7 +15,7 @@ use vaglio_kernels::CancelToken;
 /// # Errors
 /// Returns the error of the failed job with the lowest index, among those begun.
 pub fn in_turn<T: Send>(count: usize, job: impl Fn(usize) -> Result<T> + Sync) -> Result<Vec<T>> {
-    by_workers(rayon::current_num_threads(), count, job)
+    each(rayon::current_num_threads(), 0..count, |_, index| job(index))
 }
 
 /// Like [`in_turn`], for repetitions of a search, limited by memory slots.
@@ -24,7 +24,7 @@ pub fn in_turn<T: Send>(count: usize, job: impl Fn(usize) -> Result<T> + Sync) -
 /// Returns the errors of [`in_turn`].
 pub fn repeated<T: Send>(room: &MemorySlots, count: usize, job: impl Fn(usize) -> Result<T> + Sync) -> Result<Vec<T>> {
     let (workers, _occupied) = room.some(rayon::current_num_threads().min(count));
-    by_workers(workers, count, job)
+    each(workers, 0..count, |_, index| job(index))
 }
 
 /// Like [`in_turn`], by some workers, for jobs that each take an item.
@@ -33,23 +33,14 @@ pub(super) fn each<I: Send, T: Send>(
     items: impl IntoIterator<Item = I>,
     job: impl Fn(usize, I) -> Result<T> + Sync,
 ) -> Result<Vec<T>> {
-    let items: Vec<Mutex<Option<I>>> = items.into_iter().map(|item| Mutex::new(Some(item))).collect();
-    by_workers(workers, items.len(), |index| {
-        let item = items[index].lock().ok().and_then(|mut item| item.take());
-        job(index, item.ok_or_else(|| Error::Shape("a job was lost".into()))?)
-    })
-}
-
-fn by_workers<T: Send>(workers: usize, count: usize, job: impl Fn(usize) -> Result<T> + Sync) -> Result<Vec<T>> {
-    let (next, failed) = (AtomicUsize::new(0), AtomicBool::new(false));
-    let done: Mutex<Vec<(usize, Result<T>)>> = Mutex::new(Vec::with_capacity(count));
+    let items: Vec<I> = items.into_iter().collect();
+    let workers = workers.min(items.len());
+    let (items, failed) = (Mutex::new(items.into_iter().enumerate()), AtomicBool::new(false));
+    let done: Mutex<Vec<(usize, Result<T>)>> = Mutex::default();
+    let next = || if failed.load(Ordering::Relaxed) { None } else { items.lock().ok()?.next() };
     let worker = || {
-        loop {
-            let index = next.fetch_add(1, Ordering::Relaxed);
-            if index >= count || failed.load(Ordering::Relaxed) {
-                return;
-            }
-            let result = job(index);
+        while let Some((index, item)) = next() {
+            let result = job(index, item);
             failed.fetch_or(result.is_err(), Ordering::Relaxed);
             if let Ok(mut done) = done.lock() {
                 done.push((index, result));
@@ -58,7 +49,7 @@ fn by_workers<T: Send>(workers: usize, count: usize, job: impl Fn(usize) -> Resu
     };
     let halt = CancelToken::current();
     rayon::scope(|scope| {
-        for _ in 0..workers.min(count) {
+        for _ in 0..workers {
             scope.spawn(|_| {
                 let _entered = halt.enter();
                 worker();

@@ -105,13 +105,7 @@ impl FinalModel {
     }
 
     /// Trains like [`FinalModel::train`], without a monitor. Returns the model.
-    fn model(
-        &self,
-        selector: &ValidSelector,
-        problem: &Problem,
-        subset: &[Feature],
-        stop: &StopSign,
-    ) -> Result<Model> {
+    fn model(&self, selector: &ValidSelector, problem: &Problem, subset: &[Feature], stop: &StopSign) -> Result<Model> {
         let mut silent = Silent;
         let monitor = &mut Monitor { stop: stop.clone(), ..Monitor::from(&mut silent) };
         Ok(self.train(selector, problem, subset, monitor)?.model)

@@ -71,10 +71,7 @@ pub(super) fn compared(
     }
     let size = design.candidates().len();
     let of_place = |at: usize| FoldLosses::new(folds.iter().map(|fold| &fold[at]), repeats);
-    let of_lambda = |at: usize| -> Result<Vec<Cell>> {
-        let (loss, standard_error) = of_place(at).pooled(loss)?;
-        Ok(vec![Cell { size, loss, standard_error, difference_error: None }])
-    };
+    let of_lambda = |at: usize| Ok(vec![of_place(at).cell(loss, size)?]);
     let cells = (0..lambdas.len()).map(of_lambda).collect::<Result<_>>()?;
     let (place, best) = LossTable { cells, ..LossTable::default() }.pick(&CrossValidation::default())?;
     let (lowest, error) = (best.loss, best.standard_error.unwrap_or(0.0));

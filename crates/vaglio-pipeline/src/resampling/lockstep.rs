@@ -171,7 +171,10 @@ impl<'a, 'o> Lockstep<'a, 'o> {
             let (place, is_paused) = (own[0].place, own.iter().any(|search| search.is_paused));
             let trails = own.into_iter().filter_map(|search| search.path).collect();
             self.end(place);
-            done.insert(place, LambdaPaths { lambda: self.lambdas[place], trails, end: is_paused.then_some(checkpoint), whole: None });
+            done.insert(
+                place,
+                LambdaPaths { lambda: self.lambdas[place], trails, end: is_paused.then_some(checkpoint), whole: None },
+            );
         }
         Ok(())
     }

@@ -8,6 +8,7 @@ use ndarray::{Array2, ArrayView2, Axis, concatenate};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use vaglio_core::{Error, Loss, Measure, Result, row_weights, select_rows};
+use vaglio_report::record::Cell;
 use vaglio_report::{ClusterSum, MeanVariances, StandardizedMoments};
 
 /// Limit on the number of clusters that joins none of them.
@@ -165,6 +166,15 @@ impl<'t> FoldLosses<'t> {
     /// Returns the errors of [`FoldLosses::mean`].
     pub fn pooled(&self, loss: &dyn Loss) -> Result<(f64, Option<f64>)> {
         Ok((self.mean(loss)?, self.spread(loss, None).and_then(|spread| spread.error())))
+    }
+
+    /// The pooled loss of a size, as a cell of a table.
+    ///
+    /// # Errors
+    /// Returns the errors of [`FoldLosses::mean`].
+    pub(super) fn cell(&self, loss: &dyn Loss, size: usize) -> Result<Cell> {
+        let (loss, standard_error) = self.pooled(loss)?;
+        Ok(Cell { size, loss, standard_error, difference_error: None })
     }
 
     /// Standard error of the difference to another mean over the same rows in the same folds.

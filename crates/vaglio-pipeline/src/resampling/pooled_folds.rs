@@ -3,7 +3,7 @@
 use super::loss_sums::{FoldLosses, LossSums};
 use super::walks::FoldPath;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use vaglio_core::{AtPenalty, Loss, Path, PathEntry, Result};
 use vaglio_report::record::Cell;
 
@@ -90,8 +90,7 @@ impl<'t> PooledFolds<'t> {
     /// # Errors
     /// [`vaglio_core::Error::Shape`] if no held-out row has weight.
     pub fn empty(&self, loss: &dyn Loss) -> Result<Cell> {
-        let (loss, standard_error) = self.empties().pooled(loss)?;
-        Ok(Cell { size: 0, loss, standard_error, difference_error: None })
+        self.empties().cell(loss, 0)
     }
 
     /// Path entries matched to a size, in the first folds.
@@ -113,12 +112,10 @@ impl<'t> PooledFolds<'t> {
         (least..=most.min(reach)).contains(&size) && bound.is_none_or(|bound| size < bound)
     }
 
-    /// Allowed sizes that were reached, the empty subset included, in increasing order.
-    pub fn sizes(&self) -> Vec<usize> {
+    /// Allowed sizes that were reached, the empty subset included.
+    pub fn sizes(&self) -> BTreeSet<usize> {
         let reached = self.trails.iter().flat_map(|trail| trail.sizes.iter().map(|(size, _)| *size));
-        let mut sizes: Vec<usize> = reached.chain([0]).chain(self.everything).collect();
-        sizes.sort_unstable();
-        sizes.dedup();
+        let mut sizes: BTreeSet<usize> = reached.chain([0]).chain(self.everything).collect();
         sizes.retain(|&size| self.has(size));
         sizes
     }
@@ -143,14 +140,8 @@ impl<'t> PooledFolds<'t> {
     /// # Errors
     /// [`vaglio_core::Error::Shape`] if no held-out row has weight.
     pub fn cells(&self, loss: &dyn Loss, sizes: impl IntoIterator<Item = usize>) -> Result<Vec<Cell>> {
-        let mut sizes: Vec<usize> = sizes.into_iter().filter(|&size| self.has(size)).collect();
-        sizes.sort_unstable();
-        sizes.dedup();
-        let cell = |size: usize| {
-            let (loss, standard_error) = self.losses(size).pooled(loss)?;
-            Ok(Cell { size, loss, standard_error, difference_error: None })
-        };
-        sizes.into_iter().map(cell).collect()
+        let sizes: BTreeSet<usize> = sizes.into_iter().filter(|&size| self.has(size)).collect();
+        sizes.into_iter().map(|size| self.losses(size).cell(loss, size)).collect()
     }
 
     /// Losses of no columns, the chosen size and its neighbors, and all columns, where every fold reached them.

@@ -2,9 +2,9 @@
 //!
 //! All choose the columns of lowest squared leave-one-out error one after another, without an intercept.
 
-use ndarray::{Array1, Array2, Axis};
+use ndarray::{Array1, Array2, ArrayView2, Axis, concatenate, s};
 use vaglio_core::{Error, Feature, Problem, Result};
-use vaglio_kernels::linalg::FactorizationError;
+use vaglio_kernels::linalg::{self, FactorizationError};
 use vaglio_kernels::ridge::Ridge;
 
 fn failed(failure: FactorizationError) -> Error {
@@ -16,9 +16,26 @@ pub fn wrapper(problem: &Problem, lambda: f64, count: usize) -> Result<Vec<Featu
     choose(problem, count, |selected, candidate| {
         let x = problem.columns().matrix(&[selected, &[candidate]].concat());
         let y = problem.targets().view();
-        let ridge = Ridge::new(x.view(), y, None, false).map_err(failed)?;
-        ridge.leave_one_out(x.view(), y, lambda).map_err(failed)
+        left_out(&x, y, lambda).map_err(failed)
     })
+}
+
+/// Mean squared leave-one-out error: the squared norm of row j of X·R⁻¹ is its leverage, with the triangle R of the
+/// rows stacked on √λ·I.
+fn left_out(x: &Array2<f64>, y: ArrayView2<f64>, lambda: f64) -> std::result::Result<f64, FactorizationError> {
+    let (weights, _) = Ridge::new(x.view(), y, None, false)?.coefficients(lambda)?;
+    let mut residuals = &y.t() - &x.dot(&weights);
+    let stacked = concatenate![Axis(0), x.view(), Array2::eye(x.ncols()) * lambda.sqrt()];
+    let triangle = linalg::triangle(stacked.view())?;
+    for (row, mut residual) in x.rows().into_iter().zip(residuals.rows_mut()) {
+        let mut along = row.to_owned();
+        for k in 0..along.len() {
+            let known = along.slice(s![..k]).dot(&triangle.slice(s![..k, k]));
+            along[k] = (along[k] - known) / triangle[[k, k]];
+        }
+        residual /= 1.0 - along.dot(&along);
+    }
+    Ok(residuals.iter().map(|r| r * r).sum::<f64>() / residuals.len() as f64)
 }
 
 fn choose(problem: &Problem, count: usize, score: impl Fn(&[Feature], Feature) -> Result<f64>) -> Result<Vec<Feature>> {

@@ -117,7 +117,7 @@ fn held_out(rows: usize, columns: usize) {
     let scorer = Scorer::new(targets, Measure::Squared);
     for _ in 0..3 {
         let (seconds, error) = timed(|| {
-            let mut state = HoldOut::new(Arc::clone(&rows), 1.0);
+            let mut state = HoldOut::new(Arc::clone(&rows), 1.0, &[]);
             let mut open: Vec<usize> = (0..columns).collect();
             for _ in 0..20 {
                 let trials = state.additions(&scorer, &open);

@@ -240,23 +240,13 @@ impl<'d> Data<'d> {
         &self.centered[output]
     }
 
-    /// Columns as fits see them: scaled by the roots of weights, and centered if there is an intercept. Cost O(m·s).
-    pub fn fitted_columns(&self, columns: &[usize]) -> Vec<Vec<f64>> {
-        columns.iter().map(|&column| self.scaled(column)).collect()
-    }
-
-    /// Targets of each output, scaled and centered like [`Data::fitted_columns`].
+    /// Targets of each output, scaled and centered like [`Data::scaled`].
     pub fn fitted_targets(&self) -> Vec<Vec<f64>> {
         self.centered.clone()
     }
 
-    /// Unit vector of the intercept, if there is one.
-    pub fn intercept_direction(&self) -> Option<Vec<f64>> {
-        self.unit().map(<[f64]>::to_vec)
-    }
-
-    /// x_i, scaled and centered. Cost O(m).
-    pub(crate) fn scaled(&self, column: usize) -> Vec<f64> {
+    /// A column as fits see it: scaled by the roots of weights, and centered if there is an intercept. Cost O(m).
+    pub fn scaled(&self, column: usize) -> Vec<f64> {
         let mut out = vec![0.0; self.rows()];
         self.uncentered(column, 0..self.rows(), &mut out);
         self.center(&mut out);
@@ -355,7 +345,7 @@ impl<'d> Data<'d> {
     }
 
     /// Direction v/‖v‖ that centering removes, if there is an intercept.
-    pub(crate) fn unit(&self) -> Option<&[f64]> {
+    pub fn unit(&self) -> Option<&[f64]> {
         self.unit.as_deref()
     }
 

@@ -23,8 +23,6 @@ pub struct Ridge {
     features: usize,
     /// Triangle of the scaled, centered rows beside Qᵀy: min(rows, features) × (features + outputs).
     triangle: Array2<f64>,
-    /// √r_j.
-    root: Array1<f64>,
     means: Array1<f64>,
     target_means: Array1<f64>,
     intercept: bool,
@@ -111,7 +109,7 @@ impl Ridge {
             Err(parts) => reduce(width, parts.iter(), |part| part.nrows(), |part, mut to| to.assign(part))?,
         };
         let triangle = triangle.slice(s![..features.min(rows), ..]).to_owned();
-        Ok(Ridge { features, triangle, root, means, target_means, intercept })
+        Ok(Ridge { features, triangle, means, target_means, intercept })
     }
 
     /// Upper bound of the bytes of a reduction and its coefficients.
@@ -172,43 +170,6 @@ impl Ridge {
     fn with_intercept(&self, weights: Array2<f64>, places: &[usize]) -> (Array2<f64>, Vec<f64>) {
         let intercept = &self.target_means - &self.means.select(Axis(0), places).dot(&weights);
         (weights, if self.intercept { intercept.to_vec() } else { vec![0.0; self.target_means.len()] })
-    }
-
-    /// The triangle R of the rows stacked on √λ·I, features × features, and the weights.
-    fn solve(&self, lambda: f64) -> Result<(Array2<f64>, Array2<f64>), FactorizationError> {
-        let features = self.features;
-        let reduced = linalg::triangle(stacked(self.triangle.view(), features, lambda).view())?;
-        let triangle = reduced.slice(s![..features, ..features]).to_owned();
-        Ok((triangle, back_substituted(reduced.view(), features)))
-    }
-
-    /// Mean squared leave-one-out error over rows and outputs for one λ; `x` and `y` are those of [`Ridge::new`]. Cost
-    /// O(rows · features · (features + outputs)).
-    ///
-    /// # Errors
-    /// [`FactorizationError::NoConvergence`] if entries overflow.
-    pub fn leave_one_out(
-        &self,
-        x: ArrayView2<f64>,
-        y: ArrayView2<f64>,
-        lambda: f64,
-    ) -> Result<f64, FactorizationError> {
-        let (triangle, weights) = self.solve(lambda)?;
-        let scale = self.root.view().insert_axis(Axis(1));
-        let (x, y) = ((&x - &self.means) * scale, (&y.t() - &self.target_means) * scale);
-        let total = self.root.dot(&self.root);
-        let mut residuals = &y - &x.dot(&weights);
-        // The squared norm of row j of X·R⁻¹ is its leverage.
-        let mut along = vec![0.0; self.features];
-        for ((j, row), mut residual) in x.rows().into_iter().enumerate().zip(residuals.rows_mut()) {
-            for k in 0..along.len() {
-                let known: f64 = along[..k].iter().zip(triangle.slice(s![..k, k])).map(|(a, r)| a * r).sum();
-                along[k] = (row[k] - known) / triangle[[k, k]];
-            }
-            let center = if self.intercept { self.root[j] * self.root[j] / total } else { 0.0 };
-            residual /= 1.0 - center - along.iter().map(|a| a * a).sum::<f64>();
-        }
-        Ok(residuals.iter().map(|r| r * r).sum::<f64>() / (total * y.ncols() as f64))
     }
 }
 
@@ -351,15 +312,12 @@ mod tests {
     use ndarray::array;
 
     #[test]
-    fn one_column_has_the_textbook_weight_and_leave_one_out_error() {
+    fn one_column_has_the_textbook_weight() {
         let (x, y) = (array![[1.0], [2.0], [4.0]], array![[3.0, 5.0, 6.0]]);
         let ridge = Ridge::new(x.view(), y.view(), None, false).unwrap();
         let (weights, intercept) = ridge.coefficients(1.0).unwrap();
         assert!((weights[[0, 0]] - 37.0 / 22.0).abs() < 1e-13);
         assert_eq!(intercept, [0.0]);
-        let without = [(34.0, 21.0, 1.0, 3.0), (27.0, 18.0, 2.0, 5.0), (13.0, 6.0, 4.0, 6.0)];
-        let expected: f64 = without.iter().map(|(b, a, x, y)| (y - x * b / a) * (y - x * b / a)).sum::<f64>() / 3.0;
-        assert!((ridge.leave_one_out(x.view(), y.view(), 1.0).unwrap() - expected).abs() < 1e-12 * expected);
     }
 
     #[test]

@@ -237,7 +237,8 @@ pub(super) fn mean_squares(
     columns: &[Feature],
     parts: Option<impl FnOnce(usize) -> Vec<u32>>,
 ) -> SquaresBound {
-    let (columns, targets, unit) = (data.fitted_columns(columns), data.fitted_targets(), data.intercept_direction());
+    let columns = columns.iter().map(|&column| data.scaled(column)).collect();
+    let (targets, unit) = (data.fitted_targets(), data.unit().map(<[f64]>::to_vec));
     let lambda = lambdas.iter().copied().fold(0.0, f64::max);
     let held_out = parts.map(|parts| RowsHeldOut { parts: parts(data.rows()), unit, lambda });
     let scorer = scorer.clone();

@@ -33,7 +33,11 @@ fn folded<'s>(sample: &'s Sample, folds: &[u32], setting: Setting) -> Arc<Folded
 }
 
 fn state<'d>(rows: &Arc<FoldedRows<'d>>, lambda: f64) -> HoldOut<'d> {
-    HoldOut::new(Arc::new(HoldOutRows::new(Arc::clone(rows))), lambda)
+    of_subset(rows, lambda, &[])
+}
+
+fn of_subset<'d>(rows: &Arc<FoldedRows<'d>>, lambda: f64, subset: &[usize]) -> HoldOut<'d> {
+    HoldOut::new(Arc::new(HoldOutRows::new(Arc::clone(rows))), lambda, subset)
 }
 
 /// Builds scorers of residuals in fold order and in row order.
@@ -74,8 +78,8 @@ impl Distance {
     }
 
     /// Compares the state's score and all its trials with refitting.
-    fn look(&mut self, state: &mut HoldOut<'_>, rows: &FoldedRows<'_>, measure: Measure) {
-        let (selected, lambda) = (state.selected().to_vec(), state.lambda());
+    fn look(&mut self, state: &mut HoldOut<'_>, rows: &FoldedRows<'_>, measure: Measure, lambda: f64) {
+        let selected = state.selected().to_vec();
         // Without columns and with balanced classes, rounding decides the sign of a prediction of 0.
         let (scorer, plain) = scorers(rows, if selected.len() < 2 { Measure::Squared } else { measure });
         let open: Vec<usize> = (0..rows.columns()).filter(|i| !selected.contains(i)).collect();
@@ -121,10 +125,10 @@ fn trials_and_updates_equal_refitting_for_every_measure() {
                     let (mut state, mut random) = (state(&rows, lambda), SplitMix64::new((10 * kind + at) as u64));
                     let mut distance = Distance::default();
                     for turn in 0..8 {
-                        distance.look(&mut state, &rows, MEASURES[turn % 4]);
+                        distance.look(&mut state, &rows, MEASURES[turn % 4], lambda);
                         step(&mut state, 9, &mut random, 0.7);
                     }
-                    distance.look(&mut state, &rows, Measure::Squared);
+                    distance.look(&mut state, &rows, Measure::Squared, lambda);
                     distance.assert(1e-11, 1e-11);
                     assert_eq!(distance.unreliable, 0);
                 }
@@ -164,7 +168,7 @@ fn a_long_walk_does_not_drift() {
         let scorer = scorers(&rows, Measure::Squared).0;
         for turn in 0..400 {
             if turn % 8 == 0 {
-                distance.look(&mut state, &rows, Measure::Squared);
+                distance.look(&mut state, &rows, Measure::Squared, lambda);
             } else {
                 let selected = state.selected().to_vec();
                 state.removals(&scorer, &selected);
@@ -213,7 +217,7 @@ fn trials_that_are_not_weak_have_kept_their_digits() {
             let mut distance = Distance::default();
             let (mut state, mut random) = (state(&rows, lambda), SplitMix64::new(21));
             for _ in 0..turns {
-                distance.look(&mut state, &rows, Measure::Squared);
+                distance.look(&mut state, &rows, Measure::Squared, lambda);
                 step(&mut state, 19, &mut random, 0.75);
             }
             // Refitting, too, loses digits of columns that are nearly 0 in a fold's training rows.
@@ -231,8 +235,7 @@ fn backward_from_all_columns_needs_no_candidates() {
         let sample = troubled(rows, folds);
         let rows = folded(&sample, folds, Setting(true, true, standardize));
         let (scorer, plain) = scorers(&rows, Measure::Squared);
-        let mut state = state(&rows, lambda);
-        state.reset(&(0..19).collect::<Vec<_>>());
+        let mut state = of_subset(&rows, lambda, &(0..19).collect::<Vec<_>>());
         let mut distance = Distance::default();
         while !state.selected().is_empty() {
             let selected = state.selected().to_vec();
@@ -294,7 +297,7 @@ fn bits(sample: &Sample, folds: &[u32], measure: Measure, standardize: bool) -> 
         out.push(state.score(&scorer).loss.to_bits());
         match turn {
             3 => state.remove(1),
-            5 => state.reset(&[3, 0, 6, 2]),
+            5 => state = of_subset(&rows, 0.01, &[3, 0, 6, 2]),
             _ => state.add(turn),
         }
     }
@@ -354,8 +357,7 @@ fn columns_that_cannot_change_are_not_tried() {
     let active = (0..9).map(|i| i != 4).collect();
     let data = Data::new(sample.columns().into_iter().collect(), active, &targets, None, true, None).unwrap();
     let rows = Arc::new(FoldedRows::new(data, Folds::new(&folds(33)[1]), true, false));
-    let (scorer, mut state) = (scorers(&rows, Measure::Squared).0, state(&rows, 0.1));
-    state.reset(&[4, 1, 1, 3]);
+    let (scorer, mut state) = (scorers(&rows, Measure::Squared).0, of_subset(&rows, 0.1, &[4, 1, 1, 3]));
     state.add(4);
     state.add(1);
     state.remove(7);

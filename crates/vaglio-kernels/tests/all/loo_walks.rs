@@ -1,10 +1,11 @@
 //! Leave-one-out states on walks of additions and removals, against QR of every subset.
 
 use crate::sample::Sample;
+use ndarray::{Array1, Array2, Axis, concatenate, s};
 use std::sync::Arc;
 use vaglio_kernels::loo::{LooState, RidgeState};
 use vaglio_kernels::ridge::Ridge;
-use vaglio_kernels::{Data, Level, Measure, Scorer, Trial};
+use vaglio_kernels::{Data, Level, Measure, Scorer, Trial, linalg};
 use vaglio_testkit::SplitMix64;
 
 /// Weighted rows, fitted with or without an intercept.
@@ -40,9 +41,31 @@ impl Walked {
 
     fn defined(&self, subset: &[usize], lambda: f64) -> f64 {
         let rows: Vec<usize> = (0..self.sample.count()).collect();
-        let (x, y) = (self.sample.matrix(subset, &rows), self.sample.outputs());
-        let ridge = Ridge::new(x.view(), y.view(), Some(&self.sample.weights), self.intercept).unwrap();
-        ridge.leave_one_out(x.view(), y.view(), lambda).unwrap()
+        let (mut x, mut y) = (self.sample.matrix(subset, &rows), self.sample.outputs().reversed_axes());
+        let weights = Array1::from(self.sample.weights.clone());
+        let root = weights.mapv(f64::sqrt);
+        if self.intercept {
+            x -= &(weights.dot(&x) / weights.sum());
+            y -= &(weights.dot(&y) / weights.sum());
+        }
+        for mut column in x.columns_mut().into_iter().chain(y.columns_mut()) {
+            column *= &root;
+        }
+        let ridge = Ridge::new(x.view(), y.t(), None, false).unwrap();
+        let mut residuals = &y - &x.dot(&ridge.coefficients(lambda).unwrap().0);
+        // The squared norm of row j of X·R⁻¹ is its leverage.
+        let stacked = concatenate![Axis(0), x, Array2::eye(subset.len()) * lambda.sqrt()];
+        let triangle = linalg::triangle(stacked.view()).unwrap();
+        for ((row, root), mut residual) in x.rows().into_iter().zip(&root).zip(residuals.rows_mut()) {
+            let mut along = row.to_owned();
+            for k in 0..along.len() {
+                let known = along.slice(s![..k]).dot(&triangle.slice(s![..k, k]));
+                along[k] = (along[k] - known) / triangle[[k, k]];
+            }
+            let center = if self.intercept { root * root / weights.sum() } else { 0.0 };
+            residual /= 1.0 - center - along.dot(&along);
+        }
+        residuals.iter().map(|r| r * r).sum::<f64>() / (weights.sum() * residuals.ncols() as f64)
     }
 
     /// Walks with all three states; returns the largest relative error of a score, and every loss.

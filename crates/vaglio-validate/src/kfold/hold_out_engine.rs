@@ -42,13 +42,7 @@ impl<'d> HoldOutShared<'d> {
     fn states(&self, subset: &[Feature]) -> Vec<HoldOut<'d>> {
         let copy = |part: &FoldGroup<'d>| Arc::new(HoldOutRows::new(Arc::clone(&part.rows)));
         let copied = get_or_make(&self.copied, || self.parts.iter().map(copy).collect());
-        let state = |&lambda: &f64| {
-            copied.iter().map(move |rows| {
-                let mut state = HoldOut::new(Arc::clone(rows), lambda);
-                state.reset(subset);
-                state
-            })
-        };
+        let state = |&lambda: &f64| copied.iter().map(move |rows| HoldOut::new(Arc::clone(rows), lambda, subset));
         self.lambdas.iter().flat_map(state).collect()
     }
 

@@ -58,15 +58,16 @@ pub struct HoldOut<'d> {
 }
 
 impl<'d> HoldOut<'d> {
-    /// Creates the state of the empty subset.
-    pub fn new(rows: Arc<HoldOutRows<'d>>, lambda: f64) -> Self {
+    /// Creates the state of a subset; inactive or repeated columns are ignored.
+    pub fn new(rows: Arc<HoldOutRows<'d>>, lambda: f64, subset: &[usize]) -> Self {
+        let mut selected: Vec<usize> = Vec::new();
+        for &feature in subset {
+            if rows.rows().is_active(feature) && !selected.contains(&feature) {
+                selected.push(feature);
+            }
+        }
         let (candidates, chain) = (vec![None; rows.rows().columns()], UpdateChain::new(&rows));
-        HoldOut { rows, lambda, selected: Vec::new(), chain, candidates, has_tried: false, removals: None }
-    }
-
-    /// The penalty.
-    pub fn lambda(&self) -> f64 {
-        self.lambda
+        HoldOut { rows, lambda, selected, chain, candidates, has_tried: false, removals: None }
     }
 
     /// The selected columns, in order of entry.
@@ -121,7 +122,7 @@ impl<'d> HoldOut<'d> {
 
     /// Trials of removing each wanted column; columns that are not selected get an infinite loss.
     ///
-    /// The first trials after [`HoldOut::reset`] cost O(K·m·s²), then O(m · outputs) per column. If the decomposition
+    /// The first trials cost O(K·m·s²), then O(m · outputs) per column. If the decomposition
     /// does not converge, the loss is NaN and the conditioning 0.
     pub fn removals(&mut self, scorer: &Scorer, wanted: &[usize]) -> Vec<Trial> {
         self.choose();
@@ -160,18 +161,6 @@ impl<'d> HoldOut<'d> {
         {
             self.removals = None;
         }
-    }
-
-    /// Replaces the subset; inactive or repeated columns are ignored.
-    pub fn reset(&mut self, subset: &[usize]) {
-        self.selected.clear();
-        for &feature in subset {
-            if self.rows.rows().is_active(feature) && !self.selected.contains(&feature) {
-                self.selected.push(feature);
-            }
-        }
-        self.removals = None;
-        self.cut(0);
     }
 
     /// A copy that keeps the cached residuals of `columns` only. Cost O(m · (columns + s)).

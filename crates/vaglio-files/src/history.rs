@@ -39,15 +39,14 @@ pub(super) fn after(history: &History, table: Table, order: SeriesOrder<'_>, tar
         order.series.and_then(|name| table.get(name)).map(|cells| cells.label(row)).unwrap_or_default()
     };
     let times = order.time.map(|name| times_of(table.get(name), own.get(name)));
+    let is_known = |row: usize| targets.iter().any(|name| table.get(name).is_some_and(|cells| !cells.is_missing(row)));
     // First time of each series, or −∞ if one of its targets is known.
     let mut begin: HashMap<String, f64> = HashMap::new();
     for row in 0..table.rows() {
         let time = match &times {
             Some((times, _)) => times.get(row).copied().unwrap_or(f64::NEG_INFINITY),
-            None => {
-                let is_known = |name: &String| table.get(name).is_some_and(|cells| !cells.is_missing(row));
-                if targets.iter().any(is_known) { f64::NEG_INFINITY } else { f64::INFINITY }
-            }
+            None if is_known(row) => f64::NEG_INFINITY,
+            None => f64::INFINITY,
         };
         let first = begin.entry(label(&table, row)).or_insert(f64::INFINITY);
         *first = first.min(time);
@@ -60,7 +59,7 @@ pub(super) fn after(history: &History, table: Table, order: SeriesOrder<'_>, tar
     }
     let comes_before = |row: &usize| {
         let label = label(&own, *row);
-        begin.get(&label).is_some_and(|begin| last.get(&label).is_some_and(|last| last < begin))
+        begin.get(&label).is_some_and(|begin| last[&label] < *begin)
     };
     let rows: Vec<usize> = (0..own.rows()).filter(comes_before).collect();
     if rows.is_empty() {

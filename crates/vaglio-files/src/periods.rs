@@ -1,22 +1,19 @@
 //! Parses months and quarters written as text.
 
-/// Months by their first three letters.
-const MONTHS: [&str; 12] = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
-/// Longer forms of these words.
-const LONG: [&str; 13] = [
+/// Months, which may be cut after three letters.
+const MONTHS: [&str; 12] = [
     "january",
     "february",
     "march",
     "april",
+    "may",
     "june",
     "july",
     "august",
     "september",
-    "sept",
     "october",
     "november",
     "december",
-    "may",
 ];
 
 /// Parses each text as a number of months. All must be years with a month, or all years with a quarter or half:
@@ -79,8 +76,8 @@ fn period(text: &str) -> Option<Period> {
         _ => None,
     };
     let month = |word: &str| {
-        let is_name = word.len() == 3 || LONG.contains(&word);
-        let place = MONTHS.iter().position(|month| is_name && word.starts_with(month))?;
+        let is_name = word.len() == 3 || word == "sept" || MONTHS.contains(&word);
+        let place = MONTHS.iter().position(|month| is_name && month.starts_with(word))?;
         Some(place as u32 + 1)
     };
     let (year, of_year, number) = match words[..] {

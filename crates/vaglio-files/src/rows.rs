@@ -158,13 +158,9 @@ pub(super) fn having(
             Cells::Text(_) if is_written && own[row].parse::<f64>().is_ok() => own[row] == *label,
             Cells::Text(_) | Cells::Numbers(_) => same_label(&own[row], label),
         };
-        let mut is_there = false;
-        for row in (0..cells.len()).filter(|&row| !cells.is_missing(row)) {
-            if is_same(row) {
-                (has[row], is_there) = (true, true);
-            }
-        }
-        if !is_there && is_training {
+        let rows: Vec<usize> = (0..cells.len()).filter(|&row| !cells.is_missing(row) && is_same(row)).collect();
+        rows.iter().for_each(|&row| has[row] = true);
+        if rows.is_empty() && is_training {
             let known: BTreeSet<&str> = own.iter().map(String::as_str).filter(|own| !own.is_empty()).collect();
             return Err(Error::unknown(field, "label", label, known));
         }

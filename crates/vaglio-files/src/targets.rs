@@ -10,18 +10,14 @@ use vaglio_tables::quoted;
 pub(super) fn task(spec: &DataSpec, targets: &[(String, Cells)]) -> Result<Task> {
     let Some((name, cells)) = targets.first() else { return Err(Error::setting("data.target", "it is missing")) };
     let text = targets.iter().find(|(_, cells)| cells.numbers().is_none());
+    let wrong = |field: &str, message: String| Err(Error::setting(field, message));
     if targets.len() > 1 {
         if let Some((name, _)) = text {
-            return Err(Error::setting(
-                "data.target",
-                format!("the column `{name}` holds text; several targets must be numbers"),
-            ));
+            return wrong("data.target", format!("the column `{name}` holds text; several targets must be numbers"));
         }
         if spec.positive.is_some() || matches!(spec.task, Some(TaskKind::Binary | TaskKind::Multiclass)) {
-            return Err(Error::setting(
-                "data.target",
-                "several target columns are for regression; give one column of classes",
-            ));
+            let message = "several target columns are for regression; give one column of classes";
+            return wrong("data.target", message.into());
         }
         return Ok(Task::Regression);
     }
@@ -42,23 +38,15 @@ pub(super) fn task(spec: &DataSpec, targets: &[(String, Cells)]) -> Result<Task>
     match kind {
         TaskKind::Regression => {
             if text.is_some() {
-                return Err(Error::setting(
-                    "data.task",
-                    format!("it is regression and the target `{name}` holds text"),
-                ));
+                return wrong("data.task", format!("it is regression and the target `{name}` holds text"));
             }
             Ok(Task::Regression)
         }
         TaskKind::Binary => {
             if let Some(positive) = &spec.positive {
-                let known = place_of_label(labels.iter().map(String::as_str), &positive.0);
-                let Some(label) = known.map(|at| &labels[at]) else {
-                    return Err(Error::unknown(
-                        "data.positive",
-                        "label",
-                        &positive.0,
-                        labels.iter().map(String::as_str),
-                    ));
+                let known = || labels.iter().map(String::as_str);
+                let Some(label) = place_of_label(known(), &positive.0).map(|at| &labels[at]) else {
+                    return Err(Error::unknown("data.positive", "label", &positive.0, known()));
                 };
                 if labels.len() < 2 {
                     return Err(single_class(name, label));
@@ -71,18 +59,18 @@ pub(super) fn task(spec: &DataSpec, targets: &[(String, Cells)]) -> Result<Task>
                     Ok(Task::Binary { negative: Some(negative.clone()), positive: positive.clone() })
                 }
                 [only] => Err(single_class(name, only)),
-                _ => Err(Error::setting(
+                _ => wrong(
                     "data.task",
                     format!(
                         "it is binary and `{name}` has {} labels; name one with data.positive or use multiclass",
                         labels.len()
                     ),
-                )),
+                ),
             }
         }
         TaskKind::Multiclass => match labels.as_slice() {
             [only] => Err(single_class(name, only)),
-            _ if labels.len() > (cells.len() / 2).clamp(5, 1000) => Err(Error::setting(
+            _ if labels.len() > (cells.len() / 2).clamp(5, 1000) => wrong(
                 "data.target",
                 format!(
                     "`{name}` has {} labels in {} rows: of more than five, at most 1000 and one for every two rows are taken as classes; for numbers \
@@ -91,7 +79,7 @@ pub(super) fn task(spec: &DataSpec, targets: &[(String, Cells)]) -> Result<Task>
                     cells.len(),
                     quoted(name)
                 ),
-            )),
+            ),
             _ => Ok(Task::Multiclass { labels }),
         },
     }
@@ -160,10 +148,8 @@ pub(super) fn encode(
             Task::Regression => match cells.numbers() {
                 Some(numbers) => out.extend(numbers.values().iter()),
                 None => {
-                    return Err(Error::setting(
-                        field,
-                        format!("the target `{name}` holds text and the task is regression"),
-                    ));
+                    let message = format!("the target `{name}` holds text and the task is regression");
+                    return Err(Error::setting(field, message));
                 }
             },
             Task::Binary { negative, positive } => {

@@ -14,13 +14,14 @@ use vaglio_search::shuffle::shuffled;
 /// # Errors
 /// [`Error::Setting`] if a side would be empty, or groups would be on both.
 pub(super) fn set_aside(spec: &DataSpec, table: Table, seed: u64) -> Result<(Table, Option<Table>)> {
-    let (train, test) = match (spec.test_fraction, spec.test_last, &spec.test_rows) {
+    let is_test = match (spec.test_fraction, spec.test_last, &spec.test_rows) {
         (Some(fraction), ..) => at_random(spec, &table, fraction, seed)?,
         (None, Some(share), _) => last(spec, &table, share)?,
         (None, None, Some(named)) => by_column(spec, &table, named)?,
         (None, None, None) => return Ok((table, None)),
     };
-    Ok((train, Some(test)))
+    let rows = |test: bool| (0..table.rows()).filter(|&row| is_test[row] == test).collect::<Vec<_>>();
+    Ok((table.select_rows(&rows(false)), Some(table.select_rows(&rows(true)))))
 }
 
 /// Class of each row, if the target is categorical.
@@ -37,9 +38,9 @@ pub(super) fn classes_of_rows(spec: &DataSpec, table: &Table) -> Option<Vec<u32>
     }
 }
 
-/// Selects `aside` rows, stratified: the first of each class in `order`, in proportion to the nearest row, leaving at
+/// Marks `aside` rows, stratified: the first of each class in `order`, in proportion to the nearest row, leaving at
 /// least one of each.
-fn evenly<'a>(order: &'a [usize], classes: &'a [u32], aside: usize) -> impl Iterator<Item = usize> + 'a {
+fn evenly(order: &[usize], classes: &[u32], aside: usize) -> Vec<bool> {
     let sizes = counts_of(classes);
     let share = |size: usize| (aside * size) as f64 / classes.len() as f64;
     let mut left: Vec<usize> = sizes.iter().map(|&size| (share(size) as usize).min(size.saturating_sub(1))).collect();
@@ -47,16 +48,17 @@ fn evenly<'a>(order: &'a [usize], classes: &'a [u32], aside: usize) -> impl Iter
     by_rest.sort_by(|&a, &b| share(sizes[b]).fract().total_cmp(&share(sizes[a]).fract()));
     let missing = aside.saturating_sub(left.iter().sum());
     by_rest.into_iter().take(missing).for_each(|class| left[class] += 1);
-    order.iter().copied().filter(move |&row| {
+    let mut is_taken = vec![false; classes.len()];
+    for &row in order {
         let left = &mut left[classes[row] as usize];
-        let is_taken = *left > 0;
-        *left -= usize::from(is_taken);
-        is_taken
-    })
+        is_taken[row] = *left > 0;
+        *left = left.saturating_sub(1);
+    }
+    is_taken
 }
 
-/// Splits off a random share by the seed; rows of one group or series stay together, and classes are stratified.
-fn at_random(spec: &DataSpec, table: &Table, fraction: f64, seed: u64) -> Result<(Table, Table)> {
+/// Draws a random share of test rows by the seed; rows of one group or series stay together, and classes are stratified.
+fn at_random(spec: &DataSpec, table: &Table, fraction: f64, seed: u64) -> Result<Vec<bool>> {
     let rows = table.rows();
     let (groups, what) = match (spec.groups.as_ref().and_then(|name| table.get(name)), table.series()) {
         (Some(cells), series) => (numbers_of(cells), if series.is_some() { "groups of series" } else { "groups" }),
@@ -84,16 +86,16 @@ fn at_random(spec: &DataSpec, table: &Table, fraction: f64, seed: u64) -> Result
         ));
     }
     let mut is_test = vec![false; count];
-    match classes_of_rows(spec, table).filter(|_| what == "rows") {
-        Some(classes) => evenly(&order, &classes, aside).for_each(|row| is_test[row] = true),
-        None => order[..aside].iter().for_each(|&g| is_test[g] = true),
+    order[..aside].iter().for_each(|&group| is_test[group] = true);
+    if let Some(classes) = classes_of_rows(spec, table).filter(|_| what == "rows") {
+        is_test = evenly(&order, &classes, aside);
     }
-    Ok(sides(table, |row| is_test[groups[row] as usize]))
+    Ok(groups.iter().map(|&group| is_test[group as usize]).collect())
 }
 
-/// Splits off the last rows by time, keeping equal times together; without times the last of each series, or of the
-/// file.
-fn last(spec: &DataSpec, table: &Table, share: f64) -> Result<(Table, Table)> {
+/// Takes the last rows by time as test rows, keeping equal times together; without times the last of each series, or of
+/// the file.
+fn last(spec: &DataSpec, table: &Table, share: f64) -> Result<Vec<bool>> {
     let rows = table.rows();
     let aside = |rows: usize| (share * rows as f64).round() as usize;
     let is_test: Vec<bool> = match spec.time.as_ref().and_then(|name| table.get(name)).and_then(places_of) {
@@ -124,11 +126,11 @@ fn last(spec: &DataSpec, table: &Table, share: f64) -> Result<(Table, Table)> {
             return Err(Error::setting("data.groups", message));
         }
     }
-    Ok(sides(table, |row| is_test[row]))
+    Ok(is_test)
 }
 
-/// Splits off the rows that a column marks.
-fn by_column(spec: &DataSpec, table: &Table, named: &TestRows) -> Result<(Table, Table)> {
+/// Takes the rows that a column marks as test rows.
+fn by_column(spec: &DataSpec, table: &Table, named: &TestRows) -> Result<Vec<bool>> {
     let missing = || Error::Shape(format!("the column `{}` is missing", named.column));
     let cells = table.get(&named.column).ok_or_else(missing)?;
     let is_test = having("data.test_rows.is", cells, &named.is, spec, true)?;
@@ -136,12 +138,5 @@ fn by_column(spec: &DataSpec, table: &Table, named: &TestRows) -> Result<(Table,
         let message = format!("every row of `{}` is a test row, and none is left to train on", named.column);
         return Err(Error::setting("data.test_rows", message));
     }
-    Ok(sides(table, |row| is_test[row]))
-}
-
-/// Training rows and test rows.
-fn sides(table: &Table, is_test: impl Fn(usize) -> bool) -> (Table, Table) {
-    let side =
-        |test: bool| table.select_rows(&(0..table.rows()).filter(|&row| is_test(row) == test).collect::<Vec<_>>());
-    (side(false), side(true))
+    Ok(is_test)
 }

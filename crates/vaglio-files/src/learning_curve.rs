@@ -146,16 +146,7 @@ fn judged(loss: &dyn Loss, of_share: &[Vec<LearningCurvePoint>]) -> Result<Vec<L
                 }
             }
         }
-        let mut point = LearningPoint {
-            share,
-            rows: total_rows / count,
-            size: None,
-            loss: None,
-            standard_error: None,
-            gain: None,
-            gain_error: None,
-            refused,
-        };
+        let mut point = LearningPoint { share, rows: total_rows / count, refused, ..LearningPoint::default() };
         if point.refused.is_none() {
             let losses = FoldLosses::new(tallies, 1);
             let (value, error) = losses.pooled(loss)?;

@@ -60,8 +60,7 @@ fn nested(run: Run<'_>, outer: &[OuterFoldFit]) -> Result<NestedEvaluation> {
     let level = how.interval.unwrap_or(LEVEL);
     let bounded = judged.bounded(loss, None, 0.0, level);
     let less = judged.bounded(loss, Some(&none), 0.0, level);
-    let against = ComparisonColumns::Empty;
-    let less = less.map(|(mean, interval)| LossDifference { against, size: 0, mean, interval });
+    let difference = |(mean, interval)| LossDifference { against: ComparisonColumns::Empty, size: 0, mean, interval };
     let pooled = Pooled::new(outer.iter().map(|fold| &fold.held))?;
     let figures = pooled.figures(sample.class_order().as_ref(), loss, repeats).with_output_names(sample.target_names());
     let per_fold = outer.iter().zip(tallies.iter().zip(&empties)).map(|(fold, (tally, empty))| {
@@ -97,7 +96,7 @@ fn nested(run: Run<'_>, outer: &[OuterFoldFit]) -> Result<NestedEvaluation> {
         splits,
         interval: bounded.map(|(_, interval)| interval),
         level: bounded.map(|_| level),
-        difference: less,
+        difference: less.map(difference),
     })
 }
 

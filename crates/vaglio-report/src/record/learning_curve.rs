@@ -16,7 +16,7 @@ pub struct LearningCurve {
 }
 
 /// Result for one share of the training rows of every fold.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct LearningPoint {
     /// Share of the training rows.
     pub share: f64,

@@ -1,26 +1,20 @@
 //! Weights of columns in the models of outer folds, and per unit of the data.
 
-use std::collections::HashMap;
 use vaglio_pipeline::maps::ColumnScale;
 use vaglio_pipeline::resampling::OuterFoldFit;
 use vaglio_report::record::{PerOutput, SelectedRecord, WeightSpread};
 
-/// Weights of one outer model by column name, per output: on the learner's scale, and per unit of the original column
-/// if available.
-type WeightsByName = HashMap<String, (Vec<f64>, Option<Vec<f64>>)>;
-
 /// Fills in the range of each column's weights in the models of the outer folds.
 pub(super) fn record_spreads(outer: &[OuterFoldFit], selected: &mut [SelectedRecord]) {
-    let models: Vec<WeightsByName> = outer.iter().filter_map(from_fold).collect();
     for column in selected {
         let own = column.weight.as_ref();
-        column.over_folds = own.and_then(|own| spread(&models, &column.name, own));
+        column.over_folds = own.and_then(|own| spread(outer, &column.name, own));
     }
 }
 
 /// Range of a column's weights over folds, compared with its own in the result; `None` if no fold chose it.
-fn spread(models: &[WeightsByName], name: &str, own: &PerOutput) -> Option<WeightSpread> {
-    let known: Vec<&(Vec<f64>, Option<Vec<f64>>)> = models.iter().filter_map(|model| model.get(name)).collect();
+fn spread(outer: &[OuterFoldFit], name: &str, own: &PerOutput) -> Option<WeightSpread> {
+    let known: Vec<(Vec<f64>, Option<Vec<f64>>)> = outer.iter().filter_map(|fold| weights_in(fold, name)).collect();
     let outputs = own.values().len();
     if known.is_empty() || known.iter().any(|(weights, _)| weights.len() != outputs) {
         return None;
@@ -41,20 +35,17 @@ fn spread(models: &[WeightsByName], name: &str, own: &PerOutput) -> Option<Weigh
     Some(WeightSpread { folds: known.len(), low, high, original_low, original_high, changes_sign })
 }
 
-/// Weights of a fold's model; `None` if it is not linear in the columns.
-fn from_fold(fold: &OuterFoldFit) -> Option<WeightsByName> {
-    let readout = fold.model.coefficients()?;
-    if readout.weights.nrows() != fold.taken.selected.len() {
+/// Weights of a column in a fold's model, per output: on the learner's scale, and per unit of the original column if
+/// available. `None` if the fold did not choose the column, or its model is not linear in the columns.
+fn weights_in(fold: &OuterFoldFit, name: &str) -> Option<(Vec<f64>, Option<Vec<f64>>)> {
+    let (readout, selected) = (fold.model.coefficients()?, &fold.taken.selected);
+    if readout.weights.nrows() != selected.len() {
         return None;
     }
-    let of_column = |(k, name): (usize, &String)| {
-        let weights = readout.weights.row(k).to_vec();
-        // A feature that the learner made is not an output of the maps.
-        let is_own = fold.columns.contains(name);
-        let units = fold.target_units.as_deref();
-        let scale = is_own.then(|| ColumnScale::new(&fold.maps, name));
-        let original = scale.and_then(|scale| scale.original_weights(&weights, units));
-        (name.clone(), (weights, original))
-    };
-    Some(fold.taken.selected.iter().enumerate().map(of_column).collect())
+    let weights = readout.weights.row(selected.iter().position(|column| column == name)?).to_vec();
+    // A feature that the learner made is not an output of the maps.
+    let is_own = fold.columns.iter().any(|column| column == name);
+    let scale = is_own.then(|| ColumnScale::new(&fold.maps, name));
+    let original = scale.and_then(|scale| scale.original_weights(&weights, fold.target_units.as_deref()));
+    Some((weights, original))
 }

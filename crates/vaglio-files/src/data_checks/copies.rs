@@ -1,7 +1,7 @@
 //! Duplicated rows, and groups in both training and test rows.
 
 use super::super::series::number_bits;
-use super::table_with_roles::{TableWithRoles, listed, named, numbers_at, sample};
+use super::table_with_roles::{TableWithRoles, listed, named, sample};
 use std::collections::{HashMap, HashSet};
 use vaglio_core::{Cells, Column, Table};
 use vaglio_report::record::{Warning, WarningKind};
@@ -74,10 +74,7 @@ fn differ_by_chance(table: &Table, names: &[&str]) -> bool {
     let needed = 2.0 * (table.rows() as f64).log2() + BEYOND_CHANCE;
     let mut bits = 0.0;
     for cells in cells_of(table, names) {
-        let mut values: Vec<u64> = match numbers_at(cells, &rows) {
-            Some(numbers) => numbers.into_iter().map(number_bits).collect(),
-            None => rows.iter().map(|&row| cell_hash(cells, row)).collect(),
-        };
+        let mut values: Vec<u64> = rows.iter().map(|&row| cell_hash(cells, row)).collect();
         values.sort_unstable();
         let pairs = |count: usize| (count * count.saturating_sub(1)) as f64;
         let alike: f64 = values.chunk_by(|a, b| a == b).map(|run| pairs(run.len())).sum();

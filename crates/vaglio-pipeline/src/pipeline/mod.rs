@@ -40,12 +40,11 @@ pub use vaglio_tables::{DateOrder, Decimal, Delimiter, ReadSpec, SettingText};
 
 use crate::document::Document;
 use crate::memory_slots::MemorySlots;
-use crate::preprocess::{Preprocessing, TargetMapping};
+use crate::preprocess::Preprocessing;
 use crate::selector::ValidSelector;
 use linfa::ParamGuard;
 use serde::{Deserialize, Deserializer, Serialize};
-use std::sync::Arc;
-use vaglio_core::{Error, Measure, Result, TargetMap, Task};
+use vaglio_core::{Error, Measure, Result, Task};
 use vaglio_search::{Choose, Judge};
 use vaglio_tables::budget::Budget;
 
@@ -131,12 +130,11 @@ impl ValidPipeline {
             Choose::CrossValidated(how) => how.judge,
             _ => Judge::Original,
         };
-        let mapping = |map: &Arc<dyn TargetMap>| {
-            let is_smeared = map.smear().unwrap_or(is_squared);
-            TargetMapping { map: Arc::clone(map), is_smeared, judge }
-        };
+        let target_map = self.0.target_map.clone();
         Ok(Preprocessing {
-            target_map: self.0.target_map.as_ref().map(mapping),
+            is_smeared: target_map.as_ref().and_then(|map| map.smear()).unwrap_or(is_squared),
+            target_map,
+            judge,
             seed: self.0.seed,
             budget: self.budget(),
             is_single: self.0.engine.precision == Precision::Single,

@@ -87,17 +87,6 @@ impl LabeledTable {
     }
 }
 
-/// A map of targets, with its settings.
-#[derive(Debug, Clone)]
-pub struct TargetMapping {
-    /// The map.
-    pub map: Arc<dyn TargetMap>,
-    /// Whether predictions are smeared.
-    pub is_smeared: bool,
-    /// Scale of the losses that choose.
-    pub judge: Judge,
-}
-
 /// Result of fitting maps on rows.
 #[derive(Debug)]
 pub(crate) struct FittedPreprocessing {
@@ -115,7 +104,11 @@ pub struct Preprocessing {
     /// Maps, in order.
     pub maps: Vec<Arc<dyn Map>>,
     /// Map of the targets, applied first.
-    pub target_map: Option<TargetMapping>,
+    pub target_map: Option<Arc<dyn TargetMap>>,
+    /// Whether predictions of mapped targets are smeared.
+    pub is_smeared: bool,
+    /// Scale of the losses that choose, for mapped targets.
+    pub judge: Judge,
     /// Closed-form standardization in folds, if any.
     pub standardize: Option<Requirement>,
     /// Index of the first map refitted in folds, if a refit is required and has no closed form.
@@ -153,6 +146,8 @@ impl Preprocessing {
             None => Ok(Preprocessing {
                 maps,
                 target_map: None,
+                is_smeared: false,
+                judge: Judge::Original,
                 standardize,
                 refit_from,
                 task,
@@ -192,7 +187,7 @@ impl Preprocessing {
     /// # Errors
     /// [`Error::Shape`] for a target that it cannot transform, with row and column.
     pub(crate) fn map_targets(&self, rows: &mut LabeledTable) -> Result<Option<Vec<TargetUnits>>> {
-        let Some(TargetMapping { map, is_smeared, .. }) = &self.target_map else { return Ok(None) };
+        let Some(map) = &self.target_map else { return Ok(None) };
         let LabeledTable { targets, labels, table } = rows;
         let weights = labels.weights.as_deref();
         let counts = |row: usize| weights.is_none_or(|weights| weights[row] > 0.0);
@@ -210,7 +205,7 @@ impl Preprocessing {
             }
             // Rows of weight 0 are ignored.
             target.mapv_inplace(|y| if y.is_finite() { y } else { 0.0 });
-            all.push(TargetUnits::mapped(fitted, *is_smeared));
+            all.push(TargetUnits::mapped(fitted, self.is_smeared));
         }
         Ok(Some(all))
     }

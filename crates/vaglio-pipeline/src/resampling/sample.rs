@@ -94,7 +94,7 @@ impl Sample {
     /// Scale of the losses that choose, if targets are mapped.
     pub fn judge(&self) -> Option<Judge> {
         let SampleSource::Mapped(_, recipe) = &self.source else { return None };
-        recipe.target_map.as_ref().map(|mapping| mapping.judge)
+        recipe.target_map.as_ref().map(|_| recipe.judge)
     }
 
     /// Targets, outputs × rows, in the user's units.

@@ -136,14 +136,6 @@ impl From<SparseNumbers> for Numbers {
     }
 }
 
-/// Stores bytes if all entries were whole numbers from 0 to 255.
-impl From<SingleNumbers> for Numbers {
-    fn from(single: SingleNumbers) -> Self {
-        let bytes = if single.rounding() == 0.0 { to_bytes(single.view()) } else { None };
-        bytes.map_or(Numbers::Single(single), Numbers::Byte)
-    }
-}
-
 /// Bytes of entries not yet in `seen`.
 pub(crate) fn bytes_of(numbers: &Numbers, seen: &mut HashSet<*const Numbers>) -> usize {
     match numbers {

@@ -43,10 +43,9 @@ impl From<Vec<f64>> for StoredValues {
 }
 
 /// The numbers as bytes, if that is exact.
-pub(crate) fn to_bytes<E: Copy + Into<f64>>(values: &[E]) -> Option<Vec<u8>> {
-    let doubles = || values.iter().map(|&v| -> f64 { v.into() });
-    let is_byte = |v: f64| f64::from(v as u8) == v && !(v == 0.0 && v.is_sign_negative());
-    doubles().all(is_byte).then(|| doubles().map(|v| v as u8).collect())
+pub(crate) fn to_bytes(values: &[f64]) -> Option<Vec<u8>> {
+    let is_byte = |v: &f64| f64::from(*v as u8).to_bits() == v.to_bits();
+    values.iter().all(is_byte).then(|| values.iter().map(|v| *v as u8).collect())
 }
 
 /// Bytes of a row index.

@@ -44,13 +44,6 @@ pub struct Batch {
     pub profile: TableProfile,
 }
 
-impl Batch {
-    /// Number of rows.
-    pub fn rows(&self) -> usize {
-        self.columns.first().map_or(0, |(_, cells)| cells.len())
-    }
-}
-
 /// Reader of a file; `None` for one that has to be read as a whole.
 fn opened(path: &Path, spec: &ReadSpec, budget: Budget) -> Option<Box<dyn ChunkReader>> {
     let (kind, start) = FileStart::open(path, HEAD)?;

@@ -1,7 +1,6 @@
 //! Runs on engines with workers, through the Python package.
 
 use crate::arguments::RunArguments;
-use crate::exit::Exit;
 use serde_json::Value;
 use std::ffi::OsString;
 use std::io::ErrorKind;
@@ -24,7 +23,7 @@ fn python() -> OsString {
 
 /// Replaces this process by a Python process that runs the pipeline on workers. Returns only if that fails, or, on
 /// systems without process replacement, after the run.
-pub fn run(arguments: &RunArguments, set: &[String], out: &Path, cluster: Cluster<'_>) -> Result<Exit, Error> {
+pub fn run(arguments: &RunArguments, set: &[String], out: &Path, cluster: Cluster<'_>) -> Result<u8, Error> {
     if arguments.trace.is_some() {
         return Err(Error::setting("--trace", "a run on workers is not traced; leave it out"));
     }
@@ -42,15 +41,15 @@ pub fn run(arguments: &RunArguments, set: &[String], out: &Path, cluster: Cluste
 }
 
 #[cfg(unix)]
-fn replaced(mut command: Command, cluster: Cluster<'_>) -> Result<Exit, Error> {
+fn replaced(mut command: Command, cluster: Cluster<'_>) -> Result<u8, Error> {
     use std::os::unix::process::CommandExt as _;
     Err(not_started(cluster, command.exec()))
 }
 
 #[cfg(not(unix))]
-fn replaced(mut command: Command, cluster: Cluster<'_>) -> Result<Exit, Error> {
+fn replaced(mut command: Command, cluster: Cluster<'_>) -> Result<u8, Error> {
     let ended = command.status().map_err(|error| not_started(cluster, error))?;
-    Ok(ended.code().and_then(|code| u8::try_from(code).ok()).map_or(Exit::FAILURE, Exit::from))
+    Ok(ended.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(crate::exit::FAILURE))
 }
 
 /// Describes the workers in a line of a plan.

@@ -2,7 +2,7 @@
 
 use crate::arguments::{CSV, PredictArguments, RunArguments};
 use crate::bar::clear_bar;
-use crate::exit::Exit;
+use crate::exit;
 use crate::failure::CliError;
 use crate::loaded_pipeline::LoadedPipeline;
 use crate::progress::TerminalProgress;
@@ -17,7 +17,7 @@ use vaglio_pipeline::pipeline::{self, SavedModel};
 use vaglio_report::comparison::Comparison;
 
 /// Outcome of a command.
-pub type Done = Result<Exit, CliError>;
+pub type Done = Result<u8, CliError>;
 
 /// Plans, selects, fits, evaluates and writes.
 pub fn run(arguments: RunArguments) -> Done {
@@ -61,9 +61,9 @@ pub fn ended(outcome: RunOutcome, quiet: bool, json: bool, by_default: Option<St
         wrote(&out.join("report.html"));
     }
     Ok(match outcome.record.stop_reason {
-        StopReason::Interrupted => Exit::INTERRUPTED,
-        reason if reason.is_partial() => Exit::LIMITED,
-        _ => Exit::SUCCESS,
+        StopReason::Interrupted => exit::INTERRUPTED,
+        reason if reason.is_partial() => exit::LIMITED,
+        _ => exit::SUCCESS,
     })
 }
 
@@ -133,7 +133,7 @@ pub fn predict(arguments: PredictArguments) -> Done {
     if let Some(table) = figures {
         aside(&told_in_lines(&table, usize::MAX));
     }
-    Ok(Exit::SUCCESS)
+    Ok(exit::SUCCESS)
 }
 
 /// Compares runs.
@@ -149,7 +149,7 @@ pub fn compare(folders: &[PathBuf], out: Option<&Path>) -> Done {
     if let Some(out) = out {
         wrote(out);
     }
-    Ok(Exit::SUCCESS)
+    Ok(exit::SUCCESS)
 }
 
 /// Exports the model of a run, or parts of its report.
@@ -161,18 +161,18 @@ pub fn export(folder: &Path, format: &str, out: Option<&Path>) -> Done {
         for name in files::export_tables(folder, out)? {
             wrote(&out.join(name));
         }
-        return Ok(Exit::SUCCESS);
+        return Ok(exit::SUCCESS);
     }
     let to = ExportTo::from_word("--to", format)?;
     if let Some(out) = out {
         files::export_to_file(folder, to, out)?;
-        return Ok(Exit::SUCCESS);
+        return Ok(exit::SUCCESS);
     }
     if to == ExportTo::Model(Language::Onnx) && std::io::stdout().is_terminal() {
         return Err(Error::setting("--out", "ONNX is no text for a terminal; name the file to write, or a pipe").into());
     }
     let _goes_on = put(files::export(folder, to)?)?;
-    Ok(Exit::SUCCESS)
+    Ok(exit::SUCCESS)
 }
 
 /// Prints an explanation of columns.
@@ -184,7 +184,7 @@ pub fn explain(folder: &Path, columns: &[String]) -> Done {
 pub fn report(folder: &Path) -> Done {
     files::report(folder)?;
     wrote(&folder.join("report.html"));
-    Ok(Exit::SUCCESS)
+    Ok(exit::SUCCESS)
 }
 
 /// Prints the JSON schema of pipeline files.
@@ -200,7 +200,7 @@ pub fn pretty(value: &serde_json::Value) -> Done {
 /// Prints the result of a command that succeeded.
 pub fn printed(text: &str) -> Done {
     print(text)?;
-    Ok(Exit::SUCCESS)
+    Ok(exit::SUCCESS)
 }
 
 fn default_out(pipeline: &Path) -> PathBuf {

@@ -1,7 +1,7 @@
 //! Reports failures on standard error, with the line at fault.
 
 use crate::arguments::Arguments;
-use crate::exit::Exit;
+use crate::exit;
 use crate::terminal::{LONGEST, aside, told, told_in_lines};
 use clap::CommandFactory;
 use clap::error::{ContextKind, ContextValue};
@@ -38,12 +38,12 @@ impl CliError {
     }
 
     /// Prints the failure and returns its exit code.
-    pub fn report(&self) -> Exit {
+    pub fn report(&self) -> u8 {
         aside(&self.text());
         match self.error {
-            Error::Stopped(StopReason::Interrupted) => Exit::INTERRUPTED,
-            Error::Stopped(_) => Exit::LIMITED,
-            _ => Exit::from(self.error.class()),
+            Error::Stopped(StopReason::Interrupted) => exit::INTERRUPTED,
+            Error::Stopped(_) => exit::LIMITED,
+            _ => exit::code(self.error.class()),
         }
     }
 }
@@ -79,7 +79,7 @@ fn hint(name: &str, features: &[BuildFeature]) -> String {
 }
 
 /// Shows requested help or a command-line error; returns the exit code.
-pub fn usage(mut error: clap::Error) -> Exit {
+pub fn usage(mut error: clap::Error) -> u8 {
     suggest(&mut error);
     let asked = match error.get(ContextKind::InvalidSubcommand) {
         Some(ContextValue::String(name)) => hint(name, FEATURES),
@@ -94,7 +94,7 @@ pub fn usage(mut error: clap::Error) -> Exit {
     if !asked.is_empty() {
         aside(&asked);
     }
-    u8::try_from(error.exit_code()).map_or(Exit::FAILURE, Exit)
+    u8::try_from(error.exit_code()).unwrap_or(exit::FAILURE)
 }
 
 /// Suggests the nearest command if clap suggests none.

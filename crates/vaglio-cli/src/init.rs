@@ -2,7 +2,7 @@
 
 use crate::arguments::Init;
 use crate::commands::Done;
-use crate::exit::Exit;
+use crate::exit;
 use crate::failure::CliError;
 use crate::terminal::{note, wrote};
 use std::io::{BufRead, Write};
@@ -43,11 +43,11 @@ pub fn init(arguments: Init) -> Done {
     match draft.fault {
         None => {
             note(&format_args!("next: vaglio run {}", for_shell(&out.display().to_string())));
-            Ok(Exit::SUCCESS)
+            Ok(exit::SUCCESS)
         }
         Some(fault) => {
             note(&format_args!("it does not run as it stands: {fault}"));
-            Ok(Exit::from(fault.class()))
+            Ok(exit::code(fault.class()))
         }
     }
 }

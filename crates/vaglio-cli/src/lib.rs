@@ -47,7 +47,6 @@ use vaglio_reservoir as _;
 
 use arguments::{Arguments, Command};
 use clap::Parser;
-use exit::Exit;
 use std::ffi::OsString;
 use std::process::ExitCode;
 use trace::TraceWriter;
@@ -58,28 +57,12 @@ use vaglio_pipeline::pipeline;
 /// The exit code is 0 when done, 2 for usage or configuration, 3 for data, 4 for arithmetic, 5 for a limit, 130 when
 /// interrupted.
 pub fn main() -> ExitCode {
-    ended(std::env::args_os()).into()
+    main_with(std::env::args_os()).into()
 }
 
 /// Like [`main`], with explicit arguments including the program name; returns the exit code. For other programs, such
 /// as an interpreter. Call it once: it handles interruptions from then on.
 pub fn main_with(arguments: impl IntoIterator<Item = OsString>) -> u8 {
-    ended(arguments).0
-}
-
-/// Lets this process keep freed memory for later use, if its allocator supports that.
-pub fn keep_memory() {
-    #[cfg(all(feature = "large-pages", target_os = "linux", target_env = "gnu"))]
-    memory::keep_memory();
-}
-
-/// Lets runs in this process use scratch space, where its allocator has some.
-pub fn offer_scratch_space() {
-    #[cfg(all(feature = "large-pages", target_os = "linux", target_env = "gnu"))]
-    vaglio::files::allocate_by(&file_heap::FILE_HEAP);
-}
-
-fn ended(arguments: impl IntoIterator<Item = OsString>) -> Exit {
     #[cfg(all(feature = "large-pages", target_os = "linux", target_env = "gnu"))]
     memory::grow_by_large_pages();
     offer_scratch_space();
@@ -106,6 +89,18 @@ fn ended(arguments: impl IntoIterator<Item = OsString>) -> Exit {
     #[cfg(feature = "external")]
     vaglio_external::end_programs();
     exit
+}
+
+/// Lets this process keep freed memory for later use, if its allocator supports that.
+pub fn keep_memory() {
+    #[cfg(all(feature = "large-pages", target_os = "linux", target_env = "gnu"))]
+    memory::keep_memory();
+}
+
+/// Lets runs in this process use scratch space, where its allocator has some.
+pub fn offer_scratch_space() {
+    #[cfg(all(feature = "large-pages", target_os = "linux", target_env = "gnu"))]
+    vaglio::files::allocate_by(&file_heap::FILE_HEAP);
 }
 
 fn done(command: Command) -> commands::Done {

@@ -6,7 +6,7 @@ mod workspace;
 
 use crate::arguments::NewPlugin;
 use crate::commands::Done;
-use crate::exit::Exit;
+use crate::exit;
 use crate::terminal::note;
 use std::path::{Path, PathBuf};
 use vaglio::core::{Error, Result, Role, descriptions};
@@ -32,7 +32,7 @@ pub fn new_plugin(arguments: &NewPlugin) -> Done {
     plugin.join_workspace(folder)?;
     let run = format!(" && cargo run -p {name}-program -- run example.yaml");
     note(&format_args!("next: cd {name} && cargo test{}", if plugin.has_program { &*run } else { "" }));
-    Ok(Exit::SUCCESS)
+    Ok(exit::SUCCESS)
 }
 
 /// Templates for a kind of part.

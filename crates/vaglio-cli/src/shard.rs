@@ -3,7 +3,7 @@
 use crate::arguments::{Shard, ShardRun};
 use crate::bar::clear_bar;
 use crate::commands::{Done, ended, in_pool, pretty, printed};
-use crate::exit::Exit;
+use crate::exit;
 use crate::loaded_pipeline::LoadedPipeline;
 use crate::progress::TerminalProgress;
 use crate::signals;
@@ -79,7 +79,7 @@ fn run(arguments: &ShardRun) -> Done {
     } else if !quiet {
         note(&line(&done));
     }
-    Ok(if done.state == ShardState::Done { Exit::SUCCESS } else { Exit::LIMITED })
+    Ok(if done.state == ShardState::Done { exit::SUCCESS } else { exit::LIMITED })
 }
 
 fn status(folder: &Path, json: bool) -> Done {

@@ -1,6 +1,6 @@
 //! Handles interruptions.
 
-use crate::exit::Exit;
+use crate::exit;
 use crate::terminal::note;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -18,7 +18,7 @@ static ENDED: AtomicBool = AtomicBool::new(false);
 pub fn listen() {
     let listen = ctrlc::set_handler(|| {
         if !RUNNING.load(Ordering::SeqCst) || ASKED.swap(true, Ordering::SeqCst) {
-            end(Exit::INTERRUPTED);
+            end(exit::INTERRUPTED);
         }
         note(&"finishing this step; press again to stop now");
     });
@@ -51,16 +51,16 @@ pub fn end_at_the_latest(limit: Option<Duration>) {
         if !ENDED.load(Ordering::SeqCst) {
             let reason = if is_over() { StopReason::Limit } else { StopReason::Interrupted };
             note(&format_args!("the run was stopped, since {}; there is no result yet", reason.sentence()));
-            end(if is_over() { Exit::LIMITED } else { Exit::INTERRUPTED });
+            end(if is_over() { exit::LIMITED } else { exit::INTERRUPTED });
         }
     });
 }
 
 /// Ends the process and the programs that it started.
-fn end(exit: Exit) -> ! {
+fn end(code: u8) -> ! {
     #[cfg(feature = "external")]
     vaglio_external::end_programs();
-    std::process::exit(i32::from(exit.0));
+    std::process::exit(i32::from(code));
 }
 
 /// Grace period of a run after a stop, and polling interval for stops.

@@ -153,18 +153,20 @@ impl CandidateBounds {
         let to_read = updates.iter().zip(&rows).filter(|(_, row)| row.is_none());
         let vectors: Vec<&[f64]> = to_read.map(|(update, _)| &*update.c).collect();
         let products = if vectors.is_empty() { Vec::new() } else { data.products_of_most(&self.features, &vectors) };
-        let products = |place: usize, k: usize| products[place * vectors.len() + k];
-        let mut places = 0..;
-        let new: Vec<UpdateProducts> = (first..end)
-            .zip(rows)
-            .map(|(p, row)| UpdateProducts::new(basis, p, if row.is_none() { places.next() } else { None }, row))
-            .collect();
+        let mut places = 0..vectors.len();
+        let mut read = || -> Arc<[f64]> {
+            let mut row = vec![0.0; data.columns()];
+            let own = products.iter().skip(places.next().unwrap_or_default()).step_by(vectors.len().max(1));
+            self.features.iter().zip(own).for_each(|(&feature, product)| row[feature] = *product);
+            row.into()
+        };
+        let new: Vec<UpdateProducts> =
+            (first..end).zip(rows).map(|(p, row)| UpdateProducts::new(basis, p, row, &mut read)).collect();
 
         // After several updates at once, the residuals between them are not known.
         let shift = if end == first + 1 { IntervalShift::new(basis) } else { None };
         for new in &new {
-            let product = |at: usize| products(at, new.place.unwrap_or(0));
-            self.scalars.take_in(basis, &self.features, new, shift.as_ref(), product);
+            self.scalars.take_in(basis, &self.features, new, shift.as_ref());
         }
         self.follow_residuals(basis, first, &new);
         self.applied = Some(end);

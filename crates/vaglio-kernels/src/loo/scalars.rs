@@ -86,15 +86,14 @@ impl CandidateScalars {
         sums
     }
 
-    /// Applies an update by the recurrences of [`super::candidate_bounds`]. `product` gives x_iᵀc_p if it was read;
-    /// `shift` is given for an update that intervals can follow. Cost O(n·p).
+    /// Applies an update by the recurrences of [`super::candidate_bounds`]. `shift` is given for an update that
+    /// intervals can follow. Cost O(n·p).
     pub fn take_in(
         &mut self,
         basis: &RidgeState<'_>,
         features: &[usize],
         new: &UpdateProducts,
         shift: Option<&IntervalShift>,
-        product: impl Fn(usize) -> f64 + Sync,
     ) {
         let (p, update) = (new.update, &basis.updates[new.update]);
         let mut tried = std::mem::take(&mut self.intervals);
@@ -114,11 +113,7 @@ impl CandidateScalars {
             add_updates(&before, &new.with_x, &mut with_x);
             add_updates(&before, &new.with_c, &mut with_c);
             for (i, &feature) in features.iter().enumerate() {
-                let g = match (new.place, &new.row) {
-                    (Some(_), _) => product(from + i),
-                    (None, Some(row)) => row[feature] - with_x[i],
-                    (None, None) => 0.0,
-                };
+                let g = new.row[feature] - with_x[i];
                 let image = g - with_c[i];
                 share[i] = g / update.tau;
                 if sound[i] as usize == p && s[i] > INDEPENDENT_COLUMN * basis.data.squares(feature) {
@@ -137,10 +132,9 @@ impl CandidateScalars {
             }
         }
         self.intervals = tried;
-        let row = new.row.as_ref().filter(|_| new.place.is_none() && self.are_made && p < FROM_ROWS);
-        self.shares.push(match row {
-            Some(row) => UpdateRatios::OfRow { row: Arc::clone(row), with_x: new.with_x.clone(), tau: update.tau },
-            None => UpdateRatios::Known(share),
+        self.shares.push(match self.are_made && p < FROM_ROWS {
+            true => UpdateRatios::OfRow { row: Arc::clone(&new.row), with_x: new.with_x.clone(), tau: update.tau },
+            false => UpdateRatios::Known(share),
         });
     }
 }

@@ -9,11 +9,9 @@ use std::sync::Arc;
 pub(super) struct UpdateProducts {
     /// Index of the update.
     pub update: usize,
-    /// Index of x_iᵀc_p among the products that were read.
-    pub place: Option<usize>,
-    /// Row x_iᵀx_b of every column if x_iᵀc_p follows from it; for a removed column x_iᵀc_p itself.
-    pub row: Option<Arc<[f64]>>,
-    /// x_bᵀc_q of each earlier update.
+    /// Row x_iᵀx_b of every column if x_iᵀc_p follows from it, else x_iᵀc_p itself.
+    pub row: Arc<[f64]>,
+    /// x_bᵀc_q of each earlier update, or empty if the row is x_iᵀc_p itself.
     pub with_x: Vec<f64>,
     /// c_pᵀc_q of each earlier update.
     pub with_c: Vec<f64>,
@@ -21,7 +19,8 @@ pub(super) struct UpdateProducts {
 }
 
 impl UpdateProducts {
-    pub fn new(basis: &RidgeState<'_>, p: usize, place: Option<usize>, row: Option<Arc<[f64]>>) -> Self {
+    /// Computes the products, given the row if it is known, and a function that reads x_iᵀc_p otherwise.
+    pub fn new(basis: &RidgeState<'_>, p: usize, row: Option<Arc<[f64]>>, read: impl FnOnce() -> Arc<[f64]>) -> Self {
         let update = &basis.updates[p];
         let [with_x, with_c] = match (&row, &update.kind) {
             (Some(_), UpdateKind::Entry(feature)) => along(basis, p, [&basis.data.scaled(*feature), &update.c]),
@@ -31,7 +30,7 @@ impl UpdateProducts {
             }
         };
         let norm = update.c.iter().map(|c| c * c).sum();
-        UpdateProducts { update: p, place, row, with_x, with_c, norm }
+        UpdateProducts { update: p, row: row.unwrap_or_else(read), with_x, with_c, norm }
     }
 }
 

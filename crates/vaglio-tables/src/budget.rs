@@ -32,12 +32,6 @@ const FIELD: &str = "limits.memory";
 /// Bytes below which no check is made: the program's overhead varies as much.
 const SMALL: u64 = 1 << 20;
 
-impl Default for Budget {
-    fn default() -> Self {
-        Budget::for_machine()
-    }
-}
-
 impl Budget {
     /// Limit of this many bytes.
     pub fn new(limit: u64) -> Self {

@@ -11,6 +11,7 @@ use parquet::basic::Compression;
 use parquet::errors::ParquetError;
 use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData, ParquetMetaDataReader};
 use parquet::file::reader::{ChunkReader, Length};
+use std::collections::HashSet;
 use std::path::Path;
 use std::sync::Arc;
 use vaglio_core::Result;
@@ -111,32 +112,19 @@ pub(super) fn check_rows(path: &Path, said: usize, found: usize) -> Result<()> {
 
 /// Keeps dictionary-encoded text as dictionaries: a few bytes of it can represent gigabytes.
 pub(super) fn with_dictionaries(metadata: ArrowReaderMetadata) -> ArrowReaderMetadata {
-    let groups = metadata.metadata().row_groups();
-    let descriptor = metadata.parquet_schema();
-    let has_dictionary = |root: usize| {
-        let leaf = (0..descriptor.num_columns()).find(|&leaf| descriptor.get_column_root_idx(leaf) == root);
-        leaf.is_some_and(|leaf| {
-            let of_group = |group: &parquet::file::metadata::RowGroupMetaData| {
-                group.columns().get(leaf).is_some_and(|column| column.dictionary_page_offset().is_some())
-            };
-            groups.iter().any(of_group)
-        })
-    };
-    let mut is_changed = false;
-    let field = |(root, field): (usize, &Arc<Field>)| match is_text(field.data_type()) && has_dictionary(root) {
-        false => Arc::clone(field),
-        true => {
-            is_changed = true;
-            let values = if *field.data_type() == DataType::LargeUtf8 { DataType::LargeUtf8 } else { DataType::Utf8 };
-            let words = DataType::Dictionary(Box::new(DataType::Int32), Box::new(values));
-            Arc::new(field.as_ref().clone().with_data_type(words))
+    let columns = metadata.metadata().row_groups().iter().flat_map(|group| group.columns().iter().enumerate());
+    let coded = columns.filter(|(_, column)| column.dictionary_page_offset().is_some());
+    let coded: HashSet<usize> = coded.map(|(leaf, _)| metadata.parquet_schema().get_column_root_idx(leaf)).collect();
+    let field = |(root, field): (usize, &Arc<Field>)| {
+        if !is_text(field.data_type()) || !coded.contains(&root) {
+            return Arc::clone(field);
         }
+        let values = if *field.data_type() == DataType::LargeUtf8 { DataType::LargeUtf8 } else { DataType::Utf8 };
+        let words = DataType::Dictionary(Box::new(DataType::Int32), Box::new(values));
+        Arc::new(field.as_ref().clone().with_data_type(words))
     };
     let schema = metadata.schema();
     let fields: Vec<Arc<Field>> = schema.fields().iter().enumerate().map(field).collect();
-    if !is_changed {
-        return metadata;
-    }
     let schema = Schema::new_with_metadata(fields, schema.metadata().clone());
     let options = ArrowReaderOptions::new().with_schema(Arc::new(schema));
     ArrowReaderMetadata::try_new(Arc::clone(metadata.metadata()), options).unwrap_or(metadata)

@@ -29,10 +29,9 @@ pub struct Difference {
 
 impl std::fmt::Display for Difference {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let interval = self.interval.map(|interval| format!(" ({})", interval_text(interval, LEVEL)));
+        let interval = self.interval.map(|ends| format!(" ({})", interval_text(ends, LEVEL))).unwrap_or_default();
         let sign = if self.mean > 0.0 { "+" } else { "" };
-        let (mean, interval) = (short(self.mean), interval.unwrap_or_default());
-        write!(f, "nested {sign}{mean}{interval}, paired by {}", self.pairs)
+        write!(f, "nested {sign}{}{interval}, paired by {}", short(self.mean), self.pairs)
     }
 }
 

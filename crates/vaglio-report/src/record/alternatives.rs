@@ -126,11 +126,11 @@ impl AlternativesRecord {
             few if few.len() <= LISTED => joined(few.iter().map(|name| shown(name)), ", "),
             many => format!("{} columns", many.len()),
         };
-        let fewest = smallest.first().map(|least| match &least.columns[..] {
-            [] => "; the smallest has no column".into(),
-            columns => format!("; the smallest is {}", listed(columns)),
-        });
-        let fewest = fewest.unwrap_or_default();
+        let fewest = match smallest.first().map(|least| &least.columns[..]) {
+            None => String::new(),
+            Some([]) => "; the smallest has no column".into(),
+            Some(columns) => format!("; the smallest is {}", listed(columns)),
+        };
         let all = if *count == 1 { "it" } else { "all of them" };
         let none = match &in_none[..] {
             [] => "; every column is in some".into(),

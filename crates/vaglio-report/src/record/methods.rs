@@ -76,11 +76,11 @@ impl Record {
         let criterion = title(Role::Criterion, &parts.criterion);
         let lambda = self.lambda.map(|lambda| format!(", λ = {}", short(lambda))).unwrap_or_default();
         let learner = title(Role::Learner, &parts.learner);
-        let target_map = parts.target_map.as_ref().map(|map| format!(", with targets mapped by {map}"));
-        let model = self.model.as_ref();
-        let model =
-            model.map(|model| format!(" The model, {}, was then trained on the selected columns.", model.words()));
-        let (target_map, model) = (target_map.unwrap_or_default(), model.unwrap_or_default());
+        let mapped = |map: &String| format!(", with targets mapped by {map}");
+        let target_map = parts.target_map.as_ref().map(mapped).unwrap_or_default();
+        let model = self.model.as_ref().map_or_else(String::new, |model| {
+            format!(" The model, {}, was then trained on the selected columns.", model.words())
+        });
         format!("The search was {search} by {criterion}{loss}; the learner was {learner}{lambda}{target_map}.{model}")
     }
 
@@ -94,13 +94,11 @@ impl Record {
         let size = counted(chosen.size, "column");
         match chosen.by {
             ChosenBy::CrossValidation => {
-                let error = self.held_out_error(PredictionRows::CrossValidation);
-                let error = error.map(|error| format!(" Its cross-validated error is {}.", error.text()));
-                let error = error.unwrap_or_default();
-                format!(
-                    "The size, {size}, was chosen by cross-validation of the whole search{}{rule}.{error}",
-                    self.folds()
-                )
+                let error = self
+                    .held_out_error(PredictionRows::CrossValidation)
+                    .map_or_else(String::new, |error| format!(" Its cross-validated error is {}.", error.text()));
+                let folds = self.folds();
+                format!("The size, {size}, was chosen by cross-validation of the whole search{folds}{rule}.{error}")
             }
             ChosenBy::Score => {
                 format!("The size, {size}, was chosen by the score of the criterion, {}{rule}.", short(self.score))
@@ -117,8 +115,10 @@ impl Record {
 
     /// Phrase for the splits of the cross-validated search.
     fn folds(&self) -> String {
-        let repeats = self.chosen.repeats.filter(|repeats| *repeats > 1);
-        let repeats = repeats.map(|repeats| format!(", {repeats} times")).unwrap_or_default();
+        let repeats = match self.chosen.repeats {
+            None | Some(0 | 1) => String::new(),
+            Some(repeats) => format!(", {repeats} times"),
+        };
         let splits = self.chosen.splits.as_ref().map(|splits| format!(" ({splits})")).unwrap_or_default();
         self.chosen.folds.map(|folds| format!(" in {folds} folds{repeats}{splits}")).unwrap_or_default()
     }
@@ -151,8 +151,8 @@ impl Record {
     /// Number, question and answer of the items on data and models.
     fn data_items(&self) -> Vec<(&'static str, &'static str, String)> {
         let data = &self.data;
-        let memory = self.peak_memory_bytes.map(|bytes| format!(", {} MiB of memory at most", bytes >> 20));
-        let (seconds, memory) = (self.seconds.total, memory.unwrap_or_default());
+        let at_most = |bytes: u64| format!(", {} MiB of memory at most", bytes >> 20);
+        let memory = self.peak_memory_bytes.map(at_most).unwrap_or_default();
         let kind = match &data.classes {
             Some(classes) => format!(" with the classes {}", quoted(classes)),
             None => ", as numbers".into(),
@@ -174,7 +174,7 @@ impl Record {
         vec![
             ("2a", "dataset", format!("training files of the digest {}", data.digest)),
             ("2b", "code", format!("vaglio {}; all settings are in resolved.yaml", self.version)),
-            ("2c", "computing infrastructure", format!("{seconds:.1} s{memory}")),
+            ("2c", "computing infrastructure", format!("{:.1} s{memory}", self.seconds.total)),
             ("2e", "reproduction", format!("`vaglio run resolved.yaml`, seed {}", self.seed)),
             ("3d", "outcome variable", quoted(&data.targets) + &kind),
             ("3e", "sample size", counted(data.rows, "training row") + &test_rows.unwrap_or_default()),

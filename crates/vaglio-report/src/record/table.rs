@@ -3,10 +3,10 @@
 use super::names::listed;
 use super::table_parts::{interval_text, level_text};
 use super::{
-    AlternativesRecord, ComparedSearch, ComparisonColumns, DeclinedColumns, Figures, LearningCurve, LossDifference,
-    PartNames, PredictionRows, Record, SharesRecord, Status, TunedSettings, Verified, WorthRecord, left_out_rows,
+    AlternativesRecord, ChosenBy, ComparedSearch, ComparisonColumns, DeclinedColumns, Figures, FinalModelRecord,
+    LearningCurve, LossDifference, PartNames, PredictionRows, Record, SharesRecord, Status, TunedSettings, Verified,
+    WorthRecord, left_out_rows,
 };
-use crate::record::ChosenBy;
 use vaglio_core::{Certificate, Diagnostics, counted, is_lower, joined, short, shown};
 use vaglio_search::Rule;
 
@@ -21,11 +21,11 @@ impl Record {
     /// Formats a short table: the chosen columns with their weights, and the figures.
     pub fn table(&self) -> String {
         let mut out = self.may_be_chance().map_or_else(String::new, |sentence| format!("{sentence}.\n"));
-        out.push_str(&self.target_line());
-        self.weights_table(&mut out);
-        self.equation_lines(&mut out);
+        out += &self.target_line();
+        out += &self.weights_table();
+        out += &self.equation_lines();
         let parts = &self.pipeline;
-        out.push_str(&format!(
+        out += &format!(
             "\n{} of {} columns{}, {}; {} on {}{}, {}\n",
             self.selected.len(),
             self.data.features,
@@ -35,10 +35,11 @@ impl Record {
             parts.criterion,
             parts.loss.as_ref().map(|loss| format!(" ({})", loss.told())).unwrap_or_default(),
             parts.learner,
-        ));
-        let model = self.model.as_ref();
-        let model = model
-            .map(|model| format!("model on these columns: {}; all figures but the score are of it", model.words()));
+        );
+        let trained = |model: &FinalModelRecord| {
+            format!("model on these columns: {}; all figures but the score are of it", model.words())
+        };
+        let model = self.model.as_ref().map(trained);
         let left_out = &self.data.left_out;
         let left_out = (!left_out.is_empty()).then(|| format!("left out: {}", shown(&left_out_rows(left_out))));
         let tuned = self.tuned.as_ref().map(TunedSettings::sentence);
@@ -105,8 +106,8 @@ impl Record {
         let chosen = &self.chosen;
         if let Some(DeclinedColumns { columns, cross_validated, .. }) = &chosen.declined {
             let named = listed(columns, NAMED);
-            let baseline = chosen.empty_loss.map(|empty| format!(" (without features {})", short(empty)));
-            let baseline = baseline.unwrap_or_default();
+            let without = |empty: f64| format!(" (without features {})", short(empty));
+            let baseline = chosen.empty_loss.map(without).unwrap_or_default();
             let test = chosen.gain_test.as_ref().map_or_else(String::new, |test| format!(" ({})", test.text()));
             return Some(format!(
                 "No column is taken: noise predicts as well too often{test}. The rule takes {}, with a cross-validated error of \
@@ -150,13 +151,11 @@ impl Record {
     }
 
     /// Equations, if they are few and short enough to read.
-    fn equation_lines(&self, out: &mut String) {
+    fn equation_lines(&self) -> String {
         let is_short = self.equation.iter().map(|line| line.chars().count()).sum::<usize>() <= READABLE;
         let lines = self.equation.iter().filter(|_| is_short && !self.selected.is_empty());
         let lines: String = lines.map(|line| format!("\n{}", shown(line))).collect();
-        if !lines.is_empty() {
-            out.push_str(&format!("{lines}\n"));
-        }
+        if lines.is_empty() { lines } else { lines + "\n" }
     }
 
     /// Sentence that the columns lower no score, or the reason why none is chosen.

@@ -64,8 +64,8 @@ impl Record {
         (0..self.data.outputs).map(name).collect()
     }
 
-    /// Appends the chosen columns with their weights, grouped by source column.
-    pub(super) fn weights_table(&self, out: &mut String) {
+    /// Table of the chosen columns with their weights, grouped by source column.
+    pub(super) fn weights_table(&self) -> String {
         let outputs = self.data.outputs;
         let (rows, note) = self.listed();
         let names: Vec<_> = rows.iter().map(|(_, chosen)| shown(&chosen.name)).collect();
@@ -80,7 +80,7 @@ impl Record {
         let cells: String = heads.iter().map(|head| format!("  {head:>12}")).collect();
         let has_spread = outputs == 1 && rows.iter().any(|(_, chosen)| chosen.over_folds.is_some());
         let over_folds = if has_spread { "  over outer folds" } else { "" };
-        out.push_str(&format!("{:>4}  {:<width$}{cells}{over_folds}\n", "", "column"));
+        let mut out = format!("{:>4}  {:<width$}{cells}{over_folds}\n", "", "column");
         for ((place, chosen), name) in rows.iter().zip(&names) {
             let cells: Vec<f64> = match &chosen.weight {
                 Some(weight) if weight.values().len() > FEW_OUTPUTS => vec![weight.norm()],
@@ -89,12 +89,10 @@ impl Record {
             let cells: String = cells.into_iter().map(|weight| format!("  {:>12}", aligned(weight))).collect();
             let spread = chosen.over_folds.as_ref().filter(|_| has_spread);
             let spread = spread.map(|spread| self.spread_text(spread)).unwrap_or_default();
-            out.push_str(format!("{:>4}  {name:<width$}{cells}{spread}", place + 1).trim_end());
+            out += format!("{:>4}  {name:<width$}{cells}{spread}", place + 1).trim_end();
             out.push('\n');
         }
-        if let Some(note) = note {
-            out.push_str(&format!("{:>4}  {note}\n", "…"));
-        }
+        out + &note.map(|note| format!("{:>4}  {note}\n", "…")).unwrap_or_default()
     }
 
     /// Range of a single output's weights over outer folds.

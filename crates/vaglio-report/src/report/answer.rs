@@ -51,14 +51,11 @@ fn error_in_units(error: &HeldOutError<'_>) -> Option<String> {
         None => return None,
     };
     let value = in_units(error.loss);
-    let interval = error.interval.map(|(ends, level)| format!("; {}", digits(ends.map(in_units), level)));
-    let median = median_error(error).map(|median| format!("; median {}", significant(median, 3)));
-    let (interval, median) = (interval.unwrap_or_default(), median.unwrap_or_default());
+    let interval = error.interval.map(|(ends, level)| digits(ends.map(in_units), level));
+    let median = median_error(error).map(|median| format!("median {}", significant(median, 3)));
+    let notes = joined([name.to_owned()].into_iter().chain(interval).chain(median), "; ");
     let gain = gain(value, error.baseline.map(in_units), "the mean does");
-    Some(format!(
-        "On a new row the prediction errs by about {} ({name}{interval}{median}){gain}",
-        significant(value, 3)
-    ))
+    Some(format!("On a new row the prediction errs by about {} ({notes}){gain}", significant(value, 3)))
 }
 
 /// `, 30 % less than without features`; empty without a positive baseline.
@@ -87,11 +84,10 @@ fn median_error(error: &HeldOutError<'_>) -> Option<f64> {
 /// Sentence with hits and false alarms per hundred rows of two classes, or else errors per hundred rows, and the AUC.
 fn hits(error: &HeldOutError<'_>, classes: &[String]) -> Option<String> {
     let of_hundred = |share: f64| significant(100.0 * share, 2);
-    let auc = error.auc().map(|(auc, interval)| {
+    let auc = error.auc().map_or_else(String::new, |(auc, interval)| {
         let interval = interval.map(|ends| format!(" ({})", digits(ends, 0.95))).unwrap_or_default();
         format!("; AUC {}{interval}", significant(auc, 3))
     });
-    let auc = auc.unwrap_or_default();
     let two = error.figures.and_then(|figures| figures.confusion.as_deref());
     if let (Some([negatives, positives]), [_, positive]) = (two, classes) {
         let share = |row: &[usize]| Some(*row.get(1)? as f64 / row.iter().sum::<usize>().max(1) as f64);

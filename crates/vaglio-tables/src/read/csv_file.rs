@@ -20,16 +20,16 @@ use vaglio_core::{Cause, Error, Result};
 /// A text file in memory.
 #[derive(Debug)]
 pub(super) struct CsvFile {
-    path: PathBuf,
+    pub path: PathBuf,
     text: String,
-    dialect: Dialect,
+    pub dialect: Dialect,
     /// Hash of the original text, if it was converted.
     digest: Option<Hash>,
     /// Byte offset of the first row.
     body: usize,
     header: FileHeader,
     sample: Vec<Vec<String>>,
-    budget: Budget,
+    pub budget: Budget,
 }
 
 /// Rows by which columns are judged before all are read.
@@ -105,11 +105,6 @@ impl CsvFile {
     pub fn sample(&self, name: &str) -> Vec<&str> {
         let index = self.header.names.iter().position(|other| other == name).unwrap_or(usize::MAX);
         self.sample.iter().filter_map(|row| row.get(index)).map(String::as_str).collect()
-    }
-
-    /// Dialect of the text.
-    pub fn dialect(&self) -> Dialect {
-        self.dialect
     }
 
     /// Bytes of the rows.

@@ -12,7 +12,7 @@ use crate::ReadSpec;
 use crate::budget::Budget;
 use csv::ErrorKind;
 use std::io::{Cursor, Read};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use vaglio_core::{Cause, Error, Result};
 
 /// Minimum bytes by which header, delimiter and decimal mark are detected; more if lines are long.
@@ -20,12 +20,10 @@ pub(super) const HEAD: usize = 1 << 20;
 
 /// A text file with its first lines, and the reader of its rows.
 pub(super) struct TextRows {
-    path: PathBuf,
     /// Parsed first lines.
     sheet: CsvFile,
     is_compressed: bool,
     records: RecordReader<Box<dyn Read + Send>>,
-    budget: Budget,
     indices: Vec<usize>,
 }
 
@@ -50,9 +48,9 @@ impl TextRows {
                     let mut head = sheet.body().to_vec();
                     head.extend_from_slice(&start.bytes[lines..]);
                     let all: Box<dyn Read + Send> = Box::new(Cursor::new(head).chain(start.rest));
-                    let records = RecordReader::new(sheet.dialect(), all, STEP);
-                    let (path, indices, is_compressed) = (path.to_owned(), Vec::new(), start.codec.is_some());
-                    return Some(TextRows { path, sheet, is_compressed, records, budget, indices });
+                    let records = RecordReader::new(sheet.dialect, all, STEP);
+                    let is_compressed = start.codec.is_some();
+                    return Some(TextRows { sheet, is_compressed, records, indices: Vec::new() });
                 }
             }
             if start.bytes.len() > RECORD {
@@ -79,7 +77,7 @@ impl TextRows {
             }
             _ => format!("data row {}: {error}", row + 1),
         };
-        unreadable(&self.path, Cause::new(message, error))
+        unreadable(&self.sheet.path, Cause::new(message, error))
     }
 }
 
@@ -100,7 +98,8 @@ impl ChunkReader for TextRows {
 
     fn next(&mut self, first: usize, most: usize) -> Result<Vec<ColumnBuilder>> {
         let mut columns: Vec<RawColumn> = self.indices.iter().map(|_| RawColumn::default()).collect();
-        let held = || self.budget.held(self.path.display(), "keep fewer columns");
+        let CsvFile { path, budget, .. } = &self.sheet;
+        let held = || budget.held(path.display(), "keep fewer columns");
         let read = self.records.read(most, &self.sheet.header().names, held, |record| {
             for (column, index) in columns.iter_mut().zip(&self.indices) {
                 column.push(record.get(*index).unwrap_or_default());
@@ -110,7 +109,7 @@ impl ChunkReader for TextRows {
             let row = first + fault.row;
             return Err(match fault.what {
                 RecordFaultKind::Unreadable(error) => self.failed(row, error),
-                RecordFaultKind::Odd(message) => unreadable(&self.path, format!("data row {}{message}", row + 1)),
+                RecordFaultKind::Odd(message) => unreadable(&self.sheet.path, format!("data row {}{message}", row + 1)),
                 RecordFaultKind::TooLarge(error) => error,
             });
         }

@@ -99,9 +99,8 @@ impl Comparison {
             ]
         };
         let heads = ["run", "made by", "loss", "score", "cross-validated", "nested", "test", "RMSE", "columns"];
-        let rows: Vec<[String; 9]> = std::iter::once(heads.map(str::to_owned))
-            .chain(self.runs.iter().map(|run| row(run).map(|cell| shown(&cell).into_owned())))
-            .collect();
+        let mut rows = vec![heads.map(str::to_owned)];
+        rows.extend(self.runs.iter().map(|run| row(run).map(|cell| shown(&cell).into_owned())));
         let width = |k: usize| rows.iter().map(|row| row[k].chars().count()).max().unwrap_or(0);
         let widths: Vec<usize> = (0..heads.len()).map(width).collect();
         let mut text = String::new();

@@ -25,18 +25,18 @@ pub fn found_by_parts(found: &FoundRecord) -> Vec<Section> {
     let maps = found.preprocess.iter().map(|map| (format!("map {} ({})", map.place + 1, map.kind), &map.found));
     let section = |(name, found): (String, &Figures)| {
         let mut values: Vec<(String, TableCell)> = Vec::new();
-        let mut larger = Section::default();
+        let mut blocks = String::new();
         for (key, value) in found {
             let key = capital(&key.replace('_', " "));
-            let before = larger.html.len();
-            larger = with_block(larger, &key, value);
-            if larger.html.len() == before {
+            let block = block(&key, value);
+            if block.is_empty() {
                 values.push((key, cell(value)));
             }
+            blocks += &block;
         }
         let id = format!("found-{}", name.replace(|c: char| !c.is_ascii_alphanumeric(), "-"));
         let section = Section::new(&id, &format!("What the parts found: {name}"));
-        section.table(pairs(&format!("Found by {name}"), &values)).with(&larger.html)
+        section.table(pairs(&format!("Found by {name}"), &values)).with(&blocks)
     };
     parts.chain(maps).filter(|(_, found)| !found.is_empty()).map(section).collect()
 }
@@ -55,16 +55,18 @@ fn cell(value: &Value) -> TableCell {
     }
 }
 
-/// Adds a table or a chart of a value that does not fit a cell.
-fn with_block(section: Section, name: &str, value: &Value) -> Section {
+/// A table or a chart of a value that does not fit a cell, as HTML; empty for others.
+fn block(name: &str, value: &Value) -> String {
     match value {
-        Value::Array(list) if list.iter().all(Value::is_object) => section.table(records(name, list)),
-        Value::Array(list) if list.len() > FEW && list.iter().all(is_number) => section.chart(curve(name, list)),
+        Value::Array(list) if list.iter().all(Value::is_object) => records(name, list).html(),
+        Value::Array(list) if list.len() > FEW && list.iter().all(is_number) => {
+            curve(name, list).html().unwrap_or_default()
+        }
         Value::Object(map) if map.len() > 1 && map.values().all(|value| !value.is_object() && !value.is_array()) => {
             let rows: Vec<(String, TableCell)> = map.iter().map(|(key, value)| (key.clone(), cell(value))).collect();
-            section.table(pairs(name, &rows))
+            pairs(name, &rows).html()
         }
-        _ => section,
+        _ => String::new(),
     }
 }
 

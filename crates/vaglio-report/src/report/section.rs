@@ -26,7 +26,7 @@ pub fn page(kind: &str, title: &str, answer: &str, sections: impl Iterator<Item 
 }
 
 /// A titled part of a page.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct Section {
     /// Anchor of the heading.
     pub id: String,

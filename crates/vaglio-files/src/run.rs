@@ -110,7 +110,12 @@ fn run_in(
         None => claim.insert(RunFolder::new(&options.out)?),
     };
     claim.make_ready()?;
-    let book = Arc::new(begun(pipeline, options, &prepared)?);
+    let (data, configuration) = (&prepared.digest, pipeline.settings().configuration()?);
+    let book = Arc::new(match options.resume {
+        // Only to resume, the run waits for a pending hash of the data.
+        true => RunJournal::resume(&options.out, &JournalHeader::new(&data.written()?, configuration))?,
+        false => RunJournal::begin(&options.out, data.clone(), configuration),
+    });
     let monitor = &mut limited(monitor, &book, start, pipeline);
     let untuned = pipeline.selector().in_room(memory.room(pipeline.budget()));
     let procedure = Procedure { selector: &untuned, tune: pipeline.settings().tune.as_ref() };
@@ -225,15 +230,6 @@ fn over(record: &Record, pipeline: &ValidPipeline) -> Option<Warning> {
         );
         Warning::new(WarningKind::Interrupted, message)
     })
-}
-
-/// Opens the journal of a run. Waits for a pending hash of the data only to resume.
-fn begun(pipeline: &ValidPipeline, options: &RunOptions, prepared: &TrainTest) -> Result<RunJournal> {
-    let (data, configuration) = (&prepared.digest, pipeline.settings().configuration()?);
-    match options.resume {
-        true => RunJournal::resume(&options.out, &JournalHeader::new(&data.written()?, configuration)),
-        false => Ok(RunJournal::begin(&options.out, data.clone(), configuration)),
-    }
 }
 
 /// Builds the model file of a run.

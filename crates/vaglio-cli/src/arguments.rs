@@ -2,7 +2,7 @@
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use vaglio::core::{Role, StopReason};
 use vaglio::files::ExportTo;
 
@@ -98,16 +98,6 @@ pub enum Command {
     Man,
     /// Write a plug-in crate that builds and passes the tests of its kind.
     NewPlugin(NewPlugin),
-}
-
-impl Command {
-    /// The file to write a trace to.
-    pub fn trace(&self) -> Option<&Path> {
-        match self {
-            Command::Run(run) => run.trace.as_deref(),
-            _ => None,
-        }
-    }
 }
 
 /// Arguments of `vaglio new-plugin`.

@@ -10,7 +10,6 @@ use crate::terminal::{aside, note, print, put, told_in_lines, wrote};
 use crate::{cluster, signals};
 use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
-use vaglio::ValidPipeline;
 use vaglio::core::{Error, StopReason};
 use vaglio::files::{self, ExportTo, FileModel, Language, PredictOptions, RunOptions, RunOutcome};
 use vaglio_pipeline::pipeline::{self, SavedModel};
@@ -22,7 +21,8 @@ pub type Done = Result<u8, CliError>;
 /// Plans, selects, fits, evaluates and writes.
 pub fn run(arguments: RunArguments) -> Done {
     let out = arguments.out.clone().unwrap_or_else(|| default_out(&arguments.pipeline));
-    let (loaded, settings, set) = asked_for(&arguments)?;
+    let (loaded, set) = asked_for(&arguments)?;
+    let settings = &loaded.pipeline;
     if let Some(cluster) = settings.cluster() {
         return cluster::run(&arguments, &set, &out, cluster).map_err(|error| loaded.failure(error));
     }
@@ -36,7 +36,7 @@ pub fn run(arguments: RunArguments) -> Done {
     let mut progress = TerminalProgress::new(arguments.quiet);
     let monitor = progress.monitor();
     signals::end_at_the_latest(settings.most_time());
-    let outcome = in_pool(settings.threads(), || files::run(&settings, &options, monitor))?;
+    let outcome = in_pool(settings.threads(), || files::run(settings, &options, monitor))?;
     signals::run_ends();
     let outcome = outcome.map_err(|error| loaded.failure(error))?;
     ended(outcome, arguments.quiet, arguments.json, loaded.by_default(), &out)
@@ -67,8 +67,8 @@ pub fn ended(outcome: RunOutcome, quiet: bool, json: bool, by_default: Option<St
     })
 }
 
-/// The pipeline to run, with its settings and the assignments that override the file.
-fn asked_for(arguments: &RunArguments) -> Result<(LoadedPipeline, ValidPipeline, Vec<String>), CliError> {
+/// The pipeline to run, with the assignments that override the file.
+fn asked_for(arguments: &RunArguments) -> Result<(LoadedPipeline, Vec<String>), CliError> {
     let written = |value: Option<usize>| value.map(|value| value.to_string());
     let others = [
         ("evaluate.nested.folds", written(arguments.nested)),
@@ -79,13 +79,12 @@ fn asked_for(arguments: &RunArguments) -> Result<(LoadedPipeline, ValidPipeline,
     ];
     let others = others.iter().filter_map(|(path, value)| value.as_ref().map(|value| format!("{path}={value}")));
     let set: Vec<String> = arguments.set.iter().cloned().chain(others).collect();
-    let loaded = LoadedPipeline::read(&arguments.pipeline, &set)?;
+    let mut loaded = LoadedPipeline::read(&arguments.pipeline, &set)?;
     pipeline::check_threads("--threads", arguments.threads.unwrap_or(0))?;
-    let settings = match arguments.threads {
-        Some(threads) => loaded.pipeline.clone().on_threads(threads),
-        None => loaded.pipeline.clone(),
-    };
-    Ok((loaded, settings, set))
+    if let Some(threads) = arguments.threads {
+        loaded.pipeline = loaded.pipeline.on_threads(threads);
+    }
+    Ok((loaded, set))
 }
 
 /// Prints a plan.

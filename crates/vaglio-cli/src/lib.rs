@@ -71,7 +71,11 @@ pub fn main_with(arguments: impl IntoIterator<Item = OsString>) -> u8 {
         Ok(arguments) => arguments,
         Err(error) => return failure::usage(error),
     };
-    let trace = match arguments.command.trace().map(TraceWriter::begin).transpose() {
+    let trace = match &arguments.command {
+        Command::Run(run) => run.trace.as_deref(),
+        _ => None,
+    };
+    let trace = match trace.map(TraceWriter::begin).transpose() {
         Ok(trace) => trace,
         Err(error) => return failure::CliError::from(error).report(),
     };

@@ -27,8 +27,10 @@ pub fn run(arguments: &RunArguments, set: &[String], out: &Path, cluster: Cluste
     if arguments.trace.is_some() {
         return Err(Error::setting("--trace", "a run on workers is not traced; leave it out"));
     }
-    let mut command = distributed(cluster, "run", &arguments.pipeline, set)?;
-    command.arg("--out").arg(out);
+    check(cluster)?;
+    let mut command = Command::new(python());
+    command.args(["-m", MODULE, "run"]).arg(&arguments.pipeline).arg("--out").arg(out);
+    command.args(set.iter().flat_map(|set| ["--set", set]));
     for (name, value) in [("--threads", arguments.threads), ("--verify", arguments.verify)] {
         command.args(value.iter().flat_map(|value| [name.to_owned(), value.to_string()]));
     }
@@ -55,8 +57,10 @@ fn replaced(mut command: Command, cluster: Cluster<'_>) -> Result<u8, Error> {
 /// # Errors
 /// [`Error::Setting`] if none can be reached.
 pub fn workers(pipeline: &Path, set: &[String], cluster: Cluster<'_>) -> Result<String, Error> {
-    let output = distributed(cluster, "workers", pipeline, set)?.output();
-    let Output { stdout, stderr, .. } = output.map_err(|error| not_started(cluster, error))?;
+    check(cluster)?;
+    let mut command = Command::new(python());
+    command.args(["-m", MODULE, "workers"]).arg(pipeline).args(set.iter().flat_map(|set| ["--set", set]));
+    let Output { stdout, stderr, .. } = command.output().map_err(|error| not_started(cluster, error))?;
     let said: Value = serde_json::from_slice(&stdout).unwrap_or_default();
     match (said["workers"].as_str(), said["error"].as_str()) {
         (Some(workers), _) => Ok(format!("{:<12}{workers}\n", "workers")),
@@ -67,14 +71,6 @@ pub fn workers(pipeline: &Path, set: &[String], cluster: Cluster<'_>) -> Result<
             Err(Error::setting("engine.kind", format!("`{MODULE}` of the Python package failed: {last}")))
         }
     }
-}
-
-/// A command of the Python module for a pipeline, after a check of the package.
-fn distributed(cluster: Cluster<'_>, word: &str, pipeline: &Path, set: &[String]) -> Result<Command, Error> {
-    check(cluster)?;
-    let mut command = Command::new(python());
-    command.args(["-m", MODULE, word]).arg(pipeline).args(set.iter().flat_map(|set| ["--set", set]));
-    Ok(command)
 }
 
 /// Checks that the interpreter has the package in this version.

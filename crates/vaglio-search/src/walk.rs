@@ -168,10 +168,7 @@ impl<'w, 'c> Walk<'w, 'c> {
     /// # Errors
     /// See [`Walk::step`].
     pub fn add(&mut self, chosen: Move) -> Result<()> {
-        let features = &self.space.groups[chosen.group];
-        features.iter().try_for_each(|&feature| self.context.subset.add(feature))?;
-        self.inside[chosen.group] = true;
-        self.moved(Action::Add, features, chosen.score, chosen.tied)
+        self.change(Action::Add, chosen)
     }
 
     /// Removes a group.
@@ -179,10 +176,14 @@ impl<'w, 'c> Walk<'w, 'c> {
     /// # Errors
     /// See [`Walk::step`].
     pub fn remove(&mut self, chosen: Move) -> Result<()> {
+        self.change(Action::Remove, chosen)
+    }
+
+    fn change(&mut self, change: Action, chosen: Move) -> Result<()> {
         let features = &self.space.groups[chosen.group];
-        features.iter().try_for_each(|&feature| self.context.subset.remove(feature))?;
-        self.inside[chosen.group] = false;
-        self.moved(Action::Remove, features, chosen.score, chosen.tied)
+        features.iter().try_for_each(|&feature| self.context.subset.apply(change, feature))?;
+        self.inside[chosen.group] = change == Action::Add;
+        self.moved(change, features, chosen.score, chosen.tied)
     }
 
     /// Goes to the subset `selected` of whole groups in at most two steps: removes the other features, then adds the

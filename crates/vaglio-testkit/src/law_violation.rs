@@ -1,5 +1,6 @@
 //! Reports of violated laws, and the assertions that make them.
 
+use crate::InPool;
 use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use vaglio_core::serde::{Serialize, de::DeserializeOwned};
@@ -154,6 +155,18 @@ impl Law {
         let first: Vec<usize> = (0..rows.min(4)).collect();
         (1..=first.len())
             .try_for_each(|count| self.calm(|| format!("the first {count} rows"), || call(&first[..count])).map(|_| ()))
+    }
+
+    /// Runs work in a pool of `count` threads.
+    pub fn in_pool<T: Send>(
+        self,
+        in_pool: InPool<'_>,
+        count: usize,
+        work: impl Fn() -> LawResult<T> + Sync,
+    ) -> LawResult<T> {
+        let mut found = None;
+        in_pool(count, &mut || found = Some(work()));
+        found.ok_or_else(|| self.broken(format!("{count} threads"), "a pool that runs the work", "none"))?
     }
 
     /// Runs a whole law; a panic of the law or the component counts as a violation.

@@ -43,8 +43,7 @@ pub fn check_map_on_standard_data(map: &dyn Map, tolerance: f64) -> LawResult {
 /// Fitting and transforming twice gives equal bits. Outputs are finite, or missing if a source cell is missing.
 pub fn repeatable(map: &dyn Map, table: &Table) -> LawResult {
     let law = Law("repeatable");
-    let first = fitted(law, map, table)?;
-    let out = transformed(law, &first, table)?;
+    let (first, out) = fitted_and_transformed(law, map, table)?;
     law.must(out.names().next().is_some(), || "the table".into(), "at least one output column", out.rows())?;
     let formulas = first.formulas();
     for (name, cells) in out.columns() {
@@ -61,15 +60,14 @@ pub fn repeatable(map: &dyn Map, table: &Table) -> LawResult {
         }
     }
     same(law, "a second transform", &out, &transformed(law, &first, table)?)?;
-    same(law, "a second fit", &out, &transformed(law, &fitted(law, map, table)?, table)?)
+    same(law, "a second fit", &out, &fitted_and_transformed(law, map, table)?.1)
 }
 
 /// Later rows or series change no earlier row: the map's state comes from training rows only.
 pub fn fixed(map: &dyn Map, table: &Table) -> LawResult {
     let law = Law("fixed");
     law.must(table.rows() >= 8, || "the table".into(), "at least eight rows", table.rows())?;
-    let fitted = fitted(law, map, table)?;
-    let whole = transformed(law, &fitted, table)?;
+    let (fitted, whole) = fitted_and_transformed(law, map, table)?;
     let mut compared = 0;
     let runs: Vec<_> = table.runs().collect();
     let counts = match &runs[..] {
@@ -91,8 +89,7 @@ pub fn fixed(map: &dyn Map, table: &Table) -> LawResult {
 /// column without sources is constant.
 pub fn sources(map: &dyn Map, table: &Table) -> LawResult {
     let law = Law("sources");
-    let fitted = fitted(law, map, table)?;
-    let whole = transformed(law, &fitted, table)?;
+    let (fitted, whole) = fitted_and_transformed(law, map, table)?;
     for (name, cells) in whole.columns() {
         let on = || format!("output column `{name}`");
         let sources = fitted.formulas().sources(name);
@@ -114,8 +111,7 @@ pub fn sources(map: &dyn Map, table: &Table) -> LawResult {
 /// saving and loading.
 pub fn outputs(map: &dyn Map, table: &Table) -> LawResult {
     let law = Law("outputs");
-    let fitted = fitted(law, map, table)?;
-    let whole = transformed(law, &fitted, table)?;
+    let (fitted, whole) = fitted_and_transformed(law, map, table)?;
     for stride in 1..=whole.names().count() {
         let names: Vec<String> = whole.names().skip(stride - 1).step_by(stride).map(str::to_owned).collect();
         let on = || format!("what is kept for {names:?}");
@@ -141,8 +137,7 @@ pub fn outputs(map: &dyn Map, table: &Table) -> LawResult {
 /// or one that drops rows, has no formulas of single rows.
 pub fn rowwise(map: &dyn Map, table: &Table) -> LawResult {
     let law = Law("rowwise");
-    let fitted = fitted(law, map, table)?;
-    let whole = transformed(law, &fitted, table)?;
+    let (fitted, whole) = fitted_and_transformed(law, map, table)?;
     if map.traits().needs_order || whole.origins().is_some() {
         let alone = fitted.formulas().takes_rows_alone();
         return law.must(
@@ -204,10 +199,8 @@ pub fn few_rows(map: &dyn Map, table: &Table) -> LawResult {
 /// A fitted map saved as JSON and loaded again gives equal bits and sources.
 pub fn saved(map: &dyn Map, table: &Table) -> LawResult {
     let law = Law("saved");
-    let fitted = fitted(law, map, table)?;
-    let on = || "the fitted map".to_owned();
-    let loaded = law.reloaded(on, &fitted)?;
-    let out = transformed(law, &fitted, table)?;
+    let (fitted, out) = fitted_and_transformed(law, map, table)?;
+    let loaded = law.reloaded(|| "the fitted map".to_owned(), &fitted)?;
     same(law, "the loaded map", &out, &transformed(law, &loaded, table)?)?;
     for name in out.names() {
         same_sources(law, name, &fitted, &loaded)?;
@@ -247,7 +240,14 @@ fn fitted(law: Law, map: &dyn Map, table: &Table) -> LawResult<MapFit> {
     learned(law, map, table, &(0..table.rows()).collect::<Vec<_>>(), None)
 }
 
-/// Fits the map to a table with rows `of` of a larger one, with targets; also returns the transformed training rows.
+/// Fits the map to a table, and transforms this table.
+fn fitted_and_transformed(law: Law, map: &dyn Map, table: &Table) -> LawResult<(MapFit, Table)> {
+    let fitted = fitted(law, map, table)?;
+    let transformed = transformed(law, &fitted, table)?;
+    Ok((fitted, transformed))
+}
+
+/// Fits the map to a table with rows `of` of a larger one, with targets.
 fn learned(law: Law, map: &dyn Map, table: &Table, of: &[usize], weights: Option<&[f64]>) -> LawResult<MapFit> {
     let most = of.iter().max().map_or(0, |most| most + 1);
     let all = made_up(most);

@@ -154,11 +154,8 @@ pub fn deterministic(full: &FullRun<'_>) -> LawResult {
 pub fn threads(full: &FullRun<'_>, in_pool: InPool<'_>) -> LawResult {
     let law = Law("threads");
     for count in [1, 3] {
-        let mut found = None;
-        in_pool(count, &mut || found = Some(full.path_on(law, full.design)));
-        let on = format!("{count} threads");
-        let path = found.ok_or_else(|| law.broken(on.as_str(), "a pool that runs the work", "none"))??;
-        same_path(law, &on, &full.path, &path)?;
+        let path = law.in_pool(in_pool, count, || full.path_on(law, full.design))?;
+        same_path(law, &format!("{count} threads"), &full.path, &path)?;
     }
     Ok(())
 }

@@ -50,7 +50,7 @@ mod tests {
             let loo = Loo { loss: BalancedError.into(), ..Loo::default() };
             let squared = Loo { loss: Squared.into(), ..Loo::default() };
             let parts = parts_of(&design).unwrap_or_default();
-            let fits = SubsetFits::from_subsets(&design, &squared.loss, parts, true).unwrap();
+            let fits = SubsetFits::from_rows(&design, &squared.loss, parts, true, false).unwrap();
             for subset in [&[][..], &[3], &[4, 0, 2], &[1, 6]] {
                 let expected = squared.evaluate(&design, subset).unwrap();
                 let losses = [1e-2, 1.0].map(|lambda| fits.fit(subset).settled(lambda, f64::INFINITY).unwrap().0);

@@ -137,7 +137,8 @@ impl<'d> SubsetFits<'d> {
     }
 
     /// Creates the fits of leave-one-out. The standard error uses losses of rows if these `are_independent`, else
-    /// losses of folds of one row.
+    /// losses of folds of one row. Unless there are states, class sums are used if the readout balances classes. Groups
+    /// are then created only for subsets that class sums do not serve.
     ///
     /// # Errors
     /// [`Error::Numerical`] when squares over- or underflow.
@@ -146,27 +147,16 @@ impl<'d> SubsetFits<'d> {
         loss: &AnyLoss,
         parts: Vec<FoldGroupWeights>,
         are_independent: bool,
+        has_states: bool,
     ) -> Result<Self> {
-        let fits = SubsetFits::from_folds(design, loss, RepeatFolds::single(design.rows()), parts)?;
-        Ok(SubsetFits { are_independent, leaves_one_out: true, ..fits })
-    }
-
-    /// Like [`SubsetFits::from_rows`], but uses class sums if the readout balances classes. Groups are then created only
-    /// for subsets that class sums do not serve.
-    ///
-    /// # Errors
-    /// [`Error::Numerical`] when squares over- or underflow.
-    pub fn from_subsets(
-        design: &'d Design,
-        loss: &AnyLoss,
-        parts: Vec<FoldGroupWeights>,
-        are_independent: bool,
-    ) -> Result<Self> {
-        if balance::classes_of(design).is_none() {
-            return SubsetFits::from_rows(design, loss, parts, are_independent);
+        let round = RepeatFolds::single(design.rows());
+        if has_states || balance::classes_of(design).is_none() {
+            let fits = SubsetFits::from_folds(design, loss, round, parts)?;
+            return Ok(SubsetFits { are_independent, leaves_one_out: true, ..fits });
         }
-        let fits = SubsetFits::from_rows(design, loss, Vec::new(), are_independent)?;
-        Ok(SubsetFits { classes: ClassRows::new(design, parts), parts: OnceLock::new(), ..fits })
+        let fits = SubsetFits::from_folds(design, loss, round, Vec::new())?;
+        let (classes, parts) = (ClassRows::new(design, parts), OnceLock::new());
+        Ok(SubsetFits { classes, parts, are_independent, leaves_one_out: true, ..fits })
     }
 
     /// The fit of a subset; nothing is computed yet.

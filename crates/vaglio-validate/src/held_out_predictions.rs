@@ -34,7 +34,8 @@ pub fn predicted_held_out(
         HeldOut::Nothing => return Ok(None),
         HeldOut::EachRow if design.readout().is_none() => return Ok(None),
         HeldOut::EachRow => {
-            (single, SubsetFits::from_subsets(design, &Squared.into(), parts_of(design).unwrap_or_default(), true)?)
+            let parts = parts_of(design).unwrap_or_default();
+            (single, SubsetFits::from_rows(design, &Squared.into(), parts, true, false)?)
         }
         HeldOut::Folds(rounds) => {
             let Some(round) = rounds.first().map(RepeatFolds::new) else { return Ok(None) };

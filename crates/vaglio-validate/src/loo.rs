@@ -82,24 +82,20 @@ impl Loo {
             return Ok(None);
         }
         let parts = parts_of(design).unwrap_or_default();
-        let fits = match engine {
-            EngineId::States => SubsetFits::from_rows(design, &self.loss, parts, are_independent)?,
-            _ => SubsetFits::from_subsets(design, &self.loss, parts, are_independent)?,
-        };
-        let recorder = if engine == EngineId::States { Recorder::new() } else { Recorder::default() };
-        let evaluator: Box<dyn Evaluator + 'd> = match engine {
-            EngineId::States => Box::new(LooEvaluator::new(LooShared {
-                losses: SharedLosses::new(design, self, are_independent),
+        let has_states = engine == EngineId::States;
+        let fits = SubsetFits::from_rows(design, &self.loss, parts, are_independent, has_states)?;
+        let recorder = if has_states { Recorder::new() } else { Recorder::default() };
+        let losses = SharedLosses::new(design, self, are_independent);
+        let evaluator: Box<dyn Evaluator + 'd> = match has_states {
+            true => Box::new(LooEvaluator::new(LooShared {
+                losses,
                 is_bounded: fits.are_whole() && self.is_bounded(design),
                 changes_once: extent.start == extent.largest && extent.steps == 1,
                 tries_once: extent.trials <= design.candidates().len() as f64,
                 fits,
                 recorder: recorder.clone(),
             })),
-            _ => {
-                let losses = SharedLosses::new(design, self, are_independent);
-                Box::new(DecompositionEvaluator::new(Rounds::new(design, vec![fits], losses, None)))
-            }
+            false => Box::new(DecompositionEvaluator::new(Rounds::new(design, vec![fits], losses, None))),
         };
         Ok(Some(EngineEvaluator { recorder, ..EngineEvaluator::from_boxed(engine.name(), evaluator) }))
     }

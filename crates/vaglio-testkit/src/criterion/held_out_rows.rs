@@ -4,7 +4,7 @@ use crate::LawResult;
 use crate::trial::Subject;
 use ndarray::{Array2, Axis, concatenate};
 use vaglio_core::{
-    AnyLoss, Criterion, Design, Feature, HeldOut, PredictionUnits, Result as Made, Round, Score, row_weights,
+    AnyLoss, Criterion, Design, Feature, HeldOut, LeftOut, PredictionUnits, Result as Made, Round, Score, row_weights,
 };
 
 /// A criterion with [`Criterion::folds`] and [`vaglio_core::CriterionTraits::loss`] equals plain retraining by
@@ -14,9 +14,8 @@ use vaglio_core::{
 /// * The standard error, if any, is [`vaglio_core::Loss::standard_error`] of the same predictions.
 /// * Rows of all rounds are pooled: a row held out in several rounds counts as often.
 ///
-/// Since the rows of a fold share a model, the standard error over several folds is accepted as well. With fold k's
-/// contribution c_k to the mean and its share p_k of the weight, over K folds, it is √(K/(K − 1)·Σ_k (c_k − p_k·Σc)²);
-/// for a loss of all rows jointly, the jackknife over folds. Several rounds are averaged. A criterion without held-out
+/// Since the rows of a fold share a model, the standard error over several folds, as parts of the rows, is accepted as
+/// well. Several rounds are averaged. A criterion without held-out
 /// rows or without a loss passes, and so does a score of +∞, which rejects a subset.
 pub fn held_out(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> LawResult {
     let subject = Subject::new("held_out", criterion, design).within(tolerance);
@@ -69,7 +68,7 @@ struct LossItems {
     predictions: Array2<f64>,
     weights: Vec<f64>,
     /// Items of each fold, with the share of each item in the fold.
-    folds: Vec<Vec<(usize, f64)>>,
+    folds: Vec<LeftOut>,
 }
 
 impl BruteForceHoldOut<'_> {
@@ -95,6 +94,7 @@ impl BruteForceHoldOut<'_> {
             Some(units) => self.decided(units, round, &all),
             None => self.row_items(round, &all),
         };
+        items.folds.retain(|fold| !fold.is_empty());
         if let Some(output) = output {
             items.targets = items.targets.select(Axis(0), &[output]);
             items.predictions = items.predictions.select(Axis(0), &[output]);
@@ -138,15 +138,11 @@ impl BruteForceHoldOut<'_> {
         let together = |of: &dyn Fn(&LossItems) -> &Array2<f64>| {
             concatenate(Axis(1), &rounds.iter().map(|items| of(items).view()).collect::<Vec<_>>())
         };
-        let weights = rounds.iter().flat_map(|items| items.weights.iter().copied()).collect();
+        let weights: Vec<f64> = rounds.iter().flat_map(|items| items.weights.iter().copied()).collect();
         match (together(&|items| &items.targets), together(&|items| &items.predictions)) {
-            (Ok(targets), Ok(predictions)) => self.mean(&targets, &predictions, weights),
+            (Ok(targets), Ok(predictions)) => self.loss.mean(targets.view(), predictions.view(), self.given(&weights)),
             _ => f64::NAN,
         }
-    }
-
-    fn mean(&self, targets: &Array2<f64>, predictions: &Array2<f64>, weights: Vec<f64>) -> f64 {
-        self.loss.mean(targets.view(), predictions.view(), self.given(&weights))
     }
 
     /// Passes weights on if the design has them.
@@ -160,10 +156,11 @@ impl BruteForceHoldOut<'_> {
         let (mut over_rows, mut over_folds) = (Vec::new(), Vec::new());
         for (&output, score) in outputs.iter().zip(scores) {
             for items in self.items(subset, score.lambda, output)? {
+                let (targets, predictions) = (items.targets.view(), items.predictions.view());
                 let weights = self.given(&items.weights);
-                let of_rows = self.loss.standard_error(items.targets.view(), items.predictions.view(), weights, None);
-                over_rows.push(of_rows);
-                over_folds.push(if items.folds.len() > 1 { self.over_folds(&items) } else { of_rows });
+                let error = |parts| self.loss.standard_error(targets, predictions, weights, parts);
+                over_rows.push(error(None));
+                over_folds.push(error(Some(&items.folds[..]).filter(|folds| folds.len() > 1)));
             }
         }
         let mean = |errors: Vec<Option<f64>>| {
@@ -171,44 +168,5 @@ impl BruteForceHoldOut<'_> {
             all.filter(|all| !all.is_empty()).map(|all| all.iter().sum::<f64>() / all.len() as f64)
         };
         Ok([mean(over_rows), mean(over_folds)].into_iter().flatten().filter(|error| error.is_finite()).collect())
-    }
-
-    /// With fold k's contribution c_k to the mean and its share p_k of the weight, √(K/(K − 1)·Σ_k (c_k − p_k·Σc)²);
-    /// for a loss of all rows jointly, the jackknife over folds.
-    fn over_folds(&self, items: &LossItems) -> Option<f64> {
-        let folds: Vec<&Vec<(usize, f64)>> = items.folds.iter().filter(|fold| !fold.is_empty()).collect();
-        let count = folds.len() as f64;
-        if !self.loss.traits().measure.is_of_rows() {
-            let without = |fold: &&Vec<(usize, f64)>| self.without(items, fold);
-            let losses: Vec<f64> = folds.iter().map(without).collect();
-            let mean = losses.iter().sum::<f64>() / count;
-            let squares: f64 = losses.iter().map(|loss| (loss - mean).powi(2)).sum();
-            return Some(((count - 1.0) / count * squares).sqrt());
-        }
-        let total: f64 = items.weights.iter().sum();
-        let of_item = |item: usize| {
-            self.loss.row_loss(&items.targets.column(item).to_vec(), &items.predictions.column(item).to_vec())
-        };
-        let part = |fold: &&Vec<(usize, f64)>| {
-            fold.iter().fold((0.0, 0.0), |(c, p), &(item, share)| {
-                let share = share * items.weights[item] / total;
-                (c + share * of_item(item), p + share)
-            })
-        };
-        let parts: Vec<(f64, f64)> = folds.iter().map(part).collect();
-        let mean: f64 = parts.iter().map(|(c, _)| c).sum();
-        let squares: f64 = parts.iter().map(|(c, p)| (c - p * mean).powi(2)).sum();
-        Some((count / (count - 1.0).max(1.0) * squares).sqrt())
-    }
-
-    /// Computes the loss without a fold's items, or without its shares of them.
-    fn without(&self, items: &LossItems, fold: &[(usize, f64)]) -> f64 {
-        let mut weights = items.weights.clone();
-        fold.iter().for_each(|&(item, share)| weights[item] -= share * items.weights[item]);
-        // Weights within rounding of zero are treated as removed.
-        let kept: Vec<usize> = (0..weights.len()).filter(|&item| weights[item] > 1e-9 * items.weights[item]).collect();
-        let left: Vec<f64> = kept.iter().map(|&item| weights[item]).collect();
-        let (y, p) = (items.targets.select(Axis(1), &kept), items.predictions.select(Axis(1), &kept));
-        self.loss.mean(y.view(), p.view(), Some(&left))
     }
 }

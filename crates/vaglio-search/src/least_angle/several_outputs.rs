@@ -90,7 +90,7 @@ impl LeastAngle {
     pub(super) fn falling(&self, rows: &[Vec<f64>]) -> Vec<Vec<f64>> {
         let of = |output: usize| {
             let mut sum = vec![0.0; self.open.len()];
-            self.on.active.iter().zip(rows).for_each(|(a, row)| axpy(self.level, row[output], &a.gram, &mut sum));
+            self.on.active.iter().zip(rows).for_each(|(a, row)| axpy(row[output], &a.gram, &mut sum));
             sum
         };
         parallel::map(self.relevance.len(), of)

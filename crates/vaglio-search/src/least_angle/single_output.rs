@@ -50,8 +50,8 @@ impl LeastAngle {
         parallel::each_mut(&mut parts, |part, (left, falling)| {
             for ((active, alpha), by) in self.on.active.iter().zip(alpha).zip(direction) {
                 let column = &active.gram[part * TOGETHER..][..left.len()];
-                axpy(self.level, -alpha, column, left);
-                axpy(self.level, *by, column, falling);
+                axpy(-alpha, column, left);
+                axpy(*by, column, falling);
             }
         });
         (left, falling)

@@ -9,14 +9,10 @@ use vaglio_search::shuffle::shuffled;
 pub enum FoldAssignment {
     /// Rows ordered in time: contiguous blocks.
     Blocks {
-        /// Number of rows.
-        rows: usize,
-        /// Time index of each row, from 0, if rows share times; rows of one time stay together.
-        points: Option<Vec<u32>>,
+        /// Time index of each row, from 0; rows of one time stay together.
+        points: Vec<u32>,
     },
-    /// Number of independent rows, with their classes if any.
-    Rows(usize, Option<Vec<usize>>),
-    /// Groups of rows that stay together, numbered from 0.
+    /// Groups of rows that stay together, numbered from 0; single rows if there are as many.
     Units {
         /// Group number of each row.
         of_row: Vec<u32>,
@@ -30,36 +26,14 @@ pub enum FoldAssignment {
 impl FoldAssignment {
     /// Groups from labels of rows; rows that share any label are in one group.
     pub fn from_labels(labels: &[&[u32]], rows: usize, classes: Option<Vec<usize>>) -> Self {
-        if labels.is_empty() {
-            return FoldAssignment::Rows(rows, classes);
-        }
-        let mut parent: Vec<usize> = (0..rows).collect();
-        fn root(parent: &mut [usize], mut row: usize) -> usize {
-            while parent[row] != row {
-                parent[row] = parent[parent[row]];
-                row = parent[row];
-            }
-            row
-        }
-        for labels in labels {
-            let mut first = HashMap::new();
-            for (row, label) in labels.iter().enumerate() {
-                let other = *first.entry(*label).or_insert(row);
-                let (a, b) = (root(&mut parent, other), root(&mut parent, row));
-                parent[a.max(b)] = a.min(b);
-            }
-        }
-        match numbered((0..rows).map(|row| root(&mut parent, row))) {
-            (_, count) if count == rows => FoldAssignment::Rows(rows, classes),
-            (of_row, count) => FoldAssignment::Units { of_row, count, classes },
-        }
+        let (of_row, count) = joined(labels, rows);
+        FoldAssignment::Units { of_row, count, classes }
     }
 
     /// Largest possible number of folds.
     pub fn most(&self) -> usize {
         match self {
-            FoldAssignment::Blocks { points: Some(points), .. } => points.last().map_or(0, |last| *last as usize + 1),
-            FoldAssignment::Blocks { rows, .. } | FoldAssignment::Rows(rows, _) => *rows,
+            FoldAssignment::Blocks { points } => points.last().map_or(0, |last| *last as usize + 1),
             FoldAssignment::Units { count, .. } => *count,
         }
     }
@@ -72,44 +46,68 @@ impl FoldAssignment {
         if folds < 2 {
             return Err(Error::setting("folds", format!("{folds} is too few; 2 is the least")));
         }
-        if folds > self.most() {
+        let most = self.most();
+        if folds > most {
             let what = match self {
-                FoldAssignment::Units { .. } => "groups of rows",
-                FoldAssignment::Blocks { points: Some(_), .. } => "points in time",
+                FoldAssignment::Units { of_row, .. } if most < of_row.len() => "groups of rows",
+                FoldAssignment::Blocks { points } if most < points.len() => "points in time",
                 _ => "rows",
             };
-            return Err(Error::setting("folds", format!("{folds} are asked for, of {} {what}", self.most())));
+            return Err(Error::setting("folds", format!("{folds} are asked for, of {most} {what}")));
         }
-        match self {
-            FoldAssignment::Blocks { points, .. } => {
-                let (size, larger) = (self.most() / folds, self.most() % folds);
+        Ok(match self {
+            FoldAssignment::Blocks { points } => {
+                let (size, larger) = (most / folds, most % folds);
                 let one = |fold: usize| std::iter::repeat_n(fold as u32, size + usize::from(fold < larger));
                 let of_point: Vec<u32> = (0..folds).flat_map(one).collect();
-                Ok(match points {
-                    Some(points) => points.iter().map(|&point| of_point[point as usize]).collect(),
-                    None => of_point,
-                })
+                points.iter().map(|&point| of_point[point as usize]).collect()
             }
-            FoldAssignment::Rows(rows, classes) => Ok(dealt(*rows, classes.as_deref(), folds, seed)),
+            FoldAssignment::Units { of_row, classes, .. } if most == of_row.len() => {
+                dealt(most, classes.as_deref(), folds, seed)
+            }
             FoldAssignment::Units { of_row, count, classes } => {
                 let of_unit = packed(of_row, *count, classes.as_deref(), folds, seed);
-                Ok(of_row.iter().map(|&unit| of_unit[unit as usize]).collect())
+                of_row.iter().map(|&unit| of_unit[unit as usize]).collect()
             }
-        }
+        })
     }
 
     /// Describes a split into folds.
     pub fn sentence(&self, folds: usize) -> String {
         match self {
             FoldAssignment::Blocks { .. } => format!("{folds} blocks in time, each predicted from all others"),
-            FoldAssignment::Rows(_, classes) | FoldAssignment::Units { classes, .. } => {
-                let is_of_rows = matches!(self, FoldAssignment::Rows(..));
-                let units = if is_of_rows { "shuffled rows" } else { "whole groups of rows" };
+            FoldAssignment::Units { of_row, count, classes } => {
+                let units = if *count == of_row.len() { "shuffled rows" } else { "whole groups of rows" };
                 let evenly = if classes.is_some() { ", classes spread evenly" } else { "" };
                 format!("{folds} folds of {units}{evenly}")
             }
         }
     }
+}
+
+/// Group number of each row, from 0 in order of first appearance, and the number of groups. Rows that share any label
+/// are in one group.
+pub(crate) fn joined(labels: &[&[u32]], rows: usize) -> (Vec<u32>, usize) {
+    if labels.is_empty() {
+        return ((0..rows as u32).collect(), rows);
+    }
+    let mut parent: Vec<usize> = (0..rows).collect();
+    fn root(parent: &mut [usize], mut row: usize) -> usize {
+        while parent[row] != row {
+            parent[row] = parent[parent[row]];
+            row = parent[row];
+        }
+        row
+    }
+    for labels in labels {
+        let mut first = HashMap::new();
+        for (row, label) in labels.iter().enumerate() {
+            let other = *first.entry(*label).or_insert(row);
+            let (a, b) = (root(&mut parent, other), root(&mut parent, row));
+            parent[a.max(b)] = a.min(b);
+        }
+    }
+    numbered((0..rows).map(|row| root(&mut parent, row)))
 }
 
 /// Deals single rows to folds in turn: shuffled, then sorted by class.
@@ -199,10 +197,10 @@ mod tests {
 
     #[test]
     fn rows_in_order_make_blocks() {
-        let blocks = |rows: usize, points: Option<Vec<u32>>| FoldAssignment::Blocks { rows, points };
-        assert_eq!(blocks(7, None).folds(3, 1).unwrap(), [0, 0, 0, 1, 1, 2, 2]);
+        let blocks = |points: Vec<u32>| FoldAssignment::Blocks { points };
+        assert_eq!(blocks((0..7).collect()).folds(3, 1).unwrap(), [0, 0, 0, 1, 1, 2, 2]);
         // Rows of one time stay together.
-        let days = blocks(7, Some(vec![0, 0, 0, 1, 2, 2, 3]));
+        let days = blocks(vec![0, 0, 0, 1, 2, 2, 3]);
         assert_eq!(days.folds(3, 1).unwrap(), [0, 0, 0, 0, 1, 1, 2]);
         assert!(days.folds(5, 1).unwrap_err().to_string().contains("5 are asked for, of 4 points in time"));
     }

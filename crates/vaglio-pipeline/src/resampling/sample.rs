@@ -1,6 +1,6 @@
 //! Rows before fitting, and the problems made of them.
 
-use crate::folds::FoldAssignment;
+use crate::folds::{FoldAssignment, joined};
 use crate::maps::block_of;
 use crate::preprocess::{
     FittedPreprocessing, LabeledTable, Preprocessing, RefittedMaps, first_that_may, follow, numeric,
@@ -128,21 +128,20 @@ impl Sample {
     pub(crate) fn fold_assignment(&self) -> FoldAssignment {
         let groups = self.groups();
         if self.ordered && groups.is_none() {
-            return FoldAssignment::Blocks { rows: self.rows(), points: self.points() };
+            return FoldAssignment::Blocks { points: self.points() };
         }
         let labels: Vec<&[u32]> = groups.into_iter().chain(self.whole_series()).collect();
         FoldAssignment::from_labels(&labels, self.rows(), self.classes())
     }
 
-    /// Time index of each row, from 0, if ordered rows share times.
-    fn points(&self) -> Option<Vec<u32>> {
-        let time = self.row_labels().time.as_deref()?;
-        let later = time.windows(2).scan(0, |point, pair| {
-            *point += u32::from(pair[0] != pair[1]);
+    /// Time index of each row, from 0; ordered rows may share times.
+    fn points(&self) -> Vec<u32> {
+        let (rows, time) = (self.rows(), self.row_labels().time.as_deref());
+        let later = (1..rows).scan(0, |point, row| {
+            *point += u32::from(time.is_none_or(|time| time[row] != time[row - 1]));
             Some(*point)
         });
-        let points: Vec<u32> = std::iter::once(0).chain(later).take(time.len()).collect();
-        (points.last()? + 1 < time.len() as u32).then_some(points)
+        std::iter::once(0).chain(later).take(rows).collect()
     }
 
     /// Series whose rows stay together, unless rows are ordered.
@@ -321,10 +320,7 @@ pub fn clusters(rows: usize, groups: Option<&[u32]>, series: Option<&[u32]>, is_
         let stretches = if is_ordered { STRETCHES.min(rows / 2).max(1) } else { rows };
         return (0..rows).map(|row| (row * stretches / rows) as u32).collect();
     }
-    match FoldAssignment::from_labels(&labels, rows, None) {
-        FoldAssignment::Units { of_row, .. } => of_row,
-        FoldAssignment::Blocks { .. } | FoldAssignment::Rows(..) => (0..rows as u32).collect(),
-    }
+    joined(&labels, rows).0
 }
 
 /// Drops each series that would lose all of its rows in the maps.

@@ -2,15 +2,16 @@
 
 use super::fdr::check_design;
 use super::fdr_choice::confirmed;
+use super::full_model::{self, FullLosses};
 use super::pool::{FIRST_CHECKPOINT, StageMonitor};
 use super::pooled_folds::{LambdaPaths, PooledFolds};
 use super::sample::Sample;
 use super::scales::{scales_differ, size_on_other_scale};
 use super::score_choice::{edge, plain};
 use super::size_choice::{Choice, ChosenSearch, RejectedColumns};
-use super::table::{CellChoice, CrossValidated, compare};
+use super::size_stability;
+use super::table::{CellChoice, compare};
 use super::validation::{Validation, all_repeats, not_validated, shared_design};
-use super::{full_model, size_stability};
 use crate::selector::resumable_search::{ResumableSearch, SearchResult};
 use crate::selector::{ValidSelector, takes_lambda_of_all, walk_lambdas};
 use std::time::{Duration, Instant};
@@ -95,8 +96,10 @@ fn chosen_search(
         Err(error) => return Err(error),
     };
     let seconds = begun.elapsed().as_secs_f64();
-    let Some(found) = found else { return Ok(ChosenSearch { seconds, ..validation.cut_short(first)? }) };
-    let choice = validation.choice(found, is_written)?;
+    let Some((walks, full)) = found else {
+        return Ok(ChosenSearch { seconds, ..validation.cut_short(first)? });
+    };
+    let choice = validation.choice(walks, full, is_written)?;
     let Some(test) = watcher.ends(|| validation.test_gain(&choice))? else {
         return Ok(ChosenSearch { seconds, ..validation.cut_short(first)? });
     };
@@ -131,14 +134,14 @@ pub fn accompany(selector: &ValidSelector, sample: &Sample, design: &Design, mon
 
 impl Validation<'_, '_> {
     /// Chooses size and λ by the rule.
-    fn choice(&self, found: CrossValidated, is_written: bool) -> Result<CellChoice> {
-        let table = self.table(&found.walks)?;
+    pub fn choice(&self, walks: Vec<LambdaPaths>, full: Vec<FullLosses>, is_written: bool) -> Result<CellChoice> {
+        let table = self.table(&walks)?;
         let (place, cell, scored) = match self.by_score_alone(&table, is_written)? {
             Some((place, cell, searched)) => (place, cell, Some(searched)),
             None => table.pick(self.how).map(|(place, cell)| (place, cell, None))?,
         };
-        let by_others = self.by_others(&table, &self.pooled_each(&found.walks), cell);
-        Ok(CellChoice { found, table, place, cell, by_others, scored })
+        let by_others = self.by_others(&table, &self.pooled_each(&walks), cell);
+        Ok(CellChoice { walks, full, table, place, cell, by_others, scored })
     }
 
     /// Finishes the search on all rows at the chosen λ, and takes its result.
@@ -154,9 +157,9 @@ impl Validation<'_, '_> {
         let Validation { selector, design, loss, how, everything, .. } = *self;
         let sizes = size_stability::spread(self, &choice)?;
         let searched = self.final_search(&mut choice, first)?;
-        let CellChoice { found, mut table, place, cell, by_others, .. } = choice;
+        let CellChoice { walks, full, mut table, place, cell, by_others, .. } = choice;
         let everything = searched.path.everything(design.candidates().len()).unwrap_or(everything);
-        let matched = found.walks[place].pooled(everything, how.repeats);
+        let matched = walks[place].pooled(everything, how.repeats);
         let by_others = if how.is_lowest() { by_others } else { Vec::new() };
         let picked = if searched.path.stop_reason.is_partial() {
             None
@@ -167,8 +170,8 @@ impl Validation<'_, '_> {
         let is_rejected = test.is_some_and(|test| !test.passes());
         let cell = if is_rejected { matched.empty(loss)? } else { picked };
         let mut warnings: Vec<Warning> =
-            full_model::compared(self, &found, cell, &matched.losses(cell.size))?.into_iter().collect();
-        let other = size_on_other_scale(self, &found, test.is_some())?.filter(|size| *size != cell.size);
+            full_model::compared(self, &full, cell, &matched.losses(cell.size))?.into_iter().collect();
+        let other = size_on_other_scale(self, &walks, test.is_some())?.filter(|size| *size != cell.size);
         warnings.extend(other.map(|size| scales_differ(how.judge, cell.size, size)));
         let position = |size: usize| searched.path.entries.iter().position(|entry| entry.subset.len() == size);
         let subset = |at: usize| searched.path.entries[at].subset.clone();
@@ -176,7 +179,7 @@ impl Validation<'_, '_> {
             .then(|| RejectedColumns { cell: picked, subset: position(picked.size).map_or(Vec::new(), subset) });
         let entry = position(cell.size);
         let searched = selector.taking(searched, entry, design)?;
-        let LambdaPaths { lambda, end, whole, .. } = found.walks[place];
+        let LambdaPaths { lambda, end, whole, .. } = walks[place];
         let score = searched.path.result().map_or(searched.path.empty, |entry| entry.score);
         let chosen = Choice {
             by: ChosenBy::CrossValidation,
@@ -189,7 +192,7 @@ impl Validation<'_, '_> {
                 None => table.losses_at(place).first().filter(|cell| cell.size == 0).copied(),
             },
             place,
-            of_path: found.walks.len() > 1 && whole.is_none() || takes_lambda_of_all(design),
+            of_path: walks.len() > 1 && whole.is_none() || takes_lambda_of_all(design),
             until: end,
             sizes,
             fold_entries: matched.entries(cell.size, how.folds),
@@ -232,8 +235,8 @@ impl Validation<'_, '_> {
 
     /// Finishes the search on all rows at the chosen λ. Sizes beyond those of the folds cannot be the result.
     fn final_search(&self, choice: &mut CellChoice, first: Option<ResumableSearch<'_>>) -> Result<SearchResult> {
-        let CellChoice { found, place, scored, .. } = choice;
-        let LambdaPaths { lambda, end, whole, .. } = found.walks[*place];
+        let CellChoice { walks, place, scored, .. } = choice;
+        let LambdaPaths { lambda, end, whole, .. } = walks[*place];
         let mut searched = match (scored.take(), first) {
             (Some(searched), _) => searched,
             (None, Some(mut walking)) => {

@@ -2,7 +2,6 @@
 
 use super::loss_sums::{FoldLosses, LossSums};
 use super::path_predictions::{FoldTestRows, PathModels, PathReduction, predictions_along};
-use super::table::CrossValidated;
 use super::validation::Validation;
 use super::walks::most_clusters;
 use crate::selector::ValidSelector;
@@ -12,6 +11,9 @@ use vaglio_search::CrossValidation;
 
 /// Largest work of these fits over all folds and λ, in multiply-adds.
 const MOST_WORK: f64 = 3e10;
+
+/// Losses of the model with all columns at one λ, by fold.
+pub(super) type FullLosses = (Option<f64>, Vec<LossSums>);
 
 /// Values of λ for fits of all columns in `folds` folds. Empty if: fits take too long; the search reaches all columns.
 pub(super) fn lambdas(selector: &ValidSelector, design: &Design, folds: usize) -> Vec<Option<f64>> {
@@ -61,18 +63,18 @@ pub(super) fn full(
 /// [`vaglio_core::Error::Shape`] if no held-out row has weight.
 pub(super) fn compared(
     validation: &Validation<'_, '_>,
-    CrossValidated { full_lambdas: lambdas, full: folds, .. }: &CrossValidated,
+    full: &[FullLosses],
     taken: Cell,
     of_taken: &FoldLosses<'_>,
 ) -> Result<Option<Warning>> {
     let (Validation { design, loss, .. }, repeats) = (*validation, validation.how.repeats);
-    if lambdas.is_empty() {
+    if full.is_empty() {
         return Ok(None);
     }
     let size = design.candidates().len();
-    let of_place = |at: usize| FoldLosses::new(folds.iter().map(|fold| &fold[at]), repeats);
+    let of_place = |at: usize| FoldLosses::new(&full[at].1, repeats);
     let of_lambda = |at: usize| Ok(vec![of_place(at).cell(loss, size)?]);
-    let cells = (0..lambdas.len()).map(of_lambda).collect::<Result<_>>()?;
+    let cells = (0..full.len()).map(of_lambda).collect::<Result<_>>()?;
     let (place, best) = LossTable { cells, ..LossTable::default() }.pick(&CrossValidation::default())?;
     let (lowest, error) = (best.loss, best.standard_error.unwrap_or(0.0));
     // A loss that is not a number is not better.
@@ -80,7 +82,7 @@ pub(super) fn compared(
     if !(lowest < taken.loss && is_better()) {
         return Ok(None);
     }
-    let at = lambdas[place].map_or_else(String::new, |lambda| format!(" at lambda {}", short(lambda)));
+    let at = full[place].0.map_or_else(String::new, |lambda| format!(" at lambda {}", short(lambda)));
     let message = format!(
         "all {size} columns together have a cross-validated loss of {} ± {}{at}, and the {} that were taken one of {}; where \
          columns cost nothing, `search: all` predicts better",

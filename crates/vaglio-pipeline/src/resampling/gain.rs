@@ -56,7 +56,7 @@ impl Validation<'_, '_> {
         let Validation { selector, sample, watcher, loss, how, .. } = *self;
         let Some(level) = how.require_gain.level() else { return Ok(None) };
         // If columns are required, the empty subset is no alternative.
-        let walks = self.pooled_each(&of.found.walks);
+        let walks = self.pooled_each(&of.walks);
         if of.cell.size == 0 || !walks.iter().any(|walk| walk.has(0)) {
             return Ok(None);
         }

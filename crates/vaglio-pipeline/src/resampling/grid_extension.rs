@@ -1,12 +1,11 @@
 //! Extension of a λ grid whose end has the lowest loss.
 
-use super::full_model;
+use super::full_model::{self, FullLosses};
 use super::lockstep::Lockstep;
 use super::loss_sums::LossSums;
 use super::path_predictions::FoldTestRows;
 use super::pool::{in_turn, repeated};
 use super::pooled_folds::LambdaPaths;
-use super::table::CrossValidated;
 use super::validation::Validation;
 use super::walks::Fold;
 use crate::selector::resumable_search::SearchResult;
@@ -24,12 +23,12 @@ const MOST: usize = 4;
 const LEAST_FALL: f64 = 1e-3;
 
 impl Validation<'_, '_> {
-    /// Held-out losses of a search over a grid of λ. An automatic grid is extended beyond the end with the lowest loss
+    /// Held-out losses of a search over a grid of λ, and those of all columns. An automatic grid is extended beyond the end with the lowest loss
     /// until the loss stops falling. Every extension has its own part of the journal.
     ///
     /// # Errors
     /// [`Error::Stopped`]; errors of the maps, the designs, the search and the fits, on the training rows of a fold.
-    pub fn over_grid(&self, lambdas: Vec<Option<f64>>) -> Result<CrossValidated> {
+    pub fn over_grid(&self, lambdas: Vec<Option<f64>>) -> Result<(Vec<LambdaPaths>, Vec<FullLosses>)> {
         let Validation { selector, design, how, .. } = *self;
         if lambdas.len() > 1 {
             // Data that all folds share is cached before they begin.
@@ -37,29 +36,29 @@ impl Validation<'_, '_> {
         }
         let full_lambdas = full_model::lambdas(selector, design, how.folds * how.repeats);
         let journal = &self.watcher.journal;
-        let mut found = self.at(lambdas, full_lambdas, &[], journal)?;
-        if let (Some(path), [walks]) = (self.path, &found.walks[..]) {
-            found.walks = walks.to_penalties(path);
+        let (mut walks, mut full) = self.at(lambdas, full_lambdas, &[], journal)?;
+        if let (Some(path), [alone]) = (self.path, &walks[..]) {
+            let walks = alone.to_penalties(path);
             let message = "the path of all rows ends above them, or has fewer columns there than `min_features`";
-            return if found.walks.is_empty() { Err(Error::setting("search.penalties", message)) } else { Ok(found) };
+            return if walks.is_empty() { Err(Error::setting("search.penalties", message)) } else { Ok((walks, full)) };
         }
         let may_extend = design.readout().and_then(|readout| readout.auto).is_some_and(|auto| auto.extend);
         for round in 1..=if may_extend { MOST } else { 0 } {
-            let table = self.table(&found.walks)?;
+            let table = self.table(&walks)?;
             let Some((beyond, is_below)) = beyond(&table)? else { break };
             tracing::debug!(?beyond, "lambda");
-            let of_all = if found.full_lambdas.is_empty() { Vec::new() } else { beyond.clone() };
-            let more = match self.at(beyond, of_all, &found.walks, &journal.under(format_args!("extend/{round}"))) {
+            let of_all = if full.is_empty() { Vec::new() } else { beyond.clone() };
+            let (more, of_more) = match self.at(beyond, of_all, &walks, &journal.under(format_args!("extend/{round}")))
+            {
                 Err(stopped @ Error::Stopped(_)) => return Err(stopped),
                 // A λ that the criterion cannot score ends the extension.
                 Err(error) if error.class() == ErrorClass::Numerical => break,
                 more => more?,
             };
-            insert(&mut found.full_lambdas, more.full_lambdas, is_below);
-            insert(&mut found.walks, more.walks, is_below);
-            found.full.iter_mut().zip(more.full).for_each(|(fold, more)| insert(fold, more, is_below));
+            insert(&mut walks, more, is_below);
+            insert(&mut full, of_more, is_below);
         }
-        Ok(found)
+        Ok((walks, full))
     }
 
     /// Cross-validates the searches at some λ in every fold, and all columns at the λ of `full_lambdas`. Results at
@@ -73,7 +72,7 @@ impl Validation<'_, '_> {
         full_lambdas: Vec<Option<f64>>,
         before: &[LambdaPaths],
         journal: &Journal,
-    ) -> Result<CrossValidated> {
+    ) -> Result<(Vec<LambdaPaths>, Vec<FullLosses>)> {
         let (count, room) = (self.count(), &self.selector.room);
         self.watcher.stage("choose", count * lambdas.len());
         let recalled = |(place, &lambda): (usize, &Option<f64>)| {
@@ -81,34 +80,36 @@ impl Validation<'_, '_> {
             walks.map(|walks| LambdaPaths { lambda, ..walks })
         };
         let known: Vec<Option<LambdaPaths>> = lambdas.iter().enumerate().map(recalled).collect();
-        let mut full: Option<Vec<Vec<LossSums>>> =
+        let full: Option<Vec<Vec<LossSums>>> =
             if full_lambdas.is_empty() { Some(vec![Vec::new(); count]) } else { journal.recall("choose/full") };
-        if let Some(full) = full.take_if(|_| known.iter().all(Option::is_some)) {
-            return Ok(CrossValidated { walks: known.into_iter().flatten().collect(), full_lambdas, full });
-        }
-        let begun = Instant::now();
-        let fold = |job: usize| self.fold(job, &lambdas).map_err(|error| self.in_fold(error, job));
-        // If memory cannot hold all folds at once, they are rebuilt when needed.
-        let occupied = room.all(count);
-        let folds: Vec<Fold> = if occupied.is_some() { in_turn(count, fold)? } else { Vec::new() };
-        let losses = |job: usize, fold: &Fold| {
-            let full = |held: &FoldTestRows<'_>| full_model::full(&fold.design, &full_lambdas, held, self.loss);
-            let losses = fold.on_scale(self.sample.judge().unwrap_or_default(), full);
-            losses.map_err(|error| self.in_fold(error, job))
-        };
-        let full = match full {
-            Some(full) => full,
-            None => {
-                let found = match occupied {
-                    Some(_) => in_turn(count, |job| losses(job, &folds[job]))?,
-                    None => repeated(room, count, |job| losses(job, &fold(job)?))?,
+        let is_known = known.iter().all(Option::is_some);
+        let (walks, full) = match full {
+            Some(full) if is_known => (known.into_iter().flatten().collect(), full),
+            full => {
+                let (begun, is_full_known) = (Instant::now(), full.is_some());
+                let fold = |job: usize| self.fold(job, &lambdas).map_err(|error| self.in_fold(error, job));
+                // If memory cannot hold all folds at once, they are rebuilt when needed.
+                let occupied = room.all(count);
+                let folds: Vec<Fold> = if occupied.is_some() { in_turn(count, fold)? } else { Vec::new() };
+                let losses = |job: usize, fold: &Fold| {
+                    let full = |held: &FoldTestRows<'_>| full_model::full(&fold.design, &full_lambdas, held, self.loss);
+                    let losses = fold.on_scale(self.sample.judge().unwrap_or_default(), full);
+                    losses.map_err(|error| self.in_fold(error, job))
                 };
-                journal.keep_worth(begun, "choose/full", &found);
-                found
+                let full = match (full, &occupied) {
+                    (Some(full), _) => full,
+                    (None, Some(_)) => in_turn(count, |job| losses(job, &folds[job]))?,
+                    (None, None) => repeated(room, count, |job| losses(job, &fold(job)?))?,
+                };
+                if !is_full_known {
+                    journal.keep_worth(begun, "choose/full", &full);
+                }
+                (Lockstep::new(self, &folds, &lambdas, journal)?.walks(before, known)?, full)
             }
         };
-        let walks = Lockstep::new(self, &folds, &lambdas, journal)?.walks(before, known)?;
-        Ok(CrossValidated { walks, full_lambdas, full })
+        let mut of_folds: Vec<_> = full.into_iter().map(Vec::into_iter).collect();
+        let of_lambda = |lambda| (lambda, of_folds.iter_mut().filter_map(Iterator::next).collect());
+        Ok((walks, full_lambdas.into_iter().map(of_lambda).collect()))
     }
 
     /// Searches at one λ, whose index is `place`, up to the size `until` if given.

@@ -2,7 +2,7 @@
 
 use super::gain::paired_p;
 use super::pooled_folds::LambdaPaths;
-use super::table::CrossValidated;
+use super::table::CellChoice;
 use super::validation::Validation;
 use vaglio_core::{Result, counted};
 use vaglio_report::record::{Warning, WarningKind};
@@ -14,21 +14,15 @@ use vaglio_search::Judge;
 /// [`vaglio_core::Error::Shape`] if no size was reached in every fold.
 pub(super) fn size_on_other_scale(
     validation: &Validation<'_, '_>,
-    found: &CrossValidated,
+    walks: &[LambdaPaths],
     is_tested: bool,
 ) -> Result<Option<usize>> {
-    let Validation { loss, how, .. } = *validation;
-    let Some(walks) = found.walks.iter().map(LambdaPaths::on_other_scale).collect::<Option<Vec<_>>>() else {
-        return Ok(None);
-    };
-    let table = validation.table(&walks)?;
-    let (place, cell) = table.pick(how)?;
-    let all = validation.pooled_each(&walks);
-    let Some(level) = how.require_gain.level().filter(|_| is_tested && cell.size > 0) else {
+    let Some(walks) = walks.iter().map(LambdaPaths::on_other_scale).collect() else { return Ok(None) };
+    let CellChoice { walks, place, cell, by_others, .. } = validation.choice(walks, Vec::new(), true)?;
+    let Some(level) = validation.how.require_gain.level().filter(|_| is_tested && cell.size > 0) else {
         return Ok(Some(cell.size));
     };
-    let others = validation.by_others(&table, &all, cell);
-    let p = paired_p(loss, &others, &all[place], cell.size);
+    let p = paired_p(validation.loss, &by_others, &validation.pooled(&walks[place]), cell.size);
     Ok(Some(if p.is_some_and(|p| p > level) { 0 } else { cell.size }))
 }
 

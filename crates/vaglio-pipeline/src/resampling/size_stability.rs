@@ -15,7 +15,7 @@ use vaglio_search::Rule;
 /// # Errors
 /// [`vaglio_core::Error::Shape`] if no held-out row has weight.
 pub(super) fn spread(validation: &Validation<'_, '_>, of: &CellChoice) -> Result<Option<SizeSpread>> {
-    let (Validation { loss, how, .. }, walks) = (*validation, &of.found.walks);
+    let (Validation { loss, how, .. }, walks) = (*validation, &of.walks);
     let all = walks.first().map_or(0, |walks| walks.trails.len());
     if !loss.traits().measure.is_of_rows() || all < 3 || how.folds * how.repeats != all {
         return Ok(None);

@@ -1,5 +1,6 @@
 //! Losses of selections by size and λ, pooled over folds.
 
+use super::full_model::FullLosses;
 use super::loss_sums::{FoldLosses, LossSums};
 use super::pooled_folds::{LambdaPaths, PooledFolds};
 use super::validation::Validation;
@@ -8,19 +9,12 @@ use vaglio_core::{Loss, Result};
 use vaglio_report::record::{Cell, LossTable};
 use vaglio_search::CrossValidation;
 
-/// Held-out losses of the whole procedure.
-pub(super) struct CrossValidated {
-    /// Search paths at every λ.
-    pub walks: Vec<LambdaPaths>,
-    /// Values of λ for the models of all columns.
-    pub full_lambdas: Vec<Option<f64>>,
-    /// Losses of all columns, by fold and λ.
-    pub full: Vec<Vec<LossSums>>,
-}
-
 /// Chosen size and λ of a cross-validated search.
 pub(super) struct CellChoice {
-    pub found: CrossValidated,
+    /// Search paths at every λ.
+    pub walks: Vec<LambdaPaths>,
+    /// Losses of all columns.
+    pub full: Vec<FullLosses>,
     pub table: LossTable,
     /// Index of the λ.
     pub place: usize,

@@ -49,8 +49,7 @@ fn opened(path: &Path, spec: &ReadSpec, budget: Budget) -> Option<Box<dyn ChunkR
     let (kind, start) = FileStart::open(path, HEAD)?;
     match kind {
         FileKind::Text => TextRows::new(path, start, spec, budget).map(|rows| Box::new(rows) as _),
-        FileKind::Sparse(_) => None,
-        _ if start.codec.is_some() => None,
+        kind if kind.is_sparse() || start.codec.is_some() => None,
         kind => binary_formats::chunks(path, kind, budget),
     }
 }

@@ -17,27 +17,15 @@ pub(super) enum FileKind {
     Arrow,
     /// Arrow's stream format.
     ArrowStream,
-    /// Sparse matrix format.
-    Sparse(SparseFormat),
-}
-
-/// Format of a sparse matrix file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum SparseFormat {
     Svmlight,
     Npz,
     MatrixMarket,
 }
 
-impl SparseFormat {
-    /// Format by a file's extension.
-    pub fn from_extension(extension: &str) -> Option<Self> {
-        match extension {
-            "svm" | "libsvm" | "svmlight" => Some(SparseFormat::Svmlight),
-            "npz" => Some(SparseFormat::Npz),
-            "mtx" => Some(SparseFormat::MatrixMarket),
-            _ => None,
-        }
+impl FileKind {
+    /// Whether the format is of sparse matrices.
+    pub fn is_sparse(self) -> bool {
+        matches!(self, FileKind::Svmlight | FileKind::Npz | FileKind::MatrixMarket)
     }
 }
 
@@ -45,8 +33,11 @@ impl SparseFormat {
 pub(super) fn kind(path: &Path, bytes: &[u8]) -> Result<FileKind> {
     let extension = extension(path);
     let is_arrow = matches!(extension.as_str(), "arrow" | "arrows" | "ipc" | "feather");
-    if let Some(format) = SparseFormat::from_extension(&extension) {
-        return Ok(FileKind::Sparse(format));
+    match extension.as_str() {
+        "svm" | "libsvm" | "svmlight" => return Ok(FileKind::Svmlight),
+        "npz" => return Ok(FileKind::Npz),
+        "mtx" => return Ok(FileKind::MatrixMarket),
+        _ => {}
     }
     match bytes {
         [b'P', b'A', b'R', b'1', ..] => Ok(FileKind::Parquet),

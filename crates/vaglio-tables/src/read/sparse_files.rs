@@ -10,7 +10,7 @@ mod svmlight;
 mod tests;
 
 use super::binary_formats;
-use super::bytes::SparseFormat;
+use super::bytes::FileKind;
 use super::cell::CellSyntax;
 use super::column_builder::{ColumnBuilder, NumberColumn, RawColumn};
 use super::reader::{CellFormat, FileHeader, FileReader, WantedColumn};
@@ -43,11 +43,11 @@ impl SparseTable {
     ///
     /// # Errors
     /// [`Error::Unreadable`] with the line or part of the file at fault; [`Error::NonFinite`] for infinities.
-    pub fn new(path: &Path, bytes: &[u8], format: SparseFormat, spec: &ReadSpec, budget: Budget) -> Result<Self> {
-        match format {
-            SparseFormat::Svmlight => svmlight::read(path, bytes, spec.first_index, budget),
-            SparseFormat::MatrixMarket => SparseTable::unnamed(path, matrix_market::read(path, bytes, budget)?),
-            SparseFormat::Npz => SparseTable::unnamed(path, binary_formats::npz(path, bytes, budget)?),
+    pub fn new(path: &Path, bytes: &[u8], kind: FileKind, spec: &ReadSpec, budget: Budget) -> Result<Self> {
+        match kind {
+            FileKind::Svmlight => svmlight::read(path, bytes, spec.first_index, budget),
+            FileKind::MatrixMarket => SparseTable::unnamed(path, matrix_market::read(path, bytes, budget)?),
+            _ => SparseTable::unnamed(path, binary_formats::npz(path, bytes, budget)?),
         }
     }
 

@@ -107,9 +107,9 @@ fn whole(path: &Path, spec: &ReadSpec, budget: Budget) -> Result<(Box<dyn FileRe
             digest = digest.or_else(|| (!is_utf8).then(|| hash(&bytes)));
             Box::new(CsvFile::new(path, text(path, bytes, spec, budget)?, spec, budget)?)
         }
-        FileKind::Sparse(format) => {
+        kind if kind.is_sparse() => {
             digest = digest.or_else(|| Some(hash(&bytes)));
-            Box::new(SparseTable::new(path, &bytes, format, spec, budget)?)
+            Box::new(SparseTable::new(path, &bytes, kind, spec, budget)?)
         }
         kind => binary_formats::in_memory(path, bytes, kind, budget)?,
     };
@@ -127,8 +127,7 @@ fn sample(path: &Path, spec: &ReadSpec, budget: Budget, most: u64) -> Result<Opt
             let file = CsvFile::new(path, text(path, bytes, spec, budget)?, spec, budget)?;
             Ok(Some((Box::new(file), times)))
         }
-        FileKind::Sparse(_) => Ok(None),
-        _ if start.codec.is_some() => Ok(None),
+        kind if kind.is_sparse() || start.codec.is_some() => Ok(None),
         kind => binary_formats::sampled(path, kind, budget),
     }
 }

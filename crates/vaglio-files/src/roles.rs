@@ -1,9 +1,8 @@
 //! Roles of columns other than feature.
 
 use super::series::{SeriesOrder, numbers_of};
-use serde_json::Value;
 use std::collections::HashSet;
-use vaglio_core::{Cells, Criterion, Error, Result, Table, joined};
+use vaglio_core::{Cells, Error, Result, Table, joined};
 use vaglio_pipeline::pipeline::{ColumnType, DataSpec, MissingTarget, Names, Settings, TargetSpec};
 use vaglio_search::Choose;
 use vaglio_tables::read::TableProfile;
@@ -30,23 +29,6 @@ pub(super) struct Assignment {
     pub words: &'static [&'static str],
 }
 
-/// The criterion's setting with the name of this column as its value.
-fn naming(criterion: &dyn Criterion, column: &str) -> String {
-    fn found(settings: &Value, column: &str) -> Option<String> {
-        settings.as_object()?.iter().find_map(|(key, value)| match value {
-            Value::String(text) if text == column && key != "kind" => Some(key.clone()),
-            Value::Object(_) => found(value, column).map(|inside| format!("{key}.{inside}")),
-            _ => None,
-        })
-    }
-    let settings = serde_json::to_value(criterion).unwrap_or_default();
-    // A part within may have the column's name.
-    if settings["assignment"] == column {
-        return "criterion.assignment".into();
-    }
-    format!("criterion.{}", found(&settings, column).as_deref().unwrap_or("assignment"))
-}
-
 /// The column that assigns rows to folds, for the criterion or for splits around the search.
 ///
 /// # Errors
@@ -59,13 +41,11 @@ pub(super) fn assignment(settings: &Settings) -> Result<Option<Assignment>> {
         ("evaluate.nested", evaluate.nested.as_ref().and_then(|how| how.splits.as_ref())),
         ("evaluate.stability", evaluate.stability.as_ref().and_then(|how| how.splits.as_ref())),
     ];
-    let criterion = &*settings.criterion;
-    let traits = criterion.traits();
-    let mut found = traits.assignment.map(|column| Assignment {
-        field: naming(criterion, &column),
-        column,
-        words: traits.assignment_words,
-    });
+    let traits = settings.criterion.traits();
+    let of_splits = traits.splits.is_some_and(|splits| splits.assignment().is_some());
+    let field = if of_splits { "criterion.splits.column" } else { "criterion.assignment" };
+    let assignment = |column| Assignment { column, field: field.to_owned(), words: traits.assignment_words };
+    let mut found = traits.assignment.map(assignment);
     for (place, splits) in around {
         let Some((splits, column)) = splits.and_then(|splits| Some((splits, splits.assignment()?))) else { continue };
         let (field, words) = (format!("{place}.splits.column"), splits.assignment_words());
@@ -259,30 +239,11 @@ pub(super) fn check_weights(name: Option<&String>, table: &Table) -> Result<()> 
 mod tests {
     use super::*;
     use linfa::ParamGuard;
-    use vaglio_core::{AnyLoss, CriterionTraits, Design, Feature, Score, part};
     use vaglio_pipeline::Pipeline;
     use vaglio_pipeline::learners::Rls;
     use vaglio_search::Greedy;
     use vaglio_validate::KFold;
     use vaglio_validate::splits::Given;
-
-    /// A criterion that needs a column of its own.
-    #[part(Criterion, "event_test")]
-    struct AsksForEvent {
-        loss: AnyLoss,
-        event: Option<String>,
-    }
-
-    impl Criterion for AsksForEvent {
-        fn evaluate(&self, _: &Design, _: &[Feature]) -> Result<Score> {
-            Ok(Score::new(0.0))
-        }
-
-        fn traits(&self) -> CriterionTraits {
-            let assignment = self.event.clone();
-            CriterionTraits { assignment, assignment_words: &["0", "1"], ..CriterionTraits::default() }
-        }
-    }
 
     fn field(criterion: impl Into<vaglio_core::AnyCriterion>) -> (String, String) {
         let pipeline = Pipeline::new(criterion, Greedy::default(), Rls::default());
@@ -295,11 +256,9 @@ mod tests {
 
     #[test]
     fn a_column_is_named_by_the_setting_that_asks_for_it() {
-        let own = AsksForEvent { event: Some("died".into()), ..AsksForEvent::default() };
-        let (of_own, message) = field(own);
-        assert_eq!(of_own, "criterion.event");
-        assert!(message.starts_with("`criterion.event`: there is no column `died`"), "{message}");
-        assert_eq!(field(KFold { assignment: Some("squared".into()), ..KFold::default() }).0, "criterion.assignment");
+        let (of_own, message) = field(KFold { assignment: Some("squared".into()), ..KFold::default() });
+        assert_eq!(of_own, "criterion.assignment");
+        assert!(message.starts_with("`criterion.assignment`: there is no column `squared`"), "{message}");
         assert_eq!(field(KFold::with_splits(Given::new("part"))).0, "criterion.splits.column");
     }
 }

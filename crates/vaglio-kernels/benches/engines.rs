@@ -54,7 +54,7 @@ fn class_sums(rows: usize, size: usize, classes: usize) {
         .map(|left| {
             let total = |c: usize| (members[c].len() - usize::from(c == left)) as f64;
             let weights: Vec<f64> = of_row.iter().map(|&c| 1.0 / total(c)).collect();
-            FoldedRows::new(data(Some(&weights)), Folds::single(rows), true, false)
+            FoldedRows::new(data(Some(&weights)), Folds::single(rows), false)
         })
         .collect();
     let (alone, second) = least(|| {
@@ -117,5 +117,5 @@ fn rows_of<'d>(x: &'d [Vec<f64>], y: &[f64], folds: usize) -> FoldedRows<'d> {
     let columns = x.iter().map(|x| Column::Double(x)).collect();
     let data = Data::new(columns, vec![true; x.len()], &[y], None, true, None).unwrap();
     let fold = |j: usize| (j * folds / y.len()) as u32;
-    FoldedRows::new(data, Folds::new(&(0..y.len()).map(fold).collect::<Vec<u32>>()), true, false)
+    FoldedRows::new(data, Folds::new(&(0..y.len()).map(fold).collect::<Vec<u32>>()), false)
 }

@@ -144,5 +144,5 @@ fn rows_of<'d>(x: &'d [Vec<f64>], y: &[f64], folds: usize) -> FoldedRows<'d> {
     let columns = x.iter().map(|x| Column::Double(x)).collect();
     let data = Data::new(columns, vec![true; x.len()], &[y], None, false, None).unwrap();
     let fold = |j: usize| (j * folds / y.len()) as u32;
-    FoldedRows::new(data, Folds::new(&(0..y.len()).map(fold).collect::<Vec<u32>>()), false, false)
+    FoldedRows::new(data, Folds::new(&(0..y.len()).map(fold).collect::<Vec<u32>>()), false)
 }

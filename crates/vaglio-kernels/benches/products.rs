@@ -32,7 +32,7 @@ fn main() {
         let read = x.iter().map(|x| Column::Double(x)).collect();
         let data = Data::new(read, vec![true; columns], &[&y], None, false, None).unwrap();
         let halves: Vec<u32> = (0..rows).map(|row| u32::from(row >= rows / 2)).collect();
-        let folded = FoldedRows::new(data, Folds::new(&halves), false, false);
+        let folded = FoldedRows::new(data, Folds::new(&halves), false);
         say("block products", || {
             Moments::new(&folded).unwrap();
             0.0

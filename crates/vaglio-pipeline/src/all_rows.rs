@@ -33,8 +33,7 @@ pub(crate) fn equations(
     from: FitFrom,
 ) -> Option<Arc<NormalEquations>> {
     known_equations(design, subset, from).or_else(|| {
-        let intercept = design.readout().is_some_and(|readout| readout.intercept);
-        let own = Arc::new(NormalEquations::new(data, subset, intercept).ok()?);
+        let own = Arc::new(NormalEquations::new(data, subset).ok()?);
         Session::for_design(design).normal_equations.set(Arc::clone(&own));
         Some(own)
     })

@@ -106,7 +106,7 @@ pub(crate) fn normal_equations<'d>(
     // With few rows, products of columns take more memory than the rows.
     let data = (!is_wide(design.rows(), subset.len())).then(|| chosen_rows(design, subset)).flatten()?;
     let equations = equations(design, &data, subset, from)?;
-    NormalEquationRidge::new(data, subset, design.readout()?.intercept, &equations)
+    NormalEquationRidge::new(data, subset, &equations)
 }
 
 /// Combines coefficients of outputs, each fitted at its own λ.

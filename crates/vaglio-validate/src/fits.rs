@@ -120,7 +120,7 @@ impl<'d> SubsetFits<'d> {
             let data = weighing(self.design, Some(&weights), intercept)?;
             let is_held_out = is_held_out(&folds, rows.folds());
             let scorer = self.scorer.restrict(data.targets(), |row| is_held_out[row]);
-            let rows = Arc::new(FoldedRows::new(data, rows.folds().clone(), intercept, false));
+            let rows = Arc::new(FoldedRows::new(data, rows.folds().clone(), false));
             Ok(FoldGroup { rows, scorer, folds, is_whole: false })
         };
         get_or_try_make(&self.parts, || parts.iter().map(part).collect()).map(|made| &made[..])

@@ -12,15 +12,15 @@ impl NormalEquations {
     ///
     /// # Errors
     /// [`FactorizationError::NoConvergence`] if products overflow.
-    pub fn new(data: &Arc<Data<'_>>, columns: &[usize], intercept: bool) -> Result<Self, FactorizationError> {
+    pub fn new(data: &Arc<Data<'_>>, columns: &[usize]) -> Result<Self, FactorizationError> {
         let mut features = columns.to_vec();
         features.sort_unstable();
         features.dedup();
         let folds = Folds::new(&vec![0; data.rows()]);
-        let rows = FoldedRows::new(Arc::clone(data), folds, intercept, false);
+        let rows = FoldedRows::new(Arc::clone(data), folds, false);
         let GroupSums { products, side, .. } = GroupSums::new(&rows, rows.folds(), &features);
         let products = products.into_iter().flatten().next().unwrap_or_default();
-        let equations = NormalEquations::from_products(features, products, side, data.outputs(), intercept);
+        let equations = NormalEquations::from_products(features, products, side, data.outputs(), rows.intercept);
         if equations.is_finite() { Ok(equations) } else { Err(FactorizationError::NoConvergence) }
     }
 }

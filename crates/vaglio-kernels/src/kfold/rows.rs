@@ -24,12 +24,13 @@ pub struct FoldedRows<'d> {
 }
 
 impl<'d> FoldedRows<'d> {
-    /// Combines data and folds; `data` must have the same `intercept`.
-    pub fn new(data: impl Into<Arc<Data<'d>>>, folds: Folds, intercept: bool, standardize: bool) -> Self {
+    /// Combines data and folds.
+    pub fn new(data: impl Into<Arc<Data<'d>>>, folds: Folds, standardize: bool) -> Self {
+        let data = data.into();
         FoldedRows {
-            data: data.into(),
+            intercept: data.unit().is_some(),
+            data,
             folds,
-            intercept,
             standardize,
             classes: None,
             scored: None,

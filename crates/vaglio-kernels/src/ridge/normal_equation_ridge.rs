@@ -24,7 +24,6 @@ use std::sync::Arc;
 pub struct NormalEquationRidge<'d> {
     data: Arc<Data<'d>>,
     subset: Vec<usize>,
-    intercept: bool,
     /// XᵀX and XᵀY.
     gram: Array2<f64>,
     along: Array2<f64>,
@@ -46,14 +45,14 @@ impl<'d> NormalEquationRidge<'d> {
     ///
     /// Returns `None` if the subset is empty or larger than the number of rows, if `known` lacks a column's products,
     /// or if products are not finite.
-    pub fn new(data: Arc<Data<'d>>, subset: &[usize], intercept: bool, known: &NormalEquations) -> Option<Self> {
+    pub fn new(data: Arc<Data<'d>>, subset: &[usize], known: &NormalEquations) -> Option<Self> {
         if subset.is_empty() || subset.len() > data.rows() {
             return None;
         }
         let (gram, along) = known.restrict(subset)?;
         let left = known.means_left(subset)?.into();
         let is_finite = gram.iter().chain(&along).all(|x| x.is_finite());
-        is_finite.then(|| NormalEquationRidge { data, subset: subset.to_vec(), intercept, gram, along, left })
+        is_finite.then(|| NormalEquationRidge { data, subset: subset.to_vec(), gram, along, left })
     }
 
     /// Weights (columns × outputs) and intercepts for several λ, from one tridiagonal form and corrected together. The
@@ -130,7 +129,7 @@ impl<'d> NormalEquationRidge<'d> {
 
     /// Intercept b = ȳ − wᵀx̄ of each output; 0 without an intercept.
     fn intercepts(&self, weights: &Array2<f64>) -> Vec<f64> {
-        if !self.intercept {
+        if self.data.unit().is_none() {
             return vec![0.0; weights.ncols()];
         }
         let means: Array1<f64> = self.subset.iter().map(|&feature| self.data.column(feature).1).collect();
@@ -152,7 +151,7 @@ impl<'d> NormalEquationRidge<'d> {
         let starts: Vec<usize> = (0..self.data.rows()).step_by(BLOCK).collect();
         let blocks: Vec<Vec<f64>> = parallel::map_slice(&starts, |&start| block(start));
         let mut out = shrunk;
-        if self.intercept {
+        if self.data.unit().is_some() {
             // Corrects for residuals about the rounded means of the columns.
             let total = self.data.root().map_or(self.data.rows() as f64, |root| root.iter().map(|r| r * r).sum());
             for (mut to, weights) in out.columns_mut().into_iter().zip(weights.columns()) {

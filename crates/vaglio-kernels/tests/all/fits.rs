@@ -100,8 +100,8 @@ fn refined_weights_are_as_good_as_those_of_reflections() {
                 let (weighted, intercept) = (random.uniform() < 0.5, offset != 0.0 || random.uniform() < 0.5);
                 let subset: Vec<usize> = (0..=count).rev().collect();
                 let data = sample.data(weighted, intercept);
-                let products = NormalEquations::new(&data, &subset, intercept).unwrap();
-                let Some(normal) = NormalEquationRidge::new(data, &subset, intercept, &products) else { continue };
+                let products = NormalEquations::new(&data, &subset).unwrap();
+                let Some(normal) = NormalEquationRidge::new(data, &subset, &products) else { continue };
                 let together = normal.at_lambdas(&[7.0 * lambda, lambda]).swap_remove(1);
                 let alone = normal.coefficients(lambda);
                 refined += usize::from(alone.is_some());
@@ -175,8 +175,8 @@ fn offsets_cost_refined_weights_no_digits() {
         let moved = x.each_ref().map(|x| x.iter().map(|x| offset + x).collect::<Vec<f64>>());
         let columns = moved.iter().map(|x| Column::Double(x)).collect();
         let data = Arc::new(Data::new(columns, vec![true; 3], &[&y], None, true, None).unwrap());
-        let products = NormalEquations::new(&data, &[0, 1, 2], true).unwrap();
-        NormalEquationRidge::new(data, &[0, 1, 2], true, &products).unwrap().coefficients(0.5).unwrap().0
+        let products = NormalEquations::new(&data, &[0, 1, 2]).unwrap();
+        NormalEquationRidge::new(data, &[0, 1, 2], &products).unwrap().coefficients(0.5).unwrap().0
     };
     let plain = weights(0.0);
     for offset in [1e9, 1e12, 1e13] {
@@ -193,7 +193,7 @@ fn moments_of_folds_tell_the_products_over_all_rows() {
         let moments = Moments::new(&rows).unwrap();
         let known = moments.normal_equations().unwrap();
         let subset = [6, 0, 7, 3];
-        let own = NormalEquations::new(rows.data(), &subset, intercept).unwrap();
+        let own = NormalEquations::new(rows.data(), &subset).unwrap();
         let pairs = [known.restrict(&subset).unwrap(), own.restrict(&subset).unwrap()];
         let x = sample.matrix(&subset, &(0..200).collect::<Vec<_>>());
         let weights: Array1<f64> = (0..200).map(|j| sample.weight(weighted, j)).collect();
@@ -226,8 +226,8 @@ fn levels_and_threads_change_no_bit_of_a_fit() {
     let subset: Vec<usize> = (0..14).collect();
     let fit = || {
         let data = sample.data(true, true);
-        let products = NormalEquations::new(&data, &subset, true).unwrap();
-        NormalEquationRidge::new(data, &subset, true, &products).unwrap().coefficients(0.1).unwrap()
+        let products = NormalEquations::new(&data, &subset).unwrap();
+        NormalEquationRidge::new(data, &subset, &products).unwrap().coefficients(0.1).unwrap()
     };
     let first = Level::available()[0].within(fit);
     for level in Level::available() {

@@ -356,7 +356,7 @@ fn columns_that_cannot_change_are_not_tried() {
     let targets: Vec<&[f64]> = sample.targets.iter().map(Vec::as_slice).collect();
     let active = (0..9).map(|i| i != 4).collect();
     let data = Data::new(sample.columns().into_iter().collect(), active, &targets, None, true, None).unwrap();
-    let rows = Arc::new(FoldedRows::new(data, Folds::new(&folds(33)[1]), true, false));
+    let rows = Arc::new(FoldedRows::new(data, Folds::new(&folds(33)[1]), false));
     let (scorer, mut state) = (scorers(&rows, Measure::Squared).0, of_subset(&rows, 0.1, &[4, 1, 1, 3]));
     state.add(4);
     state.add(1);

@@ -177,7 +177,7 @@ fn rows_that_carry_columns_alone_are_left_out_of_many_others() {
         subset.iter().for_each(|&feature| basis.add(feature));
         assert!(basis.score(&scorer).is_unreliable());
         if lambda > 1e-8 {
-            let rows = FoldedRows::new(Arc::clone(&data), Folds::single(83), intercept, false);
+            let rows = FoldedRows::new(Arc::clone(&data), Folds::single(83), false);
             let all: Vec<usize> = (0..83).collect();
             let (residuals, conditioning) = Decomposition::new(&rows, &subset).unwrap().residuals(lambda, &all);
             assert!(!is_unreliable(conditioning));

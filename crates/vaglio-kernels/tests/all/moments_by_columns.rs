@@ -93,7 +93,7 @@ impl Words {
             }
             false => folds,
         };
-        let mut rows = FoldedRows::new(data, folds, setting.intercept, setting.standardize);
+        let mut rows = FoldedRows::new(data, folds, setting.standardize);
         if setting.is_balanced {
             rows = rows.balancing(self.classes.clone());
         }

@@ -40,7 +40,7 @@ impl Sample {
     }
 
     pub fn rows(&self, folds: &[u32], weighted: bool, intercept: bool, standardize: bool) -> FoldedRows<'_> {
-        FoldedRows::new(self.data(weighted, intercept), Folds::new(folds), intercept, standardize)
+        FoldedRows::new(self.data(weighted, intercept), Folds::new(folds), standardize)
     }
 
     pub fn entry(&self, column: usize, row: usize) -> f64 {

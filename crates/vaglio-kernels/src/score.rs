@@ -146,7 +146,10 @@ impl Scorer {
         let of_outputs = measure.is_of_squares() || measure == Measure::Absolute;
         let divisor = if of_outputs { targets.total_weight * outputs as f64 } else { targets.total_weight };
         let balance = match measure {
-            Measure::BalancedSquared => balance(targets.total_weight, &classes, &class_weights),
+            Measure::BalancedSquared => {
+                let factors = class_factors(targets.total_weight, &class_weights);
+                classes.iter().map(|&class| factors[class as usize].sqrt()).collect()
+            }
             _ => Vec::new(),
         };
         let of_zero = rounding::loss_of_zero(&targets, measure);
@@ -289,12 +292,10 @@ impl Scorer {
     }
 }
 
-/// √(W/(C·W_c)) for the class of each row.
-fn balance(all: f64, classes: &[u32], weights: &[f64]) -> Vec<f64> {
+/// W/(C·W_c) of each class c, with C the number of classes that have weight; 0 for others.
+pub(crate) fn class_factors(all: f64, weights: &[f64]) -> Vec<f64> {
     let present = weights.iter().filter(|weight| **weight > 0.0).count() as f64;
-    let of_class = |weight: &f64| if *weight > 0.0 { (all / (present * weight)).sqrt() } else { 0.0 };
-    let of_class: Vec<f64> = weights.iter().map(of_class).collect();
-    classes.iter().map(|&class| of_class[class as usize]).collect()
+    weights.iter().map(|weight| if *weight > 0.0 { all / (present * weight) } else { 0.0 }).collect()
 }
 
 fn add_squares(residual: &[f64], lanes: &mut F64x8) {

@@ -3,7 +3,7 @@
 use super::shared_lambdas::KnownSubsets;
 use std::sync::{Arc, Mutex};
 use vaglio_core::{Cache, Design};
-use vaglio_kernels::kfold::{CellProducts, Moments, NormalEquations};
+use vaglio_kernels::kfold::{GroupSums, Moments, NormalEquations};
 use vaglio_kernels::loo::RowSpectrum;
 use vaglio_kernels::{BlockSums, Folds, GramCache};
 
@@ -15,7 +15,7 @@ pub struct Session {
     /// Sums over the blocks of rows that searched subsets of the design share.
     pub blocks: Cache<BlockSums>,
     /// Products over the cells of rows that folds of searched subsets share, and the cell of each row.
-    pub cells: Cache<(CellProducts, Vec<u32>)>,
+    pub cells: Cache<(GroupSums, Vec<u32>)>,
     /// Normal equations of columns over all rows, from the last final fit.
     pub normal_equations: Cache<NormalEquations>,
     /// The last subset with at least as many columns as rows, decomposed for leave-one-out; the flag is the intercept.

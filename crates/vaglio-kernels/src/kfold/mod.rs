@@ -36,11 +36,11 @@ mod tree;
 
 pub use crate::normal_equations::NormalEquations;
 pub use backward_moments::BackwardMoments;
-pub use cells::CellProducts;
 pub use decomposition::Decomposition;
 pub use forward_moments::ForwardMoments;
 pub use moment_rows::{READ_AHEAD, ROWS_AT_ONCE};
 pub use moments::Moments;
+pub use products::GroupSums;
 pub use refit::SubsetRefit;
 pub use rows::FoldedRows;
 pub use spectrum::Spectrum;

@@ -86,7 +86,7 @@ impl GroupedEntries {
         };
         let starts = (0..self.groups.sizes.len()).step_by(self.classes);
         let ranges = starts.map(|start| range(start..start + self.classes)).collect();
-        GroupSums { products: self.by_group(group), ranges, side: layout.side }
+        GroupSums { features: features.to_vec(), products: self.by_group(group), ranges, side: layout.side }
     }
 
     /// Products of every class in every fold or block.

@@ -2,13 +2,13 @@
 //!
 //! The book, *Cross-validation without refitting*, "Moments: forward".
 
+use super::FoldedRows;
 use super::centering::{Centering, FoldMoments, MomentSource, ProductLayout, rounding};
 use super::gram::SIDE;
 use super::imputation::Imputation;
 use super::moment_rows::{GroupedEntries, MomentRows};
 use super::products::GroupSums;
 use super::training::ClassTotals;
-use super::{CellProducts, FoldedRows};
 use crate::duplicates::first_equal;
 use crate::linalg::FactorizationError;
 use crate::normal_equations::NormalEquations;
@@ -50,9 +50,7 @@ impl Moments {
     pub fn new(rows: &FoldedRows<'_>) -> Result<Self, FactorizationError> {
         let features = rows.active();
         let duplicates = duplicates(rows, &features);
-        let folds = rows.folds.blocks().map_or(&rows.folds, |blocks| &blocks.rows);
-        let sums = GroupSums::new(rows, folds, &features);
-        Moments::from_sums(rows, features, duplicates, &sums, None)
+        Moments::from_sums(rows, features, duplicates, &GroupSums::new(rows), None)
     }
 
     /// Computes the diagonals of A_t and A_v from the entries that columns store; [`Moments::read`] adds other rows on
@@ -99,7 +97,8 @@ impl Moments {
     }
 
     /// Computes moments from shared `cells` of rows. `folds` gives each cell its fold, or `None` if `rows` has none of
-    /// its rows. Returns `None` if `rows` are centered or scaled otherwise, or have other columns. Cost O(m·n + K·n²).
+    /// its rows. Both must be centered, scaled and weighted alike. Returns `None` if cells lack columns of `rows`, or if
+    /// values are imputed. Cost O(m·n + K·n²).
     ///
     /// Columns that are equal in `rows` get equal moments, even if they differ elsewhere.
     ///
@@ -107,7 +106,7 @@ impl Moments {
     /// [`FactorizationError::NoConvergence`] if products overflow.
     pub fn from_cells(
         rows: &FoldedRows<'_>,
-        cells: &CellProducts,
+        cells: &GroupSums,
         folds: &[Option<usize>],
     ) -> Result<Option<Self>, FactorizationError> {
         if !rows.missing.is_empty() || !rows.folds.is_of_others() {

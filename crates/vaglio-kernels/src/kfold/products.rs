@@ -16,27 +16,37 @@ const TILE: usize = 63;
 /// Rows per chunk, whose products are summed before those of other chunks are added.
 const CHUNK: usize = 64 * F64x8::WIDTH * TILE;
 
-/// Sums over groups of rows: folds, blocks that folds are unions of, or cells.
+/// Sums over groups of rows: folds, blocks that folds are unions of, or cells that folds of several row sets are unions
+/// of. Memory 8·n² bytes per group.
 ///
 /// Products are those of columns, masks of missing cells, targets and the ones-vector, in this order. Rows are scaled
 /// by √r_j, columns shifted.
 #[derive(Debug)]
-pub(super) struct GroupSums {
+pub struct GroupSums {
+    /// The columns.
+    pub(super) features: Vec<usize>,
     /// Lower triangle, side × side, or a part of it given by a layout, for each class in each group; empty without
     /// rows. Without balancing, all rows are one class.
-    pub products: Vec<Vec<Vec<f64>>>,
+    pub(super) products: Vec<Vec<Vec<f64>>>,
     /// Least and greatest entry of each column in each group, without missing cells.
-    pub ranges: Vec<Vec<(f64, f64)>>,
+    pub(super) ranges: Vec<Vec<(f64, f64)>>,
     /// Side of the products.
-    pub side: usize,
+    pub(super) side: usize,
 }
 
 impl GroupSums {
-    /// Sums the rows of each of `folds`.
+    /// Sums the rows of each fold, or of each block if folds have training rows of their own. Cost O(m·n²).
+    pub fn new(rows: &FoldedRows<'_>) -> Self {
+        GroupSums::of_columns(rows, rows.active())
+    }
+
+    /// Like [`GroupSums::new`], but for some columns.
     ///
     /// The rows of a class in a fold are summed in chunks that depend on their number alone, in order; without rows
     /// there are no products. Cost O(m·n²).
-    pub fn new(rows: &FoldedRows<'_>, folds: &Folds, columns: &[usize]) -> Self {
+    pub(super) fn of_columns(rows: &FoldedRows<'_>, features: Vec<usize>) -> Self {
+        let folds = rows.folds.blocks().map_or(&rows.folds, |blocks| &blocks.rows);
+        let columns = &features[..];
         let masks = columns.iter().filter(|&&column| rows.missing_cells(column).is_some()).count();
         let side = (columns.len() + masks + rows.data.outputs() + 1).next_multiple_of(SIDE);
         let reader = ProductInputs::new(rows, columns, side);
@@ -58,12 +68,12 @@ impl GroupSums {
             add(&mut products[group / classes][group % classes], &sums);
             widen(&mut ranges[group / classes], &range);
         }
-        GroupSums { products, ranges, side }
+        GroupSums { features, products, ranges, side }
     }
 
     /// Least and greatest entry of each column over the training rows of each fold. Cost O(K·n), with blocks O(K·n) for
     /// each of them.
-    pub fn training_ranges(&self, folds: &Folds) -> Vec<Vec<(f64, f64)>> {
+    pub(super) fn training_ranges(&self, folds: &Folds) -> Vec<Vec<(f64, f64)>> {
         let none = vec![EMPTY_RANGE; self.ranges.first().map_or(0, Vec::len)];
         let with = |ranges: &Vec<(f64, f64)>, others: &Vec<(f64, f64)>| {
             let mut all = ranges.clone();

@@ -2,6 +2,7 @@
 
 use crate::folds::over_others;
 use crate::row_groups::{EMPTY_RANGE, wider};
+use crate::score::class_factors;
 use crate::{Column, Data, Folds, Targets};
 use std::sync::Arc;
 
@@ -54,11 +55,8 @@ impl<'d> FoldedRows<'d> {
         for &row in (0..held_out).flat_map(|fold| self.folds.held_out(fold)) {
             weights[classes[row]] += self.targets().weight(row);
         }
-        let all: f64 = weights.iter().sum();
-        let present = weights.iter().filter(|weight| **weight > 0.0).count() as f64;
-        let share = |weight: &f64| if *weight > 0.0 { all / (present * weight) } else { 0.0 };
-        let shares = weights.iter().map(share).collect();
-        FoldedRows { scored: Some((classes, shares)), ..self }
+        let factors = class_factors(weights.iter().sum(), &weights);
+        FoldedRows { scored: Some((classes, factors)), ..self }
     }
 
     /// Class of each row, if products by class are needed.

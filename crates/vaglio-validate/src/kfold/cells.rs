@@ -7,7 +7,7 @@ use crate::session::Session;
 use std::sync::Arc;
 use vaglio_core::{Column, Criterion, Design, Feature, Result, numbered, row_weights};
 use vaglio_kernels::Folds;
-use vaglio_kernels::kfold::{CellProducts, FoldedRows, Moments};
+use vaglio_kernels::kfold::{FoldedRows, GroupSums, Moments};
 
 /// Largest memory of cells, in bytes.
 const MOST: usize = 1 << 30;
@@ -43,7 +43,7 @@ pub(super) fn moments(criterion: &KFold, design: &Design, rows: &FoldedRows<'_>)
         Some(known) => known,
         None => {
             let rows = balance::rows_of(whole, Folds::new(&of_row))?;
-            let own = Arc::new((CellProducts::new(&rows), of_row));
+            let own = Arc::new((GroupSums::new(&rows), of_row));
             session.cells.set(Arc::clone(&own));
             own
         }
@@ -62,7 +62,7 @@ impl KFold {
         };
         let (of_row, count) = numbered(design.subset_labels()?.iter().zip(given));
         let classes = balance::classes_of(design).map_or(1, |classes| classes.names.len());
-        let bytes = CellProducts::bytes(count, classes, design.candidates().len(), design.targets().nrows());
+        let bytes = GroupSums::bytes(count, classes, design.candidates().len(), design.targets().nrows());
         (bytes <= MOST && count * LEAST_ROWS <= design.rows()).then_some(of_row)
     }
 }
@@ -84,7 +84,8 @@ fn folds(of_row: &[u32], own: &[usize], folds: &Folds) -> Option<Vec<Option<usiz
     out.iter().zip(missing).all(|(fold, missing)| fold.is_none() || missing == 0).then_some(out)
 }
 
-/// Whether columns, targets and weights of a subset equal those of the root in its rows. Cost O(m·n).
+/// Whether columns, targets and weights of a subset equal those of the root in its rows, and the readout centers, scales
+/// and weights them alike. Cost O(m·n).
 fn are_alike(part: &Design, whole: &Design, own: &[usize]) -> bool {
     if std::ptr::eq(part, whole) {
         return true;
@@ -98,7 +99,11 @@ fn are_alike(part: &Design, whole: &Design, own: &[usize]) -> bool {
     let (targets, all) = (part.targets(), whole.targets());
     let mut same = targets.rows().into_iter().zip(all.rows());
     let (weight, weight_of_all) = (row_weights(part.weights()), row_weights(whole.weights()));
-    part.features() == whole.features()
+    let readout = |design: &Design| design.readout().map(|readout| (readout.intercept, readout.balanced));
+    let is_standardized = |design: &Design| design.problem().in_folds().is_standardized();
+    readout(part) == readout(whole)
+        && is_standardized(part) == is_standardized(whole)
+        && part.features() == whole.features()
         && targets.nrows() == all.nrows()
         && same.all(|(y, all)| own.iter().enumerate().all(|(at, &row)| y[at] == all[row]))
         && own.iter().enumerate().all(|(at, &row)| weight(at) == weight_of_all(row))

@@ -56,12 +56,6 @@ impl Evaluations {
         Evaluations { record, outer: Vec::new(), held_out: None, calibration: None, intervals: None }
     }
 
-    /// Held-out predictions whose positions in the sample are known; `None` if maps left rows out.
-    pub fn held_out_rows(&self) -> Option<(PredictionRows, &Pooled)> {
-        let known = self.held_out.as_ref().filter(|(_, pooled)| !pooled.places.is_empty());
-        known.map(|(from, pooled)| (*from, pooled))
-    }
-
     /// Records that the run was stopped, unless that is known.
     pub fn stop(&mut self, reason: Option<StopReason>) {
         let record = &mut self.record;

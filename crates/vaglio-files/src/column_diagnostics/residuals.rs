@@ -108,8 +108,9 @@ fn trend(x: &[f64], residuals: &[f64], weights: &[f64]) -> Vec<[f64; 2]> {
 /// # Errors
 /// Returns the errors of [`vaglio_core::Model::predict`].
 pub(crate) fn largest(run: Run<'_>, found: &Evaluations) -> Result<Option<(PredictionRows, Vec<WorstRow>)>> {
-    let (prepared, held) = (run.prepared, found.held_out_rows());
-    let is_nested = held.as_ref().is_some_and(|(from, _)| *from == PredictionRows::Nested);
+    let prepared = run.prepared;
+    let held = found.held_out.as_ref().filter(|(_, pooled)| !pooled.places.is_empty());
+    let is_nested = held.is_some_and(|(from, _)| *from == PredictionRows::Nested);
     if let Some(test) = prepared.test_rows().filter(|_| !is_nested) {
         let targets = test.problem.targets();
         let Some(numbers) = prepared.test_numbers.as_ref().filter(|numbers| numbers.len() == targets.ncols()) else {
@@ -121,7 +122,7 @@ pub(crate) fn largest(run: Run<'_>, found: &Evaluations) -> Result<Option<(Predi
     }
     Ok(held.map(|(from, Pooled { targets, predictions, places, .. })| {
         let number = |place: usize| prepared.row_number(places[place] as usize);
-        (from, worst(prepared, targets.view(), predictions.view(), number))
+        (*from, worst(prepared, targets.view(), predictions.view(), number))
     }))
 }
 

@@ -2,7 +2,7 @@
 
 use super::run_context::Run;
 use ndarray::Array2;
-use vaglio_core::{Error, Loss, Measure, Model, PathEntry, Result, Squared, Task, ZeroOne};
+use vaglio_core::{Error, Loss, Measure, Model, PathEntry, Result, Squared, ZeroOne};
 use vaglio_pipeline::resampling::final_training::FinalModelCache;
 use vaglio_pipeline::resampling::path_predictions::{FoldTestRows, PathModels};
 use vaglio_report::record::{EntryRecord, SizePoint, variance};
@@ -24,7 +24,7 @@ pub(super) fn curve(run: Run<'_>, records: &mut [EntryRecord]) -> Result<Vec<Siz
         (subset, fitted.model.clone())
     });
     let known = FinalModelCache::new(known.collect());
-    let classes = *prepared.train.task() != Task::Regression && loss.traits().measure != Measure::ZeroOne;
+    let classes = !prepared.is_regression() && loss.traits().measure != Measure::ZeroOne;
     let sizes: usize = path.entries.iter().map(|entry| entry.subset.len()).sum();
     let mut points = vec![SizePoint::default(); path.entries.len()];
     let train = prepared.train_in_units()?;
@@ -40,27 +40,25 @@ pub(super) fn curve(run: Run<'_>, records: &mut [EntryRecord]) -> Result<Vec<Siz
         };
         let mut each = |index: Option<usize>, model: &Model, predictions: Array2<f64>| {
             let Some(index) = index else { return Ok(()) };
-            let of = |loss: &dyn Loss| {
-                let mean = held.compare(model, &predictions, |c| loss.mean(c.targets, c.predictions, c.weights));
-                mean.is_finite().then_some(mean)
-            };
             let size = path.entries[index].subset.len();
             let Some(record) = records.iter_mut().find(|record| record.size == size) else { return Ok(()) };
             points[index].size = size;
-            let rate = if classes { of(&ZeroOne) } else { None };
-            if !is_test && *prepared.train.task() == Task::Regression {
-                (record.mse, record.r2, record.adjusted_r2) = held.compare(model, &predictions, |c| {
-                    let (targets, rows) = (c.targets, c.targets.ncols() as f64);
-                    let mse = Squared.mean(targets, c.predictions, c.weights);
-                    let unexplained = mse / variance(targets, c.weights);
-                    let known = |value: f64| value.is_finite().then_some(value);
-                    (known(mse), known(1.0 - unexplained), adjusted_r2(unexplained, rows, size))
-                });
-            }
-            match is_test {
-                true => (record.test, points[index].test_error) = (of(loss), rate),
-                false => (record.train, points[index].train_error) = (of(loss), rate),
-            }
+            held.compare(model, &predictions, |c| {
+                let known = |value: f64| value.is_finite().then_some(value);
+                let of = |loss: &dyn Loss| known(loss.mean(c.targets, c.predictions, c.weights));
+                let rate = if classes { of(&ZeroOne) } else { None };
+                if is_test {
+                    (record.test, points[index].test_error) = (of(loss), rate);
+                    return;
+                }
+                (record.train, points[index].train_error) = (of(loss), rate);
+                if prepared.is_regression() {
+                    let mse = Squared.mean(c.targets, c.predictions, c.weights);
+                    let unexplained = mse / variance(c.targets, c.weights);
+                    (record.mse, record.r2) = (known(mse), known(1.0 - unexplained));
+                    record.adjusted_r2 = adjusted_r2(unexplained, c.targets.ncols() as f64, size);
+                }
+            });
             Ok(())
         };
         match (&path.entries[..], path.chosen) {

@@ -10,7 +10,7 @@ use super::drop_column::{LEAST_WORK, PART};
 use super::run_context::Run;
 use ndarray::{Array2, s};
 use std::collections::HashMap;
-use vaglio_core::{Design, EntryFit, Error, Feature, Loss, PathEntry, Readout, Result, Squared, Task, row_weights};
+use vaglio_core::{Design, EntryFit, Error, Feature, Loss, PathEntry, Readout, Result, Squared, row_weights};
 use vaglio_kernels::linalg::FactorizationError;
 use vaglio_kernels::{freedom, linalg, sums::center};
 use vaglio_pipeline::all_rows::FitFrom;
@@ -31,7 +31,7 @@ const HIDDEN: f64 = vaglio_kernels::tolerance::HIDDEN_ERROR;
 /// [`Error::Numerical`] if entries overflow.
 pub(super) fn step_figures(run: Run<'_>, records: &mut [EntryRecord]) -> Result<()> {
     let Run { prepared, selector, design, selection, .. } = run;
-    let is_of_numbers = *prepared.train.task() == Task::Regression && selector.model().is_none();
+    let is_of_numbers = prepared.is_regression() && selector.model().is_none();
     let is_mapped = prepared.target_units.iter().flatten().any(|units| units.map.is_some());
     let Some(readout) = design.readout().filter(|readout| is_of_numbers && !readout.balanced && !is_mapped) else {
         return Ok(());

@@ -156,11 +156,10 @@ fn prepared(pipeline: &ValidPipeline, folder: &Path, is_sample: bool) -> Result<
         sample,
         origins,
         test_numbers: None,
-        test_source: None,
         scratch: None,
     };
     if let Some(of_test) = of_test {
-        let added = data.add_test(&roles, recipe, of_test, settings.evaluation().intervals.is_some());
+        let added = data.add_test(&roles, &recipe, of_test);
         let path = spec.test.as_ref().unwrap_or(&spec.train).first().map_or("", String::as_str);
         added.map_err(|error| test_profile.located(error).in_file(&folder.join(path)))?;
     }
@@ -168,14 +167,8 @@ fn prepared(pipeline: &ValidPipeline, folder: &Path, is_sample: bool) -> Result<
 }
 
 impl TrainTest {
-    /// Prepares the test rows like the training rows; keeps their source if asked.
-    fn add_test(
-        &mut self,
-        roles: &Roles<'_>,
-        recipe: Arc<Preprocessing>,
-        side: RowsWithLags,
-        is_kept: bool,
-    ) -> Result<()> {
+    /// Prepares the test rows like the training rows.
+    fn add_test(&mut self, roles: &Roles<'_>, recipe: &Preprocessing, side: RowsWithLags) -> Result<()> {
         let parts = RoleColumns::take(roles, side, &outputs(&self.targets, &self.horizons), &recipe.lagged)?;
         let mut rows = parts.rows(&recipe.task, "data.test")?;
         let RowLabels { weights, groups, .. } = rows.labels;
@@ -185,13 +178,12 @@ impl TrainTest {
         unseen.count(&self.maps, &rows.table);
         let unseen = unseen.sentence().map(|said| format!("test rows: {said}"));
         self.findings.extend(unseen.map(|message| Warning::new(WarningKind::UnseenLevels, message)));
-        let source = is_kept.then(|| rows.clone());
         let problem = recipe.apply(rows, &self.maps, self.train.names())?;
         let labels = problem.labels().clone();
         let clusters = clusters(problem.rows(), labels.clusters.as_deref(), problem.series(), roles.is_ordered());
         let problem = problem.with_labels(RowLabels { clusters: Some(clusters.into()), ..labels })?;
         self.test_numbers = (numbers.len() == problem.rows()).then_some(numbers);
-        (self.test_source, self.test) = (source.map(|rows| (rows, recipe)), Some(problem));
+        self.test = Some(problem);
         Ok(())
     }
 }

@@ -1,9 +1,7 @@
 //! The data of a run: training and test rows.
 
-use std::sync::Arc;
 use vaglio_core::{Error, Loss, MapFit, Model, Problem, Result, Table, TargetUnits, Task};
 use vaglio_pipeline::pipeline::SavedReadOptions;
-use vaglio_pipeline::preprocess::{LabeledTable, Preprocessing};
 use vaglio_pipeline::resampling::path_predictions::FoldTestRows;
 use vaglio_pipeline::resampling::sample::SampleSource;
 use vaglio_pipeline::resampling::{Pooled, Sample};
@@ -50,8 +48,6 @@ pub struct TrainTest {
     pub(crate) origins: Option<Vec<usize>>,
     /// Original positions of the test rows, from 0, unless maps leave rows out.
     pub(crate) test_numbers: Option<Vec<usize>>,
-    /// The test rows before the maps, kept if intervals are to be tested on them.
-    pub(crate) test_source: Option<(LabeledTable, Arc<Preprocessing>)>,
     /// The scratch space that its columns may lie in.
     pub(crate) scratch: Option<Scratch>,
 }

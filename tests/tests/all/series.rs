@@ -166,9 +166,6 @@ fn the_past_of_the_last_rows_is_in_the_rows_that_are_trained_on() {
     assert_eq!(windowed["data"]["test_rows"].as_array().unwrap().len(), 36);
     let [ours, expected] = [&windowed, &by_hand].map(|result| result["test"]["mse"].as_f64().unwrap());
     assert!((ours - expected).abs() <= 1e-9 * expected, "{ours} {expected}");
-    let [ours, expected] = [&windowed, &by_hand].map(|result| &result["nested"]["intervals"]["test_coverage"]);
-    assert!(ours[0].is_number());
-    assert_eq!(ours, expected);
 }
 
 #[test]

@@ -258,8 +258,8 @@ impl Sample {
     ///
     /// # Errors
     /// Returns the errors of [`Preprocessing::apply`].
-    pub fn apply(&self, maps: &[MapFit], names: &[String], clusters: Option<Arc<[u32]>>) -> Result<Problem> {
-        let labels = RowLabels { clusters, ..self.row_labels().clone() };
+    pub fn apply(&self, maps: &[MapFit], names: &[String], clusters: Arc<[u32]>) -> Result<Problem> {
+        let labels = RowLabels { clusters: Some(clusters), ..self.row_labels().clone() };
         match &self.source {
             SampleSource::Plain(problem) => Problem::clone(problem).with_labels(labels),
             SampleSource::Mapped(rows, recipe) => {

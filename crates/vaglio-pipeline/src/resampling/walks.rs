@@ -101,7 +101,7 @@ impl Fold {
 pub(super) fn held_by(sample: &Sample, fitted: &FittedProblem, held: &[usize]) -> Result<Problem> {
     let all = sample.clusters();
     let clusters = held.iter().map(|&row| all[row]).collect();
-    sample.select(held)?.apply(&fitted.maps, fitted.problem.names(), Some(clusters))
+    sample.select(held)?.apply(&fitted.maps, fitted.problem.names(), clusters)
 }
 
 /// Adds a description of the rows to a setting error.

@@ -110,10 +110,6 @@ pub struct Frequency {
 pub struct Intervals {
     /// Nominal coverage of new rows.
     pub level: f64,
-    /// Median width of each output's intervals, on the test rows if any, else on the held-out rows.
-    pub width: Vec<f64>,
-    /// Share of test rows covered, for each output.
-    pub test_coverage: Option<Vec<f64>>,
 }
 
 /// Figures of the selection procedure on shuffled targets.

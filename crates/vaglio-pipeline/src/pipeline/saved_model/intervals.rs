@@ -155,7 +155,7 @@ impl IntervalEnds {
 
 /// Intervals of rows, from the predictions `centers` of each fold, outputs × rows, and the sorted `residuals` of each
 /// fold and output.
-pub fn bounds(level: f64, centers: &[Array2<f64>], residuals: &[&Vec<Vec<f64>>]) -> Result<IntervalEnds> {
+fn bounds(level: f64, centers: &[Array2<f64>], residuals: &[&Vec<Vec<f64>>]) -> Result<IntervalEnds> {
     let Some(first) = centers.first() else { return Err(Error::Shape("there is no outer fold".into())) };
     let (outputs, rows) = first.dim();
     if centers.iter().any(|of_fold| of_fold.dim() != (outputs, rows)) {

@@ -13,7 +13,7 @@ pub use calibration::{Calibration, CalibrationSource};
 pub use chain::TablePredictions;
 use chain::{PredictionChain, needed_maps};
 pub use history::History;
-pub use intervals::{FoldModel, IntervalEnds, SavedIntervals, bounds};
+pub use intervals::{FoldModel, IntervalEnds, SavedIntervals};
 pub use origin::ModelOrigin;
 pub use read_options::SavedReadOptions;
 

@@ -196,7 +196,7 @@ impl Walk<'_, '_> {
                 let message = format!(
                     "the weight of `{name}` among the forced columns has the other sign than `constraints.signs` asks"
                 );
-                Err(Error::setting("forced", message).into())
+                Err(Error::setting("forced", message))
             }
         }
     }

@@ -1,17 +1,15 @@
 //! Choice of the size and λ of a selection.
 
 use super::fdr::check_design;
-use super::fdr_choice::confirmed;
 use super::full_model::{self, FullLosses};
 use super::pool::{FIRST_CHECKPOINT, StageMonitor};
 use super::pooled_folds::{LambdaPaths, PooledFolds};
 use super::sample::Sample;
 use super::scales::{scales_differ, size_on_other_scale};
-use super::score_choice::{edge, plain};
-use super::size_choice::{Choice, ChosenSearch, RejectedColumns};
+use super::score_choice::{confirmed, edge, plain};
+use super::selection::{Choice, ChosenSearch, RejectedColumns};
 use super::size_stability;
-use super::table::{CellChoice, compare};
-use super::validation::{Validation, all_repeats, not_validated, shared_design};
+use super::validation::{CellChoice, Validation, all_repeats, compare, not_validated, shared_design};
 use crate::selector::resumable_search::{ResumableSearch, SearchResult};
 use crate::selector::{ValidSelector, takes_lambda_of_all, walk_lambdas};
 use std::time::{Duration, Instant};

@@ -2,7 +2,7 @@
 
 use super::choice::select;
 use super::sample::Sample;
-use super::size_choice::ChosenSearch;
+use super::selection::ChosenSearch;
 use crate::selector::ValidSelector;
 use std::time::Instant;
 use vaglio_core::{Design, Error, Loss, Monitor, Problem, Result};

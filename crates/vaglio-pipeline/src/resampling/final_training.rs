@@ -8,7 +8,7 @@ mod subset_model;
 use super::path_predictions::{FoldTestRows, PathModels, predictions_along};
 use super::pool::StageMonitor;
 use super::score_choice::plain;
-use super::size_choice::ChosenSearch;
+use super::selection::ChosenSearch;
 use crate::all_rows::FitFrom;
 use crate::final_fit::{train, train_entry};
 use crate::final_model::{FinalModel, FittedFinalModel};

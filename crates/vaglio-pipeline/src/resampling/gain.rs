@@ -23,8 +23,7 @@
 use super::loss_sums::{FoldLosses, LossSums};
 use super::pooled_folds::PooledFolds;
 use super::sample::Sample;
-use super::table::CellChoice;
-use super::validation::Validation;
+use super::validation::{CellChoice, Validation};
 use std::sync::Arc;
 use vaglio_core::{Criterion, Design, Loss, Measure, Result};
 use vaglio_kernels::tolerance::SCORE_ROUNDING;

@@ -4,7 +4,7 @@ use super::loss_sums::{EVERY, FoldLosses, LossSums, Pooled, TargetsAndPrediction
 use super::path_predictions::PathModels;
 use super::pool::StageMonitor;
 use super::sample::Sample;
-use super::size_choice::Choice;
+use super::selection::Choice;
 use super::split_rule::TrainTestSplit;
 use super::validation::{repeats, said_of_fold};
 use super::walks::Fold;

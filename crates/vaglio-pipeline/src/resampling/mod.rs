@@ -15,7 +15,6 @@
 pub mod choice;
 mod compared_searches;
 pub mod fdr;
-mod fdr_choice;
 pub mod final_training;
 mod full_model;
 mod gain;
@@ -33,10 +32,8 @@ pub mod sample;
 mod scales;
 mod score_choice;
 mod selection;
-mod size_choice;
 mod size_stability;
 pub mod split_rule;
-mod table;
 pub mod validation;
 pub mod walks;
 
@@ -48,5 +45,4 @@ pub use loss_sums::{FoldLosses, LossSums, Pooled};
 pub use pool::{Jobs, StageMonitor};
 pub use procedure::{OuterFoldFit, OuterFolds, Procedure, outer};
 pub use sample::{FittedProblem, Sample};
-pub use selection::Selection;
-pub use size_choice::{Choice, ChosenSearch};
+pub use selection::{Choice, ChosenSearch, Selection};

@@ -2,8 +2,7 @@
 
 use super::gain::paired_p;
 use super::pooled_folds::LambdaPaths;
-use super::table::CellChoice;
-use super::validation::Validation;
+use super::validation::{CellChoice, Validation};
 use vaglio_core::{Result, counted};
 use vaglio_report::record::{Warning, WarningKind};
 use vaglio_search::Judge;

@@ -1,16 +1,22 @@
-//! A selection: search, choice of size and λ, and final fit.
+//! A selection: search, choice of size and λ with the record of how it was made, and final fit.
 
 use super::choice::select;
+use super::fdr::Discoveries;
+use super::pooled_folds::SizeLosses;
 use super::sample::Sample;
-use super::size_choice::{Choice, ChosenSearch};
+use crate::all_rows::FitFrom;
+use crate::final_fit::{train, train_entry};
 use crate::final_model::FittedFinalModel;
 use crate::selector::ValidSelector;
 use crate::selector::resumable_search::SearchResult;
 use serde::Serialize;
 use std::borrow::Cow;
 use std::time::Instant;
-use vaglio_core::{Coefficients, Design, Feature, Model, Monitor, Path, Problem, Result};
-use vaglio_report::record::{ComparedSearch, Warning};
+use vaglio_core::{
+    Coefficients, Design, Error, Feature, Loss, Model, Monitor, Path, PathEntry, Problem, Result, StopSign,
+};
+use vaglio_report::record::{Cell, ChosenBy, ComparedSearch, GainTest, LossTable, SizeSpread, Warning, WarningKind};
+use vaglio_search::{CrossValidation, Rule};
 
 /// Result of a selection.
 #[derive(Debug, Clone, Serialize)]
@@ -118,5 +124,151 @@ impl ValidSelector {
             choose_seconds,
             fit_seconds,
         })
+    }
+}
+
+/// Chosen size and λ of a selection, with the losses that decided.
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+#[non_exhaustive]
+pub struct Choice {
+    /// Method of the choice: cross-validation, the score, the user or false discoveries.
+    pub by: ChosenBy,
+    /// Rule that compared sizes, if any.
+    pub rule: Option<Rule>,
+    /// Cross-validation settings, if it was used.
+    pub folds: Option<CrossValidation>,
+    /// Number of features.
+    pub size: usize,
+    /// λ of the search path, or of the subset if each has its own.
+    pub lambda: Option<f64>,
+    /// λ of a least-angle path at which its model was taken, if the path is evaluated at several.
+    pub penalty: Option<f64>,
+    /// Cross-validated loss of the whole procedure at the chosen size and λ.
+    pub cell: Option<Cell>,
+    /// Cross-validated loss of the empty subset (baseline).
+    pub empty: Option<Cell>,
+    /// Losses of all sizes and λ.
+    pub table: Option<LossTable>,
+    /// Index of the chosen λ in the table.
+    pub place: usize,
+    /// Whether λ belongs to the whole path: there was a path for each λ, or λ was chosen for all columns first.
+    pub of_path: bool,
+    /// Size at which the paths at that λ were ended early in all folds, if they were.
+    #[doc(hidden)]
+    #[serde(skip)]
+    pub until: Option<usize>,
+    /// Variation of the size with the split into folds, if known.
+    pub sizes: Option<SizeSpread>,
+    /// Models of the first repeat's folds at the chosen size and λ.
+    #[doc(hidden)]
+    #[serde(skip)]
+    pub fold_entries: Vec<PathEntry>,
+    /// Losses of the folds at the chosen size and near it.
+    #[doc(hidden)]
+    #[serde(skip)]
+    pub losses: Option<SizeLosses>,
+    /// Columns that the rule chose but the test of gain rejected.
+    pub declined: Option<RejectedColumns>,
+    /// Test whether columns improve on none, if it was made.
+    pub test: Option<GainTest>,
+    /// False-discovery results, if they made the choice.
+    #[doc(hidden)]
+    #[serde(skip)]
+    pub confirmed: Option<Discoveries>,
+}
+
+/// Columns that were rejected.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct RejectedColumns {
+    /// Cross-validated loss of the columns.
+    pub cell: Cell,
+    /// The columns, in order of entry.
+    pub subset: Vec<Feature>,
+}
+
+impl Choice {
+    /// Choice by the score alone.
+    pub(crate) fn by_score(path: &Path, rule: Rule) -> Self {
+        let (size, lambda) = path.result().map_or((0, path.empty.lambda), |e| (e.subset.len(), e.score.lambda));
+        Choice { rule: Some(rule), size, lambda, ..Choice::default() }
+    }
+
+    /// λ of the whole path, unless each subset has its own.
+    pub fn walk_lambda(&self) -> Option<f64> {
+        self.of_path.then_some(self.lambda).flatten()
+    }
+
+    /// Confidence interval at `level` for the loss on new rows, selection included, from the losses of the folds.
+    /// `loss` is the loss that made the choice. Returns `None` without cross-validation.
+    pub fn interval(&self, loss: &dyn Loss, level: f64) -> Option<[f64; 2]> {
+        let losses = self.losses.as_ref()?;
+        let bounded = losses.at(self.size)?.bounded(loss, None, losses.gained(loss, self.size), level);
+        bounded.map(|(_, interval)| interval)
+    }
+}
+
+/// Warning for a model without columns although some were selected.
+const UNTRAINED: &str = "the run was stopped while the model of the chosen columns was trained, so the model has no columns; \
+                         `path` holds the search, and `--resume` goes on from there";
+
+/// A search with its chosen result.
+pub struct ChosenSearch {
+    /// Result of the search.
+    pub searched: SearchResult,
+    /// Choice of size and λ.
+    pub chosen: Choice,
+    pub(crate) warnings: Vec<Warning>,
+    /// Seconds of the searches in folds.
+    pub seconds: f64,
+    /// Searches that were compared on the same folds, if there are several.
+    pub searches: Vec<ComparedSearch>,
+}
+
+impl ChosenSearch {
+    /// Choice of a single search, with no seconds spent in folds.
+    pub(super) fn new(searched: SearchResult, chosen: Choice, warnings: Vec<Warning>) -> Self {
+        ChosenSearch { searched, chosen, warnings, seconds: 0.0, searches: Vec::new() }
+    }
+
+    /// Takes no columns if the search, begun at `start`, was stopped before its first score.
+    pub(super) fn unless_stopped(picked: Result<Self>, start: Instant) -> Result<Self> {
+        match picked {
+            Err(Error::Stopped(reason)) => {
+                let searched = SearchResult::stopped(reason, start);
+                let chosen = Choice::by_score(&searched.path, Rule::Best);
+                let message = "the run was stopped before the search had a score, so no column is taken";
+                Ok(ChosenSearch::new(searched, chosen, vec![Warning::new(WarningKind::Interrupted, message)]))
+            }
+            picked => picked,
+        }
+    }
+
+    /// Trains the learner on the chosen subset and calls `then` with it. A stop leaves the model without columns.
+    pub(super) fn train<T>(
+        &mut self,
+        design: &Design,
+        stop: &StopSign,
+        then: impl FnOnce(&[Feature]) -> Result<T>,
+    ) -> Result<(Model, Option<T>)> {
+        let _entered = tracing::info_span!("fit").entered();
+        let (SearchResult { path, alpha, .. }, end) = (&mut self.searched, stop.at_the_end());
+        let trained = end.ends(|| {
+            let Some(entry) = path.result() else { return Ok(None) };
+            let model = train_entry(&design.stopping_at(end.clone()), entry, self.chosen.lambda, FitFrom::Search)?;
+            Ok(Some((model, Some(then(&entry.subset)?))))
+        });
+        if let Err(Error::Stopped(reason)) = trained {
+            (path.chosen, path.stop_reason, *alpha) = (None, reason, None);
+            self.chosen = Choice::by_score(path, Rule::Best);
+            self.warnings.push(Warning::new(WarningKind::Interrupted, UNTRAINED));
+        }
+        match trained {
+            Err(error) if !matches!(error, Error::Stopped(_)) => Err(error),
+            Ok(Some(trained)) => Ok(trained),
+            _ => {
+                let (design, lambda) = (design.stopping_at(StopSign::default()), path.empty.lambda);
+                Ok((train(&design, &[], lambda.or(self.chosen.lambda), FitFrom::Search)?, None))
+            }
+        }
     }
 }

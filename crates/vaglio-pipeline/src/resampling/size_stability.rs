@@ -1,8 +1,7 @@
 //! Variation of the chosen size with the split into folds.
 
 use super::pooled_folds::PooledFolds;
-use super::table::{CellChoice, compare};
-use super::validation::Validation;
+use super::validation::{CellChoice, Validation, compare};
 use vaglio_core::Result;
 use vaglio_report::record::{Cell, LossTable, SizeSpread, SizeSpreadSource};
 use vaglio_search::Rule;

@@ -2,10 +2,9 @@
 
 use super::choice::select;
 use super::compared_searches::{SearchOnDesign, best_search};
-use super::jobs::Jobs;
 use super::loss_sums::{EVERY, LossSums, Pooled, TargetsAndPredictions};
 use super::path_predictions::{FoldTestRows, smeared};
-use super::pool::{StageMonitor, SubTask};
+use super::pool::{Jobs, StageMonitor, SubTask};
 use super::sample::{FittedProblem, Sample};
 use super::selection::Selection;
 use super::split_rule::{RepeatedSplits, SplitRule, TrainTestSplit};

@@ -18,7 +18,7 @@ impl NormalEquations {
         features.dedup();
         let folds = Folds::new(&vec![0; data.rows()]);
         let rows = FoldedRows::new(Arc::clone(data), folds, false);
-        let GroupSums { features, products, side, .. } = GroupSums::of_columns(&rows, features);
+        let GroupSums { features, products, side, .. } = GroupSums::from_columns(&rows, features);
         let products = products.into_iter().flatten().next().unwrap_or_default();
         let equations = NormalEquations::from_products(features, products, side, data.outputs(), rows.intercept);
         if equations.is_finite() { Ok(equations) } else { Err(FactorizationError::NoConvergence) }

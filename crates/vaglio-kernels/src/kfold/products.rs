@@ -37,14 +37,14 @@ pub struct GroupSums {
 impl GroupSums {
     /// Sums the rows of each fold, or of each block if folds have training rows of their own. Cost O(m·n²).
     pub fn new(rows: &FoldedRows<'_>) -> Self {
-        GroupSums::of_columns(rows, rows.active())
+        GroupSums::from_columns(rows, rows.active())
     }
 
     /// Like [`GroupSums::new`], but for some columns.
     ///
     /// The rows of a class in a fold are summed in chunks that depend on their number alone, in order; without rows
     /// there are no products. Cost O(m·n²).
-    pub(super) fn of_columns(rows: &FoldedRows<'_>, features: Vec<usize>) -> Self {
+    pub(super) fn from_columns(rows: &FoldedRows<'_>, features: Vec<usize>) -> Self {
         let folds = rows.folds.blocks().map_or(&rows.folds, |blocks| &blocks.rows);
         let columns = &features[..];
         let masks = columns.iter().filter(|&&column| rows.missing_cells(column).is_some()).count();

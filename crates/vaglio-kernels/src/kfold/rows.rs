@@ -27,7 +27,7 @@ pub struct FoldedRows<'d> {
 impl<'d> FoldedRows<'d> {
     /// Combines data and folds.
     pub fn new(data: impl Into<Arc<Data<'d>>>, folds: Folds, standardize: bool) -> Self {
-        let data = data.into();
+        let data: Arc<Data<'d>> = data.into();
         FoldedRows {
             intercept: data.unit().is_some(),
             data,

@@ -210,9 +210,7 @@ impl Walk<'_, '_> {
                 return Ok(());
             }
             let selected = self.context.subset.selected();
-            let can = |group: &usize| self.inside[*group] && self.space.groups[*group].len() + least <= selected.len();
-            let inside: Vec<usize> = self.space.free().into_iter().filter(can).collect();
-            let mut open = self.space.open(selected, Action::Remove, &inside);
+            let mut open = self.space.open(selected, Action::Remove, &self.removable(least));
             let is_at_fault = |group: &usize| self.space.groups[*group].iter().any(|f| at_fault.contains(f));
             if open.iter().any(is_at_fault) {
                 open.retain(is_at_fault);

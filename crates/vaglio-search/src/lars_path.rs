@@ -53,24 +53,21 @@ pub(crate) struct PenaltyPath {
     ahead: Vec<f64>,
     /// Models at the penalties reached, in decreasing order.
     models: Vec<AtPenalty>,
-    /// Whether there were any penalties.
-    is_asked: bool,
 }
 
 impl PenaltyPath {
     pub fn new(ahead: Vec<f64>) -> Self {
-        let is_asked = !ahead.is_empty();
-        PenaltyPath { ahead, models: Vec::new(), is_asked }
+        PenaltyPath { ahead, models: Vec::new() }
     }
 
     /// Whether there were any penalties.
     pub fn is_asked(&self) -> bool {
-        self.is_asked
+        !(self.ahead.is_empty() && self.models.is_empty())
     }
 
     /// Whether there were penalties and all are reached.
     pub fn is_done(&self) -> bool {
-        self.is_asked && self.ahead.is_empty()
+        self.ahead.is_empty() && self.is_asked()
     }
 
     /// Collects the models at all penalties that are not below `lambda`, the current value of the path.
@@ -78,8 +75,9 @@ impl PenaltyPath {
     /// # Errors
     /// Errors of `model`.
     pub fn advance_to(&mut self, lambda: f64, mut model: impl FnMut(f64) -> Result<PathEntry>) -> Result<()> {
-        while let Some(penalty) = self.ahead.pop_if(|penalty| *penalty >= lambda) {
+        while let Some(&penalty) = self.ahead.last().filter(|penalty| **penalty >= lambda) {
             self.models.push(AtPenalty { lambda: penalty, entry: model(penalty)? });
+            self.ahead.pop();
         }
         Ok(())
     }

@@ -153,14 +153,18 @@ impl<'w, 'c> Walk<'w, 'c> {
     /// # Errors
     /// [`Error::Stopped`] with the reason if there is none.
     pub fn best_removal(&mut self, least: usize) -> Result<Move> {
-        let size = self.size();
-        let can = |group: &usize| self.inside[*group] && self.space.groups[*group].len() + least <= size;
-        let removable: Vec<usize> = self.space.free().into_iter().filter(can).collect();
+        let removable = self.removable(least);
         if removable.is_empty() {
             return Err(StopReason::MinFeatures.into());
         }
         let best = self.space.best_change(&mut self.context.subset, Action::Remove, &removable)?;
         Ok(best.ok_or_else(|| self.none_left())?)
+    }
+
+    /// Groups of the current subset that are not forced and leave at least `least` features.
+    pub(crate) fn removable(&self, least: usize) -> Vec<usize> {
+        let can = |group: &usize| self.inside[*group] && self.space.groups[*group].len() + least <= self.size();
+        self.space.free().into_iter().filter(can).collect()
     }
 
     /// Adds a group.

@@ -97,8 +97,7 @@ pub fn sources(map: &dyn Map, table: &Table) -> LawResult {
         law.must(!sources.is_empty() || is_constant, on, "at least one source", &sources)?;
         let known = sources.iter().all(|source| table.get(source).is_some());
         law.must(known, on, "columns of the input", &sources)?;
-        let kept = table.columns().iter().filter(|(input, _)| sources.contains(input)).cloned().collect();
-        let out = transformed(law, &fitted, &law.ran(on, || table.clone().with_columns(kept))?)?;
+        let out = transformed(law, &fitted, &law.ran(on, || with_sources(table, &sources))?)?;
         let Some(found) = out.get(name) else {
             return Err(law.broken(on(), format!("to be made of {sources:?} alone"), "no such column"));
         };
@@ -120,8 +119,7 @@ pub fn outputs(map: &dyn Map, table: &Table) -> LawResult {
         let mut own = self::fitted(law, map, table)?;
         own.retain(&needed);
         let own = law.reloaded(on, &own)?;
-        let kept = table.columns().iter().filter(|(input, _)| sources.contains(input)).cloned().collect();
-        let out = transformed(law, &own, &law.ran(on, || table.clone().with_columns(kept))?)?;
+        let out = transformed(law, &own, &law.ran(on, || with_sources(table, &sources))?)?;
         for name in &names {
             let Some((cells, found)) = whole.get(name).zip(out.get(name)) else {
                 return Err(law.broken(on(), format!("a column `{name}`"), "no such column"));
@@ -291,6 +289,12 @@ fn rows(table: &Table, rows: &[usize]) -> Made<Table> {
         Some(series) => picked.with_series(rows.iter().map(|&row| series[row]).collect()),
         None => Ok(picked),
     }
+}
+
+/// Keeps the columns of these names.
+fn with_sources(table: &Table, sources: &[String]) -> Made<Table> {
+    let kept = table.columns().iter().filter(|(name, _)| sources.contains(name)).cloned().collect();
+    table.clone().with_columns(kept)
 }
 
 fn names(table: &Table) -> Vec<&str> {

@@ -83,20 +83,16 @@ impl Growth<'_> {
     pub(crate) fn at_fault(&self) -> Vec<Feature> {
         let rules = self.rules;
         let is_over = self.cost > rules.budget;
-        let full: Vec<&super::rules::Group> = rules
-            .groups
-            .iter()
-            .zip(&self.counts)
-            .filter(|(group, count)| **count > group.most)
-            .map(|(group, _)| group)
-            .collect();
+        let is_in_full = |f: Feature| {
+            rules.groups.iter().zip(&self.counts).any(|(group, count)| group.has[f] && *count > group.most)
+        };
         let pays =
             |f: &Feature| rules.needs.get(f).is_some_and(|items| items.iter().any(|&item| rules.prices[item] > 0.0));
         let lacks = |f: &Feature| {
             let factors = rules.factors.get(f);
             factors.is_some_and(|factors| !has_factors(rules.heredity, factors, |f| self.subset.contains(&f)))
         };
-        let is_at_fault = |f: &Feature| full.iter().any(|group| group.has[*f]) || is_over && pays(f) || lacks(f);
+        let is_at_fault = |f: &Feature| is_in_full(*f) || is_over && pays(f) || lacks(f);
         self.subset.iter().copied().filter(is_at_fault).collect()
     }
 }

@@ -24,7 +24,8 @@ pub struct SubsetScorer<'d> {
     /// Accumulated diagnostics of the answers so far.
     diagnostics: Option<Diagnostics>,
     /// The criterion and the column names, for error messages.
-    blamed: Option<(&'d dyn Criterion, &'d [String])>,
+    criterion: &'d dyn Criterion,
+    names: &'d [String],
     /// Whether entries have standard errors.
     has_errors: bool,
     /// The processes that share the trials.
@@ -41,7 +42,7 @@ impl<'d> SubsetScorer<'d> {
         if extent.is_unscored(design) {
             let evaluator = Box::new(Unscored::new(design));
             let shortcut = EngineEvaluator { evaluator, ..EngineEvaluator::by_definition(criterion, design) };
-            return Ok(SubsetScorer { has_errors: false, ..SubsetScorer::new(shortcut) });
+            return Ok(SubsetScorer { has_errors: false, ..SubsetScorer::new(shortcut, criterion, design) });
         }
         let plan = criterion.plan(design, extent);
         let engine = EngineDescription { name: plan.estimate.engine, approximation: None, bound: None };
@@ -49,12 +50,12 @@ impl<'d> SubsetScorer<'d> {
             Some(shortcut) => shortcut,
             None => EngineEvaluator { engine, ..EngineEvaluator::by_definition(criterion, design) },
         };
-        let subset = SubsetScorer { blamed: Some((criterion, design.names())), ..SubsetScorer::new(shortcut) };
-        Ok(SubsetScorer { has_errors: !design.run().skips_errors, ..subset })
+        let has_errors = !design.run().skips_errors;
+        Ok(SubsetScorer { has_errors, ..SubsetScorer::new(shortcut, criterion, design) })
     }
 
-    /// Starts at the empty subset, with a given evaluator.
-    pub fn new(shortcut: EngineEvaluator<'d>) -> Self {
+    /// Starts at the empty subset, with a given evaluator of a criterion on a design.
+    pub fn new(shortcut: EngineEvaluator<'d>, criterion: &'d dyn Criterion, design: &'d Design) -> Self {
         SubsetScorer {
             selected: Vec::new(),
             shortcut,
@@ -62,7 +63,8 @@ impl<'d> SubsetScorer<'d> {
             log: AnswerLog::default(),
             sign: StopSign::default(),
             diagnostics: None,
-            blamed: None,
+            criterion,
+            names: design.names(),
             has_errors: true,
             processes: None,
         }
@@ -70,16 +72,12 @@ impl<'d> SubsetScorer<'d> {
 
     /// Starts at the empty subset, with every trial by the definition: always right, never fast.
     pub fn by_definition(criterion: &'d dyn Criterion, design: &'d Design) -> Self {
-        let blamed = Some((criterion, design.names()));
-        SubsetScorer { blamed, ..SubsetScorer::new(EngineEvaluator::by_definition(criterion, design)) }
+        SubsetScorer::new(EngineEvaluator::by_definition(criterion, design), criterion, design)
     }
 
     /// Attributes an error of the evaluator to the criterion, on the given columns.
     pub fn blame(&self, error: Error, columns: &[Feature]) -> Error {
-        match self.blamed {
-            Some((criterion, names)) => criterion_error(error, criterion, names, columns),
-            None => error,
-        }
+        criterion_error(error, self.criterion, self.names, columns)
     }
 
     /// Calls the evaluator; attributes errors to the criterion on the current subset.

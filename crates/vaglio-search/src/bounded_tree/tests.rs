@@ -5,8 +5,20 @@ use crate::best_subsets::OpenSubtree;
 use crate::order::TreeOrder;
 use crate::{SearchSettings, Space, SubsetScorer};
 use std::cmp::Reverse;
-use vaglio_core::{Design, EngineEvaluator, Evaluator, Feature, Monitor, Result, Score, Silent, SquaresBound};
+use vaglio_core::{
+    Criterion, Design, EngineEvaluator, Evaluator, Feature, Monitor, Result, Score, Silent, SquaresBound, saved,
+};
 use vaglio_testkit::data;
+
+/// Criterion of the evaluator.
+#[saved(Criterion, "vaglio_search_thousandfold")]
+struct Zero {}
+
+impl Criterion for Zero {
+    fn evaluate(&self, _: &Design, _: &[Feature]) -> Result<Score> {
+        Ok(Score::new(0.0))
+    }
+}
 
 /// Evaluator with bounds of a thousand times the squares.
 struct Thousandfold<'d>(&'d Design);
@@ -28,7 +40,7 @@ impl Evaluator for Thousandfold<'_> {
 fn a_subtree_that_is_left_open_again_keeps_its_bounds() {
     let design = data::regression(20, 5, 1).design(&[1.0], true);
     let space = Space::new(SearchSettings::default(), &design).unwrap();
-    let mut subset = SubsetScorer::new(EngineEvaluator::new("thousandfold", Thousandfold(&design)));
+    let mut subset = SubsetScorer::new(EngineEvaluator::new("thousandfold", Thousandfold(&design)), &Zero {}, &design);
     let order = TreeOrder::new(&space, &mut subset).unwrap();
     let bounds = SubsetBounds::new(&order, &mut subset).unwrap().unwrap();
     let bound = 0.5 * bounds.squares.total();

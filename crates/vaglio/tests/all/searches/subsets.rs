@@ -102,8 +102,9 @@ impl Evaluator for Bounding<'_> {
 }
 
 fn bounded(search: &Search, design: &Design, observer: &mut dyn Observer) -> Path {
-    let subset = SubsetScorer::new(EngineEvaluator::new("bounding", Bounding(design)));
-    search.run(&mut SearchContext::new(&Loo::default(), design, subset, &mut *observer, 0)).unwrap()
+    let criterion = Loo::default();
+    let subset = SubsetScorer::new(EngineEvaluator::new("bounding", Bounding(design)), &criterion, design);
+    search.run(&mut SearchContext::new(&criterion, design, subset, &mut *observer, 0)).unwrap()
 }
 
 #[test]

@@ -311,7 +311,7 @@ pub fn threads(criterion: &dyn Criterion, design: &Design, in_pool: InPool<'_>) 
     let mut first: Option<Vec<Score>> = None;
     for count in 1..=3 {
         let on = || format!("{count} threads");
-        let found = law.in_pool(in_pool, count, &trace)?;
+        let found = law.in_pool(in_pool, count, trace)?;
         for (&expected, found) in first.get_or_insert_with(|| found.clone()).iter().zip(found) {
             law.bits(on, expected, found)?;
         }

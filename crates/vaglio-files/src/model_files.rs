@@ -4,7 +4,7 @@ use super::file_model::FileModel;
 use super::file_prediction::warn_of;
 use super::predictions::{PredictOptions, Predictions};
 #[cfg(feature = "parquet")]
-use super::predictions_parquet::ParquetRows;
+use super::predictions_parquet;
 use super::stream::Sink;
 use std::path::Path;
 use vaglio_core::{Error, Result, Table};
@@ -127,13 +127,9 @@ impl FileModel<'_> {
         if is_parquet {
             let (mut file, beside) = (None, PredictOptions { typed: true, ..beside.clone() });
             let figures = self.predict_in_batches(data, &beside, Self::ROWS, &mut |predictions| {
-                let rows = match &mut file {
-                    Some(file) => file,
-                    None => file.insert(ParquetRows::open(out, predictions)?),
-                };
-                rows.put(predictions)
+                predictions_parquet::put(&mut file, out, predictions)
             })?;
-            file.map_or(Ok(()), ParquetRows::finish)?;
+            file.map_or(Ok(()), |file| predictions_parquet::finish(file, out))?;
             return Ok(figures);
         }
         let mut file: Option<Destination> = None;

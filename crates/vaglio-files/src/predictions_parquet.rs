@@ -6,42 +6,37 @@ use parquet::arrow::ArrowWriter;
 use parquet::basic::Compression;
 use parquet::file::properties::WriterProperties;
 use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use vaglio_core::{Cause, Cells, Error, Result};
 use vaglio_tables::disk::Destination;
-
-/// A Parquet file of predictions, written in batches.
-pub(super) struct ParquetRows {
-    path: PathBuf,
-    writer: ArrowWriter<Destination>,
-}
 
 fn failed<E: Into<Box<dyn std::error::Error + Send + Sync>>>(path: &Path) -> impl Fn(E) -> Error {
     move |error| Error::unwritable(path, Cause::from_error(error))
 }
 
-impl ParquetRows {
-    /// Creates a file with the columns of these predictions.
-    pub fn open(path: &Path, predictions: &Predictions) -> Result<Self> {
-        let schema = batch(path, predictions)?.schema();
-        let properties = WriterProperties::builder().set_compression(Compression::SNAPPY).build();
-        let writer = ArrowWriter::try_new(Destination::open(path)?, schema, Some(properties));
-        Ok(ParquetRows { path: path.to_owned(), writer: writer.map_err(failed(path))? })
-    }
+/// Adds rows as a row group to a file, which the first rows create with their columns.
+pub(super) fn put(
+    file: &mut Option<ArrowWriter<Destination>>,
+    path: &Path,
+    predictions: &Predictions,
+) -> Result<ControlFlow<()>> {
+    let batch = batch(path, predictions)?;
+    let writer = match file {
+        Some(writer) => writer,
+        None => {
+            let properties = WriterProperties::builder().set_compression(Compression::SNAPPY).build();
+            let writer = ArrowWriter::try_new(Destination::open(path)?, batch.schema(), Some(properties));
+            file.insert(writer.map_err(failed(path))?)
+        }
+    };
+    writer.write(&batch).and_then(|()| writer.flush()).map_err(failed(path))?;
+    Ok(ControlFlow::Continue(()))
+}
 
-    /// Adds rows as a row group.
-    pub fn put(&mut self, predictions: &Predictions) -> Result<ControlFlow<()>> {
-        let batch = batch(&self.path, predictions)?;
-        let done = self.writer.write(&batch).and_then(|()| self.writer.flush());
-        done.map(|()| ControlFlow::Continue(())).map_err(failed(&self.path))
-    }
-
-    /// Completes the file and renames it into place.
-    pub fn finish(self) -> Result<()> {
-        let path = self.path;
-        self.writer.into_inner().map_err(failed(&path))?.finish()
-    }
+/// Completes a file and renames it into place.
+pub(super) fn finish(writer: ArrowWriter<Destination>, path: &Path) -> Result<()> {
+    writer.into_inner().map_err(failed(path))?.finish()
 }
 
 /// Converts predictions to a record batch; data columns keep their types, with nulls for missing cells.

@@ -47,10 +47,13 @@ impl StopSign {
         StopSign::new(move || first().or_else(&reason))
     }
 
-    /// Adds a time limit: `most` after `start`.
+    /// Adds a time limit, if there is one: `most` after `start`.
     #[must_use]
-    pub fn or_after(self, start: Instant, most: Duration) -> Self {
-        self.or(move || (start.elapsed() >= most).then_some(StopReason::Limit))
+    pub fn or_after(self, start: Instant, most: impl Into<Option<Duration>>) -> Self {
+        match most.into() {
+            Some(most) => self.or(move || (start.elapsed() >= most).then_some(StopReason::Limit)),
+            None => self,
+        }
     }
 
     /// A sign for the remaining work after this one, such as the final fit; it is raised a second later.

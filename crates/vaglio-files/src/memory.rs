@@ -32,18 +32,26 @@ pub(super) struct PeakMemory {
 
 impl PeakMemory {
     /// Estimates the memory of a search with a known extent and engine estimate.
-    pub fn new(prepared: &TrainTest, design: &Design, extent: &SearchExtent, estimate: &Estimate) -> Self {
+    pub fn new(
+        prepared: &TrainTest,
+        design: &Design,
+        walks: &SearchCounts,
+        extent: &SearchExtent,
+        estimate: &Estimate,
+    ) -> Self {
         let (train, outputs) = (&prepared.train, prepared.train.targets().nrows());
         let test = prepared.test.as_ref().map_or(0, |test| test.columns().bytes());
         let [of_train, of_test] = prepared.times;
         let rows = design.planned_rows() as f64;
+        // Folds run in parallel, as do repetitions of all folds.
+        let around = walks.around().min(rayon::current_num_threads());
         PeakMemory {
             program: 0.0,
             exchanges: 0.0,
             repetition: design.columns().bytes_of_rows(design.planned_rows())
                 + 8.0 * rows * outputs as f64
                 + estimate.bytes.max(0.0),
-            repetitions: 0,
+            repetitions: walks.folds.max(around * (1 + walks.folds)),
             data: of_train * data_bytes(train, design) + of_test * test as f64,
             search: estimate.is_known().then_some(estimate.bytes),
             fit: fit_bytes(design, extent.largest, outputs),
@@ -62,7 +70,7 @@ impl PeakMemory {
     ) -> Result<Self> {
         let walks = search_counts(selector, design, &prepared.sample, evaluate);
         let (extent, estimate) = selector.extent_and_estimate(design, walks.lambdas)?;
-        Ok(PeakMemory::new(prepared, design, &extent, &estimate).repeated(&walks))
+        Ok(PeakMemory::new(prepared, design, &walks, &extent, &estimate))
     }
 
     /// Raises each part to its largest over the search and those that `tune` compares with it, and checks the latter.
@@ -86,13 +94,6 @@ impl PeakMemory {
     /// A copy for this process, which holds the data already.
     pub fn in_process(self) -> Self {
         PeakMemory { program: (resident().unwrap_or(0) as f64 - self.data).max(0.0), ..self }
-    }
-
-    /// A copy with the number of parallel repetitions for these searches.
-    pub fn repeated(self, walks: &SearchCounts) -> Self {
-        // Folds run in parallel, as do repetitions of all folds.
-        let around = walks.around().min(rayon::current_num_threads());
-        PeakMemory { repetitions: walks.folds.max(around * (1 + walks.folds)), ..self }
     }
 
     /// Memory left for repetitions besides the search on all rows.

@@ -3,8 +3,8 @@
 use super::journal::RunJournal;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, Instant};
-use vaglio_core::{Journal, Monitor, StopReason, StopSign};
+use std::time::Instant;
+use vaglio_core::{Journal, Monitor, StopReason};
 use vaglio_pipeline::pipeline::ValidPipeline;
 use vaglio_tables::budget::resident_within;
 
@@ -34,13 +34,5 @@ pub(super) fn limited<'o>(
     // A failed journal ends the run with its error.
     let stop = given.stop.or(move || book.has_failed().then_some(StopReason::Interrupted));
     let stop = stop.or(move || is_full().then_some(StopReason::Limit));
-    Monitor { observer: given.observer, journal, stop: timed(stop, start, pipeline.most_time()) }
-}
-
-/// Adds a time limit to a stop sign, if there is one.
-pub(super) fn timed(stop: StopSign, start: Instant, most: Option<Duration>) -> StopSign {
-    match most {
-        Some(time) => stop.or_after(start, time),
-        None => stop,
-    }
+    Monitor { observer: given.observer, journal, stop: stop.or_after(start, pipeline.most_time()) }
 }

@@ -199,7 +199,7 @@ impl RunPlan<'_> {
         let at_one = at_one.shared_by(&lambdas[..walks.lambdas.min(lambdas.len())]);
         let held = data_bytes(&prepared.train, design) as u64;
         let program = resident().map_or(0.0, |bytes| bytes.saturating_sub(held) as f64);
-        let memory = PeakMemory::new(prepared, design, extent, estimate).repeated(walks);
+        let memory = PeakMemory::new(prepared, design, walks, extent, estimate);
         let beyond = |search: f64| (drop_column::exchange_bytes(self, &at_one) - search).max(0.0);
         let memory = PeakMemory { program, exchanges: memory.search.map_or(0.0, beyond), ..memory };
         let memory = memory.with_compared(pipeline, prepared, design)?;

@@ -10,7 +10,7 @@ use super::folder::relative;
 use super::forecast::with_history;
 use super::journal::{JournalHeader, RunJournal};
 use super::memory::PeakMemory;
-use super::monitor::{limited, timed};
+use super::monitor::limited;
 use super::part_outputs::found;
 use super::record::{record, record_path, warnings};
 use super::run_context::Run;
@@ -102,7 +102,7 @@ fn run_in(
     let prepared = read(pipeline, options, start)?;
     let (read, search_start) = (start.elapsed().as_secs_f64(), Instant::now());
     // Rejections come before anything is written or computed.
-    let (design, memory) = checked(pipeline, &prepared, &timed(monitor.stop.clone(), start, pipeline.most_time()))?;
+    let (design, memory) = checked(pipeline, &prepared, &monitor.stop.clone().or_after(start, pipeline.most_time()))?;
     let _scratch = with_scratch(pipeline, &options.folder, || memory.check(pipeline.budget()))?;
     let memory = memory.in_process();
     let claim = match claim {
@@ -158,7 +158,7 @@ fn run_in(
 /// Reads the data. A signal ends reading at once, without the stop sign of the time limit.
 fn read(pipeline: &ValidPipeline, options: &RunOptions, start: Instant) -> Result<TrainTest> {
     let _entered = tracing::info_span!("read").entered();
-    let limit = timed(StopSign::default(), start, pipeline.most_time()).at_the_end();
+    let limit = StopSign::default().or_after(start, pipeline.most_time()).at_the_end();
     limit.ends(|| prepare(pipeline, &options.folder))
 }
 

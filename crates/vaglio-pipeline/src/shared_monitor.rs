@@ -23,7 +23,7 @@ impl SharedMonitor {
     /// Calls `work` with the monitor of one fit, which ends after `most`.
     pub fn during<T>(&self, most: Option<Duration>, work: impl FnOnce(&mut Monitor<'_>) -> T) -> T {
         let stop = self.stop.clone();
-        let stop = if let Some(most) = most { stop.or_after(Instant::now(), most) } else { stop };
+        let stop = stop.or_after(Instant::now(), most);
         work(&mut Monitor { observer: &mut self.clone(), journal: Journal::default(), stop })
     }
 }

@@ -7,7 +7,7 @@ use super::share::{NOTHING, ShardJournal};
 use super::state::ShardProgress;
 use super::work::{LOOK, WorkContext, WorkStart};
 use crate::journal::{JournalHeader, NAME, RunJournal, read, written};
-use crate::monitor::{limited, timed};
+use crate::monitor::limited;
 use crate::run_folder::RunFolder;
 use crate::work_units::{SEARCH, waits_for_search};
 use std::collections::BTreeMap;
@@ -95,7 +95,7 @@ impl Shards {
             self.keep(index, &header, &own.into_iter().map(|key| (key, NOTHING.to_owned())).collect())?;
             return self.progress_of(index);
         }
-        let start = self.start(timed(monitor.stop.clone(), begun, self.most_time()))?;
+        let start = self.start(monitor.stop.clone().or_after(begun, self.most_time()))?;
         let book = Arc::new(RunJournal::resume(&claim.out, &header)?);
         let limited = limited(monitor, &book, begun, &self.pipeline);
         let process_group = self.process_group(index, book.keeps_all(), &limited.stop)?;

@@ -13,7 +13,7 @@ use crate::f64x8::F64x8;
 use crate::parallel;
 use crate::row_groups::{ColumnShift, RowGroups};
 use crate::sums::product;
-use crate::{Column, ColumnEntries};
+use crate::{Column, ColumnEntries, Operand};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
@@ -37,14 +37,7 @@ pub struct BlockSums {
     /// Sum and sum of squares of each centered output, by block.
     targets: Vec<[Vec<f64>; 2]>,
     /// Cached products with columns and targets, as blocks × columns.
-    known: Mutex<HashMap<GramRow, Arc<[f64]>>>,
-}
-
-/// A row of the Gram matrix: products of every column with one column or target.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum GramRow {
-    Column(usize),
-    Target(usize),
+    known: Mutex<HashMap<Operand, Arc<[f64]>>>,
 }
 
 /// Maximum number of blocks; with more, each has few rows of a tile.
@@ -97,7 +90,7 @@ impl BlockSums {
         let squares = out.each_active(|column| out.groups.squares(stored[column], out.columns[column], &counted));
         out.sums = [sums, out.by_block(&squares, |squares, block| squares[block])];
         let known =
-            found.into_iter().enumerate().map(|(output, sums)| (GramRow::Target(output), sums.into())).collect();
+            found.into_iter().enumerate().map(|(output, sums)| (Operand::Target(output), sums.into())).collect();
         out.known = Mutex::new(known);
         out.sums.iter().flatten().all(|sum| sum.is_finite()).then_some(out)
     }
@@ -116,7 +109,7 @@ impl BlockSums {
         };
         let found = self.products(stored, &parallel::map_slice(columns, vector));
         if let Ok(mut known) = self.known.lock() {
-            known.extend(columns.iter().zip(found).map(|(&column, sums)| (GramRow::Column(column), sums.into())));
+            known.extend(columns.iter().zip(found).map(|(&column, sums)| (Operand::Column(column), sums.into())));
         }
     }
 

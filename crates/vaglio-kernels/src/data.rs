@@ -27,10 +27,10 @@ pub fn keeps_vectors(rows: usize, columns: usize, made: usize, share_stored: f64
     (made == 0 || bytes <= LARGE) && (bytes <= SMALL || share_stored > FEW_STORED)
 }
 
-/// The other side of a correlation.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum CorrelationOperand {
-    /// Another column.
+/// A column or target that every column is multiplied with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Operand {
+    /// A column.
     Column(usize),
     /// The target of an output.
     Target(usize),
@@ -301,10 +301,10 @@ impl<'d> Data<'d> {
     /// Cosine of every column with a column or target; with an intercept these are correlations.
     ///
     /// Returns 0 for inactive columns and for a constant target. Reads the stored columns once, cost O(m·n).
-    pub fn correlations(&self, with: CorrelationOperand) -> Vec<f64> {
+    pub fn correlations(&self, with: Operand) -> Vec<f64> {
         let mut z = match with {
-            CorrelationOperand::Column(column) => self.scaled(column),
-            CorrelationOperand::Target(output) => self.centered(output).to_vec(),
+            Operand::Column(column) => self.scaled(column),
+            Operand::Target(output) => self.centered(output).to_vec(),
         };
         let norm = crate::sums::dot(&z, &z).sqrt();
         let mut out = vec![0.0; self.columns()];

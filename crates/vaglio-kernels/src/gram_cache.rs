@@ -1,8 +1,9 @@
 //! Cache of inner products of columns, shared by all states of the same rows.
 
-use crate::ColumnEntries;
-use crate::block_sums::{BlockSums, GramRow, RowBlocks};
+use crate::block_sums::{BlockSums, RowBlocks};
+use crate::{ColumnEntries, Operand};
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 /// Shifts and squares of columns, and the rows of the Gram matrix requested so far.
@@ -13,21 +14,17 @@ pub struct GramCache {
     pub(crate) shifts: Vec<f64>,
     pub(crate) squares: Vec<f64>,
     pub(crate) intercept: bool,
-    known: Mutex<CachedRows>,
+    /// The rows requested so far.
+    known: Mutex<HashMap<Operand, Arc<[f64]>>>,
+    /// Number of columns requested since the last read, including that read.
+    served: AtomicUsize,
     /// Row blocks whose sums other row sets share.
     blocks: Option<RowBlocks>,
 }
 
-#[derive(Debug, Default)]
-struct CachedRows {
-    rows: HashMap<GramRow, Arc<[f64]>>,
-    /// Number of columns requested since the last read, including that read.
-    served: usize,
-}
-
 impl GramCache {
     pub(crate) fn new(shifts: Vec<f64>, squares: Vec<f64>, intercept: bool) -> Self {
-        GramCache { shifts, squares, intercept, known: Mutex::default(), blocks: None }
+        GramCache { shifts, squares, intercept, known: Mutex::default(), served: AtomicUsize::default(), blocks: None }
     }
 
     /// Builds the cache for the rows of `entries` from the sums of their row blocks. Cost O(n·blocks).
@@ -51,45 +48,43 @@ impl GramCache {
     }
 
     /// Products with one column or target, if cached or available from row blocks.
-    pub(crate) fn row(&self, of: GramRow) -> Option<Arc<[f64]>> {
-        let known = self.known.lock().ok()?.rows.get(&of).cloned();
+    pub(crate) fn row(&self, of: Operand) -> Option<Arc<[f64]>> {
+        let known = self.known.lock().ok()?.get(&of).cloned();
         known.or_else(|| self.row_of_blocks(of))
     }
 
-    fn row_of_blocks(&self, of: GramRow) -> Option<Arc<[f64]>> {
+    fn row_of_blocks(&self, of: Operand) -> Option<Arc<[f64]>> {
         let mut products = self.blocks.as_ref()?.products(of)?;
         products.iter_mut().zip(&self.squares).filter(|(_, s)| **s == 0.0).for_each(|(product, _)| *product = 0.0);
         let row: Arc<[f64]> = products.into();
-        self.known.lock().ok()?.rows.insert(of, Arc::clone(&row));
+        self.known.lock().ok()?.insert(of, Arc::clone(&row));
         Some(row)
     }
 
     /// Number of columns that a read for `needed` columns should compute: twice the number served by the last read,
     /// within limits.
     pub(crate) fn count(&self, needed: usize) -> usize {
-        let served = self.known.lock().map_or(1, |known| known.served);
-        needed.max((2 * served).clamp(LEAST, MOST))
+        needed.max((2 * self.served.load(Ordering::Relaxed)).clamp(LEAST, MOST))
     }
 
     /// Records that products of columns were requested, and whether they had to be read.
     pub(crate) fn has_served(&self, columns: usize, is_read: bool) {
-        if let Ok(mut known) = self.known.lock() {
-            known.served = columns + if is_read { 0 } else { known.served };
-        }
+        let before = if is_read { 0 } else { self.served.load(Ordering::Relaxed) };
+        self.served.store(columns + before, Ordering::Relaxed);
     }
 
     /// Reads products with columns and targets for this cache's row blocks; `None` without row blocks.
-    pub(crate) fn read_blocks(&self, entries: &ColumnEntries<'_>, wanted: &[GramRow]) -> Option<Vec<Arc<[f64]>>> {
+    pub(crate) fn read_blocks(&self, entries: &ColumnEntries<'_>, wanted: &[Operand]) -> Option<Vec<Arc<[f64]>>> {
         let blocks = self.blocks.as_ref()?;
-        let column = |of: &GramRow| if let GramRow::Column(column) = *of { Some(column) } else { None };
+        let column = |of: &Operand| if let Operand::Column(column) = *of { Some(column) } else { None };
         blocks.read(entries, &wanted.iter().filter_map(column).collect::<Vec<_>>());
         wanted.iter().map(|&of| self.row_of_blocks(of)).collect()
     }
 
     /// Caches the computed rows for all states.
-    pub(crate) fn insert(&self, read: impl Iterator<Item = (GramRow, Arc<[f64]>)>) {
+    pub(crate) fn insert(&self, read: impl Iterator<Item = (Operand, Arc<[f64]>)>) {
         if let Ok(mut known) = self.known.lock() {
-            known.rows.extend(read);
+            known.extend(read);
         }
     }
 }

@@ -32,7 +32,7 @@ mod trial;
 pub mod vectors;
 
 pub use block_sums::BlockSums;
-pub use data::{CorrelationOperand, Data, DataError, keeps_vectors};
+pub use data::{Data, DataError, Operand, keeps_vectors};
 pub use entries::ColumnEntries;
 pub use folds::Folds;
 pub use gram_cache::GramCache;

@@ -2,7 +2,7 @@
 
 use super::kernel::kernel_data;
 use vaglio_core::{Design, Feature, Geometry, Result, Signs};
-use vaglio_kernels::{CorrelationOperand, Data};
+use vaglio_kernels::{Data, Operand};
 
 /// The numbers of [`vaglio_core::Correlation`], with one read of the columns for each column of the Gram matrix.
 ///
@@ -19,7 +19,7 @@ impl<'d> PearsonCorrelation<'d> {
         PearsonCorrelation { design, data: None }
     }
 
-    fn correlations(&mut self, with: CorrelationOperand) -> Result<Vec<f64>> {
+    fn correlations(&mut self, with: Operand) -> Result<Vec<f64>> {
         let data = match self.data.take() {
             Some(data) => data,
             None => kernel_data(self.design, true)?,
@@ -30,16 +30,16 @@ impl<'d> PearsonCorrelation<'d> {
 
 impl Geometry for PearsonCorrelation<'_> {
     fn relevance(&mut self) -> Result<Vec<f64>> {
-        self.correlations(CorrelationOperand::Target(0))
+        self.correlations(Operand::Target(0))
     }
 
     fn relevances(&mut self) -> Result<Vec<Vec<f64>>> {
-        (0..self.design.targets().nrows()).map(|output| self.correlations(CorrelationOperand::Target(output))).collect()
+        (0..self.design.targets().nrows()).map(|output| self.correlations(Operand::Target(output))).collect()
     }
 
     /// Cost O(rows · columns).
     fn gram(&mut self, feature: Feature) -> Result<Vec<f64>> {
-        self.correlations(CorrelationOperand::Column(feature))
+        self.correlations(Operand::Column(feature))
     }
 
     fn signs(&self) -> Signs {

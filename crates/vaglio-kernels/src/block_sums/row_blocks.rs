@@ -1,8 +1,8 @@
 //! Rows that are a union of whole blocks.
 
-use super::{BlockSums, GramRow};
-use crate::ColumnEntries;
+use super::BlockSums;
 use crate::tolerance::SHIFTED_SQUARES;
+use crate::{ColumnEntries, Operand};
 use std::sync::Arc;
 
 /// The blocks of [`BlockSums`] that make up a set of rows.
@@ -69,10 +69,10 @@ impl RowBlocks {
     }
 
     /// Products with a column or target, if the blocks have them.
-    pub fn products(&self, of: GramRow) -> Option<Vec<f64>> {
+    pub fn products(&self, of: Operand) -> Option<Vec<f64>> {
         let offset = match of {
-            GramRow::Column(column) => self.offsets[column],
-            GramRow::Target(output) => *self.targets.get(output)?,
+            Operand::Column(column) => self.offsets[column],
+            Operand::Target(output) => *self.targets.get(output)?,
         };
         let sums = self.blocks.known.lock().ok()?.get(&of).cloned()?;
         let mut products = self.total(&sums);

@@ -1,8 +1,7 @@
 //! Gram matrix rows, from the cache shared by states of the same rows.
 
-use crate::Data;
-use crate::block_sums::GramRow;
 use crate::parallel;
+use crate::{Data, Operand};
 use std::borrow::Cow;
 use std::sync::Arc;
 
@@ -15,7 +14,7 @@ impl Data<'_> {
     /// A cache miss costs one read of the data. The read also prefetches `likely` columns, more of them when the last
     /// prefetch was useful. Cost O(m·n) for each column once.
     pub(crate) fn with_columns(&self, columns: &[usize], likely: impl FnOnce() -> Vec<usize>) -> Vec<Arc<[f64]>> {
-        let row = |&column: &usize| self.gram.row(GramRow::Column(column));
+        let row = |&column: &usize| self.gram.row(Operand::Column(column));
         let is_unknown = |column: &usize| row(column).is_none();
         let mut wanted: Vec<usize> = columns.iter().copied().filter(is_unknown).collect();
         let mut read = Vec::new();
@@ -23,7 +22,7 @@ impl Data<'_> {
             let more = self.gram.count(wanted.len()) - wanted.len();
             let is_new = |column: &usize| !columns.contains(column) && is_unknown(column);
             wanted.extend(likely().into_iter().filter(is_new).take(more));
-            let of: Vec<GramRow> = wanted.iter().copied().map(GramRow::Column).collect();
+            let of: Vec<Operand> = wanted.iter().copied().map(Operand::Column).collect();
             read = self.read_gram(&of);
         }
         self.gram.has_served(columns.len(), !read.is_empty());
@@ -38,7 +37,7 @@ impl Data<'_> {
     pub(crate) fn with_sum(&self, parts: &[(usize, f64)]) -> Option<Arc<[f64]>> {
         let mut sums = vec![0.0; self.columns()];
         for &(column, part) in parts {
-            let row = self.gram.row(GramRow::Column(column))?;
+            let row = self.gram.row(Operand::Column(column))?;
             sums.iter_mut().zip(row.iter()).for_each(|(sum, product)| *sum += part * product);
         }
         Some(sums.into())
@@ -46,18 +45,18 @@ impl Data<'_> {
 
     /// x_iᵀy for every column i and an output's residuals of the empty subset. Cost O(m·n) once.
     pub(crate) fn with_target(&self, output: usize) -> Arc<[f64]> {
-        let of = GramRow::Target(output);
+        let of = Operand::Target(output);
         self.gram.row(of).unwrap_or_else(|| Arc::clone(&self.read_gram(&[of])[0]))
     }
 
     /// Computes products in one read of the columns and caches them. The cache is not locked meanwhile.
-    fn read_gram(&self, wanted: &[GramRow]) -> Vec<Arc<[f64]>> {
+    fn read_gram(&self, wanted: &[Operand]) -> Vec<Arc<[f64]>> {
         if let Some(rows) = self.gram.read_blocks(self.entries(), wanted) {
             return rows;
         }
-        let vector = |of: &GramRow| match *of {
-            GramRow::Column(column) => self.scaled_or_stored(column),
-            GramRow::Target(output) => self.centered(output).into(),
+        let vector = |of: &Operand| match *of {
+            Operand::Column(column) => self.scaled_or_stored(column),
+            Operand::Target(output) => self.centered(output).into(),
         };
         let vectors: Vec<Cow<'_, [f64]>> = parallel::map_slice(wanted, vector);
         let slices: Vec<&[f64]> = vectors.iter().map(|v| &**v).collect();

@@ -29,8 +29,6 @@ pub struct Moments {
     rows: Option<MomentRows>,
     /// The active columns, in order.
     features: Vec<usize>,
-    /// Index of every column among the active ones.
-    places: Vec<Option<usize>>,
     /// Place of the first column equal to each.
     pub(super) duplicates: Vec<usize>,
     /// Length of a matrix row: the number of active columns, rounded up to a multiple of 8.
@@ -155,7 +153,6 @@ impl Moments {
             None => data.targets().total_weight,
         };
         let divisor = held_out * outputs as f64;
-        let places = rows.places();
         let is_plain = rows.classes.is_none() && rows.missing.is_empty() && rows.folds.is_of_others();
         let normal_equations = (is_plain && layout.is_whole && (rows.intercept || !rows.standardize))
             .then(|| NormalEquations::from_products(features.clone(), totals.all(), sums.side, outputs, rows.intercept))
@@ -164,7 +161,6 @@ impl Moments {
             folds,
             rows: entries.map(|entries| MomentRows::new(entries, centering, stride)),
             features,
-            places,
             duplicates,
             stride,
             outputs,
@@ -232,7 +228,7 @@ impl Moments {
 
     /// Index of an active column.
     pub(super) fn place(&self, feature: usize) -> Option<usize> {
-        self.places.get(feature).copied().flatten()
+        self.features.binary_search(&feature).ok()
     }
 
     pub(super) fn places(&self, subset: &[usize]) -> Vec<usize> {

@@ -126,12 +126,6 @@ impl<'d> FoldedRows<'d> {
         (0..self.columns()).filter(|&column| self.is_active(column)).collect()
     }
 
-    /// Index of each column among the active ones, if active.
-    pub(super) fn places(&self) -> Vec<Option<usize>> {
-        let mut next = 0..;
-        (0..self.columns()).map(|column| if self.is_active(column) { next.next() } else { None }).collect()
-    }
-
     /// Whether a column is active.
     pub fn is_active(&self, column: usize) -> bool {
         self.data.is_active(column)

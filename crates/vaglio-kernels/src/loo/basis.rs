@@ -129,10 +129,6 @@ impl<'d> RidgeState<'d> {
         is_dependent
     }
 
-    fn are_unlike(&self) -> bool {
-        are_unlike(&self.data, self.lambda, &self.features)
-    }
-
     fn has_directions(&self) -> bool {
         self.updates.iter().any(|update| matches!(update.kind, UpdateKind::Direction))
     }
@@ -249,7 +245,7 @@ impl<'d> RidgeState<'d> {
 
     pub(super) fn prepare(&mut self) {
         if self.removable.is_none() {
-            let one_by_one = self.has_directions() || self.are_unlike();
+            let one_by_one = self.has_directions() || are_unlike(&self.data, self.lambda, &self.features);
             self.removable = RemovalState::new(&self.data, self.lambda, self.features.clone(), one_by_one);
         }
     }

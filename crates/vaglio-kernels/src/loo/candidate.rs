@@ -23,9 +23,7 @@ pub(super) struct PendingUpdate<'k> {
     place: usize,
     /// Scaled x of an added column; `None` for a removal or a direction.
     x: Option<Vec<f64>>,
-    c: &'k [f64],
-    tau: f64,
-    t: &'k [f64],
+    update: &'k RankOneUpdate,
 }
 
 /// A candidate with its feature.
@@ -36,9 +34,8 @@ pub(super) fn pending<'k>(basis: &'k RidgeState<'_>, from: usize, to: usize) -> 
     let updates = basis.updates.iter().enumerate().take(to).skip(from);
     updates
         .map(|(place, update)| {
-            let RankOneUpdate { kind, c, tau, t } = &**update;
-            let x = if let UpdateKind::Entry(feature) = kind { Some(basis.data.scaled(*feature)) } else { None };
-            PendingUpdate { place, x, c, tau: *tau, t }
+            let x = if let UpdateKind::Entry(feature) = update.kind { Some(basis.data.scaled(feature)) } else { None };
+            PendingUpdate { place, x, update }
         })
         .collect()
 }
@@ -49,7 +46,7 @@ impl PendingUpdate<'_> {
     fn product(&self, data: &Data<'_>, feature: usize, c: &[f64]) -> f64 {
         match &self.x {
             Some(x) => dot(x, c),
-            None => data.product(feature, self.c),
+            None => data.product(feature, &self.update.c),
         }
     }
 }
@@ -65,7 +62,7 @@ impl CandidateColumn {
     /// C ← C − (g/τ) c_b, s ← s − g²/τ, t ← t − g t_b/τ, unless the update was already applied.
     pub fn take_in(&mut self, data: &Data<'_>, feature: usize, pending: &PendingUpdate<'_>) {
         if let Some(step) = self.step(data, feature, pending) {
-            axpy(-step, pending.c, &mut self.c);
+            axpy(-step, &pending.update.c, &mut self.c);
         }
     }
 
@@ -75,10 +72,10 @@ impl CandidateColumn {
             return None;
         }
         let g = pending.product(data, feature, &self.c);
-        let step = g / pending.tau;
+        let step = g / pending.update.tau;
         self.until = pending.place + 1;
         self.s -= g * step;
-        self.t.iter_mut().zip(pending.t).for_each(|(t, tb)| *t -= step * tb);
+        self.t.iter_mut().zip(&pending.update.t).for_each(|(t, tb)| *t -= step * tb);
         Some(step)
     }
 
@@ -91,7 +88,7 @@ impl CandidateColumn {
         feature: usize,
         last: Option<&PendingUpdate<'_>>,
     ) -> Trial {
-        let update = last.and_then(|last| Some((self.step(&basis.data, feature, last)?, last.c)));
+        let update = last.and_then(|last| Some((self.step(&basis.data, feature, last)?, &last.update.c)));
         if self.s < CANCELLED_PRODUCT * basis.data.squares(feature) {
             if let Some((step, c)) = update {
                 axpy(-step, c, &mut self.c);

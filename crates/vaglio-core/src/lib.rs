@@ -100,7 +100,7 @@ pub use labels::{RowLabels, numbered, relative_weights, rows_by_label, select_ro
 pub use learner::{AnyLearner, FeatureMap, Form, Learner, LinearForm, Refit, Trained};
 pub use loss::{
     Absolute, AnyLoss, Auc, BalancedError, BalancedSquared, Concordance, Huber, LeftOut, LogLoss, Loss, LossTasks,
-    LossTraits, Measure, Pinball, Squared, ZeroOne, error_over_parts, jackknife,
+    LossTraits, Measure, Pinball, Squared, ZeroOne, error_over_parts,
 };
 pub use map::{AnyMap, FittedMap, Map, MapFit, MapTraits, TrainingRows};
 pub use missing_mask::MissingMask;

@@ -14,7 +14,7 @@ pub use concordance::Concordance;
 use ndarray::ArrayView2;
 pub use numbers::{Absolute, Huber, Pinball, Squared};
 pub use probability::LogLoss;
-pub use standard_error::{LeftOut, error_over_parts, jackknife};
+pub use standard_error::{LeftOut, error_over_parts};
 use standard_error::{ScoredRows, each_row};
 use std::fmt::Debug;
 pub use vaglio_columns::Measure;

@@ -5,9 +5,6 @@
 //! enters. Σ φ_i = v(∅) − v(all). Up to 20 columns, the criterion's engine scores all 2^k subsets; for more, the mean
 //! is over random orders, each with its reverse.
 //!
-//! The values are recomputed on the training rows of five folds, with maps fitted anew. Their variation is the spread
-//! over folds, and the jackknife (K − 1)/K · Σ (φ − φ̄)² estimates the variance of a value.
-//!
 //! # Reference
 //! L. S. Shapley, *A value for n-person games*, 1953; I. Covert, S. Lundberg, S.-I. Lee, *Understanding global feature
 //! contributions with additive importance measures*, NeurIPS 2020.
@@ -16,9 +13,8 @@ use super::drop_column::exchanges::{SwapDesign, scorer, work};
 use super::evaluation::{Evaluation, until_stopped};
 use super::run_context::RunPlan;
 use serde::{Deserialize, Serialize};
-use vaglio_core::{Action, Design, Error, ErrorClass, Feature, Result, SearchExtent, jackknife};
-use vaglio_pipeline::resampling::walks::{Fold, said_of};
-use vaglio_pipeline::resampling::{Jobs, OuterFolds, Sample, Selection, StageMonitor};
+use vaglio_core::{Action, Design, Feature, Result, SearchExtent};
+use vaglio_pipeline::resampling::{Selection, StageMonitor};
 use vaglio_pipeline::selector::ValidSelector;
 use vaglio_report::record::{ShareRecord, SharesRecord, Warning, WarningKind};
 use vaglio_search::SubsetScorer;
@@ -31,7 +27,6 @@ const PAIRS: usize = 128;
 /// Number of columns whose subsets one job scores.
 const OF_JOB: usize = 8;
 
-const FOLDS: u64 = 21;
 const ORDERS: u64 = 22;
 
 /// Shapley values with the scores of the empty and the full subset.
@@ -53,7 +48,7 @@ pub(super) const EVALUATION: Evaluation = Evaluation {
         if !run.evaluate().shares {
             return Ok(());
         }
-        let shares = shares(run.selector, &run.prepared.sample, run.design, run.selection, watcher)?;
+        let shares = shares(run.selector, run.design, run.selection, watcher)?;
         if shares.as_ref().is_none_or(|shares| shares.columns.iter().all(|column| column.share.is_finite())) {
             found.record.shares = shares;
             return Ok(());
@@ -65,88 +60,39 @@ pub(super) const EVALUATION: Evaluation = Evaluation {
     })
 };
 
-/// Shapley values of the chosen columns; on all rows only if scores are not finite. `None` if there are no columns, or
-/// if stopped.
-///
-/// Cost: 2^k scores, or 256 walks of k columns, on all rows and on those of five folds.
+/// Shapley values of the chosen columns. `None` if there are no columns, or if stopped. Cost: 2^k scores, or 256 walks of
+/// k columns.
 ///
 /// # Errors
-/// Returns the errors of the criterion's scores and of the maps.
+/// Returns the errors of the criterion's scores.
 fn shares(
     selector: &ValidSelector,
-    sample: &Sample,
     design: &Design,
     selection: &Selection,
     watcher: &StageMonitor<'_>,
 ) -> Result<Option<SharesRecord>> {
-    let Some(subset) = selection.path.result().map(|entry| entry.subset.clone()) else { return Ok(None) };
-    let parts = OuterFolds { folds: OUTER, ..OuterFolds::default() }
-        .parting(selector, sample)
-        .and_then(|parting| parting.parts(sample, stream(selector.seed(), FOLDS, 0)));
-    let parts = parts.map(Some).or_else(unless_numerical)?.unwrap_or_default();
+    let Some(entry) = selection.path.result() else { return Ok(None) };
     watcher.stage("shares", 1);
-    let computed = |design: &Design, columns: &[Feature]| -> Result<Option<Shapley>> {
-        let design = design.stopping_at(watcher.stop.clone());
-        watcher.ends(|| shapley(selector, &design, columns, watcher)).map(Option::flatten)
-    };
-    let Some(whole) = watcher.journal.once("shares/all", || computed(design, &subset))? else { return Ok(None) };
+    let design = design.stopping_at(watcher.stop.clone());
+    let computed = || watcher.ends(|| shapley(selector, &design, &entry.subset, watcher)).map(Option::flatten);
+    let Some(found) = watcher.journal.once("shares/all", computed)? else { return Ok(None) };
     watcher.piece();
-    if !whole.of_columns.iter().all(|share| share.is_finite()) {
-        return Ok(Some(record(design, &subset, whole, &[])));
-    }
-    let in_fold = |fold: usize| -> Result<Option<Vec<f64>>> {
-        let own = Fold::new(selector, sample, &parts[fold], None)?.design.at_lambda(selection.chosen.walk_lambda());
-        let candidates = own.candidates();
-        let place = |feature: &Feature| {
-            let place = own.names().iter().position(|name| *name == design.names()[*feature]);
-            place.filter(|place| candidates.binary_search(place).is_ok())
-        };
-        let places: Vec<Option<Feature>> = subset.iter().map(place).collect();
-        let known: Vec<Feature> = places.iter().flatten().copied().collect();
-        let Some(found) = computed(&own, &known)? else { return Ok(None) };
-        let mut shares = found.of_columns.into_iter();
-        Ok(Some(places.iter().map(|place| place.and_then(|_| shares.next()).unwrap_or(0.0)).collect()))
+    let Shapley { empty, all, of_columns, errors } = found;
+    let (size, fall) = (entry.subset.len(), empty - all);
+    let column = |(place, (&index, share)): (usize, (&Feature, f64))| ShareRecord {
+        index,
+        name: design.names()[index].clone(),
+        share,
+        part: (fall > 0.0).then(|| share / fall),
+        standard_error: errors.as_ref().map(|errors| errors[place]),
     };
-    let jobs = Jobs::new("shares/", parts.len());
-    let without_fold = jobs.run("shares without a fold", selector.room(), watcher, |fold, _| {
-        let done = in_fold(fold).or_else(unless_numerical);
-        done.map_err(|error| said_of(error, &format!("fold {} of the shares", fold + 1)))
-    })?;
-    if watcher.stopped().is_some() {
-        return Ok(None);
-    }
-    let without_fold = without_fold.filter(|folds| folds.iter().flatten().all(|share| share.is_finite()));
-    Ok(Some(record(design, &subset, whole, &without_fold.unwrap_or_default())))
-}
-
-/// Ignores errors on some of the rows, except numerical overflow.
-fn unless_numerical<T>(error: Error) -> Result<Option<T>> {
-    if error.class() == ErrorClass::Numerical { Err(error) } else { Ok(None) }
-}
-
-fn record(design: &Design, subset: &[Feature], whole: Shapley, without_fold: &[Vec<f64>]) -> SharesRecord {
-    let Shapley { empty, all, of_columns, errors } = whole;
-    let (size, fall) = (subset.len(), empty - all);
-    let column = |(place, (&index, share)): (usize, (&Feature, f64))| {
-        let own: Vec<f64> = without_fold.iter().map(|shares| shares[place]).collect();
-        ShareRecord {
-            index,
-            name: design.names()[index].clone(),
-            share,
-            part: (fall > 0.0).then(|| share / fall),
-            standard_error: errors.as_ref().map(|errors| errors[place]),
-            fold_error: jackknife(&own),
-            without_fold: own,
-        }
-    };
-    SharesRecord {
+    Ok(Some(SharesRecord {
         subsets: errors.is_none().then(|| 1 << size),
         permutations: errors.is_some().then_some(2 * PAIRS),
         empty,
         all,
-        folds: without_fold.len(),
-        columns: subset.iter().zip(of_columns).enumerate().map(column).collect(),
-    }
+        columns: entry.subset.iter().zip(of_columns).enumerate().map(column).collect(),
+    }))
 }
 
 /// Search extent for estimating the cost.
@@ -159,10 +105,6 @@ fn extent(size: usize) -> SearchExtent {
     }
 }
 
-/// Number of folds for the jackknife; and cost of everything in computations on all rows.
-const OUTER: usize = 5;
-const TIMES: f64 = 1.0 + (OUTER - 1) as f64;
-
 /// Flops of the Shapley values that a plan has, on a design at one λ.
 pub(super) fn flops(plan: &RunPlan<'_>, design: &Design) -> f64 {
     if !plan.evaluate().shares {
@@ -171,7 +113,7 @@ pub(super) fn flops(plan: &RunPlan<'_>, design: &Design) -> f64 {
     let (selector, size) = (plan.selector, plan.result());
     let candidates = design.candidates();
     let some = &candidates[..size.min(candidates.len())];
-    TIMES * cheapest(selector, design, some).1
+    cheapest(selector, design, some).1
 }
 
 /// The cheaper design for the subsets of some columns, with the flops.
@@ -186,7 +128,7 @@ fn sentence(size: usize) -> String {
         true => format!("all {} subsets of {size} chosen columns", 1u64 << size),
         false => format!("{} drawn orders of {size} chosen columns", 2 * PAIRS),
     };
-    format!("{what}, and the same without each of {OUTER} folds; of up to {MOST_EXACT} columns every subset is scored")
+    format!("{what}; of up to {MOST_EXACT} columns every subset is scored")
 }
 
 /// Shapley values of some columns of a design; `None` if stopped.

@@ -198,7 +198,7 @@ pub fn error_over_parts(parts: &[(f64, f64)]) -> f64 {
 
 /// Jackknife standard error √((K − 1)/K · Σ (θ_k − θ̄)²) from the values without each of K parts. Returns `None` for
 /// fewer than two parts and for an error that is not finite.
-pub fn jackknife(without: &[f64]) -> Option<f64> {
+fn jackknife(without: &[f64]) -> Option<f64> {
     let count = without.len() as f64;
     let mean = without.iter().sum::<f64>() / count;
     let squares: f64 = without.iter().map(|theta| (theta - mean).powi(2)).sum();

@@ -20,8 +20,6 @@ pub struct SharesRecord {
     /// Score of all chosen columns.
     #[serde(deserialize_with = "infinity::number")]
     pub all: f64,
-    /// Number of folds left out in turn to recompute the values; 0 if the columns cannot be scored without one.
-    pub folds: usize,
     /// The chosen columns, in order of entry.
     pub columns: Vec<ShareRecord>,
 }
@@ -40,10 +38,6 @@ pub struct ShareRecord {
     /// Standard error of the mean over random orders, if orders were drawn.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub standard_error: Option<f64>,
-    /// Shapley value on the rows without each fold; 0 if the column is constant there.
-    pub without_fold: Vec<f64>,
-    /// Jackknife standard error from the folds left out in turn.
-    pub fold_error: Option<f64>,
 }
 
 /// Largest number of columns listed in a sentence.

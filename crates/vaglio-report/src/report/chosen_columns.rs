@@ -8,7 +8,7 @@ use super::svg;
 use super::table::{TableBuilder, TableCell};
 use crate::record::names::listed;
 use crate::record::{
-    Frequency, Histogram, MOST_CORRELATED, PerOutput, Record, SelectedRecord, ShareRecord, StepRecord, WeightSpread,
+    Frequency, Histogram, MOST_CORRELATED, PerOutput, Record, SelectedRecord, StepRecord, WeightSpread,
     WorthRecord,
 };
 use std::collections::HashMap;
@@ -183,7 +183,6 @@ pub fn shapley_values(record: &Record) -> Option<Section> {
     let shares = record.shares.as_ref()?;
     let rows = shares.ranked();
     let most = rows.iter().map(|row| row.share.abs()).fold(0.0, f64::max);
-    let end = |row: &&ShareRecord, end: fn(f64, f64) -> f64| row.without_fold.iter().copied().reduce(end);
     let lead = format!(
         "The columns lower the score from {} to {}. The share of a column is its part of that, as a mean over all orders of entry (Shapley \
          value, by {}).",
@@ -195,17 +194,11 @@ pub fn shapley_values(record: &Record) -> Option<Section> {
     if record.pipeline.loss.is_none() {
         note.push_str(" The score of this criterion is no loss of predictions, and the shares are those of the score.");
     }
-    if shares.folds > 0 {
-        note.push_str(&format!(" Over folds: on the rows without each of {} folds, by the jackknife.", shares.folds));
-    }
     let table = TableBuilder::new("Shares", "“shares.columns”", &rows)
         .name("Column", |row| row.name.clone())
         .cells("Share", "share", |row| TableCell::number(row.share).bar(row.share / most))
         .short("Standard error of drawn orders", |row| row.standard_error)
-        .text("Part", |row| row.part.map(|part| format!("{:.1} %", 100.0 * part).replace('-', "−")))
-        .short("Standard error over folds", |row| row.fold_error)
-        .short("Least of the folds", |row| end(row, f64::min))
-        .short("Most of the folds", |row| end(row, f64::max));
+        .text("Part", |row| row.part.map(|part| format!("{:.1} %", 100.0 * part).replace('-', "−")));
     Some(Section::new("shares", "Share of each column").text(lead).table(table).note(note))
 }
 

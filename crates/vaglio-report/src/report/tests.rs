@@ -293,10 +293,9 @@ fn scores_in_other_units_are_not_drawn_beside_losses() {
 fn shares_alternatives_and_the_learning_curve_have_their_sections() {
     let mut sample = Sample::whole();
     let share = |index: usize, name: &str, share: f64| {
-        json!({"index": index, "name": name, "share": share, "part": share / 3000.0,
-            "without_fold": [share - 20.0, share + 30.0], "fold_error": 25.0})
+        json!({"index": index, "name": name, "share": share, "part": share / 3000.0})
     };
-    sample.0["shares"] = json!({"subsets": 4, "empty": 5990.0, "all": 2990.0, "folds": 2,
+    sample.0["shares"] = json!({"subsets": 4, "empty": 5990.0, "all": 2990.0,
         "columns": [share(2, "bmi", 1800.0), share(8, "<s5>", 1200.0)]});
     let near = |columns: Value, score: f64| json!({"columns": columns, "score": score, "difference": score - 2896.0, "difference_error": 40.0});
     sample.0["alternatives"] = json!({"limit": null, "met": 30, "count": 2, "is_whole": false, "in_all": ["bmi"], "in_none": ["age"],

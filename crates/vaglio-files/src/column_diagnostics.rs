@@ -8,6 +8,7 @@ pub(super) mod residuals;
 pub(super) mod span;
 pub(super) mod step_trials;
 
+use super::drop_column::exchanges::outside;
 use super::drop_column::{LEAST_WORK, PART};
 use super::evaluation::Evaluations;
 use super::run_context::Run;
@@ -15,7 +16,7 @@ use cells::histogram;
 use span::ColumnSpan;
 use step_trials::StepTrials;
 use vaglio_core::{Error, Feature, Result};
-use vaglio_report::record::Record;
+use vaglio_report::record::{OutsideRecord, Record};
 
 /// Limit on the columns outside the result that a record lists.
 const MOST_OUTSIDE: usize = 1000;
@@ -39,19 +40,21 @@ pub(super) fn record_columns(run: Run<'_>, found: &mut Evaluations) -> Result<()
 
 /// Fills in scores of single columns, of columns outside at every step, and the variance that the chosen ones explain.
 fn record_scores(run: Run<'_>, record: &mut Record, chosen: &[Feature]) -> Result<()> {
-    let Run { prepared, selector, design, .. } = run;
+    let Run { selector, design, .. } = run;
     let mut budget = PART * run.budget;
     let work = |steps: usize| step_trials::flops(selector, design, steps);
     let steps = [chosen.len() + 1, 1].into_iter().find(|&steps| work(steps) <= budget);
     budget -= steps.map_or(0.0, work);
     let walked = StepTrials::new(selector, design, chosen, steps.unwrap_or(0))?;
-    let mut outside = walked.outside(design, chosen);
+    let alone = |feature: Feature| walked.alone[feature];
+    let mut outside = outside(design, chosen);
+    outside.sort_by_key(|&feature| (alone(feature).map_or(usize::MAX, |(_, rank)| rank), feature));
     outside.truncate(MOST_OUTSIDE);
     let is_spanned = ColumnSpan::flops(design, chosen.len(), outside.len()) <= budget;
     let span = is_spanned.then(|| ColumnSpan::new(design, chosen));
     let inflation = span.as_ref().map(ColumnSpan::inflation).unwrap_or_default();
     for (k, column) in record.selected.iter_mut().enumerate() {
-        column.alone = walked.alone[column.index].map(|(score, _)| score);
+        column.alone = alone(column.index).map(|(score, _)| score);
         column.vif = inflation.get(k).copied().flatten();
     }
     let span = span.filter(|_| !chosen.is_empty());
@@ -61,17 +64,21 @@ fn record_scores(run: Run<'_>, record: &mut Record, chosen: &[Feature]) -> Resul
     }
     let explained: Option<Vec<f64>> =
         span.map(|span| span.correlations(design, &outside).iter().map(|of| span.explained(of)).collect());
-    let of_outside = |(place, &index): (usize, &Feature)| {
-        walked.record(prepared, design, index, explained.as_ref().map(|explained| explained[place]))
+    let of_outside = |(place, &index): (usize, &Feature)| OutsideRecord {
+        index,
+        name: design.names()[index].clone(),
+        alone: alone(index).map(|(score, _)| score),
+        rank_alone: alone(index).map(|(_, rank)| rank),
+        nearest: walked.nearest[index],
+        explained: explained.as_ref().map(|explained| explained[place]),
     };
     record.outside = outside.iter().enumerate().map(of_outside).collect();
     Ok(())
 }
 
-/// Fills in missing shares and histograms.
+/// Fills in histograms.
 fn record_cells(run: Run<'_>, record: &mut Record) {
     for column in &mut record.selected {
-        column.missing = Some(run.prepared.missing_share(&column.name));
         column.histogram = histogram(&run.prepared.column_values(run.design, column.index).0);
     }
 }

@@ -8,20 +8,19 @@ use super::data::prepare;
 use super::drop_column::exchanges::{Exchanges, outside, removal_scores};
 use super::drop_column::{SUBSTITUTES, best};
 use super::folder::read_resolved;
-use super::train_test::TrainTest;
 use serde_json::Value;
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::path::Path;
 use vaglio_core::{Design, Error, Feature, Result, Score, counted, short, shown};
 use vaglio_pipeline::pipeline::load;
-use vaglio_report::record::{OutsideRecord, Record};
+use vaglio_report::record::Record;
 use vaglio_search::{Rules, Sign, wrong_signs};
 
 /// Number of chosen columns that are named as explaining another.
 const EXPLAINING: usize = 3;
 
-/// Explains columns of the run in `folder` as text. With no names, explains all chosen columns and lists the others.
+/// Explains columns of the run in `folder` as text. With no names, explains all chosen columns.
 ///
 /// Reads `selection.json`, `resolved.yaml` and the training table; every score is a trial of the run's criterion. Cost:
 /// two searches to the size of the result. For each chosen column, a trial of every column outside; for each other, a
@@ -57,7 +56,6 @@ pub fn explain(folder: &Path, names: &[String]) -> Result<String> {
         record: &record,
         selector: &selector,
         design: &design,
-        prepared: &prepared,
         walked: StepTrials::new(&selector, &design, &chosen, chosen.len() + 1)?,
         span: ColumnSpan::new(&design, &chosen),
         chosen,
@@ -65,9 +63,6 @@ pub fn explain(folder: &Path, names: &[String]) -> Result<String> {
     let size = counted(run.chosen.len(), "column");
     let mut lines = vec![format!("{size} chosen, score {}", short(record.score))];
     lines.extend(run.columns(&asked)?);
-    if names.is_empty() {
-        lines.extend(run.others());
-    }
     Ok(lines.join("\n") + "\n")
 }
 
@@ -110,7 +105,6 @@ struct ExplainedRun<'r> {
     record: &'r Record,
     selector: &'r vaglio_pipeline::selector::ValidSelector,
     design: &'r Design,
-    prepared: &'r TrainTest,
     chosen: Vec<Feature>,
     walked: StepTrials,
     span: ColumnSpan,
@@ -196,19 +190,6 @@ impl ExplainedRun<'_> {
             Ok((feature, lines))
         };
         (0..outside.len()).map(lines).collect()
-    }
-
-    /// Figures of a column that was not chosen, from its correlations with the chosen ones.
-    fn outside(&self, index: Feature, correlations: &[f64]) -> OutsideRecord {
-        let explained = (!self.chosen.is_empty()).then(|| self.span.explained(correlations));
-        self.walked.record(self.prepared, self.design, index, explained)
-    }
-
-    /// Figures of all columns that were not chosen, best score alone first.
-    fn all_outside(&self) -> Vec<OutsideRecord> {
-        let outside = self.walked.outside(self.design, &self.chosen);
-        let correlations = self.span.correlations(self.design, &outside);
-        outside.iter().zip(&correlations).map(|(&index, of)| self.outside(index, of)).collect()
     }
 
     /// The constraint that adding a column would break, as a sentence.

@@ -1,9 +1,9 @@
-//! Missing shares and histograms of columns.
+//! Values and histograms of columns.
 
 use super::super::train_test::TrainTest;
-use vaglio_core::{Cells, Design, Feature, Table};
+use vaglio_core::{Design, Feature, Table};
 use vaglio_kernels::tolerance::WHOLE_ROUNDING;
-use vaglio_pipeline::maps::{ColumnScale, source_columns};
+use vaglio_pipeline::maps::ColumnScale;
 use vaglio_pipeline::resampling::sample::SampleSource;
 use vaglio_report::record::Histogram;
 
@@ -17,20 +17,6 @@ impl TrainTest {
             SampleSource::Mapped(rows, _) => Some(&rows.table),
             SampleSource::Plain(_) => None,
         }
-    }
-
-    /// Share of rows with a missing value in a source of the column. Cost O(rows).
-    pub(crate) fn missing_share(&self, name: &str) -> f64 {
-        // Rows without maps have no missing cells.
-        let Some(table) = self.table_before_maps().filter(|table| table.rows() > 0) else { return 0.0 };
-        let cells: Vec<&Cells> =
-            source_columns(&self.maps, &[name.to_owned()]).iter().filter_map(|source| table.get(source)).collect();
-        let count = match &cells[..] {
-            [] => 0,
-            [one] => one.missing().map_or(0, |missing| missing.count),
-            all => (0..table.rows()).filter(|&row| all.iter().any(|cells| cells.is_missing(row))).count(),
-        };
-        count as f64 / table.rows() as f64
     }
 
     /// Values of a column of the design, NaN if missing, with the divisor that the maps applied to them: as read and the

@@ -1,10 +1,9 @@
 //! Trials of every column alone and at every step of the result, to find where it came nearest to being chosen.
 
 use super::super::drop_column::exchanges::{outside, scorer, work};
-use super::super::train_test::TrainTest;
 use vaglio_core::{Action, Design, Feature, Result, Score, SearchExtent};
 use vaglio_pipeline::selector::ValidSelector;
-use vaglio_report::record::{NearestStep, OutsideRecord};
+use vaglio_report::record::NearestStep;
 
 /// Trials of all candidates added to the first columns of a result, in order of entry.
 pub(crate) struct StepTrials {
@@ -70,32 +69,5 @@ impl StepTrials {
             walked.nearest.fill(None);
         }
         Ok(walked)
-    }
-
-    /// Candidates that were not chosen, best score alone first.
-    pub fn outside(&self, design: &Design, chosen: &[Feature]) -> Vec<Feature> {
-        let mut outside = outside(design, chosen);
-        outside.sort_by_key(|&feature| (self.alone[feature].map_or(usize::MAX, |(_, rank)| rank), feature));
-        outside
-    }
-
-    /// Figures of a column that was not chosen; `explained` is the R² of its regression on the chosen ones.
-    pub fn record(
-        &self,
-        prepared: &TrainTest,
-        design: &Design,
-        index: Feature,
-        explained: Option<f64>,
-    ) -> OutsideRecord {
-        let (name, alone) = (design.names()[index].clone(), self.alone[index]);
-        OutsideRecord {
-            index,
-            alone: alone.map(|(score, _)| score),
-            rank_alone: alone.map(|(_, rank)| rank),
-            nearest: self.nearest[index],
-            explained,
-            missing: prepared.missing_share(&name),
-            name,
-        }
     }
 }

@@ -30,9 +30,6 @@ pub struct SelectedRecord {
     /// Variance inflation factor 1/(1 − R²), where R² is the share of variance explained by the other chosen columns.
     #[serde(default, deserialize_with = "infinity::computed", skip_serializing_if = "Option::is_none")]
     pub vif: Option<f64>,
-    /// Share of training rows with a missing value in a source of the column.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub missing: Option<f64>,
     /// Range of the weights in the models of outer folds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub over_folds: Option<WeightSpread>,
@@ -105,8 +102,6 @@ pub struct OutsideRecord {
     /// Share of the variance explained by least squares on the chosen columns.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub explained: Option<f64>,
-    /// Share of training rows with a missing value in a source of the column.
-    pub missing: f64,
 }
 
 /// Step at which a column came nearest to being chosen.

@@ -2,14 +2,13 @@
 
 use super::chart::Chart;
 use super::lookups::{finite, sentence};
-use super::number::{counted, element, percent, short, significant};
+use super::number::{counted, element, short, significant};
 use super::section::Section;
 use super::svg;
 use super::table::{TableBuilder, TableCell};
 use crate::record::names::listed;
 use crate::record::{
-    Frequency, Histogram, MOST_CORRELATED, PerOutput, Record, SelectedRecord, StepRecord, WeightSpread,
-    WorthRecord,
+    Frequency, Histogram, MOST_CORRELATED, PerOutput, Record, SelectedRecord, StepRecord, WeightSpread, WorthRecord,
 };
 use std::collections::HashMap;
 use vaglio_core::{Action, joined};
@@ -156,8 +155,7 @@ pub fn column_worth(record: &Record) -> Section {
             let is_entry = |step: &&StepRecord| step.action == Action::Add && step.moved().contains(&column.index);
             let tied = record.steps.iter().rev().find(is_entry).into_iter().flat_map(|step| &step.tied);
             listed(tied.map(|index| record.column_name(*index)), 8)
-        })
-        .text("Missing", |column| column.missing.filter(|share| *share > 0.0).map(percent));
+        });
     let any = |is_known: fn(&SelectedRecord) -> bool| selected.iter().any(is_known);
     let mut notes = Vec::new();
     if any(|column| column.without.is_some()) {

@@ -1,7 +1,7 @@
 //! Alternatives to the chosen columns, and the columns that were not chosen or left out.
 
 use super::lookups::{finite, sentence};
-use super::number::{count, percent, short};
+use super::number::{count, short};
 use super::section::Section;
 use super::table::{TableBuilder, TableCell};
 use crate::record::{AlternativeRecord, ColumnRun, Record, left_out_rows};
@@ -48,8 +48,7 @@ pub fn columns_not_chosen(record: &Record) -> Section {
             Some(cell.note(format!("{} {word} {chosen}", short(nearest.above.abs()))))
         })
         .share("The chosen explain", |column| column.explained)
-        .text("False discovery", |column| record.fdr.as_ref()?.verdict_text(column.index))
-        .text("Missing", |column| Some(column.missing).filter(|share| *share > 0.0).map(percent));
+        .text("False discovery", |column| record.fdr.as_ref()?.verdict_text(column.index));
     let note = format!("Nearest is the step at which the column ranked best; the chosen columns explain its R².{more}");
     Section::new("outside", "Columns that were not chosen").table(table).note(note)
 }

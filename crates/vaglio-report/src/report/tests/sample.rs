@@ -73,15 +73,14 @@ impl Sample {
         for (k, column) in value["selected"].as_array_mut().unwrap().iter_mut().enumerate() {
             column["alone"] = json!(5000.0 - 100.0 * k as f64);
             column["vif"] = if k == 1 { Value::Null } else { json!(1.5 + k as f64) };
-            column["missing"] = json!(0.13 * f64::from(u8::from(k == 2)));
             column["over_folds"] = json!({"folds": 2, "low": if k == 3 { -1.0 } else { 1.0 }, "high": 2.5,
                 "original_low": 0.1, "original_high": 0.25, "changes_sign": k == 3});
             column["histogram"] = json!({"from": -1.0, "to": 3.0, "counts": [1, 5, 9, 0, 2]});
         }
         value["outside"] = json!([
             {"index": 7, "name": odd, "alone": 4900.0, "rank_alone": 3, "nearest": {"step": 2, "rank": 2, "above": 12.5},
-                "explained": 0.93, "missing": 0.03},
-            {"index": 9, "name": "s6", "alone": null, "explained": 0.2, "missing": 0.0}
+                "explained": 0.93},
+            {"index": 9, "name": "s6", "alone": null, "explained": 0.2}
         ]);
         let rows: Vec<f64> = (0..40).map(f64::from).collect();
         let drawn = |index: usize, slope: Option<f64>| {

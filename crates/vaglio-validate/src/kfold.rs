@@ -22,7 +22,7 @@ use super::shared_lambdas::SharedLosses;
 use cost::RoundEngineChoice;
 pub(super) use cost::decomposed_parts;
 use engine::FoldEngine;
-use evaluator::{FoldShared, KFoldEvaluator};
+use evaluator::KFoldEvaluator;
 use hold_out_engine::HoldOutEngine;
 use moments::MomentEngine;
 use ndarray::{Array2, Axis, concatenate};
@@ -198,14 +198,11 @@ impl KFold {
             fits.push(own);
         }
         let losses = SharedLosses::new(design, self, false);
-        let rounds = Rounds::new(design, fits, losses, folds);
         let recorder = if engines.is_empty() { Recorder::default() } else { Recorder::new() };
+        let rounds = Rounds::new(design, fits, losses, folds, recorder.clone());
         let evaluator: Box<dyn Evaluator + 'd> = match engines.is_empty() {
             true => Box::new(DecompositionEvaluator::new(rounds)),
-            false => {
-                let shared = FoldShared { rounds, recorder: recorder.clone() };
-                Box::new(KFoldEvaluator::new(shared, engines))
-            }
+            false => Box::new(KFoldEvaluator::new(rounds, engines)),
         };
         Ok(Some(EngineEvaluator { recorder, ..EngineEvaluator::from_boxed(engine.name(), evaluator) }))
     }

@@ -95,7 +95,10 @@ impl Loo {
                 fits,
                 recorder: recorder.clone(),
             })),
-            false => Box::new(DecompositionEvaluator::new(Rounds::new(design, vec![fits], losses, None))),
+            false => {
+                let rounds = Rounds::new(design, vec![fits], losses, None, recorder.clone());
+                Box::new(DecompositionEvaluator::new(rounds))
+            }
         };
         Ok(Some(EngineEvaluator { recorder, ..EngineEvaluator::from_boxed(engine.name(), evaluator) }))
     }

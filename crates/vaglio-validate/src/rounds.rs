@@ -5,7 +5,7 @@ use super::mean::mean;
 use super::refits::SubsetScore;
 use super::shared_lambdas::SharedLosses;
 use super::trial_loss::Residuals;
-use vaglio_core::{Design, Feature, Result, Score, StopSign};
+use vaglio_core::{Design, Feature, Recorder, Result, Score, StopSign};
 
 /// The fits of all rounds; the loss is the mean over them.
 pub(super) struct Rounds<'d> {
@@ -16,6 +16,8 @@ pub(super) struct Rounds<'d> {
     shares: Option<Vec<f64>>,
     /// The original rounds, in order, if `rounds` are their folds.
     wholes: Option<Vec<SubsetFits<'d>>>,
+    /// Recorder of the trials of states.
+    pub recorder: Recorder,
 }
 
 impl<'d> Rounds<'d> {
@@ -26,15 +28,16 @@ impl<'d> Rounds<'d> {
         rounds: Vec<SubsetFits<'d>>,
         losses: SharedLosses,
         folds: Option<(Vec<f64>, Vec<SubsetFits<'d>>)>,
+        recorder: Recorder,
     ) -> Self {
         if let Some((shares, wholes)) = folds {
-            return Rounds { design, rounds, losses, shares: Some(shares), wholes: Some(wholes) };
+            return Rounds { design, rounds, losses, shares: Some(shares), wholes: Some(wholes), recorder };
         }
         let weights: Vec<f64> = rounds.iter().map(SubsetFits::weight).collect();
         let all: f64 = weights.iter().sum();
         let are_alike = weights.iter().all(|weight| *weight == weights[0]);
         let shares = (!are_alike).then(|| weights.iter().map(|weight| weight / all).collect());
-        Rounds { design, rounds, losses, shares, wholes: None }
+        Rounds { design, rounds, losses, shares, wholes: None, recorder }
     }
 
     /// Each round's share of the weight of all held-out rows, unless the shares are equal.

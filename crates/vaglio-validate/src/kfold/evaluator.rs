@@ -7,14 +7,8 @@ use crate::refits::{SubsetScore, TrialRefits, in_order_of_bounds, settle};
 use crate::rounds::Rounds;
 use crate::trial_loss::TrialLoss;
 use std::sync::Arc;
-use vaglio_core::{Action, CacheEffect, Evaluator, Feature, Recorder, Result, Score, SquaresBound, Trials, Winner};
+use vaglio_core::{Action, CacheEffect, Evaluator, Feature, Result, Score, SquaresBound, Trials, Winner};
 use vaglio_kernels::parallel;
-
-/// Data shared by a search and its forks.
-pub(super) struct FoldShared<'d> {
-    pub rounds: Rounds<'d>,
-    pub recorder: Recorder,
-}
 
 /// A subset with unreliable trials: its index, the affected λ in the order of their lower bounds, and its lowest loss
 /// over the other λ.
@@ -39,8 +33,8 @@ impl UnreliableTrials {
     }
 
     /// Refits λ by λ until the next bound is above the lowest loss; the remaining λ cannot be best.
-    fn refit(&self, shared: &FoldShared<'_>, subset: &[Feature]) -> Result<TrialRefits> {
-        let fits = shared.rounds.fit(subset);
+    fn refit(&self, rounds: &Rounds<'_>, subset: &[Feature]) -> Result<TrialRefits> {
+        let fits = rounds.fit(subset);
         let mut losses = Vec::new();
         let (mut lowest, mut best) = (f64::INFINITY, (usize::MAX, self.place, Vec::new()));
         for &(l, bound) in &self.lambdas {
@@ -48,7 +42,7 @@ impl UnreliableTrials {
             if bound > least {
                 break;
             }
-            let (loss, residuals) = shared.rounds.settled(&fits, shared.rounds.lambdas()[l], least)?;
+            let (loss, residuals) = rounds.settled(&fits, rounds.lambdas()[l], least)?;
             losses.push((l, self.place, loss));
             if (loss, l) < (lowest, best.0) {
                 (lowest, best) = (loss, (l, self.place, residuals));
@@ -58,7 +52,7 @@ impl UnreliableTrials {
     }
 }
 
-impl FoldShared<'_> {
+impl Rounds<'_> {
     /// Scores subsets from their trials at each λ; refits unreliable ones and returns their residuals too.
     fn settle(
         &self,
@@ -66,12 +60,12 @@ impl FoldShared<'_> {
         count: usize,
         subset: impl Fn(usize) -> Vec<Feature> + Sync,
     ) -> Result<Vec<SubsetScore>> {
-        let settled = settle(self.rounds.lambdas(), trials, |trials| {
+        let settled = settle(self.lambdas(), trials, |trials| {
             let unsettled: Vec<UnreliableTrials> =
                 (0..count).filter_map(|place| UnreliableTrials::new(trials, place)).collect();
             let refit = |unsettled: &UnreliableTrials| -> Result<TrialRefits> {
                 if count > 1 {
-                    self.rounds.sign().check()?;
+                    self.sign().check()?;
                 }
                 unsettled.refit(self, &subset(unsettled.place))
             };
@@ -83,7 +77,7 @@ impl FoldShared<'_> {
         Ok(settled.noted(&self.recorder))
     }
 
-    /// Like [`FoldShared::settle`], but without the residuals.
+    /// Like [`Rounds::settle`], but without the residuals.
     fn scores(
         &self,
         trials: Vec<Vec<TrialLoss>>,
@@ -95,7 +89,7 @@ impl FoldShared<'_> {
 
     /// Whether a column is constant; states do not cover such columns.
     fn has_constant(&self, subset: &[Feature]) -> bool {
-        subset.iter().any(|&f| !self.rounds.is_active(f))
+        subset.iter().any(|&f| !self.is_active(f))
     }
 
     /// Trials of `candidates`: by the engine if neither subset nor candidate is constant, else unknown.
@@ -106,10 +100,10 @@ impl FoldShared<'_> {
         losses: impl FnOnce() -> Vec<Vec<TrialLoss>>,
     ) -> Vec<Vec<TrialLoss>> {
         if self.has_constant(subset) {
-            return vec![vec![TrialLoss::UNKNOWN; candidates.len()]; self.rounds.lambdas().len()];
+            return vec![vec![TrialLoss::UNKNOWN; candidates.len()]; self.lambdas().len()];
         }
         let mut trials = losses();
-        for (k, _) in candidates.iter().enumerate().filter(|(_, f)| !self.rounds.is_active(**f)) {
+        for (k, _) in candidates.iter().enumerate().filter(|(_, f)| !self.is_active(**f)) {
             trials.iter_mut().for_each(|of_lambda| of_lambda[k] = TrialLoss::UNKNOWN);
         }
         trials
@@ -124,10 +118,10 @@ impl FoldShared<'_> {
     ) -> Result<Vec<Vec<TrialLoss>>> {
         // One decomposition of the subset costs about as much as one refit without a column.
         let are_many = (0..candidates.len()).filter_map(|place| UnreliableTrials::new(&trials, place)).nth(1).is_some();
-        if are_many && let Some(fits) = self.rounds.only().filter(|fits| fits.are_whole()) {
+        if are_many && let Some(fits) = self.only().filter(|fits| fits.are_whole()) {
             let fit = fits.fit(subset);
             let unreliable = |of_lambda: &Vec<TrialLoss>| of_lambda.iter().any(|trial| trial.is_unreliable);
-            let concerned = trials.iter_mut().zip(self.rounds.lambdas()).filter(|(of_lambda, _)| unreliable(of_lambda));
+            let concerned = trials.iter_mut().zip(self.lambdas()).filter(|(of_lambda, _)| unreliable(of_lambda));
             for (of_lambda, &lambda) in concerned {
                 if let Some(found) = fit.removals(candidates, lambda)? {
                     *of_lambda = found;
@@ -140,7 +134,7 @@ impl FoldShared<'_> {
     /// Trials of one subset, λ × 1, from its losses in every round.
     fn one_subset(&self, of_rounds: Vec<Vec<TrialLoss>>) -> Vec<Vec<TrialLoss>> {
         let alone = |losses: Vec<TrialLoss>| losses.into_iter().map(|loss| vec![loss]).collect();
-        over_rounds(of_rounds.into_iter().map(alone).collect(), self.rounds.shares())
+        over_rounds(of_rounds.into_iter().map(alone).collect(), self.shares())
     }
 
     /// The best of the candidates, refitted if necessary in the order of their lower bounds.
@@ -163,7 +157,7 @@ impl FoldShared<'_> {
 
 /// Evaluator that scores a subset by the lowest mean over rounds among all λ.
 pub(super) struct KFoldEvaluator<'d> {
-    shared: Arc<FoldShared<'d>>,
+    rounds: Arc<Rounds<'d>>,
     /// The engine of each round.
     engines: Vec<Box<dyn FoldEngine<'d> + 'd>>,
     /// The score of the current subset once known; with its residuals unless it came from a state.
@@ -171,28 +165,28 @@ pub(super) struct KFoldEvaluator<'d> {
 }
 
 impl<'d> KFoldEvaluator<'d> {
-    pub fn new(shared: FoldShared<'d>, engines: Vec<Box<dyn FoldEngine<'d> + 'd>>) -> Self {
-        KFoldEvaluator { shared: Arc::new(shared), engines, scored: None }
+    pub fn new(rounds: Rounds<'d>, engines: Vec<Box<dyn FoldEngine<'d> + 'd>>) -> Self {
+        KFoldEvaluator { rounds: Arc::new(rounds), engines, scored: None }
     }
 
     /// The losses of the current subset, one for each λ; `None` if the state does not determine them.
     fn current(&mut self, subset: &[Feature]) -> Result<Option<Vec<Vec<TrialLoss>>>> {
-        if self.shared.has_constant(subset) {
+        if self.rounds.has_constant(subset) {
             return Ok(None);
         }
         let of_rounds = self.engines.iter_mut().map(|engine| engine.current(subset));
         let of_rounds = of_rounds.collect::<Result<Option<Vec<_>>>>()?;
-        Ok(of_rounds.map(|of_rounds| self.shared.one_subset(of_rounds)))
+        Ok(of_rounds.map(|of_rounds| self.rounds.one_subset(of_rounds)))
     }
 
     fn trials(&mut self, change: Action, subset: &[Feature], candidates: &[Feature]) -> Result<Vec<Vec<TrialLoss>>> {
-        let trials = self.shared.tried(subset, candidates, || {
+        let trials = self.rounds.tried(subset, candidates, || {
             let of_rounds = self.engines.iter_mut().map(|engine| engine.trials(change, subset, candidates));
-            over_rounds(of_rounds.collect(), self.shared.rounds.shares())
+            over_rounds(of_rounds.collect(), self.rounds.shares())
         });
         match change {
             Action::Add => Ok(trials),
-            Action::Remove => self.shared.removals(trials, subset, candidates),
+            Action::Remove => self.rounds.removals(trials, subset, candidates),
         }
     }
 }
@@ -203,8 +197,8 @@ impl Evaluator for KFoldEvaluator<'_> {
             return Ok(scored.score);
         }
         let scored = match self.current(subset)? {
-            None => self.shared.rounds.scored_together(subset)?,
-            Some(trials) => self.shared.settle(trials, 1, |_| subset.to_vec())?.remove(0),
+            None => self.rounds.scored_together(subset)?,
+            Some(trials) => self.rounds.settle(trials, 1, |_| subset.to_vec())?.remove(0),
         };
         Ok(self.scored.insert(scored).score)
     }
@@ -217,12 +211,12 @@ impl Evaluator for KFoldEvaluator<'_> {
 
     fn scores(&mut self, change: Action, subset: &[Feature], candidates: &[Feature]) -> Result<Vec<Score>> {
         let trials = self.trials(change, subset, candidates)?;
-        self.shared.scores(trials, candidates.len(), |k| change.apply_to(subset, candidates[k]))
+        self.rounds.scores(trials, candidates.len(), |k| change.apply_to(subset, candidates[k]))
     }
 
     fn best(&mut self, change: Action, subset: &[Feature], candidates: &[Feature]) -> Result<Option<Winner>> {
         let trials = self.trials(change, subset, candidates)?;
-        self.shared.best(&trials, candidates, |feature| change.apply_to(subset, feature))
+        self.rounds.best(&trials, candidates, |feature| change.apply_to(subset, feature))
     }
 
     /// Trials bring candidates up to date with the selected columns. Of two candidates, one remains a candidate after
@@ -234,21 +228,21 @@ impl Evaluator for KFoldEvaluator<'_> {
     fn apply(&mut self, change: Action, _: &[Feature], feature: Feature) -> Result<()> {
         self.scored = None;
         if self.engines.iter_mut().fold(false, |rebuilt, engine| rebuilt | engine.apply(change, feature)) {
-            self.shared.recorder.note_rebuild();
+            self.rounds.recorder.note_rebuild();
         }
         Ok(())
     }
 
     fn standard_error(&mut self, subset: &[Feature]) -> Result<Option<f64>> {
         let score = self.score(subset)?;
-        if let Some(error) = self.scored.as_ref().and_then(|scored| self.shared.rounds.error_of(scored)) {
+        if let Some(error) = self.scored.as_ref().and_then(|scored| self.rounds.error_of(scored)) {
             return Ok(Some(error));
         }
-        let Some(place) = self.shared.rounds.lambdas().iter().position(|&l| Some(l) == score.lambda) else {
+        let Some(place) = self.rounds.lambdas().iter().position(|&l| Some(l) == score.lambda) else {
             return Ok(None);
         };
         let is_reliable = self.current(subset)?.is_some_and(|trials| !trials[place][0].is_unreliable);
-        let rounds = &self.shared.rounds;
+        let rounds = &*self.rounds;
         let of_fits = |fits: &SubsetFits<'_>| fits.is_of_rows() || fits.rows.scores_classes_alike();
         if !is_reliable || rounds.iter().any(of_fits) {
             let residuals = rounds
@@ -265,7 +259,7 @@ impl Evaluator for KFoldEvaluator<'_> {
     }
 
     fn squares(&mut self, columns: &[Feature]) -> Result<Option<SquaresBound>> {
-        let rounds = &self.shared.rounds;
+        let rounds = &*self.rounds;
         let Some(first) = rounds.iter().next() else { return Ok(None) };
         if !rounds
             .iter()
@@ -279,12 +273,12 @@ impl Evaluator for KFoldEvaluator<'_> {
     }
 
     fn fork(&mut self, subset: &[Feature], candidates: &[Feature]) -> Result<Option<Box<dyn Evaluator + '_>>> {
-        if self.shared.has_constant(subset) {
+        if self.rounds.has_constant(subset) {
             return Ok(None);
         }
         let candidates: Vec<Feature> =
-            candidates.iter().copied().filter(|&f| self.shared.rounds.is_active(f)).collect();
+            candidates.iter().copied().filter(|&f| self.rounds.is_active(f)).collect();
         let engines = self.engines.iter_mut().map(|engine| engine.fork(subset, &candidates)).collect();
-        Ok(Some(Box::new(KFoldEvaluator { shared: Arc::clone(&self.shared), engines, scored: None })))
+        Ok(Some(Box::new(KFoldEvaluator { rounds: Arc::clone(&self.rounds), engines, scored: None })))
     }
 }

@@ -45,6 +45,7 @@ pub(super) struct TrialRefits {
 }
 
 /// Scores of subsets, with their diagnostics.
+#[derive(Default)]
 pub(super) struct ScoresWithRefits {
     pub scored: Vec<SubsetScore>,
     /// The lowest conditioning of each subset.

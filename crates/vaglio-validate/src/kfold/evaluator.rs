@@ -276,8 +276,7 @@ impl Evaluator for KFoldEvaluator<'_> {
         if self.rounds.has_constant(subset) {
             return Ok(None);
         }
-        let candidates: Vec<Feature> =
-            candidates.iter().copied().filter(|&f| self.rounds.is_active(f)).collect();
+        let candidates: Vec<Feature> = candidates.iter().copied().filter(|&f| self.rounds.is_active(f)).collect();
         let engines = self.engines.iter_mut().map(|engine| engine.fork(subset, &candidates)).collect();
         Ok(Some(Box::new(KFoldEvaluator { rounds: Arc::clone(&self.rounds), engines, scored: None })))
     }

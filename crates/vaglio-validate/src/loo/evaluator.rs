@@ -23,14 +23,6 @@ pub(super) struct LooEvaluator<'d> {
     is_full: bool,
 }
 
-/// Scores of the tried candidates, each with its conditioning.
-#[derive(Default)]
-struct BoundedTrials {
-    scored: Vec<(Feature, Score, f64)>,
-    remade: usize,
-    rows_kept_out: usize,
-}
-
 /// Lower bounds of the candidates, for each state.
 #[derive(Default, Clone)]
 struct CandidateLossBounds {
@@ -155,25 +147,26 @@ impl<'d> LooEvaluator<'d> {
         let Some(mut found) = self.in_rounds(subset, candidates, &sharper, most(candidates.len()), first)? else {
             return Ok(None);
         };
-        if found.remade > 0 {
+        if found.1.remade > 0 {
             let Some(again) = self.in_rounds(subset, candidates, bounded, usize::MAX, 1)? else { return Ok(None) };
             found = again;
         }
-        let best = found.scored.iter().map(|(_, score, _)| score.loss).fold(f64::INFINITY, f64::min);
+        let (places, ScoresWithRefits { scored, conditioning, remade, rows_kept_out }) = found;
+        let best = scored.iter().map(|scored| scored.score.loss).fold(f64::INFINITY, f64::min);
         let left: Vec<(f64, usize)> = sharper.lowest(candidates).filter(|(bound, _)| *bound <= best).collect();
         self.needed = left.len();
-        let of_best =
-            found.scored.iter().filter(|(_, score, _)| score.loss <= best).map(|(.., conditioning)| *conditioning);
-        let least = of_best.fold(1.0, f64::min);
+        let of_best = scored.iter().zip(conditioning).filter(|(scored, _)| scored.score.loss <= best);
+        let least = of_best.map(|(_, conditioning)| conditioning).fold(1.0, f64::min);
         shared.recorder.note_conditioning(least);
         if is_unreliable(least) {
-            shared.recorder.note_repeats(found.remade, found.rows_kept_out);
+            shared.recorder.note_repeats(remade, rows_kept_out);
         }
-        tracing::trace!(tried = found.scored.len(), of = candidates.len(), "bounded step");
-        Ok(Some(found.scored.into_iter().map(|(feature, score, _)| (feature, score)).collect()))
+        tracing::trace!(tried = scored.len(), of = candidates.len(), "bounded step");
+        Ok(Some(places.into_iter().zip(scored).map(|(place, own)| (bounded.features[place], own.score)).collect()))
     }
 
-    /// Tries candidates in the order of their bounds, in growing batches from `first` on.
+    /// Tries candidates in the order of their bounds, in growing batches from `first` on. Returns their indices among the
+    /// sorted features, and their scores.
     fn in_rounds(
         &mut self,
         subset: &[Feature],
@@ -181,44 +174,44 @@ impl<'d> LooEvaluator<'d> {
         bounded: &CandidateLossBounds,
         most: usize,
         first: usize,
-    ) -> Result<Option<BoundedTrials>> {
-        let mut tried = BoundedTrials::default();
+    ) -> Result<Option<(Vec<usize>, ScoresWithRefits)>> {
+        let (mut places, mut tried) = (Vec::new(), ScoresWithRefits::default());
         let order: Vec<(f64, usize)> = bounded.lowest(candidates).collect();
         let exact = |batch: &[usize], best: f64| {
-            let settled = self.exact(subset, &bounded.bounds, batch, best, &bounded.features)?;
+            let settled = self.exact(subset, bounded, batch, best)?;
+            let scores: Vec<Score> = settled.scored.iter().map(|scored| scored.score).collect();
+            places.extend_from_slice(batch);
+            tried.scored.extend(settled.scored);
+            tried.conditioning.extend(settled.conditioning);
             tried.remade += settled.remade;
             tried.rows_kept_out = tried.rows_kept_out.max(settled.rows_kept_out);
-            let features = batch.iter().map(|&place| bounded.features[place]);
-            let scores: Vec<Score> = settled.scored.iter().map(|scored| scored.score).collect();
-            let of_batch = features.zip(&scores).zip(&settled.conditioning);
-            tried.scored.extend(of_batch.map(|((feature, score), conditioning)| (feature, *score, *conditioning)));
             Ok(scores)
         };
         let is_within = in_order_of_bounds(order, most, first, exact)?.is_some();
-        Ok(is_within.then_some(tried))
+        Ok(is_within.then_some((places, tried)))
     }
 
     /// Exact scores of a batch. Skips a λ with a bound above `best`, since it cannot win.
     fn exact(
         &mut self,
         subset: &[Feature],
-        bounds: &[Vec<f64>],
+        bounded: &CandidateLossBounds,
         batch: &[usize],
         best: f64,
-        features: &[Feature],
     ) -> Result<ScoresWithRefits> {
         let shared = Arc::clone(&self.shared);
         let states = self.states(subset);
         let skipped = Trial::new(f64::INFINITY, 1.0);
         let mut trials = vec![vec![skipped; batch.len()]; states.len()];
         for (index, state) in states.iter_mut().enumerate() {
-            let able: Vec<usize> = (0..batch.len()).filter(|&k| bounds[index][batch[k]] <= best).collect();
+            let able: Vec<usize> = (0..batch.len()).filter(|&k| bounded.bounds[index][batch[k]] <= best).collect();
             let positions: Vec<usize> = able.iter().map(|&k| batch[k]).collect();
             for (k, trial) in able.into_iter().zip(state.bounded_trials(shared.scorer(), &positions)) {
                 trials[index][k] = trial;
             }
         }
-        let changes: Vec<ColumnChange> = batch.iter().map(|&position| ColumnChange::Add(features[position])).collect();
+        let changes: Vec<ColumnChange> =
+            batch.iter().map(|&place| ColumnChange::Add(bounded.features[place])).collect();
         shared.settle(&self.bases(subset), &trials, &changes)
     }
 

@@ -2,7 +2,7 @@
 
 use ndarray::{Array2, ArrayView1, Axis, ShapeBuilder};
 use vaglio_core::{Design, Feature, row_weights};
-use vaglio_pipeline::all_rows::{FitFrom, known_equations};
+use vaglio_pipeline::final_fit::{FitFrom, known_equations};
 use vaglio_report::record::MOST_CORRELATED;
 
 /// Budget of the correlations of a result, in multiply-adds.

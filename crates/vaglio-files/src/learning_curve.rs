@@ -11,7 +11,7 @@ use std::collections::HashMap;
 use vaglio_core::{ErrorClass, Loss, Result, numbered, rows_by_label};
 use vaglio_pipeline::resampling::procedure::outer_fold;
 use vaglio_pipeline::resampling::split_rule::{RepeatedSplits, SplitRule, TrainTestSplit};
-use vaglio_pipeline::resampling::walks::said_of;
+use vaglio_pipeline::resampling::validation::said_of;
 use vaglio_pipeline::resampling::{FoldLosses, Jobs, LossSums, OuterFoldFit, Sample, StageMonitor};
 use vaglio_report::record::{LearningCurve, LearningPoint};
 use vaglio_search::shuffle::{shuffled, stream};

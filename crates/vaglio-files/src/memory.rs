@@ -6,8 +6,7 @@ use super::train_test::TrainTest;
 use vaglio_core::{Design, Error, Estimate, Result, SearchExtent};
 use vaglio_pipeline::memory_slots::MemorySlots;
 use vaglio_pipeline::pipeline::{Evaluate, ValidPipeline};
-use vaglio_pipeline::selector::ValidSelector;
-use vaglio_pipeline::selector::resource_estimates::{data_bytes, fit_bytes};
+use vaglio_pipeline::selector::{ValidSelector, data_bytes, fit_bytes};
 use vaglio_tables::budget::{Budget, resident, shown};
 
 /// Peak memory of a run, in bytes.

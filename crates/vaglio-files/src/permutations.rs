@@ -4,7 +4,7 @@ use super::evaluation::Evaluation;
 use super::repetitions::{RepetitionInput, Repetitions};
 use vaglio_core::Result;
 use vaglio_pipeline::resampling::procedure::FoldSelection;
-use vaglio_pipeline::resampling::walks::said_of;
+use vaglio_pipeline::resampling::validation::said_of;
 use vaglio_pipeline::resampling::{Jobs, StageMonitor};
 use vaglio_report::record::{NullFigure, Permutations};
 use vaglio_search::shuffle::stream;

@@ -21,8 +21,7 @@ use vaglio_core::{
 };
 use vaglio_pipeline::pipeline::ValidPipeline;
 use vaglio_pipeline::resampling::validation::{parting, unvalidated};
-use vaglio_pipeline::selector::resource_estimates::data_bytes;
-use vaglio_pipeline::selector::{ValidSelector, takes_lambda_of_all};
+use vaglio_pipeline::selector::{ValidSelector, data_bytes, takes_lambda_of_all};
 use vaglio_pipeline::tune::ScoredSelection;
 use vaglio_report::record::{Warning, left_out_rows};
 use vaglio_tables::budget::resident;

@@ -16,7 +16,7 @@ use std::collections::{HashMap, HashSet};
 use std::time::Instant;
 use vaglio_core::{Design, Path, Result};
 use vaglio_pipeline::resampling::pool::SubTask;
-use vaglio_pipeline::resampling::walks::said_of;
+use vaglio_pipeline::resampling::validation::said_of;
 use vaglio_pipeline::resampling::{Jobs, StageMonitor};
 use vaglio_report::record::{Stability, StableColumn};
 use vaglio_search::shuffle::stream;

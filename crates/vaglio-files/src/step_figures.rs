@@ -13,8 +13,7 @@ use std::collections::HashMap;
 use vaglio_core::{Design, EntryFit, Error, Feature, Loss, PathEntry, Readout, Result, Squared, row_weights};
 use vaglio_kernels::linalg::FactorizationError;
 use vaglio_kernels::{freedom, linalg, sums::center};
-use vaglio_pipeline::all_rows::FitFrom;
-use vaglio_pipeline::final_fit::train;
+use vaglio_pipeline::final_fit::{FitFrom, train};
 use vaglio_pipeline::resampling::path_predictions::{FoldTestRows, order, places};
 use vaglio_report::record::{EntryRecord, variance};
 

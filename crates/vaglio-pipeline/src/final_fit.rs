@@ -1,17 +1,18 @@
-//! The final fit.
+//! The final fit, and the cross products over all rows that it takes from the search or computes.
 
-use crate::all_rows::{FitFrom, chosen_rows, equations};
 use ndarray::Array2;
 use std::cell::OnceCell;
+use std::sync::Arc;
 use vaglio_core::{
     Coefficients, Criterion, Design, EntryFit, Error, Feature, Model, PathEntry, Result, Score, SearchExtent, Trained,
     row_weights,
 };
-use vaglio_kernels::Column;
+use vaglio_kernels::kfold::NormalEquations;
 use vaglio_kernels::linalg::FactorizationError;
 use vaglio_kernels::ridge::{NormalEquationRidge, Ridge, is_wide};
+use vaglio_kernels::{Column, Data};
 use vaglio_search::SubsetScorer;
-use vaglio_validate::Loo;
+use vaglio_validate::{Loo, Session, chosen_data};
 
 /// Like [`Design::train`], but faster: solves the normal equations with iterative refinement from the rows, or reduces
 /// all rows to a triangle if the equations are too ill-conditioned.
@@ -159,4 +160,44 @@ pub(crate) fn subset_score(criterion: &dyn Criterion, design: &Design, subset: &
     let mut scorer = SubsetScorer::open(criterion, design, &SearchExtent::fixed(subset.len()))?;
     scorer.reset(subset)?;
     scorer.score()
+}
+
+/// Source of the cross products for a fit on all rows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FitFrom {
+    /// The moments of the search, if it computed any.
+    Search,
+    /// The rows of the table.
+    Rows,
+}
+
+/// Cached normal equations of all rows that cover `subset`, from the search or from an earlier fit.
+pub fn known_equations(design: &Design, subset: &[Feature], from: FitFrom) -> Option<Arc<NormalEquations>> {
+    let session = Session::for_design(design);
+    let has = |known: &Arc<NormalEquations>| known.has(subset);
+    let moments = session.moments().filter(|_| from == FitFrom::Search);
+    let of_search = moments.and_then(|moments| moments.normal_equations().cloned()).filter(has);
+    of_search.or_else(|| session.normal_equations.get().filter(has))
+}
+
+/// Like [`known_equations`], but computes missing products from `data`, the rows of the design. Cost
+/// O(rows · columns²). Returns `None` if the products overflow.
+fn equations(design: &Design, data: &Arc<Data<'_>>, subset: &[Feature], from: FitFrom) -> Option<Arc<NormalEquations>> {
+    known_equations(design, subset, from).or_else(|| {
+        let own = Arc::new(NormalEquations::new(data, subset).ok()?);
+        Session::for_design(design).normal_equations.set(Arc::clone(&own));
+        Some(own)
+    })
+}
+
+/// The chosen columns with the row weights of the design. Returns `None` if: squares over- or underflow; training uses
+/// other row weights (balanced classes).
+fn chosen_rows<'d>(design: &'d Design, subset: &[Feature]) -> Option<Arc<Data<'d>>> {
+    let readout = design.readout().filter(|readout| !readout.balanced)?;
+    chosen_data(design, subset, readout.intercept).ok().map(Arc::new)
+}
+
+/// Whether a search of the design has computed moments, rescaled or not.
+pub(crate) fn has_moments(design: &Design) -> bool {
+    Session::for_design(design.in_units().map_or(design, |(_, scaled)| scaled)).moments().is_some()
 }

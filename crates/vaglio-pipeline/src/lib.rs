@@ -5,7 +5,6 @@
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
-pub mod all_rows;
 pub mod document;
 pub mod final_fit;
 pub mod final_model;

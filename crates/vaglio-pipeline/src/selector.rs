@@ -2,7 +2,6 @@
 
 mod fold_preprocessing;
 mod range;
-pub mod resource_estimates;
 pub(crate) mod resumable_search;
 
 use crate::final_fit::subset_score;
@@ -11,9 +10,10 @@ use crate::learners::Rls;
 use crate::memory_slots::MemorySlots;
 use std::sync::Arc;
 use vaglio_core::{
-    AnyCriterion, AnyLearner, AnyLoss, Criterion, Design, Error, LambdaScope, Learner, Problem, Result, Role, Squared,
-    Task, ZeroOne,
+    AnyCriterion, AnyLearner, AnyLoss, Criterion, Design, Error, Estimate, LambdaScope, Learner, Problem, Result, Role,
+    SearchExtent, Squared, Task, ZeroOne,
 };
+use vaglio_kernels::ridge::Ridge;
 use vaglio_search::{Choose, CrossValidation, Search, SubsetScorer};
 
 /// A criterion, a search and a learner, not yet checked: parameters in linfa's sense.
@@ -280,4 +280,32 @@ pub(crate) fn check_parts(criterion: &dyn Criterion, search: &Search, learner: &
     learner.check().map_err(|error| error.under("learner"))?;
     criterion.check_settings().map_err(|error| error.under("criterion"))?;
     search.check_settings().map_err(|error| error.under("search"))
+}
+
+impl ValidSelector {
+    /// Search extent on a design with this many λ, and the criterion's estimate for it.
+    ///
+    /// # Errors
+    /// Returns the errors of [`Search::extent`](vaglio_search::Search::extent).
+    pub fn extent_and_estimate(&self, design: &Design, lambdas: usize) -> Result<(SearchExtent, Estimate)> {
+        let one = design.lambdas()[0].filter(|_| lambdas > 1);
+        let all = design.lambdas();
+        let design = design.at_lambda(one).shared_by(&all[..lambdas.min(all.len())]);
+        let search_extent = self.search.extent(&design).map_err(|error| error.under("search"))?;
+        let effort = self.search.effort(&*self.criterion, &design).map_err(|error| error.under("search"))?;
+        let estimate = effort.beside(self.criterion.plan(&design, &search_extent).estimate);
+        Ok((search_extent, estimate))
+    }
+}
+
+/// Memory of the columns of a problem and of the features that the learner makes of them, in bytes.
+pub fn data_bytes(problem: &Problem, design: &Design) -> f64 {
+    let mapped = if design.has_columns_of(problem) { 0 } else { design.columns().bytes() };
+    (problem.columns().bytes() + mapped) as f64
+}
+
+/// Memory of the final fit in bytes: at most `largest` selected columns, the targets, and their triangular reduction.
+pub fn fit_bytes(design: &Design, largest: usize, outputs: usize) -> f64 {
+    let rows = design.planned_rows();
+    8.0 * rows as f64 * (largest as f64 + 2.0 * outputs as f64) + Ridge::bytes(rows, largest)
 }

@@ -1,8 +1,8 @@
 //! Memory check of a fit, before its search.
 
 use crate::pipeline::ValidPipeline;
-use crate::selector::resource_estimates::{data_bytes, fit_bytes};
 use crate::selector::walk_lambdas;
+use crate::selector::{data_bytes, fit_bytes};
 use vaglio_core::{Design, Problem, Result};
 use vaglio_tables::budget::{Budget, shown};
 

@@ -2,10 +2,10 @@
 
 use super::fdr::check_design;
 use super::full_model::{self, FullLosses};
+use super::gain::paired_p;
 use super::pool::{FIRST_CHECKPOINT, StageMonitor};
 use super::pooled_folds::{LambdaPaths, PooledFolds};
 use super::sample::Sample;
-use super::scales::{scales_differ, size_on_other_scale};
 use super::score_choice::{confirmed, edge, plain};
 use super::selection::{Choice, ChosenSearch, RejectedColumns};
 use super::size_stability;
@@ -13,9 +13,9 @@ use super::validation::{CellChoice, Validation, all_repeats, compare, not_valida
 use crate::selector::resumable_search::{ResumableSearch, SearchResult};
 use crate::selector::{ValidSelector, takes_lambda_of_all, walk_lambdas};
 use std::time::{Duration, Instant};
-use vaglio_core::{Design, Error, ErrorClass, Journal, Monitor, Path, Result, Silent, StopReason, StopSign};
+use vaglio_core::{Design, Error, ErrorClass, Journal, Monitor, Path, Result, Silent, StopReason, StopSign, counted};
 use vaglio_report::record::{Cell, ChosenBy, GainTest, LossTable, Warning, WarningKind};
-use vaglio_search::{Choose, CrossValidation, Rule};
+use vaglio_search::{Choose, CrossValidation, Judge, Rule};
 
 /// Searches the design of all rows of the sample, and chooses a size and λ. A search that is stopped before its first
 /// score takes no columns.
@@ -132,7 +132,7 @@ pub fn accompany(selector: &ValidSelector, sample: &Sample, design: &Design, mon
 
 impl Validation<'_, '_> {
     /// Chooses size and λ by the rule.
-    pub fn choice(&self, walks: Vec<LambdaPaths>, full: Vec<FullLosses>, is_written: bool) -> Result<CellChoice> {
+    fn choice(&self, walks: Vec<LambdaPaths>, full: Vec<FullLosses>, is_written: bool) -> Result<CellChoice> {
         let table = self.table(&walks)?;
         let (place, cell, scored) = match self.by_score_alone(&table, is_written)? {
             Some((place, cell, searched)) => (place, cell, Some(searched)),
@@ -271,6 +271,39 @@ impl Validation<'_, '_> {
         let chosen = Choice::by_score(&searched.path, Rule::Best);
         Ok(ChosenSearch::new(searched, chosen, vec![Warning::new(WarningKind::Interrupted, message)]))
     }
+}
+
+/// Size chosen by losses on the other scale of a mapped target; `None` without a map.
+///
+/// # Errors
+/// [`vaglio_core::Error::Shape`] if no size was reached in every fold.
+fn size_on_other_scale(
+    validation: &Validation<'_, '_>,
+    walks: &[LambdaPaths],
+    is_tested: bool,
+) -> Result<Option<usize>> {
+    let Some(walks) = walks.iter().map(LambdaPaths::on_other_scale).collect() else { return Ok(None) };
+    let CellChoice { walks, place, cell, by_others, .. } = validation.choice(walks, Vec::new(), true)?;
+    let Some(level) = validation.how.require_gain.level().filter(|_| is_tested && cell.size > 0) else {
+        return Ok(Some(cell.size));
+    };
+    let p = paired_p(validation.loss, &by_others, &validation.pooled(&walks[place]), cell.size);
+    Ok(Some(if p.is_some_and(|p| p > level) { 0 } else { cell.size }))
+}
+
+/// Warning that the two scales of a mapped target choose different sizes.
+fn scales_differ(judge: Judge, own: usize, other: usize) -> Warning {
+    let columns = |size: usize| if size == 0 { "no column".into() } else { counted(size, "column") };
+    let scale = |judge: Judge| if judge == Judge::Mapped { "of the mapped target" } else { "in the units of the data" };
+    let word = if judge == Judge::Mapped { "original" } else { "mapped" };
+    let message = format!(
+        "losses {} choose {}, and losses {} choose {}; `choose: {{judge: {word}}}` takes the latter",
+        scale(judge),
+        columns(own),
+        scale(judge.other()),
+        columns(other)
+    );
+    Warning::new(WarningKind::ScalesDiffer, message)
 }
 
 /// Takes the result by the score, since no size was reached on all rows and in every fold.

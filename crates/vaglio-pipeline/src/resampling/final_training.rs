@@ -3,14 +3,11 @@
 //! The table is restricted to the selected columns, in table order. The learner is trained on them like a pipeline of
 //! these columns with `search: all`: settings are tuned and λ is chosen by its own criterion, on the same rows.
 
-mod subset_model;
-
 use super::path_predictions::{FoldTestRows, PathModels, predictions_along};
 use super::pool::StageMonitor;
 use super::score_choice::plain;
 use super::selection::ChosenSearch;
-use crate::all_rows::FitFrom;
-use crate::final_fit::{train, train_entry};
+use crate::final_fit::{FitFrom, train, train_entry};
 use crate::final_model::{FinalModel, FittedFinalModel};
 use crate::selector::ValidSelector;
 use crate::tune;
@@ -19,7 +16,8 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 use vaglio_core::{
-    Coefficients, Error, Feature, Form, Model, Monitor, PathEntry, Problem, Result, Round, Silent, StopSign,
+    Coefficients, Columns, Error, Expression, Feature, Form, Model, ModelData, ModelParts, Monitor, PathEntry, Predict,
+    Predictor, Problem, Result, Round, Silent, StopSign, saved,
 };
 use vaglio_search::{All, Choose, Search};
 use vaglio_validate::{HeldOutPredictions, Loo};
@@ -96,7 +94,7 @@ impl FinalModel {
             }),
             lambda: trained.lambda(),
             score: score.or_else(|| tuned.as_ref().map(|tuned| tuned.trials[tuned.best].score)),
-            model: subset_model::on_all_columns(trained, &sorted)?,
+            model: on_all_columns(trained, &sorted)?,
             learner: own.learner,
             criterion: own.criterion.typetag_name(),
             tuned,
@@ -189,5 +187,53 @@ impl ValidSelector {
             each(Some(index), &model, held.predicted(&model)?)?;
         }
         Ok(())
+    }
+}
+
+/// A model trained on some columns of a problem, with the indices of its inputs.
+#[saved(ModelData, "on_columns")]
+struct SubsetModel {
+    /// Indices of the model's inputs in the problem.
+    inputs: Vec<Feature>,
+    model: Model,
+}
+
+/// Converts a model trained on the columns `among` into a model of the problem with all columns.
+///
+/// # Errors
+/// [`Error::Shape`] if the model reads other columns.
+fn on_all_columns(model: Model, among: &[Feature]) -> Result<Model> {
+    let place = |&input: &Feature| among.get(input).copied();
+    let inputs: Option<Vec<Feature>> = model.inputs().iter().map(place).collect();
+    let inputs = inputs.ok_or_else(|| Error::Shape(format!("a model of {} columns reads others", among.len())))?;
+    Model::new(SubsetModel { inputs, model })
+}
+
+impl ModelData for SubsetModel {
+    fn parts(&self) -> ModelParts<'_> {
+        ModelParts { inputs: &self.inputs, predictor: Predictor::Own(self) }
+    }
+
+    fn counts(&self, rows: usize, series: Option<&[u32]>) -> Option<Vec<f64>> {
+        self.model.counts(rows, series)
+    }
+
+    fn held(&self) -> Option<&Model> {
+        Some(&self.model)
+    }
+}
+
+impl Predict for SubsetModel {
+    fn check(&self) -> Result<()> {
+        let (inputs, takes) = (self.inputs.len(), self.model.inputs().len());
+        if inputs == takes { Ok(()) } else { Err(Error::Shape(format!("{inputs} columns for a model of {takes}"))) }
+    }
+
+    fn predict(&self, inputs: &Columns, series: Option<&[u32]>) -> Result<Array2<f64>> {
+        self.model.predict(inputs, series)
+    }
+
+    fn expressions(&self, inputs: &[Expression]) -> Option<Vec<Expression>> {
+        self.model.expressions(inputs)
     }
 }

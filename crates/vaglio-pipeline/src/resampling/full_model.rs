@@ -1,9 +1,8 @@
 //! Losses of the model with all columns, which a search with more columns than rows never reaches.
 
-use super::loss_sums::{FoldLosses, LossSums};
+use super::loss_sums::{FoldLosses, LossSums, most_clusters};
 use super::path_predictions::{FoldTestRows, PathModels, PathReduction, predictions_along};
 use super::validation::Validation;
-use super::walks::most_clusters;
 use crate::selector::ValidSelector;
 use vaglio_core::{Design, Loss, PathEntry, Result, Score, short};
 use vaglio_report::record::{Cell, LossTable, Warning, WarningKind};

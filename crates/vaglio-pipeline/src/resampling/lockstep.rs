@@ -14,12 +14,11 @@
 //! A search that cannot pause, such as a backward one, runs to its end. If memory cannot hold all folds, each is
 //! rebuilt and searched from the start at every checkpoint, with the same result.
 
-use super::loss_sums::LossSums;
+use super::loss_sums::{LossSums, most_clusters};
 use super::path_predictions::{FoldTestRows, PathModels, PathReduction};
 use super::pool::{FIRST_CHECKPOINT, SubTask, each, expected_sizes};
-use super::pooled_folds::{LambdaPaths, PooledFolds};
-use super::validation::Validation;
-use super::walks::{Fold, FoldPath, most_clusters};
+use super::pooled_folds::{FoldPath, LambdaPaths, PooledFolds};
+use super::validation::{Fold, Validation};
 use crate::memory_slots::MemorySlots;
 use crate::selector::resumable_search::ResumableSearch;
 use std::collections::BTreeMap;

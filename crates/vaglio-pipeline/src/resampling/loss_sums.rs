@@ -13,6 +13,8 @@ use vaglio_report::{ClusterSum, MeanVariances, StandardizedMoments};
 
 /// Limit on the number of clusters that joins none of them.
 pub const EVERY: u32 = 1 << 31;
+/// Approximate limit of the number of sums kept for one fold.
+const MOST_SUMS: usize = 1 << 15;
 /// Largest number of parts of the jackknife.
 const LEFT_OUT: u32 = 64;
 
@@ -32,7 +34,7 @@ pub enum LossSums {
         clusters: Vec<ClusterSum>,
     },
     /// Rows for a loss of all rows together.
-    Rows(Pooled),
+    Rows(Box<Pooled>),
 }
 
 /// Predictions with the targets to compare.
@@ -92,7 +94,7 @@ impl LossSums {
     /// Sums with at most `most` clusters, a power of two. Cost O(rows · outputs).
     pub fn new(loss: &dyn Loss, of: TargetsAndPredictions<'_>, most: u32) -> Self {
         if !loss.traits().measure.is_of_rows() {
-            return LossSums::Rows(Pooled::from_rows(of));
+            return LossSums::Rows(Box::new(Pooled::from_rows(of)));
         }
         let cluster = |row: usize| of.clusters.map_or(row as u32, |clusters| clusters[row]);
         let (mut weight, mut sum) = (0.0, 0.0);
@@ -228,11 +230,17 @@ impl<'t> FoldLosses<'t> {
     /// The rows of all folds, for a loss of all rows together.
     fn rows(&self) -> Option<Pooled> {
         let rows = self.folds.iter().filter_map(|fold| match fold {
-            LossSums::Rows(rows) => Some(rows),
+            LossSums::Rows(rows) => Some(&**rows),
             LossSums::Mean { .. } => None,
         });
         Pooled::new(rows).ok()
     }
+}
+
+/// Number of clusters in each of the `tallies` loss sums of a fold.
+pub(super) fn most_clusters(tallies: usize) -> u32 {
+    let most = (MOST_SUMS / tallies.max(1)).clamp(32, 256);
+    1 << most.ilog2()
 }
 
 /// Adds up the sums that `each` hands over by cluster number modulo `most`; the result is in order of these numbers.

@@ -1,7 +1,7 @@
 //! Cross-validation of the whole procedure, to choose size and λ and to evaluate the result.
 //!
 //! A [`Sample`] holds rows before anything is learned from them. [`Sample::fitted`] turns training rows into a problem,
-//! maps included, and held-out rows into the problem that tests it. A [`FoldPath`](walks::FoldPath) holds the held-out
+//! maps included, and held-out rows into the problem that tests it. A `FoldPath` holds the held-out
 //! losses of one search path by size. Paths of one λ are pooled over folds into a row of a `LossTable`, from which size
 //! and λ are chosen. Every repetition has its own index, fold and λ, and no result depends on their order.
 //!
@@ -13,7 +13,6 @@
 //! the moments of cells. Rows that no map changes are viewed, not copied.
 
 pub mod choice;
-mod compared_searches;
 pub mod fdr;
 pub mod final_training;
 mod full_model;
@@ -29,20 +28,17 @@ pub mod pool;
 mod pooled_folds;
 pub mod procedure;
 pub mod sample;
-mod scales;
 mod score_choice;
 mod selection;
 mod size_stability;
 pub mod split_rule;
 pub mod validation;
-pub mod walks;
 
 pub use choice::{accompany, is_in_parts, select};
-pub use compared_searches::SearchOnDesign;
 pub use held_out_predictions::held_out;
 pub use interval::LEVEL;
 pub use loss_sums::{FoldLosses, LossSums, Pooled};
 pub use pool::{Jobs, StageMonitor};
-pub use procedure::{OuterFoldFit, OuterFolds, Procedure, outer};
+pub use procedure::{OuterFoldFit, OuterFolds, Procedure, SearchOnDesign, outer};
 pub use sample::{FittedProblem, Sample};
 pub use selection::{Choice, ChosenSearch, Selection};

@@ -1,8 +1,7 @@
 //! Held-out predictions of all models of a path, from one reduction of the training rows.
 
 use super::loss_sums::TargetsAndPredictions;
-use crate::all_rows::FitFrom;
-use crate::final_fit::{coefficients_by_output, normal_equations, reduced_ridge, rescaled_coefficients};
+use crate::final_fit::{FitFrom, coefficients_by_output, normal_equations, reduced_ridge, rescaled_coefficients};
 use crate::preprocess::in_units;
 use ndarray::Array2;
 use std::collections::HashMap;

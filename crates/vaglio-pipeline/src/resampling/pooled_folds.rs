@@ -1,11 +1,120 @@
-//! Search paths of all folds at one λ, and their pooled losses.
+//! Search paths of folds, and the pooled losses of all folds at one λ.
 
 use super::loss_sums::{FoldLosses, LossSums};
-use super::walks::FoldPath;
+use super::path_predictions::{order, places};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
-use vaglio_core::{AtPenalty, Loss, Path, PathEntry, Result};
+use std::ops::RangeInclusive;
+use vaglio_core::{AtPenalty, Feature, Loss, Path, PathEntry, Result, Score, StopReason};
 use vaglio_report::record::Cell;
+
+/// Held-out losses of one search path, by size.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct FoldPath {
+    /// Loss of the empty subset.
+    pub empty: LossSums,
+    /// Sizes that the path reached, in increasing order, with their losses.
+    pub sizes: Vec<(usize, LossSums)>,
+    /// Models at penalties with their losses, if the path is evaluated at penalties.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) penalties: Vec<(AtPenalty, LossSums)>,
+    pub(super) empty_score: Score,
+    /// Sizes that may be the result.
+    pub(super) allowed: RangeInclusive<usize>,
+    /// Size of the last entry, if the path reached its full subset.
+    pub(super) everything: Option<usize>,
+    /// Features in order of entry.
+    order: Vec<Feature>,
+    /// Entries by size. A subset that consists of the first features of the order is left empty.
+    entries: Vec<(usize, PathEntry)>,
+    /// Losses on the other scale, if targets are mapped.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) other: Option<Box<FoldPath>>,
+}
+
+impl FoldPath {
+    /// Encodes the subsets of a path, without losses.
+    pub(super) fn new(path: Path, candidates: usize) -> Self {
+        let (everything, allowed) = (path.everything(candidates), path.allowed.clone());
+        let order = order(path.entries.iter().flat_map(|entry| &entry.subset));
+        let place = places(&order);
+        let own = |mut entry: PathEntry| {
+            let size = entry.subset.len();
+            entry.standard_error = None;
+            if entry.subset.iter().all(|feature| place[feature] < size) {
+                entry.subset = Vec::new();
+            }
+            (size, entry)
+        };
+        FoldPath {
+            empty: LossSums::none(),
+            sizes: Vec::new(),
+            penalties: Vec::new(),
+            empty_score: path.empty,
+            allowed,
+            everything,
+            entries: path.entries.into_iter().map(own).collect(),
+            order,
+            other: None,
+        }
+    }
+
+    /// Path cut at one lasso penalty: a single model that counts as the full subset, or none if the path ended before.
+    pub(crate) fn to_penalty(&self, lambda: f64) -> FoldPath {
+        let found = self.penalties.iter().find(|(at, _)| at.lambda == lambda);
+        let size = found.map_or(0, |(at, _)| at.entry.subset.len());
+        // An impossible size marks a path without a model.
+        let only = if found.is_some() { size } else { usize::MAX };
+        let own = found.filter(|_| size > 0);
+        let entries: Vec<PathEntry> = own.iter().map(|(at, _)| at.entry.clone()).collect();
+        let mut path = Path::stopped(self.empty_score, StopReason::Penalty);
+        (path.entries, path.allowed) = (entries, only..=only);
+        FoldPath {
+            empty: self.empty.clone(),
+            sizes: own.iter().map(|(_, tally)| (size, tally.clone())).collect(),
+            everything: found.map(|_| size),
+            other: self.other.as_ref().map(|other| Box::new(other.to_penalty(lambda))),
+            ..FoldPath::new(path, size)
+        }
+    }
+
+    /// Loss of the largest subset of at most `size` features.
+    pub fn at(&self, size: usize) -> &LossSums {
+        self.place(size).map_or(&self.empty, |place| &self.sizes[place].1)
+    }
+
+    /// Largest subset of at most `size` features.
+    pub fn entry(&self, size: usize) -> PathEntry {
+        match self.place(size) {
+            Some(place) => self.decoded(place),
+            None => PathEntry::new(Vec::new(), self.empty_score),
+        }
+    }
+
+    fn decoded(&self, place: usize) -> PathEntry {
+        let (size, entry) = &self.entries[place];
+        let subset = if entry.subset.is_empty() { self.order[..*size].to_vec() } else { entry.subset.clone() };
+        let mut entry = entry.clone();
+        entry.subset = subset;
+        entry
+    }
+
+    /// Largest size that the path covers; unbounded if it reached its full subset.
+    pub(crate) fn reach(&self) -> usize {
+        let largest = self.sizes.last().map_or(0, |(size, _)| *size);
+        self.everything.map_or(largest, |_| usize::MAX)
+    }
+
+    /// Whether the path already has this entry.
+    pub(super) fn has(&self, entry: &PathEntry) -> bool {
+        let own = self.entries.binary_search_by_key(&entry.subset.len(), |(size, _)| *size);
+        own.is_ok_and(|place| self.decoded(place).subset == entry.subset)
+    }
+
+    fn place(&self, size: usize) -> Option<usize> {
+        self.sizes.partition_point(|(reached, _)| *reached <= size).checked_sub(1)
+    }
+}
 
 /// Search paths of all folds at one λ.
 #[derive(Debug, Serialize, Deserialize)]

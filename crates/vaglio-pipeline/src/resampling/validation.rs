@@ -1,18 +1,19 @@
 //! Cross-validation of a whole search, and its losses by size and λ, pooled over folds.
 
+use super::final_training::FinalModelCache;
 use super::full_model::FullLosses;
 use super::loss_sums::{FoldLosses, LossSums};
+use super::path_predictions::FoldTestRows;
 use super::pool::StageMonitor;
 use super::pooled_folds::{LambdaPaths, PooledFolds};
-use super::sample::Sample;
-use super::split_rule::{RepeatedSplits, SplitRule, bare};
-use super::walks::{Fold, said_of};
+use super::sample::{FittedProblem, Sample};
+use super::split_rule::{RepeatedSplits, SplitRule, TrainTestSplit, bare};
 use crate::selector::resumable_search::SearchResult;
 use crate::selector::{ValidSelector, walk_lambdas};
-use vaglio_core::{Design, Error, Loss, Path, Result};
+use vaglio_core::{Design, Error, Loss, Path, Problem, Result, TargetUnits};
 use vaglio_report::record::{Cell, LossTable, Warning, WarningKind};
 use vaglio_search::shuffle::stream;
-use vaglio_search::{CrossValidation, check_repeated_rows};
+use vaglio_search::{CrossValidation, Judge, check_repeated_rows};
 
 const ROUND: u64 = 1;
 /// Largest number of rows over all repeats; each takes 64 bits.
@@ -250,4 +251,82 @@ pub(super) fn compare(
         }
     }
     Ok(())
+}
+
+/// A fold: training rows with the result of fitting, and held-out rows.
+pub struct Fold {
+    /// Result of fitting on the training rows.
+    pub fitted: FittedProblem,
+    /// Design of the training rows.
+    pub design: Design,
+    /// Problem of the held-out rows.
+    pub held: Problem,
+    /// Final models of the training rows.
+    pub(super) known: FinalModelCache,
+}
+
+impl Fold {
+    /// Builds a fold from a split of a sample. The design of all rows, if given, provides λ and data that folds share.
+    ///
+    /// # Errors
+    /// Returns the errors of the maps and of the design.
+    pub fn new(
+        selector: &ValidSelector,
+        sample: &Sample,
+        TrainTestSplit { training, held }: &TrainTestSplit,
+        whole: Option<&Design>,
+    ) -> Result<Self> {
+        // Warnings of maps were given when they were fitted on all rows.
+        let (fitted, held) = tracing::subscriber::with_default(tracing::subscriber::NoSubscriber::default(), || {
+            let fitted = sample.select(training)?.fitted()?;
+            let held = held_by(sample, &fitted, held)?;
+            Ok::<_, Error>((fitted, held))
+        })?;
+        let design = selector.design_at(&fitted.problem, whole)?;
+        let design = match whole {
+            Some(whole) => design.as_subset_of(whole, training),
+            None => design,
+        };
+        Ok(Fold { fitted, design, held, known: FinalModelCache::default() })
+    }
+
+    /// The held-out rows, with the units of their targets.
+    pub fn held(&self) -> FoldTestRows<'_> {
+        FoldTestRows::new(&self.held, self.fitted.units.as_deref(), &self.fitted.problem)
+    }
+
+    /// Calls `then` with the held-out rows, whose targets and predictions are on the scale `judge`.
+    ///
+    /// # Errors
+    /// Returns the errors of `then`.
+    pub(super) fn on_scale<T>(&self, judge: Judge, then: impl FnOnce(&FoldTestRows<'_>) -> Result<T>) -> Result<T> {
+        let Some(units) = self.fitted.units.as_ref().filter(|_| judge == Judge::Mapped) else {
+            return then(&self.held());
+        };
+        let mut targets = self.held.targets().as_ref().clone();
+        for (mut target, units) in targets.rows_mut().into_iter().zip(units) {
+            target.mapv_inplace(|y| units.map.as_ref().map_or(y, |map| map.map(y)));
+        }
+        let problem = self.held.with_targets(targets)?;
+        let units: Vec<TargetUnits> = units.iter().map(|units| units.scale.into()).collect();
+        then(&FoldTestRows { problem: &problem, units: Some(&units), ..self.held() })
+    }
+}
+
+/// Held-out rows after fitted maps, with the cluster of each.
+pub(super) fn held_by(sample: &Sample, fitted: &FittedProblem, held: &[usize]) -> Result<Problem> {
+    let all = sample.clusters();
+    let clusters = held.iter().map(|&row| all[row]).collect();
+    sample.select(held)?.apply(&fitted.maps, fitted.problem.names(), clusters)
+}
+
+/// Adds a description of the rows to a setting error.
+pub fn said_of(error: Error, rows: &str) -> Error {
+    match error {
+        Error::Setting { field, message, place, from_root } => {
+            let message = message.reworded(|message| format!("on the training rows of {rows}: {message}"));
+            Error::Setting { field, message, place, from_root }
+        }
+        other => other,
+    }
 }

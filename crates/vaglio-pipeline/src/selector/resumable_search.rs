@@ -1,7 +1,7 @@
 //! A resumable search on one design.
 
 use super::ValidSelector;
-use crate::all_rows::has_moments;
+use crate::final_fit::has_moments;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::time::Instant;

@@ -1,7 +1,6 @@
 //! Random experiments: paths over the columns and fresh dummies.
 
 use super::among;
-use super::equal_columns::equal;
 use super::rates::{VotingLevel, is_beyond, share, voting_levels};
 use crate::resampling::StageMonitor;
 use crate::selector::ValidSelector;
@@ -11,6 +10,8 @@ use vaglio_core::{
     Columns, Criterion, Design, Error, Feature, Problem, Readout, Result, Signs, standardized, standardized_column,
     standardized_outputs,
 };
+use vaglio_kernels::sums::dot;
+use vaglio_kernels::tolerance::SAME_COLUMN;
 use vaglio_search::dummy_path::{DummyPath, NormalRng, PathData, Stepping};
 use vaglio_search::least_angle::{LeastAngle, PathShape};
 use vaglio_search::shuffle::stream;
@@ -192,4 +193,29 @@ impl<'a> Experiments<'a> {
 /// Number of dummies that entered before each column, by path on correlations or on the criterion's own geometry.
 fn entered<'w>(paths: &'w [DummyPath<'_>], others: &'w [Vec<Option<u32>>]) -> Vec<&'w [Option<u32>]> {
     paths.iter().map(DummyPath::entered).chain(others.iter().map(Vec::as_slice)).collect()
+}
+
+/// Columns that equal an earlier one or its negative. Only columns with equal products with a random vector are
+/// compared. Cost O(rows · columns + columns · log columns) if few are equal.
+fn equal(columns: &[Vec<f64>]) -> Vec<(Feature, Feature)> {
+    let rows = columns.iter().map(Vec::len).max().unwrap_or(0);
+    let mut random = NormalRng::new(0);
+    let probe: Vec<f64> = (0..rows).map(|_| random.uniform() - 0.5).collect();
+    let present = columns.iter().enumerate().filter(|(_, column)| !column.is_empty());
+    let mut products: Vec<(f64, Feature)> =
+        present.map(|(feature, column)| (dot(column, &probe).abs(), feature)).collect();
+    products.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+    // ‖probe‖ ≤ √rows/2, and two equal columns are at most √(2·SAME_COLUMN) apart.
+    let near = (rows as f64 * SAME_COLUMN).sqrt();
+    let mut first: Vec<Feature> = (0..columns.len()).collect();
+    for (place, &(product, feature)) in products.iter().enumerate() {
+        for &(_, before) in products[..place].iter().rev().take_while(|(other, _)| product - other <= near) {
+            if 1.0 - dot(&columns[feature], &columns[before]).abs() <= SAME_COLUMN {
+                let (low, high) = (first[feature].min(first[before]), first[feature].max(first[before]));
+                first.iter_mut().filter(|of| **of == high).for_each(|of| *of = low);
+                break;
+            }
+        }
+    }
+    first.into_iter().enumerate().filter(|(feature, first)| feature != first).collect()
 }

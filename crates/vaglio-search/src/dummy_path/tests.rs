@@ -43,9 +43,9 @@ fn least_angle(columns: &[Vec<f64>], y: &[f64]) -> Vec<usize> {
     let shape = PathShape::Single { non_negative: false, lasso: false };
     let relevance = vec![columns.iter().map(|x| dot(x, y)).collect()];
     let mut path = LeastAngle::new(shape, usize::MAX, relevance, vec![true; columns.len()]);
-    let mut gram = |column: usize| Ok::<_, ()>(columns.iter().map(|x| dot(x, &columns[column])).collect::<Vec<f64>>());
+    let mut gram = |column: usize| Ok(columns.iter().map(|x| dot(x, &columns[column])).collect::<Vec<f64>>());
     let mut order = Vec::new();
-    while let Ok(Ok(knot)) = path.advance(&mut gram) {
+    while let Ok(knot) = path.advance(&mut gram) {
         order.push(knot.feature);
     }
     order

@@ -57,7 +57,8 @@ fn evenly(order: &[usize], classes: &[u32], aside: usize) -> Vec<bool> {
     is_taken
 }
 
-/// Draws a random share of test rows by the seed; rows of one group or series stay together, and classes are stratified.
+/// Draws a random share of test rows by the seed; rows of one group or series stay together, and classes are
+/// stratified.
 fn at_random(spec: &DataSpec, table: &Table, fraction: f64, seed: u64) -> Result<Vec<bool>> {
     let rows = table.rows();
     let (groups, what) = match (spec.groups.as_ref().and_then(|name| table.get(name)), table.series()) {

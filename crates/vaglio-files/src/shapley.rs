@@ -60,8 +60,8 @@ pub(super) const EVALUATION: Evaluation = Evaluation {
     })
 };
 
-/// Shapley values of the chosen columns. `None` if there are no columns, or if stopped. Cost: 2^k scores, or 256 walks of
-/// k columns.
+/// Shapley values of the chosen columns. `None` if there are no columns, or if stopped. Cost: 2^k scores, or 256 walks
+/// of k columns.
 ///
 /// # Errors
 /// Returns the errors of the criterion's scores.

@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 use vaglio_core::{Error, JournalStore, Result};
-use vaglio_tables::disk::{fresh, write_file};
+use vaglio_tables::disk::{fresh, temporary, write_file};
 use vaglio_tables::read::Digest;
 
 /// File name of a run's journal; `PREVIOUS` is that of the journal before.
@@ -28,28 +28,25 @@ const SYNC: Duration = Duration::from_secs(1);
 
 /// Writes the first line of a journal; an existing one is renamed once that is on disk.
 fn begin(path: &Path, header: &JournalHeader) -> Result<OpenJournal> {
-    let failed = |error: std::io::Error| Error::unwritable(path, error);
-    let body = serde_json::to_string(header)?;
     let mut sum = String::new();
-    let line = sealed(&body, &mut sum);
+    let line = sealed(&serde_json::to_string(header)?, &mut sum);
     let there = path.symlink_metadata().ok();
-    let like = there.as_ref().filter(|known| known.is_file());
-    let (temporary, mut file) = fresh(path, like).map_err(failed)?;
     let begun = || -> std::io::Result<File> {
+        let (temporary, mut file) = fresh(path, there.as_ref().filter(|known| known.is_file()))?;
         file.write_all(line.as_bytes())?;
         file.sync_all()?;
         if there.is_some() {
             std::fs::rename(path, path.with_file_name(PREVIOUS))?;
         }
-        std::fs::rename(&temporary, path)?;
+        std::fs::rename(temporary, path)?;
         if let Some(folder) = path.parent() {
             sync_folder(folder);
         }
         Ok(file)
     };
     let file = begun().map_err(|error| {
-        let _ = std::fs::remove_file(&temporary);
-        failed(error)
+        let _ = std::fs::remove_file(temporary(path));
+        Error::unwritable(path, error)
     })?;
     Ok(OpenJournal { file, length: line.len() as u64, sum })
 }

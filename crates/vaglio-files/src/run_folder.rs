@@ -135,15 +135,7 @@ impl RunFolder {
         let written = FILES.iter().zip(texts).try_for_each(|(file, text)| self.write_part(file, text));
         let mut is_kept = false;
         let placed = written.and_then(|()| {
-            if replaces && (self.is_partial() || self.is_of(texts[1])) {
-                match std::fs::remove_file(self.out.join(LAST)) {
-                    // The file may be missing: a refused run renames it.
-                    Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(self.failed(LAST, error)),
-                    _ => Ok(()),
-                }?;
-            } else {
-                self.keep_result()?;
-            }
+            self.retire(!(replaces && (self.is_partial() || self.is_of(texts[1]))))?;
             is_kept = true;
             for file in FILES {
                 let path = self.out.join(file);
@@ -178,7 +170,7 @@ impl RunFolder {
             self.copy(PREVIOUS, OLDER).or_else(|_| self.shift(PREVIOUS, OLDER))?;
         }
         let done = match self.is_there(LAST) {
-            true => self.keep_result().map(|()| self.remove_others()).or_else(|_| self.shift("", PREVIOUS)),
+            true => self.retire(true).map(|()| self.remove_others()).or_else(|_| self.shift("", PREVIOUS)),
             false => self.set_strays_aside(text.as_ref().map(|_| SETTINGS)),
         };
         if let Some(text) = text.filter(|_| !settings.exists()) {
@@ -188,12 +180,14 @@ impl RunFolder {
         done
     }
 
-    /// Keeps the present result as the previous one.
-    fn keep_result(&self) -> Result<()> {
+    /// Removes the last file of the present result, if there is one, which is first kept as the previous one if asked.
+    fn retire(&self, is_kept: bool) -> Result<()> {
         if !self.is_there(LAST) {
             return Ok(());
         }
-        self.copy("", PREVIOUS)?;
+        if is_kept {
+            self.copy("", PREVIOUS)?;
+        }
         std::fs::remove_file(self.out.join(LAST)).map_err(|e| self.failed(LAST, e))
     }
 

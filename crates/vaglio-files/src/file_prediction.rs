@@ -8,7 +8,7 @@ use std::path::Path;
 use vaglio_core::{Error, Result, SourceLocation, Table, Task};
 use vaglio_pipeline::maps::UnseenLevels;
 use vaglio_pipeline::pipeline::{Calibration, ReadSpec};
-use vaglio_tables::read::{ColumnFilter, Hint, Notations, ReadRequest, TableProfile, TableSource};
+use vaglio_tables::read::{Hint, Notations, TableProfile};
 
 impl FileModel<'_> {
     /// Columns that are read.
@@ -152,18 +152,6 @@ impl FileModel<'_> {
         let classes = self.task.classes();
         let classes = Some(&classes[..]).filter(|classes| !classes.is_empty());
         header(&self.outputs, classes.is_some(), classes.filter(|_| beside.probabilities), beside.intervals)
-    }
-}
-
-impl Predictions {
-    /// Reads the kept columns for these rows.
-    pub(super) fn keep(&mut self, source: &TableSource, names: &[String], hints: HashMap<String, Hint>) -> Result<()> {
-        let wanted = ReadRequest { filter: ColumnFilter::only(names.iter().cloned()), hints, ..ReadRequest::default() };
-        let mut table = source.read(&wanted)?.0.select_rows(&self.rows);
-        self.kept = names.iter().filter_map(|name| Some((name.clone(), table.take(name)?))).collect();
-        // A key column that is also kept is written once.
-        self.keys.retain(|(name, _)| !names.contains(name));
-        Ok(())
     }
 }
 

@@ -59,8 +59,12 @@ impl FileModel<'_> {
         }
         if !beside.keep.is_empty() {
             let hint = |name: &String| (name.clone(), self.kept_hint(name, beside, source.is_typed()));
-            let hints = beside.keep.iter().map(hint).collect();
-            predictions.keep(source, &beside.keep, hints).map_err(in_file)?;
+            let (filter, hints) = (ColumnFilter::only(beside.keep.clone()), beside.keep.iter().map(hint).collect());
+            let wanted = ReadRequest { filter, hints, ..ReadRequest::default() };
+            let mut kept = source.read(&wanted).map_err(in_file)?.0.select_rows(&predictions.rows);
+            predictions.kept = beside.keep.iter().filter_map(|name| Some((name.clone(), kept.take(name)?))).collect();
+            // A key column that is also kept is written once.
+            predictions.keys.retain(|(name, _)| !beside.keep.contains(name));
         }
         Ok(predictions)
     }

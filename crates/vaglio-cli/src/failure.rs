@@ -2,11 +2,10 @@
 
 use crate::arguments::Arguments;
 use crate::exit;
-use crate::terminal::{LONGEST, aside, told, told_in_lines};
+use crate::terminal::{LONGEST, aside, has_color, told, told_in_lines};
 use clap::CommandFactory;
 use clap::error::{ContextKind, ContextValue};
 use std::fmt::Write;
-use std::io::IsTerminal;
 use std::path::Path;
 use unicode_width::UnicodeWidthStr;
 use vaglio::core::{Error, SourceLocation, StopReason, acts, nearest, shown};
@@ -117,8 +116,7 @@ fn snippet(text: &str, place: &SourceLocation) -> String {
     let first = place.line.saturating_sub(2);
     let column = place.column.saturating_sub(1);
     let from = column.saturating_sub(WINDOW / 2);
-    let color = std::env::var_os("NO_COLOR").is_none() && std::io::stderr().is_terminal();
-    let (on, off) = if color { ("\u{1b}[31m", "\u{1b}[0m") } else { ("", "") };
+    let (on, off) = if has_color() { ("\u{1b}[31m", "\u{1b}[0m") } else { ("", "") };
     let mut out = String::new();
     for (number, line) in (first + 1..).zip(text.lines().skip(first)).take(place.line + 1 - first) {
         let (mut before, mut after) = (String::new(), String::new());

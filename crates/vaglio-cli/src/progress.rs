@@ -2,7 +2,7 @@
 
 use crate::bar::{above_bar, bar, put_bar};
 use crate::signals;
-use crate::terminal::log_line;
+use crate::terminal::{has_color, log_line};
 use crate::trace::{self, TraceWriter};
 use indicatif::ProgressBar;
 use std::io::{IsTerminal, Write};
@@ -29,10 +29,6 @@ impl Write for ProgressWriter {
         let _ = std::io::stderr().flush();
         Ok(())
     }
-}
-
-fn has_color() -> bool {
-    std::env::var_os("NO_COLOR").is_none() && std::io::stderr().is_terminal()
 }
 
 /// Shows spans and events as verbosity asks, and writes them to the trace, if any.

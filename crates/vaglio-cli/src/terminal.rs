@@ -2,7 +2,7 @@
 
 use crate::bar::above_bar;
 use std::fmt::{Display, Write as _};
-use std::io::Write as _;
+use std::io::{IsTerminal as _, Write as _};
 use std::ops::ControlFlow;
 use std::path::Path;
 use vaglio::core::{Error, Result, acts};
@@ -48,6 +48,11 @@ pub fn aside(text: &str) {
         let mut stderr = std::io::stderr().lock();
         stderr.write_all(text.as_bytes()).and_then(|()| stderr.flush())
     });
+}
+
+/// Whether standard error shows colors.
+pub fn has_color() -> bool {
+    std::env::var_os("NO_COLOR").is_none() && std::io::stderr().is_terminal()
 }
 
 /// A log line with control characters escaped, except allowed colors.

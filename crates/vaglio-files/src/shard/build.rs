@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 use std::sync::OnceLock;
-use vaglio_core::{Error, Result};
+use vaglio_core::{Error, Result, get_or_try_make};
 
 /// Version and hash prefix of the file with this code: a program, or a library loaded by an interpreter. The file is
 /// read once.
@@ -11,10 +11,7 @@ use vaglio_core::{Error, Result};
 /// [`Error::Unreadable`] if the file cannot be read.
 pub fn build() -> Result<String> {
     static BUILD: OnceLock<String> = OnceLock::new();
-    match BUILD.get() {
-        Some(build) => Ok(build.clone()),
-        None => hashed().map(|build| BUILD.get_or_init(|| build).clone()),
-    }
+    get_or_try_make(&BUILD, hashed).cloned()
 }
 
 fn hashed() -> Result<String> {

@@ -11,12 +11,12 @@ type LossIntervals = (Option<[f64; 2]>, Option<f64>, Vec<LossDifference>);
 
 /// Computes [`LossIntervals`]; `None` if the search was not cross-validated.
 pub(super) fn certainty(selector: &ValidSelector, task: &Task, chosen: &Choice) -> Option<LossIntervals> {
-    let (how, losses) = (chosen.folds.as_ref()?, chosen.losses.as_ref()?);
+    let how = chosen.folds.as_ref()?;
     let loss = &*selector.loss(task);
     let level = how.interval.unwrap_or(LEVEL);
-    let (own, gained) = (losses.at(chosen.size)?, losses.gained(loss, chosen.size));
+    let (own, gained) = (chosen.losses_at(chosen.size)?, chosen.gained(loss));
     let interval = own.bounded(loss, None, gained, level).map(|(_, interval)| interval);
-    let largest = losses.sizes().next_back().unwrap_or(0);
+    let largest = chosen.losses.keys().next_back().copied().unwrap_or(0);
     let against = |size: usize| match size {
         size if size == chosen.size => None,
         0 => Some(ComparisonColumns::Empty),
@@ -24,11 +24,11 @@ pub(super) fn certainty(selector: &ValidSelector, task: &Task, chosen: &Choice) 
         size if size == largest && size > chosen.size + 1 => Some(ComparisonColumns::All),
         _ => Some(ComparisonColumns::More),
     };
-    let differences = losses.sizes().filter_map(|size| {
+    let differences = chosen.losses.keys().filter_map(|&size| {
         let against = against(size)?;
         // The selection compared neighboring sizes too, so they get no correction.
         let gained = if against == ComparisonColumns::Empty { gained } else { 0.0 };
-        let (mean, interval) = own.bounded(loss, Some(&losses.at(size)?), gained, level)?;
+        let (mean, interval) = own.bounded(loss, Some(&chosen.losses_at(size)?), gained, level)?;
         Some(LossDifference { against, size, mean, interval })
     });
     Some((interval, interval.map(|_| level), differences.collect()))

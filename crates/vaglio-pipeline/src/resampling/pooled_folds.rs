@@ -254,43 +254,11 @@ impl<'t> PooledFolds<'t> {
     }
 
     /// Losses of no columns, the chosen size and its neighbors, and all columns, where every fold reached them.
-    pub fn near(&self, size: usize, by_others: Vec<LossSums>) -> SizeLosses {
+    pub fn near(&self, size: usize) -> BTreeMap<usize, Vec<LossSums>> {
         let near = [Some(0), size.checked_sub(1), Some(size), Some(size + 1), self.everything];
         // Every search has the empty subset, even if it cannot be the result.
         let sizes = near.into_iter().flatten().filter(|&near| near == 0 || self.has(near));
         let losses = |size: usize| if size == 0 { self.empties() } else { self.losses(size) };
-        let of_size = |size: usize| (size, losses(size).folds.into_iter().cloned().collect());
-        SizeLosses { sizes: sizes.map(of_size).collect(), by_others, repeats: self.repeats }
-    }
-}
-
-/// Losses of the folds at the chosen λ and some sizes, repeat by repeat.
-#[derive(Debug, Clone, PartialEq)]
-pub struct SizeLosses {
-    /// Losses by size of the path of all rows.
-    pub(super) sizes: BTreeMap<usize, Vec<LossSums>>,
-    /// Loss of each fold at the choice of the others of its repeat; empty unless the rule takes the lowest loss.
-    pub(super) by_others: Vec<LossSums>,
-    /// Number of random splits into folds.
-    pub(super) repeats: usize,
-}
-
-impl SizeLosses {
-    /// Sizes with losses, in increasing order.
-    pub fn sizes(&self) -> impl DoubleEndedIterator<Item = usize> + '_ {
-        self.sizes.keys().copied()
-    }
-
-    /// Losses at a size.
-    pub fn at(&self, size: usize) -> Option<FoldLosses<'_>> {
-        self.sizes.get(&size).map(|losses| FoldLosses::new(losses, self.repeats))
-    }
-
-    /// Optimism of choosing the lowest of many losses: the loss of each fold at the choice of the others, minus that at
-    /// the size.
-    pub fn gained(&self, loss: &dyn Loss, size: usize) -> f64 {
-        let by_others = FoldLosses::new(&self.by_others, self.repeats).mean(loss).ok().filter(|_| size > 0);
-        let own = self.at(size).and_then(|losses| losses.mean(loss).ok());
-        by_others.zip(own).map_or(0.0, |(by_others, own)| by_others - own)
+        sizes.map(|size| (size, losses(size).folds.into_iter().cloned().collect())).collect()
     }
 }

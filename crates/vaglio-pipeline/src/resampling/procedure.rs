@@ -321,7 +321,7 @@ fn winner(loss: &dyn Loss, all: &[SearchOnDesign]) -> usize {
     let value = |place: usize| all[place].picked.chosen.cell.map_or(f64::INFINITY, |cell| cell.loss);
     let losses = |place: usize| {
         let chosen = &all[place].picked.chosen;
-        chosen.losses.as_ref().and_then(|losses| losses.at(chosen.size))
+        chosen.losses_at(chosen.size)
     };
     let mut winner = 0;
     for place in 1..all.len() {

@@ -2,7 +2,7 @@
 
 use super::choice::select;
 use super::fdr::Discoveries;
-use super::pooled_folds::SizeLosses;
+use super::loss_sums::{FoldLosses, LossSums};
 use super::sample::Sample;
 use crate::final_fit::{FitFrom, train, train_entry};
 use crate::final_model::FittedFinalModel;
@@ -10,6 +10,7 @@ use crate::selector::ValidSelector;
 use crate::selector::resumable_search::SearchResult;
 use serde::Serialize;
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::time::Instant;
 use vaglio_core::{
     Coefficients, Design, Error, Feature, Loss, Model, Monitor, Path, PathEntry, Problem, Result, StopSign,
@@ -162,10 +163,14 @@ pub struct Choice {
     #[doc(hidden)]
     #[serde(skip)]
     pub fold_entries: Vec<PathEntry>,
-    /// Losses of the folds at the chosen size and near it.
+    /// Losses of the folds at the chosen λ, repeat by repeat, by sizes at and near the chosen one.
     #[doc(hidden)]
     #[serde(skip)]
-    pub losses: Option<SizeLosses>,
+    pub losses: BTreeMap<usize, Vec<LossSums>>,
+    /// Loss of each fold at the choice of the others of its repeat; empty unless the rule takes the lowest loss.
+    #[doc(hidden)]
+    #[serde(skip)]
+    pub(super) by_others: Vec<LossSums>,
     /// Columns that the rule chose but the test of gain rejected.
     pub declined: Option<RejectedColumns>,
     /// Test whether columns improve on none, if it was made.
@@ -200,9 +205,24 @@ impl Choice {
     /// Confidence interval at `level` for the loss on new rows, selection included, from the losses of the folds.
     /// `loss` is the loss that made the choice. Returns `None` without cross-validation.
     pub fn interval(&self, loss: &dyn Loss, level: f64) -> Option<[f64; 2]> {
-        let losses = self.losses.as_ref()?;
-        let bounded = losses.at(self.size)?.bounded(loss, None, losses.gained(loss, self.size), level);
+        let bounded = self.losses_at(self.size)?.bounded(loss, None, self.gained(loss), level);
         bounded.map(|(_, interval)| interval)
+    }
+
+    /// Losses of the folds at a size, if they are known.
+    pub fn losses_at(&self, size: usize) -> Option<FoldLosses<'_>> {
+        let repeats = self.folds.as_ref()?.repeats;
+        self.losses.get(&size).map(|losses| FoldLosses::new(losses, repeats))
+    }
+
+    /// Optimism of choosing the lowest of many losses: the loss of each fold at the choice of the others, minus that at
+    /// the chosen size.
+    pub fn gained(&self, loss: &dyn Loss) -> f64 {
+        let gained = self.losses_at(self.size).filter(|_| self.size > 0).and_then(|own| {
+            let by_others = FoldLosses::new(&self.by_others, own.repeats).mean(loss).ok()?;
+            Some(by_others - own.mean(loss).ok()?)
+        });
+        gained.unwrap_or(0.0)
     }
 }
 

@@ -41,7 +41,7 @@ impl SearchStrategy for Annealing {
             for at in 0..moves {
                 let temperature = hot * (1.0 - at as f64 / moves as f64);
                 let drawn = free[(uniform() * free.len() as f64) as usize];
-                let is_inside = walk.inside[drawn];
+                let is_inside = walk.has(drawn);
                 let tried = if is_inside {
                     let leaves = walk.size() - space.groups[drawn].len() >= least;
                     if leaves { space.best_change(&mut walk.context.subset, Action::Remove, &[drawn])? } else { None }

@@ -219,7 +219,6 @@ impl Walk<'_, '_> {
             let best = best.ok_or(StopReason::Constraints)?;
             let leaving = &self.space.groups[best.group];
             leaving.iter().try_for_each(|&feature| self.context.subset.remove(feature))?;
-            self.inside[best.group] = false;
         }
     }
 

@@ -264,9 +264,6 @@ impl Lars {
         let action = if enters { Action::Add } else { Action::Remove };
         walk.context.subset.apply(action, feature)?;
         let score = walk.context.subset.score()?;
-        if let Some(group) = walk.space.group_of(feature) {
-            walk.inside[group] = enters;
-        }
         let outputs = alpha.len() / walk.context.subset.selected().len().max(1);
         let norms = |row: &[f64]| if let [one] = row { *one } else { row.iter().map(|v| v * v).sum::<f64>().sqrt() };
         let rows: Vec<f64> = alpha.chunks(outputs.max(1)).map(norms).collect();

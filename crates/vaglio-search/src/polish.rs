@@ -68,7 +68,6 @@ fn exchange_groups(walk: &mut Walk<'_, '_>, out: usize, entering: Move) -> Resul
     let rest = walk.space.after(walk.context.subset.selected(), Action::Remove, out);
     walk.context.subset.reset(&rest)?;
     let score = walk.context.subset.score()?;
-    walk.inside[out] = false;
     walk.moved(Action::Remove, &walk.space.groups[out], score, Vec::new())?;
     walk.add(entering)
 }

@@ -96,7 +96,7 @@ fn enter(order: &[usize], copies: &[Vec<usize>], start: f64, walk: &mut Walk<'_,
     let (mut lowest, mut left_out) = (start, false);
     for &drawn in order {
         let alike = copies[walk.space.originals()[drawn]].iter().copied();
-        let mut outside = alike.filter(|&group| !walk.inside[group]);
+        let mut outside = alike.filter(|&group| !walk.has(group));
         let Some(group) = outside.next() else { continue };
         if !walk.has_room(group) {
             left_out = true;

@@ -81,13 +81,13 @@ impl Walk<'_, '_> {
     /// See [`Walk::new`].
     pub(crate) fn cheapest_removals(&mut self, left: usize) -> Result<Vec<usize>> {
         let selected = self.context.subset.selected().to_vec();
-        let inside: Vec<usize> = self.space.free().into_iter().filter(|&group| self.inside[group]).collect();
-        let removable = self.space.open(&selected, Action::Remove, &inside);
+        let removable = self.space.open(&selected, Action::Remove, &self.removable(0));
         let scores = self.space.trials(&mut self.context.subset, Action::Remove, &removable)?;
         let originals = self.space.originals();
-        let mut copies = vec![0; self.inside.len()];
+        let inside = self.space.inside(&selected);
+        let mut copies = vec![0; inside.len()];
         let mut last = copies.clone();
-        for group in (0..self.inside.len()).filter(|&group| self.inside[group]) {
+        for group in (0..inside.len()).filter(|&group| inside[group]) {
             copies[originals[group]] += 1;
             last[originals[group]] = group;
         }
@@ -128,7 +128,6 @@ impl Walk<'_, '_> {
             self.context.subset.reset(&before)?;
             return Err(reason.into());
         }
-        groups.iter().for_each(|&group| self.inside[group] = false);
         self.moved(Action::Remove, &leaving, score, Vec::new())?;
         Ok(true)
     }

@@ -120,7 +120,9 @@ impl<'d> Space<'d> {
 
     /// Whether each group is in a subset of whole groups.
     pub(crate) fn inside(&self, subset: &[Feature]) -> Vec<bool> {
-        self.groups.iter().map(|group| subset.contains(&group[0])).collect()
+        let mut inside = vec![false; self.groups.len()];
+        subset.iter().filter_map(|&feature| self.group_of(feature)).for_each(|group| inside[group] = true);
+        inside
     }
 
     /// Index of the first group with equal columns, bit for bit, of each group. Cost O(rows · features), once.

@@ -25,8 +25,6 @@ pub struct Walk<'w, 'c> {
     pub space: &'w Space<'w>,
     /// Context with the current subset. Code that changes the subset itself reports that by [`Walk::step`].
     pub context: &'w mut SearchContext<'c>,
-    /// Whether each group is in the current subset.
-    pub inside: Vec<bool>,
     /// Whether the walk began at the empty subset rather than at all groups.
     pub(crate) began_empty: bool,
     /// Score of the current subset.
@@ -47,9 +45,8 @@ impl<'w, 'c> Walk<'w, 'c> {
     pub fn new(space: &'w Space<'w>, context: &'w mut SearchContext<'c>) -> Result<Self> {
         space.has_what_it_chooses_by(&mut context.subset)?;
         let empty = context.subset.score()?;
-        let inside = vec![false; space.groups.len()];
         let (steps, entries) = (Vec::new(), Vec::new());
-        Ok(Walk { space, context, inside, began_empty: true, score: empty, empty, steps, entries })
+        Ok(Walk { space, context, began_empty: true, score: empty, empty, steps, entries })
     }
 
     /// Number of features in the current subset.
@@ -81,7 +78,6 @@ impl<'w, 'c> Walk<'w, 'c> {
         let mut all: Vec<Feature> = self.space.groups.concat();
         all.sort_unstable();
         self.context.subset.reset(&all)?;
-        self.inside.fill(true);
         self.began_empty = false;
         self.repair()?;
         self.score = self.context.subset.score()?;
@@ -103,9 +99,15 @@ impl<'w, 'c> Walk<'w, 'c> {
         Ok(())
     }
 
+    /// Whether a group is in the current subset.
+    pub fn has(&self, group: usize) -> bool {
+        self.context.subset.selected().contains(&self.space.groups[group][0])
+    }
+
     /// Groups outside the current subset, in order.
     pub fn outside(&self) -> Vec<usize> {
-        (0..self.inside.len()).filter(|&group| !self.inside[group]).collect()
+        let inside = self.space.inside(self.context.subset.selected());
+        (0..inside.len()).filter(|&group| !inside[group]).collect()
     }
 
     /// Whether the current subset with the group added has at most `max_features`.
@@ -163,7 +165,8 @@ impl<'w, 'c> Walk<'w, 'c> {
 
     /// Groups of the current subset that are not forced and leave at least `least` features.
     pub(crate) fn removable(&self, least: usize) -> Vec<usize> {
-        let can = |group: &usize| self.inside[*group] && self.space.groups[*group].len() + least <= self.size();
+        let inside = self.space.inside(self.context.subset.selected());
+        let can = |group: &usize| inside[*group] && self.space.groups[*group].len() + least <= self.size();
         self.space.free().into_iter().filter(can).collect()
     }
 
@@ -186,7 +189,6 @@ impl<'w, 'c> Walk<'w, 'c> {
     fn change(&mut self, change: Action, chosen: Move) -> Result<()> {
         let features = &self.space.groups[chosen.group];
         features.iter().try_for_each(|&feature| self.context.subset.apply(change, feature))?;
-        self.inside[chosen.group] = change == Action::Add;
         self.moved(change, features, chosen.score, chosen.tied)
     }
 
@@ -212,7 +214,6 @@ impl<'w, 'c> Walk<'w, 'c> {
             self.context.subset.reset(&from)?;
         }
         let (leaving, entering) = (without(&from, &subset), without(selected, &subset));
-        self.inside = self.space.inside(selected);
         if !leaving.is_empty() {
             self.context.subset.reset(&subset)?;
             let between = if entering.is_empty() { score } else { self.context.subset.score()? };
@@ -235,7 +236,6 @@ impl<'w, 'c> Walk<'w, 'c> {
         entering.sort_unstable();
         let subset: Vec<Feature> = self.context.subset.selected().iter().chain(&entering).copied().collect();
         self.context.subset.reset(&subset)?;
-        groups.iter().for_each(|&group| self.inside[group] = true);
         let score = self.context.subset.score()?;
         self.moved(Action::Add, &entering, score, Vec::new())
     }

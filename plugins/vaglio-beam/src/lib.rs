@@ -115,7 +115,7 @@ fn leave_for(walk: &mut Walk<'_, '_>, kept: &[Feature]) -> Result<()> {
     walk.context.subset.reset(&before)?;
     walk.go_to(&next, score)?;
     for group in groups(space, kept) {
-        if !walk.inside[group] {
+        if !walk.has(group) {
             let score = walk.addition(group)?;
             let originals = space.originals();
             let equal = walk.outside().into_iter().filter(|&g| g != group && originals[g] == originals[group]);

@@ -81,9 +81,7 @@ impl Drop for CancelGuard {
 
 /// Unwinds to the enclosing [`CancelToken::within`] if this thread's token is cancelled. Takes under a microsecond.
 pub fn checkpoint() {
-    if CURRENT.with_borrow(CancelToken::is_due) {
-        resume_unwind(Box::new(CancelledPanic));
-    }
+    CURRENT.with_borrow(CancelToken::check);
 }
 
 #[cfg(test)]

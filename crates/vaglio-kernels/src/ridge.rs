@@ -10,8 +10,8 @@ use crate::parallel;
 use crate::tolerance::SMALL_PENALTY;
 use ndarray::{Array1, Array2, ArrayView2, ArrayViewMut2, Axis, s};
 pub use normal_equation_ridge::NormalEquationRidge;
-pub(crate) use reduction::triangle_of;
-use reduction::{PARTS, by_weight, reduce, tile_of};
+use reduction::{PARTS, by_weight, tile_of};
+pub(crate) use reduction::{reduce, triangle_of};
 
 /// Minimizes Σ_j r_j (y_j − wᵀx_j − b)² + λ‖w‖² by reflections of the scaled, centered rows.
 ///

@@ -4,10 +4,11 @@
 
 use super::orthonormal_basis::OrthonormalBasis;
 use crate::parallel;
+use crate::ridge::reduce;
 use crate::sums::{axpy, dot};
 use crate::tolerance::{CANCELLED_SUM, FALLEN_INVERSE};
 use crate::{Data, linalg};
-use ndarray::{Array2, ArrayView2, Axis, ShapeBuilder, concatenate, s};
+use ndarray::{Array2, ArrayView2, ArrayViewMut2, Axis, ShapeBuilder, concatenate, s};
 use std::ops::Range;
 
 /// C_b = X_S H e_b and the weights w_b = C_bᵀy of every selected column, with H = (X_SᵀX_S + λI)⁻¹.
@@ -159,11 +160,15 @@ fn decomposed(data: &Data<'_>, lambda: f64, features: &[usize]) -> Option<(Array
     let height = TILE.max(8 * size);
     let part = rows.div_ceil(PARTS).max(height);
     let ends = |start: usize, step: usize, end: usize| (start..end).step_by(step).map(move |at| at..end.min(at + step));
-    let reduced = |part: &Range<usize>| {
-        ends(part.start, height, part.end).try_fold(Array2::zeros((0, size)), |triangle: Array2<f64>, rows| {
-            linalg::triangle(below(triangle.view(), data, &features, rows).view())
-        })
+    // Writes some rows of the scaled columns, each with its component along the ones removed.
+    let write = |rows: Range<usize>, mut to: ArrayViewMut2<f64>| {
+        for (mut to, &(feature, along)) in to.columns_mut().into_iter().zip(&features) {
+            if let Some(to) = to.as_slice_mut() {
+                data.scaled_rows(feature, along, rows.clone(), to);
+            }
+        }
     };
+    let reduced = |part: &Range<usize>| reduce(size, ends(part.start, height, part.end), Range::len, write);
     let parts: Vec<Range<usize>> = ends(0, part, rows).collect();
     let parts: Vec<Array2<f64>> = parallel::map_slice(&parts, reduced).into_iter().collect::<Result<_, _>>().ok()?;
     let parts: Vec<ArrayView2<f64>> = parts.iter().map(Array2::view).collect();
@@ -178,7 +183,8 @@ fn decomposed(data: &Data<'_>, lambda: f64, features: &[usize]) -> Option<(Array
     let tiles: Vec<Range<usize>> = ends(0, height, rows).collect();
     for tiles in tiles.chunks(rayon::current_num_threads()) {
         let of_tile = |rows: &Range<usize>| {
-            let x = below(Array2::zeros((0, size)).view(), data, &features, rows.clone());
+            let mut x = Array2::zeros((rows.len(), size).f());
+            write(rows.clone(), x.view_mut());
             linalg::gemm(linalg::gemm(x.view(), weighed.view()).view(), svd.v.t())
         };
         let made: Vec<Array2<f64>> = parallel::map_slice(tiles, of_tile);
@@ -189,17 +195,4 @@ fn decomposed(data: &Data<'_>, lambda: f64, features: &[usize]) -> Option<(Array
         }
     }
     Some((h, c))
-}
-
-/// Stacks some rows of the scaled columns, each with its component along the ones removed, below a matrix.
-fn below(above: ArrayView2<f64>, data: &Data<'_>, features: &[(usize, f64)], rows: Range<usize>) -> Array2<f64> {
-    let top = above.nrows();
-    let mut out = Array2::zeros((top + rows.len(), features.len()).f());
-    for ((mut to, above), &(feature, along)) in out.columns_mut().into_iter().zip(above.columns()).zip(features) {
-        to.slice_mut(s![..top]).assign(&above);
-        if let Some(to) = to.slice_mut(s![top..]).as_slice_mut() {
-            data.scaled_rows(feature, along, rows.clone(), to);
-        }
-    }
-    out
 }

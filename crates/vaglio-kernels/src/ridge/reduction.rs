@@ -28,7 +28,7 @@ pub(super) fn tile_of(width: usize) -> usize {
 }
 
 /// Reduces tiles of rows one after the other, each with the triangle of those before.
-pub(super) fn reduce<T>(
+pub(crate) fn reduce<T>(
     width: usize,
     tiles: impl Iterator<Item = T>,
     height: impl Fn(&T) -> usize,

@@ -12,12 +12,12 @@ pub use dates::{DAY_FIRST, MONTH_FIRST};
 pub use ordered_levels::ordered;
 pub use outcome::Hint;
 pub(super) use outcome::Outcome;
-use outcome::{Counts, as_text, done, kind_fault, rounds};
+use outcome::{Counts, as_text, done, kind_fault, noted, rounds};
 
 use super::cell::{CellSyntax, DateForm, plain};
 use super::column_builder::{ColumnBuilder, CountedCells, NumberColumn, RawColumn};
 use super::fault::InvalidCell;
-use crate::{ColumnProfile, Notation};
+use crate::Notation;
 use codes::{are_codes, is_beyond};
 use dates::{SAMPLE, dates};
 pub(super) use numbers::{NumberNotation, is_infinite, other_notation, parsed};
@@ -51,8 +51,7 @@ pub(super) fn settle(name: &str, growing: ColumnBuilder, hint: Hint, rules: &Cel
                     let row = (0..dates.len()).find(|&row| !dates.is_missing(row));
                     let clocks = row.and_then(|row| Some((row, dates.label(row), zoned?)));
                     let notation = zone_notation(&mut None, clocks.into_iter(), rules)?;
-                    let (cells, profile) = done(name, dates, hint, missing, None);
-                    Ok(Some((cells, ColumnProfile { notation: Some(notation), ..profile })))
+                    noted(done(name, dates, hint, missing, None), notation)
                 }
             }
         }
@@ -101,12 +100,14 @@ fn infer_numbers(name: &str, column: NumberColumn, hint: Hint, rules: &CellSynta
     if let Some((row, value)) = &column.infinite.first {
         return Err(InvalidCell::infinite(*row, value, column.infinite.count));
     }
-    let notation = Notation { rounded, ..Notation::default() };
-    let (missing, is_truth) = (column.missing.clone(), column.is_truth);
-    let note = if is_truth { Some(TRUTH.to_owned()) } else { notation.words() };
-    let cells = Cells::Numbers(column.finish());
-    let (cells, profile) = done(name, cells, hint, missing, note);
-    Ok(Some((cells, ColumnProfile { notation: Some(notation), ..profile })))
+    finished(name, column, hint, Notation { rounded, ..Notation::default() })
+}
+
+/// Numbers or booleans with their notation.
+fn finished(name: &str, column: NumberColumn, hint: Hint, notation: Notation) -> Outcome {
+    let note = if column.is_truth { Some(TRUTH.to_owned()) } else { notation.words() };
+    let missing = column.missing.clone();
+    noted(done(name, Cells::Numbers(column.finish()), hint, missing, note), notation)
 }
 
 /// Note for a column of booleans.

@@ -33,6 +33,11 @@ impl RawColumn {
         self.ends.len()
     }
 
+    /// The cells in order, without blanks around them.
+    pub fn trimmed(&self) -> impl Iterator<Item = &str> + Clone {
+        self.cells().map(str::trim)
+    }
+
     /// The cells in order.
     pub fn cells(&self) -> impl ExactSizeIterator<Item = &str> + Clone {
         (0..self.ends.len()).map(|row| {

@@ -3,8 +3,8 @@
 use super::super::cell::{CellSyntax, DateForm, has_zone};
 use super::super::column_builder::RawColumn;
 use super::super::fault::InvalidCell;
-use super::outcome::{Counts, Hint, Outcome, done};
-use crate::{ColumnProfile, Notation, quoted};
+use super::outcome::{Counts, Hint, Outcome, done, noted};
+use crate::{Notation, quoted};
 use vaglio_core::Cells;
 
 /// Number of cells by which a column is taken for dates.
@@ -13,7 +13,7 @@ pub(super) const SAMPLE: usize = 64;
 /// Reads a column of dates, all in one format.
 pub(super) fn dates(name: &str, column: &RawColumn, hint: Hint, rules: &CellSyntax, counts: &Counts) -> Outcome {
     let present = column.rows() - counts.missing.count;
-    let cells = || column.cells().map(str::trim).enumerate().filter(|(_, cell)| !rules.is_missing(cell));
+    let cells = || column.trimmed().enumerate().filter(|(_, cell)| !rules.is_missing(cell));
     let Some((first, example)) = cells().next() else {
         let none = Cells::Dates(vec![f64::NAN; column.rows()]);
         return Ok(Some(done(name, none, hint, counts.missing.clone(), None)));
@@ -43,14 +43,13 @@ pub(super) fn dates(name: &str, column: &RawColumn, hint: Hint, rules: &CellSynt
     }
     let clocks = cells().filter_map(|(row, cell)| Some((row, cell, has_zone(cell)?)));
     let notation = zone_notation(&mut None, clocks, rules)?;
-    let seconds = column.cells().map(str::trim).map(|cell| form.seconds(cell).unwrap_or(f64::NAN)).collect();
+    let seconds = column.trimmed().map(|cell| form.seconds(cell).unwrap_or(f64::NAN)).collect();
     let note = match form {
         DateForm::DayFirst('/' | '-') => Some(DAY_FIRST.to_owned()),
         DateForm::MonthFirst(_) => Some(MONTH_FIRST.to_owned()),
         _ => None,
     };
-    let (cells, profile) = done(name, Cells::Dates(seconds), hint, counts.missing.clone(), note);
-    Ok(Some((cells, ColumnProfile { notation: Some(notation), ..profile })))
+    noted(done(name, Cells::Dates(seconds), hint, counts.missing.clone(), note), notation)
 }
 
 /// Notation of a column with these times of day: row, cell, and whether it has a time zone, as those before have by

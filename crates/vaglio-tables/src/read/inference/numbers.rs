@@ -4,10 +4,9 @@ use super::super::cell::{CellSyntax, plain};
 use super::super::column_builder::{NumberColumn, RawColumn};
 use super::super::fault::{CORRECT, InvalidCell};
 use super::codes::is_beyond;
-use super::outcome::{Counts, Hint, Outcome, done, rounds};
-use super::{ordered_levels, truth};
-use crate::{ColumnProfile, Notation};
-use vaglio_core::Cells;
+use super::outcome::{Counts, Hint, Outcome, rounds};
+use super::{finished, ordered_levels, truth};
+use crate::Notation;
 
 /// Notation of all numbers of a column.
 #[derive(Clone, Copy)]
@@ -52,7 +51,7 @@ pub(in crate::read) fn parsed(
     mut number: impl FnMut(&str) -> Option<(f64, Notation)>,
 ) -> (NumberColumn, Notation, Vec<(usize, &str)>) {
     let (mut numbers, mut notation, mut bad) = (NumberColumn::default(), Notation::default(), Vec::new());
-    for (row, cell) in column.cells().map(str::trim).enumerate() {
+    for (row, cell) in column.trimmed().enumerate() {
         match number(cell) {
             Some((value, _)) if value.is_nan() => numbers.push_missing(cell),
             Some((value, own)) => {
@@ -80,10 +79,7 @@ pub(super) fn dressed(name: &str, column: &RawColumn, hint: Hint, rules: &CellSy
     if let Some((row, cell)) = bad.first() {
         return Err(no_number(name, *row, cell, [bad.len(), present], rules));
     }
-    let missing = numbers.missing.clone();
-    let cells = Cells::Numbers(numbers.finish());
-    let (cells, profile) = done(name, cells, hint, missing, notation.words());
-    Ok(Some((cells, ColumnProfile { notation: Some(notation), ..profile })))
+    finished(name, numbers, hint, notation)
 }
 
 /// Fault of a cell among numbers; `counts`: cells that are none, and all that are not missing.
@@ -137,7 +133,7 @@ pub(in crate::read) fn is_infinite(cell: &str, rules: &CellSyntax) -> bool {
 /// Fault of a column with the other decimal mark.
 pub(super) fn decimal_fault(column: &RawColumn, rules: &CellSyntax) -> InvalidCell {
     let other = if rules.comma { "." } else { "," };
-    let odd = || column.cells().map(str::trim).enumerate().filter(|(_, cell)| is_of_other_decimals(cell, rules));
+    let odd = || column.trimmed().enumerate().filter(|(_, cell)| is_of_other_decimals(cell, rules));
     let (row, value) = odd().next().map_or((0, ""), |first| first);
     let wrong = format!("is a number only if `{other}` stands before decimals");
     let remedy = format!("set data.read.decimal: \"{other}\"");

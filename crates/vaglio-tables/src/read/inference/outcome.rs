@@ -3,7 +3,7 @@
 use super::super::cell::CellSyntax;
 use super::super::column_builder::CountedCells;
 use super::super::fault::InvalidCell;
-use crate::{ColumnProfile, InferredType, TableProfile};
+use crate::{ColumnProfile, InferredType, Notation, TableProfile};
 use std::collections::{HashMap, HashSet};
 use vaglio_core::{Cells, Column, Numbers, Table};
 
@@ -90,6 +90,12 @@ pub(super) fn done(
     let (taken, levels) = taken(&cells, hint, cells.len() - missing);
     let profile = ColumnProfile::new(name.to_owned(), taken);
     (cells, ColumnProfile { missing, first_missing, levels, note, ..profile })
+}
+
+/// Outcome of a column whose cells have a notation.
+pub(super) fn noted(settled: (Cells, ColumnProfile), notation: Notation) -> Outcome {
+    let (cells, profile) = settled;
+    Ok(Some((cells, ColumnProfile { notation: Some(notation), ..profile })))
 }
 
 impl TableProfile {

@@ -19,8 +19,6 @@ pub(super) struct PartRecord {
 
 /// Bytes before a part: its length and checksum.
 const HEAD: usize = 16;
-/// Maximum length of a part, in bytes.
-const LONGEST: u64 = 1 << 34;
 
 fn checksum(bytes: &[u8]) -> u64 {
     let mut digest = DefaultHasher::new();
@@ -67,24 +65,18 @@ impl RecordAt {
     pub fn read(&self) -> Option<PartRecord> {
         let mut file = File::open(&*self.path).ok()?;
         file.seek(SeekFrom::Start(self.from)).ok()?;
-        PartRecord::from_bytes(&next(&mut file).ok()??)
+        PartRecord::from_bytes(&next(&mut file)?)
     }
 }
 
 /// Reads the next block with length and checksum; `None` if incomplete.
-fn next(file: &mut impl Read) -> Result<Option<Vec<u8>>> {
+fn next(file: &mut impl Read) -> Option<Vec<u8>> {
     let mut head = [[0; 8]; 2];
-    match file.read_exact(head.as_flattened_mut()) {
-        Err(error) if error.kind() == ErrorKind::UnexpectedEof => return Ok(None),
-        read => read?,
-    }
+    file.read_exact(head.as_flattened_mut()).ok()?;
     let [length, sum] = head.map(u64::from_le_bytes);
-    if length > LONGEST {
-        return Ok(None);
-    }
     let mut body = Vec::new();
-    file.take(length).read_to_end(&mut body)?;
-    Ok((body.len() as u64 == length && checksum(&body) == sum).then_some(body))
+    file.take(length).read_to_end(&mut body).ok()?;
+    (body.len() as u64 == length && checksum(&body) == sum).then_some(body)
 }
 
 /// Parts file of a process.
@@ -141,32 +133,25 @@ impl PartFile {
     /// New parts of a file of this run: query, part and location. Incomplete parts are read later.
     pub fn read(&mut self, run: &str) -> Vec<(String, usize, RecordAt)> {
         let mut found = Vec::new();
-        let _ = self.read_on(run, &mut found);
-        found
-    }
-
-    fn read_on(&mut self, run: &str, found: &mut Vec<(String, usize, RecordAt)>) -> Result<()> {
         // Reopened each time, since an open file may show stale content on a network file system.
-        let mut file = File::open(&*self.path)?;
-        if file.metadata()?.len() <= self.length {
-            return Ok(());
+        let Ok(mut file) = File::open(&*self.path) else { return found };
+        let is_longer = file.metadata().is_ok_and(|known| known.len() > self.length);
+        if !is_longer || file.seek(SeekFrom::Start(self.length)).is_err() {
+            return found;
         }
-        file.seek(SeekFrom::Start(self.length))?;
-        while let Some(body) = next(&mut file)? {
+        while let Some(body) = next(&mut file) {
             let from = self.length;
             self.length += (HEAD + body.len()) as u64;
-            if from == 0 {
-                if body != run.as_bytes() {
-                    // Files of another run are ignored.
-                    self.length = u64::MAX;
-                    return Ok(());
-                }
-                continue;
-            }
-            if let Some(part) = PartRecord::from_bytes(&body) {
+            if from > 0
+                && let Some(part) = PartRecord::from_bytes(&body)
+            {
                 found.push((part.question, part.part, RecordAt { path: Arc::clone(&self.path), from }));
+            } else if from == 0 && body != run.as_bytes() {
+                // Files of another run are ignored.
+                self.length = u64::MAX;
+                break;
             }
         }
-        Ok(())
+        found
     }
 }

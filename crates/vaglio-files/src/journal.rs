@@ -201,12 +201,9 @@ impl RunJournal {
     pub fn finish(&self) -> Result<()> {
         // Waiting here keeps a pool thread from waiting for a writer that waits for the pool.
         let _ = self.data.as_ref().map(Digest::written);
-        let writer = self.writer.lock().map_or(None, |mut writer| writer.take());
-        if writer.is_some_and(|(pieces, writer)| {
+        if let Some((pieces, writer)) = self.writer.lock().map_or(None, |mut writer| writer.take()) {
             drop(pieces);
-            writer.join().is_err()
-        }) {
-            return Err(Error::unwritable(&self.path, "its writer has ended early"));
+            let _ = writer.join();
         }
         self.failure.get().map_or(Ok(()), |failure| Err(failure.clone()))
     }

@@ -9,7 +9,7 @@ use super::work::{LOOK, WorkContext, WorkStart};
 use crate::journal::{JournalHeader, NAME, RunJournal, read, written};
 use crate::monitor::limited;
 use crate::run_folder::RunFolder;
-use crate::work_units::{SEARCH, waits_for_search};
+use crate::work_units::{SEARCHING, waits_for_search};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -89,7 +89,7 @@ impl Shards {
         }
         let claim = begin()?;
         let (begun, header) = (Instant::now(), self.header()?);
-        if self.helps(index) && self.finished(self.searching())?.is_some() {
+        if self.helps(index) && self.finished(SEARCHING)?.is_some() {
             // Needs no data.
             let own = self.plan.keys_at(index);
             self.keep(index, &header, &own.into_iter().map(|key| (key, NOTHING.to_owned())).collect())?;
@@ -116,18 +116,13 @@ impl Shards {
         self.progress_of(index)
     }
 
-    /// The index that performs the search on all rows.
-    pub(super) fn searching(&self) -> usize {
-        self.plan.units.number(SEARCH).unwrap_or(0) % self.plan.of
-    }
-
     /// The process group of the search on all rows, if the index belongs to it.
     fn process_group(&self, index: usize, keeps_all: bool, stop: &StopSign) -> Result<Option<Arc<SearchParts>>> {
         let count = self.plan.units.parts();
         if count < 2 || index >= count {
             return Ok(None);
         }
-        let (folder, end) = (parts::folder(&self.folder), self.done_file(self.searching()));
+        let (folder, end) = (parts::folder(&self.folder), self.done_file(SEARCHING));
         let mut group = SearchParts::new(folder, end, key(&self.pipeline, &self.plan.data)?, index, count);
         group.stop = stop.clone();
         if keeps_all {
@@ -143,7 +138,7 @@ impl Shards {
         }
         self.attempts(index).iter().rev().for_each(|folder| drop(std::fs::remove_dir_all(folder)));
         // A process that was late may have written parts after the search ended.
-        if self.done_file(self.searching()).exists() {
+        if self.done_file(SEARCHING).exists() {
             let _ = std::fs::remove_dir_all(parts::folder(&self.folder));
         }
         Ok(())

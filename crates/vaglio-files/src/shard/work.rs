@@ -9,8 +9,7 @@ use crate::repetitions::{RepetitionInput, SearchedRows};
 use crate::run::checked;
 use crate::scratch::with_scratch;
 use crate::train_test::TrainTest;
-use crate::work_units::{PARTS, SEARCH, waits_for_search};
-use std::collections::HashMap;
+use crate::work_units::{PARTS, SEARCH, SEARCHING, waits_for_search};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -118,9 +117,12 @@ impl<'a> WorkContext<'a> {
 
     /// Reads the pieces of the search that another index has done.
     fn learn(&self) -> Result<()> {
-        let searching = self.shards.searching();
-        let known = if searching == self.share.index { HashMap::new() } else { self.shards.pieces(searching)? };
-        self.share.learn(if known.contains_key(SEARCH) { known } else { HashMap::new() });
+        if self.share.index != SEARCHING {
+            let known = self.shards.pieces(SEARCHING)?;
+            if known.contains_key(SEARCH) {
+                self.share.learn(known);
+            }
+        }
         Ok(())
     }
 

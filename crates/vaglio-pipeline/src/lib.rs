@@ -18,7 +18,6 @@ pub mod preprocess;
 mod progress;
 pub mod resampling;
 pub mod selector;
-mod shared_monitor;
 pub mod target_maps;
 pub mod tune;
 

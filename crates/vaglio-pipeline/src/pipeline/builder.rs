@@ -3,7 +3,7 @@
 use super::{DataSpec, EngineSpec, Evaluate, Limits, Pipeline, Settings, ValidPipeline};
 use crate::final_model::FinalModel;
 use crate::selector::{Selector, ValidSelector};
-use crate::shared_monitor::SharedMonitor;
+use crate::progress::SharedMonitor;
 use crate::tune::Tune;
 use std::sync::{Arc, Mutex};
 use vaglio_core::{AnyCriterion, AnyLearner, AnyMap, AnyTargetMap, Observer, StopSign};

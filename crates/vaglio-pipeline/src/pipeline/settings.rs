@@ -4,7 +4,7 @@ use super::{DataSpec, EngineSpec, Evaluate, Limits};
 use crate::final_model::FinalModel;
 use crate::learners::Rls;
 use crate::selector::check_parts;
-use crate::shared_monitor::SharedMonitor;
+use crate::progress::SharedMonitor;
 use crate::tune::{self, Tune};
 use serde::{Deserialize, Serialize, Serializer};
 use std::sync::{Arc, LazyLock};

@@ -303,7 +303,21 @@ fn best_search(
         all.push(SearchOnDesign { selector, design, picked: other, tuned: None });
     }
     let won = winner(&*loss, &all);
-    let compared = |(place, of): (usize, &SearchOnDesign)| compared(of, place == won);
+    let compared = |(place, of): (usize, &SearchOnDesign)| {
+        let (search, chosen) = (of.selector.search(), &of.picked.chosen);
+        let search = match search.stages() {
+            [] => search.kind().to_owned(),
+            stages => stages.iter().map(Search::kind).collect::<Vec<_>>().join(", "),
+        };
+        ComparedSearch {
+            search,
+            won: place == won,
+            size: chosen.size,
+            lambda: chosen.lambda,
+            loss: chosen.cell.map_or(f64::INFINITY, |cell| cell.loss),
+            standard_error: chosen.cell.and_then(|cell| cell.standard_error),
+        }
+    };
     let searches = if all.len() > 1 { all.iter().enumerate().map(compared).collect() } else { Vec::new() };
     let tuned = all[0].tuned.take();
     let mut best = SearchOnDesign { tuned, ..all.swap_remove(won) };
@@ -332,20 +346,4 @@ fn winner(loss: &dyn Loss, all: &[SearchOnDesign]) -> usize {
         }
     }
     winner
-}
-
-fn compared(of: &SearchOnDesign, won: bool) -> ComparedSearch {
-    let (search, chosen) = (of.selector.search(), &of.picked.chosen);
-    let search = match search.stages() {
-        [] => search.kind().to_owned(),
-        stages => stages.iter().map(Search::kind).collect::<Vec<_>>().join(", "),
-    };
-    ComparedSearch {
-        search,
-        won,
-        size: chosen.size,
-        lambda: chosen.lambda,
-        loss: chosen.cell.map_or(f64::INFINITY, |cell| cell.loss),
-        standard_error: chosen.cell.and_then(|cell| cell.standard_error),
-    }
 }

@@ -2,8 +2,8 @@
 
 use super::{DataSpec, EngineSpec, Evaluate, Limits, Pipeline, Settings, ValidPipeline};
 use crate::final_model::FinalModel;
-use crate::selector::{Selector, ValidSelector};
 use crate::progress::SharedMonitor;
+use crate::selector::{Selector, ValidSelector};
 use crate::tune::Tune;
 use std::sync::{Arc, Mutex};
 use vaglio_core::{AnyCriterion, AnyLearner, AnyMap, AnyTargetMap, Observer, StopSign};

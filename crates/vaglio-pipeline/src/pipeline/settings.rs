@@ -3,8 +3,8 @@
 use super::{DataSpec, EngineSpec, Evaluate, Limits};
 use crate::final_model::FinalModel;
 use crate::learners::Rls;
-use crate::selector::check_parts;
 use crate::progress::SharedMonitor;
+use crate::selector::check_parts;
 use crate::tune::{self, Tune};
 use serde::{Deserialize, Serialize, Serializer};
 use std::sync::{Arc, LazyLock};

@@ -86,14 +86,14 @@ impl Validation<'_, '_> {
             Some(full) if is_known => (known.into_iter().flatten().collect(), full),
             full => {
                 let (begun, is_full_known) = (Instant::now(), full.is_some());
-                let fold = |job: usize| self.fold(job, &lambdas).map_err(|error| self.in_fold(error, job));
+                let fold = |job: usize| self.fold(job, &lambdas).map_err(self.in_fold(job));
                 // If memory cannot hold all folds at once, they are rebuilt when needed.
                 let occupied = room.all(count);
                 let folds: Vec<Fold> = if occupied.is_some() { in_turn(count, fold)? } else { Vec::new() };
                 let losses = |job: usize, fold: &Fold| {
                     let full = |held: &FoldTestRows<'_>| full_model::full(&fold.design, &full_lambdas, held, self.loss);
                     let losses = fold.on_scale(self.sample.judge().unwrap_or_default(), full);
-                    losses.map_err(|error| self.in_fold(error, job))
+                    losses.map_err(self.in_fold(job))
                 };
                 let full = match (full, &occupied) {
                     (Some(full), _) => full,

@@ -71,8 +71,8 @@ impl<'a, 'o> Lockstep<'a, 'o> {
         lambdas: &'a [Option<f64>],
         journal: &'a Journal,
     ) -> Result<Self> {
-        let in_first = |error| validation.in_fold(error, 0);
-        let rebuilt = if folds.is_empty() { Some(validation.fold(0, lambdas).map_err(in_first)?) } else { None };
+        let rebuilt =
+            if folds.is_empty() { Some(validation.fold(0, lambdas).map_err(validation.in_fold(0))?) } else { None };
         let first = folds.first().or(rebuilt.as_ref()).ok_or_else(|| Error::Shape("there is no fold".into()))?;
         let (selector, design) = (validation.selector, first.design.at_lambda(lambdas[0]));
         let extent = selector.search.extent(&design)?;
@@ -116,14 +116,14 @@ impl<'a, 'o> Lockstep<'a, 'o> {
         let (count, threads) = (self.validation.count(), rayon::current_num_threads());
         let held = || (0..self.folds.len()).flat_map(|fold| places.iter().map(move |&place| (fold, place)));
         let design = |(fold, place): (usize, usize)| {
-            self.design(&self.folds[fold], place).map_err(|error| self.validation.in_fold(error, fold))
+            self.design(&self.folds[fold], place).map_err(self.validation.in_fold(fold))
         };
         let designs: Vec<Design> = held().map(design).collect::<Result<_>>()?;
         let mut members: Vec<SubTask<'_, '_>> = held().map(|(fold, place)| self.member(fold, place)).collect();
         let monitors = members.iter_mut().map(SubTask::monitor);
         let mut open = each(threads, monitors, |job, monitor| {
             let opened = ResumableSearch::open(selector, &designs[job], Instant::now(), monitor);
-            opened.map_err(|error| self.validation.in_fold(error, job / places.len()))
+            opened.map_err(self.validation.in_fold(job / places.len()))
         })?
         .into_iter();
         let mut search = |&place: &usize| FoldSearch { place, search: open.next(), path: None, is_paused: false };
@@ -136,7 +136,7 @@ impl<'a, 'o> Lockstep<'a, 'o> {
             let room = if self.folds.is_empty() { &selector.room } else { &MemorySlots::default() };
             let (workers, _occupied) = room.some(threads.min(count));
             searches = each(workers, searches, |fold, own| {
-                self.advance(fold, own, until).map_err(|error| self.validation.in_fold(error, fold))
+                self.advance(fold, own, until).map_err(self.validation.in_fold(fold))
             })?;
             if selector.model.is_some() {
                 // Interrupted training of final models leaves sizes without losses.

@@ -140,8 +140,9 @@ impl Validation<'_, '_> {
     }
 
     /// Adds the number of a fold in its repeat to a setting error.
-    pub fn in_fold(&self, error: Error, job: usize) -> Error {
-        said_of_fold(error, job % self.splits.folds.max(1))
+    pub fn in_fold(&self, job: usize) -> impl FnOnce(Error) -> Error {
+        let fold = job % self.splits.folds.max(1);
+        move |error| said_of_fold(error, fold)
     }
 }
 

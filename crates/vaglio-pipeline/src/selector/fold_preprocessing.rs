@@ -36,10 +36,8 @@ impl ValidSelector {
             return obstacle.map_or_else(|| Ok(design.fitted_in_folds(wanted.clone())), |why| refused("", why));
         };
         let (mut filled, mut once) = (None, Vec::new());
-        let costly =
-            |times: f64| format!("anew in each fold would take {times:.0} times as long; `scope: fold` does so");
         if let Some((need, mask)) = missing {
-            let without_readout = || design.readout().is_none().then_some(others);
+            let obstacle = obstacle.or_else(|| design.readout().is_none().then_some(others));
             let lacking = without_mean(&folds, mask).map(|feature| {
                 format!(
                     "a fold is trained on rows that have no value of `{}`; use `scope: train`, or add the column to data.exclude",
@@ -49,17 +47,16 @@ impl ValidSelector {
             let in_folds =
                 PerFoldPreprocessing::Formulas { missing: missing.clone(), standardize: None, once: Vec::new() };
             let imputed = design.clone().fitted_in_folds(in_folds);
-            let (is_required, obstacle) = (*need == Requirement::Required, obstacle.or_else(without_readout));
             let why = match (lacking.as_deref().or(obstacle), obstacle) {
-                (Some(why), _) if is_required => return refused(" of impute", why),
+                (Some(why), _) if *need == Requirement::Required => return refused(" of impute", why),
                 (_, Some(_)) => None,
                 (Some(_), None) => lacking,
                 (None, None) => {
-                    let times = if is_required { 0.0 } else { self.times(&imputed, &design)? };
-                    if times <= MOST_TIMES {
+                    let why = self.too_costly(*need, &imputed, &design)?;
+                    if why.is_none() {
                         (design, filled) = (imputed, missing.clone());
                     }
-                    (times > MOST_TIMES).then(|| costly(times))
+                    why
                 }
             };
             once.extend(why.map(|why| GlobalFit { is_imputed: true, why }));
@@ -78,18 +75,22 @@ impl ValidSelector {
             // A criterion without folds may retrain on some rows; means and deviations then exclude the others.
             Some(_) if folds == HeldOut::Nothing && is_own => standardized,
             Some(_) => design,
-            None => match self.times(&standardized, &design)? {
-                times if need == Requirement::Possible && times > MOST_TIMES => {
-                    once.push(GlobalFit { is_imputed: false, why: costly(times) });
+            None => match self.too_costly(need, &standardized, &design)? {
+                Some(why) => {
+                    once.push(GlobalFit { is_imputed: false, why });
                     design.fitted_in_folds(with(None, &once))
                 }
-                _ => standardized,
+                None => standardized,
             },
         })
     }
 
-    /// Ratio of the estimated search times of two designs; 1 if the criterion gives no estimate.
-    fn times(&self, design: &Design, other: &Design) -> Result<f64> {
+    /// The reason against an optional refit in each fold, if the search of a design would take far longer than that of
+    /// another by the criterion's estimate.
+    fn too_costly(&self, need: Requirement, design: &Design, other: &Design) -> Result<Option<String>> {
+        if need == Requirement::Required {
+            return Ok(None);
+        }
         let flops = |design: &Design| -> Result<f64> {
             // Compared at one λ, so that a grid is treated like its values.
             let one = match design.readout() {
@@ -100,7 +101,8 @@ impl ValidSelector {
             Ok(self.criterion.plan(&one, &search_extent).estimate.flops)
         };
         let times = flops(design)? / flops(other)?;
-        Ok(if times.is_nan() { 1.0 } else { times })
+        let why = || format!("anew in each fold would take {times:.0} times as long; `scope: fold` does so");
+        Ok((times > MOST_TIMES).then(why))
     }
 }
 

@@ -14,17 +14,15 @@ use vaglio_kernels::kfold::{Decomposition, FoldedRows, SubsetRefit};
 use vaglio_kernels::linalg::FactorizationError;
 use vaglio_kernels::loo::{ClassSums, ColumnChange, RidgeState, RowSpectrum, residuals_after};
 use vaglio_kernels::parallel;
-use vaglio_kernels::{Scorer, Targets, is_unreliable};
+use vaglio_kernels::{Scorer, is_unreliable};
 
 /// Rows, held-out folds and loss, shared by the fits of all subsets.
 pub(super) struct SubsetFits<'d> {
     pub design: &'d Design,
     pub loss: AnyLoss,
     pub rows: Arc<FoldedRows<'d>>,
-    /// Scorer of the residuals of all held-out rows.
+    /// Scorer of the residuals of all held-out rows, with their targets; other rows have weight 0.
     pub scorer: Scorer,
-    /// The targets of the held-out rows; other rows have weight 0.
-    pub counted: Arc<Targets>,
     /// Folds grouped by training weights. Created on first use if class sums serve most subsets.
     parts: OnceLock<Arc<[FoldGroup<'d>]>>,
     /// Rows for leave-one-out by class sums.
@@ -86,18 +84,18 @@ impl<'d> SubsetFits<'d> {
         let (held_out, is_partition) = (round.held_out, round.is_partition());
         let is_in = round.is_held_out();
         let rows = Arc::new(balance::scored(balance::rows_of(design, round.folds)?, design, loss, held_out));
-        let counted = match is_partition {
-            true => Arc::clone(rows.targets()),
-            false => Arc::new(rows.targets().counting(|row| is_in[row])),
+        let scorer = match is_partition {
+            true => scorer(design, Arc::clone(rows.targets()), loss, None),
+            false => {
+                let counted = Arc::new(rows.targets().counting(|row| is_in[row]));
+                scorer(design, counted, loss, None).restrict(rows.targets(), |row| is_in[row])
+            }
         };
-        let scorer = scorer(design, Arc::clone(&counted), loss, None);
-        let scorer = if is_partition { scorer } else { scorer.restrict(rows.targets(), |row| is_in[row]) };
         let fits = SubsetFits {
             design,
             loss: loss.clone(),
             rows,
             scorer,
-            counted,
             parts: OnceLock::new(),
             classes: None,
             held_out,
@@ -228,7 +226,7 @@ impl<'d> SubsetFits<'d> {
 
     /// The weight of the held-out rows.
     pub fn weight(&self) -> f64 {
-        self.counted.weight_of_all()
+        self.scorer.targets().weight_of_all()
     }
 
     /// Whether the standard error uses losses of rows rather than of folds.

@@ -27,7 +27,7 @@ struct HoldOutShared<'d> {
 impl<'d> HoldOutShared<'d> {
     fn new(design: &Design, loss: &AnyLoss, fits: &SubsetFits<'d>) -> Self {
         let order = fits.rows.folds().order();
-        let scorer = scorer(design, Arc::new(fits.counted.permuted(order)), loss, Some(order));
+        let scorer = scorer(design, Arc::new(fits.scorer.targets().permuted(order)), loss, Some(order));
         HoldOutShared {
             parts: fits.shared_parts(),
             scorers: fits.parts().iter().map(|part| part.permuted(&scorer)).collect(),

@@ -121,7 +121,7 @@ impl SearchStrategy for Chain {
 
     fn run(&self, _: &Space<'_>, context: &mut SearchContext<'_>) -> Result<Path> {
         first(&self.stages)?;
-        let (criterion, design, seed) = (context.criterion, context.design, context.seed);
+        let (criterion, design, seed) = (context.subset.criterion, context.subset.design, context.seed);
         let mut open = Some(std::mem::replace(&mut context.subset, SubsetScorer::by_definition(criterion, design)));
         let monitor = &mut context.monitor;
         let (last, mut stages) = (self.stages.len() - 1, Vec::<Stage>::new());
@@ -145,7 +145,7 @@ impl SearchStrategy for Chain {
             let mut path = match known.filter(|known| place < last && known.is_among(design.features())) {
                 Some(path) => path,
                 None => {
-                    let mut context = SearchContext::new(criterion, design, subset, monitor, seed);
+                    let mut context = SearchContext::new(subset, monitor, seed);
                     let mut path = search.run(&mut context).map_err(&in_stage)?;
                     (path.diagnostics, path.found) = (context.subset.diagnostics(), context.found.written()?);
                     path

@@ -1,16 +1,12 @@
 //! Everything that a running search works with.
 
 use crate::SubsetScorer;
-use vaglio_core::{Action, Answer, Criterion, Design, Event, Geometry, Monitor, PartOutputs, Result, Step, StopReason};
+use vaglio_core::{Action, Answer, Event, Geometry, Monitor, PartOutputs, Result, Step, StopReason};
 
-/// The context of a search: the current subset, the criterion and the design, and the monitor of the run.
+/// The context of a search: the current subset with the criterion and the design, and the monitor of the run.
 pub struct SearchContext<'a> {
-    /// The current subset with its scores; empty at the start.
+    /// The current subset with its scores, the criterion and the searched design; empty at the start.
     pub subset: SubsetScorer<'a>,
-    /// The criterion that scores subsets.
-    pub criterion: &'a dyn Criterion,
-    /// The searched design.
-    pub design: &'a Design,
     /// The monitor of the run. Answers of the evaluator and steps are stored in its journal automatically.
     pub monitor: Monitor<'a>,
     /// Steps since the search began or restarted.
@@ -29,18 +25,12 @@ pub struct SearchContext<'a> {
 
 impl<'a> SearchContext<'a> {
     /// Creates the context of a search that has not begun.
-    pub fn new(
-        criterion: &'a dyn Criterion,
-        design: &'a Design,
-        mut subset: SubsetScorer<'a>,
-        monitor: impl Into<Monitor<'a>>,
-        seed: u64,
-    ) -> Self {
+    pub fn new(mut subset: SubsetScorer<'a>, monitor: impl Into<Monitor<'a>>, seed: u64) -> Self {
         let monitor = monitor.into();
-        subset.attach(&monitor, design);
+        subset.attach(&monitor);
         let (taken, shown, until, is_paused) = (0, 0, None, false);
         let found = PartOutputs::default();
-        SearchContext { subset, criterion, design, monitor, taken, shown, until, is_paused, seed, found }
+        SearchContext { subset, monitor, taken, shown, until, is_paused, seed, found }
     }
 
     /// Pauses the search at the first addition that reaches `size` features; it ends there as if out of patience. Only
@@ -69,18 +59,18 @@ impl<'a> SearchContext<'a> {
 
     /// Restarts with another subset; the search then does not pause.
     pub fn restart(&mut self, mut subset: SubsetScorer<'a>) {
-        subset.attach(&self.monitor, self.design);
+        subset.attach(&self.monitor);
         (self.subset, self.taken, self.until, self.is_paused) = (subset, 0, None, false);
     }
 
     /// The geometry for least-angle searches.
     ///
     /// # Errors
-    /// Returns an error of [`Criterion::geometry`].
+    /// Returns an error of [`vaglio_core::Criterion::geometry`].
     pub fn geometry(&self) -> Result<Box<dyn Geometry + 'a>> {
         match self.subset.geometry() {
             Some(geometry) => Ok(geometry),
-            None => self.criterion.geometry(self.design),
+            None => self.subset.criterion.geometry(self.subset.design),
         }
     }
 
@@ -111,7 +101,7 @@ impl<'a> SearchContext<'a> {
 
     fn show(&mut self, step: &Step) -> Answer {
         tracing::debug!(
-            feature = %self.design.names()[step.feature],
+            feature = %self.subset.design.names()[step.feature],
             action = ?step.action,
             size = step.size,
             loss = step.score.loss,

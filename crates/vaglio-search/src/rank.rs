@@ -66,7 +66,7 @@ fn enter(ranking: &[(usize, Score)], walk: &mut Walk<'_, '_>) -> Result<StopReas
     let mut patience = Patience::new(settings);
     let every = settings.tolerance.is_some() || settings.patience.is_some() || walk.space.rules().is_some();
     let every = every || matches!(settings.choose, Choose::Size(_));
-    let design = walk.context.design;
+    let design = walk.context.subset.design;
     let rows = if every { usize::MAX } else { design.root().map_or(design.rows(), |(whole, _)| whole.rows()) };
     let mut left_out = false;
     let mut late = Vec::new();

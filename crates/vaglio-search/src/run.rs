@@ -48,7 +48,7 @@ pub fn run<'c>(
     let mut stop_reason = stopped(stop.ends(|| steps(&mut walk)))?;
     let last = walk.entries.partition_point(|entry| entry.subset.len() < walk.size());
     let allowed = space.allowed();
-    let empty = (walk.began_empty && walk.context.criterion.traits().compares_with_empty).then_some(walk.empty);
+    let empty = (walk.began_empty && walk.context.subset.criterion.traits().compares_with_empty).then_some(walk.empty);
     let chosen = space.result(empty, &walk.entries, last);
     let chosen = chosen.map(|entry| walk.entries[entry].clone());
     // The start of a backward walk has no step that leads to it.

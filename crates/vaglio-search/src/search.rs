@@ -172,7 +172,7 @@ impl Search {
     /// # Errors
     /// See [`Search::extent`]; errors of the criterion.
     pub fn run(&self, context: &mut SearchContext<'_>) -> Result<Path> {
-        let space = self.space(context.design)?;
+        let space = self.space(context.subset.design)?;
         if !matches!(self.strategy.traits().moves, Moves::Stages(_)) {
             context.begin(self.extent_in(&space)?.steps);
         }

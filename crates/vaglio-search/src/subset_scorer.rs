@@ -15,6 +15,10 @@ use vaglio_core::{
 
 /// The current subset of a search, scored by a criterion's evaluator.
 pub struct SubsetScorer<'d> {
+    /// The criterion that scores subsets.
+    pub criterion: &'d dyn Criterion,
+    /// The design that is searched.
+    pub design: &'d Design,
     selected: Vec<Feature>,
     shortcut: EngineEvaluator<'d>,
     /// Whether the evaluator's caches may belong to another subset.
@@ -23,9 +27,6 @@ pub struct SubsetScorer<'d> {
     sign: StopSign,
     /// Accumulated diagnostics of the answers so far.
     diagnostics: Option<Diagnostics>,
-    /// The criterion and the column names, for error messages.
-    criterion: &'d dyn Criterion,
-    names: &'d [String],
     /// Whether entries have standard errors.
     has_errors: bool,
     /// The processes that share the trials.
@@ -57,14 +58,14 @@ impl<'d> SubsetScorer<'d> {
     /// Starts at the empty subset, with a given evaluator of a criterion on a design.
     pub fn new(shortcut: EngineEvaluator<'d>, criterion: &'d dyn Criterion, design: &'d Design) -> Self {
         SubsetScorer {
+            criterion,
+            design,
             selected: Vec::new(),
             shortcut,
             is_stale: false,
             log: AnswerLog::default(),
             sign: StopSign::default(),
             diagnostics: None,
-            criterion,
-            names: design.names(),
             has_errors: true,
             processes: None,
         }
@@ -77,7 +78,7 @@ impl<'d> SubsetScorer<'d> {
 
     /// Attributes an error of the evaluator to the criterion, on the given columns.
     pub fn blame(&self, error: Error, columns: &[Feature]) -> Error {
-        criterion_error(error, self.criterion, self.names, columns)
+        criterion_error(error, self.criterion, self.design.names(), columns)
     }
 
     /// Calls the evaluator; attributes errors to the criterion on the current subset.
@@ -119,9 +120,9 @@ impl<'d> SubsetScorer<'d> {
     }
 
     /// Attaches the run: a journal for answers, a stop sign for trials, and processes to share them.
-    pub(crate) fn attach(&mut self, monitor: &Monitor<'_>, design: &Design) {
+    pub(crate) fn attach(&mut self, monitor: &Monitor<'_>) {
         (self.log, self.sign) = (AnswerLog::new(monitor.journal.clone()), monitor.stop.clone());
-        self.processes = design.run().process_group.clone();
+        self.processes = self.design.run().process_group.clone();
     }
 
     /// Keeps answers in memory from now on, so that the search may pause.

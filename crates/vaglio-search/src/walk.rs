@@ -61,7 +61,7 @@ impl<'w, 'c> Walk<'w, 'c> {
 
     /// Loss of the empty subset; +∞ if it does not [compare](vaglio_core::CriterionTraits::compares_with_empty) with others.
     pub(crate) fn comparable_empty(&self) -> f64 {
-        if self.context.criterion.traits().compares_with_empty { self.empty.loss } else { f64::INFINITY }
+        if self.context.subset.criterion.traits().compares_with_empty { self.empty.loss } else { f64::INFINITY }
     }
 
     /// Lowest loss so far. The empty subset counts if it [compares](vaglio_core::CriterionTraits::compares_with_empty) with

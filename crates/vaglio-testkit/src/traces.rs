@@ -96,12 +96,12 @@ type AnswersByKey = Vec<(String, String)>;
 
 /// Runs a walk with some known answers; returns its scores and all answers.
 fn walked(subject: Subject<'_>, known: &[(String, String)]) -> LawResult<(Vec<Score>, AnswersByKey)> {
-    let Subject { law, criterion, design, .. } = subject;
+    let law = subject.law;
     let mut silent = Silent;
     let notes = Arc::new(AnswerTrace { known: known.iter().cloned().collect(), kept: Mutex::default() });
     let monitor = Monitor { journal: Journal::new(Arc::<AnswerTrace>::clone(&notes)), ..Monitor::from(&mut silent) };
     let subset = subject.open()?;
-    let mut context = SearchContext::new(criterion, design, subset, monitor, 0);
+    let mut context = SearchContext::new(subset, monitor, 0);
     let mut scores = Vec::new();
     let all = subject.free(&[]).len();
     for step in "+++-+a-+".chars() {

@@ -175,7 +175,7 @@ mod tests {
         let criterion = Loo::default();
         let subset = SubsetScorer::open(&criterion, design, &SearchExtent::forward(design.features(), 6)).unwrap();
         let mut observer = Silent;
-        Greedy::new(6).run(&mut SearchContext::new(&criterion, design, subset, &mut observer, 0)).unwrap()
+        Greedy::new(6).run(&mut SearchContext::new(subset, &mut observer, 0)).unwrap()
     }
 
     #[test]

@@ -13,7 +13,7 @@ const CRITERIA: [Mrmr; 2] = [Mrmr { scheme: Scheme::Difference }, Mrmr { scheme:
 fn path(search: &Search, criterion: &dyn Criterion, design: &Design) -> Path {
     search.check(criterion, design).unwrap();
     let subset = SubsetScorer::open(criterion, design, &search.extent(design).unwrap()).unwrap();
-    search.run(&mut SearchContext::new(criterion, design, subset, &mut Silent, 0)).unwrap()
+    search.run(&mut SearchContext::new(subset, &mut Silent, 0)).unwrap()
 }
 
 fn designs() -> Vec<Design> {

@@ -128,7 +128,7 @@ impl Cell {
     fn by_definition(&self) -> Path {
         let criterion = &**self.selector.criterion();
         let (subset, mut silent) = (SubsetScorer::by_definition(criterion, &self.design), Silent);
-        let mut context = SearchContext::new(criterion, &self.design, subset, &mut silent, 5);
+        let mut context = SearchContext::new(subset, &mut silent, 5);
         self.selector.search().run(&mut context).unwrap()
     }
 

@@ -74,7 +74,7 @@ impl<'a> ResumableSearch<'a> {
                 opened => (opened?, None),
             }
         };
-        let context = SearchContext::new(&*selector.criterion, design, subset, monitor, selector.seed);
+        let context = SearchContext::new(subset, monitor, selector.seed);
         Ok(ResumableSearch { selector, design, context, begun, start, known, stopped, path: None })
     }
 

@@ -17,7 +17,7 @@ pub fn few_rows(full: &FullRun<'_>) -> LawResult {
             criterion.check(&few)?;
             search.check(criterion, &few)?;
             let subset = SubsetScorer::open(criterion, &few, &search.extent(&few)?)?;
-            search.run(&mut SearchContext::new(criterion, &few, subset, &mut Silent, SEED)).map(drop)
+            search.run(&mut SearchContext::new(subset, &mut Silent, SEED)).map(drop)
         };
         law.calm(on, searched)?.ok();
     }

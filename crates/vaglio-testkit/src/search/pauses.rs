@@ -12,7 +12,7 @@ pub fn pauses(full: &FullRun<'_>) -> LawResult {
     let mut whole = full.path_on(law, design)?;
     let opened = || law.ran(|| "a subset".into(), || SubsetScorer::open(criterion, design, &search.extent(design)?));
     let mut witness = RecordingObserver::default();
-    let mut context = SearchContext::new(criterion, design, opened()?, &mut witness, SEED);
+    let mut context = SearchContext::new(opened()?, &mut witness, SEED);
     for (number, size) in [Some(1), Some(2), Some(4), None].into_iter().enumerate() {
         context.pause_at(size);
         if number > 0 && !context.rewind() {

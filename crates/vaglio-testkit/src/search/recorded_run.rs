@@ -83,7 +83,7 @@ pub fn run(
     law.ran(|| "the columns".into(), || search.check(criterion, design))?;
     let subset =
         law.ran(|| "opening a subset".into(), || SubsetScorer::open(criterion, design, &search.extent(design)?))?;
-    let mut context = SearchContext::new(criterion, design, subset, witness, SEED);
+    let mut context = SearchContext::new(subset, witness, SEED);
     law.ran(|| "the search".into(), || search.run(&mut context))
 }
 

@@ -24,7 +24,7 @@ fn close(found: Score, defined: Score, what: &str) {
 fn greedy(criterion: &Loo, design: &Design, steps: usize) -> vaglio::core::Path {
     let extent = SearchExtent::forward(design.features(), design.features());
     let subset = SubsetScorer::open(criterion, design, &extent).unwrap();
-    Greedy::new(steps).run(&mut SearchContext::new(criterion, design, subset, &mut Silent, 0)).unwrap()
+    Greedy::new(steps).run(&mut SearchContext::new(subset, &mut Silent, 0)).unwrap()
 }
 
 /// Runs greedy both ways and checks every step: its score, and that no candidate would have been better.

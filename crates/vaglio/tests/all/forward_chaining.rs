@@ -113,7 +113,7 @@ fn every_search_scores_as_plain_loops() {
                 let extent = search.extent(&design).unwrap();
                 let subset = SubsetScorer::open(&criterion, &design, &extent).unwrap();
                 let mut observer = Silent;
-                let mut context = SearchContext::new(&criterion, &design, subset, &mut observer, 1);
+                let mut context = SearchContext::new(subset, &mut observer, 1);
                 let path = search.run(&mut context).unwrap();
                 assert!(!path.entries.is_empty(), "{on}");
                 for entry in &path.entries {

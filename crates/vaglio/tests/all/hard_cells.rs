@@ -25,9 +25,9 @@ fn searches() -> Vec<(&'static str, Search)> {
     ]
 }
 
-fn run<'d>(search: &Search, criterion: &'d dyn Criterion, design: &'d Design, subset: SubsetScorer<'d>) -> Path {
+fn run(search: &Search, subset: SubsetScorer<'_>) -> Path {
     let mut silent = Silent;
-    search.run(&mut SearchContext::new(criterion, design, subset, &mut silent, 0)).unwrap()
+    search.run(&mut SearchContext::new(subset, &mut silent, 0)).unwrap()
 }
 
 /// Asserts equal steps, entries and λ, and scores that are equal up to the tolerance.
@@ -49,8 +49,8 @@ fn check(name: &str, design: &Design, tolerance: f64) {
         for (search_name, search) in searches() {
             let what = format!("{search_name} on {criterion_name}, {name}");
             let subset = SubsetScorer::open(&*criterion, design, &search.extent(design).unwrap()).unwrap();
-            let found = run(&search, &*criterion, design, subset);
-            let defined = run(&search, &*criterion, design, SubsetScorer::by_definition(&*criterion, design));
+            let found = run(&search, subset);
+            let defined = run(&search, SubsetScorer::by_definition(&*criterion, design));
             same(&found, &defined, tolerance, &what);
         }
     }
@@ -114,8 +114,8 @@ fn a_column_that_is_constant_but_for_rounding_in_the_training_rows_of_a_fold() {
             let criterion = KFold { engine, ..four.clone() };
             for (name, search) in searches() {
                 let subset = SubsetScorer::open(&criterion, &design, &search.extent(&design).unwrap()).unwrap();
-                let found = run(&search, &criterion, &design, subset);
-                let defined = run(&search, &criterion, &design, SubsetScorer::by_definition(&criterion, &design));
+                let found = run(&search, subset);
+                let defined = run(&search, SubsetScorer::by_definition(&criterion, &design));
                 same(&found, &defined, 1e-9, &format!("{name}, intercept {intercept}, {engine:?}"));
             }
         }

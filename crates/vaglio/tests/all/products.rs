@@ -59,7 +59,7 @@ pub fn path(problem: &Problem, learner: &Rls, criterion: &str, search: &str) -> 
     let design = design.fitted_in_folds(problem.in_folds().clone());
     let subset = SubsetScorer::open(&*criterion, &design, &search.extent(&design).unwrap()).unwrap();
     let mut observer = Silent;
-    search.run(&mut SearchContext::new(&*criterion, &design, subset, &mut observer, 0)).unwrap()
+    search.run(&mut SearchContext::new(subset, &mut observer, 0)).unwrap()
 }
 
 #[test]
@@ -135,7 +135,7 @@ fn many_products_are_held_out_in_folds_by_moments_in_the_memory_of_few_columns()
     let estimate = criterion.plan(&design, &extent).estimate;
     assert!(estimate.engine == "moments" && estimate.bytes < 1e8, "{estimate:?}");
     let subset = SubsetScorer::open(&criterion, &design, &extent).unwrap();
-    let path = search.run(&mut SearchContext::new(&criterion, &design, subset, &mut Silent, 0)).unwrap();
+    let path = search.run(&mut SearchContext::new(subset, &mut Silent, 0)).unwrap();
     let entry = path.entries.iter().find(|entry| entry.subset.len() == 2).unwrap();
     assert_eq!(entry.subset, [17, 9000]);
     let plain = criterion.evaluate(&design, &entry.subset).unwrap().loss;

@@ -11,7 +11,7 @@ impl SearchStrategy for Shrink {
     fn run(&self, _: &Space<'_>, context: &mut SearchContext<'_>) -> Result<Path> {
         let mut path = Path::stopped(context.subset.score()?, StopReason::NoCandidates);
         path.allowed = 0..=usize::MAX;
-        let all = context.design.candidates();
+        let all = context.subset.design.candidates();
         if all.is_empty() {
             return Ok(path);
         }

@@ -199,7 +199,7 @@ impl SearchStrategy for Steps {
                 break;
             }
             if self.fault == Fault::TakesConstants && size == 2 {
-                let constant = vec![context.design.features() - 1];
+                let constant = vec![context.subset.design.features() - 1];
                 let score = crate::common::addition(&mut context.subset, constant[0])?;
                 context.subset.add(constant[0])?;
                 self.taken(context, &constant, score, Vec::new(), &mut path)?;
@@ -236,8 +236,8 @@ impl SearchStrategy for Steps {
             context.subset.reset(&[])?;
             path.entries[0] = PathEntry::new(vec![second], crate::common::addition(&mut context.subset, second)?);
         }
-        self.finish(settings, &mut path, empty, context.criterion);
-        self.spoil(context.design.features(), &mut path);
+        self.finish(settings, &mut path, empty, context.subset.criterion);
+        self.spoil(context.subset.design.features(), &mut path);
         Ok(path)
     }
 }

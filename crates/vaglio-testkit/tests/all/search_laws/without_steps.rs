@@ -29,7 +29,7 @@ struct BestOne {
 
 impl SearchStrategy for BestOne {
     fn run(&self, _: &Space<'_>, context: &mut SearchContext<'_>) -> Result<Path> {
-        let candidates = context.design.candidates();
+        let candidates = context.subset.design.candidates();
         let (evaluator, monitor) = (&mut context.subset, &mut context.monitor);
         let empty = evaluator.score()?;
         let mut best: Option<PathEntry> = None;
@@ -101,7 +101,7 @@ impl SearchStrategy for Pairs {
     fn run(&self, _: &Space<'_>, context: &mut SearchContext<'_>) -> Result<Path> {
         let empty = context.subset.score()?;
         let (mut steps, mut entries) = (Vec::new(), Vec::new());
-        let candidates = context.design.candidates();
+        let candidates = context.subset.design.candidates();
         let mut moves: Vec<(Action, &[Feature])> = candidates.chunks(2).map(|pair| (Action::Add, pair)).collect();
         moves.extend(moves.last().map(|(_, pair)| (Action::Remove, *pair)));
         for (action, pair) in moves {

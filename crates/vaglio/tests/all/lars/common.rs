@@ -51,7 +51,7 @@ pub fn watched(
 ) -> Result<Path> {
     search.check(criterion, design)?;
     let subset = SubsetScorer::open(criterion, design, &search.extent(design)?)?;
-    search.run(&mut SearchContext::new(criterion, design, subset, &mut *observer, 0))
+    search.run(&mut SearchContext::new(subset, &mut *observer, 0))
 }
 
 /// A design of these columns, ridge with λ = 1 and an intercept.

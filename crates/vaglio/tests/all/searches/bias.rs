@@ -26,7 +26,7 @@ fn walk(search: &Search, criterion: &dyn Criterion, design: &Design, fast: bool)
     search.check(criterion, design).unwrap();
     let open = || SubsetScorer::open(criterion, design, &search.extent(design).unwrap()).unwrap();
     let subset = if fast { open() } else { SubsetScorer::by_definition(criterion, design) };
-    search.run(&mut SearchContext::new(criterion, design, subset, &mut Silent, 0)).unwrap()
+    search.run(&mut SearchContext::new(subset, &mut Silent, 0)).unwrap()
 }
 
 fn made<T: ?Sized>(value: Value) -> Box<T>

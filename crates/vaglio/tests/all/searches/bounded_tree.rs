@@ -9,7 +9,7 @@ use vaglio_testkit::data;
 fn run(search: &Search, criterion: &dyn Criterion, design: &Design, observer: &mut dyn Observer) -> Path {
     search.check(criterion, design).unwrap();
     let subset = SubsetScorer::open(criterion, design, &search.extent(design).unwrap()).unwrap();
-    search.run(&mut SearchContext::new(criterion, design, subset, observer, 0)).unwrap()
+    search.run(&mut SearchContext::new(subset, observer, 0)).unwrap()
 }
 
 fn criteria() -> [Box<dyn Criterion>; 3] {

@@ -10,14 +10,14 @@ use vaglio_testkit::{Tolerance, data};
 pub fn by_definition(search: &Search, design: &Design) -> Path {
     let criterion = Loo::default();
     let subset = SubsetScorer::by_definition(&criterion, design);
-    search.run(&mut SearchContext::new(&criterion, design, subset, &mut Silent, 0)).unwrap()
+    search.run(&mut SearchContext::new(subset, &mut Silent, 0)).unwrap()
 }
 
 pub fn fast(search: &Search, design: &Design, observer: &mut dyn Observer) -> Path {
     let criterion: &dyn Criterion = &Loo::default();
     search.check(criterion, design).unwrap();
     let subset = SubsetScorer::open(criterion, design, &search.extent(design).unwrap()).unwrap();
-    search.run(&mut SearchContext::new(criterion, design, subset, &mut *observer, 0)).unwrap()
+    search.run(&mut SearchContext::new(subset, &mut *observer, 0)).unwrap()
 }
 
 pub fn loss(design: &Design, subset: &[Feature]) -> f64 {

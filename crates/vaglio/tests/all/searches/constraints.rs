@@ -104,7 +104,7 @@ fn keeps(given: &Constraints, design: &Design, subset: &[Feature], lambda: Optio
 fn run(search: &Search, criterion: &dyn Criterion, design: &Design) -> Option<Path> {
     search.check(criterion, design).ok()?;
     let subset = SubsetScorer::open(criterion, design, &search.extent(design).unwrap()).unwrap();
-    Some(search.run(&mut SearchContext::new(criterion, design, subset, &mut Silent, 3)).unwrap())
+    Some(search.run(&mut SearchContext::new(subset, &mut Silent, 3)).unwrap())
 }
 
 fn criteria() -> [Box<dyn Criterion>; 3] {
@@ -230,7 +230,7 @@ fn every_step_and_entry_of_every_search_keeps_the_constraints() {
                 continue;
             }
             let subset = SubsetScorer::open(criterion, &design, &search.extent(&design).unwrap()).unwrap();
-            let path = search.run(&mut SearchContext::new(criterion, &design, subset, &mut Silent, 3));
+            let path = search.run(&mut SearchContext::new(subset, &mut Silent, 3));
             let Ok(path) = path else {
                 // Forced columns whose weights have the other sign are refused when that is seen.
                 assert!(path.unwrap_err().to_string().contains("constraints.signs"), "{seed}: {search:?}");

@@ -138,7 +138,7 @@ fn no_result_has_an_infinite_score() {
                 }
                 let subset = SubsetScorer::open(&criterion, &design, &search.extent(&design).unwrap()).unwrap();
                 let mut silent = Silent;
-                let path = search.run(&mut SearchContext::new(&criterion, &design, subset, &mut silent, 0)).unwrap();
+                let path = search.run(&mut SearchContext::new(subset, &mut silent, 0)).unwrap();
                 let on = format!("{kind} {choose} {polish} {most}: {:?} {:?}", path.chosen, path.entries);
                 let result = path.result().map(|entry| entry.score.loss);
                 assert!(result.is_none_or(f64::is_finite), "{on}");
@@ -161,7 +161,7 @@ fn tolerance_counts_from_the_first_column_where_none_does_not_compare() {
     let walk = |settings: Value| {
         let search: Search = serde_json::from_value(settings).unwrap();
         let subset = SubsetScorer::by_definition(criterion, &design);
-        search.run(&mut SearchContext::new(criterion, &design, subset, &mut Silent, 0)).unwrap()
+        search.run(&mut SearchContext::new(subset, &mut Silent, 0)).unwrap()
     };
     for kind in ["greedy", "floating", "rank", "random"] {
         let free = walk(json!({"kind": kind, "choose": "last", "tolerance": null}));

@@ -104,7 +104,7 @@ impl Evaluator for Bounding<'_> {
 fn bounded(search: &Search, design: &Design, observer: &mut dyn Observer) -> Path {
     let criterion = Loo::default();
     let subset = SubsetScorer::new(EngineEvaluator::new("bounding", Bounding(design)), &criterion, design);
-    search.run(&mut SearchContext::new(&criterion, design, subset, &mut *observer, 0)).unwrap()
+    search.run(&mut SearchContext::new(subset, &mut *observer, 0)).unwrap()
 }
 
 #[test]

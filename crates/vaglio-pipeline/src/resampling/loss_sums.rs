@@ -62,16 +62,14 @@ impl TargetsAndPredictions<'_> {
             _ => None,
         };
         let is_squared = loss.traits().measure == Measure::Squared;
-        let mut of_row = |row: usize| {
-            if let Some((targets, predictions)) = alone {
-                if is_squared {
-                    return (targets[row] - predictions[row]).powi(2);
-                }
-                return loss.row_loss(&targets[row..=row], &predictions[row..=row]);
+        let mut of_row = |row: usize| match alone {
+            Some((targets, predictions)) if is_squared => (targets[row] - predictions[row]).powi(2),
+            Some((targets, predictions)) => loss.row_loss(&targets[row..=row], &predictions[row..=row]),
+            None => {
+                target.iter_mut().zip(targets.column(row)).for_each(|(to, from)| *to = *from);
+                prediction.iter_mut().zip(predictions.column(row)).for_each(|(to, from)| *to = *from);
+                loss.row_loss(&target, &prediction)
             }
-            target.iter_mut().zip(targets.column(row)).for_each(|(to, from)| *to = *from);
-            prediction.iter_mut().zip(predictions.column(row)).for_each(|(to, from)| *to = *from);
-            loss.row_loss(&target, &prediction)
         };
         let weight = row_weights(weights);
         let (mut row, rows) = (0, targets.ncols());

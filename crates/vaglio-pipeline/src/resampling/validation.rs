@@ -216,14 +216,10 @@ impl Validation<'_, '_> {
         let one = |fold: usize| -> Option<LossSums> {
             let others = (0..folds).filter(|&other| other != fold && other / of_repeat == fold / of_repeat);
             let others: Vec<usize> = others.collect();
-            let mut least: Option<(f64, &LossSums)> = None;
-            for FoldLosses { folds, .. } in &candidates {
-                let own = FoldLosses::new(others.iter().map(|&other| folds[other]), 1).mean(loss).ok()?;
-                if least.is_none_or(|(lowest, _)| own < lowest) {
-                    least = Some((own, folds[fold]));
-                }
-            }
-            least.map(|(_, tally)| tally.clone())
+            let mean = |of: &FoldLosses<'_>| FoldLosses::new(others.iter().map(|&other| of.folds[other]), 1).mean(loss);
+            let means: Vec<f64> = candidates.iter().map(mean).collect::<Result<_>>().ok()?;
+            let least = (0..means.len()).reduce(|least, k| if means[k] < means[least] { k } else { least })?;
+            Some(candidates[least].folds[fold].clone())
         };
         (0..folds).map(one).collect::<Option<_>>().unwrap_or_default()
     }

@@ -1,42 +1,17 @@
 //! Progress bar on standard error, suspended while lines are written.
 
 use indicatif::{ProgressBar, ProgressStyle};
-use std::sync::Mutex;
+use std::sync::LazyLock;
 
-static BAR: Mutex<Option<ProgressBar>> = Mutex::new(None);
+/// Resolution of the bar, which shows a share.
+pub const PARTS: u64 = 1000;
 
-/// The current bar, if any.
-pub fn bar() -> Option<ProgressBar> {
-    BAR.lock().map_or(None, |bar| bar.clone())
-}
-
-/// Replaces the current bar by one with this template.
-pub fn put_bar(bar: ProgressBar, template: &str) {
-    clear_bar();
-    set(Some(match ProgressStyle::with_template(template) {
+/// The bar of the program, hidden until it is reset.
+pub static BAR: LazyLock<ProgressBar> = LazyLock::new(|| {
+    let bar = ProgressBar::new(PARTS);
+    bar.finish_and_clear();
+    match ProgressStyle::with_template("{msg:24!} {wide_bar} {prefix}, {eta} left") {
         Ok(style) => bar.with_style(style),
         Err(_) => bar,
-    }));
-}
-
-/// Removes the bar.
-pub fn clear_bar() {
-    if let Some(bar) = bar() {
-        bar.finish_and_clear();
     }
-    set(None);
-}
-
-/// Suspends the bar while writing.
-pub fn above_bar<T>(write: impl FnOnce() -> T) -> T {
-    match bar() {
-        Some(bar) => bar.suspend(write),
-        None => write(),
-    }
-}
-
-fn set(new: Option<ProgressBar>) {
-    if let Ok(mut bar) = BAR.lock() {
-        *bar = new;
-    }
-}
+});

@@ -1,7 +1,7 @@
 //! Implements the commands.
 
 use crate::arguments::{CSV, PredictArguments, RunArguments};
-use crate::bar::clear_bar;
+use crate::bar::BAR;
 use crate::exit;
 use crate::failure::CliError;
 use crate::loaded_pipeline::LoadedPipeline;
@@ -44,7 +44,7 @@ pub fn run(arguments: RunArguments) -> Done {
 
 /// Shows the result of a run and its folder.
 pub fn ended(outcome: RunOutcome, quiet: bool, json: bool, by_default: Option<String>, out: &Path) -> Done {
-    clear_bar();
+    BAR.finish_and_clear();
     signals::run_ends();
     let text = if json {
         outcome.record.to_text()?

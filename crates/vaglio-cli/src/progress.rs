@@ -1,10 +1,9 @@
 //! Progress display on a terminal, and tracing.
 
-use crate::bar::{above_bar, bar, put_bar};
+use crate::bar::{BAR, PARTS};
 use crate::signals;
 use crate::terminal::{has_color, log_line};
 use crate::trace::{self, TraceWriter};
-use indicatif::ProgressBar;
 use std::io::{IsTerminal, Write};
 use tracing::Subscriber;
 use tracing_subscriber::filter::LevelFilter;
@@ -21,7 +20,7 @@ struct ProgressWriter;
 impl Write for ProgressWriter {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
         let line = log_line(bytes, has_color());
-        let _nobody_reads = above_bar(|| std::io::stderr().write_all(line.as_bytes()));
+        let _nobody_reads = BAR.suspend(|| std::io::stderr().write_all(line.as_bytes()));
         Ok(bytes.len())
     }
 
@@ -84,20 +83,17 @@ impl Observer for TerminalProgress {
         }
         let (what, done, of) = (self.stage.what(), self.stage.done(), self.stage.total());
         if what != before || matches!(event, Event::Begin { .. } | Event::Stage { .. }) {
-            let title = what.replace("choose", "cross-validating");
-            put_bar(ProgressBar::new(PARTS).with_message(title), "{msg:24!} {wide_bar} {prefix}, {eta} left");
+            BAR.finish_and_clear();
+            BAR.set_message(what.replace("choose", "cross-validating"));
+            BAR.reset();
         }
-        let Some(bar) = bar() else { return Answer::Continue };
         match event {
-            Event::Step(step) => bar.set_message(format!("score {}", short(step.score.loss))),
-            Event::Visited { .. } if what == "search" => bar.set_message("subsets".to_owned()),
+            Event::Step(step) => BAR.set_message(format!("score {}", short(step.score.loss))),
+            Event::Visited { .. } if what == "search" => BAR.set_message("subsets"),
             _ => {}
         }
-        bar.set_prefix(if of < 1e6 { format!("{done:.0}/{of:.0}") } else { format!("{done:.2e} of {of:.2e}") });
-        bar.set_position((self.stage.share() * PARTS as f64) as u64);
+        BAR.set_prefix(if of < 1e6 { format!("{done:.0}/{of:.0}") } else { format!("{done:.2e} of {of:.2e}") });
+        BAR.set_position((self.stage.share() * PARTS as f64) as u64);
         Answer::Continue
     }
 }
-
-/// Resolution of a bar that shows a share.
-const PARTS: u64 = 1000;

@@ -1,7 +1,7 @@
 //! `vaglio shard`: distributed runs.
 
 use crate::arguments::{Shard, ShardRun};
-use crate::bar::clear_bar;
+use crate::bar::BAR;
 use crate::commands::{Done, ended, in_pool, pretty, printed};
 use crate::exit;
 use crate::loaded_pipeline::LoadedPipeline;
@@ -72,7 +72,7 @@ fn run(arguments: &ShardRun) -> Done {
     let mut progress = TerminalProgress::new(*quiet);
     let monitor = progress.monitor();
     let done = in_pool(threads_of(*threads, &shards)?, || shards.run(*index, wait, monitor))??;
-    clear_bar();
+    BAR.finish_and_clear();
     signals::run_ends();
     if *json {
         pretty(&json!(done))?;

@@ -1,6 +1,6 @@
 //! Terminal output: results on standard output, all else on standard error, with control characters escaped.
 
-use crate::bar::above_bar;
+use crate::bar::BAR;
 use std::fmt::{Display, Write as _};
 use std::io::{IsTerminal as _, Write as _};
 use std::ops::ControlFlow;
@@ -44,7 +44,7 @@ pub fn note(line: &dyn Display) {
 
 /// Writes to standard error. Failed writes are ignored: nobody reads, and the exit code tells the outcome.
 pub fn aside(text: &str) {
-    let _nobody_reads = above_bar(|| {
+    let _nobody_reads = BAR.suspend(|| {
         let mut stderr = std::io::stderr().lock();
         stderr.write_all(text.as_bytes()).and_then(|()| stderr.flush())
     });

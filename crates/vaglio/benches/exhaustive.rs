@@ -6,7 +6,7 @@
 #![allow(clippy::unwrap_used)]
 
 use std::time::Instant;
-use vaglio::core::{Action, Design, Evaluator, Feature, Readout, Score, SearchExtent, Task};
+use vaglio::core::{Action, Design, Evaluator, Feature, Readout, SearchExtent, Task};
 use vaglio::criteria::Loo;
 use vaglio::search::SubsetScorer;
 use vaglio_testkit::data;
@@ -42,8 +42,7 @@ struct Walk {
 
 impl Walk {
     fn visit(&mut self, node: &mut dyn Evaluator, selected: &mut Vec<Feature>, later: &[Feature]) {
-        let mut scores = vec![Score::WORST; later.len()];
-        node.scores(Action::Add, selected, later, &mut scores).unwrap();
+        let scores = node.scores(Action::Add, selected, later).unwrap();
         let size = selected.len();
         for (feature, score) in later.iter().zip(&scores) {
             self.subsets += 1;

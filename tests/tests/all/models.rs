@@ -90,9 +90,9 @@ fn what_is_saved_is_read_written_and_predicted_bit_for_bit() {
         let model = SavedModel::read(&folder.path(&name)).unwrap();
         assert_eq!(model.to_text().unwrap(), text, "{name}");
         let table = read_table(&folder.path("train.csv"), &ColumnFilter::only(model.sources.clone())).unwrap();
-        let found = model.predict(table.clone()).unwrap().values;
+        let found = FileModel(&model).predict(table.clone()).unwrap().values;
         let again: SavedModel = serde_json::from_str(content(&text)).unwrap();
-        let others = again.predict(table).unwrap().values;
+        let others = FileModel(&again).predict(table).unwrap().values;
         let bits = |values: &ndarray::Array2<f64>| values.iter().map(|v| v.to_bits()).collect::<Vec<_>>();
         assert_eq!(bits(&found), bits(&others), "{name}");
         let ran = predict(&folder, &name);
@@ -375,7 +375,7 @@ fn a_text_column_in_place_of_numbers_is_told() {
     };
     let columns = table.columns().iter().map(|(name, old)| cells(name, old.clone())).collect();
     let wrong = vaglio::core::Table::new(columns).unwrap();
-    assert_eq!(model.predict(wrong).unwrap_err().class(), ErrorClass::Data);
+    assert_eq!(FileModel(&model).predict(wrong).unwrap_err().class(), ErrorClass::Data);
 }
 
 #[test]

@@ -139,19 +139,32 @@ fn one_step(subject: Subject<'_>, trial: Action) -> LawResult {
         let scores = subject.trials(&mut walked, trial, &candidates)?;
         for (&candidate, &score) in candidates.iter().zip(&scores) {
             let on = || format!("the {trial:?} of {candidate} to subset {subset:?}").to_lowercase();
-            let changed = trial.apply_to(subset, candidate);
-            let defined = subject.evaluate(&changed)?;
-            law.same(subject.near, || on() + " as a trial", defined, score)?;
-            let mut other = subject.reset(subset)?;
-            law.ran(on, || other.apply(trial, candidate))?;
-            law.same(subject.near, || on() + " when committed", defined, law.ran(on, || other.score())?)?;
-            law.equal(|| on() + " when committed", &changed[..], other.selected())?;
+            committed(subject, &mut subject.reset(subset)?, trial, candidate, score, &on)?;
         }
         let on = || format!("subset {subset:?} after its trials");
         law.equal(on, subset, walked.selected())?;
         subject.is_defined(on, subset, law.ran(on, || walked.score())?)?;
     }
     Ok(())
+}
+
+/// Commits a change whose trial gave a score; compares both with the definition. Returns the changed subset.
+fn committed(
+    subject: Subject<'_>,
+    evaluator: &mut SubsetScorer<'_>,
+    change: Action,
+    feature: Feature,
+    score: Score,
+    on: &dyn Fn() -> String,
+) -> LawResult<Vec<Feature>> {
+    let Subject { law, near, .. } = subject;
+    let changed = change.apply_to(evaluator.selected(), feature);
+    let defined = subject.evaluate(&changed)?;
+    law.same(near, || on() + " as a trial", defined, score)?;
+    law.ran(on, || evaluator.apply(change, feature))?;
+    law.same(near, || on() + " when committed", defined, law.ran(on, || evaluator.score())?)?;
+    law.equal(|| on() + " when committed", &changed[..], evaluator.selected())?;
+    Ok(changed)
 }
 
 /// `reset` equals one-by-one additions from the empty subset, whatever the previous state of the evaluator.
@@ -281,13 +294,7 @@ pub fn walk(criterion: &dyn Criterion, design: &Design, steps: usize, seed: u64,
         let feature = from[random.below(from.len())];
         let on = || format!("step {step} of a walk, the {trial:?} of {feature} to {subset:?}").to_lowercase();
         let scored = subject.trials(&mut evaluator, trial, &[feature])?;
-        law.ran(on, || evaluator.apply(trial, feature))?;
-        let changed = trial.apply_to(&subset, feature);
-        let defined = subject.evaluate(&changed)?;
-        law.same(subject.near, || on() + " as a trial", defined, scored[0])?;
-        law.same(subject.near, || on() + " when committed", defined, law.ran(on, || evaluator.score())?)?;
-        law.equal(on, &changed[..], evaluator.selected())?;
-        subset = changed;
+        subset = committed(subject, &mut evaluator, trial, feature, scored[0], &on)?;
     }
     Ok(())
 }

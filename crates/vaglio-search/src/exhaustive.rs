@@ -189,7 +189,7 @@ impl SearchStrategy for Exhaustive {
                 None => {
                     let mut tree = SubsetTree::new(&order, space, monitor);
                     tree.search(subset)?;
-                    let (best, certificate, stop_reason) = tree.finish();
+                    let (best, certificate, stop_reason) = tree.finish(subset.engine().bound);
                     (best.entries(subset)?, certificate, stop_reason)
                 }
             },

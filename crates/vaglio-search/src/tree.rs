@@ -36,18 +36,13 @@ pub(crate) struct SubsetTree<'a> {
     asked: u64,
     /// Lowest bound of the part that a stop leaves out.
     left: f64,
-    /// Largest number of subsets in a subtree that is searched depth first.
-    small: u64,
-    /// Name of the source of the bounds.
-    bound_by: Option<&'static str>,
 }
 
 impl<'a> SubsetTree<'a> {
     pub fn new(order: &'a TreeOrder, space: &'a Space<'a>, monitor: &'a mut Monitor<'_>) -> Self {
-        let progress = TreeProgress::new(order, space, monitor);
-        let small = (progress.total / SUBTREES).max(LEAST_SUBTREE);
         let (subset, way) = (order.forced.clone(), Vec::new());
-        SubsetTree { progress, subset, way, asked: 0, left: f64::INFINITY, small, bound_by: None }
+        let progress = TreeProgress::new(order, space, monitor);
+        SubsetTree { progress, subset, way, asked: 0, left: f64::INFINITY }
     }
 
     /// Visits every subset that is not proven worse, until the observer stops the search.
@@ -74,7 +69,6 @@ impl<'a> SubsetTree<'a> {
             self.progress.known.diagnostics = subset.diagnostics();
         }
         self.progress.start_recorder(subset);
-        self.bound_by = subset.engine().bound;
         let done = self.walk_from(subset.lend()?, is_known);
         subset.recall_diagnostics(self.progress.diagnostics());
         done.map_err(|error| subset.blame(error, &self.subset))
@@ -131,9 +125,9 @@ impl<'a> SubsetTree<'a> {
         self.progress.order.below(place, size).all(|(size, _)| bound > self.progress.threshold(size))
     }
 
-    /// The best subsets, the certificate, and the stop reason.
-    pub fn finish(&self) -> (BestSubsets, Certificate, StopReason) {
-        self.progress.finish(self.left, self.progress.known.pruned, self.bound_by)
+    /// The best subsets, the certificate, and the stop reason. `bound_by` names the source of the evaluator's bounds.
+    pub fn finish(&self, bound_by: Option<&'static str>) -> (BestSubsets, Certificate, StopReason) {
+        self.progress.finish(self.left, self.progress.known.pruned, bound_by)
     }
 
     /// Runs a greedy search first. Adds exchanges if their result can rule out subtrees.

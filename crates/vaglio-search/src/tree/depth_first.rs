@@ -1,6 +1,6 @@
 //! Nodes of the tree, each with a copy of the evaluator.
 
-use super::{ASK_EVERY, SubsetTree};
+use super::{ASK_EVERY, LEAST_SUBTREE, SUBTREES, SubsetTree};
 use vaglio_core::{Action, Error, Evaluator, Feature, Result, Score, score_with};
 
 impl SubsetTree<'_> {
@@ -49,7 +49,7 @@ impl SubsetTree<'_> {
         }
         let scored = self.score_children(node, place)?;
         self.offer(scored, place)?;
-        let is_small = order.count_below(place, size) <= self.small;
+        let is_small = order.count_below(place, size) <= (self.progress.total / SUBTREES).max(LEAST_SUBTREE);
         for child in place..order.places() {
             let larger = size + order.group(child).len();
             if larger > order.most || order.below(child + 1, larger).next().is_none() {

@@ -64,18 +64,22 @@ pub fn held_out(
 }
 
 impl Pooled {
+    /// First row of each fold, and the end of its rows.
+    fn fold_ranges(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
+        std::iter::once(&0).chain(&self.ends).copied().zip(self.ends.iter().copied())
+    }
+
     /// Sets the row indices of each fold, if they match the pooled rows in number.
     pub fn placed<'r>(&mut self, folds: impl Iterator<Item = &'r Vec<usize>>) {
         let folds: Vec<&Vec<usize>> = folds.collect();
-        let starts = std::iter::once(&0).chain(&self.ends);
-        let sizes = starts.zip(&self.ends).map(|(start, end)| end - start);
-        if sizes.eq(folds.iter().map(|rows| rows.len())) {
+        if self.fold_ranges().map(|(from, to)| to - from).eq(folds.iter().map(|rows| rows.len())) {
             self.places = folds.into_iter().flatten().map(|&row| row as u32).collect();
         }
     }
 
     /// Standard error of a loss of these rows, given the number of random splits.
     pub fn error(&self, loss: &dyn Loss, repeats: usize) -> Option<f64> {
+        let most = if self.targets.ncols() <= MOST_ROWS { EVERY } else { MOST_CLUSTERS };
         let fold = |(from, to): (usize, usize)| {
             let of = TargetsAndPredictions {
                 targets: self.targets.slice(s![.., from..to]),
@@ -84,10 +88,9 @@ impl Pooled {
                 units: None,
                 clusters: Some(&self.clusters[from..to]),
             };
-            LossSums::new(loss, of, if self.targets.ncols() <= MOST_ROWS { EVERY } else { MOST_CLUSTERS })
+            LossSums::new(loss, of, most)
         };
-        let starts = std::iter::once(0).chain(self.ends.iter().copied());
-        let tallies: Vec<LossSums> = starts.zip(self.ends.iter().copied()).map(fold).collect();
+        let tallies: Vec<LossSums> = self.fold_ranges().map(fold).collect();
         FoldLosses::new(&tallies, repeats).pooled(loss).ok()?.1
     }
 

@@ -186,7 +186,7 @@ impl<'t> FoldLosses<'t> {
     pub(super) fn spread(&self, loss: &dyn Loss, less: Option<&FoldLosses<'t>>) -> Option<MeanVariances> {
         if matches!(self.folds.first()?, LossSums::Rows(_)) {
             let rows = std::iter::once(self).chain(less).map(FoldLosses::rows).collect::<Option<Vec<_>>>();
-            return Some(rows.map_or_else(MeanVariances::default, |rows| left_out(loss, &rows, self)));
+            return Some(rows.map_or_else(MeanVariances::default, |rows| left_out(loss, &rows, self.repeats.max(1))));
         }
         let sums = self.cluster_sums(less)?;
         Some(MeanVariances::from_folds(&sums.iter().map(Vec::as_slice).collect::<Vec<_>>(), self.repeats))
@@ -346,7 +346,7 @@ impl Pooled {
 }
 
 /// Variances of a loss of all rows together, or of a difference, by the jackknife over clusters and over folds.
-fn left_out(loss: &dyn Loss, rows: &[Pooled], of: &FoldLosses<'_>) -> MeanVariances {
+fn left_out(loss: &dyn Loss, rows: &[Pooled], repeats: usize) -> MeanVariances {
     let Some(first) = rows.first() else { return MeanVariances::default() };
     let without = |keeps: &dyn Fn(usize) -> bool| {
         rows.iter().map(|rows| rows.mean(loss, keeps)).reduce(|a, b| a - b).unwrap_or(f64::NAN)
@@ -363,8 +363,7 @@ fn left_out(loss: &dyn Loss, rows: &[Pooled], of: &FoldLosses<'_>) -> MeanVarian
     } else {
         jackknife((0..parts).map(|part| without(&|row| part_of[row] != part)).collect())
     };
-    let repeats = of.repeats.max(1);
-    let folds = of.folds.len().div_ceil(repeats).max(1);
+    let folds = first.ends.len().div_ceil(repeats).max(1);
     let most = folds.min(LEFT_OUT as usize);
     let of_repeat = |repeat: usize| {
         let is_kept = |own: usize, part: usize| own / folds == repeat && own % folds % most != part;

@@ -75,7 +75,8 @@ impl<'a> ResumableSearch<'a> {
             }
         };
         let context = SearchContext::new(subset, monitor, selector.seed);
-        Ok(ResumableSearch { selector, design, context, begun, start, known, stopped, path: None })
+        let path = known.as_ref().map(|known| known.path.clone());
+        Ok(ResumableSearch { selector, design, context, begun, start, known, stopped, path })
     }
 
     /// Continues to the first subset of `size` features, or to the end. Returns the path from the start.
@@ -83,7 +84,7 @@ impl<'a> ResumableSearch<'a> {
     /// # Errors
     /// Returns the errors of the search.
     pub fn to(&mut self, size: Option<usize>) -> Result<&Path> {
-        if self.known.is_none() && (self.path.is_none() || self.is_paused()) {
+        if self.path.is_none() || self.is_paused() {
             let span = tracing::info_span!("search", rows = self.design.rows(), columns = self.design.features());
             let _entered = span.enter();
             self.context.pause_at(size);
@@ -93,13 +94,12 @@ impl<'a> ResumableSearch<'a> {
             }
             self.path = Some(self.walk()?);
         }
-        let known = self.known.as_ref().map(|known| &known.path);
-        known.or(self.path.as_ref()).ok_or_else(|| Error::Shape("a search has no path".into()))
+        self.path.as_ref().ok_or_else(|| Error::Shape("a search has no path".into()))
     }
 
     /// Whether the search can continue.
     pub fn is_paused(&self) -> bool {
-        self.known.is_none() && self.context.is_paused()
+        self.context.is_paused()
     }
 
     fn walk(&mut self) -> Result<Path> {

@@ -273,6 +273,11 @@ impl Path {
         self
     }
 
+    /// The score of the result, which is that of the empty subset if nothing was selected.
+    pub fn score(&self) -> Score {
+        self.result().map_or(self.empty, |entry| entry.score)
+    }
+
     /// The entry of the result.
     pub fn result(&self) -> Option<&PathEntry> {
         self.chosen.and_then(|index| self.entries.get(index))

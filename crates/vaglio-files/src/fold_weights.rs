@@ -38,7 +38,7 @@ fn spread(outer: &[OuterFoldFit], name: &str, own: &PerOutput) -> Option<WeightS
 /// Weights of a column in a fold's model, per output: on the learner's scale, and per unit of the original column if
 /// available. `None` if the fold did not choose the column, or its model is not linear in the columns.
 fn weights_in(fold: &OuterFoldFit, name: &str) -> Option<(Vec<f64>, Option<Vec<f64>>)> {
-    let (readout, selected) = (fold.model.coefficients()?, &fold.taken.selected);
+    let (readout, selected) = (fold.model.coefficients()?, &fold.selected);
     if readout.weights.nrows() != selected.len() {
         return None;
     }

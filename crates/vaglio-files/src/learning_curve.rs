@@ -89,7 +89,7 @@ fn learned(input: &RepetitionInput<'_>, watcher: &StageMonitor<'_>) -> Result<Op
         match outer_fold(procedure, sample, &part, member) {
             Ok(outer) => Ok(outer.map(|outer| LearningCurvePoint::Judged {
                 tally: outer.tally(loss),
-                size: outer.taken.selected.len(),
+                size: outer.selected.len(),
                 rows,
             })),
             Err(error) if share < 1.0 && error.class() != ErrorClass::Numerical => {
@@ -118,7 +118,7 @@ fn learning_curve(
     done.into_iter().enumerate().for_each(|(job, learned)| of_share[job % shares.len()].push(learned));
     for outer in outer.iter().filter(|fold| fold.repeat == 0) {
         let rows = splits.part(outer.fold).training.len();
-        let (tally, size) = (outer.tally(loss), outer.taken.selected.len());
+        let (tally, size) = (outer.tally(loss), outer.selected.len());
         of_share[SHARES.len() - 1].push(LearningCurvePoint::Judged { tally, size, rows });
     }
     let folds = splits.folds;

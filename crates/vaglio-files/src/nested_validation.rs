@@ -72,14 +72,14 @@ fn nested(run: Run<'_>, outer: &[OuterFoldFit]) -> Result<NestedEvaluation> {
             rows: fold.held.targets.ncols(),
             loss: of(tally),
             empty_loss: of(empty),
-            size: fold.taken.selected.len(),
+            size: fold.selected.len(),
             lambda: fold.model.lambda(),
-            score: fold.taken.score,
-            cross_validated: fold.taken.cross_validated.map(|cell| cell.loss),
-            selected: fold.taken.selected.clone(),
+            score: fold.score,
+            cross_validated: fold.cross_validated.map(|cell| cell.loss),
+            selected: fold.selected.clone(),
         }
     });
-    let sets: Vec<HashSet<String>> = outer.iter().map(|fold| fold.taken.selected.iter().cloned().collect()).collect();
+    let sets: Vec<HashSet<String>> = outer.iter().map(|fold| fold.selected.iter().cloned().collect()).collect();
     Ok(NestedEvaluation {
         folds: outer.iter().map(|fold| fold.fold + 1).max().unwrap_or(0),
         repeats,

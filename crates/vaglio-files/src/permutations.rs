@@ -3,14 +3,18 @@
 use super::evaluation::Evaluation;
 use super::repetitions::{RepetitionInput, Repetitions};
 use vaglio_core::Result;
-use vaglio_pipeline::resampling::procedure::FoldSelection;
+use vaglio_core::exact_float::Exact;
+use vaglio_pipeline::resampling::procedure::ProcedureFit;
 use vaglio_pipeline::resampling::validation::said_of;
 use vaglio_pipeline::resampling::{Jobs, StageMonitor};
-use vaglio_report::record::{NullFigure, Permutations};
+use vaglio_report::record::{Cell, NullFigure, Permutations};
 use vaglio_search::shuffle::stream;
 
 const SHUFFLE: u64 = 3;
 const PREFIX: &str = "permutations/";
+
+/// Score and cross-validated loss of a selection on shuffled targets.
+type NullSelection = (Exact, Option<Cell>);
 
 /// Compares the selection with those on shuffled targets.
 pub(super) const EVALUATION: Evaluation = Evaluation {
@@ -31,11 +35,11 @@ pub(super) const EVALUATION: Evaluation = Evaluation {
                 (values.len() as f64, values.iter().filter(|value| **value <= observed).count() as f64);
             NullFigure { mean: values.iter().sum::<f64>() / count, p: (below + 1.0) / (count + 1.0), values }
         };
-        let FoldSelection { score, cross_validated, .. } = FoldSelection::from_selection(run.selection);
-        let of_folds: Vec<f64> = nulls.iter().filter_map(|null| null.cross_validated).map(|cell| cell.loss).collect();
+        let (score, cross_validated) = (run.selection.path.score().loss, run.selection.chosen.cell);
+        let of_folds: Vec<f64> = nulls.iter().filter_map(|(_, cell)| cell.as_ref()).map(|cell| cell.loss).collect();
         found.record.permutations = Some(Permutations {
             count,
-            score: figure(score, nulls.iter().map(|null| null.score).collect()),
+            score: figure(score, nulls.iter().map(|(Exact(score), _)| *score).collect()),
             cross_validated: cross_validated
                 .filter(|_| of_folds.len() == count)
                 .map(|cell| figure(cell.loss, of_folds)),
@@ -48,7 +52,7 @@ pub(super) const EVALUATION: Evaluation = Evaluation {
 ///
 /// # Errors
 /// Returns the errors of the selection.
-fn shuffles(input: &RepetitionInput<'_>, watcher: &StageMonitor<'_>) -> Result<Option<Vec<FoldSelection>>> {
+fn shuffles(input: &RepetitionInput<'_>, watcher: &StageMonitor<'_>) -> Result<Option<Vec<NullSelection>>> {
     let Some(count) = input.evaluate.permutations else { return Ok(None) };
     let selector = input.procedure.selector;
     Jobs::new(PREFIX, count).run("permutations", selector.room(), watcher, |number, member| {
@@ -56,6 +60,6 @@ fn shuffles(input: &RepetitionInput<'_>, watcher: &StageMonitor<'_>) -> Result<O
         let seed = stream(selector.seed(), SHUFFLE, number as u64);
         let repeated = input.procedure.fit(&input.sample.shuffled(selector.goes_forward(), seed)?, member);
         let repeated = repeated.map_err(|e| said_of(e, &format!("shuffle {}", number + 1)))?;
-        Ok(repeated.map(|repeated| FoldSelection::from_selection(&repeated.selection)))
+        Ok(repeated.map(|ProcedureFit { selection, .. }| (Exact(selection.path.score().loss), selection.chosen.cell)))
     })
 }

@@ -34,7 +34,7 @@ pub(super) fn record(run: Run<'_>, tuned: Option<TuningResult>) -> Result<Record
         name: selection.name(index),
         reason: "constant".into(),
     });
-    let result = path.result().map_or(path.empty, |entry| entry.score);
+    let result = path.score();
     let lambdas = path.result().and_then(|entry| entry.lambdas()).map(<[f64]>::to_vec);
     Ok(Record {
         schema: SCHEMA.into(),

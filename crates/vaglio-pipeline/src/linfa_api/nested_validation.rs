@@ -149,7 +149,7 @@ impl ValidPipeline {
             loss: FoldLosses::new([tally], 1).mean(&*measure).unwrap_or(f64::INFINITY),
             rows: fold.rows.into_iter().map(|row| places[row]).collect(),
             predictions: fold.held.predictions.reversed_axes(),
-            selected: fold.taken.selected,
+            selected: fold.selected,
             lambda: fold.model.lambda(),
         };
         let folds = outer.into_iter().zip(&tallies).map(of_fold).collect();

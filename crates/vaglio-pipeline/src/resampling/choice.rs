@@ -178,12 +178,11 @@ impl Validation<'_, '_> {
         let entry = position(cell.size);
         let searched = selector.taking(searched, entry, design)?;
         let LambdaPaths { lambda, end, whole, .. } = walks[place];
-        let score = searched.path.result().map_or(searched.path.empty, |entry| entry.score);
         let chosen = Choice {
             by: ChosenBy::CrossValidation,
             folds: Some(how.clone()),
             penalty: lambda.filter(|_| whole.is_some()),
-            lambda: lambda.or(score.lambda),
+            lambda: lambda.or(searched.path.score().lambda),
             cell: Some(cell),
             empty: match whole {
                 Some(_) => Some(matched.empty(loss)?),

@@ -132,8 +132,13 @@ pub struct OuterFoldFit {
     pub repeat: usize,
     /// Index of the fold in its repeat.
     pub fold: usize,
-    /// Summary of the selection.
-    pub taken: FoldSelection,
+    /// Names of the selected features, in order of entry.
+    pub selected: Vec<String>,
+    /// Score of the selected subset.
+    #[serde(with = "vaglio_core::exact_float")]
+    pub score: f64,
+    /// Cross-validated loss of the selected subset, if any.
+    pub cross_validated: Option<Cell>,
     /// Maps fitted on the training rows.
     pub maps: Vec<MapFit>,
     /// Maps and scales of the targets, with the residuals of the model, if any.
@@ -148,29 +153,6 @@ pub struct OuterFoldFit {
     pub held: Pooled,
     /// Predictions of the empty model in the user's units, outputs × rows.
     pub empty: Array2<f64>,
-}
-
-/// Summary of the selection in one outer fold.
-#[derive(Serialize, Deserialize)]
-pub struct FoldSelection {
-    /// Names of the features, in order of entry.
-    pub selected: Vec<String>,
-    /// Score of the subset.
-    #[serde(with = "vaglio_core::exact_float")]
-    pub score: f64,
-    /// Cross-validated loss, if any.
-    pub cross_validated: Option<Cell>,
-}
-
-impl FoldSelection {
-    /// Summarizes a selection.
-    pub fn from_selection(selection: &Selection) -> Self {
-        FoldSelection {
-            selected: selection.selected(),
-            score: selection.path.result().map_or(selection.path.empty, |entry| entry.score).loss,
-            cross_validated: selection.chosen.cell,
-        }
-    }
 }
 
 impl OuterFoldFit {
@@ -246,10 +228,21 @@ pub fn outer_fold(
     let empty = test.predicted(&train(&design, &[], selection.path.empty.lambda, FitFrom::Rows)?)?;
     let predictions = test.predicted(selection.predictor())?;
     let held = test.compare(selection.predictor(), &predictions, Pooled::from_rows);
-    let (taken, columns) = (FoldSelection::from_selection(&selection), fitted.problem.names().to_vec());
     let target_units = smeared(fitted.units.as_deref(), &fitted.problem, selection.predictor())?;
-    let (maps, model, rows) = (fitted.maps, selection.predictor().clone(), rows.clone());
-    Ok(Some(OuterFoldFit { repeat: 0, fold: 0, taken, maps, target_units, columns, model, rows, held, empty }))
+    Ok(Some(OuterFoldFit {
+        repeat: 0,
+        fold: 0,
+        selected: selection.selected(),
+        score: selection.path.score().loss,
+        cross_validated: selection.chosen.cell,
+        maps: fitted.maps,
+        target_units,
+        columns: fitted.problem.names().to_vec(),
+        model: selection.predictor().clone(),
+        rows: rows.clone(),
+        held,
+        empty,
+    }))
 }
 
 /// A search on all rows with its choice, and the selector and design that made it.

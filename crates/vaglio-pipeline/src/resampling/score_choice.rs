@@ -105,7 +105,7 @@ pub(super) fn edge(design: &Design, chosen: &Choice, warnings: &mut Vec<Warning>
 /// Chooses among paths at increasing λ: the lowest score, ties by fewest features and then smallest λ. The
 /// one-standard-error rule takes the fewest features and the largest λ.
 fn best_walk(mut walks: Vec<SearchResult>, rule: Rule) -> Result<SearchResult> {
-    let loss = |walk: &SearchResult| walk.path.result().map_or(walk.path.empty, |entry| entry.score).loss;
+    let loss = |walk: &SearchResult| walk.path.score().loss;
     let size = |path: &Path, entry: Option<usize>| entry.map_or(0, |entry| path.entries[entry].subset.len());
     let lowest = walks.iter().map(loss).min_by(f64::total_cmp).unwrap_or(f64::INFINITY);
     let equal = (0..walks.len()).filter(|&place| !is_lower(lowest, loss(&walks[place])));

@@ -175,8 +175,8 @@ fn scored(
             let stop = progress.monitor.stop.clone();
             let monitor = &mut Monitor { observer: &mut *progress, journal, stop };
             let path = selector.search_on(&design, Instant::now(), None, monitor)?.path;
-            let score = path.result().map_or(path.empty, |entry| entry.score);
-            if progress.stopped || path.stop_reason.is_partial() { Ok(None) } else { Ok(Some(score)) }
+            let is_stopped = progress.stopped || path.stop_reason.is_partial();
+            Ok((!is_stopped).then(|| path.score()))
         }
     }
 }

@@ -90,13 +90,14 @@ impl PeakMemory {
         Ok(largest)
     }
 
-    /// A copy for this process, which holds the data already.
-    pub fn in_process(self) -> Self {
-        PeakMemory { program: (resident().unwrap_or(0) as f64 - self.data).max(0.0), ..self }
+    /// The selector before tuning, limited to as many folds at once as fit beside what this process holds.
+    pub fn selector(self, pipeline: &ValidPipeline) -> ValidSelector {
+        let program = (resident().unwrap_or(0) as f64 - self.data).max(0.0);
+        pipeline.selector().in_room(PeakMemory { program, ..self }.room(pipeline.budget()))
     }
 
     /// Memory left for repetitions besides the search on all rows.
-    pub fn room(&self, budget: Budget) -> MemorySlots {
+    fn room(&self, budget: Budget) -> MemorySlots {
         MemorySlots::new(budget.limit() as f64 - self.program - self.whole(), self.repetition)
     }
 

@@ -30,6 +30,7 @@ use vaglio_pipeline::tune::TuningResult;
 use vaglio_report::record::{Record, Seconds, Warning, WarningKind};
 use vaglio_report::report::{heading, render};
 use vaglio_tables::budget::{peak, shown};
+use vaglio_tables::scratch::Scratch;
 
 /// Folders and options of a run.
 #[derive(Debug, Clone, Default)]
@@ -102,9 +103,8 @@ fn run_in(
     let prepared = read(pipeline, options, start)?;
     let (read, search_start) = (start.elapsed().as_secs_f64(), Instant::now());
     // Rejections come before anything is written or computed.
-    let (design, memory) = checked(pipeline, &prepared, &monitor.stop.clone().or_after(start, pipeline.most_time()))?;
-    let _scratch = with_scratch(pipeline, &options.folder, || memory.check(pipeline.budget()))?;
-    let memory = memory.in_process();
+    let stop = monitor.stop.clone().or_after(start, pipeline.most_time());
+    let RunStart { prepared, design, memory, _scratch } = RunStart::new(pipeline, &options.folder, prepared, &stop)?;
     let claim = match claim {
         Some(claim) => claim,
         None => claim.insert(RunFolder::new(&options.out)?),
@@ -117,7 +117,7 @@ fn run_in(
         false => RunJournal::begin(&options.out, data.clone(), configuration),
     });
     let monitor = &mut limited(monitor, &book, start, pipeline);
-    let untuned = pipeline.selector().in_room(memory.room(pipeline.budget()));
+    let untuned = memory.selector(pipeline);
     let procedure = Procedure { selector: &untuned, tune: pipeline.settings().tune.as_ref() };
     let stop = if is_searched { StopSign::default() } else { monitor.stop.clone() };
     let lent = &mut Monitor { observer: &mut *monitor.observer, journal: monitor.journal.clone(), stop };
@@ -162,16 +162,31 @@ fn read(pipeline: &ValidPipeline, options: &RunOptions, start: Instant) -> Resul
     limit.ends(|| prepare(pipeline, &options.folder))
 }
 
-/// The design of the training rows, after every check that precedes the search, and the estimated memory. The learner's
-/// map may take longer than the time limit.
-pub(super) fn checked(pipeline: &ValidPipeline, prepared: &TrainTest, stop: &StopSign) -> Result<(Design, PeakMemory)> {
-    let (selector, evaluate, stop) = (pipeline.selector(), pipeline.settings().evaluation(), stop.at_the_end());
-    let train = prepared.train.clone().stopping_at(stop.clone());
-    let design = selector.design(&train)?.stopping_at(StopSign::default());
-    planned(&selector, prepared, &design, evaluate)?;
-    let stopping = design.stopping_at(stop);
-    let memory = PeakMemory::before(&selector, prepared, &stopping, evaluate)?;
-    Ok((design, memory.with_compared(pipeline, prepared, &stopping)?))
+/// A run that is checked: its data, the design of the training rows, and the estimated memory.
+#[derive(Debug)]
+pub(super) struct RunStart {
+    pub prepared: TrainTest,
+    pub design: Design,
+    pub memory: PeakMemory,
+    _scratch: Option<Scratch>,
+}
+
+impl RunStart {
+    /// Makes every check that precedes the search. The learner's map may take longer than the time limit.
+    ///
+    /// # Errors
+    /// Returns the errors with which a run is rejected before it begins.
+    pub fn new(pipeline: &ValidPipeline, folder: &Path, prepared: TrainTest, stop: &StopSign) -> Result<Self> {
+        let (selector, evaluate, stop) = (pipeline.selector(), pipeline.settings().evaluation(), stop.at_the_end());
+        let train = prepared.train.clone().stopping_at(stop.clone());
+        let design = selector.design(&train)?.stopping_at(StopSign::default());
+        planned(&selector, &prepared, &design, evaluate)?;
+        let stopping = design.stopping_at(stop);
+        let memory = PeakMemory::before(&selector, &prepared, &stopping, evaluate)?;
+        let memory = memory.with_compared(pipeline, &prepared, &stopping)?;
+        let ((), scratch) = with_scratch(pipeline, folder, || memory.check(pipeline.budget()))?;
+        Ok(RunStart { prepared, design, memory, _scratch: scratch })
+    }
 }
 
 impl Run<'_> {

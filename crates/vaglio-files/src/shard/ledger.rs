@@ -2,10 +2,9 @@
 
 use super::build::build;
 use super::plan::{PLAN, ShardPlan, key};
-use super::work::WorkStart;
 use crate::data::prepare;
 use crate::journal::{JournalContent, JournalHeader, NAME, read};
-use crate::run::portable;
+use crate::run::{RunStart, portable};
 use crate::run_folder::RunFolder;
 use crate::train_test::TrainTest;
 use crate::work_units::{PARTS, WorkUnits, name, waits_for_search};
@@ -16,6 +15,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use vaglio_core::{Error, Result, StopSign};
 use vaglio_pipeline::pipeline::{ValidPipeline, pool};
+use vaglio_pipeline::resampling;
 
 const FOLDER: &str = "shards";
 /// Subfolder that the driver of a run locks.
@@ -32,7 +32,7 @@ pub struct Shards {
     pub(super) plan: ShardPlan,
     pub(super) pipeline: ValidPipeline,
     /// Initial state shared by the indexes of this process.
-    start: Mutex<Option<Arc<WorkStart>>>,
+    start: Mutex<Option<Arc<RunStart>>>,
 }
 
 /// Calls `work` on a thread pool of its own. A thread of the shared pool that waits might steal a job that needs a lock
@@ -88,8 +88,8 @@ impl Shards {
         folder: impl FnOnce(&TrainTest) -> Result<PathBuf>,
     ) -> Result<Self> {
         Error::unless_between("--of", of.unwrap_or(1), 1..=1_000_000)?;
-        let start = WorkStart::new(pipeline, data, prepare(pipeline, data)?, StopSign::default())?;
-        let prepared = &start.prepared;
+        let RunStart { prepared, design, .. } =
+            &RunStart::new(pipeline, data, prepare(pipeline, data)?, &StopSign::default())?;
         let folder = folder(prepared)?;
         std::fs::create_dir_all(folder.join(FOLDER)).map_err(|e| Error::unwritable(&folder, e))?;
         let there = match of {
@@ -97,7 +97,8 @@ impl Shards {
             _ => None,
         };
         let mut units = WorkUnits::new(pipeline, prepared)?;
-        if start.is_in_parts(pipeline) {
+        // Tuning is not distributed.
+        if pipeline.settings().tune.is_none() && resampling::is_in_parts(&pipeline.selector(), design) {
             units = units.in_parts(there.as_ref().map_or(workers, |there| there.units.parts()));
         }
         let of = of.or(there.map(|there| there.of)).unwrap_or_else(|| units.count().min(MOST));
@@ -135,7 +136,7 @@ impl Shards {
     }
 
     /// Data and design of all indexes, made once.
-    pub(super) fn start(&self, stop: StopSign) -> Result<Arc<WorkStart>> {
+    pub(super) fn start(&self, stop: StopSign) -> Result<Arc<RunStart>> {
         let mut held = self.start.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(start) = &*held {
             return Ok(Arc::clone(start));
@@ -146,7 +147,7 @@ impl Shards {
                 let message = "the data have changed since it was written; plan again";
                 return Err(Error::journal_refused(self.folder.join(PLAN), message));
             }
-            WorkStart::new(&self.pipeline, &self.folder, prepared, stop)
+            RunStart::new(&self.pipeline, &self.folder, prepared, &stop)
         })?;
         Ok(Arc::clone(held.insert(Arc::new(start))))
     }

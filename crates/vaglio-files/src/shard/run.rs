@@ -5,9 +5,10 @@ use super::parts::{self, SearchParts};
 use super::plan::key;
 use super::share::{NOTHING, ShardJournal};
 use super::state::ShardProgress;
-use super::work::{LOOK, WorkContext, WorkStart};
+use super::work::{LOOK, WorkContext};
 use crate::journal::{JournalHeader, NAME, RunJournal, read, written};
 use crate::monitor::limited;
+use crate::run::RunStart;
 use crate::run_folder::RunFolder;
 use crate::work_units::{SEARCHING, waits_for_search};
 use std::collections::BTreeMap;
@@ -145,7 +146,7 @@ impl Shards {
     }
 
     /// Works on an index while there is anything to do or to wait for.
-    fn work(&self, start: &WorkStart, share: &ShardJournal, wait: Duration, monitor: &mut Monitor<'_>) -> Result<()> {
+    fn work(&self, start: &RunStart, share: &ShardJournal, wait: Duration, monitor: &mut Monitor<'_>) -> Result<()> {
         let work = WorkContext::new(self, share, start)?;
         work.go_on(monitor)?;
         let begun = Instant::now();

@@ -4,32 +4,18 @@ use super::ledger::Shards;
 use super::parts::SearchParts;
 use super::share::ShardJournal;
 use crate::evaluations::repetitions;
-use crate::memory::PeakMemory;
 use crate::repetitions::{RepetitionInput, SearchedRows};
-use crate::run::checked;
-use crate::scratch::with_scratch;
+use crate::run::RunStart;
 use crate::train_test::TrainTest;
 use crate::work_units::{PARTS, SEARCH, SEARCHING, waits_for_search};
-use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use vaglio_core::{Design, Error, Journal, JournalStore, Monitor, ProcessGroup, Result, StopReason, StopSign};
-use vaglio_pipeline::pipeline::ValidPipeline;
 use vaglio_pipeline::resampling::{self, Procedure, SearchOnDesign, StageMonitor};
 use vaglio_pipeline::selector::ValidSelector;
-use vaglio_tables::scratch::Scratch;
 
 /// Polling interval while waiting for another index.
 pub(super) const LOOK: Duration = Duration::from_millis(200);
-
-/// Initial state shared by the indexes: the data, the design of all rows before any search, and its memory estimate.
-#[derive(Debug)]
-pub(super) struct WorkStart {
-    pub prepared: TrainTest,
-    design: Design,
-    memory: PeakMemory,
-    _scratch: Option<Scratch>,
-}
 
 /// Context of the units' computations.
 pub(super) struct WorkContext<'a> {
@@ -56,38 +42,19 @@ impl JournalStore for AssistingJournal {
     }
 }
 
-impl WorkStart {
-    /// Prepares the design and checks the memory limit.
-    ///
-    /// # Errors
-    /// Returns the errors with which a run is rejected before it begins.
-    pub fn new(pipeline: &ValidPipeline, folder: &Path, prepared: TrainTest, stop: StopSign) -> Result<Self> {
-        let (design, memory) = checked(pipeline, &prepared, &stop)?;
-        let ((), scratch) = with_scratch(pipeline, folder, || memory.check(pipeline.budget()))?;
-        Ok(WorkStart { prepared, design, memory, _scratch: scratch })
-    }
-
-    /// Whether several processes may perform the search on all rows; tuning is not distributed.
-    pub fn is_in_parts(&self, pipeline: &ValidPipeline) -> bool {
-        pipeline.settings().tune.is_none() && resampling::is_in_parts(&pipeline.selector(), &self.design)
-    }
-}
-
 impl<'a> WorkContext<'a> {
     /// Prepares the work of this process, based on its present memory. Dropping it drops the caches of the design.
     ///
     /// # Errors
-    /// Returns the errors of [`WorkStart::new`].
+    /// Returns the errors of the design.
     pub fn new(
         shards: &'a Shards,
         share: &'a ShardJournal,
-        WorkStart { prepared, design, memory, .. }: &'a WorkStart,
+        RunStart { prepared, design, memory, .. }: &'a RunStart,
     ) -> Result<Self> {
         let pipeline = &shards.pipeline;
         let design = pipeline.selector().design_at(&prepared.train, Some(design))?.stopping_at(StopSign::default());
-        let memory = memory.in_process();
-        let selector = pipeline.selector().in_room(memory.room(pipeline.budget()));
-        Ok(WorkContext { shards, share, prepared, design, selector })
+        Ok(WorkContext { shards, share, prepared, design, selector: memory.selector(pipeline) })
     }
 
     /// Computes and stores the possible units of an index: first the search, if it belongs to this index; last those

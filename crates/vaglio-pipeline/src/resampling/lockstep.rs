@@ -235,18 +235,17 @@ impl<'a, 'o> Lockstep<'a, 'o> {
                 at_penalties.iter().map(|at| at.entry.clone()).collect()
             };
             let mut trail = FoldPath::new(path, design.candidates().len());
-            let mut sizes: BTreeMap<usize, LossSums> = before.into_iter().flat_map(|before| before.sizes).collect();
+            trail.sizes = before.map_or_else(BTreeMap::new, |before| before.sizes);
             let models = PathModels { design, entries: &new, empty_lambda: trail.empty_score.lambda, reduced };
             selector.predictions(models, &fold.known, &watcher.stop, held, |index, model, predictions| {
                 let tally = held.compare(model, &predictions, |compared| LossSums::new(loss, compared, self.most));
                 match index {
                     None => trail.empty = tally,
-                    Some(index) if at_penalties.is_empty() => drop(sizes.insert(new[index].subset.len(), tally)),
+                    Some(index) if at_penalties.is_empty() => drop(trail.sizes.insert(new[index].subset.len(), tally)),
                     Some(index) => trail.penalties.push((at_penalties[index].clone(), tally)),
                 }
                 Ok(())
             })?;
-            trail.sizes = sizes.into_iter().collect();
             Ok(trail)
         };
         let judge = self.validation.sample.judge();

@@ -13,8 +13,8 @@ use vaglio_report::record::Cell;
 pub struct FoldPath {
     /// Loss of the empty subset.
     pub empty: LossSums,
-    /// Sizes that the path reached, in increasing order, with their losses.
-    pub sizes: Vec<(usize, LossSums)>,
+    /// Losses of the sizes that the path reached.
+    pub sizes: BTreeMap<usize, LossSums>,
     /// Models at penalties with their losses, if the path is evaluated at penalties.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) penalties: Vec<(AtPenalty, LossSums)>,
@@ -26,7 +26,7 @@ pub struct FoldPath {
     /// Features in order of entry.
     order: Vec<Feature>,
     /// Entries by size. A subset that consists of the first features of the order is left empty.
-    entries: Vec<(usize, PathEntry)>,
+    entries: BTreeMap<usize, PathEntry>,
     /// Losses on the other scale, if targets are mapped.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) other: Option<Box<FoldPath>>,
@@ -48,7 +48,7 @@ impl FoldPath {
         };
         FoldPath {
             empty: LossSums::none(),
-            sizes: Vec::new(),
+            sizes: BTreeMap::new(),
             penalties: Vec::new(),
             empty_score: path.empty,
             allowed,
@@ -80,39 +80,33 @@ impl FoldPath {
 
     /// Loss of the largest subset of at most `size` features.
     pub fn at(&self, size: usize) -> &LossSums {
-        self.place(size).map_or(&self.empty, |place| &self.sizes[place].1)
+        self.sizes.range(..=size).next_back().map_or(&self.empty, |(_, tally)| tally)
     }
 
     /// Largest subset of at most `size` features.
     pub fn entry(&self, size: usize) -> PathEntry {
-        match self.place(size) {
-            Some(place) => self.decoded(place),
-            None => PathEntry::new(Vec::new(), self.empty_score),
-        }
+        let reached = self.sizes.range(..=size).next_back();
+        let entry = reached.and_then(|(size, _)| self.decoded(*size));
+        entry.unwrap_or_else(|| PathEntry::new(Vec::new(), self.empty_score))
     }
 
-    fn decoded(&self, place: usize) -> PathEntry {
-        let (size, entry) = &self.entries[place];
-        let subset = if entry.subset.is_empty() { self.order[..*size].to_vec() } else { entry.subset.clone() };
-        let mut entry = entry.clone();
-        entry.subset = subset;
-        entry
+    fn decoded(&self, size: usize) -> Option<PathEntry> {
+        let mut entry = self.entries.get(&size)?.clone();
+        if entry.subset.is_empty() {
+            entry.subset = self.order[..size].to_vec();
+        }
+        Some(entry)
     }
 
     /// Largest size that the path covers; unbounded if it reached its full subset.
     pub(crate) fn reach(&self) -> usize {
-        let largest = self.sizes.last().map_or(0, |(size, _)| *size);
+        let largest = self.sizes.last_key_value().map_or(0, |(size, _)| *size);
         self.everything.map_or(largest, |_| usize::MAX)
     }
 
     /// Whether the path already has this entry.
     pub(super) fn has(&self, entry: &PathEntry) -> bool {
-        let own = self.entries.binary_search_by_key(&entry.subset.len(), |(size, _)| *size);
-        own.is_ok_and(|place| self.decoded(place).subset == entry.subset)
-    }
-
-    fn place(&self, size: usize) -> Option<usize> {
-        self.sizes.partition_point(|(reached, _)| *reached <= size).checked_sub(1)
+        self.decoded(entry.subset.len()).is_some_and(|own| own.subset == entry.subset)
     }
 }
 
@@ -223,7 +217,7 @@ impl<'t> PooledFolds<'t> {
 
     /// Allowed sizes that were reached, the empty subset included.
     pub fn sizes(&self) -> BTreeSet<usize> {
-        let reached = self.trails.iter().flat_map(|trail| trail.sizes.iter().map(|(size, _)| *size));
+        let reached = self.trails.iter().flat_map(|trail| trail.sizes.keys().copied());
         let mut sizes: BTreeSet<usize> = reached.chain([0]).chain(self.everything).collect();
         sizes.retain(|&size| self.has(size));
         sizes

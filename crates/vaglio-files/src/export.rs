@@ -3,7 +3,7 @@
 mod tables;
 
 use super::file_model::FileModel;
-use super::predictions::PredictOptions;
+use super::predictions::header;
 use ndarray::ArrayView1;
 use std::path::{Path, PathBuf};
 use vaglio_core::{Error, Result, Task};
@@ -108,15 +108,13 @@ impl FileModel<'_> {
             };
             InputColumn { name: name.clone(), holds }
         };
-        let mut outputs = self.header(&PredictOptions::default());
-        outputs.truncate(self.outputs.len());
         let steps = ModelSteps {
             columns: self.sources.iter().map(column).collect(),
             maps: &self.maps,
             inputs: &self.inputs,
             model: &self.model,
             units: self.target_scales.as_deref().unwrap_or_default(),
-            outputs,
+            outputs: header(&self.outputs, false, None, false),
         };
         Formulas::new(&steps, self.label_rule())
     }

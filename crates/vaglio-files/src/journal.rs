@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 use vaglio_core::{Error, JournalStore, Result};
-use vaglio_tables::disk::{fresh, temporary, write_file};
+use vaglio_tables::disk::{fresh, temporary};
 use vaglio_tables::read::Digest;
 
 /// File name of a run's journal; `PREVIOUS` is that of the journal before.
@@ -127,11 +127,10 @@ impl RunJournal {
         pieces: impl IntoIterator<Item = (&'p String, &'p String)>,
     ) -> Result<()> {
         let path = out.join(NAME);
-        let text = written(header, pieces)?;
-        if path.exists() {
-            std::fs::rename(&path, out.join(PREVIOUS)).map_err(|error| Error::unwritable(&path, error))?;
-        }
-        write_file(&path, &text)
+        let mut journal = begin(&path, header)?;
+        let lines: String =
+            pieces.into_iter().map(|(key, value)| sealed(&piece(key, value), &mut journal.sum)).collect();
+        journal.append(&lines).map_err(|error| Error::unwritable(path, error))
     }
 
     /// Begins a journal; an existing one is renamed once the first line of the new one is on disk. Pieces are held in

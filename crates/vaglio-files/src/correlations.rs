@@ -24,7 +24,7 @@ pub(super) fn correlations(design: &Design, subset: &[Feature]) -> (Option<f64>,
     if rows as f64 * (subset.len() as f64).powi(2) > MOST_WORK {
         return (None, Vec::new());
     }
-    let own = design.in_units().map_or(design, |(_, scaled)| scaled);
+    let own = design.in_units().1;
     let known = known_equations(own, subset, FitFrom::Search);
     let matrix = match known.and_then(|known| known.correlations(subset)) {
         Some(known) => known,

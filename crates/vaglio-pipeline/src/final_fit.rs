@@ -54,13 +54,9 @@ pub(crate) fn train_entry(design: &Design, entry: &PathEntry, lambda: Option<f64
 
 /// Trains at one λ, or at one per output.
 fn trained(design: &Design, subset: &[Feature], lambdas: &[f64], from: FitFrom) -> Result<Model> {
-    let coefficients = match design.in_units() {
-        Some((units, scaled)) => {
-            let lambdas: Vec<f64> = lambdas.iter().map(|&lambda| units.lambda(lambda)).collect();
-            units.coefficients(solved(scaled, subset, &lambdas, from)?)
-        }
-        None => solved(design, subset, lambdas, from)?,
-    };
+    let (units, scaled) = design.in_units();
+    let own: Vec<f64> = lambdas.iter().map(|&lambda| units.lambda(lambda)).collect();
+    let coefficients = units.coefficients(solved(scaled, subset, &own, from)?);
     if !coefficients.is_finite() {
         return Err(Error::Numerical("the coefficients overflow; rescale or standardize the columns".into()));
     }
@@ -199,5 +195,5 @@ fn chosen_rows<'d>(design: &'d Design, subset: &[Feature]) -> Option<Arc<Data<'d
 
 /// Whether a search of the design has computed moments, rescaled or not.
 pub(crate) fn has_moments(design: &Design) -> bool {
-    Session::for_design(design.in_units().map_or(design, |(_, scaled)| scaled)).moments().is_some()
+    Session::for_design(design.in_units().1).moments().is_some()
 }

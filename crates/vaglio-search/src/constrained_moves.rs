@@ -259,11 +259,10 @@ fn weights(design: &Design, subset: &[Feature], lambda: Option<f64>) -> Result<O
             return Err(Error::setting("constraints.signs", message));
         }
     };
-    let scaled = design.in_units().map(|(units, scaled)| (scaled, units.lambda(lambda)));
-    let (of, lambda) = scaled.unwrap_or((design, lambda));
+    let (units, of) = design.in_units();
     let columns: Vec<Column<'_>> = subset.iter().map(|&feature| of.column(feature)).collect();
     let weights = of.training_weights(&(0..of.rows()).collect::<Vec<usize>>());
     let ridge = Ridge::from_columns(&columns, of.targets(), weights.as_deref(), readout.intercept);
-    let solved = ridge.and_then(|ridge| ridge.coefficients(lambda)).ok();
+    let solved = ridge.and_then(|ridge| ridge.coefficients(units.lambda(lambda))).ok();
     Ok(solved.map(|(weights, _)| weights.column(0).to_vec()))
 }

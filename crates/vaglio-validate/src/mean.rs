@@ -74,7 +74,7 @@ fn over_outputs(scores: &[Score]) -> Score {
 }
 
 /// The power of two that converts a score back into a design's units.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy)]
 struct ScoreScale {
     units: PowerOfTwoScaling,
     /// The power of the targets with which the loss grows. 0 for a loss without a degree, which sees targets in the
@@ -89,7 +89,7 @@ impl ScoreScale {
     /// [`vaglio_core::Error::Numerical`] if scores or λ are out of range in one of the units.
     fn for_loss<'d>(loss: &dyn Loss, design: &'d Design) -> Result<(Self, &'d Design)> {
         let degree = loss.traits().degree.unwrap_or(0);
-        let Some((units, scaled)) = design.in_units() else { return Ok((ScoreScale::default(), design)) };
+        let (units, scaled) = design.in_units();
         units.check(design, degree)?;
         Ok((ScoreScale { units, degree }, scaled))
     }

@@ -18,10 +18,8 @@ pub(super) fn check(criterion: &dyn Criterion, design: &Design, extent: &SearchE
     if lambda.log2() >= NO_PENALTY.log2() + log_squares(design) {
         return Ok(());
     }
-    let (scaled, lambda) = match design.in_units() {
-        Some((units, scaled)) => (scaled, units.lambda(lambda)),
-        None => (design, lambda),
-    };
+    let (units, scaled) = design.in_units();
+    let lambda = units.lambda(lambda);
     let columns = weighed(scaled, readout.intercept);
     let squares = columns.rows().into_iter().map(|column| column.dot(&column)).fold(0.0, f64::max);
     let squares = if design.problem().in_folds().is_standardized() { weights(scaled).iter().sum() } else { squares };

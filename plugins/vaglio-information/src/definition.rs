@@ -24,13 +24,9 @@ impl<'d> Definition<'d> {
     /// [`Error::Setting`] on `variance` if all columns leave no degrees of freedom to estimate it; errors of the fits.
     pub fn new(measure: InformationMeasure, variance: Option<f64>, design: &'d Design) -> Result<Self> {
         let rows = design.rows() as f64;
-        let (units, design) = match design.in_units() {
-            Some((units, scaled)) => {
-                units.check(design, 2)?;
-                (units, scaled)
-            }
-            None => (PowerOfTwoScaling::default(), design),
-        };
+        let (units, scaled) = design.in_units();
+        units.check(design, 2)?;
+        let design = scaled;
         let scale = DataScale { rows, least: f64::MIN_POSITIVE, variance: variance.unwrap_or(0.0) };
         let mut definition = Definition { design, units, measure, scale };
         let first = design.lambdas()[0];

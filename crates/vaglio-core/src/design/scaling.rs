@@ -31,6 +31,9 @@ impl PowerOfTwoScaling {
     /// # Errors
     /// Returns [`Error::Numerical`] for such targets or λ.
     pub fn check(self, design: &Design, degree: i32) -> Result<()> {
+        if self == PowerOfTwoScaling::default() {
+            return Ok(());
+        }
         let lambdas = design.readout().map_or(&[][..], |readout| &readout.lambdas);
         if let Some(lambda) = lambdas.iter().find(|lambda| self.lambda(**lambda) < f64::MIN_POSITIVE) {
             let all = design.largest().unwrap_or_default();
@@ -61,17 +64,18 @@ fn check_loss(exponent: i32) -> Result<()> {
 }
 
 impl Design {
-    /// The rescaled design with its exponents; `None` if its numbers are near 1. All columns, all targets and all
-    /// weights are divided by one power of two each, and λ with them. Every score then changes by a power of two only.
+    /// The rescaled design with its exponents; the design itself, with exponents of 0, if its numbers are near 1. All
+    /// columns, all targets and all weights are divided by one power of two each, and λ with them. Every score then
+    /// changes by a power of two only.
     ///
     /// Weights are always divided by an even power, whose root is exact. Cost O(rows + columns), and a copy of the
     /// columns if these are far from 1.
-    pub fn in_units(&self) -> Option<(PowerOfTwoScaling, &Design)> {
+    pub fn in_units(&self) -> (PowerOfTwoScaling, &Design) {
         let made = vaglio_columns::get_or_make(&self.own.in_units, || {
             let units = units_of(self);
             (units != PowerOfTwoScaling::default()).then(|| Box::new((units, scaled(self, units))))
         });
-        made.as_deref().map(|(units, design)| (*units, design))
+        made.as_deref().map_or((PowerOfTwoScaling::default(), self), |(units, design)| (*units, design))
     }
 
     /// Refuses targets whose loss would over- or underflow, for a loss that grows with their power `degree`.

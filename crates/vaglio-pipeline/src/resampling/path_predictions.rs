@@ -8,8 +8,8 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::sync::Arc;
 use vaglio_core::{
-    Coefficients, Columns, Design, EntryFit, Error, Feature, Model, PathEntry, Problem, Readout, Result, TargetUnits,
-    Trained, row_weights,
+    Coefficients, Columns, Design, EntryFit, Error, Feature, Model, PathEntry, PowerOfTwoScaling, Problem, Readout,
+    Result, TargetUnits, Trained, row_weights,
 };
 use vaglio_kernels::linalg::FactorizationError;
 use vaglio_kernels::ridge::Ridge;
@@ -299,7 +299,7 @@ fn solved(design: &Design, columns: &[Feature], walks: &[&[PathEntry]]) -> Optio
         _ => None,
     };
     let lambdas: Vec<f64> = walks.iter().map(lambda).collect::<Option<_>>()?;
-    if lambdas.len() == 1 || design.in_units().is_some() {
+    if lambdas.len() == 1 || design.in_units().0 != PowerOfTwoScaling::default() {
         return None;
     }
     let solved = normal_equations(design, columns, FitFrom::Search)?.at_lambdas(&lambdas);

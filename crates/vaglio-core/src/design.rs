@@ -273,6 +273,11 @@ impl Design {
         self.readout().map_or_else(|| vec![None], |readout| readout.lambdas.iter().map(|&l| Some(l)).collect())
     }
 
+    /// Whether there is a readout with an intercept.
+    pub fn has_intercept(&self) -> bool {
+        self.readout().is_some_and(|readout| readout.intercept)
+    }
+
     /// Lowest loss over [`Design::lambdas`], and between them if the readout refines λ; ties take the smallest λ.
     ///
     /// # Errors

@@ -68,7 +68,7 @@ fn solved(design: &Design, subset: &[Feature], lambdas: &[f64], from: FitFrom) -
     let failed = |failure: FactorizationError| {
         Error::Numerical(format!("the final fit failed: {failure}; rescale or standardize the columns"))
     };
-    let intercept = design.readout().is_some_and(|readout| readout.intercept);
+    let intercept = design.has_intercept();
     let normal = normal_equations(design, subset, from);
     let reduced = OnceCell::new();
     let by_reflections = |lambda: f64| {

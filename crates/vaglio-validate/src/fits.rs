@@ -108,7 +108,7 @@ impl<'d> SubsetFits<'d> {
 
     /// Creates the folds grouped by training weights. Cost O(m·(n + outputs)) for each group with weights of its own.
     fn make(&self, parts: &[FoldGroupWeights]) -> Result<&[FoldGroup<'d>]> {
-        let intercept = self.design.readout().is_some_and(|readout| readout.intercept);
+        let intercept = self.design.has_intercept();
         let part = |part: &FoldGroupWeights| -> Result<FoldGroup<'d>> {
             let (folds, rows) = (part.folds.clone(), &self.rows);
             let Some(weights) = part.weights(self.design) else {
@@ -197,7 +197,7 @@ impl<'d> SubsetFits<'d> {
             return Ok(None);
         }
         let (session, data) = (Session::for_design(self.design), self.rows.data());
-        let has_intercept = self.design.readout().is_some_and(|readout| readout.intercept);
+        let has_intercept = self.design.has_intercept();
         let known = session.wide.get().filter(|wide| wide.0 == has_intercept && wide.1 == subset);
         let wide = match known {
             Some(known) => known,

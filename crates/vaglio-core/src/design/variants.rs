@@ -73,7 +73,7 @@ impl Design {
     /// Residuals then keep the digits that predictions far from 0 lose.
     #[must_use]
     pub fn centered(&self) -> Design {
-        if self.problem().task != Task::Regression || !self.readout().is_some_and(|readout| readout.intercept) {
+        if self.problem().task != Task::Regression || !self.has_intercept() {
             return self.clone();
         }
         self.derived(|data| {

@@ -82,7 +82,7 @@ fn extremes(design: &Design) -> Option<(f64, f64)> {
 /// X R Xᵀ or its transposed product, whichever is smaller, for centered columns X and the weights R of some rows.
 fn gram_of(design: &Design, columns: &[Feature], rows: &[usize]) -> Array2<f64> {
     let roots = roots(design, rows);
-    let has_intercept = design.readout().is_some_and(|readout| readout.intercept);
+    let has_intercept = design.has_intercept();
     let total: f64 = roots.iter().map(|root| root * root).sum();
     let means: Vec<f64> = columns
         .iter()

@@ -209,7 +209,7 @@ impl Walk<'_, '_> {
             if at_fault.is_empty() {
                 return Ok(());
             }
-            let selected = self.context.subset.selected();
+            let selected = self.selected();
             let mut open = self.space.open(selected, Action::Remove, &self.removable(least));
             let is_at_fault = |group: &usize| self.space.groups[*group].iter().any(|f| at_fault.contains(f));
             if open.iter().any(is_at_fault) {
@@ -224,7 +224,7 @@ impl Walk<'_, '_> {
 
     /// Columns involved in a broken constraint of the current subset; none if it keeps all constraints.
     fn at_fault(&mut self) -> Result<Vec<Feature>> {
-        let selected = self.context.subset.selected().to_vec();
+        let selected = self.selected().to_vec();
         let at_fault = self.space.rules().map_or_else(Vec::new, |rules| rules.at(&selected).at_fault());
         if !at_fault.is_empty() || !self.space.has_signs() {
             return Ok(at_fault);

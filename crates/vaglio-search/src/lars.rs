@@ -126,7 +126,7 @@ impl SearchStrategy for Lars {
                     knot => knot?,
                 };
                 let change = if knot.enters { Action::Add } else { Action::Remove };
-                let after = change.apply_to(walk.context.subset.selected(), knot.feature);
+                let after = change.apply_to(walk.selected(), knot.feature);
                 is_passed |= pass_over(&mut path, walk, &after, Some(&mut knot), &mut gram)?;
                 let (step, fit) = self.step_of(walk, knot)?;
                 let goes_on = walk.step(step);
@@ -264,7 +264,7 @@ impl Lars {
         let action = if enters { Action::Add } else { Action::Remove };
         walk.context.subset.apply(action, feature)?;
         let score = walk.context.subset.score()?;
-        let outputs = alpha.len() / walk.context.subset.selected().len().max(1);
+        let outputs = alpha.len() / walk.selected().len().max(1);
         let norms = |row: &[f64]| if let [one] = row { *one } else { row.iter().map(|v| v * v).sum::<f64>().sqrt() };
         let rows: Vec<f64> = alpha.chunks(outputs.max(1)).map(norms).collect();
         let own = match self.coefficients {

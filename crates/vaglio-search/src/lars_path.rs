@@ -28,7 +28,7 @@ pub(crate) fn pass_over(
 /// Whether a feature may leave the path.
 pub(crate) fn may_leave(walk: &mut Walk<'_, '_>, leaving: Option<Feature>) -> Result<bool> {
     let (Some(rules), Some(leaving)) = (walk.space.rules(), leaving) else { return Ok(true) };
-    let selected = walk.context.subset.selected().to_vec();
+    let selected = walk.selected().to_vec();
     let rest = Action::Remove.apply_to(&selected, leaving);
     Ok(rules.at(&selected).may_remove(&[leaving]) && keeps_signs(walk, &rest)?)
 }

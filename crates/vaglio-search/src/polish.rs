@@ -39,7 +39,7 @@ impl Space<'_> {
 pub(crate) fn polish(walk: &mut Walk<'_, '_>, entry: &PathEntry) -> Result<()> {
     let space = walk.space;
     let (mut at, mut score) = (entry.subset.clone(), entry.score);
-    let mut known = walk.context.subset.selected().to_vec();
+    let mut known = walk.selected().to_vec();
     for _ in 0..most_exchanges(space) {
         let gains = |to: Score| score.loss - to.loss > SCORE_GAIN * score.loss.abs();
         let exchange = best_exchange(space, &mut walk.context.subset, &at)?;
@@ -50,7 +50,7 @@ pub(crate) fn polish(walk: &mut Walk<'_, '_>, entry: &PathEntry) -> Result<()> {
             }
             score = entering.score;
             exchange_groups(walk, out, entering)?;
-            at = walk.context.subset.selected().to_vec();
+            at = walk.selected().to_vec();
         } else if let Some((found, lower)) = oscillate(space, &mut walk.context.subset, &at, gains)? {
             walk.context.subset.reset(&known)?;
             walk.go_to(&found, lower)?;
@@ -65,7 +65,7 @@ pub(crate) fn polish(walk: &mut Walk<'_, '_>, entry: &PathEntry) -> Result<()> {
 
 /// Makes an exchange in two steps.
 fn exchange_groups(walk: &mut Walk<'_, '_>, out: usize, entering: Move) -> Result<()> {
-    let rest = walk.space.after(walk.context.subset.selected(), Action::Remove, out);
+    let rest = walk.space.after(walk.selected(), Action::Remove, out);
     walk.context.subset.reset(&rest)?;
     let score = walk.context.subset.score()?;
     walk.moved(Action::Remove, &walk.space.groups[out], score, Vec::new())?;

@@ -57,7 +57,7 @@ impl SearchStrategy for Random {
         };
         run(space, context, |walk| {
             walk.enter_forced()?;
-            let forced = walk.context.subset.selected().to_vec();
+            let forced = walk.selected().to_vec();
             let start = walk.score;
             let below = if walk.size() > 0 { start.loss } else { walk.comparable_empty() };
             let copies = copies(space);

@@ -109,7 +109,7 @@ fn enter(ranking: &[(usize, Score)], walk: &mut Walk<'_, '_>) -> Result<StopReas
 fn enter_late(late: &mut Vec<usize>, patience: &mut Patience, walk: &mut Walk<'_, '_>) -> Result<()> {
     loop {
         let waiting: Vec<usize> = late.iter().copied().filter(|group| walk.has_room(*group)).collect();
-        let open = walk.space.waited(walk.context.subset.selected(), &waiting);
+        let open = walk.space.waited(walk.selected(), &waiting);
         let mut entered = None;
         for group in open {
             let score = walk.addition(group)?;

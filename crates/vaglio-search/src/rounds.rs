@@ -80,7 +80,7 @@ impl Walk<'_, '_> {
     /// # Errors
     /// See [`Walk::new`].
     pub(crate) fn cheapest_removals(&mut self, left: usize) -> Result<Vec<usize>> {
-        let selected = self.context.subset.selected().to_vec();
+        let selected = self.selected().to_vec();
         let removable = self.space.open(&selected, Action::Remove, &self.removable(0));
         let scores = self.space.trials(&mut self.context.subset, Action::Remove, &removable)?;
         let originals = self.space.originals();
@@ -117,7 +117,7 @@ impl Walk<'_, '_> {
     ) -> Result<bool> {
         let mut leaving: Vec<Feature> = groups.iter().flat_map(|&group| &self.space.groups[group]).copied().collect();
         leaving.sort_unstable();
-        let before = self.context.subset.selected().to_vec();
+        let before = self.selected().to_vec();
         leaving.iter().try_for_each(|&feature| self.context.subset.remove(feature))?;
         let score = self.context.subset.score()?;
         if !self.space.keeps_signs(&mut self.context.subset)? {

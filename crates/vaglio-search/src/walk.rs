@@ -49,9 +49,14 @@ impl<'w, 'c> Walk<'w, 'c> {
         Ok(Walk { space, context, began_empty: true, score: empty, empty, steps, entries })
     }
 
+    /// The current subset, in order of entry.
+    pub fn selected(&self) -> &[Feature] {
+        self.context.subset.selected()
+    }
+
     /// Number of features in the current subset.
     pub fn size(&self) -> usize {
-        self.context.subset.selected().len()
+        self.selected().len()
     }
 
     /// Whether the current subset has at least `min_features`.
@@ -101,12 +106,12 @@ impl<'w, 'c> Walk<'w, 'c> {
 
     /// Whether a group is in the current subset.
     pub fn has(&self, group: usize) -> bool {
-        self.context.subset.selected().contains(&self.space.groups[group][0])
+        self.selected().contains(&self.space.groups[group][0])
     }
 
     /// Groups outside the current subset, in order.
     pub fn outside(&self) -> Vec<usize> {
-        let inside = self.space.inside(self.context.subset.selected());
+        let inside = self.space.inside(self.selected());
         (0..inside.len()).filter(|&group| !inside[group]).collect()
     }
 
@@ -131,7 +136,7 @@ impl<'w, 'c> Walk<'w, 'c> {
         let outside = self.outside();
         let fitting: Vec<usize> = outside.iter().copied().filter(|&group| self.has_room(group)).collect();
         let has_room = !fitting.is_empty();
-        let fitting = self.space.open(self.context.subset.selected(), Action::Add, &fitting);
+        let fitting = self.space.open(self.selected(), Action::Add, &fitting);
         match fitting.is_empty() {
             false => Ok(fitting),
             true if has_room => Err(StopReason::Constraints),
@@ -165,7 +170,7 @@ impl<'w, 'c> Walk<'w, 'c> {
 
     /// Groups of the current subset that are not forced and leave at least `least` features.
     pub(crate) fn removable(&self, least: usize) -> Vec<usize> {
-        let inside = self.space.inside(self.context.subset.selected());
+        let inside = self.space.inside(self.selected());
         let can = |group: &usize| inside[*group] && self.space.groups[*group].len() + least <= self.size();
         self.space.free().into_iter().filter(can).collect()
     }
@@ -203,7 +208,7 @@ impl<'w, 'c> Walk<'w, 'c> {
             left.sort_unstable();
             left
         };
-        let from = self.context.subset.selected().to_vec();
+        let from = self.selected().to_vec();
         let mut subset: Vec<Feature> = from.iter().copied().filter(|f| selected.contains(f)).collect();
         if self.space.rules().is_some() && subset.len() < from.len().min(selected.len()) {
             self.context.subset.reset(&subset)?;
@@ -234,7 +239,7 @@ impl<'w, 'c> Walk<'w, 'c> {
     pub(crate) fn add_together(&mut self, groups: &[usize]) -> Result<()> {
         let mut entering: Vec<Feature> = groups.iter().flat_map(|&group| &self.space.groups[group]).copied().collect();
         entering.sort_unstable();
-        let subset: Vec<Feature> = self.context.subset.selected().iter().chain(&entering).copied().collect();
+        let subset: Vec<Feature> = self.selected().iter().chain(&entering).copied().collect();
         self.context.subset.reset(&subset)?;
         let score = self.context.subset.score()?;
         self.moved(Action::Add, &entering, score, Vec::new())

@@ -51,7 +51,7 @@ impl Beam {
         let space = walk.space;
         let mut trials: Vec<Vec<(usize, Score)>> = Vec::new();
         for kept in beam.iter().rev() {
-            if walk.context.subset.selected() != kept {
+            if walk.selected() != kept {
                 walk.context.subset.reset(kept)?;
             }
             let (room, inside) = (space.most - kept.len(), groups(space, kept));
@@ -96,7 +96,7 @@ fn advance(walk: &mut Walk<'_, '_>, beam: &[Vec<Feature>], extensions: Vec<Exten
             leave_for(walk, &beam[of])?;
         }
         walk.add(by)?;
-        next[0] = walk.context.subset.selected().to_vec();
+        next[0] = walk.selected().to_vec();
     }
     Ok(next)
 }
@@ -104,7 +104,7 @@ fn advance(walk: &mut Walk<'_, '_>, beam: &[Vec<Feature>], extensions: Vec<Exten
 /// Moves from the current subset to another of the beam.
 fn leave_for(walk: &mut Walk<'_, '_>, kept: &[Feature]) -> Result<()> {
     let space = walk.space;
-    let before = walk.context.subset.selected().to_vec();
+    let before = walk.selected().to_vec();
     // Under constraints, the common or intermediate subsets may violate one.
     let next: Vec<Feature> = match space.rules() {
         Some(_) => kept.to_vec(),
@@ -146,7 +146,7 @@ impl SearchStrategy for Beam {
         run(space, context, |walk| {
             walk.enter_forced()?;
             let mut patience = Patience::new(&space.settings);
-            let mut beam = vec![walk.context.subset.selected().to_vec()];
+            let mut beam = vec![walk.selected().to_vec()];
             loop {
                 let extensions = self.extensions(walk, &beam)?;
                 let Some(best) = extensions.first() else {

@@ -27,15 +27,6 @@ use vaglio_kernels::sums::{axpy, dot};
 use vaglio_kernels::tolerance::DEPENDENT_SQUARE;
 use virtual_dummies::VirtualDummies;
 
-/// Rule by which a path adds its next column.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Stepping {
-    /// Least angle regression; for several targets like [`Stepping::Greedy`].
-    LeastAngle,
-    /// The column that lowers the sum of squared residuals most.
-    Greedy,
-}
-
 /// Columns and targets of a path, each centered with norm 1; an empty column is ignored.
 #[derive(Debug, Clone, Copy)]
 pub struct PathData<'a> {
@@ -60,7 +51,6 @@ enum NextEntry {
 #[derive(Debug)]
 pub struct DummyPath<'a> {
     data: PathData<'a>,
-    stepping: Stepping,
     draws: NormalRng,
     /// Residuals of each target, and their projections on the columns of the path.
     residuals: Vec<Vec<f64>>,
@@ -89,7 +79,7 @@ struct Products {
 
 impl<'a> DummyPath<'a> {
     /// Creates an empty path with `dummies` dummies that are not stored. Cost O(rows · columns + dummies).
-    pub fn new(data: PathData<'a>, stepping: Stepping, dummies: usize, seed: u64) -> Self {
+    pub fn new(data: PathData<'a>, dummies: usize, seed: u64) -> Self {
         let mut draws = NormalRng::new(seed);
         let targets: Vec<Vec<f64>> = data.targets.iter().map(|target| target.to_vec()).collect();
         let directions = Outer::new(&targets, None);
@@ -98,7 +88,6 @@ impl<'a> DummyPath<'a> {
         let residual: Vec<Vec<f64>> = residuals.iter().map(with).collect();
         let unstored = VirtualDummies::new(dummies, residuals.len(), data.dimensions, &mut draws);
         DummyPath {
-            stepping: if residuals.len() > 1 { Stepping::Greedy } else { stepping },
             draws,
             projected: vec![vec![0.0; data.targets.first().map_or(0, |y| y.len())]; residuals.len()],
             common: 0.0,
@@ -133,24 +122,21 @@ impl<'a> DummyPath<'a> {
         &self.entered
     }
 
-    /// Moves to the entry of the next column.
+    /// Moves to the entry of the next column: by least angles for one target, and for several to the column that lowers
+    /// the sum of squared residuals most.
     fn next(&mut self) -> Option<NextEntry> {
-        match self.stepping {
-            Stepping::LeastAngle if !self.basis.is_empty() => {
-                let common = self.common;
-                let (gamma, entry) = self.best_entry(1.0, |products, below| products.first_to_meet(common, below));
-                self.advance(gamma);
-                entry
-            }
-            Stepping::LeastAngle => {
-                let (most, entry) = self.most(|_| 1.0);
-                self.common = most.sqrt();
-                entry
-            }
-            Stepping::Greedy => {
-                self.advance(1.0);
-                self.most(|left| 1.0 / left).1
-            }
+        if self.residuals.len() > 1 {
+            self.advance(1.0);
+            self.most(|left| 1.0 / left).1
+        } else if self.basis.is_empty() {
+            let (most, entry) = self.most(|_| 1.0);
+            self.common = most.sqrt();
+            entry
+        } else {
+            let common = self.common;
+            let (gamma, entry) = self.best_entry(1.0, |products, below| products.first_to_meet(common, below));
+            self.advance(gamma);
+            entry
         }
     }
 

@@ -1,6 +1,6 @@
 //! Paths with dummies equal plain loops, and virtual dummies behave like stored ones.
 
-use super::{DummyPath, NormalRng, PathData, Stepping};
+use super::{DummyPath, NormalRng, PathData};
 use crate::least_angle::{LeastAngle, PathShape};
 use vaglio_testkit::SplitMix64;
 
@@ -95,31 +95,29 @@ fn paths_of_stored_dummies_are_those_of_plain_loops() {
         let columns = vectors(&mut random, rows, features + dummies);
         let targets = vectors(&mut random, rows, 1 + problem % 3);
         let steps = (rows - 1).min(features + dummies) - 1;
-        for stepping in [Stepping::LeastAngle, Stepping::Greedy] {
-            let order = match stepping {
-                Stepping::LeastAngle if targets.len() == 1 => least_angle(&columns, &targets[0]),
-                _ => forward(&columns, &targets, steps),
-            };
-            let (all, of_targets) = (slices(&columns), slices(&targets));
-            let data = PathData { columns: &all, features, targets: &of_targets, dimensions: rows - 1 };
-            let mut path = DummyPath::new(data, stepping, 0, 1);
-            let within = order.iter().take(steps).filter(|column| **column >= features).count() as u32;
-            for most in 1..within {
-                path.until(most, &|| false);
-                assert_eq!(path.entered(), before(&order, features, most), "{problem} {stepping:?} {most}");
-            }
+        let order = match &targets[..] {
+            [target] => least_angle(&columns, target),
+            _ => forward(&columns, &targets, steps),
+        };
+        let (all, of_targets) = (slices(&columns), slices(&targets));
+        let data = PathData { columns: &all, features, targets: &of_targets, dimensions: rows - 1 };
+        let mut path = DummyPath::new(data, 0, 1);
+        let within = order.iter().take(steps).filter(|column| **column >= features).count() as u32;
+        for most in 1..within {
+            path.until(most, &|| false);
+            assert_eq!(path.entered(), before(&order, features, most), "{problem} {most}");
         }
     }
 }
 
 /// Counts features entered before the first, third and fifth dummy, and dummies before the first feature.
-fn counted(random: &mut SplitMix64, data: PathData<'_>, stepping: Stepping, dummies: usize, stored: bool) -> [f64; 4] {
+fn counted(random: &mut SplitMix64, data: PathData<'_>, dummies: usize, stored: bool) -> [f64; 4] {
     let rows = data.targets[0].len();
     let drawn = if stored { vectors(random, rows, dummies) } else { Vec::new() };
     let columns: Vec<&[f64]> = data.columns.iter().copied().chain(slices(&drawn)).collect();
     let data = PathData { columns: &columns, ..data };
     let unstored = if stored { 0 } else { dummies };
-    let mut path = DummyPath::new(data, stepping, unstored, random.bits());
+    let mut path = DummyPath::new(data, unstored, random.bits());
     let mut out = [0.0; 4];
     for (place, most) in [1, 3, 5].into_iter().enumerate() {
         path.until(most, &|| false);
@@ -138,16 +136,11 @@ fn dummies_that_are_not_stored_enter_as_those_that_are() {
     let y = unit(columns[0].iter().zip(&columns[1]).zip(&noise[0]).map(|((a, b), e)| a + 0.6 * b + 0.7 * e).collect());
     let other = unit(columns[2].iter().zip(&noise[1]).map(|(a, e)| a + e).collect());
     let all = slices(&columns);
-    for (stepping, targets) in [
-        (Stepping::LeastAngle, vec![&y[..]]),
-        (Stepping::Greedy, vec![&y[..]]),
-        (Stepping::Greedy, vec![&y[..], &other[..]]),
-    ] {
+    for targets in [vec![&y[..]], vec![&y[..], &other[..]]] {
         let data = PathData { columns: &all, features: 8, targets: &targets, dimensions: rows - 1 };
         let times = 1500;
-        let mut draw = |stored: bool| -> Vec<[f64; 4]> {
-            (0..times).map(|_| counted(&mut random, data, stepping, 15, stored)).collect()
-        };
+        let mut draw =
+            |stored: bool| -> Vec<[f64; 4]> { (0..times).map(|_| counted(&mut random, data, 15, stored)).collect() };
         let (stored, unstored) = (draw(true), draw(false));
         for k in 0..4 {
             let moments = |of: &[[f64; 4]]| {
@@ -156,9 +149,9 @@ fn dummies_that_are_not_stored_enter_as_those_that_are() {
             };
             let ((a, va), (b, vb)) = (moments(&stored), moments(&unstored));
             let error = ((va + vb) / times as f64).sqrt();
-            assert!(va > 0.0 && (a - b).abs() < 4.5 * error, "{stepping:?} {k}: {a} and {b} ± {error}");
+            assert!(va > 0.0 && (a - b).abs() < 4.5 * error, "{k}: {a} and {b} ± {error}");
             // The last count is seldom above 0.
-            assert!(k == 3 || (va / vb).ln().abs() < 0.3, "{stepping:?} {k}: {va} and {vb}");
+            assert!(k == 3 || (va / vb).ln().abs() < 0.3, "{k}: {va} and {vb}");
         }
     }
 }
@@ -169,14 +162,12 @@ fn a_path_ends_where_columns_span_the_rows_and_where_it_is_stopped() {
     let (columns, y) = (vectors(&mut random, 6, 3), vectors(&mut random, 6, 1));
     let (all, targets) = (slices(&columns), slices(&y));
     let data = PathData { columns: &all, features: 3, targets: &targets, dimensions: 5 };
-    for stepping in [Stepping::LeastAngle, Stepping::Greedy] {
-        let mut path = DummyPath::new(data, stepping, 40, 7);
-        path.until(1, &|| true);
-        assert!(!path.has_ended && path.entered() == [None; 3]);
-        path.until(40, &|| false);
-        assert!(path.has_ended, "{stepping:?}");
-    }
+    let mut path = DummyPath::new(data, 40, 7);
+    path.until(1, &|| true);
+    assert!(!path.has_ended && path.entered() == [None; 3]);
+    path.until(40, &|| false);
+    assert!(path.has_ended);
     let empty = PathData { targets: &[], ..data };
-    assert!(DummyPath::new(empty, Stepping::Greedy, 3, 1).has_ended);
+    assert!(DummyPath::new(empty, 3, 1).has_ended);
     assert!((0.0..1.0).contains(&NormalRng::new(1).uniform()));
 }

@@ -1,4 +1,7 @@
 //! Random experiments: paths over the columns and fresh dummies.
+//!
+//! Paths are least-angle paths, whatever the search. With correlated columns, they confirm fewer false ones than forward
+//! selection, which may add a neighbor before the column of the model.
 
 use super::among;
 use super::rates::{VotingLevel, is_beyond, share, voting_levels};
@@ -12,7 +15,7 @@ use vaglio_core::{
 };
 use vaglio_kernels::sums::dot;
 use vaglio_kernels::tolerance::SAME_COLUMN;
-use vaglio_search::dummy_path::{DummyPath, NormalRng, PathData, Stepping};
+use vaglio_search::dummy_path::{DummyPath, NormalRng, PathData};
 use vaglio_search::least_angle::{LeastAngle, PathShape};
 use vaglio_search::shuffle::stream;
 
@@ -25,9 +28,6 @@ pub const DUMMIES: usize = 10;
 const DUMMY: u64 = 6;
 /// Largest number of stored values of an experiment's dummies; at least one dummy per column is stored regardless.
 const MOST_STORED: usize = 1 << 22;
-/// Rule by which paths add columns, independent of the search. With correlated columns, least angles confirm fewer
-/// false ones than forward selection, which may add a neighbor before the column of the model.
-const STEPPING: Stepping = Stepping::LeastAngle;
 /// Largest number of dummies of a path on a criterion's own geometry.
 const MOST_ON_GEOMETRY: u32 = 100;
 
@@ -94,7 +94,7 @@ impl<'a> Experiments<'a> {
         let path = |number: usize| {
             let data =
                 PathData { columns: &columns[number], features, targets: &targets, dimensions: self.design.rows() - 1 };
-            DummyPath::new(data, STEPPING, unstored, self.seed_of(number))
+            DummyPath::new(data, unstored, self.seed_of(number))
         };
         let mut paths: Vec<DummyPath<'_>> = (0..linear).into_par_iter().map(path).collect();
         let on_geometry = |number: usize| self.on_geometry(number, last, watcher);

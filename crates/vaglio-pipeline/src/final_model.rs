@@ -30,10 +30,13 @@ use vaglio_search::{FromKey, Search};
 /// # let _ = FinalModel::new(Rls::default()).criterion(Loo::default());
 /// # Ok::<(), vaglio::FitError>(())
 /// ```
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(remote = "Self", deny_unknown_fields)]
 pub struct FinalModel {
     pub(crate) learner: Arc<dyn Learner>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) criterion: Option<Arc<dyn Criterion>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) tune: Option<Tune>,
 }
 
@@ -128,23 +131,13 @@ impl FinalModel {
 /// Keys that distinguish a full final model from a bare learner.
 const KEYS: &[&str] = &["learner", "criterion", "tune"];
 
-/// A learner with its criterion and tuning.
-#[derive(Serialize, Deserialize)]
-#[serde(remote = "FinalModel", deny_unknown_fields)]
-struct TunedLearner {
-    learner: Arc<dyn Learner>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    criterion: Option<Arc<dyn Criterion>>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    tune: Option<Tune>,
-}
-
 impl Serialize for FinalModel {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         if self.is_learner_alone() {
             self.learner.serialize(serializer)
         } else {
-            TunedLearner::serialize(self, serializer)
+            // All fields, as `remote` derives them.
+            FinalModel::serialize(self, serializer)
         }
     }
 }
@@ -168,7 +161,7 @@ impl MixedSetting for FinalModel {
         let is_more = first.as_deref().is_some_and(|first| KEYS.contains(&first));
         let map = MapAccessDeserializer::new(FromKey { first, rest: map });
         if is_more {
-            TunedLearner::deserialize(map)
+            FinalModel::deserialize(map)
         } else {
             Ok(FinalModel { learner: Arc::<dyn Learner>::deserialize(map)?, criterion: None, tune: None })
         }

@@ -13,13 +13,17 @@ pub(super) fn tables(record: &Record) -> Result<Vec<(String, String)>> {
     found.into_iter().map(|(name, rows)| Ok((format!("{name}.csv"), csv(rows)?))).collect()
 }
 
+fn below(path: &str, key: &str) -> String {
+    if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") }
+}
+
 /// Collects the lists of objects below a path, except settings.
 fn collect<'v>(place: &str, value: &'v Value, found: &mut Vec<(String, &'v [Value])>) {
     match value {
         Value::Array(rows) if rows.first().is_some_and(Value::is_object) => found.push((place.to_owned(), rows)),
         Value::Object(fields) => {
             for (key, value) in fields.iter().filter(|(key, _)| *key != "settings" && *key != "found") {
-                collect(&if place.is_empty() { key.clone() } else { format!("{place}.{key}") }, value, found);
+                collect(&below(place, key), value, found);
             }
         }
         _ => {}
@@ -51,7 +55,7 @@ fn flatten(name: &str, value: &Value, cells: &mut Vec<(String, String)>) {
     match value {
         Value::Object(fields) => {
             for (key, value) in fields {
-                flatten(&if name.is_empty() { key.clone() } else { format!("{name}.{key}") }, value, cells);
+                flatten(&below(name, key), value, cells);
             }
         }
         Value::Null => cells.push((name.to_owned(), String::new())),

@@ -7,17 +7,18 @@
 
 mod file;
 
-use crate::work_units::PARTS;
 use file::{PartFile, PartRecord, RecordAt};
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use vaglio_core::{Compute, Error, ProcessGroup, Result, StopReason, StopSign, WorkItem};
 
+/// Folder of the parts in a ledger.
+pub(super) const FOLDER: &str = "parts";
 /// Total time below which each process answers a query alone.
-pub(super) const LEAST: Duration = Duration::from_millis(20);
+const LEAST: Duration = Duration::from_millis(20);
 /// Wait for another process's part: minimum, and multiple of the own time.
 const PATIENCE: Duration = Duration::from_millis(20);
 const SLOWER: u32 = 3;
@@ -74,11 +75,6 @@ impl std::fmt::Debug for SearchParts {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("SearchParts").field("index", &self.index).field("count", &self.count).finish()
     }
-}
-
-/// Folder of the parts in a ledger.
-pub(super) fn folder(ledger: &Path) -> PathBuf {
-    ledger.join(PARTS.trim_end_matches('/').to_owned() + "s")
 }
 
 impl SearchParts {

@@ -123,7 +123,7 @@ impl Shards {
         if count < 2 || index >= count {
             return Ok(None);
         }
-        let (folder, end) = (parts::folder(&self.folder), self.done_file(SEARCHING));
+        let (folder, end) = (self.folder.join(parts::FOLDER), self.done_file(SEARCHING));
         let mut group = SearchParts::new(folder, end, key(&self.pipeline, &self.plan.data)?, index, count);
         group.stop = stop.clone();
         if keeps_all {
@@ -140,7 +140,7 @@ impl Shards {
         self.attempts(index).iter().rev().for_each(|folder| drop(std::fs::remove_dir_all(folder)));
         // A process that was late may have written parts after the search ended.
         if self.done_file(SEARCHING).exists() {
-            let _ = std::fs::remove_dir_all(parts::folder(&self.folder));
+            let _ = std::fs::remove_dir_all(self.folder.join(parts::FOLDER));
         }
         Ok(())
     }

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used)]
 
 use super::*;
+use std::path::Path;
 
 const ITEMS: usize = 1000;
 

@@ -121,8 +121,7 @@ pub fn predict(arguments: PredictArguments) -> Done {
         None => {
             let mut is_first = true;
             FileModel(&model).predict_in_batches(&data, &beside, FileModel::ROWS, &mut |predictions| {
-                let with_header = std::mem::take(&mut is_first);
-                put(if with_header { predictions.to_csv()? } else { predictions.more_csv()? })
+                put(predictions.to_csv(std::mem::take(&mut is_first))?)
             })?
         }
     };

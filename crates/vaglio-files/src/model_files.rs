@@ -137,9 +137,13 @@ impl FileModel<'_> {
             return Ok(figures);
         }
         let mut file: Option<Destination> = None;
-        let figures = self.predict_in_batches(data, beside, Self::ROWS, &mut |predictions| match &mut file {
-            Some(file) => file.put(predictions.more_csv()?.as_bytes()),
-            None => file.insert(Destination::open(out)?).put(predictions.to_csv()?.as_bytes()),
+        let figures = self.predict_in_batches(data, beside, Self::ROWS, &mut |predictions| {
+            let rows = predictions.to_csv(file.is_none())?;
+            let file = match &mut file {
+                Some(file) => file,
+                None => file.insert(Destination::open(out)?),
+            };
+            file.put(rows.as_bytes())
         })?;
         file.map_or(Ok(()), Destination::finish)?;
         Ok(figures)

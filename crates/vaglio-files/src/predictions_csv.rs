@@ -11,21 +11,11 @@ impl Predictions {
     /// Columns of series and time come first, then those that were kept. If there are none and rows were dropped, `row`
     /// comes first, counted from 1. Unless `raw`, text that a spreadsheet would take for a formula gets an apostrophe.
     ///
-    /// # Errors
-    /// [`Error::Shape`] when a name cannot be written.
-    pub fn to_csv(&self) -> Result<String> {
-        self.csv(true)
-    }
-
-    /// Like [`Predictions::to_csv`], but without the header, to append to other rows.
+    /// The header may be left out, to append to other rows.
     ///
     /// # Errors
-    /// Returns the errors of [`Predictions::to_csv`].
-    pub fn more_csv(&self) -> Result<String> {
-        self.csv(false)
-    }
-
-    fn csv(&self, with_header: bool) -> Result<String> {
+    /// [`Error::Shape`] when a name cannot be written.
+    pub fn to_csv(&self, with_header: bool) -> Result<String> {
         let numbered = self.is_numbered();
         let safe = |text: String| if self.raw { text } else { unless_formula(text) };
         let header = with_header.then(|| self.names().into_iter().map(safe).collect());

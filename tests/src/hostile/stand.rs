@@ -195,7 +195,7 @@ impl Stand {
                 let beside = PredictOptions { evaluate, intervals, probabilities, ..PredictOptions::default() };
                 attempt.note(FileModel(&model).predict_file(&data, &beside));
                 attempt.note(FileModel(&model).predict_in_batches(&data, &beside, 16, &mut |predictions| {
-                    predictions.to_csv().map(|_| ControlFlow::Continue(()))
+                    predictions.to_csv(true).map(|_| ControlFlow::Continue(()))
                 }));
             }
             attempt.note(FileModel(&model).formulas(Language::Python));

@@ -386,6 +386,6 @@ fn files_of_an_earlier_program_are_read_and_written_and_predict_as_they_did() {
         let model = SavedModel::read(&folder.join(format!("{kind}.json"))).unwrap();
         assert_eq!(model.to_text().unwrap(), text("json"), "{kind}");
         let predictions = FileModel(&model).predict_file(&folder.join("rows.csv"), &PredictOptions::default()).unwrap();
-        assert_eq!(predictions.to_csv().unwrap(), text("csv"), "{kind}");
+        assert_eq!(predictions.to_csv(true).unwrap(), text("csv"), "{kind}");
     }
 }

@@ -54,7 +54,7 @@ fn made(name: &str, target: &str, lines: &str) -> Folder {
 fn streamed(model: &SavedModel, data: &Path, beside: &PredictOptions, rows: usize) -> (String, usize, Option<String>) {
     let (mut text, mut batches) = (String::new(), 0);
     let figures = FileModel(model).predict_in_batches(data, beside, rows, &mut |predictions| {
-        text += &if batches == 0 { predictions.to_csv()? } else { predictions.more_csv()? };
+        text += &predictions.to_csv(batches == 0)?;
         batches += 1;
         Ok(ControlFlow::Continue(()))
     });
@@ -84,7 +84,7 @@ fn predictions_are_the_same_bits_whatever_the_number_of_rows_at_a_time() {
             for (rows, count) in [(1, 120), (7, 18), (60, 2), (119, 2), (120, 1), (100_000, 1)] {
                 let (text, batches, figures) = streamed(&model, &data, &beside, rows);
                 assert_eq!(batches, count);
-                assert_eq!(text, whole.to_csv().unwrap(), "{target}, {rows} rows at a time");
+                assert_eq!(text, whole.to_csv(true).unwrap(), "{target}, {rows} rows at a time");
                 assert_eq!(figures, whole.table());
             }
         }
@@ -93,7 +93,7 @@ fn predictions_are_the_same_bits_whatever_the_number_of_rows_at_a_time() {
         let options: Vec<&str> = names.iter().flat_map(|name| ["--keep", *name]).collect();
         let ran = folder.predict(&[&options[..], &["--out", "new.parquet"]].concat());
         assert_eq!((ran.code, ran.out.as_str(), ran.err.as_str()), (Some(0), "", ""));
-        let plain = FileModel(&model).predict_file(&data, &PredictOptions::default()).unwrap().to_csv().unwrap();
+        let plain = FileModel(&model).predict_file(&data, &PredictOptions::default()).unwrap().to_csv(true).unwrap();
         let beside = PredictOptions { evaluate: true, ..PredictOptions::default() };
         for rows in [1, 7, 100_000] {
             let (text, batches, figures) = streamed(&model, &folder.path("new.parquet"), &beside, rows);
@@ -117,7 +117,7 @@ fn what_looks_at_other_rows_takes_all_at_once() {
         let (text, batches, _) = streamed(&model, &data, &PredictOptions::default(), 7);
         assert_eq!(
             (text, batches),
-            (FileModel(&model).predict_file(&data, &PredictOptions::default()).unwrap().to_csv().unwrap(), 1)
+            (FileModel(&model).predict_file(&data, &PredictOptions::default()).unwrap().to_csv(true).unwrap(), 1)
         );
     }
 }
@@ -317,7 +317,11 @@ fn files_are_taken_apart_as_if_they_were_read_as_a_whole() {
         let (found, batches, _) = streamed(&model, &folder.path(name), &PredictOptions::default(), 64);
         assert_eq!((found.as_str(), batches), (expected.as_str(), 5), "{name}");
         assert_eq!(
-            FileModel(&model).predict_file(&folder.path(name), &PredictOptions::default()).unwrap().to_csv().unwrap(),
+            FileModel(&model)
+                .predict_file(&folder.path(name), &PredictOptions::default())
+                .unwrap()
+                .to_csv(true)
+                .unwrap(),
             expected,
             "{name}"
         );

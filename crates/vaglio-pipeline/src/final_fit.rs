@@ -57,10 +57,16 @@ fn trained(design: &Design, subset: &[Feature], lambdas: &[f64], from: FitFrom) 
     let (units, scaled) = design.in_units();
     let own: Vec<f64> = lambdas.iter().map(|&lambda| units.lambda(lambda)).collect();
     let coefficients = units.coefficients(solved(scaled, subset, &own, from)?);
-    if !coefficients.is_finite() {
-        return Err(Error::Numerical("the coefficients overflow; rescale or standardize the columns".into()));
-    }
+    check_finite(&coefficients)?;
     design.model(subset, Trained { lambda: lambdas[0], coefficients })
+}
+
+/// Refuses coefficients that overflow.
+pub(crate) fn check_finite(coefficients: &Coefficients) -> Result<()> {
+    if coefficients.is_finite() {
+        return Ok(());
+    }
+    Err(Error::Numerical("the coefficients overflow; rescale or standardize the columns".into()))
 }
 
 /// Solves for the coefficients on the design's own scale.

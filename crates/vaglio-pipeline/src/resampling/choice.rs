@@ -94,14 +94,16 @@ fn chosen_search(
         Err(error) => return Err(error),
     };
     let seconds = begun.elapsed().as_secs_f64();
-    let Some((walks, full)) = found else {
-        return Ok(ChosenSearch { seconds, ..validation.cut_short(first)? });
+    let choice = found.map(|(walks, full)| validation.choice(walks, full, is_written)).transpose()?;
+    let tested = match choice {
+        Some(choice) => watcher.ends(|| validation.test_gain(&choice))?.map(|test| (choice, test)),
+        None => None,
     };
-    let choice = validation.choice(walks, full, is_written)?;
-    let Some(test) = watcher.ends(|| validation.test_gain(&choice))? else {
-        return Ok(ChosenSearch { seconds, ..validation.cut_short(first)? });
+    let picked = match tested {
+        Some((choice, test)) => validation.finish(choice, test, first)?,
+        None => validation.cut_short(first)?,
     };
-    Ok(ChosenSearch { seconds, ..validation.finish(choice, test, first)? })
+    Ok(ChosenSearch { seconds, ..picked })
 }
 
 /// Whether [`select`] makes a single search on all rows whose trials can be divided among processes by columns.

@@ -1,7 +1,9 @@
 //! Held-out predictions of all models of a path, from one reduction of the training rows.
 
 use super::loss_sums::TargetsAndPredictions;
-use crate::final_fit::{FitFrom, coefficients_by_output, normal_equations, reduced_ridge, rescaled_coefficients};
+use crate::final_fit::{
+    FitFrom, check_finite, coefficients_by_output, normal_equations, reduced_ridge, rescaled_coefficients,
+};
 use crate::preprocess::in_units;
 use ndarray::Array2;
 use std::collections::HashMap;
@@ -190,9 +192,7 @@ pub(crate) fn predictions_along(
     };
     let training = held.smearing().map(features_of).transpose()?;
     let predicted = |readout: &Coefficients, places: &[usize]| -> Result<Array2<f64>> {
-        if !readout.is_finite() {
-            return Err(Error::Numerical("the coefficients overflow; rescale or standardize the columns".into()));
-        }
+        check_finite(readout)?;
         let training = training.as_ref().map(|training| training.select(places));
         held.predicted_with(&model, readout, &features.select(places), training.as_ref())
     };

@@ -144,19 +144,16 @@ pub(super) fn confirmed(
     monitor: &mut Monitor<'_>,
 ) -> Result<ChosenSearch> {
     let begun = Instant::now();
-    let (found, reason) = {
-        let watcher = StageMonitor::new(&mut *monitor);
-        let found = watcher.journal.once("fdr", || discoveries(selector, design, rate, &watcher));
-        (found.map_err(|error| error.under("search.choose"))?, watcher.stopped().unwrap_or(StopReason::Interrupted))
-    };
+    let watcher = StageMonitor::new(&mut *monitor);
+    let found = watcher.journal.once("fdr", || discoveries(selector, design, rate, &watcher));
+    let found = found.map_err(|error| error.under("search.choose"))?;
+    let reason = watcher.stopped().unwrap_or(StopReason::Interrupted);
     let seconds = begun.elapsed().as_secs_f64();
     let most = selector.search.extent(design).map_err(|error| error.under("search"))?.largest;
-    let mut kept = found.as_ref().map_or_else(Vec::new, Discoveries::confirmed);
-    kept.truncate(most);
+    let kept: HashSet<Feature> = found.iter().flat_map(Discoveries::confirmed).take(most).collect();
     let mut picked = if kept.is_empty() {
         without_columns(selector, design, start)?
     } else {
-        let kept: HashSet<Feature> = kept.iter().copied().collect();
         let excluded = (0..design.features()).filter(|feature| !kept.contains(feature));
         let search = Search::new(All {}).excluded(excluded).choose(Choose::Last);
         plain(&selector.with_search(search), design, start, monitor)?

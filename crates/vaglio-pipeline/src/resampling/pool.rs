@@ -74,10 +74,8 @@ pub struct StageMonitor<'o> {
 struct StageState<'o> {
     monitor: Monitor<'o>,
     stopped: Option<StopReason>,
-    /// Share done of each piece that reports it.
+    /// Share done of each piece.
     pieces: Vec<f64>,
-    /// Number of pieces done, with the shares of unfinished ones.
-    done: f64,
     /// Share shown last.
     shown: f64,
     /// Number of stages begun, by name.
@@ -93,7 +91,7 @@ impl<'o> StageMonitor<'o> {
         let monitor = monitor.into();
         let (journal, stop) = (monitor.journal.clone(), monitor.stop.clone());
         let (pieces, begun) = Default::default();
-        let state = StageState { monitor, stopped: None, pieces, done: 0.0, shown: 0.0, begun };
+        let state = StageState { monitor, stopped: None, pieces, shown: 0.0, begun };
         StageMonitor { state: Mutex::new(state), journal, stop }
     }
 
@@ -124,7 +122,7 @@ impl<'o> StageMonitor<'o> {
     /// Begins a stage with this many pieces. A repeated name gets a number.
     pub fn stage(&self, what: &str, pieces: usize) {
         let mut state = self.state();
-        (state.pieces, state.done, state.shown) = (vec![0.0; pieces], 0.0, 0.0);
+        (state.pieces, state.shown) = (vec![0.0; pieces], 0.0);
         let times = state.begun.entry(what.to_owned()).or_default();
         *times += 1;
         let name = if *times > 1 { format!("{what} {times}") } else { what.to_owned() };
@@ -132,20 +130,10 @@ impl<'o> StageMonitor<'o> {
         self.show(&Event::Stage { what: &name, pieces });
     }
 
-    /// Finishes a piece of a stage whose pieces report no shares.
+    /// Finishes the next piece of a stage whose pieces are done in turn.
     pub fn piece(&self) {
-        self.advance(|_| 1.0);
-        self.show(&Event::Piece);
-    }
-
-    /// Sets the share done of one piece, which never decreases.
-    fn advance_piece(&self, piece: usize, share: f64) {
-        self.advance(|pieces| {
-            let Some(done) = pieces.get_mut(piece) else { return 0.0 };
-            let more = (share - *done).max(0.0);
-            *done += more;
-            more
-        });
+        let next = self.state().pieces.iter().position(|share| *share < 1.0);
+        self.end_piece(next.unwrap_or(usize::MAX));
     }
 
     /// Finishes one piece, by its index in the stage.
@@ -154,11 +142,12 @@ impl<'o> StageMonitor<'o> {
         self.show(&Event::Piece);
     }
 
-    fn advance(&self, by: impl FnOnce(&mut [f64]) -> f64) {
+    /// Sets the share done of one piece, which never decreases.
+    fn advance_piece(&self, piece: usize, share: f64) {
         let mut state = self.state();
-        let more = by(&mut state.pieces);
-        state.done += more;
-        let share = (state.done / state.pieces.len().max(1) as f64).min(1.0);
+        let Some(own) = state.pieces.get_mut(piece) else { return };
+        *own = own.max(share);
+        let share = state.pieces.iter().sum::<f64>() / state.pieces.len() as f64;
         if share - state.shown >= SHOWN {
             state.shown = share;
             drop(state);

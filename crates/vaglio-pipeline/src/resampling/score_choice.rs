@@ -24,8 +24,8 @@ pub(super) fn plain(
     let design = &design.shared_by(&lambdas);
     let searched = match &lambdas[..] {
         [lambda] => {
-            let (process_group, journal) = (monitor.journal.process_group(), monitor.journal.under("walk/0"));
-            let design = design.at_lambda(*lambda).with_run(|run| run.process_group = process_group);
+            let design = selector.only_search(design, *lambda, &monitor.stop, &monitor.journal)?;
+            let journal = monitor.journal.under("walk/0");
             selector.search_on(&design, start, None, &mut monitor.with_journal(journal))?
         }
         several => {

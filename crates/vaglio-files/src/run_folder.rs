@@ -54,10 +54,7 @@ impl RunFolder {
     /// # Errors
     /// [`Error::Unwritable`] if another run is in it.
     pub(super) fn existing(out: &Path) -> Result<Option<Self>> {
-        match out.is_dir() {
-            true => Ok(Some(RunFolder { out: out.to_owned(), lock: lock(out, TAKEN)? })),
-            false => Ok(None),
-        }
+        out.is_dir().then(|| RunFolder::new(out)).transpose()
     }
 
     /// Prepares the folder for writing:

@@ -15,12 +15,11 @@ impl Workspace {
         let manifest = |above: &Path| {
             let manifest = above.join("Cargo.toml");
             let text = std::fs::read_to_string(&manifest).ok()?;
-            text.lines().any(|line| is_table(line, "workspace")).then_some(Workspace { manifest, text })
+            text.lines().any(is_workspace).then_some(Workspace { manifest, text })
         };
         let workspace = folder.ancestors().skip(1).find_map(manifest)?;
         let path = workspace.relative(folder)?;
-        let excluded = workspace.list("exclude").map_or_else(Vec::new, |list| strings(&workspace.text[list]));
-        let is_excluded = excluded.iter().any(|excluded| Path::new(&path).starts_with(excluded));
+        let is_excluded = workspace.entries("exclude").iter().any(|excluded| Path::new(&path).starts_with(excluded));
         (!is_excluded).then_some(workspace)
     }
 
@@ -33,8 +32,7 @@ impl Workspace {
 
     /// The manifest with these folders added to the members; `None` if nothing is new.
     pub fn with(&self, folders: &[PathBuf]) -> Option<String> {
-        let list = self.list("members");
-        let members = list.clone().map_or_else(Vec::new, |list| strings(&self.text[list]));
+        let members = self.entries("members");
         let paths = folders.iter().filter_map(|folder| self.relative(folder));
         let new: Vec<String> = paths
             .filter(|path| !members.iter().any(|member| covers(member, path)))
@@ -43,7 +41,7 @@ impl Workspace {
         if new.is_empty() {
             return None;
         }
-        if let Some(list) = list {
+        if let Some(list) = self.list("members") {
             return Some(self.with_more(list, &new));
         }
         let line = format!("members = [{}]\n", new.join(", "));
@@ -63,6 +61,13 @@ impl Workspace {
             }
         }
         None
+    }
+
+    /// Strings of a list in the workspace table.
+    fn entries(&self, key: &str) -> Vec<String> {
+        let list = self.list(key).map_or("", |list| &self.text[list]);
+        let quoted = |token: &str| token.starts_with(['"', '\'']);
+        tokens(list).filter(|(_, token)| quoted(token)).map(|(_, token)| token[1..token.len() - 1].to_owned()).collect()
     }
 
     /// Range of the text between the brackets of a list in the workspace table.
@@ -101,9 +106,9 @@ impl Workspace {
     }
 }
 
-/// Whether a line opens this table or a subtable.
-fn is_table(line: &str, name: &str) -> bool {
-    let rest = line.trim_start().strip_prefix('[').and_then(|line| line.trim_start().strip_prefix(name));
+/// Whether a line opens the table of the workspace or a subtable.
+fn is_workspace(line: &str) -> bool {
+    let rest = line.trim_start().strip_prefix('[').and_then(|line| line.trim_start().strip_prefix("workspace"));
     rest.is_some_and(|rest| rest.trim_start().starts_with([']', '.']))
 }
 
@@ -114,12 +119,6 @@ fn covers(member: &str, path: &str) -> bool {
         Some(parent) => path.rsplit_once('/').is_some_and(|(above, _)| above == parent),
         None => member == path || (member == "*" && !path.contains('/')),
     }
-}
-
-/// Strings of a list.
-fn strings(list: &str) -> Vec<String> {
-    let quoted = |token: &str| token.starts_with(['"', '\'']);
-    tokens(list).filter(|(_, token)| quoted(token)).map(|(_, token)| token[1..token.len() - 1].to_owned()).collect()
 }
 
 /// Strings and punctuation with their offsets, without spaces and comments.

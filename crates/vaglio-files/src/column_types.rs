@@ -48,10 +48,7 @@ pub(super) fn check(roles: &Roles<'_>, table: &mut Table, profile: &TableProfile
     let is_beyond = |column: &ColumnProfile| column.note.as_deref() == Some(BEYOND_DOUBLES);
     for column in profile.columns.iter().filter(|column| is_judged(column.taken) || is_beyond(column)) {
         let name = &column.name;
-        if table.get(name).is_none()
-            || spec.types.contains_key(name)
-            || roles.row_roles().iter().any(|(_, of_rows)| of_rows == name)
-        {
+        if table.get(name).is_none() || spec.types.contains_key(name) || roles.is_row_role(name) {
             continue;
         }
         let is_target = spec.target.names().contains(name);

@@ -261,9 +261,7 @@ fn read_test(
     let wanted: Vec<String> = train_header.iter().filter(is_read).cloned().collect();
     let there: HashSet<&String> = header.iter().collect();
     let ordered = [&roles.spec.series, &roles.spec.time];
-    let optional = |name: &String| {
-        roles.row_roles().iter().any(|(_, of_rows)| of_rows == name) && !ordered.contains(&&Some(name.clone()))
-    };
+    let optional = |name: &String| roles.is_row_role(name) && !ordered.contains(&&Some(name.clone()));
     if let Some(missing) = wanted.iter().find(|name| !there.contains(name) && !optional(name)) {
         return Err(Error::unknown("data.test", "column", missing, header.iter().map(String::as_str)));
     }

@@ -76,6 +76,11 @@ impl Roles<'_> {
         named.into_iter().filter_map(|(field, name)| name.map(|name| (field, name))).collect()
     }
 
+    /// Whether a column has a role of the rows.
+    pub fn is_row_role(&self, name: &str) -> bool {
+        self.row_roles().iter().any(|(_, of_rows)| *of_rows == name)
+    }
+
     /// Column of the groups.
     pub fn groups(&self) -> Option<&str> {
         self.spec.groups.as_deref().or(self.spec.series.as_deref())
@@ -168,9 +173,8 @@ impl Roles<'_> {
 
     /// Excluded or dropped columns without another role.
     pub fn unused(&self) -> Vec<String> {
-        let used = |name: &&String| self.row_roles().iter().any(|(_, of_rows)| of_rows == name);
         let dropped = self.spec.types.iter().filter(|(_, kind)| **kind == ColumnType::Drop).map(|(name, _)| name);
-        self.spec.exclude.iter().chain(dropped).filter(|name| !used(name)).cloned().collect()
+        self.spec.exclude.iter().chain(dropped).filter(|name| !self.is_row_role(name)).cloned().collect()
     }
 
     /// Columns that are not read: unused, and in no filter.
@@ -185,7 +189,7 @@ impl Roles<'_> {
         let is_asked = |name: &str| {
             spec.types.contains_key(name)
                 || spec.target.names().iter().any(|target| target == name)
-                || self.row_roles().iter().any(|(_, of_rows)| *of_rows == name)
+                || self.is_row_role(name)
         };
         let asides = aside.iter().map(|(name, _)| name.clone()).filter(|name| !is_asked(name));
         let others: HashSet<String> = self.unused().into_iter().chain(asides).collect();

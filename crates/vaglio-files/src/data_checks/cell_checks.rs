@@ -94,7 +94,7 @@ pub(super) fn levels(read: TableWithRoles<'_>) -> Option<Warning> {
 
 /// Warns of columns that are left out because they are empty, or only number or name the rows.
 pub(super) fn left_out(read: TableWithRoles<'_>) -> Option<Warning> {
-    let is_role = |name: &String| read.roles.row_roles().iter().any(|(_, of_rows)| of_rows == name);
+    let is_role = |name: &String| read.roles.is_row_role(name);
     let is_kept = |name: &String| {
         read.roles.spec.types.contains_key(name) || read.roles.spec.target.names().contains(name) || is_role(name)
     };

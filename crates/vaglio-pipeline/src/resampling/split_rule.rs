@@ -85,11 +85,9 @@ impl SplitRule {
         }
         let folds = repeats.first().into_iter().flatten().map(Round::count).sum();
         let rounds = repeats.concat();
-        let ends = rounds.iter().scan(0, |end, round| {
-            *end += round.count();
-            Some(*end)
-        });
-        Ok(RepeatedSplits { rule: self, sample, ends: ends.collect(), rounds, folds })
+        let folds_of = |(at, round): (usize, &Round)| (0..round.count()).map(move |fold| (at, fold));
+        let places = rounds.iter().enumerate().flat_map(folds_of).collect();
+        Ok(RepeatedSplits { rule: self, sample, rounds, places, folds })
     }
 }
 
@@ -100,8 +98,8 @@ pub struct RepeatedSplits<'s> {
     sample: &'s Sample,
     /// Rounds of all repeats.
     rounds: Vec<Round>,
-    /// Number of splits up to the end of each round.
-    ends: Vec<usize>,
+    /// Round and fold of each split.
+    places: Vec<(usize, usize)>,
     /// Number of folds of each repeat.
     pub folds: usize,
 }
@@ -109,7 +107,7 @@ pub struct RepeatedSplits<'s> {
 impl RepeatedSplits<'_> {
     /// Number of splits over all repeats.
     pub fn count(&self) -> usize {
-        self.ends.last().copied().unwrap_or(0)
+        self.places.len()
     }
 
     /// All splits, repeat by repeat.
@@ -117,13 +115,10 @@ impl RepeatedSplits<'_> {
         (0..self.count()).map(|place| self.part(place))
     }
 
-    /// One split; empty beyond the last. Cost O(rows).
+    /// One split. Cost O(rows).
     pub fn part(&self, place: usize) -> TrainTestSplit {
-        let at = self.ends.partition_point(|end| *end <= place);
-        let Some(round) = self.rounds.get(at) else {
-            return TrainTestSplit { training: Vec::new(), held: Vec::new() };
-        };
-        let fold = place - at.checked_sub(1).map_or(0, |before| self.ends[before]);
+        let (round, fold) = self.places[place];
+        let round = &self.rounds[round];
         let mut held = Vec::with_capacity(round.held_out(fold).count());
         held.extend(round.held_out(fold));
         let mut part = TrainTestSplit { training: round.training(fold), held };

@@ -135,7 +135,7 @@ impl<'a, 'o> Lockstep<'a, 'o> {
             let until = how.patience.map(|_| checkpoint);
             let room = if self.folds.is_empty() { &selector.room } else { &MemorySlots::default() };
             let (workers, _occupied) = room.some(threads.min(count));
-            searches = each(workers, searches, |fold, own| {
+            each(workers, &mut searches, |fold, own| {
                 self.advance(fold, own, until).map_err(self.validation.in_fold(fold))
             })?;
             if selector.model.is_some() {
@@ -179,19 +179,14 @@ impl<'a, 'o> Lockstep<'a, 'o> {
     }
 
     /// Continues the searches of a fold to a size, and evaluates their new entries.
-    fn advance<'d>(
-        &self,
-        job: usize,
-        searches: Vec<FoldSearch<'d>>,
-        until: Option<usize>,
-    ) -> Result<Vec<FoldSearch<'d>>> {
+    fn advance(&self, job: usize, searches: &mut [FoldSearch<'_>], until: Option<usize>) -> Result<()> {
         let Validation { selector, watcher, .. } = *self.validation;
         watcher.check()?;
         let rebuilt = if self.folds.is_empty() { Some(self.validation.fold(job, self.lambdas)?) } else { None };
         let fold = self.folds.get(job).or(rebuilt.as_ref()).ok_or_else(|| Error::Shape("a fold was lost".into()))?;
         let threads = rayon::current_num_threads();
         // A rebuilt fold has one search in memory at a time.
-        let walked = each(if rebuilt.is_some() { 1 } else { threads }, searches, |_, mut own| {
+        let walked = each(if rebuilt.is_some() { 1 } else { threads }, searches, |_, own| {
             let (design, (path, is_paused)) = match &mut own.search {
                 Some(search) => (search.design.clone(), self.walk(job, own.place, search, until)?),
                 None => {
@@ -202,15 +197,17 @@ impl<'a, 'o> Lockstep<'a, 'o> {
                     (design, walked)
                 }
             };
-            Ok((FoldSearch { is_paused, ..own }, design, path))
+            own.is_paused = is_paused;
+            Ok((own, design, path))
         })?;
         let _judged = tracing::debug_span!("losses", fold = job + 1, walks = walked.len()).entered();
         let paths: Vec<_> = walked.iter().map(|(_, _, path)| &path.entries[..]).collect();
         let shared = PathReduction::shared(&fold.design, &paths)?;
         each(threads, walked, |_, (own, design, path)| {
-            let path = self.evaluate(fold, &design, shared.as_ref(), path, own.path)?;
-            Ok(FoldSearch { path: Some(path), ..own })
-        })
+            own.path = Some(self.evaluate(fold, &design, shared.as_ref(), path, own.path.take())?);
+            Ok(())
+        })?;
+        Ok(())
     }
 
     /// Losses of a fold's search after it continued to `path`; entries evaluated before are not fitted again.

@@ -204,13 +204,13 @@ impl Error {
     }
 
     /// Creates an error for a name that is not among `known`, and suggests the nearest of them.
-    pub fn unknown<'a>(
+    pub fn unknown(
         field: impl Into<String>,
         what: &'static str,
         name: &str,
-        known: impl IntoIterator<Item = &'a str>,
+        known: impl IntoIterator<Item = impl AsRef<str>>,
     ) -> Self {
-        let known: Vec<String> = known.into_iter().map(str::to_owned).collect();
+        let known: Vec<String> = known.into_iter().map(|known| known.as_ref().to_owned()).collect();
         let suggestion = nearest(name, known.iter().map(String::as_str));
         let known = if known.len() <= 20 { known } else { Vec::new() };
         let (field, name) = (field.into(), name.to_owned());

@@ -263,7 +263,7 @@ fn read_test(
     let ordered = [&roles.spec.series, &roles.spec.time];
     let optional = |name: &String| roles.is_row_role(name) && !ordered.contains(&&Some(name.clone()));
     if let Some(missing) = wanted.iter().find(|name| !there.contains(name) && !optional(name)) {
-        return Err(Error::unknown("data.test", "column", missing, header.iter().map(String::as_str)));
+        return Err(Error::unknown("data.test", "column", missing, header.iter()));
     }
     let hints = column_types::hints_like(roles, train);
     let notation = |column: &ColumnProfile| Some((column.name.clone(), column.notation?));

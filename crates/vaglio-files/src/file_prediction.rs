@@ -31,7 +31,7 @@ impl FileModel<'_> {
         let lagged = self.lagged_targets();
         wanted.retain(|name| there.contains(name) || self.is_ahead() || !lagged.contains(name));
         if let Some(missing) = wanted.iter().find(|name| !there.contains(name)) {
-            let unknown = Error::unknown("data", "column", missing, header.iter().map(String::as_str));
+            let unknown = Error::unknown("data", "column", missing, header.iter());
             return Err(unknown.at(Some(SourceLocation::whole(path.display().to_string()))));
         }
         let mut hints = self.hints(&wanted);
@@ -126,7 +126,7 @@ impl FileModel<'_> {
         }
         let known = |option: &str, name: &String| match header.contains(name) {
             true => Ok(()),
-            false => Err(Error::unknown(option, "column", name, header.iter().map(String::as_str))),
+            false => Err(Error::unknown(option, "column", name, header.iter())),
         };
         if beside.evaluate {
             for name in &self.observed()?.targets {

@@ -30,7 +30,7 @@ pub fn init(table: &Path, folder: &Path, options: &InitOptions) -> Result<Draft>
     let source = TableSource::open(&[table.to_owned()], &ReadSpec::default())?;
     let known = |option: &str, names: &[String]| match names.iter().find(|name| !source.names().contains(name)) {
         None => Ok(()),
-        Some(name) => Err(Error::unknown(option, "column", name, source.names().iter().map(String::as_str))),
+        Some(name) => Err(Error::unknown(option, "column", name, source.names().iter())),
     };
     known("--target", &options.targets)?;
     known("--groups", options.groups.as_slice())?;

@@ -133,7 +133,7 @@ impl Roles<'_> {
             if header.iter().any(|h| h == name) {
                 return Ok(());
             }
-            Err(Error::unknown(field, "column", name, header.iter().map(String::as_str)))
+            Err(Error::unknown(field, "column", name, header.iter()))
         };
         let single = matches!(spec.target, TargetSpec::Columns(Names::One(_)));
         for (index, name) in spec.target.names().iter().enumerate() {

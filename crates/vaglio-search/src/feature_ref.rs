@@ -58,10 +58,9 @@ impl FeatureRef {
                     }
                 }
             }
-            FeatureRef::Name(name) => names
-                .iter()
-                .position(|n| n == name)
-                .ok_or_else(|| Error::unknown(field, "column", name, names.iter().map(String::as_str))),
+            FeatureRef::Name(name) => {
+                names.iter().position(|n| n == name).ok_or_else(|| Error::unknown(field, "column", name, names.iter()))
+            }
         }
     }
 }

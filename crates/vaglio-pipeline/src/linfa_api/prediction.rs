@@ -60,8 +60,7 @@ impl<E, I> FittedPipeline<E, I> {
         }
         let place = |name: &String| {
             let place = known.iter().position(|other| other == name);
-            let place =
-                place.ok_or_else(|| Error::unknown("dataset", "column", name, known.iter().map(String::as_str)))?;
+            let place = place.ok_or_else(|| Error::unknown("dataset", "column", name, known.iter()))?;
             match names.get(place).filter(|other| *other != name) {
                 Some(other) => Err(Error::Shape(format!(
                     "column {} of the dataset is `{other}`, and the pipeline was fitted on `{name}` there{remedy}",
@@ -118,7 +117,7 @@ impl<E, I> FittedPipeline<E, I> {
         let (known, own) = (self.columns(), names(dataset.feature_names(), dataset.nfeatures()));
         let places: HashMap<&str, usize> = own.iter().map(String::as_str).zip(0..).collect();
         if let Some(name) = self.saved.sources.iter().find(|name| !places.contains_key(name.as_str())) {
-            return Err(Error::unknown("dataset", "column", name, own.iter().map(String::as_str)));
+            return Err(Error::unknown("dataset", "column", name, own.iter()));
         }
         let mut records = Array2::from_elem((dataset.nsamples(), known.len()), F::nan());
         for (mut to, name) in records.columns_mut().into_iter().zip(known) {

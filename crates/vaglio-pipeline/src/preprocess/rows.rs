@@ -295,7 +295,7 @@ impl Preprocessing {
             rows.leave_past();
         }
         let (columns, found) = numeric(&mut rows.table)?;
-        let missing = |name: &String| Error::unknown("data.test", "column", name, found.iter().map(String::as_str));
+        let missing = |name: &String| Error::unknown("data.test", "column", name, found.iter());
         let places: HashMap<&String, usize> = found.iter().enumerate().map(|(place, name)| (name, place)).collect();
         let order: Vec<usize> =
             names.iter().map(|name| places.get(name).copied().ok_or_else(|| missing(name))).collect::<Result<_>>()?;

@@ -112,7 +112,7 @@ fn unknown(settings: &Value, path: &str, field: &str) -> Error {
     paths(settings, PREFIX.trim_end_matches('.'), &mut known);
     // For a suggestion, a path without the prefix is compared with the prefix added.
     let whole = if path.starts_with(PREFIX) { path.to_owned() } else { format!("{PREFIX}{path}") };
-    match Error::unknown(field, "setting", &whole, known.iter().map(String::as_str)) {
+    match Error::unknown(field, "setting", &whole, known.iter()) {
         Error::UnknownName { field, what, suggestion, known, place, from_root, .. } => {
             Error::UnknownName { field, what, name: path.to_owned(), suggestion, known, place, from_root }
         }

@@ -79,7 +79,7 @@ impl PredictionChain<'_> {
         }
         let names: Vec<String> = table.names().map(str::to_owned).collect();
         let mut made: HashMap<String, Cells> = table.take_columns().into_iter().collect();
-        let missing = |name: &str| Error::unknown("data", "column", name, names.iter().map(String::as_str));
+        let missing = |name: &str| Error::unknown("data", "column", name, names.iter());
         let take = |name: &String| Ok((name.clone(), made.remove(name).ok_or_else(|| missing(name))?));
         table = table.with_columns(self.inputs.iter().map(take).collect::<Result<_>>()?)?;
         let columns = numeric(&mut table)?.0;

@@ -10,7 +10,7 @@ use vaglio_core::{
 use vaglio_kernels::kfold::NormalEquations;
 use vaglio_kernels::linalg::FactorizationError;
 use vaglio_kernels::ridge::{NormalEquationRidge, Ridge, is_wide};
-use vaglio_kernels::{Column, Data};
+use vaglio_kernels::Column;
 use vaglio_search::SubsetScorer;
 use vaglio_validate::{Loo, Session, chosen_data};
 
@@ -99,16 +99,28 @@ pub(crate) fn reduced_ridge(
     Ridge::from_columns(&columns, design.targets(), weights.as_deref(), intercept)
 }
 
-/// Normal equations of the chosen columns, reusing cached products. Returns `None` if: there are few rows for the
-/// columns; [`chosen_rows`] or [`equations`] fails.
+/// Normal equations of the chosen columns, with cached products if there are any. Returns `None` if: there are few rows
+/// for the columns; training uses other row weights than the design (balanced classes); squares over- or underflow. Cost
+/// O(rows · columns²) without cached products.
 pub(crate) fn normal_equations<'d>(
     design: &'d Design,
     subset: &[Feature],
     from: FitFrom,
 ) -> Option<NormalEquationRidge<'d>> {
+    let readout = design.readout().filter(|readout| !readout.balanced)?;
     // With few rows, products of columns take more memory than the rows.
-    let data = (!is_wide(design.rows(), subset.len())).then(|| chosen_rows(design, subset)).flatten()?;
-    let equations = equations(design, &data, subset, from)?;
+    if is_wide(design.rows(), subset.len()) {
+        return None;
+    }
+    let data = Arc::new(chosen_data(design, subset, readout.intercept).ok()?);
+    let equations = match known_equations(design, subset, from) {
+        Some(known) => known,
+        None => {
+            let own = Arc::new(NormalEquations::new(&data, subset).ok()?);
+            Session::for_design(design).normal_equations.set(Arc::clone(&own));
+            own
+        }
+    };
     NormalEquationRidge::new(data, subset, &equations)
 }
 
@@ -180,23 +192,6 @@ pub fn known_equations(design: &Design, subset: &[Feature], from: FitFrom) -> Op
     let moments = session.moments().filter(|_| from == FitFrom::Search);
     let of_search = moments.and_then(|moments| moments.normal_equations().cloned()).filter(has);
     of_search.or_else(|| session.normal_equations.get().filter(has))
-}
-
-/// Like [`known_equations`], but computes missing products from `data`, the rows of the design. Cost
-/// O(rows · columns²). Returns `None` if the products overflow.
-fn equations(design: &Design, data: &Arc<Data<'_>>, subset: &[Feature], from: FitFrom) -> Option<Arc<NormalEquations>> {
-    known_equations(design, subset, from).or_else(|| {
-        let own = Arc::new(NormalEquations::new(data, subset).ok()?);
-        Session::for_design(design).normal_equations.set(Arc::clone(&own));
-        Some(own)
-    })
-}
-
-/// The chosen columns with the row weights of the design. Returns `None` if: squares over- or underflow; training uses
-/// other row weights (balanced classes).
-fn chosen_rows<'d>(design: &'d Design, subset: &[Feature]) -> Option<Arc<Data<'d>>> {
-    let readout = design.readout().filter(|readout| !readout.balanced)?;
-    chosen_data(design, subset, readout.intercept).ok().map(Arc::new)
 }
 
 /// Whether a search of the design has computed moments, rescaled or not.

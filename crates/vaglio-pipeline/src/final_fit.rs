@@ -7,10 +7,10 @@ use vaglio_core::{
     Coefficients, Criterion, Design, EntryFit, Error, Feature, Model, PathEntry, Result, Score, SearchExtent, Trained,
     row_weights,
 };
+use vaglio_kernels::Column;
 use vaglio_kernels::kfold::NormalEquations;
 use vaglio_kernels::linalg::FactorizationError;
 use vaglio_kernels::ridge::{NormalEquationRidge, Ridge, is_wide};
-use vaglio_kernels::Column;
 use vaglio_search::SubsetScorer;
 use vaglio_validate::{Loo, Session, chosen_data};
 

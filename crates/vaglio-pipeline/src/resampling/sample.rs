@@ -9,7 +9,8 @@ use ndarray::Array2;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use vaglio_core::{
-    Block, Cells, ClassOrder, MapFit, PerFoldPreprocessing, Problem, Result, RowLabels, Table, TargetUnits, Task,
+    Block, Cells, ClassOrder, Columns, MapFit, PerFoldPreprocessing, Problem, Result, RowLabels, Table, TargetUnits,
+    Task,
 };
 use vaglio_search::Judge;
 
@@ -75,12 +76,6 @@ impl Sample {
     /// Number of rows.
     pub fn rows(&self) -> usize {
         self.targets().ncols()
-    }
-
-    /// Time index of each row, and of the time at which its targets are known, if they lie ahead.
-    pub(crate) fn reach(&self) -> Option<(&[u32], &[u32])> {
-        let RowLabels { time, known, .. } = self.row_labels();
-        Some((time.as_deref()?, known.as_deref()?))
     }
 
     /// Prediction task.
@@ -264,6 +259,29 @@ impl Sample {
             SampleSource::Plain(problem) => Problem::clone(problem).with_labels(labels),
             SampleSource::Mapped(rows, recipe) => {
                 recipe.apply(LabeledTable { labels, ..LabeledTable::clone(rows) }, maps, names)
+            }
+        }
+    }
+
+    /// Drops training rows whose later targets are in the held-out block.
+    pub(super) fn leave_overlap(&self, training: &mut Vec<usize>, held: &[usize]) {
+        let RowLabels { time: Some(time), known: Some(known), .. } = self.row_labels() else { return };
+        let first = held.iter().map(|&row| time[row]).min();
+        let last = held.iter().map(|&row| known[row]).max();
+        let (Some(first), Some(last)) = (first, last) else { return };
+        // Targets of a row lie between its time and the time at which they are known.
+        training.retain(|&row| known[row] <= first || time[row] >= last);
+    }
+
+    /// Problem for splitters, which read targets and labels. With maps, it has neither columns nor weights.
+    pub fn labelled(&self) -> Result<Problem> {
+        match &self.source {
+            SampleSource::Plain(problem) => Ok(Problem::clone(problem)),
+            SampleSource::Mapped(rows, recipe) => {
+                let (targets, names) = (Arc::clone(&rows.targets), recipe.target_names.clone());
+                let columns = Columns::new(targets.ncols());
+                let problem = Problem::new(columns, Vec::new(), targets, names, recipe.task.clone())?;
+                problem.with_labels(RowLabels { weights: None, ..rows.row_labels() })
             }
         }
     }

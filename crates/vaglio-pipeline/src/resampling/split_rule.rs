@@ -4,11 +4,10 @@
 //! after the held-out ones. Forward chaining uses fewer blocks if the first training rows would be too few for the
 //! criterion.
 
-use super::sample::{Sample, SampleSource};
+use super::sample::Sample;
 use crate::folds::FoldAssignment;
 use crate::selector::ValidSelector;
-use std::sync::Arc;
-use vaglio_core::{AnyResampling, Columns, Design, Problem, Readout, Result, Round, RowLabels};
+use vaglio_core::{AnyResampling, Design, Problem, Readout, Result, Round};
 
 /// A train/test split of row indices, both in increasing order.
 #[derive(Debug, Clone, PartialEq)]
@@ -171,29 +170,6 @@ impl Sample {
         let mut all = std::iter::once(splits.clone()).chain(fewer);
         let found = all.find(|splits| splits.around_search(1).is_none() || bears(selector, splits, &problem, within));
         Ok(SplitRule::Splits(found.unwrap_or(splits), written.is_some()))
-    }
-
-    /// Drops training rows whose later targets are in the held-out block.
-    fn leave_overlap(&self, training: &mut Vec<usize>, held: &[usize]) {
-        let Some((time, known)) = self.reach() else { return };
-        let first = held.iter().map(|&row| time[row]).min();
-        let last = held.iter().map(|&row| known[row]).max();
-        let (Some(first), Some(last)) = (first, last) else { return };
-        // Targets of a row lie between its time and the time at which they are known.
-        training.retain(|&row| known[row] <= first || time[row] >= last);
-    }
-
-    /// Problem for splitters, which read targets and labels. With maps, it has neither columns nor weights.
-    pub fn labelled(&self) -> Result<Problem> {
-        match &self.source {
-            SampleSource::Plain(problem) => Ok(Problem::clone(problem)),
-            SampleSource::Mapped(rows, recipe) => {
-                let (targets, names) = (Arc::clone(&rows.targets), recipe.target_names.clone());
-                let columns = Columns::new(targets.ncols());
-                let problem = Problem::new(columns, Vec::new(), targets, names, recipe.task.clone())?;
-                problem.with_labels(RowLabels { weights: None, ..rows.row_labels() })
-            }
-        }
     }
 }
 

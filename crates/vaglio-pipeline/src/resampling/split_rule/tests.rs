@@ -9,7 +9,7 @@ use linfa::ParamGuard;
 use ndarray::Array2;
 use std::time::Instant;
 use vaglio_core::ridge::ridge;
-use vaglio_core::{Monitor, Silent, Task};
+use vaglio_core::{Columns, Monitor, RowLabels, Silent, Task};
 use vaglio_search::shuffle::stream;
 use vaglio_search::{All, Choose, CrossValidation, Search};
 use vaglio_testkit::SplitMix64;

@@ -96,7 +96,7 @@ impl Drop for Destination {
 ///
 /// # Errors
 /// Returns the errors of [`Destination::open`] and of writing.
-pub fn write_file(path: &Path, text: &(impl AsRef<[u8]> + ?Sized)) -> Result<()> {
+pub fn write_file<T: AsRef<[u8]> + ?Sized>(path: &Path, text: &T) -> Result<()> {
     let mut file = Destination::open(path)?;
     let _goes_on = file.put(text.as_ref())?;
     file.finish()

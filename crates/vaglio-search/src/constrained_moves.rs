@@ -141,6 +141,21 @@ impl Space<'_> {
         Ok(None)
     }
 
+    /// Makes the best change; returns its score, or `None` if all score +∞.
+    ///
+    /// # Errors
+    /// See [`SubsetScorer::score`].
+    pub(crate) fn change_best(
+        &self,
+        subset: &mut SubsetScorer<'_>,
+        change: Action,
+        groups: &[usize],
+    ) -> Result<Option<Score>> {
+        let Some(best) = self.best_change(subset, change, groups)? else { return Ok(None) };
+        self.groups[best.group].iter().try_for_each(|&feature| subset.apply(change, feature))?;
+        Ok(Some(best.score))
+    }
+
     /// Best of some groups to add that keeps the signs, each tried.
     fn best_ranked_addition(&self, subset: &mut SubsetScorer<'_>, groups: Vec<usize>) -> Result<Option<Move>> {
         let mut ranked = self.ranked(subset, groups)?;

@@ -98,13 +98,18 @@ fn in_words(count: f64) -> String {
     if count < 1e15 { format!("{count}") } else { format!("{count:.1e}") }
 }
 
+/// Whether least squares fits bound the scores.
+fn has_bounds(space: &Space<'_>, subset: &mut SubsetScorer<'_>) -> Result<bool> {
+    let order = TreeOrder::new(space, subset)?;
+    Ok(SubsetBounds::new(&order, subset)?.is_some())
+}
+
 /// Refuses a search of too many subsets if the criterion has no bounds that could rule most of them out.
 pub(crate) fn check(space: &Space<'_>, lists: bool, criterion: &dyn Criterion, extent: &SearchExtent) -> Result<()> {
     let (design, count) = (space.design, subsets(space));
     if lists {
         let mut subset = SubsetScorer::open(criterion, design, extent)?;
-        let order = TreeOrder::new(space, &mut subset)?;
-        return if SubsetBounds::new(&order, &mut subset)?.is_some() { Ok(()) } else { Err(no_alternatives()) };
+        return if has_bounds(space, &mut subset)? { Ok(()) } else { Err(no_alternatives()) };
     }
     if count <= MOST_UNPROVEN {
         return Ok(());
@@ -113,7 +118,7 @@ pub(crate) fn check(space: &Space<'_>, lists: bool, criterion: &dyn Criterion, e
     let mut subset = SubsetScorer::open(criterion, design, extent)?;
     if features.len() <= MOST_COLUMNS
         && (subset.lend()?.bound(&[], &features, space.largest())? > f64::NEG_INFINITY
-            || SubsetBounds::new(&TreeOrder::new(space, &mut subset)?, &mut subset)?.is_some())
+            || has_bounds(space, &mut subset)?)
     {
         return Ok(());
     }

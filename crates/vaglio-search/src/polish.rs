@@ -137,8 +137,5 @@ fn oscillation_step(space: &Space<'_>, subset: &mut SubsetScorer<'_>, up: bool) 
     let inside = space.inside(subset.selected());
     let can = |group: &usize| inside[*group] != up && (up || !space.forced.contains(group));
     let groups: Vec<usize> = (0..inside.len()).filter(can).collect();
-    let change = if up { Action::Add } else { Action::Remove };
-    let Some(chosen) = space.best_change(subset, change, &groups)? else { return Ok(None) };
-    space.groups[chosen.group].iter().try_for_each(|&feature| subset.apply(change, feature))?;
-    Ok(Some(chosen.score))
+    space.change_best(subset, if up { Action::Add } else { Action::Remove }, &groups)
 }

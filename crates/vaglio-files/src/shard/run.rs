@@ -6,7 +6,7 @@ use super::plan::key;
 use super::share::{NOTHING, ShardJournal};
 use super::state::ShardProgress;
 use super::work::{LOOK, WorkContext};
-use crate::journal::{JournalHeader, NAME, RunJournal, read, written};
+use crate::journal::{NAME, RunJournal, read, written};
 use crate::monitor::limited;
 use crate::run::RunStart;
 use crate::run_folder::RunFolder;
@@ -89,15 +89,15 @@ impl Shards {
             return self.progress_of(index);
         }
         let claim = begin()?;
-        let (begun, header) = (Instant::now(), self.header()?);
+        let begun = Instant::now();
         if self.helps(index) && self.finished(SEARCHING)?.is_some() {
             // Needs no data.
-            let own = self.plan.keys_at(index);
-            self.keep(index, &header, &own.into_iter().map(|key| (key, NOTHING.to_owned())).collect())?;
+            let own = self.plan.keys_at(index).into_iter();
+            self.keep(index, &own.map(|key| (key, NOTHING.to_owned())).collect())?;
             return self.progress_of(index);
         }
         let start = self.start(monitor.stop.clone().or_after(begun, self.most_time()))?;
-        let book = Arc::new(RunJournal::resume(&claim.out, &header)?);
+        let book = Arc::new(RunJournal::resume(&claim.out, &self.header()?)?);
         let limited = limited(monitor, &book, begun, &self.pipeline);
         let process_group = self.process_group(index, book.keeps_all(), &limited.stop)?;
         let share = Arc::new(ShardJournal::new(Arc::clone(&book), &self.plan, index, process_group));
@@ -108,7 +108,7 @@ impl Shards {
         done?;
         let left = share.missing();
         if left.is_empty() {
-            self.keep(index, &header, &share.pieces())?;
+            self.keep(index, &share.pieces())?;
         } else if let Some(reason) = stopped {
             return Err(Error::Stopped(reason));
         } else if !left.iter().all(|key| waits_for_search(key)) {
@@ -133,9 +133,9 @@ impl Shards {
     }
 
     /// Writes the pieces of an index, unless another attempt has, and removes its working files.
-    fn keep(&self, index: usize, header: &JournalHeader, pieces: &BTreeMap<String, String>) -> Result<()> {
+    fn keep(&self, index: usize, pieces: &BTreeMap<String, String>) -> Result<()> {
         if self.finished(index)?.is_none() {
-            write_file(&self.done_file(index), &written(header, pieces)?)?;
+            write_file(&self.done_file(index), &written(&self.header()?, pieces)?)?;
         }
         self.attempts(index).iter().rev().for_each(|folder| drop(std::fs::remove_dir_all(folder)));
         // A process that was late may have written parts after the search ended.

@@ -130,14 +130,6 @@ impl ValidSelector {
         &self.learner
     }
 
-    /// Checks the settings that need no data.
-    ///
-    /// # Errors
-    /// [`Error::Setting`] with the path of the field.
-    pub(crate) fn check_settings(&self) -> Result<()> {
-        check_parts(&*self.criterion, &self.search, &*self.learner)
-    }
-
     /// Cross-validation that chooses the result, if any, and whether the user asked for it.
     pub fn cross_validation(&self) -> Option<(CrossValidation, bool)> {
         match self.search.size_choice() {

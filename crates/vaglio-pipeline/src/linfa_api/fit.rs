@@ -9,7 +9,7 @@ use crate::pipeline::{Observed, Pipeline, SavedModel, ValidPipeline, pool};
 use crate::preprocess::LabeledTable;
 use crate::resampling::sample::SampleSource;
 use crate::resampling::{FittedProblem, Procedure, Sample, SearchOnDesign, Selection, StageMonitor};
-use crate::selector::{Selector, ValidSelector};
+use crate::selector::{Selector, ValidSelector, check_parts};
 use linfa::ParamGuard;
 use linfa::dataset::{AsTargets, DatasetBase};
 use linfa::traits::Fit;
@@ -22,7 +22,7 @@ impl ParamGuard for Selector {
     type Error = Error;
 
     fn check_ref(&self) -> Result<&ValidSelector> {
-        self.0.check_settings()?;
+        check_parts(&*self.0.criterion, &self.0.search, &*self.0.learner)?;
         Ok(&self.0)
     }
 

@@ -1,7 +1,7 @@
 //! Choice of the size and λ of a selection.
 
 use super::fdr::check_design;
-use super::full_model::{self, FullLosses};
+use super::full_model::FullLosses;
 use super::gain::paired_p;
 use super::pool::{FIRST_CHECKPOINT, StageMonitor};
 use super::pooled_folds::{LambdaPaths, PooledFolds};
@@ -170,7 +170,7 @@ impl Validation<'_, '_> {
         let is_rejected = test.is_some_and(|test| !test.passes());
         let cell = if is_rejected { matched.empty(loss)? } else { picked };
         let mut warnings: Vec<Warning> =
-            full_model::compared(self, &full, cell, &matched.losses(cell.size))?.into_iter().collect();
+            self.full_is_better(&full, cell, &matched.losses(cell.size))?.into_iter().collect();
         let other = size_on_other_scale(self, &walks, test.is_some())?.filter(|size| *size != cell.size);
         warnings.extend(other.map(|size| scales_differ(how.judge, cell.size, size)));
         let position = |size: usize| searched.path.entries.iter().position(|entry| entry.subset.len() == size);

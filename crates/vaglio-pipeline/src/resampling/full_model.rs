@@ -3,8 +3,7 @@
 use super::loss_sums::{FoldLosses, LossSums, most_clusters};
 use super::path_predictions::{FoldTestRows, PathModels, PathReduction, predictions_along};
 use super::validation::Validation;
-use crate::selector::ValidSelector;
-use vaglio_core::{Design, Loss, PathEntry, Result, Score, short};
+use vaglio_core::{Design, PathEntry, Result, Score, short};
 use vaglio_report::record::{Cell, LossTable, Warning, WarningKind};
 use vaglio_search::CrossValidation;
 
@@ -14,83 +13,88 @@ const MOST_WORK: f64 = 3e10;
 /// Losses of the model with all columns at one λ, by fold.
 pub(super) type FullLosses = (Option<f64>, Vec<LossSums>);
 
-/// Values of λ for fits of all columns in `folds` folds. Empty if: fits take too long; the search reaches all columns.
-pub(super) fn lambdas(selector: &ValidSelector, design: &Design, folds: usize) -> Vec<Option<f64>> {
-    // A backward search has the full model on its path.
-    if selector.search.extent(design).is_ok_and(|search_extent| search_extent.start >= design.candidates().len()) {
-        return Vec::new();
+impl Validation<'_, '_> {
+    /// Values of λ for fits of all columns in the folds. Empty if: fits take too long; the search reaches all columns.
+    pub fn full_lambdas(&self) -> Vec<Option<f64>> {
+        let Validation { selector, design, how, .. } = *self;
+        // A backward search has the full model on its path.
+        if selector.search.extent(design).is_ok_and(|search_extent| search_extent.start >= design.candidates().len()) {
+            return Vec::new();
+        }
+        let (rows, columns) = (design.rows() as f64, design.candidates().len() as f64);
+        let lambdas = design.lambdas();
+        let work = (how.folds * how.repeats * lambdas.len()) as f64 * rows * rows * columns;
+        // A final model is not comparable with the readout of all columns.
+        let is_judged = selector.model.is_none() && design.readout().is_some();
+        if is_judged && columns > rows && work <= MOST_WORK { lambdas } else { Vec::new() }
     }
-    let (rows, columns) = (design.rows() as f64, design.candidates().len() as f64);
-    let lambdas = design.lambdas();
-    let work = (folds * lambdas.len()) as f64 * rows * rows * columns;
-    // A final model is not comparable with the readout of all columns.
-    let is_judged = selector.model.is_none() && design.readout().is_some();
-    if is_judged && columns > rows && work <= MOST_WORK { lambdas } else { Vec::new() }
-}
 
-/// Held-out losses of the model with all columns for each λ, from one reduction. Cost O(rows² · columns) per λ.
-///
-/// # Errors
-/// Returns the errors of the fits.
-pub(super) fn full(
-    design: &Design,
-    lambdas: &[Option<f64>],
-    held: &FoldTestRows<'_>,
-    loss: &dyn Loss,
-) -> Result<Vec<LossSums>> {
-    let (mut tallies, most) = (Vec::with_capacity(lambdas.len()), most_clusters(lambdas.len()));
-    let candidates = design.candidates();
-    let readout = design.readout().filter(|_| !lambdas.is_empty());
-    let reduced = readout.map(|readout| PathReduction::new(design, readout, &candidates)).transpose()?;
-    for &lambda in lambdas {
-        let all = [PathEntry::new(candidates.clone(), Score { loss: f64::NAN, lambda })];
-        let models = PathModels { design, entries: &all, empty_lambda: lambda, reduced: reduced.as_ref() };
-        predictions_along(models, held, |index, model, predictions| {
-            if index.is_some() {
-                tallies.push(held.compare(model, &predictions, |compared| LossSums::new(loss, compared, most)));
-            }
-            Ok(())
-        })?;
+    /// Held-out losses of the model with all columns of a fold for each λ, from one reduction. Cost
+    /// O(rows² · columns) per λ.
+    ///
+    /// # Errors
+    /// Returns the errors of the fits.
+    pub fn full_losses(
+        &self,
+        design: &Design,
+        lambdas: &[Option<f64>],
+        held: &FoldTestRows<'_>,
+    ) -> Result<Vec<LossSums>> {
+        let Some(readout) = design.readout() else { return Ok(Vec::new()) };
+        let (mut tallies, most) = (Vec::with_capacity(lambdas.len()), most_clusters(lambdas.len()));
+        let candidates = design.candidates();
+        let reduced = PathReduction::new(design, readout, &candidates)?;
+        for &lambda in lambdas {
+            let all = [PathEntry::new(candidates.clone(), Score { loss: f64::NAN, lambda })];
+            let models = PathModels { design, entries: &all, empty_lambda: lambda, reduced: Some(&reduced) };
+            predictions_along(models, held, |index, model, predictions| {
+                if index.is_some() {
+                    let losses = held.compare(model, &predictions, |rows| LossSums::new(self.loss, rows, most));
+                    tallies.push(losses);
+                }
+                Ok(())
+            })?;
+        }
+        Ok(tallies)
     }
-    Ok(tallies)
-}
 
-/// Warns if all columns are better than the chosen ones by more than a standard error of the paired difference. The
-/// losses `of_taken` are those of the chosen columns by fold.
-///
-/// # Errors
-/// [`vaglio_core::Error::Shape`] if no held-out row has weight.
-pub(super) fn compared(
-    validation: &Validation<'_, '_>,
-    full: &[FullLosses],
-    taken: Cell,
-    of_taken: &FoldLosses<'_>,
-) -> Result<Option<Warning>> {
-    let (Validation { design, loss, .. }, repeats) = (*validation, validation.how.repeats);
-    if full.is_empty() {
-        return Ok(None);
+    /// Warns if all columns are better than the chosen ones by more than a standard error of the paired difference. The
+    /// losses `of_taken` are those of the chosen columns by fold.
+    ///
+    /// # Errors
+    /// [`vaglio_core::Error::Shape`] if no held-out row has weight.
+    pub fn full_is_better(
+        &self,
+        full: &[FullLosses],
+        taken: Cell,
+        of_taken: &FoldLosses<'_>,
+    ) -> Result<Option<Warning>> {
+        let (Validation { design, loss, .. }, repeats) = (*self, self.how.repeats);
+        if full.is_empty() {
+            return Ok(None);
+        }
+        let size = design.candidates().len();
+        let of_place = |at: usize| FoldLosses::new(&full[at].1, repeats);
+        let of_lambda = |at: usize| Ok(vec![of_place(at).cell(loss, size)?]);
+        let cells = (0..full.len()).map(of_lambda).collect::<Result<_>>()?;
+        let (place, best) = LossTable { cells, ..LossTable::default() }.pick(&CrossValidation::default())?;
+        let (lowest, error) = (best.loss, best.standard_error.unwrap_or(0.0));
+        // A loss that is not a number is not better.
+        let is_better = || of_place(place).difference(loss, of_taken).is_none_or(|error| lowest + error < taken.loss);
+        if !(lowest < taken.loss && is_better()) {
+            return Ok(None);
+        }
+        let at = full[place].0.map_or_else(String::new, |lambda| format!(" at lambda {}", short(lambda)));
+        let message = format!(
+            "all {size} columns together have a cross-validated loss of {} ± {}{at}, and the {} that were taken one of {}; where \
+             columns cost nothing, `search: all` predicts better",
+            short(lowest),
+            short(error),
+            taken.size,
+            short(taken.loss)
+        );
+        Ok(Some(Warning::new(WarningKind::AllColumns, message)))
     }
-    let size = design.candidates().len();
-    let of_place = |at: usize| FoldLosses::new(&full[at].1, repeats);
-    let of_lambda = |at: usize| Ok(vec![of_place(at).cell(loss, size)?]);
-    let cells = (0..full.len()).map(of_lambda).collect::<Result<_>>()?;
-    let (place, best) = LossTable { cells, ..LossTable::default() }.pick(&CrossValidation::default())?;
-    let (lowest, error) = (best.loss, best.standard_error.unwrap_or(0.0));
-    // A loss that is not a number is not better.
-    let is_better = || of_place(place).difference(loss, of_taken).is_none_or(|error| lowest + error < taken.loss);
-    if !(lowest < taken.loss && is_better()) {
-        return Ok(None);
-    }
-    let at = full[place].0.map_or_else(String::new, |lambda| format!(" at lambda {}", short(lambda)));
-    let message = format!(
-        "all {size} columns together have a cross-validated loss of {} ± {}{at}, and the {} that were taken one of {}; where \
-         columns cost nothing, `search: all` predicts better",
-        short(lowest),
-        short(error),
-        taken.size,
-        short(taken.loss)
-    );
-    Ok(Some(Warning::new(WarningKind::AllColumns, message)))
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Extension of a λ grid whose end has the lowest loss.
 
-use super::full_model::{self, FullLosses};
+use super::full_model::FullLosses;
 use super::lockstep::Lockstep;
 use super::loss_sums::LossSums;
 use super::path_predictions::FoldTestRows;
@@ -28,12 +28,12 @@ impl Validation<'_, '_> {
     /// # Errors
     /// [`Error::Stopped`]; errors of the maps, the designs, the search and the fits, on the training rows of a fold.
     pub fn over_grid(&self, lambdas: Vec<Option<f64>>) -> Result<(Vec<LambdaPaths>, Vec<FullLosses>)> {
-        let Validation { selector, design, how, .. } = *self;
+        let Validation { selector, design, .. } = *self;
         if lambdas.len() > 1 {
             // Data that all folds share is cached before they begin.
             selector.scorer(&design.at_lambda(lambdas[0]))?;
         }
-        let full_lambdas = full_model::lambdas(selector, design, how.folds * how.repeats);
+        let full_lambdas = self.full_lambdas();
         let journal = &self.watcher.journal;
         let (mut walks, mut full) = self.at(lambdas, full_lambdas, &[], journal)?;
         if let (Some(path), [alone]) = (self.path, &walks[..]) {
@@ -91,7 +91,7 @@ impl Validation<'_, '_> {
                 let occupied = room.all(count);
                 let folds: Vec<Fold> = if occupied.is_some() { in_turn(count, fold)? } else { Vec::new() };
                 let losses = |job: usize, fold: &Fold| {
-                    let full = |held: &FoldTestRows<'_>| full_model::full(&fold.design, &full_lambdas, held, self.loss);
+                    let full = |held: &FoldTestRows<'_>| self.full_losses(&fold.design, &full_lambdas, held);
                     let losses = fold.on_scale(self.sample.judge().unwrap_or_default(), full);
                     losses.map_err(self.in_fold(job))
                 };

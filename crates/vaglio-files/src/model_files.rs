@@ -93,21 +93,22 @@ impl FileModel<'_> {
             let _enough = sink(&predictions)?;
             return Ok(predictions.table());
         };
-        let (mut seen, mut unseen) = (Vec::new(), UnseenLevels::default());
+        let (mut all, mut unseen) = (None, UnseenLevels::default());
         while let Some(batch) = reader.next_rows()? {
-            let predictions = self.predict_batch(batch, beside).map_err(in_file)?;
+            let mut predictions = self.predict_batch(batch, beside).map_err(in_file)?;
             let flow = sink(&predictions)?;
-            unseen.add(predictions.unseen);
-            match beside.evaluate {
-                true => seen.push((predictions.values, predictions.intervals)),
-                false if flow.is_break() => break,
-                false => {}
+            unseen.add(std::mem::take(&mut predictions.unseen));
+            match &mut all {
+                _ if !beside.evaluate && flow.is_break() => break,
+                _ if !beside.evaluate => {}
+                Some(all) => Predictions::append(all, predictions)?,
+                None => all = Some(predictions),
             }
         }
         warn_of(&unseen);
-        match beside.evaluate {
-            true => Ok(self.compared(&seen, reader).map_err(in_file)?.table()),
-            false => Ok(None),
+        match all {
+            Some(all) => Ok(self.compared(all, reader).map_err(in_file)?.table()),
+            None => Ok(None),
         }
     }
 

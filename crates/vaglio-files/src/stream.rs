@@ -3,11 +3,10 @@
 use super::file_model::FileModel;
 use super::predictions::{PredictOptions, Predictions};
 use super::table_prediction::take_rows_alone;
-use ndarray::{Array2, Axis, concatenate};
+use ndarray::Axis;
 use std::ops::ControlFlow;
 use std::path::Path;
 use vaglio_core::{Error, Result, Table};
-use vaglio_pipeline::pipeline::IntervalEnds;
 use vaglio_tables::read::{Batch, Batches, Hint};
 
 /// Receives the predictions of some rows; may end the prediction.
@@ -56,33 +55,26 @@ impl FileModel<'_> {
         Ok(predictions)
     }
 
-    /// Figures of the predictions and intervals seen so far.
-    pub(super) fn compared(
-        &self,
-        seen: &[(Array2<f64>, Option<IntervalEnds>)],
-        reader: Batches,
-    ) -> Result<Predictions> {
-        let bounds: Vec<&IntervalEnds> = seen.iter().filter_map(|(_, bounds)| bounds.as_ref()).collect();
-        let intervals = match bounds.first() {
-            Some(first) => Some(IntervalEnds {
-                level: first.level,
-                lower: joined(bounds.iter().map(|bounds| &bounds.lower))?,
-                upper: joined(bounds.iter().map(|bounds| &bounds.upper))?,
-            }),
-            None => None,
-        };
-        let values = joined(seen.iter().map(|(values, _)| values))?;
-        let (outputs, rows) = (self.outputs.clone(), (0..values.ncols()).collect());
-        let predictions = Predictions { outputs, rows, values, intervals, ..Predictions::default() };
-        let hints = self.judged_by()?;
+    /// Compares the predictions of all rows with the targets that were read meanwhile.
+    pub(super) fn compared(&self, all: Predictions, reader: Batches) -> Result<Predictions> {
+        let (hints, rows) = (self.judged_by()?, (0..all.values.ncols()).collect());
+        let all = Predictions { rows, ..all };
         let (table, profile) = reader.gathered(|name| hints.get(name).copied().unwrap_or_default())?;
-        let judged = Some(self.judged(table, &profile, &predictions, None)?);
-        Ok(Predictions { judged, ..predictions })
+        let judged = Some(self.judged(table, &profile, &all, None)?);
+        Ok(Predictions { judged, ..all })
     }
 }
 
-/// Concatenates batches of outputs × rows.
-fn joined<'a>(parts: impl Iterator<Item = &'a Array2<f64>>) -> Result<Array2<f64>> {
-    let views: Vec<_> = parts.map(Array2::view).collect();
-    concatenate(Axis(1), &views).map_err(|error| Error::failed("predictions", error))
+impl Predictions {
+    /// Appends the values and intervals of further rows.
+    pub(super) fn append(&mut self, more: Predictions) -> Result<()> {
+        let mut arrays = vec![(&mut self.values, more.values)];
+        if let (Some(own), Some(more)) = (&mut self.intervals, more.intervals) {
+            arrays.extend([(&mut own.lower, more.lower), (&mut own.upper, more.upper)]);
+        }
+        for (own, more) in arrays {
+            own.append(Axis(1), more.view()).map_err(|error| Error::failed("predictions", error))?;
+        }
+        Ok(())
+    }
 }

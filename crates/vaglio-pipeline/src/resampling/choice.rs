@@ -2,14 +2,12 @@
 
 use super::fdr::check_design;
 use super::full_model::FullLosses;
-use super::gain::paired_p;
 use super::pool::{FIRST_CHECKPOINT, StageMonitor};
 use super::pooled_folds::{LambdaPaths, PooledFolds};
 use super::sample::Sample;
 use super::score_choice::{confirmed, edge, plain};
 use super::selection::{Choice, ChosenSearch, RejectedColumns};
-use super::size_stability;
-use super::validation::{CellChoice, Validation, all_repeats, compare, not_validated, shared_design};
+use super::validation::{CellChoice, Validation, all_repeats, not_validated, shared_design};
 use crate::selector::resumable_search::{ResumableSearch, SearchResult};
 use crate::selector::{ValidSelector, takes_lambda_of_all, walk_lambdas};
 use std::time::{Duration, Instant};
@@ -155,7 +153,7 @@ impl Validation<'_, '_> {
         first: Option<ResumableSearch<'_>>,
     ) -> Result<ChosenSearch> {
         let Validation { selector, design, loss, how, everything, .. } = *self;
-        let sizes = size_stability::spread(self, &choice)?;
+        let sizes = self.size_spread(&choice)?;
         let searched = self.final_search(&mut choice, first)?;
         let CellChoice { walks, full, mut table, place, cell, by_others, .. } = choice;
         let everything = searched.path.everything(design.candidates().len()).unwrap_or(everything);
@@ -171,7 +169,7 @@ impl Validation<'_, '_> {
         let cell = if is_rejected { matched.empty(loss)? } else { picked };
         let mut warnings: Vec<Warning> =
             self.full_is_better(&full, cell, &matched.losses(cell.size))?.into_iter().collect();
-        let other = size_on_other_scale(self, &walks, test.is_some())?.filter(|size| *size != cell.size);
+        let other = self.size_on_other_scale(&walks, test.is_some())?.filter(|size| *size != cell.size);
         warnings.extend(other.map(|size| scales_differ(how.judge, cell.size, size)));
         let position = |size: usize| searched.path.entries.iter().position(|entry| entry.subset.len() == size);
         let subset = |at: usize| searched.path.entries[at].subset.clone();
@@ -207,6 +205,20 @@ impl Validation<'_, '_> {
         Ok(ChosenSearch::new(searched, chosen, warnings))
     }
 
+    /// Size chosen by losses on the other scale of a mapped target; `None` without a map.
+    ///
+    /// # Errors
+    /// [`vaglio_core::Error::Shape`] if no size was reached in every fold.
+    fn size_on_other_scale(&self, walks: &[LambdaPaths], is_tested: bool) -> Result<Option<usize>> {
+        let Some(walks) = walks.iter().map(LambdaPaths::on_other_scale).collect() else { return Ok(None) };
+        let CellChoice { walks, place, cell, by_others, .. } = self.choice(walks, Vec::new(), true)?;
+        let Some(level) = self.how.require_gain.level().filter(|_| is_tested && cell.size > 0) else {
+            return Ok(Some(cell.size));
+        };
+        let p = self.paired_p(&by_others, &self.pooled(&walks[place]), cell.size);
+        Ok(Some(if p.is_some_and(|p| p > level) { 0 } else { cell.size }))
+    }
+
     /// The chosen cell of the table, for a subset on the path of all rows. If the path lacks the chosen size, the rule
     /// chooses among the sizes of the path at the same λ.
     fn cell_on_path(
@@ -227,7 +239,7 @@ impl Validation<'_, '_> {
             return Ok(None);
         }
         let mut of_lambda = LossTable { cells: vec![cells], ..LossTable::default() };
-        compare(loss, &mut of_lambda, std::slice::from_ref(matched), how.at_most)?;
+        self.compare(&mut of_lambda, std::slice::from_ref(matched))?;
         let (_, cell) = of_lambda.pick(how)?;
         table.cells[place] = of_lambda.cells.swap_remove(0);
         Ok(Some(cell))
@@ -273,24 +285,6 @@ impl Validation<'_, '_> {
         let chosen = Choice::by_score(&searched.path, Rule::Best);
         Ok(ChosenSearch::new(searched, chosen, vec![Warning::new(WarningKind::Interrupted, message)]))
     }
-}
-
-/// Size chosen by losses on the other scale of a mapped target; `None` without a map.
-///
-/// # Errors
-/// [`vaglio_core::Error::Shape`] if no size was reached in every fold.
-fn size_on_other_scale(
-    validation: &Validation<'_, '_>,
-    walks: &[LambdaPaths],
-    is_tested: bool,
-) -> Result<Option<usize>> {
-    let Some(walks) = walks.iter().map(LambdaPaths::on_other_scale).collect() else { return Ok(None) };
-    let CellChoice { walks, place, cell, by_others, .. } = validation.choice(walks, Vec::new(), true)?;
-    let Some(level) = validation.how.require_gain.level().filter(|_| is_tested && cell.size > 0) else {
-        return Ok(Some(cell.size));
-    };
-    let p = paired_p(validation.loss, &by_others, &validation.pooled(&walks[place]), cell.size);
-    Ok(Some(if p.is_some_and(|p| p > level) { 0 } else { cell.size }))
 }
 
 /// Warning that the two scales of a mapped target choose different sizes.

@@ -25,7 +25,7 @@ use super::pooled_folds::PooledFolds;
 use super::sample::Sample;
 use super::validation::{CellChoice, Validation};
 use std::sync::Arc;
-use vaglio_core::{Criterion, Design, Loss, Measure, Result};
+use vaglio_core::{Criterion, Design, Measure, Result};
 use vaglio_kernels::tolerance::SCORE_ROUNDING;
 use vaglio_report::record::GainTest;
 use vaglio_search::shuffle::stream;
@@ -59,7 +59,7 @@ impl Validation<'_, '_> {
         if of.cell.size == 0 || !walks.iter().any(|walk| walk.has(0)) {
             return Ok(None);
         }
-        let p = paired_p(loss, &of.by_others, &walks[of.place], of.cell.size);
+        let p = self.paired_p(&of.by_others, &walks[of.place], of.cell.size);
         let by_losses = p.map(|p| GainTest { p, level, shuffles: None });
         // Losses of ranks are biased: predictions of folds with different means are ranked together.
         let leans = matches!(loss.traits().measure, Measure::Auc | Measure::Whole);
@@ -79,6 +79,13 @@ impl Validation<'_, '_> {
         }
         let p = if as_much < ENOUGH { (as_much + 1) as f64 / (count + 1) as f64 } else { ENOUGH as f64 / made as f64 };
         Ok(Some(GainTest { p, level, shuffles: Some(made) }))
+    }
+
+    /// p-value of paired losses: each fold at the size and λ that the others choose, against its baseline. If `by_others`
+    /// is empty, the losses at `size` are used. Returns `None` for fewer than [`FEWEST`] observations.
+    pub fn paired_p(&self, by_others: &[LossSums], walk: &PooledFolds<'_>, size: usize) -> Option<f64> {
+        let own = if by_others.is_empty() { walk.losses(size) } else { FoldLosses::new(by_others, walk.repeats) };
+        if own.shape(None).count < FEWEST { None } else { own.chance_below(self.loss, &walk.empties()) }
     }
 
     /// Whether shuffling targets is valid, and cheap compared with the choice.
@@ -105,13 +112,6 @@ impl Validation<'_, '_> {
         };
         Ok(correlations.into_iter().map(of_column).sum())
     }
-}
-
-/// p-value of paired losses: each fold at the size and λ that the others choose, against its baseline. If `by_others`
-/// is empty, the losses at `size` are used. Returns `None` for fewer than [`FEWEST`] observations.
-pub(super) fn paired_p(loss: &dyn Loss, by_others: &[LossSums], walk: &PooledFolds<'_>, size: usize) -> Option<f64> {
-    let own = if by_others.is_empty() { walk.losses(size) } else { FoldLosses::new(by_others, walk.repeats) };
-    if own.shape(None).count < FEWEST { None } else { own.chance_below(loss, &walk.empties()) }
 }
 
 #[cfg(test)]

@@ -1,62 +1,63 @@
 //! Variation of the chosen size with the split into folds.
 
 use super::pooled_folds::PooledFolds;
-use super::validation::{CellChoice, Validation, compare};
+use super::validation::{CellChoice, Validation};
 use vaglio_core::Result;
 use vaglio_report::record::{Cell, LossTable, SizeSpread, SizeSpreadSource};
 use vaglio_search::Rule;
 
-/// Sizes that the rule chooses from each repeat alone, or, with one repeat, without each of its folds in turn; no
-/// further search is needed. Returns `None` for losses that are no mean over rows, and if no size was reached.
-///
-/// Cost O(λ · sizes · folds) for each.
-///
-/// # Errors
-/// [`vaglio_core::Error::Shape`] if no held-out row has weight.
-pub(super) fn spread(validation: &Validation<'_, '_>, of: &CellChoice) -> Result<Option<SizeSpread>> {
-    let (Validation { loss, how, .. }, walks) = (*validation, &of.walks);
-    let all = walks.first().map_or(0, |walks| walks.trails.len());
-    if !loss.traits().measure.is_of_rows() || all < 3 || how.folds * how.repeats != all {
-        return Ok(None);
-    }
-    // If the score chose λ, sizes are compared at that λ.
-    let places = if of.scored.is_some() { of.place..of.place + 1 } else { 0..walks.len() };
-    let matched = validation.pooled_each(&walks[places]);
-    let (over, kept): (SizeSpreadSource, Vec<Vec<usize>>) = match how.repeats {
-        1 => (SizeSpreadSource::Folds, (0..all).map(|out| (0..all).filter(|fold| *fold != out).collect()).collect()),
-        repeats => {
-            let of_repeat = |repeat: usize| (repeat * how.folds..(repeat + 1) * how.folds).collect();
-            (SizeSpreadSource::Repeats, (0..repeats).map(of_repeat).collect())
+impl Validation<'_, '_> {
+    /// Sizes that the rule chooses from each repeat alone, or, with one repeat, without each of its folds in turn; no
+    /// further search is needed. Returns `None` for losses that are no mean over rows, and if no size was reached.
+    ///
+    /// Cost O(λ · sizes · folds) for each.
+    ///
+    /// # Errors
+    /// [`vaglio_core::Error::Shape`] if no held-out row has weight.
+    pub fn size_spread(&self, of: &CellChoice) -> Result<Option<SizeSpread>> {
+        let (Validation { loss, how, .. }, walks) = (*self, &of.walks);
+        let all = walks.first().map_or(0, |walks| walks.trails.len());
+        if !loss.traits().measure.is_of_rows() || all < 3 || how.folds * how.repeats != all {
+            return Ok(None);
         }
-    };
-    let of_some = |kept: &Vec<usize>| size_in_folds(validation, &matched, kept);
-    let sizes: Option<Vec<usize>> = kept.iter().map(of_some).collect::<Result<_>>()?;
-    Ok(sizes.map(|sizes| SizeSpread { over, sizes }))
-}
-
-/// Size that the rule chooses from some of the folds.
-fn size_in_folds(
-    Validation { loss, how, .. }: &Validation<'_, '_>,
-    matched: &[PooledFolds<'_>],
-    kept: &[usize],
-) -> Result<Option<usize>> {
-    let some: Vec<PooledFolds<'_>> = matched.iter().map(|matched| matched.in_folds(kept)).collect();
-    let cells = |(all, some): (&PooledFolds<'_>, &PooledFolds<'_>)| -> Result<Vec<Cell>> {
-        let cell = |size: usize| {
-            let loss = some.losses(size).mean(*loss)?;
-            Ok(Cell { size, loss, standard_error: Some(0.0), difference_error: None })
+        // If the score chose λ, sizes are compared at that λ.
+        let places = if of.scored.is_some() { of.place..of.place + 1 } else { 0..walks.len() };
+        let matched = self.pooled_each(&walks[places]);
+        let (over, kept): (SizeSpreadSource, Vec<Vec<usize>>) = match how.repeats {
+            1 => {
+                (SizeSpreadSource::Folds, (0..all).map(|out| (0..all).filter(|fold| *fold != out).collect()).collect())
+            }
+            repeats => {
+                let of_repeat = |repeat: usize| (repeat * how.folds..(repeat + 1) * how.folds).collect();
+                (SizeSpreadSource::Repeats, (0..repeats).map(of_repeat).collect())
+            }
         };
-        all.sizes().into_iter().map(cell).collect()
-    };
-    let cells = matched.iter().zip(&some).map(cells).collect::<Result<_>>()?;
-    let mut table = LossTable { cells, ..LossTable::default() };
-    if table.cells.iter().all(Vec::is_empty) {
-        return Ok(None);
+        let of_some = |kept: &Vec<usize>| self.size_in_folds(&matched, kept);
+        let sizes: Option<Vec<usize>> = kept.iter().map(of_some).collect::<Result<_>>()?;
+        Ok(sizes.map(|sizes| SizeSpread { over, sizes }))
     }
-    if how.rule == Rule::OneSe {
-        compare(*loss, &mut table, &some, how.at_most)?;
+
+    /// Size that the rule chooses from some of the folds.
+    fn size_in_folds(&self, matched: &[PooledFolds<'_>], kept: &[usize]) -> Result<Option<usize>> {
+        let how = self.how;
+        let some: Vec<PooledFolds<'_>> = matched.iter().map(|matched| matched.in_folds(kept)).collect();
+        let cells = |(all, some): (&PooledFolds<'_>, &PooledFolds<'_>)| -> Result<Vec<Cell>> {
+            let cell = |size: usize| {
+                let loss = some.losses(size).mean(self.loss)?;
+                Ok(Cell { size, loss, standard_error: Some(0.0), difference_error: None })
+            };
+            all.sizes().into_iter().map(cell).collect()
+        };
+        let cells = matched.iter().zip(&some).map(cells).collect::<Result<_>>()?;
+        let mut table = LossTable { cells, ..LossTable::default() };
+        if table.cells.iter().all(Vec::is_empty) {
+            return Ok(None);
+        }
+        if how.rule == Rule::OneSe {
+            self.compare(&mut table, &some)?;
+        }
+        table.pick(how).map(|(_, cell)| Some(cell.size))
     }
-    table.pick(how).map(|(_, cell)| Some(cell.size))
 }
 
 #[cfg(test)]

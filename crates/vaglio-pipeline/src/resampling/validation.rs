@@ -194,8 +194,29 @@ impl Validation<'_, '_> {
         let of_lambda = |matched: &PooledFolds<'_>| matched.cells(self.loss, matched.sizes());
         let cells = matched.iter().map(of_lambda).collect::<Result<_>>()?;
         let mut table = LossTable { lambdas: walks.iter().map(|walks| walks.lambda).collect(), cells };
-        compare(self.loss, &mut table, &matched, self.how.at_most)?;
+        self.compare(&mut table, &matched)?;
         Ok(table)
+    }
+
+    /// Sets in every cell the standard error of the paired difference to the lowest loss. For a loss of all rows
+    /// together, only in cells within both standard errors, which bound that of a difference.
+    ///
+    /// # Errors
+    /// [`vaglio_core::Error::Shape`] for an empty table.
+    pub fn compare(&self, table: &mut LossTable, matched: &[PooledFolds<'_>]) -> Result<()> {
+        let (loss, at_most) = (self.loss, self.how.at_most);
+        let (place, best) = table.pick(&CrossValidation { at_most, ..CrossValidation::default() })?;
+        let of_best = matched[place].losses(best.size);
+        let is_cheap = loss.traits().measure.is_of_rows();
+        for (matched, cells) in matched.iter().zip(&mut table.cells) {
+            for cell in cells {
+                let level = |cell: &Cell| cell.standard_error.unwrap_or(0.0);
+                if is_cheap || cell.loss - best.loss <= level(cell) + level(&best) {
+                    cell.difference_error = matched.losses(cell.size).difference(loss, &of_best);
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Loss of each fold, repeat by repeat, at the size and λ with the lowest loss in the other folds of its repeat. It
@@ -223,31 +244,6 @@ impl Validation<'_, '_> {
         };
         (0..folds).map(one).collect::<Option<_>>().unwrap_or_default()
     }
-}
-
-/// Sets in every cell the standard error of the paired difference to the lowest loss. For a loss of all rows together,
-/// only in cells within both standard errors, which bound that of a difference.
-///
-/// # Errors
-/// [`vaglio_core::Error::Shape`] for an empty table.
-pub(super) fn compare(
-    loss: &dyn Loss,
-    table: &mut LossTable,
-    matched: &[PooledFolds<'_>],
-    at_most: Option<usize>,
-) -> Result<()> {
-    let (place, best) = table.pick(&CrossValidation { at_most, ..CrossValidation::default() })?;
-    let of_best = matched[place].losses(best.size);
-    let is_cheap = loss.traits().measure.is_of_rows();
-    for (matched, cells) in matched.iter().zip(&mut table.cells) {
-        for cell in cells {
-            let level = |cell: &Cell| cell.standard_error.unwrap_or(0.0);
-            if is_cheap || cell.loss - best.loss <= level(cell) + level(&best) {
-                cell.difference_error = matched.losses(cell.size).difference(loss, &of_best);
-            }
-        }
-    }
-    Ok(())
 }
 
 /// A fold: training rows with the result of fitting, and held-out rows.

@@ -6,7 +6,7 @@ pub(super) use lines::{JournalContent, JournalHeader, read, written};
 
 use super::run_folder::sync_folder;
 use lines::{piece, sealed};
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
 use std::io::{Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
@@ -103,7 +103,7 @@ impl OpenJournal {
 pub(super) struct RunJournal {
     path: PathBuf,
     /// Pieces present on opening.
-    pub known: HashMap<String, String>,
+    pub known: BTreeMap<String, String>,
     /// Whether an earlier run began the journal.
     pub is_resumed: bool,
     /// Thread that writes the pieces, until it is to end.
@@ -121,15 +121,10 @@ impl RunJournal {
     ///
     /// # Errors
     /// [`Error::Unwritable`] if the file cannot be written.
-    pub fn put<'p>(
-        out: &Path,
-        header: &JournalHeader,
-        pieces: impl IntoIterator<Item = (&'p String, &'p String)>,
-    ) -> Result<()> {
+    pub fn put(out: &Path, header: &JournalHeader, pieces: &BTreeMap<String, String>) -> Result<()> {
         let path = out.join(NAME);
         let mut journal = begin(&path, header)?;
-        let lines: String =
-            pieces.into_iter().map(|(key, value)| sealed(&piece(key, value), &mut journal.sum)).collect();
+        let lines: String = pieces.iter().map(|(key, value)| sealed(&piece(key, value), &mut journal.sum)).collect();
         journal.append(&lines).map_err(|error| Error::unwritable(path, error))
     }
 
@@ -169,7 +164,7 @@ impl RunJournal {
 
     fn with_pieces(
         out: &Path,
-        known: Option<HashMap<String, String>>,
+        known: Option<BTreeMap<String, String>>,
         begin: impl FnOnce() -> Result<OpenJournal> + Send + 'static,
     ) -> Self {
         let (path, failure) = (out.join(NAME), Arc::<OnceLock<Error>>::default());

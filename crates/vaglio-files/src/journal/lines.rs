@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::path::Path;
 use vaglio_core::{Error, Result};
 use vaglio_tables::budget::Budget;
@@ -99,7 +99,7 @@ fn unsealed(line: &str, sum: &mut String) -> Option<String> {
 
 /// Content of a journal that was read.
 pub(in super::super) struct JournalContent {
-    pub pieces: HashMap<String, String>,
+    pub pieces: BTreeMap<String, String>,
     /// Length of its complete lines, in bytes.
     pub(super) length: u64,
     pub(super) sum: String,
@@ -128,7 +128,7 @@ pub(in super::super) fn read(path: &Path, header: &JournalHeader) -> Result<Opti
     let Some(file) = if_there(path, std::fs::File::open(path))? else { return Ok(None) };
     let bytes = bounded_of(file, path, LARGEST)?.ok_or_else(|| refused("it grows while it is read".into()))?;
     let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
-    let (mut sum, mut pieces) = (String::new(), HashMap::new());
+    let (mut sum, mut pieces) = (String::new(), BTreeMap::new());
     for (number, line) in (1..).zip(bytes[..whole].split_inclusive(|byte| *byte == b'\n')) {
         let line = &line[..line.len() - 1];
         if line.is_empty() {
@@ -152,9 +152,9 @@ pub(in super::super) fn read(path: &Path, header: &JournalHeader) -> Result<Opti
 }
 
 /// Text of a journal with exactly these pieces.
-pub(in super::super) fn written<'p>(
+pub(in super::super) fn written(
     header: &JournalHeader,
-    pieces: impl IntoIterator<Item = (&'p String, &'p String)>,
+    pieces: &BTreeMap<String, String>,
 ) -> serde_json::Result<String> {
     let mut sum = String::new();
     let mut text = sealed(&serde_json::to_string(header)?, &mut sum);

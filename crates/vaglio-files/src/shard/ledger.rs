@@ -9,7 +9,7 @@ use crate::run_folder::RunFolder;
 use crate::train_test::TrainTest;
 use crate::work_units::{PARTS, WorkUnits, name, waits_for_search};
 use serde_json::json;
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -219,9 +219,9 @@ impl Shards {
     }
 
     /// Pieces from all attempts at an index; `None` before the first.
-    pub(super) fn begun(&self, index: usize) -> Result<Option<HashMap<String, String>>> {
+    pub(super) fn begun(&self, index: usize) -> Result<Option<BTreeMap<String, String>>> {
         let header = self.header()?;
-        let mut all: Option<HashMap<String, String>> = None;
+        let mut all: Option<BTreeMap<String, String>> = None;
         for folder in self.attempts(index) {
             if let Some(known) = read(&folder.join(NAME), &header)?.filter(JournalContent::is_begun) {
                 all.get_or_insert_default().extend(known.pieces);
@@ -252,7 +252,7 @@ impl Shards {
     }
 
     /// Pieces of a completed index; `None` if it is not complete.
-    pub(super) fn finished(&self, index: usize) -> Result<Option<HashMap<String, String>>> {
+    pub(super) fn finished(&self, index: usize) -> Result<Option<BTreeMap<String, String>>> {
         let path = self.done_file(index);
         let Some(JournalContent { pieces, .. }) = read(&path, &self.header()?)? else { return Ok(None) };
         let left = self.plan.missing(index, |key| pieces.contains_key(key));
@@ -263,7 +263,7 @@ impl Shards {
     }
 
     /// Existing pieces of an index, complete or not.
-    pub(super) fn pieces(&self, index: usize) -> Result<HashMap<String, String>> {
+    pub(super) fn pieces(&self, index: usize) -> Result<BTreeMap<String, String>> {
         Ok(match self.finished(index)? {
             Some(pieces) => pieces,
             None => self.begun(index)?.unwrap_or_default(),

@@ -42,7 +42,7 @@ impl Shards {
             let claim = self.fresh_attempt(index)?;
             begun = Some((claim.out.clone(), known.len()));
             if !known.is_empty() {
-                RunJournal::put(&claim.out, &self.header()?, &known.into_iter().collect::<BTreeMap<_, _>>())?;
+                RunJournal::put(&claim.out, &self.header()?, &known)?;
             }
             Ok(claim)
         });

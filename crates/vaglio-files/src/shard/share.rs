@@ -4,7 +4,7 @@ use super::parts::SearchParts;
 use super::plan::ShardPlan;
 use crate::journal::RunJournal;
 use crate::work_units::{PARTS, SEARCH};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use vaglio_core::{JournalOwner, JournalStore, ProcessGroup};
 
@@ -19,7 +19,7 @@ pub(super) struct ShardJournal {
     /// Pieces published for others: the own units, and of the search on all rows everything except single answers.
     pieces: Mutex<BTreeMap<String, String>>,
     /// Pieces published by other indexes.
-    others: Mutex<HashMap<String, String>>,
+    others: Mutex<BTreeMap<String, String>>,
     /// Process group for the search on all rows.
     pub process_group: Option<Arc<SearchParts>>,
 }
@@ -58,7 +58,7 @@ impl ShardJournal {
     }
 
     /// Stores pieces that other indexes have found.
-    pub fn learn(&self, pieces: HashMap<String, String>) {
+    pub fn learn(&self, pieces: BTreeMap<String, String>) {
         *held(&self.others) = pieces;
     }
 

@@ -177,9 +177,9 @@ impl BinnedData {
         if entropies > ENTROPY_ROUNDING { (2.0 * self.information(a, b) / entropies).min(1.0) } else { 0.0 }
     }
 
-    /// Mean over outputs of the mutual information of a column and the target.
-    pub fn relevance(&self, column: &Binned) -> f64 {
-        let of_outputs = self.targets.iter().map(|target| self.information(column, target));
+    /// Mean over outputs of a dependence of a column on the target.
+    pub fn with_targets(&self, column: &Binned, dependence: fn(&Self, &Binned, &Binned) -> f64) -> f64 {
+        let of_outputs = self.targets.iter().map(|target| dependence(self, column, target));
         of_outputs.sum::<f64>() / self.targets.len().max(1) as f64
     }
 }

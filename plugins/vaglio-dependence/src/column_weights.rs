@@ -37,10 +37,11 @@ pub(crate) trait ColumnWeighting: Criterion + Copy + PartialEq + 'static {
 }
 
 /// Column weights under some settings.
+#[derive(Clone)]
 pub(crate) struct ColumnWeights<C>(C, Vec<f64>);
 
 impl<C> ColumnWeights<C> {
-    fn score(&self, subset: &[Feature]) -> Result<Score> {
+    fn sum(&self, subset: &[Feature]) -> Result<Score> {
         Score::new(0.0 - subset.iter().map(|&feature| self.1[feature]).sum::<f64>()).checked()
     }
 }
@@ -51,7 +52,7 @@ macro_rules! criteria {
         impl Criterion for $criterion {
             /// Scores a subset by the weights of all columns, computed once per design.
             fn evaluate(&self, design: &Design, subset: &[Feature]) -> Result<Score> {
-                self.cached_weights(design)?.score(subset)
+                self.cached_weights(design)?.sum(subset)
             }
 
             /// Weights of the selected columns.
@@ -72,7 +73,7 @@ macro_rules! criteria {
             fn plan<'d>(&'d self, design: &'d Design, extent: &SearchExtent) -> Plan<'d> {
                 let estimate = self.estimate(design, extent);
                 let engine = estimate.engine;
-                Plan::by_engine(estimate, move || Ok(EngineEvaluator::new(engine, Sums(self.cached_weights(design)?))))
+                Plan::by_engine(estimate, move || Ok(EngineEvaluator::new(engine, (*self.cached_weights(design)?).clone())))
             }
         }
     )*};
@@ -88,11 +89,9 @@ struct ColumnWeight {
     weight: f64,
 }
 
-struct Sums<C>(Arc<ColumnWeights<C>>);
-
-impl<C: ColumnWeighting> Evaluator for Sums<C> {
+impl<C: ColumnWeighting> Evaluator for ColumnWeights<C> {
     fn score(&mut self, subset: &[Feature]) -> Result<Score> {
-        self.0.score(subset)
+        self.sum(subset)
     }
 }
 

@@ -1,6 +1,6 @@
 //! The fast correlation-based filter.
 
-use crate::bins::{Binned, BinnedData, Bins};
+use crate::bins::{BinnedData, Bins};
 use crate::column_weights::{ColumnWeighting, Originals, members};
 use crate::target::{Output, check};
 use rayon::prelude::*;
@@ -57,12 +57,9 @@ impl ColumnWeighting for Fcbf {
     fn weights(&self, design: &Design) -> Result<Vec<f64>> {
         let originals = Originals::new(design);
         let binned = BinnedData::new(self.bins, design, &originals.features);
-        let (columns, targets) = (&binned.columns, &binned.targets);
-        let with_target = |column: &Binned| {
-            let sum: f64 = targets.iter().map(|target| binned.symmetrical_uncertainty(column, target)).sum();
-            sum / targets.len().max(1) as f64
-        };
-        let relevance: Vec<f64> = parallel::map_slice(columns, with_target);
+        let columns = &binned.columns;
+        let with_targets = |column| binned.with_targets(column, BinnedData::symmetrical_uncertainty);
+        let relevance: Vec<f64> = parallel::map_slice(columns, with_targets);
         let mut left: Vec<usize> = (0..columns.len()).filter(|&x| relevance[x] > self.threshold).collect();
         // Ties in bins are broken by the larger correlation, so that the order of columns does not matter.
         let correlations = target_correlations(design, &originals.features);

@@ -1,7 +1,6 @@
 //! HITON-PC: parents and children of the target.
 
 mod fisher;
-mod independence_test;
 mod likelihood;
 mod tail;
 
@@ -9,7 +8,6 @@ use crate::bins::{BinnedData, Bins};
 use crate::column_weights::{ColumnWeighting, Originals, members};
 use crate::target::{Output, check};
 use fisher::FisherTest;
-use independence_test::IndependenceTest;
 use vaglio_core::{CriterionTraits, Design, Error, Estimate, Result, SearchExtent, part, setting};
 use vaglio_kernels::parallel;
 
@@ -82,6 +80,16 @@ pub enum Independence {
     GSquared,
 }
 
+/// ln p of a column given some of the others, by their places among these: the least over outputs, times their number.
+/// `None` if not tested.
+type Given<'t> = dyn Fn(&[usize]) -> Option<f64> + 't;
+
+/// Test of columns, named by their place, for independence of the target.
+trait IndependenceTest: Send + Sync {
+    /// Test of `x` given some of `others`, named by their place among these.
+    fn given<'t>(&'t self, x: usize, others: &'t [usize]) -> Box<Given<'t>>;
+}
+
 impl HitonPc {
     /// Whether some set of the others makes a column independent of the target.
     fn is_separated(&self, test: &dyn IndependenceTest, x: usize, others: &[usize]) -> bool {
@@ -99,7 +107,7 @@ impl HitonPc {
         count: usize,
         design: &Design,
     ) -> Result<Vec<(usize, f64)>> {
-        let alone = |x: usize| (x, test.alone(x));
+        let alone = |x: usize| (x, test.given(x, &[])(&[]).unwrap_or(0.0));
         let mut open: Vec<(usize, f64)> = parallel::map(count, alone);
         open.retain(|(_, ln_p)| *ln_p < self.level.ln());
         open.sort_by(|(a, p), (b, q)| p.total_cmp(q).then(a.cmp(b)));

@@ -9,7 +9,7 @@ use crate::column_weights::{ColumnWeighting, members};
 use crate::target::{Output, check};
 use program::SimplexQuadraticProgram;
 pub use similarities::Similarity;
-use similarities::{Similarities, kernels_of};
+use similarities::{MOST_EXACT, Similarities};
 use vaglio_core::{Design, Error, Estimate, Result, SearchExtent, part, setting};
 
 /// Maximum number of columns; beyond, the matrix Q, 8n² bytes (3.2 GB), is refused.
@@ -138,9 +138,7 @@ impl ColumnWeighting for Qpfs {
             Similarity::MutualInformation => (8.0, 4.0),
             Similarity::Correlation => (2.0, 8.0),
             // Thin factors of about 26 columns; additions to memory by levels take about as long as two flops.
-            Similarity::Nhsic if kernels_of(design.planned_rows()).is_by_levels(design.planned_rows()) => {
-                (8.0 * 26.0, 2.0)
-            }
+            Similarity::Nhsic if design.planned_rows() > MOST_EXACT => (8.0 * 26.0, 2.0),
             Similarity::Nhsic => (2.0 * 26.0 * 26.0, 8.0 * 26.0),
         };
         let kept = self.nystrom.map_or(columns, |kept| columns.min(kept as f64));

@@ -1,9 +1,7 @@
 //! Kernels of the target.
 
-use crate::kernel_matrix::{FullKernel, Padded, RowPairs, ThinFactor, classes, gaussian_within, standardized};
-use std::borrow::Borrow;
+use crate::kernel_matrix::{FullKernel, Padded, RowPairs, ThinFactor, classes, gaussian, standardized};
 use vaglio_core::{Design, Error, Result, Task, numbered, setting};
-use vaglio_kernels::parallel;
 
 /// The kernel of the target.
 #[setting]
@@ -49,66 +47,12 @@ pub(crate) fn thin(rows: usize) -> usize {
 
 const LEAST_THIN: usize = 256;
 
-impl TargetMatrix<'_> {
-    /// <K̄, L̄> of each factor, and ‖L̄‖²; `normalize` replaces L̄ by L̄/‖L̄‖. Cost O(m·rank·Σ ranks), for a
-    /// full-rank matrix O(m²·(targets + Σ ranks)).
-    ///
-    /// # Errors
-    /// [`Error::Stopped`].
-    pub fn products(
-        &self,
-        design: &Design,
-        factors: &[impl Borrow<ThinFactor> + Sync],
-        normalize: bool,
-    ) -> Result<(Vec<f64>, f64)> {
-        let (products, total) = match self {
-            TargetMatrix::Thin(thin) => {
-                (parallel::map_slice(factors, |factor| factor.borrow().inner(thin)), thin.inner(thin))
-            }
-            TargetMatrix::Whole(whole) => whole.products(factors, || design.problem().sign().check())?,
-        };
-        Ok(self.scaled(products, total, normalize))
-    }
-
-    /// Products with L̄, and ‖L̄‖², as given or rescaled to L̄/‖L̄‖.
-    pub fn scaled(&self, mut products: Vec<f64>, total: f64, normalize: bool) -> (Vec<f64>, f64) {
-        if !normalize {
-            return (products, total);
-        }
-        let norm = total.sqrt();
-        let is_there = norm > 0.0 && norm.is_finite();
-        products.iter_mut().for_each(|product| *product = if is_there { *product / norm } else { 0.0 });
-        (products, f64::from(u8::from(is_there)))
-    }
-}
-
 impl Target {
     /// Prepares a target; classes are numbered like the outputs. Cost O(m).
     pub fn new(output: Output, bandwidth: f64, design: &Design, shares: &[f64]) -> Self {
-        Target::labelled(output, bandwidth, design, shares, design.problem().classes().map(|classes| classes.of_row))
-    }
-
-    /// Like [`Target::new`], but numbers classes in order of appearance. Cost O(m).
-    pub fn by_appearance(output: Output, bandwidth: f64, design: &Design, shares: &[f64]) -> Self {
-        let number = |of_row: Vec<usize>| numbered(of_row).0.into_iter().map(|class| class as usize).collect();
-        Target::labelled(
-            output,
-            bandwidth,
-            design,
-            shares,
-            design.problem().classes().map(|classes| number(classes.of_row)),
-        )
-    }
-
-    fn labelled(
-        output: Output,
-        bandwidth: f64,
-        design: &Design,
-        shares: &[f64],
-        class_of_row: Option<Vec<usize>>,
-    ) -> Self {
-        match (output, class_of_row) {
-            (Output::Auto | Output::Delta | Output::SameClass, Some(class_of_row)) => {
+        match (output, design.problem().classes()) {
+            (Output::Auto | Output::Delta | Output::SameClass, Some(classes)) => {
+                let class_of_row = classes.of_row;
                 let mut inside = vec![0.0; class_of_row.iter().max().map_or(0, |last| last + 1)];
                 class_of_row.iter().zip(shares).for_each(|(class, share)| inside[*class] += share);
                 let kernel = |share: &f64| if output == Output::SameClass { 1.0 } else { 1.0 / share };
@@ -123,16 +67,24 @@ impl Target {
         }
     }
 
+    /// Numbers classes in order of appearance. Cost O(m).
+    #[must_use]
+    pub fn by_appearance(self) -> Self {
+        let Target::Classes(known, inside) = self else { return self };
+        let (numbers, count) = numbered(&known);
+        let mut renumbered = vec![0.0; count];
+        numbers.iter().zip(&known).for_each(|(&class, &before)| renumbered[class as usize] = inside[before]);
+        Target::Classes(numbers.into_iter().map(|class| class as usize).collect(), renumbered)
+    }
+
     /// Centered kernel matrix: a thin factor if the rank is low, else the full matrix. Cost O(m·rank²).
     pub fn matrix(&self, shares: &[f64]) -> TargetMatrix<'_> {
         TargetMatrix::Thin(match self {
             Target::Numbers(targets, _) if targets.is_empty() => ThinFactor::default(),
-            Target::Numbers(targets, bandwidth) => {
-                match gaussian_within(shares, targets, *bandwidth, thin(shares.len())) {
-                    Some(factor) => factor,
-                    None => return TargetMatrix::Whole(FullKernel::new(shares, targets, *bandwidth)),
-                }
-            }
+            Target::Numbers(targets, bandwidth) => match gaussian(shares, targets, *bandwidth, thin(shares.len())) {
+                Some(factor) => factor,
+                None => return TargetMatrix::Whole(FullKernel::new(shares, targets, *bandwidth)),
+            },
             Target::Classes(class, inside) => classes(shares, class, inside.iter().any(|v| *v != 1.0)),
         })
     }

@@ -1,7 +1,7 @@
 //! Fisher's z test of partial correlations.
 
-use super::independence_test::{Given, IndependenceTest};
 use super::tail::ln_tail;
+use super::{Given, IndependenceTest};
 use std::collections::HashMap;
 use std::sync::Mutex;
 use vaglio_core::{Design, Feature, standardized_column, standardized_outputs};
@@ -30,10 +30,6 @@ impl FisherTest {
         }
     }
 
-    fn with_output(&self, x: usize, output: usize) -> f64 {
-        dot(&self.columns[x], &self.outputs[output])
-    }
-
     /// Correlation of two columns, cached.
     fn between(&self, x: usize, z: usize) -> f64 {
         let pair = (x.min(z), x.max(z));
@@ -55,18 +51,10 @@ impl FisherTest {
 }
 
 impl IndependenceTest for FisherTest {
-    fn alone(&self, x: usize) -> f64 {
-        let outputs = 0..self.outputs.len();
-        let largest = outputs.map(|output| self.with_output(x, output).abs()).fold(0.0, f64::max);
-        self.ln_p(largest, 0).unwrap_or(0.0)
-    }
-
     fn given<'t>(&'t self, x: usize, others: &'t [usize]) -> Box<Given<'t>> {
         let all: Vec<usize> = [&[x], others].concat();
-        let of_outputs = |&column: &usize| -> Vec<f64> {
-            (0..self.outputs.len()).map(|output| self.with_output(column, output)).collect()
-        };
-        let with_outputs: Vec<Vec<f64>> = all.iter().map(of_outputs).collect();
+        let with_outputs = |&column: &usize| self.outputs.iter().map(|y| dot(&self.columns[column], y)).collect();
+        let with_outputs: Vec<Vec<f64>> = all.iter().map(with_outputs).collect();
         let row = |&a: &usize| all.iter().map(|&b| if a == b { 1.0 } else { self.between(a, b) }).collect();
         let among: Vec<Vec<f64>> = all.iter().map(row).collect();
         Box::new(move |set| {

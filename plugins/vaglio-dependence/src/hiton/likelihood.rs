@@ -1,7 +1,7 @@
 //! G² test of binned columns.
 
-use super::independence_test::{Given, IndependenceTest};
 use super::tail::ln_tail;
+use super::{Given, IndependenceTest};
 use crate::bins::{Binned, BinnedData};
 
 /// Minimum rows per cell of a test with conditions.
@@ -24,10 +24,6 @@ impl BinnedData {
 }
 
 impl IndependenceTest for BinnedData {
-    fn alone(&self, x: usize) -> f64 {
-        self.ln_p(x, &[]).unwrap_or(0.0)
-    }
-
     fn given<'t>(&'t self, x: usize, others: &'t [usize]) -> Box<Given<'t>> {
         Box::new(move |set| self.ln_p(x, &set.iter().map(|&z| others[z]).collect::<Vec<usize>>()))
     }

@@ -80,16 +80,16 @@ impl<'d> Ascent<'d> {
         if size == 0.0 {
             return Ok(simplex(&start));
         }
-        let seen =
-            RefCell::new(ObjectiveCache { u: start.clone(), value: f64::NEG_INFINITY, last: None, stopped: None });
+        let seen = ObjectiveCache { u: start.clone(), value: f64::NEG_INFINITY, last: None, stopped: None };
+        let objective = AscentObjective { ascent: self, size, seen: RefCell::new(seen) };
         let failed = |error: argmin::core::Error| Error::failed("`hsfs`", error);
         let solver =
             LBFGS::new(MoreThuenteLineSearch::new(), MEMORY).with_tolerance_grad(ASCENT_SLOPE).map_err(failed)?;
         let solver = solver.with_tolerance_cost(0.0).map_err(failed)?;
         let configured = |state: IterState<_, _, _, _, _, f64>| state.param(start).max_iters(steps);
         // A failed line search ends the ascent at the best point.
-        let _ = Executor::new(&AscentObjective { ascent: self, size, seen: &seen }, solver).configure(configured).run();
-        let ObjectiveCache { u, stopped, .. } = seen.into_inner();
+        let _ = Executor::new(&objective, solver).configure(configured).run();
+        let ObjectiveCache { u, stopped, .. } = objective.seen.into_inner();
         match stopped {
             Some(error) => Err(error),
             None => Ok(simplex(&u)),
@@ -115,7 +115,7 @@ struct ObjectiveCache {
 struct AscentObjective<'c, 'd> {
     ascent: &'c Ascent<'d>,
     size: f64,
-    seen: &'c RefCell<ObjectiveCache>,
+    seen: RefCell<ObjectiveCache>,
 }
 
 impl AscentObjective<'_, '_> {

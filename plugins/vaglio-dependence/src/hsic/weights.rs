@@ -21,8 +21,8 @@ impl PairWeights {
         let kernels = target.kernels(rows);
         let own: Vec<f64> = (0..rows).map(|j| target.kernel(j, j)).collect();
         match hsic.estimator {
-            Estimator::Biased => biased(&kernels, &own, shares),
-            Estimator::Unbiased => unbiased(&kernels, &own, &relative_weights(design)),
+            Estimator::Biased => biased(kernels, &own, shares),
+            Estimator::Unbiased => unbiased(kernels, &own, &relative_weights(design)),
         }
     }
 }
@@ -48,28 +48,22 @@ fn total(values: &[f64], weights: &[f64]) -> f64 {
 }
 
 /// W_jk = p_j p_k (HLHᵀ)_jk.
-fn biased(kernels: &RowPairs, own: &[f64], shares: &[f64]) -> PairWeights {
-    let means = sums(kernels, own, shares);
+fn biased(mut kernels: RowPairs, own: &[f64], shares: &[f64]) -> PairWeights {
+    let means = sums(&kernels, own, shares);
     let grand = total(&means, shares);
     let weight = |j: usize, k: usize, l: f64| shares[j] * shares[k] * (l - means[j] - means[k] + grand);
-    PairWeights { pairs: each(kernels, &weight), own: own.iter().enumerate().map(|(j, l)| weight(j, j, *l)).sum() }
+    kernels.update(|j, k, l| 2.0 * weight(j, k, l));
+    PairWeights { pairs: kernels, own: own.iter().enumerate().map(|(j, l)| weight(j, j, *l)).sum() }
 }
 
 /// With l = L̃1: W_jk = r_j r_k (L_jk + 1ᵀL̃1/((n−1)(n−2)) − (l_j + l_k)/(n−2))/(n(n−3)); for a row and its copies,
 /// r_j(r_j − 1) replaces r_j r_k.
-fn unbiased(kernels: &RowPairs, own: &[f64], weights: &[f64]) -> PairWeights {
+fn unbiased(mut kernels: RowPairs, own: &[f64], weights: &[f64]) -> PairWeights {
     let n: f64 = weights.iter().sum();
-    let sums: Vec<f64> = sums(kernels, own, weights).iter().zip(own).map(|(sum, own)| sum - own).collect();
+    let sums: Vec<f64> = sums(&kernels, own, weights).iter().zip(own).map(|(sum, own)| sum - own).collect();
     let level = total(&sums, weights) / ((n - 1.0) * (n - 2.0));
     let inner = |j: usize, k: usize, l: f64| (l + level - (sums[j] + sums[k]) / (n - 2.0)) / (n * (n - 3.0));
-    let weight = |j: usize, k: usize, l: f64| weights[j] * weights[k] * inner(j, k, l);
     let of_row = |(j, l): (usize, &f64)| weights[j] * (weights[j] - 1.0) * inner(j, j, *l);
-    PairWeights { pairs: each(kernels, &weight), own: own.iter().enumerate().map(of_row).sum() }
-}
-
-/// Twice the weight of every pair.
-fn each(kernels: &RowPairs, weight: &dyn Fn(usize, usize, f64) -> f64) -> RowPairs {
-    let mut pairs = kernels.clone();
-    pairs.update(|j, k, l| 2.0 * weight(j, k, l));
-    pairs
+    kernels.update(|j, k, l| 2.0 * (weights[j] * weights[k] * inner(j, k, l)));
+    PairWeights { pairs: kernels, own: own.iter().enumerate().map(of_row).sum() }
 }

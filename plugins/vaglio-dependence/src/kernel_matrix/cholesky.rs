@@ -14,13 +14,8 @@ use vaglio_kernels::tolerance::{TRACE_LEFT, TRACE_ROUNDING};
 /// remaining diagonal entry until the remaining trace, which bounds the norm, is 1e-12 of tr(K̄)/√rank ≤ ‖K̄‖_F. So
 /// every inner product is exact to about 1e-12 of the norms. A Gaussian kernel of one standardized variable with σ = 1
 /// has a numerical rank of 20 to 30; a narrow kernel has as many as there are distinct values. `shares` are the p_j.
-/// Cost O(m·rank²), memory O(m·rank).
-pub fn gaussian(shares: &[f64], coordinates: &[Vec<f64>], bandwidth: f64) -> ThinFactor {
-    gaussian_within(shares, coordinates, bandwidth, usize::MAX).unwrap_or_default()
-}
-
-/// Like [`gaussian`], but returns `None` if `most` columns are not enough. Cost O(m·rank²), at most O(m·most²).
-pub fn gaussian_within(shares: &[f64], coordinates: &[Vec<f64>], bandwidth: f64, most: usize) -> Option<ThinFactor> {
+/// Returns `None` if `most` columns are not enough. Cost O(m·rank²), memory O(m·rank).
+pub fn gaussian(shares: &[f64], coordinates: &[Vec<f64>], bandwidth: f64, most: usize) -> Option<ThinFactor> {
     let roots: Vec<f64> = shares.iter().map(|p| p.sqrt()).collect();
     let scale = -0.5 / (bandwidth * bandwidth);
     let (mut spread, mut is_within) = (0.0, true);

@@ -3,6 +3,7 @@
 //! A. Gretton, O. Bousquet, A. Smola and B. Schölkopf, *Measuring statistical dependence with Hilbert–Schmidt norms*,
 //! ALT 2005. The book, criteria/nhsic.md.
 
+use super::{Chunk, Padded};
 use ndarray::{ArrayView2, ShapeBuilder, s};
 use vaglio_kernels::f64x8::F64x8;
 use vaglio_kernels::sums::{axpy, dot};
@@ -17,8 +18,6 @@ pub struct ThinFactor {
     chunks: Vec<Chunk>,
     rank: usize,
 }
-
-type Chunk = [f64; F64x8::WIDTH];
 
 /// Columns multiplied together: 16 sums stay in registers.
 const SIDE: usize = 4;
@@ -43,13 +42,7 @@ impl ThinFactor {
                 let mean = dot(&column, roots);
                 axpy(-mean, roots, &mut column);
             }
-            let (whole, rest) = column.as_chunks();
-            chunks.extend_from_slice(whole);
-            if !rest.is_empty() {
-                let mut last = [0.0; F64x8::WIDTH];
-                last.iter_mut().zip(rest).for_each(|(l, r)| *l = *r);
-                chunks.push(last);
-            }
+            chunks.extend(Padded::new(&column).0);
         }
         ThinFactor { chunks, rank }
     }

@@ -3,7 +3,7 @@
 use super::ThinFactor;
 use super::cholesky::kernel;
 use ndarray::{Array1, Array2, ArrayView1, s};
-use std::borrow::Borrow;
+use vaglio_core::{Result, StopSign};
 use vaglio_kernels::linalg::gemm;
 use vaglio_kernels::parallel;
 
@@ -34,24 +34,20 @@ impl<'k> FullKernel<'k> {
     /// 2‖Mv‖² + (vᵀMv)². Cost O(m²·(coordinates + Σ rank)), memory O(m) beside the factors.
     ///
     /// # Errors
-    /// Forwards errors of `go_on`, which is called every few rows.
-    pub fn products<E>(
-        &self,
-        factors: &[impl Borrow<ThinFactor> + Sync],
-        mut go_on: impl FnMut() -> Result<(), E>,
-    ) -> Result<(Vec<f64>, f64), E> {
+    /// [`vaglio_core::Error::Stopped`].
+    pub fn products(&self, factors: &[&ThinFactor], sign: &StopSign) -> Result<(Vec<f64>, f64)> {
         let rows = self.roots.len();
         let (mut products, roots) = (vec![0.0; factors.len()], ArrayView1::from(&self.roots));
         let (mut squares, mut along_squares, mut both) = (0.0, 0.0, 0.0);
         for start in (0..rows).step_by(PANEL) {
-            go_on()?;
+            sign.check()?;
             let panel = self.panel(start..rows.min(start + PANEL));
             squares += panel.iter().map(|x| x * x).sum::<f64>();
             let along: Array1<f64> = panel.rows().into_iter().map(|row| row.dot(&roots)).collect();
             along_squares += along.iter().map(|x| x * x).sum::<f64>();
             both += along.iter().zip(&self.roots[start..]).map(|(x, root)| x * root).sum::<f64>();
             parallel::each_mut(&mut products, |at, sum| {
-                let Some(factor) = factors[at].borrow().matrix(rows) else { return };
+                let Some(factor) = factors[at].matrix(rows) else { return };
                 let product = gemm(panel.view(), factor);
                 let own = factor.slice(s![start..start + panel.nrows(), ..]);
                 *sum += product.iter().zip(own.iter()).map(|(a, b)| a * b).sum::<f64>();

@@ -3,7 +3,6 @@
 //! C. Williams and M. Seeger, *Using the Nyström method to speed up kernel machines*, NIPS 2000. The book,
 //! criteria/nhsic.md.
 
-use super::ThinFactor;
 use ndarray::Array2;
 use vaglio_kernels::linalg::{FactorizationError, eigh};
 use vaglio_kernels::sums::axpy;
@@ -52,10 +51,5 @@ impl Landmarks {
             column
         };
         self.directions.iter().map(along).collect()
-    }
-
-    /// Factor of a column of standardized entries; `shares` are the p_j. Cost O(m·b·rank).
-    pub fn factor(&self, shares: &[f64], values: &[f64]) -> ThinFactor {
-        ThinFactor::weighted(shares, self.features(values))
     }
 }

@@ -10,7 +10,6 @@ mod factor_rows;
 
 pub use factor_rows::{FactorRows, TOGETHER};
 
-use super::ThinFactor;
 use super::pivoted_cholesky::pivoted;
 use ndarray::Array2;
 use std::collections::HashMap;
@@ -213,11 +212,6 @@ impl LevelColumn {
     /// ZF before centering: K ≈ ZF(ZF)ᵀ, one column per rank. Cost O(m·rank).
     pub fn features(&self) -> Vec<Vec<f64>> {
         (0..self.grid.rank).map(|k| self.interpolated(|place| self.grid.row(place)[k])).collect()
-    }
-
-    /// Thin factor of K̄. Cost O(m·rank).
-    pub fn factor(&self, shares: &[f64]) -> ThinFactor {
-        ThinFactor::weighted(shares, self.features())
     }
 
     fn interpolated(&self, of_level: impl Fn(usize) -> f64) -> Vec<f64> {

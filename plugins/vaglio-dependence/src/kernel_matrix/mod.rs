@@ -16,7 +16,7 @@ mod quadratic_form;
 #[cfg(test)]
 mod tests;
 
-pub use cholesky::{gaussian, gaussian_within};
+pub use cholesky::gaussian;
 pub use classes::classes;
 pub use factor::ThinFactor;
 pub use full_kernel::FullKernel;
@@ -26,8 +26,12 @@ pub use pairs::{Padded, RowPairs};
 pub use quadratic_form::Quadratic;
 
 use vaglio_core::magnitude;
+use vaglio_kernels::f64x8::F64x8;
 use vaglio_kernels::sums::center;
 use vaglio_kernels::tolerance::TRACE_ROUNDING;
+
+/// Entries of eight rows.
+type Chunk = [f64; F64x8::WIDTH];
 
 /// Row weights divided by their sum; equal shares without weights.
 pub fn shares(rows: usize, weights: Option<&[f64]>) -> Vec<f64> {

@@ -3,15 +3,14 @@
 //! L. Song, A. Smola, A. Gretton, J. Bedo and K. Borgwardt, *Feature selection via dependence maximization*, JMLR 13
 //! (2012). The book, criteria/hsic.md.
 
+use super::Chunk;
 use vaglio_kernels::elementary_functions::exp_of;
 use vaglio_kernels::f64x8::{F64x8, opaque};
 use vaglio_kernels::vectorized;
 
-type Chunk = [f64; F64x8::WIDTH];
-
 /// Entries of a column in whole chunks, padded with zeros.
 #[derive(Debug, Clone)]
-pub struct Padded(Vec<Chunk>);
+pub struct Padded(pub(super) Vec<Chunk>);
 
 impl Padded {
     /// Copies the entries. Cost O(m).

@@ -21,11 +21,6 @@ impl Quadratic {
         Quadratic { total, ..Quadratic::default() }
     }
 
-    /// Number of coefficients.
-    pub fn len(&self) -> usize {
-        self.c.len()
-    }
-
     /// Appends a coefficient with c_k and Q_kl for l ≤ k, its own Q_kk last.
     pub fn push(&mut self, c: f64, row: Vec<f64>) {
         self.c.push(c);
@@ -79,7 +74,7 @@ impl Quadratic {
         let mut alpha = start.to_vec();
         let mut active: Vec<usize> = (0..alpha.len()).filter(|&k| alpha[k] > 0.0).collect();
         let mut barred: Option<usize> = None;
-        for _ in 0..=10 * self.len() {
+        for _ in 0..=10 * self.c.len() {
             self.settle(&mut alpha, &mut active);
             if barred.is_some_and(|k| active.contains(&k)) {
                 barred = None;

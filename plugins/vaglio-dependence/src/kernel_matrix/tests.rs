@@ -46,7 +46,7 @@ fn inner_products_are_those_of_the_matrices() {
         {
             let all: Vec<Vec<f64>> = columns(m).iter().filter_map(|x| standardized(x, &p)).collect();
             let matrices: Vec<_> = all.iter().map(|u| normalized(&plain(u, &p, sigma))).collect();
-            let factor = |u: &Vec<f64>| gaussian(&p, std::slice::from_ref(u), sigma).normalized();
+            let factor = |u: &Vec<f64>| gaussian(&p, std::slice::from_ref(u), sigma, usize::MAX).unwrap().normalized();
             let factors: Vec<ThinFactor> = all.iter().map(factor).collect();
             for (a, f) in matrices.iter().zip(&factors) {
                 for (b, g) in matrices.iter().zip(&factors) {
@@ -62,7 +62,7 @@ fn inner_products_are_those_of_the_matrices() {
 fn a_column_has_a_low_rank() {
     let p = shares(300, None);
     let u = standardized(&noise(1, 300), &p).unwrap();
-    let rank = gaussian(&p, &[u], 1.0).rank();
+    let rank = gaussian(&p, &[u], 1.0, usize::MAX).unwrap().rank();
     assert!((10..=32).contains(&rank), "{rank}");
 }
 
@@ -71,13 +71,13 @@ fn landmarks_are_near_the_matrices() {
     let m = 200;
     let p = shares(m, None);
     let marks = Landmarks::new(20, 1.0).unwrap();
-    assert!(marks.factor(&p, &standardized(&noise(1, m), &p).unwrap()).rank() <= 20);
+    assert!(marks.features(&standardized(&noise(1, m), &p).unwrap()).len() <= 20);
     let all: Vec<Vec<f64>> = (1..5).map(|s| standardized(&noise(s, m), &p).unwrap()).collect();
     let mut worst = 0.0f64;
     for u in &all {
         for v in &all {
             let exact = (normalized(&plain(u, &p, 1.0)) * normalized(&plain(v, &p, 1.0))).sum();
-            let factor = |u: &[f64]| marks.factor(&p, u).normalized();
+            let factor = |u: &[f64]| ThinFactor::weighted(&p, marks.features(u)).normalized();
             worst = worst.max((factor(u).inner(&factor(v)) - exact).abs());
         }
     }
@@ -90,7 +90,7 @@ fn classes_are_block_matrices() {
     let weights: Vec<f64> = (1..10).map(f64::from).collect();
     let p = shares(9, Some(&weights));
     let u = standardized(&noise(3, 9), &p).unwrap();
-    let x = gaussian(&p, std::slice::from_ref(&u), 1.0);
+    let x = gaussian(&p, std::slice::from_ref(&u), 1.0, usize::MAX).unwrap();
     for by_size in [true, false] {
         let size = |c: usize| (0..9).filter(|&j| class[j] == c).map(|j| p[j]).sum::<f64>();
         let entry = |(i, j): (usize, usize)| match (class[i] == class[j], by_size) {
@@ -111,8 +111,8 @@ fn every_level_gives_the_same_bits() {
     let all: Vec<Vec<f64>> = columns(101).iter().filter_map(|x| standardized(x, &p)).collect();
     let marks = Landmarks::new(20, 1.0).unwrap();
     let bits = || -> Vec<u64> {
-        let exact = all.iter().map(|u| gaussian(&p, std::slice::from_ref(u), 1.0).normalized());
-        let sampled = all.iter().map(|u| marks.factor(&p, u).normalized());
+        let exact = all.iter().map(|u| gaussian(&p, std::slice::from_ref(u), 1.0, usize::MAX).unwrap().normalized());
+        let sampled = all.iter().map(|u| ThinFactor::weighted(&p, marks.features(u)).normalized());
         let factors: Vec<ThinFactor> = exact.chain(sampled).collect();
         factors.iter().flat_map(|f| factors.iter().map(move |g| f.inner(g).to_bits())).collect()
     };
@@ -170,7 +170,8 @@ fn levels_are_near_the_matrices_and_few_values_are_exact() {
         for (p, sigma) in
             [(shares(m, None), 1.0), (shares(m, Some(&weights)), 1.0), (shares(m, None), 0.5), (shares(m, None), 20.0)]
         {
-            let factor = |x: &Vec<f64>| gaussian(&p, &[standardized(x, &p).unwrap()], sigma).normalized();
+            let factor =
+                |x: &Vec<f64>| gaussian(&p, &[standardized(x, &p).unwrap()], sigma, usize::MAX).unwrap().normalized();
             let factors: Vec<ThinFactor> = columns.iter().map(factor).collect();
             let (mut worst, mut of_few) = (0.0f64, 0.0f64);
             for (i, row) in by_levels(&p, &columns, sigma).iter().enumerate() {
@@ -211,7 +212,7 @@ fn a_pass_over_many_rows_is_the_product_of_the_factors_of_levels() {
     let made: Vec<LevelColumn> = columns.iter().map(|x| levels.column(&p, &standardized(x, &p).unwrap())).collect();
     assert!(made[..3].iter().all(|column| column.bytes() == 2 * m) && made[3].bytes() == m);
     let all: Vec<&LevelColumn> = made.iter().collect();
-    let factors: Vec<ThinFactor> = made.iter().map(|column| column.factor(&p)).collect();
+    let factors: Vec<ThinFactor> = made.iter().map(|column| ThinFactor::weighted(&p, column.features())).collect();
     for (own, column) in factors.iter().zip(&made) {
         let mut products = vec![0.0; all.len()];
         column.factor_rows(&p, false).unwrap().products(&all, &mut products);

@@ -1,6 +1,6 @@
 //! mRMR by correlations.
 
-use super::pairwise_dependence::{Dependence, EntryCosts, Scheme};
+use super::pairwise_dependence::{Dependence, Scheme};
 use vaglio_core::{Design, Feature, part, standardized_column, standardized_outputs};
 
 /// Minimum redundancy, maximum relevance for numeric data, by correlations instead of mutual information.
@@ -63,7 +63,9 @@ impl Dependence for Correlations {
     const NOTHING: f64 = 0.5;
     const ENGINE: &'static str = "correlation";
     const REASON: &'static str = "correlations with the selected columns are kept";
-    const COSTS: EntryCosts = EntryCosts { prepare: 8.0, output: 2.0, pair: 2.0, bytes: 8.0 };
+    const PREPARATION: f64 = 8.0;
+    const FLOPS: f64 = 2.0;
+    const BYTES: f64 = 8.0;
 
     fn columns(&self) -> usize {
         self.columns.len()

@@ -1,6 +1,6 @@
 //! Shortcut: caches the dependence of the selected columns with all others.
 
-use super::pairwise_dependence::{Dependence, EntryCosts, Scheme};
+use super::pairwise_dependence::{Dependence, Scheme};
 use vaglio_core::{Action, Design, EngineEvaluator, Estimate, Evaluator, Feature, Plan, Result, Score, SearchExtent};
 use vaglio_kernels::parallel;
 
@@ -12,16 +12,15 @@ pub(super) fn plan<'d, D: Dependence + 'd>(
     of_columns: impl FnOnce(&[Feature]) -> D + 'd,
 ) -> Plan<'d> {
     let SearchExtent { largest, trials, .. } = *extent;
-    let EntryCosts { prepare, output, pair, bytes } = D::COSTS;
     let (rows, features) = (design.planned_rows() as f64, design.features() as f64);
     // A search that tries every column at each step takes trials / features steps.
     let passes = (trials / features.max(1.0)).max(largest as f64).min(features);
-    let once = (prepare + output * design.targets().nrows() as f64) * rows * features;
+    let once = (D::PREPARATION + D::FLOPS * design.targets().nrows() as f64) * rows * features;
     let estimate = Estimate {
         engine: D::ENGINE,
         reason: D::REASON.into(),
-        flops: once + pair * rows * features * passes + trials * largest as f64,
-        bytes: features * (bytes * rows + 8.0 * passes),
+        flops: once + D::FLOPS * rows * features * passes + trials * largest as f64,
+        bytes: features * (D::BYTES * rows + 8.0 * passes),
     };
     Plan::by_engine(estimate, move || {
         let all: Vec<Feature> = (0..design.features()).collect();

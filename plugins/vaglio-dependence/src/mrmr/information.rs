@@ -1,6 +1,6 @@
 //! mRMR by mutual information.
 
-use super::pairwise_dependence::{Dependence, EntryCosts, Scheme};
+use super::pairwise_dependence::{Dependence, Scheme};
 use crate::bins::{BinnedData, Bins};
 use vaglio_core::part;
 use vaglio_kernels::tolerance::ENTROPY_ROUNDING;
@@ -53,14 +53,16 @@ impl Dependence for BinnedData {
     const NOTHING: f64 = ENTROPY_ROUNDING;
     const ENGINE: &'static str = "information";
     const REASON: &'static str = "informations with the selected columns are kept";
-    const COSTS: EntryCosts = EntryCosts { prepare: 20.0, output: 8.0, pair: 8.0, bytes: 4.0 };
+    const PREPARATION: f64 = 20.0;
+    const FLOPS: f64 = 8.0;
+    const BYTES: f64 = 4.0;
 
     fn columns(&self) -> usize {
         self.columns.len()
     }
 
     fn relevance(&self, i: usize) -> f64 {
-        BinnedData::relevance(self, &self.columns[i])
+        self.with_targets(&self.columns[i], BinnedData::information)
     }
 
     fn between(&self, i: usize, j: usize) -> f64 {

@@ -22,8 +22,12 @@ pub(super) trait Dependence: Send + Sync {
     const ENGINE: &'static str;
     /// Reason for the shortcut in `selection.json` and in plans.
     const REASON: &'static str;
-    /// Cost of the shortcut per entry of a column.
-    const COSTS: EntryCosts;
+    /// Flops to prepare an entry of a column.
+    const PREPARATION: f64;
+    /// Flops per entry of the dependence on an output, or on another column.
+    const FLOPS: f64;
+    /// Bytes of a prepared entry.
+    const BYTES: f64;
 
     /// Number of columns.
     fn columns(&self) -> usize;
@@ -52,18 +56,6 @@ pub(super) trait Dependence: Send + Sync {
         };
         PartOutputs::new("columns", subset.iter().enumerate().map(of).collect::<Vec<_>>())
     }
-}
-
-/// Cost per entry of a column.
-pub(super) struct EntryCosts {
-    /// Flops to prepare the entry.
-    pub prepare: f64,
-    /// Flops of the dependence on one output.
-    pub output: f64,
-    /// Flops of the dependence on another column.
-    pub pair: f64,
-    /// Bytes of the prepared entry.
-    pub bytes: f64,
 }
 
 /// A column's relevance to the target, and its mean redundancy with the other selected ones.

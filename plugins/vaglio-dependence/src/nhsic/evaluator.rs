@@ -23,14 +23,7 @@ pub(super) struct NhsicEvaluator {
 }
 
 /// Diagonal D of some columns with Q − D positive semidefinite: by feature, NaN for others; empty if unavailable.
-#[derive(Clone)]
-struct Separable(Arc<[f64]>);
-
-impl Separable {
-    fn covers(&self, columns: &[Feature]) -> bool {
-        self.0.is_empty() || columns.iter().all(|&column| !self.0[column].is_nan())
-    }
-}
+type Separable = Arc<[f64]>;
 
 /// Candidates per task.
 const TOGETHER: usize = 16;
@@ -40,27 +33,29 @@ const MOST_SEPARATED: usize = 256;
 impl NhsicEvaluator {
     /// Starts at the empty subset.
     pub fn new(relations: Arc<Relations>) -> Self {
-        let quadratic = Quadratic::new(relations.total());
+        let quadratic = Quadratic::new(relations.total);
         NhsicEvaluator { relations, selected: Vec::new(), quadratic, alpha: Vec::new(), separable: None }
     }
 
-    /// Appends columns without minimizing. Cost O(k·s) plus the Gram columns.
-    fn append(&self, quadratic: &mut Quadratic, selected: &mut Vec<Feature>, features: &[Feature]) -> Result<()> {
-        for &feature in features {
-            let with = |&k: &Feature| self.relations.entry(k, feature);
-            let mut row = selected.iter().map(with).collect::<Result<Vec<f64>>>()?;
-            row.push(self.relations.own(feature));
-            quadratic.push(self.relations.relevance(feature), row);
-            selected.push(feature);
+    /// Entries of Q of the selected columns with another, and its own, last.
+    fn row(&self, feature: Feature) -> Result<Vec<f64>> {
+        let mut row = Vec::with_capacity(self.selected.len() + 1);
+        for &selected in &self.selected {
+            row.push(self.relations.entry(selected, feature)?);
         }
-        Ok(())
+        row.push(self.relations.own[feature]);
+        Ok(row)
     }
 
     /// Adds columns and minimizes.
     fn larger(&self, features: &[Feature]) -> Result<NhsicEvaluator> {
         let mut larger = self.clone();
-        self.append(&mut larger.quadratic, &mut larger.selected, features)?;
-        larger.alpha.resize(larger.selected.len(), 0.0);
+        for &feature in features {
+            let row = larger.row(feature)?;
+            larger.quadratic.push(self.relations.relevance[feature], row);
+            larger.selected.push(feature);
+            larger.alpha.push(0.0);
+        }
         larger.alpha = larger.quadratic.minimizer(&larger.alpha);
         Ok(larger)
     }
@@ -74,40 +69,36 @@ impl NhsicEvaluator {
         self.quadratic.value(&self.alpha)
     }
 
-    /// Score with an added column; `entries` are its entries of Q with the selected columns.
-    fn addition(&self, current: f64, entries: impl Iterator<Item = f64>, feature: Feature) -> f64 {
-        let mut slope = self.relations.relevance(feature);
-        let mut row = Vec::with_capacity(self.selected.len() + 1);
-        for (entry, alpha) in entries.zip(&self.alpha) {
-            slope -= entry * alpha;
-            row.push(entry);
+    /// Score with an added column.
+    fn addition(&self, current: f64, feature: Feature) -> Result<f64> {
+        let row = self.row(feature)?;
+        let relevance = self.relations.relevance[feature];
+        let slope = row.iter().zip(&self.alpha).fold(relevance, |slope, (entry, alpha)| slope - entry * alpha);
+        if self.quadratic.is_flat(slope, self.relations.own[feature]) {
+            return Ok(current);
         }
-        let own = self.relations.own(feature);
-        if self.quadratic.is_flat(slope, own) {
-            return current;
-        }
-        row.push(own);
         let mut larger = self.quadratic.clone();
-        larger.push(self.relations.relevance(feature), row);
+        larger.push(relevance, row);
         let start: Vec<f64> = self.alpha.iter().copied().chain([0.0]).collect();
-        larger.value(&larger.minimizer(&start))
+        Ok(larger.value(&larger.minimizer(&start)))
     }
 
     /// Diagonal D of the selected and other columns. Cost O(n³) unless the known one covers them.
     fn separable(&mut self, later: &[Feature]) -> Result<Separable> {
         let members: Vec<Feature> = self.selected.iter().chain(later).copied().collect();
-        if let Some(known) = self.separable.as_ref().filter(|known| known.covers(&members)) {
-            return Ok(known.clone());
+        let covers = |known: &&Separable| known.is_empty() || members.iter().all(|&member| !known[member].is_nan());
+        if let Some(known) = self.separable.as_ref().filter(covers) {
+            return Ok(Arc::clone(known));
         }
         let is_unknown =
-            members.len() > MOST_SEPARATED || members.iter().any(|&feature| self.relations.own(feature) <= 0.0);
-        let mut of_features = vec![f64::NAN; if is_unknown { 0 } else { self.relations.features() }];
+            members.len() > MOST_SEPARATED || members.iter().any(|&feature| self.relations.own[feature] <= 0.0);
+        let mut of_features = vec![f64::NAN; if is_unknown { 0 } else { self.relations.own.len() }];
         if !is_unknown {
             let gram = members.iter().flat_map(|&k| members.iter().map(move |&l| (k, l)));
             let gram = gram.map(|(k, l)| self.relations.entry(k.min(l), k.max(l))).collect::<Result<_>>()?;
             members.iter().zip(separable_part(gram, members.len())).for_each(|(&f, d)| of_features[f] = d);
         }
-        Ok(self.separable.insert(Separable(of_features.into())).clone())
+        Ok(Arc::clone(self.separable.insert(of_features.into())))
     }
 
     /// Removes one column without minimizing, and returns whether the minimum changes.
@@ -124,28 +115,20 @@ impl NhsicEvaluator {
 
     fn additions(&self, candidates: &[Feature]) -> Result<Vec<Score>> {
         let current = self.value();
-        let state = self;
-        if candidates.len() * TOGETHER < self.relations.features() && !self.relations.are_shared() {
-            let score = |&candidate: &Feature| {
-                let entries = state.selected.iter().map(|&k| state.relations.entry(k, candidate));
-                let entries = entries.collect::<Result<Vec<f64>>>()?;
-                Score::new(state.addition(current, entries.into_iter(), candidate)).checked()
-            };
+        let score = |&candidate: &Feature| Score::new(self.addition(current, candidate)?).checked();
+        if candidates.len() * TOGETHER < self.relations.own.len() && !self.relations.are_shared() {
             return candidates.iter().map(score).collect();
         }
-        let columns: Vec<&[f64]> = self.selected.iter().map(|&k| self.relations.gram(k)).collect::<Result<_>>()?;
-        let score = |&candidate: &Feature| {
-            let entries = columns.iter().map(|column| column.get(candidate).copied().unwrap_or(0.0));
-            Score::new(state.addition(current, entries, candidate)).checked()
-        };
+        for &selected in &self.selected {
+            self.relations.gram(selected)?;
+        }
         candidates.par_iter().with_min_len(TOGETHER).map(score).collect()
     }
 
     fn removals(&self, candidates: &[Feature]) -> Result<Vec<Score>> {
         let current = self.value();
-        let state = self;
         let score = |&candidate: &Feature| {
-            let trial = state.place(candidate).map(|place| state.without(place));
+            let trial = self.place(candidate).map(|place| self.without(place));
             Score::new(match trial {
                 Some((smaller, start, true)) => smaller.value(&smaller.minimizer(&start)),
                 _ => current,
@@ -201,13 +184,13 @@ impl Evaluator for NhsicEvaluator {
     /// Lower bound of every subset: the score of the current and all later columns, with coefficients α, plus the least
     /// D_k α_k² of as many columns as must be left out. It holds since the gradient at α is ≥ 0 towards all others.
     fn bound(&mut self, _: &[Feature], later: &[Feature], most: usize) -> Result<f64> {
-        let Separable(d) = self.separable(later)?;
+        let d = self.separable(later)?;
         let all = self.larger(later)?;
         let cost = |(&feature, alpha): (&Feature, &f64)| d.get(feature).map_or(0.0, |d| d * alpha * alpha);
         let mut costs: Vec<f64> = later.iter().zip(&all.alpha[self.selected.len()..]).map(cost).collect();
         costs.sort_unstable_by(f64::total_cmp);
         let left_out: f64 = costs.iter().take(later.len().saturating_sub(most)).sum();
-        Ok(all.value() + left_out - MINIMUM_ROUNDING * self.relations.total())
+        Ok(all.value() + left_out - MINIMUM_ROUNDING * self.relations.total)
     }
 }
 

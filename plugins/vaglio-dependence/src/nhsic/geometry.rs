@@ -22,7 +22,7 @@ impl<'d> RelationsGeometry<'d> {
 
 impl Geometry for RelationsGeometry<'_> {
     fn relevance(&mut self) -> Result<Vec<f64>> {
-        Ok(self.relations()?.relevances().to_vec())
+        Ok(self.relations()?.relevance.clone())
     }
 
     /// Column of Q. Cost O(d·m·rank²), by levels O(d·m·rank).

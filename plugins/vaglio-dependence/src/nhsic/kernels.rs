@@ -82,8 +82,8 @@ impl Kernels {
 
     fn thin(&self, landmarks: Option<&Landmarks>, values: Vec<f64>) -> ThinFactor {
         let factor = match landmarks {
-            Some(landmarks) => landmarks.factor(&self.shares, &values),
-            None => gaussian(&self.shares, &[values], self.nhsic.kernel.bandwidth),
+            Some(landmarks) => ThinFactor::weighted(&self.shares, landmarks.features(&values)),
+            None => gaussian(&self.shares, &[values], self.nhsic.kernel.bandwidth, usize::MAX).unwrap_or_default(),
         };
         if self.nhsic.normalize { factor.normalized() } else { factor }
     }
@@ -137,23 +137,27 @@ impl Kernels {
     /// [`Error::Stopped`].
     pub fn relevance(&self, target: &TargetMatrix<'_>, of: Range<usize>) -> Result<(Vec<f64>, f64)> {
         self.make(of.clone())?;
-        let normalize = self.nhsic.normalize;
-        match &self.columns {
-            KernelColumns::Thin(_, columns) => {
+        let (mut products, total) = match (&self.columns, target) {
+            (KernelColumns::Thin(_, columns), _) => {
                 let factors: Vec<&ThinFactor> = columns[of].iter().filter_map(OnceLock::get).collect();
-                target.products(&self.design, &factors, normalize)
+                match target {
+                    TargetMatrix::Thin(thin) => (parallel::map_slice(&factors, |f| f.inner(thin)), thin.inner(thin)),
+                    TargetMatrix::Whole(whole) => whole.products(&factors, self.design.problem().sign())?,
+                }
             }
-            KernelColumns::Levels(_, columns) => {
-                let (products, total) = match target {
-                    TargetMatrix::Thin(thin) => {
-                        let rows = FactorRows::from_factor(thin, &self.shares);
-                        (self.along(&rows, &columns[of])?, thin.inner(thin))
-                    }
-                    TargetMatrix::Whole(whole) => self.beside(whole, &columns[of])?,
-                };
-                Ok(target.scaled(products, total, normalize))
+            (KernelColumns::Levels(_, columns), TargetMatrix::Thin(thin)) => {
+                let rows = FactorRows::from_factor(thin, &self.shares);
+                (self.along(&rows, &columns[of])?, thin.inner(thin))
             }
+            (KernelColumns::Levels(_, columns), TargetMatrix::Whole(whole)) => self.beside(whole, &columns[of])?,
+        };
+        if !self.nhsic.normalize {
+            return Ok((products, total));
         }
+        let norm = total.sqrt();
+        let is_there = norm > 0.0 && norm.is_finite();
+        products.iter_mut().for_each(|product| *product = if is_there { *product / norm } else { 0.0 });
+        Ok((products, f64::from(u8::from(is_there))))
     }
 
     /// Products of columns with a factor's rows, in parallel blocks, each column's sums in one order.
@@ -180,13 +184,15 @@ impl Kernels {
     /// Like [`Kernels::along`], but with a full-rank matrix, by factors of some columns at a time.
     fn beside(&self, whole: &FullKernel<'_>, columns: &[OnceLock<Option<LevelColumn>>]) -> Result<(Vec<f64>, f64)> {
         let factor = |column: &OnceLock<Option<LevelColumn>>| {
-            let factor = made(column).map_or_else(ThinFactor::default, |c| c.factor(&self.shares));
+            let factor =
+                made(column).map(|column| ThinFactor::weighted(&self.shares, column.features())).unwrap_or_default();
             if self.nhsic.normalize { factor.normalized() } else { factor }
         };
         let (mut products, mut total) = (Vec::new(), 0.0);
         for columns in columns.chunks(FACTORS) {
             let factors: Vec<ThinFactor> = parallel::map_slice(columns, factor);
-            let (more, square) = whole.products(&factors, || self.design.problem().sign().check())?;
+            let factors: Vec<&ThinFactor> = factors.iter().collect();
+            let (more, square) = whole.products(&factors, self.design.problem().sign())?;
             products.extend(more);
             total = square;
         }

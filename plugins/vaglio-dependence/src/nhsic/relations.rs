@@ -20,9 +20,11 @@ pub(super) const NARROW: usize = 512;
 pub(super) struct Relations {
     kernels: Kernels,
     /// Q_ii, 0 for an ignored column.
-    own: Vec<f64>,
-    relevance: Vec<f64>,
-    total: f64,
+    pub own: Vec<f64>,
+    /// c of all columns.
+    pub relevance: Vec<f64>,
+    /// ‖L̃‖².
+    pub total: f64,
     gram: Vec<OnceLock<Vec<f64>>>,
     /// Process group that shares the computation, and the prefix of this criterion's work items.
     process_group: Option<(Arc<dyn ProcessGroup>, String)>,
@@ -83,51 +85,25 @@ impl Relations {
         self.process_group.is_some()
     }
 
-    /// ‖L̃‖².
-    pub fn total(&self) -> f64 {
-        self.total
-    }
-
-    /// c of all columns.
-    pub fn relevances(&self) -> &[f64] {
-        &self.relevance
-    }
-
-    /// Relevance c_i; 0 for an unknown column.
-    pub fn relevance(&self, feature: Feature) -> f64 {
-        self.relevance.get(feature).copied().unwrap_or(0.0)
-    }
-
-    /// Q_ii; 0 for an unknown column.
-    pub fn own(&self, feature: Feature) -> f64 {
-        self.own.get(feature).copied().unwrap_or(0.0)
-    }
-
-    /// Number of columns.
-    pub fn features(&self) -> usize {
-        self.own.len()
-    }
-
     /// Q_ik of column i `feature` and k `with`, by the column of Q if it is cached or there are few. Cost O(m·rank²)
     /// otherwise, by levels O(m·rank).
     ///
     /// # Errors
     /// Returns the errors of [`Relations::gram`].
     pub fn entry(&self, with: Feature, feature: Feature) -> Result<f64> {
-        if self.features() <= NARROW || self.gram.get(with).is_some_and(|kept| kept.get().is_some()) {
-            return Ok(self.gram(with)?.get(feature).copied().unwrap_or(0.0));
+        if self.gram.len() <= NARROW || self.gram[with].get().is_some() {
+            return Ok(self.gram(with)?[feature]);
         }
-        match feature {
-            _ if feature == with => Ok(self.own(feature)),
-            _ if feature.max(with) >= self.features() => Ok(0.0),
-            _ => Ok(self.for_copies(with, feature, self.kernels.products(with, feature..feature + 1)?[0])),
+        if feature == with {
+            return Ok(self.own[feature]);
         }
+        Ok(self.for_copies(with, feature, self.kernels.products(with, feature..feature + 1)?[0]))
     }
 
     /// Q_ik, rounded to the value of copies if single precision cannot separate them. By levels, whose factors are in
     /// single precision, a column and its mirror image would differ otherwise.
     fn for_copies(&self, with: Feature, feature: Feature, product: f64) -> f64 {
-        let (a, b) = (self.own(with), self.own(feature));
+        let (a, b) = (self.own[with], self.own[feature]);
         let are_copies = self.kernels.is_by_levels() && a + b - 2.0 * product <= LEVEL_SIMILARITY * (a + b);
         if are_copies { (a * b).sqrt() } else { product }
     }
@@ -137,13 +113,13 @@ impl Relations {
     /// # Errors
     /// [`vaglio_core::Error::Stopped`], and [`vaglio_core::Error::Numerical`] if a decomposition fails.
     pub fn gram(&self, feature: Feature) -> Result<&[f64]> {
-        let Some(kept) = self.gram.get(feature) else { return Ok(&[]) };
+        let kept = &self.gram[feature];
         if kept.get().is_none() {
             // Computed outside the lock: a waiting thread may come here again.
             let which = feature.to_string();
             let mut column = self.gathered("products", &which, |range| self.kernels.products(feature, range))?.concat();
             column.iter_mut().enumerate().for_each(|(k, product)| *product = self.for_copies(feature, k, *product));
-            column[feature] = self.own(feature);
+            column[feature] = self.own[feature];
             let _ = kept.set(column);
         }
         Ok(kept.get().map_or(&[], Vec::as_slice))

@@ -1,6 +1,6 @@
 //! Settings of the criterion, and the kernels that they stand for.
 
-use crate::kernel_matrix::{CommonLevels, LEAST_BANDWIDTH, Landmarks};
+use crate::kernel_matrix::{CommonLevels, LEAST_BANDWIDTH, Landmarks, ThinFactor};
 use crate::target::{Output, Target, TargetMatrix};
 use vaglio_core::{Design, Error, Result, part, setting};
 
@@ -102,7 +102,7 @@ impl Nhsic {
     }
 
     pub(super) fn target(&self, design: &Design, shares: &[f64]) -> Target {
-        Target::by_appearance(self.kernel.output, self.kernel.bandwidth, design, shares)
+        Target::new(self.kernel.output, self.kernel.bandwidth, design, shares).by_appearance()
     }
 
     /// Centered kernel matrix of the target.
@@ -114,7 +114,7 @@ impl Nhsic {
             Target::Numbers(targets, _)
                 if self.kernel.output_approximation == OutputApproximation::Nystrom && !targets.is_empty() =>
             {
-                Ok(TargetMatrix::Thin(self.landmarks()?.factor(shares, &targets[0])))
+                Ok(TargetMatrix::Thin(ThinFactor::weighted(shares, self.landmarks()?.features(&targets[0]))))
             }
             target => Ok(target.matrix(shares)),
         }
@@ -140,14 +140,9 @@ impl Nhsic {
         (self.approximation(rows) == Approximation::Nystrom).then(|| self.landmarks()).transpose()
     }
 
-    /// Whether columns with this many rows are quantized to levels.
-    pub(crate) fn is_by_levels(&self, rows: usize) -> bool {
-        self.approximation(rows) == Approximation::Levels
-    }
-
     /// Levels of the columns, if they are quantized.
     pub(super) fn levels(&self, rows: usize) -> Option<CommonLevels> {
-        self.is_by_levels(rows).then(|| CommonLevels::new(self.kernel.bandwidth))
+        (self.approximation(rows) == Approximation::Levels).then(|| CommonLevels::new(self.kernel.bandwidth))
     }
 
     /// Name of the approximation in `selection.json`.

@@ -51,7 +51,8 @@ impl Similarities {
         Ok(match similarity {
             Similarity::MutualInformation => {
                 let binned = BinnedData::new(bins, design, members);
-                let relevance: Vec<f64> = parallel::map_slice(&binned.columns, |x| binned.relevance(x));
+                let relevance: Vec<f64> =
+                    parallel::map_slice(&binned.columns, |x| binned.with_targets(x, BinnedData::information));
                 let pairs = map_pairs(&binned.columns, |a, b| binned.information(a, b));
                 let matrix = Redundancy::new(nystrom, &relevance, pairs)?;
                 Similarities { matrix, relevance, equal: EQUAL_SIMILARITY }
@@ -94,16 +95,11 @@ fn outputs_count(design: &Design) -> Vec<f64> {
 }
 
 /// Maximum number of rows for exact kernels.
-const MOST_EXACT: usize = 2000;
-
-/// Kernels of columns: exact for few rows, by levels for many.
-pub(super) fn kernels_of(rows: usize) -> Nhsic {
-    let approximation = if rows > MOST_EXACT { Approximation::Levels } else { Approximation::Exact };
-    Nhsic { kernel: Kernel { approximation, ..Kernel::default() }, ..Nhsic::default() }
-}
+pub(super) const MOST_EXACT: usize = 2000;
 
 fn by_kernels(nystrom: Option<usize>, design: &Design, members: &[Feature]) -> Result<Similarities> {
-    let nhsic = kernels_of(design.rows());
+    let approximation = if design.rows() > MOST_EXACT { Approximation::Levels } else { Approximation::Exact };
+    let nhsic = Nhsic { kernel: Kernel { approximation, ..Kernel::default() }, ..Nhsic::default() };
     let shares = shares(design.rows(), design.weights());
     let kernels = Kernels::new(&nhsic, design, members, &shares)?;
     let target = Target::new(Output::Auto, 1.0, design, &shares);

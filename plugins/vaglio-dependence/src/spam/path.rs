@@ -88,27 +88,40 @@ impl Additive {
 
     /// Extrapolates after some rounds with the same active functions, if that lowers the objective: Anderson
     /// acceleration, as in Q. Bertrand and M. Massias, *Anderson acceleration of coordinate descent*, AISTATS 2021.
-    fn extrapolate(&mut self, rounds: &mut Vec<Iterate>, active: &[usize], penalty: f64) {
+    ///
+    /// `rounds` are the numbers after each round. They are given up when a function becomes zero.
+    fn extrapolate(&mut self, rounds: &mut Vec<Vec<f64>>, active: &[usize], penalty: f64) {
         if active.iter().any(|&x| self.functions[x].is_empty()) {
             rounds.clear();
             return;
         }
-        let functions = active.iter().map(|&x| self.functions[x].clone()).collect();
-        rounds.push(Iterate { active: active.to_vec(), functions, left: self.left.clone() });
-        if rounds.iter().any(|round| round.active != active) {
-            rounds.drain(..rounds.len() - 1);
-        }
+        rounds.push(self.numbers().map(|number| *number).collect());
         if rounds.len() <= EXTRAPOLATED {
             return;
         }
         let last = std::mem::take(rounds);
-        let Some(shares) = shares(&last) else { return };
-        let mixed =
-            last.iter().zip(&shares).fold(Iterate::zero(&last[0]), |sum, (round, share)| sum.plus(round, *share));
-        if mixed.objective(penalty) < last[EXTRAPOLATED].objective(penalty) {
-            active.iter().zip(mixed.functions).for_each(|(&x, function)| self.functions[x] = function);
-            self.left = mixed.left;
+        let coefficients = self.functions.iter().flatten().map(Vec::len).sum();
+        let Some(shares) = shares(&last, coefficients) else { return };
+        let before = self.objective(penalty);
+        // Residuals are linear in the functions, so combinations with shares of sum 1 have consistent residuals.
+        for (k, number) in self.numbers().enumerate() {
+            *number = last.iter().zip(&shares).fold(0.0, |sum, (round, share)| sum + share * round[k]);
         }
+        let is_lower = self.objective(penalty) < before;
+        if !is_lower {
+            self.numbers().zip(&last[EXTRAPOLATED]).for_each(|(number, before)| *number = *before);
+        }
+    }
+
+    /// Coefficients of all functions, then residuals of all outputs.
+    fn numbers(&mut self) -> impl Iterator<Item = &mut f64> {
+        self.functions.iter_mut().flatten().flatten().chain(self.left.iter_mut().flatten())
+    }
+
+    /// ½‖residuals‖² + λ Σ ‖f‖ + ½·EVEN·Σ ‖f‖².
+    fn objective(&self, penalty: f64) -> f64 {
+        let lengths = self.functions.iter().map(|function| norm(function));
+        squares(&self.left) / 2.0 + lengths.map(|f| penalty * f + EVEN * f * f / 2.0).sum::<f64>()
     }
 
     /// Penalty at which the function of each column enters, relative to the largest; 0 if it does not.
@@ -147,48 +160,11 @@ impl Additive {
     }
 }
 
-/// State of back-fitting after a round.
-struct Iterate {
-    active: Vec<usize>,
-    functions: Vec<Vec<Vec<f64>>>,
-    left: Vec<Vec<f64>>,
-}
-
-impl Iterate {
-    /// Zeros of the same shape.
-    fn zero(like: &Iterate) -> Self {
-        let zeros = |rows: &Vec<Vec<f64>>| rows.iter().map(|row| vec![0.0; row.len()]).collect();
-        Iterate {
-            active: like.active.clone(),
-            functions: like.functions.iter().map(zeros).collect(),
-            left: zeros(&like.left),
-        }
-    }
-
-    fn numbers(&self) -> impl Iterator<Item = &f64> {
-        self.functions.iter().flatten().flatten()
-    }
-
-    /// Adds a multiple of another iterate. Residuals are linear in the functions, so combinations with shares of sum 1
-    /// have consistent residuals.
-    fn plus(mut self, other: &Iterate, share: f64) -> Self {
-        let own = self.functions.iter_mut().flatten().flatten().chain(self.left.iter_mut().flatten());
-        let others = other.functions.iter().flatten().flatten().chain(other.left.iter().flatten());
-        own.zip(others).for_each(|(own, other)| *own += share * other);
-        self
-    }
-
-    /// ½‖residuals‖² + λ Σ ‖f‖ + ½·EVEN·Σ ‖f‖².
-    fn objective(&self, penalty: f64) -> f64 {
-        let lengths = self.functions.iter().map(|function| norm(function));
-        squares(&self.left) / 2.0 + lengths.map(|f| penalty * f + EVEN * f * f / 2.0).sum::<f64>()
-    }
-}
-
-/// Shares of sum 1 of the rounds after the first whose moves cancel best; `None` if moves are dependent.
-fn shares(rounds: &[Iterate]) -> Option<Vec<f64>> {
-    let moves: Vec<Vec<f64>> =
-        rounds.windows(2).map(|w| w[1].numbers().zip(w[0].numbers()).map(|(a, b)| a - b).collect()).collect();
+/// Shares of sum 1 of the rounds after the first whose moves cancel best; `None` if moves are dependent. A round begins
+/// with its `coefficients`.
+fn shares(rounds: &[Vec<f64>], coefficients: usize) -> Option<Vec<f64>> {
+    let moved = |w: &[Vec<f64>]| w[1].iter().zip(&w[0]).take(coefficients).map(|(a, b)| a - b).collect();
+    let moves: Vec<Vec<f64>> = rounds.windows(2).map(moved).collect();
     let product = |a: &Vec<f64>, b: &Vec<f64>| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
     let largest = moves.iter().map(|own| product(own, own)).fold(0.0, f64::max);
     let mut rows: Vec<Vec<f64>> = moves

@@ -1,7 +1,7 @@
 //! Products of level columns with the rows of another kernel's factor.
 
 use super::{LevelColumn, LevelGrid, MOST, WHOLE};
-use crate::kernel_matrix::ThinFactor;
+use crate::kernel_matrix::{Chunk, ThinFactor};
 use vaglio_kernels::f64x8::F64x8;
 use vaglio_kernels::linalg::{FactorizationError, eigh};
 use vaglio_kernels::tolerance::LEVEL_EIGENVALUES;
@@ -11,7 +11,6 @@ use vaglio_kernels::vectorized;
 #[derive(Debug, Default)]
 pub struct FactorRows(Vec<Strip>);
 
-type Chunk = [f64; F64x8::WIDTH];
 type SingleChunk = [f32; F64x8::WIDTH];
 
 /// Up to three chunks of each row.
@@ -121,7 +120,8 @@ impl<const N: usize> StripRows<N> {
 /// Adds ‖F_kᵀZ_kᵀP‖² of each column for a strip of P.
 fn pass<const N: usize>(rows: &StripRows<N>, columns: &[&LevelColumn], products: &mut [f64]) {
     let count = rows.double.len();
-    let mut all = vec![([[[0.0; F64x8::WIDTH]; N]; MOST + 1], SinglePrecision::new()); columns.len().min(SIDE_BY_SIDE)];
+    let zeros = ([[[0.0; F64x8::WIDTH]; N]; MOST + 1], Box::new([LevelSums::ZERO; MOST]));
+    let mut all = vec![zeros; columns.len().min(SIDE_BY_SIDE)];
     for (columns, products) in columns.chunks(SIDE_BY_SIDE).zip(products.chunks_mut(SIDE_BY_SIDE)) {
         all.iter_mut().for_each(|(sums, _)| sums.fill([[0.0; F64x8::WIDTH]; N]));
         for (tile, first) in (0..count).step_by(ROWS).enumerate() {
@@ -141,7 +141,7 @@ fn pass<const N: usize>(rows: &StripRows<N>, columns: &[&LevelColumn], products:
                     || scatter(&rows.single[at.clone()], places, weights, single),
                 );
                 if is_full {
-                    single.move_into(sums);
+                    move_into(single, sums);
                 }
             }
         }
@@ -156,10 +156,7 @@ fn pass<const N: usize>(rows: &StripRows<N>, columns: &[&LevelColumn], products:
 
 type Sums<const N: usize> = [[Chunk; N]; MOST + 1];
 
-/// Sums by level over its rows, plain and weighted by the weight of the next level in 255ths.
-#[derive(Clone)]
-struct SinglePrecision<const N: usize>(Box<[LevelSums<N>; MOST]>);
-
+/// Sums of a level over its rows in single precision, plain and weighted by the weight of the next level in 255ths.
 #[derive(Clone, Copy)]
 #[repr(align(64))]
 struct LevelSums<const N: usize> {
@@ -171,21 +168,15 @@ impl<const N: usize> LevelSums<N> {
     const ZERO: Self = LevelSums { rows: [[0.0; F64x8::WIDTH]; N], weighted: [[0.0; F64x8::WIDTH]; N] };
 }
 
-impl<const N: usize> SinglePrecision<N> {
-    fn new() -> Self {
-        SinglePrecision(Box::new([LevelSums::ZERO; MOST]))
-    }
-
-    /// Adds the sums to those of each level and the next, and resets them.
-    fn move_into(&mut self, sums: &mut Sums<N>) {
-        for (place, of_level) in self.0.iter_mut().enumerate() {
-            let LevelSums { rows, weighted } = std::mem::replace(of_level, LevelSums::ZERO);
-            for ((k, rows), weighted) in rows.iter().enumerate().zip(&weighted) {
-                for ((lane, row), weighted) in rows.iter().enumerate().zip(weighted) {
-                    let next = f64::from(*weighted) * (1.0 / WHOLE);
-                    sums[place][k][lane] += f64::from(*row) - next;
-                    sums[place + 1][k][lane] += next;
-                }
+/// Adds the sums to those of each level and the next, and resets them.
+fn move_into<const N: usize>(single: &mut [LevelSums<N>; MOST], sums: &mut Sums<N>) {
+    for (place, of_level) in single.iter_mut().enumerate() {
+        let LevelSums { rows, weighted } = std::mem::replace(of_level, LevelSums::ZERO);
+        for ((k, rows), weighted) in rows.iter().enumerate().zip(&weighted) {
+            for ((lane, row), weighted) in rows.iter().enumerate().zip(weighted) {
+                let next = f64::from(*weighted) * (1.0 / WHOLE);
+                sums[place][k][lane] += f64::from(*row) - next;
+                sums[place + 1][k][lane] += next;
             }
         }
     }
@@ -193,9 +184,14 @@ impl<const N: usize> SinglePrecision<N> {
 
 /// Adds every row to its level, plain and weighted.
 #[inline(always)]
-fn scatter<const N: usize>(rows: &[[SingleChunk; N]], places: &[u8], weights: &[u8], single: &mut SinglePrecision<N>) {
+fn scatter<const N: usize>(
+    rows: &[[SingleChunk; N]],
+    places: &[u8],
+    weights: &[u8],
+    single: &mut [LevelSums<N>; MOST],
+) {
     for ((row, &place), &weight) in rows.iter().zip(places).zip(weights) {
-        let sums = &mut single.0[usize::from(place)];
+        let sums = &mut single[usize::from(place)];
         // Copies: the compiler does not know that rows and sums are disjoint, and would not vectorize otherwise.
         let (LevelSums { rows: mut own, mut weighted }, row, weight) = (*sums, *row, f32::from(weight));
         for k in 0..N {

@@ -17,6 +17,7 @@ use crate::traces::traces;
 use crate::trial::Subject;
 use crate::variation::{duplicates_tie, lambdas, permutation, row_weights};
 use crate::{InPool, LawResult, LawViolation, SplitMix64, data, tries_all_cases};
+use std::fmt::Display;
 use vaglio_core::{Action, Criterion, Design, Feature, Score, SearchExtent, Winner};
 use vaglio_search::SubsetScorer;
 
@@ -37,7 +38,7 @@ fn further_calls() -> usize {
 }
 
 fn check(criterion: &dyn Criterion, design: &Design, tolerance: f64, calls: usize) -> LawResult {
-    Law("check").ran(|| "the design".into(), || criterion.check(design))?;
+    Law("check").ran("the design", || criterion.check(design))?;
     let first = repeated_scores::first(criterion, design);
     let own = laws! {
         never_nan(criterion, design);
@@ -91,7 +92,7 @@ pub fn never_nan(criterion: &dyn Criterion, design: &Design) -> LawResult {
     let mut evaluator = subject.open()?;
     for size in 0..=all.len() {
         let subset = &all[..size];
-        let on = || format!("subset {subset:?}");
+        let on = format_args!("subset {subset:?}");
         law.number(on, law.ran(on, || criterion.evaluate(design, subset))?.loss)?;
         law.number(on, law.ran(on, || evaluator.score())?.loss)?;
         if let Some(error) = law.ran(on, || evaluator.standard_error())? {
@@ -104,7 +105,7 @@ pub fn never_nan(criterion: &dyn Criterion, design: &Design) -> LawResult {
         }
     }
     for &feature in &all {
-        let on = || format!("all columns, with {feature} removed");
+        let on = format_args!("all columns, with {feature} removed");
         law.ran(on, || evaluator.remove(feature))?;
         law.number(on, law.ran(on, || evaluator.score())?.loss)?;
     }
@@ -116,7 +117,7 @@ pub fn any_order(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> 
     let subject = Subject::new("any_order", criterion, design).within(tolerance);
     let subset = subject.trail(4, 12)?;
     let reversed: Vec<Feature> = subset.iter().rev().copied().collect();
-    subject.is_defined(|| format!("subset {reversed:?}"), &subset, subject.evaluate(&reversed)?)
+    subject.is_defined(format_args!("subset {reversed:?}"), &subset, subject.evaluate(&reversed)?)
 }
 
 /// An addition trial equals `add` plus `score` and the definition, and changes no state.
@@ -138,10 +139,10 @@ fn one_step(subject: Subject<'_>, trial: Action) -> LawResult {
         let candidates = subject.candidates(trial, subset);
         let scores = subject.trials(&mut walked, trial, &candidates)?;
         for (&candidate, &score) in candidates.iter().zip(&scores) {
-            let on = || format!("the {trial:?} of {candidate} to subset {subset:?}").to_lowercase();
-            committed(subject, &mut subject.reset(subset)?, trial, candidate, score, &on)?;
+            let on = &format!("the {trial:?} of {candidate} to subset {subset:?}").to_lowercase();
+            committed(subject, &mut subject.reset(subset)?, trial, candidate, score, on)?;
         }
-        let on = || format!("subset {subset:?} after its trials");
+        let on = format_args!("subset {subset:?} after its trials");
         law.equal(on, subset, walked.selected())?;
         subject.is_defined(on, subset, law.ran(on, || walked.score())?)?;
     }
@@ -155,15 +156,15 @@ fn committed(
     change: Action,
     feature: Feature,
     score: Score,
-    on: &dyn Fn() -> String,
+    on: &dyn Display,
 ) -> LawResult<Vec<Feature>> {
     let Subject { law, near, .. } = subject;
     let changed = change.apply_to(evaluator.selected(), feature);
     let defined = subject.evaluate(&changed)?;
-    law.same(near, || on() + " as a trial", defined, score)?;
+    law.same(near, format_args!("{on} as a trial"), defined, score)?;
     law.ran(on, || evaluator.apply(change, feature))?;
-    law.same(near, || on() + " when committed", defined, law.ran(on, || evaluator.score())?)?;
-    law.equal(|| on() + " when committed", &changed[..], evaluator.selected())?;
+    law.same(near, format_args!("{on} when committed"), defined, law.ran(on, || evaluator.score())?)?;
+    law.equal(format_args!("{on} when committed"), &changed[..], evaluator.selected())?;
     Ok(changed)
 }
 
@@ -173,7 +174,7 @@ pub fn resets(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> Law
     let (law, trail) = (subject.law, subject.trail(5, 14)?);
     let mut reset = subject.open()?;
     for subset in [&trail[1..], &trail[..2], &[], &trail[..1]] {
-        let on = || format!("a reset to {subset:?}");
+        let on = format_args!("a reset to {subset:?}");
         let mut walked = subject.walked(subset)?;
         law.ran(on, || reset.reset(subset))?;
         law.equal(on, subset, reset.selected())?;
@@ -182,7 +183,7 @@ pub fn resets(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> Law
         let expected = subject.additions(&mut walked, &candidates)?;
         let found = subject.additions(&mut reset, &candidates)?;
         for ((candidate, expected), found) in candidates.iter().zip(expected).zip(found) {
-            law.same(subject.near, || format!("{}, then the trial of {candidate}", on()), expected, found)?;
+            law.same(subject.near, format_args!("{on}, then the trial of {candidate}"), expected, found)?;
         }
     }
     Ok(())
@@ -210,8 +211,8 @@ pub fn candidate_order(criterion: &dyn Criterion, design: &Design) -> LawResult 
         let expected = scored(&forward)?;
         for order in [forward.into_iter().rev().collect(), SplitMix64::new(16).order(candidates.len())] {
             for (&at, found) in order.iter().zip(scored(&order)?) {
-                let on = || format!("the {trial:?} of {} to subset {subset:?} in another order", candidates[at]);
-                subject.law.bits(|| on().to_lowercase(), expected[at], found)?;
+                let on = format_args!("the {trial:?} of {} to subset {subset:?} in another order", candidates[at]);
+                subject.law.bits(on.to_string().to_lowercase(), expected[at], found)?;
             }
         }
     }
@@ -237,7 +238,7 @@ fn best(subject: Subject<'_>, trial: Action) -> LawResult {
     let (mut scored, mut asked) = (subject.reset(start)?, subject.reset(start)?);
     for _ in 0..steps {
         let subset = scored.selected().to_vec();
-        let on = || format!("{trial:?} to subset {subset:?}").to_lowercase();
+        let on = &format!("{trial:?} to subset {subset:?}").to_lowercase();
         let candidates = subject.candidates(trial, &subset);
         let shuffled: Vec<Feature> =
             SplitMix64::new(18).order(candidates.len()).into_iter().map(|at| candidates[at]).collect();
@@ -264,11 +265,11 @@ pub fn estimates(criterion: &dyn Criterion, design: &Design) -> LawResult {
     let subject = Subject::new("estimates", criterion, design);
     let (law, largest) = (subject.law, subject.trail(usize::MAX, 0)?.len());
     for size in [1, largest] {
-        let on = || format!("a search to {size} columns");
+        let on = format_args!("a search to {size} columns");
         let extent = SearchExtent::forward(largest, size);
         let estimate = law.ran(on, || Ok(criterion.plan(design, &extent).estimate))?;
         let taken = law.ran(on, || SubsetScorer::open(criterion, design, &extent))?.engine().name;
-        law.equal(|| format!("the engine of {}", on()), estimate.engine, taken)?;
+        law.equal(format_args!("the engine of {on}"), estimate.engine, taken)?;
         let real = |v: f64| v.is_finite() && v >= 0.0;
         let sound = !estimate.is_known() || real(estimate.flops) && real(estimate.bytes);
         law.must(sound && !estimate.reason.is_empty(), on, "numbers of 0 or more and a reason", &estimate)?;
@@ -282,7 +283,7 @@ pub fn estimates(criterion: &dyn Criterion, design: &Design) -> LawResult {
 pub fn walk(criterion: &dyn Criterion, design: &Design, steps: usize, seed: u64, tolerance: f64) -> LawResult {
     let subject = Subject::new("walk", criterion, design).within(tolerance);
     let law = subject.law;
-    law.must(steps > 0, || "a walk".into(), "at least one step", steps)?;
+    law.must(steps > 0, "a walk", "at least one step", steps)?;
     subject.trail(3, seed)?;
     let mut random = SplitMix64::new(seed);
     let mut evaluator = subject.open()?;
@@ -292,9 +293,9 @@ pub fn walk(criterion: &dyn Criterion, design: &Design, steps: usize, seed: u64,
         let grow = subset.is_empty() || (!outside.is_empty() && random.uniform() < 0.55);
         let (trial, from) = if grow { (Action::Add, &outside) } else { (Action::Remove, &subset) };
         let feature = from[random.below(from.len())];
-        let on = || format!("step {step} of a walk, the {trial:?} of {feature} to {subset:?}").to_lowercase();
+        let on = &format!("step {step} of a walk, the {trial:?} of {feature} to {subset:?}").to_lowercase();
         let scored = subject.trials(&mut evaluator, trial, &[feature])?;
-        subset = committed(subject, &mut evaluator, trial, feature, scored[0], &on)?;
+        subset = committed(subject, &mut evaluator, trial, feature, scored[0], on)?;
     }
     Ok(())
 }
@@ -309,15 +310,15 @@ pub fn threads(criterion: &dyn Criterion, design: &Design, in_pool: InPool<'_>) 
         for &feature in &trail {
             let candidates = subject.free(evaluator.selected());
             scores.extend(subject.additions(&mut evaluator, &candidates)?);
-            law.ran(|| format!("the addition of {feature}"), || evaluator.add(feature))?;
-            scores.push(law.ran(|| format!("the addition of {feature}"), || evaluator.score())?);
+            law.ran(format_args!("the addition of {feature}"), || evaluator.add(feature))?;
+            scores.push(law.ran(format_args!("the addition of {feature}"), || evaluator.score())?);
         }
         scores.extend(subject.trials(&mut evaluator, Action::Remove, &trail)?);
         Ok(scores)
     };
     let mut first: Option<Vec<Score>> = None;
     for count in 1..=3 {
-        let on = || format!("{count} threads");
+        let on = format_args!("{count} threads");
         let found = law.in_pool(in_pool, count, trace)?;
         for (&expected, found) in first.get_or_insert_with(|| found.clone()).iter().zip(found) {
             law.bits(on, expected, found)?;

@@ -2,6 +2,7 @@
 
 use crate::InPool;
 use std::collections::HashSet;
+use std::fmt::{Debug, Display};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use vaglio_core::serde::{Serialize, de::DeserializeOwned};
 use vaglio_core::{Criterion, Design, Score};
@@ -26,7 +27,7 @@ pub struct LawViolation {
 pub type LawResult<T = ()> = Result<T, LawViolation>;
 
 /// Prints one sentence per law, each on its own line.
-impl std::fmt::Display for LawViolation {
+impl Display for LawViolation {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "the law `{}` fails on {}: expected {}, found {}", self.law, self.on, self.expected, self.found)?;
         self.others.iter().try_for_each(|other| write!(f, "\n{other}"))
@@ -34,7 +35,7 @@ impl std::fmt::Display for LawViolation {
 }
 
 /// Prints like [`Display`](std::fmt::Display), since a test that returns this error prints it with `Debug`.
-impl std::fmt::Debug for LawViolation {
+impl Debug for LawViolation {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{self}")
     }
@@ -90,10 +91,10 @@ pub(crate) struct Law(pub(crate) &'static str);
 
 impl Law {
     /// Builds a violation report.
-    pub fn broken(self, on: impl Into<String>, expected: impl ToString, found: impl std::fmt::Display) -> LawViolation {
+    pub fn broken(self, on: impl Display, expected: impl ToString, found: impl Display) -> LawViolation {
         LawViolation {
             law: self.0,
-            on: on.into(),
+            on: on.to_string(),
             expected: expected.to_string(),
             found: found.to_string(),
             others: Vec::new(),
@@ -101,60 +102,44 @@ impl Law {
     }
 
     /// Fails unless `holds`, with `found` in debug format.
-    pub fn must(
-        self,
-        holds: bool,
-        on: impl FnOnce() -> String,
-        expected: impl ToString,
-        found: impl std::fmt::Debug,
-    ) -> LawResult {
+    pub fn must(self, holds: bool, on: impl Display, expected: impl ToString, found: impl Debug) -> LawResult {
         self.unless(holds, on, expected, format_args!("{found:?}"))
     }
 
     /// Fails unless `holds`, with `found` in display format.
-    pub fn unless(
-        self,
-        holds: bool,
-        on: impl FnOnce() -> String,
-        expected: impl ToString,
-        found: impl std::fmt::Display,
-    ) -> LawResult {
-        if holds { Ok(()) } else { Err(self.broken(on(), expected, found)) }
+    pub fn unless(self, holds: bool, on: impl Display, expected: impl ToString, found: impl Display) -> LawResult {
+        if holds { Ok(()) } else { Err(self.broken(on, expected, found)) }
     }
 
     /// Fails unless the two values are equal.
-    pub fn equal<T: PartialEq + std::fmt::Debug + ?Sized>(
-        self,
-        on: impl FnOnce() -> String,
-        expected: &T,
-        found: &T,
-    ) -> LawResult {
+    pub fn equal<T: PartialEq + Debug + ?Sized>(self, on: impl Display, expected: &T, found: &T) -> LawResult {
         self.must(expected == found, on, format_args!("{expected:?}"), found)
     }
 
     /// Runs a call that must succeed, and returns its value.
-    pub fn ran<T>(self, on: impl Fn() -> String, call: impl FnOnce() -> vaglio_core::Result<T>) -> LawResult<T> {
+    pub fn ran<T>(self, on: impl Display, call: impl FnOnce() -> vaglio_core::Result<T>) -> LawResult<T> {
         match catch_unwind(AssertUnwindSafe(call)) {
             Ok(Ok(value)) => Ok(value),
-            Ok(Err(error)) => Err(self.broken(on(), "a result", format!("the error `{error}`"))),
-            Err(_) => Err(self.broken(on(), "a result", "a panic")),
+            Ok(Err(error)) => Err(self.broken(on, "a result", format!("the error `{error}`"))),
+            Err(_) => Err(self.broken(on, "a result", "a panic")),
         }
     }
 
     /// Runs a call that may fail but must not panic.
     pub fn calm<T>(
         self,
-        on: impl FnOnce() -> String,
+        on: impl Display,
         call: impl FnOnce() -> vaglio_core::Result<T>,
     ) -> LawResult<vaglio_core::Result<T>> {
-        catch_unwind(AssertUnwindSafe(call)).map_err(|_| self.broken(on(), "a result or an error", "a panic"))
+        catch_unwind(AssertUnwindSafe(call)).map_err(|_| self.broken(on, "a result or an error", "a panic"))
     }
 
     /// Runs a call on the first one to four of some rows; it may fail but must not panic.
     pub fn few_rows(self, rows: usize, mut call: impl FnMut(&[usize]) -> vaglio_core::Result<()>) -> LawResult {
         let first: Vec<usize> = (0..rows.min(4)).collect();
-        (1..=first.len())
-            .try_for_each(|count| self.calm(|| format!("the first {count} rows"), || call(&first[..count])).map(|_| ()))
+        (1..=first.len()).try_for_each(|count| {
+            self.calm(format_args!("the first {count} rows"), || call(&first[..count])).map(|_| ())
+        })
     }
 
     /// Runs work in a pool of `count` threads.
@@ -186,39 +171,39 @@ impl Law {
     ) -> LawResult {
         let mut taken = Vec::new();
         for (name, data) in all {
-            let accepted = self.ran(|| format!("{name}, a check"), || Ok(accepts(&data)))?;
+            let accepted = self.ran(format_args!("{name}, a check"), || Ok(accepts(&data)))?;
             taken.extend(accepted.then_some((name, data)));
         }
-        self.must(!taken.is_empty(), || "the standard data".into(), "a data set that is accepted", 0)?;
+        self.must(!taken.is_empty(), "the standard data", "a data set that is accepted", 0)?;
         LawViolation::among(taken.iter().map(|(name, data)| check(data).map_err(|broken| broken.within(name))))
     }
 
     /// Saves a value as JSON and loads it again.
-    pub fn reloaded<T: Serialize + DeserializeOwned>(self, on: impl Fn() -> String, value: &T) -> LawResult<T> {
-        let text = serde_json::to_string(value).map_err(|e| self.broken(on(), "to be saved", e))?;
-        serde_json::from_str(&text).map_err(|e| self.broken(on(), "to be loaded", e))
+    pub fn reloaded<T: Serialize + DeserializeOwned>(self, on: impl Display, value: &T) -> LawResult<T> {
+        let text = serde_json::to_string(value).map_err(|e| self.broken(&on, "to be saved", e))?;
+        serde_json::from_str(&text).map_err(|e| self.broken(on, "to be loaded", e))
     }
 
     /// Fails unless two numbers are equal within a tolerance.
-    pub fn near(self, near: Tolerance, on: impl FnOnce() -> String, expected: f64, found: f64) -> LawResult {
+    pub fn near(self, near: Tolerance, on: impl Display, expected: f64, found: f64) -> LawResult {
         self.must(near.holds(expected, found), on, format_args!("{expected:?} to {:e}", near.tolerance), found)
     }
 
     /// Fails unless two scores are equal within a tolerance and both or neither have a λ.
-    pub fn same(self, near: Tolerance, on: impl Fn() -> String, expected: Score, found: Score) -> LawResult {
+    pub fn same(self, near: Tolerance, on: impl Display, expected: Score, found: Score) -> LawResult {
         self.near(near, &on, expected.loss, found.loss)?;
         let both = expected.lambda.is_some() == found.lambda.is_some();
         self.must(both, on, format_args!("lambda {:?}", expected.lambda), found.lambda)
     }
 
     /// Fails unless two scores have equal bits.
-    pub fn bits(self, on: impl FnOnce() -> String, expected: Score, found: Score) -> LawResult {
+    pub fn bits(self, on: impl Display, expected: Score, found: Score) -> LawResult {
         let same = expected.loss.to_bits() == found.loss.to_bits() && expected.lambda == found.lambda;
         self.must(same, on, format_args!("{expected:?} bit for bit"), found)
     }
 
     /// Fails on NaN.
-    pub fn number(self, on: impl FnOnce() -> String, found: f64) -> LawResult {
+    pub fn number(self, on: impl Display, found: f64) -> LawResult {
         self.must(!found.is_nan(), on, "a number", found)
     }
 }
@@ -258,7 +243,7 @@ impl Tolerance {
 
     /// Panics unless two numbers are equal within the tolerance.
     #[track_caller]
-    pub fn assert(self, expected: f64, found: f64, on: impl std::fmt::Display) {
+    pub fn assert(self, expected: f64, found: f64, on: impl Display) {
         assert!(self.holds(expected, found), "{on}: {found} is not {expected} to {:e}", self.tolerance);
     }
 }

@@ -16,7 +16,7 @@ mod unseen_data;
 /// # Errors
 /// Fails with every violated law.
 pub fn check_learner(learner: &dyn Learner, problem: &Problem, tolerance: f64) -> LawResult {
-    Law("check").ran(|| "the settings".into(), || learner.check())?;
+    Law("check").ran("the settings", || learner.check())?;
     laws! {
         saved(learner, problem);
         coefficients(learner, problem, tolerance);
@@ -50,14 +50,14 @@ pub fn check_learner_on_standard_data(learner: &dyn Learner, tolerance: f64) -> 
 pub fn saved(learner: &dyn Learner, problem: &Problem) -> LawResult {
     let law = Law("saved");
     let (model, subset) = fitted(law, learner, problem)?;
-    let on = || format!("the model of subset {subset:?}");
+    let on = format_args!("the model of subset {subset:?}");
     let loaded = law.reloaded(on, &model)?;
     law.equal(on, model.inputs(), loaded.inputs())?;
     law.equal(on, &model.coefficients(), &loaded.coefficients())?;
     let (before, after) = (predicted(law, &model, problem)?, predicted(law, &loaded, problem)?);
     for (row, (a, b)) in before.iter().zip(&after).enumerate() {
         let same = a.to_bits() == b.to_bits();
-        law.must(same, || format!("{}, prediction {row}", on()), format!("{a:?} bit for bit"), b)?;
+        law.must(same, format_args!("{on}, prediction {row}"), format!("{a:?} bit for bit"), b)?;
     }
     Ok(())
 }
@@ -68,7 +68,7 @@ pub fn saved(learner: &dyn Learner, problem: &Problem) -> LawResult {
 pub fn coefficients(learner: &dyn Learner, problem: &Problem, tolerance: f64) -> LawResult {
     let law = Law("coefficients");
     let (model, subset) = fitted(law, learner, problem)?;
-    let on = || format!("the model of subset {subset:?}");
+    let on = format_args!("the model of subset {subset:?}");
     let Some(coefficients) = model.coefficients() else {
         let is_free = matches!(learner.form(), Form::Refit(_));
         return law.unless(is_free, on, "coefficients of the linear form", "none");
@@ -91,11 +91,11 @@ pub fn retrained(learner: &dyn Learner, problem: &Problem, tolerance: f64) -> La
     let law = Law("retrained");
     let Form::Linear(form) = learner.form() else {
         let (first, second) = (fitted(law, learner, problem)?.0, fitted(law, learner, problem)?.0);
-        let on = || "a second fit".to_owned();
+        let on = "a second fit";
         return alike(law, on, 0.0, &predicted(law, &first, problem)?, &predicted(law, &second, problem)?);
     };
     let (model, subset) = fitted(law, learner, problem)?;
-    let on = || format!("all rows and subset {subset:?}");
+    let on = format_args!("all rows and subset {subset:?}");
     let design = law.ran(on, || form.design(problem))?;
     let rows: Vec<usize> = (0..problem.rows()).collect();
     let expected = law.ran(on, || design.retrain(&rows, &rows, &subset, design.lambdas()[0]))?;
@@ -107,13 +107,13 @@ pub fn retrained(learner: &dyn Learner, problem: &Problem, tolerance: f64) -> La
 /// A learner passes if its [`Learner::check_problem`] rejects row weights.
 pub fn whole_weights(learner: &dyn Learner, problem: &Problem, tolerance: f64) -> LawResult {
     let law = Law("whole_weights");
-    let (weighted, repeated) = law.ran(|| "weights from 1 to 3".into(), || design_copies::whole_weights(problem))?;
+    let (weighted, repeated) = law.ran("weights from 1 to 3", || design_copies::whole_weights(problem))?;
     if matches!(learner.check_problem(&weighted), Err(Error::Setting { .. })) {
         return Ok(());
     }
     let (by_weight, subset) = fitted(law, learner, &weighted)?;
     let (by_rows, _) = fitted(law, learner, &repeated)?;
-    let on = || format!("weights from 1 to 3 and subset {subset:?}");
+    let on = format_args!("weights from 1 to 3 and subset {subset:?}");
     alike(law, on, tolerance, &predicted(law, &by_rows, problem)?, &predicted(law, &by_weight, problem)?)
 }
 
@@ -132,7 +132,7 @@ pub fn rows_alone(learner: &dyn Learner, problem: &Problem, tolerance: f64) -> L
         let own = predicted(law, &model, &problem.select_rows(&[row]))?;
         alone.column_mut(row).assign(&own.column(0));
     }
-    alike(law, || format!("the model of subset {subset:?}, rows one by one"), tolerance, &together, &alone)
+    alike(law, format_args!("the model of subset {subset:?}, rows one by one"), tolerance, &together, &alone)
 }
 
 /// Subset order changes no prediction.
@@ -141,7 +141,7 @@ pub fn subset_order(learner: &dyn Learner, problem: &Problem, tolerance: f64) ->
     let (model, mut subset) = fitted(law, learner, problem)?;
     let (_, lambda) = extent(law, learner, problem)?;
     subset.reverse();
-    let on = || format!("the columns in the order {subset:?}");
+    let on = format_args!("the columns in the order {subset:?}");
     let other = law.ran(on, || learner.fit(problem, &subset, lambda))?;
     alike(law, on, tolerance, &predicted(law, &model, problem)?, &predicted(law, &other, problem)?)
 }
@@ -153,14 +153,14 @@ pub fn subset_order(learner: &dyn Learner, problem: &Problem, tolerance: f64) ->
 pub fn targets_unseen(learner: &dyn Learner, problem: &Problem) -> LawResult {
     let law = Law("targets_unseen");
     let Form::Linear(form) = learner.form() else { return Ok(()) };
-    let on = || "the targets in reverse".to_owned();
+    let on = "the targets in reverse";
     let reversed = problem.targets().slice(s![.., ..;-1]).to_owned();
     let other = law.ran(on, || form.design(&problem.with_targets(reversed)?))?;
-    let own = law.ran(|| "the linear form's design".into(), || form.design(problem))?;
+    let own = law.ran("the linear form's design", || form.design(problem))?;
     law.equal(on, &own.features(), &other.features())?;
     for feature in 0..own.features() {
         let bits = |design: &Design| design.column(feature).values().iter().map(|v| v.to_bits()).collect::<Vec<u64>>();
-        law.unless(bits(&own) == bits(&other), || format!("{}, feature {feature}", on()), "the same bits", "others")?;
+        law.unless(bits(&own) == bits(&other), format_args!("{on}, feature {feature}"), "the same bits", "others")?;
     }
     Ok(())
 }
@@ -168,7 +168,7 @@ pub fn targets_unseen(learner: &dyn Learner, problem: &Problem) -> LawResult {
 /// Predictions are finite with duplicate columns, fewer rows than columns, the empty subset, and a default λ.
 pub fn degenerate(learner: &dyn Learner, problem: &Problem) -> LawResult {
     let law = Law("degenerate");
-    let doubled = law.ran(|| "duplicate columns".into(), || design_copies::doubled(problem))?;
+    let doubled = law.ran("duplicate columns", || design_copies::doubled(problem))?;
     let wide = design_copies::wide(problem);
     for (what, problem, all) in [
         ("duplicate columns", &doubled, true),
@@ -178,7 +178,7 @@ pub fn degenerate(learner: &dyn Learner, problem: &Problem) -> LawResult {
         let (count, lambda) = extent(law, learner, problem)?;
         let subset: Vec<Feature> = if all { (0..count).collect() } else { Vec::new() };
         for lambda in [lambda, None] {
-            let on = || format!("{what}, lambda {lambda:?}");
+            let on = format_args!("{what}, lambda {lambda:?}");
             let model = law.ran(on, || learner.fit(problem, &subset, lambda))?;
             finite(law, on, &predicted(law, &model, problem)?)?;
         }
@@ -194,12 +194,12 @@ pub fn degenerate(learner: &dyn Learner, problem: &Problem) -> LawResult {
 pub fn damaged(learner: &dyn Learner, problem: &Problem) -> LawResult {
     let law = Law("damaged");
     let (model, subset) = fitted(law, learner, problem)?;
-    let on = || format!("the model of subset {subset:?}");
-    let whole = serde_json::to_value(&model).map_err(|e| law.broken(on(), "a model that is saved", e))?;
+    let on = format_args!("the model of subset {subset:?}");
+    let whole = serde_json::to_value(&model).map_err(|e| law.broken(on, "a model that is saved", e))?;
     let mut more = whole.clone();
     more["no_such_field"] = Value::from(1);
     let refused = serde_json::from_value::<Model>(more).is_err();
-    law.unless(refused, || format!("{} with a field `no_such_field`", on()), "to be refused", "that it is read")?;
+    law.unless(refused, format_args!("{on} with a field `no_such_field`"), "to be refused", "that it is read")?;
     let columns = halves(&model, problem);
     let before = model.predict(&columns, None).ok();
     let mut places = Vec::new();
@@ -210,7 +210,7 @@ pub fn damaged(learner: &dyn Learner, problem: &Problem) -> LawResult {
             if !value.pointer_mut(&place).is_some_and(damage) {
                 continue;
             }
-            let on = || format!("{}, its {place} {what}", on());
+            let on = format_args!("{on}, its {place} {what}");
             let Ok(loaded) = serde_json::from_value::<Model>(value) else { continue };
             let (all, now) = (model.inputs().len(), loaded.inputs().len());
             law.must(all == now, on, format!("to be refused, or a model of {all} columns"), now)?;

@@ -3,6 +3,7 @@
 use crate::law_violation::{Law, Tolerance, laws};
 use crate::{LawResult, SplitMix64, data, design_copies};
 use ndarray::{Array2, ArrayView1, Axis};
+use std::fmt::Display;
 use vaglio_core::{Loss, Measure, Problem, Task, row_weights};
 
 /// Checks all laws of a loss on a problem.
@@ -10,7 +11,7 @@ use vaglio_core::{Loss, Measure, Problem, Task, row_weights};
 /// # Errors
 /// Fails with every violated law.
 pub fn check_loss(loss: &dyn Loss, problem: &Problem, tolerance: f64) -> LawResult {
-    Law("check").ran(|| "the settings".into(), || loss.check_settings())?;
+    Law("check").ran("the settings", || loss.check_settings())?;
     laws! {
         never_nan(loss, problem);
         repeated_rows(loss, problem, tolerance);
@@ -45,7 +46,7 @@ pub fn never_nan(loss: &dyn Loss, problem: &Problem) -> LawResult {
         ("the targets as predictions", Array2::clone(targets)),
         ("0 for every row", Array2::zeros(targets.dim())),
     ] {
-        let on = || what.to_owned();
+        let on = what;
         let weights = problem.weights();
         law.number(on, law.ran(on, || Ok(loss.mean(targets.view(), predictions.view(), weights)))?)?;
         let error = law.ran(on, || Ok(loss.standard_error(targets.view(), predictions.view(), weights, None)))?;
@@ -60,13 +61,13 @@ pub fn repeated_rows(loss: &dyn Loss, problem: &Problem, tolerance: f64) -> LawR
     let law = Law("repeated_rows");
     let (targets, predictions) = (problem.targets(), predicted(problem));
     let (weights, rows) = design_copies::weights_and_rows(problem.rows());
-    let on = || "weights from 1 to 3".to_owned();
+    let on = "weights from 1 to 3";
     let by_weight = law.ran(on, || Ok(loss.mean(targets.view(), predictions.view(), Some(&weights))))?;
     let (y, p) = (targets.select(Axis(1), &rows), predictions.select(Axis(1), &rows));
     let by_rows = mean(law, on, loss, &y, &p)?;
     law.near(Tolerance::relative(tolerance), on, by_rows, by_weight)?;
     let ones = law.ran(on, || Ok(loss.mean(y.view(), p.view(), Some(&vec![1.0; rows.len()]))))?;
-    law.near(Tolerance::relative(tolerance), || "weights of 1".into(), by_rows, ones)
+    law.near(Tolerance::relative(tolerance), "weights of 1", by_rows, ones)
 }
 
 /// Row order does not change the loss.
@@ -74,7 +75,7 @@ pub fn row_order(loss: &dyn Loss, problem: &Problem, tolerance: f64) -> LawResul
     let law = Law("row_order");
     let (targets, predictions) = (problem.targets(), predicted(problem));
     let order = SplitMix64::new(51).order(problem.rows());
-    let on = || "the rows in another order".to_owned();
+    let on = "the rows in another order";
     let expected = mean(law, on, loss, targets, &predictions)?;
     let (y, p) = (targets.select(Axis(1), &order), predictions.select(Axis(1), &order));
     let found = mean(law, on, loss, &y, &p)?;
@@ -88,7 +89,7 @@ fn mean_of_rows(loss: &dyn Loss, problem: &Problem, tolerance: f64) -> LawResult
         return Ok(());
     }
     let (targets, predictions) = (problem.targets(), predicted(problem));
-    let on = || "the mean over rows".to_owned();
+    let on = "the mean over rows";
     let mut sum = 0.0;
     for (y, p) in targets.columns().into_iter().zip(predictions.columns()) {
         sum += law.ran(on, || Ok(loss.row_loss(&y.to_vec(), &p.to_vec())))?;
@@ -105,7 +106,7 @@ pub fn degree(loss: &dyn Loss, problem: &Problem, tolerance: f64) -> LawResult {
     let law = Law("degree");
     let Some(degree) = loss.traits().degree.filter(|_| !loss.traits().needs_classes()) else { return Ok(()) };
     let (targets, predictions) = (problem.targets(), predicted(problem));
-    let on = || format!("targets and predictions times 3, of degree {degree}");
+    let on = format_args!("targets and predictions times 3, of degree {degree}");
     let before = mean(law, on, loss, targets, &predictions)?;
     let (y, p) = (&**targets * 3.0, &predictions * 3.0);
     let after = mean(law, on, loss, &y, &p)?;
@@ -120,7 +121,7 @@ pub fn over_outputs(loss: &dyn Loss, problem: &Problem, tolerance: f64) -> LawRe
     }
     let (targets, predictions) = (problem.targets(), predicted(problem));
     let outputs = targets.nrows();
-    let on = || format!("each of {outputs} outputs alone");
+    let on = format_args!("each of {outputs} outputs alone");
     let mut sum = 0.0;
     for output in 0..outputs {
         let (y, p) = (targets.select(Axis(0), &[output]), predictions.select(Axis(0), &[output]));
@@ -138,7 +139,7 @@ pub fn perfect(loss: &dyn Loss, problem: &Problem) -> LawResult {
     let of_classes = *problem.task() != Task::Regression;
     let weights = problem.weights();
     let mean = |what: &str, predictions: &Array2<f64>| {
-        law.ran(|| what.to_owned(), || Ok(loss.mean(targets.view(), predictions.view(), weights)))
+        law.ran(what, || Ok(loss.mean(targets.view(), predictions.view(), weights)))
     };
     let best = mean("the targets as predictions", targets)?;
     let mut random = SplitMix64::new(53);
@@ -155,9 +156,9 @@ pub fn perfect(loss: &dyn Loss, problem: &Problem) -> LawResult {
             let [least, largest] = loss.traits().range;
             let is_within =
                 found.is_nan() || (least - 1e-9 * least.abs()..=largest + 1e-9 * largest.abs()).contains(&found);
-            law.must(is_within, || what.clone(), "a loss within its range", found)?;
+            law.must(is_within, &what, "a loss within its range", found)?;
             let expected = format!("a loss of at least {best}, which the targets as predictions have");
-            law.must(found >= best - 1e-9 * best.abs() || found.is_nan(), || what, expected, found)?;
+            law.must(found >= best - 1e-9 * best.abs() || found.is_nan(), what, expected, found)?;
         }
     }
     Ok(())
@@ -172,11 +173,11 @@ pub fn standard_error(loss: &dyn Loss, problem: &Problem, tolerance: f64) -> Law
     let (targets, predictions) = (problem.targets(), predicted(problem));
     let weights: Vec<f64> = (0..problem.rows()).map(|row| 1.0 + (row % 3) as f64).collect();
     let error = |y: &Array2<f64>, p: &Array2<f64>, weights: Option<&[f64]>| {
-        law.ran(|| "predictions with errors".into(), || Ok(loss.standard_error(y.view(), p.view(), weights, None)))
+        law.ran("predictions with errors", || Ok(loss.standard_error(y.view(), p.view(), weights, None)))
     };
     if loss.traits().measure.is_of_rows() {
         for (what, weights) in [("rows that count alike", None), ("weights from 1 to 3", Some(&weights[..]))] {
-            let on = || what.to_owned();
+            let on = what;
             let Some(found) = error(targets, &predictions, weights)? else { continue };
             let rows = targets.columns().into_iter().zip(predictions.columns());
             let of_row = |(y, p): (ArrayView1<f64>, ArrayView1<f64>)| loss.row_loss(&y.to_vec(), &p.to_vec());
@@ -190,7 +191,7 @@ pub fn standard_error(loss: &dyn Loss, problem: &Problem, tolerance: f64) -> Law
     if let (Some(once), Some(twice)) = (error(targets, &predictions, None)?, error(&y, &p, None)?) {
         let falls = once == 0.0 && twice == 0.0 || (0.5..0.9).contains(&(twice / once));
         let expected = format!("about {}, which is {once}/√2", once / 2f64.sqrt());
-        law.must(falls, || "every row twice".into(), expected, twice)?;
+        law.must(falls, "every row twice", expected, twice)?;
     }
     Ok(())
 }
@@ -218,7 +219,7 @@ pub fn few_rows(loss: &dyn Loss, problem: &Problem) -> LawResult {
 /// Computes the loss of rows that count alike.
 fn mean(
     law: Law,
-    on: impl Fn() -> String,
+    on: impl Display,
     loss: &dyn Loss,
     targets: &Array2<f64>,
     predictions: &Array2<f64>,

@@ -10,7 +10,7 @@ use vaglio_core::{Cells, Map, MapFit, Numbers, Result as Made, Table, TrainingRo
 /// # Errors
 /// Fails with every violated law.
 pub fn check_map(map: &dyn Map, table: &Table, tolerance: f64) -> LawResult {
-    Law("check").ran(|| "the settings".into(), || map.check())?;
+    Law("check").ran("the settings", || map.check())?;
     laws! {
         repeatable(map, table);
         fixed(map, table);
@@ -44,7 +44,7 @@ pub fn check_map_on_standard_data(map: &dyn Map, tolerance: f64) -> LawResult {
 pub fn repeatable(map: &dyn Map, table: &Table) -> LawResult {
     let law = Law("repeatable");
     let (first, out) = fitted_and_transformed(law, map, table)?;
-    law.must(out.names().next().is_some(), || "the table".into(), "at least one output column", out.rows())?;
+    law.must(out.names().next().is_some(), "the table", "at least one output column", out.rows())?;
     let formulas = first.formulas();
     for (name, cells) in out.columns() {
         let Some(column) = cells.numbers() else { continue };
@@ -66,7 +66,7 @@ pub fn repeatable(map: &dyn Map, table: &Table) -> LawResult {
 /// Later rows or series change no earlier row: the map's state comes from training rows only.
 pub fn fixed(map: &dyn Map, table: &Table) -> LawResult {
     let law = Law("fixed");
-    law.must(table.rows() >= 8, || "the table".into(), "at least eight rows", table.rows())?;
+    law.must(table.rows() >= 8, "the table", "at least eight rows", table.rows())?;
     let (fitted, whole) = fitted_and_transformed(law, map, table)?;
     let mut compared = 0;
     let runs: Vec<_> = table.runs().collect();
@@ -75,14 +75,14 @@ pub fn fixed(map: &dyn Map, table: &Table) -> LawResult {
         _ => [table.rows() / 2, table.rows() - 1],
     };
     for count in counts {
-        let part = law.ran(|| format!("the first {count} rows"), || rows(table, &(0..count).collect::<Vec<_>>()))?;
+        let part = law.ran(format_args!("the first {count} rows"), || rows(table, &(0..count).collect::<Vec<_>>()))?;
         let part = transformed(law, &fitted, &part)?;
         let kept: Vec<usize> = (0..part.rows().min(whole.rows())).collect();
         compared += kept.len();
-        let expected = law.ran(|| format!("the first {count} rows"), || rows(&whole, &kept))?;
+        let expected = law.ran(format_args!("the first {count} rows"), || rows(&whole, &kept))?;
         same(law, &format!("the first {count} rows alone"), &expected, &part)?;
     }
-    law.must(compared > 0, || "the table".into(), "rows to compare", compared)
+    law.must(compared > 0, "the table", "rows to compare", compared)
 }
 
 /// Sources of an output are input columns and suffice to compute it: a table of these columns alone gives equal bits. A
@@ -91,7 +91,7 @@ pub fn sources(map: &dyn Map, table: &Table) -> LawResult {
     let law = Law("sources");
     let (fitted, whole) = fitted_and_transformed(law, map, table)?;
     for (name, cells) in whole.columns() {
-        let on = || format!("output column `{name}`");
+        let on = format_args!("output column `{name}`");
         let sources = fitted.formulas().sources(name);
         let is_constant = cells.numbers().is_some_and(|column| column.is_constant());
         law.must(!sources.is_empty() || is_constant, on, "at least one source", &sources)?;
@@ -99,7 +99,7 @@ pub fn sources(map: &dyn Map, table: &Table) -> LawResult {
         law.must(known, on, "columns of the input", &sources)?;
         let out = transformed(law, &fitted, &law.ran(on, || with_sources(table, &sources))?)?;
         let Some(found) = out.get(name) else {
-            return Err(law.broken(on(), format!("to be made of {sources:?} alone"), "no such column"));
+            return Err(law.broken(on, format!("to be made of {sources:?} alone"), "no such column"));
         };
         same_cells(law, &format!("output column `{name}` made of {sources:?} alone"), cells, found)?;
     }
@@ -113,7 +113,7 @@ pub fn outputs(map: &dyn Map, table: &Table) -> LawResult {
     let (fitted, whole) = fitted_and_transformed(law, map, table)?;
     for stride in 1..=whole.names().count() {
         let names: Vec<String> = whole.names().skip(stride - 1).step_by(stride).map(str::to_owned).collect();
-        let on = || format!("what is kept for {names:?}");
+        let on = format_args!("what is kept for {names:?}");
         let sources: Vec<String> = names.iter().flat_map(|name| fitted.formulas().sources(name)).collect();
         let needed: HashSet<String> = names.iter().chain(&sources).cloned().collect();
         let mut own = self::fitted(law, map, table)?;
@@ -122,7 +122,7 @@ pub fn outputs(map: &dyn Map, table: &Table) -> LawResult {
         let out = transformed(law, &own, &law.ran(on, || with_sources(table, &sources))?)?;
         for name in &names {
             let Some((cells, found)) = whole.get(name).zip(out.get(name)) else {
-                return Err(law.broken(on(), format!("a column `{name}`"), "no such column"));
+                return Err(law.broken(on, format!("a column `{name}`"), "no such column"));
             };
             same_cells(law, &format!("`{name}` of what is kept for {names:?}"), cells, found)?;
             same_sources(law, name, &fitted, &own)?;
@@ -138,17 +138,12 @@ pub fn rowwise(map: &dyn Map, table: &Table) -> LawResult {
     let (fitted, whole) = fitted_and_transformed(law, map, table)?;
     if map.traits().needs_order || whole.origins().is_some() {
         let alone = fitted.formulas().takes_rows_alone();
-        return law.must(
-            !alone,
-            || "a map that looks at other rows or drops some".into(),
-            "no formulas of single rows",
-            alone,
-        );
+        return law.must(!alone, "a map that looks at other rows or drops some", "no formulas of single rows", alone);
     }
     let reversed: Vec<usize> = (0..table.rows()).rev().collect();
-    let on = || "the rows in reverse".to_owned();
+    let on = "the rows in reverse";
     let found = transformed(law, &fitted, &law.ran(on, || rows(table, &reversed))?)?;
-    same(law, &on(), &law.ran(on, || rows(&whole, &reversed))?, &found)
+    same(law, on, &law.ran(on, || rows(&whole, &reversed))?, &found)
 }
 
 /// A training row's outputs do not depend on its own target. A map that learns from targets returns the training rows
@@ -160,8 +155,8 @@ pub fn own_target(map: &dyn Map, table: &Table) -> LawResult {
         let mut fitted = fitted_to(law, map, table, target, None)?;
         let made = transformed(law, &fitted, table)?;
         let Some(training) = fitted.training.take() else { return Ok((false, made)) };
-        law.equal(|| "the training rows".into(), &names(&made), &names(&training))?;
-        law.must(training.rows() == table.rows(), || "the training rows".into(), table.rows(), training.rows())?;
+        law.equal("the training rows", &names(&made), &names(&training))?;
+        law.must(training.rows() == table.rows(), "the training rows", table.rows(), training.rows())?;
         Ok((true, training))
     };
     let (_, training) = becomes(&target)?;
@@ -177,7 +172,7 @@ pub fn own_target(map: &dyn Map, table: &Table) -> LawResult {
             let (Some(before), Some(after)) = (place(&training, row), place(&other, row)) else { continue };
             let hint = if is_given { "" } else { ", of which `fit` gives no table" };
             let on = format!("row {} with another target{hint}", row + 1);
-            let one = |table: &Table, row: usize| law.ran(|| on.clone(), || rows(table, &[row]));
+            let one = |table: &Table, row: usize| law.ran(&on, || rows(table, &[row]));
             same(law, &on, &one(&training, before)?, &one(&other, after)?)?;
         }
     }
@@ -198,7 +193,7 @@ pub fn few_rows(map: &dyn Map, table: &Table) -> LawResult {
 pub fn saved(map: &dyn Map, table: &Table) -> LawResult {
     let law = Law("saved");
     let (fitted, out) = fitted_and_transformed(law, map, table)?;
-    let loaded = law.reloaded(|| "the fitted map".to_owned(), &fitted)?;
+    let loaded = law.reloaded("the fitted map", &fitted)?;
     same(law, "the loaded map", &out, &transformed(law, &loaded, table)?)?;
     for name in out.names() {
         same_sources(law, name, &fitted, &loaded)?;
@@ -213,11 +208,11 @@ pub fn whole_weights(map: &dyn Map, table: &Table, tolerance: f64) -> LawResult 
     let (weights, repeats) = design_copies::weights_and_rows(table.rows());
     let every: Vec<usize> = (0..table.rows()).collect();
     let made = |of: &[usize], weights: Option<&[f64]>| {
-        let own = law.ran(|| "repeated rows".into(), || rows(table, of))?;
+        let own = law.ran("repeated rows", || rows(table, of))?;
         transformed(law, &learned(law, map, &own, of, weights)?, table)
     };
     let alike = |on: &str, expected: &Table, found: &Table| {
-        law.equal(|| on.to_owned(), &names(expected), &names(found))?;
+        law.equal(on, &names(expected), &names(found))?;
         expected.columns().iter().zip(found.columns()).try_for_each(|((name, a), (_, b))| {
             let what = format!("output column `{name}` under {on}");
             match (a.numbers(), b.numbers()) {
@@ -253,7 +248,7 @@ fn learned(law: Law, map: &dyn Map, table: &Table, of: &[usize], weights: Option
 }
 
 fn fitted_to(law: Law, map: &dyn Map, table: &Table, target: &[f64], weights: Option<&[f64]>) -> LawResult<MapFit> {
-    law.ran(|| "a fit to the table".into(), || map.fit(&training_rows(table, target, weights)))
+    law.ran("a fit to the table", || map.fit(&training_rows(table, target, weights)))
 }
 
 /// A table with one target.
@@ -263,7 +258,7 @@ fn training_rows<'a>(table: &'a Table, target: &'a [f64], weights: Option<&'a [f
 }
 
 fn same_sources(law: Law, name: &str, a: &MapFit, b: &MapFit) -> LawResult {
-    law.equal(|| format!("the sources of `{name}`"), &a.formulas().sources(name), &b.formulas().sources(name))
+    law.equal(format_args!("the sources of `{name}`"), &a.formulas().sources(name), &b.formulas().sources(name))
 }
 
 /// Generates a target.
@@ -273,7 +268,7 @@ fn made_up(rows: usize) -> Vec<f64> {
 }
 
 fn transformed(law: Law, map: &MapFit, table: &Table) -> LawResult<Table> {
-    let on = || format!("a table of {} rows and columns {:?}", table.rows(), names(table));
+    let on = format_args!("a table of {} rows and columns {:?}", table.rows(), names(table));
     law.ran(on, || map.transform(table.clone()))
 }
 
@@ -302,7 +297,7 @@ fn names(table: &Table) -> Vec<&str> {
 }
 
 fn same(law: Law, on: &str, expected: &Table, found: &Table) -> LawResult {
-    law.equal(|| on.into(), &names(expected), &names(found))?;
+    law.equal(on, &names(expected), &names(found))?;
     for ((name, a), (_, b)) in expected.columns().iter().zip(found.columns()) {
         same_cells(law, &format!("{on}, output column `{name}`"), a, b)?;
     }
@@ -310,29 +305,29 @@ fn same(law: Law, on: &str, expected: &Table, found: &Table) -> LawResult {
 }
 
 fn same_cells(law: Law, on: &str, expected: &Cells, found: &Cells) -> LawResult {
-    law.must(expected.len() == found.len(), || on.into(), format!("{} rows", expected.len()), found.len())?;
+    law.must(expected.len() == found.len(), on, format!("{} rows", expected.len()), found.len())?;
     match (expected, found) {
-        (Cells::Text(a), Cells::Text(b)) => law.equal(|| on.into(), a, b),
+        (Cells::Text(a), Cells::Text(b)) => law.equal(on, a, b),
         (Cells::Numbers(a), Cells::Numbers(b)) => {
             for (row, (a, b)) in a.view().values().iter().zip(b.view().values().iter()).enumerate() {
                 let same = a.to_bits() == b.to_bits();
-                law.must(same, || format!("{on}, row {}", row + 1), format!("{a:?} bit for bit"), b)?;
+                law.must(same, format_args!("{on}, row {}", row + 1), format!("{a:?} bit for bit"), b)?;
             }
             Ok(())
         }
         (Cells::Dates(a), Cells::Dates(b)) => {
             let bits = |dates: &[f64]| dates.iter().map(|date| date.to_bits()).collect::<Vec<u64>>();
-            law.equal(|| on.into(), &bits(a), &bits(b))
+            law.equal(on, &bits(a), &bits(b))
         }
         _ => Err(law.broken(on, expected.what(), found.what())),
     }
 }
 
 fn near(law: Law, tolerance: f64, on: &str, expected: &[f64], found: &[f64]) -> LawResult {
-    law.must(expected.len() == found.len(), || on.into(), format!("{} rows", expected.len()), found.len())?;
+    law.must(expected.len() == found.len(), on, format!("{} rows", expected.len()), found.len())?;
     let least = expected.iter().filter(|v| v.is_finite()).fold(0.0, |m: f64, v| m.max(v.abs()));
     for (row, (&a, &b)) in expected.iter().zip(found).enumerate().filter(|(_, (a, b))| !(a.is_nan() && b.is_nan())) {
-        law.near(Tolerance { tolerance, least }, || format!("{on}, row {}", row + 1), a, b)?;
+        law.near(Tolerance { tolerance, least }, format_args!("{on}, row {}", row + 1), a, b)?;
     }
     Ok(())
 }

@@ -39,11 +39,16 @@ where
 {
     let law = Law("registered");
     let known: Vec<&Description> = descriptions().into_iter().filter(|d| d.role == role).collect();
-    let on = || format!("the {} that are linked in", role.name());
+    let on = format_args!("the {} that are linked in", role.name());
     law.must(!known.is_empty(), on, "at least one; `use the_crate as _;` keeps a crate from being dropped", 0)?;
     for given in settings {
         let named = known.iter().any(|d| given["kind"] == d.kind);
-        law.must(named, || format!("the settings {given}"), format!("the kind of a {}", role.name()), &given["kind"])?;
+        law.must(
+            named,
+            format_args!("the settings {given}"),
+            format!("the kind of a {}", role.name()),
+            &given["kind"],
+        )?;
     }
     let one = |description: &Description| {
         let value = settings_of(description, settings);
@@ -79,20 +84,22 @@ fn not_made(law: Law, on: String, settings: &Value, error: &serde_json::Error) -
 pub fn check_registry(settings: &[Value]) -> LawResult {
     let law = Law("registry");
     let all = descriptions();
-    law.must(!all.is_empty(), || "the program".into(), "a component that is linked in", 0)?;
+    law.must(!all.is_empty(), "the program", "a component that is linked in", 0)?;
     let twice = |at: usize| all[..at].iter().find(|d| (d.role, d.kind) == (all[at].role, all[at].kind)).copied();
     LawViolation::first_of((0..all.len()).map(|at| component(law, all[at], twice(at), settings)))
 }
 
 fn component(law: Law, description: &Description, twice: Option<&Description>, settings: &[Value]) -> LawResult {
-    let on = || format!("{} `{}` of {}", description.role.name(), description.kind, description.package);
+    let on = format_args!("{} `{}` of {}", description.role.name(), description.kind, description.package);
     if let Some(twice) = twice {
-        return Err(law.broken(on(), "a kind of its own", format!("that {} has one of that name", twice.package)));
+        return Err(law.broken(on, "a kind of its own", format!("that {} has one of that name", twice.package)));
     }
     let told = !description.summary.is_empty() && description.example.contains(description.kind);
     law.must(told, on, "one line, and an example that names the kind", (description.summary, description.example))?;
     let given = settings_of(description, settings);
-    let made = |value: &Value| rewritten(description.role, value.clone()).map_err(|e| not_made(law, on(), value, &e));
+    let made = |value: &Value| {
+        rewritten(description.role, value.clone()).map_err(|e| not_made(law, on.to_string(), value, &e))
+    };
     let written = made(&given)?;
     law.must(written["kind"] == description.kind, on, format!("kind `{}`", description.kind), &written["kind"])?;
     let again = made(&written)?;

@@ -36,7 +36,7 @@ pub(crate) fn replay(law: Law, design: &Design, path: &Path) -> LawResult<Vec<Vi
     let mut from_start = subset.len();
     let mut visits = vec![Visit { subset: subset.clone(), from_start, score: None }];
     for (number, step) in path.steps.iter().enumerate() {
-        let on = || format!("step {} ({:?} {})", number + 1, step.action, step.feature);
+        let on = format_args!("step {} ({:?} {})", number + 1, step.action, step.feature);
         law.must(step.with.iter().all(|&f| f > step.feature), on, "the lowest column of a block", &step.with)?;
         for feature in moved(step) {
             let inside = subset.iter().position(|&f| f == feature);
@@ -50,7 +50,7 @@ pub(crate) fn replay(law: Law, design: &Design, path: &Path) -> LawResult<Vec<Vi
                 }
                 (action, _) => {
                     let expected = format!("a column that {action:?} can take");
-                    return Err(law.broken(on(), expected, format!("subset {subset:?}")));
+                    return Err(law.broken(on, expected, format!("subset {subset:?}")));
                 }
             }
         }
@@ -82,7 +82,7 @@ fn start(law: Law, design: &Design, path: &Path) -> LawResult<Vec<Feature>> {
     let Some(step) = path.steps.first() else { return Ok(Vec::new()) };
     let count = moved(step).count();
     let size = if step.action == Action::Add { step.size.wrapping_sub(count) } else { step.size + count };
-    let on = || format!("the first step ({:?} {})", step.action, step.feature);
+    let on = format_args!("the first step ({:?} {})", step.action, step.feature);
     law.must(there.len() == size, on, format!("a start {there:?} from which it comes"), format!("size {}", step.size))?;
     Ok(there)
 }

@@ -79,11 +79,11 @@ pub fn steps(full: &FullRun<'_>, tolerance: f64) -> LawResult {
     let FullRun { design, path, events, .. } = full;
     let subject = Subject::new("steps", full.criterion, design).within(tolerance);
     let law = subject.law;
-    law.must(events.seen == path.steps, || "the observer".into(), "to see every step", events.seen.len())?;
-    subject.is_defined(|| "the empty subset".into(), &[], path.empty)?;
+    law.must(events.seen == path.steps, "the observer", "to see every step", events.seen.len())?;
+    subject.is_defined("the empty subset", &[], path.empty)?;
     for (number, visit) in replay(law, design, path)?.into_iter().enumerate() {
         let Some(score) = visit.score else { continue };
-        subject.is_defined(|| format!("step {number}, to subset {:?}", visit.subset), &visit.subset, score)?;
+        subject.is_defined(format_args!("step {number}, to subset {:?}", visit.subset), &visit.subset, score)?;
     }
     Ok(())
 }
@@ -101,7 +101,7 @@ pub fn entries(full: &FullRun<'_>, tolerance: f64) -> LawResult {
     // An entry that is better by rounding only may lose to the empty subset.
     let gained = path.empty.loss - lowest > tolerance.max(1e-6) * path.empty.loss.abs();
     let none = criterion.traits().compares_with_empty && path.allowed.contains(&0) && !gained;
-    law.must(path.chosen.is_some() || none, || "the whole path".into(), "a result", path.chosen)?;
+    law.must(path.chosen.is_some() || none, "the whole path", "a result", path.chosen)?;
     sound(Subject::new(law.0, *criterion, design).within(tolerance), path)
 }
 
@@ -109,9 +109,9 @@ fn sound(subject: Subject<'_>, path: &Path) -> LawResult {
     let Subject { law, design, near, .. } = subject;
     let visits = replay(law, design, path)?;
     let sizes: Vec<usize> = path.entries.iter().map(|entry| entry.subset.len()).collect();
-    law.must(sizes.windows(2).all(|w| w[0] < w[1]), || "the entries".into(), "increasing sizes", &sizes)?;
+    law.must(sizes.windows(2).all(|w| w[0] < w[1]), "the entries", "increasing sizes", &sizes)?;
     for entry in &path.entries {
-        let on = || format!("the entry {:?}", entry.subset);
+        let on = format_args!("the entry {:?}", entry.subset);
         let mut set = entry.subset.clone();
         set.sort_unstable();
         set.dedup();
@@ -124,7 +124,7 @@ fn sound(subject: Subject<'_>, path: &Path) -> LawResult {
             let expected = law.ran(on, || reset.standard_error())?;
             let same = expected.is_some_and(|expected| near.loosely().holds(expected, found));
             let said = expected.map_or("none".into(), |expected| expected.to_string());
-            law.must(same, || format!("{}, its standard error", on()), said, found)?;
+            law.must(same, format_args!("{on}, its standard error"), said, found)?;
         }
         for visit in visits.iter().filter(|visit| visit.subset.len() == set.len()) {
             if let Some(score) = visit.score {
@@ -137,11 +137,11 @@ fn sound(subject: Subject<'_>, path: &Path) -> LawResult {
         law.must(ordered, on, "the order of entry", &entry.subset)?;
     }
     for visit in visits.iter().skip(1).filter(|visit| !visit.subset.is_empty()) {
-        let on = || format!("size {}, which subset {:?} reached", visit.subset.len(), visit.subset);
+        let on = format_args!("size {}, which subset {:?} reached", visit.subset.len(), visit.subset);
         law.must(sizes.contains(&visit.subset.len()), on, "an entry", &sizes)?;
     }
     let chosen = path.chosen.is_none_or(|index| index < path.entries.len());
-    law.must(chosen, || "the result".into(), format!("one of {} entries", sizes.len()), path.chosen)
+    law.must(chosen, "the result", format!("one of {} entries", sizes.len()), path.chosen)
 }
 
 /// Equal searches on equal designs take equal paths, bit for bit.
@@ -164,15 +164,15 @@ pub fn threads(full: &FullRun<'_>, in_pool: InPool<'_>) -> LawResult {
 pub fn extent(full: &FullRun<'_>) -> LawResult {
     let law = Law("extent");
     let FullRun { path, events, .. } = full;
-    let extent = law.ran(|| "the extent".into(), || full.search.extent(full.design))?;
+    let extent = law.ran("the extent", || full.search.extent(full.design))?;
     let taken = path.steps.len();
-    law.must(extent.steps >= taken, || "the extent".into(), format!("at least {taken} steps"), extent)?;
+    law.must(extent.steps >= taken, "the extent", format!("at least {taken} steps"), extent)?;
     let promised = events.promised.unwrap_or(taken);
-    law.must(promised >= taken, || "the start".into(), format!("at least {taken} steps promised"), promised)?;
+    law.must(promised >= taken, "the start", format!("at least {taken} steps promised"), promised)?;
     let largest = path.entries.iter().map(|entry| entry.subset.len()).max().unwrap_or(0);
-    law.must(extent.largest >= largest, || "the extent".into(), format!("at least {largest} columns"), extent)?;
+    law.must(extent.largest >= largest, "the extent", format!("at least {largest} columns"), extent)?;
     let trials = extent.trials.is_finite() && extent.trials >= 0.0;
-    law.must(trials, || "the extent".into(), "a number of trials", extent)
+    law.must(trials, "the extent", "a number of trials", extent)
 }
 
 /// An observer that stops the search gets a prefix of the full path, its own stop reason, and valid entries.
@@ -185,9 +185,9 @@ pub fn stops(full: &FullRun<'_>, tolerance: f64) -> LawResult {
     let path = full.path_on(law, design)?;
     let steps = path.steps.len();
     let count = if steps == 0 { full.events.asked } else { steps };
-    law.must(count >= 2, || "the whole path".into(), "at least two steps, or questions", count)?;
+    law.must(count >= 2, "the whole path", "at least two steps, or questions", count)?;
     for after in [1, count / 2, count - 1] {
-        let on = || format!("a stop after step or question {after} of {count}");
+        let on = format_args!("a stop after step or question {after} of {count}");
         let mut witness = RecordingObserver { stop_after: Some(after), ..RecordingObserver::default() };
         let part = run(law, search, *criterion, design, &mut witness)?;
         let taken = if steps == 0 { 0 } else { after };
@@ -199,7 +199,7 @@ pub fn stops(full: &FullRun<'_>, tolerance: f64) -> LawResult {
         law.must(part.stop_reason.is_partial(), on, "a partial path", part.stop_reason)?;
         let modest = part.certificate.as_ref().is_none_or(|certificate| !certificate.optimal);
         law.must(modest, on, "no proof", &part.certificate)?;
-        sound(subject, &part).map_err(|broken| broken.within(&on()))?;
+        sound(subject, &part).map_err(|broken| broken.within(&on.to_string()))?;
     }
     Ok(())
 }

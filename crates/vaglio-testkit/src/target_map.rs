@@ -12,7 +12,7 @@ const ROWS: usize = 60;
 /// # Errors
 /// Fails with every violated law.
 pub fn check_target_map(map: &dyn TargetMap, tolerance: f64) -> LawResult {
-    Law("check").ran(|| "the settings".into(), || map.check())?;
+    Law("check").ran("the settings", || map.check())?;
     let mut random = SplitMix64::new(3);
     let target: Vec<f64> =
         (0..ROWS).map(|row| (0.5 + random.normal().exp()) * if row % 4 == 0 { 1.0 } else { 20.0 }).collect();
@@ -30,7 +30,7 @@ pub fn inverse(map: &dyn TargetMap, target: &[f64], tolerance: f64) -> LawResult
     let law = Law("inverse");
     let fitted = fitted(law, map, target, None)?;
     let near = Tolerance { tolerance, least: 0.0 };
-    target.iter().try_for_each(|&y| law.near(near, || format!("the target {y}"), y, fitted.inverse(fitted.map(y))))
+    target.iter().try_for_each(|&y| law.near(near, format_args!("the target {y}"), y, fitted.inverse(fitted.map(y))))
 }
 
 /// Larger targets map to larger numbers, and the inverse never decreases, also outside the training range.
@@ -42,13 +42,13 @@ pub fn increasing(map: &dyn TargetMap, target: &[f64]) -> LawResult {
     sorted.dedup();
     for pair in sorted.windows(2) {
         let (a, b) = (fitted.map(pair[0]), fitted.map(pair[1]));
-        law.must(a < b, || format!("the targets {} and {}", pair[0], pair[1]), "a larger number", (a, b))?;
+        law.must(a < b, format_args!("the targets {} and {}", pair[0], pair[1]), "a larger number", (a, b))?;
     }
     let ends = [sorted.first(), sorted.last()].map(|end| end.map_or(0.0, |&y| fitted.map(y)));
     let width = (ends[1] - ends[0]).abs().max(1e-9);
     let inverses: Vec<f64> = (0..=60).map(|k| fitted.inverse(ends[0] - width + f64::from(k) / 20.0 * width)).collect();
     let rises = inverses.windows(2).all(|pair| pair[0] <= pair[1]);
-    law.must(rises, || "the inverse from a width below to a width above".into(), "numbers that never fall", &inverses)
+    law.must(rises, "the inverse from a width below to a width above", "numbers that never fall", &inverses)
 }
 
 /// A row of weight 2 equals that row given twice.
@@ -58,7 +58,7 @@ pub fn whole_weights(map: &dyn TargetMap, target: &[f64], tolerance: f64) -> Law
     let repeated: Vec<f64> = rows.into_iter().map(|row| target[row]).collect();
     let (by_weight, by_rows) = (fitted(law, map, target, Some(&weights))?, fitted(law, map, &repeated, None)?);
     let near = Tolerance { tolerance, least: 1e-6 };
-    let on = |y: f64| move || format!("the target {y} under weights from 1 to 3");
+    let on = |y: f64| format!("the target {y} under weights from 1 to 3");
     target.iter().try_for_each(|&y| law.near(near, on(y), by_rows.map(y), by_weight.map(y)))
 }
 
@@ -66,11 +66,11 @@ pub fn whole_weights(map: &dyn TargetMap, target: &[f64], tolerance: f64) -> Law
 pub fn saved(map: &dyn TargetMap, target: &[f64]) -> LawResult {
     let law = Law("saved");
     let fitted = fitted(law, map, target, None)?;
-    let on = || "the fitted map".to_owned();
+    let on = "the fitted map";
     let loaded = law.reloaded(on, &fitted)?;
     for &y in target {
         let bits = |map: &dyn FittedTargetMap| [map.map(y), map.inverse(0.9 * map.map(y))].map(f64::to_bits);
-        law.equal(|| format!("the target {y}"), &bits(&*fitted), &bits(&*loaded))?;
+        law.equal(format_args!("the target {y}"), &bits(&*fitted), &bits(&*loaded))?;
     }
     Ok(())
 }
@@ -81,5 +81,5 @@ fn fitted(
     target: &[f64],
     weights: Option<&[f64]>,
 ) -> LawResult<Box<dyn FittedTargetMap>> {
-    law.ran(|| format!("a target of {} rows", target.len()), || map.fit(target, weights))
+    law.ran(format_args!("a target of {} rows", target.len()), || map.fit(target, weights))
 }

@@ -3,6 +3,7 @@
 use crate::LawResult;
 use crate::trial::Subject;
 use std::collections::BTreeMap;
+use std::fmt::Display;
 use std::sync::{Arc, Mutex, PoisonError};
 use vaglio_core::{
     Action, Compute, Criterion, Design, Journal, JournalStore, Monitor, ProcessGroup, Score, Silent, WorkItem,
@@ -39,13 +40,13 @@ pub fn traces(criterion: &dyn Criterion, design: &Design) -> LawResult {
     let law = subject.law;
     subject.trail(3, 0)?;
     let (expected, answers) = walked(subject, &[])?;
-    let same = |on: &dyn Fn() -> String, found: Vec<Score>| {
+    let same = |on: &dyn Display, found: Vec<Score>| {
         law.must(found.len() == expected.len(), on, "as many scores", found.len())?;
         expected.iter().zip(found).try_for_each(|(&expected, found)| law.bits(on, expected, found))
     };
     for count in 0..=answers.len() {
         let (found, _) = walked(subject, &answers[..count])?;
-        same(&|| format!("a walk that knows the first {count} answers"), found)?;
+        same(&format_args!("a walk that knows the first {count} answers"), found)?;
     }
     if !criterion.is_in_parts(design) {
         return Ok(());
@@ -55,7 +56,7 @@ pub fn traces(criterion: &dyn Criterion, design: &Design) -> LawResult {
         let group = Arc::new(HalfProcess { own, made: Arc::clone(&halves) });
         let shared = design.with_run(|run| run.process_group = Some(group));
         let (found, _) = walked(subject.with_design(&shared), &[])?;
-        same(&|| format!("a walk of two processes, of which this is {own:?}"), found)?;
+        same(&format_args!("a walk of two processes, of which this is {own:?}"), found)?;
     }
     Ok(())
 }
@@ -107,7 +108,7 @@ fn walked(subject: Subject<'_>, known: &[(String, String)]) -> LawResult<(Vec<Sc
     for step in "+++-+a-+".chars() {
         let scorer = &mut context.subset;
         let before = scorer.selected().to_vec();
-        let on = || format!("`{step}` at subset {before:?}");
+        let on = format_args!("`{step}` at subset {before:?}");
         let outside = subject.free(&before);
         if step == '+' && before.len() + 1 < all {
             let best = law.ran(on, || scorer.best(Action::Add, &outside))?;

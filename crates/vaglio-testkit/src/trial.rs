@@ -2,6 +2,7 @@
 
 use crate::law_violation::{Law, Tolerance};
 use crate::{LawResult, SplitMix64};
+use std::fmt::Display;
 use vaglio_core::{Action, Criterion, Design, Feature, Score, SearchExtent};
 use vaglio_search::SubsetScorer;
 
@@ -33,7 +34,7 @@ impl<'d> Subject<'d> {
     /// Scores trials; fails if one is missing or NaN.
     pub fn trials(self, subset: &mut SubsetScorer<'_>, trial: Action, candidates: &[Feature]) -> LawResult<Vec<Score>> {
         let before = subset.selected().to_vec();
-        let on = || format!("trials of {trial:?} to subset {before:?}").to_lowercase();
+        let on = format!("trials of {trial:?} to subset {before:?}").to_lowercase();
         self.law.ran(on, || subset.scores(trial, candidates))
     }
 
@@ -45,14 +46,14 @@ impl<'d> Subject<'d> {
     /// Opens the empty subset.
     pub fn open(self) -> LawResult<SubsetScorer<'d>> {
         let Subject { law, criterion, design, .. } = self;
-        law.ran(|| "opening a subset".into(), || SubsetScorer::open(criterion, design, &whole(design)))
+        law.ran("opening a subset", || SubsetScorer::open(criterion, design, &whole(design)))
     }
 
     /// Opens a subset and adds columns one by one.
     pub fn walked(self, subset: &[Feature]) -> LawResult<SubsetScorer<'d>> {
         let mut walked = self.open()?;
         for &feature in subset {
-            self.law.ran(|| format!("subset {subset:?}"), || walked.add(feature))?;
+            self.law.ran(format_args!("subset {subset:?}"), || walked.add(feature))?;
         }
         Ok(walked)
     }
@@ -60,20 +61,20 @@ impl<'d> Subject<'d> {
     /// Opens a subset and resets it to columns.
     pub fn reset(self, subset: &[Feature]) -> LawResult<SubsetScorer<'d>> {
         let mut reset = self.open()?;
-        self.law.ran(|| format!("subset {subset:?}"), || reset.reset(subset))?;
+        self.law.ran(format_args!("subset {subset:?}"), || reset.reset(subset))?;
         Ok(reset)
     }
 
     /// Evaluates the definition; fails on NaN.
     pub fn evaluate(self, subset: &[Feature]) -> LawResult<Score> {
-        let on = || format!("the definition on subset {subset:?}");
+        let on = format_args!("the definition on subset {subset:?}");
         let score = self.law.ran(on, || self.criterion.evaluate(self.design, subset))?;
         self.law.number(on, score.loss)?;
         Ok(score)
     }
 
     /// Fails unless a score is the definition's.
-    pub fn is_defined(self, on: impl Fn() -> String, subset: &[Feature], found: Score) -> LawResult {
+    pub fn is_defined(self, on: impl Display, subset: &[Feature], found: Score) -> LawResult {
         self.law.same(self.near, on, self.evaluate(subset)?, found)
     }
 
@@ -86,7 +87,7 @@ impl<'d> Subject<'d> {
     pub fn trail(self, longest: usize, seed: u64) -> LawResult<Vec<Feature>> {
         let columns = self.free(&[]);
         let expected = "three columns that are not constant";
-        self.law.must(columns.len() >= 3, || "the design".into(), expected, columns.len())?;
+        self.law.must(columns.len() >= 3, "the design", expected, columns.len())?;
         let order = SplitMix64::new(seed).order(columns.len());
         Ok(order.into_iter().take(longest.max(3)).map(|at| columns[at]).collect())
     }

@@ -26,12 +26,12 @@ pub fn duplicates_tie(criterion: &dyn Criterion, design: &Design, tolerance: f64
         let on = |f: Feature, g: Feature| format!("the addition of {f} and its copy {g} to subset {subset:?}");
         for pair in sets.iter().flat_map(|set| set.windows(2)) {
             match (score(pair[0]), score(pair[1])) {
-                (Some(a), Some(b)) if shortcut => law.bits(|| on(pair[0], pair[1]), a, b)?,
-                (Some(a), Some(b)) => law.same(subject.near, || on(pair[0], pair[1]), a, b)?,
+                (Some(a), Some(b)) if shortcut => law.bits(on(pair[0], pair[1]), a, b)?,
+                (Some(a), Some(b)) => law.same(subject.near, on(pair[0], pair[1]), a, b)?,
                 _ => {}
             }
         }
-        let on = || format!("the best addition to subset {subset:?}");
+        let on = format_args!("the best addition to subset {subset:?}");
         let Some(Winner { feature, tied, score: best }) = law.ran(on, || evaluator.best(Action::Add, &candidates))?
         else {
             let is_worst = scores.iter().all(|score| score.loss == f64::INFINITY);
@@ -76,7 +76,7 @@ pub fn row_weights(criterion: &dyn Criterion, design: &Design, tolerance: f64) -
     if criterion.check(&weighted).is_err() {
         return Ok(());
     }
-    let held_out = law.ran(|| "the rows that are held out".into(), || criterion.folds(design))?;
+    let held_out = law.ran("the rows that are held out", || criterion.folds(design))?;
     let expecting = |what: &'static str, hint: &'static str| {
         move |broken: LawViolation| law.broken(broken.on, format!("{what}, {}{hint}", broken.expected), broken.found)
     };
@@ -90,7 +90,7 @@ pub fn row_weights(criterion: &dyn Criterion, design: &Design, tolerance: f64) -
     }
     // If repeated rows do not change a score, as with perfect predictions, weights need not either.
     let matter = weights_matter(Subject::new(law.0, criterion, design).within(tolerance), &weighted)?;
-    let on = || "weights from 1 to 3".into();
+    let on = "weights from 1 to 3";
     law.unless(matter || repeated.is_ok(), on, "other scores", "weights ignored")
 }
 
@@ -143,26 +143,26 @@ pub fn lambdas(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> La
     let joint = subject.with_design(&joint);
     for subset in (0..=trail.len()).map(|size| &trail[..size]) {
         let mut reset = joint.reset(subset)?;
-        let walked = law.ran(|| format!("subset {subset:?}"), || reset.score())?;
+        let walked = law.ran(format_args!("subset {subset:?}"), || reset.score())?;
         let defined = joint.evaluate(subset)?;
         let alone = singles.iter().map(|design| subject.with_design(design).evaluate(subset));
         let alone: Vec<Score> = alone.collect::<LawResult<_>>()?;
         let lowest = alone.iter().map(|s| s.loss).fold(f64::INFINITY, f64::min);
         for (score, way) in [(defined, "the definition"), (walked, "the evaluator")] {
-            let on = || format!("subset {subset:?} over lambdas {grid:?} by {way}");
+            let on = format_args!("subset {subset:?} over lambdas {grid:?} by {way}");
             let Some(lambda) = score.lambda else {
                 law.must(alone.iter().all(|s| s.lambda.is_none()), on, "a lambda, as on one alone", score)?;
                 continue;
             };
             law.near(near, on, lowest, score.loss)?;
             let Some(at) = grid.iter().position(|&l| l == lambda) else {
-                return Err(law.broken(on(), "a lambda of the grid", lambda));
+                return Err(law.broken(on, "a lambda of the grid", lambda));
             };
-            law.near(near, || format!("{}, at its lambda {lambda}", on()), score.loss, alone[at].loss)?;
+            law.near(near, format_args!("{on}, at its lambda {lambda}"), score.loss, alone[at].loss)?;
         }
         let equal = alone.iter().all(|s| s.loss == defined.loss);
         if let (true, Some(lambda)) = (equal, defined.lambda) {
-            let on = || format!("subset {subset:?}, of one score for every lambda of {grid:?}");
+            let on = format_args!("subset {subset:?}, of one score for every lambda of {grid:?}");
             law.must(lambda == grid[0], on, format!("the smallest, {}", grid[0]), lambda)?;
         }
     }
@@ -175,11 +175,11 @@ fn same_scores(first: Subject<'_>, second: &Design, moved: &[Feature]) -> LawRes
     let there = |subset: &[Feature]| subset.iter().map(|&f| moved[f]).collect::<Vec<Feature>>();
     let trail = first.trail(3, 23)?;
     for subset in (0..=trail.len()).map(|size| &trail[..size]) {
-        first.is_defined(|| format!("subset {subset:?}"), subset, second.evaluate(&there(subset))?)?;
+        first.is_defined(format_args!("subset {subset:?}"), subset, second.evaluate(&there(subset))?)?;
         let candidates = first.free(subset);
         let scores = second.additions(&mut second.reset(&there(subset))?, &there(&candidates))?;
         for (&candidate, found) in candidates.iter().zip(scores) {
-            let on = || format!("the addition of {candidate} to subset {subset:?}");
+            let on = format_args!("the addition of {candidate} to subset {subset:?}");
             first.is_defined(on, &Action::Add.apply_to(subset, candidate), found)?;
         }
     }
@@ -187,5 +187,5 @@ fn same_scores(first: Subject<'_>, second: &Design, moved: &[Feature]) -> LawRes
 }
 
 fn made<T>(law: Law, make: impl FnOnce() -> Made<T>) -> LawResult<T> {
-    law.ran(|| "a changed copy of the design".into(), make)
+    law.ran("a changed copy of the design", make)
 }

@@ -14,14 +14,14 @@ pub fn few_rows(criterion: &dyn Criterion, design: &Design) -> LawResult {
     let last = design.rows();
     for count in 1..=last.min(4) {
         for rows in [0..count, last - count..last] {
-            let on = || format!("rows {} to {}", rows.start + 1, rows.end);
+            let on = format_args!("rows {} to {}", rows.start + 1, rows.end);
             let few = law.ran(on, || design_copies::with_rows(design, &rows.clone().collect::<Vec<_>>()))?;
-            let checked = || format!("{}, `check`", on());
+            let checked = format_args!("{on}, `check`");
             if law.calm(checked, || criterion.check(&few))?.is_err() {
                 continue;
             }
             for subset in [&[][..], &all[..all.len().min(1)], &all[..all.len().min(3)], &all] {
-                let what = || format!("{}, subset {subset:?}", on());
+                let what = format_args!("{on}, subset {subset:?}");
                 law.calm(what, || criterion.evaluate(&few, subset).map(drop))?.ok();
                 law.calm(what, || walked(criterion, &few, subset))?.ok();
             }

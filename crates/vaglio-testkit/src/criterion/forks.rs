@@ -11,10 +11,10 @@ pub fn forks(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> LawR
     subject.trail(3, 0)?;
     let (law, columns) = (subject.law, subject.free(&[]));
     let mut subset = subject.open()?;
-    let root = law.ran(|| "the evaluator".into(), || subset.lend())?;
+    let root = law.ran("the evaluator", || subset.lend())?;
     below(subject, root, &[], &columns, 2)?;
-    law.ran(|| "a reset to two columns".into(), || subset.reset(&columns[1..3]))?;
-    let root = law.ran(|| "the evaluator at two columns".into(), || subset.lend())?;
+    law.ran("a reset to two columns", || subset.reset(&columns[1..3]))?;
+    let root = law.ran("the evaluator at two columns", || subset.lend())?;
     check(subject, root, &columns[1..3], &columns[3..])
 }
 
@@ -29,7 +29,8 @@ fn below(
     let count = if subset.is_empty() { later.len() - 2 } else { 1 };
     for (place, &column) in later.iter().enumerate().take(if depth == 0 { 0 } else { count }) {
         let (law, larger) = (subject.law, Action::Add.apply_to(subset, column));
-        let (on, rest) = (|| format!("the fork at {larger:?}"), &later[place + 1..]);
+        let on = format_args!("the fork at {larger:?}");
+        let rest = &later[place + 1..];
         let before = scores(subject, node, subset, later)?;
         let is_forked = match law.ran(on, || node.fork(subset, &later[place..]))? {
             Some(mut fork) => {
@@ -60,7 +61,7 @@ fn scores(
     later: &[Feature],
 ) -> LawResult<Vec<(Feature, Score)>> {
     let candidates: Vec<Feature> = later.iter().rev().copied().collect();
-    let on = || format!("additions to {subset:?}");
+    let on = format_args!("additions to {subset:?}");
     let scores = subject.law.ran(on, || node.scores(Action::Add, subset, &candidates))?;
     subject.law.equal(on, &candidates.len(), &scores.len())?;
     Ok(candidates.into_iter().zip(scores).collect())
@@ -69,13 +70,13 @@ fn scores(
 /// Compares the scores of an evaluator with the definition, and with its bounds.
 fn check(subject: Subject<'_>, node: &mut dyn Evaluator, subset: &[Feature], later: &[Feature]) -> LawResult {
     let law = subject.law;
-    let on = || format!("the evaluator at {subset:?}");
+    let on = format_args!("the evaluator at {subset:?}");
     subject.is_defined(on, subset, law.ran(on, || node.score(subset))?)?;
     let scores = scores(subject, node, subset, later)?;
     let bound = law.ran(on, || Ok(node.bound(subset, later, later.len())?.max(node.bound(subset, later, 1)?)))?;
     for (column, found) in scores {
         let larger = Action::Add.apply_to(subset, column);
-        subject.is_defined(|| format!("{}, the addition of {column}", on()), &larger, found)?;
+        subject.is_defined(format_args!("{on}, the addition of {column}"), &larger, found)?;
         law.must(bound <= found.loss, on, format!("a bound of at most {}", found.loss), bound)?;
     }
     Ok(())

@@ -21,7 +21,7 @@ pub fn held_out(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> L
     let subject = Subject::new("held_out", criterion, design).within(tolerance);
     let (law, near) = (subject.law, subject.near);
     let asked = || Ok((criterion.folds(design)?, criterion.traits().loss));
-    let rounds = match law.ran(|| "the rows that are held out".into(), asked)? {
+    let rounds = match law.ran("the rows that are held out", asked)? {
         (HeldOut::Nothing, _) | (_, None) => return Ok(()),
         (HeldOut::EachRow, Some(loss)) => (vec![Round::new((0..design.rows() as u32).map(Some).collect())], loss),
         (HeldOut::Folds(rounds), Some(loss)) => (rounds, loss),
@@ -31,7 +31,7 @@ pub fn held_out(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> L
     let outputs: Vec<Option<usize>> = if each { (0..design.targets().nrows()).map(Some).collect() } else { vec![None] };
     let trail = subject.trail(3, 25)?;
     for subset in (0..=trail.len()).map(|size| &trail[..size]) {
-        let on = || format!("subset {subset:?}, `{}` of the rows held out", held.loss.name());
+        let on = format_args!("subset {subset:?}, `{}` of the rows held out", held.loss.name());
         let scores =
             law.ran(on, || outputs.iter().map(|&output| held.score(subset, output)).collect::<Made<Vec<_>>>())?;
         let expected = scores.iter().map(|score| score.loss).sum::<f64>() / scores.len() as f64;
@@ -48,7 +48,7 @@ pub fn held_out(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> L
         let errors = law.ran(on, || held.standard_errors(subset, &outputs, &scores))?;
         let same = errors.iter().any(|expected| near.loosely().holds(*expected, told));
         let expected = errors.first().map_or("none".into(), f64::to_string);
-        let what = || format!("{}, its standard error", on());
+        let what = format_args!("{on}, its standard error");
         law.unless(same, what, format!("{expected}, as of the rows predicted {retrained}"), told)?;
     }
     Ok(())

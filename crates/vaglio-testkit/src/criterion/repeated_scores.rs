@@ -25,8 +25,8 @@ pub(super) fn first(criterion: &dyn Criterion, design: &Design) -> LawResult<Sco
 pub(super) fn since(first: Score, criterion: &dyn Criterion, design: &Design, calls: usize) -> LawResult {
     let (subject, subset) = watched(criterion, design)?;
     let law = subject.law;
-    law.must(calls > 0, || "the calls".into(), "at least one", calls)?;
-    let on = || format!("subset {subset:?} after {calls} calls");
+    law.must(calls > 0, "the calls", "at least one", calls)?;
+    let on = format_args!("subset {subset:?} after {calls} calls");
     for call in 0..calls {
         subject.evaluate(&subset[..call % 2])?;
     }
@@ -43,7 +43,7 @@ pub(super) fn since(first: Score, criterion: &dyn Criterion, design: &Design, ca
     }
     let last = subject.additions(&mut evaluator, &candidates)?;
     for ((candidate, first), last) in candidates.iter().zip(first).zip(last) {
-        law.bits(|| format!("the addition of {candidate} to {}", on()), first, last)?;
+        law.bits(format_args!("the addition of {candidate} to {on}"), first, last)?;
     }
     Ok(())
 }
@@ -60,7 +60,7 @@ pub fn other_thread(criterion: &dyn Criterion, design: &Design) -> LawResult {
     let there = std::thread::scope(|scope| scope.spawn(trace).join());
     let there = there.unwrap_or_else(|_| Err(law.broken("another thread", "a result", "a panic")))?;
     for (what, (here, there)) in ["the definition on", "a trial beside"].iter().zip(here.into_iter().zip(there)) {
-        law.bits(|| format!("{what} subset {:?} on another thread", &trail[..2]), here, there)?;
+        law.bits(format_args!("{what} subset {:?} on another thread", &trail[..2]), here, there)?;
     }
     Ok(())
 }
@@ -69,8 +69,8 @@ pub fn other_thread(criterion: &dyn Criterion, design: &Design) -> LawResult {
 pub fn bytes(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> LawResult {
     let law = Subject::new("bytes", criterion, design).law;
     let stored = || design_copies::as_bytes_and_doubles(design);
-    let (bytes, doubles) = law.ran(|| "the design with whole numbers".into(), stored)?;
-    let refuses = |design: &Design| law.calm(|| "a check".into(), || criterion.check(design)).map(|made| made.is_err());
+    let (bytes, doubles) = law.ran("the design with whole numbers", stored)?;
+    let refuses = |design: &Design| law.calm("a check", || criterion.check(design)).map(|made| made.is_err());
     if refuses(&bytes)? || refuses(&doubles)? {
         return Ok(());
     }
@@ -78,11 +78,11 @@ pub fn bytes(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> LawR
     let bytes = doubles.with_design(&bytes);
     let trail = bytes.trail(3, 28)?;
     for subset in (0..=trail.len()).map(|size| &trail[..size]) {
-        let on = || format!("subset {subset:?} stored in bytes");
+        let on = format_args!("subset {subset:?} stored in bytes");
         doubles.is_defined(on, subset, bytes.evaluate(subset)?)?;
         let scored = |subject: Subject<'_>| subject.additions(&mut subject.walked(subset)?, &subject.free(subset));
         for (expected, found) in scored(doubles)?.into_iter().zip(scored(bytes)?) {
-            law.same(doubles.near, || format!("an addition to {}", on()), expected, found)?;
+            law.same(doubles.near, format_args!("an addition to {on}"), expected, found)?;
         }
     }
     Ok(())

@@ -3,32 +3,33 @@
 use crate::law_violation::Law;
 use crate::{LawResult, Tolerance};
 use ndarray::Array2;
+use std::fmt::Display;
 use vaglio_core::{Feature, Form, Learner, Model, Problem};
 
 /// Returns the number of selectable features, and the first λ.
 pub fn extent(law: Law, learner: &dyn Learner, problem: &Problem) -> LawResult<(usize, Option<f64>)> {
     let Form::Linear(form) = learner.form() else { return Ok((problem.columns().len(), None)) };
-    let design = law.ran(|| "the linear form's design".into(), || form.design(problem))?;
+    let design = law.ran("the linear form's design", || form.design(problem))?;
     let (expected, found) = (problem.rows(), design.rows());
-    law.must(expected == found, || "the design".into(), format!("{expected} rows"), found)?;
+    law.must(expected == found, "the design", format!("{expected} rows"), found)?;
     Ok((design.features(), design.lambdas().first().copied().flatten()))
 }
 
 /// Fits a model on three columns, spread over the whole range.
 pub fn fitted(law: Law, learner: &dyn Learner, problem: &Problem) -> LawResult<(Model, Vec<Feature>)> {
     let (count, lambda) = extent(law, learner, problem)?;
-    law.must(count >= 3, || "the problem".into(), "at least three columns", count)?;
+    law.must(count >= 3, "the problem", "at least three columns", count)?;
     let subset = vec![count - 1, 0, count / 2];
-    let model = law.ran(|| format!("a fit on subset {subset:?}"), || learner.fit(problem, &subset, lambda))?;
+    let model = law.ran(format_args!("a fit on subset {subset:?}"), || learner.fit(problem, &subset, lambda))?;
     let known = model.inputs().iter().all(|&f| f < problem.columns().len());
-    let on = || format!("the model of subset {subset:?}");
+    let on = format_args!("the model of subset {subset:?}");
     law.must(known, on, "inputs among the problem's columns", model.inputs())?;
     Ok((model, subset))
 }
 
 /// Predicts on a problem's columns; checks the shape and that all values are finite.
 pub fn predicted(law: Law, model: &Model, problem: &Problem) -> LawResult<Array2<f64>> {
-    let on = || "predictions on the training columns".to_owned();
+    let on = "predictions on the training columns";
     let values = law.ran(on, || model.predict(&problem.columns().select(model.inputs()), problem.series()))?;
     let expected = (problem.targets().nrows(), problem.rows());
     law.equal(on, &expected, &values.dim())?;
@@ -36,25 +37,19 @@ pub fn predicted(law: Law, model: &Model, problem: &Problem) -> LawResult<Array2
     Ok(values)
 }
 
-pub fn finite(law: Law, on: impl Fn() -> String, values: &Array2<f64>) -> LawResult {
+pub fn finite(law: Law, on: impl Display, values: &Array2<f64>) -> LawResult {
     match values.iter().find(|v| !v.is_finite()) {
-        Some(wrong) => Err(law.broken(on(), "finite numbers", wrong)),
+        Some(wrong) => Err(law.broken(on, "finite numbers", wrong)),
         None => Ok(()),
     }
 }
 
 /// Fails if arrays differ by more than a tolerance relative to their largest value.
-pub fn alike(
-    law: Law,
-    on: impl Fn() -> String,
-    tolerance: f64,
-    expected: &Array2<f64>,
-    found: &Array2<f64>,
-) -> LawResult {
+pub fn alike(law: Law, on: impl Display, tolerance: f64, expected: &Array2<f64>, found: &Array2<f64>) -> LawResult {
     law.equal(&on, &expected.dim(), &found.dim())?;
     let least = expected.iter().fold(0.0, |m: f64, v| m.max(v.abs()));
     for ((at, &a), &b) in expected.indexed_iter().zip(found) {
-        law.near(Tolerance { tolerance, least }, || format!("{}, prediction {at:?}", on()), a, b)?;
+        law.near(Tolerance { tolerance, least }, format_args!("{on}, prediction {at:?}"), a, b)?;
     }
     Ok(())
 }

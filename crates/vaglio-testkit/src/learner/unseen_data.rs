@@ -15,13 +15,13 @@ pub fn outside_unseen(learner: &dyn Learner, problem: &Problem, tolerance: f64) 
     }
     let (model, subset) = fitted(law, learner, problem)?;
     let expected = predicted(law, &model, problem)?;
-    let on = || format!("other values in the columns outside of subset {subset:?}");
+    let on = format_args!("other values in the columns outside of subset {subset:?}");
     let changed = law.ran(on, || design_copies::with_others_changed(problem, &subset, false))?;
     let other = law.ran(on, || learner.fit(&changed, &subset, None))?;
     alike(law, on, tolerance, &expected, &predicted(law, &other, &changed)?)?;
     let mut kept = subset.clone();
     kept.sort_unstable();
-    let on = || format!("no columns outside of subset {subset:?}");
+    let on = format_args!("no columns outside of subset {subset:?}");
     let alone = law.ran(on, || problem.select_columns(&kept))?;
     let place = |feature: &Feature| kept.partition_point(|other| other < feature);
     let other = law.ran(on, || learner.fit(&alone, &subset.iter().map(place).collect::<Vec<_>>(), None))?;
@@ -31,7 +31,7 @@ pub fn outside_unseen(learner: &dyn Learner, problem: &Problem, tolerance: f64) 
 /// Column names do not change a model. A learner passes if its settings name columns and it rejects other names.
 pub fn names_unseen(learner: &dyn Learner, problem: &Problem, tolerance: f64) -> LawResult {
     let law = Law("names_unseen");
-    let on = || "the columns under other names".to_owned();
+    let on = "the columns under other names";
     let renamed = law.ran(on, || design_copies::with_others_changed(problem, &[], true))?;
     let refused = law.calm(on, || learner.check_problem(&renamed))?;
     if matches!(refused, Err(Error::Setting { .. } | Error::UnknownName { .. })) {
@@ -47,7 +47,7 @@ pub fn names_unseen(learner: &dyn Learner, problem: &Problem, tolerance: f64) ->
 pub fn group_numbers_unseen(learner: &dyn Learner, problem: &Problem, tolerance: f64) -> LawResult {
     let law = Law("group_numbers_unseen");
     let Some(groups) = problem.groups() else { return Ok(()) };
-    let on = || "the groups under other numbers".to_owned();
+    let on = "the groups under other numbers";
     let renumbered = groups.iter().map(|group| 3 * group + 2).collect();
     let other = law.ran(on, || problem.clone().with_groups(renumbered))?;
     let (first, second) = (fitted(law, learner, problem)?.0, fitted(law, learner, &other)?.0);

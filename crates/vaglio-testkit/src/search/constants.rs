@@ -14,14 +14,14 @@ const WITH_CONSTANTS: &str = "the design with constant columns";
 /// A constant column is never selected.
 pub fn constants(full: &FullRun<'_>) -> LawResult {
     let law = Law("constants");
-    let more = law.ran(|| WITH_CONSTANTS.into(), || with_constants(full.design, &[0.0, -3.5, 7.0]))?;
+    let more = law.ran(WITH_CONSTANTS, || with_constants(full.design, &[0.0, -3.5, 7.0]))?;
     let path = full.path_on(law, &more)?;
     let constant = more.constant();
     let stepped = path.steps.iter().flat_map(moved);
     let taken: Vec<Feature> = stepped.chain(path.entries.iter().flat_map(|entry| entry.subset.clone())).collect();
-    law.must(!taken.is_empty(), || WITH_CONSTANTS.into(), "columns selected", &taken)?;
+    law.must(!taken.is_empty(), WITH_CONSTANTS, "columns selected", &taken)?;
     let wrong: Vec<Feature> = taken.into_iter().filter(|f| constant.contains(f)).collect();
-    law.must(wrong.is_empty(), || format!("the constant columns {constant:?}"), "none selected", wrong)
+    law.must(wrong.is_empty(), format_args!("the constant columns {constant:?}"), "none selected", wrong)
 }
 
 /// A search that can reach all columns also does if some are constant, as in a fold, and allows that size as the
@@ -30,7 +30,7 @@ pub fn lacking(full: &FullRun<'_>) -> LawResult {
     let law = Law("lacking");
     let FullRun { design, path, .. } = full;
     let Some(all) = path.everything(design.candidates().len()) else { return Ok(()) };
-    let on = || WITH_CONSTANTS.to_owned();
+    let on = WITH_CONSTANTS;
     let more = law.ran(on, || with_constants(design, &[0.0, -3.5, 7.0]))?;
     let found = full.path_on(law, &more)?;
     let everything = found.everything(more.candidates().len());
@@ -54,8 +54,8 @@ pub fn no_candidates(full: &FullRun<'_>) -> LawResult {
     let may_refuse = !named(search, design).is_empty();
     for values in [&[][..], &constants[..]] {
         let what = format!("{} constant columns and no other", values.len());
-        let design = law.ran(|| what.clone(), || none(values))?;
-        let checked = law.calm(|| what.clone(), || search.check(criterion, &design))?;
+        let design = law.ran(&what, || none(values))?;
+        let checked = law.calm(&what, || search.check(criterion, &design))?;
         if checked.is_err() && (may_refuse || values.is_empty()) {
             continue;
         }
@@ -63,9 +63,9 @@ pub fn no_candidates(full: &FullRun<'_>) -> LawResult {
         let path = run(law, search, criterion, &design, &mut witness).map_err(|broken| broken.within(&what))?;
         let empty = path.steps.is_empty() && path.entries.is_empty() && path.chosen.is_none();
         let size = (path.steps.len(), path.entries.len(), path.chosen);
-        law.must(empty, || what.clone(), "no steps, no entries and no result", size)?;
-        law.must(!path.stop_reason.is_partial(), || what.clone(), "a whole path", path.stop_reason)?;
-        law.number(|| what.clone(), path.empty.loss)?;
+        law.must(empty, &what, "no steps, no entries and no result", size)?;
+        law.must(!path.stop_reason.is_partial(), &what, "a whole path", path.stop_reason)?;
+        law.number(&what, path.empty.loss)?;
     }
     Ok(())
 }

@@ -14,19 +14,20 @@ pub fn constraints(full: &FullRun<'_>) -> LawResult {
     let law = Law("constraints");
     let &FullRun { search, criterion, design, .. } = full;
     for given in asked(design) {
-        let on = || format!("the constraints {}", given.sentence());
+        let on = format_args!("the constraints {}", given.sentence());
         let Some(search) = with(search, &given) else { continue };
         if law.calm(on, || search.check(criterion, design))?.is_err() {
             continue;
         }
         let rules = law.ran(on, || search.rules(design))?;
-        let Some(rules) = rules else { return Err(law.broken(on(), "`Search::rules` that says them", "none")) };
+        let Some(rules) = rules else { return Err(law.broken(on, "`Search::rules` that says them", "none")) };
         let mut witness = RecordingObserver::default();
-        let path = run(law, &search, criterion, design, &mut witness).map_err(|broken| broken.within(&on()))?;
+        let path =
+            run(law, &search, criterion, design, &mut witness).map_err(|broken| broken.within(&on.to_string()))?;
         let visits = replay(law, design, &path)?.into_iter().map(|visit| (visit.subset, visit.score));
         let entries = path.entries.iter().map(|entry| (entry.subset.clone(), Some(entry.score)));
         for (subset, score) in visits.chain(entries) {
-            let of = || format!("{}, subset {subset:?}", on());
+            let of = format_args!("{on}, subset {subset:?}");
             law.must(rules.allows(&subset), of, "that it keeps them", &subset)?;
             let score = match score {
                 Some(score) => score,
@@ -50,7 +51,7 @@ fn other_signs(
     if !rules.has_signs() || subset.is_empty() {
         return Ok(Vec::new());
     }
-    let model = law.ran(|| format!("training on {subset:?}"), || design.train(subset, score.lambda))?;
+    let model = law.ran(format_args!("training on {subset:?}"), || design.train(subset, score.lambda))?;
     let weights = model.coefficients().map_or_else(Vec::new, |of| of.weights.column(0).to_vec());
     // Weights within rounding of 0 have no sign.
     let largest = weights.iter().fold(0.0, |most: f64, weight| most.max(weight.abs()));

@@ -11,7 +11,7 @@ pub fn few_rows(full: &FullRun<'_>) -> LawResult {
     let law = Law("few_rows");
     let &FullRun { search, criterion, design, .. } = full;
     for count in 1..=design.rows().min(4) {
-        let on = || format!("the first {count} rows");
+        let on = format_args!("the first {count} rows");
         let few = law.ran(on, || design_copies::with_rows(design, &(0..count).collect::<Vec<_>>()))?;
         let searched = || {
             criterion.check(&few)?;

@@ -10,7 +10,7 @@ pub fn pauses(full: &FullRun<'_>) -> LawResult {
     let law = Law("pauses");
     let &FullRun { search, criterion, design, .. } = full;
     let mut whole = full.path_on(law, design)?;
-    let opened = || law.ran(|| "a subset".into(), || SubsetScorer::open(criterion, design, &search.extent(design)?));
+    let opened = || law.ran("a subset", || SubsetScorer::open(criterion, design, &search.extent(design)?));
     let mut witness = RecordingObserver::default();
     let mut context = SearchContext::new(opened()?, &mut witness, SEED);
     for (number, size) in [Some(1), Some(2), Some(4), None].into_iter().enumerate() {
@@ -18,8 +18,8 @@ pub fn pauses(full: &FullRun<'_>) -> LawResult {
         if number > 0 && !context.rewind() {
             context.restart(opened()?);
         }
-        let mut path = law.ran(|| "the search".into(), || search.run(&mut context))?;
-        let on = || format!("a pause at {size:?}");
+        let mut path = law.ran("the search", || search.run(&mut context))?;
+        let on = format_args!("a pause at {size:?}");
         let taken = path.steps.len();
         law.must(whole.steps.get(..taken) == Some(&path.steps[..]), on, "the first steps", &path.steps)?;
         if !context.is_paused() {
@@ -27,12 +27,7 @@ pub fn pauses(full: &FullRun<'_>) -> LawResult {
             whole.diagnostics = path.diagnostics;
             same_path(law, "a search that paused", &whole, &path)?;
             drop(context);
-            return law.must(
-                witness.seen == whole.steps,
-                || "the observer".into(),
-                "to see every step once",
-                &witness.seen,
-            );
+            return law.must(witness.seen == whole.steps, "the observer", "to see every step once", &witness.seen);
         }
         let largest = path.entries.last().map_or(0, |entry| entry.subset.len());
         law.must(size.is_some_and(|size| size <= largest), on, "a subset of that size", largest)?;

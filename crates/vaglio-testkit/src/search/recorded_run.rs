@@ -23,7 +23,7 @@ pub fn same_path(law: Law, on: &str, first: &Path, second: &Path) -> LawResult {
     let (first, second) = (told(first), told(second));
     match first.iter().zip(&second).find(|(a, b)| a != b) {
         Some((expected, found)) => Err(law.broken(on, expected, found)),
-        None => law.must(first.len() == second.len(), || on.into(), first.len(), second.len()),
+        None => law.must(first.len() == second.len(), on, first.len(), second.len()),
     }
 }
 
@@ -64,12 +64,12 @@ fn full(
 ) -> LawResult<Path> {
     let path = run(law, search, criterion, design, events)?;
     for (number, step) in path.steps.iter().enumerate() {
-        law.number(|| format!("the score of step {}", number + 1), step.score.loss)?;
+        law.number(format_args!("the score of step {}", number + 1), step.score.loss)?;
     }
     for entry in &path.entries {
-        law.number(|| format!("the score of entry {:?}", entry.subset), entry.score.loss)?;
+        law.number(format_args!("the score of entry {:?}", entry.subset), entry.score.loss)?;
     }
-    law.must(!path.entries.is_empty(), || "the whole path".into(), "at least one entry", path.stop_reason)?;
+    law.must(!path.entries.is_empty(), "the whole path", "at least one entry", path.stop_reason)?;
     Ok(path)
 }
 
@@ -80,11 +80,10 @@ pub fn run(
     design: &Design,
     witness: &mut RecordingObserver,
 ) -> LawResult<Path> {
-    law.ran(|| "the columns".into(), || search.check(criterion, design))?;
-    let subset =
-        law.ran(|| "opening a subset".into(), || SubsetScorer::open(criterion, design, &search.extent(design)?))?;
+    law.ran("the columns", || search.check(criterion, design))?;
+    let subset = law.ran("opening a subset", || SubsetScorer::open(criterion, design, &search.extent(design)?))?;
     let mut context = SearchContext::new(subset, witness, SEED);
-    law.ran(|| "the search".into(), || search.run(&mut context))
+    law.ran("the search", || search.run(&mut context))
 }
 
 /// An observer that records events, and stops after a given number.

@@ -22,7 +22,7 @@ pub fn settings(full: &FullRun<'_>) -> LawResult {
     let law = Law("settings");
     let design = full.design;
     let all = free(design, &[]).len();
-    law.must(all >= 3, || "the design".into(), "three columns that are not constant", all)?;
+    law.must(all >= 3, "the design", "three columns that are not constant", all)?;
     let tried = Tried { law, full, all, columns: free(design, &named(full.search, design)) };
     if tried.columns.len() >= 3 {
         tried.forced()?;
@@ -69,7 +69,7 @@ impl Tried<'_> {
         let unpolished = with(search, &[given, &polish].concat());
         let Some(search) = unpolished.or_else(|| with(search, given)) else { return Ok(None) };
         let checks = || search.check_settings().and_then(|()| search.check(criterion, design));
-        if self.law.calm(|| settings.clone(), checks)?.is_err() {
+        if self.law.calm(&settings, checks)?.is_err() {
             return Ok(None);
         }
         let path = run(self.law, &search, criterion, design, &mut RecordingObserver::default());
@@ -80,7 +80,7 @@ impl Tried<'_> {
     fn each_subset(&self, taken: &WithSettings, expected: &str, holds: impl Fn(&[Feature]) -> bool) -> LawResult {
         let visits = replay(self.law, self.full.design, &taken.path)?.into_iter().map(|visit| visit.subset);
         for subset in visits.chain(taken.path.entries.iter().map(|entry| entry.subset.clone())) {
-            let on = || format!("{}, subset {subset:?}", taken.settings);
+            let on = format_args!("{}, subset {subset:?}", taken.settings);
             self.law.must(holds(&subset), on, expected, &subset)?;
         }
         Ok(())
@@ -101,7 +101,7 @@ impl Tried<'_> {
             forced.iter().all(|f| subset.contains(f)) || subset.iter().all(|f| forced.contains(f))
         })?;
         let least = *taken.path.allowed.start();
-        self.law.must(least >= 2, || taken.settings.clone(), "results of at least 2 columns", &taken.path.allowed)
+        self.law.must(least >= 2, &taken.settings, "results of at least 2 columns", &taken.path.allowed)
     }
 
     fn excluded(&self) -> LawResult {
@@ -135,7 +135,7 @@ impl Tried<'_> {
             self.result_within(&taken, 3..=usize::MAX)?;
             let short = taken.last_size() < 3 && is_for_want_of_gain(&taken.path);
             let ended = taken.path.stop_reason.sentence();
-            self.law.unless(!short, || taken.settings.clone(), "no stop below 3 columns", ended)?;
+            self.law.unless(!short, &taken.settings, "no stop below 3 columns", ended)?;
         }
         let Some(taken) = self.taken(&[("max_features", json!(2))])?.filter(|_| *own.start() <= 2) else {
             return Ok(());
@@ -143,7 +143,7 @@ impl Tried<'_> {
         self.result_within(&taken, 0..=2)?;
         if taken.path.steps.first().is_some_and(|step| step.action == Action::Add) {
             let largest = taken.path.steps.iter().map(|step| step.size).max().unwrap_or(0);
-            self.law.must(largest <= 2, || taken.settings.clone(), "steps to at most 2 columns", largest)?;
+            self.law.must(largest <= 2, &taken.settings, "steps to at most 2 columns", largest)?;
         }
         Ok(())
     }
@@ -151,7 +151,7 @@ impl Tried<'_> {
     /// Fails if the result, or an allowed size, is outside a range.
     fn result_within(&self, taken: &WithSettings, sizes: std::ops::RangeInclusive<usize>) -> LawResult {
         let WithSettings { settings, path, .. } = taken;
-        let on = || settings.clone();
+        let on = settings;
         let all = self.all;
         let allowed = [*path.allowed.start().min(&all), *path.allowed.end().min(&all)];
         let is_within = allowed.iter().all(|size| sizes.contains(size));
@@ -187,7 +187,7 @@ impl Tried<'_> {
                 Action::Remove => path.steps.iter().filter(|step| is_removed_below(step, *path.allowed.end())).count(),
             };
             let expected = format!("to end within {steps} steps, none of which lowers the score by as much");
-            self.law.must(gone <= begun + steps, || settings.clone(), expected, gone)?;
+            self.law.must(gone <= begun + steps, settings, expected, gone)?;
         }
         Ok(())
     }
@@ -197,8 +197,8 @@ impl Tried<'_> {
             let Ok(value) = serde_json::to_value(&choose) else { continue };
             let Some(taken) = self.taken(&[("choose", value)])? else { continue };
             let WithSettings { settings, path, search } = &taken;
-            let on = || settings.clone();
-            self.law.equal(|| format!("{settings}, in `Search::size_choice`"), &choose, &search.size_choice())?;
+            let on = settings;
+            self.law.equal(format_args!("{settings}, in `Search::size_choice`"), &choose, &search.size_choice())?;
             let last = path.entries.partition_point(|entry| entry.subset.len() < taken.last_size());
             let expected = choose.pick(&path.entries, last, &path.allowed);
             let expected = expected.filter(|entry| path.entries[*entry].score.loss < f64::INFINITY);

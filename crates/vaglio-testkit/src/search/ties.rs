@@ -23,7 +23,7 @@ pub fn ties(full: &FullRun<'_>) -> LawResult {
     let most = if named.is_empty() { 2 } else { usize::MAX };
     let columns: Vec<Feature> = subject.free(&named).into_iter().take(most).collect();
     let all: Vec<Feature> = (0..design.features()).chain(columns.into_iter().rev()).collect();
-    let copied = law.ran(|| "the design with copies".into(), || design_copies::with_columns(design, &all))?;
+    let copied = law.ran("the design with copies", || design_copies::with_columns(design, &all))?;
     let mut sets = data::duplicates(&copied);
     sets.iter_mut().for_each(|set| set.retain(|f| !named.contains(f)));
     let path = full.path_on(law, &copied)?;
@@ -36,7 +36,7 @@ pub fn ties(full: &FullRun<'_>) -> LawResult {
             continue;
         }
         let Some(set) = copies_of(&sets, step, &gone) else { continue };
-        let on = || format!("the addition of {} to {:?}, of copies {set:?}", step.feature, before.subset);
+        let on = format_args!("the addition of {} to {:?}, of copies {set:?}", step.feature, before.subset);
         let others: Vec<Feature> =
             set.iter().copied().filter(|f| *f != step.feature && !before.subset.contains(f)).collect();
         law.must(others.iter().all(|&f| f > step.feature), on, "the lowest index", step.feature)?;
@@ -44,7 +44,7 @@ pub fn ties(full: &FullRun<'_>) -> LawResult {
         seen += usize::from(!others.is_empty());
     }
     let removes = first.action == Action::Remove;
-    let on = || "the design with copies".into();
+    let on = "the design with copies";
     law.must(seen > 0 || removes || !named.is_empty(), on, "the addition of a column that has a free copy", &path.steps)
 }
 
@@ -58,7 +58,7 @@ fn lowest_copies(law: Law, path: &Path, sets: &[Vec<Feature>]) -> LawResult {
     for entry in &path.entries {
         for set in sets {
             let held: Vec<bool> = set.iter().map(|copy| entry.subset.contains(copy)).collect();
-            let on = || format!("the entry {:?}, of copies {set:?}", entry.subset);
+            let on = format_args!("the entry {:?}, of copies {set:?}", entry.subset);
             law.must(held.windows(2).all(|w| w[0] || !w[1]), on, "the lowest indices", &entry.subset)?;
         }
     }

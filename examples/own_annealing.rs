@@ -8,9 +8,10 @@ use vaglio::{Selector, criteria::Loo, learners::Rls};
 // ANCHOR: search
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{RngCore, SeedableRng};
-use vaglio_core::{Error, Path, Result, prelude::*};
+use vaglio_core::{Error, Result, prelude::*};
 use vaglio_search::{
-    Choose, Search, SearchContext, SearchSettings, SearchStrategy, Space, StrategyTraits, UnusedSettings, if_any, run,
+    Choose, Path, PathEntry, Search, SearchContext, SearchSettings, SearchStrategy, Space, StrategyTraits,
+    UnusedSettings, if_any, run,
 };
 
 /// Simulated annealing: adds or removes a random column, even if that raises the score while it is hot, and finally

@@ -6,9 +6,9 @@ use linfa::traits::Fit;
 use vaglio::{Selector, criteria::Loo, learners::Rls};
 
 // ANCHOR: search
-use vaglio_core::{Path, Result, prelude::*};
+use vaglio_core::{Result, prelude::*};
 use vaglio_search::{
-    Choose, Move, Search, SearchContext, SearchStrategy, Space, StrategyTraits, UnusedSettings, if_any, run,
+    Choose, Move, Path, Search, SearchContext, SearchStrategy, Space, StrategyTraits, UnusedSettings, if_any, run,
 };
 
 /// Takes the best addition or the best removal, whichever is better, and ends when neither lowers the score.

@@ -95,7 +95,7 @@ mod tests {
     use super::*;
     use linfa::ParamGuard;
     use vaglio::{Selector, criteria::Loo, learners::Lambda, learners::Rls, search::Greedy};
-    use vaglio_core::Silent;
+    use vaglio::search::Silent;
 
     #[test]
     fn all_choose_what_greedy_rls_chooses() {

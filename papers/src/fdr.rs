@@ -9,9 +9,9 @@ use std::time::Instant;
 use vaglio::criteria::Loo;
 use vaglio::learners::Rls;
 use vaglio::search::Choose;
-use vaglio::search::{Greedy, Search};
+use vaglio::search::{Greedy, Search, Silent};
 use vaglio::{Selector, ValidSelector};
-use vaglio_core::{Columns, Problem, Result, Silent, Task};
+use vaglio_core::{Columns, Problem, Result, Task};
 use vaglio_testkit::SplitMix64;
 
 const RATE: f64 = 0.1;

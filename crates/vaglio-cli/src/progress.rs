@@ -12,7 +12,8 @@ use tracing_subscriber::layer::{Layer, SubscriberExt};
 use tracing_subscriber::registry::LookupSpan;
 use tracing_subscriber::util::SubscriberInitExt;
 use vaglio::StageShare;
-use vaglio::core::{Answer, Event, Monitor, Observer, short};
+use vaglio::core::short;
+use vaglio::search::{Answer, Event, Monitor, Observer};
 
 /// Writer to standard error above the bar. Failed writes are ignored and do not fail the run.
 struct ProgressWriter;

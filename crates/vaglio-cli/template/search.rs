@@ -1,7 +1,7 @@
 //! A search for vaglio.
 
-use vaglio_core::{Error, Path, Result, prelude::*};
-use vaglio_search::{Patience, SearchContext, SearchSettings, SearchStrategy, Space, run};
+use vaglio_core::{Error, Result, prelude::*};
+use vaglio_search::{Path, Patience, SearchContext, SearchSettings, SearchStrategy, Space, run};
 
 /// Repeatedly adds the best column, and removes the worst after every few additions.
 #[part(SearchStrategy, "template")]

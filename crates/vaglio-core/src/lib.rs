@@ -30,6 +30,7 @@
 
 extern crate self as vaglio_core;
 
+mod action;
 mod brent;
 mod classes;
 mod criterion;
@@ -42,7 +43,6 @@ mod expression;
 mod formatting;
 mod formulas;
 mod geometry;
-mod journal;
 mod labels;
 mod lambda;
 mod learner;
@@ -52,10 +52,8 @@ mod missing_mask;
 mod mixed_setting;
 mod model;
 pub mod numerals;
-mod observer;
 mod part_outputs;
 mod part_setting;
-mod path;
 mod penalty;
 mod per_fold_preprocessing;
 mod plan;
@@ -81,6 +79,7 @@ mod table;
 mod target_map;
 mod task;
 
+pub use action::Action;
 pub use brent::minimize;
 pub use classes::{ClassOrder, Classes, is_tie};
 pub use criterion::{AnyCriterion, Criterion, CriterionTraits, HeldOut};
@@ -95,7 +94,6 @@ pub use expression::{Condition, DatePart, Expression, Function, LevelValues, Tar
 pub use formatting::{acts, aligned, clip, counted, joined, short, shown, significant};
 pub use formulas::{ColumnFormula, LearnedLevels, MapFormulas, OutputUnit, RowsByLevel};
 pub use geometry::{Correlation, Geometry, Signs, magnitude, standardized, standardized_column, standardized_outputs};
-pub use journal::{Journal, JournalOwner, JournalStore};
 pub use labels::{RowLabels, numbered, relative_weights, rows_by_label, select_rows};
 pub use learner::{AnyLearner, FeatureMap, Form, Learner, LinearForm, Refit, Trained};
 pub use loss::{
@@ -106,10 +104,8 @@ pub use map::{AnyMap, FittedMap, Map, MapFit, MapTraits, TrainingRows};
 pub use missing_mask::MissingMask;
 pub use mixed_setting::{MixedSetting, read_mixed};
 pub use model::{Model, ModelData, ModelParts, Predict, Predictor, ReadoutMap};
-pub use observer::{Answer, Event, Monitor, Observer, Silent};
 pub use part_outputs::{Figures, PartOutputs};
 pub use part_setting::{NamedPart, PartSetting};
-pub use path::{Action, AtPenalty, Certificate, EntryFit, Knot, NearBest, Path, PathEntry, Stage, Step};
 pub use penalty::{AutoGrid, Lambda, LambdaChoice, LambdaScope, geometric};
 pub use per_fold_preprocessing::{GlobalFit, PerFoldPreprocessing, RefitColumns, RefitScope, Requirement};
 pub use plan::{Estimate, Plan};

@@ -2,10 +2,11 @@
 
 use super::run_context::Run;
 use ndarray::Array2;
-use vaglio_core::{Error, Loss, Measure, Model, PathEntry, Result, Squared, ZeroOne};
+use vaglio_core::{Error, Loss, Measure, Model, Result, Squared, ZeroOne};
 use vaglio_pipeline::resampling::final_training::FinalModelCache;
 use vaglio_pipeline::resampling::path_predictions::{FoldTestRows, PathModels};
 use vaglio_report::record::{EntryRecord, SizePoint, variance};
+use vaglio_search::PathEntry;
 
 /// Budget of predicting training rows by every model, in multiply-adds.
 const MOST_WORK: f64 = 1e11;

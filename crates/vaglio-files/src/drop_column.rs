@@ -9,11 +9,12 @@ use super::evaluation::Evaluation;
 use super::repetitions::SearchCounts;
 use super::run_context::{Run, RunPlan};
 use exchanges::{Exchanges, exchange_flops, exchanges, outside, removal_flops, removal_scores, work};
-use vaglio_core::{Design, Feature, Path, Result, SearchExtent};
+use vaglio_core::{Design, Feature, Result, SearchExtent};
 use vaglio_pipeline::pipeline::DropColumnBudget;
 use vaglio_pipeline::resampling::StageMonitor;
 use vaglio_pipeline::selector::ValidSelector;
 use vaglio_report::record::{SelectedRecord, Substitute, WorthRecord};
+use vaglio_search::Path;
 
 /// Drop-column importance of the chosen columns, within the budget of the run.
 pub(super) const EVALUATION: Evaluation = Evaluation::new("worth", |run, found, watcher| {

@@ -14,7 +14,8 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
-use vaglio_core::{Error, JournalStore, Result};
+use vaglio_core::{Error, Result};
+use vaglio_search::JournalStore;
 use vaglio_tables::disk::{fresh, temporary};
 use vaglio_tables::read::Digest;
 

@@ -4,8 +4,9 @@ use super::journal::RunJournal;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
-use vaglio_core::{Journal, Monitor, StopReason};
+use vaglio_core::StopReason;
 use vaglio_pipeline::pipeline::ValidPipeline;
+use vaglio_search::{Journal, Monitor};
 use vaglio_tables::budget::resident_within;
 
 /// Minimum interval between memory queries, in milliseconds.

@@ -11,14 +11,14 @@ use super::evaluation::{Evaluation, until_stopped};
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use std::time::Instant;
-use vaglio_core::{Design, Error, Feature, HeldOut, NearBest, PathEntry, Result, SearchExtent, select_rows};
+use vaglio_core::{Design, Error, Feature, HeldOut, Result, SearchExtent, select_rows};
 use vaglio_pipeline::resampling::held_out_predictions::chosen_parts;
 use vaglio_pipeline::resampling::loss_sums::{EVERY, TargetsAndPredictions};
 use vaglio_pipeline::resampling::split_rule::TrainTestSplit;
 use vaglio_pipeline::resampling::{Choice, FoldLosses, LossSums, Sample, Selection, StageMonitor};
 use vaglio_pipeline::selector::ValidSelector;
 use vaglio_report::record::{AlternativeRecord, AlternativesRecord, NestedEvaluation, SelectedRecord};
-use vaglio_search::{Alternatives, Exhaustive, ScoreMargin, Search};
+use vaglio_search::{Alternatives, Exhaustive, NearBest, PathEntry, ScoreMargin, Search};
 use vaglio_validate::predicted_held_out;
 
 /// Maximum number of subsets that are scored, those with sizes nearest to the chosen one.

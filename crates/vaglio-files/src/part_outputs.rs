@@ -1,9 +1,10 @@
 //! Outputs that parts of a run report besides scores and models.
 
 use super::run_context::Run;
-use vaglio_core::{Error, Journal, MapFit, Result, Role};
+use vaglio_core::{Error, MapFit, Result, Role};
 use vaglio_pipeline::resampling::Selection;
 use vaglio_report::record::{FoundByMap, FoundRecord};
+use vaglio_search::Journal;
 
 /// Collects the outputs of every part.
 ///

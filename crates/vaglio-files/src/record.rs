@@ -8,7 +8,7 @@ use super::run_context::Run;
 use super::step_figures::step_figures;
 use super::train_test::TrainTest;
 use super::{costs, single_precision};
-use vaglio_core::{Design, Feature, Result, Stage, counted};
+use vaglio_core::{Design, Feature, Result, counted};
 use vaglio_pipeline::final_model::FittedFinalModel;
 use vaglio_pipeline::maps::ColumnScale;
 use vaglio_pipeline::pipeline::ValidPipeline;
@@ -19,7 +19,7 @@ use vaglio_report::record::{
     FinalModelRecord, FoundRecord, LossName, PartNames, PerOutput, Record, SCHEMA, Seconds, SelectedRecord,
     StageRecord, Status, StepRecord, TunedSettings, Warning, WarningKind, recorded,
 };
-use vaglio_search::Judge;
+use vaglio_search::{Judge, Stage};
 
 /// Builds the record of a selection, without further computation.
 ///

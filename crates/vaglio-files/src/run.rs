@@ -21,7 +21,7 @@ use super::train_test::TrainTest;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
-use vaglio_core::{Design, Error, ErrorClass, Monitor, Result, StopSign};
+use vaglio_core::{Design, Error, ErrorClass, Result, StopSign};
 use vaglio_pipeline::document::to_yaml;
 use vaglio_pipeline::pipeline::{Observed, SavedModel, ScratchSpec, Settings, ValidPipeline};
 use vaglio_pipeline::resampling::{Procedure, SearchOnDesign, Selection, StageMonitor};
@@ -29,6 +29,7 @@ use vaglio_pipeline::selector::ValidSelector;
 use vaglio_pipeline::tune::TuningResult;
 use vaglio_report::record::{Record, Seconds, Warning, WarningKind};
 use vaglio_report::report::{heading, render};
+use vaglio_search::Monitor;
 use vaglio_tables::budget::{peak, shown};
 use vaglio_tables::scratch::Scratch;
 

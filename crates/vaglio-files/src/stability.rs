@@ -14,11 +14,12 @@ use super::half_samples::{HalfSamples, halves};
 use super::repetitions::{RepetitionInput, Repetitions, SearchedRows};
 use std::collections::{HashMap, HashSet};
 use std::time::Instant;
-use vaglio_core::{Design, Path, Result};
+use vaglio_core::{Design, Result};
 use vaglio_pipeline::resampling::pool::SubTask;
 use vaglio_pipeline::resampling::validation::said_of;
 use vaglio_pipeline::resampling::{Jobs, StageMonitor};
 use vaglio_report::record::{Stability, StableColumn};
+use vaglio_search::Path;
 use vaglio_search::shuffle::stream;
 
 const PREFIX: &str = "stability/";

@@ -10,12 +10,13 @@ use super::drop_column::{LEAST_WORK, PART};
 use super::run_context::Run;
 use ndarray::{Array2, s};
 use std::collections::HashMap;
-use vaglio_core::{Design, EntryFit, Error, Feature, Loss, PathEntry, Readout, Result, Squared, row_weights};
+use vaglio_core::{Design, Error, Feature, Loss, Readout, Result, Squared, row_weights};
 use vaglio_kernels::linalg::FactorizationError;
 use vaglio_kernels::{freedom, linalg, sums::center};
 use vaglio_pipeline::final_fit::{FitFrom, train};
 use vaglio_pipeline::resampling::path_predictions::{FoldTestRows, order, places};
 use vaglio_report::record::{EntryRecord, variance};
+use vaglio_search::{EntryFit, PathEntry};
 
 /// Maximum number of columns of a subset with degrees of freedom.
 const MOST_COLUMNS: usize = 200;

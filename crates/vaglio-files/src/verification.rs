@@ -2,11 +2,12 @@
 
 use super::evaluation::{Evaluation, until_stopped};
 use super::run_context::Run;
-use vaglio_core::{EntryFit, Error, Feature, Result};
+use vaglio_core::{Error, Feature, Result};
 use vaglio_kernels::tolerance::{VERIFIED_ERROR, VERIFIED_SCALE};
 use vaglio_pipeline::resampling::{Selection, StageMonitor};
 use vaglio_pipeline::selector::ValidSelector;
 use vaglio_report::record::Verified;
+use vaglio_search::EntryFit;
 use vaglio_search::shuffle::{shuffled, stream};
 
 const PURPOSE: u64 = 9;

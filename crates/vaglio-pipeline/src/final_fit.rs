@@ -4,14 +4,13 @@ use ndarray::Array2;
 use std::cell::OnceCell;
 use std::sync::Arc;
 use vaglio_core::{
-    Coefficients, Criterion, Design, EntryFit, Error, Feature, Model, PathEntry, Result, Score, SearchExtent, Trained,
-    row_weights,
+    Coefficients, Criterion, Design, Error, Feature, Model, Result, Score, SearchExtent, Trained, row_weights,
 };
 use vaglio_kernels::Column;
 use vaglio_kernels::kfold::NormalEquations;
 use vaglio_kernels::linalg::FactorizationError;
 use vaglio_kernels::ridge::{NormalEquationRidge, Ridge, is_wide};
-use vaglio_search::SubsetScorer;
+use vaglio_search::{EntryFit, PathEntry, SubsetScorer};
 use vaglio_validate::{Loo, Session, chosen_data};
 
 /// Like [`Design::train`], but faster: solves the normal equations with iterative refinement from the rows, or reduces

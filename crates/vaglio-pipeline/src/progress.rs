@@ -3,7 +3,8 @@
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
-use vaglio_core::{Answer, Event, Journal, Monitor, Observer, StopSign};
+use vaglio_core::StopSign;
+use vaglio_search::{Answer, Event, Journal, Monitor, Observer};
 
 /// The progress of one stage: a search, or the folds that choose its size.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -90,7 +91,7 @@ impl StageShare {
 ///
 /// # Example
 /// ```
-/// use vaglio_core::{Event, Observer};
+/// use vaglio_search::{Event, Observer};
 /// use vaglio_pipeline::{Progress, ProgressUpdate};
 ///
 /// let mut shares = Vec::new();

@@ -1,7 +1,7 @@
 //! Every feature, without a selection.
 
-use crate::{Moves, SearchContext, SearchStrategy, Space, StrategyTraits, UnusedSettings};
-use vaglio_core::{Answer, Event, Feature, Path, Result, SearchExtent, StopReason, part};
+use crate::{Answer, Event, Moves, Path, SearchContext, SearchStrategy, Space, StrategyTraits, UnusedSettings};
+use vaglio_core::{Feature, Result, SearchExtent, StopReason, part};
 
 /// Keeps every feature, so that λ alone is chosen: by cross-validation, or by the criterion with `choose: best`.
 ///

@@ -1,9 +1,9 @@
 //! Subsets nearly as good as the best.
 
-use crate::SubsetScorer;
 use crate::bounded_tree::BoundedTree;
 use crate::near_best::NearBestCount;
-use vaglio_core::{Error, NearBest, PathEntry, Result, setting};
+use crate::{NearBest, PathEntry, SubsetScorer};
+use vaglio_core::{Error, Result, setting};
 
 /// Which subsets are listed beside the best.
 #[setting]

@@ -4,11 +4,12 @@
 //! memory, in a later run from the journal. After a pause the evaluator is where the search left it, and is not called
 //! until the recorded answers end. In a later run the changes of the subset are made again, so that caches follow.
 
+use crate::Journal;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::any::Any;
 use std::time::Instant;
-use vaglio_core::{Action, Diagnostics, Error, Feature, Journal, Result, Trials};
+use vaglio_core::{Action, Diagnostics, Error, Feature, Result, Trials};
 
 /// A question about the current subset, or a change of it.
 #[derive(Debug, Clone, Copy)]

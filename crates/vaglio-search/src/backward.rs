@@ -1,8 +1,8 @@
 //! Backward elimination.
 
 use crate::rounds::{RemovalStep, sizes};
-use crate::{Patience, Search, SearchContext, SearchSettings, SearchStrategy, Space, run};
-use vaglio_core::{Path, Result, SearchExtent, StopReason, part};
+use crate::{Path, Patience, Search, SearchContext, SearchSettings, SearchStrategy, Space, run};
+use vaglio_core::{Result, SearchExtent, StopReason, part};
 
 /// Starts from all features and removes the one whose removal scores best, again and again.
 ///

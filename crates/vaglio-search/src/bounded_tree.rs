@@ -8,15 +8,15 @@ mod bounds;
 #[cfg(test)]
 mod tests;
 
-use crate::SubsetScorer;
 use crate::best_subsets::{OpenSubtree, SearchOutcome};
 use crate::near_best::NearBestCount;
 use crate::order::TreeOrder;
 use crate::space::Space;
 use crate::tree::{BestSubsets, RankedSubtree, TreeProgress};
+use crate::{Certificate, Monitor, SubsetScorer};
 pub(crate) use bounds::{MOST_COLUMNS, SubsetBounds};
 use std::cmp::Reverse;
-use vaglio_core::{Certificate, Error, Feature, Monitor, Result, Score, StopReason};
+use vaglio_core::{Error, Feature, Result, Score, StopReason};
 
 /// Name of bounds from least squares fits.
 const LEAST_SQUARES: &str = "least_squares";

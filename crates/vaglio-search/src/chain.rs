@@ -1,12 +1,10 @@
 //! Searches in stages, each among the features that the previous one selected.
 
 use crate::{
-    Choose, Effort, Moves, Search, SearchContext, SearchSettings, SearchStrategy, Space, StrategyTraits, SubsetScorer,
+    Answer, Choose, Effort, Event, Monitor, Moves, Observer, Path, Search, SearchContext, SearchSettings,
+    SearchStrategy, Space, Stage, StrategyTraits, SubsetScorer,
 };
-use vaglio_core::{
-    Answer, Criterion, Design, Diagnostics, Error, Event, Figures, Monitor, Observer, Path, Result, SearchExtent,
-    Stage, saved,
-};
+use vaglio_core::{Criterion, Design, Diagnostics, Error, Figures, Result, SearchExtent, saved};
 
 /// Searches in stages: each searches the features that the previous one selected, such as a ranking that leaves a thousand
 /// features to a least-angle path.

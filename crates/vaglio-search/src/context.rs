@@ -1,7 +1,7 @@
 //! Everything that a running search works with.
 
-use crate::SubsetScorer;
-use vaglio_core::{Action, Answer, Event, Geometry, Monitor, PartOutputs, Result, Step, StopReason};
+use crate::{Answer, Event, Monitor, Step, SubsetScorer};
+use vaglio_core::{Action, Geometry, PartOutputs, Result, StopReason};
 
 /// The context of a search: the current subset with the criterion and the design, and the monitor of the run.
 pub struct SearchContext<'a> {

@@ -6,10 +6,10 @@ use crate::bounded_tree::{self, BoundedTree, SubsetBounds};
 use crate::order::TreeOrder;
 use crate::tree::SubsetTree;
 use crate::{
-    Effort, Moves, Search, SearchContext, SearchSettings, SearchStrategy, Space, StrategyTraits, SubsetScorer,
-    UnusedSettings,
+    Certificate, Effort, Moves, Path, Search, SearchContext, SearchSettings, SearchStrategy, Space, StrategyTraits,
+    SubsetScorer, UnusedSettings,
 };
-use vaglio_core::{Certificate, Criterion, Error, Path, Result, SearchExtent, part};
+use vaglio_core::{Criterion, Error, Result, SearchExtent, part};
 
 /// The best of all subsets, of every size up to `max_features`.
 ///

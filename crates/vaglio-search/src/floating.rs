@@ -1,8 +1,8 @@
 //! Floating selection: additions, with removals between them.
 
-use crate::{Patience, Search, SearchContext, SearchStrategy, Space, StrategyTraits, if_any, run};
+use crate::{Path, Patience, Search, SearchContext, SearchStrategy, Space, StrategyTraits, if_any, run};
 use std::collections::BTreeSet;
-use vaglio_core::{Action, Feature, Path, Result, SearchExtent, part};
+use vaglio_core::{Action, Feature, Result, SearchExtent, part};
 
 /// Adds the best feature, and removes superfluous ones before the next addition.
 ///

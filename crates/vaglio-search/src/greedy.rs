@@ -1,7 +1,7 @@
 //! Forward selection.
 
-use crate::{Patience, Search, SearchContext, SearchStrategy, Space, StrategyTraits, run};
-use vaglio_core::{Path, Result, SearchExtent, part};
+use crate::{Path, Patience, Search, SearchContext, SearchStrategy, Space, StrategyTraits, run};
+use vaglio_core::{Result, SearchExtent, part};
 
 /// Adds the feature that lowers the score most, again and again.
 ///

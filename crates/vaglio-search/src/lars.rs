@@ -3,13 +3,10 @@
 use crate::lars_path::{PenaltyPath, may_leave, pass_over};
 use crate::least_angle::{self, LeastAngle, PathShape};
 use crate::{
-    Choose, Moves, PathCoefficients, Penalties, Search, SearchContext, SearchSettings, SearchStrategy, Space,
-    StrategyTraits, UnusedSettings, Walk, run,
+    Choose, EntryFit, Knot, Moves, Path, PathCoefficients, PathEntry, Penalties, Search, SearchContext, SearchSettings,
+    SearchStrategy, Space, Step, StrategyTraits, UnusedSettings, Walk, run,
 };
-use vaglio_core::{
-    Action, Criterion, Design, EntryFit, Error, Feature, Geometry, Knot, Path, PathEntry, Result, SearchExtent, Signs,
-    Step, StopReason, part,
-};
+use vaglio_core::{Action, Criterion, Design, Error, Feature, Geometry, Result, SearchExtent, Signs, StopReason, part};
 
 /// Follows the least-angle path of the criterion's geometry; the criterion scores the features on it after every
 /// event.

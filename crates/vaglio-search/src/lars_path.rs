@@ -1,8 +1,8 @@
 //! Constraints on a least-angle path, and its models at penalties.
 
-use crate::Walk;
 use crate::least_angle::{self, LeastAngle};
-use vaglio_core::{Action, AtPenalty, Feature, PathEntry, Result};
+use crate::{AtPenalty, PathEntry, Walk};
+use vaglio_core::{Action, Feature, Result};
 
 /// Passes over entering features that would break constraints; returns whether there was one.
 pub(crate) fn pass_over(

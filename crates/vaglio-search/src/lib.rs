@@ -13,6 +13,7 @@
 //! | [`Space`] | groups, forced groups, limits; the scores of groups added and removed, ties and duplicates |
 //! | [`Walk`], [`Move`], [`if_any`] | the steps, each shown to the observer, and the best subset of each size |
 //! | [`Patience`] | `tolerance` and `patience` |
+//! | [`Path`], [`Observer`], [`Journal`] | the result of a search, the watcher of a run, and the store of its finished work |
 //! | [`shuffle`] | orders that follow from a seed |
 //! | [`Greedy`], [`Backward`], [`Floating`], [`Exhaustive`], [`Lars`], [`Rank`], [`Random`], [`All`] | the searches, one file each |
 //! | [`Chain`] | searches one after the other |
@@ -42,13 +43,16 @@ mod feature_ref;
 mod floating;
 mod gain_requirement;
 mod greedy;
+mod journal;
 mod judge;
 mod lars;
 mod lars_path;
 pub mod least_angle;
 mod moves;
 mod near_best;
+mod observer;
 mod order;
+mod path;
 mod penalties;
 mod polish;
 mod random;
@@ -79,9 +83,12 @@ pub use feature_ref::FeatureRef;
 pub use floating::Floating;
 pub use gain_requirement::RequireGain;
 pub use greedy::Greedy;
+pub use journal::{Journal, JournalOwner, JournalStore};
 pub use judge::Judge;
 pub use lars::Lars;
 pub use moves::Move;
+pub use observer::{Answer, Event, Monitor, Observer, Silent};
+pub use path::{AtPenalty, Certificate, EntryFit, Knot, NearBest, Path, PathEntry, Stage, Step};
 pub use penalties::{Penalties, PenaltyGrid};
 pub use random::Random;
 pub use rank::Rank;

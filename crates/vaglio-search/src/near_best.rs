@@ -1,6 +1,7 @@
 //! Collection of near-best subsets.
 
-use vaglio_core::{Feature, NearBest};
+use crate::NearBest;
+use vaglio_core::Feature;
 
 /// Maximum number of subsets that are counted.
 const MOST: u64 = 100_000;
@@ -47,9 +48,6 @@ impl NearBestCount {
         let NearBestCount { limit, count, with, subsets, .. } = self;
         let of =
             |wanted: u64| columns.iter().copied().filter(|f| with.get(f).copied().unwrap_or(0) == wanted).collect();
-        let mut near = NearBest::default();
-        (near.limit, near.count, near.is_whole) = (limit, count, is_whole);
-        (near.in_all, near.in_none, near.subsets) = (of(count), of(0), subsets);
-        near
+        NearBest { limit, count, is_whole, in_all: of(count), in_none: of(0), subsets }
     }
 }

@@ -1,11 +1,11 @@
 //! Exchanges of groups after a search: one for one, and if none helps, several for several.
 
-use crate::SubsetScorer;
 use crate::moves::Move;
 use crate::settings::Polish;
 use crate::space::Space;
 use crate::walk::Walk;
-use vaglio_core::{Action, Feature, PathEntry, Result, Score, SearchExtent};
+use crate::{PathEntry, SubsetScorer};
+use vaglio_core::{Action, Feature, Result, Score, SearchExtent};
 use vaglio_kernels::tolerance::SCORE_GAIN;
 
 /// Maximum number of groups that are exchanged at once.

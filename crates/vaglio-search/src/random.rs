@@ -1,8 +1,10 @@
 //! Random selection.
 
 use crate::shuffle::{shuffled, stream};
-use crate::{Move, Patience, Search, SearchContext, SearchSettings, SearchStrategy, Space, StrategyTraits, Walk, run};
-use vaglio_core::{Error, Path, Result, SearchExtent, StopReason, part};
+use crate::{
+    Move, Path, Patience, Search, SearchContext, SearchSettings, SearchStrategy, Space, StrategyTraits, Walk, run,
+};
+use vaglio_core::{Error, Result, SearchExtent, StopReason, part};
 
 /// Adds features in random order, whether or not they lower the score: a baseline for other searches.
 ///

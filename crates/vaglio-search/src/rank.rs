@@ -1,7 +1,7 @@
 //! Ranking of features by their single scores.
 
-use crate::{Choose, Move, Patience, Search, SearchContext, SearchStrategy, Space, Walk, run};
-use vaglio_core::{Path, Result, Score, SearchExtent, StopReason, part};
+use crate::{Choose, Move, Path, Patience, Search, SearchContext, SearchStrategy, Space, Walk, run};
+use vaglio_core::{Result, Score, SearchExtent, StopReason, part};
 
 /// Scores every feature alone and adds them in that order, the best first.
 ///

@@ -1,11 +1,11 @@
 //! Run of a strategy in steps, from its start to its path.
 
-use crate::SearchContext;
 use crate::polish::polish;
 use crate::settings::Polish;
 use crate::space::Space;
 use crate::walk::Walk;
-use vaglio_core::{Error, Path, PathEntry, Result, StopReason};
+use crate::{Path, PathEntry, SearchContext};
+use vaglio_core::{Error, Result, StopReason};
 
 /// Walks the space by `steps` until it ends, chooses the result, and polishes it if the settings ask for that and the
 /// search was not stopped.
@@ -19,8 +19,8 @@ use vaglio_core::{Error, Path, PathEntry, Result, StopReason};
 /// # Example
 /// The whole of a greedy search:
 /// ```
-/// use vaglio_core::{Path, Result};
-/// use vaglio_search::{Patience, SearchContext, Space, run};
+/// use vaglio_core::Result;
+/// use vaglio_search::{Path, Patience, SearchContext, Space, run};
 ///
 /// fn greedy(space: &Space<'_>, context: &mut SearchContext<'_>) -> Result<Path> {
 ///     run(space, context, |walk| {

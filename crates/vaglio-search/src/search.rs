@@ -8,9 +8,9 @@ use crate::penalties::Penalties;
 use crate::settings::{Blocks, Polish, SearchSettings};
 use crate::space::Space;
 use crate::strategy::{Moves, PathCoefficients, Search, SearchStrategy, StrategyTraits};
-use crate::{Choose, Constraints, Effort, FeatureRef, Lars, Rules, SearchContext, chain, exhaustive, lars};
+use crate::{Choose, Constraints, Effort, FeatureRef, Lars, Path, Rules, SearchContext, chain, exhaustive, lars};
 use std::sync::Arc;
-use vaglio_core::{Criterion, Design, Path, Result, Role, SearchExtent, title};
+use vaglio_core::{Criterion, Design, Result, Role, SearchExtent, title};
 
 impl Search {
     /// Creates the search of a strategy with default settings.

@@ -1,11 +1,11 @@
 //! The rule that picks the result from a path.
 
-use crate::{Judge, RequireGain};
+use crate::{Judge, PathEntry, RequireGain};
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{self, DeserializeSeed, Deserializer, IntoDeserializer, MapAccess};
 use serde::{Deserialize, Serialize, Serializer};
 use std::ops::RangeInclusive;
-use vaglio_core::{AnyResampling, Error, MixedSetting, PathEntry, Score, is_lower, read_mixed, setters, setting};
+use vaglio_core::{AnyResampling, Error, MixedSetting, Score, is_lower, read_mixed, setters, setting};
 
 /// The rule that picks the result from the entries of a path.
 ///

@@ -2,10 +2,10 @@
 
 use crate::feature_groups::{FeatureGroups, resolved};
 use crate::settings::{SearchSettings, refuse_conflicts};
-use crate::{Choose, Rules, SubsetScorer, duplicates};
+use crate::{Choose, PathEntry, Rules, SubsetScorer, duplicates};
 use std::cell::OnceCell;
 use std::ops::RangeInclusive;
-use vaglio_core::{Block, Design, Error, Feature, PathEntry, Result, Score, counted};
+use vaglio_core::{Block, Design, Error, Feature, Result, Score, counted};
 
 /// Subsets of a design that the settings allow.
 ///

@@ -2,10 +2,10 @@
 
 use crate::settings::{SearchSettings, UnusedSettings};
 use crate::space::Space;
-use crate::{Lars, SearchContext};
+use crate::{Lars, Path, SearchContext};
 use std::fmt::Debug;
 use std::sync::Arc;
-use vaglio_core::{Path, Result, SearchExtent, setting};
+use vaglio_core::{Result, SearchExtent, setting};
 
 /// A strategy of walking subsets; the fields are its own settings.
 ///

@@ -3,14 +3,15 @@
 use crate::answer_log::{AnswerLog, KeptAnswer, Question, described};
 use crate::distributed_trials::{distributed_scores, try_first};
 use crate::unscored_evaluator::Unscored;
+use crate::{EntryFit, Monitor, PathEntry};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::sync::Arc;
 use std::time::Instant;
 use vaglio_core::{
-    Action, CacheEffect, Criterion, Design, Diagnostics, EngineDescription, EngineEvaluator, EntryFit, Error,
-    Evaluator, Feature, Geometry, Monitor, PathEntry, ProcessGroup, Recorder, Result, Role, Score, SearchExtent,
-    SquaresBound, StopSign, Trials, Winner, WorkItem, criterion_error, score_with, winner,
+    Action, CacheEffect, Criterion, Design, Diagnostics, EngineDescription, EngineEvaluator, Error, Evaluator, Feature,
+    Geometry, ProcessGroup, Recorder, Result, Role, Score, SearchExtent, SquaresBound, StopSign, Trials, Winner,
+    WorkItem, criterion_error, score_with, winner,
 };
 
 /// The current subset of a search, scored by a criterion's evaluator.

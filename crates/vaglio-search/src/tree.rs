@@ -5,15 +5,15 @@ mod best_subsets;
 mod depth_first;
 mod progress;
 
-use crate::SubsetScorer;
 use crate::best_subsets::OpenSubtree;
 use crate::order::TreeOrder;
 use crate::polish::best_exchange;
 use crate::space::Space;
+use crate::{Certificate, Monitor, SubsetScorer};
 pub(crate) use best_subsets::BestSubsets;
 pub(crate) use progress::{RankedSubtree, TreeProgress};
 use std::cmp::Reverse;
-use vaglio_core::{Action, Certificate, Error, Evaluator, Feature, Monitor, Result, StopReason};
+use vaglio_core::{Action, Error, Evaluator, Feature, Result, StopReason};
 use vaglio_kernels::tolerance::SCORE_ROUNDING;
 
 /// Largest number of subsets between two questions to the observer.

@@ -1,10 +1,10 @@
 //! Walk from subset to subset: its steps, and the best subset seen of each size.
 
-use crate::SearchContext;
 use crate::moves::Move;
 use crate::settings::SearchSettings;
 use crate::space::Space;
-use vaglio_core::{Action, Answer, Error, Feature, PathEntry, Result, Score, Step, StopReason};
+use crate::{Answer, PathEntry, SearchContext, Step};
+use vaglio_core::{Action, Error, Feature, Result, Score, StopReason};
 
 /// Turns a stop of [`Walk::best_addition`] or [`Walk::best_removal`] into `None`.
 ///

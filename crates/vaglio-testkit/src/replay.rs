@@ -2,7 +2,8 @@
 
 use crate::LawResult;
 use crate::law_violation::Law;
-use vaglio_core::{Action, Design, Feature, Path, Score, Step};
+use vaglio_core::{Action, Design, Feature, Score};
+use vaglio_search::{Path, Step};
 
 /// A subset on a search path.
 #[derive(Debug, Clone)]

@@ -3,7 +3,7 @@
 //! A search may have settings that force, exclude or join columns, by the names or indices of the design. The design
 //! needs a ridge readout, at least three non-constant columns, and at least two steps of the search. A search without
 //! steps, such as one of all subsets, is tested by its entries, and must emit
-//! [`Event::Visited`](vaglio_core::Event::Visited) before each part of its work.
+//! [`Event::Visited`](vaglio_search::Event::Visited) before each part of its work.
 
 use crate::law_violation::{Law, laws};
 use crate::replay::replay;
@@ -17,8 +17,8 @@ pub use recorded_run::FullRun;
 use recorded_run::{RecordingObserver, run, same_path};
 pub use shared_settings::settings;
 pub use ties::ties;
-use vaglio_core::{Criterion, Design, Path, StopReason};
-use vaglio_search::Search;
+use vaglio_core::{Criterion, Design, StopReason};
+use vaglio_search::{Path, Search};
 
 mod constants;
 mod constraints;

@@ -5,10 +5,8 @@ use crate::trial::Subject;
 use std::collections::BTreeMap;
 use std::fmt::Display;
 use std::sync::{Arc, Mutex, PoisonError};
-use vaglio_core::{
-    Action, Compute, Criterion, Design, Journal, JournalStore, Monitor, ProcessGroup, Score, Silent, WorkItem,
-};
-use vaglio_search::SearchContext;
+use vaglio_core::{Action, Compute, Criterion, Design, ProcessGroup, Score, WorkItem};
+use vaglio_search::{Journal, JournalStore, Monitor, SearchContext, Silent};
 
 /// The answers of a walk, in order.
 #[derive(Default)]

@@ -166,8 +166,8 @@ pub(super) fn scorer(design: &Design, targets: Arc<Targets>, loss: &AnyLoss, ord
 mod tests {
     use super::*;
     use crate::Loo;
-    use vaglio_core::{Path, Problem, Readout, SearchExtent, Silent};
-    use vaglio_search::Greedy;
+    use vaglio_core::{Problem, Readout, SearchExtent};
+    use vaglio_search::{Greedy, Path, Silent};
     use vaglio_search::{SearchContext, SubsetScorer};
     use vaglio_testkit::data;
 

@@ -8,10 +8,10 @@ use linfa::ParamGuard;
 use ndarray::Array2;
 use std::time::Instant;
 use vaglio::Selector;
-use vaglio::core::{Absolute, AnyLoss, Columns, Lambda, Problem, Silent, Squared, Task};
+use vaglio::core::{Absolute, AnyLoss, Columns, Lambda, Problem, Squared, Task};
 use vaglio::criteria::Loo;
 use vaglio::learners::Rls;
-use vaglio::search::{Backward, Greedy, Search};
+use vaglio::search::{Backward, Greedy, Search, Silent};
 use vaglio_testkit::SplitMix64;
 
 fn main() {

@@ -3,8 +3,8 @@
 //! All built-in parts and the types of their settings.
 
 pub use crate::core::{
-    Absolute, Answer, Auc, BalancedError, BalancedSquared, Concordance, Criterion, Event, Huber, Lambda, LambdaScope,
-    Learner, LogLoss, Loss, Observer, Pinball, Resampling, Squared, Step, StopReason, StopSign, Task, ZeroOne,
+    Absolute, Auc, BalancedError, BalancedSquared, Concordance, Criterion, Huber, Lambda, LambdaScope, Learner,
+    LogLoss, Loss, Pinball, Resampling, Squared, StopReason, StopSign, Task, ZeroOne,
 };
 #[cfg(feature = "dependence")]
 pub use crate::criteria::Nhsic;
@@ -17,8 +17,8 @@ pub use crate::maps::{
     Power, Scope, Standardize, TargetEncode, Window, WithinSeries,
 };
 pub use crate::search::{
-    All, Backward, Blocks, Chain, Choose, CrossValidation, Exhaustive, Floating, Greedy, Lars, Polish, Random, Rank,
-    Rule, Search,
+    All, Answer, Backward, Blocks, Chain, Choose, CrossValidation, Event, Exhaustive, Floating, Greedy, Lars, Observer,
+    Polish, Random, Rank, Rule, Search, Step,
 };
 pub use crate::splits::{Forward, Given, MonteCarlo, Repeated};
 pub use crate::tune::{Bounds, Tune};

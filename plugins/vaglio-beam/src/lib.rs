@@ -3,8 +3,8 @@
 //! `use vaglio_beam as _;` registers it for pipeline files: `search: {kind: beam, width: 5, max_features: 10}`.
 
 use std::collections::BTreeSet;
-use vaglio_core::{Error, Feature, Path, Result, Score, SearchExtent, part};
-use vaglio_search::{Move, Patience, Search, SearchContext, SearchSettings, SearchStrategy, Space, Walk, run};
+use vaglio_core::{Error, Feature, Result, Score, SearchExtent, part};
+use vaglio_search::{Move, Path, Patience, Search, SearchContext, SearchSettings, SearchStrategy, Space, Walk, run};
 
 /// Keeps the `width` best subsets after each addition, and extends each of them by every feature.
 ///

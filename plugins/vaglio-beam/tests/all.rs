@@ -3,9 +3,11 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test stops at what is wrong")]
 
 use vaglio_beam::Beam;
-use vaglio_core::{Criterion, Design, Path, Silent};
+use vaglio_core::{Criterion, Design};
 use vaglio_dependence::{Mrmr, Scheme};
-use vaglio_search::{Choose, Exhaustive, FeatureRef, Greedy, Polish, Search, SearchContext, SubsetScorer};
+use vaglio_search::{
+    Choose, Exhaustive, FeatureRef, Greedy, Path, Polish, Search, SearchContext, Silent, SubsetScorer,
+};
 use vaglio_testkit::{check_search, check_search_on_standard_data, data, registry};
 
 const CRITERIA: [Mrmr; 2] = [Mrmr { scheme: Scheme::Difference }, Mrmr { scheme: Scheme::Quotient }];

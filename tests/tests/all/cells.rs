@@ -6,10 +6,10 @@
 
 use crate::common::Folder;
 use vaglio::ValidSelector;
-use vaglio::core::{Columns, Design, Error, Model, Path, Problem, Role, Score, SearchExtent, Silent, descriptions};
+use vaglio::core::{Columns, Design, Error, Model, Problem, Role, Score, SearchExtent, descriptions};
 use vaglio::files::prepare;
 use vaglio::pipeline::load;
-use vaglio::search::{SearchContext, SubsetScorer};
+use vaglio::search::{Path, SearchContext, Silent, SubsetScorer};
 use vaglio_cli as _;
 use vaglio_testkit::{SplitMix64, Tolerance};
 

@@ -124,7 +124,7 @@ fn the_library_computes_on_this_machine_alone() {
     let folder = folder("engine-library", ENGINE);
     let (pipeline, _) = vaglio::pipeline::load(&folder.read("p.yaml"), "p.yaml", &[]).unwrap();
     let options = RunOptions { folder: folder.path(""), out: folder.path("out"), ..RunOptions::default() };
-    let error = files::run(&pipeline, &options, &mut vaglio::core::Silent).unwrap_err();
+    let error = files::run(&pipeline, &options, &mut vaglio::search::Silent).unwrap_err();
     assert!(error.to_string().contains("`engine.kind`: `dask` is started by the program"), "{error}");
     assert!(!folder.path("out").exists());
     let cluster = pipeline.cluster().unwrap();
@@ -169,15 +169,15 @@ fn attempts_apart_share_what_is_known() {
     let hangs = hangs.unwrap();
     hangs.try_lock().unwrap();
     let wait = std::time::Duration::ZERO;
-    let error = shards.run(0, wait, &mut vaglio::core::Silent).unwrap_err().to_string();
+    let error = shards.run(0, wait, &mut vaglio::search::Silent).unwrap_err().to_string();
     assert!(error.contains("another process runs index 0"), "{error}");
-    shards.run_apart(0, &mut vaglio::core::Silent).unwrap();
-    shards.run_apart(1, &mut vaglio::core::Silent).unwrap();
+    shards.run_apart(0, &mut vaglio::search::Silent).unwrap();
+    shards.run_apart(1, &mut vaglio::search::Silent).unwrap();
     assert!(!ledger.join("shards/0").exists() && !ledger.join("shards/0.1").exists());
 
     let options = RunOptions { out: folder.path("partial"), ..RunOptions::default() };
     let limit = vaglio::core::StopReason::Limit;
-    let outcome = shards.merge(Some(limit), &options, &mut vaglio::core::Silent).unwrap();
+    let outcome = shards.merge(Some(limit), &options, &mut vaglio::search::Silent).unwrap();
     assert_eq!(outcome.record.stop_reason, limit);
     assert_eq!(outcome.record.steps.len(), 2);
 }
@@ -188,7 +188,7 @@ fn what_others_put_in_place_is_there_or_not() {
     let folder = folder("engine-looks", "evaluate: {permutations: 2}\nengine: {threads: 1}");
     let (pipeline, _) = vaglio::pipeline::load(&folder.read("p.yaml"), "p.yaml", &[]).unwrap();
     let shards = Shards::plan(&pipeline, &folder.path(""), None, 1, &folder.path("ledger")).unwrap();
-    shards.run_apart(1, &mut vaglio::core::Silent).unwrap();
+    shards.run_apart(1, &mut vaglio::search::Silent).unwrap();
     let (done, aside) = (folder.path("ledger/shards/1.jsonl"), folder.path("ledger/aside"));
     let over = std::sync::atomic::AtomicBool::new(false);
     std::thread::scope(|scope| {

@@ -2,8 +2,9 @@
 
 use crate::common::{Folder, case_stride};
 use ndarray::{Array2, Axis, concatenate, s};
-use vaglio::core::{Loss, Silent, Squared, ZeroOne, is_lower};
+use vaglio::core::{Loss, Squared, ZeroOne, is_lower};
 use vaglio::files::{RunOptions, TrainTest, prepare, run};
+use vaglio::search::Silent;
 use vaglio_pipeline::pipeline::{load, pool};
 use vaglio_report::record::Record;
 use vaglio_testkit::{SplitMix64, Tolerance};

@@ -4,13 +4,13 @@ use super::*;
 use crate::fold_weights::record_spreads;
 use linfa::ParamGuard;
 use ndarray::{Array1, Array2, Axis};
-use vaglio_core::{Criterion, Design, Problem, Silent, Task};
+use vaglio_core::{Criterion, Design, Problem, Task};
 use vaglio_kernels::linalg;
 use vaglio_pipeline::learners::Rls;
 use vaglio_pipeline::resampling::{OuterFoldFit, OuterFolds, Procedure, Sample, StageMonitor, outer};
 use vaglio_pipeline::selector::{Selector, ValidSelector};
 use vaglio_report::record::{PerOutput, SelectedRecord};
-use vaglio_search::Greedy;
+use vaglio_search::{Greedy, Silent};
 use vaglio_testkit::{SplitMix64, data};
 use vaglio_validate::{KFold, Loo};
 

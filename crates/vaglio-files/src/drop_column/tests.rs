@@ -1,10 +1,10 @@
 use super::exchanges::SwapDesign;
 use super::*;
 use linfa::ParamGuard;
-use vaglio_core::{Absolute, Criterion, Monitor, PerFoldPreprocessing, Silent};
+use vaglio_core::{Absolute, Criterion, PerFoldPreprocessing};
 use vaglio_pipeline::learners::Rls;
 use vaglio_pipeline::selector::Selector;
-use vaglio_search::Greedy;
+use vaglio_search::{Greedy, Monitor, Silent};
 use vaglio_testkit::data;
 use vaglio_validate::{KFold, Loo};
 

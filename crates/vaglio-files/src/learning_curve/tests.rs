@@ -1,12 +1,11 @@
 use super::*;
 use linfa::ParamGuard;
 use std::collections::HashSet;
-use vaglio_core::Silent;
 use vaglio_pipeline::learners::Rls;
 use vaglio_pipeline::pipeline::Evaluate;
 use vaglio_pipeline::resampling::{OuterFolds, Procedure, outer};
 use vaglio_pipeline::selector::{Selector, ValidSelector};
-use vaglio_search::{Greedy, Search};
+use vaglio_search::{Greedy, Search, Silent};
 use vaglio_testkit::data;
 use vaglio_validate::KFold;
 

@@ -4,11 +4,11 @@ use super::*;
 use linfa::ParamGuard;
 use ndarray::Array2;
 use std::time::Instant;
-use vaglio_core::{Monitor, Problem, Silent};
+use vaglio_core::Problem;
 use vaglio_pipeline::learners::Rls;
 use vaglio_pipeline::resampling::{Sample, select};
 use vaglio_pipeline::selector::Selector;
-use vaglio_search::{Choose, CrossValidation, Greedy, RequireGain, Search};
+use vaglio_search::{Choose, CrossValidation, Greedy, Monitor, RequireGain, Search, Silent};
 use vaglio_testkit::{SplitMix64, data};
 use vaglio_validate::Loo;
 

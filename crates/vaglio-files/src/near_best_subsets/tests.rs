@@ -1,10 +1,10 @@
 use super::*;
 use crate::drop_column::record_importance;
 use linfa::ParamGuard;
-use vaglio_core::{Criterion, Problem, Round, Silent};
+use vaglio_core::{Criterion, Problem, Round};
 use vaglio_pipeline::learners::Rls;
 use vaglio_pipeline::selector::Selector;
-use vaglio_search::{Choose, Exhaustive, Greedy, ScoreMarginRule, Search};
+use vaglio_search::{Choose, Exhaustive, Greedy, ScoreMarginRule, Search, Silent};
 use vaglio_testkit::data;
 use vaglio_validate::{KFold, Loo};
 

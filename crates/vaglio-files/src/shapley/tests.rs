@@ -1,10 +1,10 @@
 use super::*;
 use linfa::ParamGuard;
 use std::collections::HashMap;
-use vaglio_core::{Absolute, Criterion, Silent};
+use vaglio_core::{Absolute, Criterion};
 use vaglio_pipeline::learners::Rls;
 use vaglio_pipeline::selector::Selector;
-use vaglio_search::{Choose, Greedy, Search};
+use vaglio_search::{Choose, Greedy, Search, Silent};
 use vaglio_testkit::data;
 use vaglio_validate::{KFold, Loo};
 

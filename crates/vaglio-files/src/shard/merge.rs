@@ -6,7 +6,8 @@ use crate::run::{RunOptions, RunOutcome, run_here};
 use crate::run_folder::RunFolder;
 use crate::work_units::SEARCH;
 use std::collections::BTreeMap;
-use vaglio_core::{Monitor, Result, StopReason};
+use vaglio_core::{Result, StopReason};
+use vaglio_search::Monitor;
 
 impl Shards {
     /// Merges the pieces of all indexes and writes the files of the run to `options.out`. A run in one process writes

@@ -14,7 +14,8 @@ use crate::work_units::{SEARCHING, waits_for_search};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use vaglio_core::{Error, Journal, JournalStore as _, Monitor, Result, StopReason, StopSign};
+use vaglio_core::{Error, Result, StopReason, StopSign};
+use vaglio_search::{Journal, JournalStore as _, Monitor};
 use vaglio_tables::disk::write_file;
 
 impl Shards {

@@ -6,7 +6,8 @@ use crate::journal::RunJournal;
 use crate::work_units::{PARTS, SEARCH};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use vaglio_core::{JournalOwner, JournalStore, ProcessGroup};
+use vaglio_core::ProcessGroup;
+use vaglio_search::{JournalOwner, JournalStore};
 
 /// Value of a unit that needed no separate computation.
 pub(super) const NOTHING: &str = "null";

@@ -10,9 +10,10 @@ use crate::train_test::TrainTest;
 use crate::work_units::{PARTS, SEARCH, SEARCHING, waits_for_search};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use vaglio_core::{Design, Error, Journal, JournalStore, Monitor, ProcessGroup, Result, StopReason, StopSign};
+use vaglio_core::{Design, Error, ProcessGroup, Result, StopReason, StopSign};
 use vaglio_pipeline::resampling::{self, Procedure, SearchOnDesign, StageMonitor};
 use vaglio_pipeline::selector::ValidSelector;
+use vaglio_search::{Journal, JournalStore, Monitor};
 
 /// Polling interval while waiting for another index.
 pub(super) const LOOK: Duration = Duration::from_millis(200);

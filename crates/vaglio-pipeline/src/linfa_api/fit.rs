@@ -15,7 +15,8 @@ use linfa::dataset::{AsTargets, DatasetBase};
 use linfa::traits::Fit;
 use std::sync::Arc;
 use std::time::Instant;
-use vaglio_core::{Error, Monitor, Result, Task};
+use vaglio_core::{Error, Result, Task};
+use vaglio_search::Monitor;
 
 impl ParamGuard for Selector {
     type Checked = ValidSelector;

@@ -9,7 +9,8 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::marker::PhantomData;
 use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::sync::Arc;
-use vaglio_core::{Feature, Path, PathEntry};
+use vaglio_core::Feature;
+use vaglio_search::{Path, PathEntry};
 
 /// A fitted pipeline or selector. It predicts by column position (linfa's [`Predict`](linfa::traits::Predict)), reduces
 /// data to the selected features ([`Transformer`](linfa::traits::Transformer)), and can be saved.

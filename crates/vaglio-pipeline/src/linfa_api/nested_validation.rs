@@ -11,7 +11,8 @@ use linfa::dataset::{AsTargets, DatasetBase};
 use ndarray::Array2;
 use serde::Serialize;
 use std::fmt;
-use vaglio_core::{AnyLoss, Error, Monitor, Result, counted, short};
+use vaglio_core::{AnyLoss, Error, Result, counted, short};
+use vaglio_search::Monitor;
 
 /// Nested cross-validation results of a pipeline. `Display` prints one line: loss, interval and baseline.
 #[derive(Debug, Clone, PartialEq, Serialize)]

@@ -6,8 +6,8 @@ use crate::progress::SharedMonitor;
 use crate::selector::{Selector, ValidSelector};
 use crate::tune::Tune;
 use std::sync::{Arc, Mutex};
-use vaglio_core::{AnyCriterion, AnyLearner, AnyMap, AnyTargetMap, Observer, StopSign};
-use vaglio_search::Search;
+use vaglio_core::{AnyCriterion, AnyLearner, AnyMap, AnyTargetMap, StopSign};
+use vaglio_search::{Observer, Search};
 
 impl Pipeline {
     /// A pipeline without data or preprocessing. Each part may be new, boxed or shared.

@@ -11,9 +11,9 @@ use super::validation::{CellChoice, Validation, all_repeats, not_validated, shar
 use crate::selector::resumable_search::{ResumableSearch, SearchResult};
 use crate::selector::{ValidSelector, takes_lambda_of_all, walk_lambdas};
 use std::time::{Duration, Instant};
-use vaglio_core::{Design, Error, ErrorClass, Journal, Monitor, Path, Result, Silent, StopReason, StopSign, counted};
+use vaglio_core::{Design, Error, ErrorClass, Result, StopReason, StopSign, counted};
 use vaglio_report::record::{Cell, ChosenBy, GainTest, LossTable, Warning, WarningKind};
-use vaglio_search::{Choose, CrossValidation, Judge, Rule};
+use vaglio_search::{Choose, CrossValidation, Journal, Judge, Monitor, Path, Rule, Silent};
 
 /// Searches the design of all rows of the sample, and chooses a size and λ. A search that is stopped before its first
 /// score takes no columns.

@@ -16,10 +16,10 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 use vaglio_core::{
-    Coefficients, Columns, Error, Expression, Feature, Form, Model, ModelData, ModelParts, Monitor, PathEntry, Predict,
-    Predictor, Problem, Result, Round, Silent, StopSign, saved,
+    Coefficients, Columns, Error, Expression, Feature, Form, Model, ModelData, ModelParts, Predict, Predictor, Problem,
+    Result, Round, StopSign, saved,
 };
-use vaglio_search::{All, Choose, Search};
+use vaglio_search::{All, Choose, Monitor, PathEntry, Search, Silent};
 use vaglio_validate::{HeldOutPredictions, Loo};
 
 impl FinalModel {

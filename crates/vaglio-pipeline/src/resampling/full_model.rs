@@ -3,9 +3,9 @@
 use super::loss_sums::{FoldLosses, LossSums, most_clusters};
 use super::path_predictions::{FoldTestRows, PathModels, PathReduction, predictions_along};
 use super::validation::Validation;
-use vaglio_core::{Design, PathEntry, Result, Score, short};
+use vaglio_core::{Design, Result, Score, short};
 use vaglio_report::record::{Cell, LossTable, Warning, WarningKind};
-use vaglio_search::CrossValidation;
+use vaglio_search::{CrossValidation, PathEntry};
 
 /// Largest work of these fits over all folds and λ, in multiply-adds.
 const MOST_WORK: f64 = 3e10;
@@ -106,8 +106,8 @@ mod tests {
     use linfa::ParamGuard;
     use ndarray::Array2;
     use std::time::Instant;
-    use vaglio_core::{Columns, Lambda, Monitor, Problem, Silent, Task};
-    use vaglio_search::{All, Greedy, Search};
+    use vaglio_core::{Columns, Lambda, Problem, Task};
+    use vaglio_search::{All, Greedy, Monitor, Search, Silent};
     use vaglio_testkit::SplitMix64;
     use vaglio_validate::Loo;
 

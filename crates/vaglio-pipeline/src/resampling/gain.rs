@@ -123,8 +123,8 @@ mod tests {
     use linfa::ParamGuard;
     use ndarray::Array2;
     use std::time::Instant;
-    use vaglio_core::{Correlation, Geometry, Monitor, Problem, Silent};
-    use vaglio_search::{Choose, CrossValidation, Greedy, Search};
+    use vaglio_core::{Correlation, Geometry, Problem};
+    use vaglio_search::{Choose, CrossValidation, Greedy, Monitor, Search, Silent};
     use vaglio_testkit::{SplitMix64, data};
 
     const ROWS: usize = 18;

@@ -9,10 +9,10 @@ use super::pooled_folds::LambdaPaths;
 use super::validation::{Fold, Validation};
 use crate::selector::resumable_search::SearchResult;
 use std::time::Instant;
-use vaglio_core::{Error, ErrorClass, Journal, Result};
+use vaglio_core::{Error, ErrorClass, Result};
 use vaglio_kernels::tolerance::LEAST_PENALTY;
 use vaglio_report::record::{Cell, LossTable};
-use vaglio_search::CrossValidation;
+use vaglio_search::{CrossValidation, Journal};
 
 /// Number of values added beyond an end at once.
 const STEP: usize = 4;

@@ -114,8 +114,8 @@ mod tests {
     use crate::selector::Selector;
     use linfa::ParamGuard;
     use std::time::Instant;
-    use vaglio_core::{Lambda, Monitor, Silent};
-    use vaglio_search::Greedy;
+    use vaglio_core::Lambda;
+    use vaglio_search::{Greedy, Monitor, Silent};
     use vaglio_testkit::data;
     use vaglio_validate::Loo;
 

@@ -23,7 +23,8 @@ use crate::memory_slots::MemorySlots;
 use crate::selector::resumable_search::ResumableSearch;
 use std::collections::BTreeMap;
 use std::time::Instant;
-use vaglio_core::{Design, Error, Journal, Loss, Path, PathEntry, Result, SearchExtent};
+use vaglio_core::{Design, Error, Loss, Result, SearchExtent};
+use vaglio_search::{Journal, Path, PathEntry};
 
 /// Approximate memory limit of the searches held at once, in bytes.
 const MOST_HELD: f64 = 1e9;

@@ -10,11 +10,12 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::sync::Arc;
 use vaglio_core::{
-    Coefficients, Columns, Design, EntryFit, Error, Feature, Model, PathEntry, PowerOfTwoScaling, Problem, Readout,
-    Result, TargetUnits, Trained, row_weights,
+    Coefficients, Columns, Design, Error, Feature, Model, PowerOfTwoScaling, Problem, Readout, Result, TargetUnits,
+    Trained, row_weights,
 };
 use vaglio_kernels::linalg::FactorizationError;
 use vaglio_kernels::ridge::Ridge;
+use vaglio_search::{EntryFit, PathEntry};
 
 /// Held-out rows, with the units of their targets.
 pub struct FoldTestRows<'p> {

@@ -7,8 +7,9 @@ use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use vaglio_core::{Answer, Error, Event, Journal, Monitor, Observer, Result, SearchExtent, StopReason, StopSign};
+use vaglio_core::{Error, Result, SearchExtent, StopReason, StopSign};
 use vaglio_kernels::CancelToken;
+use vaglio_search::{Answer, Event, Journal, Monitor, Observer};
 
 /// Results of jobs 0, …, `count` − 1 in order; at most as many jobs run at once as there are threads.
 ///

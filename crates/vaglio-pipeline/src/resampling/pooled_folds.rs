@@ -5,8 +5,9 @@ use super::path_predictions::{order, places};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
-use vaglio_core::{AtPenalty, Feature, Loss, Path, PathEntry, Result, Score, StopReason};
+use vaglio_core::{Feature, Loss, Result, Score, StopReason};
 use vaglio_report::record::Cell;
+use vaglio_search::{AtPenalty, Path, PathEntry};
 
 /// Held-out losses of one search path, by size.
 #[derive(Debug, Clone, Serialize, Deserialize)]

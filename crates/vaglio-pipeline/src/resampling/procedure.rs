@@ -14,13 +14,11 @@ use crate::tune;
 use ndarray::Array2;
 use serde::{Deserialize, Serialize};
 use std::time::Instant;
-use vaglio_core::{
-    AnyResampling, Design, Error, Loss, MapFit, Model, Monitor, Problem, Result, StopSign, TargetUnits, setting,
-};
+use vaglio_core::{AnyResampling, Design, Error, Loss, MapFit, Model, Problem, Result, StopSign, TargetUnits, setting};
 use vaglio_kernels::tolerance::SCORE_ROUNDING;
 use vaglio_report::record::{Cell, ComparedSearch, Tune, TuningResult};
-use vaglio_search::Search;
 use vaglio_search::shuffle::stream;
+use vaglio_search::{Monitor, Search};
 
 const OUTER: u64 = 2;
 

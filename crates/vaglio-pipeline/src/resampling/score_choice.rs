@@ -7,9 +7,9 @@ use crate::selector::resumable_search::SearchResult;
 use crate::selector::{ValidSelector, takes_lambda_of_all, walk_lambdas};
 use std::collections::HashSet;
 use std::time::Instant;
-use vaglio_core::{Design, Error, Feature, Monitor, Path, PathEntry, Result, StopReason, counted, is_lower, short};
+use vaglio_core::{Design, Error, Feature, Result, StopReason, counted, is_lower, short};
 use vaglio_report::record::{Cell, ChosenBy, Warning, WarningKind};
-use vaglio_search::{All, Choose, Rule, Search, SubsetScorer};
+use vaglio_search::{All, Choose, Monitor, Path, PathEntry, Rule, Search, SubsetScorer};
 
 /// Chooses by the score, from one path or one path per λ.
 pub(super) fn plain(

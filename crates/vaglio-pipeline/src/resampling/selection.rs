@@ -12,11 +12,9 @@ use serde::Serialize;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::time::Instant;
-use vaglio_core::{
-    Coefficients, Design, Error, Feature, Loss, Model, Monitor, Path, PathEntry, Problem, Result, StopSign,
-};
+use vaglio_core::{Coefficients, Design, Error, Feature, Loss, Model, Problem, Result, StopSign};
 use vaglio_report::record::{Cell, ChosenBy, ComparedSearch, GainTest, LossTable, SizeSpread, Warning, WarningKind};
-use vaglio_search::{CrossValidation, Rule};
+use vaglio_search::{CrossValidation, Monitor, Path, PathEntry, Rule};
 
 /// Result of a selection.
 #[derive(Debug, Clone, Serialize)]

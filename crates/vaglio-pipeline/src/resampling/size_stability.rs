@@ -72,8 +72,7 @@ mod tests {
     use crate::selector::{Selector, ValidSelector};
     use linfa::ParamGuard;
     use std::time::Instant;
-    use vaglio_core::{Monitor, Silent};
-    use vaglio_search::{Choose, CrossValidation, Greedy, Search};
+    use vaglio_search::{Choose, CrossValidation, Greedy, Monitor, Search, Silent};
     use vaglio_testkit::data;
     use vaglio_validate::Loo;
 

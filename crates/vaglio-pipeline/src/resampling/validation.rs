@@ -10,10 +10,10 @@ use super::sample::{FittedProblem, Sample};
 use super::split_rule::{RepeatedSplits, SplitRule, TrainTestSplit, bare};
 use crate::selector::resumable_search::SearchResult;
 use crate::selector::{ValidSelector, walk_lambdas};
-use vaglio_core::{Design, Error, Loss, Path, Problem, Result, TargetUnits};
+use vaglio_core::{Design, Error, Loss, Problem, Result, TargetUnits};
 use vaglio_report::record::{Cell, LossTable, Warning, WarningKind};
 use vaglio_search::shuffle::stream;
-use vaglio_search::{CrossValidation, Judge, check_repeated_rows};
+use vaglio_search::{CrossValidation, Judge, Path, check_repeated_rows};
 
 const ROUND: u64 = 1;
 /// Largest number of rows over all repeats; each takes 64 bits.

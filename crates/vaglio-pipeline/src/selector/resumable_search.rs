@@ -5,8 +5,8 @@ use crate::final_fit::has_moments;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::time::Instant;
-use vaglio_core::{Design, EngineDescription, Error, Journal, Monitor, Path, Result, Score, StopReason, StopSign};
-use vaglio_search::{SearchContext, SubsetScorer};
+use vaglio_core::{Design, EngineDescription, Error, Result, Score, StopReason, StopSign};
+use vaglio_search::{Journal, Monitor, Path, SearchContext, SubsetScorer};
 
 /// Result of a search, before training.
 #[derive(Debug, Serialize, Deserialize)]

@@ -31,8 +31,8 @@ use crate::selector::ValidSelector;
 use ledger::CachedCriterion;
 use std::sync::Arc;
 use std::time::Instant;
-use vaglio_core::{Answer, Error, Event, Journal, Learner, Monitor, Observer, Problem, Result, Score};
-use vaglio_search::{Choose, Search};
+use vaglio_core::{Error, Learner, Problem, Result, Score};
+use vaglio_search::{Answer, Choose, Event, Journal, Monitor, Observer, Search};
 
 /// Largest number of parameters tuned together.
 const MOST_PARAMETERS: usize = 100;

@@ -3,7 +3,8 @@
 use crate::infinity;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
-use vaglio_core::{Feature, NearBest, joined, short, shown};
+use vaglio_core::{Feature, joined, short, shown};
+use vaglio_search::NearBest;
 
 /// Near subsets: those with a score close to the lowest of all, or to that of the chosen subset.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

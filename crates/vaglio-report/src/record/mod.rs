@@ -55,7 +55,8 @@ pub use warning::{Warning, WarningKind};
 
 use crate::infinity;
 use serde::{Deserialize, Serialize};
-use vaglio_core::{Certificate, Diagnostics, Feature, StopReason};
+use vaglio_core::{Diagnostics, Feature, StopReason};
+use vaglio_search::Certificate;
 
 /// The version of the format that this program writes and reads.
 pub const SCHEMA: &str = "vaglio.selection/2";

@@ -3,7 +3,8 @@
 use super::Record;
 use crate::infinity;
 use serde::{Deserialize, Serialize};
-use vaglio_core::{Action, Feature, Path, PathEntry, Step};
+use vaglio_core::{Action, Feature};
+use vaglio_search::{Path, PathEntry, Step};
 
 /// One step of the search.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -7,8 +7,8 @@ use super::{
     LearningCurve, LossDifference, PartNames, PredictionRows, Record, SharesRecord, Status, TunedSettings, Verified,
     WorthRecord, left_out_rows,
 };
-use vaglio_core::{Certificate, Diagnostics, counted, is_lower, joined, short, shown};
-use vaglio_search::Rule;
+use vaglio_core::{Diagnostics, counted, is_lower, joined, short, shown};
+use vaglio_search::{Certificate, Rule};
 
 /// Number of rows from which halving another loss is no chance.
 const ROWS: usize = 40;

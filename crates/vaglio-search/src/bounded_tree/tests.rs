@@ -3,11 +3,9 @@
 use super::{BoundedTree, SubsetBounds};
 use crate::best_subsets::OpenSubtree;
 use crate::order::TreeOrder;
-use crate::{SearchSettings, Space, SubsetScorer};
+use crate::{Monitor, SearchSettings, Silent, Space, SubsetScorer};
 use std::cmp::Reverse;
-use vaglio_core::{
-    Criterion, Design, EngineEvaluator, Evaluator, Feature, Monitor, Result, Score, Silent, SquaresBound, saved,
-};
+use vaglio_core::{Criterion, Design, EngineEvaluator, Evaluator, Feature, Result, Score, SquaresBound, saved};
 use vaglio_testkit::data;
 
 /// Criterion of the evaluator.

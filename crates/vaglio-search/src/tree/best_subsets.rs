@@ -1,8 +1,8 @@
 //! The best subsets found so far.
 
-use crate::SubsetScorer;
+use crate::{PathEntry, SubsetScorer};
 use serde::{Deserialize, Serialize};
-use vaglio_core::{Feature, PathEntry, Result};
+use vaglio_core::{Feature, Result};
 use vaglio_kernels::tolerance::SCORE_ROUNDING;
 
 /// The best subset of each size, with its features in increasing order.

@@ -1,16 +1,16 @@
 //! Progress of a search of all subsets, with snapshots for resumption after an interruption.
 
 use super::BestSubsets;
-use crate::SubsetScorer;
 use crate::best_subsets::OpenSubtree;
 use crate::order::TreeOrder;
 use crate::space::Space;
+use crate::{Answer, Certificate, Event, Monitor, SubsetScorer};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 use std::time::Instant;
-use vaglio_core::{Action, Answer, Certificate, Diagnostics, Event, Feature, Monitor, Recorder, Result, StopReason};
+use vaglio_core::{Action, Diagnostics, Feature, Recorder, Result, StopReason};
 
 /// A subtree that is not explored yet, with a lower bound of the scores in it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -179,11 +179,10 @@ impl<'a> TreeProgress<'a> {
     ) -> (BestSubsets, Certificate, StopReason) {
         let found = self.known.found.clone().or(&self.known.start);
         let gap = (found.lowest() - left).max(0.0);
-        let mut certificate = Certificate::default();
-        certificate.optimal = self.stopped.is_none();
-        certificate.gap = if certificate.optimal { Some(0.0) } else { gap.is_finite().then_some(gap) };
-        certificate.bound = bound.filter(|_| pruned > 0).map(Cow::Borrowed);
-        (certificate.visited, certificate.pruned) = (self.known.visited, pruned);
+        let optimal = self.stopped.is_none();
+        let gap = if optimal { Some(0.0) } else { gap.is_finite().then_some(gap) };
+        let bound = bound.filter(|_| pruned > 0).map(Cow::Borrowed);
+        let certificate = Certificate { optimal, visited: self.known.visited, pruned, gap, bound };
         (found, certificate, self.stopped.unwrap_or(StopReason::AllSubsets))
     }
 }

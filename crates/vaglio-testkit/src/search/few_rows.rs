@@ -3,8 +3,7 @@
 use super::recorded_run::{FullRun, SEED};
 use crate::law_violation::Law;
 use crate::{LawResult, design_copies};
-use vaglio_core::Silent;
-use vaglio_search::{SearchContext, SubsetScorer};
+use vaglio_search::{SearchContext, Silent, SubsetScorer};
 
 /// On the first one to four rows of a design, a search returns a path or an error, but never panics.
 pub fn few_rows(full: &FullRun<'_>) -> LawResult {

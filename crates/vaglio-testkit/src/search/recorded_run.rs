@@ -2,8 +2,8 @@
 
 use crate::LawResult;
 use crate::law_violation::Law;
-use vaglio_core::{Answer, Criterion, Design, Event, Observer, Path, Step, StopReason};
-use vaglio_search::{Search, SearchContext, SubsetScorer};
+use vaglio_core::{Criterion, Design, StopReason};
+use vaglio_search::{Answer, Event, Observer, Path, Search, SearchContext, Step, SubsetScorer};
 
 pub const SEED: u64 = 7;
 

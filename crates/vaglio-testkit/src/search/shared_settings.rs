@@ -7,8 +7,8 @@ use crate::law_violation::Law;
 use crate::replay::{moved, replay};
 use crate::trial::free;
 use serde_json::{Value, json};
-use vaglio_core::{Action, Feature, Path, Step};
-use vaglio_search::{Choose, Search};
+use vaglio_core::{Action, Feature};
+use vaglio_search::{Choose, Path, Search, Step};
 
 /// A search obeys each shared setting that it has, tested one by one.
 ///

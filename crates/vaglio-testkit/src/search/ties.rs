@@ -6,7 +6,8 @@ use crate::law_violation::Law;
 use crate::replay::{moved, replay};
 use crate::trial::Subject;
 use crate::{LawResult, data, design_copies};
-use vaglio_core::{Action, Feature, Path, Step};
+use vaglio_core::{Action, Feature};
+use vaglio_search::{Path, Step};
 
 /// Among copies of a column, the lowest index enters first, and its step lists the others as tied.
 ///

@@ -10,8 +10,8 @@ use shrink::Shrink;
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
 use steps::{Fault, Steps, THREADS};
-use vaglio_core::{Criterion, Design, Feature, Path, Result, Score, SearchExtent, saved};
-use vaglio_search::{Blocks, FeatureRef, Search, SearchContext, SearchStrategy, Space, StrategyTraits};
+use vaglio_core::{Criterion, Design, Feature, Result, Score, SearchExtent, saved};
+use vaglio_search::{Blocks, FeatureRef, Path, Search, SearchContext, SearchStrategy, Space, StrategyTraits};
 use vaglio_testkit::search::{self, FullRun};
 use vaglio_testkit::{LawResult, check_search, check_search_on_standard_data, data};
 

@@ -5,13 +5,12 @@ use serde::{Deserialize, Serialize};
 use std::path::Path;
 use vaglio::Selector;
 use vaglio::core::{
-    Criterion, Design, Error, ErrorClass, Feature, Form, Learner, Model, Problem, Refit, Result, Score, Silent, Task,
-    saved,
+    Criterion, Design, Error, ErrorClass, Feature, Form, Learner, Model, Problem, Refit, Result, Score, Task, saved,
 };
 use vaglio::criteria::{KFold, Loo};
 use vaglio::files::plan;
 use vaglio::learners::Rls;
-use vaglio::search::{Backward, Exhaustive, Greedy, Search};
+use vaglio::search::{Backward, Exhaustive, Greedy, Search, Silent};
 use vaglio_testkit::data;
 
 /// Way in which a fit fails.

@@ -2,11 +2,11 @@
 
 use vaglio::Selector;
 use vaglio::core::{
-    Absolute, Action, Criterion, Design, Error, Lambda, Learner, Measure, Problem, Readout, Silent, Task, ZeroOne,
+    Absolute, Action, Criterion, Design, Error, Lambda, Learner, Measure, Problem, Readout, Task, ZeroOne,
 };
 use vaglio::criteria::{Engine, FoldBy, KFold, Loo};
 use vaglio::learners::{Crrr, Rls};
-use vaglio::search::{Backward, Exhaustive, Floating, Greedy, Search, SubsetScorer};
+use vaglio::search::{Backward, Exhaustive, Floating, Greedy, Search, Silent, SubsetScorer};
 use vaglio::splits::Repeated;
 use vaglio_testkit::{LawResult, check_criterion, criterion, data};
 

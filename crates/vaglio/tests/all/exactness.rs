@@ -4,12 +4,12 @@ use ndarray::Array2;
 use std::path::Path;
 use std::sync::Arc;
 use vaglio::core::{
-    Absolute, AnyLoss, BalancedError, Cells, Columns, Criterion, Design, Feature, Problem, Score, SearchExtent, Silent,
+    Absolute, AnyLoss, BalancedError, Cells, Columns, Criterion, Design, Feature, Problem, Score, SearchExtent,
     Squared, Task, Winner, ZeroOne,
 };
 use vaglio::criteria::Loo;
 use vaglio::learners::{Lambda, Rls};
-use vaglio::search::{Greedy, SearchContext, SubsetScorer};
+use vaglio::search::{Greedy, SearchContext, Silent, SubsetScorer};
 use vaglio_tables::read::{ColumnFilter, read_table};
 use vaglio_testkit::{Tolerance, data, design_copies};
 
@@ -21,7 +21,7 @@ fn close(found: Score, defined: Score, what: &str) {
     assert_eq!(found.lambda, defined.lambda, "{what}");
 }
 
-fn greedy(criterion: &Loo, design: &Design, steps: usize) -> vaglio::core::Path {
+fn greedy(criterion: &Loo, design: &Design, steps: usize) -> vaglio::search::Path {
     let extent = SearchExtent::forward(design.features(), design.features());
     let subset = SubsetScorer::open(criterion, design, &extent).unwrap();
     Greedy::new(steps).run(&mut SearchContext::new(subset, &mut Silent, 0)).unwrap()

@@ -6,8 +6,8 @@ use vaglio::criteria::Loo;
 use vaglio::learners::Rls;
 use vaglio::search::{Greedy, Lars, Search};
 use vaglio::{ChosenBy, Selection, Selector, ValidSelector};
-use vaglio_core::{Columns, Problem, Silent, Task};
-use vaglio_search::Choose;
+use vaglio_core::{Columns, Problem, Task};
+use vaglio_search::{Choose, Silent};
 use vaglio_testkit::SplitMix64;
 
 const RATE: f64 = 0.1;

@@ -2,10 +2,10 @@
 
 use linfa::ParamGuard;
 use serde_json::json;
-use vaglio::core::{Criterion, Design, Lambda, LambdaScope, Problem, Silent, Task};
+use vaglio::core::{Criterion, Design, Lambda, LambdaScope, Problem, Task};
 use vaglio::criteria::Loo;
 use vaglio::learners::{Crrr, Rls};
-use vaglio::search::All;
+use vaglio::search::{All, Silent};
 use vaglio::{Selection, Selector};
 use vaglio_testkit::{SplitMix64, data};
 

@@ -6,11 +6,13 @@ use ndarray::{Axis, concatenate};
 use vaglio::Selector;
 use vaglio::core::{
     Absolute, AnyLoss, Columns, Criterion, Design, Error, Feature, HeldOut, Huber, Loss, PerFoldPreprocessing, Problem,
-    Readout, Requirement, RowLabels, Score, Silent, Squared, Task, saved,
+    Readout, Requirement, RowLabels, Score, Squared, Task, saved,
 };
 use vaglio::criteria::{Engine, KFold};
 use vaglio::learners::Rls;
-use vaglio::search::{All, Backward, Exhaustive, Floating, Greedy, Random, Rank, Search, SearchContext, SubsetScorer};
+use vaglio::search::{
+    All, Backward, Exhaustive, Floating, Greedy, Random, Rank, Search, SearchContext, Silent, SubsetScorer,
+};
 use vaglio::splits::{Forward, MonteCarlo, Repeated};
 use vaglio_testkit::data::{self, Recipe};
 use vaglio_testkit::{LawViolation, check_criterion, criterion};

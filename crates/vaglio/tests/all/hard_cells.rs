@@ -1,10 +1,8 @@
 //! Every search on every built-in criterion, on data that take digits away: the same columns as by plain retraining.
 
-use vaglio::core::{
-    Criterion, Design, Feature, HeldOut, Path, PerFoldPreprocessing, Readout, Silent, StopReason, Task,
-};
+use vaglio::core::{Criterion, Design, Feature, HeldOut, PerFoldPreprocessing, Readout, StopReason, Task};
 use vaglio::criteria::{Engine, KFold, Loo};
-use vaglio::search::{Backward, Exhaustive, Floating, Greedy, Search, SearchContext, SubsetScorer};
+use vaglio::search::{Backward, Exhaustive, Floating, Greedy, Path, Search, SearchContext, Silent, SubsetScorer};
 use vaglio_testkit::data;
 
 fn criteria() -> Vec<(&'static str, Box<dyn Criterion>)> {

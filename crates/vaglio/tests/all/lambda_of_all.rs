@@ -1,10 +1,10 @@
 //! `per: all`: λ is taken by the criterion for all columns, and the search is made at that.
 
 use linfa::ParamGuard;
-use vaglio::core::{Criterion, Design, Lambda, LambdaScope, Problem, Readout, Silent};
+use vaglio::core::{Criterion, Design, Lambda, LambdaScope, Problem, Readout};
 use vaglio::criteria::{KFold, Loo, Nhsic};
 use vaglio::learners::Rls;
-use vaglio::search::{Backward, Choose, CrossValidation, Greedy, Search};
+use vaglio::search::{Backward, Choose, CrossValidation, Greedy, Search, Silent};
 use vaglio::{Selection, Selector};
 use vaglio_testkit::{Tolerance, data};
 

@@ -283,7 +283,7 @@ fn groups_and_folds_are_those_of_a_problem_built_by_hand() {
     let fitted = selector.fit_with(&dataset, &Rows::new().groups(&groups)).unwrap();
     let by_hand = problem(&dataset, &Rows::new().groups(&groups)).unwrap();
     assert_eq!((by_hand.groups().unwrap().len(), by_hand.weights().unwrap().len()), (60, 60));
-    let path = selector.clone().check().unwrap().select(&by_hand, &mut vaglio::core::Silent).unwrap().path;
+    let path = selector.clone().check().unwrap().select(&by_hand, &mut vaglio::search::Silent).unwrap().path;
     assert_eq!(fitted.path(), Some(&path));
     let given = Selector::params(KFold::default().assignment("part".to_owned()), Greedy::new(3), Rls::default());
     assert!(given.fit_with(&dataset, &Rows::new().folds((0..60).map(|row| row % 3))).is_ok());

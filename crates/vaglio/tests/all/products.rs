@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 use vaglio::core::{
-    Columns, Criterion, Design, Numbers, Path, PerFoldPreprocessing, Problem, ProductNumbers, Requirement, Silent, Task,
+    Columns, Criterion, Design, Numbers, PerFoldPreprocessing, Problem, ProductNumbers, Requirement, Task,
 };
 use vaglio::learners::Rls;
-use vaglio::search::{Search, SearchContext, SubsetScorer};
+use vaglio::search::{Path, Search, SearchContext, Silent, SubsetScorer};
 use vaglio_testkit::SplitMix64;
 
 const ROWS: usize = 130;

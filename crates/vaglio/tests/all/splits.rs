@@ -240,7 +240,7 @@ fn selection_with_validation_data_is_that_of_plain_loops() {
                 std::sync::Arc::new(learner.clone()) as std::sync::Arc<dyn Learner>,
             );
             let valid = linfa::ParamGuard::check(selector).unwrap();
-            let path = valid.select(&problem, &mut vaglio::core::Silent).unwrap().path;
+            let path = valid.select(&problem, &mut vaglio::search::Silent).unwrap().path;
             for entry in &path.entries {
                 let (subset, loss) = &expected.of_sizes[entry.subset.len()];
                 let mut found = entry.subset.clone();

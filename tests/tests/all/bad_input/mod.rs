@@ -19,7 +19,8 @@ use crate::common::Folder;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use vaglio::core::{Error, ErrorClass, Measure, Path};
+use vaglio::core::{Error, ErrorClass, Measure};
+use vaglio::search::Path;
 use vaglio_testkit::tries_all_cases;
 
 /// A learner of the product.

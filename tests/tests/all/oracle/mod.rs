@@ -12,7 +12,8 @@ use exact::Changed;
 use linfa::ParamGuard;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
-use vaglio::core::{Column, Design, Error, Feature, HeldOut, Measure, Path, Silent};
+use vaglio::core::{Column, Design, Error, Feature, HeldOut, Measure};
+use vaglio::search::{Path, Silent};
 use vaglio::{Selector, ValidSelector};
 
 /// The most that a score may be off, as a part of it.

@@ -3,10 +3,9 @@
 use crate::resampling::{Pooled, Sample, Selection, StageMonitor, held_out};
 use crate::selector::ValidSelector;
 use ndarray::{Array2, ArrayView2, Axis};
-use vaglio_core::{
-    Criterion, Design, EntryFit, HeldOut, Problem, Result, Round, Task, relative_weights, row_weights, setting,
-};
+use vaglio_core::{Criterion, Design, HeldOut, Problem, Result, Round, Task, relative_weights, row_weights, setting};
 use vaglio_kernels::tolerance::SUFFICIENT_FALL;
+use vaglio_search::EntryFit;
 use vaglio_validate::{HeldOutPredictions, KFold, predicted_held_out};
 
 /// Calibration of class probabilities: a logistic map per class, normalized over classes.

@@ -21,9 +21,8 @@ use crate::resampling::Selection;
 use crate::resampling::path_predictions::smeared;
 use crate::selector::ValidSelector;
 use serde::{Deserialize, Serialize};
-use vaglio_core::{
-    AnyLoss, ClassOrder, Feature, MapFit, Model, Path as SearchPath, Problem, Result, TargetUnits, Task, setting,
-};
+use vaglio_core::{AnyLoss, ClassOrder, Feature, MapFit, Model, Problem, Result, TargetUnits, Task, setting};
+use vaglio_search::Path as SearchPath;
 
 /// Largest distance from 0.5 of the probability at the class border that counts as agreement with labels.
 const NEARLY_EVEN: f64 = 0.05;

@@ -10,9 +10,9 @@ use ndarray::{Array2, Axis, concatenate};
 use std::sync::Arc;
 use vaglio_core::{
     Action, AnyLoss, BalancedError, Cells, Columns, Design, Feature, HeldOut, Map, Numbers, Problem, Readout, Round,
-    RowLabels, SearchExtent, Silent, Table, Task, ZeroOne,
+    RowLabels, SearchExtent, Table, Task, ZeroOne,
 };
-use vaglio_search::{Greedy, SubsetScorer};
+use vaglio_search::{Greedy, Silent, SubsetScorer};
 use vaglio_testkit::SplitMix64;
 use vaglio_validate::splits::{Forward, Repeated};
 use vaglio_validate::{KFold, Loo};

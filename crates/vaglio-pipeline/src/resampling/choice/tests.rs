@@ -9,9 +9,9 @@ use crate::resampling::split_rule::tests::held_out_error;
 use crate::selector::Selector;
 use linfa::ParamGuard;
 use ndarray::Array2;
-use vaglio_core::{Columns, Lambda, Problem, Silent, Task};
+use vaglio_core::{Columns, Lambda, Problem, Task};
 use vaglio_search::shuffle::stream;
-use vaglio_search::{All, Backward, Blocks, Greedy, Search};
+use vaglio_search::{All, Backward, Blocks, Greedy, Search, Silent};
 use vaglio_testkit::SplitMix64;
 use vaglio_validate::Loo;
 

@@ -10,9 +10,9 @@ use crate::selector::{Selector, ValidSelector};
 use linfa::ParamGuard;
 use ndarray::Array2;
 use std::sync::Arc;
-use vaglio_core::{Columns, Lambda, Monitor, Problem, Score, Silent, Squared, StopReason, Task};
+use vaglio_core::{Columns, Lambda, Problem, Score, Squared, StopReason, Task};
 use vaglio_report::record::{Cell, LossTable};
-use vaglio_search::{Backward, Choose, CrossValidation, Floating, Greedy, Search};
+use vaglio_search::{Backward, Choose, CrossValidation, Floating, Greedy, Monitor, Search, Silent};
 use vaglio_testkit::SplitMix64;
 use vaglio_validate::Loo;
 

@@ -1,7 +1,7 @@
 //! A search that removes the least harmful column until one is left.
 
-use vaglio_core::{Action, Answer, Path, PathEntry, Result, SearchExtent, Step, StopReason, Winner, saved};
-use vaglio_search::{Choose, SearchContext, SearchStrategy, Space, StrategyTraits};
+use vaglio_core::{Action, Result, SearchExtent, StopReason, Winner, saved};
+use vaglio_search::{Answer, Choose, Path, PathEntry, SearchContext, SearchStrategy, Space, Step, StrategyTraits};
 
 #[saved(SearchStrategy, "shrink")]
 #[derive(Default)]

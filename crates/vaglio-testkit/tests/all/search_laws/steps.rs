@@ -4,11 +4,11 @@ use serde::{Deserialize, Serialize};
 use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use vaglio_core::{
-    Action, Answer, Criterion, Design, Error, Feature, Path, PathEntry, Result, Score, SearchExtent, Step, StopReason,
-    saved,
+use vaglio_core::{Action, Criterion, Design, Error, Feature, Result, Score, SearchExtent, StopReason, saved};
+use vaglio_search::{
+    Answer, Blocks, Choose, FeatureRef, Path, PathEntry, SearchContext, SearchSettings, SearchStrategy, Space, Step,
+    StrategyTraits,
 };
-use vaglio_search::{Blocks, Choose, FeatureRef, SearchContext, SearchSettings, SearchStrategy, Space, StrategyTraits};
 
 /// The planted fault.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]

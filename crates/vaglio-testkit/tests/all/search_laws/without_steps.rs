@@ -3,10 +3,10 @@
 use super::RIGHT;
 use crate::common::{TOLERANCE, broken_law, design};
 use serde::{Deserialize, Serialize};
-use vaglio_core::{
-    Action, Answer, Certificate, Event, Feature, Path, PathEntry, Result, SearchExtent, Step, StopReason, saved,
+use vaglio_core::{Action, Feature, Result, SearchExtent, StopReason, saved};
+use vaglio_search::{
+    Answer, Certificate, Event, Path, PathEntry, Search, SearchContext, SearchStrategy, Space, Step, StrategyTraits,
 };
-use vaglio_search::{Search, SearchContext, SearchStrategy, Space, StrategyTraits};
 use vaglio_testkit::check_search;
 use vaglio_testkit::search::{self, FullRun};
 

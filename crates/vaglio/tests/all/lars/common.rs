@@ -2,11 +2,10 @@
 
 use ndarray::Array2;
 use vaglio::core::{
-    Action, Correlation, Criterion, Design, Feature, Geometry, Observer, Path, Problem, Readout, Result, Score, Signs,
-    Silent, Task, saved,
+    Action, Correlation, Criterion, Design, Feature, Geometry, Problem, Readout, Result, Score, Signs, Task, saved,
 };
 use vaglio::criteria::Loo;
-use vaglio::search::{Search, SearchContext, SubsetScorer};
+use vaglio::search::{Observer, Path, Search, SearchContext, Silent, SubsetScorer};
 use vaglio_testkit::{SplitMix64, data};
 
 /// Leave-one-out, with a geometry in which no coefficient is negative.

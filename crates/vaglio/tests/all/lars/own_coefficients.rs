@@ -1,10 +1,10 @@
 //! Models with the coefficients of the path: conditions of the lasso, least squares at the end, honest losses.
 
 use vaglio::Selector;
-use vaglio::core::{EntryFit, Error, Lambda, Problem, Silent, standardized};
+use vaglio::core::{Error, Lambda, Problem, standardized};
 use vaglio::criteria::Loo;
 use vaglio::learners::{Crrr, Rls};
-use vaglio::search::{Choose, CrossValidation, Lars, PathCoefficients, Search};
+use vaglio::search::{Choose, CrossValidation, EntryFit, Lars, PathCoefficients, Search, Silent};
 use vaglio_testkit::data;
 
 fn path(choose: Choose) -> Search {

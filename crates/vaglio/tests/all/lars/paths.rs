@@ -1,9 +1,9 @@
 //! Every knot of a path is a lasso solution.
 
 use super::common::{At, Positive, descent, design, factors, knots, moments, violation, walk};
-use vaglio::core::{Action, Criterion, Feature, Path, Signs, StopReason};
+use vaglio::core::{Action, Criterion, Feature, Signs, StopReason};
 use vaglio::criteria::{KFold, Loo};
-use vaglio::search::{Lars, Search};
+use vaglio::search::{Lars, Path, Search};
 use vaglio_testkit::data;
 
 fn removals(path: &Path) -> usize {

@@ -1,11 +1,12 @@
 //! Models of a path at any penalty, and the one that cross-validation takes.
 
 use super::common::{descent, factors, moments, walk};
-use vaglio::core::{EntryFit, Lambda, Problem, Signs, Silent, StopReason, standardized};
+use vaglio::core::{Lambda, Problem, Signs, StopReason, standardized};
 use vaglio::criteria::{KFold, Loo};
 use vaglio::learners::Rls;
 use vaglio::search::{
-    Chain, Choose, CrossValidation, Lars, PathCoefficients, Penalties, PenaltyGrid, Rank, Rule, Search,
+    Chain, Choose, CrossValidation, EntryFit, Lars, PathCoefficients, Penalties, PenaltyGrid, Rank, Rule, Search,
+    Silent,
 };
 use vaglio::{Selection, Selector};
 use vaglio_testkit::data;

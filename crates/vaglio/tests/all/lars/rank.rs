@@ -2,9 +2,9 @@
 
 use super::common::{design, walk, watched};
 use std::collections::BTreeMap;
-use vaglio::core::{Answer, Criterion, Design, Event, Feature, Observer, Path, Readout, StopReason};
+use vaglio::core::{Criterion, Design, Feature, Readout, StopReason};
 use vaglio::criteria::{KFold, Loo};
-use vaglio::search::{Blocks, FeatureRef, Polish, Rank, Search};
+use vaglio::search::{Answer, Blocks, Event, FeatureRef, Observer, Path, Polish, Rank, Search};
 use vaglio_testkit::data;
 
 fn order(path: &Path) -> Vec<Feature> {

@@ -4,10 +4,10 @@ use super::common::{Positive, design, factors, walk, watched};
 use serde_json::json;
 use std::collections::BTreeMap;
 use vaglio::Selector;
-use vaglio::core::{Action, Answer, Event, Observer, Silent, StopReason, Task};
+use vaglio::core::{Action, StopReason, Task};
 use vaglio::criteria::{KFold, Loo};
 use vaglio::learners::Rls;
-use vaglio::search::{Blocks, Choose, FeatureRef, Lars, Polish, Rank, Search};
+use vaglio::search::{Answer, Blocks, Choose, Event, FeatureRef, Lars, Observer, Polish, Rank, Search, Silent};
 use vaglio_testkit::data;
 
 #[test]

@@ -2,10 +2,10 @@
 
 use super::common::{design, walk};
 use vaglio::Selector;
-use vaglio::core::{Problem, Silent, standardized};
+use vaglio::core::{Problem, standardized};
 use vaglio::criteria::Loo;
 use vaglio::learners::Rls;
-use vaglio::search::{Choose, CrossValidation, Lars, PathCoefficients, Rule, Search};
+use vaglio::search::{Choose, CrossValidation, Lars, PathCoefficients, Rule, Search, Silent};
 use vaglio_testkit::data;
 
 /// Steps of the search from before it supported several outputs: column, mu and alpha.

@@ -2,10 +2,10 @@
 
 use super::common::{NEAR, refs};
 use serde_json::{Value, json};
-use vaglio::core::{Criterion, Design, Measure, Path, Readout, Silent, Task};
+use vaglio::core::{Criterion, Design, Measure, Readout, Task};
 use vaglio::criteria::Mrmr;
 use vaglio::criteria::{KFold, Loo, Nhsic};
-use vaglio::search::{Greedy, Lars, Search, SearchContext, SubsetScorer};
+use vaglio::search::{Greedy, Lars, Path, Search, SearchContext, Silent, SubsetScorer};
 use vaglio_testkit::{SplitMix64, design_copies, search};
 
 /// Five columns, the bias among them, and one other that is constant; targets that are far from 0.

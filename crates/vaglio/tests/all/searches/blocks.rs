@@ -1,8 +1,8 @@
 //! Blocks of columns that move together.
 
 use super::common::{NEAR, by_definition, designs, fast, loss, named, refs};
-use vaglio::core::{Design, Silent, Step, StopReason};
-use vaglio::search::{Backward, BlockOrigin, Blocks, Exhaustive, Floating, Greedy, Search};
+use vaglio::core::{Design, StopReason};
+use vaglio::search::{Backward, BlockOrigin, Blocks, Exhaustive, Floating, Greedy, Search, Silent, Step};
 use vaglio_testkit::{data, design_copies};
 
 #[test]

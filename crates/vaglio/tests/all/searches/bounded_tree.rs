@@ -1,9 +1,12 @@
 //! The search of all subsets by bounds from least squares fits, against enumeration.
 
 use super::common::StopAt;
-use vaglio::core::{AnyLoss, Criterion, Design, Feature, NearBest, Observer, Path, Silent, Squared, StopReason};
+use vaglio::core::{AnyLoss, Criterion, Design, Feature, Squared, StopReason};
 use vaglio::criteria::{KFold, Loo};
-use vaglio::search::{Alternatives, Exhaustive, ScoreMargin, ScoreMarginRule, Search, SearchContext, SubsetScorer};
+use vaglio::search::{
+    Alternatives, Exhaustive, NearBest, Observer, Path, ScoreMargin, ScoreMarginRule, Search, SearchContext, Silent,
+    SubsetScorer,
+};
 use vaglio_testkit::data;
 
 fn run(search: &Search, criterion: &dyn Criterion, design: &Design, observer: &mut dyn Observer) -> Path {

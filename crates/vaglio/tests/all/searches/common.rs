@@ -2,9 +2,9 @@
 
 use serde_json::json;
 use std::collections::BTreeMap;
-use vaglio::core::{Answer, Criterion, Design, Event, Feature, Observer, Path, Silent, StopReason};
+use vaglio::core::{Criterion, Design, Feature, StopReason};
 use vaglio::criteria::Loo;
-use vaglio::search::{Blocks, FeatureRef, Search, SearchContext, SubsetScorer};
+use vaglio::search::{Answer, Blocks, Event, FeatureRef, Observer, Path, Search, SearchContext, Silent, SubsetScorer};
 use vaglio_testkit::{Tolerance, data};
 
 pub fn by_definition(search: &Search, design: &Design) -> Path {

@@ -4,13 +4,13 @@ use super::common::named;
 use ndarray::Array2;
 use std::collections::BTreeMap;
 use vaglio::core::{
-    Absolute, AnyLoss, Columns, Criterion, Design, Feature, Path, Problem, Readout, Score, Silent, Squared, StopReason,
-    Task,
+    Absolute, AnyLoss, Columns, Criterion, Design, Feature, Problem, Readout, Score, Squared, StopReason, Task,
 };
 use vaglio::criteria::{KFold, Loo};
 use vaglio::search::{
-    All, Alternatives, Backward, Chain, Constraints, Exhaustive, Floating, Greedy, Heredity, Lars, PathCoefficients,
-    Polish, Random as RandomSearch, Rank, RemovalStep, ScoreMargin, Search, SearchContext, Sign, SubsetScorer,
+    All, Alternatives, Backward, Chain, Constraints, Exhaustive, Floating, Greedy, Heredity, Lars, Path,
+    PathCoefficients, Polish, Random as RandomSearch, Rank, RemovalStep, ScoreMargin, Search, SearchContext, Sign,
+    Silent, SubsetScorer,
 };
 use vaglio_testkit::{SplitMix64, data};
 

@@ -2,9 +2,9 @@
 
 use super::common::{by_definition, fast, loss, refs};
 use serde_json::{Value, json};
-use vaglio::core::{Criterion, Design, Feature, Score, Silent, StopReason};
+use vaglio::core::{Criterion, Design, Feature, Score, StopReason};
 use vaglio::criteria::{Loo, Mrmr};
-use vaglio::search::{Choose, Exhaustive, Floating, Greedy, Search, SearchContext, SubsetScorer};
+use vaglio::search::{Choose, Exhaustive, Floating, Greedy, Search, SearchContext, Silent, SubsetScorer};
 use vaglio_testkit::{SplitMix64, data};
 
 /// Columns and a target that have nothing to do with each other, of which no subset predicts.

@@ -1,8 +1,8 @@
 //! Columns in an order that is drawn.
 
 use super::common::{NEAR, by_definition, designs, fast, loss, named, refs};
-use vaglio::core::{Action, Design, Feature, Path, Silent, StopReason};
-use vaglio::search::{Choose, Polish, Random, Search};
+use vaglio::core::{Action, Design, Feature, StopReason};
+use vaglio::search::{Choose, Path, Polish, Random, Search, Silent};
 use vaglio_testkit::data;
 
 /// The columns that each repeat adds, in order.

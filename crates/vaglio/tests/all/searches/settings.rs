@@ -5,10 +5,10 @@ use linfa::ParamGuard;
 use serde_json::json;
 use std::sync::Arc;
 use vaglio::Selector;
-use vaglio::core::{Answer, Criterion, Event, Monitor, Observer, Path, SearchExtent, Silent, StopReason, StopSign};
+use vaglio::core::{Criterion, SearchExtent, StopReason, StopSign};
 use vaglio::criteria::{KFold, Loo, Nhsic};
 use vaglio::learners::Rls;
-use vaglio::search::{Exhaustive, Floating, Greedy, Rank, Search};
+use vaglio::search::{Answer, Event, Exhaustive, Floating, Greedy, Monitor, Observer, Path, Rank, Search, Silent};
 use vaglio_testkit::data;
 
 struct StopAt(usize);

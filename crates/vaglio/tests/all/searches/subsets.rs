@@ -1,11 +1,9 @@
 //! The search of all subsets against plain enumeration.
 
 use super::common::{NEAR, StopAt, by_definition, designs, fast, loss, named, refs};
-use vaglio::core::{
-    Action, Criterion, Design, EngineEvaluator, Evaluator, Feature, Observer, Path, Result, Score, Silent, StopReason,
-};
+use vaglio::core::{Action, Criterion, Design, EngineEvaluator, Evaluator, Feature, Result, Score, StopReason};
 use vaglio::criteria::Loo;
-use vaglio::search::{Exhaustive, Greedy, Search, SearchContext, SubsetScorer};
+use vaglio::search::{Exhaustive, Greedy, Observer, Path, Search, SearchContext, Silent, SubsetScorer};
 use vaglio_testkit::data;
 
 /// The subsets of `features`, in lexicographic order within each size.

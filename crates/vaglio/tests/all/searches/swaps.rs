@@ -2,9 +2,9 @@
 
 use super::common::{NEAR, deceptive, designs, fast, loss, refs};
 use serde_json::json;
-use vaglio::core::{Feature, Silent};
+use vaglio::core::Feature;
 use vaglio::criteria::Loo;
-use vaglio::search::{Backward, Choose, Greedy, Polish, Search};
+use vaglio::search::{Backward, Choose, Greedy, Polish, Search, Silent};
 use vaglio_testkit::{LawViolation, check_search, data};
 
 #[test]

@@ -1,8 +1,8 @@
 //! Backward and floating against walks by their rules, from scores by the definition.
 
 use super::common::{NEAR, by_definition, deceptive, designs, fast, loss, refs};
-use vaglio::core::{Action, Design, Feature, Path, Silent, Step, StopReason};
-use vaglio::search::{Backward, Choose, Floating, RemovalStep, Search};
+use vaglio::core::{Action, Design, Feature, StopReason};
+use vaglio::search::{Backward, Choose, Floating, Path, RemovalStep, Search, Silent, Step};
 use vaglio_testkit::data;
 
 /// The walk by its rules, from scores by the definition: the subset after every step.

@@ -6,12 +6,12 @@
 //! (`Journal::once`). Journalled values must not depend on threads: if a key differs from the journalled one, the run
 //! ends.
 
-use crate::{ProcessGroup, Result};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+use vaglio_core::{ProcessGroup, Result, serde_json};
 
 /// The process that does a piece of work, if several share the work of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

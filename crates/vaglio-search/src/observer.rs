@@ -1,6 +1,7 @@
 //! Observers of a run: progress, journal and stop sign.
 
-use crate::{Journal, Step, StopReason, StopSign};
+use crate::{Journal, Step};
+use vaglio_core::{StopReason, StopSign};
 
 /// An event of a run; events come in order.
 #[derive(Debug, Clone, Copy)]
@@ -48,7 +49,8 @@ pub enum Answer {
 ///
 /// # Example
 /// ```
-/// use vaglio_core::{Answer, Event, Observer, StopReason};
+/// use vaglio_core::StopReason;
+/// use vaglio_search::{Answer, Event, Observer};
 ///
 /// /// Ends the search at a score that is low enough.
 /// struct LowEnough(f64);

@@ -1,19 +1,9 @@
 //! Paths: the steps and results of a search.
 
-use crate::{Diagnostics, Feature, Figures, Score, StopReason};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::ops::RangeInclusive;
-
-/// A change of a subset.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Action {
-    /// A column was added.
-    Add,
-    /// A column was removed.
-    Remove,
-}
+use vaglio_core::{Action, Diagnostics, Feature, Figures, Score, StopReason};
 
 /// One step of a search, seen by the observer as it happens.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -180,27 +170,10 @@ pub struct Certificate {
     /// Upper bound of how much an unvisited subset could lower the best score. 0 when optimal, `None` if unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gap: Option<f64>,
-    /// Word for the bounds that ruled subsets out ([`crate::EngineDescription::bound`]). `None` if every subset was
+    /// Word for the bounds that ruled subsets out ([`vaglio_core::EngineDescription::bound`]). `None` if every subset was
     /// scored.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bound: Option<Cow<'static, str>>,
-}
-
-impl Action {
-    /// The subset after the change by one column.
-    pub fn apply_to(self, subset: &[Feature], feature: Feature) -> Vec<Feature> {
-        let mut after = subset.to_vec();
-        self.follow(&[feature], &mut after);
-        after
-    }
-
-    /// Updates `subset` for the moved columns.
-    pub fn follow(self, moved: &[Feature], subset: &mut Vec<Feature>) {
-        match self {
-            Action::Add => subset.extend_from_slice(moved),
-            Action::Remove => subset.retain(|feature| !moved.contains(feature)),
-        }
-    }
 }
 
 impl Step {

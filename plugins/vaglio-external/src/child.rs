@@ -1,6 +1,6 @@
 //! A running program: messages to it and its answers.
 
-use crate::program::ExternalProgram;
+use crate::pool::ProgramUse;
 use crate::table::{SentTable, TableFormat};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -78,7 +78,7 @@ struct Handshake {
 
 impl Child {
     /// Starts a program as a part of a pipeline.
-    pub fn start(program: &ExternalProgram, part: &str, settings: &Map<String, Value>) -> Result<Self> {
+    pub fn start(ProgramUse { program, part, settings }: &ProgramUse) -> Result<Self> {
         program.check()?;
         let mut command = Command::new(&program.command()[0]);
         command.args(&program.command()[1..]).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -107,7 +107,7 @@ impl Child {
         let mut child = Child { name, process, input, output, errors, tail, format: TableFormat::Json, holds: None };
         tracing::debug!("started `{program}` as a {part}");
         let mut hello = message("vaglio", PROTOCOL);
-        hello.extend([("part".to_owned(), part.into()), ("settings".to_owned(), settings.clone().into())]);
+        hello.extend([("part".to_owned(), (*part).into()), ("settings".to_owned(), settings.clone().into())]);
         let answer = child.ask(hello, None)?;
         let Handshake { vaglio, data } = serde_json::from_value(answer.clone()).map_err(|error| {
             child.wrong(&answer, &format!(r#"`{{"vaglio": 1, "data": "json" or "arrow"}}`: {error}"#))

@@ -69,7 +69,7 @@ impl ExternalCriterion {
     /// Asks a program that holds the design.
     fn ask<T>(&self, design: &Design, questions: impl FnOnce(&mut Child, &Value) -> Result<T>) -> Result<T> {
         let DesignId(number) = *design.session::<DesignId>();
-        let started = ProgramUse { program: &self.program, part: "criterion", settings: &self.settings };
+        let started = ProgramUse { program: self.program.clone(), part: "criterion", settings: self.settings.clone() };
         ask(&started, number, |child| {
             let held_out = match child.holds.take() {
                 Some((held, said)) if held == number => said,

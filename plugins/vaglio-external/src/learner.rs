@@ -51,7 +51,7 @@ impl Learner for ExternalLearner {
 
 impl Refit for ExternalLearner {
     fn refit(&self, problem: &Problem, subset: &[Feature]) -> Result<Model> {
-        let started = ProgramUse { program: &self.program, part: "learner", settings: &self.settings };
+        let started = ProgramUse { program: self.program.clone(), part: "learner", settings: self.settings.clone() };
         let names: Vec<&String> = subset.iter().map(|&column| &problem.names()[column]).collect();
         let (rows, outputs, task) = (problem.rows(), problem.targets().nrows(), problem.task().name());
         let columns = subset.iter().map(|column| problem.columns().column(*column).values());
@@ -111,7 +111,7 @@ impl Predict for ExternalModel {
 
     fn predict(&self, inputs: &Columns, series: Option<&[u32]>) -> Result<Array2<f64>> {
         let (settings, learned) = self.values()?;
-        let started = ProgramUse { program: &self.program, part: "learner", settings: &settings };
+        let started = ProgramUse { program: self.program.clone(), part: "learner", settings };
         let table =
             SentTable::default().and('x', inputs.iter().map(|column| column.values())).and_numbers("series", series);
         let rows = inputs.rows();

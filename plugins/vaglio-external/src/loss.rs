@@ -37,8 +37,8 @@ impl ExternalLoss {
         ExternalLoss { program, ..ExternalLoss::default() }
     }
 
-    fn started(&self) -> ProgramUse<'_> {
-        ProgramUse { program: &self.program, part: "loss", settings: &self.settings }
+    fn started(&self) -> ProgramUse {
+        ProgramUse { program: self.program.clone(), part: "loss", settings: self.settings.clone() }
     }
 }
 

@@ -22,7 +22,8 @@ pub(crate) fn fit(data: &CenteredData, subset: &[Feature], lambda: f64) -> Optio
     let (values, vectors) = linalg::eigh(data.gram(subset).view()).ok()?;
     let largest = values.iter().copied().fold(0.0, f64::max);
     let (small, large): (Vec<usize>, Vec<usize>) = (0..size).partition(|&k| values[k] <= EIGENVALUE_OF_ROWS * largest);
-    let mut found = DirectionSums { squares: data.target_squares.iter().sum(), freedom: 0.0 };
+    let total: f64 = data.target_squares.iter().sum();
+    let mut found = SubsetFit { squares: total, freedom: 0.0, is_reliable: true };
     for &k in &large {
         let along = |of_output: &Vec<f64>| subset.iter().zip(vectors.column(k)).map(|(&f, v)| of_output[f] * v).sum();
         found.take(values[k], data.along.iter().map(along), lambda);
@@ -46,17 +47,10 @@ pub(crate) fn fit(data: &CenteredData, subset: &[Feature], lambda: f64) -> Optio
             found.take(value.max(0.0), of_outputs.iter().map(|along| along.dot(&vector)), lambda);
         }
     }
-    let total: f64 = data.target_squares.iter().sum();
-    let is_reliable = found.squares > ERROR_LEFT * total && found.freedom.is_finite();
-    is_reliable.then_some(SubsetFit { squares: found.squares, freedom: found.freedom, is_reliable })
+    (found.squares > ERROR_LEFT * total && found.freedom.is_finite()).then_some(found)
 }
 
-struct DirectionSums {
-    squares: f64,
-    freedom: f64,
-}
-
-impl DirectionSums {
+impl SubsetFit {
     /// Adds the contribution of a direction, given each output's component along it.
     fn take(&mut self, value: f64, along: impl Iterator<Item = f64>, lambda: f64) {
         let over = value + lambda;

@@ -61,13 +61,12 @@ pub(crate) struct SubsetFit {
 impl LambdaFit {
     /// Fits a subset. Cost O(s³), and O(m·n) for every column selected for the first time.
     pub fn new(data: &CenteredData, lambda: f64, subset: &[Feature]) -> Self {
-        let products: Vec<_> = subset.iter().map(|&feature| data.products(feature)).collect();
-        let size = subset.len();
+        let (gram, size) = (data.gram(subset), subset.len());
         // Equilibrates columns of unlike scale, which would look rank-deficient otherwise.
         let scale: Vec<f64> = subset.iter().map(|&f| 1.0 / (data.squares[f] + lambda).sqrt()).collect();
         let a = Array2::from_shape_fn((size, size), |(i, k)| match i == k {
             true => 1.0,
-            false => products[i.min(k)][subset[i.max(k)]] * scale[i] * scale[k],
+            false => gram[[i, k]] * scale[i] * scale[k],
         });
         // A singular matrix gives NaN, which is unreliable and refitted from the rows.
         let inverse = linalg::inverse(a.view()).unwrap_or_else(|_| Array2::from_elem((size, size), f64::NAN));
@@ -140,19 +139,16 @@ impl LambdaFit {
 
     /// Fits with each of some unselected columns added. Cost O(s · outputs) each, and O(s²) the first time.
     pub fn additions(&mut self, data: &CenteredData, features: &[Feature]) -> Vec<SubsetFit> {
-        let candidates = self.candidates.take().unwrap_or_else(|| self.all(data));
+        let all = self.candidates.take();
+        let candidates = all.unwrap_or_else(|| parallel::map(data.len(), |j| self.candidate(data, j)));
         let found = features.iter().map(|&j| self.addition(data, &candidates[j], j)).collect();
         self.candidates = Some(candidates);
         found
     }
 
-    fn all(&self, data: &CenteredData) -> Vec<Candidate> {
-        parallel::map(data.len(), |j| self.candidate(data, j))
-    }
-
     fn candidate(&self, data: &CenteredData, j: Feature) -> Candidate {
         let c: Vec<f64> = self.selected.iter().map(|&feature| data.products(feature)[j]).collect();
-        let on_selected: Vec<f64> = self.inverse.iter().map(|p| dot(p, &c)).collect();
+        let on_selected = self.solved(&c);
         let diagonal = data.squares[j] + self.lambda - dot(&c, &on_selected);
         let along = data.along.iter().zip(&self.weights).map(|(b, w)| b[j] - dot(&c, w)).collect();
         Candidate { on_selected, diagonal, along }

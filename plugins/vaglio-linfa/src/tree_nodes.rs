@@ -47,13 +47,6 @@ pub(crate) fn leaf_of(nodes: &[SavedNode], row: ArrayView1<'_, f64>) -> f64 {
     }
 }
 
-/// A branch under construction.
-enum BranchBuilder {
-    /// Number of rows of the class, and of others.
-    Leaf(usize, usize),
-    Split(usize, f64, Box<BranchBuilder>, Box<BranchBuilder>),
-}
-
 /// Converts a linfa tree on ranks to nodes, with the values of the ranks and the class shares of its training rows.
 ///
 /// Neighbouring leaves are joined unless most rows of one are of the class and most of the other are not. Linfa joins
@@ -64,34 +57,45 @@ pub(crate) fn grown(
     ranks: &Array2<f64>,
     is_class: &Array1<bool>,
 ) -> Vec<SavedNode> {
-    let tree = branch(root, values, ranks, is_class, (0..ranks.nrows()).collect());
     let mut nodes = Vec::new();
-    listed(&tree, &mut nodes);
+    grow(root, values, ranks, is_class, (0..ranks.nrows()).collect(), &mut nodes);
     nodes
 }
 
-fn branch(
+/// Appends the nodes of a branch with some rows. Returns the number of rows of the class, and of others, if it is a
+/// leaf.
+fn grow(
     node: &TreeNode<f64, bool>,
     values: &[Vec<f64>],
     ranks: &Array2<f64>,
     is_class: &Array1<bool>,
     rows: Vec<usize>,
-) -> BranchBuilder {
+    nodes: &mut Vec<SavedNode>,
+) -> Option<(usize, usize)> {
+    let at = nodes.len();
+    let leaf = |own: usize, others: usize| {
+        let value = (own as f64 - others as f64) / (own + others).max(1) as f64;
+        SavedNode { column: 0, split: 0.0, low: at, high: at, value }
+    };
     let below = node.children();
     let (false, Some(Some(low)), Some(Some(high))) = (node.is_leaf(), below.first(), below.get(1)) else {
         let own = rows.iter().filter(|&&row| is_class[row]).count();
-        return BranchBuilder::Leaf(own, rows.len() - own);
+        nodes.push(leaf(own, rows.len() - own));
+        return Some((own, rows.len() - own));
     };
     let (column, split, _) = node.split();
     let (left, right) = rows.into_iter().partition(|&row| ranks[[row, column]] <= split);
-    let low = branch(low, values, ranks, is_class, left);
-    let high = branch(high, values, ranks, is_class, right);
-    match (&low, &high) {
-        (BranchBuilder::Leaf(a, b), BranchBuilder::Leaf(c, d)) if a.cmp(b) == c.cmp(d) || a == b || c == d => {
-            BranchBuilder::Leaf(a + c, b + d)
-        }
-        _ => BranchBuilder::Split(column, between(&values[column], split), Box::new(low), Box::new(high)),
+    nodes.push(SavedNode { column, split: between(&values[column], split), low: at + 1, high: at, value: 0.0 });
+    let low = grow(low, values, ranks, is_class, left, nodes);
+    nodes[at].high = nodes.len();
+    let high = grow(high, values, ranks, is_class, right, nodes);
+    let ((a, b), (c, d)) = (low?, high?);
+    if a.cmp(&b) != c.cmp(&d) && a != b && c != d {
+        return None;
     }
+    nodes.truncate(at);
+    nodes.push(leaf(a + c, b + d));
+    Some((a + c, b + d))
 }
 
 /// Midpoint of the two values about a rank, or the lower one if rounding leaves no room.
@@ -100,21 +104,4 @@ fn between(values: &[f64], rank: f64) -> f64 {
     let (low, high) = (values[(rank as usize).min(last)], values[(rank as usize + 1).min(last)]);
     let middle = (low + high) / 2.0;
     if middle >= low && middle < high { middle } else { low }
-}
-
-fn listed(tree: &BranchBuilder, nodes: &mut Vec<SavedNode>) {
-    let at = nodes.len();
-    match tree {
-        BranchBuilder::Leaf(own, others) => {
-            let value = (*own as f64 - *others as f64) / (own + others).max(1) as f64;
-            nodes.push(SavedNode { column: 0, split: 0.0, low: at, high: at, value });
-        }
-        BranchBuilder::Split(column, split, low, high) => {
-            nodes.push(SavedNode { column: *column, split: *split, low: at, high: at, value: 0.0 });
-            nodes[at].low = nodes.len();
-            listed(low, nodes);
-            nodes[at].high = nodes.len();
-            listed(high, nodes);
-        }
-    }
 }

@@ -1,12 +1,14 @@
 //! Kernel components on landmarks.
 
-use crate::entropy::LandmarkSelection;
+use crate::FsLsSvm;
+use crate::entropy::{LandmarkSelection, select_landmarks};
 use crate::features::{columns_of, overflow};
-use crate::landmarks::LandmarkSet;
+use crate::kernel_inputs::{KernelInputs, shuffled};
 use crate::model::LsSvmModel;
 use crate::similarity::KernelFunction;
 use ndarray::Array2;
-use vaglio_core::{Columns, Error, Feature, FeatureMap, Model, PartOutputs, Result, Trained, setting};
+use vaglio_core::{Columns, Error, Feature, FeatureMap, Model, PartOutputs, Problem, Result, Trained, setting};
+use vaglio_kernels::Column;
 use vaglio_kernels::linalg::eigh;
 use vaglio_kernels::tolerance::COMPONENT_ROUNDING;
 
@@ -26,23 +28,23 @@ pub enum Scaling {
 /// Map from the problem's columns to kernel components.
 #[derive(Debug)]
 pub(crate) struct ComponentMap {
-    set: LandmarkSet,
+    /// Problem columns that the kernel uses.
+    inputs: Vec<Feature>,
+    kernel: KernelFunction,
+    /// Landmarks × inputs.
+    landmarks: Vec<Vec<f64>>,
+    chosen: LandmarkSelection,
     /// Scaled eigenvectors, components × landmarks; `None` if the features are the landmarks' kernels.
     components: Option<Vec<Vec<f64>>>,
     /// Eigenvalues D in decreasing order; empty without a decomposition.
     spectrum: Vec<f64>,
 }
 
-/// Decomposes the landmarks' kernel matrix K̃ = C·D·Cᵀ and scales each column of C. Cost O(N³).
-/// With [`Scaling::None`] the features are the landmarks' kernels.
+/// Decomposes the landmarks' kernel matrix K̃ = C·D·Cᵀ, scales each column of C, and returns them and D. Cost O(N³).
 ///
 /// # Errors
 /// [`Error::Numerical`] for kernels that overflow or are all 0.
-pub(crate) fn decompose(mut set: LandmarkSet, scaling: Scaling) -> Result<ComponentMap> {
-    let gram = std::mem::take(&mut set.chosen.gram);
-    if scaling == Scaling::None {
-        return Ok(ComponentMap { set, components: None, spectrum: Vec::new() });
-    }
+fn decompose(gram: &[Vec<f64>], scaling: Scaling) -> Result<(Vec<Vec<f64>>, Vec<f64>)> {
     if !gram.iter().flatten().all(|k| k.is_finite()) {
         return Err(overflow());
     }
@@ -66,15 +68,48 @@ pub(crate) fn decompose(mut set: LandmarkSet, scaling: Scaling) -> Result<Compon
         vector.iter().map(|v| v * scale.copysign(peak)).collect()
     };
     let components = (0..count).rev().filter(|&k| values[k] > COMPONENT_ROUNDING * largest).map(component).collect();
-    let spectrum = values.iter().rev().copied().collect();
-    Ok(ComponentMap { set, components: Some(components), spectrum })
+    Ok((components, values.iter().rev().copied().collect()))
 }
 
 impl ComponentMap {
+    /// Selects landmarks among the distinct rows, or all if there are no more, and decomposes their kernel matrix. With
+    /// [`Scaling::None`] the features are the landmarks' kernels.
+    ///
+    /// # Errors
+    /// [`Error::Numerical`] if the square of the median distance over- or underflows, and for kernels that overflow or
+    /// are all 0.
+    pub fn new(svm: &FsLsSvm, problem: &Problem) -> Result<Self> {
+        let (columns, seed) = (problem.columns(), svm.seed.unwrap_or(problem.seed()));
+        let all: Vec<Feature> = (0..columns.len()).collect();
+        let seen = KernelInputs::select(&svm.kernel, seed, columns, &all)?;
+        if seen.distinct.len() < svm.landmarks {
+            tracing::info!(
+                rows = seen.distinct.len(),
+                landmarks = svm.landmarks,
+                "fewer distinct rows than landmarks: all are taken"
+            );
+        }
+        let inputs: Vec<Column<'_>> = seen.inputs.iter().map(|&f| columns.column(f)).collect();
+        let order = shuffled(seen.distinct.clone(), seed);
+        let mut chosen = select_landmarks(seen.kernel, &inputs, order, svm.landmarks);
+        tracing::debug!(
+            swaps = chosen.swaps.len(),
+            proposals = chosen.proposals,
+            entropy = chosen.entropy,
+            "landmarks"
+        );
+        let landmarks = seen.entries(columns, &chosen.rows);
+        let gram = std::mem::take(&mut chosen.gram);
+        let (components, spectrum) = match svm.scaling {
+            Scaling::None => (None, Vec::new()),
+            scaling => decompose(&gram, scaling).map(|(components, spectrum)| (Some(components), spectrum))?,
+        };
+        Ok(ComponentMap { inputs: seen.inputs, kernel: seen.kernel, landmarks, chosen, components, spectrum })
+    }
+
     /// Computes the mapped columns from the problem's.
     pub fn columns(&self, columns: &Columns) -> Result<Columns> {
-        let LandmarkSet { inputs, kernel, landmarks, .. } = &self.set;
-        columns_of(*kernel, landmarks, self.components.as_deref(), &columns.select(inputs))
+        columns_of(self.kernel, &self.landmarks, self.components.as_deref(), &columns.select(&self.inputs))
     }
 
     /// Prefix of the columns' names.
@@ -92,27 +127,26 @@ impl FeatureMap for ComponentMap {
             };
             subset.iter().map(one).collect()
         };
-        let LandmarkSet { inputs, kernel, landmarks, .. } = &self.set;
         let (landmarks, components) = match &self.components {
             // Without components, nothing of the map is needed.
             Some(_) if subset.is_empty() => (Vec::new(), Some(Vec::new())),
-            Some(components) => (landmarks.clone(), Some(chosen(components)?)),
-            None => (chosen(landmarks)?, None),
+            Some(components) => (self.landmarks.clone(), Some(chosen(components)?)),
+            None => (chosen(&self.landmarks)?, None),
         };
-        let inputs = if subset.is_empty() { Vec::new() } else { inputs.clone() };
+        let inputs = if subset.is_empty() { Vec::new() } else { self.inputs.clone() };
         let Trained { lambda, coefficients } = readout;
-        Model::new(LsSvmModel { inputs, kernel: *kernel, landmarks, components, lambda, coefficients })
+        Model::new(LsSvmModel { inputs, kernel: self.kernel, landmarks, components, lambda, coefficients })
     }
 
     fn found(&self) -> PartOutputs {
-        let LandmarkSelection { rows, entropy, swaps, proposals, .. } = &self.set.chosen;
+        let LandmarkSelection { rows, entropy, swaps, proposals, .. } = &self.chosen;
         let found = PartOutputs::new("landmarks", rows.len()).and("entropy", *entropy).and("swaps", swaps.len());
         let found = found.and("proposals", *proposals);
         let found = match &self.components {
             Some(_) => found.and("spectrum", self.spectrum.clone()),
             None => found,
         };
-        match self.set.kernel {
+        match self.kernel {
             KernelFunction::Rbf { bandwidth } => found.and("bandwidth", bandwidth),
             KernelFunction::Polynomial { .. } => found,
         }

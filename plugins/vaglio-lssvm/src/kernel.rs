@@ -77,17 +77,12 @@ struct GivenKernel {
 impl From<GivenKernel> for KernelSettings {
     /// Fills in defaults only for fields of the kind.
     fn from(GivenKernel { kind, bandwidth, degree, offset }: GivenKernel) -> Self {
-        match kind {
-            KernelKind::Rbf => KernelSettings {
-                kind,
-                bandwidth: bandwidth.or(Some(Bandwidth::Rule(BandwidthRule::Median))),
-                degree,
-                offset,
-            },
-            KernelKind::Linear => KernelSettings { kind, bandwidth, degree, offset },
-            KernelKind::Polynomial => {
-                KernelSettings { kind, bandwidth, degree: degree.or(Some(3)), offset: offset.or(Some(1.0)) }
-            }
+        let (is_rbf, is_polynomial) = (kind == KernelKind::Rbf, kind == KernelKind::Polynomial);
+        KernelSettings {
+            kind,
+            bandwidth: bandwidth.or(is_rbf.then_some(Bandwidth::Rule(BandwidthRule::Median))),
+            degree: degree.or(is_polynomial.then_some(3)),
+            offset: offset.or(is_polynomial.then_some(1.0)),
         }
     }
 }

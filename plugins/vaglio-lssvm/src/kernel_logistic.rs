@@ -2,12 +2,11 @@
 
 use crate::features::columns_of;
 use crate::kernel::{Bandwidth, BandwidthRule, KernelSettings};
-use crate::landmarks::KernelInputs;
+use crate::kernel_inputs::KernelInputs;
 use crate::model::check_parts;
 use crate::newton::KernelLogisticObjective;
 use crate::similarity::KernelFunction;
 use ndarray::{Array1, Array2};
-use std::collections::HashMap;
 use vaglio_core::{
     Columns, Error, Feature, Form, Learner, Model, ModelData, ModelParts, Predict, Predictor, Problem, Refit, Result,
     Task, part, saved,
@@ -102,14 +101,15 @@ impl Refit for KernelLogistic {
         among.sort_unstable();
         let columns = problem.columns();
         let seen = KernelInputs::select(&KernelSettings::rbf(self.bandwidth), problem.seed(), columns, &among)?;
-        let rows: Vec<Vec<f64>> = seen.distinct.iter().map(|&row| seen.entries(columns, row)).collect();
-        let kernel = gram(&seen, &rows, columns)?;
-        let places = places(&seen, &rows, columns);
+        let rows = seen.entries(columns, &seen.distinct);
+        let distinct = columns.select(&seen.inputs).select_rows(&seen.distinct);
+        let all: Vec<usize> = (0..rows.len()).collect();
+        let kernel = columns_of(seen.kernel, &rows, None, &distinct)?.matrix(&all);
         let (mut alpha, mut intercept) = (Vec::new(), Vec::new());
         for (targets, name) in problem.targets().rows().into_iter().zip(problem.target_names().iter()) {
             let mut weights = vec![[0.0; 2]; rows.len()];
             for (row, y) in targets.iter().enumerate() {
-                weights[places[row]][usize::from(*y < 0.0)] += problem.weights().map_or(1.0, |own| own[row]);
+                weights[seen.places[row]][usize::from(*y < 0.0)] += problem.weights().map_or(1.0, |own| own[row]);
             }
             if let Some(class) = (0..2).find(|&class| weights.iter().all(|w| w[class] == 0.0)) {
                 let all = if class == 0 { "no row has" } else { "all rows have" };
@@ -128,22 +128,6 @@ impl Refit for KernelLogistic {
             intercept: Array1::from(intercept),
         })
     }
-}
-
-/// Kernel matrix of the distinct rows.
-fn gram(seen: &KernelInputs, rows: &[Vec<f64>], columns: &Columns) -> Result<Array2<f64>> {
-    let distinct = columns.select(&seen.inputs).select_rows(&seen.distinct);
-    let made = columns_of(seen.kernel, rows, None, &distinct)?;
-    let all: Vec<usize> = (0..rows.len()).collect();
-    Ok(made.matrix(&all))
-}
-
-/// Index of each row among the distinct rows.
-fn places(seen: &KernelInputs, rows: &[Vec<f64>], columns: &Columns) -> Vec<usize> {
-    // −0 equals 0.
-    let key = |entries: &[f64]| entries.iter().map(|v| (v + 0.0).to_bits()).collect::<Vec<u64>>();
-    let known: HashMap<Vec<u64>, usize> = rows.iter().enumerate().map(|(place, row)| (key(row), place)).collect();
-    (0..columns.rows()).map(|row| known[&key(&seen.entries(columns, row))]).collect()
 }
 
 /// Distinct rows with their weights: all that a kernel model needs.

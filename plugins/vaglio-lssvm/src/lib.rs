@@ -9,8 +9,8 @@ mod distinct_rows;
 mod entropy;
 mod features;
 mod kernel;
+mod kernel_inputs;
 mod kernel_logistic;
-mod landmarks;
 mod model;
 mod newton;
 mod similarity;
@@ -19,6 +19,7 @@ pub use components::Scaling;
 pub use kernel::{Bandwidth, KernelKind, KernelSettings};
 pub use kernel_logistic::KernelLogistic;
 
+use components::ComponentMap;
 use std::sync::Arc;
 use vaglio_core::{Design, Error, Form, Lambda, Learner, LinearForm, Problem, Readout, Result, part};
 
@@ -108,9 +109,7 @@ impl LinearForm for FsLsSvm {
 
     fn design(&self, problem: &Problem) -> Result<Design> {
         let readout = self.readout()?;
-        let seed = self.seed.unwrap_or(problem.seed());
-        let chosen = landmarks::choose(&self.kernel, self.landmarks, seed, problem.columns())?;
-        let map = components::decompose(chosen, self.scaling)?;
+        let map = ComponentMap::new(self, problem)?;
         let columns = map.columns(problem.columns())?;
         let names = (1..=columns.len()).map(|k| format!("{}{k}", map.name())).collect();
         Design::mapped(problem, columns, names, readout, Arc::new(map))

@@ -36,7 +36,7 @@ const KERNELS: [KernelFunction; 3] = [
 fn every_swap_raises_the_entropy() {
     let data = clustered(500);
     let columns: Vec<Column<'_>> = data.iter().map(|c| Column::Double(c)).collect();
-    let order = distinct_rows(&columns, 500);
+    let (order, _) = distinct_rows(&columns, 500);
     for kernel in KERNELS {
         let chosen = select_landmarks(kernel, &columns, order.clone(), 20);
         let mut rows = order[..20].to_vec();
@@ -63,7 +63,7 @@ fn every_swap_raises_the_entropy() {
 fn where_it_stops_early_no_swap_helps() {
     let data = clustered(120);
     let columns: Vec<Column<'_>> = data.iter().map(|c| Column::Double(c)).collect();
-    let order = distinct_rows(&columns, 120);
+    let (order, _) = distinct_rows(&columns, 120);
     let mut settled = 0;
     for kernel in KERNELS {
         let chosen = select_landmarks(kernel, &columns, order.clone(), 8);
@@ -87,7 +87,7 @@ fn where_it_stops_early_no_swap_helps() {
 fn they_are_better_than_random_ones_and_equal_on_every_level_and_pool() {
     let data = clustered(500);
     let columns: Vec<Column<'_>> = data.iter().map(|c| Column::Double(c)).collect();
-    let order = distinct_rows(&columns, 500);
+    let (order, _) = distinct_rows(&columns, 500);
     let kernel = KERNELS[0];
     let chosen = select_landmarks(kernel, &columns, order.clone(), 20);
     for start in (0..480).step_by(20) {

@@ -1,7 +1,6 @@
-//! Selection of landmarks among the rows of a problem.
+//! Columns, distinct rows and kernel of a kernel matrix.
 
 use crate::distinct_rows::distinct_rows;
-use crate::entropy::{LandmarkSelection, select_landmarks};
 use crate::kernel::KernelSettings;
 use crate::similarity::KernelFunction;
 use rand_chacha::ChaCha8Rng;
@@ -12,24 +11,14 @@ use vaglio_kernels::Column;
 /// Number of pairs of rows whose median distance is the bandwidth.
 const PAIRS: usize = 2048;
 
-/// Landmarks, and the kernel by which they were selected.
-#[derive(Debug)]
-pub(crate) struct LandmarkSet {
-    /// Problem columns that the kernel uses.
-    pub inputs: Vec<Feature>,
-    pub kernel: KernelFunction,
-    /// Landmarks × inputs.
-    pub landmarks: Vec<Vec<f64>>,
-    /// Selected landmarks with the swaps made.
-    pub chosen: LandmarkSelection,
-}
-
 /// Columns, rows and kernel of a kernel matrix.
 pub(crate) struct KernelInputs {
     /// Columns that the kernel uses.
     pub inputs: Vec<Feature>,
     /// One row of each set of equal rows.
     pub distinct: Vec<usize>,
+    /// Place of every row in `distinct`.
+    pub places: Vec<usize>,
     pub kernel: KernelFunction,
 }
 
@@ -44,37 +33,15 @@ impl KernelInputs {
         let is_seen = |f: &Feature| !(is_rbf && columns.column(*f).is_constant());
         let inputs: Vec<Feature> = among.iter().copied().filter(is_seen).collect();
         let seen: Vec<Column<'_>> = inputs.iter().map(|&f| columns.column(f)).collect();
-        let distinct = distinct_rows(&seen, columns.rows());
+        let (distinct, places) = distinct_rows(&seen, columns.rows());
         let kernel = settings.fixed(|| median_distance(&seen, &distinct, seed))?;
-        Ok(KernelInputs { inputs, distinct, kernel })
+        Ok(KernelInputs { inputs, distinct, places, kernel })
     }
 
-    /// Entries of a row.
-    pub fn entries(&self, columns: &Columns, row: usize) -> Vec<f64> {
-        self.inputs.iter().map(|&f| columns.column(f).get(row)).collect()
+    /// Entries of some rows.
+    pub fn entries(&self, columns: &Columns, rows: &[usize]) -> Vec<Vec<f64>> {
+        rows.iter().map(|&row| self.inputs.iter().map(|&f| columns.column(f).get(row)).collect()).collect()
     }
-}
-
-/// Selects `count` landmarks among the distinct rows, or all if there are no more.
-///
-/// # Errors
-/// Returns the errors of [`KernelInputs::select`].
-pub(crate) fn choose(settings: &KernelSettings, count: usize, seed: u64, columns: &Columns) -> Result<LandmarkSet> {
-    let all: Vec<Feature> = (0..columns.len()).collect();
-    let seen = KernelInputs::select(settings, seed, columns, &all)?;
-    if seen.distinct.len() < count {
-        tracing::info!(
-            rows = seen.distinct.len(),
-            landmarks = count,
-            "fewer distinct rows than landmarks: all are taken"
-        );
-    }
-    let order = shuffled(seen.distinct.clone(), seed);
-    let inputs: Vec<Column<'_>> = seen.inputs.iter().map(|&f| columns.column(f)).collect();
-    let found = select_landmarks(seen.kernel, &inputs, order, count);
-    tracing::debug!(swaps = found.swaps.len(), proposals = found.proposals, entropy = found.entropy, "landmarks");
-    let landmarks = found.rows.iter().map(|&row| seen.entries(columns, row)).collect();
-    Ok(LandmarkSet { landmarks, inputs: seen.inputs, kernel: seen.kernel, chosen: found })
 }
 
 /// Median of ‖u − v‖ over pairs of rows: all, or a sample; 1 if there is no pair.
@@ -104,7 +71,7 @@ fn median_distance(columns: &[Column<'_>], rows: &[usize], seed: u64) -> f64 {
 }
 
 /// Shuffles the rows by the seed.
-fn shuffled(mut rows: Vec<usize>, seed: u64) -> Vec<usize> {
+pub(crate) fn shuffled(mut rows: Vec<usize>, seed: u64) -> Vec<usize> {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     for last in (1..rows.len()).rev() {
         rows.swap(last, below(&mut random, last + 1));

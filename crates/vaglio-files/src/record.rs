@@ -135,10 +135,10 @@ fn chosen(run: Run<'_>) -> ChosenRecord {
         interval,
         level,
         differences,
-        declined: chosen.declined.as_ref().map(|declined| DeclinedColumns {
-            size: declined.cell.size,
-            columns: declined.subset.iter().map(|&feature| selection.name(feature)).collect(),
-            cross_validated: declined.cell.loss,
+        declined: chosen.declined.map(|declined| {
+            let entry = selection.path.entries.iter().find(|entry| entry.subset.len() == declined.size);
+            let columns = entry.into_iter().flat_map(|entry| &entry.subset).map(|&feature| selection.name(feature));
+            DeclinedColumns { size: declined.size, columns: columns.collect(), cross_validated: declined.loss }
         }),
         gain_test: chosen.test,
         sizes: chosen.sizes.clone(),

@@ -6,7 +6,7 @@ use super::pool::{FIRST_CHECKPOINT, StageMonitor};
 use super::pooled_folds::{LambdaPaths, PooledFolds};
 use super::sample::Sample;
 use super::score_choice::{confirmed, edge, plain};
-use super::selection::{Choice, ChosenSearch, RejectedColumns};
+use super::selection::{Choice, ChosenSearch};
 use super::validation::{CellChoice, Validation, all_repeats, not_validated, shared_design};
 use crate::selector::resumable_search::{ResumableSearch, SearchResult};
 use crate::selector::{ValidSelector, takes_lambda_of_all, walk_lambdas};
@@ -171,11 +171,7 @@ impl Validation<'_, '_> {
             self.full_is_better(&full, cell, &matched.losses(cell.size))?.into_iter().collect();
         let other = self.size_on_other_scale(&walks, test.is_some())?.filter(|size| *size != cell.size);
         warnings.extend(other.map(|size| scales_differ(how.judge, cell.size, size)));
-        let position = |size: usize| searched.path.entries.iter().position(|entry| entry.subset.len() == size);
-        let subset = |at: usize| searched.path.entries[at].subset.clone();
-        let declined = (picked.size > cell.size)
-            .then(|| RejectedColumns { cell: picked, subset: position(picked.size).map_or(Vec::new(), subset) });
-        let entry = position(cell.size);
+        let entry = searched.path.entries.iter().position(|entry| entry.subset.len() == cell.size);
         let searched = selector.taking(searched, entry, design)?;
         let LambdaPaths { lambda, end, whole, .. } = walks[place];
         let chosen = Choice {
@@ -195,7 +191,7 @@ impl Validation<'_, '_> {
             fold_entries: matched.entries(cell.size, how.folds),
             losses: matched.near(cell.size),
             by_others,
-            declined,
+            declined: Some(picked).filter(|picked| picked.size > cell.size),
             test,
             table: Some(table),
             size: cell.size,

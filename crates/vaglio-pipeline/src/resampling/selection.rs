@@ -169,23 +169,14 @@ pub struct Choice {
     #[doc(hidden)]
     #[serde(skip)]
     pub(super) by_others: Vec<LossSums>,
-    /// Columns that the rule chose but the test of gain rejected.
-    pub declined: Option<RejectedColumns>,
+    /// Cross-validated loss of the columns that the rule chose but the test of gain rejected.
+    pub declined: Option<Cell>,
     /// Test whether columns improve on none, if it was made.
     pub test: Option<GainTest>,
     /// False-discovery results, if they made the choice.
     #[doc(hidden)]
     #[serde(skip)]
     pub confirmed: Option<Discoveries>,
-}
-
-/// Columns that were rejected.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct RejectedColumns {
-    /// Cross-validated loss of the columns.
-    pub cell: Cell,
-    /// The columns, in order of entry.
-    pub subset: Vec<Feature>,
 }
 
 impl Choice {

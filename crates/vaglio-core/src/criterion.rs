@@ -45,7 +45,7 @@ pub trait Criterion: registered::Criterion + Debug + Send + Sync {
     /// # Errors
     /// [`crate::Error::Setting`] if the criterion has no such path; [`crate::Error::Numerical`].
     fn geometry<'d>(&'d self, design: &'d Design) -> Result<Box<dyn Geometry + 'd>> {
-        Ok(Box::new(Correlation::new(design)?))
+        Ok(Box::new(Correlation::new(design)))
     }
 
     /// Rows that are held out together; maps with `scope: fold` are refitted on each fold's training rows.

@@ -4,22 +4,15 @@ use crate::{Design, Feature, Result, row_weights};
 
 /// Relevance and Gram matrix of the columns, read one column at a time.
 ///
-/// As λ falls, a least-angle path follows the minimizer of ½ αᵀQα − cᵀα + λ‖α‖₁. With [`Signs::NonNegative`] it keeps α
-/// ≥ 0.
+/// As λ falls, a least-angle path follows the minimizer of ½ αᵀQα − cᵀα + λ‖α‖₁. It keeps α ≥ 0 unless the geometry
+/// [is linear](Geometry::is_linear).
 pub trait Geometry: Send {
-    /// Relevance c_i of every column of the design, in order, for the first output. 0 for a column that takes no part.
+    /// For each output o, the relevance c_io of every column of the design, in order. One list if all targets are
+    /// treated as one, as in a kernel. 0 for a column that takes no part.
     ///
     /// # Errors
     /// [`crate::Error::Numerical`].
-    fn relevance(&mut self) -> Result<Vec<f64>>;
-
-    /// Relevance c_io of every column for each output o. One list if all targets are treated as one, as in a kernel.
-    ///
-    /// # Errors
-    /// [`crate::Error::Numerical`].
-    fn relevances(&mut self) -> Result<Vec<Vec<f64>>> {
-        Ok(vec![self.relevance()?])
-    }
+    fn relevances(&mut self) -> Result<Vec<Vec<f64>>>;
 
     /// Gram entries Q_ij of column `feature` with every column j, in order; Q_ii is 1 in a normalized geometry.
     ///
@@ -27,10 +20,7 @@ pub trait Geometry: Send {
     /// [`crate::Error::Numerical`].
     fn gram(&mut self, feature: Feature) -> Result<Vec<f64>>;
 
-    /// The allowed signs of coefficients.
-    fn signs(&self) -> Signs;
-
-    /// Whether Q is the correlation of the columns, so that the coefficients form a linear model.
+    /// Whether Q is the correlation of the columns, so that the coefficients form a linear model and have any sign.
     fn is_linear(&self) -> bool {
         false
     }
@@ -45,15 +35,6 @@ pub trait Geometry: Send {
     }
 }
 
-/// Signs of the coefficients of a least-angle path.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Signs {
-    /// Any sign.
-    Any,
-    /// No negative coefficients.
-    NonNegative,
-}
-
 /// Correlations of the columns, and of columns with targets, under the row weights. Each is scaled to mean 0 and norm
 /// 1.
 #[derive(Debug)]
@@ -65,20 +46,13 @@ pub struct Correlation {
 
 impl Correlation {
     /// Standardizes the columns of a design and each output. Memory O(rows · columns).
-    ///
-    /// # Errors
-    /// Never fails; a constructor of a geometry may.
-    pub fn new(design: &Design) -> Result<Self> {
+    pub fn new(design: &Design) -> Self {
         let columns = (0..design.features()).map(|feature| standardized_column(design, feature)).collect();
-        Ok(Correlation { columns, targets: standardized_outputs(design) })
+        Correlation { columns, targets: standardized_outputs(design) }
     }
 }
 
 impl Geometry for Correlation {
-    fn relevance(&mut self) -> Result<Vec<f64>> {
-        Ok(self.columns.iter().map(|x| dot(x, &self.targets[0])).collect())
-    }
-
     fn relevances(&mut self) -> Result<Vec<Vec<f64>>> {
         Ok(self.targets.iter().map(|target| self.columns.iter().map(|x| dot(x, target)).collect()).collect())
     }
@@ -86,10 +60,6 @@ impl Geometry for Correlation {
     /// Cost O(rows · columns).
     fn gram(&mut self, feature: Feature) -> Result<Vec<f64>> {
         Ok(self.columns.iter().map(|x| dot(x, &self.columns[feature])).collect())
-    }
-
-    fn signs(&self) -> Signs {
-        Signs::Any
     }
 
     fn is_linear(&self) -> bool {
@@ -158,11 +128,11 @@ mod tests {
             let problem = weights.map_or(problem.clone(), |w| problem.with_weights(w).unwrap());
             Design::identity(&problem, Readout::new(vec![1.0], true).unwrap())
         };
-        let mut twice = Correlation::new(&design(&[0, 1, 1, 2, 3], None)).unwrap();
-        let mut weighted = Correlation::new(&design(&[0, 1, 2, 3], Some(vec![1.0, 2.0, 1.0, 1.0]))).unwrap();
+        let mut twice = Correlation::new(&design(&[0, 1, 1, 2, 3], None));
+        let mut weighted = Correlation::new(&design(&[0, 1, 2, 3], Some(vec![1.0, 2.0, 1.0, 1.0])));
         let (a, b) = (twice.gram(0).unwrap(), weighted.gram(0).unwrap());
         assert!((a[0] - 1.0).abs() < 1e-15 && a[2] == 0.0 && (a[1] - b[1]).abs() < 1e-15);
-        let (a, b) = (twice.relevance().unwrap(), weighted.relevance().unwrap());
+        let (a, b) = (twice.relevances().unwrap().concat(), weighted.relevances().unwrap().concat());
         assert!(a.iter().zip(&b).all(|(a, b)| (a - b).abs() < 1e-15));
     }
 }

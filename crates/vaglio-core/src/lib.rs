@@ -93,7 +93,7 @@ pub use evaluator::{
 pub use expression::{Condition, DatePart, Expression, Function, LevelValues, TargetScale};
 pub use formatting::{acts, aligned, clip, counted, joined, short, shown, significant};
 pub use formulas::{ColumnFormula, LearnedLevels, MapFormulas, OutputUnit, RowsByLevel};
-pub use geometry::{Correlation, Geometry, Signs, magnitude, standardized, standardized_column, standardized_outputs};
+pub use geometry::{Correlation, Geometry, magnitude, standardized, standardized_column, standardized_outputs};
 pub use labels::{RowLabels, numbered, relative_weights, rows_by_label, select_rows};
 pub use learner::{AnyLearner, FeatureMap, Form, Learner, LinearForm, Refit, Trained};
 pub use loss::{

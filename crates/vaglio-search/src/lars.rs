@@ -6,7 +6,7 @@ use crate::{
     Choose, EntryFit, Knot, Moves, Path, PathCoefficients, PathEntry, Penalties, Search, SearchContext, SearchSettings,
     SearchStrategy, Space, Step, StrategyTraits, UnusedSettings, Walk, run,
 };
-use vaglio_core::{Action, Criterion, Design, Error, Feature, Geometry, Result, SearchExtent, Signs, StopReason, part};
+use vaglio_core::{Action, Criterion, Design, Error, Feature, Geometry, Result, SearchExtent, StopReason, part};
 
 /// Follows the least-angle path of the criterion's geometry; the criterion scores the features on it after every
 /// event.
@@ -220,7 +220,7 @@ fn most_events(space: &Space<'_>) -> usize {
 
 fn start(lars: &Lars, space: &Space<'_>, geometry: &mut dyn Geometry) -> Result<LeastAngle> {
     let most = space.settings.max_features.unwrap_or(usize::MAX);
-    let non_negative = geometry.signs() == Signs::NonNegative;
+    let non_negative = !geometry.is_linear();
     let relevances = geometry.relevances()?.into_iter().map(|relevance| numbers(relevance, space.design));
     let relevances = relevances.collect::<Result<Vec<_>>>()?;
     let mut open = vec![false; space.design.features()];

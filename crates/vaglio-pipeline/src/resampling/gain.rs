@@ -152,7 +152,7 @@ mod tests {
     /// Product of 1 + π(B − 1) over the columns, by definition.
     fn evidence(selector: &ValidSelector, sample: &Sample) -> f64 {
         let design = selector.design(&sample.fitted().unwrap().problem).unwrap();
-        let correlations = Correlation::new(&design).unwrap().relevance().unwrap();
+        let correlations = Correlation::new(&design).relevances().unwrap().swap_remove(0);
         let factor = |r: f64| (ROWS as f64 * r * r / 2.0 * 5.0 / 6.0).exp() / 6.0_f64.sqrt();
         correlations.into_iter().map(|r| 0.5 + 0.5 * factor(r)).product()
     }

@@ -1,6 +1,6 @@
 //! Normalized Hilbert–Schmidt independence against its definition.
 
-use vaglio::core::{Action, Columns, Criterion, Design, Problem, Readout, SearchExtent, Signs, Task};
+use vaglio::core::{Action, Columns, Criterion, Design, Problem, Readout, SearchExtent, Task};
 use vaglio::criteria::{Approximation, Kernel, Nhsic, Output, OutputApproximation};
 use vaglio::search::SubsetScorer;
 use vaglio_testkit::{LawResult, SplitMix64, check_criterion, check_criterion_on_standard_data, criterion, data};
@@ -172,8 +172,8 @@ fn least_angle_searches_get_the_inner_products_of_the_score() {
     let design = data::regression(30, 6, 2).constants(1).design(&[1.0], true);
     let criterion = exact();
     let mut geometry = criterion.geometry(&design).unwrap();
-    assert_eq!(geometry.signs(), Signs::NonNegative);
-    let c = geometry.relevance().unwrap();
+    assert!(!geometry.is_linear());
+    let c = geometry.relevances().unwrap().swap_remove(0);
     assert_eq!(c[6], 0.0);
     for i in 0..6 {
         // One column alone: α = c and the value is 1 − c².

@@ -3,7 +3,7 @@
 use super::evaluator::NhsicEvaluator;
 use super::relations::Relations;
 use std::sync::{Arc, LazyLock};
-use vaglio_core::{Feature, Geometry, Result, Signs};
+use vaglio_core::{Feature, Geometry, Result};
 
 /// Relations of a criterion on a design as the geometry of least-angle searches, made on first use.
 pub(super) struct RelationsGeometry<'d>(LazyLock<Result<Arc<Relations>>, MakeRelations<'d>>);
@@ -21,17 +21,13 @@ impl<'d> RelationsGeometry<'d> {
 }
 
 impl Geometry for RelationsGeometry<'_> {
-    fn relevance(&mut self) -> Result<Vec<f64>> {
-        Ok(self.relations()?.relevance.clone())
+    fn relevances(&mut self) -> Result<Vec<Vec<f64>>> {
+        Ok(vec![self.relations()?.relevance.clone()])
     }
 
     /// Column of Q. Cost O(d·m·rank²), by levels O(d·m·rank).
     fn gram(&mut self, feature: Feature) -> Result<Vec<f64>> {
         Ok(self.relations()?.gram(feature)?.to_vec())
-    }
-
-    fn signs(&self) -> Signs {
-        Signs::NonNegative
     }
 
     fn minimizer(&mut self, subset: &[Feature]) -> Result<Option<Vec<f64>>> {

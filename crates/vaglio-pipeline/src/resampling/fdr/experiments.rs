@@ -10,7 +10,7 @@ use crate::selector::ValidSelector;
 use ndarray::Array2;
 use rayon::prelude::*;
 use vaglio_core::{
-    Columns, Criterion, Design, Error, Feature, Problem, Readout, Result, Signs, standardized, standardized_column,
+    Columns, Criterion, Design, Error, Feature, Problem, Readout, Result, standardized, standardized_column,
     standardized_outputs,
 };
 use vaglio_kernels::sums::dot;
@@ -167,9 +167,9 @@ impl<'a> Experiments<'a> {
         let mut geometry = self.criterion.geometry(&design)?;
         let open =
             (0..features + dummies).map(|column| self.columns.get(column).is_none_or(|column| !column.is_empty()));
-        let non_negative = geometry.signs() == Signs::NonNegative;
+        let non_negative = !geometry.is_linear();
         let shape = PathShape::Single { non_negative, lasso: non_negative };
-        let relevance = vec![geometry.relevance()?];
+        let relevance = geometry.relevances()?.into_iter().take(1).collect();
         let mut path = LeastAngle::new(shape, usize::MAX, relevance, open.collect());
         let (mut entered, mut before) = (vec![None; features], 0);
         let mut seen = vec![false; dummies];

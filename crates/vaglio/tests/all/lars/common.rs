@@ -2,7 +2,7 @@
 
 use ndarray::Array2;
 use vaglio::core::{
-    Action, Correlation, Criterion, Design, Feature, Geometry, Problem, Readout, Result, Score, Signs, Task, saved,
+    Action, Correlation, Criterion, Design, Feature, Geometry, Problem, Readout, Result, Score, Task, saved,
 };
 use vaglio::criteria::Loo;
 use vaglio::search::{Observer, Path, Search, SearchContext, Silent, SubsetScorer};
@@ -18,23 +18,26 @@ impl Criterion for Positive {
     }
 
     fn geometry<'d>(&'d self, design: &'d Design) -> Result<Box<dyn Geometry + 'd>> {
-        Ok(Box::new(NonNegative(Correlation::new(design)?)))
+        Ok(Box::new(NonNegative(Correlation::new(design))))
     }
+}
+
+/// The allowed signs of the coefficients of a path.
+#[derive(Clone, Copy, PartialEq)]
+pub enum Signs {
+    Any,
+    NonNegative,
 }
 
 struct NonNegative(Correlation);
 
 impl Geometry for NonNegative {
-    fn relevance(&mut self) -> Result<Vec<f64>> {
-        self.0.relevance()
+    fn relevances(&mut self) -> Result<Vec<Vec<f64>>> {
+        Ok(vec![self.0.relevances()?.swap_remove(0)])
     }
 
     fn gram(&mut self, feature: Feature) -> Result<Vec<f64>> {
         self.0.gram(feature)
-    }
-
-    fn signs(&self) -> Signs {
-        Signs::NonNegative
     }
 }
 
@@ -82,10 +85,10 @@ pub fn factors(rows: usize, columns: usize, seed: u64) -> Design {
 
 /// c and Q, from the definition.
 pub fn moments(design: &Design) -> (Vec<f64>, Array2<f64>) {
-    let mut geometry = Correlation::new(design).unwrap();
+    let mut geometry = Correlation::new(design);
     let columns: Vec<Vec<f64>> = (0..design.features()).map(|f| geometry.gram(f).unwrap()).collect();
     let n = columns.len();
-    (geometry.relevance().unwrap(), Array2::from_shape_fn((n, n), |(i, j)| columns[j][i]))
+    (geometry.relevances().unwrap().swap_remove(0), Array2::from_shape_fn((n, n), |(i, j)| columns[j][i]))
 }
 
 /// A knot: λ and all coefficients, with the columns on the path up to it.

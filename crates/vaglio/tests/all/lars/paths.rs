@@ -1,7 +1,7 @@
 //! Every knot of a path is a lasso solution.
 
-use super::common::{At, Positive, descent, design, factors, knots, moments, violation, walk};
-use vaglio::core::{Action, Criterion, Feature, Signs, StopReason};
+use super::common::{At, Positive, Signs, descent, design, factors, knots, moments, violation, walk};
+use vaglio::core::{Action, Criterion, Feature, StopReason};
 use vaglio::criteria::{KFold, Loo};
 use vaglio::search::{Lars, Path, Search};
 use vaglio_testkit::data;

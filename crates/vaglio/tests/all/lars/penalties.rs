@@ -1,7 +1,7 @@
 //! Models of a path at any penalty, and the one that cross-validation takes.
 
-use super::common::{descent, factors, moments, walk};
-use vaglio::core::{Lambda, Problem, Signs, StopReason, standardized};
+use super::common::{Signs, descent, factors, moments, walk};
+use vaglio::core::{Lambda, Problem, StopReason, standardized};
 use vaglio::criteria::{KFold, Loo};
 use vaglio::learners::Rls;
 use vaglio::search::{
@@ -141,7 +141,7 @@ fn models_of_several_outputs_at_any_penalty_are_those_of_the_group_lasso() {
     let recipes = [data::regression(60, 8, 3).outputs(3), data::regression(40, 12, 4).outputs(2).weighted()];
     for problem in [recipes[0].problem(), recipes[1].problem(), data::multiclass(60, 8, 3, 5).problem()] {
         let design = super::common::ridge_design(&problem);
-        let mut geometry = vaglio::core::Correlation::new(&design).unwrap();
+        let mut geometry = vaglio::core::Correlation::new(&design);
         let c = vaglio::core::Geometry::relevances(&mut geometry).unwrap();
         let (_, q) = moments(&design);
         let path = walk(&at(Penalties::Points(30)), &Loo::default(), &design);

@@ -1,8 +1,7 @@
 //! Numerical diagnostics of a search: cancellation, repeated trials and rebuilt states.
 
 use serde::{Deserialize, Serialize};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Mutex};
 
 /// Numerical conditioning of a search, and the trials it had to repeat because of rounding.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -63,30 +62,12 @@ impl Diagnostics {
 /// Records the [`Diagnostics`] of an evaluator's trials and those of its forks, on any thread. The default records
 /// nothing.
 #[derive(Debug, Clone, Default)]
-pub struct Recorder(Vec<Arc<DiagnosticTotals>>);
-
-/// Sums, maxima and minima of diagnostics; they do not depend on the order of threads.
-#[derive(Debug)]
-struct DiagnosticTotals {
-    /// Bits of a number from 0 to 1; such bits are ordered like the numbers.
-    conditioning: AtomicU64,
-    remade: AtomicU64,
-    rebuilt: AtomicU64,
-    rows_kept_out: AtomicU64,
-}
-
-const NOTHING_LOST: u64 = 1f64.to_bits();
+pub struct Recorder(Vec<Arc<Mutex<Diagnostics>>>);
 
 impl Recorder {
     /// Creates a recorder that records.
     pub fn new() -> Self {
-        let (conditioning, zero) = (AtomicU64::new(NOTHING_LOST), || AtomicU64::new(0));
-        Recorder(vec![Arc::new(DiagnosticTotals {
-            conditioning,
-            remade: zero(),
-            rebuilt: zero(),
-            rows_kept_out: zero(),
-        })])
+        Recorder(vec![Arc::default()])
     }
 
     /// Combines the recorders of several evaluators.
@@ -94,58 +75,22 @@ impl Recorder {
         Recorder(all.into_iter().flat_map(|recorder| recorder.0).collect())
     }
 
-    /// Notes the conditioning of a trial.
-    pub fn note_conditioning(&self, conditioning: f64) {
-        // NaN counts as total cancellation.
-        let share = if conditioning > 0.0 { conditioning.min(1.0) } else { 0.0 };
-        for noted in &self.0 {
-            noted.conditioning.fetch_min(share.to_bits(), Relaxed);
+    /// Adds diagnostics of trials, if there are any. Their order does not matter. NaN counts as total cancellation.
+    pub fn note(&self, own: impl Into<Option<Diagnostics>>) {
+        let (Some(own), Some(noted)) = (own.into(), self.0.first()) else { return };
+        let conditioning = if own.conditioning > 0.0 { own.conditioning } else { 0.0 };
+        if let Ok(mut noted) = noted.lock() {
+            *noted = noted.and(Diagnostics { conditioning, single: None, ..own });
         }
-    }
-
-    /// Notes that trials were computed again from the rows, each without up to `rows_kept_out` rows.
-    pub fn note_repeats(&self, trials: usize, rows_kept_out: usize) {
-        for noted in &self.0 {
-            noted.remade.fetch_add(trials as u64, Relaxed);
-            noted.rows_kept_out.fetch_max(rows_kept_out as u64, Relaxed);
-        }
-    }
-
-    /// Notes that a state was rebuilt.
-    pub fn note_rebuild(&self) {
-        for noted in &self.0 {
-            noted.rebuilt.fetch_add(1, Relaxed);
-        }
-    }
-
-    /// Adds diagnostics that were recorded elsewhere.
-    pub fn put(&self, diagnostics: Option<Diagnostics>) {
-        let (Some(noted), Some(of)) = (self.0.first(), diagnostics) else { return };
-        noted.conditioning.fetch_min(of.conditioning.to_bits(), Relaxed);
-        noted.remade.fetch_add(of.remade, Relaxed);
-        noted.rebuilt.fetch_add(of.rebuilt, Relaxed);
-        noted.rows_kept_out.fetch_max(of.rows_kept_out, Relaxed);
     }
 
     /// The diagnostics so far; `None` if nothing is recorded.
     pub fn diagnostics(&self) -> Option<Diagnostics> {
-        let of_one = |noted: &Arc<DiagnosticTotals>| Diagnostics {
-            conditioning: f64::from_bits(noted.conditioning.load(Relaxed)),
-            remade: noted.remade.load(Relaxed),
-            rebuilt: noted.rebuilt.load(Relaxed),
-            rows_kept_out: noted.rows_kept_out.load(Relaxed),
-            single: None,
-        };
-        Diagnostics::merge(self.0.iter().map(|noted| Some(of_one(noted))))
+        Diagnostics::merge(self.0.iter().map(|noted| noted.lock().ok().map(|noted| *noted)))
     }
 
     /// Returns the diagnostics so far and resets the recorder.
     pub fn take(&self) -> Option<Diagnostics> {
-        let diagnostics = self.diagnostics();
-        for noted in &self.0 {
-            noted.conditioning.store(NOTHING_LOST, Relaxed);
-            [&noted.remade, &noted.rebuilt, &noted.rows_kept_out].iter().for_each(|count| count.store(0, Relaxed));
-        }
-        diagnostics
+        Diagnostics::merge(self.0.iter().map(|noted| noted.lock().ok().map(|mut noted| std::mem::take(&mut *noted))))
     }
 }

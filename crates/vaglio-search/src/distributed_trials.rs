@@ -39,10 +39,10 @@ pub(crate) fn distributed_scores(
     }
     if noted.is_some_and(|noted: Diagnostics| noted.remade > 0) {
         // Trials are refitted jointly with others, which may be in other parts.
-        recorder.put(before);
+        recorder.note(before);
         return Ok(None);
     }
-    recorder.put(Diagnostics::merge([before, noted]));
+    recorder.note(Diagnostics::merge([before, noted]));
     Ok(Some(scores))
 }
 

@@ -2,7 +2,7 @@
 
 use super::mean::lowest;
 use super::trial_loss::{Residuals, TrialLoss, known};
-use vaglio_core::{Design, Recorder, Result, Score};
+use vaglio_core::{Design, Diagnostics, Recorder, Result, Score};
 
 /// Largest number of candidates in one batch.
 const ROUND: usize = 32;
@@ -59,8 +59,11 @@ pub(super) struct ScoresWithRefits {
 impl ScoresWithRefits {
     /// Records the diagnostics and returns the scores.
     pub fn noted(self, recorder: &Recorder) -> Vec<SubsetScore> {
-        self.conditioning.iter().for_each(|conditioning| recorder.note_conditioning(*conditioning));
-        recorder.note_repeats(self.remade, self.rows_kept_out);
+        for conditioning in self.conditioning {
+            recorder.note(Diagnostics { conditioning, ..Diagnostics::default() });
+        }
+        let (remade, rows_kept_out) = (self.remade as u64, self.rows_kept_out as u64);
+        recorder.note(Diagnostics { remade, rows_kept_out, ..Diagnostics::default() });
         self.scored
     }
 }

@@ -7,7 +7,7 @@ use crate::refits::{SubsetScore, TrialRefits, in_order_of_bounds, settle};
 use crate::rounds::Rounds;
 use crate::trial_loss::TrialLoss;
 use std::sync::Arc;
-use vaglio_core::{Action, CacheEffect, Evaluator, Feature, Result, Score, SquaresBound, Trials, Winner};
+use vaglio_core::{Action, CacheEffect, Diagnostics, Evaluator, Feature, Result, Score, SquaresBound, Trials, Winner};
 use vaglio_kernels::parallel;
 
 /// A subset with unreliable trials: its index, the affected λ in the order of their lower bounds, and its lowest loss
@@ -228,7 +228,7 @@ impl Evaluator for KFoldEvaluator<'_> {
     fn apply(&mut self, change: Action, _: &[Feature], feature: Feature) -> Result<()> {
         self.scored = None;
         if self.engines.iter_mut().fold(false, |rebuilt, engine| rebuilt | engine.apply(change, feature)) {
-            self.rounds.recorder.note_rebuild();
+            self.rounds.recorder.note(Diagnostics { rebuilt: 1, ..Diagnostics::default() });
         }
         Ok(())
     }

@@ -4,7 +4,7 @@ use super::shared_data::LooShared;
 use crate::mean::mean_squares;
 use crate::refits::{ScoresWithRefits, SubsetScore, in_order_of_bounds};
 use std::sync::Arc;
-use vaglio_core::{Action, CacheEffect, Evaluator, Feature, Result, Score, SquaresBound, Trials, Winner};
+use vaglio_core::{Action, CacheEffect, Diagnostics, Evaluator, Feature, Result, Score, SquaresBound, Trials, Winner};
 use vaglio_kernels::loo::{ColumnChange, LooState, RidgeState};
 use vaglio_kernels::{Trial, is_unreliable};
 
@@ -157,10 +157,8 @@ impl<'d> LooEvaluator<'d> {
         self.needed = left.len();
         let of_best = scored.iter().zip(conditioning).filter(|(scored, _)| scored.score.loss <= best);
         let least = of_best.map(|(_, conditioning)| conditioning).fold(1.0, f64::min);
-        shared.recorder.note_conditioning(least);
-        if is_unreliable(least) {
-            shared.recorder.note_repeats(remade, rows_kept_out);
-        }
+        let (remade, rows_kept_out) = if is_unreliable(least) { (remade as u64, rows_kept_out as u64) } else { (0, 0) };
+        shared.recorder.note(Diagnostics { conditioning: least, remade, rows_kept_out, ..Diagnostics::default() });
         tracing::trace!(tried = scored.len(), of = candidates.len(), "bounded step");
         Ok(Some(places.into_iter().zip(scored).map(|(place, own)| (bounded.features[place], own.score)).collect()))
     }
@@ -286,7 +284,7 @@ impl<'d> Evaluator for LooEvaluator<'d> {
             Action::Remove => !states.iter_mut().all(|state| state.remove(feature)),
         };
         if is_rebuilt {
-            self.shared.recorder.note_rebuild();
+            self.shared.recorder.note(Diagnostics { rebuilt: 1, ..Diagnostics::default() });
         }
         if is_rebuilt && change == Action::Remove {
             (self.states, self.is_full) = (None, false);

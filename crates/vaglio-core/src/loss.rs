@@ -48,7 +48,7 @@ pub trait Loss: registered::Loss + Debug + Send + Sync {
     /// The loss of one row, from a target and a prediction for each output. Classes are coded ±1; with several classes
     /// each has its own output.
     ///
-    /// Never called for losses of all rows together.
+    /// Never called for losses of all rows together, except for means over classes.
     fn row_loss(&self, _targets: &[f64], _predictions: &[f64]) -> f64 {
         f64::NAN
     }
@@ -67,27 +67,6 @@ pub trait Loss: registered::Loss + Debug + Send + Sync {
         let (sum, total) = each_row(targets, predictions, weights)
             .fold((0.0, 0.0), |(sum, total), (y, p, weight)| (sum + weight * self.row_loss(&y, &p), total + weight));
         sum / total
-    }
-
-    /// The standard error of [`Loss::mean`] over parts of the rows, such as folds, whose rows share their model; over
-    /// single rows if `parts` is absent. `None` for fewer than 2 rows, or if the loss is undefined without a part.
-    ///
-    /// For a mean over single rows it is √(Σ r_j (ℓ_j − ℓ̄)² / Σ r_j / rows). With c_k the contribution of part k to
-    /// the mean and p_k its share of the weight, it is √(K/(K−1)·Σ_k (c_k − p_k·Σc)²) over K parts. Losses of all rows
-    /// together have the jackknife √((K − 1)/K · Σ_k (θ_k − θ̄)²) with θ_k the loss without part k; without `parts`, a
-    /// loss without its own jackknife leaves out at most 100 interleaved parts. For shapes see [`Loss::mean`].
-    fn standard_error(
-        &self,
-        targets: ArrayView2<f64>,
-        predictions: ArrayView2<f64>,
-        weights: Option<&[f64]>,
-        parts: Option<&[LeftOut]>,
-    ) -> Option<f64> {
-        let rows = ScoredRows::new(&targets, &predictions, weights, parts);
-        match self.traits().measure.is_of_rows() {
-            true => rows.error_of_mean(|y, p| self.row_loss(y, p)),
-            false => rows.error_of_whole(|y, p, w| self.mean(y, p, w)),
-        }
     }
 
     /// Properties that engines, checks and records use.
@@ -179,6 +158,31 @@ impl LossTraits {
 }
 
 impl dyn Loss + '_ {
+    /// The standard error of [`Loss::mean`] over parts of the rows, such as folds, whose rows share their model; over
+    /// single rows if `parts` is absent. `None` for fewer than 2 rows, or if the loss is undefined without a part.
+    ///
+    /// For a mean over single rows it is √(Σ r_j (ℓ_j − ℓ̄)² / Σ r_j / rows). With c_k the contribution of part k to
+    /// the mean and p_k its share of the weight, it is √(K/(K−1)·Σ_k (c_k − p_k·Σc)²) over K parts. Losses of all rows
+    /// together have the jackknife √((K − 1)/K · Σ_k (θ_k − θ̄)²) with θ_k the loss without part k; without `parts`, a
+    /// loss that has no [`Measure`] of its own leaves out at most 100 interleaved parts. For shapes see [`Loss::mean`].
+    /// Cost that of the mean, and O(rows · log rows) for [`Auc`]; without a measure, parts times that of the mean.
+    pub fn standard_error(
+        &self,
+        targets: ArrayView2<f64>,
+        predictions: ArrayView2<f64>,
+        weights: Option<&[f64]>,
+        parts: Option<&[LeftOut]>,
+    ) -> Option<f64> {
+        let rows = ScoredRows { targets, predictions, weights, parts };
+        let row_loss = |y: &[f64], p: &[f64]| self.row_loss(y, p);
+        match self.traits().measure {
+            Measure::Auc => rows.error_of_pairs(),
+            measure if measure.is_of_classes() => rows.error_of_classes(row_loss),
+            measure if measure.is_of_rows() => rows.error_of_mean(row_loss),
+            _ => rows.error_of_whole(|y, p, w| self.mean(y, p, w)),
+        }
+    }
+
     /// The label in reports.
     pub fn label(&self) -> &'static str {
         self.traits().label.unwrap_or(self.typetag_name())

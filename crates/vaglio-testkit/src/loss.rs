@@ -2,9 +2,9 @@
 
 use crate::law_violation::{Law, Tolerance, laws};
 use crate::{LawResult, SplitMix64, data, design_copies};
-use ndarray::{Array2, ArrayView1, Axis};
+use ndarray::{Array2, Axis};
 use std::fmt::Display;
-use vaglio_core::{Loss, Measure, Problem, Task, row_weights};
+use vaglio_core::{Loss, Measure, Problem, Task};
 
 /// Checks all laws of a loss on a problem.
 ///
@@ -20,7 +20,6 @@ pub fn check_loss(loss: &dyn Loss, problem: &Problem, tolerance: f64) -> LawResu
         degree(loss, problem, tolerance);
         over_outputs(loss, problem, tolerance);
         perfect(loss, problem);
-        standard_error(loss, problem, tolerance);
         few_rows(loss, problem);
     }
 }
@@ -162,47 +161,6 @@ pub fn perfect(loss: &dyn Loss, problem: &Problem) -> LawResult {
         }
     }
     Ok(())
-}
-
-/// The standard error of a mean over rows is √(Σ r_j (ℓ_j − ℓ̄)² / Σ r_j / rows), so 0 if all rows have equal loss. For
-/// a loss of all rows jointly, it falls by about √2 if every row is duplicated.
-///
-/// A loss without a standard error passes.
-pub fn standard_error(loss: &dyn Loss, problem: &Problem, tolerance: f64) -> LawResult {
-    let law = Law("standard_error");
-    let (targets, predictions) = (problem.targets(), predicted(problem));
-    let weights: Vec<f64> = (0..problem.rows()).map(|row| 1.0 + (row % 3) as f64).collect();
-    let error = |y: &Array2<f64>, p: &Array2<f64>, weights: Option<&[f64]>| {
-        law.ran("predictions with errors", || Ok(loss.standard_error(y.view(), p.view(), weights, None)))
-    };
-    if loss.traits().measure.is_of_rows() {
-        for (what, weights) in [("rows that count alike", None), ("weights from 1 to 3", Some(&weights[..]))] {
-            let on = what;
-            let Some(found) = error(targets, &predictions, weights)? else { continue };
-            let rows = targets.columns().into_iter().zip(predictions.columns());
-            let of_row = |(y, p): (ArrayView1<f64>, ArrayView1<f64>)| loss.row_loss(&y.to_vec(), &p.to_vec());
-            let losses = law.ran(on, || Ok(rows.map(of_row).collect::<Vec<f64>>()))?;
-            law.near(Tolerance::relative(tolerance.max(1e-9)), on, error_of_rows(&losses, weights), found)?;
-        }
-        return Ok(());
-    }
-    let twice: Vec<usize> = (0..problem.rows()).flat_map(|row| [row, row]).collect();
-    let (y, p) = (targets.select(Axis(1), &twice), predictions.select(Axis(1), &twice));
-    if let (Some(once), Some(twice)) = (error(targets, &predictions, None)?, error(&y, &p, None)?) {
-        let falls = once == 0.0 && twice == 0.0 || (0.5..0.9).contains(&(twice / once));
-        let expected = format!("about {}, which is {once}/√2", once / 2f64.sqrt());
-        law.must(falls, "every row twice", expected, twice)?;
-    }
-    Ok(())
-}
-
-fn error_of_rows(losses: &[f64], weights: Option<&[f64]>) -> f64 {
-    let weight = row_weights(weights);
-    let rows = || 0..losses.len();
-    let total: f64 = rows().map(weight).sum();
-    let mean = rows().map(|row| weight(row) * losses[row]).sum::<f64>() / total;
-    let squares: f64 = rows().map(|row| weight(row) * (losses[row] - mean).powi(2)).sum();
-    (squares / total / losses.len() as f64).sqrt()
 }
 
 /// On one to four rows, neither the loss nor its standard error panics.

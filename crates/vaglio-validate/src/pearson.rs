@@ -68,10 +68,8 @@ mod tests {
             }
         }
         let two = data::regression(20, 4, 3).outputs(2).design(&[1.0], true);
-        let (fast, plain) = (
-            PearsonCorrelation::new(&two).relevances().unwrap(),
-            Correlation::new(&two).relevances().unwrap(),
-        );
+        let (fast, plain) =
+            (PearsonCorrelation::new(&two).relevances().unwrap(), Correlation::new(&two).relevances().unwrap());
         assert_eq!(fast.len(), 2);
         for (a, b) in fast.iter().flatten().zip(plain.iter().flatten()) {
             assert!((a - b).abs() < 1e-12, "{a} is not {b}");

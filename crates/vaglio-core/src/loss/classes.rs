@@ -2,7 +2,6 @@
 
 use super::decision::{class_of, error, tied};
 use super::standard_error::each_row;
-use super::standard_error::{LeftOut, ScoredRows};
 use super::{Loss, LossTasks, LossTraits, Measure, Squared};
 use crate::{part, row_weights};
 use ndarray::ArrayView2;
@@ -63,19 +62,12 @@ impl Loss for ZeroOne {
 }
 
 impl Loss for BalancedError {
-    fn mean(&self, targets: ArrayView2<f64>, predictions: ArrayView2<f64>, weights: Option<&[f64]>) -> f64 {
-        over_classes(targets, predictions, weights, error)
+    fn row_loss(&self, targets: &[f64], predictions: &[f64]) -> f64 {
+        error(targets, predictions)
     }
 
-    /// Cost O(rows · outputs).
-    fn standard_error(
-        &self,
-        targets: ArrayView2<f64>,
-        predictions: ArrayView2<f64>,
-        weights: Option<&[f64]>,
-        parts: Option<&[LeftOut]>,
-    ) -> Option<f64> {
-        ScoredRows::new(&targets, &predictions, weights, parts).error_of_classes(error)
+    fn mean(&self, targets: ArrayView2<f64>, predictions: ArrayView2<f64>, weights: Option<&[f64]>) -> f64 {
+        over_classes(targets, predictions, weights, error)
     }
 
     fn traits(&self) -> LossTraits {
@@ -84,19 +76,12 @@ impl Loss for BalancedError {
 }
 
 impl Loss for BalancedSquared {
-    fn mean(&self, targets: ArrayView2<f64>, predictions: ArrayView2<f64>, weights: Option<&[f64]>) -> f64 {
-        over_classes(targets, predictions, weights, squared)
+    fn row_loss(&self, targets: &[f64], predictions: &[f64]) -> f64 {
+        Squared.row_loss(targets, predictions)
     }
 
-    /// Cost O(rows · outputs).
-    fn standard_error(
-        &self,
-        targets: ArrayView2<f64>,
-        predictions: ArrayView2<f64>,
-        weights: Option<&[f64]>,
-        parts: Option<&[LeftOut]>,
-    ) -> Option<f64> {
-        ScoredRows::new(&targets, &predictions, weights, parts).error_of_classes(squared)
+    fn mean(&self, targets: ArrayView2<f64>, predictions: ArrayView2<f64>, weights: Option<&[f64]>) -> f64 {
+        over_classes(targets, predictions, weights, |y, p| Squared.row_loss(y, p))
     }
 
     fn traits(&self) -> LossTraits {
@@ -111,26 +96,10 @@ impl Loss for Auc {
         wrong_pairs(&targets.row(0).to_vec(), &predictions.row(0).to_vec(), weight)
     }
 
-    /// Cost O(rows · log rows).
-    fn standard_error(
-        &self,
-        targets: ArrayView2<f64>,
-        predictions: ArrayView2<f64>,
-        weights: Option<&[f64]>,
-        parts: Option<&[LeftOut]>,
-    ) -> Option<f64> {
-        ScoredRows::new(&targets, &predictions, weights, parts).error_of_pairs()
-    }
-
     fn traits(&self) -> LossTraits {
         let (measure, label) = (Measure::Auc, Some("1 - auc"));
         LossTraits { measure, label, tasks: LossTasks::TwoClasses, ..LossTraits::share() }
     }
-}
-
-/// The mean over outputs of (y − p)².
-fn squared(targets: &[f64], predictions: &[f64]) -> f64 {
-    Squared.row_loss(targets, predictions)
 }
 
 /// The mean over the classes present of the mean loss over their rows.

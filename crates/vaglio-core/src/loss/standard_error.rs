@@ -28,22 +28,13 @@ pub(super) fn each_row(
 /// Predictions of rows, and the parts that are left out in turn; single rows if absent.
 #[derive(Clone, Copy)]
 pub(super) struct ScoredRows<'a> {
-    targets: ArrayView2<'a, f64>,
-    predictions: ArrayView2<'a, f64>,
-    weights: Option<&'a [f64]>,
-    parts: Option<&'a [LeftOut]>,
+    pub targets: ArrayView2<'a, f64>,
+    pub predictions: ArrayView2<'a, f64>,
+    pub weights: Option<&'a [f64]>,
+    pub parts: Option<&'a [LeftOut]>,
 }
 
-impl<'a> ScoredRows<'a> {
-    pub fn new(
-        targets: &'a ArrayView2<'_, f64>,
-        predictions: &'a ArrayView2<'_, f64>,
-        weights: Option<&'a [f64]>,
-        parts: Option<&'a [LeftOut]>,
-    ) -> Self {
-        ScoredRows { targets: targets.view(), predictions: predictions.view(), weights, parts }
-    }
-
+impl ScoredRows<'_> {
     fn rows(&self) -> usize {
         self.targets.ncols()
     }
@@ -274,7 +265,7 @@ mod tests {
         };
         let rate = loss(&(0..40).collect::<Vec<_>>());
         let variance = (0..40).map(|row| (loss(&[row]) - rate).powi(2)).sum::<f64>() / 40.0;
-        let found = ZeroOne.standard_error(targets.view(), predictions.view(), None, None).unwrap();
+        let found = AnyLoss::from(ZeroOne).standard_error(targets.view(), predictions.view(), None, None).unwrap();
         assert!(rate > 0.0 && (found - (variance / 40.0).sqrt()).abs() < 1e-15);
     }
 

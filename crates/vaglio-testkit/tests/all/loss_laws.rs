@@ -1,10 +1,10 @@
 //! Every law of a loss fails on a faulty one, and holds on a correct one.
 
-use crate::common::{TOLERANCE, breaks, broken_law};
-use ndarray::{ArrayView2, Axis};
+use crate::common::{TOLERANCE, breaks};
+use ndarray::ArrayView2;
 use serde::{Deserialize, Serialize};
 use std::cell::Cell;
-use vaglio_core::{LeftOut, Loss, LossTraits, Measure, Squared, row_weights, saved};
+use vaglio_core::{Loss, LossTraits, row_weights, saved};
 use vaglio_testkit::{check_loss, check_loss_on_standard_data, data, registry};
 
 /// The planted fault.
@@ -20,11 +20,10 @@ enum Fault {
     FirstOutput,
     TooNarrow,
     PerfectIsWorst,
-    ConstantError,
     PanicsOnFewRows,
 }
 
-const FAULTS: [(Fault, &str); 11] = [
+const FAULTS: [(Fault, &str); 10] = [
     (Fault::NanAtZero, "never_nan"),
     (Fault::IgnoresWeights, "repeated_rows"),
     (Fault::State, "repeated_rows"),
@@ -34,7 +33,6 @@ const FAULTS: [(Fault, &str); 11] = [
     (Fault::FirstOutput, "over_outputs"),
     (Fault::TooNarrow, "perfect"),
     (Fault::PerfectIsWorst, "perfect"),
-    (Fault::ConstantError, "standard_error"),
     (Fault::PanicsOnFewRows, "few_rows"),
 ];
 
@@ -75,19 +73,6 @@ impl Loss for Mean {
         }
     }
 
-    fn standard_error(
-        &self,
-        y: ArrayView2<f64>,
-        p: ArrayView2<f64>,
-        weights: Option<&[f64]>,
-        parts: Option<&[LeftOut]>,
-    ) -> Option<f64> {
-        match self.fault {
-            Fault::ConstantError => Some(0.1),
-            _ => Squared.standard_error(y, p, weights, parts).filter(|_| self.fault == Fault::None),
-        }
-    }
-
     fn traits(&self) -> LossTraits {
         LossTraits {
             degree: Some(if self.fault == Fault::WrongDegree { 1 } else { 2 }),
@@ -111,44 +96,4 @@ fn every_fault_is_found_by_its_law() {
     let problem = data::regression(16, 5, 4).outputs(2).weighted().problem();
     let check = |fault| check_loss(&Mean { fault }, &problem, TOLERANCE);
     FAULTS.into_iter().for_each(|(fault, law)| breaks(fault, law, check(fault)));
-}
-
-/// The standard error of a loss of all rows jointly depends on the row count, too.
-#[test]
-fn the_standard_error_of_all_rows_together_falls_with_their_number() {
-    #[saved(Loss, "wrong_root")]
-    struct Root {
-        constant: bool,
-    }
-
-    impl Loss for Root {
-        fn mean(&self, targets: ArrayView2<f64>, predictions: ArrayView2<f64>, weights: Option<&[f64]>) -> f64 {
-            Squared.mean(targets, predictions, weights).sqrt()
-        }
-
-        fn traits(&self) -> LossTraits {
-            LossTraits { measure: Measure::Whole, ..LossTraits::default() }
-        }
-
-        fn standard_error(
-            &self,
-            y: ArrayView2<f64>,
-            p: ArrayView2<f64>,
-            weights: Option<&[f64]>,
-            _: Option<&[LeftOut]>,
-        ) -> Option<f64> {
-            let without = |row: usize| {
-                let rows: Vec<usize> = (0..y.ncols()).filter(|other| *other != row).collect();
-                let weights: Option<Vec<f64>> = weights.map(|w| rows.iter().map(|&row| w[row]).collect());
-                self.mean(y.select(Axis(1), &rows).view(), p.select(Axis(1), &rows).view(), weights.as_deref())
-            };
-            let all: Vec<f64> = (0..y.ncols()).map(without).collect();
-            let (count, mean) = (all.len() as f64, all.iter().sum::<f64>() / all.len() as f64);
-            let squares: f64 = all.iter().map(|loss| (loss - mean).powi(2)).sum();
-            Some(if self.constant { 0.25 } else { ((count - 1.0) / count * squares).sqrt() })
-        }
-    }
-    let problem = data::regression(30, 5, 4).problem();
-    check_loss(&Root { constant: false }, &problem, TOLERANCE).unwrap();
-    assert_eq!(broken_law(check_loss(&Root { constant: true }, &problem, TOLERANCE)), "standard_error");
 }

@@ -41,7 +41,7 @@ impl<'p> FoldTestRows<'p> {
     /// Returns the errors of [`Model::predict`].
     pub fn predicted(&self, model: &Model) -> Result<Array2<f64>> {
         let mut predictions = model.predict(&self.inputs(model), self.series())?;
-        let smeared = self.smearing().map(|training| smeared(self.units, training, model)).transpose()?.flatten();
+        let smeared = self.training.map_or(Ok(None), |training| smeared(self.units, training, model))?;
         in_units(&mut predictions, smeared.as_deref().or(self.units));
         Ok(predictions)
     }

@@ -10,6 +10,9 @@ use vaglio_kernels::duplicates::first_equal;
 
 /// Criterion that scores a subset by −Σ wᵢ, with weights computed from all columns together.
 pub(crate) trait ColumnWeighting: Criterion + Copy + PartialEq + 'static {
+    /// Whether the scores change with the number of rows, as [`CriterionTraits::counts_rows`] says.
+    const COUNTS_ROWS: bool = false;
+
     /// Weights of all columns, non-negative; 0 for constant ones.
     fn weights(&self, design: &Design) -> Result<Vec<f64>>;
 
@@ -18,11 +21,6 @@ pub(crate) trait ColumnWeighting: Criterion + Copy + PartialEq + 'static {
 
     /// Cost of the weights, and of a trial, which sums them.
     fn estimate(&self, design: &Design, extent: &SearchExtent) -> Estimate;
-
-    /// Implements [`Criterion::traits`].
-    fn weighting_traits(&self) -> CriterionTraits {
-        CriterionTraits::default()
-    }
 
     /// Returns the weights, computed once per design.
     fn cached_weights(&self, design: &Design) -> Result<Arc<ColumnWeights<Self>>> {
@@ -63,7 +61,7 @@ macro_rules! criteria {
             }
 
             fn traits(&self) -> CriterionTraits {
-                self.weighting_traits()
+                CriterionTraits { counts_rows: Self::COUNTS_ROWS, ..CriterionTraits::default() }
             }
 
             fn check(&self, design: &Design) -> Result<()> {

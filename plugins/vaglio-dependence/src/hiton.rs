@@ -8,7 +8,7 @@ use crate::bins::{BinnedData, Bins};
 use crate::column_weights::{ColumnWeighting, Originals, members};
 use crate::target::{Output, check};
 use fisher::FisherTest;
-use vaglio_core::{CriterionTraits, Design, Error, Estimate, Result, SearchExtent, part, setting};
+use vaglio_core::{Design, Error, Estimate, Result, SearchExtent, part, setting};
 use vaglio_kernels::parallel;
 
 /// Maximum size of a conditioning set.
@@ -148,6 +148,8 @@ fn any_set(size: usize, count: usize, set: &mut Vec<usize>, is: &mut dyn FnMut(&
 }
 
 impl ColumnWeighting for HitonPc {
+    const COUNTS_ROWS: bool = true;
+
     /// Computes the weights. Cost O(nm), and for each dependent column as many tests as there are sets, until one
     /// separates it.
     fn weights(&self, design: &Design) -> Result<Vec<f64>> {
@@ -161,10 +163,6 @@ impl ColumnWeighting for HitonPc {
         let mut weights = vec![0.0; columns.len()];
         stay.into_iter().for_each(|(x, weight)| weights[x] = weight);
         Ok(originals.spread(&weights))
-    }
-
-    fn weighting_traits(&self) -> CriterionTraits {
-        CriterionTraits { counts_rows: true, ..CriterionTraits::default() }
     }
 
     fn check_weighting(&self, design: &Design) -> Result<()> {

@@ -5,7 +5,7 @@ mod path;
 
 use crate::column_weights::{ColumnWeighting, Originals, members};
 use crate::target::{Output, check};
-use basis::BasisFunctions;
+use basis::basis_functions;
 use path::Additive;
 use vaglio_core::{Design, Error, Estimate, Result, SearchExtent, part, standardized_outputs};
 use vaglio_kernels::parallel;
@@ -67,8 +67,8 @@ impl ColumnWeighting for Spam {
     /// Computes the weights. Cost O(nm·(knots + 3)) per round of back-fitting, memory likewise.
     fn weights(&self, design: &Design) -> Result<Vec<f64>> {
         let originals = Originals::new(design);
-        let bases: Vec<BasisFunctions> = parallel::map_slice(&originals.features, |&x| {
-            BasisFunctions::new(&design.column(x).values(), design.weights(), self.knots)
+        let bases = parallel::map_slice(&originals.features, |&x| {
+            basis_functions(&design.column(x).values(), design.weights(), self.knots)
         });
         let outputs = standardized_outputs(design).into_iter().filter(|y| !y.is_empty()).collect();
         let weights = Additive::new(bases, outputs).entries(self.penalties, self.least, design)?;

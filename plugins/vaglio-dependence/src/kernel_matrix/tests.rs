@@ -155,8 +155,7 @@ fn by_levels(p: &[f64], columns: &[Vec<f64>], sigma: f64) -> Vec<Vec<f64>> {
     let made: Vec<LevelColumn> = columns.iter().map(|x| levels.column(p, &standardized(x, p).unwrap())).collect();
     let all: Vec<&LevelColumn> = made.iter().collect();
     let with = |column: &LevelColumn| {
-        let mut products = vec![0.0; all.len()];
-        column.factor_rows(p, true).unwrap().products(&all, &mut products);
+        let products = column.factor_rows(p, true).unwrap().products(&all);
         products.iter().zip(&all).map(|(product, other)| product / other.square().sqrt()).collect()
     };
     made.iter().map(with).collect()
@@ -214,8 +213,7 @@ fn a_pass_over_many_rows_is_the_product_of_the_factors_of_levels() {
     let all: Vec<&LevelColumn> = made.iter().collect();
     let factors: Vec<ThinFactor> = made.iter().map(|column| ThinFactor::weighted(&p, column.features())).collect();
     for (own, column) in factors.iter().zip(&made) {
-        let mut products = vec![0.0; all.len()];
-        column.factor_rows(&p, false).unwrap().products(&all, &mut products);
+        let products = column.factor_rows(&p, false).unwrap().products(&all);
         for ((product, factor), other) in products.iter().zip(&factors).zip(&all) {
             let apart = (product - own.inner(factor)).abs() / (column.square() * other.square()).sqrt();
             assert!(apart < 1e-7, "{apart:e}");

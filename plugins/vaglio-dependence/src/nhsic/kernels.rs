@@ -162,22 +162,18 @@ impl Kernels {
 
     /// Products of columns with a factor's rows, in parallel blocks, each column's sums in one order.
     fn along(&self, rows: &FactorRows, columns: &[OnceLock<Option<LevelColumn>>]) -> Result<Vec<f64>> {
+        let there: Vec<(usize, &LevelColumn)> =
+            columns.iter().enumerate().filter_map(|(place, column)| Some((place, made(column)?))).collect();
+        let block = |block: &[(usize, &LevelColumn)]| -> Result<Vec<f64>> {
+            self.design.problem().sign().check()?;
+            let columns: Vec<&LevelColumn> = block.iter().map(|(_, column)| *column).collect();
+            Ok(rows.products(&columns))
+        };
+        let products = there.par_chunks(TOGETHER).map(block).collect::<Result<Vec<_>>>()?.concat();
         let mut out = vec![0.0; columns.len()];
-        out.par_chunks_mut(TOGETHER).zip(columns.par_chunks(TOGETHER)).try_for_each(
-            |(out, columns)| -> Result<()> {
-                self.design.problem().sign().check()?;
-                let there: Vec<&LevelColumn> = columns.iter().filter_map(made).collect();
-                let mut products = vec![0.0; there.len()];
-                rows.products(&there, &mut products);
-                let mut products = products.into_iter();
-                for (out, column) in out.iter_mut().zip(columns) {
-                    let Some(column) = made(column) else { continue };
-                    let norm = if self.nhsic.normalize { column.square().sqrt() } else { 1.0 };
-                    *out = products.next().map_or(0.0, |product| product / norm);
-                }
-                Ok(())
-            },
-        )?;
+        for ((place, column), product) in there.into_iter().zip(products) {
+            out[place] = if self.nhsic.normalize { product / column.square().sqrt() } else { product };
+        }
         Ok(out)
     }
 

@@ -5,35 +5,32 @@ use vaglio_core::{magnitude, row_weights};
 use vaglio_kernels::tolerance::DEPENDENT_FUNCTION;
 
 /// Basis functions of a column by their values times the roots of the rows' weights: orthonormal, with mean 0.
-pub(super) struct BasisFunctions(pub Vec<Vec<f64>>);
-
-impl BasisFunctions {
-    /// Cubic splines with `knots` inner knots at quantiles: x, x², x³ and (x − κ)³₊ of each knot, orthogonalized in
-    /// order; dependent functions are left out. Cost O(m·(log m + functions²)).
-    pub fn new(values: &[f64], weights: Option<&[f64]>, knots: usize) -> Self {
-        let weight = row_weights(weights);
-        let units = units(values);
-        let mut basis = vec![unit((0..units.len()).map(|row| weight(row).sqrt()).collect())];
-        let knots = quantiles(&units, &weight, knots);
-        let power = |k: i32| -> Vec<f64> { units.iter().map(|u| u.powi(k)).collect() };
-        let above = |knot: &f64| -> Vec<f64> { units.iter().map(|u| (u - knot).max(0.0).powi(3)).collect() };
-        for function in (1..=3).map(power).chain(knots.iter().map(above)) {
-            let mut own: Vec<f64> = function.iter().enumerate().map(|(row, v)| weight(row).sqrt() * v).collect();
-            let before = norm(&own);
-            // Two rounds of Gram–Schmidt are enough.
-            for _ in 0..2 {
-                for other in &basis {
-                    let along: f64 = own.iter().zip(other).map(|(a, b)| a * b).sum();
-                    own.iter_mut().zip(other).for_each(|(a, b)| *a -= along * b);
-                }
-            }
-            if norm(&own) > DEPENDENT_FUNCTION * before {
-                basis.push(unit(own));
+///
+/// Cubic splines with `knots` inner knots at quantiles: x, x², x³ and (x − κ)³₊ of each knot, orthogonalized in order;
+/// dependent functions are left out. Cost O(m·(log m + functions²)).
+pub(super) fn basis_functions(values: &[f64], weights: Option<&[f64]>, knots: usize) -> Vec<Vec<f64>> {
+    let weight = row_weights(weights);
+    let units = units(values);
+    let mut basis = vec![unit((0..units.len()).map(|row| weight(row).sqrt()).collect())];
+    let knots = quantiles(&units, &weight, knots);
+    let power = |k: i32| -> Vec<f64> { units.iter().map(|u| u.powi(k)).collect() };
+    let above = |knot: &f64| -> Vec<f64> { units.iter().map(|u| (u - knot).max(0.0).powi(3)).collect() };
+    for function in (1..=3).map(power).chain(knots.iter().map(above)) {
+        let mut own: Vec<f64> = function.iter().enumerate().map(|(row, v)| weight(row).sqrt() * v).collect();
+        let before = norm(&own);
+        // Two rounds of Gram–Schmidt are enough.
+        for _ in 0..2 {
+            for other in &basis {
+                let along: f64 = own.iter().zip(other).map(|(a, b)| a * b).sum();
+                own.iter_mut().zip(other).for_each(|(a, b)| *a -= along * b);
             }
         }
-        basis.remove(0);
-        BasisFunctions(basis)
+        if norm(&own) > DEPENDENT_FUNCTION * before {
+            basis.push(unit(own));
+        }
     }
+    basis.remove(0);
+    basis
 }
 
 /// Scales entries linearly from −1 (lowest) to 1 (highest).
@@ -79,7 +76,7 @@ mod tests {
         let mut random = SplitMix64::new(3);
         let x: Vec<f64> = (0..50).map(|_| 1e6 + 10.0 * random.normal()).collect();
         let weights: Vec<f64> = (0..50).map(|_| 0.5 + random.uniform()).collect();
-        let BasisFunctions(basis) = BasisFunctions::new(&x, Some(&weights), 3);
+        let basis = basis_functions(&x, Some(&weights), 3);
         assert_eq!(basis.len(), 6);
         let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
         let ones: Vec<f64> = weights.iter().map(|w| w.sqrt()).collect();
@@ -102,9 +99,6 @@ mod tests {
     #[test]
     fn two_values_have_one_function_and_one_value_has_none() {
         let two: Vec<f64> = (0..9).map(|row| f64::from(row % 2)).collect();
-        assert_eq!(
-            (BasisFunctions::new(&two, None, 5).0.len(), BasisFunctions::new(&[4.0; 9], None, 5).0.len()),
-            (1, 0)
-        );
+        assert_eq!((basis_functions(&two, None, 5).len(), basis_functions(&[4.0; 9], None, 5).len()), (1, 0));
     }
 }

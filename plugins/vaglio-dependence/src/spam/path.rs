@@ -1,6 +1,5 @@
 //! Back-fitting along falling penalties.
 
-use super::basis::BasisFunctions;
 use vaglio_core::{Design, Error, Result};
 use vaglio_kernels::parallel;
 use vaglio_kernels::sums::{axpy, dot};
@@ -18,7 +17,8 @@ const FITTED: f64 = 0.01;
 
 /// Additive model: functions of columns, and residuals of the outputs.
 pub(super) struct Additive {
-    bases: Vec<BasisFunctions>,
+    /// Basis functions of each column.
+    bases: Vec<Vec<Vec<f64>>>,
     left: Vec<Vec<f64>>,
     /// Coefficients of each function, output by output; empty for a zero function.
     functions: Vec<Vec<Vec<f64>>>,
@@ -26,14 +26,14 @@ pub(super) struct Additive {
 
 impl Additive {
     /// Creates a model without functions.
-    pub fn new(bases: Vec<BasisFunctions>, outputs: Vec<Vec<f64>>) -> Self {
+    pub fn new(bases: Vec<Vec<Vec<f64>>>, outputs: Vec<Vec<f64>>) -> Self {
         let functions = vec![Vec::new(); bases.len()];
         Additive { bases, left: outputs, functions }
     }
 
     /// Least-squares coefficients of a column's functions on the residuals, output by output. Cost O(m · functions).
     fn along(&self, x: usize) -> Vec<Vec<f64>> {
-        let of = |left: &Vec<f64>| self.bases[x].0.iter().map(|b| dot(b, left)).collect();
+        let of = |left: &Vec<f64>| self.bases[x].iter().map(|b| dot(b, left)).collect();
         self.left.iter().map(of).collect()
     }
 
@@ -48,7 +48,7 @@ impl Additive {
         wanted.iter_mut().flatten().for_each(|c| *c *= share);
         let mut moved = 0.0;
         for (output, left) in self.left.iter_mut().enumerate() {
-            for (k, function) in self.bases[x].0.iter().enumerate() {
+            for (k, function) in self.bases[x].iter().enumerate() {
                 let by = wanted[output][k] - self.functions[x].get(output).map_or(0.0, |own| own[k]);
                 moved += by * by;
                 axpy(-by, function, left);
@@ -204,6 +204,7 @@ fn squares(rows: &[Vec<f64>]) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use super::super::basis::basis_functions;
     use super::*;
     use vaglio_core::{Readout, standardized_outputs};
     use vaglio_testkit::data;
@@ -211,7 +212,7 @@ mod tests {
     fn additive(outputs: usize) -> (Additive, Design) {
         let problem = data::regression(60, 8, 5).outputs(outputs).weighted().problem();
         let design = Design::identity(&problem, Readout::new(vec![1.0], true).unwrap());
-        let bases = (0..8).map(|x| BasisFunctions::new(&design.column(x).values(), design.weights(), 2)).collect();
+        let bases = (0..8).map(|x| basis_functions(&design.column(x).values(), design.weights(), 2)).collect();
         (Additive::new(bases, standardized_outputs(&design)), design)
     }
 
@@ -227,7 +228,7 @@ mod tests {
                 let mut left = y.clone();
                 for (basis, function) in additive.bases.iter().zip(&additive.functions) {
                     for (left, own) in left.iter_mut().zip(function) {
-                        for (b, c) in basis.0.iter().zip(own) {
+                        for (b, c) in basis.iter().zip(own) {
                             left.iter_mut().zip(b).for_each(|(left, b)| *left -= c * b);
                         }
                     }
@@ -236,7 +237,7 @@ mod tests {
                 for (basis, function) in additive.bases.iter().zip(&additive.functions) {
                     let along: Vec<Vec<f64>> = left
                         .iter()
-                        .map(|left| basis.0.iter().map(|b| b.iter().zip(left).map(|(b, v)| b * v).sum()).collect())
+                        .map(|left| basis.iter().map(|b| b.iter().zip(left).map(|(b, v)| b * v).sum()).collect())
                         .collect();
                     if function.is_empty() {
                         assert!(norm(&along) <= penalty + 1e-8);

@@ -82,16 +82,17 @@ impl FactorRows {
         FactorRows::from_columns(matrix.columns().into_iter().map(scaled))
     }
 
-    /// Sets `products` to <K̄_k, K̄> of each column k, whatever the other columns. Cost O(m·rank) each.
-    pub fn products(&self, columns: &[&LevelColumn], products: &mut [f64]) {
-        products.fill(0.0);
+    /// <K̄_k, K̄> of each column k, whatever the other columns. Cost O(m·rank) each.
+    pub fn products(&self, columns: &[&LevelColumn]) -> Vec<f64> {
+        let mut products = vec![0.0; columns.len()];
         for strip in &self.0 {
             match strip {
-                Strip::One(rows) => pass(rows, columns, products),
-                Strip::Two(rows) => pass(rows, columns, products),
-                Strip::Three(rows) => pass(rows, columns, products),
+                Strip::One(rows) => pass(rows, columns, &mut products),
+                Strip::Two(rows) => pass(rows, columns, &mut products),
+                Strip::Three(rows) => pass(rows, columns, &mut products),
             }
         }
+        products
     }
 }
 

@@ -3,35 +3,15 @@
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// A number that is read back to the last bit, also if it is not finite.
-#[derive(Debug, Clone, Copy)]
-pub struct Exact(pub f64);
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Exact(#[serde(with = "crate::exact_float")] pub f64);
 
-#[derive(Serialize, Deserialize)]
+#[derive(Deserialize)]
 #[serde(untagged)]
 enum SerializedFloat {
     Finite(f64),
     Bits(String),
-}
-
-impl Serialize for Exact {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self.0.is_finite() {
-            true => serializer.serialize_f64(self.0),
-            false => serializer.serialize_str(&format!("{:016x}", self.0.to_bits())),
-        }
-    }
-}
-
-impl<'de> Deserialize<'de> for Exact {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        match SerializedFloat::deserialize(deserializer)? {
-            SerializedFloat::Finite(number) => Ok(Exact(number)),
-            SerializedFloat::Bits(bits) => {
-                let bits = u64::from_str_radix(&bits, 16).map_err(serde::de::Error::custom)?;
-                Ok(Exact(f64::from_bits(bits)))
-            }
-        }
-    }
 }
 
 /// Writes a number so that it is read back to the last bit, also if it is not finite.
@@ -39,7 +19,10 @@ impl<'de> Deserialize<'de> for Exact {
 /// # Errors
 /// Returns an error of the serializer.
 pub fn serialize<S: Serializer>(number: &f64, serializer: S) -> Result<S::Ok, S::Error> {
-    Exact(*number).serialize(serializer)
+    match number.is_finite() {
+        true => serializer.serialize_f64(*number),
+        false => serializer.serialize_str(&format!("{:016x}", number.to_bits())),
+    }
 }
 
 /// Reads a number that [`serialize`] wrote.
@@ -47,7 +30,12 @@ pub fn serialize<S: Serializer>(number: &f64, serializer: S) -> Result<S::Ok, S:
 /// # Errors
 /// Returns an error of the deserializer.
 pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
-    Exact::deserialize(deserializer).map(|Exact(number)| number)
+    match SerializedFloat::deserialize(deserializer)? {
+        SerializedFloat::Finite(number) => Ok(number),
+        SerializedFloat::Bits(bits) => {
+            u64::from_str_radix(&bits, 16).map(f64::from_bits).map_err(serde::de::Error::custom)
+        }
+    }
 }
 
 #[cfg(test)]

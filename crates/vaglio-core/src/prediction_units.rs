@@ -9,13 +9,14 @@ use ndarray::{Array2, ArrayView2, Axis};
 /// Within its unit a row has its weight r_j. A unit has the mean weight of its rows.
 #[derive(Debug, Clone)]
 pub struct PredictionUnits {
-    /// The unit of each row, counted from 0.
-    of_row: Vec<usize>,
-    /// The share of each row in its unit; the shares in a unit add up to 1.
-    shares: Vec<f64>,
+    /// The unit of each row, numbered from 0 in order of appearance.
+    pub of_row: Vec<usize>,
+    /// The share of each row in its unit's prediction; the shares in a unit add up to 1.
+    pub shares: Vec<f64>,
     /// Targets, outputs × units.
-    targets: Array2<f64>,
-    weights: Option<Vec<f64>>,
+    pub targets: Array2<f64>,
+    /// Mean row weight of each unit; `None` if rows have no weights.
+    pub weights: Option<Vec<f64>>,
 }
 
 impl PredictionUnits {
@@ -44,26 +45,6 @@ impl PredictionUnits {
         Ok(PredictionUnits { shares, targets: targets.select(Axis(1), &first), weights, of_row })
     }
 
-    /// The unit of each row, numbered from 0 in order of appearance.
-    pub fn unit_of_rows(&self) -> &[usize] {
-        &self.of_row
-    }
-
-    /// The share of each row in its unit's prediction; the shares in a unit add up to 1.
-    pub fn shares(&self) -> &[f64] {
-        &self.shares
-    }
-
-    /// Targets, outputs × units.
-    pub fn targets(&self) -> ArrayView2<'_, f64> {
-        self.targets.view()
-    }
-
-    /// Mean row weight of each unit; `None` if rows have no weights.
-    pub fn weights(&self) -> Option<&[f64]> {
-        self.weights.as_deref()
-    }
-
     /// Averages predictions of rows to predictions of units, outputs × units.
     pub(crate) fn decide(&self, predictions: ArrayView2<'_, f64>) -> Array2<f64> {
         let mut decided = Array2::zeros(self.targets.dim());
@@ -84,12 +65,16 @@ mod tests {
     fn predictions_are_averaged_by_weight_before_the_loss() {
         let targets = array![[1.0, -1.0, 1.0, -1.0]];
         let decisions = PredictionUnits::new(&[7, 3, 7, 3], targets.view(), Some(&[1.0, 2.0, 3.0, 2.0])).unwrap();
-        assert_eq!(decisions.unit_of_rows(), [0, 1, 0, 1]);
-        assert_eq!(decisions.weights(), Some(&[2.0, 2.0][..]));
+        assert_eq!(decisions.of_row, [0, 1, 0, 1]);
+        assert_eq!(decisions.weights.as_deref(), Some(&[2.0, 2.0][..]));
         let predictions = array![[3.0, -1.0, -1.0, -2.0]];
         // (3 − 3)/4 = 0 is half an error, and −1.5 is right.
         let loss = |loss: &dyn Loss| {
-            loss.mean(decisions.targets(), decisions.decide(predictions.view()).view(), decisions.weights())
+            loss.mean(
+                decisions.targets.view(),
+                decisions.decide(predictions.view()).view(),
+                decisions.weights.as_deref(),
+            )
         };
         assert_eq!(loss(&ZeroOne), 0.25);
         assert_eq!(loss(&Squared), (1.0 + 0.25) / 2.0);

@@ -5,24 +5,16 @@ use crate::{Error, Result};
 /// Rows that are held out together, and the training rows for them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Split {
-    held_out: Vec<usize>,
-    training: Option<Vec<usize>>,
+    /// The held-out rows.
+    pub held_out: Vec<usize>,
+    /// The training rows; `None` for all others.
+    pub training: Option<Vec<usize>>,
 }
 
 impl Split {
     /// Holds out rows, counted from 0, and trains on all others.
     pub fn holding_out(rows: Vec<usize>) -> Self {
         Split { held_out: rows, training: None }
-    }
-
-    /// The held-out rows.
-    pub fn held_out(&self) -> &[usize] {
-        &self.held_out
-    }
-
-    /// The training rows; `None` for all others.
-    pub fn training(&self) -> Option<&[usize]> {
-        self.training.as_deref()
     }
 
     /// Restricts training to these rows.

@@ -195,7 +195,7 @@ fn design_like(design: &Design, problem: &Problem, readout: Readout, rows: &[usi
         made
     };
     let Some(decisions) = design.decisions() else { return Ok(made) };
-    made.averaging_over(&rows.iter().map(|&row| decisions.unit_of_rows()[row] as u32).collect::<Vec<_>>())
+    made.averaging_over(&rows.iter().map(|&row| decisions.of_row[row] as u32).collect::<Vec<_>>())
 }
 
 fn readout(design: &Design) -> Result<Readout> {

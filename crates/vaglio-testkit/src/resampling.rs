@@ -44,18 +44,18 @@ pub fn sound(resampling: &dyn Resampling, problem: &Problem) -> LawResult {
         let on = format_args!("split {} of {}", number + 1, splits.len());
         let mut part = vec![0u8; rows];
         for (&row, mark) in split
-            .held_out()
+            .held_out
             .iter()
             .map(|row| (row, 1))
-            .chain(split.training().into_iter().flatten().map(|row| (row, 2)))
+            .chain(split.training.iter().flatten().map(|row| (row, 2)))
         {
             law.must(row < rows, on, format!("rows below {rows}"), row)?;
             law.unless(part[row] == 0, on, "every row once, held out or trained on", format_args!("row {row} twice"))?;
             part[row] = mark;
         }
-        let held_out = split.held_out().len();
+        let held_out = split.held_out.len();
         law.must(held_out > 0, on, "rows that are held out", held_out)?;
-        let trained = split.training().map_or(rows - held_out, <[usize]>::len);
+        let trained = split.training.as_ref().map_or(rows - held_out, Vec::len);
         law.must(trained > 0, on, "rows that are trained on", trained)?;
     }
     Ok(())

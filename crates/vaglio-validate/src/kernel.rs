@@ -156,10 +156,10 @@ pub(super) fn scorer(design: &Design, targets: Arc<Targets>, loss: &AnyLoss, ord
     let scorer = Scorer::new(targets, loss.traits().measure).with_rule(Arc::new(rule));
     let Some(decisions) = design.decisions() else { return scorer };
     let rows: Vec<usize> = order.map_or_else(|| (0..design.rows()).collect(), <[usize]>::to_vec);
-    let of_row: Vec<usize> = rows.iter().map(|&j| decisions.unit_of_rows()[j]).collect();
-    let shares: Vec<f64> = rows.iter().map(|&j| decisions.shares()[j]).collect();
-    let of_units: Vec<Vec<f64>> = decisions.targets().rows().into_iter().map(|y| y.to_vec()).collect();
-    scorer.deciding(&of_row, &shares, &of_units, decisions.weights())
+    let of_row: Vec<usize> = rows.iter().map(|&j| decisions.of_row[j]).collect();
+    let shares: Vec<f64> = rows.iter().map(|&j| decisions.shares[j]).collect();
+    let of_units: Vec<Vec<f64>> = decisions.targets.rows().into_iter().map(|y| y.to_vec()).collect();
+    scorer.deciding(&of_row, &shares, &of_units, decisions.weights.as_deref())
 }
 
 #[cfg(test)]

@@ -15,9 +15,9 @@ impl SubsetFits<'_> {
         let error = |output: usize, row: usize| residuals[output][row] / weight(row).sqrt();
         let (of_row, mut targets, weights): (LeftOut, Array2<f64>, Option<Vec<f64>>) = match design.decisions() {
             Some(units) => (
-                units.unit_of_rows().iter().copied().zip(units.shares().iter().copied()).collect(),
-                units.targets().to_owned(),
-                units.weights().map(<[f64]>::to_vec),
+                units.of_row.iter().copied().zip(units.shares.iter().copied()).collect(),
+                units.targets.clone(),
+                units.weights.clone(),
             ),
             None => {
                 let mut places = vec![(0, 1.0); design.rows()];

@@ -115,15 +115,15 @@ impl BruteForceHoldOut<'_> {
     }
 
     fn decided(&self, units: &PredictionUnits, round: &Round, predictions: &Array2<f64>) -> LossItems {
-        let mut decided = Array2::zeros(units.targets().dim());
-        for (row, &unit) in units.unit_of_rows().iter().enumerate() {
-            decided.column_mut(unit).scaled_add(units.shares()[row], &predictions.column(row));
+        let mut decided = Array2::zeros(units.targets.dim());
+        for (row, &unit) in units.of_row.iter().enumerate() {
+            decided.column_mut(unit).scaled_add(units.shares[row], &predictions.column(row));
         }
-        let share = |row: usize| (units.unit_of_rows()[row], units.shares()[row]);
+        let share = |row: usize| (units.of_row[row], units.shares[row]);
         LossItems {
-            targets: units.targets().to_owned(),
+            targets: units.targets.clone(),
             predictions: decided,
-            weights: units.weights().map_or_else(|| vec![1.0; units.targets().ncols()], <[f64]>::to_vec),
+            weights: units.weights.clone().unwrap_or_else(|| vec![1.0; units.targets.ncols()]),
             folds: (0..round.count()).map(|fold| round.held_out(fold).map(share).collect()).collect(),
         }
     }

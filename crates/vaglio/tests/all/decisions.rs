@@ -11,7 +11,7 @@ fn in_pool(threads: usize, work: &mut (dyn FnMut() + Send)) {
 }
 
 fn steps(criterion: &dyn Criterion, design: &Design) -> LawResult {
-    assert!(design.decisions().unwrap().targets().ncols() < design.rows());
+    assert!(design.decisions().unwrap().targets.ncols() < design.rows());
     assert!(criterion.plan(design, &SearchExtent::forward(design.features(), 3)).has_engine());
     criterion::additions(criterion, design, 1e-9)?;
     criterion::removals(criterion, design, 1e-9)?;

@@ -299,7 +299,7 @@ impl Design {
     }
 
     /// Whether all entries of a column are equal, so that it cannot be selected; the bias can.
-    pub fn is_constant(&self, feature: Feature) -> bool {
+    pub(crate) fn is_constant(&self, feature: Feature) -> bool {
         self.data.problem.bias != Some(feature) && self.columns().is_constant(feature)
     }
 

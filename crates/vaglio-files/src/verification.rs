@@ -2,7 +2,7 @@
 
 use super::evaluation::{Evaluation, until_stopped};
 use super::run_context::Run;
-use vaglio_core::{Error, Feature, Result};
+use vaglio_core::{Design, Error, Feature, Result, Task};
 use vaglio_kernels::tolerance::{VERIFIED_ERROR, VERIFIED_SCALE};
 use vaglio_pipeline::resampling::{Selection, StageMonitor};
 use vaglio_pipeline::selector::ValidSelector;
@@ -50,7 +50,7 @@ fn verified(run: Run<'_>, count: usize, watcher: &StageMonitor<'_>) -> Result<Op
     let empty = path.empty.loss;
     let loss = selector.criterion().traits().loss;
     let is_of_residuals = loss.is_some_and(|loss| OF_RESIDUALS.contains(&loss.name()));
-    let design = &if is_of_residuals { design.centered() } else { design.clone() };
+    let design = &if is_of_residuals { centered(design)? } else { design.clone() };
     let errors = until_stopped(watcher, told.len(), |at| {
         let defined = selector.criterion().evaluate(design, &told[at].subset)?.loss;
         watcher.piece();
@@ -68,6 +68,21 @@ fn verified(run: Run<'_>, count: usize, watcher: &StageMonitor<'_>) -> Result<Op
         )));
     }
     Ok(Some(Verified { steps: errors.len(), max_relative_error: error }))
+}
+
+/// Subtracts the mean of each output from numerical targets if there is an intercept, which absorbs it. Residuals then
+/// keep the digits that predictions far from 0 lose.
+fn centered(design: &Design) -> Result<Design> {
+    if *design.problem().task() != Task::Regression || !design.has_intercept() {
+        return Ok(design.clone());
+    }
+    let mut targets = design.targets().to_owned();
+    for mut row in targets.rows_mut() {
+        let mean = row.mean().unwrap_or(0.0);
+        row -= mean;
+    }
+    let centered = design.problem().with_targets(targets)?;
+    Ok(design.with_problem(|_| centered))
 }
 
 /// Random steps, or entries if there are no steps, in order.

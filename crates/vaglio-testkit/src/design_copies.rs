@@ -188,7 +188,7 @@ fn with_problem(design: &Design, problem: &Problem, readout: Readout) -> Result<
 /// Builds a design with the seed, decision units and in-fold standardization of another, for a problem with its rows
 /// `rows`.
 fn design_like(design: &Design, problem: &Problem, readout: Readout, rows: &[usize]) -> Result<Design> {
-    let made = Design::identity(problem, readout).seeded(design.problem().seed());
+    let made = Design::identity(&problem.clone().seeded(design.problem().seed()), readout);
     let made = if design.problem().in_folds().is_standardized() {
         made.fitted_in_folds(PerFoldPreprocessing::standardize())
     } else {

@@ -43,11 +43,8 @@ pub fn sound(resampling: &dyn Resampling, problem: &Problem) -> LawResult {
     for (number, split) in splits.iter().enumerate() {
         let on = format_args!("split {} of {}", number + 1, splits.len());
         let mut part = vec![0u8; rows];
-        for (&row, mark) in split
-            .held_out
-            .iter()
-            .map(|row| (row, 1))
-            .chain(split.training.iter().flatten().map(|row| (row, 2)))
+        for (&row, mark) in
+            split.held_out.iter().map(|row| (row, 1)).chain(split.training.iter().flatten().map(|row| (row, 2)))
         {
             law.must(row < rows, on, format!("rows below {rows}"), row)?;
             law.unless(part[row] == 0, on, "every row once, held out or trained on", format_args!("row {row} twice"))?;

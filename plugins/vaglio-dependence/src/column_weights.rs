@@ -95,7 +95,8 @@ impl<C: ColumnWeighting> Evaluator for ColumnWeights<C> {
 
 /// Columns that are not constant, whether or not a search may select them.
 pub(crate) fn members(design: &Design) -> Vec<Feature> {
-    (0..design.features()).filter(|&feature| !design.is_constant(feature)).collect()
+    let constant = design.constant();
+    (0..design.features()).filter(|feature| constant.binary_search(feature).is_err()).collect()
 }
 
 /// Columns that are not constant, without duplicates.

@@ -15,7 +15,9 @@ impl Design {
     /// The standard error of [`Design::loss`] over rows, or over units: [`Loss::standard_error`].
     pub fn standard_error(&self, loss: &dyn Loss, predictions: ArrayView2<'_, f64>) -> Option<f64> {
         match self.decisions() {
-            Some(of) => loss.standard_error(of.targets.view(), of.decide(predictions).view(), of.weights.as_deref(), None),
+            Some(of) => {
+                loss.standard_error(of.targets.view(), of.decide(predictions).view(), of.weights.as_deref(), None)
+            }
             None => loss.standard_error(self.targets(), predictions, self.weights(), None),
         }
     }

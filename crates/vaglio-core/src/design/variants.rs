@@ -10,10 +10,11 @@ use rayon::prelude::*;
 use std::sync::Arc;
 
 impl Design {
-    /// A copy with the seed of every random choice.
+    /// A copy with another problem, all of whose columns may be selected; models refer to the columns before the change.
     #[must_use]
-    pub fn seeded(self, seed: u64) -> Self {
-        self.derived(|data| data.problem.seed = seed)
+    pub fn with_problem(&self, change: impl FnOnce(Problem) -> Problem) -> Design {
+        let problem = change(self.problem().clone());
+        self.derived(|data| (data.problem, data.among) = (problem, None))
     }
 
     /// A copy that selects from these columns alone; all columns keep their indices.
@@ -68,23 +69,6 @@ impl Design {
         self.sharing(|data| data.problem.sign = sign)
     }
 
-    /// Subtracts the mean of each output from numerical targets if there is an intercept, which absorbs it.
-    ///
-    /// Residuals then keep the digits that predictions far from 0 lose.
-    #[must_use]
-    pub fn centered(&self) -> Design {
-        if self.problem().task != Task::Regression || !self.has_intercept() {
-            return self.clone();
-        }
-        self.derived(|data| {
-            let targets = Arc::make_mut(&mut data.problem.targets);
-            for mut row in targets.rows_mut() {
-                let mean = row.mean().unwrap_or(0.0);
-                row -= mean;
-            }
-        })
-    }
-
     /// A copy whose subsets of rows are searched as well. Rows with equal entries in every list of `subsets` are in the
     /// same designs. Ignored if a list has another length than the rows, or maps are refitted in folds.
     #[must_use]
@@ -96,19 +80,6 @@ impl Design {
         let label = |row: usize| subsets.iter().map(|part| part[row]).collect::<Vec<_>>();
         let (labels, _) = numbered((0..self.rows()).map(label));
         self.sharing(|data| data.lineage = FoldLineage::Root(labels.into()))
-    }
-
-    /// Design of these columns alone, numbered in their order, for criteria whose scores are
-    /// [of a subset alone](crate::CriterionTraits::is_of_subset_alone); models refer to the whole design.
-    ///
-    /// Returns `None` if the learner is trained by its own `fit`, maps are refitted in folds, or a column is listed
-    /// twice.
-    pub fn restrict_columns(&self, columns: &[Feature]) -> Option<Design> {
-        if self.readout().is_none() || self.problem().in_folds.is_by_maps() {
-            return None;
-        }
-        let problem = self.problem().select_columns(columns).ok()?;
-        Some(self.derived(|data| (data.problem, data.among) = (problem, None)))
     }
 
     /// A label of each row, if subsets of the rows are searched too. Rows with equal labels are in the same subsets.

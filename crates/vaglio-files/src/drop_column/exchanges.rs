@@ -50,9 +50,12 @@ impl<'d> SwapDesign<'d> {
         let mut members: Vec<Feature> = columns.collect();
         members.sort_unstable();
         members.dedup();
-        let alone =
-            selector.criterion().traits().is_of_subset_alone.then(|| design.restrict_columns(&members)).flatten()?;
-        Some(SwapDesign { design: Cow::Owned(alone), members: Some(members) })
+        let problem = design.problem();
+        let has_alone = selector.criterion().traits().is_of_subset_alone
+            && design.readout().is_some()
+            && !problem.in_folds().is_by_maps();
+        let alone = has_alone.then(|| problem.select_columns(&members).ok()).flatten()?;
+        Some(SwapDesign { design: Cow::Owned(design.with_problem(|_| alone)), members: Some(members) })
     }
 
     /// Indices of the columns in this design.

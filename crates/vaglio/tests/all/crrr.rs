@@ -71,7 +71,7 @@ fn holding_folds_out_equals_retraining() -> LawResult {
         for (name, recipe) in recipes() {
             for loss in losses(name) {
                 for intercept in [true, false] {
-                    let design = recipe.design(&[1e-3, 0.3], intercept).seeded(2);
+                    let design = recipe.design(&[1e-3, 0.3], intercept).with_problem(|problem| problem.seeded(2));
                     for (kind, criterion) in &kinds {
                         for engine in [Engine::Moments, Engine::RowsHeldOut] {
                             let criterion = KFold { loss: loss.clone(), engine, ..criterion.clone() };

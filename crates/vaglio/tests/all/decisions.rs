@@ -39,7 +39,7 @@ fn every_loss_of_every_criterion_equals_retraining() -> LawResult {
                 .filter(|loss| name.starts_with("two") || loss.traits().measure != Measure::Auc)
             {
                 for intercept in [true, false] {
-                    let design = recipe.design(&[1e-3, 0.3], intercept).seeded(2);
+                    let design = recipe.design(&[1e-3, 0.3], intercept).with_problem(|problem| problem.seeded(2));
                     let within = format!("{name}, {}, intercept {intercept}", loss.name());
                     steps(&Loo { loss: loss.clone(), ..Loo::default() }, &design)
                         .map_err(|b| b.within(&within).within("loo"))?;

@@ -41,7 +41,8 @@ fn contiguous_folds_come_first_with_one_row_more() {
 #[test]
 fn shuffled_folds_follow_from_the_seed() {
     let shuffled = KFold { shuffle: true, ..with(5) };
-    let (first, second) = (regression(40).seeded(1), regression(40).seeded(2));
+    let seeded = |seed| regression(40).with_problem(|problem| problem.seeded(seed));
+    let (first, second) = (seeded(1), seeded(2));
     assert_eq!(folds(&shuffled, &first), folds(&shuffled, &first));
     assert_ne!(folds(&shuffled, &first), folds(&shuffled, &second));
     assert_eq!(sizes(&folds(&shuffled, &first)), [8; 5]);
@@ -51,7 +52,7 @@ fn shuffled_folds_follow_from_the_seed() {
 #[test]
 fn stratified_folds_have_every_class_in_equal_shares() {
     for shuffle in [false, true] {
-        let design = data::multiclass(50, 4, 3, 3).design(&[1.0], true).seeded(4);
+        let design = data::multiclass(50, 4, 3, 3).design(&[1.0], true).with_problem(|problem| problem.seeded(4));
         let stratified = KFold { stratified: true, shuffle, ..with(4) };
         let folds = folds(&stratified, &design);
         assert_eq!(sizes(&folds), [13, 13, 12, 12]);

@@ -67,7 +67,9 @@ fn pooled(design: &Design, loops: &Loops, loss: &AnyLoss, subset: &[Feature]) ->
 }
 
 fn designs() -> Vec<(&'static str, Design)> {
-    let of = |recipe: Recipe, lambdas: &[f64], intercept: bool| recipe.design(lambdas, intercept).seeded(3);
+    let of = |recipe: Recipe, lambdas: &[f64], intercept: bool| {
+        recipe.design(lambdas, intercept).with_problem(|problem| problem.seeded(3))
+    };
     vec![
         ("plain", of(data::regression(26, 6, 1), &[0.3], true)),
         ("weights and a grid", of(data::regression(26, 6, 2).weighted(), &[1e-3, 0.1, 10.0], true)),
@@ -276,7 +278,7 @@ fn random_parts_follow_the_seed_and_keep_groups_and_classes() {
     let criterion = KFold::with_splits(MonteCarlo { repeats: 5, fraction: 0.25 });
     let splits = lists(&criterion, &design);
     assert_eq!(splits, lists(&criterion, &design));
-    assert_ne!(splits, lists(&criterion, &design.clone().seeded(8)));
+    assert_ne!(splits, lists(&criterion, &design.with_problem(|problem| problem.seeded(8))));
     let groups = design.problem().groups().unwrap();
     for (training, held_out) in &splits {
         assert!(training.iter().all(|&a| held_out.iter().all(|&b| groups[a] != groups[b])));

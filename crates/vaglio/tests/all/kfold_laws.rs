@@ -21,7 +21,10 @@ fn both_ways_keep_the_laws_on_standard_data() -> LawResult {
             let design = data::regression(24, 6, 3).weighted().groups(4).design(&[0.3, 3.0], true);
             check_criterion(&groups, &design, 1e-9).map_err(|b| b.within(&name))?;
             let shuffled = KFold { shuffle: true, ..kfold(4, engine) };
-            let design = data::regression(23, 6, 4).outputs(2).design(&[1e-2, 1.0], true).seeded(5);
+            let design = data::regression(23, 6, 4)
+                .outputs(2)
+                .design(&[1e-2, 1.0], true)
+                .with_problem(|problem| problem.seeded(5));
             check_criterion(&shuffled, &design, 1e-9).map_err(|b| b.within(&name))?;
         }
         Ok(())

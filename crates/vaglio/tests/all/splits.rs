@@ -26,7 +26,7 @@ fn parted(problem: &Problem) -> Problem {
 
 fn design(recipe: &data::Recipe, lambdas: &[f64], intercept: bool) -> Design {
     let plain = recipe.design(lambdas, intercept);
-    Design::identity(&parted(&recipe.problem()).seeded(4), plain.readout().unwrap().clone()).seeded(4)
+    Design::identity(&parted(&recipe.problem()).seeded(4), plain.readout().unwrap().clone())
 }
 
 #[test]
@@ -85,7 +85,7 @@ fn balanced_readouts_and_columns_standardized_in_folds_keep_the_definition() -> 
 /// A score of repeated folds is the mean of those of shuffled ones, and the first of them is `shuffle: true`.
 #[test]
 fn repeats_are_pooled() {
-    let design = data::regression(31, 6, 8).weighted().design(&[0.7], true).seeded(9);
+    let design = data::regression(31, 6, 8).weighted().design(&[0.7], true).with_problem(|problem| problem.seeded(9));
     let HeldOut::Folds(rounds) = repeated(4, 3).folds(&design).unwrap() else { panic!("folds") };
     let shuffled = KFold { folds: Some(4), shuffle: true, ..KFold::default() };
     assert_eq!(shuffled.folds(&design).unwrap(), HeldOut::Folds(rounds[..1].to_vec()));

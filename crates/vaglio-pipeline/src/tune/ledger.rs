@@ -5,12 +5,14 @@ use std::collections::HashMap;
 use vaglio_core::{Error, Result};
 use vaglio_report::record::{ScoredSettings, Tune};
 
+/// Scores settings; `None` if the user stopped the run.
+pub(super) type Evaluate<'t> = dyn FnMut(&[f64]) -> Result<Option<f64>> + 't;
+
 /// The criterion as a cached function on \[0, 1\]ᵈ.
-pub(super) struct CachedCriterion<'t, F> {
+pub(super) struct CachedCriterion<'t> {
     /// Parameters with their bounds, and the number of evaluations allowed.
     pub tune: &'t Tune,
-    /// Scores settings; `None` if the user stopped the run.
-    evaluate: RefCell<F>,
+    evaluate: RefCell<&'t mut Evaluate<'t>>,
     /// Scored settings with their points, in order.
     trials: RefCell<Vec<(Vec<f64>, ScoredSettings)>>,
     scores: RefCell<HashMap<Vec<u64>, f64>>,
@@ -18,8 +20,8 @@ pub(super) struct CachedCriterion<'t, F> {
     stopped: Cell<bool>,
 }
 
-impl<'t, F: FnMut(&[f64]) -> Result<Option<f64>>> CachedCriterion<'t, F> {
-    pub fn new(tune: &'t Tune, evaluate: F) -> Self {
+impl<'t> CachedCriterion<'t> {
+    pub fn new(tune: &'t Tune, evaluate: &'t mut Evaluate<'t>) -> Self {
         let (trials, scores, failure) = Default::default();
         CachedCriterion { tune, evaluate: RefCell::new(evaluate), trials, scores, failure, stopped: Cell::new(false) }
     }
@@ -85,12 +87,12 @@ mod tests {
     #[test]
     fn a_setting_is_scored_once_and_counts_once() {
         let calls = RefCell::new(0);
-        let evaluate = |values: &[f64]| {
+        let mut evaluate = |values: &[f64]| {
             *calls.borrow_mut() += 1;
             if values[0] == 3.0 { Err(Error::Numerical("three".into())) } else { Ok(Some(values[0])) }
         };
         let tune = Tune::new(3).parameter("learner.units", Bounds::linear(0.0, 4.0).integer());
-        let ledger = CachedCriterion::new(&tune, evaluate);
+        let ledger = CachedCriterion::new(&tune, &mut evaluate);
         for (place, expected) in [(0.5, Some(2.0)), (0.52, Some(2.0)), (0.75, Some(f64::INFINITY)), (-1.0, Some(0.0))] {
             assert_eq!(ledger.score(&[place]), expected);
         }

@@ -117,7 +117,7 @@ fn search(
     let (journal, mut tried) = (monitor.journal.under("tune"), 0);
     monitor.show(&Event::Stage { what: "tune", pieces: tune.budget });
     let mut progress = ScoreObserver { monitor, done: 0.0, of: tune.budget as f64, stopped: false };
-    let evaluate = |values: &[f64]| {
+    let mut evaluate = |values: &[f64]| {
         if progress.stopped {
             return Ok(None);
         }
@@ -133,7 +133,7 @@ fn search(
         scored.map(|score| score.map(|score| score.loss))
     };
     let start: Vec<f64> = tune.parameters.iter().map(|(path, b)| b.place(setting::value(&settings, path))).collect();
-    let ledger = CachedCriterion::new(tune, evaluate);
+    let ledger = CachedCriterion::new(tune, &mut evaluate);
     #[cfg(feature = "tune")]
     match tune.method {
         Method::NelderMead => solvers::nelder_mead(&ledger, &start)?,

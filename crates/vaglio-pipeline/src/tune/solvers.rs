@@ -25,10 +25,7 @@ fn iterations(budget: usize) -> u64 {
 ///
 /// # Reference
 /// J. A. Nelder, R. Mead, *A simplex method for function minimization*, The Computer Journal 7(4), 1965.
-pub(super) fn nelder_mead<F: FnMut(&[f64]) -> Result<Option<f64>>>(
-    ledger: &CachedCriterion<'_, F>,
-    start: &[f64],
-) -> Result<()> {
+pub(super) fn nelder_mead(ledger: &CachedCriterion<'_>, start: &[f64]) -> Result<()> {
     let mut start = start.to_vec();
     for edge in EDGES {
         let mut vertices = vec![start.clone()];
@@ -59,11 +56,7 @@ pub(super) fn nelder_mead<F: FnMut(&[f64]) -> Result<Option<f64>>>(
 /// # Reference
 /// M. Clerc, *Standard particle swarm optimization*, 2012; M. Zambrano-Bigiarini, M. Clerc, R. Rojas, *Standard
 /// particle swarm optimization 2011 at CEC-2013*, IEEE Congress on Evolutionary Computation 2013.
-pub(super) fn particle_swarm<F: FnMut(&[f64]) -> Result<Option<f64>>>(
-    ledger: &CachedCriterion<'_, F>,
-    start: &[f64],
-    seed: u64,
-) -> Result<()> {
+pub(super) fn particle_swarm(ledger: &CachedCriterion<'_>, start: &[f64], seed: u64) -> Result<()> {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     // 53 random bits as a number below 1.
     let mut uniform = || (random.next_u64() >> 11) as f64 / (1u64 << 53) as f64;
@@ -83,10 +76,7 @@ pub(super) fn particle_swarm<F: FnMut(&[f64]) -> Result<Option<f64>>>(
 }
 
 /// Hides an error caused by the ledger's refusal; returns the solver's own.
-fn closed<F: FnMut(&[f64]) -> Result<Option<f64>>>(
-    ledger: &CachedCriterion<'_, F>,
-    run: Result<(), argmin::core::Error>,
-) -> Result<()> {
+fn closed(ledger: &CachedCriterion<'_>, run: Result<(), argmin::core::Error>) -> Result<()> {
     match run {
         Err(error) if !ledger.is_closed() => Err(Error::failed("tuning failed", error)),
         _ => Ok(()),
@@ -94,7 +84,7 @@ fn closed<F: FnMut(&[f64]) -> Result<Option<f64>>>(
 }
 
 /// An error ends the solver; the ledger holds its results.
-impl<F: FnMut(&[f64]) -> Result<Option<f64>>> CostFunction for &CachedCriterion<'_, F> {
+impl CostFunction for &CachedCriterion<'_> {
     type Param = Vec<f64>;
     type Output = f64;
 
@@ -108,7 +98,7 @@ mod tests {
     use super::super::{Bounds, ScoredSettings, Tune};
     use super::*;
 
-    type Solver = fn(&CachedCriterion<'_, &dyn Fn(&[f64]) -> Result<Option<f64>>>, &[f64]) -> Result<()>;
+    type Solver = fn(&CachedCriterion<'_>, &[f64]) -> Result<()>;
 
     const SOLVERS: [Solver; 2] = [|l, s| nelder_mead(l, s), |l, s| particle_swarm(l, s, 3)];
 
@@ -122,7 +112,8 @@ mod tests {
             .iter()
             .enumerate()
             .fold(Tune::new(budget), |tune, (axis, bounds)| tune.parameter(format!("learner.x{axis}"), *bounds));
-        let ledger = CachedCriterion::new(&tune, f);
+        let mut evaluate = |values: &[f64]| f(values);
+        let ledger = CachedCriterion::new(&tune, &mut evaluate);
         solver(&ledger, &vec![0.5; bounds.len()]).unwrap();
         ledger.into_trials().0
     }

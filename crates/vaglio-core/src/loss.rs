@@ -173,7 +173,7 @@ impl dyn Loss + '_ {
         weights: Option<&[f64]>,
         parts: Option<&[LeftOut]>,
     ) -> Option<f64> {
-        let rows = ScoredRows { targets, predictions, weights, parts };
+        let rows = ScoredRows { targets: targets.view(), predictions: predictions.view(), weights, parts };
         let row_loss = |y: &[f64], p: &[f64]| self.row_loss(y, p);
         match self.traits().measure {
             Measure::Auc => rows.error_of_pairs(),

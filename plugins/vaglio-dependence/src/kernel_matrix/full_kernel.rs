@@ -3,6 +3,7 @@
 use super::ThinFactor;
 use super::cholesky::kernel;
 use ndarray::{Array1, Array2, ArrayView1, s};
+use std::borrow::Cow;
 use vaglio_core::{Result, StopSign};
 use vaglio_kernels::linalg::gemm;
 use vaglio_kernels::parallel;
@@ -35,7 +36,7 @@ impl<'k> FullKernel<'k> {
     ///
     /// # Errors
     /// [`vaglio_core::Error::Stopped`].
-    pub fn products(&self, factors: &[&ThinFactor], sign: &StopSign) -> Result<(Vec<f64>, f64)> {
+    pub fn products(&self, factors: &[Cow<'_, ThinFactor>], sign: &StopSign) -> Result<(Vec<f64>, f64)> {
         let rows = self.roots.len();
         let (mut products, roots) = (vec![0.0; factors.len()], ArrayView1::from(&self.roots));
         let (mut squares, mut along_squares, mut both) = (0.0, 0.0, 0.0);

@@ -6,6 +6,7 @@ use crate::kernel_matrix::{
 };
 use crate::target::TargetMatrix;
 use rayon::prelude::*;
+use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::OnceLock;
 use vaglio_core::{Design, Error, Feature, Result};
@@ -17,13 +18,17 @@ pub(crate) struct Kernels {
     design: Design,
     features: Vec<Feature>,
     shares: Vec<f64>,
-    columns: KernelColumns,
+    levels: Option<CommonLevels>,
+    landmarks: Option<Landmarks>,
+    /// `None` for an ignored column, whose kernel matrix is 0.
+    columns: Vec<OnceLock<Option<ColumnKernel>>>,
 }
 
-enum KernelColumns {
-    Thin(Option<Landmarks>, Vec<OnceLock<ThinFactor>>),
-    /// Quantized columns, `None` if constant. Memory one or two bytes per entry.
-    Levels(CommonLevels, Vec<OnceLock<Option<LevelColumn>>>),
+/// Kernel matrix of a column.
+enum ColumnKernel {
+    Thin(ThinFactor),
+    /// Quantized column, whose matrix is K̄. Memory one or two bytes per entry.
+    Levels(LevelColumn),
 }
 
 impl Kernels {
@@ -32,79 +37,70 @@ impl Kernels {
     /// # Errors
     /// [`Error::Numerical`] if the points' kernel matrix cannot be decomposed.
     pub fn new(nhsic: &Nhsic, design: &Design, features: &[Feature], shares: &[f64]) -> Result<Self> {
-        let columns = match nhsic.levels(design.rows()) {
-            Some(levels) => KernelColumns::Levels(levels, features.iter().map(|_| OnceLock::new()).collect()),
-            None => {
-                let landmarks = nhsic.columns_landmarks(design.rows())?;
-                KernelColumns::Thin(landmarks, features.iter().map(|_| OnceLock::new()).collect())
-            }
-        };
-        let (nhsic, design, features, shares) = (nhsic.clone(), design.clone(), features.to_vec(), shares.to_vec());
-        Ok(Kernels { nhsic, design, features, shares, columns })
+        Ok(Kernels {
+            levels: nhsic.levels(design.rows()),
+            landmarks: nhsic.columns_landmarks(design.rows())?,
+            nhsic: nhsic.clone(),
+            design: design.clone(),
+            features: features.to_vec(),
+            shares: shares.to_vec(),
+            columns: features.iter().map(|_| OnceLock::new()).collect(),
+        })
     }
 
     /// Whether columns are quantized to levels.
     pub fn is_by_levels(&self) -> bool {
-        matches!(self.columns, KernelColumns::Levels(..))
+        self.levels.is_some()
     }
 
-    /// Computes the missing kernels of a range of columns. Cost O(m·rank²) each, by levels O(m).
+    /// Kernels of a range of columns; computes those that are missing. Cost O(m·rank²) each, by levels O(m).
     ///
     /// # Errors
     /// [`Error::Stopped`].
-    fn make(&self, of: Range<usize>) -> Result<()> {
-        match &self.columns {
-            KernelColumns::Thin(landmarks, columns) => self.fill(columns, of, |values| {
-                values.map(|values| self.thin(landmarks.as_ref(), values)).unwrap_or_default()
-            }),
-            KernelColumns::Levels(levels, columns) => self.fill(columns, of, |values| {
-                let column = values.map(|values| levels.column(&self.shares, &values));
-                column.filter(|column| column.square() > 0.0 && column.square().is_finite())
-            }),
-        }
-    }
-
-    /// Computes what is missing of a range of columns from their standardized entries, `None` if constant.
-    fn fill<T: Send + Sync>(
-        &self,
-        columns: &[OnceLock<T>],
-        of: Range<usize>,
-        make: impl Fn(Option<Vec<f64>>) -> T + Sync,
-    ) -> Result<()> {
-        columns[of.clone()].par_iter().zip(&self.features[of]).try_for_each(|(own, &feature)| {
-            if own.get().is_none() {
+    fn made(&self, of: Range<usize>) -> Result<Vec<Option<&ColumnKernel>>> {
+        let columns = self.columns[of.clone()].par_iter().zip(&self.features[of]);
+        let made = columns.map(|(column, &feature)| {
+            if column.get().is_none() {
                 self.design.problem().sign().check()?;
-                let _ = own.set(make(standardized(&self.design.column(feature).values(), &self.shares)));
+                let values = standardized(&self.design.column(feature).values(), &self.shares);
+                let _ = column.set(values.and_then(|values| self.kernel(values)));
             }
-            Ok(())
-        })
+            Ok(column.get().and_then(Option::as_ref))
+        });
+        made.collect()
     }
 
-    fn thin(&self, landmarks: Option<&Landmarks>, values: Vec<f64>) -> ThinFactor {
-        let factor = match landmarks {
+    /// Kernel of a column of standardized entries.
+    fn kernel(&self, values: Vec<f64>) -> Option<ColumnKernel> {
+        if let Some(levels) = &self.levels {
+            let column = levels.column(&self.shares, &values);
+            return (column.square() > 0.0 && column.square().is_finite()).then_some(ColumnKernel::Levels(column));
+        }
+        let factor = match &self.landmarks {
             Some(landmarks) => ThinFactor::weighted(&self.shares, landmarks.features(&values)),
-            None => gaussian(&self.shares, &[values], self.nhsic.kernel.bandwidth, usize::MAX).unwrap_or_default(),
+            None => gaussian(&self.shares, &[values], self.nhsic.kernel.bandwidth, usize::MAX)?,
         };
+        let factor = self.scaled(factor);
+        (factor.rank() > 0).then_some(ColumnKernel::Thin(factor))
+    }
+
+    /// Divides K̄ by its norm if `normalize` is set.
+    fn scaled(&self, factor: ThinFactor) -> ThinFactor {
         if self.nhsic.normalize { factor.normalized() } else { factor }
     }
 
-    /// ‖K̃_i‖², 0 for an ignored column. Cost O(m·rank²), by levels O(1).
+    /// ‖K̃_i‖² of a range of columns, 0 for ignored ones. Cost O(m·rank²) each, by levels O(1).
     ///
     /// # Errors
     /// [`Error::Stopped`].
-    pub fn own(&self, i: usize) -> Result<f64> {
-        self.make(i..i + 1)?;
-        let is_normal = self.nhsic.normalize;
-        Ok(match &self.columns {
-            KernelColumns::Thin(_, columns) => match columns[i].get().filter(|factor| factor.rank() > 0) {
-                Some(factor) if !is_normal => factor.inner(factor),
-                factor => f64::from(u8::from(factor.is_some())),
-            },
-            KernelColumns::Levels(_, columns) => match made(&columns[i]) {
-                Some(column) if !is_normal => column.square(),
-                column => f64::from(u8::from(column.is_some())),
-            },
-        })
+    pub fn own(&self, of: Range<usize>) -> Result<Vec<f64>> {
+        let own = |column: Option<&ColumnKernel>| match column {
+            None => 0.0,
+            Some(_) if self.nhsic.normalize => 1.0,
+            Some(ColumnKernel::Thin(factor)) => factor.inner(factor),
+            Some(ColumnKernel::Levels(column)) => column.square(),
+        };
+        Ok(self.made(of)?.into_par_iter().map(own).collect())
     }
 
     /// <K̃_i, K̃_k> for k = `with` and each i in `others`, by place in the list. Cost O(m·rank²) each, by levels
@@ -113,20 +109,16 @@ impl Kernels {
     /// # Errors
     /// [`Error::Stopped`], and [`Error::Numerical`] if a decomposition fails.
     pub fn products(&self, with: usize, others: Range<usize>) -> Result<Vec<f64>> {
-        self.make(with..with + 1)?;
-        self.make(others.clone())?;
-        match &self.columns {
-            KernelColumns::Thin(_, columns) => {
-                let Some(own) = columns[with].get() else { return Ok(vec![0.0; others.len()]) };
-                let inner = |of: &OnceLock<ThinFactor>| of.get().map_or(0.0, |theirs| theirs.inner(own));
-                Ok(columns[others].par_iter().map(inner).collect())
-            }
-            KernelColumns::Levels(_, columns) => {
-                let Some(column) = made(&columns[with]) else { return Ok(vec![0.0; others.len()]) };
+        let own = self.made(with..with + 1)?[0];
+        let others = self.made(others)?;
+        match own {
+            None => Ok(vec![0.0; others.len()]),
+            Some(ColumnKernel::Thin(own)) => Ok(along_thin(own, &others)),
+            Some(ColumnKernel::Levels(column)) => {
                 let name = &self.design.names()[self.features[with]];
                 let failed = |failure| Error::Numerical(format!("the kernel matrix of column `{name}`: {failure}"));
                 let rows = column.factor_rows(&self.shares, self.nhsic.normalize).map_err(failed)?;
-                self.along(&rows, &columns[others])
+                self.along(&rows, &others)
             }
         }
     }
@@ -136,20 +128,13 @@ impl Kernels {
     /// # Errors
     /// [`Error::Stopped`].
     pub fn relevance(&self, target: &TargetMatrix<'_>, of: Range<usize>) -> Result<(Vec<f64>, f64)> {
-        self.make(of.clone())?;
-        let (mut products, total) = match (&self.columns, target) {
-            (KernelColumns::Thin(_, columns), _) => {
-                let factors: Vec<&ThinFactor> = columns[of].iter().filter_map(OnceLock::get).collect();
-                match target {
-                    TargetMatrix::Thin(thin) => (parallel::map_slice(&factors, |f| f.inner(thin)), thin.inner(thin)),
-                    TargetMatrix::Whole(whole) => whole.products(&factors, self.design.problem().sign())?,
-                }
+        let columns = self.made(of)?;
+        let (mut products, total) = match target {
+            TargetMatrix::Thin(thin) if self.is_by_levels() => {
+                (self.along(&FactorRows::from_factor(thin, &self.shares), &columns)?, thin.inner(thin))
             }
-            (KernelColumns::Levels(_, columns), TargetMatrix::Thin(thin)) => {
-                let rows = FactorRows::from_factor(thin, &self.shares);
-                (self.along(&rows, &columns[of])?, thin.inner(thin))
-            }
-            (KernelColumns::Levels(_, columns), TargetMatrix::Whole(whole)) => self.beside(whole, &columns[of])?,
+            TargetMatrix::Thin(thin) => (along_thin(thin, &columns), thin.inner(thin)),
+            TargetMatrix::Whole(whole) => self.along_whole(whole, &columns)?,
         };
         if !self.nhsic.normalize {
             return Ok((products, total));
@@ -160,10 +145,13 @@ impl Kernels {
         Ok((products, f64::from(u8::from(is_there))))
     }
 
-    /// Products of columns with a factor's rows, in parallel blocks, each column's sums in one order.
-    fn along(&self, rows: &FactorRows, columns: &[OnceLock<Option<LevelColumn>>]) -> Result<Vec<f64>> {
-        let there: Vec<(usize, &LevelColumn)> =
-            columns.iter().enumerate().filter_map(|(place, column)| Some((place, made(column)?))).collect();
+    /// Products of level columns with a factor's rows, in parallel blocks, each column's sums in one order.
+    fn along(&self, rows: &FactorRows, columns: &[Option<&ColumnKernel>]) -> Result<Vec<f64>> {
+        let there = columns.iter().enumerate().filter_map(|(place, column)| match column {
+            Some(ColumnKernel::Levels(column)) => Some((place, column)),
+            _ => None,
+        });
+        let there: Vec<(usize, &LevelColumn)> = there.collect();
         let block = |block: &[(usize, &LevelColumn)]| -> Result<Vec<f64>> {
             self.design.problem().sign().check()?;
             let columns: Vec<&LevelColumn> = block.iter().map(|(_, column)| *column).collect();
@@ -177,17 +165,18 @@ impl Kernels {
         Ok(out)
     }
 
-    /// Like [`Kernels::along`], but with a full-rank matrix, by factors of some columns at a time.
-    fn beside(&self, whole: &FullKernel<'_>, columns: &[OnceLock<Option<LevelColumn>>]) -> Result<(Vec<f64>, f64)> {
-        let factor = |column: &OnceLock<Option<LevelColumn>>| {
-            let factor =
-                made(column).map(|column| ThinFactor::weighted(&self.shares, column.features())).unwrap_or_default();
-            if self.nhsic.normalize { factor.normalized() } else { factor }
-        };
+    /// Products of columns with a full-rank matrix, by factors of some columns at a time, and its squared norm.
+    fn along_whole(&self, whole: &FullKernel<'_>, columns: &[Option<&ColumnKernel>]) -> Result<(Vec<f64>, f64)> {
         let (mut products, mut total) = (Vec::new(), 0.0);
-        for columns in columns.chunks(FACTORS) {
-            let factors: Vec<ThinFactor> = parallel::map_slice(columns, factor);
-            let factors: Vec<&ThinFactor> = factors.iter().collect();
+        for start in (0..columns.len().max(1)).step_by(FACTORS) {
+            let some = &columns[start..columns.len().min(start + FACTORS)];
+            let factors = parallel::map_slice(some, |column| match column {
+                None => Cow::Owned(ThinFactor::default()),
+                Some(ColumnKernel::Thin(factor)) => Cow::Borrowed(factor),
+                Some(ColumnKernel::Levels(column)) => {
+                    Cow::Owned(self.scaled(ThinFactor::weighted(&self.shares, column.features())))
+                }
+            });
             let (more, square) = whole.products(&factors, self.design.problem().sign())?;
             products.extend(more);
             total = square;
@@ -196,9 +185,12 @@ impl Kernels {
     }
 }
 
-/// A column that was computed and is not ignored.
-fn made(column: &OnceLock<Option<LevelColumn>>) -> Option<&LevelColumn> {
-    column.get().and_then(Option::as_ref)
+/// Products of thin factors with one of them.
+fn along_thin(factor: &ThinFactor, columns: &[Option<&ColumnKernel>]) -> Vec<f64> {
+    parallel::map_slice(columns, |column| match column {
+        Some(ColumnKernel::Thin(other)) => other.inner(factor),
+        _ => 0.0,
+    })
 }
 
 /// Columns whose factors are multiplied with a full-rank matrix together.

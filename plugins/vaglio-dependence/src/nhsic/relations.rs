@@ -3,7 +3,6 @@
 use super::kernels::Kernels;
 use super::settings::Nhsic;
 use crate::kernel_matrix::shares;
-use rayon::prelude::*;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
@@ -50,8 +49,7 @@ impl Relations {
         // ‖L̃‖², c of every column, Q_ii of every column.
         let parts = relations.gathered("relevance", "", |range| {
             let (relevance, total) = relations.kernels.relevance(&matrix, range.clone())?;
-            let own = range.into_par_iter().map(|i| relations.kernels.own(i)).collect::<Result<Vec<f64>>>()?;
-            Ok([vec![total], relevance, own].concat())
+            Ok([vec![total], relevance, relations.kernels.own(range)?].concat())
         })?;
         for part in parts {
             let Some((total, of_columns)) = part.split_first() else { continue };

@@ -6,7 +6,7 @@ use crate::{TargetKinds, matrix};
 use argmin::core::{CostFunction, Executor, Gradient, IterState};
 use argmin::solver::linesearch::MoreThuenteLineSearch;
 use argmin::solver::quasinewton::LBFGS;
-use ndarray::{Array2, Axis};
+use ndarray::{Array2, s};
 use std::cell::RefCell;
 use vaglio_core::{
     Columns, Error, Feature, Form, Learner, Model, ModelData, ModelParts, Predict, Predictor, Problem, Refit, Result,
@@ -134,10 +134,6 @@ impl Nearest {
 }
 
 impl LogisticObjective<'_> {
-    fn weight(&self, row: usize) -> f64 {
-        self.problem.weights().map_or(1.0, |weights| weights[row])
-    }
-
     /// Objective and its gradient, both divided by the sum of weights.
     fn at(&self, parameters: &[f64]) -> (f64, Vec<f64>) {
         let (targets, columns) = (self.problem.targets(), self.x.ncols());
@@ -159,7 +155,7 @@ impl LogisticObjective<'_> {
                     softmax(several) - own
                 }
             };
-            let weight = self.weight(row) / self.total;
+            let weight = self.problem.weights().map_or(1.0, |weights| weights[row]) / self.total;
             value += weight * loss;
             for (o, own) in gradient.chunks_exact_mut(columns + 1).enumerate() {
                 let slope = weight * (z[o] - f64::from(u8::from(class(o))));
@@ -233,8 +229,8 @@ impl Refit for LogisticRidge {
         });
         let shift = |o: usize| (0..units.len()).map(|k| units[k].0 * weights[[k, o]]).sum::<f64>();
         let intercept = (0..weights.ncols()).map(|o| parameters[place(units.len(), o)] - shift(o)).collect();
-        let kept: Vec<usize> = (0..inputs.len()).collect();
-        Model::new(LogisticRidgeModel { weights: weights.select(Axis(0), &kept), inputs, intercept })
+        let weights = weights.slice_move(s![..inputs.len(), ..]);
+        Model::new(LogisticRidgeModel { weights, inputs, intercept })
     }
 }
 

@@ -13,20 +13,14 @@ pub struct FactorRows(Vec<Strip>);
 
 type SingleChunk = [f32; F64x8::WIDTH];
 
-/// Up to three chunks of each row.
+/// Up to three chunks of each row: in double precision for columns with exact levels, in single precision for others,
+/// whose quantization error exceeds its rounding.
 #[derive(Debug)]
-enum Strip {
-    One(StripRows<1>),
-    Two(StripRows<2>),
-    Three(StripRows<3>),
-}
-
-/// N chunks of each row: in double precision for columns with exact levels, in single precision for others, whose
-/// quantization error exceeds its rounding.
-#[derive(Debug)]
-struct StripRows<const N: usize> {
-    double: Vec<[Chunk; N]>,
-    single: Vec<[SingleChunk; N]>,
+struct Strip {
+    /// Number of chunks of a row.
+    width: usize,
+    double: Vec<Chunk>,
+    single: Vec<SingleChunk>,
 }
 
 /// Maximum columns of a strip.
@@ -86,10 +80,10 @@ impl FactorRows {
     pub fn products(&self, columns: &[&LevelColumn]) -> Vec<f64> {
         let mut products = vec![0.0; columns.len()];
         for strip in &self.0 {
-            match strip {
-                Strip::One(rows) => pass(rows, columns, &mut products),
-                Strip::Two(rows) => pass(rows, columns, &mut products),
-                Strip::Three(rows) => pass(rows, columns, &mut products),
+            match strip.width {
+                1 => pass::<1>(strip, columns, &mut products),
+                2 => pass::<2>(strip, columns, &mut products),
+                _ => pass::<3>(strip, columns, &mut products),
             }
         }
         products
@@ -98,29 +92,21 @@ impl FactorRows {
 
 impl Strip {
     fn new(columns: &[Vec<f64>]) -> Self {
-        match columns.len().div_ceil(F64x8::WIDTH) {
-            1 => Strip::One(StripRows::new(columns)),
-            2 => Strip::Two(StripRows::new(columns)),
-            _ => Strip::Three(StripRows::new(columns)),
-        }
-    }
-}
-
-impl<const N: usize> StripRows<N> {
-    fn new(columns: &[Vec<f64>]) -> Self {
-        let mut double = vec![[[0.0; F64x8::WIDTH]; N]; columns[0].len()];
+        let width = columns.len().div_ceil(F64x8::WIDTH);
+        let mut double = vec![[0.0; F64x8::WIDTH]; width * columns[0].len()];
         for (k, column) in columns.iter().enumerate() {
-            let (chunk, lane) = (k / F64x8::WIDTH, k % F64x8::WIDTH);
-            double.iter_mut().zip(column).for_each(|(row, v)| row[chunk][lane] = *v);
+            let own = double.iter_mut().skip(k / F64x8::WIDTH).step_by(width);
+            own.zip(column).for_each(|(chunk, v)| chunk[k % F64x8::WIDTH] = *v);
         }
-        let single = double.iter().map(|row| row.map(|chunk| chunk.map(|v| v as f32))).collect();
-        StripRows { double, single }
+        let single = double.iter().map(|chunk| chunk.map(|v| v as f32)).collect();
+        Strip { width, double, single }
     }
 }
 
 /// Adds ‖F_kᵀZ_kᵀP‖² of each column for a strip of P.
-fn pass<const N: usize>(rows: &StripRows<N>, columns: &[&LevelColumn], products: &mut [f64]) {
-    let count = rows.double.len();
+fn pass<const N: usize>(strip: &Strip, columns: &[&LevelColumn], products: &mut [f64]) {
+    let (double, single_rows) = (strip.double.as_chunks::<N>().0, strip.single.as_chunks::<N>().0);
+    let count = double.len();
     let zeros = ([[[0.0; F64x8::WIDTH]; N]; MOST + 1], Box::new([LevelSums::ZERO; MOST]));
     let mut all = vec![zeros; columns.len().min(SIDE_BY_SIDE)];
     for (columns, products) in columns.chunks(SIDE_BY_SIDE).zip(products.chunks_mut(SIDE_BY_SIDE)) {
@@ -133,13 +119,13 @@ fn pass<const N: usize>(rows: &StripRows<N>, columns: &[&LevelColumn], products:
                 let Some(weights) = column.weights.get(at.clone()) else {
                     vectorized(
                         #[inline(always)]
-                        || scatter_exact(&rows.double[at.clone()], places, sums),
+                        || scatter_exact(&double[at.clone()], places, sums),
                     );
                     continue;
                 };
                 vectorized(
                     #[inline(always)]
-                    || scatter(&rows.single[at.clone()], places, weights, single),
+                    || scatter(&single_rows[at.clone()], places, weights, single),
                 );
                 if is_full {
                     move_into(single, sums);

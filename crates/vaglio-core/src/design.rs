@@ -15,7 +15,7 @@ use crate::{
     lambda,
 };
 use ndarray::ArrayView2;
-pub use run_context::RunContext;
+pub use run_context::{FoldLineage, RunContext};
 pub use scaling::far_exponent;
 use std::any::{Any, TypeId};
 use std::convert::Infallible;
@@ -55,8 +55,6 @@ struct DesignData {
     pub training: TrainingMethod,
     /// Exponent of the power of two by which targets were divided, if the numbers were rescaled.
     pub rescaled: Option<i32>,
-    /// Relation to designs of some of the rows.
-    pub lineage: FoldLineage,
     /// The run that it is searched in.
     pub run: RunContext,
 }
@@ -68,18 +66,6 @@ enum TrainingMethod {
     Ridge(Readout, Arc<dyn FeatureMap>),
     /// A learner that is trained by its own `fit` alone.
     Learner(Arc<dyn Learner>),
-}
-
-/// The relation of a design to designs of some of its rows.
-#[derive(Debug, Clone, Default)]
-enum FoldLineage {
-    /// No design of some of the rows is searched.
-    #[default]
-    Alone,
-    /// Designs of some of the rows are searched as well. Rows of one label are in the same designs.
-    Root(Arc<[u32]>),
-    /// The design has some of the rows of a root: the root, and its row for each row.
-    Subset(Arc<(Design, Vec<usize>)>),
 }
 
 impl Design {
@@ -156,7 +142,6 @@ impl Design {
             decisions: None,
             training,
             rescaled: None,
-            lineage: FoldLineage::Alone,
             run: RunContext::default(),
         })
     }
@@ -172,8 +157,8 @@ impl Design {
 
     /// Like [`Design::derived`], with the caches of a design that differs in λ alone.
     fn derived_with(&self, shared: Arc<SharedCaches>, change: impl FnOnce(&mut DesignData)) -> Self {
-        let mut data = DesignData { lineage: FoldLineage::Alone, ..self.data.clone() };
-        data.run.process_group = None;
+        let mut data = self.data.clone();
+        (data.run.process_group, data.run.lineage) = (None, FoldLineage::Alone);
         change(&mut data);
         Design { shared, ..Design::new(data) }
     }

@@ -1,6 +1,6 @@
 //! Trained models, checked for consistency.
 
-use crate::{Coefficients, Columns, Error, Expression, Feature, PartOutputs, Result};
+use crate::{Coefficients, Columns, Error, Expression, Feature, Result};
 use ndarray::Array2;
 use serde::{Deserialize, Deserializer, Serialize};
 use std::borrow::Cow;
@@ -29,11 +29,6 @@ pub trait ModelData: registered::ModelData + Debug + Send + Sync {
     /// over their number.
     fn counts(&self, _rows: usize, _series: Option<&[u32]>) -> Option<Vec<f64>> {
         None
-    }
-
-    /// Findings of the training, for the report.
-    fn found(&self) -> PartOutputs {
-        PartOutputs::default()
     }
 
     /// The inner model, if this one wraps another and predicts by it.
@@ -144,11 +139,6 @@ impl Model {
             }
         }
         Ok(self)
-    }
-
-    /// Findings of the training, for the report.
-    pub fn found(&self) -> PartOutputs {
-        self.0.found()
     }
 
     /// The word in saved files.

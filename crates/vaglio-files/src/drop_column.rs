@@ -51,7 +51,7 @@ pub(super) fn budget(
     walks: &SearchCounts,
 ) -> f64 {
     let all = design.lambdas();
-    let design = design.shared_by(&all[..walks.lambdas.min(all.len())]);
+    let design = design.with_run(|run| run.share(&all[..walks.lambdas.min(all.len())]));
     let engine = selector.criterion().plan(&design, search_extent).estimate.engine;
     let (slower, least) = match engine {
         "states" => (BOUNDED, LEAST_OF_ROWS),

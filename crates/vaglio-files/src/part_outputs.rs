@@ -12,7 +12,7 @@ use vaglio_search::Journal;
 /// Returns the errors of the criterion; [`vaglio_core::Error::Setting`] for a value that cannot be written.
 pub(super) fn found(run: Run<'_>, journal: &Journal) -> Result<FoundRecord> {
     let Run { prepared, selector, design, .. } = run;
-    let Selection { path, model, final_model, .. } = run.selection;
+    let Selection { path, final_model, .. } = run.selection;
     let criterion = journal.once("found", || match path.result() {
         Some(entry) => selector.criterion().found(design, &entry.subset)?.written().map(Some),
         None => Ok(None),
@@ -25,7 +25,7 @@ pub(super) fn found(run: Run<'_>, journal: &Journal) -> Result<FoundRecord> {
     Ok(FoundRecord {
         criterion: criterion.map_err(of_criterion)?.unwrap_or_default(),
         search: path.found.clone(),
-        learner: design.found(model)?,
+        learner: design.found()?,
         model: final_model.as_ref().map(|fitted| fitted.found.clone()).unwrap_or_default(),
         preprocess: maps.into_iter().filter(|map| !map.found.is_empty()).collect(),
     })

@@ -195,7 +195,7 @@ impl RunPlan<'_> {
         let settings = pipeline.settings();
         let lambdas = design.lambdas();
         let at_one = design.at_lambda(lambdas[0].filter(|_| walks.lambdas > 1));
-        let at_one = at_one.shared_by(&lambdas[..walks.lambdas.min(lambdas.len())]);
+        let at_one = at_one.with_run(|run| run.share(&lambdas[..walks.lambdas.min(lambdas.len())]));
         let held = data_bytes(&prepared.train, design) as u64;
         let program = resident().map_or(0.0, |bytes| bytes.saturating_sub(held) as f64);
         let memory = PeakMemory::new(prepared, design, walks, extent, estimate);

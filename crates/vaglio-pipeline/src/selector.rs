@@ -282,7 +282,7 @@ impl ValidSelector {
     pub fn extent_and_estimate(&self, design: &Design, lambdas: usize) -> Result<(SearchExtent, Estimate)> {
         let one = design.lambdas()[0].filter(|_| lambdas > 1);
         let all = design.lambdas();
-        let design = design.at_lambda(one).shared_by(&all[..lambdas.min(all.len())]);
+        let design = design.at_lambda(one).with_run(|run| run.share(&all[..lambdas.min(all.len())]));
         let search_extent = self.search.extent(&design).map_err(|error| error.under("search"))?;
         let effort = self.search.effort(&*self.criterion, &design).map_err(|error| error.under("search"))?;
         let estimate = effort.beside(self.criterion.plan(&design, &search_extent).estimate);

@@ -7,7 +7,7 @@ use crate::moves::Move;
 use crate::space::Space;
 use crate::walk::Walk;
 use crate::{Rules, SubsetScorer};
-use vaglio_core::{Action, Column, Design, Error, Feature, Result, Score, StopReason};
+use vaglio_core::{Action, Column, Design, Error, Feature, FoldLineage, Result, Score, StopReason};
 use vaglio_kernels::ridge::Ridge;
 
 /// Changes that break a constraint are not tried and score +∞.
@@ -205,7 +205,9 @@ impl Walk<'_, '_> {
         self.context.subset.reset(&[])?;
         match others.first() {
             None => self.add_together(&self.space.forced.clone()),
-            Some(_) if self.space.design.root().is_some() => Err(StopReason::Constraints.into()),
+            Some(_) if matches!(self.space.design.run().lineage, FoldLineage::Subset(_)) => {
+                Err(StopReason::Constraints.into())
+            }
             Some(&other) => {
                 let name = &self.space.design.names()[other];
                 let message = format!(

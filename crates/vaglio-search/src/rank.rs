@@ -1,7 +1,7 @@
 //! Ranking of features by their single scores.
 
 use crate::{Choose, Move, Path, Patience, Search, SearchContext, SearchStrategy, Space, Walk, run};
-use vaglio_core::{Result, Score, SearchExtent, StopReason, part};
+use vaglio_core::{FoldLineage, Result, Score, SearchExtent, StopReason, part};
 
 /// Scores every feature alone and adds them in that order, the best first.
 ///
@@ -67,7 +67,11 @@ fn enter(ranking: &[(usize, Score)], walk: &mut Walk<'_, '_>) -> Result<StopReas
     let every = settings.tolerance.is_some() || settings.patience.is_some() || walk.space.rules().is_some();
     let every = every || matches!(settings.choose, Choose::Size(_));
     let design = walk.context.subset.design;
-    let rows = if every { usize::MAX } else { design.root().map_or(design.rows(), |(whole, _)| whole.rows()) };
+    let rows = match &design.run().lineage {
+        _ if every => usize::MAX,
+        FoldLineage::Subset(part) => part.0.rows(),
+        _ => design.rows(),
+    };
     let mut left_out = false;
     let mut late = Vec::new();
     // Groups of sizes that are skipped, and their number of features.

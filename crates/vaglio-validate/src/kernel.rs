@@ -3,7 +3,7 @@
 use super::session::Session;
 use ndarray::{ArrayView1, ArrayView2};
 use std::sync::Arc;
-use vaglio_core::{AnyLoss, Design, Error, Feature, Result, times_power};
+use vaglio_core::{AnyLoss, Design, Error, Feature, FoldLineage, Result, times_power};
 use vaglio_kernels::{BlockSums, ColumnEntries, CustomLoss, Data, DataError, GramCache, Scorer, Targets};
 
 /// A custom loss for the kernels; targets and predictions are divided by a power of two.
@@ -115,14 +115,15 @@ fn from_blocks(design: &Design, rows: &DesignRows<'_>, intercept: bool) -> Optio
         return None;
     }
     let targets = slices(&rows.targets);
-    if let Some(labels) = design.subset_labels() {
+    if let FoldLineage::Root(labels) = &design.run().lineage {
         let parts = BlockSums::new(&rows.entries, &rows.active, labels, &targets, intercept)?;
         let parts = Arc::new(parts);
         Session::for_design(design).blocks.set(Arc::clone(&parts));
         return GramCache::from_blocks(&parts, &rows.entries, &rows.active, &targets);
     }
-    let (whole, own) = design.root()?;
-    whole.subset_labels().filter(|_| whole.weights().is_none())?;
+    let FoldLineage::Subset(part) = &design.run().lineage else { return None };
+    let (whole, own) = &**part;
+    let (FoldLineage::Root(_), None) = (&whole.run().lineage, whole.weights()) else { return None };
     let has_targets = |(all, own_targets): (ArrayView1<'_, f64>, &&[f64])| {
         own_targets.len() == own.len() && own.iter().zip(*own_targets).all(|(&row, y)| all[row] == *y)
     };
@@ -166,7 +167,7 @@ pub(super) fn scorer(design: &Design, targets: Arc<Targets>, loss: &AnyLoss, ord
 mod tests {
     use super::*;
     use crate::Loo;
-    use vaglio_core::{Problem, Readout, SearchExtent};
+    use vaglio_core::{Problem, Readout, SearchExtent, numbered};
     use vaglio_search::{Greedy, Path, Silent};
     use vaglio_search::{SearchContext, SubsetScorer};
     use vaglio_testkit::data;
@@ -185,10 +186,12 @@ mod tests {
         for intercept in [false, true] {
             let readout = Readout::new(vec![0.5], intercept).unwrap();
             let design = |problem: &Problem| Design::identity(problem, readout.clone());
-            let whole = design(&problem).with_subsets(std::slice::from_ref(&folds));
+            let labels = numbered(&folds).0;
+            let whole = design(&problem).with_run(|run| run.lineage = FoldLineage::Root(labels.into()));
             for fold in 0..5 {
                 let rows: Vec<usize> = (0..2700).filter(|&row| folds[row] != fold).collect();
-                let part = design(&problem.view_rows(&rows)).as_subset_of(&whole, &rows);
+                let lineage = FoldLineage::Subset(Arc::new((whole.clone(), rows.clone())));
+                let part = design(&problem.view_rows(&rows)).with_run(|run| run.lineage = lineage);
                 let alone = design(&problem.select_rows(&rows));
                 let (found, expected) = (path(&part), path(&alone));
                 assert_eq!(found.steps.len(), expected.steps.len());

@@ -1,6 +1,6 @@
-//! Context of a run on a design: processes and shared results.
+//! Context of a run on a design: processes, shared results and related designs.
 
-use crate::ProcessGroup;
+use crate::{Design, ProcessGroup};
 use std::sync::Arc;
 
 /// The run that a design is searched in; it changes no score.
@@ -8,6 +8,8 @@ use std::sync::Arc;
 pub struct RunContext {
     /// Processes that search the design together and share work on all columns.
     pub process_group: Option<Arc<dyn ProcessGroup>>,
+    /// Relation to designs of some of the rows.
+    pub lineage: FoldLineage,
     /// The λ of each of the walks that share caches; empty for a single walk.
     pub shared_lambdas: Arc<[f64]>,
     /// Whether entries of paths go without standard errors, since the walks are judged on other rows.
@@ -16,7 +18,25 @@ pub struct RunContext {
     pub planned_rows: Option<usize>,
 }
 
+/// The relation of a design to designs of some of its rows.
+#[derive(Debug, Clone, Default)]
+pub enum FoldLineage {
+    /// No design of some of the rows is searched.
+    #[default]
+    Alone,
+    /// Designs of some of the rows are searched as well. Rows of one label are in the same designs.
+    Root(Arc<[u32]>),
+    /// The design has some of the rows of a root: the root, and its row for each row. Columns, targets and weights may
+    /// differ from those of the root.
+    Subset(Arc<(Design, Vec<usize>)>),
+}
+
 impl RunContext {
+    /// Lets walks at these λ share their computations.
+    pub fn share(&mut self, lambdas: &[Option<f64>]) {
+        self.shared_lambdas = lambdas.iter().copied().flatten().collect();
+    }
+
     /// Number of walks that share caches.
     pub fn walks(&self) -> usize {
         self.shared_lambdas.len().max(1)

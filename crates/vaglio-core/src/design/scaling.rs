@@ -132,7 +132,7 @@ fn scaled(design: &Design, units: PowerOfTwoScaling) -> Design {
         };
         Ok::<_, Infallible>((columns, targets, Arc::default()))
     });
-    let lineage = match &design.data.lineage {
+    let lineage = match &design.data.run.lineage {
         FoldLineage::Root(labels) => FoldLineage::Root(Arc::clone(labels)),
         FoldLineage::Subset(subset) if units_of(&subset.0) == units => {
             FoldLineage::Subset(Arc::new((scaled(&subset.0, units), subset.1.clone())))
@@ -140,7 +140,7 @@ fn scaled(design: &Design, units: PowerOfTwoScaling) -> Design {
         _ => FoldLineage::Alone,
     };
     design.derived_with(shared, |data| {
-        (data.problem.columns, data.problem.targets, data.lineage) = (columns, targets, lineage);
+        (data.problem.columns, data.problem.targets, data.run.lineage) = (columns, targets, lineage);
         data.rescaled = Some(units.targets);
         let divided = |all: &Arc<[f64]>| all.iter().map(|w| times_power(*w, -units.weights)).collect();
         let weights = &mut data.problem.labels.weights;

@@ -1,9 +1,8 @@
 //! Designs made from a design, for engines and runs; the author of a criterion need not read them.
 
-use super::{FoldLineage, RunContext, TrainingMethod};
+use super::{RunContext, TrainingMethod};
 use crate::{
     Design, Error, Feature, Figures, Model, PerFoldPreprocessing, Problem, Readout, Result, StopSign, Task, Trained,
-    numbered,
 };
 use ndarray::{Array2, s};
 use rayon::prelude::*;
@@ -57,57 +56,10 @@ impl Design {
         self.sharing(|data| change(&mut data.run))
     }
 
-    /// A copy whose walks at these λ share their computations.
-    #[must_use]
-    pub fn shared_by(&self, lambdas: &[Option<f64>]) -> Design {
-        self.with_run(|run| run.shared_lambdas = lambdas.iter().copied().flatten().collect())
-    }
-
     /// A copy whose work ends when `sign` is raised.
     #[must_use]
     pub fn stopping_at(&self, sign: StopSign) -> Design {
         self.sharing(|data| data.problem.sign = sign)
-    }
-
-    /// A copy whose subsets of rows are searched as well. Rows with equal entries in every list of `subsets` are in the
-    /// same designs. Ignored if a list has another length than the rows, or maps are refitted in folds.
-    #[must_use]
-    pub fn with_subsets(&self, subsets: &[Vec<usize>]) -> Design {
-        let is_of_rows = subsets.iter().all(|part| part.len() == self.rows());
-        if subsets.is_empty() || !is_of_rows || self.problem().in_folds.is_by_maps() {
-            return self.clone();
-        }
-        let label = |row: usize| subsets.iter().map(|part| part[row]).collect::<Vec<_>>();
-        let (labels, _) = numbered((0..self.rows()).map(label));
-        self.sharing(|data| data.lineage = FoldLineage::Root(labels.into()))
-    }
-
-    /// A label of each row, if subsets of the rows are searched too. Rows with equal labels are in the same subsets.
-    pub fn subset_labels(&self) -> Option<&[u32]> {
-        match &self.data.lineage {
-            FoldLineage::Root(labels) => Some(labels),
-            _ => None,
-        }
-    }
-
-    /// A copy linked to `root` as its subset of rows `rows`. Ignored if the number of rows differs.
-    ///
-    /// Columns, targets and weights may differ from those of `root`.
-    #[must_use]
-    pub fn as_subset_of(&self, root: &Design, rows: &[usize]) -> Design {
-        let is_part = rows.len() == self.rows() && rows.iter().all(|&row| row < root.rows());
-        if !is_part {
-            return self.clone();
-        }
-        self.sharing(|data| data.lineage = FoldLineage::Subset(Arc::new((root.clone(), rows.to_vec()))))
-    }
-
-    /// The design that this is a subset of, with the index there of each row.
-    pub fn root(&self) -> Option<(&Design, &[usize])> {
-        match &self.data.lineage {
-            FoldLineage::Subset(subset) => Some((&subset.0, &subset.1)),
-            _ => None,
-        }
     }
 
     /// Upper bound of the magnitude of each column; `None` for a rescaled design.
@@ -120,17 +72,15 @@ impl Design {
         Arc::ptr_eq(&self.problem().columns, problem.columns())
     }
 
-    /// Findings of the fit of the learner's map, if it has one, and of the training of a model.
+    /// Findings of the fit of the learner's map, if it has one.
     ///
     /// # Errors
     /// Returns the errors of [`PartOutputs::written`](crate::PartOutputs::written).
-    pub fn found(&self, model: &Model) -> Result<Figures> {
-        let mut found = match &self.data.training {
-            TrainingMethod::Ridge(_, map) => map.found().written()?,
-            TrainingMethod::Learner(_) => Figures::new(),
-        };
-        found.extend(model.found().written()?);
-        Ok(found)
+    pub fn found(&self) -> Result<Figures> {
+        match &self.data.training {
+            TrainingMethod::Ridge(_, map) => map.found().written(),
+            TrainingMethod::Learner(_) => Ok(Figures::new()),
+        }
     }
 
     /// The entries of `subset` in `rows`, as features × rows.
@@ -197,7 +147,7 @@ impl Design {
                 if let TrainingMethod::Ridge(readout, _) = &mut data.training {
                     readout.each_output = false;
                 }
-                data.lineage = self.data.lineage.clone();
+                data.run.lineage = self.data.run.lineage.clone();
                 let problem = &mut data.problem;
                 (problem.targets, problem.task) = (Arc::new(targets), Task::Regression);
                 problem.target_names = Arc::from([problem.target_names[output].clone()]);

@@ -21,7 +21,7 @@ pub(super) fn plain(
     let choose = selector.search.size_choice();
     let rule = if choose == Choose::OneSe { Rule::OneSe } else { Rule::Best };
     let lambdas = walk_lambdas(design, false);
-    let design = &design.shared_by(&lambdas);
+    let design = &design.with_run(|run| run.share(&lambdas));
     let searched = match &lambdas[..] {
         [lambda] => {
             let design = selector.only_search(design, *lambda, &monitor.stop, &monitor.journal)?;

@@ -10,7 +10,8 @@ use super::sample::{FittedProblem, Sample};
 use super::split_rule::{RepeatedSplits, SplitRule, TrainTestSplit, bare};
 use crate::selector::resumable_search::SearchResult;
 use crate::selector::{ValidSelector, walk_lambdas};
-use vaglio_core::{Design, Error, Loss, Problem, Result, TargetUnits};
+use std::sync::Arc;
+use vaglio_core::{Design, Error, FoldLineage, Loss, Problem, Result, TargetUnits, numbered};
 use vaglio_report::record::{Cell, LossTable, Warning, WarningKind};
 use vaglio_search::shuffle::stream;
 use vaglio_search::{CrossValidation, Judge, Path, check_repeated_rows};
@@ -89,8 +90,15 @@ pub(super) fn all_repeats<'s>(
 
 /// The design of all rows, with the data that folds share.
 pub(super) fn shared_design(design: &Design, splits: Option<&RepeatedSplits<'_>>) -> Design {
-    let design = design.shared_by(&walk_lambdas(design, true));
-    design.with_subsets(&splits.map_or_else(Vec::new, RepeatedSplits::fold_of_rows))
+    let parts = splits.map_or_else(Vec::new, RepeatedSplits::fold_of_rows);
+    let has_all = !parts.is_empty() && parts.iter().all(|part| part.len() == design.rows());
+    let label = |row: usize| parts.iter().map(|part| part[row]).collect::<Vec<_>>();
+    design.with_run(|run| {
+        run.share(&walk_lambdas(design, true));
+        if has_all && !design.problem().in_folds().is_by_maps() {
+            run.lineage = FoldLineage::Root(numbered((0..design.rows()).map(label)).0.into());
+        }
+    })
 }
 
 /// Cross-validation of one search, which chooses size and λ.
@@ -131,7 +139,10 @@ impl Validation<'_, '_> {
         let part = self.splits.part(job);
         let _trained = tracing::debug_span!("fold", fold = job + 1, rows = part.training.len()).entered();
         let fold = Fold::new(self.selector, self.sample, &part, Some(self.design))?;
-        let design = fold.design.shared_by(lambdas).with_run(|run| run.skips_errors = true);
+        let design = fold.design.with_run(|run| {
+            run.share(lambdas);
+            run.skips_errors = true;
+        });
         if lambdas.len() > 1 {
             // Data that the criterion keeps for all λ is cached before the searches, which would each compute it.
             self.selector.scorer(&design.at_lambda(lambdas[0]))?;
@@ -277,8 +288,11 @@ impl Fold {
         })?;
         let design = selector.design_at(&fitted.problem, whole)?;
         let design = match whole {
-            Some(whole) => design.as_subset_of(whole, training),
-            None => design,
+            Some(whole) if training.len() == design.rows() && training.iter().all(|&row| row < whole.rows()) => {
+                let lineage = FoldLineage::Subset(Arc::new((whole.clone(), training.clone())));
+                design.with_run(|run| run.lineage = lineage)
+            }
+            _ => design,
         };
         Ok(Fold { fitted, design, held, known: FinalModelCache::default() })
     }

@@ -5,7 +5,7 @@ use crate::balance;
 use crate::fits::failed;
 use crate::session::Session;
 use std::sync::Arc;
-use vaglio_core::{Column, Criterion, Design, Feature, Result, numbered, row_weights};
+use vaglio_core::{Column, Criterion, Design, Feature, FoldLineage, Result, numbered, row_weights};
 use vaglio_kernels::Folds;
 use vaglio_kernels::kfold::{FoldedRows, GroupSums, Moments};
 
@@ -24,9 +24,9 @@ pub(super) fn moments(criterion: &KFold, design: &Design, rows: &FoldedRows<'_>)
         return Ok(None);
     }
     let every: Vec<usize>;
-    let (whole, own) = match design.root() {
-        Some(part) => part,
-        None => {
+    let (whole, own) = match &design.run().lineage {
+        FoldLineage::Subset(part) => (&part.0, &part.1[..]),
+        _ => {
             every = (0..design.rows()).collect();
             (design, &every[..])
         }
@@ -60,7 +60,8 @@ impl KFold {
             (false, Some(FoldBy::Groups)) => design.problem().groups()?,
             (false, None) => return None,
         };
-        let (of_row, count) = numbered(design.subset_labels()?.iter().zip(given));
+        let FoldLineage::Root(labels) = &design.run().lineage else { return None };
+        let (of_row, count) = numbered(labels.iter().zip(given));
         let classes = balance::classes_of(design).map_or(1, |classes| classes.names.len());
         let bytes = GroupSums::bytes(count, classes, design.candidates().len(), design.targets().nrows());
         (bytes <= MOST && count * LEAST_ROWS <= design.rows()).then_some(of_row)
@@ -128,11 +129,17 @@ mod tests {
     /// Every addition to a column, on each of three parts by groups, against refitting; whether each part had cells.
     fn have_cells(criterion: &KFold, whole: &Design, part: impl Fn(&[usize]) -> Design) -> Vec<bool> {
         let of_row: Vec<usize> = whole.problem().groups().unwrap().iter().map(|group| *group as usize % 3).collect();
-        let whole = &whole.clone().with_subsets(std::slice::from_ref(&of_row));
+        let labels = numbered(&of_row).0;
+        let whole = &whole.with_run(|run| run.lineage = FoldLineage::Root(labels.into()));
         let criterion = &KFold { engine: Engine::Moments, ..criterion.clone() };
         let one = |fold: usize| {
             let rows: Vec<usize> = (0..of_row.len()).filter(|&row| of_row[row] != fold).collect();
-            let part = part(&rows).as_subset_of(whole, &rows);
+            let lineage = FoldLineage::Subset(Arc::new((whole.clone(), rows.clone())));
+            let part = part(&rows);
+            let part = match part.rows() == rows.len() {
+                true => part.with_run(|run| run.lineage = lineage),
+                false => part,
+            };
             let round = RepeatFolds::new(&criterion.rounds_of(&part).unwrap()[0]);
             let found = moments(criterion, &part, &balance::rows_of(&part, round.folds).unwrap()).unwrap();
             let mut subset = SubsetScorer::open(criterion, &part, &SearchExtent::forward(part.features(), 3)).unwrap();
@@ -212,9 +219,10 @@ mod tests {
         let problem = Problem::new(columns, names, targets, vec!["y".into()], problem.task().clone()).unwrap();
         let problem = problem.with_groups(groups.to_vec()).unwrap();
         let rows: Vec<usize> = (0..120).filter(|&row| groups[row] % 3 != 2).collect();
-        let parts: Vec<usize> = groups.iter().map(|group| *group as usize % 3).collect();
-        let whole = design(&problem, true, false).with_subsets(&[parts]);
-        let part = design(&problem.select_rows(&rows), true, false).as_subset_of(&whole, &rows);
+        let labels = numbered(groups.iter().map(|group| group % 3)).0;
+        let whole = design(&problem, true, false).with_run(|run| run.lineage = FoldLineage::Root(labels.into()));
+        let lineage = FoldLineage::Subset(Arc::new((whole.clone(), rows.clone())));
+        let part = design(&problem.select_rows(&rows), true, false).with_run(|run| run.lineage = lineage);
         let criterion = KFold { by: Some(FoldBy::Groups), engine: Engine::Moments, ..KFold::default() };
         let mut subset = SubsetScorer::open(&criterion, &part, &SearchExtent::forward(6, 3)).unwrap();
         let scores = subset.scores(Action::Add, &[0, 5]).unwrap();

@@ -193,9 +193,9 @@ fn walks_at_several_lambdas_that_share_a_design() {
     ];
     for ((name, recipe), intercept) in recipes.iter().flat_map(|recipe| [(recipe, true), (recipe, false)]) {
         let design = recipe.design(&LAMBDAS, intercept);
-        let shared = design.shared_by(&design.lambdas());
+        let shared = design.with_run(|run| run.share(&design.lambdas()));
         // At others than those of the walks.
-        let beyond = design.shared_by(&[Some(3.0), Some(5.0)]).at_lambda(Some(1.0));
+        let beyond = design.with_run(|run| run.share(&[Some(3.0), Some(5.0)])).at_lambda(Some(1.0));
         let all: Vec<Feature> = (0..design.features()).collect();
         for (kind, criterion) in &criteria {
             let scored = |design: &Design, subset: &[Feature]| {

@@ -9,7 +9,6 @@ mod pipeline_text;
 mod test_rows;
 mod words;
 
-use super::folder::relative;
 use super::plan::planned;
 use decisions::{Decisions, FOLDS};
 use facts::TableFacts;
@@ -42,18 +41,16 @@ pub fn init(table: &Path, folder: &Path, options: &InitOptions) -> Result<Draft>
         return Err(Error::setting("--test", format!("{share} is no share of the rows; it lies between 0 and 1")));
     }
     let facts = TableFacts::new(source, table, options)?;
-    let path = relative(table, folder);
-    let test_file = match &options.test {
-        Some(TestOption::File(file)) => Some(relative(file, folder)),
-        _ => None,
+    let mut decided = Decisions::new(&facts, options)?;
+    let name = options.name.as_deref().unwrap_or("the pipeline");
+    let tried = |decided: &Decisions<'_>| {
+        let draft = decided.draft(table, folder);
+        let found = load(&draft.text, name, &[]).and_then(|(pipeline, document)| {
+            planned(&pipeline, folder).map(|(_, warning)| warning).map_err(|error| document.locate(error))
+        });
+        (draft, found)
     };
-    let mut decided = Decisions::new(&facts, options, test_file)?;
-    let tried = |draft: &Draft| {
-        let (pipeline, document) = load(&draft.text, options.name.as_deref().unwrap_or("the pipeline"), &[])?;
-        planned(&pipeline, folder).map(|(_, warning)| warning).map_err(|error| document.locate(error))
-    };
-    let mut draft = decided.draft(&path);
-    let mut found = tried(&draft);
+    let (mut draft, mut found) = tried(&decided);
     // A fold of the choice may have too few groups for the criterion's folds.
     while let Ok(Some(warning)) = &found {
         if decided.folds > 2 {
@@ -63,8 +60,7 @@ pub fn init(table: &Path, folder: &Path, options: &InitOptions) -> Result<Draft>
         } else {
             break;
         }
-        draft = decided.draft(&path);
-        found = tried(&draft);
+        (draft, found) = tried(&decided);
     }
     draft.notes.extend(found.iter().flatten().map(|warning| warning.message.clone()));
     draft.fault = found.err();
@@ -74,8 +70,7 @@ pub fn init(table: &Path, folder: &Path, options: &InitOptions) -> Result<Draft>
         if !simpler(&mut decided, &fault) {
             continue;
         }
-        let other = decided.draft(&path);
-        if tried(&other).is_ok() {
+        if let (other, Ok(_)) = tried(&decided) {
             draft = other;
         }
     }

@@ -3,7 +3,6 @@
 use super::facts::{ColumnFacts, TableFacts};
 use super::options::{InitOptions, TestOption};
 use super::order::{FEWEST_TIMES, RowLayout};
-use super::test_rows::TestColumn;
 use vaglio_core::{Error, Result};
 use vaglio_tables::read::{BEYOND_DOUBLES, InferredType};
 
@@ -42,15 +41,6 @@ const FEWEST_OF_CLASS: usize = 10;
 /// Maximum number of folds of a criterion.
 pub const FOLDS: usize = 5;
 
-/// Source of test rows.
-pub enum TestSource {
-    None,
-    Share(f64),
-    Column(TestColumn),
-    /// Path of another table.
-    File(String),
-}
-
 /// Decisions on a table.
 pub struct Decisions<'t> {
     pub table: &'t TableFacts,
@@ -58,7 +48,7 @@ pub struct Decisions<'t> {
     pub targets: Vec<String>,
     pub is_classes: bool,
     pub layout: RowLayout,
-    pub test: TestSource,
+    pub test: Option<TestOption>,
     /// Maximum number of folds of the criterion.
     pub folds: usize,
     /// Rows without a target.
@@ -112,7 +102,7 @@ fn guessed(table: &TableFacts, options: &InitOptions) -> Result<Vec<String>> {
         let is_unit = GROUPS.contains(&base(&profile.name).as_str()) && !table.differs(seen);
         let has_role = is_unit
             || of_order.contains(&profile.name.as_str())
-            || table.test_rows.as_ref().is_some_and(|found| found.column == profile.name)
+            || table.test_rows.as_ref().and_then(TestOption::column) == Some(profile.name.as_str())
             || options.groups.as_ref() == Some(&profile.name);
         let is_value = matches!(profile.taken, InferredType::Number | InferredType::Class);
         seen.fault.is_none() && is_value && !has_role && 2 * profile.missing <= table.rows
@@ -125,8 +115,8 @@ fn guessed(table: &TableFacts, options: &InitOptions) -> Result<Vec<String>> {
 }
 
 impl<'t> Decisions<'t> {
-    /// Decides on a table; `test_file` is the table of test rows that the user named.
-    pub fn new(table: &'t TableFacts, options: &'t InitOptions, test_file: Option<String>) -> Result<Self> {
+    /// Decides on a table.
+    pub fn new(table: &'t TableFacts, options: &'t InitOptions) -> Result<Self> {
         let targets = if options.targets.is_empty() { guessed(table, options)? } else { options.targets.clone() };
         let target_columns = targets.iter().filter_map(|name| table.column(name));
         let without_target = target_columns.map(|seen| seen.profile.missing).max().unwrap_or(0);
@@ -136,7 +126,7 @@ impl<'t> Decisions<'t> {
             targets,
             is_classes: options.classes == Some(true),
             layout: RowLayout::Rows,
-            test: TestSource::None,
+            test: None,
             folds: FOLDS,
             without_target,
             is_stratified: false,
@@ -150,14 +140,10 @@ impl<'t> Decisions<'t> {
                 matches!(seen.profile.taken, InferredType::Class | InferredType::Text) || seen.distinct == 2;
         }
         decided.layout = decided.row_layout()?;
-        decided.test = match (test_file, &options.test, &table.test_rows) {
-            (Some(file), ..) => TestSource::File(file),
-            (None, Some(TestOption::Fraction(share)), _) if *share > 0.0 => TestSource::Share(*share),
-            (None, Some(_), _) => TestSource::None,
-            (None, None, Some(found)) if !decided.is_target(&found.column) => TestSource::Column(found.clone()),
-            (None, None, _) if table.rows - without_target >= ROWS_FOR_TEST => TestSource::Share(0.2),
-            (None, None, _) => TestSource::None,
-        };
+        let marked = table.test_rows.clone().filter(|found| found.column().is_none_or(|name| !decided.is_target(name)));
+        let share = (table.rows - without_target >= ROWS_FOR_TEST).then_some(TestOption::Fraction(0.2));
+        let test = options.test.clone().or(marked).or(share);
+        decided.test = test.filter(|test| *test != TestOption::Fraction(0.0));
         decided.use_columns();
         if let Some(target) = target.filter(|_| decided.is_classes && decided.layout == RowLayout::Rows) {
             let even = (table.rows - target.profile.missing) as f64 / target.distinct.max(1) as f64;
@@ -249,7 +235,7 @@ impl<'t> Decisions<'t> {
             _ => false,
         };
         let is_of_layout = !is_time && self.layout.columns().contains(&name.as_str());
-        let says_test = matches!(&self.test, TestSource::Column(found) if found.column == *name);
+        let says_test = self.test.as_ref().and_then(TestOption::column) == Some(name.as_str());
         if is_of_layout || self.is_target(name) || says_test {
             return;
         }
@@ -291,9 +277,8 @@ impl<'t> Decisions<'t> {
 
     /// Drops the test rows unless the user asked for them; returns whether that is a change.
     pub fn without_test(&mut self, fault: &str) -> bool {
-        let is_change = self.options.test.is_none() && !matches!(self.test, TestSource::None);
+        let is_change = self.options.test.is_none() && self.test.take().is_some();
         if is_change {
-            self.test = TestSource::None;
             self.given_up.push(format!("no test rows: {fault}"));
             self.use_columns();
         }

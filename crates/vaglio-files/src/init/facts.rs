@@ -1,8 +1,8 @@
 //! Facts of an undescribed table.
 
-use super::options::InitOptions;
+use super::options::{InitOptions, TestOption};
 use super::order::{CodedColumn, Nesting, RowLayout, find, nesting};
-use super::test_rows::{self, TestColumn};
+use super::test_rows;
 use super::words::{ColumnWords, TableReader};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -29,8 +29,8 @@ pub struct TableFacts {
     pub layout: Option<RowLayout>,
     /// Column that seems to group the rows.
     pub nesting: Option<Nesting>,
-    /// Column that marks test rows.
-    pub test_rows: Option<TestColumn>,
+    /// Test rows that a column seems to mark.
+    pub test_rows: Option<TestOption>,
     /// Words for missing cells, of columns that have some.
     pub words: Vec<ColumnWords>,
     /// Columns to be read as classes, with their levels in order if ordered.

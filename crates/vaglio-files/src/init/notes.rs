@@ -1,6 +1,7 @@
 //! Describes the decisions in words.
 
-use super::decisions::{Decisions, TestSource};
+use super::decisions::Decisions;
+use super::options::TestOption;
 use super::order::{Nesting, RowLayout};
 use super::words::ColumnWords;
 use std::collections::BTreeMap;
@@ -64,8 +65,8 @@ impl Decisions<'_> {
                 found.constant, found.units, found.column, found.column
             ));
         }
-        if let TestSource::Column(found) = &self.test {
-            notes.push(format!("test rows: the {} where {} is {}", found.rows, found.column, found.is));
+        if let Some(TestOption::Column { column, is, rows }) = &self.test {
+            notes.push(format!("test rows: the {rows} where {column} is {is}"));
         }
         notes.extend(self.given_up.iter().cloned());
         let left_out =
@@ -83,15 +84,12 @@ impl Decisions<'_> {
         let columns = if self.features.incomplete == 1 { "column has" } else { "columns have" };
         let missing = format!("{} {columns} missing cells, which are imputed", self.features.incomplete);
         notes.extend((self.features.incomplete > 0).then_some(missing));
-        let missing = self.word_lines(|found| !found.missing.is_empty(), ColumnWords::missing_in_words);
+        let missing = self.word_lines(ColumnWords::missing_in_words);
         notes.extend(missing.into_iter().map(|line| format!("missing in {line}")));
-        notes.extend(self.word_lines(
-            |found| !found.values.is_empty(),
-            |found| {
-                let column = &found.column;
-                format!("{column}: {}; if not, see data.read.na_by_column", found.values_in_words())
-            },
-        ));
+        notes.extend(self.word_lines(|found| {
+            let values = found.values_in_words()?;
+            Some(format!("{}: {values}; if not, see data.read.na_by_column", found.column))
+        }));
         let last =
             |found: &&ColumnWords| found.missing.iter().any(|word| word.row + 1 == table.rows && is_total(&word.word));
         notes.extend(self.words().find(last).map(|found| {
@@ -113,10 +111,10 @@ impl Decisions<'_> {
     }
 
     /// Lines on words of one kind for the first columns.
-    pub fn word_lines(&self, is_told: fn(&ColumnWords) -> bool, line: fn(&ColumnWords) -> String) -> Vec<String> {
-        let told: Vec<&ColumnWords> = self.words().filter(|found| is_told(found)).collect();
-        let mut lines: Vec<String> = told.iter().take(MOST_LINES).map(|found| line(found)).collect();
-        let more = told.len().saturating_sub(MOST_LINES);
+    pub fn word_lines(&self, line: impl Fn(&ColumnWords) -> Option<String>) -> Vec<String> {
+        let mut lines: Vec<String> = self.words().filter_map(line).collect();
+        let more = lines.len().saturating_sub(MOST_LINES);
+        lines.truncate(MOST_LINES);
         lines.extend((more > 0).then(|| format!("{more} more columns")));
         lines
     }

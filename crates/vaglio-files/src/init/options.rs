@@ -29,6 +29,22 @@ pub enum TestOption {
     Fraction(f64),
     /// Another table.
     File(PathBuf),
+    /// The rows in which a column has a value.
+    Column {
+        /// Name of the column.
+        column: String,
+        /// Value in test rows.
+        is: String,
+        /// Number of test rows.
+        rows: usize,
+    },
+}
+
+impl TestOption {
+    /// The column that marks test rows.
+    pub(super) fn column(&self) -> Option<&str> {
+        if let TestOption::Column { column, .. } = self { Some(column) } else { None }
+    }
 }
 
 /// A drafted pipeline.

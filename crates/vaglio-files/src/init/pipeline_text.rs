@@ -1,10 +1,12 @@
 //! Writes the text of a drafted pipeline.
 
-use super::decisions::{Decisions, TestSource};
+use super::super::folder::relative;
+use super::decisions::Decisions;
 use super::facts::ColumnFacts;
-use super::options::Draft;
+use super::options::{Draft, TestOption};
 use super::order::{Panel, RowLayout};
 use super::words::ColumnWords;
+use std::path::Path;
 use vaglio_core::counted;
 use vaglio_tables::read::InferredType;
 use vaglio_tables::{quoted, word_list};
@@ -20,9 +22,9 @@ fn put(lines: &mut String, content: impl AsRef<str>, comment: impl AsRef<str>) {
 }
 
 impl Decisions<'_> {
-    /// The pipeline for the table at `path`.
-    pub fn draft(&self, path: &str) -> Draft {
-        let (mut lines, table) = (String::new(), self.table);
+    /// The pipeline in `folder` for the table at `path`.
+    pub fn draft(&self, path: &Path, folder: &Path) -> Draft {
+        let (mut lines, table, path) = (String::new(), self.table, relative(path, folder));
         let (rows, columns) = (counted(table.rows, "row"), counted(table.columns.len(), "column"));
         put(
             &mut lines,
@@ -32,8 +34,8 @@ impl Decisions<'_> {
         put(&mut lines, "version: 1", "");
         put(&mut lines, "seed: 0", "every random choice follows from it");
         put(&mut lines, "data:", "");
-        put(&mut lines, format!("  train: {}", quoted_path(path)), "");
-        self.test_lines(&mut lines);
+        put(&mut lines, format!("  train: {}", quoted_path(&path)), "");
+        self.test_lines(&mut lines, folder);
         self.target_lines(&mut lines);
         self.layout_lines(&mut lines);
         self.column_lines(&mut lines);
@@ -43,21 +45,22 @@ impl Decisions<'_> {
         Draft { text: lines, notes: self.notes(), targets: self.targets.clone(), excluded, fault: None }
     }
 
-    fn test_lines(&self, lines: &mut String) {
+    fn test_lines(&self, lines: &mut String, folder: &Path) {
         match &self.test {
-            TestSource::None => {}
-            TestSource::File(path) => {
-                put(lines, format!("  test: {}", quoted_path(path)), "takes no part in the selection");
+            None => {}
+            Some(TestOption::File(file)) => {
+                let path = quoted_path(&relative(file, folder));
+                put(lines, format!("  test: {path}"), "takes no part in the selection");
             }
-            TestSource::Column(found) => {
-                let (column, is) = (quoted(&found.column), quoted(&found.is));
-                let comment = format!("{} rows are for the test, as their column says", found.rows);
+            Some(TestOption::Column { column, is, rows }) => {
+                let (column, is) = (quoted(column), quoted(is));
+                let comment = format!("{rows} rows are for the test, as their column says");
                 put(lines, format!("  test_rows: {{column: {column}, is: {is}}}"), comment);
             }
-            TestSource::Share(share) if self.layout.is_ahead() => {
+            Some(TestOption::Fraction(share)) if self.layout.is_ahead() => {
                 put(lines, format!("  test_last: {share}"), "the latest rows are set aside for an honest figure");
             }
-            TestSource::Share(share) => {
+            Some(TestOption::Fraction(share)) => {
                 let how = match (&self.layout, self.is_classes) {
                     (RowLayout::Groups(..) | RowLayout::NewUnits(_), _) => ", whole groups",
                     (_, true) => ", classes evenly",
@@ -107,7 +110,8 @@ impl Decisions<'_> {
             }
             RowLayout::Time(time) => put(lines, format!("  time: {}", quoted(time)), LATER),
             RowLayout::File(by) => {
-                put(lines, format!("  # the rows of the file are in the order of {}:", by.join(", ")), LATER);
+                let by = if by.is_empty() { "time".to_owned() } else { by.join(", ") };
+                put(lines, format!("  # the rows of the file are in the order of {by}:"), LATER);
             }
             RowLayout::NewUnits(Panel { unit, time, units, .. }) => {
                 let (unit, time) = (quoted(unit), quoted(time));
@@ -148,7 +152,7 @@ impl Decisions<'_> {
         if !types.is_empty() {
             put(lines, format!("  types: {{{}}}", types.join(", ")), "");
         }
-        for line in self.word_lines(|found| !found.missing.is_empty(), ColumnWords::missing_in_words) {
+        for line in self.word_lines(ColumnWords::missing_in_words) {
             put(lines, format!("  # missing in {line}"), "");
         }
         if self.words().any(|found| found.own.is_some()) {
@@ -156,8 +160,8 @@ impl Decisions<'_> {
             put(lines, "    na_by_column:", "the words for missing cells of these columns");
         }
         for (found, own) in self.words().filter_map(|found| Some((found, found.own.as_ref()?))) {
-            let is_value = if found.values.is_empty() { String::new() } else { found.values_in_words() };
-            put(lines, format!("      {}: [{}]", quoted(&found.column), in_quotes(own)), is_value);
+            let comment = found.values_in_words().unwrap_or_default();
+            put(lines, format!("      {}: [{}]", quoted(&found.column), in_quotes(own)), comment);
         }
     }
 
@@ -202,7 +206,7 @@ impl Decisions<'_> {
         };
         let groups = |count: usize| {
             let aside = match self.test {
-                TestSource::Share(share) => (share * count as f64).round() as usize,
+                Some(TestOption::Fraction(share)) => (share * count as f64).round() as usize,
                 _ => 0,
             };
             let folds = (count - aside.min(count)).clamp(2, self.folds);

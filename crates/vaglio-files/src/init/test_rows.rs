@@ -1,15 +1,7 @@
 //! Detects a column that marks test rows.
 
+use super::options::TestOption;
 use super::order::{CodedColumn, words};
-
-/// A column that marks test rows.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TestColumn {
-    pub column: String,
-    /// Value in test rows.
-    pub is: String,
-    pub rows: usize,
-}
 
 const TRAIN: [&str; 6] = ["train", "training", "tr", "calibration", "learn", "learning"];
 const TEST: [&str; 8] = ["test", "testing", "te", "holdout", "validation", "valid", "val", "ts"];
@@ -18,7 +10,7 @@ const NO: [&str; 2] = ["f", "false"];
 const YES: [&str; 2] = ["t", "true"];
 
 /// Detects the test value from the cells, or from the name and the cells. `is_truth`: 0 and 1 were words for truth.
-pub fn find(column: &CodedColumn<'_>, is_truth: bool) -> Option<TestColumn> {
+pub fn find(column: &CodedColumn<'_>, is_truth: bool) -> Option<TestOption> {
     let levels = column.levels(3).filter(|_| column.cells.missing().is_none())?;
     let levels = levels.into_iter().map(|(label, rows)| match (is_truth, label.as_str()) {
         (true, label) => (if label == "1" { "true" } else { "false" }.to_owned(), rows),
@@ -38,7 +30,7 @@ pub fn find(column: &CodedColumn<'_>, is_truth: bool) -> Option<TestColumn> {
         _ => return None,
     };
     let is_part = rows > 1 && 3 * rows <= 2 * column.cells.len();
-    is_part.then(|| TestColumn { column: column.name.to_owned(), is, rows })
+    is_part.then(|| TestOption::Column { column: column.name.to_owned(), is, rows })
 }
 
 #[cfg(test)]
@@ -49,7 +41,11 @@ mod tests {
     #[test]
     fn columns_that_say_train_and_test_are_found() {
         let text = |levels: &[&str]| Cells::Text((0..40).map(|row| levels[row % levels.len()].to_owned()).collect());
-        let is = |name: &str, cells: Cells| find(&CodedColumn::new(name, &cells), false).map(|found| found.is);
+        let value = |name: &str, cells: Cells, is_truth: bool| match find(&CodedColumn::new(name, &cells), is_truth) {
+            Some(TestOption::Column { is, .. }) => Some(is),
+            _ => None,
+        };
+        let is = |name: &str, cells: Cells| value(name, cells, false);
         for (name, levels, expected) in [
             ("x", &["train", "test"][..], Some("test")),
             ("case", &["Test", "Train", "Train"], Some("Test")),
@@ -72,7 +68,6 @@ mod tests {
             |values: [f64; 3]| Cells::Numbers((0..30).map(|row| values[row % 3]).collect::<Vec<f64>>().into());
         assert_eq!(is("train", numbers([1.0, 1.0, 0.0])), None);
         assert_eq!(is("test", numbers([1.0, 0.0, 0.0])), None);
-        let truth = numbers([1.0, 0.0, 0.0]);
-        assert_eq!(find(&CodedColumn::new("test", &truth), true).map(|found| found.is).as_deref(), Some("true"));
+        assert_eq!(value("test", numbers([1.0, 0.0, 0.0]), true).as_deref(), Some("true"));
     }
 }

@@ -37,14 +37,14 @@ pub struct ColumnWords {
 }
 
 impl ColumnWords {
-    /// Describes how the column's missing cells are written.
-    pub fn missing_in_words(&self) -> String {
-        format!("{}: {}", self.column, in_words(&self.missing))
+    /// Describes how the column's missing cells are written, if there are any.
+    pub fn missing_in_words(&self) -> Option<String> {
+        (!self.missing.is_empty()).then(|| format!("{}: {}", self.column, in_words(&self.missing)))
     }
 
-    /// Describes which words of `data.read.na` are values.
-    pub fn values_in_words(&self) -> String {
-        format!("taken as a value: {}", in_words(&self.values))
+    /// Describes which words of `data.read.na` are values, if there are any.
+    pub fn values_in_words(&self) -> Option<String> {
+        (!self.values.is_empty()).then(|| format!("taken as a value: {}", in_words(&self.values)))
     }
 }
 

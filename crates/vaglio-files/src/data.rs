@@ -5,7 +5,6 @@ use super::data_checks::{findings, steps};
 use super::holdout::set_aside;
 use super::lags::{LagSpec, RowsWithLags, SeriesTable, outputs};
 use super::read_options::reading;
-use super::role_columns::RoleColumns;
 use super::roles::{Roles, assignment};
 use super::rows::{taking_part, together};
 use super::scratch::with_scratch;
@@ -119,14 +118,13 @@ fn prepared(pipeline: &ValidPipeline, folder: &Path, is_sample: bool) -> Result<
     let of_test = test.map(|test| side(test, all_of_test, None)).transpose()?;
     let assigned = roles.assigned(&train.table)?;
     let outputs = outputs(&targets, &horizons);
-    let parts = RoleColumns::take(&roles, train, &outputs, &lagged)?;
-    let task = parts.task(&roles)?;
+    let task = train.task(&roles, &outputs)?;
     let target_names = match &task {
         Task::Multiclass { labels } => labels.clone(),
-        _ => outputs,
+        _ => outputs.clone(),
     };
     let recipe = Arc::new(Preprocessing { lagged, ..pipeline.recipe(task, target_names)? });
-    let mut train_rows = parts.rows(&recipe.task, "data.target")?;
+    let mut train_rows = train.labeled(&roles, &outputs, &recipe, "data.target")?;
     train_rows.labels.assignment = assigned.map(Into::into);
     let origins = train_rows.table.origins().map(<[usize]>::to_vec);
     let sample = Sample::new(train_rows, Arc::clone(&recipe), roles.is_ordered());
@@ -169,8 +167,8 @@ fn prepared(pipeline: &ValidPipeline, folder: &Path, is_sample: bool) -> Result<
 impl TrainTest {
     /// Prepares the test rows like the training rows.
     fn add_test(&mut self, roles: &Roles<'_>, recipe: &Preprocessing, side: RowsWithLags) -> Result<()> {
-        let parts = RoleColumns::take(roles, side, &outputs(&self.targets, &self.horizons), &recipe.lagged)?;
-        let mut rows = parts.rows(&recipe.task, "data.test")?;
+        let outputs = outputs(&self.targets, &self.horizons);
+        let mut rows = side.labeled(roles, &outputs, recipe, "data.test")?;
         let RowLabels { weights, groups, .. } = rows.labels;
         rows.labels = RowLabels { weights, clusters: groups, ..RowLabels::default() };
         let numbers: Vec<usize> = (0..rows.table.rows()).map(|row| rows.table.origin(row)).collect();

@@ -70,15 +70,15 @@ pub(super) fn with_missing(cells: &Cells, from: &[Option<usize>]) -> Cells {
 /// Rows of the training or test set, with the rows of their lags.
 pub(super) struct RowsWithLags {
     pub table: Table,
-    /// Whether each row belongs to the set, if some only serve as lags.
-    pub counting: Option<Vec<bool>>,
+    /// Positions of the rows that belong to the set, if others only serve as lags.
+    pub counted: Option<Vec<usize>>,
     /// With horizons, the rank of each row's time, and of the time at which its targets are known.
     pub times: Option<(Vec<u32>, Vec<u32>)>,
 }
 
 impl RowsWithLags {
     pub fn plain(table: Table) -> Self {
-        RowsWithLags { table, counting: None, times: None }
+        RowsWithLags { table, counted: None, times: None }
     }
 }
 
@@ -124,12 +124,12 @@ impl SeriesTable<'_> {
         }
         columns.extend(ahead);
         let table = all.with_columns(columns)?.select_rows(&kept);
-        let counting: Vec<bool> = kept.iter().map(|&row| counts[row]).collect();
+        let counted: Vec<usize> = (0..kept.len()).filter(|&place| counts[kept[place]]).collect();
         let times = self.times().map(|times| {
             let of = |places: Vec<u32>| kept.iter().map(|&row| places[row]).collect();
             (of(times.0), of(times.1))
         });
-        Ok(RowsWithLags { table, counting: counting.contains(&false).then_some(counting), times })
+        Ok(RowsWithLags { table, counted: (counted.len() < kept.len()).then_some(counted), times })
     }
 
     /// The rows up to the last one in use of each series: the history of new rows.

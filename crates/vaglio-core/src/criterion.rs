@@ -128,7 +128,7 @@ impl CriterionTraits {
 }
 
 /// Engine of a criterion that is evaluated by its definition: `refit` if rows are held out.
-pub(crate) fn definition_engine(folds: Result<HeldOut>) -> &'static str {
+pub fn definition_engine(folds: Result<HeldOut>) -> &'static str {
     if matches!(folds, Ok(HeldOut::Nothing)) { "definition" } else { "refit" }
 }
 

@@ -114,26 +114,6 @@ pub fn winner(change: Action, candidates: &[Feature], scores: &[Score]) -> Resul
     }
 }
 
-/// Scores a subset with several columns added together; the evaluator stays at `subset`.
-///
-/// # Errors
-/// Returns [`Error::Numerical`](crate::Error::Numerical).
-pub fn score_with(evaluator: &mut dyn Evaluator, subset: &[Feature], more: &[Feature]) -> Result<Score> {
-    if let Some(mut fork) = evaluator.fork(subset, &[])? {
-        let mut all = subset.to_vec();
-        for &feature in more {
-            fork.apply(Action::Add, &all, feature)?;
-            all.push(feature);
-        }
-        return fork.score(&all);
-    }
-    let all = [subset, more].concat();
-    evaluator.reset(&all)?;
-    let score = evaluator.score(&all)?;
-    evaluator.reset(subset)?;
-    Ok(score)
-}
-
 /// Columns and targets whose least squares fits bound scores from below.
 pub struct SquaresBound {
     /// The columns in the requested order, scaled by the square roots of the weights, and centered if there is an

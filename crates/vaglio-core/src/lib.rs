@@ -65,7 +65,6 @@ mod process_group;
 mod readout;
 mod registry;
 mod resampling;
-mod retraining;
 pub mod ridge;
 mod round;
 mod schema;
@@ -82,13 +81,13 @@ mod task;
 pub use action::Action;
 pub use brent::minimize;
 pub use classes::{ClassOrder, Classes, is_tie};
-pub use criterion::{AnyCriterion, Criterion, CriterionTraits, HeldOut};
+pub use criterion::{AnyCriterion, Criterion, CriterionTraits, HeldOut, definition_engine};
 pub use design::{Design, FoldLineage, RunContext, far_exponent};
 pub use diagnostics::{Diagnostics, Recorder, SingleRounding};
 pub use error::{Cause, Error, ErrorClass, Result, SourceLocation, nearest};
 pub use evaluator::{
     CacheEffect, EngineDescription, EngineEvaluator, Evaluator, RowsHeldOut, ScoreOfSquares, SquaresBound, Trials,
-    score_with, winner,
+    winner,
 };
 pub use expression::{Condition, DatePart, Expression, Function, LevelValues, TargetScale};
 pub use formatting::{acts, aligned, clip, counted, joined, short, shown, significant};
@@ -116,7 +115,6 @@ pub use process_group::{Compute, ProcessGroup, WorkItem};
 pub use readout::Readout;
 pub use registry::{Description, Registration, Role, descriptions, registrations, title};
 pub use resampling::{AnyResampling, Resampling};
-pub use retraining::criterion_error;
 pub use ridge::Coefficients;
 pub use round::{Round, Split};
 pub use score::{Score, Winner, is_lower};

@@ -57,6 +57,7 @@ mod penalties;
 mod polish;
 mod random;
 mod rank;
+mod retraining;
 mod rounds;
 mod run;
 mod search;
@@ -92,6 +93,7 @@ pub use path::{AtPenalty, Certificate, EntryFit, Knot, NearBest, Path, PathEntry
 pub use penalties::{Penalties, PenaltyGrid};
 pub use random::Random;
 pub use rank::Rank;
+pub use retraining::retraining_evaluator;
 pub use rounds::RemovalStep;
 pub use run::run;
 #[cfg(feature = "schema")]

@@ -2,6 +2,7 @@
 
 use crate::answer_log::{AnswerLog, KeptAnswer, Question, described};
 use crate::distributed_trials::{distributed_scores, try_first};
+use crate::retraining::{criterion_error, retraining_evaluator};
 use crate::unscored_evaluator::Unscored;
 use crate::{EntryFit, Monitor, PathEntry};
 use serde::Serialize;
@@ -11,7 +12,7 @@ use std::time::Instant;
 use vaglio_core::{
     Action, CacheEffect, Criterion, Design, Diagnostics, EngineDescription, EngineEvaluator, Error, Evaluator, Feature,
     Geometry, ProcessGroup, Recorder, Result, Role, Score, SearchExtent, SquaresBound, StopSign, Trials, Winner,
-    WorkItem, criterion_error, score_with, winner,
+    WorkItem, winner,
 };
 
 /// The current subset of a search, scored by a criterion's evaluator.
@@ -43,14 +44,14 @@ impl<'d> SubsetScorer<'d> {
         let failed = |error: Error| error.from_part(Role::Criterion, criterion.kind());
         if extent.is_unscored(design) {
             let evaluator = Box::new(Unscored::new(design));
-            let shortcut = EngineEvaluator { evaluator, ..EngineEvaluator::by_definition(criterion, design) };
+            let shortcut = EngineEvaluator { evaluator, ..retraining_evaluator(criterion, design) };
             return Ok(SubsetScorer { has_errors: false, ..SubsetScorer::new(shortcut, criterion, design) });
         }
         let plan = criterion.plan(design, extent);
         let engine = EngineDescription { name: plan.estimate.engine, approximation: None, bound: None };
         let shortcut = match plan.start().map_err(failed)? {
             Some(shortcut) => shortcut,
-            None => EngineEvaluator { engine, ..EngineEvaluator::by_definition(criterion, design) },
+            None => EngineEvaluator { engine, ..retraining_evaluator(criterion, design) },
         };
         let has_errors = !design.run().skips_errors;
         Ok(SubsetScorer { has_errors, ..SubsetScorer::new(shortcut, criterion, design) })
@@ -74,7 +75,7 @@ impl<'d> SubsetScorer<'d> {
 
     /// Starts at the empty subset, with every trial by the definition: always right, never fast.
     pub fn by_definition(criterion: &'d dyn Criterion, design: &'d Design) -> Self {
-        SubsetScorer::new(EngineEvaluator::by_definition(criterion, design), criterion, design)
+        SubsetScorer::new(retraining_evaluator(criterion, design), criterion, design)
     }
 
     /// Attributes an error of the evaluator to the criterion, on the given columns.
@@ -338,4 +339,24 @@ impl<'d> SubsetScorer<'d> {
     pub fn geometry(&self) -> Option<Box<dyn Geometry>> {
         self.shortcut.geometry.as_ref().map(|geometry| geometry())
     }
+}
+
+/// Scores a subset with several columns added together; the evaluator stays at `subset`.
+///
+/// # Errors
+/// Returns [`Error::Numerical`].
+pub(crate) fn score_with(evaluator: &mut dyn Evaluator, subset: &[Feature], more: &[Feature]) -> Result<Score> {
+    if let Some(mut fork) = evaluator.fork(subset, &[])? {
+        let mut all = subset.to_vec();
+        for &feature in more {
+            fork.apply(Action::Add, &all, feature)?;
+            all.push(feature);
+        }
+        return fork.score(&all);
+    }
+    let all = [subset, more].concat();
+    evaluator.reset(&all)?;
+    let score = evaluator.score(&all)?;
+    evaluator.reset(subset)?;
+    Ok(score)
 }

@@ -20,6 +20,7 @@ use vaglio_core::{
 };
 use vaglio_kernels::tolerance::LOST_WEIGHTS;
 use vaglio_kernels::{Data, Scorer};
+use vaglio_search::retraining_evaluator;
 
 /// The mean of values, weighted by `shares` if given; NaN without values.
 pub(super) fn mean(values: impl IntoIterator<Item = f64>, shares: Option<&[f64]>) -> f64 {
@@ -159,7 +160,7 @@ pub(super) fn planned<'d, C: Criterion>(
         }
         _ => Plan::by_engine(estimate, move || {
             let shortcut = accelerated(criterion, design, engine, |one| engage(one, engine, &extent))?;
-            Ok(shortcut.unwrap_or_else(|| EngineEvaluator::by_definition(criterion, design)))
+            Ok(shortcut.unwrap_or_else(|| retraining_evaluator(criterion, design)))
         }),
     };
     plan.checked_by(move || {

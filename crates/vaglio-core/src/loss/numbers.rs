@@ -41,13 +41,6 @@ pub struct Huber {
 
 crate::setters!(Huber { delta: f64;; });
 
-impl Huber {
-    /// Creates the loss with the threshold `delta`, beyond which errors count linearly.
-    pub fn new(delta: f64) -> Self {
-        Huber { delta }
-    }
-}
-
 /// Mean over rows and outputs of τ·e for errors e = y − p above 0, and of (τ − 1)·e below: the loss of which the quantile τ
 /// is the least.
 ///
@@ -69,13 +62,6 @@ pub struct Pinball {
 }
 
 crate::setters!(Pinball { quantile: f64;; });
-
-impl Pinball {
-    /// Creates the loss of a quantile.
-    pub fn new(quantile: f64) -> Self {
-        Pinball { quantile }
-    }
-}
 
 /// The mean over outputs.
 fn over_outputs(targets: &[f64], predictions: &[f64], of_error: impl Fn(f64) -> f64) -> f64 {

@@ -1,7 +1,8 @@
 //! Nodes of the tree, each with a copy of the evaluator.
 
 use super::{ASK_EVERY, LEAST_SUBTREE, SUBTREES, SubsetTree};
-use vaglio_core::{Action, Error, Evaluator, Feature, Result, Score, score_with};
+use crate::subset_scorer::score_with;
+use vaglio_core::{Action, Error, Evaluator, Feature, Result, Score};
 
 impl SubsetTree<'_> {
     /// A lower bound of the scores of the subset extended by groups from `place` on.

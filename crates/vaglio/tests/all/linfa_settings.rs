@@ -80,8 +80,8 @@ fn every_part_is_made_and_set_alike() {
     }
     assert_eq!(Rls::new(0.5), Rls::default().lambda(0.5));
     assert_eq!(Crrr::new(Lambda::grid(0.1, 10.0, 3)), Crrr::default().lambda(Lambda::grid(0.1, 10.0, 3)));
-    assert_eq!(Huber::new(2.0), Huber::default().delta(2.0));
-    assert_eq!(Pinball::new(0.9), Pinball::default().quantile(0.9));
+    assert_eq!(Huber { delta: 2.0 }, Huber::default().delta(2.0));
+    assert_eq!(Pinball { quantile: 0.9 }, Pinball::default().quantile(0.9));
     assert_eq!(LogLoss::default().clip(0.1), LogLoss { clip: 0.1 });
     assert_eq!(Forward::new(4), Forward::default().folds(4));
     assert_eq!(Repeated::new(4), Repeated::default().folds(4));

@@ -1,8 +1,8 @@
 //! Scores by the definition of a criterion, with errors that name it.
 
-use crate::criterion::definition_engine;
-use crate::{
+use vaglio_core::{
     Action, CacheEffect, Criterion, Design, EngineEvaluator, Error, Evaluator, Feature, Result, Role, Score, Trials,
+    definition_engine,
 };
 
 /// The evaluator that retrains for every trial.
@@ -11,11 +11,9 @@ struct RetrainingEvaluator<'d> {
     design: &'d Design,
 }
 
-impl<'d> EngineEvaluator<'d> {
-    /// Evaluates every trial by the criterion's definition.
-    pub fn by_definition(criterion: &'d dyn Criterion, design: &'d Design) -> Self {
-        EngineEvaluator::new(definition_engine(criterion.folds(design)), RetrainingEvaluator { criterion, design })
-    }
+/// The evaluator of every trial by the criterion's definition.
+pub fn retraining_evaluator<'d>(criterion: &'d dyn Criterion, design: &'d Design) -> EngineEvaluator<'d> {
+    EngineEvaluator::new(definition_engine(criterion.folds(design)), RetrainingEvaluator { criterion, design })
 }
 
 impl Evaluator for RetrainingEvaluator<'_> {
@@ -40,7 +38,7 @@ impl Evaluator for RetrainingEvaluator<'_> {
 }
 
 /// Attributes an error to a criterion and the columns that it evaluated.
-pub fn criterion_error(error: Error, criterion: &dyn Criterion, names: &[String], columns: &[Feature]) -> Error {
+pub(crate) fn criterion_error(error: Error, criterion: &dyn Criterion, names: &[String], columns: &[Feature]) -> Error {
     let error = criterion.traits().loss.and_then(|loss| loss.failure()).unwrap_or(error);
     error.from_part(Role::Criterion, criterion.typetag_name()).on(|| named(names, columns))
 }

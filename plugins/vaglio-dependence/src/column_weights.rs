@@ -13,22 +13,34 @@ pub(crate) trait ColumnWeighting: Criterion + Copy + PartialEq + 'static {
     /// Whether the scores change with the number of rows, as [`CriterionTraits::counts_rows`] says.
     const COUNTS_ROWS: bool = false;
 
-    /// Weights of all columns, non-negative; 0 for constant ones.
-    fn weights(&self, design: &Design) -> Result<Vec<f64>>;
+    /// Whether copies of a column are weighted too; otherwise they get the weight of the first.
+    const COUNTS_COPIES: bool = false;
+
+    /// Non-negative weights of some columns, which vary.
+    fn weights(&self, design: &Design, columns: &[Feature]) -> Result<Vec<f64>>;
 
     /// Implements [`Criterion::check`].
     fn check_weighting(&self, design: &Design) -> Result<()>;
 
-    /// Cost of the weights, and of a trial, which sums them.
-    fn estimate(&self, design: &Design, extent: &SearchExtent) -> Estimate;
+    /// Cost of the weights of this many columns, and of a trial, which sums them.
+    fn estimate(&self, design: &Design, extent: &SearchExtent, columns: f64) -> Estimate;
 
-    /// Returns the weights, computed once per design.
+    /// Weights of all columns, computed once per design; 0 for constant ones. Cost O(mn) beside the weights.
     fn cached_weights(&self, design: &Design) -> Result<Arc<ColumnWeights<Self>>> {
         let session = design.session::<Cache<ColumnWeights<Self>>>();
         if let Some(known) = session.get().filter(|known| known.0 == *self) {
             return Ok(known);
         }
-        let known = Arc::new(ColumnWeights(*self, self.weights(design)?));
+        let members = members(design);
+        let columns: Vec<_> = members.iter().map(|&feature| design.column(feature)).collect();
+        let places = 0..members.len();
+        let first = if Self::COUNTS_COPIES { places.clone().collect() } else { first_equal(&columns) };
+        let originals: Vec<Feature> =
+            places.clone().filter(|&place| first[place] == place).map(|place| members[place]).collect();
+        let mut weights = vec![0.0; design.features()];
+        originals.iter().zip(self.weights(design, &originals)?).for_each(|(&feature, weight)| weights[feature] = weight);
+        places.for_each(|place| weights[members[place]] = weights[members[first[place]]]);
+        let known = Arc::new(ColumnWeights(*self, weights));
         session.set(Arc::clone(&known));
         Ok(known)
     }
@@ -69,7 +81,7 @@ macro_rules! criteria {
             }
 
             fn plan<'d>(&'d self, design: &'d Design, extent: &SearchExtent) -> Plan<'d> {
-                let estimate = self.estimate(design, extent);
+                let estimate = self.estimate(design, extent, members(design).len() as f64);
                 let engine = estimate.engine;
                 Plan::by_engine(estimate, move || Ok(EngineEvaluator::new(engine, (*self.cached_weights(design)?).clone())))
             }
@@ -97,34 +109,4 @@ impl<C: ColumnWeighting> Evaluator for ColumnWeights<C> {
 pub(crate) fn members(design: &Design) -> Vec<Feature> {
     let constant = design.constant();
     (0..design.features()).filter(|feature| constant.binary_search(feature).is_err()).collect()
-}
-
-/// Columns that are not constant, without duplicates.
-pub(crate) struct Originals {
-    pub features: Vec<Feature>,
-    /// For every column the place of its original in `features`; `None` if constant.
-    of: Vec<Option<usize>>,
-}
-
-impl Originals {
-    /// Finds the originals. Cost O(mn).
-    pub fn new(design: &Design) -> Self {
-        let members = members(design);
-        let columns: Vec<_> = members.iter().map(|&feature| design.column(feature)).collect();
-        let (mut features, mut of) = (Vec::new(), vec![None; design.features()]);
-        for (place, first) in first_equal(&columns).into_iter().enumerate() {
-            if first == place {
-                of[members[place]] = Some(features.len());
-                features.push(members[place]);
-            } else {
-                of[members[place]] = of[members[first]];
-            }
-        }
-        Originals { features, of }
-    }
-
-    /// Weights of all columns; copies get the weights of their originals.
-    pub fn spread(&self, weights: &[f64]) -> Vec<f64> {
-        self.of.iter().map(|place| place.map_or(0.0, |place| weights[place])).collect()
-    }
 }

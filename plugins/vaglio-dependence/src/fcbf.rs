@@ -1,7 +1,7 @@
 //! The fast correlation-based filter.
 
 use crate::bins::{BinnedData, Bins};
-use crate::column_weights::{ColumnWeighting, Originals, members};
+use crate::column_weights::ColumnWeighting;
 use crate::target::{Output, check};
 use rayon::prelude::*;
 use vaglio_core::{
@@ -54,15 +54,14 @@ vaglio_core::setters!(Fcbf { bins: Bins, threshold: f64;; });
 
 impl ColumnWeighting for Fcbf {
     /// Computes the weights. Cost O(nmp) with p predominant columns, memory O(nm).
-    fn weights(&self, design: &Design) -> Result<Vec<f64>> {
-        let originals = Originals::new(design);
-        let binned = BinnedData::new(self.bins, design, &originals.features);
+    fn weights(&self, design: &Design, features: &[Feature]) -> Result<Vec<f64>> {
+        let binned = BinnedData::new(self.bins, design, features);
         let columns = &binned.columns;
         let with_targets = |column| binned.with_targets(column, BinnedData::symmetrical_uncertainty);
         let relevance: Vec<f64> = parallel::map_slice(columns, with_targets);
         let mut left: Vec<usize> = (0..columns.len()).filter(|&x| relevance[x] > self.threshold).collect();
         // Ties in bins are broken by the larger correlation, so that the order of columns does not matter.
-        let correlations = target_correlations(design, &originals.features);
+        let correlations = target_correlations(design, features);
         let steps = |x: usize| (relevance[x] / EQUAL_UNCERTAINTY).round();
         let better = |a: usize, b: usize| {
             steps(b).total_cmp(&steps(a)).then(correlations[b].total_cmp(&correlations[a])).then(a.cmp(&b))
@@ -78,7 +77,7 @@ impl ColumnWeighting for Fcbf {
             };
             left = others.par_iter().filter(tells_more).copied().collect();
         }
-        Ok(originals.spread(&weights))
+        Ok(weights)
     }
 
     fn check_weighting(&self, design: &Design) -> Result<()> {
@@ -88,8 +87,8 @@ impl ColumnWeighting for Fcbf {
     }
 
     /// Plans one pass over the columns per predominant column of the largest subset.
-    fn estimate(&self, design: &Design, extent: &SearchExtent) -> Estimate {
-        let (rows, columns) = (design.planned_rows() as f64, members(design).len() as f64);
+    fn estimate(&self, design: &Design, extent: &SearchExtent, columns: f64) -> Estimate {
+        let rows = design.planned_rows() as f64;
         Estimate {
             engine: "predominance",
             reason: "each predominant column is compared once with those after it".into(),

@@ -5,10 +5,10 @@ mod likelihood;
 mod tail;
 
 use crate::bins::{BinnedData, Bins};
-use crate::column_weights::{ColumnWeighting, Originals, members};
+use crate::column_weights::ColumnWeighting;
 use crate::target::{Output, check};
 use fisher::FisherTest;
-use vaglio_core::{Design, Error, Estimate, Result, SearchExtent, part, setting};
+use vaglio_core::{Design, Error, Estimate, Feature, Result, SearchExtent, part, setting};
 use vaglio_kernels::parallel;
 
 /// Maximum size of a conditioning set.
@@ -152,9 +152,7 @@ impl ColumnWeighting for HitonPc {
 
     /// Computes the weights. Cost O(nm), and for each dependent column as many tests as there are sets, until one
     /// separates it.
-    fn weights(&self, design: &Design) -> Result<Vec<f64>> {
-        let originals = Originals::new(design);
-        let columns = &originals.features;
+    fn weights(&self, design: &Design, columns: &[Feature]) -> Result<Vec<f64>> {
         let test: Box<dyn IndependenceTest> = match self.test {
             Independence::FisherZ => Box::new(FisherTest::new(design, columns)),
             Independence::GSquared => Box::new(BinnedData::new(self.bins, design, columns)),
@@ -162,7 +160,7 @@ impl ColumnWeighting for HitonPc {
         let stay = self.parents_and_children(&*test, columns.len(), design)?;
         let mut weights = vec![0.0; columns.len()];
         stay.into_iter().for_each(|(x, weight)| weights[x] = weight);
-        Ok(originals.spread(&weights))
+        Ok(weights)
     }
 
     fn check_weighting(&self, design: &Design) -> Result<()> {
@@ -176,8 +174,8 @@ impl ColumnWeighting for HitonPc {
     }
 
     /// Plans tests without conditions; the number with conditions depends on the data.
-    fn estimate(&self, design: &Design, extent: &SearchExtent) -> Estimate {
-        let (rows, columns) = (design.planned_rows() as f64, members(design).len() as f64);
+    fn estimate(&self, design: &Design, extent: &SearchExtent, columns: f64) -> Estimate {
+        let rows = design.planned_rows() as f64;
         let kept = if self.test == Independence::FisherZ { 8.0 } else { 4.0 };
         Estimate {
             engine: "independence",

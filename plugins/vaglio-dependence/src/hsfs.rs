@@ -2,10 +2,10 @@
 
 mod ascent;
 
-use crate::column_weights::{ColumnWeighting, Originals, members};
+use crate::column_weights::ColumnWeighting;
 use crate::hsic::{Estimator, Hsic, HsicKernel};
 use ascent::Ascent;
-use vaglio_core::{Criterion, Design, Error, Estimate, Result, SearchExtent, part};
+use vaglio_core::{Criterion, Design, Error, Estimate, Feature, Result, SearchExtent, part};
 
 /// Column weights that maximize the dependence between the target and one kernel on all weighted columns.
 ///
@@ -68,14 +68,13 @@ impl Hsfs {
 
 impl ColumnWeighting for Hsfs {
     /// Computes the weights. Cost O(nm²) per step, memory O(nm + m²).
-    fn weights(&self, design: &Design) -> Result<Vec<f64>> {
-        let originals = Originals::new(design);
-        let mut weights = Ascent::new(&self.subset_hsic(), design, &originals.features).maximum(self.steps)?;
+    fn weights(&self, design: &Design, columns: &[Feature]) -> Result<Vec<f64>> {
+        let mut weights = Ascent::new(&self.subset_hsic(), design, columns).maximum(self.steps)?;
         let least = LIGHT * weights.iter().fold(0.0, |most: f64, w| most.max(*w));
         weights.iter_mut().filter(|w| **w < least).for_each(|w| *w = 0.0);
         let total: f64 = weights.iter().sum();
         weights.iter_mut().for_each(|w| *w /= total);
-        Ok(originals.spread(&weights))
+        Ok(weights)
     }
 
     fn check_weighting(&self, design: &Design) -> Result<()> {
@@ -90,8 +89,8 @@ impl ColumnWeighting for Hsfs {
     }
 
     /// Plans two passes over all pairs of rows per column and step.
-    fn estimate(&self, design: &Design, extent: &SearchExtent) -> Estimate {
-        let (rows, columns) = (design.planned_rows() as f64, members(design).len() as f64);
+    fn estimate(&self, design: &Design, extent: &SearchExtent, columns: f64) -> Estimate {
+        let rows = design.planned_rows() as f64;
         let pairs = rows * (rows + 8.0) / 2.0;
         Estimate {
             engine: "ascent",

@@ -10,7 +10,7 @@ use crate::target::{Output, check};
 use program::SimplexQuadraticProgram;
 pub use similarities::Similarity;
 use similarities::{MOST_EXACT, Similarities};
-use vaglio_core::{Design, Error, Estimate, Result, SearchExtent, part, setting};
+use vaglio_core::{Design, Error, Estimate, Feature, Result, SearchExtent, part, setting};
 
 /// Maximum number of columns; beyond, the matrix Q, 8n² bytes (3.2 GB), is refused.
 const MOST_COLUMNS: usize = 20_000;
@@ -97,18 +97,16 @@ pub enum AlphaRule {
 }
 
 impl ColumnWeighting for Qpfs {
+    const COUNTS_COPIES: bool = true;
+
     /// Computes the weights. Cost O(n² m) plus the program; with `nystrom` of r columns O(nrm).
-    fn weights(&self, design: &Design) -> Result<Vec<f64>> {
-        let members = members(design);
-        let similarities = Similarities::new(self.similarity, self.bins, self.nystrom, design, &members)?;
+    fn weights(&self, design: &Design, columns: &[Feature]) -> Result<Vec<f64>> {
+        let similarities = Similarities::new(self.similarity, self.bins, self.nystrom, design, columns)?;
         let alpha = match self.alpha {
             Alpha::Value(alpha) => alpha,
             Alpha::Rule(AlphaRule::Auto) => similarities.balance(),
         };
-        let program = SimplexQuadraticProgram::new(similarities, alpha);
-        let mut weights = vec![0.0; design.features()];
-        members.into_iter().zip(program.solve()?).for_each(|(feature, x)| weights[feature] = x);
-        Ok(weights)
+        SimplexQuadraticProgram::new(similarities, alpha).solve()
     }
 
     fn check_weighting(&self, design: &Design) -> Result<()> {
@@ -132,8 +130,8 @@ impl ColumnWeighting for Qpfs {
     }
 
     /// Plans the similarities of all pairs of columns, once; a trial is a sum.
-    fn estimate(&self, design: &Design, extent: &SearchExtent) -> Estimate {
-        let (rows, columns) = (design.planned_rows() as f64, members(design).len() as f64);
+    fn estimate(&self, design: &Design, extent: &SearchExtent, columns: f64) -> Estimate {
+        let rows = design.planned_rows() as f64;
         let (pair, column) = match self.similarity {
             Similarity::MutualInformation => (8.0, 4.0),
             Similarity::Correlation => (2.0, 8.0),

@@ -3,11 +3,11 @@
 mod basis;
 mod path;
 
-use crate::column_weights::{ColumnWeighting, Originals, members};
+use crate::column_weights::ColumnWeighting;
 use crate::target::{Output, check};
 use basis::basis_functions;
 use path::Additive;
-use vaglio_core::{Design, Error, Estimate, Result, SearchExtent, part, standardized_outputs};
+use vaglio_core::{Design, Error, Estimate, Feature, Result, SearchExtent, part, standardized_outputs};
 use vaglio_kernels::parallel;
 
 /// Sparse additive models: weights columns by the penalty at which their function enters an additive model of the
@@ -65,14 +65,12 @@ vaglio_core::setters!(Spam { knots: usize, penalties: usize, least: f64;; });
 
 impl ColumnWeighting for Spam {
     /// Computes the weights. Cost O(nm·(knots + 3)) per round of back-fitting, memory likewise.
-    fn weights(&self, design: &Design) -> Result<Vec<f64>> {
-        let originals = Originals::new(design);
-        let bases = parallel::map_slice(&originals.features, |&x| {
+    fn weights(&self, design: &Design, columns: &[Feature]) -> Result<Vec<f64>> {
+        let bases = parallel::map_slice(columns, |&x| {
             basis_functions(&design.column(x).values(), design.weights(), self.knots)
         });
         let outputs = standardized_outputs(design).into_iter().filter(|y| !y.is_empty()).collect();
-        let weights = Additive::new(bases, outputs).entries(self.penalties, self.least, design)?;
-        Ok(originals.spread(&weights))
+        Additive::new(bases, outputs).entries(self.penalties, self.least, design)
     }
 
     fn check_weighting(&self, design: &Design) -> Result<()> {
@@ -86,8 +84,8 @@ impl ColumnWeighting for Spam {
     }
 
     /// Plans about four rounds per penalty.
-    fn estimate(&self, design: &Design, extent: &SearchExtent) -> Estimate {
-        let (rows, columns) = (design.planned_rows() as f64, members(design).len() as f64);
+    fn estimate(&self, design: &Design, extent: &SearchExtent, columns: f64) -> Estimate {
+        let rows = design.planned_rows() as f64;
         let entries = rows * columns * (self.knots + 3) as f64;
         Estimate {
             engine: "backfitting",

@@ -1,8 +1,7 @@
 //! Definition of the criterion by m × m kernel matrices.
 
-use super::settings::{Nhsic, OutputApproximation};
-use crate::kernel_matrix::{Landmarks, shares, standardized};
-use crate::target::Target;
+use super::settings::Nhsic;
+use crate::kernel_matrix::{shares, standardized};
 use ndarray::{Array1, Array2};
 use vaglio_core::{Design, Feature, Result, Score};
 
@@ -33,18 +32,14 @@ pub(super) fn evaluate(nhsic: &Nhsic, design: &Design, subset: &[Feature]) -> Re
 }
 
 /// The kernel matrix of a standardized column.
-fn column(nhsic: &Nhsic, values: &[f64], shares: &[f64]) -> Result<Array2<f64>> {
-    let rows = values.len();
+fn column(nhsic: &Nhsic, u: &[f64], shares: &[f64]) -> Result<Array2<f64>> {
+    let (rows, bandwidth) = (u.len(), nhsic.kernel.bandwidth);
+    let kernel = |(j, k): (usize, usize)| (-(u[j] - u[k]).powi(2) / (2.0 * bandwidth * bandwidth)).exp();
     Ok(match (nhsic.levels(rows), nhsic.columns_landmarks(rows)?) {
-        (Some(levels), _) => product(&levels.column(shares, values).features(), rows),
-        (None, Some(landmarks)) => sampled(&landmarks, values),
-        (None, None) => gaussian(&[values.to_vec()], rows, nhsic.kernel.bandwidth),
+        (Some(levels), _) => product(&levels.column(shares, u).features(), rows),
+        (None, Some(landmarks)) => product(&landmarks.features(u), rows),
+        (None, None) => Array2::from_shape_fn((rows, rows), kernel),
     })
-}
-
-/// Nyström approximation of the kernel matrix of standardized entries.
-fn sampled(landmarks: &Landmarks, values: &[f64]) -> Array2<f64> {
-    product(&landmarks.features(values), values.len())
 }
 
 /// FFᵀ of the columns of F.
@@ -53,20 +48,12 @@ fn product(features: &[Vec<f64>], rows: usize) -> Array2<f64> {
     f.dot(&f.t())
 }
 
-/// exp(−‖u_j − u_k‖²/2σ²).
-fn gaussian(coordinates: &[Vec<f64>], rows: usize, bandwidth: f64) -> Array2<f64> {
-    let distance = |j: usize, k: usize| coordinates.iter().map(|u| (u[j] - u[k]).powi(2)).sum::<f64>();
-    Array2::from_shape_fn((rows, rows), |(j, k)| (-distance(j, k) / (2.0 * bandwidth * bandwidth)).exp())
-}
-
 /// The kernel matrix of the target.
 fn target(nhsic: &Nhsic, design: &Design, shares: &[f64]) -> Result<Array2<f64>> {
-    let rows = design.rows();
-    let is_sampled = nhsic.kernel.output_approximation == OutputApproximation::Nystrom;
-    Ok(match nhsic.target(design, shares) {
-        Target::Numbers(targets, _) if is_sampled && !targets.is_empty() => sampled(&nhsic.landmarks()?, &targets[0]),
-        Target::Numbers(targets, bandwidth) => gaussian(&targets, rows, bandwidth),
-        classes => Array2::from_shape_fn((rows, rows), |(j, k)| classes.kernel(j, k)),
+    let (rows, target) = (design.rows(), nhsic.target(design, shares));
+    Ok(match nhsic.target_features(&target)? {
+        Some(features) => product(&features, rows),
+        None => Array2::from_shape_fn((rows, rows), |(j, k)| target.kernel(j, k)),
     })
 }
 

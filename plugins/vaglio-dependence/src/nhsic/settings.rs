@@ -105,19 +105,30 @@ impl Nhsic {
         Target::new(self.kernel.output, self.kernel.bandwidth, design, shares).by_appearance()
     }
 
+    /// Columns of F of the target's kernel matrix F·Fᵀ, with the Nyström approximation.
+    ///
+    /// # Errors
+    /// Returns the errors of [`Nhsic::landmarks`].
+    pub(super) fn target_features(&self, target: &Target) -> Result<Option<Vec<Vec<f64>>>> {
+        match target {
+            Target::Numbers(targets, _)
+                if self.kernel.output_approximation == OutputApproximation::Nystrom && !targets.is_empty() =>
+            {
+                Ok(Some(self.landmarks()?.features(&targets[0])))
+            }
+            _ => Ok(None),
+        }
+    }
+
     /// Centered kernel matrix of the target.
     ///
     /// # Errors
     /// Returns the errors of [`Nhsic::landmarks`].
     pub(super) fn matrix<'t>(&self, target: &'t Target, shares: &[f64]) -> Result<TargetMatrix<'t>> {
-        match target {
-            Target::Numbers(targets, _)
-                if self.kernel.output_approximation == OutputApproximation::Nystrom && !targets.is_empty() =>
-            {
-                Ok(TargetMatrix::Thin(ThinFactor::weighted(shares, self.landmarks()?.features(&targets[0]))))
-            }
-            target => Ok(target.matrix(shares)),
-        }
+        Ok(match self.target_features(target)? {
+            Some(features) => TargetMatrix::Thin(ThinFactor::weighted(shares, features)),
+            None => target.matrix(shares),
+        })
     }
 
     /// Approximation for this many rows, with `auto` resolved.

@@ -38,7 +38,10 @@ pub(crate) trait ColumnWeighting: Criterion + Copy + PartialEq + 'static {
         let originals: Vec<Feature> =
             places.clone().filter(|&place| first[place] == place).map(|place| members[place]).collect();
         let mut weights = vec![0.0; design.features()];
-        originals.iter().zip(self.weights(design, &originals)?).for_each(|(&feature, weight)| weights[feature] = weight);
+        originals
+            .iter()
+            .zip(self.weights(design, &originals)?)
+            .for_each(|(&feature, weight)| weights[feature] = weight);
         places.for_each(|place| weights[members[place]] = weights[members[first[place]]]);
         let known = Arc::new(ColumnWeights(*self, weights));
         session.set(Arc::clone(&known));

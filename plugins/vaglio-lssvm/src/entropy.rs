@@ -3,11 +3,12 @@
 #[cfg(test)]
 mod tests;
 
-use crate::similarity::{KernelFunction, RowSimilarity};
+use crate::similarity::KernelFunction;
 use vaglio_kernels::Column;
 use vaglio_kernels::parallel;
 use vaglio_kernels::tile::Tile;
 use vaglio_kernels::tolerance::EXCHANGE_GAIN;
+use vaglio_kernels::vectors::Vectors;
 
 /// Maximum number of times every row is proposed.
 const PASSES: usize = 3;
@@ -129,8 +130,8 @@ impl<'k> LandmarkSwaps<'k> {
         let some = |rows: &[usize]| -> Vec<Proposed> {
             let entries: Vec<Vec<f64>> =
                 rows.iter().map(|&row| self.columns.iter().map(|column| column.get(row)).collect()).collect();
-            let points = RowSimilarity::new(self.kernel, rows.len(), self.columns.len(), |k, i| entries[k][i]);
-            let kernels = points.evaluate(&self.tile);
+            let points = Vectors::new(rows.len(), self.columns.len(), |k, i| entries[k][i]);
+            let kernels = self.kernel.matrix(&points, &self.tile);
             let one = |(k, entries): (usize, Vec<f64>)| Proposed {
                 row: rows[k],
                 own: self.kernel.evaluate(&entries, &entries),

@@ -1,6 +1,6 @@
 //! Kernel components of any rows, given landmarks.
 
-use crate::similarity::{KernelFunction, RowSimilarity};
+use crate::similarity::KernelFunction;
 use vaglio_core::{Columns, Error, Result};
 use vaglio_kernels::Column;
 use vaglio_kernels::tile::{Tile, by_tiles};
@@ -21,12 +21,12 @@ pub(crate) fn columns_of(
 ) -> Result<Columns> {
     let rows = inputs.rows();
     let inputs: Vec<Column<'_>> = inputs.iter().collect();
-    let points = RowSimilarity::new(kernel, landmarks.len(), inputs.len(), |k, i| landmarks[k][i]);
+    let points = Vectors::new(landmarks.len(), inputs.len(), |k, i| landmarks[k][i]);
     let count = components.map_or(landmarks.len(), <[_]>::len);
     let mixed = components.map(|own| Vectors::new(count, landmarks.len(), |i, j| own[i][j]));
     let start = vec![0.0; count];
     let made = by_tiles(rows, count, |range| {
-        let kernels = points.evaluate(&Tile::from_columns(&inputs, range));
+        let kernels = kernel.matrix(&points, &Tile::from_columns(&inputs, range));
         let tile = match &mixed {
             Some(mixed) => mixed.products(&kernels, &start),
             None => kernels,

@@ -24,7 +24,20 @@ pub(crate) enum KernelFunction {
 }
 
 impl KernelFunction {
-    /// k(u, v), with the same bits as [`RowSimilarity::evaluate`]. Cost O(inputs).
+    /// Kernel matrix k(u, p_k), rows × points. Cost O(rows·points·inputs).
+    ///
+    /// # Panics
+    /// If the tile's columns do not match the points' entries.
+    pub fn matrix(self, points: &Vectors, rows: &Tile) -> Tile {
+        let mut out = match self {
+            KernelFunction::Rbf { .. } => points.squared_distances(rows),
+            KernelFunction::Polynomial { offset, .. } => points.products(rows, &vec![offset; points.len()]),
+        };
+        self.finish(out.entries());
+        out
+    }
+
+    /// k(u, v), with the bits of [`KernelFunction::matrix`]. Cost O(inputs).
     pub fn evaluate(self, u: &[f64], v: &[f64]) -> f64 {
         let pairs = u.iter().zip(v);
         let mut value = [match self {
@@ -63,38 +76,6 @@ fn power(x: f64, n: u32) -> f64 {
     product.unwrap_or(1.0)
 }
 
-/// A kernel with fixed points that rows are compared with.
-#[derive(Debug, Clone)]
-pub(crate) struct RowSimilarity {
-    kernel: KernelFunction,
-    points: Vectors,
-    start: Vec<f64>,
-}
-
-impl RowSimilarity {
-    /// Creates `count` points of `inputs` entries; `entry(k, i)` is entry i of point k.
-    pub fn new(kernel: KernelFunction, count: usize, inputs: usize, entry: impl Fn(usize, usize) -> f64) -> Self {
-        let start = match kernel {
-            KernelFunction::Rbf { .. } => 0.0,
-            KernelFunction::Polynomial { offset, .. } => offset,
-        };
-        RowSimilarity { kernel, points: Vectors::new(count, inputs, entry), start: vec![start; count] }
-    }
-
-    /// Kernel matrix k(u, p_k), rows × points. Cost O(rows·points·inputs).
-    ///
-    /// # Panics
-    /// If the tile's columns do not match the points' entries.
-    pub fn evaluate(&self, rows: &Tile) -> Tile {
-        let mut out = match self.kernel {
-            KernelFunction::Rbf { .. } => self.points.squared_distances(rows),
-            KernelFunction::Polynomial { .. } => self.points.products(rows, &self.start),
-        };
-        self.kernel.finish(out.entries());
-        out
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -117,7 +98,7 @@ mod tests {
         for kernel in [KernelFunction::Rbf { bandwidth: 0.7 }, KernelFunction::Polynomial { degree: 3, offset: 1.0 }] {
             for level in Level::available() {
                 level.within(|| {
-                    let block = RowSimilarity::new(kernel, 5, 6, entry).evaluate(&tile);
+                    let block = kernel.matrix(&Vectors::new(5, 6, entry), &tile);
                     for (j, k) in (0..11).flat_map(|j| (0..5).map(move |k| (j, k))) {
                         let pair = kernel.evaluate(&row(j + 2), &row(k));
                         assert_eq!(block.get(j, k).to_bits(), pair.to_bits());

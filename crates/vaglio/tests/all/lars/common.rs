@@ -23,7 +23,7 @@ impl Criterion for Positive {
 }
 
 /// The allowed signs of the coefficients of a path.
-#[derive(Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Signs {
     Any,
     NonNegative,

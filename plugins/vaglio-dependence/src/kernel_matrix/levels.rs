@@ -53,7 +53,6 @@ pub struct LevelColumn {
     weights: Vec<u8>,
     /// C = FᵀZᵀΓZF, with ‖C‖_F = ‖K̄‖_F.
     spread: Array2<f64>,
-    square: f64,
 }
 
 impl LevelGrid {
@@ -117,8 +116,7 @@ impl CommonLevels {
             }
         }
         let spread = spread(&grid, &places, &weights, shares);
-        let square = spread.iter().map(|v| v * v).sum();
-        LevelColumn { grid, places, weights, spread, square }
+        LevelColumn { grid, places, weights, spread }
     }
 }
 
@@ -198,9 +196,9 @@ fn weight_of_next(weights: &[u8], row: usize) -> f64 {
 }
 
 impl LevelColumn {
-    /// ‖K̄‖²_F.
+    /// ‖K̄‖²_F. Cost O(rank²).
     pub fn square(&self) -> f64 {
-        self.square
+        self.spread.iter().map(|v| v * v).sum()
     }
 
     /// Bytes of the entries.

@@ -71,7 +71,7 @@ impl SimplexQuadraticProgram {
     fn slopes(&self, x: &[f64]) -> Vec<f64> {
         let mut slopes: Vec<f64> = self.b.iter().map(|b| -b).collect();
         for (i, &x) in x.iter().enumerate().filter(|(_, x)| **x > 0.0) {
-            self.a.add(i, x, &mut slopes);
+            self.a.add(x, i, None, &mut slopes);
         }
         slopes
     }
@@ -102,7 +102,7 @@ impl SimplexQuadraticProgram {
         let step = best(from);
         x[to] += step;
         x[from] -= step;
-        self.a.exchange(step, to, from, slopes);
+        self.a.add(step, to, Some(from), slopes);
     }
 }
 

@@ -69,27 +69,17 @@ impl Redundancy {
         }
     }
 
-    /// Adds `x` times column i to `sums`. Cost O(n), for GGᵀ O(nr).
-    pub fn add(&self, i: usize, x: f64, sums: &mut [f64]) {
+    /// Adds `step` times column `to`, minus column `from` if given, to `sums`. Cost O(n), for GGᵀ O(nr).
+    pub fn add(&self, step: f64, to: usize, from: Option<usize>, sums: &mut [f64]) {
+        let (Redundancy::Whole(rows) | Redundancy::Thin(rows)) = self;
+        let from = from.map(|from| &rows[from]);
+        let moved = |(k, to): (usize, &f64)| step * (to - from.map_or(0.0, |from| from[k]));
+        let moved = rows[to].iter().enumerate().map(moved);
         match self {
-            Redundancy::Whole(rows) => sums.iter_mut().zip(&rows[i]).for_each(|(sum, q)| *sum += q * x),
+            Redundancy::Whole(_) => sums.iter_mut().zip(moved).for_each(|(sum, moved)| *sum += moved),
             Redundancy::Thin(rows) => {
-                let own: Vec<f64> = rows[i].iter().map(|g| g * x).collect();
-                sums.iter_mut().zip(rows).for_each(|(sum, row)| *sum += dot(row, &own));
-            }
-        }
-    }
-
-    /// Adds `step` times column `to` minus column `from` to `sums`. Cost O(n), for GGᵀ O(nr).
-    pub fn exchange(&self, step: f64, to: usize, from: usize, sums: &mut [f64]) {
-        match self {
-            Redundancy::Whole(rows) => {
-                let both = rows[to].iter().zip(&rows[from]);
-                sums.iter_mut().zip(both).for_each(|(sum, (to, from))| *sum += step * (to - from));
-            }
-            Redundancy::Thin(rows) => {
-                let apart: Vec<f64> = rows[to].iter().zip(&rows[from]).map(|(to, from)| step * (to - from)).collect();
-                sums.iter_mut().zip(rows).for_each(|(sum, row)| *sum += dot(row, &apart));
+                let moved: Vec<f64> = moved.collect();
+                sums.iter_mut().zip(rows).for_each(|(sum, row)| *sum += dot(row, &moved));
             }
         }
     }
@@ -222,8 +212,8 @@ mod tests {
             let of = redundancy(nystrom, &columns);
             assert_eq!(of.alike(EQUAL_SIMILARITY), [0, 1, 2, 3, 4, 5, 1]);
             let mut sums = vec![0.0; 7];
-            of.add(2, 0.5, &mut sums);
-            of.exchange(0.25, 3, 2, &mut sums);
+            of.add(0.5, 2, None, &mut sums);
+            of.add(0.25, 3, Some(2), &mut sums);
             for (k, sum) in sums.iter().enumerate() {
                 let expected = 0.25 * (of.entry(2, k) + of.entry(3, k));
                 assert!((sum - expected).abs() < 1e-12);

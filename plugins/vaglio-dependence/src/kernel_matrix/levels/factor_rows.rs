@@ -42,7 +42,7 @@ impl LevelColumn {
     /// Returns the errors of [`eigh`].
     pub fn factor_rows(&self, shares: &[f64], normalize: bool) -> Result<FactorRows, FactorizationError> {
         let (values, vectors) = eigh(self.spread.view())?;
-        let norm = self.square.sqrt();
+        let norm = self.square().sqrt();
         let mut left = 0.0;
         let first = values.iter().position(|v| {
             left += v.max(0.0);

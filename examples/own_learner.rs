@@ -83,8 +83,7 @@ struct Waves(Vec<Wave>);
 
 impl FeatureMap for Waves {
     /// `subset` indexes the design's columns; the inputs are columns of the problem.
-    fn model(&self, subset: &[Feature], readout: Trained) -> Result<Model> {
-        let Trained { lambda, coefficients } = readout;
+    fn model(&self, subset: &[Feature], lambda: f64, coefficients: Coefficients) -> Result<Model> {
         let wave = |&k: &Feature| self.0.get(k).cloned().ok_or_else(|| Error::Shape(format!("there is no cosine {k}")));
         let waves = subset.iter().map(wave).collect::<Result<Vec<Wave>>>()?;
         let inputs = (0..waves.first().map_or(0, |wave| wave.frequencies.len())).collect();

@@ -108,25 +108,17 @@ pub trait LinearForm {
 
 /// The fitted map of a learner, from the problem's columns to the features of a [`Design`].
 pub trait FeatureMap: Debug + Send + Sync {
-    /// The model of a readout of the features `subset`, with only the parts of the map that these need.
+    /// The model of a readout of the features `subset`, trained at `lambda`, with only the parts of the map that these
+    /// need. Coefficients are features × outputs, in the order of the subset.
     ///
     /// # Errors
     /// [`crate::Error::Shape`] for a feature that the map does not make.
-    fn model(&self, subset: &[Feature], readout: Trained) -> Result<Model>;
+    fn model(&self, subset: &[Feature], lambda: f64, coefficients: Coefficients) -> Result<Model>;
 
     /// Findings of the fit of the map, for the report.
     fn found(&self) -> PartOutputs {
         PartOutputs::default()
     }
-}
-
-/// A readout after training.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Trained {
-    /// The penalty used in training.
-    pub lambda: f64,
-    /// Coefficients, features × outputs, in the order of the subset.
-    pub coefficients: Coefficients,
 }
 
 /// A ridge readout of columns as they are.
@@ -149,8 +141,7 @@ impl ModelData for LinearModel {
 pub(crate) struct Identity;
 
 impl FeatureMap for Identity {
-    fn model(&self, subset: &[Feature], readout: Trained) -> Result<Model> {
-        let Trained { lambda, coefficients } = readout;
+    fn model(&self, subset: &[Feature], lambda: f64, coefficients: Coefficients) -> Result<Model> {
         Model::new(LinearModel { inputs: subset.to_vec(), lambda, coefficients })
     }
 }

@@ -94,7 +94,7 @@ pub use formatting::{acts, aligned, clip, counted, joined, short, shown, signifi
 pub use formulas::{ColumnFormula, LearnedLevels, MapFormulas, OutputUnit, RowsByLevel};
 pub use geometry::{Correlation, Geometry, magnitude, standardized, standardized_column, standardized_outputs};
 pub use labels::{RowLabels, numbered, relative_weights, rows_by_label, select_rows};
-pub use learner::{AnyLearner, FeatureMap, Form, Learner, LinearForm, Refit, Trained};
+pub use learner::{AnyLearner, FeatureMap, Form, Learner, LinearForm, Refit};
 pub use loss::{
     Absolute, AnyLoss, Auc, BalancedError, BalancedSquared, Concordance, Huber, LeftOut, LogLoss, Loss, LossTasks,
     LossTraits, Measure, Pinball, Squared, ZeroOne, error_over_parts,

@@ -5,5 +5,5 @@ pub use crate::{
     Estimate, Evaluator, Expression, Feature, FeatureMap, FittedMap, FittedTargetMap, Form, HeldOut, Lambda, Learner,
     LinearForm, Loss, MapFit, MapFormulas, MapTraits, Measure, Model, ModelData, ModelParts, Numbers, PartOutputs,
     Plan, Predict, Predictor, Problem, Readout, ReadoutMap, Refit, Resampling, Round, Score, SearchExtent, Split,
-    StopReason, TargetMap, Task, Trained, TrainingRows, Winner, part, saved, setting,
+    StopReason, TargetMap, Task, TrainingRows, Winner, part, saved, setting,
 };

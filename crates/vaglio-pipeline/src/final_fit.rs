@@ -4,7 +4,7 @@ use ndarray::Array2;
 use std::cell::OnceCell;
 use std::sync::Arc;
 use vaglio_core::{
-    Coefficients, Criterion, Design, Error, Feature, Model, Result, Score, SearchExtent, Trained, row_weights,
+    Coefficients, Criterion, Design, Error, Feature, Model, Result, Score, SearchExtent, row_weights,
 };
 use vaglio_kernels::Column;
 use vaglio_kernels::kfold::NormalEquations;
@@ -46,7 +46,7 @@ pub(crate) fn train_entry(design: &Design, entry: &PathEntry, lambda: Option<f64
         EntryFit::Coefficients(own) => {
             let lambda = design.readout().map_or(f64::NAN, |readout| readout.lambdas[0]);
             let coefficients = rescaled_coefficients(design, &entry.subset, own);
-            design.model(&entry.subset, Trained { lambda, coefficients })
+            design.model(&entry.subset, lambda, coefficients)
         }
     }
 }
@@ -57,7 +57,7 @@ fn trained(design: &Design, subset: &[Feature], lambdas: &[f64], from: FitFrom) 
     let own: Vec<f64> = lambdas.iter().map(|&lambda| units.lambda(lambda)).collect();
     let coefficients = units.coefficients(solved(scaled, subset, &own, from)?);
     check_finite(&coefficients)?;
-    design.model(subset, Trained { lambda: lambdas[0], coefficients })
+    design.model(subset, lambdas[0], coefficients)
 }
 
 /// Refuses coefficients that overflow.

@@ -4,7 +4,7 @@ use crate::hidden_layer::{self, Activation, HiddenUnit};
 use serde::{Deserialize, Serialize};
 use vaglio_core::{
     Coefficients, Columns, Error, Expression, Feature, FeatureMap, Model, ModelData, ModelParts, Predictor, ReadoutMap,
-    Result, Trained, saved,
+    Result, saved,
 };
 
 /// The hidden layer as drawn, with all its units.
@@ -19,7 +19,7 @@ pub(crate) struct RandomLayer {
 }
 
 impl FeatureMap for RandomLayer {
-    fn model(&self, subset: &[Feature], readout: Trained) -> Result<Model> {
+    fn model(&self, subset: &[Feature], lambda: f64, coefficients: Coefficients) -> Result<Model> {
         let own = |feature: Feature| feature.checked_sub(self.units.len()).filter(|i| self.direct && *i < self.inputs);
         if let Some(unknown) = subset.iter().find(|f| **f >= self.units.len() && own(**f).is_none()) {
             return Err(Error::Shape(format!("the hidden layer makes no column {unknown}")));
@@ -40,7 +40,6 @@ impl FeatureMap for RandomLayer {
                 }
             });
         }
-        let Trained { lambda, coefficients } = readout;
         Model::new(ElmModel { inputs, activation: self.activation, units, columns, lambda, coefficients })
     }
 }

@@ -7,7 +7,7 @@ use crate::kernel_inputs::{KernelInputs, shuffled};
 use crate::model::LsSvmModel;
 use crate::similarity::KernelFunction;
 use ndarray::Array2;
-use vaglio_core::{Columns, Error, Feature, FeatureMap, Model, PartOutputs, Problem, Result, Trained, setting};
+use vaglio_core::{Coefficients, Columns, Error, Feature, FeatureMap, Model, PartOutputs, Problem, Result, setting};
 use vaglio_kernels::Column;
 use vaglio_kernels::linalg::eigh;
 use vaglio_kernels::tolerance::COMPONENT_ROUNDING;
@@ -119,7 +119,7 @@ impl ComponentMap {
 }
 
 impl FeatureMap for ComponentMap {
-    fn model(&self, subset: &[Feature], readout: Trained) -> Result<Model> {
+    fn model(&self, subset: &[Feature], lambda: f64, coefficients: Coefficients) -> Result<Model> {
         let chosen = |of: &[Vec<f64>]| -> Result<Vec<Vec<f64>>> {
             let one = |&feature: &Feature| {
                 let found = of.get(feature).cloned();
@@ -134,7 +134,6 @@ impl FeatureMap for ComponentMap {
             None => (chosen(&self.landmarks)?, None),
         };
         let inputs = if subset.is_empty() { Vec::new() } else { self.inputs.clone() };
-        let Trained { lambda, coefficients } = readout;
         Model::new(LsSvmModel { inputs, kernel: self.kernel, landmarks, components, lambda, coefficients })
     }
 

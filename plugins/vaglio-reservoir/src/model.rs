@@ -4,7 +4,7 @@ use crate::network::Network;
 use ndarray::{Array2, Axis, s};
 use vaglio_core::{
     Coefficients, Columns, Error, Feature, FeatureMap, Model, ModelData, ModelParts, PartOutputs, Predictor,
-    ReadoutMap, Result, Trained, saved, setting,
+    ReadoutMap, Result, saved, setting,
 };
 
 /// Unit of prediction.
@@ -127,7 +127,7 @@ pub(crate) struct States {
 }
 
 impl FeatureMap for States {
-    fn model(&self, subset: &[Feature], readout: Trained) -> Result<Model> {
+    fn model(&self, subset: &[Feature], lambda: f64, coefficients: Coefficients) -> Result<Model> {
         let nodes = self.network.nodes();
         if let Some(unknown) = subset.iter().find(|&&column| column >= nodes + self.inputs) {
             return Err(Error::Shape(format!("the map makes no column {unknown}")));
@@ -141,7 +141,6 @@ impl FeatureMap for States {
         };
         let chosen: Result<Vec<usize>, usize> = subset.iter().map(place).collect();
         let chosen = chosen.map_err(|at| Error::Shape(format!("the map has lost column {at}")))?;
-        let Trained { lambda, coefficients } = readout;
         let States { leak_rate, warmup, decision, .. } = *self;
         Model::new(EchoState { inputs, leak_rate, warmup, decision, network, chosen, lambda, coefficients })
     }

@@ -3,7 +3,7 @@
 use super::TrainingMethod;
 use crate::select_rows;
 use crate::{
-    Columns, Design, Feature, Learner, Model, PerFoldPreprocessing, Problem, Result, Role, Squared, Trained, ridge,
+    Columns, Design, Feature, Learner, Model, PerFoldPreprocessing, Problem, Result, Role, Squared, ridge,
     row_weights,
 };
 use ndarray::Array2;
@@ -130,7 +130,7 @@ impl Design {
         };
         let (x, weights) = (self.gather(subset, &rows), self.training_weights(&rows));
         let coefficients = ridge::ridge(x.view(), self.targets(), weights.as_deref(), lambda, readout.intercept)?;
-        self.model(subset, Trained { lambda, coefficients })
+        self.model(subset, lambda, coefficients)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::{RunContext, TrainingMethod};
 use crate::{
-    Design, Error, Feature, Figures, Model, PerFoldPreprocessing, Problem, Readout, Result, StopSign, Task, Trained,
+    Coefficients, Design, Error, Feature, Figures, Model, PerFoldPreprocessing, Problem, Readout, Result, StopSign, Task,
 };
 use ndarray::{Array2, s};
 use rayon::prelude::*;
@@ -88,13 +88,13 @@ impl Design {
         Array2::from_shape_fn((subset.len(), rows.len()), |(k, j)| self.column(subset[k]).get(rows[j]))
     }
 
-    /// Model of a readout that was trained on the columns `subset` and all rows.
+    /// Model of a readout that was trained at `lambda` on the columns `subset` and all rows.
     ///
     /// # Errors
     /// Errors of the learner's map; [`Error::Setting`] without a readout.
-    pub fn model(&self, subset: &[Feature], trained: Trained) -> Result<Model> {
+    pub fn model(&self, subset: &[Feature], lambda: f64, coefficients: Coefficients) -> Result<Model> {
         match &self.data.training {
-            TrainingMethod::Ridge(_, map) => map.model(subset, trained),
+            TrainingMethod::Ridge(_, map) => map.model(subset, lambda, coefficients),
             TrainingMethod::Learner(_) => Err(Error::setting("kind", "the learner has no readout")),
         }
     }

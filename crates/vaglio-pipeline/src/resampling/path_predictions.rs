@@ -11,7 +11,7 @@ use std::collections::hash_map::Entry;
 use std::sync::Arc;
 use vaglio_core::{
     Coefficients, Columns, Design, Error, Feature, Model, PowerOfTwoScaling, Problem, Readout, Result, TargetUnits,
-    Trained, row_weights,
+    row_weights,
 };
 use vaglio_kernels::linalg::FactorizationError;
 use vaglio_kernels::ridge::Ridge;
@@ -182,7 +182,7 @@ pub(crate) fn predictions_along(
         weights: Array2::zeros((order.len(), design.targets().nrows())),
         intercept: none.intercept.clone(),
     };
-    let model = design.model(&order, Trained { lambda: empty_lambda, coefficients: zeros })?;
+    let model = design.model(&order, empty_lambda, zeros)?;
     let features = match held.made {
         Some(made) => made.select(&order),
         None => model.features(&held.inputs(&model), held.series())?.into_owned(),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use vaglio_core::{
     Coefficients, Columns, Design, Error, Feature, FeatureMap, Form, Learner, LinearForm, Model, ModelData, ModelParts,
-    Predictor, Problem, Readout, ReadoutMap, Result, Trained, saved,
+    Predictor, Problem, Readout, ReadoutMap, Result, saved,
 };
 
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -92,13 +92,12 @@ impl Mixtures {
 }
 
 impl FeatureMap for Mixtures {
-    fn model(&self, subset: &[Feature], readout: Trained) -> Result<Model> {
+    fn model(&self, subset: &[Feature], lambda: f64, coefficients: Coefficients) -> Result<Model> {
         let mut picked = subset.to_vec();
         if self.fault == Fault::ColumnOrder {
             picked.sort_unstable();
         }
         let rows = picked.iter().map(|&f| self.rows[f].clone()).collect();
-        let Trained { lambda, coefficients } = readout;
         Model::new(MixedModel { map: Mixtures { rows, ..self.clone() }, lambda, coefficients })
     }
 }

@@ -24,11 +24,6 @@ pub struct SourceLocation {
 }
 
 impl SourceLocation {
-    /// The file alone, for text that is missing from it.
-    pub fn without_line(&self) -> Self {
-        SourceLocation::whole(&*self.file)
-    }
-
     /// A file as a whole.
     pub fn whole(file: impl Into<String>) -> Self {
         SourceLocation { file: file.into(), line: 0, column: 0 }

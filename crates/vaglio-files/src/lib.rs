@@ -27,6 +27,7 @@ mod holdout;
 mod init;
 mod intervals;
 mod journal;
+mod labels;
 mod lags;
 mod learning_curve;
 mod loss_intervals;

@@ -88,7 +88,7 @@ impl Document {
         if is_whole {
             Some(node.place.clone())
         } else {
-            named_at.cloned().or_else(|| Some(self.root.place.without_line()))
+            named_at.cloned().or_else(|| Some(SourceLocation::whole(&*self.root.place.file)))
         }
     }
 }

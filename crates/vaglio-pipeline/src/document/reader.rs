@@ -53,7 +53,7 @@ pub(super) fn read<T: DeserializeOwned>(root: &Node) -> vaglio_core::Result<T> {
 }
 
 fn read_once<T: DeserializeOwned>(root: &Node, trail: &InnermostError) -> vaglio_core::Result<T> {
-    let whole = root.place.without_line();
+    let whole = SourceLocation::whole(&*root.place.file);
     let reader = NodeDeserializer { node: root, named_at: &whole, path: String::new(), siblings: &[], trail };
     let result = reader.note(T::deserialize(reader.clone()));
     result.map_err(|fault| trail.error.take().unwrap_or_else(|| fault.locate("", &root.place, &root.describe())))

@@ -88,7 +88,7 @@ pub fn main() -> Result<(), Box<dyn std::error::Error>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use vaglio_core::Columns;
+    use vaglio_core::{Columns, RowLabels};
 
     #[test]
     fn it_keeps_the_laws() -> Result<(), vaglio_testkit::LawViolation> {
@@ -102,7 +102,8 @@ mod tests {
         columns.push(vec![1.0, 2.0, 3.0]);
         let targets = vaglio_core::ndarray::array![[1.0, 2.0, 3.0]];
         let problem = Problem::new(columns, vec!["x".into()], targets, vec!["y".into()], Task::Regression).unwrap();
-        let problem = problem.with_assignment(vec![0, 1, 1]).unwrap();
+        let labels = RowLabels { assignment: Some([0, 1, 1].into()), ..RowLabels::default() };
+        let problem = problem.with_labels(labels).unwrap();
         let design = Design::identity(&problem, Readout::new(vec![1.0], true).unwrap());
         let (y, predicted) = ([1.0, 2.0, 3.0], [3.0, 1.0, 2.0]);
         assert_eq!(given.wrong(&design, &y, &predicted), 0.0);

@@ -154,24 +154,6 @@ impl Problem {
         self.check_labels()
     }
 
-    /// Sets the fold of each row. To be called before [`Problem::with_weights`].
-    ///
-    /// # Errors
-    /// Returns the errors of [`Problem::with_labels`].
-    pub fn with_assignment(mut self, folds: Vec<u32>) -> Result<Self> {
-        self.labels.assignment = Some(folds.into());
-        self.check_labels()
-    }
-
-    /// Sets the series of each row. To be called before [`Problem::with_weights`].
-    ///
-    /// # Errors
-    /// Returns the errors of [`Problem::with_labels`].
-    pub fn with_series(mut self, series: Vec<u32>) -> Result<Self> {
-        self.labels.series = Some(series.into());
-        self.check_labels()
-    }
-
     /// Sets the seed of every random choice.
     #[must_use]
     pub fn seeded(self, seed: u64) -> Self {

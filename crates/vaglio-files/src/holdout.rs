@@ -3,8 +3,8 @@
 use super::rows::having;
 use super::series::{counts_of, numbers_of, places_of};
 use super::targets::task;
-use std::collections::HashSet;
 use crate::labels::same_label;
+use std::collections::HashSet;
 use vaglio_core::{Error, Result, Table, Task};
 use vaglio_pipeline::pipeline::{DataSpec, TestRows};
 use vaglio_search::shuffle::shuffled;

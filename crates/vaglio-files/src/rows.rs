@@ -2,8 +2,8 @@
 
 use super::roles::Roles;
 use super::series::whole_numbers;
-use std::collections::{BTreeSet, HashMap};
 use crate::labels::same_label;
+use std::collections::{BTreeSet, HashMap};
 use vaglio_core::{Cells, Error, Result, Table};
 use vaglio_pipeline::document::Label;
 use vaglio_pipeline::pipeline::{DataSpec, MissingTarget, RowFilter};

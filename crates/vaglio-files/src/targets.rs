@@ -1,7 +1,7 @@
 //! Types of targets and their numeric coding.
 
-use ndarray::Array2;
 use crate::labels::{place_of_label, same_label};
+use ndarray::Array2;
 use vaglio_core::numerals::numeral;
 use vaglio_core::{Cells, Error, Result, Task};
 use vaglio_pipeline::pipeline::{DataSpec, TaskKind};

@@ -3,9 +3,7 @@
 use ndarray::Array2;
 use std::cell::OnceCell;
 use std::sync::Arc;
-use vaglio_core::{
-    Coefficients, Criterion, Design, Error, Feature, Model, Result, Score, SearchExtent, row_weights,
-};
+use vaglio_core::{Coefficients, Criterion, Design, Error, Feature, Model, Result, Score, SearchExtent, row_weights};
 use vaglio_kernels::Column;
 use vaglio_kernels::kfold::NormalEquations;
 use vaglio_kernels::linalg::FactorizationError;

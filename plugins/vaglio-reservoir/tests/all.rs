@@ -3,9 +3,14 @@
 #![allow(missing_docs, clippy::unwrap_used, clippy::panic)]
 
 use ndarray::{Array2, array};
-use vaglio_core::{Columns, Error, Learner, LinearForm, Model, Problem, Squared, Task};
+use vaglio_core::{Columns, Error, Learner, LinearForm, Model, Problem, RowLabels, Squared, Task};
 use vaglio_reservoir::{Decision, Reservoir};
 use vaglio_testkit::{SplitMix64, learner};
+
+/// Labels of the series of each row.
+fn of_series(series: Vec<u32>) -> RowLabels {
+    RowLabels { series: Some(series.into()), ..RowLabels::default() }
+}
 
 /// Generates series of the given lengths with two columns, and one class for all rows of a series.
 fn problem(lengths: &[usize]) -> Problem {
@@ -20,7 +25,7 @@ fn problem(lengths: &[usize]) -> Problem {
     let targets = Array2::from_shape_fn((1, rows), |(_, row)| if series[row].is_multiple_of(2) { 1.0 } else { -1.0 });
     let task = Task::Binary { negative: Some("a".into()), positive: "b".into() };
     let problem = Problem::new(columns, vec!["u".into(), "v".into()], targets, vec!["y".into()], task).unwrap();
-    problem.with_series(series).unwrap().seeded(3)
+    problem.with_labels(of_series(series)).unwrap().seeded(3)
 }
 
 fn small() -> Reservoir {
@@ -205,7 +210,7 @@ fn settings_and_series_that_cannot_be_are_refused_by_name() {
     let error = Reservoir { balanced: true, ..base.clone() }.design(&plain).unwrap_err();
     assert_eq!(error.field(), Some("balanced"), "{error}");
     assert!(deciding.design(&plain).unwrap_err().to_string().contains("needs the series of each row"));
-    let unlike = plain.clone().with_series(vec![4, 4, 4]).unwrap();
+    let unlike = plain.clone().with_labels(of_series(vec![4, 4, 4])).unwrap();
     let error = deciding.design(&unlike).unwrap_err().to_string();
     assert!(error.contains("series 1 in order of appearance have unlike targets"), "{error}");
     let mut columns = Columns::new(3);

@@ -3,8 +3,7 @@
 use super::TrainingMethod;
 use crate::select_rows;
 use crate::{
-    Columns, Design, Feature, Learner, Model, PerFoldPreprocessing, Problem, Result, Role, Squared, ridge,
-    row_weights,
+    Columns, Design, Feature, Learner, Model, PerFoldPreprocessing, Problem, Result, Role, Squared, ridge, row_weights,
 };
 use ndarray::Array2;
 use std::sync::Arc;

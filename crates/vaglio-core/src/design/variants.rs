@@ -2,7 +2,8 @@
 
 use super::{RunContext, TrainingMethod};
 use crate::{
-    Coefficients, Design, Error, Feature, Figures, Model, PerFoldPreprocessing, Problem, Readout, Result, StopSign, Task,
+    Coefficients, Design, Error, Feature, Figures, Model, PerFoldPreprocessing, Problem, Readout, Result, StopSign,
+    Task,
 };
 use ndarray::{Array2, s};
 use rayon::prelude::*;

@@ -182,8 +182,9 @@ mod tests {
 
     #[test]
     fn series_are_shifted_by_as_much_where_splits_go_forward() {
-        let series = [0, 0, 0, 0, 1, 1, 1, 1].to_vec();
-        let sample = Sample::plain(problem(8).with_series(series).unwrap(), false);
+        let weighted = problem(8);
+        let labels = RowLabels { series: Some([0, 0, 0, 0, 1, 1, 1, 1].into()), ..weighted.labels().clone() };
+        let sample = Sample::plain(weighted.with_labels(labels).unwrap(), false);
         let order = sources(&sample, true, 5);
         assert!((0..4).all(|k| order[k] < 4 && order[4 + k] == order[k] + 4), "{order:?}");
     }

@@ -117,7 +117,7 @@ mod tests {
     use crate::kfold::Engine;
     use crate::round::RepeatFolds;
     use crate::splits::Given;
-    use vaglio_core::{Action, PerFoldPreprocessing, Problem, Readout, SearchExtent};
+    use vaglio_core::{Action, PerFoldPreprocessing, Problem, Readout, RowLabels, SearchExtent};
     use vaglio_search::SubsetScorer;
     use vaglio_testkit::data::{binary, regression};
 
@@ -167,7 +167,9 @@ mod tests {
         let folds: Vec<u32> = (0..200).map(|row| row % 5).collect();
         for (weighted, intercept, anew) in (0..8).map(|k| (k & 1 > 0, k & 2 > 0, k & 4 > 0)) {
             let recipe = if weighted { recipe.clone().weighted() } else { recipe.clone() };
-            let problem = recipe.problem().with_assignment(folds.clone()).unwrap();
+            let problem = recipe.problem();
+            let labels = RowLabels { assignment: Some(folds.clone().into()), ..problem.labels().clone() };
+            let problem = problem.with_labels(labels).unwrap();
             let of = |problem: &Problem| {
                 let design = design(problem, intercept, false);
                 if anew { design.fitted_in_folds(PerFoldPreprocessing::standardize()) } else { design }

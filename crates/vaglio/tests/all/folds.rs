@@ -1,6 +1,6 @@
 //! Which rows k-fold holds out together, and what it refuses.
 
-use vaglio::core::{Absolute, AnyLoss, Criterion, Design, Error, HeldOut, Readout, Squared};
+use vaglio::core::{Absolute, AnyLoss, Criterion, Design, Error, HeldOut, Readout, RowLabels, Squared};
 use vaglio::criteria::{FoldBy, KFold, Loo};
 use vaglio_testkit::data;
 
@@ -89,8 +89,8 @@ fn groups_stay_together() {
 
 #[test]
 fn a_given_assignment_is_taken_as_it_is() {
-    let given: Vec<u32> = vec![7, 7, 3, 3, 3, 9, 7, 9];
-    let problem = data::regression(8, 4, 1).problem().with_assignment(given).unwrap();
+    let given = |folds: [u32; 8]| RowLabels { assignment: Some(folds.into()), ..RowLabels::default() };
+    let problem = data::regression(8, 4, 1).problem().with_labels(given([7, 7, 3, 3, 3, 9, 7, 9])).unwrap();
     let design = Design::identity(&problem, Readout::new(vec![1.0], true).unwrap());
     let criterion = KFold { assignment: Some("part".into()), ..KFold::default() };
     assert_eq!(folds(&criterion, &design), [0, 0, 1, 1, 1, 2, 0, 2]);
@@ -100,7 +100,7 @@ fn a_given_assignment_is_taken_as_it_is() {
         "shuffle: it cannot be combined with `assignment`, which makes the folds; leave one of them out"
     );
     assert!(refused(&criterion, &regression(8)).contains("no column `part`"));
-    let single = data::regression(8, 4, 1).problem().with_assignment(vec![4; 8]).unwrap();
+    let single = data::regression(8, 4, 1).problem().with_labels(given([4; 8])).unwrap();
     let single = Design::identity(&single, Readout::new(vec![1.0], true).unwrap());
     assert!(refused(&criterion, &single).contains("puts all rows into one fold"));
 }

@@ -206,7 +206,8 @@ fn rows_of_one_time_stay_together_and_time_is_that_of_the_data() {
     let problem = data::regression(24, 3, 15).problem();
     let on = |problem: Problem| Design::identity(&problem, Readout::new(vec![1.0], true).unwrap());
     // Three series of eight steps, which stand one after the other.
-    let series = problem.clone().with_series((0..24).map(|row| row / 8).collect()).unwrap();
+    let labels = RowLabels { series: Some((0..24).map(|row| row / 8).collect()), ..RowLabels::default() };
+    let series = problem.clone().with_labels(labels).unwrap();
     let (step, of_series) = (|row: usize| row % 8, lists(&forward(3, 0, None), &on(series.clone())));
     let time = Some((0..24).map(|row| 10 * (row % 8)).collect());
     let times = problem.clone().with_labels(RowLabels { time, ..RowLabels::default() }).unwrap();

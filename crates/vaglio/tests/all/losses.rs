@@ -3,7 +3,7 @@
 use ndarray::{Array2, ArrayView2};
 use vaglio::core::{
     Absolute, AnyLoss, Auc, BalancedError, BalancedSquared, Concordance, Criterion, Huber, LogLoss, Loss, LossTraits,
-    Measure, Pinball, SearchExtent, Squared, ZeroOne, part,
+    Measure, Pinball, RowLabels, SearchExtent, Squared, ZeroOne, part,
 };
 use vaglio::criteria::{Engine, KFold, Loo};
 use vaglio::search::SubsetScorer;
@@ -165,7 +165,8 @@ fn folds_may_lack_a_class() {
     let mut first = positive.iter().enumerate().filter(|(_, is)| **is).map(|(row, _)| row);
     let alone = [first.next().unwrap(), first.next().unwrap()];
     let folds: Vec<u32> = (0..24).map(|row| if alone.contains(&row) { 0 } else { 1 + row as u32 % 3 }).collect();
-    let problem = problem.with_assignment(folds.clone()).unwrap();
+    let labels = RowLabels { assignment: Some(folds.clone().into()), ..problem.labels().clone() };
+    let problem = problem.with_labels(labels).unwrap();
     let readout = vaglio::core::Readout::new(vec![0.5], true).unwrap();
     let design = vaglio::core::Design::identity(&problem, readout);
     let weight = |row: usize| problem.weights().map_or(1.0, |w| w[row]);

@@ -3,7 +3,7 @@
 use vaglio::Selector;
 use vaglio::core::{
     Absolute, AnyLoss, Auc, BalancedError, BalancedSquared, Classes, Criterion, Design, Error, Feature, HeldOut,
-    Learner, Measure, PerFoldPreprocessing, Problem, Resampling, Round, Split, Squared, ZeroOne,
+    Learner, Measure, PerFoldPreprocessing, Problem, Resampling, Round, RowLabels, Split, Squared, ZeroOne,
 };
 use vaglio::criteria::{Engine, KFold};
 use vaglio::learners::Rls;
@@ -19,9 +19,15 @@ fn repeated(folds: usize, repeats: usize) -> KFold {
     KFold::with_splits(Repeated { folds, repeats })
 }
 
+/// Problem with a given number of each row.
+fn assigned(problem: &Problem, numbers: Vec<u32>) -> Problem {
+    let labels = RowLabels { assignment: Some(numbers.into()), ..problem.labels().clone() };
+    problem.clone().with_labels(labels).unwrap()
+}
+
 /// Problem with every third row for validation.
 fn parted(problem: &Problem) -> Problem {
-    problem.clone().with_assignment((0..problem.rows()).map(|row| u32::from(row % 3 == 1)).collect()).unwrap()
+    assigned(problem, (0..problem.rows()).map(|row| u32::from(row % 3 == 1)).collect())
 }
 
 fn design(recipe: &data::Recipe, lambdas: &[f64], intercept: bool) -> Design {
@@ -91,9 +97,8 @@ fn repeats_are_pooled() {
     assert_eq!(shuffled.folds(&design).unwrap(), HeldOut::Folds(rounds[..1].to_vec()));
     assert!(rounds[0] != rounds[1] && rounds[1] != rounds[2]);
     let of_round = |round: &Round| {
-        let assigned = data::regression(31, 6, 8).weighted().problem();
-        let problem =
-            assigned.with_assignment(round.fold_of_rows().iter().map(|fold| fold.unwrap()).collect()).unwrap();
+        let numbers = round.fold_of_rows().iter().map(|fold| fold.unwrap()).collect();
+        let problem = assigned(&data::regression(31, 6, 8).weighted().problem(), numbers);
         let design = Design::identity(&problem, design.readout().unwrap().clone());
         let criterion = KFold { assignment: Some("fold".into()), ..KFold::default() };
         criterion.evaluate(&design, &[0, 3]).unwrap().loss
@@ -124,7 +129,7 @@ fn splits_that_cannot_be_are_refused() {
     let plain = data::regression(12, 4, 1).design(&[1.0], true);
     assert!(refused(&given(), &plain).starts_with("splits.column: the data have no column `part`"));
     let all = |word: u32| {
-        let problem = data::regression(12, 4, 1).problem().with_assignment(vec![word; 12]).unwrap();
+        let problem = assigned(&data::regression(12, 4, 1).problem(), vec![word; 12]);
         Design::identity(&problem, plain.readout().unwrap().clone())
     };
     assert_eq!(refused(&given(), &all(0)), "splits.column: no row is `validation`");

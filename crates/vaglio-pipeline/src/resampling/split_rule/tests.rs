@@ -42,13 +42,11 @@ impl Panel {
         let targets = Array2::from_shape_vec((1, rows), self.y.clone()).unwrap();
         let names = ["a", "b", "c"].map(str::to_owned).to_vec();
         let problem = Problem::new(all, names, targets, vec!["y".into()], Task::Regression).unwrap();
-        let labels: Vec<u32> = (0..rows).map(|row| (row / TIMES) as u32).collect();
+        let labels = Some((0..rows).map(|row| (row / TIMES) as u32).collect());
+        let (groups, series) = if has_groups { (labels, None) } else { (None, labels) };
         let time = Some((0..rows).map(|row| (row % TIMES) as u32).collect());
-        let problem = problem.with_labels(RowLabels { time, ..RowLabels::default() }).unwrap();
-        Sample::plain(
-            if has_groups { problem.with_groups(labels).unwrap() } else { problem.with_series(labels).unwrap() },
-            true,
-        )
+        let labels = RowLabels { groups, series, time, ..RowLabels::default() };
+        Sample::plain(problem.with_labels(labels).unwrap(), true)
     }
 
     /// Forward splits by plain loops: the rows of each block of time, and the rows before it.

@@ -9,8 +9,7 @@ use vaglio_pipeline::pipeline;
 /// Lists all parts, the parts of a role, or the parts of a kind with their settings.
 pub fn list(kind: Option<&str>, json: bool) -> Done {
     let all = pipeline::component_list();
-    let all = all.as_array().map_or(&[][..], |all| all);
-    let Some(wanted) = kind else { return overview(all.to_vec(), json) };
+    let Some(wanted) = kind else { return overview(all, json) };
     let of = |key: &str| -> Vec<Value> { all.iter().filter(|part| part[key] == wanted).cloned().collect() };
     let of_role = of("role");
     if !of_role.is_empty() {
@@ -22,9 +21,8 @@ pub fn list(kind: Option<&str>, json: bool) -> Done {
         return Err(Error::unknown("KIND", "part", wanted, known).into());
     }
     for part in &mut parts {
-        let fields = pipeline::component_fields(word(part, "role"), wanted);
-        if let (Some(part), Some(fields)) = (part.as_object_mut(), fields) {
-            part.insert("fields".into(), fields);
+        if let Some(fields) = pipeline::component_fields(word(part, "role"), wanted) {
+            part["fields"] = fields;
         }
     }
     if json {

@@ -1,7 +1,7 @@
 //! `vaglio new-plugin`: writes a crate with a new part that builds, passes its tests and runs.
 
 #[cfg(test)]
-mod templates;
+mod tests;
 mod workspace;
 
 use crate::arguments::NewPlugin;
@@ -35,28 +35,21 @@ pub fn new_plugin(arguments: &NewPlugin) -> Done {
     Ok(exit::SUCCESS)
 }
 
-/// Templates for a kind of part.
-struct PartTemplates {
-    source: &'static str,
-    laws: &'static str,
-    /// Replacement of a line in the example pipeline.
-    line: [&'static str; 2],
-}
-
 macro_rules! of {
     ($name:literal, $line:expr) => {
         of!($name, $name, $line)
     };
     ($name:literal, $source:literal, $line:expr) => {
-        PartTemplates {
-            source: include_str!(concat!("../template/", $source, ".rs")),
-            laws: include_str!(concat!("../template/", $name, "_laws.rs")),
-            line: $line,
-        }
+        (
+            include_str!(concat!("../template/", $source, ".rs")),
+            include_str!(concat!("../template/", $name, "_laws.rs")),
+            $line,
+        )
     };
 }
 
-fn template(role: Role, is_refitted: bool) -> PartTemplates {
+/// Source of a part, its tests, and the replacement of a line in the example pipeline.
+fn template(role: Role, is_refitted: bool) -> (&'static str, &'static str, [&'static str; 2]) {
     match role {
         Role::Learner if is_refitted => {
             of!("learner", "learner_refit", ["learner: rls", "learner: {kind: WORD, scale: 2.0}"])
@@ -88,7 +81,10 @@ struct Plugin<'a> {
     name: &'a str,
     word: String,
     role: Role,
-    of: PartTemplates,
+    source: &'static str,
+    laws: &'static str,
+    /// Replacement of a line in the example pipeline.
+    line: [&'static str; 2],
     /// Source folder of vaglio; `None` for crates from the registry.
     checkout: Option<PathBuf>,
     /// Whether a program that contains the part is written too.
@@ -108,7 +104,7 @@ impl<'a> Plugin<'a> {
                 format!("a {} is not trained; it goes with --kind learner", kind.name()),
             ));
         }
-        let of = template(*kind, *refit);
+        let (source, laws, line) = template(*kind, *refit);
         check_name(name)?;
         let refused = |message: String| Err(Error::setting("NAME", message));
         let word =
@@ -116,7 +112,7 @@ impl<'a> Plugin<'a> {
         if descriptions().iter().any(|d| d.role == *kind && d.kind == word) {
             return refused(format!("there is a {} `{word}` already", kind.name()));
         }
-        let of_source = |named: &str| of.source.split(|c: char| !c.is_alphanumeric()).any(|other| other == named);
+        let of_source = |named: &str| source.split(|c: char| !c.is_alphanumeric()).any(|other| other == named);
         if camel(&word) != "Template" && of_source(&camel(&word)) {
             return refused(format!(
                 "`{}` is the name of something else in the source of a {}",
@@ -128,8 +124,8 @@ impl<'a> Plugin<'a> {
             Some(path) => Some(checkout(path)?),
             None => own_checkout().filter(|_| !published),
         };
-        let here = std::env::current_dir().ok().and_then(|here| Workspace::find(&here.join(name)));
-        Ok(Plugin { name, word, role: *kind, of, checkout, has_program: !no_program, workspace: here })
+        let workspace = std::env::current_dir().ok().and_then(|here| Workspace::find(&here.join(name)));
+        Ok(Plugin { name, word, role: *kind, source, laws, line, checkout, has_program: !no_program, workspace })
     }
 
     /// Adds the new crates to the workspace members, if there is a workspace.
@@ -146,11 +142,11 @@ impl<'a> Plugin<'a> {
 
     /// Paths and texts of the files.
     fn files(&self) -> Vec<(&'static str, String)> {
-        let example = EXAMPLE.replace(self.of.line[0], self.of.line[1]);
+        let example = EXAMPLE.replace(self.line[0], self.line[1]);
         let mut files = vec![
             ("Cargo.toml", self.manifest()),
-            ("src/lib.rs", self.named(self.of.source).replace("template", &self.word)),
-            ("tests/all.rs", self.named(self.of.laws)),
+            ("src/lib.rs", self.named(self.source).replace("template", &self.word)),
+            ("tests/all.rs", self.named(self.laws)),
             ("example.yaml", self.without_program(&self.named(&example))),
             ("example.csv", include_str!("../template/example.csv").into()),
             ("README.md", self.without_program(&self.named(include_str!("../template/README.md")))),
@@ -188,11 +184,11 @@ impl<'a> Plugin<'a> {
             Role::Search => ["vaglio-search", "vaglio-dependence"].map(|name| self.dependency(name, "")),
             _ => Default::default(),
         };
-        let root = match (&self.workspace, self.has_program) {
-            (Some(_), _) => String::new(),
-            (None, has_program) => format!(
-                "\n[workspace]\n{}\n# Tests and runs train many small models.\n[profile.dev]\nopt-level = 1\n",
-                if has_program { "members = [\"program\"]\n" } else { "" }
+        let members = if self.has_program { "members = [\"program\"]\n" } else { "" };
+        let root = match self.workspace {
+            Some(_) => String::new(),
+            None => format!(
+                "\n[workspace]\n{members}\n# Tests and runs train many small models.\n[profile.dev]\nopt-level = 1\n"
             ),
         };
         format!(

@@ -157,13 +157,13 @@ pub fn schema() -> String {
 #[pyfunction]
 pub fn parts() -> String {
     let mut all = component_list();
-    for part in all.as_array_mut().into_iter().flatten() {
+    for part in &mut all {
         let word = |key: &str| part[key].as_str().unwrap_or_default().to_owned();
         if let Some(fields) = component_fields(&word("role"), &word("kind")) {
             part["fields"] = fields;
         }
     }
-    all.to_string()
+    serde_json::Value::from(all).to_string()
 }
 
 /// Runs the command line with these arguments, including the program name; returns the exit code.

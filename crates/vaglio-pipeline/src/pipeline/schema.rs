@@ -166,7 +166,7 @@ fn own_schema(description: &Description) -> (Value, Map<String, Value>) {
 }
 
 /// Linked components, as listed by `vaglio list --json`.
-pub fn component_list() -> Value {
+pub fn component_list() -> Vec<Value> {
     let part = |d: &Description| {
         json!({
             "role": d.role.name(), "kind": d.kind, "crate": d.package, "version": d.version,

@@ -3,7 +3,7 @@
 use super::data_checks::table_with_roles::TableWithRoles;
 use super::data_checks::{findings, steps};
 use super::holdout::set_aside;
-use super::lags::{LagSpec, RowsWithLags, SeriesTable, outputs};
+use super::lags::{LagSpec, RowsWithLags, outputs, until_last};
 use super::read_options::reading;
 use super::roles::{Roles, assignment};
 use super::rows::{taking_part, together};
@@ -53,8 +53,8 @@ fn prepared(pipeline: &ValidPipeline, folder: &Path, is_sample: bool) -> Result<
     let (source, spec) = target_file::beside(source, own, folder)?;
     let spec = &*spec;
     let assignment = assignment(settings)?;
-    let (looks, needs_order) = (LagSpec::new(settings)?, pipeline.selector().needs_order());
-    let roles = Roles { spec, assignment: assignment.as_ref(), looks_back: looks.is_some(), needs_order };
+    let (lags, needs_order) = (LagSpec::new(settings)?, pipeline.selector().needs_order());
+    let roles = Roles { spec, assignment: assignment.as_ref(), lags: lags.as_ref(), needs_order };
     let in_train = |error: Error| error.in_file(&folder.join(spec.train.first().map_or("", String::as_str)));
     let header = source.names().to_vec();
     roles.check_names(&header)?;
@@ -78,10 +78,7 @@ fn prepared(pipeline: &ValidPipeline, folder: &Path, is_sample: bool) -> Result<
     let is_gone = left_out.iter().any(|rows| rows.reason != LeftOutReason::Filter);
     let table = roles.arranged(table).map_err(in_train)?;
     let mut test_profile = profile.clone();
-    let whole = |table: &Table| {
-        let (targets, time) = (spec.target.names(), spec.time.as_deref());
-        looks.as_ref().map(|looks| SeriesTable { table: table.clone(), looks, targets, time })
-    };
+    let whole = |table: &Table| lags.is_some().then(|| table.clone());
     let (all, table) = (whole(&table), roles.counting(table));
     let mut all_of_test = None;
     let (train, test) = match &spec.test {
@@ -100,22 +97,18 @@ fn prepared(pipeline: &ValidPipeline, folder: &Path, is_sample: bool) -> Result<
     let test_rows = test.as_ref().filter(|_| spec.test.is_none()).map(numbers_in_file);
     let read = TableWithRoles { roles: &roles, profile: &profile, train: &train, test: test.as_ref() };
     let mut findings = findings(read, pipeline.budget());
-    findings.extend(steps::steps(read, pipeline, is_gone, all.as_ref().map(|all| &all.table)));
+    findings.extend(steps::steps(read, pipeline, is_gone, all.as_ref()));
     let lagged = lagged(pipeline)?;
     let targets = spec.target.names().to_vec();
-    let horizons = looks.as_ref().map_or_else(Vec::new, |looks| looks.horizons.clone());
-    let history = all.as_ref().filter(|_| !lagged.is_empty()).map(|all| all.until_last(&train));
-    let side = |own: Table, all: Option<&SeriesTable<'_>>, hidden: Option<&Table>| match all {
-        Some(all) => all.side(&own, hidden),
-        None => Ok(RowsWithLags::plain(own)),
-    };
+    let horizons = lags.as_ref().map_or_else(Vec::new, |lags| lags.horizons.clone());
+    let history = all.as_ref().filter(|_| !lagged.is_empty()).map(|all| until_last(all, &train));
     // Test rows of the same table follow the training rows, which maps use as lags.
     let (all_of_test, hidden) = match spec.test {
         Some(_) => (all_of_test.as_ref(), None),
         None => (all.as_ref(), test.as_ref()),
     };
-    let train = side(train, all.as_ref(), hidden)?;
-    let of_test = test.map(|test| side(test, all_of_test, None)).transpose()?;
+    let train = RowsWithLags::new(&roles, train, all.as_ref(), hidden)?;
+    let of_test = test.map(|test| RowsWithLags::new(&roles, test, all_of_test, None)).transpose()?;
     let assigned = roles.assigned(&train.table)?;
     let outputs = outputs(&targets, &horizons);
     let task = train.task(&roles, &outputs)?;

@@ -1,7 +1,9 @@
 //! Lags and horizons: rows with those before them, and targets of later rows.
 
+use super::roles::Roles;
 use super::series::places_of;
 use std::collections::HashSet;
+use std::ops::Range;
 use vaglio_core::{Cells, Error, MapTraits, Numbers, Result, Table};
 use vaglio_pipeline::pipeline::Settings;
 
@@ -77,106 +79,85 @@ pub(super) struct RowsWithLags {
 }
 
 impl RowsWithLags {
-    pub fn plain(table: Table) -> Self {
-        RowsWithLags { table, counted: None, times: None }
-    }
-}
-
-/// All rows of a table in series order.
-pub(super) struct SeriesTable<'a> {
-    pub table: Table,
-    pub looks: &'a LagSpec,
-    pub targets: &'a [String],
-    pub time: Option<&'a str>,
-}
-
-impl SeriesTable<'_> {
-    /// Selects some rows with those of their lags. Targets of the rows `hidden` are set to missing.
+    /// Adds the rows of their lags to the rows `own`, from `all` rows in series order. Targets of the rows `hidden` are
+    /// set to missing.
     ///
     /// # Errors
     /// [`Error::Setting`] if no row has all its future targets.
-    pub fn side(&self, own: &Table, hidden: Option<&Table>) -> Result<RowsWithLags> {
-        if own.rows() == self.table.rows() && self.looks.horizons.is_empty() {
-            return Ok(RowsWithLags::plain(own.clone()));
+    pub fn new(roles: &Roles<'_>, own: Table, all: Option<&Table>, hidden: Option<&Table>) -> Result<Self> {
+        let plain = |table: Table| Ok(RowsWithLags { table, counted: None, times: None });
+        let (Some(LagSpec { past, horizons }), Some(all)) = (roles.lags, all) else { return plain(own) };
+        if own.rows() == all.rows() && horizons.is_empty() {
+            return plain(own);
         }
         let origins = |table: &Table| (0..table.rows()).map(|row| table.origin(row)).collect::<HashSet<usize>>();
-        let (own, hidden) = (origins(own), hidden.map(origins).unwrap_or_default());
-        let rows = self.table.rows();
-        let is_own: Vec<bool> = (0..rows).map(|row| own.contains(&self.table.origin(row))).collect();
-        let ahead = self.ahead(&is_own);
+        let (own, hidden) = (origins(&own), hidden.map(origins).unwrap_or_default());
+        let (rows, targets) = (all.rows(), roles.spec.target.names());
+        let is_own: Vec<bool> = (0..rows).map(|row| own.contains(&all.origin(row))).collect();
+        let mut ahead: Vec<(String, Cells)> = Vec::new();
+        for (name, cells) in targets.iter().filter_map(|name| Some((name, all.get(name)?))) {
+            let column = |steps: &usize| (ahead_of(name, *steps), later(cells, all, *steps, |row| is_own[row]));
+            ahead.extend(horizons.iter().map(column));
+        }
         let counts: Vec<bool> =
             (0..rows).map(|row| is_own[row] && ahead.iter().all(|(_, cells)| !cells.is_missing(row))).collect();
-        let past = self.looks.past;
-        let has_past = |run: std::ops::Range<usize>| run.skip(past).any(|row| counts[row]);
-        if !self.looks.horizons.is_empty() && !self.table.runs().any(has_past) {
-            let steps = self.looks.horizons.last().unwrap_or(&0);
+        let has_past = |run: Range<usize>| run.skip(*past).any(|row| counts[row]);
+        if let Some(steps) = horizons.last()
+            && !all.runs().any(has_past)
+        {
             let message = format!(
                 "no row that takes part has {past} rows before it in its series and {steps} after it, with their targets"
             );
             return Err(Error::setting("preprocess.horizons", message));
         }
-        let kept: Vec<usize> = self.table.runs().flat_map(|run| self.looked_at(run, &counts)).collect();
-        let mut all = self.table.clone();
-        let mut columns = all.take_columns();
-        for (_, cells) in columns.iter_mut().filter(|(name, _)| !hidden.is_empty() && self.targets.contains(name)) {
-            let is_known = |row: usize| !hidden.contains(&self.table.origin(row));
-            *cells = later(cells, &self.table, 0, is_known);
+        let kept: Vec<usize> = all.runs().flat_map(|run| looked_at(run, &counts, *past)).collect();
+        let mut table = all.clone();
+        let mut columns = table.take_columns();
+        for (_, cells) in columns.iter_mut().filter(|(name, _)| !hidden.is_empty() && targets.contains(name)) {
+            *cells = later(cells, all, 0, |row| !hidden.contains(&all.origin(row)));
         }
         columns.extend(ahead);
-        let table = all.with_columns(columns)?.select_rows(&kept);
+        let table = table.with_columns(columns)?.select_rows(&kept);
         let counted: Vec<usize> = (0..kept.len()).filter(|&place| counts[kept[place]]).collect();
-        let times = self.times().map(|times| {
-            let of = |places: Vec<u32>| kept.iter().map(|&row| places[row]).collect();
-            (of(times.0), of(times.1))
+        let times = horizons.last().map(|steps| {
+            let (time, known) = times(all, roles.spec.time.as_deref(), *steps);
+            let of = |ranks: Vec<u32>| kept.iter().map(|&row| ranks[row]).collect();
+            (of(time), of(known))
         });
         Ok(RowsWithLags { table, counted: (counted.len() < kept.len()).then_some(counted), times })
     }
+}
 
-    /// The rows up to the last one in use of each series: the history of new rows.
-    pub fn until_last(&self, own: &Table) -> Table {
-        let origins: HashSet<usize> = (0..own.rows()).map(|row| own.origin(row)).collect();
-        let is_own = |row: &usize| origins.contains(&self.table.origin(*row));
-        let runs = self.table.runs();
-        let kept = runs.flat_map(|run| run.start..run.rev().find(is_own).map_or(0, |last| last + 1));
-        self.table.select_rows(&kept.collect::<Vec<usize>>())
-    }
+/// Rows of `all` up to the last of `own` in each series: the history of new rows.
+pub(super) fn until_last(all: &Table, own: &Table) -> Table {
+    let origins: HashSet<usize> = (0..own.rows()).map(|row| own.origin(row)).collect();
+    let is_own = |row: &usize| origins.contains(&all.origin(*row));
+    let kept = all.runs().flat_map(|run| run.start..run.rev().find(is_own).map_or(0, |last| last + 1));
+    all.select_rows(&kept.collect::<Vec<usize>>())
+}
 
-    /// Rows of a run that count or serve as lags of those that do.
-    fn looked_at(&self, run: std::ops::Range<usize>, counts: &[bool]) -> Vec<usize> {
-        let mut wanted = 0;
-        let is_kept = |row: &usize| {
-            let is_kept = counts[*row] || wanted > 0;
-            wanted = if counts[*row] { self.looks.past } else { wanted.saturating_sub(1) };
-            is_kept
-        };
-        let mut kept: Vec<usize> = run.rev().filter(is_kept).collect();
-        kept.reverse();
-        kept
-    }
+/// Rows of a run that count, or are among the `past` rows before one that does.
+fn looked_at(run: Range<usize>, counts: &[bool], past: usize) -> Vec<usize> {
+    let mut wanted = 0;
+    let is_kept = |row: &usize| {
+        let is_kept = counts[*row] || wanted > 0;
+        wanted = if counts[*row] { past } else { wanted.saturating_sub(1) };
+        is_kept
+    };
+    let mut kept: Vec<usize> = run.rev().filter(is_kept).collect();
+    kept.reverse();
+    kept
+}
 
-    /// Future targets, as columns.
-    fn ahead(&self, is_own: &[bool]) -> Vec<(String, Cells)> {
-        let of = |name: &String| {
-            let cells = self.table.get(name)?;
-            let column = |steps: &usize| (ahead_of(name, *steps), later(cells, &self.table, *steps, |row| is_own[row]));
-            Some(self.looks.horizons.iter().map(column).collect::<Vec<_>>())
-        };
-        self.targets.iter().filter_map(of).flatten().collect()
+/// Rank of each row's time, and of the time `steps` rows later: among all times, or within the series without a column
+/// of time.
+fn times(table: &Table, time: Option<&str>, steps: usize) -> (Vec<u32>, Vec<u32>) {
+    let in_series = || table.runs().flat_map(|run| (0..run.len()).map(|place| place as u32)).collect();
+    let time: Vec<u32> = time.and_then(|name| places_of(table.get(name)?)).unwrap_or_else(in_series);
+    let mut known = vec![u32::MAX; time.len()];
+    for run in table.runs() {
+        let end = run.end;
+        run.filter(|row| row + steps < end).for_each(|row| known[row] = time[row + steps]);
     }
-
-    /// Rank of each row's time, and of the time of its furthest target: among all times, or within the series.
-    fn times(&self) -> Option<(Vec<u32>, Vec<u32>)> {
-        let steps = *self.looks.horizons.last()?;
-        let in_series = || {
-            let runs = self.table.runs();
-            runs.flat_map(|run| (0..run.len()).map(|place| place as u32)).collect::<Vec<u32>>()
-        };
-        let time = self.time.and_then(|name| places_of(self.table.get(name)?)).unwrap_or_else(in_series);
-        let mut known = vec![u32::MAX; time.len()];
-        for run in self.table.runs() {
-            let end = run.end;
-            run.filter(|row| row + steps < end).for_each(|row| known[row] = time[row + steps]);
-        }
-        Some((time, known))
-    }
+    (time, known)
 }

@@ -1,5 +1,6 @@
 //! Roles of columns other than feature.
 
+use super::lags::LagSpec;
 use super::series::{SeriesOrder, numbers_of};
 use std::collections::HashSet;
 use vaglio_core::{Cells, Error, Result, Table, joined};
@@ -13,8 +14,8 @@ pub(super) struct Roles<'p> {
     pub spec: &'p DataSpec,
     /// Column that assigns rows to folds.
     pub assignment: Option<&'p Assignment>,
-    /// Whether maps use lags from rows that are left out.
-    pub looks_back: bool,
+    /// Lags and horizons of the maps, if any needs time order.
+    pub lags: Option<&'p LagSpec>,
     /// Whether the learner uses previous rows.
     pub needs_order: bool,
 }
@@ -123,7 +124,7 @@ impl Roles<'_> {
     /// Returns the errors of [`check_weights`] and of [`SeriesOrder::arrange`].
     pub fn arranged(&self, table: Table) -> Result<Table> {
         check_weights(self.spec.weights.as_ref(), &table)?;
-        let in_steps = self.looks_back || self.needs_order;
+        let in_steps = self.lags.is_some() || self.needs_order;
         SeriesOrder { series: self.spec.series.as_deref(), time: self.spec.time.as_deref(), in_steps }.arrange(table)
     }
 
@@ -215,7 +216,7 @@ impl Roles<'_> {
     pub fn check_complete(&self, table: &Table, profile: &TableProfile) -> Result<()> {
         let of_rows = self.row_roles().into_iter().map(|(_, name)| name);
         let DataSpec { target, weights, .. } = self.spec;
-        let drops = self.looks_back && self.spec.missing_target == MissingTarget::Drop;
+        let drops = self.lags.is_some() && self.spec.missing_target == MissingTarget::Drop;
         let counted = target.names().iter().chain(weights).filter(|_| !drops).map(String::as_str);
         profile.check_complete(table, counted, Some("to leave such rows out set data.missing_target: drop"))?;
         profile.check_complete(table, of_rows, Some("each row needs one; fill it in, or leave the row out of the file"))
@@ -253,7 +254,7 @@ mod tests {
         let pipeline = Pipeline::new(criterion, Greedy::default(), Rls::default());
         let assignment = assignment(pipeline.check_ref().unwrap().settings()).unwrap().unwrap();
         let spec: DataSpec = serde_json::from_value(serde_json::json!({"train": "x.csv", "target": "y"})).unwrap();
-        let roles = Roles { spec: &spec, assignment: Some(&assignment), looks_back: false, needs_order: false };
+        let roles = Roles { spec: &spec, assignment: Some(&assignment), lags: None, needs_order: false };
         let error = roles.check_names(&["y".to_owned(), "x".to_owned()]).unwrap_err();
         (error.field().unwrap_or_default().to_owned(), error.to_string())
     }

@@ -49,7 +49,7 @@ pub(super) fn taking_part(
     // For lags, rows without a target stay in the table if their position is known.
     let of_rows = roles.row_roles().into_iter().filter(|(field, _)| *field != "data.weights");
     let of_rows: Vec<&Cells> = of_rows.filter_map(|(_, name)| table.get(name)).collect();
-    let is_placed = |row: usize| roles.looks_back && of_rows.iter().all(|cells| !cells.is_missing(row));
+    let is_placed = |row: usize| roles.lags.is_some() && of_rows.iter().all(|cells| !cells.is_missing(row));
     let mut counting = kept.clone();
     if spec.missing_target == MissingTarget::Drop {
         let targets = spec.target.names().iter().map(|name| (LeftOutReason::MissingTarget, name));

@@ -28,7 +28,7 @@ fn found_with(name: &str, settings: serde_json::Value, train: &str, test: Option
     let mut data = serde_json::json!({"train": "x.csv", "target": "y"});
     data.as_object_mut().unwrap().extend(settings.as_object().unwrap().clone());
     let spec: DataSpec = serde_json::from_value(data).unwrap();
-    let roles = Roles { spec: &spec, assignment: None, looks_back: false, needs_order: false };
+    let roles = Roles { spec: &spec, assignment: None, lags: None, needs_order: false };
     let (train, profile) = read("train", train);
     let test = test.map(|text| read("test", text).0);
     let read = TableWithRoles { roles: &roles, profile: &profile, train: &train, test: test.as_ref() };
@@ -215,7 +215,7 @@ fn copies_beyond_memory_are_not_counted() {
         serde_json::json!({"train": "x.csv", "target": "y"}),
     );
     let spec: DataSpec = serde_json::from_value(spec).unwrap();
-    let roles = Roles { spec: &spec, assignment: None, looks_back: false, needs_order: false };
+    let roles = Roles { spec: &spec, assignment: None, lags: None, needs_order: false };
     let read = TableWithRoles { roles: &roles, profile: &TableProfile::default(), train: &train, test: None };
     let warnings = copies::copies(read, Budget::new(1000));
     assert!(only(&warnings, WarningKind::CopiesNotCounted).starts_with("copies of rows were not looked for: "));

@@ -83,13 +83,6 @@ vaglio_core::setters!(Elm {
     lambda: Lambda;
 });
 
-impl Elm {
-    /// Creates a machine with `units` hidden units and defaults otherwise.
-    pub fn new(units: usize) -> Self {
-        Elm { units, ..Elm::default() }
-    }
-}
-
 /// Largest allowed number of units.
 const MOST_UNITS: usize = 1_000_000;
 

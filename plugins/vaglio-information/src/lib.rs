@@ -84,13 +84,6 @@ pub struct Information {
 
 vaglio_core::setters!(Information { measure: InformationMeasure; variance: Option<f64>; });
 
-impl Information {
-    /// Creates the criterion with a measure.
-    pub fn new(measure: InformationMeasure) -> Self {
-        Information { measure, ..Information::default() }
-    }
-}
-
 impl Criterion for Information {
     /// Scores a subset by definition. Cost O((m + |S|) |S|²) for each λ.
     fn evaluate(&self, design: &Design, subset: &[Feature]) -> Result<Score> {

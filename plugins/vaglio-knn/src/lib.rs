@@ -57,13 +57,6 @@ pub struct Knn {
 
 vaglio_core::setters!(Knn { neighbours: usize, weights: Weights;; });
 
-impl Knn {
-    /// Creates the learner with this number of neighbours.
-    pub fn new(neighbours: usize) -> Self {
-        Knn { neighbours, ..Knn::default() }
-    }
-}
-
 impl Learner for Knn {
     fn form(&self) -> Form<'_> {
         Form::Refit(self)

@@ -92,13 +92,6 @@ vaglio_core::setters!(FsLsSvm {
     lambda: Lambda;
 });
 
-impl FsLsSvm {
-    /// Creates the learner with this number of landmark rows.
-    pub fn new(landmarks: usize) -> Self {
-        FsLsSvm { landmarks, ..FsLsSvm::default() }
-    }
-}
-
 /// Maximum number of landmarks: their kernel matrix takes 3.2 GB.
 const MOST_LANDMARKS: usize = 20_000;
 

@@ -14,7 +14,6 @@ use vaglio_kernels::f64x8::F64x8;
 use vaglio_kernels::{checkpoint, parallel, vectorized};
 
 /// A leaky echo-state network, laid out for fast steps.
-#[derive(Debug, Clone)]
 struct EchoStateNetwork {
     /// Number of units, rounded up to whole blocks.
     padded: usize,
@@ -26,7 +25,6 @@ struct EchoStateNetwork {
 }
 
 /// W in blocks of units; a step updates all units of a block at once.
-#[derive(Debug, Clone)]
 enum Recurrent {
     /// Blocks of eight units, each with as many slots as its most connected unit has connections.
     Sparse { starts: Vec<usize>, slots: Vec<Slot> },
@@ -35,7 +33,6 @@ enum Recurrent {
 }
 
 /// One connection of each of eight units; weight 0 pads units with fewer.
-#[derive(Debug, Clone, Copy)]
 struct Slot {
     sources: [u32; F64x8::WIDTH],
     weights: [f64; F64x8::WIDTH],

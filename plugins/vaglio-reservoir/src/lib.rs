@@ -100,13 +100,6 @@ vaglio_core::setters!(Reservoir {
     lambda: Lambda;
 });
 
-impl Reservoir {
-    /// Creates the learner with this number of units.
-    pub fn new(units: usize) -> Self {
-        Reservoir { units, ..Reservoir::default() }
-    }
-}
-
 /// Maximum number of units.
 const MOST_UNITS: usize = 20_000;
 

@@ -12,7 +12,7 @@ use vaglio_kernels::vectorized;
 /// Factor F, rows × rank, of a centered kernel matrix K̄ = F·Fᵀ; memory 8·rows·rank bytes.
 ///
 /// An ignored column has rank 0, and K̄ = 0.
-#[derive(Debug, Clone, Default)]
+#[derive(Clone, Default)]
 pub struct ThinFactor {
     /// Columns of F, each padded with zeros to whole chunks.
     chunks: Vec<Chunk>,

@@ -15,7 +15,6 @@ const PANEL: usize = 128;
 ///
 /// In many dimensions no rows are close to each other, and a thin factor would have as many columns as rows and cost
 /// O(m³). Memory O(m).
-#[derive(Debug)]
 pub struct FullKernel<'k> {
     roots: Vec<f64>,
     coordinates: &'k [Vec<f64>],

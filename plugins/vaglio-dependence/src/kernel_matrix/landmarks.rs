@@ -12,7 +12,6 @@ use vaglio_kernels::tolerance::SMALL_EIGENVALUE;
 ///
 /// The points are equidistant from −5 to 5 over the standardized entries. Eigenvalues of K_bb below 1e-10 of the
 /// largest are omitted, so F has rank ≤ b.
-#[derive(Debug, Clone)]
 pub struct Landmarks {
     points: Vec<f64>,
     /// Eigenvectors of the kept eigenvalues, each divided by the eigenvalue's root.

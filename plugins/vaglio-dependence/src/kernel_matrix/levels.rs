@@ -28,7 +28,6 @@ pub const LEAST_BANDWIDTH: f64 = 0.5;
 const WHOLE: f64 = 255.0;
 
 /// Levels and the factor of their kernel.
-#[derive(Debug)]
 struct LevelGrid {
     /// Levels in increasing order.
     values: Vec<f64>,
@@ -38,14 +37,12 @@ struct LevelGrid {
 }
 
 /// Quantizer of columns for one bandwidth.
-#[derive(Debug)]
 pub struct CommonLevels {
     bandwidth: f64,
     common: Arc<LevelGrid>,
 }
 
 /// A column as levels: one byte per entry if it has at most 256 values, else two.
-#[derive(Debug)]
 pub struct LevelColumn {
     grid: Arc<LevelGrid>,
     places: Vec<u8>,

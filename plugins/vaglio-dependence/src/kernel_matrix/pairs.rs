@@ -9,7 +9,6 @@ use vaglio_kernels::f64x8::{F64x8, opaque};
 use vaglio_kernels::vectorized;
 
 /// Entries of a column in whole chunks, padded with zeros.
-#[derive(Debug, Clone)]
 pub struct Padded(pub(super) Vec<Chunk>);
 
 impl Padded {
@@ -35,7 +34,7 @@ impl Padded {
 /// A number for every pair of rows j > k, row by row, each row padded to whole chunks; memory about 4m² bytes.
 ///
 /// Padding is 0 if the numbers are weights of a sum, and finite otherwise.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct RowPairs {
     rows: usize,
     chunks: Vec<Chunk>,

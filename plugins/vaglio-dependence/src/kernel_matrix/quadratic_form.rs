@@ -7,7 +7,7 @@ use vaglio_kernels::tolerance::{FLAT_GRADIENT, QUADRATIC_RIDGE};
 /// min over α ≥ 0 of total − 2cᵀα + αᵀQα, the squared distance of a target from non-negative combinations.
 ///
 /// Q is a Gram matrix with entries ≥ 0, as of positive semidefinite matrices; a row with Q_kk = 0 is ignored.
-#[derive(Debug, Clone, Default)]
+#[derive(Clone, Default)]
 pub struct Quadratic {
     total: f64,
     c: Vec<f64>,

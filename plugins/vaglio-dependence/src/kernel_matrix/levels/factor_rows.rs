@@ -8,14 +8,13 @@ use vaglio_kernels::tolerance::LEVEL_EIGENVALUES;
 use vaglio_kernels::vectorized;
 
 /// Rows of P^{½}F for a centered kernel matrix F·Fᵀ, in strips of up to 24 columns.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct FactorRows(Vec<Strip>);
 
 type SingleChunk = [f32; F64x8::WIDTH];
 
 /// Up to three chunks of each row: in double precision for columns with exact levels, in single precision for others,
 /// whose quantization error exceeds its rounding.
-#[derive(Debug)]
 struct Strip {
     /// Number of chunks of a row.
     width: usize,

@@ -47,6 +47,7 @@
 //! * `dependence`, on by default: `nhsic` and other criteria of dependence.
 //! * `documents`: pipelines as YAML, and models in files.
 //! * `files`, on by default: tables from text files, runs from files to files, and the report, with `documents`.
+//! * `sprs`, on by default: datasets of linfa with sparse records.
 //! * `tune`, on by default: settings of the learner chosen by the criterion, and the criterion `hsfs`.
 //! * `parquet`: also reads Parquet, Arrow and compressed files.
 //! * `lapack`: linear algebra by LAPACK, matrix products by BLAS instead of faer; needs a system OpenBLAS.

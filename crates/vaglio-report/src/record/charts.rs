@@ -21,7 +21,7 @@ pub struct ChartData {
     /// Result of tuning, if requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tuning: Option<TuningResult>,
-    /// Residuals against the chosen columns and time.
+    /// Partial residuals of the chosen columns, and the rows with the largest errors.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub residuals: Option<ResidualsRecord>,
 }

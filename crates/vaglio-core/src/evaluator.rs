@@ -99,6 +99,12 @@ pub trait Evaluator: Send {
         Ok(None)
     }
 
+    /// The geometry that the evaluator is based on, if it has one; it replaces
+    /// [`Criterion::geometry`](crate::Criterion::geometry).
+    fn geometry(&self) -> Option<Box<dyn Geometry>> {
+        None
+    }
+
     /// A lower bound of the scores of the current subset with one to `most` of the columns `later`; −∞ if unknown.
     fn bound(&mut self, _subset: &[Feature], _later: &[Feature], _most: usize) -> Result<f64> {
         Ok(f64::NEG_INFINITY)
@@ -150,9 +156,6 @@ pub struct EngineEvaluator<'d> {
     pub evaluator: Box<dyn Evaluator + 'd>,
     /// Recorder on which the evaluator and its forks note their [`Diagnostics`](crate::Diagnostics).
     pub recorder: Recorder,
-    /// Makes the geometry that the evaluator is based on, if it has one; it replaces
-    /// [`Criterion::geometry`](crate::Criterion::geometry).
-    pub geometry: Option<Box<dyn Fn() -> Box<dyn Geometry> + Send>>,
 }
 
 /// The method that computes scores, as `selection.json` names it.
@@ -175,6 +178,6 @@ impl<'d> EngineEvaluator<'d> {
     /// Like [`EngineEvaluator::new`], but for a boxed evaluator.
     pub fn from_boxed(engine: &'static str, evaluator: Box<dyn Evaluator + 'd>) -> Self {
         let engine = EngineDescription { name: engine, approximation: None, bound: None };
-        EngineEvaluator { engine, evaluator, recorder: Recorder::default(), geometry: None }
+        EngineEvaluator { engine, evaluator, recorder: Recorder::default() }
     }
 }

@@ -337,7 +337,7 @@ impl<'d> SubsetScorer<'d> {
 
     /// The geometry that the evaluator uses, if it has one.
     pub fn geometry(&self) -> Option<Box<dyn Geometry>> {
-        self.shortcut.geometry.as_ref().map(|geometry| geometry())
+        self.shortcut.evaluator.geometry()
     }
 }
 

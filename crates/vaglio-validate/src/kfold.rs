@@ -30,7 +30,7 @@ pub use settings::{Engine, FoldBy, KFold};
 use std::sync::Arc;
 use vaglio_core::{
     Cache, Criterion, CriterionTraits, Design, EngineEvaluator, Error, Estimate, Evaluator, Feature, Geometry, HeldOut,
-    Plan, Recorder, Result, Score, SearchExtent,
+    Plan, Recorder, Result, Score, SearchExtent, times_power,
 };
 
 impl Criterion for KFold {
@@ -234,8 +234,11 @@ impl KFold {
             (of_rounds(&|_| design.targets().to_owned()), of_rounds(&|at| predictions[at].clone()));
         let weights = design.weights().map(|w| held_out.iter().flatten().map(|&row| w[row]).collect::<Vec<f64>>());
         match (targets, predictions) {
-            (Ok(targets), Ok(predictions)) => {
-                design.mean_loss(&*self.loss, targets.view(), predictions.view(), weights.as_deref())
+            (Ok(mut targets), Ok(mut predictions)) => {
+                let unit = design.target_unit(&*self.loss);
+                let in_unit = |values: &mut Array2<f64>| values.mapv_inplace(|x| times_power(x, unit));
+                [&mut targets, &mut predictions].into_iter().for_each(in_unit);
+                self.loss.mean(targets.view(), predictions.view(), weights.as_deref())
             }
             _ => f64::NAN,
         }

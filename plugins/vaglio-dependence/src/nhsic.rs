@@ -143,16 +143,10 @@ impl Criterion for Nhsic {
             bytes: bytes + features * (entry * rows + 8.0 * size),
         };
         Plan::by_engine(estimate, move || {
-            let relations = Arc::new(Relations::new(self, design)?);
-            let evaluator = NhsicEvaluator::new(Arc::clone(&relations));
+            let evaluator = NhsicEvaluator::new(Arc::new(Relations::new(self, design)?));
             let mut shortcut = EngineEvaluator::new(ENGINE, evaluator);
             shortcut.engine.bound = Some("all_columns");
             shortcut.engine.approximation = Some(self.word(design.rows()));
-            let geometry = move || -> Box<dyn Geometry> {
-                let relations = Arc::clone(&relations);
-                Box::new(RelationsGeometry::new(move || Ok(relations)))
-            };
-            shortcut.geometry = Some(Box::new(geometry));
             Ok(shortcut)
         })
     }

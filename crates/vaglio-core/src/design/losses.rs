@@ -4,11 +4,20 @@ use crate::{Design, Loss, times_power};
 use ndarray::ArrayView2;
 
 impl Design {
-    /// The mean loss of predictions, outputs × rows, over rows, or over units if the design averages predictions.
+    /// The mean loss of predictions, outputs × rows, over rows, or over units if the design averages predictions. By
+    /// [`Loss::mean`]; a loss without a `degree` sees targets and predictions in the data's units.
     pub fn loss(&self, loss: &dyn Loss, predictions: ArrayView2<'_, f64>) -> f64 {
+        let unit = self.target_unit(loss);
+        let mean = |targets: ArrayView2<'_, f64>, predictions: ArrayView2<'_, f64>, weights| match unit {
+            0 => loss.mean(targets, predictions, weights),
+            _ => {
+                let in_own = |values: ArrayView2<'_, f64>| values.mapv(|x| times_power(x, unit));
+                loss.mean(in_own(targets).view(), in_own(predictions).view(), weights)
+            }
+        };
         match self.decisions() {
-            Some(of) => self.mean_loss(loss, of.targets.view(), of.decide(predictions).view(), of.weights.as_deref()),
-            None => self.mean_loss(loss, self.targets(), predictions, self.weights()),
+            Some(of) => mean(of.targets.view(), of.decide(predictions).view(), of.weights.as_deref()),
+            None => mean(self.targets(), predictions, self.weights()),
         }
     }
 
@@ -19,24 +28,6 @@ impl Design {
                 loss.standard_error(of.targets.view(), of.decide(predictions).view(), of.weights.as_deref(), None)
             }
             None => loss.standard_error(self.targets(), predictions, self.weights(), None),
-        }
-    }
-
-    /// The mean loss of some rows or units of the design, by [`Loss::mean`]. Targets and predictions are in the
-    /// design's units. A loss without a `degree` sees them in the data's units.
-    pub fn mean_loss(
-        &self,
-        loss: &dyn Loss,
-        targets: ArrayView2<'_, f64>,
-        predictions: ArrayView2<'_, f64>,
-        weights: Option<&[f64]>,
-    ) -> f64 {
-        match self.target_unit(loss) {
-            0 => loss.mean(targets, predictions, weights),
-            unit => {
-                let in_own = |values: ArrayView2<'_, f64>| values.mapv(|x| times_power(x, unit));
-                loss.mean(in_own(targets).view(), in_own(predictions).view(), weights)
-            }
         }
     }
 

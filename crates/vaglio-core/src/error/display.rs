@@ -2,9 +2,9 @@
 
 use super::{Error, SourceLocation};
 use crate::{Role, counted};
-use std::path::PathBuf;
+use std::fmt::Display;
 
-impl std::fmt::Display for Error {
+impl Display for Error {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Error::Setting { field, message, place, .. } => write!(f, "{}`{field}`: {message}", at(place)),
@@ -19,12 +19,16 @@ impl std::fmt::Display for Error {
             Error::Unwritable { path, message } => write!(f, "{}: cannot be written: {message}", path.display()),
             Error::NonFinite { row, column, value, count, file, remedy } => {
                 let count = not_finite(value, *count);
-                write!(f, "{}row {row}, column `{column}`: {count} in this column){}", inside(file), remedied(remedy))
+                let (file, remedy) =
+                    (around("", file.as_ref().map(|file| file.display()), ": "), around("; ", remedy.as_ref(), ""));
+                write!(f, "{file}row {row}, column `{column}`: {count} in this column){remedy}")
             }
             Error::Shape(message) | Error::Numerical(message) => f.write_str(message),
             Error::ModelRefused { path, message } => write!(f, "{}: model refused: {message}", path.display()),
             Error::Failed { part: None, message, .. } => write!(f, "{message}"),
-            Error::Failed { part: Some(part), subset, message } => write!(f, "{part}{}: {message}", on(subset)),
+            Error::Failed { part: Some(part), subset, message } => {
+                write!(f, "{part}{}: {message}", around(" on ", subset.as_ref(), ""))
+            }
             Error::Stopped(reason) => write!(f, "the run was stopped, since {}", reason.sentence()),
         }
     }
@@ -45,12 +49,13 @@ impl std::error::Error for Error {
     }
 }
 
-fn at(place: &Option<SourceLocation>) -> String {
-    place.as_ref().map(|p| format!("{p}: ")).unwrap_or_default()
+/// A text between two others; nothing if it is absent.
+fn around(before: &str, text: Option<impl Display>, after: &str) -> String {
+    text.map(|text| format!("{before}{text}{after}")).unwrap_or_default()
 }
 
-fn inside(file: &Option<PathBuf>) -> String {
-    file.as_ref().map(|f| format!("{}: ", f.display())).unwrap_or_default()
+fn at(place: &Option<SourceLocation>) -> String {
+    around("", place.as_ref(), ": ")
 }
 
 /// Describes a value that is missing or not finite, and counts such values.
@@ -59,14 +64,6 @@ fn not_finite(value: &str, count: usize) -> String {
         true => format!("{value} ({}", counted(count, "such cell")),
         false => format!("{value} is not a finite number ({}", counted(count, "such value")),
     }
-}
-
-fn remedied(remedy: &Option<String>) -> String {
-    remedy.as_ref().map(|remedy| format!("; {remedy}")).unwrap_or_default()
-}
-
-fn on(subset: &Option<String>) -> String {
-    subset.as_ref().map(|subset| format!(" on {subset}")).unwrap_or_default()
 }
 
 fn did_you_mean(suggestion: &Option<String>, known: &[String]) -> String {

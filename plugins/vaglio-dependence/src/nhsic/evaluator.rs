@@ -102,12 +102,15 @@ impl NhsicEvaluator {
         Ok(Arc::clone(self.separable.insert(of_features.into())))
     }
 
-    /// Removes one column without minimizing, and returns whether the minimum changes.
-    fn without(&self, place: usize) -> (Quadratic, Vec<f64>, bool) {
-        let (mut smaller, mut start) = (self.quadratic.clone(), self.alpha.clone());
-        smaller.remove(place);
-        let changed = start.remove(place) != 0.0;
-        (smaller, start, changed)
+    /// Removes a column and minimizes, if that changes the minimum.
+    fn smaller(&self, place: usize) -> NhsicEvaluator {
+        let mut smaller = self.clone();
+        smaller.selected.remove(place);
+        smaller.quadratic.remove(place);
+        if smaller.alpha.remove(place) != 0.0 {
+            smaller.alpha = smaller.quadratic.minimizer(&smaller.alpha);
+        }
+        smaller
     }
 
     fn place(&self, feature: Feature) -> Option<usize> {
@@ -129,12 +132,8 @@ impl NhsicEvaluator {
     fn removals(&self, candidates: &[Feature]) -> Result<Vec<Score>> {
         let current = self.value();
         let score = |&candidate: &Feature| {
-            let trial = self.place(candidate).map(|place| self.without(place));
-            Score::new(match trial {
-                Some((smaller, start, true)) => smaller.value(&smaller.minimizer(&start)),
-                _ => current,
-            })
-            .checked()
+            let loss = self.place(candidate).map_or(current, |place| self.smaller(place).value());
+            Score::new(loss).checked()
         };
         candidates.par_iter().with_min_len(TOGETHER).map(score).collect()
     }
@@ -168,15 +167,11 @@ impl Evaluator for NhsicEvaluator {
     }
 
     fn apply(&mut self, change: Action, _: &[Feature], feature: Feature) -> Result<()> {
-        if change == Action::Add {
-            *self = self.larger(&[feature])?;
-            return Ok(());
+        match (change, self.place(feature)) {
+            (Action::Add, _) => *self = self.larger(&[feature])?,
+            (Action::Remove, Some(place)) => *self = self.smaller(place),
+            (Action::Remove, None) => {}
         }
-        let Some(place) = self.place(feature) else { return Ok(()) };
-        let (smaller, start, changed) = self.without(place);
-        self.alpha = if changed { smaller.minimizer(&start) } else { start };
-        self.quadratic = smaller;
-        self.selected.remove(place);
         Ok(())
     }
 

@@ -1,6 +1,6 @@
 //! Definition of the criterion: a fit on all rows, and its degrees of freedom from an orthogonal factor.
 
-use crate::measure::{DataScale, InformationMeasure};
+use crate::measure::{InformationMeasure, ScoreFormula};
 use ndarray::Array2;
 use vaglio_core::{Design, Error, Feature, PowerOfTwoScaling, Result, Score, Squared, row_weights};
 use vaglio_kernels::freedom;
@@ -13,8 +13,7 @@ pub(crate) struct Definition<'d> {
     /// Design in units in which no square over- or underflows.
     pub design: &'d Design,
     pub units: PowerOfTwoScaling,
-    pub measure: InformationMeasure,
-    pub scale: DataScale,
+    pub formula: ScoreFormula,
 }
 
 impl<'d> Definition<'d> {
@@ -27,13 +26,13 @@ impl<'d> Definition<'d> {
         let (units, scaled) = design.in_units();
         units.check(design, 2)?;
         let design = scaled;
-        let scale = DataScale { rows, least: f64::MIN_POSITIVE, variance: variance.unwrap_or(0.0) };
-        let mut definition = Definition { design, units, measure, scale };
+        let formula = ScoreFormula { measure, rows, least: f64::MIN_POSITIVE, variance: variance.unwrap_or(0.0) };
+        let mut definition = Definition { design, units, formula };
         let first = design.lambdas()[0];
         match measure {
             InformationMeasure::Training | InformationMeasure::Gcv => {}
             InformationMeasure::Aic | InformationMeasure::Aicc | InformationMeasure::Bic => {
-                definition.scale.least = (HIDDEN_ERROR * definition.error(&[], first)?).max(f64::MIN_POSITIVE);
+                definition.formula.least = (HIDDEN_ERROR * definition.error(&[], first)?).max(f64::MIN_POSITIVE);
             }
             InformationMeasure::Cp if variance.is_some() => {}
             InformationMeasure::Cp => {
@@ -48,7 +47,7 @@ impl<'d> Definition<'d> {
                     );
                     return Err(Error::setting("variance", message));
                 }
-                definition.scale.variance = rows * definition.error(&all, first)? / free;
+                definition.formula.variance = rows * definition.error(&all, first)? / free;
             }
         }
         Ok(definition)
@@ -62,7 +61,7 @@ impl<'d> Definition<'d> {
 
     /// Score at one λ, in the rescaled units of the design.
     pub fn at(&self, subset: &[Feature], lambda: Option<f64>) -> Result<f64> {
-        Ok(self.measure.score(&self.scale, self.error(subset, lambda)?, self.freedom(subset, lambda)?))
+        Ok(self.formula.score(self.error(subset, lambda)?, self.freedom(subset, lambda)?))
     }
 
     /// Degree of freedom of the intercept, if there is one.
@@ -81,7 +80,7 @@ impl<'d> Definition<'d> {
     ///
     /// Cost O((m + s) s²).
     fn freedom(&self, subset: &[Feature], lambda: Option<f64>) -> Result<f64> {
-        let readout = self.design.readout().filter(|_| self.measure != InformationMeasure::Training);
+        let readout = self.design.readout().filter(|_| self.formula.measure != InformationMeasure::Training);
         let (Some(readout), Some(lambda)) = (readout, lambda) else { return Ok(0.0) };
         let rows: Vec<usize> = (0..self.design.rows()).collect();
         let weights = self.design.training_weights(&rows);

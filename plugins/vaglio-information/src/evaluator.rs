@@ -48,9 +48,9 @@ impl<'d> InformationEvaluator<'d> {
                 }
             }
         };
-        let Definition { measure, scale, units, .. } = &self.definition;
+        let Definition { formula, units, .. } = &self.definition;
         let error = units.unscale_loss(trial.squares.max(0.0) / self.divisor, 2);
-        Ok(measure.score(scale, error, self.definition.intercept() + trial.freedom))
+        Ok(formula.score(error, self.definition.intercept() + trial.freedom))
     }
 
     /// Computes each subset's lowest score over λ from its trials, λ × subsets.
@@ -106,7 +106,7 @@ impl Evaluator for InformationEvaluator<'_> {
 
     /// Standard error of the training error, which is a mean over rows.
     fn standard_error(&mut self, subset: &[Feature]) -> Result<Option<f64>> {
-        if self.definition.measure != crate::InformationMeasure::Training {
+        if self.definition.formula.measure != crate::InformationMeasure::Training {
             return Ok(None);
         }
         let (lambda, design) = (self.score(subset)?.lambda, self.definition.design);
@@ -119,13 +119,13 @@ impl Evaluator for InformationEvaluator<'_> {
     }
 
     fn squares(&mut self, columns: &[Feature]) -> Result<Option<SquaresBound>> {
-        let Definition { measure, scale, units, .. } = self.definition;
+        let Definition { formula, units, .. } = self.definition;
         let (lambdas, divisor, intercept) = (self.lambdas.clone(), self.divisor, self.definition.intercept());
         let score = move |squares: f64, size: usize, least: f64| {
             let error = units.unscale_loss(squares.max(0.0) / divisor, 2);
             let of_lambda = |&lambda: &f64| {
                 let freedom = if least > 0.0 { size as f64 * least / (least + lambda) } else { 0.0 };
-                measure.score(&scale, error, intercept + 0.999_999_999 * freedom)
+                formula.score(error, intercept + 0.999_999_999 * freedom)
             };
             lambdas.iter().map(of_lambda).fold(f64::INFINITY, f64::min)
         };

@@ -21,9 +21,10 @@ pub enum InformationMeasure {
     Bic,
 }
 
-/// Properties of the data that a measure needs.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct DataScale {
+/// Formula of a score, with the properties of the data that the measure needs.
+#[derive(Clone, Copy)]
+pub(crate) struct ScoreFormula {
+    pub measure: InformationMeasure,
     /// Number of rows.
     pub rows: f64,
     /// Smallest error inside a logarithm.
@@ -44,16 +45,18 @@ impl InformationMeasure {
             InformationMeasure::Bic => "bic",
         }
     }
+}
 
+impl ScoreFormula {
     /// Score of a model from its mean squared error and degrees of freedom; increases with both.
-    pub(crate) fn score(self, scale: &DataScale, error: f64, freedom: f64) -> f64 {
-        let rows = scale.rows;
-        let (logarithm, count) = (|| rows * error.max(scale.least).ln(), freedom + 1.0);
+    pub fn score(&self, error: f64, freedom: f64) -> f64 {
+        let ScoreFormula { measure, rows, least, variance } = *self;
+        let (logarithm, count) = (|| rows * error.max(least).ln(), freedom + 1.0);
         let over = |value: f64, by: f64| if by > 0.0 { value / by } else { f64::INFINITY };
-        match self {
+        match measure {
             InformationMeasure::Training => error,
             InformationMeasure::Gcv => over(over(error, 1.0 - freedom / rows), 1.0 - freedom / rows),
-            InformationMeasure::Cp => error + 2.0 * scale.variance * freedom / rows,
+            InformationMeasure::Cp => error + 2.0 * variance * freedom / rows,
             InformationMeasure::Aic => logarithm() + 2.0 * count,
             InformationMeasure::Aicc => logarithm() + over(2.0 * count * rows, rows - count - 1.0),
             InformationMeasure::Bic => logarithm() + rows.ln() * count,

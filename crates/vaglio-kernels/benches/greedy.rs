@@ -1,9 +1,9 @@
 //! Greedy selection on seeded data: the full pass, bounds, and limited memory, in one run.
 //!
-//! `cargo bench -p vaglio-kernels` takes 60000 × 780 and 20 steps; `-- 20000 100` takes other rows and steps. The data
-//! equal those of the NumPy program for comparison: uniform noise of unit variance from splitmix64, neighbour
-//! correlation 0.5, fifty columns of decreasing effect. `RAYON_NUM_THREADS` sets the threads, `VAGLIO_CPU` the
-//! instruction set.
+//! `cargo bench -p vaglio-kernels --bench greedy` takes 60000 × 780 and 20 steps; `-- 20000 100` takes other rows and
+//! steps. The data equal those of the NumPy program for comparison: uniform noise of unit variance from splitmix64,
+//! neighbour correlation 0.5, fifty columns of decreasing effect. `RAYON_NUM_THREADS` sets the threads, `VAGLIO_CPU`
+//! the instruction set.
 #![allow(clippy::unwrap_used)]
 
 use std::hint::black_box;

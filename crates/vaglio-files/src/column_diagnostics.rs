@@ -1,4 +1,4 @@
-//! Diagnostics of every column besides its scores in the result: alone, with others, over folds, and in plots.
+//! Diagnostics of every column besides its scores in the result: alone, with others, and in plots.
 //!
 //! All figures are exact. Groups of figures are left out if their estimated work exceeds a sixteenth of the search and
 //! some 5 ms; `vaglio explain` computes them then.

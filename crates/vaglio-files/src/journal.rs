@@ -27,14 +27,13 @@ const WAIT: Duration = Duration::from_millis(20);
 /// Minimum interval between syncs to disk.
 const SYNC: Duration = Duration::from_secs(1);
 
-/// Writes the first line of a journal; an existing one is renamed once that is on disk.
-fn begin(path: &Path, header: &JournalHeader) -> Result<OpenJournal> {
-    let mut sum = String::new();
-    let line = sealed(&serde_json::to_string(header)?, &mut sum);
+/// Writes a journal of some pieces; an existing one is renamed once the new one is on disk.
+fn begin(path: &Path, header: &JournalHeader, pieces: &BTreeMap<String, String>) -> Result<OpenJournal> {
+    let (text, sum) = written(header, pieces)?;
     let there = path.symlink_metadata().ok();
     let begun = || -> std::io::Result<File> {
         let (temporary, mut file) = fresh(path, there.as_ref().filter(|known| known.is_file()))?;
-        file.write_all(line.as_bytes())?;
+        file.write_all(text.as_bytes())?;
         file.sync_all()?;
         if there.is_some() {
             std::fs::rename(path, path.with_file_name(PREVIOUS))?;
@@ -49,10 +48,10 @@ fn begin(path: &Path, header: &JournalHeader) -> Result<OpenJournal> {
         let _ = std::fs::remove_file(temporary(path));
         Error::unwritable(path, error)
     })?;
-    Ok(OpenJournal { file, length: line.len() as u64, sum })
+    Ok(OpenJournal { file, length: text.len() as u64, sum })
 }
 
-/// A journal whose first line is on disk.
+/// A journal that is on disk, to be appended to.
 struct OpenJournal {
     file: File,
     /// Length of the complete lines, in bytes.
@@ -118,22 +117,19 @@ pub(super) struct RunJournal {
 }
 
 impl RunJournal {
-    /// Writes a complete journal of these pieces; an existing one is renamed.
+    /// Writes a complete journal of these pieces; an existing one is renamed once the new one is on disk.
     ///
     /// # Errors
     /// [`Error::Unwritable`] if the file cannot be written.
     pub fn put(out: &Path, header: &JournalHeader, pieces: &BTreeMap<String, String>) -> Result<()> {
-        let path = out.join(NAME);
-        let mut journal = begin(&path, header)?;
-        let lines: String = pieces.iter().map(|(key, value)| sealed(&piece(key, value), &mut journal.sum)).collect();
-        journal.append(&lines).map_err(|error| Error::unwritable(path, error))
+        begin(&out.join(NAME), header, pieces).map(drop)
     }
 
     /// Begins a journal; an existing one is renamed once the first line of the new one is on disk. Pieces are held in
     /// memory while that line waits for the hash of the data.
     pub fn begin(out: &Path, data: Digest, configuration: serde_json::Value) -> Self {
         let (path, of_header) = (out.join(NAME), data.clone());
-        let begin = move || begin(&path, &JournalHeader::new(&of_header.written()?, configuration));
+        let begin = move || begin(&path, &JournalHeader::new(&of_header.written()?, configuration), &BTreeMap::new());
         let mut book = RunJournal::with_pieces(out, None, begin);
         book.data = Some(data);
         book
@@ -146,7 +142,7 @@ impl RunJournal {
     pub fn resume(out: &Path, header: &JournalHeader) -> Result<Self> {
         let path = out.join(NAME);
         let Some(known) = read(&path, header)?.filter(JournalContent::is_begun) else {
-            let begun = begin(&path, header)?;
+            let begun = begin(&path, header, &BTreeMap::new())?;
             return Ok(RunJournal::with_pieces(out, None, move || Ok(begun)));
         };
         let JournalContent { pieces, length, sum } = known;
@@ -198,7 +194,9 @@ impl RunJournal {
         let _ = self.data.as_ref().map(Digest::written);
         if let Some((pieces, writer)) = self.writer.lock().map_or(None, |mut writer| writer.take()) {
             drop(pieces);
-            let _ = writer.join();
+            if writer.join().is_err() {
+                let _first_counts = self.failure.set(Error::unwritable(&self.path, "its writer has ended early"));
+            }
         }
         self.failure.get().map_or(Ok(()), |failure| Err(failure.clone()))
     }

@@ -151,15 +151,15 @@ pub(in super::super) fn read(path: &Path, header: &JournalHeader) -> Result<Opti
     Ok(Some(JournalContent { pieces, length: whole as u64, sum }))
 }
 
-/// Text of a journal with exactly these pieces.
+/// Text of a journal with exactly these pieces, and the checksum of its last line.
 pub(in super::super) fn written(
     header: &JournalHeader,
     pieces: &BTreeMap<String, String>,
-) -> serde_json::Result<String> {
+) -> serde_json::Result<(String, String)> {
     let mut sum = String::new();
     let mut text = sealed(&serde_json::to_string(header)?, &mut sum);
     for (key, value) in pieces {
         text += &sealed(&piece(key, value), &mut sum);
     }
-    Ok(text)
+    Ok((text, sum))
 }

@@ -136,7 +136,7 @@ impl Shards {
     /// Writes the pieces of an index, unless another attempt has, and removes its working files.
     fn keep(&self, index: usize, pieces: &BTreeMap<String, String>) -> Result<()> {
         if self.finished(index)?.is_none() {
-            write_file(&self.done_file(index), &written(&self.header()?, pieces)?)?;
+            write_file(&self.done_file(index), &written(&self.header()?, pieces)?.0)?;
         }
         self.attempts(index).iter().rev().for_each(|folder| drop(std::fs::remove_dir_all(folder)));
         // A process that was late may have written parts after the search ended.

@@ -11,17 +11,17 @@ pub(super) fn memory() -> Option<u64> {
 
 /// Resident bytes of the process, without pages of files, which the system can reclaim.
 pub fn resident() -> Option<u64> {
-    without_files("VmRSS:")
+    anonymous_bytes("VmRSS:")
 }
 
 #[cfg(feature = "text")]
 /// Peak of the resident bytes of the process, minus its present pages of files.
 pub fn peak() -> Option<u64> {
-    without_files("VmHWM:")
+    anonymous_bytes("VmHWM:")
 }
 
 /// Bytes in a line of the process's status, minus its present pages of files.
-fn without_files(name: &str) -> Option<u64> {
+fn anonymous_bytes(name: &str) -> Option<u64> {
     let text = std::fs::read_to_string("/proc/self/status").ok()?;
     Some(kib(&text, name)?.saturating_sub(kib(&text, "RssFile:").unwrap_or(0)))
 }

@@ -12,7 +12,7 @@ pub use dates::{DAY_FIRST, MONTH_FIRST};
 pub use ordered_levels::ordered;
 pub use outcome::Hint;
 pub(super) use outcome::Outcome;
-use outcome::{Counts, as_text, done, kind_fault, noted, rounds};
+use outcome::{Counts, as_text, done, kind_fault, rounds, with_notation};
 
 use super::cell::{CellSyntax, DateForm, plain};
 use super::column_builder::{ColumnBuilder, CountedCells, NumberColumn, RawColumn};
@@ -20,7 +20,7 @@ use super::fault::InvalidCell;
 use crate::Notation;
 use codes::{are_codes, is_beyond};
 use dates::{SAMPLE, dates};
-pub(super) use numbers::{NumberNotation, is_infinite, other_notation, parsed};
+pub(super) use numbers::{NumberNotation, is_infinite, other_notation, parse_numbers};
 use numbers::{decimal_fault, dressed, is_of_other_decimals};
 use vaglio_core::numerals::normalized;
 use vaglio_core::{Cells, Error, Numbers, SparseNumbers};
@@ -51,7 +51,7 @@ pub(super) fn settle(name: &str, growing: ColumnBuilder, hint: Hint, rules: &Cel
                     let row = (0..dates.len()).find(|&row| !dates.is_missing(row));
                     let clocks = row.and_then(|row| Some((row, dates.label(row), zoned?)));
                     let notation = zone_notation(&mut None, clocks.into_iter(), rules)?;
-                    noted(done(name, dates, hint, missing, None), notation)
+                    with_notation(done(name, dates, hint, missing, None), notation)
                 }
             }
         }
@@ -100,14 +100,14 @@ fn infer_numbers(name: &str, column: NumberColumn, hint: Hint, rules: &CellSynta
     if let Some((row, value)) = &column.infinite.first {
         return Err(InvalidCell::infinite(*row, value, column.infinite.count));
     }
-    finished(name, column, hint, Notation { rounded, ..Notation::default() })
+    numbers_outcome(name, column, hint, Notation { rounded, ..Notation::default() })
 }
 
-/// Numbers or booleans with their notation.
-fn finished(name: &str, column: NumberColumn, hint: Hint, notation: Notation) -> Outcome {
+/// Outcome of a column of numbers or booleans with their notation.
+fn numbers_outcome(name: &str, column: NumberColumn, hint: Hint, notation: Notation) -> Outcome {
     let note = if column.is_truth { Some(TRUTH.to_owned()) } else { notation.words() };
     let missing = column.missing.clone();
-    noted(done(name, Cells::Numbers(column.finish()), hint, missing, note), notation)
+    with_notation(done(name, Cells::Numbers(column.finish()), hint, missing, note), notation)
 }
 
 /// Note for a column of booleans.

@@ -125,6 +125,12 @@ mod tests {
                 error.ends_with("growing.csv: it was changed while it was read; try again when nothing writes to it")
             );
         }
+        // A file of the system has another length than its content.
+        if cfg!(target_os = "linux") {
+            let status = Path::new("/proc/self/status");
+            let error = read(status, &File::open(status).unwrap(), Budget::new(u64::MAX)).unwrap_err().to_string();
+            assert!(error.contains("it was changed while it was read"), "{error}");
+        }
     }
 
     #[test]

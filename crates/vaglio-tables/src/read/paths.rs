@@ -2,7 +2,7 @@
 
 use super::bytes::{FORMATS, extension};
 use super::{system, unreadable};
-use std::collections::HashSet;
+use std::collections::{HashSet, VecDeque};
 use std::path::{Component, Path, PathBuf};
 use vaglio_core::{Cause, Error, Result};
 
@@ -85,11 +85,11 @@ fn once(mut files: Vec<PathBuf>) -> Vec<PathBuf> {
     files
 }
 
-/// Files below a folder, with an error for a folder that cannot be read. Enters folders with names that `enters` accepts
-/// in order, none of them twice, so that cyclic links end.
+/// Files below a folder, with an error for a folder that cannot be read. Enters folders with names that `enters`
+/// accepts, the nearest first, none of them twice, so that cyclic links end.
 fn below(folder: &Path, enters: impl Fn(&str) -> bool) -> Vec<Result<PathBuf>> {
-    let (mut visited, mut files, mut left) = (HashSet::new(), Vec::new(), vec![folder.to_owned()]);
-    while let Some(folder) = left.pop() {
+    let (mut visited, mut files, mut left) = (HashSet::new(), Vec::new(), VecDeque::from([folder.to_owned()]));
+    while let Some(folder) = left.pop_front() {
         let place = if folder.as_os_str().is_empty() { Path::new(".") } else { &folder };
         if !visited.insert(real(place)) {
             continue;
@@ -103,12 +103,12 @@ fn below(folder: &Path, enters: impl Fn(&str) -> bool) -> Vec<Result<PathBuf>> {
         };
         let mut names: Vec<_> = entries.flatten().map(|entry| entry.file_name()).collect();
         names.sort();
-        for name in names.into_iter().rev() {
+        for name in names {
             let path = folder.join(&name);
             if !path.is_dir() {
                 files.push(Ok(path));
             } else if enters(&name.to_string_lossy()) {
-                left.push(path);
+                left.push_back(path);
             }
         }
     }

@@ -218,8 +218,8 @@ impl TableSource {
         self.parts.iter().chain(&self.beside).map(TableFile::hash_steps).collect()
     }
 
-    /// Reads like [`TableSource::read`] and hashes like [`TableSource::digest`]. With several threads and files on
-    /// disk, the hash is computed in the background while the table is used.
+    /// Reads like [`TableSource::read`] and hashes like [`TableSource::digest`]. With several threads, Parquet and Arrow
+    /// files are hashed in the background while the table is used.
     ///
     /// # Errors
     /// Returns the errors of [`TableSource::read`] and [`TableSource::digest`].

@@ -116,8 +116,8 @@ fn whole(path: &Path, spec: &ReadSpec, budget: Budget) -> Result<(Box<dyn FileRe
     Ok((reader, digest))
 }
 
-/// Reader of the beginning of a file, and the size of the file relative to it; `None` if the file is small, sparse or has a
-/// fault, so that it must be read whole.
+/// Reader of the beginning of a file, and the size of the file relative to it. `None` if the file must be read whole: it
+/// is small, sparse or compressed without being text, or it has a fault.
 fn sample(path: &Path, spec: &ReadSpec, budget: Budget, most: u64) -> Result<Option<(Box<dyn FileReader>, f64)>> {
     let start = FileStart::open(path, most as usize).filter(|(_, start)| !start.is_whole);
     let Some((kind, start)) = start else { return Ok(None) };

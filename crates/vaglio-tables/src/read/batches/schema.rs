@@ -3,7 +3,9 @@
 use super::super::cell::{CellSyntax, DateForm, has_zone, plain};
 use super::super::column_builder::{ColumnBuilder, CountedCells, RawColumn};
 use super::super::fault::{CORRECT, InvalidCell};
-use super::super::inference::{Hint, NumberNotation, is_infinite, other_notation, parsed, settle, zone_notation};
+use super::super::inference::{
+    Hint, NumberNotation, is_infinite, other_notation, parse_numbers, settle, zone_notation,
+};
 use crate::{ColumnProfile, InferredType, Notation};
 use vaglio_core::Cells;
 
@@ -59,7 +61,7 @@ impl TypedColumn {
     }
 
     fn settle_numbers(&mut self, column: &RawColumn) -> SettledRows {
-        let (mut numbers, notation, bad) = parsed(column, |cell| self.number(cell));
+        let (mut numbers, notation, bad) = parse_numbers(column, |cell| self.number(cell));
         match bad.first().map(|(row, cell)| (*row, *cell, bad.len())) {
             None => {
                 let profile = self.profile(InferredType::Number, std::mem::take(&mut numbers.missing), notation);

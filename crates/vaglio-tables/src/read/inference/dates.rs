@@ -3,7 +3,7 @@
 use super::super::cell::{CellSyntax, DateForm, has_zone};
 use super::super::column_builder::RawColumn;
 use super::super::fault::InvalidCell;
-use super::outcome::{Counts, Hint, Outcome, done, noted};
+use super::outcome::{Counts, Hint, Outcome, done, with_notation};
 use crate::{Notation, quoted};
 use vaglio_core::Cells;
 
@@ -49,11 +49,11 @@ pub(super) fn dates(name: &str, column: &RawColumn, hint: Hint, rules: &CellSynt
         DateForm::MonthFirst(_) => Some(MONTH_FIRST.to_owned()),
         _ => None,
     };
-    noted(done(name, Cells::Dates(seconds), hint, counts.missing.clone(), note), notation)
+    with_notation(done(name, Cells::Dates(seconds), hint, counts.missing.clone(), note), notation)
 }
 
-/// Notation of a column with these times of day: row, cell, and whether it has a time zone, as those before have by
-/// `zoned`.
+/// Notation of a column by its times of day: row, cell, and whether it has a time zone. `zoned` is whether the times
+/// before have one; the first sets it.
 ///
 /// # Errors
 /// Fails for a time of day with a zone among others without one, and the reverse.

@@ -5,7 +5,7 @@ use super::super::column_builder::{NumberColumn, RawColumn};
 use super::super::fault::{CORRECT, InvalidCell};
 use super::codes::is_beyond;
 use super::outcome::{Counts, Hint, Outcome, rounds};
-use super::{finished, ordered_levels, truth};
+use super::{numbers_outcome, ordered_levels, truth};
 use crate::Notation;
 
 /// Notation of all numbers of a column.
@@ -46,7 +46,7 @@ impl NumberNotation {
 }
 
 /// Numbers of a text column with their notation, and the cells without one with their rows; `number` parses a cell.
-pub(in crate::read) fn parsed(
+pub(in crate::read) fn parse_numbers(
     column: &RawColumn,
     mut number: impl FnMut(&str) -> Option<(f64, Notation)>,
 ) -> (NumberColumn, Notation, Vec<(usize, &str)>) {
@@ -72,14 +72,14 @@ pub(super) fn dressed(name: &str, column: &RawColumn, hint: Hint, rules: &CellSy
     let present = column.rows() - counts.missing.count;
     let is_percent = counts.percent == present || rules.known.is_some_and(|known| known.percent);
     let written = if is_percent { NumberNotation::AsPercent } else { NumberNotation::Plainly };
-    let (numbers, notation, bad) = parsed(column, |cell| written.number(cell, hint, rules));
+    let (numbers, notation, bad) = parse_numbers(column, |cell| written.number(cell, hint, rules));
     if let Some((row, cell)) = bad.iter().find(|(_, cell)| is_infinite(cell, rules)) {
         return Err(InvalidCell::infinite(*row, cell, counts.infinite));
     }
     if let Some((row, cell)) = bad.first() {
         return Err(no_number(name, *row, cell, [bad.len(), present], rules));
     }
-    finished(name, numbers, hint, notation)
+    numbers_outcome(name, numbers, hint, notation)
 }
 
 /// Fault of a cell among numbers; `counts`: cells that are none, and all that are not missing.

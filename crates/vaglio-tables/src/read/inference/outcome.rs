@@ -93,7 +93,7 @@ pub(super) fn done(
 }
 
 /// Outcome of a column whose cells have a notation.
-pub(super) fn noted(settled: (Cells, ColumnProfile), notation: Notation) -> Outcome {
+pub(super) fn with_notation(settled: (Cells, ColumnProfile), notation: Notation) -> Outcome {
     let (cells, profile) = settled;
     Ok(Some((cells, ColumnProfile { notation: Some(notation), ..profile })))
 }

@@ -47,8 +47,8 @@ pub(super) fn read(path: &Path, bytes: &[u8], budget: Budget) -> Result<Triplets
     let mut entries = Triplets { adds: true, ..Triplets::new(path, shape, likely, budget)? };
     // Offset of a column's first entry below the diagonal; `None` if columns are complete.
     let below = banner.mirrored.map(|factor| usize::from(factor < 0.0));
-    let mut places = places(below, shape);
-    let (mut found, expected) = (0usize, if banner.is_array { number(below, shape) } else { count });
+    let mut places = array_places(below, shape);
+    let (mut found, expected) = (0usize, if banner.is_array { array_length(below, shape) } else { count });
     for line in content {
         let (at, text) = line?;
         found += 1;
@@ -138,13 +138,13 @@ fn entry(text: &str, banner: &Banner, [rows, columns]: [usize; 2]) -> Option<(us
 }
 
 /// Places of the entries of an array, by column: all, or those below the diagonal.
-fn places(below: Option<usize>, [rows, columns]: [usize; 2]) -> impl Iterator<Item = (usize, usize)> {
+fn array_places(below: Option<usize>, [rows, columns]: [usize; 2]) -> impl Iterator<Item = (usize, usize)> {
     let first = move |column: usize| below.map_or(0, |below| column + below);
     (0..columns).flat_map(move |column| (first(column)..rows).map(move |row| (row, column)))
 }
 
-/// Number of these places.
-fn number(below: Option<usize>, [rows, columns]: [usize; 2]) -> usize {
+/// Number of [`array_places`].
+fn array_length(below: Option<usize>, [rows, columns]: [usize; 2]) -> usize {
     match below {
         None => rows.saturating_mul(columns),
         Some(below) => rows.saturating_mul(rows + 1) / 2 - below * rows,

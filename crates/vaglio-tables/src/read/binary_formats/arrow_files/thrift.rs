@@ -98,8 +98,7 @@ pub(super) const FOOTER: &[FieldType] =
 /// Maximum nesting of structures and lists.
 const DEEPEST: usize = 32;
 
-/// Reads a structure. Reports whole numbers, and the lengths of strings, with the field
-/// numbers that lead to them.
+/// Reads a structure. Reports whole numbers, and the lengths of strings, with the field numbers that lead to them.
 ///
 /// # Errors
 /// [`ErrorKind::InvalidData`] for fields that the reader of parquet 60 would misread; [`ErrorKind::UnexpectedEof`] if

@@ -141,7 +141,7 @@ pub struct Init {
     #[arg(long, value_name = "FILE|FRACTION")]
     pub test: Option<String>,
     /// Type of the target, `regression` or `classification`; by default detected.
-    #[arg(long, value_parser = classes(), hide_possible_values = true)]
+    #[arg(long, value_parser = target_types(), hide_possible_values = true)]
     pub task: Option<bool>,
     /// The column of groups: rows with the same value belong together.
     #[arg(long, value_name = "COLUMN")]
@@ -160,8 +160,8 @@ pub struct Init {
     pub force: bool,
 }
 
-/// Whether a target holds classes, by the word of its type.
-fn classes() -> impl TypedValueParser<Value = bool> {
+/// Words for the types of a target, as whether it holds classes.
+fn target_types() -> impl TypedValueParser<Value = bool> {
     let [numbers, classes] = ["regression", "classification"].map(PossibleValue::new);
     PossibleValuesParser::new([numbers.help("Numbers"), classes.help("Classes")]).map(|word| word == "classification")
 }
@@ -287,7 +287,7 @@ pub enum Shard {
         out: Option<PathBuf>,
         /// If units are missing, write the result so far, like a run that was stopped, and exit with its code.
         #[arg(long, value_name = "WHY", num_args = 0..=1, require_equals = true, default_missing_value = "limit",
-              value_parser = incomplete())]
+              value_parser = stop_reasons())]
         partial: Option<StopReason>,
         /// Recompute this many random steps by plain retraining; exit with 4 if one is off by more than 1e-6.
         #[arg(long, value_name = "N")]
@@ -304,8 +304,8 @@ pub enum Shard {
     },
 }
 
-/// A reason for incomplete units, by its word.
-fn incomplete() -> impl TypedValueParser<Value = StopReason> {
+/// Words for the reasons of incomplete units.
+fn stop_reasons() -> impl TypedValueParser<Value = StopReason> {
     let limit = PossibleValue::new("limit").help("A limit was hit: code 5");
     let interrupted = PossibleValue::new("interrupted").help("Interrupted by the user: code 130");
     let reason = |word: String| if word == "limit" { StopReason::Limit } else { StopReason::Interrupted };

@@ -6,7 +6,7 @@ use crate::exit;
 use crate::failure::CliError;
 use crate::loaded_pipeline::LoadedPipeline;
 use crate::progress::TerminalProgress;
-use crate::terminal::{aside, note, print, put, told_in_lines, wrote};
+use crate::terminal::{aside, note, note_written, print, put, told_in_lines};
 use crate::{cluster, signals};
 use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
@@ -58,7 +58,7 @@ pub fn ended(outcome: RunOutcome, quiet: bool, json: bool, by_default: Option<St
         if let Some(parts) = by_default {
             note(&format_args!("by default: {parts}"));
         }
-        wrote(&out.join("report.html"));
+        note_written(&out.join("report.html"));
     }
     Ok(match outcome.record.stop_reason {
         StopReason::Interrupted => exit::INTERRUPTED,
@@ -89,7 +89,7 @@ fn asked_for(arguments: &RunArguments) -> Result<(LoadedPipeline, Vec<String>), 
 
 /// Prints a plan.
 pub fn plan(path: &Path, assignments: &[String]) -> Done {
-    printed(&planned(path, assignments)?)
+    print_result(&planned(path, assignments)?)
 }
 
 /// Describes the planned run.
@@ -145,7 +145,7 @@ pub fn compare(folders: &[PathBuf], out: Option<&Path>) -> Done {
     }
     print(&comparison.table())?;
     if let Some(out) = out {
-        wrote(out);
+        note_written(out);
     }
     Ok(exit::SUCCESS)
 }
@@ -157,7 +157,7 @@ pub fn export(folder: &Path, format: &str, out: Option<&Path>) -> Done {
             return Err(Error::setting("--out", "tables are several files; name the folder to write").into());
         };
         for name in files::export_tables(folder, out)? {
-            wrote(&out.join(name));
+            note_written(&out.join(name));
         }
         return Ok(exit::SUCCESS);
     }
@@ -175,13 +175,13 @@ pub fn export(folder: &Path, format: &str, out: Option<&Path>) -> Done {
 
 /// Prints an explanation of columns.
 pub fn explain(folder: &Path, columns: &[String]) -> Done {
-    printed(&in_pool(0, || files::explain(folder, columns))??)
+    print_result(&in_pool(0, || files::explain(folder, columns))??)
 }
 
 /// Renders the report of a run again.
 pub fn report(folder: &Path) -> Done {
     files::report(folder)?;
-    wrote(&folder.join("report.html"));
+    note_written(&folder.join("report.html"));
     Ok(exit::SUCCESS)
 }
 
@@ -192,11 +192,11 @@ pub fn schema() -> Done {
 
 /// Prints a value as indented JSON.
 pub fn pretty(value: &serde_json::Value) -> Done {
-    printed(&format!("{value:#}\n"))
+    print_result(&format!("{value:#}\n"))
 }
 
 /// Prints the result of a command that succeeded.
-pub fn printed(text: &str) -> Done {
+pub fn print_result(text: &str) -> Done {
     print(text)?;
     Ok(exit::SUCCESS)
 }

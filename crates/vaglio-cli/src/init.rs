@@ -4,7 +4,7 @@ use crate::arguments::Init;
 use crate::commands::Done;
 use crate::exit;
 use crate::failure::CliError;
-use crate::terminal::{note, wrote};
+use crate::terminal::{note, note_written};
 use std::io::{BufRead, Write};
 use std::path::{Path, PathBuf};
 use vaglio::core::Error;
@@ -39,7 +39,7 @@ pub fn init(arguments: Init) -> Done {
     }
     vaglio_pipeline::pipeline::write_file(&out, &draft.text)?;
     draft.notes.iter().for_each(|line| note(line));
-    wrote(&out);
+    note_written(&out);
     match draft.fault {
         None => {
             note(&format_args!("next: vaglio run {}", for_shell(&out.display().to_string())));

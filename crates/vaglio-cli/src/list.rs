@@ -1,6 +1,6 @@
 //! `vaglio list`: the parts of this build, and all settings of one.
 
-use crate::commands::{Done, pretty, printed};
+use crate::commands::{Done, pretty, print_result};
 use serde_json::Value;
 use std::fmt::Write;
 use vaglio::core::Error;
@@ -28,7 +28,7 @@ pub fn list(kind: Option<&str>, json: bool) -> Done {
     if json {
         return pretty(&Value::Array(parts));
     }
-    printed(&parts.iter().map(detail).collect::<Vec<_>>().join("\n"))
+    print_result(&parts.iter().map(detail).collect::<Vec<_>>().join("\n"))
 }
 
 fn overview(parts: Vec<Value>, json: bool) -> Done {
@@ -42,7 +42,7 @@ fn overview(parts: Vec<Value>, json: bool) -> Done {
         let _ = writeln!(text, "{:<10} {:<17} {}", word("role"), word("kind"), word("summary"));
         let _ = writeln!(text, "{:<10} {:<17} {} {}; {}", "", "", word("crate"), word("version"), example);
     }
-    printed(&text)
+    print_result(&text)
 }
 
 /// Describes a part and its settings, in a few lines each.

@@ -88,9 +88,9 @@ fn is_called_a_table(path: &Path) -> bool {
     ending.is_some_and(|ending| ENDINGS.contains(&ending.as_str()))
 }
 
-/// Lines with equal numbers of cells.
+/// Description of a text whose lines have equal numbers of cells.
 const TABLE: &str = "this is a table;";
-/// Lines of text, possibly a table with one column.
+/// Description of other lines of text, possibly a table with one column.
 const TEXT: &str = "this is no pipeline, which has keys such as `version: 1`; if it is a table,";
 
 /// Describes a text that cannot be a pipeline; `None` for one whose faults reading it names.

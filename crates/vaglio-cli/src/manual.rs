@@ -1,7 +1,7 @@
 //! Generates completions and the manual page.
 
 use crate::arguments::Arguments;
-use crate::commands::{Done, printed};
+use crate::commands::{Done, print_result};
 use clap::CommandFactory;
 use clap_complete::Shell;
 use clap_mangen::Man;
@@ -11,7 +11,7 @@ use vaglio::core::Error;
 pub fn completions(shell: Shell) -> Done {
     let mut bytes = Vec::new();
     clap_complete::generate(shell, &mut Arguments::command(), "vaglio", &mut bytes);
-    printed(&String::from_utf8_lossy(&bytes))
+    print_result(&String::from_utf8_lossy(&bytes))
 }
 
 /// Prints the manual page: the program, then each command.
@@ -22,7 +22,7 @@ pub fn page() -> Done {
     // Each part repeats this start; the page keeps one.
     const START: &str = ".ie \\n(.g .ds Aq \\(aq\n.el .ds Aq '\n";
     let text = String::from_utf8_lossy(&bytes).replace(START, "");
-    printed(&format!("{START}{text}"))
+    print_result(&format!("{START}{text}"))
 }
 
 fn render(out: &mut Vec<u8>) -> std::io::Result<()> {

@@ -2,7 +2,7 @@
 
 use crate::arguments::{Shard, ShardRun};
 use crate::bar::BAR;
-use crate::commands::{Done, ended, in_pool, pretty, printed};
+use crate::commands::{Done, ended, in_pool, pretty, print_result};
 use crate::exit;
 use crate::loaded_pipeline::LoadedPipeline;
 use crate::progress::TerminalProgress;
@@ -60,7 +60,7 @@ fn plan(path: &Path, of: usize, folder: &Path, set: &[String], json: bool) -> Do
     if shards.has_dependent() {
         text += "halves wait for the search, which is of index 0: give `--wait`, or run the others again after it\n";
     }
-    printed(&text)
+    print_result(&text)
 }
 
 fn run(arguments: &ShardRun) -> Done {
@@ -89,7 +89,7 @@ fn status(folder: &Path, json: bool) -> Done {
     }
     let lines: String = all.iter().map(|of| line(of) + "\n").collect();
     let done = all.iter().filter(|of| of.state == ShardState::Done).count();
-    printed(&format!("{lines}{done} of {} done\n", indexes(all.len())))
+    print_result(&format!("{lines}{done} of {} done\n", indexes(all.len())))
 }
 
 fn line(of: &ShardProgress) -> String {

@@ -33,7 +33,7 @@ pub fn put(bytes: impl AsRef<[u8]>) -> Result<ControlFlow<()>> {
 }
 
 /// Says that a file was written.
-pub fn wrote(path: &Path) {
+pub fn note_written(path: &Path) {
     note(&format_args!("wrote {}", path.display()));
 }
 

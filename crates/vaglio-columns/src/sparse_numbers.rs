@@ -23,7 +23,8 @@ enum StoredValues {
 /// View of some rows of a sparse column.
 #[derive(Debug, Clone, Copy)]
 pub struct SparseColumn<'a> {
-    of: &'a SparseNumbers,
+    /// The whole column.
+    numbers: &'a SparseNumbers,
     /// Row of the whole column that is the first row of the view.
     first: usize,
     len: usize,
@@ -100,7 +101,7 @@ impl SparseNumbers {
 
     /// A view of the entries.
     pub fn view(&self) -> SparseColumn<'_> {
-        SparseColumn { of: self, first: 0, len: self.len, start: 0, end: self.rows.len() }
+        SparseColumn { numbers: self, first: 0, len: self.len, start: 0, end: self.rows.len() }
     }
 
     /// Applies a function to every entry and the fill. Cost O(entries).
@@ -176,12 +177,12 @@ impl<'a> SparseColumn<'a> {
 
     /// Value of the rows without a stored entry.
     pub fn fill(&self) -> f64 {
-        self.of.fill
+        self.numbers.fill
     }
 
     /// Rows of the whole column with stored entries.
-    fn stored(&self) -> &'a [u32] {
-        &self.of.rows[self.start..self.end]
+    fn stored_rows(&self) -> &'a [u32] {
+        &self.numbers.rows[self.start..self.end]
     }
 
     /// Number of stored entries.
@@ -192,9 +193,9 @@ impl<'a> SparseColumn<'a> {
     /// Calls a function with each stored entry and its row, in increasing order.
     #[inline]
     pub fn for_each(&self, mut each: impl FnMut(usize, f64)) {
-        let rows = self.stored().iter().map(|&row| row as usize - self.first);
+        let rows = self.stored_rows().iter().map(|&row| row as usize - self.first);
         let own = self.start..self.end;
-        match &self.of.values {
+        match &self.numbers.values {
             StoredValues::Same(value) => rows.for_each(|row| each(row, *value)),
             StoredValues::Byte(all) => rows.zip(&all[own]).for_each(|(row, &value)| each(row, f64::from(value))),
             StoredValues::Double(all) => rows.zip(&all[own]).for_each(|(row, &value)| each(row, value)),
@@ -207,8 +208,8 @@ impl<'a> SparseColumn<'a> {
     /// If there is no such row.
     pub fn get(&self, row: usize) -> f64 {
         assert!(row < self.len, "row {row} of {}", self.len);
-        let Ok(place) = self.stored().binary_search(&((row + self.first) as u32)) else { return self.fill() };
-        match &self.of.values {
+        let Ok(place) = self.stored_rows().binary_search(&((row + self.first) as u32)) else { return self.fill() };
+        match &self.numbers.values {
             StoredValues::Same(value) => *value,
             StoredValues::Byte(values) => f64::from(values[self.start + place]),
             StoredValues::Double(values) => values[self.start + place],
@@ -222,9 +223,10 @@ impl<'a> SparseColumn<'a> {
     #[must_use]
     pub fn rows(&self, start: usize, end: usize) -> Self {
         assert!(start <= end && end <= self.len, "rows {start} to {end} of {}", self.len);
-        let place = |row: usize| self.start + self.stored().partition_point(|own| (*own as usize) < row + self.first);
+        let place =
+            |row: usize| self.start + self.stored_rows().partition_point(|own| (*own as usize) < row + self.first);
         let (first, len) = (self.first + start, end - start);
-        SparseColumn { of: self.of, first, len, start: place(start), end: place(end) }
+        SparseColumn { numbers: self.numbers, first, len, start: place(start), end: place(end) }
     }
 
     /// All rows as doubles. Cost O(rows).
@@ -236,12 +238,12 @@ impl<'a> SparseColumn<'a> {
 
     /// Whether both are the same rows of the same column in memory.
     pub fn is_stored_with(&self, other: &SparseColumn<'_>) -> bool {
-        std::ptr::eq(self.of, other.of) && self.first == other.first && self.len == other.len
+        std::ptr::eq(self.numbers, other.numbers) && self.first == other.first && self.len == other.len
     }
 
     /// See [`Column::rounding`](crate::Column::rounding).
     pub(crate) fn rounding(&self) -> f64 {
-        if self.fill() == 0.0 && matches!(self.of.values, StoredValues::Byte(_)) {
+        if self.fill() == 0.0 && matches!(self.numbers.values, StoredValues::Byte(_)) {
             return 0.0;
         }
         16.0 * f64::EPSILON * self.range().iter().fold(0.0, |most: f64, v| most.max(v.abs()))
@@ -257,9 +259,9 @@ impl<'a> SparseColumn<'a> {
 
 impl From<SparseColumn<'_>> for SparseNumbers {
     fn from(column: SparseColumn<'_>) -> Self {
-        let rows = column.stored().iter().map(|&row| row - column.first as u32).collect();
+        let rows = column.stored_rows().iter().map(|&row| row - column.first as u32).collect();
         let own = column.start..column.end;
-        let values = match &column.of.values {
+        let values = match &column.numbers.values {
             StoredValues::Same(value) => StoredValues::Same(*value),
             StoredValues::Byte(values) => StoredValues::Byte(values[own].to_vec()),
             StoredValues::Double(values) => StoredValues::Double(values[own].to_vec()),

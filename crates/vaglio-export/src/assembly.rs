@@ -24,7 +24,7 @@ pub struct ModelSteps<'m> {
 struct Assembly<'m> {
     fitted: &'m ModelSteps<'m>,
     formulas: Formulas,
-    /// Expressions of columns after a number of maps; NaN makes equal ones differ.
+    /// Expressions of columns after a number of maps. Two expressions with NaN never compare equal.
     known: HashMap<(usize, String), Expression>,
     /// Names of columns of the data, shared formulas and predictions.
     taken: HashSet<String>,

@@ -169,6 +169,7 @@ pub(super) struct RunStart {
     pub prepared: TrainTest,
     pub design: Design,
     pub memory: PeakMemory,
+    /// Scratch space of later columns, open as long as the run.
     _scratch: Option<Scratch>,
 }
 

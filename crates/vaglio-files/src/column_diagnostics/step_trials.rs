@@ -27,7 +27,7 @@ pub(crate) fn flops(selector: &ValidSelector, design: &Design, steps: usize) -> 
 
 impl StepTrials {
     /// Adds each candidate to the first 0, 1, … columns of the result, for `steps` prefixes: at most one more than the
-    /// result has columns. `nearest` is empty for fewer; for 0, `alone` too.
+    /// result has columns. With fewer, no column has a nearest step; with 0, none has a score alone.
     ///
     /// # Errors
     /// Returns the errors of the criterion's scores.

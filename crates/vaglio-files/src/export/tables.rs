@@ -13,7 +13,8 @@ pub(super) fn tables(record: &Record) -> Result<Vec<(String, String)>> {
     found.into_iter().map(|(name, rows)| Ok((format!("{name}.csv"), csv(rows)?))).collect()
 }
 
-fn below(path: &str, key: &str) -> String {
+/// Path of a key in the object at a path.
+fn key_path(path: &str, key: &str) -> String {
     if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") }
 }
 
@@ -23,7 +24,7 @@ fn collect<'v>(place: &str, value: &'v Value, found: &mut Vec<(String, &'v [Valu
         Value::Array(rows) if rows.first().is_some_and(Value::is_object) => found.push((place.to_owned(), rows)),
         Value::Object(fields) => {
             for (key, value) in fields.iter().filter(|(key, _)| *key != "settings" && *key != "found") {
-                collect(&below(place, key), value, found);
+                collect(&key_path(place, key), value, found);
             }
         }
         _ => {}
@@ -55,7 +56,7 @@ fn flatten(name: &str, value: &Value, cells: &mut Vec<(String, String)>) {
     match value {
         Value::Object(fields) => {
             for (key, value) in fields {
-                flatten(&below(name, key), value, cells);
+                flatten(&key_path(name, key), value, cells);
             }
         }
         Value::Null => cells.push((name.to_owned(), String::new())),

@@ -112,11 +112,6 @@ impl Journal {
         self.0.as_ref().map_or("", |below| &below.path)
     }
 
-    /// Whether there is a store.
-    pub fn is_kept(&self) -> bool {
-        self.0.is_some()
-    }
-
     /// Whether this view is outside of any piece.
     pub fn is_top(&self) -> bool {
         self.0.as_ref().is_some_and(|below| below.is_top)
@@ -263,7 +258,7 @@ mod tests {
         }
         assert_eq!(done, 1);
         assert_eq!(notebook.0.lock().unwrap().keys().collect::<Vec<_>>(), ["choose/3/trail"]);
-        assert!(!journal.is_top() && journal.is_kept() && !Journal::default().is_kept());
+        assert!(!journal.is_top());
     }
 
     #[test]

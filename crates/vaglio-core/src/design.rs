@@ -267,20 +267,8 @@ impl Design {
     ///
     /// # Errors
     /// Returns the errors of `loss`.
-    pub fn best_lambda(&self, mut loss: impl FnMut(Option<f64>) -> Result<f64>) -> Result<Score> {
-        match self.readout() {
-            Some(readout) if readout.refine => lambda::refine(&readout.lambdas, |l| loss(Some(l))),
-            _ => {
-                let mut best = Score::WORST;
-                for lambda in self.lambdas() {
-                    let loss = loss(lambda)?;
-                    if loss < best.loss {
-                        best = Score { loss, lambda };
-                    }
-                }
-                Ok(best)
-            }
-        }
+    pub fn best_lambda(&self, loss: impl FnMut(Option<f64>) -> Result<f64>) -> Result<Score> {
+        lambda::lowest(&self.lambdas(), self.readout().is_some_and(|readout| readout.refine), loss)
     }
 
     /// Whether all entries of a column are equal, so that it cannot be selected; the bias can.

@@ -1,4 +1,4 @@
-//! Refinement of the penalty between the values of a grid, by Brent's method.
+//! Choice of the penalty from a grid, and between its values by Brent's method.
 
 use crate::brent::minimize;
 use crate::{Result, Score};
@@ -8,34 +8,36 @@ const WIDTH: f64 = 1e-6;
 /// Largest number of evaluations, enough for any interval.
 const MOST: usize = 60;
 
-/// The lowest loss over the increasing grid `lambdas`, refined between the best λ and its neighbours. The smallest λ
-/// wins ties.
+/// The lowest loss over the increasing grid `lambdas`; with `refine`, also between the best λ and its neighbours. The
+/// smallest λ wins ties.
 ///
-/// The grid finds the valley and Brent's method its bottom, in log λ. Every evaluation is traced.
+/// The grid finds the valley and Brent's method its bottom, in log λ. Every evaluation of that is traced.
 ///
 /// # Errors
 /// Returns an error of `loss`.
 ///
 /// # Reference
 /// R. P. Brent, *Algorithms for minimization without derivatives*, Prentice-Hall 1973, chapter 5.
-pub(crate) fn refine(lambdas: &[f64], mut loss: impl FnMut(f64) -> Result<f64>) -> Result<Score> {
-    let mut best: Option<(usize, f64)> = None;
+pub(crate) fn lowest(
+    lambdas: &[Option<f64>],
+    refine: bool,
+    mut loss: impl FnMut(Option<f64>) -> Result<f64>,
+) -> Result<Score> {
+    let (mut score, mut best) = (Score::WORST, 0);
     for (k, &lambda) in lambdas.iter().enumerate() {
-        let found = loss(lambda)?;
-        if best.is_none_or(|(_, lowest)| found < lowest) && found < f64::INFINITY {
-            best = Some((k, found));
+        let loss = loss(lambda)?;
+        if loss < score.loss {
+            (score, best) = (Score { loss, lambda }, k);
         }
     }
-    let Some((k, lowest)) = best else { return Ok(Score::WORST) };
-    let mut score = Score { loss: lowest, lambda: Some(lambdas[k]) };
-    let (low, high) = (lambdas[k.saturating_sub(1)], lambdas[(k + 1).min(lambdas.len() - 1)]);
-    if low == high {
-        return Ok(score);
-    }
+    let near = |k: usize| lambdas.get(k).copied().flatten();
+    let ends = near(best.saturating_sub(1)).zip(near(best + 1).or(near(best)));
+    let has_valley = refine && score.loss < f64::INFINITY;
+    let Some((low, high)) = ends.filter(|(low, high)| has_valley && low < high) else { return Ok(score) };
     let mut bottom: Option<(f64, f64)> = None;
     minimize(low.ln(), high.ln(), WIDTH, MOST, |log| {
         let lambda = log.exp();
-        let found = loss(lambda)?;
+        let found = loss(Some(lambda))?;
         if bottom.is_none_or(|(at, lowest)| found < lowest || found == lowest && lambda < at) {
             bottom = Some((lambda, found));
         }
@@ -55,24 +57,29 @@ mod tests {
     use super::*;
     use crate::Error;
 
+    fn refined(lambdas: &[f64], mut loss: impl FnMut(f64) -> Result<f64>) -> Result<Score> {
+        let lambdas: Vec<Option<f64>> = lambdas.iter().copied().map(Some).collect();
+        lowest(&lambdas, true, |lambda| loss(lambda.unwrap()))
+    }
+
     #[test]
     fn the_bottom_of_a_valley_is_found_between_grid_points() {
         let loss = |l: f64| Ok((l.ln() - 0.3).powi(2) + 2.0);
-        let score = refine(&[1e-3, 1e-1, 10.0, 1e3], loss).unwrap();
+        let score = refined(&[1e-3, 1e-1, 10.0, 1e3], loss).unwrap();
         assert!((score.loss - 2.0).abs() < 1e-12 && (score.lambda.unwrap().ln() - 0.3).abs() < 1e-5, "{score:?}");
     }
 
     #[test]
     fn ends_of_the_range_and_flat_losses_give_the_smallest_lambda() {
-        assert_eq!(refine(&[1.0, 10.0, 100.0], Ok).unwrap(), Score { loss: 1.0, lambda: Some(1.0) });
-        let high = refine(&[1.0, 10.0, 100.0], |l| Ok(-l)).unwrap();
+        assert_eq!(refined(&[1.0, 10.0, 100.0], Ok).unwrap(), Score { loss: 1.0, lambda: Some(1.0) });
+        let high = refined(&[1.0, 10.0, 100.0], |l| Ok(-l)).unwrap();
         assert_eq!(high, Score { loss: -100.0, lambda: Some(100.0) });
-        assert_eq!(refine(&[1.0, 10.0, 100.0], |_| Ok(5.0)).unwrap(), Score { loss: 5.0, lambda: Some(1.0) });
+        assert_eq!(refined(&[1.0, 10.0, 100.0], |_| Ok(5.0)).unwrap(), Score { loss: 5.0, lambda: Some(1.0) });
     }
 
     #[test]
     fn errors_come_through() {
         let failing = |l: f64| if l == 1.0 || l == 10.0 { Ok(l) } else { Err(Error::Numerical("overflow".into())) };
-        assert!(matches!(refine(&[1.0, 10.0], failing), Err(Error::Numerical(m)) if m == "overflow"));
+        assert!(matches!(refined(&[1.0, 10.0], failing), Err(Error::Numerical(m)) if m == "overflow"));
     }
 }

@@ -1,7 +1,7 @@
 //! Ridge regression by Householder reflections on the rows: the slow definition and test oracle.
 
 use crate::{Columns, Error, Result, row_weights};
-use ndarray::{Array2, ArrayView2, Axis, s};
+use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis, s};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
@@ -136,22 +136,15 @@ pub fn ridge(
     let height = rows + features;
     // Column-major: each unknown's column, then each output's right-hand side.
     let mut columns: Vec<Vec<f64>> = Vec::with_capacity(unknowns + outputs);
-    for k in 0..features {
-        let mut column: Vec<f64> = order.iter().map(|&j| root(j) * x[[k, j]]).collect();
+    let stacked = |values: ArrayView1<f64>| {
+        let mut column: Vec<f64> = order.iter().map(|&j| root(j) * values[j]).collect();
         column.resize(height, 0.0);
-        column[rows + k] = lambda.sqrt();
-        columns.push(column);
-    }
-    if intercept {
-        let mut column: Vec<f64> = order.iter().map(|&j| root(j)).collect();
-        column.resize(height, 0.0);
-        columns.push(column);
-    }
-    for o in 0..outputs {
-        let mut column: Vec<f64> = order.iter().map(|&j| root(j) * y[[o, j]]).collect();
-        column.resize(height, 0.0);
-        columns.push(column);
-    }
+        column
+    };
+    columns.extend(x.rows().into_iter().map(stacked));
+    columns.iter_mut().enumerate().for_each(|(k, column)| column[rows + k] = lambda.sqrt());
+    columns.extend(intercept.then(|| stacked(Array1::ones(rows).view())));
+    columns.extend(y.rows().into_iter().map(stacked));
     // Without a penalty, the remainder of a dependent column is rounding. With one, √λ may be as small and still
     // counts.
     let rounding = if lambda == 0.0 { f64::EPSILON * height as f64 } else { 0.0 };

@@ -84,7 +84,7 @@ impl Evaluator for InformationEvaluator<'_> {
         let data = Arc::clone(&self.data);
         let trials = self.states(subset).iter_mut().map(|state| match change {
             Action::Add => state.additions(&data, candidates),
-            Action::Remove => state.removals(candidates),
+            Action::Remove => candidates.iter().map(|&candidate| state.removal(candidate)).collect(),
         });
         let trials: Vec<Vec<SubsetFit>> = trials.collect();
         self.settle(&trials, candidates.len(), |k| change.apply_to(subset, candidates[k]))

@@ -185,12 +185,8 @@ impl LambdaFit {
         SubsetFit { squares, freedom: size as f64 - self.lambda * trace, is_reliable }
     }
 
-    /// Fits with each of some selected columns removed. Cost O(s · outputs) each.
-    pub fn removals(&self, features: &[Feature]) -> Vec<SubsetFit> {
-        features.iter().map(|&feature| self.removal(feature)).collect()
-    }
-
-    fn removal(&self, feature: Feature) -> SubsetFit {
+    /// Fit with a selected column removed. Cost O(s · outputs).
+    pub fn removal(&self, feature: Feature) -> SubsetFit {
         let Some(place) = self.place(feature) else {
             return SubsetFit { squares: f64::NAN, freedom: f64::NAN, is_reliable: false };
         };

@@ -72,24 +72,13 @@ impl ThinFactor {
         vectorized(
             #[inline(always)]
             move || {
-                let (whole, whole_other) = (self.rank - self.rank % SIDE, other.rank - other.rank % SIDE);
+                let whole = self.rank - self.rank % SIDE;
                 let mut total = 0.0;
                 for k in (0..whole).step_by(SIDE) {
-                    let left: [&[Chunk]; SIDE] = std::array::from_fn(|i| self.column(k + i));
-                    for l in (0..whole_other).step_by(SIDE) {
-                        total += squares(left, std::array::from_fn::<_, SIDE, _>(|i| other.column(l + i)));
-                    }
-                    for l in whole_other..other.rank {
-                        total += squares(left, [other.column(l)]);
-                    }
+                    add_squares(self.tile::<SIDE>(k), other, &mut total);
                 }
                 for k in whole..self.rank {
-                    for l in (0..whole_other).step_by(SIDE) {
-                        total += squares([self.column(k)], std::array::from_fn::<_, SIDE, _>(|i| other.column(l + i)));
-                    }
-                    for l in whole_other..other.rank {
-                        total += squares([self.column(k)], [other.column(l)]);
-                    }
+                    add_squares(self.tile::<1>(k), other, &mut total);
                 }
                 total
             },
@@ -103,9 +92,22 @@ impl ThinFactor {
         Some(filled.slice_move(s![..rows, ..]))
     }
 
-    fn column(&self, k: usize) -> &[Chunk] {
+    /// Columns from `first` on.
+    fn tile<const C: usize>(&self, first: usize) -> [&[Chunk]; C] {
         let length = self.chunks.len() / self.rank;
-        &self.chunks[k * length..(k + 1) * length]
+        std::array::from_fn(|i| &self.chunks[(first + i) * length..(first + i + 1) * length])
+    }
+}
+
+/// Adds Σ_kl (a_kᵀb_l)² over the columns a of a tile and all columns b of a factor.
+#[inline(always)]
+fn add_squares<const C: usize>(a: [&[Chunk]; C], b: &ThinFactor, total: &mut f64) {
+    let whole = b.rank - b.rank % SIDE;
+    for l in (0..whole).step_by(SIDE) {
+        *total += squares(a, b.tile::<SIDE>(l));
+    }
+    for l in whole..b.rank {
+        *total += squares(a, b.tile::<1>(l));
     }
 }
 

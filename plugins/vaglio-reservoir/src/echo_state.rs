@@ -8,6 +8,7 @@
 mod tests;
 
 use crate::network::Network;
+use std::ops::Range;
 use vaglio_core::{Columns, Error, Result};
 use vaglio_kernels::elementary_functions::tanh;
 use vaglio_kernels::f64x8::F64x8;
@@ -64,22 +65,21 @@ impl EchoStateNetwork {
 
     /// States of the units `wanted` over all rows, one column each.
     ///
-    /// `inputs` are columns; `lengths` are the lengths of consecutive series, which are processed in parallel. Cost
+    /// `inputs` are columns; `series` are the rows of consecutive series, which are processed in parallel. Cost
     /// O(rows · (connections + units · (inputs + 1))).
-    fn states(&self, inputs: &[&[f64]], lengths: &[usize], wanted: &[usize]) -> Vec<Vec<f64>> {
+    fn states(&self, inputs: &[&[f64]], series: &[Range<usize>], wanted: &[usize]) -> Vec<Vec<f64>> {
         if wanted.is_empty() {
             return Vec::new();
         }
-        let mut columns = vec![vec![0.0; lengths.iter().sum()]; wanted.len()];
+        let mut columns = vec![vec![0.0; series.last().map_or(0, |rows| rows.end)]; wanted.len()];
         let mut rest: Vec<&mut [f64]> = columns.iter_mut().map(Vec::as_mut_slice).collect();
-        let mut begin = 0;
-        for lengths in lengths.chunks(SERIES) {
-            let mut own_rows = |&length: &usize| {
-                let own: Vec<&mut [f64]> = rest.iter_mut().filter_map(|rest| rest.split_off_mut(..length)).collect();
-                begin += length;
-                (begin - length, own)
+        for series in series.chunks(SERIES) {
+            let mut own_rows = |rows: &Range<usize>| {
+                let own: Vec<&mut [f64]> =
+                    rest.iter_mut().filter_map(|rest| rest.split_off_mut(..rows.len())).collect();
+                (rows.start, own)
             };
-            let series: Vec<(usize, Vec<&mut [f64]>)> = lengths.iter().map(&mut own_rows).collect();
+            let series: Vec<(usize, Vec<&mut [f64]>)> = series.iter().map(&mut own_rows).collect();
             parallel::map_vec(series, |(begin, own)| self.walk(inputs, begin, wanted, own));
         }
         columns
@@ -118,11 +118,17 @@ impl EchoStateNetwork {
 }
 
 impl Network {
-    /// States of the nodes `wanted`, one column each; series have these consecutive `lengths`.
-    pub fn states(&self, leak: f64, inputs: &Columns, lengths: &[usize], wanted: &[usize]) -> Result<Vec<Vec<f64>>> {
+    /// States of the nodes `wanted`, one column each; `series` are the rows of consecutive series.
+    pub fn states(
+        &self,
+        leak: f64,
+        inputs: &Columns,
+        series: &[Range<usize>],
+        wanted: &[usize],
+    ) -> Result<Vec<Vec<f64>>> {
         let values: Vec<_> = (0..inputs.len()).map(|k| inputs.column(k)).map(|column| column.values()).collect();
         let slices: Vec<&[f64]> = values.iter().map(|column| &column[..]).collect();
-        let states = EchoStateNetwork::new(self, leak).states(&slices, lengths, wanted);
+        let states = EchoStateNetwork::new(self, leak).states(&slices, series, wanted);
         if states.iter().flatten().all(|state| state.is_finite()) {
             return Ok(states);
         }

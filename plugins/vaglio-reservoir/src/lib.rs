@@ -9,7 +9,7 @@ mod model;
 mod network;
 
 pub use model::Decision;
-use model::{States, lengths};
+use model::{States, series_rows};
 use std::sync::Arc;
 use vaglio_core::{Columns, Design, Error, Form, Lambda, Learner, LinearForm, Problem, Readout, Result, Task, part};
 
@@ -113,18 +113,13 @@ impl LinearForm for Reservoir {
         self.check()?;
         self.check_problem(problem)?;
         let columns = problem.columns();
-        let lengths = lengths(problem.rows(), problem.series())?;
+        let series = series_rows(problem.rows(), problem.series())?;
         let (network, drawn_radius) = self.draw(columns.len(), self.seed.unwrap_or(problem.seed()))?;
-        let mut start = 0;
-        let mut kept = Vec::with_capacity(problem.rows());
-        for length in &lengths {
-            kept.extend(start + self.warmup..start + length);
-            start += length;
-        }
+        let kept: Vec<usize> = series.iter().flat_map(|rows| rows.start + self.warmup..rows.end).collect();
         let rows = if self.warmup == 0 { problem.clone() } else { problem.select_rows(&kept) };
         let wanted: Vec<usize> = (0..self.units).collect();
         let mut states = Columns::new(rows.rows());
-        for column in network.states(self.leak_rate, columns, &lengths, &wanted)? {
+        for column in network.states(self.leak_rate, columns, &series, &wanted)? {
             let column = if self.warmup == 0 { column } else { kept.iter().map(|&row| column[row]).collect() };
             states.push(column);
         }
@@ -152,14 +147,14 @@ impl LinearForm for Reservoir {
 impl Reservoir {
     /// Rejects series that are too short or cannot be predicted as one.
     fn check_series(&self, problem: &Problem) -> Result<()> {
-        let lengths = lengths(problem.rows(), problem.series())?;
-        if let Some(k) = lengths.iter().position(|&length| length <= self.warmup) {
+        let series = series_rows(problem.rows(), problem.series())?;
+        if let Some(k) = series.iter().position(|rows| rows.len() <= self.warmup) {
             return Err(Error::setting(
                 "warmup",
                 format!(
                     "series {} in order of appearance has {} rows, and none is left after {} of warm-up; lower it or leave the series out",
                     k + 1,
-                    lengths[k],
+                    series[k].len(),
                     self.warmup
                 ),
             ));
@@ -173,16 +168,15 @@ impl Reservoir {
                 "`series` needs the series of each row; give data.series or use `step`",
             ));
         }
-        let (targets, mut start) = (problem.targets(), 0);
-        for (k, &length) in lengths.iter().enumerate() {
-            if (start..start + length).any(|row| targets.column(row) != targets.column(start)) {
+        let targets = problem.targets();
+        for (k, rows) in series.iter().enumerate() {
+            if rows.clone().any(|row| targets.column(row) != targets.column(rows.start)) {
                 let message = format!(
                     "the rows of series {} in order of appearance have unlike targets and cannot be decided as one; use `step`",
                     k + 1
                 );
                 return Err(Error::setting("decision", message));
             }
-            start += length;
         }
         Ok(())
     }

@@ -2,6 +2,7 @@
 
 use crate::network::Network;
 use ndarray::{Array2, Axis, s};
+use std::ops::Range;
 use vaglio_core::{
     Coefficients, Columns, Error, Feature, FeatureMap, Model, ModelData, ModelParts, PartOutputs, Predictor,
     ReadoutMap, Result, saved, setting,
@@ -43,14 +44,14 @@ impl ModelData for EchoState {
         if self.decision == Decision::Step && self.warmup == 0 {
             return None;
         }
-        let of_series = |length: usize| {
-            (0..length).map(move |step| match self.decision {
+        let of_series = |rows: Range<usize>| {
+            (0..rows.len()).map(move |step| match self.decision {
                 Decision::Step if step < self.warmup => 0.0,
                 Decision::Step => 1.0,
-                Decision::Series => 1.0 / length as f64,
+                Decision::Series => 1.0 / rows.len() as f64,
             })
         };
-        Some(lengths(rows, series).ok()?.into_iter().flat_map(of_series).collect())
+        Some(series_rows(rows, series).ok()?.into_iter().flat_map(of_series).collect())
     }
 }
 
@@ -73,10 +74,10 @@ impl ReadoutMap for EchoState {
 
     /// Computes the features. Cost O(rows · (connections + nodes · inputs)).
     fn features(&self, inputs: &Columns, series: Option<&[u32]>) -> Result<Columns> {
-        let lengths = lengths(inputs.rows(), series)?;
+        let series = series_rows(inputs.rows(), series)?;
         let nodes = self.network.nodes();
         let wanted: Vec<usize> = self.chosen.iter().copied().filter(|&column| column < nodes).collect();
-        let mut states = self.network.states(self.leak_rate, inputs, &lengths, &wanted)?.into_iter();
+        let mut states = self.network.states(self.leak_rate, inputs, &series, &wanted)?.into_iter();
         let mut features = Columns::new(inputs.rows());
         for &column in &self.chosen {
             match column.checked_sub(nodes) {
@@ -92,8 +93,8 @@ impl ReadoutMap for EchoState {
         if self.decision == Decision::Step {
             return Ok(predictions);
         }
-        let mut start = 0;
-        for (k, length) in lengths(predictions.ncols(), series)?.into_iter().enumerate() {
+        for (k, rows) in series_rows(predictions.ncols(), series)?.into_iter().enumerate() {
+            let length = rows.len();
             if length <= self.warmup {
                 return Err(Error::Shape(format!(
                     "series {} has {length} rows, and the model decides by those after {} of warm-up",
@@ -101,13 +102,12 @@ impl ReadoutMap for EchoState {
                     self.warmup
                 )));
             }
-            let mut rows = predictions.slice_mut(s![.., start..start + length]);
+            let mut rows = predictions.slice_mut(s![.., rows]);
             for mut output in rows.axis_iter_mut(Axis(0)) {
                 let counted = output.iter().skip(self.warmup);
                 let mean = counted.sum::<f64>() / (length - self.warmup) as f64;
                 output.fill(mean);
             }
-            start += length;
         }
         Ok(predictions)
     }
@@ -150,11 +150,16 @@ impl FeatureMap for States {
     }
 }
 
-/// Lengths of consecutive series; one series if none are given.
-pub(crate) fn lengths(rows: usize, series: Option<&[u32]>) -> Result<Vec<usize>> {
-    match series {
-        None => Ok(vec![rows]),
-        Some(series) if series.len() != rows => Err(Error::Shape(format!("{} series for {rows} rows", series.len()))),
-        Some(series) => Ok(series.chunk_by(|a, b| a == b).map(<[u32]>::len).collect()),
+/// Rows of each of the consecutive series; one series if none are given.
+pub(crate) fn series_rows(rows: usize, series: Option<&[u32]>) -> Result<Vec<Range<usize>>> {
+    let Some(series) = series else { return Ok(std::iter::once(0..rows).collect()) };
+    if series.len() != rows {
+        return Err(Error::Shape(format!("{} series for {rows} rows", series.len())));
     }
+    let mut end = 0;
+    let next = |own: &[u32]| {
+        end += own.len();
+        end - own.len()..end
+    };
+    Ok(series.chunk_by(|a, b| a == b).map(next).collect())
 }

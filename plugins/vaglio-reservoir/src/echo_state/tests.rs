@@ -1,6 +1,7 @@
 //! Reservoir states against the literal recursion.
 
 use super::{EchoStateNetwork, Network};
+use std::ops::Range;
 use vaglio_kernels::Level;
 use vaglio_testkit::SplitMix64;
 
@@ -61,6 +62,14 @@ fn columns(inputs: usize, rows: usize) -> Vec<Vec<f64>> {
     (0..inputs).map(|_| (0..rows).map(|_| number(&mut random)).collect()).collect()
 }
 
+fn series(lengths: &[usize]) -> Vec<Range<usize>> {
+    let next = |end: &mut usize, length: &usize| {
+        *end += length;
+        Some(*end - length..*end)
+    };
+    lengths.iter().scan(0, next).collect()
+}
+
 fn slices(columns: &[Vec<f64>]) -> Vec<&[f64]> {
     columns.iter().map(Vec::as_slice).collect()
 }
@@ -84,7 +93,7 @@ fn states_are_those_of_the_recursion() {
         let mut first = None;
         for level in Level::available() {
             level.within(|| {
-                let states = reservoir.states(&slices(&inputs), &lengths, &wanted);
+                let states = reservoir.states(&slices(&inputs), &series(&lengths), &wanted);
                 assert_eq!(states.len(), units);
                 for (unit, column) in wanted.iter().zip(&states) {
                     for (a, b) in column.iter().zip(&expected[*unit]) {
@@ -102,9 +111,9 @@ fn a_series_does_not_know_of_the_others() {
     let network = drawn(50, 2, 0.2);
     let inputs = columns(2, 60);
     let reservoir = EchoStateNetwork::new(&network, 0.6);
-    let all = reservoir.states(&slices(&inputs), &[20, 25, 15], &[4, 49]);
+    let all = reservoir.states(&slices(&inputs), &series(&[20, 25, 15]), &[4, 49]);
     let part: Vec<&[f64]> = inputs.iter().map(|column| &column[20..45]).collect();
-    let alone = reservoir.states(&part, &[25], &[4, 49]);
+    let alone = reservoir.states(&part, &series(&[25]), &[4, 49]);
     for (all, alone) in all.iter().zip(&alone) {
         assert_eq!(&all[20..45], &alone[..]);
     }
@@ -117,7 +126,7 @@ fn threads_and_wanted_units_change_no_bit() {
     let reservoir = EchoStateNetwork::new(&network, 0.9);
     let on = |threads: usize, wanted: &[usize]| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        pool.install(|| reservoir.states(&slices(&inputs), &[50; 4], wanted))
+        pool.install(|| reservoir.states(&slices(&inputs), &series(&[50; 4]), wanted))
     };
     let all: Vec<usize> = (0..90).collect();
     let one = on(1, &all);

@@ -84,7 +84,7 @@ fn prepared(pipeline: &ValidPipeline, folder: &Path, is_sample: bool) -> Result<
     let (train, test) = match &spec.test {
         Some(test) => {
             let test_source = opened(test, &reading.read)?.widened(header.iter().map(String::as_str));
-            let (test, of_test, left_out_of_test) = read_test(&roles, &test_source, &header, &profile)?;
+            let (test, of_test, left_out_of_test) = read_test(&roles, &test_source, &profile)?;
             left_out = together(left_out, left_out_of_test);
             of_test_rows = test_source.times(&of_test);
             test_profile = of_test;
@@ -241,15 +241,11 @@ fn lagged(pipeline: &ValidPipeline) -> Result<Vec<String>> {
 fn read_test(
     roles: &Roles<'_>,
     source: &TableSource,
-    train_header: &[String],
     train: &TableProfile,
 ) -> Result<(Table, TableProfile, Vec<LeftOutRows>)> {
     let header = source.names();
-    let unused = roles.unread();
-    let read = train.columns.iter().filter(|column| column.taken != InferredType::Empty);
-    let read: HashSet<&str> = read.map(|column| column.name.as_str()).collect();
-    let is_read = |name: &&String| read.contains(name.as_str()) && !unused.contains(name);
-    let wanted: Vec<String> = train_header.iter().filter(is_read).cloned().collect();
+    let wanted = train.columns.iter().filter(|column| column.taken != InferredType::Empty);
+    let wanted: Vec<String> = wanted.map(|column| column.name.clone()).collect();
     let there: HashSet<&String> = header.iter().collect();
     let ordered = [&roles.spec.series, &roles.spec.time];
     let optional = |name: &String| roles.is_row_role(name) && !ordered.contains(&&Some(name.clone()));

@@ -38,24 +38,22 @@ pub(super) fn after(history: &History, table: Table, order: SeriesOrder<'_>, tar
     let label = |table: &Table, row: usize| {
         order.series.and_then(|name| table.get(name)).map(|cells| cells.label(row)).unwrap_or_default()
     };
-    let times = order.time.map(|name| times_of(table.get(name), own.get(name)));
     let is_known = |row: usize| targets.iter().any(|name| table.get(name).is_some_and(|cells| !cells.is_missing(row)));
+    let unless_known = |row: usize| if is_known(row) { f64::NEG_INFINITY } else { f64::INFINITY };
+    let (times, own_times) = match order.time {
+        Some(name) => times_of(table.get(name), own.get(name)),
+        None => ((0..table.rows()).map(unless_known).collect(), Vec::new()),
+    };
     // First time of each series, or −∞ if one of its targets is known.
     let mut begin: HashMap<String, f64> = HashMap::new();
-    for row in 0..table.rows() {
-        let time = match &times {
-            Some((times, _)) => times.get(row).copied().unwrap_or(f64::NEG_INFINITY),
-            None if is_known(row) => f64::NEG_INFINITY,
-            None => f64::INFINITY,
-        };
+    for (row, time) in times.into_iter().enumerate() {
         let first = begin.entry(label(&table, row)).or_insert(f64::INFINITY);
         *first = first.min(time);
     }
     let mut last: HashMap<String, f64> = HashMap::new();
     for row in 0..own.rows() {
-        let time = times.as_ref().and_then(|(_, times)| times.get(row)).copied().unwrap_or(0.0);
         let last = last.entry(label(&own, row)).or_insert(f64::NEG_INFINITY);
-        *last = last.max(time);
+        *last = last.max(own_times.get(row).copied().unwrap_or(0.0));
     }
     let comes_before = |row: &usize| {
         let label = label(&own, *row);

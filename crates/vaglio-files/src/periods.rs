@@ -40,25 +40,15 @@ struct Period {
 }
 
 fn period(text: &str) -> Option<Period> {
-    let text = text.trim().to_lowercase();
-    // Runs of digits and of letters; other characters separate them.
-    let mut words: Vec<String> = Vec::new();
-    let mut last = None;
-    for c in text.chars() {
-        let kind = match c {
-            _ if c.is_ascii_digit() => 'd',
-            _ if c.is_alphabetic() => 'l',
-            ' ' | '-' | '/' | ':' | '.' | '_' | ',' | '\'' => ' ',
-            _ => return None,
-        };
-        if kind != ' ' {
-            match words.last_mut().filter(|_| last == Some(kind)) {
-                Some(word) => word.push(c),
-                None => words.push(c.to_string()),
-            }
-        }
-        last = Some(kind);
+    let letters: Vec<char> = text.trim().to_lowercase().chars().collect();
+    let is_between = |c: &char| " -/:._,'".contains(*c);
+    if !letters.iter().all(|c| c.is_ascii_digit() || c.is_alphabetic() || is_between(c)) {
+        return None;
     }
+    // Runs of digits and of letters.
+    let kind = |c: &char| (c.is_ascii_digit(), is_between(c));
+    let runs = letters.chunk_by(|a, b| kind(a) == kind(b)).filter(|run| !is_between(&run[0]));
+    let words: Vec<String> = runs.map(|run| run.iter().collect()).collect();
     let mut words: Vec<&str> = words.iter().map(String::as_str).collect();
     // `Q42010`
     if let [before, digits] = words[..]
@@ -80,21 +70,13 @@ fn period(text: &str) -> Option<Period> {
         let place = MONTHS.iter().position(|month| is_name && month.starts_with(word))?;
         Some(place as u32 + 1)
     };
-    let (year, of_year, number) = match words[..] {
-        [a, b] => match (year(a), year(b)) {
-            (Some(year), _) if month(b).is_some() => (year, Some(12), month(b)?),
-            (_, Some(year)) if month(a).is_some() => (year, Some(12), month(a)?),
-            (Some(year), None) => (year, None, number(b)?),
-            (None, Some(year)) => (year, None, number(a)?),
-            _ => return None,
-        },
-        [a, b, c] => match (year(a), year(c)) {
-            (Some(year), None) if part(b).is_some() => (year, part(b), number(c)?),
-            (Some(year), None) if part(c).is_some() => (year, part(c), number(b)?),
-            (None, Some(year)) if part(a).is_some() => (year, part(a), number(b)?),
-            (None, Some(year)) if part(b).is_some() => (year, part(b), number(a)?),
-            _ => return None,
-        },
+    let mut ends = [words.split_first(), words.split_last()].into_iter().flatten();
+    let (year, others) = ends.find_map(|(&word, others)| Some((year(word)?, others)))?;
+    let (of_year, number) = match *others {
+        [name] if month(name).is_some() => (Some(12), month(name)?),
+        [place] => (None, number(place)?),
+        [unit, place] if part(unit).is_some() => (part(unit), number(place)?),
+        [place, unit] => (Some(part(unit)?), number(place)?),
         _ => return None,
     };
     Some(Period { year, of_year, number })

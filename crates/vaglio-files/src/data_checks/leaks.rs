@@ -1,6 +1,6 @@
 //! Target leaks: columns that determine the target.
 
-use super::super::series::counts_of;
+use super::super::series::{counts_of, numbers_of};
 use super::table_with_roles::{TableWithRoles, listed, named, numbers, numbers_at, sample};
 use std::collections::{HashMap, HashSet};
 use vaglio_core::Cells;
@@ -148,8 +148,7 @@ fn number_leaks<'a>(columns: &[(&'a str, &'a Cells)], target: &[f64]) -> (Leaks<
     let mut others: Vec<(usize, f64, Vec<f64>)> = Vec::new();
     for (index, (name, cells)) in columns.iter().enumerate() {
         let Some(few) = numbers_at(cells, &screened) else {
-            if let Cells::Text(text) = cells
-                && let Some((levels, r2)) = by_levels(text, target)
+            if let Some((levels, r2)) = by_levels(cells, target)
                 && is_told(r2, levels - 1, target.len(), columns.len())
             {
                 found.push((*name, format!("R² {r2:.4} by its {levels} levels")));
@@ -256,15 +255,14 @@ fn explained(columns: &[&[f64]], target: &[f64], rows: &[usize]) -> Option<f64> 
 }
 
 /// Number of levels of a column and the R² of their means, if levels average two rows or more.
-fn by_levels(text: &[String], target: &[f64]) -> Option<(usize, f64)> {
+fn by_levels(cells: &Cells, target: &[f64]) -> Option<(usize, f64)> {
+    let level_of_row = numbers_of(cells);
+    let counts = counts_of(&level_of_row);
     let mean = target.iter().sum::<f64>() / target.len() as f64;
-    let mut levels: HashMap<&str, (f64, f64)> = HashMap::new();
-    for (cell, y) in text.iter().zip(target) {
-        let (count, sum) = levels.entry(cell).or_default();
-        (*count, *sum) = (*count + 1.0, *sum + (y - mean));
-    }
-    let of_level = |cell: &str| levels.get(cell).map_or(0.0, |(count, sum)| sum / count);
-    let all: f64 = target.iter().map(|y| (y - mean).powi(2)).sum();
-    let left: f64 = text.iter().zip(target).map(|(cell, y)| (y - mean - of_level(cell)).powi(2)).sum();
-    (levels.len() > 1 && 2 * levels.len() <= text.len() && all > 0.0).then(|| (levels.len(), 1.0 - left / all))
+    let rows = || level_of_row.iter().map(|level| *level as usize).zip(target.iter().map(move |y| y - mean));
+    let mut sums = vec![0.0; counts.len()];
+    rows().for_each(|(level, y)| sums[level] += y);
+    let all: f64 = rows().map(|(_, y)| y.powi(2)).sum();
+    let left: f64 = rows().map(|(level, y)| (y - sums[level] / counts[level] as f64).powi(2)).sum();
+    (counts.len() > 1 && 2 * counts.len() <= target.len() && all > 0.0).then(|| (counts.len(), 1.0 - left / all))
 }

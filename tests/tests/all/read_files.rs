@@ -23,13 +23,19 @@ fn links_that_lead_back_are_no_further_rows() {
     let folder = Folder::new("loops");
     folder.write("d/k=1/a.csv", table(20, 3, &[]));
     folder.write("d/k=2/b.csv", table(30, 3, &[]));
-    // To the folder itself, twice, and to a file that is there under its own name.
+    // To the folder itself, twice, and to a folder and a file that are there under their own names.
     for link in ["d/k=3", "d/k=1/l=1", "d/k=1/l=2", "d/k=2/l=3"] {
         symlink(folder.path("d"), folder.path(link)).unwrap();
     }
+    symlink("../k=2", folder.path("d/k=1/l=4")).unwrap();
     symlink("../k=1/a.csv", folder.path("d/k=2/c.csv")).unwrap();
-    for (train, columns) in [("d", 4), ("\"d/**/*.csv\"", 3), ("\"**/a.csv\"", 3), ("\"d/*/*.csv\"", 3)] {
-        let rows = if train.contains("a.csv") { 20 } else { 50 };
+    for (train, rows, columns) in [
+        ("d", 50, 4),
+        ("\"d/**/*.csv\"", 50, 3),
+        ("\"**/a.csv\"", 20, 3),
+        ("\"d/**/k=2/b.csv\"", 30, 3),
+        ("\"d/*/*.csv\"", 50, 3),
+    ] {
         let begun = Instant::now();
         let found = folder.run(&on(train, ""));
         assert_eq!((&found["data"]["rows"], &found["data"]["features"]), (&rows.into(), &columns.into()), "{train}");

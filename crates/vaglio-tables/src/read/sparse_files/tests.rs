@@ -1,3 +1,4 @@
+use super::super::table_file::TableFile;
 use super::super::tests::folder_of;
 use super::super::{ColumnFilter, Hint, ReadRequest, TableSource};
 use super::*;
@@ -314,4 +315,12 @@ fn whatever_bytes_there_are_a_table_or_an_error_comes_of_them() {
             assert!(table.columns().iter().all(|(_, cells)| cells.len() == table.rows()));
         }
     }
+}
+
+#[test]
+fn a_sparse_file_is_read_whole_even_as_a_sample() {
+    let (path, spec) = (written("long.svm", "1 1:2 3:4\n".repeat(1000)), ReadSpec::default());
+    let file = TableFile::open(path, false, &spec, Budget::new(u64::MAX), Some(1 << 10)).unwrap();
+    let wanted = WantedColumn { name: "x1", as_numbers: true, is_single: false };
+    assert_eq!((file.times, file.read(&[wanted], &CellSyntax::new(&spec)).unwrap().1), (1.0, 1000));
 }

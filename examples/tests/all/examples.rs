@@ -2,6 +2,8 @@
 
 #[path = "../../linfa_classes.rs"]
 mod linfa_classes;
+#[path = "../../linfa_interop.rs"]
+mod linfa_interop;
 #[path = "../../linfa_pipeline.rs"]
 mod linfa_pipeline;
 #[path = "../../linfa_problem.rs"]
@@ -41,6 +43,11 @@ fn linfa_classes_runs() -> Outcome {
 #[test]
 fn own_held_out_runs() -> Outcome {
     own_held_out::main()
+}
+
+#[test]
+fn linfa_interop_runs() -> Outcome {
+    linfa_interop::main()
 }
 
 #[test]

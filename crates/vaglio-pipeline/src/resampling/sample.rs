@@ -191,10 +191,9 @@ impl Sample {
         let source = match &self.source {
             SampleSource::Plain(problem) => {
                 let chosen = problem.view_rows(rows);
-                SampleSource::Plain(Box::new(match runs {
-                    Some(runs) => chosen.with_series(runs)?,
-                    None => chosen,
-                }))
+                let series = runs.map(Arc::from).or(chosen.labels().series.clone());
+                let labels = RowLabels { series, ..chosen.labels().clone() };
+                SampleSource::Plain(Box::new(chosen.with_labels(labels)?))
             }
             SampleSource::Mapped(all, recipe) => {
                 let mut chosen = all.select(rows);

@@ -191,9 +191,13 @@ impl Sample {
         let source = match &self.source {
             SampleSource::Plain(problem) => {
                 let chosen = problem.view_rows(rows);
-                let series = runs.map(Arc::from).or(chosen.labels().series.clone());
-                let labels = RowLabels { series, ..chosen.labels().clone() };
-                SampleSource::Plain(Box::new(chosen.with_labels(labels)?))
+                SampleSource::Plain(Box::new(match runs {
+                    Some(runs) => {
+                        let labels = RowLabels { series: Some(runs.into()), ..chosen.labels().clone() };
+                        chosen.with_labels(labels)?
+                    }
+                    None => chosen,
+                }))
             }
             SampleSource::Mapped(all, recipe) => {
                 let mut chosen = all.select(rows);

@@ -9,6 +9,7 @@ use crate::state::SubsetFit;
 use ndarray::{Array1, Array2};
 use vaglio_core::Feature;
 use vaglio_kernels::linalg;
+use vaglio_kernels::sums::axpy;
 use vaglio_kernels::tolerance::{EIGENVALUE_OF_ROWS, ERROR_LEFT, UNLIKE_COLUMNS};
 
 /// Fits a subset; `None` if too few digits remain. Cost O(s³ + m·s·k) with k small eigenvalues.
@@ -32,7 +33,7 @@ pub(crate) fn fit(data: &CenteredData, subset: &[Feature], lambda: f64) -> Optio
         let direction = |&k: &usize| {
             let mut out = vec![0.0; data.targets.first().map_or(0, Vec::len)];
             for (&feature, v) in subset.iter().zip(vectors.column(k)) {
-                out.iter_mut().zip(&*data.column(feature)).for_each(|(out, x)| *out += v * x);
+                axpy(*v, &data.column(feature), &mut out);
             }
             out
         };

@@ -12,6 +12,7 @@ use std::borrow::Cow;
 use vaglio_core::Feature;
 use vaglio_kernels::linalg;
 use vaglio_kernels::parallel;
+use vaglio_kernels::sums::axpy;
 use vaglio_kernels::tolerance::LOST_DIGITS;
 
 /// Number of changes, beyond two per column, after which a state is rebuilt.
@@ -119,7 +120,7 @@ impl LambdaFit {
         let residuals = |w: &[f64]| {
             let mut e = data.targets[output].clone();
             for (x, w) in columns().zip(w) {
-                e.iter_mut().zip(x.iter()).for_each(|(e, x)| *e -= w * x);
+                axpy(-w, x, &mut e);
             }
             e
         };
@@ -225,10 +226,10 @@ impl LambdaFit {
             parallel::each_mut(candidates, |j, candidate| {
                 let shared = products[j] - dot(&c, &candidate.on_selected);
                 let kappa = shared / diagonal;
-                candidate.on_selected.iter_mut().zip(&d).for_each(|(of, d)| *of -= kappa * d);
+                axpy(-kappa, &d, &mut candidate.on_selected);
                 candidate.on_selected.push(kappa);
                 candidate.diagonal -= kappa * shared;
-                candidate.along.iter_mut().zip(&along).for_each(|(of, g)| *of -= kappa * g);
+                axpy(-kappa, &along, &mut candidate.along);
             });
         }
         for (p, di) in self.inverse.iter_mut().zip(&d) {

@@ -14,6 +14,7 @@ use super::pivoted_cholesky::pivoted;
 use ndarray::Array2;
 use std::collections::HashMap;
 use std::sync::Arc;
+use vaglio_kernels::sums::axpy;
 use vaglio_kernels::tolerance::{LEVEL_TRACE, TRACE_ROUNDING};
 
 /// Maximum number of levels: their indices are bytes.
@@ -167,18 +168,19 @@ fn spread(grid: &LevelGrid, places: &[u8], weights: &[u8], shares: &[f64]) -> Ar
     let sums: Vec<f64> = (0..levels).map(|a| own[a] + beside[a] + if a > 0 { beside[a - 1] } else { 0.0 }).collect();
     let mut mean = vec![0.0; grid.rank];
     for (a, sum) in sums.iter().enumerate() {
-        mean.iter_mut().zip(grid.row(a)).for_each(|(m, f)| *m += sum * f);
+        axpy(*sum, grid.row(a), &mut mean);
     }
     // About the mean, so that nothing cancels.
     let about = |a: usize| grid.row(a).iter().zip(&mean).map(|(f, m)| f - m).collect::<Vec<f64>>();
     let rows: Vec<Vec<f64>> = (0..levels).map(about).collect();
     let mut out = Array2::zeros((grid.rank, grid.rank));
     for a in 0..levels {
-        let (left, right) = (a.checked_sub(1), rows.get(a + 1).filter(|_| beside[a] > 0.0));
         let mut along: Vec<f64> = rows[a].iter().map(|f| own[a] * f).collect();
-        for (next, weight) in [(left.map(|b| &rows[b]), left.map_or(0.0, |b| beside[b])), (right, beside[a])] {
-            let Some(next) = next else { continue };
-            along.iter_mut().zip(next).for_each(|(v, f)| *v += weight * f);
+        if let Some(before) = a.checked_sub(1) {
+            axpy(beside[before], &rows[before], &mut along);
+        }
+        if beside[a] > 0.0 {
+            axpy(beside[a], &rows[a + 1], &mut along);
         }
         for (row, f) in out.rows_mut().into_iter().zip(&rows[a]) {
             row.into_iter().zip(&along).for_each(|(v, g)| *v += f * g);

@@ -136,11 +136,7 @@ fn thin(
             break;
         }
         let equal = (0..count).filter(|&i| left[i] >= largest - EQUAL_SIMILARITY * largest);
-        let pivot = equal.fold(None, |best, i| match best {
-            Some(best) if relevance[i] <= relevance[best] => Some(best),
-            _ => Some(i),
-        });
-        let Some(pivot) = pivot else { break };
+        let Some(pivot) = equal.reduce(|best, i| if relevance[i] <= relevance[best] { best } else { i }) else { break };
         let (own, root) = (rows[pivot].clone(), left[pivot].sqrt());
         let alike = similarities(pivot, 0..count)?;
         rows.par_iter_mut().zip(&alike).zip(&mut left).for_each(|((row, alike), left)| {

@@ -2,6 +2,7 @@
 
 use std::cmp::Ordering;
 use vaglio_core::{magnitude, row_weights};
+use vaglio_kernels::sums::axpy;
 use vaglio_kernels::tolerance::DEPENDENT_FUNCTION;
 
 /// Basis functions of a column by their values times the roots of the rows' weights: orthonormal, with mean 0.
@@ -22,7 +23,7 @@ pub(super) fn basis_functions(values: &[f64], weights: Option<&[f64]>, knots: us
         for _ in 0..2 {
             for other in &basis {
                 let along: f64 = own.iter().zip(other).map(|(a, b)| a * b).sum();
-                own.iter_mut().zip(other).for_each(|(a, b)| *a -= along * b);
+                axpy(-along, other, &mut own);
             }
         }
         if norm(&own) > DEPENDENT_FUNCTION * before {

@@ -133,17 +133,22 @@ pub(super) fn encode(
     origin: impl Fn(usize) -> usize,
 ) -> Result<Array2<f64>> {
     let rows = targets.first().map_or(0, |(_, cells)| cells.len());
+    let sign = |yes: bool| if yes { 1.0 } else { -1.0 };
     let mut out = Vec::new();
     for (name, cells) in targets {
-        let sign = |yes: bool| if yes { 1.0 } else { -1.0 };
-        let unknown = |row: usize, label: &str, known: Vec<&str>| {
-            Error::setting(
-                field,
-                format!(
-                    "row {row}, column `{name}`: the label `{label}` is not among those of the training rows ({})",
-                    known.join(", ")
-                ),
-            )
+        let classes = |known: &[&str]| {
+            let class = |row: usize| {
+                let label = cells.label(row);
+                place_of_label(known.iter().copied(), &label).ok_or_else(|| {
+                    let message = format!(
+                        "row {}, column `{name}`: the label `{label}` is not among those of the training rows ({})",
+                        origin(row) + 1,
+                        known.join(", ")
+                    );
+                    Error::setting(field, message)
+                })
+            };
+            (0..rows).map(class).collect::<Result<Vec<usize>>>()
         };
         match task {
             Task::Regression => match cells.numbers() {
@@ -153,32 +158,18 @@ pub(super) fn encode(
                     return Err(Error::setting(field, message));
                 }
             },
-            Task::Binary { negative, positive } => {
-                for row in 0..rows {
-                    let label = cells.label(row);
-                    let yes = match negative {
-                        None => same_label(&label, positive),
-                        Some(negative) => {
-                            let known = [negative.as_str(), positive];
-                            place_of_label(known.into_iter(), &label)
-                                .ok_or_else(|| unknown(origin(row) + 1, &label, known.to_vec()))?
-                                == 1
-                        }
-                    };
-                    out.push(sign(yes));
-                }
+            Task::Binary { negative: None, positive } => {
+                out.extend((0..rows).map(|row| sign(same_label(&cells.label(row), positive))));
+            }
+            Task::Binary { negative: Some(negative), positive } => {
+                let class_of_row = classes(&[negative.as_str(), positive.as_str()])?;
+                out.extend(class_of_row.into_iter().map(|class| sign(class == 1)));
             }
             Task::Multiclass { labels } => {
-                let mut of_row = Vec::with_capacity(rows);
-                for row in 0..rows {
-                    let label = cells.label(row);
-                    let Some(class) = place_of_label(labels.iter().map(String::as_str), &label) else {
-                        return Err(unknown(origin(row) + 1, &label, labels.iter().map(String::as_str).collect()));
-                    };
-                    of_row.push(class);
-                }
+                let labels: Vec<&str> = labels.iter().map(String::as_str).collect();
+                let class_of_row = classes(&labels)?;
                 for class in 0..labels.len() {
-                    out.extend(of_row.iter().map(|&c| sign(c == class)));
+                    out.extend(class_of_row.iter().map(|&own| sign(own == class)));
                 }
             }
         }

@@ -111,13 +111,8 @@ impl Refit for NaiveBayes {
         self.check()?;
         self.check_problem(problem)?;
         let (inputs, x) = inputs(problem, subset);
-        let targets = problem.targets();
-        let classes = targets.nrows().max(2);
-        let class = |row: usize| match targets.nrows() {
-            1 => usize::from(targets[[0, row]] > 0.0),
-            all => (0..all).find(|&k| targets[[k, row]] > 0.0).unwrap_or(0),
-        };
-        let labels: Array1<usize> = (0..x.nrows()).map(class).collect();
+        let classes = problem.targets().nrows().max(2);
+        let labels = Array1::from(problem.classes().map(|classes| classes.of_row).unwrap_or_default());
         let share = |k: usize| labels.iter().filter(|l| **l == k).count() as f64 / labels.len() as f64;
         let varies = x.columns().into_iter().any(|column| column.iter().any(|v| *v != column[0]));
         let params = GaussianNb::<f64, usize>::params().var_smoothing(self.smoothing);

@@ -63,11 +63,8 @@ fn median_distance(columns: &[Column<'_>], rows: &[usize], seed: u64) -> f64 {
         (0..PAIRS).map(|_| distance(pair())).collect()
     };
     distances.sort_unstable_by(f64::total_cmp);
-    match distances.len() {
-        0 => 1.0,
-        odd if odd % 2 == 1 => distances[odd / 2],
-        even => 0.5 * (distances[even / 2 - 1] + distances[even / 2]),
-    }
+    let last = distances.len().checked_sub(1);
+    last.map_or(1.0, |last| 0.5 * (distances[last / 2] + distances[last.div_ceil(2)]))
 }
 
 /// Shuffles the rows by the seed.

@@ -1,5 +1,6 @@
 //! Definition of the criterion: a fit on all rows, and its degrees of freedom from an orthogonal factor.
 
+use crate::Information;
 use crate::measure::{InformationMeasure, ScoreFormula};
 use ndarray::Array2;
 use vaglio_core::{Design, Error, Feature, PowerOfTwoScaling, Result, Score, Squared, row_weights};
@@ -21,8 +22,8 @@ impl<'d> Definition<'d> {
     ///
     /// # Errors
     /// [`Error::Setting`] on `variance` if all columns leave no degrees of freedom to estimate it; errors of the fits.
-    pub fn new(measure: InformationMeasure, variance: Option<f64>, design: &'d Design) -> Result<Self> {
-        let rows = design.rows() as f64;
+    pub fn new(criterion: &Information, design: &'d Design) -> Result<Self> {
+        let (Information { measure, variance }, rows) = (*criterion, design.rows() as f64);
         let (units, scaled) = design.in_units();
         units.check(design, 2)?;
         let design = scaled;

@@ -87,7 +87,7 @@ vaglio_core::setters!(Information { measure: InformationMeasure; variance: Optio
 impl Criterion for Information {
     /// Scores a subset by definition. Cost O((m + |S|) |S|²) for each λ.
     fn evaluate(&self, design: &Design, subset: &[Feature]) -> Result<Score> {
-        Definition::new(self.measure, self.variance, design)?.score(subset)
+        Definition::new(self, design)?.score(subset)
     }
 
     fn check(&self, design: &Design) -> Result<()> {
@@ -110,7 +110,7 @@ impl Criterion for Information {
             return Err(Error::setting("measure", message));
         }
         if self.measure == InformationMeasure::Cp && self.variance.is_none() {
-            Definition::new(self.measure, self.variance, design)?;
+            Definition::new(self, design)?;
         }
         Ok(())
     }
@@ -151,10 +151,7 @@ impl Criterion for Information {
             bytes: 8.0 * (rows * stored + columns * size * (1.0 + lambdas)),
         };
         Plan::by_engine(estimate, move || {
-            Ok(EngineEvaluator::new(
-                ENGINE,
-                InformationEvaluator::new(Definition::new(self.measure, self.variance, design)?),
-            ))
+            Ok(EngineEvaluator::new(ENGINE, InformationEvaluator::new(Definition::new(self, design)?)))
         })
     }
 }

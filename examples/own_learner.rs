@@ -118,9 +118,12 @@ struct CosinesModel {
 }
 
 impl ModelData for CosinesModel {
-    fn parts(&self) -> ModelParts<'_> {
-        let CosinesModel { inputs, lambda, coefficients, .. } = self;
-        ModelParts { inputs, predictor: Predictor::Readout { lambda: *lambda, coefficients, map: Some(self) } }
+    fn inputs(&self) -> &[Feature] {
+        &self.inputs
+    }
+
+    fn predictor(&self) -> Predictor<'_> {
+        Predictor::Readout { lambda: self.lambda, coefficients: &self.coefficients, map: Some(self) }
     }
 }
 

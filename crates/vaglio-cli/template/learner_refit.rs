@@ -66,9 +66,12 @@ struct TemplateModel {
 }
 
 impl ModelData for TemplateModel {
+    fn inputs(&self) -> &[Feature] {
+        &self.inputs
+    }
+
     /// A readout of the unchanged columns, which the report, `coefficients()` and `vaglio export` support.
-    fn parts(&self) -> ModelParts<'_> {
-        let TemplateModel { inputs, lambda, coefficients } = self;
-        ModelParts { inputs, predictor: Predictor::Readout { lambda: *lambda, coefficients, map: None } }
+    fn predictor(&self) -> Predictor<'_> {
+        Predictor::Readout { lambda: self.lambda, coefficients: &self.coefficients, map: None }
     }
 }

@@ -1,10 +1,7 @@
 //! Learners: how a model is trained on a subset.
 
 use crate::part_setting::{any_part, registered_traits};
-use crate::{
-    Coefficients, Design, Error, Feature, Model, ModelData, ModelParts, PartOutputs, Predictor, Problem, Readout,
-    Result,
-};
+use crate::{Coefficients, Design, Error, Feature, Model, ModelData, PartOutputs, Predictor, Problem, Readout, Result};
 use std::fmt::Debug;
 
 /// A way to train a model on some columns; its fields are its settings.
@@ -130,9 +127,12 @@ struct LinearModel {
 }
 
 impl ModelData for LinearModel {
-    fn parts(&self) -> ModelParts<'_> {
-        let LinearModel { inputs, lambda, coefficients } = self;
-        ModelParts { inputs, predictor: Predictor::Readout { lambda: *lambda, coefficients, map: None } }
+    fn inputs(&self) -> &[Feature] {
+        &self.inputs
+    }
+
+    fn predictor(&self) -> Predictor<'_> {
+        Predictor::Readout { lambda: self.lambda, coefficients: &self.coefficients, map: None }
     }
 }
 

@@ -102,7 +102,7 @@ pub use loss::{
 pub use map::{AnyMap, FittedMap, Map, MapFit, MapTraits, TrainingRows};
 pub use missing_mask::MissingMask;
 pub use mixed_setting::{MixedSetting, read_mixed};
-pub use model::{Model, ModelData, ModelParts, Predict, Predictor, ReadoutMap};
+pub use model::{Model, ModelData, Predict, Predictor, ReadoutMap};
 pub use part_outputs::{Figures, PartOutputs};
 pub use part_setting::{NamedPart, PartSetting};
 pub use penalty::{AutoGrid, Lambda, LambdaChoice, LambdaScope, geometric};

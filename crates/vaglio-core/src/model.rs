@@ -20,8 +20,11 @@ pub struct Model(Arc<dyn ModelData>);
 /// [`Predict::check`] validates its parts. So no file makes predicting panic, or take more memory than its size and the
 /// rows justify.
 pub trait ModelData: registered::ModelData + Debug + Send + Sync {
-    /// The parts of the model; they determine everything that [`Model`] answers.
-    fn parts(&self) -> ModelParts<'_>;
+    /// The problem's columns that the model reads, in the order of its inputs.
+    fn inputs(&self) -> &[Feature];
+
+    /// The predictor on these inputs.
+    fn predictor(&self) -> Predictor<'_>;
 
     /// The weight of each row in a mean over predictions; `None` if all are equal.
     ///
@@ -38,15 +41,6 @@ pub trait ModelData: registered::ModelData + Debug + Send + Sync {
 }
 
 crate::part_setting::registered_traits! { ModelData "model" }
-
-/// The parts of a model.
-#[derive(Debug)]
-pub struct ModelParts<'m> {
-    /// The problem's columns that the model reads, in the order of its inputs.
-    pub inputs: &'m [Feature],
-    /// The predictor on these inputs.
-    pub predictor: Predictor<'m>,
-}
 
 /// The predictor on the inputs of a model.
 #[derive(Debug)]
@@ -127,12 +121,11 @@ impl Model {
     }
 
     fn checked(self) -> Result<Self> {
-        let ModelParts { inputs, predictor } = self.0.parts();
-        match predictor {
+        match self.0.predictor() {
             Predictor::Own(own) => own.check()?,
             Predictor::Readout { lambda, coefficients, map } => {
                 map.map_or(Ok(()), ReadoutMap::check)?;
-                coefficients.check(map.map_or(inputs.len(), ReadoutMap::count))?;
+                coefficients.check(map.map_or(self.0.inputs().len(), ReadoutMap::count))?;
                 if !lambda.is_finite() {
                     return Err(Error::Shape(format!("lambda is {lambda}")));
                 }
@@ -153,12 +146,12 @@ impl Model {
 
     /// The problem's columns that the model reads, in the order in which [`Model::predict`] takes them.
     pub fn inputs(&self) -> &[Feature] {
-        self.0.parts().inputs
+        self.0.inputs()
     }
 
     /// The penalty used in training, if the model has a readout.
     pub fn lambda(&self) -> Option<f64> {
-        match self.0.parts().predictor {
+        match self.0.predictor() {
             Predictor::Readout { lambda, .. } => Some(lambda),
             Predictor::Own(_) => None,
         }
@@ -166,7 +159,7 @@ impl Model {
 
     /// The readout's coefficients, features × outputs in the order of the subset, if the model has one.
     pub fn coefficients(&self) -> Option<&Coefficients> {
-        match self.0.parts().predictor {
+        match self.0.predictor() {
             Predictor::Readout { coefficients, .. } => Some(coefficients),
             Predictor::Own(_) => None,
         }
@@ -180,7 +173,7 @@ impl Model {
     /// # Errors
     /// Returns [`Error::Shape`] when the number of columns differs, or an error of the model.
     pub fn predict(&self, inputs: &Columns, series: Option<&[u32]>) -> Result<Array2<f64>> {
-        match self.0.parts().predictor {
+        match self.0.predictor() {
             Predictor::Own(own) => own.predict(self.read(inputs)?, series),
             Predictor::Readout { coefficients, map, .. } => {
                 let predictions = coefficients.predict_columns(&*self.features(inputs, series)?)?;
@@ -204,7 +197,7 @@ impl Model {
     ) -> Result<Array2<f64>> {
         let first: Vec<Feature> = (0..readout.weights.nrows().min(features.len())).collect();
         let predictions = readout.predict_columns(&features.select(&first))?;
-        match self.0.parts().predictor {
+        match self.0.predictor() {
             Predictor::Readout { map: Some(map), .. } => map.decide(predictions, series),
             _ => Ok(predictions),
         }
@@ -216,7 +209,7 @@ impl Model {
     /// Returns an error of [`Model::predict`].
     pub fn features<'c>(&self, inputs: &'c Columns, series: Option<&[u32]>) -> Result<Cow<'c, Columns>> {
         let inputs = self.read(inputs)?;
-        match self.0.parts().predictor {
+        match self.0.predictor() {
             Predictor::Readout { map: Some(map), .. } => map.features(inputs, series).map(Cow::Owned),
             _ => Ok(Cow::Borrowed(inputs)),
         }
@@ -225,7 +218,7 @@ impl Model {
     /// The prediction of each output as an expression of the inputs' expressions, in the order of [`Model::inputs`].
     /// `None` if there is no such expression.
     pub fn expressions(&self, inputs: &[Expression]) -> Option<Vec<Expression>> {
-        let (coefficients, map) = match self.0.parts().predictor {
+        let (coefficients, map) = match self.0.predictor() {
             Predictor::Own(own) => return own.expressions(inputs),
             Predictor::Readout { coefficients, map, .. } => (coefficients, map),
         };
@@ -241,7 +234,7 @@ impl Model {
     /// Whether each row's prediction is independent of other rows, to the last bit. True for a readout of unmapped
     /// columns.
     pub fn takes_rows_alone(&self) -> bool {
-        matches!(self.0.parts().predictor, Predictor::Readout { map: None, .. }) && self.0.counts(1, None).is_none()
+        matches!(self.0.predictor(), Predictor::Readout { map: None, .. }) && self.0.counts(1, None).is_none()
     }
 
     /// The weight of each row in a mean over predictions; `None` if all are equal. See [`ModelData::counts`].

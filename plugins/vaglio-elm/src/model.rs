@@ -3,8 +3,8 @@
 use crate::hidden_layer::{self, Activation, HiddenUnit};
 use serde::{Deserialize, Serialize};
 use vaglio_core::{
-    Coefficients, Columns, Error, Expression, Feature, FeatureMap, Model, ModelData, ModelParts, Predictor, ReadoutMap,
-    Result, saved,
+    Coefficients, Columns, Error, Expression, Feature, FeatureMap, Model, ModelData, Predictor, ReadoutMap, Result,
+    saved,
 };
 
 /// The hidden layer as drawn, with all its units.
@@ -67,9 +67,12 @@ struct ElmModel {
 }
 
 impl ModelData for ElmModel {
-    fn parts(&self) -> ModelParts<'_> {
-        let ElmModel { inputs, lambda, coefficients, .. } = self;
-        ModelParts { inputs, predictor: Predictor::Readout { lambda: *lambda, coefficients, map: Some(self) } }
+    fn inputs(&self) -> &[Feature] {
+        &self.inputs
+    }
+
+    fn predictor(&self) -> Predictor<'_> {
+        Predictor::Readout { lambda: self.lambda, coefficients: &self.coefficients, map: Some(self) }
     }
 }
 

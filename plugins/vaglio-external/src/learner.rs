@@ -7,8 +7,7 @@ use crate::table::SentTable;
 use ndarray::Array2;
 use serde_json::{Map, Value, json};
 use vaglio_core::{
-    Columns, Error, Feature, Form, Learner, Model, ModelData, ModelParts, Predict, Predictor, Problem, Refit, Result,
-    part, saved,
+    Columns, Error, Feature, Form, Learner, Model, ModelData, Predict, Predictor, Problem, Refit, Result, part, saved,
 };
 
 /// A learner that is a program: it fits, returns its trained state, and predicts from that state.
@@ -84,8 +83,12 @@ struct ExternalModel {
 }
 
 impl ModelData for ExternalModel {
-    fn parts(&self) -> ModelParts<'_> {
-        ModelParts { inputs: &self.inputs, predictor: Predictor::Own(self) }
+    fn inputs(&self) -> &[Feature] {
+        &self.inputs
+    }
+
+    fn predictor(&self) -> Predictor<'_> {
+        Predictor::Own(self)
     }
 }
 

@@ -2,9 +2,7 @@
 
 use crate::neighbours::each_nearest;
 use ndarray::{Array1, Array2, ArrayView1};
-use vaglio_core::{
-    Columns, Error, Feature, ModelData, ModelParts, Predict, Predictor, Result, row_weights, saved, setting,
-};
+use vaglio_core::{Columns, Error, Feature, ModelData, Predict, Predictor, Result, row_weights, saved, setting};
 
 /// Maximum number of neighbours.
 pub(crate) const MOST: usize = 1_000_000;
@@ -34,8 +32,12 @@ pub(crate) struct NeighboursModel {
 }
 
 impl ModelData for NeighboursModel {
-    fn parts(&self) -> ModelParts<'_> {
-        ModelParts { inputs: &self.inputs, predictor: Predictor::Own(self) }
+    fn inputs(&self) -> &[Feature] {
+        &self.inputs
+    }
+
+    fn predictor(&self) -> Predictor<'_> {
+        Predictor::Own(self)
     }
 }
 

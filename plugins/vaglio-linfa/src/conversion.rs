@@ -230,9 +230,12 @@ macro_rules! learner {
         }
 
         impl ::vaglio_core::ModelData for $model {
-            fn parts(&self) -> ::vaglio_core::ModelParts<'_> {
-                let predictor = ::vaglio_core::Predictor::Own(self);
-                ::vaglio_core::ModelParts { inputs: &self.inputs, predictor }
+            fn inputs(&self) -> &[::vaglio_core::Feature] {
+                &self.inputs
+            }
+
+            fn predictor(&self) -> ::vaglio_core::Predictor<'_> {
+                ::vaglio_core::Predictor::Own(self)
             }
         }
 

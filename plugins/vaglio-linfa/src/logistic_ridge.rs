@@ -9,8 +9,7 @@ use argmin::solver::quasinewton::LBFGS;
 use ndarray::{Array2, s};
 use std::cell::RefCell;
 use vaglio_core::{
-    Columns, Error, Feature, Form, Learner, Model, ModelData, ModelParts, Predict, Predictor, Problem, Refit, Result,
-    part, saved,
+    Columns, Error, Feature, Form, Learner, Model, ModelData, Predict, Predictor, Problem, Refit, Result, part, saved,
 };
 
 /// Ridge logistic regression: Σ_i v_i ln(1/P_i) + λ/2 ‖W‖² with row weights v and P_i the probability of the row's
@@ -46,8 +45,12 @@ struct LogisticRidgeModel {
 }
 
 impl ModelData for LogisticRidgeModel {
-    fn parts(&self) -> ModelParts<'_> {
-        ModelParts { inputs: &self.inputs, predictor: Predictor::Own(self) }
+    fn inputs(&self) -> &[Feature] {
+        &self.inputs
+    }
+
+    fn predictor(&self) -> Predictor<'_> {
+        Predictor::Own(self)
     }
 }
 

@@ -7,8 +7,7 @@ use linfa::prelude::*;
 use linfa_bayes::{GaussianNb, NaiveBayes as _};
 use ndarray::{Array1, Array2};
 use vaglio_core::{
-    Columns, Error, Feature, Form, Learner, Model, ModelData, ModelParts, Predict, Predictor, Problem, Refit, Result,
-    part, saved,
+    Columns, Error, Feature, Form, Learner, Model, ModelData, Predict, Predictor, Problem, Refit, Result, part, saved,
 };
 
 /// Gaussian naive Bayes of linfa: in each class every column is normal, and columns are independent.
@@ -40,8 +39,12 @@ struct NaiveBayesModel {
 }
 
 impl ModelData for NaiveBayesModel {
-    fn parts(&self) -> ModelParts<'_> {
-        ModelParts { inputs: &self.inputs, predictor: Predictor::Own(self) }
+    fn inputs(&self) -> &[Feature] {
+        &self.inputs
+    }
+
+    fn predictor(&self) -> Predictor<'_> {
+        Predictor::Own(self)
     }
 }
 

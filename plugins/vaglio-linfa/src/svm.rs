@@ -5,8 +5,8 @@ use linfa::prelude::*;
 use linfa_svm::Svm as Fitted;
 use ndarray::{Array1, Array2};
 use vaglio_core::{
-    Columns, Error, Feature, Form, Learner, Model, ModelData, ModelParts, Predict, Predictor, Problem, Refit, Result,
-    part, saved, setting,
+    Columns, Error, Feature, Form, Learner, Model, ModelData, Predict, Predictor, Problem, Refit, Result, part, saved,
+    setting,
 };
 
 /// Maximum number of training rows: their kernel matrix takes 3.2 GB.
@@ -61,8 +61,12 @@ struct SvmModel {
 }
 
 impl ModelData for SvmModel {
-    fn parts(&self) -> ModelParts<'_> {
-        ModelParts { inputs: &self.inputs, predictor: Predictor::Own(self) }
+    fn inputs(&self) -> &[Feature] {
+        &self.inputs
+    }
+
+    fn predictor(&self) -> Predictor<'_> {
+        Predictor::Own(self)
     }
 }
 

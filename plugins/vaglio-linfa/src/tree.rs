@@ -6,8 +6,7 @@ use linfa::prelude::*;
 use linfa_trees::DecisionTree;
 use ndarray::{Array1, Array2, ArrayView1, Axis};
 use vaglio_core::{
-    Columns, Error, Feature, Form, Learner, Model, ModelData, ModelParts, Predict, Predictor, Problem, Refit, Result,
-    part, saved,
+    Columns, Error, Feature, Form, Learner, Model, ModelData, Predict, Predictor, Problem, Refit, Result, part, saved,
 };
 
 /// Classification tree of linfa, split by Gini impurity; for several classes, each against the others.
@@ -45,8 +44,12 @@ struct TreeModel {
 }
 
 impl ModelData for TreeModel {
-    fn parts(&self) -> ModelParts<'_> {
-        ModelParts { inputs: &self.inputs, predictor: Predictor::Own(self) }
+    fn inputs(&self) -> &[Feature] {
+        &self.inputs
+    }
+
+    fn predictor(&self) -> Predictor<'_> {
+        Predictor::Own(self)
     }
 }
 

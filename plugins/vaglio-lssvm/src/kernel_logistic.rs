@@ -8,8 +8,8 @@ use crate::newton::KernelLogisticObjective;
 use crate::similarity::KernelFunction;
 use ndarray::{Array1, Array2};
 use vaglio_core::{
-    Columns, Error, Feature, Form, Learner, Model, ModelData, ModelParts, Predict, Predictor, Problem, Refit, Result,
-    Task, part, saved,
+    Columns, Error, Feature, Form, Learner, Model, ModelData, Predict, Predictor, Problem, Refit, Result, Task, part,
+    saved,
 };
 
 /// Maximum number of training rows: the matrices of a step take 9.6 GB.
@@ -145,8 +145,12 @@ struct KernelLogisticModel {
 }
 
 impl ModelData for KernelLogisticModel {
-    fn parts(&self) -> ModelParts<'_> {
-        ModelParts { inputs: &self.inputs, predictor: Predictor::Own(self) }
+    fn inputs(&self) -> &[Feature] {
+        &self.inputs
+    }
+
+    fn predictor(&self) -> Predictor<'_> {
+        Predictor::Own(self)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::features::columns_of;
 use crate::similarity::KernelFunction;
-use vaglio_core::{Coefficients, Columns, Error, Feature, ModelData, ModelParts, Predictor, ReadoutMap, Result, saved};
+use vaglio_core::{Coefficients, Columns, Error, Feature, ModelData, Predictor, ReadoutMap, Result, saved};
 
 /// A readout of selected kernel components, or of selected landmarks' kernels; stores only these and the landmarks.
 #[saved(ModelData, "fs_ls_svm_model")]
@@ -20,9 +20,12 @@ pub(crate) struct LsSvmModel {
 }
 
 impl ModelData for LsSvmModel {
-    fn parts(&self) -> ModelParts<'_> {
-        let LsSvmModel { inputs, lambda, coefficients, .. } = self;
-        ModelParts { inputs, predictor: Predictor::Readout { lambda: *lambda, coefficients, map: Some(self) } }
+    fn inputs(&self) -> &[Feature] {
+        &self.inputs
+    }
+
+    fn predictor(&self) -> Predictor<'_> {
+        Predictor::Readout { lambda: self.lambda, coefficients: &self.coefficients, map: Some(self) }
     }
 }
 

@@ -4,8 +4,8 @@ use crate::network::Network;
 use ndarray::{Array2, Axis, s};
 use std::ops::Range;
 use vaglio_core::{
-    Coefficients, Columns, Error, Feature, FeatureMap, Model, ModelData, ModelParts, PartOutputs, Predictor,
-    ReadoutMap, Result, saved, setting,
+    Coefficients, Columns, Error, Feature, FeatureMap, Model, ModelData, PartOutputs, Predictor, ReadoutMap, Result,
+    saved, setting,
 };
 
 /// Unit of prediction.
@@ -35,9 +35,12 @@ struct EchoState {
 }
 
 impl ModelData for EchoState {
-    fn parts(&self) -> ModelParts<'_> {
-        let EchoState { inputs, lambda, coefficients, .. } = self;
-        ModelParts { inputs, predictor: Predictor::Readout { lambda: *lambda, coefficients, map: Some(self) } }
+    fn inputs(&self) -> &[Feature] {
+        &self.inputs
+    }
+
+    fn predictor(&self) -> Predictor<'_> {
+        Predictor::Readout { lambda: self.lambda, coefficients: &self.coefficients, map: Some(self) }
     }
 
     fn counts(&self, rows: usize, series: Option<&[u32]>) -> Option<Vec<f64>> {

@@ -16,8 +16,8 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 use vaglio_core::{
-    Coefficients, Columns, Error, Expression, Feature, Form, Model, ModelData, ModelParts, Predict, Predictor, Problem,
-    Result, Round, StopSign, saved,
+    Coefficients, Columns, Error, Expression, Feature, Form, Model, ModelData, Predict, Predictor, Problem, Result,
+    Round, StopSign, saved,
 };
 use vaglio_search::{All, Choose, Monitor, PathEntry, Search, Silent};
 use vaglio_validate::{HeldOutPredictions, Loo};
@@ -210,8 +210,12 @@ fn on_all_columns(model: Model, among: &[Feature]) -> Result<Model> {
 }
 
 impl ModelData for SubsetModel {
-    fn parts(&self) -> ModelParts<'_> {
-        ModelParts { inputs: &self.inputs, predictor: Predictor::Own(self) }
+    fn inputs(&self) -> &[Feature] {
+        &self.inputs
+    }
+
+    fn predictor(&self) -> Predictor<'_> {
+        Predictor::Own(self)
     }
 
     fn counts(&self, rows: usize, series: Option<&[u32]>) -> Option<Vec<f64>> {

@@ -8,8 +8,7 @@ use ndarray::Array2;
 use ridge::{Fault, Wrong};
 use serde::Deserialize;
 use vaglio_core::{
-    Coefficients, Columns, Feature, Form, Learner, Model, ModelData, ModelParts, Predict, Predictor, Problem, Refit,
-    Result, saved,
+    Coefficients, Columns, Feature, Form, Learner, Model, ModelData, Predict, Predictor, Problem, Refit, Result, saved,
 };
 use vaglio_testkit::{check_learner, check_learner_on_standard_data, data, learner};
 
@@ -99,8 +98,12 @@ fn a_model_that_cannot_be_loaded_is_found() {
     }
 
     impl ModelData for Infinite {
-        fn parts(&self) -> ModelParts<'_> {
-            ModelParts { inputs: &self.inner.inputs, predictor: Predictor::Own(self) }
+        fn inputs(&self) -> &[Feature] {
+            &self.inner.inputs
+        }
+
+        fn predictor(&self) -> Predictor<'_> {
+            Predictor::Own(self)
         }
     }
 
@@ -154,9 +157,12 @@ fn a_model_that_is_read_with_what_it_does_not_know_is_found() {
     }
 
     impl ModelData for Open {
-        fn parts(&self) -> ModelParts<'_> {
-            let Open { inputs, coefficients } = self;
-            ModelParts { inputs, predictor: Predictor::Readout { lambda: 1.0, coefficients, map: None } }
+        fn inputs(&self) -> &[Feature] {
+            &self.inputs
+        }
+
+        fn predictor(&self) -> Predictor<'_> {
+            Predictor::Readout { lambda: 1.0, coefficients: &self.coefficients, map: None }
         }
     }
     let broken = check_learner(&Mean {}, &data::regression(16, 5, 4).problem(), TOLERANCE).unwrap_err().to_string();

@@ -2,8 +2,8 @@
 
 use std::fmt::Debug;
 use vaglio_core::{
-    Action, Coefficients, Columns, Design, Feature, Form, Learner, LinearForm, Model, ModelData, ModelParts, Predictor,
-    Problem, Readout, Result, Score, part, ridge, saved,
+    Action, Coefficients, Columns, Design, Feature, Form, Learner, LinearForm, Model, ModelData, Predictor, Problem,
+    Readout, Result, Score, part, ridge, saved,
 };
 use vaglio_search::SubsetScorer;
 use vaglio_testkit::{LawResult, data};
@@ -76,9 +76,12 @@ impl Fitted {
 }
 
 impl ModelData for Fitted {
-    fn parts(&self) -> ModelParts<'_> {
-        let Fitted { inputs, lambda, coefficients } = self;
-        ModelParts { inputs, predictor: Predictor::Readout { lambda: *lambda, coefficients, map: None } }
+    fn inputs(&self) -> &[Feature] {
+        &self.inputs
+    }
+
+    fn predictor(&self) -> Predictor<'_> {
+        Predictor::Readout { lambda: self.lambda, coefficients: &self.coefficients, map: None }
     }
 }
 

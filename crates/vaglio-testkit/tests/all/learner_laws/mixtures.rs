@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use vaglio_core::{
-    Coefficients, Columns, Design, Error, Feature, FeatureMap, Form, Learner, LinearForm, Model, ModelData, ModelParts,
-    Predictor, Problem, Readout, ReadoutMap, Result, saved,
+    Coefficients, Columns, Design, Error, Feature, FeatureMap, Form, Learner, LinearForm, Model, ModelData, Predictor,
+    Problem, Readout, ReadoutMap, Result, saved,
 };
 
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -110,10 +110,12 @@ struct MixedModel {
 }
 
 impl ModelData for MixedModel {
-    fn parts(&self) -> ModelParts<'_> {
-        let MixedModel { map, lambda, coefficients } = self;
-        let predictor = Predictor::Readout { lambda: *lambda, coefficients, map: Some(map) };
-        ModelParts { inputs: &map.inputs, predictor }
+    fn inputs(&self) -> &[Feature] {
+        &self.map.inputs
+    }
+
+    fn predictor(&self) -> Predictor<'_> {
+        Predictor::Readout { lambda: self.lambda, coefficients: &self.coefficients, map: Some(&self.map) }
     }
 }
 

@@ -6,8 +6,8 @@ use ndarray::Array2;
 use serde::{Deserialize, Serialize};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use vaglio_core::{
-    Columns, Error, Feature, Form, Learner, LinearForm, Model, ModelData, ModelParts, Predict, Predictor, Problem,
-    Readout, ReadoutMap, Refit, Result, row_weights, saved,
+    Columns, Error, Feature, Form, Learner, LinearForm, Model, ModelData, Predict, Predictor, Problem, Readout,
+    ReadoutMap, Refit, Result, row_weights, saved,
 };
 
 /// The planted fault.
@@ -140,11 +140,15 @@ struct WrongModel {
 }
 
 impl ModelData for WrongModel {
-    fn parts(&self) -> ModelParts<'_> {
-        let Fitted { inputs, lambda, coefficients } = &self.inner;
+    fn inputs(&self) -> &[Feature] {
+        &self.inner.inputs
+    }
+
+    fn predictor(&self) -> Predictor<'_> {
+        let Fitted { lambda, coefficients, .. } = &self.inner;
         let is_own = self.fault == Fault::NoCoefficients || self.fault >= Fault::Refitted;
         let readout = Predictor::Readout { lambda: *lambda, coefficients, map: Some(self) };
-        ModelParts { inputs, predictor: if is_own { Predictor::Own(self) } else { readout } }
+        if is_own { Predictor::Own(self) } else { readout }
     }
 }
 

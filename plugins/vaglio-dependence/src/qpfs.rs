@@ -101,7 +101,7 @@ impl ColumnWeighting for Qpfs {
 
     /// Computes the weights. Cost O(n² m) plus the program; with `nystrom` of r columns O(nrm).
     fn weights(&self, design: &Design, columns: &[Feature]) -> Result<Vec<f64>> {
-        let similarities = Similarities::new(self.similarity, self.bins, self.nystrom, design, columns)?;
+        let similarities = Similarities::new(self, design, columns)?;
         let alpha = match self.alpha {
             Alpha::Value(alpha) => alpha,
             Alpha::Rule(AlphaRule::Auto) => similarities.balance(),

@@ -2,6 +2,7 @@
 
 use super::pairwise_dependence::{Dependence, Scheme};
 use vaglio_core::{Design, Feature, part, standardized_column, standardized_outputs};
+use vaglio_kernels::parallel;
 
 /// Minimum redundancy, maximum relevance for numeric data, by correlations instead of mutual information.
 ///
@@ -45,15 +46,15 @@ pub struct Mrmr {
 vaglio_core::setters!(Mrmr { scheme: Scheme;; });
 
 /// Standardized columns and outputs.
-pub(super) struct Correlations {
-    columns: Vec<Vec<f64>>,
-    outputs: Vec<Vec<f64>>,
+pub(crate) struct Correlations {
+    pub columns: Vec<Vec<f64>>,
+    pub outputs: Vec<Vec<f64>>,
 }
 
 impl Correlations {
     /// Standardizes the given columns. Cost O(m) each.
     pub fn new(design: &Design, features: &[Feature]) -> Self {
-        let columns = features.iter().map(|&feature| standardized_column(design, feature)).collect();
+        let columns = parallel::map_slice(features, |&feature| standardized_column(design, feature));
         Correlations { columns, outputs: standardized_outputs(design) }
     }
 }

@@ -1,14 +1,14 @@
 //! Similarities of columns to each other and to the target.
 
 use super::redundancy::{Redundancy, map_pairs};
-use crate::bins::{BinnedData, Bins};
+use crate::bins::BinnedData;
 use crate::kernel_matrix::shares;
-use crate::mrmr::correlation::correlation;
+use crate::mrmr::correlation::{Correlations, correlation};
 use crate::nhsic::kernels::Kernels;
 use crate::target::{Output, Target};
-use crate::{Approximation, Kernel, Nhsic};
+use crate::{Approximation, Kernel, Nhsic, Qpfs};
 use std::ops::Range;
-use vaglio_core::{Design, Feature, Result, setting, standardized_column, standardized_outputs};
+use vaglio_core::{Design, Feature, Result, setting};
 use vaglio_kernels::parallel;
 use vaglio_kernels::tolerance::{EQUAL_SIMILARITY, LEVEL_SIMILARITY};
 
@@ -41,16 +41,11 @@ impl Similarities {
     ///
     /// # Errors
     /// [`vaglio_core::Error::Stopped`], and with kernels [`vaglio_core::Error::Numerical`] if a decomposition fails.
-    pub fn new(
-        similarity: Similarity,
-        bins: Bins,
-        nystrom: Option<usize>,
-        design: &Design,
-        members: &[Feature],
-    ) -> Result<Self> {
-        Ok(match similarity {
+    pub fn new(qpfs: &Qpfs, design: &Design, members: &[Feature]) -> Result<Self> {
+        let nystrom = qpfs.nystrom;
+        Ok(match qpfs.similarity {
             Similarity::MutualInformation => {
-                let binned = BinnedData::new(bins, design, members);
+                let binned = BinnedData::new(qpfs.bins, design, members);
                 let relevance: Vec<f64> =
                     parallel::map_slice(&binned.columns, |x| binned.with_targets(x, BinnedData::information));
                 let pairs = map_pairs(&binned.columns, |a, b| binned.information(a, b));
@@ -73,8 +68,7 @@ impl Similarities {
 }
 
 fn by_correlation(nystrom: Option<usize>, design: &Design, members: &[Feature]) -> Result<Similarities> {
-    let columns: Vec<Vec<f64>> = parallel::map_slice(members, |&feature| standardized_column(design, feature));
-    let outputs = standardized_outputs(design);
+    let Correlations { columns, outputs } = Correlations::new(design, members);
     let counts = outputs_count(design);
     let relevance = |x: &Vec<f64>| outputs.iter().zip(&counts).map(|(y, count)| count * correlation(x, y)).sum();
     let relevance: Vec<f64> = columns.iter().map(relevance).collect();

@@ -107,21 +107,6 @@ pub enum DatePart {
 }
 
 impl DatePart {
-    /// The word in files and in names of columns.
-    pub fn name(self) -> &'static str {
-        match self {
-            DatePart::Seconds => "seconds",
-            DatePart::Days => "days",
-            DatePart::Year => "year",
-            DatePart::Month => "month",
-            DatePart::Day => "day",
-            DatePart::Weekday => "weekday",
-            DatePart::DayOfYear => "day_of_year",
-            DatePart::Hour => "hour",
-            DatePart::Minute => "minute",
-        }
-    }
-
     /// The part of a moment in seconds since the beginning of 1970; NaN for a missing one and outside of the calendar.
     fn value(self, seconds: f64) -> f64 {
         let whole = seconds.floor();

@@ -258,7 +258,7 @@ impl<'f> Writer<'f> {
             }
             Expression::DatePart(part, of) => {
                 let own = syntax.date_parts.get(*part as usize).unwrap_or(&syntax.date_parts[0]);
-                with_arguments(own, &[&self.text(of)?, part.name()])
+                with_arguments(own, &[&self.text(of)?, part.word()])
             }
             Expression::Between(points, of) => {
                 let of = self.text(of)?;

@@ -121,6 +121,7 @@ pub(crate) fn setting(arguments: TokenStream, item: TokenStream) -> syn::Result<
             }
             if item.is_enum() && !item.serde_says("rename_all") && !item.serde_says("untagged") {
                 item.say(parse_quote!(#[serde(rename_all = "snake_case")]));
+                rest.extend(item.words());
             }
         }
     }

@@ -3,7 +3,7 @@
 use proc_macro2::{Span, TokenStream};
 use quote::{format_ident, quote};
 use syn::punctuated::Punctuated;
-use syn::{Attribute, Data, DeriveInput, Expr, Field, Fields, Lit, Meta, Path, Token};
+use syn::{Attribute, Data, DeriveInput, Expr, Field, Fields, Lit, Meta, Path, Token, Variant};
 
 /// A struct or enum, with helper attributes removed.
 pub(crate) struct Item {
@@ -124,6 +124,31 @@ impl Item {
         quote!(impl #item { #functions })
     }
 
+    /// Returns a function for the words of an enum's variants in files, unless variants have fields or words of their own.
+    pub fn words(&self) -> TokenStream {
+        let Data::Enum(data) = &self.input.data else { return TokenStream::new() };
+        let is_plain = |variant: &Variant| {
+            variant.fields.is_empty() && !variant.attrs.iter().any(|own| own.path().is_ident("serde"))
+        };
+        if !data.variants.iter().all(is_plain) {
+            return TokenStream::new();
+        }
+        let name = &self.input.ident;
+        let variants = data.variants.iter().map(|variant| &variant.ident);
+        let words = variants.clone().map(|variant| in_snake_case(&variant.to_string()));
+        quote! {
+            impl #name {
+                /// Word in files.
+                #[allow(dead_code)]
+                pub fn word(self) -> &'static str {
+                    match self {
+                        #(Self::#variants => #words),*
+                    }
+                }
+            }
+        }
+    }
+
     /// First sentence of the documentation, to follow a colon: no period, and the first letter in lower case.
     ///
     /// # Errors
@@ -139,6 +164,18 @@ impl Item {
         }
         Ok(lowered(sentence))
     }
+}
+
+/// Name of a variant in snake case, as serde writes it.
+fn in_snake_case(name: &str) -> String {
+    let mut word = String::new();
+    for letter in name.chars() {
+        if letter.is_uppercase() && !word.is_empty() {
+            word.push('_');
+        }
+        word.push(letter.to_ascii_lowercase());
+    }
+    word
 }
 
 /// Text up to the first period outside of initials and parentheses.

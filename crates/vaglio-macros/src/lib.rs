@@ -41,9 +41,9 @@ pub fn saved(arguments: TokenStream, item: TokenStream) -> TokenStream {
 /// Makes a struct or enum the type of a field of settings or of fitted state.
 ///
 /// It gets `Debug`, `Clone`, `Serialize`, `Deserialize` and a JSON Schema, unless it derives them itself. The words of
-/// an enum are its variants in snake case; a struct refuses unknown fields. With `#[default(expression)]` or
-/// `#[required]` on a field, the fields of a struct have defaults as in a part. `#[setting(schema)]` gives the schema
-/// alone.
+/// an enum are its variants in snake case, which its function `word` returns; a struct refuses unknown fields. With
+/// `#[default(expression)]` or `#[required]` on a field, the fields of a struct have defaults as in a part.
+/// `#[setting(schema)]` gives the schema alone.
 #[proc_macro_attribute]
 pub fn setting(arguments: TokenStream, item: TokenStream) -> TokenStream {
     attribute::setting(arguments.into(), item.into()).unwrap_or_else(syn::Error::into_compile_error).into()

@@ -98,24 +98,6 @@ impl Sign {
             Sign::Negative => weight <= 0.0,
         }
     }
-
-    /// Word for the sign in files.
-    pub fn word(self) -> &'static str {
-        match self {
-            Sign::Positive => "positive",
-            Sign::Negative => "negative",
-        }
-    }
-}
-
-impl Heredity {
-    /// Word for the heredity in files.
-    pub fn word(self) -> &'static str {
-        match self {
-            Heredity::Weak => "weak",
-            Heredity::Strong => "strong",
-        }
-    }
 }
 
 impl From<usize> for AtMost {

@@ -25,21 +25,6 @@ pub enum InferredType {
     Identifier,
 }
 
-impl InferredType {
-    /// Name of the type, for tables.
-    pub fn word(self) -> &'static str {
-        match self {
-            InferredType::Number => "number",
-            InferredType::Class => "class",
-            InferredType::Text => "text",
-            InferredType::Date => "date",
-            InferredType::Constant => "constant",
-            InferredType::Empty => "empty",
-            InferredType::Identifier => "identifier",
-        }
-    }
-}
-
 /// Notation of a column's cells beyond digits or a date.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]

@@ -94,7 +94,7 @@ impl Criterion for Information {
         design.check_targets(2)?;
         if let Some(variance) = self.variance {
             if self.measure != InformationMeasure::Cp {
-                return Err(Error::setting("variance", format!("`{}` needs no variance", self.measure.name())));
+                return Err(Error::setting("variance", format!("`{}` needs no variance", self.measure.word())));
             }
             if !(variance.is_finite() && variance > 0.0) {
                 return Err(Error::setting("variance", format!("{variance} is not a positive finite number")));
@@ -105,7 +105,7 @@ impl Criterion for Information {
             let message = format!(
                 "`{}` needs the degrees of freedom of a ridge readout that answers for every row, which this learner has \
                  not; use `training`, `loo` or `kfold`",
-                self.measure.name()
+                self.measure.word()
             );
             return Err(Error::setting("measure", message));
         }

@@ -33,20 +33,6 @@ pub(crate) struct ScoreFormula {
     pub variance: f64,
 }
 
-impl InformationMeasure {
-    /// Name in pipeline files.
-    pub fn name(self) -> &'static str {
-        match self {
-            InformationMeasure::Training => "training",
-            InformationMeasure::Gcv => "gcv",
-            InformationMeasure::Cp => "cp",
-            InformationMeasure::Aic => "aic",
-            InformationMeasure::Aicc => "aicc",
-            InformationMeasure::Bic => "bic",
-        }
-    }
-}
-
 impl ScoreFormula {
     /// Score of a model from its mean squared error and degrees of freedom; increases with both.
     pub fn score(&self, error: f64, freedom: f64) -> f64 {

@@ -26,7 +26,7 @@ fn information(measure: InformationMeasure) -> Information {
 #[track_caller]
 fn holds(measure: InformationMeasure, outcome: Result<(), LawViolation>) {
     if let Err(broken) = outcome {
-        panic!("{}: {broken}", measure.name());
+        panic!("{}: {broken}", measure.word());
     }
 }
 
@@ -88,7 +88,7 @@ fn dependent_columns_are_scored_and_bounded_as_by_the_definition() {
                 criterion.evaluate(&design, &members).unwrap().loss
             };
             let lowest = (1..256).map(score).fold(f64::INFINITY, f64::min);
-            assert!(bound <= lowest + 1e-9 * lowest.abs(), "{}: {bound} > {lowest}", measure.name());
+            assert!(bound <= lowest + 1e-9 * lowest.abs(), "{}: {bound} > {lowest}", measure.word());
             if measure == InformationMeasure::Training {
                 // Without a penalty term the bound is nearly the error of all columns.
                 assert!(bound > 0.9 * lowest, "{lambda}: {bound} and {lowest}");
@@ -137,7 +137,7 @@ fn the_values_are_those_of_the_formulas() {
             (InformationMeasure::Bic, 6.0 * error.ln() + k * 6f64.ln()),
         ] {
             let found = information(measure).evaluate(&design, &[0]).unwrap().loss;
-            Tolerance { tolerance: 1e-13, least: 1e-3 }.assert(expected, found, measure.name());
+            Tolerance { tolerance: 1e-13, least: 1e-3 }.assert(expected, found, measure.word());
         }
         // Without `variance`, Cp estimates it from the full model.
         let all = Information { measure: InformationMeasure::Cp, variance: None }.evaluate(&design, &[]).unwrap().loss;
@@ -179,7 +179,7 @@ fn bounds_are_below_all_scores() {
                 let members: Vec<Feature> =
                     inside.iter().copied().chain((0..later.len()).filter(with).map(|k| later[k])).collect();
                 let Score { loss, .. } = criterion.evaluate(&design, &members).unwrap();
-                assert!(bound <= loss + 1e-9 * loss.abs(), "{}: {bound} > {loss} of {members:?}", measure.name());
+                assert!(bound <= loss + 1e-9 * loss.abs(), "{}: {bound} > {loss} of {members:?}", measure.word());
             }
         }
     }

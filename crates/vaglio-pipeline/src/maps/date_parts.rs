@@ -56,7 +56,7 @@ impl Map for DateParts {
             if parts.is_empty() {
                 return Err(Error::setting("parts", "it is empty; leave it out for the usual ones"));
             }
-            columns::unless_repeated("parts", parts, |part| format!("`{}`", part.name()))?;
+            columns::unless_repeated("parts", parts, |part| format!("`{}`", part.word()))?;
         }
         columns::check(self.columns.as_deref())
     }
@@ -90,7 +90,7 @@ impl FittedMap for FittedDateParts {
         let formulas = self.columns.iter().flat_map(|(column, parts)| {
             parts.iter().flat_map(move |&part| {
                 let value = Expression::DatePart(part, Box::new(Expression::column(column)));
-                let name = format!("{column}_{}", part.name());
+                let name = format!("{column}_{}", part.word());
                 let Some((first, period)) = cycle(part).filter(|_| self.cyclic) else { return vec![(name, value)] };
                 let turn = value.plus(-first).times(TAU).over(period);
                 let wave = |end: &str, function| (format!("{name}_{end}"), turn.clone().apply(function));

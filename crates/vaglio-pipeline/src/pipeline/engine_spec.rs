@@ -69,16 +69,6 @@ enum Location {
     Spark,
 }
 
-impl Location {
-    fn word(self) -> &'static str {
-        match self {
-            Location::Local => "local",
-            Location::Dask => "dask",
-            Location::Spark => "spark",
-        }
-    }
-}
-
 /// A cluster engine with workers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[non_exhaustive]

@@ -111,7 +111,7 @@ fn search(
     problem: &Problem,
     monitor: &mut Monitor<'_>,
 ) -> Result<Option<TuningResult>> {
-    let span = tracing::info_span!("tune", method = tune.method.name(), budget = tune.budget);
+    let span = tracing::info_span!("tune", method = tune.method.word(), budget = tune.budget);
     let _entered = span.enter();
     let settings = setting::written(&*selector.learner)?;
     let (journal, mut tried) = (monitor.journal.under("tune"), 0);

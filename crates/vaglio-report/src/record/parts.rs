@@ -59,7 +59,7 @@ impl TunedSettings {
     pub(super) fn sentence(&self) -> String {
         let text = |value: &Value| value.as_f64().map_or_else(|| value.to_string(), short);
         let values = joined(self.parameters.iter().map(|(path, value)| format!("{path} = {}", text(value))), ", ");
-        let (method, count) = (self.method.name(), counted(self.evaluations, "evaluation"));
+        let (method, count) = (self.method.word(), counted(self.evaluations, "evaluation"));
         format!("tuned by {method}, {count}: {values}")
     }
 }

@@ -58,16 +58,6 @@ pub enum Method {
     ParticleSwarm,
 }
 
-impl Method {
-    /// Name in pipeline files.
-    pub fn name(self) -> &'static str {
-        match self {
-            Method::NelderMead => "nelder_mead",
-            Method::ParticleSwarm => "particle_swarm",
-        }
-    }
-}
-
 /// Which subset is scored.
 #[setting]
 #[derive(Copy, PartialEq, Eq, Default)]
@@ -121,7 +111,7 @@ impl fmt::Display for Tune {
             ScoredSelection::All => "scores of all columns",
             ScoredSelection::Search => "searches",
         };
-        let (method, budget) = (self.method.name(), self.budget);
+        let (method, budget) = (self.method.word(), self.budget);
         write!(f, "{method} over {paths}; at most {budget} {what} before the search")
     }
 }

@@ -186,8 +186,9 @@ pub(crate) fn guarded_fit<T, E: Into<Box<dyn OutsideError + Send + Sync>>>(
 ///
 /// The settings are a struct with `#[part(Learner, "word")]`. `fit` takes them, the rows as a matrix and an
 /// [`OutputTargets`], and returns linfa's result. `predict` takes the fitted model and a matrix, and returns an array
-/// with one number per row: a class as ±1, or a probability P as 2P − 1. `check |own| …;` before `fit` checks settings.
-/// `saved as` names the struct that is saved and its word.
+/// with one number per row: a class as ±1, or a probability P as 2P − 1. `saved as` names the struct that is saved and
+/// its word. Three checks may stand before `fit`, in this order: `check |own| …;` of the settings, `check problem
+/// |problem| …;`, and `check model |model, inputs| …;` of each saved model and the number of its inputs.
 ///
 /// # Example
 /// ```
@@ -218,6 +219,8 @@ macro_rules! learner {
     (
         $learner:ident = $word:literal, saved as $model:ident = $saved:literal, of $takes:ident, fitted $fitted:ty;
         $(check |$checked:ident| $check:expr;)?
+        $(check problem |$problem:ident| $check_problem:expr;)?
+        $(check model |$saved_model:ident, $inputs:ident| $check_model:expr;)?
         fit |$own:ident, $x:ident, $y:ident| $fit:expr;
         predict |$of:ident, $at:ident| $predict:expr
     ) => {
@@ -241,6 +244,10 @@ macro_rules! learner {
 
         impl ::vaglio_core::Predict for $model {
             fn check(&self) -> ::vaglio_core::Result<()> {
+                $(for $saved_model in &self.outputs {
+                    let $inputs = self.inputs.len();
+                    $check_model?;
+                })?
                 $crate::check_saved(self.inputs.len(), |columns| self.predict(columns, None))
             }
 
@@ -261,6 +268,7 @@ macro_rules! learner {
                 subset: &[::vaglio_core::Feature],
             ) -> ::vaglio_core::Result<::vaglio_core::Model> {
                 ::vaglio_core::Learner::check(self)?;
+                ::vaglio_core::Learner::check_problem(self, problem)?;
                 let $own = self;
                 let fit = |$x: &::ndarray::Array2<f64>, $y: $crate::OutputTargets<'_>| $fit;
                 let (inputs, outputs) = $crate::fit_each($word, $crate::TargetKinds::$takes, problem, subset, fit)?;
@@ -279,6 +287,7 @@ macro_rules! learner {
             }
 
             fn check_problem(&self, problem: &::vaglio_core::Problem) -> ::vaglio_core::Result<()> {
+                $(let $problem = problem; $check_problem?;)?
                 $crate::check_problem($word, $crate::TargetKinds::$takes, problem)
             }
         }

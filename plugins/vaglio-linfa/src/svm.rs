@@ -1,13 +1,10 @@
 //! Support vector machines of linfa.
 
-use crate::{OutputTargets, TargetKinds, check_problem, check_saved, fit_each, predict_each};
+use crate::OutputTargets;
 use linfa::prelude::*;
 use linfa_svm::Svm as Fitted;
-use ndarray::{Array1, Array2};
-use vaglio_core::{
-    Columns, Error, Feature, Form, Learner, Model, ModelData, Predict, Predictor, Problem, Refit, Result, part, saved,
-    setting,
-};
+use ndarray::Array2;
+use vaglio_core::{Error, Result, part, setting};
 
 /// Maximum number of training rows: their kernel matrix takes 3.2 GB.
 const MOST_ROWS: usize = 20_000;
@@ -52,47 +49,6 @@ pub enum SvmKernel {
     Gaussian,
 }
 
-/// One machine per output.
-#[saved(ModelData, "linfa_svm")]
-struct SvmModel {
-    inputs: Vec<Feature>,
-    #[serde(with = "crate::sorted_maps")]
-    outputs: Vec<Fitted<f64, f64>>,
-}
-
-impl ModelData for SvmModel {
-    fn inputs(&self) -> &[Feature] {
-        &self.inputs
-    }
-
-    fn predictor(&self) -> Predictor<'_> {
-        Predictor::Own(self)
-    }
-}
-
-impl Predict for SvmModel {
-    fn check(&self) -> Result<()> {
-        // Linfa multiplies vectors of one number with any other.
-        let wanted = self.inputs.len().max(1) as u64;
-        for output in &self.outputs {
-            let parts = serde_json::to_value(output)?;
-            let plane = &parts["sep_hyperplane"];
-            let columns = plane["Linear"]["dim"][0].as_u64().or(plane["WeightedCombination"]["dim"][1].as_u64());
-            if columns != Some(wanted) {
-                return Err(Error::Shape(format!("support vectors of {columns:?} columns for {wanted}")));
-            }
-        }
-        check_saved(self.inputs.len(), |columns| self.predict(columns, None))
-    }
-
-    fn predict(&self, inputs: &Columns, _series: Option<&[u32]>) -> Result<Array2<f64>> {
-        let decide = |model: &Fitted<f64, f64>, x: &Array2<f64>| -> Array1<f64> {
-            x.outer_iter().map(|row| model.weighted_sum(&row) - model.rho).collect()
-        };
-        predict_each("svm", &self.outputs, inputs, decide)
-    }
-}
-
 impl Svm {
     fn fitted(
         &self,
@@ -118,33 +74,31 @@ impl Svm {
     }
 }
 
-impl Learner for Svm {
-    fn form(&self) -> Form<'_> {
-        Form::Refit(self)
-    }
-
-    fn check(&self) -> Result<()> {
-        Error::unless_between("c", self.c, 1e-12..=1e12)?;
-        Error::unless_between("width", self.width, 1e-12..=1e300)?;
-        Error::unless_between("epsilon", self.epsilon, 0.0..=1e300)?;
-        Error::unless_between("tolerance", self.tolerance, 1e-12..=1.0)
-    }
-
-    fn check_problem(&self, problem: &Problem) -> Result<()> {
-        let rows = problem.rows();
-        if rows > MOST_ROWS {
-            return Err(Error::setting("kind", format!("`svm` takes at most {MOST_ROWS} rows, and there are {rows}")));
-        }
-        check_problem("svm", TargetKinds::Both, problem)
+/// Rejects support vectors of another number of columns, since linfa multiplies vectors of one number with any other.
+fn check_vectors(model: &Fitted<f64, f64>, inputs: usize) -> Result<()> {
+    let wanted = inputs.max(1) as u64;
+    let parts = serde_json::to_value(model)?;
+    let plane = &parts["sep_hyperplane"];
+    let columns = plane["Linear"]["dim"][0].as_u64().or(plane["WeightedCombination"]["dim"][1].as_u64());
+    match columns == Some(wanted) {
+        true => Ok(()),
+        false => Err(Error::Shape(format!("support vectors of {columns:?} columns for {wanted}"))),
     }
 }
 
-impl Refit for Svm {
-    fn refit(&self, problem: &Problem, subset: &[Feature]) -> Result<Model> {
-        self.check()?;
-        self.check_problem(problem)?;
-        let fit = |x: &Array2<f64>, y: OutputTargets<'_>| self.fitted(x, y);
-        let (inputs, outputs) = fit_each("svm", TargetKinds::Both, problem, subset, fit)?;
-        Model::new(SvmModel { inputs, outputs })
-    }
+crate::learner! {
+    Svm = "svm", saved as SvmModel = "linfa_svm", of Both, fitted Fitted<f64, f64>;
+    check |own| Error::unless_between("c", own.c, 1e-12..=1e12)
+        .and(Error::unless_between("width", own.width, 1e-12..=1e300))
+        .and(Error::unless_between("epsilon", own.epsilon, 0.0..=1e300))
+        .and(Error::unless_between("tolerance", own.tolerance, 1e-12..=1.0));
+    check problem |problem| match problem.rows() {
+        rows if rows > MOST_ROWS => {
+            Err(Error::setting("kind", format!("`svm` takes at most {MOST_ROWS} rows, and there are {rows}")))
+        }
+        _ => Ok(()),
+    };
+    check model |model, inputs| check_vectors(model, inputs);
+    fit |own, x, y| own.fitted(x, y);
+    predict |model, x| x.outer_iter().map(|row| model.weighted_sum(&row) - model.rho).collect()
 }

@@ -3,10 +3,11 @@
 use super::data_checks::table_with_roles::TableWithRoles;
 use super::data_checks::{findings, steps};
 use super::holdout::set_aside;
-use super::lags::{LagSpec, RowsWithLags, outputs, until_last};
+use super::lags::{LagSpec, outputs};
 use super::read_options::reading;
 use super::roles::{Roles, assignment};
 use super::rows::{taking_part, together};
+use super::rows_with_lags::{RowsWithLags, history_rows};
 use super::scratch::with_scratch;
 use super::train_test::TrainTest;
 use super::{column_types, target_file};
@@ -101,7 +102,7 @@ fn prepared(pipeline: &ValidPipeline, folder: &Path, is_sample: bool) -> Result<
     let lagged = lagged(pipeline)?;
     let targets = spec.target.names().to_vec();
     let horizons = lags.as_ref().map_or_else(Vec::new, |lags| lags.horizons.clone());
-    let history = all.as_ref().filter(|_| !lagged.is_empty()).map(|all| until_last(all, &train));
+    let history = all.as_ref().filter(|_| !lagged.is_empty()).map(|all| history_rows(all, &train));
     // Test rows of the same table follow the training rows, which maps use as lags.
     let (all_of_test, hidden) = match spec.test {
         Some(_) => (all_of_test.as_ref(), None),

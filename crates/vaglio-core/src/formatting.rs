@@ -38,6 +38,13 @@ pub fn joined(parts: impl IntoIterator<Item = impl Display>, between: &str) -> S
     parts.into_iter().map(|part| part.to_string()).collect::<Vec<_>>().join(between)
 }
 
+/// Joins the first `most` texts with commas, and an ellipsis if there are more: `a, b, …`.
+pub fn abridged(parts: impl IntoIterator<Item = impl Display>, most: usize) -> String {
+    let mut parts = parts.into_iter();
+    let first = joined(parts.by_ref().take(most), ", ");
+    if parts.next().is_some() { first + ", …" } else { first }
+}
+
 /// Formats a count with its noun: `1 column`, `2 columns`.
 pub fn counted(count: usize, noun: &str) -> String {
     format!("{count} {noun}{}", if count == 1 { "" } else { "s" })

@@ -17,7 +17,7 @@ use std::fmt::Write;
 use std::path::Path;
 use std::time::{Duration, Instant};
 use vaglio_core::{
-    Criterion, Design, Error, HeldOut, Result, SearchExtent, StopSign, counted, short, shown, significant,
+    Criterion, Design, Error, HeldOut, Result, SearchExtent, StopSign, abridged, counted, short, shown, significant,
 };
 use vaglio_pipeline::pipeline::ValidPipeline;
 use vaglio_pipeline::resampling::validation::{parting, unvalidated};
@@ -99,11 +99,9 @@ impl RunPlan<'_> {
         }
         let constant = design.constant();
         if !constant.is_empty() {
-            let names: Vec<&str> = constant.iter().take(5).map(|&f| design.names()[f].as_str()).collect();
-            let more = if constant.len() > 5 { ", …" } else { "" };
+            let names = abridged(constant.iter().map(|&f| &design.names()[f]), 5);
             let columns = if constant.len() == 1 { "column is" } else { "columns are" };
-            let (count, names) = (constant.len(), names.join(", "));
-            lines.push(("", format!("{count} constant {columns} never selected ({names}{more})")));
+            lines.push(("", format!("{} constant {columns} never selected ({names})", constant.len())));
         }
         for (number, columns) in prepared.columns.iter().take(LISTED).enumerate() {
             let more = if number + 1 == LISTED && prepared.columns.len() > LISTED { "; …" } else { "" };

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::path::Path;
-use vaglio_core::{Error, Result};
+use vaglio_core::{Error, Result, abridged};
 use vaglio_pipeline::pipeline::{DataSpec, Names, TargetFile, TargetSpec};
 use vaglio_tables::read::TableSource;
 
@@ -50,13 +50,12 @@ pub(super) fn beside<'s>(
         }
         (_, [(_, only)]) => Names::One(only.clone()),
         (_, several) => {
-            let listed: Vec<&str> = several.iter().take(MOST).map(|(own, _)| own.as_str()).collect();
-            let more = if several.len() > MOST { ", …" } else { "" };
+            let own = several.iter().map(|(own, _)| own.as_str());
             let message = format!(
-                "{file} has {} columns ({}{more}); say which by `{{file: {file}, column: {}}}`",
+                "{file} has {} columns ({}); say which by `{{file: {file}, column: {}}}`",
                 several.len(),
-                listed.join(", "),
-                listed.last().unwrap_or(&"…")
+                abridged(own.clone(), MOST),
+                own.take(MOST).next_back().unwrap_or("…")
             );
             return Err(Error::setting("data.target", message));
         }

@@ -3,14 +3,8 @@
 use std::collections::BTreeMap;
 use vaglio_core::{Cells, MapFit, RowsByLevel, Table, joined};
 
-/// The first levels, for a message.
-pub(super) fn listed<'l>(levels: impl Iterator<Item = &'l String>) -> String {
-    /// Largest number of levels listed in a message.
-    const LISTED: usize = 12;
-    let levels: Vec<&str> = levels.map(String::as_str).collect();
-    let more = if levels.len() > LISTED { ", …" } else { "" };
-    format!("{}{more}", levels[..levels.len().min(LISTED)].join(", "))
-}
+/// Largest number of levels listed in a message.
+pub(super) const LISTED: usize = 12;
 
 /// Levels of new rows that are missing in the training rows: number of rows by column and level.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

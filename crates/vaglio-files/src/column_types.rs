@@ -127,16 +127,18 @@ pub(super) fn beyond<'s>(
 
 /// Inferred use of every column; neighbors with the same use share an entry.
 pub(super) fn taken(roles: &Roles<'_>, profile: &TableProfile, header: &[String]) -> Vec<ColumnRun> {
-    let (spec, aside) = (roles.spec, &profile.aside);
-    let found: HashMap<&str, &ColumnProfile> =
-        profile.columns.iter().map(|column| (column.name.as_str(), column)).collect();
+    let (spec, aside, row_roles) = (roles.spec, &profile.aside, roles.row_roles());
     let alone: HashSet<&str> = roles.for_filters_alone(aside).collect();
+    let is_used = |column: &&ColumnProfile| {
+        spec.types.get(&column.name) != Some(&ColumnType::Drop) && !alone.contains(column.name.as_str())
+    };
+    let used = profile.columns.iter().filter(is_used);
+    let used: HashMap<&str, &ColumnProfile> = used.map(|column| (column.name.as_str(), column)).collect();
     let mut all: Vec<ColumnRun> = Vec::new();
     for name in header {
-        let is_dropped = spec.types.get(name) == Some(&ColumnType::Drop);
         let why = aside.iter().find(|(aside, _)| aside == name).map(|(_, why)| (*why).to_owned());
-        let of_rows = roles.row_roles().into_iter().find(|(_, of_rows)| of_rows == name);
-        let found = found.get(name.as_str()).copied().filter(|_| !is_dropped && !alone.contains(name.as_str()));
+        let of_rows = row_roles.iter().copied().find(|(_, of_rows)| of_rows == name);
+        let found = used.get(name.as_str()).copied();
         let role = match found {
             Some(_) if spec.target.names().contains(name) => Some("target"),
             Some(_) if let Some((field, _)) = of_rows => Some(field.rsplit('.').next().unwrap_or(field)),

@@ -278,9 +278,12 @@ fn designed(selector: &ValidSelector, prepared: &TrainTest) -> Result<Option<Des
 
 /// Seconds for people, with the assumed pace.
 fn time(seconds: f64) -> String {
-    const UNITS: [(f64, f64, &str); 3] = [(7200.0, 3600.0, "hours"), (120.0, 60.0, "minutes"), (0.0, 1.0, "s")];
-    let (_, unit, name) = UNITS.iter().find(|(from, ..)| seconds >= *from).unwrap_or(&UNITS[2]);
-    format!("about {} {name} at {} Gflop/s", significant(seconds / unit, 2), PACE / 1e9)
+    let (count, unit) = match seconds {
+        7200.0.. => (seconds / 3600.0, "hours"),
+        120.0.. => (seconds / 60.0, "minutes"),
+        _ => (seconds, "s"),
+    };
+    format!("about {} {unit} at {} Gflop/s", significant(count, 2), PACE / 1e9)
 }
 
 /// Maximum number of folds or columns listed one per line; of more folds, the smallest and largest are given.
@@ -294,7 +297,6 @@ fn folds(criterion: &dyn Criterion, design: &Design, trials: Option<f64>) -> Res
         None => "each is refitted".into(),
     };
     let rounds = match criterion.folds(design)? {
-        HeldOut::Nothing => return Ok(vec!["none".into()]),
         HeldOut::EachRow => {
             let rows = design.planned_rows();
             return Ok(vec![format!(
@@ -303,6 +305,7 @@ fn folds(criterion: &dyn Criterion, design: &Design, trials: Option<f64>) -> Res
                 avoided(rows as f64)
             )]);
         }
+        HeldOut::Nothing => Vec::new(),
         HeldOut::Folds(rounds) => rounds,
     };
     let Some(first) = rounds.first() else { return Ok(vec!["none".into()]) };
@@ -324,10 +327,11 @@ fn folds(criterion: &dyn Criterion, design: &Design, trials: Option<f64>) -> Res
             counted(*size, "row"),
             first.training(fold).len()
         );
-        for (k, label) in classes.iter().flat_map(|classes| classes.names.iter().enumerate()) {
-            let is_member = |row: usize| classes.as_ref().is_some_and(|classes| classes.of_row[row] == k);
-            let members = first.held_out(fold).filter(|&row| is_member(row)).count();
-            let _ = write!(text, "{} {label}: {members}", if k == 0 { ";" } else { "," });
+        if let Some(classes) = &classes {
+            for (k, label) in classes.names.iter().enumerate() {
+                let members = first.held_out(fold).filter(|&row| classes.of_row[row] == k).count();
+                let _ = write!(text, "{} {label}: {members}", if k == 0 { ";" } else { "," });
+            }
         }
         lines.push(text);
     }

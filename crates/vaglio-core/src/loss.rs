@@ -15,7 +15,7 @@ use ndarray::ArrayView2;
 pub use numbers::{Absolute, Huber, Pinball, Squared};
 pub use probability::LogLoss;
 pub use standard_error::{LeftOut, error_over_parts};
-use standard_error::{ScoredRows, each_row};
+use standard_error::{ScoredRows, visit_rows};
 use std::fmt::Debug;
 pub use vaglio_columns::Measure;
 
@@ -64,8 +64,11 @@ pub trait Loss: registered::Loss + Debug + Send + Sync {
     /// `targets` and `predictions` are outputs × rows, `weights` one per row (all 1 when absent). A row of weight 2
     /// counts as two equal rows. Cost O(rows · outputs); O(rows · log rows) for [`Auc`].
     fn mean(&self, targets: ArrayView2<f64>, predictions: ArrayView2<f64>, weights: Option<&[f64]>) -> f64 {
-        let (sum, total) = each_row(targets, predictions, weights)
-            .fold((0.0, 0.0), |(sum, total), (y, p, weight)| (sum + weight * self.row_loss(&y, &p), total + weight));
+        let (mut sum, mut total) = (0.0, 0.0);
+        visit_rows(targets, predictions, weights, |y, p, weight| {
+            sum += weight * self.row_loss(y, p);
+            total += weight;
+        });
         sum / total
     }
 
@@ -154,6 +157,14 @@ impl LossTraits {
     /// Whether the loss is defined for classes only.
     pub fn needs_classes(&self) -> bool {
         matches!(self.tasks, LossTasks::Classes | LossTasks::TwoClasses)
+    }
+}
+
+/// Refuses a number that is not valid for a field.
+fn check_number(field: &str, found: f64, is_valid: bool, expected: &str) -> Result<()> {
+    match is_valid {
+        true => Ok(()),
+        false => Err(Error::setting(field, format!("expected {expected}, found {found}"))),
     }
 }
 

@@ -1,7 +1,7 @@
 //! Losses of classes, coded ±1; with several classes each has its own output.
 
 use super::decision::{class_of, error, tied};
-use super::standard_error::each_row;
+use super::standard_error::visit_rows;
 use super::{Loss, LossTasks, LossTraits, Measure, Squared};
 use crate::{part, row_weights};
 use ndarray::ArrayView2;
@@ -111,17 +111,11 @@ fn over_classes(
 ) -> f64 {
     let classes = targets.nrows().max(2);
     let (mut losses, mut all) = (vec![0.0; classes], vec![0.0; classes]);
-    let mut add = |y: &[f64], p: &[f64], weight: f64| {
+    visit_rows(targets, predictions, weights, |y, p, weight| {
         let class = class_of(y);
         all[class] += weight;
         losses[class] += weight * of_row(y, p);
-    };
-    match targets.as_slice().zip(predictions.as_slice()).filter(|_| targets.nrows() == 1) {
-        Some((y, p)) => {
-            (0..y.len()).for_each(|row| add(&y[row..=row], &p[row..=row], row_weights(weights)(row)));
-        }
-        None => each_row(targets, predictions, weights).for_each(|(y, p, weight)| add(&y, &p, weight)),
-    }
+    });
     let present = all.iter().filter(|&&a| a > 0.0).count() as f64;
     losses.iter().zip(&all).filter(|(_, a)| **a > 0.0).map(|(l, a)| l / a).sum::<f64>() / present
 }

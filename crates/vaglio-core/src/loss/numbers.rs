@@ -1,7 +1,7 @@
 //! Losses of numbers, over rows and outputs.
 
-use super::{AnyLoss, Loss, LossTraits, Measure};
-use crate::{Error, Result, part, row_weights};
+use super::{AnyLoss, Loss, LossTraits, Measure, check_number};
+use crate::{Result, part, row_weights};
 use ndarray::ArrayView2;
 
 /// Mean of (y − p)² over rows and outputs.
@@ -120,10 +120,8 @@ impl Loss for Huber {
     }
 
     fn check_settings(&self) -> Result<()> {
-        match self.delta > 0.0 && self.delta.is_finite() {
-            true => Ok(()),
-            false => Err(Error::setting("delta", format!("expected a finite number above 0, found {}", self.delta))),
-        }
+        let is_valid = self.delta > 0.0 && self.delta.is_finite();
+        check_number("delta", self.delta, is_valid, "a finite number above 0")
     }
 
     fn traits(&self) -> LossTraits {
@@ -137,12 +135,8 @@ impl Loss for Pinball {
     }
 
     fn check_settings(&self) -> Result<()> {
-        match self.quantile > 0.0 && self.quantile < 1.0 {
-            true => Ok(()),
-            false => {
-                Err(Error::setting("quantile", format!("expected a number between 0 and 1, found {}", self.quantile)))
-            }
-        }
+        let is_valid = self.quantile > 0.0 && self.quantile < 1.0;
+        check_number("quantile", self.quantile, is_valid, "a number between 0 and 1")
     }
 
     fn traits(&self) -> LossTraits {

@@ -1,8 +1,8 @@
 //! The loss of probabilities.
 
 use super::decision::class_of;
-use super::{Loss, LossTasks, LossTraits};
-use crate::{Error, Result, part};
+use super::{Loss, LossTasks, LossTraits, check_number};
+use crate::{Result, part};
 
 /// Mean over rows of −ln of the probability that predictions give the row's class.
 ///
@@ -41,10 +41,7 @@ impl Loss for LogLoss {
     }
 
     fn check_settings(&self) -> Result<()> {
-        match self.clip > 0.0 && self.clip < 0.5 {
-            true => Ok(()),
-            false => Err(Error::setting("clip", format!("expected a number between 0 and 0.5, found {}", self.clip))),
-        }
+        check_number("clip", self.clip, self.clip > 0.0 && self.clip < 0.5, "a number between 0 and 0.5")
     }
 
     fn traits(&self) -> LossTraits {

@@ -13,16 +13,21 @@ const PARTS: usize = 100;
 /// Share of the weight of a row or of a class below which the remainder is rounding.
 const WEIGHT_GONE: f64 = 1e-12;
 
-/// Targets, predictions and weight of each row.
-pub(super) fn each_row(
+/// Calls `visit` with the targets, the predictions and the weight of each row.
+pub(super) fn visit_rows(
     targets: ArrayView2<'_, f64>,
     predictions: ArrayView2<'_, f64>,
     weights: Option<&[f64]>,
-) -> impl Iterator<Item = (Vec<f64>, Vec<f64>, f64)> {
-    (0..targets.ncols()).map(move |row| {
-        let weight = row_weights(weights)(row);
-        (targets.index_axis(Axis(1), row).to_vec(), predictions.index_axis(Axis(1), row).to_vec(), weight)
-    })
+    mut visit: impl FnMut(&[f64], &[f64], f64),
+) {
+    let (mut y, mut p) = (Vec::<f64>::new(), Vec::<f64>::new());
+    for (row, (targets, predictions)) in targets.columns().into_iter().zip(predictions.columns()).enumerate() {
+        y.clear();
+        y.extend(targets);
+        p.clear();
+        p.extend(predictions);
+        visit(&y, &p, row_weights(weights)(row));
+    }
 }
 
 /// Predictions of rows, and the parts that are left out in turn; single rows if absent.
@@ -53,8 +58,8 @@ impl ScoredRows<'_> {
 
     /// Standard error of a mean over rows.
     pub fn error_of_mean(&self, of_row: impl Fn(&[f64], &[f64]) -> f64) -> Option<f64> {
-        let rows = each_row(self.targets, self.predictions, self.weights);
-        let losses: Vec<f64> = rows.map(|(y, p, _)| of_row(&y, &p)).collect();
+        let mut losses = Vec::with_capacity(self.rows());
+        visit_rows(self.targets, self.predictions, self.weights, |y, p, _| losses.push(of_row(y, p)));
         if losses.len() < 2 {
             return None;
         }
@@ -97,9 +102,11 @@ impl ScoredRows<'_> {
 
     /// Jackknife of a mean over classes; a class without remaining weight is skipped. `None` for one class.
     pub fn error_of_classes(&self, of_row: impl Fn(&[f64], &[f64]) -> f64) -> Option<f64> {
-        let rows =
-            each_row(self.targets, self.predictions, self.weights).map(|(y, p, _)| (class_of(&y), of_row(&y, &p)));
-        let (classes, losses): (Vec<usize>, Vec<f64>) = rows.unzip();
+        let (mut classes, mut losses) = (Vec::with_capacity(self.rows()), Vec::with_capacity(self.rows()));
+        visit_rows(self.targets, self.predictions, self.weights, |y, p, _| {
+            classes.push(class_of(y));
+            losses.push(of_row(y, p));
+        });
         let mut all = vec![[0.0; 2]; self.targets.nrows().max(2)];
         for (row, &class) in classes.iter().enumerate() {
             all[class][0] += self.weight(row) * losses[row];

@@ -67,8 +67,6 @@ pub enum PerFoldPreprocessing {
         missing: Option<(Requirement, Arc<MissingMask>)>,
         /// Whether to standardize columns after that.
         standardize: Option<Requirement>,
-        /// Fits on all training rows instead of each fold.
-        once: Vec<GlobalFit>,
     },
     /// Maps that make all columns.
     Maps(Arc<dyn RefitColumns>),
@@ -76,7 +74,7 @@ pub enum PerFoldPreprocessing {
 
 impl Default for PerFoldPreprocessing {
     fn default() -> Self {
-        PerFoldPreprocessing::Formulas { missing: None, standardize: None, once: Vec::new() }
+        PerFoldPreprocessing::Formulas { missing: None, standardize: None }
     }
 }
 
@@ -89,7 +87,7 @@ impl PerFoldPreprocessing {
     /// Fills missing cells with the means of the training rows, then standardizes, each if given.
     pub fn formulas(missing: Option<(Requirement, MissingMask)>, standardize: Option<Requirement>) -> Self {
         let missing = missing.filter(|(_, mask)| !mask.is_empty()).map(|(need, mask)| (need, Arc::new(mask)));
-        PerFoldPreprocessing::Formulas { missing, standardize, once: Vec::new() }
+        PerFoldPreprocessing::Formulas { missing, standardize }
     }
 
     /// The cells to fill with the means of the training rows.
@@ -115,30 +113,22 @@ impl PerFoldPreprocessing {
         matches!(self, PerFoldPreprocessing::Maps(_))
     }
 
-    /// Fits on all training rows instead of each fold.
-    pub fn once(&self) -> &[GlobalFit] {
-        match self {
-            PerFoldPreprocessing::Formulas { once, .. } => once,
-            PerFoldPreprocessing::Maps(_) => &[],
-        }
-    }
-
     /// The preprocessing for the rows `rows`, in that order; without maps.
     pub(crate) fn select_rows(&self, rows: &[usize]) -> Self {
-        let PerFoldPreprocessing::Formulas { missing, standardize, once } = self else {
+        let PerFoldPreprocessing::Formulas { missing, standardize } = self else {
             return PerFoldPreprocessing::default();
         };
         let missing = missing.as_ref().map(|(need, mask)| (*need, Arc::new(mask.select_rows(rows))));
-        PerFoldPreprocessing::Formulas { missing, standardize: *standardize, once: once.clone() }
+        PerFoldPreprocessing::Formulas { missing, standardize: *standardize }
     }
 
     /// The preprocessing for the columns `features`, in that order.
     pub(crate) fn select_columns(&self, features: &[Feature]) -> Self {
         match self {
-            PerFoldPreprocessing::Formulas { missing, standardize, once } => {
+            PerFoldPreprocessing::Formulas { missing, standardize } => {
                 let missing = missing.as_ref().map(|(need, mask)| (*need, Arc::new(mask.select_columns(features))));
                 let missing = missing.filter(|(_, mask)| !mask.is_empty());
-                PerFoldPreprocessing::Formulas { missing, standardize: *standardize, once: once.clone() }
+                PerFoldPreprocessing::Formulas { missing, standardize: *standardize }
             }
             PerFoldPreprocessing::Maps(maps) => {
                 PerFoldPreprocessing::Maps(Arc::new(SomeColumns { of: Arc::clone(maps), features: features.to_vec() }))

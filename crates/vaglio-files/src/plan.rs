@@ -144,7 +144,7 @@ impl RunPlan<'_> {
         if pipeline.cluster().is_some() {
             lines.push(("units", WorkUnits::new(pipeline, self.prepared)?.to_string()));
         }
-        lines.extend(design.problem().in_folds().once().iter().map(|once| ("", once.to_string())));
+        lines.extend(design.run().fitted_once.iter().map(|once| ("", once.to_string())));
         let (steps, columns) = (counted(extent.steps, "step"), counted(extent.largest, "column"));
         let subsets = if extent.trials == 1.0 { "subset" } else { "subsets" };
         let trials = count(extent.trials);

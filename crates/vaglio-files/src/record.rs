@@ -267,7 +267,7 @@ fn more_than_there_are(pipeline: &ValidPipeline, candidates: usize) -> Option<Wa
 /// Warnings of steps and settings.
 pub(super) fn warnings(run: Run<'_>, steps: &[StepRecord]) -> Vec<Warning> {
     let Run { pipeline, design, selection, .. } = run;
-    let once = design.problem().in_folds().once().iter().map(|once| {
+    let once = design.run().fitted_once.iter().map(|once| {
         let kind = if once.is_imputed { WarningKind::ImputedOnce } else { WarningKind::StandardizedOnce };
         Warning::new(kind, once.to_string())
     });

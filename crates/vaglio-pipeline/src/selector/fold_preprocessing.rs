@@ -44,8 +44,7 @@ impl ValidSelector {
                     design.names()[feature]
                 )
             });
-            let in_folds =
-                PerFoldPreprocessing::Formulas { missing: missing.clone(), standardize: None, once: Vec::new() };
+            let in_folds = PerFoldPreprocessing::Formulas { missing: missing.clone(), standardize: None };
             let imputed = design.clone().fitted_in_folds(in_folds);
             let why = match (lacking.as_deref().or(obstacle), obstacle) {
                 (Some(why), _) if *need == Requirement::Required => return refused(" of impute", why),
@@ -61,28 +60,28 @@ impl ValidSelector {
             };
             once.extend(why.map(|why| GlobalFit { is_imputed: true, why }));
         }
-        let with = |standardize, once: &[GlobalFit]| PerFoldPreprocessing::Formulas {
-            missing: filled.clone(),
-            standardize,
-            once: once.into(),
-        };
-        let Some(need) = *standardize else {
-            return Ok(if once.is_empty() { design } else { design.fitted_in_folds(with(None, &once)) });
-        };
-        let standardized = design.clone().fitted_in_folds(with(Some(need), &once));
-        Ok(match obstacle {
-            Some(why) if need == Requirement::Required => return refused(" of standardize", why),
-            // A criterion without folds may retrain on some rows; means and deviations then exclude the others.
-            Some(_) if folds == HeldOut::Nothing && is_own => standardized,
-            Some(_) => design,
-            None => match self.too_costly(need, &standardized, &design)? {
-                Some(why) => {
-                    once.push(GlobalFit { is_imputed: false, why });
-                    design.fitted_in_folds(with(None, &once))
+        let with = |standardize| PerFoldPreprocessing::Formulas { missing: filled.clone(), standardize };
+        let fitted = match *standardize {
+            None if once.is_empty() => return Ok(design),
+            None => design.fitted_in_folds(with(None)),
+            Some(need) => {
+                let standardized = design.clone().fitted_in_folds(with(Some(need)));
+                match obstacle {
+                    Some(why) if need == Requirement::Required => return refused(" of standardize", why),
+                    // A criterion without folds may retrain on some rows; means and deviations then exclude the others.
+                    Some(_) if folds == HeldOut::Nothing && is_own => standardized,
+                    Some(_) => return Ok(design),
+                    None => match self.too_costly(need, &standardized, &design)? {
+                        Some(why) => {
+                            once.push(GlobalFit { is_imputed: false, why });
+                            design.fitted_in_folds(with(None))
+                        }
+                        None => standardized,
+                    },
                 }
-                None => standardized,
-            },
-        })
+            }
+        };
+        Ok(if once.is_empty() { fitted } else { fitted.with_run(|run| run.fitted_once = once) })
     }
 
     /// The reason against an optional refit in each fold, if the search of a design would take far longer than that of

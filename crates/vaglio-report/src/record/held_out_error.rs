@@ -48,7 +48,7 @@ impl Record {
                     difference: nested.difference.as_ref(),
                     figures: Some(&nested.figures),
                     repeats: nested.repeats.max(1),
-                    how: how(&nested.splits, counted(nested.folds, "outer fold"), "everything", nested.repeats),
+                    how: repetition(&nested.splits, counted(nested.folds, "outer fold"), "everything", nested.repeats),
                 }
             }
             PredictionRows::Test => {
@@ -69,7 +69,7 @@ impl Record {
                 let chosen = &self.chosen;
                 let (loss, folds) = chosen.cross_validated.zip(chosen.folds)?;
                 let repeats = chosen.repeats.unwrap_or(1);
-                let how = how(&chosen.splits, counted(folds, "fold"), "the search", repeats);
+                let how = repetition(&chosen.splits, counted(folds, "fold"), "the search", repeats);
                 HeldOutError {
                     record: self,
                     origin,
@@ -105,8 +105,8 @@ impl Record {
     }
 }
 
-/// Description of how rows were held out; `repeated` is what each fold repeats.
-fn how(splits: &Option<String>, folds: String, repeated: &str, repeats: usize) -> String {
+/// Describes the splits and the work repeated in each: `5 outer folds that repeat everything, 2 times`.
+fn repetition(splits: &Option<String>, folds: String, repeated: &str, repeats: usize) -> String {
     let times = if repeats > 1 { format!(", {repeats} times") } else { String::new() };
     match splits {
         Some(splits) => format!("{splits}, {repeated} repeated{times}"),
@@ -167,20 +167,21 @@ impl HeldOutError<'_> {
     pub fn error_rate(&self) -> Option<(f64, [f64; 2])> {
         let figures = self.figures?;
         let rate = figures.error_rate?;
-        // Without a standard error: that of independent rows.
+        // Without a recorded standard error, rows count as independent.
         let rows = (figures.rows / self.repeats).max(1) as f64;
         let error = figures.error_rate_error.unwrap_or((rate * (1.0 - rate) / rows).sqrt());
         Some((rate, around(rate, error, [0.0, 1.0])))
     }
 
-    /// Area under the ROC curve with its 95 % interval, from the loss or by Hanley and McNeil.
+    /// Area under the ROC curve, with an interval and its level: from the loss, or at 95 % by Hanley and McNeil.
     ///
     /// # Reference
     /// J. A. Hanley and B. J. McNeil, *The meaning and use of the area under a receiver operating characteristic (ROC)
     /// curve*, Radiology 143, 29–36, 1982.
-    pub fn auc(&self) -> Option<(f64, Option<[f64; 2]>)> {
+    pub fn auc(&self) -> Option<(f64, Option<([f64; 2], f64)>)> {
         if self.record.loss().is(&Auc) {
-            return Some((1.0 - self.loss, self.interval.map(|([low, high], _)| [1.0 - high, 1.0 - low])));
+            let interval = self.interval.map(|([low, high], level)| ([1.0 - high, 1.0 - low], level));
+            return Some((1.0 - self.loss, interval));
         }
         let figures = self.figures?;
         let auc = figures.auc?;
@@ -191,6 +192,6 @@ impl HeldOutError<'_> {
         let by_negative = 2.0 * auc * auc / (1.0 + auc) - auc * auc;
         let sum = auc * (1.0 - auc) + (positives - 1.0) * by_positive + (negatives - 1.0) * by_negative;
         let error = (sum / (positives * negatives)).max(0.0).sqrt();
-        Some((auc, error.is_finite().then(|| around(auc, error, [0.0, 1.0]))))
+        Some((auc, error.is_finite().then(|| (around(auc, error, [0.0, 1.0]), 0.95))))
     }
 }

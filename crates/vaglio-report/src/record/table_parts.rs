@@ -34,7 +34,7 @@ pub fn level_text(level: f64) -> String {
 }
 
 /// Joins the first texts, and adds the number of all if there are more: `a, b, c, d, … (7)`.
-fn first(texts: impl ExactSizeIterator<Item = impl Display>) -> String {
+fn join_first(texts: impl ExactSizeIterator<Item = impl Display>) -> String {
     let count = texts.len();
     let more = if count > FEW_OUTPUTS { format!(", … ({count})") } else { String::new() };
     joined(texts.take(FEW_OUTPUTS), ", ") + &more
@@ -43,7 +43,7 @@ fn first(texts: impl ExactSizeIterator<Item = impl Display>) -> String {
 impl Record {
     /// Line with the names of the targets and classes; empty without targets.
     pub(super) fn target_line(&self) -> String {
-        let names = |names: &[String]| first(names.iter().map(|name| shown(name)));
+        let names = |names: &[String]| join_first(names.iter().map(|name| shown(name)));
         let data = &self.data;
         let classes = data.classes.as_ref().map(|classes| format!(" ({})", names(classes))).unwrap_or_default();
         match data.targets.len() {
@@ -164,7 +164,7 @@ impl Record {
             let r2 = output.r2.map(|r2| format!("; R² {}", significant(r2, 4))).unwrap_or_default();
             format!("{} {} (RMSE {}{r2})", shown(&output.name), short(output.mse), significant(output.mse.sqrt(), 4))
         };
-        Some(format!("squared error of each target on {rows}: {}", first(figures.by_output.iter().map(told))))
+        Some(format!("squared error of each target on {rows}: {}", join_first(figures.by_output.iter().map(told))))
     }
 
     /// Most trustworthy figures of predictions, with their source: nested, test, cross-validated.

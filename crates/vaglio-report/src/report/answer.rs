@@ -85,7 +85,7 @@ fn median_error(error: &HeldOutError<'_>) -> Option<f64> {
 fn hits(error: &HeldOutError<'_>, classes: &[String]) -> Option<String> {
     let of_hundred = |share: f64| significant(100.0 * share, 2);
     let auc = error.auc().map_or_else(String::new, |(auc, interval)| {
-        let interval = interval.map(|ends| format!(" ({})", digits(ends, 0.95))).unwrap_or_default();
+        let interval = interval.map(|(ends, level)| format!(" ({})", digits(ends, level))).unwrap_or_default();
         format!("; AUC {}{interval}", significant(auc, 3))
     });
     let two = error.figures.and_then(|figures| figures.confusion.as_deref());
@@ -238,7 +238,6 @@ fn error_cards(error: &HeldOutError<'_>) -> Vec<String> {
     if let Some((auc, interval)) = error.auc() {
         let baseline = error.baseline.filter(|_| loss.is(&Auc));
         let note = baseline.map(|baseline| format!("{}; without features {}", error.how, short(1.0 - baseline)));
-        let interval = interval.map(|interval| (interval, 0.95));
         cards.push(card(&format!("{origin} AUC"), auc, interval, note.unwrap_or(error.how.clone()), origin));
     }
     let always = error.figures.and_then(|figures| record.always_text(figures));

@@ -18,10 +18,8 @@ impl Record {
 
     /// Whether scores are in the units of the losses, so that both can be drawn on one axis.
     pub(super) fn is_comparable(&self) -> bool {
-        // Records of earlier versions have no `standardized_target`.
-        let maps = self.pipeline.settings["preprocess"].as_array();
-        let is_scaled = maps.into_iter().flatten().any(|map| map["target"] == true);
-        self.pipeline.loss.is_some() && !is_scaled && self.pipeline.target_map.is_none()
+        let parts = &self.pipeline;
+        parts.loss.is_some() && !parts.standardized_target && parts.target_map.is_none()
     }
 
     /// Name of a column, or its index if no name is known.

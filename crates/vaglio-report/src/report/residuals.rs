@@ -93,7 +93,7 @@ pub fn worst_rows(record: &Record) -> Option<Section> {
 
 /// Charts of each chosen column's contribution to the predictions of a linear model.
 pub fn components(record: &Record) -> Option<Section> {
-    let drawn = record.report.residuals.as_ref()?;
+    let drawn = record.report.residuals.as_ref().filter(|drawn| !drawn.columns.is_empty())?;
     let panels = drawn.columns.iter().map(|column| component(&record.column_name(column.index), drawn, column));
     let section = panels.fold(Section::new("shape", "Components and residuals"), Section::chart);
     let (sample, scale) = (drawn.fitted.len(), record.pipeline.scale());

@@ -267,7 +267,8 @@ fn classes_are_told_by_their_names() {
 
 #[test]
 fn auc_is_a_figure_and_its_complement_the_loss() {
-    let page = Sample::binary().render();
+    let mut sample = Sample::binary();
+    let page = sample.render();
     check(&page);
     assert!(page.contains("Nested AUC") && page.contains("without features 0.5"));
     assert!(
@@ -275,6 +276,11 @@ fn auc_is_a_figure_and_its_complement_the_loss() {
     );
     assert!(page.contains(">0.9<") && page.contains("ROC curve") && page.contains("rows of “ill” that are found"));
     assert!(page.contains("leave-one-out 1 − AUC"));
+    sample.0["nested"]["interval"] = json!([0.05, 0.2]);
+    sample.0["nested"]["level"] = json!(0.9);
+    let page = sample.render();
+    assert!(page.contains("AUC 0.9 (90 % interval 0.8 to 0.95)"));
+    assert!(page.contains("<div class=\"interval\">90 % interval 0.8 to 0.95</div>"));
 }
 
 #[test]
@@ -282,7 +288,7 @@ fn scores_in_other_units_are_not_drawn_beside_losses() {
     let mut sample = Sample::whole();
     let both = "aria-label=\"Leave-one-out squared error over the number of columns\"";
     assert!(!sample.render().contains(both));
-    sample.0["pipeline"]["settings"]["preprocess"][0]["target"] = json!(true);
+    sample.0["pipeline"]["standardized_target"] = json!(true);
     let page = sample.render();
     check(&page);
     assert!(page.contains(both) && page.contains("aria-label=\"Mean squared error over the number of columns\""));

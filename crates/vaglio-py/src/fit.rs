@@ -4,7 +4,7 @@ use crate::errors::{NO_FILE, raised};
 use crate::foreign::release_returned;
 use crate::functions::Functions;
 use crate::model::FrameModel;
-use crate::program::parsed;
+use crate::program::parse_pipeline;
 use crate::table::{FrameTable, numbers};
 use crate::watch::{InterruptWait, watched};
 use linfa::dataset::TargetDim;
@@ -44,9 +44,7 @@ impl KnownRows<'_> {
         let targets = Array2::from_shape_fn((targets.len(), rows), |(output, row)| targets[output][row]);
         let task = match self.labels.as_deref() {
             None => Task::Regression,
-            Some([negative, positive]) => {
-                Task::Binary { negative: Some(negative.clone()), positive: positive.clone() }
-            }
+            Some([negative, positive]) => Task::Binary { negative: Some(negative.clone()), positive: positive.clone() },
             Some(labels) => Task::Multiclass { labels: labels.to_vec() },
         };
         let weights = self.weights.as_ref().map(columns).transpose()?.map(|mut weights| weights.swap_remove(0));
@@ -73,7 +71,7 @@ pub fn fit(
     progress: Option<Py<PyAny>>,
     functions: Option<&Bound<'_, Functions>>,
 ) -> PyResult<(FrameModel, String)> {
-    let pipeline = parsed(settings, NO_FILE).map_err(raised)?;
+    let pipeline = parse_pipeline(settings, NO_FILE).map_err(raised)?;
     let types = std::mem::take(&mut table.types);
     let given = known.taken(table)?;
     let functions = functions.map(Bound::get);

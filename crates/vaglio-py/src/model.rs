@@ -64,7 +64,7 @@ impl FrameModel {
     /// Predictions for a table: outputs × rows as doubles, and the rows they belong to.
     fn predict<'py>(&self, py: Python<'py>, table: &mut FrameTable) -> PyResult<(Bound<'py, PyBytes>, Vec<usize>)> {
         let (table, model) = (table.take()?, Arc::clone(&self.0));
-        predicted(py, move || FileModel(&model).predict(table))
+        run_prediction(py, move || FileModel(&model).predict(table))
     }
 
     /// Like `predict`, for a frame with `__arrow_c_stream__`; columns are matched by name and read like the training
@@ -76,7 +76,7 @@ impl FrameModel {
     ) -> PyResult<(Bound<'py, PyBytes>, Vec<usize>)> {
         let (schema, batches) = batches(frame)?;
         let model = Arc::clone(&self.0);
-        predicted(py, move || {
+        run_prediction(py, move || {
             let source = TableSource::from_batches(FRAME, schema, batches, &ReadSpec::default())?;
             FileModel(&model).predict_source(&source, Path::new(FRAME), &PredictOptions::default())
         })
@@ -105,8 +105,8 @@ impl FrameModel {
     }
 }
 
-/// Outputs × rows as doubles, and the rows they belong to.
-fn predicted<'py>(
+/// Runs a prediction. Returns outputs × rows as doubles, and the rows they belong to.
+fn run_prediction<'py>(
     py: Python<'py>,
     predict: impl FnOnce() -> Result<Predictions> + Send + 'static,
 ) -> PyResult<(Bound<'py, PyBytes>, Vec<usize>)> {

@@ -7,8 +7,8 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use std::ffi::OsString;
 use std::path::PathBuf;
-use vaglio::search::{Journal, Monitor};
 use vaglio::files::{self, ExportTo, InitOptions, RunOptions, TestOption};
+use vaglio::search::{Journal, Monitor};
 use vaglio_core::Result;
 use vaglio_pipeline::document::{Document, to_yaml as yaml_of};
 use vaglio_pipeline::pipeline::{Pipeline, component_fields, component_list, load, pipeline_schema};
@@ -37,11 +37,10 @@ pub fn run(
     let options = RunOptions { folder, pipeline: file.map(PathBuf::from), out, resume, verify };
     let threads = settings.threads();
     let functions = functions.map(Bound::get);
-    let outcome =
-        watched(py, functions, threads, progress, InterruptWait::Waited, move |mut seen, stop| {
-            let monitor = Monitor { observer: &mut seen, journal: Journal::default(), stop };
-            files::run(&settings, &options, monitor)?.record.to_text()
-        });
+    let outcome = watched(py, functions, threads, progress, InterruptWait::Waited, move |mut seen, stop| {
+        let monitor = Monitor { observer: &mut seen, journal: Journal::default(), stop };
+        files::run(&settings, &options, monitor)?.record.to_text()
+    });
     outcome?.map_err(|error| raised(document.locate(error)))
 }
 
@@ -127,23 +126,23 @@ pub fn explain(py: Python<'_>, folder: PathBuf, columns: Vec<String>) -> PyResul
 #[pyfunction]
 pub fn check(text: &str) -> PyResult<()> {
     use linfa::ParamGuard;
-    parsed(text, NO_FILE).and_then(|pipeline| pipeline.check_ref().map(|_| ())).map_err(raised)
+    parse_pipeline(text, NO_FILE).and_then(|pipeline| pipeline.check_ref().map(|_| ())).map_err(raised)
 }
 
 /// Settings as a pipeline file with all defaults.
 #[pyfunction]
 pub fn to_yaml(text: &str) -> PyResult<String> {
-    parsed(text, NO_FILE).and_then(|pipeline| yaml_of(&pipeline)).map_err(raised)
+    parse_pipeline(text, NO_FILE).and_then(|pipeline| yaml_of(&pipeline)).map_err(raised)
 }
 
 /// Settings of a pipeline file as JSON with all defaults.
 #[pyfunction]
 pub fn to_json(text: &str, file: &str) -> PyResult<String> {
-    parsed(text, file).and_then(|pipeline| Ok(serde_json::to_string(&pipeline)?)).map_err(raised)
+    parse_pipeline(text, file).and_then(|pipeline| Ok(serde_json::to_string(&pipeline)?)).map_err(raised)
 }
 
-/// Pipeline of a text that is called `file` in errors.
-pub fn parsed(text: &str, file: &str) -> Result<Pipeline> {
+/// Parses a pipeline; errors name its text `file`.
+pub fn parse_pipeline(text: &str, file: &str) -> Result<Pipeline> {
     Pipeline::from_document(&mut Document::parse(text, file)?)
 }
 

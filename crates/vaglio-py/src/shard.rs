@@ -6,8 +6,8 @@ use pyo3::prelude::*;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use vaglio::files::{self, RunFolder, RunOptions, ShardProgress, Shards};
-use vaglio_core::{Error, StopReason};
 use vaglio::search::{Event, Journal, Monitor, Observer};
+use vaglio_core::{Error, StopReason};
 use vaglio_pipeline::pipeline::load;
 
 /// Ledger of a run.

@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::time::{Duration, Instant};
 use vaglio::StageShare;
-use vaglio_core::{Error, StopReason, StopSign};
 use vaglio::search::{Answer, Event, Observer};
+use vaglio_core::{Error, StopReason, StopSign};
 use vaglio_pipeline::pipeline::pool;
 
 /// Interval between signal checks.

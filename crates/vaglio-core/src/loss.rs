@@ -176,7 +176,7 @@ impl dyn Loss + '_ {
     /// the mean and p_k its share of the weight, it is √(K/(K−1)·Σ_k (c_k − p_k·Σc)²) over K parts. Losses of all rows
     /// together have the jackknife √((K − 1)/K · Σ_k (θ_k − θ̄)²) with θ_k the loss without part k; without `parts`, a
     /// loss that has no [`Measure`] of its own leaves out at most 100 interleaved parts. For shapes see [`Loss::mean`].
-    /// Cost that of the mean, and O(rows · log rows) for [`Auc`]; without a measure, parts times that of the mean.
+    /// Cost O(rows · outputs), and O(rows · log rows) for [`Auc`]; without a measure, one mean for each part.
     pub fn standard_error(
         &self,
         targets: ArrayView2<f64>,

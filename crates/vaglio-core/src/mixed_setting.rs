@@ -9,8 +9,8 @@ pub trait MixedSetting: Sized {
     /// The forms, for errors.
     const EXPECTED: &'static str;
 
-    /// An error that quotes a value that is not valid.
-    fn refused<E: Error>(found: impl fmt::Display) -> E {
+    /// An error that quotes an invalid value.
+    fn refusal<E: Error>(found: impl fmt::Display) -> E {
         E::custom(format!("expected {}, found {found}", Self::EXPECTED))
     }
 

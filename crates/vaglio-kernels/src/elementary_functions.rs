@@ -1,6 +1,7 @@
 //! Elementary functions of whole slices, vectorized.
 //!
-//! They are plain arithmetic without branches, so every [`Level`](crate::Level) and every position in a slice gives the same bits.
+//! They are plain arithmetic without branches, so every [`Level`](crate::Level) and every position in a slice gives the
+//! same bits.
 
 use crate::vectorized;
 

@@ -68,7 +68,7 @@ impl GramCache {
     }
 
     /// Records that products of columns were requested, and whether they had to be read.
-    pub(crate) fn has_served(&self, columns: usize, is_read: bool) {
+    pub(crate) fn record_served(&self, columns: usize, is_read: bool) {
         let before = if is_read { 0 } else { self.served.load(Ordering::Relaxed) };
         self.served.store(columns + before, Ordering::Relaxed);
     }

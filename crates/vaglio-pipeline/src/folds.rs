@@ -26,7 +26,7 @@ pub enum FoldAssignment {
 impl FoldAssignment {
     /// Groups from labels of rows; rows that share any label are in one group.
     pub fn from_labels(labels: &[&[u32]], rows: usize, classes: Option<Vec<usize>>) -> Self {
-        let (of_row, count) = joined(labels, rows);
+        let (of_row, count) = connected_groups(labels, rows);
         FoldAssignment::Units { of_row, count, classes }
     }
 
@@ -87,7 +87,7 @@ impl FoldAssignment {
 
 /// Group number of each row, from 0 in order of first appearance, and the number of groups. Rows that share any label
 /// are in one group.
-pub(crate) fn joined(labels: &[&[u32]], rows: usize) -> (Vec<u32>, usize) {
+pub(crate) fn connected_groups(labels: &[&[u32]], rows: usize) -> (Vec<u32>, usize) {
     if labels.is_empty() {
         return ((0..rows as u32).collect(), rows);
     }

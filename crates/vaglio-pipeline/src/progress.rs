@@ -151,8 +151,7 @@ impl Observer for SharedMonitor {
 impl SharedMonitor {
     /// Calls `work` with the monitor of one fit, which ends after `most`.
     pub fn during<T>(&self, most: Option<Duration>, work: impl FnOnce(&mut Monitor<'_>) -> T) -> T {
-        let stop = self.stop.clone();
-        let stop = stop.or_after(Instant::now(), most);
+        let stop = self.stop.clone().or_after(Instant::now(), most);
         work(&mut Monitor { observer: &mut self.clone(), journal: Journal::default(), stop })
     }
 }

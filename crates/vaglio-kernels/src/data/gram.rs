@@ -25,7 +25,7 @@ impl Data<'_> {
             let of: Vec<Operand> = wanted.iter().copied().map(Operand::Column).collect();
             read = self.read_gram(&of);
         }
-        self.gram.has_served(columns.len(), !read.is_empty());
+        self.gram.record_served(columns.len(), !read.is_empty());
         let place = |column| wanted.iter().position(|own| own == column);
         columns
             .iter()

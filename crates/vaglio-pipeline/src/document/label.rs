@@ -38,4 +38,12 @@ impl MixedSetting for Label {
     fn from_text<E: Error>(text: &str) -> Result<Self, E> {
         Ok(Label(text.to_owned()))
     }
+
+    fn from_whole<E: Error>(number: i128) -> Result<Self, E> {
+        Ok(Label(number.to_string()))
+    }
+
+    fn from_number<E: Error>(number: f64) -> Result<Self, E> {
+        Ok(Label(number.to_string()))
+    }
 }

@@ -12,11 +12,11 @@ pub(super) fn check(columns: Option<&[String]>) -> Result<()> {
     if columns.is_empty() {
         return Err(Error::setting("columns", "it is empty; leave it out for all columns that the map can take"));
     }
-    unless_repeated("columns", columns, |column| format!("`{column}`"))
+    check_distinct("columns", columns, |column| format!("`{column}`"))
 }
 
 /// Refuses a list in the setting `field` that holds an entry twice; `shown` writes the entry.
-pub(super) fn unless_repeated<T: PartialEq>(field: &str, list: &[T], shown: impl Fn(&T) -> String) -> Result<()> {
+pub(super) fn check_distinct<T: PartialEq>(field: &str, list: &[T], shown: impl Fn(&T) -> String) -> Result<()> {
     match (0..list.len()).find(|&k| list[..k].contains(&list[k])) {
         Some(index) => {
             Err(Error::setting(format!("{field}[{index}]"), format!("{} is listed twice", shown(&list[index]))))

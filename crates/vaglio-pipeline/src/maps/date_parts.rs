@@ -56,7 +56,7 @@ impl Map for DateParts {
             if parts.is_empty() {
                 return Err(Error::setting("parts", "it is empty; leave it out for the usual ones"));
             }
-            columns::unless_repeated("parts", parts, |part| format!("`{}`", part.word()))?;
+            columns::check_distinct("parts", parts, |part| format!("`{}`", part.word()))?;
         }
         columns::check(self.columns.as_deref())
     }

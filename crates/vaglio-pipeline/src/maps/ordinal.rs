@@ -92,7 +92,7 @@ impl Map for Ordinal {
             if order.is_empty() {
                 return Err(Error::setting(field, "it is empty; list the levels from the lowest to the highest"));
             }
-            columns::unless_repeated(&field, order, |level| format!("`{}`", level.label()))?;
+            columns::check_distinct(&field, order, |level| format!("`{}`", level.label()))?;
             if self.columns.as_ref().is_some_and(|columns| !columns.contains(name)) {
                 return Err(Error::setting(field, format!("`{name}` is not among `columns`")));
             }

@@ -138,7 +138,7 @@ impl Map for Window {
             if lags.is_empty() {
                 return Err(Error::setting(field, "at least one lag is needed; 0 is the row itself"));
             }
-            columns::unless_repeated(&field, lags, usize::to_string)?;
+            columns::check_distinct(&field, lags, usize::to_string)?;
         }
         if let (Lags::Each(_), Some(_)) = (&self.lags, &self.columns) {
             return Err(Error::setting("columns", "`lags` names the columns already; leave it out"));

@@ -27,11 +27,11 @@ impl MixedSetting for TimeSpan {
     const EXPECTED: &'static str = "a time, such as 10m, `1h 30m` or a number of seconds";
 
     fn from_text<E: Error>(text: &str) -> Result<Self, E> {
-        TimeSpan::parse(text).ok_or_else(|| Self::refused(format_args!("`{text}`")))
+        TimeSpan::parse(text).ok_or_else(|| Self::refusal(format_args!("`{text}`")))
     }
 
     fn from_number<E: Error>(seconds: f64) -> Result<Self, E> {
-        TimeSpan::from_double(seconds).ok_or_else(|| Self::refused(format_args!("{seconds:e}")))
+        TimeSpan::from_double(seconds).ok_or_else(|| Self::refusal(format_args!("{seconds:e}")))
     }
 }
 

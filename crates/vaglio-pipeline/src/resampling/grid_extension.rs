@@ -22,8 +22,8 @@ const MOST: usize = 4;
 const LEAST_FALL: f64 = 1e-3;
 
 impl Validation<'_, '_> {
-    /// Held-out losses of a search over a grid of λ, and those of all columns. An automatic grid is extended beyond the end with the lowest loss
-    /// until the loss stops falling. Every extension has its own part of the journal.
+    /// Held-out losses of a search over a grid of λ, and of the model with all columns. An automatic grid is extended
+    /// beyond the end with the lowest loss until the loss stops falling. Every extension has its own part of the journal.
     ///
     /// # Errors
     /// [`Error::Stopped`]; errors of the maps, the designs, the search and the fits, on the training rows of a fold.

@@ -1,6 +1,6 @@
 //! Rows before fitting, and the problems made of them.
 
-use crate::folds::{FoldAssignment, joined};
+use crate::folds::{FoldAssignment, connected_groups};
 use crate::maps::block_of;
 use crate::preprocess::{
     FittedPreprocessing, LabeledTable, Preprocessing, RefittedMaps, first_that_may, follow, numeric,
@@ -341,7 +341,7 @@ pub fn clusters(rows: usize, groups: Option<&[u32]>, series: Option<&[u32]>, is_
         let stretches = if is_ordered { STRETCHES.min(rows / 2).max(1) } else { rows };
         return (0..rows).map(|row| (row * stretches / rows) as u32).collect();
     }
-    joined(&labels, rows).0
+    connected_groups(&labels, rows).0
 }
 
 /// Drops each series that would lose all of its rows in the maps.

@@ -27,15 +27,15 @@ impl MixedSetting for ByteSize {
     const EXPECTED: &'static str = "a number of bytes, such as 8GiB, `500 MB` or 8000000000";
 
     fn from_text<E: Error>(text: &str) -> Result<Self, E> {
-        ByteSize::parse(text).ok_or_else(|| Self::refused(format_args!("`{text}`")))
+        ByteSize::parse(text).ok_or_else(|| Self::refusal(format_args!("`{text}`")))
     }
 
     fn from_whole<E: Error>(bytes: i128) -> Result<Self, E> {
-        u64::try_from(bytes).ok().and_then(ByteSize::unless_zero).ok_or_else(|| Self::refused(bytes))
+        u64::try_from(bytes).ok().and_then(ByteSize::unless_zero).ok_or_else(|| Self::refusal(bytes))
     }
 
     fn from_number<E: Error>(bytes: f64) -> Result<Self, E> {
-        ByteSize::from_double(bytes).ok_or_else(|| Self::refused(format_args!("{bytes:e}")))
+        ByteSize::from_double(bytes).ok_or_else(|| Self::refusal(format_args!("{bytes:e}")))
     }
 }
 

@@ -3,7 +3,7 @@
 //! They are plain arithmetic without branches, so every [`Level`](crate::Level) and every position in a slice gives the
 //! same bits.
 
-use crate::vectorized;
+use crate::vectorize;
 
 /// log₂ e, and ln 2 in two parts; the first has so few bits that whole multiples of it are exact.
 const LOG2_E: f64 = std::f64::consts::LOG2_E;
@@ -36,7 +36,7 @@ const INVERSE_FACTORIALS: [f64; 12] = [
 /// Replaces every value by its exponential, to 1 unit in the last place; 0 and ∞ on under- and overflow. Cost
 /// O(length).
 pub fn exp(values: &mut [f64]) {
-    vectorized(
+    vectorize(
         #[inline(always)]
         || each(values, exp_of),
     );
@@ -44,7 +44,7 @@ pub fn exp(values: &mut [f64]) {
 
 /// Replaces every value by its hyperbolic tangent, to 3 units in the last place. Cost O(length).
 pub fn tanh(values: &mut [f64]) {
-    vectorized(
+    vectorize(
         #[inline(always)]
         || each(values, tanh_of),
     );

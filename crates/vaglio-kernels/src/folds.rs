@@ -146,8 +146,8 @@ impl Folds {
     }
 }
 
-/// Combines the parts other than each one: those before it with those after. Cost O(parts).
-pub(crate) fn over_others<T: Clone>(parts: &[T], none: T, with: impl Fn(&T, &T) -> T) -> Vec<T> {
+/// For each part, combines all other parts: the parts before it, then the parts after it. Cost O(parts).
+pub(crate) fn combine_others<T: Clone>(parts: &[T], none: T, with: impl Fn(&T, &T) -> T) -> Vec<T> {
     let mut before = none.clone();
     let next = |part: &T| {
         let combined = with(&before, part);
@@ -171,7 +171,7 @@ mod tests {
         let joined = |a: &String, b: &String| format!("{a}{b}");
         for (parts, others) in [("", vec![]), ("a", vec![""]), ("abcd", vec!["bcd", "acd", "abd", "abc"])] {
             let parts: Vec<String> = parts.chars().map(String::from).collect();
-            assert_eq!(over_others(&parts, String::new(), joined), others);
+            assert_eq!(combine_others(&parts, String::new(), joined), others);
         }
     }
 

@@ -75,7 +75,7 @@ fn levels() -> (Vec<Level>, AtomicUsize) {
 ///
 /// The bound is not `FnOnce`: the compiler calls that through a function that is not compiled for the level.
 #[inline(always)]
-pub fn vectorized<R>(kernel: impl FnMut() -> R) -> R {
+pub fn vectorize<R>(kernel: impl FnMut() -> R) -> R {
     let kernel = ClosureKernel(kernel);
     match Level::current().0 {
         #[cfg(all(target_arch = "x86_64", debug_assertions))]

@@ -8,7 +8,7 @@
 //! half of the weight.
 
 use crate::f64x8::F64x8;
-use crate::{Column, vectorized};
+use crate::{Column, vectorize};
 
 /// A partition of rows into groups.
 #[derive(Debug)]
@@ -97,7 +97,7 @@ impl RowGroups {
                 let mut sums = vec![[F64x8::ZERO; TOGETHER]; self.sizes.len()];
                 each_tile(x, |start, values| {
                     let (groups, z) = (&self.of_row[start..], &z.of_row[start..]);
-                    vectorized(
+                    vectorize(
                         #[inline(always)]
                         || add_tile(values, shift, groups, z, &mut sums),
                     );
@@ -139,7 +139,7 @@ impl RowGroups {
     /// Least and greatest entry of a column in every group. Cost O(entries).
     pub fn ranges(&self, x: Column<'_>) -> Vec<(f64, f64)> {
         let (mut ranges, mut fills) = (vec![EMPTY_RANGE; self.sizes.len()], self.sizes.clone());
-        let mut widen = |group: usize, value: f64| ranges[group] = wider(&ranges[group], &(value, value));
+        let mut widen = |group: usize, value: f64| ranges[group] = joint_range(&ranges[group], &(value, value));
         match x {
             Column::Sparse(x) => {
                 x.for_each(|row, value| {
@@ -158,8 +158,8 @@ impl RowGroups {
     }
 }
 
-/// Range of the entries of two ranges.
-pub(crate) fn wider(range: &(f64, f64), other: &(f64, f64)) -> (f64, f64) {
+/// Smallest range that includes two ranges.
+pub(crate) fn joint_range(range: &(f64, f64), other: &(f64, f64)) -> (f64, f64) {
     (range.0.min(other.0), range.1.max(other.1))
 }
 

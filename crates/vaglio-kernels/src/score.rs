@@ -9,7 +9,7 @@ mod units;
 
 use crate::f64x8::F64x8;
 use crate::tolerance::TIED_PREDICTION;
-use crate::{Measure, Trial, vectorized};
+use crate::{Measure, Trial, vectorize};
 use std::fmt::Debug;
 use std::sync::Arc;
 use units::Units;
@@ -299,7 +299,7 @@ pub(crate) fn class_factors(all: f64, weights: &[f64]) -> Vec<f64> {
 }
 
 fn add_squares(residual: &[f64], lanes: &mut F64x8) {
-    vectorized(
+    vectorize(
         #[inline(always)]
         || {
             let mut sums = *lanes;
@@ -318,7 +318,7 @@ fn add_squares(residual: &[f64], lanes: &mut F64x8) {
 
 /// Adds the sizes of residuals, times the roots of weights.
 fn add_sizes(root: Option<&[f64]>, residual: &[f64], lanes: &mut F64x8) {
-    vectorized(
+    vectorize(
         #[inline(always)]
         || {
             let (mut sums, (chunks, rest)) = (*lanes, residual.as_chunks());
@@ -339,7 +339,7 @@ fn add_sizes(root: Option<&[f64]>, residual: &[f64], lanes: &mut F64x8) {
 /// Adds the weights of rows with y·(y − residual) below 0, and half of those where it is 0 up to rounding, by the sign
 /// of y.
 fn add_wrong(y: &[f64], root: Option<&[f64]>, residual: &[f64], sides: &mut [F64x8; 2]) {
-    vectorized(
+    vectorize(
         #[inline(always)]
         || {
             let of_eight = |y: F64x8, root: F64x8, e: F64x8| {

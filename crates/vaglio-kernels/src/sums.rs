@@ -1,7 +1,7 @@
 //! Sums over one column, in lanes of fixed order.
 
 use crate::f64x8::{F64x8, ToF64};
-use crate::{Column, SparseColumn, vectorized};
+use crate::{Column, SparseColumn, vectorize};
 pub use vaglio_columns::center;
 
 /// Number of interleaved partial sums, added up in order at the end.
@@ -46,7 +46,7 @@ pub(crate) fn add_products<E: ToF64, const C: usize, const N: usize>(
     vectors: [&[f64]; N],
     sums: &mut [LaneSums<N>; C],
 ) {
-    vectorized(
+    vectorize(
         #[inline(always)]
         move || {
             let rows = columns[0].len();
@@ -140,7 +140,7 @@ pub fn sum_of(x: &[f64], y: &[f64], f: impl Fn(f64, f64) -> f64) -> f64 {
 
 /// y ← y + α x. Cost O(m).
 pub fn axpy(alpha: f64, x: &[f64], y: &mut [f64]) {
-    vectorized(
+    vectorize(
         #[inline(always)]
         move || {
             for (y, x) in y.iter_mut().zip(x) {
@@ -152,7 +152,7 @@ pub fn axpy(alpha: f64, x: &[f64], y: &mut [f64]) {
 
 /// y ← y − Σ_k α_k x_k, one term after the other. Cost O(m·C).
 pub(crate) fn subtract<const C: usize>(x: [&[f64]; C], alphas: [f64; C], y: &mut [f64]) {
-    vectorized(
+    vectorize(
         #[inline(always)]
         move || {
             let x = x.map(|x| &x[..y.len()]);
@@ -178,7 +178,7 @@ pub(crate) fn scaled(x: Column<'_>, shift: f64, scale: Option<&[f64]>, out: &mut
     }
     with_entries!(
             x,
-            x => vectorized(
+            x => vectorize(
     #[inline(always)]
     || scale_entries(x, shift, scale, out),
     ),
@@ -194,7 +194,7 @@ pub(crate) fn scaled(x: Column<'_>, shift: f64, scale: Option<&[f64]>, out: &mut
                 let mut start = 0;
                 x.for_each_tile(|tile| {
                     let rows = start..start + tile.len();
-                    vectorized(
+                    vectorize(
     #[inline(always)]
     || scale_entries(tile, shift, scale.map(|scale| &scale[rows.clone()]), &mut out[rows.clone()]),
     );

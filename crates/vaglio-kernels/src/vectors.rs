@@ -2,7 +2,7 @@
 
 use crate::f64x8::F64x8;
 use crate::tile::Tile;
-use crate::vectorized;
+use crate::vectorize;
 
 /// Vectors per group: sums of eight rows against this many stay in registers.
 const GROUP: usize = 4;
@@ -62,7 +62,7 @@ impl Vectors {
     fn against<const DISTANCE: bool>(&self, x: &Tile, start: &[f64]) -> Tile {
         assert_eq!(x.columns(), self.inputs, "one column an entry of the vectors");
         let mut out = Tile::new(x.rows(), self.count);
-        vectorized(
+        vectorize(
             #[inline(always)]
             || {
                 let (Vectors { inputs, packed, count }, out) = (self, &mut out);

@@ -20,7 +20,7 @@ pub fn has_width(mean: f64, error: f64) -> bool {
 }
 
 /// The 95 % interval of a mean from its standard error, clipped to the range of the mean.
-pub(crate) fn around(mean: f64, error: f64, [least, most]: [f64; 2]) -> [f64; 2] {
+pub(crate) fn normal_interval(mean: f64, error: f64, [least, most]: [f64; 2]) -> [f64; 2] {
     [-1.96, 1.96].map(|z| (mean + z * error).max(least).min(most))
 }
 

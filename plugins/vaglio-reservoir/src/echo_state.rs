@@ -12,7 +12,7 @@ use std::ops::Range;
 use vaglio_core::{Columns, Error, Result};
 use vaglio_kernels::elementary_functions::tanh;
 use vaglio_kernels::f64x8::F64x8;
-use vaglio_kernels::{checkpoint, parallel, vectorized};
+use vaglio_kernels::{checkpoint, parallel, vectorize};
 
 /// A leaky echo-state network, laid out for fast steps.
 struct EchoStateNetwork {
@@ -91,13 +91,13 @@ impl EchoStateNetwork {
         let (mut state, mut next) = (vec![0.0; self.padded], vec![0.0; self.padded]);
         let mut recent = vec![0.0; TILE * self.padded];
         for step in 0..length {
-            vectorized(
+            vectorize(
                 #[inline(always)]
                 || drive(self, inputs, begin + step, &state, &mut next),
             );
             tanh(&mut next);
             // x = (1 − a)·x + a·tanh(…).
-            vectorized(
+            vectorize(
                 #[inline(always)]
                 || {
                     let (rate, kept) = (self.leak, 1.0 - self.leak);

@@ -10,7 +10,7 @@ use crate::is_unreliable;
 use crate::linalg::{self, FactorizationError, Svd};
 use crate::parallel;
 use crate::trial::worse;
-use crate::vectorized;
+use crate::vectorize;
 use ndarray::{Array2, ArrayView1, Axis, concatenate, s};
 use std::sync::OnceLock;
 use vaglio_columns::get_or_make;
@@ -103,7 +103,7 @@ impl<'r, 'd> Decomposition<'r, 'd> {
         let mut sums = vec![0.0; rows.len() * width];
         parallel::chunks_mut(&mut sums, CHUNK * width, |at, sums| {
             let rows = &rows[at * CHUNK..][..sums.len() / width];
-            vectorized(
+            vectorize(
                 #[inline(always)]
                 || left_out(directions, rows, &shrunk.shares, &weights, sums),
             );

@@ -4,7 +4,7 @@
 //! forms of R. Byrd, J. Nocedal and R. Schnabel, Mathematical Programming 63 (1994).
 
 use crate::f64x8::F64x8;
-use crate::vectorized;
+use crate::vectorize;
 use std::hint::black_box;
 
 /// Lower triangles of H and V: row i has ⌈(i + 1)/8⌉ eights, rows one after the other.
@@ -71,7 +71,7 @@ impl DowndatedTriangles {
         let (mut h, mut v) = (gather(&self.h), gather(&self.v));
         let at = |x: &[F64x8]| x[b / F64x8::WIDTH].lane(b % F64x8::WIDTH);
         let by: Vec<[f64; 3]> = self.pending.iter().map(|p| [at(&p.r) * p.c, at(&p.r), at(&p.v)]).collect();
-        vectorized(
+        vectorize(
             #[inline(always)]
             || subtract_changes(&self.pending, &by, &mut h, &mut v),
         );
@@ -85,13 +85,13 @@ impl DowndatedTriangles {
 
     /// Applies all downdates and keeps the rows and columns `kept`, in increasing order. Cost O(s²·pending).
     pub fn flush(&mut self, kept: &[usize]) {
-        vectorized(
+        vectorize(
             #[inline(always)]
             || take_changes(self.size, &self.pending, &mut self.h, &mut self.v),
         );
         self.pending.clear();
         for matrix in [&mut self.h, &mut self.v] {
-            vectorized(
+            vectorize(
                 #[inline(always)]
                 || compact(kept, matrix),
             );

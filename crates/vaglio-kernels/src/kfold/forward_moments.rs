@@ -10,7 +10,7 @@ use crate::f64x8::F64x8;
 use crate::linalg::InverseFactor;
 use crate::parallel;
 use crate::trial::worse;
-use crate::vectorized;
+use crate::vectorize;
 use std::sync::Arc;
 
 /// Loss of adding each column to a subset S, for each λ.
@@ -230,7 +230,7 @@ impl ForwardPair {
 
 /// to ← to + Σ_k p_k·row_k, rows of `room` doubles.
 fn add_rows(p: &[f64], rows: &[f64], room: usize, to: &mut [f64]) {
-    vectorized(
+    vectorize(
         #[inline(always)]
         move || {
             for (p, row) in p.iter().zip(rows.chunks_exact(room)) {
@@ -248,7 +248,7 @@ fn eights(x: &[f64], place: usize) -> F64x8 {
 
 /// Adds loss + 2δh + δ²q of every column, and lowers the conditioning.
 fn add_trials(pair: &ForwardPair, scale: &[f64], losses: &mut [f64], conditioning: &mut [f64]) {
-    vectorized(
+    vectorize(
         #[inline(always)]
         move || {
             let stride = losses.len();

@@ -5,7 +5,7 @@
 use super::Moments;
 use crate::f64x8::F64x8;
 use crate::linalg::InverseFactor;
-use crate::vectorized;
+use crate::vectorize;
 
 /// Update of the vectors of one fold and λ by an added column.
 #[derive(Debug)]
@@ -60,7 +60,7 @@ pub(super) fn apply(moments: &Moments, fold: usize, rows: &[usize], steps: &[For
         }
         let (a, v) = packed.split_at(rows.len());
         for (((p, u), steps), pairs) in p.iter().zip(&u).zip(steps.chunks(SHARE)).zip(pairs.chunks_mut(SHARE)) {
-            vectorized(
+            vectorize(
                 #[inline(always)]
                 || {
                     let (r, back, along) = (sums(a, p), sums(a, u), sums(v, p));

@@ -3,7 +3,7 @@
 //! This is the one pass of O(n²m) of the book, *Cross-validation without refitting*.
 
 use crate::f64x8::F64x8;
-use crate::{checkpoint, vectorized};
+use crate::{checkpoint, vectorize};
 
 /// Columns per block, in both directions.
 pub(super) const SIDE: usize = 4;
@@ -16,7 +16,7 @@ const PANEL: usize = 32;
 /// runs in 8 lanes that are added in order, wherever its columns are, so equal columns get equal bits. Cost
 /// O(height·columns²).
 pub(super) fn add_gram(tile: &[F64x8], height: usize, columns: usize, out: &mut [f64]) {
-    vectorized(
+    vectorize(
         #[inline(always)]
         move || {
             for i_panel in (0..columns).step_by(PANEL) {

@@ -8,7 +8,7 @@ use super::training::ClassTotals;
 use crate::Column;
 use crate::f64x8::F64x8;
 use crate::parallel;
-use crate::row_groups::{ColumnShift, EMPTY_RANGE, GroupedVectors, RowGroups, wider};
+use crate::row_groups::{ColumnShift, EMPTY_RANGE, GroupedVectors, RowGroups, joint_range};
 use std::ops::Range;
 use std::sync::OnceLock;
 
@@ -80,17 +80,17 @@ impl GroupedEntries {
         };
         let range = |groups: Range<usize>| -> Vec<(f64, f64)> {
             let of_column = |ranges: &Vec<(f64, f64)>| {
-                ranges[groups.clone()].iter().fold(EMPTY_RANGE, |all, range| wider(&all, range))
+                ranges[groups.clone()].iter().fold(EMPTY_RANGE, |all, range| joint_range(&all, range))
             };
             columns.iter().map(|(.., ranges)| of_column(ranges)).collect()
         };
         let starts = (0..self.groups.sizes.len()).step_by(self.classes);
         let ranges = starts.map(|start| range(start..start + self.classes)).collect();
-        GroupSums { features: features.to_vec(), products: self.by_group(group), ranges, side: layout.side }
+        GroupSums { features: features.to_vec(), products: self.products_by_group(group), ranges, side: layout.side }
     }
 
     /// Products of every class in every fold or block.
-    fn by_group(&self, products: impl Fn(usize) -> Vec<f64> + Sync) -> Vec<Vec<Vec<f64>>> {
+    fn products_by_group(&self, products: impl Fn(usize) -> Vec<f64> + Sync) -> Vec<Vec<Vec<f64>>> {
         parallel::map(self.groups.sizes.len(), products).chunks(self.classes).map(<[Vec<f64>]>::to_vec).collect()
     }
 }
@@ -179,7 +179,7 @@ impl MomentRows {
     ) -> Vec<f64> {
         let groups = &self.entries.groups;
         // The weight, for balanced classes, follows the products.
-        let products = self.entries.by_group(|group| match groups.sizes[group] {
+        let products = self.entries.products_by_group(|group| match groups.sizes[group] {
             0 => Vec::new(),
             _ => (0..n).map(|other| product(other, group)).chain([groups.weights[group]]).collect(),
         });

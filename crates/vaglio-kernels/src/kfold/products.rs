@@ -5,11 +5,11 @@
 use super::FoldedRows;
 use super::gram::{SIDE, add_gram};
 use crate::f64x8::{F64x8, ToF64};
-use crate::folds::over_others;
+use crate::folds::combine_others;
 use crate::parallel;
-use crate::row_groups::{EMPTY_RANGE, wider};
+use crate::row_groups::{EMPTY_RANGE, joint_range};
 use crate::sums::product;
-use crate::{Column, Folds, vectorized};
+use crate::{Column, Folds, vectorize};
 
 /// Eights of rows per tile: odd, so that columns map to different cache sets.
 const TILE: usize = 63;
@@ -80,7 +80,7 @@ impl GroupSums {
             widen(&mut all, others);
             all
         };
-        let Some(blocks) = folds.blocks() else { return over_others(&self.ranges, none, with) };
+        let Some(blocks) = folds.blocks() else { return combine_others(&self.ranges, none, with) };
         let of_blocks =
             |some: &Vec<usize>| some.iter().fold(none.clone(), |all, &block| with(&all, &self.ranges[block]));
         blocks.training.iter().map(of_blocks).collect()
@@ -97,7 +97,7 @@ pub(super) fn add(sum: &mut Vec<f64>, other: &[f64]) {
 
 /// Widens the range of each column to include its range in other rows.
 pub(super) fn widen(ranges: &mut [(f64, f64)], others: &[(f64, f64)]) {
-    ranges.iter_mut().zip(others).for_each(|(range, other)| *range = wider(range, other));
+    ranges.iter_mut().zip(others).for_each(|(range, other)| *range = joint_range(range, other));
 }
 
 /// Columns, targets and weights to multiply.
@@ -155,7 +155,7 @@ impl<'r> ProductInputs<'r> {
         }
         for &(place, mask) in &self.missing {
             let others = rows.iter().filter(|&&row| mask.get(row) == 0.0).map(|&row| self.columns[place].0.get(row));
-            own[place] = others.fold(EMPTY_RANGE, |range, x| wider(&range, &(x, x)));
+            own[place] = others.fold(EMPTY_RANGE, |range, x| joint_range(&range, &(x, x)));
         }
         widen(range, &own);
         for (&(_, mask), to) in self.missing.iter().zip(&mut parts) {
@@ -211,7 +211,7 @@ fn load<E: ToF64>(x: &[E], rows: &[usize], shift: f64, to: &mut [F64x8]) -> (f64
 }
 
 fn shifted<E: ToF64>(x: &[E], shift: f64, to: &mut [F64x8]) -> (f64, f64) {
-    vectorized(
+    vectorize(
         #[inline(always)]
         move || {
             // The greatest entry is the least of the negatives.
@@ -240,7 +240,7 @@ fn shifted<E: ToF64>(x: &[E], shift: f64, to: &mut [F64x8]) -> (f64, f64) {
 
 /// to ← to·by.
 fn multiply(by: &[f64], to: &mut [F64x8]) {
-    vectorized(
+    vectorize(
         #[inline(always)]
         move || {
             let (by, rest) = by.as_chunks();

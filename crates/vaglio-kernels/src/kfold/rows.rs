@@ -1,7 +1,7 @@
 //! Columns, targets and folds, in the notation of the book, *Cross-validation without refitting*.
 
-use crate::folds::over_others;
-use crate::row_groups::{EMPTY_RANGE, wider};
+use crate::folds::combine_others;
+use crate::row_groups::{EMPTY_RANGE, joint_range};
 use crate::score::class_factors;
 use crate::{Column, Data, Folds, Targets};
 use std::sync::Arc;
@@ -141,9 +141,9 @@ impl<'d> FoldedRows<'d> {
         let (column, folds) = (self.data.column(feature).0, self.folds());
         let range = |fold: usize| {
             let entries = folds.held_out(fold).iter().map(|&row| column.get(row));
-            entries.fold(EMPTY_RANGE, |range, x| wider(&range, &(x, x)))
+            entries.fold(EMPTY_RANGE, |range, x| joint_range(&range, &(x, x)))
         };
-        let others = over_others(&(0..folds.count()).map(range).collect::<Vec<_>>(), EMPTY_RANGE, wider);
+        let others = combine_others(&(0..folds.count()).map(range).collect::<Vec<_>>(), EMPTY_RANGE, joint_range);
         let rounding = column.rounding();
         let is_flat = |&fold: &usize| others[fold].1 - others[fold].0 <= rounding;
         (0..folds.count()).filter(is_flat).collect()

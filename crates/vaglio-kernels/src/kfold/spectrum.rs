@@ -10,7 +10,7 @@ use crate::f64x8::F64x8;
 use crate::linalg::{self, FactorizationError, Tridiagonal};
 use crate::parallel;
 use crate::trial::worse;
-use crate::vectorized;
+use crate::vectorize;
 use ndarray::{Array2, ArrayView2, ArrayViewMut2};
 
 /// One tridiagonal form A_t = Q·T·Qᵀ per fold for a subset: w(λ) = Q(T + λ)⁻¹QᵀB_t for any λ.
@@ -107,7 +107,7 @@ impl FoldSpectrum {
         let n = self.training.diagonal.len();
         let (mut weights, mut along) = (vec![[0.0; F64x8::WIDTH]; n], vec![[0.0; F64x8::WIDTH]; n]);
         let right = self.projected.column(output).to_vec();
-        vectorized(
+        vectorize(
             #[inline(always)]
             || solve(&self.training, &right, lambdas, &mut weights),
         );
@@ -115,7 +115,7 @@ impl FoldSpectrum {
         let product = linalg::gemm(ArrayView2::from(&weights[..]).t(), self.held_out.view());
         ArrayViewMut2::from(&mut along[..]).assign(&product.t());
         let targets = self.targets.column(output).to_vec();
-        vectorized(
+        vectorize(
             #[inline(always)]
             || {
                 let terms = weights.iter().zip(&along).zip(&targets);

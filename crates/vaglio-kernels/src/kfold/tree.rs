@@ -5,7 +5,7 @@
 
 use super::Moments;
 use crate::trial::worse;
-use crate::vectorized;
+use crate::vectorize;
 
 /// A subset S and the later columns that could be added to it, for every λ.
 ///
@@ -91,7 +91,7 @@ impl MomentTree {
         let mut pairs = vec![0.0; self.pairs.len() / from.end * to.end];
         let mut rho = vec![0.0; length];
         if position < from.length {
-            vectorized(
+            vectorize(
                 #[inline(always)]
                 || {
                     let out = pairs.chunks_exact_mut(to.end);

@@ -2,7 +2,7 @@
 //! not give.
 
 use crate::trial::worse;
-use crate::vectorized;
+use crate::vectorize;
 use ndarray::Array2;
 
 /// X ← A⁻¹X for a symmetric A in its upper half, which is overwritten. Returns an estimate of the least eigenvalue, or
@@ -13,7 +13,7 @@ use ndarray::Array2;
 pub(crate) fn solve_by_rows(a: &mut Array2<f64>, x: &mut Array2<f64>) -> f64 {
     let (size, width) = x.dim();
     match (a.as_slice_mut(), x.as_slice_mut()) {
-        (Some(a), Some(x)) => vectorized(
+        (Some(a), Some(x)) => vectorize(
             #[inline(always)]
             || factor_and_solve(size, width, a, x),
         ),

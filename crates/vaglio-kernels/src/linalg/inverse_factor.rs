@@ -3,7 +3,7 @@
 //! Bordering: G. Golub and C. Van Loan, *Matrix Computations*, 4.2.
 
 use crate::f64x8::{F64x8, opaque};
-use crate::vectorized;
+use crate::vectorize;
 
 /// Rows p_k of P: row k has k + 1 entries, padded with zeros to a multiple of eight.
 #[derive(Debug, Clone, Default)]
@@ -23,7 +23,7 @@ impl InverseFactor {
     pub fn solve(&self, a: &[f64]) -> Vec<f64> {
         let a_wide: Vec<F64x8> = wide(a).collect();
         let mut out = vec![F64x8::ZERO; a_wide.len()];
-        vectorized(
+        vectorize(
             #[inline(always)]
             || {
                 let (mut eights, out) = (&self.eights[..], &mut out[..]);

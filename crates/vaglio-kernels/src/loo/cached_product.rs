@@ -5,7 +5,7 @@ use super::basis::RankOneUpdate;
 use crate::f64x8::F64x8;
 use crate::parallel;
 use crate::sums::{LANES, subtract};
-use crate::vectorized;
+use crate::vectorize;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -120,7 +120,7 @@ fn subtract_together(mut c: Candidates<'_>, rows: &Range<usize>, vectors: &[&[f6
 }
 
 fn take_off(c: &mut Candidates<'_>, v: [&[f64]; AT_ONCE], shares: [[f64; AT_ONCE]; TOGETHER]) {
-    vectorized(
+    vectorize(
         #[inline(always)]
         move || {
             let rows = v[0].len();

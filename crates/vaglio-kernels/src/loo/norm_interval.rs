@@ -4,7 +4,7 @@ use super::RidgeState;
 use super::basis::{RankOneUpdate, UpdateKind};
 use crate::f64x8::F64x8;
 use crate::tolerance::INTERVAL_LEFT;
-use crate::vectorized;
+use crate::vectorize;
 
 /// For a candidate with c = G x and r = a − f c of each output: a lower bound of ‖r∘c‖ over all outputs, and an upper
 /// bound of ‖c‖₄.
@@ -79,7 +79,7 @@ fn norms(basis: &RidgeState<'_>, c: &[f64], f: impl Fn(usize) -> f64) -> (f64, f
 
 /// Σ (a − f c)²c² and Σ c⁴. Cost O(m).
 fn sums(a: &[f64], c: &[f64], f: f64) -> (f64, f64) {
-    vectorized(
+    vectorize(
         #[inline(always)]
         move || {
             let ((c, c_rest), (a, a_rest)) = (c.as_chunks(), a[..c.len()].as_chunks());

@@ -3,7 +3,7 @@
 use super::RidgeState;
 use crate::f64x8::F64x8;
 use crate::tolerance::{UNRELIABLE, WEIGHT_ROUNDING};
-use crate::{is_unreliable, vectorized};
+use crate::{is_unreliable, vectorize};
 
 /// Sums over rows with w = 1/d², or 0 where d is unreliable, so that such a row adds nothing to the bound.
 #[derive(Debug)]
@@ -56,7 +56,7 @@ pub(super) fn weights(basis: &RidgeState<'_>) -> Vec<f64> {
 
 /// Sums of an output, and the smallest w. Cost O(m).
 fn sums(a: &[f64], d: &[f64]) -> (WeightedSums, f64) {
-    let (sums, least) = vectorized(
+    let (sums, least) = vectorize(
         #[inline(always)]
         move || {
             let ((d, d_rest), (a, a_rest)) = (d.as_chunks(), a[..d.len()].as_chunks());

@@ -7,7 +7,7 @@ use crate::f64x8::F64x8;
 use crate::parallel;
 use crate::score::Tally;
 use crate::sums::TILE;
-use crate::{Scorer, Trial, vectorized};
+use crate::{Scorer, Trial, vectorize};
 use std::sync::Arc;
 
 impl RidgeState<'_> {
@@ -84,7 +84,7 @@ impl<'k> RunningTrial<'k> {
 
 /// out_j ← (a_j − step·c_j) / (d_j − c_j²·inverse), tracking the smallest divisor per lane.
 fn leave_out(c: &[f64], a: &[f64], d: &[f64], step: f64, inverse: f64, out: &mut [f64], low: &mut F64x8) {
-    vectorized(
+    vectorize(
         #[inline(always)]
         move || {
             let rows = c.len();

@@ -33,7 +33,7 @@ fn folded<'s>(sample: &'s Sample, folds: &[u32], setting: Setting) -> Arc<Folded
 }
 
 fn state<'d>(rows: &Arc<FoldedRows<'d>>, lambda: f64) -> HoldOut<'d> {
-    of_subset(rows, lambda, &[])
+    state_with(rows, lambda, &[])
 }
 
 fn of_subset<'d>(rows: &Arc<FoldedRows<'d>>, lambda: f64, subset: &[usize]) -> HoldOut<'d> {
@@ -235,7 +235,7 @@ fn backward_from_all_columns_needs_no_candidates() {
         let sample = troubled(rows, folds);
         let rows = folded(&sample, folds, Setting(true, true, standardize));
         let (scorer, plain) = scorers(&rows, Measure::Squared);
-        let mut state = of_subset(&rows, lambda, &(0..19).collect::<Vec<_>>());
+        let mut state = state_with(&rows, lambda, &(0..19).collect::<Vec<_>>());
         let mut distance = Distance::default();
         while !state.selected().is_empty() {
             let selected = state.selected().to_vec();
@@ -297,7 +297,7 @@ fn bits(sample: &Sample, folds: &[u32], measure: Measure, standardize: bool) -> 
         out.push(state.score(&scorer).loss.to_bits());
         match turn {
             3 => state.remove(1),
-            5 => state = of_subset(&rows, 0.01, &[3, 0, 6, 2]),
+            5 => state = state_with(&rows, 0.01, &[3, 0, 6, 2]),
             _ => state.add(turn),
         }
     }
@@ -357,7 +357,7 @@ fn columns_that_cannot_change_are_not_tried() {
     let active = (0..9).map(|i| i != 4).collect();
     let data = Data::new(sample.columns().into_iter().collect(), active, &targets, None, true, None).unwrap();
     let rows = Arc::new(FoldedRows::new(data, Folds::new(&folds(33)[1]), false));
-    let (scorer, mut state) = (scorers(&rows, Measure::Squared).0, of_subset(&rows, 0.1, &[4, 1, 1, 3]));
+    let (scorer, mut state) = (scorers(&rows, Measure::Squared).0, state_with(&rows, 0.1, &[4, 1, 1, 3]));
     state.add(4);
     state.add(1);
     state.remove(7);

@@ -1,7 +1,7 @@
 //! Errors on rows that the selection has not seen.
 
 use super::{ComparisonColumns, Figures, LossDifference, PredictionRows, Record, interval_text};
-use crate::interval::{around, has_width};
+use crate::interval::{has_width, normal_interval};
 use vaglio_core::{Auc, Squared, ZeroOne, counted, is_lower, joined, short, shown, significant};
 
 /// The mean loss on rows that the selection has not seen.
@@ -170,7 +170,7 @@ impl HeldOutError<'_> {
         // Without a recorded standard error, rows count as independent.
         let rows = (figures.rows / self.repeats).max(1) as f64;
         let error = figures.error_rate_error.unwrap_or((rate * (1.0 - rate) / rows).sqrt());
-        Some((rate, around(rate, error, [0.0, 1.0])))
+        Some((rate, normal_interval(rate, error, [0.0, 1.0])))
     }
 
     /// Area under the ROC curve, with an interval and its level: from the loss, or at 95 % by Hanley and McNeil.
@@ -192,6 +192,6 @@ impl HeldOutError<'_> {
         let by_negative = 2.0 * auc * auc / (1.0 + auc) - auc * auc;
         let sum = auc * (1.0 - auc) + (positives - 1.0) * by_positive + (negatives - 1.0) * by_negative;
         let error = (sum / (positives * negatives)).max(0.0).sqrt();
-        Some((auc, error.is_finite().then(|| (around(auc, error, [0.0, 1.0]), 0.95))))
+        Some((auc, error.is_finite().then(|| (normal_interval(auc, error, [0.0, 1.0]), 0.95))))
     }
 }

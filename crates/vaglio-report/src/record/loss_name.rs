@@ -1,7 +1,7 @@
 //! Names of losses in results.
 
 use super::Record;
-use crate::interval::around;
+use crate::interval::normal_interval;
 use serde::{Deserialize, Serialize};
 use vaglio_core::{AnyLoss, Loss, Role, Squared, ZeroOne, title};
 
@@ -35,7 +35,7 @@ impl LossName {
     /// 95 % interval of a mean loss from its standard error, clipped to the range of the loss.
     pub(crate) fn around(&self, mean: f64, error: f64) -> [f64; 2] {
         let loss = serde_json::from_value::<AnyLoss>(self.word().into());
-        around(mean, error, loss.map_or([f64::NEG_INFINITY, f64::INFINITY], |loss| loss.traits().range))
+        normal_interval(mean, error, loss.map_or([f64::NEG_INFINITY, f64::INFINITY], |loss| loss.traits().range))
     }
 
     fn word(&self) -> &str {

@@ -4,7 +4,7 @@ use super::chart::{Chart, ChartShape, Mark, ScaleKind};
 use super::number::{count, counted, percent, short};
 use super::section::Section;
 use super::table::{TableBuilder, TableCell};
-use crate::interval::around;
+use crate::interval::normal_interval;
 use crate::record::{Record, ReliabilityBin, ShownPredictions};
 
 /// Largest number of classes of a drawn confusion matrix.
@@ -100,7 +100,8 @@ pub fn calibration(record: &Record) -> Option<Section> {
         percent(gain)
     );
     let class = calibration.from.title();
-    let ends = |bin: &ReliabilityBin| around(bin.observed, bin.error, [0.0, 1.0]).map(|end| [bin.predicted, end]);
+    let ends =
+        |bin: &ReliabilityBin| normal_interval(bin.observed, bin.error, [0.0, 1.0]).map(|end| [bin.predicted, end]);
     let at = |bin: &ReliabilityBin| [bin.predicted, bin.observed];
     let point = |bin: &ReliabilityBin| {
         let rows = counted(bin.rows, "row");

@@ -7,7 +7,7 @@ use super::{Chunk, Padded};
 use ndarray::{ArrayView2, ShapeBuilder, s};
 use vaglio_kernels::f64x8::F64x8;
 use vaglio_kernels::sums::{axpy, dot};
-use vaglio_kernels::vectorized;
+use vaglio_kernels::vectorize;
 
 /// Factor F, rows × rank, of a centered kernel matrix K̄ = F·Fᵀ; memory 8·rows·rank bytes.
 ///
@@ -69,7 +69,7 @@ impl ThinFactor {
         if self.rank == 0 || other.rank == 0 {
             return 0.0;
         }
-        vectorized(
+        vectorize(
             #[inline(always)]
             move || {
                 let whole = self.rank - self.rank % SIDE;

@@ -6,7 +6,7 @@
 use super::Chunk;
 use vaglio_kernels::elementary_functions::exp_of;
 use vaglio_kernels::f64x8::{F64x8, opaque};
-use vaglio_kernels::vectorized;
+use vaglio_kernels::vectorize;
 
 /// Entries of a column in whole chunks, padded with zeros.
 pub struct Padded(pub(super) Vec<Chunk>);
@@ -91,7 +91,7 @@ impl RowPairs {
 
     /// Adds (u_j − u_k)² of a column u to every entry. Cost O(m²).
     pub fn add_distances(&mut self, column: &Padded) {
-        vectorized(
+        vectorize(
             #[inline(always)]
             move || {
                 let mut rest = &mut self.chunks[..];
@@ -114,7 +114,7 @@ impl RowPairs {
     #[must_use]
     pub fn times_exp(&self, distances: &RowPairs, scale: f64) -> RowPairs {
         let mut product = self.clone();
-        vectorized(
+        vectorize(
             #[inline(always)]
             || {
                 for (chunk, distance) in product.chunks.iter_mut().zip(&distances.chunks) {
@@ -149,7 +149,7 @@ impl RowPairs {
 
     /// Σ over j > k of the numbers times `factor` of d_jk and (u_j − u_k)². Cost O(m²).
     pub fn sum_with(&self, distances: &RowPairs, column: &Padded, factor: impl Fn(f64, f64) -> f64) -> f64 {
-        vectorized(
+        vectorize(
             #[inline(always)]
             move || {
                 let mut lanes = [0.0; F64x8::WIDTH];

@@ -4,11 +4,11 @@
 
 use super::chain::{ColumnUpdate, HeldOutCandidate};
 use crate::f64x8::F64x8;
-use crate::vectorized;
+use crate::vectorize;
 
 /// Σ_j a_j b_j of each fold; fold k has the rows from `starts[k]` to `starts[k + 1]`. Cost O(m).
 pub(super) fn products(starts: &[usize], a: &[f64], b: &[f64]) -> Vec<f64> {
-    vectorized(
+    vectorize(
         #[inline(always)]
         move || starts.windows(2).map(|at| along(&a[at[0]..at[1]], &b[at[0]..at[1]])).collect(),
     )
@@ -16,7 +16,7 @@ pub(super) fn products(starts: &[usize], a: &[f64], b: &[f64]) -> Vec<f64> {
 
 /// out_j ← out_j − step_k e_j over the rows from `first`, with k the fold of row j. Cost O(rows).
 pub(super) fn subtract(starts: &[usize], first: usize, step: impl Fn(usize) -> f64, e: &[f64], out: &mut [f64]) {
-    vectorized(
+    vectorize(
         #[inline(always)]
         move || {
             let last = first + out.len();
@@ -34,7 +34,7 @@ pub(super) fn subtract(starts: &[usize], first: usize, step: impl Fn(usize) -> f
 
 /// Σ_j x_j a_j with each of the vectors concatenated in `all`. Cost O(all).
 pub(super) fn with_each(x: &[f64], all: &[f64]) -> Vec<f64> {
-    vectorized(
+    vectorize(
         #[inline(always)]
         move || {
             let rows = x.len().max(1);
@@ -87,7 +87,7 @@ pub(super) fn take_in(
     entering: (&ColumnUpdate, FoldProduct<'_>),
     mut steps: Option<&mut [f64]>,
 ) {
-    vectorized(
+    vectorize(
         #[inline(always)]
         || fold_pass::<true, false>(starts, column, Some(entering), steps.as_deref_mut(), &[]),
     );
@@ -101,11 +101,11 @@ pub(super) fn squares(
     r: &[f64],
 ) -> f64 {
     match entering {
-        Some(_) => vectorized(
+        Some(_) => vectorize(
             #[inline(always)]
             || fold_pass::<true, true>(starts, column, entering, None, r),
         ),
-        None => vectorized(
+        None => vectorize(
             #[inline(always)]
             || fold_pass::<false, true>(starts, column, None, None, r),
         ),

@@ -5,7 +5,7 @@
 
 use super::chain::HeldOutCandidate;
 use super::fold_products::{products, subtract};
-use crate::folds::over_others;
+use crate::folds::combine_others;
 use crate::kfold::FoldedRows;
 use crate::parallel;
 use std::borrow::Cow;
@@ -187,7 +187,7 @@ impl<'d> HoldOutRows<'d> {
 
     fn other_parts(&self, a: &[f64], b: &[f64], products: &[f64]) -> Vec<PairMoments> {
         let part = |k: usize| PairMoments { weight: self.weights[k], means: [a[k], b[k]], product: products[k] };
-        over_others(&(0..self.folds()).map(part).collect::<Vec<_>>(), PairMoments::NONE, PairMoments::with)
+        combine_others(&(0..self.folds()).map(part).collect::<Vec<_>>(), PairMoments::NONE, PairMoments::with)
     }
 
     /// Mean of a column over each fold's training rows.

@@ -5,7 +5,7 @@ use crate::kernel_matrix::{Chunk, ThinFactor};
 use vaglio_kernels::f64x8::F64x8;
 use vaglio_kernels::linalg::{FactorizationError, eigh};
 use vaglio_kernels::tolerance::LEVEL_EIGENVALUES;
-use vaglio_kernels::vectorized;
+use vaglio_kernels::vectorize;
 
 /// Rows of P^{½}F for a centered kernel matrix F·Fᵀ, in strips of up to 24 columns.
 #[derive(Default)]
@@ -116,13 +116,13 @@ fn pass<const N: usize>(strip: &Strip, columns: &[&LevelColumn], products: &mut 
             for (column, (sums, single)) in columns.iter().zip(&mut all) {
                 let places = &column.places[at.clone()];
                 let Some(weights) = column.weights.get(at.clone()) else {
-                    vectorized(
+                    vectorize(
                         #[inline(always)]
                         || scatter_exact(&double[at.clone()], places, sums),
                     );
                     continue;
                 };
-                vectorized(
+                vectorize(
                     #[inline(always)]
                     || scatter(&single_rows[at.clone()], places, weights, single),
                 );
@@ -132,7 +132,7 @@ fn pass<const N: usize>(strip: &Strip, columns: &[&LevelColumn], products: &mut 
             }
         }
         for ((column, (sums, _)), product) in columns.iter().zip(&all).zip(products) {
-            *product += vectorized(
+            *product += vectorize(
                 #[inline(always)]
                 || squares(&column.grid, sums),
             );

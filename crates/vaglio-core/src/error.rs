@@ -261,15 +261,20 @@ impl Error {
     /// of a setting gets the role as its final prefix; a numerical failure gets the part's name.
     #[must_use]
     pub fn from_part(self, role: Role, kind: &str) -> Self {
-        let message = match self.under(role.name()) {
+        let mut error = self.under(role.name()).named(role, kind);
+        if let Error::Setting { from_root, .. } | Error::UnknownName { from_root, .. } = &mut error {
+            *from_root = true;
+        }
+        error
+    }
+
+    /// Adds the part's name to a numerical failure, unless it has one.
+    #[must_use]
+    pub fn named(self, role: Role, kind: &str) -> Self {
+        let message = match self {
             Error::Numerical(text) => text.into(),
             Error::Failed { part: None, message, .. } => message,
-            mut other => {
-                if let Error::Setting { from_root, .. } | Error::UnknownName { from_root, .. } = &mut other {
-                    *from_root = true;
-                }
-                return other;
-            }
+            other => return other,
         };
         Error::Failed { part: Some(format!("{} `{kind}`", role.name())), subset: None, message }
     }

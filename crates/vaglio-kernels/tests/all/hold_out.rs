@@ -36,7 +36,7 @@ fn state<'d>(rows: &Arc<FoldedRows<'d>>, lambda: f64) -> HoldOut<'d> {
     state_with(rows, lambda, &[])
 }
 
-fn of_subset<'d>(rows: &Arc<FoldedRows<'d>>, lambda: f64, subset: &[usize]) -> HoldOut<'d> {
+fn state_with<'d>(rows: &Arc<FoldedRows<'d>>, lambda: f64, subset: &[usize]) -> HoldOut<'d> {
     HoldOut::new(Arc::new(HoldOutRows::new(Arc::clone(rows))), lambda, subset)
 }
 

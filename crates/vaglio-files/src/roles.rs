@@ -82,6 +82,12 @@ impl Roles<'_> {
         self.row_roles().iter().any(|(_, of_rows)| *of_rows == name)
     }
 
+    /// Whether a column has a type by the settings, or a role other than feature.
+    pub fn is_named(&self, name: &str) -> bool {
+        let is_target = self.spec.target.names().iter().any(|target| target == name);
+        is_target || self.spec.types.contains_key(name) || self.is_row_role(name)
+    }
+
     /// Column of the groups.
     pub fn groups(&self) -> Option<&str> {
         self.spec.groups.as_deref().or(self.spec.series.as_deref())
@@ -187,12 +193,7 @@ impl Roles<'_> {
     /// Columns read for row filters only: unused, or without a name of their own.
     pub fn for_filters_alone(&self, aside: &[(String, &str)]) -> impl Iterator<Item = &str> {
         let spec = self.spec;
-        let is_asked = |name: &str| {
-            spec.types.contains_key(name)
-                || spec.target.names().iter().any(|target| target == name)
-                || self.is_row_role(name)
-        };
-        let asides = aside.iter().map(|(name, _)| name.clone()).filter(|name| !is_asked(name));
+        let asides = aside.iter().map(|(name, _)| name.clone()).filter(|name| !self.is_named(name));
         let others: HashSet<String> = self.unused().into_iter().chain(asides).collect();
         spec.filters().map(|(_, filter)| filter.column.as_str()).filter(move |name| others.contains(*name))
     }

@@ -94,15 +94,11 @@ pub(super) fn levels(read: TableWithRoles<'_>) -> Option<Warning> {
 
 /// Warns of columns that are left out because they are empty, or only number or name the rows.
 pub(super) fn left_out(read: TableWithRoles<'_>) -> Option<Warning> {
-    let is_role = |name: &String| read.roles.is_row_role(name);
-    let is_kept = |name: &String| {
-        read.roles.spec.types.contains_key(name) || read.roles.spec.target.names().contains(name) || is_role(name)
-    };
     let empty = read.profile.columns.iter().filter(|column| column.taken == InferredType::Empty);
     let empty = empty.map(|column| (&column.name, "no row has a value"));
     let aside = read.profile.aside.iter().map(|(name, why)| (name, *why));
     let aside = aside.filter(|(name, why)| *why != IS_BESIDE && read.profile.column(name).is_none());
-    let all = empty.chain(aside).filter(|(name, _)| !is_kept(name));
+    let all = empty.chain(aside).filter(|(name, _)| !read.roles.is_named(name));
     let found: Vec<String> = all.map(|(name, why)| format!("{} ({why})", named(name))).collect();
     let is = if found.len() == 1 { "is" } else { "are" };
     let message = format!("{} {is} left out", listed(&found, " columns"));

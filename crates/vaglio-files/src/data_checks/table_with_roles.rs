@@ -46,18 +46,16 @@ impl<'a> TableWithRoles<'a> {
 /// Numbers or dates of a column, as doubles.
 pub(super) fn numbers(cells: &Cells) -> Option<Cow<'_, [f64]>> {
     match cells {
-        Cells::Numbers(_) => cells.numbers().map(|column| column.values()),
         Cells::Dates(dates) => Some(Cow::Borrowed(dates)),
-        Cells::Text(_) => None,
+        _ => cells.numbers().map(|column| column.values()),
     }
 }
 
 /// Like [`numbers`], for some rows.
 pub(super) fn numbers_at(cells: &Cells, rows: &[usize]) -> Option<Vec<f64>> {
     match cells {
-        Cells::Numbers(numbers) => Some(numbers.select_rows(rows).view().values().into_owned()),
-        Cells::Dates(dates) => Some(rows.iter().map(|&row| dates[row]).collect()),
         Cells::Text(_) => None,
+        _ => numbers(&cells.select_rows(rows)).map(Cow::into_owned),
     }
 }
 

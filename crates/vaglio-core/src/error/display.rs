@@ -20,14 +20,14 @@ impl Display for Error {
             Error::NonFinite { row, column, value, count, file, remedy } => {
                 let count = not_finite(value, *count);
                 let (file, remedy) =
-                    (around("", file.as_ref().map(|file| file.display()), ": "), around("; ", remedy.as_ref(), ""));
+                    (enclose("", file.as_ref().map(|file| file.display()), ": "), enclose("; ", remedy.as_ref(), ""));
                 write!(f, "{file}row {row}, column `{column}`: {count} in this column){remedy}")
             }
             Error::Shape(message) | Error::Numerical(message) => f.write_str(message),
             Error::ModelRefused { path, message } => write!(f, "{}: model refused: {message}", path.display()),
             Error::Failed { part: None, message, .. } => write!(f, "{message}"),
             Error::Failed { part: Some(part), subset, message } => {
-                write!(f, "{part}{}: {message}", around(" on ", subset.as_ref(), ""))
+                write!(f, "{part}{}: {message}", enclose(" on ", subset.as_ref(), ""))
             }
             Error::Stopped(reason) => write!(f, "the run was stopped, since {}", reason.sentence()),
         }
@@ -49,13 +49,13 @@ impl std::error::Error for Error {
     }
 }
 
-/// A text between two others; nothing if it is absent.
-fn around(before: &str, text: Option<impl Display>, after: &str) -> String {
+/// Puts a text between two others; nothing if it is absent.
+fn enclose(before: &str, text: Option<impl Display>, after: &str) -> String {
     text.map(|text| format!("{before}{text}{after}")).unwrap_or_default()
 }
 
 fn at(place: &Option<SourceLocation>) -> String {
-    around("", place.as_ref(), ": ")
+    enclose("", place.as_ref(), ": ")
 }
 
 /// Describes a value that is missing or not finite, and counts such values.

@@ -168,7 +168,7 @@ impl Validation<'_, '_> {
         let is_rejected = test.is_some_and(|test| !test.passes());
         let cell = if is_rejected { matched.empty(loss)? } else { picked };
         let mut warnings: Vec<Warning> =
-            self.full_is_better(&full, cell, &matched.losses(cell.size))?.into_iter().collect();
+            self.all_columns_warning(&full, cell, &matched.losses(cell.size))?.into_iter().collect();
         let other = self.size_on_other_scale(&walks, test.is_some())?.filter(|size| *size != cell.size);
         warnings.extend(other.map(|size| scales_differ(how.judge, cell.size, size)));
         let entry = searched.path.entries.iter().position(|entry| entry.subset.len() == cell.size);

@@ -63,7 +63,7 @@ impl Validation<'_, '_> {
     ///
     /// # Errors
     /// [`vaglio_core::Error::Shape`] if no held-out row has weight.
-    pub fn full_is_better(
+    pub fn all_columns_warning(
         &self,
         full: &[FullLosses],
         taken: Cell,

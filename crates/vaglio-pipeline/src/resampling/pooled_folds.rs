@@ -169,8 +169,8 @@ impl<'t> PooledFolds<'t> {
         PooledFolds { everything: is_reached.then_some(everything), trails, repeats }
     }
 
-    /// Some of the folds, as one repeat.
-    pub fn in_folds(&self, kept: &[usize]) -> Self {
+    /// Selects some folds, as one repeat.
+    pub fn select_folds(&self, kept: &[usize]) -> Self {
         PooledFolds { trails: kept.iter().map(|&fold| self.trails[fold]).collect(), repeats: 1, ..*self }
     }
 

@@ -40,7 +40,7 @@ impl Validation<'_, '_> {
     /// Size that the rule chooses from some of the folds.
     fn size_in_folds(&self, matched: &[PooledFolds<'_>], kept: &[usize]) -> Result<Option<usize>> {
         let how = self.how;
-        let some: Vec<PooledFolds<'_>> = matched.iter().map(|matched| matched.in_folds(kept)).collect();
+        let some: Vec<PooledFolds<'_>> = matched.iter().map(|matched| matched.select_folds(kept)).collect();
         let cells = |(all, some): (&PooledFolds<'_>, &PooledFolds<'_>)| -> Result<Vec<Cell>> {
             let cell = |size: usize| {
                 let loss = some.losses(size).mean(self.loss)?;

@@ -51,7 +51,7 @@ impl ValidSelector {
                 (_, Some(_)) => None,
                 (Some(_), None) => lacking,
                 (None, None) => {
-                    let why = self.too_costly(*need, &imputed, &design)?;
+                    let why = self.cost_obstacle(*need, &imputed, &design)?;
                     if why.is_none() {
                         (design, filled) = (imputed, missing.clone());
                     }
@@ -71,7 +71,7 @@ impl ValidSelector {
                     // A criterion without folds may retrain on some rows; means and deviations then exclude the others.
                     Some(_) if folds == HeldOut::Nothing && is_own => standardized,
                     Some(_) => return Ok(design),
-                    None => match self.too_costly(need, &standardized, &design)? {
+                    None => match self.cost_obstacle(need, &standardized, &design)? {
                         Some(why) => {
                             once.push(GlobalFit { is_imputed: false, why });
                             design.fitted_in_folds(with(None))
@@ -86,7 +86,7 @@ impl ValidSelector {
 
     /// The reason against an optional refit in each fold, if the search of a design would take far longer than that of
     /// another by the criterion's estimate.
-    fn too_costly(&self, need: Requirement, design: &Design, other: &Design) -> Result<Option<String>> {
+    fn cost_obstacle(&self, need: Requirement, design: &Design, other: &Design) -> Result<Option<String>> {
         if need == Requirement::Required {
             return Ok(None);
         }

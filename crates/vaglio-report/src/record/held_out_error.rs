@@ -94,7 +94,7 @@ impl Record {
     /// The recorded interval, or one from the standard error.
     fn interval(&self, recorded: Option<([f64; 2], f64)>, loss: f64, error: Option<f64>) -> Option<([f64; 2], f64)> {
         let error = error.filter(|error| has_width(loss, *error));
-        recorded.or_else(|| error.map(|error| (self.loss().around(loss, error), 0.95)))
+        recorded.or_else(|| error.map(|error| (self.loss().interval(loss, error), 0.95)))
     }
 
     /// `always No: 0.0335`: the error rate of the most frequent class.

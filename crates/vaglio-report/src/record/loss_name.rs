@@ -33,7 +33,7 @@ impl LossName {
     }
 
     /// 95 % interval of a mean loss from its standard error, clipped to the range of the loss.
-    pub(crate) fn around(&self, mean: f64, error: f64) -> [f64; 2] {
+    pub(crate) fn interval(&self, mean: f64, error: f64) -> [f64; 2] {
         let loss = serde_json::from_value::<AnyLoss>(self.word().into());
         normal_interval(mean, error, loss.map_or([f64::NEG_INFINITY, f64::INFINITY], |loss| loss.traits().range))
     }

@@ -58,7 +58,7 @@ fn line(record: &Record, name: &str, class: &str, value: impl Fn(&EntryRecord) -
 
 /// The 95 % interval of a loss by its standard error.
 fn interval_at(loss: &LossName, at: f64, mean: Option<f64>, error: Option<f64>) -> Option<[f64; 3]> {
-    let [low, high] = loss.around(mean.and_then(finite)?, error.and_then(finite)?);
+    let [low, high] = loss.interval(mean.and_then(finite)?, error.and_then(finite)?);
     Some([at, low, high])
 }
 

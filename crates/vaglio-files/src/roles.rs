@@ -50,13 +50,11 @@ pub(super) fn assignment(settings: &Settings) -> Result<Option<Assignment>> {
     for (place, splits) in around {
         let Some((splits, column)) = splits.and_then(|splits| Some((splits, splits.assignment()?))) else { continue };
         let (field, words) = (format!("{place}.splits.column"), splits.assignment_words());
-        match &found {
-            Some(other) if (other.column.as_str(), other.words) != (column, words) => {
-                let message = format!("one column alone gives rows their folds, and `{}` does already", other.column);
-                return Err(Error::setting(field, message));
-            }
-            Some(_) => {}
-            None => found = Some(Assignment { column: column.to_owned(), field, words }),
+        let own = Assignment { column: column.to_owned(), field, words };
+        let first = found.get_or_insert_with(|| own.clone());
+        if (&first.column, first.words) != (&own.column, own.words) {
+            let message = format!("one column alone gives rows their folds, and `{}` does already", first.column);
+            return Err(Error::setting(own.field, message));
         }
     }
     Ok(found)

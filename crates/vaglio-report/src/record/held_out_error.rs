@@ -4,6 +4,9 @@ use super::{ComparisonColumns, Figures, LossDifference, PredictionRows, Record, 
 use crate::interval::{has_width, normal_interval};
 use vaglio_core::{Auc, Squared, ZeroOne, counted, is_lower, joined, short, shown, significant};
 
+/// Ends of an interval, and its level.
+pub(crate) type ConfidenceInterval = ([f64; 2], f64);
+
 /// The mean loss on rows that the selection has not seen.
 #[derive(Debug)]
 pub struct HeldOutError<'r> {
@@ -14,7 +17,7 @@ pub struct HeldOutError<'r> {
     /// The mean loss.
     pub loss: f64,
     /// Interval of the mean loss, with its level.
-    pub interval: Option<([f64; 2], f64)>,
+    pub interval: Option<ConfidenceInterval>,
     /// The loss of the same rows without features.
     pub baseline: Option<f64>,
     /// Difference to the baseline on the same rows.
@@ -92,7 +95,12 @@ impl Record {
     }
 
     /// The recorded interval, or one from the standard error.
-    fn interval(&self, recorded: Option<([f64; 2], f64)>, loss: f64, error: Option<f64>) -> Option<([f64; 2], f64)> {
+    fn interval(
+        &self,
+        recorded: Option<ConfidenceInterval>,
+        loss: f64,
+        error: Option<f64>,
+    ) -> Option<ConfidenceInterval> {
         let error = error.filter(|error| has_width(loss, *error));
         recorded.or_else(|| error.map(|error| (self.loss().interval(loss, error), 0.95)))
     }
@@ -178,7 +186,7 @@ impl HeldOutError<'_> {
     /// # Reference
     /// J. A. Hanley and B. J. McNeil, *The meaning and use of the area under a receiver operating characteristic (ROC)
     /// curve*, Radiology 143, 29–36, 1982.
-    pub fn auc(&self) -> Option<(f64, Option<([f64; 2], f64)>)> {
+    pub fn auc(&self) -> Option<(f64, Option<ConfidenceInterval>)> {
         if self.record.loss().is(&Auc) {
             let interval = self.interval.map(|([low, high], level)| ([1.0 - high, 1.0 - low], level));
             return Some((1.0 - self.loss, interval));

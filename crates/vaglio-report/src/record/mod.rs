@@ -38,6 +38,7 @@ pub use evaluation::{
     Verified,
 };
 pub use figures::{ConstantAnswerError, Figures, OutputFigures, class_of, largest, variance};
+pub(crate) use held_out_error::ConfidenceInterval;
 pub use held_out_error::HeldOutError;
 pub use learning_curve::{LearningCurve, LearningPoint};
 pub use loss_name::LossName;

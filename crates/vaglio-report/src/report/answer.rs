@@ -4,7 +4,9 @@ use super::chart::{Chart, Mark, ScaleKind};
 use super::lookups::{capital, finite, sentence};
 use super::number::{count, counted, element, full, percent, short, significant};
 use super::section::Section;
-use crate::record::{HeldOutError, NullFigure, Permutations, PredictionRows, Record, Status, interval_text};
+use crate::record::{
+    ConfidenceInterval, HeldOutError, NullFigure, Permutations, PredictionRows, Record, Status, interval_text,
+};
 use vaglio_core::{Absolute, Auc, Role, Squared, ZeroOne, joined, shown, title};
 
 /// Sentences with the error on a new row, compared with the baseline, and the choice of columns.
@@ -267,7 +269,7 @@ fn error_cards(error: &HeldOutError<'_>) -> Vec<String> {
     cards
 }
 
-fn card(label: &str, value: f64, interval: Option<([f64; 2], f64)>, note: String, class: &str) -> String {
+fn card(label: &str, value: f64, interval: Option<ConfidenceInterval>, note: String, class: &str) -> String {
     let interval = interval.map(|(ends, level)| interval_text(ends, level)).unwrap_or_default();
     let label = element("div class=\"label\"", &capital(label));
     let value = element(&format!("div class=\"value\" title=\"{}\"", full(value)), &short(value));
@@ -281,7 +283,7 @@ pub fn comparison(record: &Record, errors: &[HeldOutError<'_>]) -> Option<Chart>
     let mut add = |name: &str,
                    class: &str,
                    value: f64,
-                   interval: Option<([f64; 2], f64)>,
+                   interval: Option<ConfidenceInterval>,
                    baseline: Option<f64>,
                    parts: &[f64]| {
         let at = names.len() as f64;

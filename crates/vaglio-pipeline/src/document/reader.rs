@@ -8,8 +8,7 @@
 use super::fault::{TypeMismatch, join};
 use super::label::{LABEL, from_node};
 use super::{Meaning, Node, NodeValue};
-use serde::de::value::StrDeserializer;
-use serde::de::{self, DeserializeOwned, DeserializeSeed, Deserializer, Error as _, IntoDeserializer, Visitor};
+use serde::de::{self, DeserializeOwned, DeserializeSeed, Deserializer, Error as _, Visitor};
 use serde::forward_to_deserialize_any;
 use std::cell::{Cell, RefCell};
 use vaglio_core::registered::WRITTEN;
@@ -95,17 +94,6 @@ impl<'a> NodeDeserializer<'a> {
         let absent = &self.trail.absent;
         let present = entries.iter().filter(move |entry| !absent.borrow().contains(&std::ptr::from_ref(&entry.node)));
         word.into_iter().chain(present.map(|entry| (entry.key.as_str(), &entry.key_place, &entry.node)))
-    }
-
-    /// Reads a key, or the word that chooses among the variants of an enum.
-    fn read_key<K: DeserializeSeed<'static>>(
-        &self,
-        text: &str,
-        place: &SourceLocation,
-        seed: K,
-    ) -> Result<K::Value, TypeMismatch> {
-        let key: StrDeserializer<'_, TypeMismatch> = text.into_deserializer();
-        self.trail.note(seed.deserialize(key), |fault| fault.locate(&self.path, place, &format!("`{text}`")))
     }
 
     fn visit_map<V: Visitor<'static>>(
@@ -242,7 +230,7 @@ impl<'a> de::MapAccess<'static> for MappingEntries<'_, 'a> {
         let Some((key, named_at, node)) = self.rest.next() else { return Ok(None) };
         let path = join(&self.of.path, key);
         self.value = Some(NodeDeserializer { node, named_at, path, siblings: self.fields, trail: self.of.trail });
-        self.of.read_key(key, named_at, seed).map(Some)
+        seed.deserialize(KeyDeserializer { text: key, place: named_at, of: self.of }).map(Some)
     }
 
     fn next_value_seed<V: DeserializeSeed<'static>>(&mut self, seed: V) -> Result<V::Value, TypeMismatch> {
@@ -253,6 +241,30 @@ impl<'a> de::MapAccess<'static> for MappingEntries<'_, 'a> {
             self.of.trail.null.set(Some(value.node));
         }
         read
+    }
+}
+
+/// A key, or the word that chooses among the variants of an enum.
+///
+/// Its failure is noted where the visitor returns it: trait objects hand it on as text.
+struct KeyDeserializer<'r, 'a> {
+    text: &'r str,
+    place: &'r SourceLocation,
+    of: &'r NodeDeserializer<'a>,
+}
+
+impl Deserializer<'static> for KeyDeserializer<'_, '_> {
+    type Error = TypeMismatch;
+
+    fn deserialize_any<V: Visitor<'static>>(self, visitor: V) -> Result<V::Value, TypeMismatch> {
+        let KeyDeserializer { text, place, of } = self;
+        of.trail.note(visitor.visit_str(text), |fault| fault.locate(&of.path, place, &format!("`{text}`")))
+    }
+
+    forward_to_deserialize_any! {
+        <W: Visitor<'static>>
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf option unit unit_struct
+        newtype_struct seq tuple tuple_struct map struct enum identifier ignored_any
     }
 }
 
@@ -300,7 +312,8 @@ impl<'a> de::EnumAccess<'static> for Variant<'_, 'a> {
     type Variant = Self;
 
     fn variant_seed<V: DeserializeSeed<'static>>(self, seed: V) -> Result<(V::Value, Self), TypeMismatch> {
-        Ok((self.of.read_key(self.name, self.place, seed)?, self))
+        let name = KeyDeserializer { text: self.name, place: self.place, of: self.of };
+        Ok((seed.deserialize(name)?, self))
     }
 }
 

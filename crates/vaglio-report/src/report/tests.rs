@@ -286,12 +286,13 @@ fn auc_is_a_figure_and_its_complement_the_loss() {
 #[test]
 fn scores_in_other_units_are_not_drawn_beside_losses() {
     let mut sample = Sample::whole();
-    let both = "aria-label=\"Leave-one-out squared error over the number of columns\"";
-    assert!(!sample.render().contains(both));
+    assert!(!sample.render().contains("aria-label=\"Leave-one-out squared error"));
     sample.0["pipeline"]["standardized_target"] = json!(true);
     let page = sample.render();
     check(&page);
-    assert!(page.contains(both) && page.contains("aria-label=\"Mean squared error over the number of columns\""));
+    let scores = "Leave-one-out squared error on the scale of the standardized target over the number of columns";
+    assert!(page.contains(&format!("aria-label=\"{scores}\"")));
+    assert!(page.contains("aria-label=\"Mean squared error over the number of columns\""));
 }
 
 #[test]

@@ -34,8 +34,11 @@ pub(crate) struct GroupedVectors {
     of_group: Vec<F64x8>,
 }
 
+/// Least and greatest of some values.
+pub(crate) type ValueRange = (f64, f64);
+
 /// Range of no entries.
-pub(crate) const EMPTY_RANGE: (f64, f64) = (f64::INFINITY, f64::NEG_INFINITY);
+pub(crate) const EMPTY_RANGE: ValueRange = (f64::INFINITY, f64::NEG_INFINITY);
 /// Rows read at a time.
 const TILE: usize = 1 << 12;
 /// Number of partial sums of a group, so that none waits for the last row of its group.
@@ -159,7 +162,7 @@ impl RowGroups {
 }
 
 /// Smallest range that includes two ranges.
-pub(crate) fn joint_range(range: &(f64, f64), other: &(f64, f64)) -> (f64, f64) {
+pub(crate) fn joint_range(range: &ValueRange, other: &ValueRange) -> ValueRange {
     (range.0.min(other.0), range.1.max(other.1))
 }
 

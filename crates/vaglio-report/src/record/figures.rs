@@ -118,6 +118,12 @@ impl Figures {
         self
     }
 
+    /// Baseline of always predicting the most frequent class; from row counts in records of earlier versions.
+    pub fn always(&self) -> Option<ConstantAnswerError> {
+        let rows = |confusion: &Vec<Vec<usize>>| confusion.iter().map(|row| row.iter().sum::<usize>() as f64).collect();
+        self.always.or_else(|| most_frequent(self.confusion.as_ref().map(rows)?))
+    }
+
     /// Formats a short table: the loss first, then other figures and the confusion matrix.
     pub fn table(&self, loss: &LossName, classes: &[String]) -> String {
         let error = self.standard_error.map(|error| format!(" ± {}", short(error))).unwrap_or_default();
@@ -147,7 +153,7 @@ impl Figures {
                 &format!("{:<19} {} rows: the error rates count a guess, the matrix the label\n", "ties", self.ties);
         }
         let name = |class: usize| classes.get(class).map_or_else(|| class.to_string(), |name| shown(name).into_owned());
-        if let Some(ConstantAnswerError { class, error_rate }) = self.always {
+        if let Some(ConstantAnswerError { class, error_rate }) = self.always() {
             text += &format!("{:<19} {}\n", format!("always {}", name(class)), short(error_rate));
         }
         let names: Vec<String> = (0..confusion.len()).map(name).collect();
@@ -199,12 +205,16 @@ fn by_output(targets: ArrayView2<f64>, predictions: ArrayView2<f64>, weights: Op
     if targets.nrows() < 2 { Vec::new() } else { (0..targets.nrows()).map(of).collect() }
 }
 
-/// Baseline of the class with the largest total weight, the first of ties.
 fn always(targets: ArrayView2<f64>, weights: Option<&[f64]>) -> Option<ConstantAnswerError> {
     let mut of_class = vec![0.0; if targets.nrows() == 1 { 2 } else { targets.nrows() }];
     for (row, target) in targets.columns().into_iter().enumerate() {
         of_class[class_of(target)] += row_weights(weights)(row);
     }
+    most_frequent(of_class)
+}
+
+/// Baseline of the class with the largest total weight, the first of ties.
+fn most_frequent(of_class: Vec<f64>) -> Option<ConstantAnswerError> {
     let (all, class) = (of_class.iter().sum::<f64>(), largest(&of_class));
     (all > 0.0).then(|| ConstantAnswerError { class, error_rate: 1.0 - of_class[class] / all })
 }

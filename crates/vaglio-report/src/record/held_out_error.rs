@@ -107,7 +107,7 @@ impl Record {
 
     /// `always No: 0.0335`: the error rate of the most frequent class.
     pub(crate) fn always_text(&self, figures: &Figures) -> Option<String> {
-        let always = figures.always?;
+        let always = figures.always()?;
         let class = self.data.classes.as_ref()?.get(always.class)?;
         Some(format!("always {}: {}", shown(class), short(always.error_rate)))
     }
@@ -137,7 +137,7 @@ impl HeldOutError<'_> {
         let record = self.record;
         let figures = self.figures.or(record.nested.as_ref().map(|nested| &nested.figures));
         let figures = figures.filter(|_| record.loss().is(&ZeroOne));
-        let always = figures.and_then(|figures| figures.always);
+        let always = figures.and_then(Figures::always);
         let is_higher = |loss: &f64| always.is_some_and(|always| is_lower(always.error_rate, *loss));
         (self.baseline.filter(|loss| !is_higher(loss)), figures.and_then(|figures| record.always_text(figures)))
     }

@@ -135,7 +135,7 @@ fn scores(record: &Record) -> Chart {
 
 /// Error rates of models refitted on the subsets of the path.
 fn error_rates(record: &Record) -> Chart {
-    let always = record.test.as_ref().and_then(|test| Some((test.always?.error_rate, record.always_text(test)?)));
+    let always = record.test.as_ref().and_then(|test| Some((test.always()?.error_rate, record.always_text(test)?)));
     let always = always.map(|(value, name)| Mark::level(format!("test, {name}"), "empty test", value));
     let held_out = record.trusted().and_then(|(figures, rows)| {
         let rate = figures.error_rate?;

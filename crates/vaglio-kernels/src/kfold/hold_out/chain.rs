@@ -178,7 +178,7 @@ impl HeldOutCandidate {
     ) {
         let mut space = Vec::new();
         let common = update.residual.common(rows, feature, x, &mut space);
-        take_in(&rows.starts, self, (update, common), steps);
+        take_in(&rows.starts, self, update, common, steps);
         self.applied += 1;
     }
 

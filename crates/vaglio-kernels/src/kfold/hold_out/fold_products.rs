@@ -84,12 +84,13 @@ pub(super) enum FoldProduct<'k> {
 pub(super) fn take_in(
     starts: &[usize],
     column: &mut HeldOutCandidate,
-    entering: (&ColumnUpdate, FoldProduct<'_>),
+    update: &ColumnUpdate,
+    common: FoldProduct<'_>,
     mut steps: Option<&mut [f64]>,
 ) {
     vectorize(
         #[inline(always)]
-        || fold_pass::<true, false>(starts, column, Some(entering), steps.as_deref_mut(), &[]),
+        || fold_pass::<true, false>(starts, column, Some((update, common)), steps.as_deref_mut(), &[]),
     );
 }
 

@@ -39,7 +39,10 @@ impl Hint {
 }
 
 /// A column with its profile; `None` for one that is text after all, and must be read again as such.
-pub(in crate::read) type Outcome = Result<Option<(Cells, ColumnProfile)>, InvalidCell>;
+pub(in crate::read) type Outcome = Result<Option<InferredColumn>, InvalidCell>;
+
+/// Cells of a column with its profile.
+pub(in crate::read) type InferredColumn = (Cells, ColumnProfile);
 
 /// Cells as text.
 pub(super) fn as_text(cells: &Cells) -> Cells {
@@ -85,7 +88,7 @@ pub(super) fn done(
     hint: Hint,
     missing: CountedCells,
     note: Option<String>,
-) -> (Cells, ColumnProfile) {
+) -> InferredColumn {
     let CountedCells { count: missing, first: first_missing } = missing;
     let (taken, levels) = taken(&cells, hint, cells.len() - missing);
     let profile = ColumnProfile::new(name.to_owned(), taken);
@@ -93,7 +96,7 @@ pub(super) fn done(
 }
 
 /// Outcome of a column whose cells have a notation.
-pub(super) fn with_notation(settled: (Cells, ColumnProfile), notation: Notation) -> Outcome {
+pub(super) fn with_notation(settled: InferredColumn, notation: Notation) -> Outcome {
     let (cells, profile) = settled;
     Ok(Some((cells, ColumnProfile { notation: Some(notation), ..profile })))
 }

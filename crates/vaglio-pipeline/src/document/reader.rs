@@ -246,7 +246,7 @@ impl<'a> de::MapAccess<'static> for MappingEntries<'_, 'a> {
 
 /// A key, or the word that chooses among the variants of an enum.
 ///
-/// Its failure is noted where the visitor returns it: trait objects hand it on as text.
+/// The failure is noted where the visitor returns it, since trait objects hand it on as text.
 struct KeyDeserializer<'r, 'a> {
     text: &'r str,
     place: &'r SourceLocation,

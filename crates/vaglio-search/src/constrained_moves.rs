@@ -145,7 +145,7 @@ impl Space<'_> {
     ///
     /// # Errors
     /// See [`SubsetScorer::score`].
-    pub(crate) fn change_best(
+    pub(crate) fn make_best_change(
         &self,
         subset: &mut SubsetScorer<'_>,
         change: Action,

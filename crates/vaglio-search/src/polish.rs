@@ -137,5 +137,5 @@ fn oscillation_step(space: &Space<'_>, subset: &mut SubsetScorer<'_>, up: bool) 
     let inside = space.inside(subset.selected());
     let can = |group: &usize| inside[*group] != up && (up || !space.forced.contains(group));
     let groups: Vec<usize> = (0..inside.len()).filter(can).collect();
-    space.change_best(subset, if up { Action::Add } else { Action::Remove }, &groups)
+    space.make_best_change(subset, if up { Action::Add } else { Action::Remove }, &groups)
 }

@@ -155,7 +155,7 @@ impl<'a> TreeProgress<'a> {
         let inside = space.inside(subset.selected());
         let fits = |group: &usize| !inside[*group] && space.groups[*group].len() <= room;
         let open: Vec<usize> = (0..inside.len()).filter(fits).collect();
-        Ok(space.change_best(subset, Action::Add, &open)?.map(|score| score.loss))
+        Ok(space.make_best_change(subset, Action::Add, &open)?.map(|score| score.loss))
     }
 
     /// Asks the observer whether to stop after `done` subsets.

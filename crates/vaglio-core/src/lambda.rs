@@ -11,7 +11,7 @@ const MOST: usize = 60;
 /// The lowest loss over the increasing grid `lambdas`; with `refine`, also between the best λ and its neighbours. The
 /// smallest λ wins ties.
 ///
-/// The grid finds the valley and Brent's method its bottom, in log λ. Every evaluation of that is traced.
+/// The grid finds the valley and Brent's method its bottom, in log λ. Every evaluation of Brent's method is traced.
 ///
 /// # Errors
 /// Returns an error of `loss`.

@@ -8,6 +8,8 @@ use std::marker::PhantomData;
 pub trait MixedSetting: Sized {
     /// The forms, for errors.
     const EXPECTED: &'static str;
+    /// Name of the newtype that the document's reader handles specially; empty for none.
+    const NEWTYPE: &'static str = "";
 
     /// An error that quotes an invalid value.
     fn refusal<E: Error>(found: impl fmt::Display) -> E {
@@ -55,15 +57,12 @@ pub trait MixedSetting: Sized {
     }
 }
 
-/// Reads a setting in the form that it has. A document's reader may handle a newtype with the name `newtype` specially.
+/// Reads a setting in the form that it has.
 ///
 /// # Errors
 /// Returns the errors of the form's function.
-pub fn read_mixed<'de, T: MixedSetting, D: Deserializer<'de>>(
-    newtype: &'static str,
-    deserializer: D,
-) -> Result<T, D::Error> {
-    deserializer.deserialize_newtype_struct(newtype, FormVisitor(PhantomData))
+pub fn read_mixed<'de, T: MixedSetting, D: Deserializer<'de>>(deserializer: D) -> Result<T, D::Error> {
+    deserializer.deserialize_newtype_struct(T::NEWTYPE, FormVisitor(PhantomData))
 }
 
 struct FormVisitor<T>(PhantomData<T>);

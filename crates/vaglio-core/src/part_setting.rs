@@ -60,7 +60,7 @@ macro_rules! registered_traits {
 
             impl<'de> serde::Deserialize<'de> for Box<dyn $trait> {
                 fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                    crate::read_mixed(crate::part_setting::WRITTEN, deserializer)
+                    crate::read_mixed(deserializer)
                 }
             }
 
@@ -68,6 +68,7 @@ macro_rules! registered_traits {
             impl crate::MixedSetting for Box<dyn $trait> {
                 const EXPECTED: &'static str =
                     concat!("a ", $noun, ": its word, or keys and values with that as `kind`");
+                const NEWTYPE: &'static str = crate::part_setting::WRITTEN;
 
                 fn from_text<E: serde::de::Error>(word: &str) -> Result<Self, E> {
                     crate::MixedSetting::from_map(serde::de::value::MapDeserializer::new([("kind", word)].into_iter()))

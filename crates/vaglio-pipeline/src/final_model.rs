@@ -144,12 +144,13 @@ impl Serialize for FinalModel {
 
 impl<'de> Deserialize<'de> for FinalModel {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        read_mixed(WRITTEN, deserializer)
+        read_mixed(deserializer)
     }
 }
 
 impl MixedSetting for FinalModel {
     const EXPECTED: &'static str = "a learner, or keys and values with `learner`";
+    const NEWTYPE: &'static str = WRITTEN;
 
     fn from_text<E: de::Error>(word: &str) -> Result<Self, E> {
         let learner = Arc::<dyn Learner>::deserialize(word.into_deserializer())?;

@@ -225,7 +225,7 @@ impl Serialize for Choose {
 
 impl<'de> Deserialize<'de> for Choose {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        read_mixed("", deserializer)
+        read_mixed(deserializer)
     }
 }
 

@@ -17,7 +17,7 @@ pub(super) enum Grid {
 
 impl<'de> Deserialize<'de> for Grid {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        read_mixed("", deserializer)
+        read_mixed(deserializer)
     }
 }
 
@@ -74,7 +74,7 @@ impl Serialize for Lambda {
 
 impl<'de> Deserialize<'de> for Lambda {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        read_mixed("", deserializer)
+        read_mixed(deserializer)
     }
 }
 

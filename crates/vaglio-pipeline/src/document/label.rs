@@ -28,12 +28,13 @@ pub(super) fn from_node(node: &Node) -> Option<String> {
 
 impl<'de> Deserialize<'de> for Label {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        read_mixed(LABEL, deserializer)
+        read_mixed(deserializer)
     }
 }
 
 impl MixedSetting for Label {
     const EXPECTED: &'static str = "a label: text or a number";
+    const NEWTYPE: &'static str = LABEL;
 
     fn from_text<E: Error>(text: &str) -> Result<Self, E> {
         Ok(Label(text.to_owned()))

@@ -200,7 +200,7 @@ impl TargetSpec {
 
 impl<'de> Deserialize<'de> for TargetSpec {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        read_mixed("", deserializer)
+        read_mixed(deserializer)
     }
 }
 

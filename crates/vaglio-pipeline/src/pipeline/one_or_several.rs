@@ -22,7 +22,7 @@ pub enum OneOrSeveral<T> {
 pub trait ListItem: DeserializeOwned {
     /// Description of both forms.
     const EXPECTED: &'static str;
-    /// Name of the newtype that the document's reader handles specially; empty for none.
+    /// See [`MixedSetting::NEWTYPE`].
     const NEWTYPE: &'static str = "";
 }
 
@@ -57,12 +57,13 @@ impl<T> DerefMut for OneOrSeveral<T> {
 
 impl<'de, T: ListItem> Deserialize<'de> for OneOrSeveral<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        read_mixed(T::NEWTYPE, deserializer)
+        read_mixed(deserializer)
     }
 }
 
 impl<T: ListItem> MixedSetting for OneOrSeveral<T> {
     const EXPECTED: &'static str = T::EXPECTED;
+    const NEWTYPE: &'static str = T::NEWTYPE;
 
     fn from_text<E: Error>(word: &str) -> Result<Self, E> {
         let one = T::deserialize(IntoDeserializer::<value::Error>::into_deserializer(word));

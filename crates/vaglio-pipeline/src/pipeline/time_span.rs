@@ -72,7 +72,7 @@ impl Serialize for TimeSpan {
 
 impl<'de> Deserialize<'de> for TimeSpan {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        read_mixed("", deserializer)
+        read_mixed(deserializer)
     }
 }
 

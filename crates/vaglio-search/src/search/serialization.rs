@@ -55,13 +55,14 @@ impl PartialEq for Search {
 
 impl<'de> Deserialize<'de> for Search {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        read_mixed(WRITTEN, deserializer)
+        read_mixed(deserializer)
     }
 }
 
 /// A map with its `kind`, a word for the `kind` alone, or a list of searches as a chain.
 impl MixedSetting for Search {
     const EXPECTED: &'static str = "a search: its word, or keys and values with that as `kind`";
+    const NEWTYPE: &'static str = WRITTEN;
 
     fn from_text<E: de::Error>(word: &str) -> Result<Self, E> {
         Self::from_map(MapDeserializer::new([("kind", word)].into_iter()))

@@ -57,7 +57,7 @@ fn kind(trials: Trials<'_>) -> u64 {
 }
 
 /// Describes trials: their kind, the subset's size, the number of candidates, and a digest of both.
-pub(crate) fn described(selected: &[Feature], trials: Trials<'_>) -> String {
+pub(crate) fn describe(selected: &[Feature], trials: Trials<'_>) -> String {
     let what = ["additions", "removals", "addition", "removal"][kind(trials) as usize];
     let digest = Question::Trials(trials).digest(selected);
     format!("{what} {}/{} {digest:016x}", selected.len(), trials.candidates.len())
@@ -122,11 +122,7 @@ impl AnswerLog {
     ///
     /// # Errors
     /// [`Error::Shape`] if the search asks another question than before the pause.
-    pub fn remembered<T: Clone + 'static>(
-        &mut self,
-        question: Question<'_>,
-        selected: &[Feature],
-    ) -> Result<Option<T>> {
+    pub fn replay<T: Clone + 'static>(&mut self, question: Question<'_>, selected: &[Feature]) -> Result<Option<T>> {
         self.asked += usize::from(matches!(question, Question::Trials(_)));
         let Some(memory) = &mut self.memory else { return Ok(None) };
         let Some((asked, answer)) = memory.answers.get(memory.given) else { return Ok(None) };
@@ -150,7 +146,7 @@ impl AnswerLog {
     }
 
     /// Recalls the answer to the most recent trials from an earlier run, if these were `asked` there.
-    pub fn recalled<T: DeserializeOwned>(&self, asked: &str) -> Option<KeptAnswer<T>> {
+    pub fn recall<T: DeserializeOwned>(&self, asked: &str) -> Option<KeptAnswer<T>> {
         let known: KeptAnswer<T> = self.journal.recall(format_args!("answer/{}", self.place()))?;
         Some(known).filter(|known| known.asked == asked)
     }
@@ -164,7 +160,7 @@ impl AnswerLog {
 
     /// Identifier of the most recent trials, at the subset `selected`, among all trials of the search.
     pub fn work_of(&self, selected: &[Feature], trials: Trials<'_>) -> String {
-        format!("{} {}", self.place(), described(selected, trials))
+        format!("{} {}", self.place(), describe(selected, trials))
     }
 
     /// Identifier of the search, equal in every process.

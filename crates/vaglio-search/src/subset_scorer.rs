@@ -1,6 +1,6 @@
 //! The current subset of a search, with its scores.
 
-use crate::answer_log::{AnswerLog, KeptAnswer, Question, described};
+use crate::answer_log::{AnswerLog, KeptAnswer, Question, describe};
 use crate::distributed_trials::{distributed_scores, try_first};
 use crate::retraining::{criterion_error, retraining_evaluator};
 use crate::unscored_evaluator::Unscored;
@@ -116,7 +116,7 @@ impl<'d> SubsetScorer<'d> {
     /// Returns an error of [`Evaluator::score`], like every method.
     pub fn score(&mut self) -> Result<Score> {
         let score =
-            self.asked(Question::Score, |scorer| scorer.ask(|evaluator, selected| evaluator.score(selected)))?;
+            self.answer(Question::Score, |scorer| scorer.ask(|evaluator, selected| evaluator.score(selected)))?;
         self.check(&[score], |_| self.selected.clone())?;
         Ok(score)
     }
@@ -147,12 +147,12 @@ impl<'d> SubsetScorer<'d> {
     }
 
     /// Returns the recorded answer of a paused search, or else calls `ask`.
-    fn asked<T: Clone + Send + 'static>(
+    fn answer<T: Clone + Send + 'static>(
         &mut self,
         question: Question<'_>,
         ask: impl FnOnce(&mut Self) -> Result<T>,
     ) -> Result<T> {
-        if let Some(answer) = self.log.remembered(question, &self.selected)? {
+        if let Some(answer) = self.log.replay(question, &self.selected)? {
             return Ok(answer);
         }
         let answer = ask(self)?;
@@ -161,16 +161,16 @@ impl<'d> SubsetScorer<'d> {
     }
 
     /// Answers trials: from before a pause, from an earlier run if the answer `fits`, or by `ask`.
-    fn answered<T: Serialize + DeserializeOwned + Clone + Send + 'static>(
+    fn answer_trials<T: Serialize + DeserializeOwned + Clone + Send + 'static>(
         &mut self,
         trials: Trials<'_>,
         fits: impl Fn(&T) -> bool,
         ask: impl FnOnce(&mut Self) -> Result<T>,
     ) -> Result<T> {
         self.sign.check()?;
-        self.asked(Question::Trials(trials), |scorer| {
-            let asked = described(&scorer.selected, trials);
-            if let Some(known) = scorer.log.recalled(&asked).filter(|known: &KeptAnswer<T>| fits(&known.answer)) {
+        self.answer(Question::Trials(trials), |scorer| {
+            let asked = describe(&scorer.selected, trials);
+            if let Some(known) = scorer.log.recall(&asked).filter(|known: &KeptAnswer<T>| fits(&known.answer)) {
                 scorer.ask(|evaluator, selected| match evaluator.trace(trials) {
                     CacheEffect::Nothing => Ok(()),
                     _ => try_first(evaluator, selected, trials),
@@ -179,7 +179,7 @@ impl<'d> SubsetScorer<'d> {
                 return Ok(known.answer);
             }
             let begun = Instant::now();
-            let (answer, diagnostics) = scorer.recorded(ask)?;
+            let (answer, diagnostics) = scorer.record(ask)?;
             let kept = KeptAnswer { asked, answer, diagnostics };
             if scorer.shortcut.evaluator.trace(trials) != CacheEffect::Lasting {
                 scorer.log.keep(begun, if trials.is_best { 1 } else { trials.candidates.len() }, &kept);
@@ -189,7 +189,7 @@ impl<'d> SubsetScorer<'d> {
     }
 
     /// Calls `ask` and returns its result with the diagnostics of its trials alone.
-    fn recorded<T>(&mut self, ask: impl FnOnce(&mut Self) -> Result<T>) -> Result<(T, Option<Diagnostics>)> {
+    fn record<T>(&mut self, ask: impl FnOnce(&mut Self) -> Result<T>) -> Result<(T, Option<Diagnostics>)> {
         let recorder = self.recorder();
         // Diagnostics of scores outside of answers depend on how much an earlier run has done.
         recorder.take();
@@ -199,7 +199,7 @@ impl<'d> SubsetScorer<'d> {
     }
 
     /// The scores of trials that processes share; `None` if this process runs them all.
-    fn distributed(&mut self, trials: Trials<'_>) -> Result<Option<Vec<Score>>> {
+    fn distribute(&mut self, trials: Trials<'_>) -> Result<Option<Vec<Score>>> {
         let Some(processes) = self.processes.clone() else { return Ok(None) };
         let (kind, which) = (self.log.search(), self.log.work_of(&self.selected, trials));
         let (work, recorder) = (WorkItem { kind: &kind, which: &which }, self.recorder());
@@ -229,8 +229,8 @@ impl<'d> SubsetScorer<'d> {
     pub fn scores(&mut self, change: Action, candidates: &[Feature]) -> Result<Vec<Score>> {
         let trials = Trials { change, candidates, is_best: false };
         let fits = |found: &Vec<Score>| found.len() == candidates.len();
-        let found = self.answered(trials, fits, |scorer| {
-            if let Some(found) = scorer.distributed(trials)? {
+        let found = self.answer_trials(trials, fits, |scorer| {
+            if let Some(found) = scorer.distribute(trials)? {
                 return Ok(found);
             }
             scorer.ask(|evaluator, selected| match evaluator.scores(change, selected, candidates)? {
@@ -247,7 +247,7 @@ impl<'d> SubsetScorer<'d> {
     pub fn best(&mut self, change: Action, candidates: &[Feature]) -> Result<Option<Winner>> {
         let trials = Trials { change, candidates, is_best: true };
         let fits = |found: &Option<Winner>| found.as_ref().is_none_or(|winner| winner.is_among(candidates));
-        self.answered(trials, fits, |scorer| match scorer.distributed(trials)? {
+        self.answer_trials(trials, fits, |scorer| match scorer.distribute(trials)? {
             Some(scores) => winner(change, candidates, &scores),
             None => scorer.ask(|evaluator, selected| evaluator.best(change, selected, candidates)),
         })
@@ -266,14 +266,14 @@ impl<'d> SubsetScorer<'d> {
     /// Adds a column that is not in the subset, or removes one that is.
     pub fn apply(&mut self, change: Action, feature: Feature) -> Result<()> {
         let ask = |scorer: &mut Self| scorer.ask(|evaluator, selected| evaluator.apply(change, selected, feature));
-        self.asked(Question::Change(change, feature), |scorer| scorer.recorded(ask).map(drop))?;
+        self.answer(Question::Change(change, feature), |scorer| scorer.record(ask).map(drop))?;
         self.selected = change.apply_to(&self.selected, feature);
         Ok(())
     }
 
     /// Makes `subset` the current subset.
     pub fn reset(&mut self, subset: &[Feature]) -> Result<()> {
-        self.asked(Question::Reset(subset), |scorer| {
+        self.answer(Question::Reset(subset), |scorer| {
             let done = scorer.shortcut.evaluator.reset(subset);
             scorer.is_stale = false;
             done.map_err(|error| scorer.blame(error, subset))
@@ -285,7 +285,7 @@ impl<'d> SubsetScorer<'d> {
     /// The standard error of the score; `None` unless the score is a mean over rows.
     pub fn standard_error(&mut self) -> Result<Option<f64>> {
         let ask = |scorer: &mut Self| scorer.ask(|evaluator, selected| evaluator.standard_error(selected));
-        self.asked(Question::StandardError, ask)
+        self.answer(Question::StandardError, ask)
     }
 
     /// Entry of a path for the subset, with a `score` from a trial or [`SubsetScorer::score`]. Has a standard error
@@ -293,7 +293,7 @@ impl<'d> SubsetScorer<'d> {
     pub fn entry(&mut self, score: Score) -> Result<PathEntry> {
         let standard_error = if self.has_errors { self.standard_error()? } else { None };
         let ask = |scorer: &mut Self| scorer.ask(|evaluator, selected| evaluator.lambdas(selected));
-        let lambdas = self.asked(Question::Lambdas, ask)?;
+        let lambdas = self.answer(Question::Lambdas, ask)?;
         let mut entry = PathEntry::new(self.selected.clone(), score);
         (entry.standard_error, entry.fit) = (standard_error, lambdas.map_or(EntryFit::Readout, EntryFit::Lambdas));
         Ok(entry)
@@ -308,7 +308,7 @@ impl<'d> SubsetScorer<'d> {
     /// The score with several columns added together; the subset stays as it is.
     pub fn score_with(&mut self, more: &[Feature]) -> Result<Score> {
         let ask = |scorer: &mut Self| scorer.ask(|evaluator, selected| score_with(evaluator, selected, more));
-        let score = self.asked(Question::ScoreWith(more), ask)?;
+        let score = self.answer(Question::ScoreWith(more), ask)?;
         self.check(&[score], |_| self.selected.iter().chain(more).copied().collect())?;
         Ok(score)
     }
@@ -327,7 +327,7 @@ impl<'d> SubsetScorer<'d> {
         more: &[Feature],
         find: impl FnOnce() -> Result<T>,
     ) -> Result<T> {
-        self.asked(Question::Finding(more), |_| find())
+        self.answer(Question::Finding(more), |_| find())
     }
 
     /// The engine that computes scores.

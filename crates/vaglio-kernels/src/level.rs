@@ -8,6 +8,7 @@
 use pulp::{Arch, NullaryFnOnce};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
+use vaglio_columns::get_or_make;
 
 /// An instruction set that kernels run on.
 #[derive(Debug, Clone, Copy)]
@@ -21,7 +22,7 @@ impl Level {
     /// lower one (`baseline`, `avx2`, `avx512`) when the first kernel runs.
     #[inline]
     pub fn current() -> Self {
-        let (available, used) = LEVELS.get_or_init(levels);
+        let (available, used) = get_or_make(&LEVELS, levels);
         available[used.load(Ordering::Relaxed)]
     }
 
@@ -54,7 +55,7 @@ impl Level {
     pub fn within<R>(self, work: impl FnOnce() -> R) -> R {
         static ALONE: Mutex<()> = Mutex::new(());
         let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
-        let (available, used) = LEVELS.get_or_init(levels);
+        let (available, used) = get_or_make(&LEVELS, levels);
         let own = available.iter().position(|level| level.name() == self.name()).unwrap_or_default();
         let before = used.swap(own, Ordering::Relaxed);
         let out = work();
@@ -63,6 +64,8 @@ impl Level {
     }
 }
 
+/// The value of [`LEVELS`]; cold, so that [`Level::current`] stays short where it is inlined.
+#[cold]
 fn levels() -> (Vec<Level>, AtomicUsize) {
     let available = Level::available();
     let named = std::env::var("VAGLIO_CPU").ok();

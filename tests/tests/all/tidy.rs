@@ -174,7 +174,6 @@ fn what_threads_share_is_made_without_a_lock() {
     let may = [
         "vaglio-columns/src/lazy_cell.rs",
         "vaglio-columns/src/lib.rs",
-        "vaglio-kernels/src/level.rs",
         "vaglio-pipeline/src/final_fit.rs",
         "vaglio-search/src/space.rs",
         "vaglio-tables/src/budget/machine.rs",

@@ -3,7 +3,7 @@
 //! Gram–Schmidt in each fold; the book, *Cross-validation without refitting*, "Rows held out".
 
 use super::HoldOutRows;
-use super::fold_products::{FoldProduct, squares, subtract, take_in};
+use super::fold_products::{FoldProduct, PendingColumnUpdate, squares, subtract, take_in};
 use super::fold_scaling::{centered_by_fold, products};
 use crate::sums::{TILE, axpy, dot};
 use crate::trial::worse;
@@ -132,23 +132,6 @@ impl Residual {
             _ => {}
         }
     }
-
-    /// Products of a column with this residual; `space` is a buffer for products of folds.
-    fn common<'k>(
-        &'k self,
-        rows: &HoldOutRows<'_>,
-        feature: usize,
-        x: &[f64],
-        space: &'k mut Vec<f64>,
-    ) -> FoldProduct<'k> {
-        match self {
-            Residual::OfAll { c, .. } => FoldProduct::Less { g: dot(x, c), c },
-            Residual::OfFolds(all) => {
-                *space = products(rows, feature, x, all);
-                FoldProduct::Products(space)
-            }
-        }
-    }
 }
 
 impl ColumnUpdate {
@@ -159,6 +142,24 @@ impl ColumnUpdate {
             let step = |k: usize| self.q[k * outputs + o] / self.sigma[k];
             subtract(&rows.starts, 0, step, &self.e, r);
         }
+    }
+
+    /// The update, to apply to a column; `space` is a buffer for products of folds.
+    fn pending<'k>(
+        &'k self,
+        rows: &HoldOutRows<'_>,
+        feature: usize,
+        x: &[f64],
+        space: &'k mut Vec<f64>,
+    ) -> PendingColumnUpdate<'k> {
+        let product = match &self.residual {
+            Residual::OfAll { c, .. } => FoldProduct::Less { g: dot(x, c), c },
+            Residual::OfFolds(all) => {
+                *space = products(rows, feature, x, all);
+                FoldProduct::Products(space)
+            }
+        };
+        PendingColumnUpdate { update: self, product }
     }
 }
 
@@ -177,8 +178,7 @@ impl HeldOutCandidate {
         steps: Option<&mut [f64]>,
     ) {
         let mut space = Vec::new();
-        let common = update.residual.common(rows, feature, x, &mut space);
-        take_in(&rows.starts, self, update, common, steps);
+        take_in(&rows.starts, self, update.pending(rows, feature, x, &mut space), steps);
         self.applied += 1;
     }
 
@@ -199,9 +199,9 @@ impl HeldOutCandidate {
         if fused {
             let last = chain.updates.get(self.applied);
             let mut space = Vec::new();
-            let entering = last.map(|last| (&**last, last.residual.common(rows, feature, x, &mut space)));
+            let pending = last.map(|last| last.pending(rows, feature, x, &mut space));
             self.applied = chain.updates.len();
-            let sum = squares(&rows.starts, self, entering, &chain.residuals[0]);
+            let sum = squares(&rows.starts, self, pending, &chain.residuals[0]);
             return Trial::new(scorer.mean_of(sum), chain.low_with(self.part()));
         }
         let outputs = chain.residuals.len();

@@ -80,17 +80,23 @@ pub(super) enum FoldProduct<'k> {
     Products(&'k [f64]),
 }
 
+/// An update to apply to a column, and its product with the column.
+#[derive(Clone, Copy)]
+pub(super) struct PendingColumnUpdate<'k> {
+    pub update: &'k ColumnUpdate,
+    pub product: FoldProduct<'k>,
+}
+
 /// E ← E − (h/σ_b) E_b, σ ← σ − h²/σ_b, q ← q − (h/σ_b) q_b of each fold; stores h/σ_b in `steps`.
 pub(super) fn take_in(
     starts: &[usize],
     column: &mut HeldOutCandidate,
-    update: &ColumnUpdate,
-    common: FoldProduct<'_>,
+    pending: PendingColumnUpdate<'_>,
     mut steps: Option<&mut [f64]>,
 ) {
     vectorize(
         #[inline(always)]
-        || fold_pass::<true, false>(starts, column, Some((update, common)), steps.as_deref_mut(), &[]),
+        || fold_pass::<true, false>(starts, column, Some(pending), steps.as_deref_mut(), &[]),
     );
 }
 
@@ -98,13 +104,13 @@ pub(super) fn take_in(
 pub(super) fn squares(
     starts: &[usize],
     column: &mut HeldOutCandidate,
-    entering: Option<(&ColumnUpdate, FoldProduct<'_>)>,
+    pending: Option<PendingColumnUpdate<'_>>,
     r: &[f64],
 ) -> f64 {
-    match entering {
+    match pending {
         Some(_) => vectorize(
             #[inline(always)]
-            || fold_pass::<true, true>(starts, column, entering, None, r),
+            || fold_pass::<true, true>(starts, column, pending, None, r),
         ),
         None => vectorize(
             #[inline(always)]
@@ -117,7 +123,7 @@ pub(super) fn squares(
 fn fold_pass<const UPDATE: bool, const TRY: bool>(
     starts: &[usize],
     column: &mut HeldOutCandidate,
-    entering: Option<(&ColumnUpdate, FoldProduct<'_>)>,
+    pending: Option<PendingColumnUpdate<'_>>,
     mut steps: Option<&mut [f64]>,
     r: &[f64],
 ) -> f64 {
@@ -128,16 +134,16 @@ fn fold_pass<const UPDATE: bool, const TRY: bool>(
     for fold in 0..folds {
         let (start, end) = (starts[fold], starts[fold + 1]);
         let (e, mut b, mut step) = (&mut e[start..end], [].as_slice(), 0.0);
-        if let Some((by, common)) = entering {
-            let h = match common {
+        if let Some(PendingColumnUpdate { update, product }) = pending {
+            let h = match product {
                 FoldProduct::Less { g, c } => g - along(&c[start..end], e),
                 FoldProduct::Products(h) => h[fold],
             };
-            step = h / by.sigma[fold];
+            step = h / update.sigma[fold];
             sigma[fold] -= h * step;
             let at = fold * outputs..(fold + 1) * outputs;
-            q[at.clone()].iter_mut().zip(&by.q[at]).for_each(|(q, b)| *q -= step * b);
-            b = &by.e[start..end];
+            q[at.clone()].iter_mut().zip(&update.q[at]).for_each(|(q, b)| *q -= step * b);
+            b = &update.e[start..end];
             if let Some(steps) = &mut steps {
                 steps[fold] = step;
             }

@@ -140,7 +140,7 @@ impl RowGroups {
     }
 
     /// Least and greatest entry of a column in every group. Cost O(entries).
-    pub fn ranges(&self, x: Column<'_>) -> Vec<(f64, f64)> {
+    pub fn ranges(&self, x: Column<'_>) -> Vec<ValueRange> {
         let (mut ranges, mut fills) = (vec![EMPTY_RANGE; self.sizes.len()], self.sizes.clone());
         let mut widen = |group: usize, value: f64| ranges[group] = joint_range(&ranges[group], &(value, value));
         match x {

@@ -5,6 +5,7 @@
 use super::FoldedRows;
 use super::imputation::Imputation;
 use super::training::SplitProducts;
+use crate::row_groups::ValueRange;
 
 /// Layout of products: of all pairs of columns, or only of their squares.
 #[derive(Debug, Clone, Copy)]
@@ -44,7 +45,7 @@ pub(super) struct MomentSource<'w> {
     pub layout: ProductLayout,
     pub stride: usize,
     pub outputs: usize,
-    pub ranges: Vec<Vec<(f64, f64)>>,
+    pub ranges: Vec<Vec<ValueRange>>,
     /// Range of entries up to which a column counts as constant.
     pub rounding: Vec<f64>,
 }

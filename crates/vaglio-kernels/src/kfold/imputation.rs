@@ -8,6 +8,7 @@ use super::FoldedRows;
 use super::gram::SIDE;
 use super::products::fills;
 use super::training::SplitProducts;
+use crate::row_groups::ValueRange;
 
 /// Layout of columns, masks, targets and ones-vector in the products, and the values in missing cells.
 #[derive(Debug)]
@@ -46,7 +47,7 @@ impl Imputation {
     }
 
     /// Imputes the products of one fold; `ranges` are the columns' ranges in its training rows. Cost O(n²).
-    pub fn filled(&self, split: SplitProducts, ranges: &[(f64, f64)]) -> SplitProducts {
+    pub fn filled(&self, split: SplitProducts, ranges: &[ValueRange]) -> SplitProducts {
         if !self.is_needed() {
             return split;
         }

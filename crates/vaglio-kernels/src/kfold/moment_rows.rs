@@ -8,7 +8,7 @@ use super::training::ClassTotals;
 use crate::Column;
 use crate::f64x8::F64x8;
 use crate::parallel;
-use crate::row_groups::{ColumnShift, EMPTY_RANGE, GroupedVectors, RowGroups, joint_range};
+use crate::row_groups::{ColumnShift, EMPTY_RANGE, GroupedVectors, RowGroups, ValueRange, joint_range};
 use std::ops::Range;
 use std::sync::OnceLock;
 
@@ -78,8 +78,8 @@ impl GroupedEntries {
             pairs.zip(&of_vectors).for_each(|((v, u), sums)| products[layout.at(n + v, n + u)] = sums[group]);
             products
         };
-        let range = |groups: Range<usize>| -> Vec<(f64, f64)> {
-            let of_column = |ranges: &Vec<(f64, f64)>| {
+        let range = |groups: Range<usize>| -> Vec<ValueRange> {
+            let of_column = |ranges: &Vec<ValueRange>| {
                 ranges[groups.clone()].iter().fold(EMPTY_RANGE, |all, range| joint_range(&all, range))
             };
             columns.iter().map(|(.., ranges)| of_column(ranges)).collect()

@@ -7,7 +7,7 @@ use super::gram::{SIDE, add_gram};
 use crate::f64x8::{F64x8, ToF64};
 use crate::folds::combine_others;
 use crate::parallel;
-use crate::row_groups::{EMPTY_RANGE, joint_range};
+use crate::row_groups::{EMPTY_RANGE, ValueRange, joint_range};
 use crate::sums::product;
 use crate::{Column, Folds, vectorize};
 
@@ -29,7 +29,7 @@ pub struct GroupSums {
     /// rows. Without balancing, all rows are one class.
     pub(super) products: Vec<Vec<Vec<f64>>>,
     /// Least and greatest entry of each column in each group, without missing cells.
-    pub(super) ranges: Vec<Vec<(f64, f64)>>,
+    pub(super) ranges: Vec<Vec<ValueRange>>,
     /// Side of the products.
     pub(super) side: usize,
 }
@@ -73,9 +73,9 @@ impl GroupSums {
 
     /// Least and greatest entry of each column over the training rows of each fold. Cost O(K·n), with blocks O(K·n) for
     /// each of them.
-    pub(super) fn training_ranges(&self, folds: &Folds) -> Vec<Vec<(f64, f64)>> {
+    pub(super) fn training_ranges(&self, folds: &Folds) -> Vec<Vec<ValueRange>> {
         let none = vec![EMPTY_RANGE; self.ranges.first().map_or(0, Vec::len)];
-        let with = |ranges: &Vec<(f64, f64)>, others: &Vec<(f64, f64)>| {
+        let with = |ranges: &Vec<ValueRange>, others: &Vec<ValueRange>| {
             let mut all = ranges.clone();
             widen(&mut all, others);
             all
@@ -96,7 +96,7 @@ pub(super) fn add(sum: &mut Vec<f64>, other: &[f64]) {
 }
 
 /// Widens the range of each column to include its range in other rows.
-pub(super) fn widen(ranges: &mut [(f64, f64)], others: &[(f64, f64)]) {
+pub(super) fn widen(ranges: &mut [ValueRange], others: &[ValueRange]) {
     ranges.iter_mut().zip(others).for_each(|(range, other)| *range = joint_range(range, other));
 }
 
@@ -123,7 +123,7 @@ impl<'r> ProductInputs<'r> {
     }
 
     /// Products over some rows, and the range of each column.
-    fn sums(&self, rows: &[usize]) -> (Vec<f64>, Vec<(f64, f64)>) {
+    fn sums(&self, rows: &[usize]) -> (Vec<f64>, Vec<ValueRange>) {
         let (mut products, mut ranges) = (vec![0.0; self.side * self.side], vec![EMPTY_RANGE; self.columns.len()]);
         let mut tile = vec![F64x8::ZERO; self.side * rows.len().div_ceil(F64x8::WIDTH).min(TILE)];
         for rows in rows.chunks(TILE * F64x8::WIDTH) {
@@ -136,7 +136,7 @@ impl<'r> ProductInputs<'r> {
     }
 
     /// Gathers columns, targets and the ones-vector at `rows`, each padded with zeros.
-    fn fill(&self, rows: &[usize], height: usize, tile: &mut [F64x8], range: &mut [(f64, f64)]) {
+    fn fill(&self, rows: &[usize], height: usize, tile: &mut [F64x8], range: &mut [ValueRange]) {
         let mut own = vec![EMPTY_RANGE; range.len()];
         let gathered = |x: &[f64]| rows.iter().map(|&j| x[j]).collect::<Vec<f64>>();
         let root = self.root.map(gathered);
@@ -203,14 +203,14 @@ pub(super) fn fills(rows: &FoldedRows<'_>, columns: &[usize]) -> Vec<(usize, f64
 }
 
 /// to ← x − shift at the given rows, padded with zeros; returns the range of x.
-fn load<E: ToF64>(x: &[E], rows: &[usize], shift: f64, to: &mut [F64x8]) -> (f64, f64) {
+fn load<E: ToF64>(x: &[E], rows: &[usize], shift: f64, to: &mut [F64x8]) -> ValueRange {
     match (rows.first(), rows.last()) {
         (Some(&first), Some(&last)) if last - first + 1 == rows.len() => shifted(&x[first..=last], shift, to),
         _ => shifted(&rows.iter().map(|&j| x[j]).collect::<Vec<E>>(), shift, to),
     }
 }
 
-fn shifted<E: ToF64>(x: &[E], shift: f64, to: &mut [F64x8]) -> (f64, f64) {
+fn shifted<E: ToF64>(x: &[E], shift: f64, to: &mut [F64x8]) -> ValueRange {
     vectorize(
         #[inline(always)]
         move || {

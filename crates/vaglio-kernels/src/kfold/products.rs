@@ -8,7 +8,7 @@ use crate::f64x8::{F64x8, ToF64};
 use crate::folds::combine_others;
 use crate::parallel;
 use crate::row_groups::{EMPTY_RANGE, ValueRange, joint_range};
-use crate::sums::product;
+use crate::sums::{axpy, product};
 use crate::{Column, Folds, vectorize};
 
 /// Eights of rows per tile: odd, so that columns map to different cache sets.
@@ -91,7 +91,7 @@ impl GroupSums {
 pub(super) fn add(sum: &mut Vec<f64>, other: &[f64]) {
     match sum.is_empty() {
         true => sum.extend_from_slice(other),
-        false => sum.iter_mut().zip(other).for_each(|(sum, x)| *sum += x),
+        false => axpy(1.0, other, sum),
     }
 }
 

@@ -4,6 +4,7 @@
 
 use super::FoldedRows;
 use crate::folds::FoldBlocks;
+use crate::sums::axpy;
 
 /// Products over groups, and over all rows of each class.
 #[derive(Debug)]
@@ -36,7 +37,7 @@ impl<'s> ClassTotals<'s> {
     pub fn new(rows: &'s FoldedRows<'_>, groups: &'s [Vec<Vec<f64>>], size: usize, ones: usize) -> Self {
         let mut of_classes = vec![vec![0.0; size]; groups.first().map_or(1, Vec::len)];
         for group in groups {
-            of_classes.iter_mut().zip(group).for_each(|(total, own)| add(total, own));
+            of_classes.iter_mut().zip(group).for_each(|(total, own)| axpy(1.0, own, total));
         }
         let (blocks, weight) = (rows.folds.blocks(), rows.classes.as_ref().map(|_| ones));
         let shares = rows.scored.as_ref().map(|(_, shares)| &shares[..]);
@@ -51,7 +52,7 @@ impl<'s> ClassTotals<'s> {
     /// Products over all rows.
     pub fn all(&self) -> Vec<f64> {
         let mut all = vec![0.0; self.of_classes.first().map_or(0, Vec::len)];
-        self.of_classes.iter().for_each(|total| add(&mut all, total));
+        self.of_classes.iter().for_each(|total| axpy(1.0, total, &mut all));
         all
     }
 
@@ -105,12 +106,8 @@ impl<'s> ClassTotals<'s> {
         let mut out = vec![0.0; self.of_classes.first().map_or(0, Vec::len)];
         for (class, own) in groups.iter().flat_map(|group| group.iter().enumerate()) {
             let share = self.shares.map_or(1.0, |shares| shares.get(class).copied().unwrap_or_default());
-            out.iter_mut().zip(own).for_each(|(sum, x)| *sum += share * x);
+            axpy(share, own, &mut out);
         }
         out
     }
-}
-
-fn add(sum: &mut [f64], other: &[f64]) {
-    sum.iter_mut().zip(other).for_each(|(sum, x)| *sum += x);
 }

@@ -59,11 +59,9 @@ pub(super) struct ScoresWithRefits {
 impl ScoresWithRefits {
     /// Records the diagnostics and returns the scores.
     pub fn noted(self, recorder: &Recorder) -> Vec<SubsetScore> {
-        for conditioning in self.conditioning {
-            recorder.note(Diagnostics { conditioning, ..Diagnostics::default() });
-        }
+        let conditioning = self.conditioning.into_iter().fold(1.0, f64::min);
         let (remade, rows_kept_out) = (self.remade as u64, self.rows_kept_out as u64);
-        recorder.note(Diagnostics { remade, rows_kept_out, ..Diagnostics::default() });
+        recorder.note(Diagnostics { conditioning, remade, rows_kept_out, ..Diagnostics::default() });
         self.scored
     }
 }

@@ -148,7 +148,7 @@ impl KFold {
         let folds: usize = rounds.iter().map(|round| round.held_out).sum();
         let (rows, largest) = (design.planned_rows(), extent.largest);
         let flops = extent.trials * folds as f64 * rows as f64 * 2.0 * (largest as f64).powi(2);
-        Some(EngineId::Refit.costing(reason, flops, 8.0 * (rows * largest * folds) as f64))
+        Some((EngineId::Refit, EngineId::Refit.estimate(reason, flops, 8.0 * (rows * largest * folds) as f64)))
     }
 
     fn choices(&self, each: &[(&Design, RepeatFolds)], extent: &SearchExtent) -> Vec<RoundEngineChoice> {

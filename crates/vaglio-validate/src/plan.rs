@@ -29,8 +29,8 @@ impl EngineId {
         }
     }
 
-    /// The engine with its cost: the reason to take it, flops, and bytes.
-    pub fn costing(self, reason: impl Into<String>, flops: f64, bytes: f64) -> (EngineId, Estimate) {
-        (self, Estimate { engine: self.name(), reason: reason.into(), flops, bytes })
+    /// Estimated cost of the engine: the reason to take it, flops, and bytes.
+    pub fn estimate(self, reason: impl Into<String>, flops: f64, bytes: f64) -> Estimate {
+        Estimate { engine: self.name(), reason: reason.into(), flops, bytes }
     }
 }

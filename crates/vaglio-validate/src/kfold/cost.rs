@@ -178,7 +178,7 @@ fn chosen(
             "next to all weight is held out with one of the folds, so every fold of every subset is refitted",
         );
     }
-    let ((_, moments), (_, held_out)) = (factors.moments(extent), factors.rows_held_out(extent));
+    let (moments, held_out) = (factors.moments(extent), factors.rows_held_out(extent));
     let because = |estimate: &Estimate, reason: &str| Estimate {
         reason: format!("{}, {reason}", estimate.reason),
         ..estimate.clone()
@@ -246,7 +246,7 @@ fn share(part: f64, whole: f64) -> String {
 impl CostFactors {
     /// Cost by moments. Each of `steps` steps compares subsets that differ by one column; sizes run from the start to
     /// the largest.
-    fn moments(&self, extent: &SearchExtent) -> (EngineId, Estimate) {
+    fn moments(&self, extent: &SearchExtent) -> Estimate {
         let CostFactors { rows, columns, folds, lambdas, outputs, .. } = *self;
         let pairs = folds * lambdas;
         let moments = self.bytes_of_moments(extent);
@@ -272,12 +272,12 @@ impl CostFactors {
                 0 => (format!("{of}, one tridiagonal form of each for every lambda"), spectrum),
                 _ => (format!("{of}, backward in O(1) a trial"), state),
             };
-            return EngineId::Moments.costing(reason, pass + decompositions + removals, moments + held);
+            return EngineId::Moments.estimate(reason, pass + decompositions + removals, moments + held);
         }
         // The average over a walk that grows to `size` columns and may go back and forth.
         let state = pairs * 8.0 * (columns * (size + 3.0 + 2.0 * outputs) + size * size);
         let flops = pass + pairs * (steps * (columns * 0.5 * FORWARD * size + size * size) + TRIAL * extent.trials);
-        EngineId::Moments.costing(format!("{of}, forward in O(1) a trial"), flops, moments + state)
+        EngineId::Moments.estimate(format!("{of}, forward in O(1) a trial"), flops, moments + state)
     }
 
     /// Number of rows of the moment matrices that a lazy search reads; all of them if it has no steps.
@@ -336,7 +336,8 @@ impl CostFactors {
             let gathered = rows * (4.0 * size + GATHERED);
             folds * (2.0 * rows * square + gathered) + lambdas * (folds * 4.0 * cube + of_lambda)
         };
-        EngineId::Decomposition.costing(reason, extent.trials * subset, 8.0 * rows * size * folds)
+        let (flops, bytes) = (extent.trials * subset, 8.0 * rows * size * folds);
+        (EngineId::Decomposition, EngineId::Decomposition.estimate(reason, flops, bytes))
     }
 }
 

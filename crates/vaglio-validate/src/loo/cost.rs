@@ -33,7 +33,7 @@ pub(super) fn plan(loss: &dyn Loss, is_bounded: bool, design: &Design, extent: &
         (EngineId::Decomposition, None) => (engine, decomposition_cost(design, extent, count)),
         _ => (engine, refit_cost(design, extent)),
     };
-    engine.costing(reason, flops, bytes)
+    (engine, engine.estimate(reason, flops, bytes))
 }
 
 /// The reason for an engine, its flops and its bytes.

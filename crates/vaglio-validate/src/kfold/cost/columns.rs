@@ -44,8 +44,7 @@ impl CostFactors {
         let by_columns = CostFactors { by_columns: Some(FLOPS_OF_ANY * entries), pass: self.pass_by_columns, ..self };
         let is_forward = extent.start == 0 && extent.steps > 0;
         let is_small = extent.largest as f64 <= MOST_COLUMNS * self.training as f64;
-        let saves =
-            || by_columns.stay_made(extent) || by_columns.moments(extent).1.flops < self.moments(extent).1.flops;
+        let saves = || by_columns.stay_made(extent) || by_columns.moments(extent).flops < self.moments(extent).flops;
         if is_forward && is_small && saves() { by_columns } else { self }
     }
 }

@@ -25,10 +25,10 @@ impl CostFactors {
 
     /// Memory of held-out states that cache all columns, in bytes.
     pub fn bytes_if_kept(&self, extent: &SearchExtent) -> f64 {
-        CostFactors { keeps_columns: true, ..*self }.rows_held_out(extent).1.bytes
+        CostFactors { keeps_columns: true, ..*self }.rows_held_out(extent).bytes
     }
 
-    pub fn rows_held_out(&self, extent: &SearchExtent) -> (EngineId, Estimate) {
+    pub fn rows_held_out(&self, extent: &SearchExtent) -> Estimate {
         let CostFactors { rows, columns, outputs, parts, .. } = *self;
         // A state for each λ and group of folds.
         let lambdas = self.lambdas * parts;
@@ -60,6 +60,6 @@ impl CostFactors {
             * (rows * kept * (parts + lambdas * if extent.start > 0 { 3.0 } else { 1.0 })
                 + rows * (outputs - 1.0) * (COPIES * parts + lambdas)
                 + self.fold_residuals(extent));
-        EngineId::RowsHeldOut.costing(reason, flops, bytes)
+        EngineId::RowsHeldOut.estimate(reason, flops, bytes)
     }
 }

@@ -178,7 +178,7 @@ impl BinnedData {
     }
 
     /// Mean over outputs of a dependence of a column on the target.
-    pub fn with_targets(&self, column: &Binned, dependence: fn(&Self, &Binned, &Binned) -> f64) -> f64 {
+    pub fn target_dependence(&self, column: &Binned, dependence: fn(&Self, &Binned, &Binned) -> f64) -> f64 {
         let of_outputs = self.targets.iter().map(|target| dependence(self, column, target));
         of_outputs.sum::<f64>() / self.targets.len().max(1) as f64
     }

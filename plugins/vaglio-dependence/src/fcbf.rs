@@ -57,8 +57,8 @@ impl ColumnWeighting for Fcbf {
     fn weights(&self, design: &Design, features: &[Feature]) -> Result<Vec<f64>> {
         let binned = BinnedData::new(self.bins, design, features);
         let columns = &binned.columns;
-        let with_targets = |column| binned.with_targets(column, BinnedData::symmetrical_uncertainty);
-        let relevance: Vec<f64> = parallel::map_slice(columns, with_targets);
+        let relevance = |column| binned.target_dependence(column, BinnedData::symmetrical_uncertainty);
+        let relevance: Vec<f64> = parallel::map_slice(columns, relevance);
         let mut left: Vec<usize> = (0..columns.len()).filter(|&x| relevance[x] > self.threshold).collect();
         // Ties in bins are broken by the larger correlation, so that the order of columns does not matter.
         let correlations = target_correlations(design, features);

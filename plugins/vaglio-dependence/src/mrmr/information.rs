@@ -62,7 +62,7 @@ impl Dependence for BinnedData {
     }
 
     fn relevance(&self, i: usize) -> f64 {
-        self.with_targets(&self.columns[i], BinnedData::information)
+        self.target_dependence(&self.columns[i], BinnedData::information)
     }
 
     fn between(&self, i: usize, j: usize) -> f64 {

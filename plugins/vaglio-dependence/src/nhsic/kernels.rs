@@ -57,7 +57,7 @@ impl Kernels {
     ///
     /// # Errors
     /// [`Error::Stopped`].
-    fn made(&self, of: Range<usize>) -> Result<Vec<Option<&ColumnKernel>>> {
+    fn kernels(&self, of: Range<usize>) -> Result<Vec<Option<&ColumnKernel>>> {
         let columns = self.columns[of.clone()].par_iter().zip(&self.features[of]);
         let made = columns.map(|(column, &feature)| {
             if column.get().is_none() {
@@ -89,7 +89,7 @@ impl Kernels {
         if self.nhsic.normalize { factor.normalized() } else { factor }
     }
 
-    /// ‖K̃_i‖² of a range of columns, 0 for ignored ones. Cost O(m·rank²) each, by levels O(1).
+    /// ‖K̃_i‖² of a range of columns, 0 for ignored ones. Cost O(m·rank²) each, by levels O(rank²).
     ///
     /// # Errors
     /// [`Error::Stopped`].
@@ -100,7 +100,7 @@ impl Kernels {
             Some(ColumnKernel::Thin(factor)) => factor.inner(factor),
             Some(ColumnKernel::Levels(column)) => column.square(),
         };
-        Ok(self.made(of)?.into_par_iter().map(own).collect())
+        Ok(self.kernels(of)?.into_par_iter().map(own).collect())
     }
 
     /// <K̃_i, K̃_k> for k = `with` and each i in `others`, by place in the list. Cost O(m·rank²) each, by levels
@@ -109,16 +109,16 @@ impl Kernels {
     /// # Errors
     /// [`Error::Stopped`], and [`Error::Numerical`] if a decomposition fails.
     pub fn products(&self, with: usize, others: Range<usize>) -> Result<Vec<f64>> {
-        let own = self.made(with..with + 1)?[0];
-        let others = self.made(others)?;
+        let own = self.kernels(with..with + 1)?[0];
+        let others = self.kernels(others)?;
         match own {
             None => Ok(vec![0.0; others.len()]),
-            Some(ColumnKernel::Thin(own)) => Ok(along_thin(own, &others)),
+            Some(ColumnKernel::Thin(own)) => Ok(thin_products(own, &others)),
             Some(ColumnKernel::Levels(column)) => {
                 let name = &self.design.names()[self.features[with]];
                 let failed = |failure| Error::Numerical(format!("the kernel matrix of column `{name}`: {failure}"));
                 let rows = column.factor_rows(&self.shares, self.nhsic.normalize).map_err(failed)?;
-                self.along(&rows, &others)
+                self.level_products(&rows, &others)
             }
         }
     }
@@ -128,13 +128,13 @@ impl Kernels {
     /// # Errors
     /// [`Error::Stopped`].
     pub fn relevance(&self, target: &TargetMatrix<'_>, of: Range<usize>) -> Result<(Vec<f64>, f64)> {
-        let columns = self.made(of)?;
+        let columns = self.kernels(of)?;
         let (mut products, total) = match target {
             TargetMatrix::Thin(thin) if self.is_by_levels() => {
-                (self.along(&FactorRows::from_factor(thin, &self.shares), &columns)?, thin.inner(thin))
+                (self.level_products(&FactorRows::from_factor(thin, &self.shares), &columns)?, thin.inner(thin))
             }
-            TargetMatrix::Thin(thin) => (along_thin(thin, &columns), thin.inner(thin)),
-            TargetMatrix::Whole(whole) => self.along_whole(whole, &columns)?,
+            TargetMatrix::Thin(thin) => (thin_products(thin, &columns), thin.inner(thin)),
+            TargetMatrix::Whole(whole) => self.whole_products(whole, &columns)?,
         };
         if !self.nhsic.normalize {
             return Ok((products, total));
@@ -146,7 +146,7 @@ impl Kernels {
     }
 
     /// Products of level columns with a factor's rows, in parallel blocks, each column's sums in one order.
-    fn along(&self, rows: &FactorRows, columns: &[Option<&ColumnKernel>]) -> Result<Vec<f64>> {
+    fn level_products(&self, rows: &FactorRows, columns: &[Option<&ColumnKernel>]) -> Result<Vec<f64>> {
         let there = columns.iter().enumerate().filter_map(|(place, column)| match column {
             Some(ColumnKernel::Levels(column)) => Some((place, column)),
             _ => None,
@@ -166,7 +166,7 @@ impl Kernels {
     }
 
     /// Products of columns with a full-rank matrix, by factors of some columns at a time, and its squared norm.
-    fn along_whole(&self, whole: &FullKernel<'_>, columns: &[Option<&ColumnKernel>]) -> Result<(Vec<f64>, f64)> {
+    fn whole_products(&self, whole: &FullKernel<'_>, columns: &[Option<&ColumnKernel>]) -> Result<(Vec<f64>, f64)> {
         let (mut products, mut total) = (Vec::new(), 0.0);
         for start in (0..columns.len().max(1)).step_by(FACTORS) {
             let some = &columns[start..columns.len().min(start + FACTORS)];
@@ -186,7 +186,7 @@ impl Kernels {
 }
 
 /// Products of thin factors with one of them.
-fn along_thin(factor: &ThinFactor, columns: &[Option<&ColumnKernel>]) -> Vec<f64> {
+fn thin_products(factor: &ThinFactor, columns: &[Option<&ColumnKernel>]) -> Vec<f64> {
     parallel::map_slice(columns, |column| match column {
         Some(ColumnKernel::Thin(other)) => other.inner(factor),
         _ => 0.0,

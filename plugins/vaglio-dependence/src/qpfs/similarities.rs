@@ -47,7 +47,7 @@ impl Similarities {
             Similarity::MutualInformation => {
                 let binned = BinnedData::new(qpfs.bins, design, members);
                 let relevance: Vec<f64> =
-                    parallel::map_slice(&binned.columns, |x| binned.with_targets(x, BinnedData::information));
+                    parallel::map_slice(&binned.columns, |x| binned.target_dependence(x, BinnedData::information));
                 let pairs = map_pairs(&binned.columns, |a, b| binned.information(a, b));
                 let matrix = Redundancy::new(nystrom, &relevance, pairs)?;
                 Similarities { matrix, relevance, equal: EQUAL_SIMILARITY }

@@ -140,7 +140,7 @@ fn one_step(subject: Subject<'_>, trial: Action) -> LawResult {
         let scores = subject.trials(&mut walked, trial, &candidates)?;
         for (&candidate, &score) in candidates.iter().zip(&scores) {
             let on = &format!("the {trial:?} of {candidate} to subset {subset:?}").to_lowercase();
-            committed(subject, &mut subject.reset(subset)?, trial, candidate, score, on)?;
+            commit_and_compare(subject, &mut subject.reset(subset)?, trial, candidate, score, on)?;
         }
         let on = format_args!("subset {subset:?} after its trials");
         law.equal(on, subset, walked.selected())?;
@@ -150,7 +150,7 @@ fn one_step(subject: Subject<'_>, trial: Action) -> LawResult {
 }
 
 /// Commits a change whose trial gave a score; compares both with the definition. Returns the changed subset.
-fn committed(
+fn commit_and_compare(
     subject: Subject<'_>,
     evaluator: &mut SubsetScorer<'_>,
     change: Action,
@@ -295,7 +295,7 @@ pub fn walk(criterion: &dyn Criterion, design: &Design, steps: usize, seed: u64,
         let feature = from[random.below(from.len())];
         let on = &format!("step {step} of a walk, the {trial:?} of {feature} to {subset:?}").to_lowercase();
         let scored = subject.trials(&mut evaluator, trial, &[feature])?;
-        subset = committed(subject, &mut evaluator, trial, feature, scored[0], on)?;
+        subset = commit_and_compare(subject, &mut evaluator, trial, feature, scored[0], on)?;
     }
     Ok(())
 }

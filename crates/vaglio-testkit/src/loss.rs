@@ -40,12 +40,11 @@ pub fn check_loss_on_standard_data(loss: &dyn Loss, tolerance: f64) -> LawResult
 pub fn never_nan(loss: &dyn Loss, problem: &Problem) -> LawResult {
     let law = Law("never_nan");
     let targets = problem.targets();
-    for (what, predictions) in [
+    for (on, predictions) in [
         ("predictions with errors", predicted(problem)),
         ("the targets as predictions", Array2::clone(targets)),
         ("0 for every row", Array2::zeros(targets.dim())),
     ] {
-        let on = what;
         let weights = problem.weights();
         law.number(on, law.ran(on, || Ok(loss.mean(targets.view(), predictions.view(), weights)))?)?;
         let error = law.ran(on, || Ok(loss.standard_error(targets.view(), predictions.view(), weights, None)))?;

@@ -7,6 +7,7 @@ use crate::law_violation::Law;
 use crate::{LawResult, LawViolation};
 use serde_json::Value;
 pub use serde_json::json;
+use std::fmt::Display;
 use vaglio_core::serde::{Serialize, de::DeserializeOwned};
 use vaglio_core::{Criterion, Description, Learner, Loss, Map, NamedPart, Resampling, Role, TargetMap, descriptions};
 use vaglio_search::Search;
@@ -67,7 +68,7 @@ fn settings_of(description: &Description, settings: &[Value]) -> Value {
 }
 
 /// Reports that a part cannot be built; for a bare kind, with a hint at required settings.
-fn not_made(law: Law, on: String, settings: &Value, error: &serde_json::Error) -> LawViolation {
+fn not_made(law: Law, on: impl Display, settings: &Value, error: &serde_json::Error) -> LawViolation {
     let kind = &settings["kind"];
     let hint = match *settings == json!({"kind": kind}) {
         true => format!("; settings that are required are given to the check: `&[json!({{\"kind\": {kind}, …}})]`"),
@@ -97,9 +98,7 @@ fn component(law: Law, description: &Description, twice: Option<&Description>, s
     let told = !description.summary.is_empty() && description.example.contains(description.kind);
     law.must(told, on, "one line, and an example that names the kind", (description.summary, description.example))?;
     let given = settings_of(description, settings);
-    let made = |value: &Value| {
-        rewritten(description.role, value.clone()).map_err(|e| not_made(law, on.to_string(), value, &e))
-    };
+    let made = |value: &Value| rewritten(description.role, value.clone()).map_err(|e| not_made(law, on, value, &e));
     let written = made(&given)?;
     law.must(written["kind"] == description.kind, on, format!("kind `{}`", description.kind), &written["kind"])?;
     let again = made(&written)?;

@@ -12,14 +12,14 @@ pub fn forks(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> LawR
     let (law, columns) = (subject.law, subject.free(&[]));
     let mut subset = subject.open()?;
     let root = law.ran("the evaluator", || subset.lend())?;
-    below(subject, root, &[], &columns, 2)?;
+    check_forks(subject, root, &[], &columns, 2)?;
     law.ran("a reset to two columns", || subset.reset(&columns[1..3]))?;
     let root = law.ran("the evaluator at two columns", || subset.lend())?;
     check(subject, root, &columns[1..3], &columns[3..])
 }
 
 /// Tests a fork for each column that may follow, and from each of these a fork for the first.
-fn below(
+fn check_forks(
     subject: Subject<'_>,
     node: &mut dyn Evaluator,
     subset: &[Feature],
@@ -36,7 +36,7 @@ fn below(
             Some(mut fork) => {
                 law.ran(on, || fork.apply(Action::Add, subset, column))?;
                 check(subject, &mut *fork, &larger, rest)?;
-                below(subject, &mut *fork, &larger, rest, depth - 1)?;
+                check_forks(subject, &mut *fork, &larger, rest, depth - 1)?;
                 true
             }
             None => false,
@@ -47,7 +47,7 @@ fn below(
         }
         law.ran(on, || node.apply(Action::Add, subset, column))?;
         check(subject, node, &larger, rest)?;
-        below(subject, node, &larger, rest, depth - 1)?;
+        check_forks(subject, node, &larger, rest, depth - 1)?;
         law.ran(on, || node.reset(subset))?;
     }
     Ok(())

@@ -150,8 +150,7 @@ impl Tried<'_> {
 
     /// Fails if the result, or an allowed size, is outside a range.
     fn result_within(&self, taken: &WithSettings, sizes: std::ops::RangeInclusive<usize>) -> LawResult {
-        let WithSettings { settings, path, .. } = taken;
-        let on = settings;
+        let WithSettings { settings: on, path, .. } = taken;
         let all = self.all;
         let allowed = [*path.allowed.start().min(&all), *path.allowed.end().min(&all)];
         let is_within = allowed.iter().all(|size| sizes.contains(size));
@@ -197,7 +196,6 @@ impl Tried<'_> {
             let Ok(value) = serde_json::to_value(&choose) else { continue };
             let Some(taken) = self.taken(&[("choose", value)])? else { continue };
             let WithSettings { settings, path, search } = &taken;
-            let on = settings;
             self.law.equal(format_args!("{settings}, in `Search::size_choice`"), &choose, &search.size_choice())?;
             let last = path.entries.partition_point(|entry| entry.subset.len() < taken.last_size());
             let expected = choose.pick(&path.entries, last, &path.allowed);
@@ -208,7 +206,7 @@ impl Tried<'_> {
                 continue;
             }
             let subset = |entry: Option<usize>| entry.and_then(|entry| path.entries.get(entry)).map(|e| &e.subset);
-            self.law.equal(on, &subset(expected), &subset(path.chosen))?;
+            self.law.equal(settings, &subset(expected), &subset(path.chosen))?;
         }
         Ok(())
     }

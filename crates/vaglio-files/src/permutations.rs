@@ -2,8 +2,8 @@
 
 use super::evaluation::Evaluation;
 use super::repetitions::{RepetitionInput, Repetitions};
+use serde::{Deserialize, Serialize};
 use vaglio_core::Result;
-use vaglio_core::exact_float::Exact;
 use vaglio_pipeline::resampling::procedure::ProcedureFit;
 use vaglio_pipeline::resampling::validation::said_of;
 use vaglio_pipeline::resampling::{Jobs, StageMonitor};
@@ -14,7 +14,12 @@ const SHUFFLE: u64 = 3;
 const PREFIX: &str = "permutations/";
 
 /// Score and cross-validated loss of a selection on shuffled targets.
-type NullSelection = (Exact, Option<Cell>);
+#[derive(Serialize, Deserialize)]
+struct NullSelection {
+    #[serde(with = "vaglio_core::exact_float")]
+    score: f64,
+    cross_validated: Option<Cell>,
+}
 
 /// Compares the selection with those on shuffled targets.
 pub(super) const EVALUATION: Evaluation = Evaluation {
@@ -36,10 +41,10 @@ pub(super) const EVALUATION: Evaluation = Evaluation {
             NullFigure { mean: values.iter().sum::<f64>() / count, p: (below + 1.0) / (count + 1.0), values }
         };
         let (score, cross_validated) = (run.selection.path.score().loss, run.selection.chosen.cell);
-        let of_folds: Vec<f64> = nulls.iter().filter_map(|(_, cell)| cell.as_ref()).map(|cell| cell.loss).collect();
+        let of_folds: Vec<f64> = nulls.iter().filter_map(|null| null.cross_validated).map(|cell| cell.loss).collect();
         found.record.permutations = Some(Permutations {
             count,
-            score: figure(score, nulls.iter().map(|(Exact(score), _)| *score).collect()),
+            score: figure(score, nulls.iter().map(|null| null.score).collect()),
             cross_validated: cross_validated
                 .filter(|_| of_folds.len() == count)
                 .map(|cell| figure(cell.loss, of_folds)),
@@ -60,6 +65,9 @@ fn shuffles(input: &RepetitionInput<'_>, watcher: &StageMonitor<'_>) -> Result<O
         let seed = stream(selector.seed(), SHUFFLE, number as u64);
         let repeated = input.procedure.fit(&input.sample.shuffled(selector.goes_forward(), seed)?, member);
         let repeated = repeated.map_err(|e| said_of(e, &format!("shuffle {}", number + 1)))?;
-        Ok(repeated.map(|ProcedureFit { selection, .. }| (Exact(selection.path.score().loss), selection.chosen.cell)))
+        Ok(repeated.map(|ProcedureFit { selection, .. }| NullSelection {
+            score: selection.path.score().loss,
+            cross_validated: selection.chosen.cell,
+        }))
     })
 }

@@ -91,8 +91,7 @@ impl<'o> StageMonitor<'o> {
     pub fn new(monitor: impl Into<Monitor<'o>>) -> Self {
         let monitor = monitor.into();
         let (journal, stop) = (monitor.journal.clone(), monitor.stop.clone());
-        let (pieces, begun) = Default::default();
-        let state = StageState { monitor, stopped: None, pieces, shown: 0.0, begun };
+        let state = StageState { monitor, stopped: None, pieces: Vec::new(), shown: 0.0, begun: HashMap::new() };
         StageMonitor { state: Mutex::new(state), journal, stop }
     }
 

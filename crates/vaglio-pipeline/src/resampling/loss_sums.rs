@@ -13,6 +13,8 @@ use vaglio_report::{ClusterSum, MeanVariances, StandardizedMoments};
 
 /// Limit on the number of clusters that joins none of them.
 pub const EVERY: u32 = 1 << 31;
+/// Largest number of clusters joined by direct indexing.
+const MOST_INDEXED: u32 = 1 << 16;
 /// Approximate limit of the number of sums kept for one fold.
 const MOST_SUMS: usize = 1 << 15;
 /// Largest number of parts of the jackknife.
@@ -242,19 +244,29 @@ pub(super) fn most_clusters(tallies: usize) -> u32 {
 }
 
 /// Adds up the sums that `each` hands over by cluster number modulo `most`; the result is in order of these numbers.
+/// Memory: O(`most`) up to [`MOST_INDEXED`], else O(sums) for any cluster numbers.
 fn joined(most: u32, each: impl FnOnce(&mut dyn FnMut(ClusterSum))) -> Vec<ClusterSum> {
     let mut all: Vec<ClusterSum> = Vec::new();
-    each(&mut |ClusterSum { cluster, weight, sum }| {
-        let place = (cluster % most) as usize;
-        if place >= all.len() {
-            all.extend((all.len() as u32..=cluster % most).map(|cluster| ClusterSum {
-                cluster,
-                weight: 0.0,
-                sum: 0.0,
-            }));
-        }
-        (all[place].weight, all[place].sum) = (all[place].weight + weight, all[place].sum + sum);
-    });
+    let add = |of: &mut ClusterSum, more: &ClusterSum| {
+        (of.weight, of.sum) = (of.weight + more.weight, of.sum + more.sum);
+    };
+    if most <= MOST_INDEXED {
+        each(&mut |more: ClusterSum| {
+            let (cluster, next) = (more.cluster % most, all.len() as u32);
+            all.extend((next..=cluster).map(|cluster| ClusterSum { cluster, weight: 0.0, sum: 0.0 }));
+            add(&mut all[cluster as usize], &more);
+        });
+    } else {
+        each(&mut |more: ClusterSum| all.push(ClusterSum { cluster: more.cluster % most, ..more }));
+        all.sort_by_key(|of| of.cluster);
+        all.dedup_by(|more, of| {
+            let is_same = more.cluster == of.cluster;
+            if is_same {
+                add(of, more);
+            }
+            is_same
+        });
+    }
     all.retain(|of| of.weight > 0.0);
     all.shrink_to_fit();
     all

@@ -180,6 +180,10 @@ fn intervals_hold_test_rows_and_are_recorded() {
     widths.sort_by(f64::total_cmp);
     let width = 0.5 * (widths[14] + widths[15]);
     assert!((0.5..3.0).contains(&width), "{width}");
+    let printed = ran.err.split_once("median width ").unwrap_or_else(|| panic!("{}", ran.err)).1;
+    let printed: f64 = printed.split_whitespace().next().unwrap().parse().unwrap();
+    // Numbers are printed in five digits.
+    assert!((printed - width).abs() <= 5e-5 * width, "{printed} {width}");
     assert!(ran.err.contains(&format!("intervals of level 0.9 hold {coverage:.5} of the targets")), "{}", ran.err);
     assert_eq!(column(&ran.out, "prediction"), column(&folder.predict(&[]).out, "prediction"));
 }
@@ -195,6 +199,8 @@ fn several_targets_have_an_interval_each() {
     assert_eq!(done["nested"]["intervals"], serde_json::json!({"level": 0.8}));
     let ran = folder.predict(&["--interval"]);
     assert_eq!(ran.out.lines().next(), Some("prediction_y,prediction_z,lower_y,upper_y,lower_z,upper_z"));
+    let told = folder.predict(&["--interval", "--evaluate"]).err;
+    assert!(["y", "z"].iter().all(|name| told.contains(&format!("intervals of {name} of level 0.8 hold "))), "{told}");
 }
 
 #[test]

@@ -160,12 +160,24 @@ fn the_past_of_the_last_rows_is_in_the_rows_that_are_trained_on() {
     // The last 4 of 14 points in time.
     let data = "target: y, series: id, time: t, test_last: 0.286, exclude: [kind, z]";
     let windowed = folder.run(&yaml(data, &format!("preprocess: [{{kind: window, lags: [0, 1, 2]}}]\n{rest}")));
+    // Those 4 points, with the 2 before them.
+    let is_late = |line: &&String| line.split(',').nth(1).unwrap().parse::<f64>().unwrap() >= 4.0;
+    let late: Vec<String> = lines.iter().filter(is_late).cloned().collect();
+    let coverage = |rows: String| {
+        folder.write("late.csv", rows);
+        let arguments = ["predict", "--model", "out/model.json", "--data", "late.csv", "--interval", "--evaluate"];
+        let ran = folder.vaglio(&arguments);
+        let (_, share) = ran.err.split_once("intervals of level 0.8 hold ").unwrap_or_else(|| panic!("{ran:?}"));
+        share.split(' ').next().unwrap().parse::<f64>().unwrap()
+    };
+    let of_windows = coverage(file(&late));
     folder.write("train.csv", with_lags(&lines));
     // The same 4 of the 12 that have a past.
     let by_hand = folder.run(&yaml("target: y, series: id, time: t, test_last: 0.334", rest));
     assert_eq!(windowed["data"]["test_rows"].as_array().unwrap().len(), 36);
     let [ours, expected] = [&windowed, &by_hand].map(|result| result["test"]["mse"].as_f64().unwrap());
     assert!((ours - expected).abs() <= 1e-9 * expected, "{ours} {expected}");
+    assert_eq!(of_windows, coverage(with_lags(&late)));
 }
 
 #[test]

@@ -172,7 +172,7 @@ fn what_is_said_beside_scores_is_what_other_runs_find() {
         assert_eq!(ran.code, Some(0), "{}", ran.err);
         serde_json::from_str::<Value>(&ran.out).unwrap()["score"].as_f64().unwrap()
     };
-    let text = explained(&folder, &["x1", "near", "gaps"]);
+    let text = explained(&folder, &["x1", "near", "gaps", "rare"]);
     let of = |list: &str, name: &str| -> Value {
         found[list].as_array().unwrap().iter().find(|column| column["name"] == name).unwrap().clone()
     };
@@ -184,7 +184,10 @@ fn what_is_said_beside_scores_is_what_other_runs_find() {
             &of(list, name)["alone"],
         );
     }
-    assert!(text.contains("nearest at step"), "{text}");
+    // Cells as they are in the file.
+    let columns = found["data"]["columns"].as_array().unwrap();
+    assert_eq!(columns.iter().find(|column| column["name"] == "gaps").unwrap()["missing"], 10);
+    assert!(section(&text, "rare")[0].ends_with("not chosen") && text.contains("nearest at step"), "{text}");
     // What is like x1 is explained by it.
     let like = of("outside", "near");
     assert_eq!(like["rank_alone"], 2);
@@ -222,6 +225,10 @@ fn the_report_and_the_table_tell_of_folds_rows_and_columns_outside() {
     assert_eq!(found["selected"].as_array().unwrap().len() + found["outside"].as_array().unwrap().len(), 6);
     let sizes = found["chosen"]["sizes"]["sizes"].as_array().unwrap();
     assert_eq!((sizes.len(), &found["chosen"]["sizes"]["over"]), (5, &"folds".into()));
+    // Without a name the chosen columns are explained.
+    let text = explained(&folder, &[]);
+    assert!(["x1", "x2"].iter().all(|name| section(&text, name)[0].contains("chosen, column")), "{text}");
+    assert!(!text.contains("not chosen"), "{text}");
 }
 
 #[test]

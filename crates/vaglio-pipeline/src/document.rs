@@ -11,6 +11,7 @@ mod route;
 #[cfg(feature = "documents")]
 mod yaml;
 
+pub use fault::key_path;
 pub(crate) use label::LABEL;
 pub use label::Label;
 pub use node::{MappingEntry, Meaning, Node, NodeValue};

@@ -3,6 +3,7 @@
 use crate::predictions_csv::{csv_text, unless_formula};
 use serde_json::Value;
 use vaglio_core::Result;
+use vaglio_pipeline::document::key_path;
 use vaglio_report::record::Record;
 
 /// File names and texts, named by the path of each list: `path.csv`, `nested.per_fold.csv`.
@@ -11,11 +12,6 @@ pub(super) fn tables(record: &Record) -> Result<Vec<(String, String)>> {
     let mut found = Vec::new();
     collect("", &value, &mut found);
     found.into_iter().map(|(name, rows)| Ok((format!("{name}.csv"), csv(rows)?))).collect()
-}
-
-/// Path of a key in the object at a path.
-fn key_path(path: &str, key: &str) -> String {
-    if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") }
 }
 
 /// Collects the lists of objects below a path, except settings.

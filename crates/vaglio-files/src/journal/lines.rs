@@ -5,6 +5,7 @@ use serde_json::value::RawValue;
 use std::collections::BTreeMap;
 use std::path::Path;
 use vaglio_core::{Error, Result};
+use vaglio_pipeline::document::key_path;
 use vaglio_tables::budget::Budget;
 use vaglio_tables::disk::{bounded_of, if_there};
 
@@ -57,7 +58,7 @@ fn different(a: &serde_json::Value, b: &serde_json::Value, path: String) -> Opti
     let (serde_json::Value::Object(of_a), serde_json::Value::Object(of_b)) = (a, b) else {
         return (a != b).then_some(path);
     };
-    let below = |key: &str| if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") };
+    let below = |key: &str| key_path(&path, key);
     let missing = of_b.keys().find(|key| !of_a.contains_key(*key)).map(|key| below(key));
     let null = serde_json::Value::Null;
     of_a.iter().find_map(|(key, value)| different(value, of_b.get(key).unwrap_or(&null), below(key))).or(missing)

@@ -97,12 +97,12 @@ impl TypeMismatch {
         let place = Some(place.clone());
         match self {
             TypeMismatch::UnknownKey(name, known) => {
-                Error::unknown(join(path, name), "key", name, known.iter().copied()).at(place)
+                Error::unknown(key_path(path, name), "key", name, known.iter().copied()).at(place)
             }
             TypeMismatch::UnknownWord(name, known) => {
                 Error::unknown(path, noun(path), name, known.iter().copied()).at(place)
             }
-            TypeMismatch::MissingKey(name) => Error::setting(join(path, name), "is required and missing").at(place),
+            TypeMismatch::MissingKey(name) => Error::setting(key_path(path, name), "is required and missing").at(place),
             TypeMismatch::Expected(what) => {
                 setting(path, format!("expected {what}, found {found}{}", hint(what, found)), place)
             }
@@ -142,8 +142,8 @@ fn setting(path: &str, message: String, place: Option<SourceLocation>) -> Error 
     error.at(place)
 }
 
-/// Joins `key` to the dotted `path`.
-pub(super) fn join(path: &str, key: &str) -> String {
+/// Dotted path of a key in the map at `path`, which is empty for the outermost one.
+pub fn key_path(path: &str, key: &str) -> String {
     if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") }
 }
 

@@ -5,7 +5,7 @@
 //!
 //! Every map yields its `kind` first. Typetag then reads the other keys directly from the tree, and places stay exact.
 
-use super::fault::{TypeMismatch, join};
+use super::fault::{TypeMismatch, key_path};
 use super::label::{LABEL, from_node};
 use super::{Meaning, Node, NodeValue};
 use serde::de::{self, DeserializeOwned, DeserializeSeed, Deserializer, Error as _, Visitor};
@@ -228,7 +228,7 @@ impl<'a> de::MapAccess<'static> for MappingEntries<'_, 'a> {
 
     fn next_key_seed<K: DeserializeSeed<'static>>(&mut self, seed: K) -> Result<Option<K::Value>, TypeMismatch> {
         let Some((key, named_at, node)) = self.rest.next() else { return Ok(None) };
-        let path = join(&self.of.path, key);
+        let path = key_path(&self.of.path, key);
         self.value = Some(NodeDeserializer { node, named_at, path, siblings: self.fields, trail: self.of.trail });
         seed.deserialize(KeyDeserializer { text: key, place: named_at, of: self.of }).map(Some)
     }
@@ -302,7 +302,7 @@ impl<'a> Variant<'_, 'a> {
         let node = self
             .content
             .ok_or_else(|| TypeMismatch::Custom(format!("`{0}` needs its settings: {{{0}: …}}", self.name)))?;
-        let path = join(&self.of.path, self.name);
+        let path = key_path(&self.of.path, self.name);
         Ok(NodeDeserializer { node, named_at: self.place, path, siblings: &[], trail: self.of.trail })
     }
 }

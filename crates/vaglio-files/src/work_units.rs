@@ -12,7 +12,7 @@ use vaglio_pipeline::resampling::procedure::Procedure;
 /// Key of the search on all rows, with the choice of its result.
 pub(super) const SEARCH: &str = "search";
 /// Index that performs the search on all rows, which is the first unit.
-pub(super) const SEARCHING: usize = 0;
+pub(super) const SEARCH_INDEX: usize = 0;
 /// Key prefix of a process's part in a search on all rows that another process completes.
 pub(super) const PARTS: &str = "part/";
 /// Maximum number of processes in one search.

@@ -10,7 +10,7 @@ use crate::journal::{NAME, RunJournal, read, written};
 use crate::monitor::limited;
 use crate::run::RunStart;
 use crate::run_folder::RunFolder;
-use crate::work_units::{SEARCHING, waits_for_search};
+use crate::work_units::{SEARCH_INDEX, waits_for_search};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -91,7 +91,7 @@ impl Shards {
         }
         let claim = begin()?;
         let begun = Instant::now();
-        if self.helps(index) && self.finished(SEARCHING)?.is_some() {
+        if self.helps(index) && self.finished(SEARCH_INDEX)?.is_some() {
             // Needs no data.
             let own = self.plan.keys_at(index).into_iter();
             self.keep(index, &own.map(|key| (key, NOTHING.to_owned())).collect())?;
@@ -124,7 +124,7 @@ impl Shards {
         if count < 2 || index >= count {
             return Ok(None);
         }
-        let (folder, end) = (self.folder.join(parts::FOLDER), self.done_file(SEARCHING));
+        let (folder, end) = (self.folder.join(parts::FOLDER), self.done_file(SEARCH_INDEX));
         let mut group = SearchParts::new(folder, end, key(&self.pipeline, &self.plan.data)?, index, count);
         group.stop = stop.clone();
         if keeps_all {
@@ -140,7 +140,7 @@ impl Shards {
         }
         self.attempts(index).iter().rev().for_each(|folder| drop(std::fs::remove_dir_all(folder)));
         // A process that was late may have written parts after the search ended.
-        if self.done_file(SEARCHING).exists() {
+        if self.done_file(SEARCH_INDEX).exists() {
             let _ = std::fs::remove_dir_all(self.folder.join(parts::FOLDER));
         }
         Ok(())

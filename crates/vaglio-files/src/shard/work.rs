@@ -7,7 +7,7 @@ use crate::evaluations::repetitions;
 use crate::repetitions::{RepetitionInput, SearchedRows};
 use crate::run::RunStart;
 use crate::train_test::TrainTest;
-use crate::work_units::{PARTS, SEARCH, SEARCHING, waits_for_search};
+use crate::work_units::{PARTS, SEARCH, SEARCH_INDEX, waits_for_search};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use vaglio_core::{Design, Error, ProcessGroup, Result, StopReason, StopSign};
@@ -85,8 +85,8 @@ impl<'a> WorkContext<'a> {
 
     /// Reads the pieces of the search that another index has done.
     fn learn(&self) -> Result<()> {
-        if self.share.index != SEARCHING {
-            let known = self.shards.pieces(SEARCHING)?;
+        if self.share.index != SEARCH_INDEX {
+            let known = self.shards.pieces(SEARCH_INDEX)?;
             if known.contains_key(SEARCH) {
                 self.share.learn(known);
             }

@@ -160,7 +160,7 @@ fn the_past_of_the_last_rows_is_in_the_rows_that_are_trained_on() {
     // The last 4 of 14 points in time.
     let data = "target: y, series: id, time: t, test_last: 0.286, exclude: [kind, z]";
     let windowed = folder.run(&yaml(data, &format!("preprocess: [{{kind: window, lags: [0, 1, 2]}}]\n{rest}")));
-    // Those 4 points, with the 2 before them.
+    // The last 4 points, with the 2 before them.
     let is_late = |line: &&String| line.split(',').nth(1).unwrap().parse::<f64>().unwrap() >= 4.0;
     let late: Vec<String> = lines.iter().filter(is_late).cloned().collect();
     let coverage = |rows: String| {

@@ -111,8 +111,10 @@ fn every_encoding_codec_and_cut_gives_what_arrays_hold() {
             let rows = whole.slice(0, sample.unwrap_or(ROWS));
             let (kept, format) = (FileBytes::Memory(Default::default()), ColumnarFormat::Batches(vec![rows]));
             let held = ColumnarFile::with_format(&path, kept, all, format, whole.schema()).unwrap();
-            for (found, expected) in read(&ColumnarFile { sample, ..stored }).iter().zip(read(&held)) {
-                assert!(*found == expected, "{name}: {found} for {expected}");
+            let (found, expected) = (read(&ColumnarFile { sample, ..stored }), read(&held));
+            assert_eq!(found.len(), whole.num_columns());
+            for (found, expected) in found.iter().zip(&expected) {
+                assert!(found == expected, "{name}: {found} for {expected}");
             }
         }
     }

@@ -94,8 +94,8 @@ pub fn low_rank(problem: &Problem, lambda: f64, count: usize) -> Vec<Feature> {
 mod tests {
     use super::*;
     use linfa::ParamGuard;
-    use vaglio::{Selector, criteria::Loo, learners::Lambda, learners::Rls, search::Greedy};
     use vaglio::search::Silent;
+    use vaglio::{Selector, criteria::Loo, learners::Lambda, learners::Rls, search::Greedy};
 
     #[test]
     fn all_choose_what_greedy_rls_chooses() {

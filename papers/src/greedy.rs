@@ -6,9 +6,9 @@ mod runtime;
 
 use crate::run::Bench;
 use linfa::ParamGuard;
+use vaglio::search::Silent;
 use vaglio::{Selection, Selector};
 use vaglio_core::{Problem, Result};
-use vaglio::search::Silent;
 
 /// The tables of both papers.
 pub fn tables(bench: &Bench<'_>) -> Result<String> {

@@ -4,8 +4,8 @@ use crate::markdown::{MarkdownTable, number, seconds};
 use crate::run::Bench;
 use std::time::Instant;
 use vaglio::files::{RunOptions, run};
-use vaglio_core::{Error, Result};
 use vaglio::search::Silent;
+use vaglio_core::{Error, Result};
 use vaglio_pipeline::pipeline::load;
 use vaglio_report::record::Record;
 

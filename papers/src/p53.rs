@@ -7,8 +7,8 @@ use std::path::PathBuf;
 use std::time::Instant;
 use vaglio::Selection;
 use vaglio::files::prepare;
-use vaglio_core::{Columns, Feature, Problem, Result, Task};
 use vaglio::search::Silent;
+use vaglio_core::{Columns, Feature, Problem, Result, Task};
 use vaglio_pipeline::pipeline::load;
 use vaglio_testkit::SplitMix64;
 

@@ -10,8 +10,8 @@ use crate::picture::{self, Line, Panel};
 use crate::run::{Bench, Judge, mean};
 use ndarray::{Array2, ArrayView1, ArrayView2, Axis};
 use vaglio::files::{TrainTest, prepare};
-use vaglio_core::{Error, Feature, Problem, Result, Task};
 use vaglio::search::Silent;
+use vaglio_core::{Error, Feature, Problem, Result, Task};
 use vaglio_kernels::linalg;
 use vaglio_pipeline::pipeline::{ValidPipeline, load};
 

@@ -6,8 +6,8 @@ use crate::run::{Bench, median};
 use ndarray::{Array1, Array2};
 use std::time::Instant;
 use vaglio::files::prepare;
-use vaglio_core::Result;
 use vaglio::search::Silent;
+use vaglio_core::Result;
 use vaglio_pipeline::pipeline::load;
 use vaglio_report::record::Figures;
 

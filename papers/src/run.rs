@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use std::time::Instant;
 use vaglio::Selection;
 use vaglio::files::prepare;
-use vaglio_core::{Problem, Result};
 use vaglio::search::Silent;
+use vaglio_core::{Problem, Result};
 use vaglio_pipeline::pipeline::load;
 use vaglio_report::record::Figures;
 

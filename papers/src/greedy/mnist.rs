@@ -6,8 +6,8 @@ use crate::picture::{self, Line, Panel};
 use crate::run::Bench;
 use std::time::Instant;
 use vaglio::files::prepare;
-use vaglio_core::Result;
 use vaglio::search::{Answer, Event, Observer};
+use vaglio_core::Result;
 use vaglio_pipeline::pipeline::load;
 
 /// MNIST without the last four pixels, which are never lit, as in LIBSVM's copy; squared errors on ±1.

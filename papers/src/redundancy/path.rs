@@ -4,8 +4,8 @@ use crate::markdown::{MarkdownTable, number};
 use crate::picture::{self, Line, Panel};
 use crate::run::Bench;
 use ndarray::Array2;
-use vaglio_core::{Action, Columns, Feature, Problem, Result, Task};
 use vaglio::search::{Silent, Step};
+use vaglio_core::{Action, Columns, Feature, Problem, Result, Task};
 use vaglio_pipeline::pipeline::load;
 use vaglio_testkit::SplitMix64;
 
@@ -101,8 +101,8 @@ pub fn table(bench: &Bench<'_>) -> Result<String> {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
-    use vaglio_core::Score;
     use vaglio::search::Knot;
+    use vaglio_core::Score;
 
     #[test]
     fn coefficients_follow_what_enters_and_leaves() {

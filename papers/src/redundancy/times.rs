@@ -3,8 +3,8 @@
 use crate::markdown::{MarkdownTable, seconds};
 use crate::run::Bench;
 use ndarray::Array2;
-use vaglio_core::{Columns, Problem, Result, Task};
 use vaglio::search::Silent;
+use vaglio_core::{Columns, Problem, Result, Task};
 use vaglio_pipeline::pipeline::load;
 
 /// Rows and columns of the timed paths.

@@ -26,6 +26,7 @@ mod table;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use chart::COLORS;
 pub use chart::{Chart, ChartShape, Mark, ScaleKind};
 pub(crate) use section::{Section, page};
 pub use sections::render;

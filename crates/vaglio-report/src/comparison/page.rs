@@ -2,14 +2,12 @@
 
 use super::{Comparison, NamedRun, jaccard};
 use crate::record::{LossName, NestedEvaluation, PredictionRows};
-use crate::report::{Chart, Mark, ScaleKind, Section, TableBuilder, TableCell, page};
+use crate::report::{COLORS, Chart, Mark, ScaleKind, Section, TableBuilder, TableCell, page};
 use std::collections::HashMap;
 use vaglio_core::{joined, short};
 
 /// Columns that the page lists, at most.
 const MOST_COLUMNS: usize = 300;
-/// Colors of lines in the style sheet.
-const COLORS: usize = 6;
 
 /// The name of a column, and its place in each run that selected it.
 type Selected<'r> = (&'r str, Vec<Option<usize>>);

@@ -1,5 +1,8 @@
 //! Charts as data: two scales and a list of marks.
 
+/// Colors of lines in the style sheet.
+pub(crate) const COLORS: usize = 6;
+
 /// A chart.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Chart {

@@ -1,6 +1,6 @@
 //! Details of the run: key figures, steps of the search, sizes, tuning, methods, configuration.
 
-use super::chart::{Chart, Mark, ScaleKind};
+use super::chart::{COLORS, Chart, Mark, ScaleKind};
 use super::lookups::finite;
 use super::number::{bytes, count, counted, duration, escape, short};
 use super::section::Section;
@@ -13,8 +13,6 @@ use vaglio_core::{Action, Squared, joined};
 
 /// Steps and columns of a chart of entries, at most.
 const MOST_STEPS: usize = 40;
-/// Colors of lines in the style sheet.
-const COLORS: usize = 6;
 
 /// Section with figures that no other section has.
 pub fn key_figures(record: &Record) -> Section {

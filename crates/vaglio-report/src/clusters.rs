@@ -43,7 +43,7 @@ pub struct ClusterSum {
 }
 
 impl ClusterSum {
-    /// Total weight and total sum of several.
+    /// Total weight and total sum of several cluster sums.
     pub(crate) fn total<'c>(parts: impl IntoIterator<Item = &'c ClusterSum>) -> (f64, f64) {
         parts.into_iter().fold((0.0, 0.0), |(weight, sum), part| (weight + part.weight, sum + part.sum))
     }

@@ -1,5 +1,6 @@
 //! Methods of a run: a paragraph with its figures, and the items of the REFORMS checklist that a run can answer.
 
+use super::held_out_error::times;
 use super::names::listed;
 use super::{ChosenBy, PredictionRows, Record, left_out_rows};
 use vaglio_core::{Role, counted, joined, short, shown, title};
@@ -115,10 +116,7 @@ impl Record {
 
     /// Phrase for the splits of the cross-validated search.
     fn folds(&self) -> String {
-        let repeats = match self.chosen.repeats {
-            None | Some(0 | 1) => String::new(),
-            Some(repeats) => format!(", {repeats} times"),
-        };
+        let repeats = times(self.chosen.repeats.unwrap_or(1));
         let splits = self.chosen.splits.as_ref().map(|splits| format!(" ({splits})")).unwrap_or_default();
         self.chosen.folds.map(|folds| format!(" in {folds} folds{repeats}{splits}")).unwrap_or_default()
     }

@@ -8,7 +8,7 @@ use clap::error::{ContextKind, ContextValue};
 use std::fmt::Write;
 use std::path::Path;
 use unicode_width::UnicodeWidthStr;
-use vaglio::core::{Error, SourceLocation, StopReason, acts, nearest, shown};
+use vaglio::core::{Error, SourceLocation, StopReason, escape_controls, is_control, nearest};
 
 /// An error with a snippet of the lines it points to, if any.
 #[derive(Debug)]
@@ -85,7 +85,7 @@ pub fn usage(mut error: clap::Error) -> u8 {
         _ => String::new(),
     };
     let text = error.render().to_string();
-    if error.use_stderr() && (text.chars().count() > LONGEST || text.contains(|c| c != '\n' && acts(c))) {
+    if error.use_stderr() && (text.chars().count() > LONGEST || text.contains(|c| c != '\n' && is_control(c))) {
         aside(&format!("{}\n", told_in_lines(&text, LONGEST - 1)));
     } else {
         let _ = error.print();
@@ -123,7 +123,7 @@ fn snippet(text: &str, place: &SourceLocation) -> String {
         let mut seen = line.chars().enumerate().skip(from);
         for (at, c) in seen.by_ref().take(WINDOW) {
             let side = if at < column { &mut before } else { &mut after };
-            if c == '\t' { side.push(' ') } else { side.push_str(&shown(c.encode_utf8(&mut [0; 4]))) }
+            if c == '\t' { side.push(' ') } else { side.push_str(&escape_controls(c.encode_utf8(&mut [0; 4]))) }
         }
         let more = if seen.next().is_some() { "…" } else { "" };
         let start = if from > 0 { "…" } else { "" };

@@ -11,7 +11,7 @@ use crate::terminal::note;
 use serde_json::json;
 use std::path::Path;
 use std::time::Duration;
-use vaglio::core::{Error, counted};
+use vaglio::core::{Error, pluralize};
 use vaglio::files::{RunOptions, ShardProgress, ShardState, Shards};
 use vaglio_pipeline::pipeline::{self, TimeSpan};
 
@@ -50,7 +50,7 @@ fn plan(path: &Path, of: usize, folder: &Path, set: &[String], json: bool) -> Do
         return pretty(&json!({"indexes": of, "units": units, "phases": phases}));
     }
     let named: Vec<String> = phases.iter().map(|(name, count)| format!("{count} {name}")).collect();
-    let mut text = format!("{} in {}: {}\n", counted(units, "unit"), indexes(of), named.join(", "));
+    let mut text = format!("{} in {}: {}\n", pluralize(units, "unit"), indexes(of), named.join(", "));
     if units == 1 {
         text += "the search on all rows and its folds are one unit; `evaluate` makes others\n";
     }
@@ -101,7 +101,7 @@ fn line(of: &ShardProgress) -> String {
         _ if units - done == 1 => "1 unit waits for the search of index 0; run it again".to_owned(),
         _ => format!("{} units wait for the search of index 0; run it again", units - done),
     };
-    format!("index {index}: {done} of {}, {state}", counted(*units, "unit"))
+    format!("index {index}: {done} of {}, {state}", pluralize(*units, "unit"))
 }
 
 fn indexes(count: usize) -> String {

@@ -5,7 +5,7 @@ use std::fmt::{Display, Write as _};
 use std::io::{IsTerminal as _, Write as _};
 use std::ops::ControlFlow;
 use std::path::Path;
-use vaglio::core::{Error, Result, acts};
+use vaglio::core::{Error, Result, is_control};
 
 /// Maximum number of characters of a message.
 pub const LONGEST: usize = 2000;
@@ -57,7 +57,7 @@ pub fn has_color() -> bool {
 
 /// A log line with control characters escaped, except allowed colors.
 pub fn log_line(bytes: &[u8], color: bool) -> String {
-    let shown = |c: char| match acts(c) && c != '\n' && !(color && c == '\u{1b}') {
+    let shown = |c: char| match is_control(c) && c != '\n' && !(color && c == '\u{1b}') {
         true => c.escape_default().collect::<String>(),
         false => c.to_string(),
     };
@@ -88,7 +88,7 @@ struct StatusLine {
 impl std::fmt::Write for StatusLine {
     fn write_str(&mut self, text: &str) -> std::fmt::Result {
         for c in text.chars() {
-            let acting = acts(c) && !(self.lines && c == '\n');
+            let acting = is_control(c) && !(self.lines && c == '\n');
             let length = if acting { c.escape_default().len() } else { 1 };
             if length >= self.left {
                 self.text.push('…');

@@ -4,23 +4,23 @@ use std::borrow::Cow;
 use std::fmt::Display;
 
 /// Whether a character has an effect rather than a glyph: control characters, line ends and direction marks.
-pub fn acts(c: char) -> bool {
+pub fn is_control(c: char) -> bool {
     c.is_control() || matches!(c, '\u{2028}' | '\u{2029}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-/// Escapes every character that [`acts`], as `\n` or `\u{1b}`; all others stay.
+/// Escapes every character that [`is_control`], as `\n` or `\u{1b}`; all others stay.
 ///
 /// # Example
 /// ```
-/// assert_eq!(vaglio_core::shown("città\n\u{1b}[31m"), "città\\n\\u{1b}[31m");
+/// assert_eq!(vaglio_core::escape_controls("città\n\u{1b}[31m"), "città\\n\\u{1b}[31m");
 /// ```
-pub fn shown(text: &str) -> Cow<'_, str> {
-    if !text.contains(acts) {
+pub fn escape_controls(text: &str) -> Cow<'_, str> {
+    if !text.contains(is_control) {
         return Cow::Borrowed(text);
     }
     let mut out = String::with_capacity(text.len() + 16);
     for c in text.chars() {
-        if acts(c) { out.extend(c.escape_default()) } else { out.push(c) }
+        if is_control(c) { out.extend(c.escape_default()) } else { out.push(c) }
     }
     Cow::Owned(out)
 }
@@ -34,19 +34,19 @@ pub fn clip(text: &str, most: usize) -> Cow<'_, str> {
 }
 
 /// Joins texts with one between each two: `a, b`.
-pub fn joined(parts: impl IntoIterator<Item = impl Display>, between: &str) -> String {
+pub fn join(parts: impl IntoIterator<Item = impl Display>, between: &str) -> String {
     parts.into_iter().map(|part| part.to_string()).collect::<Vec<_>>().join(between)
 }
 
 /// Joins the first `most` texts with commas, and an ellipsis if there are more: `a, b, …`.
 pub fn abridged(parts: impl IntoIterator<Item = impl Display>, most: usize) -> String {
     let mut parts = parts.into_iter();
-    let first = joined(parts.by_ref().take(most), ", ");
+    let first = join(parts.by_ref().take(most), ", ");
     if parts.next().is_some() { first + ", …" } else { first }
 }
 
 /// Formats a count with its noun: `1 column`, `2 columns`.
-pub fn counted(count: usize, noun: &str) -> String {
+pub fn pluralize(count: usize, noun: &str) -> String {
     format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }
 
@@ -59,7 +59,7 @@ pub fn short(value: f64) -> String {
 }
 
 /// Formats a number for a table column: like [`short`], but with trailing zeros for alignment.
-pub fn aligned(value: f64) -> String {
+pub fn table_number(value: f64) -> String {
     written(value, DIGITS, |number| number)
 }
 
@@ -118,7 +118,7 @@ mod tests {
             (f64::INFINITY, "infinite"),
         ];
         expected.into_iter().for_each(|(value, text)| assert_eq!(short(value), text));
-        assert_eq!([0.5, 1e-9, -13.2].map(aligned), ["0.50000", "1.0000e-9", "-13.200"]);
+        assert_eq!([0.5, 1e-9, -13.2].map(table_number), ["0.50000", "1.0000e-9", "-13.200"]);
     }
 
     #[test]
@@ -130,7 +130,7 @@ mod tests {
             ("\u{202e}cba\u{2069}", "\\u{202e}cba\\u{2069}"),
             ("", ""),
         ] {
-            assert_eq!(shown(text), expected);
+            assert_eq!(escape_controls(text), expected);
         }
     }
 

@@ -90,7 +90,7 @@ pub use evaluator::{
     winner,
 };
 pub use expression::{Condition, DatePart, Expression, Function, LevelValues, TargetScale};
-pub use formatting::{abridged, acts, aligned, clip, counted, joined, short, shown, significant};
+pub use formatting::{abridged, clip, escape_controls, is_control, join, pluralize, short, significant, table_number};
 pub use formulas::{ColumnFormula, LearnedLevels, MapFormulas, OutputUnit, RowsByLevel};
 pub use geometry::{Correlation, Geometry, magnitude, standardized, standardized_column, standardized_outputs};
 pub use labels::{RowLabels, numbered, relative_weights, rows_by_label, select_rows};

@@ -2,7 +2,7 @@
 
 use crate::formulas::{CellKind, Formulas, InputColumn, LabelRule, NamedFormula, size};
 use std::collections::{HashMap, HashSet};
-use vaglio_core::{Condition, Expression, LevelValues, MapFit, Model, TargetUnits, shown};
+use vaglio_core::{Condition, Expression, LevelValues, MapFit, Model, TargetUnits, escape_controls};
 
 /// A fitted model with the steps before and after it.
 pub struct ModelSteps<'m> {
@@ -60,7 +60,9 @@ impl Formulas {
         }
         let formulas = assembly.formulas;
         match formulas.steps.iter().chain(&formulas.outputs).find(|named| holds_text(&named.formula)) {
-            Some(named) => Err(format!("the text from which `{}` is made where it stands", shown(&named.name))),
+            Some(named) => {
+                Err(format!("the text from which `{}` is made where it stands", escape_controls(&named.name)))
+            }
             None => Ok(formulas),
         }
     }
@@ -103,7 +105,7 @@ impl Assembly<'_> {
         let map = &self.fitted.maps[before];
         // A map of other rows leaves rows out, whatever column is asked for.
         let expression = map.formulas().expression(name).filter(|_| map.formulas().takes_rows_alone());
-        let no_expression = || format!("the map `{}`, which makes the column `{}`", map.kind(), shown(name));
+        let no_expression = || format!("the map `{}`, which makes the column `{}`", map.kind(), escape_controls(name));
         let expression = expression.ok_or_else(no_expression)?;
         let mut counts: HashMap<String, usize> = HashMap::new();
         expression.columns().into_iter().for_each(|column| *counts.entry(column.to_owned()).or_default() += 1);
@@ -175,7 +177,7 @@ impl Assembly<'_> {
         let is_known = |level: &str| level.parse::<f64>().is_ok_and(|x| x.is_finite() && x.to_string() == level);
         let levels = match self.formulas.holds_of(&of) {
             CellKind::Date => {
-                return Err(format!("levels of the dates of `{}`", shown(&of.columns().join("`, `"))));
+                return Err(format!("levels of the dates of `{}`", escape_controls(&of.columns().join("`, `"))));
             }
             CellKind::Text => levels,
             CellKind::Number => levels.into_iter().filter(|(level, _)| is_known(level)).collect(),

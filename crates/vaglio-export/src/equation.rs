@@ -3,7 +3,7 @@
 use crate::formulas::{Formulas, NamedFormula, own_size, size};
 use crate::infix::{NEUTRAL, Syntax, Writer};
 use std::collections::HashMap;
-use vaglio_core::{Expression, LevelValues, joined, short};
+use vaglio_core::{Expression, LevelValues, join, short};
 
 /// Largest number of parts of an expression.
 const MOST_PARTS: usize = 20_000;
@@ -142,7 +142,7 @@ const EQUATION: Syntax = Syntax {
             [one] if is_indicator && *other != 1.0 => format!("[{of} = {one}]"),
             _ if levels.len() <= LISTED => {
                 let values = levels.iter().map(|(level, value)| format!("{level}: {}", short(*value)));
-                format!("[{of}: {}]", joined(values, ", "))
+                format!("[{of}: {}]", join(values, ", "))
             }
             _ => format!("code({of})"),
         })

@@ -2,7 +2,7 @@
 
 use crate::formulas::{CellKind, Formulas, InputColumn, LABEL, LabelRule, Language};
 use crate::infix::{NEUTRAL, Syntax, Writer, in_quotes};
-use vaglio_core::{LevelValues, Result, joined};
+use vaglio_core::{LevelValues, Result, join};
 
 /// Length in characters after which a formula is continued in another cell.
 const LONG: usize = 1000;
@@ -31,10 +31,10 @@ pub(crate) fn write(formulas: &Formulas) -> Result<String> {
         add(&mut excel, LABEL, label)?;
     }
     let names = formulas.inputs.iter().map(|input| &input.name).chain(excel.made.iter().map(|(name, _)| name));
-    let header = joined(names.map(|name| in_quotes(&inert(name), '"')), ",");
+    let header = join(names.map(|name| in_quotes(&inert(name), '"')), ",");
     let blanks = formulas.inputs.iter().map(|_| String::new());
     let row = blanks.chain(excel.made.iter().map(|(_, text)| in_quotes(&format!("={text}"), '"')));
-    Ok(format!("{header}\n{}\n", joined(row, ",")))
+    Ok(format!("{header}\n{}\n", join(row, ",")))
 }
 
 /// Adds a column and returns its cell.

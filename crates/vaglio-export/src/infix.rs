@@ -3,7 +3,7 @@
 use crate::calendar::by_arithmetic;
 use crate::formulas::{CellKind, Formulas};
 use std::collections::HashMap;
-use vaglio_core::{Condition, Expression, LevelValues, Result, joined};
+use vaglio_core::{Condition, Expression, LevelValues, Result, join};
 
 /// Precedence of an operator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd)]
@@ -114,7 +114,7 @@ impl<'f> Writer<'f> {
 
     /// List of one coordinate of all points.
     pub fn coordinates(&self, points: &[[f64; 2]], axis: usize) -> String {
-        joined(points.iter().map(|point| self.number(point[axis])), ", ")
+        join(points.iter().map(|point| self.number(point[axis])), ", ")
     }
 
     /// Literal to compare with a level: a number if values are numbers and the level parses as one, else text.

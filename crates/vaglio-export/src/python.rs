@@ -3,7 +3,7 @@
 use crate::formulas::{Formulas, LABEL, LabelRule};
 use crate::identifiers::identifiers;
 use crate::infix::{NEUTRAL, Syntax, Writer, ascii_literal};
-use vaglio_core::{Result, joined};
+use vaglio_core::{Result, join};
 
 /// Reserved words, and names that the module uses.
 const RESERVED: &str = "all and as assert async await break class continue def del elif else except false finally for from global if \
@@ -86,7 +86,7 @@ fn label(formulas: &Formulas) -> String {
             let pair = |(place, label): &(usize, String)| {
                 format!("({}, {})", quoted(&formulas.outputs[*place].name), quoted(label))
             };
-            let pairs = joined(labels.iter().map(pair), ", ");
+            let pairs = join(labels.iter().map(pair), ", ");
             let is_largest = format!("predictions[name] + {within:e} >= max(predictions.values())");
             format!("next(label for name, label in [{pairs}] if {is_largest})")
         }
@@ -109,7 +109,7 @@ fn module(formulas: &Formulas, body: &str) -> String {
     text += if uses("datetime.") { "import datetime\n" } else { "" };
     text += "import math\n";
     text += if uses("re.fullmatch") { "import re\n\n" } else { "\n" };
-    let columns = joined(formulas.inputs.iter().map(|input| quoted(&input.name)), ", ");
+    let columns = join(formulas.inputs.iter().map(|input| quoted(&input.name)), ", ");
     text += &format!("COLUMNS = [{columns}]\n");
     for (_, helper) in called {
         text += &format!("\n\n{helper}");
@@ -139,7 +139,7 @@ const PYTHON: Syntax = Syntax {
         let pair = |(level, value): &(String, f64)| {
             format!("{}: {}", python.level_key(&levels.of, level, quoted), python.number(*value))
         };
-        let pairs = joined(levels.levels.iter().map(pair), ", ");
+        let pairs = join(levels.levels.iter().map(pair), ", ");
         let (missing, other) = (python.number(levels.missing), python.number(levels.other));
         Ok(format!("_level({of}, {{{pairs}}}, {missing}, {other})"))
     },

@@ -3,7 +3,7 @@
 use crate::formulas::{Formulas, LABEL, LabelRule, Language};
 use crate::identifiers::identifiers;
 use crate::infix::{NEUTRAL, Syntax, Writer, ascii_literal};
-use vaglio_core::{Result, joined};
+use vaglio_core::{Result, join};
 
 /// Reserved words, and names that the function uses.
 const RESERVED: &str = "if else repeat while function for next break true false null inf nan na in c data exp expm1 log log1p sin cos \
@@ -70,7 +70,7 @@ pub(crate) fn write(formulas: &Formulas) -> Result<String> {
     for output in &formulas.outputs {
         columns.push(format!("    replace(rep_len({}, rows), refused, NA)", r.text(&output.formula)?));
     }
-    let names = joined(formulas.outputs.iter().map(|output| quoted(&output.name)), ", ");
+    let names = join(formulas.outputs.iter().map(|output| quoted(&output.name)), ", ");
     body += &format!("{}\n  )\n  names(predictions) <- c({names})\n", columns.join(",\n"));
     body += &label(formulas);
     body += "  as.data.frame(predictions, check.names = FALSE, optional = TRUE, stringsAsFactors = FALSE)\n";
@@ -88,8 +88,8 @@ fn label(formulas: &Formulas) -> String {
             format!("ifelse(predictions[[1]] > {at:e}, {}, {})", quoted(above), quoted(below))
         }
         Some(LabelRule::Largest { within, labels }) => {
-            let places = joined(labels.iter().map(|(place, _)| place + 1), ", ");
-            let labels = joined(labels.iter().map(|(_, label)| quoted(label)), ", ");
+            let places = join(labels.iter().map(|(place, _)| place + 1), ", ");
+            let labels = join(labels.iter().map(|(_, label)| quoted(label)), ", ");
             let values = format!("matrix(unlist(predictions[c({places})]), nrow = rows)");
             let first = format!("function(row) if (anyNA(row)) NA else which(row + {within:e} >= max(row))[1]");
             format!("c({labels})[apply({values}, 1, {first})]")
@@ -107,7 +107,7 @@ const R: Syntax = Syntax {
     choice: "choose({0}, {1}, {2})",
     level: |r, levels, of| {
         let listed =
-            |text: &dyn Fn(&(String, f64)) -> String| format!("c({})", joined(levels.levels.iter().map(text), ", "));
+            |text: &dyn Fn(&(String, f64)) -> String| format!("c({})", join(levels.levels.iter().map(text), ", "));
         let keys = listed(&|(level, _)| r.level_key(&levels.of, level, quoted));
         let values = listed(&|(_, value)| r.number(*value));
         let (missing, other) = (r.number(levels.missing), r.number(levels.other));

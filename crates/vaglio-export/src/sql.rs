@@ -3,7 +3,7 @@
 use crate::formulas::{CellKind, Formulas, InputColumn, LABEL, LabelRule, Language, NamedFormula};
 use crate::infix::{NEUTRAL, Syntax, Writer, in_quotes};
 use std::collections::HashMap;
-use vaglio_core::{LevelValues, Result, joined};
+use vaglio_core::{LevelValues, Result, join};
 
 /// Largest number of points of [`Expression::Between`].
 const POINTS: usize = 500;
@@ -72,7 +72,7 @@ fn label(formulas: &Formulas, rule: &LabelRule) -> String {
             let whens = labels.iter().map(|(place, label)| {
                 let own = &outputs[*place];
                 let others = outputs.iter().filter(|other| *other != own);
-                let largest = joined(others.map(|other| format!("{own} + {within:e} >= {other}")), " AND ");
+                let largest = join(others.map(|other| format!("{own} + {within:e} >= {other}")), " AND ");
                 let largest = if largest.is_empty() { format!("{own} IS NOT NULL") } else { largest };
                 format!("\n    WHEN {largest} THEN {}", literal(label))
             });

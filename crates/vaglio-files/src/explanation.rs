@@ -12,7 +12,7 @@ use serde_json::Value;
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::path::Path;
-use vaglio_core::{Design, Error, Feature, Result, Score, counted, short, shown};
+use vaglio_core::{Design, Error, Feature, Result, Score, escape_controls, pluralize, short};
 use vaglio_pipeline::pipeline::load;
 use vaglio_report::record::Record;
 use vaglio_search::{Rules, Sign, wrong_signs};
@@ -60,7 +60,7 @@ pub fn explain(folder: &Path, names: &[String]) -> Result<String> {
         span: ColumnSpan::new(&design, &chosen),
         chosen,
     };
-    let size = counted(run.chosen.len(), "column");
+    let size = pluralize(run.chosen.len(), "column");
     let mut lines = vec![format!("{size} chosen, score {}", short(record.score))];
     lines.extend(run.columns(&asked)?);
     Ok(lines.join("\n") + "\n")
@@ -133,7 +133,7 @@ impl ExplainedRun<'_> {
 
     /// Name of a candidate, with control characters escaped.
     fn name(&self, feature: Feature) -> Cow<'_, str> {
-        shown(&self.record.candidates[feature])
+        escape_controls(&self.record.candidates[feature])
     }
 
     /// Lines on the requested chosen columns.
@@ -182,7 +182,7 @@ impl ExplainedRun<'_> {
                 format!("{}  not chosen", self.name(feature)),
                 format!("  score with it added {}", self.compared(with.loss)),
             ];
-            lines.extend(barred.map(|why| format!("  a constraint leaves it out: {}", shown(&why))));
+            lines.extend(barred.map(|why| format!("  a constraint leaves it out: {}", escape_controls(&why))));
             lines.extend(best[at].map(|(k, score)| {
                 format!("  it serves best in the place of {}: {}", self.name(self.chosen[k]), self.compared(score))
             }));

@@ -17,7 +17,8 @@ use std::fmt::Write;
 use std::path::Path;
 use std::time::{Duration, Instant};
 use vaglio_core::{
-    Criterion, Design, Error, HeldOut, Result, SearchExtent, StopSign, abridged, counted, short, shown, significant,
+    Criterion, Design, Error, HeldOut, Result, SearchExtent, StopSign, abridged, escape_controls, pluralize, short,
+    significant,
 };
 use vaglio_pipeline::pipeline::ValidPipeline;
 use vaglio_pipeline::resampling::validation::{parting, unvalidated};
@@ -77,7 +78,7 @@ pub(super) fn planned(pipeline: &ValidPipeline, folder: &Path) -> Result<(String
 type Lines = Vec<(&'static str, String)>;
 
 fn text(lines: &[(&str, String)]) -> String {
-    lines.iter().map(|(name, text)| format!("{name:<12}{}\n", shown(text))).collect()
+    lines.iter().map(|(name, text)| format!("{name:<12}{}\n", escape_controls(text))).collect()
 }
 
 impl RunPlan<'_> {
@@ -86,7 +87,7 @@ impl RunPlan<'_> {
         let [times, of_test] = prepared.times;
         let outputs = prepared.train.targets().nrows();
         let several = if outputs == 1 { String::new() } else { format!(", {outputs} outputs") };
-        let columns = counted(design.features(), "candidate column");
+        let columns = pluralize(design.features(), "candidate column");
         let (rows, task) = (about(prepared.rows as f64, times), prepared.train.task().name());
         lines.push(("data", format!("{rows}, {columns}, {task}{several}")));
         if prepared.times != [1.0, 1.0] {
@@ -145,7 +146,7 @@ impl RunPlan<'_> {
             lines.push(("units", WorkUnits::new(pipeline, self.prepared)?.to_string()));
         }
         lines.extend(design.run().fitted_once.iter().map(|once| ("", once.to_string())));
-        let (steps, columns) = (counted(extent.steps, "step"), counted(extent.largest, "column"));
+        let (steps, columns) = (pluralize(extent.steps, "step"), pluralize(extent.largest, "column"));
         let subsets = if extent.trials == 1.0 { "subset" } else { "subsets" };
         let trials = count(extent.trials);
         lines.push(("search", format!("at most {steps} to {columns}; {trials} {subsets} compared")));
@@ -301,7 +302,7 @@ fn folds(criterion: &dyn Criterion, design: &Design, trials: Option<f64>) -> Res
             let rows = design.planned_rows();
             return Ok(vec![format!(
                 "every one of {} is left out once; {}",
-                counted(rows, "row"),
+                pluralize(rows, "row"),
                 avoided(rows as f64)
             )]);
         }
@@ -312,7 +313,7 @@ fn folds(criterion: &dyn Criterion, design: &Design, trials: Option<f64>) -> Res
     let sizes = first.sizes();
     let folds = sizes.len();
     let (least, most) = (sizes.iter().min().copied().unwrap_or(0), sizes.iter().max().copied().unwrap_or(0));
-    let rows = if least == most { counted(least, "row") } else { format!("{least} to {most} rows") };
+    let rows = if least == most { pluralize(least, "row") } else { format!("{least} to {most} rows") };
     let avoided = avoided((folds * rounds.len() * design.lambdas().len()) as f64);
     let times = if rounds.len() > 1 { format!("{} times ", rounds.len()) } else { String::new() };
     let mut lines = vec![format!("{times}{folds} of {rows} each; {avoided}")];
@@ -324,7 +325,7 @@ fn folds(criterion: &dyn Criterion, design: &Design, trials: Option<f64>) -> Res
         let mut text = format!(
             "fold {:<3} {} held out, {} to train on",
             fold + 1,
-            counted(*size, "row"),
+            pluralize(*size, "row"),
             first.training(fold).len()
         );
         if let Some(classes) = &classes {
@@ -341,8 +342,8 @@ fn folds(criterion: &dyn Criterion, design: &Design, trials: Option<f64>) -> Res
 /// Formats a number of rows, as an estimate if a sample was read.
 fn about(rows: f64, times: f64) -> String {
     match times > 1.0 {
-        true => format!("about {}", counted((rows * times).round() as usize, "row")),
-        false => counted(rows as usize, "row"),
+        true => format!("about {}", pluralize((rows * times).round() as usize, "row")),
+        false => pluralize(rows as usize, "row"),
     }
 }
 

@@ -8,7 +8,7 @@ use super::run_context::Run;
 use super::step_figures::step_figures;
 use super::train_test::TrainTest;
 use super::{costs, single_precision};
-use vaglio_core::{Design, Feature, Result, counted};
+use vaglio_core::{Design, Feature, Result, pluralize};
 use vaglio_pipeline::final_model::FittedFinalModel;
 use vaglio_pipeline::maps::ColumnScale;
 use vaglio_pipeline::pipeline::ValidPipeline;
@@ -258,7 +258,7 @@ fn more_than_there_are(pipeline: &ValidPipeline, candidates: usize) -> Option<Wa
     let stages = search.stages().iter().chain([search]);
     let most = stages.filter_map(|stage| stage.settings.max_features).max()?;
     (most > candidates).then(|| {
-        let there = counted(candidates, "candidate column");
+        let there = pluralize(candidates, "candidate column");
         let message = format!("`search.max_features` is {most}, and the data have {there}: all of them may be taken");
         Warning::new(WarningKind::MaxFeatures, message)
     })

@@ -3,7 +3,7 @@
 use super::lags::LagSpec;
 use super::series::{SeriesOrder, numbers_of};
 use std::collections::HashSet;
-use vaglio_core::{Cells, Error, Result, Table, joined};
+use vaglio_core::{Cells, Error, Result, Table, join};
 use vaglio_pipeline::pipeline::{ColumnType, DataSpec, MissingTarget, Names, Settings, TargetSpec};
 use vaglio_search::Choose;
 use vaglio_tables::read::TableProfile;
@@ -109,7 +109,7 @@ impl Roles<'_> {
         let number = |row: usize| {
             let found = cells.label(row);
             words.iter().position(|word| *word == found).map(|at| at as u32).ok_or_else(|| {
-                let words = joined(words.iter().map(|word| format!("`{word}`")), " or ");
+                let words = join(words.iter().map(|word| format!("`{word}`")), " or ");
                 let row = table.origin(row) + 1;
                 Error::setting(field, format!("row {row} of the column `{name}` reads `{found}`; it is {words}"))
             })

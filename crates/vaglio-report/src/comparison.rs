@@ -11,7 +11,7 @@ use pair::difference;
 use std::collections::{BTreeMap, HashSet};
 use std::hash::Hash;
 use std::path::{Path, PathBuf};
-use vaglio_core::{Error, Result, joined, short, shown, significant};
+use vaglio_core::{Error, Result, escape_controls, join, short, significant};
 
 /// Several runs, with the difference of each pair.
 #[derive(Debug)]
@@ -100,7 +100,7 @@ impl Comparison {
         };
         let heads = ["run", "made by", "loss", "score", "cross-validated", "nested", "test", "RMSE", "columns"];
         let mut rows = vec![heads.map(str::to_owned)];
-        rows.extend(self.runs.iter().map(|run| row(run).map(|cell| shown(&cell).into_owned())));
+        rows.extend(self.runs.iter().map(|run| row(run).map(|cell| escape_controls(&cell).into_owned())));
         let width = |k: usize| rows.iter().map(|row| row[k].chars().count()).max().unwrap_or(0);
         let widths: Vec<usize> = (0..heads.len()).map(width).collect();
         let mut text = String::new();
@@ -109,12 +109,12 @@ impl Comparison {
                 row.iter().zip(&widths).enumerate().map(|(k, (cell, &width))| {
                     if k < 3 { format!("{cell:<width$}") } else { format!("{cell:>width$}") }
                 });
-            text += joined(cells, "  ").trim_end();
+            text += join(cells, "  ").trim_end();
             text.push('\n');
         }
         text.push('\n');
         for (a, b, difference) in &self.pairs {
-            let (a, b) = (shown(&self.runs[*a].name), shown(&self.runs[*b].name));
+            let (a, b) = (escape_controls(&self.runs[*a].name), escape_controls(&self.runs[*b].name));
             let difference = difference.as_ref().map_or_else(|why| format!("not compared: {why}"), ToString::to_string);
             text += &format!("{a} - {b}: {difference}\n");
         }

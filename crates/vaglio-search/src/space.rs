@@ -5,7 +5,7 @@ use crate::settings::{SearchSettings, refuse_conflicts};
 use crate::{Choose, PathEntry, Rules, SubsetScorer, duplicates};
 use std::cell::OnceCell;
 use std::ops::RangeInclusive;
-use vaglio_core::{Block, Design, Error, Feature, Result, Score, counted};
+use vaglio_core::{Block, Design, Error, Feature, Result, Score, pluralize};
 
 /// Subsets of a design that the settings allow.
 ///
@@ -166,7 +166,7 @@ fn most(settings: &SearchSettings, features: usize, forced: usize, excluded: usi
         let least = settings.min_features.unwrap_or(1).max(forced);
         return refused(
             "choose",
-            format!("{} asked for, and there are {least} to {most} in the result", counted(size, "column")),
+            format!("{} asked for, and there are {least} to {most} in the result", pluralize(size, "column")),
         );
     }
     if excluded == features && features > 0 {

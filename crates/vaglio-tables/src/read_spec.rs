@@ -5,7 +5,7 @@ use serde::de::{Deserializer, Error as _, Visitor};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
-use vaglio_core::{Error, Result, joined, setting};
+use vaglio_core::{Error, Result, join, setting};
 
 /// Settings for reading text files; `auto` is resolved from the first rows.
 #[setting]
@@ -45,7 +45,7 @@ pub struct ReadSpec {
 
 /// List of words in YAML.
 pub fn word_list<'w>(words: impl Iterator<Item = &'w String>) -> String {
-    format!("[{}]", joined(words.map(|word| quoted(word)), ", "))
+    format!("[{}]", join(words.map(|word| quoted(word)), ", "))
 }
 
 /// Delimiter of cells.

@@ -56,7 +56,7 @@ pub struct Attempt {
 impl Attempt {
     /// The broken promise, if any.
     pub fn broken(&self) -> Option<String> {
-        let acts = |c: char| c != '\n' && vaglio::core::acts(c);
+        let acts = |c: char| c != '\n' && vaglio::core::is_control(c);
         let long = self.messages.iter().map(|message| message.chars().count()).find(|length| *length > LONGEST_MESSAGE);
         if let Some(length) = long {
             return Some(format!("a message has {length} characters"));

@@ -163,7 +163,7 @@ fn long_tables_are_cut_and_several_outputs_have_their_weights() {
     let told = of("target: [y, z]", "search: {kind: greedy, choose: 2}");
     assert!(told.starts_with("targets  y, z\n"), "{told}");
     let selection = folder.json("out/selection.json");
-    let weight = |k: usize| vaglio::core::aligned(selection["selected"][0]["weight"][k].as_f64().unwrap());
+    let weight = |k: usize| vaglio::core::table_number(selection["selected"][0]["weight"][k].as_f64().unwrap());
     let first = told.lines().nth(3).unwrap();
     assert!(first.contains(names(&selection)[0]) && first.contains(&weight(0)) && first.contains(&weight(1)), "{told}");
 }

@@ -1,7 +1,7 @@
 //! Sentences and sources of errors.
 
 use super::{Error, SourceLocation};
-use crate::{Role, counted};
+use crate::{Role, pluralize};
 use std::fmt::Display;
 
 impl Display for Error {
@@ -61,8 +61,8 @@ fn at(place: &Option<SourceLocation>) -> String {
 /// Describes a value that is missing or not finite, and counts such values.
 fn not_finite(value: &str, count: usize) -> String {
     match value.ends_with(" cell") {
-        true => format!("{value} ({}", counted(count, "such cell")),
-        false => format!("{value} is not a finite number ({}", counted(count, "such value")),
+        true => format!("{value} ({}", pluralize(count, "such cell")),
+        false => format!("{value} is not a finite number ({}", pluralize(count, "such value")),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::table_with_roles::{TableWithRoles, listed, named};
 use std::collections::{BTreeMap, BTreeSet};
-use vaglio_core::{Cells, Column, counted, joined};
+use vaglio_core::{Cells, Column, join, pluralize};
 use vaglio_report::record::{Warning, WarningKind};
 use vaglio_tables::read::{IS_BESIDE, InferredType, LEADING_ZEROS};
 use vaglio_tables::{quoted, word_list};
@@ -17,7 +17,7 @@ pub(super) fn codes(read: TableWithRoles<'_>) -> Option<Warning> {
         // Byte columns cannot hold them.
         let column = cells.numbers().filter(|column| !matches!(column, Column::Byte(_) | Column::Sparse(_)));
         for (code, count) in column.map(|column| codes_among(&column.values())).unwrap_or_default() {
-            found.push(format!("{code} in {} of {}", counted(count, "row"), named(name)));
+            found.push(format!("{code} in {} of {}", pluralize(count, "row"), named(name)));
             words.insert(code.to_string());
         }
     }
@@ -73,7 +73,7 @@ pub(super) fn levels(read: TableWithRoles<'_>) -> Option<Warning> {
         let distinct: BTreeSet<&str> = text.iter().map(String::as_str).collect();
         let mut forms: BTreeMap<String, Vec<&str>> = BTreeMap::new();
         for level in distinct {
-            let form = joined(level.split_whitespace(), " ").to_lowercase();
+            let form = join(level.split_whitespace(), " ").to_lowercase();
             forms.entry(form).or_default().push(level);
         }
         let alike = forms.into_values().filter(|levels| levels.len() > 1);

@@ -1,7 +1,7 @@
 //! Text of an explanation, in lines.
 
 use super::{EXPLAINING, ExplainedRun};
-use vaglio_core::{Feature, joined, short, shown, significant};
+use vaglio_core::{Feature, escape_controls, join, short, significant};
 use vaglio_report::record::PerOutput;
 
 impl ExplainedRun<'_> {
@@ -14,7 +14,8 @@ impl ExplainedRun<'_> {
         inflation: Option<f64>,
     ) -> Vec<String> {
         let (feature, column) = (self.chosen[k], &self.record.selected[k]);
-        let mut lines = vec![format!("{}  chosen, column {} of {}", shown(&column.name), k + 1, self.chosen.len())];
+        let mut lines =
+            vec![format!("{}  chosen, column {} of {}", escape_controls(&column.name), k + 1, self.chosen.len())];
         lines.extend(column.weight.as_ref().map(|weight| {
             let original = column.original_weight.as_ref();
             let original = original.map(|own| format!(" ({} on its original scale)", numbers(own)));
@@ -90,5 +91,5 @@ impl ExplainedRun<'_> {
 }
 
 fn numbers(of_outputs: &PerOutput) -> String {
-    joined(of_outputs.values().iter().map(|&value| short(value)), ", ")
+    join(of_outputs.values().iter().map(|&value| short(value)), ", ")
 }

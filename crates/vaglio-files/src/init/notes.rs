@@ -5,7 +5,7 @@ use super::options::TestOption;
 use super::order::{Nesting, RowLayout};
 use super::words::ColumnWords;
 use std::collections::BTreeMap;
-use vaglio_core::counted;
+use vaglio_core::pluralize;
 use vaglio_tables::read::InferredType;
 
 /// Limit on columns with a line on missing cells.
@@ -15,7 +15,7 @@ impl Decisions<'_> {
     /// The decisions, for people.
     pub fn notes(&self) -> Vec<String> {
         let table = self.table;
-        let mut notes = vec![format!("{}, {}", counted(table.rows, "row"), counted(table.columns.len(), "column"))];
+        let mut notes = vec![format!("{}, {}", pluralize(table.rows, "row"), pluralize(table.columns.len(), "column"))];
         let is_date = |name: &String| table.column(name).is_some_and(|seen| seen.profile.taken == InferredType::Date);
         let what = match self.targets.iter().any(is_date) {
             true => "a date, taken as classes; name a number to predict one",
@@ -25,7 +25,7 @@ impl Decisions<'_> {
         let guessed = if self.options.targets.is_empty() { " (guessed; --target names another)" } else { "" };
         notes.push(format!("to predict: {}, {what}{guessed}", self.targets.join(", ")));
         if self.without_target > 0 {
-            notes.push(format!("{} without a target are left out", counted(self.without_target, "row")));
+            notes.push(format!("{} without a target are left out", pluralize(self.without_target, "row")));
         }
         if self.is_rare {
             notes.push("a class is rare: classes count alike, by crrr and balanced_squared".into());

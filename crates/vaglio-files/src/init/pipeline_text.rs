@@ -7,7 +7,7 @@ use super::options::{Draft, TestOption};
 use super::order::{Panel, RowLayout};
 use super::words::ColumnWords;
 use std::path::Path;
-use vaglio_core::counted;
+use vaglio_core::pluralize;
 use vaglio_tables::read::InferredType;
 use vaglio_tables::{quoted, word_list};
 
@@ -25,7 +25,7 @@ impl Decisions<'_> {
     /// The pipeline in `folder` for the table at `path`.
     pub fn draft(&self, path: &Path, folder: &Path) -> Draft {
         let (mut lines, table, path) = (String::new(), self.table, relative(path, folder));
-        let (rows, columns) = (counted(table.rows, "row"), counted(table.columns.len(), "column"));
+        let (rows, columns) = (pluralize(table.rows, "row"), pluralize(table.columns.len(), "column"));
         put(
             &mut lines,
             format!("# {rows} and {columns} of {path}; `vaglio run` on this file selects columns and fits."),

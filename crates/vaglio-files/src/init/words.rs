@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::Path;
-use vaglio_core::{Cells, Result, counted, joined};
+use vaglio_core::{Cells, Result, join, pluralize};
 use vaglio_pipeline::pipeline::ReadSpec;
 use vaglio_tables::read::{
     ColumnFilter, Hint, InferredType, InvalidCell, ReadColumn, ReadRequest, SettingText, TableSource, ordered,
@@ -50,11 +50,11 @@ impl ColumnWords {
 
 fn in_words(words: &[WordCount]) -> String {
     let one = |found: &WordCount| match (found.word.as_str(), found.cells) {
-        ("", count) => format!("{} empty", counted(count, "cell")),
+        ("", count) => format!("{} empty", pluralize(count, "cell")),
         (word, 1) => format!("`{word}` in row {}", found.row + 1),
-        (word, count) => format!("`{word}` in {}", counted(count, "cell")),
+        (word, count) => format!("`{word}` in {}", pluralize(count, "cell")),
     };
-    joined(words.iter().map(one), ", ")
+    join(words.iter().map(one), ", ")
 }
 
 /// A table, each column read with its own words for missing cells. Columns may be read again.

@@ -11,7 +11,7 @@ use linfa::dataset::{AsTargets, DatasetBase};
 use ndarray::Array2;
 use serde::Serialize;
 use std::fmt;
-use vaglio_core::{AnyLoss, Error, Result, counted, short};
+use vaglio_core::{AnyLoss, Error, Result, pluralize, short};
 use vaglio_search::Monitor;
 
 /// Nested cross-validation results of a pipeline. `Display` prints one line: loss, interval and baseline.
@@ -38,7 +38,7 @@ impl fmt::Display for NestedResult {
         if let Some([low, high]) = self.interval {
             write!(f, " (95 % interval {} to {})", short(low), short(high))?;
         }
-        write!(f, "; without features {}; {}", short(self.empty_loss), counted(self.folds.len(), "outer fold"))
+        write!(f, "; without features {}; {}", short(self.empty_loss), pluralize(self.folds.len(), "outer fold"))
     }
 }
 

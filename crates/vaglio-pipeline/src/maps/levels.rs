@@ -1,7 +1,7 @@
 //! Levels of new rows that are missing in the training rows.
 
 use std::collections::BTreeMap;
-use vaglio_core::{Cells, MapFit, RowsByLevel, Table, joined};
+use vaglio_core::{Cells, MapFit, RowsByLevel, Table, join};
 
 /// Largest number of levels listed in a message.
 pub(super) const LISTED: usize = 12;
@@ -41,12 +41,12 @@ impl UnseenLevels {
         let of_column = |(column, levels): (&String, &BTreeMap<String, usize>)| {
             let mut most: Vec<(&String, &usize)> = levels.iter().collect();
             most.sort_by_key(|(_, rows)| std::cmp::Reverse(**rows));
-            let named = joined(most.iter().take(NAMED).map(|(level, rows)| format!("`{level}` in {rows}")), ", ");
+            let named = join(most.iter().take(NAMED).map(|(level, rows)| format!("`{level}` in {rows}")), ", ");
             let more = most.len().saturating_sub(NAMED);
             let more = if more > 0 { format!(" and {more} more levels") } else { String::new() };
             format!("{} of `{column}` ({named}{more})", levels.values().sum::<usize>())
         };
-        let all = joined(self.0.iter().map(of_column), ", ");
+        let all = join(self.0.iter().map(of_column), ", ");
         let sentence = || {
             format!(
                 "cells hold levels that no training row has, and count as none of its levels: {all}; check how they are written"

@@ -3,7 +3,7 @@
 use super::columns;
 use std::collections::HashSet;
 use std::sync::Arc;
-use vaglio_core::{Error, Expression, FittedMap, Map, MapFit, MapFormulas, Result, TrainingRows, joined, part, saved};
+use vaglio_core::{Error, Expression, FittedMap, Map, MapFit, MapFormulas, Result, TrainingRows, join, part, saved};
 
 /// Adds the products of all pairs of the named numeric columns, called `a*b`.
 ///
@@ -172,7 +172,7 @@ fn name(product: &Product) -> String {
         1 => column.to_string(),
         _ => format!("{column}^{exponent}"),
     };
-    joined(product.iter().map(factor), "*")
+    join(product.iter().map(factor), "*")
 }
 
 fn expression(product: &Product) -> Expression {

@@ -11,7 +11,7 @@ use super::validation::{CellChoice, Validation, all_repeats, not_validated, shar
 use crate::selector::resumable_search::{ResumableSearch, SearchResult};
 use crate::selector::{ValidSelector, takes_lambda_of_all, walk_lambdas};
 use std::time::{Duration, Instant};
-use vaglio_core::{Design, Error, ErrorClass, Result, StopReason, StopSign, counted};
+use vaglio_core::{Design, Error, ErrorClass, Result, StopReason, StopSign, pluralize};
 use vaglio_report::record::{Cell, ChosenBy, GainTest, LossTable, Warning, WarningKind};
 use vaglio_search::{Choose, CrossValidation, Journal, Judge, Monitor, Path, Rule, Silent};
 
@@ -285,7 +285,7 @@ impl Validation<'_, '_> {
 
 /// Warning that the two scales of a mapped target choose different sizes.
 fn scales_differ(judge: Judge, own: usize, other: usize) -> Warning {
-    let columns = |size: usize| if size == 0 { "no column".into() } else { counted(size, "column") };
+    let columns = |size: usize| if size == 0 { "no column".into() } else { pluralize(size, "column") };
     let scale = |judge: Judge| if judge == Judge::Mapped { "of the mapped target" } else { "in the units of the data" };
     let word = if judge == Judge::Mapped { "original" } else { "mapped" };
     let message = format!(

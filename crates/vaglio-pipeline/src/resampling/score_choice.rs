@@ -7,7 +7,7 @@ use crate::selector::resumable_search::SearchResult;
 use crate::selector::{ValidSelector, takes_lambda_of_all, walk_lambdas};
 use std::collections::HashSet;
 use std::time::Instant;
-use vaglio_core::{Design, Error, Feature, Result, StopReason, counted, is_lower, short};
+use vaglio_core::{Design, Error, Feature, Result, StopReason, is_lower, pluralize, short};
 use vaglio_report::record::{Cell, ChosenBy, Warning, WarningKind};
 use vaglio_search::{All, Choose, Monitor, Path, PathEntry, Rule, Search, SubsetScorer};
 
@@ -57,7 +57,7 @@ pub(super) fn plain(
         && chosen.size < asked
         && !searched.path.stop_reason.is_partial()
     {
-        let message = format!("{} asked for, and the search ended at {}", counted(asked, "column"), chosen.size);
+        let message = format!("{} asked for, and the search ended at {}", pluralize(asked, "column"), chosen.size);
         warnings.push(Warning::new(WarningKind::FewerColumns, message));
     }
     let (columns, rows) = (design.features(), design.rows());

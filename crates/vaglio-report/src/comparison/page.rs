@@ -4,7 +4,7 @@ use super::{Comparison, NamedRun, jaccard};
 use crate::record::{LossName, NestedEvaluation, PredictionRows};
 use crate::report::{COLORS, Chart, Mark, ScaleKind, Section, TableBuilder, TableCell, page};
 use std::collections::HashMap;
-use vaglio_core::{joined, short};
+use vaglio_core::{join, short};
 
 /// Columns that the page lists, at most.
 const MOST_COLUMNS: usize = 300;
@@ -27,7 +27,7 @@ impl Comparison {
         let warnings = runs.map(|(run, warning)| format!("{}: {}", run.name, warning.message));
         let section = warnings.fold(self.runs_section(), |section, text| section.warning(text));
         let sections = [section, self.pairs_section(), curves, self.columns_section()];
-        let names = joined(self.runs.iter().map(|run| &run.name), ", ");
+        let names = join(self.runs.iter().map(|run| &run.name), ", ");
         let footer = format!("Made by vaglio {}.", env!("CARGO_PKG_VERSION"));
         page("compare", "vaglio compare", &names, sections.into_iter(), &footer)
     }

@@ -2,7 +2,7 @@
 
 use crate::record::{NestedEvaluation, OuterFold, Record, interval_text};
 use crate::{ClusterSum, MeanVariances, StandardizedMoments};
-use vaglio_core::{counted, short};
+use vaglio_core::{pluralize, short};
 
 /// The level of intervals.
 const LEVEL: f64 = 0.95;
@@ -85,8 +85,8 @@ fn by_rows(first: &NestedEvaluation, second: &NestedEvaluation) -> Option<Differ
     let clusters = MeanVariances::from_folds(&[&pairs], 1).clusters;
     let count = clusters.map_or(pairs.len(), |(_, count)| count);
     let words = match p.clusters {
-        Some(_) => format!("{} of rows", counted(count, "cluster")),
-        None => counted(count, "row"),
+        Some(_) => format!("{} of rows", pluralize(count, "cluster")),
+        None => pluralize(count, "row"),
     };
     let folds = between_folds(&fold_differences(first, second), first.repeats);
     mean_difference(&pairs, MeanVariances { clusters, folds }, words)
@@ -95,7 +95,7 @@ fn by_rows(first: &NestedEvaluation, second: &NestedEvaluation) -> Option<Differ
 fn by_folds(first: &NestedEvaluation, second: &NestedEvaluation) -> Option<Difference> {
     let pairs = fold_differences(first, second);
     let folds = between_folds(&pairs, first.repeats);
-    mean_difference(&pairs, MeanVariances { clusters: None, folds }, counted(pairs.len(), "outer fold"))
+    mean_difference(&pairs, MeanVariances { clusters: None, folds }, pluralize(pairs.len(), "outer fold"))
 }
 
 /// Variance of the mean difference between folds, with their number.

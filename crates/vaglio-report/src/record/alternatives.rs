@@ -3,7 +3,7 @@
 use crate::infinity;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
-use vaglio_core::{Feature, joined, short, shown};
+use vaglio_core::{Feature, escape_controls, join, short};
 use vaglio_search::NearBest;
 
 /// Near subsets: those with a score close to the lowest of all, or to that of the chosen subset.
@@ -124,7 +124,7 @@ impl AlternativesRecord {
         let AlternativesRecord { limit, met, count, is_whole, in_all, in_none, smallest, .. } = self;
         let listed = |names: &[String]| match names {
             [] => "no column".into(),
-            few if few.len() <= LISTED => joined(few.iter().map(|name| shown(name)), ", "),
+            few if few.len() <= LISTED => join(few.iter().map(|name| escape_controls(name)), ", "),
             many => format!("{} columns", many.len()),
         };
         let fewest = match smallest.first().map(|least| &least.columns[..]) {

@@ -2,7 +2,7 @@
 
 use crate::infinity;
 use serde::{Deserialize, Serialize};
-use vaglio_core::{Error, Result, counted, is_lower, joined, short};
+use vaglio_core::{Error, Result, is_lower, join, pluralize, short};
 use vaglio_search::{CrossValidation, Rule};
 
 /// Cross-validated loss of the selection with one size at one λ.
@@ -197,7 +197,7 @@ impl GainTest {
     /// The test in words: `p = 0.005, 199 shuffles of the target`.
     pub fn text(&self) -> String {
         let by = match self.shuffles {
-            Some(count) => format!("{} of the target", counted(count, "shuffle")),
+            Some(count) => format!("{} of the target", pluralize(count, "shuffle")),
             None => "by paired losses".into(),
         };
         let bound = if self.shuffles.is_none() && self.p <= LEAST_P { " or less" } else { "" };
@@ -244,9 +244,9 @@ impl SizeSpread {
             SizeSpreadSource::Folds => "leaving out one fold at a time",
         };
         if least == most {
-            format!("{each} chooses {} too", counted(chosen, "column"))
+            format!("{each} chooses {} too", pluralize(chosen, "column"))
         } else {
-            format!("{each} chooses {least} to {most} columns ({})", joined(&self.sizes, ", "))
+            format!("{each} chooses {least} to {most} columns ({})", join(&self.sizes, ", "))
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Description of the data: columns as read, and rows left out.
 
 use serde::{Deserialize, Serialize};
-use vaglio_core::{Feature, counted, joined};
+use vaglio_core::{Feature, join, pluralize};
 use vaglio_tables::InferredType;
 
 /// Description of the data.
@@ -86,8 +86,7 @@ impl ColumnRun {
         let missing = (self.missing > 0).then(|| format!("{} missing", self.missing));
         let taken = self.taken.map(|taken| format!("{}{levels}", taken.word()));
         let words = [self.role.clone(), taken, missing];
-        joined(words.into_iter().flatten(), ", ")
-            + &self.note.iter().map(|note| format!(" ({note})")).collect::<String>()
+        join(words.into_iter().flatten(), ", ") + &self.note.iter().map(|note| format!(" ({note})")).collect::<String>()
     }
 }
 
@@ -125,7 +124,7 @@ impl LeftOutRows {
     pub fn words(&self) -> String {
         let test = match self.test_rows {
             0 => String::new(),
-            test => format!(" and {}", counted(test, "test row")),
+            test => format!(" and {}", pluralize(test, "test row")),
         };
         let column = &self.column;
         let why = match (self.reason, &self.filter) {
@@ -133,11 +132,11 @@ impl LeftOutRows {
             (LeftOutReason::MissingTarget, _) => format!("without the target `{column}`"),
             (LeftOutReason::MissingWeight, _) => format!("without the weight `{column}`"),
         };
-        format!("{}{test} {why}", counted(self.rows, "row"))
+        format!("{}{test} {why}", pluralize(self.rows, "row"))
     }
 }
 
 /// Numbers and reasons of all rows left out, in words.
 pub fn left_out_rows(rows: &[LeftOutRows]) -> String {
-    joined(rows.iter().map(LeftOutRows::words), "; ")
+    join(rows.iter().map(LeftOutRows::words), "; ")
 }

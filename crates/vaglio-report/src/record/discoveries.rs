@@ -2,7 +2,7 @@
 
 use super::names::listed;
 use serde::{Deserialize, Serialize};
-use vaglio_core::{Feature, counted};
+use vaglio_core::{Feature, pluralize};
 
 /// Verdicts on the columns by random dummies (the T-Rex selector).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -98,7 +98,7 @@ impl FalseDiscoveries {
         let of = if confirmed.is_empty() {
             "No column is".into()
         } else {
-            format!("{} {}", counted(confirmed.len(), "column"), if confirmed.len() == 1 { "is" } else { "are" })
+            format!("{} {}", pluralize(confirmed.len(), "column"), if confirmed.len() == 1 { "is" } else { "are" })
         };
         let also = match tentative.len() {
             0 => String::new(),

@@ -5,7 +5,9 @@ use crate::infinity;
 use crate::is_alone;
 use ndarray::{ArrayView1, ArrayView2, s};
 use serde::{Deserialize, Serialize};
-use vaglio_core::{AnyLoss, Auc, BalancedError, ClassOrder, Loss, Squared, ZeroOne, is_tie, row_weights, short, shown};
+use vaglio_core::{
+    AnyLoss, Auc, BalancedError, ClassOrder, Loss, Squared, ZeroOne, escape_controls, is_tie, row_weights, short,
+};
 
 /// Figures of predictions; those without a meaning for the task are absent.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -145,14 +147,16 @@ impl Figures {
         let mut text: String = lines.iter().map(|(name, value)| format!("{name:<20}{value}\n")).collect();
         for OutputFigures { name, mse, r2 } in &self.by_output {
             let r2 = r2.map(|r2| format!(", R² {}", short(r2))).unwrap_or_default();
-            text += &format!("{:<19} {}{r2}\n", format!("squared of {}", shown(name)), short(*mse));
+            text += &format!("{:<19} {}{r2}\n", format!("squared of {}", escape_controls(name)), short(*mse));
         }
         let Some(confusion) = &self.confusion else { return text };
         if self.ties > 0 {
             text +=
                 &format!("{:<19} {} rows: the error rates count a guess, the matrix the label\n", "ties", self.ties);
         }
-        let name = |class: usize| classes.get(class).map_or_else(|| class.to_string(), |name| shown(name).into_owned());
+        let name = |class: usize| {
+            classes.get(class).map_or_else(|| class.to_string(), |name| escape_controls(name).into_owned())
+        };
         if let Some(ConstantAnswerError { class, error_rate }) = self.always() {
             text += &format!("{:<19} {}\n", format!("always {}", name(class)), short(error_rate));
         }

@@ -2,7 +2,7 @@
 
 use super::{ComparisonColumns, Figures, LossDifference, PredictionRows, Record, interval_text};
 use crate::interval::{has_width, normal_interval};
-use vaglio_core::{Auc, Squared, ZeroOne, counted, is_lower, joined, short, shown, significant};
+use vaglio_core::{Auc, Squared, ZeroOne, escape_controls, is_lower, join, pluralize, short, significant};
 
 /// Ends of an interval, and its level.
 pub(crate) type ConfidenceInterval = ([f64; 2], f64);
@@ -51,7 +51,12 @@ impl Record {
                     difference: nested.difference.as_ref(),
                     figures: Some(&nested.figures),
                     repeats: nested.repeats.max(1),
-                    how: repetition(&nested.splits, counted(nested.folds, "outer fold"), "everything", nested.repeats),
+                    how: repetition(
+                        &nested.splits,
+                        pluralize(nested.folds, "outer fold"),
+                        "everything",
+                        nested.repeats,
+                    ),
                 }
             }
             PredictionRows::Test => {
@@ -65,14 +70,14 @@ impl Record {
                     difference: None,
                     figures: Some(test),
                     repeats: 1,
-                    how: counted(test.rows, "test row"),
+                    how: pluralize(test.rows, "test row"),
                 }
             }
             PredictionRows::CrossValidation => {
                 let chosen = &self.chosen;
                 let (loss, folds) = chosen.cross_validated.zip(chosen.folds)?;
                 let repeats = chosen.repeats.unwrap_or(1);
-                let how = repetition(&chosen.splits, counted(folds, "fold"), "the search", repeats);
+                let how = repetition(&chosen.splits, pluralize(folds, "fold"), "the search", repeats);
                 HeldOutError {
                     record: self,
                     origin,
@@ -109,7 +114,7 @@ impl Record {
     pub(crate) fn always_text(&self, figures: &Figures) -> Option<String> {
         let always = figures.always()?;
         let class = self.data.classes.as_ref()?.get(always.class)?;
-        Some(format!("always {}: {}", shown(class), short(always.error_rate)))
+        Some(format!("always {}: {}", escape_controls(class), short(always.error_rate)))
     }
 }
 
@@ -155,7 +160,7 @@ impl HeldOutError<'_> {
         let (baseline, always) = self.baselines();
         let rmse = self.rmse().map(|rmse| format!("RMSE {}", significant(rmse, 4)));
         let baseline = baseline.map(|loss| format!("without features {}", short(loss)));
-        let notes = joined([rmse, baseline, always].into_iter().flatten(), "; ");
+        let notes = join([rmse, baseline, always].into_iter().flatten(), "; ");
         let notes = if notes.is_empty() { notes } else { format!(" ({notes})") };
         let is_scaled = self.origin == PredictionRows::CrossValidation;
         let scale = if is_scaled { self.record.chosen_scale() } else { String::new() };

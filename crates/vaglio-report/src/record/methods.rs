@@ -3,7 +3,7 @@
 use super::held_out_error::times;
 use super::names::listed;
 use super::{ChosenBy, PredictionRows, Record, left_out_rows};
-use vaglio_core::{Role, counted, joined, short, shown, title};
+use vaglio_core::{Role, escape_controls, join, pluralize, short, title};
 use vaglio_search::Rule;
 
 /// Items about the study, which a run cannot answer.
@@ -14,7 +14,7 @@ const LISTED: usize = 20;
 
 /// Names in backticks, the first ones of many.
 fn quoted<'n>(names: impl IntoIterator<Item = &'n String>) -> String {
-    listed(names.into_iter().map(|name| format!("`{}`", shown(name))), LISTED)
+    listed(names.into_iter().map(|name| format!("`{}`", escape_controls(name))), LISTED)
 }
 
 impl Record {
@@ -39,13 +39,13 @@ impl Record {
         let result = match self.selected.len() {
             0 => "No column was selected.".to_owned(),
             count => {
-                format!("{} selected: {}.", counted(count, "column"), quoted(self.selected.iter().map(|s| &s.name)))
+                format!("{} selected: {}.", pluralize(count, "column"), quoted(self.selected.iter().map(|s| &s.name)))
             }
         };
         let tool = format!("All was computed by vaglio {} with the seed {}.", self.version, self.seed);
         let (data, search, size) = (self.data_sentence(), self.search_sentence(), self.size_sentence());
         let sentences = [data, search, size, result, self.held_out_sentences(), tool];
-        joined(sentences.into_iter().filter(|sentence| !sentence.is_empty()), " ")
+        join(sentences.into_iter().filter(|sentence| !sentence.is_empty()), " ")
     }
 
     fn data_sentence(&self) -> String {
@@ -56,18 +56,18 @@ impl Record {
         };
         let left_out = match &*left_out_rows(&data.left_out) {
             "" => String::new(),
-            rows => format!("; {} were left out", shown(rows)),
+            rows => format!("; {} were left out", escape_controls(rows)),
         };
         let targets = quoted(&data.targets);
         let word = if data.targets.len() == 1 { "the target" } else { "the targets" };
-        let (rows, columns) = (counted(data.rows, "row"), counted(data.features, "candidate column"));
+        let (rows, columns) = (pluralize(data.rows, "row"), pluralize(data.features, "candidate column"));
         format!("Columns were selected for {word} {targets} among {columns}{made}, on {rows}{left_out}.")
     }
 
     /// Kinds of the maps, in their order.
     fn maps(&self) -> String {
         let maps = self.pipeline.settings["preprocess"].as_array().into_iter().flatten();
-        joined(maps.filter_map(|map| map.as_str().or_else(|| map["kind"].as_str())), ", ")
+        join(maps.filter_map(|map| map.as_str().or_else(|| map["kind"].as_str())), ", ")
     }
 
     fn search_sentence(&self) -> String {
@@ -92,7 +92,7 @@ impl Record {
             Some(_) => ", that of the lowest loss",
             None => "",
         };
-        let size = counted(chosen.size, "column");
+        let size = pluralize(chosen.size, "column");
         match chosen.by {
             ChosenBy::CrossValidation => {
                 let error = self
@@ -135,7 +135,7 @@ impl Record {
             let (figure, _) = permutations.figure();
             sentences.push(format!(
                 "{} of the target reach it with p = {}.",
-                counted(permutations.count, "shuffle"),
+                pluralize(permutations.count, "shuffle"),
                 short(figure.p)
             ));
         }
@@ -155,17 +155,17 @@ impl Record {
             Some(classes) => format!(" with the classes {}", quoted(classes)),
             None => ", as numbers".into(),
         };
-        let test_rows = self.test.as_ref().map(|test| format!(", and {}", counted(test.rows, "test row")));
+        let test_rows = self.test.as_ref().map(|test| format!(", and {}", pluralize(test.rows, "test row")));
         let excluded = match &*left_out_rows(&data.left_out) {
             "" => "no row was left out".to_owned(),
-            rows => shown(rows).into_owned(),
+            rows => escape_controls(rows).into_owned(),
         };
         let maps = match &*self.maps() {
             "" => "none".to_owned(),
             maps => format!("{maps}; learned from training rows alone"),
         };
         let tuned = match &self.tuned {
-            Some(tuned) => format!("{}, {}; ", tuned.method.word(), counted(tuned.evaluations, "evaluation")),
+            Some(tuned) => format!("{}, {}; ", tuned.method.word(), pluralize(tuned.evaluations, "evaluation")),
             None => String::new(),
         };
         let lambda = self.lambda.map_or_else(|| "none".to_owned(), |lambda| format!("λ = {}", short(lambda)));
@@ -175,7 +175,7 @@ impl Record {
             ("2c", "computing infrastructure", format!("{:.1} s{memory}", self.seconds.total)),
             ("2e", "reproduction", format!("`vaglio run resolved.yaml`, seed {}", self.seed)),
             ("3d", "outcome variable", quoted(&data.targets) + &kind),
-            ("3e", "sample size", counted(data.rows, "training row") + &test_rows.unwrap_or_default()),
+            ("3e", "sample size", pluralize(data.rows, "training row") + &test_rows.unwrap_or_default()),
             ("4a", "rows excluded", excluded),
             ("4c", "transformations", maps),
             ("5a", "models trained", self.search_sentence()),
@@ -202,7 +202,7 @@ impl Record {
         };
         let uncertainty = "errors have intervals, by clusters of rows or by folds, whichever are wider";
         let tests = self.permutations.as_ref().map_or("none".into(), |permutations| {
-            format!("{} of the target, p = {}", counted(permutations.count, "shuffle"), short(permutations.score.p))
+            format!("{} of the target, p = {}", pluralize(permutations.count, "shuffle"), short(permutations.score.p))
         });
         vec![
             ("6a", "separation of training and test rows", separation.into()),

@@ -3,7 +3,7 @@
 use super::{LossName, Method, TuningResult};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use vaglio_core::{Figures, counted, joined, short};
+use vaglio_core::{Figures, join, pluralize, short};
 
 /// Kinds and settings of the parts of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -58,8 +58,8 @@ impl TunedSettings {
     /// Sentence with the method and the settings that it found.
     pub(super) fn sentence(&self) -> String {
         let text = |value: &Value| value.as_f64().map_or_else(|| value.to_string(), short);
-        let values = joined(self.parameters.iter().map(|(path, value)| format!("{path} = {}", text(value))), ", ");
-        let (method, count) = (self.method.word(), counted(self.evaluations, "evaluation"));
+        let values = join(self.parameters.iter().map(|(path, value)| format!("{path} = {}", text(value))), ", ");
+        let (method, count) = (self.method.word(), pluralize(self.evaluations, "evaluation"));
         format!("tuned by {method}, {count}: {values}")
     }
 }

@@ -3,7 +3,7 @@
 use super::names::listed;
 use crate::infinity;
 use serde::{Deserialize, Serialize};
-use vaglio_core::{Feature, clip, short, shown};
+use vaglio_core::{Feature, clip, escape_controls, short};
 
 /// Shapley values of the chosen columns. Their sum is the criterion's score without features minus that of all of them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -63,7 +63,7 @@ impl SharesRecord {
     pub fn sentence(&self) -> String {
         let of = |column: &&ShareRecord| {
             let part = column.part.map_or_else(|| short(column.share), |part| format!("{:.0} %", 100.0 * part));
-            format!("{} {part}", clip(&shown(&column.name), 24))
+            format!("{} {part}", clip(&escape_controls(&column.name), 24))
         };
         let (from, to, columns) = (short(self.empty), short(self.all), listed(self.ranked().iter().map(of), LISTED));
         format!("shares of the fall of the score from {from} to {to} ({}): {columns}", self.method())

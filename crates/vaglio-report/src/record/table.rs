@@ -7,7 +7,7 @@ use super::{
     LearningCurve, LossDifference, PartNames, PredictionRows, Record, SharesRecord, Status, TunedSettings, Verified,
     WorthRecord, left_out_rows,
 };
-use vaglio_core::{Diagnostics, counted, is_lower, joined, short, shown};
+use vaglio_core::{Diagnostics, escape_controls, is_lower, join, pluralize, short};
 use vaglio_search::{Certificate, Rule};
 
 /// Number of rows from which halving another loss is no chance.
@@ -30,7 +30,7 @@ impl Record {
             self.selected.len(),
             self.data.features,
             self.source_note(&self.selected.iter().map(|own| own.index).collect::<Vec<_>>()),
-            counted(self.data.rows, "row"),
+            pluralize(self.data.rows, "row"),
             parts.search,
             parts.criterion,
             parts.loss.as_ref().map(|loss| format!(" ({})", loss.told())).unwrap_or_default(),
@@ -41,11 +41,13 @@ impl Record {
         };
         let model = self.model.as_ref().map(trained);
         let left_out = &self.data.left_out;
-        let left_out = (!left_out.is_empty()).then(|| format!("left out: {}", shown(&left_out_rows(left_out))));
+        let left_out =
+            (!left_out.is_empty()).then(|| format!("left out: {}", escape_controls(&left_out_rows(left_out))));
         let tuned = self.tuned.as_ref().map(TunedSettings::sentence);
         let compared = self.searches.iter().find(|search| search.won).map(|winner| {
-            let result = |s: &ComparedSearch| format!("{} {} ({})", s.search, short(s.loss), counted(s.size, "column"));
-            format!("{} is taken; cross-validated: {}", winner.search, joined(self.searches.iter().map(result), ", "))
+            let result =
+                |s: &ComparedSearch| format!("{} {} ({})", s.search, short(s.loss), pluralize(s.size, "column"));
+            format!("{} is taken; cross-validated: {}", winner.search, join(self.searches.iter().map(result), ", "))
         });
         let numerics = self.numerics.filter(|diagnostics| diagnostics.remade > 0).map(|diagnostics| {
             let Diagnostics { conditioning, remade, rows_kept_out, .. } = diagnostics;
@@ -55,7 +57,7 @@ impl Record {
             )
         });
         let verified = self.verify.as_ref().map(|Verified { steps, max_relative_error }| {
-            let what = counted(*steps, "score");
+            let what = pluralize(*steps, "score");
             format!("{what} recomputed by plain retraining: off by {max_relative_error:.1e} at most")
         });
         let is_partial = self.status == Status::Partial;
@@ -67,11 +69,12 @@ impl Record {
             self.learning_curve.as_ref().map(LearningCurve::sentence),
             numerics,
             verified,
-            self.fdr.as_ref().map(|fdr| shown(&fdr.sentence()).into_owned()),
+            self.fdr.as_ref().map(|fdr| escape_controls(&fdr.sentence()).into_owned()),
             self.worth.as_ref().and_then(WorthRecord::sentence),
             is_partial.then(|| "The search was cut short; this is the valid result so far.".to_owned()),
         ]);
-        let warnings = self.warnings.iter().map(|warning| Some(format!("warning: {}", shown(&warning.message))));
+        let warnings =
+            self.warnings.iter().map(|warning| Some(format!("warning: {}", escape_controls(&warning.message))));
         let nothing = self.nothing_gained().map(|sentence| format!("{sentence}."));
         let lines = lines.chain(warnings).chain([nothing]).flatten();
         lines.for_each(|line| out.extend([&*line, "\n"]));
@@ -82,7 +85,7 @@ impl Record {
     fn score_line(&self) -> String {
         let lambda = match &self.lambdas {
             Some(lambdas) => {
-                format!(", lambda {} (of each output)", joined(lambdas.iter().map(|lambda| short(*lambda)), ", "))
+                format!(", lambda {} (of each output)", join(lambdas.iter().map(|lambda| short(*lambda)), ", "))
             }
             None => self.lambda.map(|l| format!(", lambda {}", short(l))).unwrap_or_default(),
         };
@@ -112,7 +115,7 @@ impl Record {
             return Some(format!(
                 "No column is taken: noise predicts as well too often{test}. The rule takes {}, with a cross-validated error of \
                  {}{baseline}{}; `choose: {{require_gain: never}}` takes them",
-                shown(&named),
+                escape_controls(&named),
                 short(*cross_validated),
                 self.chosen_scale(),
             ));
@@ -154,7 +157,7 @@ impl Record {
     fn equation_lines(&self) -> String {
         let is_short = self.equation.iter().map(|line| line.chars().count()).sum::<usize>() <= READABLE;
         let lines = self.equation.iter().filter(|_| is_short && !self.selected.is_empty());
-        let lines: String = lines.map(|line| format!("\n{}", shown(line))).collect();
+        let lines: String = lines.map(|line| format!("\n{}", escape_controls(line))).collect();
         if lines.is_empty() { lines } else { lines + "\n" }
     }
 
@@ -220,7 +223,7 @@ impl Record {
         let sizes = sizes.map(|sizes| format!("size  {}", sizes.sentence(chosen.size)));
         let shuffled = self.permutations.as_ref().map(|permutations| {
             let (figure, _) = permutations.figure();
-            let count = counted(permutations.count, "permutation");
+            let count = pluralize(permutations.count, "permutation");
             format!("shuffled targets {}, p = {} ({count})", short(figure.mean), short(figure.p))
         });
         let is_optimistic = chosen.cross_validated.is_none() && self.test.is_none() && self.nested.is_none();
@@ -260,6 +263,6 @@ pub fn proven(certificate: &Certificate) -> String {
     let Certificate { optimal, visited, pruned, bound, .. } = certificate;
     let proven = if *optimal { "the best subset of every size is proven" } else { "not proven to be the best" };
     let bound = bound.as_ref().map(|bound| format!(" by the bound `{bound}`")).unwrap_or_default();
-    let visited = counted(*visited as usize, "subset");
+    let visited = pluralize(*visited as usize, "subset");
     format!("{visited} scored, {pruned} ruled out unscored{bound}: {proven}")
 }

@@ -6,7 +6,7 @@ use super::{
 };
 use std::collections::{HashMap, HashSet};
 use std::fmt::Display;
-use vaglio_core::{Action, Feature, aligned, clip, joined, short, shown, significant};
+use vaglio_core::{Action, Feature, clip, escape_controls, join, short, significant, table_number};
 
 /// Largest number of chosen columns that are all listed.
 const FEW_COLUMNS: usize = 30;
@@ -37,18 +37,18 @@ pub fn level_text(level: f64) -> String {
 fn join_first(texts: impl ExactSizeIterator<Item = impl Display>) -> String {
     let count = texts.len();
     let more = if count > FEW_OUTPUTS { format!(", … ({count})") } else { String::new() };
-    joined(texts.take(FEW_OUTPUTS), ", ") + &more
+    join(texts.take(FEW_OUTPUTS), ", ") + &more
 }
 
 impl Record {
     /// Line with the names of the targets and classes; empty without targets.
     pub(super) fn target_line(&self) -> String {
-        let names = |names: &[String]| join_first(names.iter().map(|name| shown(name)));
+        let names = |names: &[String]| join_first(names.iter().map(|name| escape_controls(name)));
         let data = &self.data;
         let classes = data.classes.as_ref().map(|classes| format!(" ({})", names(classes))).unwrap_or_default();
         match data.targets.len() {
             0 => String::new(),
-            1 => format!("target  {}{classes}\n\n", shown(&data.targets[0])),
+            1 => format!("target  {}{classes}\n\n", escape_controls(&data.targets[0])),
             _ => format!("targets  {}\n\n", names(&data.targets)),
         }
     }
@@ -68,13 +68,15 @@ impl Record {
     pub(super) fn weights_table(&self) -> String {
         let outputs = self.data.outputs;
         let (rows, note) = self.listed();
-        let names: Vec<_> = rows.iter().map(|(_, chosen)| shown(&chosen.name)).collect();
+        let names: Vec<_> = rows.iter().map(|(_, chosen)| escape_controls(&chosen.name)).collect();
         let width = names.iter().map(|name| name.chars().count()).max().unwrap_or(0).max(6);
         let heads: Vec<String> = match outputs {
             // The model is not linear in its columns.
             _ if !rows.is_empty() && rows.iter().all(|(_, chosen)| chosen.weight.is_none()) => Vec::new(),
             0 | 1 => vec!["weight".into()],
-            2..=FEW_OUTPUTS => self.outputs().iter().map(|name| clip(&shown(name), 12).into_owned()).collect(),
+            2..=FEW_OUTPUTS => {
+                self.outputs().iter().map(|name| clip(&escape_controls(name), 12).into_owned()).collect()
+            }
             _ => vec!["weights' norm".into()],
         };
         let cells: String = heads.iter().map(|head| format!("  {head:>12}")).collect();
@@ -86,7 +88,7 @@ impl Record {
                 Some(weight) if weight.values().len() > FEW_OUTPUTS => vec![weight.norm()],
                 weight => weight.iter().flat_map(PerOutput::values).copied().collect(),
             };
-            let cells: String = cells.into_iter().map(|weight| format!("  {:>12}", aligned(weight))).collect();
+            let cells: String = cells.into_iter().map(|weight| format!("  {:>12}", table_number(weight))).collect();
             let spread = chosen.over_folds.as_ref().filter(|_| has_spread);
             let spread = spread.map(|spread| self.spread_text(spread)).unwrap_or_default();
             out += format!("{:>4}  {name:<width$}{cells}{spread}", place + 1).trim_end();
@@ -162,7 +164,12 @@ impl Record {
         let (figures, rows) = self.trusted().filter(|(figures, _)| !figures.by_output.is_empty())?;
         let told = |output: &OutputFigures| {
             let r2 = output.r2.map(|r2| format!("; R² {}", significant(r2, 4))).unwrap_or_default();
-            format!("{} {} (RMSE {}{r2})", shown(&output.name), short(output.mse), significant(output.mse.sqrt(), 4))
+            format!(
+                "{} {} (RMSE {}{r2})",
+                escape_controls(&output.name),
+                short(output.mse),
+                significant(output.mse.sqrt(), 4)
+            )
         };
         Some(format!("squared error of each target on {rows}: {}", join_first(figures.by_output.iter().map(told))))
     }

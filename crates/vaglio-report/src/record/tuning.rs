@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::fmt;
-use vaglio_core::{Error, Result, joined, setting};
+use vaglio_core::{Error, Result, join, setting};
 use vaglio_search::Search;
 
 /// Which settings of the learner are tuned, within which bounds, and how; and which searches are compared.
@@ -98,7 +98,7 @@ vaglio_core::setters!(Tune { method: Method, score: ScoredSelection;; });
 impl fmt::Display for Tune {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if !self.search.is_empty() {
-            write!(f, "searches on the same folds: {}", joined(self.search.iter().map(Search::kind), ", "))?;
+            write!(f, "searches on the same folds: {}", join(self.search.iter().map(Search::kind), ", "))?;
         }
         if self.parameters.is_empty() {
             return Ok(());
@@ -106,7 +106,7 @@ impl fmt::Display for Tune {
         if !self.search.is_empty() {
             f.write_str("; ")?;
         }
-        let paths = joined(self.parameters.keys(), ", ");
+        let paths = join(self.parameters.keys(), ", ");
         let what = match self.score {
             ScoredSelection::All => "scores of all columns",
             ScoredSelection::Search => "searches",

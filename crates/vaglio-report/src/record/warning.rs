@@ -2,7 +2,7 @@
 
 use super::{PerOutput, Record};
 use serde::{Deserialize, Serialize};
-use vaglio_core::{joined, shown};
+use vaglio_core::{escape_controls, join};
 
 /// Warning about a result, with advice.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -112,9 +112,12 @@ impl Record {
         let named = |names: String, what: &str, why: &str| {
             (!names.is_empty()).then(|| format!("{what} {names} is infinite, so `null` in the file: {why}"))
         };
-        let losses = joined(losses.iter().filter(|(_, is)| *is).map(|(name, _)| format!("`{name}`")), ", ");
+        let losses = join(losses.iter().filter(|(_, is)| *is).map(|(name, _)| format!("`{name}`")), ", ");
         let columns = |is: &dyn Fn(&super::SelectedRecord) -> bool| {
-            joined(self.selected.iter().filter(|own| is(own)).map(|own| format!("`{}`", shown(&own.name))), ", ")
+            join(
+                self.selected.iter().filter(|own| is(own)).map(|own| format!("`{}`", escape_controls(&own.name))),
+                ", ",
+            )
         };
         let why =
             "the criterion refuses such a subset, or the loss has no value on such rows, as without one of the classes";
@@ -131,7 +134,7 @@ impl Record {
                 "the entries are too small for doubles; multiply the column by a constant",
             ),
         ];
-        let parts = joined(parts.into_iter().flatten(), "; ");
+        let parts = join(parts.into_iter().flatten(), "; ");
         (!parts.is_empty()).then(|| Warning::new(WarningKind::NotFinite, parts))
     }
 }

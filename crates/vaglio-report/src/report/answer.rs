@@ -2,12 +2,12 @@
 
 use super::chart::{Chart, Mark, ScaleKind};
 use super::lookups::{capital, finite, sentence};
-use super::number::{count, counted, element, full, percent, short, significant};
+use super::number::{count, element, full, percent, pluralize, short, significant};
 use super::section::Section;
 use crate::record::{
     ConfidenceInterval, HeldOutError, NullFigure, Permutations, PredictionRows, Record, Status, interval_text,
 };
-use vaglio_core::{Absolute, Auc, Role, Squared, ZeroOne, joined, shown, title};
+use vaglio_core::{Absolute, Auc, Role, Squared, ZeroOne, escape_controls, join, title};
 
 /// Sentences with the error on a new row, compared with the baseline, and the choice of columns.
 pub fn answer(record: &Record, errors: &[HeldOutError<'_>]) -> String {
@@ -18,7 +18,7 @@ pub fn answer(record: &Record, errors: &[HeldOutError<'_>]) -> String {
 /// Sentence with the chosen columns and the way they were chosen.
 fn choice(record: &Record) -> String {
     let by = format!("by {} with the {}", title(Role::Search, &record.pipeline.search), record.score_title());
-    let all = counted(record.data.features, "column");
+    let all = pluralize(record.data.features, "column");
     let model = record.model.as_ref().map(|model| format!(" The final model is {}.", model.words()));
     let chosen = match record.selected.len() {
         0 => return format!("No column of {all} is chosen, {by}."),
@@ -55,7 +55,7 @@ fn error_in_units(error: &HeldOutError<'_>) -> Option<String> {
     let value = in_units(error.loss);
     let interval = error.interval.map(|(ends, level)| digits(ends.map(in_units), level));
     let median = median_error(error).map(|median| format!("median {}", significant(median, 3)));
-    let notes = joined([name.to_owned()].into_iter().chain(interval).chain(median), "; ");
+    let notes = join([name.to_owned()].into_iter().chain(interval).chain(median), "; ");
     let gain = gain(value, error.baseline.map(in_units), "the mean does");
     Some(format!("On a new row the prediction errs by about {} ({notes}){gain}", significant(value, 3)))
 }
@@ -95,7 +95,7 @@ fn hits(error: &HeldOutError<'_>, classes: &[String]) -> Option<String> {
         let share = |row: &[usize]| Some(*row.get(1)? as f64 / row.iter().sum::<usize>().max(1) as f64);
         return Some(format!(
             "Of 100 new rows of “{}” about {} are found, with {} false alarms among 100 others{auc}",
-            shown(positive),
+            escape_controls(positive),
             of_hundred(share(positives)?),
             of_hundred(share(negatives)?)
         ));
@@ -165,7 +165,7 @@ fn null_sentence(record: &Record) -> Option<String> {
     Some(format!(
         "On shuffled targets the same search reaches {what} of {} on average ({}); here it reaches {}: p = {}{least}.",
         short(null.mean),
-        counted(count, "shuffle"),
+        pluralize(count, "shuffle"),
         short(own),
         significant(null.p, 3),
     ))
@@ -218,7 +218,7 @@ fn cards(record: &Record, errors: &[HeldOutError<'_>]) -> String {
         let (label, value) =
             if is_auc { ("AUC on shuffled targets", 1.0 - null.mean) } else { ("Shuffled targets", null.mean) };
         let what = if is_cross_validated { "cross-validated" } else { "score" };
-        let count = counted(null.values.len(), "shuffle");
+        let count = pluralize(null.values.len(), "shuffle");
         let note = format!("{what}, {count}; p = {}", significant(null.p, 3));
         cards.push(card(label, value, None, note, "empty"));
     }
@@ -244,7 +244,7 @@ fn error_cards(error: &HeldOutError<'_>) -> Vec<String> {
     }
     let always = error.figures.and_then(|figures| record.always_text(figures));
     if let Some((rate, interval)) = error.error_rate().filter(|_| !loss.is(&ZeroOne)) {
-        let note = joined([error.how.clone()].into_iter().chain(always), "; ");
+        let note = join([error.how.clone()].into_iter().chain(always), "; ");
         cards.push(card(&format!("{origin} error rate"), rate, Some((interval, 0.95)), note, origin));
     }
     if !loss.is(&Auc) {
@@ -254,7 +254,7 @@ fn error_cards(error: &HeldOutError<'_>) -> Vec<String> {
             |baseline: f64| format!("{} of {} without features", percent(error.loss / baseline), short(baseline));
         let rmse = error.rmse().map(|rmse| format!("RMSE {}", significant(rmse, 4)));
         let parts = [Some(error.how.clone()), baseline.map(share), always, rmse];
-        let note = joined(parts.into_iter().flatten(), "; ");
+        let note = join(parts.into_iter().flatten(), "; ");
         cards.push(card(&format!("{origin} {}", loss.title()), error.loss, error.interval, note, origin));
     }
     let r2 = error.figures.filter(|_| record.data.classes.is_none()).and_then(|figures| figures.r2);

@@ -2,7 +2,7 @@
 
 use super::chart::Chart;
 use super::lookups::{finite, sentence};
-use super::number::{counted, element, short, significant};
+use super::number::{element, pluralize, short, significant};
 use super::section::Section;
 use super::svg;
 use super::table::{TableBuilder, TableCell};
@@ -11,7 +11,7 @@ use crate::record::{
     Frequency, Histogram, MOST_CORRELATED, PerOutput, Record, SelectedRecord, StepRecord, WeightSpread, WorthRecord,
 };
 use std::collections::HashMap;
-use vaglio_core::{Action, joined};
+use vaglio_core::{Action, join};
 
 /// Largest number of outputs with a column of weights each; for more, the norm is shown.
 const FEW_OUTPUTS: usize = 4;
@@ -105,7 +105,7 @@ fn weight_range(spread: &WeightSpread, folds: usize) -> TableCell {
     let original = spread.original_low.as_ref().zip(spread.original_high.as_ref());
     let (low, high) = original.unwrap_or((&spread.low, &spread.high));
     let ends = low.values().iter().zip(high.values()).take(FEW_OUTPUTS);
-    let text = joined(ends.map(|(low, high)| format!("{} to {}", short(*low), short(*high))), "; ");
+    let text = join(ends.map(|(low, high)| format!("{} to {}", short(*low), short(*high))), "; ");
     let sign = if spread.changes_sign { ", sign changes" } else { "" };
     let cell = TableCell::text(text).note(format!("{} of {folds}{sign}", spread.folds));
     TableCell { warns: spread.changes_sign, ..cell }
@@ -114,7 +114,7 @@ fn weight_range(spread: &WeightSpread, folds: usize) -> TableCell {
 fn changed_signs(selected: &[SelectedRecord], folds: usize) -> Option<String> {
     let changes = |column: &&SelectedRecord| column.over_folds.as_ref().is_some_and(|spread| spread.changes_sign);
     let names: Vec<&str> = selected.iter().filter(changes).map(|column| &*column.name).collect();
-    let (weights, outer) = (counted(names.len(), "weight"), counted(folds, "outer fold"));
+    let (weights, outer) = (pluralize(names.len(), "weight"), pluralize(folds, "outer fold"));
     let is_known = !names.is_empty() && folds > 0;
     is_known.then(|| format!("The sign of {weights} changes over {outer}: {}.", listed(names, 12)))
 }
@@ -131,7 +131,7 @@ fn weights_note(record: &Record) -> String {
     };
     let has_ranges = any(|column| column.over_folds.is_some());
     let ranges = if has_ranges { "Ranges over outer folds are no confidence intervals." } else { "" };
-    joined([weights, ranges, &equation_note(record)].into_iter().filter(|sentence| !sentence.is_empty()), " ")
+    join([weights, ranges, &equation_note(record)].into_iter().filter(|sentence| !sentence.is_empty()), " ")
 }
 
 /// Table of the importance of each chosen column: score alone, score without it, and substitutes.
@@ -149,7 +149,7 @@ pub fn column_worth(record: &Record) -> Section {
         .cells("Variance inflation", "text", |column| column.vif.map(inflation))
         .text("Substitutes (score)", |column| {
             let found = column.substitutes.iter().flatten();
-            joined(found.map(|s| format!("{} ({})", s.name, short(s.score))), ", ")
+            join(found.map(|s| format!("{} ({})", s.name, short(s.score))), ", ")
         })
         .text("Tied at entry", |column| {
             let is_entry = |step: &&StepRecord| step.action == Action::Add && step.moved().contains(&column.index);

@@ -1,7 +1,7 @@
 //! Predictions of classes: confusion matrix, ROC curve, calibration.
 
 use super::chart::{Chart, ChartShape, Mark, ScaleKind};
-use super::number::{count, counted, percent, short};
+use super::number::{count, percent, pluralize, short};
 use super::section::Section;
 use super::table::{TableBuilder, TableCell};
 use crate::interval::normal_interval;
@@ -104,7 +104,7 @@ pub fn calibration(record: &Record) -> Option<Section> {
         |bin: &ReliabilityBin| normal_interval(bin.observed, bin.error, [0.0, 1.0]).map(|end| [bin.predicted, end]);
     let at = |bin: &ReliabilityBin| [bin.predicted, bin.observed];
     let point = |bin: &ReliabilityBin| {
-        let rows = counted(bin.rows, "row");
+        let rows = pluralize(bin.rows, "row");
         let tip = format!("{rows}: {} came true of {}", short(bin.observed), short(bin.predicted));
         Mark::point("", class, at(bin), tip)
     };

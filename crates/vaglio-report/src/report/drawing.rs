@@ -7,7 +7,7 @@ use super::chart::{Chart, ChartShape, Mark, ScaleKind};
 use super::number::{element, escape, short};
 use super::svg::{self, marker, path, place, px};
 use std::fmt::Write;
-use vaglio_core::joined;
+use vaglio_core::join;
 
 /// Margin above and below the axes, in pixels.
 const TOP: f64 = 26.0;
@@ -189,7 +189,7 @@ impl Chart {
             }
             _ => None,
         };
-        let values = joined(self.marks.iter().filter_map(value).take(NAMED), ", ");
+        let values = join(self.marks.iter().filter_map(value).take(NAMED), ", ");
         format!("{} {}: {values}", self.x_title, short(at))
     }
 

@@ -2,7 +2,7 @@
 
 use super::chart::{Chart, Mark, ScaleKind};
 use super::lookups::{capital, finite, sentence};
-use super::number::{counted, short};
+use super::number::{pluralize, short};
 use super::section::Section;
 use super::table::TableBuilder;
 use crate::record::names::listed;
@@ -209,7 +209,7 @@ fn fewest(record: &Record) -> Option<String> {
     let sources = record.source_note(subset);
     Some(format!(
         "{} would do{sources}: {}. Their cross-validated error {} is {near} (standard error of the difference {}).",
-        counted(least.size, "column"),
+        pluralize(least.size, "column"),
         listed(subset.iter().map(|index| record.column_name(*index)), 12),
         short(least.loss),
         short(least.difference_error.unwrap_or(0.0))
@@ -223,7 +223,7 @@ pub fn learning_curve(record: &Record) -> Option<Section> {
     let name = record.loss();
     let interval = |point: &LearningPoint| interval_at(&name, point.rows.round(), loss(point), point.standard_error);
     let points = curve.points.iter().map(|point| Some([point.rows.round(), loss(point)?])).collect();
-    let folds = || counted(curve.folds, "outer fold");
+    let folds = || pluralize(curve.folds, "outer fold");
     let chart = Chart::new("Loss over the number of training rows", "training rows", name.axis_title())
         .x(ScaleKind::Linear)
         .marks(band(curve.points.iter().map(interval).collect(), "nested"))

@@ -1,6 +1,6 @@
 //! Formats numbers: few digits in the text, all of them in the tooltip.
 
-use vaglio_core::shown;
+use vaglio_core::escape_controls;
 
 /// Formats a number with five significant digits; a dash if not finite.
 pub fn short(x: f64) -> String {
@@ -28,8 +28,8 @@ fn typeset(x: f64, text: &str) -> String {
 }
 
 /// Like [`short`], but with trailing zeros, so that numbers in a column align.
-pub fn aligned(x: f64) -> String {
-    typeset(x, &vaglio_core::aligned(x))
+pub fn table_number(x: f64) -> String {
+    typeset(x, &vaglio_core::table_number(x))
 }
 
 /// Formats a share as percent: whole, or with two digits below 1 %.
@@ -56,7 +56,7 @@ pub fn count(n: usize) -> String {
 }
 
 /// `1 column`, `2 columns`.
-pub fn counted(n: usize, noun: &str) -> String {
+pub fn pluralize(n: usize, noun: &str) -> String {
     if n == 1 { format!("1 {noun}") } else { format!("{} {noun}s", count(n)) }
 }
 
@@ -82,9 +82,9 @@ pub fn bytes(n: f64) -> String {
     format!("{} {}", significant(value, 4), units[unit])
 }
 
-/// Escapes text for HTML and SVG: markup as entities, control characters as by [`shown`].
+/// Escapes text for HTML and SVG: markup as entities, control characters as by [`escape_controls`].
 pub fn escape(text: &str) -> String {
-    let text = shown(text).replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
+    let text = escape_controls(text).replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
     text.replace('"', "&quot;").replace('\'', "&#x27;")
 }
 
@@ -121,7 +121,7 @@ mod tests {
     fn counts_are_grouped_from_five_digits() {
         assert_eq!(count(1234), "1234");
         assert_eq!(count(60000), "60\u{202f}000");
-        assert_eq!(counted(1, "row"), "1 row");
+        assert_eq!(pluralize(1, "row"), "1 row");
     }
 
     #[test]

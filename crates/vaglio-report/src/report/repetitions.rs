@@ -1,6 +1,6 @@
 //! Results of repeating the selection: outer folds, selection frequencies, false discoveries.
 
-use super::number::{count, counted, percent, short, significant};
+use super::number::{count, percent, pluralize, short, significant};
 use super::section::Section;
 use super::table::TableBuilder;
 use crate::record::names::listed;
@@ -78,14 +78,14 @@ fn frequency_table(head: &str, key: &str, lists: [Option<&[Frequency]>; 2], chos
 fn repetitions(record: &Record) -> String {
     let mut out = Vec::new();
     if let Some(nested) = &record.nested {
-        let folds = counted(nested.per_fold.len(), "outer fold");
+        let folds = pluralize(nested.per_fold.len(), "outer fold");
         let shared =
             nested.jaccard.map(|share| format!("; two folds share {} of their columns on average", percent(share)));
         out.push(format!("{folds} repeated the selection{}.", shared.unwrap_or_default()));
     }
     if let Some(stability) = &record.stability {
         let splits = stability.splits.as_ref().map_or_else(String::new, |splits| format!(" ({splits})"));
-        let pairs = counted(stability.pairs, "pair");
+        let pairs = pluralize(stability.pairs, "pair");
         let size = short(stability.size);
         out.push(format!("{pairs} of complementary halves of the rows{splits} selected {size} columns on average."));
         for rate in RATES {
@@ -117,7 +117,7 @@ pub fn discoveries(record: &Record) -> Option<Section> {
         "{}. Of columns confirmed at this rate at most {} % are false on average; the others of {} are rejected.",
         fdr.sentence(),
         significant(100.0 * fdr.rate, 3),
-        counted(fdr.columns.len(), "column"),
+        pluralize(fdr.columns.len(), "column"),
     );
     let note = format!(
         "The q-value is the smallest rate at which a column is taken. Votes are the share of {} experiments in which it entered before {} {} (T-Rex selector).",

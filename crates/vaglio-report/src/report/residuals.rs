@@ -7,7 +7,7 @@ use super::number::{count, short};
 use super::section::Section;
 use super::table::{TableBuilder, TableCell};
 use crate::record::{DrawnColumn, Record, ResidualsRecord};
-use vaglio_core::joined;
+use vaglio_core::join;
 
 /// Targets whose predictions are drawn, at most.
 const MOST_TARGETS: usize = 4;
@@ -76,7 +76,7 @@ pub fn worst_rows(record: &Record) -> Option<Section> {
             Some(classes) => classes.get(*value as usize).cloned().unwrap_or_default(),
             None => short(*value),
         };
-        joined(values.iter().map(one), ", ")
+        join(values.iter().map(one), ", ")
     };
     let is_single = classes.is_none() && largest.iter().all(|row| row.observed.len() == 1);
     let kind = if is_single { "number" } else { "text" };
@@ -104,7 +104,7 @@ pub fn components(record: &Record) -> Option<Section> {
         (record.data.outputs > 1).then(|| "All are of the first target.".into()),
         (!scale.is_empty()).then(|| format!("Components are{scale}.")),
     ];
-    Some(section.note(joined(notes.into_iter().flatten(), " ")))
+    Some(section.note(join(notes.into_iter().flatten(), " ")))
 }
 
 /// The partial residuals of a column with its straight line and local means.

@@ -2,14 +2,14 @@
 
 use super::chart::{COLORS, Chart, Mark, ScaleKind};
 use super::lookups::finite;
-use super::number::{bytes, count, counted, duration, escape, short};
+use super::number::{bytes, count, duration, escape, pluralize, short};
 use super::section::Section;
 use super::table::{TableBuilder, TableCell};
 use crate::record::{
     EntryRecord, Method, PerOutput, Record, Scale, ScoredSelection, Seconds, StepRecord, TuningResult, proven,
 };
 use std::collections::HashMap;
-use vaglio_core::{Action, Squared, joined};
+use vaglio_core::{Action, Squared, join};
 
 /// Steps and columns of a chart of entries, at most.
 const MOST_STEPS: usize = 40;
@@ -80,7 +80,7 @@ pub fn steps(record: &Record) -> Section {
 
 /// The columns that a step moves: `+ bmi`.
 fn moved(record: &Record, step: &StepRecord) -> String {
-    let names = joined(step.moved().iter().map(|index| record.column_name(*index)), ", ");
+    let names = join(step.moved().iter().map(|index| record.column_name(*index)), ", ");
     format!("{} {names}", if step.action == Action::Add { "+" } else { "−" })
 }
 
@@ -124,7 +124,7 @@ fn stays(record: &Record, column: usize, row: f64) -> Vec<Mark> {
             let score = finite(step.score).map(|score| format!(", score {}", short(score))).unwrap_or_default();
             format!("step {}: {} {verb}{score}", step.step, record.column_name(column))
         };
-        let tips = joined(entry.into_iter().chain(exit).map(tip), "; ");
+        let tips = join(entry.into_iter().chain(exit).map(tip), "; ");
         let tip = if tips.is_empty() { "in every subset".into() } else { tips };
         let from = [entry.map_or(0.5, |step| step.step as f64), row];
         let to = [exit.map_or(record.steps.len() as f64 + 0.5, |step| step.step as f64), row];
@@ -171,7 +171,7 @@ pub fn sizes(record: &Record) -> Section {
     let tags = [("chosen", chosen), ("lowest cross-validated", lowest), ("lowest score", best)];
     let words = |entry: &&EntryRecord| {
         let own = tags.iter().filter(|(_, size)| *size == Some(entry.size)).map(|(words, _)| *words);
-        joined(own, ", ")
+        join(own, ", ")
     };
     let is_marked = |entry: &&EntryRecord| [chosen, lowest, best].contains(&Some(entry.size));
     let table = TableBuilder::new("Sizes", "“path”", &path)
@@ -228,7 +228,7 @@ pub fn tuning(tuned: &TuningResult) -> Section {
     let lead = format!(
         "Before the search {method} tuned the learner by the score of {what}: {} after {}. That score is optimistic.",
         short(tuned.score()),
-        counted(tuned.trials.len(), "evaluation"),
+        pluralize(tuned.trials.len(), "evaluation"),
     );
     Section::new("tuning", "Tuned settings").text(lead).table(table).chart(chart)
 }
@@ -241,6 +241,6 @@ pub fn methods(record: &Record) -> Section {
 
 /// The pipeline with every default written out.
 pub fn configuration(yaml: &str) -> Section {
-    let code = format!("<pre tabindex=\"0\">{}</pre>\n", joined(yaml.lines().map(escape), "\n"));
+    let code = format!("<pre tabindex=\"0\">{}</pre>\n", join(yaml.lines().map(escape), "\n"));
     Section::new("configuration", "Configuration").with(if yaml.is_empty() { "" } else { &code })
 }

@@ -35,8 +35,8 @@ impl TableCell {
     }
 
     /// A number with trailing zeros, so that numbers in a column align.
-    pub fn aligned(value: f64) -> Self {
-        TableCell { full: number::full(value), ..TableCell::text(number::aligned(value)) }
+    pub fn table_number(value: f64) -> Self {
+        TableCell { full: number::full(value), ..TableCell::text(number::table_number(value)) }
     }
 
     /// A share in percent with its bar.
@@ -101,7 +101,7 @@ impl<'a, T> TableBuilder<'a, T> {
 
     /// Adds a column of numbers with trailing zeros.
     pub fn number<V: Into<Option<f64>>>(self, head: &str, value: impl Fn(&T) -> V) -> Self {
-        self.cells(head, "number", |row| value(row).into().and_then(finite).map(TableCell::aligned))
+        self.cells(head, "number", |row| value(row).into().and_then(finite).map(TableCell::table_number))
     }
 
     /// Adds a column of numbers without trailing zeros.

@@ -3,7 +3,7 @@
 use super::{shortened, unreadable};
 use crate::TableProfile;
 use std::path::PathBuf;
-use vaglio_core::{Error, counted};
+use vaglio_core::{Error, pluralize};
 
 /// Remedy for a cell that is not like the training rows.
 pub(super) const CORRECT: &str = "correct it, or leave it empty if it is missing";
@@ -49,6 +49,6 @@ pub(super) fn fault_error(name: &str, fault: InvalidCell, profile: &TableProfile
         let (column, file) = (name.to_owned(), Some(file));
         return Error::NonFinite { row: row + 1, column, value, count, file, remedy: None };
     };
-    let cells = counted(count, "such cell");
+    let cells = pluralize(count, "such cell");
     unreadable(&file, format!("row {}, column `{name}`: `{value}` {wrong} ({cells}); {remedy}", row + 1))
 }

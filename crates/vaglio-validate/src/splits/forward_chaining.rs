@@ -1,6 +1,6 @@
 //! Forward chaining: later rows are predicted from earlier ones.
 
-use vaglio_core::{AnyResampling, Classes, Error, Problem, Resampling, Result, Split, counted, numbered, part};
+use vaglio_core::{AnyResampling, Classes, Error, Problem, Resampling, Result, Split, numbered, part, pluralize};
 
 /// Forward chaining: the time is parted into one block more than there are folds, and every block but the first is predicted
 /// from what came before it.
@@ -89,7 +89,7 @@ impl Resampling for Forward {
     }
 
     fn sentence(&self) -> String {
-        let (blocks, points) = (counted(self.folds, "block"), |count| counted(count, "point"));
+        let (blocks, points) = (pluralize(self.folds, "block"), |count| pluralize(count, "point"));
         let gap =
             if self.gap > 0 { format!(" but for the {} just before it", points(self.gap)) } else { String::new() };
         let window = self.window.map_or_else(String::new, |window| format!(", of it the last {}", points(window)));

@@ -148,27 +148,13 @@ impl TraceFile {
 
 impl Visit for Fields {
     fn record_debug(&mut self, field: &Field, value: &dyn Debug) {
-        self.0.insert(field.name().to_owned(), format!("{value:?}").into());
-    }
-
-    fn record_str(&mut self, field: &Field, value: &str) {
-        self.0.insert(field.name().to_owned(), value.into());
-    }
-
-    fn record_f64(&mut self, field: &Field, value: f64) {
-        let value = if value.is_finite() { value.into() } else { Value::from(value.to_string()) };
+        let text = format!("{value:?}");
+        // Finite numbers and truth values are written as JSON has them.
+        let value = serde_json::from_str(&text).unwrap_or(Value::String(text));
         self.0.insert(field.name().to_owned(), value);
     }
 
-    fn record_u64(&mut self, field: &Field, value: u64) {
-        self.0.insert(field.name().to_owned(), value.into());
-    }
-
-    fn record_i64(&mut self, field: &Field, value: i64) {
-        self.0.insert(field.name().to_owned(), value.into());
-    }
-
-    fn record_bool(&mut self, field: &Field, value: bool) {
+    fn record_str(&mut self, field: &Field, value: &str) {
         self.0.insert(field.name().to_owned(), value.into());
     }
 }

@@ -1,18 +1,16 @@
 //! False-discovery control of columns, for `evaluate` and for sizes that it chose.
 
 use super::evaluation::Evaluation;
-use super::train_test::TrainTest;
+use super::run_context::RunPlan;
 use std::collections::HashMap;
-use vaglio_core::{Design, Feature, Result};
-use vaglio_pipeline::pipeline::Evaluate;
+use vaglio_core::{Feature, Result};
 use vaglio_pipeline::resampling::fdr::{DUMMIES, Discoveries, EXPERIMENTS, among, check_design, discoveries};
-use vaglio_pipeline::selector::ValidSelector;
 use vaglio_report::record::{ColumnVerdict, FalseDiscoveries, Verdict};
 use vaglio_search::Choose;
 
 /// Verdicts on the columns of a selection, at the rate that `evaluate` asks for, else at the rate that chose.
 pub(super) const EVALUATION: Evaluation = Evaluation {
-    plan: |plan| planned(plan.selector, plan.prepared, plan.design, plan.evaluate()),
+    plan: planned,
     ..Evaluation::new("fdr", |run, found, watcher| {
         let (selector, design, selection) = (run.selector, run.design, run.selection);
         let chosen = selection.chosen.confirmed.as_ref();
@@ -33,14 +31,10 @@ pub(super) const EVALUATION: Evaluation = Evaluation {
 ///
 /// # Errors
 /// Returns the errors of [`check_design`], with the field that asks.
-pub(super) fn planned(
-    selector: &ValidSelector,
-    prepared: &TrainTest,
-    design: &Design,
-    evaluate: &Evaluate,
-) -> Result<Option<String>> {
+pub(super) fn planned(plan: &RunPlan<'_>) -> Result<Option<String>> {
+    let RunPlan { selector, prepared, design, .. } = *plan;
     let chooses = matches!(selector.search().size_choice(), Choose::FalseDiscoveries(_));
-    if !chooses && evaluate.fdr.is_none() {
+    if !chooses && plan.evaluate().fdr.is_none() {
         return Ok(None);
     }
     check_design(design, prepared.sample.ordered)

@@ -5,14 +5,15 @@
 
 use super::evaluation::{Evaluation, Evaluations};
 use super::repetitions::{RepetitionInput, Repetitions, SearchCounts};
-use super::run_context::Run;
+use super::run_context::{Run, RunPlan};
+use super::train_test::TrainTest;
 use super::{
     discoveries, drop_column, held_out_rows, intervals, learning_curve, near_best_subsets, nested_validation,
     permutations, shapley, stability, verification,
 };
 use vaglio_core::{Design, Result};
-use vaglio_pipeline::pipeline::Evaluate;
-use vaglio_pipeline::resampling::{Procedure, Sample, StageMonitor};
+use vaglio_pipeline::pipeline::ValidPipeline;
+use vaglio_pipeline::resampling::{Procedure, StageMonitor};
 use vaglio_pipeline::selector::ValidSelector;
 
 /// All evaluations, in the order in which they are computed.
@@ -35,18 +36,25 @@ pub(super) fn repetitions() -> impl Iterator<Item = Repetitions> {
     EVALUATIONS.into_iter().filter_map(|evaluation| evaluation.repetitions)
 }
 
-/// Counts the searches of a run with its evaluations, except impossible repetitions.
-pub(super) fn search_counts(
-    selector: &ValidSelector,
-    design: &Design,
-    sample: &Sample,
-    evaluate: &Evaluate,
-) -> SearchCounts {
-    let procedure = Procedure { selector, tune: None };
-    let input = RepetitionInput { evaluate, procedure, sample, searched: None };
-    let counted = |of: Repetitions| (of, (of.count)(&input).unwrap_or(0));
-    let repetitions = repetitions().map(counted).filter(|(_, count)| *count > 0).collect();
-    SearchCounts { repetitions, ..SearchCounts::new(selector, design, sample) }
+impl<'p> RunPlan<'p> {
+    /// Plans the searches of a run with its evaluations, except impossible repetitions.
+    ///
+    /// # Errors
+    /// Returns the errors of the search's extent.
+    pub fn new(
+        pipeline: &'p ValidPipeline,
+        selector: &'p ValidSelector,
+        prepared: &'p TrainTest,
+        design: &'p Design,
+    ) -> Result<Self> {
+        let (procedure, sample) = (Procedure { selector, tune: None }, &prepared.sample);
+        let input = RepetitionInput { evaluate: pipeline.settings().evaluation(), procedure, sample, searched: None };
+        let counted = |of: Repetitions| (of, (of.count)(&input).unwrap_or(0));
+        let repetitions = repetitions().map(counted).filter(|(_, count)| *count > 0).collect();
+        let walks = SearchCounts { repetitions, ..SearchCounts::new(selector, design, sample) };
+        let (extent, estimate) = selector.extent_and_estimate(design, walks.lambdas)?;
+        Ok(RunPlan { pipeline, selector, prepared, design, walks, extent, estimate })
+    }
 }
 
 impl Evaluations {

@@ -1,11 +1,9 @@
 //! Estimates the memory of a run before its search.
 
-use super::evaluations::search_counts;
-use super::repetitions::SearchCounts;
-use super::train_test::TrainTest;
-use vaglio_core::{Design, Error, Estimate, Result, SearchExtent};
+use super::run_context::RunPlan;
+use vaglio_core::{Error, Result};
 use vaglio_pipeline::memory_slots::MemorySlots;
-use vaglio_pipeline::pipeline::{Evaluate, ValidPipeline};
+use vaglio_pipeline::pipeline::ValidPipeline;
 use vaglio_pipeline::selector::{ValidSelector, data_bytes, fit_bytes};
 use vaglio_tables::budget::{Budget, resident, shown};
 
@@ -30,14 +28,29 @@ pub(super) struct PeakMemory {
 }
 
 impl PeakMemory {
-    /// Estimates the memory of a search with a known extent and engine estimate.
-    pub fn new(
-        prepared: &TrainTest,
-        design: &Design,
-        walks: &SearchCounts,
-        extent: &SearchExtent,
-        estimate: &Estimate,
-    ) -> Self {
+    /// Estimates the memory of a planned run: each part is the largest over the search and those that `tune` compares
+    /// with it, which are checked.
+    ///
+    /// # Errors
+    /// Returns the errors of the compared searches, under `tune.search`.
+    pub fn new(plan: &RunPlan<'_>) -> Result<Self> {
+        let RunPlan { pipeline, prepared, design, .. } = *plan;
+        let mut largest = PeakMemory::with_one_search(plan);
+        for (place, compared) in pipeline.compared_searches() {
+            let under = |error: Error| error.under(&format!("tune.search[{place}]"));
+            compared.search().check(&**compared.criterion(), design).map_err(under)?;
+            let other = RunPlan::new(pipeline, &compared, prepared, design).map_err(under)?;
+            let other = PeakMemory::with_one_search(&other);
+            largest.search = largest.search.zip(other.search).map(|(own, other)| own.max(other));
+            largest.repetition = largest.repetition.max(other.repetition);
+            largest.repetitions = largest.repetitions.max(other.repetitions);
+            largest.fit = largest.fit.max(other.fit);
+        }
+        Ok(largest)
+    }
+
+    fn with_one_search(plan: &RunPlan<'_>) -> Self {
+        let RunPlan { prepared, design, walks, extent, estimate, .. } = plan;
         let (train, outputs) = (&prepared.train, prepared.train.targets().nrows());
         let test = prepared.test.as_ref().map_or(0, |test| test.columns().bytes());
         let [of_train, of_test] = prepared.times;
@@ -55,39 +68,6 @@ impl PeakMemory {
             search: estimate.is_known().then_some(estimate.bytes),
             fit: fit_bytes(design, extent.largest, outputs),
         }
-    }
-
-    /// Estimates the memory of a run on this design.
-    ///
-    /// # Errors
-    /// Returns the errors of the search's extent.
-    pub fn before(
-        selector: &ValidSelector,
-        prepared: &TrainTest,
-        design: &Design,
-        evaluate: &Evaluate,
-    ) -> Result<Self> {
-        let walks = search_counts(selector, design, &prepared.sample, evaluate);
-        let (extent, estimate) = selector.extent_and_estimate(design, walks.lambdas)?;
-        Ok(PeakMemory::new(prepared, design, &walks, &extent, &estimate))
-    }
-
-    /// Raises each part to its largest over the search and those that `tune` compares with it, and checks the latter.
-    ///
-    /// # Errors
-    /// Returns the errors of the searches, under `tune.search`.
-    pub fn with_compared(self, pipeline: &ValidPipeline, prepared: &TrainTest, design: &Design) -> Result<Self> {
-        let (mut largest, evaluate) = (self, pipeline.settings().evaluation());
-        for (place, compared) in pipeline.compared_searches() {
-            let under = |error: Error| error.under(&format!("tune.search[{place}]"));
-            compared.search().check(&**compared.criterion(), design).map_err(under)?;
-            let other = PeakMemory::before(&compared, prepared, design, evaluate).map_err(under)?;
-            largest.search = largest.search.zip(other.search).map(|(own, other)| own.max(other));
-            largest.repetition = largest.repetition.max(other.repetition);
-            largest.repetitions = largest.repetitions.max(other.repetitions);
-            largest.fit = largest.fit.max(other.fit);
-        }
-        Ok(largest)
     }
 
     /// The selector before tuning, limited to as many folds at once as fit beside what this process holds.

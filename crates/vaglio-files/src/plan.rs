@@ -5,7 +5,7 @@
 //! so that engine, memory and work are those of all rows, and the run decides likewise. Nothing is searched.
 
 use super::data::prepare_sample;
-use super::evaluations::{EVALUATIONS, search_counts};
+use super::evaluations::EVALUATIONS;
 use super::hold_out_warnings::single_rows;
 use super::memory::PeakMemory;
 use super::run_context::RunPlan;
@@ -57,15 +57,12 @@ pub(super) fn planned(pipeline: &ValidPipeline, folder: &Path) -> Result<(String
         lines.push(("work", "unknown: the map of the learner takes longer than a second on ten rows".into()));
         return Ok((text(&lines), None));
     };
-    let walks = search_counts(&selector, &design, &prepared.sample, pipeline.settings().evaluation());
-    let soon = StopSign::default().or_after(Instant::now(), MADE);
-    let (extent, estimate) = selector.extent_and_estimate(&design.stopping_at(soon), walks.lambdas)?;
-    let (selector, prepared, design) = (&selector, &prepared, &design);
-    let plan = RunPlan { pipeline, selector, prepared, design, walks, extent, estimate };
+    let soon = design.stopping_at(StopSign::default().or_after(Instant::now(), MADE));
+    let plan = RunPlan { design: &design, ..RunPlan::new(pipeline, &selector, &prepared, &soon)? };
     plan.data(&mut lines);
     plan.parts(&mut lines);
     plan.search(&mut lines)?;
-    let unvalidated = unvalidated(selector, &prepared.sample)?;
+    let unvalidated = unvalidated(&selector, &prepared.sample)?;
     lines.extend(unvalidated.iter().map(|warning| ("warning", warning.message.clone())));
     plan.evaluations(&mut lines)?;
     plan.lambda(&mut lines);
@@ -190,17 +187,16 @@ impl RunPlan<'_> {
 
     /// Work of the searches, of tuning and of the Shapley values, and the memory of all.
     fn cost(&self, lines: &mut Lines, folder: &Path) -> Result<()> {
-        let RunPlan { pipeline, prepared, design, walks, extent, estimate, .. } = self;
+        let RunPlan { pipeline, prepared, design, walks, .. } = self;
         let settings = pipeline.settings();
         let lambdas = design.lambdas();
         let at_one = design.at_lambda(lambdas[0].filter(|_| walks.lambdas > 1));
         let at_one = at_one.with_run(|run| run.share(&lambdas[..walks.lambdas.min(lambdas.len())]));
         let held = data_bytes(&prepared.train, design) as u64;
         let program = resident().map_or(0.0, |bytes| bytes.saturating_sub(held) as f64);
-        let memory = PeakMemory::new(prepared, design, walks, extent, estimate);
+        let memory = PeakMemory::new(self)?;
         let beyond = |search: f64| (drop_column::exchange_bytes(self, &at_one) - search).max(0.0);
         let memory = PeakMemory { program, exchanges: memory.search.map_or(0.0, beyond), ..memory };
-        let memory = memory.with_compared(pipeline, prepared, design)?;
         let work = self.search_flops() * walks.count() as f64 + self.tuning_flops()? + shapley::flops(self, &at_one);
         let kind = settings.criterion.typetag_name();
         let unknown = format!("unknown: the criterion `{kind}` says nothing of it");

@@ -13,7 +13,7 @@ use super::memory::PeakMemory;
 use super::monitor::limited;
 use super::part_outputs::found;
 use super::record::{record, record_path, warnings};
-use super::run_context::Run;
+use super::run_context::{Run, RunPlan};
 use super::run_folder::RunFolder;
 use super::scratch::with_scratch;
 use super::target_file;
@@ -179,13 +179,12 @@ impl RunStart {
     /// # Errors
     /// Returns the errors with which a run is rejected before it begins.
     pub fn new(pipeline: &ValidPipeline, folder: &Path, prepared: TrainTest, stop: &StopSign) -> Result<Self> {
-        let (selector, evaluate, stop) = (pipeline.selector(), pipeline.settings().evaluation(), stop.at_the_end());
-        let train = prepared.train.clone().stopping_at(stop.clone());
-        let design = selector.design(&train)?.stopping_at(StopSign::default());
-        planned(&selector, &prepared, &design, evaluate)?;
-        let stopping = design.stopping_at(stop);
-        let memory = PeakMemory::before(&selector, &prepared, &stopping, evaluate)?;
-        let memory = memory.with_compared(pipeline, &prepared, &stopping)?;
+        let (selector, stop) = (pipeline.selector(), stop.at_the_end());
+        let design = selector.design(&prepared.train.clone().stopping_at(stop.clone()))?.stopping_at(stop);
+        let plan = RunPlan::new(pipeline, &selector, &prepared, &design)?;
+        planned(&plan)?;
+        let memory = PeakMemory::new(&plan)?;
+        let design = design.stopping_at(StopSign::default());
         let ((), scratch) = with_scratch(pipeline, folder, || memory.check(pipeline.budget()))?;
         Ok(RunStart { prepared, design, memory, _scratch: scratch })
     }

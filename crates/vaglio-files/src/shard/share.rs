@@ -17,26 +17,19 @@ pub(super) struct ShardJournal {
     pub book: Arc<RunJournal>,
     plan: ShardPlan,
     pub index: usize,
-    /// Pieces published for others: the own units, and of the search on all rows everything except single answers.
-    pieces: Mutex<BTreeMap<String, String>>,
-    /// Pieces published by other indexes.
-    others: Mutex<BTreeMap<String, String>>,
+    /// New pieces to publish, and pieces of other indexes.
+    known: Mutex<BTreeMap<String, String>>,
     /// Process group for the search on all rows.
     pub process_group: Option<Arc<SearchParts>>,
 }
 
-fn held<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
-    of.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 impl ShardJournal {
     pub fn new(book: Arc<RunJournal>, plan: &ShardPlan, index: usize, process_group: Option<Arc<SearchParts>>) -> Self {
-        let (pieces, others) = (Mutex::default(), Mutex::default());
-        let share = ShardJournal { book, plan: plan.clone(), index, pieces, others, process_group };
-        let known = share.book.known.iter().filter(|(key, _)| share.is_given(key));
-        let pieces: BTreeMap<String, String> = known.map(|(key, value)| (key.clone(), value.clone())).collect();
-        *held(&share.pieces) = pieces;
-        share
+        ShardJournal { book, plan: plan.clone(), index, known: Mutex::default(), process_group }
+    }
+
+    fn known(&self) -> MutexGuard<'_, BTreeMap<String, String>> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Whether a unit belongs to this index.
@@ -44,7 +37,9 @@ impl ShardJournal {
         self.owner(key) == JournalOwner::Own
     }
 
-    fn is_given(&self, key: &str) -> bool {
+    /// Whether a piece is published for others: an own unit, or part of an own search on all rows, except single
+    /// answers.
+    fn is_published(&self, key: &str) -> bool {
         self.is_own(key) || self.is_own(SEARCH) && !self.plan.units.is_inside(key) && !key.contains("/answer/")
     }
 
@@ -60,18 +55,20 @@ impl ShardJournal {
 
     /// Stores pieces that other indexes have found.
     pub fn learn(&self, pieces: BTreeMap<String, String>) {
-        *held(&self.others) = pieces;
+        self.known().extend(pieces);
     }
 
-    /// Published pieces.
+    /// Pieces to publish.
     pub fn pieces(&self) -> BTreeMap<String, String> {
-        held(&self.pieces).clone()
+        let mut pieces = self.book.known.clone();
+        pieces.extend(self.known().clone());
+        pieces.retain(|key, _| self.is_published(key));
+        pieces
     }
 
     /// Own units that are not done.
     pub fn missing(&self) -> Vec<String> {
-        let pieces = held(&self.pieces);
-        self.plan.missing(self.index, |key| pieces.contains_key(key))
+        self.plan.missing(self.index, |key| self.knows(key))
     }
 
     /// Whether own units with this key prefix are not done.
@@ -82,14 +79,13 @@ impl ShardJournal {
 
 impl JournalStore for ShardJournal {
     fn recall(&self, key: &str) -> Option<String> {
-        let own = self.book.recall(key).or_else(|| held(&self.pieces).get(key).cloned());
-        own.or_else(|| held(&self.others).get(key).cloned())
+        self.book.recall(key).or_else(|| self.known().get(key).cloned())
     }
 
     fn keep(&self, key: &str, value: &str) {
         self.book.keep(key, value);
-        if self.is_given(key) {
-            held(&self.pieces).insert(key.to_owned(), value.to_owned());
+        if self.is_published(key) {
+            self.known().insert(key.to_owned(), value.to_owned());
         }
     }
 

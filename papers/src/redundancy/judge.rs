@@ -20,7 +20,7 @@ pub fn accuracy(train: &Problem, test: &Problem, subset: &[Feature]) -> Result<f
     let mut best: Option<(f64, KernelLogistic)> = None;
     for factor in [WIDTHS[2], WIDTHS[1], WIDTHS[3], WIDTHS[0], WIDTHS[4]] {
         for lambda in PENALTIES.into_iter().rev() {
-            let learner = KernelLogistic::new(lambda).bandwidth(Bandwidth::Value(factor * width));
+            let learner = KernelLogistic { lambda, bandwidth: Bandwidth::Value(factor * width) };
             let mut found = 0.0;
             for fold in 0..FOLDS {
                 let rows =

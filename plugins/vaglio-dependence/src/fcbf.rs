@@ -50,8 +50,6 @@ pub struct Fcbf {
     pub threshold: f64,
 }
 
-vaglio_core::setters!(Fcbf { bins: Bins, threshold: f64;; });
-
 impl ColumnWeighting for Fcbf {
     /// Computes the weights. Cost O(nmp) with p predominant columns, memory O(nm).
     fn weights(&self, design: &Design, features: &[Feature]) -> Result<Vec<f64>> {

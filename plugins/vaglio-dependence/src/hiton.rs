@@ -67,8 +67,6 @@ pub struct HitonPc {
     pub bins: Bins,
 }
 
-vaglio_core::setters!(HitonPc { test: Independence, level: f64, conditions: usize, bins: Bins;; });
-
 /// A test of independence.
 #[setting]
 #[derive(Copy, Default, PartialEq, Eq)]

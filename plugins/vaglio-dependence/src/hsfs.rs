@@ -54,8 +54,6 @@ pub struct Hsfs {
     pub steps: u64,
 }
 
-vaglio_core::setters!(Hsfs { kernel: HsicKernel, steps: u64;; });
-
 /// Share of the largest weight below which a weight is set to 0.
 const LIGHT: f64 = 1e-3;
 

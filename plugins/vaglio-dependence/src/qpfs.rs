@@ -75,8 +75,6 @@ pub struct Qpfs {
     pub nystrom: Option<usize>,
 }
 
-vaglio_core::setters!(Qpfs { similarity: Similarity, alpha: Alpha, bins: Bins; nystrom: Option<usize>; });
-
 /// Weight of relevance.
 #[setting]
 #[derive(Copy, PartialEq)]

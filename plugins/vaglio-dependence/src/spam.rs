@@ -61,8 +61,6 @@ pub struct Spam {
     pub least: f64,
 }
 
-vaglio_core::setters!(Spam { knots: usize, penalties: usize, least: f64;; });
-
 impl ColumnWeighting for Spam {
     /// Computes the weights. Cost O(nm·(knots + 3)) per round of back-fitting, memory likewise.
     fn weights(&self, design: &Design, columns: &[Feature]) -> Result<Vec<f64>> {

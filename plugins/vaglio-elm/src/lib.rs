@@ -72,17 +72,6 @@ pub struct Elm {
     pub intercept: bool,
 }
 
-vaglio_core::setters!(Elm {
-    units: usize,
-    activation: Activation,
-    input_scaling: f64,
-    bias_scaling: f64,
-    direct: bool,
-    intercept: bool;
-    seed: Option<u64>,
-    lambda: Lambda;
-});
-
 /// Largest allowed number of units.
 const MOST_UNITS: usize = 1_000_000;
 

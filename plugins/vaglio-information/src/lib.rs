@@ -82,8 +82,6 @@ pub struct Information {
     pub variance: Option<f64>,
 }
 
-vaglio_core::setters!(Information { measure: InformationMeasure; variance: Option<f64>; });
-
 impl Criterion for Information {
     /// Scores a subset by definition. Cost O((m + |S|) |S|²) for each λ.
     fn evaluate(&self, design: &Design, subset: &[Feature]) -> Result<Score> {

@@ -55,8 +55,6 @@ pub struct Knn {
     pub weights: Weights,
 }
 
-vaglio_core::setters!(Knn { neighbours: usize, weights: Weights;; });
-
 impl Learner for Knn {
     fn form(&self) -> Form<'_> {
         Form::Refit(self)

@@ -35,7 +35,7 @@ const MOST_ROWS: usize = 20_000;
 /// use vaglio_core::Learner;
 /// use vaglio_lssvm::KernelLogistic;
 /// let problem = vaglio_testkit::data::multiclass(30, 4, 3, 1).problem();
-/// let model = KernelLogistic::new(0.1).fit(&problem, &[0, 3], None)?;
+/// let model = KernelLogistic::default().fit(&problem, &[0, 3], None)?;
 /// let predictions = model.predict(&problem.columns().select(model.inputs()), None)?;
 /// assert!(predictions.dim() == (3, 30) && predictions.iter().all(|p| p.abs() < 1.0));
 /// # Ok::<(), vaglio_core::Error>(())
@@ -59,15 +59,6 @@ pub struct KernelLogistic {
     /// columns, or of all pairs if there are no more.
     #[default(Bandwidth::Rule(BandwidthRule::Median))]
     pub bandwidth: Bandwidth,
-}
-
-vaglio_core::setters!(KernelLogistic { lambda: f64, bandwidth: Bandwidth;; });
-
-impl KernelLogistic {
-    /// Creates the learner with this penalty.
-    pub fn new(lambda: f64) -> Self {
-        KernelLogistic { lambda, ..KernelLogistic::default() }
-    }
 }
 
 impl Learner for KernelLogistic {

@@ -83,15 +83,6 @@ pub struct FsLsSvm {
     pub intercept: bool,
 }
 
-vaglio_core::setters!(FsLsSvm {
-    landmarks: usize,
-    kernel: KernelSettings,
-    scaling: Scaling,
-    intercept: bool;
-    seed: Option<u64>,
-    lambda: Lambda;
-});
-
 /// Maximum number of landmarks: their kernel matrix takes 3.2 GB.
 const MOST_LANDMARKS: usize = 20_000;
 

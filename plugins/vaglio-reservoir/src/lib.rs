@@ -84,22 +84,6 @@ pub struct Reservoir {
     pub intercept: bool,
 }
 
-vaglio_core::setters!(Reservoir {
-    units: usize,
-    spectral_radius: f64,
-    connectivity: f64,
-    leak_rate: f64,
-    input_scaling: f64,
-    bias_scaling: f64,
-    warmup: usize,
-    direct: bool,
-    decision: Decision,
-    balanced: bool,
-    intercept: bool;
-    seed: Option<u64>,
-    lambda: Lambda;
-});
-
 /// Maximum number of units.
 const MOST_UNITS: usize = 20_000;
 

@@ -50,8 +50,6 @@ pub struct Hsic {
     pub estimator: Estimator,
 }
 
-vaglio_core::setters!(Hsic { kernel: HsicKernel, estimator: Estimator;; });
-
 /// Kernels of subset and target.
 #[setting]
 #[derive(Copy, PartialEq)]

@@ -43,8 +43,6 @@ pub struct Mrmr {
     pub scheme: Scheme,
 }
 
-vaglio_core::setters!(Mrmr { scheme: Scheme;; });
-
 /// Standardized columns and outputs.
 pub(crate) struct Correlations {
     pub columns: Vec<Vec<f64>>,

@@ -46,8 +46,6 @@ pub struct MrmrInformation {
     pub bins: Bins,
 }
 
-vaglio_core::setters!(MrmrInformation { scheme: Scheme, bins: Bins;; });
-
 impl Dependence for BinnedData {
     /// Sum of entropies below which it is rounding.
     const NOTHING: f64 = ENTROPY_ROUNDING;

@@ -89,8 +89,6 @@ pub enum OutputApproximation {
     Nystrom,
 }
 
-vaglio_core::setters!(Nhsic { kernel: Kernel, normalize: bool;; });
-
 impl Nhsic {
     /// Points at which kernels are sampled.
     ///

@@ -7,7 +7,7 @@ use vaglio_lssvm::{Bandwidth, KernelLogistic};
 use vaglio_testkit::{LawViolation, SplitMix64, Tolerance, check_learner_on_standard_data, data};
 
 fn learner(lambda: f64, bandwidth: f64) -> KernelLogistic {
-    KernelLogistic::new(lambda).bandwidth(Bandwidth::Value(bandwidth))
+    KernelLogistic { lambda, bandwidth: Bandwidth::Value(bandwidth) }
 }
 
 fn all(problem: &Problem) -> Vec<usize> {
@@ -121,8 +121,8 @@ fn predictions_are_those_of_the_printed_iteration() {
         let (known, new) = (rows(problem.columns()), data::binary(9, problem.columns().len(), 8).problem());
         for (lambda, given) in [(1.0, None), (0.01, Some(0.8)), (0.1, None), (30.0, Some(3.0))] {
             let width = given.unwrap_or_else(|| median(&known));
-            let own = KernelLogistic::new(lambda);
-            let own = given.map_or(own, |b| own.bandwidth(Bandwidth::Value(b)));
+            let bandwidth = given.map_or(KernelLogistic::default().bandwidth, Bandwidth::Value);
+            let own = KernelLogistic { lambda, bandwidth };
             let model = own.fit(&problem, &all(&problem), None).unwrap();
             let k: Vec<Vec<f64>> = known.iter().map(|u| known.iter().map(|v| kernel(u, v, width)).collect()).collect();
             let weights = problem.weights().map_or(vec![1.0; known.len()], |w| w.to_vec());
@@ -240,7 +240,7 @@ fn a_weight_is_the_row_repeated_and_all_weights_are_a_penalty() {
 #[test]
 fn the_order_of_the_subset_changes_no_bit_and_that_of_the_rows_nearly_none() {
     let problem = data::binary(50, 5, 2).weighted().problem();
-    let own = KernelLogistic::new(0.05);
+    let own = KernelLogistic { lambda: 0.05, ..KernelLogistic::default() };
     let of = |problem: &Problem, subset: &[usize]| own.fit(problem, subset, None).unwrap();
     let first = of(&problem, &[0, 2, 3]);
     for subset in [[3, 0, 2], [2, 3, 0]] {
@@ -257,7 +257,7 @@ fn constant_columns_are_not_kept_and_without_columns_the_share_of_the_class_is_p
     let problem = data::binary(30, 3, 9).weighted().constants(1).problem();
     let constant = all(&problem).into_iter().find(|&f| problem.columns().is_constant(f)).unwrap();
     let varying: Vec<usize> = all(&problem).into_iter().filter(|f| *f != constant).collect();
-    let own = KernelLogistic::new(0.1);
+    let own = KernelLogistic { lambda: 0.1, ..KernelLogistic::default() };
     let text = |subset: &[usize]| serde_json::to_string(&own.fit(&problem, subset, None).unwrap()).unwrap();
     assert_eq!(text(&all(&problem)), text(&varying));
     assert_eq!(text(&[constant]), text(&[]));
@@ -306,7 +306,7 @@ fn what_it_cannot_learn_is_refused_by_name() {
 #[test]
 fn a_saved_model_is_the_model_and_one_whose_parts_do_not_fit_is_refused() {
     let problem = data::multiclass(40, 4, 3, 11).weighted().problem();
-    let model = KernelLogistic::new(0.1).fit(&problem, &[2, 0], None).unwrap();
+    let model = KernelLogistic { lambda: 0.1, ..KernelLogistic::default() }.fit(&problem, &[2, 0], None).unwrap();
     let text = serde_json::to_string(&model).unwrap();
     let loaded: Model = serde_json::from_str(&text).unwrap();
     assert_eq!(serde_json::to_string(&loaded).unwrap(), text);

@@ -9,7 +9,7 @@ use crate::bins::BinnedData;
 use correlation::Correlations;
 pub use correlation::Mrmr;
 pub use information::MrmrInformation;
-use pairwise_dependence::Dependence;
+pub(crate) use pairwise_dependence::Dependence;
 pub use pairwise_dependence::Scheme;
 use vaglio_core::{Criterion, CriterionTraits, Design, Error, Feature, PartOutputs, Plan, Result, Score, SearchExtent};
 

@@ -55,8 +55,8 @@ impl Nhsic {
 const RANK_OF_ONE: f64 = 26.0;
 
 impl Criterion for Nhsic {
-    /// Scores a subset by definition: centered m × m matrices, and the lowest value over supports or by coordinate
-    /// descent. Cost O(|S|²·m²), memory O(|S|·m²).
+    /// Scores a subset by definition: centered m × m matrices, and non-negative least squares on their inner products.
+    /// Cost O(|S|²·m²), memory O(|S|·m²).
     fn evaluate(&self, design: &Design, subset: &[Feature]) -> Result<Score> {
         definition::evaluate(self, design, subset)
     }

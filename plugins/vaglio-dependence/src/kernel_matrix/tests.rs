@@ -278,6 +278,21 @@ fn the_minimum_is_the_lowest_over_supports() {
     assert!(worst < 1e-12, "{worst:e}");
 }
 
+/// A coefficient above 0 has a slope of 0, another none upwards: for a convex function the conditions of its minimum.
+#[test]
+fn the_conditions_of_a_minimum_hold_for_many_columns() {
+    for seed in 0..10 {
+        let positive = |seed: u64| noise(seed, 60).iter().map(|v| v.abs()).collect::<Vec<f64>>();
+        let columns: Vec<Vec<f64>> = (0..40).map(|k| positive(100 * seed + k)).collect();
+        let (quadratic, _, _, total) = problem(&columns, &positive(7777 + seed));
+        let alpha = quadratic.minimizer(&[0.0; 40]);
+        for (k, a) in alpha.iter().enumerate() {
+            let slope = quadratic.slope(&alpha, k);
+            assert!(slope <= 1e-10 * total && (*a == 0.0 || slope >= -1e-10 * total), "{slope:e} at {a}");
+        }
+    }
+}
+
 #[test]
 fn copies_and_empty_columns_do_no_harm() {
     let x: Vec<f64> = noise(1, 9).iter().map(|v| v.abs()).collect();

@@ -15,7 +15,7 @@ pub enum Scheme {
 }
 
 /// Pairwise dependence of two columns, or of a column and the target: |ρ|, or mutual information.
-pub(super) trait Dependence: Send + Sync {
+pub(crate) trait Dependence: Send + Sync {
     /// Redundancy below which all columns are constant.
     const NOTHING: f64;
     /// Identifier of the shortcut in `selection.json` and in plans.

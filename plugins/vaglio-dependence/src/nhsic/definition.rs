@@ -1,14 +1,9 @@
 //! Definition of the criterion by m × m kernel matrices.
 
 use super::settings::Nhsic;
-use crate::kernel_matrix::{shares, standardized};
+use crate::kernel_matrix::{Quadratic, shares, standardized};
 use ndarray::{Array1, Array2};
 use vaglio_core::{Design, Feature, Result, Score};
-
-/// Maximum number of columns for trying every support; coordinate descent beyond.
-const SUPPORTS: usize = 12;
-/// Maximum sweeps of coordinate descent.
-const SWEEPS: usize = 100_000;
 
 /// min over α ≥ 0 of ‖L̃ − Σ α_k K̃_k‖²_F.
 pub(super) fn evaluate(nhsic: &Nhsic, design: &Design, subset: &[Feature]) -> Result<Score> {
@@ -23,12 +18,12 @@ pub(super) fn evaluate(nhsic: &Nhsic, design: &Design, subset: &[Feature]) -> Re
         matrices.push(scaled(nhsic, centered(matrix, &shares)));
     }
     let inner = |a: &Array2<f64>, b: &Array2<f64>| (a * b).sum();
-    let c: Vec<f64> = matrices.iter().map(|k| inner(k, &target)).collect();
-    let q: Vec<Vec<f64>> = matrices.iter().map(|k| matrices.iter().map(|l| inner(k, l)).collect()).collect();
-    let total = inner(&target, &target);
-    let program = NonNegativeQuadraticProgram { q, c, total };
-    let value = if subset.len() <= SUPPORTS { program.over_supports() } else { program.by_descent() };
-    Score::new(value.max(0.0)).checked()
+    let mut quadratic = Quadratic::new(inner(&target, &target));
+    for (k, matrix) in matrices.iter().enumerate() {
+        quadratic.push(inner(matrix, &target), matrices[..=k].iter().map(|other| inner(matrix, other)).collect());
+    }
+    let alpha = quadratic.minimizer(&vec![0.0; subset.len()]);
+    Score::new(quadratic.value(&alpha)).checked()
 }
 
 /// The kernel matrix of a standardized column.
@@ -71,97 +66,4 @@ fn centered(kernel: Array2<f64>, shares: &[f64]) -> Array2<f64> {
 fn scaled(nhsic: &Nhsic, kernel: Array2<f64>) -> Array2<f64> {
     let norm = (&kernel * &kernel).sum().sqrt();
     if nhsic.normalize && norm > 0.0 { kernel / norm } else { kernel }
-}
-
-/// min over α ≥ 0 of total − 2cᵀα + αᵀQα, solved by slow and plain methods.
-struct NonNegativeQuadraticProgram {
-    q: Vec<Vec<f64>>,
-    c: Vec<f64>,
-    total: f64,
-}
-
-/// A support with the rows of its Cholesky factor and L⁻¹c.
-#[derive(Clone, Default)]
-struct Support {
-    members: Vec<usize>,
-    lower: Vec<Vec<f64>>,
-    half: Vec<f64>,
-}
-
-impl NonNegativeQuadraticProgram {
-    fn value(&self, alpha: &[f64]) -> f64 {
-        let mut value = self.total;
-        for (k, a) in alpha.iter().enumerate() {
-            let fitted: f64 = self.q[k].iter().zip(alpha).map(|(q, b)| q * b).sum();
-            value += a * (fitted - 2.0 * self.c[k]);
-        }
-        value
-    }
-
-    /// The lowest value of a solution of Q_PP α = c_P with α ≥ 0 over all supports P; one of them is the minimizer.
-    fn over_supports(&self) -> f64 {
-        let mut best = self.total;
-        self.extend(&Support::default(), 0, &mut best);
-        best
-    }
-
-    fn extend(&self, support: &Support, from: usize, best: &mut f64) {
-        for k in from..self.c.len() {
-            let Some(larger) = self.with(support, k) else { continue };
-            let mut alpha = vec![0.0; self.c.len()];
-            let mut left = larger.half.clone();
-            for i in (0..left.len()).rev() {
-                let solved = left[i] / larger.lower[i][i];
-                alpha[larger.members[i]] = solved;
-                (0..i).for_each(|j| left[j] -= larger.lower[i][j] * solved);
-            }
-            if alpha.iter().all(|a| *a >= 0.0) {
-                *best = best.min(self.value(&alpha));
-            }
-            self.extend(&larger, k + 1, best);
-        }
-    }
-
-    /// Extends the support by one column, unless it depends on the others.
-    fn with(&self, support: &Support, k: usize) -> Option<Support> {
-        let mut larger = support.clone();
-        let mut row: Vec<f64> = Vec::new();
-        for (i, &l) in support.members.iter().enumerate() {
-            let known: f64 = row.iter().zip(&support.lower[i]).map(|(a, b)| a * b).sum();
-            row.push((self.q[k][l] - known) / support.lower[i][i]);
-        }
-        let rest = self.q[k][k] - row.iter().map(|a| a * a).sum::<f64>();
-        if rest <= 1e-15 * self.q[k][k] {
-            return None;
-        }
-        let earlier: f64 = row.iter().zip(&support.half).map(|(a, b)| a * b).sum();
-        larger.half.push((self.c[k] - earlier) / rest.sqrt());
-        row.push(rest.sqrt());
-        larger.lower.push(row);
-        larger.members.push(k);
-        Some(larger)
-    }
-
-    /// Coordinate descent until the value is within 1e-14 of a lower bound.
-    ///
-    /// By convexity f(α) − min f ≤ 2(max g⁺·‖α*‖₁ − gᵀα) with g = c − Qα, and α*_k ≤ ‖L̃‖/√Q_kk since all Q_kl are
-    /// non-negative.
-    fn by_descent(&self) -> f64 {
-        let s = self.c.len();
-        let mut alpha = vec![0.0; s];
-        let reach: f64 = (0..s).filter(|&k| self.q[k][k] > 0.0).map(|k| (self.total / self.q[k][k]).sqrt()).sum();
-        let slope = |alpha: &[f64], k: usize| self.c[k] - self.q[k].iter().zip(alpha).map(|(q, a)| q * a).sum::<f64>();
-        for _ in 0..SWEEPS {
-            for k in (0..s).filter(|&k| self.q[k][k] > 0.0) {
-                alpha[k] = (alpha[k] + slope(&alpha, k) / self.q[k][k]).max(0.0);
-            }
-            let slopes: Vec<f64> = (0..s).map(|k| slope(&alpha, k)).collect();
-            let steepest = slopes.iter().copied().fold(0.0, f64::max);
-            let along: f64 = slopes.iter().zip(&alpha).map(|(g, a)| g * a).sum();
-            if 2.0 * (steepest * reach - along) <= 1e-14 * self.total {
-                break;
-            }
-        }
-        self.value(&alpha)
-    }
 }

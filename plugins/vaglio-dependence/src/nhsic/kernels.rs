@@ -20,8 +20,8 @@ pub(crate) struct Kernels {
     shares: Vec<f64>,
     levels: Option<CommonLevels>,
     landmarks: Option<Landmarks>,
-    /// `None` for an ignored column, whose kernel matrix is 0.
-    columns: Vec<OnceLock<Option<ColumnKernel>>>,
+    /// A factor of rank 0 for an ignored column, whose kernel matrix is 0.
+    columns: Vec<OnceLock<ColumnKernel>>,
 }
 
 /// Kernel matrix of a column.
@@ -57,20 +57,22 @@ impl Kernels {
     ///
     /// # Errors
     /// [`Error::Stopped`].
-    fn kernels(&self, of: Range<usize>) -> Result<Vec<Option<&ColumnKernel>>> {
+    fn kernels(&self, of: Range<usize>) -> Result<Vec<&ColumnKernel>> {
         let columns = self.columns[of.clone()].par_iter().zip(&self.features[of]);
         let made = columns.map(|(column, &feature)| {
-            if column.get().is_none() {
-                self.design.problem().sign().check()?;
-                let values = standardized(&self.design.column(feature).values(), &self.shares);
-                let _ = column.set(values.and_then(|values| self.kernel(values)));
+            if let Some(known) = column.get() {
+                return Ok(known);
             }
-            Ok(column.get().and_then(Option::as_ref))
+            self.design.problem().sign().check()?;
+            let values = standardized(&self.design.column(feature).values(), &self.shares);
+            let kernel = values.and_then(|values| self.kernel(values));
+            // Computed outside the lock: a waiting thread may come here again.
+            Ok(column.get_or_init(|| kernel.unwrap_or_else(|| ColumnKernel::Thin(ThinFactor::default()))))
         });
         made.collect()
     }
 
-    /// Kernel of a column of standardized entries.
+    /// Kernel of a column of standardized entries; `None` if its matrix is 0.
     fn kernel(&self, values: Vec<f64>) -> Option<ColumnKernel> {
         if let Some(levels) = &self.levels {
             let column = levels.column(&self.shares, &values);
@@ -80,8 +82,7 @@ impl Kernels {
             Some(landmarks) => ThinFactor::weighted(&self.shares, landmarks.features(&values)),
             None => gaussian(&self.shares, &[values], self.nhsic.kernel.bandwidth, usize::MAX)?,
         };
-        let factor = self.scaled(factor);
-        (factor.rank() > 0).then_some(ColumnKernel::Thin(factor))
+        Some(ColumnKernel::Thin(self.scaled(factor)))
     }
 
     /// Divides K̄ by its norm if `normalize` is set.
@@ -94,11 +95,11 @@ impl Kernels {
     /// # Errors
     /// [`Error::Stopped`].
     pub fn own(&self, of: Range<usize>) -> Result<Vec<f64>> {
-        let own = |column: Option<&ColumnKernel>| match column {
-            None => 0.0,
-            Some(_) if self.nhsic.normalize => 1.0,
-            Some(ColumnKernel::Thin(factor)) => factor.inner(factor),
-            Some(ColumnKernel::Levels(column)) => column.square(),
+        let own = |column: &ColumnKernel| match column {
+            ColumnKernel::Thin(factor) if factor.rank() == 0 => 0.0,
+            _ if self.nhsic.normalize => 1.0,
+            ColumnKernel::Thin(factor) => factor.inner(factor),
+            ColumnKernel::Levels(column) => column.square(),
         };
         Ok(self.kernels(of)?.into_par_iter().map(own).collect())
     }
@@ -112,9 +113,8 @@ impl Kernels {
         let own = self.kernels(with..with + 1)?[0];
         let others = self.kernels(others)?;
         match own {
-            None => Ok(vec![0.0; others.len()]),
-            Some(ColumnKernel::Thin(own)) => Ok(thin_products(own, &others)),
-            Some(ColumnKernel::Levels(column)) => {
+            ColumnKernel::Thin(own) => Ok(thin_products(own, &others)),
+            ColumnKernel::Levels(column) => {
                 let name = &self.design.names()[self.features[with]];
                 let failed = |failure| Error::Numerical(format!("the kernel matrix of column `{name}`: {failure}"));
                 let rows = column.factor_rows(&self.shares, self.nhsic.normalize).map_err(failed)?;
@@ -146,10 +146,10 @@ impl Kernels {
     }
 
     /// Products of level columns with a factor's rows, in parallel blocks, each column's sums in one order.
-    fn level_products(&self, rows: &FactorRows, columns: &[Option<&ColumnKernel>]) -> Result<Vec<f64>> {
+    fn level_products(&self, rows: &FactorRows, columns: &[&ColumnKernel]) -> Result<Vec<f64>> {
         let there = columns.iter().enumerate().filter_map(|(place, column)| match column {
-            Some(ColumnKernel::Levels(column)) => Some((place, column)),
-            _ => None,
+            ColumnKernel::Levels(column) => Some((place, column)),
+            ColumnKernel::Thin(_) => None,
         });
         let there: Vec<(usize, &LevelColumn)> = there.collect();
         let block = |block: &[(usize, &LevelColumn)]| -> Result<Vec<f64>> {
@@ -166,14 +166,13 @@ impl Kernels {
     }
 
     /// Products of columns with a full-rank matrix, by factors of some columns at a time, and its squared norm.
-    fn whole_products(&self, whole: &FullKernel<'_>, columns: &[Option<&ColumnKernel>]) -> Result<(Vec<f64>, f64)> {
+    fn whole_products(&self, whole: &FullKernel<'_>, columns: &[&ColumnKernel]) -> Result<(Vec<f64>, f64)> {
         let (mut products, mut total) = (Vec::new(), 0.0);
         for start in (0..columns.len().max(1)).step_by(FACTORS) {
             let some = &columns[start..columns.len().min(start + FACTORS)];
             let factors = parallel::map_slice(some, |column| match column {
-                None => Cow::Owned(ThinFactor::default()),
-                Some(ColumnKernel::Thin(factor)) => Cow::Borrowed(factor),
-                Some(ColumnKernel::Levels(column)) => {
+                ColumnKernel::Thin(factor) => Cow::Borrowed(factor),
+                ColumnKernel::Levels(column) => {
                     Cow::Owned(self.scaled(ThinFactor::weighted(&self.shares, column.features())))
                 }
             });
@@ -186,10 +185,10 @@ impl Kernels {
 }
 
 /// Products of thin factors with one of them.
-fn thin_products(factor: &ThinFactor, columns: &[Option<&ColumnKernel>]) -> Vec<f64> {
+fn thin_products(factor: &ThinFactor, columns: &[&ColumnKernel]) -> Vec<f64> {
     parallel::map_slice(columns, |column| match column {
-        Some(ColumnKernel::Thin(other)) => other.inner(factor),
-        _ => 0.0,
+        ColumnKernel::Thin(other) => other.inner(factor),
+        ColumnKernel::Levels(_) => 0.0,
     })
 }
 

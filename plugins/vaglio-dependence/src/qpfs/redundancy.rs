@@ -102,14 +102,6 @@ impl Redundancy {
     }
 }
 
-/// Turns a similarity of two columns into the function that [`Redundancy::new`] takes.
-pub(super) fn map_pairs<'c, T: Sync>(
-    columns: &'c [T],
-    similarity: impl Fn(&T, &T) -> f64 + Sync + 'c,
-) -> impl Fn(usize, Range<usize>) -> Result<Vec<f64>> + Sync + 'c {
-    move |i, others| Ok(columns[others].par_iter().map(|other| similarity(&columns[i], other)).collect())
-}
-
 /// Symmetric matrix of a similarity.
 fn whole(count: usize, similarities: impl Fn(usize, Range<usize>) -> Result<Vec<f64>> + Sync) -> Result<Vec<Vec<f64>>> {
     let upper: Vec<Vec<f64>> =
@@ -166,7 +158,8 @@ mod tests {
     }
 
     fn redundancy(nystrom: Option<usize>, columns: &[[f64; 3]]) -> Redundancy {
-        Redundancy::new(nystrom, &vec![0.0; columns.len()], map_pairs(columns, product)).unwrap()
+        let pairs = |i: usize, others: Range<usize>| Ok(others.map(|k| product(&columns[i], &columns[k])).collect());
+        Redundancy::new(nystrom, &vec![0.0; columns.len()], pairs).unwrap()
     }
 
     #[test]

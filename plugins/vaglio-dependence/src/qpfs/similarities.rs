@@ -1,12 +1,14 @@
 //! Similarities of columns to each other and to the target.
 
-use super::redundancy::{Redundancy, map_pairs};
+use super::redundancy::Redundancy;
 use crate::bins::BinnedData;
 use crate::kernel_matrix::shares;
+use crate::mrmr::Dependence;
 use crate::mrmr::correlation::{Correlations, correlation};
 use crate::nhsic::kernels::Kernels;
 use crate::target::{Output, Target};
 use crate::{Approximation, Kernel, Nhsic, Qpfs};
+use rayon::prelude::*;
 use std::ops::Range;
 use vaglio_core::{Design, Feature, Result, setting};
 use vaglio_kernels::parallel;
@@ -42,19 +44,20 @@ impl Similarities {
     /// # Errors
     /// [`vaglio_core::Error::Stopped`], and with kernels [`vaglio_core::Error::Numerical`] if a decomposition fails.
     pub fn new(qpfs: &Qpfs, design: &Design, members: &[Feature]) -> Result<Self> {
-        let nystrom = qpfs.nystrom;
-        Ok(match qpfs.similarity {
+        match qpfs.similarity {
             Similarity::MutualInformation => {
                 let binned = BinnedData::new(qpfs.bins, design, members);
-                let relevance: Vec<f64> =
-                    parallel::map_slice(&binned.columns, |x| binned.target_dependence(x, BinnedData::information));
-                let pairs = map_pairs(&binned.columns, |a, b| binned.information(a, b));
-                let matrix = Redundancy::new(nystrom, &relevance, pairs)?;
-                Similarities { matrix, relevance, equal: EQUAL_SIMILARITY }
+                let relevance = parallel::map(members.len(), |i| binned.relevance(i));
+                by_pairs(qpfs.nystrom, &binned, relevance)
             }
-            Similarity::Correlation => by_correlation(nystrom, design, members)?,
-            Similarity::Nhsic => by_kernels(nystrom, design, members)?,
-        })
+            Similarity::Correlation => {
+                let correlations = Correlations::new(design, members);
+                let (Correlations { columns, outputs }, shares) = (&correlations, output_shares(design));
+                let relevance = |x: &Vec<f64>| outputs.iter().zip(&shares).map(|(y, p)| p * correlation(x, y)).sum();
+                by_pairs(qpfs.nystrom, &correlations, columns.iter().map(relevance).collect())
+            }
+            Similarity::Nhsic => by_kernels(qpfs.nystrom, design, members),
+        }
     }
 
     /// q̄/(q̄ + f̄); 0 if nothing is relevant or redundant.
@@ -67,25 +70,21 @@ impl Similarities {
     }
 }
 
-fn by_correlation(nystrom: Option<usize>, design: &Design, members: &[Feature]) -> Result<Similarities> {
-    let Correlations { columns, outputs } = Correlations::new(design, members);
-    let counts = outputs_count(design);
-    let relevance = |x: &Vec<f64>| outputs.iter().zip(&counts).map(|(y, count)| count * correlation(x, y)).sum();
-    let relevance: Vec<f64> = columns.iter().map(relevance).collect();
-    let matrix = Redundancy::new(nystrom, &relevance, map_pairs(&columns, |x, z| correlation(x, z)))?;
-    Ok(Similarities { matrix, relevance, equal: EQUAL_SIMILARITY })
+fn by_pairs(nystrom: Option<usize>, of: &impl Dependence, relevance: Vec<f64>) -> Result<Similarities> {
+    let pairs = |i: usize, others: Range<usize>| Ok(others.into_par_iter().map(|k| of.between(i, k)).collect());
+    Ok(Similarities { matrix: Redundancy::new(nystrom, &relevance, pairs)?, relevance, equal: EQUAL_SIMILARITY })
 }
 
 /// Weights of the outputs: equal for numbers, shares of the rows for classes against the rest.
-fn outputs_count(design: &Design) -> Vec<f64> {
+fn output_shares(design: &Design) -> Vec<f64> {
     let outputs = design.targets().nrows();
     let Some(classes) = design.problem().classes().filter(|_| outputs > 1) else {
         return vec![1.0 / outputs as f64; outputs];
     };
-    let mut counts = vec![0.0; outputs];
+    let mut of_classes = vec![0.0; outputs];
     let shares = shares(design.rows(), design.weights());
-    classes.of_row.iter().zip(shares).for_each(|(class, share)| counts[*class] += share);
-    counts
+    classes.of_row.iter().zip(shares).for_each(|(class, share)| of_classes[*class] += share);
+    of_classes
 }
 
 /// Maximum number of rows for exact kernels.

@@ -81,7 +81,7 @@ impl Design {
             Form::Refit(_) => Design::assemble(problem.clone(), TrainingMethod::Learner(learner)),
         };
         let Some(name) = problem.bias().map(|bias| &problem.names[bias]) else { return Ok(design) };
-        match design.readout().filter(|_| design.has_columns_of(problem)) {
+        match design.readout().filter(|_| design.problem().has_columns_of(problem)) {
             Some(readout) if readout.intercept => Err(Error::setting(
                 "intercept",
                 format!("`{name}` is a bias that is selected and penalized like other columns; set it to false"),
@@ -271,21 +271,11 @@ impl Design {
         lambda::lowest(&self.lambdas(), self.readout().is_some_and(|readout| readout.refine), loss)
     }
 
-    /// Whether all entries of a column are equal, so that it cannot be selected; the bias can.
-    pub(crate) fn is_constant(&self, feature: Feature) -> bool {
-        self.data.problem.bias != Some(feature) && self.columns().is_constant(feature)
-    }
-
-    /// The columns whose entries are all equal, without the bias.
-    pub fn constant(&self) -> Vec<Feature> {
-        (0..self.features()).filter(|&f| self.is_constant(f)).collect()
-    }
-
     /// Columns that may be selected, in increasing order: the bias and all that are not constant, limited to
     /// [`Design::among`].
     pub fn candidates(&self) -> Vec<Feature> {
         let is_left = |f: &Feature| self.data.among.as_ref().is_none_or(|among| among.binary_search(f).is_ok());
-        (0..self.features()).filter(|f| is_left(f) && !self.is_constant(*f)).collect()
+        (0..self.features()).filter(|f| is_left(f) && !self.problem().is_constant(*f)).collect()
     }
 
     /// Number of rows for which costs are estimated: the full design's if this is a sample, else its own.

@@ -226,6 +226,21 @@ impl Problem {
         &self.columns
     }
 
+    /// Whether the columns are those of another problem, not only equal to them.
+    pub fn has_columns_of(&self, other: &Problem) -> bool {
+        Arc::ptr_eq(&self.columns, &other.columns)
+    }
+
+    /// Whether all entries of a column are equal, so that it cannot be selected; the bias can.
+    pub(crate) fn is_constant(&self, feature: Feature) -> bool {
+        self.bias != Some(feature) && self.columns.is_constant(feature)
+    }
+
+    /// The columns whose entries are all equal, without the bias.
+    pub fn constant(&self) -> Vec<Feature> {
+        (0..self.columns.len()).filter(|&feature| self.is_constant(feature)).collect()
+    }
+
     /// Name of each column.
     pub fn names(&self) -> &[String] {
         &self.names

@@ -14,7 +14,7 @@ impl<'r> Run<'r> {
     fn renaming_maps(self) -> Option<&'r [MapFit]> {
         let maps = &self.prepared.maps[..];
         let is_made = |name: &String| source_columns(maps, from_ref(name)) != [&**name];
-        let may_be_made = !maps.is_empty() && self.design.has_columns_of(&self.prepared.train);
+        let may_be_made = !maps.is_empty() && self.design.problem().has_columns_of(&self.prepared.train);
         (may_be_made && self.design.names().iter().any(is_made)).then_some(maps)
     }
 

@@ -95,7 +95,7 @@ impl RunPlan<'_> {
         if !prepared.left_out.is_empty() {
             lines.push(("", format!("left out: {}", left_out_rows(&prepared.left_out))));
         }
-        let constant = design.constant();
+        let constant = design.problem().constant();
         if !constant.is_empty() {
             let names = abridged(constant.iter().map(|&f| &design.names()[f]), 5);
             let columns = if constant.len() == 1 { "column is" } else { "columns are" };

@@ -29,7 +29,7 @@ pub(super) fn record(run: Run<'_>, tuned: Option<TuningResult>) -> Result<Record
     let Run { prepared, design, selection, .. } = run;
     let Selection { path, names, .. } = selection;
     let (steps, entries) = recorded(path, |feature| selection.name(feature));
-    let excluded = design.constant().into_iter().map(|index| ExcludedRecord {
+    let excluded = design.problem().constant().into_iter().map(|index| ExcludedRecord {
         index,
         name: selection.name(index),
         reason: "constant".into(),
@@ -232,7 +232,7 @@ fn selected(run: Run<'_>) -> Vec<SelectedRecord> {
     let Run { prepared, design, selection, .. } = run;
     let subset = selection.path.result().map_or(&[][..], |entry| &entry.subset);
     let coefficients = selection.coefficients();
-    let is_own = design.has_columns_of(&prepared.train);
+    let is_own = design.problem().has_columns_of(&prepared.train);
     let record = |(k, &index): (usize, &Feature)| {
         let name = selection.name(index);
         let weights = coefficients.map(|c| c.weights.row(k).to_vec());

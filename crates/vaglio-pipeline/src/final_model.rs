@@ -116,7 +116,7 @@ impl FinalModel {
             let message = "signs are those of the weights by which columns are selected, and `model` trains others; leave one out";
             return Err(Error::setting("search.constraints.signs", message));
         }
-        if design.has_columns_of(problem) {
+        if design.problem().has_columns_of(problem) {
             return Ok(());
         }
         let kind = learner.typetag_name();

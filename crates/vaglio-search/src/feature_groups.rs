@@ -63,8 +63,11 @@ impl FeatureGroups {
         }
         match forced.iter().find(|f| self.barred[**f] && self.of[**f].is_none()) {
             Some(&f) => {
-                let why =
-                    if design.constant().contains(&f) { "is constant" } else { "was not taken by the search before" };
+                let why = if design.problem().constant().contains(&f) {
+                    "is constant"
+                } else {
+                    "was not taken by the search before"
+                };
                 let message = format!("`{}` {why}, so it cannot be selected", names[f]);
                 Err(Error::setting("forced", message))
             }

@@ -60,7 +60,7 @@ impl From<f64> for RemovalStep {
 /// They depend only on the number of columns, constant ones included, so searches on folds visit the same sizes although
 /// more columns may be constant there. The largest and the smallest size of the result are among them.
 pub(crate) fn sizes(step: RemovalStep, space: &Space<'_>, least: usize) -> Vec<usize> {
-    let (most, mut size) = (space.most.max(least), space.features() + space.design.constant().len());
+    let (most, mut size) = (space.most.max(least), space.features() + space.design.problem().constant().len());
     let mut sizes = Vec::new();
     while size > least {
         let next = step.after(size).max(least);

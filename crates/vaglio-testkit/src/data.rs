@@ -347,7 +347,7 @@ pub fn standard_problems() -> Vec<(&'static str, Problem)> {
 
 /// Returns sets of at least two candidate columns with equal bits, each in increasing order.
 pub fn duplicates(design: &Design) -> Vec<Vec<Feature>> {
-    let constant = design.constant();
+    let constant = design.problem().constant();
     let bits = |f: Feature| design.column(f).values().iter().map(|v| v.to_bits()).collect::<Vec<u64>>();
     let mut sets: Vec<(Vec<u64>, Vec<Feature>)> = Vec::new();
     for feature in (0..design.features()).filter(|f| !constant.contains(f)) {

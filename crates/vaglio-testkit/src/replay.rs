@@ -32,7 +32,7 @@ impl Visit {
 /// Returns the initial subset and the one after every step; fails if the steps are no valid walk over non-constant
 /// columns.
 pub(crate) fn replay(law: Law, design: &Design, path: &Path) -> LawResult<Vec<Visit>> {
-    let constant = design.constant();
+    let constant = design.problem().constant();
     let mut subset = start(law, design, path)?;
     let mut from_start = subset.len();
     let mut visits = vec![Visit { subset: subset.clone(), from_start, score: None }];
@@ -74,7 +74,7 @@ pub(crate) fn moved(step: &Step) -> impl Iterator<Item = Feature> {
 fn start(law: Law, design: &Design, path: &Path) -> LawResult<Vec<Feature>> {
     let first_move = |f: Feature| path.steps.iter().find(|step| moved(step).any(|m| m == f)).map(|step| step.action);
     let everywhere = |f: Feature| path.entries.iter().all(|entry| entry.subset.contains(&f));
-    let constant = design.constant();
+    let constant = design.problem().constant();
     let is_there = |&f: &Feature| match first_move(f) {
         Some(action) => action == Action::Remove,
         None => !constant.contains(&f) && everywhere(f),

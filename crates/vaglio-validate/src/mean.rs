@@ -115,7 +115,7 @@ impl ScoreScale {
 pub(super) fn check(loss: &AnyLoss, design: &Design) -> Result<()> {
     loss.check(design.problem().task()).map_err(|error| error.under("loss"))?;
     penalty::check_outputs(design, loss)?;
-    design.check_targets(loss.traits().degree.unwrap_or(0))
+    design.problem().check_targets(loss.traits().degree.unwrap_or(0))
 }
 
 /// Scores by `definition` on the rescaled design; if outputs have their own λ, averages their scores.

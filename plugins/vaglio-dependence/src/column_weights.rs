@@ -110,6 +110,6 @@ impl<C: ColumnWeighting> Evaluator for ColumnWeights<C> {
 
 /// Columns that are not constant, whether or not a search may select them.
 pub(crate) fn members(design: &Design) -> Vec<Feature> {
-    let constant = design.constant();
+    let constant = design.problem().constant();
     (0..design.features()).filter(|feature| constant.binary_search(feature).is_err()).collect()
 }

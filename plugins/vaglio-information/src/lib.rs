@@ -89,7 +89,7 @@ impl Criterion for Information {
     }
 
     fn check(&self, design: &Design) -> Result<()> {
-        design.check_targets(2)?;
+        design.problem().check_targets(2)?;
         if let Some(variance) = self.variance {
             if self.measure != InformationMeasure::Cp {
                 return Err(Error::setting("variance", format!("`{}` needs no variance", self.measure.word())));

@@ -2,7 +2,7 @@
 
 use super::{FoldLineage, TrainingMethod};
 use crate::power_of_two::{PowerOfTwoScaling, times_power};
-use crate::{Columns, Design, Error, Result};
+use crate::{Columns, Design, Error, Problem, Result};
 use std::convert::Infallible;
 use std::sync::Arc;
 
@@ -37,7 +37,8 @@ impl PowerOfTwoScaling {
         let lambdas = design.readout().map_or(&[][..], |readout| &readout.lambdas);
         if let Some(lambda) = lambdas.iter().find(|lambda| self.lambda(**lambda) < f64::MIN_POSITIVE) {
             let all = design.largest().unwrap_or_default();
-            let largest = (0..all.len()).filter(|&f| !design.is_constant(f)).max_by(|&f, &g| all[f].total_cmp(&all[g]));
+            let largest =
+                (0..all.len()).filter(|&f| !design.problem().is_constant(f)).max_by(|&f, &g| all[f].total_cmp(&all[g]));
             let beside = largest.map_or_else(String::new, |f| {
                 format!(
                     ": beside the squares of column `{}`, of values up to {:.1e}, it underflows",
@@ -77,18 +78,20 @@ impl Design {
         });
         made.as_deref().map_or((PowerOfTwoScaling::default(), self), |(units, design)| (*units, design))
     }
+}
 
+impl Problem {
     /// Refuses targets whose loss would over- or underflow, for a loss that grows with their power `degree`.
     ///
     /// # Errors
     /// Returns [`Error::Numerical`] for such targets.
     pub fn check_targets(&self, degree: i32) -> Result<()> {
-        check_loss(degree * target_exponent(self))
+        check_loss(degree * self.target_exponent())
     }
-}
 
-fn target_exponent(design: &Design) -> i32 {
-    far_exponent(design.targets().iter().fold(0.0, |most: f64, y| most.max(y.abs())))
+    fn target_exponent(&self) -> i32 {
+        far_exponent(self.targets.iter().fold(0.0, |most: f64, y| most.max(y.abs())))
+    }
 }
 
 fn units_of(design: &Design) -> PowerOfTwoScaling {
@@ -99,13 +102,13 @@ fn units_of(design: &Design) -> PowerOfTwoScaling {
     };
     let weights = design.weights().map_or(0, |weights| exponent_of(weights.iter().copied().fold(0.0, f64::max)));
     let weights = if weights.abs() > NEAR { weights } else { weights.rem_euclid(2) };
-    let targets = target_exponent(design);
+    let targets = design.problem().target_exponent();
     let all = of_columns.iter().copied().fold(0.0, f64::max);
     let columns = match exponent_of(all) {
         near if near.abs() <= NEAR => 0,
         // Constant columns do not count.
         _ => {
-            let counts = |feature: &usize| !design.is_constant(*feature);
+            let counts = |feature: &usize| !design.problem().is_constant(*feature);
             let largest = (0..design.features()).filter(counts).map(|feature| of_columns[feature]);
             far_exponent(largest.fold(0.0, f64::max))
         }

@@ -68,11 +68,6 @@ impl Design {
         self.data.rescaled.is_none().then_some(&*self.problem().largest)
     }
 
-    /// Whether the candidates are the problem's own columns.
-    pub fn has_columns_of(&self, problem: &Problem) -> bool {
-        Arc::ptr_eq(&self.problem().columns, problem.columns())
-    }
-
     /// Findings of the fit of the learner's map, if it has one.
     ///
     /// # Errors

@@ -22,7 +22,7 @@ impl TrainTest {
     /// Values of a column of the design, NaN if missing, with the divisor that the maps applied to them: as read and the
     /// maps' divisor, where maps only shift and divide and keep all rows; else as in the design and 1.
     pub(crate) fn column_values(&self, design: &Design, feature: Feature) -> (Vec<f64>, f64) {
-        let name = design.names().get(feature).filter(|_| design.has_columns_of(&self.train));
+        let name = design.names().get(feature).filter(|_| design.problem().has_columns_of(&self.train));
         let as_read = name.zip(self.table_before_maps()).and_then(|(name, table)| {
             let ColumnScale { source, divisor } = ColumnScale::new(&self.maps, name);
             let cells = table.get(&source.ok().flatten()?)?.numbers()?;

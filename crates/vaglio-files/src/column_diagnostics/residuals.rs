@@ -37,7 +37,7 @@ pub(crate) fn flops(design: &Design, size: usize) -> f64 {
 pub(crate) fn drawn(run: Run<'_>, chosen: &[Feature]) -> Result<Option<ResidualsRecord>> {
     let Run { prepared, design, selection, .. } = run;
     let train = &prepared.train;
-    let is_drawn = prepared.is_regression() && design.has_columns_of(train) && !chosen.is_empty();
+    let is_drawn = prepared.is_regression() && design.problem().has_columns_of(train) && !chosen.is_empty();
     let Some(readout) = selection.coefficients().filter(|_| is_drawn) else { return Ok(None) };
     let (rows, unit, model) = (train.rows(), prepared.target_scale(0), selection.predictor());
     let fitted = model.predict(&train.columns().select(model.inputs()), train.series())?;

@@ -22,7 +22,7 @@ impl ValidSelector {
         }
         let folds = self.criterion.folds(&design);
         let folds = folds.map_err(|error| error.from_part(Role::Criterion, self.criterion.typetag_name()))?;
-        let is_own = design.has_columns_of(problem);
+        let is_own = design.problem().has_columns_of(problem);
         let others = "the learner makes columns of its own; use `kfold` with `rls`, or `scope: train`";
         let obstacle = match &folds {
             HeldOut::Folds(_) if is_own => None,

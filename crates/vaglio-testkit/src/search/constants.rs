@@ -16,7 +16,7 @@ pub fn constants(full: &FullRun<'_>) -> LawResult {
     let law = Law("constants");
     let more = law.ran(WITH_CONSTANTS, || with_constants(full.design, &[0.0, -3.5, 7.0]))?;
     let path = full.path_on(law, &more)?;
-    let constant = more.constant();
+    let constant = more.problem().constant();
     let stepped = path.steps.iter().flat_map(moved);
     let taken: Vec<Feature> = stepped.chain(path.entries.iter().flat_map(|entry| entry.subset.clone())).collect();
     law.must(!taken.is_empty(), WITH_CONSTANTS, "columns selected", &taken)?;

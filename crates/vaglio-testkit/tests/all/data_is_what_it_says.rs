@@ -22,7 +22,7 @@ fn equal_recipes_give_equal_bits() {
 fn copies_constants_and_bytes_are_there() {
     let design = data::regression(12, 5, 6).duplicates(2).constants(2).bytes().design(&[1.0], true);
     assert_eq!(data::duplicates(&design), [vec![0, 6], vec![1, 5]]);
-    assert_eq!(design.constant(), [7, 8]);
+    assert_eq!(design.problem().constant(), [7, 8]);
     assert!(matches!(design.column(1), Column::Byte(_)) && matches!(design.column(0), Column::Double(_)));
 }
 

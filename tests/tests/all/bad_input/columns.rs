@@ -14,9 +14,9 @@ fn constant_columns_change_nothing() {
                 return Ok(());
             }
             let without = answered(Problem { preprocess, ..Problem::new(&base) }.result(parts))?;
-            match with.design.constant() == [with.design.features() - 1] {
+            match with.design.problem().constant() == [with.design.features() - 1] {
                 true => same(&with, &without),
-                false => Err(format!("not constant: {:?}", with.design.constant())),
+                false => Err(format!("not constant: {:?}", with.design.problem().constant())),
             }
         });
     }

@@ -85,7 +85,7 @@ impl Steps {
             let all = if self.fault == fault { &[] } else { all };
             let found: Vec<Feature> =
                 all.iter().map(|one| one.resolve(design.names(), field)).collect::<Result<_>>()?;
-            match found.iter().find(|f| field == "forced" && design.constant().contains(f)) {
+            match found.iter().find(|f| field == "forced" && design.problem().constant().contains(f)) {
                 Some(feature) => Err(Error::setting(field, format!("`{}` is constant", design.names()[*feature]))),
                 None => Ok(found),
             }

@@ -53,7 +53,7 @@ fn every_score_with_a_bias_is_the_definitions() {
     {
         let design = design(seed, lambdas, weighted, value);
         assert_eq!(
-            (design.problem().bias(), design.constant(), design.candidates()),
+            (design.problem().bias(), design.problem().constant(), design.candidates()),
             (Some(2), vec![4], vec![0, 1, 2, 3, 5])
         );
         for criterion in criteria() {

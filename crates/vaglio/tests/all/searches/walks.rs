@@ -166,7 +166,7 @@ fn floating_without_a_tolerance_ends() {
 
 /// Rounds of removals by their rules, from scores by the definition: the subset after every round.
 fn rounds_by_hand(design: &Design, after: impl Fn(usize) -> usize, (least, most): (usize, usize)) -> Vec<Vec<Feature>> {
-    let constant = design.constant().len();
+    let constant = design.problem().constant().len();
     let (mut subset, mut size, mut walk) = (design.candidates(), design.candidates().len() + constant, Vec::new());
     let is_copy =
         |a: Feature, b: Feature| (0..design.rows()).all(|j| design.column(a).get(j) == design.column(b).get(j));

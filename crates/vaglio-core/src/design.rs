@@ -26,7 +26,18 @@ use std::sync::{Arc, OnceLock};
 /// A copy shares all cached values. Only the functions of this file pass them on to another design.
 #[derive(Debug, Clone)]
 pub struct Design {
-    data: DesignData,
+    /// The searched columns, with targets, labels of the rows and the preprocessing that is fitted again in each fold.
+    problem: Problem,
+    /// Columns that may be selected, in increasing order; `None` for all that are not constant.
+    among: Option<Arc<[Feature]>>,
+    /// The units over which predictions are averaged.
+    decisions: Option<Arc<PredictionUnits>>,
+    /// Training on some of the rows.
+    training: TrainingMethod,
+    /// Exponent of the power of two by which targets were divided, if the numbers were rescaled.
+    rescaled: Option<i32>,
+    /// The run that it is searched in.
+    run: RunContext,
     shared: Arc<SharedCaches>,
     own: Arc<OwnCaches>,
 }
@@ -40,23 +51,6 @@ struct OwnCaches {
     pub outputs: OnceLock<Vec<Design>>,
     /// The designs refitted on the first requested lists of training rows.
     pub folds: OnceLock<(Vec<Vec<usize>>, Vec<Design>)>,
-}
-
-/// The data of a design.
-#[derive(Debug, Clone)]
-struct DesignData {
-    /// The searched columns, with targets, labels of the rows and the preprocessing that is fitted again in each fold.
-    pub problem: Problem,
-    /// Columns that may be selected, in increasing order; `None` for all that are not constant.
-    pub among: Option<Arc<[Feature]>>,
-    /// The units over which predictions are averaged.
-    pub decisions: Option<Arc<PredictionUnits>>,
-    /// Training on some of the rows.
-    pub training: TrainingMethod,
-    /// Exponent of the power of two by which targets were divided, if the numbers were rescaled.
-    pub rescaled: Option<i32>,
-    /// The run that it is searched in.
-    pub run: RunContext,
 }
 
 /// How a [`Design`] is trained on some of its rows.
@@ -136,38 +130,37 @@ impl Design {
 
     /// A design without the problem's preprocessing in folds.
     fn assemble(problem: Problem, training: TrainingMethod) -> Self {
-        Design::new(DesignData {
+        Design {
             problem: problem.fitted_in_folds(PerFoldPreprocessing::default()),
             among: None,
             decisions: None,
             training,
             rescaled: None,
             run: RunContext::default(),
-        })
-    }
-
-    fn new(data: DesignData) -> Self {
-        Design { data, shared: Arc::default(), own: Arc::default() }
+            shared: Arc::default(),
+            own: Arc::default(),
+        }
     }
 
     /// A changed copy without lineage, process group or cached values.
-    fn derived(&self, change: impl FnOnce(&mut DesignData)) -> Self {
+    fn derived(&self, change: impl FnOnce(&mut Design)) -> Self {
         self.derived_with(Arc::default(), change)
     }
 
     /// Like [`Design::derived`], with the caches of a design that differs in λ alone.
-    fn derived_with(&self, shared: Arc<SharedCaches>, change: impl FnOnce(&mut DesignData)) -> Self {
-        let mut data = self.data.clone();
-        (data.run.process_group, data.run.lineage) = (None, FoldLineage::Alone);
-        change(&mut data);
-        Design { shared, ..Design::new(data) }
+    fn derived_with(&self, shared: Arc<SharedCaches>, change: impl FnOnce(&mut Design)) -> Self {
+        self.sharing(|design| {
+            (design.run.process_group, design.run.lineage) = (None, FoldLineage::Alone);
+            design.shared = shared;
+            change(design);
+        })
     }
 
     /// A copy that differs in λ or the run alone, and shares the caches that depend on neither.
-    fn sharing(&self, change: impl FnOnce(&mut DesignData)) -> Self {
-        let mut data = self.data.clone();
-        change(&mut data);
-        Design { shared: Arc::clone(&self.shared), ..Design::new(data) }
+    fn sharing(&self, change: impl FnOnce(&mut Design)) -> Self {
+        let mut design = Design { own: Arc::default(), ..self.clone() };
+        change(&mut design);
+        design
     }
 
     /// Cached value of a criterion, by its type: initially the default, and shared by all λ. It must follow from
@@ -180,7 +173,7 @@ impl Design {
 
     /// The run that the design is searched in.
     pub fn run(&self) -> &RunContext {
-        &self.data.run
+        &self.run
     }
 
     /// A copy that averages predictions over the rows of each unit, and losses over units.
@@ -189,30 +182,30 @@ impl Design {
     /// [`Error::Shape`] for a wrong length, or for different targets in one unit.
     pub fn averaging_over(self, units: &[u32]) -> Result<Self> {
         let decisions = PredictionUnits::new(units, self.targets(), self.weights())?;
-        Ok(self.derived(|data| data.decisions = Some(Arc::new(decisions))))
+        Ok(self.derived(|design| design.decisions = Some(Arc::new(decisions))))
     }
 
     /// A copy with preprocessing that is refitted on the training rows of each fold. Maps make all columns of the
     /// problem, which must be the design's own. Standardizing removes a bias.
     #[must_use]
     pub fn fitted_in_folds(self, in_folds: PerFoldPreprocessing) -> Self {
-        self.derived(|data| {
+        self.derived(|design| {
             if in_folds.is_standardized() {
-                data.problem.bias = None;
+                design.problem.bias = None;
             }
-            data.problem.in_folds = in_folds;
+            design.problem.in_folds = in_folds;
         })
     }
 
     /// The searched columns as a problem, with targets, labels of the rows, and the preprocessing that is fitted again
     /// on the training rows of each fold.
     pub fn problem(&self) -> &Problem {
-        &self.data.problem
+        &self.problem
     }
 
     /// Number of rows, m.
     pub fn rows(&self) -> usize {
-        self.data.problem.rows()
+        self.problem.rows()
     }
 
     /// Number of candidate columns, n.
@@ -227,27 +220,27 @@ impl Design {
 
     /// All candidate columns.
     pub fn columns(&self) -> &Columns {
-        &self.data.problem.columns
+        &self.problem.columns
     }
 
     /// Name of each candidate column.
     pub fn names(&self) -> &[String] {
-        &self.data.problem.names
+        &self.problem.names
     }
 
     /// Targets, outputs × rows; classes are coded ±1.
     pub fn targets(&self) -> ArrayView2<'_, f64> {
-        self.data.problem.targets.view()
+        self.problem.targets.view()
     }
 
     /// Row weights, all positive, if there are any.
     pub fn weights(&self) -> Option<&[f64]> {
-        self.data.problem.weights()
+        self.problem.weights()
     }
 
     /// The ridge readout, unless the learner is trained by its own `fit` alone.
     pub fn readout(&self) -> Option<&Readout> {
-        match &self.data.training {
+        match &self.training {
             TrainingMethod::Ridge(readout, _) => Some(readout),
             TrainingMethod::Learner(..) => None,
         }
@@ -274,17 +267,17 @@ impl Design {
     /// Columns that may be selected, in increasing order: the bias and all that are not constant, limited to
     /// [`Design::among`].
     pub fn candidates(&self) -> Vec<Feature> {
-        let is_left = |f: &Feature| self.data.among.as_ref().is_none_or(|among| among.binary_search(f).is_ok());
+        let is_left = |f: &Feature| self.among.as_ref().is_none_or(|among| among.binary_search(f).is_ok());
         (0..self.features()).filter(|f| is_left(f) && !self.problem().is_constant(*f)).collect()
     }
 
     /// Number of rows for which costs are estimated: the full design's if this is a sample, else its own.
     pub fn planned_rows(&self) -> usize {
-        self.data.run.planned_rows.unwrap_or_else(|| self.rows())
+        self.run.planned_rows.unwrap_or_else(|| self.rows())
     }
 
     /// Units over which predictions are averaged, if there are any.
     pub fn decisions(&self) -> Option<&PredictionUnits> {
-        self.data.decisions.as_deref()
+        self.decisions.as_deref()
     }
 }

@@ -33,6 +33,6 @@ impl Design {
 
     /// Exponent of the power of two by which a loss without a `degree` multiplies targets and predictions; else 0.
     pub fn target_unit(&self, loss: &dyn Loss) -> i32 {
-        if loss.traits().degree.is_some() { 0 } else { self.data.rescaled.unwrap_or(0) }
+        if loss.traits().degree.is_some() { 0 } else { self.rescaled.unwrap_or(0) }
     }
 }

@@ -135,23 +135,23 @@ fn scaled(design: &Design, units: PowerOfTwoScaling) -> Design {
         };
         Ok::<_, Infallible>((columns, targets, Arc::default()))
     });
-    let lineage = match &design.data.run.lineage {
+    let lineage = match &design.run.lineage {
         FoldLineage::Root(labels) => FoldLineage::Root(Arc::clone(labels)),
         FoldLineage::Subset(subset) if units_of(&subset.0) == units => {
             FoldLineage::Subset(Arc::new((scaled(&subset.0, units), subset.1.clone())))
         }
         _ => FoldLineage::Alone,
     };
-    design.derived_with(shared, |data| {
-        (data.problem.columns, data.problem.targets, data.run.lineage) = (columns, targets, lineage);
-        data.rescaled = Some(units.targets);
+    design.derived_with(shared, |scaled| {
+        (scaled.problem.columns, scaled.problem.targets, scaled.run.lineage) = (columns, targets, lineage);
+        scaled.rescaled = Some(units.targets);
         let divided = |all: &Arc<[f64]>| all.iter().map(|w| times_power(*w, -units.weights)).collect();
-        let weights = &mut data.problem.labels.weights;
+        let weights = &mut scaled.problem.labels.weights;
         *weights = weights.as_ref().map(divided);
-        if let TrainingMethod::Ridge(readout, _) = &mut data.training {
+        if let TrainingMethod::Ridge(readout, _) = &mut scaled.training {
             readout.lambdas.iter_mut().for_each(|lambda| *lambda = units.lambda(*lambda));
         }
-        data.run.shared_lambdas = data.run.shared_lambdas.iter().map(|&lambda| units.lambda(lambda)).collect();
+        scaled.run.shared_lambdas = scaled.run.shared_lambdas.iter().map(|&lambda| units.lambda(lambda)).collect();
     })
 }
 

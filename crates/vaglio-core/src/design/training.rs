@@ -25,7 +25,7 @@ impl Design {
         if let Some(refitted) = self.refitted(training)? {
             return refitted.retrain(training, held_out, subset, lambda);
         }
-        match &self.data.training {
+        match &self.training {
             TrainingMethod::Ridge(readout, _) => {
                 let mut x = self.gather(subset, training);
                 let y = select_rows(self.targets(), training);
@@ -103,7 +103,7 @@ impl Design {
     /// # Errors
     /// Returns an error of [`Design::retrain`] or of the learner.
     pub fn train(&self, subset: &[Feature], lambda: Option<f64>) -> Result<Model> {
-        let readout = match &self.data.training {
+        let readout = match &self.training {
             TrainingMethod::Ridge(readout, _) => readout,
             TrainingMethod::Learner(learner) => return fitted(learner, self.problem(), subset, lambda),
         };
@@ -111,7 +111,7 @@ impl Design {
         // Refitting maps for each left-out row would give each row its own columns, so columns are as fitted on all
         // rows.
         let plain = match self.problem().in_folds.is_by_maps() {
-            true => self.derived(|data| data.problem.in_folds = PerFoldPreprocessing::default()),
+            true => self.derived(|design| design.problem.in_folds = PerFoldPreprocessing::default()),
             false => self.clone(),
         };
         let left_out = |lambda: Option<f64>| {

@@ -14,7 +14,7 @@ impl Design {
     #[must_use]
     pub fn with_problem(&self, change: impl FnOnce(Problem) -> Problem) -> Design {
         let problem = change(self.problem().clone());
-        self.derived(|data| (data.problem, data.among) = (problem, None))
+        self.derived(|design| (design.problem, design.among) = (problem, None))
     }
 
     /// A copy that selects from these columns alone; all columns keep their indices.
@@ -22,7 +22,7 @@ impl Design {
     pub fn among(&self, columns: &[Feature]) -> Self {
         let mut among = columns.to_vec();
         among.sort_unstable();
-        self.derived(|data| data.among = Some(among.into()))
+        self.derived(|design| design.among = Some(among.into()))
     }
 
     /// A copy with one λ instead of the readout's own; unchanged without a readout.
@@ -44,8 +44,8 @@ impl Design {
         if self.readout().is_none() {
             return self.clone();
         }
-        self.sharing(|data| {
-            if let TrainingMethod::Ridge(readout, _) = &mut data.training {
+        self.sharing(|design| {
+            if let TrainingMethod::Ridge(readout, _) = &mut design.training {
                 change(readout);
             }
         })
@@ -54,18 +54,18 @@ impl Design {
     /// A copy with changes of the run that shares the caches.
     #[must_use]
     pub fn with_run(&self, change: impl FnOnce(&mut RunContext)) -> Design {
-        self.sharing(|data| change(&mut data.run))
+        self.sharing(|design| change(&mut design.run))
     }
 
     /// A copy whose work ends when `sign` is raised.
     #[must_use]
     pub fn stopping_at(&self, sign: StopSign) -> Design {
-        self.sharing(|data| data.problem.sign = sign)
+        self.sharing(|design| design.problem.sign = sign)
     }
 
     /// Upper bound of the magnitude of each column; `None` for a rescaled design.
     pub fn largest(&self) -> Option<&[f64]> {
-        self.data.rescaled.is_none().then_some(&*self.problem().largest)
+        self.rescaled.is_none().then_some(&*self.problem().largest)
     }
 
     /// Findings of the fit of the learner's map, if it has one.
@@ -73,7 +73,7 @@ impl Design {
     /// # Errors
     /// Returns the errors of [`PartOutputs::written`](crate::PartOutputs::written).
     pub fn found(&self) -> Result<Figures> {
-        match &self.data.training {
+        match &self.training {
             TrainingMethod::Ridge(_, map) => map.found().written(),
             TrainingMethod::Learner(_) => Ok(Figures::new()),
         }
@@ -89,7 +89,7 @@ impl Design {
     /// # Errors
     /// Errors of the learner's map; [`Error::Setting`] without a readout.
     pub fn model(&self, subset: &[Feature], lambda: f64, coefficients: Coefficients) -> Result<Model> {
-        match &self.data.training {
+        match &self.training {
             TrainingMethod::Ridge(_, map) => map.model(subset, lambda, coefficients),
             TrainingMethod::Learner(_) => Err(Error::setting("kind", "the learner has no readout")),
         }
@@ -111,8 +111,8 @@ impl Design {
             }
             Ok((Arc::new(columns), Arc::default()))
         })?;
-        Ok(Some(self.derived_with(shared, |data| {
-            (data.problem.columns, data.problem.in_folds) = (columns, PerFoldPreprocessing::default());
+        Ok(Some(self.derived_with(shared, |design| {
+            (design.problem.columns, design.problem.in_folds) = (columns, PerFoldPreprocessing::default());
         })))
     }
 
@@ -139,12 +139,12 @@ impl Design {
         }
         let single = |output: usize| {
             let targets = self.targets().slice(s![output..output + 1, ..]).to_owned();
-            self.derived(|data| {
-                if let TrainingMethod::Ridge(readout, _) = &mut data.training {
+            self.derived(|design| {
+                if let TrainingMethod::Ridge(readout, _) = &mut design.training {
                     readout.each_output = false;
                 }
-                data.run.lineage = self.data.run.lineage.clone();
-                let problem = &mut data.problem;
+                design.run.lineage = self.run.lineage.clone();
+                let problem = &mut design.problem;
                 (problem.targets, problem.task) = (Arc::new(targets), Task::Regression);
                 problem.target_names = Arc::from([problem.target_names[output].clone()]);
             })

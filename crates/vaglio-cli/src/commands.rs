@@ -23,7 +23,7 @@ pub fn run(arguments: RunArguments) -> Done {
     let out = arguments.out.clone().unwrap_or_else(|| default_out(&arguments.pipeline));
     let (loaded, set) = asked_for(&arguments)?;
     let settings = &loaded.pipeline;
-    if let Some(cluster) = settings.cluster() {
+    if let Some(cluster) = settings.engine.cluster() {
         return cluster::run(&arguments, &set, &out, cluster).map_err(|error| loaded.failure(error));
     }
     let options = RunOptions {
@@ -36,7 +36,7 @@ pub fn run(arguments: RunArguments) -> Done {
     let mut progress = TerminalProgress::new(arguments.quiet);
     let monitor = progress.monitor();
     signals::end_at_the_latest(settings.most_time());
-    let outcome = in_pool(settings.threads(), || files::run(settings, &options, monitor))?;
+    let outcome = in_pool(settings.engine.threads, || files::run(settings, &options, monitor))?;
     signals::run_ends();
     let outcome = outcome.map_err(|error| loaded.failure(error))?;
     ended(outcome, arguments.quiet, arguments.json, loaded.by_default(), &out)
@@ -82,7 +82,7 @@ fn asked_for(arguments: &RunArguments) -> Result<(LoadedPipeline, Vec<String>), 
     let mut loaded = LoadedPipeline::read(&arguments.pipeline, &set)?;
     pipeline::check_threads("--threads", arguments.threads.unwrap_or(0))?;
     if let Some(threads) = arguments.threads {
-        loaded.pipeline = loaded.pipeline.on_threads(threads);
+        loaded.pipeline.engine.threads = threads;
     }
     Ok((loaded, set))
 }
@@ -95,9 +95,9 @@ pub fn plan(path: &Path, assignments: &[String]) -> Done {
 /// Describes the planned run.
 pub fn planned(path: &Path, assignments: &[String]) -> Result<String, CliError> {
     let loaded = LoadedPipeline::read(path, assignments)?;
-    let mut text = in_pool(loaded.pipeline.threads(), || files::plan(&loaded.pipeline, &loaded.folder))?
+    let mut text = in_pool(loaded.pipeline.engine.threads, || files::plan(&loaded.pipeline, &loaded.folder))?
         .map_err(|error| loaded.failure(error))?;
-    if let Some(cluster) = loaded.pipeline.cluster() {
+    if let Some(cluster) = loaded.pipeline.engine.cluster() {
         text += &cluster::workers(path, assignments, cluster).map_err(|error| loaded.failure(error))?;
     }
     if let Some(parts) = loaded.by_default() {

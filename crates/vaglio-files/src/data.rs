@@ -44,17 +44,16 @@ pub(super) fn prepare_sample(pipeline: &ValidPipeline, folder: &Path) -> Result<
 
 /// Prepares the data of a pipeline from whole tables, or from the beginning of large files.
 fn prepared(pipeline: &ValidPipeline, folder: &Path, is_sample: bool) -> Result<TrainTest> {
-    let settings = pipeline.settings();
-    let own = settings.data.as_ref().ok_or_else(|| Error::setting("data", "it is missing"))?;
+    let own = pipeline.data.as_ref().ok_or_else(|| Error::setting("data", "it is missing"))?;
     let opened = |files: &Names, read: &ReadSpec| {
         let paths: Vec<PathBuf> = files.iter().map(|name| folder.join(name)).collect();
-        TableSource::open_within(&paths, read, pipeline.budget(), is_sample)
+        TableSource::open_within(&paths, read, pipeline.limits.budget(), is_sample)
     };
     let source = opened(&own.train, &own.read)?;
     let (source, spec) = target_file::beside(source, own, folder)?;
     let spec = &*spec;
-    let assignment = assignment(settings)?;
-    let (lags, needs_order) = (LagSpec::new(settings)?, pipeline.selector().needs_order());
+    let assignment = assignment(pipeline)?;
+    let (lags, needs_order) = (LagSpec::new(pipeline)?, pipeline.selector().needs_order());
     let roles = Roles { spec, assignment: assignment.as_ref(), lags: lags.as_ref(), needs_order };
     let in_train = |error: Error| error.in_file(&folder.join(spec.train.first().map_or("", String::as_str)));
     let header = source.names().to_vec();
@@ -92,12 +91,12 @@ fn prepared(pipeline: &ValidPipeline, folder: &Path, is_sample: bool) -> Result<
             all_of_test = whole(&test);
             (table, Some(roles.counting(test)))
         }
-        None => set_aside(spec, table, settings.seed)?,
+        None => set_aside(spec, table, pipeline.seed)?,
     };
     let rows = train.rows();
     let test_rows = test.as_ref().filter(|_| spec.test.is_none()).map(numbers_in_file);
     let read = TableWithRoles { roles: &roles, profile: &profile, train: &train, test: test.as_ref() };
-    let mut findings = findings(read, pipeline.budget());
+    let mut findings = findings(read, pipeline.limits.budget());
     findings.extend(steps::steps(read, pipeline, is_gone, all.as_ref()));
     let lagged = lagged(pipeline)?;
     let targets = spec.target.names().to_vec();
@@ -127,7 +126,7 @@ fn prepared(pipeline: &ValidPipeline, folder: &Path, is_sample: bool) -> Result<
     if fitted.problem.names().is_empty() {
         return Err(Error::setting("data", "no column is left to select from"));
     }
-    check_intervals(settings.evaluation(), &fitted.problem)?;
+    check_intervals(pipeline.evaluation(), &fitted.problem)?;
     let FittedProblem { problem: train, maps, units } = fitted;
     let mut data = TrainTest {
         train,
@@ -182,8 +181,7 @@ impl TrainTest {
 
 /// The training source, read in single precision from the start if the pipeline asks for it and there are no maps.
 fn in_precision(source: TableSource, pipeline: &ValidPipeline, roles: &Roles<'_>) -> TableSource {
-    let settings = pipeline.settings();
-    if settings.engine.precision == Precision::Double || !settings.preprocess.is_empty() {
+    if pipeline.engine.precision == Precision::Double || !pipeline.preprocess.is_empty() {
         return source;
     }
     let of_rows = roles.row_roles().into_iter().map(|(_, name)| name.to_owned());
@@ -220,10 +218,10 @@ fn numbers_in_file(table: &Table) -> Vec<usize> {
 /// # Errors
 /// [`Error::Setting`] if an earlier map would see the present value.
 fn lagged(pipeline: &ValidPipeline) -> Result<Vec<String>> {
-    let targets = pipeline.settings().data.iter().flat_map(|data| data.target.names());
+    let targets = pipeline.data.iter().flat_map(|data| data.target.names());
     let mut all = Vec::new();
     for name in targets {
-        match pipeline.settings().preprocess.iter().rposition(|map| map.traits().lags.contains_key(name)) {
+        match pipeline.preprocess.iter().rposition(|map| map.traits().lags.contains_key(name)) {
             Some(0) => all.push(name.clone()),
             Some(place) => {
                 let message = format!(

@@ -48,7 +48,7 @@ impl<'p> RunPlan<'p> {
         design: &'p Design,
     ) -> Result<Self> {
         let (procedure, sample) = (Procedure { selector, tune: None }, &prepared.sample);
-        let input = RepetitionInput { evaluate: pipeline.settings().evaluation(), procedure, sample, searched: None };
+        let input = RepetitionInput { evaluate: pipeline.evaluation(), procedure, sample, searched: None };
         let counted = |of: Repetitions| (of, (of.count)(&input).unwrap_or(0));
         let repetitions = repetitions().map(counted).filter(|(_, count)| *count > 0).collect();
         let walks = SearchCounts { repetitions, ..SearchCounts::new(selector, design, sample) };

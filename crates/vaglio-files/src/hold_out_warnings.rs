@@ -7,14 +7,14 @@ use vaglio_report::record::{Warning, WarningKind};
 /// Warns of forward chaining without a gap. If all target lags are at h steps or more, it trains on targets of the h −
 /// 1 steps before a block, unknown at prediction time.
 pub(super) fn without_gap(pipeline: &ValidPipeline) -> Option<Warning> {
-    let targets = pipeline.settings().data.as_ref()?.target.names();
+    let targets = pipeline.data.as_ref()?.target.names();
     if let Some(warning) = overlapping(pipeline) {
         return Some(warning);
     }
-    let map = pipeline.settings().preprocess.first()?.traits();
+    let map = pipeline.preprocess.first()?.traits();
     let lags = targets.iter().filter_map(|name| map.lags.get(name).copied());
     let ahead = lags.filter(|_| map.horizons.is_empty()).min()?;
-    let splits = &serde_json::to_value(&pipeline.settings().criterion).ok()?["splits"];
+    let splits = &serde_json::to_value(&pipeline.criterion).ok()?["splits"];
     let gap = splits["gap"].as_u64().filter(|_| splits["kind"] == "forward")?;
     let wanted = ahead as u64 - 1;
     (gap < wanted).then(|| {
@@ -29,7 +29,7 @@ pub(super) fn without_gap(pipeline: &ValidPipeline) -> Option<Warning> {
 /// Warns of held-out single rows: the mean of the others leans away from the target, which ranking and classification
 /// losses count as error.
 pub(super) fn single_rows(pipeline: &ValidPipeline, design: &Design) -> Option<Warning> {
-    let criterion = &pipeline.settings().criterion;
+    let criterion = &pipeline.criterion;
     let loss = criterion.traits().loss.filter(|loss| loss.traits().degree == Some(0))?;
     let is_single = match criterion.folds(design).ok()? {
         HeldOut::Nothing => false,
@@ -51,13 +51,12 @@ pub(super) fn single_rows(pipeline: &ValidPipeline, design: &Design) -> Option<W
 /// Warns of targets several steps ahead: neighboring rows share them, so held-out rows or blocks are not independent.
 fn overlapping(pipeline: &ValidPipeline) -> Option<Warning> {
     let steps = pipeline
-        .settings()
         .preprocess
         .iter()
         .filter_map(|map| map.traits().horizons.last().copied())
         .max()
         .filter(|most| *most > 1)?;
-    let criterion = serde_json::to_value(&pipeline.settings().criterion).ok()?;
+    let criterion = serde_json::to_value(&pipeline.criterion).ok()?;
     let holds_out = criterion["kind"] == "loo" || criterion["kind"] == "kfold" && criterion["by"] != "groups";
     (holds_out && criterion["splits"]["kind"] != "forward").then(|| {
         let message = format!(

@@ -1,7 +1,7 @@
 //! Lags and horizons: rows with those before them, and targets of later rows.
 
 use vaglio_core::{Cells, Error, MapTraits, Numbers, Result, Table};
-use vaglio_pipeline::pipeline::Settings;
+use vaglio_pipeline::pipeline::ValidPipeline;
 
 /// Lags and horizons of a pipeline.
 pub(super) struct LagSpec {
@@ -16,8 +16,8 @@ impl LagSpec {
     ///
     /// # Errors
     /// [`Error::Setting`] if two maps have horizons.
-    pub fn new(settings: &Settings) -> Result<Option<Self>> {
-        let maps: Vec<MapTraits> = settings.preprocess.iter().map(|map| map.traits()).collect();
+    pub fn new(pipeline: &ValidPipeline) -> Result<Option<Self>> {
+        let maps: Vec<MapTraits> = pipeline.preprocess.iter().map(|map| map.traits()).collect();
         let mut ahead = maps.iter().enumerate().filter(|(_, map)| !map.horizons.is_empty());
         let horizons = ahead.next().map_or_else(Vec::new, |(_, map)| map.horizons.clone());
         if let Some((second, _)) = ahead.next() {

@@ -73,7 +73,7 @@ impl PeakMemory {
     /// The selector before tuning, limited to as many folds at once as fit beside what this process holds.
     pub fn selector(self, pipeline: &ValidPipeline) -> ValidSelector {
         let program = (resident().unwrap_or(0) as f64 - self.data).max(0.0);
-        pipeline.selector().in_room(PeakMemory { program, ..self }.room(pipeline.budget()))
+        pipeline.selector().in_room(PeakMemory { program, ..self }.room(pipeline.limits.budget()))
     }
 
     /// Memory left for repetitions besides the search on all rows.

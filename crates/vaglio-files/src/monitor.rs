@@ -20,7 +20,7 @@ pub(super) fn limited<'o>(
     start: Instant,
     pipeline: &ValidPipeline,
 ) -> Monitor<'o> {
-    let most = pipeline.budget().memory();
+    let most = pipeline.limits.budget().memory();
     let journal = Journal::new(Arc::<RunJournal>::clone(book));
     let book = Arc::clone(book);
     let (held, last) = (AtomicU64::new(0), AtomicU64::new(0));

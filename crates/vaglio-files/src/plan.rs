@@ -115,31 +115,31 @@ impl RunPlan<'_> {
     }
 
     fn parts(&self, lines: &mut Lines) {
-        let settings = self.pipeline.settings();
-        let (criterion, learner) = (settings.criterion.typetag_name(), settings.learner.typetag_name());
-        lines.push(("pipeline", format!("{} on {criterion} with {learner}", settings.search.kind())));
-        if let Some(model) = &settings.model {
+        let RunPlan { pipeline, .. } = self;
+        let (criterion, learner) = (pipeline.criterion.typetag_name(), pipeline.learner.typetag_name());
+        lines.push(("pipeline", format!("{} on {criterion} with {learner}", pipeline.search.kind())));
+        if let Some(model) = &pipeline.model {
             let fits = count((self.walks.count() * self.extent.largest.max(1)) as f64);
             let kind = model.learner().typetag_name();
             lines.push(("model", format!("{kind} on the chosen columns: at most {fits} fits")));
         }
-        if let Some(map) = &settings.target_map {
+        if let Some(map) = &pipeline.target_map {
             let kind = map.typetag_name();
             let message = format!("{kind}: scores are on its scale, other figures in the target's units");
             lines.push(("target_map", message));
         }
-        if let Some(tune) = &settings.tune {
+        if let Some(tune) = &pipeline.tune {
             lines.push(("tune", tune.to_string()));
         }
         lines.push(("engine", format!("{}: {}", self.estimate.engine, self.estimate.reason)));
-        if let Some(slow) = settings.criterion.traits().loss.and_then(|loss| loss.traits().slow_reason) {
+        if let Some(slow) = pipeline.criterion.traits().loss.and_then(|loss| loss.traits().slow_reason) {
             lines.push(("loss", slow));
         }
     }
 
     fn search(&self, lines: &mut Lines) -> Result<()> {
         let RunPlan { pipeline, design, extent, .. } = self;
-        if pipeline.cluster().is_some() {
+        if pipeline.engine.cluster().is_some() {
             lines.push(("units", WorkUnits::new(pipeline, self.prepared)?.to_string()));
         }
         lines.extend(design.run().fitted_once.iter().map(|once| ("", once.to_string())));
@@ -147,7 +147,7 @@ impl RunPlan<'_> {
         let subsets = if extent.trials == 1.0 { "subset" } else { "subsets" };
         let trials = count(extent.trials);
         lines.push(("search", format!("at most {steps} to {columns}; {trials} {subsets} compared")));
-        if let Some(rules) = pipeline.settings().search.rules(design).map_err(|error| error.under("search"))? {
+        if let Some(rules) = pipeline.search.rules(design).map_err(|error| error.under("search"))? {
             lines.push(("constraints", rules.sentence().to_owned()));
         }
         if self.walks.count() > 1 {
@@ -188,7 +188,6 @@ impl RunPlan<'_> {
     /// Work of the searches, of tuning and of the Shapley values, and the memory of all.
     fn cost(&self, lines: &mut Lines, folder: &Path) -> Result<()> {
         let RunPlan { pipeline, prepared, design, walks, .. } = self;
-        let settings = pipeline.settings();
         let lambdas = design.lambdas();
         let at_one = design.at_lambda(lambdas[0].filter(|_| walks.lambdas > 1));
         let at_one = at_one.with_run(|run| run.share(&lambdas[..walks.lambdas.min(lambdas.len())]));
@@ -198,16 +197,16 @@ impl RunPlan<'_> {
         let beyond = |search: f64| (drop_column::exchange_bytes(self, &at_one) - search).max(0.0);
         let memory = PeakMemory { program, exchanges: memory.search.map_or(0.0, beyond), ..memory };
         let work = self.search_flops() * walks.count() as f64 + self.tuning_flops()? + shapley::flops(self, &at_one);
-        let kind = settings.criterion.typetag_name();
+        let kind = pipeline.criterion.typetag_name();
         let unknown = format!("unknown: the criterion `{kind}` says nothing of it");
         lines
             .push(("work", if work.is_nan() { unknown } else { format!("{} floating-point operations", count(work)) }));
-        let budget = pipeline.budget();
+        let budget = pipeline.limits.budget();
         let ((), scratch) = with_scratch(pipeline, folder, || memory.check(budget))?;
         if let Some(scratch) = scratch.as_ref().or(prepared.scratch.as_ref()) {
             lines.push(("scratch", scratch.to_string()));
         }
-        let limit = settings.limits.memory.map_or_else(String::new, |limit| format!("; at most {limit}"));
+        let limit = pipeline.limits.memory.map_or_else(String::new, |limit| format!("; at most {limit}"));
         lines.push(("memory", format!("{}{limit}", memory.sentence(budget))));
         lines.push(("time", if work.is_nan() { "unknown, as the work is".into() } else { time(work / PACE) }));
         Ok(())
@@ -231,7 +230,7 @@ impl RunPlan<'_> {
             let (_, estimate) = other.extent_and_estimate(self.design, self.walks.lambdas)?;
             flops += estimate.flops * self.walks.count() as f64;
         }
-        if let Some(tune) = self.pipeline.settings().tune.as_ref().filter(|tune| !tune.parameters.is_empty()) {
+        if let Some(tune) = self.pipeline.tune.as_ref().filter(|tune| !tune.parameters.is_empty()) {
             let of_one = match tune.score {
                 ScoredSelection::All => self.flops_of_all(),
                 ScoredSelection::Search => self.search_flops(),

@@ -41,7 +41,7 @@ pub(super) fn record(run: Run<'_>, tuned: Option<TuningResult>) -> Result<Record
         status: if path.stop_reason.is_partial() { Status::Partial } else { Status::Complete },
         stop_reason: path.stop_reason,
         version: env!("CARGO_PKG_VERSION").into(),
-        seed: run.pipeline.settings().seed,
+        seed: run.pipeline.seed,
         warnings: prepared.findings.iter().chain(&selection.warnings).cloned().collect(),
         pipeline: parts(run)?,
         tuned: tuned.as_ref().map(TunedSettings::new),
@@ -254,7 +254,7 @@ fn selected(run: Run<'_>) -> Vec<SelectedRecord> {
 
 /// Warns if more columns are allowed than there are candidates.
 fn more_than_there_are(pipeline: &ValidPipeline, candidates: usize) -> Option<Warning> {
-    let search = &pipeline.settings().search;
+    let search = &pipeline.search;
     let stages = search.stages().iter().chain([search]);
     let most = stages.filter_map(|stage| stage.settings.max_features).max()?;
     (most > candidates).then(|| {
@@ -276,7 +276,7 @@ pub(super) fn warnings(run: Run<'_>, steps: &[StepRecord]) -> Vec<Warning> {
     warnings.extend(single_rows(pipeline, design));
     warnings.extend(more_than_there_are(pipeline, design.features()));
     // Last step that lowered the lowest loss; later columns differ by index only.
-    if pipeline.settings().criterion.traits().loss.is_some() && run.loss().traits().needs_classes() {
+    if pipeline.criterion.traits().loss.is_some() && run.loss().traits().needs_classes() {
         let mut lowest = selection.path.empty.loss;
         let mut last = 0;
         for step in steps {
@@ -293,7 +293,7 @@ pub(super) fn warnings(run: Run<'_>, steps: &[StepRecord]) -> Vec<Warning> {
             warnings.push(Warning::new(WarningKind::Indistinguishable, message));
         }
     }
-    let is_tuned = pipeline.settings().tune.as_ref().is_some_and(|tune| !tune.parameters.is_empty());
+    let is_tuned = pipeline.tune.as_ref().is_some_and(|tune| !tune.parameters.is_empty());
     if is_tuned && selection.chosen.cell.is_some() {
         let message = "the settings were tuned on all rows, so the cross-validated loss has seen them; `evaluate.nested` \
                        repeats tuning in every outer fold";

@@ -4,7 +4,7 @@ use super::lags::LagSpec;
 use super::series::{SeriesOrder, numbers_of};
 use std::collections::HashSet;
 use vaglio_core::{Cells, Error, Result, Table, join};
-use vaglio_pipeline::pipeline::{ColumnType, DataSpec, MissingTarget, Names, Settings, TargetSpec};
+use vaglio_pipeline::pipeline::{ColumnType, DataSpec, MissingTarget, Names, TargetSpec, ValidPipeline};
 use vaglio_search::Choose;
 use vaglio_tables::read::TableProfile;
 
@@ -34,15 +34,15 @@ pub(super) struct Assignment {
 ///
 /// # Errors
 /// [`Error::Setting`] for two of them.
-pub(super) fn assignment(settings: &Settings) -> Result<Option<Assignment>> {
-    let (choose, evaluate) = (settings.search.size_choice(), settings.evaluation());
+pub(super) fn assignment(pipeline: &ValidPipeline) -> Result<Option<Assignment>> {
+    let (choose, evaluate) = (pipeline.search.size_choice(), pipeline.evaluation());
     let of_choose = if let Choose::CrossValidated(how) = &choose { how.splits.as_ref() } else { None };
     let around = [
         ("search.choose", of_choose),
         ("evaluate.nested", evaluate.nested.as_ref().and_then(|how| how.splits.as_ref())),
         ("evaluate.stability", evaluate.stability.as_ref().and_then(|how| how.splits.as_ref())),
     ];
-    let traits = settings.criterion.traits();
+    let traits = pipeline.criterion.traits();
     let of_splits = traits.splits.is_some_and(|splits| splits.assignment().is_some());
     let field = if of_splits { "criterion.splits.column" } else { "criterion.assignment" };
     let assignment = |column| Assignment { column, field: field.to_owned(), words: traits.assignment_words };
@@ -251,7 +251,7 @@ mod tests {
 
     fn field(criterion: impl Into<vaglio_core::AnyCriterion>) -> (String, String) {
         let pipeline = Pipeline::new(criterion, Greedy::default(), Rls::default());
-        let assignment = assignment(pipeline.check_ref().unwrap().settings()).unwrap().unwrap();
+        let assignment = assignment(pipeline.check_ref().unwrap()).unwrap().unwrap();
         let spec: DataSpec = serde_json::from_value(serde_json::json!({"train": "x.csv", "target": "y"})).unwrap();
         let roles = Roles { spec: &spec, assignment: Some(&assignment), lags: None, needs_order: false };
         let error = roles.check_names(&["y".to_owned(), "x".to_owned()]).unwrap_err();

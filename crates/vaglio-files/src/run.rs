@@ -23,7 +23,7 @@ use std::sync::Arc;
 use std::time::Instant;
 use vaglio_core::{Design, Error, ErrorClass, Result, StopSign};
 use vaglio_pipeline::document::to_yaml;
-use vaglio_pipeline::pipeline::{Observed, SavedModel, ScratchSpec, Settings, ValidPipeline};
+use vaglio_pipeline::pipeline::{Observed, SavedModel, ScratchSpec, ValidPipeline};
 use vaglio_pipeline::resampling::{Procedure, SearchOnDesign, Selection, StageMonitor};
 use vaglio_pipeline::selector::ValidSelector;
 use vaglio_pipeline::tune::TuningResult;
@@ -70,7 +70,7 @@ pub struct RunOutcome {
 /// also while another run is in the folder. [`vaglio_core::Error::JournalRefused`]. [`vaglio_core::Error::Setting`] for
 /// a pipeline whose engine has workers, [`Cluster`](vaglio_pipeline::pipeline::Cluster).
 pub fn run<'m>(pipeline: &ValidPipeline, options: &RunOptions, monitor: impl Into<Monitor<'m>>) -> Result<RunOutcome> {
-    pipeline.settings().engine.check_is_here()?;
+    pipeline.engine.check_is_here()?;
     run_here(pipeline, options, monitor.into(), false)
 }
 
@@ -111,7 +111,7 @@ fn run_in(
         None => claim.insert(RunFolder::new(&options.out)?),
     };
     claim.make_ready()?;
-    let (data, configuration) = (&prepared.digest, pipeline.settings().configuration()?);
+    let (data, configuration) = (&prepared.digest, pipeline.configuration()?);
     let book = Arc::new(match options.resume {
         // Only to resume, the run waits for a pending hash of the data.
         true => RunJournal::resume(&options.out, &JournalHeader::new(&data.written()?, configuration))?,
@@ -119,7 +119,7 @@ fn run_in(
     });
     let monitor = &mut limited(monitor, &book, start, pipeline);
     let untuned = memory.selector(pipeline);
-    let procedure = Procedure { selector: &untuned, tune: pipeline.settings().tune.as_ref() };
+    let procedure = Procedure { selector: &untuned, tune: pipeline.tune.as_ref() };
     let stop = if is_searched { StopSign::default() } else { monitor.stop.clone() };
     let lent = &mut Monitor { observer: &mut *monitor.observer, journal: monitor.journal.clone(), stop };
     let found = tracing::debug_span!("select")
@@ -127,7 +127,7 @@ fn run_in(
     let SearchOnDesign { selector, design: whole, picked, tuned } = found;
     let selection = selector.fit_on(&prepared.train, &whole, picked, monitor)?;
     let design = whole.at_lambda(selection.chosen.walk_lambda()).stopping_at(monitor.stop.at_the_end());
-    let resolved = pipeline.settings().resolved(&selection.chosen)?;
+    let resolved = pipeline.resolved(&selection.chosen)?;
     let run = Run {
         pipeline,
         resolved: &resolved,
@@ -185,7 +185,7 @@ impl RunStart {
         planned(&plan)?;
         let memory = PeakMemory::new(&plan)?;
         let design = design.stopping_at(StopSign::default());
-        let ((), scratch) = with_scratch(pipeline, folder, || memory.check(pipeline.budget()))?;
+        let ((), scratch) = with_scratch(pipeline, folder, || memory.check(pipeline.limits.budget()))?;
         Ok(RunStart { prepared, design, memory, _scratch: scratch })
     }
 }
@@ -236,7 +236,7 @@ fn unless_stopped(done: Result<()>) -> Result<()> {
 
 /// Warns if the memory limit ended the run.
 fn over(record: &Record, pipeline: &ValidPipeline) -> Option<Warning> {
-    let (peak, budget) = (peak()?, pipeline.budget());
+    let (peak, budget) = (peak()?, pipeline.limits.budget());
     let is_over = record.stop_reason.is_partial() && peak > budget.memory();
     is_over.then(|| {
         let message = format!(
@@ -258,7 +258,7 @@ fn saved(
 ) -> Result<SavedModel> {
     let units = prepared.target_units.as_deref();
     let saved = SavedModel::new(selector, selection, &prepared.train, prepared.maps, units)?;
-    let data = pipeline.settings().data.as_ref();
+    let data = pipeline.data.as_ref();
     let (series, time) = data.map_or((None, None), |d| (d.series.clone(), d.time.clone()));
     let observed = Observed {
         targets: prepared.targets,
@@ -275,7 +275,7 @@ fn saved(
 }
 
 /// The settings as a file in the folder `out`, with paths relative to it in place of `folder`.
-pub(super) fn portable(settings: &Settings, folder: &Path, out: &Path) -> Result<String> {
+pub(super) fn portable(settings: &ValidPipeline, folder: &Path, out: &Path) -> Result<String> {
     let mut copy = settings.clone();
     let moved = |path: &mut String| *path = relative(&folder.join(&*path), out);
     if let Some(ledger) = &mut copy.engine.ledger {

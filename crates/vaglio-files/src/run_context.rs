@@ -3,7 +3,7 @@
 use super::repetitions::{RepetitionInput, SearchCounts, SearchedRows};
 use super::train_test::TrainTest;
 use vaglio_core::{AnyLoss, Design, Estimate, Result, SearchExtent};
-use vaglio_pipeline::pipeline::{Evaluate, Settings, ValidPipeline};
+use vaglio_pipeline::pipeline::{Evaluate, ValidPipeline};
 use vaglio_pipeline::resampling::{OuterFolds, Procedure, Selection};
 use vaglio_pipeline::selector::ValidSelector;
 
@@ -23,7 +23,7 @@ pub(super) struct RunPlan<'p> {
 
 impl RunPlan<'_> {
     pub fn evaluate(&self) -> &Evaluate {
-        self.pipeline.settings().evaluation()
+        self.pipeline.evaluation()
     }
 
     /// Describes the splits of outer folds.
@@ -45,7 +45,7 @@ impl RunPlan<'_> {
 pub(super) struct Run<'r> {
     pub pipeline: &'r ValidPipeline,
     /// The settings with all defaults.
-    pub resolved: &'r Settings,
+    pub resolved: &'r ValidPipeline,
     pub prepared: &'r TrainTest,
     /// The procedure before tuning.
     pub procedure: Procedure<'r>,
@@ -63,7 +63,7 @@ pub(super) struct Run<'r> {
 impl<'r> Run<'r> {
     /// Evaluation settings of the pipeline.
     pub fn evaluate(&self) -> &'r Evaluate {
-        self.pipeline.settings().evaluation()
+        self.pipeline.evaluation()
     }
 
     /// Loss that compares selections.

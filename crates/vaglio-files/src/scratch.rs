@@ -47,7 +47,7 @@ pub(super) fn with_scratch<T>(
 
 /// Whether the training files are none of what gives its bytes once, such as a pipe.
 fn can_be_read_again(pipeline: &ValidPipeline, folder: &Path) -> bool {
-    let names = pipeline.settings().data.iter().flat_map(|data| data.train.iter());
+    let names = pipeline.data.iter().flat_map(|data| data.train.iter());
     let is_once = |name: &String| folder.join(name).metadata().is_ok_and(|found| !found.is_file() && !found.is_dir());
     !names.into_iter().any(is_once)
 }

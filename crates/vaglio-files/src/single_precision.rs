@@ -25,7 +25,7 @@ const PURPOSE: u64 = 14;
 /// Returns the errors of the criterion's scores.
 pub(super) fn rounding(run: Run<'_>) -> Result<Option<SingleRounding>> {
     let Run { pipeline, prepared, selector, design, selection, .. } = run;
-    if pipeline.settings().engine.precision == Precision::Double {
+    if pipeline.engine.precision == Precision::Double {
         return Ok(None);
     }
     let train = &prepared.train;

@@ -40,8 +40,8 @@ impl WorkUnits {
     /// # Errors
     /// [`vaglio_core::Error::Setting`] for impossible folds.
     pub fn new(pipeline: &ValidPipeline, prepared: &TrainTest) -> Result<Self> {
-        let procedure = Procedure { selector: &pipeline.selector(), tune: pipeline.settings().tune.as_ref() };
-        let evaluate = pipeline.settings().evaluation();
+        let procedure = Procedure { selector: &pipeline.selector(), tune: pipeline.tune.as_ref() };
+        let evaluate = pipeline.evaluation();
         let input = RepetitionInput { evaluate, procedure, sample: &prepared.sample, searched: None };
         let mut phases = vec![Jobs::new(SEARCH, 1)];
         for repetitions in repetitions() {

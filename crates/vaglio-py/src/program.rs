@@ -32,10 +32,10 @@ pub fn run(
     progress: Option<Py<PyAny>>,
     functions: Option<&Bound<'_, Functions>>,
 ) -> PyResult<String> {
-    let (settings, document) = load(text, file.as_deref().unwrap_or(NO_FILE), &set).map_err(raised)?;
-    let settings = threads.map_or(settings.clone(), |threads| settings.on_threads(threads));
+    let (mut settings, document) = load(text, file.as_deref().unwrap_or(NO_FILE), &set).map_err(raised)?;
+    settings.engine.threads = threads.unwrap_or(settings.engine.threads);
     let options = RunOptions { folder, pipeline: file.map(PathBuf::from), out, resume, verify };
-    let threads = settings.threads();
+    let threads = settings.engine.threads;
     let functions = functions.map(Bound::get);
     let outcome = watched(py, functions, threads, progress, InterruptWait::Waited, move |mut seen, stop| {
         let monitor = Monitor { observer: &mut seen, journal: Journal::default(), stop };
@@ -56,7 +56,7 @@ pub fn plan(
     functions: Option<&Bound<'_, Functions>>,
 ) -> PyResult<String> {
     let (settings, document) = load(text, file.as_deref().unwrap_or(NO_FILE), &set).map_err(raised)?;
-    let (functions, threads) = (functions.map(Bound::get), settings.threads());
+    let (functions, threads) = (functions.map(Bound::get), settings.engine.threads);
     let planned =
         watched(py, functions, threads, None, InterruptWait::Left, move |_, _| files::plan(&settings, &folder));
     planned?.map_err(|error| raised(document.locate(error)))

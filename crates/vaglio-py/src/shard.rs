@@ -50,7 +50,7 @@ impl PyShards {
         workers: usize,
     ) -> PyResult<Self> {
         let (settings, document) = load(text, file.as_deref().unwrap_or(NO_FILE), &set).map_err(raised)?;
-        let threads = if settings.cluster().is_some() { 0 } else { settings.threads() };
+        let threads = if settings.engine.cluster().is_some() { 0 } else { settings.engine.threads };
         let planned = watched(py, None, threads, None, InterruptWait::Left, move |_, _| match below {
             true => Shards::plan_below(&settings, &folder, of, workers, &ledger),
             false => Shards::plan(&settings, &folder, of, workers, &ledger),
@@ -171,5 +171,5 @@ pub fn set_aside(py: Python<'_>, out: PathBuf, file: Option<PathBuf>) -> PyResul
 #[pyo3(signature = (text, file = None, set = Vec::new()))]
 pub fn cluster(text: &str, file: Option<String>, set: Vec<String>) -> PyResult<Option<String>> {
     let (settings, _) = load(text, file.as_deref().unwrap_or(NO_FILE), &set).map_err(raised)?;
-    Ok(settings.cluster().map(|cluster| serde_json::json!(cluster).to_string()))
+    Ok(settings.engine.cluster().map(|cluster| serde_json::json!(cluster).to_string()))
 }

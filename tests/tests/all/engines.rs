@@ -127,7 +127,7 @@ fn the_library_computes_on_this_machine_alone() {
     let error = files::run(&pipeline, &options, &mut vaglio::search::Silent).unwrap_err();
     assert!(error.to_string().contains("`engine.kind`: `dask` is started by the program"), "{error}");
     assert!(!folder.path("out").exists());
-    let cluster = pipeline.cluster().unwrap();
+    let cluster = pipeline.engine.cluster().unwrap();
     assert_eq!((cluster.kind, cluster.address, cluster.ledger), ("dask", "tcp://127.0.0.1:1", "ledger"));
 }
 

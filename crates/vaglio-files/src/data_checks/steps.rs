@@ -16,7 +16,7 @@ pub(in super::super) fn steps(
         let message = "rows without a target are left out, and steps back in time are counted over those that are left";
         Warning::new(WarningKind::StepsOverGaps, message)
     });
-    let past = pipeline.settings().preprocess.iter().map(|map| map.traits().past).max().unwrap_or(0);
+    let past = pipeline.preprocess.iter().map(|map| map.traits().past).max().unwrap_or(0);
     let dropped = all.and_then(|all| dropped(all, past));
     gaps.into_iter().chain(dropped).chain(present(read, pipeline)).collect()
 }
@@ -37,7 +37,7 @@ fn dropped(table: &Table, past: usize) -> Option<Warning> {
 
 /// Warns of features from the predicted row if other columns are lagged: a forecast may not know them.
 fn present(read: TableWithRoles<'_>, pipeline: &ValidPipeline) -> Option<Warning> {
-    let maps = &pipeline.settings().preprocess;
+    let maps = &pipeline.preprocess;
     let past = |name: &str| maps.iter().find_map(|map| map.traits().lags.get(name).copied());
     let features = || read.features().filter(|(_, cells)| matches!(cells, Cells::Numbers(_)));
     let lagged = features().map(|(name, _)| name).chain(read.targets().map(|(name, _)| name));

@@ -98,12 +98,12 @@ impl Shards {
         };
         let mut units = WorkUnits::new(pipeline, prepared)?;
         // Tuning is not distributed.
-        if pipeline.settings().tune.is_none() && resampling::is_in_parts(&pipeline.selector(), design) {
+        if pipeline.tune.is_none() && resampling::is_in_parts(&pipeline.selector(), design) {
             units = units.in_parts(there.as_ref().map_or(workers, |there| there.units.parts()));
         }
         let of = of.or(there.map(|there| there.of)).unwrap_or_else(|| units.count().min(MOST));
         let digest = prepared.digest.written()?;
-        let plan = ShardPlan::new(of, units, digest, portable(pipeline.settings(), data, &folder)?)?;
+        let plan = ShardPlan::new(of, units, digest, portable(pipeline, data, &folder)?)?;
         plan.put(&folder)?;
         Shards::with_plan(&folder, plan)
     }
@@ -164,7 +164,7 @@ impl Shards {
 
     /// Number of threads that the pipeline asks for.
     pub fn threads(&self) -> usize {
-        self.pipeline.threads()
+        self.pipeline.engine.threads
     }
 
     /// Time limit of the whole run.
@@ -232,7 +232,7 @@ impl Shards {
 
     /// Header of every file of the ledger.
     pub(super) fn header(&self) -> Result<JournalHeader> {
-        let pipeline = self.pipeline.settings().configuration()?;
+        let pipeline = self.pipeline.configuration()?;
         let configuration = json!({"build": self.plan.build, "indexes": self.plan.of, "pipeline": pipeline});
         let mut header = JournalHeader::new(&self.plan.data, configuration);
         header.remedy = REMEDY;

@@ -37,7 +37,7 @@ impl Shards {
             monitor.stop = monitor.stop.or(move || stopped);
         }
         let claim = RunFolder::new(&options.out)?;
-        let header = JournalHeader::new(&self.plan.data, self.pipeline.settings().configuration()?);
+        let header = JournalHeader::new(&self.plan.data, self.pipeline.configuration()?);
         RunJournal::put(&options.out, &header, &pieces)?;
         drop(claim);
         let options = RunOptions { folder: self.folder.clone(), resume: true, ..options.clone() };

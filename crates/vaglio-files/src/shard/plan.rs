@@ -30,7 +30,7 @@ pub(super) struct ShardPlan {
 
 /// Hash digits that identify a run by build, data and settings.
 pub(super) fn key(pipeline: &ValidPipeline, data: &str) -> Result<String> {
-    let of = json!([build()?, data, pipeline.settings().configuration()?]);
+    let of = json!([build()?, data, pipeline.configuration()?]);
     Ok(blake3::hash(of.to_string().as_bytes()).to_hex()[..16].to_owned())
 }
 
@@ -73,8 +73,7 @@ impl ShardPlan {
         } else if there.of != self.of {
             Some("another number of indexes")
         } else if there.units != self.units
-            || there.pipeline(folder)?.settings().configuration()?
-                != self.pipeline(folder)?.settings().configuration()?
+            || there.pipeline(folder)?.configuration()? != self.pipeline(folder)?.configuration()?
         {
             Some("another pipeline")
         } else {

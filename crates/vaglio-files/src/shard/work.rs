@@ -96,7 +96,7 @@ impl<'a> WorkContext<'a> {
 
     /// The procedure before tuning.
     fn procedure(&self) -> Procedure<'_> {
-        Procedure { selector: &self.selector, tune: self.shards.pipeline.settings().tune.as_ref() }
+        Procedure { selector: &self.selector, tune: self.shards.pipeline.tune.as_ref() }
     }
 
     /// Performs the search on all rows and keeps it; `None` if stopped.
@@ -142,7 +142,7 @@ impl<'a> WorkContext<'a> {
             chosen: &picked.chosen,
             columns: design.names().len(),
         });
-        let (evaluate, sample) = (self.shards.pipeline.settings().evaluation(), &self.prepared.sample);
+        let (evaluate, sample) = (self.shards.pipeline.evaluation(), &self.prepared.sample);
         let input = RepetitionInput { evaluate, procedure: self.procedure(), sample, searched };
         for repetitions in repetitions().filter(|repetitions| repetitions.is_one_search == found.is_some()) {
             if self.share.lacks(repetitions.prefix) && watcher.stopped().is_none() {

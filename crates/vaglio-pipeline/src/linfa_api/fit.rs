@@ -99,8 +99,8 @@ impl ValidPipeline {
 
     /// Calls `work` on the threads of the pipeline, with its monitor.
     pub(super) fn alone<T: Send>(&self, work: impl FnOnce(&mut Monitor<'_>) -> Result<T> + Send) -> Result<T> {
-        self.0.engine.check_is_here()?;
-        let done = self.0.monitor.during(self.most_time(), |monitor| match self.threads() {
+        self.engine.check_is_here()?;
+        let done = self.monitor.during(self.most_time(), |monitor| match self.engine.threads {
             0 => work(monitor),
             threads => pool(threads)?.install(|| work(monitor)),
         });
@@ -139,7 +139,7 @@ impl ValidPipeline {
         let (selector, start) = (self.selector(), Instant::now());
         let design = selector.design(&problem)?;
         self.check_memory(&problem, &design)?;
-        let procedure = Procedure { selector: &selector, tune: self.0.tune.as_ref() };
+        let procedure = Procedure { selector: &selector, tune: self.tune.as_ref() };
         let found = procedure.search(sample, &problem, Some(design), start, monitor)?;
         let SearchOnDesign { selector, design, picked, .. } = found;
         let selection = selector.fit_on(&problem, &design, picked, monitor)?;

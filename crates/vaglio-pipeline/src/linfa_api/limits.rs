@@ -13,7 +13,7 @@ impl ValidPipeline {
     /// # Errors
     /// [`vaglio_core::Error::Setting`] on `limits.memory`; errors of the search's size estimate.
     pub(super) fn check_memory(&self, problem: &Problem, design: &Design) -> Result<()> {
-        let Some(memory) = self.0.limits.memory else { return Ok(()) };
+        let Some(memory) = self.limits.memory else { return Ok(()) };
         let budget = Budget::new(memory.0);
         let compared = self.compared_searches().into_iter().map(|(_, compared)| compared);
         for selector in std::iter::once(self.selector()).chain(compared) {

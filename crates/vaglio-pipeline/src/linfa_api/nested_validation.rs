@@ -129,10 +129,10 @@ impl ValidPipeline {
             places = counting.into_iter().map(|row| places[row]).collect();
         }
         let selector = self.selector();
-        if self.0.limits.memory.is_some() {
+        if self.limits.memory.is_some() {
             self.check_memory(&fitted.problem, &selector.design(&fitted.problem)?)?;
         }
-        let whole = Procedure { selector: &selector, tune: self.0.tune.as_ref() };
+        let whole = Procedure { selector: &selector, tune: self.tune.as_ref() };
         let watcher = StageMonitor::new(monitor);
         let outer = resampling::outer(whole, &sample, how, &watcher)?;
         let Some(outer) = outer else {

@@ -70,7 +70,7 @@ impl ValidPipeline {
     /// Like [`ValidPipeline::sample`], from the rows of a problem.
     fn sample_of(&self, problem: &Problem) -> Result<(Sample, FittedProblem)> {
         let (task, outputs) = (problem.task().clone(), problem.target_names().to_vec());
-        if self.0.preprocess.is_empty() && self.0.target_map.is_none() {
+        if self.preprocess.is_empty() && self.target_map.is_none() {
             let is_ordered = problem.time().is_some() || self.selector().needs_order();
             let sample = Sample::plain(self.recipe(task, outputs)?.in_precision(problem.clone())?, is_ordered);
             let fitted = sample.fitted()?;

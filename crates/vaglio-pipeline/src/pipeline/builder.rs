@@ -1,6 +1,6 @@
 //! Builder methods of pipelines.
 
-use super::{DataSpec, EngineSpec, Evaluate, Limits, Pipeline, Settings, ValidPipeline};
+use super::{DataSpec, EngineSpec, Evaluate, Limits, Pipeline, ValidPipeline};
 use crate::final_model::FinalModel;
 use crate::progress::SharedMonitor;
 use crate::selector::{Selector, ValidSelector};
@@ -28,14 +28,10 @@ impl Pipeline {
         Selector::params(criterion, search, learner).into()
     }
 
-    fn settings(&mut self) -> &mut Settings {
-        &mut self.0.0
-    }
-
     /// Appends a map to the preprocessing.
     #[must_use]
     pub fn preprocess(mut self, map: impl Into<AnyMap>) -> Self {
-        self.settings().preprocess.push(map.into().into());
+        self.0.preprocess.push(map.into().into());
         self
     }
 
@@ -43,14 +39,14 @@ impl Pipeline {
     /// evaluation are in the units of the data.
     #[must_use]
     pub fn target_map(mut self, map: impl Into<AnyTargetMap>) -> Self {
-        self.settings().target_map = Some(map.into().into());
+        self.0.target_map = Some(map.into().into());
         self
     }
 
     /// Sets where the data are, for a run from files.
     #[must_use]
     pub fn data(mut self, data: DataSpec) -> Self {
-        self.settings().data = Some(data);
+        self.0.data = Some(data);
         self
     }
 
@@ -58,35 +54,35 @@ impl Pipeline {
     /// learner of the selection then only selects columns.
     #[must_use]
     pub fn then(mut self, model: impl Into<FinalModel>) -> Self {
-        self.settings().model = Some(model.into());
+        self.0.model = Some(model.into());
         self
     }
 
     /// Tunes settings of the learner before the search.
     #[must_use]
     pub fn tune(mut self, tune: Tune) -> Self {
-        self.settings().tune = Some(tune);
+        self.0.tune = Some(tune);
         self
     }
 
     /// Requests evaluation of the whole procedure, for a run from files. `fit` ignores it; use [`Pipeline::nested`].
     #[must_use]
     pub fn evaluate(mut self, evaluate: Evaluate) -> Self {
-        self.settings().evaluate = Some(evaluate);
+        self.0.evaluate = Some(evaluate);
         self
     }
 
     /// Sets the seed, which determines every random choice.
     #[must_use]
     pub fn seed(mut self, seed: u64) -> Self {
-        self.settings().seed = seed;
+        self.0.seed = seed;
         self
     }
 
     /// Sets the number of threads of `fit`; 0, the default, uses the current rayon pool. It changes no result.
     #[must_use]
     pub fn threads(mut self, threads: usize) -> Self {
-        self.settings().engine.threads = threads;
+        self.0.engine.threads = threads;
         self
     }
 
@@ -95,7 +91,7 @@ impl Pipeline {
     /// before its search.
     #[must_use]
     pub fn limits(mut self, limits: Limits) -> Self {
-        self.settings().limits = limits;
+        self.0.limits = limits;
         self
     }
 
@@ -106,14 +102,14 @@ impl Pipeline {
     /// for its answer.
     #[must_use]
     pub fn observer(mut self, observer: impl Observer + 'static) -> Self {
-        self.settings().monitor.observer = Some(Arc::new(Mutex::new(observer)));
+        self.0.monitor.observer = Some(Arc::new(Mutex::new(observer)));
         self
     }
 
     /// Sets a stop sign that ends `fit`, even within a step. It is not serialized.
     #[must_use]
     pub fn stop_at(mut self, sign: StopSign) -> Self {
-        self.settings().monitor.stop = sign;
+        self.0.monitor.stop = sign;
         self
     }
 }
@@ -121,7 +117,7 @@ impl Pipeline {
 /// A pipeline without data or maps.
 impl From<ValidSelector> for ValidPipeline {
     fn from(ValidSelector { criterion, search, learner, seed, model, room: _ }: ValidSelector) -> Self {
-        ValidPipeline(Settings {
+        ValidPipeline {
             version: 1,
             seed,
             data: None,
@@ -136,7 +132,7 @@ impl From<ValidSelector> for ValidPipeline {
             limits: Limits::default(),
             engine: EngineSpec::default(),
             monitor: SharedMonitor::default(),
-        })
+        }
     }
 }
 

@@ -34,6 +34,6 @@ impl Limits {
 impl ValidPipeline {
     /// Time limit of a run or a fit.
     pub fn most_time(&self) -> Option<Duration> {
-        self.0.limits.time.map(|span| span.0)
+        self.limits.time.map(|span| span.0)
     }
 }

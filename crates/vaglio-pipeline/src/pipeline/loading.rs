@@ -55,7 +55,7 @@ pub fn load(text: &str, file: &str, assignments: &[String]) -> Result<(ValidPipe
     }
     let pipeline = Pipeline::from_document(&mut document)?;
     let pipeline = pipeline.check().map_err(|error| document.locate(error))?;
-    if pipeline.0.data.is_none() {
+    if pipeline.data.is_none() {
         let place = SourceLocation::whole(file);
         return Err(Error::setting("data", "it is missing; say where the rows are, `data: {train: …, target: …}`")
             .at(Some(place)));

@@ -34,7 +34,7 @@ pub use schema::{component_fields, component_list, pipeline_schema};
 pub use threads::{check_environment, check_threads, pool};
 pub use time_span::TimeSpan;
 
-pub use settings::Settings;
+pub use settings::ValidPipeline;
 pub use vaglio_tables::disk::write_file;
 pub use vaglio_tables::{DateOrder, Decimal, Delimiter, ReadSpec, SettingText};
 
@@ -46,7 +46,6 @@ use linfa::ParamGuard;
 use serde::{Deserialize, Deserializer, Serialize};
 use vaglio_core::{Error, Measure, Result, Task};
 use vaglio_search::{Choose, Judge};
-use vaglio_tables::budget::Budget;
 
 /// A complete pipeline, not yet checked: data, preprocessing, learner, criterion and search.
 ///
@@ -77,7 +76,7 @@ impl Pipeline {
     /// [`Error::UnknownName`] or [`Error::Setting`], each with its place.
     pub fn from_document(document: &mut Document) -> Result<Self> {
         document.compare_searches();
-        document.read().map(|settings| Pipeline(ValidPipeline(settings)))
+        document.read().map(Pipeline)
     }
 }
 
@@ -89,17 +88,12 @@ impl<'de> Deserialize<'de> for Pipeline {
     }
 }
 
-/// A pipeline with checked settings, made by checking a [`Pipeline`].
-#[derive(Debug, Clone, Serialize)]
-#[serde(transparent)]
-pub struct ValidPipeline(pub(crate) Settings);
-
 impl ParamGuard for Pipeline {
     type Checked = ValidPipeline;
     type Error = Error;
 
     fn check_ref(&self) -> Result<&ValidPipeline> {
-        self.0.0.check()?;
+        self.0.check()?;
         Ok(&self.0)
     }
 
@@ -110,76 +104,49 @@ impl ParamGuard for Pipeline {
 }
 
 impl ValidPipeline {
-    /// The settings.
-    pub fn settings(&self) -> &Settings {
-        &self.0
-    }
-
     /// The preprocessing that turns rows of a table into a problem.
     ///
     /// # Errors
     /// [`Error::Setting`] for a map of targets that are classes, and for a map that requests what only the last map can
     /// have.
     pub fn recipe(&self, task: Task, target_names: Vec<String>) -> Result<Preprocessing> {
-        if self.0.target_map.is_some() && task != Task::Regression {
+        if self.target_map.is_some() && task != Task::Regression {
             let message = format!("it is of numbers, and the task is {}; leave it out", task.name());
             return Err(Error::setting("target_map", message));
         }
         let is_squared = self.selector().loss(&task).traits().measure == Measure::Squared;
-        let judge = match self.0.search.size_choice() {
+        let judge = match self.search.size_choice() {
             Choose::CrossValidated(how) => how.judge,
             _ => Judge::Original,
         };
-        let target_map = self.0.target_map.clone();
+        let target_map = self.target_map.clone();
         Ok(Preprocessing {
             is_smeared: target_map.as_ref().and_then(|map| map.smear()).unwrap_or(is_squared),
             target_map,
             judge,
-            seed: self.0.seed,
-            budget: self.budget(),
-            is_single: self.0.engine.precision == Precision::Single,
-            ..Preprocessing::new(self.0.preprocess.clone(), task, target_names)?
+            seed: self.seed,
+            budget: self.limits.budget(),
+            is_single: self.engine.precision == Precision::Single,
+            ..Preprocessing::new(self.preprocess.clone(), task, target_names)?
         })
     }
 
     /// The selection that the pipeline makes on its preprocessed data.
     pub fn selector(&self) -> ValidSelector {
-        let Settings { criterion, search, learner, seed, model, .. } = self.0.clone();
+        let ValidPipeline { criterion, search, learner, seed, model, .. } = self.clone();
         ValidSelector { criterion, search, learner, seed, model, room: MemorySlots::default() }
     }
 
     /// The selections with other searches that `tune` compares with this one, by their index in its list.
     pub fn compared_searches(&self) -> Vec<(usize, ValidSelector)> {
-        let searches = self.0.tune.iter().flat_map(|tune| &tune.search).enumerate();
-        let others = searches.filter(|(_, search)| **search != self.0.search);
+        let searches = self.tune.iter().flat_map(|tune| &tune.search).enumerate();
+        let others = searches.filter(|(_, search)| **search != self.search);
         others.map(|(place, search)| (place, self.selector().with_search(search.clone()))).collect()
-    }
-
-    /// The memory budget of a run.
-    pub fn budget(&self) -> Budget {
-        self.0.limits.budget()
     }
 
     /// Where large columns are stored that do not fit the memory.
     pub fn scratch(&self) -> ScratchSpec {
-        let of_data = || self.0.data.as_ref().map(|data| data.scratch.clone());
-        self.0.engine.scratch().or_else(of_data).unwrap_or_default()
-    }
-
-    /// Number of threads; 0 for the number of processors. The result does not depend on it.
-    pub fn threads(&self) -> usize {
-        self.0.engine.threads
-    }
-
-    /// The cluster that computes; `None` for this machine.
-    pub fn cluster(&self) -> Option<Cluster<'_>> {
-        self.0.engine.cluster()
-    }
-
-    /// Sets the number of threads.
-    #[must_use]
-    pub fn on_threads(mut self, threads: usize) -> Self {
-        self.0.engine.threads = threads;
-        self
+        let of_data = || self.data.as_ref().map(|data| data.scratch.clone());
+        self.engine.scratch().or_else(of_data).unwrap_or_default()
     }
 }

@@ -1,12 +1,12 @@
 //! Resolved settings of a pipeline, for records and journals.
 
-use super::{Precision, Settings};
+use super::{Precision, ValidPipeline};
 use crate::resampling::split_rule::PIECES;
 use crate::resampling::{Choice, OuterFolds};
 use vaglio_core::{LambdaScope, Result};
 use vaglio_search::Choose;
 
-impl Settings {
+impl ValidPipeline {
     /// A copy with data-dependent defaults written out: the choice of size, and the scope of λ.
     ///
     /// # Errors

@@ -12,10 +12,10 @@ use vaglio_core::{Criterion, Error, Lambda, Learner, Map, Result, TargetMap};
 use vaglio_search::{Greedy, Search};
 use vaglio_validate::Loo;
 
-/// Settings of a pipeline, as in its file.
+/// Settings of a pipeline, as in its file; checking a [`Pipeline`](super::Pipeline) checks them.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Settings {
+pub struct ValidPipeline {
     /// Version of the format: 1.
     pub version: u32,
     /// Seed that determines every random choice.
@@ -82,7 +82,7 @@ fn as_written<S: Serializer>(search: &Search, serializer: S) -> Result<S::Ok, S:
 /// Evaluation without settings.
 static DEFAULT_EVALUATION: LazyLock<Evaluate> = LazyLock::new(Evaluate::default);
 
-impl Settings {
+impl ValidPipeline {
     /// Evaluation settings, by default of nothing but drop-column importance.
     pub fn evaluation(&self) -> &Evaluate {
         self.evaluate.as_ref().unwrap_or(&DEFAULT_EVALUATION)

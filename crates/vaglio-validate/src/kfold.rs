@@ -12,10 +12,10 @@ mod per_fold_designs;
 mod settings;
 
 use super::decomposition_engine::DecompositionEvaluator;
+use super::engine_names::{DECOMPOSITION, MOMENTS, REFIT, ROWS_HELD_OUT, estimate};
 use super::fits::SubsetFits;
 use super::mean;
 use super::pearson::PearsonCorrelation;
-use super::plan::EngineId;
 use super::round::RepeatFolds;
 use super::rounds::Rounds;
 use super::shared_lambdas::SharedLosses;
@@ -35,7 +35,7 @@ use vaglio_core::{
 
 impl Criterion for KFold {
     fn evaluate(&self, design: &Design, subset: &[Feature]) -> Result<Score> {
-        mean::evaluated(&*self.loss, design, &|one| self.retrained(one, subset))
+        mean::evaluated(&*self.loss, design, |one| self.retrained(one, subset))
     }
 
     fn plan<'d>(&'d self, design: &'d Design, extent: &SearchExtent) -> Plan<'d> {
@@ -111,29 +111,30 @@ impl KFold {
         })
     }
 
-    /// Chooses the engine on a design whose outputs share λ, with its cost.
-    fn decide(&self, design: &Design, extent: &SearchExtent) -> (EngineId, Estimate) {
+    /// Chooses the engine on a design whose outputs share λ.
+    fn decide(&self, design: &Design, extent: &SearchExtent) -> Estimate {
         let rounds = self.rounds(design).unwrap_or_default();
         if let Some(refit) = self.refit(design, &rounds, extent) {
             return refit;
         }
-        let because = |reason: &str, (engine, estimate): (EngineId, Estimate)| {
-            (engine, Estimate { reason: format!("{reason}; {}", estimate.reason), ..estimate })
+        let because = |reason: &str, estimate: Estimate| Estimate {
+            reason: format!("{reason}; {}", estimate.reason),
+            ..estimate
         };
         if let Some(loo) = self.left_out(design, &rounds) {
             return because("every fold is one row", loo.decide(design, extent));
         }
         if !design.problem().in_folds().is_by_maps() {
             let each: Vec<_> = rounds.into_iter().map(|round| (design, round)).collect();
-            return Self::common(&self.choices(&each, extent), extent);
+            return Self::common(&self.choices(&each, extent));
         }
         // Before the maps are fitted, every fold is assumed to have the columns of all rows.
         let each: Vec<_> = rounds.iter().flat_map(RepeatFolds::each_fold).map(|fold| (design, fold)).collect();
-        because("maps are fitted in each fold", Self::common(&self.choices(&each, extent), extent))
+        because("maps are fitted in each fold", Self::common(&self.choices(&each, extent)))
     }
 
     /// The decision to refit, if no engine applies.
-    fn refit(&self, design: &Design, rounds: &[RepeatFolds], extent: &SearchExtent) -> Option<(EngineId, Estimate)> {
+    fn refit(&self, design: &Design, rounds: &[RepeatFolds], extent: &SearchExtent) -> Option<Estimate> {
         let is_mapped = design.problem().in_folds().is_by_maps();
         let reason = match (design.readout().is_some(), is_mapped) {
             (false, _) => "the learner has no linear form, so every fold of every subset is refitted",
@@ -148,7 +149,7 @@ impl KFold {
         let folds: usize = rounds.iter().map(|round| round.held_out).sum();
         let (rows, largest) = (design.planned_rows(), extent.largest);
         let flops = extent.trials * folds as f64 * rows as f64 * 2.0 * (largest as f64).powi(2);
-        Some((EngineId::Refit, EngineId::Refit.estimate(reason, flops, 8.0 * (rows * largest * folds) as f64)))
+        Some(estimate(REFIT, reason, flops, 8.0 * (rows * largest * folds) as f64))
     }
 
     fn choices(&self, each: &[(&Design, RepeatFolds)], extent: &SearchExtent) -> Vec<RoundEngineChoice> {
@@ -156,16 +157,12 @@ impl KFold {
     }
 
     /// Chooses one engine for all rounds. If they differ, it is the decomposition, which always applies.
-    fn common(choices: &[RoundEngineChoice], extent: &SearchExtent) -> (EngineId, Estimate) {
-        let engines = choices.iter().map(|choice| choice.engine);
-        let common = engines.reduce(|one, other| if one == other { one } else { EngineId::Decomposition });
-        let engine = common.unwrap_or(EngineId::Decomposition);
-        let estimate = choices.first().map(|first| match first.engine == engine {
-            true => first.estimate.clone(),
-            false => first.decomposition(extent),
-        });
-        let estimate = estimate.unwrap_or_else(|| Estimate::unknown(engine.name(), "nothing is held out"));
-        (engine, estimate.times(choices.len()))
+    fn common(choices: &[RoundEngineChoice]) -> Estimate {
+        let Some(first) = choices.first() else { return Estimate::unknown(DECOMPOSITION, "nothing is held out") };
+        let engine = first.estimate.engine;
+        let is_common = engine == DECOMPOSITION || choices.iter().all(|choice| choice.estimate.engine == engine);
+        let estimate = if is_common { first.estimate.clone() } else { first.decomposition() };
+        estimate.times(choices.len())
     }
 
     /// Creates the evaluator of an engine on a design whose outputs share λ. `None` if maps fitted in each fold make
@@ -173,7 +170,7 @@ impl KFold {
     fn engaged<'d>(
         &'d self,
         design: &'d Design,
-        engine: EngineId,
+        engine: &'static str,
         extent: &SearchExtent,
     ) -> Result<Option<EngineEvaluator<'d>>> {
         let rounds = self.rounds(design)?;
@@ -187,12 +184,12 @@ impl KFold {
             let (held_out, by_columns, parts) = (round.held_out, choice.is_by_columns(), choice.parts_for(engine));
             let own = SubsetFits::from_folds(design, &self.loss, round, parts)?;
             let of_round: Option<Box<dyn FoldEngine + 'd>> = match engine {
-                EngineId::Moments => {
+                MOMENTS => {
                     let known = moments::from_design(self, design, &own.rows, held_out, by_columns)?;
                     Some(Box::new(MomentEngine::new(known, &own.rows, design)))
                 }
-                EngineId::RowsHeldOut => Some(Box::new(HoldOutEngine::new(design, &self.loss, &own))),
-                EngineId::Decomposition | EngineId::States | EngineId::Refit => None,
+                ROWS_HELD_OUT => Some(Box::new(HoldOutEngine::new(design, &self.loss, &own))),
+                _ => None,
             };
             engines.extend(of_round);
             fits.push(own);
@@ -204,7 +201,7 @@ impl KFold {
             true => Box::new(DecompositionEvaluator::new(rounds)),
             false => Box::new(KFoldEvaluator::new(rounds, engines)),
         };
-        Ok(Some(EngineEvaluator { recorder, ..EngineEvaluator::from_boxed(engine.name(), evaluator) }))
+        Ok(Some(EngineEvaluator { recorder, ..EngineEvaluator::from_boxed(engine, evaluator) }))
     }
 
     /// Whether the loss of several rounds is the mean of their losses, each with the weight of its held-out rows. True

@@ -7,6 +7,7 @@
 mod balance;
 mod class_rows;
 mod decomposition_engine;
+mod engine_names;
 mod fits;
 mod held_out_predictions;
 mod kernel;
@@ -15,7 +16,6 @@ mod loo;
 mod mean;
 mod pearson;
 mod penalty;
-mod plan;
 mod refits;
 mod round;
 mod rounds;

@@ -6,10 +6,10 @@ mod shared_data;
 
 use super::balance;
 use super::decomposition_engine::DecompositionEvaluator;
+use super::engine_names::STATES;
 use super::fits::SubsetFits;
 use super::mean;
 use super::pearson::PearsonCorrelation;
-use super::plan::EngineId;
 use super::round::RepeatFolds;
 use super::rounds::Rounds;
 use super::shared_lambdas::SharedLosses;
@@ -55,8 +55,8 @@ impl Loo {
         self.loss.traits().measure == Measure::Squared && design.decisions().is_none() && !self.full_pass
     }
 
-    /// Chooses the engine of a search on a design whose outputs share λ, with its cost.
-    pub(super) fn decide(&self, design: &Design, extent: &SearchExtent) -> (EngineId, Estimate) {
+    /// Chooses the engine of a search on a design whose outputs share λ.
+    pub(super) fn decide(&self, design: &Design, extent: &SearchExtent) -> Estimate {
         cost::plan(&*self.loss, self.is_bounded(design), design, extent)
     }
 
@@ -74,7 +74,7 @@ impl Loo {
     pub(super) fn engaged<'d>(
         &self,
         design: &'d Design,
-        engine: EngineId,
+        engine: &'static str,
         extent: &SearchExtent,
         are_independent: bool,
     ) -> Result<Option<EngineEvaluator<'d>>> {
@@ -82,7 +82,7 @@ impl Loo {
             return Ok(None);
         }
         let parts = parts_of(design).unwrap_or_default();
-        let has_states = engine == EngineId::States;
+        let has_states = engine == STATES;
         let fits = SubsetFits::from_rows(design, &self.loss, parts, are_independent, has_states)?;
         let recorder = if has_states { Recorder::new() } else { Recorder::default() };
         let losses = SharedLosses::new(design, self, are_independent);
@@ -100,13 +100,13 @@ impl Loo {
                 Box::new(DecompositionEvaluator::new(rounds))
             }
         };
-        Ok(Some(EngineEvaluator { recorder, ..EngineEvaluator::from_boxed(engine.name(), evaluator) }))
+        Ok(Some(EngineEvaluator { recorder, ..EngineEvaluator::from_boxed(engine, evaluator) }))
     }
 }
 
 impl Criterion for Loo {
     fn evaluate(&self, design: &Design, subset: &[Feature]) -> Result<Score> {
-        mean::evaluated(&*self.loss, design, &|one| self.retrained(one, subset))
+        mean::evaluated(&*self.loss, design, |one| self.retrained(one, subset))
     }
 
     fn plan<'d>(&'d self, design: &'d Design, extent: &SearchExtent) -> Plan<'d> {
@@ -117,7 +117,7 @@ impl Criterion for Loo {
     /// Without bounds, the trial of each column is independent of others.
     fn is_in_parts(&self, design: &Design) -> bool {
         let is_bounded = self.is_bounded(design) && balance::classes_of(design).is_none();
-        !is_bounded && design.single_outputs().is_none() && cost::has_states(design)
+        !is_bounded && design.single_outputs().is_none() && cost::has_states(design, cost::count_parts(design))
     }
 
     fn geometry<'d>(&'d self, design: &'d Design) -> Result<Box<dyn Geometry + 'd>> {

@@ -5,14 +5,14 @@
 //! 1. **the mean over rounds, for each λ** ([`over_rounds`]): rounds hold out the same rows for the same model, which
 //!    has one λ;
 //! 2. **the lowest over λ** ([`lowest`]), the choice of that λ;
-//! 3. **the mean over outputs** ([`MeanOverOutputs`]), since each output chose its own;
-//! 4. **times 2^k** ([`ScoreScale`]): the steps before see only numbers near 1, and a power of two causes no rounding.
+//! 3. **times 2^k** ([`ScoreScale`]): the steps before see only numbers near 1, and a power of two causes no rounding;
+//! 4. **the mean over outputs** ([`MeanOverOutputs`]), since each output chose its own λ.
 //!
 //! Groups of rows with states of their own belong to the first step. Each gives a sum over its rows, and
 //! [`TrialLoss::joined`] adds these up.
 
+use super::engine_names::REFIT;
 use super::penalty;
-use super::plan::EngineId;
 use super::trial_loss::TrialLoss;
 use vaglio_core::{
     Action, AnyLoss, CacheEffect, Criterion, Design, EngineEvaluator, Estimate, Evaluator, Feature, Loss, Plan,
@@ -118,6 +118,21 @@ pub(super) fn check(loss: &AnyLoss, design: &Design) -> Result<()> {
     design.problem().check_targets(loss.traits().degree.unwrap_or(0))
 }
 
+/// The rescaled design with its scale; if outputs have their own λ, the design of each output.
+///
+/// # Errors
+/// See [`ScoreScale::for_loss`].
+fn rescaled_outputs<'d>(loss: &dyn Loss, design: &'d Design) -> Result<Vec<(ScoreScale, &'d Design)>> {
+    let (scale, scaled) = ScoreScale::for_loss(loss, design)?;
+    let Some(outputs) = scaled.single_outputs() else { return Ok(vec![(scale, scaled)]) };
+    // The outputs of a rescaled design are not rescaled again.
+    let one = |one: &'d Design| match scale.is_one() {
+        true => ScoreScale::for_loss(loss, one),
+        false => Ok((scale, one)),
+    };
+    outputs.iter().map(one).collect()
+}
+
 /// Scores by `definition` on the rescaled design; if outputs have their own λ, averages their scores.
 ///
 /// # Errors
@@ -126,17 +141,11 @@ pub(super) fn check(loss: &AnyLoss, design: &Design) -> Result<()> {
 pub(super) fn evaluated(
     loss: &dyn Loss,
     design: &Design,
-    definition: &dyn Fn(&Design) -> Result<Score>,
+    definition: impl Fn(&Design) -> Result<Score>,
 ) -> Result<Score> {
-    let (scale, scaled) = ScoreScale::for_loss(loss, design)?;
-    let score = match scaled.single_outputs() {
-        None => definition(scaled)?,
-        Some(outputs) => {
-            let scores = outputs.iter().map(|one| evaluated(loss, one, definition)).collect::<Result<Vec<_>>>()?;
-            over_outputs(&scores)
-        }
-    };
-    Ok(scale.score(score))
+    let outputs = rescaled_outputs(loss, design)?.into_iter();
+    let scores = outputs.map(|(scale, one)| Ok(scale.score(definition(one)?))).collect::<Result<Vec<_>>>()?;
+    Ok(over_outputs(&scores))
 }
 
 /// Plans a criterion. `decide` chooses the engine for a design whose outputs share λ, and `engage` creates its
@@ -145,18 +154,17 @@ pub(super) fn planned<'d, C: Criterion>(
     criterion: &'d C,
     design: &'d Design,
     extent: &SearchExtent,
-    decide: impl Fn(&Design) -> (EngineId, Estimate),
-    engage: impl Fn(&'d Design, EngineId, &SearchExtent) -> Result<Option<EngineEvaluator<'d>>> + 'd,
+    decide: impl Fn(&Design) -> Estimate,
+    engage: impl Fn(&'d Design, &'static str, &SearchExtent) -> Result<Option<EngineEvaluator<'d>>> + 'd,
 ) -> Plan<'d> {
     let outputs = design.single_outputs();
-    let (engine, estimate) = decide(outputs.map_or(design, |outputs| &outputs[0]));
-    let estimate = outputs.map_or(estimate.clone(), |outputs| estimate.times(outputs.len()));
-    let extent = *extent;
+    let estimate = decide(outputs.map_or(design, |outputs| &outputs[0])).times(outputs.map_or(1, <[Design]>::len));
+    let (engine, extent) = (estimate.engine, *extent);
     let plan = match engine {
-        EngineId::Refit => Plan::by_definition(estimate),
+        REFIT => Plan::by_definition(estimate),
         _ if are_unlike(design) => {
             let reason = "rows weigh so unlike that rounding leaves closed forms too little, so all are refitted";
-            Plan::by_definition(Estimate::unknown(EngineId::Refit.name(), reason))
+            Plan::by_definition(Estimate::unknown(REFIT, reason))
         }
         _ => Plan::by_engine(estimate, move || {
             let shortcut = accelerated(criterion, design, engine, |one| engage(one, engine, &extent))?;
@@ -181,25 +189,22 @@ fn loss_of(criterion: &dyn Criterion) -> AnyLoss {
 fn accelerated<'d>(
     criterion: &dyn Criterion,
     design: &'d Design,
-    engine: EngineId,
+    engine: &'static str,
     engage: impl Fn(&'d Design) -> Result<Option<EngineEvaluator<'d>>>,
 ) -> Result<Option<EngineEvaluator<'d>>> {
-    let loss = loss_of(criterion);
-    let (scale, scaled) = ScoreScale::for_loss(&*loss, design)?;
     let (mut recorders, mut terms) = (Vec::new(), Vec::new());
-    for one in scaled.single_outputs().unwrap_or(std::slice::from_ref(scaled)) {
-        let (own, one) = ScoreScale::for_loss(&*loss, one)?;
+    for (scale, one) in rescaled_outputs(&*loss_of(criterion), design)? {
         let Some(engaged) = engage(one)? else { return Ok(None) };
         recorders.push(engaged.recorder);
-        terms.push((own, engaged.evaluator));
+        terms.push((scale, engaged.evaluator));
     }
-    let is_plain = scale.is_one() && matches!(&terms[..], [(own, _)] if own.is_one());
+    let is_plain = matches!(&terms[..], [(scale, _)] if scale.is_one());
     let evaluator = match terms.pop() {
         Some((_, only)) if is_plain => only,
-        last => Box::new(MeanOverOutputs { scale, terms: terms.into_iter().chain(last).collect() }),
+        last => Box::new(MeanOverOutputs { terms: terms.into_iter().chain(last).collect() }),
     };
     let recorder = Recorder::merge(recorders);
-    Ok(Some(EngineEvaluator { recorder, ..EngineEvaluator::from_boxed(engine.name(), evaluator) }))
+    Ok(Some(EngineEvaluator { recorder, ..EngineEvaluator::from_boxed(engine, evaluator) }))
 }
 
 fn are_unlike(design: &Design) -> bool {
@@ -209,9 +214,8 @@ fn are_unlike(design: &Design) -> bool {
     greatest / LOST_WEIGHTS > least
 }
 
-/// Mean over outputs of rescaled scores; each term and the mean have a power of two of their own.
+/// Mean over outputs of scores, each in the design's units.
 struct MeanOverOutputs<'d> {
-    scale: ScoreScale,
     terms: Vec<(ScoreScale, Box<dyn Evaluator + 'd>)>,
 }
 
@@ -219,9 +223,8 @@ impl<'d> MeanOverOutputs<'d> {
     /// The mean of losses. A mean of bounds is a bound of the mean. A mean of standard errors is an upper bound
     /// whatever the correlation of outputs. `None` if a term has none.
     fn loss(&mut self, mut loss: impl FnMut(&mut (dyn Evaluator + 'd)) -> Result<Option<f64>>) -> Result<Option<f64>> {
-        let losses = self.terms.iter_mut().map(|(own, term)| Ok(loss(&mut **term)?.map(|loss| own.loss(loss))));
-        let losses = losses.collect::<Result<Option<Vec<f64>>>>()?;
-        Ok(losses.map(|losses| self.scale.loss(mean(losses, None))))
+        let losses = self.terms.iter_mut().map(|(scale, term)| Ok(loss(&mut **term)?.map(|loss| scale.loss(loss))));
+        Ok(losses.collect::<Result<Option<Vec<f64>>>>()?.map(|losses| mean(losses, None)))
     }
 
     /// Calls `follow` for each term.
@@ -249,24 +252,24 @@ pub(super) fn mean_squares(
 
 impl Evaluator for MeanOverOutputs<'_> {
     fn score(&mut self, subset: &[Feature]) -> Result<Score> {
-        let scores = self.terms.iter_mut().map(|(own, term)| Ok(own.score(term.score(subset)?)));
-        Ok(self.scale.score(over_outputs(&scores.collect::<Result<Vec<_>>>()?)))
+        let scores = self.terms.iter_mut().map(|(scale, term)| Ok(scale.score(term.score(subset)?)));
+        Ok(over_outputs(&scores.collect::<Result<Vec<_>>>()?))
     }
 
     fn scores(&mut self, change: Action, subset: &[Feature], candidates: &[Feature]) -> Result<Vec<Score>> {
         let mut of_subsets = vec![Vec::new(); candidates.len()];
-        for (own, term) in &mut self.terms {
+        for (scale, term) in &mut self.terms {
             let scores = term.scores(change, subset, candidates)?;
-            of_subsets.iter_mut().zip(scores).for_each(|(of_subset, score)| of_subset.push(own.score(score)));
+            of_subsets.iter_mut().zip(scores).for_each(|(of_subset, score)| of_subset.push(scale.score(score)));
         }
-        Ok(of_subsets.iter().map(|scores| self.scale.score(over_outputs(scores))).collect())
+        Ok(of_subsets.iter().map(|scores| over_outputs(scores)).collect())
     }
 
     /// Delegates to the only term, or compares the scores of all.
     fn best(&mut self, change: Action, subset: &[Feature], candidates: &[Feature]) -> Result<Option<Winner>> {
-        if let [(own, only)] = &mut self.terms[..] {
+        if let [(scale, only)] = &mut self.terms[..] {
             let winner = only.best(change, subset, candidates)?;
-            return Ok(winner.map(|found| Winner { score: self.scale.score(own.score(found.score)), ..found }));
+            return Ok(winner.map(|found| Winner { score: scale.score(found.score), ..found }));
         }
         Ok(Winner::among(candidates, &self.scores(change, subset, candidates)?))
     }
@@ -291,32 +294,26 @@ impl Evaluator for MeanOverOutputs<'_> {
         if self.terms.len() == 1 {
             return Ok(None);
         }
-        let scale = self.scale;
-        let lambda = |(own, term): &mut (ScoreScale, Box<dyn Evaluator + '_>)| {
-            Ok(scale.score(own.score(term.score(subset)?)).lambda)
-        };
-        self.terms.iter_mut().map(lambda).collect()
+        self.terms.iter_mut().map(|(scale, term)| Ok(scale.score(term.score(subset)?).lambda)).collect()
     }
 
     /// Available for a single term only.
     fn squares(&mut self, columns: &[Feature]) -> Result<Option<SquaresBound>> {
-        let (scale, [(own, only)]) = (self.scale, &mut self.terms[..]) else { return Ok(None) };
-        let own = *own;
-        let bound = only.squares(columns)?;
-        Ok(bound.map(|SquaresBound { columns, targets, held_out, score }| {
-            let score = Box::new(move |squares: f64, size: usize, least: f64| {
-                scale.loss(own.loss(score(squares, size, least)))
-            });
-            SquaresBound { columns, targets, held_out, score }
+        let [(scale, only)] = &mut self.terms[..] else { return Ok(None) };
+        let scale = *scale;
+        Ok(only.squares(columns)?.map(|bound| {
+            let score = bound.score;
+            let score = Box::new(move |squares: f64, size: usize, least: f64| scale.loss(score(squares, size, least)));
+            SquaresBound { score, ..bound }
         }))
     }
 
     fn fork(&mut self, subset: &[Feature], candidates: &[Feature]) -> Result<Option<Box<dyn Evaluator + '_>>> {
         let mut terms = Vec::with_capacity(self.terms.len());
-        for (own, term) in &mut self.terms {
+        for (scale, term) in &mut self.terms {
             let Some(fork) = term.fork(subset, candidates)? else { return Ok(None) };
-            terms.push((*own, fork));
+            terms.push((*scale, fork));
         }
-        Ok(Some(Box::new(MeanOverOutputs { scale: self.scale, terms })))
+        Ok(Some(Box::new(MeanOverOutputs { terms })))
     }
 }

@@ -7,8 +7,8 @@ mod hold_out_engine;
 use super::moments;
 use super::settings::{Engine, KFold};
 use crate::balance::{self, FoldGroupWeights};
+use crate::engine_names::{DECOMPOSITION, MOMENTS, ROWS_HELD_OUT, estimate};
 use crate::kernel::keeps_vectors;
-use crate::plan::EngineId;
 use crate::round::RepeatFolds;
 use crate::session::Session;
 pub(crate) use decomposition::decomposed_parts;
@@ -19,6 +19,7 @@ use vaglio_kernels::kfold::{BackwardMoments, Moments, READ_AHEAD, ROWS_AT_ONCE};
 /// Sizes of a search, for estimates of cost.
 #[derive(Clone, Copy)]
 struct CostFactors {
+    extent: SearchExtent,
     rows: f64,
     columns: f64,
     folds: f64,
@@ -47,7 +48,7 @@ struct CostFactors {
     loss: f64,
     /// Number of walks that share their computations.
     walks: f64,
-    /// Share of a pass over the rows that this search pays, since others use the moments too. Then the same by column.
+    /// Share of a pass over the rows that this search pays, since others use the moments too; then by column.
     pass: f64,
     pass_by_columns: f64,
 }
@@ -85,7 +86,6 @@ fn loss_cost(loss: &dyn Loss, rows: f64) -> f64 {
 
 /// The chosen engine for one round, and its cost.
 pub(super) struct RoundEngineChoice {
-    pub engine: EngineId,
     pub estimate: Estimate,
     /// The folds grouped by training weights, if there are few groups.
     parts: Option<Vec<FoldGroupWeights>>,
@@ -96,16 +96,15 @@ impl RoundEngineChoice {
     /// Chooses the engine for a design with the folds of one round.
     pub fn new(criterion: &KFold, design: &Design, round: &RepeatFolds, extent: &SearchExtent) -> Self {
         let parts = balance::parts(design, round, round.held_out);
-        let is_light = is_light(design, round);
-        let factors = CostFactors::new(criterion, design, round, parts.as_ref().map(Vec::len), is_light);
-        let factors = factors.with_columns(design, extent);
-        let (engine, estimate) = chosen(criterion, design, round, extent, &factors, is_light);
-        RoundEngineChoice { engine, estimate, parts, factors }
+        let factors = CostFactors::new(criterion, design, round, extent, parts.as_ref().map(Vec::len));
+        let factors = factors.with_columns(design);
+        let estimate = chosen(criterion, design, round, &factors);
+        RoundEngineChoice { estimate, parts, factors }
     }
 
     /// The cost of decomposing each subset, for rounds that would choose different engines.
-    pub fn decomposition(&self, extent: &SearchExtent) -> Estimate {
-        self.factors.decomposition(extent, "what serves one round alone does not serve the others").1
+    pub fn decomposition(&self) -> Estimate {
+        self.factors.decomposition("what serves one round alone does not serve the others")
     }
 
     /// Whether moments are computed lazily by column.
@@ -114,8 +113,8 @@ impl RoundEngineChoice {
     }
 
     /// The folds grouped by training weights; empty if every fold of every subset is refitted.
-    pub fn parts_for(self, engine: EngineId) -> Vec<FoldGroupWeights> {
-        match engine == EngineId::RowsHeldOut || self.factors.is_decomposed {
+    pub fn parts_for(self, engine: &str) -> Vec<FoldGroupWeights> {
+        match engine == ROWS_HELD_OUT || self.factors.is_decomposed {
             true => self.parts.unwrap_or_default(),
             false => Vec::new(),
         }
@@ -123,7 +122,13 @@ impl RoundEngineChoice {
 }
 
 impl CostFactors {
-    fn new(criterion: &KFold, design: &Design, round: &RepeatFolds, parts: Option<usize>, is_light: bool) -> Self {
+    fn new(
+        criterion: &KFold,
+        design: &Design,
+        round: &RepeatFolds,
+        extent: &SearchExtent,
+        parts: Option<usize>,
+    ) -> Self {
         let folds = &round.folds;
         let alike = criterion.loss.traits().measure == Measure::BalancedSquared;
         let classes = balance::classes_of(design).or_else(|| design.problem().classes().filter(|_| alike));
@@ -131,6 +136,7 @@ impl CostFactors {
         let pass = |by_columns| if known(by_columns) { 0.0 } else { 1.0 / design.run().walks() as f64 };
         let pairs = round.held_out * classes.map_or(1, |classes| classes.names.len());
         CostFactors {
+            extent: *extent,
             rows: design.planned_rows() as f64,
             columns: design.candidates().len() as f64,
             folds: round.held_out as f64,
@@ -146,7 +152,7 @@ impl CostFactors {
             is_made: design.columns().iter().any(|column| matches!(column, Column::Product(_))),
             gaps: design.problem().in_folds().missing().map_or(0, |mask| mask.features().len()) as f64,
             is_standardized: design.problem().in_folds().is_standardized(),
-            is_decomposed: !is_light && can_decompose(design, round, parts),
+            is_decomposed: can_decompose(design, round, parts) && !is_light(design, round),
             loss: loss_cost(&*criterion.loss, design.planned_rows() as f64),
             walks: design.run().walks() as f64,
             pass: pass(false),
@@ -156,79 +162,68 @@ impl CostFactors {
 }
 
 /// Chooses the engine for one round, with its cost.
-fn chosen(
-    criterion: &KFold,
-    design: &Design,
-    round: &RepeatFolds,
-    extent: &SearchExtent,
-    factors: &CostFactors,
-    is_light: bool,
-) -> (EngineId, Estimate) {
+fn chosen(criterion: &KFold, design: &Design, round: &RepeatFolds, factors: &CostFactors) -> Estimate {
     let is_of_others = round.folds.is_of_others();
     let is_balanced = balance::classes_of(design).is_some();
     if design.readout().is_some_and(|readout| readout.refine) {
         return factors.decomposition(
-            extent,
             "the folds of every subset are decomposed once and lambda is searched on that; a grid would be faster",
         );
     }
-    if is_light {
+    if is_light(design, round) {
         return factors.decomposition(
-            extent,
             "next to all weight is held out with one of the folds, so every fold of every subset is refitted",
         );
     }
-    let (moments, held_out) = (factors.moments(extent), factors.rows_held_out(extent));
+    let (moments, held_out) = (factors.moments(), factors.rows_held_out());
     let because = |estimate: &Estimate, reason: &str| Estimate {
         reason: format!("{}, {reason}", estimate.reason),
         ..estimate.clone()
     };
-    let by_moments = |reason: &str| (EngineId::Moments, because(&moments, reason));
+    let by_moments = |reason: &str| because(&moments, reason);
     // Moments apply only to squared errors of rows.
     let squared = criterion.loss.traits().measure.is_of_squares() && design.decisions().is_none();
     if is_balanced && factors.is_standardized {
         return factors.decomposition(
-            extent,
             "columns are standardized in each fold by other weights than a balanced readout has, so the folds of every subset are decomposed; `scope: train` would be faster",
         );
     }
     if factors.gaps > 0.0 {
         // The engine of held-out rows would need states of each fold.
-        let has_moments =
-            squared && !is_balanced && criterion.engine != Engine::RowsHeldOut && extent.start < factors.training;
+        let has_moments = squared
+            && !is_balanced
+            && criterion.engine != Engine::RowsHeldOut
+            && factors.extent.start < factors.training;
         let decomposed = factors.decomposition(
-            extent,
             "columns are imputed in each fold, so the folds of every subset are decomposed; `scope: train` would be faster",
         );
-        return match has_moments && (criterion.engine == Engine::Moments || moments.flops <= decomposed.1.flops) {
+        return match has_moments && (criterion.engine == Engine::Moments || moments.flops <= decomposed.flops) {
             true => by_moments("columns imputed in each fold"),
             false => decomposed,
         };
     }
     let by_rows = |reason: &str| {
-        match (is_of_others, factors.has_states(extent)) {
-        (true, true) => (EngineId::RowsHeldOut, because(&held_out, reason)),
+        match (is_of_others, factors.has_states()) {
+        (true, true) => because(&held_out, reason),
         (true, false) => factors.decomposition(
-            extent,
             "the folds of every subset are decomposed, since there are too many folds or class totals to keep a state of each",
         ),
-        (false, _) => factors.decomposition(
-            extent,
-            "the folds of every subset are refitted, since each is trained on rows of its own",
-        ),
+        (false, _) => {
+            factors.decomposition("the folds of every subset are refitted, since each is trained on rows of its own")
+        }
     }
     };
-    let flops = by_rows("").1.flops;
+    let flops = by_rows("").flops;
     match criterion.engine {
         Engine::Moments => by_moments("as `engine: moments` says"),
         Engine::RowsHeldOut => by_rows("as `engine: rows_held_out` says"),
         Engine::Auto if !squared => by_rows("which any loss can be taken of"),
         // With more columns than training rows, cancellation would make moments unreliable from the start.
-        Engine::Auto if extent.start >= factors.training => {
+        Engine::Auto if factors.extent.start >= factors.training => {
             by_rows("since there are no more rows to train on than columns to start from")
         }
-        Engine::Auto if factors.stay_made(extent) => by_moments("since so many columns that are not stored stay so"),
-        Engine::Auto if factors.is_wide(extent) && is_of_others && factors.has_states(extent) => {
+        Engine::Auto if factors.stay_made() => by_moments("since so many columns that are not stored stay so"),
+        Engine::Auto if factors.is_wide() && is_of_others && factors.has_states() => {
             by_rows("since moments of so many columns, or classes, would be larger than the rows")
         }
         Engine::Auto if moments.flops <= flops => {
@@ -246,15 +241,15 @@ fn share(part: f64, whole: f64) -> String {
 impl CostFactors {
     /// Cost by moments. Each of `steps` steps compares subsets that differ by one column; sizes run from the start to
     /// the largest.
-    fn moments(&self, extent: &SearchExtent) -> Estimate {
-        let CostFactors { rows, columns, folds, lambdas, outputs, .. } = *self;
+    fn moments(&self) -> Estimate {
+        let CostFactors { extent, rows, columns, folds, lambdas, outputs, .. } = *self;
         let pairs = folds * lambdas;
-        let moments = self.bytes_of_moments(extent);
+        let moments = self.bytes_of_moments();
         // With more columns than rows, writing the matrices costs more than the products.
         let written = if columns > rows { WRITTEN * moments / 8.0 } else { 0.0 };
         let pass = match self.by_columns {
             None => self.pass * ((rows + self.pairs) * (columns + self.gaps + outputs).powi(2) + written),
-            Some(one) => self.passes(extent, one),
+            Some(one) => self.passes(one),
         };
         let start = extent.start as f64;
         let (steps, size) = (extent.steps as f64, extent.largest as f64);
@@ -272,56 +267,56 @@ impl CostFactors {
                 0 => (format!("{of}, one tridiagonal form of each for every lambda"), spectrum),
                 _ => (format!("{of}, backward in O(1) a trial"), state),
             };
-            return EngineId::Moments.estimate(reason, pass + decompositions + removals, moments + held);
+            return estimate(MOMENTS, reason, pass + decompositions + removals, moments + held);
         }
         // The average over a walk that grows to `size` columns and may go back and forth.
         let state = pairs * 8.0 * (columns * (size + 3.0 + 2.0 * outputs) + size * size);
         let flops = pass + pairs * (steps * (columns * 0.5 * FORWARD * size + size * size) + TRIAL * extent.trials);
-        EngineId::Moments.estimate(format!("{of}, forward in O(1) a trial"), flops, moments + state)
+        estimate(MOMENTS, format!("{of}, forward in O(1) a trial"), flops, moments + state)
     }
 
     /// Number of rows of the moment matrices that a lazy search reads; all of them if it has no steps.
-    fn rows_read(&self, extent: &SearchExtent) -> f64 {
-        if extent.steps == 0 { self.columns } else { extent.largest as f64 }
+    fn rows_read(&self) -> f64 {
+        if self.extent.steps == 0 { self.columns } else { self.extent.largest as f64 }
     }
 
-    fn bytes_of_moments(&self, extent: &SearchExtent) -> f64 {
+    fn bytes_of_moments(&self) -> f64 {
         if self.by_columns.is_some() {
             let of_one = 16.0 * self.pairs * self.columns;
-            let ahead = (of_one * self.rows_read(extent)).min(READ_AHEAD as f64);
+            let ahead = (of_one * self.rows_read()).min(READ_AHEAD as f64);
             let pass = 8.0 * ROWS_AT_ONCE as f64 * (self.rows + self.pairs * self.columns);
-            return of_one * (self.rows_read(extent) + 4.0 + self.outputs) + ahead + pass;
+            return of_one * (self.rows_read() + 4.0 + self.outputs) + ahead + pass;
         }
         let side = (self.columns + self.gaps + self.outputs + 1.0) as usize;
         Moments::bytes(self.folds as usize, self.pairs as usize, self.columns as usize, side) as f64
     }
 
     /// Whether moments take more memory than the rows, and more than is allowed by default.
-    fn is_wide(&self, extent: &SearchExtent) -> bool {
-        let bytes = self.bytes_of_moments(extent);
+    fn is_wide(&self) -> bool {
+        let bytes = self.bytes_of_moments();
         match self.by_columns {
             None => (self.columns > self.rows || self.pairs > self.folds) && bytes > WIDE,
-            Some(_) => bytes > WIDE.max(self.bytes_if_kept(extent)),
+            Some(_) => bytes > WIDE.max(self.bytes_if_kept()),
         }
     }
 
     /// Whether states of held-out rows fit: one group has few, unless each fold standardizes.
-    fn has_states(&self, extent: &SearchExtent) -> bool {
-        let of_parts = self.parts * (1.0 + self.lambdas) * self.rows * self.columns_kept(extent);
-        let doubles = if self.parts == 1.0 { 0.0 } else { of_parts } + self.fold_residuals(extent);
+    fn has_states(&self) -> bool {
+        let of_parts = self.parts * (1.0 + self.lambdas) * self.rows * self.columns_kept();
+        let doubles = if self.parts == 1.0 { 0.0 } else { of_parts } + self.fold_residuals();
         self.has_parts && doubles <= MOST
     }
 
     /// Number of doubles of the column residuals in the training rows of each fold, if each fold standardizes.
-    fn fold_residuals(&self, extent: &SearchExtent) -> f64 {
+    fn fold_residuals(&self) -> f64 {
         if !self.is_standardized {
             return 0.0;
         }
-        self.parts * self.lambdas * self.folds * self.rows * extent.largest as f64
+        self.parts * self.lambdas * self.folds * self.rows * self.extent.largest as f64
     }
 
-    fn decomposition(&self, extent: &SearchExtent, reason: &str) -> (EngineId, Estimate) {
-        let CostFactors { rows, folds, lambdas, outputs, .. } = *self;
+    fn decomposition(&self, reason: &str) -> Estimate {
+        let CostFactors { extent, rows, folds, lambdas, outputs, .. } = *self;
         let size = extent.largest as f64;
         // Sizes grow to the largest, or stay near it.
         let (square, cube) = if extent.start > 0 { (1.0, 1.0) } else { (1.0 / 3.0, 0.25) };
@@ -337,7 +332,7 @@ impl CostFactors {
             folds * (2.0 * rows * square + gathered) + lambdas * (folds * 4.0 * cube + of_lambda)
         };
         let (flops, bytes) = (extent.trials * subset, 8.0 * rows * size * folds);
-        (EngineId::Decomposition, EngineId::Decomposition.estimate(reason, flops, bytes))
+        estimate(DECOMPOSITION, reason, flops, bytes)
     }
 }
 

@@ -2,52 +2,45 @@
 
 use super::shared_data::{MOST_PARTS, parts_of};
 use crate::balance;
+use crate::engine_names::{DECOMPOSITION, REFIT, STATES, estimate};
 use crate::kernel::keeps_vectors;
-use crate::plan::EngineId;
 use vaglio_core::{Design, Estimate, Loss, SearchExtent};
 
-/// Whether a search on a design keeps a state for each λ.
-pub(super) fn has_states(design: &Design) -> bool {
-    let count = parts_of(design).map(|parts| parts.len());
-    design.readout().is_some_and(|readout| !readout.refine) && count.is_some_and(|count| count <= MOST_PARTS)
+/// Number of groups of rows by training weights; `None` if there are too many.
+pub(super) fn count_parts(design: &Design) -> Option<usize> {
+    parts_of(design).map(|parts| parts.len())
+}
+
+/// Whether a search on a design with so many groups of rows keeps a state for each λ.
+pub(super) fn has_states(design: &Design, parts: Option<usize>) -> bool {
+    design.readout().is_some_and(|readout| !readout.refine) && parts.is_some_and(|parts| parts <= MOST_PARTS)
 }
 
 /// Chooses the engine of a search on a design whose outputs share λ. `is_bounded` says whether bounds may rule
 /// candidates out, if one state covers all rows.
-pub(super) fn plan(loss: &dyn Loss, is_bounded: bool, design: &Design, extent: &SearchExtent) -> (EngineId, Estimate) {
-    let count = parts_of(design).map(|parts| parts.len());
-    let engine = match design.readout() {
-        None => EngineId::Refit,
-        Some(readout) if readout.refine => EngineId::Decomposition,
-        Some(_) if count.is_some_and(|count| count <= MOST_PARTS) => EngineId::States,
-        Some(_) => EngineId::Decomposition,
-    };
-    let is_balanced = balance::classes_of(design).is_some();
-    let by_classes = count.filter(|_| is_balanced).map(|count| class_sums_cost(design, extent, count));
-    let is_bounded = is_bounded && !is_balanced;
-    let states = || state_cost(loss, is_bounded, design, extent, count.unwrap_or(1));
-    let (engine, (reason, flops, bytes)) = match (engine, by_classes) {
-        (EngineId::States, Some(sums)) if sums.1 < states().1 => (EngineId::Decomposition, sums),
-        (EngineId::Decomposition, Some(sums)) => (engine, sums),
-        (EngineId::States, _) => (engine, states()),
-        (EngineId::Decomposition, None) => (engine, decomposition_cost(design, extent, count)),
-        _ => (engine, refit_cost(design, extent)),
-    };
-    (engine, engine.estimate(reason, flops, bytes))
+pub(super) fn plan(loss: &dyn Loss, is_bounded: bool, design: &Design, extent: &SearchExtent) -> Estimate {
+    if design.readout().is_none() {
+        return refit_cost(design, extent);
+    }
+    let (parts, is_balanced) = (count_parts(design), balance::classes_of(design).is_some());
+    let sums = parts.filter(|_| is_balanced).map(|parts| class_sums_cost(design, extent, parts));
+    let states = || state_cost(loss, is_bounded && !is_balanced, design, extent, parts.unwrap_or(1));
+    match (has_states(design, parts).then(states), sums) {
+        (Some(states), sums) if sums.as_ref().is_none_or(|sums| sums.flops >= states.flops) => states,
+        (_, Some(sums)) => sums,
+        _ => decomposition_cost(design, extent, parts),
+    }
 }
 
-/// The reason for an engine, its flops and its bytes.
-type Cost = (String, f64, f64);
-
-fn refit_cost(design: &Design, extent: &SearchExtent) -> Cost {
+fn refit_cost(design: &Design, extent: &SearchExtent) -> Estimate {
     let reason = "the learner has no linear form, so every row of every subset is refitted";
     let (rows, size) = (design.planned_rows() as f64, extent.largest as f64);
-    (reason.into(), extent.trials * rows * rows * size * size, 0.0)
+    estimate(REFIT, reason, extent.trials * rows * rows * size * size, 0.0)
 }
 
 /// Cost by class sums: a subset is fitted once for each class and weight of the rows. Sizes grow to the largest, or
 /// stay near it as in one round of trials.
-fn class_sums_cost(design: &Design, extent: &SearchExtent, parts: usize) -> Cost {
+fn class_sums_cost(design: &Design, extent: &SearchExtent, parts: usize) -> Estimate {
     let reason = "classes count alike, so every subset is fitted by sums over each class, once for each class that a row is missing from";
     let (rows, outputs, parts) = (design.planned_rows() as f64, design.targets().nrows() as f64, parts as f64);
     let (lambdas, size) = (design.lambdas().len() as f64, extent.largest as f64);
@@ -57,7 +50,8 @@ fn class_sums_cost(design: &Design, extent: &SearchExtent, parts: usize) -> Cost
     let of_row = GATHERED * (one + outputs) + square + 2.0 * outputs * one;
     let of_part = cube + square * (2.0 * outputs + SUMMED);
     let flops = extent.trials * (rows * (2.0 * square + GATHERED * one) + lambdas * (rows * of_row + parts * of_part));
-    (reason.into(), flops, 8.0 * (rows * (2.0 * size + 2.0 * outputs + parts) + parts * size * (size + outputs)))
+    let bytes = 8.0 * (rows * (2.0 * size + 2.0 * outputs + parts) + parts * size * (size + outputs));
+    estimate(DECOMPOSITION, reason, flops, bytes)
 }
 
 /// Number of cached vectors of virtual columns, and of scalars per column in addition to its products with selected
@@ -69,7 +63,7 @@ const KNOWN: f64 = 60.0;
 const GATHERED: f64 = 8.0;
 const SUMMED: f64 = 6.0;
 
-fn decomposition_cost(design: &Design, extent: &SearchExtent, parts: Option<usize>) -> Cost {
+fn decomposition_cost(design: &Design, extent: &SearchExtent, parts: Option<usize>) -> Estimate {
     let reason = match design.readout().is_some_and(|readout| readout.refine) {
         true => "every subset is decomposed once and lambda is searched on that; a grid would be faster",
         false => {
@@ -78,10 +72,12 @@ fn decomposition_cost(design: &Design, extent: &SearchExtent, parts: Option<usiz
     };
     let (rows, size) = (design.planned_rows() as f64, extent.largest as f64);
     let flops = extent.trials * parts.unwrap_or(design.planned_rows()) as f64 * rows * size * size * 20.0;
-    (reason.into(), flops, 8.0 * rows * 2.0 * size * parts.unwrap_or(1) as f64)
+    estimate(DECOMPOSITION, reason, flops, 8.0 * rows * 2.0 * size * parts.unwrap_or(1) as f64)
 }
 
-fn state_cost(loss: &dyn Loss, is_bounded: bool, design: &Design, extent: &SearchExtent, parts: usize) -> Cost {
+fn state_cost(loss: &dyn Loss, is_bounded: bool, design: &Design, extent: &SearchExtent, parts: usize) -> Estimate {
+    let by_states =
+        |how: &str, flops, bytes| estimate(STATES, format!("leave-one-out in closed form; {how}"), flops, bytes);
     let SearchExtent { start, largest, trials, steps } = *extent;
     let (rows, outputs) = (design.planned_rows() as f64, design.targets().nrows() as f64);
     let (size, active) = (largest as f64, design.candidates().len() as f64);
@@ -92,8 +88,8 @@ fn state_cost(loss: &dyn Loss, is_bounded: bool, design: &Design, extent: &Searc
     if steps == 0 && start >= design.planned_rows() && parts == 1 {
         let (start, lambdas) = (start as f64, design.lambdas().len() as f64);
         let once = rows * rows * (4.0 * start + 20.0 * rows) / design.run().walks() as f64;
-        return (
-            "leave-one-out in closed form; more columns than rows, so one decomposition of the rows serves every lambda".into(),
+        return by_states(
+            "more columns than rows, so one decomposition of the rows serves every lambda",
             once + lambdas * rows * rows * (4.0 + 2.0 * outputs),
             8.0 * rows * (3.0 * rows + 512.0),
         );
@@ -102,8 +98,8 @@ fn state_cost(loss: &dyn Loss, is_bounded: bool, design: &Design, extent: &Searc
         let start = start as f64;
         // The subset of all columns is decomposed once for the λ of all walks.
         let made = if steps == 0 { 4.0 * states / design.run().walks() as f64 } else { 4.0 * states };
-        return (
-            "leave-one-out in closed form; a removal is tried in O(rows)".into(),
+        return by_states(
+            "a removal is tried in O(rows)",
             rows * (made * start * start
                 + states * ((4.0 + 6.0 * outputs) * trials + 4.0 * start * (1 + steps) as f64)),
             states * 8.0 * rows * (2.0 * start + 4.0 + 2.0 * outputs),
@@ -111,8 +107,8 @@ fn state_cost(loss: &dyn Loss, is_bounded: bool, design: &Design, extent: &Searc
     }
     if steps == 0 && largest > 0 {
         let pruned = if is_bounded { ", and subtrees that a bound rules out are not visited" } else { "" };
-        return (
-            format!("leave-one-out in closed form; two updates of a column a subset{pruned}"),
+        return by_states(
+            &format!("two updates of a column a subset{pruned}"),
             states * rows * trials * (4.0 + 6.0 * outputs),
             states * 8.0 * rows * (active * size / 2.0 + 4.0),
         );
@@ -122,17 +118,14 @@ fn state_cost(loss: &dyn Loss, is_bounded: bool, design: &Design, extent: &Searc
         let kept = if steps > largest { active } else { active / 8.0 };
         // Few virtual columns are cached, so the scalars known of each column count too.
         let (kept, known) = if is_made { (KEPT, active * (2.0 * size + KNOWN) / rows) } else { (kept, 0.0) };
-        return (
-            "leave-one-out in closed form; squared loss, so candidates are bounded by one pass over the data and only those that could win are tried".into(),
+        return by_states(
+            "squared loss, so candidates are bounded by one pass over the data and only those that could win are tried",
             states * size * rows * (active * (4.0 + 2.0 * outputs) + 8.0 * size),
             states * 8.0 * rows * (size + kept + known + 6.0 + 3.0 * outputs),
         );
     }
-    (
-        format!(
-            "leave-one-out in closed form; every candidate is tried in one pass a step for the loss `{}`",
-            loss.kind()
-        ),
+    by_states(
+        &format!("every candidate is tried in one pass a step for the loss `{}`", loss.kind()),
         states * size * rows * active * (if is_made { 3.0 * size } else { 4.0 } + 6.0 * outputs),
         states * 8.0 * rows * (if is_made { KEPT } else { active } + 4.0 + 2.0 * outputs),
     )

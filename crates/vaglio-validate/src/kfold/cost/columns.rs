@@ -1,7 +1,7 @@
 //! Choice between lazy moments by column and moments of all columns.
 
 use super::{CostFactors, WRITTEN, moments};
-use vaglio_core::{Design, SearchExtent};
+use vaglio_core::Design;
 use vaglio_kernels::kfold::ROWS_AT_ONCE;
 
 /// Largest share of stored entries at which moments are always computed from these.
@@ -21,30 +21,30 @@ const MOST_HELD: f64 = (1u64 << 30) as f64;
 
 impl CostFactors {
     /// Whether virtual columns should stay virtual, because caching them would take too much memory.
-    pub fn stay_made(&self, extent: &SearchExtent) -> bool {
-        self.is_made && self.by_columns.is_some() && self.bytes_if_kept(extent) > MOST_HELD
+    pub fn stay_made(&self) -> bool {
+        self.is_made && self.by_columns.is_some() && self.bytes_if_kept() > MOST_HELD
     }
 
     /// Cost of the passes for lazy moments, in flops: passes that every search needs, and passes for entering columns.
-    pub fn passes(&self, extent: &SearchExtent, one: f64) -> f64 {
+    pub fn passes(&self, one: f64) -> f64 {
         let at_once = ROWS_AT_ONCE as f64;
         let begin = self.pass * (2.0 + ((self.outputs + 1.0) / at_once).ceil());
-        let read = self.rows_read(extent);
-        let part = if extent.steps == 0 { 1.0 / at_once } else { UNFORESEEN };
+        let read = self.rows_read();
+        let part = if self.extent.steps == 0 { 1.0 / at_once } else { UNFORESEEN };
         (begin + part * read) * one + (begin + read) * WRITTEN * self.pairs * self.columns
     }
 
     /// Switches to lazy moments by column if: few entries are stored; columns are virtual; or they cost less than
     /// products of all columns.
-    pub fn with_columns(self, design: &Design, extent: &SearchExtent) -> Self {
+    pub fn with_columns(self, design: &Design) -> Self {
         let Some(entries) = moments::entries_of(design) else { return self };
         if entries <= MOST_STORED * (design.columns().len() * design.planned_rows()) as f64 {
             return CostFactors { by_columns: Some(FLOPS_OF_STORED * entries), pass: self.pass_by_columns, ..self };
         }
         let by_columns = CostFactors { by_columns: Some(FLOPS_OF_ANY * entries), pass: self.pass_by_columns, ..self };
-        let is_forward = extent.start == 0 && extent.steps > 0;
-        let is_small = extent.largest as f64 <= MOST_COLUMNS * self.training as f64;
-        let saves = || by_columns.stay_made(extent) || by_columns.moments(extent).flops < self.moments(extent).flops;
+        let is_forward = self.extent.start == 0 && self.extent.steps > 0;
+        let is_small = self.extent.largest as f64 <= MOST_COLUMNS * self.training as f64;
+        let saves = || by_columns.stay_made() || by_columns.moments().flops < self.moments().flops;
         if is_forward && is_small && saves() { by_columns } else { self }
     }
 }

@@ -1,7 +1,7 @@
 //! Cost of the engine of held-out rows.
 
 use super::{CostFactors, TRIAL};
-use crate::plan::EngineId;
+use crate::engine_names::{ROWS_HELD_OUT, estimate};
 use vaglio_core::{Estimate, SearchExtent};
 
 /// Cache size in bytes, and the cost of an out-of-cache flop on states relative to a flop on moments. States are passes
@@ -19,17 +19,17 @@ const COPIES: f64 = 6.0;
 impl CostFactors {
     /// Number of columns with copies and residuals in memory. Without a cache of all: the entering columns and one
     /// batch.
-    pub fn columns_kept(&self, extent: &SearchExtent) -> f64 {
-        if self.keeps_columns { self.columns } else { 2.0 * extent.largest as f64 + AT_ONCE }
+    pub fn columns_kept(&self) -> f64 {
+        if self.keeps_columns { self.columns } else { 2.0 * self.extent.largest as f64 + AT_ONCE }
     }
 
     /// Memory of held-out states that cache all columns, in bytes.
-    pub fn bytes_if_kept(&self, extent: &SearchExtent) -> f64 {
-        CostFactors { keeps_columns: true, ..*self }.rows_held_out(extent).bytes
+    pub fn bytes_if_kept(&self) -> f64 {
+        CostFactors { keeps_columns: true, ..*self }.rows_held_out().bytes
     }
 
-    pub fn rows_held_out(&self, extent: &SearchExtent) -> Estimate {
-        let CostFactors { rows, columns, outputs, parts, .. } = *self;
+    pub fn rows_held_out(&self) -> Estimate {
+        let CostFactors { extent, rows, columns, outputs, parts, .. } = *self;
         // A state for each λ and group of folds.
         let lambdas = self.lambdas * parts;
         let (start, steps, size) = (extent.start as f64, extent.steps as f64, extent.largest as f64);
@@ -48,7 +48,7 @@ impl CostFactors {
         // final size on average.
         let anew =
             if self.keeps_columns { 0.0 } else { (COPIED + (2.0 + 1.5 * products) * size) * rows * extent.trials };
-        let kept = self.columns_kept(extent);
+        let kept = self.columns_kept();
         let made = (far - 1.0) * MADE * rows * columns;
         let reason = match self.is_standardized {
             true => "rows held out, columns standardized in each fold",
@@ -59,7 +59,7 @@ impl CostFactors {
         let bytes = 8.0
             * (rows * kept * (parts + lambdas * if extent.start > 0 { 3.0 } else { 1.0 })
                 + rows * (outputs - 1.0) * (COPIES * parts + lambdas)
-                + self.fold_residuals(extent));
-        EngineId::RowsHeldOut.estimate(reason, flops, bytes)
+                + self.fold_residuals());
+        estimate(ROWS_HELD_OUT, reason, flops, bytes)
     }
 }

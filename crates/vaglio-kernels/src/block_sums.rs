@@ -23,7 +23,8 @@ use std::sync::{Arc, Mutex};
 /// each requested column.
 #[derive(Debug)]
 pub struct BlockSums {
-    intercept: bool,
+    /// Whether columns are shifted by their means.
+    pub intercept: bool,
     /// The stored rows by block, followed by a group of the rows that are not chosen.
     groups: RowGroups,
     blocks: usize,
@@ -93,11 +94,6 @@ impl BlockSums {
             found.into_iter().enumerate().map(|(output, sums)| (Operand::Target(output), sums.into())).collect();
         out.known = Mutex::new(known);
         out.sums.iter().flatten().all(|sum| sum.is_finite()).then_some(out)
-    }
-
-    /// Whether columns are shifted by their means.
-    pub fn has_intercept(&self) -> bool {
-        self.intercept
     }
 
     /// Computes and caches products with the given columns. Cost O(m·n) for each.

@@ -42,15 +42,16 @@ pub enum Operand {
 #[derive(Debug)]
 pub struct Data<'d> {
     entries: ColumnEntries<'d>,
-    pub(crate) gram: Arc<GramCache>,
+    /// The cached products, for other states of the same rows.
+    pub gram: Arc<GramCache>,
     active: Vec<bool>,
     /// The active columns, shared by all states of these rows.
     pub(crate) candidates: Arc<[usize]>,
     /// v/‖v‖ with an intercept: the direction removed by centering.
-    unit: Option<Vec<f64>>,
+    pub unit: Option<Vec<f64>>,
     targets: Arc<Targets>,
-    /// Scaled targets, centered if there is an intercept: the residuals of the empty subset.
-    centered: Vec<Vec<f64>>,
+    /// Targets of each output, scaled and centered like [`Data::scaled`]: the residuals of the empty subset.
+    pub centered: Vec<Vec<f64>>,
 }
 
 /// A column whose squares cannot be added up in doubles.
@@ -158,11 +159,6 @@ impl<'d> Data<'d> {
         Ok(data)
     }
 
-    /// The cached products, for other states of the same rows.
-    pub fn gram(&self) -> &Arc<GramCache> {
-        &self.gram
-    }
-
     /// Number of rows, m.
     pub fn rows(&self) -> usize {
         self.targets.rows()
@@ -205,10 +201,6 @@ impl<'d> Data<'d> {
         self.gram.squares[column]
     }
 
-    pub(crate) fn entries(&self) -> &ColumnEntries<'d> {
-        &self.entries
-    }
-
     pub(crate) fn column(&self, column: usize) -> (Column<'d>, f64) {
         (self.entries.column(column), self.gram.shifts[column])
     }
@@ -219,7 +211,7 @@ impl<'d> Data<'d> {
         let (column, mean) = self.column(feature);
         let nearest = |a: f64, b: f64| if (b - mean).abs() < (a - mean).abs() { b } else { a };
         let entries = (0..column.len()).map(|row| column.get(row));
-        let from = if self.unit().is_some() { entries.fold(f64::INFINITY, nearest) } else { 0.0 };
+        let from = if self.unit.is_some() { entries.fold(f64::INFINITY, nearest) } else { 0.0 };
         (column, from)
     }
 
@@ -233,16 +225,6 @@ impl<'d> Data<'d> {
         let own = || targets.scaled[output].iter().enumerate().map(|(row, y)| (targets.root(row), *y));
         let mean = own().map(|(root, y)| root * y).sum::<f64>() / total;
         mean + own().map(|(root, y)| root * (y - root * mean)).sum::<f64>() / total
-    }
-
-    /// The residuals of the empty subset.
-    pub(crate) fn centered(&self, output: usize) -> &[f64] {
-        &self.centered[output]
-    }
-
-    /// Targets of each output, scaled and centered like [`Data::scaled`].
-    pub fn fitted_targets(&self) -> Vec<Vec<f64>> {
-        self.centered.clone()
     }
 
     /// A column as fits see it: scaled by the roots of weights, and centered if there is an intercept. Cost O(m).
@@ -304,9 +286,9 @@ impl<'d> Data<'d> {
     pub fn correlations(&self, with: Operand) -> Vec<f64> {
         let mut z = match with {
             Operand::Column(column) => self.scaled(column),
-            Operand::Target(output) => self.centered(output).to_vec(),
+            Operand::Target(output) => self.centered[output].clone(),
         };
-        let norm = crate::sums::dot(&z, &z).sqrt();
+        let norm = sums::dot(&z, &z).sqrt();
         let mut out = vec![0.0; self.columns()];
         if norm > 0.0 {
             z.iter_mut().for_each(|z| *z /= norm);
@@ -339,14 +321,9 @@ impl<'d> Data<'d> {
     /// z ← z − v(vᵀz)/‖v‖² if there is an intercept.
     pub(crate) fn center(&self, z: &mut [f64]) {
         if let Some(unit) = &self.unit {
-            let along = crate::sums::dot(unit, z);
-            crate::sums::axpy(-along, unit, z);
+            let along = sums::dot(unit, z);
+            sums::axpy(-along, unit, z);
         }
-    }
-
-    /// Direction v/‖v‖ that centering removes, if there is an intercept.
-    pub fn unit(&self) -> Option<&[f64]> {
-        self.unit.as_deref()
     }
 
     /// diag(I − vvᵀ/‖v‖²).

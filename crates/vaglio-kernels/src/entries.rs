@@ -123,7 +123,7 @@ mod tests {
                 }
                 // Reads of all columns copy none.
                 let all: Vec<usize> = (0..10).filter(|&c| c != 4).collect();
-                let z = [of_copied.centered(0), &of_copied.scaled(9)];
+                let z = [&of_copied.centered[0][..], &of_copied.scaled(9)];
                 let norms = z.map(|z| z.iter().map(|z| z * z).sum::<f64>());
                 let all_near = |columns: &[usize], a: &[f64], b: &[f64]| {
                     for (place, (a, b)) in a.iter().zip(b).enumerate() {

@@ -63,7 +63,7 @@ fn shifted(data: &Data<'_>, feature: usize, heaviest: Option<usize>) -> Vec<f64>
 
 /// Finds the heaviest training row, and whether it weighs more than all other training rows together.
 fn heaviest(data: &Data<'_>, excluded: &[usize]) -> Option<(usize, bool)> {
-    data.unit()?;
+    data.unit.as_ref()?;
     let mut rest: Vec<f64> = data.ones().iter().map(|root| root * root).collect();
     excluded.iter().for_each(|&row| rest[row] = 0.0);
     let heaviest = (0..rest.len()).max_by(|&a, &b| rest[a].total_cmp(&rest[b]))?;
@@ -72,7 +72,7 @@ fn heaviest(data: &Data<'_>, excluded: &[usize]) -> Option<(usize, bool)> {
 
 /// Whether this many columns can fit every row, so that no 1 − leverage is reliable for every λ.
 pub(crate) fn fits_every_row(data: &Data<'_>, columns: usize) -> bool {
-    columns + usize::from(data.unit().is_some()) >= data.rows()
+    columns + usize::from(data.unit.is_some()) >= data.rows()
 }
 
 /// Splits rows, in increasing order, so that each group leaves a row to fit the intercept.
@@ -90,13 +90,13 @@ impl Exclusion {
     /// # Errors
     /// [`FactorizationError::NoConvergence`] if entries overflow.
     pub fn new(data: &Data<'_>, subset: &[usize], added: &[usize], rows: &[usize]) -> Result<Self, FactorizationError> {
-        let (intercept, outputs) = (usize::from(data.unit().is_some()), data.outputs());
+        let (intercept, outputs) = (usize::from(data.unit.is_some()), data.outputs());
         let before = intercept + subset.len() + added.len();
         let mut all = Array2::zeros((data.rows(), before + outputs));
         let ones = (0..intercept).map(|_| data.ones());
         let about = heaviest(data, rows).and_then(|(row, outweighs)| outweighs.then_some(row));
         let columns = subset.iter().chain(added).map(|&feature| shifted(data, feature, about));
-        for (mut to, from) in all.columns_mut().into_iter().zip(ones.chain(columns).chain(data.fitted_targets())) {
+        for (mut to, from) in all.columns_mut().into_iter().zip(ones.chain(columns).chain(data.centered.clone())) {
             to.assign(&ArrayView1::from(&from));
         }
         let excluded = all.select(Axis(0), rows);

@@ -13,7 +13,8 @@ use std::sync::{Arc, Mutex};
 pub struct GramCache {
     pub(crate) shifts: Vec<f64>,
     pub(crate) squares: Vec<f64>,
-    pub(crate) intercept: bool,
+    /// Whether columns were centered.
+    pub intercept: bool,
     /// The rows requested so far.
     known: Mutex<HashMap<Operand, Arc<[f64]>>>,
     /// Number of columns requested since the last read, including that read.
@@ -39,12 +40,7 @@ impl GramCache {
     ) -> Option<Arc<Self>> {
         let blocks = RowBlocks::new(sums, entries, active, targets)?;
         let (shifts, squares) = blocks.statistics(active);
-        Some(Arc::new(GramCache { blocks: Some(blocks), ..GramCache::new(shifts, squares, sums.has_intercept()) }))
-    }
-
-    /// Whether columns were centered.
-    pub fn has_intercept(&self) -> bool {
-        self.intercept
+        Some(Arc::new(GramCache { blocks: Some(blocks), ..GramCache::new(shifts, squares, sums.intercept) }))
     }
 
     /// Products with one column or target, if cached or available from row blocks.

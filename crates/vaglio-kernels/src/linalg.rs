@@ -22,7 +22,7 @@ pub use lower_factor::LowerFactor;
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2};
 pub use separable_bound::{POWERS, inverse_of_unit, largest_factor, separable, separable_part};
 pub(crate) use triangular::inverse_of_triangle;
-pub use tridiagonal::{Tridiagonal, tridiagonal};
+pub(crate) use tridiagonal::{Tridiagonal, tridiagonal};
 
 /// A factorization that failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -5,6 +5,7 @@
 use crate::SparseColumn;
 use crate::parallel;
 use crate::sums::{sparse_product, sum};
+use crate::sweep::PlacedColumn;
 
 /// Σ_j w_j·(x_j − shift)² for weights w_j = root_j² that add up to `total`; all 1 if absent. Cost O(entries).
 ///
@@ -23,14 +24,11 @@ pub(crate) fn squares(x: SparseColumn<'_>, shift: f64, root: Option<&[f64]>, tot
     (2.0 * left >= total).then_some(squares + left * (x.fill() - shift).powi(2))
 }
 
-/// A sparse column with its place in the result and its shift.
-pub(crate) type PlacedSparse<'d> = (usize, SparseColumn<'d>, f64);
-
 /// Products of each column with every vector. A column's bits do not depend on the other columns.
 ///
 /// Several vectors are laid out row by row, so that an entry finds all their values in one place. Cost O(entries ·
 /// vectors + m · vectors), memory 8·m·vectors.
-pub(crate) fn products(columns: &[PlacedSparse<'_>], vectors: &[&[f64]]) -> Vec<(usize, Vec<f64>)> {
+pub(crate) fn products(columns: &[PlacedColumn<SparseColumn<'_>>], vectors: &[&[f64]]) -> Vec<(usize, Vec<f64>)> {
     if columns.is_empty() {
         return Vec::new();
     }
@@ -38,7 +36,7 @@ pub(crate) fn products(columns: &[PlacedSparse<'_>], vectors: &[&[f64]]) -> Vec<
     let [one] = vectors else {
         let by_row = by_row(vectors);
         let count = vectors.len();
-        let of = |&(place, x, shift): &PlacedSparse<'_>| {
+        let of = |&(place, x, shift): &PlacedColumn<SparseColumn<'_>>| {
             let (fill, mut out) = (x.fill(), vec![0.0; count]);
             x.for_each(|row, value| {
                 let by = value - fill;
@@ -49,8 +47,9 @@ pub(crate) fn products(columns: &[PlacedSparse<'_>], vectors: &[&[f64]]) -> Vec<
         };
         return parallel::flat_map_chunks(columns, AT_LEAST, |some| some.iter().map(of).collect::<Vec<_>>());
     };
-    let of =
-        |&(place, x, shift): &PlacedSparse<'_>| (place, vec![sparse_product(x, one) + (x.fill() - shift) * sums[0]]);
+    let of = |&(place, x, shift): &PlacedColumn<SparseColumn<'_>>| {
+        (place, vec![sparse_product(x, one) + (x.fill() - shift) * sums[0]])
+    };
     parallel::flat_map_chunks(columns, AT_LEAST, |some| some.iter().map(of).collect::<Vec<_>>())
 }
 

@@ -127,17 +127,6 @@ pub fn dot(x: &[f64], y: &[f64]) -> f64 {
     product(Column::Double(x), 0.0, y)
 }
 
-/// Σ_j f(x_j, y_j). Cost O(m).
-pub fn sum_of(x: &[f64], y: &[f64], f: impl Fn(f64, f64) -> f64) -> f64 {
-    let ((x, x_rest), (y, y_rest)) = (x.as_chunks::<LANES>(), y.as_chunks::<LANES>());
-    let mut lanes = [0.0; LANES];
-    for (x, y) in x.iter().zip(y) {
-        (0..LANES).for_each(|l| lanes[l] += f(x[l], y[l]));
-    }
-    let rest = x_rest.iter().zip(y_rest).map(|(x, y)| f(*x, *y));
-    lanes.into_iter().chain(rest).sum()
-}
-
 /// y ← y + α x. Cost O(m).
 pub fn axpy(alpha: f64, x: &[f64], y: &mut [f64]) {
     vectorize(

@@ -9,7 +9,7 @@ use std::ops::Range;
 /// Products Σ_j x_ij v_k[j] of all given columns and vectors, as columns × vectors. Cost O(m · columns · vectors).
 pub(crate) fn products(columns: &[&[f64]], vectors: &[&[f64]]) -> Vec<f64> {
     let sweep = Sweep::new(vectors);
-    let placed: Vec<Placed<'_, f64>> = columns.iter().enumerate().map(|(place, x)| (place, *x, 0.0)).collect();
+    let placed: Vec<PlacedColumn<&[f64]>> = columns.iter().enumerate().map(|(place, x)| (place, *x, 0.0)).collect();
     sweep.run(&placed).into_iter().flat_map(|(_, sums)| sums).collect()
 }
 
@@ -19,8 +19,8 @@ pub(crate) struct Sweep<'v> {
     rows: usize,
 }
 
-/// A column's place in the result, its entries, and its shift.
-type Placed<'d, E> = (usize, &'d [E], f64);
+/// A column with its place in the result and its shift.
+pub(crate) type PlacedColumn<C> = (usize, C, f64);
 
 impl<'v> Sweep<'v> {
     pub fn new(vectors: &'v [&'v [f64]]) -> Self {
@@ -29,7 +29,7 @@ impl<'v> Sweep<'v> {
 
     /// Returns the products of each column with every vector. If there are too few columns for all threads, the threads
     /// share the vectors.
-    pub fn run<E: ToF64 + Sync>(&self, columns: &[Placed<'_, E>]) -> Vec<(usize, Vec<f64>)> {
+    pub fn run<E: ToF64 + Sync>(&self, columns: &[PlacedColumn<&[E]>]) -> Vec<(usize, Vec<f64>)> {
         let threads = rayon::current_num_threads();
         let share = columns.len().div_ceil(threads).next_multiple_of(TOGETHER).clamp(TOGETHER, PANEL);
         let panels = columns.len().div_ceil(share).max(1);
@@ -51,53 +51,54 @@ impl<'v> Sweep<'v> {
 
     /// Like [`Sweep::run`], but for products of columns, computed some rows of four columns at a time; gives the same
     /// bits as stored columns.
-    pub fn run_products(&self, columns: &[(usize, ProductColumn<'_>, f64)]) -> Vec<(usize, Vec<f64>)> {
+    pub fn run_products(&self, columns: &[PlacedColumn<ProductColumn<'_>>]) -> Vec<(usize, Vec<f64>)> {
         let share = columns.len().div_ceil(rayon::current_num_threads()).next_multiple_of(TOGETHER);
         parallel::flat_map_chunks(columns, share.clamp(TOGETHER, PANEL), |panel| self.products_panel(panel))
     }
 
-    fn products_panel(&self, columns: &[(usize, ProductColumn<'_>, f64)]) -> Vec<(usize, Vec<f64>)> {
-        let count = self.vectors.len();
-        let mut sums = vec![F64x8::ZERO; columns.len() * count];
+    fn products_panel(&self, columns: &[PlacedColumn<ProductColumn<'_>>]) -> Vec<(usize, Vec<f64>)> {
         let mut entries = vec![0.0; TOGETHER * MADE];
-        for start in (0..self.rows).step_by(MADE) {
-            let rows = start..self.rows.min(start + MADE);
+        self.in_steps(columns, MADE, |columns, rows, sums| {
             let vectors: Vec<&[f64]> = self.vectors.iter().map(|v| &v[rows.clone()]).collect();
-            let sweep = Sweep::new(&vectors);
-            for (columns, sums) in columns.chunks(TOGETHER).zip(sums.chunks_mut(TOGETHER * count)) {
-                for ((_, x, _), out) in columns.iter().zip(entries.chunks_mut(MADE)) {
-                    x.write(start, &mut out[..rows.len()]);
-                }
-                let made = columns.iter().zip(entries.chunks(MADE));
-                let placed: Vec<Placed<'_, f64>> =
-                    made.map(|((place, _, shift), x)| (*place, &x[..rows.len()], *shift)).collect();
-                sweep.add(&placed, &(0..rows.len()), sums);
+            for ((_, x, _), out) in columns.iter().zip(entries.chunks_mut(MADE)) {
+                x.write(rows.start, &mut out[..rows.len()]);
             }
-        }
-        let total = |(column, sums): (&(usize, ProductColumn<'_>, f64), &[F64x8])| {
-            (column.0, sums.iter().map(|s| s.sum()).collect())
-        };
-        columns.iter().zip(sums.chunks(count)).map(total).collect()
+            let made = columns.iter().zip(entries.chunks(MADE));
+            let placed: Vec<PlacedColumn<&[f64]>> =
+                made.map(|((place, _, shift), x)| (*place, &x[..rows.len()], *shift)).collect();
+            Sweep::new(&vectors).add(&placed, &(0..rows.len()), sums);
+        })
     }
 
+    fn panel<E: ToF64>(&self, columns: &[PlacedColumn<&[E]>]) -> Vec<(usize, Vec<f64>)> {
+        let step = if self.vectors.len() <= MOST { SWEEP } else { TILE };
+        self.in_steps(columns, step, |columns, rows, sums| self.add(columns, rows, sums))
+    }
+
+    /// Adds products of at most four columns over some rows at a time, by `add`, and returns the sums of each column.
+    ///
     /// Loops over rows outermost, so that column entries read for one group of vectors are in cache for the next.
-    fn panel<E: ToF64>(&self, columns: &[Placed<'_, E>]) -> Vec<(usize, Vec<f64>)> {
+    fn in_steps<C>(
+        &self,
+        columns: &[PlacedColumn<C>],
+        step: usize,
+        mut add: impl FnMut(&[PlacedColumn<C>], &Range<usize>, &mut [F64x8]),
+    ) -> Vec<(usize, Vec<f64>)> {
         const { assert!(SWEEP.is_multiple_of(LANES) && TILE.is_multiple_of(LANES) && MADE.is_multiple_of(LANES)) };
         let count = self.vectors.len();
         let mut sums = vec![F64x8::ZERO; columns.len() * count];
-        let step = if count <= MOST { SWEEP } else { TILE };
         for start in (0..self.rows).step_by(step) {
             let rows = start..self.rows.min(start + step);
             for (columns, sums) in columns.chunks(TOGETHER).zip(sums.chunks_mut(TOGETHER * count)) {
-                self.add(columns, &rows, sums);
+                add(columns, &rows, sums);
             }
         }
-        let total = |(column, sums): (&Placed<'_, E>, &[F64x8])| (column.0, sums.iter().map(|s| s.sum()).collect());
+        let total = |(column, sums): (&PlacedColumn<C>, &[F64x8])| (column.0, sums.iter().map(|s| s.sum()).collect());
         columns.iter().zip(sums.chunks(count)).map(total).collect()
     }
 
     /// Adds the products over a range of rows of at most four columns, as columns × vectors.
-    fn add<E: ToF64>(&self, columns: &[Placed<'_, E>], rows: &Range<usize>, sums: &mut [F64x8]) {
+    fn add<E: ToF64>(&self, columns: &[PlacedColumn<&[E]>], rows: &Range<usize>, sums: &mut [F64x8]) {
         match columns {
             &[a, b, c, d] => self.together([a, b, c, d], rows, sums),
             few => few.iter().zip(sums.chunks_mut(self.vectors.len())).for_each(|(&one, sums)| {
@@ -106,7 +107,12 @@ impl<'v> Sweep<'v> {
         }
     }
 
-    fn together<E: ToF64, const C: usize>(&self, columns: [Placed<'_, E>; C], rows: &Range<usize>, sums: &mut [F64x8]) {
+    fn together<E: ToF64, const C: usize>(
+        &self,
+        columns: [PlacedColumn<&[E]>; C],
+        rows: &Range<usize>,
+        sums: &mut [F64x8],
+    ) {
         for first in (0..self.vectors.len()).step_by(MOST) {
             match self.vectors.len() - first {
                 1 => self.against::<E, C, 1>(columns, rows, first, sums),
@@ -119,7 +125,7 @@ impl<'v> Sweep<'v> {
 
     fn against<E: ToF64, const C: usize, const N: usize>(
         &self,
-        columns: [Placed<'_, E>; C],
+        columns: [PlacedColumn<&[E]>; C],
         rows: &Range<usize>,
         first: usize,
         sums: &mut [F64x8],

@@ -49,11 +49,11 @@ impl CustomLoss for ScaledCustomLoss {
 /// [`Error::Numerical`] when squares over- or underflow.
 pub(super) fn kernel_data(design: &Design, intercept: bool) -> Result<Data<'_>> {
     let session = Session::for_design(design);
-    let known = session.gram.get().filter(|gram| gram.has_intercept() == intercept);
+    let known = session.gram.get().filter(|gram| gram.intercept == intercept);
     let rows = DesignRows::with_rule(design, design.candidates(), intercept);
     let gram = known.or_else(|| from_blocks(design, &rows, intercept));
     let data = rows.data(design.weights(), intercept, gram)?;
-    session.gram.set(Arc::clone(data.gram()));
+    session.gram.set(Arc::clone(&data.gram));
     Ok(data)
 }
 
@@ -68,7 +68,7 @@ pub fn keeps_vectors(design: &Design) -> bool {
 /// # Errors
 /// [`Error::Numerical`] when squares over- or underflow.
 pub fn chosen_data<'d>(design: &'d Design, subset: &[Feature], intercept: bool) -> Result<Data<'d>> {
-    let known = Session::for_design(design).gram.get().filter(|gram| gram.has_intercept() == intercept);
+    let known = Session::for_design(design).gram.get().filter(|gram| gram.intercept == intercept);
     DesignRows::with_rule(design, subset.to_vec(), intercept).data(design.weights(), intercept, known)
 }
 
@@ -132,7 +132,7 @@ fn from_blocks(design: &Design, rows: &DesignRows<'_>, intercept: bool) -> Optio
     if !are_stored || !whole.targets().rows().into_iter().zip(&targets).all(has_targets) {
         return None;
     }
-    let of_whole = || Session::for_design(whole).blocks.get().filter(|parts| parts.has_intercept() == intercept);
+    let of_whole = || Session::for_design(whole).blocks.get().filter(|parts| parts.intercept == intercept);
     let parts = of_whole().or_else(|| kernel_data(whole, intercept).ok().and_then(|_| of_whole()))?;
     GramCache::from_blocks(&parts, &rows.entries, &rows.active, &targets)
 }

@@ -242,7 +242,7 @@ pub(super) fn mean_squares(
     parts: Option<impl FnOnce(usize) -> Vec<u32>>,
 ) -> SquaresBound {
     let columns = columns.iter().map(|&column| data.scaled(column)).collect();
-    let (targets, unit) = (data.fitted_targets(), data.unit().map(<[f64]>::to_vec));
+    let (targets, unit) = (data.centered.clone(), data.unit.clone());
     let lambda = lambdas.iter().copied().fold(0.0, f64::max);
     let held_out = parts.map(|parts| RowsHeldOut { parts: parts(data.rows()), unit, lambda });
     let scorer = scorer.clone();

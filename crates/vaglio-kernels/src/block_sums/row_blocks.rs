@@ -169,7 +169,7 @@ mod tests {
                 };
                 let length = |column: usize| alone.squares(column).sqrt();
                 let norms =
-                    [length(9), length(1), length(6), alone.centered(0).iter().map(|y| y * y).sum::<f64>().sqrt()];
+                    [length(9), length(1), length(6), alone.centered[0].iter().map(|y| y * y).sum::<f64>().sqrt()];
                 for column in 0..10 {
                     near(shared.squares(column), alone.squares(column), alone.squares(column));
                     near(shared.column(column).1, alone.column(column).1, alone.column(column).1.abs());

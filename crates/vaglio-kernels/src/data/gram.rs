@@ -51,12 +51,12 @@ impl Data<'_> {
 
     /// Computes products in one read of the columns and caches them. The cache is not locked meanwhile.
     fn read_gram(&self, wanted: &[Operand]) -> Vec<Arc<[f64]>> {
-        if let Some(rows) = self.gram.read_blocks(self.entries(), wanted) {
+        if let Some(rows) = self.gram.read_blocks(&self.entries, wanted) {
             return rows;
         }
         let vector = |of: &Operand| match *of {
             Operand::Column(column) => self.scaled_or_stored(column),
-            Operand::Target(output) => self.centered(output).into(),
+            Operand::Target(output) => self.centered[output].as_slice().into(),
         };
         let vectors: Vec<Cow<'_, [f64]>> = parallel::map_slice(wanted, vector);
         let slices: Vec<&[f64]> = vectors.iter().map(|v| &**v).collect();

@@ -19,7 +19,7 @@ impl Data<'_> {
 
     /// DᵀY of orthonormal directions D, rows × directions, with the centered targets Y.
     pub(crate) fn along_targets(&self, directions: &Array2<f64>) -> Array2<f64> {
-        let targets = Array2::from_shape_fn((self.rows(), self.outputs()), |(row, o)| self.centered(o)[row]);
+        let targets = Array2::from_shape_fn((self.rows(), self.outputs()), |(row, o)| self.centered[o][row]);
         linalg::gemm(directions.t(), targets.view())
     }
 

@@ -51,9 +51,9 @@ impl<'r, 'd> Decomposition<'r, 'd> {
         let Svd { u, d, v } = linalg::svd(data.matrix(subset).view())?;
         let along = data.along_targets(&u);
         let count = d.len();
-        let mut directions = Array2::zeros((data.rows(), count + usize::from(data.unit().is_some())));
+        let mut directions = Array2::zeros((data.rows(), count + usize::from(data.unit.is_some())));
         directions.slice_mut(s![.., ..count]).assign(&u);
-        if let Some(unit) = data.unit() {
+        if let Some(unit) = &data.unit {
             directions.column_mut(count).assign(&ArrayView1::from(unit));
         }
         let (subset, values) = (subset.to_vec(), d.to_vec());
@@ -112,7 +112,7 @@ impl<'r, 'd> Decomposition<'r, 'd> {
         for (&row, sums) in rows.iter().zip(sums.chunks_exact(width)) {
             let complement = 1.0 - sums[0];
             for ((o, out), fitted) in out.iter_mut().enumerate().zip(&sums[1..]) {
-                out[row] = (data.centered(o)[row] - fitted) / complement;
+                out[row] = (data.centered[o][row] - fitted) / complement;
             }
             if is_unreliable(complement) {
                 unreliable.push(row);
@@ -206,7 +206,7 @@ impl<'r, 'd> Decomposition<'r, 'd> {
     fn in_sample(&self, fold: usize, part: &Array2<f64>, shrunk: &Shrunk) -> Array2<f64> {
         let (own, data) = (self.rows.folds.held_out(fold), &self.rows.data);
         let fitted = linalg::gemm(part.slice(s![.., ..self.values.len()]), shrunk.weights.view());
-        Array2::from_shape_fn((own.len(), data.outputs()), |(j, o)| data.centered(o)[own[j]] - fitted[[j, o]])
+        Array2::from_shape_fn((own.len(), data.outputs()), |(j, o)| data.centered[o][own[j]] - fitted[[j, o]])
     }
 
     /// Replaces `right` by (G_vv)⁻¹·`right` for a fold's rows and returns the least eigenvalue.

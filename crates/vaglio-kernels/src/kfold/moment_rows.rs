@@ -46,7 +46,7 @@ impl GroupedEntries {
     pub fn sums(&self, rows: &FoldedRows<'_>, features: &[usize]) -> GroupSums {
         let (data, n) = (&rows.data, features.len());
         let ones = data.ones();
-        let vectors: Vec<&[f64]> = (0..data.outputs()).map(|o| data.centered(o)).chain([&ones[..]]).collect();
+        let vectors: Vec<&[f64]> = data.centered.iter().map(Vec::as_slice).chain([&ones[..]]).collect();
         let weighed = |v: &[f64]| v.iter().zip(&ones).map(|(v, root)| v * root).collect::<Vec<f64>>();
         let scaled: Vec<Vec<f64>> = vectors.iter().map(|v| weighed(v)).collect();
         let in_eights: Vec<GroupedVectors> =

@@ -116,7 +116,7 @@ impl<'r> ProductInputs<'r> {
         ProductInputs {
             columns: shifted_columns(rows, columns),
             missing: (0..columns.len()).filter_map(|k| Some((k, rows.missing_cells(columns[k])?))).collect(),
-            targets: (0..data.outputs()).map(|o| data.centered(o)).collect(),
+            targets: data.centered.iter().map(Vec::as_slice).collect(),
             root: data.root(),
             side,
         }

@@ -29,7 +29,7 @@ impl<'d> FoldedRows<'d> {
     pub fn new(data: impl Into<Arc<Data<'d>>>, folds: Folds, standardize: bool) -> Self {
         let data: Arc<Data<'d>> = data.into();
         FoldedRows {
-            intercept: data.unit().is_some(),
+            intercept: data.unit.is_some(),
             data,
             folds,
             standardize,

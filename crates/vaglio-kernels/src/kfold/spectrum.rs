@@ -36,14 +36,11 @@ struct FoldSpectrum {
     scale: f64,
 }
 
-/// One entry of a vector, for eight λ.
-type Lanes = [f64; F64x8::WIDTH];
-
 impl Spectrum {
     /// Reduces the moments of the active columns of `subset`. Cost O(K·s³).
     ///
     /// # Errors
-    /// Returns the errors of [`linalg::tridiagonal`].
+    /// [`FactorizationError::NoConvergence`] if entries are not finite or overflow.
     pub fn new(moments: &Moments, subset: &[usize]) -> Result<Self, FactorizationError> {
         let places = moments.places(subset);
         let (n, stride) = (places.len(), moments.stride);
@@ -53,7 +50,7 @@ impl Spectrum {
             let columns = |b: &[f64]| Array2::from_shape_fn((n, moments.outputs), |(i, o)| b[o * stride + places[i]]);
             let training = linalg::tridiagonal(training.view())?;
             let mut projected = columns(&fold.training_targets);
-            training.apply_transposed(projected.view_mut());
+            training.basis.apply_transposed(projected.view_mut());
             Ok(FoldSpectrum {
                 least: training.least_eigenvalue(),
                 training,
@@ -95,7 +92,7 @@ impl FoldSpectrum {
     fn losses(&self, lambdas: &[f64], outputs: usize) -> Vec<f64> {
         let of_lanes = |lambdas: &[f64]| {
             // Padded, so that no λ depends on which others are computed with it.
-            let lanes = F64x8::load(&std::array::from_fn(|l| lambdas.get(l).copied().unwrap_or(1.0)));
+            let lanes = F64x8::part(lambdas, 1.0);
             let sums = (0..outputs).fold(F64x8::ZERO, |sum, o| sum + self.change(lanes, o));
             (0..lambdas.len()).map(|l| self.squares + sums.lane(l)).collect::<Vec<f64>>()
         };
@@ -104,14 +101,10 @@ impl FoldSpectrum {
 
     /// wᵀ(A_v w − 2 B_v) of one output, for eight λ, in column order.
     fn change(&self, lambdas: F64x8, output: usize) -> F64x8 {
-        let n = self.training.diagonal.len();
-        let (mut weights, mut along) = (vec![[0.0; F64x8::WIDTH]; n], vec![[0.0; F64x8::WIDTH]; n]);
-        let right = self.projected.column(output).to_vec();
-        vectorize(
-            #[inline(always)]
-            || solve(&self.training, &right, lambdas, &mut weights),
-        );
-        self.training.apply(ArrayViewMut2::from(&mut weights[..]));
+        let mut weights: Vec<_> = self.projected.column(output).iter().map(|b| [*b; F64x8::WIDTH]).collect();
+        self.training.solve_lanes(lambdas, &mut weights);
+        self.training.basis.apply(ArrayViewMut2::from(&mut weights[..]));
+        let mut along = vec![[0.0; F64x8::WIDTH]; weights.len()];
         let product = linalg::gemm(ArrayView2::from(&weights[..]).t(), self.held_out.view());
         ArrayViewMut2::from(&mut along[..]).assign(&product.t());
         let targets = self.targets.column(output).to_vec();
@@ -124,26 +117,5 @@ impl FoldSpectrum {
                 })
             },
         )
-    }
-}
-
-/// Solves (T + λ)·z = b for eight λ by factors L·D·Lᵀ with q_i = t_ii + λ − t²_{i,i−1}/q_{i−1}. Cost O(n).
-#[inline(always)]
-fn solve(form: &Tridiagonal, right: &[f64], lambdas: F64x8, out: &mut [Lanes]) {
-    let mut factors = Vec::with_capacity(out.len());
-    let (mut lowering, mut factor, mut last) = (F64x8::ZERO, F64x8::ZERO, F64x8::ZERO);
-    let beside = form.beside.iter().copied().chain([0.0]);
-    for (((d, e), b), out) in form.diagonal.iter().zip(beside).zip(right).zip(out.iter_mut()) {
-        let inverse = F64x8::splat(1.0) / (F64x8::splat(*d) + lambdas - lowering);
-        last = F64x8::splat(*b) - factor * last;
-        (last * inverse).store(out);
-        factor = F64x8::splat(e) * inverse;
-        lowering = F64x8::splat(e) * factor;
-        factors.push(factor);
-    }
-    last = F64x8::ZERO;
-    for (factor, out) in factors.into_iter().zip(out).rev() {
-        last = F64x8::load(out) - factor * last;
-        last.store(out);
     }
 }

@@ -46,9 +46,5 @@ impl InverseFactor {
 
 /// Splits a vector into eights, the last padded with zeros.
 fn wide(x: &[f64]) -> impl Iterator<Item = F64x8> {
-    x.chunks(F64x8::WIDTH).map(|x| {
-        let mut out = F64x8::ZERO;
-        x.iter().enumerate().for_each(|(l, x)| out.update(l, |_| *x));
-        out
-    })
+    x.chunks(F64x8::WIDTH).map(|x| F64x8::part(x, 0.0))
 }

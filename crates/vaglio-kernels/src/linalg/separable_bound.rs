@@ -1,7 +1,7 @@
 //! Diagonal matrices below a positive definite one, for separable lower bounds of quadratic forms.
 
 use super::Cholesky;
-use crate::sums::sum_of;
+use crate::sums::dot;
 use crate::tolerance::ILL_CONDITIONED;
 use ndarray::ArrayView2;
 
@@ -57,10 +57,7 @@ pub fn separable(gram: &[f64], inverse: &[f64], size: usize) -> Vec<f64> {
     let mut largest = 1.0;
     for _ in 0..POWERS {
         let scaled: Vec<f64> = v.iter().zip(&roots).map(|(v, root)| v * root).collect();
-        let row = |k: usize| {
-            let row = &inverse[k * size..(k + 1) * size];
-            sum_of(row, &scaled, |a, b| a * b) * roots[k]
-        };
+        let row = |k: usize| dot(&inverse[k * size..(k + 1) * size], &scaled) * roots[k];
         let next: Vec<f64> = (0..size).map(row).collect();
         let norm = next.iter().map(|v| v * v).sum::<f64>().sqrt();
         let before = v.iter().map(|v| v * v).sum::<f64>().sqrt();

@@ -1,63 +1,78 @@
 //! Tridiagonal form of symmetric matrices.
 
 use super::{FactorizationError, finite, interruptible, pass_flops};
+use crate::f64x8::F64x8;
 use crate::tolerance::LEAST_EIGENVALUE;
-use ndarray::{Array1, ArrayView2, ArrayViewMut2};
+use crate::vectorize;
+use ndarray::{Array1, ArrayView1, ArrayView2, ArrayViewMut2, Axis};
 
 /// A symmetric matrix as A = Q·T·Qᵀ with T symmetric and tridiagonal and Q orthonormal.
 ///
 /// A system (A + λ)·x = b costs O(n) in this basis, for any λ. T depends on the backend.
 #[derive(Debug, Clone)]
-pub struct Tridiagonal {
+pub(crate) struct Tridiagonal {
     /// The diagonal of T.
     pub diagonal: Array1<f64>,
     /// The subdiagonal of T, one entry shorter.
     pub beside: Array1<f64>,
-    basis: backend::Reflections,
+    /// Q.
+    pub basis: backend::Reflections,
 }
 
 impl Tridiagonal {
-    /// B ← Q·B in place, for an n × r matrix. Cost O(n²·r).
-    pub fn apply(&self, b: ArrayViewMut2<f64>) {
-        self.basis.apply(b);
-    }
-
-    /// B ← Qᵀ·B in place, for an n × r matrix. Cost O(n²·r).
-    pub fn apply_transposed(&self, b: ArrayViewMut2<f64>) {
-        self.basis.apply_transposed(b);
-    }
-
     /// B ← (A + λ)⁻¹·B in place, for an n × r matrix with one λ per column; A + λ must be positive definite. Cost
     /// O(n²·r).
     pub fn solve(&self, lambdas: &[f64], mut b: ArrayViewMut2<f64>) {
-        self.apply_transposed(b.view_mut());
-        let mut factors = vec![0.0; self.diagonal.len()];
-        for (mut b, lambda) in b.columns_mut().into_iter().zip(lambdas) {
-            // Factorization L·D·Lᵀ with q_i = t_ii + λ − t²_{i,i−1}/q_{i−1}.
-            let (mut lowering, mut factor, mut last) = (0.0, 0.0, 0.0);
-            let beside = self.beside.iter().copied().chain([0.0]);
-            for (((d, e), b), own) in self.diagonal.iter().zip(beside).zip(&mut b).zip(&mut factors) {
-                let inverse = 1.0 / (d + lambda - lowering);
-                last = *b - factor * last;
-                *b = last * inverse;
-                factor = e * inverse;
-                lowering = e * factor;
-                *own = factor;
-            }
-            last = 0.0;
-            for (factor, b) in factors.iter().zip(&mut b).rev() {
-                last = *b - factor * last;
-                *b = last;
+        self.basis.apply_transposed(b.view_mut());
+        let eights = b.axis_chunks_iter_mut(Axis(1), F64x8::WIDTH);
+        for (lambdas, mut b) in lambdas.chunks(F64x8::WIDTH).zip(eights) {
+            let lanes = |row: ArrayView1<f64>| std::array::from_fn(|l| row.get(l).copied().unwrap_or(0.0));
+            let mut x: Vec<[f64; F64x8::WIDTH]> = b.rows().into_iter().map(lanes).collect();
+            self.solve_lanes(F64x8::part(lambdas, 1.0), &mut x);
+            for (mut b, x) in b.rows_mut().into_iter().zip(&x) {
+                b.iter_mut().zip(x).for_each(|(b, x)| *b = *x);
             }
         }
-        self.apply(b);
+        self.basis.apply(b);
+    }
+
+    /// x ← (T + λ)⁻¹·x for eight λ, each with a vector of its own. Cost O(n).
+    ///
+    /// Factors L·D·Lᵀ with q_i = t_ii + λ − t²_{i,i−1}/q_{i−1}.
+    pub fn solve_lanes(&self, lambdas: F64x8, x: &mut [[f64; F64x8::WIDTH]]) {
+        vectorize(
+            #[inline(always)]
+            || {
+                let mut factors = Vec::with_capacity(x.len());
+                let (mut lowering, mut factor, mut last) = (F64x8::ZERO, F64x8::ZERO, F64x8::ZERO);
+                let beside = self.beside.iter().copied().chain([0.0]);
+                for ((d, e), x) in self.diagonal.iter().zip(beside).zip(x.iter_mut()) {
+                    let inverse = F64x8::splat(1.0) / (F64x8::splat(*d) + lambdas - lowering);
+                    last = F64x8::load(x) - factor * last;
+                    (last * inverse).store(x);
+                    factor = F64x8::splat(e) * inverse;
+                    lowering = F64x8::splat(e) * factor;
+                    factors.push(factor);
+                }
+                last = F64x8::ZERO;
+                for (factor, x) in factors.into_iter().zip(x.iter_mut()).rev() {
+                    last = F64x8::load(x) - factor * last;
+                    last.store(x);
+                }
+            },
+        );
     }
 
     /// Bounds of the eigenvalues: [`Tridiagonal::least_eigenvalue`], and an upper bound by Gershgorin's circles.
     pub fn eigenvalue_range(&self) -> [f64; 2] {
+        let greatest = self.diagonal.iter().enumerate().map(|(i, d)| d + self.radius(i)).fold(0.0, f64::max);
+        [self.least_eigenvalue(), greatest]
+    }
+
+    /// Radius of the Gershgorin circle of a row.
+    fn radius(&self, i: usize) -> f64 {
         let beside = |i: usize| self.beside.get(i).map_or(0.0, |e| e.abs());
-        let above = |i: usize| self.diagonal[i] + beside(i) + i.checked_sub(1).map_or(0.0, beside);
-        [self.least_eigenvalue(), (0..self.diagonal.len()).map(above).fold(0.0, f64::max)]
+        beside(i) + i.checked_sub(1).map_or(0.0, beside)
     }
 
     /// Lower estimate of the least eigenvalue, to 10⁻¹² of the greatest in magnitude; infinite without rows.
@@ -65,13 +80,10 @@ impl Tridiagonal {
     /// Bisection: T − x is positive definite if all pivots q_i = t_ii − x − t²_{i,i−1}/q_{i−1} are positive. Rounding
     /// keeps pivots monotone in x, so positive computed pivots remain positive for every smaller x. Cost O(n).
     pub fn least_eigenvalue(&self) -> f64 {
-        let radius = |i: usize| {
-            let beside = |i: usize| self.beside.get(i).map_or(0.0, |e| e.abs());
-            beside(i) + i.checked_sub(1).map_or(0.0, beside)
-        };
         let (mut low, mut high, mut size) = (f64::INFINITY, f64::INFINITY, 0.0f64);
         for (i, d) in self.diagonal.iter().enumerate() {
-            (low, high, size) = (low.min(d - radius(i)), high.min(*d), size.max(d.abs() + radius(i)));
+            let radius = self.radius(i);
+            (low, high, size) = (low.min(d - radius), high.min(*d), size.max(d.abs() + radius));
         }
         while high - low > LEAST_EIGENVALUE * size {
             let middle = low + 0.5 * (high - low);
@@ -96,7 +108,7 @@ impl Tridiagonal {
 ///
 /// # Errors
 /// [`FactorizationError::NoConvergence`] if entries are not finite or overflow.
-pub fn tridiagonal(a: ArrayView2<f64>) -> Result<Tridiagonal, FactorizationError> {
+pub(crate) fn tridiagonal(a: ArrayView2<f64>) -> Result<Tridiagonal, FactorizationError> {
     finite(&a)?;
     let (diagonal, beside, basis) = interruptible(a, pass_flops(&a, 4.0 / 3.0), backend::tridiagonal)?;
     if !diagonal.iter().chain(&beside).all(|v| v.is_finite()) {
@@ -124,7 +136,7 @@ mod backend {
 
     /// Householder reflections: reflection k leaves the first k + 1 rows.
     #[derive(Debug, Clone)]
-    pub struct Reflections {
+    pub(crate) struct Reflections {
         /// Householder vectors, below the diagonal of the reduced matrix.
         reduced: Mat<f64>,
         /// Triangular factors of the blocks.
@@ -137,6 +149,7 @@ mod backend {
             self.reduced.submatrix(self.reduced.nrows() - n, 0, n, n)
         }
 
+        /// B ← Q·B in place, for an n × r matrix. Cost O(n²·r).
         pub fn apply(&self, mut b: ArrayViewMut2<f64>) {
             let (n, columns) = (self.factors.ncols(), b.ncols());
             let mut memory = MemBuffer::new(scratch::<f64>(n, BLOCK, columns));
@@ -144,6 +157,7 @@ mod backend {
             apply(self.vectors(), self.factors.as_ref(), Conj::No, below(&mut b, n), Par::Seq, stack);
         }
 
+        /// B ← Qᵀ·B in place, for an n × r matrix. Cost O(n²·r).
         pub fn apply_transposed(&self, mut b: ArrayViewMut2<f64>) {
             let (n, columns) = (self.factors.ncols(), b.ncols());
             let mut memory = MemBuffer::new(transposed_scratch::<f64>(n, BLOCK, columns));
@@ -181,14 +195,16 @@ mod backend {
 
     /// Eigenvectors: with LAPACK, T is diagonal.
     #[derive(Debug, Clone)]
-    pub struct Reflections(Array2<f64>);
+    pub(crate) struct Reflections(Array2<f64>);
 
     impl Reflections {
+        /// B ← Q·B in place, for an n × r matrix. Cost O(n²·r).
         pub fn apply(&self, mut b: ArrayViewMut2<f64>) {
             let out = gemm(self.0.view(), b.view());
             b.assign(&out);
         }
 
+        /// B ← Qᵀ·B in place, for an n × r matrix. Cost O(n²·r).
         pub fn apply_transposed(&self, mut b: ArrayViewMut2<f64>) {
             let out = gemm(self.0.t(), b.view());
             b.assign(&out);
@@ -239,13 +255,13 @@ mod tests {
                     (t[[i, i + 1]], t[[i + 1, i]]) = (*e, *e);
                 }
                 // Q·(Q·T)ᵀ.
-                form.apply(t.view_mut());
+                form.basis.apply(t.view_mut());
                 let mut rebuilt = t.reversed_axes();
-                form.apply(rebuilt.view_mut());
+                form.basis.apply(rebuilt.view_mut());
                 assert!(greatest(&(rebuilt - &a)) <= 1e-13 * greatest(&a).max(1.0), "{n}");
                 let mut there = matrix(n, 3);
-                form.apply(there.view_mut());
-                form.apply_transposed(there.view_mut());
+                form.basis.apply(there.view_mut());
+                form.basis.apply_transposed(there.view_mut());
                 assert!(greatest(&(there - matrix(n, 3))) <= 1e-13, "{n}");
             }
         }

@@ -67,7 +67,7 @@ const LONG: usize = 16;
 impl<'d> RidgeState<'d> {
     /// Creates the state of the empty subset. Cost O(m · outputs).
     pub fn new(data: Arc<Data<'d>>, lambda: f64) -> Self {
-        let a = data.fitted_targets();
+        let a = data.centered.clone();
         let d = data.empty_diagonal();
         let (updates, features) = (Vec::new(), Vec::new());
         RidgeState { data, lambda, updates, a, d, features, removable: None, share: 1.0, left: 1.0 }
@@ -120,8 +120,7 @@ impl<'d> RidgeState<'d> {
             self.left = directions.share.sqrt();
             directions.q.into_iter().for_each(|q| {
                 // Directions are orthonormal together with rows for λ below them, where targets are 0.
-                let along = |output| dot(&q, self.data.centered(output));
-                let t = (0..self.data.outputs()).map(along).collect();
+                let t = self.data.centered.iter().map(|y| dot(&q, y)).collect();
                 self.apply(RankOneUpdate { kind: UpdateKind::Direction, c: q, tau: 1.0, t });
             });
             self.features = features;

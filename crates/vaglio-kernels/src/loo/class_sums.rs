@@ -80,7 +80,7 @@ impl<'r, 'd> ClassSums<'r, 'd> {
             are_alike.then_some(OneClass { weight, mean, scatter, targets: own })
         };
         let mut classes: Vec<OneClass> = parallel::map_slice(&members, one).into_iter().collect::<Option<_>>()?;
-        let intercept = data.unit().is_some();
+        let intercept = data.unit.is_some();
         if intercept {
             let center = |of: &mut dyn FnMut(&mut OneClass) -> &mut Vec<f64>, classes: &mut [OneClass]| {
                 let mut mean = vec![0.0; of(&mut classes[0]).len()];

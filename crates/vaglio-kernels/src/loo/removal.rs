@@ -42,7 +42,7 @@ impl RemovalState {
             true => OrthonormalBasis::new(data, lambda, &features).removable(data),
             false => decomposed(data, lambda, &features)?,
         };
-        let weights = |c: &Vec<f64>| (0..data.outputs()).map(|o| dot(c, data.centered(o))).collect();
+        let weights = |c: &Vec<f64>| data.centered.iter().map(|y| dot(c, y)).collect();
         let w = c.iter().map(weights).collect();
         Some(RemovalState { features, c, w, h })
     }
@@ -114,7 +114,7 @@ impl RemovalState {
 
     /// Residuals y − Σ_b x_b w_b of each output, and 1 − leverage of each row, reduced by Σ_b x_b∘C_b. Cost O(m·s).
     pub fn residuals(&self, data: &Data<'_>) -> (Vec<Vec<f64>>, Vec<f64>) {
-        let mut a = data.fitted_targets();
+        let mut a = data.centered.clone();
         let mut d = data.empty_diagonal();
         let along: Vec<f64> = parallel::map_slice(&self.features, |&feature| data.along_ones(feature));
         let of_tile = |tile: usize| {

@@ -29,7 +29,7 @@ pub(super) fn residuals(data: &Data<'_>, lambda: f64, subset: &[usize]) -> Optio
         return None;
     }
     let gamma = trace / rows as f64;
-    let unit = data.unit();
+    let unit = data.unit.as_deref();
     if let Some(unit) = unit {
         let unit = ArrayView1::from(unit);
         a.zip_mut_with(&outer(unit, gamma), |a, v| *a += v);
@@ -45,11 +45,11 @@ pub(super) fn residuals(data: &Data<'_>, lambda: f64, subset: &[usize]) -> Optio
     if error.is_nan() || error > INVERSE_ERROR {
         return None;
     }
-    let of_output = |o: usize| {
-        let fitted = inverse.dot(&ArrayView1::from(data.centered(o)));
+    let of_output = |y: &Vec<f64>| {
+        let fitted = inverse.dot(&ArrayView1::from(y));
         fitted.iter().zip(inverse.diag()).map(|(e, d)| e / d).collect::<Vec<f64>>()
     };
-    Some((0..data.outputs()).map(of_output).collect())
+    Some(data.centered.iter().map(of_output).collect())
 }
 
 fn outer(v: ArrayView1<'_, f64>, factor: f64) -> Array2<f64> {

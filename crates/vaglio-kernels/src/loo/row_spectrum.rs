@@ -32,7 +32,7 @@ impl RowSpectrum {
     pub fn new(data: &Data<'_>, subset: &[usize]) -> Result<Self, FactorizationError> {
         let rows = data.rows();
         let squares: f64 = subset.iter().map(|&column| data.squares(column)).sum();
-        let unit = data.unit().map(|unit| (unit.to_vec(), squares));
+        let unit = data.unit.clone().map(|unit| (unit, squares));
         let mut triangle = Array2::zeros((0, rows));
         if let Some((unit, squares)) = &unit {
             triangle = (&ArrayView1::from(unit) * squares.sqrt()).insert_axis(Axis(0));

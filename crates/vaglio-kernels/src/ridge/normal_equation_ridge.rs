@@ -129,7 +129,7 @@ impl<'d> NormalEquationRidge<'d> {
 
     /// Intercept b = ȳ − wᵀx̄ of each output; 0 without an intercept.
     fn intercepts(&self, weights: &Array2<f64>) -> Vec<f64> {
-        if self.data.unit().is_none() {
+        if self.data.unit.is_none() {
             return vec![0.0; weights.ncols()];
         }
         let means: Array1<f64> = self.subset.iter().map(|&feature| self.data.column(feature).1).collect();
@@ -151,7 +151,7 @@ impl<'d> NormalEquationRidge<'d> {
         let starts: Vec<usize> = (0..self.data.rows()).step_by(BLOCK).collect();
         let blocks: Vec<Vec<f64>> = parallel::map_slice(&starts, |&start| block(start));
         let mut out = shrunk;
-        if self.data.unit().is_some() {
+        if self.data.unit.is_some() {
             // Corrects for residuals about the rounded means of the columns.
             let total = self.data.root().map_or(self.data.rows() as f64, |root| root.iter().map(|r| r * r).sum());
             for (mut to, weights) in out.columns_mut().into_iter().zip(weights.columns()) {
@@ -180,7 +180,7 @@ impl<'d> NormalEquationRidge<'d> {
             }
             let mut residuals = linalg::gemm(x.view(), weights.view());
             for (at, mut fitted) in residuals.columns_mut().into_iter().enumerate() {
-                let targets = &data.centered(at % outputs)[rows.clone()];
+                let targets = &data.centered[at % outputs][rows.clone()];
                 fitted.iter_mut().zip(targets).for_each(|(e, y)| *e = y - *e);
             }
             sums += &linalg::gemm(x.t(), residuals.view());
@@ -205,7 +205,7 @@ impl<'d> NormalEquationRidge<'d> {
             let x = &x[..count * height];
             for (o, weights) in weights.iter().enumerate() {
                 let residuals = &mut residuals[..height];
-                residuals.copy_from_slice(&data.centered(o)[rows.clone()]);
+                residuals.copy_from_slice(&data.centered[o][rows.clone()]);
                 let own = &mut sums[o * count..][..count];
                 for (x, w) in x.chunks(TOGETHER * height).zip(weights.chunks(TOGETHER)) {
                     match *w {

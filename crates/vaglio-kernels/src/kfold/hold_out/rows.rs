@@ -68,7 +68,7 @@ impl<'d> HoldOutRows<'d> {
         let flat = |i: usize| if is_standardized(&i) { rows.flat_folds(i) } else { Vec::new() };
         let flat = parallel::map(rows.columns(), flat);
         let weights = products(&starts, &root, &root);
-        let targets = (0..data.outputs()).map(|o| permuted(data.centered(o))).collect();
+        let targets = data.centered.iter().map(|y| permuted(y)).collect();
         let (target_means, residuals) = (Vec::new(), Vec::new());
         let columns = None;
         let mut out = HoldOutRows { rows, starts, root, weights, columns, flat, targets, target_means, residuals };

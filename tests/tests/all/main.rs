@@ -56,6 +56,7 @@ mod predict;
 mod predict_beside;
 mod predict_streamed;
 mod process_groups;
+mod public_names;
 mod query_differences;
 mod read_files;
 mod report;

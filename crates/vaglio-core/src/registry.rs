@@ -1,5 +1,8 @@
 //! Registry of the parts that are linked into this program, with summary, example and schema.
 
+use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
+
 /// The role of a component in a pipeline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Role {
@@ -66,23 +69,25 @@ pub struct Description {
 inventory::collect!(Description);
 
 /// Origin of a word of pipeline files or saved files, submitted by [`part`](crate::part) and [`saved`](crate::saved).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+/// Saved models list the origins of their parts.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Registration {
     /// The trait whose objects have the word.
-    pub of: &'static str,
+    pub of: Cow<'static, str>,
     /// The word.
-    pub kind: &'static str,
+    pub kind: Cow<'static, str>,
     /// The crate that defines it.
-    pub package: &'static str,
+    pub package: Cow<'static, str>,
     /// The version of that crate.
-    pub version: &'static str,
+    pub version: Cow<'static, str>,
 }
 
 inventory::collect!(Registration);
 
 /// Every word that is linked in, by trait and then by word.
 pub fn registrations() -> Vec<Registration> {
-    let mut all: Vec<Registration> = inventory::iter::<Registration>.into_iter().copied().collect();
+    let mut all: Vec<Registration> = inventory::iter::<Registration>.into_iter().cloned().collect();
     all.sort_unstable();
     all
 }

@@ -103,7 +103,7 @@ impl FileModel<'_> {
                 }
                 let from = if self.model.takes_rows_alone() { row - past } else { run.start };
                 let part = table.select_rows(&(from..=row).collect::<Vec<_>>());
-                let predicted = self.chain().predict(with(part, &values, from..row + 1)?)?.0;
+                let predicted = self.chain().predict(with(part, &values, from..row + 1)?)?;
                 // Rows are returned in reading order.
                 let origin = table.origin(row);
                 let place = predicted.rows.iter().position(|&other| other == origin);

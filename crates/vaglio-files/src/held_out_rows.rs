@@ -43,7 +43,7 @@ pub(super) const EVALUATION: Evaluation = Evaluation::new("held out", |run, foun
         Some((from, pooled)) => {
             let is_nested = *from == PredictionRows::Nested;
             let from = if is_nested { CalibrationSource::Nested } else { CalibrationSource::CrossValidation };
-            Calibration::from_held_out(from, pooled)
+            Calibration::new(from, pooled.targets.view(), pooled.predictions.view(), &pooled.weights)
         }
         None => selector.subset_calibration(&prepared.sample, &prepared.train, design, selection, watcher),
     };

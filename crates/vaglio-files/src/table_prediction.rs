@@ -70,7 +70,7 @@ impl FileModel<'_> {
         }
         let intervals = self.intervals.as_ref().filter(|_| with_intervals);
         let mut intervals = intervals.map(|intervals| intervals.bounds(&table, self.outputs.len())).transpose()?;
-        let (TablePredictions { mut rows, mut values }, mut counts) = self.chain().predict(table)?;
+        let TablePredictions { mut rows, mut values, mut counts } = self.chain().predict(table)?;
         // Training rows of the history are numbered after those of the table.
         let own = match lagged.is_empty() {
             true => rows.len(),

@@ -208,10 +208,10 @@ fn registered(of: &Ident, word: &LitStr, name: &Ident) -> TokenStream {
         }
         ::vaglio_core::inventory::submit! {
             ::vaglio_core::Registration {
-                of: stringify!(#of),
-                kind: #word,
-                package: env!("CARGO_PKG_NAME"),
-                version: env!("CARGO_PKG_VERSION"),
+                of: ::std::borrow::Cow::Borrowed(stringify!(#of)),
+                kind: ::std::borrow::Cow::Borrowed(#word),
+                package: ::std::borrow::Cow::Borrowed(env!("CARGO_PKG_NAME")),
+                version: ::std::borrow::Cow::Borrowed(env!("CARGO_PKG_VERSION")),
             }
         }
     }

@@ -11,10 +11,10 @@ mod route;
 #[cfg(feature = "documents")]
 mod yaml;
 
-pub use fault::key_path;
 pub(crate) use label::LABEL;
 pub use label::Label;
 pub use node::{MappingEntry, Meaning, Node, NodeValue};
+pub use route::key_path;
 #[cfg(feature = "documents")]
 pub use yaml::{LARGEST, to_yaml};
 

@@ -1,5 +1,6 @@
 //! Errors of reading settings, before their places are known.
 
+use super::route::key_path;
 use serde::de::{self, Expected, Unexpected};
 use std::fmt;
 use vaglio_core::{Error, SourceLocation, registrations};
@@ -127,7 +128,7 @@ fn hint(expected: &str, found: &str) -> &'static str {
 pub fn twice(message: &str) -> Option<String> {
     let (of, word) = message.strip_prefix("non-unique tag of dyn ")?.split_once(": ")?;
     let word = word.split('"').nth(1)?;
-    let all = registrations().into_iter().filter(|origin| (origin.of, origin.kind) == (of, word));
+    let all = registrations().into_iter().filter(|origin| origin.of == of && origin.kind == word);
     let packages: Vec<String> = all.map(|origin| format!("of {} {}", origin.package, origin.version)).collect();
     Some(format!("this program holds several parts `{word}`: {}; link it with one of them", packages.join(" and ")))
 }
@@ -140,11 +141,6 @@ fn setting(path: &str, message: String, place: Option<SourceLocation>) -> Error 
         Error::setting(path, message)
     };
     error.at(place)
-}
-
-/// Dotted path of a key in the map at `path`, which is empty for the outermost one.
-pub fn key_path(path: &str, key: &str) -> String {
-    if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") }
 }
 
 /// The noun for a word at `path`.

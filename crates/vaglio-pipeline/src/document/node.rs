@@ -1,6 +1,6 @@
 //! Tree of a parsed document.
 
-use super::route::{below, index};
+use super::route::{index, key_path};
 use serde_json::Value;
 use vaglio_core::{SourceLocation, clip};
 
@@ -181,7 +181,7 @@ impl Node {
         }
         let mut key = String::new();
         for (count, segment) in segments.iter().enumerate() {
-            key = below(&key, segment);
+            key = key_path(&key, segment);
             if self.child(&key).is_some() {
                 return Some((key, count + 1));
             }

@@ -5,8 +5,9 @@
 //!
 //! Every map yields its `kind` first. Typetag then reads the other keys directly from the tree, and places stay exact.
 
-use super::fault::{TypeMismatch, key_path};
+use super::fault::TypeMismatch;
 use super::label::{LABEL, from_node};
+use super::route::key_path;
 use super::{Meaning, Node, NodeValue};
 use serde::de::{self, DeserializeOwned, DeserializeSeed, Deserializer, Error as _, Visitor};
 use serde::forward_to_deserialize_any;

@@ -8,10 +8,10 @@ pub(super) fn index(segment: &str) -> Option<usize> {
     segment.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(segment).parse().ok()
 }
 
-/// Path of a segment below `path`.
-pub(super) fn below(path: &str, segment: &str) -> String {
-    let dot = if path.is_empty() || segment.starts_with('[') { "" } else { "." };
-    format!("{path}{dot}{segment}")
+/// Dotted path of a key or an index in brackets, in the value at `path`; the outermost value has the empty path.
+pub fn key_path(path: &str, key: &str) -> String {
+    let dot = if path.is_empty() || key.starts_with('[') { "" } else { "." };
+    format!("{path}{dot}{key}")
 }
 
 /// Splits a path into segments, keys and indices in brackets; the empty path has none.

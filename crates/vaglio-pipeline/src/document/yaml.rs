@@ -58,7 +58,7 @@ impl Document {
             node = node
                 .child_or_new(segment, &origin)
                 .map_err(|message| Error::setting(&walked, message).at(Some(origin.clone())))?;
-            walked = route::below(&walked, segment);
+            walked = route::key_path(&walked, segment);
         }
         *node = value;
         Ok(())

@@ -79,7 +79,7 @@ impl<E, I> FittedPipeline<E, I> {
         let unused = saved.sources.is_empty().then(String::new);
         let zero = |name: String| (name, Cells::Numbers(vec![0.0].into()));
         let zeros = saved.sources.iter().cloned().chain(unused).map(zero).collect();
-        let intercept = saved.chain().predict(Table::new(zeros)?)?.0.values.column(0).to_vec();
+        let intercept = saved.chain().predict(Table::new(zeros)?)?.values.column(0).to_vec();
         Ok(OriginalScale { coefficients, columns, intercept })
     }
 }

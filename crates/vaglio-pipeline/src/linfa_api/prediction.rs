@@ -78,7 +78,7 @@ impl<E, I> FittedPipeline<E, I> {
             let targets = Array2::zeros((0, table.rows()));
             table = known.label_and_sort(table, targets, None)?.table;
         }
-        let (TablePredictions { values, rows }, _) = self.saved.chain().predict(table)?;
+        let TablePredictions { values, rows, .. } = self.saved.chain().predict(table)?;
         unless_dropped(rows.len(), given.records.nsamples())?;
         Ok(values)
     }

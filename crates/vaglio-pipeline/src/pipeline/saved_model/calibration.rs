@@ -141,7 +141,9 @@ impl ValidSelector {
         let held_out = held_out(self, sample, &selection.chosen, watcher)?;
         Ok(match held_out {
             _ if watcher.stopped().is_some() => None,
-            Some(pooled) => Calibration::from_held_out(CalibrationSource::CrossValidation, &pooled),
+            Some(Pooled { targets, predictions, weights, .. }) => {
+                Calibration::new(CalibrationSource::CrossValidation, targets.view(), predictions.view(), &weights)
+            }
             None => self.subset_calibration(sample, problem, design, selection, watcher),
         })
     }
@@ -213,11 +215,6 @@ impl Calibration {
         let maps: Vec<PlattScaling> = (0..targets.nrows()).map(map).collect();
         let is_finite = maps.iter().all(|map| map.slope.is_finite() && map.intercept.is_finite());
         is_finite.then_some(Calibration { from, rows: rows.len(), maps })
-    }
-
-    /// Fits the calibration on pooled held-out predictions of all folds.
-    pub fn from_held_out(from: CalibrationSource, pooled: &Pooled) -> Option<Self> {
-        Calibration::new(from, pooled.targets.view(), pooled.predictions.view(), &pooled.weights)
     }
 
     /// Fits the calibration on predictions for rows of a design.

@@ -25,6 +25,8 @@ pub struct TablePredictions {
     pub values: Array2<f64>,
     /// Indices of the predicted rows in the table, increasing; rows dropped by maps are missing.
     pub rows: Vec<usize>,
+    /// Weight of each predicted row in error figures, if they differ.
+    pub counts: Option<Vec<f64>>,
 }
 
 /// Reduces fitted maps to those that make these columns.
@@ -86,12 +88,11 @@ impl PredictionChain<'_> {
         Ok((columns, table))
     }
 
-    /// Predicts the rows of a table with at least the source columns. Also returns the weight of each row in error
-    /// figures, if they differ.
+    /// Predicts the rows of a table with at least the source columns.
     ///
     /// # Errors
     /// Returns the errors of the maps and the model; [`Error::Numerical`] if a prediction overflows.
-    pub fn predict(&self, table: Table) -> Result<(TablePredictions, Option<Vec<f64>>)> {
+    pub fn predict(&self, table: Table) -> Result<TablePredictions> {
         let (columns, table) = self.inputs_of(table)?;
         let rows = table.rows();
         let mut values = self.model.predict(&columns, table.series())?;
@@ -107,6 +108,6 @@ impl PredictionChain<'_> {
         order.sort_by_key(|&row| table.origin(row));
         let counts = counts.map(|counts| order.iter().map(|&row| counts[row]).collect());
         let rows = order.iter().map(|&row| table.origin(row)).collect();
-        Ok((TablePredictions { values: select_rows(&values, &order), rows }, counts))
+        Ok(TablePredictions { values: select_rows(&values, &order), rows, counts })
     }
 }

@@ -1,12 +1,12 @@
 //! Model files, with version and checksum.
 
-use super::{ModelOrigin, SavedModel};
+use super::SavedModel;
 use crate::document::fault::twice;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::collections::HashMap;
 use std::path::Path;
-use vaglio_core::{Cause, Error, Result, registrations};
+use vaglio_core::{Cause, Error, Registration, Result, registrations};
 use vaglio_tables::budget::Budget;
 use vaglio_tables::disk::{bounded, shortened, write_file};
 
@@ -99,16 +99,13 @@ const READ_BY: [&str; 4] = ["FittedMap", "FittedTargetMap", "ModelData", "Loss"]
 /// Lists in words the parts of a model's text that this program lacks.
 fn foreign(text: &str) -> Option<String> {
     let fields: HashMap<String, &RawValue> = serde_json::from_str(text).ok()?;
-    let parts: Vec<ModelOrigin> = serde_json::from_str(fields.get("parts")?.get()).ok()?;
-    let told = |part: &ModelOrigin| format!("`{}` of {} {}", part.kind, part.package, part.version);
+    let parts: Vec<Registration> = serde_json::from_str(fields.get("parts")?.get()).ok()?;
+    let known = registrations();
+    let is_held = |part: &Registration| known.iter().any(|known| known.of == part.of && known.kind == part.kind);
+    let lacked = parts.iter().filter(|part| READ_BY.contains(&&*part.of) && !is_held(part));
     let foreign: Vec<String> =
-        parts.iter().filter(|part| READ_BY.contains(&&*part.of) && !is_held(part)).map(told).collect();
+        lacked.map(|part| format!("`{}` of {} {}", part.kind, part.package, part.version)).collect();
     (!foreign.is_empty()).then(|| foreign.join(" and "))
-}
-
-/// Whether this program has a part of this trait and kind.
-fn is_held(part: &ModelOrigin) -> bool {
-    registrations().iter().any(|known| known.of == part.of && known.kind == part.kind)
 }
 
 /// Returns the text of a model file with its checksum.

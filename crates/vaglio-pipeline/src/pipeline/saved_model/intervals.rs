@@ -107,7 +107,7 @@ impl SavedIntervals {
     /// # Errors
     /// Returns the errors of [`PredictionChain::predict`].
     pub fn bounds(&self, table: &Table, outputs: usize) -> Result<IntervalEnds> {
-        let predict = |fold: &FoldModel| Ok(fold.chain(outputs).predict(table.clone())?.0.values);
+        let predict = |fold: &FoldModel| Ok(fold.chain(outputs).predict(table.clone())?.values);
         let centers: Vec<Array2<f64>> = parallel::map_slice(&self.folds, predict).into_iter().collect::<Result<_>>()?;
         let residuals: Vec<&Vec<Vec<f64>>> = self.folds.iter().map(|fold| &fold.residuals).collect();
         bounds(self.level, &centers, &residuals)

@@ -6,7 +6,6 @@ mod chain;
 mod file;
 mod history;
 mod intervals;
-mod origin;
 mod read_options;
 
 pub use calibration::{Calibration, CalibrationSource};
@@ -14,14 +13,16 @@ pub use chain::TablePredictions;
 use chain::{PredictionChain, needed_maps};
 pub use history::History;
 pub use intervals::{FoldModel, IntervalEnds, SavedIntervals};
-pub use origin::ModelOrigin;
 pub use read_options::SavedReadOptions;
 
 use crate::resampling::Selection;
 use crate::resampling::path_predictions::smeared;
 use crate::selector::ValidSelector;
 use serde::{Deserialize, Serialize};
-use vaglio_core::{AnyLoss, ClassOrder, Feature, MapFit, Model, Problem, Result, TargetUnits, Task, setting};
+use vaglio_core::{
+    AnyLoss, ClassOrder, Feature, MapFit, Model, Problem, Registration, Result, TargetUnits, Task, registrations,
+    setting,
+};
 use vaglio_search::Path as SearchPath;
 
 /// Largest distance from 0.5 of the probability at the class border that counts as agreement with labels.
@@ -50,7 +51,7 @@ pub struct SavedModel {
     pub path: Option<SearchPath>,
     /// Crates of the parts that made the model.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub parts: Vec<ModelOrigin>,
+    pub parts: Vec<Registration>,
     /// Fitted maps, in order.
     pub maps: Vec<MapFit>,
     /// Candidate columns that the model takes, in its order.
@@ -155,8 +156,8 @@ impl SavedModel {
         Ok(saved)
     }
 
-    /// Crates of the parts, and of those of the selection that made the model.
-    fn origins(&self, selector: &ValidSelector) -> Vec<ModelOrigin> {
+    /// Crates of the parts, and of those of the selection that made the model, each once.
+    fn origins(&self, selector: &ValidSelector) -> Vec<Registration> {
         let maps = self.maps.iter().map(|map| ("FittedMap", map.kind()));
         let of_targets = self.target_scales.iter().flatten().filter_map(|units| units.map.as_ref());
         let of_targets = of_targets.map(|map| ("FittedTargetMap", map.typetag_name()));
@@ -170,7 +171,13 @@ impl SavedModel {
         let last = model.as_ref().map(|model| ("Learner", model.learner().typetag_name()));
         let loss = criterion.traits().loss;
         let loss = loss.as_ref().map(|loss| ("Loss", loss.name()));
-        origin::made_by(maps.chain(of_targets).chain(of_models).chain(words).chain(last).chain(loss))
+        let known = registrations();
+        let mut found: Vec<Registration> = Vec::new();
+        for (of, kind) in maps.chain(of_targets).chain(of_models).chain(words).chain(last).chain(loss) {
+            let origin = known.iter().find(|known| known.of == of && known.kind == kind);
+            found.extend(origin.filter(|origin| !found.contains(*origin)).cloned());
+        }
+        found
     }
 
     /// Refuses parts that do not fit each other.

@@ -12,7 +12,6 @@ use super::drop_column::exchanges::outside;
 use super::drop_column::{LEAST_WORK, PART};
 use super::evaluation::Evaluations;
 use super::run_context::Run;
-use cells::histogram;
 use span::ColumnSpan;
 use step_trials::StepTrials;
 use vaglio_core::{Error, Feature, Result};
@@ -34,7 +33,6 @@ pub(super) fn record_columns(run: Run<'_>, found: &mut Evaluations) -> Result<()
         Err(Error::Stopped(_)) => return Ok(()),
         done => done?,
     }
-    record_cells(run, &mut found.record);
     record_residuals(run, found, &chosen)
 }
 
@@ -74,13 +72,6 @@ fn record_scores(run: Run<'_>, record: &mut Record, chosen: &[Feature]) -> Resul
     };
     record.outside = outside.iter().enumerate().map(of_outside).collect();
     Ok(())
-}
-
-/// Fills in histograms.
-fn record_cells(run: Run<'_>, record: &mut Record) {
-    for column in &mut record.selected {
-        column.histogram = histogram(&run.prepared.column_values(run.design, column.index).0);
-    }
 }
 
 fn record_residuals(run: Run<'_>, found: &mut Evaluations, chosen: &[Feature]) -> Result<()> {

@@ -2,20 +2,20 @@
 
 use super::run_context::Run;
 use ndarray::Array2;
-use vaglio_core::{Error, Loss, Measure, Model, Result, Squared, ZeroOne};
+use vaglio_core::{Error, Loss, Model, Result, Squared};
 use vaglio_pipeline::resampling::final_training::FinalModelCache;
 use vaglio_pipeline::resampling::path_predictions::{FoldTestRows, PathModels};
-use vaglio_report::record::{EntryRecord, SizePoint, variance};
+use vaglio_report::record::{EntryRecord, variance};
 use vaglio_search::PathEntry;
 
 /// Budget of predicting training rows by every model, in multiply-adds.
 const MOST_WORK: f64 = 1e11;
 
-/// Fills in the losses of each entry's model; returns error rates if targets are classes and the loss is another.
+/// Fills in the losses of each entry's model.
 ///
 /// # Errors
 /// Returns the errors of the fits.
-pub(super) fn curve(run: Run<'_>, records: &mut [EntryRecord]) -> Result<Vec<SizePoint>> {
+pub(super) fn curve(run: Run<'_>, records: &mut [EntryRecord]) -> Result<()> {
     let Run { prepared, selector, design, selection, .. } = run;
     let loss = &*run.loss();
     let (path, chosen) = (&selection.path, selection.predictor());
@@ -25,9 +25,7 @@ pub(super) fn curve(run: Run<'_>, records: &mut [EntryRecord]) -> Result<Vec<Siz
         (subset, fitted.model.clone())
     });
     let known = FinalModelCache::new(known.collect());
-    let classes = !prepared.is_regression() && loss.traits().measure != Measure::ZeroOne;
     let sizes: usize = path.entries.iter().map(|entry| entry.subset.len()).sum();
-    let mut points = vec![SizePoint::default(); path.entries.len()];
     let train = prepared.train_in_units()?;
     let problems = [(Some(&train), false), (prepared.test.as_ref(), true)];
     for (problem, is_test) in problems {
@@ -43,16 +41,14 @@ pub(super) fn curve(run: Run<'_>, records: &mut [EntryRecord]) -> Result<Vec<Siz
             let Some(index) = index else { return Ok(()) };
             let size = path.entries[index].subset.len();
             let Some(record) = records.iter_mut().find(|record| record.size == size) else { return Ok(()) };
-            points[index].size = size;
             held.compare(model, &predictions, |c| {
                 let known = |value: f64| value.is_finite().then_some(value);
-                let of = |loss: &dyn Loss| known(loss.mean(c.targets, c.predictions, c.weights));
-                let rate = if classes { of(&ZeroOne) } else { None };
+                let mean = known(loss.mean(c.targets, c.predictions, c.weights));
                 if is_test {
-                    (record.test, points[index].test_error) = (of(loss), rate);
+                    record.test = mean;
                     return;
                 }
-                (record.train, points[index].train_error) = (of(loss), rate);
+                record.train = mean;
                 if prepared.is_regression() {
                     let mse = Squared.mean(c.targets, c.predictions, c.weights);
                     let unexplained = mse / variance(c.targets, c.weights);
@@ -74,8 +70,7 @@ pub(super) fn curve(run: Run<'_>, records: &mut [EntryRecord]) -> Result<Vec<Siz
             }
         }
     }
-    points.retain(|point| point.train_error.is_some() || point.test_error.is_some());
-    Ok(points)
+    Ok(())
 }
 
 /// Predictions of an entry's model, outputs × rows, in the user's units; reuses features that exist.

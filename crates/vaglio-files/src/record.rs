@@ -97,7 +97,7 @@ pub(super) fn record(run: Run<'_>, tuned: Option<TuningResult>) -> Result<Record
 pub(super) fn record_path(run: Run<'_>, record: &mut Record) -> Result<()> {
     let Run { design, selection, .. } = run;
     let Selection { path, chosen, .. } = selection;
-    record.report.curve = curve(run, &mut record.path)?;
+    curve(run, &mut record.path)?;
     step_figures(run, &mut record.path)?;
     let table = chosen.table.as_ref().map_or(&[][..], |table| table.losses_at(chosen.place));
     record.path.iter_mut().for_each(|entry| cross_validated(entry, table));

@@ -43,7 +43,7 @@ fn a_run_writes_exactly_its_files_with_every_key_in_order() {
             &selection["chosen"],
             "by rule size lambda cross_validated standard_error empty_loss folds repeats interval level differences gain_test sizes",
         ),
-        (&selection["selected"][0], "index name weight original_weight without substitutes alone vif histogram"),
+        (&selection["selected"][0], "index name weight original_weight without substitutes alone vif"),
         (
             &selection["test"],
             "rows loss empty_loss mse r2 nrmse error_rate balanced_error_rate auc standard_error confusion",

@@ -1,14 +1,9 @@
-//! Values and histograms of columns.
+//! Values of columns.
 
 use super::super::train_test::TrainTest;
 use vaglio_core::{Design, Feature, Table};
-use vaglio_kernels::tolerance::WHOLE_ROUNDING;
 use vaglio_pipeline::maps::ColumnScale;
 use vaglio_pipeline::resampling::sample::SampleSource;
-use vaglio_report::record::Histogram;
-
-/// Number of histogram bins.
-const PARTS: usize = 16;
 
 impl TrainTest {
     /// The training rows before the maps, if there are maps.
@@ -30,19 +25,4 @@ impl TrainTest {
         });
         as_read.unwrap_or_else(|| (design.column(feature).values().into_owned(), 1.0))
     }
-}
-
-/// Number of rows per bin of the range; `None` without values.
-pub(crate) fn histogram(values: &[f64]) -> Option<Histogram> {
-    let known = || values.iter().copied().filter(|value| value.is_finite());
-    let (from, to) = (known().reduce(f64::min)?, known().reduce(f64::max)?);
-    let mut counts = vec![0; if to > from { PARTS } else { 1 }];
-    let last = counts.len() - 1;
-    // Halved, since the range of the largest doubles overflows.
-    let width = 0.5 * to - 0.5 * from;
-    for value in known() {
-        let share = if width > 0.0 { (0.5 * value - 0.5 * from) / width } else { 0.0 };
-        counts[((share * PARTS as f64 + WHOLE_ROUNDING) as usize).min(last)] += 1;
-    }
-    Some(Histogram { from, to, counts })
 }

@@ -1,4 +1,4 @@
-//! Data of the charts of the report: predictions, residuals, histograms.
+//! Data of the charts of the report: predictions and residuals.
 
 use super::{Figures, LossTable, TuningResult};
 use serde::{Deserialize, Serialize};
@@ -7,8 +7,6 @@ use vaglio_core::Feature;
 /// Data of the charts of the report.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct ChartData {
-    /// Error rates of the models along the path, for classes.
-    pub curve: Vec<SizePoint>,
     /// Cross-validated losses of all sizes and λ.
     pub table: Option<LossTable>,
     /// Predictions of rows that the model was not trained on.
@@ -24,17 +22,6 @@ pub struct ChartData {
     /// Partial residuals of the chosen columns, and the rows with the largest errors.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub residuals: Option<ResidualsRecord>,
-}
-
-/// Error rates of the model of one size, refitted on the training rows.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
-pub struct SizePoint {
-    /// Number of columns.
-    pub size: usize,
-    /// Error rate on the training rows.
-    pub train_error: Option<f64>,
-    /// Error rate on the test rows.
-    pub test_error: Option<f64>,
 }
 
 /// Observed and predicted targets of rows that the model was not trained on; a sample of many rows.
@@ -83,17 +70,6 @@ pub struct DrawnColumn {
     /// Means of value and partial residual over tenths of all rows, in increasing order of the value.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub trend: Vec<[f64; 2]>,
-}
-
-/// Histogram of a column.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Histogram {
-    /// Lowest value.
-    pub from: f64,
-    /// Highest value.
-    pub to: f64,
-    /// Number of rows in each bin, of equal widths; one bin if all values are equal.
-    pub counts: Vec<usize>,
 }
 
 /// Row with a large prediction error.

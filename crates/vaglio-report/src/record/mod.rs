@@ -25,7 +25,7 @@ mod warning;
 
 pub use alternatives::{AlternativeRecord, AlternativesRecord};
 pub use charts::{
-    ChartData, DrawnColumn, Histogram, PredictionRows, ResidualsRecord, ShownPredictions, SizePoint, WorstRow,
+    ChartData, DrawnColumn, PredictionRows, ResidualsRecord, ShownPredictions, WorstRow,
 };
 pub use choice::{
     Cell, ChosenBy, ChosenRecord, ComparedSearch, ComparisonColumns, DeclinedColumns, FrontierPoint, GainTest, LEAST_P,

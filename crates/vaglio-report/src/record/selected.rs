@@ -1,6 +1,5 @@
 //! Columns of the result: selected, not selected, and excluded.
 
-use super::Histogram;
 use crate::infinity;
 use serde::{Deserialize, Serialize};
 use vaglio_core::Feature;
@@ -33,9 +32,6 @@ pub struct SelectedRecord {
     /// Range of the weights in the models of outer folds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub over_folds: Option<WeightSpread>,
-    /// Histogram of the values.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub histogram: Option<Histogram>,
 }
 
 /// A column in the place of a selected one.

@@ -4,19 +4,16 @@ use super::chart::Chart;
 use super::lookups::{finite, sentence};
 use super::number::{element, pluralize, short, significant};
 use super::section::Section;
-use super::svg;
 use super::table::{TableBuilder, TableCell};
 use crate::record::names::listed;
 use crate::record::{
-    Frequency, Histogram, MOST_CORRELATED, PerOutput, Record, SelectedRecord, StepRecord, WeightSpread, WorthRecord,
+    Frequency, MOST_CORRELATED, PerOutput, Record, SelectedRecord, StepRecord, WeightSpread, WorthRecord,
 };
 use std::collections::HashMap;
 use vaglio_core::{Action, join};
 
 /// Largest number of outputs with a column of weights each; for more, the norm is shown.
 const FEW_OUTPUTS: usize = 4;
-/// Columns and outputs of a map of weights, at most.
-const MOST_WEIGHTS: [usize; 2] = [100, 60];
 /// Rows of the open table; a longer one is shut.
 const OPEN: usize = 60;
 
@@ -41,8 +38,7 @@ pub fn chosen_columns(record: &Record) -> Section {
         .cells("Column", "name", |row| {
             let of = sources.get(&row.1.index).map(|place| format!("of {}", record.data.made[*place].of.join(", ")));
             Some(TableCell::text(row.1.name.clone()).note(of.unwrap_or_default()))
-        })
-        .cells("Values", "text", |row| row.1.histogram.as_ref().map(histogram));
+        });
     let table = weights(record, table)
         .cells("Over outer folds", "text", |row| row.1.over_folds.as_ref().map(|spread| weight_range(spread, folds)))
         .share("In outer folds", |row| share(&nested, row))
@@ -92,12 +88,6 @@ fn weights<'a, 'r>(record: &Record, table: TableBuilder<'a, Selected<'r>>) -> Ta
         })
     });
     table.number("Coefficient", |row| row.1.alpha)
-}
-
-/// A small histogram with its range below it.
-fn histogram(histogram: &Histogram) -> TableCell {
-    let full = format!("from {} to {}", short(histogram.from), short(histogram.to));
-    TableCell { drawing: svg::histogram(&histogram.counts), full, ..TableCell::default() }
 }
 
 /// The lowest and the highest weight, on the original scale if it is known, and whether the sign changes.
@@ -224,24 +214,4 @@ pub fn correlations(record: &Record) -> Option<Section> {
     let chart = Chart::cells("Correlations of the chosen columns", down, across, cells);
     let caption = "On the training rows, in order of entry. Strong colors mark columns that say much the same.";
     Some(section.chart(chart.caption(caption)))
-}
-
-/// Weights of each chosen column for each of many outputs.
-pub fn weight_map(record: &Record) -> Option<Section> {
-    let (outputs, columns) = (record.outputs(), &record.selected);
-    let is_known = columns.iter().all(|column| values(&column.weight).len() == outputs.len());
-    let [most_columns, most_outputs] = MOST_WEIGHTS;
-    let fits = (1..=most_columns).contains(&columns.len()) && (FEW_OUTPUTS + 1..=most_outputs).contains(&outputs.len());
-    if !is_known || !fits {
-        return None;
-    }
-    let all = || columns.iter().map(|column| values(&column.weight));
-    let largest = all().flatten().fold(0.0, |most: f64, weight| most.max(weight.abs())).max(f64::MIN_POSITIVE);
-    let cell = |weight: &f64| (finite(weight / largest), short(*weight));
-    let cells = all().map(|row| row.iter().map(cell).collect()).collect();
-    let names = columns.iter().map(|column| record.column_name(column.index)).collect();
-    let label = format!("Weights of {} columns for {} outputs", columns.len(), outputs.len());
-    let caption = "Weights of the chosen columns, as the learner sees them, for each output.";
-    let chart = Chart::cells(label, names, outputs, cells).caption(caption);
-    Some(Section::new("weights", "Weights for each output").chart(chart))
 }

@@ -7,7 +7,6 @@ use super::section::Section;
 use super::table::TableBuilder;
 use crate::record::names::listed;
 use crate::record::{Cell, EntryRecord, LearningPoint, LossName, PredictionRows, Record, interval_text};
-use vaglio_core::ZeroOne;
 use vaglio_search::CrossValidation;
 
 /// Number of sizes from which the axis is logarithmic, if the chosen size is below a tenth of the largest.
@@ -27,9 +26,6 @@ pub fn other_curves(record: &Record) -> Section {
     let mut section = Section::new("curves", "Other curves of the search");
     if !record.is_comparable() && losses(record).html().is_some() {
         section = section.chart(scores(record));
-    }
-    if !record.loss().is(&ZeroOne) {
-        section = section.chart(error_rates(record));
     }
     section.chart(penalties(record)).chart(error_by_lambda(record))
 }
@@ -131,21 +127,6 @@ fn scores(record: &Record) -> Chart {
     by_size(record, &record.score_title())
         .marks(marks.into_iter().flatten())
         .caption("The best subset found of each size.")
-}
-
-/// Error rates of models refitted on the subsets of the path.
-fn error_rates(record: &Record) -> Chart {
-    let always = record.test.as_ref().and_then(|test| Some((test.always()?.error_rate, record.always_text(test)?)));
-    let always = always.map(|(value, name)| Mark::level(format!("test, {name}"), "empty test", value));
-    let held_out = record.trusted().and_then(|(figures, rows)| {
-        let rate = figures.error_rate?;
-        Some(Mark::level(format!("{rows}, chosen size: {}", short(rate)), "cross-validated", rate))
-    });
-    let lines = [
-        line(record, "training", "train", |entry| record.rates_at(entry.size).train_error),
-        line(record, "test", "test", |entry| record.rates_at(entry.size).test_error),
-    ];
-    by_size(record, "error rate").marks([always, held_out].into_iter().chain(lines).flatten())
 }
 
 /// Chart of the λ of every subset, if they differ.

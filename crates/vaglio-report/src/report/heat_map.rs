@@ -1,4 +1,4 @@
-//! Maps of colored cells, as inline SVG: correlations, weights of many outputs, confusion of classes.
+//! Maps of colored cells, as inline SVG: correlations, confusion of classes.
 
 use super::chart::{Chart, ScaleKind};
 use super::drawing::LETTERS;

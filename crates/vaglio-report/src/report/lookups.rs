@@ -1,6 +1,6 @@
 //! Names, entries and titles of a record, and words that several sections share.
 
-use crate::record::{EntryRecord, LossName, PredictionRows, Record, SizePoint};
+use crate::record::{EntryRecord, LossName, PredictionRows, Record};
 use vaglio_core::{Absolute, Role, Squared, title};
 
 impl Record {
@@ -9,11 +9,6 @@ impl Record {
         let mut path: Vec<&EntryRecord> = self.path.iter().collect();
         path.sort_by_key(|entry| entry.size);
         path
-    }
-
-    /// Error rates of the model of one size, as far as they are known.
-    pub(super) fn rates_at(&self, size: usize) -> SizePoint {
-        self.report.curve.iter().find(|point| point.size == size).copied().unwrap_or_default()
     }
 
     /// Whether scores are in the units of the losses, so that both can be drawn on one axis.

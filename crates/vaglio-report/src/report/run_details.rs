@@ -183,8 +183,6 @@ pub fn sizes(record: &Record) -> Section {
         .number("Score", |entry| entry.score)
         .number("Training", |entry| entry.train)
         .number("Test", |entry| entry.test)
-        .number("Training error rate", |entry| record.rates_at(entry.size).train_error)
-        .number("Test error rate", |entry| record.rates_at(entry.size).test_error)
         .marked(is_marked);
     let note = "Standard errors, R², AICc, BIC and Cp: “path” in selection.json.";
     Section::new("sizes", "Sizes").table(table).note(note)

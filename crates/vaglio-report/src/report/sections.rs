@@ -1,7 +1,7 @@
 //! The report of a record: its sections in reading order.
 
 use super::answer::{answer, comparison, trust};
-use super::chosen_columns::{chosen_columns, column_worth, correlations, shapley_values, weight_map};
+use super::chosen_columns::{chosen_columns, column_worth, correlations, shapley_values};
 use super::classes::{calibration, classes};
 use super::error_curves::{costs, error_by_size, learning_curve, other_curves, searches};
 use super::other_columns::{alternatives, columns_as_read, columns_not_chosen, excluded_columns};
@@ -29,7 +29,6 @@ pub fn render(record: &Record, title: &str, yaml: &str) -> String {
         targets(record),
         Some(column_worth(record)),
         shapley_values(record),
-        weight_map(record),
         correlations(record),
         discoveries(record),
         Some(frequencies(record)),

@@ -62,19 +62,3 @@ pub fn marker(class: &str, [x, y]: [f64; 2], r: f64) -> String {
     };
     format!("<path class=\"dot {class}\" d=\"{shape}\"/>")
 }
-
-/// A histogram as small as a word.
-pub fn histogram(counts: &[usize]) -> String {
-    let (width, height) = (64.0, 20.0);
-    let most = counts.iter().copied().max().unwrap_or(0).max(1) as f64;
-    let part = width / counts.len().max(1) as f64;
-    let mut out = open("spark", [width, height], "histogram");
-    let bar = |(k, count): (usize, &usize)| {
-        // A count of one is seen beside a count of thousands.
-        let tall = (height * *count as f64 / most).max(1.0);
-        format!("M{}h{p}v-{}h-{p}Z", place([k as f64 * part, height]), px(tall), p = px(part))
-    };
-    let bars: String = counts.iter().enumerate().filter(|(_, count)| **count > 0).map(bar).collect();
-    path(&mut out, "bins", &bars);
-    out + "</svg>"
-}

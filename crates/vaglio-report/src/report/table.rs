@@ -17,8 +17,6 @@ pub struct TableCell {
     pub note: String,
     /// Length of the bar before the words, from 0 to 1.
     pub share: Option<f64>,
-    /// A drawing in HTML in place of words; may be empty.
-    pub drawing: String,
     /// Whether the cell is a warning.
     pub warns: bool,
 }
@@ -59,7 +57,6 @@ impl TableCell {
     fn html(&self) -> String {
         let (text, full) = (escape(&self.text), escape(&self.full));
         let content = match self.share {
-            _ if !self.drawing.is_empty() => self.drawing.clone(),
             Some(share) => {
                 format!("<span class=\"meter\"><span style=\"width:{:.0}%\"></span></span>{text}", 100.0 * share)
             }

@@ -73,7 +73,6 @@ fn several_outputs_removals_and_a_limit() {
     assert!(page.contains("cut short: a limit was hit"));
     assert!(page.contains("Lambda 1 is the &lt;largest&gt; that was tried."));
     assert!(page.contains("Weight, up") && page.contains("Weight, &lt;right&gt;"));
-    assert!(page.contains("Error rate over the number of columns"));
     assert!(page.contains("class=\"dot exit"));
     assert!(page.contains("column 99"), "a tied column without a known name");
     assert!(page.contains("60\u{202f}000"));
@@ -86,7 +85,7 @@ fn a_thousand_sizes() {
     check(&page);
     let sizes = sample.0["path"].as_array().unwrap().len();
     assert!(sizes > 900);
-    assert_eq!(wide(&page).matches("<g class=\"size\">").count(), 2 * sizes.div_ceil(2), "losses and error rates");
+    assert_eq!(wide(&page).matches("<g class=\"size\">").count(), sizes.div_ceil(2));
     assert!(
         page.contains("more, see “path” in selection.json") && page.contains("more, see “steps” in selection.json")
     );
@@ -213,7 +212,6 @@ fn columns_are_described_alone_with_the_others_and_over_folds() {
         "The sign of 1 weight changes over 2 outer folds: s3.",
         "2 of 2, sign changes",
         ">∞<",
-        "from −1 to 3",
         "component + residual against bmi",
         "Residuals are of the training rows",
         "rank 2 at step 2<span class=\"of\">12.5 above s5</span>",
@@ -235,8 +233,6 @@ fn figures_of_columns_that_cannot_be_are_shown_or_refused() {
     for (pointer, value) in [
         ("/outside/0/nearest/step", json!(0)),
         ("/selected/0/over_folds/low", json!([])),
-        ("/selected/0/histogram/counts", json!([])),
-        ("/selected/0/histogram/to", json!(-5.0)),
         ("/report/residuals/columns/0/values", json!([])),
         ("/report/residuals/columns/0/slope", json!(0.0)),
         ("/report/residuals/largest/0/predicted", json!([])),
@@ -262,7 +258,7 @@ fn classes_are_told_by_their_names() {
     assert!(
         page.contains("26, in selection.json") && page.contains("Norm of weights") && !page.contains("Weight, class")
     );
-    assert!(page.contains("Weights of ") && page.contains("class 7, class 8: 1"));
+    assert!(page.contains("class 7, class 8: 1"));
 }
 
 #[test]

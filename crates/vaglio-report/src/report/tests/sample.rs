@@ -1,7 +1,7 @@
 //! Records to make pages of.
 
 use super::{Record, render};
-use crate::record::{MOST_CORRELATED, SizePoint};
+use crate::record::MOST_CORRELATED;
 use serde_json::{Value, json};
 
 /// The content of a `selection.json`, to be changed before it is read.
@@ -75,7 +75,6 @@ impl Sample {
             column["vif"] = if k == 1 { Value::Null } else { json!(1.5 + k as f64) };
             column["over_folds"] = json!({"folds": 2, "low": if k == 3 { -1.0 } else { 1.0 }, "high": 2.5,
                 "original_low": 0.1, "original_high": 0.25, "changes_sign": k == 3});
-            column["histogram"] = json!({"from": -1.0, "to": 3.0, "counts": [1, 5, 9, 0, 2]});
         }
         value["outside"] = json!([
             {"index": 7, "name": odd, "alone": 4900.0, "rank_alone": 3, "nearest": {"step": 2, "rank": 2, "above": 12.5},
@@ -120,7 +119,6 @@ impl Sample {
         let selected = chosen.iter().map(|&i| column(i, weight(i))).collect::<Vec<_>>();
         let features = 1284;
         let names: Vec<String> = (0..features).map(|i| if i == 99 { String::new() } else { name(i) }).collect();
-        let curve: Vec<SizePoint> = path.iter().map(|e| point(e["size"].as_u64().unwrap() as usize, &score)).collect();
         Sample(json!({
             "schema": "vaglio.selection/2", "status": "partial", "stop_reason": "limit", "version": "0.1.0", "seed": 3,
             "warnings": [{"kind": "lambda_edge", "message": "lambda 1 is the <largest> that was tried"}],
@@ -139,7 +137,7 @@ impl Sample {
             "nested": null, "permutations": null, "stability": null, "verify": null,
             "seconds": {"read": 1.5, "search": 130.0, "choose": 0.0, "evaluate": 0.0, "fit": 0.2, "total": 132.0},
             "peak_memory_bytes": 1_234_567_890_u64,
-            "report": {"correlations": triangle(chosen.len()), "curve": curve, "table": null, "predictions": null}
+            "report": {"correlations": triangle(chosen.len()), "table": null, "predictions": null}
         }))
     }
 
@@ -192,14 +190,6 @@ fn triangle(columns: usize) -> Vec<Vec<f64>> {
     let of = |i: usize, j: usize| ((i * 7 + j * 13) as f64).sin() * 0.4 + ((i + j) as f64).cos() * 0.5;
     let few = if columns > MOST_CORRELATED { 0 } else { columns };
     (0..few).map(|i| (0..i).map(|j| of(j, i)).collect()).collect()
-}
-
-fn point(size: usize, score: &impl Fn(usize) -> f64) -> SizePoint {
-    SizePoint {
-        size,
-        train_error: Some(0.8 * score(size)),
-        test_error: Some(1.1 * score(size) + 0.01 * (size % 3) as f64),
-    }
 }
 
 fn entry(subset: &[usize], step: usize, score: f64) -> Value {

@@ -43,17 +43,17 @@ impl Comparison {
                     .text("Loss", |run| run.record.loss().told().to_owned())
                     .count("Rows", |run| run.record.data.rows)
                     .count("Columns", |run| run.record.selected.len())
-                    .short("λ", |run| run.record.lambda)
-                    .short("Score", |run| run.record.score)
+                    .number("λ", |run| run.record.lambda)
+                    .number("Score", |run| run.record.score)
                     .cells("Cross-validated", "number", |run| error_cell(run, PredictionRows::CrossValidation))
                     .cells("Nested", "number", |run| error_cell(run, PredictionRows::Nested))
-                    .short("Without features", |run| {
+                    .number("Without features", |run| {
                         let nested = run.record.nested.as_ref().map(|nested| nested.empty_loss);
                         nested.or(run.record.chosen.empty_loss)
                     })
                     .cells("Test", "number", |run| error_cell(run, PredictionRows::Test))
-                    .short("Without features, test", |run| run.record.test.as_ref()?.empty_loss)
-                    .short("RMSE", |run| run.rmse()),
+                    .number("Without features, test", |run| run.record.test.as_ref()?.empty_loss)
+                    .number("RMSE", |run| run.rmse()),
             )
             .note(note)
     }
@@ -66,13 +66,13 @@ impl Comparison {
                 TableBuilder::new("Pairs", "", &self.pairs)
                     .name("First", |(run, ..)| self.runs[*run].name.clone())
                     .name("Second", |(_, run, _)| self.runs[*run].name.clone())
-                    .short("First − second", |(.., of)| Some(of.as_ref().ok()?.mean))
+                    .number("First − second", |(.., of)| Some(of.as_ref().ok()?.mean))
                     .text("95 % interval", |(.., of)| {
                         let [low, high] = of.as_ref().ok()?.interval?;
                         Some(format!("{} to {}", short(low), short(high)))
                     })
                     .count("Columns in both", |(a, b, _)| columns(a).intersection(&columns(b)).count())
-                    .short("Jaccard index", |(a, b, _)| jaccard(&columns(a), &columns(b)))
+                    .number("Jaccard index", |(a, b, _)| jaccard(&columns(a), &columns(b)))
                     .text("Paired by", |(.., of)| of.as_ref().map_or_else(Clone::clone, |of| of.pairs.clone())),
             )
             .note(note)

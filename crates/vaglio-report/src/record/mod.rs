@@ -24,9 +24,7 @@ mod tuning;
 mod warning;
 
 pub use alternatives::{AlternativeRecord, AlternativesRecord};
-pub use charts::{
-    ChartData, DrawnColumn, PredictionRows, ResidualsRecord, ShownPredictions, WorstRow,
-};
+pub use charts::{ChartData, DrawnColumn, PredictionRows, ResidualsRecord, ShownPredictions, WorstRow};
 pub use choice::{
     Cell, ChosenBy, ChosenRecord, ComparedSearch, ComparisonColumns, DeclinedColumns, FrontierPoint, GainTest, LEAST_P,
     LossDifference, LossTable, SizeSpread, SizeSpreadSource,

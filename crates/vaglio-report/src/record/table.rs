@@ -162,7 +162,7 @@ impl Record {
     }
 
     /// Sentence that the columns lower no score, or the reason why none is chosen.
-    fn nothing_gained(&self) -> Option<String> {
+    pub(crate) fn nothing_gained(&self) -> Option<String> {
         if self.chosen.declined.is_some() {
             return None;
         }
@@ -215,17 +215,19 @@ impl Record {
         [cross_validated, test, nested]
     }
 
+    /// The mean figure on shuffled targets, with the p-value.
+    pub(crate) fn shuffled_line(&self) -> Option<String> {
+        let permutations = self.permutations.as_ref()?;
+        let ((figure, _), count) = (permutations.figure(), pluralize(permutations.count, "permutation"));
+        Some(format!("shuffled targets {}, p = {} ({count})", short(figure.mean), short(figure.p)))
+    }
+
     /// Lines on held-out errors, the most trustworthy last.
     fn held_out_lines(&self) -> [Option<String>; 9] {
         let chosen = &self.chosen;
         let [cross_validated, test, nested] = self.error_lines();
         let sizes = chosen.sizes.as_ref().filter(|sizes| sizes.sizes.iter().any(|size| *size != chosen.size));
         let sizes = sizes.map(|sizes| format!("size  {}", sizes.sentence(chosen.size)));
-        let shuffled = self.permutations.as_ref().map(|permutations| {
-            let (figure, _) = permutations.figure();
-            let count = pluralize(permutations.count, "permutation");
-            format!("shuffled targets {}, p = {} ({count})", short(figure.mean), short(figure.p))
-        });
         let is_optimistic = chosen.cross_validated.is_none() && self.test.is_none() && self.nested.is_none();
         let optimistic = is_optimistic.then(|| {
             let who = if self.tuned.is_some() { "tuning and selection" } else { "the selection" };
@@ -234,7 +236,7 @@ impl Record {
             )
         });
         let (gain, meaning) = (chosen.gain_sentence(), self.interval_meaning());
-        [cross_validated, gain, sizes, test, nested, meaning, self.outputs_line(), shuffled, optimistic]
+        [cross_validated, gain, sizes, test, nested, meaning, self.outputs_line(), self.shuffled_line(), optimistic]
     }
 }
 

@@ -2,12 +2,10 @@
 
 use super::chart::{Chart, Mark, ScaleKind};
 use super::lookups::{capital, finite, sentence};
-use super::number::{count, element, full, percent, pluralize, short, significant};
+use super::number::{count, element, full, percent, short, significant};
 use super::section::Section;
-use crate::record::{
-    ConfidenceInterval, HeldOutError, NullFigure, Permutations, PredictionRows, Record, Status, interval_text,
-};
-use vaglio_core::{Absolute, Auc, Role, Squared, ZeroOne, escape_controls, join, title};
+use crate::record::{ConfidenceInterval, HeldOutError, Permutations, PredictionRows, Record, Status, interval_text};
+use vaglio_core::{Absolute, Auc, Role, Squared, ZeroOne, escape_controls, join, pluralize, title};
 
 /// Sentences with the error on a new row, compared with the baseline, and the choice of columns.
 pub fn answer(record: &Record, errors: &[HeldOutError<'_>]) -> String {
@@ -129,11 +127,10 @@ pub fn trust(record: &Record, errors: &[HeldOutError<'_>]) -> Section {
         .fold(section, Section::warning)
         .text(record.chosen.gain_sentence().map(sentence))
         .text(errors.first().and_then(gain_in_doubt))
-        .text(null_sentence(record))
+        .text(record.shuffled_line().map(sentence))
         .with(&cards(record, errors))
         .note(record.interval_meaning().map(sentence).unwrap_or_default())
         .note(if cross { choice } else { "" })
-        .note(optimism(record))
 }
 
 /// Reason to doubt a gain over no features that was not tested.
@@ -148,38 +145,6 @@ fn gain_in_doubt(error: &HeldOutError<'_>) -> Option<String> {
     }
 }
 
-/// Null distribution of the cross-validated loss, or else of the score, and whether it is the former.
-fn null_figure(record: &Record) -> Option<(&NullFigure, bool)> {
-    record.permutations.as_ref().map(Permutations::figure).filter(|(null, _)| null.mean.is_finite())
-}
-
-/// Sentence on the losses that the search reaches on shuffled targets.
-fn null_sentence(record: &Record) -> Option<String> {
-    let (null, is_cross_validated) = null_figure(record)?;
-    let own = if is_cross_validated { record.chosen.cross_validated? } else { record.score };
-    let own = finite(own)?;
-    let count = null.values.len();
-    let what = if is_cross_validated { "a cross-validated loss" } else { "a score" };
-    let is_least = count < 99 && null.p <= (1.0 + 1e-9) / (count as f64 + 1.0);
-    let least = if is_least { ", the lowest that so few shuffles can give" } else { "" };
-    Some(format!(
-        "On shuffled targets the same search reaches {what} of {} on average ({}); here it reaches {}: p = {}{least}.",
-        short(null.mean),
-        pluralize(count, "shuffle"),
-        short(own),
-        significant(null.p, 3),
-    ))
-}
-
-/// Sentence that explains why the score of the search is optimistic.
-fn optimism(record: &Record) -> String {
-    let who = if record.tuned.is_some() { "Tuning and selection" } else { "The selection" };
-    match record.pipeline.loss {
-        Some(_) => format!("{who} minimized the score of the search, so that score is optimistic."),
-        None => "The score of the search ranks subsets. It is not an error of predictions.".into(),
-    }
-}
-
 /// Sentences that a reader must know before believing the result.
 fn warnings(record: &Record) -> Vec<String> {
     let mut out = Vec::new();
@@ -191,37 +156,13 @@ fn warnings(record: &Record) -> Vec<String> {
     }
     out.extend(record.may_be_chance().map(sentence));
     out.extend(record.warnings.iter().map(|warning| sentence(&warning.message)));
-    // The score of a criterion without a loss need not compare with that of the empty subset.
-    let Some(empty) = finite(record.empty_score).filter(|_| record.pipeline.loss.is_some()) else { return out };
-    let best = record.best_entry().map(|entry| entry.score);
-    match (best, finite(record.score)) {
-        (Some(best), _) if best >= empty => out.push(format!(
-            "No subset scores below the empty one: the best score is {}, without features it is {}.",
-            short(best),
-            short(empty)
-        )),
-        (Some(_), Some(score)) if score >= empty && !record.selected.is_empty() => out.push(format!(
-            "The chosen subset does not score below the empty one ({} against {}); another size does.",
-            short(score),
-            short(empty)
-        )),
-        _ => {}
-    }
+    out.extend(record.nothing_gained().map(sentence));
     out
 }
 
-/// Cards of the errors, then of shuffled targets, then of the optimistic score.
+/// Cards of the errors, then of the optimistic score.
 fn cards(record: &Record, errors: &[HeldOutError<'_>]) -> String {
     let mut cards: Vec<String> = errors.iter().flat_map(error_cards).collect();
-    if let Some((null, is_cross_validated)) = null_figure(record) {
-        let is_auc = record.loss().is(&Auc) && (is_cross_validated || record.is_comparable());
-        let (label, value) =
-            if is_auc { ("AUC on shuffled targets", 1.0 - null.mean) } else { ("Shuffled targets", null.mean) };
-        let what = if is_cross_validated { "cross-validated" } else { "score" };
-        let count = pluralize(null.values.len(), "shuffle");
-        let note = format!("{what}, {count}; p = {}", significant(null.p, 3));
-        cards.push(card(label, value, None, note, "empty"));
-    }
     if let Some(score) = finite(record.score) {
         let is_loss = record.pipeline.loss.is_some();
         let baseline = finite(record.empty_score).filter(|_| is_loss);
@@ -299,7 +240,9 @@ pub fn comparison(record: &Record, errors: &[HeldOutError<'_>]) -> Option<Chart>
         marks.extend(empty);
         marks.push(Mark::point("", class, [value, at], format!("{name}: {}{words}{without}", short(value))));
     };
-    let null = null_figure(record).filter(|(_, is_cross_validated)| *is_cross_validated || record.is_comparable());
+    let null = record.permutations.as_ref().map(Permutations::figure);
+    let null = null
+        .filter(|(null, is_cross_validated)| null.mean.is_finite() && (*is_cross_validated || record.is_comparable()));
     if let Some((null, _)) = null {
         add("shuffled targets", "empty", null.mean, None, None, &null.values);
     }

@@ -2,7 +2,7 @@
 
 use super::chart::Chart;
 use super::lookups::{finite, sentence};
-use super::number::{element, pluralize, short, significant};
+use super::number::{element, short, significant};
 use super::section::Section;
 use super::table::{TableBuilder, TableCell};
 use crate::record::names::listed;
@@ -10,7 +10,7 @@ use crate::record::{
     Frequency, MOST_CORRELATED, PerOutput, Record, SelectedRecord, StepRecord, WeightSpread, WorthRecord,
 };
 use std::collections::HashMap;
-use vaglio_core::{Action, join};
+use vaglio_core::{Action, join, pluralize};
 
 /// Largest number of outputs with a column of weights each; for more, the norm is shown.
 const FEW_OUTPUTS: usize = 4;
@@ -33,12 +33,14 @@ pub fn chosen_columns(record: &Record) -> Section {
         Some(map.as_ref()?.get(&row.1.index).copied().unwrap_or(0.0))
     };
     let sources = record.sources();
-    let table = TableBuilder::new("Chosen columns", "“selected”", &rows)
-        .count("Order", |row| row.0 + 1)
-        .cells("Column", "name", |row| {
+    let table = TableBuilder::new("Chosen columns", "“selected”", &rows).count("Order", |row| row.0 + 1).cells(
+        "Column",
+        "name",
+        |row| {
             let of = sources.get(&row.1.index).map(|place| format!("of {}", record.data.made[*place].of.join(", ")));
             Some(TableCell::text(row.1.name.clone()).note(of.unwrap_or_default()))
-        });
+        },
+    );
     let table = weights(record, table)
         .cells("Over outer folds", "text", |row| row.1.over_folds.as_ref().map(|spread| weight_range(spread, folds)))
         .share("In outer folds", |row| share(&nested, row))
@@ -185,7 +187,7 @@ pub fn shapley_values(record: &Record) -> Option<Section> {
     let table = TableBuilder::new("Shares", "“shares.columns”", &rows)
         .name("Column", |row| row.name.clone())
         .cells("Share", "share", |row| TableCell::number(row.share).bar(row.share / most))
-        .short("Standard error of drawn orders", |row| row.standard_error)
+        .number("Standard error of drawn orders", |row| row.standard_error)
         .text("Part", |row| row.part.map(|part| format!("{:.1} %", 100.0 * part).replace('-', "−")));
     Some(Section::new("shares", "Share of each column").text(lead).table(table).note(note))
 }

@@ -1,11 +1,12 @@
 //! Predictions of classes: confusion matrix, ROC curve, calibration.
 
 use super::chart::{Chart, ChartShape, Mark, ScaleKind};
-use super::number::{count, percent, pluralize, short};
+use super::number::{count, percent, short};
 use super::section::Section;
 use super::table::{TableBuilder, TableCell};
 use crate::interval::normal_interval;
 use crate::record::{Record, ReliabilityBin, ShownPredictions};
+use vaglio_core::pluralize;
 
 /// Largest number of classes of a drawn confusion matrix.
 const MOST_CLASSES: usize = 60;

@@ -2,11 +2,12 @@
 
 use super::chart::{Chart, Mark, ScaleKind};
 use super::lookups::{capital, finite, sentence};
-use super::number::{pluralize, short};
+use super::number::short;
 use super::section::Section;
 use super::table::TableBuilder;
 use crate::record::names::listed;
 use crate::record::{Cell, EntryRecord, LearningPoint, LossName, PredictionRows, Record, interval_text};
+use vaglio_core::pluralize;
 use vaglio_search::CrossValidation;
 
 /// Number of sizes from which the axis is logarithmic, if the chosen size is below a tenth of the largest.
@@ -215,8 +216,8 @@ pub fn learning_curve(record: &Record) -> Option<Section> {
         ));
     let table = TableBuilder::new("Learning curve", "“learning_curve”", &curve.points)
         .share("Share of the training rows", |point| point.share)
-        .short("Rows", |point| point.rows)
-        .short("Columns chosen", |point| point.size)
+        .number("Rows", |point| point.rows)
+        .number("Columns chosen", |point| point.size)
         .number("Loss", loss)
         .number("Standard error", |point| point.standard_error)
         .number("Gain over the row above", |point| point.gain)
@@ -239,7 +240,7 @@ pub fn searches(record: &Record) -> Option<Section> {
     let table = TableBuilder::new("Searches", "“searches”", searches)
         .name("Search", |search| search.search.clone())
         .count("Columns", |search| search.size)
-        .short("λ", |search| search.lambda)
+        .number("λ", |search| search.lambda)
         .number("Cross-validated", |search| search.loss)
         .number("Standard error", |search| search.standard_error)
         .marked(|search| search.won);
@@ -260,7 +261,7 @@ pub fn costs(record: &Record) -> Option<Section> {
         .mark(Mark::line("lowest for its cost", "cross-validated", line));
     let size = record.selected.len();
     let table = TableBuilder::new("Costs", "“frontier”", points)
-        .short("Cost", |point| point.cost)
+        .number("Cost", |point| point.cost)
         .count("Columns", |point| point.size)
         .number("Loss", |point| point.loss)
         .number("Standard error", |point| point.standard_error)

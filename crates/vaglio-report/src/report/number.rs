@@ -27,11 +27,6 @@ fn typeset(x: f64, text: &str) -> String {
     }
 }
 
-/// Like [`short`], but with trailing zeros, so that numbers in a column align.
-pub fn table_number(x: f64) -> String {
-    typeset(x, &vaglio_core::table_number(x))
-}
-
 /// Formats a share as percent: whole, or with two digits below 1 %.
 pub fn percent(share: f64) -> String {
     match 100.0 * share {
@@ -53,33 +48,6 @@ pub fn count(n: usize) -> String {
     }
     let groups: Vec<_> = digits.as_bytes().rchunks(3).rev().map(String::from_utf8_lossy).collect();
     groups.join("\u{202f}")
-}
-
-/// `1 column`, `2 columns`.
-pub fn pluralize(n: usize, noun: &str) -> String {
-    if n == 1 { format!("1 {noun}") } else { format!("{} {noun}s", count(n)) }
-}
-
-/// Formats a duration in seconds with a suitable unit.
-pub fn duration(seconds: f64) -> String {
-    match seconds {
-        s if !s.is_finite() => "–".into(),
-        s if s < 1.0 => format!("{} ms", significant(s * 1e3, 3)),
-        s if s < 120.0 => format!("{} s", significant(s, 3)),
-        s if s < 7200.0 => format!("{} min", significant(s / 60.0, 3)),
-        s => format!("{} h", significant(s / 3600.0, 3)),
-    }
-}
-
-/// Formats a number of bytes with a suitable binary unit.
-pub fn bytes(n: f64) -> String {
-    let units = ["bytes", "KiB", "MiB", "GiB", "TiB"];
-    let (mut value, mut unit) = (n, 0);
-    while value >= 1024.0 && unit + 1 < units.len() {
-        value /= 1024.0;
-        unit += 1;
-    }
-    format!("{} {}", significant(value, 4), units[unit])
 }
 
 /// Escapes text for HTML and SVG: markup as entities, control characters as by [`escape_controls`].
@@ -121,14 +89,6 @@ mod tests {
     fn counts_are_grouped_from_five_digits() {
         assert_eq!(count(1234), "1234");
         assert_eq!(count(60000), "60\u{202f}000");
-        assert_eq!(pluralize(1, "row"), "1 row");
-    }
-
-    #[test]
-    fn units_suit_the_value() {
-        assert_eq!(duration(0.0046), "4.6 ms");
-        assert_eq!(duration(300.0), "5 min");
-        assert_eq!(bytes(9834496.0), "9.379 MiB");
     }
 
     #[test]

@@ -4,7 +4,11 @@ use super::lookups::{finite, sentence};
 use super::number::{count, short};
 use super::section::Section;
 use super::table::{TableBuilder, TableCell};
+use crate::record::names::listed;
 use crate::record::{AlternativeRecord, ColumnRun, Record, left_out_rows};
+
+/// Largest number of constant columns that are named.
+const MOST_NAMES: usize = 25;
 
 /// Subsets as good as the chosen one: those of the fewest columns first, then the best.
 pub fn alternatives(record: &Record) -> Option<Section> {
@@ -53,21 +57,14 @@ pub fn columns_not_chosen(record: &Record) -> Section {
     Section::new("outside", "Columns that were not chosen").table(table).note(note)
 }
 
-/// The columns that could not be chosen.
-pub fn excluded_columns(record: &Record) -> Section {
-    let table = TableBuilder::new("Columns left out", "“excluded”", &record.excluded)
-        .name("Column", |column| column.name.clone())
-        .count("Index", |column| column.index)
-        .text("Reason", |column| column.reason.replace('_', " "));
-    Section::new("excluded", "Columns left out").table(table)
-}
-
-/// The type of each column as read, and the rows that were left out.
+/// The type of each column as read, and the columns and rows that were left out.
 pub fn columns_as_read(record: &Record) -> Section {
     let data = &record.data;
     let left_out = (!data.left_out.is_empty()).then(|| format!("Left out: {}.", left_out_rows(&data.left_out)));
     let table = TableBuilder::new("Columns as read", "“data.columns”", &data.columns)
         .name("Columns", ColumnRun::names)
         .text("Taken for", ColumnRun::words);
-    Section::new("taken", "Columns as read").text(left_out).table(table)
+    let excluded = record.excluded.iter().map(|column| format!("{} ({})", column.name, column.reason));
+    let excluded = (!record.excluded.is_empty()).then(|| format!("Never chosen: {}.", listed(excluded, MOST_NAMES)));
+    Section::new("taken", "Columns as read").text(left_out).text(excluded).table(table)
 }

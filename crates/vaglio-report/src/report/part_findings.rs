@@ -48,7 +48,7 @@ fn pairs<'r>(label: &str, rows: &'r [(String, TableCell)]) -> TableBuilder<'r, (
 
 fn cell(value: &Value) -> TableCell {
     match value {
-        Value::Number(number) => number.as_f64().map_or_else(TableCell::default, TableCell::table_number),
+        Value::Number(number) => number.as_f64().map_or_else(TableCell::default, TableCell::number),
         Value::String(text) => TableCell::text(clip(text, LONGEST)),
         Value::Null => TableCell::text("–"),
         other => TableCell::text(clip(&other.to_string(), LONGEST)),

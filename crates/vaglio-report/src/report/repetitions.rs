@@ -1,11 +1,12 @@
 //! Results of repeating the selection: outer folds, selection frequencies, false discoveries.
 
-use super::number::{count, percent, pluralize, short, significant};
+use super::number::{count, percent, short, significant};
 use super::section::Section;
 use super::table::TableBuilder;
 use crate::record::names::listed;
 use crate::record::{ColumnVerdict, Frequency, Record, Verdict};
 use std::collections::{HashMap, HashSet};
+use vaglio_core::pluralize;
 
 /// Rates of false discoveries for which stable columns are counted.
 const RATES: [f64; 2] = [0.1, 0.2];
@@ -29,7 +30,7 @@ pub fn outer_folds(record: &Record) -> Option<Section> {
         .number("Cross-validated", |fold| fold.cross_validated)
         .number("Score", |fold| fold.score)
         .count("Size", |fold| fold.size)
-        .short("λ", |fold| fold.lambda)
+        .number("λ", |fold| fold.lambda)
         .text("Columns", |fold| listed(&fold.selected, 12));
     Some(Section::new("folds", "Outer folds").table(table))
 }
@@ -128,7 +129,7 @@ pub fn discoveries(record: &Record) -> Option<Section> {
     let table = TableBuilder::new("Verdicts", "“fdr”", &rows)
         .name("Column", |column| column.name.clone())
         .text("Verdict", |column| column.verdict.word().to_owned())
-        .short("q-value", |column| column.q)
+        .number("q-value", |column| column.q)
         .share("Votes", |column| column.votes)
         .text("Why", why)
         .marked(|row| record.is_chosen(row.index))

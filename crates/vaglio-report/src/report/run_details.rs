@@ -2,14 +2,15 @@
 
 use super::chart::{COLORS, Chart, Mark, ScaleKind};
 use super::lookups::finite;
-use super::number::{bytes, count, duration, escape, pluralize, short};
+use super::number::{count, escape, short, significant};
 use super::section::Section;
 use super::table::{TableBuilder, TableCell};
 use crate::record::{
     EntryRecord, Method, PerOutput, Record, Scale, ScoredSelection, Seconds, StepRecord, TuningResult, proven,
 };
 use std::collections::HashMap;
-use vaglio_core::{Action, Squared, join};
+use vaglio_core::{Action, Squared, join, pluralize};
+use vaglio_tables::budget::shown;
 
 /// Steps and columns of a chart of entries, at most.
 const MOST_STEPS: usize = 40;
@@ -20,41 +21,38 @@ pub fn key_figures(record: &Record) -> Section {
     let rows = |n: usize| (n > 0).then(|| TableCell::text(count(n)));
     let number = |value: Option<f64>| value.and_then(finite).map(TableCell::number);
     let words = |words: Option<String>| words.map(TableCell::text);
+    let time = |seconds: f64| format!("{} s", significant(seconds, 3));
     let chosen = record.chosen_entry();
     let figures = record.trusted().map(|(figures, _)| figures);
-    let intercepts = record.intercept.as_ref().map_or(&[][..], PerOutput::values);
+    let intercept = match &record.intercept {
+        Some(PerOutput::One(intercept)) => Some(*intercept),
+        _ => None,
+    };
     let trials = record.numerics.filter(|diagnostics| diagnostics.remade > 0);
     let trials = trials
         .map(|diagnostics| format!("{} (conditioning {:e} at worst)", diagnostics.remade, diagnostics.conditioning));
     let Seconds { read, search, choose, evaluate, fit, total } = record.seconds;
     let stages = [("read", read), ("search", search), ("choose", choose), ("evaluate", evaluate), ("fit", fit)];
-    let full = stages.map(|(stage, seconds)| format!("{stage} {}", duration(seconds))).join(", ");
+    let full = stages.map(|(stage, seconds)| format!("{stage} {}", time(seconds))).join(", ");
     let facts = [
         ("Rows", rows(data.rows)),
         ("Rows left out", rows(data.left_out.iter().map(|rows| rows.rows + rows.test_rows).sum())),
         ("Candidate columns", rows(data.features)),
-        ("Classes", rows(data.classes.as_ref().map_or(0, Vec::len))),
-        ("Targets", rows(if data.classes.is_none() && data.outputs > 1 { data.outputs } else { 0 })),
         ("Standard error of the score", number(chosen.and_then(|entry| entry.standard_error))),
         ("Adjusted R² of the training rows", number(chosen.and_then(|entry| entry.adjusted_r2))),
         ("Mean absolute correlation of the chosen columns", number(record.redundancy)),
         ("λ", number(record.lambda)),
         ("Penalty of the path", number(record.chosen.penalty)),
-        ("Intercept", number(intercepts.first().copied().filter(|_| intercepts.len() == 1))),
+        ("Intercept", number(intercept)),
         ("Mean squared error on rows held out", number(figures.map(|f| f.mse).filter(|_| !record.loss().is(&Squared)))),
         ("NRMSE on rows held out", number(figures.and_then(|figures| figures.nrmse))),
-        ("Balanced error rate on rows held out", number(figures.and_then(|figures| figures.balanced_error_rate))),
-        ("Brier score on rows held out", number(figures.and_then(|figures| figures.brier))),
-        ("Intercepts", words((intercepts.len() > 1).then(|| format!("{}, in selection.json", intercepts.len())))),
-        ("Learner", words(Some(record.pipeline.learner.clone()))),
-        ("Model", words(record.model.as_ref().map(|model| model.words()))),
         ("Engine", words(Some(record.pipeline.engine.clone()))),
         ("Certificate", words(record.certificate.as_ref().map(proven))),
         ("Trials refitted from the rows", words(trials)),
         ("Seed", words(Some(record.seed.to_string()))),
         ("The search ended because", words(Some(record.stop_reason.sentence().into()))),
-        ("Peak memory", words(record.peak_memory_bytes.map(|peak| bytes(peak as f64)))),
-        ("Time", Some(TableCell { full, ..TableCell::text(duration(total)) })),
+        ("Peak memory", words(record.peak_memory_bytes.map(|peak| shown(peak as f64)))),
+        ("Time", Some(TableCell { full, ..TableCell::text(time(total)) })),
     ];
     let facts: Vec<_> = facts.into_iter().filter(|(_, value)| value.is_some()).collect();
     let table = TableBuilder::new("Key figures", "", &facts).name("Figure", |fact| fact.0.to_owned());
@@ -74,7 +72,7 @@ pub fn steps(record: &Record) -> Section {
             .name("Column", |step| moved(record, step))
             .count("Size", |step| step.size)
             .number("Score", |step| step.score)
-            .short("λ", |step| step.lambda),
+            .number("λ", |step| step.lambda),
     )
 }
 
@@ -177,7 +175,7 @@ pub fn sizes(record: &Record) -> Section {
     let table = TableBuilder::new("Sizes", "“path”", &path)
         .count("Size", |entry| entry.size)
         .text("Last step", |entry| Some(moved(record, record.steps.get(entry.step?.checked_sub(1)?)?)))
-        .short("Cost", |entry| entry.cost)
+        .number("Cost", |entry| entry.cost)
         .text("", words)
         .number("Cross-validated", |entry| entry.cross_validated)
         .number("Score", |entry| entry.score)
@@ -202,13 +200,13 @@ pub fn tuning(tuned: &TuningResult) -> Section {
     let rows: Vec<_> = tune.parameters.iter().zip(tuned.values()).collect();
     let table = TableBuilder::new("Tuned settings", "“tuned”", &rows)
         .name("Setting", |((path, _), _)| path.to_string())
-        .short("From", |((_, bounds), _)| bounds.from)
-        .short("To", |((_, bounds), _)| bounds.to)
+        .number("From", |((_, bounds), _)| bounds.from)
+        .number("To", |((_, bounds), _)| bounds.to)
         .text("Scale", |((_, bounds), _)| {
             let scale = if bounds.scale == Scale::Log { "logarithmic" } else { "linear" };
             format!("{scale}{}", if bounds.integer { ", whole numbers" } else { "" })
         })
-        .short("Chosen", |(_, value)| **value);
+        .number("Chosen", |(_, value)| **value);
     let scores = tuned.trials.iter().map(|trial| finite(trial.score));
     let mut lowest = f64::INFINITY;
     let so_far = scores.clone().enumerate().map(|(k, score)| {

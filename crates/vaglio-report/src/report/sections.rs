@@ -4,7 +4,7 @@ use super::answer::{answer, comparison, trust};
 use super::chosen_columns::{chosen_columns, column_worth, correlations, shapley_values};
 use super::classes::{calibration, classes};
 use super::error_curves::{costs, error_by_size, learning_curve, other_curves, searches};
-use super::other_columns::{alternatives, columns_as_read, columns_not_chosen, excluded_columns};
+use super::other_columns::{alternatives, columns_as_read, columns_not_chosen};
 use super::part_findings::found_by_parts;
 use super::repetitions::{discoveries, frequencies, outer_folds};
 use super::residuals::{components, predictions, targets, worst_rows};
@@ -41,7 +41,6 @@ pub fn render(record: &Record, title: &str, yaml: &str) -> String {
         record.report.tuning.as_ref().map(tuning),
         Some(steps(record)),
         Some(sizes(record)),
-        Some(excluded_columns(record)),
         Some(columns_as_read(record)),
     ];
     let last = [key_figures(record), methods(record), configuration(yaml)].map(Some);

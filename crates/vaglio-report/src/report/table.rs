@@ -32,11 +32,6 @@ impl TableCell {
         TableCell { full: number::full(value), ..TableCell::text(number::short(value)) }
     }
 
-    /// A number with trailing zeros, so that numbers in a column align.
-    pub fn table_number(value: f64) -> Self {
-        TableCell { full: number::full(value), ..TableCell::text(number::table_number(value)) }
-    }
-
     /// A share in percent with its bar.
     pub fn percent(share: f64) -> Self {
         TableCell::text(format!("{:.0} %", 100.0 * share)).bar(share)
@@ -96,13 +91,8 @@ impl<'a, T> TableBuilder<'a, T> {
         self
     }
 
-    /// Adds a column of numbers with trailing zeros.
+    /// Adds a column of numbers.
     pub fn number<V: Into<Option<f64>>>(self, head: &str, value: impl Fn(&T) -> V) -> Self {
-        self.cells(head, "number", |row| value(row).into().and_then(finite).map(TableCell::table_number))
-    }
-
-    /// Adds a column of numbers without trailing zeros.
-    pub fn short<V: Into<Option<f64>>>(self, head: &str, value: impl Fn(&T) -> V) -> Self {
         self.cells(head, "number", |row| value(row).into().and_then(finite).map(TableCell::number))
     }
 

@@ -1,7 +1,8 @@
 //! Correlations of the selected columns over the training rows.
 
-use ndarray::{Array2, ArrayView1, Axis, ShapeBuilder};
-use vaglio_core::{Design, Feature, row_weights};
+use super::column_diagnostics::span::unit_column;
+use ndarray::{Array1, Array2, ArrayView1, Axis, ShapeBuilder};
+use vaglio_core::{Design, Feature};
 use vaglio_pipeline::final_fit::{FitFrom, known_equations};
 use vaglio_report::record::MOST_CORRELATED;
 
@@ -48,19 +49,11 @@ pub(super) fn correlations(design: &Design, subset: &[Feature]) -> (Option<f64>,
     (redundancy, matrix.rows().into_iter().enumerate().map(before).collect())
 }
 
-/// Columns over the rows, weighted, centered and of length 1; a constant column is 0.
+/// Standardized columns over the rows; a constant column is 0.
 fn unit_columns(design: &Design, subset: &[Feature]) -> Array2<f64> {
-    let rows = design.rows();
-    let weight = row_weights(design.weights());
-    let total: f64 = (0..rows).map(weight).sum();
-    let mut scaled = Array2::zeros((rows, subset.len()).f());
+    let mut scaled = Array2::zeros((design.rows(), subset.len()).f());
     for (mut to, &feature) in scaled.columns_mut().into_iter().zip(subset) {
-        let values = design.column(feature).values();
-        let mean = values.iter().enumerate().map(|(j, x)| weight(j) * x).sum::<f64>() / total;
-        to.iter_mut().zip(values.iter()).enumerate().for_each(|(j, (to, x))| *to = weight(j).sqrt() * (x - mean));
-        let norm = to.iter().map(|x| x * x).sum::<f64>().sqrt();
-        // A bias column has norm 0 and stays 0.
-        to /= if norm > 0.0 { norm } else { 1.0 };
+        to.assign(&Array1::from(unit_column(design, feature)));
     }
     scaled
 }

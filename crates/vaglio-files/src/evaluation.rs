@@ -44,7 +44,8 @@ pub(super) struct Evaluations {
     pub record: Record,
     /// Outer folds, until prediction intervals take them.
     pub outer: Vec<OuterFoldFit>,
-    /// Held-out predictions of all training rows.
+    /// Held-out predictions that the page shows: of the outer folds, else of test rows, else of the folds of the
+    /// cross-validated search.
     pub held_out: Option<(PredictionRows, Pooled)>,
     pub calibration: Option<Calibration>,
     pub intervals: Option<SavedIntervals>,

@@ -1,7 +1,7 @@
 //! Predictions of held-out rows: their errors, and the calibration of class probabilities.
 
 use super::evaluation::{Evaluation, Evaluations};
-use super::reliability::{reliability, test_brier_score};
+use super::reliability::reliability;
 use super::rows::stride;
 use super::run_context::Run;
 use super::train_test::TrainTest;
@@ -10,7 +10,7 @@ use vaglio_core::Result;
 use vaglio_pipeline::final_fit::{FitFrom, train};
 use vaglio_pipeline::pipeline::{Calibration, CalibrationSource};
 use vaglio_pipeline::resampling::{self, OuterFoldFit, Pooled};
-use vaglio_report::record::{Figures, PredictionRows, ShownPredictions, class_of};
+use vaglio_report::record::{Figures, PredictionRows, ShownPredictions, brier, class_of};
 
 /// Limit on the rows whose predictions a record holds.
 const SHOWN: usize = 2000;
@@ -56,55 +56,43 @@ impl Evaluations {
     /// # Errors
     /// Returns the errors of [`vaglio_core::Model::predict`].
     pub fn record_predictions(&mut self, run: Run<'_>) -> Result<()> {
-        let Run { prepared, selection, .. } = run;
-        self.record.test = test_figures(run)?;
-        if let Some(test) = &mut self.record.test {
-            test.brier = test_brier_score(prepared, self.calibration.as_ref(), selection.predictor())?;
+        let Run { prepared, design, selection, .. } = run;
+        let loss = &*run.loss();
+        let test = prepared.test_predictions(selection.predictor())?;
+        if let Some(test) = &test {
+            let figures = prepared.test_figures(test, loss)?;
+            let empty = train(design, &[], selection.path.empty.lambda, FitFrom::Rows)?;
+            let empty_loss = prepared.figures(&empty, loss)?.map(|empty| empty.loss);
+            let brier = self.calibration.as_ref().map(|maps| {
+                let probabilities = maps.probabilities(test.predictions.view());
+                brier(test.targets.view(), probabilities.view(), Some(&test.weights))
+            });
+            let [empty_loss, brier] = [empty_loss, brier].map(|figure| figure.filter(|figure| figure.is_finite()));
+            self.record.test = Some(Figures { empty_loss, brier, ..figures });
         }
-        self.record.report.predictions = self.shown(run)?;
-        let of_search = self.held_out.as_ref().filter(|(from, _)| *from == PredictionRows::CrossValidation);
-        self.record.report.figures = of_search.map(|(_, pooled)| {
-            let figures = pooled.figures(prepared.train.class_order().as_ref(), &*run.loss(), 1);
-            let brier = self.record.calibration.as_ref().map(|found| found.brier);
-            Figures { brier, ..figures.with_output_names(prepared.train.target_names()) }
-        });
+        let held_out = self.held_out.take();
+        self.record.report.figures = match &held_out {
+            Some((PredictionRows::CrossValidation, pooled)) => {
+                let figures = pooled.figures(prepared.train.class_order().as_ref(), loss, 1);
+                let brier = self.record.calibration.as_ref().map(|found| found.brier);
+                Some(Figures { brier, ..figures.with_output_names(prepared.train.target_names()) })
+            }
+            _ => None,
+        };
+        let is_nested = matches!(held_out, Some((PredictionRows::Nested, _)));
+        self.held_out = match test.filter(|_| !is_nested) {
+            Some(test) => Some((PredictionRows::Test, test)),
+            None => held_out,
+        };
+        self.record.report.predictions = self.held_out.as_ref().map(|(from, pooled)| shown(*from, prepared, pooled));
         Ok(())
     }
-
-    /// Observed and predicted targets of held-out rows: of outer folds, else of test rows, else of the folds of the
-    /// cross-validated search.
-    fn shown(&self, run: Run<'_>) -> Result<Option<ShownPredictions>> {
-        let Run { prepared, selection, .. } = run;
-        let held_out = self.held_out.as_ref();
-        let is_nested = held_out.is_some_and(|(from, _)| *from == PredictionRows::Nested);
-        if let Some(test) = prepared.test_rows().filter(|_| !is_nested) {
-            let (targets, predictions) = (test.problem.targets(), test.predicted(selection.predictor())?);
-            return Ok(Some(shown(PredictionRows::Test, prepared, targets.view(), predictions.view())));
-        }
-        Ok(held_out.map(|(from, pooled)| shown(*from, prepared, pooled.targets.view(), pooled.predictions.view())))
-    }
-}
-
-/// Figures on the test rows, with the loss of the empty model.
-fn test_figures(run: Run<'_>) -> Result<Option<Figures>> {
-    let Run { prepared, design, selection, .. } = run;
-    let loss = &*run.loss();
-    let Some(figures) = prepared.figures(selection.predictor(), loss)? else { return Ok(None) };
-    let empty = prepared.figures(&train(design, &[], selection.path.empty.lambda, FitFrom::Rows)?, loss)?;
-    let empty_loss = empty.map(|empty| empty.loss).filter(|loss| loss.is_finite());
-    Ok(Some(Figures { empty_loss, ..figures }))
 }
 
 /// Predictions of all rows, or of a limited number of evenly spaced ones.
-fn shown(
-    from: PredictionRows,
-    prepared: &TrainTest,
-    targets: ArrayView2<'_, f64>,
-    predictions: ArrayView2<'_, f64>,
-) -> ShownPredictions {
-    let rows = targets.ncols();
-    let every = stride(rows, SHOWN);
-    let kept: Vec<usize> = (0..rows).step_by(every).collect();
+fn shown(from: PredictionRows, prepared: &TrainTest, pooled: &Pooled) -> ShownPredictions {
+    let (targets, rows) = (pooled.targets.view(), pooled.targets.ncols());
+    let kept: Vec<usize> = (0..rows).step_by(stride(rows, SHOWN)).collect();
     let lists = |of: ArrayView2<'_, f64>| -> Vec<Vec<f64>> {
         of.rows().into_iter().map(|row| kept.iter().map(|&j| row[j]).collect()).collect()
     };
@@ -112,5 +100,5 @@ fn shown(
         true => lists(targets),
         false => vec![kept.iter().map(|&j| class_of(targets.column(j)) as f64).collect()],
     };
-    ShownPredictions { from, rows, observed, predicted: lists(predictions) }
+    ShownPredictions { from, rows, observed, predicted: lists(pooled.predictions.view()) }
 }

@@ -3,12 +3,11 @@
 //! The saved model's logistic maps are fitted on all held-out rows. Here, each fold uses maps fitted on the other
 //! folds, so that no row affects its own probability.
 
-use super::train_test::TrainTest;
 use ndarray::Array2;
-use vaglio_core::{Model, Result, select_rows};
+use vaglio_core::select_rows;
 use vaglio_pipeline::pipeline::{Calibration, CalibrationSource};
 use vaglio_pipeline::resampling::Pooled;
-use vaglio_report::record::{PredictionRows, ReliabilityRecord, brier};
+use vaglio_report::record::{PredictionRows, ReliabilityRecord};
 
 /// Calibration of held-out predictions; `None` for a single fold, and if no maps can be fitted.
 pub(super) fn reliability(from: PredictionRows, pooled: &Pooled) -> Option<ReliabilityRecord> {
@@ -31,18 +30,6 @@ pub(super) fn reliability(from: PredictionRows, pooled: &Pooled) -> Option<Relia
         }
     }
     Some(ReliabilityRecord::new(from, pooled.targets.view(), probabilities.view(), all_weights))
-}
-
-/// Brier score of the test rows with the saved maps; `None` without either.
-///
-/// # Errors
-/// Returns the errors of [`Model::predict`].
-pub(super) fn test_brier_score(prepared: &TrainTest, maps: Option<&Calibration>, model: &Model) -> Result<Option<f64>> {
-    let (Some(held), Some(maps)) = (prepared.test_rows(), maps) else { return Ok(None) };
-    let predictions = held.predicted(model)?;
-    let score =
-        held.compare(model, &predictions, |c| brier(c.targets, maps.probabilities(c.predictions).view(), c.weights));
-    Ok(Some(score).filter(|score| score.is_finite()))
 }
 
 #[cfg(test)]

@@ -58,21 +58,31 @@ impl TrainTest {
     /// # Errors
     /// Returns the errors of [`Model::predict`]; [`Error::Shape`] if no test row has positive weight.
     pub fn figures(&self, model: &Model, loss: &dyn Loss) -> Result<Option<Figures>> {
-        let Some(held) = self.test_rows() else { return Ok(None) };
-        let predictions = held.predicted(model)?;
-        held.compare(model, &predictions, |c| {
-            if c.weights.is_some_and(|counts| counts.iter().all(|count| *count == 0.0)) {
-                return Err(Error::Shape("no test row counts: no series is longer than the learner's warm-up".into()));
-            }
-            let classes = self.train.class_order();
-            let figures = Pooled::from_rows(c).figures(classes.as_ref(), loss, 1);
-            Ok(Some(figures.with_output_names(held.problem.target_names())))
-        })
+        let found = self.test_predictions(model)?;
+        found.map(|pooled| self.test_figures(&pooled, loss)).transpose()
     }
 
-    /// The test rows, if there are any.
-    pub(super) fn test_rows(&self) -> Option<FoldTestRows<'_>> {
-        Some(FoldTestRows::new(self.test.as_ref()?, self.target_units.as_deref(), &self.train))
+    /// Figures of predictions of the test rows.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] if no test row has positive weight.
+    pub(super) fn test_figures(&self, pooled: &Pooled, loss: &dyn Loss) -> Result<Figures> {
+        if pooled.weights.iter().all(|weight| *weight == 0.0) {
+            return Err(Error::Shape("no test row counts: no series is longer than the learner's warm-up".into()));
+        }
+        let figures = pooled.figures(self.train.class_order().as_ref(), loss, 1);
+        Ok(figures.with_output_names(self.train.target_names()))
+    }
+
+    /// A model's predictions of the test rows, with their targets; `None` without test rows.
+    ///
+    /// # Errors
+    /// Returns the errors of [`Model::predict`].
+    pub(super) fn test_predictions(&self, model: &Model) -> Result<Option<Pooled>> {
+        let Some(problem) = &self.test else { return Ok(None) };
+        let rows = FoldTestRows::new(problem, self.target_units.as_deref(), &self.train);
+        let predictions = rows.predicted(model)?;
+        Ok(Some(rows.compare(model, &predictions, Pooled::from_rows)))
     }
 
     /// Whether targets are numeric.

@@ -4,7 +4,6 @@ use super::super::evaluation::Evaluations;
 use super::super::rows::stride;
 use super::super::run_context::Run;
 use super::super::train_test::TrainTest;
-use ndarray::ArrayView2;
 use vaglio_core::{Design, Feature, Result, row_weights};
 use vaglio_pipeline::resampling::Pooled;
 use vaglio_report::record::{DrawnColumn, PredictionRows, ResidualsRecord, WorstRow, class_of};
@@ -102,36 +101,13 @@ fn trend(x: &[f64], residuals: &[f64], weights: &[f64]) -> Vec<[f64; 2]> {
     points
 }
 
-/// Rows with the largest errors when held out: in outer folds, else in the test set, else in the folds of the search.
-/// `None` if row numbers are unknown.
-///
-/// # Errors
-/// Returns the errors of [`vaglio_core::Model::predict`].
-pub(crate) fn largest(run: Run<'_>, found: &Evaluations) -> Result<Option<(PredictionRows, Vec<WorstRow>)>> {
-    let prepared = run.prepared;
-    let held = found.held_out.as_ref().filter(|(_, pooled)| !pooled.places.is_empty());
-    let is_nested = held.is_some_and(|(from, _)| *from == PredictionRows::Nested);
-    if let Some(test) = prepared.test_rows().filter(|_| !is_nested) {
-        let targets = test.problem.targets();
-        let Some(numbers) = prepared.test_numbers.as_ref().filter(|numbers| numbers.len() == targets.ncols()) else {
-            return Ok(None);
-        };
-        let predictions = test.predicted(run.selection.predictor())?;
-        let number = |place: usize| numbers[place] + 1;
-        return Ok(Some((PredictionRows::Test, worst(prepared, targets.view(), predictions.view(), number))));
-    }
-    Ok(held.map(|(from, Pooled { targets, predictions, places, .. })| {
-        let number = |place: usize| prepared.row_number(places[place] as usize);
-        (*from, worst(prepared, targets.view(), predictions.view(), number))
-    }))
-}
-
-fn worst(
-    prepared: &TrainTest,
-    targets: ArrayView2<'_, f64>,
-    predictions: ArrayView2<'_, f64>,
-    number: impl Fn(usize) -> usize,
-) -> Vec<WorstRow> {
+/// Rows with the largest errors when held out. `None` if there are none, or row numbers are unknown.
+pub(crate) fn largest(prepared: &TrainTest, found: &Evaluations) -> Option<(PredictionRows, Vec<WorstRow>)> {
+    let (from, Pooled { targets, predictions, places, .. }) = found.held_out.as_ref()?;
+    let number = |row: usize| match from {
+        PredictionRows::Test => Some(prepared.test_numbers.as_ref()?[row] + 1),
+        _ => places.get(row).map(|&place| prepared.row_number(place as usize)),
+    };
     let square = |row: usize| {
         let errors = targets.column(row).into_iter().zip(predictions.column(row)).map(|(y, p)| (y - p).powi(2));
         errors.sum::<f64>()
@@ -140,18 +116,20 @@ fn worst(
     let mut squares: Vec<(f64, usize)> = squares.collect();
     squares.sort_by(|a, b| b.0.total_cmp(&a.0));
     let order = prepared.train.class_order();
-    let told = |&(_, row): &(f64, usize)| WorstRow {
-        row: number(row),
-        observed: match prepared.is_regression() {
-            true => targets.column(row).iter().copied().take(OUTPUTS).collect(),
-            false => vec![class_of(targets.column(row)) as f64],
-        },
-        predicted: match &order {
-            None => predictions.column(row).iter().copied().take(OUTPUTS).collect(),
-            Some(order) => vec![order.class_of(predictions.column(row)) as f64],
-        },
+    let worst = |&(_, row): &(f64, usize)| {
+        Some(WorstRow {
+            row: number(row)?,
+            observed: match prepared.is_regression() {
+                true => targets.column(row).iter().copied().take(OUTPUTS).collect(),
+                false => vec![class_of(targets.column(row)) as f64],
+            },
+            predicted: match &order {
+                None => predictions.column(row).iter().copied().take(OUTPUTS).collect(),
+                Some(order) => vec![order.class_of(predictions.column(row)) as f64],
+            },
+        })
     };
-    squares.iter().take(WORST).map(told).collect()
+    Some((*from, squares.iter().take(WORST).map(worst).collect::<Option<_>>()?))
 }
 
 /// Rounds to six digits, enough for a plot.

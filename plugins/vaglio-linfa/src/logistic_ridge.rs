@@ -9,7 +9,8 @@ use argmin::solver::quasinewton::LBFGS;
 use ndarray::{Array2, s};
 use std::cell::RefCell;
 use vaglio_core::{
-    Columns, Error, Feature, Form, Learner, Model, ModelData, Predict, Predictor, Problem, Refit, Result, part, saved,
+    Columns, Error, Feature, Form, Learner, Model, ModelData, Predict, Predictor, Problem, Refit, Result, part, row_weights,
+    saved,
 };
 
 /// Ridge logistic regression: Σ_i v_i ln(1/P_i) + λ/2 ‖W‖² with row weights v and P_i the probability of the row's
@@ -158,7 +159,7 @@ impl LogisticObjective<'_> {
                     softmax(several) - own
                 }
             };
-            let weight = self.problem.weights().map_or(1.0, |weights| weights[row]) / self.total;
+            let weight = row_weights(self.problem.weights())(row) / self.total;
             value += weight * loss;
             for (o, own) in gradient.chunks_exact_mut(columns + 1).enumerate() {
                 let slope = weight * (z[o] - f64::from(u8::from(class(o))));
@@ -209,7 +210,7 @@ impl Refit for LogisticRidge {
             check_both("logistic_ridge", targets, name)?;
         }
         let (inputs, mut x) = inputs(problem, subset);
-        let weight = |row: usize| problem.weights().map_or(1.0, |weights| weights[row]);
+        let weight = row_weights(problem.weights());
         let total: f64 = (0..x.nrows()).map(weight).sum();
         let mut units = Vec::new();
         for mut column in x.columns_mut() {

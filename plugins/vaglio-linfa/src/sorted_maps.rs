@@ -6,15 +6,16 @@
 use serde::de::{DeserializeOwned, Error as _};
 use serde::ser::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 /// Serializes a value with the keys of its maps sorted.
 ///
 /// # Errors
 /// Forwards errors of the format.
 pub fn serialize<T: Serialize, S: Serializer>(value: &T, serializer: S) -> Result<S::Ok, S::Error> {
-    let value = serde_json::to_value(value).map_err(S::Error::custom)?;
-    sorted(value).serialize(serializer)
+    let mut value = serde_json::to_value(value).map_err(S::Error::custom)?;
+    value.sort_all_objects();
+    value.serialize(serializer)
 }
 
 /// Deserializes the output of [`serialize`].
@@ -23,16 +24,4 @@ pub fn serialize<T: Serialize, S: Serializer>(value: &T, serializer: S) -> Resul
 /// Forwards errors of the format.
 pub fn deserialize<'de, T: DeserializeOwned, D: Deserializer<'de>>(deserializer: D) -> Result<T, D::Error> {
     serde_json::from_value(Value::deserialize(deserializer)?).map_err(D::Error::custom)
-}
-
-fn sorted(value: Value) -> Value {
-    match value {
-        Value::Object(fields) => {
-            let mut fields: Vec<(String, Value)> = fields.into_iter().map(|(key, of)| (key, sorted(of))).collect();
-            fields.sort_by(|a, b| a.0.cmp(&b.0));
-            Value::Object(Map::from_iter(fields))
-        }
-        Value::Array(list) => Value::Array(list.into_iter().map(sorted).collect()),
-        other => other,
-    }
 }

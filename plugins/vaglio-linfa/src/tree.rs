@@ -1,6 +1,6 @@
 //! Decision trees of linfa.
 
-use crate::tree_nodes::{SavedNode, check, grown, leaf_of};
+use crate::tree_nodes::{SavedNode, check, grow, leaf_of};
 use crate::{OutputTargets, TargetKinds, check_problem, fit_each, matrix};
 use linfa::prelude::*;
 use linfa_trees::DecisionTree;
@@ -105,7 +105,9 @@ impl Tree {
             .min_weight_split(self.min_split as f32)
             .min_weight_leaf(self.min_leaf as f32);
         let fitted = params.fit(&data)?;
-        Ok(grown(fitted.root_node(), &values, data.records(), data.targets()))
+        let (ranks, is_class, mut nodes) = (data.records(), data.targets(), Vec::new());
+        grow(fitted.root_node(), &values, ranks, is_class, (0..ranks.nrows()).collect(), &mut nodes);
+        Ok(nodes)
     }
 }
 

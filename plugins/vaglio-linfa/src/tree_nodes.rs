@@ -47,24 +47,12 @@ pub(crate) fn leaf_of(nodes: &[SavedNode], row: ArrayView1<'_, f64>) -> f64 {
     }
 }
 
-/// Converts a linfa tree on ranks to nodes, with the values of the ranks and the class shares of its training rows.
+/// Appends the nodes of a branch of a linfa tree on ranks, with the values of the ranks and the class shares of its
+/// training rows. Returns the number of rows of the class, and of others, if the branch is a leaf.
 ///
 /// Neighbouring leaves are joined unless most rows of one are of the class and most of the other are not. Linfa joins
 /// leaves of one class, and the class of a tied leaf is random.
-pub(crate) fn grown(
-    root: &TreeNode<f64, bool>,
-    values: &[Vec<f64>],
-    ranks: &Array2<f64>,
-    is_class: &Array1<bool>,
-) -> Vec<SavedNode> {
-    let mut nodes = Vec::new();
-    grow(root, values, ranks, is_class, (0..ranks.nrows()).collect(), &mut nodes);
-    nodes
-}
-
-/// Appends the nodes of a branch with some rows. Returns the number of rows of the class, and of others, if it is a
-/// leaf.
-fn grow(
+pub(crate) fn grow(
     node: &TreeNode<f64, bool>,
     values: &[Vec<f64>],
     ranks: &Array2<f64>,

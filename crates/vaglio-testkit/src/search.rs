@@ -24,9 +24,9 @@ mod constants;
 mod constraints;
 mod empty_results;
 mod few_rows;
+mod named_columns;
 mod pauses;
 mod recorded_run;
-mod serialized_settings;
 mod shared_settings;
 mod ties;
 

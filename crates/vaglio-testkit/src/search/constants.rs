@@ -1,7 +1,7 @@
 //! Laws of constant columns.
 
 use super::recorded_run::{FullRun, RecordingObserver, run};
-use super::serialized_settings::named;
+use super::named_columns::named_columns;
 use crate::LawResult;
 use crate::design_copies::{with_columns, with_constants};
 use crate::law_violation::Law;
@@ -51,7 +51,7 @@ pub fn no_candidates(full: &FullRun<'_>) -> LawResult {
         with_constants(&bare, values)
     };
     let constants: Vec<f64> = (0..design.features()).map(|k| k as f64).collect();
-    let may_refuse = !named(search, design).is_empty();
+    let may_refuse = !named_columns(search, design).is_empty();
     for values in [&[][..], &constants[..]] {
         let what = format!("{} constant columns and no other", values.len());
         let design = law.ran(&what, || none(values))?;

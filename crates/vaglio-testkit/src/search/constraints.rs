@@ -5,25 +5,27 @@ use crate::law_violation::Law;
 use crate::replay::replay;
 use crate::trial::Subject;
 use crate::{LawResult, SplitMix64};
-use vaglio_core::{Design, Feature, Score, serde_json};
-use vaglio_search::{Constraints, Search, Sign};
+use vaglio_core::{Design, Feature, Score};
+use vaglio_search::{Constraints, Sign};
 
 /// Every subset on the path and every entry satisfies the constraints: groups, costs and signs of weights. A search
 /// passes if it lacks the setting `constraints` or rejects its value.
 pub fn constraints(full: &FullRun<'_>) -> LawResult {
     let law = Law("constraints");
     let &FullRun { search, criterion, design, .. } = full;
+    if !search.strategy.traits().settings.contains(&"constraints") {
+        return Ok(());
+    }
     for given in asked(design) {
-        let on = format_args!("the constraints {}", given.sentence());
-        let Some(search) = with(search, &given) else { continue };
+        let on = &format!("the constraints {}", given.sentence());
+        let search = search.clone().constraints(given);
         if law.calm(on, || search.check(criterion, design))?.is_err() {
             continue;
         }
         let rules = law.ran(on, || search.rules(design))?;
         let Some(rules) = rules else { return Err(law.broken(on, "`Search::rules` that says them", "none")) };
         let mut witness = RecordingObserver::default();
-        let path =
-            run(law, &search, criterion, design, &mut witness).map_err(|broken| broken.within(&on.to_string()))?;
+        let path = run(law, &search, criterion, design, &mut witness).map_err(|broken| broken.within(on))?;
         let visits = replay(law, design, &path)?.into_iter().map(|visit| (visit.subset, visit.score));
         let entries = path.entries.iter().map(|entry| (entry.subset.clone(), Some(entry.score)));
         for (subset, score) in visits.chain(entries) {
@@ -74,9 +76,4 @@ fn asked(design: &Design) -> Vec<Constraints> {
         asked.push(names.iter().enumerate().fold(Constraints::default(), |given, (k, name)| given.sign(name, sign(k))));
     }
     asked
-}
-
-/// Sets the constraints of a search; `None` if it lacks the setting.
-fn with(search: &Search, given: &Constraints) -> Option<Search> {
-    super::serialized_settings::with(search, &[("constraints", serde_json::to_value(given).ok()?)])
 }

@@ -1,14 +1,14 @@
 //! The law of settings that searches share.
 
 use super::recorded_run::{FullRun, RecordingObserver, run};
-use super::serialized_settings::{named, with};
+use super::named_columns::named_columns;
 use crate::LawResult;
 use crate::law_violation::Law;
 use crate::replay::{moved, replay};
 use crate::trial::free;
-use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use vaglio_core::{Action, Feature};
-use vaglio_search::{Choose, Path, Search, Step};
+use vaglio_search::{Blocks, Choose, FeatureRef, Path, Polish, Search, Step};
 
 /// A search obeys each shared setting that it has, tested one by one.
 ///
@@ -23,18 +23,19 @@ pub fn settings(full: &FullRun<'_>) -> LawResult {
     let design = full.design;
     let all = free(design, &[]).len();
     law.must(all >= 3, "the design", "three columns that are not constant", all)?;
-    let tried = Tried { law, full, all, columns: free(design, &named(full.search, design)) };
-    if tried.columns.len() >= 3 {
-        tried.forced()?;
-        tried.excluded()?;
-        tried.blocks()?;
+    let trial = SettingsTrial { law, full, all, columns: free(design, &named_columns(full.search, design)) };
+    if trial.columns.len() >= 3 {
+        trial.forced()?;
+        trial.excluded()?;
+        trial.blocks()?;
     }
-    tried.sizes()?;
-    tried.tolerance()?;
-    tried.choose()
+    trial.sizes()?;
+    trial.tolerance()?;
+    trial.choose()
 }
 
-struct Tried<'a> {
+/// A search whose settings are changed one by one.
+struct SettingsTrial<'a> {
     law: Law,
     /// The search with its own settings.
     full: &'a FullRun<'a>,
@@ -59,15 +60,17 @@ impl WithSettings {
     }
 }
 
-impl Tried<'_> {
-    /// Runs the search with changed settings; `None` if it rejects them.
-    fn taken(&self, given: &[(&str, Value)]) -> LawResult<Option<WithSettings>> {
-        let settings: Vec<String> = given.iter().map(|(key, value)| format!("`{key}: {value}`")).collect();
-        let settings = settings.join(" and ");
-        let polish = [("polish", json!("none"))];
+impl SettingsTrial<'_> {
+    /// Runs the search with other values of some settings; `None` if it lacks one of them or rejects the values.
+    fn taken(&self, changed: &[&str], change: impl FnOnce(Search) -> Search) -> LawResult<Option<WithSettings>> {
         let &FullRun { search, criterion, design, .. } = self.full;
-        let unpolished = with(search, &[given, &polish].concat());
-        let Some(search) = unpolished.or_else(|| with(search, given)) else { return Ok(None) };
+        if !changed.iter().all(|name| search.strategy.traits().settings.contains(name)) {
+            return Ok(None);
+        }
+        let search = change(search.clone()).polish(Polish::None);
+        let values = serde_json::to_value(&search).unwrap_or_default();
+        let settings: Vec<String> = changed.iter().map(|name| format!("`{name}: {}`", values[*name])).collect();
+        let settings = settings.join(" and ");
         let checks = || search.check_settings().and_then(|()| search.check(criterion, design));
         if self.law.calm(&settings, checks)?.is_err() {
             return Ok(None);
@@ -92,9 +95,8 @@ impl Tried<'_> {
 
     fn forced(&self) -> LawResult {
         let places = [self.columns.len() - 1, 1];
-        let Some(taken) = self.taken(&[("forced", json!(places.map(|place| self.name(place))))])? else {
-            return Ok(());
-        };
+        let names = places.map(|place| self.name(place));
+        let Some(taken) = self.taken(&["forced"], |search| search.forced(names))? else { return Ok(()) };
         let forced = places.map(|place| self.columns[place]);
         // Forced columns enter one by one, so initial subsets may have some of them only.
         self.each_subset(&taken, &format!("columns {forced:?}"), |subset| {
@@ -106,9 +108,8 @@ impl Tried<'_> {
 
     fn excluded(&self) -> LawResult {
         let places = [0, 2];
-        let Some(taken) = self.taken(&[("excluded", json!(places.map(|place| self.name(place))))])? else {
-            return Ok(());
-        };
+        let names = places.map(|place| self.name(place));
+        let Some(taken) = self.taken(&["excluded"], |search| search.excluded(names))? else { return Ok(()) };
         let excluded = places.map(|place| self.columns[place]);
         self.each_subset(&taken, &format!("none of columns {excluded:?}"), |subset| {
             excluded.iter().all(|f| !subset.contains(f))
@@ -116,9 +117,9 @@ impl Tried<'_> {
     }
 
     fn blocks(&self) -> LawResult {
-        let Some(taken) = self.taken(&[("blocks", json!({"pair": [self.name(0), self.name(1)]}))])? else {
-            return Ok(());
-        };
+        let block = [0, 1].map(|place| FeatureRef::from(self.name(place))).to_vec();
+        let blocks = Blocks::Named(BTreeMap::from([("pair".into(), block)]));
+        let Some(taken) = self.taken(&["blocks"], |search| search.blocks(blocks))? else { return Ok(()) };
         let pair = [self.columns[0], self.columns[1]];
         self.each_subset(&taken, &format!("both of columns {pair:?}, or none"), |subset| {
             subset.contains(&pair[0]) == subset.contains(&pair[1])
@@ -126,20 +127,21 @@ impl Tried<'_> {
     }
 
     fn sizes(&self) -> LawResult {
-        let endless = json!(self.beyond());
         // The search's own settings may allow fewer than 3 columns.
         let own = &self.full.path.allowed;
-        let least = ("min_features", json!(3));
-        for given in [&[least.clone()][..], &[least, ("tolerance", endless), ("patience", Value::Null)]] {
-            let Some(taken) = self.taken(given)?.filter(|_| *own.end() >= 3) else { continue };
+        let endless = |search: Search| search.min_features(3).tolerance(self.beyond()).patience(None::<usize>);
+        for taken in [
+            self.taken(&["min_features"], |search| search.min_features(3))?,
+            self.taken(&["min_features", "tolerance", "patience"], endless)?,
+        ] {
+            let Some(taken) = taken.filter(|_| *own.end() >= 3) else { continue };
             self.result_within(&taken, 3..=usize::MAX)?;
             let short = taken.last_size() < 3 && is_for_want_of_gain(&taken.path);
             let ended = taken.path.stop_reason.sentence();
             self.law.unless(!short, &taken.settings, "no stop below 3 columns", ended)?;
         }
-        let Some(taken) = self.taken(&[("max_features", json!(2))])?.filter(|_| *own.start() <= 2) else {
-            return Ok(());
-        };
+        let taken = self.taken(&["max_features"], |search| search.max_features(2))?;
+        let Some(taken) = taken.filter(|_| *own.start() <= 2) else { return Ok(()) };
         self.result_within(&taken, 0..=2)?;
         if taken.path.steps.first().is_some_and(|step| step.action == Action::Add) {
             let largest = taken.path.steps.iter().map(|step| step.size).max().unwrap_or(0);
@@ -173,8 +175,9 @@ impl Tried<'_> {
 
     fn tolerance(&self) -> LawResult {
         let beyond = self.beyond();
-        for (patience, steps) in [(Value::Null, 1), (json!(1), 2)] {
-            let Some(taken) = self.taken(&[("tolerance", json!(beyond)), ("patience", patience)])? else { continue };
+        for (patience, steps) in [(None, 1), (Some(1usize), 2)] {
+            let change = |search: Search| search.tolerance(beyond).patience(patience);
+            let Some(taken) = self.taken(&["tolerance", "patience"], change)? else { continue };
             let WithSettings { settings, path, .. } = &taken;
             let Some(first) = path.steps.first() else { continue };
             // If the empty subset is not comparable, the first steps have no baseline to improve on.
@@ -193,8 +196,7 @@ impl Tried<'_> {
 
     fn choose(&self) -> LawResult {
         for choose in [Choose::Best, Choose::Last, Choose::Size(2)] {
-            let Ok(value) = serde_json::to_value(&choose) else { continue };
-            let Some(taken) = self.taken(&[("choose", value)])? else { continue };
+            let Some(taken) = self.taken(&["choose"], |search| search.choose(choose.clone()))? else { continue };
             let WithSettings { settings, path, search } = &taken;
             self.law.equal(format_args!("{settings}, in `Search::size_choice`"), &choose, &search.size_choice())?;
             let last = path.entries.partition_point(|entry| entry.subset.len() < taken.last_size());

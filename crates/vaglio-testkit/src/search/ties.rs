@@ -1,7 +1,7 @@
 //! The law of equal columns.
 
 use super::recorded_run::FullRun;
-use super::serialized_settings::named;
+use super::named_columns::named_columns;
 use crate::law_violation::Law;
 use crate::replay::{moved, replay};
 use crate::trial::Subject;
@@ -20,7 +20,7 @@ pub fn ties(full: &FullRun<'_>) -> LawResult {
     let subject = Subject::new("ties", full.criterion, design);
     let law = subject.law;
     subject.trail(3, 0)?;
-    let named = named(full.search, design);
+    let named = named_columns(full.search, design);
     let most = if named.is_empty() { 2 } else { usize::MAX };
     let columns: Vec<Feature> = subject.free(&named).into_iter().take(most).collect();
     let all: Vec<Feature> = (0..design.features()).chain(columns.into_iter().rev()).collect();

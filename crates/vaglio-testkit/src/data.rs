@@ -6,7 +6,7 @@ use ndarray::Array2;
 use vaglio_core::{Columns, Design, Feature, Problem, Readout, Result, Task};
 
 /// Settings of a synthetic problem, which [`Recipe::problem`] generates.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Recipe {
     rows: usize,
     columns: usize,
@@ -25,8 +25,9 @@ pub struct Recipe {
     skewed: bool,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, Default)]
 enum TargetKind {
+    #[default]
     Regression,
     Binary,
     Multiclass(usize),
@@ -34,23 +35,7 @@ enum TargetKind {
 
 /// Creates a regression on `rows` × `columns` normal numbers: four columns matter, plus noise.
 pub fn regression(rows: usize, columns: usize, seed: u64) -> Recipe {
-    Recipe {
-        rows,
-        columns,
-        seed,
-        kind: TargetKind::Regression,
-        outputs: 1,
-        weighted: false,
-        groups: None,
-        duplicates: 0,
-        constants: 0,
-        collinear: None,
-        condition: None,
-        bytes: false,
-        balanced: false,
-        deciding: None,
-        skewed: false,
-    }
+    Recipe { rows: rows.max(1), columns, seed, outputs: 1, ..Recipe::default() }
 }
 
 /// Creates a binary classification with half of the rows in each class.
@@ -136,23 +121,22 @@ impl Recipe {
         let mut random = SplitMix64::new(self.seed);
         let signals = self.signals(&mut random);
         let (targets, task) = self.targets(&signals, &mut random);
-        let mut columns = Columns::new(self.rows.max(1));
+        let mut columns = Columns::new(self.rows);
         let mut stored: Vec<Vec<f64>> = signals.into_iter().enumerate().map(|(j, v)| self.stored(j, v)).collect();
         for copy in (0..self.duplicates.min(stored.len())).rev() {
             stored.push(stored[copy].clone());
         }
-        stored.extend((0..self.constants).map(|k| vec![2.5 * k as f64; self.rows.max(1)]));
+        stored.extend((0..self.constants).map(|k| vec![2.5 * k as f64; self.rows]));
         let names = (0..stored.len()).map(|j| format!("x{j}")).collect();
         stored.into_iter().for_each(|column| columns.push(column));
         let target_names = (0..targets.nrows()).map(|o| format!("y{o}")).collect();
         let mut problem = Problem::new(columns, names, targets, target_names, task).expect("the parts fit");
         if let Some(groups) = self.groups {
             let group = |row: usize| if row < groups { row } else { random.below(groups).min(random.below(groups)) };
-            problem =
-                problem.with_groups((0..self.rows.max(1)).map(group).map(|g| g as u32).collect()).expect("one a row");
+            problem = problem.with_groups((0..self.rows).map(group).map(|g| g as u32).collect()).expect("one a row");
         }
         if self.weighted {
-            let weights = (0..self.rows.max(1)).map(|_| 0.25 + 2.0 * random.uniform()).collect();
+            let weights = (0..self.rows).map(|_| 0.25 + 2.0 * random.uniform()).collect();
             problem = problem.with_weights(weights).expect("positive, one a row");
         }
         problem
@@ -173,7 +157,7 @@ impl Recipe {
     fn signals(&self, random: &mut SplitMix64) -> Vec<Vec<f64>> {
         let mut signals: Vec<Vec<f64>> = Vec::new();
         for j in 0..self.columns {
-            let mut column: Vec<f64> = (0..self.rows.max(1)).map(|_| random.normal()).collect();
+            let mut column: Vec<f64> = (0..self.rows).map(|_| random.normal()).collect();
             if let (Some(distance), 1) = (self.collinear, j % 2) {
                 column.iter_mut().zip(&signals[j - 1]).for_each(|(v, before)| *v = before + distance * *v);
             }
@@ -222,7 +206,7 @@ impl Recipe {
 
     /// Outputs × rows.
     fn targets(&self, signals: &[Vec<f64>], random: &mut SplitMix64) -> (Array2<f64>, Task) {
-        let rows = self.rows.max(1);
+        let rows = self.rows;
         let mut mixture = || -> Vec<f64> {
             let weights: Vec<f64> = signals.iter().take(4).map(|_| random.normal()).collect();
             let signal = |row: usize| -> f64 { weights.iter().zip(signals).map(|(w, x)| w * x[row]).sum() };

@@ -59,8 +59,8 @@ pub fn repeatable(map: &dyn Map, table: &Table) -> LawResult {
             return Err(law.broken(format!("output column `{name}`, row {}", row + 1), "finite numbers", values[row]));
         }
     }
-    same(law, "a second transform", &out, &transformed(law, &first, table)?)?;
-    same(law, "a second fit", &out, &fitted_and_transformed(law, map, table)?.1)
+    same(law, 0.0, "a second transform", &out, &transformed(law, &first, table)?)?;
+    same(law, 0.0, "a second fit", &out, &fitted_and_transformed(law, map, table)?.1)
 }
 
 /// Later rows or series change no earlier row: the map's state comes from training rows only.
@@ -80,7 +80,7 @@ pub fn fixed(map: &dyn Map, table: &Table) -> LawResult {
         let kept: Vec<usize> = (0..part.rows().min(whole.rows())).collect();
         compared += kept.len();
         let expected = law.ran(format_args!("the first {count} rows"), || rows(&whole, &kept))?;
-        same(law, &format!("the first {count} rows alone"), &expected, &part)?;
+        same(law, 0.0, &format!("the first {count} rows alone"), &expected, &part)?;
     }
     law.must(compared > 0, "the table", "rows to compare", compared)
 }
@@ -101,7 +101,7 @@ pub fn sources(map: &dyn Map, table: &Table) -> LawResult {
         let Some(found) = out.get(name) else {
             return Err(law.broken(on, format!("to be made of {sources:?} alone"), "no such column"));
         };
-        same_cells(law, &format!("output column `{name}` made of {sources:?} alone"), cells, found)?;
+        same_cells(law, 0.0, &format!("output column `{name}` made of {sources:?} alone"), cells, found)?;
     }
     Ok(())
 }
@@ -124,7 +124,7 @@ pub fn outputs(map: &dyn Map, table: &Table) -> LawResult {
             let Some((cells, found)) = whole.get(name).zip(out.get(name)) else {
                 return Err(law.broken(on, format!("a column `{name}`"), "no such column"));
             };
-            same_cells(law, &format!("`{name}` of what is kept for {names:?}"), cells, found)?;
+            same_cells(law, 0.0, &format!("`{name}` of what is kept for {names:?}"), cells, found)?;
             same_sources(law, name, &fitted, &own)?;
         }
     }
@@ -143,7 +143,7 @@ pub fn rowwise(map: &dyn Map, table: &Table) -> LawResult {
     let reversed: Vec<usize> = (0..table.rows()).rev().collect();
     let on = "the rows in reverse";
     let found = transformed(law, &fitted, &law.ran(on, || rows(table, &reversed))?)?;
-    same(law, on, &law.ran(on, || rows(&whole, &reversed))?, &found)
+    same(law, 0.0, on, &law.ran(on, || rows(&whole, &reversed))?, &found)
 }
 
 /// A training row's outputs do not depend on its own target. A map that learns from targets returns the training rows
@@ -173,7 +173,7 @@ pub fn own_target(map: &dyn Map, table: &Table) -> LawResult {
             let hint = if is_given { "" } else { ", of which `fit` gives no table" };
             let on = format!("row {} with another target{hint}", row + 1);
             let one = |table: &Table, row: usize| law.ran(&on, || rows(table, &[row]));
-            same(law, &on, &one(&training, before)?, &one(&other, after)?)?;
+            same(law, 0.0, &on, &one(&training, before)?, &one(&other, after)?)?;
         }
     }
     Ok(())
@@ -194,7 +194,7 @@ pub fn saved(map: &dyn Map, table: &Table) -> LawResult {
     let law = Law("saved");
     let (fitted, out) = fitted_and_transformed(law, map, table)?;
     let loaded = law.reloaded("the fitted map", &fitted)?;
-    same(law, "the loaded map", &out, &transformed(law, &loaded, table)?)?;
+    same(law, 0.0, "the loaded map", &out, &transformed(law, &loaded, table)?)?;
     for name in out.names() {
         same_sources(law, name, &fitted, &loaded)?;
     }
@@ -211,22 +211,15 @@ pub fn whole_weights(map: &dyn Map, table: &Table, tolerance: f64) -> LawResult 
         let own = law.ran("repeated rows", || rows(table, of))?;
         transformed(law, &learned(law, map, &own, of, weights)?, table)
     };
-    let alike = |on: &str, expected: &Table, found: &Table| {
-        law.equal(on, &names(expected), &names(found))?;
-        expected.columns().iter().zip(found.columns()).try_for_each(|((name, a), (_, b))| {
-            let what = format!("output column `{name}` under {on}");
-            match (a.numbers(), b.numbers()) {
-                (Some(a), Some(b)) => near(law, tolerance, &what, &a.values(), &b.values()),
-                _ => same_cells(law, &what, a, b),
-            }
-        })
-    };
     let by_weight = made(&every, Some(&weights))?;
     let thrice = made(&every, Some(&weights.iter().map(|weight| 3.0 * weight).collect::<Vec<f64>>()))?;
-    alike("weights from 1 to 3, times 3", &by_weight, &thrice)?;
+    same(law, tolerance, "weights from 1 to 3, times 3", &by_weight, &thrice)?;
     let twice: Vec<usize> = every.iter().flat_map(|&row| [row, row]).collect();
-    let counts_rows = alike("every row twice", &made(&every, None)?, &made(&twice, None)?).is_err();
-    if counts_rows { Ok(()) } else { alike("weights from 1 to 3", &made(&repeats, None)?, &by_weight) }
+    let counts_rows = same(law, tolerance, "every row twice", &made(&every, None)?, &made(&twice, None)?).is_err();
+    if counts_rows {
+        return Ok(());
+    }
+    same(law, tolerance, "weights from 1 to 3", &made(&repeats, None)?, &by_weight)
 }
 
 fn fitted(law: Law, map: &dyn Map, table: &Table) -> LawResult<MapFit> {
@@ -296,38 +289,33 @@ fn names(table: &Table) -> Vec<&str> {
     table.names().collect()
 }
 
-fn same(law: Law, on: &str, expected: &Table, found: &Table) -> LawResult {
+/// Fails unless tables are equal, with numbers within a tolerance; 0 is bit for bit.
+fn same(law: Law, tolerance: f64, on: &str, expected: &Table, found: &Table) -> LawResult {
     law.equal(on, &names(expected), &names(found))?;
     for ((name, a), (_, b)) in expected.columns().iter().zip(found.columns()) {
-        same_cells(law, &format!("{on}, output column `{name}`"), a, b)?;
+        same_cells(law, tolerance, &format!("{on}, output column `{name}`"), a, b)?;
     }
     Ok(())
 }
 
-fn same_cells(law: Law, on: &str, expected: &Cells, found: &Cells) -> LawResult {
+fn same_cells(law: Law, tolerance: f64, on: &str, expected: &Cells, found: &Cells) -> LawResult {
     law.must(expected.len() == found.len(), on, format!("{} rows", expected.len()), found.len())?;
     match (expected, found) {
         (Cells::Text(a), Cells::Text(b)) => law.equal(on, a, b),
         (Cells::Numbers(a), Cells::Numbers(b)) => {
-            for (row, (a, b)) in a.view().values().iter().zip(b.view().values().iter()).enumerate() {
-                let same = a.to_bits() == b.to_bits();
-                law.must(same, format_args!("{on}, row {}", row + 1), format!("{a:?} bit for bit"), b)?;
-            }
-            Ok(())
+            same_numbers(law, tolerance, on, &a.view().values(), &b.view().values())
         }
-        (Cells::Dates(a), Cells::Dates(b)) => {
-            let bits = |dates: &[f64]| dates.iter().map(|date| date.to_bits()).collect::<Vec<u64>>();
-            law.equal(on, &bits(a), &bits(b))
-        }
+        (Cells::Dates(a), Cells::Dates(b)) => same_numbers(law, 0.0, on, a, b),
         _ => Err(law.broken(on, expected.what(), found.what())),
     }
 }
 
-fn near(law: Law, tolerance: f64, on: &str, expected: &[f64], found: &[f64]) -> LawResult {
-    law.must(expected.len() == found.len(), on, format!("{} rows", expected.len()), found.len())?;
+fn same_numbers(law: Law, tolerance: f64, on: &str, expected: &[f64], found: &[f64]) -> LawResult {
     let least = expected.iter().filter(|v| v.is_finite()).fold(0.0, |m: f64, v| m.max(v.abs()));
-    for (row, (&a, &b)) in expected.iter().zip(found).enumerate().filter(|(_, (a, b))| !(a.is_nan() && b.is_nan())) {
-        law.near(Tolerance { tolerance, least }, format_args!("{on}, row {}", row + 1), a, b)?;
+    let near = |a: f64, b: f64| Tolerance { tolerance, least }.holds(a, b) || a.is_nan() && b.is_nan();
+    for (row, (&a, &b)) in expected.iter().zip(found).enumerate() {
+        let same = a.to_bits() == b.to_bits() || tolerance > 0.0 && near(a, b);
+        law.must(same, format_args!("{on}, row {}", row + 1), format_args!("{a:?} to {tolerance:e}"), b)?;
     }
     Ok(())
 }

@@ -9,8 +9,8 @@ use argmin::solver::quasinewton::LBFGS;
 use ndarray::{Array2, s};
 use std::cell::RefCell;
 use vaglio_core::{
-    Columns, Error, Feature, Form, Learner, Model, ModelData, Predict, Predictor, Problem, Refit, Result, part, row_weights,
-    saved,
+    Columns, Error, Feature, Form, Learner, Model, ModelData, Predict, Predictor, Problem, Refit, Result, part,
+    row_weights, saved,
 };
 
 /// Ridge logistic regression: Σ_i v_i ln(1/P_i) + λ/2 ‖W‖² with row weights v and P_i the probability of the row's

@@ -1,7 +1,7 @@
 //! Laws of constant columns.
 
-use super::recorded_run::{FullRun, RecordingObserver, run};
 use super::named_columns::named_columns;
+use super::recorded_run::{FullRun, RecordingObserver, run};
 use crate::LawResult;
 use crate::design_copies::{with_columns, with_constants};
 use crate::law_violation::Law;

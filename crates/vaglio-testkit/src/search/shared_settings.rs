@@ -1,7 +1,7 @@
 //! The law of settings that searches share.
 
-use super::recorded_run::{FullRun, RecordingObserver, run};
 use super::named_columns::named_columns;
+use super::recorded_run::{FullRun, RecordingObserver, run};
 use crate::LawResult;
 use crate::law_violation::Law;
 use crate::replay::{moved, replay};

@@ -1,7 +1,7 @@
 //! The law of equal columns.
 
-use super::recorded_run::FullRun;
 use super::named_columns::named_columns;
+use super::recorded_run::FullRun;
 use crate::law_violation::Law;
 use crate::replay::{moved, replay};
 use crate::trial::Subject;

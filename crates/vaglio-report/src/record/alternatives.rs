@@ -132,24 +132,27 @@ impl AlternativesRecord {
             Some([]) => "; the smallest has no column".into(),
             Some(columns) => format!("; the smallest is {}", listed(columns)),
         };
-        let all = if *count == 1 { "it" } else { "all of them" };
+        let (all, are, subsets) = match count {
+            1 => ("it", "is", "subset scores"),
+            _ => ("all of them", "are", "subsets score"),
+        };
         let none = match &in_none[..] {
             [] => "; every column is in some".into(),
             none => format!("; in none {}", listed(none)),
         };
-        let shared = format!("in {all} {}{none}{fewest}", listed(in_all));
-        if let Some(met) = met {
-            let are = if *count == 1 { "is" } else { "are" };
-            let near = match limit {
-                Some(limit) => format!("score {} or less", short(*limit)),
-                None => format!("{are} as good as the chosen one, within one standard error of the difference"),
-            };
-            return format!("{count} of {met} subsets that the search met {near}: {shared}");
-        }
-        let least = if *is_whole { "" } else { "at least " };
-        let subsets = if *count == 1 { "subset scores" } else { "subsets score" };
-        let limit = limit.map_or_else(String::new, |limit| format!(" {} or less", short(limit)));
-        format!("{least}{count} {subsets}{limit}: {shared}")
+        let limit = limit.map(|limit| format!(" {} or less", short(limit)));
+        let near = match (met, limit) {
+            (Some(met), Some(limit)) => format!("{count} of {met} subsets that the search met score{limit}"),
+            (Some(met), None) => format!(
+                "{count} of {met} subsets that the search met {are} as good as the chosen one, within one standard error of the \
+                 difference"
+            ),
+            (None, limit) => {
+                let least = if *is_whole { "" } else { "at least " };
+                format!("{least}{count} {subsets}{}", limit.unwrap_or_default())
+            }
+        };
+        format!("{near}: in {all} {}{none}{fewest}", listed(in_all))
     }
 }
 

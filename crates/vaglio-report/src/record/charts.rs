@@ -2,7 +2,7 @@
 
 use super::{Figures, LossTable, TuningResult};
 use serde::{Deserialize, Serialize};
-use vaglio_core::Feature;
+use vaglio_core::{Feature, setting};
 
 /// Data of the charts of the report.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -84,8 +84,8 @@ pub struct WorstRow {
 }
 
 /// Source of predictions.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[setting]
+#[derive(Copy, PartialEq, Eq)]
 pub enum PredictionRows {
     /// Outer folds.
     Nested,

@@ -2,7 +2,7 @@
 
 use crate::infinity;
 use serde::{Deserialize, Serialize};
-use vaglio_core::{Error, Result, is_lower, join, pluralize, short};
+use vaglio_core::{Error, Result, is_lower, join, pluralize, setting, short};
 use vaglio_search::{CrossValidation, Rule};
 
 /// Cross-validated loss of the selection with one size at one λ.
@@ -76,8 +76,8 @@ impl LossTable {
 }
 
 /// Way in which the size was chosen.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[setting]
+#[derive(Copy, PartialEq, Eq, Default)]
 pub enum ChosenBy {
     /// Cross-validation of the search.
     CrossValidation,
@@ -141,8 +141,8 @@ pub struct ChosenRecord {
 }
 
 /// Columns that the chosen ones are compared with.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[setting]
+#[derive(Copy, PartialEq, Eq)]
 pub enum ComparisonColumns {
     /// No column.
     Empty,
@@ -226,8 +226,8 @@ pub struct SizeSpread {
 }
 
 /// Subsets of the folds that each choose a size.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[setting]
+#[derive(Copy, PartialEq, Eq)]
 pub enum SizeSpreadSource {
     /// Each repeat alone.
     Repeats,

@@ -1,7 +1,7 @@
 //! Description of the data: columns as read, and rows left out.
 
 use serde::{Deserialize, Serialize};
-use vaglio_core::{Feature, join, pluralize};
+use vaglio_core::{Feature, join, pluralize, setting};
 use vaglio_tables::InferredType;
 
 /// Description of the data.
@@ -108,8 +108,8 @@ pub struct LeftOutRows {
 }
 
 /// Reason for leaving rows out.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[setting]
+#[derive(Copy, PartialEq, Eq)]
 pub enum LeftOutReason {
     /// A filter of `data.rows`.
     Filter,

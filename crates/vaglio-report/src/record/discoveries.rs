@@ -2,7 +2,7 @@
 
 use super::names::listed;
 use serde::{Deserialize, Serialize};
-use vaglio_core::{Feature, pluralize};
+use vaglio_core::{Feature, pluralize, setting};
 
 /// Verdicts on the columns by random dummies (the T-Rex selector).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -45,8 +45,8 @@ pub struct ColumnVerdict {
 }
 
 /// Whether a column is a discovery.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[setting]
+#[derive(Copy, PartialEq, Eq)]
 pub enum Verdict {
     /// Q-value is at most the rate.
     Confirmed,
@@ -54,17 +54,6 @@ pub enum Verdict {
     Tentative,
     /// Neither.
     Rejected,
-}
-
-impl Verdict {
-    /// Word for the verdict.
-    pub fn word(self) -> &'static str {
-        match self {
-            Verdict::Confirmed => "confirmed",
-            Verdict::Tentative => "tentative",
-            Verdict::Rejected => "rejected",
-        }
-    }
 }
 
 /// Largest number of columns named in a sentence.

@@ -120,16 +120,11 @@ impl Record {
 
 /// Describes the splits and the work repeated in each: `5 outer folds that repeat everything, 2 times`.
 fn repetition(splits: &Option<String>, folds: String, repeated: &str, repeats: usize) -> String {
-    let times = times(repeats);
+    let times = if repeats > 1 { format!(", {repeats} times") } else { String::new() };
     match splits {
         Some(splits) => format!("{splits}, {repeated} repeated{times}"),
         None => format!("{folds} that repeat {repeated}{times}"),
     }
-}
-
-/// Number of repeats of the splits, if there are several: `, 2 times`.
-pub(super) fn times(repeats: usize) -> String {
-    if repeats > 1 { format!(", {repeats} times") } else { String::new() }
 }
 
 impl HeldOutError<'_> {

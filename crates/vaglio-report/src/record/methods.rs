@@ -1,7 +1,6 @@
 //! Methods of a run: a paragraph with its figures, and the items of the REFORMS checklist that a run can answer.
 
-use super::held_out_error::times;
-use super::names::listed;
+use super::names::{listed, sentence};
 use super::{ChosenBy, PredictionRows, Record, left_out_rows};
 use vaglio_core::{Role, escape_controls, join, pluralize, short, title};
 use vaglio_search::Rule;
@@ -95,11 +94,9 @@ impl Record {
         let size = pluralize(chosen.size, "column");
         match chosen.by {
             ChosenBy::CrossValidation => {
-                let error = self
-                    .held_out_error(PredictionRows::CrossValidation)
-                    .map_or_else(String::new, |error| format!(" Its cross-validated error is {}.", error.text()));
-                let folds = self.folds();
-                format!("The size, {size}, was chosen by cross-validation of the whole search{folds}{rule}.{error}")
+                let error = self.held_out_error(PredictionRows::CrossValidation);
+                let how = error.map_or_else(String::new, |error| format!(", {}", error.how));
+                format!("The size, {size}, was chosen by cross-validation of the whole search{how}{rule}.")
             }
             ChosenBy::Score => {
                 format!("The size, {size}, was chosen by the score of the criterion, {}{rule}.", short(self.score))
@@ -114,36 +111,9 @@ impl Record {
         }
     }
 
-    /// Phrase for the splits of the cross-validated search.
-    fn folds(&self) -> String {
-        let repeats = times(self.chosen.repeats.unwrap_or(1));
-        let splits = self.chosen.splits.as_ref().map(|splits| format!(" ({splits})")).unwrap_or_default();
-        self.chosen.folds.map(|folds| format!(" in {folds} folds{repeats}{splits}")).unwrap_or_default()
-    }
-
     fn held_out_sentences(&self) -> String {
-        let mut sentences = Vec::new();
-        let loss = self.loss();
-        if let Some(error) = self.held_out_error(PredictionRows::Nested) {
-            sentences.push(format!("By {} the {} is {}.", error.how, loss.title(), error.text()));
-        }
-        if let Some(error) = self.held_out_error(PredictionRows::Test) {
-            let (rows, title) = (&error.how, loss.title());
-            sentences.push(format!("On {rows} that nothing else has seen the {title} is {}.", error.text()));
-        }
-        if let Some(permutations) = &self.permutations {
-            let (figure, _) = permutations.figure();
-            sentences.push(format!(
-                "{} of the target reach it with p = {}.",
-                pluralize(permutations.count, "shuffle"),
-                short(figure.p)
-            ));
-        }
-        if self.nested.is_none() && self.test.is_none() && self.chosen.cross_validated.is_none() {
-            sentences
-                .push(format!("Its score on the training rows, which the search has seen, is {}.", short(self.score)));
-        }
-        sentences.join(" ")
+        let lines = self.error_lines().into_iter().chain([self.shuffled_line(), self.optimism()]);
+        join(lines.flatten().map(sentence), " ")
     }
 
     /// Number, question and answer of the items on data and models.
@@ -201,9 +171,7 @@ impl Record {
             None => "folds are of single rows, or of groups where the data name some".into(),
         };
         let uncertainty = "errors have intervals, by clusters of rows or by folds, whichever are wider";
-        let tests = self.permutations.as_ref().map_or("none".into(), |permutations| {
-            format!("{} of the target, p = {}", pluralize(permutations.count, "shuffle"), short(permutations.score.p))
-        });
+        let tests = self.shuffled_line().unwrap_or_else(|| "none".into());
         vec![
             ("6a", "separation of training and test rows", separation.into()),
             ("6b", "dependent rows", dependence),

@@ -54,7 +54,7 @@ pub use warning::{Warning, WarningKind};
 
 use crate::infinity;
 use serde::{Deserialize, Serialize};
-use vaglio_core::{Diagnostics, Feature, StopReason};
+use vaglio_core::{Diagnostics, Feature, StopReason, setting};
 use vaglio_search::Certificate;
 
 /// The version of the format that this program writes and reads.
@@ -195,8 +195,8 @@ pub struct StageRecord {
 }
 
 /// Whether a search was cut short.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[setting]
+#[derive(Copy, PartialEq, Eq)]
 pub enum Status {
     /// It ended by itself.
     Complete,

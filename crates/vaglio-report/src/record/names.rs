@@ -1,4 +1,4 @@
-//! Lists of names in sentences.
+//! Lists of names, and sentences.
 
 use std::fmt::Display;
 
@@ -10,4 +10,15 @@ pub(crate) fn listed(names: impl IntoIterator<Item = impl Display>, most: usize)
         more => format!(" and {more} more"),
     };
     names[..names.len().min(most)].join(", ") + &more
+}
+
+/// Capitalizes the first letter of a text.
+pub(crate) fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
+/// Capitalizes a text and ends it with a period.
+pub(crate) fn sentence(text: impl AsRef<str>) -> String {
+    format!("{}.", capital(text.as_ref().trim_end_matches('.')))
 }

@@ -197,7 +197,7 @@ impl Record {
     }
 
     /// The errors of cross-validation, test rows and outer folds.
-    fn error_lines(&self) -> [Option<String>; 3] {
+    pub(super) fn error_lines(&self) -> [Option<String>; 3] {
         let splits = |splits: &Option<String>| splits.as_ref().map_or_else(String::new, |how| format!(" ({how})"));
         let chosen = &self.chosen;
         let cross_validated = self
@@ -228,15 +228,20 @@ impl Record {
         let [cross_validated, test, nested] = self.error_lines();
         let sizes = chosen.sizes.as_ref().filter(|sizes| sizes.sizes.iter().any(|size| *size != chosen.size));
         let sizes = sizes.map(|sizes| format!("size  {}", sizes.sentence(chosen.size)));
-        let is_optimistic = chosen.cross_validated.is_none() && self.test.is_none() && self.nested.is_none();
-        let optimistic = is_optimistic.then(|| {
-            let who = if self.tuned.is_some() { "tuning and selection" } else { "the selection" };
+        let (gain, meaning) = (chosen.gain_sentence(), self.interval_meaning());
+        let (outputs, shuffled) = (self.outputs_line(), self.shuffled_line());
+        [cross_validated, gain, sizes, test, nested, meaning, outputs, shuffled, self.optimism()]
+    }
+
+    /// Sentence that the score is optimistic, if no rows were held out.
+    pub(super) fn optimism(&self) -> Option<String> {
+        let is_held_out = self.chosen.cross_validated.is_some() || self.test.is_some() || self.nested.is_some();
+        let who = if self.tuned.is_some() { "tuning and selection" } else { "the selection" };
+        (!is_held_out).then(|| {
             format!(
                 "The score is optimistic: {who} minimized it on these rows. Test data or `--nested 5` give the error on new rows."
             )
-        });
-        let (gain, meaning) = (chosen.gain_sentence(), self.interval_meaning());
-        [cross_validated, gain, sizes, test, nested, meaning, self.outputs_line(), self.shuffled_line(), optimistic]
+        })
     }
 }
 

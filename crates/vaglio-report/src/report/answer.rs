@@ -1,9 +1,10 @@
 //! The answer of the page: the error on new rows, the choice, and how far to trust them.
 
 use super::chart::{Chart, Mark, ScaleKind};
-use super::lookups::{capital, finite, sentence};
+use super::lookups::finite;
 use super::number::{count, element, full, percent, short, significant};
 use super::section::Section;
+use crate::record::names::{capital, sentence};
 use crate::record::{ConfidenceInterval, HeldOutError, Permutations, PredictionRows, Record, Status, interval_text};
 use vaglio_core::{Absolute, Auc, Role, Squared, ZeroOne, escape_controls, join, pluralize, title};
 

@@ -1,11 +1,11 @@
 //! The chosen columns: weights, equation, and importance.
 
 use super::chart::Chart;
-use super::lookups::{finite, sentence};
+use super::lookups::finite;
 use super::number::{element, short, significant};
 use super::section::Section;
 use super::table::{TableBuilder, TableCell};
-use crate::record::names::listed;
+use crate::record::names::{listed, sentence};
 use crate::record::{
     Frequency, MOST_CORRELATED, PerOutput, Record, SelectedRecord, StepRecord, WeightSpread, WorthRecord,
 };

@@ -1,11 +1,11 @@
 //! Curves of errors: over the number of columns, λ, training rows and costs, and while tuning.
 
 use super::chart::{Chart, Mark, ScaleKind};
-use super::lookups::{capital, finite, sentence};
+use super::lookups::finite;
 use super::number::short;
 use super::section::Section;
 use super::table::TableBuilder;
-use crate::record::names::listed;
+use crate::record::names::{capital, listed, sentence};
 use crate::record::{Cell, EntryRecord, LearningPoint, LossName, PredictionRows, Record, interval_text};
 use vaglio_core::pluralize;
 use vaglio_search::CrossValidation;
@@ -17,18 +17,22 @@ const MANY_SIZES: usize = 100;
 pub fn error_by_size(record: &Record) -> Section {
     let sizes = record.chosen.sizes.as_ref().map(|sizes| sentence(sizes.sentence(record.selected.len())));
     let section = Section::new("curve", "Error by number of columns").text(fewest(record)).text(sizes);
-    let losses = losses(record);
-    let is_drawn = record.is_comparable() || losses.html().is_some();
-    section.chart(if is_drawn { losses } else { scores(record) })
+    section.chart(curves(record).0)
 }
 
 /// The other curves along the path.
 pub fn other_curves(record: &Record) -> Section {
-    let mut section = Section::new("curves", "Other curves of the search");
-    if !record.is_comparable() && losses(record).html().is_some() {
-        section = section.chart(scores(record));
-    }
+    let section = Section::new("curves", "Other curves of the search").chart(curves(record).1);
     section.chart(penalties(record)).chart(error_by_lambda(record))
+}
+
+/// Chart of the losses, and of the score if its units differ; without losses, chart of the score alone.
+fn curves(record: &Record) -> (Chart, Option<Chart>) {
+    let losses = losses(record);
+    if !losses.marks.iter().any(|mark| matches!(mark, Mark::Line { .. })) {
+        return (scores(record), None);
+    }
+    (losses, (!record.is_comparable()).then(|| scores(record)))
 }
 
 /// Values along the path, broken where sizes are left out or have none.

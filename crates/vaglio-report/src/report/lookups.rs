@@ -74,17 +74,6 @@ impl LossName {
     }
 }
 
-/// Capitalizes the first letter of a text.
-pub fn capital(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
-}
-
-/// Capitalizes a text and ends it with a period.
-pub fn sentence(text: impl AsRef<str>) -> String {
-    format!("{}.", capital(text.as_ref().trim_end_matches('.')))
-}
-
 /// Returns the number if it is finite.
 pub fn finite(number: f64) -> Option<f64> {
     Some(number).filter(|number| number.is_finite())

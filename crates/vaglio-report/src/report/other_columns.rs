@@ -1,10 +1,10 @@
 //! Alternatives to the chosen columns, and the columns that were not chosen or left out.
 
-use super::lookups::{finite, sentence};
+use super::lookups::finite;
 use super::number::{count, short};
 use super::section::Section;
 use super::table::{TableBuilder, TableCell};
-use crate::record::names::listed;
+use crate::record::names::{listed, sentence};
 use crate::record::{AlternativeRecord, ColumnRun, Record, left_out_rows};
 
 /// Largest number of constant columns that are named.

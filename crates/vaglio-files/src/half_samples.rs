@@ -23,9 +23,9 @@ pub(super) enum HalfSamples {
 /// [`vaglio_core::Error::Setting`] for impossible splits.
 pub(super) fn halves(how: &Pairs, selector: &ValidSelector, sample: &Sample) -> Result<HalfSamples> {
     let under = |error: vaglio_core::Error| error.under("evaluate.stability");
-    match sample.parting(selector, how.splits.as_ref(), PIECES - 1, 0)? {
-        parting @ SplitRule::Splits(..) => {
-            Ok(HalfSamples::Pieces(pieces(&parting.parts(sample, selector.seed()).map_err(under)?, sample.rows())))
+    match sample.split_rule(selector, how.splits.as_ref(), PIECES - 1, 0)? {
+        rule @ SplitRule::Splits(..) => {
+            Ok(HalfSamples::Pieces(pieces(&rule.parts(sample, selector.seed()).map_err(under)?, sample.rows())))
         }
         SplitRule::Folds(assignment @ FoldAssignment::Blocks { .. }, _) => {
             assignment.folds(assignment.most().min(PIECES), 0).map(HalfSamples::Pieces)

@@ -164,9 +164,9 @@ fn judged(loss: &dyn Loss, of_share: &[Vec<LearningCurvePoint>]) -> Result<Vec<L
 }
 
 /// Training rows in the order of use, in units that stay together.
-fn order(sample: &Sample, parting: &SplitRule, part: &TrainTestSplit, seed: u64) -> Vec<Vec<usize>> {
+fn order(sample: &Sample, rule: &SplitRule, part: &TrainTestSplit, seed: u64) -> Vec<Vec<usize>> {
     let training = &part.training;
-    let is_forward = parting.splits().is_some_and(|splits| splits.around_search(1).is_some());
+    let is_forward = rule.splits().is_some_and(|splits| splits.around_search(1).is_some());
     if sample.ordered || is_forward {
         return nearest(sample, part);
     }

@@ -49,7 +49,7 @@ fn outer_folds(input: &RepetitionInput<'_>, watcher: &StageMonitor<'_>) -> Resul
 fn nested(run: Run<'_>, outer: &[OuterFoldFit]) -> Result<NestedEvaluation> {
     let (sample, how) = (&run.prepared.sample, run.evaluate().outer_folds().unwrap_or_default());
     let selector = run.procedure.selector;
-    let splits = how.parting(selector, sample)?.splits().map(|splits| splits.sentence());
+    let splits = how.split_rule(selector, sample)?.splits().map(|splits| splits.sentence());
     let loss = &*selector.loss(sample.task());
     let tallies: Vec<LossSums> = outer.iter().map(|fold| fold.tally(loss)).collect();
     let empties: Vec<LossSums> = outer.iter().map(|fold| fold.empty_tally(loss)).collect();

@@ -21,7 +21,7 @@ use vaglio_core::{
     significant,
 };
 use vaglio_pipeline::pipeline::ValidPipeline;
-use vaglio_pipeline::resampling::validation::{parting, unvalidated};
+use vaglio_pipeline::resampling::validation::{choice_split_rule, unvalidated};
 use vaglio_pipeline::selector::{ValidSelector, data_bytes, takes_lambda_of_all};
 use vaglio_pipeline::tune::ScoredSelection;
 use vaglio_report::record::{Warning, left_out_rows};
@@ -243,8 +243,8 @@ impl RunPlan<'_> {
     /// Describes the splits that choose, and the evaluations.
     fn evaluations(&self, lines: &mut Lines) -> Result<()> {
         let (selector, sample) = (self.selector, &self.prepared.sample);
-        if let Some((how, is_written)) = selector.cross_validation() {
-            lines.push(("choose", parting(selector, sample, &how, is_written)?.sentence()));
+        if let Some(how) = selector.cross_validation() {
+            lines.push(("choose", choice_split_rule(selector, sample, &how)?.sentence()));
         }
         for evaluation in EVALUATIONS {
             lines.extend((evaluation.plan)(self)?.map(|text| (evaluation.name, text)));

@@ -3,7 +3,7 @@
 use std::fmt;
 use vaglio_core::{Design, Result};
 use vaglio_pipeline::pipeline::Evaluate;
-use vaglio_pipeline::resampling::validation::parting;
+use vaglio_pipeline::resampling::validation::choice_split_rule;
 use vaglio_pipeline::resampling::{Choice, Procedure, Sample, StageMonitor};
 use vaglio_pipeline::selector::{ValidSelector, walk_lambdas};
 
@@ -66,9 +66,8 @@ impl SearchCounts {
         let cross_validation = selector.cross_validation();
         let lambdas = walk_lambdas(design, cross_validation.is_some()).len();
         let plain = SearchCounts { lambdas, folds: 0, repeats: 1, whole: lambdas, repetitions: Vec::new() };
-        let Some((how, is_written)) = cross_validation else { return plain };
-        let parting = parting(selector, sample, &how, is_written);
-        let folds = parting.map_or(how.folds, |parting| parting.count(sample));
+        let Some(how) = cross_validation else { return plain };
+        let folds = choice_split_rule(selector, sample, &how).map_or(how.folds, |rule| rule.count(sample));
         SearchCounts { folds: folds * how.repeats, repeats: how.repeats, whole: 1, ..plain }
     }
 

@@ -31,7 +31,7 @@ impl RunPlan<'_> {
     /// # Errors
     /// Returns the errors of the splits.
     pub fn split_sentence(&self, how: Option<OuterFolds>) -> Result<Option<String>> {
-        how.map(|how| Ok(how.parting(self.selector, &self.prepared.sample)?.sentence())).transpose()
+        how.map(|how| Ok(how.split_rule(self.selector, &self.prepared.sample)?.sentence())).transpose()
     }
 
     /// Assumed size of the result.

@@ -130,13 +130,18 @@ impl ValidSelector {
         &self.learner
     }
 
-    /// Cross-validation that chooses the result, if any, and whether the user asked for it.
-    pub fn cross_validation(&self) -> Option<(CrossValidation, bool)> {
+    /// Cross-validation that chooses the result, if any.
+    pub fn cross_validation(&self) -> Option<CrossValidation> {
         match self.search.size_choice() {
-            Choose::CrossValidated(how) => Some((how, true)),
-            Choose::Auto => self.criterion.traits().loss.map(|_| (CrossValidation::default(), false)),
+            Choose::CrossValidated(how) => Some(how),
+            Choose::Auto => self.criterion.traits().loss.map(|_| CrossValidation::default()),
             _ => None,
         }
+    }
+
+    /// Whether the user asked for the cross-validation that chooses the result.
+    pub fn asks_for_folds(&self) -> bool {
+        matches!(self.search.size_choice(), Choose::CrossValidated(_))
     }
 
     /// Whether rows are expected in time order.

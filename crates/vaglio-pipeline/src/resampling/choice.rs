@@ -1,13 +1,12 @@
 //! Choice of the size and λ of a selection.
 
 use super::fdr::check_design;
-use super::full_model::FullLosses;
+use super::fold_paths::LambdaPaths;
 use super::pool::{FIRST_CHECKPOINT, StageMonitor};
-use super::pooled_folds::{LambdaPaths, PooledFolds};
 use super::sample::Sample;
 use super::score_choice::{confirmed, edge, plain};
 use super::selection::{Choice, ChosenSearch};
-use super::validation::{CellChoice, Validation, all_repeats, not_validated, shared_design};
+use super::validation::{CellChoice, Validation, choice_splits, not_validated, shared_design};
 use crate::selector::resumable_search::{ResumableSearch, SearchResult};
 use crate::selector::{ValidSelector, takes_lambda_of_all, walk_lambdas};
 use std::time::{Duration, Instant};
@@ -41,9 +40,7 @@ fn chosen_search(
         check_design(design, sample.ordered).map_err(|error| error.under("search.choose"))?;
         return confirmed(selector, design, rate, start, monitor);
     }
-    let Some((how, is_written)) = selector.cross_validation() else {
-        return plain(selector, design, start, monitor);
-    };
+    let Some(how) = selector.cross_validation() else { return plain(selector, design, start, monitor) };
     let lambdas = walk_lambdas(design, true);
     let by_score = |design: &Design, error: &Error, monitor: &mut Monitor<'_>| {
         let mut picked = plain(selector, design, start, monitor)?;
@@ -51,8 +48,8 @@ fn chosen_search(
         Ok(picked)
     };
     // Folds that the user did not ask for may fail.
-    let falls_back = |error: &Error| !is_written && error.class() != ErrorClass::Numerical;
-    let splits = &match all_repeats(selector, sample, &how, is_written) {
+    let falls_back = |error: &Error| !selector.asks_for_folds() && error.class() != ErrorClass::Numerical;
+    let splits = &match choice_splits(selector, sample, &how) {
         Err(error) if falls_back(&error) && selector.at_penalties(design)?.is_none() => {
             return by_score(design, &error, monitor);
         }
@@ -92,7 +89,7 @@ fn chosen_search(
         Err(error) => return Err(error),
     };
     let seconds = begun.elapsed().as_secs_f64();
-    let choice = found.map(|(walks, full)| validation.choice(walks, full, is_written)).transpose()?;
+    let choice = found.map(|(walks, full)| validation.choice(walks, full)).transpose()?;
     let tested = match choice {
         Some(choice) => watcher.ends(|| validation.test_gain(&choice))?.map(|test| (choice, test)),
         None => None,
@@ -119,7 +116,7 @@ pub fn is_in_parts(selector: &ValidSelector, design: &Design) -> bool {
 pub fn accompany(selector: &ValidSelector, sample: &Sample, design: &Design, monitor: &mut Monitor<'_>) -> Result<()> {
     let how = selector.cross_validation();
     let design = &match &how {
-        Some((how, is_written)) => shared_design(design, all_repeats(selector, sample, how, *is_written).as_ref().ok()),
+        Some(how) => shared_design(design, choice_splits(selector, sample, how).as_ref().ok()),
         None => design.clone(),
     };
     let fitted = if how.is_some() { selector.at_penalties(design)? } else { None };
@@ -132,13 +129,13 @@ pub fn accompany(selector: &ValidSelector, sample: &Sample, design: &Design, mon
 
 impl Validation<'_, '_> {
     /// Chooses size and λ by the rule.
-    fn choice(&self, walks: Vec<LambdaPaths>, full: Vec<FullLosses>, is_written: bool) -> Result<CellChoice> {
+    fn choice(&self, walks: Vec<LambdaPaths>, full: Vec<LambdaPaths>) -> Result<CellChoice> {
         let table = self.table(&walks)?;
-        let (place, cell, scored) = match self.by_score_alone(&table, is_written)? {
+        let (place, cell, scored) = match self.by_score_alone(&table)? {
             Some((place, cell, searched)) => (place, cell, Some(searched)),
             None => table.pick(self.how).map(|(place, cell)| (place, cell, None))?,
         };
-        let by_others = self.by_others(&table, &self.pooled_each(&walks), cell);
+        let by_others = self.by_others(&table, &walks, cell);
         Ok(CellChoice { walks, full, table, place, cell, by_others, scored })
     }
 
@@ -152,44 +149,45 @@ impl Validation<'_, '_> {
         test: Option<GainTest>,
         first: Option<ResumableSearch<'_>>,
     ) -> Result<ChosenSearch> {
-        let Validation { selector, design, loss, how, everything, .. } = *self;
+        let Validation { selector, design, loss, how, .. } = *self;
         let sizes = self.size_spread(&choice)?;
         let searched = self.final_search(&mut choice, first)?;
         let CellChoice { walks, full, mut table, place, cell, by_others, .. } = choice;
-        let everything = searched.path.everything(design.candidates().len()).unwrap_or(everything);
-        let matched = walks[place].pooled(everything, how.repeats);
+        let (mut paths, is_at_penalty) = (walks[place].clone(), self.path.is_some());
+        if let Some(everything) = searched.path.everything(design.candidates().len()).filter(|_| !is_at_penalty) {
+            paths.everything = everything;
+        }
         let by_others = if how.is_lowest() { by_others } else { Vec::new() };
         let picked = if searched.path.stop_reason.is_partial() {
             None
         } else {
-            self.cell_on_path(&mut table, &searched.path, &matched, place, cell)?
+            self.cell_on_path(&mut table, &searched.path, &paths, place, cell)?
         };
         let Some(picked) = picked else { return Ok(unmatched(design, searched)) };
         let is_rejected = test.is_some_and(|test| !test.passes());
-        let cell = if is_rejected { matched.empty(loss)? } else { picked };
+        let cell = if is_rejected { paths.empty(loss)? } else { picked };
         let mut warnings: Vec<Warning> =
-            self.all_columns_warning(&full, cell, &matched.losses(cell.size))?.into_iter().collect();
+            self.all_columns_warning(&full, cell, &paths.losses(cell.size))?.into_iter().collect();
         let other = self.size_on_other_scale(&walks, test.is_some())?.filter(|size| *size != cell.size);
         warnings.extend(other.map(|size| scales_differ(how.judge, cell.size, size)));
         let entry = searched.path.entries.iter().position(|entry| entry.subset.len() == cell.size);
         let searched = selector.taking(searched, entry, design)?;
-        let LambdaPaths { lambda, end, whole, .. } = walks[place];
         let chosen = Choice {
             by: ChosenBy::CrossValidation,
             folds: Some(how.clone()),
-            penalty: lambda.filter(|_| whole.is_some()),
-            lambda: lambda.or(searched.path.score().lambda),
+            penalty: paths.lambda.filter(|_| is_at_penalty),
+            lambda: paths.lambda.or(searched.path.score().lambda),
             cell: Some(cell),
-            empty: match whole {
-                Some(_) => Some(matched.empty(loss)?),
-                None => table.losses_at(place).first().filter(|cell| cell.size == 0).copied(),
+            empty: match is_at_penalty {
+                true => Some(paths.empty(loss)?),
+                false => table.losses_at(place).first().filter(|cell| cell.size == 0).copied(),
             },
             place,
-            of_path: walks.len() > 1 && whole.is_none() || takes_lambda_of_all(design),
-            until: end,
+            of_path: walks.len() > 1 && !is_at_penalty || takes_lambda_of_all(design),
+            until: paths.end,
             sizes,
-            fold_entries: matched.entries(cell.size, how.folds),
-            losses: matched.near(cell.size),
+            fold_entries: paths.entries(cell.size, how.folds),
+            losses: paths.near(cell.size),
             by_others,
             declined: Some(picked).filter(|picked| picked.size > cell.size),
             test,
@@ -206,13 +204,17 @@ impl Validation<'_, '_> {
     /// # Errors
     /// [`vaglio_core::Error::Shape`] if no size was reached in every fold.
     fn size_on_other_scale(&self, walks: &[LambdaPaths], is_tested: bool) -> Result<Option<usize>> {
-        let Some(walks) = walks.iter().map(LambdaPaths::on_other_scale).collect() else { return Ok(None) };
-        let CellChoice { walks, place, cell, by_others, .. } = self.choice(walks, Vec::new(), true)?;
-        let Some(level) = self.how.require_gain.level().filter(|_| is_tested && cell.size > 0) else {
-            return Ok(Some(cell.size));
+        let Some(walks) = walks.iter().map(LambdaPaths::on_other_scale).collect::<Option<Vec<_>>>() else {
+            return Ok(None);
         };
-        let p = self.paired_p(&by_others, &self.pooled(&walks[place]), cell.size);
-        Ok(Some(if p.is_some_and(|p| p > level) { 0 } else { cell.size }))
+        let table = self.table(&walks)?;
+        let (place, cell) = table.pick(self.how)?;
+        let level = self.how.require_gain.level().filter(|_| is_tested && cell.size > 0);
+        let is_rejected = level.is_some_and(|level| {
+            let by_others = self.by_others(&table, &walks, cell);
+            self.paired_p(&by_others, &walks[place], cell.size).is_some_and(|p| p > level)
+        });
+        Ok(Some(if is_rejected { 0 } else { cell.size }))
     }
 
     /// The chosen cell of the table, for a subset on the path of all rows. If the path lacks the chosen size, the rule
@@ -221,21 +223,21 @@ impl Validation<'_, '_> {
         &self,
         table: &mut LossTable,
         path: &Path,
-        matched: &PooledFolds<'_>,
+        paths: &LambdaPaths,
         place: usize,
         cell: Cell,
     ) -> Result<Option<Cell>> {
         let Validation { loss, how, .. } = *self;
         let sizes = || path.entries.iter().map(|entry| entry.subset.len());
-        if matched.has(cell.size) && (cell.size == 0 || sizes().any(|size| size == cell.size)) {
+        if paths.has(cell.size) && (cell.size == 0 || sizes().any(|size| size == cell.size)) {
             return Ok(Some(cell));
         }
-        let cells = matched.cells(loss, sizes().chain([0]))?;
+        let cells = paths.cells(loss, sizes().chain([0]))?;
         if cells.is_empty() {
             return Ok(None);
         }
         let mut of_lambda = LossTable { cells: vec![cells], ..LossTable::default() };
-        self.compare(&mut of_lambda, std::slice::from_ref(matched))?;
+        self.compare(&mut of_lambda, std::slice::from_ref(paths))?;
         let (_, cell) = of_lambda.pick(how)?;
         table.cells[place] = of_lambda.cells.swap_remove(0);
         Ok(Some(cell))
@@ -244,7 +246,7 @@ impl Validation<'_, '_> {
     /// Finishes the search on all rows at the chosen λ. Sizes beyond those of the folds cannot be the result.
     fn final_search(&self, choice: &mut CellChoice, first: Option<ResumableSearch<'_>>) -> Result<SearchResult> {
         let CellChoice { walks, place, scored, .. } = choice;
-        let LambdaPaths { lambda, end, whole, .. } = walks[*place];
+        let LambdaPaths { lambda, end, .. } = walks[*place];
         let mut searched = match (scored.take(), first) {
             (Some(searched), _) => searched,
             (None, Some(mut walking)) => {
@@ -253,7 +255,7 @@ impl Validation<'_, '_> {
             }
             (None, None) => self.walk(lambda, *place, end)?,
         };
-        if let (Some(_), Some(penalty)) = (whole, lambda) {
+        if let (Some(_), Some(penalty)) = (self.path, lambda) {
             searched.path = searched.path.taking(penalty);
         }
         Ok(searched)

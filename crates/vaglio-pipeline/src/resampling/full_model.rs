@@ -1,5 +1,6 @@
 //! Losses of the model with all columns, which a search with more columns than rows never reaches.
 
+use super::fold_paths::LambdaPaths;
 use super::loss_sums::{FoldLosses, LossSums, most_clusters};
 use super::path_predictions::{FoldTestRows, PathModels, PathReduction, predictions_along};
 use super::validation::Validation;
@@ -9,9 +10,6 @@ use vaglio_search::{CrossValidation, PathEntry};
 
 /// Largest work of these fits over all folds and λ, in multiply-adds.
 const MOST_WORK: f64 = 3e10;
-
-/// Losses of the model with all columns at one λ, by fold.
-pub(super) type FullLosses = (Option<f64>, Vec<LossSums>);
 
 impl Validation<'_, '_> {
     /// Values of λ for fits of all columns in the folds. Empty if: fits take too long; the search reaches all columns.
@@ -65,26 +63,24 @@ impl Validation<'_, '_> {
     /// [`vaglio_core::Error::Shape`] if no held-out row has weight.
     pub fn all_columns_warning(
         &self,
-        full: &[FullLosses],
+        full: &[LambdaPaths],
         taken: Cell,
         of_taken: &FoldLosses<'_>,
     ) -> Result<Option<Warning>> {
-        let (Validation { design, loss, .. }, repeats) = (*self, self.how.repeats);
+        let (loss, size) = (self.loss, self.design.candidates().len());
         if full.is_empty() {
             return Ok(None);
         }
-        let size = design.candidates().len();
-        let of_place = |at: usize| FoldLosses::new(&full[at].1, repeats);
-        let of_lambda = |at: usize| Ok(vec![of_place(at).cell(loss, size)?]);
-        let cells = (0..full.len()).map(of_lambda).collect::<Result<_>>()?;
+        let cells = full.iter().map(|paths| paths.cells(loss, [size])).collect::<Result<_>>()?;
         let (place, best) = LossTable { cells, ..LossTable::default() }.pick(&CrossValidation::default())?;
         let (lowest, error) = (best.loss, best.standard_error.unwrap_or(0.0));
         // A loss that is not a number is not better.
-        let is_better = || of_place(place).difference(loss, of_taken).is_none_or(|error| lowest + error < taken.loss);
+        let is_better =
+            || full[place].losses(size).difference(loss, of_taken).is_none_or(|error| lowest + error < taken.loss);
         if !(lowest < taken.loss && is_better()) {
             return Ok(None);
         }
-        let at = full[place].0.map_or_else(String::new, |lambda| format!(" at lambda {}", short(lambda)));
+        let at = full[place].lambda.map_or_else(String::new, |lambda| format!(" at lambda {}", short(lambda)));
         let message = format!(
             "all {size} columns together have a cross-validated loss of {} ± {}{at}, and the {} that were taken one of {}; where \
              columns cost nothing, `search: all` predicts better",

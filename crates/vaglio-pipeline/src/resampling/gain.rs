@@ -20,8 +20,8 @@
 //! (2009); J. J. Goeman et al., *A global test for groups of genes*, Bioinformatics 20 (2004); J. Besag, P. Clifford,
 //! *Sequential Monte Carlo p-values*, Biometrika 78 (1991).
 
+use super::fold_paths::LambdaPaths;
 use super::loss_sums::{FoldLosses, LossSums};
-use super::pooled_folds::PooledFolds;
 use super::sample::Sample;
 use super::validation::{CellChoice, Validation};
 use std::sync::Arc;
@@ -55,11 +55,10 @@ impl Validation<'_, '_> {
         let Validation { selector, sample, watcher, loss, how, .. } = *self;
         let Some(level) = how.require_gain.level() else { return Ok(None) };
         // If columns are required, the empty subset is no alternative.
-        let walks = self.pooled_each(&of.walks);
-        if of.cell.size == 0 || !walks.iter().any(|walk| walk.has(0)) {
+        if of.cell.size == 0 || !of.walks.iter().any(|paths| paths.has(0)) {
             return Ok(None);
         }
-        let p = self.paired_p(&of.by_others, &walks[of.place], of.cell.size);
+        let p = self.paired_p(&of.by_others, &of.walks[of.place], of.cell.size);
         let by_losses = p.map(|p| GainTest { p, level, shuffles: None });
         // Losses of ranks are biased: predictions of folds with different means are ranked together.
         let leans = matches!(loss.traits().measure, Measure::Auc | Measure::Whole);
@@ -83,9 +82,9 @@ impl Validation<'_, '_> {
 
     /// p-value of paired losses: each fold at the size and λ that the others choose, against its baseline. If `by_others`
     /// is empty, the losses at `size` are used. Returns `None` for fewer than [`FEWEST`] observations.
-    pub fn paired_p(&self, by_others: &[LossSums], walk: &PooledFolds<'_>, size: usize) -> Option<f64> {
-        let own = if by_others.is_empty() { walk.losses(size) } else { FoldLosses::new(by_others, walk.repeats) };
-        if own.shape(None).count < FEWEST { None } else { own.chance_below(self.loss, &walk.empties()) }
+    pub fn paired_p(&self, by_others: &[LossSums], paths: &LambdaPaths, size: usize) -> Option<f64> {
+        let own = if by_others.is_empty() { paths.losses(size) } else { FoldLosses::new(by_others, paths.repeats) };
+        if own.shape(None).count < FEWEST { None } else { own.chance_below(self.loss, &paths.empties()) }
     }
 
     /// Whether shuffling targets is valid, and cheap compared with the choice.

@@ -1,13 +1,13 @@
 //! Extension of a λ grid whose end has the lowest loss.
 
-use super::full_model::FullLosses;
+use super::fold_paths::{FoldPath, LambdaPaths};
 use super::lockstep::Lockstep;
 use super::loss_sums::LossSums;
 use super::path_predictions::FoldTestRows;
 use super::pool::{in_turn, repeated};
-use super::pooled_folds::LambdaPaths;
 use super::validation::{Fold, Validation};
 use crate::selector::resumable_search::SearchResult;
+use std::sync::Arc;
 use std::time::Instant;
 use vaglio_core::{Error, ErrorClass, Result};
 use vaglio_kernels::tolerance::LEAST_PENALTY;
@@ -27,7 +27,7 @@ impl Validation<'_, '_> {
     ///
     /// # Errors
     /// [`Error::Stopped`]; errors of the maps, the designs, the search and the fits, on the training rows of a fold.
-    pub fn over_grid(&self, lambdas: Vec<Option<f64>>) -> Result<(Vec<LambdaPaths>, Vec<FullLosses>)> {
+    pub fn over_grid(&self, lambdas: Vec<Option<f64>>) -> Result<(Vec<LambdaPaths>, Vec<LambdaPaths>)> {
         let Validation { selector, design, .. } = *self;
         if lambdas.len() > 1 {
             // Data that all folds share is cached before they begin.
@@ -71,12 +71,12 @@ impl Validation<'_, '_> {
         full_lambdas: Vec<Option<f64>>,
         before: &[LambdaPaths],
         journal: &Journal,
-    ) -> Result<(Vec<LambdaPaths>, Vec<FullLosses>)> {
+    ) -> Result<(Vec<LambdaPaths>, Vec<LambdaPaths>)> {
         let (count, room) = (self.count(), &self.selector.room);
         self.watcher.stage("choose", count * lambdas.len());
         let recalled = |(place, &lambda): (usize, &Option<f64>)| {
             let walks: Option<LambdaPaths> = journal.recall(format_args!("choose/walk/{place}"));
-            walks.map(|walks| LambdaPaths { lambda, ..walks })
+            walks.map(|walks| self.paths(lambda, walks.folds, walks.end))
         };
         let known: Vec<Option<LambdaPaths>> = lambdas.iter().enumerate().map(recalled).collect();
         let full: Option<Vec<Vec<LossSums>>> =
@@ -106,8 +106,13 @@ impl Validation<'_, '_> {
                 (Lockstep::new(self, &folds, &lambdas, journal)?.walks(before, known)?, full)
             }
         };
-        let mut of_folds: Vec<_> = full.into_iter().map(Vec::into_iter).collect();
-        let of_lambda = |lambda| (lambda, of_folds.iter_mut().filter_map(Iterator::next).collect());
+        let (mut of_folds, all): (Vec<_>, usize) =
+            (full.into_iter().map(Vec::into_iter).collect(), self.design.candidates().len());
+        let of_lambda = |lambda| {
+            let losses = of_folds.iter_mut().filter_map(Iterator::next);
+            let folds = losses.map(|losses| Arc::new(FoldPath::full(all, losses))).collect();
+            LambdaPaths { everything: all, ..self.paths(lambda, folds, None) }
+        };
         Ok((walks, full_lambdas.into_iter().map(of_lambda).collect()))
     }
 
@@ -125,10 +130,14 @@ impl Validation<'_, '_> {
     ///
     /// # Errors
     /// Returns the errors of the search.
-    pub fn by_score_alone(&self, table: &LossTable, is_written: bool) -> Result<Option<(usize, Cell, SearchResult)>> {
+    pub fn by_score_alone(&self, table: &LossTable) -> Result<Option<(usize, Cell, SearchResult)>> {
         let Validation { selector, design, .. } = *self;
         let is_fitted = design.readout().is_some_and(|readout| readout.auto.is_some());
-        if is_written || !is_fitted || !selector.search.extent(design)?.keeps_all() || table.lambdas.len() < 2 {
+        if selector.asks_for_folds()
+            || !is_fitted
+            || !selector.search.extent(design)?.keeps_all()
+            || table.lambdas.len() < 2
+        {
             return Ok(None);
         }
         let mut best: Option<(f64, usize, SearchResult)> = None;

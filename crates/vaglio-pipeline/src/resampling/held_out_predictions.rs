@@ -6,7 +6,7 @@ use super::pool::StageMonitor;
 use super::sample::Sample;
 use super::selection::Choice;
 use super::split_rule::TrainTestSplit;
-use super::validation::{Fold, repeats, said_of_fold};
+use super::validation::{Fold, choice_splits, said_of_fold};
 use crate::selector::ValidSelector;
 use ndarray::s;
 use vaglio_core::{ClassOrder, Loss, Result, ZeroOne};
@@ -23,7 +23,7 @@ const MOST_CLUSTERS: u32 = 1 << 16;
 /// # Errors
 /// [`vaglio_core::Error::Setting`] for invalid splits.
 pub fn chosen_parts(selector: &ValidSelector, sample: &Sample, how: &CrossValidation) -> Result<Vec<TrainTestSplit>> {
-    Ok(repeats(selector, sample, how, true, 1)?.all().collect())
+    Ok(choice_splits(selector, sample, &CrossValidation { repeats: 1, ..how.clone() })?.all().collect())
 }
 
 /// Held-out predictions for the first repeat's folds, by the subset that each fold's search reached. Returns `None` if:

@@ -14,14 +14,15 @@
 //! A search that cannot pause, such as a backward one, runs to its end. If memory cannot hold all folds, each is
 //! rebuilt and searched from the start at every checkpoint, with the same result.
 
+use super::fold_paths::{FoldPath, LambdaPaths};
 use super::loss_sums::{LossSums, most_clusters};
 use super::path_predictions::{FoldTestRows, PathModels, PathReduction};
 use super::pool::{FIRST_CHECKPOINT, SubTask, each, expected_sizes};
-use super::pooled_folds::{FoldPath, LambdaPaths, PooledFolds};
 use super::validation::{Fold, Validation};
 use crate::memory_slots::MemorySlots;
 use crate::selector::resumable_search::ResumableSearch;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Instant;
 use vaglio_core::{Design, Error, Loss, Result, SearchExtent};
 use vaglio_search::{Journal, Path, PathEntry};
@@ -57,7 +58,7 @@ struct FoldSearch<'d> {
     /// The open search, unless the fold is rebuilt.
     search: Option<ResumableSearch<'d>>,
     /// Losses up to the last checkpoint.
-    path: Option<FoldPath>,
+    path: Option<Arc<FoldPath>>,
     is_paused: bool,
 }
 
@@ -159,22 +160,18 @@ impl<'a, 'o> Lockstep<'a, 'o> {
     ) -> Result<()> {
         let validation = self.validation;
         let own = |k: usize| {
-            let trails = searches.iter().filter_map(|of_fold| of_fold[k].path.as_ref());
+            let folds = searches.iter().filter_map(|of_fold| of_fold[k].path.clone()).collect();
             let is_paused = searches.iter().any(|of_fold| of_fold[k].is_paused);
-            (PooledFolds::new(trails.collect(), validation.everything, validation.how.repeats), is_paused)
+            validation.paths(self.lambdas[searches[0][k].place], folds, is_paused.then_some(checkpoint))
         };
-        let active: Vec<_> = (0..searches.first().map_or(0, Vec::len)).map(own).collect();
-        let ended: Vec<_> = others.iter().copied().chain(done.values()).map(|walks| validation.pooled(walks)).collect();
+        let active: Vec<LambdaPaths> = (0..searches.first().map_or(0, Vec::len)).map(own).collect();
+        let ended: Vec<&LambdaPaths> = others.iter().copied().chain(done.values()).collect();
         let ends = ends(validation.loss, validation.how.patience, &active, &ended, checkpoint)?;
-        for k in (0..ends.len()).rev().filter(|&k| ends[k]) {
-            let own: Vec<FoldSearch<'_>> = searches.iter_mut().map(|of_fold| of_fold.remove(k)).collect();
-            let (place, is_paused) = (own[0].place, own.iter().any(|search| search.is_paused));
-            let trails = own.into_iter().filter_map(|search| search.path).collect();
+        for (k, paths) in active.into_iter().enumerate().rev().filter(|(k, _)| ends[*k]) {
+            let place = searches[0][k].place;
+            searches.iter_mut().for_each(|of_fold| drop(of_fold.remove(k)));
             self.end(place);
-            done.insert(
-                place,
-                LambdaPaths { lambda: self.lambdas[place], trails, end: is_paused.then_some(checkpoint), whole: None },
-            );
+            done.insert(place, paths);
         }
         Ok(())
     }
@@ -205,7 +202,8 @@ impl<'a, 'o> Lockstep<'a, 'o> {
         let paths: Vec<_> = walked.iter().map(|(_, _, path)| &path.entries[..]).collect();
         let shared = PathReduction::shared(&fold.design, &paths)?;
         each(threads, walked, |_, (own, design, path)| {
-            own.path = Some(self.evaluate(fold, &design, shared.as_ref(), path, own.path.take())?);
+            let before = own.path.take().map(Arc::unwrap_or_clone);
+            own.path = Some(Arc::new(self.evaluate(fold, &design, shared.as_ref(), path, before)?));
             Ok(())
         })?;
         Ok(())
@@ -247,11 +245,11 @@ impl<'a, 'o> Lockstep<'a, 'o> {
             Ok(trail)
         };
         let judge = self.validation.sample.judge();
-        let known = before.as_mut().and_then(|trail| trail.other.take()).map(|trail| *trail);
+        let known = before.as_mut().and_then(|before| before.other.take()).map(Arc::unwrap_or_clone);
         let other = judge.map(|judge| fold.on_scale(judge.other(), |held| losses(path.clone(), known, held)));
         let other = other.transpose()?;
         let mut trail = fold.on_scale(judge.unwrap_or_default(), |held| losses(path, before, held))?;
-        trail.other = other.map(Box::new);
+        trail.other = other.map(Arc::new);
         Ok(trail)
     }
 
@@ -299,20 +297,20 @@ impl<'a, 'o> Lockstep<'a, 'o> {
 fn ends(
     loss: &dyn Loss,
     patience: Option<usize>,
-    active: &[(PooledFolds<'_>, bool)],
-    ended: &[PooledFolds<'_>],
+    active: &[LambdaPaths],
+    ended: &[&LambdaPaths],
     checkpoint: usize,
 ) -> Result<Vec<bool>> {
     let Some(patience) = patience else { return Ok(vec![true; active.len()]) };
-    let all = active.iter().map(|(matched, _)| matched).chain(ended);
-    let lowest = all.map(|matched| Ok((matched, matched.lowest(loss, checkpoint)?)));
-    let lowest: Vec<(&PooledFolds<'_>, Option<(usize, f64)>)> = lowest.collect::<Result<_>>()?;
-    let known = lowest.iter().filter_map(|(matched, lowest)| lowest.map(|(size, least)| (*matched, size, least)));
+    let all = active.iter().chain(ended.iter().copied());
+    let lowest: Vec<_> = all.map(|paths| Ok((paths, paths.lowest(loss, checkpoint)?))).collect::<Result<_>>()?;
+    let known = lowest.iter().filter_map(|(paths, lowest)| lowest.map(|(size, least)| (*paths, size, least)));
     let best = known.min_by(|(.., a), (.., b)| a.total_cmp(b));
-    let ends = lowest.iter().zip(active).map(|((matched, lowest), (_, is_paused))| {
+    let ends = lowest.iter().take(active.len()).map(|(paths, lowest)| {
+        let is_paused = paths.end.is_some();
         let (Some((size, own)), Some((best, of_best, least))) = (*lowest, best) else { return !is_paused };
         let is_hopeless = || {
-            let error = matched.losses(size).difference(loss, &best.losses(of_best));
+            let error = paths.losses(size).difference(loss, &best.losses(of_best));
             error.is_some_and(|error| own - least > HOPELESS * error)
         };
         !is_paused || size.saturating_add(patience) <= checkpoint || (own > least && is_hopeless())

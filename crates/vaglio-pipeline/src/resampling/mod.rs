@@ -15,6 +15,7 @@
 pub mod choice;
 pub mod fdr;
 pub mod final_training;
+mod fold_paths;
 mod full_model;
 mod gain;
 mod grid_extension;
@@ -25,7 +26,6 @@ pub mod loss_sums;
 pub mod path_predictions;
 mod permutation;
 pub mod pool;
-mod pooled_folds;
 pub mod procedure;
 pub mod sample;
 mod score_choice;

@@ -107,10 +107,10 @@ impl OuterFolds {
     /// Rule that splits the rows into outer folds.
     ///
     /// # Errors
-    /// Returns the errors of [`Sample::parting`].
-    pub fn parting(&self, selector: &ValidSelector, sample: &Sample) -> Result<SplitRule> {
+    /// Returns the errors of [`Sample::split_rule`].
+    pub fn split_rule(&self, selector: &ValidSelector, sample: &Sample) -> Result<SplitRule> {
         let within = usize::from(selector.cross_validation().is_some());
-        sample.parting(selector, self.splits.as_ref(), self.folds, within)
+        sample.split_rule(selector, self.splits.as_ref(), self.folds, within)
     }
 
     /// Train/test splits of all repeats.
@@ -119,7 +119,7 @@ impl OuterFolds {
     /// [`Error::Setting`] for invalid folds, with the path inside these settings.
     pub fn outer_splits<'s>(&self, selector: &ValidSelector, sample: &'s Sample) -> Result<RepeatedSplits<'s>> {
         let seeds = (0..self.repeats).map(|repeat| stream(selector.seed, OUTER, repeat as u64));
-        self.parting(selector, sample)?.repeats(sample, seeds)
+        self.split_rule(selector, sample)?.repeats(sample, seeds)
     }
 }
 

@@ -1,6 +1,6 @@
 //! Variation of the chosen size with the split into folds.
 
-use super::pooled_folds::PooledFolds;
+use super::fold_paths::LambdaPaths;
 use super::validation::{CellChoice, Validation};
 use vaglio_core::Result;
 use vaglio_report::record::{Cell, LossTable, SizeSpread, SizeSpreadSource};
@@ -16,13 +16,13 @@ impl Validation<'_, '_> {
     /// [`vaglio_core::Error::Shape`] if no held-out row has weight.
     pub fn size_spread(&self, of: &CellChoice) -> Result<Option<SizeSpread>> {
         let (Validation { loss, how, .. }, walks) = (*self, &of.walks);
-        let all = walks.first().map_or(0, |walks| walks.trails.len());
+        let all = walks.first().map_or(0, |paths| paths.folds.len());
         if !loss.traits().measure.is_of_rows() || all < 3 || how.folds * how.repeats != all {
             return Ok(None);
         }
         // If the score chose λ, sizes are compared at that λ.
         let places = if of.scored.is_some() { of.place..of.place + 1 } else { 0..walks.len() };
-        let matched = self.pooled_each(&walks[places]);
+        let walks = &walks[places];
         let (over, kept): (SizeSpreadSource, Vec<Vec<usize>>) = match how.repeats {
             1 => {
                 (SizeSpreadSource::Folds, (0..all).map(|out| (0..all).filter(|fold| *fold != out).collect()).collect())
@@ -32,23 +32,23 @@ impl Validation<'_, '_> {
                 (SizeSpreadSource::Repeats, (0..repeats).map(of_repeat).collect())
             }
         };
-        let of_some = |kept: &Vec<usize>| self.size_in_folds(&matched, kept);
+        let of_some = |kept: &Vec<usize>| self.size_in_folds(walks, kept);
         let sizes: Option<Vec<usize>> = kept.iter().map(of_some).collect::<Result<_>>()?;
         Ok(sizes.map(|sizes| SizeSpread { over, sizes }))
     }
 
     /// Size that the rule chooses from some of the folds.
-    fn size_in_folds(&self, matched: &[PooledFolds<'_>], kept: &[usize]) -> Result<Option<usize>> {
+    fn size_in_folds(&self, walks: &[LambdaPaths], kept: &[usize]) -> Result<Option<usize>> {
         let how = self.how;
-        let some: Vec<PooledFolds<'_>> = matched.iter().map(|matched| matched.select_folds(kept)).collect();
-        let cells = |(all, some): (&PooledFolds<'_>, &PooledFolds<'_>)| -> Result<Vec<Cell>> {
+        let some: Vec<LambdaPaths> = walks.iter().map(|paths| paths.select_folds(kept)).collect();
+        let cells = |(all, some): (&LambdaPaths, &LambdaPaths)| -> Result<Vec<Cell>> {
             let cell = |size: usize| {
                 let loss = some.losses(size).mean(self.loss)?;
                 Ok(Cell { size, loss, standard_error: Some(0.0), difference_error: None })
             };
             all.sizes().into_iter().map(cell).collect()
         };
-        let cells = matched.iter().zip(&some).map(cells).collect::<Result<_>>()?;
+        let cells = walks.iter().zip(&some).map(cells).collect::<Result<_>>()?;
         let mut table = LossTable { cells, ..LossTable::default() };
         if table.cells.iter().all(Vec::is_empty) {
             return Ok(None);
@@ -66,7 +66,7 @@ mod tests {
     use super::super::choice::select;
     use super::super::split_rule::TrainTestSplit;
     use super::super::split_rule::tests::held_out_error;
-    use super::super::validation::all_repeats;
+    use super::super::validation::choice_splits;
     use super::*;
     use crate::learners::Rls;
     use crate::selector::{Selector, ValidSelector};
@@ -107,7 +107,7 @@ mod tests {
             let design = selector.design(&problem).unwrap();
             let picked = select(&selector, &sample, &design, Instant::now(), &mut Monitor::from(&mut Silent)).unwrap();
             let found = picked.chosen.sizes.unwrap();
-            let parts = all_repeats(&selector, &sample, &how, true).unwrap();
+            let parts = choice_splits(&selector, &sample, &how).unwrap();
             let squares: Vec<Vec<f64>> = parts.all().map(|part| squares(&selector, &sample, &part)).collect();
             let best = |kept: &dyn Fn(usize) -> bool| {
                 let sum = |size: usize| {

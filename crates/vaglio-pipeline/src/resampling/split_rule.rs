@@ -154,7 +154,7 @@ impl Sample {
     ///
     /// # Errors
     /// Returns the errors of [`Problem::new`].
-    pub fn parting(
+    pub fn split_rule(
         &self,
         selector: &ValidSelector,
         written: Option<&AnyResampling>,

@@ -1,11 +1,10 @@
 //! Cross-validation of a whole search, and its losses by size and λ, pooled over folds.
 
 use super::final_training::FinalModelCache;
-use super::full_model::FullLosses;
+use super::fold_paths::{FoldPath, LambdaPaths};
 use super::loss_sums::{FoldLosses, LossSums};
 use super::path_predictions::FoldTestRows;
 use super::pool::StageMonitor;
-use super::pooled_folds::{LambdaPaths, PooledFolds};
 use super::sample::{FittedProblem, Sample};
 use super::split_rule::{RepeatedSplits, SplitRule, TrainTestSplit, bare};
 use crate::selector::resumable_search::SearchResult;
@@ -20,23 +19,18 @@ const ROUND: u64 = 1;
 /// Largest number of rows over all repeats; each takes 64 bits.
 const MOST_ROWS: usize = 1 << 26;
 
-/// Rule that splits the rows to choose size and λ. Unless the user set the folds (`is_written`), there are at most as
-/// many as groups of rows.
+/// Rule that splits the rows to choose size and λ. Unless the user asked for folds, there are at most as many as groups
+/// of rows.
 ///
 /// # Errors
-/// Returns the errors of [`Sample::parting`].
-pub fn parting(
-    selector: &ValidSelector,
-    sample: &Sample,
-    how: &CrossValidation,
-    is_written: bool,
-) -> Result<SplitRule> {
-    Ok(match sample.parting(selector, how.splits.as_ref(), how.folds, 0)? {
-        SplitRule::Folds(assignment, folds) if !is_written => {
+/// Returns the errors of [`Sample::split_rule`].
+pub fn choice_split_rule(selector: &ValidSelector, sample: &Sample, how: &CrossValidation) -> Result<SplitRule> {
+    Ok(match sample.split_rule(selector, how.splits.as_ref(), how.folds, 0)? {
+        SplitRule::Folds(assignment, folds) if !selector.asks_for_folds() => {
             let most = assignment.most();
             SplitRule::Folds(assignment, folds.min(most))
         }
-        parting => parting,
+        rule => rule,
     })
 }
 
@@ -45,47 +39,31 @@ pub fn parting(
 /// # Errors
 /// [`Error::Setting`] for invalid folds.
 pub fn unvalidated(selector: &ValidSelector, sample: &Sample) -> Result<Option<Warning>> {
-    let Some((how, is_written)) = selector.cross_validation() else { return Ok(None) };
+    let Some(how) = selector.cross_validation() else { return Ok(None) };
     let problem = sample.labelled()?;
-    let fault = repeats(selector, sample, &how, is_written, 1)?.all().find_map(|part| {
+    let fault = choice_splits(selector, sample, &CrossValidation { repeats: 1, ..how })?.all().find_map(|part| {
         let training = problem.view_rows(&part.training);
         bare(&training).and_then(|design| selector.criterion.folds(&design)).err()
     });
     Ok(fault.map(|error| not_validated(&error)))
 }
 
-/// Train/test splits of the first repeats, by the rule of [`parting`].
-///
-/// # Errors
-/// [`Error::Setting`] for invalid splits.
-pub(super) fn repeats<'s>(
-    selector: &ValidSelector,
-    sample: &'s Sample,
-    how: &CrossValidation,
-    is_written: bool,
-    repeats: usize,
-) -> Result<RepeatedSplits<'s>> {
-    let seeds = (0..repeats).map(|repeat| stream(selector.seed, ROUND, repeat as u64));
-    let rule = parting(selector, sample, how, is_written)?;
-    rule.repeats(sample, seeds).map_err(|error| error.under("search.choose"))
-}
-
-/// Train/test splits of every repeat of a choice.
+/// Train/test splits of every repeat of a choice, by the rule of [`choice_split_rule`].
 ///
 /// # Errors
 /// [`Error::Setting`] for invalid splits, and for too many rows over all repeats.
-pub(super) fn all_repeats<'s>(
+pub(super) fn choice_splits<'s>(
     selector: &ValidSelector,
     sample: &'s Sample,
     how: &CrossValidation,
-    is_written: bool,
 ) -> Result<RepeatedSplits<'s>> {
+    let under = |error: Error| error.under("search.choose");
     if how.repeats == 0 {
-        return Err(Error::setting("search.choose.repeats", "0 repeats; 1 is the least"));
+        return Err(under(Error::setting("repeats", "0 repeats; 1 is the least")));
     }
-    let checked = check_repeated_rows(how.repeats, sample.rows(), MOST_ROWS);
-    checked.map_err(|error| error.under("search.choose"))?;
-    repeats(selector, sample, how, is_written, how.repeats)
+    check_repeated_rows(how.repeats, sample.rows(), MOST_ROWS).map_err(under)?;
+    let seeds = (0..how.repeats).map(|repeat| stream(selector.seed, ROUND, repeat as u64));
+    choice_split_rule(selector, sample, how)?.repeats(sample, seeds).map_err(under)
 }
 
 /// The design of all rows, with the data that folds share.
@@ -125,9 +103,9 @@ impl Validation<'_, '_> {
         self.splits.count()
     }
 
-    /// Pools the folds at one λ.
-    pub fn pooled<'t>(&self, walks: &'t LambdaPaths) -> PooledFolds<'t> {
-        walks.pooled(self.everything, self.how.repeats)
+    /// Paths of all folds at one λ, which were ended at a checkpoint if given.
+    pub fn paths(&self, lambda: Option<f64>, folds: Vec<Arc<FoldPath>>, end: Option<usize>) -> LambdaPaths {
+        LambdaPaths { lambda, folds, end, everything: self.everything, repeats: self.how.repeats }
     }
 
     /// Builds a fold, whose searches share what does not depend on λ.
@@ -175,8 +153,8 @@ pub(super) fn not_validated(error: &Error) -> Warning {
 pub(super) struct CellChoice {
     /// Search paths at every λ.
     pub walks: Vec<LambdaPaths>,
-    /// Losses of all columns.
-    pub full: Vec<FullLosses>,
+    /// Losses of the models with all columns.
+    pub full: Vec<LambdaPaths>,
     pub table: LossTable,
     /// Index of the λ.
     pub place: usize,
@@ -191,21 +169,14 @@ pub(super) struct CellChoice {
 const CANDIDATES: f64 = 3.0;
 
 impl Validation<'_, '_> {
-    /// Pools the folds at each λ.
-    pub fn pooled_each<'t>(&self, walks: &'t [LambdaPaths]) -> Vec<PooledFolds<'t>> {
-        walks.iter().map(|walks| self.pooled(walks)).collect()
-    }
-
     /// Pools the paths at each λ into a table.
     ///
     /// # Errors
     /// [`vaglio_core::Error::Shape`] if no held-out row has weight.
     pub fn table(&self, walks: &[LambdaPaths]) -> Result<LossTable> {
-        let matched = self.pooled_each(walks);
-        let of_lambda = |matched: &PooledFolds<'_>| matched.cells(self.loss, matched.sizes());
-        let cells = matched.iter().map(of_lambda).collect::<Result<_>>()?;
-        let mut table = LossTable { lambdas: walks.iter().map(|walks| walks.lambda).collect(), cells };
-        self.compare(&mut table, &matched)?;
+        let cells = walks.iter().map(|paths| paths.cells(self.loss, paths.sizes())).collect::<Result<_>>()?;
+        let mut table = LossTable { lambdas: walks.iter().map(|paths| paths.lambda).collect(), cells };
+        self.compare(&mut table, walks)?;
         Ok(table)
     }
 
@@ -214,16 +185,16 @@ impl Validation<'_, '_> {
     ///
     /// # Errors
     /// [`vaglio_core::Error::Shape`] for an empty table.
-    pub fn compare(&self, table: &mut LossTable, matched: &[PooledFolds<'_>]) -> Result<()> {
+    pub fn compare(&self, table: &mut LossTable, walks: &[LambdaPaths]) -> Result<()> {
         let (loss, at_most) = (self.loss, self.how.at_most);
         let (place, best) = table.pick(&CrossValidation { at_most, ..CrossValidation::default() })?;
-        let of_best = matched[place].losses(best.size);
+        let of_best = walks[place].losses(best.size);
         let is_cheap = loss.traits().measure.is_of_rows();
-        for (matched, cells) in matched.iter().zip(&mut table.cells) {
+        for (paths, cells) in walks.iter().zip(&mut table.cells) {
             for cell in cells {
                 let level = |cell: &Cell| cell.standard_error.unwrap_or(0.0);
                 if is_cheap || cell.loss - best.loss <= level(cell) + level(&best) {
-                    cell.difference_error = matched.losses(cell.size).difference(loss, &of_best);
+                    cell.difference_error = paths.losses(cell.size).difference(loss, &of_best);
                 }
             }
         }
@@ -233,17 +204,17 @@ impl Validation<'_, '_> {
     /// Loss of each fold, repeat by repeat, at the size and λ with the lowest loss in the other folds of its repeat. It
     /// estimates the loss of the chosen cell without selection bias. Empty if a fold has no others, or these have no
     /// weight.
-    pub fn by_others(&self, table: &LossTable, matched: &[PooledFolds<'_>], best: Cell) -> Vec<LossSums> {
+    pub fn by_others(&self, table: &LossTable, walks: &[LambdaPaths], best: Cell) -> Vec<LossSums> {
         let (loss, at_most) = (self.loss, self.how.at_most);
         let fits = |cell: &&Cell| {
             let error = cell.difference_error.or(cell.standard_error).unwrap_or(f64::INFINITY);
             at_most.is_none_or(|most| cell.size <= most) && cell.loss - best.loss <= CANDIDATES * error
         };
         let mut candidates: Vec<FoldLosses<'_>> = Vec::new();
-        for (matched, cells) in matched.iter().zip(&table.cells) {
-            candidates.extend(cells.iter().filter(fits).map(|cell| matched.losses(cell.size)));
+        for (paths, cells) in walks.iter().zip(&table.cells) {
+            candidates.extend(cells.iter().filter(fits).map(|cell| paths.losses(cell.size)));
         }
-        let (folds, repeats) = matched.first().map_or((0, 1), |matched| (matched.trails.len(), matched.repeats));
+        let (folds, repeats) = walks.first().map_or((0, 1), |paths| (paths.folds.len(), paths.repeats));
         let of_repeat = folds / repeats.max(1);
         let one = |fold: usize| -> Option<LossSums> {
             let others = (0..folds).filter(|&other| other != fold && other / of_repeat == fold / of_repeat);

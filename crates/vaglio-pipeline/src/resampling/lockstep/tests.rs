@@ -35,11 +35,7 @@ fn walks(sizes: usize, losses: impl Fn(usize) -> Vec<f64>) -> LambdaPaths {
     let mut trail = FoldPath::new(path, usize::MAX);
     trail.empty = tally(0);
     trail.sizes = (1..=sizes).map(|size| (size, tally(size))).collect();
-    LambdaPaths { lambda: None, trails: vec![trail], end: None, whole: None }
-}
-
-fn matched(walks: &LambdaPaths) -> (PooledFolds<'_>, bool) {
-    (walks.pooled(1000, 1), true)
+    LambdaPaths { lambda: None, folds: vec![Arc::new(trail)], end: Some(sizes), everything: 1000, repeats: 1 }
 }
 
 /// First checkpoint at which searches with the lowest loss at a size end.
@@ -47,7 +43,7 @@ fn end_of(lowest: usize, patience: usize) -> usize {
     let curve = |size: usize| vec![1.0 + (size as f64 - lowest as f64).abs(); 8];
     let ended = |&checkpoint: &usize| {
         let walks = walks(checkpoint, curve);
-        ends(&Squared, Some(patience), &[matched(&walks)], &[], checkpoint).unwrap()[0]
+        ends(&Squared, Some(patience), &[walks], &[], checkpoint).unwrap()[0]
     };
     CHECKPOINTS.into_iter().find(ended).unwrap()
 }
@@ -88,11 +84,11 @@ fn a_lambda_far_above_the_lowest_is_given_up_and_a_noisy_one_is_not() {
     };
     for (above, noise, is_given_up) in [(3.0, 0.5, true), (3.0, 6.0, false), (0.0, 0.0, false)] {
         let (best, other) = (walks(20, curve(0.0, 0.0)), walks(20, curve(above, noise)));
-        let found = ends(&Squared, Some(10), &[matched(&other), matched(&best)], &[], 20).unwrap();
+        let found = ends(&Squared, Some(10), &[other.clone(), best], &[], 20).unwrap();
         assert_eq!(found, [is_given_up, false]);
         // Ended searches are still compared, up to the same size.
         let beyond = walks(40, |size| if size > 20 { vec![0.0; 64] } else { curve(0.0, 0.0)(size) });
-        let found = ends(&Squared, Some(10), &[matched(&other)], &[matched(&beyond).0], 20).unwrap();
+        let found = ends(&Squared, Some(10), &[other], &[&beyond], 20).unwrap();
         assert_eq!(found, [is_given_up]);
     }
 }

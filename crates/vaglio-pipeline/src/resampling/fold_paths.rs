@@ -1,10 +1,11 @@
-//! Search paths of folds, and the pooled losses of all folds at one λ.
+//! Search paths of folds with their held-out losses, and the paths of all folds at one λ.
 
 use super::loss_sums::{FoldLosses, LossSums};
 use super::path_predictions::{order, places};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
+use std::sync::Arc;
 use vaglio_core::{Feature, Loss, Result, Score, StopReason};
 use vaglio_report::record::Cell;
 use vaglio_search::{AtPenalty, Path, PathEntry};
@@ -30,7 +31,7 @@ pub struct FoldPath {
     entries: BTreeMap<usize, PathEntry>,
     /// Losses on the other scale, if targets are mapped.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) other: Option<Box<FoldPath>>,
+    pub(super) other: Option<Arc<FoldPath>>,
 }
 
 impl FoldPath {
@@ -60,6 +61,13 @@ impl FoldPath {
         }
     }
 
+    /// Losses of the model with all of `size` features.
+    pub(super) fn full(size: usize, losses: LossSums) -> Self {
+        let mut path = Path::stopped(Score::WORST, StopReason::MaxFeatures);
+        path.allowed = size..=size;
+        FoldPath { sizes: BTreeMap::from([(size, losses)]), everything: Some(size), ..FoldPath::new(path, size) }
+    }
+
     /// Path cut at one lasso penalty: a single model that counts as the full subset, or none if the path ended before.
     pub(crate) fn to_penalty(&self, lambda: f64) -> FoldPath {
         let found = self.penalties.iter().find(|(at, _)| at.lambda == lambda);
@@ -74,7 +82,7 @@ impl FoldPath {
             empty: self.empty.clone(),
             sizes: own.iter().map(|(_, tally)| (size, tally.clone())).collect(),
             everything: found.map(|_| size),
-            other: self.other.as_ref().map(|other| Box::new(other.to_penalty(lambda))),
+            other: self.other.as_ref().map(|other| Arc::new(other.to_penalty(lambda))),
             ..FoldPath::new(path, size)
         }
     }
@@ -111,82 +119,71 @@ impl FoldPath {
     }
 }
 
-/// Search paths of all folds at one λ.
-#[derive(Debug, Serialize, Deserialize)]
+/// Search paths of all folds at one λ, repeat by repeat, with sizes matched to those of the path on all rows.
+///
+/// A fold may lack candidates that are constant in it. Its full subset is matched with the full subset of all rows,
+/// whatever their sizes; other sizes match by number.
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct LambdaPaths {
     /// The λ, which a journal does not hold.
     #[serde(skip)]
     pub lambda: Option<f64>,
-    /// Losses along the path of every fold.
-    pub trails: Vec<FoldPath>,
+    /// Path of every fold, with its losses.
+    pub folds: Vec<Arc<FoldPath>>,
     /// Checkpoint at which the searches were ended; `None` if all ended by themselves.
     pub end: Option<usize>,
-    /// Size of the path on all rows at this λ, if λ is a penalty of a least-angle path.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub whole: Option<usize>,
+    /// Size of the full subset on all rows.
+    #[serde(skip)]
+    pub everything: usize,
+    /// Number of random splits into folds.
+    #[serde(skip)]
+    pub repeats: usize,
 }
 
 impl LambdaPaths {
-    /// Pools the folds; `everything` is the size of the full subset on all rows.
-    pub(super) fn pooled(&self, everything: usize, repeats: usize) -> PooledFolds<'_> {
-        PooledFolds::new(self.trails.iter().collect(), self.whole.unwrap_or(everything), repeats)
-    }
-
     /// Copies the paths with losses on the other scale of mapped targets, if any.
     pub(super) fn on_other_scale(&self) -> Option<LambdaPaths> {
-        let trails = self.trails.iter().map(|trail| trail.other.as_deref().cloned()).collect::<Option<_>>()?;
-        Some(LambdaPaths { trails, ..*self })
+        let folds = self.folds.iter().map(|path| path.other.clone()).collect::<Option<_>>()?;
+        Some(LambdaPaths { folds, ..*self })
     }
 
     /// Splits one path per fold into models at each penalty at which the path of all rows has an allowed model.
     pub(crate) fn to_penalties(&self, path: &Path) -> Vec<LambdaPaths> {
         let to = |at: &AtPenalty| LambdaPaths {
             lambda: Some(at.lambda),
-            trails: self.trails.iter().map(|trail| trail.to_penalty(at.lambda)).collect(),
+            folds: self.folds.iter().map(|path| Arc::new(path.to_penalty(at.lambda))).collect(),
             end: None,
-            whole: Some(at.entry.subset.len()),
+            everything: at.entry.subset.len(),
+            ..*self
         };
         path.at_penalties.iter().filter(|at| path.allowed.contains(&at.entry.subset.len())).map(to).collect()
-    }
-}
-
-/// Paths of all folds at one λ, with sizes matched to those of the path on all rows.
-///
-/// A fold may lack candidates that are constant in it. Its full subset is matched with the full subset of all rows,
-/// whatever their sizes; other sizes match by number.
-pub(super) struct PooledFolds<'t> {
-    pub trails: Vec<&'t FoldPath>,
-    /// Size of the full subset on all rows, if every fold's path reached its own full subset.
-    pub everything: Option<usize>,
-    /// Number of random splits into folds.
-    pub repeats: usize,
-}
-
-impl<'t> PooledFolds<'t> {
-    /// Pools paths; `everything` is the size of the full subset on all rows.
-    pub fn new(trails: Vec<&'t FoldPath>, everything: usize, repeats: usize) -> Self {
-        let is_reached = !trails.is_empty() && trails.iter().all(|trail| trail.everything.is_some());
-        PooledFolds { everything: is_reached.then_some(everything), trails, repeats }
     }
 
     /// Selects some folds, as one repeat.
     pub fn select_folds(&self, kept: &[usize]) -> Self {
-        PooledFolds { trails: kept.iter().map(|&fold| self.trails[fold]).collect(), repeats: 1, ..*self }
+        LambdaPaths { folds: kept.iter().map(|&fold| Arc::clone(&self.folds[fold])).collect(), repeats: 1, ..*self }
+    }
+
+    /// Size of the full subset on all rows, if every fold's path reached its own full subset.
+    fn full_size(&self) -> Option<usize> {
+        let is_reached = !self.folds.is_empty() && self.folds.iter().all(|path| path.everything.is_some());
+        is_reached.then_some(self.everything)
     }
 
     /// Matching size in a fold.
     fn key_in_fold(&self, size: usize) -> usize {
-        if self.everything == Some(size) { usize::MAX } else { size }
+        if self.full_size() == Some(size) { usize::MAX } else { size }
     }
 
     /// Losses matched to a size, by fold.
-    pub fn losses(&self, size: usize) -> FoldLosses<'t> {
-        FoldLosses::new(self.trails.iter().map(|trail| trail.at(self.key_in_fold(size))), self.repeats)
+    pub fn losses(&self, size: usize) -> FoldLosses<'_> {
+        let key = self.key_in_fold(size);
+        FoldLosses::new(self.folds.iter().map(|path| path.at(key)), self.repeats)
     }
 
     /// Losses of no columns, by fold.
-    pub fn empties(&self) -> FoldLosses<'t> {
-        FoldLosses::new(self.trails.iter().map(|trail| &trail.empty), self.repeats)
+    pub fn empties(&self) -> FoldLosses<'_> {
+        FoldLosses::new(self.folds.iter().map(|path| &path.empty), self.repeats)
     }
 
     /// Pooled loss of no columns.
@@ -199,27 +196,28 @@ impl<'t> PooledFolds<'t> {
 
     /// Path entries matched to a size, in the first folds.
     pub fn entries(&self, size: usize, folds: usize) -> Vec<PathEntry> {
-        self.trails.iter().take(folds).map(|trail| trail.entry(self.key_in_fold(size))).collect()
+        let key = self.key_in_fold(size);
+        self.folds.iter().take(folds).map(|path| path.entry(key)).collect()
     }
 
     /// Whether a size is allowed and was reached in every fold.
     pub fn has(&self, size: usize) -> bool {
-        if self.everything == Some(size) {
-            return self.trails.iter().all(|t| t.everything.is_some_and(|all| t.allowed.contains(&all)));
+        let (folds, full) = (|| self.folds.iter(), self.full_size());
+        if full == Some(size) {
+            return folds().all(|path| path.everything.is_some_and(|all| path.allowed.contains(&all)));
         }
-        let least = self.trails.iter().map(|trail| *trail.allowed.start()).max().unwrap_or(0);
-        let most = self.trails.iter().map(|trail| *trail.allowed.end()).max().unwrap_or(0);
-        let reach = self.trails.iter().map(|trail| trail.reach()).min().unwrap_or(0);
+        let least = folds().map(|path| *path.allowed.start()).max().unwrap_or(0);
+        let most = folds().map(|path| *path.allowed.end()).max().unwrap_or(0);
+        let reach = folds().map(|path| path.reach()).min().unwrap_or(0);
         // Sizes at which every fold has all of its columns are represented by the full subset.
-        let bound =
-            self.everything.map(|all| self.trails.iter().filter_map(|t| t.everything).fold(0, usize::max).min(all));
+        let bound = full.map(|all| folds().filter_map(|path| path.everything).fold(0, usize::max).min(all));
         (least..=most.min(reach)).contains(&size) && bound.is_none_or(|bound| size < bound)
     }
 
     /// Allowed sizes that were reached, the empty subset included.
     pub fn sizes(&self) -> BTreeSet<usize> {
-        let reached = self.trails.iter().flat_map(|trail| trail.sizes.keys().copied());
-        let mut sizes: BTreeSet<usize> = reached.chain([0]).chain(self.everything).collect();
+        let reached = self.folds.iter().flat_map(|path| path.sizes.keys().copied());
+        let mut sizes: BTreeSet<usize> = reached.chain([0]).chain(self.full_size()).collect();
         sizes.retain(|&size| self.has(size));
         sizes
     }
@@ -250,7 +248,7 @@ impl<'t> PooledFolds<'t> {
 
     /// Losses of no columns, the chosen size and its neighbors, and all columns, where every fold reached them.
     pub fn near(&self, size: usize) -> BTreeMap<usize, Vec<LossSums>> {
-        let near = [Some(0), size.checked_sub(1), Some(size), Some(size + 1), self.everything];
+        let near = [Some(0), size.checked_sub(1), Some(size), Some(size + 1), self.full_size()];
         // Every search has the empty subset, even if it cannot be the result.
         let sizes = near.into_iter().flatten().filter(|&near| near == 0 || self.has(near));
         let losses = |size: usize| if size == 0 { self.empties() } else { self.losses(size) };

@@ -3,7 +3,6 @@
 //! All figures are exact. Groups of figures are left out if their estimated work exceeds a sixteenth of the search and
 //! some 5 ms; `vaglio explain` computes them then.
 
-pub(super) mod cells;
 pub(super) mod residuals;
 pub(super) mod span;
 pub(super) mod step_trials;

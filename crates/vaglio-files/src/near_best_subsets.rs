@@ -132,7 +132,7 @@ impl SubsetSources<'_> {
         let extent = SearchExtent { start: 0, largest, trials: subsets.len() as f64, steps: largest };
         let flops = |design: &Design| criterion.plan(design, &extent).estimate.flops;
         let (place, _) = SwapDesign::cheapest(self.selector, self.design, subsets.iter().flatten().copied(), flops);
-        let design = &*place.design;
+        let design = &place.design;
         let tally = |subset: &[Feature], lambda: Option<f64>| -> Result<Option<LossSums>> {
             let Some(found) = predicted_held_out(design, held_out, subset, lambda)? else { return Ok(None) };
             let targets = select_rows(design.targets(), &found.rows);

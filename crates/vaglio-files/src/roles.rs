@@ -132,48 +132,40 @@ impl Roles<'_> {
         SeriesOrder { series: self.spec.series.as_deref(), time: self.spec.time.as_deref(), in_steps }.arrange(table)
     }
 
+    /// Checks that the columns that settings name are in the table, and that a target has no other role.
+    ///
+    /// # Errors
+    /// [`Error::UnknownName`], or [`Error::Setting`] with the field.
     pub fn check_names(&self, header: &[String]) -> Result<()> {
-        let spec = self.spec;
-        let known = |field: String, name: &str| {
-            if header.iter().any(|h| h == name) {
-                return Ok(());
-            }
-            Err(Error::unknown(field, "column", name, header.iter()))
-        };
-        let single = matches!(spec.target, TargetSpec::Columns(Names::One(_)));
-        for (index, name) in spec.target.names().iter().enumerate() {
-            known(if single { "data.target".into() } else { format!("data.target[{index}]") }, name)?;
-            if spec.target.names()[..index].contains(name) {
-                return Err(Error::setting(format!("data.target[{index}]"), format!("`{name}` is listed twice")));
-            }
-            for (field, other) in self.row_roles() {
-                if other == name {
-                    return Err(Error::setting(field, format!("`{name}` is the target")));
-                }
-            }
-            if spec.exclude.contains(name) {
-                return Err(Error::setting("data.exclude", format!("`{name}` is the target")));
+        let (spec, targets) = (self.spec, self.spec.target.names());
+        let is_single = matches!(spec.target, TargetSpec::Columns(Names::One(_)));
+        let target = |index| if is_single { "data.target".to_owned() } else { format!("data.target[{index}]") };
+        let target_columns = targets.iter().enumerate().map(|(index, name)| (target(index), name.as_str()));
+        let of_rows = self.row_roles().into_iter().map(|(field, name)| (field.to_owned(), name));
+        let of_filters = spec.filters().map(|(field, filter)| (format!("{field}.column"), filter.column.as_str()));
+        let with_words = spec.read.na_by_column.keys().map(|name| ("data.read.na_by_column".to_owned(), name.as_str()));
+        let excluded = spec.exclude.iter().map(String::as_str);
+        let typed = spec.types.keys().map(|name| ("data.types".to_owned(), name.as_str()));
+        let left_out = excluded.clone().enumerate().map(|(index, name)| (format!("data.exclude[{index}]"), name));
+        for (field, name) in
+            target_columns.chain(of_rows).chain(of_filters).chain(with_words).chain(left_out).chain(typed)
+        {
+            if header.iter().all(|known| known != name) {
+                return Err(Error::unknown(field, "column", name, header.iter()));
             }
         }
-        for (field, name) in self.row_roles() {
-            known(field.to_owned(), name)?;
-        }
-        for (field, filter) in spec.filters() {
-            known(format!("{field}.column"), &filter.column)?;
-        }
-        for name in spec.read.na_by_column.keys() {
-            known("data.read.na_by_column".to_owned(), name)?;
-        }
-        for (index, name) in spec.exclude.iter().enumerate() {
-            known(format!("data.exclude[{index}]"), name)?;
-        }
-        for (name, kind) in &spec.types {
-            known("data.types".to_owned(), name)?;
-            if *kind == ColumnType::Drop && spec.target.names().contains(name) {
-                return Err(Error::setting("data.types", format!("`{name}` is the target")));
+        let dropped = spec.types.iter().filter(|(_, kind)| **kind == ColumnType::Drop);
+        let unused = excluded.map(|name| ("data.exclude", name));
+        let unused = unused.chain(dropped.map(|(name, _)| ("data.types", name.as_str())));
+        for (field, name) in self.row_roles().into_iter().chain(unused) {
+            if targets.iter().any(|target| target == name) {
+                return Err(Error::setting(field, format!("`{name}` is the target")));
             }
         }
-        Ok(())
+        let twice = (1..targets.len()).find(|&index| targets[..index].contains(&targets[index]));
+        twice.map_or(Ok(()), |index| {
+            Err(Error::setting(format!("data.target[{index}]"), format!("`{}` is listed twice", targets[index])))
+        })
     }
 
     /// Excluded or dropped columns without another role.

@@ -82,7 +82,7 @@ impl RunFolder {
             let part_of = base.and_then(|(file, number)| (is_number(number) && is_own(file)).then_some(file));
             if part_of.is_some() {
                 was_placing |= part_of == Some(LAST);
-                let _ = std::fs::remove_file(entry.path());
+                self.remove(&name);
             }
         }
         // Files renamed before the last belong to the killed run.
@@ -98,7 +98,12 @@ impl RunFolder {
 
     /// Removes all files of a result except the last.
     fn remove_others(&self) {
-        FILES.iter().filter(|file| **file != LAST).for_each(|file| drop(std::fs::remove_file(self.out.join(file))));
+        FILES.iter().filter(|file| **file != LAST).for_each(|file| self.remove(file));
+    }
+
+    /// Removes a file if it is there.
+    fn remove(&self, name: &str) {
+        let _ = std::fs::remove_file(self.out.join(name));
     }
 
     /// Renames files that have the name of a result's file but belong to none: `report.previous.html`,
@@ -141,7 +146,7 @@ impl RunFolder {
             Ok(())
         });
         match &placed {
-            Ok(()) => FILES.iter().for_each(|file| drop(std::fs::remove_file(self.out.join(named(file, OLDER))))),
+            Ok(()) => FILES.iter().for_each(|file| self.remove(&named(file, OLDER))),
             Err(_) => {
                 FILES.iter().for_each(|file| drop(std::fs::remove_file(temporary(&self.out.join(file)))));
                 if is_kept {
@@ -207,9 +212,7 @@ impl RunFolder {
             return linked;
         }
         // The last file goes first: a set without it does not count as a result.
-        for file in FILES.iter().rev() {
-            let _ = std::fs::remove_file(self.out.join(named(file, to)));
-        }
+        FILES.iter().rev().for_each(|file| self.remove(&named(file, to)));
         for file in there {
             let path = self.out.join(named(file, to));
             std::fs::rename(part(file), &path).map_err(|e| self.failed(file, e))?;
@@ -221,7 +224,7 @@ impl RunFolder {
     fn shift(&self, from: &str, to: &str) -> Result<()> {
         for file in FILES {
             let [from, to] = [from, to].map(|age| named(file, age));
-            let _ = std::fs::remove_file(self.out.join(&to));
+            self.remove(&to);
             if self.is_there(&from) {
                 std::fs::rename(self.out.join(&from), self.out.join(&to)).map_err(|e| self.failed(file, e))?;
             }

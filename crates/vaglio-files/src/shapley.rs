@@ -117,7 +117,7 @@ pub(super) fn flops(plan: &RunPlan<'_>, design: &Design) -> f64 {
 }
 
 /// The cheaper design for the subsets of some columns, with the flops.
-fn cheapest<'d>(selector: &ValidSelector, design: &'d Design, columns: &[Feature]) -> (SwapDesign<'d>, f64) {
+fn cheapest(selector: &ValidSelector, design: &Design, columns: &[Feature]) -> (SwapDesign, f64) {
     let flops = |design: &Design| work(selector, design, &extent(columns.len()));
     SwapDesign::cheapest(selector, design, columns.iter().copied(), flops)
 }

@@ -5,7 +5,9 @@ use super::super::rows::stride;
 use super::super::run_context::Run;
 use super::super::train_test::TrainTest;
 use vaglio_core::{Design, Feature, Result, row_weights};
+use vaglio_pipeline::maps::ColumnScale;
 use vaglio_pipeline::resampling::Pooled;
+use vaglio_pipeline::resampling::sample::SampleSource;
 use vaglio_report::record::{DrawnColumn, PredictionRows, ResidualsRecord, WorstRow, class_of};
 
 /// Number of columns with a residual plot.
@@ -44,7 +46,7 @@ pub(crate) fn drawn(run: Run<'_>, chosen: &[Feature]) -> Result<Option<Residuals
     let kept: Vec<usize> = (0..rows).step_by(stride(rows, ROWS)).collect();
     let weight = row_weights(design.weights());
     let column = |(k, &feature): (usize, &Feature)| {
-        let (values, divisor) = prepared.column_values(design, feature);
+        let (values, divisor) = column_values(prepared, design, feature);
         let known = (0..rows).step_by(stride(rows, COMPUTED)).filter(|&row| values[row].is_finite());
         let known: Vec<usize> = known.collect();
         let x: Vec<f64> = known.iter().map(|&row| values[row]).collect();
@@ -71,6 +73,18 @@ pub(crate) fn drawn(run: Run<'_>, chosen: &[Feature]) -> Result<Option<Residuals
         fitted: kept.iter().map(|&row| rounded(residuals[row])).collect(),
         ..ResidualsRecord::default()
     }))
+}
+
+/// Values of a column of the training rows, NaN if missing, with the divisor that the maps applied to them: as read and
+/// the maps' divisor, where maps only shift and divide and keep all rows; else as in the design and 1.
+fn column_values(prepared: &TrainTest, design: &Design, feature: Feature) -> (Vec<f64>, f64) {
+    let as_read = || {
+        let SampleSource::Mapped(rows, _) = &prepared.sample.source else { return None };
+        let ColumnScale { source, divisor } = ColumnScale::new(&prepared.maps, &design.names()[feature]);
+        let cells = rows.table.get(&source.ok().flatten()?)?.numbers()?;
+        (cells.len() == design.rows()).then_some((cells.values().into_owned(), divisor?))
+    };
+    as_read().unwrap_or_else(|| (design.column(feature).values().into_owned(), 1.0))
 }
 
 /// Weighted means of value and partial residual over tenths of the rows in order of the value; rows of one value stay

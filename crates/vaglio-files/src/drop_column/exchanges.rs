@@ -1,6 +1,5 @@
 //! Trials that remove each column of a subset, or replace it by others.
 
-use std::borrow::Cow;
 use vaglio_core::{Action, Design, Feature, Result, Score, SearchExtent};
 use vaglio_pipeline::selector::ValidSelector;
 use vaglio_search::{Rules, SubsetScorer, wrong_signs};
@@ -23,21 +22,21 @@ pub(crate) fn outside(design: &Design, subset: &[Feature]) -> Vec<Feature> {
 }
 
 /// Design for scoring exchanges: the full one, or one restricted to the columns involved.
-pub(crate) struct SwapDesign<'d> {
-    pub design: Cow<'d, Design>,
+pub(crate) struct SwapDesign {
+    pub design: Design,
     /// Columns of the full design that it has, in increasing order; `None` for all.
     members: Option<Vec<Feature>>,
 }
 
-impl<'d> SwapDesign<'d> {
+impl SwapDesign {
     /// The cheaper design for a search, with its flops.
     pub fn cheapest(
         selector: &ValidSelector,
-        design: &'d Design,
+        design: &Design,
         columns: impl Iterator<Item = Feature>,
         flops: impl Fn(&Design) -> f64,
     ) -> (Self, f64) {
-        let whole = SwapDesign { design: Cow::Borrowed(design), members: None };
+        let whole = SwapDesign { design: design.clone(), members: None };
         let most = flops(design);
         match SwapDesign::alone(selector, design, columns).map(|alone| (flops(&alone.design), alone)) {
             Some((flops, alone)) if flops < most => (alone, flops),
@@ -55,7 +54,7 @@ impl<'d> SwapDesign<'d> {
             && design.readout().is_some()
             && !problem.in_folds().is_by_maps();
         let alone = has_alone.then(|| problem.select_columns(&members).ok()).flatten()?;
-        Some(SwapDesign { design: Cow::Owned(design.with_problem(|_| alone)), members: Some(members) })
+        Some(SwapDesign { design: design.with_problem(|_| alone), members: Some(members) })
     }
 
     /// Indices of the columns in this design.
@@ -95,7 +94,7 @@ pub(crate) struct Exchanges<'d> {
     selected: &'d [Feature],
     tried: Vec<Feature>,
     /// Common design of all exchanges, full or restricted; `None` if each position has a restricted design.
-    pub(super) together: Option<SwapDesign<'d>>,
+    pub(super) together: Option<SwapDesign>,
 }
 
 impl<'d> Exchanges<'d> {

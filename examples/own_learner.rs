@@ -42,7 +42,7 @@ impl Learner for Cosines {
         Form::Linear(self)
     }
 
-    fn check(&self) -> Result<()> {
+    fn check_settings(&self) -> Result<()> {
         Error::unless_between("count", self.count, 1..=100_000)?;
         self.readout().map(drop)
     }

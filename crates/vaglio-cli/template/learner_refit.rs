@@ -23,7 +23,7 @@ impl Learner for Template {
         Form::Refit(self)
     }
 
-    fn check(&self) -> Result<()> {
+    fn check_settings(&self) -> Result<()> {
         let is_positive = |number: f64| number > 0.0 && number.is_finite();
         match (is_positive(self.lambda), is_positive(self.scale)) {
             (true, true) => Ok(()),

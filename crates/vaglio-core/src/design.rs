@@ -67,9 +67,9 @@ impl Design {
     /// [`Problem::sign`].
     ///
     /// # Errors
-    /// Errors of [`Learner::check_problem`] and of the linear form; [`Error::Setting`] for a bias that is refused.
+    /// Errors of [`Learner::check`] and of the linear form; [`Error::Setting`] for a bias that is refused.
     pub fn from_problem(problem: &Problem, learner: Arc<dyn Learner>) -> Result<Self> {
-        learner.check_problem(problem)?;
+        learner.check(problem)?;
         let design = match learner.form() {
             Form::Linear(form) => form.design(problem)?,
             Form::Refit(_) => Design::assemble(problem.clone(), TrainingMethod::Learner(learner)),

@@ -28,7 +28,7 @@ pub trait Learner: registered::Learner + Debug + Send + Sync {
     ///
     /// # Errors
     /// [`crate::Error::Setting`] with the field's path inside this learner.
-    fn check(&self) -> Result<()> {
+    fn check_settings(&self) -> Result<()> {
         match self.form() {
             Form::Linear(form) => form.readout().map(|_| ()),
             Form::Refit(_) => Ok(()),
@@ -39,7 +39,7 @@ pub trait Learner: registered::Learner + Debug + Send + Sync {
     ///
     /// # Errors
     /// [`crate::Error::Setting`] with the field's path inside this learner.
-    fn check_problem(&self, _problem: &Problem) -> Result<()> {
+    fn check(&self, _problem: &Problem) -> Result<()> {
         Ok(())
     }
 

@@ -43,7 +43,7 @@ pub trait Map: registered::Map + Debug + Send + Sync {
     ///
     /// # Errors
     /// [`crate::Error::Setting`] with the field's path inside this map.
-    fn check(&self) -> Result<()> {
+    fn check_settings(&self) -> Result<()> {
         Ok(())
     }
 }

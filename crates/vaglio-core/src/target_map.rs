@@ -25,7 +25,7 @@ pub trait TargetMap: registered::TargetMap + Debug + Send + Sync {
     ///
     /// # Errors
     /// [`crate::Error::Setting`] with the field's path inside this map.
-    fn check(&self) -> Result<()> {
+    fn check_settings(&self) -> Result<()> {
         Ok(())
     }
 }

@@ -110,7 +110,7 @@ impl FinalModel {
         design: &Design,
         problem: &Problem,
     ) -> Result<()> {
-        self.learner.check_problem(problem).map_err(|error| self.in_learner(error).under("model"))?;
+        self.learner.check(problem).map_err(|error| self.in_learner(error).under("model"))?;
         let rules = search.rules(design).map_err(|error| error.under("search"))?;
         if rules.is_some_and(|rules| rules.has_signs()) {
             let message = "signs are those of the weights by which columns are selected, and `model` trains others; leave one out";

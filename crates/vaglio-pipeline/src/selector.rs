@@ -173,7 +173,7 @@ impl ValidSelector {
 
     fn designed(&self, problem: &Problem, whole: Option<&Design>) -> Result<Design> {
         let of_learner = |error: Error| error.from_part(Role::Learner, self.learner.typetag_name());
-        self.learner.check().map_err(of_learner)?;
+        self.learner.check_settings().map_err(of_learner)?;
         let design =
             Design::from_problem(&problem.clone().seeded(self.seed), Arc::clone(&self.learner)).map_err(of_learner)?;
         let design =
@@ -274,7 +274,7 @@ pub fn takes_lambda_of_all(design: &Design) -> bool {
 /// # Errors
 /// [`Error::Setting`] with the path of the field.
 pub(crate) fn check_parts(criterion: &dyn Criterion, search: &Search, learner: &dyn Learner) -> Result<()> {
-    learner.check().map_err(|error| error.under("learner"))?;
+    learner.check_settings().map_err(|error| error.under("learner"))?;
     criterion.check_settings().map_err(|error| error.under("criterion"))?;
     search.check_settings().map_err(|error| error.under("search"))
 }

@@ -16,7 +16,7 @@ mod unseen_data;
 /// # Errors
 /// Fails with every violated law.
 pub fn check_learner(learner: &dyn Learner, problem: &Problem, tolerance: f64) -> LawResult {
-    Law("check").ran("the settings", || learner.check())?;
+    Law("check").ran("the settings", || learner.check_settings())?;
     laws! {
         saved(learner, problem);
         coefficients(learner, problem, tolerance);
@@ -34,14 +34,14 @@ pub fn check_learner(learner: &dyn Learner, problem: &Problem, tolerance: f64) -
     }
 }
 
-/// Checks all laws of a learner on each of [`data::standard_problems`] that [`Learner::check_problem`] accepts.
+/// Checks all laws of a learner on each of [`data::standard_problems`] that [`Learner::check`] accepts.
 ///
 /// # Errors
 /// Fails with every violated law, or if the learner rejects every task.
 pub fn check_learner_on_standard_data(learner: &dyn Learner, tolerance: f64) -> LawResult {
     Law("tasks").on_each(
         data::standard_problems(),
-        |problem| !matches!(learner.check_problem(problem), Err(Error::Setting { .. })),
+        |problem| !matches!(learner.check(problem), Err(Error::Setting { .. })),
         |problem| check_learner(learner, problem, tolerance),
     )
 }
@@ -104,11 +104,11 @@ pub fn retrained(learner: &dyn Learner, problem: &Problem, tolerance: f64) -> La
 
 /// A row of weight 2 equals that row given twice.
 ///
-/// A learner passes if its [`Learner::check_problem`] rejects row weights.
+/// A learner passes if its [`Learner::check`] rejects row weights.
 pub fn whole_weights(learner: &dyn Learner, problem: &Problem, tolerance: f64) -> LawResult {
     let law = Law("whole_weights");
     let (weighted, repeated) = law.ran("weights from 1 to 3", || design_copies::whole_weights(problem))?;
-    if matches!(learner.check_problem(&weighted), Err(Error::Setting { .. })) {
+    if matches!(learner.check(&weighted), Err(Error::Setting { .. })) {
         return Ok(());
     }
     let (by_weight, subset) = fitted(law, learner, &weighted)?;

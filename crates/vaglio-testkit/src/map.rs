@@ -10,7 +10,7 @@ use vaglio_core::{Cells, Map, MapFit, Numbers, Result as Made, Table, TrainingRo
 /// # Errors
 /// Fails with every violated law.
 pub fn check_map(map: &dyn Map, table: &Table, tolerance: f64) -> LawResult {
-    Law("check").ran("the settings", || map.check())?;
+    Law("check").ran("the settings", || map.check_settings())?;
     laws! {
         repeatable(map, table);
         fixed(map, table);

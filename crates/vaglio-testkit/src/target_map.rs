@@ -12,7 +12,7 @@ const ROWS: usize = 60;
 /// # Errors
 /// Fails with every violated law.
 pub fn check_target_map(map: &dyn TargetMap, tolerance: f64) -> LawResult {
-    Law("check").ran("the settings", || map.check())?;
+    Law("check").ran("the settings", || map.check_settings())?;
     let mut random = SplitMix64::new(3);
     let target: Vec<f64> =
         (0..ROWS).map(|row| (0.5 + random.normal().exp()) * if row % 4 == 0 { 1.0 } else { 20.0 }).collect();

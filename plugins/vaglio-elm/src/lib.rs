@@ -115,7 +115,7 @@ impl Learner for Elm {
         Form::Linear(self)
     }
 
-    fn check(&self) -> Result<()> {
+    fn check_settings(&self) -> Result<()> {
         Error::unless_between("units", self.units, 1..=MOST_UNITS)?;
         if !(self.input_scaling.is_finite() && self.input_scaling > 0.0) {
             return Err(Error::setting("input_scaling", format!("{} is not a positive number", self.input_scaling)));

@@ -150,14 +150,14 @@ fn settings_out_of_range_are_refused_by_name() {
         ("lambda", json!({"lambda": 0.0})),
     ] {
         let elm: Elm = serde_json::from_value(setting.clone()).unwrap();
-        assert_eq!(elm.check().unwrap_err().field(), Some(field), "{setting}");
+        assert_eq!(elm.check_settings().unwrap_err().field(), Some(field), "{setting}");
     }
     assert_eq!(
-        Elm { input_scaling: f64::INFINITY, ..Elm::default() }.check().unwrap_err().field(),
+        Elm { input_scaling: f64::INFINITY, ..Elm::default() }.check_settings().unwrap_err().field(),
         Some("input_scaling")
     );
     assert!(serde_json::from_value::<Elm>(json!({"activation": "step"})).is_err());
-    assert!(Elm::default().check().is_ok());
+    assert!(Elm::default().check_settings().is_ok());
 }
 
 #[test]

@@ -43,7 +43,7 @@ impl Learner for ExternalLearner {
         Form::Refit(self)
     }
 
-    fn check(&self) -> Result<()> {
+    fn check_settings(&self) -> Result<()> {
         self.program.check()
     }
 }

@@ -60,7 +60,7 @@ impl Learner for Knn {
         Form::Refit(self)
     }
 
-    fn check(&self) -> Result<()> {
+    fn check_settings(&self) -> Result<()> {
         Error::unless_between("neighbours", self.neighbours, 1..=MOST)
     }
 }

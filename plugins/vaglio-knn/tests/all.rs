@@ -115,7 +115,7 @@ fn huge_and_tiny_columns_keep_their_order() {
 #[test]
 fn settings_out_of_range_are_refused() {
     for neighbours in [0, 1_000_001] {
-        let error = knn(neighbours, Weights::Uniform).check().unwrap_err();
+        let error = knn(neighbours, Weights::Uniform).check_settings().unwrap_err();
         assert_eq!(error.field(), Some("neighbours"));
         assert!(knn(neighbours, Weights::Uniform).fit(&line(&[1.0, 2.0]), &[0], None).is_err());
     }

@@ -267,8 +267,8 @@ macro_rules! learner {
                 problem: &::vaglio_core::Problem,
                 subset: &[::vaglio_core::Feature],
             ) -> ::vaglio_core::Result<::vaglio_core::Model> {
-                ::vaglio_core::Learner::check(self)?;
-                ::vaglio_core::Learner::check_problem(self, problem)?;
+                ::vaglio_core::Learner::check_settings(self)?;
+                ::vaglio_core::Learner::check(self, problem)?;
                 let $own = self;
                 let fit = |$x: &::ndarray::Array2<f64>, $y: $crate::OutputTargets<'_>| $fit;
                 let (inputs, outputs) = $crate::fit_each($word, $crate::TargetKinds::$takes, problem, subset, fit)?;
@@ -281,12 +281,12 @@ macro_rules! learner {
                 ::vaglio_core::Form::Refit(self)
             }
 
-            fn check(&self) -> ::vaglio_core::Result<()> {
+            fn check_settings(&self) -> ::vaglio_core::Result<()> {
                 $(let $checked = self; $check?;)?
                 ::core::result::Result::Ok(())
             }
 
-            fn check_problem(&self, problem: &::vaglio_core::Problem) -> ::vaglio_core::Result<()> {
+            fn check(&self, problem: &::vaglio_core::Problem) -> ::vaglio_core::Result<()> {
                 $(let $problem = problem; $check_problem?;)?
                 $crate::check_problem($word, $crate::TargetKinds::$takes, problem)
             }

@@ -92,12 +92,12 @@ impl Learner for LogisticRidge {
         Form::Refit(self)
     }
 
-    fn check(&self) -> Result<()> {
+    fn check_settings(&self) -> Result<()> {
         Error::unless_between("lambda", self.lambda, 1e-12..=1e12)?;
         Error::unless_between("iterations", self.iterations, 1..=1_000_000)
     }
 
-    fn check_problem(&self, problem: &Problem) -> Result<()> {
+    fn check(&self, problem: &Problem) -> Result<()> {
         check_task("logistic_ridge", TargetKinds::Classes, problem)
     }
 }
@@ -204,8 +204,8 @@ const PATIENCE: usize = 200;
 
 impl Refit for LogisticRidge {
     fn refit(&self, problem: &Problem, subset: &[Feature]) -> Result<Model> {
-        self.check()?;
-        self.check_problem(problem)?;
+        self.check_settings()?;
+        self.check(problem)?;
         for (targets, name) in problem.targets().rows().into_iter().zip(problem.target_names().iter()) {
             check_both("logistic_ridge", targets, name)?;
         }

@@ -100,19 +100,19 @@ impl Learner for NaiveBayes {
         Form::Refit(self)
     }
 
-    fn check(&self) -> Result<()> {
+    fn check_settings(&self) -> Result<()> {
         Error::unless_between("smoothing", self.smoothing, 1e-15..=1.0)
     }
 
-    fn check_problem(&self, problem: &Problem) -> Result<()> {
+    fn check(&self, problem: &Problem) -> Result<()> {
         check_problem("naive_bayes", TargetKinds::Classes, problem)
     }
 }
 
 impl Refit for NaiveBayes {
     fn refit(&self, problem: &Problem, subset: &[Feature]) -> Result<Model> {
-        self.check()?;
-        self.check_problem(problem)?;
+        self.check_settings()?;
+        self.check(problem)?;
         let (inputs, x) = inputs(problem, subset);
         let classes = problem.targets().nrows().max(2);
         let labels = Array1::from(problem.classes().map(|classes| classes.of_row).unwrap_or_default());

@@ -73,20 +73,20 @@ impl Learner for Tree {
         Form::Refit(self)
     }
 
-    fn check(&self) -> Result<()> {
+    fn check_settings(&self) -> Result<()> {
         Error::unless_between("depth", self.depth, 1..=64)?;
         Error::unless_between("min_split", self.min_split, 2..=1_000_000)?;
         Error::unless_between("min_leaf", self.min_leaf, 1..=1_000_000)
     }
 
-    fn check_problem(&self, problem: &Problem) -> Result<()> {
+    fn check(&self, problem: &Problem) -> Result<()> {
         check_problem("tree", TargetKinds::Classes, problem)
     }
 }
 
 impl Refit for Tree {
     fn refit(&self, problem: &Problem, subset: &[Feature]) -> Result<Model> {
-        self.check()?;
+        self.check_settings()?;
         let fit = |x: &Array2<f64>, y: OutputTargets<'_>| self.fitted(x, &y.classes());
         let (inputs, trees) = fit_each("tree", TargetKinds::Classes, problem, subset, fit)?;
         Model::new(TreeModel { columns: inputs.len(), inputs, trees })

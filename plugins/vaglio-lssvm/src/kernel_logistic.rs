@@ -66,12 +66,12 @@ impl Learner for KernelLogistic {
         Form::Refit(self)
     }
 
-    fn check(&self) -> Result<()> {
+    fn check_settings(&self) -> Result<()> {
         Error::unless_between("lambda", self.lambda, 1e-12..=1e12)?;
         KernelSettings::rbf(self.bandwidth).check()
     }
 
-    fn check_problem(&self, problem: &Problem) -> Result<()> {
+    fn check(&self, problem: &Problem) -> Result<()> {
         let (rows, refused) =
             (problem.rows(), |why: String| Err(Error::setting("kind", format!("`kernel_logistic` {why}"))));
         if *problem.task() == Task::Regression {
@@ -86,8 +86,8 @@ impl Learner for KernelLogistic {
 
 impl Refit for KernelLogistic {
     fn refit(&self, problem: &Problem, subset: &[Feature]) -> Result<Model> {
-        self.check()?;
-        self.check_problem(problem)?;
+        self.check_settings()?;
+        self.check(problem)?;
         let mut among = subset.to_vec();
         among.sort_unstable();
         let columns = problem.columns();

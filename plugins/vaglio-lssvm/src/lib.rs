@@ -105,7 +105,7 @@ impl Learner for FsLsSvm {
         Form::Linear(self)
     }
 
-    fn check(&self) -> Result<()> {
+    fn check_settings(&self) -> Result<()> {
         Error::unless_between("landmarks", self.landmarks, 2..=MOST_LANDMARKS)?;
         self.kernel.check().map_err(|error| error.under("kernel"))?;
         self.readout().map(|_| ())

@@ -94,8 +94,8 @@ impl LinearForm for Reservoir {
     }
 
     fn design(&self, problem: &Problem) -> Result<Design> {
-        self.check()?;
-        self.check_problem(problem)?;
+        self.check_settings()?;
+        self.check(problem)?;
         let columns = problem.columns();
         let series = series_rows(problem.rows(), problem.series())?;
         let (network, drawn_radius) = self.draw(columns.len(), self.seed.unwrap_or(problem.seed()))?;
@@ -175,14 +175,14 @@ impl Learner for Reservoir {
         Form::Linear(self)
     }
 
-    fn check_problem(&self, problem: &Problem) -> Result<()> {
+    fn check(&self, problem: &Problem) -> Result<()> {
         if self.balanced && *problem.task() == Task::Regression {
             return Err(Error::setting("balanced", "classes are balanced, and the task is regression; leave it out"));
         }
         self.check_series(problem)
     }
 
-    fn check(&self) -> Result<()> {
+    fn check_settings(&self) -> Result<()> {
         Error::unless_between("units", self.units, 1..=MOST_UNITS)?;
         for (field, share) in [("connectivity", self.connectivity), ("leak_rate", self.leak_rate)] {
             if !(share > 0.0 && share <= 1.0) {

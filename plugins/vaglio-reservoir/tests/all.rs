@@ -43,7 +43,7 @@ fn the_laws_that_have_a_meaning_for_series_hold() {
     // its series.
     let problem = problem(&[15, 20, 9]);
     for settings in [small(), Reservoir { direct: true, ..small() }] {
-        settings.check().unwrap();
+        settings.check_settings().unwrap();
         learner::saved(&settings, &problem).unwrap();
         learner::coefficients(&settings, &problem, 1e-9).unwrap();
         learner::retrained(&settings, &problem, 1e-9).unwrap();

@@ -48,7 +48,7 @@ impl Learner for Crrr {
         Form::Linear(self)
     }
 
-    fn check_problem(&self, problem: &Problem) -> Result<()> {
+    fn check(&self, problem: &Problem) -> Result<()> {
         match problem.task() {
             Task::Regression => {
                 Err(Error::setting("kind", "`crrr` weighs classes, and the task is regression; use `rls`"))

@@ -83,7 +83,7 @@ impl Map for Clip {
         self.scope.traits()
     }
 
-    fn check(&self) -> Result<()> {
+    fn check_settings(&self) -> Result<()> {
         for (field, bound) in [("lower", self.lower), ("upper", self.upper)] {
             if let Some(bound) = bound.filter(|bound| !bound.is_finite()) {
                 return Err(Error::setting(field, format!("{bound} is not a finite number")));

@@ -46,7 +46,7 @@ impl Map for Constant {
         Ok(FittedConstant { name: self.name.clone(), value: self.value }.into())
     }
 
-    fn check(&self) -> Result<()> {
+    fn check_settings(&self) -> Result<()> {
         if self.name.is_empty() {
             return Err(Error::setting("name", "it is empty"));
         }

@@ -51,7 +51,7 @@ impl Map for DateParts {
         Ok(FittedDateParts { columns, cyclic: self.cyclic }.into())
     }
 
-    fn check(&self) -> Result<()> {
+    fn check_settings(&self) -> Result<()> {
         if let Some(parts) = &self.parts {
             if parts.is_empty() {
                 return Err(Error::setting("parts", "it is empty; leave it out for the usual ones"));

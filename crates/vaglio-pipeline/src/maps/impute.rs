@@ -124,7 +124,7 @@ impl Map for Impute {
         Ok(FittedImpute { columns }.into())
     }
 
-    fn check(&self) -> Result<()> {
+    fn check_settings(&self) -> Result<()> {
         match &self.how {
             ImputeStrategy::Constant(Value::Number(x)) if !x.is_finite() => {
                 return Err(Error::setting("how.constant", format!("{x} is not a finite number")));

@@ -36,7 +36,7 @@ impl Map for Log1p {
         Ok(FittedLog1p { columns: columns.map(|(name, _)| name.to_owned()).collect() }.into())
     }
 
-    fn check(&self) -> Result<()> {
+    fn check_settings(&self) -> Result<()> {
         columns::check(self.columns.as_deref())
     }
 }

@@ -101,7 +101,7 @@ impl Map for OneHot {
         self.scope.traits()
     }
 
-    fn check(&self) -> Result<()> {
+    fn check_settings(&self) -> Result<()> {
         columns::check(self.columns.as_deref())
     }
 }

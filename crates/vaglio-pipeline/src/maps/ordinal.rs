@@ -86,7 +86,7 @@ impl Map for Ordinal {
         self.scope.traits()
     }
 
-    fn check(&self) -> Result<()> {
+    fn check_settings(&self) -> Result<()> {
         for (name, order) in &self.order {
             let field = format!("order.{name}");
             if order.is_empty() {

@@ -110,7 +110,7 @@ impl Map for Power {
         self.scope.traits()
     }
 
-    fn check(&self) -> Result<()> {
+    fn check_settings(&self) -> Result<()> {
         self.lambda.check()?;
         columns::check(self.columns.as_deref())
     }

@@ -87,7 +87,7 @@ impl Map for Interactions {
         fitted(rows, &self.columns, products)
     }
 
-    fn check(&self) -> Result<()> {
+    fn check_settings(&self) -> Result<()> {
         let count = self.columns.len();
         if count < 2 {
             return Err(Error::setting(
@@ -105,7 +105,7 @@ impl Map for Polynomial {
         fitted(rows, &self.columns, products(&self.columns, self.degree))
     }
 
-    fn check(&self) -> Result<()> {
+    fn check_settings(&self) -> Result<()> {
         Error::unless_between("degree", self.degree, 2..=LARGEST_DEGREE)?;
         if self.columns.is_empty() {
             return Err(Error::setting("columns", "it is empty; name the columns whose powers and products are made"));

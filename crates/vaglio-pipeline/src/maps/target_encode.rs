@@ -100,7 +100,7 @@ impl Map for TargetEncode {
         self.scope.traits()
     }
 
-    fn check(&self) -> Result<()> {
+    fn check_settings(&self) -> Result<()> {
         if !(self.smoothing.is_finite() && self.smoothing >= 0.0) {
             return Err(Error::setting("smoothing", format!("{} is no number from 0 on", self.smoothing)));
         }
@@ -324,7 +324,7 @@ mod tests {
             (r#"{"columns": []}"#, "`columns`: it is empty"),
         ] {
             let map: TargetEncode = serde_json::from_str(json).unwrap();
-            let error = map.check().unwrap_err().to_string();
+            let error = map.check_settings().unwrap_err().to_string();
             assert!(error.contains(words), "{json}: {error}");
         }
         let (table, y, names) = (table(&["a", "b"]), array![[1.0, 2.0]], ["y".to_owned()]);

@@ -10,7 +10,7 @@ pub(super) fn fit(json: &str, table: &Table) -> Result<MapFit> {
 /// Like [`fit`], with weights.
 pub(super) fn fit_weighted(json: &str, table: &Table, weights: Option<&[f64]>) -> Result<MapFit> {
     let map: Box<dyn Map> = serde_json::from_str(json).unwrap();
-    map.check()?;
+    map.check_settings()?;
     fit_map(&*map, table, weights)
 }
 

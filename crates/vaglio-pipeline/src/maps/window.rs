@@ -130,7 +130,7 @@ impl Map for Window {
         Ok(self.fitted(rows.table, targets)?.into())
     }
 
-    fn check(&self) -> Result<()> {
+    fn check_settings(&self) -> Result<()> {
         if self.lags.lists().iter().all(|(_, lags)| lags.is_empty()) {
             return Err(Error::setting("lags", "at least one lag is needed; 0 is the row itself"));
         }

@@ -57,7 +57,7 @@ impl Map for WithinSeries {
         Ok(FittedWithinSeries { columns }.into())
     }
 
-    fn check(&self) -> Result<()> {
+    fn check_settings(&self) -> Result<()> {
         columns::check(self.columns.as_deref())
     }
 }

@@ -100,10 +100,10 @@ impl ValidPipeline {
             ));
         }
         for (index, map) in self.preprocess.iter().enumerate() {
-            map.check().map_err(|e| e.under(&format!("preprocess[{index}]")))?;
+            map.check_settings().map_err(|e| e.under(&format!("preprocess[{index}]")))?;
         }
         if let Some(map) = &self.target_map {
-            map.check().map_err(|e| e.under("target_map"))?;
+            map.check_settings().map_err(|e| e.under("target_map"))?;
         }
         check_parts(&*self.criterion, &self.search, &*self.learner)?;
         self.model.as_ref().map_or(Ok(()), |model| model.check().map_err(|e| e.under("model")))?;

@@ -28,7 +28,7 @@ impl FinalModel {
     /// # Errors
     /// [`Error::Setting`] with the path of the field.
     pub(crate) fn check(&self) -> Result<()> {
-        self.learner.check().map_err(|error| self.in_learner(error))?;
+        self.learner.check_settings().map_err(|error| self.in_learner(error))?;
         if let Some(criterion) = &self.criterion {
             criterion.check_settings().map_err(|error| error.under("criterion"))?;
             if criterion.traits().loss.is_none() {

@@ -47,7 +47,7 @@ impl TargetMap for PowerTarget {
         self.smear
     }
 
-    fn check(&self) -> Result<()> {
+    fn check_settings(&self) -> Result<()> {
         self.lambda.check()
     }
 }

@@ -156,7 +156,7 @@ fn with(tune: &Tune, settings: &serde_json::Value, values: &[f64]) -> Result<Arc
         setting::set(&mut settings, path, bounds.number(value));
     }
     let learner = setting::read(&settings)?;
-    learner.check().map_err(|e| e.under("learner"))?;
+    learner.check_settings().map_err(|e| e.under("learner"))?;
     Ok(learner)
 }
 

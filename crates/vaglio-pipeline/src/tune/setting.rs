@@ -77,7 +77,7 @@ pub(super) fn check(settings: &Value, path: &str, bounds: &Bounds, field: &str) 
         if !written(&*learner)?.pointer(&pointer(path).unwrap_or_default()).is_some_and(Value::is_number) {
             return Err(Error::setting(field, "this setting is no number".to_owned()));
         }
-        if let Err(error) = learner.check()
+        if let Err(error) = learner.check_settings()
             && error.field().is_some_and(|at| path.strip_prefix(PREFIX) == Some(at))
         {
             let field = if end.is_empty() { field.to_owned() } else { format!("{field}.{end}") };

@@ -33,7 +33,7 @@ pub fn names_unseen(learner: &dyn Learner, problem: &Problem, tolerance: f64) ->
     let law = Law("names_unseen");
     let on = "the columns under other names";
     let renamed = law.ran(on, || design_copies::with_others_changed(problem, &[], true))?;
-    let refused = law.calm(on, || learner.check_problem(&renamed))?;
+    let refused = law.calm(on, || learner.check(&renamed))?;
     if matches!(refused, Err(Error::Setting { .. } | Error::UnknownName { .. })) {
         return Ok(());
     }
@@ -58,7 +58,7 @@ pub fn group_numbers_unseen(learner: &dyn Learner, problem: &Problem, tolerance:
 pub fn few_rows(learner: &dyn Learner, problem: &Problem) -> LawResult {
     Law("few_rows").few_rows(problem.rows(), |rows| {
         let few = problem.select_rows(rows);
-        learner.check_problem(&few)?;
+        learner.check(&few)?;
         let features = match learner.form() {
             Form::Linear(form) => form.design(&few)?.features(),
             Form::Refit(_) => few.columns().len(),

@@ -35,7 +35,7 @@ impl Learner for Brittle {
         Form::Refit(self)
     }
 
-    fn check_problem(&self, problem: &Problem) -> Result<()> {
+    fn check(&self, problem: &Problem) -> Result<()> {
         match problem.task() {
             Task::Regression => Err(Error::setting("kind", "it needs classes")),
             _ => Ok(()),

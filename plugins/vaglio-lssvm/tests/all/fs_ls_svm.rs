@@ -227,7 +227,7 @@ fn settings_out_of_range_are_refused_by_name() {
         ("lambda", json!({"lambda": 0.0})),
     ] {
         let machine: FsLsSvm = serde_json::from_value(setting.clone()).unwrap();
-        assert_eq!(machine.check().unwrap_err().field(), Some(field), "{setting}");
+        assert_eq!(machine.check_settings().unwrap_err().field(), Some(field), "{setting}");
     }
     for bad in [json!({"kernel": {"kind": "rbf", "bandwidth": "mean"}}), json!({"kernel": {"gamma": 1}})] {
         assert!(serde_json::from_value::<FsLsSvm>(bad).is_err());
@@ -235,7 +235,7 @@ fn settings_out_of_range_are_refused_by_name() {
     let written = |text: Value| serde_json::to_value(serde_json::from_value::<KernelSettings>(text).unwrap()).unwrap();
     assert_eq!(written(json!({"kind": "rbf"})), json!({"kind": "rbf", "bandwidth": "median"}));
     assert_eq!(written(json!({"kind": "polynomial"})), json!({"kind": "polynomial", "degree": 3, "offset": 1.0}));
-    assert!(kernels().iter().all(|kernel| machine(2, kernel.clone()).check().is_ok()));
+    assert!(kernels().iter().all(|kernel| machine(2, kernel.clone()).check_settings().is_ok()));
 }
 
 #[test]

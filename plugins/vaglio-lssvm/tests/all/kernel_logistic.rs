@@ -276,7 +276,7 @@ fn what_it_cannot_learn_is_refused_by_name() {
         ("bandwidth", json!({"bandwidth": 1e200})),
     ] {
         let own: KernelLogistic = serde_json::from_value(setting.clone()).unwrap();
-        assert_eq!(own.check().unwrap_err().field(), Some(field), "{setting}");
+        assert_eq!(own.check_settings().unwrap_err().field(), Some(field), "{setting}");
         assert_eq!(
             own.fit(&data::binary(9, 2, 1).problem(), &[0], None).unwrap_err().field(),
             Some(field),
@@ -287,9 +287,9 @@ fn what_it_cannot_learn_is_refused_by_name() {
         assert!(serde_json::from_value::<KernelLogistic>(bad).is_err());
     }
     let own = KernelLogistic::default();
-    let numbers = own.check_problem(&data::regression(9, 2, 1).problem()).unwrap_err();
+    let numbers = own.check(&data::regression(9, 2, 1).problem()).unwrap_err();
     assert!(numbers.to_string().contains("`kernel_logistic` tells classes, and the target is numbers"), "{numbers}");
-    let many = own.check_problem(&data::binary(20_001, 1, 1).problem()).unwrap_err();
+    let many = own.check(&data::binary(20_001, 1, 1).problem()).unwrap_err();
     assert!(many.to_string().contains("at most 20000 rows, and there are 20001; use `fs_ls_svm`"), "{many}");
     let task = Task::Binary { negative: None, positive: "yes".into() };
     for (y, said) in [(1.0, "all rows have"), (-1.0, "no row has")] {

@@ -117,7 +117,7 @@ impl Learner for Wrong {
         Model::new(WrongModel { fault: self.fault, rounded, inner, shift, unsaved: 1.0 })
     }
 
-    fn check(&self) -> Result<()> {
+    fn check_settings(&self) -> Result<()> {
         if self.fault == Fault::OddSettings { Err(Error::setting("units", "0 is not positive")) } else { Ok(()) }
     }
 }

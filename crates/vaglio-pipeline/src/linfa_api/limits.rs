@@ -19,14 +19,15 @@ impl ValidPipeline {
         for selector in std::iter::once(self.selector()).chain(compared) {
             let lambdas = walk_lambdas(design, selector.cross_validation().is_some()).len();
             let (extent, estimate) = selector.extent_and_estimate(design, lambdas)?;
-            let data = data_bytes(problem, design);
-            let fit = fit_bytes(design, extent.largest, problem.targets().nrows());
-            let of_search = if estimate.is_known() { estimate.bytes.max(0.0) } else { 0.0 };
-            let parts = [(data, "the data"), (of_search, "the search"), (fit, "the final fit")];
-            let [data, search, fit] = parts.map(|(bytes, what)| format!("{} for {what}", shown(bytes)));
-            let asked = parts.iter().map(|(bytes, _)| bytes).sum();
+            let (data, fit) =
+                (data_bytes(problem, design), fit_bytes(design, extent.largest, problem.targets().nrows()));
+            let search = if estimate.is_known() { estimate.bytes.max(0.0) } else { 0.0 };
+            let [for_data, for_search, for_fit] = [data, search, fit].map(shown);
+            let what = format!(
+                "this fit ({for_data} for the data, {for_search} for the search and {for_fit} for the final fit)"
+            );
             let remedy = "take fewer columns or rows, set search.max_features, or raise the limit";
-            budget.in_all(asked, format_args!("this fit ({data}, {search} and {fit})"), remedy)?;
+            budget.in_all(data + search + fit, what, remedy)?;
         }
         Ok(())
     }

@@ -5,7 +5,7 @@ use crate::maps::ColumnScale;
 use ndarray::Array2;
 use serde::Serialize;
 use std::fmt;
-use vaglio_core::{Cells, Error, MapFit, Result, Table, short};
+use vaglio_core::{Cells, Error, MapFit, OutputUnit, Result, Table, short};
 
 /// A fitted pipeline as a formula of the data. Σ coefficient · column + intercept is the prediction, or the decision
 /// value for classes. `Display` prints one formula for each output.
@@ -52,26 +52,25 @@ impl<E, I> FittedPipeline<E, I> {
             let message = "it has no coefficients, or makes columns of its own".into();
             return refused("learner".into(), message);
         };
-        let renames = |map: &MapFit, name: &str| map.formulas().sources(name) != [name];
-        let renaming = |name: &str| saved.maps.iter().rposition(|map| renames(map, name)).unwrap_or_default();
         let (mut columns, mut rows) = (Vec::new(), Vec::new());
         let units = saved.target_scales.as_deref();
-        for (row, name) in saved.inputs.iter().enumerate() {
+        for (name, weights) in saved.inputs.iter().zip(coefficients.weights.rows()) {
             let scale = ColumnScale::new(&saved.maps, name);
-            match &scale.source {
-                Ok(None) => {}
-                Ok(Some(source)) if source == name => {
-                    rows.extend(scale.original_weights(&coefficients.weights.row(row).to_vec(), units));
-                    columns.push(source.clone());
-                }
-                // A different name means a derived column, such as a lag or a level of text.
-                more => {
-                    let place = more.as_ref().err().copied().unwrap_or_else(|| renaming(name));
-                    let message =
-                        format!("`{}` does more for `{name}` than shift and divide", saved.maps[place].kind());
-                    return refused(format!("preprocess[{place}]"), message);
-                }
+            if scale.source == Ok(None) {
+                continue;
             }
+            // A different name means a derived column, such as a lag or a level of text.
+            let does_more = |map: &MapFit| {
+                map.formulas().get(name).is_some_and(|formula| {
+                    formula.sources != [&**name] || !matches!(formula.unit, OutputUnit::Divided(_))
+                })
+            };
+            if let Some(place) = saved.maps.iter().rposition(does_more) {
+                let message = format!("`{}` does more for `{name}` than shift and divide", saved.maps[place].kind());
+                return refused(format!("preprocess[{place}]"), message);
+            }
+            rows.extend(scale.original_weights(&weights.to_vec(), units));
+            columns.push(name.clone());
         }
         let shape = (rows.len(), coefficients.weights.ncols());
         let coefficients = Array2::from_shape_fn(shape, |(k, output)| rows[k][output]);

@@ -166,10 +166,12 @@ fn unless_dropped(left: usize, given: usize) -> Result<()> {
 
 /// Returns the value, or panics with the message of the error, since linfa's traits cannot fail otherwise.
 #[track_caller]
-fn unless_failed<T: Default>(made: Result<T>) -> T {
-    let error = made.as_ref().err().map(ToString::to_string);
-    assert!(error.is_none(), "{}", error.unwrap_or_default());
-    made.unwrap_or_default()
+#[expect(clippy::panic, reason = "linfa's traits return no errors")]
+fn unless_failed<T>(made: Result<T>) -> T {
+    match made {
+        Ok(made) => made,
+        Err(error) => panic!("{error}"),
+    }
 }
 
 impl<E: TargetValue, I: TargetDim> FittedPipeline<E, I> {

@@ -47,11 +47,10 @@ impl UnseenLevels {
             format!("{} of `{column}` ({named}{more})", levels.values().sum::<usize>())
         };
         let all = join(self.0.iter().map(of_column), ", ");
-        let sentence = || {
+        (!all.is_empty()).then(|| {
             format!(
                 "cells hold levels that no training row has, and count as none of its levels: {all}; check how they are written"
             )
-        };
-        (!all.is_empty()).then(sentence)
+        })
     }
 }

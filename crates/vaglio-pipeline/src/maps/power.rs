@@ -95,12 +95,6 @@ impl Map for Power {
         let TrainingRows { table, weights, .. } = *rows;
         let mut columns = BTreeMap::new();
         for (name, values) in columns::numbers(table, self.columns.as_deref())? {
-            if let (Exponent::Learned(_), PowerFamily::BoxCox) = (self.lambda, self.method)
-                && let Some(row) = values.iter().position(|x| *x <= 0.0)
-            {
-                let place = format!("row {}, column `{name}`", table.origin(row) + 1);
-                return Err(Error::Shape(format!("{place}: {}", BOX_COX.replacen("{}", &values[row].to_string(), 1))));
-            }
             columns.insert(name.to_owned(), self.lambda.fitted(self.method, &values, weights)?);
         }
         Ok(FittedPower { method: self.method, columns }.into())
@@ -238,16 +232,18 @@ impl PowerFamily {
     }
 }
 
-/// Error message for a value that Box and Cox cannot transform.
-const BOX_COX: &str = "box_cox takes positive numbers, and this is {}; yeo_johnson takes any";
-
 impl FittedMap for FittedPower {
     fn formulas(&self) -> MapFormulas {
         let formula = |(name, lambda): (&String, &f64)| {
             let unit = if *lambda == 1.0 { OutputUnit::Divided(1.0) } else { OutputUnit::Other };
             self.method.expression(&Expression::column(name), *lambda).named(name).in_unit(unit)
         };
-        let mut formulas = self.columns.iter().map(formula).collect::<MapFormulas>().with_domain(BOX_COX);
+        let mut formulas = self
+            .columns
+            .iter()
+            .map(formula)
+            .collect::<MapFormulas>()
+            .with_domain("box_cox takes positive numbers, and this is {}; yeo_johnson takes any");
         formulas.found = PartOutputs::new("exponents", self.columns.clone());
         formulas
     }

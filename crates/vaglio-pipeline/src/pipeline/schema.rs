@@ -112,18 +112,14 @@ fn component(description: &Description, generator: &mut SchemaGenerator) -> Valu
     if let Some(object) = schema.as_object_mut() {
         object.remove("$schema");
         object.remove("title");
-        object.insert("description".into(), json!(description.summary));
-        object.insert("type".into(), json!("object"));
-        let properties = object.entry("properties").or_insert_with(|| json!({}));
-        if let Some(properties) = properties.as_object_mut() {
-            properties.insert("kind".into(), json!({"const": description.kind}));
-        }
-        let required = object.entry("required").or_insert_with(|| json!([]));
-        if let Some(required) = required.as_array_mut() {
-            required.push(json!("kind"));
-        }
-        object.insert("additionalProperties".into(), json!(false));
     }
+    schema["description"] = description.summary.into();
+    schema["type"] = "object".into();
+    schema["properties"]["kind"] = json!({"const": description.kind});
+    let mut required = schema["required"].as_array().cloned().unwrap_or_default();
+    required.push("kind".into());
+    schema["required"] = required.into();
+    schema["additionalProperties"] = false.into();
     schema
 }
 

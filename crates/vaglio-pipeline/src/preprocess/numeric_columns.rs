@@ -21,14 +21,14 @@ pub fn unless_too_large(map: &MapFit, table: &Table, budget: Budget) -> Result<(
 pub fn numeric(table: &mut Table) -> Result<(Columns, Vec<String>)> {
     let (mut columns, mut names) = (Columns::new(table.rows()), Vec::new());
     for (name, cells) in table.take_columns() {
-        let made_by = match &cells {
-            Cells::Numbers(_) => None,
-            Cells::Text(_) => Some("one_hot"),
-            Cells::Dates(_) => Some("date_parts"),
-        };
-        if let Some(map) = made_by {
+        if cells.numbers().is_none() {
+            let map = if matches!(cells, Cells::Text(_)) { "one_hot" } else { "date_parts" };
             let example = (0..cells.len()).find(|&row| !cells.is_missing(row)).map(|row| cells.label(row));
-            return Err(not_numbers(&name, cells.what(), &example.unwrap_or_default(), map));
+            let (what, example) = (cells.what(), example.unwrap_or_default());
+            let message = format!(
+                "the column `{name}` holds {what} (`{example}`, …); add {{kind: {map}}} to preprocess or the column to data.exclude"
+            );
+            return Err(Error::setting("preprocess", message));
         }
         if let Some(missing) = cells.missing() {
             return Err(Error::NonFinite {
@@ -46,12 +46,4 @@ pub fn numeric(table: &mut Table) -> Result<(Columns, Vec<String>)> {
         }
     }
     Ok((columns, names))
-}
-
-/// Refuses a column that needs a map to become numeric.
-fn not_numbers(name: &str, what: &str, example: &str, map: &str) -> Error {
-    let message = format!(
-        "the column `{name}` holds {what} (`{example}`, …); add {{kind: {map}}} to preprocess or the column to data.exclude"
-    );
-    Error::setting("preprocess", message)
 }

@@ -267,10 +267,7 @@ impl Preprocessing {
 
     /// Name of each output.
     fn outputs(&self) -> &[String] {
-        match &self.task {
-            Task::Multiclass { labels } => labels,
-            Task::Regression | Task::Binary { .. } => &self.target_names,
-        }
+        if let Task::Multiclass { labels } = &self.task { labels } else { &self.target_names }
     }
 
     /// Marks the bias column that the last map added, if it did.

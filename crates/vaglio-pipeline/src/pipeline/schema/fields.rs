@@ -12,8 +12,8 @@ pub fn component_fields(role: &str, kind: &str) -> Option<Value> {
     let required = |name: &str| schema["required"].as_array().is_some_and(|all| all.iter().any(|r| r == name));
     let fields = schema["properties"].as_object().into_iter().flatten().map(|(name, of_field)| {
         let mut field = json!({"name": name, "type": told(of_field, &definitions), "required": required(name)});
-        if let (Some(field), Some(default)) = (field.as_object_mut(), of_field.get("default")) {
-            field.insert("default".into(), shortened(default));
+        if let Some(default) = of_field.get("default") {
+            field["default"] = shortened(default);
         }
         field["description"] = explained(of_field, &definitions).into();
         field

@@ -36,7 +36,7 @@ fn is_finite(expression: &Expression) -> bool {
     !is_infinite && expression.parts().into_iter().all(is_finite)
 }
 
-/// Replaces names of steps by their formulas.
+/// Replaces names of steps by their formulas, and filled cells by the cells.
 fn inlined(expression: &Expression, steps: &HashMap<&str, Expression>, parts: &mut usize) -> Option<Expression> {
     *parts += own_size(expression);
     if *parts > MOST_PARTS {
@@ -47,6 +47,7 @@ fn inlined(expression: &Expression, steps: &HashMap<&str, Expression>, parts: &m
             *parts += size(&steps[name.as_str()]);
             (*parts <= MOST_PARTS).then(|| steps[name.as_str()].clone())
         }
+        Expression::Filled(of) => inlined(&of[0], steps, parts),
         _ => {
             let mut inserted = expression.clone();
             for part in inserted.parts_mut() {
@@ -74,7 +75,6 @@ fn folded(expression: Expression) -> Expression {
                 _ => Expression::Sum(all),
             }
         }
-        Expression::Filled(of) => folded(of[0].clone()),
         mut other => {
             other.parts_mut().into_iter().for_each(|part| *part = folded(part.clone()));
             other
@@ -124,7 +124,6 @@ fn affine(expression: &Expression) -> (Vec<(Expression, f64)>, f64) {
             (terms, constant) if terms.is_empty() => scaled(affine(&of[0]), 1.0 / constant),
             _ => (vec![(Expression::Quotient(Box::new([folded(of[0].clone()), folded(of[1].clone())])), 1.0)], 0.0),
         },
-        Expression::Filled(of) => affine(&of[0]),
         other => (vec![(folded(other.clone()), 1.0)], 0.0),
     }
 }
@@ -132,7 +131,6 @@ fn affine(expression: &Expression) -> (Vec<(Expression, f64)>, f64) {
 const EQUATION: Syntax = Syntax {
     number: short,
     times: "·",
-    filled: Some("{0}"),
     indicator: Some("[{0}]"),
     level: |_, levels, of| {
         let LevelValues { levels, other, .. } = levels;

@@ -88,32 +88,27 @@ const EXCEL: Syntax = Syntax {
     ],
     // Excel would treat an empty cell as 0.
     read: "IF({0}=\"\",NA(),{0})",
-    is_missing: "ISNA({0})",
-    is_empty: [Some("{0}=\"\""); 2],
+    is_missing: ["ISNA({0})", "{0}=\"\"", "{0}=\"\""],
     choice: "IF({0},{1},{2})",
     level,
     between,
-    kept: Some(|excel, text| {
+    kept: |excel, text| {
         let name = format!("({})", excel.made.len() + 1);
         if text.len() < LONG { Ok(text) } else { add(excel, &name, text) }
-    }),
+    },
     ..NEUTRAL
 };
 
 fn level(excel: &mut Writer<'_>, levels: &LevelValues, of: &str) -> Result<String> {
     let is_text = excel.formulas.holds_of(&levels.of) == CellKind::Text;
-    let mut is_one = Vec::new();
-    for (level, value) in &levels.levels {
+    let mut text = excel.number(levels.other);
+    for (level, value) in levels.levels.iter().rev() {
         // `=` ignores case.
         let same = match level.parse::<f64>() {
-            Ok(value) if !is_text => format!("{of}={}", excel.number(value)),
+            Ok(number) if !is_text => format!("{of}={}", excel.number(number)),
             _ => format!("EXACT({of},{})", literal(level)?),
         };
-        is_one.push((same, *value));
-    }
-    let mut text = excel.number(levels.other);
-    for (same, value) in is_one.into_iter().rev() {
-        text = excel.kept(format!("IF({same},{},{text})", excel.number(value)))?;
+        text = excel.kept(format!("IF({same},{},{text})", excel.number(*value)))?;
     }
     let (is_missing, _) = excel.missing_test(&levels.of, of);
     Ok(format!("IF({is_missing},{},{text})", excel.number(levels.missing)))

@@ -35,10 +35,8 @@ pub(crate) struct Syntax {
     pub date_parts: &'static [&'static str],
     /// The cell `{0}` of a number or a date, as a value.
     pub read: &'static str,
-    /// Test whether `{0}` is missing.
-    pub is_missing: &'static str,
-    /// Test whether the cell `{0}` is empty: of a number or a date, and of text; by `is_missing` if absent.
-    pub is_empty: [Option<&'static str>; 2],
+    /// Test whether `{0}` is missing: a computed value, the cell of a number or a date, and the cell of a text.
+    pub is_missing: [&'static str; 3],
     /// The value `{0}`, or `{1}` if it is missing; by a choice if absent.
     pub filled: Option<&'static str>,
     /// The value `{1}` if the condition `{0}` holds, else `{2}`.
@@ -51,8 +49,8 @@ pub(crate) struct Syntax {
     pub level: fn(&mut Writer<'_>, &LevelValues, &str) -> Result<String>,
     /// Piecewise linear interpolation of a value between points.
     pub between: fn(&mut Writer<'_>, &[[f64; 2]], &str) -> Result<String>,
-    /// Puts a long text elsewhere and returns a reference to it.
-    pub kept: Option<fn(&mut Writer<'_>, String) -> Result<String>>,
+    /// Returns a complete text, or puts a long one elsewhere and returns a reference to it.
+    pub kept: fn(&mut Writer<'_>, String) -> Result<String>,
 }
 
 /// Notation of mathematics; a language says only what differs.
@@ -74,15 +72,14 @@ pub(crate) const NEUTRAL: Syntax = Syntax {
     ],
     date_parts: &["{1}({0})"],
     read: "{0}",
-    is_missing: "{0} missing",
-    is_empty: [None; 2],
+    is_missing: ["{0} missing"; 3],
     filled: None,
     choice: "({1} if {0}, else {2})",
     indicator: None,
     long_sum: None,
     level: |_, _, of| Ok(format!("code({of})")),
     between: |_, _, of| Ok(format!("target of rank({of})")),
-    kept: None,
+    kept: |_, text| Ok(text),
 };
 
 /// Writes formulas in a language.
@@ -165,9 +162,11 @@ impl<'f> Writer<'f> {
 
     /// Test whether an expression, written as `text`, is missing, and its value otherwise.
     pub fn missing_test(&self, of: &Expression, text: &str) -> (String, String) {
-        let cell = self.cell(of).and_then(|(cell, is_text)| Some((cell, self.syntax.is_empty[usize::from(is_text)]?)));
-        let (value, test) = cell.unwrap_or((text.to_owned(), self.syntax.is_missing));
-        (with_arguments(test, &[&value]), value)
+        let (value, form) = match self.cell(of) {
+            Some((cell, is_text)) => (cell, 1 + usize::from(is_text)),
+            None => (text.to_owned(), 0),
+        };
+        (with_arguments(self.syntax.is_missing[form], &[&value]), value)
     }
 
     /// Text of an expression as an operand of an operator with precedence `least`.
@@ -178,10 +177,8 @@ impl<'f> Writer<'f> {
 
     /// A complete text, or a reference to it.
     pub fn kept(&mut self, text: String) -> Result<String> {
-        match self.syntax.kept {
-            Some(kept) => kept(self, text),
-            None => Ok(text),
-        }
+        let kept = self.syntax.kept;
+        kept(self, text)
     }
 
     fn written(&mut self, expression: &Expression) -> Result<(String, Binds)> {

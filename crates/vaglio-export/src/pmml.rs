@@ -121,7 +121,7 @@ const PMML: Syntax = Syntax {
         "<Apply function=\"floor\">{0}</Apply>",
     ],
     date_parts: &[],
-    is_missing: "<Apply function=\"isMissing\">{0}</Apply>",
+    is_missing: ["<Apply function=\"isMissing\">{0}</Apply>"; 3],
     choice: "<Apply function=\"if\">{0}{1}{2}</Apply>",
     level,
     between,

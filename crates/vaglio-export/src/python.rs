@@ -131,7 +131,7 @@ const PYTHON: Syntax = Syntax {
         "math.floor({0})",
     ],
     date_parts: &["_part({0}, \"{1}\")"],
-    is_missing: "_missing({0})",
+    is_missing: ["_missing({0})"; 3],
     filled: Some("_filled({0}, {1})"),
     choice: "({1} if {0} else {2})",
     long_sum: Some("math.fsum([{0}\n        ])"),

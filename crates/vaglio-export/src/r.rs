@@ -102,7 +102,7 @@ const R: Syntax = Syntax {
     missing: "NA_real_",
     functions: ["log({0})", "log1p({0})", "exp({0})", "expm1({0})", "sin({0})", "cos({0})", "tanh({0})", "floor({0})"],
     date_parts: &["date_part({0}, \"{1}\")"],
-    is_missing: "is.na({0})",
+    is_missing: ["is.na({0})"; 3],
     filled: Some("filled({0}, {1})"),
     choice: "choose({0}, {1}, {2})",
     level: |r, levels, of| {

@@ -7,8 +7,10 @@
 
 mod file;
 
-use file::{PartFile, PartRecord, RecordAt};
+use file::{PartFile, PartRecord, RecordAt, create};
 use std::collections::{BTreeMap, HashMap};
+use std::fs::File;
+use std::io::Write;
 use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -45,9 +47,11 @@ pub(super) struct SearchParts {
 
 #[derive(Default)]
 struct GroupState {
-    own: Option<PartFile>,
+    /// Own file, and its path once it exists; a failed write closes it.
+    own: Option<File>,
+    own_path: Option<PathBuf>,
     others: BTreeMap<PathBuf, PartFile>,
-    /// Locations of the parts of a query.
+    /// Locations of the others' parts of a query.
     known: HashMap<String, BTreeMap<usize, RecordAt>>,
     /// Total time of the last query of each kind.
     kinds: HashMap<String, Duration>,
@@ -104,8 +108,8 @@ impl SearchParts {
         state.is_over = self.index > 0 && self.end.exists();
         for entry in std::fs::read_dir(&self.folder).into_iter().flatten().flatten() {
             let path = entry.path();
-            if state.own.as_ref().is_none_or(|own| *own.path != path) {
-                state.others.entry(path).or_insert_with_key(|path| PartFile::from_other_machine(path));
+            if state.own_path.as_ref() != Some(&path) {
+                state.others.entry(path).or_insert_with_key(|path| PartFile::new(path));
             }
         }
     }
@@ -134,13 +138,15 @@ impl SearchParts {
         let numbers = make(self.range(part, count))?;
         let made = PartRecord { question: question.to_owned(), part, took: begun.elapsed(), numbers };
         let state = &mut *self.state();
-        if state.own.is_none() {
+        if state.own_path.is_none()
+            && let Ok((path, file)) = create(&self.folder, self.index, &self.run)
+        {
             // A process that cannot write computes all parts itself, and so do the others.
-            state.own = PartFile::create(&self.folder, self.index, &self.run).ok();
+            (state.own_path, state.own) = (Some(path), Some(file));
         }
-        let place = state.own.as_mut().and_then(|own| own.append(&made));
-        if let Some(place) = place {
-            state.known.entry(question.to_owned()).or_default().entry(part).or_insert(place);
+        if state.own.as_mut().is_some_and(|own| own.write_all(&made.framed()).is_err()) {
+            // A truncated part would hide all that follow.
+            state.own = None;
         }
         Ok(made)
     }

@@ -32,11 +32,12 @@ fn framed(body: &[u8]) -> Vec<u8> {
 }
 
 impl PartRecord {
-    fn bytes(&self) -> Vec<u8> {
+    /// Bytes of the part, with their length and checksum.
+    pub fn framed(&self) -> Vec<u8> {
         let head = [self.part as u64, self.took.as_nanos() as u64, self.question.len() as u64].map(u64::to_le_bytes);
         let mut bytes = [head.as_flattened(), self.question.as_bytes()].concat();
         self.numbers.iter().for_each(|number| bytes.extend(number.to_le_bytes()));
-        bytes
+        framed(&bytes)
     }
 
     fn from_bytes(bytes: &[u8]) -> Option<Self> {
@@ -79,55 +80,38 @@ fn next(file: &mut impl Read) -> Option<Vec<u8>> {
     (body.len() as u64 == length && checksum(&body) == sum).then_some(body)
 }
 
-/// Parts file of a process.
+/// Creates the parts file `INDEX.NUMBER` of this process in a folder, which is created if missing.
+pub(super) fn create(folder: &Path, index: usize, run: &str) -> Result<(PathBuf, File)> {
+    std::fs::create_dir_all(folder)?;
+    for number in 0.. {
+        let path = folder.join(format!("{index}.{number}"));
+        match OpenOptions::new().write(true).create_new(true).open(&path) {
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+            file => {
+                let mut file = file?;
+                file.write_all(&framed(run.as_bytes()))?;
+                return Ok((path, file));
+            }
+        }
+    }
+    Err(Error::from(ErrorKind::AlreadyExists))
+}
+
+/// Parts file of another process.
 #[derive(Debug)]
 pub(super) struct PartFile {
-    pub path: Arc<PathBuf>,
+    path: Arc<PathBuf>,
     /// Index that the process works on.
     pub index: Option<usize>,
-    /// Open for writing if it is the own file.
-    file: Option<File>,
-    /// Number of bytes read or written.
+    /// Number of bytes read.
     length: u64,
 }
 
 impl PartFile {
-    /// Creates `INDEX.NUMBER` in a folder, which is created if missing.
-    pub fn create(folder: &Path, index: usize, run: &str) -> Result<Self> {
-        std::fs::create_dir_all(folder)?;
-        for number in 0.. {
-            let path = folder.join(format!("{index}.{number}"));
-            match OpenOptions::new().write(true).create_new(true).open(&path) {
-                Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
-                file => {
-                    let (mut file, head) = (file?, framed(run.as_bytes()));
-                    file.write_all(&head)?;
-                    let (path, length) = (Arc::new(path), head.len() as u64);
-                    return Ok(PartFile { path, index: Some(index), file: Some(file), length });
-                }
-            }
-        }
-        Err(Error::from(ErrorKind::AlreadyExists))
-    }
-
-    /// Opens the file of another process.
-    pub fn from_other_machine(path: &Path) -> Self {
+    pub fn new(path: &Path) -> Self {
         let name = path.file_stem().and_then(|stem| stem.to_str());
         let index = name.and_then(|name| name.parse().ok());
-        PartFile { path: Arc::new(path.to_owned()), index, file: None, length: 0 }
-    }
-
-    /// Appends a part and returns its location; `None` if writing fails.
-    pub fn append(&mut self, part: &PartRecord) -> Option<RecordAt> {
-        let (bytes, from) = (framed(&part.bytes()), self.length);
-        let file = self.file.as_mut()?;
-        if file.write_all(&bytes).is_err() {
-            // A truncated part would hide all that follow.
-            self.file = None;
-            return None;
-        }
-        self.length += bytes.len() as u64;
-        Some(RecordAt { path: Arc::clone(&self.path), from })
+        PartFile { path: Arc::new(path.to_owned()), index, length: 0 }
     }
 
     /// New parts of a file of this run: query, part and location. Incomplete parts are read later.

@@ -19,9 +19,6 @@ pub fn first_equal(columns: &[Column<'_>]) -> Vec<usize> {
     let of_rows: Vec<u64> = (0..columns.first().map_or(0, Column::len)).map(of_row).collect();
     let all = of_rows.iter().fold(0u64, |sum, own| sum.wrapping_add(*own));
     let hash = |column: &Column<'_>| match column {
-        Column::Double(x) => summed(&of_rows, x.iter().copied()),
-        Column::Single(x) => summed(&of_rows, x.iter().map(|&x| f64::from(x))),
-        Column::Byte(x) => summed(&of_rows, x.iter().map(|&b| f64::from(b))),
         Column::Sparse(x) => {
             let fill = bits(x.fill());
             let mut sum = all.wrapping_mul(fill);
@@ -30,7 +27,13 @@ pub fn first_equal(columns: &[Column<'_>]) -> Vec<usize> {
             });
             sum
         }
-        Column::Product(x) => summed(&of_rows, x.to_vec().into_iter()),
+        _ => {
+            let values = column.values();
+            of_rows
+                .iter()
+                .zip(&*values)
+                .fold(0u64, |sum, (own, value)| sum.wrapping_add(own.wrapping_mul(bits(*value))))
+        }
     };
     let hashes: Vec<u64> = parallel::map_slice(columns, hash);
     let mut seen: HashMap<u64, Vec<usize>> = HashMap::new();
@@ -43,10 +46,6 @@ pub fn first_equal(columns: &[Column<'_>]) -> Vec<usize> {
         first.unwrap_or(place)
     };
     hashes.into_iter().enumerate().map(find).collect()
-}
-
-fn summed(of_rows: &[u64], values: impl Iterator<Item = f64>) -> u64 {
-    of_rows.iter().zip(values).fold(0, |sum, (own, value)| sum.wrapping_add(own.wrapping_mul(bits(value))))
 }
 
 /// Mixes the bits of an entry so that each changes the higher ones.

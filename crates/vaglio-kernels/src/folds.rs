@@ -30,15 +30,10 @@ impl Folds {
     /// empty.
     pub fn new(of_row: &[u32]) -> Self {
         let count = of_row.iter().max().map_or(0, |&f| f as usize + 1);
-        let mut starts = vec![0; count + 1];
-        of_row.iter().for_each(|&f| starts[f as usize + 1] += 1);
-        (0..count).for_each(|k| starts[k + 1] += starts[k]);
-        let (mut next, mut order) = (starts.clone(), vec![0; of_row.len()]);
-        for (row, &fold) in of_row.iter().enumerate() {
-            order[next[fold as usize]] = row;
-            next[fold as usize] += 1;
-        }
-        Folds { order, starts, trained: None }
+        let mut order: Vec<usize> = (0..of_row.len()).collect();
+        order.sort_by_key(|&row| of_row[row]);
+        let start = |fold: usize| order.partition_point(|&row| (of_row[row] as usize) < fold);
+        Folds { starts: (0..=count).map(start).collect(), order, trained: None }
     }
 
     /// Creates one fold for each row.
@@ -85,19 +80,13 @@ impl Folds {
         of_row
     }
 
-    /// Sets the training rows of fold k to `rows[k]`, in increasing order and disjoint from the fold. Folds beyond the
-    /// end of `rows` are never held out. Cost O(m · folds).
+    /// Sets the training rows of fold k to `training[k]`, in increasing order and disjoint from the fold. Folds beyond the
+    /// end of `training` are never held out. Cost O(m · folds).
     #[must_use]
-    pub fn training_on(self, rows: Vec<Vec<usize>>) -> Self {
-        Folds { trained: Some(self.blocks_of(rows)), ..self }
-    }
-
-    /// Groups rows into blocks: rows with the same fold and the same training sets.
-    fn blocks_of(&self, training: Vec<Vec<usize>>) -> FoldBlocks {
-        let (mut of_row, mut count) = (vec![0; self.rows()], self.count());
-        for fold in 0..count {
-            self.held_out(fold).iter().for_each(|&row| of_row[row] = fold);
-        }
+    pub fn training_on(self, training: Vec<Vec<usize>>) -> Self {
+        // Rows with the same fold and the same training sets are one block.
+        let mut of_row: Vec<usize> = self.fold_of_rows().into_iter().map(|fold| fold as usize).collect();
+        let mut count = self.count();
         for rows in &training {
             // New number of each block, without and with these rows.
             let mut numbers = vec![None; 2 * count];
@@ -116,12 +105,13 @@ impl Folds {
             rows.iter().for_each(|&row| is_there[of_row[row]] = true);
             (0..count).filter(|&block| is_there[block]).collect::<Vec<usize>>()
         };
-        FoldBlocks {
+        let blocks = FoldBlocks {
             training: training.iter().map(|rows| of(rows)).collect(),
             held_out: (0..training.len()).map(|fold| of(self.held_out(fold))).collect(),
             rows: Box::new(Folds::new(&of_row.iter().map(|&block| block as u32).collect::<Vec<_>>())),
             training_rows: training,
-        }
+        };
+        Folds { trained: Some(blocks), ..self }
     }
 
     /// Blocks of folds and training rows, if training rows were set explicitly.

@@ -3,6 +3,7 @@
 
 #[cfg(feature = "lapack")]
 mod blas;
+mod bordered_inverse;
 mod cancellation;
 mod cholesky;
 mod definite_system;
@@ -14,6 +15,7 @@ mod tridiagonal;
 
 use crate::tolerance::CONDITIONING_SPARE;
 use crate::trial::worse;
+pub(crate) use bordered_inverse::{with_border, without_border};
 use cancellation::{interruptible, is_interruptible, pass_flops};
 pub use cholesky::{Cholesky, solve};
 pub(crate) use definite_system::solve_by_rows;

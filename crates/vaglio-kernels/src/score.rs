@@ -302,16 +302,13 @@ fn add_squares(residual: &[f64], lanes: &mut F64x8) {
     vectorize(
         #[inline(always)]
         || {
-            let mut sums = *lanes;
-            let (chunks, rest) = residual.as_chunks();
+            let (mut sums, (chunks, rest)) = (*lanes, residual.as_chunks());
             for chunk in chunks {
                 let e = F64x8::load(chunk);
                 sums = sums + e * e;
             }
-            for (l, e) in rest.iter().enumerate() {
-                sums.update(l, |sum| sum + e * e);
-            }
-            *lanes = sums;
+            let rest = F64x8::part(rest, 0.0);
+            *lanes = sums + rest * rest;
         },
     );
 }
@@ -323,15 +320,13 @@ fn add_sizes(root: Option<&[f64]>, residual: &[f64], lanes: &mut F64x8) {
         || {
             let (mut sums, (chunks, rest)) = (*lanes, residual.as_chunks());
             let root = root.map(<[f64]>::as_chunks);
+            let size = |e: F64x8| F64x8::ZERO - e.min(F64x8::ZERO - e);
             for (j, chunk) in chunks.iter().enumerate() {
-                let e = F64x8::load(chunk);
-                let size = F64x8::ZERO - e.min(F64x8::ZERO - e);
+                let size = size(F64x8::load(chunk));
                 sums = sums + root.map_or(size, |(root, _)| F64x8::load(&root[j]) * size);
             }
-            for (l, e) in rest.iter().enumerate() {
-                sums.update(l, |sum| sum + root.map_or(1.0, |(_, root)| root[l]) * e.abs());
-            }
-            *lanes = sums;
+            let size = size(F64x8::part(rest, 0.0));
+            *lanes = sums + root.map_or(size, |(_, root)| F64x8::part(root, 0.0) * size);
         },
     );
 }
@@ -342,26 +337,22 @@ fn add_wrong(y: &[f64], root: Option<&[f64]>, residual: &[f64], sides: &mut [F64
     vectorize(
         #[inline(always)]
         || {
-            let of_eight = |y: F64x8, root: F64x8, e: F64x8| {
+            let mut add = |y: F64x8, root: F64x8, e: F64x8| {
                 let (margin, weight) = (y * (y - e), root * root);
                 let (half, tie) = (F64x8::splat(0.5) * weight, F64x8::splat(TIED_PREDICTION) * weight);
                 let wrong = half.where_at_most(margin, tie) + half.where_at_most(margin, F64x8::ZERO - tie);
                 let negative = wrong.where_at_most(y, F64x8::ZERO);
-                [negative, wrong - negative]
+                *sides = [sides[0] + negative, sides[1] + (wrong - negative)];
             };
             let ((y, y_rest), (e, e_rest)) = (y.as_chunks(), residual.as_chunks());
             let root = root.map(<[f64]>::as_chunks);
-            let one = F64x8::splat(1.0);
+            let one = [1.0; F64x8::WIDTH];
             for (j, (y, e)) in y.iter().zip(e).enumerate() {
-                let root = root.map_or(one, |(root, _)| F64x8::load(&root[j]));
-                let more = of_eight(F64x8::load(y), root, F64x8::load(e));
-                *sides = std::array::from_fn(|k| sides[k] + more[k]);
+                add(F64x8::load(y), F64x8::load(root.map_or(&one, |(root, _)| &root[j])), F64x8::load(e));
             }
-            for (l, (y, e)) in y_rest.iter().zip(e_rest).enumerate() {
-                let root = root.map_or(1.0, |(_, root)| root[l]);
-                let more = of_eight(F64x8::splat(*y), F64x8::splat(root), F64x8::splat(*e));
-                (0..2).for_each(|k| sides[k].update(l, |sum| sum + more[k].lane(l)));
-            }
+            // Lanes without a row have weight 0.
+            let root = root.map_or(&one[..y_rest.len()], |(_, root)| root);
+            add(F64x8::part(y_rest, 0.0), F64x8::part(root, 0.0), F64x8::part(e_rest, 0.0));
         },
     );
 }

@@ -120,11 +120,7 @@ pub fn by_tiles<E: Send>(
     make: impl Fn(Range<usize>) -> Result<Tile, E> + Sync,
 ) -> Result<Vec<Vec<f64>>, E> {
     let mut made = vec![vec![0.0; rows]; columns];
-    let mut parts: Vec<Vec<&mut [f64]>> = (0..rows.div_ceil(ROWS)).map(|_| Vec::with_capacity(columns)).collect();
-    for column in &mut made {
-        parts.iter_mut().zip(column.chunks_mut(ROWS)).for_each(|(part, slice)| part.push(slice));
-    }
-    let one = |at: usize, part: &mut Vec<&mut [f64]>| {
+    let one = |at: usize, part: &mut [&mut [f64]]| {
         let tile = make(at * ROWS..rows.min((at + 1) * ROWS))?;
         for (k, to) in part.iter_mut().enumerate() {
             for (chunk, to) in to.chunks_mut(F64x8::WIDTH).enumerate() {
@@ -133,7 +129,8 @@ pub fn by_tiles<E: Send>(
         }
         Ok(())
     };
-    let done: Vec<Result<(), E>> = parallel::map_mut(&mut parts, one);
+    let slices = made.iter_mut().map(Vec::as_mut_slice);
+    let done: Vec<Result<(), E>> = parallel::map_spans(slices, rows, ROWS, one);
     done.into_iter().collect::<Result<(), E>>()?;
     Ok(made)
 }

@@ -85,21 +85,22 @@ impl BackwardMoments {
 
     /// Sum of squared errors of the subset, for each λ.
     pub fn losses(&self) -> Vec<f64> {
-        let of_lambda = |l: usize| self.pairs.iter().skip(l).step_by(self.lambdas.len()).map(|pair| pair.loss).sum();
-        (0..self.lambdas.len()).map(of_lambda).collect()
+        (0..self.lambdas.len()).map(|l| self.pairs(l).map(|pair| pair.loss).sum()).collect()
     }
 
     /// Sum of squared errors in each fold, for the λ at an index.
     pub fn fold_losses(&self, lambda: usize) -> Vec<f64> {
-        self.pairs.iter().skip(lambda).step_by(self.lambdas.len()).map(|pair| pair.loss).collect()
+        self.pairs(lambda).map(|pair| pair.loss).collect()
+    }
+
+    /// States of one λ, fold after fold.
+    fn pairs(&self, lambda: usize) -> impl Iterator<Item = &BackwardPair> {
+        self.pairs.iter().skip(lambda).step_by(self.lambdas.len())
     }
 
     /// Smallest share of any pivot so far, for each λ.
     pub fn conditioning(&self) -> Vec<f64> {
-        let pairs = |l: usize| self.pairs.iter().skip(l).step_by(self.lambdas.len());
-        (0..self.lambdas.len())
-            .map(|l| pairs(l).fold(1.0, |conditioning, pair| worse(conditioning, pair.conditioning)))
-            .collect()
+        (0..self.lambdas.len()).map(|l| self.pairs(l).map(|pair| pair.conditioning).fold(1.0, worse)).collect()
     }
 
     /// Trials of removing each selected column; equal columns share the trial of the first. Cost O(K·R·s).
@@ -111,7 +112,7 @@ impl BackwardMoments {
         }
         let of_lambda = |l: usize| {
             let mut losses = vec![0.0; self.selected.len()];
-            for pair in self.pairs.iter().skip(l).step_by(self.lambdas.len()) {
+            for pair in self.pairs(l) {
                 losses.iter_mut().zip(&self.positions).for_each(|(sum, &at)| *sum += pair.trial(at));
             }
             like.iter().map(|&k| losses[k]).collect()

@@ -72,9 +72,7 @@ impl ForwardMoments {
 
     /// Smallest share of a Schur complement so far, for each λ.
     pub fn conditioning(&self) -> Vec<f64> {
-        (0..self.lambdas.len())
-            .map(|l| self.pairs(l).fold(1.0, |conditioning: f64, (pair, _)| worse(conditioning, pair.conditioning)))
-            .collect()
+        (0..self.lambdas.len()).map(|l| self.pairs(l).map(|(pair, _)| pair.conditioning).fold(1.0, worse)).collect()
     }
 
     /// Trials of adding each active column that is not selected. Cost O(K·R·n).

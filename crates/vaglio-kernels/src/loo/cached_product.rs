@@ -68,12 +68,9 @@ fn take_in(basis: &RidgeState<'_>, group: &mut [CachedProduct], updates: &[Arc<R
     }
     let rows = basis.data.rows();
     let span = rows.div_ceil(rayon::current_num_threads()).next_multiple_of(TILE);
-    let mut spans: Vec<Vec<&mut [f64]>> = (0..rows).step_by(span).map(|_| Vec::with_capacity(features.len())).collect();
-    for one in group {
-        spans.iter_mut().zip(one.c.chunks_mut(span)).for_each(|(span, part)| span.push(part));
-    }
     let shares: Vec<&[f64]> = shares.chunks(updates.len()).collect();
-    parallel::each_mut(&mut spans, |at, parts| {
+    let c = group.iter_mut().map(|one| &mut one.c[..]);
+    parallel::map_spans(c, rows, span, |at, parts| {
         let own = rows.min((at + 1) * span) - at * span;
         // Rows outermost, so that the updates are read once for all candidates.
         for start in (0..own).step_by(TILE) {

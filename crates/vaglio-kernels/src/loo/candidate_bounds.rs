@@ -54,7 +54,6 @@ use std::sync::Arc;
 /// cached, for up to one in 60. Memory at most 8·m·(s + n/60) bytes beside X.
 #[derive(Debug)]
 pub(super) struct CandidateBounds {
-    features: Arc<[usize]>,
     scalars: CandidateScalars,
     /// Number of updates applied to the scalars; `None` before the first bounds.
     applied: Option<usize>,
@@ -83,19 +82,14 @@ impl CandidateBounds {
     /// Creates the bounds of all columns for one of `together` states; nothing is read before bounds are requested.
     pub fn new(basis: &RidgeState<'_>, together: usize) -> Self {
         let data = &basis.data;
-        let features = Arc::clone(&data.candidates);
-        let scalars = CandidateScalars::empty_model(data, &features);
-        let (cached, room) = (HashMap::new(), room(data, together));
-        let with_residuals = vec![Vec::new(); data.outputs()];
         CandidateBounds {
-            features,
-            scalars,
+            scalars: CandidateScalars::empty_model(data),
             applied: None,
             along: None,
-            with_residuals,
+            with_residuals: vec![Vec::new(); data.outputs()],
             by_columns: true,
-            cached,
-            room,
+            cached: HashMap::new(),
+            room: room(data, together),
         }
     }
 
@@ -103,7 +97,7 @@ impl CandidateBounds {
     pub fn take(&mut self, basis: &RidgeState<'_>, feature: usize) -> Option<Vec<f64>> {
         let cached = self.cached.remove(&feature);
         self.room += usize::from(cached.is_some());
-        let at = self.features.binary_search(&feature).ok()?;
+        let at = basis.data.candidates.binary_search(&feature).ok()?;
         let end = basis.updates.len();
         self.scalars.intervals.remove(&at);
         let (s, sound) = (self.scalars.s[at], self.scalars.sound[at] as usize);
@@ -129,7 +123,7 @@ impl CandidateBounds {
         let first = self.applied.unwrap_or(0);
         if self.by_columns && self.has_drifted(basis) {
             self.by_columns = false;
-            self.scalars = CandidateScalars::empty_model(&basis.data, &self.features);
+            self.scalars = CandidateScalars::empty_model(&basis.data);
             (self.applied, self.along) = (None, None);
             self.with_residuals.iter_mut().for_each(Vec::clear);
             return self.refresh(basis);
@@ -152,12 +146,12 @@ impl CandidateBounds {
             .collect();
         let to_read = updates.iter().zip(&rows).filter(|(_, row)| row.is_none());
         let vectors: Vec<&[f64]> = to_read.map(|(update, _)| &*update.c).collect();
-        let products = if vectors.is_empty() { Vec::new() } else { data.products_of_most(&self.features, &vectors) };
+        let products = if vectors.is_empty() { Vec::new() } else { data.products_of_most(&data.candidates, &vectors) };
         let mut places = 0..vectors.len();
         let mut read = || -> Arc<[f64]> {
             let mut row = vec![0.0; data.columns()];
             let own = products.iter().skip(places.next().unwrap_or_default()).step_by(vectors.len().max(1));
-            self.features.iter().zip(own).for_each(|(&feature, product)| row[feature] = *product);
+            data.candidates.iter().zip(own).for_each(|(&feature, product)| row[feature] = *product);
             row.into()
         };
         let new: Vec<UpdateProducts> =
@@ -166,7 +160,7 @@ impl CandidateBounds {
         // After several updates at once, the residuals between them are not known.
         let shift = if end == first + 1 { IntervalShift::new(basis) } else { None };
         for new in &new {
-            self.scalars.take_in(basis, &self.features, new, shift.as_ref());
+            self.scalars.take_in(basis, new, shift.as_ref());
         }
         self.follow_residuals(basis, first, &new);
         self.applied = Some(end);
@@ -190,7 +184,7 @@ impl CandidateBounds {
     fn likely(&self, basis: &RidgeState<'_>) -> Vec<usize> {
         let scalars = &self.scalars;
         let gain = |at| scalars.t(at).iter().map(|t| t * t).sum::<f64>() / (basis.lambda + scalars.s[at]);
-        let candidates = self.features.iter().enumerate().filter(|(_, feature)| !basis.contains(**feature));
+        let candidates = basis.data.candidates.iter().enumerate().filter(|(_, feature)| !basis.contains(**feature));
         let mut order: Vec<(f64, usize)> = candidates.map(|(at, &feature)| (gain(at), feature)).collect();
         order.sort_by(|a, b| b.0.total_cmp(&a.0));
         order.into_iter().map(|(_, feature)| feature).collect()
@@ -202,13 +196,13 @@ impl CandidateBounds {
         let weighted = |a: &Vec<f64>| a.iter().zip(&weights).map(|(a, w)| a * w).collect();
         let vectors: Vec<Vec<f64>> = basis.a.iter().map(weighted).collect();
         let slices: Vec<&[f64]> = vectors.iter().map(|v| &**v).collect();
-        let mut products = basis.data.products_of_most(&self.features, &slices);
+        let mut products = basis.data.products_of_most(&basis.data.candidates, &slices);
         let with_updates = |z: &&[f64]| {
             let [with] = along(basis, basis.updates.len(), [z]);
             with
         };
         let with: Vec<Vec<f64>> = slices.iter().map(with_updates).collect();
-        for (output, gone) in self.scalars.with_updates(&self.features, &with).into_iter().enumerate() {
+        for (output, gone) in self.scalars.with_updates(&basis.data, &with).into_iter().enumerate() {
             products.iter_mut().skip(output).step_by(slices.len()).zip(gone).for_each(|(along, gone)| *along -= gone);
         }
         products
@@ -229,7 +223,7 @@ impl CandidateBounds {
         }
         self.refresh(basis);
         let scalars = &self.scalars;
-        let gone = scalars.with_updates(&self.features, &self.with_residuals);
+        let gone = scalars.with_updates(&basis.data, &self.with_residuals);
         Some(self.each(basis, &weighing, scorer, |at, output, f| {
             let along = mean * (scalars.t(at)[output] - gone[output][at]);
             along + f.signum() * deviations[output] * scalars.q[at].max(0.0).sqrt()
@@ -244,13 +238,13 @@ impl CandidateBounds {
     fn has_drifted(&self, basis: &RidgeState<'_>) -> bool {
         basis.updates.iter().skip(self.applied.unwrap_or(usize::MAX)).take(1).any(|update| {
             let UpdateKind::Entry(feature) = update.kind else { return false };
-            let Ok(at) = self.features.binary_search(&feature) else { return false };
+            let Ok(at) = basis.data.candidates.binary_search(&feature) else { return false };
             let (s, squares) = (update.tau - basis.lambda, basis.data.squares(feature));
             (self.scalars.s[at] - s).abs() > PRODUCT_DRIFT * squares
         })
     }
 
-    /// Lower bound of each candidate's mean loss, in the order of [`CandidateBounds::features`].
+    /// Lower bound of each candidate's mean loss, in the order of [`Data::candidates`].
     ///
     /// The bound of a nearly dependent column is −∞. One read of X per step. Cost O(m·n·outputs).
     pub fn bounds(&mut self, basis: &RidgeState<'_>, scorer: &Scorer) -> Vec<f64> {
@@ -292,7 +286,7 @@ impl CandidateBounds {
             }
             scorer.mean_of(sum - BOUND_ROUNDING * terms)
         };
-        self.features.iter().enumerate().map(bound).collect()
+        basis.data.candidates.iter().enumerate().map(bound).collect()
     }
 
     /// Amount by which earlier trials raise each candidate's bound.
@@ -304,12 +298,7 @@ impl CandidateBounds {
         scalars.s.iter().enumerate().map(|of| scorer.mean_of(higher(of))).collect()
     }
 
-    /// Columns of [`CandidateBounds::bounds`] in increasing order; the bounds of selected ones are meaningless.
-    pub fn features(&self) -> &[usize] {
-        &self.features
-    }
-
-    /// Exact trials of some candidates, by position in [`CandidateBounds::features`]. Cost O(m·(s + outputs)) each,
+    /// Exact trials of some candidates, by position in [`Data::candidates`]. Cost O(m·(s + outputs)) each,
     /// O(m) for one that was tried in the step before.
     pub fn trials(&mut self, basis: &RidgeState<'_>, scorer: &Scorer, positions: &[usize]) -> Vec<Trial> {
         positions.chunks(IN_MEMORY).flat_map(|some| self.few_trials(basis, scorer, some)).collect()
@@ -319,7 +308,7 @@ impl CandidateBounds {
         let mut products = Vec::with_capacity(positions.len());
         let mut stay = HashSet::with_capacity(positions.len());
         for &at in positions {
-            let (feature, sound) = (self.features[at], self.scalars.sound[at] as usize);
+            let (feature, sound) = (basis.data.candidates[at], self.scalars.sound[at] as usize);
             let cached = self.cached.remove(&feature);
             // Products already cached stay; new ones are cached while there is room, in the order of their bounds.
             if cached.is_some() || self.room > 0 {
@@ -350,7 +339,7 @@ impl CandidateBounds {
             }
         }
         let trial = |&at: &usize| {
-            let (trial, interval) = trials.remove(&self.features[at])?;
+            let (trial, interval) = trials.remove(&basis.data.candidates[at])?;
             self.scalars.intervals.insert(at, interval);
             Some(trial)
         };

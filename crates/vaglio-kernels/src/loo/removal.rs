@@ -51,7 +51,6 @@ impl RemovalState {
     ///
     /// With u_i = xᵀC_i: C_i −= (u_i/τ)c, w_i −= u_i t/τ, H_ij += u_i u_j/τ, H_ib = −u_i/τ, H_bb = 1/τ.
     pub fn add(&mut self, data: &Data<'_>, feature: usize, c: &[f64], tau: f64, t: &[f64]) {
-        let size = self.features.len();
         let x = data.scaled(feature);
         let take_in = |_, (own, w): &mut (&mut Vec<f64>, &mut Vec<f64>)| {
             let u = dot(&x, own);
@@ -61,13 +60,7 @@ impl RemovalState {
         };
         let mut columns: Vec<_> = self.c.iter_mut().zip(&mut self.w).collect();
         let u: Vec<f64> = parallel::map_mut(&mut columns, take_in);
-        let entry = |(i, j): (usize, usize)| match (i < size, j < size) {
-            (true, true) => self.h[[i, j]] + u[i] * u[j] / tau,
-            (true, false) => -u[i] / tau,
-            (false, true) => -u[j] / tau,
-            (false, false) => 1.0 / tau,
-        };
-        self.h = Array2::from_shape_fn((size + 1, size + 1), entry);
+        self.h = linalg::with_border(&self.h, &u, tau);
         self.features.push(feature);
         self.c.push(c.iter().map(|c| c / tau).collect());
         self.w.push(t.iter().map(|t| t / tau).collect());
@@ -93,12 +86,10 @@ impl RemovalState {
             axpy(-ratio, &c, other);
             weights.iter_mut().zip(&w).for_each(|(other, w)| *other -= ratio * w);
         });
-        let size = self.features.len();
-        let before: Vec<f64> = (0..size).map(|i| self.h[[old(i), old(i)]]).collect();
-        let entry = |(i, j)| self.h[[old(i), old(j)]] - column[old(i)] * column[old(j)] / own;
-        self.h = Array2::from_shape_fn((size, size), entry);
-        let is_unreliable =
-            before.iter().zip(self.h.diag()).any(|(before, h)| h.is_nan() || *h <= FALLEN_INVERSE * before);
+        let after = linalg::without_border(&self.h, at);
+        let before = std::mem::replace(&mut self.h, after);
+        let is_fallen = |(i, h): (usize, &f64)| h.is_nan() || *h <= FALLEN_INVERSE * before[[old(i), old(i)]];
+        let is_unreliable = self.h.diag().iter().enumerate().any(is_fallen);
         let lengths: f64 = parts.iter().map(|(feature, part)| part.abs() * data.squares(*feature).sqrt()).sum();
         if lengths > CANCELLED_SUM * dot(&c, &c).sqrt() {
             parts.clear();

@@ -50,9 +50,9 @@ const TOGETHER: usize = 256;
 const FROM_ROWS: usize = 64;
 
 impl CandidateScalars {
-    /// Scalars of columns for the empty subset.
-    pub fn empty_model(data: &Data<'_>, features: &[usize]) -> Self {
-        let outputs = data.outputs();
+    /// Scalars of the candidates for the empty subset.
+    pub fn empty_model(data: &Data<'_>) -> Self {
+        let (outputs, features) = (data.outputs(), &data.candidates);
         let with: Vec<Arc<[f64]>> = (0..outputs).map(|output| data.with_target(output)).collect();
         let s: Vec<f64> = features.iter().map(|&feature| data.squares(feature)).collect();
         let t = features.iter().flat_map(|&feature| with.iter().map(move |row| row[feature])).collect();
@@ -72,13 +72,11 @@ impl CandidateScalars {
     }
 
     /// Σ_p y_ip·z_p of every candidate, for each vector z of one number per update.
-    pub fn with_updates(&self, features: &[usize], z: &[Vec<f64>]) -> Vec<Vec<f64>> {
+    pub fn with_updates(&self, data: &Data<'_>, z: &[Vec<f64>]) -> Vec<Vec<f64>> {
+        let features = &data.candidates;
         let mut sums = vec![vec![0.0; features.len()]; z.len()];
-        let mut parts: Vec<Vec<&mut [f64]>> = features.chunks(TOGETHER).map(|_| Vec::with_capacity(z.len())).collect();
-        for sums in &mut sums {
-            parts.iter_mut().zip(sums.chunks_mut(TOGETHER)).for_each(|(part, sums)| part.push(sums));
-        }
-        parallel::each_mut(&mut parts, |k, sums| {
+        let slices = sums.iter_mut().map(Vec::as_mut_slice);
+        parallel::map_spans(slices, features.len(), TOGETHER, |k, sums| {
             let from = k * TOGETHER;
             let shares = shares_of(&self.shares, from, &features[from..features.len().min(from + TOGETHER)]);
             sums.iter_mut().zip(z).for_each(|(sums, z)| add_updates(&shares, z, sums));
@@ -88,13 +86,8 @@ impl CandidateScalars {
 
     /// Applies an update by the recurrences of [`super::candidate_bounds`]. `shift` is given for an update that
     /// intervals can follow. Cost O(n·p).
-    pub fn take_in(
-        &mut self,
-        basis: &RidgeState<'_>,
-        features: &[usize],
-        new: &UpdateProducts,
-        shift: Option<&IntervalShift>,
-    ) {
+    pub fn take_in(&mut self, basis: &RidgeState<'_>, new: &UpdateProducts, shift: Option<&IntervalShift>) {
+        let features = &basis.data.candidates;
         let (p, update) = (new.update, &basis.updates[new.update]);
         let mut tried = std::mem::take(&mut self.intervals);
         tried.retain(|_, _| shift.is_some());

@@ -91,12 +91,7 @@ impl<'d> LooState<'d> {
     /// The bound of a nearly dependent column is −∞. One read of X per step. Cost O(m·n·outputs), at first O(m·n·(s +
     /// outputs)).
     pub fn bounds(&mut self, scorer: &Scorer) -> Option<(&[usize], Vec<f64>)> {
-        if self.all.is_some() {
-            return None;
-        }
-        let bounds = self.bounds.get_or_insert_with(|| CandidateBounds::new(&self.basis, self.together));
-        let found = bounds.bounds(&self.basis, scorer);
-        Some((bounds.features(), found))
+        self.bounded(|bounds, basis| Some(bounds.bounds(basis, scorer)))
     }
 
     /// Like [`LooState::bounds`], but without reading X, and somewhat lower. Returns `None` if the bounds would be too
@@ -104,12 +99,19 @@ impl<'d> LooState<'d> {
     ///
     /// Cost O(n·(s + outputs)), and one read of X for each added column whose inner products are not cached.
     pub fn near_bounds(&mut self, scorer: &Scorer) -> Option<(&[usize], Vec<f64>)> {
+        self.bounded(|bounds, basis| bounds.near(basis, scorer))
+    }
+
+    fn bounded(
+        &mut self,
+        compute: impl FnOnce(&mut CandidateBounds, &RidgeState<'d>) -> Option<Vec<f64>>,
+    ) -> Option<(&[usize], Vec<f64>)> {
         if self.all.is_some() {
             return None;
         }
         let bounds = self.bounds.get_or_insert_with(|| CandidateBounds::new(&self.basis, self.together));
-        let found = bounds.near(&self.basis, scorer)?;
-        Some((bounds.features(), found))
+        let found = compute(bounds, &self.basis)?;
+        Some((&self.basis.data.candidates, found))
     }
 
     /// Amounts by which earlier trials raise the bounds; depend on which candidates were tried. Cost O(n + m).

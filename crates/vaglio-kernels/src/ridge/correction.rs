@@ -20,14 +20,8 @@ pub(crate) struct Correction {
     /// Norm of the last correction by output; initially of the weights.
     last: Vec<f64>,
     rounds: usize,
-    state: RefinementStatus,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum RefinementStatus {
-    GoesOn,
-    Right,
-    Fails,
+    /// Whether the weights are as accurate as those from reflections; `None` while corrections are needed.
+    pub is_right: Option<bool>,
 }
 
 /// Maximum number of corrections.
@@ -41,17 +35,7 @@ impl Correction {
 
     /// Starts from uncorrected weights.
     pub fn new(condition: f64, weights: ArrayView2<f64>) -> Self {
-        Correction { condition, last: sizes(weights), rounds: 0, state: RefinementStatus::GoesOn }
-    }
-
-    /// Whether another correction is needed.
-    pub fn goes_on(&self) -> bool {
-        self.state == RefinementStatus::GoesOn
-    }
-
-    /// Whether the weights are as accurate as those from reflections.
-    pub fn is_right(&self) -> bool {
-        self.state == RefinementStatus::Right
+        Correction { condition, last: sizes(weights), rounds: 0, is_right: None }
     }
 
     /// Records a correction that was applied.
@@ -59,13 +43,13 @@ impl Correction {
         let now = sizes(change);
         // NaN counts as not shrinking.
         if self.rounds == ROUNDS || !now.iter().zip(&self.last).all(|(now, last)| *now <= CORRECTION_MOST * last) {
-            self.state = RefinementStatus::Fails;
+            self.is_right = Some(false);
             return;
         }
         let left = CORRECTION_LEFT * self.condition;
         let enough = CORRECTION_BESIDE * self.condition.sqrt();
         if now.iter().zip(sizes(weights)).all(|(now, size)| left * now <= enough * size) {
-            self.state = RefinementStatus::Right;
+            self.is_right = Some(true);
         }
         (self.last, self.rounds) = (now, self.rounds + 1);
     }

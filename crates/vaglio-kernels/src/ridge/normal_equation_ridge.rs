@@ -83,10 +83,10 @@ impl<'d> NormalEquationRidge<'d> {
             Correction::new(condition(lambda), (&weights.slice(of_lambda(l)) * &lengths).view())
         };
         let mut corrections: Vec<Correction> = served.iter().enumerate().map(begin).collect();
-        while corrections.iter().any(Correction::goes_on) {
+        while corrections.iter().any(|correction| correction.is_right.is_none()) {
             let shrunk = &weights * &Array1::from_iter(of_columns.iter().map(|lambda| -lambda));
             let change = solve(self.missing(&weights, shrunk, &|start| self.block_of_many(&weights, start)));
-            for (l, correction) in corrections.iter_mut().enumerate().filter(|(_, correction)| correction.goes_on()) {
+            for (l, correction) in corrections.iter_mut().enumerate().filter(|(_, own)| own.is_right.is_none()) {
                 let (mut own, change) = (weights.slice_mut(of_lambda(l)), change.slice(of_lambda(l)));
                 own += &change;
                 correction.take((&change * &lengths).view(), (&own * &lengths).view());
@@ -95,7 +95,7 @@ impl<'d> NormalEquationRidge<'d> {
         let mut found = corrections.iter().enumerate().map(|(l, correction)| {
             let own = weights.slice(of_lambda(l)).to_owned();
             let intercepts = self.intercepts(&own);
-            correction.is_right().then_some((own, intercepts))
+            (correction.is_right == Some(true)).then_some((own, intercepts))
         });
         lambdas.iter().map(|lambda| if served.contains(lambda) { found.next().flatten() } else { None }).collect()
     }
@@ -116,7 +116,7 @@ impl<'d> NormalEquationRidge<'d> {
         let solve = |right: &Array2<f64>| factor.solve((right * &scale).view());
         let mut scaled = solve(&self.along);
         let mut correction = Correction::new(condition, scaled.view());
-        while correction.goes_on() {
+        while correction.is_right.is_none() {
             let weights = &scaled * &scale;
             let change = solve(&self.missing(&weights, &weights * -lambda, &|start| self.block(&weights, start)));
             scaled += &change;
@@ -124,7 +124,7 @@ impl<'d> NormalEquationRidge<'d> {
         }
         let weights = scaled * &scale;
         let intercepts = self.intercepts(&weights);
-        correction.is_right().then_some((weights, intercepts))
+        (correction.is_right == Some(true)).then_some((weights, intercepts))
     }
 
     /// Intercept b = ȳ − wᵀx̄ of each output; 0 without an intercept.

@@ -12,14 +12,6 @@ impl Scorer {
     /// P that of the positives below. A tie comprises all rows within [`TIED_PREDICTION`] of its lowest. Cost that of
     /// [`ascending`].
     pub(super) fn wrong_pairs(&self, predictions: &[f64]) -> f64 {
-        match &self.targets.root {
-            None => self.pairs_of(predictions, |_| 1.0),
-            Some(root) => self.pairs_of(predictions, |row| root[row] * root[row]),
-        }
-    }
-
-    #[inline(always)]
-    fn pairs_of(&self, predictions: &[f64], weight: impl Fn(usize) -> f64) -> f64 {
         let rows = ascending(predictions, &self.targets.scaled[0], TIED_PREDICTION);
         // NaN sorts first or last.
         if [rows.first(), rows.last()].into_iter().flatten().any(|row| predictions[row.row()].is_nan()) {
@@ -37,7 +29,7 @@ impl Scorer {
                 (plus, minus, limit) = (0.0, 0.0, predictions[row] + TIED_PREDICTION);
             }
             // Without a branch, which would be unpredictable.
-            let (weight, of_positive) = (weight(row), is_positive * weight(row));
+            let (weight, of_positive) = (self.targets.weight(row), is_positive * self.targets.weight(row));
             plus += of_positive;
             minus += weight - of_positive;
         }

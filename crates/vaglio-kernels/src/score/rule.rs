@@ -14,9 +14,17 @@ impl Scorer {
         if root == 0.0 || self.is_outside(row) { 0.0 } else { (self.targets.scaled[output][row] - residual) / root }
     }
 
+    /// Targets and residuals of a single output if all rows count alike.
+    fn plain<'s>(&'s self, residuals: &'s [Vec<f64>]) -> Option<(&'s [f64], &'s [f64])> {
+        match (&self.targets.scaled[..], residuals, &self.targets.root, &self.factors) {
+            ([y], [e], None, None) => Some((y, e)),
+            _ => None,
+        }
+    }
+
     /// Appends the predictions of the rows from `start`, row-major, from their scaled residuals.
     pub(super) fn extend_predictions(&self, out: &mut Vec<f64>, start: usize, residuals: &[Vec<f64>], rows: usize) {
-        if let ([y], [e], None, None) = (&self.targets.scaled[..], residuals, &self.targets.root, &self.factors) {
+        if let Some((y, e)) = self.plain(residuals) {
             return out.extend(y[start..start + rows].iter().zip(&e[..rows]).map(|(y, e)| y - e));
         }
         for (j, row) in (start..start + rows).enumerate() {
@@ -34,7 +42,7 @@ impl Scorer {
     pub(super) fn add_rows(&self, lanes: &mut F64x8, start: usize, residuals: &[Vec<f64>], rows: usize) {
         let Some(rule) = &self.rule else { return *lanes = F64x8::splat(f64::NAN) };
         let mut add = |j: usize, loss: f64| lanes.update(j % F64x8::WIDTH, |sum| sum + loss);
-        if let ([y], [e], None, None) = (&self.targets.scaled[..], residuals, &self.targets.root, &self.factors) {
+        if let Some((y, e)) = self.plain(residuals) {
             let (mut predictions, mut losses) = ([0.0; TOGETHER], [0.0; TOGETHER]);
             for (y, e) in y[start..start + rows].chunks(TOGETHER).zip(e[..rows].chunks(TOGETHER)) {
                 predictions.iter_mut().zip(y).zip(e).for_each(|((p, y), e)| *p = y - e);

@@ -144,20 +144,11 @@ impl ColumnUpdate {
         }
     }
 
-    /// The update, to apply to a column; `space` is a buffer for products of folds.
-    fn pending<'k>(
-        &'k self,
-        rows: &HoldOutRows<'_>,
-        feature: usize,
-        x: &[f64],
-        space: &'k mut Vec<f64>,
-    ) -> PendingColumnUpdate<'k> {
+    /// The update, to apply to a column.
+    fn pending(&self, rows: &HoldOutRows<'_>, feature: usize, x: &[f64]) -> PendingColumnUpdate<'_> {
         let product = match &self.residual {
             Residual::OfAll { c, .. } => FoldProduct::Less { g: dot(x, c), c },
-            Residual::OfFolds(all) => {
-                *space = products(rows, feature, x, all);
-                FoldProduct::Products(space)
-            }
+            Residual::OfFolds(all) => FoldProduct::Products(products(rows, feature, x, all)),
         };
         PendingColumnUpdate { update: self, product }
     }
@@ -177,8 +168,7 @@ impl HeldOutCandidate {
         update: &ColumnUpdate,
         steps: Option<&mut [f64]>,
     ) {
-        let mut space = Vec::new();
-        take_in(&rows.starts, self, update.pending(rows, feature, x, &mut space), steps);
+        take_in(&rows.starts, self, &update.pending(rows, feature, x), steps);
         self.applied += 1;
     }
 
@@ -197,11 +187,9 @@ impl HeldOutCandidate {
             self.take_in(rows, feature, x, &chain.updates[self.applied], None);
         }
         if fused {
-            let last = chain.updates.get(self.applied);
-            let mut space = Vec::new();
-            let pending = last.map(|last| last.pending(rows, feature, x, &mut space));
+            let pending = chain.updates.get(self.applied).map(|last| last.pending(rows, feature, x));
             self.applied = chain.updates.len();
-            let sum = squares(&rows.starts, self, pending, &chain.residuals[0]);
+            let sum = squares(&rows.starts, self, pending.as_ref(), &chain.residuals[0]);
             return Trial::new(scorer.mean_of(sum), chain.low_with(self.part()));
         }
         let outputs = chain.residuals.len();

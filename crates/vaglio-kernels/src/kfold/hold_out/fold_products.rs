@@ -32,56 +32,15 @@ pub(super) fn subtract(starts: &[usize], first: usize, step: impl Fn(usize) -> f
     );
 }
 
-/// Σ_j x_j a_j with each of the vectors concatenated in `all`. Cost O(all).
-pub(super) fn with_each(x: &[f64], all: &[f64]) -> Vec<f64> {
-    vectorize(
-        #[inline(always)]
-        move || {
-            let rows = x.len().max(1);
-            let mut out = Vec::with_capacity(all.len() / rows);
-            let mut fours = all.chunks_exact(4 * rows);
-            for four in fours.by_ref() {
-                let (left, right) = four.split_at(2 * rows);
-                let ((a, b), (c, d)) = (left.split_at(rows), right.split_at(rows));
-                out.extend(together(x, [a, b, c, d]));
-            }
-            fours.remainder().chunks_exact(rows).for_each(|a| out.extend(together(x, [a])));
-            out
-        },
-    )
-}
-
-/// Products with N vectors, each in the order of `along`, whatever N.
-#[inline(always)]
-fn together<const N: usize>(x: &[f64], all: [&[f64]; N]) -> [f64; N] {
-    let mut sums = [F64x8::ZERO; N];
-    let (chunks, rest) = x.as_chunks();
-    let parts = all.map(|a| a[..x.len()].as_chunks());
-    for (at, x) in chunks.iter().enumerate() {
-        let x = F64x8::load(x);
-        for (sum, (a, _)) in sums.iter_mut().zip(&parts) {
-            *sum = *sum + x * F64x8::load(&a[at]);
-        }
-    }
-    for (l, x) in rest.iter().enumerate() {
-        for (sum, (_, a)) in sums.iter_mut().zip(&parts) {
-            sum.update(l, |sum| sum + x * a[l]);
-        }
-    }
-    sums.map(|sum| sum.sum())
-}
-
 /// Product h of a column and an update over each fold's training rows.
-#[derive(Clone, Copy)]
 pub(super) enum FoldProduct<'k> {
     /// h = g − c_UᵀE_U, with g = xᵀc over all rows.
     Less { g: f64, c: &'k [f64] },
     /// h itself.
-    Products(&'k [f64]),
+    Products(Vec<f64>),
 }
 
 /// An update to apply to a column, and its product with the column.
-#[derive(Clone, Copy)]
 pub(super) struct PendingColumnUpdate<'k> {
     pub update: &'k ColumnUpdate,
     pub product: FoldProduct<'k>,
@@ -91,7 +50,7 @@ pub(super) struct PendingColumnUpdate<'k> {
 pub(super) fn take_in(
     starts: &[usize],
     column: &mut HeldOutCandidate,
-    pending: PendingColumnUpdate<'_>,
+    pending: &PendingColumnUpdate<'_>,
     mut steps: Option<&mut [f64]>,
 ) {
     vectorize(
@@ -104,7 +63,7 @@ pub(super) fn take_in(
 pub(super) fn squares(
     starts: &[usize],
     column: &mut HeldOutCandidate,
-    pending: Option<PendingColumnUpdate<'_>>,
+    pending: Option<&PendingColumnUpdate<'_>>,
     r: &[f64],
 ) -> f64 {
     match pending {
@@ -123,7 +82,7 @@ pub(super) fn squares(
 fn fold_pass<const UPDATE: bool, const TRY: bool>(
     starts: &[usize],
     column: &mut HeldOutCandidate,
-    pending: Option<PendingColumnUpdate<'_>>,
+    pending: Option<&PendingColumnUpdate<'_>>,
     mut steps: Option<&mut [f64]>,
     r: &[f64],
 ) -> f64 {

@@ -5,15 +5,15 @@
 //! fold's training rows, and columns are multiplied with that.
 
 use super::HoldOutRows;
-use super::fold_products::with_each;
 use crate::sums::center;
+use crate::sweep;
 
 /// Column over each fold's training rows, about its mean there, and 0 in the fold: folds × rows. Cost O(K·m).
 pub(super) fn centered_by_fold(rows: &HoldOutRows<'_>, feature: usize, x: &[f64]) -> Vec<f64> {
     let means = rows.training_means(x);
     let mut out = Vec::with_capacity(x.len() * means.len());
     for (fold, mean) in means.iter().enumerate() {
-        if rows.flat(feature).contains(&fold) {
+        if rows.flat[feature].contains(&fold) {
             out.resize(out.len() + x.len(), 0.0);
             continue;
         }
@@ -26,8 +26,9 @@ pub(super) fn centered_by_fold(rows: &HoldOutRows<'_>, feature: usize, x: &[f64]
 
 /// Products of a column with an update's residual over each fold's training rows. Cost O(K·m).
 pub(super) fn products(rows: &HoldOutRows<'_>, feature: usize, x: &[f64], residuals: &[f64]) -> Vec<f64> {
-    let mut h = with_each(x, residuals);
-    rows.flat(feature).iter().for_each(|&fold| h[fold] = 0.0);
+    let each: Vec<&[f64]> = residuals.chunks_exact(x.len().max(1)).collect();
+    let mut h = sweep::products(&each, &[x]);
+    rows.flat[feature].iter().for_each(|&fold| h[fold] = 0.0);
     h
 }
 
@@ -63,7 +64,7 @@ pub(super) fn alone(rows: &HoldOutRows<'_>, feature: usize, fold: usize) -> Scal
     let mut training: Vec<f64> = entries(0..range.start).chain(entries(range.end..order.len())).collect();
     let mut held_out: Vec<f64> = entries(range.clone()).collect();
     let total: f64 = roots.iter().map(|v| v * v).sum();
-    let is_flat = rows.flat(feature).contains(&fold);
+    let is_flat = rows.flat[feature].contains(&fold);
     let means = if is_flat {
         let first = training[0];
         training.fill(0.0);

@@ -20,7 +20,7 @@ use std::sync::Arc;
 #[derive(Debug, Clone)]
 pub(super) struct FoldRemovals {
     /// H of each fold: s × s.
-    h: Vec<Vec<f64>>,
+    h: Vec<Array2<f64>>,
     columns: Vec<HoldOutRemoval>,
     /// Held-out residuals of each output.
     pub residuals: Vec<Vec<f64>>,
@@ -52,7 +52,7 @@ struct FoldFit {
 impl FoldRemovals {
     /// State of the empty subset.
     pub fn empty(rows: &HoldOutRows<'_>) -> Self {
-        let h = vec![Vec::new(); rows.folds()];
+        let h = vec![Array2::zeros((0, 0)); rows.folds()];
         FoldRemovals { h, columns: Vec::new(), residuals: rows.residuals.clone(), conditioning: 1.0 }
     }
 
@@ -76,12 +76,11 @@ impl FoldRemovals {
             .into_iter()
             .collect::<Result<_, _>>()?;
         drop(held);
-        let inverse = |fit: &FoldFit| fit.inverse.dot(&fit.inverse.t()).iter().copied().collect::<Vec<f64>>();
-        let h: Vec<Vec<f64>> = parallel::map_slice(&fits, inverse);
+        let h: Vec<Array2<f64>> = parallel::map_slice(&fits, |fit| fit.inverse.dot(&fit.inverse.t()));
         let column = |i: usize| HoldOutRemoval {
             e: fits.iter().flat_map(|fit| fit.e.column(i).to_vec()).collect(),
             weights: fits.iter().flat_map(|fit| fit.weights.row(i).to_vec()).collect(),
-            largest: h.iter().map(|h| h[i * size + i]).collect(),
+            largest: h.iter().map(|h| h[[i, i]]).collect(),
         };
         let columns = (0..size).map(column).collect();
         let of_output = |o: usize| fits.iter().flat_map(|fit| fit.residuals.column(o).to_vec()).collect();
@@ -92,11 +91,11 @@ impl FoldRemovals {
 
     /// Trial of removing the column at a place: r_U + E_{i,U} w_i/H_ii. Cost O(m · outputs).
     pub fn trial(&self, rows: &HoldOutRows<'_>, scorer: &Scorer, place: usize) -> Trial {
-        let (size, outputs, column) = (self.columns.len(), self.residuals.len(), &self.columns[place]);
-        if size == 1 {
+        let (outputs, column) = (self.residuals.len(), &self.columns[place]);
+        if self.columns.len() == 1 {
             return scorer.trial(&rows.residuals, 1.0);
         }
-        let step = |o: usize, k: usize| -column.weights[k * outputs + o] / self.h[k][place * size + place];
+        let step = |o: usize, k: usize| -column.weights[k * outputs + o] / self.h[k][[place, place]];
         trial_after(rows, scorer, step, &column.e, &self.residuals, self.conditioning)
     }
 
@@ -105,26 +104,16 @@ impl FoldRemovals {
     /// With u the weights of the others in a fit of x: H ← H + uuᵀ/σ, H_b = −u/σ, H_bb = 1/σ.
     pub fn add(&mut self, rows: &HoldOutRows<'_>, updates: &[Arc<ColumnUpdate>], conditioning: f64) {
         let Some((last, before)) = updates.split_last() else { return };
-        let (size, outputs, folds) = (before.len(), self.residuals.len(), rows.folds());
-        let weights_on: Vec<Vec<f64>> = parallel::map(folds, |k| last.weights_on(before, k));
-        parallel::each_mut(&mut self.h, |k, h| {
-            let (u, sigma) = (&weights_on[k], last.sigma[k]);
-            let entry = |i: usize, j: usize| match (i == size, j == size) {
-                (true, true) => 1.0 / sigma,
-                (true, false) => -u[j] / sigma,
-                (false, true) => -u[i] / sigma,
-                (false, false) => h[i * size + j] + u[i] * u[j] / sigma,
-            };
-            *h = (0..=size).flat_map(|i| (0..=size).map(move |j| (i, j))).map(|(i, j)| entry(i, j)).collect();
-        });
-        let width = size + 1;
-        let largest = |h: &[Vec<f64>], i: usize| h.iter().map(|h| h[i * width + i]).collect::<Vec<f64>>();
+        let outputs = self.residuals.len();
+        let weights_on: Vec<Vec<f64>> = parallel::map(rows.folds(), |k| last.weights_on(before, k));
+        parallel::each_mut(&mut self.h, |k, h| *h = linalg::with_border(h, &weights_on[k], last.sigma[k]));
         let h = &self.h;
+        let largest = |i: usize| h.iter().map(|h| h[[i, i]]).collect::<Vec<f64>>();
         parallel::each_mut(&mut self.columns, |i, column| {
             column.subtract(rows, &last.e, &last.q, outputs, |k| weights_on[k][i] / last.sigma[k]);
-            column.largest.iter_mut().zip(largest(h, i)).for_each(|(old, new)| *old = old.max(new));
+            column.largest.iter_mut().zip(largest(i)).for_each(|(old, new)| *old = old.max(new));
         });
-        let mut own = HoldOutRemoval { e: last.e.clone(), weights: last.q.clone(), largest: largest(h, size) };
+        let mut own = HoldOutRemoval { e: last.e.clone(), weights: last.q.clone(), largest: largest(before.len()) };
         own.divide(rows, outputs, &last.sigma);
         self.columns.push(own);
         last.leave_residuals(rows, &mut self.residuals);
@@ -136,31 +125,25 @@ impl FoldRemovals {
     /// E_i ← E_i − E_b H_ib/H_bb, w_i ← w_i − w_b H_ib/H_bb, and H ← its Schur complement.
     #[must_use]
     pub fn remove(&mut self, rows: &HoldOutRows<'_>, place: usize) -> bool {
-        let (size, outputs) = (self.columns.len(), self.residuals.len());
+        let outputs = self.residuals.len();
         let gone = self.columns.remove(place);
         if self.columns.is_empty() {
             *self = FoldRemovals::empty(rows);
             return true;
         }
         for (o, r) in self.residuals.iter_mut().enumerate() {
-            let step = |k: usize| -gone.weights[k * outputs + o] / self.h[k][place * size + place];
+            let step = |k: usize| -gone.weights[k * outputs + o] / self.h[k][[place, place]];
             subtract(&rows.starts, 0, step, &gone.e, r);
         }
-        let others: Vec<usize> = (0..size).filter(|&i| i != place).collect();
         let h = &self.h;
         parallel::each_mut(&mut self.columns, |at, column| {
-            let i = others[at];
-            let step = |k: usize| h[k][i * size + place] / h[k][place * size + place];
+            let old = at + usize::from(at >= place);
+            let step = |k: usize| h[k][[old, place]] / h[k][[place, place]];
             column.subtract(rows, &gone.e, &gone.weights, outputs, step);
         });
-        parallel::each_mut(&mut self.h, |_, h| {
-            let entry = |&i: &usize, &j: &usize| {
-                h[i * size + j] - h[i * size + place] * h[place * size + j] / h[place * size + place]
-            };
-            *h = others.iter().flat_map(|i| others.iter().map(|j| entry(i, j)).collect::<Vec<_>>()).collect();
-        });
+        parallel::each_mut(&mut self.h, |_, h| *h = linalg::without_border(h, place));
         let kept = |(i, column): (usize, &HoldOutRemoval)| {
-            self.h.iter().zip(&column.largest).all(|(h, largest)| h[i * others.len() + i] >= FALLEN_INVERSE * largest)
+            self.h.iter().zip(&column.largest).all(|(h, largest)| h[[i, i]] >= FALLEN_INVERSE * largest)
         };
         !is_unreliable(self.conditioning) && self.columns.iter().enumerate().all(kept)
     }
@@ -226,7 +209,7 @@ impl FoldFit {
             }
         }
         for (o, mut to) in both.columns_mut().into_iter().skip(size).enumerate() {
-            to.iter_mut().zip(without(rows.target(o), &range)).for_each(|(to, y)| *to = *y);
+            to.iter_mut().zip(without(&rows.targets[o], &range)).for_each(|(to, y)| *to = *y);
         }
         if rows.is_centered() {
             let root: Vec<f64> = without(&rows.root, &range).copied().collect();

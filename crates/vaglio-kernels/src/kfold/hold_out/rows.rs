@@ -27,8 +27,9 @@ pub struct HoldOutRows<'d> {
     /// Copied columns; `None` if they are copied on demand.
     columns: Option<Vec<Vec<f64>>>,
     /// For each column the folds in whose training rows it is constant, if folds standardize.
-    flat: Vec<Vec<usize>>,
-    targets: Vec<Vec<f64>>,
+    pub(super) flat: Vec<Vec<usize>>,
+    /// Scaled targets, centered if there is an intercept.
+    pub(super) targets: Vec<Vec<f64>>,
     /// Mean of each target in each fold; 0 if columns are not centered.
     target_means: Vec<Vec<f64>>,
     /// Residuals of the empty subset: targets, with an intercept less the mean of their fold's training rows.
@@ -124,11 +125,6 @@ impl<'d> HoldOutRows<'d> {
         self.rows.standardize
     }
 
-    /// Folds in whose training rows a column is constant, if folds standardize.
-    pub(super) fn flat(&self, feature: usize) -> &[usize] {
-        &self.flat[feature]
-    }
-
     pub(super) fn outputs(&self) -> usize {
         self.targets.len()
     }
@@ -139,11 +135,6 @@ impl<'d> HoldOutRows<'d> {
             Some(columns) => Cow::Borrowed(&columns[feature]),
             None => Cow::Owned(self.copied(feature)),
         }
-    }
-
-    /// Scaled target, centered if there is an intercept.
-    pub(super) fn target(&self, output: usize) -> &[f64] {
-        &self.targets[output]
     }
 
     /// A column x as a candidate for the empty subset. Sums over training rows add up those of the other folds, never

@@ -1,0 +1,29 @@
+//! The inverse H of a positive definite matrix whose rows and columns come and go.
+//!
+//! G. Golub and C. Van Loan, *Matrix Computations*, 2.1.
+
+use ndarray::{Array2, Axis};
+
+/// H with one more row and column, H + uuᵀ/σ beside −u/σ and 1/σ: σ is the Schur complement of the new diagonal entry, and
+/// u = H·b for the new off-diagonal entries b. Cost O(s²).
+pub(crate) fn with_border(h: &Array2<f64>, u: &[f64], sigma: f64) -> Array2<f64> {
+    let size = u.len();
+    let entry = |(i, j): (usize, usize)| match (i < size, j < size) {
+        (true, true) => h[[i, j]] + u[i] * u[j] / sigma,
+        (true, false) => -u[i] / sigma,
+        (false, true) => -u[j] / sigma,
+        (false, false) => 1.0 / sigma,
+    };
+    Array2::from_shape_fn((size + 1, size + 1), entry)
+}
+
+/// H without a row and column of the matrix: H_ij − H_ib·H_jb/H_bb. Cost O(s²).
+pub(crate) fn without_border(h: &Array2<f64>, place: usize) -> Array2<f64> {
+    let column = h.column(place);
+    let others: Vec<usize> = (0..h.nrows()).filter(|&i| i != place).collect();
+    let mut out = h.select(Axis(0), &others).select(Axis(1), &others);
+    for ((i, j), entry) in out.indexed_iter_mut() {
+        *entry -= column[others[i]] * column[others[j]] / column[place];
+    }
+    out
+}

@@ -64,8 +64,8 @@ impl CsvFile {
         check_header(path, &text[start..], dialect, budget)?;
         let mut reader = dialect.reader(RecordLimitReader::new(&text.as_bytes()[start..]));
         let mut record = StringRecord::new();
-        let fault = |error: csv::Error| unreadable(path, Cause::from_error(error));
-        let mut names: Vec<String> = match reader.read_record(&mut record).map_err(fault)? {
+        let fault = |line: u64, error: csv::Error| unreadable(path, Cause::after(&format!("line {line}"), error));
+        let mut names: Vec<String> = match reader.read_record(&mut record).map_err(|error| fault(1, error))? {
             true => record.iter().map(|name| name.trim().to_owned()).collect(),
             false => Vec::new(),
         };
@@ -76,7 +76,8 @@ impl CsvFile {
         let mut sample = Vec::new();
         while sample.len() < SAMPLE {
             reader.get_mut().begin();
-            if !reader.read_record(&mut record).map_err(fault)? {
+            let line = reader.position().line();
+            if !reader.read_record(&mut record).map_err(|error| fault(line, error))? {
                 break;
             }
             sample.push(record.iter().map(|cell| cell.trim().to_owned()).collect::<Vec<String>>());

@@ -2,7 +2,6 @@
 
 use super::binary_formats::decoder;
 use super::codecs::Codec;
-use super::record_limits::LineWatch;
 use super::{system, unreadable};
 use crate::budget::Budget;
 use std::fs::{File, Metadata};
@@ -66,16 +65,14 @@ pub(super) fn grown(
     failed: impl Fn(std::io::Error) -> vaglio_core::Error,
 ) -> Result<Vec<u8>> {
     let what = || format!("{}, read or decompressed,", path.display());
-    let (mut bytes, mut lines) = (Vec::new(), LineWatch::default());
+    let mut bytes = Vec::new();
     room(&mut bytes, size, budget, &what)?;
     loop {
-        let from = bytes.len();
-        if from >= size {
+        if bytes.len() >= size {
             budget.need(STEP as f64, what(), SMALLER)?;
             room(&mut bytes, STEP, budget, &what)?;
         }
         let read = reader.by_ref().take(STEP as u64).read_to_end(&mut bytes).map_err(&failed)?;
-        lines.check(path, &bytes, from)?;
         if read < STEP {
             return Ok(bytes);
         }

@@ -163,7 +163,7 @@ pub use vaglio_columns::{
 /// }
 /// ```
 pub use vaglio_macros::part;
-pub use vaglio_macros::saved;
+pub use vaglio_macros::{record, saved};
 
 /// # Example
 /// ```
@@ -182,6 +182,12 @@ pub use vaglio_macros::saved;
 /// assert_eq!(serde_json::to_string(&Weights::InverseDistance).unwrap(), "\"inverse_distance\"");
 /// ```
 pub use vaglio_macros::setting;
+
+/// Whether a value is the default of its type, so that a file may leave it out.
+#[doc(hidden)]
+pub fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}
 
 /// Registers parts and saved objects by their words.
 #[doc(hidden)]

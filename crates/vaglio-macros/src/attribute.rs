@@ -129,6 +129,20 @@ pub(crate) fn setting(arguments: TokenStream, item: TokenStream) -> syn::Result<
     Ok(quote!(#input #rest))
 }
 
+/// Expands `#[record]` on a part of a record.
+pub(crate) fn record(item: TokenStream) -> syn::Result<TokenStream> {
+    let mut item = Item::new(item)?;
+    item.skip_defaults();
+    item.derive("Debug", quote!(::core::fmt::Debug));
+    item.derive("Clone", quote!(::core::clone::Clone));
+    item.derive("PartialEq", quote!(::core::cmp::PartialEq));
+    item.derive("Serialize", quote!(::vaglio_core::serde::Serialize));
+    item.derive("Deserialize", quote!(::vaglio_core::serde::Deserialize));
+    item.say(parse_quote!(#[serde(crate = "::vaglio_core::serde")]));
+    let input = &item.input;
+    Ok(quote!(#input))
+}
+
 /// Adds the defaults of settings, and returns the items that they need.
 fn defaults(item: &mut Item) -> TokenStream {
     if item.serde_says("default") {

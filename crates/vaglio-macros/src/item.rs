@@ -57,6 +57,16 @@ impl Item {
         }
     }
 
+    /// Leaves fields with `#[optional]` out of files if they have the default of their type.
+    pub fn skip_defaults(&mut self) {
+        let Data::Struct(data) = &mut self.input.data else { return };
+        for attribute in data.fields.iter_mut().flat_map(|field| field.attrs.iter_mut()) {
+            if attribute.path().is_ident("optional") {
+                *attribute = syn::parse_quote!(#[serde(default, skip_serializing_if = "::vaglio_core::is_default")]);
+            }
+        }
+    }
+
     /// Whether a `#[serde(…)]` of the item contains the word.
     pub fn serde_says(&self, word: &str) -> bool {
         self.serde.iter().any(|own| own == word)

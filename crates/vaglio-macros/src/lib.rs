@@ -38,6 +38,15 @@ pub fn saved(arguments: TokenStream, item: TokenStream) -> TokenStream {
     attribute::saved(arguments.into(), item.into()).unwrap_or_else(syn::Error::into_compile_error).into()
 }
 
+/// Makes a struct or enum a part of the record of a run.
+///
+/// It gets `Debug`, `Clone`, `PartialEq`, `Serialize` and `Deserialize`, and ignores unknown fields. A field with
+/// `#[optional]` is left out of the file if it has the default of its type, and may be missing there.
+#[proc_macro_attribute]
+pub fn record(_: TokenStream, item: TokenStream) -> TokenStream {
+    attribute::record(item.into()).unwrap_or_else(syn::Error::into_compile_error).into()
+}
+
 /// Makes a struct or enum the type of a field of settings or of fitted state.
 ///
 /// It gets `Debug`, `Clone`, `Serialize`, `Deserialize` and a JSON Schema, unless it derives them itself. The words of

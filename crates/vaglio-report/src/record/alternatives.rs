@@ -1,18 +1,17 @@
 //! Subsets nearly as good as the best or the chosen one.
 
 use crate::infinity;
-use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
-use vaglio_core::{Feature, escape_controls, join, short};
+use vaglio_core::{Feature, escape_controls, join, record, short};
 use vaglio_search::NearBest;
 
 /// Near subsets: those with a score close to the lowest of all, or to that of the chosen subset.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[record]
 pub struct AlternativesRecord {
     /// Largest score of a near subset; absent if the limit depends on the subset.
     pub limit: Option<f64>,
     /// Number of subsets that the search scored, including the chosen one; absent for a search of all subsets.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[optional]
     pub met: Option<u64>,
     /// Number of near subsets, as far as they were counted.
     pub count: u64,
@@ -25,12 +24,12 @@ pub struct AlternativesRecord {
     /// The best near subsets, in increasing order of score.
     pub subsets: Vec<AlternativeRecord>,
     /// Near subsets with the fewest columns, in increasing order of size, then of score.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[optional]
     pub smallest: Vec<AlternativeRecord>,
 }
 
 /// A near subset.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[record]
 pub struct AlternativeRecord {
     /// Columns, in the order of the candidates.
     pub columns: Vec<String>,
@@ -38,10 +37,10 @@ pub struct AlternativeRecord {
     #[serde(deserialize_with = "infinity::number")]
     pub score: f64,
     /// Score minus that of the chosen subset, if compared on the same held-out rows.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[optional]
     pub difference: Option<f64>,
     /// Standard error of the difference, on the same held-out rows.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[optional]
     pub difference_error: Option<f64>,
 }
 

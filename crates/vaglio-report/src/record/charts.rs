@@ -1,31 +1,31 @@
 //! Data of the charts of the report: predictions and residuals.
 
 use super::{Figures, LossTable, TuningResult};
-use serde::{Deserialize, Serialize};
-use vaglio_core::{Feature, setting};
+use vaglio_core::{Feature, record, setting};
 
 /// Data of the charts of the report.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[record]
+#[derive(Default)]
 pub struct ChartData {
     /// Cross-validated losses of all sizes and λ.
     pub table: Option<LossTable>,
     /// Predictions of rows that the model was not trained on.
     pub predictions: Option<ShownPredictions>,
     /// Figures of the rows held out in the folds of the search, if there are no other held-out figures.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[optional]
     pub figures: Option<Figures>,
     /// Correlations of each selected column with earlier ones, in order of entry; empty for many columns.
     pub correlations: Vec<Vec<Option<f64>>>,
     /// Result of tuning, if requested.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[optional]
     pub tuning: Option<TuningResult>,
     /// Partial residuals of the chosen columns, and the rows with the largest errors.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[optional]
     pub residuals: Option<ResidualsRecord>,
 }
 
 /// Observed and predicted targets of rows that the model was not trained on; a sample of many rows.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[record]
 pub struct ShownPredictions {
     /// Source of the predictions.
     pub from: PredictionRows,
@@ -41,39 +41,40 @@ pub struct ShownPredictions {
 /// Residuals of a sample of the training rows, for the first target, with the columns that they are plotted against.
 ///
 /// Values are rounded to six digits, enough for a plot.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[record]
+#[derive(Default)]
 pub struct ResidualsRecord {
     /// Residuals of the final model on the scale of its training, in the units of the target.
     pub fitted: Vec<f64>,
     /// The first chosen columns.
     pub columns: Vec<DrawnColumn>,
     /// Held-out or test rows with the largest residuals.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[optional]
     pub largest: Vec<WorstRow>,
     /// Source of these residuals.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[optional]
     pub largest_from: Option<PredictionRows>,
 }
 
 /// Points and lines of the chart of a chosen column.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[record]
 pub struct DrawnColumn {
     /// The candidate column, from 0.
     pub index: Feature,
     /// Value in each row of the sample; `None` if missing.
     pub values: Vec<Option<f64>>,
     /// Rise of the prediction per unit of these values; absent if not finite.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[optional]
     pub slope: Option<f64>,
     /// Value at which the component is 0: the mean over all rows.
     pub center: f64,
     /// Means of value and partial residual over tenths of all rows, in increasing order of the value.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[optional]
     pub trend: Vec<[f64; 2]>,
 }
 
 /// Row with a large prediction error.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[record]
 pub struct WorstRow {
     /// Row number in the training file, or in the file of test rows, from 1.
     pub row: usize,

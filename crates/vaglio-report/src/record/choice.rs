@@ -1,12 +1,12 @@
 //! Cross-validated losses by size and λ, and the choice between sizes, λ and searches.
 
 use crate::infinity;
-use serde::{Deserialize, Serialize};
-use vaglio_core::{Error, Result, is_lower, join, pluralize, setting, short};
+use vaglio_core::{Error, Result, is_lower, join, pluralize, record, setting, short};
 use vaglio_search::{CrossValidation, Rule};
 
 /// Cross-validated loss of the selection with one size at one λ.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[record]
+#[derive(Copy)]
 pub struct Cell {
     /// Number of columns.
     pub size: usize,
@@ -16,7 +16,7 @@ pub struct Cell {
     /// Standard error.
     pub standard_error: Option<f64>,
     /// Standard error of the difference to the lowest loss of the table, on the same rows.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[optional]
     pub difference_error: Option<f64>,
 }
 
@@ -28,7 +28,8 @@ impl Cell {
 }
 
 /// Cross-validated losses of the selection for each λ and size, in increasing order.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[record]
+#[derive(Default)]
 pub struct LossTable {
     /// Values of λ with separate searches; one `None` if λ is chosen for each subset, or there is none.
     pub lambdas: Vec<Option<f64>>,
@@ -91,7 +92,7 @@ pub enum ChosenBy {
 }
 
 /// Choice of the result from the path.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[record]
 pub struct ChosenRecord {
     /// Way in which the size was chosen.
     pub by: ChosenBy,
@@ -102,10 +103,10 @@ pub struct ChosenRecord {
     /// λ of the search, or of the subset.
     pub lambda: Option<f64>,
     /// λ at which the model is taken from a least-angle path, if several were compared.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[optional]
     pub penalty: Option<f64>,
     /// Whether the losses are on the scale of the mapped target, not in the units of the data.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[optional]
     pub mapped: bool,
     /// Cross-validated loss of the selection, in the units of the target.
     pub cross_validated: Option<f64>,
@@ -118,25 +119,25 @@ pub struct ChosenRecord {
     /// Number of repeated fold assignments.
     pub repeats: Option<usize>,
     /// Description of the splits, if they are not plain folds.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[optional]
     pub splits: Option<String>,
     /// Confidence interval of the expected loss on new rows, selection included, at `level`.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[optional]
     pub interval: Option<[f64; 2]>,
     /// Confidence level of the intervals.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[optional]
     pub level: Option<f64>,
     /// Loss of the chosen columns minus that of others, on the same rows.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[optional]
     pub differences: Vec<LossDifference>,
     /// Columns that the rule picks, if they failed the test and none are chosen.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[optional]
     pub declined: Option<DeclinedColumns>,
     /// Test whether the columns predict better than none.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[optional]
     pub gain_test: Option<GainTest>,
     /// Variation of the size with the split into folds.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[optional]
     pub sizes: Option<SizeSpread>,
 }
 
@@ -155,7 +156,8 @@ pub enum ComparisonColumns {
 }
 
 /// Loss of the chosen columns minus that of others, on the same rows.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[record]
+#[derive(Copy)]
 pub struct LossDifference {
     /// Columns of comparison.
     pub against: ComparisonColumns,
@@ -178,7 +180,8 @@ impl LossDifference {
 pub const LEAST_P: f64 = 0.0001;
 
 /// Result of a test whether columns predict better than none.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[record]
+#[derive(Copy)]
 pub struct GainTest {
     /// P-value: probability that noise columns gain as much.
     pub p: f64,
@@ -206,7 +209,7 @@ impl GainTest {
 }
 
 /// Columns that were not chosen, since their gain over none failed the test.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[record]
 pub struct DeclinedColumns {
     /// Number of columns.
     pub size: usize,
@@ -217,7 +220,8 @@ pub struct DeclinedColumns {
 }
 
 /// Sizes that subsets of the folds would have chosen.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[record]
+#[derive(Eq)]
 pub struct SizeSpread {
     /// Subsets of the folds.
     pub over: SizeSpreadSource,
@@ -252,7 +256,7 @@ impl SizeSpread {
 }
 
 /// A search cross-validated on the same folds as others.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[record]
 pub struct ComparedSearch {
     /// Word of the search; of a chain, the words of its stages.
     pub search: String,
@@ -270,7 +274,7 @@ pub struct ComparedSearch {
 }
 
 /// Point of the frontier of loss and cost of columns.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[record]
 pub struct FrontierPoint {
     /// Number of columns.
     pub size: usize,

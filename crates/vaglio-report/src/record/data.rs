@@ -1,11 +1,11 @@
 //! Description of the data: columns as read, and rows left out.
 
-use serde::{Deserialize, Serialize};
-use vaglio_core::{Feature, join, pluralize, setting};
+use vaglio_core::{Feature, join, pluralize, record, setting};
 use vaglio_tables::InferredType;
 
 /// Description of the data.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[record]
+#[derive(Eq)]
 pub struct DataRecord {
     /// Number of training rows of positive weight, before preprocessing.
     pub rows: usize,
@@ -23,18 +23,19 @@ pub struct DataRecord {
     /// Row numbers, from 1, of the training file that were split off as test rows.
     pub test_rows: Option<Vec<usize>>,
     /// Rows left out, by reason.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[optional]
     pub left_out: Vec<LeftOutRows>,
     /// Types of the columns of the training file.
     #[serde(default)]
     pub columns: Vec<ColumnRun>,
     /// Candidates that preprocessing made under new names, grouped by their source columns.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[optional]
     pub made: Vec<MadeColumns>,
 }
 
 /// Candidates made of the same columns of the data, such as levels of a factor, parts of a date, or powers.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[record]
+#[derive(Eq)]
 pub struct MadeColumns {
     /// Names of the source columns.
     pub of: Vec<String>,
@@ -43,28 +44,29 @@ pub struct MadeColumns {
 }
 
 /// Type and role of a run of similar neighboring columns.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[record]
+#[derive(Eq)]
 pub struct ColumnRun {
     /// Name of the first column.
     pub name: String,
     /// Name of the last column, if there are several.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[optional]
     pub to: Option<String>,
     /// Number of columns.
     pub columns: usize,
     /// Inferred type; `None` if the columns were not read.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[optional]
     pub taken: Option<InferredType>,
     /// Role, if the columns are no features: `target`, `weights`, `groups`, `series`, `time`, `folds` or
     /// `left out`.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[optional]
     pub role: Option<String>,
     /// Largest number of missing cells in a column.
     pub missing: usize,
     /// Number of levels of a class column.
     pub levels: usize,
     /// Unusual notation of the cells, or the reason for leaving the columns out.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[optional]
     pub note: Option<String>,
 }
 
@@ -91,14 +93,15 @@ impl ColumnRun {
 }
 
 /// Number of rows left out for one reason. A row counts once, under the first reason that holds.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[record]
+#[derive(Eq)]
 pub struct LeftOutRows {
     /// Reason.
     pub reason: LeftOutReason,
     /// Column with the decisive cells.
     pub column: String,
     /// Condition of the filter, if there is one.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[optional]
     pub filter: Option<String>,
     /// Number of rows of the training file.
     pub rows: usize,

@@ -1,11 +1,10 @@
 //! Selection of columns with control of the false discovery rate.
 
 use super::names::listed;
-use serde::{Deserialize, Serialize};
-use vaglio_core::{Feature, pluralize, setting};
+use vaglio_core::{Feature, pluralize, record, setting};
 
 /// Verdicts on the columns by random dummies (the T-Rex selector).
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[record]
 pub struct FalseDiscoveries {
     /// Bound on the expected share of false discoveries among confirmed columns.
     pub rate: f64,
@@ -24,7 +23,7 @@ pub struct FalseDiscoveries {
 }
 
 /// Verdict on a column.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[record]
 pub struct ColumnVerdict {
     /// The candidate column, from 0.
     pub index: Feature,
@@ -37,10 +36,10 @@ pub struct ColumnVerdict {
     /// Share of experiments in which the column entered before the dummies.
     pub votes: f64,
     /// Column that the data do not distinguish from this one, which is therefore not confirmed.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[optional]
     pub rival: Option<String>,
     /// Column that equals this one up to units and represents both.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[optional]
     pub same_as: Option<String>,
 }
 

@@ -2,11 +2,10 @@
 
 use super::{Figures, LossDifference};
 use crate::infinity;
-use serde::{Deserialize, Serialize};
-use vaglio_core::Feature;
+use vaglio_core::{Feature, record};
 
 /// Nested cross-validation: the selection, with the choice of size and λ, is repeated in outer folds.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[record]
 pub struct NestedEvaluation {
     /// Number of outer folds per repeat.
     pub folds: usize,
@@ -27,32 +26,32 @@ pub struct NestedEvaluation {
     /// Share of outer folds that selected each column; columns that none selected are left out.
     pub frequency: Vec<Frequency>,
     /// Share of outer folds that selected a candidate made of each column of the data, if maps make candidates.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[optional]
     pub by_source: Vec<Frequency>,
     /// Mean Jaccard index of the selected columns over pairs of folds: |A ∩ B| / |A ∪ B|.
     pub jaccard: Option<f64>,
     /// Prediction intervals from the outer folds, if requested.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[optional]
     pub intervals: Option<Intervals>,
     /// Losses for a paired comparison with another run.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[optional]
     pub paired: Option<PairedLosses>,
     /// Description of the splits, if they are not plain folds.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[optional]
     pub splits: Option<String>,
     /// Confidence interval of the expected loss on new rows, selection included, at `level`.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[optional]
     pub interval: Option<[f64; 2]>,
     /// Confidence level of the intervals.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[optional]
     pub level: Option<f64>,
     /// Difference to the loss without features, on the same rows.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[optional]
     pub difference: Option<LossDifference>,
 }
 
 /// Losses of held-out rows for a paired comparison of two runs, with a hash of rows and folds.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[record]
 pub struct PairedLosses {
     /// Hash of each fold's held-out rows, with their targets and weights.
     #[serde(alias = "sha256")]
@@ -62,12 +61,12 @@ pub struct PairedLosses {
     /// Weights of these rows, if they differ.
     pub weights: Option<Vec<f64>>,
     /// Clusters of these rows, if some share one.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[optional]
     pub clusters: Option<Vec<u32>>,
 }
 
 /// One outer fold.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[record]
 pub struct OuterFold {
     /// Number, from 1.
     pub fold: usize,
@@ -95,7 +94,7 @@ pub struct OuterFold {
 }
 
 /// Selection frequency of a column.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[record]
 pub struct Frequency {
     /// Index of the candidate column, from 0; absent if the run on all rows has no such column.
     pub index: Option<Feature>,
@@ -106,14 +105,14 @@ pub struct Frequency {
 }
 
 /// Prediction intervals from the models of outer folds (CV+).
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[record]
 pub struct Intervals {
     /// Nominal coverage of new rows.
     pub level: f64,
 }
 
 /// Figures of the selection procedure on shuffled targets.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[record]
 pub struct Permutations {
     /// Number of shuffles.
     pub count: usize,
@@ -131,7 +130,7 @@ impl Permutations {
 }
 
 /// Null distribution of a figure, from shuffled targets.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[record]
 pub struct NullFigure {
     /// Mean over the shuffled targets.
     #[serde(deserialize_with = "infinity::number")]
@@ -143,7 +142,7 @@ pub struct NullFigure {
 }
 
 /// Stability selection: selection frequencies on complementary half-samples.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[record]
 pub struct Stability {
     /// Number of pairs of half-samples.
     pub pairs: usize,
@@ -152,7 +151,7 @@ pub struct Stability {
     /// Share of half-samples that selected each column; columns that none selected are left out.
     pub frequency: Vec<Frequency>,
     /// Share of half-samples that selected a candidate made of each column of the data, if maps make candidates.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[optional]
     pub by_source: Vec<Frequency>,
     /// Largest size up to which stability paths are integrated, from 1.
     #[serde(default)]
@@ -161,12 +160,12 @@ pub struct Stability {
     #[serde(default)]
     pub columns: Vec<StableColumn>,
     /// Description of the units that are not split between halves, if they are neither rows nor groups.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[optional]
     pub splits: Option<String>,
 }
 
 /// Column with the score of its integrated stability path.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[record]
 pub struct StableColumn {
     /// The candidate column, from 0.
     pub index: Feature,
@@ -181,7 +180,8 @@ pub struct StableColumn {
 }
 
 /// Scores recomputed by plain retraining, the criterion's definition.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[record]
+#[derive(Copy)]
 pub struct Verified {
     /// Number of random steps that were recomputed; entries of the path for a search without steps.
     pub steps: usize,

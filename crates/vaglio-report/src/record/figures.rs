@@ -4,13 +4,13 @@ use super::LossName;
 use crate::infinity;
 use crate::is_alone;
 use ndarray::{ArrayView1, ArrayView2, s};
-use serde::{Deserialize, Serialize};
 use vaglio_core::{
-    AnyLoss, Auc, BalancedError, ClassOrder, Loss, Squared, ZeroOne, escape_controls, is_tie, row_weights, short,
+    AnyLoss, Auc, BalancedError, ClassOrder, Loss, Squared, ZeroOne, escape_controls, is_tie, record, row_weights,
+    short,
 };
 
 /// Figures of predictions; those without a meaning for the task are absent.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[record]
 pub struct Figures {
     /// Number of rows.
     pub rows: usize,
@@ -33,28 +33,28 @@ pub struct Figures {
     /// Area under the ROC curve, for two classes.
     pub auc: Option<f64>,
     /// Brier score of class probabilities, if any; on held-out rows, by maps fitted on the other folds.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[optional]
     pub brier: Option<f64>,
     /// Standard error of the loss.
     pub standard_error: Option<f64>,
     /// Standard error of the error rate.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[optional]
     pub error_rate_error: Option<f64>,
     /// Confusion matrix: number of rows per observed (first index) and predicted class, in the order of `data.classes`.
     pub confusion: Option<Vec<Vec<usize>>>,
     /// Number of rows with ties for the largest prediction. The error rates count a guess, `confusion` the label.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[optional]
     pub ties: usize,
     /// Baseline of always predicting the most frequent class of these rows.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[optional]
     pub always: Option<ConstantAnswerError>,
     /// Figures of each output, for regression with several outputs.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[optional]
     pub by_output: Vec<OutputFigures>,
 }
 
 /// Figures of one of several outputs.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[record]
 pub struct OutputFigures {
     /// Name.
     pub name: String,
@@ -66,7 +66,8 @@ pub struct OutputFigures {
 }
 
 /// Error rate of predicting one class for every row.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[record]
+#[derive(Copy)]
 pub struct ConstantAnswerError {
     /// Position of the class in `data.classes`.
     pub class: usize,
@@ -178,10 +179,6 @@ impl Figures {
 /// Class of a row of targets, as its position.
 pub fn class_of(targets: ArrayView1<f64>) -> usize {
     ClassOrder::default().class_of(targets)
-}
-
-fn is_zero(count: &usize) -> bool {
-    *count == 0
 }
 
 /// Position of the largest prediction, the first of ties.

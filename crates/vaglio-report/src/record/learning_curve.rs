@@ -1,22 +1,22 @@
 //! Learning curve: held-out loss over the number of training rows.
 
-use serde::{Deserialize, Serialize};
-use vaglio_core::short;
+use vaglio_core::{record, short};
 
 /// Learning curve: the selection is repeated on shares of the training rows of outer folds.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[record]
 pub struct LearningCurve {
     /// Number of outer folds.
     pub folds: usize,
     /// Description of the splits, if they are not plain folds.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[optional]
     pub splits: Option<String>,
     /// Points in increasing order of the share.
     pub points: Vec<LearningPoint>,
 }
 
 /// Result for one share of the training rows of every fold.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[record]
+#[derive(Default)]
 pub struct LearningPoint {
     /// Share of the training rows.
     pub share: f64,
@@ -33,7 +33,7 @@ pub struct LearningPoint {
     /// Standard error of the decrease, on the same rows.
     pub gain_error: Option<f64>,
     /// Reason why there is no loss.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[optional]
     pub refused: Option<String>,
 }
 

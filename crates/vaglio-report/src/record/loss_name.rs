@@ -2,11 +2,11 @@
 
 use super::Record;
 use crate::interval::normal_interval;
-use serde::{Deserialize, Serialize};
-use vaglio_core::{AnyLoss, Loss, Role, Squared, ZeroOne, title};
+use vaglio_core::{AnyLoss, Loss, Role, Squared, ZeroOne, record, title};
 
 /// Name of a loss in results: the word of the loss, or `1 - auc`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[record]
+#[derive(Eq)]
 #[serde(transparent)]
 pub struct LossName(String);
 

@@ -53,8 +53,7 @@ pub use tuning::{Bounds, Method, Scale, ScoredSelection, ScoredSettings, Tune, T
 pub use warning::{Warning, WarningKind};
 
 use crate::infinity;
-use serde::{Deserialize, Serialize};
-use vaglio_core::{Diagnostics, Feature, StopReason, setting};
+use vaglio_core::{Diagnostics, Feature, StopReason, record, setting};
 use vaglio_search::Certificate;
 
 /// The version of the format that this program writes and reads.
@@ -63,7 +62,7 @@ pub const SCHEMA: &str = "vaglio.selection/2";
 pub const MOST_CORRELATED: usize = 60;
 
 /// The content of `selection.json`, in the order of its keys. Unknown keys are refused here, and ignored inside.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[record]
 #[serde(deny_unknown_fields)]
 pub struct Record {
     /// The version of the format.
@@ -81,11 +80,11 @@ pub struct Record {
     /// The parts of the run.
     pub pipeline: PartNames,
     /// Settings found by tuning, if requested.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[optional]
     pub tuned: Option<TunedSettings>,
     /// Model trained on the chosen columns, if the pipeline has a `model`. All figures except the score are
     /// those of this model.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[optional]
     pub model: Option<FinalModelRecord>,
     /// Description of the data.
     pub data: DataRecord,
@@ -99,23 +98,23 @@ pub struct Record {
     /// The best subset of each size, in the order in which the search reached them.
     pub path: Vec<EntryRecord>,
     /// Results of the earlier searches in a chain; `steps` and `path` belong to the last search.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[optional]
     pub stages: Vec<StageRecord>,
     /// Choice of the result from the path.
     pub chosen: ChosenRecord,
     /// Compared searches, if there are several; `steps` and `path` belong to the winner.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[optional]
     pub searches: Vec<ComparedSearch>,
     /// Entries of the path with a lower loss than all entries of equal or lower cost, if columns have costs.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[optional]
     pub frontier: Vec<FrontierPoint>,
     /// The selected columns, in order of entry.
     pub selected: Vec<SelectedRecord>,
     /// Drop-column figures that were not computed, since that would take long.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[optional]
     pub worth: Option<WorthRecord>,
     /// Columns that were not chosen, in order of their scores alone; at most 1000.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[optional]
     pub outside: Vec<OutsideRecord>,
     /// Score of the selected columns.
     #[serde(deserialize_with = "infinity::number")]
@@ -123,30 +122,30 @@ pub struct Record {
     /// Penalty of the model, if outputs share one.
     pub lambda: Option<f64>,
     /// Penalty of each output, if outputs have separate ones.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[optional]
     pub lambdas: Option<Vec<f64>>,
     /// Intercept of the model, if it is linear.
     pub intercept: Option<PerOutput>,
     /// Equation of the model for each output, in the units of the data, with five digits per number. Empty if the model
     /// is no expression.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[optional]
     pub equation: Vec<String>,
     /// Columns that could not be selected.
     pub excluded: Vec<ExcludedRecord>,
     /// Mean absolute correlation of pairs of selected columns, for results by dependence or a least-angle path.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[optional]
     pub redundancy: Option<f64>,
     /// Certificate of a search of all subsets.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[optional]
     pub certificate: Option<Certificate>,
     /// Subsets nearly as good as the best, if requested.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[optional]
     pub alternatives: Option<AlternativesRecord>,
     /// Effects of rounding on the search, if the engine of the criterion reports them.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[optional]
     pub numerics: Option<Diagnostics>,
     /// Further findings of the parts.
-    #[serde(default, skip_serializing_if = "FoundRecord::is_empty")]
+    #[optional]
     pub found: FoundRecord,
     /// Figures on test rows, if there are any.
     pub test: Option<Figures>,
@@ -157,16 +156,16 @@ pub struct Record {
     /// Stability selection on half-samples, if requested.
     pub stability: Option<Stability>,
     /// Verdicts on columns with control of the false discovery rate, if requested.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[optional]
     pub fdr: Option<FalseDiscoveries>,
     /// Shapley values of the chosen columns, if requested.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[optional]
     pub shares: Option<SharesRecord>,
     /// Held-out loss over the number of training rows, if requested.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[optional]
     pub learning_curve: Option<LearningCurve>,
     /// Calibration of class probabilities on held-out rows.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[optional]
     pub calibration: Option<ReliabilityRecord>,
     /// Comparison of scores with plain retraining, if requested.
     pub verify: Option<Verified>,
@@ -179,7 +178,7 @@ pub struct Record {
 }
 
 /// Result of a search in a chain, whose columns are the candidates of the next search.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[record]
 pub struct StageRecord {
     /// The search's kind.
     pub search: String,
@@ -205,7 +204,8 @@ pub enum Status {
 }
 
 /// Wall-clock seconds.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[record]
+#[derive(Copy, Default)]
 pub struct Seconds {
     /// From opening the files to the end of preprocessing.
     pub read: f64,

@@ -1,12 +1,11 @@
 //! Parts of a run: their kinds and settings, the final model, and further findings.
 
 use super::{LossName, Method, TuningResult};
-use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use vaglio_core::{Figures, join, pluralize, short};
+use vaglio_core::{Figures, join, pluralize, record, short};
 
 /// Kinds and settings of the parts of a run.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[record]
 pub struct PartNames {
     /// The learner's kind.
     pub learner: String,
@@ -19,20 +18,20 @@ pub struct PartNames {
     /// Engine that computed the criterion.
     pub engine: String,
     /// Approximation of the criterion, if any.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[optional]
     pub approximation: Option<String>,
     /// Kind of the target map, if any. Scores are on the mapped scale; all other figures are in the units of the data.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[optional]
     pub target_map: Option<String>,
     /// Whether scores are for standardized targets; all other figures are in the units of the data.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[optional]
     pub standardized_target: bool,
     /// Settings of learner, criterion, search and preprocessing, with every default.
     pub settings: Value,
 }
 
 /// Summary of tuning.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[record]
 pub struct TunedSettings {
     /// Method that chose the settings to try.
     pub method: Method,
@@ -66,7 +65,7 @@ impl TunedSettings {
 
 /// Final model, trained on the chosen columns instead of the learner of the selection. The weights and intercept of the
 /// record belong to it, if it is linear.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[record]
 pub struct FinalModelRecord {
     /// Kind of the learner.
     pub kind: String,
@@ -79,7 +78,7 @@ pub struct FinalModelRecord {
     /// Score of `criterion` on all training rows.
     pub score: Option<f64>,
     /// Settings found by tuning, if requested.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[optional]
     pub tuned: Option<TunedSettings>,
 }
 
@@ -93,28 +92,29 @@ impl FinalModelRecord {
 }
 
 /// Named findings of each part of a run, as JSON values.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[record]
+#[derive(Default)]
 #[serde(default)]
 pub struct FoundRecord {
     /// Findings of the criterion on the chosen subset.
-    #[serde(skip_serializing_if = "Figures::is_empty")]
+    #[optional]
     pub criterion: Figures,
     /// Findings of the search.
-    #[serde(skip_serializing_if = "Figures::is_empty")]
+    #[optional]
     pub search: Figures,
     /// Findings of the learner of the selection.
-    #[serde(skip_serializing_if = "Figures::is_empty")]
+    #[optional]
     pub learner: Figures,
     /// Findings of the learner of the final model.
-    #[serde(skip_serializing_if = "Figures::is_empty")]
+    #[optional]
     pub model: Figures,
     /// Findings of the maps that have any, in order.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[optional]
     pub preprocess: Vec<FoundByMap>,
 }
 
 /// Findings of a map.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[record]
 pub struct FoundByMap {
     /// Position among the maps, from 0.
     pub place: usize,
@@ -122,11 +122,4 @@ pub struct FoundByMap {
     pub kind: String,
     /// Named findings, as JSON values.
     pub found: Figures,
-}
-
-impl FoundRecord {
-    /// Whether no part found anything.
-    pub fn is_empty(&self) -> bool {
-        *self == FoundRecord::default()
-    }
 }

@@ -2,11 +2,10 @@
 
 use super::PredictionRows;
 use ndarray::ArrayView2;
-use serde::{Deserialize, Serialize};
-use vaglio_core::row_weights;
+use vaglio_core::{record, row_weights};
 
 /// Reliability of held-out class probabilities, each by a logistic map fitted on the other folds.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[record]
 pub struct ReliabilityRecord {
     /// Source of the rows held out.
     pub from: PredictionRows,
@@ -22,7 +21,8 @@ pub struct ReliabilityRecord {
 }
 
 /// Bin of rows with similar probability.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[record]
+#[derive(Copy)]
 pub struct ReliabilityBin {
     /// Number of rows.
     pub rows: usize,

@@ -1,11 +1,11 @@
 //! Columns of the result: selected, not selected, and excluded.
 
 use crate::infinity;
-use serde::{Deserialize, Serialize};
-use vaglio_core::Feature;
+use vaglio_core::{Feature, record};
 
 /// A selected column.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[record]
+#[derive(Default)]
 pub struct SelectedRecord {
     /// The candidate column, from 0.
     pub index: Feature,
@@ -21,21 +21,23 @@ pub struct SelectedRecord {
     /// Other columns that raise the score least in place of this one.
     pub substitutes: Option<Vec<Substitute>>,
     /// The criterion's own coefficient, if it has one.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[optional]
     pub alpha: Option<f64>,
     /// Score of the column alone.
-    #[serde(default, deserialize_with = "infinity::computed", skip_serializing_if = "Option::is_none")]
+    #[optional]
+    #[serde(deserialize_with = "infinity::computed")]
     pub alone: Option<f64>,
     /// Variance inflation factor 1/(1 − R²), where R² is the share of variance explained by the other chosen columns.
-    #[serde(default, deserialize_with = "infinity::computed", skip_serializing_if = "Option::is_none")]
+    #[optional]
+    #[serde(deserialize_with = "infinity::computed")]
     pub vif: Option<f64>,
     /// Range of the weights in the models of outer folds.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[optional]
     pub over_folds: Option<WeightSpread>,
 }
 
 /// A column in the place of a selected one.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[record]
 pub struct Substitute {
     /// The candidate column, from 0.
     pub index: Feature,
@@ -47,7 +49,8 @@ pub struct Substitute {
 }
 
 /// A column that could not be selected.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[record]
+#[derive(Eq)]
 pub struct ExcludedRecord {
     /// The candidate column, from 0.
     pub index: Feature,
@@ -61,7 +64,7 @@ pub struct ExcludedRecord {
 ///
 /// The range shows how the weight varies over repeated selections. It is no confidence interval and no test: the folds
 /// share most of their rows, and a fold without the column has no weight.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[record]
 pub struct WeightSpread {
     /// Number of outer folds that chose the column, over all repeats.
     pub folds: usize,
@@ -70,33 +73,34 @@ pub struct WeightSpread {
     /// Highest weight, for each output.
     pub high: PerOutput,
     /// Lowest weight per unit of the column as read, if `original_weight` is known.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[optional]
     pub original_low: Option<PerOutput>,
     /// Highest weight per unit of the column as read.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[optional]
     pub original_high: Option<PerOutput>,
     /// Whether some output has weights of both signs, including the weight in the result.
     pub changes_sign: bool,
 }
 
 /// A column that was not chosen.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[record]
 pub struct OutsideRecord {
     /// The candidate column, from 0.
     pub index: Feature,
     /// Name.
     pub name: String,
     /// Score of the column alone.
-    #[serde(default, deserialize_with = "infinity::computed", skip_serializing_if = "Option::is_none")]
+    #[optional]
+    #[serde(deserialize_with = "infinity::computed")]
     pub alone: Option<f64>,
     /// Rank of the column alone among all candidates, from 1.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[optional]
     pub rank_alone: Option<usize>,
     /// Step at which it came nearest to being chosen.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[optional]
     pub nearest: Option<NearestStep>,
     /// Share of the variance explained by least squares on the chosen columns.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[optional]
     pub explained: Option<f64>,
 }
 
@@ -104,7 +108,8 @@ pub struct OutsideRecord {
 ///
 /// Step k adds the column to the first k − 1 chosen columns, in order of entry. The step after the last adds it to the
 /// result.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[record]
+#[derive(Copy)]
 pub struct NearestStep {
     /// Step with the best rank, the first of ties, from 1.
     pub step: usize,
@@ -116,7 +121,7 @@ pub struct NearestStep {
 }
 
 /// One number for each output of a model.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[record]
 #[serde(untagged)]
 pub enum PerOutput {
     /// One output.
@@ -149,7 +154,8 @@ impl PerOutput {
 }
 
 /// Figures of chosen columns that were not computed; `vaglio explain` and `vaglio run --worth` compute them.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[record]
+#[derive(Eq, Default)]
 pub struct WorthRecord {
     /// Chosen columns whose drop-column score was not computed.
     pub no_without: Vec<Feature>,

@@ -2,17 +2,16 @@
 
 use super::names::listed;
 use crate::infinity;
-use serde::{Deserialize, Serialize};
-use vaglio_core::{Feature, clip, escape_controls, short};
+use vaglio_core::{Feature, clip, escape_controls, record, short};
 
 /// Shapley values of the chosen columns. Their sum is the criterion's score without features minus that of all of them.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[record]
 pub struct SharesRecord {
     /// Number of subsets of the chosen columns, if all were scored.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[optional]
     pub subsets: Option<u64>,
     /// Number of random orders of the columns, if not all subsets were scored.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[optional]
     pub permutations: Option<usize>,
     /// Score without features.
     #[serde(deserialize_with = "infinity::number")]
@@ -25,7 +24,7 @@ pub struct SharesRecord {
 }
 
 /// Shapley value of one column.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[record]
 pub struct ShareRecord {
     /// The candidate column, from 0.
     pub index: Feature,
@@ -36,7 +35,7 @@ pub struct ShareRecord {
     /// Shapley value as a fraction of the sum of all, if this is positive.
     pub part: Option<f64>,
     /// Standard error of the mean over random orders, if orders were drawn.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[optional]
     pub standard_error: Option<f64>,
 }
 

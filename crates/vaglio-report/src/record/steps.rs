@@ -2,12 +2,11 @@
 
 use super::Record;
 use crate::infinity;
-use serde::{Deserialize, Serialize};
-use vaglio_core::{Action, Feature};
+use vaglio_core::{Action, Feature, record};
 use vaglio_search::{Path, PathEntry, Step};
 
 /// One step of the search.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[record]
 pub struct StepRecord {
     /// Number, from 1.
     pub step: usize,
@@ -18,7 +17,7 @@ pub struct StepRecord {
     /// Name of the column.
     pub name: String,
     /// Columns of a block that moved together; empty for a single column.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[optional]
     pub columns: Vec<Feature>,
     /// Score after the step.
     #[serde(deserialize_with = "infinity::number")]
@@ -32,22 +31,23 @@ pub struct StepRecord {
     /// Other columns with exactly this score at this step.
     pub tied: Vec<Feature>,
     /// Decrease of the common correlation of a least-angle path until the next step.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[optional]
     pub mu: Option<f64>,
     /// Coefficients of a least-angle path at the next step, in order of entry.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[optional]
     pub alpha: Option<Vec<f64>>,
 }
 
 /// The best subset of one size.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[record]
+#[derive(Default)]
 pub struct EntryRecord {
     /// Number of columns.
     pub size: usize,
     /// Step that led to the subset; 0 for the starting subset of the search.
     pub step: Option<usize>,
     /// Columns of the subset, if no step led to it.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[optional]
     pub subset: Option<Vec<Feature>>,
     /// Score of the subset.
     #[serde(deserialize_with = "infinity::number")]
@@ -57,43 +57,43 @@ pub struct EntryRecord {
     /// λ of the score.
     pub lambda: Option<f64>,
     /// λ of each output, if outputs have separate ones.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[optional]
     pub lambdas: Option<Vec<f64>>,
     /// Cross-validated loss of the selection with this size.
     pub cross_validated: Option<f64>,
     /// Standard error of the cross-validated loss.
     pub cross_validated_error: Option<f64>,
     /// Standard error of the difference to the lowest cross-validated loss, on the same rows.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[optional]
     pub difference_error: Option<f64>,
     /// Loss of the model on the training rows.
     pub train: Option<f64>,
     /// Mean squared error on the training rows, in the units of the data, for regression.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[optional]
     pub mse: Option<f64>,
     /// R² on the training rows, for regression.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[optional]
     pub r2: Option<f64>,
     /// Adjusted R² = 1 − (1 − R²)·(n − 1)/(n − size − 1) on the n training rows, for regression. Shrinkage by λ is not
     /// considered.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[optional]
     pub adjusted_r2: Option<f64>,
     /// Effective degrees of freedom d, intercept included, for regression by a ridge readout.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[optional]
     pub freedom: Option<f64>,
     /// AICc: N ln E + 2kN/(N − k − 1), with the mean squared error E, k = d + 1 and N training rows.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[optional]
     pub aicc: Option<f64>,
     /// BIC: N ln E + k ln N.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[optional]
     pub bic: Option<f64>,
     /// Mallows's Cp in the units of E: E + 2 σ̂² d/N, with σ̂² from the model of all candidate columns.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[optional]
     pub cp: Option<f64>,
     /// Loss of the model on the test rows.
     pub test: Option<f64>,
     /// Total cost of the columns, if columns have costs.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[optional]
     pub cost: Option<f64>,
 }
 

@@ -1,10 +1,9 @@
 //! Tuning of a learner's settings: the request, the trials, and their scores.
 
-use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::fmt;
-use vaglio_core::{Error, Result, join, setting};
+use vaglio_core::{Error, Result, join, record, setting};
 use vaglio_search::Search;
 
 /// Which settings of the learner are tuned, within which bounds, and how; and which searches are compared.
@@ -117,7 +116,7 @@ impl fmt::Display for Tune {
 }
 
 /// One evaluation of the criterion while tuning.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[record]
 pub struct ScoredSettings {
     /// The value of every parameter, in the order of their paths.
     pub values: Vec<f64>,
@@ -127,7 +126,7 @@ pub struct ScoredSettings {
 }
 
 /// Result of tuning.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[record]
 pub struct TuningResult {
     /// The settings of the search.
     pub tune: Tune,

@@ -1,11 +1,11 @@
 //! Warnings about a result, each with advice.
 
 use super::{PerOutput, Record};
-use serde::{Deserialize, Serialize};
-use vaglio_core::{escape_controls, join};
+use vaglio_core::{escape_controls, join, record, setting};
 
 /// Warning about a result, with advice.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[record]
+#[derive(Eq)]
 pub struct Warning {
     /// Subject.
     pub kind: WarningKind,
@@ -14,8 +14,8 @@ pub struct Warning {
 }
 
 /// Subject of a warning.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[setting]
+#[derive(Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum WarningKind {
     /// The search could not be cross-validated, so the size was chosen by the score.

@@ -26,7 +26,12 @@ fn few_bytes_that_stand_for_long_rows_or_many_empty_lines_are_refused_by_line() 
         ("long.csv.zst", b"a,b\n1,", b'x', "line 2: a row has more than 67108864 bytes"),
         ("header.csv.zst", b"a,", b'x', "line 1: a row has more than 67108864 bytes"),
         ("zeros.csv.zst", b"", 0, "line 1: the text is not UTF-8"),
-        ("lines.csv.zst", b"a,b\n1,\"\n\nx", b'\n', "line 2: a row has more than 67108864 bytes; is a quote not closed?"),
+        (
+            "lines.csv.zst",
+            b"a,b\n1,\"\n\nx",
+            b'\n',
+            "line 2: a row has more than 67108864 bytes; is a quote not closed?",
+        ),
         (
             "again.csv.zst",
             b"a,b\n1,\"x\"\"\ny\"\n2,\"\"\"",

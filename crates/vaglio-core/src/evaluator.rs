@@ -111,12 +111,24 @@ pub trait Evaluator: Send {
     }
 }
 
-/// The best of several trials. Refuses NaN scores, which would lose every comparison silently.
+/// The best of several trials, without NaN scores.
+///
+/// # Errors
+/// See [`refuse_nan`].
 pub fn winner(change: Action, candidates: &[Feature], scores: &[Score]) -> Result<Option<Winner>> {
+    refuse_nan(change, candidates, scores)?;
+    Ok(Winner::among(candidates, scores))
+}
+
+/// Refuses NaN scores of trials, which would lose every comparison silently.
+///
+/// # Errors
+/// [`Error::Numerical`] with the first such trial.
+pub fn refuse_nan(change: Action, candidates: &[Feature], scores: &[Score]) -> Result<()> {
     let done = if change == Action::Add { "added" } else { "removed" };
     match candidates.iter().zip(scores).find(|(_, score)| score.loss.is_nan()) {
         Some((feature, _)) => Err(Error::Numerical(format!("with column {feature} {done}, the score is not a number"))),
-        None => Ok(Winner::among(candidates, scores)),
+        None => Ok(()),
     }
 }
 

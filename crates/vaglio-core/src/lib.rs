@@ -87,7 +87,7 @@ pub use diagnostics::{Diagnostics, Recorder, SingleRounding};
 pub use error::{Cause, Error, ErrorClass, Result, SourceLocation, nearest};
 pub use evaluator::{
     CacheEffect, EngineDescription, EngineEvaluator, Evaluator, RowsHeldOut, ScoreOfSquares, SquaresBound, Trials,
-    winner,
+    refuse_nan, winner,
 };
 pub use expression::{Condition, DatePart, Expression, Function, LevelValues, TargetScale};
 pub use formatting::{abridged, clip, escape_controls, is_control, join, pluralize, short, significant, table_number};

@@ -98,6 +98,11 @@ impl AnswerLog {
         self.memory.as_mut().map(|memory| memory.is_paused = true).is_some()
     }
 
+    /// Whether the search is paused.
+    pub fn is_paused(&self) -> bool {
+        self.memory.as_ref().is_some_and(|memory| memory.is_paused)
+    }
+
     /// Rewinds to the first answer; returns false if the evaluator moved after the pause.
     pub fn rewind(&mut self) -> bool {
         self.asked = 0;

@@ -3,7 +3,7 @@
 //! Groups, heredity and budget are checked before a trial, so a change that breaks them costs nothing. Signs are checked
 //! on the weights of the readout at the λ of a trial's score: for the best change first, then for the next best.
 
-use crate::moves::Move;
+use crate::moves::{Move, ranked};
 use crate::space::Space;
 use crate::walk::Walk;
 use crate::{Rules, SubsetScorer};
@@ -123,19 +123,23 @@ impl Space<'_> {
     /// See [`SubsetScorer::score`].
     pub fn best_change(&self, subset: &mut SubsetScorer<'_>, change: Action, groups: &[usize]) -> Result<Option<Move>> {
         let mut open = self.open(subset.selected(), change, groups);
-        while let Some(best) = self.best_trial(subset, change, &open)? {
-            if !self.has_signs() {
+        let Some(best) = self.best_trial(subset, change, &open)? else { return Ok(None) };
+        if !self.has_signs() {
+            return Ok(Some(best));
+        }
+        let tied = best.tied.iter().filter_map(|&first| self.group_of(first));
+        let equals: Vec<usize> = [best.group].into_iter().chain(tied).collect();
+        if let Some(best) = self.first_kept(subset, change, &equals, best.score)? {
+            return Ok(Some(best));
+        }
+        open.retain(|group| !equals.contains(group));
+        // Duplicates are checked one by one, since a constraint may name only one of them.
+        let mut ranked = ranked(self.trials(subset, change, &open)?, open);
+        ranked.retain(|(score, _)| score.loss < f64::INFINITY);
+        for equals in ranked.chunk_by(|(a, _), (b, _)| a.loss == b.loss) {
+            let groups: Vec<usize> = equals.iter().map(|(_, group)| *group).collect();
+            if let Some(best) = self.first_kept(subset, change, &groups, equals[0].0)? {
                 return Ok(Some(best));
-            }
-            let tied = best.tied.iter().filter_map(|&first| self.group_of(first));
-            let equals: Vec<usize> = [best.group].into_iter().chain(tied).collect();
-            if let Some(best) = self.first_kept(subset, change, &equals, best.score)? {
-                return Ok(Some(best));
-            }
-            open.retain(|group| !equals.contains(group));
-            // Duplicates are tried one by one, since a constraint may name only one of them.
-            if change == Action::Add {
-                return self.best_ranked_addition(subset, open);
             }
         }
         Ok(None)
@@ -156,19 +160,6 @@ impl Space<'_> {
         Ok(Some(best.score))
     }
 
-    /// Best of some groups to add that keeps the signs, each tried.
-    fn best_ranked_addition(&self, subset: &mut SubsetScorer<'_>, groups: Vec<usize>) -> Result<Option<Move>> {
-        let mut ranked = self.ranked(subset, groups)?;
-        ranked.retain(|(score, _)| score.loss < f64::INFINITY);
-        for equals in ranked.chunk_by(|(a, _), (b, _)| a.loss == b.loss) {
-            let groups: Vec<usize> = equals.iter().map(|(_, group)| *group).collect();
-            if let Some(best) = self.first_kept(subset, Action::Add, &groups, equals[0].0)? {
-                return Ok(Some(best));
-            }
-        }
-        Ok(None)
-    }
-
     /// First of several groups with equal scores that keeps the signs, with the others that do as ties.
     fn first_kept(
         &self,
@@ -185,8 +176,7 @@ impl Space<'_> {
         }
         kept.sort_unstable();
         let Some((&group, tied)) = kept.split_first() else { return Ok(None) };
-        let tied = tied.iter().map(|&group| self.groups[group][0]).collect();
-        Ok(Some(Move { group, score, tied }))
+        Ok(Some(Move { group, score, tied: self.firsts(tied) }))
     }
 }
 

@@ -15,7 +15,6 @@ pub struct SearchContext<'a> {
     shown: usize,
     /// The size at which the search pauses.
     until: Option<usize>,
-    is_paused: bool,
     /// The seed from which every random choice follows.
     pub seed: u64,
     /// Findings of the search besides its path, such as an acceptance rate. Any values by name; `selection.json` and
@@ -28,9 +27,7 @@ impl<'a> SearchContext<'a> {
     pub fn new(mut subset: SubsetScorer<'a>, monitor: impl Into<Monitor<'a>>, seed: u64) -> Self {
         let monitor = monitor.into();
         subset.attach(&monitor);
-        let (taken, shown, until, is_paused) = (0, 0, None, false);
-        let found = PartOutputs::default();
-        SearchContext { subset, monitor, taken, shown, until, is_paused, seed, found }
+        SearchContext { subset, monitor, taken: 0, shown: 0, until: None, seed, found: PartOutputs::default() }
     }
 
     /// Pauses the search at the first addition that reaches `size` features; it ends there as if out of patience. Only
@@ -39,28 +36,28 @@ impl<'a> SearchContext<'a> {
     /// The first size must be set before the search begins; answers are then kept in memory.
     pub fn pause_at(&mut self, size: Option<usize>) {
         if size.is_some() && self.shown == 0 {
-            self.subset.keep_answers();
+            self.subset.log.keep_all();
         }
         self.until = size;
     }
 
     /// Whether [`SearchContext::pause_at`] ended the search.
     pub fn is_paused(&self) -> bool {
-        self.is_paused
+        self.subset.log.is_paused()
     }
 
     /// Rewinds a paused search to its start. Called once more, it gets its recorded answers without trials and then
     /// continues. The observer sees no step twice. Returns false if the search went on after its pause.
     #[must_use]
     pub fn rewind(&mut self) -> bool {
-        (self.taken, self.is_paused) = (0, false);
+        self.taken = 0;
         self.subset.rewind()
     }
 
     /// Restarts with another subset; the search then does not pause.
     pub fn restart(&mut self, mut subset: SubsetScorer<'a>) {
         subset.attach(&self.monitor);
-        (self.subset, self.taken, self.until, self.is_paused) = (subset, 0, None, false);
+        (self.subset, self.taken, self.until) = (subset, 0, None);
     }
 
     /// The geometry for least-angle searches.
@@ -92,8 +89,7 @@ impl<'a> SearchContext<'a> {
             }
         }
         let is_there = step.action == Action::Add && self.until.is_some_and(|size| step.size >= size);
-        if is_there && self.subset.pause() {
-            self.is_paused = true;
+        if is_there && self.subset.log.pause() {
             return Answer::Stop(StopReason::Patience);
         }
         Answer::Continue

@@ -1,12 +1,12 @@
 //! Least-angle regression.
 
 use crate::lars_path::{PenaltyPath, may_leave, pass_over};
-use crate::least_angle::{self, LeastAngle, PathShape};
+use crate::least_angle::{LeastAngle, LeastAngleKnot, PathShape};
 use crate::{
     Choose, EntryFit, Knot, Moves, Path, PathCoefficients, PathEntry, Penalties, Search, SearchContext, SearchSettings,
     SearchStrategy, Space, Step, StrategyTraits, UnusedSettings, Walk, run,
 };
-use vaglio_core::{Action, Criterion, Design, Error, Feature, Geometry, Result, SearchExtent, StopReason, part};
+use vaglio_core::{Criterion, Design, Error, Feature, Geometry, Result, SearchExtent, StopReason, part};
 
 /// Follows the least-angle path of the criterion's geometry; the criterion scores the features on it after every
 /// event.
@@ -100,14 +100,14 @@ impl SearchStrategy for Lars {
             context.pause_at(None);
         }
         let most = space.settings.max_features.unwrap_or(usize::MAX);
-        let mut grid = PenaltyPath::new(Vec::new());
+        let mut grid = PenaltyPath::default();
         let mut path = run(space, context, |walk| {
             if space.groups.is_empty() {
                 return Ok(StopReason::NoCandidates);
             }
             let mut geometry = walk.context.geometry()?;
             let mut path = start(self, space, &mut *geometry)?;
-            grid = PenaltyPath::new(self.penalties.as_ref().map_or_else(Vec::new, |own| own.values(path.lambda())));
+            grid.ahead = self.penalties.as_ref().map_or_else(Vec::new, |own| own.values(path.lambda()));
             let mut gram = |feature: Feature| numbers(geometry.gram(feature)?, space.design);
             let mut is_passed = pass_over(&mut path, walk, &[], None, &mut gram)?;
             grid.advance_to(path.lambda(), |_| Ok(PathEntry::new(Vec::new(), walk.empty)))?;
@@ -122,8 +122,7 @@ impl SearchStrategy for Lars {
                     Err(Error::Stopped(StopReason::NoCorrelation)) => return Ok(no_correlation(walk, is_passed)),
                     knot => knot?,
                 };
-                let change = if knot.enters { Action::Add } else { Action::Remove };
-                let after = change.apply_to(walk.selected(), knot.feature);
+                let after = knot.action.apply_to(walk.selected(), knot.feature);
                 is_passed |= pass_over(&mut path, walk, &after, Some(&mut knot), &mut gram)?;
                 let (step, fit) = self.step_of(walk, knot)?;
                 let goes_on = walk.step(step);
@@ -132,7 +131,11 @@ impl SearchStrategy for Lars {
                     entry.fit = fit;
                 }
                 if matches!(goes_on, Ok(()) | Err(Error::Stopped(_))) {
-                    grid.advance_to(path.lambda(), |penalty| on_path(walk, path.at(penalty)))?;
+                    grid.advance_to(path.lambda(), |penalty| {
+                        let alpha = path.at(penalty).ok_or(StopReason::Singular)?;
+                        let entry = walk.context.subset.entry(walk.score)?;
+                        Ok(PathEntry { fit: EntryFit::Coefficients(alpha), ..entry })
+                    })?;
                 }
                 goes_on?;
                 if walk.size() >= most {
@@ -143,12 +146,11 @@ impl SearchStrategy for Lars {
                 }
             }
         })?;
-        let is_asked = grid.is_asked();
+        let (is_last, is_short) = (space.settings.choose == Choose::Last, !grid.ahead.is_empty());
         path.at_penalties = grid.models();
-        let is_last = space.settings.choose == Choose::Last;
         match path.at_penalties.first().map(|at| at.lambda) {
             Some(least) if is_last => Ok(path.taking(least)),
-            None if is_last && is_asked && !path.stop_reason.is_partial() => {
+            None if is_last && is_short && !path.stop_reason.is_partial() => {
                 Err(Error::setting("penalties", "the path ends above them"))
             }
             _ => Ok(path),
@@ -205,14 +207,6 @@ impl SearchStrategy for Lars {
     }
 }
 
-/// Makes the model with given coefficients of the selected columns.
-fn on_path(walk: &mut Walk<'_, '_>, alpha: Option<Vec<f64>>) -> Result<PathEntry> {
-    let alpha = alpha.ok_or(StopReason::Singular)?;
-    let mut entry = walk.context.subset.entry(walk.score)?;
-    entry.fit = EntryFit::Coefficients(alpha);
-    Ok(entry)
-}
-
 /// Maximum number of events of a path; a longer one cycles because of rounding errors.
 fn most_events(space: &Space<'_>) -> usize {
     20 * space.largest()
@@ -256,21 +250,19 @@ fn no_correlation(walk: &Walk<'_, '_>, is_passed: bool) -> StopReason {
 
 impl Lars {
     /// Changes the subset for an event of the path; returns the step of the walk, and the fit of its subset.
-    fn step_of(&self, walk: &mut Walk<'_, '_>, knot: least_angle::LeastAngleKnot) -> Result<(Step, EntryFit)> {
-        let least_angle::LeastAngleKnot { feature, enters, tied, mu, alpha, .. } = knot;
-        let action = if enters { Action::Add } else { Action::Remove };
+    fn step_of(&self, walk: &mut Walk<'_, '_>, knot: LeastAngleKnot) -> Result<(Step, EntryFit)> {
+        let LeastAngleKnot { feature, action, tied, mu, alpha, .. } = knot;
         walk.context.subset.apply(action, feature)?;
         let score = walk.context.subset.score()?;
         let outputs = alpha.len() / walk.selected().len().max(1);
         let norms = |row: &[f64]| if let [one] = row { *one } else { row.iter().map(|v| v * v).sum::<f64>().sqrt() };
         let rows: Vec<f64> = alpha.chunks(outputs.max(1)).map(norms).collect();
-        let own = match self.coefficients {
+        let fit = match self.coefficients {
             PathCoefficients::Path => EntryFit::Coefficients(alpha),
             PathCoefficients::Refit => EntryFit::Readout,
         };
-        let mut step = Step::new(action, feature, score, 0);
-        (step.tied, step.knot) = (tied, Some(Knot { mu, alpha: rows }));
-        Ok((step, own))
+        let knot = Some(Knot { mu, alpha: rows });
+        Ok((Step { tied, knot, ..Step::new(action, feature, score, 0) }, fit))
     }
 }
 

@@ -1,6 +1,6 @@
 //! Constraints on a least-angle path, and its models at penalties.
 
-use crate::least_angle::{self, LeastAngle};
+use crate::least_angle::{LeastAngle, LeastAngleKnot};
 use crate::{AtPenalty, PathEntry, Walk};
 use vaglio_core::{Action, Feature, Result};
 
@@ -9,7 +9,7 @@ pub(crate) fn pass_over(
     path: &mut LeastAngle,
     walk: &mut Walk<'_, '_>,
     after: &[Feature],
-    mut knot: Option<&mut least_angle::LeastAngleKnot>,
+    mut knot: Option<&mut LeastAngleKnot>,
     gram: &mut dyn FnMut(Feature) -> Result<Vec<f64>>,
 ) -> Result<bool> {
     let Some(rules) = walk.space.rules() else { return Ok(false) };
@@ -47,27 +47,18 @@ fn keeps_signs(walk: &mut Walk<'_, '_>, features: &[Feature]) -> Result<bool> {
 }
 
 /// Models of a path at penalties, collected as it reaches them.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct PenaltyPath {
     /// Penalties that are not reached yet, in increasing order.
-    ahead: Vec<f64>,
+    pub ahead: Vec<f64>,
     /// Models at the penalties reached, in decreasing order.
     models: Vec<AtPenalty>,
 }
 
 impl PenaltyPath {
-    pub fn new(ahead: Vec<f64>) -> Self {
-        PenaltyPath { ahead, models: Vec::new() }
-    }
-
-    /// Whether there were any penalties.
-    pub fn is_asked(&self) -> bool {
-        !(self.ahead.is_empty() && self.models.is_empty())
-    }
-
     /// Whether there were penalties and all are reached.
     pub fn is_done(&self) -> bool {
-        self.ahead.is_empty() && self.is_asked()
+        self.ahead.is_empty() && !self.models.is_empty()
     }
 
     /// Collects the models at all penalties that are not below `lambda`, the current value of the path.

@@ -15,6 +15,13 @@ pub struct Move {
     pub tied: Vec<Feature>,
 }
 
+/// Groups with their scores, best first; ties by first feature.
+pub(crate) fn ranked(scores: Vec<Score>, groups: Vec<usize>) -> Vec<(Score, usize)> {
+    let mut ranked: Vec<(Score, usize)> = scores.into_iter().zip(groups).collect();
+    ranked.sort_by(|(a, x), (b, y)| a.loss.total_cmp(&b.loss).then(x.cmp(y)));
+    ranked
+}
+
 /// Trials leave the subset unchanged. Single features cost one trial of the evaluator, blocks one addition per feature.
 /// Among duplicates only the first is removed: removing another leaves equal columns in another order, whose score
 /// differs only by rounding.
@@ -31,24 +38,15 @@ impl Space<'_> {
     /// # Errors
     /// See [`SubsetScorer::score`].
     pub(crate) fn trials(&self, subset: &mut SubsetScorer<'_>, change: Action, groups: &[usize]) -> Result<Vec<Score>> {
-        let distinct = self.distinct(change, groups);
-        let (alone, blocks) = self.split_blocks(&distinct);
-        let alone = if alone.is_empty() { Vec::new() } else { subset.scores(change, &alone)? };
-        let (mut alone, mut blocks) = (alone.into_iter(), self.block_trials(subset, change, &blocks)?.into_iter());
+        let (alone, blocks) = self.distinct(change, groups);
+        let columns = self.firsts(&alone);
+        let mut found = if columns.is_empty() { Vec::new() } else { subset.scores(change, &columns)? };
+        found.extend(self.block_trials(subset, change, &blocks)?);
         let mut scores = vec![Score::WORST; self.groups.len()];
-        for group in distinct {
-            let next = if self.groups[group].len() == 1 { alone.next() } else { blocks.next() };
-            scores[self.tried_as(change, group)] = next.unwrap_or(Score::WORST);
+        for (&group, score) in alone.iter().chain(&blocks).zip(found) {
+            scores[self.tried_as(change, group)] = score;
         }
         Ok(groups.iter().map(|&group| scores[self.tried_as(change, group)]).collect())
-    }
-
-    /// Groups with the scores of their additions, best first; ties by first feature.
-    pub(crate) fn ranked(&self, subset: &mut SubsetScorer<'_>, groups: Vec<usize>) -> Result<Vec<(Score, usize)>> {
-        let scores = self.trials(subset, Action::Add, &groups)?;
-        let mut ranked: Vec<(Score, usize)> = scores.into_iter().zip(groups).collect();
-        ranked.sort_by(|(a, x), (b, y)| a.loss.total_cmp(&b.loss).then(x.cmp(y)));
-        Ok(ranked)
     }
 
     /// The group whose trial counts for a group: the first of duplicates if they are removed.
@@ -56,11 +54,11 @@ impl Space<'_> {
         if change == Action::Remove { self.originals()[group] } else { group }
     }
 
-    /// Groups without duplicates of earlier ones if they are removed.
-    fn distinct(&self, change: Action, groups: &[usize]) -> Vec<usize> {
+    /// Single features and blocks among groups, without duplicates of earlier ones if they are removed.
+    fn distinct(&self, change: Action, groups: &[usize]) -> (Vec<usize>, Vec<usize>) {
         let mut seen = vec![false; self.groups.len()];
         let is_first = |group: &usize| !std::mem::replace(&mut seen[self.tried_as(change, *group)], true);
-        groups.iter().copied().filter(is_first).collect()
+        groups.iter().copied().filter(is_first).partition(|&group| self.groups[group].len() == 1)
     }
 
     /// Best of the groups to add or remove, constraints not considered.
@@ -70,40 +68,25 @@ impl Space<'_> {
         change: Action,
         groups: &[usize],
     ) -> Result<Option<Move>> {
-        let (alone, blocks) = self.split_blocks(&self.distinct(change, groups));
-        let winner = if alone.is_empty() { None } else { subset.best(change, &alone)? };
-        let scores = self.block_trials(subset, change, &blocks)?;
-        let best = self.best(winner, &blocks, &scores);
-        Ok(best.map(|mut best| {
-            if change == Action::Remove {
-                let winners = best.tied.iter().filter_map(|&f| self.group_of(f)).chain([best.group]);
-                let winners: Vec<usize> = winners.map(|group| self.originals()[group]).collect();
-                let is_tied = |group: &usize| winners.contains(&self.originals()[*group]) && *group != best.group;
-                best.tied = groups.iter().filter(|group| is_tied(group)).map(|&group| self.groups[group][0]).collect();
-            }
-            best
-        }))
-    }
-
-    /// Splits groups into single features and blocks.
-    fn split_blocks(&self, groups: &[usize]) -> (Vec<Feature>, Vec<usize>) {
-        let (alone, blocks): (Vec<usize>, Vec<usize>) =
-            groups.iter().partition(|&&group| self.groups[group].len() == 1);
-        (alone.into_iter().map(|group| self.groups[group][0]).collect(), blocks)
-    }
-
-    /// Best of the single features and blocks.
-    fn best(&self, alone: Option<Winner>, blocks: &[usize], block_scores: &[Score]) -> Option<Move> {
+        let (alone, blocks) = self.distinct(change, groups);
+        let winner = if alone.is_empty() { None } else { subset.best(change, &self.firsts(&alone))? };
         let (mut firsts, mut scores) = (Vec::new(), Vec::new());
-        if let Some(Winner { feature, score, tied }) = alone {
+        if let Some(Winner { feature, score, tied }) = winner {
             scores.resize(1 + tied.len(), score);
             firsts.push(feature);
             firsts.extend(tied);
         }
-        firsts.extend(blocks.iter().map(|&block| self.groups[block][0]));
-        scores.extend(block_scores);
-        let Winner { feature, score, tied } = Winner::among(&firsts, &scores)?;
-        Some(Move { group: self.group_of(feature)?, score, tied })
+        firsts.extend(self.firsts(&blocks));
+        scores.extend(self.block_trials(subset, change, &blocks)?);
+        let Some(Winner { feature, score, mut tied }) = Winner::among(&firsts, &scores) else { return Ok(None) };
+        let Some(group) = self.group_of(feature) else { return Ok(None) };
+        if change == Action::Remove {
+            let winners = tied.iter().filter_map(|&f| self.group_of(f)).chain([group]);
+            let winners: Vec<usize> = winners.map(|group| self.originals()[group]).collect();
+            let is_tied = |other: &usize| winners.contains(&self.originals()[*other]) && *other != group;
+            tied = self.firsts(&groups.iter().copied().filter(is_tied).collect::<Vec<_>>());
+        }
+        Ok(Some(Move { group, score, tied }))
     }
 
     fn block_trials(&self, subset: &mut SubsetScorer<'_>, change: Action, blocks: &[usize]) -> Result<Vec<Score>> {

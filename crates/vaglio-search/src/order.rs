@@ -1,8 +1,9 @@
 //! Order of the groups in the tree of all subsets, with the number of subsets below each place.
 
 use crate::SubsetScorer;
+use crate::moves::ranked;
 use crate::space::Space;
-use vaglio_core::{Feature, Result};
+use vaglio_core::{Action, Feature, Result};
 
 /// The free groups in the order of the tree, with the number of subsets below each place.
 pub(crate) struct TreeOrder {
@@ -26,7 +27,8 @@ impl TreeOrder {
         let kept = space.rules().map_or(usize::MAX, |rules| rules.most(&candidates));
         let (least, most) = (space.least.unwrap_or(1).max(1), space.largest().min(kept));
         let (mut features, mut starts) = (Vec::new(), vec![0]);
-        for (_, group) in space.ranked(subset, space.free())? {
+        let free = space.free();
+        for (_, group) in ranked(space.trials(subset, Action::Add, &free)?, free) {
             features.extend(&space.groups[group]);
             starts.push(features.len());
         }

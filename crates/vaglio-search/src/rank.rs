@@ -1,5 +1,6 @@
 //! Ranking of features by their single scores.
 
+use crate::moves::ranked;
 use crate::{Choose, Move, Path, Patience, Search, SearchContext, SearchStrategy, Space, Walk, run};
 use vaglio_core::{FoldLineage, Result, Score, SearchExtent, StopReason, part};
 
@@ -43,25 +44,17 @@ impl SearchStrategy for Rank {
 
     fn run(&self, space: &Space<'_>, context: &mut SearchContext<'_>) -> Result<Path> {
         run(space, context, |walk| {
-            let ranking = ranking(walk)?;
+            let free = space.free();
+            let mut ranking = ranked(space.score_additions(&mut walk.context.subset, &free)?, free);
+            ranking.retain(|(score, _)| score.loss < f64::INFINITY);
             walk.enter_forced()?;
             enter(&ranking, walk)
         })
     }
 }
 
-/// Groups that are not forced with their single scores, best first, without those that score +∞.
-fn ranking(walk: &mut Walk<'_, '_>) -> Result<Vec<(usize, Score)>> {
-    let free = walk.space.free();
-    let scores = walk.space.score_additions(&mut walk.context.subset, &free)?;
-    let mut ranking: Vec<(usize, Score)> = free.into_iter().zip(scores).collect();
-    ranking.retain(|(_, score)| score.loss < f64::INFINITY);
-    ranking.sort_by(|(a, x), (b, y)| x.loss.total_cmp(&y.loss).then(a.cmp(b)));
-    Ok(ranking)
-}
-
 /// Adds the groups in the order of the ranking, except those that exceed `max_features`.
-fn enter(ranking: &[(usize, Score)], walk: &mut Walk<'_, '_>) -> Result<StopReason> {
+fn enter(ranking: &[(Score, usize)], walk: &mut Walk<'_, '_>) -> Result<StopReason> {
     let settings = &walk.space.settings;
     let mut patience = Patience::new(settings);
     let every = settings.tolerance.is_some() || settings.patience.is_some() || walk.space.rules().is_some();
@@ -76,7 +69,7 @@ fn enter(ranking: &[(usize, Score)], walk: &mut Walk<'_, '_>) -> Result<StopReas
     let mut late = Vec::new();
     // Groups of sizes that are skipped, and their number of features.
     let (mut waiting, mut held) = (Vec::new(), 0);
-    for (place, &(group, alone)) in ranking.iter().enumerate() {
+    for (place, &(alone, group)) in ranking.iter().enumerate() {
         let own = walk.space.groups[group].len();
         let size = walk.size() + held + own;
         if size > walk.space.most {
@@ -92,8 +85,8 @@ fn enter(ranking: &[(usize, Score)], walk: &mut Walk<'_, '_>) -> Result<StopReas
             }
             continue;
         }
-        let equal = ranking[place + 1..].iter().take_while(|(_, score)| score.loss == alone.loss);
-        let tied = equal.map(|&(other, _)| walk.space.groups[other][0]).collect();
+        let equal = ranking[place + 1..].iter().take_while(|(score, _)| score.loss == alone.loss);
+        let tied = walk.space.firsts(&equal.map(|(_, other)| *other).collect::<Vec<_>>());
         let score = walk.addition(group)?;
         if walk.space.rules().is_some() && score.loss == f64::INFINITY {
             late.push(group);

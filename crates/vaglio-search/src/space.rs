@@ -113,6 +113,11 @@ impl<'d> Space<'d> {
         (0..self.groups.len()).filter(|group| !self.forced.contains(group)).collect()
     }
 
+    /// First feature of each of some groups.
+    pub fn firsts(&self, groups: &[usize]) -> Vec<Feature> {
+        groups.iter().map(|&group| self.groups[group][0]).collect()
+    }
+
     /// Group with this first feature.
     pub fn group_of(&self, first: Feature) -> Option<usize> {
         self.groups.binary_search_by_key(&first, |group| group[0]).ok()

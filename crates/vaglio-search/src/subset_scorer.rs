@@ -25,7 +25,7 @@ pub struct SubsetScorer<'d> {
     shortcut: EngineEvaluator<'d>,
     /// Whether the evaluator's caches may belong to another subset.
     is_stale: bool,
-    log: AnswerLog,
+    pub(crate) log: AnswerLog,
     sign: StopSign,
     /// Accumulated diagnostics of the answers so far.
     diagnostics: Option<Diagnostics>,
@@ -41,17 +41,13 @@ impl<'d> SubsetScorer<'d> {
     /// # Errors
     /// Returns an error of [`Plan::start`](vaglio_core::Plan::start).
     pub fn open(criterion: &'d dyn Criterion, design: &'d Design, extent: &SearchExtent) -> Result<Self> {
-        let failed = |error: Error| error.from_part(Role::Criterion, criterion.kind());
-        if extent.is_unscored(design) {
-            let evaluator = Box::new(Unscored::new(design));
-            let shortcut = EngineEvaluator { evaluator, ..retraining_evaluator(criterion, design) };
-            return Ok(SubsetScorer { has_errors: false, ..SubsetScorer::new(shortcut, criterion, design) });
-        }
-        let plan = criterion.plan(design, extent);
-        let engine = EngineDescription { name: plan.estimate.engine, approximation: None, bound: None };
-        let shortcut = match plan.start().map_err(failed)? {
-            Some(shortcut) => shortcut,
-            None => EngineEvaluator { engine, ..retraining_evaluator(criterion, design) },
+        let shortcut = if extent.is_unscored(design) {
+            EngineEvaluator { evaluator: Box::new(Unscored::new(design)), ..retraining_evaluator(criterion, design) }
+        } else {
+            let plan = criterion.plan(design, extent);
+            let engine = EngineDescription { name: plan.estimate.engine, approximation: None, bound: None };
+            let started = plan.start().map_err(|error| error.from_part(Role::Criterion, criterion.kind()))?;
+            started.unwrap_or_else(|| EngineEvaluator { engine, ..retraining_evaluator(criterion, design) })
         };
         let has_errors = !design.run().skips_errors;
         Ok(SubsetScorer { has_errors, ..SubsetScorer::new(shortcut, criterion, design) })
@@ -125,16 +121,6 @@ impl<'d> SubsetScorer<'d> {
     pub(crate) fn attach(&mut self, monitor: &Monitor<'_>) {
         (self.log, self.sign) = (AnswerLog::new(monitor.journal.clone()), monitor.stop.clone());
         self.processes = self.design.run().process_group.clone();
-    }
-
-    /// Keeps answers in memory from now on, so that the search may pause.
-    pub(crate) fn keep_answers(&mut self) {
-        self.log.keep_all();
-    }
-
-    /// Pauses the search; false if it may not pause.
-    pub(crate) fn pause(&mut self) -> bool {
-        self.log.pause()
     }
 
     /// Goes back to the empty subset, to replay recorded answers. False if the search went on after its pause.

@@ -7,15 +7,22 @@ use vaglio_core::{Design, Diagnostics, Recorder, Result, Score};
 /// Largest number of candidates in one batch.
 const ROUND: usize = 32;
 
-/// The score of a subset, with the residuals of each round at the best λ, if known.
+/// The score of a subset.
 pub(super) struct SubsetScore {
     pub score: Score,
+    /// The residuals of each round at the best λ, if known.
     pub residuals: Vec<Residuals>,
     /// The standard error of the score, if known.
     pub error: Option<f64>,
+    /// The lowest conditioning of the trials at all λ.
+    pub conditioning: f64,
 }
 
 impl SubsetScore {
+    pub fn new(score: Score) -> Self {
+        SubsetScore { score, residuals: Vec::new(), error: None, conditioning: 1.0 }
+    }
+
     /// Takes the lowest loss over λ, with its residuals.
     ///
     /// # Errors
@@ -29,7 +36,7 @@ impl SubsetScore {
             }
             Ok(loss)
         })?;
-        Ok(SubsetScore { score: score.checked()?, residuals: best, error: None })
+        Ok(SubsetScore { residuals: best, ..SubsetScore::new(score.checked()?) })
     }
 }
 
@@ -48,8 +55,6 @@ pub(super) struct TrialRefits {
 #[derive(Default)]
 pub(super) struct ScoresWithRefits {
     pub scored: Vec<SubsetScore>,
-    /// The lowest conditioning of each subset.
-    pub conditioning: Vec<f64>,
     /// Number of refitted trials.
     pub remade: usize,
     /// Largest number of rows that a refit excluded.
@@ -59,10 +64,15 @@ pub(super) struct ScoresWithRefits {
 impl ScoresWithRefits {
     /// Records the diagnostics and returns the scores.
     pub fn noted(self, recorder: &Recorder) -> Vec<SubsetScore> {
-        let conditioning = self.conditioning.into_iter().fold(1.0, f64::min);
+        let conditioning = self.scored.iter().map(|scored| scored.conditioning).fold(1.0, f64::min);
         let (remade, rows_kept_out) = (self.remade as u64, self.rows_kept_out as u64);
         recorder.note(Diagnostics { conditioning, remade, rows_kept_out, ..Diagnostics::default() });
         self.scored
+    }
+
+    /// Like [`ScoresWithRefits::noted`], but returns the scores alone.
+    pub fn scores(self, recorder: &Recorder) -> Vec<Score> {
+        self.noted(recorder).into_iter().map(|scored| scored.score).collect()
     }
 }
 
@@ -77,8 +87,6 @@ pub(super) fn settle(
     again: impl FnOnce(&[Vec<TrialLoss>]) -> Result<Vec<TrialRefits>>,
 ) -> Result<ScoresWithRefits> {
     let count = trials.first().map_or(0, Vec::len);
-    let least = |k: usize| trials.iter().map(|of_lambda| known(of_lambda[k].conditioning)).fold(1.0, f64::min);
-    let conditioning = (0..count).map(least).collect();
     let refits = again(&trials)?;
     let remade = refits.iter().map(|refits| refits.losses.len()).sum();
     let rows_kept_out = refits.iter().map(|refits| refits.rows_kept_out).max().unwrap_or(0);
@@ -87,7 +95,8 @@ pub(super) fn settle(
     }
     let score = |k: usize| {
         let score = lowest(lambdas.iter().zip(&trials).map(|(&lambda, trials)| (lambda, trials[k].loss)))?;
-        Ok(SubsetScore { score, residuals: Vec::new(), error: None })
+        let conditioning = trials.iter().map(|of_lambda| known(of_lambda[k].conditioning)).fold(1.0, f64::min);
+        Ok(SubsetScore { conditioning, ..SubsetScore::new(score) })
     };
     let mut scored = (0..count).map(score).collect::<Result<Vec<SubsetScore>>>()?;
     for (l, k, residuals) in refits.into_iter().flat_map(|refits| refits.residuals) {
@@ -95,33 +104,37 @@ pub(super) fn settle(
             scored[k].residuals = residuals;
         }
     }
-    Ok(ScoresWithRefits { scored, conditioning, remade, rows_kept_out })
+    Ok(ScoresWithRefits { scored, remade, rows_kept_out })
 }
 
 /// Scores candidates, pairs of lower bound and index, in batches in the order of their bounds. The first batch has
 /// `first` candidates; each next batch has twice as many, up to [`ROUND`]. `settle` receives a batch's indices and the
-/// best score so far. Stops when the next bound is above the best score. Returns `None` if another batch is needed
-/// after `most` scores.
+/// best score so far. Stops when the next bound is above the best score. Returns the scored indices with their scores,
+/// or `None` if another batch is needed after `most` scores.
 pub(super) fn in_order_of_bounds(
     mut candidates: Vec<(f64, usize)>,
     most: usize,
     first: usize,
-    mut settle: impl FnMut(&[usize], f64) -> Result<Vec<Score>>,
-) -> Result<Option<Vec<(usize, Score)>>> {
+    mut settle: impl FnMut(&[usize], f64) -> Result<ScoresWithRefits>,
+) -> Result<Option<(Vec<usize>, ScoresWithRefits)>> {
     candidates.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-    let (mut settled, mut best, mut round) = (Vec::new(), f64::INFINITY, first.clamp(1, ROUND));
+    let (mut places, mut all) = (Vec::new(), ScoresWithRefits::default());
+    let (mut best, mut round) = (f64::INFINITY, first.clamp(1, ROUND));
     let mut rest = &candidates[..];
     while rest.first().is_some_and(|(bound, _)| *bound <= best) {
-        if settled.len() >= most {
+        if places.len() >= most {
             return Ok(None);
         }
         let could_win = rest.iter().take(round).take_while(|(bound, _)| *bound <= best);
-        let places: Vec<usize> = could_win.map(|(_, place)| *place).collect();
-        let scores = settle(&places, best)?;
-        best = scores.iter().map(|score| score.loss).fold(best, f64::min);
-        rest = &rest[places.len()..];
-        settled.extend(places.into_iter().zip(scores));
+        let batch: Vec<usize> = could_win.map(|(_, place)| *place).collect();
+        let settled = settle(&batch, best)?;
+        best = settled.scored.iter().map(|scored| scored.score.loss).fold(best, f64::min);
+        rest = &rest[batch.len()..];
+        places.extend(batch);
+        all.scored.extend(settled.scored);
+        all.remade += settled.remade;
+        all.rows_kept_out = all.rows_kept_out.max(settled.rows_kept_out);
         round = (2 * round).min(ROUND);
     }
-    Ok(Some(settled))
+    Ok(Some((places, all)))
 }

@@ -113,7 +113,7 @@ impl<'d> Rounds<'d> {
             lambdas.iter().map(at).collect()
         })?;
         let (score, error) = known.unwrap_or((Score::WORST, None));
-        Ok(SubsetScore { score, residuals: Vec::new(), error })
+        Ok(SubsetScore { error, ..SubsetScore::new(score) })
     }
 
     fn loss(&self, fits: &[SubsetFitter<'_, 'd>], lambda: f64) -> Result<(f64, Vec<Residuals>)> {

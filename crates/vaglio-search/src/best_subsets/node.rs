@@ -67,22 +67,16 @@ pub(super) struct SubtreeNode<'s> {
     pub begun: bool,
     /// Lower bound over all remaining sizes.
     pub bound: f64,
-    tested: Tested,
-    /// Number of coordinate steps.
-    pub steps: usize,
-}
-
-/// Bounds at the current v.
-#[derive(Default)]
-struct Tested {
-    /// Lower bound of the residual sum of squares by size.
+    /// Lower bound of the residual sum of squares at v, by size.
     bounds: Vec<f64>,
-    /// Largest p_j²/D_j of free columns, one more than a subset can contain.
+    /// Largest p_j²/D_j of free columns at v, one more than a subset can contain.
     worths: Vec<f64>,
-    /// Value of the relaxation without the terms of free columns.
+    /// Value of the relaxation at v without the terms of free columns.
     value: f64,
     /// Roots of D_j v_j² of free columns, a buffer for finding a price.
     roots: Vec<f64>,
+    /// Number of coordinate steps.
+    pub steps: usize,
 }
 
 impl<'s> SubtreeNode<'s> {
@@ -103,7 +97,10 @@ impl<'s> SubtreeNode<'s> {
             is_moved: true,
             begun: false,
             bound: f64::NEG_INFINITY,
-            tested: Tested::default(),
+            bounds: Vec::new(),
+            worths: Vec::new(),
+            value: 0.0,
+            roots: Vec::new(),
             steps: 0,
         }
     }
@@ -182,7 +179,7 @@ impl<'s> SubtreeNode<'s> {
     /// Computes the bounds of every size at the current v.
     fn test(&mut self) {
         let most = self.limits.len() - 1 - self.fixed.len().min(self.limits.len() - 1);
-        let mut worths = std::mem::take(&mut self.tested.worths);
+        let mut worths = std::mem::take(&mut self.worths);
         worths.clear();
         worths.extend(self.free.iter().map(|&k| self.worth(k)));
         if most + 1 < worths.len() {
@@ -198,14 +195,14 @@ impl<'s> SubtreeNode<'s> {
         for &k in &self.fixed {
             (bound, value) = (bound - self.worth(k), value + self.cost(k));
         }
-        let bounds = &mut self.tested.bounds;
+        let bounds = &mut self.bounds;
         bounds.clear();
         bounds.resize(self.limits.len(), f64::NEG_INFINITY);
         for (count, place) in bounds.iter_mut().skip(self.fixed.len()).enumerate() {
             bound -= if count == 0 { 0.0 } else { worths.get(count - 1).copied().unwrap_or(0.0) };
             *place = bound;
         }
-        (self.tested.worths, self.tested.value) = (worths, value);
+        (self.worths, self.value) = (worths, value);
     }
 
     /// Rules out sizes by the bounds at v.
@@ -213,7 +210,7 @@ impl<'s> SubtreeNode<'s> {
         self.test();
         let mut least = f64::MAX;
         for size in self.sizes() {
-            let bound = self.tested.bounds[size];
+            let bound = self.bounds[size];
             if bound > self.limits[size] {
                 self.limits[size] = f64::NEG_INFINITY;
             } else if self.limits[size] > f64::NEG_INFINITY {
@@ -226,8 +223,8 @@ impl<'s> SubtreeNode<'s> {
     /// Excludes free columns that are in no remaining subset: including one displaces the column of least p_j²/D_j.
     fn thin_out(&mut self) {
         let of_size = |size: usize| {
-            let last = self.tested.worths.get(size - self.fixed.len() - 1).copied().unwrap_or(0.0);
-            last - (self.limits[size] - self.tested.bounds[size])
+            let last = self.worths.get(size - self.fixed.len() - 1).copied().unwrap_or(0.0);
+            last - (self.limits[size] - self.bounds[size])
         };
         let least = self.sizes().filter(|&size| self.is_open(size)).map(of_size).fold(f64::INFINITY, f64::min);
         if least > 0.0 && least < f64::INFINITY {
@@ -243,26 +240,26 @@ impl<'s> SubtreeNode<'s> {
 
     /// Price of a column at v for `count` free ones, and an upper bound of the relaxation.
     fn price(&mut self, count: usize) -> (f64, f64) {
-        let mut roots = std::mem::take(&mut self.tested.roots);
+        let mut roots = std::mem::take(&mut self.roots);
         roots.clear();
         roots.extend(self.free.iter().map(|&k| self.cost(k)).filter(|cost| *cost > 0.0).map(f64::sqrt));
         let price = self.price_of(&mut roots, count);
-        self.tested.roots = roots;
+        self.roots = roots;
         price
     }
 
     /// Like `price`, given the roots of D_j v_j².
     fn price_of(&self, roots: &mut [f64], count: usize) -> (f64, f64) {
         if roots.len() <= count {
-            let next = self.tested.worths.get(count).copied().unwrap_or(0.0);
-            return (next, self.tested.value + roots.iter().map(|root| root * root).sum::<f64>());
+            let next = self.worths.get(count).copied().unwrap_or(0.0);
+            return (next, self.value + roots.iter().map(|root| root * root).sum::<f64>());
         }
         roots.sort_unstable_by(|a, b| b.total_cmp(a));
         let (mut rest, mut whole): (f64, f64) = (roots.iter().sum(), 0.0);
         for (at, &root) in roots.iter().enumerate().take(count) {
             let price = rest / (count - at) as f64;
             if root <= price {
-                return (price * price, self.tested.value + whole + price * rest);
+                return (price * price, self.value + whole + price * rest);
             }
             (rest, whole) = (rest - root, whole + root * root);
         }
@@ -292,7 +289,7 @@ impl<'s> SubtreeNode<'s> {
     fn tighten(&mut self, size: usize) {
         for _ in 0..PASSES {
             let (price, most) = self.price(size - self.fixed.len());
-            let (limit, bound) = (self.limits[size], self.tested.bounds[size]);
+            let (limit, bound) = (self.limits[size], self.bounds[size]);
             if !self.is_open(size) || most <= limit || most - bound <= CLOSE * (most - limit) {
                 return;
             }
@@ -363,7 +360,7 @@ impl<'s> SubtreeNode<'s> {
         raised.test();
         self.test();
         let least = *self.sizes().start();
-        if raised.tested.bounds.get(least) > self.tested.bounds.get(least) {
+        if raised.bounds.get(least) > self.bounds.get(least) {
             raised.fit.lean(&raised.along, raised.total, &room.levels);
             raised.is_moved = true;
             std::mem::swap(self, &mut raised);

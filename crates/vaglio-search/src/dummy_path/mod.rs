@@ -40,13 +40,6 @@ pub struct PathData<'a> {
     pub dimensions: usize,
 }
 
-/// Next entry of a path: a stored column, or a dummy that is not stored.
-#[derive(Debug, Clone, Copy, PartialEq)]
-enum NextEntry {
-    Stored(usize),
-    Unstored(usize),
-}
-
 /// A forward path that can be continued.
 #[derive(Debug)]
 pub struct DummyPath<'a> {
@@ -124,38 +117,36 @@ impl<'a> DummyPath<'a> {
 
     /// Moves to the entry of the next column: by least angles for one target, and for several to the column that lowers
     /// the sum of squared residuals most.
-    fn next(&mut self) -> Option<NextEntry> {
+    fn next(&mut self) -> Option<usize> {
         if self.residuals.len() > 1 {
             self.advance(1.0);
-            self.most(|left| 1.0 / left).1
+            self.best(0.0, |products, index| products.squares(index) * (1.0 / products.left[index])).1
         } else if self.basis.is_empty() {
-            let (most, entry) = self.most(|_| 1.0);
+            let (most, entry) = self.best(0.0, Products::squares);
             self.common = most.sqrt();
             entry
         } else {
             let common = self.common;
-            let (gamma, entry) = self.best_entry(1.0, |products, below| products.first_to_meet(common, below));
-            self.advance(gamma);
+            let (least, entry) = self.best(-1.0, |products, index| -products.first_meeting(common, index));
+            self.advance(-least);
             entry
         }
     }
 
-    /// The largest ‖xᵀr‖² times a factor, and the first that has it.
-    fn most(&self, factor: impl Fn(f64) -> f64) -> (f64, Option<NextEntry>) {
-        self.best_entry(0.0, |products, above| products.most(above, &factor))
-    }
-
-    /// The best value of all columns, with its column. `find` returns the best of some products that beats a value,
-    /// which is `start` at first.
-    fn best_entry(
-        &self,
-        start: f64,
-        find: impl Fn(&Products, f64) -> Option<(f64, usize)>,
-    ) -> (f64, Option<NextEntry>) {
-        let stored = find(&self.stored, start).map(|(value, index)| (value, Some(NextEntry::Stored(index))));
-        let best = stored.unwrap_or((start, None));
-        let unstored = find(&self.unstored.products, best.0);
-        unstored.map_or(best, |(value, index)| (value, Some(NextEntry::Unstored(index))))
+    /// The largest value above `start`, and the first column that has it. Dummies that are not stored come after the
+    /// columns.
+    fn best(&self, start: f64, value: impl Fn(&Products, usize) -> f64) -> (f64, Option<usize>) {
+        let (mut best, mut first) = ((start, None), 0);
+        for products in [&self.stored, &self.unstored.products] {
+            for (index, _) in products.left.iter().enumerate().filter(|(_, left)| **left > DEPENDENT_SQUARE) {
+                let found = value(products, index);
+                if found > best.0 {
+                    best = (found, Some(first + index));
+                }
+            }
+            first = products.left.len();
+        }
+        best
     }
 
     fn advance(&mut self, gamma: f64) {
@@ -168,11 +159,15 @@ impl<'a> DummyPath<'a> {
         self.unstored.products.advance(gamma);
     }
 
-    fn enter(&mut self, entry: NextEntry) {
+    fn enter(&mut self, entry: usize) {
         let outer = Outer::new(&self.residuals, Some(&self.projected));
-        let mut vector = match entry {
-            NextEntry::Stored(index) => self.data.columns[index].to_vec(),
-            NextEntry::Unstored(index) => {
+        let mut vector = match entry.checked_sub(self.data.columns.len()) {
+            None => {
+                self.stored.left[entry] = 0.0;
+                self.data.columns[entry].to_vec()
+            }
+            Some(index) => {
+                self.unstored.products.left[index] = 0.0;
                 let (coefficients, outside) = self.unstored.coordinates(index, &outer);
                 let rows = self.residuals[0].len();
                 let known = [&self.basis[..], &outer.vectors[..]].concat();
@@ -184,21 +179,11 @@ impl<'a> DummyPath<'a> {
                 vector
             }
         };
-        let is_new = outside_of(&self.basis, &mut vector);
-        match entry {
-            NextEntry::Stored(index) => {
-                self.stored.left[index] = 0.0;
-                match self.entered.get_mut(index) {
-                    Some(entered) => *entered = Some(self.dummies),
-                    None => self.dummies += 1,
-                }
-            }
-            NextEntry::Unstored(index) => {
-                self.unstored.products.left[index] = 0.0;
-                self.dummies += 1;
-            }
+        match self.entered.get_mut(entry) {
+            Some(entered) => *entered = Some(self.dummies),
+            None => self.dummies += 1,
         }
-        if is_new {
+        if outside_of(&self.basis, &mut vector) {
             self.add(vector, &outer);
         }
     }
@@ -220,33 +205,15 @@ impl<'a> DummyPath<'a> {
 }
 
 impl Products {
-    fn most(&self, above: f64, factor: &impl Fn(f64) -> f64) -> Option<(f64, usize)> {
-        let mut best = None;
-        let mut most = above;
-        for (index, &left) in self.left.iter().enumerate() {
-            if left > DEPENDENT_SQUARE {
-                let squares: f64 = self.residual.iter().map(|c| c[index] * c[index]).sum();
-                let gain = squares * factor(left);
-                if gain > most {
-                    (most, best) = (gain, Some((gain, index)));
-                }
-            }
-        }
-        best
+    /// ‖xᵀr‖² of a column.
+    fn squares(&self, index: usize) -> f64 {
+        self.residual.iter().map(|c| c[index] * c[index]).sum()
     }
 
-    fn first_to_meet(&self, common: f64, below: f64) -> Option<(f64, usize)> {
-        let (mut best, mut least) = (None, below);
-        let both = self.residual[0].iter().zip(&self.projected[0]);
-        for (index, (&left, (&residual, &projected))) in self.left.iter().zip(both).enumerate() {
-            if left > DEPENDENT_SQUARE {
-                let gamma = meeting(common, residual, projected).min(meeting(common, -residual, -projected));
-                if gamma < least {
-                    (least, best) = (gamma, Some((gamma, index)));
-                }
-            }
-        }
-        best
+    /// The smallest γ at which a column or its negative has the common correlation.
+    fn first_meeting(&self, common: f64, index: usize) -> f64 {
+        let (residual, projected) = (self.residual[0][index], self.projected[0][index]);
+        meeting(common, residual, projected).min(meeting(common, -residual, -projected))
     }
 
     fn advance(&mut self, gamma: f64) {

@@ -13,7 +13,7 @@ mod several_outputs;
 mod single_output;
 
 use active_set::{ActiveSet, norm};
-use vaglio_core::{Error, Result, StopReason};
+use vaglio_core::{Action, Error, Result, StopReason};
 use vaglio_kernels::tolerance::{DEPENDENT_COLUMN, END_OF_PATH, EQUAL_CORRELATION};
 
 /// Variant of a path.
@@ -38,8 +38,8 @@ pub enum PathShape {
 pub struct LeastAngleKnot {
     /// Column that enters or leaves.
     pub feature: usize,
-    /// Whether it enters.
-    pub enters: bool,
+    /// Whether it enters or leaves.
+    pub action: Action,
     /// Other columns that could enter at the same λ, in increasing order.
     pub tied: Vec<usize>,
     /// Decrease of λ to the next knot.
@@ -199,7 +199,7 @@ impl LeastAngle {
     /// column depends on the active ones. Forwards errors of `gram`.
     pub fn advance(&mut self, gram: &mut dyn FnMut(usize) -> Result<Vec<f64>>) -> Result<LeastAngleKnot> {
         let next = std::mem::replace(&mut self.next, LeastAngleEvent::End(StopReason::Singular));
-        let (feature, enters, tied) = match next {
+        let (feature, action, tied) = match next {
             LeastAngleEvent::End(reason) => {
                 self.next = LeastAngleEvent::End(reason);
                 return Err(reason.into());
@@ -207,7 +207,7 @@ impl LeastAngle {
             LeastAngleEvent::Leave { place } => {
                 self.directions.remove(place);
                 self.sizes.remove(place);
-                (self.on.remove(place).feature, false, Vec::new())
+                (self.on.remove(place).feature, Action::Remove, Vec::new())
             }
             LeastAngleEvent::Enter { feature, sign, tied, column } => {
                 let column = match column {
@@ -226,12 +226,12 @@ impl LeastAngle {
                 }
                 self.directions.push(direction);
                 self.sizes.push(0.0);
-                (feature, true, tied)
+                (feature, Action::Add, tied)
             }
         };
         self.before = (self.common, self.sizes.clone());
         let (mu, alpha) = self.go_on(gram)?;
-        Ok(LeastAngleKnot { feature, enters, tied, mu, lambda: self.common, alpha })
+        Ok(LeastAngleKnot { feature, action, tied, mu, lambda: self.common, alpha })
     }
 
     fn is_single(&self) -> bool {
@@ -371,7 +371,7 @@ mod tests {
         let (knots, _) = walked(PathShape::Single { non_negative: false, lasso: true });
         let mut order = Vec::new();
         for knot in &knots {
-            if knot.enters { order.push(knot.feature) } else { order.retain(|f| *f != knot.feature) }
+            knot.action.follow(&[knot.feature], &mut order);
         }
         let last = knots.last().unwrap();
         assert_eq!((order.len(), last.lambda), (23, 0.0));

@@ -2,7 +2,7 @@
 
 use super::{ASK_EVERY, LEAST_SUBTREE, SUBTREES, SubsetTree};
 use crate::subset_scorer::score_with;
-use vaglio_core::{Action, Error, Evaluator, Feature, Result, Score};
+use vaglio_core::{Action, Evaluator, Feature, Result, Score, refuse_nan};
 
 impl SubsetTree<'_> {
     /// A lower bound of the scores of the subset extended by groups from `place` on.
@@ -95,9 +95,7 @@ impl SubsetTree<'_> {
             [] => Vec::new(),
             _ => node.scores(Action::Add, &self.subset, &columns)?,
         };
-        if let Some((column, _)) = columns.iter().zip(&scores).find(|(_, score)| score.loss.is_nan()) {
-            return Err(Error::Numerical(format!("with column {column} added, the score is not a number")));
-        }
+        refuse_nan(Action::Add, &columns, &scores)?;
         for &child in &blocks {
             scores.push(score_with(node, &self.subset, order.group(child))?);
         }

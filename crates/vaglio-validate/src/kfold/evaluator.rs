@@ -3,7 +3,7 @@
 use super::engine::FoldEngine;
 use crate::fits::SubsetFits;
 use crate::mean::{mean, mean_squares, over_rounds};
-use crate::refits::{SubsetScore, TrialRefits, in_order_of_bounds, settle};
+use crate::refits::{ScoresWithRefits, SubsetScore, TrialRefits, in_order_of_bounds, settle};
 use crate::rounds::Rounds;
 use crate::trial_loss::TrialLoss;
 use std::sync::Arc;
@@ -59,8 +59,8 @@ impl Rounds<'_> {
         trials: Vec<Vec<TrialLoss>>,
         count: usize,
         subset: impl Fn(usize) -> Vec<Feature> + Sync,
-    ) -> Result<Vec<SubsetScore>> {
-        let settled = settle(self.lambdas(), trials, |trials| {
+    ) -> Result<ScoresWithRefits> {
+        settle(self.lambdas(), trials, |trials| {
             let unsettled: Vec<UnreliableTrials> =
                 (0..count).filter_map(|place| UnreliableTrials::new(trials, place)).collect();
             let refit = |unsettled: &UnreliableTrials| -> Result<TrialRefits> {
@@ -73,18 +73,7 @@ impl Rounds<'_> {
                 tracing::trace!(subsets = unsettled.len(), "refitted from the rows");
             }
             parallel::map_slice(&unsettled, refit).into_iter().collect()
-        })?;
-        Ok(settled.noted(&self.recorder))
-    }
-
-    /// Like [`Rounds::settle`], but without the residuals.
-    fn scores(
-        &self,
-        trials: Vec<Vec<TrialLoss>>,
-        count: usize,
-        subset: impl Fn(usize) -> Vec<Feature> + Sync,
-    ) -> Result<Vec<Score>> {
-        Ok(self.settle(trials, count, subset)?.into_iter().map(|scored| scored.score).collect())
+        })
     }
 
     /// Whether a column is constant; states do not cover such columns.
@@ -131,12 +120,6 @@ impl Rounds<'_> {
         Ok(trials)
     }
 
-    /// Trials of one subset, λ × 1, from its losses in every round.
-    fn one_subset(&self, of_rounds: Vec<Vec<TrialLoss>>) -> Vec<Vec<TrialLoss>> {
-        let alone = |losses: Vec<TrialLoss>| losses.into_iter().map(|loss| vec![loss]).collect();
-        over_rounds(of_rounds.into_iter().map(alone).collect(), self.shares())
-    }
-
     /// The best of the candidates, refitted if necessary in the order of their lower bounds.
     fn best(
         &self,
@@ -148,10 +131,11 @@ impl Rounds<'_> {
         let bounds = (0..candidates.len()).map(|k| (bound(k), k)).collect();
         let settled = in_order_of_bounds(bounds, usize::MAX, 1, |places, _| {
             let of_round = trials.iter().map(|of_lambda| places.iter().map(|&k| of_lambda[k]).collect()).collect();
-            self.scores(of_round, places.len(), |k| subset(candidates[places[k]]))
+            self.settle(of_round, places.len(), |k| subset(candidates[places[k]]))
         })?;
-        let (tried, scores): (Vec<usize>, Vec<Score>) = settled.unwrap_or_default().into_iter().unzip();
-        Ok(Winner::among(&tried.into_iter().map(|k| candidates[k]).collect::<Vec<_>>(), &scores))
+        let (places, settled) = settled.unwrap_or_default();
+        let tried: Vec<Feature> = places.into_iter().map(|k| candidates[k]).collect();
+        Ok(Winner::among(&tried, &settled.scores(&self.recorder)))
     }
 }
 
@@ -176,7 +160,9 @@ impl<'d> KFoldEvaluator<'d> {
         }
         let of_rounds = self.engines.iter_mut().map(|engine| engine.current(subset));
         let of_rounds = of_rounds.collect::<Result<Option<Vec<_>>>>()?;
-        Ok(of_rounds.map(|of_rounds| self.rounds.one_subset(of_rounds)))
+        let alone = |losses: Vec<TrialLoss>| losses.into_iter().map(|loss| vec![loss]).collect();
+        let shares = self.rounds.shares();
+        Ok(of_rounds.map(|of_rounds| over_rounds(of_rounds.into_iter().map(alone).collect(), shares)))
     }
 
     fn trials(&mut self, change: Action, subset: &[Feature], candidates: &[Feature]) -> Result<Vec<Vec<TrialLoss>>> {
@@ -198,7 +184,7 @@ impl Evaluator for KFoldEvaluator<'_> {
         }
         let scored = match self.current(subset)? {
             None => self.rounds.scored_together(subset)?,
-            Some(trials) => self.rounds.settle(trials, 1, |_| subset.to_vec())?.remove(0),
+            Some(trials) => self.rounds.settle(trials, 1, |_| subset.to_vec())?.noted(&self.rounds.recorder).remove(0),
         };
         Ok(self.scored.insert(scored).score)
     }
@@ -211,7 +197,8 @@ impl Evaluator for KFoldEvaluator<'_> {
 
     fn scores(&mut self, change: Action, subset: &[Feature], candidates: &[Feature]) -> Result<Vec<Score>> {
         let trials = self.trials(change, subset, candidates)?;
-        self.rounds.scores(trials, candidates.len(), |k| change.apply_to(subset, candidates[k]))
+        let settled = self.rounds.settle(trials, candidates.len(), |k| change.apply_to(subset, candidates[k]))?;
+        Ok(settled.scores(&self.rounds.recorder))
     }
 
     fn best(&mut self, change: Action, subset: &[Feature], candidates: &[Feature]) -> Result<Option<Winner>> {

@@ -109,7 +109,7 @@ impl<'d> LooEvaluator<'d> {
         let mut near = CandidateLossBounds::default();
         let all_near = self.states(subset).iter_mut().all(|state| near.take(state.near_bounds(shared.scorer())));
         let by_near = match all_near {
-            true => self.tried(subset, candidates, &near, |count| (count / NEAR_OF).max(MOST_NEAR))?,
+            true => self.tried(subset, candidates, &near, (candidates.len() / NEAR_OF).max(MOST_NEAR))?,
             false => None,
         };
         let (plain, scored) = match by_near {
@@ -119,7 +119,7 @@ impl<'d> LooEvaluator<'d> {
                 if !self.states(subset).iter_mut().all(|state| bounded.take(state.bounds(shared.scorer()))) {
                     return Ok(None);
                 }
-                let Some(scored) = self.tried(subset, candidates, &bounded, |_| usize::MAX)? else { return Ok(None) };
+                let Some(scored) = self.tried(subset, candidates, &bounded, usize::MAX)? else { return Ok(None) };
                 (if all_near { near } else { bounded }, scored)
             }
         };
@@ -136,7 +136,7 @@ impl<'d> LooEvaluator<'d> {
         subset: &[Feature],
         candidates: &[Feature],
         bounded: &CandidateLossBounds,
-        most: impl Fn(usize) -> usize,
+        most: usize,
     ) -> Result<Option<Vec<(Feature, Score)>>> {
         let shared = Arc::clone(&self.shared);
         let mut sharper = bounded.clone();
@@ -144,49 +144,24 @@ impl<'d> LooEvaluator<'d> {
             bounds.iter_mut().zip(state.sharper(shared.scorer())).for_each(|(bound, by)| *bound += by);
         }
         let first = self.needed;
-        let Some(mut found) = self.in_rounds(subset, candidates, &sharper, most(candidates.len()), first)? else {
-            return Ok(None);
+        let mut in_order = |bounds: &CandidateLossBounds, most: usize, first: usize| {
+            let exact = |batch: &[usize], best: f64| self.exact(subset, bounds, batch, best);
+            in_order_of_bounds(bounds.lowest(candidates).collect(), most, first, exact)
         };
-        if found.1.remade > 0 {
-            let Some(again) = self.in_rounds(subset, candidates, bounded, usize::MAX, 1)? else { return Ok(None) };
-            found = again;
+        let mut found = in_order(&sharper, most, first)?;
+        if found.as_ref().is_some_and(|(_, settled)| settled.remade > 0) {
+            found = in_order(bounded, usize::MAX, 1)?;
         }
-        let (places, ScoresWithRefits { scored, conditioning, remade, rows_kept_out }) = found;
+        let Some((places, ScoresWithRefits { scored, remade, rows_kept_out })) = found else { return Ok(None) };
         let best = scored.iter().map(|scored| scored.score.loss).fold(f64::INFINITY, f64::min);
-        let left: Vec<(f64, usize)> = sharper.lowest(candidates).filter(|(bound, _)| *bound <= best).collect();
-        self.needed = left.len();
-        let of_best = scored.iter().zip(conditioning).filter(|(scored, _)| scored.score.loss <= best);
-        let least = of_best.map(|(_, conditioning)| conditioning).fold(1.0, f64::min);
-        let (remade, rows_kept_out) = if is_unreliable(least) { (remade as u64, rows_kept_out as u64) } else { (0, 0) };
-        shared.recorder.note(Diagnostics { conditioning: least, remade, rows_kept_out, ..Diagnostics::default() });
+        self.needed = sharper.lowest(candidates).filter(|(bound, _)| *bound <= best).count();
+        let of_best = scored.iter().filter(|scored| scored.score.loss <= best);
+        let conditioning = of_best.map(|scored| scored.conditioning).fold(1.0, f64::min);
+        let (remade, rows_kept_out) =
+            if is_unreliable(conditioning) { (remade as u64, rows_kept_out as u64) } else { (0, 0) };
+        shared.recorder.note(Diagnostics { conditioning, remade, rows_kept_out, ..Diagnostics::default() });
         tracing::trace!(tried = scored.len(), of = candidates.len(), "bounded step");
         Ok(Some(places.into_iter().zip(scored).map(|(place, own)| (bounded.features[place], own.score)).collect()))
-    }
-
-    /// Tries candidates in the order of their bounds, in growing batches from `first` on. Returns their indices among the
-    /// sorted features, and their scores.
-    fn in_rounds(
-        &mut self,
-        subset: &[Feature],
-        candidates: &[Feature],
-        bounded: &CandidateLossBounds,
-        most: usize,
-        first: usize,
-    ) -> Result<Option<(Vec<usize>, ScoresWithRefits)>> {
-        let (mut places, mut tried) = (Vec::new(), ScoresWithRefits::default());
-        let order: Vec<(f64, usize)> = bounded.lowest(candidates).collect();
-        let exact = |batch: &[usize], best: f64| {
-            let settled = self.exact(subset, bounded, batch, best)?;
-            let scores: Vec<Score> = settled.scored.iter().map(|scored| scored.score).collect();
-            places.extend_from_slice(batch);
-            tried.scored.extend(settled.scored);
-            tried.conditioning.extend(settled.conditioning);
-            tried.remade += settled.remade;
-            tried.rows_kept_out = tried.rows_kept_out.max(settled.rows_kept_out);
-            Ok(scores)
-        };
-        let is_within = in_order_of_bounds(order, most, first, exact)?.is_some();
-        Ok(is_within.then_some((places, tried)))
     }
 
     /// Exact scores of a batch. Skips a λ with a bound above `best`, since it cannot win.

@@ -116,8 +116,7 @@ impl<'d> LooShared<'d> {
         trials: &[Vec<Trial>],
         changes: &[ColumnChange],
     ) -> Result<Vec<Score>> {
-        let settled = self.settle(bases, trials, changes)?;
-        Ok(settled.noted(&self.recorder).into_iter().map(|scored| scored.score).collect())
+        Ok(self.settle(bases, trials, changes)?.scores(&self.recorder))
     }
 
     /// Returns the held-out residuals after every change, outputs × rows, each row from the state of its group and scaled

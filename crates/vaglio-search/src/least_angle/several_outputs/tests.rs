@@ -3,7 +3,7 @@
 
 use super::norm;
 use crate::least_angle::{LeastAngle, LeastAngleKnot, PathShape};
-use vaglio_core::{Error, StopReason};
+use vaglio_core::{Action, Error, StopReason};
 use vaglio_kernels::Level;
 use vaglio_testkit::SplitMix64;
 
@@ -85,11 +85,7 @@ fn length(row: &[f64]) -> f64 {
 fn actives(knots: &[LeastAngleKnot]) -> Vec<Vec<usize>> {
     let mut active = Vec::new();
     let follow = |knot: &LeastAngleKnot| {
-        if knot.enters {
-            active.push(knot.feature)
-        } else {
-            active.retain(|f| *f != knot.feature)
-        }
+        knot.action.follow(&[knot.feature], &mut active);
         active.clone()
     };
     knots.iter().map(follow).collect()
@@ -105,7 +101,7 @@ fn every_knot_meets_the_conditions_of_the_group_lasso_and_rows_leave() {
             assert_eq!(end, if rows > columns { StopReason::NoCorrelation } else { end }, "seed {seed}");
             for (knot, active) in knots.iter().zip(actives(&knots)) {
                 let u = data.left(&active, &knot.alpha);
-                left_path += usize::from(!knot.enters);
+                left_path += usize::from(knot.action == Action::Remove);
                 for (j, u) in u.iter().enumerate() {
                     assert!(length(u) <= knot.lambda + 1e-10, "seed {seed}: {} over {}", length(u), knot.lambda);
                     let Some(place) = active.iter().position(|f| *f == j) else { continue };
@@ -194,7 +190,7 @@ fn of_one_output_both_are_the_paths_of_one() {
             let mut gram = |j: usize| Ok(data.gram(j));
             for knot in &knots {
                 let other = one.advance(&mut gram).unwrap();
-                assert_eq!((knot.feature, knot.enters), (other.feature, other.enters), "{rows:?} {seed}");
+                assert_eq!((knot.feature, knot.action), (other.feature, other.action), "{rows:?} {seed}");
                 assert!((knot.mu - other.mu).abs() < 1e-11, "{rows:?} {seed}");
                 for (a, b) in knot.alpha.iter().zip(&other.alpha) {
                     assert!((a - b).abs() < 1e-9, "{rows:?} {seed}: {a} is not {b}");
@@ -216,7 +212,7 @@ fn a_copy_never_enters_and_a_permutation_changes_names_alone() {
         let (both, also) = copied.walk(rows);
         assert_eq!((both.iter().map(|knot| knot.feature).collect::<Vec<_>>(), also), (order.clone(), end), "{rows:?}");
         // The copy ties at the first entry only; afterwards it is excluded.
-        for (at, knot) in both.iter().enumerate().filter(|(_, knot)| knot.enters && knot.feature < 5) {
+        for (at, knot) in both.iter().enumerate().filter(|(_, knot)| knot.action == Action::Add && knot.feature < 5) {
             let is_first = both[..at].iter().all(|before| before.feature != knot.feature);
             assert!(!is_first || knot.tied.contains(&(knot.feature + 8)), "{rows:?}: {knot:?}");
         }

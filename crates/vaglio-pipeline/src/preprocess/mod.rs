@@ -8,5 +8,5 @@ mod rows;
 pub(crate) use filled_cells::follow;
 pub(crate) use numeric_columns::{numeric, unless_too_large};
 pub(crate) use refit::RefittedMaps;
-pub(crate) use rows::{FittedPreprocessing, first_that_may, in_units};
+pub(crate) use rows::{FittedPreprocessing, in_units};
 pub use rows::{LabeledTable, Preprocessing};

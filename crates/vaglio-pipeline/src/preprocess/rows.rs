@@ -109,10 +109,6 @@ pub struct Preprocessing {
     pub is_smeared: bool,
     /// Scale of the losses that choose, for mapped targets.
     pub judge: Judge,
-    /// Closed-form standardization in folds, if any.
-    pub standardize: Option<Requirement>,
-    /// Index of the first map refitted in folds, if a refit is required and has no closed form.
-    pub refit_from: Option<usize>,
     /// Prediction task.
     pub task: Task,
     /// Names of the targets.
@@ -133,11 +129,6 @@ impl Preprocessing {
     /// # Errors
     /// [`Error::Setting`] if a map other than the last adds a bias.
     pub fn new(maps: Vec<Arc<dyn Map>>, task: Task, target_names: Vec<String>) -> Result<Self> {
-        let refit_from = first_refitted(&maps);
-        let standardize = match maps.last().map(|last| last.traits().in_folds) {
-            Some(RefitScope::Standardize(need)) if refit_from.is_none() => Some(need),
-            _ => None,
-        };
         match maps.iter().rev().skip(1).position(|map| map.traits().bias.is_some()) {
             Some(from_last) => Err(Error::setting(
                 format!("preprocess[{}]", maps.len() - 2 - from_last),
@@ -148,8 +139,6 @@ impl Preprocessing {
                 target_map: None,
                 is_smeared: false,
                 judge: Judge::Original,
-                standardize,
-                refit_from,
                 task,
                 target_names,
                 lagged: Vec::new(),
@@ -163,6 +152,29 @@ impl Preprocessing {
     /// Whether a map needs ordered rows.
     pub fn needs_order(&self) -> bool {
         self.maps.iter().any(|map| map.traits().needs_order)
+    }
+
+    /// Whether a refit in folds is required that has no closed form.
+    pub(crate) fn refits_maps(&self) -> bool {
+        self.maps.iter().enumerate().any(|(at, map)| match map.traits().in_folds {
+            RefitScope::Maps => true,
+            // Standardization as the last map has a closed form.
+            RefitScope::Standardize(Requirement::Required) => at + 1 < self.maps.len(),
+            _ => false,
+        })
+    }
+
+    /// Standardization in folds by the last map, if any.
+    pub(crate) fn standardize(&self) -> Option<Requirement> {
+        match self.maps.last()?.traits().in_folds {
+            RefitScope::Standardize(need) => Some(need),
+            _ => None,
+        }
+    }
+
+    /// Index of the first map with anything to refit in folds.
+    pub(crate) fn first_refit(&self) -> Option<usize> {
+        self.maps.iter().position(|map| map.traits().in_folds != RefitScope::No)
     }
 
     /// Converts the columns of a problem to single precision, if the settings ask for it.
@@ -307,20 +319,4 @@ pub fn in_units(predictions: &mut Array2<f64>, units: Option<&[TargetUnits]>) {
     for (mut row, units) in predictions.rows_mut().into_iter().zip(units.unwrap_or_default()) {
         row.mapv_inplace(|p| units.prediction(p));
     }
-}
-
-/// Index of the first map refitted in each fold, with all later ones; `None` if all required refits have a closed form.
-fn first_refitted(maps: &[Arc<dyn Map>]) -> Option<usize> {
-    let must = |(at, map): (usize, &Arc<dyn Map>)| match map.traits().in_folds {
-        RefitScope::Maps => true,
-        // Standardization as the last map has a closed form.
-        RefitScope::Standardize(Requirement::Required) => at + 1 < maps.len(),
-        _ => false,
-    };
-    if maps.iter().enumerate().any(must) { first_that_may(maps) } else { None }
-}
-
-/// Index of the first map with anything to refit in folds.
-pub(crate) fn first_that_may(maps: &[Arc<dyn Map>]) -> Option<usize> {
-    maps.iter().position(|map| map.traits().in_folds != RefitScope::No)
 }

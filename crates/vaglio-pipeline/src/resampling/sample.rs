@@ -2,9 +2,7 @@
 
 use crate::folds::{FoldAssignment, connected_groups};
 use crate::maps::block_of;
-use crate::preprocess::{
-    FittedPreprocessing, LabeledTable, Preprocessing, RefittedMaps, first_that_may, follow, numeric,
-};
+use crate::preprocess::{FittedPreprocessing, LabeledTable, Preprocessing, RefittedMaps, follow, numeric};
 use ndarray::Array2;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -230,16 +228,16 @@ impl Sample {
         let targets = std::mem::take(&mut rows.targets);
         let problem = Problem::new(columns, names, targets, recipe.target_names.clone(), recipe.task.clone())?;
         let problem = recipe.with_bias(recipe.in_precision(problem)?.with_blocks(blocks))?;
-        let followed = match recipe.refit_from {
-            Some(_) => None,
-            None => follow(&filled, &maps, problem.names(), &rows.table),
+        let followed = match recipe.refits_maps() {
+            true => None,
+            false => follow(&filled, &maps, problem.names(), &rows.table),
         };
         let (problem, first) = match followed {
             Some(missing) => {
-                let in_folds = PerFoldPreprocessing::formulas(Some(missing), recipe.standardize);
+                let in_folds = PerFoldPreprocessing::formulas(Some(missing), recipe.standardize());
                 (problem.fitted_in_folds(in_folds), None)
             }
-            None => (problem, recipe.refit_from.or_else(|| first_that_may(&recipe.maps))),
+            None => (problem, recipe.first_refit()),
         };
         let mut problem = problem.with_labels(rows.row_labels())?;
         if let Some(first) = first {

@@ -27,7 +27,7 @@ pub(super) fn halves(how: &Pairs, selector: &ValidSelector, sample: &Sample) -> 
         rule @ SplitRule::Splits(..) => {
             Ok(HalfSamples::Pieces(pieces(&rule.parts(sample, selector.seed()).map_err(under)?, sample.rows())))
         }
-        SplitRule::Folds(assignment @ FoldAssignment::Blocks { .. }, _) => {
+        SplitRule::Folds(assignment, _) if assignment.is_in_time => {
             assignment.folds(assignment.most().min(PIECES), 0).map(HalfSamples::Pieces)
         }
         SplitRule::Folds(assignment, _) => Ok(HalfSamples::Units(assignment)),

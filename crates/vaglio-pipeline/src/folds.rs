@@ -4,38 +4,35 @@ use std::collections::HashMap;
 use vaglio_core::{Error, Result, numbered};
 use vaglio_search::shuffle::shuffled;
 
-/// Structure of rows that a split into folds respects.
+/// Units of rows that a split into folds keeps whole: single rows, groups, or points in time.
 #[derive(Debug, Clone)]
-pub enum FoldAssignment {
-    /// Rows ordered in time: contiguous blocks.
-    Blocks {
-        /// Time index of each row, from 0; rows of one time stay together.
-        points: Vec<u32>,
-    },
-    /// Groups of rows that stay together, numbered from 0; single rows if there are as many.
-    Units {
-        /// Group number of each row.
-        of_row: Vec<u32>,
-        /// Number of groups.
-        count: usize,
-        /// Class of each row, if any.
-        classes: Option<Vec<usize>>,
-    },
+pub struct FoldAssignment {
+    /// Unit of each row, from 0.
+    of_row: Vec<u32>,
+    /// Number of units.
+    count: usize,
+    /// Whether units are in the order of time, so that folds are blocks.
+    pub is_in_time: bool,
+    /// Class of each row, if any.
+    classes: Option<Vec<usize>>,
 }
 
 impl FoldAssignment {
     /// Groups from labels of rows; rows that share any label are in one group.
     pub fn from_labels(labels: &[&[u32]], rows: usize, classes: Option<Vec<usize>>) -> Self {
         let (of_row, count) = connected_groups(labels, rows);
-        FoldAssignment::Units { of_row, count, classes }
+        FoldAssignment { of_row, count, is_in_time: false, classes }
+    }
+
+    /// Points in time from the index of each row's time, which begins with 0 and never falls.
+    pub fn in_time(of_row: Vec<u32>) -> Self {
+        let count = of_row.last().map_or(0, |last| *last as usize + 1);
+        FoldAssignment { of_row, count, is_in_time: true, classes: None }
     }
 
     /// Largest possible number of folds.
     pub fn most(&self) -> usize {
-        match self {
-            FoldAssignment::Blocks { points } => points.last().map_or(0, |last| *last as usize + 1),
-            FoldAssignment::Units { count, .. } => *count,
-        }
+        self.count
     }
 
     /// Fold of each row, by the seed. Cost O(rows · log rows + groups · folds · classes).
@@ -43,45 +40,39 @@ impl FoldAssignment {
     /// # Errors
     /// [`Error::Setting`] on `folds` for fewer than two folds, or more than [`FoldAssignment::most`].
     pub fn folds(&self, folds: usize, seed: u64) -> Result<Vec<u32>> {
+        let FoldAssignment { of_row, count, is_in_time, classes } = self;
+        let (most, classes) = (*count, classes.as_deref());
         if folds < 2 {
             return Err(Error::setting("folds", format!("{folds} is too few; 2 is the least")));
         }
-        let most = self.most();
         if folds > most {
-            let what = match self {
-                FoldAssignment::Units { of_row, .. } if most < of_row.len() => "groups of rows",
-                FoldAssignment::Blocks { points } if most < points.len() => "points in time",
-                _ => "rows",
+            let what = match most < of_row.len() {
+                true if *is_in_time => "points in time",
+                true => "groups of rows",
+                false => "rows",
             };
             return Err(Error::setting("folds", format!("{folds} are asked for, of {most} {what}")));
         }
-        Ok(match self {
-            FoldAssignment::Blocks { points } => {
+        let of_unit = match is_in_time {
+            true => {
                 let (size, larger) = (most / folds, most % folds);
                 let one = |fold: usize| std::iter::repeat_n(fold as u32, size + usize::from(fold < larger));
-                let of_point: Vec<u32> = (0..folds).flat_map(one).collect();
-                points.iter().map(|&point| of_point[point as usize]).collect()
+                (0..folds).flat_map(one).collect()
             }
-            FoldAssignment::Units { of_row, classes, .. } if most == of_row.len() => {
-                dealt(most, classes.as_deref(), folds, seed)
-            }
-            FoldAssignment::Units { of_row, count, classes } => {
-                let of_unit = packed(of_row, *count, classes.as_deref(), folds, seed);
-                of_row.iter().map(|&unit| of_unit[unit as usize]).collect()
-            }
-        })
+            false if most == of_row.len() => return Ok(dealt(most, classes, folds, seed)),
+            false => packed(of_row, most, classes, folds, seed),
+        };
+        Ok(of_row.iter().map(|&unit| of_unit[unit as usize]).collect())
     }
 
     /// Describes a split into folds.
     pub fn sentence(&self, folds: usize) -> String {
-        match self {
-            FoldAssignment::Blocks { .. } => format!("{folds} blocks in time, each predicted from all others"),
-            FoldAssignment::Units { of_row, count, classes } => {
-                let units = if *count == of_row.len() { "shuffled rows" } else { "whole groups of rows" };
-                let evenly = if classes.is_some() { ", classes spread evenly" } else { "" };
-                format!("{folds} folds of {units}{evenly}")
-            }
+        if self.is_in_time {
+            return format!("{folds} blocks in time, each predicted from all others");
         }
+        let units = if self.count == self.of_row.len() { "shuffled rows" } else { "whole groups of rows" };
+        let evenly = if self.classes.is_some() { ", classes spread evenly" } else { "" };
+        format!("{folds} folds of {units}{evenly}")
     }
 }
 
@@ -178,8 +169,8 @@ mod tests {
     fn groups_stay_whole_and_each_has_a_fold_when_there_are_as_many() {
         let groups: Vec<u32> = (0..40).map(|row| [7, 3, 9, 1][row * row % 4]).collect();
         let fold_assignment = FoldAssignment::from_labels(&[&groups], 40, Some((0..40).map(|row| row % 2).collect()));
-        let FoldAssignment::Units { count, .. } = &fold_assignment else { panic!() };
-        let folds = fold_assignment.folds(*count, 3).unwrap();
+        let count = fold_assignment.most();
+        let folds = fold_assignment.folds(count, 3).unwrap();
         assert!(counts(&folds, |_| true).iter().all(|count| *count > 0));
         for (a, b) in (0..40).flat_map(|a| (0..a).map(move |b| (a, b))) {
             assert_eq!(groups[a] == groups[b], folds[a] == folds[b]);
@@ -191,16 +182,14 @@ mod tests {
     fn rows_of_a_group_and_of_a_series_stay_together() {
         let (groups, series) = ([1, 1, 2, 2, 3, 3], [5, 6, 6, 7, 8, 9]);
         let fold_assignment = FoldAssignment::from_labels(&[&groups, &series], 6, None);
-        let FoldAssignment::Units { of_row, count, .. } = fold_assignment else { panic!() };
-        assert_eq!((of_row, count), (vec![0, 0, 0, 0, 1, 1], 2));
+        assert_eq!((fold_assignment.of_row, fold_assignment.count), (vec![0, 0, 0, 0, 1, 1], 2));
     }
 
     #[test]
     fn rows_in_order_make_blocks() {
-        let blocks = |points: Vec<u32>| FoldAssignment::Blocks { points };
-        assert_eq!(blocks((0..7).collect()).folds(3, 1).unwrap(), [0, 0, 0, 1, 1, 2, 2]);
+        assert_eq!(FoldAssignment::in_time((0..7).collect()).folds(3, 1).unwrap(), [0, 0, 0, 1, 1, 2, 2]);
         // Rows of one time stay together.
-        let days = blocks(vec![0, 0, 0, 1, 2, 2, 3]);
+        let days = FoldAssignment::in_time(vec![0, 0, 0, 1, 2, 2, 3]);
         assert_eq!(days.folds(3, 1).unwrap(), [0, 0, 0, 0, 1, 1, 2]);
         assert!(days.folds(5, 1).unwrap_err().to_string().contains("5 are asked for, of 4 points in time"));
     }

@@ -121,7 +121,7 @@ impl Sample {
     pub(crate) fn fold_assignment(&self) -> FoldAssignment {
         let groups = self.groups();
         if self.ordered && groups.is_none() {
-            return FoldAssignment::Blocks { points: self.points() };
+            return FoldAssignment::in_time(self.points());
         }
         let labels: Vec<&[u32]> = groups.into_iter().chain(self.whole_series()).collect();
         FoldAssignment::from_labels(&labels, self.rows(), self.classes())

@@ -121,7 +121,7 @@ impl RepeatedSplits<'_> {
         let mut held = Vec::with_capacity(round.held_out(fold).count());
         held.extend(round.held_out(fold));
         let mut part = TrainTestSplit { training: round.training(fold), held };
-        if matches!(self.rule, SplitRule::Folds(FoldAssignment::Blocks { .. }, _)) {
+        if matches!(&self.rule, SplitRule::Folds(assignment, _) if assignment.is_in_time) {
             self.sample.leave_overlap(&mut part.training, &part.held);
         }
         part

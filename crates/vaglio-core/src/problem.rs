@@ -241,6 +241,11 @@ impl Problem {
         (0..self.columns.len()).filter(|&feature| self.is_constant(feature)).collect()
     }
 
+    /// Upper bound of the magnitude of each column, before columns are rescaled.
+    pub fn largest(&self) -> &[f64] {
+        &self.largest
+    }
+
     /// Name of each column.
     pub fn names(&self) -> &[String] {
         &self.names

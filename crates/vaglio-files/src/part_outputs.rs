@@ -25,7 +25,7 @@ pub(super) fn found(run: Run<'_>, journal: &Journal) -> Result<FoundRecord> {
     Ok(FoundRecord {
         criterion: criterion.map_err(of_criterion)?.unwrap_or_default(),
         search: path.found.clone(),
-        learner: design.found()?,
+        learner: design.map().map(|map| map.found().written()).transpose()?.unwrap_or_default(),
         model: final_model.as_ref().map(|fitted| fitted.found.clone()).unwrap_or_default(),
         preprocess: maps.into_iter().filter(|map| !map.found.is_empty()).collect(),
     })

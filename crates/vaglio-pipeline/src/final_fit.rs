@@ -44,7 +44,7 @@ pub(crate) fn train_entry(design: &Design, entry: &PathEntry, lambda: Option<f64
         EntryFit::Coefficients(own) => {
             let lambda = design.readout().map_or(f64::NAN, |readout| readout.lambdas[0]);
             let coefficients = rescaled_coefficients(design, &entry.subset, own);
-            design.model(&entry.subset, lambda, coefficients)
+            readout_model(design, &entry.subset, lambda, coefficients)
         }
     }
 }
@@ -55,7 +55,23 @@ fn trained(design: &Design, subset: &[Feature], lambdas: &[f64], from: FitFrom) 
     let own: Vec<f64> = lambdas.iter().map(|&lambda| units.lambda(lambda)).collect();
     let coefficients = units.coefficients(solved(scaled, subset, &own, from)?);
     check_finite(&coefficients)?;
-    design.model(subset, lambdas[0], coefficients)
+    readout_model(design, subset, lambdas[0], coefficients)
+}
+
+/// Model of a readout that was trained at `lambda` on the columns `subset` and all rows.
+///
+/// # Errors
+/// Errors of the learner's map; [`Error::Setting`] without a readout.
+pub(crate) fn readout_model(
+    design: &Design,
+    subset: &[Feature],
+    lambda: f64,
+    coefficients: Coefficients,
+) -> Result<Model> {
+    match design.map() {
+        Some(map) => map.model(subset, lambda, coefficients),
+        None => Err(Error::setting("kind", "the learner has no readout")),
+    }
 }
 
 /// Refuses coefficients that overflow.

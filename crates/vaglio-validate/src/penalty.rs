@@ -92,14 +92,11 @@ fn are_dependent(mut columns: Array2<f64>) -> bool {
     false
 }
 
-/// Upper bound of the binary logarithm of the largest weighted sum of squares of a column; −∞ of a rescaled design.
+/// Upper bound of the binary logarithm of the largest weighted sum of squares of a column.
 fn log_squares(design: &Design) -> f64 {
-    let Some(of_columns) = design.largest() else { return f64::NEG_INFINITY };
-    let largest = if design.problem().in_folds().is_standardized() {
-        1.0
-    } else {
-        of_columns.iter().copied().fold(0.0, f64::max)
-    };
+    let problem = design.problem();
+    let largest =
+        if problem.in_folds().is_standardized() { 1.0 } else { problem.largest().iter().copied().fold(0.0, f64::max) };
     // Weights of balanced classes add up to the number of classes.
     let weights = design.weights().filter(|_| !design.readout().is_some_and(|readout| readout.balanced));
     let weight = weights.map_or(1.0, |weights| weights.iter().copied().fold(0.0, f64::max));

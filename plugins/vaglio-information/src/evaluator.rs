@@ -6,7 +6,7 @@ use crate::definition::Definition;
 use crate::spectrum;
 use crate::state::{LambdaFit, SubsetFit};
 use std::sync::Arc;
-use vaglio_core::{Action, Evaluator, Feature, Result, Score, Squared, SquaresBound};
+use vaglio_core::{Action, AnyLoss, Evaluator, Feature, Result, Score, Squared, SquaresBound};
 use vaglio_kernels::parallel;
 
 /// Evaluator of [`crate::Information`].
@@ -114,7 +114,8 @@ impl Evaluator for InformationEvaluator<'_> {
         let lambda = lambda.map(|lambda| units.lambda(lambda));
         let rows: Vec<usize> = (0..design.rows()).collect();
         let predictions = design.retrain(&rows, &rows, subset, lambda)?;
-        let error = design.standard_error(&Squared, predictions.view());
+        let squared = AnyLoss::from(Squared);
+        let error = squared.standard_error(design.targets(), predictions.view(), design.weights(), None);
         Ok(error.map(|error| units.unscale_loss(error, 2)))
     }
 

@@ -21,16 +21,6 @@ impl Design {
         }
     }
 
-    /// The standard error of [`Design::loss`] over rows, or over units: [`Loss::standard_error`].
-    pub fn standard_error(&self, loss: &dyn Loss, predictions: ArrayView2<'_, f64>) -> Option<f64> {
-        match self.decisions() {
-            Some(of) => {
-                loss.standard_error(of.targets.view(), of.decide(predictions).view(), of.weights.as_deref(), None)
-            }
-            None => loss.standard_error(self.targets(), predictions, self.weights(), None),
-        }
-    }
-
     /// Exponent of the power of two by which a loss without a `degree` multiplies targets and predictions; else 0.
     pub fn target_unit(&self, loss: &dyn Loss) -> i32 {
         if loss.traits().degree.is_some() { 0 } else { self.rescaled.unwrap_or(0) }

@@ -36,7 +36,7 @@ impl PowerOfTwoScaling {
         }
         let lambdas = design.readout().map_or(&[][..], |readout| &readout.lambdas);
         if let Some(lambda) = lambdas.iter().find(|lambda| self.lambda(**lambda) < f64::MIN_POSITIVE) {
-            let all = design.largest().unwrap_or_default();
+            let all = &design.problem().largest;
             let largest =
                 (0..all.len()).filter(|&f| !design.problem().is_constant(f)).max_by(|&f, &g| all[f].total_cmp(&all[g]));
             let beside = largest.map_or_else(String::new, |f| {
@@ -96,10 +96,9 @@ impl Problem {
 
 fn units_of(design: &Design) -> PowerOfTwoScaling {
     // Refitted maps make columns of their own, so the columns here say nothing.
-    let readout = design.readout().filter(|_| !design.problem().in_folds.is_by_maps());
-    let (Some(readout), Some(of_columns)) = (readout, design.largest()) else {
-        return PowerOfTwoScaling::default();
-    };
+    let may_rescale = design.rescaled.is_none() && !design.problem().in_folds.is_by_maps();
+    let Some(readout) = design.readout().filter(|_| may_rescale) else { return PowerOfTwoScaling::default() };
+    let of_columns = &design.problem().largest;
     let weights = design.weights().map_or(0, |weights| exponent_of(weights.iter().copied().fold(0.0, f64::max)));
     let weights = if weights.abs() > NEAR { weights } else { weights.rem_euclid(2) };
     let targets = design.problem().target_exponent();

@@ -103,8 +103,8 @@ impl Design {
     /// # Errors
     /// Returns an error of [`Design::retrain`] or of the learner.
     pub fn train(&self, subset: &[Feature], lambda: Option<f64>) -> Result<Model> {
-        let readout = match &self.training {
-            TrainingMethod::Ridge(readout, _) => readout,
+        let (readout, map) = match &self.training {
+            TrainingMethod::Ridge(readout, map) => (readout, map),
             TrainingMethod::Learner(learner) => return fitted(learner, self.problem(), subset, lambda),
         };
         let rows: Vec<usize> = (0..self.rows()).collect();
@@ -129,7 +129,7 @@ impl Design {
         };
         let (x, weights) = (self.gather(subset, &rows), self.training_weights(&rows));
         let coefficients = ridge::ridge(x.view(), self.targets(), weights.as_deref(), lambda, readout.intercept)?;
-        self.model(subset, lambda, coefficients)
+        map.model(subset, lambda, coefficients)
     }
 }
 

@@ -1,10 +1,7 @@
 //! Designs made from a design, for engines and runs; the author of a criterion need not read them.
 
 use super::{RunContext, TrainingMethod};
-use crate::{
-    Coefficients, Design, Error, Feature, Figures, Model, PerFoldPreprocessing, Problem, Readout, Result, StopSign,
-    Task,
-};
+use crate::{Design, Error, Feature, FeatureMap, PerFoldPreprocessing, Problem, Readout, Result, StopSign, Task};
 use ndarray::{Array2, s};
 use rayon::prelude::*;
 use std::sync::Arc;
@@ -63,36 +60,17 @@ impl Design {
         self.sharing(|design| design.problem.sign = sign)
     }
 
-    /// Upper bound of the magnitude of each column; `None` for a rescaled design.
-    pub fn largest(&self) -> Option<&[f64]> {
-        self.rescaled.is_none().then_some(&*self.problem().largest)
-    }
-
-    /// Findings of the fit of the learner's map, if it has one.
-    ///
-    /// # Errors
-    /// Returns the errors of [`PartOutputs::written`](crate::PartOutputs::written).
-    pub fn found(&self) -> Result<Figures> {
+    /// The fitted map that made the columns, unless the learner is trained by its own `fit` alone.
+    pub fn map(&self) -> Option<&dyn FeatureMap> {
         match &self.training {
-            TrainingMethod::Ridge(_, map) => map.found().written(),
-            TrainingMethod::Learner(_) => Ok(Figures::new()),
+            TrainingMethod::Ridge(_, map) => Some(&**map),
+            TrainingMethod::Learner(_) => None,
         }
     }
 
     /// The entries of `subset` in `rows`, as features × rows.
     pub(super) fn gather(&self, subset: &[Feature], rows: &[usize]) -> Array2<f64> {
         Array2::from_shape_fn((subset.len(), rows.len()), |(k, j)| self.column(subset[k]).get(rows[j]))
-    }
-
-    /// Model of a readout that was trained at `lambda` on the columns `subset` and all rows.
-    ///
-    /// # Errors
-    /// Errors of the learner's map; [`Error::Setting`] without a readout.
-    pub fn model(&self, subset: &[Feature], lambda: f64, coefficients: Coefficients) -> Result<Model> {
-        match &self.training {
-            TrainingMethod::Ridge(_, map) => map.model(subset, lambda, coefficients),
-            TrainingMethod::Learner(_) => Err(Error::setting("kind", "the learner has no readout")),
-        }
     }
 
     /// Design with maps refitted on the rows `training`, if maps are refitted in folds.

@@ -83,7 +83,7 @@ impl FinalModel {
                 (picked.train(&design, &monitor.stop, |_| Ok(())).map_err(of_model)?.0, score)
             }
         };
-        let found = design.found()?;
+        let found = design.map().map(|map| map.found().written()).transpose()?.unwrap_or_default();
         let row = |feature: &Feature| trained.inputs().iter().position(|&input| sorted[input] == *feature);
         let rows: Option<Vec<usize>> = subset.iter().map(row).collect();
         let readout = trained.coefficients().filter(|_| trained.takes_rows_alone()).zip(rows);

@@ -2,7 +2,8 @@
 
 use super::loss_sums::TargetsAndPredictions;
 use crate::final_fit::{
-    FitFrom, check_finite, coefficients_by_output, normal_equations, reduced_ridge, rescaled_coefficients,
+    FitFrom, check_finite, coefficients_by_output, normal_equations, readout_model, reduced_ridge,
+    rescaled_coefficients,
 };
 use crate::preprocess::in_units;
 use ndarray::Array2;
@@ -182,7 +183,7 @@ pub(crate) fn predictions_along(
         weights: Array2::zeros((order.len(), design.targets().nrows())),
         intercept: none.intercept.clone(),
     };
-    let model = design.model(&order, empty_lambda, zeros)?;
+    let model = readout_model(design, &order, empty_lambda, zeros)?;
     let features = match held.made {
         Some(made) => made.select(&order),
         None => model.features(&held.inputs(&model), held.series())?.into_owned(),

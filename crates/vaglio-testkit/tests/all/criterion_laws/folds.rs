@@ -4,8 +4,8 @@ use ndarray::Array2;
 use serde::{Deserialize, Serialize};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use vaglio_core::{
-    Action, Column, Criterion, CriterionTraits, Design, EngineEvaluator, Error, Estimate, Evaluator, Feature, HeldOut,
-    Loss, Plan, Result, Round, Score, SearchExtent, Squared, Winner, saved,
+    Action, AnyLoss, Column, Criterion, CriterionTraits, Design, EngineEvaluator, Error, Estimate, Evaluator, Feature,
+    HeldOut, Loss, Plan, Result, Round, Score, SearchExtent, Squared, Winner, saved,
 };
 use vaglio_search::SubsetScorer;
 
@@ -320,7 +320,8 @@ impl Evaluator for Walked<'_> {
             return Ok(None);
         }
         let predictions = self.criterion.predictions(self.design, subset, lambda)?;
-        let error = self.design.standard_error(&Squared, predictions.view());
+        let (squared, design) = (AnyLoss::from(Squared), self.design);
+        let error = squared.standard_error(design.targets(), predictions.view(), design.weights(), None);
         Ok(error.map(|error| match self.criterion.fault {
             Fault::ErrorTwice => 2.0 * error,
             Fault::ErrorOfRows => error / (self.design.rows() as f64).sqrt(),

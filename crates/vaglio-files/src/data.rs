@@ -21,7 +21,7 @@ use vaglio_pipeline::preprocess::Preprocessing;
 use vaglio_pipeline::resampling::sample::clusters;
 use vaglio_pipeline::resampling::{FittedProblem, Sample};
 use vaglio_report::record::{LeftOutReason, LeftOutRows, Warning, WarningKind};
-use vaglio_tables::read::{ColumnFilter, ColumnProfile, Digest, InferredType, ReadRequest, TableProfile, TableSource};
+use vaglio_tables::read::{ColumnFilter, Digest, InferredType, ReadRequest, TableProfile, TableSource};
 
 /// Reads, codes, splits and preprocesses the data of a pipeline.
 ///
@@ -252,8 +252,7 @@ fn read_test(
         return Err(Error::unknown("data.test", "column", missing, header.iter()));
     }
     let hints = column_types::hints_like(roles, train);
-    let notation = |column: &ColumnProfile| Some((column.name.clone(), column.notation?));
-    let notations = train.columns.iter().filter_map(notation).collect();
+    let notations = train.columns.iter().map(|column| (column.name.clone(), column.notation)).collect();
     let wanted = ReadRequest { filter: ColumnFilter::only(wanted), hints, notations };
     let (table, mut profile) = source.read(&wanted)?;
     let path = profile.files.first().map(|(path, _)| path.clone()).unwrap_or_default();

@@ -12,12 +12,9 @@ pub(super) fn reading(spec: &DataSpec, settled: &ReadSpec, profile: &TableProfil
         known => known,
     };
     let kind = |column: &ColumnProfile| Some((column.name.clone(), ColumnType::from_profile(column)?));
-    let known = |column: &ColumnProfile| Some((column.name.clone(), column.notation?));
-    let notations: Option<Vec<(String, Notation)>> = profile.columns.iter().map(known).collect();
-    let is_special = |(_, notation): &(String, Notation)| *notation != Notation::default();
-    let notations = notations.map(|all| all.into_iter().filter(is_special).collect());
+    let special = profile.columns.iter().filter(|column| column.notation != Notation::default());
     SavedReadOptions {
-        notations,
+        notations: Some(special.map(|column| (column.name.clone(), column.notation)).collect()),
         read: ReadSpec { decimal: settled.decimal, first_index: settled.first_index, dates, ..spec.read.clone() },
         types: profile.columns.iter().filter_map(kind).collect(),
     }

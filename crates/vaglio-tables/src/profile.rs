@@ -1,7 +1,6 @@
 //! Inferred types of a table's columns.
 
 use crate::quoted;
-use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use vaglio_core::{Cells, Error, Result, Table, setting};
 
@@ -26,8 +25,9 @@ pub enum InferredType {
 }
 
 /// Notation of a column's cells beyond digits or a date.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
+#[setting]
+#[derive(Copy, Default, PartialEq, Eq)]
+#[serde(default)]
 pub struct Notation {
     /// Whether all numbers have a percent sign.
     pub percent: bool,
@@ -87,14 +87,14 @@ pub struct ColumnProfile {
     pub levels: usize,
     /// Notation of the cells if it is not plain, such as `95%`.
     pub note: Option<String>,
-    /// Notation of the cells, for reading other files, if all were seen.
-    pub notation: Option<Notation>,
+    /// Notation of the cells, for reading other files.
+    pub notation: Notation,
 }
 
 impl ColumnProfile {
     /// Profile of a column with nothing else known.
     pub fn new(name: String, taken: InferredType) -> Self {
-        let (notation, note) = (Some(Notation::default()), None);
+        let (notation, note) = (Notation::default(), None);
         ColumnProfile { name, taken, missing: 0, first_missing: None, levels: 0, note, notation }
     }
 }

@@ -183,11 +183,6 @@ impl Mark {
         Mark::Line { name: name.into(), class: class.into(), points, dots: false }
     }
 
-    /// A band, named in the legend as its interval.
-    pub fn band(class: &str, points: Vec<Option<[f64; 3]>>) -> Self {
-        Mark::Band { class: class.into(), points }
-    }
-
     /// A point with a tooltip.
     pub fn point(name: &str, class: &str, at: [f64; 2], tip: impl Into<String>) -> Self {
         Mark::Point { name: name.into(), class: class.into(), at, tip: tip.into() }

@@ -51,20 +51,17 @@ impl Chart {
     }
 
     fn draw(&self, class: &str, [width, height]: [f64; 2]) -> Option<String> {
-        let (mut bottom, mut height, mut wanted) = (BOTTOM, height, (height / 50.0) as usize);
-        if let ScaleKind::Names(names) = &self.y {
-            height = TOP + ROW * names.len() as f64 + BOTTOM;
-        }
-        if self.shape == ChartShape::Small {
-            (bottom, wanted) = (40.0, 3);
-        }
-        let y = Axis::new(&self.y, self.range(1)?, wanted)?;
+        let y = Axis::new(&self.y, self.range(1)?, (height / 50.0) as usize)?;
+        let height = match &self.y {
+            ScaleKind::Names(names) => TOP + ROW * names.len() as f64 + BOTTOM,
+            _ => height,
+        };
         let left = 34.0 + 6.8 * y.longest_label().min(LETTERS) as f64;
         let longest = self.lines().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
         let names = if self.names_at_ends { 24.0 + 6.6 * longest.min(18) as f64 } else { 16.0 };
         let x = Axis::new(&self.x, self.range(0)?, (width / 75.0) as usize)?;
         let x = x.placed(left, width - names - left);
-        let floor = height - bottom;
+        let floor = height - BOTTOM;
         let y = match self.y {
             ScaleKind::Names(_) => y.placed(TOP, floor - TOP),
             _ => y.placed(floor, TOP - floor),
@@ -198,7 +195,6 @@ impl Chart {
         if self.names_at_ends {
             return String::new();
         }
-        let range = self.range(1).and_then(|range| Axis::new(&self.y, range, 1));
         let mut out = String::new();
         let mut known: Vec<String> = Vec::new();
         for mark in &self.marks {
@@ -217,10 +213,9 @@ impl Chart {
                     sample = marker(class, [15.0, 6.0], 4.0);
                     name.clone()
                 }
-                Mark::Level { name, class, at } if !name.is_empty() => {
+                Mark::Level { name, class, .. } => {
                     path(&mut sample, class, "M1,6H29");
-                    let is_drawn = range.as_ref().is_some_and(|axis| axis.reaches(*at));
-                    format!("{name}{}", if is_drawn { "" } else { " (outside the plot)" })
+                    name.clone()
                 }
                 _ => continue,
             };
@@ -307,13 +302,9 @@ fn draw_mark(out: &mut String, mark: &Mark, x: &Axis, y: &Axis) {
             path(out, class, &format!("M{}h{}", place([x.start, y.at(*at)]), px(x.length)));
         }
         Mark::Chosen { at, label } if x.reaches(*at) => {
-            let (at, bottom, end) = (x.at(*at), y.start.max(y.start + y.length), x.start + x.length);
+            let (at, bottom) = (x.at(*at), y.start.max(y.start + y.length));
             path(out, "chosen", &format!("M{}V{}", place([at, TOP - 6.0]), px(bottom)));
-            let anchor = match at {
-                at if at < x.start + 60.0 => "start",
-                at if at > end - 60.0 => "end",
-                _ => "middle",
-            };
+            let anchor = if at < x.start + 0.5 * x.length { "start" } else { "end" };
             svg::text(out, "chosen-label", [at, TOP - 11.0], anchor, label);
         }
         Mark::Level { .. } | Mark::Chosen { .. } | Mark::Cells(_) => {}

@@ -64,7 +64,7 @@ fn interval_at(loss: &LossName, at: f64, mean: Option<f64>, error: Option<f64>) 
 }
 
 fn band(points: Vec<Option<[f64; 3]>>, class: &str) -> Option<Mark> {
-    points.iter().any(Option::is_some).then(|| Mark::band(class, points))
+    points.iter().any(Option::is_some).then(|| Mark::Band { class: class.into(), points })
 }
 
 /// The intervals of the score along the path.

@@ -11,8 +11,8 @@ pub(super) use dates::zone_notation;
 pub use dates::{DAY_FIRST, MONTH_FIRST};
 pub use ordered_levels::ordered;
 pub use outcome::Hint;
-pub(super) use outcome::Outcome;
 use outcome::{Counts, as_text, done, kind_fault, rounds, with_notation};
+pub(super) use outcome::{InferredColumn, Outcome};
 
 use super::cell::{CellSyntax, DateForm, plain};
 use super::column_builder::{ColumnBuilder, CountedCells, NumberColumn, RawColumn};

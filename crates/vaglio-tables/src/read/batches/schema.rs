@@ -4,7 +4,7 @@ use super::super::cell::{CellSyntax, DateForm, has_zone, plain};
 use super::super::column_builder::{ColumnBuilder, CountedCells, RawColumn};
 use super::super::fault::{CORRECT, InvalidCell};
 use super::super::inference::{
-    Hint, NumberNotation, is_infinite, other_notation, parse_numbers, settle, zone_notation,
+    Hint, InferredColumn, NumberNotation, is_infinite, other_notation, parse_numbers, settle, zone_notation,
 };
 use crate::{ColumnProfile, InferredType, Notation};
 use vaglio_core::Cells;
@@ -20,9 +20,6 @@ pub(super) struct TypedColumn {
     /// Whether the times of day so far have a time zone.
     zones: Option<bool>,
 }
-
-/// Cells of some rows with their profile, or a fault.
-type SettledRows = Result<(Cells, ColumnProfile), InvalidCell>;
 
 impl TypedColumn {
     /// Creates a column from first cells of text, or from types in a file; `None` if its type depends on all cells.
@@ -48,7 +45,7 @@ impl TypedColumn {
     }
 
     /// Converts the cells of some rows; rows count from the first of these.
-    pub fn settle(&mut self, column: ColumnBuilder) -> SettledRows {
+    pub fn settle(&mut self, column: ColumnBuilder) -> Result<InferredColumn, InvalidCell> {
         match (column, self.hint) {
             (ColumnBuilder::Raw(column), _) if self.is_numbers => self.settle_numbers(&column),
             (ColumnBuilder::Raw(column), Hint::Date) => self.settle_dates(&column),
@@ -60,7 +57,7 @@ impl TypedColumn {
         }
     }
 
-    fn settle_numbers(&mut self, column: &RawColumn) -> SettledRows {
+    fn settle_numbers(&mut self, column: &RawColumn) -> Result<InferredColumn, InvalidCell> {
         let (mut numbers, notation, bad) = parse_numbers(column, |cell| self.number(cell));
         match bad.first().map(|(row, cell)| (*row, *cell, bad.len())) {
             None => {
@@ -97,7 +94,7 @@ impl TypedColumn {
         written.number(cell, *hint, rules)
     }
 
-    fn settle_dates(&mut self, column: &RawColumn) -> SettledRows {
+    fn settle_dates(&mut self, column: &RawColumn) -> Result<InferredColumn, InvalidCell> {
         let mut seconds = Vec::with_capacity(column.rows());
         let mut missing = CountedCells::default();
         for (row, cell) in column.trimmed().enumerate() {
@@ -118,7 +115,7 @@ impl TypedColumn {
     }
 
     fn profile(&self, taken: InferredType, missing: CountedCells, notation: Notation) -> ColumnProfile {
-        let (profile, notation) = (ColumnProfile::new(self.name.clone(), taken), Some(notation));
+        let profile = ColumnProfile::new(self.name.clone(), taken);
         ColumnProfile { missing: missing.count, first_missing: missing.first, notation, ..profile }
     }
 }

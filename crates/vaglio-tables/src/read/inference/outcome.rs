@@ -98,7 +98,7 @@ pub(super) fn done(
 /// Outcome of a column whose cells have a notation.
 pub(super) fn with_notation(settled: InferredColumn, notation: Notation) -> Outcome {
     let (cells, profile) = settled;
-    Ok(Some((cells, ColumnProfile { notation: Some(notation), ..profile })))
+    Ok(Some((cells, ColumnProfile { notation, ..profile })))
 }
 
 impl TableProfile {

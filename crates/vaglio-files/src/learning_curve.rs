@@ -54,19 +54,12 @@ fn splits<'s>(input: &RepetitionInput<'s>) -> Result<Option<RepeatedSplits<'s>>>
     splits.map_err(|error| error.under("evaluate.learning_curve"))
 }
 
-/// Held-out loss of the procedure on a subset of a fold's training rows.
+/// The procedure on a subset of a fold's training rows.
 #[derive(Serialize, Deserialize)]
-enum LearningCurvePoint {
-    Judged {
-        tally: LossSums,
-        size: usize,
-        rows: usize,
-    },
-    /// The procedure fails on so few rows, with the reason.
-    Refused {
-        message: String,
-        rows: usize,
-    },
+struct LearningCurvePoint {
+    rows: usize,
+    /// Held-out losses and number of selected columns, or the reason why so few rows do not suffice.
+    found: Result<(LossSums, usize), String>,
 }
 
 /// Held-out losses for the shares of every fold's training rows, fold by fold. `None` if they are not asked for, if
@@ -86,15 +79,10 @@ fn learned(input: &RepetitionInput<'_>, watcher: &StageMonitor<'_>) -> Result<Op
         let order = order(sample, &splits.rule, &part, stream(selector.seed(), PARTS, fold as u64));
         part.training = first_of(sample, order, share);
         let rows = part.training.len();
+        let point = |found| Some(LearningCurvePoint { rows, found });
         match outer_fold(procedure, sample, &part, member) {
-            Ok(outer) => Ok(outer.map(|outer| LearningCurvePoint::Judged {
-                tally: outer.tally(loss),
-                size: outer.selected.len(),
-                rows,
-            })),
-            Err(error) if share < 1.0 && error.class() != ErrorClass::Numerical => {
-                Ok(Some(LearningCurvePoint::Refused { message: error.to_string(), rows }))
-            }
+            Ok(outer) => Ok(outer.and_then(|outer| point(Ok((outer.tally(loss), outer.selected.len()))))),
+            Err(error) if share < 1.0 && error.class() != ErrorClass::Numerical => Ok(point(Err(error.to_string()))),
             Err(error) => Err(said_of(error, &format!("fold {} of the learning curve", fold + 1))),
         }
     })
@@ -118,8 +106,8 @@ fn learning_curve(
     done.into_iter().enumerate().for_each(|(job, learned)| of_share[job % shares.len()].push(learned));
     for outer in outer.iter().filter(|fold| fold.repeat == 0) {
         let rows = splits.part(outer.fold).training.len();
-        let (tally, size) = (outer.tally(loss), outer.selected.len());
-        of_share[SHARES.len() - 1].push(LearningCurvePoint::Judged { tally, size, rows });
+        let found = Ok((outer.tally(loss), outer.selected.len()));
+        of_share[SHARES.len() - 1].push(LearningCurvePoint { rows, found });
     }
     let folds = splits.folds;
     let splits = splits.rule.splits().map(|splits| splits.sentence());
@@ -132,31 +120,22 @@ fn judged(loss: &dyn Loss, of_share: &[Vec<LearningCurvePoint>]) -> Result<Vec<L
     let mut points = Vec::new();
     for (share, folds) in SHARES.into_iter().zip(of_share) {
         let count = folds.len().max(1) as f64;
-        let (mut total_rows, mut total_size, mut tallies, mut refused) = (0.0, 0.0, Vec::new(), None);
-        for of in folds {
-            match of {
-                LearningCurvePoint::Judged { tally, size, rows } => {
-                    total_rows += *rows as f64;
-                    total_size += *size as f64;
-                    tallies.push(tally);
+        let mean = |sum: usize| sum as f64 / count;
+        let rows = mean(folds.iter().map(|fold| fold.rows).sum());
+        let mut point = LearningPoint { share, rows, ..LearningPoint::default() };
+        match folds.iter().map(|fold| fold.found.as_ref()).collect::<Result<Vec<_>, _>>() {
+            Err(message) => point.refused = Some(message.clone()),
+            Ok(found) => {
+                point.size = Some(mean(found.iter().map(|(_, size)| size).sum()));
+                let losses = FoldLosses::new(found.into_iter().map(|(losses, _)| losses), 1);
+                let (value, error) = losses.pooled(loss)?;
+                (point.loss, point.standard_error) = (Some(value), error);
+                if let Some((earlier, of_earlier)) = &before {
+                    point.gain = Some(earlier - value).filter(|gain| gain.is_finite());
+                    point.gain_error = of_earlier.difference(loss, &losses);
                 }
-                LearningCurvePoint::Refused { message, rows } => {
-                    total_rows += *rows as f64;
-                    refused.get_or_insert_with(|| message.clone());
-                }
+                before = Some((value, losses));
             }
-        }
-        let mut point = LearningPoint { share, rows: total_rows / count, refused, ..LearningPoint::default() };
-        if point.refused.is_none() {
-            let losses = FoldLosses::new(tallies, 1);
-            let (value, error) = losses.pooled(loss)?;
-            (point.loss, point.standard_error) = (Some(value), error);
-            point.size = Some(total_size / count);
-            if let Some((earlier, of_earlier)) = &before {
-                point.gain = Some(earlier - value).filter(|gain| gain.is_finite());
-                point.gain_error = of_earlier.difference(loss, &losses);
-            }
-            before = Some((value, losses));
         }
         points.push(point);
     }

@@ -8,22 +8,20 @@
 use crate::law_violation::{Law, laws};
 use crate::replay::replay;
 use crate::trial::Subject;
-use crate::{InPool, LawResult, data};
+use crate::{InPool, LawResult, data, design_copies};
 pub use constants::{constants, lacking, no_candidates};
 pub use constraints::constraints;
-pub use few_rows::few_rows;
 pub use pauses::pauses;
 pub use recorded_run::FullRun;
-use recorded_run::{RecordingObserver, run, same_path};
+use recorded_run::{RecordingObserver, SEED, run, same_path};
 pub use shared_settings::settings;
 pub use ties::ties;
 use vaglio_core::{Criterion, Design, StopReason};
-use vaglio_search::{Path, Search};
+use vaglio_search::{Path, Search, SearchContext, Silent, SubsetScorer};
 
 mod constants;
 mod constraints;
 mod empty_results;
-mod few_rows;
 mod named_columns;
 mod pauses;
 mod recorded_run;
@@ -202,4 +200,16 @@ pub fn stops(full: &FullRun<'_>, tolerance: f64) -> LawResult {
         sound(subject, &part).map_err(|broken| broken.within(&on.to_string()))?;
     }
     Ok(())
+}
+
+/// On the first one to four rows of a design, a search returns a path or an error, but never panics.
+pub fn few_rows(full: &FullRun<'_>) -> LawResult {
+    let &FullRun { search, criterion, design, .. } = full;
+    Law("few_rows").few_rows(design.rows(), |rows| {
+        let few = design_copies::with_rows(design, rows)?;
+        criterion.check(&few)?;
+        search.check(criterion, &few)?;
+        let subset = SubsetScorer::open(criterion, &few, &search.extent(&few)?)?;
+        search.run(&mut SearchContext::new(subset, &mut Silent, SEED)).map(drop)
+    })
 }

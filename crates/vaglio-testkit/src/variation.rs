@@ -64,15 +64,21 @@ pub fn permutation(criterion: &dyn Criterion, design: &Design, tolerance: f64) -
 
 /// Only ratios of row weights matter, and weights of 1 equal no weights.
 ///
-/// * Scaling all weights and λ by one factor changes nothing ([`scaled_weights`]).
-/// * A row of weight 2 equals the row given twice ([`repeated_rows`]). Exceptions are criteria that hold rows out,
-///   since copies are not held out together, and those that count rows ([`vaglio_core::CriterionTraits::counts_rows`]):
-///   there weights must change the scores.
+/// * Scaling all weights and λ by one factor changes nothing.
+/// * A row of weight 2 equals the row given twice. Exceptions are criteria that hold rows out, since copies are not
+///   held out together, and those that count rows ([`vaglio_core::CriterionTraits::counts_rows`]): there weights must
+///   change the scores.
 /// * A criterion that cannot use weights rejects them in [`Criterion::check`].
 pub fn row_weights(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> LawResult {
-    let law = Law("row_weights");
-    scaled(law, criterion, design, tolerance, 1.0)?;
-    let (weighted, _) = made(law, || design_copies::repeated_rows(design))?;
+    let subject = Subject::new("row_weights", criterion, design).within(tolerance);
+    let (law, still) = (subject.law, (0..design.features()).collect::<Vec<Feature>>());
+    let scaled = |by: f64| {
+        let other = made(law, || design_copies::with_weights_scaled(design, by))?;
+        same_scores(subject, &other, &still)
+            .map_err(|broken| broken.within(&format!("weights and lambdas times {by}")))
+    };
+    scaled(1.0)?;
+    let (weighted, repeated) = made(law, || design_copies::repeated_rows(design))?;
     if criterion.check(&weighted).is_err() {
         return Ok(());
     }
@@ -80,17 +86,17 @@ pub fn row_weights(criterion: &dyn Criterion, design: &Design, tolerance: f64) -
     let expecting = |what: &'static str, hint: &'static str| {
         move |broken: LawViolation| law.broken(broken.on, format!("{what}, {}{hint}", broken.expected), broken.found)
     };
-    scaled_weights(criterion, design, tolerance)
-        .map_err(expecting("all weights and lambdas times one factor to change nothing", ""))?;
-    let repeated = repeated_rows(criterion, design, tolerance);
+    let factor = "all weights and lambdas times one factor to change nothing";
+    [3.0, 0.125].into_iter().try_for_each(scaled).map_err(expecting(factor, ""))?;
+    let on = "weights from 1 to 3";
+    let repeated = same_scores(subject.with_design(&repeated), &weighted, &still).map_err(|broken| broken.within(on));
     if held_out == HeldOut::Nothing && !criterion.traits().counts_rows {
         let hint = "; where a score is of rows held out, `Criterion::folds` is to name these, and where it counts rows, \
                     `CriterionTraits::counts_rows` is to say so";
         return repeated.map_err(expecting("a row of weight 2 to count as the row twice", hint));
     }
     // If repeated rows do not change a score, as with perfect predictions, weights need not either.
-    let matter = weights_matter(Subject::new(law.0, criterion, design).within(tolerance), &weighted)?;
-    let on = "weights from 1 to 3";
+    let matter = weights_matter(subject, &weighted)?;
     law.unless(matter || repeated.is_ok(), on, "other scores", "weights ignored")
 }
 
@@ -107,27 +113,6 @@ fn weights_matter(subject: Subject<'_>, weighted: &Design) -> LawResult<bool> {
         is_flat &= a.loss == empty.loss;
     }
     Ok(is_flat)
-}
-
-/// A row of weight 2 equals the row given twice.
-pub fn repeated_rows(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> LawResult {
-    let subject = Subject::new("repeated_rows", criterion, design).within(tolerance);
-    let (weighted, repeated) = made(subject.law, || design_copies::repeated_rows(design))?;
-    let still: Vec<Feature> = (0..design.features()).collect();
-    same_scores(subject.with_design(&repeated), &weighted, &still)
-        .map_err(|broken| broken.within("weights from 1 to 3"))
-}
-
-/// Scaling all weights and λ by one factor changes nothing.
-pub fn scaled_weights(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> LawResult {
-    [3.0, 0.125].into_iter().try_for_each(|by| scaled(Law("scaled_weights"), criterion, design, tolerance, by))
-}
-
-fn scaled(law: Law, criterion: &dyn Criterion, design: &Design, tolerance: f64, by: f64) -> LawResult {
-    let still: Vec<Feature> = (0..design.features()).collect();
-    let other = made(law, || design_copies::with_weights_scaled(design, by))?;
-    same_scores(Subject::new(law.0, criterion, design).within(tolerance), &other, &still)
-        .map_err(|broken| broken.within(&format!("weights and lambdas times {by}")))
 }
 
 /// With several λ the score is their lowest, and the reported λ attains it: the smallest among ties.

@@ -7,7 +7,8 @@ use crate::law_violation::{Law, laws};
 pub use few_rows::few_rows;
 pub use forks::forks;
 pub use held_out_rows::held_out;
-pub use repeated_scores::{bytes, drift, other_thread};
+use repeated_scores::FirstScore;
+pub use repeated_scores::{bytes, other_thread};
 
 mod few_rows;
 mod forks;
@@ -39,7 +40,7 @@ fn further_calls() -> usize {
 
 fn check(criterion: &dyn Criterion, design: &Design, tolerance: f64, calls: usize) -> LawResult {
     Law("check").ran("the design", || criterion.check(design))?;
-    let first = repeated_scores::first(criterion, design);
+    let first = FirstScore::new(criterion, design);
     let own = laws! {
         never_nan(criterion, design);
         any_order(criterion, design, tolerance);
@@ -56,7 +57,7 @@ fn check(criterion: &dyn Criterion, design: &Design, tolerance: f64, calls: usiz
         held_out(criterion, design, tolerance);
         other_thread(criterion, design);
     };
-    let drift = Law("drift").tried(|| repeated_scores::since(first?, criterion, design, calls));
+    let drift = Law("drift").tried(|| first?.recurs(calls));
     if design.readout().is_none() {
         return LawViolation::among([own, drift]);
     }

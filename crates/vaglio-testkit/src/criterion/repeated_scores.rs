@@ -4,48 +4,46 @@ use crate::trial::{Subject, whole};
 use crate::{LawResult, design_copies};
 use vaglio_core::{Criterion, Design, Feature, Score};
 
-/// A subset's score has equal bits after `calls` others, by the definition and by the trials of one evaluator.
-pub fn drift(criterion: &dyn Criterion, design: &Design, calls: usize) -> LawResult {
-    since(first(criterion, design)?, criterion, design, calls)
+/// A subset with its first score.
+pub(super) struct FirstScore<'d> {
+    subject: Subject<'d>,
+    subset: Vec<Feature>,
+    score: Score,
 }
 
-/// Returns the law with the subset that is scored first and last.
-fn watched<'d>(criterion: &'d dyn Criterion, design: &'d Design) -> LawResult<(Subject<'d>, Vec<Feature>)> {
-    let subject = Subject::new("drift", criterion, design);
-    Ok((subject, subject.trail(3, 26)?[..2].to_vec()))
-}
+impl<'d> FirstScore<'d> {
+    /// Scores the subset.
+    pub fn new(criterion: &'d dyn Criterion, design: &'d Design) -> LawResult<Self> {
+        let subject = Subject::new("drift", criterion, design);
+        let subset = subject.trail(3, 26)?[..2].to_vec();
+        Ok(FirstScore { subject, score: subject.evaluate(&subset)?, subset })
+    }
 
-/// Scores the watched subset for the first time.
-pub(super) fn first(criterion: &dyn Criterion, design: &Design) -> LawResult<Score> {
-    let (subject, subset) = watched(criterion, design)?;
-    subject.evaluate(&subset)
-}
-
-/// Checks that a score is unchanged after `calls` others.
-pub(super) fn since(first: Score, criterion: &dyn Criterion, design: &Design, calls: usize) -> LawResult {
-    let (subject, subset) = watched(criterion, design)?;
-    let law = subject.law;
-    law.must(calls > 0, "the calls", "at least one", calls)?;
-    let on = format_args!("subset {subset:?} after {calls} calls");
-    for call in 0..calls {
-        subject.evaluate(&subset[..call % 2])?;
+    /// The score has equal bits after `calls` others, by the definition and by the trials of one evaluator.
+    pub fn recurs(self, calls: usize) -> LawResult {
+        let FirstScore { subject, subset, score } = self;
+        let Subject { law, criterion, design, .. } = subject;
+        let on = format_args!("subset {subset:?} after {calls} calls");
+        for call in 0..calls {
+            subject.evaluate(&subset[..call % 2])?;
+        }
+        law.bits(on, score, subject.evaluate(&subset)?)?;
+        if !criterion.plan(design, &whole(design)).has_engine() {
+            // Without an engine, trials call the definition, checked above.
+            return Ok(());
+        }
+        let mut evaluator = subject.walked(&subset)?;
+        let candidates = subject.free(&subset);
+        let first = subject.additions(&mut evaluator, &candidates)?;
+        for _ in 0..calls / candidates.len().max(1) {
+            subject.additions(&mut evaluator, &candidates)?;
+        }
+        let last = subject.additions(&mut evaluator, &candidates)?;
+        for ((candidate, first), last) in candidates.iter().zip(first).zip(last) {
+            law.bits(format_args!("the addition of {candidate} to {on}"), first, last)?;
+        }
+        Ok(())
     }
-    law.bits(on, first, subject.evaluate(&subset)?)?;
-    if !criterion.plan(design, &whole(design)).has_engine() {
-        // Without an engine, trials call the definition, checked above.
-        return Ok(());
-    }
-    let mut evaluator = subject.walked(&subset)?;
-    let candidates = subject.free(&subset);
-    let first = subject.additions(&mut evaluator, &candidates)?;
-    for _ in 0..calls / candidates.len().max(1) {
-        subject.additions(&mut evaluator, &candidates)?;
-    }
-    let last = subject.additions(&mut evaluator, &candidates)?;
-    for ((candidate, first), last) in candidates.iter().zip(first).zip(last) {
-        law.bits(format_args!("the addition of {candidate} to {on}"), first, last)?;
-    }
-    Ok(())
 }
 
 /// The definition and a trial give equal bits on another thread.

@@ -121,16 +121,12 @@ impl Recipe {
         let mut random = SplitMix64::new(self.seed);
         let signals = self.signals(&mut random);
         let (targets, task) = self.targets(&signals, &mut random);
-        let mut columns = Columns::new(self.rows);
         let mut stored: Vec<Vec<f64>> = signals.into_iter().enumerate().map(|(j, v)| self.stored(j, v)).collect();
         for copy in (0..self.duplicates.min(stored.len())).rev() {
             stored.push(stored[copy].clone());
         }
         stored.extend((0..self.constants).map(|k| vec![2.5 * k as f64; self.rows]));
-        let names = (0..stored.len()).map(|j| format!("x{j}")).collect();
-        stored.into_iter().for_each(|column| columns.push(column));
-        let target_names = (0..targets.nrows()).map(|o| format!("y{o}")).collect();
-        let mut problem = Problem::new(columns, names, targets, target_names, task).expect("the parts fit");
+        let mut problem = given(&slices(&stored), &slices(&targets), task).expect("the parts fit");
         if let Some(groups) = self.groups {
             let group = |row: usize| if row < groups { row } else { random.below(groups).min(random.below(groups)) };
             problem = problem.with_groups((0..self.rows).map(group).map(|g| g as u32).collect()).expect("one a row");
@@ -204,33 +200,34 @@ impl Recipe {
         class
     }
 
-    /// Outputs × rows.
-    fn targets(&self, signals: &[Vec<f64>], random: &mut SplitMix64) -> (Array2<f64>, Task) {
-        let rows = self.rows;
+    /// One list per output.
+    fn targets(&self, signals: &[Vec<f64>], random: &mut SplitMix64) -> (Vec<Vec<f64>>, Task) {
         let mut mixture = || -> Vec<f64> {
             let weights: Vec<f64> = signals.iter().take(4).map(|_| random.normal()).collect();
             let signal = |row: usize| -> f64 { weights.iter().zip(signals).map(|(w, x)| w * x[row]).sum() };
-            (0..rows).map(|row| 0.5 + signal(row) + 0.4 * random.normal()).collect()
+            (0..self.rows).map(|row| 0.5 + signal(row) + 0.4 * random.normal()).collect()
+        };
+        let coded = |class: &[usize], k: usize| -> Vec<f64> {
+            class.iter().map(|own| if *own == k { 1.0 } else { -1.0 }).collect()
         };
         match self.kind {
-            TargetKind::Regression => {
-                let values: Vec<f64> = (0..self.outputs).flat_map(|_| mixture()).collect();
-                (Array2::from_shape_fn((self.outputs, rows), |(o, row)| values[o * rows + row]), Task::Regression)
-            }
+            TargetKind::Regression => ((0..self.outputs).map(|_| mixture()).collect(), Task::Regression),
             TargetKind::Binary => {
                 let class = self.ranked(&mixture(), 2);
-                let targets = Array2::from_shape_fn((1, rows), |(_, row)| if class[row] == 1 { 1.0 } else { -1.0 });
-                (targets, Task::Binary { negative: Some("no".into()), positive: "yes".into() })
+                (vec![coded(&class, 1)], Task::Binary { negative: Some("no".into()), positive: "yes".into() })
             }
             TargetKind::Multiclass(classes) => {
                 let angle: Vec<f64> = mixture().iter().zip(mixture()).map(|(a, b)| turn(*a, b)).collect();
                 let class = self.ranked(&angle, classes);
-                let code = |(k, row): (usize, usize)| if class[row] == k { 1.0 } else { -1.0 };
                 let labels = (0..classes).map(|k| format!("class {k}")).collect();
-                (Array2::from_shape_fn((classes, rows), code), Task::Multiclass { labels })
+                ((0..classes).map(|k| coded(&class, k)).collect(), Task::Multiclass { labels })
             }
         }
     }
+}
+
+fn slices(lists: &[Vec<f64>]) -> Vec<&[f64]> {
+    lists.iter().map(Vec::as_slice).collect()
 }
 
 /// Returns a number that grows with the angle of (a, b), without library functions.

@@ -11,32 +11,50 @@ use vaglio::files::{self, ExportTo, InitOptions, RunOptions, TestOption};
 use vaglio::search::{Journal, Monitor};
 use vaglio_core::Result;
 use vaglio_pipeline::document::{Document, to_yaml as yaml_of};
-use vaglio_pipeline::pipeline::{Pipeline, component_fields, component_list, load, pipeline_schema};
+use vaglio_pipeline::pipeline::{
+    Pipeline, ValidPipeline, component_fields, component_list, load, pipeline_schema,
+};
 use vaglio_report::comparison::Comparison;
 use vaglio_report::record::Record;
 
-/// Runs a pipeline in YAML or JSON, with paths relative to `folder`; returns the text of `selection.json`.
+/// A pipeline as text, from the attributes of `vaglio._pipeline._Written`.
+#[derive(FromPyObject)]
+pub struct WrittenPipeline<'py> {
+    /// YAML or JSON.
+    text: String,
+    /// Folder of relative paths.
+    pub folder: PathBuf,
+    /// The pipeline file, if the text is from one.
+    file: Option<String>,
+    /// Assignments `path=value`.
+    set: Vec<String>,
+    functions: Option<Bound<'py, Functions>>,
+}
+
+impl WrittenPipeline<'_> {
+    pub fn load(&self) -> PyResult<(ValidPipeline, Document)> {
+        load(&self.text, self.file.as_deref().unwrap_or(NO_FILE), &self.set).map_err(raised)
+    }
+}
+
+/// Runs a pipeline; returns the text of `selection.json`.
 #[pyfunction]
-#[pyo3(signature = (text, folder, out, file = None, set = Vec::new(), resume = false, verify = None, threads = None, progress = None, functions = None))]
-#[expect(clippy::too_many_arguments, reason = "the keywords of a Python function")]
+#[pyo3(signature = (written, out, resume = false, verify = None, threads = None, progress = None))]
 pub fn run(
     py: Python<'_>,
-    text: &str,
-    folder: PathBuf,
+    written: WrittenPipeline<'_>,
     out: PathBuf,
-    file: Option<String>,
-    set: Vec<String>,
     resume: bool,
     verify: Option<usize>,
     threads: Option<usize>,
     progress: Option<Py<PyAny>>,
-    functions: Option<&Bound<'_, Functions>>,
 ) -> PyResult<String> {
-    let (mut settings, document) = load(text, file.as_deref().unwrap_or(NO_FILE), &set).map_err(raised)?;
+    let (mut settings, document) = written.load()?;
+    let WrittenPipeline { folder, file, functions, .. } = written;
     settings.engine.threads = threads.unwrap_or(settings.engine.threads);
     let options = RunOptions { folder, pipeline: file.map(PathBuf::from), out, resume, verify };
     let threads = settings.engine.threads;
-    let functions = functions.map(Bound::get);
+    let functions = functions.as_ref().map(Bound::get);
     let outcome = watched(py, functions, threads, progress, InterruptWait::Waited, move |mut seen, stop| {
         let monitor = Monitor { observer: &mut seen, journal: Journal::default(), stop };
         files::run(&settings, &options, monitor)?.record.to_text()
@@ -46,17 +64,10 @@ pub fn run(
 
 /// Describes a run without running it.
 #[pyfunction]
-#[pyo3(signature = (text, folder, file = None, set = Vec::new(), functions = None))]
-pub fn plan(
-    py: Python<'_>,
-    text: &str,
-    folder: PathBuf,
-    file: Option<String>,
-    set: Vec<String>,
-    functions: Option<&Bound<'_, Functions>>,
-) -> PyResult<String> {
-    let (settings, document) = load(text, file.as_deref().unwrap_or(NO_FILE), &set).map_err(raised)?;
-    let (functions, threads) = (functions.map(Bound::get), settings.engine.threads);
+pub fn plan(py: Python<'_>, written: WrittenPipeline<'_>) -> PyResult<String> {
+    let (settings, document) = written.load()?;
+    let WrittenPipeline { folder, functions, .. } = written;
+    let (functions, threads) = (functions.as_ref().map(Bound::get), settings.engine.threads);
     let planned =
         watched(py, functions, threads, None, InterruptWait::Left, move |_, _| files::plan(&settings, &folder));
     planned?.map_err(|error| raised(document.locate(error)))

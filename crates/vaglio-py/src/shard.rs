@@ -1,6 +1,7 @@
 //! Distributed runs: plan, indexes and merge.
 
 use crate::errors::{NO_FILE, raised};
+use crate::program::WrittenPipeline;
 use crate::watch::{InterruptWait, watched};
 use pyo3::prelude::*;
 use std::path::PathBuf;
@@ -33,24 +34,21 @@ impl From<Shards> for PyShards {
 
 #[pymethods]
 impl PyShards {
-    /// Plans a pipeline in YAML or JSON, with paths relative to `folder`; with `below`, in a subfolder of the ledger.
-    /// Up to `workers` processes may share the search on all rows.
+    /// Plans a pipeline; with `below`, in a subfolder of the ledger. Up to `workers` processes may share the search on
+    /// all rows.
     #[staticmethod]
-    #[pyo3(signature = (text, folder, ledger, of = None, file = None, set = Vec::new(), below = false, workers = 1))]
-    #[expect(clippy::too_many_arguments, reason = "the keywords of a Python function")]
+    #[pyo3(signature = (written, ledger, of = None, below = false, workers = 1))]
     fn plan(
         py: Python<'_>,
-        text: &str,
-        folder: PathBuf,
+        written: WrittenPipeline<'_>,
         ledger: PathBuf,
         of: Option<usize>,
-        file: Option<String>,
-        set: Vec<String>,
         below: bool,
         workers: usize,
     ) -> PyResult<Self> {
-        let (settings, document) = load(text, file.as_deref().unwrap_or(NO_FILE), &set).map_err(raised)?;
+        let (settings, document) = written.load()?;
         let threads = if settings.engine.cluster().is_some() { 0 } else { settings.engine.threads };
+        let folder = written.folder;
         let planned = watched(py, None, threads, None, InterruptWait::Left, move |_, _| match below {
             true => Shards::plan_below(&settings, &folder, of, workers, &ledger),
             false => Shards::plan(&settings, &folder, of, workers, &ledger),

@@ -74,8 +74,7 @@ pub fn row_weights(criterion: &dyn Criterion, design: &Design, tolerance: f64) -
     let (law, still) = (subject.law, (0..design.features()).collect::<Vec<Feature>>());
     let scaled = |by: f64| {
         let other = made(law, || design_copies::with_weights_scaled(design, by))?;
-        same_scores(subject, &other, &still)
-            .map_err(|broken| broken.within(&format!("weights and lambdas times {by}")))
+        same_scores(subject, &other, &still).map_err(|broken| broken.within(&format!("weights and lambdas times {by}")))
     };
     scaled(1.0)?;
     let (weighted, repeated) = made(law, || design_copies::repeated_rows(design))?;

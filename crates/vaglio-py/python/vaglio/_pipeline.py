@@ -63,11 +63,11 @@ class Pipeline:
 
 
 class _Written:
-    """Text of a pipeline, the folder of its paths, and its file. Frames are written to Arrow files, which are kept if
-    `frames` names a folder."""
+    """Text of a pipeline, the folder of its paths, its file, and assignments. Frames are written to Arrow files, which
+    are kept if `frames` names a folder."""
 
-    def __init__(self, pipeline, frames=None):
-        self._folder, self._frames = None, frames
+    def __init__(self, pipeline, set=None, frames=None):
+        self._folder, self._frames, self.set = None, frames, _assignments(set)
         self._known, self.functions = contextlib.ExitStack(), None
         if isinstance(pipeline, (str, os.PathLike)):
             path = Path(pipeline)
@@ -184,21 +184,10 @@ def run(pipeline, out=None, *, set=None, resume=False, verify=None, threads=None
         is_file = isinstance(pipeline, (str, os.PathLike))
         kept = None if is_file else tempfile.TemporaryDirectory(prefix="vaglio-run-")
         out = Path("runs", Path(pipeline).stem) if is_file else Path(kept.name, "run")
-    with _Written(pipeline) as written, _progress.of_run(progress) as show:
-        if _vaglio.cluster(written.text, file=written.file, set=_assignments(set)) is not None:
+    with _Written(pipeline, set) as written, _progress.of_run(progress) as show:
+        if _vaglio.cluster(written.text, file=written.file, set=written.set) is not None:
             return _on_workers(pipeline, written, out, set, verify, threads, progress)
-        _vaglio.run(
-            written.text,
-            written.folder,
-            out,
-            file=written.file,
-            set=_assignments(set),
-            resume=resume,
-            verify=verify,
-            threads=threads,
-            progress=show,
-            functions=written.functions,
-        )
+        _vaglio.run(written, out, resume=resume, verify=verify, threads=threads, progress=show)
     return Run(out, _kept=kept)
 
 
@@ -206,7 +195,7 @@ def _on_workers(pipeline, written, out, set, verify, threads, progress):
     """Run on the workers that `engine` names; always resumes from the ledger."""
     from vaglio import distributed
 
-    engine = distributed.named(written.text, written.file, _assignments(set))
+    engine = distributed.named(written.text, written.file, written.set)
     with distributed.set_aside_unless_done(out, pipeline):
         plan, stopped = distributed.by_engine(
             pipeline, engine, written.folder, set=set, threads=threads, progress=progress
@@ -223,9 +212,8 @@ def load(folder):
 def plan(pipeline, *, set=None):
     """Describe a run without running it: engine with reason, subsets, work, memory, time, λ, folds, inferred column
     types."""
-    with _Written(pipeline) as written:
-        settings = {"file": written.file, "set": _assignments(set), "functions": written.functions}
-        return _Text(_vaglio.plan(written.text, written.folder, **settings))
+    with _Written(pipeline, set) as written:
+        return _Text(_vaglio.plan(written))
 
 
 class _Text(str):

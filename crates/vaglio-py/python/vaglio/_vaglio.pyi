@@ -33,13 +33,7 @@ class Model:
 class Shards:
     @staticmethod
     def plan(
-        text: str,
-        folder: _Path,
-        ledger: _Path,
-        of: int | None = None,
-        file: str | None = None,
-        set: Sequence[str] = ...,
-        below: bool = False,
+        written: Any, ledger: _Path, of: int | None = None, below: bool = False, workers: int = 1
     ) -> Shards: ...
     @staticmethod
     def open(ledger: _Path) -> Shards: ...
@@ -76,20 +70,14 @@ def fit(
 ) -> tuple[Model, str]: ...
 def write_arrow(frame: Any, path: _Path) -> None: ...
 def run(
-    text: str,
-    folder: _Path,
+    written: Any,
     out: _Path,
-    file: str | None = None,
-    set: Sequence[str] = ...,
     resume: bool = False,
     verify: int | None = None,
     threads: int | None = None,
     progress: _Progress | None = None,
-    functions: Functions | None = None,
 ) -> str: ...
-def plan(
-    text: str, folder: _Path, file: str | None = None, set: Sequence[str] = ..., functions: Functions | None = None
-) -> str: ...
+def plan(written: Any) -> str: ...
 def init(
     table: _Path,
     folder: _Path,

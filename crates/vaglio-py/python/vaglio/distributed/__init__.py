@@ -112,9 +112,8 @@ def planned(pipeline, ledger, of=None, set=None, below=False, workers=1):
     The search on all rows is divided into as many parts as there are workers, if possible.
     """
     ledger = os.path.abspath(ledger)
-    with _pipeline._Written(pipeline, frames=os.path.join(ledger, "data")) as written:
-        assigned, file = _pipeline._assignments(set), written.file
-        return Planned(_vaglio.Shards.plan(written.text, written.folder, ledger, of, file, assigned, below, workers))
+    with _pipeline._Written(pipeline, set, frames=os.path.join(ledger, "data")) as written:
+        return Planned(_vaglio.Shards.plan(written, ledger, of, below, workers))
 
 
 def spread(plan, client, *, threads=1, retries=10, workers=None, progress=None):

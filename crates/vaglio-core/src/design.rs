@@ -185,18 +185,6 @@ impl Design {
         Ok(self.derived(|design| design.decisions = Some(Arc::new(decisions))))
     }
 
-    /// A copy with preprocessing that is refitted on the training rows of each fold. Maps make all columns of the
-    /// problem, which must be the design's own. Standardizing removes a bias.
-    #[must_use]
-    pub fn fitted_in_folds(self, in_folds: PerFoldPreprocessing) -> Self {
-        self.derived(|design| {
-            if in_folds.is_standardized() {
-                design.problem.bias = None;
-            }
-            design.problem.in_folds = in_folds;
-        })
-    }
-
     /// The searched columns as a problem, with targets, labels of the rows, and the preprocessing that is fitted again
     /// on the training rows of each fold.
     pub fn problem(&self) -> &Problem {

@@ -190,7 +190,7 @@ fn with_problem(design: &Design, problem: &Problem, readout: Readout) -> Result<
 fn design_like(design: &Design, problem: &Problem, readout: Readout, rows: &[usize]) -> Result<Design> {
     let made = Design::identity(&problem.clone().seeded(design.problem().seed()), readout);
     let made = if design.problem().in_folds().is_standardized() {
-        made.fitted_in_folds(PerFoldPreprocessing::standardize())
+        made.with_problem(|problem| problem.fitted_in_folds(PerFoldPreprocessing::standardize()))
     } else {
         made
     };

@@ -8,9 +8,13 @@ use std::sync::Arc;
 
 impl Design {
     /// A copy with another problem, all of whose columns may be selected; models refer to the columns before the change.
+    ///
+    /// Maps that are refitted in folds make all columns of the problem, which must be the design's own. Standardizing in
+    /// folds removes a bias.
     #[must_use]
     pub fn with_problem(&self, change: impl FnOnce(Problem) -> Problem) -> Design {
-        let problem = change(self.problem().clone());
+        let mut problem = change(self.problem().clone());
+        problem.bias = problem.bias.filter(|_| !problem.in_folds.is_standardized());
         self.derived(|design| (design.problem, design.among) = (problem, None))
     }
 

@@ -58,7 +58,10 @@ impl ByDefinition<'_> {
 fn exchanges_are_those_of_the_definition() {
     for selector in selectors() {
         let design = selector.design(&data::regression(40, 30, 7).problem()).unwrap();
-        for design in [design.clone(), design.fitted_in_folds(PerFoldPreprocessing::standardize())] {
+        for design in [
+            design.clone(),
+            design.with_problem(|problem| problem.fitted_in_folds(PerFoldPreprocessing::standardize())),
+        ] {
             if design.problem().in_folds().is_standardized() && selector.criterion().typetag_name() == "loo" {
                 continue;
             }

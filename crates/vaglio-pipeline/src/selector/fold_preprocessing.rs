@@ -33,7 +33,7 @@ impl ValidSelector {
             Err(Error::setting("preprocess", format!("`scope: fold`{of} cannot be had, since {why}")))
         };
         let PerFoldPreprocessing::Formulas { missing, standardize, .. } = wanted else {
-            return obstacle.map_or_else(|| Ok(design.fitted_in_folds(wanted.clone())), |why| refused("", why));
+            return obstacle.map_or_else(|| Ok(with_preprocessing(&design, wanted.clone())), |why| refused("", why));
         };
         let (mut filled, mut once) = (None, Vec::new());
         if let Some((need, mask)) = missing {
@@ -45,7 +45,7 @@ impl ValidSelector {
                 )
             });
             let in_folds = PerFoldPreprocessing::Formulas { missing: missing.clone(), standardize: None };
-            let imputed = design.clone().fitted_in_folds(in_folds);
+            let imputed = with_preprocessing(&design, in_folds);
             let why = match (lacking.as_deref().or(obstacle), obstacle) {
                 (Some(why), _) if *need == Requirement::Required => return refused(" of impute", why),
                 (_, Some(_)) => None,
@@ -63,9 +63,9 @@ impl ValidSelector {
         let with = |standardize| PerFoldPreprocessing::Formulas { missing: filled.clone(), standardize };
         let fitted = match *standardize {
             None if once.is_empty() => return Ok(design),
-            None => design.fitted_in_folds(with(None)),
+            None => with_preprocessing(&design, with(None)),
             Some(need) => {
-                let standardized = design.clone().fitted_in_folds(with(Some(need)));
+                let standardized = with_preprocessing(&design, with(Some(need)));
                 match obstacle {
                     Some(why) if need == Requirement::Required => return refused(" of standardize", why),
                     // A criterion without folds may retrain on some rows; means and deviations then exclude the others.
@@ -74,7 +74,7 @@ impl ValidSelector {
                     None => match self.cost_obstacle(need, &standardized, &design)? {
                         Some(why) => {
                             once.push(GlobalFit { is_imputed: false, why });
-                            design.fitted_in_folds(with(None))
+                            with_preprocessing(&design, with(None))
                         }
                         None => standardized,
                     },
@@ -103,6 +103,10 @@ impl ValidSelector {
         let why = || format!("anew in each fold would take {times:.0} times as long; `scope: fold` does so");
         Ok((times > MOST_TIMES).then(why))
     }
+}
+
+fn with_preprocessing(design: &Design, in_folds: PerFoldPreprocessing) -> Design {
+    design.with_problem(|problem| problem.fitted_in_folds(in_folds))
 }
 
 /// The first column without any value in the training rows of a fold.

@@ -172,7 +172,11 @@ mod tests {
             let problem = problem.with_labels(labels).unwrap();
             let of = |problem: &Problem| {
                 let design = design(problem, intercept, false);
-                if anew { design.fitted_in_folds(PerFoldPreprocessing::standardize()) } else { design }
+                if anew {
+                    design.with_problem(|problem| problem.fitted_in_folds(PerFoldPreprocessing::standardize()))
+                } else {
+                    design
+                }
             };
             for criterion in [&by_groups, &few, &given, &validation] {
                 let found = have_cells(criterion, &of(&problem), |rows| of(&problem.select_rows(rows)));

@@ -174,8 +174,9 @@ fn columns_standardized_in_each_fold_equal_retraining() -> LawResult {
     for (name, recipe) in recipes() {
         for loss in losses(name) {
             for intercept in [true, false] {
-                let design =
-                    recipe.design(&[1e-3, 0.3], intercept).fitted_in_folds(PerFoldPreprocessing::standardize());
+                let design = recipe
+                    .design(&[1e-3, 0.3], intercept)
+                    .with_problem(|problem| problem.fitted_in_folds(PerFoldPreprocessing::standardize()));
                 let criterion = KFold { folds: Some(3), stratified: true, loss: loss.clone(), ..KFold::default() };
                 let within = format!("{name}, {}, intercept {intercept}", loss.name());
                 steps(&criterion, &design).map_err(|b| b.within(&within))?;

@@ -78,12 +78,12 @@ fn designs() -> Vec<(&'static str, Design)> {
         (
             "standardized in folds",
             of(data::regression(26, 6, 5).condition(1e3), &[0.1, 2.0], true)
-                .fitted_in_folds(PerFoldPreprocessing::standardize()),
+                .with_problem(|problem| problem.fitted_in_folds(PerFoldPreprocessing::standardize())),
         ),
         (
             "weighted, standardized",
             of(data::regression(26, 5, 6).weighted(), &[0.4], true)
-                .fitted_in_folds(PerFoldPreprocessing::standardize()),
+                .with_problem(|problem| problem.fitted_in_folds(PerFoldPreprocessing::standardize())),
         ),
         ("more columns than rows", of(data::regression(18, 24, 7), &[0.5], true)),
         ("a copy and a constant", of(data::regression(24, 5, 8).duplicates(1).constants(1), &[0.3, 3.0], true)),

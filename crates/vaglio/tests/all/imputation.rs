@@ -66,10 +66,9 @@ impl Torn {
         let whole = imputed(&self.table, &self.table, self.problem.weights());
         let mask = MissingMask::new(self.problem.rows(), self.missing.clone());
         let design = Design::identity(&problem(&whole, &self.problem, &every), readout.clone());
-        design.fitted_in_folds(PerFoldPreprocessing::formulas(
-            Some((Requirement::Required, mask)),
-            standardize.then_some(Requirement::Required),
-        ))
+        let missing = Some((Requirement::Required, mask));
+        let in_folds = PerFoldPreprocessing::formulas(missing, standardize.then_some(Requirement::Required));
+        design.with_problem(|problem| problem.fitted_in_folds(in_folds))
     }
 
     /// The mean squared error by plain loops: maps fitted on the training rows of each fold, and ridge regression on them.

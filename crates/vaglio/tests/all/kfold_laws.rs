@@ -55,7 +55,9 @@ fn every_loss_keeps_the_laws() -> LawResult {
 fn columns_standardized_in_each_fold_keep_the_definition() -> LawResult {
     for intercept in [true, false] {
         let recipe = data::regression(24, 6, 6).weighted().condition(1e3).bytes();
-        let design = recipe.design(&[0.5, 5.0], intercept).fitted_in_folds(PerFoldPreprocessing::standardize());
+        let design = recipe
+            .design(&[0.5, 5.0], intercept)
+            .with_problem(|problem| problem.fitted_in_folds(PerFoldPreprocessing::standardize()));
         let criterion = kfold(4, Engine::Auto);
         criterion::additions(&criterion, &design, 1e-9)?;
         criterion::removals(&criterion, &design, 1e-9)?;
@@ -66,7 +68,7 @@ fn columns_standardized_in_each_fold_keep_the_definition() -> LawResult {
         for (criterion, data) in [
             (KFold { loss: Absolute.into(), ..plain.clone() }, design.clone()),
             (plain.clone(), design),
-            (plain, units.fitted_in_folds(PerFoldPreprocessing::standardize())),
+            (plain, units.with_problem(|problem| problem.fitted_in_folds(PerFoldPreprocessing::standardize()))),
         ] {
             criterion::additions(&criterion, &data, 1e-9)?;
             criterion::removals(&criterion, &data, 1e-9)?;
@@ -88,11 +90,9 @@ fn every_loss_keeps_the_laws_where_folds_standardize() -> LawResult {
                     data::binary(24, 6, 14).weighted().condition(1e3).duplicates(2).design(&[0.1, 10.0], intercept);
                 let recipe = data::multiclass(24, 6, 3, 18).constants(1).collinear(1e-3);
                 let three = (loss.traits().measure != Measure::Auc).then(|| recipe.design(&[1e-6, 1.0], intercept));
-                for design in [two]
-                    .into_iter()
-                    .chain(three)
-                    .map(|design| design.fitted_in_folds(PerFoldPreprocessing::standardize()))
-                {
+                for design in [two].into_iter().chain(three).map(|design| {
+                    design.with_problem(|problem| problem.fitted_in_folds(PerFoldPreprocessing::standardize()))
+                }) {
                     check_criterion(&criterion, &design, 1e-9).map_err(|b| b.within(loss.name()))?;
                     assert_eq!(criterion.plan(&design, &SearchExtent::forward(6, 6)).estimate.engine, "rows_held_out");
                 }

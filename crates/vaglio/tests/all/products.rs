@@ -56,7 +56,7 @@ pub fn path(problem: &Problem, learner: &Rls, criterion: &str, search: &str) -> 
     let criterion: Box<dyn Criterion> = serde_json::from_str(criterion).unwrap();
     let search: Search = serde_json::from_str(search).unwrap();
     let design = Design::from_problem(problem, Arc::new(learner.clone())).unwrap();
-    let design = design.fitted_in_folds(problem.in_folds().clone());
+    let design = design.with_problem(|own| own.fitted_in_folds(problem.in_folds().clone()));
     let subset = SubsetScorer::open(&*criterion, &design, &search.extent(&design).unwrap()).unwrap();
     let mut observer = Silent;
     search.run(&mut SearchContext::new(subset, &mut observer, 0)).unwrap()

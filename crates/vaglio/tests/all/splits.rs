@@ -76,7 +76,8 @@ fn balanced_readouts_and_columns_standardized_in_folds_keep_the_definition() -> 
     let readout = balanced.readout().unwrap().clone().balanced();
     let balanced = Design::identity(&parted(&data::binary(30, 5, 6).problem()), readout);
     let recipe = data::regression(24, 6, 7).weighted().condition(1e3).bytes();
-    let anew = design(&recipe, &[0.5, 5.0], true).fitted_in_folds(PerFoldPreprocessing::standardize());
+    let anew = design(&recipe, &[0.5, 5.0], true)
+        .with_problem(|problem| problem.fitted_in_folds(PerFoldPreprocessing::standardize()));
     for design in [balanced, anew] {
         for criterion in [given(), KFold { loss: Absolute.into(), ..given() }, repeated(4, 3)] {
             criterion::additions(&criterion, &design, 1e-9)?;

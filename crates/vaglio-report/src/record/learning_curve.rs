@@ -41,29 +41,23 @@ impl LearningCurve {
     /// Sentence that says whether more rows would help, by the last two points.
     pub fn sentence(&self) -> String {
         let known: Vec<&LearningPoint> = self.points.iter().filter(|point| point.loss.is_some()).collect();
-        let [.., before, last] = known[..] else {
+        let (&[.., before, last], Some(gain)) = (&known[..], known.last().and_then(|last| last.gain)) else {
             return "The learning curve has too few points to say whether more rows would help.".into();
         };
         let percent = |point: &LearningPoint| format!("{:.0}", 100.0 * point.share);
         let steps = format!("from {} to {} % of the training rows", percent(before), percent(last));
-        let way = |gain: f64| if gain < 0.0 { "rises" } else { "falls" };
-        match (last.gain, last.gain_error) {
-            (Some(gain), Some(error)) if gain > 1.96 * error => format!(
-                "More rows would probably help: {steps} the held-out loss falls by {} ± {}.",
-                short(gain),
-                short(error)
-            ),
-            (Some(gain), Some(error)) => format!(
-                "More rows of this kind would probably help little: {steps} the held-out loss {} by {} ± {}{}.",
-                way(gain),
-                short(gain.abs()),
-                short(error),
-                if gain.abs() <= 1.96 * error { ", which is within two standard errors" } else { "" }
-            ),
-            (Some(gain), None) => {
-                format!("Learning curve: {steps} the held-out loss {} by {}.", way(gain), short(gain.abs()))
+        let way = if gain < 0.0 { "rises" } else { "falls" };
+        let change = format!("{steps} the held-out loss {way} by {}", short(gain.abs()));
+        match last.gain_error {
+            None => format!("Learning curve: {change}."),
+            Some(error) if gain > 1.96 * error => {
+                format!("More rows would probably help: {change} ± {}.", short(error))
             }
-            _ => "The learning curve has too few points to say whether more rows would help.".into(),
+            Some(error) => {
+                let is_within = gain.abs() <= 1.96 * error;
+                let within = if is_within { ", which is within two standard errors" } else { "" };
+                format!("More rows of this kind would probably help little: {change} ± {}{within}.", short(error))
+            }
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Columns of the result: selected, not selected, and excluded.
 
 use crate::infinity;
-use vaglio_core::{Feature, record};
+use vaglio_core::{Feature, join, pluralize, record};
 
 /// A selected column.
 #[record]
@@ -166,19 +166,11 @@ pub struct WorthRecord {
 impl WorthRecord {
     /// Sentence with the missing figures and how to compute them; `None` if there are none.
     pub fn sentence(&self) -> Option<String> {
-        let of = |columns: usize| {
-            if columns == 1 { "one chosen column".into() } else { format!("{columns} chosen columns") }
-        };
-        let (without, substitutes) = (self.no_without.len(), self.no_substitutes.len());
-        let what = match (without, substitutes) {
-            (0, 0) => return None,
-            (0, some) => format!("substitutes of {}", of(some)),
-            (some, 0) => format!("the score without {}", of(some)),
-            (one, other) if one == other => format!("the score without {}, and their substitutes", of(one)),
-            (one, other) => format!("the score without {}, and substitutes of {}", of(one), of(other)),
-        };
-        Some(format!(
-            "not computed, as it would take long beside the search: {what}; `vaglio explain` with the folder of this run does, and \
+        let parts = [("the score without", &self.no_without), ("substitutes of", &self.no_substitutes)];
+        let parts = parts.into_iter().filter(|(_, columns)| !columns.is_empty());
+        let parts = join(parts.map(|(what, of)| format!("{what} {}", pluralize(of.len(), "chosen column"))), " and ");
+        (!parts.is_empty()).then(|| format!(
+            "not computed, as it would take long beside the search: {parts}; `vaglio explain` with the folder of this run does, and \
              `vaglio run --worth`"
         ))
     }
@@ -197,10 +189,8 @@ mod tests {
         assert_eq!(left_out(&[], &[]).sentence(), None);
         let told = |a: &[Feature], b: &[Feature]| left_out(a, b).sentence().unwrap();
         assert!(told(&[], &[1, 2]).contains(": substitutes of 2 chosen columns; `vaglio explain`"));
-        assert!(told(&[3], &[3]).contains(": the score without one chosen column, and their substitutes; "));
         assert!(
-            told(&[3], &[3, 4])
-                .contains(": the score without one chosen column, and substitutes of 2 chosen columns; ")
+            told(&[3], &[3, 4]).contains(": the score without 1 chosen column and substitutes of 2 chosen columns; ")
         );
     }
 }

@@ -45,12 +45,7 @@ pub fn predictions(record: &Record) -> Option<Section> {
     let rows = drawn.observed.first().map_or(0, Vec::len);
     let part =
         if rows < drawn.rows { format!(", {} of {} of them", count(rows), count(drawn.rows)) } else { String::new() };
-    let cut = if drawn.observed.len() > MOST_TARGETS {
-        format!(" The first {MOST_TARGETS} of {} targets are drawn.", drawn.observed.len())
-    } else {
-        String::new()
-    };
-    let note = format!("Predictions of {}{part}. Residuals should show no pattern.{cut}", drawn.from.rows());
+    let note = format!("Predictions of {}{part}. Residuals should show no pattern.", drawn.from.rows());
     Some(section.note(note))
 }
 
@@ -96,15 +91,8 @@ pub fn components(record: &Record) -> Option<Section> {
     let drawn = record.report.residuals.as_ref().filter(|drawn| !drawn.columns.is_empty())?;
     let panels = drawn.columns.iter().map(|column| component(&record.column_name(column.index), drawn, column));
     let section = panels.fold(Section::new("shape", "Components and residuals"), Section::chart);
-    let (sample, scale) = (drawn.fitted.len(), record.pipeline.scale());
-    let notes = [
-        Some("Points are partial residuals: the part of the column in the prediction plus the residual. Where the local means leave the straight line, try log1p or polynomial.".into()),
-        Some("Residuals are of the training rows.".into()),
-        (record.data.rows > sample).then(|| format!("{} of the rows are drawn.", count(sample))),
-        (record.data.outputs > 1).then(|| "All are of the first target.".into()),
-        (!scale.is_empty()).then(|| format!("Components are{scale}.")),
-    ];
-    Some(section.note(join(notes.into_iter().flatten(), " ")))
+    let note = "Points are partial residuals: the part of the column in the prediction plus the residual. Where the local means leave the straight line, try log1p or polynomial. Residuals are of the training rows.";
+    Some(section.note(note))
 }
 
 /// The partial residuals of a column with its straight line and local means.

@@ -5,9 +5,7 @@ use super::lookups::finite;
 use super::number::{count, escape, short, significant};
 use super::section::Section;
 use super::table::{TableBuilder, TableCell};
-use crate::record::{
-    EntryRecord, Method, PerOutput, Record, Scale, ScoredSelection, Seconds, StepRecord, TuningResult, proven,
-};
+use crate::record::{EntryRecord, PerOutput, Record, Seconds, StepRecord, TuningResult, proven};
 use std::collections::HashMap;
 use vaglio_core::{Action, Squared, join, pluralize};
 use vaglio_tables::budget::shown;
@@ -189,22 +187,13 @@ pub fn sizes(record: &Record) -> Section {
 /// The settings that tuning found, and the score of every trial.
 pub fn tuning(tuned: &TuningResult) -> Section {
     let tune = &tuned.tune;
-    let method = match tune.method {
-        Method::NelderMead => "the simplex method of Nelder and Mead",
-        Method::ParticleSwarm => "a particle swarm",
-    };
-    let what = match tune.score {
-        ScoredSelection::All => "all columns",
-        ScoredSelection::Search => "the subset that the search finds",
-    };
     let rows: Vec<_> = tune.parameters.iter().zip(tuned.values()).collect();
     let table = TableBuilder::new("Tuned settings", "“tuned”", &rows)
         .name("Setting", |((path, _), _)| path.to_string())
         .number("From", |((_, bounds), _)| bounds.from)
         .number("To", |((_, bounds), _)| bounds.to)
         .text("Scale", |((_, bounds), _)| {
-            let scale = if bounds.scale == Scale::Log { "logarithmic" } else { "linear" };
-            format!("{scale}{}", if bounds.integer { ", whole numbers" } else { "" })
+            format!("{}{}", bounds.scale.word(), if bounds.integer { ", whole numbers" } else { "" })
         })
         .number("Chosen", |(_, value)| **value);
     let scores = tuned.trials.iter().map(|trial| finite(trial.score));
@@ -222,7 +211,7 @@ pub fn tuning(tuned: &TuningResult) -> Section {
         .mark(so_far)
         .caption("Settings that were refused have no point.");
     let lead = format!(
-        "Before the search {method} tuned the learner by the score of {what}: {} after {}. That score is optimistic.",
+        "Tuned by {tune}: {} after {}. That score is optimistic.",
         short(tuned.score()),
         pluralize(tuned.trials.len(), "evaluation"),
     );

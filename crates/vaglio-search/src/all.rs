@@ -1,7 +1,9 @@
 //! Every feature, without a selection.
 
-use crate::{Answer, Event, Moves, Path, SearchContext, SearchStrategy, Space, StrategyTraits, UnusedSettings};
-use vaglio_core::{Feature, Result, SearchExtent, StopReason, part};
+use crate::{
+    Answer, Event, Moves, Path, SearchContext, SearchStrategy, Space, StrategyTraits, UnusedSettings, Walk, run,
+};
+use vaglio_core::{Result, SearchExtent, StopReason, part};
 
 /// Keeps every feature, so that λ alone is chosen: by cross-validation, or by the criterion with `choose: best`.
 ///
@@ -30,26 +32,21 @@ impl SearchStrategy for All {
     }
 
     fn run(&self, space: &Space<'_>, context: &mut SearchContext<'_>) -> Result<Path> {
-        let (subset, monitor) = (&mut context.subset, &mut context.monitor);
-        space.has_what_it_chooses_by(subset)?;
-        let mut path = Path::stopped(subset.score()?, StopReason::NoCandidates);
-        path.allowed = space.allowed();
-        if let Answer::Stop(reason) = monitor.show(&Event::Visited { done: 0.0, of: 1.0 }) {
-            path.stop_reason = reason;
-            return Ok(path);
-        }
-        if space.groups.is_empty() {
-            return Ok(path);
-        }
-        let mut all: Vec<Feature> = space.groups.concat();
-        all.sort_unstable();
-        subset.reset(&all)?;
-        let score = subset.score()?;
-        path.entries.push(subset.entry(score)?);
-        path.chosen = (score.loss < f64::INFINITY).then_some(0);
-        if let Answer::Stop(reason) = monitor.show(&Event::Visited { done: 1.0, of: 1.0 }) {
-            path.stop_reason = reason;
-        }
-        Ok(path)
+        run(space, context, |walk| {
+            visited(walk, 0.0)?;
+            if !space.groups.is_empty() {
+                walk.fill()?;
+                visited(walk, 1.0)?;
+            }
+            Ok(StopReason::NoCandidates)
+        })
+    }
+}
+
+/// Shows the share of the only subset that is scored.
+fn visited(walk: &mut Walk<'_, '_>, done: f64) -> Result<()> {
+    match walk.context.monitor.show(&Event::Visited { done, of: 1.0 }) {
+        Answer::Stop(reason) => Err(reason.into()),
+        Answer::Continue => Ok(()),
     }
 }

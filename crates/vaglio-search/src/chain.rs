@@ -133,12 +133,9 @@ impl SearchStrategy for Chain {
                 None => SubsetScorer::open(criterion, design, &search.extent(design).map_err(&in_stage)?)?,
             };
             let journal = monitor.journal.under(format_args!("stage/{place}"));
-            let stop = monitor.stop.clone();
             let mut progress = StageProgress { observer: &mut *monitor.observer, kind: search.kind() };
-            let monitor = match place == last {
-                true => Monitor { observer: progress.observer, journal: journal.clone(), stop },
-                false => Monitor { observer: &mut progress, journal: journal.clone(), stop },
-            };
+            let observer: &mut dyn Observer = if place == last { progress.observer } else { &mut progress };
+            let monitor = Monitor { observer, journal: journal.clone(), stop: monitor.stop.clone() };
             let known: Option<Path> = journal.recall("path");
             let mut path = match known.filter(|known| place < last && known.is_among(design.features())) {
                 Some(path) => path,

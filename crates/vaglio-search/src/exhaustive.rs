@@ -203,9 +203,7 @@ impl SearchStrategy for Exhaustive {
         };
         let last = entries.len().saturating_sub(1);
         let chosen = space.result(compares.then_some(empty), &entries, last);
-        let mut path = Path::stopped(empty, stop_reason);
-        (path.entries, path.chosen, path.allowed) = (entries, chosen, allowed);
-        (path.certificate, path.alternatives) = (Some(certificate), alternatives);
-        Ok(path)
+        let certificate = Some(certificate);
+        Ok(Path { entries, chosen, allowed, certificate, alternatives, ..Path::stopped(empty, stop_reason) })
     }
 }

@@ -41,13 +41,14 @@ impl FeatureGroups {
         &self.blocks
     }
 
-    /// Name of the block of a feature; empty without one.
-    pub fn name(&self, feature: Feature) -> String {
-        self.block(feature).map_or_else(String::new, |block| block.name.clone())
+    /// Block of a feature, if it is in one.
+    pub fn block(&self, feature: Feature) -> Option<&Block> {
+        self.of[feature].map(|block| &self.blocks[block])
     }
 
-    fn block(&self, feature: Feature) -> Option<&Block> {
-        self.of[feature].map(|block| &self.blocks[block])
+    /// The features that move with a feature, itself included.
+    fn together<'f>(&'f self, feature: &'f Feature) -> &'f [Feature] {
+        self.block(*feature).map_or(std::slice::from_ref(feature), |block| &block.columns)
     }
 
     /// Refuses an excluded feature in the block of a forced one, and a forced single feature that cannot be selected.
@@ -80,8 +81,7 @@ impl FeatureGroups {
         let mut whole = Vec::new();
         let mut seen = vec![false; self.of.len()];
         for feature in features {
-            let together = self.block(*feature).map_or(std::slice::from_ref(feature), |block| &block.columns);
-            let moving = together.iter().filter(|f| self.of[**f].is_none() || !self.barred[**f]);
+            let moving = self.together(feature).iter().filter(|f| self.of[**f].is_none() || !self.barred[**f]);
             whole.extend(moving.filter(|f| !std::mem::replace(&mut seen[**f], true)));
         }
         whole
@@ -93,8 +93,7 @@ impl FeatureGroups {
         excluded.iter().for_each(|&f| usable[f] = false);
         let mut groups = Vec::new();
         for feature in (0..usable.len()).filter(|&f| usable[f]) {
-            let together = self.block(feature).map_or(std::slice::from_ref(&feature), |block| &block.columns);
-            let moving: Vec<Feature> = together.iter().copied().filter(|&f| usable[f]).collect();
+            let moving: Vec<Feature> = self.together(&feature).iter().copied().filter(|&f| usable[f]).collect();
             if moving[0] == feature {
                 groups.push(moving);
             }

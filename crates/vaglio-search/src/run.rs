@@ -61,9 +61,7 @@ pub fn run<'c>(
     let is_result = |size: usize| walk.entries.iter().position(|entry| entry.subset.len() == size);
     let chosen = chosen.and_then(|entry| is_result(entry.subset.len()));
     let Walk { empty, steps, entries, .. } = walk;
-    let mut path = Path::stopped(empty, stop_reason);
-    (path.steps, path.entries, path.chosen, path.allowed) = (steps, entries, chosen, allowed);
-    Ok(path)
+    Ok(Path { steps, entries, chosen, allowed, ..Path::stopped(empty, stop_reason) })
 }
 
 fn stopped(end: Result<StopReason>) -> Result<StopReason> {

@@ -148,8 +148,8 @@ fn rules(
     let under = |error: Error| error.under("constraints");
     let rules = Rules::new(constraints, design, partition.blocks()).map_err(under)?;
     let moving = groups.iter().filter(|group| group.len() > 1);
-    let named = |group: &Vec<Feature>| Block { name: partition.name(group[0]), columns: group.clone() };
-    rules.unless_across(&moving.map(named).collect::<Vec<_>>()).map_err(under)?;
+    let named = |group: &Vec<Feature>| Some(Block { columns: group.clone(), ..partition.block(group[0])?.clone() });
+    rules.unless_across(&moving.filter_map(named).collect::<Vec<_>>()).map_err(under)?;
     rules.unless_possible(&groups.concat(), forced, design.names())?;
     Ok(Some(rules))
 }

@@ -280,9 +280,8 @@ impl<'d> SubsetScorer<'d> {
         let standard_error = if self.has_errors { self.standard_error()? } else { None };
         let ask = |scorer: &mut Self| scorer.ask(|evaluator, selected| evaluator.lambdas(selected));
         let lambdas = self.answer(Question::Lambdas, ask)?;
-        let mut entry = PathEntry::new(self.selected.clone(), score);
-        (entry.standard_error, entry.fit) = (standard_error, lambdas.map_or(EntryFit::Readout, EntryFit::Lambdas));
-        Ok(entry)
+        let fit = lambdas.map_or(EntryFit::Readout, EntryFit::Lambdas);
+        Ok(PathEntry { subset: self.selected.clone(), score, standard_error, fit })
     }
 
     /// Bounds of the scores of all subsets of some columns, if the criterion has such bounds.

@@ -254,9 +254,7 @@ impl<'w, 'c> Walk<'w, 'c> {
         tied: Vec<Feature>,
     ) -> Result<()> {
         let Some((&feature, with)) = features.split_first() else { return Ok(()) };
-        let mut step = Step::new(action, feature, score, 0);
-        (step.with, step.tied) = (with.to_vec(), tied);
-        self.step(step)
+        self.step(Step { with: with.to_vec(), tied, ..Step::new(action, feature, score, 0) })
     }
 
     /// Records and shows a step that was made on the context's subset; the size is filled in.

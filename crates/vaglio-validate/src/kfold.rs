@@ -138,7 +138,7 @@ impl KFold {
         let is_mapped = design.problem().in_folds().is_by_maps();
         let reason = match (design.readout().is_some(), is_mapped) {
             (false, _) => "the learner has no linear form, so every fold of every subset is refitted",
-            (true, true) if !per_fold_designs::is_mean_of_folds(&*self.loss, design) => {
+            (true, true) if !self.loss.traits().measure.is_of_rows() || design.decisions().is_some() => {
                 "maps are fitted in each fold and the loss is of all rows together, so every fold of every subset is refitted"
             }
             (true, false) if !self.is_mean_of(rounds) => {

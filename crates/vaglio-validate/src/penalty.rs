@@ -3,6 +3,7 @@
 use super::round::RepeatFolds;
 use ndarray::{Array1, Array2, Axis};
 use vaglio_core::{AnyLoss, Criterion, Design, Error, HeldOut, Result, SearchExtent};
+use vaglio_kernels::sums::center;
 use vaglio_kernels::tolerance::{DEPENDENT_LENGTH, NO_PENALTY};
 
 /// Refuses a negligible λ if columns are dependent or outnumber the training rows. Predictions of such subsets have no
@@ -56,9 +57,10 @@ fn weighed(design: &Design, intercept: bool) -> Array2<f64> {
     let weights = weights(design);
     let all: f64 = weights.iter().sum();
     for mut column in columns.rows_mut() {
-        let mean =
-            if intercept { column.iter().zip(&weights).map(|(x, weight)| weight * x).sum::<f64>() / all } else { 0.0 };
-        column.iter_mut().zip(&weights).for_each(|(x, weight)| *x = weight.sqrt() * (*x - mean));
+        if intercept {
+            center(column.view_mut(), |row| weights[row], all);
+        }
+        column.iter_mut().zip(&weights).for_each(|(x, weight)| *x *= weight.sqrt());
     }
     columns
 }

@@ -112,8 +112,7 @@ impl<'d> Rounds<'d> {
             };
             lambdas.iter().map(at).collect()
         })?;
-        let (score, error) = known.unwrap_or((Score::WORST, None));
-        Ok(SubsetScore { error, ..SubsetScore::new(score) })
+        Ok(known.unwrap_or_else(|| SubsetScore::new(Score::WORST)))
     }
 
     fn loss(&self, fits: &[SubsetFitter<'_, 'd>], lambda: f64) -> Result<(f64, Vec<Residuals>)> {

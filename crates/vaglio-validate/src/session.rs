@@ -11,21 +11,21 @@ use vaglio_kernels::{BlockSums, Folds, GramCache};
 #[derive(Default)]
 pub struct Session {
     /// Norms of columns and products with targets.
-    pub gram: Cache<GramCache>,
+    pub(crate) gram: Cache<GramCache>,
     /// Sums over the blocks of rows that searched subsets of the design share.
-    pub blocks: Cache<BlockSums>,
+    pub(crate) blocks: Cache<BlockSums>,
     /// Products over the cells of rows that folds of searched subsets share, and the cell of each row.
-    pub cells: Cache<(GroupSums, Vec<u32>)>,
+    pub(crate) cells: Cache<(GroupSums, Vec<u32>)>,
     /// Normal equations of columns over all rows, from the last final fit.
     pub normal_equations: Cache<NormalEquations>,
     /// The last subset with at least as many columns as rows, decomposed for leave-one-out; the flag is the intercept.
-    pub wide: Cache<(bool, Vec<usize>, RowSpectrum)>,
+    pub(crate) wide: Cache<(bool, Vec<usize>, RowSpectrum)>,
     moments: Mutex<Vec<(Folds, Arc<KnownMoments>)>>,
 }
 
 /// The moments of a design, with derived values for all λ of walks that share the design.
 #[derive(Debug)]
-pub struct KnownMoments {
+pub(crate) struct KnownMoments {
     /// Moments of every fold.
     pub moments: Arc<Moments>,
     /// Loss in each fold and conditioning of subsets without a state.
@@ -40,7 +40,7 @@ impl Session {
 
     /// The cached moments in folds, for losses that weight classes equally (`alike`) or not, and computed lazily by
     /// column or not. `None` if no search has computed them.
-    pub fn moments_in(&self, folds: &Folds, alike: bool, by_columns: bool) -> Option<Arc<KnownMoments>> {
+    pub(crate) fn moments_in(&self, folds: &Folds, alike: bool, by_columns: bool) -> Option<Arc<KnownMoments>> {
         let all = self.moments.lock().ok()?;
         let is_known = |(own, known): &&(Folds, Arc<KnownMoments>)| {
             let moments = &known.moments;
@@ -50,7 +50,7 @@ impl Session {
     }
 
     /// Caches the moments in folds, unless another walk already did; returns the cached ones.
-    pub fn keep_moments(&self, folds: &Folds, moments: Moments) -> Arc<KnownMoments> {
+    pub(crate) fn keep_moments(&self, folds: &Folds, moments: Moments) -> Arc<KnownMoments> {
         let known = self.moments_in(folds, moments.counts_classes_alike(), moments.are_by_columns());
         known.unwrap_or_else(|| {
             let made = Arc::new(KnownMoments { moments: Arc::new(moments), subsets: KnownSubsets::default() });

@@ -1,20 +1,21 @@
 //! Walks at several λ that share a design: a subset scored by one is scored for all of them.
 
 use super::mean::lowest;
+use super::refits::SubsetScore;
 use std::sync::Arc;
-use vaglio_core::{ByKey, Cache, Criterion, Design, Feature, Result, Score};
+use vaglio_core::{ByKey, Cache, Criterion, Design, Feature, Result};
 
 /// Cached values of subsets at each of several λ, by the columns in order of entry and the bits of the λ.
-pub type KnownSubsets<T> = ByKey<(Vec<Feature>, Vec<u64>), Arc<Vec<T>>>;
+pub(crate) type KnownSubsets<T> = ByKey<(Vec<Feature>, Vec<u64>), Arc<Vec<T>>>;
 
 /// The λ of a design's readout.
-pub fn lambdas_of(design: &Design) -> Vec<f64> {
+pub(crate) fn lambdas_of(design: &Design) -> Vec<f64> {
     design.readout().map_or_else(Vec::new, |readout| readout.lambdas.clone())
 }
 
 /// λ of a design, and of all walks that share the design.
 #[derive(Debug)]
-pub struct SharedLambdas {
+pub(crate) struct SharedLambdas {
     /// The design's own λ.
     pub own: Vec<f64>,
     /// The λ of all walks; the design's own λ if these are not among them.
@@ -67,14 +68,14 @@ impl SharedLambdas {
 }
 
 /// A loss with its standard error, if requested; `None` if rounding leaves too few digits.
-pub type LossAtLambda = Option<(f64, Option<f64>)>;
+pub(crate) type LossAtLambda = Option<(f64, Option<f64>)>;
 
 /// Cached losses with their key on a design: the criterion, whether rows are independent, and whether there are
 /// standard errors.
 type Losses<C> = ((C, bool, bool), Arc<KnownSubsets<LossAtLambda>>);
 
 /// The losses of subsets under a criterion, scored for the λ of all walks that share a design.
-pub struct SharedLosses {
+pub(crate) struct SharedLosses {
     /// The λ at which subsets are scored.
     pub lambdas: SharedLambdas,
     known: Arc<KnownSubsets<LossAtLambda>>,
@@ -102,12 +103,12 @@ impl SharedLosses {
         &self,
         subset: &[Feature],
         make: impl FnOnce(&[f64]) -> Result<Vec<LossAtLambda>>,
-    ) -> Result<Option<(Score, Option<f64>)>> {
+    ) -> Result<Option<SubsetScore>> {
         let losses = self.lambdas.for_subset(&self.known, subset, make)?;
         let Some(losses) = losses.into_iter().collect::<Option<Vec<_>>>() else { return Ok(None) };
         let own = &self.lambdas.own;
         let score = lowest(own.iter().zip(&losses).map(|(lambda, (loss, _))| (*lambda, *loss)))?;
         let place = own.iter().position(|&lambda| Some(lambda) == score.lambda);
-        Ok(Some((score, place.and_then(|place| losses[place].1))))
+        Ok(Some(SubsetScore { error: place.and_then(|place| losses[place].1), ..SubsetScore::new(score) }))
     }
 }

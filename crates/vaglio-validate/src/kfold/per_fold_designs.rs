@@ -2,7 +2,7 @@
 
 use crate::fits::SubsetFits;
 use crate::round::RepeatFolds;
-use vaglio_core::{AnyLoss, Design, Loss, Result, row_weights};
+use vaglio_core::{AnyLoss, Design, Result, row_weights};
 
 /// Rounds with their designs. If each is a single fold, also its share of the weight, and the rounds of these folds.
 pub(super) type DesignRounds<'d> = (Vec<(&'d Design, RepeatFolds)>, Option<(Vec<f64>, Vec<SubsetFits<'d>>)>);
@@ -33,9 +33,4 @@ pub(super) fn for_designs<'d>(
     let whole = |round: RepeatFolds| SubsetFits::from_folds(design, loss, round, Vec::new());
     let rounds = rounds.into_iter().map(whole).collect::<Result<_>>()?;
     Ok(Some((each, Some((shares, rounds)))))
-}
-
-/// Whether the loss of all rows is the mean of the losses of folds.
-pub(super) fn is_mean_of_folds(loss: &dyn Loss, design: &Design) -> bool {
-    loss.traits().measure.is_of_rows() && design.decisions().is_none()
 }

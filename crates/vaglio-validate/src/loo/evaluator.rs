@@ -15,7 +15,7 @@ pub(super) struct LooEvaluator<'d> {
     states: Option<Vec<LooState<'d>>>,
     /// Score of a subset without states, from one reliable decomposition for all λ, with its standard error if entries
     /// of paths have one.
-    at_once: Option<(Score, Option<f64>)>,
+    at_once: Option<SubsetScore>,
     /// Number of candidates that bounds did not rule out in the last step. The next step usually needs as many, and a
     /// batch shares the reads of the state.
     needed: usize,
@@ -78,10 +78,11 @@ impl<'d> LooEvaluator<'d> {
     }
 
     /// The score and standard error of a subset without states, if one decomposition is reliable for all λ.
-    fn decomposed(&self, subset: &[Feature]) -> Result<Option<(Score, Option<f64>)>> {
+    fn decomposed(&self, subset: &[Feature]) -> Result<Option<SubsetScore>> {
         let shared = &self.shared;
-        if let Some(SubsetScore { score, residuals, .. }) = shared.fits.wide(subset)? {
-            return Ok(Some((score, residuals.first().and_then(|own| shared.fits.standard_error(own)))));
+        if let Some(wide) = shared.fits.wide(subset)? {
+            let error = wide.residuals.first().and_then(|own| shared.fits.standard_error(own));
+            return Ok(Some(SubsetScore { error, ..wide }));
         }
         if shared.losses.lambdas.count() < MANY || subset.is_empty() {
             return Ok(None);
@@ -228,8 +229,8 @@ impl<'d> Evaluator for LooEvaluator<'d> {
         if self.states.is_none() && self.at_once.is_none() {
             self.at_once = self.decomposed(subset)?;
         }
-        if let Some((score, _)) = self.at_once {
-            return Ok(score);
+        if let Some(at_once) = &self.at_once {
+            return Ok(at_once.score);
         }
         Self::score_of(&Arc::clone(&self.shared), &self.bases(subset))
     }
@@ -281,8 +282,8 @@ impl<'d> Evaluator for LooEvaluator<'d> {
     fn standard_error(&mut self, subset: &[Feature]) -> Result<Option<f64>> {
         let shared = Arc::clone(&self.shared);
         let score = self.score(subset)?;
-        if let Some((_, error)) = self.at_once {
-            return Ok(error);
+        if let Some(at_once) = &self.at_once {
+            return Ok(at_once.error);
         }
         let bases = self.bases(subset);
         let Some(first) = bases.iter().position(|b| Some(b.lambda()) == score.lambda) else { return Ok(None) };

@@ -5,8 +5,8 @@
 //! baseline of x86-64 has no fused instruction and calls the C library, some twenty times slower.
 //!
 //! Long kernels need vectors of an explicit width, since the compiler breaks `F64x8` into single doubles there.
-//! Loops over single entries are written plainly, or reach their eights through `opaque`. Otherwise the compiler
-//! gathers across eights: a greedy search of 100 columns then takes 2.0 s instead of 1.6 s (`objdump -d` of the program
+//! Loops over single entries are written plainly, or reach their eights through `black_box`, which hides their address
+//! and stride. Otherwise the compiler gathers across eights: a greedy search of 100 columns then takes 2.0 s instead of 1.6 s (`objdump -d` of the program
 //! shows no `vgather`).
 
 use std::ops::{Add, Div, Mul, Sub};
@@ -36,13 +36,6 @@ impl ToF64 for u8 {
     fn double(self) -> f64 {
         f64::from(self)
     }
-}
-
-/// Hides an address from the optimizer. In loops over eights with a known stride the compiler would otherwise gather
-/// across eights, which is several times slower.
-#[inline(always)]
-pub fn opaque<T>(place: &T) -> &T {
-    std::hint::black_box(place)
 }
 
 /// Vector of eight doubles; arithmetic is lane by lane.

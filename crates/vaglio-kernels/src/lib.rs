@@ -16,7 +16,6 @@ pub mod kfold;
 mod level;
 pub mod linalg;
 pub mod loo;
-mod normal_equations;
 
 pub mod f64x8;
 pub mod parallel;

@@ -123,9 +123,21 @@ impl Ridge {
     /// # Errors
     /// [`FactorizationError::NoConvergence`] if entries overflow.
     pub fn coefficients(&self, lambda: f64) -> Result<(Array2<f64>, Vec<f64>), FactorizationError> {
-        let features = self.features;
-        let weights = weights_of(self.triangle.view(), features, lambda)?;
-        Ok(self.with_intercept(weights, &(0..features).collect::<Vec<_>>()))
+        let (features, rows) = (self.features, self.triangle.nrows());
+        let (t, z) = self.triangle.view().split_at(Axis(1), features);
+        let squares: f64 = t.iter().map(|x| x * x).sum();
+        let is_square_enough = !is_wide(rows, features) && lambda > 0.0 && lambda < SMALL_PENALTY * squares;
+        let places: Vec<usize> = (0..features).collect();
+        if features <= rows || is_square_enough {
+            return self.coefficients_of(&places, lambda);
+        }
+        Ok(self.with_intercept(by_rows(t, z, &rows_root(t, lambda)?, lambda), &places))
+    }
+
+    /// Columns of the features at `places`, then those of the targets.
+    fn select(&self, places: impl Iterator<Item = usize>) -> Array2<f64> {
+        let columns: Vec<usize> = places.chain(self.features..self.triangle.ncols()).collect();
+        self.triangle.select(Axis(1), &columns)
     }
 
     /// Restricts the reduction to the features at `places`, in that order. Cost O(features · |places|²).
@@ -133,8 +145,7 @@ impl Ridge {
     /// # Errors
     /// [`FactorizationError::NoConvergence`] if entries overflow.
     pub fn restrict(&self, places: &[usize]) -> Result<Self, FactorizationError> {
-        let columns: Vec<usize> = places.iter().copied().chain(self.features..self.triangle.ncols()).collect();
-        let triangle = linalg::triangle(self.triangle.select(Axis(1), &columns).view())?;
+        let triangle = linalg::triangle(self.select(places.iter().copied()).view())?;
         let triangle = triangle.slice(s![..places.len().min(self.triangle.nrows()), ..]).to_owned();
         Ok(Ridge { features: places.len(), triangle, means: self.means.select(Axis(0), places), ..self.clone() })
     }
@@ -148,10 +159,7 @@ impl Ridge {
         places: &[usize],
         lambda: f64,
     ) -> Result<(Array2<f64>, Vec<f64>), FactorizationError> {
-        let features = self.features;
-        let columns: Vec<usize> = places.iter().copied().chain(features..self.triangle.ncols()).collect();
-        let reduced =
-            linalg::triangle(stacked(self.triangle.select(Axis(1), &columns).view(), places.len(), lambda).view())?;
+        let reduced = penalized(self.select(places.iter().copied()).view(), places.len(), lambda)?;
         Ok(self.with_intercept(back_substituted(reduced.view(), places.len()), places))
     }
 
@@ -162,8 +170,7 @@ impl Ridge {
     pub fn prefixes(&self, lambda: f64) -> Result<Prefixes<'_>, FactorizationError> {
         // Features beyond the number of rows are not reduced here; each such count has its own triangle.
         let square = self.features.min(self.triangle.nrows());
-        let kept: Vec<usize> = (0..square).chain(self.features..self.triangle.ncols()).collect();
-        let reduced = linalg::triangle(stacked(self.triangle.select(Axis(1), &kept).view(), square, lambda).view())?;
+        let reduced = penalized(self.select(0..square).view(), square, lambda)?;
         Ok(Prefixes { ridge: self, lambda, square, reduced, wide: None })
     }
 
@@ -228,23 +235,10 @@ pub fn is_wide(rows: usize, features: usize) -> bool {
     features > MOST_WIDE * rows
 }
 
-/// Weights of [T Z], rows × (features + outputs), for one λ; from a triangle of the features, or of the rows if these
-/// are fewer.
-fn weights_of(triangle: ArrayView2<f64>, features: usize, lambda: f64) -> Result<Array2<f64>, FactorizationError> {
-    let squares: f64 = triangle.slice(s![.., ..features]).iter().map(|x| x * x).sum();
-    let is_square_enough = !is_wide(triangle.nrows(), features) && lambda > 0.0 && lambda < SMALL_PENALTY * squares;
-    if features <= triangle.nrows() || is_square_enough {
-        let reduced = linalg::triangle(stacked(triangle, features, lambda).view())?;
-        return Ok(back_substituted(reduced.view(), features));
-    }
-    let (t, z) = (triangle.slice(s![.., ..features]), triangle.slice(s![.., features..]));
-    Ok(by_rows(t, z, &rows_root(t, lambda)?, lambda))
-}
-
 /// R with RᵀR = TTᵀ + λI, by reflections of [Tᵀ; √λI].
 fn rows_root(t: ArrayView2<f64>, lambda: f64) -> Result<Array2<f64>, FactorizationError> {
     let rows = t.nrows();
-    let reduced = linalg::triangle(stacked(t.t(), rows, lambda).view())?;
+    let reduced = penalized(t.t(), rows, lambda)?;
     Ok(reduced.slice(s![..rows, ..rows]).to_owned())
 }
 
@@ -286,12 +280,13 @@ fn by_rows(t: ArrayView2<f64>, z: ArrayView2<f64>, root: &Array2<f64>, lambda: f
     t.t().dot(&u)
 }
 
-fn stacked(triangle: ArrayView2<f64>, features: usize, lambda: f64) -> Array2<f64> {
+/// Triangle of `triangle` on √λ·I for its first columns, the features.
+fn penalized(triangle: ArrayView2<f64>, features: usize, lambda: f64) -> Result<Array2<f64>, FactorizationError> {
     let height = triangle.nrows();
     let mut stacked = Array2::zeros((height + features, triangle.ncols()));
     stacked.slice_mut(s![..height, ..]).assign(&triangle);
     stacked.slice_mut(s![height.., ..]).diag_mut().slice_mut(s![..features]).fill(lambda.sqrt());
-    stacked
+    linalg::triangle(stacked.view())
 }
 
 /// R⁻¹Z for [R Z] with R in the upper left features × features block.

@@ -12,7 +12,7 @@ use crate::linalg;
 use crate::parallel;
 use crate::tolerance::FALLEN_MOMENTS;
 use crate::trial::worse;
-use ndarray::Array1;
+use ndarray::{Array1, Array2};
 use std::sync::Arc;
 
 /// Loss of removing each column of a subset S, for each λ.
@@ -172,11 +172,8 @@ impl BackwardPair {
             linalg::scale_symmetric(matrix, &scale);
         }
         training.diag_mut().iter_mut().zip(&scale).for_each(|(d, scale)| *d += lambda * scale * scale);
-        let inverse = match s {
-            0 => Ok(training),
-            _ => linalg::inverse(training.view()),
-        };
-        let Ok(inverse) = inverse else { return BackwardPair::lost(s, moments.outputs) };
+        // All values are NaN if the matrix is not positive definite.
+        let inverse = linalg::inverse(training.view()).unwrap_or_else(|_| Array2::from_elem((s, s), f64::NAN));
         let along = linalg::gemm(held_out.view(), inverse.view());
         let square = linalg::gemm(inverse.view(), along.view());
         let h = |i: usize, j: usize| inverse[[i, j]] * scale[i] * scale[j];
@@ -204,21 +201,6 @@ impl BackwardPair {
         let positions: Vec<usize> = (0..s).collect();
         pair.conditioning = pair.lowest(fold, lambda, selected, &positions);
         pair
-    }
-
-    /// State of a matrix that is not positive definite: all values are NaN.
-    fn lost(s: usize, outputs: usize) -> Self {
-        let nothing = vec![f64::NAN; s];
-        BackwardPair {
-            matrices: DowndatedTriangles::new(s, |_, _| f64::NAN, |_, _| f64::NAN),
-            made: nothing.clone(),
-            h: nothing.clone(),
-            v: nothing.clone(),
-            w: vec![nothing.clone(); outputs],
-            f: vec![nothing; outputs],
-            loss: f64::NAN,
-            conditioning: 0.0,
-        }
     }
 
     fn trial(&self, at: usize) -> f64 {

@@ -122,54 +122,43 @@ const ROWS: usize = 4;
 /// Subtracts all downdates from both matrices, by blocks of rows and eights.
 #[inline(always)]
 fn take_changes(size: usize, changes: &[PendingDowndate], h: &mut [F64x8], v: &mut [F64x8]) {
-    let mut by = vec![[[0.0; ROWS]; 3]; changes.len()];
-    for first in (0..size).step_by(ROWS) {
-        // Rows of one block of eight have equal length.
-        let (rows, length) = (ROWS.min(size - first), first / F64x8::WIDTH + 1);
-        for (by, change) in by.iter_mut().zip(changes) {
-            for l in 0..rows {
-                let at = |x: &[F64x8]| x[(first + l) / F64x8::WIDTH].lane((first + l) % F64x8::WIDTH);
-                (by[0][l], by[1][l], by[2][l]) = (at(&change.r) * change.c, at(&change.r), at(&change.v));
-            }
-        }
-        let span = start(first)..start(first) + rows * length;
-        if rows == ROWS {
-            rows_less(&by, changes, length, &mut h[span.clone()], &mut v[span]);
-        } else {
-            for l in 0..rows {
-                for k in 0..length {
-                    let at = span.start + l * length + k;
-                    for (by, change) in by.iter().zip(changes) {
-                        let [h_b, r_b, v_b] = by.map(|by| F64x8::splat(by[l]));
-                        h[at] = h[at] - change.r[k] * h_b;
-                        v[at] = v[at] - (change.r[k] * v_b + change.v[k] * r_b);
-                    }
-                }
-            }
-        }
+    let whole = size / ROWS * ROWS;
+    for first in (0..whole).step_by(ROWS) {
+        rows_less::<ROWS>(first, changes, h, v);
+    }
+    for row in whole..size {
+        rows_less::<1>(row, changes, h, v);
     }
 }
 
+/// Subtracts all downdates from `R` rows of one block of eight, which have equal length.
 #[inline(always)]
-fn rows_less(by: &[[[f64; ROWS]; 3]], changes: &[PendingDowndate], length: usize, h: &mut [F64x8], v: &mut [F64x8]) {
+fn rows_less<const R: usize>(first: usize, changes: &[PendingDowndate], h: &mut [F64x8], v: &mut [F64x8]) {
+    let length = first / F64x8::WIDTH + 1;
+    let [h, v] = [h, v].map(|matrix| &mut matrix[start(first)..][..R * length]);
+    let lanes = |x: &[F64x8], c: f64| -> [f64; R] {
+        std::array::from_fn(|l| x[(first + l) / F64x8::WIDTH].lane((first + l) % F64x8::WIDTH) * c)
+    };
+    let by = |change: &PendingDowndate| [lanes(&change.r, change.c), lanes(&change.r, 1.0), lanes(&change.v, 1.0)];
+    let by: Vec<[[f64; R]; 3]> = changes.iter().map(by).collect();
     for k in 0..length {
-        let mut now: [F64x8; ROWS] = std::array::from_fn(|l| h[l * length + k]);
+        let mut now: [F64x8; R] = std::array::from_fn(|l| h[l * length + k]);
         for (by, change) in by.iter().zip(changes) {
             // An opaque address keeps the compiler from gathering across changes.
             let r = *black_box(&change.r[k]);
-            for l in 0..ROWS {
+            for l in 0..R {
                 now[l] = now[l] - r * F64x8::splat(by[0][l]);
             }
         }
-        (0..ROWS).for_each(|l| h[l * length + k] = now[l]);
-        let mut now: [F64x8; ROWS] = std::array::from_fn(|l| v[l * length + k]);
+        (0..R).for_each(|l| h[l * length + k] = now[l]);
+        let mut now: [F64x8; R] = std::array::from_fn(|l| v[l * length + k]);
         for (by, change) in by.iter().zip(changes) {
             let (r, t) = (*black_box(&change.r[k]), *black_box(&change.v[k]));
-            for l in 0..ROWS {
+            for l in 0..R {
                 now[l] = now[l] - (r * F64x8::splat(by[2][l]) + t * F64x8::splat(by[1][l]));
             }
         }
-        (0..ROWS).for_each(|l| v[l * length + k] = now[l]);
+        (0..R).for_each(|l| v[l * length + k] = now[l]);
     }
 }
 

@@ -34,12 +34,12 @@ mod spectrum;
 mod training;
 mod tree;
 
-pub use crate::normal_equations::NormalEquations;
 pub use backward_moments::BackwardMoments;
 pub use decomposition::Decomposition;
 pub use forward_moments::ForwardMoments;
 pub use moment_rows::{READ_AHEAD, ROWS_AT_ONCE};
 pub use moments::Moments;
+pub use normal_equations::NormalEquations;
 pub use products::GroupSums;
 pub use refit::SubsetRefit;
 pub use rows::FoldedRows;

@@ -2,16 +2,15 @@
 //!
 //! The book, *Cross-validation without refitting*, "Moments: forward".
 
-use super::FoldedRows;
 use super::centering::{Centering, FoldMoments, MomentSource, ProductLayout, rounding};
 use super::gram::SIDE;
 use super::imputation::Imputation;
 use super::moment_rows::{GroupedEntries, MomentRows};
 use super::products::GroupSums;
 use super::training::ClassTotals;
+use super::{FoldedRows, NormalEquations};
 use crate::duplicates::first_equal;
 use crate::linalg::FactorizationError;
-use crate::normal_equations::NormalEquations;
 use crate::parallel;
 use crate::sums::LANES;
 use ndarray::Array2;
@@ -154,9 +153,10 @@ impl Moments {
         };
         let divisor = held_out * outputs as f64;
         let is_plain = rows.classes.is_none() && rows.missing.is_empty() && rows.folds.is_of_others();
-        let normal_equations = (is_plain && layout.is_whole && (rows.intercept || !rows.standardize))
-            .then(|| NormalEquations::from_products(features.clone(), totals.all(), sums.side, outputs, rows.intercept))
-            .map(Arc::new);
+        let normal_equations = (is_plain && layout.is_whole && (rows.intercept || !rows.standardize)).then(|| {
+            let (features, products, intercept) = (features.clone(), totals.all(), rows.intercept);
+            Arc::new(NormalEquations { features, products, side: sums.side, outputs, intercept })
+        });
         Ok(Moments {
             folds,
             rows: entries.map(|entries| MomentRows::new(entries, centering, stride)),

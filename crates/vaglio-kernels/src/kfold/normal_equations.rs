@@ -1,11 +1,24 @@
-//! Normal equations of all rows, from one read of the columns.
+//! Normal equations over all rows, for fits and correlations.
 
 use super::FoldedRows;
 use super::products::GroupSums;
 use crate::linalg::FactorizationError;
-use crate::normal_equations::NormalEquations;
+use crate::tolerance::FEW_DIGITS;
 use crate::{Data, Folds};
+use ndarray::Array2;
 use std::sync::Arc;
+
+/// Products of columns, targets and the ones-vector over all rows, scaled by √r_j. Memory 8·n² bytes.
+#[derive(Debug, Clone)]
+pub struct NormalEquations {
+    /// Columns in increasing order.
+    pub(super) features: Vec<usize>,
+    /// Lower triangle, side × side: columns first, then outputs, then the ones-vector.
+    pub(super) products: Vec<f64>,
+    pub(super) side: usize,
+    pub(super) outputs: usize,
+    pub(super) intercept: bool,
+}
 
 impl NormalEquations {
     /// Computes the products in one read of the columns. Cost O(m·n²).
@@ -16,11 +29,86 @@ impl NormalEquations {
         let mut features = columns.to_vec();
         features.sort_unstable();
         features.dedup();
-        let folds = Folds::new(&vec![0; data.rows()]);
-        let rows = FoldedRows::new(Arc::clone(data), folds, false);
+        let rows = FoldedRows::new(Arc::clone(data), Folds::new(&vec![0; data.rows()]), false);
         let GroupSums { features, products, side, .. } = GroupSums::from_columns(&rows, features);
         let products = products.into_iter().flatten().next().unwrap_or_default();
-        let equations = NormalEquations::from_products(features, products, side, data.outputs(), rows.intercept);
-        if equations.is_finite() { Ok(equations) } else { Err(FactorizationError::NoConvergence) }
+        if !products.iter().all(|x| x.is_finite()) {
+            return Err(FactorizationError::NoConvergence);
+        }
+        Ok(NormalEquations { features, products, side, outputs: data.outputs(), intercept: rows.intercept })
+    }
+
+    fn at(&self, i: usize, j: usize) -> f64 {
+        self.products[i.max(j) * self.side + i.min(j)]
+    }
+
+    /// Index of the ones-vector.
+    fn ones(&self) -> usize {
+        self.features.len() + self.outputs
+    }
+
+    /// Whether products of all columns of a subset are available.
+    pub fn has(&self, subset: &[usize]) -> bool {
+        self.places(subset).is_some()
+    }
+
+    fn places(&self, subset: &[usize]) -> Option<Vec<usize>> {
+        subset.iter().map(|feature| self.features.binary_search(feature).ok()).collect()
+    }
+
+    /// XᵀX, columns × columns, and XᵀY, columns × outputs, of a subset over all rows; centered if there is an
+    /// intercept. Returns `None` if products of a column are missing. Cost O(s²).
+    pub fn restrict(&self, subset: &[usize]) -> Option<(Array2<f64>, Array2<f64>)> {
+        let places = self.places(subset)?;
+        let (count, ones) = (places.len(), self.ones());
+        let means = self.means_left(subset)?;
+        let centered = |i: usize, j: usize, mean: f64| self.at(i, j) - mean * self.at(ones, j);
+        let mut gram = Array2::zeros((count, count));
+        for k in 0..count {
+            for l in 0..=k {
+                let entry = centered(places[k], places[l], means[k]);
+                (gram[[k, l]], gram[[l, k]]) = (entry, entry);
+            }
+        }
+        let target = |(k, o): (usize, usize)| centered(places[k], self.features.len() + o, means[k]);
+        Some((gram, Array2::from_shape_fn((count, self.outputs), target)))
+    }
+
+    /// Remaining means of a subset's columns if there is an intercept: rounding of the removed means, which counts far
+    /// from 0. Returns `None` if products of a column are missing.
+    pub fn means_left(&self, subset: &[usize]) -> Option<Vec<f64>> {
+        let places = self.places(subset)?;
+        let (ones, weight) = (self.ones(), self.at(self.ones(), self.ones()));
+        Some(places.into_iter().map(|i| if self.intercept { self.at(ones, i) / weight } else { 0.0 }).collect())
+    }
+
+    /// Correlations of a subset's columns; 0 for constant columns. Cost O(s²).
+    ///
+    /// Returns `None` if products of a column are missing or centering them would cost digits.
+    pub fn correlations(&self, subset: &[usize]) -> Option<Array2<f64>> {
+        let places = self.places(subset)?;
+        let (count, ones) = (places.len(), self.ones());
+        let weight = self.at(ones, ones);
+        let means: Vec<f64> = places.iter().map(|&i| self.at(ones, i) / weight).collect();
+        let centered = |k: usize, l: usize| self.at(places[k], places[l]) - means[k] * self.at(ones, places[l]);
+        let squares: Vec<f64> = (0..count).map(|k| centered(k, k)).collect();
+        let has_digits = |k: usize| squares[k] >= FEW_DIGITS * self.at(places[k], places[k]);
+        if !(0..count).all(has_digits) {
+            return None;
+        }
+        let inverse: Vec<f64> = squares.iter().map(|s| if *s > 0.0 { 1.0 / s.sqrt() } else { 0.0 }).collect();
+        let mut out = Array2::zeros((count, count));
+        for k in 0..count {
+            for l in 0..=k {
+                let entry = if k == l {
+                    squares[k] * inverse[k] * inverse[k]
+                } else {
+                    centered(k, l) * inverse[k] * inverse[l]
+                };
+                let entry = entry.clamp(-1.0, 1.0);
+                (out[[k, l]], out[[l, k]]) = (entry, entry);
+            }
+        }
+        Some(out)
     }
 }

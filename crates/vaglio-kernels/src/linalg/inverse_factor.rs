@@ -2,8 +2,9 @@
 //!
 //! Bordering: G. Golub and C. Van Loan, *Matrix Computations*, 4.2.
 
-use crate::f64x8::{F64x8, opaque};
+use crate::f64x8::F64x8;
 use crate::vectorize;
+use std::hint::black_box;
 
 /// Rows p_k of P: row k has k + 1 entries, padded with zeros to a multiple of eight.
 #[derive(Debug, Clone, Default)]
@@ -31,9 +32,9 @@ impl InverseFactor {
                     let (row, rest) = eights.split_at(k / F64x8::WIDTH + 1);
                     eights = rest;
                     let mut along = F64x8::ZERO;
-                    row.iter().zip(&a_wide).for_each(|(p, a)| along = along + *opaque(p) * *a);
+                    row.iter().zip(&a_wide).for_each(|(p, a)| along = along + *black_box(p) * *a);
                     let along = F64x8::splat(along.sum());
-                    out.iter_mut().zip(row).for_each(|(out, p)| *out = *out + *opaque(p) * along);
+                    out.iter_mut().zip(row).for_each(|(out, p)| *out = *out + *black_box(p) * along);
                 }
             },
         );

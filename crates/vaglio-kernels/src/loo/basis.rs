@@ -89,17 +89,8 @@ impl<'d> RidgeState<'d> {
         match selected.map(|selected| (selected.left(&data, lambda), selected)) {
             Some((left, selected)) if left >= DIGITS_LEFT => {
                 let (a, d) = selected.residuals(&data);
-                RidgeState {
-                    data,
-                    lambda,
-                    updates: Vec::new(),
-                    a,
-                    d,
-                    features,
-                    removable: Some(selected),
-                    share: left,
-                    left,
-                }
+                let removable = Some(selected);
+                RidgeState { a, d, features, removable, share: left, left, ..RidgeState::new(data, lambda) }
             }
             _ => {
                 let mut basis = RidgeState::with_columns(data, lambda, features);

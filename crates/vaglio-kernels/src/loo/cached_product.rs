@@ -37,16 +37,16 @@ impl CachedProduct {
     }
 }
 
-/// Applies all updates to candidates, and sorts them by the updates they had. Cost O(m) for each candidate and missing
-/// update.
+/// Applies all updates to candidates. Cost O(m) for each candidate and missing update.
 ///
 /// c ← c − c_p·x_iᵀc_p/τ_p, update by update. x_iᵀc_p equals x_pᵀc before that. Computed from x_i, if enough of it
 /// remains, it depends on no other update, so all candidates and updates share one product of matrices. The bits depend
 /// neither on the grouping nor on earlier computations.
 pub(super) fn bring_up_to_date(basis: &RidgeState<'_>, products: &mut [CachedProduct]) {
     let end = basis.updates.len();
-    products.sort_by_key(|one| (one.until, one.sound));
-    for group in products.chunk_by_mut(|a, b| (a.until, a.sound) == (b.until, b.sound)) {
+    let mut sorted: Vec<&mut CachedProduct> = products.iter_mut().collect();
+    sorted.sort_by_key(|one| (one.until, one.sound));
+    for group in sorted.chunk_by_mut(|a, b| (a.until, a.sound) == (b.until, b.sound)) {
         let (from, sound) = (group[0].until, group[0].sound.min(end));
         if from < sound {
             take_in(basis, group, &basis.updates[from..sound]);
@@ -59,7 +59,7 @@ pub(super) fn bring_up_to_date(basis: &RidgeState<'_>, products: &mut [CachedPro
     });
 }
 
-fn take_in(basis: &RidgeState<'_>, group: &mut [CachedProduct], updates: &[Arc<RankOneUpdate>]) {
+fn take_in(basis: &RidgeState<'_>, group: &mut [&mut CachedProduct], updates: &[Arc<RankOneUpdate>]) {
     let features: Vec<usize> = group.iter().map(|one| one.feature).collect();
     let vectors: Vec<&[f64]> = updates.iter().map(|update| &*update.c).collect();
     let mut shares = basis.data.products(&features, &vectors);

@@ -37,7 +37,7 @@ use crate::parallel;
 use crate::sums::dot;
 use crate::tolerance::{BOUND_ROUNDING, PRODUCT_DRIFT, SOUND_CACHE, UNBOUNDED_COLUMN};
 use crate::{Data, Scorer, Trial, is_unreliable};
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 /// s_i = x_iᵀG x_i, t_i = x_iᵀa, q_i = ‖G x_i‖² and the inner products with the updates for every candidate, but not G
@@ -306,44 +306,33 @@ impl CandidateBounds {
 
     fn few_trials(&mut self, basis: &RidgeState<'_>, scorer: &Scorer, positions: &[usize]) -> Vec<Trial> {
         let mut products = Vec::with_capacity(positions.len());
-        let mut stay = HashSet::with_capacity(positions.len());
         for &at in positions {
-            let (feature, sound) = (basis.data.candidates[at], self.scalars.sound[at] as usize);
+            let feature = basis.data.candidates[at];
             let cached = self.cached.remove(&feature);
             // Products already cached stay; new ones are cached while there is room, in the order of their bounds.
-            if cached.is_some() || self.room > 0 {
-                stay.insert(feature);
-            }
-            self.room -= usize::from(cached.is_none() && self.room > 0);
-            products.push((feature, sound, cached));
+            let stays = cached.is_some() || self.room > 0;
+            self.room -= usize::from(cached.is_none() && stays);
+            products.push((feature, self.scalars.sound[at] as usize, cached, stays));
         }
-        let of = |(feature, sound, cached): (usize, usize, Option<CachedProduct>)| CachedProduct {
+        let stay: Vec<bool> = products.iter().map(|(.., stays)| *stays).collect();
+        let of = |(feature, sound, cached, _): (usize, usize, Option<CachedProduct>, bool)| CachedProduct {
             sound,
             ..cached.unwrap_or_else(|| CachedProduct::new(basis, feature))
         };
         let mut products: Vec<CachedProduct> = parallel::map_vec(products, of);
         bring_up_to_date(basis, &mut products);
-        // The order differs from that of the positions from here on.
-        let one = |one: CachedProduct| {
+        let one = |one: &CachedProduct| {
             let (s, t) = basis.scalars(one.feature, &one.c);
             let trial = basis.trial(scorer, one.feature, &one.c, s, &t);
             let f: Vec<f64> = t.iter().map(|t| t / (basis.lambda + s)).collect();
-            (trial, NormInterval::new(basis, &one.c, &f), one)
+            (trial, NormInterval::new(basis, &one.c, &f))
         };
-        let tried: Vec<(Trial, NormInterval, CachedProduct)> = parallel::map_vec(products, one);
-        let mut trials = HashMap::with_capacity(positions.len());
-        for (trial, interval, product) in tried {
-            trials.insert(product.feature, (trial, interval));
-            if stay.contains(&product.feature) {
-                self.cached.insert(product.feature, product);
-            }
-        }
-        let trial = |&at: &usize| {
-            let (trial, interval) = trials.remove(&basis.data.candidates[at])?;
-            self.scalars.intervals.insert(at, interval);
-            Some(trial)
-        };
-        positions.iter().filter_map(trial).collect()
+        let (trials, intervals): (Vec<Trial>, Vec<NormInterval>) =
+            parallel::map_slice(&products, one).into_iter().unzip();
+        self.scalars.intervals.extend(positions.iter().copied().zip(intervals));
+        let kept = products.into_iter().zip(stay).filter(|(_, stays)| *stays);
+        self.cached.extend(kept.map(|(product, _)| (product.feature, product)));
+        trials
     }
 }
 

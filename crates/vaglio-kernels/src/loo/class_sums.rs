@@ -82,15 +82,9 @@ impl<'r, 'd> ClassSums<'r, 'd> {
         let mut classes: Vec<OneClass> = parallel::map_slice(&members, one).into_iter().collect::<Option<_>>()?;
         let intercept = data.unit.is_some();
         if intercept {
-            let center = |of: &mut dyn FnMut(&mut OneClass) -> &mut Vec<f64>, classes: &mut [OneClass]| {
-                let mut mean = vec![0.0; of(&mut classes[0]).len()];
-                classes.iter_mut().for_each(|class| axpy(1.0 / count as f64, of(class), &mut mean));
-                classes.iter_mut().for_each(|class| axpy(-1.0, &mean, of(class)));
-                mean
-            };
-            let mean = center(&mut |class| &mut class.mean, &mut classes);
+            let mean = center(classes.iter_mut().map(|class| &mut class.mean[..]).collect());
             x.chunks_exact_mut(size.max(1)).for_each(|row| axpy(-1.0, &mean, row));
-            center(&mut |class| &mut class.targets, &mut classes);
+            center(classes.iter_mut().map(|class| &mut class.targets[..]).collect());
         }
         let (mut scatter, mut along) = (vec![0.0; size * size], vec![0.0; outputs * size]);
         for class in &classes {
@@ -162,6 +156,14 @@ impl<'r, 'd> ClassSums<'r, 'd> {
         let is_finite = out.iter().all(|e: &f64| e.is_finite());
         (out, if is_finite { left * least } else { 0.0 })
     }
+}
+
+/// Subtracts the mean of some vectors from each, and returns it.
+fn center(vectors: Vec<&mut [f64]>) -> Vec<f64> {
+    let mut mean = vec![0.0; vectors.first().map_or(0, |first| first.len())];
+    vectors.iter().for_each(|vector| axpy(1.0 / vectors.len() as f64, vector, &mut mean));
+    vectors.into_iter().for_each(|vector| axpy(-1.0, &mean, vector));
+    mean
 }
 
 /// Mean and scatter of some rows, each weighing r_j divided by their total `weight`.

@@ -105,27 +105,19 @@ impl RemovalState {
 
     /// Residuals y − Σ_b x_b w_b of each output, and 1 − leverage of each row, reduced by Σ_b x_b∘C_b. Cost O(m·s).
     pub fn residuals(&self, data: &Data<'_>) -> (Vec<Vec<f64>>, Vec<f64>) {
-        let mut a = data.centered.clone();
-        let mut d = data.empty_diagonal();
+        let (mut a, mut d) = (data.centered.clone(), data.empty_diagonal());
         let along: Vec<f64> = parallel::map_slice(&self.features, |&feature| data.along_ones(feature));
-        let of_tile = |tile: usize| {
-            let rows = tile * TILE..data.rows().min((tile + 1) * TILE);
-            let mut a: Vec<Vec<f64>> = a.iter().map(|a| a[rows.clone()].to_vec()).collect();
-            let (mut d, mut x) = (d[rows.clone()].to_vec(), vec![0.0; rows.len()]);
+        let slices = a.iter_mut().chain([&mut d]).map(Vec::as_mut_slice);
+        parallel::map_spans(slices, data.rows(), TILE, |tile, parts| {
+            let Some((d, a)) = parts.split_last_mut() else { return };
+            let (rows, mut x) = (tile * TILE..tile * TILE + d.len(), vec![0.0; d.len()]);
             for (k, &feature) in self.features.iter().enumerate() {
                 data.scaled_rows(feature, along[k], rows.clone(), &mut x);
                 a.iter_mut().zip(&self.w[k]).for_each(|(a, w)| axpy(-w, &x, a));
                 let c = &self.c[k][rows.clone()];
                 d.iter_mut().zip(&x).zip(c).for_each(|((d, x), c)| *d -= x * c);
             }
-            (a, d)
-        };
-        let tiles: Vec<(Vec<Vec<f64>>, Vec<f64>)> = parallel::map(data.rows().div_ceil(TILE), of_tile);
-        for (k, (of_a, of_d)) in tiles.into_iter().enumerate() {
-            let rows = k * TILE..k * TILE + of_d.len();
-            a.iter_mut().zip(of_a).for_each(|(a, part)| a[rows.clone()].copy_from_slice(&part));
-            d[rows].copy_from_slice(&of_d);
-        }
+        });
         (a, d)
     }
 
@@ -171,19 +163,14 @@ fn decomposed(data: &Data<'_>, lambda: f64, features: &[usize]) -> Option<(Array
     let weighed = &svd.v * &svd.d.mapv(|d| 1.0 / (d * d + lambda)).insert_axis(Axis(0));
     let h = linalg::gemm(weighed.view(), svd.v.t());
     let mut c = vec![vec![0.0; rows]; size];
-    let tiles: Vec<Range<usize>> = ends(0, height, rows).collect();
-    for tiles in tiles.chunks(rayon::current_num_threads()) {
-        let of_tile = |rows: &Range<usize>| {
-            let mut x = Array2::zeros((rows.len(), size).f());
-            write(rows.clone(), x.view_mut());
-            linalg::gemm(linalg::gemm(x.view(), weighed.view()).view(), svd.v.t())
-        };
-        let made: Vec<Array2<f64>> = parallel::map_slice(tiles, of_tile);
-        for (rows, made) in tiles.iter().zip(&made) {
-            for (c, made) in c.iter_mut().zip(made.columns()) {
-                c[rows.clone()].iter_mut().zip(made).for_each(|(to, from)| *to = *from);
-            }
+    parallel::map_spans(c.iter_mut().map(Vec::as_mut_slice), rows, height, |tile, parts| {
+        let rows = tile * height..rows.min((tile + 1) * height);
+        let mut x = Array2::zeros((rows.len(), size).f());
+        write(rows, x.view_mut());
+        let made = linalg::gemm(linalg::gemm(x.view(), weighed.view()).view(), svd.v.t());
+        for (c, made) in parts.iter_mut().zip(made.columns()) {
+            c.iter_mut().zip(made).for_each(|(to, from)| *to = *from);
         }
-    }
+    });
     Some((h, c))
 }

@@ -1,6 +1,6 @@
 //! Errors on rows that the selection has not seen.
 
-use super::{ComparisonColumns, Figures, LossDifference, PredictionRows, Record, interval_text};
+use super::{Figures, PredictionRows, Record, interval_text};
 use crate::interval::{has_width, normal_interval};
 use vaglio_core::{Auc, Squared, ZeroOne, escape_controls, is_lower, join, pluralize, short, significant};
 
@@ -20,8 +20,6 @@ pub struct HeldOutError<'r> {
     pub interval: Option<ConfidenceInterval>,
     /// The loss of the same rows without features.
     pub baseline: Option<f64>,
-    /// Difference to the baseline on the same rows.
-    pub difference: Option<&'r LossDifference>,
     /// All figures of the predictions, where these were kept.
     pub figures: Option<&'r Figures>,
     /// Number of times that each row was held out.
@@ -48,7 +46,6 @@ impl Record {
                     loss: nested.loss,
                     interval: self.interval(nested.interval.zip(nested.level), nested.loss, nested.standard_error),
                     baseline: Some(nested.empty_loss),
-                    difference: nested.difference.as_ref(),
                     figures: Some(&nested.figures),
                     repeats: nested.repeats.max(1),
                     how: repetition(
@@ -67,7 +64,6 @@ impl Record {
                     loss: test.loss,
                     interval: self.interval(None, test.loss, test.standard_error),
                     baseline: test.empty_loss,
-                    difference: None,
                     figures: Some(test),
                     repeats: 1,
                     how: pluralize(test.rows, "test row"),
@@ -84,10 +80,6 @@ impl Record {
                     loss,
                     interval: self.interval(chosen.interval.zip(chosen.level), loss, chosen.standard_error),
                     baseline: chosen.empty_loss,
-                    difference: chosen
-                        .differences
-                        .iter()
-                        .find(|difference| difference.against == ComparisonColumns::Empty),
                     // Predictions are kept of the first repeat.
                     figures: self.report.figures.as_ref().filter(|_| !chosen.mapped),
                     repeats: 1,

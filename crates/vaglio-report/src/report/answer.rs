@@ -127,23 +127,10 @@ pub fn trust(record: &Record, errors: &[HeldOutError<'_>]) -> Section {
         .into_iter()
         .fold(section, Section::warning)
         .text(record.chosen.gain_sentence().map(sentence))
-        .text(errors.first().and_then(gain_in_doubt))
         .text(record.shuffled_line().map(sentence))
         .with(&cards(record, errors))
         .note(record.interval_meaning().map(sentence).unwrap_or_default())
         .note(if cross { choice } else { "" })
-}
-
-/// Reason to doubt a gain over no features that was not tested.
-fn gain_in_doubt(error: &HeldOutError<'_>) -> Option<String> {
-    let ([low, high], _) = error.interval.filter(|_| error.difference.is_none())?;
-    match error.baseline? - error.loss {
-        gain if gain <= 0.0 => Some("By this error the columns do not help to predict the target.".into()),
-        gain if gain < (high - low) / 2.0 => {
-            Some("The gain over no features is within the interval: it may be chance.".into())
-        }
-        _ => None,
-    }
 }
 
 /// Sentences that a reader must know before believing the result.

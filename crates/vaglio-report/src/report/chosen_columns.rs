@@ -10,7 +10,7 @@ use crate::record::{
     Frequency, MOST_CORRELATED, PerOutput, Record, SelectedRecord, StepRecord, WeightSpread, WorthRecord,
 };
 use std::collections::HashMap;
-use vaglio_core::{Action, join, pluralize};
+use vaglio_core::{Action, join};
 
 /// Largest number of outputs with a column of weights each; for more, the norm is shown.
 const FEW_OUTPUTS: usize = 4;
@@ -45,7 +45,7 @@ pub fn chosen_columns(record: &Record) -> Section {
         .cells("Over outer folds", "text", |row| row.1.over_folds.as_ref().map(|spread| weight_range(spread, folds)))
         .share("In outer folds", |row| share(&nested, row))
         .share("In halves", |row| share(&halves, row));
-    let section = Section::new("chosen", "Chosen columns").text(changed_signs(&record.selected, folds));
+    let section = Section::new("chosen", "Chosen columns");
     let section = if rows.len() > OPEN {
         let title = format!("All {} chosen columns", rows.len());
         section.fold(Section::new("all-chosen", &title).table(table))
@@ -99,31 +99,13 @@ fn weight_range(spread: &WeightSpread, folds: usize) -> TableCell {
     let ends = low.values().iter().zip(high.values()).take(FEW_OUTPUTS);
     let text = join(ends.map(|(low, high)| format!("{} to {}", short(*low), short(*high))), "; ");
     let sign = if spread.changes_sign { ", sign changes" } else { "" };
-    let cell = TableCell::text(text).note(format!("{} of {folds}{sign}", spread.folds));
-    TableCell { warns: spread.changes_sign, ..cell }
-}
-
-fn changed_signs(selected: &[SelectedRecord], folds: usize) -> Option<String> {
-    let changes = |column: &&SelectedRecord| column.over_folds.as_ref().is_some_and(|spread| spread.changes_sign);
-    let names: Vec<&str> = selected.iter().filter(changes).map(|column| &*column.name).collect();
-    let (weights, outer) = (pluralize(names.len(), "weight"), pluralize(folds, "outer fold"));
-    let is_known = !names.is_empty() && folds > 0;
-    is_known.then(|| format!("The sign of {weights} changes over {outer}: {}.", listed(names, 12)))
+    TableCell::text(text).note(format!("{} of {folds}{sign}", spread.folds))
 }
 
 fn weights_note(record: &Record) -> String {
-    let any = |is_known: fn(&SelectedRecord) -> bool| record.selected.iter().any(is_known);
-    let weights = match record.selected.is_empty() {
-        true => "",
-        _ if any(|column| column.original_weight.is_some()) => {
-            "Weights are of the preprocessed columns, on the original scale of the columns as read."
-        }
-        _ if any(|column| column.weight.is_some()) => "Weights are of the preprocessed columns.",
-        _ => "The model is not linear in the columns, so they have no weights.",
-    };
-    let has_ranges = any(|column| column.over_folds.is_some());
-    let ranges = if has_ranges { "Ranges over outer folds are no confidence intervals." } else { "" };
-    join([weights, ranges, &equation_note(record)].into_iter().filter(|sentence| !sentence.is_empty()), " ")
+    let has_ranges = record.selected.iter().any(|column| column.over_folds.is_some());
+    let ranges = if has_ranges { "Ranges over outer folds are no confidence intervals. " } else { "" };
+    format!("{ranges}{}", equation_note(record))
 }
 
 /// Table of the importance of each chosen column: score alone, score without it, and substitutes.
@@ -149,23 +131,17 @@ pub fn column_worth(record: &Record) -> Section {
             listed(tied.map(|index| record.column_name(*index)), 8)
         });
     let any = |is_known: fn(&SelectedRecord) -> bool| selected.iter().any(is_known);
-    let mut notes = Vec::new();
-    if any(|column| column.without.is_some()) {
-        notes.push("A column without which the score hardly rises can go.");
-    }
-    if any(|column| column.vif.is_some()) {
-        notes.push("Variance inflation is 1/(1 − R²) of the column on the other chosen ones; from 5 to 10 on they share its weight.");
-    }
+    let inflation_note = "Variance inflation is 1/(1 − R²) of the column on the other chosen ones; from 5 to 10 on they share its weight.";
+    let note = if any(|column| column.vif.is_some()) { inflation_note } else { "" };
     let is_unknown = !any(|column| column.without.is_some()) && !selected.is_empty();
     let not_computed = record.worth.as_ref().and_then(WorthRecord::sentence).map(sentence);
     let not_computed = not_computed.or(is_unknown.then(|| "The score without each column was not computed.".into()));
     let section = Section::new("beside", "What each chosen column is worth").table(table);
-    section.note(notes.join(" ")).text(not_computed)
+    section.note(note).text(not_computed)
 }
 
 fn inflation(factor: f64) -> TableCell {
-    let text = if factor.is_finite() { significant(factor, 3) } else { "∞".into() };
-    TableCell { warns: factor >= 10.0, ..TableCell::text(text) }
+    TableCell::text(if factor.is_finite() { significant(factor, 3) } else { "∞".into() })
 }
 
 /// The Shapley value of each chosen column.

@@ -17,8 +17,6 @@ pub struct TableCell {
     pub note: String,
     /// Length of the bar before the words, from 0 to 1.
     pub share: Option<f64>,
-    /// Whether the cell is a warning.
-    pub warns: bool,
 }
 
 impl TableCell {
@@ -55,7 +53,6 @@ impl TableCell {
             Some(share) => {
                 format!("<span class=\"meter\"><span style=\"width:{:.0}%\"></span></span>{text}", 100.0 * share)
             }
-            None if self.warns => format!("<span class=\"tag warn\">{text}</span>"),
             None => text,
         };
         let title = if full.is_empty() { full } else { format!(" title=\"{full}\"") };

@@ -208,7 +208,6 @@ fn columns_are_described_alone_with_the_others_and_over_folds() {
     check(&page);
     for told in [
         "Leaving out one fold at a time chooses 4 to 9 columns (6, 4, 9, 6, 6).",
-        "The sign of 1 weight changes over 2 outer folds: s3.",
         "2 of 2, sign changes",
         ">∞<",
         "component + residual against bmi",

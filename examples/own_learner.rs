@@ -63,7 +63,7 @@ impl LinearForm for Cosines {
         let map = Waves((0..self.count).map(|_| wave()).collect());
         let columns = cosines(&map.0, problem.columns())?;
         let names = (1..=self.count).map(|k| format!("cos{k}")).collect();
-        Design::mapped(problem, columns, names, self.readout()?, Arc::new(map))
+        Design::from_map(problem, columns, names, self.readout()?, Arc::new(map))
     }
 }
 // ANCHOR_END: learner

@@ -104,5 +104,5 @@ fn refused(cluster: Cluster<'_>, what: Cause) -> Error {
     let whole = |what: &str| {
         format!("`{kind}` is reached by Python, and `{python}` {what}; {PYTHON} names another interpreter")
     };
-    Error::setting("engine.kind", what.reworded(whole))
+    Error::setting("engine.kind", what.reword(whole))
 }

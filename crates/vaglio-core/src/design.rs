@@ -31,7 +31,7 @@ pub struct Design {
     /// Columns that may be selected, in increasing order; `None` for all that are not constant.
     among: Option<Arc<[Feature]>>,
     /// The units over which predictions are averaged.
-    decisions: Option<Arc<PredictionUnits>>,
+    prediction_units: Option<Arc<PredictionUnits>>,
     /// Training on some of the rows.
     training: TrainingMethod,
     /// Exponent of the power of two by which targets were divided, if the numbers were rescaled.
@@ -101,7 +101,7 @@ impl Design {
     ///
     /// # Errors
     /// [`Error::Shape`] if rows or names do not fit.
-    pub fn mapped(
+    pub fn from_map(
         problem: &Problem,
         columns: Columns,
         names: Vec<String>,
@@ -131,9 +131,9 @@ impl Design {
     /// A design without the problem's preprocessing in folds.
     fn assemble(problem: Problem, training: TrainingMethod) -> Self {
         Design {
-            problem: problem.fitted_in_folds(PerFoldPreprocessing::default()),
+            problem: problem.with_preprocessing(PerFoldPreprocessing::default()),
             among: None,
-            decisions: None,
+            prediction_units: None,
             training,
             rescaled: None,
             run: RunContext::default(),
@@ -180,9 +180,9 @@ impl Design {
     ///
     /// # Errors
     /// [`Error::Shape`] for a wrong length, or for different targets in one unit.
-    pub fn averaging_over(self, units: &[u32]) -> Result<Self> {
-        let decisions = PredictionUnits::new(units, self.targets(), self.weights())?;
-        Ok(self.derived(|design| design.decisions = Some(Arc::new(decisions))))
+    pub fn with_prediction_units(self, units: &[u32]) -> Result<Self> {
+        let units = PredictionUnits::new(units, self.targets(), self.weights())?;
+        Ok(self.derived(|design| design.prediction_units = Some(Arc::new(units))))
     }
 
     /// The searched columns as a problem, with targets, labels of the rows, and the preprocessing that is fitted again
@@ -265,7 +265,7 @@ impl Design {
     }
 
     /// Units over which predictions are averaged, if there are any.
-    pub fn decisions(&self) -> Option<&PredictionUnits> {
-        self.decisions.as_deref()
+    pub fn prediction_units(&self) -> Option<&PredictionUnits> {
+        self.prediction_units.as_deref()
     }
 }

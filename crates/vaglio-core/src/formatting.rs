@@ -39,7 +39,7 @@ pub fn join(parts: impl IntoIterator<Item = impl Display>, between: &str) -> Str
 }
 
 /// Joins the first `most` texts with commas, and an ellipsis if there are more: `a, b, …`.
-pub fn abridged(parts: impl IntoIterator<Item = impl Display>, most: usize) -> String {
+pub fn abridge(parts: impl IntoIterator<Item = impl Display>, most: usize) -> String {
     let mut parts = parts.into_iter();
     let first = join(parts.by_ref().take(most), ", ");
     if parts.next().is_some() { first + ", …" } else { first }

@@ -47,8 +47,8 @@ pub struct Correlation {
 impl Correlation {
     /// Standardizes the columns of a design and each output. Memory O(rows · columns).
     pub fn new(design: &Design) -> Self {
-        let columns = (0..design.features()).map(|feature| standardized_column(design, feature)).collect();
-        Correlation { columns, targets: standardized_outputs(design) }
+        let columns = (0..design.features()).map(|feature| standardize_column(design, feature)).collect();
+        Correlation { columns, targets: standardize_outputs(design) }
     }
 }
 
@@ -71,21 +71,21 @@ fn dot(x: &[f64], y: &[f64]) -> f64 {
     x.iter().zip(y).map(|(x, y)| x * y).sum()
 }
 
-/// Column of a design, [`standardized`]. Cost O(m).
-pub fn standardized_column(design: &Design, feature: Feature) -> Vec<f64> {
-    standardized(&design.column(feature).values(), design.weights())
+/// Column of a design, [`standardize`]. Cost O(m).
+pub fn standardize_column(design: &Design, feature: Feature) -> Vec<f64> {
+    standardize(&design.column(feature).values(), design.weights())
 }
 
-/// Outputs of a design, [`standardized`] one by one. Cost O(m · outputs).
-pub fn standardized_outputs(design: &Design) -> Vec<Vec<f64>> {
-    design.targets().rows().into_iter().map(|y| standardized(&y.to_vec(), design.weights())).collect()
+/// Outputs of a design, [`standardize`] one by one. Cost O(m · outputs).
+pub fn standardize_outputs(design: &Design) -> Vec<Vec<f64>> {
+    design.targets().rows().into_iter().map(|y| standardize(&y.to_vec(), design.weights())).collect()
 }
 
 /// Standardizes a column with row weights r (1 when absent) to √r_j (x_j − mean)/norm. Inner products are then
 /// correlations.
 ///
 /// Empty for a constant column, so that its correlation with any is 0. No square or sum over- or underflows. Cost O(m).
-pub fn standardized(values: &[f64], weights: Option<&[f64]>) -> Vec<f64> {
+pub fn standardize(values: &[f64], weights: Option<&[f64]>) -> Vec<f64> {
     let weight = row_weights(weights);
     let Some(&first) = values.first() else { return Vec::new() };
     if values.iter().all(|v| *v == first) {

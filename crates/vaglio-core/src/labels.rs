@@ -78,7 +78,7 @@ impl RowLabels {
 }
 
 /// Numbers labels from 0 in order of first appearance, and counts the different ones.
-pub fn numbered<L: Eq + Hash>(labels: impl IntoIterator<Item = L>) -> (Vec<u32>, usize) {
+pub fn number_labels<L: Eq + Hash>(labels: impl IntoIterator<Item = L>) -> (Vec<u32>, usize) {
     let mut numbers = HashMap::new();
     let number = |label| {
         let next = numbers.len() as u32;

@@ -90,10 +90,10 @@ pub use evaluator::{
     refuse_nan, winner,
 };
 pub use expression::{Condition, DatePart, Expression, Function, LevelValues, TargetScale};
-pub use formatting::{abridged, clip, escape_controls, is_control, join, pluralize, short, significant, table_number};
+pub use formatting::{abridge, clip, escape_controls, is_control, join, pluralize, short, significant, table_number};
 pub use formulas::{ColumnFormula, LearnedLevels, MapFormulas, OutputUnit, RowsByLevel};
-pub use geometry::{Correlation, Geometry, magnitude, standardized, standardized_column, standardized_outputs};
-pub use labels::{RowLabels, numbered, relative_weights, rows_by_label, select_rows};
+pub use geometry::{Correlation, Geometry, magnitude, standardize, standardize_column, standardize_outputs};
+pub use labels::{RowLabels, number_labels, relative_weights, rows_by_label, select_rows};
 pub use learner::{AnyLearner, FeatureMap, Form, Learner, LinearForm, Refit};
 pub use loss::{
     Absolute, AnyLoss, Auc, BalancedError, BalancedSquared, Concordance, Huber, LeftOut, LogLoss, Loss, LossTasks,

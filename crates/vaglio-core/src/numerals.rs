@@ -33,7 +33,7 @@ pub fn numeral(value: f64) -> String {
 }
 
 /// The canonical text of a number, whichever way it is written; truth values become 1 or 0. `None` for other text.
-pub fn normalized(text: &str) -> Option<Cow<'static, str>> {
+pub fn normalize_number(text: &str) -> Option<Cow<'static, str>> {
     match text.parse::<f64>() {
         Ok(value) if !value.is_finite() => None,
         Ok(value) if holds(text, value) => Some(numeral(value).into()),

@@ -121,7 +121,7 @@ impl Lambda {
     }
 
     /// The grid to fit to the design, if λ is such a grid.
-    pub fn fitted(&self) -> Option<AutoGrid> {
+    pub fn auto_grid(&self) -> Option<AutoGrid> {
         let choice = self.choice().filter(|choice| matches!(choice.grid, Some(Grid::Auto(_))))?;
         Some(AutoGrid { points: choice.points, extend: choice.extend.unwrap_or(true) })
     }

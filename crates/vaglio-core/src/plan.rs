@@ -25,7 +25,7 @@ impl<'d> Plan<'d> {
 
     /// Adds a check that runs before the start; the plan fails to start if `check` fails.
     #[must_use]
-    pub fn checked_by(self, check: impl FnOnce() -> Result<()> + 'd) -> Self {
+    pub fn with_check(self, check: impl FnOnce() -> Result<()> + 'd) -> Self {
         let start = self.start;
         Plan { start: Box::new(|| check().and_then(|()| start())), ..self }
     }

@@ -1,6 +1,6 @@
 //! Units of several rows with one averaged prediction.
 
-use crate::{Error, Result, numbered, row_weights, rows_by_label};
+use crate::{Error, Result, number_labels, row_weights, rows_by_label};
 use ndarray::{Array2, ArrayView2, Axis};
 
 /// Units of rows, such as the steps of a series. Predictions are averaged over the rows of each unit, and losses are
@@ -25,7 +25,7 @@ impl PredictionUnits {
         if units.len() != targets.ncols() {
             return Err(Error::Shape(format!("{} units for {} rows", units.len(), targets.ncols())));
         }
-        let (units, _) = numbered(units);
+        let (units, _) = number_labels(units);
         let rows = rows_by_label(&units);
         let first: Vec<usize> = rows.iter().map(|rows| rows[0]).collect();
         let of_row: Vec<usize> = units.into_iter().map(|unit| unit as usize).collect();
@@ -46,7 +46,7 @@ impl PredictionUnits {
     }
 
     /// Averages predictions of rows to predictions of units, outputs × units.
-    pub(crate) fn decide(&self, predictions: ArrayView2<'_, f64>) -> Array2<f64> {
+    pub(crate) fn average(&self, predictions: ArrayView2<'_, f64>) -> Array2<f64> {
         let mut decided = Array2::zeros(self.targets.dim());
         for ((row, column), &share) in predictions.columns().into_iter().enumerate().zip(&self.shares) {
             decided.column_mut(self.of_row[row]).scaled_add(share, &column);
@@ -72,7 +72,7 @@ mod tests {
         let loss = |loss: &dyn Loss| {
             loss.mean(
                 decisions.targets.view(),
-                decisions.decide(predictions.view()).view(),
+                decisions.average(predictions.view()).view(),
                 decisions.weights.as_deref(),
             )
         };

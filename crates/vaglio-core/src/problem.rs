@@ -156,13 +156,13 @@ impl Problem {
 
     /// Sets the seed of every random choice.
     #[must_use]
-    pub fn seeded(self, seed: u64) -> Self {
+    pub fn with_seed(self, seed: u64) -> Self {
         Problem { seed, ..self }
     }
 
     /// Sets the sign that ends work on the problem.
     #[must_use]
-    pub fn stopping_at(self, sign: StopSign) -> Self {
+    pub fn with_sign(self, sign: StopSign) -> Self {
         Problem { sign, ..self }
     }
 
@@ -174,7 +174,7 @@ impl Problem {
 
     /// Sets the preprocessing that is fitted again on the training rows of each fold.
     #[must_use]
-    pub fn fitted_in_folds(self, in_folds: PerFoldPreprocessing) -> Self {
+    pub fn with_preprocessing(self, in_folds: PerFoldPreprocessing) -> Self {
         Problem { in_folds, ..self }
     }
 

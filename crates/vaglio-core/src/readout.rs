@@ -44,7 +44,7 @@ impl Readout {
     /// # Errors
     /// [`Error::Setting`] on `lambda`.
     pub fn with_lambda(lambda: &Lambda, intercept: bool) -> Result<Self> {
-        let (auto, per, refine) = (lambda.fitted(), lambda.per(), lambda.is_search());
+        let (auto, per, refine) = (lambda.auto_grid(), lambda.per(), lambda.is_search());
         let each_output = lambda.is_per_output();
         Ok(Readout { auto, per, refine, each_output, ..Readout::new(lambda.values()?, intercept)? })
     }

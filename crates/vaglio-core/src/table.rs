@@ -164,7 +164,7 @@ impl Table {
 
     /// Marks the table as a chunk of a larger one, after `before` rows.
     #[must_use]
-    pub fn following(self, before: usize) -> Self {
+    pub fn with_offset(self, before: usize) -> Self {
         Table { origins: Some((before..before + self.rows).collect()), ..self }
     }
 

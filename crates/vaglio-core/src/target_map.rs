@@ -141,13 +141,13 @@ impl Default for TargetUnits {
 
 impl TargetUnits {
     /// Units of a mapped target.
-    pub fn mapped(map: Box<dyn FittedTargetMap>, is_smeared: bool) -> Self {
+    pub fn from_map(map: Box<dyn FittedTargetMap>, is_smeared: bool) -> Self {
         TargetUnits { map: Some(map.into()), is_smeared, ..TargetUnits::default() }
     }
 
     /// Adds a scaling after the map and any earlier scaling.
     #[must_use]
-    pub fn scaled(self, by: TargetScale) -> Self {
+    pub fn with_scale(self, by: TargetScale) -> Self {
         let TargetScale { shift, scale } = self.scale;
         TargetUnits { scale: TargetScale { shift: shift + by.shift * scale, scale: scale * by.scale }, ..self }
     }
@@ -175,7 +175,7 @@ impl TargetUnits {
     /// # Reference
     /// N. Duan, *Smearing estimate: a nonparametric retransformation method*, JASA 78(383), 1983.
     #[must_use]
-    pub fn smeared_by(&self, residuals: impl Iterator<Item = [f64; 2]>) -> Self {
+    pub fn with_residuals(&self, residuals: impl Iterator<Item = [f64; 2]>) -> Self {
         let Some(map) = self.map.as_ref().filter(|_| self.is_smeared) else { return self.clone() };
         let mut kept: Vec<[f64; 2]> = residuals.filter(|[weight, _]| *weight > 0.0).collect();
         let total: f64 = kept.iter().map(|[weight, _]| weight).sum();

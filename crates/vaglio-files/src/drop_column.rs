@@ -120,7 +120,7 @@ pub(super) fn record_importance(
     selected: &mut [SelectedRecord],
     watcher: &StageMonitor<'_>,
 ) -> Result<Option<WorthRecord>> {
-    let design = &design.stopping_at(watcher.stop.clone());
+    let design = &design.with_sign(watcher.stop.clone());
     watcher.ends(|| try_columns(budget, selector, design, selected, watcher))?;
     let without = |is_known: fn(&SelectedRecord) -> bool| -> Vec<Feature> {
         selected.iter().filter(|column| !is_known(column)).map(|column| column.index).collect()

@@ -20,7 +20,7 @@ pub fn report(folder: &Path) -> Result<()> {
     let again = format!("run the pipeline again with `--out {}`", folder.display());
     let again = |error: Error| match error {
         Error::Unreadable { path, message } => {
-            Error::unreadable(path, message.reworded(|message| format!("{message}; {again}")))
+            Error::unreadable(path, message.reword(|message| format!("{message}; {again}")))
         }
         other => other,
     };

@@ -1,6 +1,6 @@
 //! Complementary half-samples of the rows.
 
-use vaglio_core::{Result, numbered};
+use vaglio_core::{Result, number_labels};
 use vaglio_pipeline::folds::FoldAssignment;
 use vaglio_pipeline::pipeline::Pairs;
 use vaglio_pipeline::resampling::Sample;
@@ -67,7 +67,7 @@ fn pieces(parts: &[TrainTestSplit], rows: usize) -> Vec<u32> {
     for (number, part) in parts.iter().enumerate() {
         part.held.iter().for_each(|&row| held[row].push(number));
     }
-    numbered(held).0
+    number_labels(held).0
 }
 
 #[cfg(test)]

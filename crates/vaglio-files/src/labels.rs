@@ -1,18 +1,18 @@
 //! Equality of labels.
 
-use vaglio_core::numerals::normalized;
+use vaglio_core::numerals::normalize_number;
 
 /// Whether two texts are one label: equal, or the same number.
 pub(crate) fn same_label(a: &str, b: &str) -> bool {
-    a == b || normalized(a).is_some_and(|a| normalized(b).is_some_and(|b| a == b))
+    a == b || normalize_number(a).is_some_and(|a| normalize_number(b).is_some_and(|b| a == b))
 }
 
 /// The index of the label that equals `text`, or else is the same number.
 pub(crate) fn place_of_label<'l>(labels: impl Iterator<Item = &'l str> + Clone, text: &str) -> Option<usize> {
     let alike = || labels.clone().position(|label| label == text);
     let same = || {
-        let own = normalized(text)?;
-        labels.clone().position(|label| normalized(label).is_some_and(|label| label == own))
+        let own = normalize_number(text)?;
+        labels.clone().position(|label| normalize_number(label).is_some_and(|label| label == own))
     };
     alike().or_else(same)
 }

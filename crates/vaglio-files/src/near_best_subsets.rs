@@ -67,7 +67,7 @@ impl SubsetSources<'_> {
     /// Returns the errors of the criterion's scores and of the maps. Returns [`Error::Setting`] for
     /// `evaluate.alternatives.within` if a standard error is asked for and not available.
     fn near_best(self, asked: &Alternatives, watcher: &StageMonitor<'_>) -> Result<Option<AlternativesRecord>> {
-        let design = &self.design.stopping_at(watcher.stop.clone());
+        let design = &self.design.with_sign(watcher.stop.clone());
         let (sources, selector) = (SubsetSources { design, ..self }, self.selector);
         watcher.journal.once("alternatives", || {
             watcher.stage("alternatives", 1);
@@ -166,7 +166,7 @@ impl SubsetSources<'_> {
         watcher: &StageMonitor<'_>,
     ) -> Result<Option<AlternativesRecord>> {
         let SubsetSources { selector, sample, design, .. } = *self;
-        let is_paired = matches!(asked.within, ScoreMargin::Rule(_)) && design.decisions().is_none();
+        let is_paired = matches!(asked.within, ScoreMargin::Rule(_)) && design.prediction_units().is_none();
         let held_out = if is_paired { selector.criterion().folds(design)? } else { HeldOut::Nothing };
         let clusters = clusters(sample, design);
         let parts: Vec<_> = visited.chunks(OF_JOB).collect();

@@ -4,7 +4,7 @@ use super::run_context::Run;
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 use std::slice::from_ref;
-use vaglio_core::{MapFit, numbered, rows_by_label};
+use vaglio_core::{MapFit, number_labels, rows_by_label};
 use vaglio_pipeline::maps::source_columns;
 use vaglio_report::record::{Frequency, MadeColumns};
 
@@ -22,7 +22,7 @@ impl<'r> Run<'r> {
     pub fn made(self) -> Vec<MadeColumns> {
         let (Some(maps), names) = (self.renaming_maps(), self.design.names()) else { return Vec::new() };
         let sources = |index: usize| source_columns(maps, from_ref(&names[index]));
-        let (numbers, _) = numbered((0..names.len()).map(sources));
+        let (numbers, _) = number_labels((0..names.len()).map(sources));
         let made = rows_by_label(&numbers).into_iter().map(|columns| MadeColumns { of: sources(columns[0]), columns });
         let is_itself = |made: &MadeColumns| made.columns.len() == 1 && made.of == [&*names[made.columns[0]]];
         made.filter(|made| !made.of.is_empty() && !is_itself(made)).collect()

@@ -17,7 +17,7 @@ use std::fmt::Write;
 use std::path::Path;
 use std::time::{Duration, Instant};
 use vaglio_core::{
-    Criterion, Design, Error, HeldOut, Result, SearchExtent, StopSign, abridged, escape_controls, pluralize, short,
+    Criterion, Design, Error, HeldOut, Result, SearchExtent, StopSign, abridge, escape_controls, pluralize, short,
     significant,
 };
 use vaglio_pipeline::pipeline::ValidPipeline;
@@ -57,7 +57,7 @@ pub(super) fn planned(pipeline: &ValidPipeline, folder: &Path) -> Result<(String
         lines.push(("work", "unknown: the map of the learner takes longer than a second on ten rows".into()));
         return Ok((text(&lines), None));
     };
-    let soon = design.stopping_at(StopSign::default().or_after(Instant::now(), MADE));
+    let soon = design.with_sign(StopSign::default().or_after(Instant::now(), MADE));
     let plan = RunPlan { design: &design, ..RunPlan::new(pipeline, &selector, &prepared, &soon)? };
     plan.data(&mut lines);
     plan.parts(&mut lines);
@@ -97,7 +97,7 @@ impl RunPlan<'_> {
         }
         let constant = design.problem().constant();
         if !constant.is_empty() {
-            let names = abridged(constant.iter().map(|&f| &design.names()[f]), 5);
+            let names = abridge(constant.iter().map(|&f| &design.names()[f]), 5);
             let columns = if constant.len() == 1 { "column is" } else { "columns are" };
             lines.push(("", format!("{} constant {columns} never selected ({names})", constant.len())));
         }
@@ -261,9 +261,9 @@ fn designed(selector: &ValidSelector, prepared: &TrainTest) -> Result<Option<Des
         let some: Vec<usize> = (0..rows).map(|row| row * all / rows).collect();
         let train = if rows == all { train.clone() } else { train.view_rows(&some) };
         let sign = StopSign::default().or_after(Instant::now(), MADE);
-        let design = match selector.design(&train.stopping_at(sign)) {
+        let design = match selector.design(&train.with_sign(sign)) {
             Err(Error::Stopped(_)) => continue,
-            design => design?.stopping_at(StopSign::default()),
+            design => design?.with_sign(StopSign::default()),
         };
         let planned = (design.rows() as f64 * prepared.times[0] * all as f64 / rows as f64).round() as usize;
         let planned = Some(planned).filter(|planned| *planned > design.rows());

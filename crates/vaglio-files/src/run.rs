@@ -126,7 +126,7 @@ fn run_in(
         .in_scope(|| procedure.search(&prepared.sample, &prepared.train, Some(design), search_start, lent))?;
     let SearchOnDesign { selector, design: whole, picked, tuned } = found;
     let selection = selector.fit_on(&prepared.train, &whole, picked, monitor)?;
-    let design = whole.at_lambda(selection.chosen.walk_lambda()).stopping_at(monitor.stop.at_the_end());
+    let design = whole.at_lambda(selection.chosen.walk_lambda()).with_sign(monitor.stop.at_the_end());
     let resolved = pipeline.resolved(&selection.chosen)?;
     let run = Run {
         pipeline,
@@ -180,11 +180,11 @@ impl RunStart {
     /// Returns the errors with which a run is rejected before it begins.
     pub fn new(pipeline: &ValidPipeline, folder: &Path, prepared: TrainTest, stop: &StopSign) -> Result<Self> {
         let (selector, stop) = (pipeline.selector(), stop.at_the_end());
-        let design = selector.design(&prepared.train.clone().stopping_at(stop.clone()))?.stopping_at(stop);
+        let design = selector.design(&prepared.train.clone().with_sign(stop.clone()))?.with_sign(stop);
         let plan = RunPlan::new(pipeline, &selector, &prepared, &design)?;
         planned(&plan)?;
         let memory = PeakMemory::new(&plan)?;
-        let design = design.stopping_at(StopSign::default());
+        let design = design.with_sign(StopSign::default());
         let ((), scratch) = with_scratch(pipeline, folder, || memory.check(pipeline.limits.budget()))?;
         Ok(RunStart { prepared, design, memory, _scratch: scratch })
     }

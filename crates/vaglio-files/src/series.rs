@@ -2,7 +2,7 @@
 
 use super::periods::periods;
 use std::borrow::Cow;
-use vaglio_core::{Cells, Error, Result, Table, numbered};
+use vaglio_core::{Cells, Error, Result, Table, number_labels};
 
 /// Columns that order the rows.
 #[derive(Debug, Clone, Copy, Default)]
@@ -123,9 +123,9 @@ pub(super) fn number_bits(value: f64) -> u64 {
 /// Numbers the labels of cells from 0 by first appearance.
 pub(super) fn numbers_of(cells: &Cells) -> Vec<u32> {
     let (numbers, _) = match cells {
-        Cells::Numbers(numbers) => numbered(numbers.view().values().iter().map(|&value| number_bits(value))),
-        Cells::Text(text) => numbered(text),
-        Cells::Dates(_) => numbered((0..cells.len()).map(|row| cells.label(row))),
+        Cells::Numbers(numbers) => number_labels(numbers.view().values().iter().map(|&value| number_bits(value))),
+        Cells::Text(text) => number_labels(text),
+        Cells::Dates(_) => number_labels((0..cells.len()).map(|row| cells.label(row))),
     };
     numbers
 }

@@ -73,7 +73,7 @@ fn shares(
 ) -> Result<Option<SharesRecord>> {
     let Some(entry) = selection.path.result() else { return Ok(None) };
     watcher.stage("shares", 1);
-    let design = design.stopping_at(watcher.stop.clone());
+    let design = design.with_sign(watcher.stop.clone());
     let computed = || watcher.ends(|| shapley(selector, &design, &entry.subset, watcher)).map(Option::flatten);
     let Some(found) = watcher.journal.once("shares/all", computed)? else { return Ok(None) };
     watcher.piece();

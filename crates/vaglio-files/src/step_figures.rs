@@ -36,7 +36,7 @@ pub(super) fn step_figures(run: Run<'_>, records: &mut [EntryRecord]) -> Result<
     let Some(readout) = design.readout().filter(|readout| is_of_numbers && !readout.balanced && !is_mapped) else {
         return Ok(());
     };
-    if design.decisions().is_some() || design.rows() != prepared.train.rows() {
+    if design.prediction_units().is_some() || design.rows() != prepared.train.rows() {
         return Ok(());
     }
     let entries: Vec<&PathEntry> = selection

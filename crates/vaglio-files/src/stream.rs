@@ -47,7 +47,7 @@ impl FileModel<'_> {
     pub(super) fn predict_batch(&self, batch: Batch, beside: &PredictOptions) -> Result<Predictions> {
         let Batch { first, mut columns, profile } = batch;
         let kept = columns.split_off(columns.len() - beside.keep.len());
-        let mut predictions = self.predicted_beside(Table::new(columns)?.following(first), &profile, beside)?.0;
+        let mut predictions = self.predicted_beside(Table::new(columns)?.with_offset(first), &profile, beside)?.0;
         if predictions.dropped {
             return Err(Error::Shape("a map dropped rows, and it says that it takes rows alone".into()));
         }

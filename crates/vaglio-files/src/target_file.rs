@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::path::Path;
-use vaglio_core::{Error, Result, abridged};
+use vaglio_core::{Error, Result, abridge};
 use vaglio_pipeline::pipeline::{DataSpec, Names, TargetFile, TargetSpec};
 use vaglio_tables::read::TableSource;
 
@@ -54,7 +54,7 @@ pub(super) fn beside<'s>(
             let message = format!(
                 "{file} has {} columns ({}); say which by `{{file: {file}, column: {}}}`",
                 several.len(),
-                abridged(own.clone(), MOST),
+                abridge(own.clone(), MOST),
                 own.take(MOST).next_back().unwrap_or("…")
             );
             return Err(Error::setting("data.target", message));

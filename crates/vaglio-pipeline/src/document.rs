@@ -78,7 +78,7 @@ impl Document {
         let place = error.field().and_then(|field| self.place(field));
         let is_absent = error.field().is_some_and(|field| !field.starts_with('-') && self.get(field).is_none());
         if let (Error::Setting { message, .. }, true) = (&mut error, is_absent) {
-            *message = message.clone().reworded(|message| format!("{message} (not in the file)"));
+            *message = message.clone().reword(|message| format!("{message} (not in the file)"));
         }
         error.at(place)
     }

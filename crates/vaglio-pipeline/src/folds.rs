@@ -1,7 +1,7 @@
 //! Assignment of rows to folds: groups and series stay whole, classes are stratified, ordered rows form blocks.
 
 use std::collections::HashMap;
-use vaglio_core::{Error, Result, numbered};
+use vaglio_core::{Error, Result, number_labels};
 use vaglio_search::shuffle::shuffled;
 
 /// Units of rows that a split into folds keeps whole: single rows, groups, or points in time.
@@ -98,7 +98,7 @@ pub(crate) fn connected_groups(labels: &[&[u32]], rows: usize) -> (Vec<u32>, usi
             parent[a.max(b)] = a.min(b);
         }
     }
-    numbered((0..rows).map(|row| root(&mut parent, row)))
+    number_labels((0..rows).map(|row| root(&mut parent, row)))
 }
 
 /// Deals single rows to folds in turn: shuffled, then sorted by class.

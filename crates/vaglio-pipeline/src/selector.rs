@@ -174,8 +174,8 @@ impl ValidSelector {
     fn designed(&self, problem: &Problem, whole: Option<&Design>) -> Result<Design> {
         let of_learner = |error: Error| error.from_part(Role::Learner, self.learner.typetag_name());
         self.learner.check_settings().map_err(of_learner)?;
-        let design =
-            Design::from_problem(&problem.clone().seeded(self.seed), Arc::clone(&self.learner)).map_err(of_learner)?;
+        let design = Design::from_problem(&problem.clone().with_seed(self.seed), Arc::clone(&self.learner))
+            .map_err(of_learner)?;
         let design =
             if self.search.takes_lambda() { range::fitted(design, whole) } else { range::with_one_lambda(design) };
         if design.single_outputs().is_some() && !self.criterion.traits().scores_each_output {

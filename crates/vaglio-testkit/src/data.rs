@@ -146,7 +146,7 @@ impl Recipe {
         let problem = self.problem();
         let design = Design::identity(&problem, readout);
         let Some(most) = self.deciding else { return design };
-        design.averaging_over(&units(&problem, most)).expect("rows of a unit have one target")
+        design.with_prediction_units(&units(&problem, most)).expect("rows of a unit have one target")
     }
 
     /// Generates columns before scaling, with mean near 0 and standard deviation near 1.

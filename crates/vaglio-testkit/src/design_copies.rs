@@ -188,14 +188,14 @@ fn with_problem(design: &Design, problem: &Problem, readout: Readout) -> Result<
 /// Builds a design with the seed, decision units and in-fold standardization of another, for a problem with its rows
 /// `rows`.
 fn design_like(design: &Design, problem: &Problem, readout: Readout, rows: &[usize]) -> Result<Design> {
-    let made = Design::identity(&problem.clone().seeded(design.problem().seed()), readout);
+    let made = Design::identity(&problem.clone().with_seed(design.problem().seed()), readout);
     let made = if design.problem().in_folds().is_standardized() {
-        made.with_problem(|problem| problem.fitted_in_folds(PerFoldPreprocessing::standardize()))
+        made.with_problem(|problem| problem.with_preprocessing(PerFoldPreprocessing::standardize()))
     } else {
         made
     };
-    let Some(decisions) = design.decisions() else { return Ok(made) };
-    made.averaging_over(&rows.iter().map(|&row| decisions.of_row[row] as u32).collect::<Vec<_>>())
+    let Some(decisions) = design.prediction_units() else { return Ok(made) };
+    made.with_prediction_units(&rows.iter().map(|&row| decisions.of_row[row] as u32).collect::<Vec<_>>())
 }
 
 fn readout(design: &Design) -> Result<Readout> {

@@ -73,7 +73,7 @@ mod tests {
     fn several_columns_added_together_score_as_the_definition_says_and_leave_the_subset() {
         let plain = binary(40, 9, 3).weighted().design(&[1e-2, 1.0], true);
         let balanced = multiclass(40, 9, 3, 4).skewed().balanced().design(&[0.1], true);
-        let in_folds = plain.with_problem(|problem| problem.fitted_in_folds(PerFoldPreprocessing::standardize()));
+        let in_folds = plain.with_problem(|problem| problem.with_preprocessing(PerFoldPreprocessing::standardize()));
         let folds = |engine: Engine, loss: AnyLoss| KFold::new(4).engine(engine).loss(loss);
         let loo = |loss: AnyLoss| Loo { loss, ..Loo::default() };
         let cases: [(&str, Box<dyn Criterion>); 5] = [

@@ -140,7 +140,7 @@ mod tests {
                 } else {
                     PerFoldPreprocessing::default()
                 };
-                let design = design.with_problem(|problem| problem.fitted_in_folds(in_folds));
+                let design = design.with_problem(|problem| problem.with_preprocessing(in_folds));
                 for criterion in &criteria {
                     // Folds that lack a class are refused.
                     if let Ok(held_out) = criterion.folds(&design) {

@@ -155,7 +155,7 @@ fn explain(error: DataError, names: &[String]) -> Error {
 pub(super) fn scorer(design: &Design, targets: Arc<Targets>, loss: &AnyLoss, order: Option<&[usize]>) -> Scorer {
     let rule = ScaledCustomLoss { loss: loss.clone(), unit: design.target_unit(&**loss) };
     let scorer = Scorer::new(targets, loss.traits().measure).with_rule(Arc::new(rule));
-    let Some(decisions) = design.decisions() else { return scorer };
+    let Some(decisions) = design.prediction_units() else { return scorer };
     let rows: Vec<usize> = order.map_or_else(|| (0..design.rows()).collect(), <[usize]>::to_vec);
     let of_row: Vec<usize> = rows.iter().map(|&j| decisions.of_row[j]).collect();
     let shares: Vec<f64> = rows.iter().map(|&j| decisions.shares[j]).collect();
@@ -167,7 +167,7 @@ pub(super) fn scorer(design: &Design, targets: Arc<Targets>, loss: &AnyLoss, ord
 mod tests {
     use super::*;
     use crate::Loo;
-    use vaglio_core::{Problem, Readout, SearchExtent, numbered};
+    use vaglio_core::{Problem, Readout, SearchExtent, number_labels};
     use vaglio_search::{Greedy, Path, Silent};
     use vaglio_search::{SearchContext, SubsetScorer};
     use vaglio_testkit::data;
@@ -186,7 +186,7 @@ mod tests {
         for intercept in [false, true] {
             let readout = Readout::new(vec![0.5], intercept).unwrap();
             let design = |problem: &Problem| Design::identity(problem, readout.clone());
-            let labels = numbered(&folds).0;
+            let labels = number_labels(&folds).0;
             let whole = design(&problem).with_run(|run| run.lineage = FoldLineage::Root(labels.into()));
             for fold in 0..5 {
                 let rows: Vec<usize> = (0..2700).filter(|&row| folds[row] != fold).collect();

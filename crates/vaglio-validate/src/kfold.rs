@@ -79,7 +79,7 @@ impl Criterion for KFold {
                 ),
             ));
         }
-        if self.engine == Engine::Moments && design.decisions().is_some() {
+        if self.engine == Engine::Moments && design.prediction_units().is_some() {
             return Err(Error::setting(
                 "engine",
                 "moments know the errors of folds, not of the units over which predictions are averaged; use `rows_held_out` or `auto`",
@@ -138,7 +138,7 @@ impl KFold {
         let is_mapped = design.problem().in_folds().is_by_maps();
         let reason = match (design.readout().is_some(), is_mapped) {
             (false, _) => "the learner has no linear form, so every fold of every subset is refitted",
-            (true, true) if !self.loss.traits().measure.is_of_rows() || design.decisions().is_some() => {
+            (true, true) if !self.loss.traits().measure.is_of_rows() || design.prediction_units().is_some() => {
                 "maps are fitted in each fold and the loss is of all rows together, so every fold of every subset is refitted"
             }
             (true, false) if !self.is_mean_of(rounds) => {

@@ -52,7 +52,7 @@ vaglio_core::setters!(Loo {; loss: AnyLoss; });
 impl Loo {
     /// Whether bounds may rule candidates out, if one state covers all rows.
     fn is_bounded(&self, design: &Design) -> bool {
-        self.loss.traits().measure == Measure::Squared && design.decisions().is_none() && !self.full_pass
+        self.loss.traits().measure == Measure::Squared && design.prediction_units().is_none() && !self.full_pass
     }
 
     /// Chooses the engine of a search on a design whose outputs share λ.

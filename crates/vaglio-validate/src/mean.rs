@@ -171,7 +171,7 @@ pub(super) fn planned<'d, C: Criterion>(
             Ok(shortcut.unwrap_or_else(|| retraining_evaluator(criterion, design)))
         }),
     };
-    plan.checked_by(move || {
+    plan.with_check(move || {
         ScoreScale::for_loss(&*loss_of(criterion), design)?;
         penalty::check(criterion, design, &extent)
     })

@@ -123,7 +123,7 @@ pub(super) fn check_outputs(design: &Design, loss: &AnyLoss) -> Result<()> {
     if readout.balanced {
         return refused("a readout that balances classes weighs rows by all of them; use the learner `rls`");
     }
-    match design.decisions() {
+    match design.prediction_units() {
         Some(_) => refused("predictions are averaged over rows here; share lambda"),
         None => Ok(()),
     }

@@ -13,7 +13,7 @@ impl SubsetFits<'_> {
         rows.sort_unstable();
         let weight = row_weights(design.weights());
         let error = |output: usize, row: usize| residuals[output][row] / weight(row).sqrt();
-        let (of_row, mut targets, weights): (LeftOut, Array2<f64>, Option<Vec<f64>>) = match design.decisions() {
+        let (of_row, mut targets, weights): (LeftOut, Array2<f64>, Option<Vec<f64>>) = match design.prediction_units() {
             Some(units) => (
                 units.of_row.iter().copied().zip(units.shares.iter().copied()).collect(),
                 units.targets.clone(),

@@ -5,7 +5,7 @@ use crate::column_weights::ColumnWeighting;
 use crate::target::{Output, check};
 use rayon::prelude::*;
 use vaglio_core::{
-    Design, Error, Estimate, Feature, Result, SearchExtent, part, standardized_column, standardized_outputs,
+    Design, Error, Estimate, Feature, Result, SearchExtent, part, standardize_column, standardize_outputs,
 };
 use vaglio_kernels::parallel;
 use vaglio_kernels::tolerance::EQUAL_UNCERTAINTY;
@@ -98,9 +98,9 @@ impl ColumnWeighting for Fcbf {
 
 /// Sum over outputs of the absolute correlation of each column with the target. Cost O(m) each.
 fn target_correlations(design: &Design, columns: &[Feature]) -> Vec<f64> {
-    let outputs = standardized_outputs(design);
+    let outputs = standardize_outputs(design);
     let correlation = |&feature: &Feature| {
-        let x = standardized_column(design, feature);
+        let x = standardize_column(design, feature);
         outputs.iter().map(|y| x.iter().zip(y).map(|(x, y)| x * y).sum::<f64>().abs()).sum()
     };
     parallel::map_slice(columns, correlation)

@@ -7,7 +7,7 @@ use crate::column_weights::ColumnWeighting;
 use crate::target::{Output, check};
 use basis::basis_functions;
 use path::Additive;
-use vaglio_core::{Design, Error, Estimate, Feature, Result, SearchExtent, part, standardized_outputs};
+use vaglio_core::{Design, Error, Estimate, Feature, Result, SearchExtent, part, standardize_outputs};
 use vaglio_kernels::parallel;
 
 /// Sparse additive models: weights columns by the penalty at which their function enters an additive model of the
@@ -67,7 +67,7 @@ impl ColumnWeighting for Spam {
         let bases = parallel::map_slice(columns, |&x| {
             basis_functions(&design.column(x).values(), design.weights(), self.knots)
         });
-        let outputs = standardized_outputs(design).into_iter().filter(|y| !y.is_empty()).collect();
+        let outputs = standardize_outputs(design).into_iter().filter(|y| !y.is_empty()).collect();
         Additive::new(bases, outputs).entries(self.penalties, self.least, design)
     }
 

@@ -1,7 +1,7 @@
 //! Kernels of the target.
 
 use crate::kernel_matrix::{FullKernel, Padded, RowPairs, ThinFactor, classes, gaussian, standardized};
-use vaglio_core::{Design, Error, Result, Task, numbered, setting};
+use vaglio_core::{Design, Error, Result, Task, number_labels, setting};
 
 /// The kernel of the target.
 #[setting]
@@ -71,7 +71,7 @@ impl Target {
     #[must_use]
     pub fn by_appearance(self) -> Self {
         let Target::Classes(known, inside) = self else { return self };
-        let (numbers, count) = numbered(&known);
+        let (numbers, count) = number_labels(&known);
         let mut renumbered = vec![0.0; count];
         numbers.iter().zip(&known).for_each(|(&class, &before)| renumbered[class as usize] = inside[before]);
         Target::Classes(numbers.into_iter().map(|class| class as usize).collect(), renumbered)

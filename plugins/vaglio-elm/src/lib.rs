@@ -98,7 +98,7 @@ impl LinearForm for Elm {
                 names.push(name.clone());
             }
         }
-        Design::mapped(problem, columns, names, self.readout()?, Arc::new(layer))
+        Design::from_map(problem, columns, names, self.readout()?, Arc::new(layer))
     }
 }
 

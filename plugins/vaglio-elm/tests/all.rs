@@ -73,7 +73,7 @@ fn units_follow_from_the_seed_alone() {
     let columns = design(&many, &problem);
     assert_eq!(design(&many, &problem), columns);
     assert_eq!(design(&few, &problem)[..3], columns[..3]);
-    assert_eq!(design(&Elm { seed: Some(7), ..many.clone() }, &problem), design(&many, &problem.clone().seeded(7)));
+    assert_eq!(design(&Elm { seed: Some(7), ..many.clone() }, &problem), design(&many, &problem.clone().with_seed(7)));
     let other = design(&Elm { seed: Some(7), ..many.clone() }, &problem);
     assert!(other[..8].iter().zip(&columns).all(|(a, b)| a != b));
     let mut distinct = columns[..8].to_vec();

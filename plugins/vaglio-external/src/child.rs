@@ -86,7 +86,7 @@ impl Child {
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
         let not_started =
-            |why: Cause| Error::setting("program", why.reworded(|why| format!("`{program}` cannot be started: {why}")));
+            |why: Cause| Error::setting("program", why.reword(|why| format!("`{program}` cannot be started: {why}")));
         let mut process = command.spawn().map_err(|error| not_started(error.into()))?;
         let (Some(input), Some(output), Some(errors)) =
             (process.stdin.take(), process.stdout.take(), process.stderr.take())

@@ -98,7 +98,8 @@ impl Criterion for Information {
                 return Err(Error::setting("variance", format!("{variance} is not a positive finite number")));
             }
         }
-        if self.measure != InformationMeasure::Training && (design.readout().is_none() || design.decisions().is_some())
+        if self.measure != InformationMeasure::Training
+            && (design.readout().is_none() || design.prediction_units().is_some())
         {
             let message = format!(
                 "`{}` needs the degrees of freedom of a ridge readout that answers for every row, which this learner has \
@@ -157,5 +158,5 @@ impl Criterion for Information {
 /// Whether errors over all rows at each λ of a grid determine the score: rows must have the same weights in training as
 /// in the score.
 fn has_moments(design: &Design) -> bool {
-    design.readout().is_some_and(|readout| !readout.balanced && !readout.refine) && design.decisions().is_none()
+    design.readout().is_some_and(|readout| !readout.balanced && !readout.refine) && design.prediction_units().is_none()
 }

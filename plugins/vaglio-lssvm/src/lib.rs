@@ -96,7 +96,7 @@ impl LinearForm for FsLsSvm {
         let map = ComponentMap::new(self, problem)?;
         let columns = map.columns(problem.columns())?;
         let names = (1..=columns.len()).map(|k| format!("{}{k}", map.name())).collect();
-        Design::mapped(problem, columns, names, readout, Arc::new(map))
+        Design::from_map(problem, columns, names, readout, Arc::new(map))
     }
 }
 

@@ -120,9 +120,9 @@ impl LinearForm for Reservoir {
         }
         let Reservoir { leak_rate, warmup, decision, .. } = *self;
         let map = States { network, drawn_radius, inputs: columns.len(), leak_rate, warmup, decision };
-        let design = Design::mapped(&rows, states, names, self.readout()?, Arc::new(map))?;
+        let design = Design::from_map(&rows, states, names, self.readout()?, Arc::new(map))?;
         match rows.series() {
-            Some(series) if decision == Decision::Series => design.averaging_over(series),
+            Some(series) if decision == Decision::Series => design.with_prediction_units(series),
             _ => Ok(design),
         }
     }

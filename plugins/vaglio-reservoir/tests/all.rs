@@ -25,7 +25,7 @@ fn problem(lengths: &[usize]) -> Problem {
     let targets = Array2::from_shape_fn((1, rows), |(_, row)| if series[row].is_multiple_of(2) { 1.0 } else { -1.0 });
     let task = Task::Binary { negative: Some("a".into()), positive: "b".into() };
     let problem = Problem::new(columns, vec!["u".into(), "v".into()], targets, vec!["y".into()], task).unwrap();
-    problem.with_labels(of_series(series)).unwrap().seeded(3)
+    problem.with_labels(of_series(series)).unwrap().with_seed(3)
 }
 
 fn small() -> Reservoir {
@@ -176,9 +176,9 @@ fn everything_follows_from_the_seed_on_any_number_of_threads() {
     };
     let first = states(&small(), &problem, 1);
     assert_eq!(first, states(&small(), &problem, 2));
-    assert_ne!(first, states(&small(), &problem.clone().seeded(4), 1));
+    assert_ne!(first, states(&small(), &problem.clone().with_seed(4), 1));
     let own = Reservoir { seed: Some(3), ..small() };
-    assert_eq!(first, states(&own, &problem.clone().seeded(4), 2));
+    assert_eq!(first, states(&own, &problem.clone().with_seed(4), 2));
 }
 
 #[test]

@@ -113,7 +113,7 @@ impl Cell {
     /// Runs a pipeline with seed 5 on the files of a folder.
     pub fn run(folder: &Folder, text: &str) -> Result<Self, Error> {
         let (pipeline, _) = load(text, "cell.yaml", &[])?;
-        let problem = prepare(&pipeline, &folder.0)?.train.seeded(5);
+        let problem = prepare(&pipeline, &folder.0)?.train.with_seed(5);
         let selector = pipeline.selector();
         let selection = selector.select(&problem, &mut Silent)?;
         let design = selector.design(&problem)?;

@@ -160,7 +160,7 @@ fn a_model_is_saved_with_what_was_done_to_its_target() {
     let read: vaglio::core::TargetUnits = serde_json::from_value(scale.clone()).unwrap();
     assert_eq!((read.value(3.0), serde_json::to_value(&read).unwrap()), (7.5, scale));
     assert_eq!(
-        serde_json::to_value(vaglio::core::TargetUnits::mapped(Box::new(FittedLog {}), true)).unwrap()["map"],
+        serde_json::to_value(vaglio::core::TargetUnits::from_map(Box::new(FittedLog {}), true)).unwrap()["map"],
         json!({"kind": "log"})
     );
 }

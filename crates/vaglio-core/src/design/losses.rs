@@ -15,8 +15,8 @@ impl Design {
                 loss.mean(in_own(targets).view(), in_own(predictions).view(), weights)
             }
         };
-        match self.decisions() {
-            Some(of) => mean(of.targets.view(), of.decide(predictions).view(), of.weights.as_deref()),
+        match self.prediction_units() {
+            Some(of) => mean(of.targets.view(), of.average(predictions).view(), of.weights.as_deref()),
             None => mean(self.targets(), predictions, self.weights()),
         }
     }

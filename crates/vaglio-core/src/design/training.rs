@@ -22,7 +22,7 @@ impl Design {
         subset: &[Feature],
         lambda: Option<f64>,
     ) -> Result<Array2<f64>> {
-        if let Some(refitted) = self.refitted(training)? {
+        if let Some(refitted) = self.refit(training)? {
             return refitted.retrain(training, held_out, subset, lambda);
         }
         match &self.training {

@@ -60,7 +60,7 @@ impl Design {
 
     /// A copy whose work ends when `sign` is raised.
     #[must_use]
-    pub fn stopping_at(&self, sign: StopSign) -> Design {
+    pub fn with_sign(&self, sign: StopSign) -> Design {
         self.sharing(|design| design.problem.sign = sign)
     }
 
@@ -83,7 +83,7 @@ impl Design {
     ///
     /// # Errors
     /// Errors of the maps; [`Error::Shape`] for columns of another shape.
-    pub(super) fn refitted(&self, training: &[usize]) -> Result<Option<Design>> {
+    pub(super) fn refit(&self, training: &[usize]) -> Result<Option<Design>> {
         let PerFoldPreprocessing::Maps(by) = &self.problem().in_folds else { return Ok(None) };
         let (columns, shared) = self.shared.refitted.get_or_try_make(training.to_vec(), || {
             let columns = by.columns(training)?;
@@ -103,10 +103,10 @@ impl Design {
     ///
     /// # Errors
     /// Errors of the maps; [`Error::Shape`] for columns of another shape.
-    pub fn refitted_each(&self, trainings: &[Vec<usize>]) -> Result<Option<&[Design]>> {
+    pub fn refit_each(&self, trainings: &[Vec<usize>]) -> Result<Option<&[Design]>> {
         let folds = &self.own.folds;
         if folds.get().is_none() {
-            let made = trainings.par_iter().map(|training| self.refitted(training));
+            let made = trainings.par_iter().map(|training| self.refit(training));
             let Some(made) = made.collect::<Result<Option<Vec<Design>>>>()? else { return Ok(None) };
             let _ = folds.set((trainings.to_vec(), made));
         }

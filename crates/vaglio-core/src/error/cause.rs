@@ -30,7 +30,7 @@ impl Cause {
 
     /// Replaces the text by a function of it.
     #[must_use]
-    pub fn reworded(mut self, words: impl FnOnce(&str) -> String) -> Self {
+    pub fn reword(mut self, words: impl FnOnce(&str) -> String) -> Self {
         self.text = words(&self.text);
         self
     }

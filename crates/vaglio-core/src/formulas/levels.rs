@@ -1,7 +1,7 @@
 //! Matching of cells to the levels of the training rows.
 
 use super::LearnedLevels;
-use crate::numerals::normalized;
+use crate::numerals::normalize_number;
 use crate::{Cells, LevelValues, Numbers, SparseNumbers};
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -22,10 +22,10 @@ impl<'l> RowsByLevel<'l> {
         // Levels by number, found for the first label without an equal text.
         let mut numbers: Option<HashMap<Cow<'static, str>, usize>> = None;
         let mut by_number = |label: &str| {
-            let number = normalized(label)?;
+            let number = normalize_number(label)?;
             let numbers = numbers.get_or_insert_with(|| {
                 let levels = known.levels.iter().enumerate().rev();
-                levels.filter_map(|(place, level)| Some((normalized(level)?, place))).collect()
+                levels.filter_map(|(place, level)| Some((normalize_number(level)?, place))).collect()
             });
             numbers.get(&number).copied()
         };

@@ -1,7 +1,7 @@
 //! Least-squares regression on the chosen columns: R² of other columns, and variance inflation factors.
 
 use rayon::prelude::*;
-use vaglio_core::{Design, Feature, standardized_column};
+use vaglio_core::{Design, Feature, standardize_column};
 use vaglio_kernels::linalg::LowerFactor;
 use vaglio_kernels::sums::dot;
 use vaglio_kernels::tolerance::DEPENDENT_COLUMN;
@@ -99,7 +99,7 @@ impl ColumnSpan {
 
 /// Standardized column of a design; zeros for a constant one, such as a bias.
 pub(crate) fn unit_column(design: &Design, feature: Feature) -> Vec<f64> {
-    let mut column = standardized_column(design, feature);
+    let mut column = standardize_column(design, feature);
     column.resize(design.rows(), 0.0);
     column
 }

@@ -60,7 +60,7 @@ fn exchanges_are_those_of_the_definition() {
         let design = selector.design(&data::regression(40, 30, 7).problem()).unwrap();
         for design in [
             design.clone(),
-            design.with_problem(|problem| problem.fitted_in_folds(PerFoldPreprocessing::standardize())),
+            design.with_problem(|problem| problem.with_preprocessing(PerFoldPreprocessing::standardize())),
         ] {
             if design.problem().in_folds().is_standardized() && selector.criterion().typetag_name() == "loo" {
                 continue;

@@ -3,7 +3,7 @@
 use super::ledger::Shards;
 use crate::work_units::{SEARCH, waits_for_search};
 use serde::Serialize;
-use vaglio_core::{Error, Result, abridged};
+use vaglio_core::{Error, Result, abridge};
 
 /// Maximum number of keys named in a message.
 const NAMED: usize = 3;
@@ -67,7 +67,7 @@ impl Shards {
         for ShardProgress { index, units, done, .. } in open.iter().take(NAMED) {
             let known = self.begun(*index)?.unwrap_or_default();
             let left = self.plan.missing(*index, |key| known.contains_key(key));
-            let keys = abridged(left.iter().map(|key| format!("`{key}`")), NAMED);
+            let keys = abridge(left.iter().map(|key| format!("`{key}`")), NAMED);
             named.push(format!("index {index} ({done} of {units} units, without {keys})"));
         }
         let more = if open.len() > NAMED { format!(", and {} more", open.len() - NAMED) } else { String::new() };

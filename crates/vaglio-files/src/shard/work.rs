@@ -54,7 +54,7 @@ impl<'a> WorkContext<'a> {
         RunStart { prepared, design, memory, .. }: &'a RunStart,
     ) -> Result<Self> {
         let pipeline = &shards.pipeline;
-        let design = pipeline.selector().design_at(&prepared.train, Some(design))?.stopping_at(StopSign::default());
+        let design = pipeline.selector().design_at(&prepared.train, Some(design))?.with_sign(StopSign::default());
         Ok(WorkContext { shards, share, prepared, design, selector: memory.selector(pipeline) })
     }
 

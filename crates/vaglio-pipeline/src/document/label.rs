@@ -3,7 +3,7 @@
 use super::{Meaning, Node, NodeValue};
 use serde::de::{Deserialize, Deserializer, Error};
 use std::borrow::Cow;
-use vaglio_core::numerals::normalized;
+use vaglio_core::numerals::normalize_number;
 use vaglio_core::{MixedSetting, read_mixed, setting};
 
 /// A class label as text. Numbers are normalized like data cells, so that `5`, `5.0` and `"5"` are one label.
@@ -21,7 +21,7 @@ pub(super) fn from_node(node: &Node) -> Option<String> {
     match node.meaning()? {
         Meaning::Null => None,
         Meaning::Int(number) => Some(number.to_string()),
-        Meaning::Float(number) => Some(normalized(text).map_or_else(|| number.to_string(), Cow::into_owned)),
+        Meaning::Float(number) => Some(normalize_number(text).map_or_else(|| number.to_string(), Cow::into_owned)),
         Meaning::Bool(_) | Meaning::Text(_) => Some(text.clone()),
     }
 }

@@ -6,7 +6,7 @@ use linfa::dataset::Records;
 use ndarray::{Array2, ArrayBase, Data, Ix2};
 use std::hash::Hash;
 use std::sync::Arc;
-use vaglio_core::{Cells, Error, Result, RowLabels, Table, numbered};
+use vaglio_core::{Cells, Error, Result, RowLabels, Table, number_labels};
 
 /// Groups, folds, series and times of rows, one entry per row in the order of the dataset.
 ///
@@ -28,7 +28,7 @@ impl Rows {
     /// Sets the group of each row. Rows of a group are held out together, in `KFold` and in repetitions of the search.
     #[must_use]
     pub fn groups<G: Eq + Hash>(self, of_row: impl IntoIterator<Item = G>) -> Self {
-        Rows(RowLabels { groups: Some(numbered(of_row).0.into()), ..self.0 })
+        Rows(RowLabels { groups: Some(number_labels(of_row).0.into()), ..self.0 })
     }
 
     /// Sets the fold number of each row, for a `KFold` with an `assignment`, whatever column that names. For `given`
@@ -45,7 +45,7 @@ impl Rows {
     /// rows as one series.
     #[must_use]
     pub fn series<G: Eq + Hash>(self, of_row: impl IntoIterator<Item = G>) -> Self {
-        Rows(RowLabels { series: Some(numbered(of_row).0.into()), ..self.0 })
+        Rows(RowLabels { series: Some(number_labels(of_row).0.into()), ..self.0 })
     }
 
     /// Sets the time of each row, for learners with memory and for folds forward in time. Rows may be in any order; a

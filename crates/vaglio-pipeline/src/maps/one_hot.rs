@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, HashSet};
 use vaglio_core::{
     Cells, ColumnFormula, Error, Expression, FittedMap, LearnedLevels, Map, MapFit, MapFormulas, MapTraits, OutputUnit,
-    Result, TrainingRows, abridged, part, saved, setting,
+    Result, TrainingRows, abridge, part, saved, setting,
 };
 
 /// Replaces every text column by one 0/1 column per level, named `column=level`, in sorted order. All levels are kept,
@@ -134,7 +134,7 @@ impl FittedMap for FittedOneHot {
         let formulas: MapFormulas = self.columns.iter().flat_map(|known| known.formulas(self.unknown)).collect();
         let levels = |known: &ColumnLevels| {
             let refusal = (self.unknown == Unknown::Error).then(|| {
-                let levels = abridged(known.dropped.iter().chain(&known.levels), LISTED);
+                let levels = abridge(known.dropped.iter().chain(&known.levels), LISTED);
                 format!("`{{}}` is none of the levels of the training rows: {levels}")
             });
             let levels = known.levels.iter().chain(&known.rare).chain(&known.dropped).cloned();

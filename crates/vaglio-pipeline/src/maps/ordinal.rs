@@ -5,7 +5,7 @@ use super::{LearnedOn, Value, columns, weights};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use vaglio_core::{
     Error, Expression, FittedMap, LearnedLevels, Map, MapFit, MapFormulas, MapTraits, OutputUnit, Result, TrainingRows,
-    abridged, part, saved, setting,
+    abridge, part, saved, setting,
 };
 
 /// Replaces text columns by numbers: the position of each level in an order, from 0.
@@ -124,7 +124,7 @@ impl FittedMap for FittedOrdinal {
 fn refusal(places: &BTreeMap<String, usize>) -> String {
     let mut levels: Vec<(&usize, &String)> = places.iter().map(|(level, place)| (place, level)).collect();
     levels.sort_unstable();
-    let order = abridged(levels.into_iter().map(|(_, level)| level), LISTED);
+    let order = abridge(levels.into_iter().map(|(_, level)| level), LISTED);
     format!("`{{}}` is not in the order {order}; add it to `order`, or set `unknown: missing`")
 }
 

@@ -217,7 +217,7 @@ impl Preprocessing {
             }
             // Rows of weight 0 are ignored.
             target.mapv_inplace(|y| if y.is_finite() { y } else { 0.0 });
-            all.push(TargetUnits::mapped(fitted, self.is_smeared));
+            all.push(TargetUnits::from_map(fitted, self.is_smeared));
         }
         Ok(Some(all))
     }
@@ -271,7 +271,7 @@ impl Preprocessing {
                 let scaled = |y: f64| (y - scale.shift) / scale.scale;
                 Arc::make_mut(&mut rows.targets).row_mut(output).mapv_inplace(scaled);
                 let so_far = &mut units.get_or_insert_with(|| vec![TargetUnits::default(); outputs])[output];
-                *so_far = std::mem::take(so_far).scaled(scale);
+                *so_far = std::mem::take(so_far).with_scale(scale);
             }
         }
         Ok(FittedPreprocessing { maps, units, filled })

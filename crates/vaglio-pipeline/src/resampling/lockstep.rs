@@ -276,7 +276,7 @@ impl<'a, 'o> Lockstep<'a, 'o> {
     /// Design of a fold at a λ.
     fn design(&self, fold: &Fold, place: usize) -> Result<Design> {
         let Validation { selector, watcher, .. } = *self.validation;
-        selector.at_lambda_of_all(&fold.design.at_lambda(self.lambdas[place]).stopping_at(watcher.stop.clone()))
+        selector.at_lambda_of_all(&fold.design.at_lambda(self.lambdas[place]).with_sign(watcher.stop.clone()))
     }
 
     /// Monitor of one search, with its part of the journal.

@@ -124,7 +124,7 @@ fn by_residuals(units: &[TargetUnits], training: &Problem, model: &Model, fitted
     let of_output = |(output, units): (usize, &TargetUnits)| {
         let (targets, fitted) = (training.targets().row(output), fitted.row(output));
         let weight = row_weights(weights.as_deref());
-        units.smeared_by((0..targets.len()).map(|row| [weight(row), targets[row] - fitted[row]]))
+        units.with_residuals((0..targets.len()).map(|row| [weight(row), targets[row] - fitted[row]]))
     };
     units.iter().enumerate().map(of_output).collect()
 }

@@ -4,7 +4,7 @@ use super::sample::{Sample, SampleSource};
 use crate::preprocess::LabeledTable;
 use crate::selector::ValidSelector;
 use std::sync::Arc;
-use vaglio_core::{Result, RowLabels, numbered, rows_by_label, select_rows};
+use vaglio_core::{Result, RowLabels, number_labels, rows_by_label, select_rows};
 use vaglio_search::shuffle::{shuffled, stream};
 
 const SHUFFLE: u64 = 3;
@@ -87,7 +87,7 @@ impl Sample {
         let counting = self.counting().unwrap_or_else(|| (0..self.rows()).collect());
         match self.labels() {
             Some(labels) => {
-                let units = rows_by_label(&numbered(counting.iter().map(|&row| labels[row])).0);
+                let units = rows_by_label(&number_labels(counting.iter().map(|&row| labels[row])).0);
                 units.into_iter().map(|unit| unit.into_iter().map(|at| counting[at]).collect()).collect()
             }
             None if self.ordered => vec![counting],

@@ -73,7 +73,7 @@ impl Procedure<'_> {
         let (selector, tuned) = tune::tune_learner(self.tune, self.selector.clone(), problem, monitor)?;
         let design = match known.filter(|_| tuned.is_none()) {
             Some(design) => design,
-            None => selector.design(problem)?.stopping_at(StopSign::default()),
+            None => selector.design(problem)?.with_sign(StopSign::default()),
         };
         let picked = select(&selector, sample, &design, start, monitor)?;
         let first = SearchOnDesign { selector, design, picked, tuned };

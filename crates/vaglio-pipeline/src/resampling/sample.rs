@@ -235,7 +235,7 @@ impl Sample {
         let (problem, first) = match followed {
             Some(missing) => {
                 let in_folds = PerFoldPreprocessing::formulas(Some(missing), recipe.standardize());
-                (problem.fitted_in_folds(in_folds), None)
+                (problem.with_preprocessing(in_folds), None)
             }
             None => (problem, recipe.first_refit()),
         };
@@ -245,7 +245,7 @@ impl Sample {
             recipe.map_targets(&mut before)?;
             recipe.fit_between(0..first, &mut before, None)?;
             let refitted = RefittedMaps::new(before, recipe, first, &problem)?;
-            problem = problem.fitted_in_folds(PerFoldPreprocessing::Maps(Arc::new(refitted)));
+            problem = problem.with_preprocessing(PerFoldPreprocessing::Maps(Arc::new(refitted)));
         }
         Ok(FittedProblem { problem, maps, units })
     }

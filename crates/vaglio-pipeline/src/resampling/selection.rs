@@ -262,7 +262,7 @@ impl ChosenSearch {
         let (SearchResult { path, alpha, .. }, end) = (&mut self.searched, stop.at_the_end());
         let trained = end.ends(|| {
             let Some(entry) = path.result() else { return Ok(None) };
-            let model = train_entry(&design.stopping_at(end.clone()), entry, self.chosen.lambda, FitFrom::Search)?;
+            let model = train_entry(&design.with_sign(end.clone()), entry, self.chosen.lambda, FitFrom::Search)?;
             Ok(Some((model, Some(then(&entry.subset)?))))
         });
         if let Err(Error::Stopped(reason)) = trained {
@@ -274,7 +274,7 @@ impl ChosenSearch {
             Err(error) if !matches!(error, Error::Stopped(_)) => Err(error),
             Ok(Some(trained)) => Ok(trained),
             _ => {
-                let (design, lambda) = (design.stopping_at(StopSign::default()), path.empty.lambda);
+                let (design, lambda) = (design.with_sign(StopSign::default()), path.empty.lambda);
                 Ok((train(&design, &[], lambda.or(self.chosen.lambda), FitFrom::Search)?, None))
             }
         }

@@ -138,7 +138,7 @@ impl RepeatedSplits<'_> {
 }
 
 fn rounds(splits: &AnyResampling, problem: &Problem, seed: u64) -> Result<Vec<Round>> {
-    let problem = problem.clone().seeded(seed);
+    let problem = problem.clone().with_seed(seed);
     splits.splits(&problem, problem.classes().as_ref()).and_then(|all| Round::from_splits(problem.rows(), all))
 }
 

@@ -10,7 +10,7 @@ use super::split_rule::{RepeatedSplits, SplitRule, TrainTestSplit, bare};
 use crate::selector::resumable_search::SearchResult;
 use crate::selector::{ValidSelector, walk_lambdas};
 use std::sync::Arc;
-use vaglio_core::{Design, Error, FoldLineage, Loss, Problem, Result, TargetUnits, numbered};
+use vaglio_core::{Design, Error, FoldLineage, Loss, Problem, Result, TargetUnits, number_labels};
 use vaglio_report::record::{Cell, LossTable, Warning, WarningKind};
 use vaglio_search::shuffle::stream;
 use vaglio_search::{CrossValidation, Judge, Path, check_repeated_rows};
@@ -74,7 +74,7 @@ pub(super) fn shared_design(design: &Design, splits: Option<&RepeatedSplits<'_>>
     design.with_run(|run| {
         run.share(&walk_lambdas(design, true));
         if has_all && !design.problem().in_folds().is_by_maps() {
-            run.lineage = FoldLineage::Root(numbered((0..design.rows()).map(label)).0.into());
+            run.lineage = FoldLineage::Root(number_labels((0..design.rows()).map(label)).0.into());
         }
     })
 }
@@ -302,7 +302,7 @@ pub(super) fn held_by(sample: &Sample, fitted: &FittedProblem, held: &[usize]) -
 pub fn said_of(error: Error, rows: &str) -> Error {
     match error {
         Error::Setting { field, message, place, from_root } => {
-            let message = message.reworded(|message| format!("on the training rows of {rows}: {message}"));
+            let message = message.reword(|message| format!("on the training rows of {rows}: {message}"));
             Error::Setting { field, message, place, from_root }
         }
         other => other,

@@ -106,7 +106,7 @@ impl ValidSelector {
 }
 
 fn with_preprocessing(design: &Design, in_folds: PerFoldPreprocessing) -> Design {
-    design.with_problem(|problem| problem.fitted_in_folds(in_folds))
+    design.with_problem(|problem| problem.with_preprocessing(in_folds))
 }
 
 /// The first column without any value in the training rows of a fold.

@@ -161,7 +161,7 @@ impl ValidSelector {
         until: Option<usize>,
         monitor: &mut Monitor<'_>,
     ) -> Result<SearchResult> {
-        let design = self.at_lambda_of_all(&design.clone().stopping_at(monitor.stop.clone()))?;
+        let design = self.at_lambda_of_all(&design.clone().with_sign(monitor.stop.clone()))?;
         let mut walking = ResumableSearch::open(self, &design, start, monitor)?;
         walking.to(until)?;
         walking.searched()
@@ -178,7 +178,7 @@ impl ValidSelector {
         stop: &StopSign,
         journal: &Journal,
     ) -> Result<Design> {
-        let design = self.at_lambda_of_all(&design.at_lambda(lambda).stopping_at(stop.clone()))?;
+        let design = self.at_lambda_of_all(&design.at_lambda(lambda).with_sign(stop.clone()))?;
         Ok(design.with_run(|run| run.process_group = journal.process_group()))
     }
 

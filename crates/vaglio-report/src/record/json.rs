@@ -23,7 +23,7 @@ impl Record {
             schema: String,
         }
         let damaged = |e: serde_json::Error| {
-            Cause::from(e).reworded(|e| format!("it is damaged, or no result of a run: {}", shortened(e)))
+            Cause::from(e).reword(|e| format!("it is damaged, or no result of a run: {}", shortened(e)))
         };
         let head: SchemaHeader = serde_json::from_str(text).map_err(damaged)?;
         if head.schema != SCHEMA {

@@ -22,7 +22,7 @@ use codes::{are_codes, is_beyond};
 use dates::{SAMPLE, dates};
 pub(super) use numbers::{NumberNotation, is_infinite, other_notation, parse_numbers};
 use numbers::{decimal_fault, dressed, is_of_other_decimals};
-use vaglio_core::numerals::normalized;
+use vaglio_core::numerals::normalize_number;
 use vaglio_core::{Cells, Error, Numbers, SparseNumbers};
 
 /// Error of a column that is neither numbers nor text.
@@ -175,8 +175,9 @@ fn settle_text(name: &str, column: &RawColumn, hint: Hint, rules: &CellSyntax) -
         return texts(Some(LEADING_ZEROS.to_owned()));
     }
     if counts.beyond > 0 && counts.plain == present && hint != Hint::Number {
-        let digits =
-            |cell: &str| if rules.is_missing(cell) { None } else { normalized(cell) }.unwrap_or_default().into_owned();
+        let digits = |cell: &str| {
+            if rules.is_missing(cell) { None } else { normalize_number(cell) }.unwrap_or_default().into_owned()
+        };
         return finish(Cells::Text(cells.map(digits).collect()), Some(BEYOND_DOUBLES.to_owned()));
     }
     if hint == Hint::Number || nearly_all(numbers + counts.infinite, present) || nearly_all(counts.other, present) {

@@ -90,10 +90,11 @@ impl BruteForceHoldOut<'_> {
             let predicted = self.design.retrain(&round.training(fold), &held, subset, lambda)?;
             held.iter().zip(predicted.columns()).for_each(|(&row, own)| all.column_mut(row).assign(&own));
         }
-        let mut items = match self.design.decisions().filter(|_| round.fold_of_rows().iter().all(Option::is_some)) {
-            Some(units) => self.decided(units, round, &all),
-            None => self.row_items(round, &all),
-        };
+        let mut items =
+            match self.design.prediction_units().filter(|_| round.fold_of_rows().iter().all(Option::is_some)) {
+                Some(units) => self.decided(units, round, &all),
+                None => self.row_items(round, &all),
+            };
         items.folds.retain(|fold| !fold.is_empty());
         if let Some(output) = output {
             items.targets = items.targets.select(Axis(0), &[output]);

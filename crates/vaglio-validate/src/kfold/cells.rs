@@ -5,7 +5,7 @@ use crate::balance;
 use crate::fits::failed;
 use crate::session::Session;
 use std::sync::Arc;
-use vaglio_core::{Column, Criterion, Design, Feature, FoldLineage, Result, numbered, row_weights};
+use vaglio_core::{Column, Criterion, Design, Feature, FoldLineage, Result, number_labels, row_weights};
 use vaglio_kernels::Folds;
 use vaglio_kernels::kfold::{FoldedRows, GroupSums, Moments};
 
@@ -61,7 +61,7 @@ impl KFold {
             (false, None) => return None,
         };
         let FoldLineage::Root(labels) = &design.run().lineage else { return None };
-        let (of_row, count) = numbered(labels.iter().zip(given));
+        let (of_row, count) = number_labels(labels.iter().zip(given));
         let classes = balance::classes_of(design).map_or(1, |classes| classes.names.len());
         let bytes = GroupSums::bytes(count, classes, design.candidates().len(), design.targets().nrows());
         (bytes <= MOST && count * LEAST_ROWS <= design.rows()).then_some(of_row)
@@ -129,7 +129,7 @@ mod tests {
     /// Every addition to a column, on each of three parts by groups, against refitting; whether each part had cells.
     fn have_cells(criterion: &KFold, whole: &Design, part: impl Fn(&[usize]) -> Design) -> Vec<bool> {
         let of_row: Vec<usize> = whole.problem().groups().unwrap().iter().map(|group| *group as usize % 3).collect();
-        let labels = numbered(&of_row).0;
+        let labels = number_labels(&of_row).0;
         let whole = &whole.with_run(|run| run.lineage = FoldLineage::Root(labels.into()));
         let criterion = &KFold { engine: Engine::Moments, ..criterion.clone() };
         let one = |fold: usize| {
@@ -173,7 +173,7 @@ mod tests {
             let of = |problem: &Problem| {
                 let design = design(problem, intercept, false);
                 if anew {
-                    design.with_problem(|problem| problem.fitted_in_folds(PerFoldPreprocessing::standardize()))
+                    design.with_problem(|problem| problem.with_preprocessing(PerFoldPreprocessing::standardize()))
                 } else {
                     design
                 }
@@ -225,7 +225,7 @@ mod tests {
         let problem = Problem::new(columns, names, targets, vec!["y".into()], problem.task().clone()).unwrap();
         let problem = problem.with_groups(groups.to_vec()).unwrap();
         let rows: Vec<usize> = (0..120).filter(|&row| groups[row] % 3 != 2).collect();
-        let labels = numbered(groups.iter().map(|group| group % 3)).0;
+        let labels = number_labels(groups.iter().map(|group| group % 3)).0;
         let whole = design(&problem, true, false).with_run(|run| run.lineage = FoldLineage::Root(labels.into()));
         let lineage = FoldLineage::Subset(Arc::new((whole.clone(), rows.clone())));
         let part = design(&problem.select_rows(&rows), true, false).with_run(|run| run.lineage = lineage);

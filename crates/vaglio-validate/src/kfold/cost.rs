@@ -182,7 +182,7 @@ fn chosen(criterion: &KFold, design: &Design, round: &RepeatFolds, factors: &Cos
     };
     let by_moments = |reason: &str| because(&moments, reason);
     // Moments apply only to squared errors of rows.
-    let squared = criterion.loss.traits().measure.is_of_squares() && design.decisions().is_none();
+    let squared = criterion.loss.traits().measure.is_of_squares() && design.prediction_units().is_none();
     if is_balanced && factors.is_standardized {
         return factors.decomposition(
             "columns are standardized in each fold by other weights than a balanced readout has, so the folds of every subset are decomposed; `scope: train` would be faster",

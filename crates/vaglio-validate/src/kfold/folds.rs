@@ -2,7 +2,7 @@
 
 use super::settings::{FoldBy, KFold};
 use crate::splits::{assignment, check_folds};
-use vaglio_core::{Classes, Design, Error, Measure, Result, Round, Task, numbered};
+use vaglio_core::{Classes, Design, Error, Measure, Result, Round, Task, number_labels};
 use vaglio_search::shuffle::shuffled;
 
 /// Default number of folds, unless groups or an assignment determine it.
@@ -26,7 +26,7 @@ impl KFold {
             None => vec![Round::new(self.folds_of(design, classes.as_ref())?.into_iter().map(Some).collect())],
         };
         let is_whole = |round: &Round| round.trainings().is_none() && !round.fold_of_rows().contains(&None);
-        if design.decisions().is_some() && !rounds.iter().all(is_whole) {
+        if design.prediction_units().is_some() && !rounds.iter().all(is_whole) {
             return Err(Error::setting(
                 "splits",
                 "it does not hold out every row from all others, and predictions are averaged over several rows; use `by: groups`",
@@ -212,7 +212,7 @@ fn given(design: &Design, name: &str) -> Result<Vec<u32>> {
             format!("the data have no column `{name}` that gives rows their fold; in code, give them by `Rows::folds`"),
         ));
     };
-    let (folds, count) = numbered(given);
+    let (folds, count) = number_labels(given);
     if count < 2 {
         return Err(Error::setting(
             "assignment",

@@ -21,7 +21,7 @@ pub(super) fn for_designs<'d>(
         return Ok(Some((rounds.into_iter().map(|round| (design, round)).collect(), None)));
     }
     let trainings: Vec<Vec<usize>> = rounds.iter().flat_map(RepeatFolds::trainings).collect();
-    let Some(designs) = design.refitted_each(&trainings)? else { return Ok(None) };
+    let Some(designs) = design.refit_each(&trainings)? else { return Ok(None) };
     let weight = row_weights(design.weights());
     let weights: Vec<f64> = rounds
         .iter()

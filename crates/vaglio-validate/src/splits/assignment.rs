@@ -1,6 +1,6 @@
 //! Assignment of rows and groups to folds.
 
-use vaglio_core::{Classes, Error, Result, numbered};
+use vaglio_core::{Classes, Error, Result, number_labels};
 
 /// Assigns rows to `count` folds in the order `order(rows)`, a permutation; class by class if `classes` are given. Fold
 /// sizes differ by at most one row.
@@ -40,7 +40,7 @@ pub(crate) fn rows(
 /// # Errors
 /// [`Error::Setting`] on `folds` for more folds than groups, on `by` for one group alone.
 pub(crate) fn groups(groups: &[u32], count: Option<usize>, order: impl Fn(usize) -> Vec<usize>) -> Result<Vec<u32>> {
-    let (groups, there) = numbered(groups);
+    let (groups, there) = number_labels(groups);
     let count = count.unwrap_or(there);
     if count > there {
         return Err(Error::setting(

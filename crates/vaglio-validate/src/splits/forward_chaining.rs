@@ -1,6 +1,6 @@
 //! Forward chaining: later rows are predicted from earlier ones.
 
-use vaglio_core::{AnyResampling, Classes, Error, Problem, Resampling, Result, Split, numbered, part, pluralize};
+use vaglio_core::{AnyResampling, Classes, Error, Problem, Resampling, Result, Split, number_labels, part, pluralize};
 
 /// Forward chaining: the time is parted into one block more than there are folds, and every block but the first is predicted
 /// from what came before it.
@@ -133,5 +133,5 @@ fn least_gap(problem: &Problem, of_row: &[usize]) -> usize {
 
 /// Whether the groups are the series, as by default.
 fn are_series(groups: &[u32], series: Option<&[u32]>) -> bool {
-    series.is_some_and(|series| numbered(groups) == numbered(series))
+    series.is_some_and(|series| number_labels(groups) == number_labels(series))
 }

@@ -1,7 +1,7 @@
 //! Monte Carlo cross-validation: random held-out rows, many times.
 
 use super::check_repeats;
-use vaglio_core::{Classes, Error, Problem, Resampling, Result, Split, numbered, part, rows_by_label};
+use vaglio_core::{Classes, Error, Problem, Resampling, Result, Split, number_labels, part, rows_by_label};
 use vaglio_search::shuffle::{shuffled, stream};
 
 /// A random part of the rows is held out, many times over; a row may be held out several times, or never. Where the data
@@ -50,7 +50,7 @@ impl Resampling for MonteCarlo {
     fn splits(&self, problem: &Problem, classes: Option<&Classes>) -> Result<Vec<Split>> {
         check_repeats(self.repeats, problem.rows())?;
         // Without groups, each row is a unit.
-        let units = problem.groups().map(|groups| rows_by_label(&numbered(groups).0));
+        let units = problem.groups().map(|groups| rows_by_label(&number_labels(groups).0));
         let (count, what) = units.as_ref().map_or((problem.rows(), "rows"), |units| (units.len(), "groups"));
         let split = |repeat: usize| -> Result<Split> {
             let order = shuffled(count, stream(problem.seed(), REPEAT, repeat as u64));

@@ -18,7 +18,7 @@ fn near(expected: Score, found: Score, empty: f64, what: &str) {
 fn check(recipe: &Recipe, criterion: &KFold, subset: &[Feature], what: &str) {
     for intercept in [true, false] {
         let score = |lambdas: &[f64]| -> (Score, Score, f64) {
-            let design: Design = recipe.design(lambdas, intercept).with_problem(|problem| problem.seeded(3));
+            let design: Design = recipe.design(lambdas, intercept).with_problem(|problem| problem.with_seed(3));
             let criterion: &dyn Criterion = criterion;
             let mut evaluator =
                 SubsetScorer::open(criterion, &design, &SearchExtent::forward(design.features(), 3)).unwrap();
@@ -107,7 +107,7 @@ fn removals_where_a_state_has_lost_its_digits() {
         for lambdas in LAMBDAS.iter().map(std::slice::from_ref).chain([&LAMBDAS[..]]) {
             for (kind, criterion) in kinds() {
                 let criterion = KFold { engine: Engine::Moments, ..criterion };
-                let design: Design = recipe.design(lambdas, intercept).with_problem(|problem| problem.seeded(3));
+                let design: Design = recipe.design(lambdas, intercept).with_problem(|problem| problem.with_seed(3));
                 let opened: &dyn Criterion = &criterion;
                 let all: Vec<Feature> = (0..design.features()).collect();
                 let mut evaluator = SubsetScorer::open(opened, &design, &SearchExtent::backward(all.len(), 1)).unwrap();

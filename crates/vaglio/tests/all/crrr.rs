@@ -71,7 +71,7 @@ fn holding_folds_out_equals_retraining() -> LawResult {
         for (name, recipe) in recipes() {
             for loss in losses(name) {
                 for intercept in [true, false] {
-                    let design = recipe.design(&[1e-3, 0.3], intercept).with_problem(|problem| problem.seeded(2));
+                    let design = recipe.design(&[1e-3, 0.3], intercept).with_problem(|problem| problem.with_seed(2));
                     for (kind, criterion) in &kinds {
                         for engine in [Engine::Moments, Engine::RowsHeldOut] {
                             let criterion = KFold { loss: loss.clone(), engine, ..criterion.clone() };
@@ -176,7 +176,7 @@ fn columns_standardized_in_each_fold_equal_retraining() -> LawResult {
             for intercept in [true, false] {
                 let design = recipe
                     .design(&[1e-3, 0.3], intercept)
-                    .with_problem(|problem| problem.fitted_in_folds(PerFoldPreprocessing::standardize()));
+                    .with_problem(|problem| problem.with_preprocessing(PerFoldPreprocessing::standardize()));
                 let criterion = KFold { folds: Some(3), stratified: true, loss: loss.clone(), ..KFold::default() };
                 let within = format!("{name}, {}, intercept {intercept}", loss.name());
                 steps(&criterion, &design).map_err(|b| b.within(&within))?;

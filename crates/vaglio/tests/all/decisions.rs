@@ -11,7 +11,7 @@ fn in_pool(threads: usize, work: &mut (dyn FnMut() + Send)) {
 }
 
 fn steps(criterion: &dyn Criterion, design: &Design) -> LawResult {
-    assert!(design.decisions().unwrap().targets.ncols() < design.rows());
+    assert!(design.prediction_units().unwrap().targets.ncols() < design.rows());
     assert!(criterion.plan(design, &SearchExtent::forward(design.features(), 3)).has_engine());
     criterion::additions(criterion, design, 1e-9)?;
     criterion::removals(criterion, design, 1e-9)?;
@@ -39,7 +39,7 @@ fn every_loss_of_every_criterion_equals_retraining() -> LawResult {
                 .filter(|loss| name.starts_with("two") || loss.traits().measure != Measure::Auc)
             {
                 for intercept in [true, false] {
-                    let design = recipe.design(&[1e-3, 0.3], intercept).with_problem(|problem| problem.seeded(2));
+                    let design = recipe.design(&[1e-3, 0.3], intercept).with_problem(|problem| problem.with_seed(2));
                     let within = format!("{name}, {}, intercept {intercept}", loss.name());
                     steps(&Loo { loss: loss.clone(), ..Loo::default() }, &design)
                         .map_err(|b| b.within(&within).within("loo"))?;
@@ -97,7 +97,7 @@ fn moments_are_refused() {
 fn a_standard_error_is_that_of_the_units() {
     // Units of one row each are rows, and say the same as a design without units.
     let plain = data::binary(24, 5, 45).weighted().design(&[0.2], true);
-    let units = plain.clone().averaging_over(&(0..24).collect::<Vec<u32>>()).unwrap();
+    let units = plain.clone().with_prediction_units(&(0..24).collect::<Vec<u32>>()).unwrap();
     for loss in crate::losses::all() {
         let folds = KFold {
             folds: Some(3),

@@ -14,7 +14,7 @@ const LAMBDAS: [f64; 4] = [1e-3, 0.1, 2.0, 30.0];
 
 fn design(recipe: &data::Recipe, intercept: bool, refine: bool) -> Design {
     let readout = Readout::new(LAMBDAS.to_vec(), intercept).unwrap();
-    Design::identity(&recipe.problem().seeded(3), Readout { refine, each_output: true, ..readout })
+    Design::identity(&recipe.problem().with_seed(3), Readout { refine, each_output: true, ..readout })
 }
 
 fn criteria() -> Vec<Box<dyn Criterion>> {

@@ -41,7 +41,7 @@ fn contiguous_folds_come_first_with_one_row_more() {
 #[test]
 fn shuffled_folds_follow_from_the_seed() {
     let shuffled = KFold { shuffle: true, ..with(5) };
-    let seeded = |seed| regression(40).with_problem(|problem| problem.seeded(seed));
+    let seeded = |seed| regression(40).with_problem(|problem| problem.with_seed(seed));
     let (first, second) = (seeded(1), seeded(2));
     assert_eq!(folds(&shuffled, &first), folds(&shuffled, &first));
     assert_ne!(folds(&shuffled, &first), folds(&shuffled, &second));
@@ -52,7 +52,7 @@ fn shuffled_folds_follow_from_the_seed() {
 #[test]
 fn stratified_folds_have_every_class_in_equal_shares() {
     for shuffle in [false, true] {
-        let design = data::multiclass(50, 4, 3, 3).design(&[1.0], true).with_problem(|problem| problem.seeded(4));
+        let design = data::multiclass(50, 4, 3, 3).design(&[1.0], true).with_problem(|problem| problem.with_seed(4));
         let stratified = KFold { stratified: true, shuffle, ..with(4) };
         let folds = folds(&stratified, &design);
         assert_eq!(sizes(&folds), [13, 13, 12, 12]);

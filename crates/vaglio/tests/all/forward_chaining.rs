@@ -68,7 +68,7 @@ fn pooled(design: &Design, loops: &Loops, loss: &AnyLoss, subset: &[Feature]) ->
 
 fn designs() -> Vec<(&'static str, Design)> {
     let of = |recipe: Recipe, lambdas: &[f64], intercept: bool| {
-        recipe.design(lambdas, intercept).with_problem(|problem| problem.seeded(3))
+        recipe.design(lambdas, intercept).with_problem(|problem| problem.with_seed(3))
     };
     vec![
         ("plain", of(data::regression(26, 6, 1), &[0.3], true)),
@@ -78,12 +78,12 @@ fn designs() -> Vec<(&'static str, Design)> {
         (
             "standardized in folds",
             of(data::regression(26, 6, 5).condition(1e3), &[0.1, 2.0], true)
-                .with_problem(|problem| problem.fitted_in_folds(PerFoldPreprocessing::standardize())),
+                .with_problem(|problem| problem.with_preprocessing(PerFoldPreprocessing::standardize())),
         ),
         (
             "weighted, standardized",
             of(data::regression(26, 5, 6).weighted(), &[0.4], true)
-                .with_problem(|problem| problem.fitted_in_folds(PerFoldPreprocessing::standardize())),
+                .with_problem(|problem| problem.with_preprocessing(PerFoldPreprocessing::standardize())),
         ),
         ("more columns than rows", of(data::regression(18, 24, 7), &[0.5], true)),
         ("a copy and a constant", of(data::regression(24, 5, 8).duplicates(1).constants(1), &[0.3, 3.0], true)),
@@ -279,7 +279,7 @@ fn random_parts_follow_the_seed_and_keep_groups_and_classes() {
     let criterion = KFold::with_splits(MonteCarlo { repeats: 5, fraction: 0.25 });
     let splits = lists(&criterion, &design);
     assert_eq!(splits, lists(&criterion, &design));
-    assert_ne!(splits, lists(&criterion, &design.with_problem(|problem| problem.seeded(8))));
+    assert_ne!(splits, lists(&criterion, &design.with_problem(|problem| problem.with_seed(8))));
     let groups = design.problem().groups().unwrap();
     for (training, held_out) in &splits {
         assert!(training.iter().all(|&a| held_out.iter().all(|&b| groups[a] != groups[b])));
@@ -317,7 +317,7 @@ fn a_criterion_that_retrains_learns_nothing_from_the_rows_that_it_predicts() {
     let problem = data::regression(20, 4, 20).condition(1e2).problem();
     let selector = Selector::params(LaterHalf {}, Greedy::new(2), Rls::default()).check().unwrap();
     let design = selector
-        .design(&problem.clone().fitted_in_folds(PerFoldPreprocessing::formulas(None, Some(Requirement::Possible))))
+        .design(&problem.clone().with_preprocessing(PerFoldPreprocessing::formulas(None, Some(Requirement::Possible))))
         .unwrap();
     let (earlier, _) = halves(20);
     let mut columns = Columns::new(20);

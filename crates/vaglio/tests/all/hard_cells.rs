@@ -107,7 +107,7 @@ fn a_column_that_is_constant_but_for_rounding_in_the_training_rows_of_a_fold() {
     for intercept in [true, false] {
         let readout = Readout::new(vec![1e-3], intercept).unwrap();
         let design = Design::identity(&problem, readout)
-            .with_problem(|problem| problem.fitted_in_folds(PerFoldPreprocessing::standardize()));
+            .with_problem(|problem| problem.with_preprocessing(PerFoldPreprocessing::standardize()));
         assert!(four.evaluate(&design, &[2, 4]).unwrap().loss < 1e12, "noise is no scale");
         for engine in [Engine::Moments, Engine::RowsHeldOut, Engine::Auto] {
             let criterion = KFold { engine, ..four.clone() };

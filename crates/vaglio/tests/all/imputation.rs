@@ -68,7 +68,7 @@ impl Torn {
         let design = Design::identity(&problem(&whole, &self.problem, &every), readout.clone());
         let missing = Some((Requirement::Required, mask));
         let in_folds = PerFoldPreprocessing::formulas(missing, standardize.then_some(Requirement::Required));
-        design.with_problem(|problem| problem.fitted_in_folds(in_folds))
+        design.with_problem(|problem| problem.with_preprocessing(in_folds))
     }
 
     /// The mean squared error by plain loops: maps fitted on the training rows of each fold, and ridge regression on them.

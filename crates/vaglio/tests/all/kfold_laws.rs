@@ -24,7 +24,7 @@ fn both_ways_keep_the_laws_on_standard_data() -> LawResult {
             let design = data::regression(23, 6, 4)
                 .outputs(2)
                 .design(&[1e-2, 1.0], true)
-                .with_problem(|problem| problem.seeded(5));
+                .with_problem(|problem| problem.with_seed(5));
             check_criterion(&shuffled, &design, 1e-9).map_err(|b| b.within(&name))?;
         }
         Ok(())
@@ -57,7 +57,7 @@ fn columns_standardized_in_each_fold_keep_the_definition() -> LawResult {
         let recipe = data::regression(24, 6, 6).weighted().condition(1e3).bytes();
         let design = recipe
             .design(&[0.5, 5.0], intercept)
-            .with_problem(|problem| problem.fitted_in_folds(PerFoldPreprocessing::standardize()));
+            .with_problem(|problem| problem.with_preprocessing(PerFoldPreprocessing::standardize()));
         let criterion = kfold(4, Engine::Auto);
         criterion::additions(&criterion, &design, 1e-9)?;
         criterion::removals(&criterion, &design, 1e-9)?;
@@ -68,7 +68,7 @@ fn columns_standardized_in_each_fold_keep_the_definition() -> LawResult {
         for (criterion, data) in [
             (KFold { loss: Absolute.into(), ..plain.clone() }, design.clone()),
             (plain.clone(), design),
-            (plain, units.with_problem(|problem| problem.fitted_in_folds(PerFoldPreprocessing::standardize()))),
+            (plain, units.with_problem(|problem| problem.with_preprocessing(PerFoldPreprocessing::standardize()))),
         ] {
             criterion::additions(&criterion, &data, 1e-9)?;
             criterion::removals(&criterion, &data, 1e-9)?;
@@ -91,7 +91,7 @@ fn every_loss_keeps_the_laws_where_folds_standardize() -> LawResult {
                 let recipe = data::multiclass(24, 6, 3, 18).constants(1).collinear(1e-3);
                 let three = (loss.traits().measure != Measure::Auc).then(|| recipe.design(&[1e-6, 1.0], intercept));
                 for design in [two].into_iter().chain(three).map(|design| {
-                    design.with_problem(|problem| problem.fitted_in_folds(PerFoldPreprocessing::standardize()))
+                    design.with_problem(|problem| problem.with_preprocessing(PerFoldPreprocessing::standardize()))
                 }) {
                     check_criterion(&criterion, &design, 1e-9).map_err(|b| b.within(loss.name()))?;
                     assert_eq!(criterion.plan(&design, &SearchExtent::forward(6, 6)).estimate.engine, "rows_held_out");

@@ -33,7 +33,7 @@ fn by_hand(problem: &Problem, criterion: &dyn Criterion) -> f64 {
 fn the_search_is_that_at_the_lambda_of_all_columns() {
     let mut taken = Vec::new();
     for (recipe, seed) in [(data::regression(30, 8, 5), 0), (data::regression(18, 30, 6).weighted(), 1)] {
-        let problem = recipe.problem().seeded(seed);
+        let problem = recipe.problem().with_seed(seed);
         for choose in [Choose::Best, Choose::Last] {
             let search = Greedy::new(4).choose(choose);
             let lambda = by_hand(&problem, &KFold::new(4));

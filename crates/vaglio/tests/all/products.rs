@@ -56,7 +56,7 @@ pub fn path(problem: &Problem, learner: &Rls, criterion: &str, search: &str) -> 
     let criterion: Box<dyn Criterion> = serde_json::from_str(criterion).unwrap();
     let search: Search = serde_json::from_str(search).unwrap();
     let design = Design::from_problem(problem, Arc::new(learner.clone())).unwrap();
-    let design = design.with_problem(|own| own.fitted_in_folds(problem.in_folds().clone()));
+    let design = design.with_problem(|own| own.with_preprocessing(problem.in_folds().clone()));
     let subset = SubsetScorer::open(&*criterion, &design, &search.extent(&design).unwrap()).unwrap();
     let mut observer = Silent;
     search.run(&mut SearchContext::new(subset, &mut observer, 0)).unwrap()
@@ -74,7 +74,7 @@ fn searches_find_the_same_whether_products_are_made_or_stored() {
         ("most rows", &|p| p.view_rows(&rows)),
         ("few rows", &|p| p.view_rows(&few)),
         ("standardized in folds", &|p| {
-            p.clone().fitted_in_folds(PerFoldPreprocessing::formulas(None, Some(Requirement::Required)))
+            p.clone().with_preprocessing(PerFoldPreprocessing::formulas(None, Some(Requirement::Required)))
         }),
     ];
     for (what, variant) in variants {

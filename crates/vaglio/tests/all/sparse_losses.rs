@@ -47,7 +47,7 @@ fn losses_of_rows_keep_no_vectors_beside_sparse_columns() {
         ("plain", &Problem::clone),
         ("weights", &|p| p.clone().with_weights(weights.clone()).unwrap()),
         ("standardized in folds", &|p| {
-            p.clone().fitted_in_folds(PerFoldPreprocessing::formulas(None, Some(Requirement::Required)))
+            p.clone().with_preprocessing(PerFoldPreprocessing::formulas(None, Some(Requirement::Required)))
         }),
     ];
     for (what, variant) in variants {

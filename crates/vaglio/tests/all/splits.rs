@@ -32,7 +32,7 @@ fn parted(problem: &Problem) -> Problem {
 
 fn design(recipe: &data::Recipe, lambdas: &[f64], intercept: bool) -> Design {
     let plain = recipe.design(lambdas, intercept);
-    Design::identity(&parted(&recipe.problem()).seeded(4), plain.readout().unwrap().clone())
+    Design::identity(&parted(&recipe.problem()).with_seed(4), plain.readout().unwrap().clone())
 }
 
 #[test]
@@ -77,7 +77,7 @@ fn balanced_readouts_and_columns_standardized_in_folds_keep_the_definition() -> 
     let balanced = Design::identity(&parted(&data::binary(30, 5, 6).problem()), readout);
     let recipe = data::regression(24, 6, 7).weighted().condition(1e3).bytes();
     let anew = design(&recipe, &[0.5, 5.0], true)
-        .with_problem(|problem| problem.fitted_in_folds(PerFoldPreprocessing::standardize()));
+        .with_problem(|problem| problem.with_preprocessing(PerFoldPreprocessing::standardize()));
     for design in [balanced, anew] {
         for criterion in [given(), KFold { loss: Absolute.into(), ..given() }, repeated(4, 3)] {
             criterion::additions(&criterion, &design, 1e-9)?;
@@ -92,7 +92,8 @@ fn balanced_readouts_and_columns_standardized_in_folds_keep_the_definition() -> 
 /// A score of repeated folds is the mean of those of shuffled ones, and the first of them is `shuffle: true`.
 #[test]
 fn repeats_are_pooled() {
-    let design = data::regression(31, 6, 8).weighted().design(&[0.7], true).with_problem(|problem| problem.seeded(9));
+    let design =
+        data::regression(31, 6, 8).weighted().design(&[0.7], true).with_problem(|problem| problem.with_seed(9));
     let HeldOut::Folds(rounds) = repeated(4, 3).folds(&design).unwrap() else { panic!("folds") };
     let shuffled = KFold { folds: Some(4), shuffle: true, ..KFold::default() };
     assert_eq!(shuffled.folds(&design).unwrap(), HeldOut::Folds(rounds[..1].to_vec()));
@@ -280,8 +281,8 @@ impl Resampling for DealtTwice {
 fn splits_of_decisions_hold_out_every_row_from_all_others() -> LawResult {
     let recipe = data::binary(24, 5, 3).weighted();
     let decided = recipe.clone().deciding(3).design(&[0.3], true);
-    let units: Vec<u32> = decided.decisions().unwrap().of_row.iter().map(|&unit| unit as u32).collect();
-    let design = design(&recipe, &[0.3, 3.0], true).averaging_over(&units).unwrap();
+    let units: Vec<u32> = decided.prediction_units().unwrap().of_row.iter().map(|&unit| unit as u32).collect();
+    let design = design(&recipe, &[0.3, 3.0], true).with_prediction_units(&units).unwrap();
     let twice = KFold::with_splits(DealtTwice {});
     criterion::additions(&twice, &design, 1e-9)?;
     criterion::removals(&twice, &design, 1e-9)?;

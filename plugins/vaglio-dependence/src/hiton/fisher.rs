@@ -4,7 +4,7 @@ use super::tail::ln_tail;
 use super::{Given, IndependenceTest};
 use std::collections::HashMap;
 use std::sync::Mutex;
-use vaglio_core::{Design, Feature, standardized_column, standardized_outputs};
+use vaglio_core::{Design, Feature, standardize_column, standardize_outputs};
 use vaglio_kernels::parallel;
 use vaglio_kernels::sums::dot;
 use vaglio_kernels::tolerance::EQUAL_SIMILARITY;
@@ -24,8 +24,8 @@ impl FisherTest {
     pub fn new(design: &Design, columns: &[Feature]) -> Self {
         FisherTest {
             rows: design.rows() as f64,
-            columns: parallel::map_slice(columns, |&feature| standardized_column(design, feature)),
-            outputs: standardized_outputs(design).into_iter().filter(|y| !y.is_empty()).collect(),
+            columns: parallel::map_slice(columns, |&feature| standardize_column(design, feature)),
+            outputs: standardize_outputs(design).into_iter().filter(|y| !y.is_empty()).collect(),
             known: Mutex::default(),
         }
     }

@@ -1,7 +1,7 @@
 //! mRMR by correlations.
 
 use super::pairwise_dependence::{Dependence, Scheme};
-use vaglio_core::{Design, Feature, part, standardized_column, standardized_outputs};
+use vaglio_core::{Design, Feature, part, standardize_column, standardize_outputs};
 use vaglio_kernels::parallel;
 
 /// Minimum redundancy, maximum relevance for numeric data, by correlations instead of mutual information.
@@ -52,8 +52,8 @@ pub(crate) struct Correlations {
 impl Correlations {
     /// Standardizes the given columns. Cost O(m) each.
     pub fn new(design: &Design, features: &[Feature]) -> Self {
-        let columns = parallel::map_slice(features, |&feature| standardized_column(design, feature));
-        Correlations { columns, outputs: standardized_outputs(design) }
+        let columns = parallel::map_slice(features, |&feature| standardize_column(design, feature));
+        Correlations { columns, outputs: standardize_outputs(design) }
     }
 }
 

@@ -206,14 +206,14 @@ fn squares(rows: &[Vec<f64>]) -> f64 {
 mod tests {
     use super::super::basis::basis_functions;
     use super::*;
-    use vaglio_core::{Readout, standardized_outputs};
+    use vaglio_core::{Readout, standardize_outputs};
     use vaglio_testkit::data;
 
     fn additive(outputs: usize) -> (Additive, Design) {
         let problem = data::regression(60, 8, 5).outputs(outputs).weighted().problem();
         let design = Design::identity(&problem, Readout::new(vec![1.0], true).unwrap());
         let bases = (0..8).map(|x| basis_functions(&design.column(x).values(), design.weights(), 2)).collect();
-        (Additive::new(bases, standardized_outputs(&design)), design)
+        (Additive::new(bases, standardize_outputs(&design)), design)
     }
 
     /// Checks the optimality conditions from functions and rows alone: Bᵀ(y − Σ f) = λ f/‖f‖ for an active function,

@@ -126,7 +126,7 @@ fn the_map_follows_from_the_seed_and_the_distinct_rows() {
     assert_eq!(columns(&learner, &problem), first);
     assert_eq!(
         columns(&FsLsSvm { seed: Some(7), ..learner.clone() }, &problem),
-        columns(&learner, &problem.clone().seeded(7))
+        columns(&learner, &problem.clone().with_seed(7))
     );
     assert_ne!(columns(&FsLsSvm { seed: Some(7), ..learner.clone() }, &problem), first);
     let again: Vec<usize> = (0..80).rev().chain([3, 3, 50]).collect();

@@ -160,7 +160,7 @@ impl ValidSelector {
         selection: &Selection,
         watcher: &StageMonitor<'_>,
     ) -> Option<Calibration> {
-        if design.decisions().is_some() {
+        if design.prediction_units().is_some() {
             return None;
         }
         let entry = selection.path.result();

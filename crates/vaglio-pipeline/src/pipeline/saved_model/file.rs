@@ -65,7 +65,7 @@ impl SavedModel {
     pub fn from_text(text: &str, path: &Path) -> Result<Self> {
         let refused = |message: Cause| Error::model_refused(path, message);
         let file: File<'_> = serde_json::from_str(text).map_err(|e| {
-            refused(Cause::from(e).reworded(|e| format!("it is damaged or no model file: {}", shortened(e))))
+            refused(Cause::from(e).reword(|e| format!("it is damaged or no model file: {}", shortened(e))))
         })?;
         if file.schema != SCHEMA {
             let schema = shortened(&file.schema);
@@ -83,7 +83,7 @@ impl SavedModel {
 
 /// Explains why an intact model cannot be read by this program.
 fn not_known(text: &str, error: serde_json::Error) -> Cause {
-    Cause::from(error).reworded(|error| match (twice(error), foreign(text)) {
+    Cause::from(error).reword(|error| match (twice(error), foreign(text)) {
         (Some(twice), _) => twice,
         (None, Some(parts)) => format!(
             "it was made by {}, which this program does not hold; use one that is linked with that",

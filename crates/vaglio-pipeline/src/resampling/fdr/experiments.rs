@@ -10,8 +10,8 @@ use crate::selector::ValidSelector;
 use ndarray::Array2;
 use rayon::prelude::*;
 use vaglio_core::{
-    Columns, Criterion, Design, Error, Feature, Problem, Readout, Result, standardized, standardized_column,
-    standardized_outputs,
+    Columns, Criterion, Design, Error, Feature, Problem, Readout, Result, standardize, standardize_column,
+    standardize_outputs,
 };
 use vaglio_kernels::sums::dot;
 use vaglio_kernels::tolerance::SAME_COLUMN;
@@ -62,9 +62,9 @@ impl<'a> Experiments<'a> {
     pub fn new(selector: &'a ValidSelector, design: &'a Design) -> Result<Self> {
         let mut columns = vec![Vec::new(); design.features()];
         for feature in among(selector, design) {
-            columns[feature] = standardized_column(design, feature);
+            columns[feature] = standardize_column(design, feature);
         }
-        let targets = standardized_outputs(design).into_iter().filter(|y| !y.is_empty()).collect();
+        let targets = standardize_outputs(design).into_iter().filter(|y| !y.is_empty()).collect();
         let equal = equal(&columns);
         for (feature, _) in &equal {
             columns[*feature].clear();
@@ -140,7 +140,7 @@ impl<'a> Experiments<'a> {
         if !self.stored {
             return Vec::new();
         }
-        self.drawn(number).iter().map(|values| standardized(values, self.design.weights())).collect()
+        self.drawn(number).iter().map(|values| standardize(values, self.design.weights())).collect()
     }
 
     fn drawn(&self, number: usize) -> Vec<Vec<f64>> {
@@ -163,7 +163,7 @@ impl<'a> Experiments<'a> {
             Some(weights) => problem.with_weights(weights.to_vec())?,
             None => problem,
         };
-        let design = Design::identity(&problem, Readout::new(vec![1.0], true)?).stopping_at(watcher.stop.clone());
+        let design = Design::identity(&problem, Readout::new(vec![1.0], true)?).with_sign(watcher.stop.clone());
         let mut geometry = self.criterion.geometry(&design)?;
         let open =
             (0..features + dummies).map(|column| self.columns.get(column).is_none_or(|column| !column.is_empty()));

@@ -96,7 +96,7 @@ fn array(path: &Path, archive: &mut ZipArchive<Cursor<&[u8]>>, name: &'static st
 }
 
 fn at_fault(path: &Path, name: &str, wrong: impl Into<Cause>) -> Error {
-    unreadable(path, wrong.into().reworded(|wrong| format!("array `{name}`: {wrong}")))
+    unreadable(path, wrong.into().reword(|wrong| format!("array `{name}`: {wrong}")))
 }
 
 fn check_length(path: &Path, array: &Array, expected: usize) -> Result<()> {

@@ -58,7 +58,7 @@ impl LinearForm for Mixed {
         let mixtures = Mixtures { inputs: (0..count).collect(), rows: rows.collect(), shift: 1.0, fault: self.fault };
         let columns = mixtures.mix(problem.columns());
         let names = (0..count).map(|k| format!("mixture {k}")).collect();
-        Design::mapped(problem, columns, names, self.readout()?, Arc::new(mixtures))
+        Design::from_map(problem, columns, names, self.readout()?, Arc::new(mixtures))
     }
 }
 

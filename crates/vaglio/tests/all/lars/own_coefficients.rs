@@ -1,7 +1,7 @@
 //! Models with the coefficients of the path: conditions of the lasso, least squares at the end, honest losses.
 
 use vaglio::Selector;
-use vaglio::core::{Error, Lambda, Problem, standardized};
+use vaglio::core::{Error, Lambda, Problem, standardize};
 use vaglio::criteria::Loo;
 use vaglio::learners::{Crrr, Rls};
 use vaglio::search::{Choose, CrossValidation, EntryFit, Lars, PathCoefficients, Search, Silent};
@@ -33,7 +33,7 @@ fn models_keep_the_conditions_of_the_lasso() {
     for recipe in [data::regression(60, 12, 3), data::regression(60, 12, 4).weighted().bytes()] {
         let problem = recipe.problem();
         let weights = problem.weights().map(|w| w.to_vec());
-        let unit = |values: &[f64]| standardized(values, weights.as_deref());
+        let unit = |values: &[f64]| standardize(values, weights.as_deref());
         let columns: Vec<Vec<f64>> = problem.columns().iter().map(|column| unit(&column.values())).collect();
         let y = problem.targets().row(0).to_vec();
         for size in 1..=11 {

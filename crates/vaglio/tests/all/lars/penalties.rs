@@ -1,7 +1,7 @@
 //! Models of a path at any penalty, and the one that cross-validation takes.
 
 use super::common::{Signs, descent, factors, moments, walk};
-use vaglio::core::{Lambda, Problem, StopReason, standardized};
+use vaglio::core::{Lambda, Problem, StopReason, standardize};
 use vaglio::criteria::{KFold, Loo};
 use vaglio::learners::Rls;
 use vaglio::search::{
@@ -61,9 +61,9 @@ fn by_hand(training: &Problem, held: &Problem, lambda: f64) -> Vec<f64> {
     };
     let columns: Vec<Vec<f64>> = training.columns().iter().map(|column| column.values().to_vec()).collect();
     let y = training.targets().row(0).to_vec();
-    let unit: Vec<Vec<f64>> = columns.iter().map(|column| standardized(column, None)).collect();
+    let unit: Vec<Vec<f64>> = columns.iter().map(|column| standardize(column, None)).collect();
     let along = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
-    let c: Vec<f64> = unit.iter().map(|x| along(x, &standardized(&y, None))).collect();
+    let c: Vec<f64> = unit.iter().map(|x| along(x, &standardize(&y, None))).collect();
     let q = ndarray::Array2::from_shape_fn((unit.len(), unit.len()), |(i, j)| along(&unit[i], &unit[j]));
     let (alpha, (mean, norm)) = (descent(&c, &q, lambda, Signs::Any), frame(&y));
     let target = |row: usize| held.targets()[[0, row]];

@@ -2,7 +2,7 @@
 
 use super::common::{design, walk};
 use vaglio::Selector;
-use vaglio::core::{Problem, standardized};
+use vaglio::core::{Problem, standardize};
 use vaglio::criteria::Loo;
 use vaglio::learners::Rls;
 use vaglio::search::{Choose, CrossValidation, Lars, PathCoefficients, Rule, Search, Silent};
@@ -64,7 +64,7 @@ fn models_keep_the_conditions_of_the_group_lasso() {
         let weights = problem.weights().map(|w| w.to_vec());
         let weight = |j: usize| weights.as_ref().map_or(1.0, |w| w[j]);
         let total: f64 = (0..60).map(weight).sum();
-        let unit = |values: &[f64]| standardized(values, weights.as_deref());
+        let unit = |values: &[f64]| standardize(values, weights.as_deref());
         let spread = |y: &[f64]| {
             let mean = (0..60).map(|j| weight(j) * y[j]).sum::<f64>() / total;
             (0..60).map(|j| weight(j) * (y[j] - mean) * (y[j] - mean)).sum::<f64>().sqrt()

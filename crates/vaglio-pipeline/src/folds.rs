@@ -53,7 +53,7 @@ impl FoldAssignment {
             };
             return Err(Error::setting("folds", format!("{folds} are asked for, of {most} {what}")));
         }
-        let of_unit = match is_in_time {
+        let of_unit: Vec<u32> = match is_in_time {
             true => {
                 let (size, larger) = (most / folds, most % folds);
                 let one = |fold: usize| std::iter::repeat_n(fold as u32, size + usize::from(fold < larger));

@@ -141,9 +141,7 @@ impl Assembly<'_> {
 
     fn input(&mut self, name: &str) -> Expression {
         if self.formulas.inputs.iter().all(|input| input.name != name) {
-            let known = self.fitted.columns.iter().find(|column| column.name == name);
-            let number = || InputColumn { name: name.to_owned(), holds: CellKind::Number };
-            self.formulas.inputs.push(known.cloned().unwrap_or_else(number));
+            self.formulas.inputs.extend(self.fitted.columns.iter().find(|column| column.name == name).cloned());
         }
         Expression::column(name)
     }

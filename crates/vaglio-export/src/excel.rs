@@ -116,10 +116,7 @@ fn level(excel: &mut Writer<'_>, levels: &LevelValues, of: &str) -> Result<Strin
 
 fn between(excel: &mut Writer<'_>, points: &[[f64; 2]], of: &str) -> Result<String> {
     let ([[first, value], ..], [.., [_, last]]) = (points, points) else { return Ok(excel.number(f64::NAN)) };
-    if points.len() > POINTS {
-        let what = format!("the target map, which has {} points: {POINTS} are the most", points.len());
-        return Err(Language::Excel.refusal(&what));
-    }
+    Language::Excel.refuse_points(points, POINTS)?;
     let number = EXCEL.number;
     let mut text = number(*last);
     for pair in points.windows(2).rev() {

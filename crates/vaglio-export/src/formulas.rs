@@ -111,6 +111,16 @@ impl Language {
         Error::setting("--to", format!("{} cannot hold {what}", self.name()))
     }
 
+    /// Refuses an interpolation between more than `most` points.
+    pub(crate) fn refuse_points(self, points: &[[f64; 2]], most: usize) -> Result<()> {
+        match points.len() {
+            count if count > most => {
+                Err(self.refusal(&format!("the target map, which has {count} points: {most} are the most")))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Refuses formulas with a character 0 in a name, label or level.
     ///
     /// # Errors

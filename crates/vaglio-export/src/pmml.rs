@@ -151,10 +151,7 @@ fn level(pmml: &mut Writer<'_>, levels: &LevelValues, _: &str) -> Result<String>
 }
 
 fn between(pmml: &mut Writer<'_>, points: &[[f64; 2]], of: &str) -> Result<String> {
-    if points.len() > POINTS {
-        let what = format!("the target map, which has {} points: {POINTS} are the most", points.len());
-        return Err(Language::Pmml.refusal(&what));
-    }
+    Language::Pmml.refuse_points(points, POINTS)?;
     let mut make = |body: String| {
         let name = format!("vaglio:mapped {}", pmml.made.len() + 1);
         pmml.made.push((name.clone(), body));

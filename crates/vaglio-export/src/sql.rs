@@ -126,10 +126,7 @@ fn level(sql: &mut Writer<'_>, levels: &LevelValues, of: &str) -> Result<String>
 
 fn between(sql: &mut Writer<'_>, points: &[[f64; 2]], of: &str) -> Result<String> {
     let ([[first, value], ..], [.., [_, last]]) = (points, points) else { return Ok(sql.number(f64::NAN)) };
-    if points.len() > POINTS {
-        let what = format!("the target map, which has {} points: a query has {POINTS} at most", points.len());
-        return Err(Language::Sql.refusal(&what));
-    }
+    Language::Sql.refuse_points(points, POINTS)?;
     let mut text = format!("CASE WHEN {of} IS NULL THEN NULL WHEN {of} < {first:?} THEN {value:?}");
     for pair in points.windows(2) {
         let ([a, from], [b, to]) = (pair[0], pair[1]);

@@ -2,7 +2,7 @@
 
 use super::evaluation::Evaluation;
 use vaglio_core::Result;
-use vaglio_pipeline::pipeline::{FoldModel, SavedIntervals};
+use vaglio_pipeline::pipeline::{FoldModel, SavedIntervals, needed_maps};
 use vaglio_pipeline::resampling::OuterFoldFit;
 use vaglio_report::record::Intervals;
 
@@ -21,9 +21,10 @@ pub(super) const EVALUATION: Evaluation = Evaluation::new("intervals", |run, fou
 fn intervals(level: f64, outer: Vec<OuterFoldFit>) -> Result<SavedIntervals> {
     let folds = outer.into_iter().filter(|fold| fold.repeat == 0).map(|fold| {
         let residuals = residuals(&fold);
-        let OuterFoldFit { target_units, maps, columns, model, .. } = fold;
-        let inputs = model.inputs().iter().filter_map(|&feature| columns.get(feature)).cloned().collect();
-        (residuals.first().map_or(0, Vec::len), FoldModel::new(target_units, maps, inputs, model, residuals))
+        let OuterFoldFit { target_units: target_scales, maps, columns, model, .. } = fold;
+        let inputs: Vec<String> = model.inputs().iter().filter_map(|&feature| columns.get(feature)).cloned().collect();
+        let (rows, maps) = (residuals.first().map_or(0, Vec::len), needed_maps(maps, &inputs));
+        (rows, FoldModel { target_scales, maps, inputs, model, residuals })
     });
     let (rows, folds): (Vec<usize>, Vec<FoldModel>) = folds.unzip();
     SavedIntervals::check_rows(level, rows.into_iter().sum())?;

@@ -143,22 +143,23 @@ impl PowerFamily {
     }
 
     /// [`PowerFamily::transform`] as an expression.
-    fn expression(self, x: &Expression, lambda: f64) -> Expression {
+    fn expression(self, x: Expression, lambda: f64) -> Expression {
         let power = |log: Expression, exponent: f64| match exponent {
             0.0 => log,
             _ => log.times(exponent).apply(Function::ExpM1).over(exponent),
         };
         match self {
-            PowerFamily::BoxCox => power(x.clone().apply(Function::Ln), lambda),
+            PowerFamily::BoxCox => power(x.apply(Function::Ln), lambda),
             PowerFamily::YeoJohnson => {
                 let below = power(x.clone().times(-1.0).apply(Function::Ln1p), 2.0 - lambda).times(-1.0);
-                x.clone().if_below(0.0, below, power(x.clone().apply(Function::Ln1p), lambda))
+                let above = power(x.clone().apply(Function::Ln1p), lambda);
+                x.if_below(0.0, below, above)
             }
         }
     }
 
     /// [`PowerFamily::inverse`] as an expression; values outside the range of the transform map to `beyond`.
-    pub(crate) fn inverse_expression(self, power: &Expression, lambda: f64, beyond: f64) -> Expression {
+    pub(crate) fn inverse_expression(self, power: Expression, lambda: f64, beyond: f64) -> Expression {
         let value = |power: Expression, exponent: f64, last: Function| match exponent {
             0.0 => power.apply(last),
             _ => {
@@ -172,7 +173,7 @@ impl PowerFamily {
             }
         };
         match self {
-            PowerFamily::BoxCox => value(power.clone(), lambda, Function::Exp),
+            PowerFamily::BoxCox => value(power, lambda, Function::Exp),
             PowerFamily::YeoJohnson => {
                 let above = value(power.clone(), lambda, Function::ExpM1);
                 let negative = power.clone().times(-1.0);
@@ -185,7 +186,7 @@ impl PowerFamily {
                         if exponent < 0.0 { power.clone().if_above(1.0 / exponent, inside, beyond) } else { inside }
                     }
                 };
-                power.clone().if_below(0.0, below, above)
+                power.if_below(0.0, below, above)
             }
         }
     }
@@ -236,7 +237,7 @@ impl FittedMap for FittedPower {
     fn formulas(&self) -> MapFormulas {
         let formula = |(name, lambda): (&String, &f64)| {
             let unit = if *lambda == 1.0 { OutputUnit::Divided(1.0) } else { OutputUnit::Other };
-            self.method.expression(&Expression::column(name), *lambda).named(name).in_unit(unit)
+            self.method.expression(Expression::column(name), *lambda).named(name).in_unit(unit)
         };
         let mut formulas = self
             .columns

@@ -27,7 +27,7 @@ pub use one_or_several::OneOrSeveral;
 pub use row_filter::{RowFilter, TestRows};
 pub use saved_model::{
     Calibration, CalibrationSource, FoldModel, History, IntervalEnds, Observed, SavedIntervals, SavedModel,
-    SavedReadOptions, TablePredictions,
+    SavedReadOptions, TablePredictions, needed_maps,
 };
 #[cfg(feature = "documents")]
 pub use schema::{component_fields, component_list, pipeline_schema};

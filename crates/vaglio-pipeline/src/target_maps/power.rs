@@ -69,7 +69,7 @@ impl FittedTargetMap for FittedPowerTarget {
 
     fn inverse_expression(&self, mapped: Expression) -> Option<Expression> {
         let [least, greatest] = self.within;
-        let value = |beyond: f64| self.method.inverse_expression(&mapped, self.lambda, beyond);
+        let value = |beyond: f64| self.method.inverse_expression(mapped.clone(), self.lambda, beyond);
         Some(match self.method {
             _ if self.lambda < 0.0 => {
                 let value = value(greatest);

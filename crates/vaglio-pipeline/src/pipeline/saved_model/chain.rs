@@ -30,7 +30,7 @@ pub struct TablePredictions {
 }
 
 /// Reduces fitted maps to those that make these columns.
-pub(super) fn needed_maps(mut maps: Vec<MapFit>, inputs: &[String]) -> Vec<MapFit> {
+pub fn needed_maps(mut maps: Vec<MapFit>, inputs: &[String]) -> Vec<MapFit> {
     let mut names = inputs.to_vec();
     for place in (0..maps.len()).rev() {
         let sources = source_columns(&maps[place..=place], &names);

@@ -1,6 +1,6 @@
 //! Prediction intervals from the models of outer folds (CV+).
 
-use super::chain::{PredictionChain, needed_maps};
+use super::chain::PredictionChain;
 use crate::maps::quantile;
 use ndarray::Array2;
 use serde::{Deserialize, Serialize};
@@ -33,7 +33,7 @@ pub struct SavedIntervals {
 pub struct FoldModel {
     /// Maps and scales of the targets, if any.
     pub target_scales: Option<Vec<TargetUnits>>,
-    /// Maps fitted on the fold's training rows.
+    /// Maps fitted on the fold's training rows, those that make the inputs.
     pub maps: Vec<MapFit>,
     /// Candidate columns that the model takes, in its order.
     pub inputs: Vec<String>,
@@ -115,17 +115,6 @@ impl SavedIntervals {
 }
 
 impl FoldModel {
-    /// A fold's model with the maps that make its inputs.
-    pub fn new(
-        target_scales: Option<Vec<TargetUnits>>,
-        maps: Vec<MapFit>,
-        inputs: Vec<String>,
-        model: Model,
-        residuals: Vec<Vec<f64>>,
-    ) -> Self {
-        FoldModel { target_scales, maps: needed_maps(maps, &inputs), inputs, model, residuals }
-    }
-
     fn chain(&self, outputs: usize) -> PredictionChain<'_> {
         let FoldModel { target_scales, maps, inputs, model, .. } = self;
         PredictionChain { maps, inputs, model, units: target_scales.as_deref(), outputs }

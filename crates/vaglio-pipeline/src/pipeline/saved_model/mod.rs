@@ -9,8 +9,8 @@ mod intervals;
 mod read_options;
 
 pub use calibration::{Calibration, CalibrationSource};
-pub use chain::TablePredictions;
-use chain::{PredictionChain, needed_maps};
+use chain::PredictionChain;
+pub use chain::{TablePredictions, needed_maps};
 pub use history::History;
 pub use intervals::{FoldModel, IntervalEnds, SavedIntervals};
 pub use read_options::SavedReadOptions;

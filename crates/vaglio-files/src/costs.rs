@@ -11,14 +11,14 @@ use vaglio_report::record::{EntryRecord, FrontierPoint};
 /// Returns the errors of the search's constraints.
 pub(super) fn frontier(run: Run<'_>, entries: &mut [EntryRecord]) -> Result<Vec<FrontierPoint>> {
     let Run { selector, design, selection, .. } = run;
-    let rules = selector.search().rules(design).map_err(|error| error.under("search"))?;
+    let rules = selector.search.rules(design).map_err(|error| error.under("search"))?;
     let Some(rules) = rules.filter(|rules| rules.has_costs()) else { return Ok(Vec::new()) };
     let path = &selection.path.entries;
     for entry in entries.iter_mut() {
         let known = path.iter().find(|known| known.subset.len() == entry.size);
         entry.cost = known.map(|known| rules.cost(&known.subset));
     }
-    Ok(bought(selection, entries, selector.search().kind()))
+    Ok(bought(selection, entries, selector.search.kind()))
 }
 
 /// The entries, including the empty subset, with a lower loss than all that cost as much or less; in increasing cost.

@@ -33,7 +33,7 @@ pub(super) const EVALUATION: Evaluation = Evaluation {
 /// Returns the errors of [`check_design`], with the field that asks.
 pub(super) fn planned(plan: &RunPlan<'_>) -> Result<Option<String>> {
     let RunPlan { selector, prepared, design, .. } = *plan;
-    let chooses = matches!(selector.search().size_choice(), Choose::FalseDiscoveries(_));
+    let chooses = matches!(selector.search.size_choice(), Choose::FalseDiscoveries(_));
     if !chooses && plan.evaluate().fdr.is_none() {
         return Ok(None);
     }

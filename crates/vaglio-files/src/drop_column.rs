@@ -52,7 +52,7 @@ pub(super) fn budget(
 ) -> f64 {
     let all = design.lambdas();
     let design = design.with_run(|run| run.share(&all[..walks.lambdas.min(all.len())]));
-    let engine = selector.criterion().plan(&design, search_extent).estimate.engine;
+    let engine = selector.criterion.plan(&design, search_extent).estimate.engine;
     let (slower, least) = match engine {
         "states" => (BOUNDED, LEAST_OF_ROWS),
         "moments" | "rows_held_out" => (FASTER, LEAST_OF_ROWS),
@@ -75,7 +75,7 @@ pub(super) fn exchange_bytes(plan: &RunPlan<'_>, design: &Design) -> f64 {
         return 0.0;
     }
     let all = removal_flops(selector, design, size) + exchange_flops(selector, design, size, outside);
-    if all <= budget { selector.criterion().plan(design, &exchanges(size, outside)).estimate.bytes } else { 0.0 }
+    if all <= budget { selector.criterion.plan(design, &exchanges(size, outside)).estimate.bytes } else { 0.0 }
 }
 
 /// Extent of the search that was performed; for best subsets, that of a forward search to the same size.
@@ -103,7 +103,7 @@ pub(super) fn flops_allowed(run: Run<'_>, whole: &Design) -> Result<f64> {
         DropColumnBudget::None => return Ok(0.0),
         DropColumnBudget::Auto => {}
     }
-    let search_extent = selector.search().extent(design).map_err(|error| error.under("search"))?;
+    let search_extent = selector.search.extent(design).map_err(|error| error.under("search"))?;
     let walks = SearchCounts::new(selector, whole, &prepared.sample);
     Ok(budget(selector, design, &taken(&search_extent, &selection.path, design), &walks))
 }

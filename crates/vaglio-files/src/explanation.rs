@@ -174,7 +174,7 @@ impl ExplainedRun<'_> {
             true
         })?;
         let correlations = self.span.correlations(self.design, outside);
-        let rules = self.selector.search().rules(self.design).map_err(|error| error.under("search"))?;
+        let rules = self.selector.search.rules(self.design).map_err(|error| error.under("search"))?;
         let lines = |at: usize| {
             let (feature, with) = (outside[at], self.walked.added[outside[at]]);
             let barred = rules.as_ref().map_or(Ok(None), |rules| self.barred(rules, feature, with))?;

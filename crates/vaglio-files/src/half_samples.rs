@@ -25,7 +25,7 @@ pub(super) fn halves(how: &Pairs, selector: &ValidSelector, sample: &Sample) -> 
     let under = |error: vaglio_core::Error| error.under("evaluate.stability");
     match sample.split_rule(selector, how.splits.as_ref(), PIECES - 1, 0)? {
         rule @ SplitRule::Splits(..) => {
-            Ok(HalfSamples::Pieces(pieces(&rule.parts(sample, selector.seed()).map_err(under)?, sample.rows())))
+            Ok(HalfSamples::Pieces(pieces(&rule.parts(sample, selector.seed).map_err(under)?, sample.rows())))
         }
         SplitRule::Folds(assignment, _) if assignment.is_in_time => {
             assignment.folds(assignment.most().min(PIECES), 0).map(HalfSamples::Pieces)

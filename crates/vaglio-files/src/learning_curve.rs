@@ -73,10 +73,10 @@ fn learned(input: &RepetitionInput<'_>, watcher: &StageMonitor<'_>) -> Result<Op
     let Some(splits) = splits(input)? else { return Ok(None) };
     let shares = shares(input);
     let jobs = Jobs::new(PREFIX, splits.folds * shares.len());
-    jobs.run("learning curve", selector.room(), watcher, |job, member| {
+    jobs.run("learning curve", &selector.room, watcher, |job, member| {
         let (fold, share) = (job / shares.len(), shares[job % shares.len()]);
         let mut part = splits.part(fold);
-        let order = order(sample, &splits.rule, &part, stream(selector.seed(), PARTS, fold as u64));
+        let order = order(sample, &splits.rule, &part, stream(selector.seed, PARTS, fold as u64));
         part.training = first_of(sample, order, share);
         let rows = part.training.len();
         let point = |found| Some(LearningCurvePoint { rows, found });

@@ -38,7 +38,7 @@ impl PeakMemory {
         let mut largest = PeakMemory::with_one_search(plan);
         for (place, compared) in pipeline.compared_searches() {
             let under = |error: Error| error.under(&format!("tune.search[{place}]"));
-            compared.search().check(&**compared.criterion(), design).map_err(under)?;
+            compared.search.check(&*compared.criterion, design).map_err(under)?;
             let other = RunPlan::new(pipeline, &compared, prepared, design).map_err(under)?;
             let other = PeakMemory::with_one_search(&other);
             largest.search = largest.search.zip(other.search).map(|(own, other)| own.max(other));
@@ -73,7 +73,8 @@ impl PeakMemory {
     /// The selector before tuning, limited to as many folds at once as fit beside what this process holds.
     pub fn selector(self, pipeline: &ValidPipeline) -> ValidSelector {
         let program = (resident().unwrap_or(0) as f64 - self.data).max(0.0);
-        pipeline.selector().in_room(PeakMemory { program, ..self }.room(pipeline.limits.budget()))
+        let room = PeakMemory { program, ..self }.room(pipeline.limits.budget());
+        ValidSelector { room, ..pipeline.selector() }
     }
 
     /// Memory left for repetitions besides the search on all rows.

@@ -30,7 +30,7 @@ const OF_JOB: usize = 16;
 
 /// Near-best subsets.
 pub(super) const EVALUATION: Evaluation = Evaluation {
-    plan: |plan| Ok(plan.evaluate().alternatives.map(|_| sentence(plan.selector.search()))),
+    plan: |plan| Ok(plan.evaluate().alternatives.map(|_| sentence(&plan.selector.search))),
     ..Evaluation::new("as good", |run, found, watcher| {
         let Some(asked) = &run.evaluate().alternatives else { return Ok(()) };
         let sources = SubsetSources {
@@ -72,7 +72,7 @@ impl SubsetSources<'_> {
         watcher.journal.once("alternatives", || {
             watcher.stage("alternatives", 1);
             if let Some(listing) =
-                listing(selector, asked).filter(|search| search.check(&**selector.criterion(), design).is_ok())
+                listing(selector, asked).filter(|search| search.check(&*selector.criterion, design).is_ok())
             {
                 let listing = selector.with_search(listing);
                 return by_all_subsets(&listing, design, watcher);
@@ -127,7 +127,7 @@ impl SubsetSources<'_> {
     /// Scores subsets, on a design of their columns if that suffices, with the losses of the rows that the criterion
     /// holds out in its first round.
     fn scored(&self, held_out: &HeldOut, clusters: &[u32], subsets: &[Vec<Feature>]) -> Result<Vec<ScoredSubset>> {
-        let criterion = self.selector.criterion();
+        let criterion = &self.selector.criterion;
         let largest = subsets.iter().map(Vec::len).max().unwrap_or(0);
         let extent = SearchExtent { start: 0, largest, trials: subsets.len() as f64, steps: largest };
         let flops = |design: &Design| criterion.plan(design, &extent).estimate.flops;
@@ -167,7 +167,7 @@ impl SubsetSources<'_> {
     ) -> Result<Option<AlternativesRecord>> {
         let SubsetSources { selector, sample, design, .. } = *self;
         let is_paired = matches!(asked.within, ScoreMargin::Rule(_)) && design.prediction_units().is_none();
-        let held_out = if is_paired { selector.criterion().folds(design)? } else { HeldOut::Nothing };
+        let held_out = if is_paired { selector.criterion.folds(design)? } else { HeldOut::Nothing };
         let clusters = clusters(sample, design);
         let parts: Vec<_> = visited.chunks(OF_JOB).collect();
         let jobs = until_stopped(watcher, parts.len(), |job| self.scored(&held_out, &clusters, parts[job]))?;
@@ -232,7 +232,7 @@ fn sentence(search: &Search) -> String {
 
 /// The exhaustive search with counting of near-best subsets, or `None` for another search.
 fn listing(selector: &ValidSelector, asked: &Alternatives) -> Option<Search> {
-    let mut search = selector.search().clone();
+    let mut search = selector.search.clone();
     if search.kind() != "exhaustive" {
         return None;
     }

@@ -14,10 +14,10 @@ pub(super) fn found(run: Run<'_>, journal: &Journal) -> Result<FoundRecord> {
     let Run { prepared, selector, design, .. } = run;
     let Selection { path, final_model, .. } = run.selection;
     let criterion = journal.once("found", || match path.result() {
-        Some(entry) => selector.criterion().found(design, &entry.subset)?.written().map(Some),
+        Some(entry) => selector.criterion.found(design, &entry.subset)?.written().map(Some),
         None => Ok(None),
     });
-    let of_criterion = |error: Error| error.from_part(Role::Criterion, selector.criterion().typetag_name());
+    let of_criterion = |error: Error| error.from_part(Role::Criterion, selector.criterion.typetag_name());
     let of_map = |(place, map): (usize, &MapFit)| -> Result<FoundByMap> {
         Ok(FoundByMap { place, kind: map.kind().into(), found: map.formulas().found.written()? })
     };

@@ -60,9 +60,9 @@ pub(super) const EVALUATION: Evaluation = Evaluation {
 fn shuffles(input: &RepetitionInput<'_>, watcher: &StageMonitor<'_>) -> Result<Option<Vec<NullSelection>>> {
     let Some(count) = input.evaluate.permutations else { return Ok(None) };
     let selector = input.procedure.selector;
-    Jobs::new(PREFIX, count).run("permutations", selector.room(), watcher, |number, member| {
+    Jobs::new(PREFIX, count).run("permutations", &selector.room, watcher, |number, member| {
         let _shuffle = tracing::debug_span!("shuffle", number = number + 1).entered();
-        let seed = stream(selector.seed(), SHUFFLE, number as u64);
+        let seed = stream(selector.seed, SHUFFLE, number as u64);
         let repeated = input.procedure.fit(&input.sample.shuffled(selector.goes_forward(), seed)?, member);
         let repeated = repeated.map_err(|e| said_of(e, &format!("shuffle {}", number + 1)))?;
         Ok(repeated.map(|ProcedureFit { selection, .. }| NullSelection {

@@ -120,7 +120,7 @@ impl RunPlan<'_> {
         lines.push(("pipeline", format!("{} on {criterion} with {learner}", pipeline.search.kind())));
         if let Some(model) = &pipeline.model {
             let fits = count((self.walks.count() * self.extent.largest.max(1)) as f64);
-            let kind = model.learner().typetag_name();
+            let kind = model.learner.typetag_name();
             lines.push(("model", format!("{kind} on the chosen columns: at most {fits} fits")));
         }
         if let Some(map) = &pipeline.target_map {
@@ -179,7 +179,7 @@ impl RunPlan<'_> {
 
     fn folds(&self, lines: &mut Lines) -> Result<()> {
         let avoided = (!["refit", "definition"].contains(&self.estimate.engine)).then_some(self.extent.trials);
-        for (number, text) in folds(&**self.selector.criterion(), self.design, avoided)?.into_iter().enumerate() {
+        for (number, text) in folds(&*self.selector.criterion, self.design, avoided)?.into_iter().enumerate() {
             lines.push((if number == 0 { "folds" } else { "" }, text));
         }
         Ok(())
@@ -220,7 +220,7 @@ impl RunPlan<'_> {
     /// Flops of one score of all columns.
     fn flops_of_all(&self) -> f64 {
         let all = SearchExtent::fixed(self.design.candidates().len());
-        self.selector.criterion().plan(self.design, &all).estimate.flops
+        self.selector.criterion.plan(self.design, &all).estimate.flops
     }
 
     /// Flops of tuning, and of the searches that are compared.

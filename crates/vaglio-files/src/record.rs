@@ -193,7 +193,7 @@ fn parts(run: Run<'_>) -> Result<PartNames> {
     let Run { prepared, selector, selection, .. } = run;
     let settings = run.resolved;
     // With several searches, the one that is taken.
-    let search = if selection.searches.is_empty() { &settings.search } else { selector.search() };
+    let search = if selection.searches.is_empty() { &settings.search } else { &selector.search };
     let mut all = serde_json::json!({
         "preprocess": serde_json::to_value(&settings.preprocess)?,
         "learner": serde_json::to_value(&settings.learner)?,

@@ -185,7 +185,7 @@ impl Game<'_, '_> {
         let size = self.columns.len();
         let pairs = until_stopped(self.watcher, PAIRS, |pair| {
             let mut subset = self.open()?;
-            let mut order = shuffled(size, stream(self.selector.seed(), ORDERS, pair as u64));
+            let mut order = shuffled(size, stream(self.selector.seed, ORDERS, pair as u64));
             let (mut ends, mut falls) = (None, vec![0.0; size]);
             for _ in 0..2 {
                 subset.reset(&[])?;

@@ -43,7 +43,7 @@ pub(super) fn rounding(run: Run<'_>) -> Result<Option<SingleRounding>> {
     let (loss, empty) = (score(&chosen)?.loss, selection.path.empty.loss);
     let mut change: f64 = 0.0;
     for number in 0..TIMES {
-        let moved = moved(chosen.columns(), stream(selector.seed(), PURPOSE, number));
+        let moved = moved(chosen.columns(), stream(selector.seed, PURPOSE, number));
         change = change.max(relative_error(score(&chosen.with_values(moved)?)?.loss, loss, empty));
     }
     Ok(Some(SingleRounding { rounding, score_change: change.is_finite().then_some(change) }))

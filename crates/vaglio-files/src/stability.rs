@@ -80,7 +80,7 @@ fn half_walks(input: &RepetitionInput<'_>, watcher: &StageMonitor<'_>) -> Result
     let integrable = sizes(how.pairs, columns);
     let walked = |job: usize, mut member: SubTask<'_, '_>| -> Result<Option<Vec<Vec<String>>>> {
         let _half = tracing::debug_span!("half", pair = job / 2 + 1).entered();
-        let half = halves.first(stream(selector.seed(), HALVES, (job / 2) as u64))?;
+        let half = halves.first(stream(selector.seed, HALVES, (job / 2) as u64))?;
         let rows: Vec<usize> = (0..sample.rows()).filter(|&row| half[row] == (job.is_multiple_of(2))).collect();
         let fitted = sample.select(&rows)?.fitted()?;
         let design: Design = selector.design(&fitted.problem)?.at_lambda(chosen.walk_lambda());
@@ -97,7 +97,7 @@ fn half_walks(input: &RepetitionInput<'_>, watcher: &StageMonitor<'_>) -> Result
         let most = size.max(integrable).min(reached.max(size));
         Ok(Some((1..=most).map(of_size).collect()))
     };
-    Jobs::new(PREFIX, 2 * how.pairs).run("stability", untuned.room(), watcher, |job, member| {
+    Jobs::new(PREFIX, 2 * how.pairs).run("stability", &untuned.room, watcher, |job, member| {
         walked(job, member).map_err(|error| said_of(error, "a half"))
     })
 }

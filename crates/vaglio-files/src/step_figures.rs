@@ -31,7 +31,7 @@ const HIDDEN: f64 = vaglio_kernels::tolerance::HIDDEN_ERROR;
 /// [`Error::Numerical`] if entries overflow.
 pub(super) fn step_figures(run: Run<'_>, records: &mut [EntryRecord]) -> Result<()> {
     let Run { prepared, selector, design, selection, .. } = run;
-    let is_of_numbers = prepared.is_regression() && selector.model().is_none();
+    let is_of_numbers = prepared.is_regression() && selector.model.is_none();
     let is_mapped = prepared.target_units.iter().flatten().any(|units| units.map.is_some());
     let Some(readout) = design.readout().filter(|readout| is_of_numbers && !readout.balanced && !is_mapped) else {
         return Ok(());

@@ -48,11 +48,11 @@ fn verified(run: Run<'_>, count: usize, watcher: &StageMonitor<'_>) -> Result<Op
     let told = drawn(count, selector, selection);
     watcher.stage("verify", told.len());
     let empty = path.empty.loss;
-    let loss = selector.criterion().traits().loss;
+    let loss = selector.criterion.traits().loss;
     let is_of_residuals = loss.is_some_and(|loss| OF_RESIDUALS.contains(&loss.name()));
     let design = &if is_of_residuals { centered(design)? } else { design.clone() };
     let errors = until_stopped(watcher, told.len(), |at| {
-        let defined = selector.criterion().evaluate(design, &told[at].subset)?.loss;
+        let defined = selector.criterion.evaluate(design, &told[at].subset)?.loss;
         watcher.piece();
         Ok((relative_error(told[at].loss, defined, empty), defined))
     })?;
@@ -89,7 +89,7 @@ fn centered(design: &Design) -> Result<Design> {
 fn drawn(count: usize, selector: &ValidSelector, selection: &Selection) -> Vec<ScoreToVerify> {
     let path = &selection.path;
     let all = if path.steps.is_empty() { path.entries.len() } else { path.steps.len() };
-    let mut places = shuffled(all, stream(selector.seed(), PURPOSE, 0));
+    let mut places = shuffled(all, stream(selector.seed, PURPOSE, 0));
     places.truncate(count);
     places.sort_unstable();
     if path.steps.is_empty() {

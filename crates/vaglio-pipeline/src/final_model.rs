@@ -33,7 +33,8 @@ use vaglio_search::{FromKey, Search};
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(remote = "Self", deny_unknown_fields)]
 pub struct FinalModel {
-    pub(crate) learner: Arc<dyn Learner>,
+    /// Learner that is trained on the selected columns.
+    pub learner: Arc<dyn Learner>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) criterion: Option<Arc<dyn Criterion>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -83,11 +84,6 @@ impl FinalModel {
     #[must_use]
     pub fn tune(self, tune: Tune) -> Self {
         FinalModel { tune: Some(tune), ..self }
-    }
-
-    /// Learner that is trained on the selected columns.
-    pub fn learner(&self) -> &Arc<dyn Learner> {
-        &self.learner
     }
 
     fn is_learner_alone(&self) -> bool {

@@ -52,14 +52,18 @@ pub struct Selector(pub(crate) ValidSelector);
 /// Checked parameters of a selection.
 #[derive(Debug, Clone)]
 pub struct ValidSelector {
-    pub(crate) criterion: Arc<dyn Criterion>,
-    pub(crate) search: Search,
-    pub(crate) learner: Arc<dyn Learner>,
-    pub(crate) seed: u64,
+    /// Criterion that scores subsets.
+    pub criterion: Arc<dyn Criterion>,
+    /// Search that walks subsets.
+    pub search: Search,
+    /// Learner that fits a subset.
+    pub learner: Arc<dyn Learner>,
+    /// Seed, which determines every random choice.
+    pub seed: u64,
     /// Learner trained on the selected columns; it replaces `learner` in predictions and evaluation.
-    pub(crate) model: Option<FinalModel>,
+    pub model: Option<FinalModel>,
     /// Memory slots for concurrent repetitions of the search.
-    pub(crate) room: MemorySlots,
+    pub room: MemorySlots,
 }
 
 impl Selector {
@@ -95,41 +99,6 @@ impl Default for Selector {
 }
 
 impl ValidSelector {
-    /// The seed, which determines every random choice.
-    pub fn seed(&self) -> u64 {
-        self.seed
-    }
-
-    /// Memory slots for concurrent repetitions of the search.
-    pub fn room(&self) -> &MemorySlots {
-        &self.room
-    }
-
-    /// Sets the memory slots.
-    pub fn in_room(self, room: MemorySlots) -> Self {
-        ValidSelector { room, ..self }
-    }
-
-    /// Learner trained on the selected columns; it replaces `learner` in predictions and evaluation.
-    pub fn model(&self) -> Option<&FinalModel> {
-        self.model.as_ref()
-    }
-
-    /// Criterion that scores subsets.
-    pub fn criterion(&self) -> &Arc<dyn Criterion> {
-        &self.criterion
-    }
-
-    /// Search that walks subsets.
-    pub fn search(&self) -> &Search {
-        &self.search
-    }
-
-    /// Learner that fits a subset.
-    pub fn learner(&self) -> &Arc<dyn Learner> {
-        &self.learner
-    }
-
     /// Cross-validation that chooses the result, if any.
     pub fn cross_validation(&self) -> Option<CrossValidation> {
         match self.search.size_choice() {

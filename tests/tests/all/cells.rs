@@ -121,15 +121,15 @@ impl Cell {
     }
 
     fn evaluate(&self, subset: &[usize]) -> Score {
-        self.selector.criterion().evaluate(&self.design, subset).unwrap()
+        self.selector.criterion.evaluate(&self.design, subset).unwrap()
     }
 
     /// The search once more, with every score from the definition.
     fn by_definition(&self) -> Path {
-        let criterion = &**self.selector.criterion();
+        let criterion = &*self.selector.criterion;
         let (subset, mut silent) = (SubsetScorer::by_definition(criterion, &self.design), Silent);
         let mut context = SearchContext::new(subset, &mut silent, 5);
-        self.selector.search().run(&mut context).unwrap()
+        self.selector.search.run(&mut context).unwrap()
     }
 
     /// Every score of the path is the definition's, and the path is the one that the definition leads along.
@@ -153,7 +153,7 @@ impl Cell {
     fn predicts_as_defined(&self, on: &str) {
         let (subset, lambda) =
             self.path.result().map_or((Vec::new(), self.path.empty.lambda), |e| (e.subset.clone(), e.score.lambda));
-        let plain = self.selector.learner().fit(&self.problem, &subset, lambda).unwrap();
+        let plain = self.selector.learner.fit(&self.problem, &subset, lambda).unwrap();
         let (ours, expected) = (self.predictions(&self.model), self.predictions(&plain));
         assert_eq!(self.model.inputs(), plain.inputs(), "{on}");
         ours.iter().zip(&expected).for_each(|(ours, plain)| NEAR.assert(*plain, *ours, on));
@@ -304,7 +304,7 @@ fn the_number_of_threads_changes_no_learner() {
                     let cell = Cell::new(&folder, data, &learner, criterion, "floating");
                     let scores: Vec<u64> = cell.path.entries.iter().map(|e| e.score.loss.to_bits()).collect();
                     let open =
-                        SubsetScorer::open(&**cell.selector.criterion(), &cell.design, &SearchExtent::forward(5, 5));
+                        SubsetScorer::open(&*cell.selector.criterion, &cell.design, &SearchExtent::forward(5, 5));
                     let open = open.unwrap().score().unwrap();
                     (scores, open.loss.to_bits(), serde_json::to_string(&cell.model).unwrap())
                 })

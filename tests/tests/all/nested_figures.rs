@@ -74,7 +74,7 @@ fn by_hand(folder: &Folder, target: &str, parts: &str) -> Vec<(Array2<f64>, Arra
             let entry = selection.path.entries.iter().rev().find(|entry| entry.subset.len() <= size);
             let (subset, lambda) =
                 entry.map_or((&[][..], selection.path.empty.lambda), |e| (&e.subset[..], e.score.lambda));
-            let model = selector.learner().fit(&prepared.train.clone().with_seed(9), subset, lambda).unwrap();
+            let model = selector.learner.fit(&prepared.train.clone().with_seed(9), subset, lambda).unwrap();
             targets.push(test.targets().as_ref().clone());
             predictions.push(model.predict(&test.columns().select(model.inputs()), None).unwrap());
         }

@@ -58,7 +58,7 @@ fn ranks_and_steps_are_those_of_the_definition() {
         let design = selector.design(&data::regression(40, 12, 7).weighted().problem()).unwrap();
         let chosen = [8, 2, 5];
         let walked = StepTrials::new(&selector, &design, &chosen, 4).unwrap();
-        let score = |subset: &[Feature]| selector.criterion().evaluate(&design, subset).unwrap().loss;
+        let score = |subset: &[Feature]| selector.criterion.evaluate(&design, subset).unwrap().loss;
         for feature in 0..12 {
             let mut best: Option<(usize, usize, f64)> = None;
             for k in 0..=3 {

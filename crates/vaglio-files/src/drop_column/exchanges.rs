@@ -13,7 +13,7 @@ pub(crate) fn scorer<'d>(
     design: &'d Design,
     extent: &SearchExtent,
 ) -> Result<SubsetScorer<'d>> {
-    SubsetScorer::open(&**selector.criterion(), design, extent)
+    SubsetScorer::open(&*selector.criterion, design, extent)
 }
 
 /// Candidates outside a subset, in increasing order.
@@ -50,7 +50,7 @@ impl SwapDesign {
         members.sort_unstable();
         members.dedup();
         let problem = design.problem();
-        let has_alone = selector.criterion().traits().is_of_subset_alone
+        let has_alone = selector.criterion.traits().is_of_subset_alone
             && design.readout().is_some()
             && !problem.in_folds().is_by_maps();
         let alone = has_alone.then(|| problem.select_columns(&members).ok()).flatten()?;
@@ -120,7 +120,7 @@ impl<'d> Exchanges<'d> {
         mut give: impl FnMut(usize, Vec<(Feature, f64)>) -> bool,
     ) -> Result<()> {
         let (selected, tried) = (self.selected, &self.tried[..]);
-        let rules = self.selector.search().rules(self.design).map_err(|error| error.under("search"))?;
+        let rules = self.selector.search.rules(self.design).map_err(|error| error.under("search"))?;
         let mut open = None;
         if let Some(place) = self.together.as_ref().filter(|_| !selected.is_empty()) {
             let (own, others) = (place.places(selected), place.places(tried));
@@ -205,7 +205,7 @@ fn flops_alone(selector: &ValidSelector, design: &Design, selected: &[Feature], 
     let place = SwapDesign::alone(selector, design, selected.iter().chain(tried).copied())?;
     let size = selected.len();
     let last = additions(size.saturating_sub(1), tried.len());
-    let one = match selector.criterion().plan(&place.design, &last).estimate.engine {
+    let one = match selector.criterion.plan(&place.design, &last).estimate.engine {
         "decomposition" | "refit" | "definition" => work(selector, &place.design, &last),
         _ => 0.5 * work(selector, &place.design, &SearchExtent::forward(size + tried.len(), size)),
     };
@@ -225,7 +225,7 @@ pub(super) fn exchanges(size: usize, tried: usize) -> SearchExtent {
 
 /// Flops of a search; if unknown, estimated as refits with one pass per column of each subset.
 pub(crate) fn work(selector: &ValidSelector, design: &Design, extent: &SearchExtent) -> f64 {
-    let known = selector.criterion().plan(design, extent).estimate.flops;
+    let known = selector.criterion.plan(design, extent).estimate.flops;
     let guessed = extent.trials * design.rows() as f64 * (extent.largest * extent.largest) as f64;
     if known.is_nan() { guessed } else { known }
 }
@@ -234,7 +234,7 @@ pub(crate) fn work(selector: &ValidSelector, design: &Design, extent: &SearchExt
 /// moments are faster than trials.
 pub(super) fn removal_flops(selector: &ValidSelector, design: &Design, size: usize) -> f64 {
     let extent = removals(size);
-    let is_of_moments = selector.criterion().plan(design, &extent).estimate.engine == "moments";
+    let is_of_moments = selector.criterion.plan(design, &extent).estimate.engine == "moments";
     let faster = if is_of_moments { 2.0 } else { 1.0 };
     work(selector, design, &extent) / faster + 4.0 * (size as f64).powi(3)
 }
@@ -250,7 +250,7 @@ pub(super) fn exchange_flops(selector: &ValidSelector, design: &Design, size: us
     let (large, columns_tried) = (size as f64, (size * columns) as f64);
     let again = 16.0 * large.powi(3);
     again
-        + match selector.criterion().plan(design, &extent).estimate.engine {
+        + match selector.criterion.plan(design, &extent).estimate.engine {
             "states" => walk(1) / columns as f64 * columns_tried * (1.0 + large / 2.0),
             "moments" => work(selector, design, &extent) + large * (walk(size) - walk(1)),
             _ => work(selector, design, &extent),

@@ -83,7 +83,7 @@ fn near_by_a_part_is_near_by_the_definition() {
     for selector in [selector(kfold(), Choose::Size(3)), selector(Loo::default(), Choose::Size(3))] {
         let NearFound { design, met, record, .. } =
             found(&selector, &data::regression(40, 9, 4).problem(), ScoreMargin::Part(0.05));
-        let score = |subset: &Vec<Feature>| selector.criterion().evaluate(&design, subset).unwrap().loss;
+        let score = |subset: &Vec<Feature>| selector.criterion.evaluate(&design, subset).unwrap().loss;
         let limit = 1.05 * score(&met[0]);
         let mut near: Vec<&Vec<Feature>> = met.iter().filter(|subset| score(subset) <= limit).collect();
         near.sort_by(|a, b| score(a).total_cmp(&score(b)));
@@ -107,7 +107,7 @@ fn one_standard_error_is_that_of_the_difference_on_the_same_rows() {
     for selector in [selector(kfold(), Choose::Size(3)), selector(Loo::default(), Choose::Size(3))] {
         let problem = data::regression(40, 9, 4).problem();
         let NearFound { design, met, record, .. } = found(&selector, &problem, rule);
-        let rounds = match selector.criterion().folds(&design).unwrap() {
+        let rounds = match selector.criterion.folds(&design).unwrap() {
             HeldOut::Folds(rounds) => rounds[0].clone(),
             _ => Round::new((0..40).map(Some).collect()),
         };
@@ -151,7 +151,7 @@ fn an_exhaustive_search_counts_all_subsets() {
     assert!(record.is_whole && record.met.is_none());
     let limit = 1.1 * selection.path.result().unwrap().score.loss;
     let subsets = (1..1_u32 << 7).map(|mask| (0..7).filter(|bit| mask >> bit & 1 == 1).collect::<Vec<Feature>>());
-    let is_near = |subset: &Vec<Feature>| selector.criterion().evaluate(&design, subset).unwrap().loss <= limit;
+    let is_near = |subset: &Vec<Feature>| selector.criterion.evaluate(&design, subset).unwrap().loss <= limit;
     let count = subsets.filter(is_near).count() as u64;
     assert!(record.count == count && count > 1, "{} is not {count}", record.count);
     assert_eq!(record.smallest.len() as u64, count.min(10));

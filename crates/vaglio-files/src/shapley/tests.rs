@@ -32,7 +32,7 @@ impl<'d> Definition<'d> {
     fn score(&mut self, subset: &[Feature]) -> f64 {
         let mut subset = subset.to_vec();
         subset.sort_unstable();
-        let score = || self.selector.criterion().evaluate(self.design, &subset).unwrap().loss;
+        let score = || self.selector.criterion.evaluate(self.design, &subset).unwrap().loss;
         *self.known.entry(subset.clone()).or_insert_with(score)
     }
 

@@ -14,7 +14,7 @@ const FEWEST: usize = 8;
 impl ValidSelector {
     /// Whether the criterion's splits go forward in time.
     pub fn goes_forward(&self) -> bool {
-        self.criterion().traits().splits.is_some_and(|splits| splits.around_search(1).is_some())
+        self.criterion.traits().splits.is_some_and(|splits| splits.around_search(1).is_some())
     }
 }
 

@@ -274,12 +274,12 @@ fn best_search(
         if picked.chosen.cell.is_none() || picked.searched.path.stop_reason.is_partial() {
             break;
         }
-        if search == own.search() {
+        if *search == own.search {
             continue;
         }
         let under = |error: Error| error.under(&format!("tune.search[{place}]"));
         let selector = own.with_search(search.clone());
-        let design = selector.design_reusing(own.search(), design, problem).map_err(under)?;
+        let design = selector.design_reusing(&own.search, design, problem).map_err(under)?;
         let journal = monitor.journal.under(format_args!("tune/search/{place}"));
         let other = select(&selector, sample, &design, Instant::now(), &mut monitor.with_journal(journal))?;
         if other.searched.path.stop_reason.is_partial() {
@@ -295,7 +295,7 @@ fn best_search(
     }
     let won = winner(&*loss, &all);
     let compared = |(place, of): (usize, &SearchOnDesign)| {
-        let (search, chosen) = (of.selector.search(), &of.picked.chosen);
+        let (search, chosen) = (&of.selector.search, &of.picked.chosen);
         let search = match search.stages() {
             [] => search.kind().to_owned(),
             stages => stages.iter().map(Search::kind).collect::<Vec<_>>().join(", "),

@@ -242,7 +242,7 @@ fn is_near(found: f64, expected: f64, left: f64) -> bool {
 /// Largest rounding error of a score of 0.
 fn left(cell: &Cell) -> f64 {
     let largest = cell.design.targets().iter().fold(0.0, |most: f64, y| most.max(y.abs()));
-    match cell.selector.criterion().traits().loss.map(|loss| loss.traits().measure) {
+    match cell.selector.criterion.traits().loss.map(|loss| loss.traits().measure) {
         Some(Measure::Squared) => 1e-16 * largest * largest,
         Some(Measure::Absolute) => 1e-12 * largest,
         _ => 1e-12,
@@ -252,7 +252,7 @@ fn left(cell: &Cell) -> f64 {
 /// It is answered as the definition answers it, by finite numbers.
 fn answered(result: Result<Cell, Error>) -> Result<Cell, String> {
     let cell = result.map_err(|error| format!("{:?}: {error}", error.class()))?;
-    let criterion = cell.selector.criterion();
+    let criterion = &cell.selector.criterion;
     let evaluate = |subset: &[usize]| criterion.evaluate(&cell.design, subset).map_err(|error| error.to_string());
     let (empty, mut subset) = (cell.path.empty.loss, cell.path.start());
     let steps = cell.path.steps.iter().map(|step| {

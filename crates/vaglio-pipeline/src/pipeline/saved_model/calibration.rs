@@ -165,7 +165,7 @@ impl ValidSelector {
         }
         let entry = selection.path.result();
         if let (Some(_), Some(last), Some(entry)) = (&selection.final_model, &self.model, entry) {
-            let held_out = match self.criterion().folds(design).ok()? {
+            let held_out = match self.criterion.folds(design).ok()? {
                 HeldOut::Folds(rounds) => rounds,
                 _ if !sample.has_single_rows() => return None,
                 _ => stratified(design)?,
@@ -177,7 +177,7 @@ impl ValidSelector {
             return None;
         }
         // A failed computation gives `None`; asking for probabilities later explains it.
-        let held_out = match self.criterion().folds(design).ok()? {
+        let held_out = match self.criterion.folds(design).ok()? {
             HeldOut::Nothing if design.problem().in_folds().is_by_formula() => HeldOut::Folds(stratified(design)?),
             HeldOut::Nothing => HeldOut::EachRow,
             held_out => held_out,

@@ -168,7 +168,7 @@ impl SavedModel {
             ("Criterion", criterion.typetag_name()),
             ("SearchStrategy", search.kind()),
         ];
-        let last = model.as_ref().map(|model| ("Learner", model.learner().typetag_name()));
+        let last = model.as_ref().map(|model| ("Learner", model.learner.typetag_name()));
         let loss = criterion.traits().loss;
         let loss = loss.as_ref().map(|loss| ("Loss", loss.name()));
         let known = registrations();

@@ -28,7 +28,7 @@ pub fn with_columns(design: &Design, features: &[Feature]) -> Result<Design> {
 ///
 /// # Errors
 /// [`Error::Shape`] without a ridge readout.
-pub fn with_constants(design: &Design, values: &[f64]) -> Result<Design> {
+pub(crate) fn with_constants(design: &Design, values: &[f64]) -> Result<Design> {
     let (mut columns, mut names) = (design.columns().clone(), design.names().to_vec());
     for &value in values {
         columns.push(vec![value; design.rows()]);
@@ -58,7 +58,7 @@ pub fn with_rows(design: &Design, rows: &[usize]) -> Result<Design> {
 ///
 /// # Errors
 /// [`Error::Shape`] without a ridge readout.
-pub fn as_bytes_and_doubles(design: &Design) -> Result<(Design, Design)> {
+pub(crate) fn as_bytes_and_doubles(design: &Design) -> Result<(Design, Design)> {
     let (mut bytes, mut doubles) = (Columns::new(design.rows()), Columns::new(design.rows()));
     for column in design.columns().iter() {
         let values = column.values();
@@ -77,7 +77,7 @@ pub fn as_bytes_and_doubles(design: &Design) -> Result<(Design, Design)> {
 ///
 /// # Errors
 /// [`Error::Shape`] without a ridge readout; [`Error::Setting`] for a λ that is not positive.
-pub fn with_lambdas(design: &Design, lambdas: Vec<f64>) -> Result<Design> {
+pub(crate) fn with_lambdas(design: &Design, lambdas: Vec<f64>) -> Result<Design> {
     with_problem(design, &problem_of(design)?, with_other_lambdas(&readout(design)?, lambdas)?)
 }
 
@@ -98,7 +98,7 @@ pub fn with_weights_scaled(design: &Design, factor: f64) -> Result<Design> {
 ///
 /// # Errors
 /// [`Error::Shape`] without a ridge readout.
-pub fn without_row_weights(design: &Design) -> Result<Design> {
+pub(crate) fn without_row_weights(design: &Design) -> Result<Design> {
     with_problem(design, &unweighted(&problem_of(design)?)?, readout(design)?)
 }
 
@@ -136,7 +136,7 @@ pub fn whole_weights(problem: &Problem) -> Result<(Problem, Problem)> {
 ///
 /// # Errors
 /// Returns the errors of [`Problem::new`].
-pub fn with_others_changed(problem: &Problem, subset: &[Feature], renamed: bool) -> Result<Problem> {
+pub(crate) fn with_others_changed(problem: &Problem, subset: &[Feature], renamed: bool) -> Result<Problem> {
     if renamed {
         let names = problem.names().iter().map(|name| format!("another {name}")).collect();
         return named(problem, Columns::clone(problem.columns()), names);

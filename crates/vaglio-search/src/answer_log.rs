@@ -21,7 +21,7 @@ pub(crate) enum Question<'q> {
     Change(Action, Feature),
     Reset(&'q [Feature]),
     ScoreWith(&'q [Feature]),
-    /// A finding of the search about the subset with more columns.
+    /// A finding of the search about a subset.
     Finding(&'q [Feature]),
 }
 

@@ -15,7 +15,6 @@ use crate::space::Space;
 use crate::tree::{BestSubsets, RankedSubtree, TreeProgress};
 use crate::{Certificate, Monitor, SubsetScorer};
 pub(crate) use bounds::{MOST_COLUMNS, SubsetBounds};
-use std::cmp::Reverse;
 use vaglio_core::{Error, Feature, Result, Score, StopReason};
 
 /// Name of bounds from least squares fits.
@@ -32,7 +31,7 @@ pub(crate) struct BoundedTree<'a> {
 impl<'a> BoundedTree<'a> {
     pub fn new(order: &'a TreeOrder, space: &'a Space<'a>, bounds: SubsetBounds, monitor: &'a mut Monitor<'_>) -> Self {
         let mut progress = TreeProgress::new(order, space, monitor);
-        progress.known.open.push(Reverse(RankedSubtree::new(f64::MIN, bounds.root(order))));
+        progress.known.open.push(RankedSubtree::new(f64::MIN, bounds.root(order)));
         BoundedTree { bounds, progress }
     }
 
@@ -65,7 +64,7 @@ impl<'a> BoundedTree<'a> {
         let order = self.progress.order;
         subset.reset(&order.forced)?;
         self.progress.offer_forced(subset)?;
-        let Some(Reverse(root)) = self.progress.known.open.peek() else { return Ok(()) };
+        let Some(root) = self.progress.known.open.peek() else { return Ok(()) };
         let start = || Ok(self.bounds.squares.start(&root.subtree.fixed, order.most));
         let starts = self.progress.monitor.stop.ends(start)?;
         for places in starts {
@@ -95,7 +94,7 @@ impl<'a> BoundedTree<'a> {
             let limits = self.limits(|size| self.progress.threshold(size));
             let mut next: Vec<OpenSubtree> = Vec::with_capacity(TOGETHER);
             while next.len() < TOGETHER
-                && let Some(Reverse(open)) = self.progress.known.open.pop()
+                && let Some(open) = self.progress.known.open.pop()
             {
                 if !self.is_ruled_out(&open) {
                     next.push(open.subtree);
@@ -132,7 +131,7 @@ impl<'a> BoundedTree<'a> {
         for subtree in subtrees {
             let losses = self.sizes(&subtree).map(|size| self.bounds.loss_of_squares(subtree.bound, size));
             let score_bound = losses.fold(f64::INFINITY, f64::min);
-            self.progress.known.open.push(Reverse(RankedSubtree::new(score_bound, subtree)));
+            self.progress.known.open.push(RankedSubtree::new(score_bound, subtree));
         }
     }
 
@@ -200,7 +199,7 @@ impl<'a> BoundedTree<'a> {
 
     /// Number of subsets in the open subtrees.
     fn left(&self) -> u64 {
-        let below = |Reverse(open): &Reverse<RankedSubtree>| {
+        let below = |open: &RankedSubtree| {
             let OpenSubtree { fixed, excluded, begun, .. } = &open.subtree;
             let is_free = |group: &[Feature]| {
                 let place = self.bounds.columns.binary_search(&group[0]).unwrap_or(0);
@@ -221,7 +220,7 @@ impl<'a> BoundedTree<'a> {
     pub fn finish(&self) -> (BestSubsets, Certificate, StopReason) {
         let TreeProgress { known, total, .. } = &self.progress;
         let pruned = total.saturating_sub(self.left()).saturating_sub(known.visited);
-        let left = known.open.iter().map(|Reverse(open)| open.bound()).fold(f64::INFINITY, f64::min);
+        let left = known.open.iter().map(RankedSubtree::bound).fold(f64::INFINITY, f64::min);
         self.progress.finish(left, pruned, Some(LEAST_SQUARES))
     }
 }

@@ -3,7 +3,6 @@
 mod growth;
 mod rules;
 
-pub use growth::Growth;
 pub use rules::Rules;
 
 use crate::FeatureRef;

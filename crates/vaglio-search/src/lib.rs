@@ -76,7 +76,7 @@ pub use alternatives::{Alternatives, ScoreMargin, ScoreMarginRule};
 pub use backward::Backward;
 pub use chain::Chain;
 pub use constrained_moves::wrong_signs;
-pub use constraints::{AtMost, Constraints, Growth, Heredity, Listed, Rules, Sign};
+pub use constraints::{AtMost, Constraints, Heredity, Listed, Rules, Sign};
 pub use context::SearchContext;
 pub use effort::Effort;
 pub use exhaustive::Exhaustive;

@@ -49,7 +49,8 @@ pub(crate) fn polish(walk: &mut Walk<'_, '_>, entry: &PathEntry) -> Result<()> {
                 walk.go_to(&at, score)?;
             }
             score = entering.score;
-            exchange_groups(walk, out, entering)?;
+            walk.move_together(Action::Remove, &space.groups[out], None)?;
+            walk.add(entering)?;
             at = walk.selected().to_vec();
         } else if let Some((found, lower)) = oscillate(space, &mut walk.context.subset, &at, gains)? {
             walk.context.subset.reset(&known)?;
@@ -61,15 +62,6 @@ pub(crate) fn polish(walk: &mut Walk<'_, '_>, entry: &PathEntry) -> Result<()> {
         known.clone_from(&at);
     }
     Ok(())
-}
-
-/// Makes an exchange in two steps.
-fn exchange_groups(walk: &mut Walk<'_, '_>, out: usize, entering: Move) -> Result<()> {
-    let rest = walk.space.after(walk.selected(), Action::Remove, out);
-    walk.context.subset.reset(&rest)?;
-    let score = walk.context.subset.score()?;
-    walk.moved(Action::Remove, &walk.space.groups[out], score, Vec::new())?;
-    walk.add(entering)
 }
 
 /// Exchange of lowest score: the group that is removed, and the addition. Ties go to the lowest group that is removed;

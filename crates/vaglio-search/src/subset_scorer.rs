@@ -75,7 +75,7 @@ impl<'d> SubsetScorer<'d> {
     }
 
     /// Attributes an error of the evaluator to the criterion, on the given columns.
-    pub fn blame(&self, error: Error, columns: &[Feature]) -> Error {
+    pub(crate) fn blame(&self, error: Error, columns: &[Feature]) -> Error {
         criterion_error(error, self.criterion, self.design.names(), columns)
     }
 
@@ -193,7 +193,7 @@ impl<'d> SubsetScorer<'d> {
     }
 
     /// The recorder of the diagnostics of trials.
-    pub fn recorder(&self) -> Recorder {
+    pub(crate) fn recorder(&self) -> Recorder {
         self.shortcut.recorder.clone()
     }
 
@@ -285,7 +285,7 @@ impl<'d> SubsetScorer<'d> {
     }
 
     /// Bounds of the scores of all subsets of some columns, if the criterion has such bounds.
-    pub fn squares(&mut self, columns: &[Feature]) -> Result<Option<SquaresBound>> {
+    pub(crate) fn squares(&mut self, columns: &[Feature]) -> Result<Option<SquaresBound>> {
         self.log.keep_no_more()?;
         self.ask(|evaluator, _| evaluator.squares(columns))
     }
@@ -306,13 +306,13 @@ impl<'d> SubsetScorer<'d> {
         Ok(&mut *self.shortcut.evaluator)
     }
 
-    /// A finding about the subset with `more` columns; a resumed search gets the recorded one.
-    pub fn finding<T: Clone + Send + 'static>(
+    /// Columns of a subset that `find` finds; a resumed search gets the recorded ones.
+    pub(crate) fn finding(
         &mut self,
-        more: &[Feature],
-        find: impl FnOnce() -> Result<T>,
-    ) -> Result<T> {
-        self.answer(Question::Finding(more), |_| find())
+        subset: &[Feature],
+        find: impl FnOnce() -> Result<Vec<Feature>>,
+    ) -> Result<Vec<Feature>> {
+        self.answer(Question::Finding(subset), |_| find())
     }
 
     /// The engine that computes scores.

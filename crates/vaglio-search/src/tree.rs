@@ -12,7 +12,6 @@ use crate::space::Space;
 use crate::{Certificate, Monitor, SubsetScorer};
 pub(crate) use best_subsets::BestSubsets;
 pub(crate) use progress::{RankedSubtree, TreeProgress};
-use std::cmp::Reverse;
 use vaglio_core::{Action, Error, Evaluator, Feature, Result, StopReason};
 use vaglio_kernels::tolerance::SCORE_ROUNDING;
 
@@ -91,7 +90,7 @@ impl<'a> SubsetTree<'a> {
         }
         while !self.ask() {
             self.progress.keep();
-            let Some(Reverse(open)) = self.progress.known.open.pop() else { return Ok(()) };
+            let Some(open) = self.progress.known.open.pop() else { return Ok(()) };
             let (bound, way) = (open.bound(), open.subtree.fixed);
             let size = order.forced.len() + way.iter().map(|&place| order.group(place).len()).sum::<usize>();
             let place = way.last().map_or(0, |last| last + 1);
@@ -103,14 +102,14 @@ impl<'a> SubsetTree<'a> {
             self.enter(root, &self.way.clone(), 0)?;
         }
         let next = self.progress.known.open.peek();
-        self.left = next.map_or(self.left, |Reverse(open)| self.left.min(open.bound()));
+        self.left = next.map_or(self.left, |open| self.left.min(open.bound()));
         Ok(())
     }
 
     /// Opens the subtree of the groups from `place` on below a node that `way` leads to.
     fn open(&mut self, node: &mut dyn Evaluator, place: usize, way: Vec<usize>) -> Result<()> {
         let bound = self.bound(node, place)?;
-        self.progress.known.open.push(Reverse(RankedSubtree::new(bound, OpenSubtree::root(way))));
+        self.progress.known.open.push(RankedSubtree::new(bound, OpenSubtree::root(way)));
         Ok(())
     }
 

@@ -219,17 +219,23 @@ impl<'w, 'c> Walk<'w, 'c> {
             self.context.subset.reset(&from)?;
         }
         let (leaving, entering) = (without(&from, &subset), without(selected, &subset));
-        if !leaving.is_empty() {
-            self.context.subset.reset(&subset)?;
-            let between = if entering.is_empty() { score } else { self.context.subset.score()? };
-            self.moved(Action::Remove, &leaving, between, Vec::new())?;
+        self.move_together(Action::Remove, &leaving, entering.is_empty().then_some(score))?;
+        self.move_together(Action::Add, &entering, Some(score))
+    }
+
+    /// Adds or removes features in one step, given in increasing order; scores the result unless its score is known.
+    ///
+    /// # Errors
+    /// See [`Walk::step`].
+    pub(crate) fn move_together(&mut self, action: Action, features: &[Feature], score: Option<Score>) -> Result<()> {
+        if features.is_empty() {
+            return Ok(());
         }
-        if !entering.is_empty() {
-            subset.extend(&entering);
-            self.context.subset.reset(&subset)?;
-            self.moved(Action::Add, &entering, score, Vec::new())?;
-        }
-        Ok(())
+        let mut subset = self.selected().to_vec();
+        action.follow(features, &mut subset);
+        self.context.subset.reset(&subset)?;
+        let score = score.map_or_else(|| self.context.subset.score(), Ok)?;
+        self.moved(action, features, score, Vec::new())
     }
 
     /// Adds several groups in one step.
@@ -239,10 +245,7 @@ impl<'w, 'c> Walk<'w, 'c> {
     pub(crate) fn add_together(&mut self, groups: &[usize]) -> Result<()> {
         let mut entering: Vec<Feature> = groups.iter().flat_map(|&group| &self.space.groups[group]).copied().collect();
         entering.sort_unstable();
-        let subset: Vec<Feature> = self.selected().iter().chain(&entering).copied().collect();
-        self.context.subset.reset(&subset)?;
-        let score = self.context.subset.score()?;
-        self.moved(Action::Add, &entering, score, Vec::new())
+        self.move_together(Action::Add, &entering, None)
     }
 
     /// Reports features that were added or removed, in increasing order.

@@ -25,7 +25,7 @@ use engine::FoldEngine;
 use evaluator::KFoldEvaluator;
 use hold_out_engine::HoldOutEngine;
 use moments::MomentEngine;
-use ndarray::{Array2, Axis, concatenate};
+use ndarray::{Array2, Axis, ShapeError, concatenate};
 pub use settings::{Engine, FoldBy, KFold};
 use std::sync::Arc;
 use vaglio_core::{
@@ -222,21 +222,16 @@ impl KFold {
             .iter()
             .map(|round| (0..round.held_out).flat_map(|fold| round.folds.held_out(fold)).copied().collect())
             .collect();
-        let of_rounds = |of_round: &dyn Fn(usize) -> Array2<f64>| {
-            let all: Vec<Array2<f64>> =
-                (0..rounds.len()).map(|at| of_round(at).select(Axis(1), &held_out[at])).collect();
-            concatenate(Axis(1), &all.iter().map(|part| part.view()).collect::<Vec<_>>())
+        let unit = design.target_unit(&*self.loss);
+        let joined = |of_rounds: Vec<Array2<f64>>| {
+            let all = concatenate(Axis(1), &of_rounds.iter().map(|values| values.view()).collect::<Vec<_>>())?;
+            Ok::<_, ShapeError>(all.mapv(|x| times_power(x, unit)))
         };
-        let (targets, predictions) =
-            (of_rounds(&|_| design.targets().to_owned()), of_rounds(&|at| predictions[at].clone()));
+        let targets = held_out.iter().map(|rows| design.targets().select(Axis(1), rows));
+        let predictions = predictions.iter().zip(&held_out).map(|(own, rows)| own.select(Axis(1), rows));
         let weights = design.weights().map(|w| held_out.iter().flatten().map(|&row| w[row]).collect::<Vec<f64>>());
-        match (targets, predictions) {
-            (Ok(mut targets), Ok(mut predictions)) => {
-                let unit = design.target_unit(&*self.loss);
-                let in_unit = |values: &mut Array2<f64>| values.mapv_inplace(|x| times_power(x, unit));
-                [&mut targets, &mut predictions].into_iter().for_each(in_unit);
-                self.loss.mean(targets.view(), predictions.view(), weights.as_deref())
-            }
+        match (joined(targets.collect()), joined(predictions.collect())) {
+            (Ok(targets), Ok(predictions)) => self.loss.mean(targets.view(), predictions.view(), weights.as_deref()),
             _ => f64::NAN,
         }
     }

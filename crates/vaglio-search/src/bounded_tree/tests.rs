@@ -4,7 +4,6 @@ use super::{BoundedTree, SubsetBounds};
 use crate::best_subsets::OpenSubtree;
 use crate::order::TreeOrder;
 use crate::{Monitor, SearchSettings, Silent, Space, SubsetScorer};
-use std::cmp::Reverse;
 use vaglio_core::{Criterion, Design, EngineEvaluator, Evaluator, Feature, Result, Score, SquaresBound, saved};
 use vaglio_testkit::data;
 
@@ -47,8 +46,8 @@ fn a_subtree_that_is_left_open_again_keeps_its_bounds() {
     let mut tree = BoundedTree::new(&order, &space, bounds, &mut monitor);
     tree.progress.known.open.clear();
     tree.leave_open(vec![OpenSubtree { bound, fixed: vec![0], excluded: vec![1], begun: false }]);
-    let Reverse(first) = tree.progress.known.open.pop().unwrap();
+    let first = tree.progress.known.open.pop().unwrap();
     assert!(first.subtree.bound == bound && first.bound() > 900.0 * bound, "{first:?}");
     tree.leave_open(vec![first.subtree.clone()]);
-    assert_eq!(tree.progress.known.open.pop(), Some(Reverse(first)));
+    assert_eq!(tree.progress.known.open.pop(), Some(first));
 }

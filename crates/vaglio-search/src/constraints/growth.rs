@@ -4,19 +4,20 @@ use super::{Heredity, Rules};
 use vaglio_core::Feature;
 
 /// A subset under the rules, which checks additions and removals.
-pub struct Growth<'r> {
+pub(crate) struct Growth<'r> {
     rules: &'r Rules,
     subset: &'r [Feature],
     /// Number of selected columns in each group.
     counts: Vec<usize>,
     /// Whether each priced item is paid for.
     paid: Vec<bool>,
-    cost: f64,
+    /// Total cost of the columns.
+    pub cost: f64,
 }
 
 impl Rules {
     /// A view of a subset that checks additions and removals.
-    pub fn at<'r>(&'r self, subset: &'r [Feature]) -> Growth<'r> {
+    pub(crate) fn at<'r>(&'r self, subset: &'r [Feature]) -> Growth<'r> {
         let count = |has: &[bool]| subset.iter().filter(|&&f| has[f]).count();
         let counts = self.groups.iter().map(|group| count(&group.has)).collect();
         let mut paid = vec![false; self.prices.len()];
@@ -30,11 +31,6 @@ impl Rules {
 }
 
 impl Growth<'_> {
-    /// Total cost of the columns.
-    pub fn cost(&self) -> f64 {
-        self.cost
-    }
-
     /// Whether the subset keeps to group limits and budget.
     pub fn is_within(&self) -> bool {
         let mut counts = self.counts.iter().zip(&self.rules.groups);

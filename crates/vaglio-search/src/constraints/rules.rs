@@ -168,7 +168,7 @@ impl Rules {
 
     /// Total cost of the columns of a subset.
     pub fn cost(&self, subset: &[Feature]) -> f64 {
-        self.at(subset).cost()
+        self.at(subset).cost
     }
 
     /// Upper bound on the size of a subset that keeps to groups and budget. Cost O(features log features).

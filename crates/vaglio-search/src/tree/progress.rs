@@ -7,7 +7,7 @@ use crate::space::Space;
 use crate::{Answer, Certificate, Event, Monitor, SubsetScorer};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
-use std::cmp::{Ordering, Reverse};
+use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 use std::time::Instant;
 use vaglio_core::{Action, Diagnostics, Feature, Recorder, Result, StopReason};
@@ -33,11 +33,12 @@ impl RankedSubtree {
 
 impl Eq for RankedSubtree {}
 
+/// The lowest bound is the greatest, so that a heap returns it first.
 impl Ord for RankedSubtree {
     fn cmp(&self, other: &Self) -> Ordering {
         let (a, b) = (&self.subtree, &other.subtree);
-        let by_score = self.score_bound.total_cmp(&other.score_bound);
-        by_score.then_with(|| (&a.fixed, &a.excluded).cmp(&(&b.fixed, &b.excluded)))
+        let by_score = other.score_bound.total_cmp(&self.score_bound);
+        by_score.then_with(|| (&b.fixed, &b.excluded).cmp(&(&a.fixed, &a.excluded)))
     }
 }
 
@@ -51,7 +52,7 @@ impl PartialOrd for RankedSubtree {
 #[derive(Clone, Serialize, Deserialize)]
 pub(crate) struct TreeState {
     /// The open subtrees, lowest bound first.
-    pub open: BinaryHeap<Reverse<RankedSubtree>>,
+    pub open: BinaryHeap<RankedSubtree>,
     /// Best subsets known before the tree is entered.
     pub start: BestSubsets,
     /// Best subsets found in the tree.

@@ -58,14 +58,6 @@ impl<'d> HoldOutShared<'d> {
         let of_lambda = |trials: &[Vec<Trial>]| TrialLoss::joined(&self.scorer, self.is_whole, trials);
         of_states.chunks(self.parts.len().max(1)).map(of_lambda).collect()
     }
-
-    /// The losses of the subset; `None` before its states have them, since one decomposition costs less.
-    fn current(&self, states: &mut [HoldOut<'d>]) -> Option<Vec<TrialLoss>> {
-        if states.is_empty() || !states.iter_mut().all(HoldOut::is_settled) {
-            return None;
-        }
-        Some(self.losses(states, |state, scorer| vec![state.score(scorer)]).into_iter().flatten().collect())
-    }
 }
 
 /// The engine; it has a state for each λ and group of folds after the first trial.
@@ -88,7 +80,11 @@ impl<'d> HoldOutEngine<'d> {
 
 impl<'d> FoldEngine<'d> for HoldOutEngine<'d> {
     fn current(&mut self, _: &[Feature]) -> Result<Option<Vec<TrialLoss>>> {
-        Ok(self.shared.current(&mut self.states))
+        // One decomposition costs less than states that do not have the losses yet.
+        if self.states.is_empty() || !self.states.iter_mut().all(HoldOut::is_settled) {
+            return Ok(None);
+        }
+        Ok(Some(self.shared.losses(&mut self.states, |state, scorer| vec![state.score(scorer)]).concat()))
     }
 
     fn trials(&mut self, change: Action, subset: &[Feature], candidates: &[Feature]) -> Vec<Vec<TrialLoss>> {

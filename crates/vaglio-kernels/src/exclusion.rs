@@ -20,8 +20,8 @@ use ndarray::{Array2, ArrayView1, ArrayView2, Axis, concatenate, s};
 /// Scaled rows [1 | X_S | added columns | y]: the excluded ones, and the triangle of all others.
 #[derive(Debug)]
 pub(crate) struct Exclusion {
-    /// Excluded rows.
-    places: Vec<usize>,
+    /// Excluded rows, in the order given.
+    pub places: Vec<usize>,
     /// 1 if the first column is the intercept's, which is not penalized, else 0.
     intercept: usize,
     /// Number of columns of the subset.
@@ -104,11 +104,6 @@ impl Exclusion {
         rows.iter().for_each(|&row| all.row_mut(row).fill(0.0));
         let triangle = triangle_of(all.view())?;
         Ok(Exclusion { places: rows.to_vec(), intercept, size: subset.len(), outputs, triangle, rows: excluded })
-    }
-
-    /// The excluded rows, in the order given.
-    pub fn rows(&self) -> &[usize] {
-        &self.places
     }
 
     /// Fits one λ, optionally without the column at place `removed` of the subset. Cost O(s³ + (s + w)·w²) with w

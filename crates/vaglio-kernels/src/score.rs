@@ -235,10 +235,11 @@ impl Scorer {
     }
 
     pub(crate) fn finish(&self, tally: Tally, conditioning: f64) -> Trial {
-        match self.is_open() {
-            true => Trial { loss: f64::NAN, conditioning, whole: tally.whole },
-            false => Trial::new(self.total(&tally), conditioning),
+        if self.lacks_rows && self.is_gathered() {
+            // The rows of the part alone do not determine its contribution.
+            return Trial { loss: f64::NAN, conditioning, whole: tally.whole };
         }
+        Trial::new(self.total(&tally), conditioning)
     }
 
     /// Classification error of a row from its scaled residuals: 0, 1, or for ties the expected error of guessing.

@@ -4,7 +4,7 @@
 //! D. Verstraeten and B. Schrauwen, Neural Processing Letters 2013, whose method solves again for every removal.
 
 use super::centering::FoldMoments;
-use super::downdates::DowndatedTriangles;
+use super::downdates::{DowndatedTriangles, lane};
 use super::{Moments, TrialLosses};
 use crate::f64x8::F64x8;
 use crate::is_unreliable;
@@ -257,8 +257,4 @@ impl BackwardPair {
         keep(&mut self.v);
         self.w.iter_mut().chain(&mut self.f).for_each(keep);
     }
-}
-
-fn lane(x: &[F64x8], k: usize) -> f64 {
-    x[k / F64x8::WIDTH].lane(k % F64x8::WIDTH)
 }

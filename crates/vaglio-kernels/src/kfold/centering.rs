@@ -46,13 +46,8 @@ pub(super) struct MomentSource<'w> {
     pub stride: usize,
     pub outputs: usize,
     pub ranges: Vec<Vec<ValueRange>>,
-    /// Range of entries up to which a column counts as constant.
+    /// Range of entries up to which a column counts as constant: rounding if columns are standardized, else 0.
     pub rounding: Vec<f64>,
-}
-
-/// Range up to which a column counts as constant: rounding if columns are standardized, else 0.
-pub(super) fn rounding(rows: &FoldedRows<'_>, feature: usize) -> f64 {
-    if rows.standardize { rows.data.column(feature).0.rounding() } else { 0.0 }
 }
 
 /// Moments of one fold; matrices are symmetric, row-major.

@@ -128,7 +128,7 @@ impl<'r, 'd> Decomposition<'r, 'd> {
         let Some(parts) = get_or_make(&self.excluded, exclude) else { return 0.0 };
         for excluded in parts {
             let Ok(fit) = excluded.fit(lambda, None) else { return 0.0 };
-            for (&row, exact) in excluded.rows().iter().zip(fit.left_out().rows()) {
+            for (&row, exact) in excluded.places.iter().zip(fit.left_out().rows()) {
                 if unreliable.binary_search(&row).is_ok() {
                     out.iter_mut().zip(exact).for_each(|(out, e)| out[row] = *e);
                 }

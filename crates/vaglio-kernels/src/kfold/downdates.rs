@@ -27,6 +27,12 @@ struct PendingDowndate {
     c: f64,
 }
 
+/// Entry k of a vector in eights.
+#[inline(always)]
+pub(super) fn lane(x: &[F64x8], k: usize) -> f64 {
+    x[k / F64x8::WIDTH].lane(k % F64x8::WIDTH)
+}
+
 /// Start of row i, in eights: Σ_{k<i} (⌊k/8⌋ + 1).
 fn start(i: usize) -> usize {
     let (whole, rest) = (i / F64x8::WIDTH, i % F64x8::WIDTH);
@@ -63,14 +69,14 @@ impl DowndatedTriangles {
             let row = &from[start(b)..start(b + 1)];
             out[..row.len()].copy_from_slice(row);
             for i in b + 1..self.size {
-                let value = from[start(i) + b / F64x8::WIDTH].lane(b % F64x8::WIDTH);
+                let value = lane(&from[start(i)..], b);
                 out[i / F64x8::WIDTH].update(i % F64x8::WIDTH, |_| value);
             }
             out
         };
         let (mut h, mut v) = (gather(&self.h), gather(&self.v));
-        let at = |x: &[F64x8]| x[b / F64x8::WIDTH].lane(b % F64x8::WIDTH);
-        let by: Vec<[f64; 3]> = self.pending.iter().map(|p| [at(&p.r) * p.c, at(&p.r), at(&p.v)]).collect();
+        let by = |p: &PendingDowndate| [lane(&p.r, b) * p.c, lane(&p.r, b), lane(&p.v, b)];
+        let by: Vec<[f64; 3]> = self.pending.iter().map(by).collect();
         vectorize(
             #[inline(always)]
             || subtract_changes(&self.pending, &by, &mut h, &mut v),
@@ -136,9 +142,7 @@ fn take_changes(size: usize, changes: &[PendingDowndate], h: &mut [F64x8], v: &m
 fn rows_less<const R: usize>(first: usize, changes: &[PendingDowndate], h: &mut [F64x8], v: &mut [F64x8]) {
     let length = first / F64x8::WIDTH + 1;
     let [h, v] = [h, v].map(|matrix| &mut matrix[start(first)..][..R * length]);
-    let lanes = |x: &[F64x8], c: f64| -> [f64; R] {
-        std::array::from_fn(|l| x[(first + l) / F64x8::WIDTH].lane((first + l) % F64x8::WIDTH) * c)
-    };
+    let lanes = |x: &[F64x8], c: f64| -> [f64; R] { std::array::from_fn(|l| lane(x, first + l) * c) };
     let by = |change: &PendingDowndate| [lanes(&change.r, change.c), lanes(&change.r, 1.0), lanes(&change.v, 1.0)];
     let by: Vec<[[f64; R]; 3]> = changes.iter().map(by).collect();
     for k in 0..length {
@@ -170,7 +174,7 @@ fn compact(kept: &[usize], matrix: &mut [F64x8]) {
         for (k, columns) in kept[..=i].chunks(F64x8::WIDTH).enumerate() {
             let mut eight = F64x8::ZERO;
             for (l, &j) in columns.iter().enumerate() {
-                let value = matrix[from + j / F64x8::WIDTH].lane(j % F64x8::WIDTH);
+                let value = lane(&matrix[from..], j);
                 eight.update(l, |_| value);
             }
             matrix[to + k] = eight;

@@ -30,12 +30,9 @@ pub(super) struct GroupedEntries {
 impl GroupedEntries {
     /// Groups the rows. Cost O(entries).
     pub fn new(rows: &FoldedRows<'_>, features: &[usize]) -> Self {
-        let folds = rows.folds.blocks().map_or(&rows.folds, |blocks| &blocks.rows);
-        let classes = rows.parted().map_or(1, |c| c.iter().max().map_or(1, |c| c + 1));
-        let group = |(row, fold): (usize, u32)| fold * classes as u32 + rows.parted().map_or(0, |c| c[row] as u32);
-        let of_row = folds.fold_of_rows().into_iter().enumerate().map(group).collect();
+        let (of_row, classes) = rows.groups();
         let weights: Vec<f64> = (0..rows.data.rows()).map(|row| rows.targets().weight(row)).collect();
-        let groups = RowGroups::new(of_row, folds.count() * classes, &weights);
+        let groups = RowGroups::new(of_row, rows.blocks().count() * classes, &weights);
         let shift = |(x, shift): &(Column<'_>, f64)| groups.shift(*x, *shift, &weights);
         let columns = parallel::map_slice(&shifted_columns(rows, features), shift);
         GroupedEntries { groups, columns, classes }

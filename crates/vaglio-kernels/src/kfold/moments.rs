@@ -2,7 +2,7 @@
 //!
 //! The book, *Cross-validation without refitting*, "Moments: forward".
 
-use super::centering::{Centering, FoldMoments, MomentSource, ProductLayout, rounding};
+use super::centering::{Centering, FoldMoments, MomentSource, ProductLayout};
 use super::gram::SIDE;
 use super::imputation::Imputation;
 use super::moment_rows::{GroupedEntries, MomentRows};
@@ -130,6 +130,7 @@ impl Moments {
         let imputed = Imputation::new(rows, &features, sums.side);
         let layout = ProductLayout { columns, side: sums.side, is_whole: entries.is_none() };
         let totals = ClassTotals::new(rows, &sums.products, layout.len(), layout.at(imputed.ones(), imputed.ones()));
+        let rounding = |&f: &usize| if rows.standardize { data.column(f).0.rounding() } else { 0.0 };
         let whole = MomentSource {
             rows,
             imputed: &imputed,
@@ -137,7 +138,7 @@ impl Moments {
             stride,
             outputs,
             ranges: sums.training_ranges(&rows.folds),
-            rounding: features.iter().map(|&feature| rounding(rows, feature)).collect(),
+            rounding: features.iter().map(rounding).collect(),
         };
         let fold = |k: usize| whole.fold(k, totals.fold_split(k));
         let (folds, centering): (Vec<FoldMoments>, Vec<Centering>) =

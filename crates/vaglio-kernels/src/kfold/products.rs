@@ -45,25 +45,17 @@ impl GroupSums {
     /// The rows of a class in a fold are summed in chunks that depend on their number alone, in order; without rows
     /// there are no products. Cost O(m·n²).
     pub(super) fn from_columns(rows: &FoldedRows<'_>, features: Vec<usize>) -> Self {
-        let folds = rows.folds.blocks().map_or(&rows.folds, |blocks| &blocks.rows);
         let columns = &features[..];
         let masks = columns.iter().filter(|&&column| rows.missing_cells(column).is_some()).count();
         let side = (columns.len() + masks + rows.data.outputs() + 1).next_multiple_of(SIDE);
         let reader = ProductInputs::new(rows, columns, side);
-        let classes = rows.parted().map_or(1, |c| c.iter().max().map_or(1, |c| c + 1));
-        let class = |row: usize| rows.parted().map_or(0, |c| c[row]);
-        let members: Vec<Vec<usize>> = (0..folds.count() * classes)
-            .map(|group| {
-                let members = folds.held_out(group / classes).iter().copied();
-                members.filter(|&row| class(row) == group % classes).collect()
-            })
-            .collect();
-        let chunks = members.iter().enumerate();
-        let chunks: Vec<(usize, &[usize])> =
-            chunks.flat_map(|(group, rows)| rows.chunks(CHUNK).map(move |rows| (group, rows))).collect();
+        let (of_row, classes) = rows.groups();
+        let (groups, count) = (Folds::new(&of_row), rows.blocks().count());
+        let chunks = |group| groups.held_out(group).chunks(CHUNK).map(move |rows| (group, rows));
+        let chunks: Vec<(usize, &[usize])> = (0..groups.count()).flat_map(chunks).collect();
         let of_chunks = parallel::map_slice(&chunks, |(_, members)| reader.sums(members));
-        let mut products = vec![vec![Vec::new(); classes]; folds.count()];
-        let mut ranges = vec![vec![EMPTY_RANGE; columns.len()]; folds.count()];
+        let mut products = vec![vec![Vec::new(); classes]; count];
+        let mut ranges = vec![vec![EMPTY_RANGE; columns.len()]; count];
         for ((group, _), (sums, range)) in chunks.iter().zip(of_chunks) {
             add(&mut products[group / classes][group % classes], &sums);
             widen(&mut ranges[group / classes], &range);
@@ -225,13 +217,9 @@ fn shifted<E: ToF64>(x: &[E], shift: f64, to: &mut [F64x8]) -> ValueRange {
                 *to = x - by;
             }
             if let Some(to) = to.get_mut(x.len()) {
-                *to = F64x8::ZERO;
-                for (l, x) in rest.iter().enumerate() {
-                    let x = x.double();
-                    least.update(0, |least| least.min(x));
-                    greatest.update(0, |greatest| greatest.min(-x));
-                    to.update(l, |_| x - shift);
-                }
+                least = F64x8::part(rest, f64::INFINITY).min(least);
+                greatest = (F64x8::ZERO - F64x8::part(rest, f64::NEG_INFINITY)).min(greatest);
+                *to = F64x8::part(rest, shift) - by;
             }
             (least.least(), -greatest.least())
         },
@@ -246,7 +234,7 @@ fn multiply(by: &[f64], to: &mut [F64x8]) {
             let (by, rest) = by.as_chunks();
             by.iter().zip(to.iter_mut()).for_each(|(by, to)| *to = *to * F64x8::load(by));
             if let Some(to) = to.get_mut(by.len()) {
-                rest.iter().enumerate().for_each(|(l, by)| to.update(l, |to| to * by));
+                *to = *to * F64x8::part(rest, 1.0);
             }
         },
     );

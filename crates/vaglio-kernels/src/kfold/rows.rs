@@ -59,9 +59,21 @@ impl<'d> FoldedRows<'d> {
         FoldedRows { scored: Some((classes, factors)), ..self }
     }
 
-    /// Class of each row, if products by class are needed.
-    pub(super) fn parted(&self) -> Option<&[usize]> {
-        self.classes.as_deref().or(self.scored.as_ref().map(|(classes, _)| &classes[..]))
+    /// The folds, or their blocks if folds have training rows of their own.
+    pub(super) fn blocks(&self) -> &Folds {
+        self.folds.blocks().map_or(&self.folds, |blocks| &blocks.rows)
+    }
+
+    /// Group of each row, one for each class in each of [`FoldedRows::blocks`], and the number of classes. All rows are
+    /// one class if products by class are not needed.
+    pub(super) fn groups(&self) -> (Vec<u32>, usize) {
+        let mut of_row = self.blocks().fold_of_rows();
+        let by_class = self.classes.as_ref().or(self.scored.as_ref().map(|(classes, _)| classes));
+        let count = by_class.map_or(1, |classes| classes.iter().max().map_or(1, |last| last + 1));
+        for (row, group) in of_row.iter_mut().enumerate() {
+            *group = *group * count as u32 + by_class.map_or(0, |classes| classes[row] as u32);
+        }
+        (of_row, count)
     }
 
     /// Whether losses balance classes.

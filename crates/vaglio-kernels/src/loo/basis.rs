@@ -166,9 +166,9 @@ impl<'d> RidgeState<'d> {
         self.features.iter().copied()
     }
 
-    /// Whether a column is selected.
-    pub fn contains(&self, feature: usize) -> bool {
-        self.features.contains(&feature)
+    /// Whether a column is active and not selected.
+    pub(super) fn is_candidate(&self, feature: usize) -> bool {
+        self.data.is_active(feature) && !self.features.contains(&feature)
     }
 
     /// Adds a column. Cost O(m·s).

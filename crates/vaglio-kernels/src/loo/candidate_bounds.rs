@@ -184,7 +184,7 @@ impl CandidateBounds {
     fn likely(&self, basis: &RidgeState<'_>) -> Vec<usize> {
         let scalars = &self.scalars;
         let gain = |at| scalars.t(at).iter().map(|t| t * t).sum::<f64>() / (basis.lambda + scalars.s[at]);
-        let candidates = basis.data.candidates.iter().enumerate().filter(|(_, feature)| !basis.contains(**feature));
+        let candidates = basis.data.candidates.iter().enumerate().filter(|(_, feature)| basis.is_candidate(**feature));
         let mut order: Vec<(f64, usize)> = candidates.map(|(at, &feature)| (gain(at), feature)).collect();
         order.sort_by(|a, b| b.0.total_cmp(&a.0));
         order.into_iter().map(|(_, feature)| feature).collect()

@@ -18,21 +18,14 @@ pub(super) struct CandidateCache {
     columns: Vec<Option<CandidateColumn>>,
 }
 
-/// Candidates per batch if nothing is cached.
-const ALONE: usize = 16;
-
 /// Like [`CandidateCache::trials`], but computed from the columns with nothing cached; gives the bits of a new cache.
-/// Cost O(m·(s + outputs)) for each, memory 128·m bytes per thread.
+/// Cost O(m·(s + outputs)) for each, memory 8·m bytes per thread.
 pub(super) fn trials_alone(basis: &RidgeState<'_>, scorer: &Scorer, wanted: &[usize]) -> Vec<Trial> {
-    let is_candidate = |feature: usize| basis.data.is_active(feature) && !basis.contains(feature);
-    let few = |wanted: &[usize]| {
-        let own = wanted.iter().copied().filter(|&feature| is_candidate(feature));
-        let mut trials = own.map(|feature| CandidateColumn::new(basis, feature).visit(basis, scorer, feature, None));
-        let none = || Trial::new(f64::INFINITY, f64::INFINITY);
-        let trial = |&feature: &usize| if is_candidate(feature) { trials.next() } else { None };
-        wanted.iter().map(trial).map(|trial| trial.unwrap_or_else(none)).collect::<Vec<Trial>>()
+    let trial = |&feature: &usize| match basis.is_candidate(feature) {
+        true => CandidateColumn::new(basis, feature).visit(basis, scorer, feature, None),
+        false => Trial::new(f64::INFINITY, f64::INFINITY),
     };
-    parallel::flat_map_chunks(wanted, ALONE, few)
+    parallel::map_slice(wanted, trial)
 }
 
 /// Number of pending updates applied together.
@@ -45,11 +38,8 @@ const ALL_IN_TURN: usize = 1 << 13;
 impl CandidateCache {
     /// Computes C of all active columns that are not selected. Cost O(m·n·(s + outputs)).
     pub fn new(basis: &RidgeState<'_>) -> Self {
-        let data = &basis.data;
-        let candidate = |feature: usize| {
-            (data.is_active(feature) && !basis.contains(feature)).then(|| CandidateColumn::new(basis, feature))
-        };
-        CandidateCache { columns: parallel::map(data.columns(), candidate) }
+        let candidate = |feature| basis.is_candidate(feature).then(|| CandidateColumn::new(basis, feature));
+        CandidateCache { columns: parallel::map(basis.data.columns(), candidate) }
     }
 
     /// A copy restricted to some columns. Cost O(m) for each.
@@ -97,7 +87,7 @@ impl CandidateCache {
         let mut is_wanted = vec![false; self.columns.len()];
         wanted.iter().for_each(|&w| is_wanted[w] = true);
         for &feature in wanted {
-            if self.columns[feature].is_none() && basis.data.is_active(feature) && !basis.contains(feature) {
+            if self.columns[feature].is_none() && basis.is_candidate(feature) {
                 self.columns[feature] = Some(CandidateColumn::new(basis, feature));
             }
         }

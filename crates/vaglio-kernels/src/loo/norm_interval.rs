@@ -86,19 +86,16 @@ fn sums(a: &[f64], c: &[f64], f: f64) -> (f64, f64) {
             let ((c, c_rest), (a, a_rest)) = (c.as_chunks(), a[..c.len()].as_chunks());
             let a = &a[..c.len()];
             let (mut own, mut fourth) = (F64x8::ZERO, F64x8::ZERO);
-            for (a, c) in a.iter().zip(c) {
-                let c = F64x8::load(c);
-                let (r, square) = (F64x8::load(a) - F64x8::splat(f) * c, c * c);
+            let mut add = |a: F64x8, c: F64x8| {
+                let (r, square) = (a - F64x8::splat(f) * c, c * c);
                 own = (r * r).mul_add(square, own);
                 fourth = square.mul_add(square, fourth);
+            };
+            for (a, c) in a.iter().zip(c) {
+                add(F64x8::load(a), F64x8::load(c));
             }
-            let (mut own, mut fourth) = (own.sum(), fourth.sum());
-            for (a, c) in a_rest.iter().zip(c_rest) {
-                let (r, square) = (a - f * c, c * c);
-                own += r * r * square;
-                fourth += square * square;
-            }
-            (own, fourth)
+            add(F64x8::part(a_rest, 0.0), F64x8::part(c_rest, 0.0));
+            (own.sum(), fourth.sum())
         },
     )
 }

@@ -94,18 +94,18 @@ fn leave_out(c: &[f64], a: &[f64], d: &[f64], step: f64, inverse: f64, out: &mut
             let ((a, a_rest), (d, d_rest)) = (a[..rows].as_chunks(), d[..rows].as_chunks());
             let (a, d, out) = (&a[..whole], &d[..whole], &mut out[..whole]);
             let mut smallest = *low;
-            let (wide_step, wide_inverse) = (F64x8::splat(step), F64x8::splat(inverse));
-            for j in 0..whole {
-                let c = F64x8::load(&chunks[j]);
-                let divisor = F64x8::load(&d[j]) - c * c * wide_inverse;
-                ((F64x8::load(&a[j]) - wide_step * c) / divisor).store(&mut out[j]);
+            let (step, inverse) = (F64x8::splat(step), F64x8::splat(inverse));
+            let mut residuals = |c: F64x8, a: F64x8, d: F64x8| {
+                let divisor = d - c * c * inverse;
                 smallest = divisor.min(smallest);
+                (a - step * c) / divisor
+            };
+            for j in 0..whole {
+                residuals(F64x8::load(&chunks[j]), F64x8::load(&a[j]), F64x8::load(&d[j])).store(&mut out[j]);
             }
-            for (l, c) in rest.iter().enumerate() {
-                let divisor = d_rest[l] - c * c * inverse;
-                out_rest[l] = (a_rest[l] - step * c) / divisor;
-                smallest.update(l, |low| if divisor < low { divisor } else { low });
-            }
+            let last = [rest, a_rest].map(|rest| F64x8::part(rest, 0.0));
+            let last = residuals(last[0], last[1], F64x8::part(d_rest, f64::INFINITY));
+            out_rest.copy_from_slice(&last.doubles()[..rest.len()]);
             *low = smallest;
         },
     );

@@ -42,11 +42,6 @@ impl Scorer {
         }
     }
 
-    /// Whether the part's rows alone do not determine its contribution.
-    pub(super) fn is_open(&self) -> bool {
-        self.lacks_rows && self.is_gathered()
-    }
-
     /// Whether the loss needs the gathered values of all rows.
     pub(super) fn is_gathered(&self) -> bool {
         self.units.is_some() || matches!(self.measure, Measure::Auc | Measure::Whole)

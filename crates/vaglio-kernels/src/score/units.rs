@@ -50,14 +50,10 @@ impl Units {
         }
     }
 
-    /// Scaled residuals of units, one slice per output, from their sums.
-    pub fn scaled(&self, sums: &[f64]) -> Vec<Vec<f64>> {
-        let scaled = |(u, e): (usize, &f64)| self.scorer.targets.root(u) * e;
-        sums.chunks(self.count().max(1)).map(|sums| sums.iter().enumerate().map(scaled).collect()).collect()
-    }
-
-    /// Mean loss over units.
+    /// Mean loss over units, from the sums of their residuals.
     pub fn loss(&self, sums: &[f64]) -> f64 {
-        self.scorer.loss(&self.scaled(sums))
+        let scaled = |(u, e): (usize, &f64)| self.scorer.targets.root(u) * e;
+        let scaled = sums.chunks(self.count().max(1)).map(|sums| sums.iter().enumerate().map(scaled).collect());
+        self.scorer.loss(&scaled.collect::<Vec<Vec<f64>>>())
     }
 }

@@ -121,10 +121,7 @@ fn along(a: &[f64], b: &[f64]) -> f64 {
     for (a, b) in chunks.iter().zip(b) {
         sums = sums + F64x8::load(a) * F64x8::load(b);
     }
-    for (l, (a, b)) in rest.iter().zip(b_rest).enumerate() {
-        sums.update(l, |sum| sum + a * b);
-    }
-    sums.sum()
+    (sums + F64x8::part(rest, 0.0) * F64x8::part(b_rest, 0.0)).sum()
 }
 
 #[inline(always)]

@@ -8,6 +8,7 @@ use super::fold_products::{products, subtract};
 use crate::folds::combine_others;
 use crate::kfold::FoldedRows;
 use crate::parallel;
+use crate::sums::{axpy, dot};
 use std::borrow::Cow;
 use std::sync::Arc;
 
@@ -74,7 +75,10 @@ impl<'d> HoldOutRows<'d> {
         let columns = None;
         let mut out = HoldOutRows { rows, starts, root, weights, columns, flat, targets, target_means, residuals };
         out.target_means = out.targets.iter().map(|y| out.means(y)).collect();
-        out.residuals = (0..out.targets.len()).map(|o| out.empty_predictions(o)).collect();
+        out.residuals = match out.rows.intercept {
+            true => out.targets.iter().map(|y| out.less(y, &out.training_means(y))).collect(),
+            false => out.targets.clone(),
+        };
         if out.rows.data.caches_candidates() {
             out.columns = Some(parallel::map(out.rows.columns(), |i| out.copied(i)));
         }
@@ -88,7 +92,8 @@ impl<'d> HoldOutRows<'d> {
         let scaled = self.rows.data.scaled(column);
         let mut x: Vec<f64> = self.rows.folds().order().iter().map(|&row| scaled[row]).collect();
         if self.rows.standardize && !self.rows.intercept {
-            center(&self.root, &mut x);
+            let mean = dot(&self.root, &x) / dot(&self.root, &self.root);
+            axpy(-mean, &self.root, &mut x);
         }
         x
     }
@@ -96,14 +101,6 @@ impl<'d> HoldOutRows<'d> {
     /// Whether columns and their candidates are cached.
     pub(super) fn keeps_columns(&self) -> bool {
         self.columns.is_some()
-    }
-
-    fn empty_predictions(&self, output: usize) -> Vec<f64> {
-        if !self.rows.intercept {
-            return self.targets[output].clone();
-        }
-        let means = &self.target_means[output];
-        self.less(&self.targets[output], &self.other_parts(means, means, &vec![0.0; self.folds()]))
     }
 
     /// The data behind the copies.
@@ -141,11 +138,10 @@ impl<'d> HoldOutRows<'d> {
     /// a total less a part. Cost O(m · outputs).
     pub(super) fn candidate(&self, lambda: f64, feature: usize, x: &[f64]) -> HeldOutCandidate {
         let means = self.means(x);
-        let mut centered = x.to_vec();
-        subtract(&self.starts, 0, |k| means[k], &self.root, &mut centered);
+        let centered = self.less(x, &means);
         let squares = products(&self.starts, &centered, &centered);
         let others = self.other_parts(&means, &means, &squares);
-        let e = self.less(x, &others);
+        let e = self.less(x, &others.iter().map(|m| m.means[0]).collect::<Vec<f64>>());
         let own = products(&self.starts, &e, &e);
         let mut squares: Vec<f64> = others.iter().map(|m| m.product).collect();
         // Factor of λ in each fold.
@@ -187,17 +183,10 @@ impl<'d> HoldOutRows<'d> {
         self.other_parts(&means, &means, &vec![0.0; self.folds()]).iter().map(|m| m.means[0]).collect()
     }
 
-    /// x less the mean of its fold's training rows.
-    fn less(&self, x: &[f64], others: &[PairMoments]) -> Vec<f64> {
+    /// x less the mean of its fold.
+    fn less(&self, x: &[f64], means: &[f64]) -> Vec<f64> {
         let mut out = x.to_vec();
-        subtract(&self.starts, 0, |k| others[k].means[0], &self.root, &mut out);
+        subtract(&self.starts, 0, |k| means[k], &self.root, &mut out);
         out
     }
-}
-
-/// Removes the component along `root` from a column.
-fn center(root: &[f64], x: &mut [f64]) {
-    let all = [0, x.len()];
-    let mean = products(&all, root, x)[0] / products(&all, root, root)[0];
-    x.iter_mut().zip(root).for_each(|(x, v)| *x -= mean * v);
 }

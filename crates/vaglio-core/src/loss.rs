@@ -42,7 +42,7 @@ pub use vaglio_columns::Measure;
 /// let targets = ndarray::array![[1.0, 2.0]];
 /// let predictions = ndarray::array![[1.0, 4.0]];
 /// assert_eq!(Cubic {}.mean(targets.view(), predictions.view(), None), 4.0);
-/// assert_eq!(AnyLoss::from(Cubic {}).name(), "cubic");
+/// assert_eq!(AnyLoss::from(Cubic {}).kind(), "cubic");
 /// ```
 pub trait Loss: registered::Loss + Debug + Send + Sync {
     /// The loss of one row, from a target and a prediction for each output. Classes are coded ±1; with several classes
@@ -196,7 +196,7 @@ impl dyn Loss + '_ {
 
     /// The label in reports.
     pub fn label(&self) -> &'static str {
-        self.traits().label.unwrap_or(self.typetag_name())
+        self.traits().label.unwrap_or(self.kind())
     }
 
     /// Refuses a task for which the loss has no meaning.
@@ -217,6 +217,6 @@ impl dyn Loss + '_ {
             }
             _ => return Ok(()),
         };
-        Err(Error::setting("", format!("`{}` {reason}", self.typetag_name())))
+        Err(Error::setting("", format!("`{}` {reason}", self.kind())))
     }
 }

@@ -136,7 +136,7 @@ impl Model {
 
     /// The word in saved files.
     pub fn kind(&self) -> &'static str {
-        self.0.typetag_name()
+        self.0.kind()
     }
 
     /// The words needed to read the model: its own, and those of the models inside it.

@@ -139,14 +139,9 @@ impl<P: ?Sized> From<PartSetting<P>> for Arc<P> {
 }
 
 impl<P: NamedPart + ?Sized> PartSetting<P> {
-    /// Word in pipeline files.
-    pub fn name(&self) -> &'static str {
-        self.0.word()
-    }
-
     /// Name for people.
     pub fn title(&self) -> &'static str {
-        title(P::ROLE, self.name())
+        title(P::ROLE, self.0.word())
     }
 
     fn written(&self) -> serde_json::Value {
@@ -184,7 +179,7 @@ impl<P: NamedPart + ?Sized> Serialize for PartSetting<P> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self.written().as_object() {
             Some(settings) if settings.len() > 1 => self.0.serialize(serializer),
-            _ => serializer.serialize_str(self.name()),
+            _ => serializer.serialize_str(self.0.word()),
         }
     }
 }

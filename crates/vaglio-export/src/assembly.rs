@@ -75,8 +75,8 @@ impl Assembly<'_> {
         let scaled = if scale.scale == 1.0 { prediction } else { prediction.times(scale.scale) };
         let mapped = if scale.shift == 0.0 { scaled } else { scaled.plus(scale.shift) };
         let Some(map) = map else { return Ok(mapped) };
-        let what = format!("the target map `{}`", map.typetag_name());
-        let mapped = self.share(&format!("{name} by {}", map.typetag_name()), mapped);
+        let what = format!("the target map `{}`", map.kind());
+        let mapped = self.share(&format!("{name} by {}", map.kind()), mapped);
         let inverse = |mapped: Expression| map.inverse_expression(mapped).ok_or_else(|| what.clone());
         let value = inverse(mapped.clone())?;
         if residuals.is_empty() {

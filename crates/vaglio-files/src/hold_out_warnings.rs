@@ -37,7 +37,7 @@ pub(super) fn single_rows(pipeline: &ValidPipeline, design: &Design) -> Option<W
         HeldOut::Folds(rounds) => rounds.iter().all(|round| round.sizes().iter().all(|size| *size <= 1)),
     };
     is_single.then(|| {
-        let (word, told) = (loss.typetag_name(), loss.label());
+        let (word, told) = (loss.kind(), loss.label());
         let stratified = if loss.traits().needs_classes() { ", stratified: true" } else { "" };
         let message = format!(
             "leaving one row out leans against it by `{word}`: the mean of the other rows moves away from its target, so `{told}` \

@@ -17,7 +17,7 @@ pub(super) fn found(run: Run<'_>, journal: &Journal) -> Result<FoundRecord> {
         Some(entry) => selector.criterion.found(design, &entry.subset)?.written().map(Some),
         None => Ok(None),
     });
-    let of_criterion = |error: Error| error.from_part(Role::Criterion, selector.criterion.typetag_name());
+    let of_criterion = |error: Error| error.from_part(Role::Criterion, selector.criterion.kind());
     let of_map = |(place, map): (usize, &MapFit)| -> Result<FoundByMap> {
         Ok(FoundByMap { place, kind: map.kind().into(), found: map.formulas().found.written()? })
     };

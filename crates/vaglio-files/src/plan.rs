@@ -116,15 +116,15 @@ impl RunPlan<'_> {
 
     fn parts(&self, lines: &mut Lines) {
         let RunPlan { pipeline, .. } = self;
-        let (criterion, learner) = (pipeline.criterion.typetag_name(), pipeline.learner.typetag_name());
+        let (criterion, learner) = (pipeline.criterion.kind(), pipeline.learner.kind());
         lines.push(("pipeline", format!("{} on {criterion} with {learner}", pipeline.search.kind())));
         if let Some(model) = &pipeline.model {
             let fits = count((self.walks.count() * self.extent.largest.max(1)) as f64);
-            let kind = model.learner.typetag_name();
+            let kind = model.learner.kind();
             lines.push(("model", format!("{kind} on the chosen columns: at most {fits} fits")));
         }
         if let Some(map) = &pipeline.target_map {
-            let kind = map.typetag_name();
+            let kind = map.kind();
             let message = format!("{kind}: scores are on its scale, other figures in the target's units");
             lines.push(("target_map", message));
         }
@@ -197,7 +197,7 @@ impl RunPlan<'_> {
         let beyond = |search: f64| (drop_column::exchange_bytes(self, &at_one) - search).max(0.0);
         let memory = PeakMemory { program, exchanges: memory.search.map_or(0.0, beyond), ..memory };
         let work = self.search_flops() * walks.count() as f64 + self.tuning_flops()? + shapley::flops(self, &at_one);
-        let kind = pipeline.criterion.typetag_name();
+        let kind = pipeline.criterion.kind();
         let unknown = format!("unknown: the criterion `{kind}` says nothing of it");
         lines
             .push(("work", if work.is_nan() { unknown } else { format!("{} floating-point operations", count(work)) }));

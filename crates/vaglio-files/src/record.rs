@@ -175,7 +175,7 @@ fn data(prepared: &TrainTest, design: &Design) -> DataRecord {
 fn final_model(fitted: &FittedFinalModel) -> Result<FinalModelRecord> {
     let FittedFinalModel { learner, criterion, lambda, score, tuned, .. } = fitted;
     Ok(FinalModelRecord {
-        kind: learner.typetag_name().into(),
+        kind: learner.kind().into(),
         settings: serde_json::to_value(learner)?,
         criterion: score.map(|_| (*criterion).into()),
         lambda: *lambda,
@@ -211,13 +211,13 @@ fn parts(run: Run<'_>) -> Result<PartNames> {
         }
     }
     Ok(PartNames {
-        learner: settings.learner.typetag_name().into(),
-        criterion: settings.criterion.typetag_name().into(),
+        learner: settings.learner.kind().into(),
+        criterion: settings.criterion.kind().into(),
         search: search.kind().into(),
         loss: settings.criterion.traits().loss.map(|loss| LossName::from(&*loss)),
         engine: selection.engine.clone().into_owned(),
         approximation: selection.approximation.clone().map(Into::into),
-        target_map: settings.target_map.as_ref().map(|map| map.typetag_name().into()),
+        target_map: settings.target_map.as_ref().map(|map| map.kind().into()),
         standardized_target: prepared
             .target_units
             .iter()

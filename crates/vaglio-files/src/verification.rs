@@ -49,7 +49,7 @@ fn verified(run: Run<'_>, count: usize, watcher: &StageMonitor<'_>) -> Result<Op
     watcher.stage("verify", told.len());
     let empty = path.empty.loss;
     let loss = selector.criterion.traits().loss;
-    let is_of_residuals = loss.is_some_and(|loss| OF_RESIDUALS.contains(&loss.name()));
+    let is_of_residuals = loss.is_some_and(|loss| OF_RESIDUALS.contains(&loss.kind()));
     let design = &if is_of_residuals { centered(design)? } else { design.clone() };
     let errors = until_stopped(watcher, told.len(), |at| {
         let defined = selector.criterion.evaluate(design, &told[at].subset)?.loss;

@@ -115,7 +115,7 @@ impl FinalModel {
         if design.problem().has_columns_of(problem) {
             return Ok(());
         }
-        let kind = learner.typetag_name();
+        let kind = learner.kind();
         let message = format!(
             "`model` is trained on columns of the table, and the learner `{kind}` selects from features that it makes of them; \
              write `{kind}` here and `rls` as the learner"

@@ -141,7 +141,7 @@ impl ValidSelector {
     }
 
     fn designed(&self, problem: &Problem, whole: Option<&Design>) -> Result<Design> {
-        let of_learner = |error: Error| error.from_part(Role::Learner, self.learner.typetag_name());
+        let of_learner = |error: Error| error.from_part(Role::Learner, self.learner.kind());
         self.learner.check_settings().map_err(of_learner)?;
         let design = Design::from_problem(&problem.clone().with_seed(self.seed), Arc::clone(&self.learner))
             .map_err(of_learner)?;
@@ -151,9 +151,7 @@ impl ValidSelector {
             let why = "`each` takes the lambda of an output by what it loses on rows held out; use `loo` or `kfold`, or share lambda";
             return Err(Error::setting("learner.lambda.outputs", why));
         }
-        self.criterion
-            .check(&design)
-            .map_err(|error| error.from_part(Role::Criterion, self.criterion.typetag_name()))?;
+        self.criterion.check(&design).map_err(|error| error.from_part(Role::Criterion, self.criterion.kind()))?;
         // A check that is interrupted is no failure: the search then ends at once.
         match problem.sign().ends(|| self.search.check(&*self.criterion, &design)) {
             Err(Error::Stopped(_)) => {}
@@ -206,7 +204,7 @@ impl ValidSelector {
         }
         let score = design.problem().sign().ends(|| subset_score(&*self.criterion, design, &design.candidates()))?;
         let lambda = score.lambda.ok_or_else(|| {
-            let kind = self.criterion.typetag_name();
+            let kind = self.criterion.kind();
             let message =
                 format!("`all` takes lambda by the score of all columns, and `{kind}` takes none; use `path`");
             Error::setting("learner.lambda.per", message)

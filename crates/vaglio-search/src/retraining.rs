@@ -40,7 +40,7 @@ impl Evaluator for RetrainingEvaluator<'_> {
 /// Attributes an error to a criterion and the columns that it evaluated.
 pub(crate) fn criterion_error(error: Error, criterion: &dyn Criterion, names: &[String], columns: &[Feature]) -> Error {
     let error = criterion.traits().loss.and_then(|loss| loss.failure()).unwrap_or(error);
-    error.from_part(Role::Criterion, criterion.typetag_name()).on(|| named(names, columns))
+    error.from_part(Role::Criterion, criterion.kind()).on(|| named(names, columns))
 }
 
 /// Maximum number of columns that a message names.

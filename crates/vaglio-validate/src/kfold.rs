@@ -75,7 +75,7 @@ impl Criterion for KFold {
                 "engine",
                 format!(
                     "moments know the squared losses alone, and the loss is `{}`; use `rows_held_out` or `auto`",
-                    self.loss.name()
+                    self.loss.kind()
                 ),
             ));
         }

@@ -118,7 +118,7 @@ pub(super) fn check_outputs(design: &Design, loss: &AnyLoss) -> Result<()> {
     };
     let Some(readout) = design.readout().filter(|_| design.single_outputs().is_some()) else { return Ok(()) };
     if !loss.traits().is_over_outputs {
-        return refused(&format!("`{}` is of all outputs together; use `squared` or `absolute`", loss.name()));
+        return refused(&format!("`{}` is of all outputs together; use `squared` or `absolute`", loss.kind()));
     }
     if readout.balanced {
         return refused("a readout that balances classes weighs rows by all of them; use the learner `rls`");

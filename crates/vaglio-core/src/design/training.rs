@@ -55,7 +55,7 @@ impl Design {
                 let model = fitted(learner, &problem.select_rows(training), subset, lambda)?;
                 let held = problem.view_rows(held_out);
                 let predictions = model.predict(&held.columns.select(model.inputs()), held.series());
-                predictions.map_err(|error| error.from_part(Role::Learner, learner.typetag_name()))
+                predictions.map_err(|error| error.from_part(Role::Learner, learner.kind()))
             }
         }
     }

@@ -62,7 +62,7 @@ fn exchanges_are_those_of_the_definition() {
             design.clone(),
             design.with_problem(|problem| problem.with_preprocessing(PerFoldPreprocessing::standardize())),
         ] {
-            if design.problem().in_folds().is_standardized() && selector.criterion.typetag_name() == "loo" {
+            if design.problem().in_folds().is_standardized() && selector.criterion.kind() == "loo" {
                 continue;
             }
             let selected: Vec<Feature> = (0..22).map(|k| (k * 7 + 3) % 30).collect();

@@ -46,7 +46,7 @@ impl<E, I> FittedPipeline<E, I> {
             Err(Error::setting(field, format!("{what}, so there are no coefficients on the scale of the data")))
         };
         if let Some(map) = saved.target_scales.iter().flatten().find_map(|units| units.map.as_ref()) {
-            return refused("target_map".into(), format!("`{}` maps the target", map.typetag_name()));
+            return refused("target_map".into(), format!("`{}` maps the target", map.kind()));
         }
         let Some(coefficients) = saved.model.coefficients().filter(|_| saved.model.takes_rows_alone()) else {
             let message = "it has no coefficients, or makes columns of its own".into();

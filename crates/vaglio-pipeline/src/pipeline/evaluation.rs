@@ -101,7 +101,7 @@ impl Evaluate {
         if let Some(alternatives) = &self.alternatives {
             alternatives.check()?;
             if matches!(alternatives.within, ScoreMargin::Rule(_)) && criterion.traits().loss.is_none() {
-                let kind = criterion.typetag_name();
+                let kind = criterion.kind();
                 let message = format!(
                     "`{kind}` is no loss of rows, so that its score has no standard error; give a number, a part of the score"
                 );

@@ -210,7 +210,7 @@ impl Preprocessing {
             target.mapv_inplace(|y| fitted.map(y));
             if let Some(row) = (0..before.len()).find(|&row| !target[row].is_finite() && counts(row)) {
                 let ((takes, otherwise), row, value) = (fitted.takes(), table.origin(row) + 1, before[row]);
-                let kind = map.typetag_name();
+                let kind = map.kind();
                 let message =
                     format!("row {row}, column `{name}`: target_map {kind} takes {takes}, and this is {value}");
                 return Err(Error::Shape(format!("{message}; {otherwise}")));
@@ -232,7 +232,7 @@ impl Preprocessing {
         let (mut maps, mut filled) = (Vec::new(), Vec::new());
         for index in some {
             let map = &self.maps[index];
-            let under = |e: Error| e.under(&format!("preprocess[{index}]")).named(Role::Map, map.typetag_name());
+            let under = |e: Error| e.under(&format!("preprocess[{index}]")).named(Role::Map, map.kind());
             let training = TrainingRows {
                 table: &rows.table,
                 targets: rows.targets.view(),

@@ -32,7 +32,7 @@ impl FinalModel {
         if let Some(criterion) = &self.criterion {
             criterion.check_settings().map_err(|error| error.under("criterion"))?;
             if criterion.traits().loss.is_none() {
-                let message = format!("`{}` has no loss, by which lambda could be taken", criterion.typetag_name());
+                let message = format!("`{}` has no loss, by which lambda could be taken", criterion.kind());
                 return Err(Error::setting("criterion", message));
             }
         }
@@ -96,7 +96,7 @@ impl FinalModel {
             score: score.or_else(|| tuned.as_ref().map(|tuned| tuned.trials[tuned.best].score)),
             model: on_all_columns(trained, &sorted)?,
             learner: own.learner,
-            criterion: own.criterion.typetag_name(),
+            criterion: own.criterion.kind(),
             tuned,
             found,
         })

@@ -21,7 +21,7 @@ impl ValidSelector {
             return Ok(design);
         }
         let folds = self.criterion.folds(&design);
-        let folds = folds.map_err(|error| error.from_part(Role::Criterion, self.criterion.typetag_name()))?;
+        let folds = folds.map_err(|error| error.from_part(Role::Criterion, self.criterion.kind()))?;
         let is_own = design.problem().has_columns_of(problem);
         let others = "the learner makes columns of its own; use `kfold` with `rls`, or `scope: train`";
         let obstacle = match &folds {

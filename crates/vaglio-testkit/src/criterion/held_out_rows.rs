@@ -31,7 +31,7 @@ pub fn held_out(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> L
     let outputs: Vec<Option<usize>> = if each { (0..design.targets().nrows()).map(Some).collect() } else { vec![None] };
     let trail = subject.trail(3, 25)?;
     for subset in (0..=trail.len()).map(|size| &trail[..size]) {
-        let on = format_args!("subset {subset:?}, `{}` of the rows held out", held.loss.name());
+        let on = format_args!("subset {subset:?}, `{}` of the rows held out", held.loss.kind());
         let scores =
             law.ran(on, || outputs.iter().map(|&output| held.score(subset, output)).collect::<Made<Vec<_>>>())?;
         let expected = scores.iter().map(|score| score.loss).sum::<f64>() / scores.len() as f64;

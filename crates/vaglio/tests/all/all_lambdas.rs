@@ -88,7 +88,7 @@ fn classes_by_units_and_balanced() {
                 &recipe,
                 &KFold { loss: loss.clone(), ..stratified.clone() },
                 &[0, 1, 2, 3, 4],
-                &format!("{name}, {}", loss.name()),
+                &format!("{name}, {}", loss.kind()),
             );
         }
     }

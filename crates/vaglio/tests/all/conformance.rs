@@ -169,10 +169,10 @@ fn leave_one_out_keeps_the_laws_with_every_loss() -> LawResult {
             let criterion: &dyn Criterion = &Loo { loss: loss.clone(), full_pass: false };
             for intercept in [true, false] {
                 check_criterion(criterion, &data::binary(24, 6, 4).weighted().design(&[0.1, 10.0], intercept), 1e-9)
-                    .map_err(|b| b.within(loss.name()))?;
+                    .map_err(|b| b.within(loss.kind()))?;
                 if loss.traits().measure != Measure::Auc {
                     check_criterion(criterion, &data::multiclass(24, 6, 3, 8).design(&[1.0], intercept), 1e-9)
-                        .map_err(|b| b.within(loss.name()))?;
+                        .map_err(|b| b.within(loss.kind()))?;
                 }
             }
         }

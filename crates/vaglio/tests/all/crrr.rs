@@ -49,7 +49,7 @@ fn leaving_one_row_out_equals_retraining() -> LawResult {
             for loss in losses(name) {
                 for intercept in [true, false] {
                     let design = recipe.design(&[1e-3, 0.3], intercept);
-                    let within = format!("{name}, {}, intercept {intercept}", loss.name());
+                    let within = format!("{name}, {}, intercept {intercept}", loss.kind());
                     steps(&Loo { loss: loss.clone(), ..Loo::default() }, &design).map_err(|b| b.within(&within))?;
                 }
             }
@@ -78,7 +78,7 @@ fn holding_folds_out_equals_retraining() -> LawResult {
                             if criterion.check(&design).is_err() {
                                 continue;
                             }
-                            let within = format!("{name}, {}, intercept {intercept}, {kind}, {engine:?}", loss.name());
+                            let within = format!("{name}, {}, intercept {intercept}, {kind}, {engine:?}", loss.kind());
                             steps(&criterion, &design).map_err(|b| b.within(&within))?;
                         }
                     }
@@ -178,7 +178,7 @@ fn columns_standardized_in_each_fold_equal_retraining() -> LawResult {
                     .design(&[1e-3, 0.3], intercept)
                     .with_problem(|problem| problem.with_preprocessing(PerFoldPreprocessing::standardize()));
                 let criterion = KFold { folds: Some(3), stratified: true, loss: loss.clone(), ..KFold::default() };
-                let within = format!("{name}, {}, intercept {intercept}", loss.name());
+                let within = format!("{name}, {}, intercept {intercept}", loss.kind());
                 steps(&criterion, &design).map_err(|b| b.within(&within))?;
                 criterion::forks(&criterion, &design, 1e-9).map_err(|b| b.within(&within))?;
                 criterion::estimates(&criterion, &design).map_err(|b| b.within(&within))?;

@@ -40,7 +40,7 @@ fn every_loss_of_every_criterion_equals_retraining() -> LawResult {
             {
                 for intercept in [true, false] {
                     let design = recipe.design(&[1e-3, 0.3], intercept).with_problem(|problem| problem.with_seed(2));
-                    let within = format!("{name}, {}, intercept {intercept}", loss.name());
+                    let within = format!("{name}, {}, intercept {intercept}", loss.kind());
                     steps(&Loo { loss: loss.clone(), ..Loo::default() }, &design)
                         .map_err(|b| b.within(&within).within("loo"))?;
                     let stratified = KFold { folds: Some(4), stratified: true, loss: loss.clone(), ..KFold::default() };

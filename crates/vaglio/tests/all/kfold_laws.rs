@@ -43,7 +43,7 @@ fn every_loss_keeps_the_laws() -> LawResult {
                 let three = (loss.traits().measure != Measure::Auc)
                     .then(|| data::multiclass(24, 6, 3, 8).design(&[1.0], intercept));
                 for design in [two].into_iter().chain(three) {
-                    check_criterion(&stratified, &design, 1e-9).map_err(|b| b.within(loss.name()))?;
+                    check_criterion(&stratified, &design, 1e-9).map_err(|b| b.within(loss.kind()))?;
                 }
             }
         }
@@ -93,7 +93,7 @@ fn every_loss_keeps_the_laws_where_folds_standardize() -> LawResult {
                 for design in [two].into_iter().chain(three).map(|design| {
                     design.with_problem(|problem| problem.with_preprocessing(PerFoldPreprocessing::standardize()))
                 }) {
-                    check_criterion(&criterion, &design, 1e-9).map_err(|b| b.within(loss.name()))?;
+                    check_criterion(&criterion, &design, 1e-9).map_err(|b| b.within(loss.kind()))?;
                     assert_eq!(criterion.plan(&design, &SearchExtent::forward(6, 6)).estimate.engine, "rows_held_out");
                 }
             }

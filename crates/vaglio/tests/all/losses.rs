@@ -61,7 +61,7 @@ fn engines_agree_with_the_definition() -> Result<(), LawViolation> {
             data::regression(24, 6, 74).collinear(1e-4).duplicates(1),
         ];
         for (recipe, loss) in recipes.iter().flat_map(|recipe| number_losses().map(|loss| (recipe, loss))) {
-            let within = |broken: LawViolation| broken.within(loss.name());
+            let within = |broken: LawViolation| broken.within(loss.kind());
             let design = recipe.design(&[1e-3, 1.0], true);
             check_criterion(&Loo { loss: loss.clone(), ..Loo::default() }, &design, 1e-9).map_err(within)?;
             for engine in [Engine::Auto, Engine::RowsHeldOut] {

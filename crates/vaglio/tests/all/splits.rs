@@ -58,7 +58,7 @@ fn every_engine_and_loss_keeps_the_laws() -> LawResult {
                 let name = format!("{criterion:?}");
                 // The definition itself, where no engine serves.
                 let is_slow = loss.traits().measure == Measure::Auc
-                    && criterion.splits.as_ref().is_some_and(|splits| splits.name() == "repeated");
+                    && criterion.splits.as_ref().is_some_and(|splits| splits.kind() == "repeated");
                 match is_slow {
                     true => criterion::additions(&criterion, &design, 1e-9),
                     false => check_criterion(&criterion, &design, 1e-9),

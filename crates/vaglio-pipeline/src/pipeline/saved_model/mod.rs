@@ -160,17 +160,13 @@ impl SavedModel {
     fn origins(&self, selector: &ValidSelector) -> Vec<Registration> {
         let maps = self.maps.iter().map(|map| ("FittedMap", map.kind()));
         let of_targets = self.target_scales.iter().flatten().filter_map(|units| units.map.as_ref());
-        let of_targets = of_targets.map(|map| ("FittedTargetMap", map.typetag_name()));
+        let of_targets = of_targets.map(|map| ("FittedTargetMap", map.kind()));
         let of_models = self.model.kinds().into_iter().map(|kind| ("ModelData", kind));
         let ValidSelector { criterion, search, learner, model, .. } = selector;
-        let words = [
-            ("Learner", learner.typetag_name()),
-            ("Criterion", criterion.typetag_name()),
-            ("SearchStrategy", search.kind()),
-        ];
-        let last = model.as_ref().map(|model| ("Learner", model.learner.typetag_name()));
+        let words = [("Learner", learner.kind()), ("Criterion", criterion.kind()), ("SearchStrategy", search.kind())];
+        let last = model.as_ref().map(|model| ("Learner", model.learner.kind()));
         let loss = criterion.traits().loss;
-        let loss = loss.as_ref().map(|loss| ("Loss", loss.name()));
+        let loss = loss.as_ref().map(|loss| ("Loss", loss.kind()));
         let known = registrations();
         let mut found: Vec<Registration> = Vec::new();
         for (of, kind) in maps.chain(of_targets).chain(of_models).chain(words).chain(last).chain(loss) {

@@ -4,7 +4,6 @@ use super::data_checks::table_with_roles::TableWithRoles;
 use super::data_checks::{findings, steps};
 use super::holdout::set_aside;
 use super::lags::{LagSpec, outputs};
-use super::read_options::reading;
 use super::roles::{Roles, assignment};
 use super::rows::{taking_part, together};
 use super::rows_with_lags::{RowsWithLags, history_rows};
@@ -16,12 +15,18 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use vaglio_core::{Error, Problem, Result, RowLabels, Table, Task};
 use vaglio_pipeline::maps::UnseenLevels;
-use vaglio_pipeline::pipeline::{Evaluate, Names, Precision, ReadSpec, SavedIntervals, ValidPipeline};
+use vaglio_pipeline::pipeline::{
+    ColumnType, DataSpec, DateOrder, Evaluate, Names, Precision, ReadSpec, SavedIntervals, SavedReadOptions,
+    ValidPipeline,
+};
 use vaglio_pipeline::preprocess::Preprocessing;
 use vaglio_pipeline::resampling::sample::clusters;
 use vaglio_pipeline::resampling::{FittedProblem, Sample};
 use vaglio_report::record::{LeftOutReason, LeftOutRows, Warning, WarningKind};
-use vaglio_tables::read::{ColumnFilter, Digest, InferredType, ReadRequest, TableProfile, TableSource};
+use vaglio_tables::read::{
+    ColumnFilter, ColumnProfile, DAY_FIRST, Digest, InferredType, MONTH_FIRST, Notation, ReadRequest, TableProfile,
+    TableSource,
+};
 
 /// Reads, codes, splits and preprocesses the data of a pipeline.
 ///
@@ -176,6 +181,23 @@ impl TrainTest {
         self.test_numbers = (numbers.len() == problem.rows()).then_some(numbers);
         self.test = Some(problem);
         Ok(())
+    }
+}
+
+/// Settings for reading further files alike, with the decimal mark and date order that were found.
+fn reading(spec: &DataSpec, settled: &ReadSpec, profile: &TableProfile) -> SavedReadOptions {
+    let noted = |note: &str| profile.columns.iter().any(|column| column.note.as_deref() == Some(note));
+    let dates = match spec.read.dates {
+        DateOrder::Auto if noted(DAY_FIRST) && !noted(MONTH_FIRST) => DateOrder::DayFirst,
+        DateOrder::Auto if noted(MONTH_FIRST) && !noted(DAY_FIRST) => DateOrder::MonthFirst,
+        known => known,
+    };
+    let kind = |column: &ColumnProfile| Some((column.name.clone(), ColumnType::from_profile(column)?));
+    let special = profile.columns.iter().filter(|column| column.notation != Notation::default());
+    SavedReadOptions {
+        notations: Some(special.map(|column| (column.name.clone(), column.notation)).collect()),
+        read: ReadSpec { decimal: settled.decimal, first_index: settled.first_index, dates, ..spec.read.clone() },
+        types: profile.columns.iter().filter_map(kind).collect(),
     }
 }
 

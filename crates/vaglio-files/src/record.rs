@@ -3,21 +3,21 @@
 use super::correlations::correlations;
 use super::curve::curve;
 use super::hold_out_warnings::{single_rows, without_gap};
-use super::loss_intervals::certainty;
 use super::run_context::Run;
 use super::step_figures::step_figures;
 use super::train_test::TrainTest;
 use super::{costs, single_precision};
-use vaglio_core::{Design, Feature, Result, pluralize};
+use vaglio_core::{Design, Feature, Result, Task, pluralize};
 use vaglio_pipeline::final_model::FittedFinalModel;
 use vaglio_pipeline::maps::ColumnScale;
 use vaglio_pipeline::pipeline::ValidPipeline;
-use vaglio_pipeline::resampling::Selection;
+use vaglio_pipeline::resampling::{Choice, LEVEL, Selection};
+use vaglio_pipeline::selector::ValidSelector;
 use vaglio_pipeline::tune::TuningResult;
 use vaglio_report::record::{
-    AlternativesRecord, Cell, ChartData, ChosenRecord, DataRecord, DeclinedColumns, EntryRecord, ExcludedRecord,
-    FinalModelRecord, FoundRecord, LossName, PartNames, PerOutput, Record, SCHEMA, Seconds, SelectedRecord,
-    StageRecord, Status, StepRecord, TunedSettings, Warning, WarningKind, recorded,
+    AlternativesRecord, Cell, ChartData, ChosenRecord, ComparisonColumns, DataRecord, DeclinedColumns, EntryRecord,
+    ExcludedRecord, FinalModelRecord, FoundRecord, LossDifference, LossName, PartNames, PerOutput, Record, SCHEMA,
+    Seconds, SelectedRecord, StageRecord, Status, StepRecord, TunedSettings, Warning, WarningKind, recorded,
 };
 use vaglio_search::{Judge, Stage};
 
@@ -143,6 +143,35 @@ fn chosen(run: Run<'_>) -> ChosenRecord {
         gain_test: chosen.test,
         sizes: chosen.sizes.clone(),
     }
+}
+
+/// Interval of a chosen loss, level of the interval, and differences to the baseline, to neighboring sizes and to all
+/// columns.
+type LossIntervals = (Option<[f64; 2]>, Option<f64>, Vec<LossDifference>);
+
+/// Computes [`LossIntervals`]; `None` if the search was not cross-validated.
+fn certainty(selector: &ValidSelector, task: &Task, chosen: &Choice) -> Option<LossIntervals> {
+    let how = chosen.folds.as_ref()?;
+    let loss = &*selector.loss(task);
+    let level = how.interval.unwrap_or(LEVEL);
+    let (own, gained) = (chosen.losses_at(chosen.size)?, chosen.gained(loss));
+    let interval = own.bounded(loss, None, gained, level).map(|(_, interval)| interval);
+    let largest = chosen.losses.keys().next_back().copied().unwrap_or(0);
+    let against = |size: usize| match size {
+        size if size == chosen.size => None,
+        0 => Some(ComparisonColumns::Empty),
+        size if size + 1 == chosen.size => Some(ComparisonColumns::Fewer),
+        size if size == largest && size > chosen.size + 1 => Some(ComparisonColumns::All),
+        _ => Some(ComparisonColumns::More),
+    };
+    let differences = chosen.losses.keys().filter_map(|&size| {
+        let against = against(size)?;
+        // The selection compared neighboring sizes too, so they get no correction.
+        let gained = if against == ComparisonColumns::Empty { gained } else { 0.0 };
+        let (mean, interval) = own.bounded(loss, Some(&chosen.losses_at(size)?), gained, level)?;
+        Some(LossDifference { against, size, mean, interval })
+    });
+    Some((interval, interval.map(|_| level), differences.collect()))
 }
 
 /// Fills in the cross-validated loss of an entry's size, if known.
@@ -301,3 +330,6 @@ pub(super) fn warnings(run: Run<'_>, steps: &[StepRecord]) -> Vec<Warning> {
     }
     warnings
 }
+
+#[cfg(test)]
+mod tests;

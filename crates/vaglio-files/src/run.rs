@@ -11,7 +11,6 @@ use super::forecast::with_history;
 use super::journal::{JournalHeader, RunJournal};
 use super::memory::PeakMemory;
 use super::monitor::limited;
-use super::part_outputs::found;
 use super::record::{record, record_path, warnings};
 use super::run_context::{Run, RunPlan};
 use super::run_folder::RunFolder;
@@ -21,15 +20,15 @@ use super::train_test::TrainTest;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
-use vaglio_core::{Design, Error, ErrorClass, Result, StopSign};
+use vaglio_core::{Design, Error, ErrorClass, MapFit, Result, Role, StopSign};
 use vaglio_pipeline::document::to_yaml;
 use vaglio_pipeline::pipeline::{Observed, SavedModel, ScratchSpec, ValidPipeline};
 use vaglio_pipeline::resampling::{Procedure, SearchOnDesign, Selection, StageMonitor};
 use vaglio_pipeline::selector::ValidSelector;
 use vaglio_pipeline::tune::TuningResult;
-use vaglio_report::record::{Record, Seconds, Warning, WarningKind};
+use vaglio_report::record::{FoundByMap, FoundRecord, Record, Seconds, Warning, WarningKind};
 use vaglio_report::report::{heading, render};
-use vaglio_search::Monitor;
+use vaglio_search::{Journal, Monitor};
 use vaglio_tables::budget::{peak, shown};
 use vaglio_tables::scratch::Scratch;
 
@@ -224,6 +223,31 @@ impl Run<'_> {
         };
         Ok(evaluated)
     }
+}
+
+/// Collects the outputs of every part.
+///
+/// # Errors
+/// Returns the errors of the criterion; [`vaglio_core::Error::Setting`] for a value that cannot be written.
+fn found(run: Run<'_>, journal: &Journal) -> Result<FoundRecord> {
+    let Run { prepared, selector, design, .. } = run;
+    let Selection { path, final_model, .. } = run.selection;
+    let criterion = journal.once("found", || match path.result() {
+        Some(entry) => selector.criterion.found(design, &entry.subset)?.written().map(Some),
+        None => Ok(None),
+    });
+    let of_criterion = |error: Error| error.from_part(Role::Criterion, selector.criterion.kind());
+    let of_map = |(place, map): (usize, &MapFit)| -> Result<FoundByMap> {
+        Ok(FoundByMap { place, kind: map.kind().into(), found: map.formulas().found.written()? })
+    };
+    let maps: Vec<FoundByMap> = prepared.maps.iter().enumerate().map(of_map).collect::<Result<_>>()?;
+    Ok(FoundRecord {
+        criterion: criterion.map_err(of_criterion)?.unwrap_or_default(),
+        search: path.found.clone(),
+        learner: design.map().map(|map| map.found().written()).transpose()?.unwrap_or_default(),
+        model: final_model.as_ref().map(|fitted| fitted.found.clone()).unwrap_or_default(),
+        preprocess: maps.into_iter().filter(|map| !map.found.is_empty()).collect(),
+    })
 }
 
 /// Leaves out what a stop interrupts.

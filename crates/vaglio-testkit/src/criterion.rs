@@ -19,7 +19,7 @@ use crate::trial::Subject;
 use crate::variation::{duplicates_tie, lambdas, permutation, row_weights};
 use crate::{InPool, LawResult, LawViolation, SplitMix64, data, tries_all_cases};
 use std::fmt::Display;
-use vaglio_core::{Action, Criterion, Design, Feature, Score, SearchExtent, Winner};
+use vaglio_core::prelude::*;
 use vaglio_search::SubsetScorer;
 
 /// Checks all laws of a criterion on a design: of this module and, with a ridge readout, of [`variation`].

@@ -3,7 +3,7 @@
 use crate::SplitMix64;
 pub use crate::tables::{gappy_table, mixed_table, series_table, table};
 use ndarray::Array2;
-use vaglio_core::{Columns, Design, Feature, Problem, Readout, Result, Task};
+use vaglio_core::{Result, prelude::*};
 
 /// Settings of a synthetic problem, which [`Recipe::problem`] generates.
 #[derive(Debug, Clone, Default)]

@@ -2,9 +2,7 @@
 
 use crate::SplitMix64;
 use ndarray::Array2;
-use vaglio_core::{
-    Columns, Design, Error, Feature, Numbers, PerFoldPreprocessing, Problem, Readout, Result, RowLabels, row_weights,
-};
+use vaglio_core::{Error, PerFoldPreprocessing, Result, RowLabels, row_weights, prelude::*};
 
 /// Extracts candidate columns, targets, weights, groups and given folds of a design as a problem.
 ///

@@ -6,7 +6,7 @@ use fits::{alike, extent, finite, fitted, predicted};
 use ndarray::{Array2, s};
 use serde_json::Value;
 pub use unseen_data::{few_rows, group_numbers_unseen, names_unseen, outside_unseen};
-use vaglio_core::{Columns, Design, Error, Feature, Form, Learner, Model, Problem};
+use vaglio_core::{Error, prelude::*};
 
 mod fits;
 mod unseen_data;

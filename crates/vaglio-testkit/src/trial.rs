@@ -3,7 +3,7 @@
 use crate::law_violation::{Law, Tolerance};
 use crate::{LawResult, SplitMix64};
 use std::fmt::Display;
-use vaglio_core::{Action, Criterion, Design, Feature, Score, SearchExtent};
+use vaglio_core::prelude::*;
 use vaglio_search::SubsetScorer;
 
 /// A criterion on a design, under a law.

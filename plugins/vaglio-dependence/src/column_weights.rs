@@ -2,10 +2,7 @@
 
 use serde::Serialize;
 use std::sync::Arc;
-use vaglio_core::{
-    Cache, Criterion, CriterionTraits, Design, EngineEvaluator, Estimate, Evaluator, Feature, PartOutputs, Plan,
-    Result, Score, SearchExtent,
-};
+use vaglio_core::{Cache, Result, prelude::*};
 use vaglio_kernels::duplicates::first_equal;
 
 /// Criterion that scores a subset by −Σ wᵢ, with weights computed from all columns together.

@@ -8,7 +8,7 @@ use crate::bins::{BinnedData, Bins};
 use crate::column_weights::ColumnWeighting;
 use crate::target::{Output, check};
 use fisher::FisherTest;
-use vaglio_core::{Design, Error, Estimate, Feature, Result, SearchExtent, part, setting};
+use vaglio_core::{Error, Result, prelude::*};
 use vaglio_kernels::parallel;
 
 /// Maximum size of a conditioning set.

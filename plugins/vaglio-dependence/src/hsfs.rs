@@ -5,7 +5,7 @@ mod ascent;
 use crate::column_weights::ColumnWeighting;
 use crate::hsic::{Estimator, Hsic, HsicKernel};
 use ascent::Ascent;
-use vaglio_core::{Criterion, Design, Error, Estimate, Feature, Result, SearchExtent, part};
+use vaglio_core::{Error, Result, prelude::*};
 
 /// Column weights that maximize the dependence between the target and one kernel on all weighted columns.
 ///

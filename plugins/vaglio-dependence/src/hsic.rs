@@ -8,9 +8,7 @@ pub(crate) mod weights;
 use crate::target::{check, check_bandwidth};
 use evaluator::Distances;
 pub use settings::{Estimator, Hsic, HsicKernel};
-use vaglio_core::{
-    Criterion, CriterionTraits, Design, EngineEvaluator, Error, Estimate, Feature, Plan, Result, Score, SearchExtent,
-};
+use vaglio_core::{Error, Result, prelude::*};
 
 /// Identifier of the shortcut in `selection.json` and in plans.
 const ENGINE: &str = "distances";

@@ -11,7 +11,7 @@ pub use correlation::Mrmr;
 pub use information::MrmrInformation;
 pub(crate) use pairwise_dependence::Dependence;
 pub use pairwise_dependence::Scheme;
-use vaglio_core::{Criterion, CriterionTraits, Design, Error, Feature, PartOutputs, Plan, Result, Score, SearchExtent};
+use vaglio_core::{Error, Result, prelude::*};
 
 /// Implements [`Criterion`] by a measure of dependence, and the settings that it takes.
 macro_rules! criterion {

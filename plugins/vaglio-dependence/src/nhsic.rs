@@ -14,10 +14,7 @@ use geometry::RelationsGeometry;
 use relations::Relations;
 pub use settings::{Approximation, Kernel, Nhsic, OutputApproximation};
 use std::sync::Arc;
-use vaglio_core::{
-    Criterion, CriterionTraits, Design, EngineEvaluator, Error, Estimate, Feature, Geometry, Plan, Result, Score,
-    SearchExtent,
-};
+use vaglio_core::{Error, Geometry, Result, prelude::*};
 use vaglio_kernels::tolerance::OUTWEIGHED;
 
 /// Row that has nearly all the weight.

@@ -10,7 +10,7 @@ use crate::target::{Output, check};
 use program::SimplexQuadraticProgram;
 pub use similarities::Similarity;
 use similarities::{MOST_EXACT, Similarities};
-use vaglio_core::{Design, Error, Estimate, Feature, Result, SearchExtent, part, setting};
+use vaglio_core::{Error, Result, prelude::*};
 
 /// Maximum number of columns; beyond, the matrix Q, 8n² bytes (3.2 GB), is refused.
 const MOST_COLUMNS: usize = 20_000;

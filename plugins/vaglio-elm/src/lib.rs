@@ -10,7 +10,7 @@ pub use hidden_layer::Activation;
 use model::RandomLayer;
 use std::collections::HashSet;
 use std::sync::Arc;
-use vaglio_core::{Design, Error, Form, Lambda, Learner, LinearForm, Problem, Readout, Result, part};
+use vaglio_core::{Error, Result, prelude::*};
 
 /// An extreme learning machine: ridge on hidden units with random weights that are never trained.
 ///

@@ -2,10 +2,7 @@
 
 use crate::hidden_layer::{self, Activation, HiddenUnit};
 use serde::{Deserialize, Serialize};
-use vaglio_core::{
-    Coefficients, Columns, Error, Expression, Feature, FeatureMap, Model, ModelData, Predictor, ReadoutMap, Result,
-    saved,
-};
+use vaglio_core::{Error, Result, prelude::*};
 
 /// The hidden layer as drawn, with all its units.
 #[derive(Debug)]

@@ -7,9 +7,7 @@ use crate::table::SentTable;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use std::sync::atomic::{AtomicU64, Ordering};
-use vaglio_core::{
-    Criterion, CriterionTraits, Design, Error, Feature, HeldOut, PartOutputs, Result, Round, Score, part,
-};
+use vaglio_core::{Error, Result, prelude::*};
 
 /// A score computed by a program, which is asked for every subset.
 ///

@@ -6,9 +6,7 @@ use crate::program::ExternalProgram;
 use crate::table::SentTable;
 use ndarray::Array2;
 use serde_json::{Map, Value, json};
-use vaglio_core::{
-    Columns, Error, Feature, Form, Learner, Model, ModelData, Predict, Predictor, Problem, Refit, Result, part, saved,
-};
+use vaglio_core::{Error, Result, prelude::*};
 
 /// A learner that is a program: it fits, returns its trained state, and predicts from that state.
 ///

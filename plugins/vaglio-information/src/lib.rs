@@ -15,10 +15,7 @@ pub use measure::InformationMeasure;
 
 use definition::Definition;
 use evaluator::InformationEvaluator;
-use vaglio_core::{
-    Criterion, CriterionTraits, Design, EngineEvaluator, Error, Estimate, Feature, Plan, Result, Score, SearchExtent,
-    part,
-};
+use vaglio_core::{Error, Result, prelude::*};
 
 /// Identifier of the shortcut in `selection.json` and in plans.
 const ENGINE: &str = "moments";

@@ -7,7 +7,7 @@ mod neighbours;
 
 pub use model::Weights;
 use model::{MOST, NeighboursModel};
-use vaglio_core::{Error, Feature, Form, Learner, Model, Problem, Refit, Result, part};
+use vaglio_core::{Error, Result, prelude::*};
 
 /// k nearest neighbours, by Euclidean distance in the selected columns.
 ///

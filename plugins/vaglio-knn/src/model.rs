@@ -2,7 +2,7 @@
 
 use crate::neighbours::each_nearest;
 use ndarray::{Array1, Array2, ArrayView1};
-use vaglio_core::{Columns, Error, Feature, ModelData, Predict, Predictor, Result, row_weights, saved, setting};
+use vaglio_core::{Error, Result, row_weights, prelude::*};
 
 /// Maximum number of neighbours.
 pub(crate) const MOST: usize = 1_000_000;

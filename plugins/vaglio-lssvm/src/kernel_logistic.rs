@@ -7,10 +7,7 @@ use crate::model::check_parts;
 use crate::newton::KernelLogisticObjective;
 use crate::similarity::KernelFunction;
 use ndarray::{Array1, Array2};
-use vaglio_core::{
-    Columns, Error, Feature, Form, Learner, Model, ModelData, Predict, Predictor, Problem, Refit, Result, Task, part,
-    saved,
-};
+use vaglio_core::{Error, Result, prelude::*};
 
 /// Maximum number of training rows: the matrices of a step take 9.6 GB.
 const MOST_ROWS: usize = 20_000;

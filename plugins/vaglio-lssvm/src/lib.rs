@@ -21,7 +21,7 @@ pub use kernel_logistic::KernelLogistic;
 
 use components::ComponentMap;
 use std::sync::Arc;
-use vaglio_core::{Design, Error, Form, Lambda, Learner, LinearForm, Problem, Readout, Result, part};
+use vaglio_core::{Error, Result, prelude::*};
 
 /// Fixed-size least-squares support vector machine: ridge regression on kernel components, approximated from a few
 /// landmark rows ũ_1, …, ũ_N.

@@ -2,7 +2,7 @@
 
 use crate::features::columns_of;
 use crate::similarity::KernelFunction;
-use vaglio_core::{Coefficients, Columns, Error, Feature, ModelData, Predictor, ReadoutMap, Result, saved};
+use vaglio_core::{Error, Result, prelude::*};
 
 /// A readout of selected kernel components, or of selected landmarks' kernels; stores only these and the landmarks.
 #[saved(ModelData, "fs_ls_svm_model")]

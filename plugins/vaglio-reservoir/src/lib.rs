@@ -11,7 +11,7 @@ mod network;
 pub use model::Decision;
 use model::{States, series_rows};
 use std::sync::Arc;
-use vaglio_core::{Columns, Design, Error, Form, Lambda, Learner, LinearForm, Problem, Readout, Result, Task, part};
+use vaglio_core::{Error, Result, prelude::*};
 
 /// A leaky echo-state network with a ridge readout; the search selects among its nodes.
 ///

@@ -3,10 +3,7 @@
 use crate::network::Network;
 use ndarray::{Array2, Axis, s};
 use std::ops::Range;
-use vaglio_core::{
-    Coefficients, Columns, Error, Feature, FeatureMap, Model, ModelData, PartOutputs, Predictor, ReadoutMap, Result,
-    saved, setting,
-};
+use vaglio_core::{Error, Result, prelude::*};
 
 /// Unit of prediction.
 #[setting]

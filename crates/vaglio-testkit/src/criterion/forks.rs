@@ -2,7 +2,7 @@
 
 use crate::LawResult;
 use crate::trial::Subject;
-use vaglio_core::{Action, Criterion, Design, Evaluator, Feature, Score};
+use vaglio_core::prelude::*;
 
 /// A fork scores its subset and each of its expected columns like the definition, and leaves the evaluator unchanged.
 /// If there is no fork, the evaluator is moved and reset instead. Bounds are below all of these scores.

@@ -1,7 +1,7 @@
 //! Shortcut: caches the dependence of the selected columns with all others.
 
 use super::pairwise_dependence::{Dependence, Scheme};
-use vaglio_core::{Action, Design, EngineEvaluator, Estimate, Evaluator, Feature, Plan, Result, Score, SearchExtent};
+use vaglio_core::{Result, prelude::*};
 use vaglio_kernels::parallel;
 
 /// Plans the relevance of all columns, then one pass over them for each column selected for the first time.

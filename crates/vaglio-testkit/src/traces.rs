@@ -108,14 +108,15 @@ fn walked(subject: Subject<'_>, known: &[(String, String)]) -> LawResult<(Vec<Sc
         let before = scorer.selected().to_vec();
         let on = format_args!("`{step}` at subset {before:?}");
         let outside = subject.free(&before);
-        if step == '+' && before.len() + 1 < all {
-            let best = law.ran(on, || scorer.best(Action::Add, &outside))?;
+        let moved = match step {
+            '+' if before.len() + 1 < all => Some((Action::Add, &outside)),
+            '-' if before.len() > 1 => Some((Action::Remove, &before)),
+            _ => None,
+        };
+        if let Some((change, candidates)) = moved {
+            let best = law.ran(on, || scorer.best(change, candidates))?;
             scores.extend(best.as_ref().map(|best| best.score));
-            law.ran(on, || scorer.add(best.map_or(outside[0], |best| best.feature)))?;
-        } else if step == '-' && before.len() > 1 {
-            let best = law.ran(on, || scorer.best(Action::Remove, &before))?;
-            scores.extend(best.as_ref().map(|best| best.score));
-            law.ran(on, || scorer.remove(best.map_or(before[0], |best| best.feature)))?;
+            law.ran(on, || scorer.apply(change, best.map_or(candidates[0], |best| best.feature)))?;
         } else if step == 'a' {
             scores.extend(law.ran(on, || scorer.scores(Action::Add, &outside))?);
         }

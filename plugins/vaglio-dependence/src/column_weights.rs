@@ -1,8 +1,9 @@
 //! Criteria that weight every column once: a subset is scored by the sum of its columns' weights.
 
+use crate::target::{Output, check};
 use serde::Serialize;
 use std::sync::Arc;
-use vaglio_core::{Cache, Result, prelude::*};
+use vaglio_core::{Cache, Error, Result, prelude::*};
 use vaglio_kernels::duplicates::first_equal;
 
 /// Criterion that scores a subset by −Σ wᵢ, with weights computed from all columns together.
@@ -16,7 +17,7 @@ pub(crate) trait ColumnWeighting: Criterion + Copy + PartialEq + 'static {
     /// Non-negative weights of some columns, which vary.
     fn weights(&self, design: &Design, columns: &[Feature]) -> Result<Vec<f64>>;
 
-    /// Implements [`Criterion::check`].
+    /// Checks the settings; [`Criterion::check`] also checks the target.
     fn check_weighting(&self, design: &Design) -> Result<()>;
 
     /// Cost of the weights of this many columns, and of a trial, which sums them.
@@ -77,7 +78,8 @@ macro_rules! criteria {
             }
 
             fn check(&self, design: &Design) -> Result<()> {
-                self.check_weighting(design)
+                self.check_weighting(design)?;
+                check(Output::Auto, design)
             }
 
             fn plan<'d>(&'d self, design: &'d Design, extent: &SearchExtent) -> Plan<'d> {
@@ -109,4 +111,12 @@ impl<C: ColumnWeighting> Evaluator for ColumnWeights<C> {
 pub(crate) fn members(design: &Design) -> Vec<Feature> {
     let constant = design.problem().constant();
     (0..design.features()).filter(|feature| constant.binary_search(feature).is_err()).collect()
+}
+
+/// Rejects a setting that does not lie between 0 and 1; `usual` is a usual value.
+pub(crate) fn check_share(field: &str, share: f64, usual: f64) -> Result<()> {
+    match share > 0.0 && share < 1.0 {
+        true => Ok(()),
+        false => Err(Error::setting(field, format!("{share} does not lie between 0 and 1; {usual} is usual"))),
+    }
 }

@@ -5,8 +5,7 @@ mod likelihood;
 mod tail;
 
 use crate::bins::{BinnedData, Bins};
-use crate::column_weights::ColumnWeighting;
-use crate::target::{Output, check};
+use crate::column_weights::{ColumnWeighting, check_share};
 use fisher::FisherTest;
 use vaglio_core::{Error, Result, prelude::*};
 use vaglio_kernels::parallel;
@@ -161,14 +160,10 @@ impl ColumnWeighting for HitonPc {
         Ok(weights)
     }
 
-    fn check_weighting(&self, design: &Design) -> Result<()> {
+    fn check_weighting(&self, _: &Design) -> Result<()> {
         self.bins.check()?;
         Error::unless_between("conditions", self.conditions, 0..=MOST_CONDITIONS)?;
-        if !(self.level > 0.0 && self.level < 1.0) {
-            let message = format!("{} does not lie between 0 and 1; 0.05 is usual", self.level);
-            return Err(Error::setting("level", message));
-        }
-        check(Output::Auto, design)
+        check_share("level", self.level, 0.05)
     }
 
     /// Plans tests without conditions; the number with conditions depends on the data.

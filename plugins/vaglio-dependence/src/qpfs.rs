@@ -6,7 +6,6 @@ mod similarities;
 
 use crate::bins::Bins;
 use crate::column_weights::{ColumnWeighting, members};
-use crate::target::{Output, check};
 use program::SimplexQuadraticProgram;
 pub use similarities::Similarity;
 use similarities::{MOST_EXACT, Similarities};
@@ -112,7 +111,6 @@ impl ColumnWeighting for Qpfs {
         if let Alpha::Value(alpha) = self.alpha {
             Error::unless_between("alpha", alpha, 0.0..=1.0)?;
         }
-        check(Output::Auto, design)?;
         if self.nystrom == Some(0) {
             return Err(Error::setting("nystrom", "0 columns approximate nothing; 1 is the least"));
         }

@@ -3,8 +3,7 @@
 mod basis;
 mod path;
 
-use crate::column_weights::ColumnWeighting;
-use crate::target::{Output, check};
+use crate::column_weights::{ColumnWeighting, check_share};
 use basis::basis_functions;
 use path::Additive;
 use vaglio_core::{Design, Error, Estimate, Feature, Result, SearchExtent, part, standardize_outputs};
@@ -71,14 +70,10 @@ impl ColumnWeighting for Spam {
         Additive::new(bases, outputs).entries(self.penalties, self.least, design)
     }
 
-    fn check_weighting(&self, design: &Design) -> Result<()> {
+    fn check_weighting(&self, _: &Design) -> Result<()> {
         Error::unless_between("knots", self.knots, 0..=20)?;
         Error::unless_between("penalties", self.penalties, 1..=10_000)?;
-        if !(self.least > 0.0 && self.least < 1.0) {
-            let message = format!("{} does not lie between 0 and 1; 0.01 is usual", self.least);
-            return Err(Error::setting("least", message));
-        }
-        check(Output::Auto, design)
+        check_share("least", self.least, 0.01)
     }
 
     /// Plans about four rounds per penalty.

@@ -40,9 +40,7 @@ impl Activation {
             }
         }
     }
-}
 
-impl Activation {
     /// Output of a unit as an expression of its inputs.
     pub(crate) fn expression(self, unit: &HiddenUnit, inputs: &[Expression]) -> Expression {
         let terms = inputs.iter().zip(&unit.weights);

@@ -25,6 +25,12 @@ impl PairWeights {
             Estimator::Unbiased => unbiased(kernels, &own, &relative_weights(design)),
         }
     }
+
+    /// Weights W_jk = `weight` of j, k and L_jk; `own` are the L_jj.
+    fn from_kernels(mut kernels: RowPairs, own: &[f64], weight: impl Fn(usize, usize, f64) -> f64) -> Self {
+        kernels.update(|j, k, l| 2.0 * weight(j, k, l));
+        PairWeights { pairs: kernels, own: own.iter().enumerate().map(|(j, l)| weight(j, j, *l)).sum() }
+    }
 }
 
 /// Weights of rows over their mean, which add up to the number of rows; 1 without weights.
@@ -48,22 +54,19 @@ fn total(values: &[f64], weights: &[f64]) -> f64 {
 }
 
 /// W_jk = p_j p_k (HLHᵀ)_jk.
-fn biased(mut kernels: RowPairs, own: &[f64], shares: &[f64]) -> PairWeights {
+fn biased(kernels: RowPairs, own: &[f64], shares: &[f64]) -> PairWeights {
     let means = sums(&kernels, own, shares);
     let grand = total(&means, shares);
-    let weight = |j: usize, k: usize, l: f64| shares[j] * shares[k] * (l - means[j] - means[k] + grand);
-    kernels.update(|j, k, l| 2.0 * weight(j, k, l));
-    PairWeights { pairs: kernels, own: own.iter().enumerate().map(|(j, l)| weight(j, j, *l)).sum() }
+    PairWeights::from_kernels(kernels, own, |j, k, l| shares[j] * shares[k] * (l - means[j] - means[k] + grand))
 }
 
 /// With l = L̃1: W_jk = r_j r_k (L_jk + 1ᵀL̃1/((n−1)(n−2)) − (l_j + l_k)/(n−2))/(n(n−3)); for a row and its copies,
 /// r_j(r_j − 1) replaces r_j r_k.
-fn unbiased(mut kernels: RowPairs, own: &[f64], weights: &[f64]) -> PairWeights {
+fn unbiased(kernels: RowPairs, own: &[f64], weights: &[f64]) -> PairWeights {
     let n: f64 = weights.iter().sum();
     let sums: Vec<f64> = sums(&kernels, own, weights).iter().zip(own).map(|(sum, own)| sum - own).collect();
     let level = total(&sums, weights) / ((n - 1.0) * (n - 2.0));
     let inner = |j: usize, k: usize, l: f64| (l + level - (sums[j] + sums[k]) / (n - 2.0)) / (n * (n - 3.0));
-    let of_row = |(j, l): (usize, &f64)| weights[j] * (weights[j] - 1.0) * inner(j, j, *l);
-    kernels.update(|j, k, l| 2.0 * (weights[j] * weights[k] * inner(j, k, l)));
-    PairWeights { pairs: kernels, own: own.iter().enumerate().map(of_row).sum() }
+    let copies = |j: usize, k: usize| if j == k { weights[k] - 1.0 } else { weights[k] };
+    PairWeights::from_kernels(kernels, own, |j, k, l| weights[j] * copies(j, k) * inner(j, k, l))
 }

@@ -35,7 +35,8 @@ pub trait Learner: registered::Learner + Debug + Send + Sync {
         }
     }
 
-    /// Refuses a problem that the learner cannot learn, before the search starts; [`Design::from_problem`] asks.
+    /// Refuses a problem that the learner cannot learn, before the search starts; [`Design::from_problem`] asks, and
+    /// [`Learner::fit`] before a refit.
     ///
     /// # Errors
     /// [`crate::Error::Setting`] with the field's path inside this learner.
@@ -55,7 +56,7 @@ pub trait Learner: registered::Learner + Debug + Send + Sync {
             Form::Linear(form) => form.design(problem)?.train(subset, lambda),
             Form::Refit(refit) => match subset.iter().find(|feature| **feature >= problem.columns().len()) {
                 Some(feature) => Err(Error::Shape(format!("there is no column {feature}"))),
-                None => refit.refit(problem, subset),
+                None => self.check(problem).and_then(|()| refit.refit(problem, subset)),
             },
         }
     }

@@ -2,7 +2,7 @@
 
 use crate::SplitMix64;
 use ndarray::Array2;
-use vaglio_core::{Error, PerFoldPreprocessing, Result, RowLabels, row_weights, prelude::*};
+use vaglio_core::{Error, PerFoldPreprocessing, Result, RowLabels, prelude::*, row_weights};
 
 /// Extracts candidate columns, targets, weights, groups and given folds of a design as a problem.
 ///

@@ -2,7 +2,7 @@
 
 use crate::neighbours::each_nearest;
 use ndarray::{Array1, Array2, ArrayView1};
-use vaglio_core::{Error, Result, row_weights, prelude::*};
+use vaglio_core::{Error, Result, prelude::*, row_weights};
 
 /// Maximum number of neighbours.
 pub(crate) const MOST: usize = 1_000_000;

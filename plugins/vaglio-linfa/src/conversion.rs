@@ -89,16 +89,14 @@ pub(crate) fn inputs(problem: &Problem, subset: &[Feature]) -> (Vec<Feature>, Ar
 /// Fits one model per output; also returns the columns that the models read, in the order they read them.
 ///
 /// # Errors
-/// Errors of [`check_problem`]; [`Error::Shape`] if all rows of an output are in one class; [`Error::Failed`] if `fit`
-/// fails; [`Error::Numerical`] if it panics.
+/// [`Error::Shape`] if all rows of an output are in one class; [`Error::Failed`] if `fit` fails; [`Error::Numerical`] if
+/// it panics.
 pub fn fit_each<M, E: Into<Box<dyn OutsideError + Send + Sync>>>(
     word: &str,
-    takes: TargetKinds,
     problem: &Problem,
     subset: &[Feature],
     fit: impl Fn(&Array2<f64>, OutputTargets<'_>) -> Result<M, E>,
 ) -> Result<(Vec<Feature>, Vec<M>)> {
-    check_problem(word, takes, problem)?;
     let (inputs, x) = inputs(problem, subset);
     let is_classes = *problem.task() != Task::Regression;
     let one = |(targets, name): (ArrayView1<'_, f64>, &String)| {
@@ -268,10 +266,9 @@ macro_rules! learner {
                 subset: &[::vaglio_core::Feature],
             ) -> ::vaglio_core::Result<::vaglio_core::Model> {
                 ::vaglio_core::Learner::check_settings(self)?;
-                ::vaglio_core::Learner::check(self, problem)?;
                 let $own = self;
                 let fit = |$x: &::ndarray::Array2<f64>, $y: $crate::OutputTargets<'_>| $fit;
-                let (inputs, outputs) = $crate::fit_each($word, $crate::TargetKinds::$takes, problem, subset, fit)?;
+                let (inputs, outputs) = $crate::fit_each($word, problem, subset, fit)?;
                 ::vaglio_core::Model::new($model { inputs, outputs })
             }
         }

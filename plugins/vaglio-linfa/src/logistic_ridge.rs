@@ -8,7 +8,7 @@ use argmin::solver::linesearch::MoreThuenteLineSearch;
 use argmin::solver::quasinewton::LBFGS;
 use ndarray::{Array2, s};
 use std::cell::RefCell;
-use vaglio_core::{Error, Result, row_weights, prelude::*};
+use vaglio_core::{Error, Result, prelude::*, row_weights};
 
 /// Ridge logistic regression: Σ_i v_i ln(1/P_i) + λ/2 ‖W‖² with row weights v and P_i the probability of the row's
 /// class; intercepts are not penalized.
@@ -202,7 +202,6 @@ const PATIENCE: usize = 200;
 impl Refit for LogisticRidge {
     fn refit(&self, problem: &Problem, subset: &[Feature]) -> Result<Model> {
         self.check_settings()?;
-        self.check(problem)?;
         for (targets, name) in problem.targets().rows().into_iter().zip(problem.target_names().iter()) {
             check_both("logistic_ridge", targets, name)?;
         }

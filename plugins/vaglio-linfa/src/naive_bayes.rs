@@ -112,7 +112,6 @@ impl Learner for NaiveBayes {
 impl Refit for NaiveBayes {
     fn refit(&self, problem: &Problem, subset: &[Feature]) -> Result<Model> {
         self.check_settings()?;
-        self.check(problem)?;
         let (inputs, x) = inputs(problem, subset);
         let classes = problem.targets().nrows().max(2);
         let labels = Array1::from(problem.classes().map(|classes| classes.of_row).unwrap_or_default());

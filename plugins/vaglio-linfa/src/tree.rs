@@ -88,7 +88,7 @@ impl Refit for Tree {
     fn refit(&self, problem: &Problem, subset: &[Feature]) -> Result<Model> {
         self.check_settings()?;
         let fit = |x: &Array2<f64>, y: OutputTargets<'_>| self.fitted(x, &y.classes());
-        let (inputs, trees) = fit_each("tree", TargetKinds::Classes, problem, subset, fit)?;
+        let (inputs, trees) = fit_each("tree", problem, subset, fit)?;
         Model::new(TreeModel { columns: inputs.len(), inputs, trees })
     }
 }

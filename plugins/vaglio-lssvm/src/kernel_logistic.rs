@@ -84,7 +84,6 @@ impl Learner for KernelLogistic {
 impl Refit for KernelLogistic {
     fn refit(&self, problem: &Problem, subset: &[Feature]) -> Result<Model> {
         self.check_settings()?;
-        self.check(problem)?;
         let mut among = subset.to_vec();
         among.sort_unstable();
         let columns = problem.columns();

@@ -1,7 +1,7 @@
 //! The page of a comparison.
 
 use super::{Comparison, NamedRun, jaccard};
-use crate::record::{LossName, NestedEvaluation, PredictionRows};
+use crate::record::{LossName, PredictionRows};
 use crate::report::{COLORS, Chart, Mark, ScaleKind, Section, TableBuilder, TableCell, page};
 use std::collections::HashMap;
 use vaglio_core::{join, short};
@@ -119,16 +119,11 @@ impl Comparison {
             .name("Column", |row| row.0.to_owned());
         let table = self.runs.iter().enumerate().fold(table, |table, (k, run)| {
             table.cells(&run.name, "number", |row| {
-                let share = |nested: &NestedEvaluation| {
-                    let found = nested.frequency.iter().find(|of_column| of_column.name == row.0);
-                    format!("{:.0} %", 100.0 * found.map_or(0.0, |of_column| of_column.share))
-                };
-                let note = run.record.nested.as_ref().map(share).unwrap_or_default();
-                TableCell::text(row.1[k].map_or("–".into(), |place| place.to_string())).note(note)
+                let place = row.1[k].map_or("–".into(), |place| place.to_string());
+                TableCell::text(place)
             })
         });
-        let note = "Order of entry, and the share of the outer folds that selected the column.";
-        Section::new("columns", "Selected columns").table(table).note(note)
+        Section::new("columns", "Selected columns").table(table).note("Order of entry.")
     }
 }
 

@@ -1,5 +1,6 @@
 //! Parts of the short table: the target, the chosen columns, and each error with its baselines.
 
+use super::names::listed;
 use super::{
     ChosenRecord, Figures, OutputFigures, PerOutput, PredictionRows, Record, SelectedRecord, Warning, WarningKind,
     WeightSpread,
@@ -190,19 +191,14 @@ impl Record {
         let is_called = |class: &usize| confusion.iter().any(|row| row.get(*class).is_some_and(|rows| *rows > 0));
         let never: Vec<usize> = (0..confusion.len()).filter(|class| is_observed(class) && !is_called(class)).collect();
         let count: usize = never.iter().map(|class| confusion[*class].iter().sum::<usize>()).sum();
-        let named: Vec<String> =
-            never.iter().take(FEW_OUTPUTS).filter_map(|k| Some(format!("`{}`", classes.get(*k)?))).collect();
-        let more =
-            if never.len() > FEW_OUTPUTS { format!(" or {} others", never.len() - FEW_OUTPUTS) } else { String::new() };
+        let named = listed(never.iter().filter_map(|k| Some(format!("`{}`", classes.get(*k)?))), FEW_OUTPUTS);
         (!named.is_empty()).then(|| {
             let advice = if self.pipeline.learner == "crrr" {
                 "the chosen columns do not tell it from the others"
             } else {
                 "`learner: crrr` with `loss: balanced_squared` weighs classes alike"
             };
-            let named = named.join(" or ");
-            let message =
-                format!("no row is called {named}{more}, which {count} of {} {rows} are; {advice}", figures.rows);
+            let message = format!("no row is called {named}, which {count} of {} {rows} are; {advice}", figures.rows);
             Warning::new(WarningKind::NeverCalled, message)
         })
     }

@@ -5,7 +5,7 @@ use super::lookups::finite;
 use super::number::{count, element, full, percent, short, significant};
 use super::section::Section;
 use crate::record::names::{capital, sentence};
-use crate::record::{ConfidenceInterval, HeldOutError, Permutations, PredictionRows, Record, Status, interval_text};
+use crate::record::{ConfidenceInterval, HeldOutError, PredictionRows, Record, Status, interval_text};
 use vaglio_core::{Absolute, Auc, Role, Squared, ZeroOne, escape_controls, join, pluralize, title};
 
 /// Sentences with the error on a new row, compared with the baseline, and the choice of columns.
@@ -208,41 +208,27 @@ fn card(label: &str, value: f64, interval: Option<ConfidenceInterval>, note: Str
 
 /// Chart of all errors with their baselines; includes the score if it has the units of the losses.
 pub fn comparison(record: &Record, errors: &[HeldOutError<'_>]) -> Option<Chart> {
-    let (mut names, mut marks, mut values) = (Vec::new(), Vec::new(), 0);
-    let mut add = |name: &str,
-                   class: &str,
-                   value: f64,
-                   interval: Option<ConfidenceInterval>,
-                   baseline: Option<f64>,
-                   parts: &[f64]| {
-        let at = names.len() as f64;
-        names.push(name.to_owned());
-        values += 1 + usize::from(baseline.is_some());
-        let without = baseline.map(|value| format!("; without features {}", short(value))).unwrap_or_default();
+    let score = finite(record.score).filter(|_| record.is_comparable());
+    let score = score.map(|score| ("score of the search", "inner", score, None, finite(record.empty_score)));
+    let errors = errors.iter().rev().map(|error| {
+        let title = error.origin.title();
+        (title, title, error.loss, error.interval, error.baseline)
+    });
+    let rows: Vec<_> = errors.chain(score).collect();
+    let marks = rows.iter().enumerate().flat_map(|(at, &(name, class, value, interval, baseline))| {
+        let at = at as f64;
+        let ends = interval.map(|(ends, _)| ends.map(|end| [end, at]));
         let words = interval.map(|(ends, level)| format!(" ({})", interval_text(ends, level))).unwrap_or_default();
-        let strokes = parts.iter().filter(|value| value.is_finite()).map(|x| [[*x, at - 0.2], [*x, at + 0.2]]);
-        let ends = interval.map(|([low, high], _)| [[low, at], [high, at]]);
-        marks.push(Mark::bars(&format!("tickmark {class}"), strokes.collect(), ""));
-        marks.push(Mark::bars(&format!("spread {class}"), ends.into_iter().collect(), ""));
-        let empty = baseline.map(|value| Mark::point("without features", "without", [value, at], "without features"));
-        marks.extend(empty);
-        marks.push(Mark::point("", class, [value, at], format!("{name}: {}{words}{without}", short(value))));
-    };
-    let null = record.permutations.as_ref().map(Permutations::figure);
-    let null = null
-        .filter(|(null, is_cross_validated)| null.mean.is_finite() && (*is_cross_validated || record.is_comparable()));
-    if let Some((null, _)) = null {
-        add("shuffled targets", "empty", null.mean, None, None, &null.values);
-    }
-    for error in errors.iter().rev() {
-        let folds = record.nested.iter().filter(|_| error.origin == PredictionRows::Nested);
-        let folds: Vec<f64> = folds.flat_map(|nested| &nested.per_fold).map(|fold| fold.loss).collect();
-        add(error.origin.title(), error.origin.title(), error.loss, error.interval, error.baseline, &folds);
-    }
-    if let Some(score) = finite(record.score).filter(|_| record.is_comparable()) {
-        add("score of the search", "inner", score, None, finite(record.empty_score), &[]);
-    }
+        let without = baseline.map(|value| format!("; without features {}", short(value))).unwrap_or_default();
+        let ring = |value| Mark::point("without features", "without", [value, at], "without features");
+        [
+            Some(Mark::bars(&format!("spread {class}"), ends.into_iter().collect(), "")),
+            baseline.map(ring),
+            Some(Mark::point("", class, [value, at], format!("{name}: {}{words}{without}", short(value)))),
+        ]
+    });
+    let names = rows.iter().map(|row| row.0.to_owned()).collect();
     let chart = Chart::new("Errors and their baselines", record.loss().axis_title(), "").y(ScaleKind::Names(names));
-    let caption = "Lower is better. A bar is the 95 % interval; small strokes are single folds or shuffles.";
-    (values > 1).then(|| chart.marks(marks).caption(caption))
+    let is_compared = rows.len() > 1 || rows.iter().any(|row| row.4.is_some());
+    is_compared.then(|| chart.marks(marks.flatten()).caption("Lower is better. A bar is the 95 % interval."))
 }

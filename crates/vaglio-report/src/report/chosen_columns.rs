@@ -5,12 +5,10 @@ use super::lookups::finite;
 use super::number::{element, short, significant};
 use super::section::Section;
 use super::table::{TableBuilder, TableCell};
-use crate::record::names::{listed, sentence};
-use crate::record::{
-    Frequency, MOST_CORRELATED, PerOutput, Record, SelectedRecord, StepRecord, WeightSpread, WorthRecord,
-};
+use crate::record::names::sentence;
+use crate::record::{Frequency, MOST_CORRELATED, PerOutput, Record, SelectedRecord, WeightSpread, WorthRecord};
 use std::collections::HashMap;
-use vaglio_core::{Action, join};
+use vaglio_core::join;
 
 /// Largest number of outputs with a column of weights each; for more, the norm is shown.
 const FEW_OUTPUTS: usize = 4;
@@ -124,11 +122,6 @@ pub fn column_worth(record: &Record) -> Section {
         .text("Substitutes (score)", |column| {
             let found = column.substitutes.iter().flatten();
             join(found.map(|s| format!("{} ({})", s.name, short(s.score))), ", ")
-        })
-        .text("Tied at entry", |column| {
-            let is_entry = |step: &&StepRecord| step.action == Action::Add && step.moved().contains(&column.index);
-            let tied = record.steps.iter().rev().find(is_entry).into_iter().flat_map(|step| &step.tied);
-            listed(tied.map(|index| record.column_name(*index)), 8)
         });
     let any = |is_known: fn(&SelectedRecord) -> bool| selected.iter().any(is_known);
     let inflation_note = "Variance inflation is 1/(1 − R²) of the column on the other chosen ones; from 5 to 10 on they share its weight.";

@@ -26,17 +26,11 @@ pub fn classes(record: &Record) -> Option<Section> {
     let were = if errors == 1 { "was" } else { "were" };
     let lead = format!("Of {} {rows_of}, {} {were} given the wrong class{balanced}.", count(all), count(errors));
     let share = |k: &usize| wrong(k) as f64 / rows(k).max(1) as f64;
-    let taken_for = |k: &usize| {
-        let others = counts[*k].iter().enumerate().filter(|(other, rows)| other != k && **rows > 0);
-        let most = others.rev().max_by_key(|(_, rows)| **rows);
-        most.map(|(other, rows)| format!("{} ({})", name(other), count(*rows)))
-    };
     let table = TableBuilder::new("Errors of each class", "“confusion”", &classes)
         .name("Class", |k| name(*k))
         .count("Rows", rows)
         .count("Wrong", wrong)
-        .cells("Error rate", "share", |k| (rows(k) > 0).then(|| TableCell::number(share(k)).bar(share(k))))
-        .text("Most often confused with", taken_for);
+        .cells("Error rate", "share", |k| (rows(k) > 0).then(|| TableCell::number(share(k)).bar(share(k))));
     let matrix = (counts.len() <= MOST_CLASSES).then(|| confusion(counts, classes.iter().map(|k| name(*k)).collect()));
     let roc = record.report.predictions.as_ref().and_then(|predictions| roc(predictions, &name(1)));
     let auc = figures.auc.filter(|_| roc.is_some());
@@ -116,10 +110,5 @@ pub fn calibration(record: &Record) -> Option<Section> {
         .caption(format!(
             "Groups of rows with like probability of {what}, with 95 % intervals; on the line, probabilities are right."
         ));
-    let table = TableBuilder::new("Calibration", "“calibration”", &calibration.bins)
-        .count("Rows", |bin| bin.rows)
-        .number("Mean probability", |bin| bin.predicted)
-        .number("Came true", |bin| bin.observed)
-        .number("Standard error", |bin| bin.error);
-    Some(Section::new("calibration", "Calibration of probabilities").text(lead).chart(chart).table(table))
+    Some(Section::new("calibration", "Calibration of probabilities").text(lead).chart(chart))
 }

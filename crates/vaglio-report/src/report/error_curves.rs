@@ -162,17 +162,12 @@ fn error_by_lambda(record: &Record) -> Option<Chart> {
     }
     let points = best.iter().map(|(lambda, cell)| Some([*lambda, cell.loss])).collect();
     let chosen = record.chosen.lambda.filter(|lambda| best.iter().any(|(own, _)| own == lambda));
-    let ends = [best[0].0, best[best.len() - 1].0];
-    let is_end = chosen.is_some_and(|lambda| ends.contains(&lambda));
-    let at_end = if is_end { ", at the edge" } else { "" };
-    let wider =
-        if is_end { " The chosen λ is the first or the last that was tried: a wider grid may be better." } else { "" };
     let chart = Chart::new("Loss over λ", "λ", record.loss().axis_title())
         .x(ScaleKind::Log)
         .marks(without_features(record.chosen.empty_loss.and_then(finite)))
-        .marks(chosen.map(|lambda| Mark::chosen(lambda, format!("chosen: {}{at_end}", short(lambda)))))
+        .marks(chosen.map(|lambda| Mark::chosen(lambda, format!("chosen: {}", short(lambda)))))
         .mark(Mark::line("cross-validated", "cross-validated", points));
-    Some(chart.caption(format!("Loss against λ: the lowest cross-validated error over all sizes.{wider}")))
+    Some(chart.caption("Loss against λ: the lowest cross-validated error over all sizes."))
 }
 
 /// The fewest columns whose cross-validated loss is within one standard error of the difference to the lowest.

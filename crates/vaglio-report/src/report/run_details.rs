@@ -2,12 +2,12 @@
 
 use super::chart::{COLORS, Chart, Mark, ScaleKind};
 use super::lookups::finite;
-use super::number::{count, escape, short, significant};
+use super::number::{count, escape, short};
 use super::section::Section;
-use super::table::{TableBuilder, TableCell};
-use crate::record::{EntryRecord, PerOutput, Record, Seconds, StepRecord, TuningResult, proven};
+use super::table::TableBuilder;
+use crate::record::{EntryRecord, Record, StepRecord, TuningResult, proven};
 use std::collections::HashMap;
-use vaglio_core::{Action, Squared, join, pluralize};
+use vaglio_core::{Action, join, pluralize};
 use vaglio_tables::budget::shown;
 
 /// Steps and columns of a chart of entries, at most.
@@ -16,45 +16,28 @@ const MOST_STEPS: usize = 40;
 /// Section with figures that no other section has.
 pub fn key_figures(record: &Record) -> Section {
     let data = &record.data;
-    let rows = |n: usize| (n > 0).then(|| TableCell::text(count(n)));
-    let number = |value: Option<f64>| value.and_then(finite).map(TableCell::number);
-    let words = |words: Option<String>| words.map(TableCell::text);
-    let time = |seconds: f64| format!("{} s", significant(seconds, 3));
-    let chosen = record.chosen_entry();
-    let figures = record.trusted().map(|(figures, _)| figures);
-    let intercept = match &record.intercept {
-        Some(PerOutput::One(intercept)) => Some(*intercept),
-        _ => None,
-    };
-    let trials = record.numerics.filter(|diagnostics| diagnostics.remade > 0);
-    let trials = trials
-        .map(|diagnostics| format!("{} (conditioning {:e} at worst)", diagnostics.remade, diagnostics.conditioning));
-    let Seconds { read, search, choose, evaluate, fit, total } = record.seconds;
-    let stages = [("read", read), ("search", search), ("choose", choose), ("evaluate", evaluate), ("fit", fit)];
-    let full = stages.map(|(stage, seconds)| format!("{stage} {}", time(seconds))).join(", ");
-    let facts = [
-        ("Rows", rows(data.rows)),
-        ("Rows left out", rows(data.left_out.iter().map(|rows| rows.rows + rows.test_rows).sum())),
-        ("Candidate columns", rows(data.features)),
-        ("Standard error of the score", number(chosen.and_then(|entry| entry.standard_error))),
-        ("Adjusted R² of the training rows", number(chosen.and_then(|entry| entry.adjusted_r2))),
-        ("Mean absolute correlation of the chosen columns", number(record.redundancy)),
-        ("λ", number(record.lambda)),
-        ("Penalty of the path", number(record.chosen.penalty)),
-        ("Intercept", number(intercept)),
-        ("Mean squared error on rows held out", number(figures.map(|f| f.mse).filter(|_| !record.loss().is(&Squared)))),
-        ("NRMSE on rows held out", number(figures.and_then(|figures| figures.nrmse))),
-        ("Engine", words(Some(record.pipeline.engine.clone()))),
-        ("Certificate", words(record.certificate.as_ref().map(proven))),
-        ("Trials refitted from the rows", words(trials)),
-        ("Seed", words(Some(record.seed.to_string()))),
-        ("The search ended because", words(Some(record.stop_reason.sentence().into()))),
-        ("Peak memory", words(record.peak_memory_bytes.map(|peak| shown(peak as f64)))),
-        ("Time", Some(TableCell { full, ..TableCell::text(time(total)) })),
+    let number = |number: usize| (number > 0).then(|| count(number));
+    let figures = [
+        ("Rows", number(data.rows)),
+        ("Rows left out", number(data.left_out.iter().map(|rows| rows.rows + rows.test_rows).sum())),
+        ("Candidate columns", number(data.features)),
+        ("λ", record.lambda.map(short)),
+        ("Penalty of the path", record.chosen.penalty.map(short)),
+        ("NRMSE on rows held out", record.trusted().and_then(|(figures, _)| figures.nrmse).map(short)),
+        ("Mean absolute correlation of the chosen columns", record.redundancy.map(short)),
+        ("Engine", Some(record.pipeline.engine.clone())),
+        ("Certificate", record.certificate.as_ref().map(proven)),
+        ("Trials refitted from the rows", number(record.numerics.map_or(0, |diagnostics| diagnostics.remade as usize))),
+        ("Seed", Some(record.seed.to_string())),
+        ("The search ended because", Some(record.stop_reason.sentence().into())),
+        ("Peak memory", record.peak_memory_bytes.map(|peak| shown(peak as f64))),
+        ("Seconds", Some(short(record.seconds.total))),
     ];
-    let facts: Vec<_> = facts.into_iter().filter(|(_, value)| value.is_some()).collect();
-    let table = TableBuilder::new("Key figures", "", &facts).name("Figure", |fact| fact.0.to_owned());
-    Section::new("facts", "Key figures").table(table.cells("Value", "text", |fact| fact.1.clone()))
+    let figures: Vec<(&str, String)> = figures.into_iter().filter_map(|(name, value)| Some((name, value?))).collect();
+    let table = TableBuilder::new("Key figures", "", &figures)
+        .name("Figure", |figure| figure.0.to_owned())
+        .text("Value", |figure| figure.1.clone());
+    Section::new("facts", "Key figures").table(table)
 }
 
 /// The steps of the search: a chart of entries, coefficients along a least-angle path, and a table.

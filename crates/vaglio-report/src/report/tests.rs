@@ -74,7 +74,6 @@ fn several_outputs_removals_and_a_limit() {
     assert!(page.contains("Lambda 1 is the &lt;largest&gt; that was tried."));
     assert!(page.contains("Weight, up") && page.contains("Weight, &lt;right&gt;"));
     assert!(page.contains("class=\"dot exit"));
-    assert!(page.contains("column 99"), "a tied column without a known name");
     assert!(page.contains("60\u{202f}000"));
 }
 
@@ -196,7 +195,7 @@ fn the_error_on_new_rows_comes_first_with_its_interval_and_baseline() {
     assert!(page.contains("4 columns would do: bmi, s5, bp, s3."));
     assert!(page.contains("share 61 % of their columns") && page.contains("of a fold alone"));
     assert!(page.contains("2 columns are selected with at most 10 % expected false"));
-    assert!(page.contains("Loss against λ") && page.contains("chosen: 10, at the edge"));
+    assert!(page.contains("Loss against λ") && page.contains("chosen: 10"));
     assert!(page.contains("Original scale") && page.contains("s6 (3001.5)"));
     assert!(page.contains("observed − predicted") && page.contains("50 of 354 of them"));
     assert!(page.contains("Predictions of rows held out in outer folds"));
@@ -248,7 +247,7 @@ fn classes_are_told_by_their_names() {
     let page = Sample::floating(9).render();
     check(&page);
     assert!(page.contains("Of 30 test rows, 6 were given the wrong class"));
-    assert!(page.contains("up, &lt;right&gt;: 1") && page.contains("up (3)"));
+    assert!(page.contains("up, &lt;right&gt;: 1"));
     assert!(page.contains("Test error rate") && page.contains("always left: 0.66667"));
     assert!(page.contains("Of 100 new rows about 20 get the wrong class"));
     let page = Sample::classes(26).render();

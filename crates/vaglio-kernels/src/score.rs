@@ -23,7 +23,7 @@ pub struct Targets {
     /// √r_j·y_j of each output.
     pub(crate) scaled: Vec<Vec<f64>>,
     /// Σ_j r_j.
-    pub(crate) total_weight: f64,
+    pub total_weight: f64,
 }
 
 impl Targets {
@@ -35,11 +35,6 @@ impl Targets {
     /// Number of outputs.
     pub fn outputs(&self) -> usize {
         self.scaled.len()
-    }
-
-    /// Σ_j r_j.
-    pub fn weight_of_all(&self) -> f64 {
-        self.total_weight
     }
 
     /// √r_j.

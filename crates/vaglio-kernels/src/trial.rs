@@ -18,11 +18,6 @@ impl Trial {
     pub fn new(loss: f64, conditioning: f64) -> Self {
         Trial { loss, conditioning, whole: Vec::new() }
     }
-
-    /// Whether cancellation makes the loss unreliable; see [`is_unreliable`].
-    pub fn is_unreliable(&self) -> bool {
-        is_unreliable(self.conditioning)
-    }
 }
 
 /// The worse of two conditionings; 0 if the second is negative or NaN, so that the result is never NaN.

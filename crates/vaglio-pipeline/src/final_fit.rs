@@ -203,7 +203,7 @@ pub fn known_equations(design: &Design, subset: &[Feature], from: FitFrom) -> Op
     let session = Session::for_design(design);
     let has = |known: &Arc<NormalEquations>| known.has(subset);
     let moments = session.moments().filter(|_| from == FitFrom::Search);
-    let of_search = moments.and_then(|moments| moments.normal_equations().cloned()).filter(has);
+    let of_search = moments.and_then(|moments| moments.normal_equations.clone()).filter(has);
     of_search.or_else(|| session.normal_equations.get().filter(has))
 }
 

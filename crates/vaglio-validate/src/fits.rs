@@ -226,7 +226,7 @@ impl<'d> SubsetFits<'d> {
 
     /// The weight of the held-out rows.
     pub fn weight(&self) -> f64 {
-        self.scorer.targets().weight_of_all()
+        self.scorer.targets().total_weight
     }
 
     /// Whether the standard error uses losses of rows rather than of folds.

@@ -44,14 +44,14 @@ impl Session {
         let all = self.moments.lock().ok()?;
         let is_known = |(own, known): &&(Folds, Arc<KnownMoments>)| {
             let moments = &known.moments;
-            own == folds && moments.counts_classes_alike() == alike && moments.are_by_columns() == by_columns
+            own == folds && moments.counts_classes_alike == alike && moments.are_by_columns() == by_columns
         };
         all.iter().find(is_known).map(|(_, known)| Arc::clone(known))
     }
 
     /// Caches the moments in folds, unless another walk already did; returns the cached ones.
     pub(crate) fn keep_moments(&self, folds: &Folds, moments: Moments) -> Arc<KnownMoments> {
-        let known = self.moments_in(folds, moments.counts_classes_alike(), moments.are_by_columns());
+        let known = self.moments_in(folds, moments.counts_classes_alike, moments.are_by_columns());
         known.unwrap_or_else(|| {
             let made = Arc::new(KnownMoments { moments: Arc::new(moments), subsets: KnownSubsets::default() });
             if let Ok(mut all) = self.moments.lock() {

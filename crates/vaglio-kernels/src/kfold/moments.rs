@@ -34,9 +34,11 @@ pub struct Moments {
     pub(super) stride: usize,
     pub(super) outputs: usize,
     divisor: f64,
-    normal_equations: Option<Arc<NormalEquations>>,
-    /// Whether losses balance classes.
-    counts_classes_alike: bool,
+    /// Products over all rows, if they were summed for the folds. `None` if folds impute or balance, standardize without
+    /// an intercept, or have training rows of their own.
+    pub normal_equations: Option<Arc<NormalEquations>>,
+    /// Whether losses balance classes; see [`FoldedRows::scoring`].
+    pub counts_classes_alike: bool,
 }
 
 impl Moments {
@@ -182,12 +184,6 @@ impl Moments {
         self
     }
 
-    /// Products over all rows, if they were summed for the folds. `None` if folds impute or balance, standardize
-    /// without an intercept, or have training rows of their own.
-    pub fn normal_equations(&self) -> Option<&Arc<NormalEquations>> {
-        self.normal_equations.as_ref()
-    }
-
     /// Bytes of the moments of `folds` folds and `columns` active columns, without each thread's products of a chunk of
     /// rows. `parts` counts the classes with rows in a fold, over all folds, if classes have weights of their own; each
     /// needs the products of `side` columns, masks and targets.
@@ -195,11 +191,6 @@ impl Moments {
         // The moments, and the products they are computed from.
         let (made, side) = (2 * folds * columns * columns.next_multiple_of(LANES), side.next_multiple_of(SIDE));
         (made + (parts + 1) * side * side) * size_of::<f64>()
-    }
-
-    /// Whether losses balance classes; see [`FoldedRows::scoring`].
-    pub fn counts_classes_alike(&self) -> bool {
-        self.counts_classes_alike
     }
 
     /// Whether rows of A_t and A_v are computed lazily.

@@ -44,7 +44,8 @@ impl RankOneUpdate {
 #[derive(Debug, Clone)]
 pub struct RidgeState<'d> {
     pub(crate) data: Arc<Data<'d>>,
-    pub(crate) lambda: f64,
+    /// The penalty.
+    pub lambda: f64,
     /// Shared with forks.
     pub(crate) updates: Vec<Arc<RankOneUpdate>>,
     /// Residuals of each output.
@@ -149,16 +150,6 @@ impl<'d> RidgeState<'d> {
             a[row] != 0.0 && a[row].abs() < SMALL_RESIDUAL * self.data.targets().scaled[o][row].abs()
         };
         is_unreliable(conditioning) || (conditioning < SOUND_ROW && self.a.iter().enumerate().any(is_small))
-    }
-
-    /// The data of the state.
-    pub fn data(&self) -> &Data<'d> {
-        &self.data
-    }
-
-    /// The penalty.
-    pub fn lambda(&self) -> f64 {
-        self.lambda
     }
 
     /// The selected columns, in order of entry.

@@ -44,7 +44,7 @@ const TOGETHER: usize = 16;
 pub fn residuals_after(basis: &RidgeState<'_>, changes: &[ColumnChange]) -> (Vec<Vec<Vec<f64>>>, usize) {
     let (mut residuals, unreliable): (Vec<_>, Vec<_>) =
         parallel::map_slice(changes, |change| basis.residuals_after(*change)).into_iter().unzip();
-    let data = basis.data();
+    let data = &basis.data;
     let subset: Vec<usize> = basis.selected().collect();
     let spare = (data.rows() - data.rows().min(subset.len() + 1)) / 2;
     let groups = grouped(&unreliable, spare, TOGETHER.max(subset.len()));
@@ -102,12 +102,12 @@ fn left_out(
         .collect();
     let place = |of: &[usize], feature: usize| of.iter().position(|f| *f == feature);
     let residuals = |rows: &[usize]| {
-        let excluded = Exclusion::new(basis.data(), subset, &added, rows)?;
-        let fit = excluded.fit(basis.lambda(), None)?;
+        let excluded = Exclusion::new(&basis.data, subset, &added, rows)?;
+        let fit = excluded.fit(basis.lambda, None)?;
         let after = |change: &ColumnChange| match *change {
             ColumnChange::None => Ok(fit.left_out()),
             ColumnChange::Add(feature) => fit.left_out_with(place(&added, feature).unwrap_or_default()),
-            ColumnChange::Remove(feature) => Ok(excluded.fit(basis.lambda(), place(subset, feature))?.left_out()),
+            ColumnChange::Remove(feature) => Ok(excluded.fit(basis.lambda, place(subset, feature))?.left_out()),
         };
         parallel::map_slice(changes, after).into_iter().collect()
     };
@@ -115,7 +115,7 @@ fn left_out(
         let found = residuals(&rows);
         (rows, found)
     };
-    parted(basis.data(), rows).into_iter().map(part).collect()
+    parted(&basis.data, rows).into_iter().map(part).collect()
 }
 
 impl RidgeState<'_> {

@@ -5,6 +5,8 @@
 //! of equal keys are sorted by value: few by comparisons, many recursively with keys over their own range. P. McIlroy,
 //! K. Bostic and M. D. McIlroy, *Engineering radix sort*, Computing Systems 6 (1993).
 
+use crate::f64x8::F64x8;
+
 /// Maximum bits of a digit; a key has two. Counts of all digits stay in the first-level cache.
 const DIGIT: u32 = 11;
 const DIGITS: usize = 1 << DIGIT;
@@ -113,20 +115,19 @@ impl Sort<'_> {
 
 /// Least and largest value; the largest is NaN if a value is not finite.
 fn range(values: &[f64]) -> (f64, f64) {
-    const LANES: usize = 8;
-    let (mut least, mut largest, mut zero) = ([f64::INFINITY; LANES], [f64::NEG_INFINITY; LANES], [0.0; LANES]);
-    let mut take = |l: usize, value: f64| {
-        least[l] = if value < least[l] { value } else { least[l] };
-        largest[l] = if value > largest[l] { value } else { largest[l] };
-        zero[l] += value * 0.0;
+    // The largest value is the least of the negatives; a value that is not finite times 0 is NaN.
+    let (mut least, mut negative, mut zero) = (F64x8::INFINITY, F64x8::INFINITY, F64x8::ZERO);
+    let mut take = |value: F64x8| {
+        least = value.min(least);
+        negative = (F64x8::ZERO - value).min(negative);
+        zero = zero + value * F64x8::ZERO;
     };
-    let (eights, rest) = values.as_chunks::<LANES>();
+    let (eights, rest) = values.as_chunks();
     for eight in eights {
-        (0..LANES).for_each(|l| take(l, eight[l]));
+        take(F64x8::load(eight));
     }
-    rest.iter().for_each(|value| take(0, *value));
-    let zero: f64 = zero.iter().sum();
-    (least.into_iter().fold(f64::INFINITY, f64::min), largest.into_iter().fold(f64::NEG_INFINITY, f64::max) + zero)
+    take(F64x8::part(rest, values.first().copied().unwrap_or(0.0)));
+    (least.least(), zero.sum() - negative.least())
 }
 
 /// Stable sort of rows by their keys. Cost O(m + 2^bits).

@@ -191,7 +191,7 @@ fn moments_of_folds_tell_the_products_over_all_rows() {
     for (weighted, intercept) in [(false, false), (true, true)] {
         let rows = sample.rows(&folds, weighted, intercept, false);
         let moments = Moments::new(&rows).unwrap();
-        let known = moments.normal_equations().unwrap();
+        let known = moments.normal_equations.as_ref().unwrap();
         let subset = [6, 0, 7, 3];
         let own = NormalEquations::new(rows.data(), &subset).unwrap();
         let pairs = [known.restrict(&subset).unwrap(), own.restrict(&subset).unwrap()];

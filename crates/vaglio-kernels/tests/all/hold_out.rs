@@ -4,7 +4,7 @@ use crate::sample::Sample;
 use std::sync::Arc;
 use vaglio_kernels::kfold::hold_out::{HoldOut, HoldOutRows};
 use vaglio_kernels::kfold::{FoldedRows, SubsetRefit};
-use vaglio_kernels::{Data, Folds, Level, Measure, Scorer, Trial};
+use vaglio_kernels::{Data, Folds, Level, Measure, Scorer, Trial, is_unreliable};
 use vaglio_testkit::SplitMix64;
 
 const MEASURES: [Measure; 4] = [Measure::Squared, Measure::Absolute, Measure::ZeroOne, Measure::BalancedError];
@@ -66,7 +66,7 @@ struct Distance {
 
 impl Distance {
     fn error(&mut self, trial: Trial, rows: &FoldedRows<'_>, plain: &Scorer, subset: &[usize], lambda: f64) -> f64 {
-        if trial.is_unreliable() {
+        if is_unreliable(trial.conditioning) {
             self.unreliable += 1;
             return 0.0;
         }
@@ -89,11 +89,11 @@ impl Distance {
         }
         for (&i, trial) in selected.iter().zip(state.removals(&scorer, &selected)) {
             let smaller: Vec<usize> = selected.iter().copied().filter(|k| *k != i).collect();
-            assert!(!trial.is_unreliable() || rows.is_standardized());
+            assert!(!is_unreliable(trial.conditioning) || rows.is_standardized());
             self.removals = self.removals.max(self.error(trial, rows, &plain, &smaller, lambda));
         }
         let score = state.score(&scorer);
-        assert!(!score.is_unreliable() || rows.is_standardized());
+        assert!(!is_unreliable(score.conditioning) || rows.is_standardized());
         self.scores = self.scores.max(self.error(score, rows, &plain, &selected, lambda));
     }
 

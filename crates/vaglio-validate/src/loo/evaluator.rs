@@ -286,7 +286,7 @@ impl<'d> Evaluator for LooEvaluator<'d> {
             return Ok(at_once.error);
         }
         let bases = self.bases(subset);
-        let Some(first) = bases.iter().position(|b| Some(b.lambda()) == score.lambda) else { return Ok(None) };
+        let Some(first) = bases.iter().position(|b| Some(b.lambda) == score.lambda) else { return Ok(None) };
         let (residuals, _) = shared.residuals_after(&bases[first..], &[ColumnChange::None]);
         Ok(residuals.first().and_then(|residuals| shared.fits.standard_error(residuals)))
     }

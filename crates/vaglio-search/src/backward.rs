@@ -69,10 +69,7 @@ impl SearchStrategy for Backward {
             walk.fill()?;
             let mut patience = Patience::new(&space.settings);
             let least = least(space);
-            let sizes = match self.step {
-                RemovalStep::ONE => Vec::new(),
-                step => sizes(step, space, least),
-            };
+            let sizes = sizes(self.step, space, least);
             loop {
                 let counts = walk.size() <= space.most;
                 let next = sizes.iter().copied().find(|&size| size < walk.size());

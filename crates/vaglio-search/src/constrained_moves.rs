@@ -24,15 +24,14 @@ impl Space<'_> {
     pub fn score_additions(&self, subset: &mut SubsetScorer<'_>, groups: &[usize]) -> Result<Vec<Score>> {
         let change = Action::Add;
         let open = self.open(subset.selected(), change, groups);
-        let mut scored = open.iter().zip(self.trials(subset, change, &open)?).peekable();
-        let mut scores = vec![Score::WORST; groups.len()];
-        for (group, score) in groups.iter().zip(&mut scores) {
-            let Some((_, trial)) = scored.next_if(|(open, _)| *open == group) else { continue };
-            if self.keeps_signs_after(subset, change, *group, trial)? {
-                *score = trial;
+        let trials = self.trials(subset, change, &open)?;
+        let mut scores = vec![Score::WORST; self.groups.len()];
+        for (group, trial) in open.into_iter().zip(trials) {
+            if self.keeps_signs_after(subset, change, group, trial)? {
+                scores[group] = trial;
             }
         }
-        Ok(scores)
+        Ok(groups.iter().map(|&group| scores[group]).collect())
     }
 
     /// Whether a subset with this score keeps the constraints.

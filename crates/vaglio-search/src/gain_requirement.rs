@@ -1,7 +1,7 @@
 //! Test of whether columns explain more of the target than noise does.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
-use vaglio_core::Error;
+use vaglio_core::{Error, MixedSetting, read_mixed};
 
 /// Test that columns have to pass to be taken in place of none.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -54,21 +54,24 @@ impl Serialize for RequireGain {
 
 impl<'de> Deserialize<'de> for RequireGain {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        #[derive(Deserialize)]
-        #[serde(untagged, expecting = "a level such as 0.05, or `never`")]
-        enum LevelOrWord {
-            Level(f64),
-            Word(String),
+        read_mixed(deserializer)
+    }
+}
+
+impl MixedSetting for RequireGain {
+    const EXPECTED: &'static str = "a level such as 0.05, or `never`";
+
+    fn from_text<E: de::Error>(word: &str) -> Result<Self, E> {
+        match word {
+            "never" => Ok(RequireGain::Never),
+            // Words of the older setting `unless`.
+            "auto" | "empty" => Ok(RequireGain::default()),
+            _ => Err(E::custom(Self::EXPECTED)),
         }
-        match LevelOrWord::deserialize(deserializer)? {
-            LevelOrWord::Level(level) => Ok(RequireGain::Level(level)),
-            LevelOrWord::Word(word) => match &*word {
-                "never" => Ok(RequireGain::Never),
-                // Words of the older setting `unless`.
-                "auto" | "empty" => Ok(RequireGain::default()),
-                _ => Err(de::Error::custom("a level such as 0.05, or `never`")),
-            },
-        }
+    }
+
+    fn from_number<E: de::Error>(level: f64) -> Result<Self, E> {
+        Ok(RequireGain::Level(level))
     }
 }
 

@@ -197,15 +197,12 @@ impl Choose {
     /// It is if size 0 is allowed and no entry lowers its score by at least `drop`. `OneSe` also takes it within one
     /// standard error of the lowest score. `Size`, `Last` and `FalseDiscoveries` never do.
     pub fn takes_none(&self, empty: Score, entries: &[PathEntry], allowed: &RangeInclusive<usize>, drop: f64) -> bool {
-        let best = self.is_by_score().then(|| Choose::Best.pick(entries, 0, allowed)).flatten();
-        let Some(best) = best.map(|best| &entries[best]).filter(|_| allowed.contains(&0)) else { return false };
+        let is_by_score = !matches!(self, Choose::Last | Choose::Size(_) | Choose::FalseDiscoveries(_));
+        let best = Choose::Best.pick(entries, 0, allowed).filter(|_| is_by_score && allowed.contains(&0));
+        let Some(best) = best.map(|best| &entries[best]) else { return false };
         let beats = is_lower(best.score.loss, empty.loss) && empty.loss - best.score.loss >= drop;
         let error = if *self == Choose::OneSe { best.standard_error } else { None };
         !beats || error.is_some_and(|error| empty.loss <= best.score.loss + error)
-    }
-
-    fn is_by_score(&self) -> bool {
-        !matches!(self, Choose::Last | Choose::Size(_) | Choose::FalseDiscoveries(_))
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::session::Session;
 use ndarray::{ArrayView1, ArrayView2};
+use std::borrow::Cow;
 use std::sync::Arc;
 use vaglio_core::{AnyLoss, Design, Error, Feature, FoldLineage, Result, times_power};
 use vaglio_kernels::{BlockSums, ColumnEntries, CustomLoss, Data, DataError, GramCache, Scorer, Targets};
@@ -14,24 +15,21 @@ struct ScaledCustomLoss {
 }
 
 impl ScaledCustomLoss {
-    fn in_unit(&self, values: &[f64]) -> Vec<f64> {
-        values.iter().map(|x| times_power(*x, self.unit)).collect()
+    fn in_unit<'v>(&self, values: &'v [f64]) -> Cow<'v, [f64]> {
+        match self.unit {
+            0 => values.into(),
+            unit => values.iter().map(|x| times_power(*x, unit)).collect(),
+        }
     }
 }
 
 impl CustomLoss for ScaledCustomLoss {
     fn row_loss(&self, targets: &[f64], predictions: &[f64]) -> f64 {
-        match self.unit {
-            0 => self.loss.row_loss(targets, predictions),
-            _ => self.loss.row_loss(&self.in_unit(targets), &self.in_unit(predictions)),
-        }
+        self.loss.row_loss(&self.in_unit(targets), &self.in_unit(predictions))
     }
 
     fn row_losses(&self, targets: &[f64], predictions: &[f64], losses: &mut [f64]) {
-        match self.unit {
-            0 => self.loss.row_losses(targets, predictions, losses),
-            _ => self.loss.row_losses(&self.in_unit(targets), &self.in_unit(predictions), losses),
-        }
+        self.loss.row_losses(&self.in_unit(targets), &self.in_unit(predictions), losses);
     }
 
     fn total_loss(&self, targets: &[f64], predictions: &[f64], weights: &[f64]) -> f64 {

@@ -78,12 +78,12 @@ impl TerminalProgress {
 
 impl Observer for TerminalProgress {
     fn observe(&mut self, event: &Event<'_>) -> Answer {
-        let before = self.stage.what().to_owned();
+        let before = self.stage.what.clone();
         if !self.shown || !self.stage.see(event) {
             return Answer::Continue;
         }
-        let (what, done, of) = (self.stage.what(), self.stage.done(), self.stage.total());
-        if what != before || matches!(event, Event::Begin { .. } | Event::Stage { .. }) {
+        let StageShare { what, done, of, .. } = &self.stage;
+        if *what != before || matches!(event, Event::Begin { .. } | Event::Stage { .. }) {
             BAR.finish_and_clear();
             BAR.set_message(what.replace("choose", "cross-validating"));
             BAR.reset();
@@ -93,7 +93,7 @@ impl Observer for TerminalProgress {
             Event::Visited { .. } if what == "search" => BAR.set_message("subsets"),
             _ => {}
         }
-        BAR.set_prefix(if of < 1e6 { format!("{done:.0}/{of:.0}") } else { format!("{done:.2e} of {of:.2e}") });
+        BAR.set_prefix(if *of < 1e6 { format!("{done:.0}/{of:.0}") } else { format!("{done:.2e} of {of:.2e}") });
         BAR.set_position((self.stage.share() * PARTS as f64) as u64);
         Answer::Continue
     }

@@ -198,6 +198,17 @@ impl Error {
         }
     }
 
+    /// Refuses a setting that is no share between 0 and 1.
+    ///
+    /// # Errors
+    /// [`Error::Setting`].
+    pub fn unless_share(field: &str, share: f64) -> Result<()> {
+        match share > 0.0 && share < 1.0 {
+            true => Ok(()),
+            false => Err(Error::setting(field, format!("{share} does not lie between 0 and 1"))),
+        }
+    }
+
     /// Creates an error for a name that is not among `known`, and suggests the nearest of them.
     pub fn unknown(
         field: impl Into<String>,

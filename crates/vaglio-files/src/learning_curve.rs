@@ -11,7 +11,7 @@ use std::collections::HashMap;
 use vaglio_core::{ErrorClass, Loss, Result, number_labels, rows_by_label};
 use vaglio_pipeline::resampling::procedure::outer_fold;
 use vaglio_pipeline::resampling::split_rule::{RepeatedSplits, SplitRule, TrainTestSplit};
-use vaglio_pipeline::resampling::validation::said_of;
+use vaglio_pipeline::resampling::validation::on_training_rows;
 use vaglio_pipeline::resampling::{FoldLosses, Jobs, LossSums, OuterFoldFit, Sample, StageMonitor};
 use vaglio_report::record::{LearningCurve, LearningPoint};
 use vaglio_search::shuffle::{shuffled, stream};
@@ -83,7 +83,7 @@ fn learned(input: &RepetitionInput<'_>, watcher: &StageMonitor<'_>) -> Result<Op
         match outer_fold(procedure, sample, &part, member) {
             Ok(outer) => Ok(outer.and_then(|outer| point(Ok((outer.tally(loss), outer.selected.len()))))),
             Err(error) if share < 1.0 && error.class() != ErrorClass::Numerical => Ok(point(Err(error.to_string()))),
-            Err(error) => Err(said_of(error, &format!("fold {} of the learning curve", fold + 1))),
+            Err(error) => Err(on_training_rows(error, &format!("fold {} of the learning curve", fold + 1))),
         }
     })
 }

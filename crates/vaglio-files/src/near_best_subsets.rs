@@ -78,7 +78,7 @@ impl SubsetSources<'_> {
                 return by_all_subsets(&listing, design, watcher);
             }
             let record = sources.by_visited_subsets(sources.visited()?, asked, watcher);
-            watcher.piece();
+            watcher.end_piece(0);
             record
         })
     }

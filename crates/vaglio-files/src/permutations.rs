@@ -5,7 +5,7 @@ use super::repetitions::{RepetitionInput, Repetitions};
 use serde::{Deserialize, Serialize};
 use vaglio_core::Result;
 use vaglio_pipeline::resampling::procedure::ProcedureFit;
-use vaglio_pipeline::resampling::validation::said_of;
+use vaglio_pipeline::resampling::validation::on_training_rows;
 use vaglio_pipeline::resampling::{Jobs, StageMonitor};
 use vaglio_report::record::{Cell, NullFigure, Permutations};
 use vaglio_search::shuffle::stream;
@@ -64,7 +64,7 @@ fn shuffles(input: &RepetitionInput<'_>, watcher: &StageMonitor<'_>) -> Result<O
         let _shuffle = tracing::debug_span!("shuffle", number = number + 1).entered();
         let seed = stream(selector.seed, SHUFFLE, number as u64);
         let repeated = input.procedure.fit(&input.sample.shuffled(selector.goes_forward(), seed)?, member);
-        let repeated = repeated.map_err(|e| said_of(e, &format!("shuffle {}", number + 1)))?;
+        let repeated = repeated.map_err(|e| on_training_rows(e, &format!("shuffle {}", number + 1)))?;
         Ok(repeated.map(|ProcedureFit { selection, .. }| NullSelection {
             score: selection.path.score().loss,
             cross_validated: selection.chosen.cell,

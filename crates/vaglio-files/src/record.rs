@@ -155,7 +155,7 @@ fn certainty(selector: &ValidSelector, task: &Task, chosen: &Choice) -> Option<L
     let loss = &*selector.loss(task);
     let level = how.interval.unwrap_or(LEVEL);
     let (own, gained) = (chosen.losses_at(chosen.size)?, chosen.gained(loss));
-    let interval = own.bounded(loss, None, gained, level).map(|(_, interval)| interval);
+    let interval = chosen.interval(loss, level);
     let largest = chosen.losses.keys().next_back().copied().unwrap_or(0);
     let against = |size: usize| match size {
         size if size == chosen.size => None,

@@ -76,7 +76,7 @@ fn shares(
     let design = design.with_sign(watcher.stop.clone());
     let computed = || watcher.ends(|| shapley(selector, &design, &entry.subset, watcher)).map(Option::flatten);
     let Some(found) = watcher.journal.once("shares/all", computed)? else { return Ok(None) };
-    watcher.piece();
+    watcher.end_piece(0);
     let Shapley { empty, all, of_columns, errors } = found;
     let (size, fall) = (entry.subset.len(), empty - all);
     let column = |(place, (&index, share)): (usize, (&Feature, f64))| ShareRecord {

@@ -18,7 +18,7 @@ use vaglio_pipeline::folds::FoldAssignment;
 use vaglio_pipeline::pipeline::Pairs;
 use vaglio_pipeline::resampling::pool::SubTask;
 use vaglio_pipeline::resampling::split_rule::{PIECES, SplitRule, TrainTestSplit};
-use vaglio_pipeline::resampling::validation::said_of;
+use vaglio_pipeline::resampling::validation::on_training_rows;
 use vaglio_pipeline::resampling::{Jobs, Sample, StageMonitor};
 use vaglio_pipeline::selector::ValidSelector;
 use vaglio_report::record::{Stability, StableColumn};
@@ -101,7 +101,7 @@ fn half_walks(input: &RepetitionInput<'_>, watcher: &StageMonitor<'_>) -> Result
         Ok(Some((1..=most).map(of_size).collect()))
     };
     Jobs::new(PREFIX, 2 * how.pairs).run("stability", &untuned.room, watcher, |job, member| {
-        walked(job, member).map_err(|error| said_of(error, "a half"))
+        walked(job, member).map_err(|error| on_training_rows(error, "a half"))
     })
 }
 

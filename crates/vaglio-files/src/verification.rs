@@ -53,7 +53,7 @@ fn verified(run: Run<'_>, count: usize, watcher: &StageMonitor<'_>) -> Result<Op
     let design = &if is_of_residuals { centered(design)? } else { design.clone() };
     let errors = until_stopped(watcher, told.len(), |at| {
         let defined = selector.criterion.evaluate(design, &told[at].subset)?.loss;
-        watcher.piece();
+        watcher.end_piece(at);
         Ok((relative_error(told[at].loss, defined, empty), defined))
     })?;
     let Some(errors) = errors else { return Ok(None) };

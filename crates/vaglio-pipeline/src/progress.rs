@@ -21,10 +21,13 @@ pub struct ProgressUpdate<'e> {
 /// Progress of the current stage, computed from events.
 #[derive(Debug, Clone, Default)]
 pub struct StageShare {
-    what: String,
+    /// Name of the stage; `search` is one.
+    pub what: String,
+    /// Number of pieces or steps done.
+    pub done: f64,
+    /// Number of all pieces, or the largest possible number of steps.
+    pub of: f64,
     pieces: f64,
-    done: f64,
-    of: f64,
     /// Pieces of an unfinished search, done and total, to resume after another stage.
     search: [f64; 3],
 }
@@ -60,21 +63,6 @@ impl StageShare {
     fn piece(&mut self) {
         self.pieces += 1.0;
         self.done = self.done.max(self.pieces);
-    }
-
-    /// The name of the stage; `search` is one.
-    pub fn what(&self) -> &str {
-        &self.what
-    }
-
-    /// The number of pieces or steps done.
-    pub fn done(&self) -> f64 {
-        self.done
-    }
-
-    /// The number of all pieces, or the largest possible number of steps.
-    pub fn total(&self) -> f64 {
-        self.of
     }
 
     /// The share that is done, from 0 to 1.

@@ -146,9 +146,9 @@ fn looked(py: Python<'_>, progress: Option<&Py<PyAny>>, state: &ProgressObserver
     py.check_signals()?;
     let Some(progress) = progress else { return Ok(false) };
     let (stage, loss) = state.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
-    if stage.what().is_empty() {
+    if stage.what.is_empty() {
         return Ok(false);
     }
     // NumPy booleans count too; other return values are ignored.
-    Ok(progress.call1(py, (stage.what(), stage.done(), stage.total(), loss))?.extract::<bool>(py).unwrap_or(false))
+    Ok(progress.call1(py, (stage.what, stage.done, stage.of, loss))?.extract::<bool>(py).unwrap_or(false))
 }

@@ -101,9 +101,7 @@ impl SearchSettings {
             how.check().map_err(|error| error.under("choose"))?;
         }
         if let Choose::FalseDiscoveries(rate) = self.choose {
-            if !(rate > 0.0 && rate < 1.0) {
-                return refused("choose.fdr".into(), format!("{rate} does not lie between 0 and 1; 0.1 is usual"));
-            }
+            Error::unless_share("choose.fdr", rate)?;
             let why = "the confirmed columns are the result, whatever they are; leave it out, or choose otherwise";
             self.refuse(&UnusedSettings {
                 names: &["min_features", "forced", "blocks", "polish", "constraints"],

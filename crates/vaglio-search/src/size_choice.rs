@@ -106,9 +106,7 @@ impl CrossValidation {
                 return Err(Error::setting("within", "it is a rule by itself; leave `rule` out"));
             }
         }
-        if let Some(level) = self.interval.filter(|level| !(*level > 0.0 && *level < 1.0)) {
-            return Err(Error::setting("interval", format!("{level} does not lie between 0 and 1")));
-        }
+        self.interval.map_or(Ok(()), |level| Error::unless_share("interval", level))?;
         self.require_gain.check()?;
         self.splits.as_ref().map_or(Ok(()), |splits| splits.check_settings().map_err(|error| error.under("splits")))
     }

@@ -3,7 +3,7 @@
 use crate::target::{Output, check};
 use serde::Serialize;
 use std::sync::Arc;
-use vaglio_core::{Cache, Error, Result, prelude::*};
+use vaglio_core::{Cache, Result, prelude::*};
 use vaglio_kernels::duplicates::first_equal;
 
 /// Criterion that scores a subset by −Σ wᵢ, with weights computed from all columns together.
@@ -111,12 +111,4 @@ impl<C: ColumnWeighting> Evaluator for ColumnWeights<C> {
 pub(crate) fn members(design: &Design) -> Vec<Feature> {
     let constant = design.problem().constant();
     (0..design.features()).filter(|feature| constant.binary_search(feature).is_err()).collect()
-}
-
-/// Rejects a setting that does not lie between 0 and 1; `usual` is a usual value.
-pub(crate) fn check_share(field: &str, share: f64, usual: f64) -> Result<()> {
-    match share > 0.0 && share < 1.0 {
-        true => Ok(()),
-        false => Err(Error::setting(field, format!("{share} does not lie between 0 and 1; {usual} is usual"))),
-    }
 }

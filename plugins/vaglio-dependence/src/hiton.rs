@@ -5,7 +5,7 @@ mod likelihood;
 mod tail;
 
 use crate::bins::{BinnedData, Bins};
-use crate::column_weights::{ColumnWeighting, check_share};
+use crate::column_weights::ColumnWeighting;
 use fisher::FisherTest;
 use vaglio_core::{Error, Result, prelude::*};
 use vaglio_kernels::parallel;
@@ -163,7 +163,7 @@ impl ColumnWeighting for HitonPc {
     fn check_weighting(&self, _: &Design) -> Result<()> {
         self.bins.check()?;
         Error::unless_between("conditions", self.conditions, 0..=MOST_CONDITIONS)?;
-        check_share("level", self.level, 0.05)
+        Error::unless_share("level", self.level)
     }
 
     /// Plans tests without conditions; the number with conditions depends on the data.

@@ -3,7 +3,7 @@
 mod basis;
 mod path;
 
-use crate::column_weights::{ColumnWeighting, check_share};
+use crate::column_weights::ColumnWeighting;
 use basis::basis_functions;
 use path::Additive;
 use vaglio_core::{Design, Error, Estimate, Feature, Result, SearchExtent, part, standardize_outputs};
@@ -73,7 +73,7 @@ impl ColumnWeighting for Spam {
     fn check_weighting(&self, _: &Design) -> Result<()> {
         Error::unless_between("knots", self.knots, 0..=20)?;
         Error::unless_between("penalties", self.penalties, 1..=10_000)?;
-        check_share("least", self.least, 0.01)
+        Error::unless_share("least", self.least)
     }
 
     /// Plans about four rounds per penalty.

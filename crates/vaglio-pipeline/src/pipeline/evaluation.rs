@@ -61,7 +61,7 @@ impl OuterFolds {
         check(self.splits.as_ref())?;
         Error::unless_between("folds", self.folds, 2..=MOST_FOLDS)?;
         Error::unless_between("repeats", self.repeats, 1..=MOST_REPEATS)?;
-        self.interval.map_or(Ok(()), |level| unless_share("interval", level))
+        self.interval.map_or(Ok(()), |level| Error::unless_share("interval", level))
     }
 }
 
@@ -118,16 +118,8 @@ impl Evaluate {
             Error::unless_between("stability.pairs", *pairs, 1..=MOST)?;
             check(splits.as_ref()).map_err(|error| error.under("stability"))?;
         }
-        self.fdr.map_or(Ok(()), crate::resampling::fdr::check_rate)?;
-        self.intervals.map_or(Ok(()), |level| unless_share("intervals", level))
-    }
-}
-
-fn unless_share(field: &str, share: f64) -> Result<()> {
-    if share > 0.0 && share < 1.0 {
-        Ok(())
-    } else {
-        Err(Error::setting(field, format!("{share} does not lie between 0 and 1")))
+        self.fdr.map_or(Ok(()), |rate| Error::unless_share("fdr", rate))?;
+        self.intervals.map_or(Ok(()), |level| Error::unless_share("intervals", level))
     }
 }
 

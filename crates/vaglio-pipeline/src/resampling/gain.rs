@@ -73,8 +73,8 @@ impl Validation<'_, '_> {
             let seed = stream(selector.seed, SHUFFLE, made as u64);
             let evidence = self.evidence(&sample.shuffled(selector.goes_forward(), seed)?)?;
             as_much += usize::from(evidence >= own - SCORE_ROUNDING * own.abs());
+            watcher.end_piece(made);
             made += 1;
-            watcher.piece();
         }
         let p = if as_much < ENOUGH { (as_much + 1) as f64 / (count + 1) as f64 } else { ENOUGH as f64 / made as f64 };
         Ok(Some(GainTest { p, level, shuffles: Some(made) }))

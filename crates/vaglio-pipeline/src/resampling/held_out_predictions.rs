@@ -6,7 +6,7 @@ use super::pool::StageMonitor;
 use super::sample::Sample;
 use super::selection::Choice;
 use super::split_rule::TrainTestSplit;
-use super::validation::{Fold, choice_splits, said_of_fold};
+use super::validation::{Fold, choice_splits, in_choice_fold};
 use crate::selector::ValidSelector;
 use ndarray::s;
 use vaglio_core::{ClassOrder, Loss, Result, ZeroOne};
@@ -55,7 +55,7 @@ pub fn held_out(
         Ok(last)
     };
     let found = watcher.jobs("held out", &selector.room, parts.len(), |number| {
-        in_fold(number).map_err(|error| said_of_fold(error, number))
+        in_fold(number).map_err(|error| in_choice_fold(error, number))
     })?;
     let Some(found) = found else { return Ok(None) };
     let mut pooled = Pooled::new(found.iter())?;

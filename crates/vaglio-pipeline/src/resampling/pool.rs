@@ -130,12 +130,6 @@ impl<'o> StageMonitor<'o> {
         self.show(&Event::Stage { what: &name, pieces });
     }
 
-    /// Finishes the next piece of a stage whose pieces are done in turn.
-    pub fn piece(&self) {
-        let next = self.state().pieces.iter().position(|share| *share < 1.0);
-        self.end_piece(next.unwrap_or(usize::MAX));
-    }
-
     /// Finishes one piece, by its index in the stage.
     pub fn end_piece(&self, piece: usize) {
         self.advance_piece(piece, 1.0);

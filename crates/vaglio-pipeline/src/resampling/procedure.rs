@@ -7,7 +7,7 @@ use super::pool::{Jobs, StageMonitor, SubTask};
 use super::sample::{FittedProblem, Sample};
 use super::selection::{ChosenSearch, Selection};
 use super::split_rule::{RepeatedSplits, SplitRule, TrainTestSplit};
-use super::validation::{held_by, said_of};
+use super::validation::{held_by, on_training_rows};
 use crate::final_fit::{FitFrom, train};
 use crate::selector::ValidSelector;
 use crate::tune;
@@ -193,7 +193,7 @@ pub fn outer(
         let (repeat, fold) = number(job);
         let _outer = tracing::debug_span!("nested", repeat = repeat + 1, fold = fold + 1).entered();
         let outer = outer_fold(whole, sample, &splits.part(job), member);
-        let outer = outer.map_err(|error| said_of(error, &format!("outer fold {}", fold + 1)))?;
+        let outer = outer.map_err(|error| on_training_rows(error, &format!("outer fold {}", fold + 1)))?;
         Ok(outer.map(|outer| OuterFoldFit { repeat, fold, ..outer }))
     })?;
     for (job, outer) in done.iter().flatten().enumerate() {

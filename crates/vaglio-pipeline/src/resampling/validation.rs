@@ -131,13 +131,13 @@ impl Validation<'_, '_> {
     /// Adds the number of a fold in its repeat to a setting error.
     pub fn in_fold(&self, job: usize) -> impl FnOnce(Error) -> Error {
         let fold = job % self.splits.folds.max(1);
-        move |error| said_of_fold(error, fold)
+        move |error| in_choice_fold(error, fold)
     }
 }
 
 /// Adds the number of a fold to a setting error.
-pub(super) fn said_of_fold(error: Error, fold: usize) -> Error {
-    said_of(error, &format!("fold {} of the cross-validated search", fold + 1))
+pub(super) fn in_choice_fold(error: Error, fold: usize) -> Error {
+    on_training_rows(error, &format!("fold {} of the cross-validated search", fold + 1))
 }
 
 /// Warning that the score chose the size, since folds are impossible.
@@ -299,7 +299,7 @@ pub(super) fn held_by(sample: &Sample, fitted: &FittedProblem, held: &[usize]) -
 }
 
 /// Adds a description of the rows to a setting error.
-pub fn said_of(error: Error, rows: &str) -> Error {
+pub fn on_training_rows(error: Error, rows: &str) -> Error {
     match error {
         Error::Setting { field, message, place, from_root } => {
             let message = message.reword(|message| format!("on the training rows of {rows}: {message}"));

@@ -112,12 +112,12 @@ impl Observer for Folds {
     fn observe(&mut self, event: &Event<'_>) -> Answer {
         let mut seen = self.0.lock().unwrap();
         seen.stage.see(event);
-        if seen.stage.what() == "choose" {
+        if seen.stage.what == "choose" {
             let (asked, share) = (seen.asked + usize::from(matches!(event, Event::Tick)), seen.stage.share());
             seen.asked = asked;
             seen.shares.push((asked, share));
         }
-        match seen.stage.what() == "choose" && seen.stage.share() >= self.1 {
+        match seen.stage.what == "choose" && seen.stage.share() >= self.1 {
             true => Answer::Stop(StopReason::Interrupted),
             false => Answer::Continue,
         }

@@ -106,7 +106,7 @@ impl<'a> Experiments<'a> {
             if watcher.stopped().is_some() {
                 return Ok(None);
             }
-            watcher.piece();
+            watcher.end_piece(number as usize - 1);
             let levels = voting_levels(&entered(&paths, &others), self.dummies, number);
             let ends = is_beyond(&levels, most);
             by_dummies.push(levels);

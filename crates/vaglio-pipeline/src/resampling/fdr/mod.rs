@@ -67,18 +67,6 @@ impl Discoveries {
     }
 }
 
-/// Checks that the rate lies between 0 and 1.
-///
-/// # Errors
-/// [`Error::Setting`] on `fdr` for any other rate.
-pub(crate) fn check_rate(rate: f64) -> Result<()> {
-    if rate > 0.0 && rate < 1.0 {
-        Ok(())
-    } else {
-        Err(Error::setting("fdr", format!("{rate} does not lie between 0 and 1; 0.1 is usual")))
-    }
-}
-
 /// Refuses designs on which dummies do not behave like useless columns, such as rows ordered in time.
 ///
 /// # Errors

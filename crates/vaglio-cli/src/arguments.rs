@@ -106,7 +106,7 @@ pub struct NewPlugin {
     /// Name of the crate and its folder, such as `vaglio-median`; the part gets the name without `vaglio-`.
     pub name: String,
     /// The role of the new part.
-    #[arg(long, value_parser = role(), default_value = Role::Criterion.name())]
+    #[arg(long, value_parser = role(), default_value = Role::Criterion.word())]
     pub kind: Role,
     /// Depend on the vaglio source in this folder; by default on the source that this program was built from.
     #[arg(long, value_name = "DIR")]
@@ -124,8 +124,8 @@ pub struct NewPlugin {
 
 /// A role by its name.
 fn role() -> impl TypedValueParser<Value = Role> {
-    let named = |name: String| Role::ALL.into_iter().find(|role| role.name() == name).ok_or("there is no such role");
-    PossibleValuesParser::new(Role::ALL.map(Role::name)).try_map(named)
+    let named = |name: String| Role::ALL.into_iter().find(|role| role.word() == name).ok_or("there is no such role");
+    PossibleValuesParser::new(Role::ALL.map(Role::word)).try_map(named)
 }
 
 /// Arguments of `vaglio init`.

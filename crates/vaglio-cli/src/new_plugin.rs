@@ -28,7 +28,7 @@ pub fn new_plugin(arguments: &NewPlugin) -> Done {
         write_file(&path, &text)?;
     }
     let Plugin { name, word, role, .. } = &plugin;
-    note(&format_args!("wrote {name}, with the {} `{word}`", role.name()));
+    note(&format_args!("wrote {name}, with the {} `{word}`", role.word()));
     plugin.join_workspace(folder)?;
     let run = format!(" && cargo run -p {name}-program -- run example.yaml");
     note(&format_args!("next: cd {name} && cargo test{}", if plugin.has_program { &*run } else { "" }));
@@ -101,7 +101,7 @@ impl<'a> Plugin<'a> {
         if *refit && *kind != Role::Learner {
             return Err(Error::setting(
                 "--refit",
-                format!("a {} is not trained; it goes with --kind learner", kind.name()),
+                format!("a {} is not trained; it goes with --kind learner", kind.word()),
             ));
         }
         let (source, laws, line) = template(*kind, *refit);
@@ -110,14 +110,14 @@ impl<'a> Plugin<'a> {
         let word =
             name.strip_prefix("vaglio-").filter(|rest| check_name(rest).is_ok()).unwrap_or(name).replace('-', "_");
         if descriptions().iter().any(|d| d.role == *kind && d.kind == word) {
-            return refused(format!("there is a {} `{word}` already", kind.name()));
+            return refused(format!("there is a {} `{word}` already", kind.word()));
         }
         let of_source = |named: &str| source.split(|c: char| !c.is_alphanumeric()).any(|other| other == named);
         if camel(&word) != "Template" && of_source(&camel(&word)) {
             return refused(format!(
                 "`{}` is the name of something else in the source of a {}",
                 camel(&word),
-                kind.name()
+                kind.word()
             ));
         }
         let checkout = match path {
@@ -176,7 +176,7 @@ impl<'a> Plugin<'a> {
             .replace("Template", &camel(&self.word))
             .replace("NAME", self.name)
             .replace("WORD", &self.word)
-            .replace("KIND", self.role.name())
+            .replace("KIND", self.role.word())
     }
 
     fn manifest(&self) -> String {
@@ -193,7 +193,7 @@ impl<'a> Plugin<'a> {
         };
         format!(
             "{}{}{uses}\n[dev-dependencies]\n{}{tests}{root}",
-            self.package("", &format!("A {} for vaglio", self.role.name())),
+            self.package("", &format!("A {} for vaglio", self.role.word())),
             self.dependency("vaglio-core", ""),
             self.dependency("vaglio-testkit", ""),
         )

@@ -272,7 +272,7 @@ impl Error {
     /// of a setting gets the role as its final prefix; a numerical failure gets the part's name.
     #[must_use]
     pub fn from_part(self, role: Role, kind: &str) -> Self {
-        let mut error = self.under(role.name()).named(role, kind);
+        let mut error = self.under(role.word()).named(role, kind);
         if let Error::Setting { from_root, .. } | Error::UnknownName { from_root, .. } = &mut error {
             *from_root = true;
         }
@@ -287,7 +287,7 @@ impl Error {
             Error::Failed { part: None, message, .. } => message,
             other => return other,
         };
-        Error::Failed { part: Some(format!("{} `{kind}`", role.name())), subset: None, message }
+        Error::Failed { part: Some(format!("{} `{kind}`", role.word())), subset: None, message }
     }
 
     /// Adds the subset of columns, described by `words`, to a part's failure, unless it has one.

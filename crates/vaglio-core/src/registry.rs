@@ -1,10 +1,13 @@
 //! Registry of the parts that are linked into this program, with summary, example and schema.
 
+use crate::setting;
+
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
 /// The role of a component in a pipeline.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[setting]
+#[derive(Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Role {
     /// `criterion:`.
     Criterion,
@@ -23,19 +26,6 @@ pub enum Role {
 }
 
 impl Role {
-    /// The name of the role in messages.
-    pub fn name(self) -> &'static str {
-        match self {
-            Role::Criterion => "criterion",
-            Role::Search => "search",
-            Role::Learner => "learner",
-            Role::Map => "map",
-            Role::TargetMap => "target_map",
-            Role::Loss => "loss",
-            Role::Resampling => "resampling",
-        }
-    }
-
     /// All roles, in the order in which they are listed.
     pub const ALL: [Role; 7] =
         [Role::Criterion, Role::Search, Role::Learner, Role::Map, Role::TargetMap, Role::Loss, Role::Resampling];

@@ -88,10 +88,9 @@ pub struct TargetUnits {
     pub scale: TargetScale,
     /// The map, if any.
     pub map: Option<Arc<dyn FittedTargetMap>>,
-    /// Whether predictions are smeared.
-    pub is_smeared: bool,
-    /// The residuals of a model for smearing its predictions, as pairs of share of the weight and residual.
-    pub residuals: Vec<[f64; 2]>,
+    /// The residuals of a model for smearing its predictions, as pairs of share of the weight and residual; empty before
+    /// training, `None` if predictions are not smeared.
+    pub residuals: Option<Vec<[f64; 2]>>,
 }
 
 /// The serialized form; a target that was only scaled is written as its scale.
@@ -112,16 +111,16 @@ impl From<WrittenUnits> for TargetUnits {
         match written {
             WrittenUnits::Scaled(scale) => scale.into(),
             WrittenUnits::Mapped { map, scaled: scale, residuals } => {
-                TargetUnits { scale, map: Some(map), is_smeared: !residuals.is_empty(), residuals }
+                TargetUnits { scale, map: Some(map), residuals: Some(residuals).filter(|own| !own.is_empty()) }
             }
         }
     }
 }
 
 impl From<TargetUnits> for WrittenUnits {
-    fn from(TargetUnits { scale, map, residuals, .. }: TargetUnits) -> Self {
+    fn from(TargetUnits { scale, map, residuals }: TargetUnits) -> Self {
         match map {
-            Some(map) => WrittenUnits::Mapped { map, scaled: scale, residuals },
+            Some(map) => WrittenUnits::Mapped { map, scaled: scale, residuals: residuals.unwrap_or_default() },
             None => WrittenUnits::Scaled(scale),
         }
     }
@@ -129,7 +128,7 @@ impl From<TargetUnits> for WrittenUnits {
 
 impl From<TargetScale> for TargetUnits {
     fn from(scale: TargetScale) -> Self {
-        TargetUnits { scale, map: None, is_smeared: false, residuals: Vec::new() }
+        TargetUnits { scale, map: None, residuals: None }
     }
 }
 
@@ -142,7 +141,7 @@ impl Default for TargetUnits {
 impl TargetUnits {
     /// Units of a mapped target.
     pub fn from_map(map: Box<dyn FittedTargetMap>, is_smeared: bool) -> Self {
-        TargetUnits { map: Some(map.into()), is_smeared, ..TargetUnits::default() }
+        TargetUnits { map: Some(map.into()), residuals: is_smeared.then(Vec::new), ..TargetUnits::default() }
     }
 
     /// Adds a scaling after the map and any earlier scaling.
@@ -161,10 +160,10 @@ impl TargetUnits {
     /// Converts a prediction into the units of the data. With residuals it is the mean of the converted values shifted
     /// by each residual.
     pub fn prediction(&self, predicted: f64) -> f64 {
-        match &self.map {
-            Some(map) if !self.residuals.is_empty() => {
+        match (&self.map, &self.residuals) {
+            (Some(map), Some(residuals)) if !residuals.is_empty() => {
                 let mapped = predicted * self.scale.scale + self.scale.shift;
-                self.residuals.iter().map(|[share, residual]| share * map.inverse(mapped + residual)).sum()
+                residuals.iter().map(|[share, residual]| share * map.inverse(mapped + residual)).sum()
             }
             _ => self.value(predicted),
         }
@@ -176,13 +175,13 @@ impl TargetUnits {
     /// N. Duan, *Smearing estimate: a nonparametric retransformation method*, JASA 78(383), 1983.
     #[must_use]
     pub fn with_residuals(&self, residuals: impl Iterator<Item = [f64; 2]>) -> Self {
-        let Some(map) = self.map.as_ref().filter(|_| self.is_smeared) else { return self.clone() };
+        let (Some(map), Some(_)) = (&self.map, &self.residuals) else { return self.clone() };
         let mut kept: Vec<[f64; 2]> = residuals.filter(|[weight, _]| *weight > 0.0).collect();
         let total: f64 = kept.iter().map(|[weight, _]| weight).sum();
         kept.iter_mut().for_each(|[weight, residual]| {
             *weight /= total;
             *residual *= self.scale.scale;
         });
-        TargetUnits { residuals: map.smearing(kept), ..self.clone() }
+        TargetUnits { residuals: Some(map.smearing(kept)), ..self.clone() }
     }
 }

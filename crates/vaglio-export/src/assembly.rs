@@ -71,7 +71,7 @@ impl Formulas {
 impl Assembly<'_> {
     /// Converts a prediction to the units of the data.
     fn in_units(&mut self, prediction: Expression, units: &TargetUnits, name: &str) -> Result<Expression, String> {
-        let TargetUnits { scale, map, residuals, .. } = units;
+        let TargetUnits { scale, map, residuals } = units;
         let scaled = if scale.scale == 1.0 { prediction } else { prediction.times(scale.scale) };
         let mapped = if scale.shift == 0.0 { scaled } else { scaled.plus(scale.shift) };
         let Some(map) = map else { return Ok(mapped) };
@@ -79,9 +79,7 @@ impl Assembly<'_> {
         let mapped = self.share(&format!("{name} by {}", map.kind()), mapped);
         let inverse = |mapped: Expression| map.inverse_expression(mapped).ok_or_else(|| what.clone());
         let value = inverse(mapped.clone())?;
-        if residuals.is_empty() {
-            return Ok(value);
-        }
+        let Some(residuals) = residuals.as_ref().filter(|own| !own.is_empty()) else { return Ok(value) };
         if size(&value).saturating_mul(residuals.len()) > MOST_SMEARED {
             let count = residuals.len();
             return Err(format!(

@@ -40,20 +40,20 @@ where
 {
     let law = Law("registered");
     let known: Vec<&Description> = descriptions().into_iter().filter(|d| d.role == role).collect();
-    let on = format_args!("the {} that are linked in", role.name());
+    let on = format_args!("the {} that are linked in", role.word());
     law.must(!known.is_empty(), on, "at least one; `use the_crate as _;` keeps a crate from being dropped", 0)?;
     for given in settings {
         let named = known.iter().any(|d| given["kind"] == d.kind);
         law.must(
             named,
             format_args!("the settings {given}"),
-            format!("the kind of a {}", role.name()),
+            format!("the kind of a {}", role.word()),
             &given["kind"],
         )?;
     }
     let one = |description: &Description| {
         let value = settings_of(description, settings);
-        let on = format!("{} `{}`", role.name(), description.kind);
+        let on = format!("{} `{}`", role.word(), description.kind);
         serde_json::from_value::<Box<T>>(value.clone()).map_err(|e| not_made(law, on, &value, &e))
     };
     known.into_iter().map(|d| Ok((d.kind, one(d)?))).collect()
@@ -91,7 +91,7 @@ pub fn check_registry(settings: &[Value]) -> LawResult {
 }
 
 fn component(law: Law, description: &Description, twice: Option<&Description>, settings: &[Value]) -> LawResult {
-    let on = format_args!("{} `{}` of {}", description.role.name(), description.kind, description.package);
+    let on = format_args!("{} `{}` of {}", description.role.word(), description.kind, description.package);
     if let Some(twice) = twice {
         return Err(law.broken(on, "a kind of its own", format!("that {} has one of that name", twice.package)));
     }

@@ -205,7 +205,7 @@ fn list(role: &str, title: &str, pages: &[(PathBuf, (String, String))]) -> Strin
 }
 
 fn defined(role: &str, kind: &str) -> &'static str {
-    let found = vaglio_core::descriptions().into_iter().find(|part| part.role.name() == role && part.kind == kind);
+    let found = vaglio_core::descriptions().into_iter().find(|part| part.role.word() == role && part.kind == kind);
     found.map(|part| part.defined).unwrap_or_default()
 }
 

@@ -76,6 +76,6 @@ fn did_you_mean(suggestion: &Option<String>, known: &[String]) -> String {
 
 /// Hint that an unknown part may come from a plug-in, if no known name is similar.
 fn unlinked(what: &str, suggestion: &Option<String>) -> &'static str {
-    let is_part = suggestion.is_none() && Role::ALL.iter().any(|role| role.name() == what);
+    let is_part = suggestion.is_none() && Role::ALL.iter().any(|role| role.word() == what);
     if is_part { "; a plug-in's are there in programs that are linked with its crate" } else { "" }
 }

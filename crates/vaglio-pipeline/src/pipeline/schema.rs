@@ -165,7 +165,7 @@ fn own_schema(description: &Description) -> (Value, Map<String, Value>) {
 pub fn component_list() -> Vec<Value> {
     let part = |d: &Description| {
         json!({
-            "role": d.role.name(), "kind": d.kind, "crate": d.package, "version": d.version,
+            "role": d.role.word(), "kind": d.kind, "crate": d.package, "version": d.version,
             "summary": d.summary, "example": d.example
         })
     };

@@ -73,7 +73,7 @@ impl<'p> FoldTestRows<'p> {
 
     /// The training rows, if their residuals smear predictions.
     pub fn smearing(&self) -> Option<&'p Problem> {
-        self.training.filter(|_| self.units.is_some_and(|units| units.iter().any(|units| units.is_smeared)))
+        self.training.filter(|_| self.units.is_some_and(|units| units.iter().any(|units| units.residuals.is_some())))
     }
 
     fn inputs(&self, model: &Model) -> Columns {
@@ -112,7 +112,7 @@ impl<'p> FoldTestRows<'p> {
 /// Returns the errors of [`Model::predict`].
 pub fn smeared(units: Option<&[TargetUnits]>, training: &Problem, model: &Model) -> Result<Option<Vec<TargetUnits>>> {
     let Some(units) = units else { return Ok(None) };
-    if !units.iter().any(|units| units.is_smeared) {
+    if !units.iter().any(|units| units.residuals.is_some()) {
         return Ok(Some(units.to_vec()));
     }
     let fitted = model.predict(&training.columns().select(model.inputs()), training.series())?;

@@ -6,7 +6,7 @@ use vaglio_core::{Role, descriptions};
 
 /// Settings of a component: name, type, default, whether required, description; `None` for an unknown role or kind.
 pub fn component_fields(role: &str, kind: &str) -> Option<Value> {
-    let description = descriptions().into_iter().find(|d| d.role.name() == role && d.kind == kind)?;
+    let description = descriptions().into_iter().find(|d| d.role.word() == role && d.kind == kind)?;
     let (schema, definitions) = own_schema(description);
     let schema = resolved(&schema, &definitions);
     let required = |name: &str| schema["required"].as_array().is_some_and(|all| all.iter().any(|r| r == name));

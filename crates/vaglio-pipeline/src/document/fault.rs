@@ -3,7 +3,7 @@
 use super::route::key_path;
 use serde::de::{self, Expected, Unexpected};
 use std::fmt;
-use vaglio_core::{Error, SourceLocation, registrations};
+use vaglio_core::{Error, SourceLocation, join, registrations};
 
 /// A mismatch between a value and the type that it is read into.
 #[derive(Debug, Clone, PartialEq)]
@@ -129,8 +129,8 @@ pub fn twice(message: &str) -> Option<String> {
     let (of, word) = message.strip_prefix("non-unique tag of dyn ")?.split_once(": ")?;
     let word = word.split('"').nth(1)?;
     let all = registrations().into_iter().filter(|origin| origin.of == of && origin.kind == word);
-    let packages: Vec<String> = all.map(|origin| format!("of {} {}", origin.package, origin.version)).collect();
-    Some(format!("this program holds several parts `{word}`: {}; link it with one of them", packages.join(" and ")))
+    let packages = join(all.map(|origin| format!("of {} {}", origin.package, origin.version)), " and ");
+    Some(format!("this program holds several parts `{word}`: {packages}; link it with one of them"))
 }
 
 /// An error for the setting `path`; the whole document has no path.

@@ -2,7 +2,7 @@
 
 use super::{ScratchSpec, check_threads};
 use serde::{Deserialize, Serialize};
-use vaglio_core::{Error, Result, setting};
+use vaglio_core::{Error, Result, join, setting};
 use vaglio_tables::scratch::default_folder;
 
 /// Where and on how many threads to compute, and in which precision.
@@ -102,11 +102,8 @@ impl EngineSpec {
             let kind = self.kind.word();
             match value.as_deref().map(str::trim) {
                 Some(_) if !of.contains(&self.kind) => {
-                    let kinds: Vec<String> = of.iter().map(|kind| format!("`kind: {}`", kind.word())).collect();
-                    return Err(Error::setting(
-                        field,
-                        format!("`{kind}` takes none; it is of {}", kinds.join(" and ")),
-                    ));
+                    let kinds = join(of.iter().map(|kind| format!("`kind: {}`", kind.word())), " and ");
+                    return Err(Error::setting(field, format!("`{kind}` takes none; it is of {kinds}")));
                 }
                 None | Some("") if of.contains(&self.kind) => {
                     return Err(Error::setting(field, format!("`{kind}` needs it, {example}")));

@@ -2,7 +2,7 @@
 
 use super::one_or_several::{ListItem, OneOrSeveral};
 use crate::document::Label;
-use vaglio_core::{Error, Result, setting};
+use vaglio_core::{Error, Result, join, setting};
 
 /// Rows by the values of one column. A row with a missing cell does not pass.
 #[setting]
@@ -37,10 +37,7 @@ impl RowFilter {
     /// Describes the filter in words.
     pub fn words(&self) -> String {
         let bound = |word: &str, bound: &Option<Label>| bound.as_ref().map(|bound| format!(" {word} {}", bound.0));
-        let is = self.is.as_ref().map(|is| {
-            let values: Vec<&str> = is.iter().map(|value| value.0.as_str()).collect();
-            format!(" is {}", values.join(" or "))
-        });
+        let is = self.is.as_ref().map(|is| format!(" is {}", join(is.iter().map(|value| &value.0), " or ")));
         let parts = [bound("from", &self.from), bound("to", &self.to), is];
         format!("{}{}", self.column, parts.into_iter().flatten().collect::<String>())
     }

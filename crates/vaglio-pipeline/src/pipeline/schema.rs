@@ -8,7 +8,7 @@ use super::{DataSpec, EngineSpec, Evaluate, Limits};
 use crate::tune::Tune;
 use serde_json::{Map, Value, json};
 use vaglio_core::schemars::{SchemaGenerator, generate::SchemaSettings};
-use vaglio_core::{Description, Role, descriptions};
+use vaglio_core::{Description, Role, descriptions, join};
 
 /// The JSON Schema of a pipeline file, for the components linked into this program.
 ///
@@ -140,10 +140,10 @@ fn one_of(schema: &mut Value) {
                     Some(format!("- `{word}`: {}", one.get("description")?.as_str()?.replace('\n', " ")))
                 });
                 let told = object.get("description").and_then(Value::as_str).map(str::to_owned).into_iter();
-                let text = told.chain([meanings.collect::<Vec<_>>().join("\n")]).collect::<Vec<_>>().join("\n\n");
-                object.insert("type".into(), json!("string"));
-                object.insert("enum".into(), json!(words));
-                object.insert("description".into(), json!(text));
+                let text = join(told.chain([join(meanings, "\n")]), "\n\n");
+                object.insert("type".into(), "string".into());
+                object.insert("enum".into(), words.into());
+                object.insert("description".into(), text.into());
             } else if let Some(kinds) = kinds {
                 object.remove("oneOf");
                 let parts: Vec<(&str, Value)> = kinds.iter().map(String::as_str).zip(all).collect();

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::collections::HashMap;
 use std::path::Path;
-use vaglio_core::{Cause, Error, Registration, Result, registrations};
+use vaglio_core::{Cause, Error, Registration, Result, join, registrations};
 use vaglio_tables::budget::Budget;
 use vaglio_tables::disk::{bounded, shortened, write_file};
 
@@ -103,9 +103,8 @@ fn foreign(text: &str) -> Option<String> {
     let known = registrations();
     let is_held = |part: &Registration| known.iter().any(|known| known.of == part.of && known.kind == part.kind);
     let lacked = parts.iter().filter(|part| READ_BY.contains(&&*part.of) && !is_held(part));
-    let foreign: Vec<String> =
-        lacked.map(|part| format!("`{}` of {} {}", part.kind, part.package, part.version)).collect();
-    (!foreign.is_empty()).then(|| foreign.join(" and "))
+    let foreign = join(lacked.map(|part| format!("`{}` of {} {}", part.kind, part.package, part.version)), " and ");
+    (!foreign.is_empty()).then_some(foreign)
 }
 
 /// Returns the text of a model file with its checksum.

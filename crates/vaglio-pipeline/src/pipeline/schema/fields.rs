@@ -2,7 +2,7 @@
 
 use super::own_schema;
 use serde_json::{Map, Value, json};
-use vaglio_core::{Role, descriptions};
+use vaglio_core::{Role, descriptions, join};
 
 /// Settings of a component: name, type, default, whether required, description; `None` for an unknown role or kind.
 pub fn component_fields(role: &str, kind: &str) -> Option<Value> {
@@ -126,7 +126,7 @@ fn keys(schema: &Value, definitions: &Map<String, Value>) -> String {
         Some(word) => format!("{name}: {word}"),
         None => name.clone(),
     };
-    format!("{{{}}}", properties.iter().map(one).collect::<Vec<_>>().join(", "))
+    format!("{{{}}}", join(properties.iter().map(one), ", "))
 }
 
 /// Description of a setting, with the meaning of its words and keys.

@@ -7,11 +7,20 @@ fn minus(a: Expression, b: Expression) -> Expression {
     a.plus(b.times(-1.0))
 }
 
+fn whole(of: Expression, by: f64) -> Expression {
+    of.over(by).apply(Function::Floor)
+}
+
+fn remainder(of: Expression, by: f64) -> Expression {
+    minus(of.clone(), whole(of, by).times(by))
+}
+
 /// Computes a part of a date, given in seconds since the beginning of 1970. Returns intermediate columns, whose names
 /// begin with `prefix`, and the part as an expression of these.
 ///
 /// # Reference
-/// H. Hinnant, *chrono-compatible low-level date algorithms*, `civil_from_days`.
+/// C. Neri, L. Schneider, *Euclidean affine functions and their application to calendar algorithms*, Software: Practice
+/// and Experience 53(4), 2023.
 pub(crate) fn by_arithmetic(
     part: DatePart,
     seconds: Expression,
@@ -25,50 +34,41 @@ pub(crate) fn by_arithmetic(
         Expression::Column(name)
     };
     let seconds = keep(seconds);
-    let whole = |of: Expression, by: f64| of.over(by).apply(Function::Floor);
     let value = match part {
         DatePart::Seconds => seconds,
         DatePart::Days => seconds.over(86_400.0),
-        DatePart::Hour | DatePart::Minute => {
-            let days = whole(seconds.clone(), 86_400.0);
-            let of_day = keep(minus(seconds, days.times(86_400.0)));
-            let hours = keep(whole(of_day.clone(), 3600.0));
-            match part {
-                DatePart::Hour => hours,
-                _ => whole(minus(of_day, hours.times(3600.0)), 60.0),
-            }
-        }
+        DatePart::Hour => whole(remainder(seconds, 86_400.0), 3600.0),
+        DatePart::Minute => whole(remainder(seconds, 3600.0), 60.0),
         DatePart::Weekday => {
             // 1 January 1970 was a Thursday.
             let days = keep(whole(seconds, 86_400.0).plus(3.0));
-            minus(days.clone(), whole(days, 7.0).times(7.0)).plus(1.0)
+            remainder(days, 7.0).plus(1.0)
         }
         DatePart::Year | DatePart::Month | DatePart::Day | DatePart::DayOfYear => {
-            // Years begin in March, in eras of 400.
+            // Days since 1 March of year 0; years begin in March, with month 3.
             let days = keep(whole(seconds, 86_400.0).plus(719_468.0));
-            let era = keep(whole(days.clone(), 146_097.0));
-            let day_of_era = keep(minus(days.clone(), era.clone().times(146_097.0)));
-            let leaps = [(1460.0, -1.0), (36_524.0, 1.0), (146_096.0, -1.0)];
-            let terms = leaps.map(|(every, sign)| whole(day_of_era.clone(), every).times(sign));
-            let counted = Expression::Sum([day_of_era.clone()].into_iter().chain(terms).collect());
-            let year_of_era = keep(whole(counted, 365.0));
-            let before = |year: Expression| {
-                let terms = [year.clone().times(365.0), whole(year.clone(), 4.0), whole(year, 100.0).times(-1.0)];
-                Expression::Sum(terms.into())
+            // Number of the cycle that a day is in, and the day in that cycle; cycles have `length` / `per` days.
+            let mut cycle = |day: Expression, first: f64, length: f64, per: f64| {
+                let scaled = keep(day.times(per).plus(first));
+                let number = keep(whole(scaled.clone(), length));
+                (number.clone(), keep(whole(minus(scaled, number.times(length)), per)))
             };
-            let day = keep(minus(day_of_era, before(year_of_era.clone())));
-            let month = keep(whole(day.clone().times(5.0).plus(2.0), 153.0));
-            let civil_month = keep(month.clone().plus(month.clone().if_below(9.5, 3.0, -9.0)));
-            let year = year_of_era.plus(era.times(400.0)).plus(civil_month.clone().if_below(2.5, 1.0, 0.0));
+            let (century, day) = cycle(days.clone(), 3.0, 146_097.0, 4.0);
+            let (year, day) = cycle(day, 3.0, 1461.0, 4.0);
+            let (month, day) = cycle(day, 461.0, 153.0, 5.0);
+            // Months 13 and 14 are January and February of the next year.
+            let if_next = |value: f64| month.clone().if_above(12.5, value, 0.0);
+            let year = century.times(100.0).plus(year).plus(if_next(1.0));
             match part {
-                DatePart::Month => civil_month,
-                DatePart::Day => minus(day.plus(1.0), whole(month.times(153.0).plus(2.0), 5.0)),
                 DatePart::Year => year,
+                DatePart::Month => month.clone().plus(if_next(-12.0)),
+                DatePart::Day => day.plus(1.0),
                 _ => {
-                    // Days from 1 March of year 0 to 1 January.
                     let last = keep(year.plus(-1.0));
-                    let first = before(last.clone()).plus(whole(last, 400.0)).plus(306.0);
-                    minus(days, first).plus(1.0)
+                    let leaps = [(4.0, 1.0), (100.0, -1.0), (400.0, 1.0)];
+                    let leaps = leaps.map(|(every, sign)| whole(last.clone(), every).times(sign));
+                    let before = [last.clone().times(365.0), 306.0.into()].into_iter().chain(leaps);
+                    minus(days, Expression::Sum(before.collect())).plus(1.0)
                 }
             }
         }

@@ -36,7 +36,7 @@ pub fn shard(command: Shard) -> Done {
 
 fn threads_of(written: Option<usize>, shards: &Shards) -> Result<usize, Error> {
     pipeline::check_threads("--threads", written.unwrap_or(0))?;
-    Ok(written.unwrap_or(shards.threads()))
+    Ok(written.unwrap_or(shards.pipeline.engine.threads))
 }
 
 fn plan(path: &Path, of: usize, folder: &Path, set: &[String], json: bool) -> Done {

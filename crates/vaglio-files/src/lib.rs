@@ -16,7 +16,6 @@ mod explanation;
 mod export;
 mod file_model;
 mod file_prediction;
-mod fold_weights;
 mod folder;
 mod forecast;
 mod held_out_rows;

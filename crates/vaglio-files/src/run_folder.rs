@@ -169,10 +169,10 @@ impl RunFolder {
         let is_run = pipeline.is_some_and(|path| check_apart(path, [("", &settings)]).is_err());
         let text = if is_run { std::fs::read(&settings).ok() } else { None };
         if self.is_there(LAST) && self.is_there(&named(LAST, PREVIOUS)) {
-            self.copy(PREVIOUS, OLDER).or_else(|_| self.shift(PREVIOUS, OLDER))?;
+            self.keep(PREVIOUS, OLDER)?;
         }
         let done = match self.is_there(LAST) {
-            true => self.retire(true).map(|()| self.remove_others()).or_else(|_| self.shift("", PREVIOUS)),
+            true => self.retire(true).map(|()| self.remove_others()),
             false => self.set_strays_aside(text.as_ref().map(|_| SETTINGS)),
         };
         if let Some(text) = text.filter(|_| !settings.exists()) {
@@ -184,17 +184,18 @@ impl RunFolder {
 
     /// Removes the last file of the present result, if there is one, which is first kept as the previous one if asked.
     fn retire(&self, is_kept: bool) -> Result<()> {
-        if !self.is_there(LAST) {
-            return Ok(());
+        if is_kept && self.is_there(LAST) {
+            self.keep("", PREVIOUS)?;
         }
-        if is_kept {
-            self.copy("", PREVIOUS)?;
+        if self.is_there(LAST) {
+            std::fs::remove_file(self.out.join(LAST)).map_err(|e| self.failed(LAST, e))?;
         }
-        std::fs::remove_file(self.out.join(LAST)).map_err(|e| self.failed(LAST, e))
+        Ok(())
     }
 
-    /// Links the files with one suffix under another; at every moment a complete set exists.
-    fn copy(&self, from: &str, to: &str) -> Result<()> {
+    /// Links the files with one suffix under another; at every moment a complete set exists. Renames them on a disk with
+    /// neither links nor space for a copy.
+    fn keep(&self, from: &str, to: &str) -> Result<()> {
         let there: Vec<&str> = FILES.into_iter().filter(|file| self.is_there(&named(file, from))).collect();
         let part = |file: &str| temporary(&self.out.join(named(file, to)));
         let linked = there.iter().try_for_each(|file| {
@@ -209,7 +210,7 @@ impl RunFolder {
         });
         if linked.is_err() {
             there.iter().for_each(|file| drop(std::fs::remove_file(part(file))));
-            return linked;
+            return self.shift(from, to);
         }
         // The last file goes first: a set without it does not count as a result.
         FILES.iter().rev().for_each(|file| self.remove(&named(file, to)));
@@ -220,7 +221,7 @@ impl RunFolder {
         Ok(())
     }
 
-    /// Renames the files with one suffix to another, for disks without space for a copy.
+    /// Renames the files with one suffix to another.
     fn shift(&self, from: &str, to: &str) -> Result<()> {
         for file in FILES {
             let [from, to] = [from, to].map(|age| named(file, age));

@@ -4,86 +4,74 @@ use crate::labels::{place_of_label, same_label};
 use ndarray::Array2;
 use vaglio_core::numerals::numeral;
 use vaglio_core::{Cells, Error, Result, Task};
+use vaglio_pipeline::document::Label;
 use vaglio_pipeline::pipeline::{DataSpec, TaskKind};
 use vaglio_tables::quoted;
 
 /// Task of the targets, with class labels.
 pub(super) fn task(spec: &DataSpec, targets: &[(String, Cells)]) -> Result<Task> {
-    let Some((name, cells)) = targets.first() else { return Err(Error::setting("data.target", "it is missing")) };
-    let text = targets.iter().find(|(_, cells)| cells.numbers().is_none());
     let wrong = |field: &str, message: String| Err(Error::setting(field, message));
-    if targets.len() > 1 {
-        if let Some((name, _)) = text {
-            return wrong("data.target", format!("the column `{name}` holds text; several targets must be numbers"));
-        }
-        if spec.positive.is_some() || matches!(spec.task, Some(TaskKind::Binary | TaskKind::Multiclass)) {
-            let message = "several target columns are for regression; give one column of classes";
-            return wrong("data.target", message.into());
-        }
-        return Ok(Task::Regression);
-    }
-    let is_regression = match spec.task {
-        Some(kind) => kind == TaskKind::Regression,
-        None => {
-            spec.positive.is_none() && cells.numbers().is_some_and(|numbers| !are_two_whole_numbers(&numbers.values()))
+    let (name, cells) = match targets {
+        [] => return wrong("data.target", "it is missing".into()),
+        [(name, cells)] => (name, cells),
+        several => {
+            if let Some((name, _)) = several.iter().find(|(_, cells)| cells.numbers().is_none()) {
+                return wrong(
+                    "data.target",
+                    format!("the column `{name}` holds text; several targets must be numbers"),
+                );
+            }
+            if spec.positive.is_some() || matches!(spec.task, Some(TaskKind::Binary | TaskKind::Multiclass)) {
+                let message = "several target columns are for regression; give one column of classes";
+                return wrong("data.target", message.into());
+            }
+            return Ok(Task::Regression);
         }
     };
-    // Regression needs no labels, of which there may be as many as rows.
-    let labels = if is_regression { Vec::new() } else { labels(cells) };
-    let kind = match spec.task {
-        Some(kind) => kind,
-        None if is_regression => TaskKind::Regression,
-        None if spec.positive.is_none() && text.is_some() && labels.len() > 2 => TaskKind::Multiclass,
-        None => TaskKind::Binary,
-    };
-    match kind {
-        TaskKind::Regression => {
-            if text.is_some() {
-                return wrong("data.task", format!("it is regression and the target `{name}` holds text"));
-            }
-            Ok(Task::Regression)
-        }
-        TaskKind::Binary => {
-            if let Some(positive) = &spec.positive {
-                let known = || labels.iter().map(String::as_str);
-                let Some(label) = place_of_label(known(), &positive.0).map(|at| &labels[at]) else {
-                    return Err(Error::unknown("data.positive", "label", &positive.0, known()));
-                };
-                if labels.len() < 2 {
-                    return Err(single_class(name, label));
-                }
-                let negative = if labels.len() == 2 { labels.iter().find(|l| *l != label).cloned() } else { None };
-                return Ok(Task::Binary { negative, positive: label.clone() });
-            }
-            match labels.as_slice() {
-                [negative, positive] => {
-                    Ok(Task::Binary { negative: Some(negative.clone()), positive: positive.clone() })
-                }
-                [only] => Err(single_class(name, only)),
-                _ => wrong(
-                    "data.task",
-                    format!(
-                        "it is binary and `{name}` has {} labels; name one with data.positive or use multiclass",
-                        labels.len()
-                    ),
-                ),
-            }
-        }
-        TaskKind::Multiclass => match labels.as_slice() {
-            [only] => Err(single_class(name, only)),
-            _ if labels.len() > (cells.len() / 2).clamp(5, 1000) => wrong(
-                "data.target",
-                format!(
-                    "`{name}` has {} labels in {} rows: of more than five, at most 1000 and one for every two rows are taken as classes; for numbers \
-                     set data.types: {{{}: number}}, else name another target",
-                    labels.len(),
-                    cells.len(),
-                    quoted(name)
-                ),
-            ),
-            _ => Ok(Task::Multiclass { labels }),
-        },
+    let is_text = cells.numbers().is_none();
+    let has_many = || cells.numbers().is_some_and(|numbers| !are_two_whole_numbers(&numbers.values()));
+    if spec.task.map_or_else(|| spec.positive.is_none() && has_many(), |kind| kind == TaskKind::Regression) {
+        return match is_text {
+            true => wrong("data.task", format!("it is regression and the target `{name}` holds text")),
+            false => Ok(Task::Regression),
+        };
     }
+    let labels = labels(cells);
+    let is_multiclass = match spec.task {
+        Some(kind) => kind == TaskKind::Multiclass,
+        None => spec.positive.is_none() && is_text && labels.len() > 2,
+    };
+    let place = |positive: &Label| {
+        let known = || labels.iter().map(String::as_str);
+        let unknown = || Error::unknown("data.positive", "label", &positive.0, known());
+        place_of_label(known(), &positive.0).ok_or_else(unknown)
+    };
+    let positive = spec.positive.as_ref().filter(|_| !is_multiclass).map(place).transpose()?;
+    if let [only] = &labels[..] {
+        return Err(single_class(name, only));
+    }
+    if is_multiclass && labels.len() > (cells.len() / 2).clamp(5, 1000) {
+        let message = format!(
+            "`{name}` has {} labels in {} rows: of more than five, at most 1000 and one for every two rows are taken as classes; for numbers \
+             set data.types: {{{}: number}}, else name another target",
+            labels.len(),
+            cells.len(),
+            quoted(name)
+        );
+        return wrong("data.target", message);
+    }
+    let positive = match (positive, labels.len()) {
+        _ if is_multiclass => return Ok(Task::Multiclass { labels }),
+        (Some(positive), _) => positive,
+        (None, 2) => 1,
+        (None, count) => {
+            let message =
+                format!("it is binary and `{name}` has {count} labels; name one with data.positive or use multiclass");
+            return wrong("data.task", message);
+        }
+    };
+    let negative = (labels.len() == 2).then(|| labels[1 - positive].clone());
+    Ok(Task::Binary { negative, positive: labels[positive].clone() })
 }
 
 fn single_class(name: &str, label: &str) -> Error {

@@ -64,7 +64,7 @@ impl PyShards {
 
     /// Folder of the plan.
     fn folder(&self) -> PathBuf {
-        self.shards.folder().to_owned()
+        self.shards.folder.clone()
     }
 
     /// Number of units.
@@ -79,7 +79,7 @@ impl PyShards {
 
     /// Time limit of the run, in seconds.
     fn seconds(&self) -> Option<f64> {
-        self.shards.most_time().map(|time| time.as_secs_f64())
+        self.shards.pipeline.most_time().map(|time| time.as_secs_f64())
     }
 
     /// Whether all units of an index wait for the search.

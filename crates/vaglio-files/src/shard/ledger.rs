@@ -12,7 +12,6 @@ use serde_json::json;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 use vaglio_core::{Error, Result, StopSign};
 use vaglio_pipeline::pipeline::{ValidPipeline, pool};
 use vaglio_pipeline::resampling;
@@ -28,9 +27,11 @@ const REMEDY: &str = "remove this file, and `vaglio shard run` does its index ag
 /// A distributed run and its folder.
 #[derive(Debug)]
 pub struct Shards {
-    pub(super) folder: PathBuf,
+    /// Folder of the plan.
+    pub folder: PathBuf,
     pub(super) plan: ShardPlan,
-    pub(super) pipeline: ValidPipeline,
+    /// The pipeline of the plan.
+    pub pipeline: ValidPipeline,
     /// Initial state shared by the indexes of this process.
     start: Mutex<Option<Arc<RunStart>>>,
 }
@@ -108,11 +109,6 @@ impl Shards {
         Shards::with_plan(&folder, plan)
     }
 
-    /// Folder of the plan.
-    pub fn folder(&self) -> &Path {
-        &self.folder
-    }
-
     /// Opens the run whose plan is in a folder.
     ///
     /// # Errors
@@ -152,24 +148,9 @@ impl Shards {
         Ok(Arc::clone(held.insert(Arc::new(start))))
     }
 
-    /// Number of indexes.
-    pub fn count(&self) -> usize {
-        self.plan.of
-    }
-
     /// Number of units.
     pub fn units(&self) -> usize {
         self.plan.units.count()
-    }
-
-    /// Number of threads that the pipeline asks for.
-    pub fn threads(&self) -> usize {
-        self.pipeline.engine.threads
-    }
-
-    /// Time limit of the whole run.
-    pub fn most_time(&self) -> Option<Duration> {
-        self.pipeline.most_time()
     }
 
     /// The build that planned the run; only the same build may run its indexes.

@@ -97,7 +97,7 @@ impl Shards {
             self.keep(index, &own.map(|key| (key, NOTHING.to_owned())).collect())?;
             return self.progress_of(index);
         }
-        let start = self.start(monitor.stop.clone().or_after(begun, self.most_time()))?;
+        let start = self.start(monitor.stop.clone().or_after(begun, self.pipeline.most_time()))?;
         let book = Arc::new(RunJournal::resume(&claim.out, &self.header()?)?);
         let limited = limited(monitor, &book, begun, &self.pipeline);
         let process_group = self.process_group(index, book.keeps_all(), &limited.stop)?;

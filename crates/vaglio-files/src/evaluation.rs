@@ -3,8 +3,8 @@
 use super::repetitions::Repetitions;
 use super::run_context::{Run, RunPlan};
 use vaglio_core::{Result, StopReason};
+use vaglio_pipeline::jobs::in_turn;
 use vaglio_pipeline::pipeline::{Calibration, SavedIntervals};
-use vaglio_pipeline::resampling::pool::in_turn;
 use vaglio_pipeline::resampling::{OuterFoldFit, Pooled, StageMonitor};
 use vaglio_report::record::{PredictionRows, Record, Status, Warning, WarningKind};
 

@@ -9,6 +9,7 @@ pub mod document;
 pub mod final_fit;
 pub mod final_model;
 pub mod folds;
+pub mod jobs;
 pub mod learners;
 mod linfa_api;
 pub mod maps;

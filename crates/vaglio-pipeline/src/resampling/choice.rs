@@ -2,11 +2,11 @@
 
 use super::fdr::check_design;
 use super::fold_paths::LambdaPaths;
-use super::pool::{FIRST_CHECKPOINT, StageMonitor};
 use super::sample::Sample;
 use super::score_choice::{confirmed, edge, plain};
 use super::selection::{Choice, ChosenSearch};
 use super::validation::{CellChoice, Validation, choice_splits, not_validated, shared_design};
+use crate::jobs::{FIRST_CHECKPOINT, StageMonitor};
 use crate::selector::resumable_search::{ResumableSearch, SearchResult};
 use crate::selector::{ValidSelector, takes_lambda_of_all, walk_lambdas};
 use std::time::{Duration, Instant};

@@ -4,11 +4,11 @@
 //! these columns with `search: all`: settings are tuned and λ is chosen by its own criterion, on the same rows.
 
 use super::path_predictions::{FoldTestRows, PathModels, predictions_along};
-use super::pool::StageMonitor;
 use super::score_choice::plain;
 use super::selection::ChosenSearch;
 use crate::final_fit::{FitFrom, train, train_entry};
 use crate::final_model::{FinalModel, FittedFinalModel};
+use crate::jobs::StageMonitor;
 use crate::selector::ValidSelector;
 use crate::tune;
 use ndarray::{Array2, Axis};

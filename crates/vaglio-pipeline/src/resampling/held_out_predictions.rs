@@ -2,11 +2,11 @@
 
 use super::loss_sums::{EVERY, FoldLosses, LossSums, Pooled, TargetsAndPredictions};
 use super::path_predictions::PathModels;
-use super::pool::StageMonitor;
 use super::sample::Sample;
 use super::selection::Choice;
 use super::split_rule::TrainTestSplit;
 use super::validation::{Fold, choice_splits, in_choice_fold};
+use crate::jobs::StageMonitor;
 use crate::selector::ValidSelector;
 use ndarray::s;
 use vaglio_core::{ClassOrder, Loss, Result, ZeroOne};

@@ -17,8 +17,8 @@
 use super::fold_paths::{FoldPath, LambdaPaths};
 use super::loss_sums::{LossSums, most_clusters};
 use super::path_predictions::{FoldTestRows, PathModels, PathReduction};
-use super::pool::{FIRST_CHECKPOINT, SubTask, each, expected_sizes};
 use super::validation::{Fold, Validation};
+use crate::jobs::{FIRST_CHECKPOINT, SubTask, each, expected_sizes};
 use crate::memory_slots::MemorySlots;
 use crate::selector::resumable_search::ResumableSearch;
 use std::collections::BTreeMap;

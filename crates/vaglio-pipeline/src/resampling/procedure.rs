@@ -3,12 +3,12 @@
 use super::choice::select;
 use super::loss_sums::{EVERY, LossSums, Pooled, TargetsAndPredictions};
 use super::path_predictions::{FoldTestRows, smeared};
-use super::pool::{Jobs, StageMonitor, SubTask};
 use super::sample::{FittedProblem, Sample};
 use super::selection::{ChosenSearch, Selection};
 use super::split_rule::{RepeatedSplits, SplitRule, TrainTestSplit};
 use super::validation::{held_by, on_training_rows};
 use crate::final_fit::{FitFrom, train};
+use crate::jobs::{Jobs, StageMonitor, SubTask};
 use crate::selector::ValidSelector;
 use crate::tune;
 use ndarray::Array2;

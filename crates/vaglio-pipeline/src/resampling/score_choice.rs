@@ -1,8 +1,8 @@
 //! Choice without held-out rows: of size and λ by the score, or of the columns confirmed at a false discovery rate.
 
 use super::fdr::{Discoveries, discoveries};
-use super::pool::{StageMonitor, in_turn};
 use super::selection::{Choice, ChosenSearch};
+use crate::jobs::{StageMonitor, in_turn};
 use crate::selector::resumable_search::SearchResult;
 use crate::selector::{ValidSelector, takes_lambda_of_all, walk_lambdas};
 use std::collections::HashSet;

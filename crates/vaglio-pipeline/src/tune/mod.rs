@@ -27,12 +27,13 @@ mod solvers;
 pub use vaglio_report::record::{Bounds, Method, Scale, ScoredSelection, ScoredSettings, Tune, TuningResult};
 
 use crate::final_fit::subset_score;
+use crate::jobs::{StageMonitor, SubTask};
 use crate::selector::ValidSelector;
 use ledger::CachedCriterion;
 use std::sync::Arc;
 use std::time::Instant;
 use vaglio_core::{Error, Learner, Problem, Result, Score};
-use vaglio_search::{Answer, Choose, Event, Journal, Monitor, Observer, Search};
+use vaglio_search::{Choose, Event, Monitor, Observer, Search};
 
 /// Largest number of parameters tuned together.
 const MOST_PARAMETERS: usize = 100;
@@ -114,22 +115,21 @@ fn search(
     let span = tracing::info_span!("tune", method = tune.method.word(), budget = tune.budget);
     let _entered = span.enter();
     let settings = setting::written(&*selector.learner)?;
-    let (journal, mut tried) = (monitor.journal.under("tune"), 0);
-    monitor.show(&Event::Stage { what: "tune", pieces: tune.budget });
-    let mut progress = ScoreObserver { monitor, done: 0.0, of: tune.budget as f64, stopped: false };
+    let watcher = StageMonitor::new(monitor);
+    let (journal, mut tried) = (watcher.journal.under("tune"), 0);
+    watcher.stage("tune", tune.budget);
     let mut evaluate = |values: &[f64]| {
-        if progress.stopped {
+        if watcher.stopped().is_some() {
             return Ok(None);
         }
+        let mut member = watcher.member(journal.within(tried + 1), tried);
         tried += 1;
         let scored = with(tune, &settings, values).and_then(|learner| {
             let tuned = ValidSelector { learner, ..selector.clone() };
-            journal.once(tried, || scored(tune, &tuned, problem, &mut progress, journal.within(tried)))
+            journal.once(tried, || scored(tune, &tuned, problem, &mut member))
         });
-        progress.done += 1.0;
-        if !matches!(scored, Ok(None)) {
-            progress.ask();
-        }
+        member.observe(&Event::Tick);
+        watcher.end_piece(tried - 1);
         scored.map(|score| score.map(|score| score.loss))
     };
     let start: Vec<f64> = tune.parameters.iter().map(|(path, b)| b.place(setting::value(&settings, path))).collect();
@@ -165,43 +165,14 @@ fn scored(
     tune: &Tune,
     selector: &ValidSelector,
     problem: &Problem,
-    progress: &mut ScoreObserver<'_, '_>,
-    journal: Journal,
+    member: &mut SubTask<'_, '_>,
 ) -> Result<Option<Score>> {
     let design = selector.design(problem)?;
     match tune.score {
         ScoredSelection::All => subset_score(&*selector.criterion, &design, &design.candidates()).map(Some),
         ScoredSelection::Search => {
-            let stop = progress.monitor.stop.clone();
-            let monitor = &mut Monitor { observer: &mut *progress, journal, stop };
-            let path = selector.search_on(&design, Instant::now(), None, monitor)?.path;
-            let is_stopped = progress.stopped || path.stop_reason.is_partial();
-            Ok((!is_stopped).then(|| path.score()))
-        }
-    }
-}
-
-/// Observer that shows scores instead of the steps of inner searches.
-struct ScoreObserver<'o, 'm> {
-    monitor: &'o mut Monitor<'m>,
-    done: f64,
-    of: f64,
-    stopped: bool,
-}
-
-impl ScoreObserver<'_, '_> {
-    fn ask(&mut self) -> Answer {
-        let answer = self.monitor.show(&Event::Visited { done: self.done, of: self.of });
-        self.stopped |= matches!(answer, Answer::Stop(_));
-        answer
-    }
-}
-
-impl Observer for ScoreObserver<'_, '_> {
-    fn observe(&mut self, event: &Event<'_>) -> Answer {
-        match event {
-            Event::Step(_) | Event::Visited { .. } => self.ask(),
-            _ => Answer::Continue,
+            let path = selector.search_on(&design, Instant::now(), None, &mut member.monitor())?.path;
+            Ok((!path.stop_reason.is_partial()).then(|| path.score()))
         }
     }
 }

@@ -15,7 +15,7 @@ mod rivals;
 #[cfg(test)]
 mod tests;
 
-use super::pool::StageMonitor;
+use crate::jobs::StageMonitor;
 use crate::selector::ValidSelector;
 use experiments::Experiments;
 pub use experiments::{DUMMIES, EXPERIMENTS};

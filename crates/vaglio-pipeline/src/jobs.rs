@@ -29,7 +29,7 @@ pub fn repeated<T: Send>(room: &MemorySlots, count: usize, job: impl Fn(usize) -
 }
 
 /// Like [`in_turn`], by some workers, for jobs that each take an item.
-pub(super) fn each<I: Send, T: Send>(
+pub(crate) fn each<I: Send, T: Send>(
     workers: usize,
     items: impl IntoIterator<Item = I>,
     job: impl Fn(usize, I) -> Result<T> + Sync,
@@ -154,7 +154,7 @@ impl<'o> StageMonitor<'o> {
     ///
     /// # Errors
     /// Returns the errors of [`repeated`].
-    pub(super) fn jobs<T: Send>(
+    pub(crate) fn jobs<T: Send>(
         &self,
         what: &str,
         room: &MemorySlots,
@@ -184,7 +184,7 @@ impl<'o> StageMonitor<'o> {
     ///
     /// # Errors
     /// [`Error::Stopped`].
-    pub(super) fn check(&self) -> Result<()> {
+    pub(crate) fn check(&self) -> Result<()> {
         self.stopped().map_or(Ok(()), |reason| Err(Error::Stopped(reason)))
     }
 
@@ -213,7 +213,7 @@ impl<'o> StageMonitor<'o> {
     }
 
     /// Observer of a search whose steps are shown.
-    pub(super) fn leader(&self, journal: Journal) -> SubTask<'_, 'o> {
+    pub(crate) fn leader(&self, journal: Journal) -> SubTask<'_, 'o> {
         SubTask { watcher: self, journal, piece: None, start: 0, sizes: None, stage: StageShare::default() }
     }
 }
@@ -223,7 +223,7 @@ const OPEN: f64 = 0.9;
 
 /// Observer of one of the searches that share a monitor. Each step may stop it; only a leading search shows its steps.
 pub struct SubTask<'w, 'o> {
-    pub(super) watcher: &'w StageMonitor<'o>,
+    pub(crate) watcher: &'w StageMonitor<'o>,
     journal: Journal,
     /// Index of the search among the pieces of the stage; `None` for a leading search.
     piece: Option<usize>,
@@ -235,18 +235,18 @@ pub struct SubTask<'w, 'o> {
 }
 
 /// First checkpoint of a choice.
-pub(super) const FIRST_CHECKPOINT: usize = 20;
+pub(crate) const FIRST_CHECKPOINT: usize = 20;
 
 /// Expected number of sizes of a cross-validated path, for a search of up to `largest` columns: one checkpoint more
 /// than a typical size of the lowest loss.
-pub(super) fn expected_sizes(largest: usize, patience: Option<usize>) -> usize {
+pub(crate) fn expected_sizes(largest: usize, patience: Option<usize>) -> usize {
     patience.map_or(largest, |patience| largest.min(patience.saturating_mul(2).saturating_add(FIRST_CHECKPOINT)))
 }
 
 impl<'w, 'o> SubTask<'w, 'o> {
     /// Sets the expected sizes of the path: downwards from all columns, or upwards to the expected size in folds.
     #[must_use]
-    pub(super) fn over(self, extent: Option<SearchExtent>, patience: Option<usize>) -> Self {
+    pub(crate) fn over(self, extent: Option<SearchExtent>, patience: Option<usize>) -> Self {
         let Some(extent) = extent else { return self };
         let start = extent.start;
         let end = if start >= extent.largest {

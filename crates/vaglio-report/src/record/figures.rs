@@ -129,8 +129,10 @@ impl Figures {
 
     /// Formats a short table: the loss first, then other figures and the confusion matrix.
     pub fn table(&self, loss: &LossName, classes: &[String]) -> String {
+        let line = |name: &str, value: String| format!("{name:<19} {value}\n");
         let error = self.standard_error.map(|error| format!(" ± {}", short(error))).unwrap_or_default();
-        let mut lines = vec![("rows", self.rows.to_string()), (loss.title(), format!("{}{error}", short(self.loss)))];
+        let mut text = line("rows", self.rows.to_string());
+        text += &line(loss.title(), format!("{}{error}", short(self.loss)));
         let is_numbers = self.confusion.is_none();
         let others = [
             (AnyLoss::from(Squared).title(), Some(self.mse)),
@@ -142,35 +144,32 @@ impl Figures {
             ("AUC", self.auc),
             ("Brier score", self.brier),
         ];
-        for (name, value) in others.iter().filter(|(name, _)| *name != loss.title()) {
-            lines.extend(value.map(|value| (*name, short(value))));
+        for (name, value) in others.into_iter().filter(|(name, _)| *name != loss.title()) {
+            text.extend(value.map(|value| line(name, short(value))));
         }
-        let mut text: String = lines.iter().map(|(name, value)| format!("{name:<20}{value}\n")).collect();
         for OutputFigures { name, mse, r2 } in &self.by_output {
             let r2 = r2.map(|r2| format!(", R² {}", short(r2))).unwrap_or_default();
-            text += &format!("{:<19} {}{r2}\n", format!("squared of {}", escape_controls(name)), short(*mse));
+            text += &line(&format!("squared of {}", escape_controls(name)), format!("{}{r2}", short(*mse)));
         }
         let Some(confusion) = &self.confusion else { return text };
         if self.ties > 0 {
-            text +=
-                &format!("{:<19} {} rows: the error rates count a guess, the matrix the label\n", "ties", self.ties);
+            text += &line("ties", format!("{} rows: the error rates count a guess, the matrix the label", self.ties));
         }
         let name = |class: usize| {
             classes.get(class).map_or_else(|| class.to_string(), |name| escape_controls(name).into_owned())
         };
         if let Some(ConstantAnswerError { class, error_rate }) = self.always() {
-            text += &format!("{:<19} {}\n", format!("always {}", name(class)), short(error_rate));
+            text += &line(&format!("always {}", name(class)), short(error_rate));
         }
         let names: Vec<String> = (0..confusion.len()).map(name).collect();
         let width = names.iter().map(|name| name.chars().count()).max().unwrap_or(0).max(6);
+        let row = |head: &str, cells: Vec<String>| {
+            format!("{head:<width$}{}\n", cells.iter().map(|cell| format!("  {cell:>width$}")).collect::<String>())
+        };
         text += "observed in rows, predicted in columns\n";
-        text += &format!("{:<width$}", "");
-        names.iter().for_each(|name| text += &format!("  {name:>width$}"));
-        text += "\n";
+        text += &row("", names.clone());
         for (name, counts) in names.iter().zip(confusion) {
-            text += &format!("{name:<width$}");
-            counts.iter().for_each(|count| text += &format!("  {count:>width$}"));
-            text += "\n";
+            text += &row(name, counts.iter().map(usize::to_string).collect());
         }
         text
     }

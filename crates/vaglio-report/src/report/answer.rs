@@ -165,16 +165,19 @@ fn cards(record: &Record, errors: &[HeldOutError<'_>]) -> String {
 /// Cards of one origin: the AUC, the error rate, the loss, R².
 fn error_cards(error: &HeldOutError<'_>) -> Vec<String> {
     let (record, loss, origin) = (error.record, error.record.loss(), error.origin.title());
+    let note = |parts: &[&Option<String>]| join([&error.how].into_iter().chain(parts.iter().copied().flatten()), "; ");
     let mut cards = Vec::new();
+    let mut add = |figure: &str, value: f64, interval: Option<ConfidenceInterval>, note: String| {
+        cards.push(card(&format!("{origin} {figure}"), value, interval, note, origin));
+    };
     if let Some((auc, interval)) = error.auc() {
         let baseline = error.baseline.filter(|_| loss.is(&Auc));
-        let note = baseline.map(|baseline| format!("{}; without features {}", error.how, short(1.0 - baseline)));
-        cards.push(card(&format!("{origin} AUC"), auc, interval, note.unwrap_or(error.how.clone()), origin));
+        let baseline = baseline.map(|baseline| format!("without features {}", short(1.0 - baseline)));
+        add("AUC", auc, interval, note(&[&baseline]));
     }
-    let always = error.figures.and_then(|figures| record.always_text(figures));
     if let Some((rate, interval)) = error.error_rate().filter(|_| !loss.is(&ZeroOne)) {
-        let note = join([error.how.clone()].into_iter().chain(always), "; ");
-        cards.push(card(&format!("{origin} error rate"), rate, Some((interval, 0.95)), note, origin));
+        let always = error.figures.and_then(|figures| record.always_text(figures));
+        add("error rate", rate, Some((interval, 0.95)), note(&[&always]));
     }
     if !loss.is(&Auc) {
         let (baseline, always) = error.baselines();
@@ -182,9 +185,7 @@ fn error_cards(error: &HeldOutError<'_>) -> Vec<String> {
         let share =
             |baseline: f64| format!("{} of {} without features", percent(error.loss / baseline), short(baseline));
         let rmse = error.rmse().map(|rmse| format!("RMSE {}", significant(rmse, 4)));
-        let parts = [Some(error.how.clone()), baseline.map(share), always, rmse];
-        let note = join(parts.into_iter().flatten(), "; ");
-        cards.push(card(&format!("{origin} {}", loss.title()), error.loss, error.interval, note, origin));
+        add(loss.title(), error.loss, error.interval, note(&[&baseline.map(share), &always, &rmse]));
     }
     let r2 = error.figures.filter(|_| record.data.classes.is_none()).and_then(|figures| figures.r2);
     if let Some(r2) = r2.filter(|_| loss.is(&Squared)) {
@@ -192,8 +193,8 @@ fn error_cards(error: &HeldOutError<'_>) -> Vec<String> {
         let variance = (error.loss / (1.0 - r2)).abs();
         let interval =
             error.interval.map(|([low, high], level)| ([1.0 - high / variance, 1.0 - low / variance], level));
-        let note = "share of the variance explained".to_owned();
-        cards.push(card(&format!("{origin} R²"), r2, interval.filter(|([low, _], _)| low.is_finite()), note, origin));
+        let interval = interval.filter(|([low, _], _)| low.is_finite());
+        add("R²", r2, interval, "share of the variance explained".to_owned());
     }
     cards
 }

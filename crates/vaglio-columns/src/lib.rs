@@ -24,7 +24,7 @@ use numbers::bytes_of;
 pub use product::{ProductColumn, ProductNumbers};
 use rayon::prelude::*;
 pub use single_numbers::{SingleError, SingleNumbers};
-pub use sparse_numbers::{SparseColumn, SparseNumbers};
+pub use sparse_numbers::{SparseColumn, SparseNumbers, is_byte};
 use std::collections::HashSet;
 use std::sync::{Arc, OnceLock};
 

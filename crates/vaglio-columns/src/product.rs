@@ -63,7 +63,7 @@ impl ProductNumbers {
                 // `max` ignores NaN.
                 largest = largest.max(x.abs());
                 is_missing |= x.is_nan();
-                is_byte &= f64::from(x as u8).to_bits() == x.to_bits();
+                is_byte &= crate::is_byte(x);
             }
             true
         });

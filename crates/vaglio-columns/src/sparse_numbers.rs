@@ -43,10 +43,15 @@ impl From<Vec<f64>> for StoredValues {
     }
 }
 
+/// Whether a byte holds the number exactly, including its sign.
+#[inline]
+pub fn is_byte(value: f64) -> bool {
+    f64::from(value as u8).to_bits() == value.to_bits()
+}
+
 /// The numbers as bytes, if that is exact.
 pub(crate) fn to_bytes(values: &[f64]) -> Option<Vec<u8>> {
-    let is_byte = |v: &f64| f64::from(*v as u8).to_bits() == v.to_bits();
-    values.iter().all(is_byte).then(|| values.iter().map(|v| *v as u8).collect())
+    values.iter().all(|value| is_byte(*value)).then(|| values.iter().map(|value| *value as u8).collect())
 }
 
 /// Bytes of a row index.

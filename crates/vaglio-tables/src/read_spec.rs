@@ -1,10 +1,9 @@
 //! Settings for reading text files.
 
 use crate::quoted;
-use serde::de::{Deserializer, Error as _, Visitor};
+use serde::de::{Deserializer, Error as _};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::fmt;
 use vaglio_core::{Error, Result, join, setting};
 
 /// Settings for reading text files; `auto` is resolved from the first rows.
@@ -122,39 +121,24 @@ pub struct SettingText(pub String);
 
 impl<'de> Deserialize<'de> for SettingText {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct WordVisitor;
-        impl Visitor<'_> for WordVisitor {
-            type Value = SettingText;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a word or a number")
-            }
-
-            fn visit_unit<E>(self) -> Result<SettingText, E> {
-                Ok(SettingText("null".into()))
-            }
-
-            fn visit_bool<E>(self, value: bool) -> Result<SettingText, E> {
-                Ok(SettingText(value.to_string()))
-            }
-
-            fn visit_i64<E>(self, value: i64) -> Result<SettingText, E> {
-                Ok(SettingText(value.to_string()))
-            }
-
-            fn visit_u64<E>(self, value: u64) -> Result<SettingText, E> {
-                Ok(SettingText(value.to_string()))
-            }
-
-            fn visit_f64<E>(self, value: f64) -> Result<SettingText, E> {
-                Ok(SettingText(value.to_string()))
-            }
-
-            fn visit_str<E>(self, value: &str) -> Result<SettingText, E> {
-                Ok(SettingText(value.to_owned()))
-            }
+        #[derive(Deserialize)]
+        #[serde(untagged, expecting = "expected a word or a number")]
+        enum Scalar {
+            Null(()),
+            Truth(bool),
+            Whole(i64),
+            Large(u64),
+            Number(f64),
+            Text(String),
         }
-        deserializer.deserialize_any(WordVisitor)
+        Ok(SettingText(match Scalar::deserialize(deserializer)? {
+            Scalar::Null(()) => "null".into(),
+            Scalar::Truth(truth) => truth.to_string(),
+            Scalar::Whole(number) => number.to_string(),
+            Scalar::Large(number) => number.to_string(),
+            Scalar::Number(number) => number.to_string(),
+            Scalar::Text(text) => text,
+        }))
     }
 }
 

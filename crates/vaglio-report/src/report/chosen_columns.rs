@@ -12,7 +12,7 @@ use vaglio_core::join;
 
 /// Largest number of outputs with a column of weights each; for more, the norm is shown.
 const FEW_OUTPUTS: usize = 4;
-/// Rows of the open table; a longer one is shut.
+/// Rows of the table, at most.
 const OPEN: usize = 60;
 
 type Selected<'r> = (usize, &'r SelectedRecord);
@@ -43,13 +43,7 @@ pub fn chosen_columns(record: &Record) -> Section {
         .cells("Over outer folds", "text", |row| row.1.over_folds.as_ref().map(|spread| weight_range(spread, folds)))
         .share("In outer folds", |row| share(&nested, row))
         .share("In halves", |row| share(&halves, row));
-    let section = Section::new("chosen", "Chosen columns");
-    let section = if rows.len() > OPEN {
-        let title = format!("All {} chosen columns", rows.len());
-        section.fold(Section::new("all-chosen", &title).table(table))
-    } else {
-        section.table(table)
-    };
+    let section = Section::new("chosen", "Chosen columns").table(table.most(OPEN));
     let equation: String = record.equation.iter().map(|line| element("p class=\"formula\"", line)).collect();
     section.with(&equation).note(weights_note(record))
 }

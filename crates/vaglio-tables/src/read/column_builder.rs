@@ -5,7 +5,7 @@ mod sparse_conversion;
 use super::cell::CellSyntax;
 use super::inference::codes::is_beyond;
 pub(super) use super::raw_column::RawColumn;
-use vaglio_core::{Cells, Numbers, SingleNumbers, SparseNumbers};
+use vaglio_core::{Cells, Numbers, SingleNumbers, SparseNumbers, is_byte};
 
 /// A column under construction: numbers while all cells are numbers, else the text of every cell.
 #[derive(Debug)]
@@ -147,12 +147,6 @@ impl ColumnBuilder {
             _ => unreachable!("it was just made so"),
         }
     }
-}
-
-/// Whether a byte holds the number exactly, including its sign.
-#[inline]
-fn is_byte(value: f64) -> bool {
-    f64::from(value as u8).to_bits() == value.to_bits()
 }
 
 /// Trims a cell; most have no blanks.

@@ -45,8 +45,8 @@ pub struct Data<'d> {
     /// The cached products, for other states of the same rows.
     pub gram: Arc<GramCache>,
     active: Vec<bool>,
-    /// The active columns, shared by all states of these rows.
-    pub(crate) candidates: Arc<[usize]>,
+    /// The active columns.
+    pub(crate) candidates: Vec<usize>,
     /// v/‖v‖ with an intercept: the direction removed by centering.
     pub unit: Option<Vec<f64>>,
     targets: Arc<Targets>,
@@ -304,13 +304,7 @@ impl<'d> Data<'d> {
     /// x_iᵀz; with an intercept z must be centered. Cost O(m).
     pub(crate) fn product(&self, column: usize, z: &[f64]) -> f64 {
         let (x, shift) = self.column(column);
-        match self.root() {
-            None => product(x, shift, z),
-            Some(root) => {
-                let weighted: Vec<f64> = z.iter().zip(root).map(|(z, r)| z * r).collect();
-                product(x, shift, &weighted)
-            }
-        }
+        product(x, shift, &self.with_roots(z, false))
     }
 
     /// Whether two columns have equal entries.

@@ -33,22 +33,19 @@ pub(crate) fn products(columns: &[PlacedColumn<SparseColumn<'_>>], vectors: &[&[
         return Vec::new();
     }
     let sums: Vec<f64> = parallel::map_slice(vectors, |v| sum(v));
-    let [one] = vectors else {
-        let by_row = by_row(vectors);
-        let count = vectors.len();
-        let of = |&(place, x, shift): &PlacedColumn<SparseColumn<'_>>| {
-            let (fill, mut out) = (x.fill(), vec![0.0; count]);
-            x.for_each(|row, value| {
+    let by_row = if let [_] = vectors { Vec::new() } else { by_row(vectors) };
+    let of = |&(place, x, shift): &PlacedColumn<SparseColumn<'_>>| {
+        let (fill, count) = (x.fill(), vectors.len());
+        let mut out = vec![0.0; count];
+        match vectors {
+            [one] => out[0] = sparse_product(x, one),
+            _ => x.for_each(|row, value| {
                 let by = value - fill;
                 out.iter_mut().zip(&by_row[row * count..][..count]).for_each(|(sum, v)| *sum += by * v);
-            });
-            out.iter_mut().zip(&sums).for_each(|(own, sum)| *own += (fill - shift) * sum);
-            (place, out)
-        };
-        return parallel::flat_map_chunks(columns, AT_LEAST, |some| some.iter().map(of).collect::<Vec<_>>());
-    };
-    let of = |&(place, x, shift): &PlacedColumn<SparseColumn<'_>>| {
-        (place, vec![sparse_product(x, one) + (x.fill() - shift) * sums[0]])
+            }),
+        }
+        out.iter_mut().zip(&sums).for_each(|(own, sum)| *own += (fill - shift) * sum);
+        (place, out)
     };
     parallel::flat_map_chunks(columns, AT_LEAST, |some| some.iter().map(of).collect::<Vec<_>>())
 }

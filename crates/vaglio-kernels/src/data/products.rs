@@ -7,14 +7,10 @@ use std::borrow::Cow;
 
 impl Data<'_> {
     /// √r_j·v_j of every row, expanded to all stored rows if `is_stored`.
-    fn with_roots<'v>(&self, v: &'v [f64], is_stored: bool) -> Cow<'v, [f64]> {
-        let scaled: Option<Vec<f64>> = self.root().map(|root| v.iter().zip(root).map(|(v, r)| v * r).collect());
-        match (is_stored, scaled) {
-            (true, Some(scaled)) => self.entries.spread(&scaled).into_owned().into(),
-            (true, None) => self.entries.spread(v),
-            (false, Some(scaled)) => scaled.into(),
-            (false, None) => v.into(),
-        }
+    pub(super) fn with_roots<'v>(&self, v: &'v [f64], is_stored: bool) -> Cow<'v, [f64]> {
+        let scaled = |root: &[f64]| v.iter().zip(root).map(|(v, r)| v * r).collect::<Vec<f64>>().into();
+        let scaled: Cow<'v, [f64]> = self.root().map_or(v.into(), scaled);
+        if is_stored { self.entries.spread(&scaled).into_owned().into() } else { scaled }
     }
 
     /// DᵀY of orthonormal directions D, rows × directions, with the centered targets Y.

@@ -35,8 +35,9 @@ pub(crate) enum UpdateKind {
 }
 
 impl RankOneUpdate {
-    pub fn is_entry(&self) -> bool {
-        matches!(self.kind, UpdateKind::Entry(_))
+    /// The added column.
+    pub fn entered(&self) -> Option<usize> {
+        if let UpdateKind::Entry(feature) = self.kind { Some(feature) } else { None }
     }
 }
 
@@ -245,14 +246,12 @@ impl<'d> RidgeState<'d> {
 
     /// G x from its value before the updates from `from` on. Cost O(m) for each of them.
     pub(crate) fn residual_from(&self, feature: usize, mut c: Vec<f64>, from: usize) -> Vec<f64> {
-        let updates = &self.updates[from..];
-        let x = (!updates.iter().all(|update| update.is_entry())).then(|| self.data.scaled(feature));
-        for update in updates {
+        let mut x = None;
+        for update in &self.updates[from..] {
             // After a removal, xᵀC_b is computed from x itself: from G x cancellation would grow with every change.
-            let g = match (&update.kind, &x) {
-                (UpdateKind::Entry(entered), _) => self.data.product(*entered, &c),
-                (_, Some(x)) => dot(x, &update.c),
-                (_, None) => 0.0,
+            let g = match update.entered() {
+                Some(entered) => self.data.product(entered, &c),
+                None => dot(x.get_or_insert_with(|| self.data.scaled(feature)), &update.c),
             };
             axpy(-g / update.tau, &update.c, &mut c);
         }

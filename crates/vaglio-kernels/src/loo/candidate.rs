@@ -1,7 +1,7 @@
 //! A candidate: C = G x of a column that is not selected, and the updates applied to it.
 
 use super::RidgeState;
-use super::basis::{RankOneUpdate, UpdateKind};
+use super::basis::RankOneUpdate;
 use super::trial::RunningTrial;
 use crate::sums::{TILE, axpy, dot};
 use crate::tolerance::CANCELLED_PRODUCT;
@@ -34,7 +34,7 @@ pub(super) fn pending<'k>(basis: &'k RidgeState<'_>, from: usize, to: usize) -> 
     let updates = basis.updates.iter().enumerate().take(to).skip(from);
     updates
         .map(|(place, update)| {
-            let x = if let UpdateKind::Entry(feature) = update.kind { Some(basis.data.scaled(feature)) } else { None };
+            let x = update.entered().map(|feature| basis.data.scaled(feature));
             PendingUpdate { place, x, update }
         })
         .collect()

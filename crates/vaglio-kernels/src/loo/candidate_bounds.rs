@@ -130,10 +130,8 @@ impl CandidateBounds {
         }
         let data = &basis.data;
         let updates = &basis.updates[first..end];
-        let entered = |update: &Arc<RankOneUpdate>| {
-            if let UpdateKind::Entry(feature) = update.kind { Some(feature) } else { None }
-        };
-        let columns: Vec<usize> = updates.iter().filter(|_| self.by_columns).filter_map(entered).collect();
+        let entered = updates.iter().filter(|_| self.by_columns).filter_map(|update| update.entered());
+        let columns: Vec<usize> = entered.collect();
         let mut of_entries = data.with_columns(&columns, || self.likely(basis)).into_iter();
         let rows: Vec<Option<Arc<[f64]>>> = updates
             .iter()
@@ -237,7 +235,7 @@ impl CandidateBounds {
     /// on.
     fn has_drifted(&self, basis: &RidgeState<'_>) -> bool {
         basis.updates.iter().skip(self.applied.unwrap_or(usize::MAX)).take(1).any(|update| {
-            let UpdateKind::Entry(feature) = update.kind else { return false };
+            let Some(feature) = update.entered() else { return false };
             let Ok(at) = basis.data.candidates.binary_search(&feature) else { return false };
             let (s, squares) = (update.tau - basis.lambda, basis.data.squares(feature));
             (self.scalars.s[at] - s).abs() > PRODUCT_DRIFT * squares

@@ -111,7 +111,7 @@ impl<'d> LooState<'d> {
         }
         let bounds = self.bounds.get_or_insert_with(|| CandidateBounds::new(&self.basis, self.together));
         let found = compute(bounds, &self.basis)?;
-        Some((&self.basis.data.candidates, found))
+        Some((&self.basis.data.candidates[..], found))
     }
 
     /// Amounts by which earlier trials raise the bounds; depend on which candidates were tried. Cost O(n + m).

@@ -114,7 +114,10 @@ impl FoldRemovals {
             column.largest.iter_mut().zip(largest(i)).for_each(|(old, new)| *old = old.max(new));
         });
         let mut own = HoldOutRemoval { e: last.e.clone(), weights: last.q.clone(), largest: largest(before.len()) };
-        own.divide(rows, outputs, &last.sigma);
+        for (at, sigma) in rows.starts.windows(2).zip(&last.sigma) {
+            own.e[at[0]..at[1]].iter_mut().for_each(|e| *e /= sigma);
+        }
+        own.weights.iter_mut().enumerate().for_each(|(at, weight)| *weight /= last.sigma[at / outputs]);
         self.columns.push(own);
         last.leave_residuals(rows, &mut self.residuals);
         self.conditioning = worse(conditioning, self.conditioning);
@@ -156,13 +159,6 @@ impl HoldOutRemoval {
         for (at, (weight, q)) in self.weights.iter_mut().zip(q).enumerate() {
             *weight -= step(at / outputs) * q;
         }
-    }
-
-    fn divide(&mut self, rows: &HoldOutRows<'_>, outputs: usize, sigma: &[f64]) {
-        for (at, sigma) in rows.starts.windows(2).zip(sigma) {
-            self.e[at[0]..at[1]].iter_mut().for_each(|e| *e /= sigma);
-        }
-        self.weights.iter_mut().enumerate().for_each(|(at, weight)| *weight /= sigma[at / outputs]);
     }
 }
 

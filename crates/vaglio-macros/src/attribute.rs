@@ -166,9 +166,6 @@ pub(crate) fn saved(arguments: TokenStream, item: TokenStream) -> syn::Result<To
     let arguments: PartArguments = syn::parse2(arguments)?;
     let mut item = Item::new(item)?;
     item.derive("Debug", quote!(::core::fmt::Debug));
-    if arguments.of == "Criterion" {
-        item.derive("Clone", quote!(::core::clone::Clone));
-    }
     derive_serde(&mut item);
     let (input, registered) = (&item.input, registered(&arguments.of, &arguments.word, &item.input.ident));
     Ok(quote! {

@@ -32,6 +32,11 @@ impl Task {
         }
     }
 
+    /// Names of the outputs: labels of several classes, or else the names of the targets.
+    pub fn output_names<'n>(&'n self, targets: &'n [String]) -> &'n [String] {
+        if let Task::Multiclass { labels } = self { labels } else { targets }
+    }
+
     /// Class labels in the order of their probabilities; empty for numbers.
     pub fn classes(&self) -> Vec<String> {
         match self {

@@ -117,10 +117,7 @@ fn prepared(pipeline: &ValidPipeline, folder: &Path, is_sample: bool) -> Result<
     let assigned = roles.assigned(&train.table)?;
     let outputs = outputs(&targets, &horizons);
     let task = train.task(&roles, &outputs)?;
-    let target_names = match &task {
-        Task::Multiclass { labels } => labels.clone(),
-        _ => outputs.clone(),
-    };
+    let target_names = task.output_names(&outputs).to_vec();
     let recipe = Arc::new(Preprocessing { lagged, ..pipeline.recipe(task, target_names)? });
     let mut train_rows = train.labeled(&roles, &outputs, &recipe, "data.target")?;
     train_rows.labels.assignment = assigned.map(Into::into);

@@ -64,18 +64,14 @@ impl TargetedTable {
         if let Some(row) = weights.iter().flatten().position(|weight| weight.is_nan() || *weight < 0.0) {
             return Err(Error::Shape(format!("row {}: the weight is negative or not a number", row + 1)));
         }
-        let outputs = if let Task::Multiclass { labels } = &task { labels.clone() } else { names };
+        let outputs = task.output_names(&names).to_vec();
         Ok((rows.label_and_sort(table, targets, weights)?, task, outputs))
     }
 
     /// Refuses targets that do not fit the task.
     fn check(&self) -> Result<()> {
         let (outputs, rows) = self.targets.dim();
-        let expected = match &self.task {
-            Task::Regression => self.names.len(),
-            Task::Binary { .. } => 1,
-            Task::Multiclass { labels } => labels.len(),
-        };
+        let expected = self.task.output_names(&self.names).len();
         if self.task != Task::Regression && self.names.len() != 1 {
             return Err(Error::Shape(format!("classes are one target column, and {} are named", self.names.len())));
         }

@@ -111,7 +111,7 @@ pub struct Preprocessing {
     pub judge: Judge,
     /// Prediction task.
     pub task: Task,
-    /// Names of the targets.
+    /// Names of the outputs: targets, or labels of several classes.
     pub target_names: Vec<String>,
     /// Targets that are also columns of the table, for lags.
     pub lagged: Vec<String>,
@@ -236,7 +236,7 @@ impl Preprocessing {
             let training = TrainingRows {
                 table: &rows.table,
                 targets: rows.targets.view(),
-                outputs: self.outputs(),
+                outputs: &self.target_names,
                 lagged: &self.lagged,
                 weights: rows.labels.weights.as_deref(),
                 groups: rows.labels.groups.as_deref(),
@@ -275,11 +275,6 @@ impl Preprocessing {
             }
         }
         Ok(FittedPreprocessing { maps, units, filled })
-    }
-
-    /// Name of each output.
-    fn outputs(&self) -> &[String] {
-        if let Task::Multiclass { labels } = &self.task { labels } else { &self.target_names }
     }
 
     /// Marks the bias column that the last map added, if it did.

@@ -8,8 +8,8 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 use vaglio_core::{
-    Error, Map, MapFit, Problem, RefitScope, Requirement, Result, Role, RowLabels, Table, TargetMap, TargetUnits, Task,
-    TrainingRows, select_rows,
+    Columns, Error, Map, MapFit, Problem, RefitScope, Requirement, Result, Role, RowLabels, Table, TargetMap,
+    TargetUnits, Task, TrainingRows, select_rows,
 };
 use vaglio_search::Judge;
 use vaglio_tables::budget::Budget;
@@ -277,6 +277,14 @@ impl Preprocessing {
         Ok(FittedPreprocessing { maps, units, filled })
     }
 
+    /// A problem of these columns and targets.
+    ///
+    /// # Errors
+    /// Returns the errors of [`Problem::new`].
+    pub(crate) fn problem(&self, columns: Columns, names: Vec<String>, targets: Arc<Array2<f64>>) -> Result<Problem> {
+        Problem::new(columns, names, targets, self.target_names.clone(), self.task.clone())
+    }
+
     /// Marks the bias column that the last map added, if it did.
     pub(crate) fn with_bias(&self, problem: Problem) -> Result<Problem> {
         let name = self.maps.last().and_then(|map| map.traits().bias);
@@ -303,8 +311,7 @@ impl Preprocessing {
         let places: HashMap<&String, usize> = found.iter().enumerate().map(|(place, name)| (name, place)).collect();
         let order: Vec<usize> =
             names.iter().map(|name| places.get(name).copied().ok_or_else(|| missing(name))).collect::<Result<_>>()?;
-        let (targets, target_names) = (std::mem::take(&mut rows.targets), self.target_names.clone());
-        let problem = Problem::new(columns.select(&order), names.to_vec(), targets, target_names, self.task.clone())?;
+        let problem = self.problem(columns.select(&order), names.to_vec(), std::mem::take(&mut rows.targets))?;
         problem.with_labels(rows.row_labels())
     }
 }

@@ -55,8 +55,7 @@ impl Sample {
         let ordered = ordered || recipe.needs_order();
         if recipe.maps.is_empty() && recipe.target_map.is_none() {
             let (columns, names) = numeric(&mut rows.table)?;
-            let targets = std::mem::take(&mut rows.targets);
-            let problem = Problem::new(columns, names, targets, recipe.target_names.clone(), recipe.task.clone())?;
+            let problem = recipe.problem(columns, names, std::mem::take(&mut rows.targets))?;
             return Ok(Sample::plain(recipe.in_precision(problem)?.with_labels(rows.row_labels())?, ordered));
         }
         if recipe.needs_order() {
@@ -225,8 +224,7 @@ impl Sample {
         let FittedPreprocessing { maps, units, filled } = recipe.fit(&mut rows)?;
         let (columns, names) = numeric(&mut rows.table)?;
         let blocks = blocks(&maps, &names);
-        let targets = std::mem::take(&mut rows.targets);
-        let problem = Problem::new(columns, names, targets, recipe.target_names.clone(), recipe.task.clone())?;
+        let problem = recipe.problem(columns, names, std::mem::take(&mut rows.targets))?;
         let problem = recipe.with_bias(recipe.in_precision(problem)?.with_blocks(blocks))?;
         let followed = match recipe.refits_maps() {
             true => None,
@@ -279,9 +277,8 @@ impl Sample {
         match &self.source {
             SampleSource::Plain(problem) => Ok(Problem::clone(problem)),
             SampleSource::Mapped(rows, recipe) => {
-                let (targets, names) = (Arc::clone(&rows.targets), recipe.target_names.clone());
-                let columns = Columns::new(targets.ncols());
-                let problem = Problem::new(columns, Vec::new(), targets, names, recipe.task.clone())?;
+                let columns = Columns::new(rows.targets.ncols());
+                let problem = recipe.problem(columns, Vec::new(), Arc::clone(&rows.targets))?;
                 problem.with_labels(RowLabels { weights: None, ..rows.row_labels() })
             }
         }

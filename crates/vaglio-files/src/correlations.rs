@@ -1,7 +1,7 @@
 //! Correlations of the selected columns over the training rows.
 
 use super::column_diagnostics::span::unit_column;
-use ndarray::{Array1, Array2, ArrayView1, Axis, ShapeBuilder};
+use ndarray::{Array1, Array2, ArrayView1, ShapeBuilder};
 use vaglio_core::{Design, Feature};
 use vaglio_pipeline::final_fit::{FitFrom, known_equations};
 use vaglio_report::record::MOST_CORRELATED;
@@ -9,20 +9,20 @@ use vaglio_report::record::MOST_CORRELATED;
 /// Budget of the correlations of a result, in multiply-adds.
 const MOST_WORK: f64 = 3e10;
 
-/// Number of columns that are correlated with all others at once if the full matrix would be larger than the columns.
-const PANEL: usize = 256;
+/// Limit on the columns if they are more than the rows, so that the matrix is not much larger than they are.
+const MOST_BEYOND_ROWS: usize = 2048;
 
 /// Redundancy of selected columns, and the lower triangle of their row-weighted correlations for a report: each column
 /// with those before it.
 ///
 /// Redundancy is RED, the mean of |ρ_kl| over pairs of different columns; `None` for fewer than two, and for too many to
 /// compute within the budget. The triangle is empty for many columns. Computed from the products of the final fit or of
-/// the search, if any, in O(columns²); else in O(rows · columns²). More columns than rows take O(rows · columns) memory.
+/// the search, if any, in O(columns²); else in O(rows · columns²).
 ///
 /// Z. Zhao, L. Wang, H. Liu, *Efficient spectral feature selection with minimum redundancy*, AAAI 2010.
 pub(super) fn correlations(design: &Design, subset: &[Feature]) -> (Option<f64>, Vec<Vec<Option<f64>>>) {
     let rows = design.rows();
-    if rows as f64 * (subset.len() as f64).powi(2) > MOST_WORK {
+    if rows as f64 * (subset.len() as f64).powi(2) > MOST_WORK || subset.len() > rows.max(MOST_BEYOND_ROWS) {
         return (None, Vec::new());
     }
     let own = design.in_units().1;
@@ -30,9 +30,9 @@ pub(super) fn correlations(design: &Design, subset: &[Feature]) -> (Option<f64>,
     let matrix = match known.and_then(|known| known.correlations(subset)) {
         Some(known) => known,
         None => {
-            let scaled = unit_columns(design, subset);
-            if subset.len() > rows.max(MOST_CORRELATED) {
-                return (Some(redundancy_by_panels(&scaled)), Vec::new());
+            let mut scaled = Array2::zeros((rows, subset.len()).f());
+            for (mut to, &feature) in scaled.columns_mut().into_iter().zip(subset) {
+                to.assign(&Array1::from(unit_column(design, feature)));
             }
             vaglio_kernels::linalg::gram(scaled.view()).mapv(|r| r.clamp(-1.0, 1.0))
         }
@@ -49,28 +49,6 @@ pub(super) fn correlations(design: &Design, subset: &[Feature]) -> (Option<f64>,
     (redundancy, matrix.rows().into_iter().enumerate().map(before).collect())
 }
 
-/// Standardized columns over the rows; a constant column is 0.
-fn unit_columns(design: &Design, subset: &[Feature]) -> Array2<f64> {
-    let mut scaled = Array2::zeros((design.rows(), subset.len()).f());
-    for (mut to, &feature) in scaled.columns_mut().into_iter().zip(subset) {
-        to.assign(&Array1::from(unit_column(design, feature)));
-    }
-    scaled
-}
-
-/// Redundancy of at least two unit-length columns, by products of one panel with all at a time.
-fn redundancy_by_panels(scaled: &Array2<f64>) -> f64 {
-    let size = scaled.ncols() as f64;
-    let mut sum = 0.0;
-    for (at, panel) in scaled.axis_chunks_iter(Axis(1), PANEL).enumerate() {
-        let products = vaglio_kernels::linalg::gemm(panel.t(), scaled.view());
-        let all = products.iter().map(|r| r.abs().min(1.0)).sum::<f64>();
-        let own = (0..panel.ncols()).map(|k| products[[k, at * PANEL + k]].abs().min(1.0));
-        sum += all - own.sum::<f64>();
-    }
-    sum / (size * (size - 1.0))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -78,7 +56,7 @@ mod tests {
     use vaglio_testkit::data::regression;
 
     #[test]
-    fn more_columns_than_rows_keep_no_matrix_and_have_the_same_redundancy() {
+    fn more_columns_than_rows_have_the_same_redundancy() {
         let problem = regression(20, 600, 3).weighted().problem();
         let design = Design::identity(&problem, Readout::new(vec![1.0], true).unwrap());
         let all: Vec<Feature> = (0..600).collect();

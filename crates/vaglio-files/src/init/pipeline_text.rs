@@ -116,24 +116,21 @@ impl Decisions<'_> {
             RowLayout::NewUnits(Panel { unit, time, units, .. }) => {
                 let (unit, time) = (quoted(unit), quoted(time));
                 put(lines, format!("  groups: {unit}"), format!("{units}; asked is how well new ones are predicted"));
-                put(lines, "  # For the next times of the same ones, these lines take the place of `groups` and", "");
-                put(lines, "  # `test_fraction`, with the other criterion below:", "");
-                put(lines, format!("  # series: {unit}"), "");
-                put(lines, format!("  # time: {time}"), "");
-                put(lines, "  # test_last: 0.2", "");
+                let next_times = format!(
+                    "  # For the next times of the same ones, these lines take the place of `groups` and\n  # `test_fraction`, with the \
+                     other criterion below:\n  # series: {unit}\n  # time: {time}\n  # test_last: 0.2"
+                );
+                next_times.lines().for_each(|line| put(lines, line, ""));
             }
             RowLayout::NextTimes(Panel { unit, time, units, .. }) => {
                 let (unit, time) = (quoted(unit), quoted(time));
-                put(
-                    lines,
-                    format!("  series: {unit}"),
-                    format!("{units}; asked is how well their next times are predicted"),
+                let asked = format!("{units}; asked is how well their next times are predicted");
+                put(lines, format!("  series: {unit}"), asked);
+                let new_ones = format!(
+                    "  time: {time}\n  # For new ones, these lines take the place of `series`, `time` and `test_last`,\n  # with the \
+                     other criterion below:\n  # groups: {unit}\n  # test_fraction: 0.2"
                 );
-                put(lines, format!("  time: {time}"), "");
-                put(lines, "  # For new ones, these lines take the place of `series`, `time` and `test_last`,", "");
-                put(lines, "  # with the other criterion below:", "");
-                put(lines, format!("  # groups: {unit}"), "");
-                put(lines, "  # test_fraction: 0.2", "");
+                new_ones.lines().for_each(|line| put(lines, line, ""));
             }
         }
     }

@@ -4,7 +4,6 @@ use crate::SplitMix64;
 use vaglio_core::{Cells, Numbers, Table};
 
 /// Generates a numeric table with some byte columns and one constant column.
-#[expect(clippy::expect_used, reason = "columns of one length under different names")]
 pub fn table(rows: usize, columns: usize, seed: u64) -> Table {
     let mut random = SplitMix64::new(seed);
     let mut cells: Vec<(String, Cells)> = Vec::new();
@@ -16,7 +15,7 @@ pub fn table(rows: usize, columns: usize, seed: u64) -> Table {
         cells.push((format!("n{j}"), Cells::Numbers(Numbers::from(values))));
     }
     cells.push(("same".into(), Cells::Numbers(Numbers::from(vec![1.5; rows]))));
-    Table::new(cells).expect("the columns fit")
+    from_columns(cells)
 }
 
 /// Generates such a table with rows in four series of about equal length.
@@ -27,7 +26,6 @@ pub fn series_table(rows: usize, columns: usize, seed: u64) -> Table {
 }
 
 /// Generates a numeric table plus two text columns, with three and two labels.
-#[expect(clippy::expect_used, reason = "columns of one length under different names")]
 pub fn mixed_table(rows: usize, columns: usize, seed: u64) -> Table {
     let mut random = SplitMix64::new(seed ^ 0x7e87);
     let mut cells = table(rows, columns, seed).into_columns();
@@ -38,11 +36,10 @@ pub fn mixed_table(rows: usize, columns: usize, seed: u64) -> Table {
         });
         cells.insert(1, (name.into(), Cells::Text(text.collect())));
     }
-    Table::new(cells).expect("the columns fit")
+    from_columns(cells)
 }
 
 /// Generates a mixed table plus a date column, with missing cells in some columns of each kind.
-#[expect(clippy::expect_used, reason = "columns of one length under different names")]
 pub fn gappy_table(rows: usize, columns: usize, seed: u64) -> Table {
     let mut random = SplitMix64::new(seed ^ 0x6a95);
     let mut cells = mixed_table(rows, columns, seed).into_columns();
@@ -63,5 +60,10 @@ pub fn gappy_table(rows: usize, columns: usize, seed: u64) -> Table {
             ),
         };
     }
+    from_columns(cells)
+}
+
+#[expect(clippy::expect_used, reason = "columns of one length under different names")]
+fn from_columns(cells: Vec<(String, Cells)>) -> Table {
     Table::new(cells).expect("the columns fit")
 }

@@ -206,10 +206,11 @@ pub fn saved(map: &dyn Map, table: &Table) -> LawResult {
 pub fn whole_weights(map: &dyn Map, table: &Table, tolerance: f64) -> LawResult {
     let law = Law("whole_weights");
     let (weights, repeats) = design_copies::weights_and_rows(table.rows());
-    let every: Vec<usize> = (0..table.rows()).collect();
+    let (every, target): (Vec<usize>, _) = ((0..table.rows()).collect(), made_up(table.rows()));
     let made = |of: &[usize], weights: Option<&[f64]>| {
         let own = law.ran("repeated rows", || rows(table, of))?;
-        transformed(law, &learned(law, map, &own, of, weights)?, table)
+        let target: Vec<f64> = of.iter().map(|&row| target[row]).collect();
+        transformed(law, &fitted_to(law, map, &own, &target, weights)?, table)
     };
     let by_weight = made(&every, Some(&weights))?;
     let thrice = made(&every, Some(&weights.iter().map(|weight| 3.0 * weight).collect::<Vec<f64>>()))?;
@@ -223,7 +224,7 @@ pub fn whole_weights(map: &dyn Map, table: &Table, tolerance: f64) -> LawResult 
 }
 
 fn fitted(law: Law, map: &dyn Map, table: &Table) -> LawResult<MapFit> {
-    learned(law, map, table, &(0..table.rows()).collect::<Vec<_>>(), None)
+    fitted_to(law, map, table, &made_up(table.rows()), None)
 }
 
 /// Fits the map to a table, and transforms this table.
@@ -231,13 +232,6 @@ fn fitted_and_transformed(law: Law, map: &dyn Map, table: &Table) -> LawResult<(
     let fitted = fitted(law, map, table)?;
     let transformed = transformed(law, &fitted, table)?;
     Ok((fitted, transformed))
-}
-
-/// Fits the map to a table with rows `of` of a larger one, with targets.
-fn learned(law: Law, map: &dyn Map, table: &Table, of: &[usize], weights: Option<&[f64]>) -> LawResult<MapFit> {
-    let most = of.iter().max().map_or(0, |most| most + 1);
-    let all = made_up(most);
-    fitted_to(law, map, table, &of.iter().map(|&row| all[row]).collect::<Vec<f64>>(), weights)
 }
 
 fn fitted_to(law: Law, map: &dyn Map, table: &Table, target: &[f64], weights: Option<&[f64]>) -> LawResult<MapFit> {

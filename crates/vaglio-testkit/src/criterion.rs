@@ -17,7 +17,7 @@ mod repeated_scores;
 use crate::traces::traces;
 use crate::trial::Subject;
 use crate::variation::{duplicates_tie, lambdas, permutation, row_weights};
-use crate::{InPool, LawResult, LawViolation, SplitMix64, data, tries_all_cases};
+use crate::{LawResult, LawViolation, SplitMix64, data, tries_all_cases};
 use std::fmt::Display;
 use vaglio_core::prelude::*;
 use vaglio_search::SubsetScorer;
@@ -302,7 +302,7 @@ pub fn walk(criterion: &dyn Criterion, design: &Design, steps: usize, seed: u64,
 }
 
 /// One, two and three threads give equal bits.
-pub fn threads(criterion: &dyn Criterion, design: &Design, in_pool: InPool<'_>) -> LawResult {
+pub fn threads(criterion: &dyn Criterion, design: &Design) -> LawResult {
     let subject = Subject::new("threads", criterion, design);
     let (law, trail) = (subject.law, subject.trail(4, 19)?);
     let trace = || -> LawResult<Vec<Score>> {
@@ -320,7 +320,7 @@ pub fn threads(criterion: &dyn Criterion, design: &Design, in_pool: InPool<'_>) 
     let mut first: Option<Vec<Score>> = None;
     for count in 1..=3 {
         let on = format_args!("{count} threads");
-        let found = law.in_pool(in_pool, count, trace)?;
+        let found = law.in_pool(count, trace)?;
         for (&expected, found) in first.get_or_insert_with(|| found.clone()).iter().zip(found) {
             law.bits(on, expected, found)?;
         }

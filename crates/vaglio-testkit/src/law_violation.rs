@@ -1,6 +1,5 @@
 //! Reports of violated laws, and the assertions that make them.
 
-use crate::InPool;
 use std::collections::HashSet;
 use std::fmt::{Debug, Display};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -143,15 +142,9 @@ impl Law {
     }
 
     /// Runs work in a pool of `count` threads.
-    pub fn in_pool<T: Send>(
-        self,
-        in_pool: InPool<'_>,
-        count: usize,
-        work: impl Fn() -> LawResult<T> + Sync,
-    ) -> LawResult<T> {
-        let mut found = None;
-        in_pool(count, &mut || found = Some(work()));
-        found.ok_or_else(|| self.broken(format!("{count} threads"), "a pool that runs the work", "none"))?
+    pub fn in_pool<T: Send>(self, count: usize, work: impl Fn() -> LawResult<T> + Sync) -> LawResult<T> {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(count).build();
+        pool.map_err(|error| self.broken(format!("{count} threads"), "a pool", error))?.install(&work)
     }
 
     /// Runs a whole law; a panic of the law or the component counts as a violation.

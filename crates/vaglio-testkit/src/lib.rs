@@ -48,8 +48,3 @@ pub use target_map::check_target_map;
 pub fn tries_all_cases() -> bool {
     std::env::var("VAGLIO_CASES").is_ok_and(|asked| asked == "all")
 }
-
-/// Runs work in a thread pool of the given size; the caller supplies it, since this crate has no pool of its own.
-///
-/// With rayon: `&|threads, work| pool(threads).install(|| work())`.
-pub type InPool<'a> = &'a dyn Fn(usize, &mut (dyn FnMut() + Send));

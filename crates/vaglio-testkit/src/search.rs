@@ -8,7 +8,7 @@
 use crate::law_violation::{Law, laws};
 use crate::replay::replay;
 use crate::trial::Subject;
-use crate::{InPool, LawResult, data, design_copies};
+use crate::{LawResult, data, design_copies};
 pub use constants::{constants, lacking, no_candidates};
 pub use constraints::constraints;
 pub use pauses::pauses;
@@ -149,10 +149,10 @@ pub fn deterministic(full: &FullRun<'_>) -> LawResult {
 }
 
 /// One and three threads take the path of the current number of threads, bit for bit.
-pub fn threads(full: &FullRun<'_>, in_pool: InPool<'_>) -> LawResult {
+pub fn threads(full: &FullRun<'_>) -> LawResult {
     let law = Law("threads");
     for count in [1, 3] {
-        let path = law.in_pool(in_pool, count, || full.path_on(law, full.design))?;
+        let path = law.in_pool(count, || full.path_on(law, full.design))?;
         same_path(law, &format!("{count} threads"), &full.path, &path)?;
     }
     Ok(())

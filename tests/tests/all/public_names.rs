@@ -4,12 +4,11 @@ use crate::tidy::files;
 use std::collections::HashSet;
 
 /// Names that programs meet in signatures and fields without writing them, and laws for parts of third parties.
-const UNWRITTEN: [&str; 11] = [
+const UNWRITTEN: [&str; 10] = [
     "AtMost",
     "CancelGuard",
     "Effort",
     "Growth",
-    "InPool",
     "LambdaChoice",
     "Listed",
     "Moves",

@@ -3,8 +3,7 @@
 pub mod folds;
 
 use crate::common::{TOLERANCE, breaks, broken_law, design, laws};
-use folds::{Fault, Folds, THREADS};
-use std::sync::atomic::Ordering;
+use folds::{Fault, Folds};
 use vaglio_core::{Criterion, CriterionTraits, Design, Feature, HeldOut, Result, Score, saved};
 use vaglio_testkit::{LawResult, check_criterion, check_criterion_on_standard_data, criterion, data};
 
@@ -117,14 +116,9 @@ fn a_small_drift_is_found_by_a_long_walk_alone() {
 
 #[test]
 fn scores_that_depend_on_the_number_of_threads_are_found() {
-    let in_pool = |threads: usize, work: &mut (dyn FnMut() + Send)| {
-        THREADS.store(threads, Ordering::SeqCst);
-        work();
-    };
     let (right, wrong) = (Folds { fault: Fault::None }, Folds { fault: Fault::Pool });
-    assert_eq!(broken_law(criterion::threads(&wrong, &design(), &in_pool)), "threads");
-    criterion::threads(&right, &design(), &in_pool).unwrap();
-    assert_eq!(broken_law(criterion::threads(&right, &design(), &|_, _| ())), "threads");
+    assert_eq!(broken_law(criterion::threads(&wrong, &design())), "threads");
+    criterion::threads(&right, &design()).unwrap();
 }
 
 #[test]

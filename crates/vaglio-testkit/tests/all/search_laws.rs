@@ -8,8 +8,7 @@ use crate::common::{TOLERANCE, breaks, broken_law};
 use crate::criterion_laws::folds::{self, Folds};
 use shrink::Shrink;
 use std::collections::BTreeMap;
-use std::sync::atomic::Ordering;
-use steps::{Fault, Steps, THREADS};
+use steps::{Fault, Steps};
 use vaglio_core::{Criterion, Design, Feature, Result, Score, SearchExtent, saved};
 use vaglio_search::{Blocks, FeatureRef, Path, Search, SearchContext, SearchStrategy, Space, StrategyTraits};
 use vaglio_testkit::search::{self, FullRun};
@@ -84,16 +83,11 @@ fn every_fault_is_found_by_its_law() {
 
 #[test]
 fn a_search_that_depends_on_the_number_of_threads_is_found() {
-    let in_pool = |threads: usize, work: &mut (dyn FnMut() + Send)| {
-        THREADS.store(threads, Ordering::SeqCst);
-        work();
-    };
     let wrong = Search::new(Steps { fault: Fault::Pool });
     let (design, right) = (design(), steps());
     let [wrong, right] = [&wrong, &right].map(|search| FullRun::new(search, &RIGHT, &design).unwrap());
-    assert_eq!(broken_law(search::threads(&wrong, &in_pool)), "threads");
-    search::threads(&right, &in_pool).unwrap();
-    assert_eq!(broken_law(search::threads(&right, &|_, _| ())), "threads");
+    assert_eq!(broken_law(search::threads(&wrong)), "threads");
+    search::threads(&right).unwrap();
 }
 
 /// Settings that name columns, by name and by index, do not exempt a search from the laws.

@@ -10,10 +10,6 @@ use vaglio_testkit::{
     check_map_on_standard_data, check_search_on_standard_data, criterion, data, registry,
 };
 
-fn in_pool(threads: usize, work: &mut (dyn FnMut() + Send)) {
-    rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap().install(work);
-}
-
 /// Settings of maps that do not run with their defaults.
 fn map_settings() -> [Value; 3] {
     [
@@ -59,10 +55,10 @@ fn long_walks_stay_accurate_down_to_small_lambda() -> LawResult {
 fn threads_change_no_bit_of_a_criterion_or_a_search() -> LawResult {
     let design = data::regression(300, 40, 9).weighted().duplicates(3).design(&[0.1, 1.0, 10.0], true);
     for (kind, criterion) in registry::every::<dyn Criterion>(&[])? {
-        criterion::threads(&*criterion, &design, &in_pool).map_err(|b| b.within(kind))?;
+        criterion::threads(&*criterion, &design).map_err(|b| b.within(kind))?;
         for (_, strategy) in registry::every_search(&[serde_json::json!({"kind": "exhaustive", "max_features": 2})])? {
             let full = FullRun::new(&strategy, &*criterion, &design);
-            full.and_then(|full| search::threads(&full, &in_pool)).map_err(|b| b.within(kind))?;
+            full.and_then(|full| search::threads(&full)).map_err(|b| b.within(kind))?;
         }
     }
     Ok(())

@@ -10,10 +10,6 @@ use vaglio::search::SubsetScorer;
 use vaglio_testkit::data::{self, Recipe};
 use vaglio_testkit::{LawResult, check_criterion, criterion};
 
-fn in_pool(threads: usize, work: &mut (dyn FnMut() + Send)) {
-    rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap().install(work);
-}
-
 fn is_fast(criterion: &dyn Criterion, design: &Design) -> bool {
     criterion.plan(design, &SearchExtent::forward(design.features(), 3)).has_engine()
 }
@@ -112,9 +108,9 @@ fn the_laws_of_criteria_hold() -> LawResult {
 fn threads_change_no_bit() -> LawResult {
     let design = data::multiclass(200, 20, 3, 35).skewed().balanced().duplicates(2).design(&[0.1, 1.0], true);
     for loss in [AnyLoss::from(Squared), BalancedError.into()] {
-        criterion::threads(&Loo { loss: loss.clone(), ..Loo::default() }, &design, &in_pool)?;
+        criterion::threads(&Loo { loss: loss.clone(), ..Loo::default() }, &design)?;
         let folds = KFold { folds: Some(4), stratified: true, loss: loss.clone(), ..KFold::default() };
-        criterion::threads(&folds, &design, &in_pool)?;
+        criterion::threads(&folds, &design)?;
     }
     Ok(())
 }

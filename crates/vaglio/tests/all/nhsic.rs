@@ -103,12 +103,9 @@ fn every_output_kernel_keeps_the_laws() -> LawResult {
 
 #[test]
 fn threads_change_no_bit_of_any_kernel() -> LawResult {
-    let in_pool = |threads: usize, work: &mut (dyn FnMut() + Send)| {
-        rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap().install(work);
-    };
     let design = data::regression(120, 40, 9).weighted().duplicates(3).design(&[1.0], true);
-    criterion::threads(&with(Approximation::Levels, Output::Auto, true), &design, &in_pool)?;
-    criterion::threads(&with(Approximation::Nystrom, Output::Auto, false), &design, &in_pool)
+    criterion::threads(&with(Approximation::Levels, Output::Auto, true), &design)?;
+    criterion::threads(&with(Approximation::Nystrom, Output::Auto, false), &design)
 }
 
 /// Both levels of a word are one kernel, which single precision must not take for two.

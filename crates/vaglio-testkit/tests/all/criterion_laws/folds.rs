@@ -96,9 +96,6 @@ pub struct Folds {
     pub fault: Fault,
 }
 
-/// Simulates the size of the current thread pool.
-pub static THREADS: AtomicUsize = AtomicUsize::new(1);
-
 static NOISE: AtomicUsize = AtomicUsize::new(0);
 static CALLS: AtomicUsize = AtomicUsize::new(0);
 static LAST: AtomicUsize = AtomicUsize::new(0);
@@ -232,7 +229,7 @@ impl Walked<'_> {
 
     fn off(&self, mut score: Score, feature: Feature, place: usize) -> Score {
         score.loss *= match self.criterion.fault {
-            Fault::Pool => 1.0 + 1e-15 * THREADS.load(Ordering::SeqCst) as f64,
+            Fault::Pool => 1.0 + 1e-15 * rayon::current_num_threads() as f64,
             Fault::CopiesDiffer => 1.0 + 1e-14 * feature as f64,
             Fault::CandidateOrder => 1.0 + 1e-14 * place as f64,
             Fault::Drift => 1.0 + 1e-9 * self.moves as f64,

@@ -3,7 +3,6 @@
 use serde::{Deserialize, Serialize};
 use std::cell::Cell;
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use vaglio_core::{Action, Criterion, Design, Error, Feature, Result, Score, SearchExtent, StopReason, saved};
 use vaglio_search::{
     Answer, Blocks, Choose, FeatureRef, Path, PathEntry, SearchContext, SearchSettings, SearchStrategy, Space, Step,
@@ -56,9 +55,6 @@ pub enum Fault {
     /// No fault: the search never accepts a worse subset.
     Descends,
 }
-
-/// Simulates the size of the current thread pool.
-pub static THREADS: AtomicUsize = AtomicUsize::new(1);
 
 thread_local! {
     static CALLS: Cell<usize> = const { Cell::new(0) };
@@ -288,7 +284,7 @@ impl Steps {
             Fault::StepScore => steps[1].score.loss += 1e-3,
             Fault::StepSize => steps[1].size = 3,
             Fault::NanScore => steps[0].score.loss = f64::NAN,
-            Fault::Pool => steps[0].score.loss *= 1.0 + 1e-15 * THREADS.load(Ordering::SeqCst) as f64,
+            Fault::Pool => steps[0].score.loss *= 1.0 + 1e-15 * rayon::current_num_threads() as f64,
             Fault::EmptyScore => path.empty.loss += 1e-3,
             Fault::EntryScore => entries[1].score.loss -= 1e-3,
             Fault::EntryOrder => entries[2].subset.swap(0, 2),

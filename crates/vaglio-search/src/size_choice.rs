@@ -1,6 +1,6 @@
 //! The rule that picks the result from a path.
 
-use crate::{Judge, PathEntry, RequireGain};
+use crate::{PathEntry, RequireGain};
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{self, DeserializeSeed, Deserializer, IntoDeserializer, MapAccess};
 use serde::{Deserialize, Serialize, Serializer};
@@ -144,6 +144,29 @@ pub enum Rule {
     /// The fewest features, then the largest λ, whose difference to the lowest loss, on the same rows, is within one standard
     /// error of that difference.
     OneSe,
+}
+
+/// A scale of targets that are mapped.
+#[setting]
+#[derive(Copy, PartialEq, Eq, Default)]
+pub enum Judge {
+    /// The units of the data.
+    #[default]
+    Original,
+    /// The mapped targets.
+    Mapped,
+}
+
+impl Judge {
+    pub(crate) fn is_original(&self) -> bool {
+        *self == Judge::Original
+    }
+
+    /// The other scale.
+    #[must_use]
+    pub fn other(self) -> Self {
+        if self.is_original() { Judge::Mapped } else { Judge::Original }
+    }
 }
 
 impl From<CrossValidation> for Choose {

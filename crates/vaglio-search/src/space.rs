@@ -2,10 +2,12 @@
 
 use crate::feature_groups::{FeatureGroups, resolved};
 use crate::settings::{SearchSettings, refuse_conflicts};
-use crate::{Choose, PathEntry, Rules, SubsetScorer, duplicates};
+use crate::{Choose, PathEntry, Rules, SubsetScorer};
 use std::cell::OnceCell;
+use std::collections::HashMap;
 use std::ops::RangeInclusive;
-use vaglio_core::{Block, Design, Error, Feature, Result, Score, pluralize};
+use vaglio_core::{Block, Column, Design, Error, Feature, Result, Score, pluralize};
+use vaglio_kernels::duplicates::first_equal;
 
 /// Subsets of a design that the settings allow.
 ///
@@ -132,8 +134,21 @@ impl<'d> Space<'d> {
 
     /// Index of the first group with equal columns, bit for bit, of each group. Cost O(rows · features), once.
     pub fn originals(&self) -> &[usize] {
-        self.originals.get_or_init(|| duplicates::originals(&self.groups, self.design))
+        self.originals.get_or_init(|| originals(&self.groups, self.design))
     }
+}
+
+/// Index of the first group with equal columns, of each group. Cost O(rows · columns).
+fn originals(groups: &[Vec<Feature>], design: &Design) -> Vec<usize> {
+    let columns: Vec<Column<'_>> = groups.iter().flatten().map(|&feature| design.column(feature)).collect();
+    let first = first_equal(&columns);
+    let (mut known, mut rest) = (HashMap::new(), &first[..]);
+    let original = |(group, columns): (usize, &Vec<Feature>)| {
+        let (own, others) = rest.split_at(columns.len());
+        rest = others;
+        *known.entry(own).or_insert(group)
+    };
+    groups.iter().enumerate().map(original).collect()
 }
 
 /// Resolves the constraints on a design and refuses those that no subset can keep.

@@ -2,8 +2,7 @@
 
 use crate::answer_log::{AnswerLog, KeptAnswer, Question, describe};
 use crate::distributed_trials::{distributed_scores, try_first};
-use crate::retraining::{criterion_error, retraining_evaluator};
-use crate::unscored_evaluator::Unscored;
+use crate::retraining::{Unscored, criterion_error, retraining_evaluator};
 use crate::{EntryFit, Monitor, PathEntry};
 use serde::Serialize;
 use serde::de::DeserializeOwned;

@@ -2,7 +2,6 @@
 
 mod cells;
 mod cost;
-mod engine;
 mod evaluator;
 mod folds;
 mod hold_out_engine;
@@ -21,8 +20,7 @@ use super::rounds::Rounds;
 use super::shared_lambdas::SharedLosses;
 use cost::RoundEngineChoice;
 pub(super) use cost::decomposed_parts;
-use engine::FoldEngine;
-use evaluator::KFoldEvaluator;
+use evaluator::{FoldEngine, KFoldEvaluator};
 use hold_out_engine::HoldOutEngine;
 use moments::MomentEngine;
 use ndarray::{Array2, Axis, ShapeError, concatenate};

@@ -1,6 +1,6 @@
 //! The engine of held-out rows, for any loss. See *Cross-validation without refitting*, "Rows held out", in the book.
 
-use super::engine::FoldEngine;
+use super::evaluator::FoldEngine;
 use crate::fits::{FoldGroup, SubsetFits};
 use crate::kernel::scorer;
 use crate::shared_lambdas::lambdas_of;

@@ -2,7 +2,7 @@
 //! book.
 
 use super::cells;
-use super::engine::FoldEngine;
+use super::evaluator::FoldEngine;
 use super::settings::KFold;
 use crate::fits::{SubsetFits, failed};
 use crate::session::{KnownMoments, Session};

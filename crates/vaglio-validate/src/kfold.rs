@@ -173,7 +173,7 @@ impl KFold {
     ) -> Result<Option<EngineEvaluator<'d>>> {
         let rounds = self.rounds(design)?;
         if let Some(loo) = self.left_out(design, &rounds) {
-            return loo.engaged(design, engine, extent, false);
+            return loo.engaged(design, engine, extent, false).map(Some);
         }
         let Some((each, folds)) = per_fold_designs::for_designs(&self.loss, design, rounds)? else { return Ok(None) };
         let choices = self.choices(&each, extent);

@@ -77,10 +77,7 @@ impl Loo {
         engine: &'static str,
         extent: &SearchExtent,
         are_independent: bool,
-    ) -> Result<Option<EngineEvaluator<'d>>> {
-        if design.readout().is_none() {
-            return Ok(None);
-        }
+    ) -> Result<EngineEvaluator<'d>> {
         let parts = parts_of(design).unwrap_or_default();
         let has_states = engine == STATES;
         let fits = SubsetFits::from_rows(design, &self.loss, parts, are_independent, has_states)?;
@@ -100,7 +97,7 @@ impl Loo {
                 Box::new(DecompositionEvaluator::new(rounds))
             }
         };
-        Ok(Some(EngineEvaluator { recorder, ..EngineEvaluator::from_boxed(engine, evaluator) }))
+        Ok(EngineEvaluator { recorder, ..EngineEvaluator::from_boxed(engine, evaluator) })
     }
 }
 
@@ -111,7 +108,9 @@ impl Criterion for Loo {
 
     fn plan<'d>(&'d self, design: &'d Design, extent: &SearchExtent) -> Plan<'d> {
         let decide = |one: &Design| self.decide(one, extent);
-        mean::planned(self, design, extent, decide, |one, engine, extent| self.engaged(one, engine, extent, true))
+        mean::planned(self, design, extent, decide, |one, engine, extent| {
+            self.engaged(one, engine, extent, true).map(Some)
+        })
     }
 
     /// Without bounds, the trial of each column is independent of others.

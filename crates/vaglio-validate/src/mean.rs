@@ -167,8 +167,7 @@ pub(super) fn planned<'d, C: Criterion>(
             Plan::by_definition(Estimate::unknown(REFIT, reason))
         }
         _ => Plan::by_engine(estimate, move || {
-            let shortcut = accelerated(criterion, design, engine, |one| engage(one, engine, &extent))?;
-            Ok(shortcut.unwrap_or_else(|| retraining_evaluator(criterion, design)))
+            accelerated(criterion, design, engine, |one| engage(one, engine, &extent))
         }),
     };
     plan.with_check(move || {
@@ -181,20 +180,20 @@ fn loss_of(criterion: &dyn Criterion) -> AnyLoss {
     criterion.traits().loss.unwrap_or_else(|| Squared.into())
 }
 
-/// Combines the evaluators of rescaled designs with one λ for all outputs. `None` if one of these designs has no
-/// evaluator.
+/// Combines the evaluators of rescaled designs with one λ for all outputs. Evaluates by the definition if one of these
+/// designs has no evaluator.
 ///
 /// # Errors
 /// Returns an error of `engage`; see also [`evaluated`].
 fn accelerated<'d>(
-    criterion: &dyn Criterion,
+    criterion: &'d dyn Criterion,
     design: &'d Design,
     engine: &'static str,
     engage: impl Fn(&'d Design) -> Result<Option<EngineEvaluator<'d>>>,
-) -> Result<Option<EngineEvaluator<'d>>> {
+) -> Result<EngineEvaluator<'d>> {
     let (mut recorders, mut terms) = (Vec::new(), Vec::new());
     for (scale, one) in rescaled_outputs(&*loss_of(criterion), design)? {
-        let Some(engaged) = engage(one)? else { return Ok(None) };
+        let Some(engaged) = engage(one)? else { return Ok(retraining_evaluator(criterion, design)) };
         recorders.push(engaged.recorder);
         terms.push((scale, engaged.evaluator));
     }
@@ -204,7 +203,7 @@ fn accelerated<'d>(
         last => Box::new(MeanOverOutputs { terms: terms.into_iter().chain(last).collect() }),
     };
     let recorder = Recorder::merge(recorders);
-    Ok(Some(EngineEvaluator { recorder, ..EngineEvaluator::from_boxed(engine, evaluator) }))
+    Ok(EngineEvaluator { recorder, ..EngineEvaluator::from_boxed(engine, evaluator) })
 }
 
 fn are_unlike(design: &Design) -> bool {

@@ -91,10 +91,13 @@ fn are_alike(part: &Design, whole: &Design, own: &[usize]) -> bool {
     if std::ptr::eq(part, whole) {
         return true;
     }
+    fn are_equal<E: PartialEq>(x: &[E], all: &[E], own: &[usize]) -> bool {
+        x.iter().zip(own).all(|(x, &row)| *x == all[row])
+    }
     let column = |feature: Feature| match (part.column(feature), whole.column(feature)) {
-        (Column::Double(x), Column::Double(all)) => x.iter().zip(own).all(|(x, &row)| *x == all[row]),
-        (Column::Single(x), Column::Single(all)) => x.iter().zip(own).all(|(x, &row)| *x == all[row]),
-        (Column::Byte(x), Column::Byte(all)) => x.iter().zip(own).all(|(x, &row)| *x == all[row]),
+        (Column::Double(x), Column::Double(all)) => are_equal(x, all, own),
+        (Column::Single(x), Column::Single(all)) => are_equal(x, all, own),
+        (Column::Byte(x), Column::Byte(all)) => are_equal(x, all, own),
         (x, all) => own.iter().enumerate().all(|(at, &row)| x.get(at) == all.get(row)),
     };
     let (targets, all) = (part.targets(), whole.targets());

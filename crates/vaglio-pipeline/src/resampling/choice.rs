@@ -26,7 +26,15 @@ pub fn select(
     start: Instant,
     monitor: &mut Monitor<'_>,
 ) -> Result<ChosenSearch> {
-    ChosenSearch::unless_stopped(chosen_search(selector, sample, design, start, monitor), start)
+    match chosen_search(selector, sample, design, start, monitor) {
+        Err(Error::Stopped(reason)) => {
+            let searched = SearchResult::stopped(reason, start);
+            let chosen = Choice::by_score(&searched.path, Rule::Best);
+            let message = "the run was stopped before the search had a score, so no column is taken";
+            Ok(ChosenSearch::new(searched, chosen, vec![Warning::new(WarningKind::Interrupted, message)]))
+        }
+        picked => picked,
+    }
 }
 
 fn chosen_search(

@@ -4,8 +4,6 @@
 //! these columns with `search: all`: settings are tuned and λ is chosen by its own criterion, on the same rows.
 
 use super::path_predictions::{FoldTestRows, PathModels, predictions_along};
-use super::score_choice::plain;
-use super::selection::ChosenSearch;
 use crate::final_fit::{FitFrom, train, train_entry};
 use crate::final_model::{FinalModel, FittedFinalModel};
 use crate::jobs::StageMonitor;
@@ -76,11 +74,9 @@ impl FinalModel {
             // A learner without λ needs no score.
             Form::Refit(_) => (design.train(&(0..sorted.len()).collect::<Vec<_>>(), None).map_err(of_model)?, None),
             Form::Linear(_) => {
-                let start = Instant::now();
-                let picked = plain(&own, &design, start, monitor);
-                let mut picked = ChosenSearch::unless_stopped(picked, start).map_err(of_model)?;
-                let score = picked.searched.path.result().map(|entry| entry.score.loss);
-                (picked.train(&design, &monitor.stop, |_| Ok(())).map_err(of_model)?.0, score)
+                let selection = own.select_on(&cut, &design, Instant::now(), monitor).map_err(of_model)?;
+                let score = selection.path.result().map(|entry| entry.score.loss);
+                (selection.model, score)
             }
         };
         let found = design.map().map(|map| map.found().written()).transpose()?.unwrap_or_default();

@@ -80,47 +80,79 @@ impl ValidSelector {
     /// # Errors
     /// Errors of [`ValidSelector::design`], the criterion and the final fit.
     pub fn select<'m>(&self, problem: &Problem, monitor: impl Into<Monitor<'m>>) -> Result<Selection> {
-        let mut monitor: Monitor<'m> = monitor.into();
-        let sample = Sample::plain(problem.clone(), self.needs_order());
-        let start = Instant::now();
-        let design = self.design(problem)?;
-        let picked = select(self, &sample, &design, start, &mut monitor)?;
-        self.fit_on(problem, &design, picked, &mut monitor)
+        let (mut monitor, start): (Monitor<'m>, Instant) = (monitor.into(), Instant::now());
+        self.select_on(problem, &self.design(problem)?, start, &mut monitor)
     }
 
-    /// Trains on the selected subset and all rows of a problem's design.
+    /// Like [`ValidSelector::select`], but on the design of the problem; seconds count from `start`.
+    ///
+    /// # Errors
+    /// Returns the errors of [`ValidSelector::select`].
+    pub(super) fn select_on(
+        &self,
+        problem: &Problem,
+        design: &Design,
+        start: Instant,
+        monitor: &mut Monitor<'_>,
+    ) -> Result<Selection> {
+        let sample = Sample::plain(problem.clone(), self.needs_order());
+        let picked = select(self, &sample, design, start, monitor)?;
+        self.fit_on(problem, design, picked, monitor)
+    }
+
+    /// Trains on the selected subset and all rows of a problem's design. A stop leaves the model without columns.
+    ///
+    /// # Errors
+    /// Errors of the final fit and of the final model.
     pub fn fit_on(
         &self,
         problem: &Problem,
         design: &Design,
-        mut picked: ChosenSearch,
+        picked: ChosenSearch,
         monitor: &mut Monitor<'_>,
     ) -> Result<Selection> {
-        let start = Instant::now();
-        let stop = monitor.stop.clone();
-        let (model, final_model) = picked.train(design, &stop, |subset| {
-            let Some(last) = &self.model else { return Ok(None) };
+        let _entered = tracing::info_span!("fit").entered();
+        let (start, end) = (Instant::now(), monitor.stop.at_the_end());
+        let ChosenSearch { searched, mut chosen, mut warnings, seconds: choose_seconds, searches } = picked;
+        let SearchResult { mut path, engine, approximation, mut alpha, seconds, .. } = searched;
+        let trained = end.ends(|| {
+            let Some(entry) = path.result() else { return Ok(None) };
+            let model = train_entry(&design.with_sign(end.clone()), entry, chosen.lambda, FitFrom::Search)?;
+            let Some(last) = &self.model else { return Ok(Some((model, None))) };
             let journal = monitor.journal.under("model");
-            last.train(self, problem, subset, &mut monitor.with_journal(journal)).map(Some)
-        })?;
-        let ChosenSearch { searched, chosen, warnings, seconds: choose_seconds, searches } = picked;
-        let SearchResult { path, engine, approximation, alpha, seconds, .. } = searched;
-        let fit_seconds = start.elapsed().as_secs_f64();
-        let names = design.names().to_vec();
+            let fitted = last.train(self, problem, &entry.subset, &mut monitor.with_journal(journal))?;
+            Ok(Some((model, Some(fitted))))
+        });
+        let trained = match trained {
+            Err(Error::Stopped(reason)) => {
+                (path.chosen, path.stop_reason, alpha) = (None, reason, None);
+                chosen = Choice::by_score(&path, Rule::Best);
+                warnings.push(Warning::new(WarningKind::Interrupted, UNTRAINED));
+                None
+            }
+            trained => trained?,
+        };
+        let (model, final_model) = match trained {
+            Some(trained) => trained,
+            None => {
+                let lambda = path.empty.lambda.or(chosen.lambda);
+                (train(&design.with_sign(StopSign::default()), &[], lambda, FitFrom::Search)?, None)
+            }
+        };
         Ok(Selection {
             path,
             chosen,
             searches,
             warnings,
-            names,
+            names: design.names().to_vec(),
             model,
-            final_model: final_model.flatten(),
+            final_model,
             engine,
             approximation,
             alpha,
             search_seconds: seconds,
             choose_seconds,
-            fit_seconds,
+            fit_seconds: start.elapsed().as_secs_f64(),
         })
     }
 }
@@ -236,47 +268,5 @@ impl ChosenSearch {
     /// Choice of a single search, with no seconds spent in folds.
     pub(super) fn new(searched: SearchResult, chosen: Choice, warnings: Vec<Warning>) -> Self {
         ChosenSearch { searched, chosen, warnings, seconds: 0.0, searches: Vec::new() }
-    }
-
-    /// Takes no columns if the search, begun at `start`, was stopped before its first score.
-    pub(super) fn unless_stopped(picked: Result<Self>, start: Instant) -> Result<Self> {
-        match picked {
-            Err(Error::Stopped(reason)) => {
-                let searched = SearchResult::stopped(reason, start);
-                let chosen = Choice::by_score(&searched.path, Rule::Best);
-                let message = "the run was stopped before the search had a score, so no column is taken";
-                Ok(ChosenSearch::new(searched, chosen, vec![Warning::new(WarningKind::Interrupted, message)]))
-            }
-            picked => picked,
-        }
-    }
-
-    /// Trains the learner on the chosen subset and calls `then` with it. A stop leaves the model without columns.
-    pub(super) fn train<T>(
-        &mut self,
-        design: &Design,
-        stop: &StopSign,
-        then: impl FnOnce(&[Feature]) -> Result<T>,
-    ) -> Result<(Model, Option<T>)> {
-        let _entered = tracing::info_span!("fit").entered();
-        let (SearchResult { path, alpha, .. }, end) = (&mut self.searched, stop.at_the_end());
-        let trained = end.ends(|| {
-            let Some(entry) = path.result() else { return Ok(None) };
-            let model = train_entry(&design.with_sign(end.clone()), entry, self.chosen.lambda, FitFrom::Search)?;
-            Ok(Some((model, Some(then(&entry.subset)?))))
-        });
-        if let Err(Error::Stopped(reason)) = trained {
-            (path.chosen, path.stop_reason, *alpha) = (None, reason, None);
-            self.chosen = Choice::by_score(path, Rule::Best);
-            self.warnings.push(Warning::new(WarningKind::Interrupted, UNTRAINED));
-        }
-        match trained {
-            Err(error) if !matches!(error, Error::Stopped(_)) => Err(error),
-            Ok(Some(trained)) => Ok(trained),
-            _ => {
-                let (design, lambda) = (design.with_sign(StopSign::default()), path.empty.lambda);
-                Ok((train(&design, &[], lambda.or(self.chosen.lambda), FitFrom::Search)?, None))
-            }
-        }
     }
 }

@@ -3,7 +3,7 @@
 mod arrow_files;
 mod npz;
 
-pub(super) use arrow_files::{chunks, in_memory, on_disk, sampled};
+pub(super) use arrow_files::{chunks, in_memory, on_disk};
 pub(super) use npz::read as npz;
 
 use super::codecs::Codec;

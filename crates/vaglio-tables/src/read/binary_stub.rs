@@ -11,7 +11,7 @@ use std::path::Path;
 use vaglio_core::Result;
 
 /// Opens no file.
-pub(super) fn on_disk(_path: &Path, _budget: Budget) -> Result<Option<Box<dyn FileReader>>> {
+pub(super) fn on_disk(_: &Path, _: FileKind, _: Budget, _: bool) -> Result<Option<(Box<dyn FileReader>, f64)>> {
     Ok(None)
 }
 
@@ -23,11 +23,6 @@ pub(super) fn in_memory(path: &Path, _: Vec<u8>, _: FileKind, _: Budget) -> Resu
     let message = "this program was built without Parquet and Arrow; convert the file to .csv or build with the feature \
                    `parquet`";
     Err(unreadable(path, message))
-}
-
-/// Samples no file.
-pub(super) fn sampled(_: &Path, _: FileKind, _: Budget) -> Result<Option<(Box<dyn FileReader>, f64)>> {
-    Ok(None)
 }
 
 /// Reads no file in chunks.

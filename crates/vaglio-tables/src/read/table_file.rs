@@ -97,7 +97,7 @@ impl TableFile {
 
 /// Reader of a file, and the hash of the file if its bytes differ from those in memory.
 fn whole(path: &Path, spec: &ReadSpec, budget: Budget) -> Result<(Box<dyn FileReader>, Option<Hash>)> {
-    if let Some(reader) = binary_formats::on_disk(path, budget)? {
+    if let Some((reader, _)) = binary_formats::on_disk(path, FileKind::Parquet, budget, false)? {
         return Ok((reader, None));
     }
     let (bytes, mut digest) = load(path, budget)?;
@@ -128,6 +128,6 @@ fn sample(path: &Path, spec: &ReadSpec, budget: Budget, most: u64) -> Result<Opt
             Ok(Some((Box::new(file), times)))
         }
         kind if kind.is_sparse() || start.codec.is_some() => Ok(None),
-        kind => binary_formats::sampled(path, kind, budget),
+        kind => binary_formats::on_disk(path, kind, budget, true),
     }
 }

@@ -1,6 +1,6 @@
 //! A column of known type, read in batches.
 
-use super::super::cell::{CellSyntax, DateForm, has_zone, plain};
+use super::super::cell::{CellSyntax, DateForm, has_zone};
 use super::super::column_builder::{ColumnBuilder, CountedCells, RawColumn};
 use super::super::fault::{CORRECT, InvalidCell};
 use super::super::inference::{
@@ -59,27 +59,21 @@ impl TypedColumn {
 
     fn settle_numbers(&mut self, column: &RawColumn) -> Result<InferredColumn, InvalidCell> {
         let (mut numbers, notation, bad) = parse_numbers(column, |cell| self.number(cell));
-        match bad.first().map(|(row, cell)| (*row, *cell, bad.len())) {
-            None => {
-                let profile = self.profile(InferredType::Number, std::mem::take(&mut numbers.missing), notation);
-                Ok((Cells::Numbers(numbers.finish()), profile))
-            }
-            Some((row, cell, count)) if is_infinite(cell, &self.rules) => Err(InvalidCell::infinite(row, cell, count)),
-            Some((row, cell, count)) => {
-                let comma = self.rules.comma;
-                let wrong = match self.numbers {
-                    _ if plain(cell, comma).is_none() && plain(cell, !comma).is_some() => {
-                        "has another decimal mark than the rows that the model was trained on"
-                    }
-                    Some(NumberNotation::AsTruth) => "is neither true nor false, and the cells before it are",
-                    Some(NumberNotation::AsPercent) => "is no percentage, and the cells before it are",
-                    _ => "is not a number, and in the rows that the model was trained on it was one",
-                };
-                let (wrong, remedy) =
-                    other_notation(cell, &self.rules).unwrap_or_else(|| (wrong.to_owned(), CORRECT.to_owned()));
-                Err(InvalidCell::new(row, cell, count, wrong, remedy))
-            }
+        let Some(&(row, cell)) = bad.first() else {
+            let profile = self.profile(InferredType::Number, std::mem::take(&mut numbers.missing), notation);
+            return Ok((Cells::Numbers(numbers.finish()), profile));
+        };
+        if is_infinite(cell, &self.rules) {
+            return Err(InvalidCell::infinite(row, cell, bad.len()));
         }
+        let (wrong, remedy) = other_notation(cell, &self.rules).unwrap_or_else(|| {
+            let wrong = match self.numbers {
+                Some(NumberNotation::AsTruth) => "is neither true nor false, and the cells before it are",
+                _ => "is not a number, and in the rows that the model was trained on it was one",
+            };
+            (wrong.to_owned(), CORRECT.to_owned())
+        });
+        Err(InvalidCell::new(row, cell, bad.len(), wrong, remedy))
     }
 
     /// Number of a cell in the notation of the first one that is not missing, and its own notation; NaN if missing.

@@ -77,12 +77,22 @@ const BATCH: usize = 1 << 13;
 /// Batches of rows in file order.
 type RecordBatches = Box<dyn Iterator<Item = Result<RecordBatch>> + Send>;
 
-/// Opens a Parquet file and leaves its columns on disk; `None` for other files.
+/// Opens a file of this kind and leaves its columns on disk, and returns the size of the file relative to the rows that
+/// are read: the first ones for a sample. `None` for a file of another kind, and for a pipe.
 ///
 /// # Errors
 /// Returns the errors of [`in_memory`].
-pub(in crate::read) fn on_disk(path: &Path, budget: Budget) -> Result<Option<Box<dyn FileReader>>> {
-    Ok(ColumnarFile::on_disk(path, FileKind::Parquet, budget)?.map(|file| Box::new(file) as _))
+pub(in crate::read) fn on_disk(
+    path: &Path,
+    kind: FileKind,
+    budget: Budget,
+    is_sample: bool,
+) -> Result<Option<(Box<dyn FileReader>, f64)>> {
+    let Some(file) = ColumnarFile::on_disk(path, kind, budget)? else { return Ok(None) };
+    let rows = (SAMPLED / file.header.names.len().max(1)).max(LEAST);
+    let file = ColumnarFile { sample: is_sample.then_some(rows), ..file };
+    let times = file.times();
+    Ok(Some((Box::new(file), times)))
 }
 
 /// Opens a file in memory.
@@ -97,22 +107,6 @@ pub(in crate::read) fn in_memory(
     budget: Budget,
 ) -> Result<Box<dyn FileReader>> {
     Ok(Box::new(ColumnarFile::opened(path, FileBytes::Memory(bytes.into()), kind, budget)?))
-}
-
-/// Samples the first rows of a file, and returns the size of the file relative to them; `None` for a pipe.
-///
-/// # Errors
-/// Returns the errors of [`in_memory`].
-pub(in crate::read) fn sampled(
-    path: &Path,
-    kind: FileKind,
-    budget: Budget,
-) -> Result<Option<(Box<dyn FileReader>, f64)>> {
-    let Some(file) = ColumnarFile::on_disk(path, kind, budget)? else { return Ok(None) };
-    let rows = (SAMPLED / file.header.names.len().max(1)).max(LEAST);
-    let file = ColumnarFile { sample: Some(rows), ..file };
-    let times = file.times();
-    Ok(Some((Box::new(file), times)))
 }
 
 /// Opens a file whose rows are read in chunks; `None` for a file whose fault reading it as a whole reports.

@@ -3,8 +3,9 @@
 mod gram;
 mod products;
 
+use crate::f64x8::F64x8;
 use crate::parallel;
-use crate::sums::{self, LaneSums, add_products, product, scaled};
+use crate::sums::{self, add_products, product, scaled};
 use crate::{Column, ColumnEntries, GramCache, Targets, sparse_sums};
 use ndarray::{Array2, ArrayView1, ShapeBuilder};
 use std::borrow::Cow;
@@ -117,14 +118,14 @@ impl<'d> Data<'d> {
                 return (shift, squares);
             }
             let mut tile = vec![0.0; sums::TILE];
-            let mut sums = [LaneSums::ZERO];
+            let mut sums = [[F64x8::ZERO]];
             for start in (0..rows).step_by(sums::TILE) {
                 let end = rows.min(start + sums::TILE);
                 let tile = &mut tile[..end - start];
                 scaled(x.rows(start, end), shift, root_stored.as_deref().map(|r| &r[start..end]), tile);
                 add_products([&*tile], [0.0], [&*tile], &mut sums);
             }
-            (shift, sums[0].total()[0])
+            (shift, sums[0][0].sum())
         };
         let gram = gram.unwrap_or_else(|| {
             let (shifts, squares) = parallel::map(stored.len(), statistics).into_iter().unzip();

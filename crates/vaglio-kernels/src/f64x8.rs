@@ -12,30 +12,14 @@
 use std::ops::{Add, Div, Mul, Sub};
 
 /// A number that converts to a double without rounding.
-pub trait ToF64: Copy {
-    /// The number as a double.
-    fn double(self) -> f64;
-}
+pub trait ToF64: Copy + Into<f64> {}
 
-impl ToF64 for f64 {
-    #[inline(always)]
-    fn double(self) -> f64 {
-        self
-    }
-}
+impl<E: Copy + Into<f64>> ToF64 for E {}
 
-impl ToF64 for f32 {
-    #[inline(always)]
-    fn double(self) -> f64 {
-        f64::from(self)
-    }
-}
-
-impl ToF64 for u8 {
-    #[inline(always)]
-    fn double(self) -> f64 {
-        f64::from(self)
-    }
+/// The number as a double.
+#[inline(always)]
+pub(crate) fn double(x: impl ToF64) -> f64 {
+    x.into()
 }
 
 /// Vector of eight doubles; arithmetic is lane by lane.
@@ -76,13 +60,13 @@ impl F64x8 {
     /// Loads the eight entries of a chunk.
     #[inline(always)]
     pub fn load<E: ToF64>(chunk: &[E; F64x8::WIDTH]) -> F64x8 {
-        F64x8(std::array::from_fn(|l| chunk[l].double()))
+        F64x8(std::array::from_fn(|l| double(chunk[l])))
     }
 
     /// Loads fewer than eight entries; the other lanes are `fill`.
     #[inline(always)]
     pub fn part<E: ToF64>(rest: &[E], fill: f64) -> F64x8 {
-        F64x8(std::array::from_fn(|l| rest.get(l).map_or(fill, |entry| entry.double())))
+        F64x8(std::array::from_fn(|l| rest.get(l).map_or(fill, |entry| double(*entry))))
     }
 
     /// Stores the lanes in a chunk.

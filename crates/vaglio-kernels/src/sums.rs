@@ -1,6 +1,6 @@
 //! Sums over one column, in lanes of fixed order.
 
-use crate::f64x8::{F64x8, ToF64};
+use crate::f64x8::{F64x8, ToF64, double};
 use crate::{Column, SparseColumn, vectorize};
 pub use vaglio_columns::center;
 
@@ -24,19 +24,6 @@ macro_rules! with_entries {
     };
 }
 
-/// Running sums of a column against `N` vectors, in lanes that continue over tiles.
-#[derive(Clone, Copy)]
-pub(crate) struct LaneSums<const N: usize>(pub [F64x8; N]);
-
-impl<const N: usize> LaneSums<N> {
-    pub const ZERO: Self = LaneSums([F64x8::ZERO; N]);
-
-    /// Returns the sums, adding the lanes in order.
-    pub fn total(&self) -> [f64; N] {
-        self.0.map(F64x8::sum)
-    }
-}
-
 /// Adds Σ_j (x_j − shift)·v_k[j] to lane j mod 8 of sum k, for `C` columns that share one read of the vectors.
 ///
 /// Every tile but the last has a multiple of 8 rows. The bits do not depend on which columns go together.
@@ -44,7 +31,7 @@ pub(crate) fn add_products<E: ToF64, const C: usize, const N: usize>(
     columns: [&[E]; C],
     shifts: [f64; C],
     vectors: [&[f64]; N],
-    sums: &mut [LaneSums<N>; C],
+    sums: &mut [[F64x8; N]; C],
 ) {
     vectorize(
         #[inline(always)]
@@ -56,7 +43,7 @@ pub(crate) fn add_products<E: ToF64, const C: usize, const N: usize>(
             let columns = columns.map(|x| &x.as_chunks().0[..whole]);
             let vectors = vectors.map(|v| &v.as_chunks().0[..whole]);
             let by = shifts.map(F64x8::splat);
-            let mut lanes = sums.map(|s| s.0);
+            let mut lanes = *sums;
             for j in 0..whole {
                 let v: [F64x8; N] = std::array::from_fn(|k| F64x8::load(&vectors[k][j]));
                 for c in 0..C {
@@ -77,14 +64,14 @@ pub(crate) fn add_products<E: ToF64, const C: usize, const N: usize>(
                     }
                 }
             }
-            *sums = lanes.map(LaneSums);
+            *sums = lanes;
         },
     );
 }
 
 /// Σ_j (x_j − shift)·v_j. Cost O(m), or O(entries) for a sparse column whose fill is the shift.
 pub fn product(x: Column<'_>, shift: f64, v: &[f64]) -> f64 {
-    let mut sums = [LaneSums::ZERO];
+    let mut sums = [[F64x8::ZERO]];
     with_entries!(
         x,
         x => add_products([x], [shift], [v], &mut sums),
@@ -102,17 +89,17 @@ pub fn product(x: Column<'_>, shift: f64, v: &[f64]) -> f64 {
             });
         }
     );
-    sums[0].total()[0]
+    sums[0][0].sum()
 }
 
 /// Σ_j v_j. Cost O(m).
 pub(crate) fn sum(v: &[f64]) -> f64 {
     let ones = [1.0; TILE];
-    let mut sums = [LaneSums::ZERO];
+    let mut sums = [[F64x8::ZERO]];
     for v in v.chunks(TILE) {
         add_products([v], [0.0], [&ones[..v.len()]], &mut sums);
     }
-    sums[0].total()[0]
+    sums[0][0].sum()
 }
 
 /// Σ_j (x_j − fill)·v_j. Cost O(entries).
@@ -159,9 +146,9 @@ pub(crate) fn scaled(x: Column<'_>, shift: f64, scale: Option<&[f64]>, out: &mut
     #[inline(always)]
     fn scale_entries<E: ToF64>(x: &[E], shift: f64, scale: Option<&[f64]>, out: &mut [f64]) {
         match scale {
-            None => out.iter_mut().zip(x).for_each(|(o, x)| *o = x.double() - shift),
+            None => out.iter_mut().zip(x).for_each(|(o, x)| *o = double(*x) - shift),
             Some(scale) => {
-                out.iter_mut().zip(x).zip(scale).for_each(|((o, x), s)| *o = (x.double() - shift) * s);
+                out.iter_mut().zip(x).zip(scale).for_each(|((o, x), s)| *o = (double(*x) - shift) * s);
             }
         }
     }
@@ -220,10 +207,10 @@ mod tests {
     #[test]
     fn sums_go_on_over_tiles() {
         let x: Vec<f64> = (0..100).map(|j| (j as f64).sin()).collect();
-        let mut sums = [LaneSums::ZERO];
+        let mut sums = [[F64x8::ZERO]];
         add_products([&x[..64]], [0.0], [&x[..64]], &mut sums);
         add_products([&x[64..]], [0.0], [&x[64..]], &mut sums);
-        assert_eq!(sums[0].total()[0], dot(&x, &x));
+        assert_eq!(sums[0][0].sum(), dot(&x, &x));
     }
 
     #[test]
@@ -232,11 +219,11 @@ mod tests {
         let y: Vec<f64> = (0..1003).map(|j| (j as f64).cos() * 7.0).collect();
         for level in Level::available() {
             level.within(|| {
-                let mut sums = [LaneSums::ZERO; 2];
+                let mut sums = [[F64x8::ZERO; 2]; 2];
                 add_products([&x, &y], [0.25, -3.0], [&y, &x], &mut sums);
                 let alone = |x: &[f64], shift, v: &[f64]| product(Column::Double(x), shift, v);
-                assert_eq!(sums[0].total(), [alone(&x, 0.25, &y), alone(&x, 0.25, &x)]);
-                assert_eq!(sums[1].total(), [alone(&y, -3.0, &y), alone(&y, -3.0, &x)]);
+                assert_eq!(sums[0].map(F64x8::sum), [alone(&x, 0.25, &y), alone(&x, 0.25, &x)]);
+                assert_eq!(sums[1].map(F64x8::sum), [alone(&y, -3.0, &y), alone(&y, -3.0, &x)]);
             });
         }
     }

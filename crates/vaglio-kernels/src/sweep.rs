@@ -3,7 +3,7 @@
 use crate::ProductColumn;
 use crate::f64x8::{F64x8, ToF64};
 use crate::parallel;
-use crate::sums::{LANES, LaneSums, add_products};
+use crate::sums::{LANES, add_products};
 use std::ops::Range;
 
 /// Products Σ_j x_ij v_k[j] of all given columns and vectors, as columns × vectors. Cost O(m · columns · vectors).
@@ -131,12 +131,12 @@ impl<'v> Sweep<'v> {
         sums: &mut [F64x8],
     ) {
         let at = |c: usize, k: usize| c * self.vectors.len() + first + k;
-        let mut own: [LaneSums<N>; C] = std::array::from_fn(|c| LaneSums(std::array::from_fn(|k| sums[at(c, k)])));
+        let mut own: [[F64x8; N]; C] = std::array::from_fn(|c| std::array::from_fn(|k| sums[at(c, k)]));
         let parts = columns.map(|(_, x, _)| &x[rows.clone()]);
         let vectors = std::array::from_fn(|k| &self.vectors[first + k][rows.clone()]);
         add_products(parts, columns.map(|(.., shift)| shift), vectors, &mut own);
         for (c, own) in own.iter().enumerate() {
-            own.0.iter().enumerate().for_each(|(k, sum)| sums[at(c, k)] = *sum);
+            own.iter().enumerate().for_each(|(k, sum)| sums[at(c, k)] = *sum);
         }
     }
 }

@@ -8,10 +8,11 @@
 
 use super::correction::Correction;
 use crate::Data;
+use crate::f64x8::F64x8;
 use crate::kfold::NormalEquations;
 use crate::linalg::{self, Cholesky};
 use crate::parallel;
-use crate::sums::{LANES, LaneSums, add_products, subtract};
+use crate::sums::{LANES, add_products, subtract};
 use crate::tolerance::UNLIKE_COLUMNS;
 use ndarray::{Array1, Array2, ArrayView1, Axis, ShapeBuilder, s};
 use std::sync::Arc;
@@ -194,7 +195,7 @@ impl<'d> NormalEquationRidge<'d> {
         let (data, count, outputs) = (&self.data, self.subset.len(), weights.ncols());
         let mut x = vec![0.0; count * TILE];
         let mut residuals = vec![0.0; TILE];
-        let mut sums = vec![[LaneSums::<1>::ZERO]; count * outputs];
+        let mut sums = vec![[[F64x8::ZERO]]; count * outputs];
         let weights: Vec<Vec<f64>> = weights.columns().into_iter().map(|w| w.to_vec()).collect();
         for start in (start..data.rows().min(start + BLOCK)).step_by(TILE) {
             let rows = start..data.rows().min(start + TILE);
@@ -218,7 +219,7 @@ impl<'d> NormalEquationRidge<'d> {
                 }
             }
         }
-        sums.iter().map(|[sums]| sums.total()[0]).collect()
+        sums.iter().map(|[[sums]]| sums.sum()).collect()
     }
 }
 

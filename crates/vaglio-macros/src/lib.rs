@@ -38,7 +38,7 @@ pub fn saved(arguments: TokenStream, item: TokenStream) -> TokenStream {
     attribute::saved(arguments.into(), item.into()).unwrap_or_else(syn::Error::into_compile_error).into()
 }
 
-/// Makes a struct or enum a part of the record of a run.
+/// Makes a struct or enum a part of the record of a search or of a run.
 ///
 /// It gets `Debug`, `Clone`, `PartialEq`, `Serialize` and `Deserialize`, and ignores unknown fields. A field with
 /// `#[optional]` is left out of the file if it has the default of its type, and may be missing there.

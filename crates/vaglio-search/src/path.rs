@@ -1,12 +1,11 @@
 //! Paths: the steps and results of a search.
 
-use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::ops::RangeInclusive;
-use vaglio_core::{Action, Diagnostics, Feature, Figures, Score, StopReason};
+use vaglio_core::{Action, Diagnostics, Feature, Figures, Score, StopReason, record};
 
 /// One step of a search, seen by the observer as it happens.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[record]
 #[non_exhaustive]
 pub struct Step {
     /// Whether columns were added or removed.
@@ -33,7 +32,7 @@ impl Step {
 }
 
 /// A knot of a least-angle path, at which a column enters or leaves.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[record]
 pub struct Knot {
     /// Decrease of the common correlation until the next knot.
     pub mu: f64,
@@ -43,7 +42,7 @@ pub struct Knot {
 }
 
 /// The best recorded subset of one size.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[record]
 #[non_exhaustive]
 pub struct PathEntry {
     /// The subset, in order of entry.
@@ -70,7 +69,7 @@ impl PathEntry {
 }
 
 /// The model of a path at a given penalty, at a knot or between two.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[record]
 pub struct AtPenalty {
     /// The penalty λ of the path.
     pub lambda: f64,
@@ -79,7 +78,8 @@ pub struct AtPenalty {
 }
 
 /// The training of an entry's model.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[record]
+#[derive(Default)]
 pub enum EntryFit {
     /// The readout is trained at the λ of the score.
     #[default]
@@ -92,7 +92,7 @@ pub enum EntryFit {
 }
 
 /// A finished search of a chain; the next search continues with its result.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[record]
 pub struct Stage {
     /// The kind of the search.
     pub kind: String,
@@ -105,7 +105,7 @@ pub struct Stage {
 }
 
 /// The steps of a search and the best subset of each size.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[record]
 #[non_exhaustive]
 pub struct Path {
     /// The score of the empty subset.
@@ -115,7 +115,7 @@ pub struct Path {
     /// The best recorded subset of each size, in increasing size.
     pub entries: Vec<PathEntry>,
     /// The models at given penalties, in increasing order, if the path is judged at some.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[optional]
     pub at_penalties: Vec<AtPenalty>,
     /// Index of the result in `entries`; `None` if nothing was selected.
     pub chosen: Option<usize>,
@@ -126,7 +126,7 @@ pub struct Path {
     /// Proof of optimality of the entries, from a search of all subsets.
     pub certificate: Option<Certificate>,
     /// Subsets nearly as good as the best, if a search of all subsets was asked for them.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[optional]
     pub alternatives: Option<NearBest>,
     /// The diagnostics of the trials, if the evaluator records them. For a search that does not report them, see
     /// `SubsetScorer::diagnostics`.
@@ -135,12 +135,13 @@ pub struct Path {
     /// Earlier searches of a chain; this path belongs to the last one.
     pub stages: Vec<Stage>,
     /// Other findings of the search: see `SearchContext::found`.
-    #[serde(default, skip_serializing_if = "Figures::is_empty")]
+    #[optional]
     pub found: Figures,
 }
 
 /// The subsets with scores near the lowest.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[record]
+#[derive(Default)]
 #[non_exhaustive]
 pub struct NearBest {
     /// Largest score that counts as near.
@@ -158,7 +159,8 @@ pub struct NearBest {
 }
 
 /// Proof of a search of all subsets.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[record]
+#[derive(Default)]
 #[non_exhaustive]
 pub struct Certificate {
     /// Whether every entry is the best subset of its size.
@@ -168,11 +170,11 @@ pub struct Certificate {
     /// Number of subsets ruled out without scoring: proven worse, or in breach of a constraint.
     pub pruned: u64,
     /// Upper bound of how much an unvisited subset could lower the best score. 0 when optimal, `None` if unknown.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[optional]
     pub gap: Option<f64>,
     /// Word for the bounds that ruled subsets out ([`vaglio_core::EngineDescription::bound`]). `None` if every subset was
     /// scored.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[optional]
     pub bound: Option<Cow<'static, str>>,
 }
 

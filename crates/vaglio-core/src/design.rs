@@ -17,8 +17,6 @@ use crate::{
 use ndarray::ArrayView2;
 pub use run_context::{FoldLineage, RunContext};
 pub use scaling::far_exponent;
-use std::any::{Any, TypeId};
-use std::convert::Infallible;
 use std::sync::{Arc, OnceLock};
 
 /// The columns that a search walks, with targets, row weights and the way to train on them.
@@ -163,28 +161,6 @@ impl Design {
         design
     }
 
-    /// Cached value of a criterion, by its type: initially the default, and shared by all λ. It must follow from
-    /// columns, targets and weights alone.
-    pub fn session<S: Any + Default + Send + Sync>(&self) -> Arc<S> {
-        let make = || Ok::<Arc<dyn Any + Send + Sync>, Infallible>(Arc::<S>::default());
-        let Ok(session) = self.shared.sessions.get_or_try_make(TypeId::of::<S>(), make);
-        session.downcast().unwrap_or_default()
-    }
-
-    /// The run that the design is searched in.
-    pub fn run(&self) -> &RunContext {
-        &self.run
-    }
-
-    /// A copy that averages predictions over the rows of each unit, and losses over units.
-    ///
-    /// # Errors
-    /// [`Error::Shape`] for a wrong length, or for different targets in one unit.
-    pub fn with_prediction_units(self, units: &[u32]) -> Result<Self> {
-        let units = PredictionUnits::new(units, self.targets(), self.weights())?;
-        Ok(self.derived(|design| design.prediction_units = Some(Arc::new(units))))
-    }
-
     /// The searched columns as a problem, with targets, labels of the rows, and the preprocessing that is fitted again
     /// on the training rows of each fold.
     pub fn problem(&self) -> &Problem {
@@ -257,11 +233,6 @@ impl Design {
     pub fn candidates(&self) -> Vec<Feature> {
         let is_left = |f: &Feature| self.among.as_ref().is_none_or(|among| among.binary_search(f).is_ok());
         (0..self.features()).filter(|f| is_left(f) && !self.problem().is_constant(*f)).collect()
-    }
-
-    /// Number of rows for which costs are estimated: the full design's if this is a sample, else its own.
-    pub fn planned_rows(&self) -> usize {
-        self.run.planned_rows.unwrap_or_else(|| self.rows())
     }
 
     /// Units over which predictions are averaged, if there are any.

@@ -60,6 +60,11 @@ impl Design {
         }
     }
 
+    /// The entries of `subset` in `rows`, as features × rows.
+    fn gather(&self, subset: &[Feature], rows: &[usize]) -> Array2<f64> {
+        Array2::from_shape_fn((subset.len(), rows.len()), |(k, j)| self.column(subset[k]).get(rows[j]))
+    }
+
     /// Standardizes the columns of `subset` by their entries `x` in the rows `training`, and `held` likewise.
     fn standardize(&self, subset: &[Feature], training: &[usize], x: &mut Array2<f64>, held: &mut Array2<f64>) {
         let weights: Option<Vec<f64>> = self.weights().map(|w| training.iter().map(|&row| w[row]).collect());

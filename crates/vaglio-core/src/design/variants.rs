@@ -1,9 +1,12 @@
 //! Designs made from a design, for engines and runs; the author of a criterion need not read them.
 
 use super::{RunContext, TrainingMethod};
+use crate::prediction_units::PredictionUnits;
 use crate::{Design, Error, Feature, FeatureMap, PerFoldPreprocessing, Problem, Readout, Result, StopSign, Task};
-use ndarray::{Array2, s};
+use ndarray::s;
 use rayon::prelude::*;
+use std::any::{Any, TypeId};
+use std::convert::Infallible;
 use std::sync::Arc;
 
 impl Design {
@@ -52,10 +55,29 @@ impl Design {
         })
     }
 
+    /// A copy that averages predictions over the rows of each unit, and losses over units.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] for a wrong length, or for different targets in one unit.
+    pub fn with_prediction_units(self, units: &[u32]) -> Result<Self> {
+        let units = PredictionUnits::new(units, self.targets(), self.weights())?;
+        Ok(self.derived(|design| design.prediction_units = Some(Arc::new(units))))
+    }
+
     /// A copy with changes of the run that shares the caches.
     #[must_use]
     pub fn with_run(&self, change: impl FnOnce(&mut RunContext)) -> Design {
         self.sharing(|design| change(&mut design.run))
+    }
+
+    /// The run that the design is searched in.
+    pub fn run(&self) -> &RunContext {
+        &self.run
+    }
+
+    /// Number of rows for which costs are estimated: the full design's if this is a sample, else its own.
+    pub fn planned_rows(&self) -> usize {
+        self.run.planned_rows.unwrap_or_else(|| self.rows())
     }
 
     /// A copy whose work ends when `sign` is raised.
@@ -64,17 +86,20 @@ impl Design {
         self.sharing(|design| design.problem.sign = sign)
     }
 
+    /// Cached value of a criterion, by its type: initially the default, and shared by all λ. It must follow from
+    /// columns, targets and weights alone.
+    pub fn session<S: Any + Default + Send + Sync>(&self) -> Arc<S> {
+        let make = || Ok::<Arc<dyn Any + Send + Sync>, Infallible>(Arc::<S>::default());
+        let Ok(session) = self.shared.sessions.get_or_try_make(TypeId::of::<S>(), make);
+        session.downcast().unwrap_or_default()
+    }
+
     /// The fitted map that made the columns, unless the learner is trained by its own `fit` alone.
     pub fn map(&self) -> Option<&dyn FeatureMap> {
         match &self.training {
             TrainingMethod::Ridge(_, map) => Some(&**map),
             TrainingMethod::Learner(_) => None,
         }
-    }
-
-    /// The entries of `subset` in `rows`, as features × rows.
-    pub(super) fn gather(&self, subset: &[Feature], rows: &[usize]) -> Array2<f64> {
-        Array2::from_shape_fn((subset.len(), rows.len()), |(k, j)| self.column(subset[k]).get(rows[j]))
     }
 
     /// Design with maps refitted on the rows `training`, if maps are refitted in folds.

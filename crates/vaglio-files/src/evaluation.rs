@@ -3,7 +3,6 @@
 use super::repetitions::Repetitions;
 use super::run_context::{Run, RunPlan};
 use vaglio_core::{Result, StopReason};
-use vaglio_pipeline::jobs::in_turn;
 use vaglio_pipeline::pipeline::{Calibration, SavedIntervals};
 use vaglio_pipeline::resampling::{OuterFoldFit, Pooled, StageMonitor};
 use vaglio_report::record::{PredictionRows, Record, Status, Warning, WarningKind};
@@ -24,19 +23,6 @@ impl Evaluation {
     pub const fn new(name: &'static str, run: fn(Run<'_>, &mut Evaluations, &StageMonitor<'_>) -> Result<()>) -> Self {
         Evaluation { name, run, plan: |_| Ok(None), repetitions: None }
     }
-}
-
-/// Results of jobs 0, …, `count` − 1 in order; `None` if stopped.
-///
-/// # Errors
-/// Returns the errors of [`in_turn`].
-pub(super) fn until_stopped<T: Send>(
-    watcher: &StageMonitor<'_>,
-    count: usize,
-    job: impl Fn(usize) -> Result<T> + Sync,
-) -> Result<Option<Vec<T>>> {
-    let done = in_turn(count, |number| watcher.stopped().is_none().then(|| job(number)).transpose())?;
-    Ok(done.into_iter().collect())
 }
 
 /// Results of evaluations: the record, and what later ones or the model file need.

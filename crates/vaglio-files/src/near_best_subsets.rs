@@ -7,11 +7,12 @@
 //! held-out rows.
 
 use super::drop_column::exchanges::{SwapDesign, scorer};
-use super::evaluation::{Evaluation, until_stopped};
+use super::evaluation::Evaluation;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use std::time::Instant;
 use vaglio_core::{Design, Error, Feature, HeldOut, Result, SearchExtent, select_rows};
+use vaglio_pipeline::memory_slots::MemorySlots;
 use vaglio_pipeline::resampling::held_out_predictions::chosen_parts;
 use vaglio_pipeline::resampling::loss_sums::{EVERY, TargetsAndPredictions};
 use vaglio_pipeline::resampling::split_rule::TrainTestSplit;
@@ -70,16 +71,13 @@ impl SubsetSources<'_> {
         let design = &self.design.with_sign(watcher.stop.clone());
         let (sources, selector) = (SubsetSources { design, ..self }, self.selector);
         watcher.journal.once("alternatives", || {
-            watcher.stage("alternatives", 1);
             if let Some(listing) =
                 listing(selector, asked).filter(|search| search.check(&*selector.criterion, design).is_ok())
             {
                 let listing = selector.with_search(listing);
                 return by_all_subsets(&listing, design, watcher);
             }
-            let record = sources.by_visited_subsets(sources.visited()?, asked, watcher);
-            watcher.end_piece(0);
-            record
+            sources.by_visited_subsets(sources.visited()?, asked, watcher)
         })
     }
 
@@ -170,7 +168,9 @@ impl SubsetSources<'_> {
         let held_out = if is_paired { selector.criterion.folds(design)? } else { HeldOut::Nothing };
         let clusters = clusters(sample, design);
         let parts: Vec<_> = visited.chunks(OF_JOB).collect();
-        let jobs = until_stopped(watcher, parts.len(), |job| self.scored(&held_out, &clusters, parts[job]))?;
+        let jobs = watcher.jobs("alternatives", &MemorySlots::default(), parts.len(), |job| {
+            self.scored(&held_out, &clusters, parts[job]).map(Some)
+        })?;
         let Some(jobs) = jobs else { return Ok(None) };
         let scored: Vec<ScoredSubset> = jobs.into_iter().flatten().collect();
         let Some(own) = scored.first() else { return Ok(None) };
@@ -246,6 +246,7 @@ fn by_all_subsets(
     design: &Design,
     watcher: &StageMonitor<'_>,
 ) -> Result<Option<AlternativesRecord>> {
+    watcher.stage("alternatives", 1);
     let mut member = watcher.member(watcher.journal.within("alternatives"), 0);
     let path = selector.search_on(design, Instant::now(), None, &mut member.monitor())?.path;
     watcher.end_piece(0);

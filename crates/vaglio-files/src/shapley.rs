@@ -10,10 +10,11 @@
 //! contributions with additive importance measures*, NeurIPS 2020.
 
 use super::drop_column::exchanges::{SwapDesign, scorer, work};
-use super::evaluation::{Evaluation, until_stopped};
+use super::evaluation::Evaluation;
 use super::run_context::RunPlan;
 use serde::{Deserialize, Serialize};
 use vaglio_core::{Action, Design, Feature, Result, SearchExtent};
+use vaglio_pipeline::memory_slots::MemorySlots;
 use vaglio_pipeline::resampling::{Selection, StageMonitor};
 use vaglio_pipeline::selector::ValidSelector;
 use vaglio_report::record::{ShareRecord, SharesRecord, Warning, WarningKind};
@@ -72,11 +73,9 @@ fn shares(
     watcher: &StageMonitor<'_>,
 ) -> Result<Option<SharesRecord>> {
     let Some(entry) = selection.path.result() else { return Ok(None) };
-    watcher.stage("shares", 1);
     let design = design.with_sign(watcher.stop.clone());
     let computed = || watcher.ends(|| shapley(selector, &design, &entry.subset, watcher)).map(Option::flatten);
     let Some(found) = watcher.journal.once("shares/all", computed)? else { return Ok(None) };
-    watcher.end_piece(0);
     let Shapley { empty, all, of_columns, errors } = found;
     let (size, fall) = (entry.subset.len(), empty - all);
     let column = |(place, (&index, share)): (usize, (&Feature, f64))| ShareRecord {
@@ -167,14 +166,14 @@ impl Game<'_, '_> {
         let size = self.columns.len();
         let first = size.saturating_sub(OF_JOB);
         let (head, tail) = self.columns.split_at(first);
-        let jobs = until_stopped(self.watcher, 1 << first, |job: usize| {
+        let jobs = self.watcher.jobs("shares", &MemorySlots::default(), 1 << first, |job: usize| {
             let mut subset = self.open()?;
             let begun: Vec<Feature> = (0..first).filter(|bit| job >> bit & 1 == 1).map(|bit| head[bit]).collect();
             subset.reset(&begun)?;
             let mut scores = vec![0.0; 1 << tail.len()];
             scores[0] = subset.score()?.loss;
             branch(&mut subset, tail, 0, 0, &mut scores)?;
-            Ok(scores)
+            Ok(Some(scores))
         })?;
         let Some(jobs) = jobs else { return Ok(None) };
         Ok(Some((0..1 << size).map(|mask: usize| jobs[mask & ((1 << first) - 1)][mask >> first]).collect()))
@@ -183,7 +182,7 @@ impl Game<'_, '_> {
     /// Means over random orders, each with its reverse.
     fn drawn(&self) -> Result<Option<Shapley>> {
         let size = self.columns.len();
-        let pairs = until_stopped(self.watcher, PAIRS, |pair| {
+        let pairs = self.watcher.jobs("shares", &MemorySlots::default(), PAIRS, |pair| {
             let mut subset = self.open()?;
             let mut order = shuffled(size, stream(self.selector.seed, ORDERS, pair as u64));
             let (mut ends, mut falls) = (None, vec![0.0; size]);
@@ -200,7 +199,7 @@ impl Game<'_, '_> {
                 ends = ends.or(Some((empty, last)));
                 order.reverse();
             }
-            Ok((ends, falls))
+            Ok(Some((ends, falls)))
         })?;
         let Some(pairs) = pairs else { return Ok(None) };
         let Some(&(Some((empty, all)), _)) = pairs.first() else { return Ok(None) };

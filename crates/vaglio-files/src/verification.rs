@@ -1,9 +1,10 @@
 //! Verifies scores of a search by plain retraining.
 
-use super::evaluation::{Evaluation, until_stopped};
+use super::evaluation::Evaluation;
 use super::run_context::Run;
 use vaglio_core::{Design, Error, Feature, Result, Task};
 use vaglio_kernels::tolerance::{VERIFIED_ERROR, VERIFIED_SCALE};
+use vaglio_pipeline::memory_slots::MemorySlots;
 use vaglio_pipeline::resampling::{Selection, StageMonitor};
 use vaglio_pipeline::selector::ValidSelector;
 use vaglio_report::record::Verified;
@@ -46,15 +47,13 @@ fn verified(run: Run<'_>, count: usize, watcher: &StageMonitor<'_>) -> Result<Op
         return Err(Error::setting("--verify", message));
     }
     let told = drawn(count, selector, selection);
-    watcher.stage("verify", told.len());
     let empty = path.empty.loss;
     let loss = selector.criterion.traits().loss;
     let is_of_residuals = loss.is_some_and(|loss| OF_RESIDUALS.contains(&loss.kind()));
     let design = &if is_of_residuals { centered(design)? } else { design.clone() };
-    let errors = until_stopped(watcher, told.len(), |at| {
+    let errors = watcher.jobs("verify", &MemorySlots::default(), told.len(), |at| {
         let defined = selector.criterion.evaluate(design, &told[at].subset)?.loss;
-        watcher.end_piece(at);
-        Ok((relative_error(told[at].loss, defined, empty), defined))
+        Ok(Some((relative_error(told[at].loss, defined, empty), defined)))
     })?;
     let Some(errors) = errors else { return Ok(None) };
     let worst = told.iter().zip(&errors).max_by(|(_, a), (_, b)| a.0.total_cmp(&b.0));

@@ -154,7 +154,7 @@ impl<'o> StageMonitor<'o> {
     ///
     /// # Errors
     /// Returns the errors of [`repeated`].
-    pub(crate) fn jobs<T: Send>(
+    pub fn jobs<T: Send>(
         &self,
         what: &str,
         room: &MemorySlots,

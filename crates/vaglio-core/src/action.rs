@@ -4,7 +4,7 @@ use crate::Feature;
 use serde::{Deserialize, Serialize};
 
 /// A change of a subset.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Action {
     /// A column was added.

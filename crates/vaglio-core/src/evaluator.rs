@@ -3,7 +3,7 @@
 use crate::{Action, Error, Feature, Geometry, Recorder, Result, Score, Winner};
 
 /// A batch of trials: changes of the current subset by each of some candidates.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Trials<'c> {
     /// Whether the candidates are added or removed.
     pub change: Action,

@@ -8,11 +8,12 @@ use crate::Journal;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::any::Any;
+use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 use std::time::Instant;
 use vaglio_core::{Action, Diagnostics, Error, Feature, Result, Trials};
 
 /// A question about the current subset, or a change of it.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Hash)]
 pub(crate) enum Question<'q> {
     Trials(Trials<'q>),
     Score,
@@ -26,41 +27,22 @@ pub(crate) enum Question<'q> {
 }
 
 impl Question<'_> {
-    /// Number of the question's kind, and the columns it asks about.
-    fn parts(&self) -> (u64, &[Feature]) {
-        match self {
-            Question::Trials(trials) => (kind(*trials), trials.candidates),
-            Question::Score => (4, &[]),
-            Question::StandardError => (5, &[]),
-            Question::Lambdas => (6, &[]),
-            Question::Change(change, feature) => {
-                (7 + u64::from(*change == Action::Remove), std::slice::from_ref(feature))
-            }
-            Question::Reset(subset) => (9, subset),
-            Question::ScoreWith(more) => (10, more),
-            Question::Finding(more) => (11, more),
-        }
-    }
-
-    /// FNV-1a over kind, subset and columns.
+    /// Digest of the question at a subset, equal within a run.
     fn digest(&self, selected: &[Feature]) -> u64 {
-        let (kind, columns) = self.parts();
-        let mixed = |digest: u64, word: u64| (digest ^ word).wrapping_mul(0x100_0000_01b3);
-        let lists = [selected, columns];
-        let words = lists.iter().flat_map(|list| list.iter().map(|&column| column as u64).chain([u64::MAX]));
-        words.fold(mixed(0xcbf2_9ce4_8422_2325, kind), mixed)
+        BuildHasherDefault::<DefaultHasher>::default().hash_one((self, selected))
     }
 }
 
-fn kind(trials: Trials<'_>) -> u64 {
-    u64::from(trials.change == Action::Remove) + 2 * u64::from(trials.is_best)
-}
-
-/// Describes trials: their kind, the subset's size, the number of candidates, and a digest of both.
+/// Describes trials: their kind, the subset's size, the number of candidates, and the FNV-1a digest of all.
 pub(crate) fn describe(selected: &[Feature], trials: Trials<'_>) -> String {
-    let what = ["additions", "removals", "addition", "removal"][kind(trials) as usize];
-    let digest = Question::Trials(trials).digest(selected);
-    format!("{what} {}/{} {digest:016x}", selected.len(), trials.candidates.len())
+    let Trials { change, candidates, is_best } = trials;
+    let kind = usize::from(change == Action::Remove) + 2 * usize::from(is_best);
+    let what = ["additions", "removals", "addition", "removal"][kind];
+    let mixed = |digest: u64, word: u64| (digest ^ word).wrapping_mul(0x100_0000_01b3);
+    let lists = [selected, candidates];
+    let words = lists.iter().flat_map(|list| list.iter().map(|&column| column as u64).chain([u64::MAX]));
+    let digest = words.fold(mixed(0xcbf2_9ce4_8422_2325, kind as u64), mixed);
+    format!("{what} {}/{} {digest:016x}", selected.len(), candidates.len())
 }
 
 /// Trials and their answer, as written to the journal.

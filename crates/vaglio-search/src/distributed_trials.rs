@@ -29,13 +29,16 @@ pub(crate) fn distributed_scores(
     }
     let parts = processes.gather(work, candidates.len(), &mut |range| {
         let scores = evaluator.scores(trials.change, subset, &candidates[range])?;
-        Ok(written(&scores, recorder.take()))
+        Ok(written(&scores, recorder.take().unwrap_or_default()))
     })?;
     let (mut scores, mut noted) = (Vec::with_capacity(candidates.len()), None);
     for part in parts {
-        let (of_part, of_trials) = read(&part)?;
+        let Some((of_part, of_trials)) = read(&part) else { break };
         scores.extend(of_part);
-        noted = Diagnostics::merge([noted, of_trials]);
+        noted = Diagnostics::merge([noted, Some(of_trials)]);
+    }
+    if scores.len() != candidates.len() {
+        return Err(Error::Shape("what another process has of a search is cut short".into()));
     }
     if noted.is_some_and(|noted: Diagnostics| noted.remade > 0) {
         // Trials are refitted jointly with others, which may be in other parts.
@@ -56,30 +59,18 @@ pub(crate) fn try_first(evaluator: &mut dyn Evaluator, subset: &[Feature], trial
     }
 }
 
-/// Serializes scores and diagnostics: count, scores (λ as NaN if absent), diagnostics.
-fn written(scores: &[Score], noted: Option<Diagnostics>) -> Vec<f64> {
+/// Serializes scores, each with its λ or NaN, and the diagnostics of their trials.
+fn written(scores: &[Score], noted: Diagnostics) -> Vec<f64> {
     let of_score = |score: &Score| [score.loss, score.lambda.unwrap_or(f64::NAN)];
-    let noted = noted.map(|of| [of.conditioning, of.remade as f64, of.rebuilt as f64, of.rows_kept_out as f64]);
-    std::iter::once(scores.len() as f64)
-        .chain(scores.iter().flat_map(of_score))
-        .chain(noted.into_iter().flatten())
-        .collect()
+    let counts = [noted.remade, noted.rebuilt, noted.rows_kept_out].map(|count| count as f64);
+    scores.iter().flat_map(of_score).chain([noted.conditioning]).chain(counts).collect()
 }
 
-/// # Errors
-/// Returns [`Error::Shape`] if the part has another length.
-fn read(part: &[f64]) -> Result<(Vec<Score>, Option<Diagnostics>)> {
-    let lost = || Error::Shape("what another process has of a search is cut short".into());
-    let (&count, rest) = part.split_first().ok_or_else(lost)?;
-    let (scores, noted) = rest.split_at_checked(2 * count as usize).ok_or_else(lost)?;
+/// The scores and diagnostics of a part; `None` if it is cut short.
+fn read(part: &[f64]) -> Option<(impl Iterator<Item = Score>, Diagnostics)> {
+    let (scores, &[conditioning, counts @ ..]) = part.split_last_chunk::<4>()?;
+    let [remade, rebuilt, rows_kept_out] = counts.map(|count| count as u64);
     let of_score = |pair: &[f64]| Score { loss: pair[0], lambda: Some(pair[1]).filter(|lambda| !lambda.is_nan()) };
-    let noted = match *noted {
-        [] => None,
-        [conditioning, remade, rebuilt, rows_kept_out] => {
-            let [remade, rebuilt, rows_kept_out] = [remade, rebuilt, rows_kept_out].map(|count| count as u64);
-            Some(Diagnostics { conditioning, remade, rebuilt, rows_kept_out, single: None })
-        }
-        _ => return Err(lost()),
-    };
-    Ok((scores.chunks_exact(2).map(of_score).collect(), noted))
+    let noted = Diagnostics { conditioning, remade, rebuilt, rows_kept_out, single: None };
+    Some((scores.chunks_exact(2).map(of_score), noted))
 }

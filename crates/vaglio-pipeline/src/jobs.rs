@@ -11,24 +11,20 @@ use vaglio_core::{Error, Result, SearchExtent, StopReason, StopSign};
 use vaglio_kernels::CancelToken;
 use vaglio_search::{Answer, Event, Journal, Monitor, Observer};
 
-/// Results of jobs 0, …, `count` − 1 in order; at most as many jobs run at once as there are threads.
+/// Results of jobs 0, …, `count` − 1 in order; at most as many jobs run at once as there are threads and memory slots.
 ///
 /// # Errors
 /// Returns the error of the failed job with the lowest index, among those begun.
-pub fn in_turn<T: Send>(count: usize, job: impl Fn(usize) -> Result<T> + Sync) -> Result<Vec<T>> {
-    each(rayon::current_num_threads(), 0..count, |_, index| job(index))
-}
-
-/// Like [`in_turn`], for repetitions of a search, limited by memory slots.
-///
-/// # Errors
-/// Returns the errors of [`in_turn`].
-pub fn repeated<T: Send>(room: &MemorySlots, count: usize, job: impl Fn(usize) -> Result<T> + Sync) -> Result<Vec<T>> {
+pub(crate) fn run_parallel<T: Send>(
+    room: &MemorySlots,
+    count: usize,
+    job: impl Fn(usize) -> Result<T> + Sync,
+) -> Result<Vec<T>> {
     let (workers, _occupied) = room.some(rayon::current_num_threads().min(count));
     each(workers, 0..count, |_, index| job(index))
 }
 
-/// Like [`in_turn`], by some workers, for jobs that each take an item.
+/// Like [`run_parallel`], by some workers, for jobs that each take an item.
 pub(crate) fn each<I: Send, T: Send>(
     workers: usize,
     items: impl IntoIterator<Item = I>,
@@ -153,7 +149,7 @@ impl<'o> StageMonitor<'o> {
     /// if stopped, or if a job does.
     ///
     /// # Errors
-    /// Returns the errors of [`repeated`].
+    /// Returns the error of the failed job with the lowest number, among those begun.
     pub fn jobs<T: Send>(
         &self,
         what: &str,
@@ -162,7 +158,7 @@ impl<'o> StageMonitor<'o> {
         job: impl Fn(usize) -> Result<Option<T>> + Sync,
     ) -> Result<Option<Vec<T>>> {
         self.stage(what, count);
-        let done = repeated(room, count, |number| {
+        let done = run_parallel(room, count, |number| {
             if self.stopped().is_some() {
                 return Ok(None);
             }
@@ -346,9 +342,10 @@ mod tests {
 
     #[test]
     fn results_come_in_order_and_the_first_failure_wins() {
-        assert_eq!(in_turn(100, Ok).unwrap(), (0..100).collect::<Vec<_>>());
-        assert!(in_turn(0, Ok).unwrap().is_empty());
+        let room = MemorySlots::default();
+        assert_eq!(run_parallel(&room, 100, Ok).unwrap(), (0..100).collect::<Vec<_>>());
+        assert!(run_parallel(&room, 0, Ok).unwrap().is_empty());
         let failing = |index: usize| if index >= 3 { Err(Error::Numerical(index.to_string())) } else { Ok(index) };
-        assert!(matches!(in_turn(50, failing), Err(Error::Numerical(_))));
+        assert!(matches!(run_parallel(&room, 50, failing), Err(Error::Numerical(_))));
     }
 }

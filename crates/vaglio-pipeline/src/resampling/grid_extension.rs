@@ -5,7 +5,8 @@ use super::lockstep::Lockstep;
 use super::loss_sums::LossSums;
 use super::path_predictions::FoldTestRows;
 use super::validation::{Fold, Validation};
-use crate::jobs::{in_turn, repeated};
+use crate::jobs::run_parallel;
+use crate::memory_slots::MemorySlots;
 use crate::selector::resumable_search::SearchResult;
 use std::sync::Arc;
 use std::time::Instant;
@@ -85,24 +86,28 @@ impl Validation<'_, '_> {
         let (walks, full) = match full {
             Some(full) if is_known => (known.into_iter().flatten().collect(), full),
             full => {
-                let (begun, is_full_known) = (Instant::now(), full.is_some());
+                let begun = Instant::now();
                 let fold = |job: usize| self.fold(job, &lambdas).map_err(self.in_fold(job));
                 // If memory cannot hold all folds at once, they are rebuilt when needed.
                 let occupied = room.all(count);
-                let folds: Vec<Fold> = if occupied.is_some() { in_turn(count, fold)? } else { Vec::new() };
+                let room = if occupied.is_some() { &MemorySlots::default() } else { room };
+                let folds: Vec<Fold> = if occupied.is_some() { run_parallel(room, count, fold)? } else { Vec::new() };
                 let losses = |job: usize, fold: &Fold| {
                     let full = |held: &FoldTestRows<'_>| self.full_losses(&fold.design, &full_lambdas, held);
                     let losses = fold.on_scale(self.sample.judge().unwrap_or_default(), full);
                     losses.map_err(self.in_fold(job))
                 };
-                let full = match (full, &occupied) {
-                    (Some(full), _) => full,
-                    (None, Some(_)) => in_turn(count, |job| losses(job, &folds[job]))?,
-                    (None, None) => repeated(room, count, |job| losses(job, &fold(job)?))?,
+                let full = match full {
+                    Some(full) => full,
+                    None => {
+                        let full = run_parallel(room, count, |job| match folds.get(job) {
+                            Some(fold) => losses(job, fold),
+                            None => losses(job, &fold(job)?),
+                        })?;
+                        journal.keep_worth(begun, "choose/full", &full);
+                        full
+                    }
                 };
-                if !is_full_known {
-                    journal.keep_worth(begun, "choose/full", &full);
-                }
                 (Lockstep::new(self, &folds, &lambdas, journal)?.walks(before, known)?, full)
             }
         };

@@ -2,7 +2,8 @@
 
 use super::fdr::{Discoveries, discoveries};
 use super::selection::{Choice, ChosenSearch};
-use crate::jobs::{StageMonitor, in_turn};
+use crate::jobs::{StageMonitor, run_parallel};
+use crate::memory_slots::MemorySlots;
 use crate::selector::resumable_search::SearchResult;
 use crate::selector::{ValidSelector, takes_lambda_of_all, walk_lambdas};
 use std::collections::HashSet;
@@ -32,7 +33,7 @@ pub(super) fn plain(
             let watcher = StageMonitor::new(monitor);
             watcher.stage("walks", several.len());
             let extent = selector.search.extent(design).ok();
-            let walks = in_turn(several.len(), |at| {
+            let walks = run_parallel(&MemorySlots::default(), several.len(), |at| {
                 let _walk = tracing::debug_span!("walk", lambda = several[at]).entered();
                 let mut member =
                     watcher.member(watcher.journal.under(format_args!("walk/{at}")), at).over(extent, None);

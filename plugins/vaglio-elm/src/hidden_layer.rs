@@ -65,7 +65,7 @@ impl Activation {
 }
 
 /// One hidden unit.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct HiddenUnit {
     pub bias: f64,

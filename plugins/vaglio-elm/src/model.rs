@@ -42,7 +42,7 @@ impl FeatureMap for RandomLayer {
 }
 
 /// Source of a column.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum ColumnSource {
     /// Output of the model's unit with this index.
@@ -53,7 +53,6 @@ enum ColumnSource {
 
 /// A readout of selected hidden units and inputs; other units are dropped.
 #[saved(ModelData, "elm_model")]
-#[derive(Clone, PartialEq)]
 struct ElmModel {
     inputs: Vec<Feature>,
     activation: Activation,

@@ -6,7 +6,6 @@ use vaglio_core::setting;
 
 /// A node; a leaf is its own child on both sides.
 #[setting]
-#[derive(Copy, PartialEq)]
 pub(crate) struct SavedNode {
     /// Column of the split.
     column: usize,

@@ -119,7 +119,6 @@ impl Refit for KernelLogistic {
 
 /// Distinct rows with their weights: all that a kernel model needs.
 #[saved(ModelData, "kernel_logistic_model")]
-#[derive(Clone, PartialEq)]
 struct KernelLogisticModel {
     inputs: Vec<Feature>,
     kernel: KernelFunction,

@@ -6,7 +6,6 @@ use vaglio_core::{Error, Result, prelude::*};
 
 /// A readout of selected kernel components, or of selected landmarks' kernels; stores only these and the landmarks.
 #[saved(ModelData, "fs_ls_svm_model")]
-#[derive(Clone, PartialEq)]
 pub(crate) struct LsSvmModel {
     pub inputs: Vec<Feature>,
     pub kernel: KernelFunction,

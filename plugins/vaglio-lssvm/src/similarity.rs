@@ -6,7 +6,7 @@ use vaglio_kernels::tile::Tile;
 use vaglio_kernels::vectors::Vectors;
 
 /// A positive semidefinite function of two rows u and v.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub(crate) enum KernelFunction {
     /// exp(−‖u − v‖²/2b²) with b the bandwidth.

@@ -18,7 +18,6 @@ pub enum Decision {
 
 /// A linear readout of a network's states, with the part of the network that it needs.
 #[saved(ModelData, "reservoir")]
-#[derive(Clone, PartialEq)]
 struct EchoState {
     inputs: Vec<Feature>,
     leak_rate: f64,

@@ -6,7 +6,7 @@ use vaglio_core::{Error, Feature, Result};
 use vaglio_kernels::linalg;
 
 /// Weights of a network with as many nodes as `bias` has entries.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Network {
     /// Start of the connections to each node, followed by the end.

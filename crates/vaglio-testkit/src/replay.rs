@@ -23,10 +23,6 @@ impl Visit {
         start.sort_unstable();
         start == self.subset[..self.from_start] && subset[start.len()..] == self.subset[self.from_start..]
     }
-
-    pub fn is_set(&self, subset: &[Feature]) -> bool {
-        subset.len() == self.subset.len() && subset.iter().all(|f| self.subset.contains(f))
-    }
 }
 
 /// Returns the initial subset and the one after every step; fails if the steps are no valid walk over non-constant

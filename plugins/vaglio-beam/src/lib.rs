@@ -30,9 +30,6 @@ pub struct Beam {
     pub width: usize,
 }
 
-/// A subset of the beam with a group added: the index of the subset, and the addition.
-type Extension = (usize, Move);
-
 /// Groups of a subset of whole groups, in order of entry.
 fn groups(space: &Space<'_>, features: &[Feature]) -> Vec<usize> {
     features.iter().filter_map(|&first| space.group_of(first)).collect()
@@ -45,9 +42,9 @@ impl Beam {
         Search::new(Beam::default()).max_features(max_features)
     }
 
-    /// The `width` best extensions by one group, best first. The evaluator is at the first subset of the beam before
-    /// and after.
-    fn extensions(&self, walk: &mut Walk<'_, '_>, beam: &[Vec<Feature>]) -> Result<Vec<Extension>> {
+    /// The `width` best extensions by one group, best first: the index of the extended subset, and the addition. The
+    /// evaluator is at the first subset of the beam before and after.
+    fn extensions(&self, walk: &mut Walk<'_, '_>, beam: &[Vec<Feature>]) -> Result<Vec<(usize, Move)>> {
         let space = walk.space;
         let mut trials: Vec<Vec<(usize, Score)>> = Vec::new();
         for kept in beam.iter().rev() {
@@ -88,8 +85,8 @@ impl Beam {
 }
 
 /// Moves from the first of the beam to the first of the extensions, which become the beam.
-fn advance(walk: &mut Walk<'_, '_>, beam: &[Vec<Feature>], extensions: Vec<Extension>) -> Result<Vec<Vec<Feature>>> {
-    let extended = |(of, by): &Extension| [&beam[*of][..], &walk.space.groups[by.group]].concat();
+fn advance(walk: &mut Walk<'_, '_>, beam: &[Vec<Feature>], extensions: Vec<(usize, Move)>) -> Result<Vec<Vec<Feature>>> {
+    let extended = |(of, by): &(usize, Move)| [&beam[*of][..], &walk.space.groups[by.group]].concat();
     let mut next: Vec<Vec<Feature>> = extensions.iter().map(extended).collect();
     if let Some((of, by)) = extensions.into_iter().next() {
         if of > 0 {

@@ -91,7 +91,14 @@ impl LinearForm for Elm {
         };
         let mut columns = hidden_layer::outputs(self.activation, &layer.units, problem.columns())?;
         let known: HashSet<&str> = problem.names().iter().map(String::as_str).collect();
-        let mut names: Vec<String> = (1..=self.units).map(|k| unlike(format!("unit{k}"), &known)).collect();
+        let unit = |k: usize| {
+            let mut name = format!("unit{k}");
+            while known.contains(name.as_str()) {
+                name.push('_');
+            }
+            name
+        };
+        let mut names: Vec<String> = (1..=self.units).map(unit).collect();
         if self.direct {
             for (feature, name) in problem.names().iter().enumerate() {
                 columns.push(problem.columns().column(feature));
@@ -100,14 +107,6 @@ impl LinearForm for Elm {
         }
         Design::from_map(problem, columns, names, self.readout()?, Arc::new(layer))
     }
-}
-
-/// Appends underscores to `name` until no column has it.
-fn unlike(mut name: String, known: &HashSet<&str>) -> String {
-    while known.contains(name.as_str()) {
-        name.push('_');
-    }
-    name
 }
 
 impl Learner for Elm {

@@ -15,6 +15,7 @@ use std::sync::Arc;
 use vaglio::{FitError, Rows, Selection, TargetValue, TargetedTable};
 use vaglio_core::{Error, Task};
 use vaglio_pipeline::pipeline::{Pipeline, ReadSpec, SavedModel, SavedReadOptions};
+use vaglio_report::record::{Cell, recorded};
 
 /// Targets and roles of a table's rows.
 #[derive(FromPyObject)]
@@ -108,7 +109,7 @@ fn fitted<E: TargetValue, I: TargetDim>(
 /// Results of a selection besides its model, as JSON.
 fn found(selection: &Selection) -> Value {
     let Selection { path, chosen, warnings, names, .. } = selection;
-    let cell = |cell: &Option<vaglio_report::record::Cell>| {
+    let cell = |cell: &Option<Cell>| {
         cell.map_or(Value::Null, |cell| json!([cell.loss, cell.standard_error]))
     };
     let coefficients = selection.coefficients().map(|own| {
@@ -121,18 +122,13 @@ fn found(selection: &Selection) -> Value {
             "standard_error": entry.standard_error, "lambda": entry.score.lambda
         })
     });
-    let steps = path.steps.iter().enumerate().map(|(place, step)| {
-        json!({
-            "step": place + 1, "action": step.action, "index": step.feature, "score": step.score.loss,
-            "lambda": step.score.lambda, "size": step.size, "tied": step.tied
-        })
-    });
+    let (steps, _) = recorded(path, |feature| selection.name(feature));
     json!({
         "stop_reason": path.stop_reason,
         "empty_score": path.empty.loss,
         "candidates": names,
         "path": entries.collect::<Vec<_>>(),
-        "steps": steps.collect::<Vec<_>>(),
+        "steps": steps,
         "chosen": {
             "by": chosen.by, "rule": chosen.rule, "size": chosen.size, "lambda": chosen.lambda,
             "cross_validated": cell(&chosen.cell), "empty": cell(&chosen.empty)

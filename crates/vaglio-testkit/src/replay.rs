@@ -29,7 +29,8 @@ impl Visit {
 /// columns.
 pub(crate) fn replay(law: Law, design: &Design, path: &Path) -> LawResult<Vec<Visit>> {
     let constant = design.problem().constant();
-    let mut subset = start(law, design, path)?;
+    let mut subset = path.start();
+    subset.sort_unstable();
     let mut from_start = subset.len();
     let mut visits = vec![Visit { subset: subset.clone(), from_start, score: None }];
     for (number, step) in path.steps.iter().enumerate() {
@@ -63,23 +64,4 @@ pub(crate) fn replay(law: Law, design: &Design, path: &Path) -> LawResult<Vec<Vi
 /// Returns the columns that a step moves.
 pub(crate) fn moved(step: &Step) -> impl Iterator<Item = Feature> {
     std::iter::once(step.feature).chain(step.with.iter().copied())
-}
-
-/// Infers the initial subset: columns removed before they are added, and columns that never move and are in every
-/// entry.
-fn start(law: Law, design: &Design, path: &Path) -> LawResult<Vec<Feature>> {
-    let first_move = |f: Feature| path.steps.iter().find(|step| moved(step).any(|m| m == f)).map(|step| step.action);
-    let everywhere = |f: Feature| path.entries.iter().all(|entry| entry.subset.contains(&f));
-    let constant = design.problem().constant();
-    let is_there = |&f: &Feature| match first_move(f) {
-        Some(action) => action == Action::Remove,
-        None => !constant.contains(&f) && everywhere(f),
-    };
-    let there: Vec<Feature> = (0..design.features()).filter(is_there).collect();
-    let Some(step) = path.steps.first() else { return Ok(Vec::new()) };
-    let count = moved(step).count();
-    let size = if step.action == Action::Add { step.size.wrapping_sub(count) } else { step.size + count };
-    let on = format_args!("the first step ({:?} {})", step.action, step.feature);
-    law.must(there.len() == size, on, format!("a start {there:?} from which it comes"), format!("size {}", step.size))?;
-    Ok(there)
 }

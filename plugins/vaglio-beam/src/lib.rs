@@ -85,7 +85,11 @@ impl Beam {
 }
 
 /// Moves from the first of the beam to the first of the extensions, which become the beam.
-fn advance(walk: &mut Walk<'_, '_>, beam: &[Vec<Feature>], extensions: Vec<(usize, Move)>) -> Result<Vec<Vec<Feature>>> {
+fn advance(
+    walk: &mut Walk<'_, '_>,
+    beam: &[Vec<Feature>],
+    extensions: Vec<(usize, Move)>,
+) -> Result<Vec<Vec<Feature>>> {
     let extended = |(of, by): &(usize, Move)| [&beam[*of][..], &walk.space.groups[by.group]].concat();
     let mut next: Vec<Vec<Feature>> = extensions.iter().map(extended).collect();
     if let Some((of, by)) = extensions.into_iter().next() {

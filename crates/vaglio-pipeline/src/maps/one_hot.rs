@@ -113,10 +113,11 @@ impl OneHot {
         for row in (0..cells.len()).filter(|&row| weights::counts(weights, row) && !cells.is_missing(row)) {
             *rows.entry(cells.text(row)).or_default() += 1;
         }
-        let (levels, rare): (Vec<_>, Vec<_>) = rows.into_iter().partition(|(_, count)| *count >= self.rare);
-        let named =
-            |levels: Vec<(Cow<'_, str>, u32)>| levels.into_iter().map(|(level, _)| level.into_owned()).collect();
-        let (mut levels, rare): (Vec<String>, Vec<String>) = (named(levels), named(rare));
+        let (mut levels, mut rare): (Vec<String>, Vec<String>) = Default::default();
+        for (level, count) in rows {
+            let side = if count >= self.rare { &mut levels } else { &mut rare };
+            side.push(level.into_owned());
+        }
         if !rare.is_empty() && levels.iter().any(|level| level == RARE) {
             let message = format!(
                 "the column `{column}` has a level `{RARE}`, which is what rare levels are called together; rename it or set `rare` to 0"

@@ -81,13 +81,10 @@ pub(super) fn most_frequent<T: PartialEq + Copy>(values: impl Iterator<Item = (f
     let mut best: Option<(f64, T)> = None;
     let mut run: Option<(f64, T)> = None;
     for (w, value) in values {
-        let so_far = match run {
-            Some((so_far, last)) if last == value => so_far,
-            _ => 0.0,
-        };
-        run = Some((so_far + w, value));
-        if best.is_none_or(|(most, _)| so_far + w > most) {
-            best = Some((so_far + w, value));
+        let weight = w + run.filter(|(_, last)| *last == value).map_or(0.0, |(so_far, _)| so_far);
+        run = Some((weight, value));
+        if best.is_none_or(|(most, _)| weight > most) {
+            best = run;
         }
     }
     best.map(|(_, value)| value)

@@ -2,6 +2,7 @@
 
 use super::own_schema;
 use serde_json::{Map, Value, json};
+use std::collections::HashSet;
 use vaglio_core::{Role, descriptions, join};
 
 /// Settings of a component: name, type, default, whether required, description; `None` for an unknown role or kind.
@@ -60,15 +61,9 @@ fn alternatives<'a>(schema: &'a Value, definitions: &'a Map<String, Value>) -> V
 
 /// Types of a value, in words.
 fn told(schema: &Value, definitions: &Map<String, Value>) -> String {
-    let mut all: Vec<String> = Vec::new();
-    for one in alternatives(schema, definitions) {
-        for words in told_one(one, definitions) {
-            if !all.contains(&words) {
-                all.push(words);
-            }
-        }
-    }
-    all.join(" | ")
+    let mut seen = HashSet::new();
+    let all = alternatives(schema, definitions).into_iter().flat_map(|one| told_one(one, definitions));
+    join(all.filter(|words| seen.insert(words.clone())), " | ")
 }
 
 fn told_one(schema: &Value, definitions: &Map<String, Value>) -> Vec<String> {

@@ -23,7 +23,7 @@ pub fn equations(formulas: &Formulas, names: &[String]) -> Option<Vec<String>> {
     }
     let mut writer = Writer::new(&EQUATION, formulas, HashMap::new());
     let equation = |(name, output): (&String, &NamedFormula)| {
-        let formula = folded(inlined(&output.formula, &steps, &mut parts)?);
+        let formula = folded(&inlined(&output.formula, &steps, &mut parts)?);
         is_finite(&formula).then_some(())?;
         Some(format!("{name} = {}", writer.text(&formula).ok()?))
     };
@@ -59,26 +59,18 @@ fn inlined(expression: &Expression, steps: &HashMap<&str, Expression>, parts: &m
 }
 
 /// Rewrites the value as a weighted sum of distinct values, as far as possible.
-fn folded(expression: Expression) -> Expression {
-    match expression {
-        Expression::Sum(_) | Expression::Product(_) | Expression::Quotient(_) => {
-            let (terms, constant) = affine(&expression);
-            let weighted = terms.into_iter().filter(|(_, weight)| *weight != 0.0).map(|(value, weight)| match weight {
-                1.0 => value,
-                _ => Expression::from(weight).times(value),
-            });
-            let constant = (constant != 0.0).then_some(Expression::Number(constant));
-            let mut all: Vec<Expression> = constant.into_iter().chain(weighted).collect();
-            match all.len() {
-                0 => Expression::Number(0.0),
-                1 => all.remove(0),
-                _ => Expression::Sum(all),
-            }
-        }
-        mut other => {
-            other.parts_mut().into_iter().for_each(|part| *part = folded(part.clone()));
-            other
-        }
+fn folded(expression: &Expression) -> Expression {
+    let (terms, constant) = affine(expression);
+    let weighted = terms.into_iter().filter(|(_, weight)| *weight != 0.0).map(|(value, weight)| match weight {
+        1.0 => value,
+        _ => Expression::from(weight).times(value),
+    });
+    let constant = (constant != 0.0).then_some(Expression::Number(constant));
+    let mut all: Vec<Expression> = constant.into_iter().chain(weighted).collect();
+    match all.len() {
+        0 => Expression::Number(0.0),
+        1 => all.remove(0),
+        _ => Expression::Sum(all),
     }
 }
 
@@ -117,14 +109,18 @@ fn affine(expression: &Expression) -> (Vec<(Expression, f64)>, f64) {
             match others[..] {
                 [] => (Vec::new(), number),
                 [one] => scaled(affine(one), number),
-                _ => (vec![(Expression::Product(others.into_iter().cloned().map(folded).collect()), number)], 0.0),
+                _ => (vec![(Expression::Product(others.into_iter().map(folded).collect()), number)], 0.0),
             }
         }
         Expression::Quotient(of) => match affine(&of[1]) {
             (terms, constant) if terms.is_empty() => scaled(affine(&of[0]), 1.0 / constant),
-            _ => (vec![(Expression::Quotient(Box::new([folded(of[0].clone()), folded(of[1].clone())])), 1.0)], 0.0),
+            _ => (vec![(folded(&of[0]).over(folded(&of[1])), 1.0)], 0.0),
         },
-        other => (vec![(folded(other.clone()), 1.0)], 0.0),
+        other => {
+            let mut other = other.clone();
+            other.parts_mut().into_iter().for_each(|part| *part = folded(part));
+            (vec![(other, 1.0)], 0.0)
+        }
     }
 }
 

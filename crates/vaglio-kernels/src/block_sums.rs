@@ -33,7 +33,7 @@ pub struct BlockSums {
     active: Vec<bool>,
     /// Shift of each column; 0 without an intercept.
     columns: Vec<ColumnShift>,
-    /// Σ(x_i − shift), 0 without an intercept, and Σ(x_i − shift)², as blocks × columns.
+    /// Σ(x_i − shift) and Σ(x_i − shift)², as blocks × columns.
     sums: [Vec<f64>; 2],
     /// Sum and sum of squares of each centered output, by block.
     targets: Vec<[Vec<f64>; 2]>,
@@ -76,18 +76,14 @@ impl BlockSums {
         };
         let columns = parallel::map(stored.len(), column);
         let mut vectors: Vec<Vec<f64>> = targets.iter().map(|y| target(entries, y, intercept)).collect();
-        let none = vec![0.0; count + 1];
-        let of_target = |y: &Vec<f64>| {
-            let squares: Vec<f64> = y.iter().map(|y| y * y).collect();
-            [if intercept { groups.sums(y) } else { none.clone() }, groups.sums(&squares)]
-        };
-        let of_targets = vectors.iter().map(of_target).collect();
+        let squares = |y: &[f64]| y.iter().map(|y| y * y).collect::<Vec<f64>>();
+        let of_targets = vectors.iter().map(|y| [groups.sums(y), groups.sums(&squares(y))]).collect();
         vectors.push(counted.to_vec());
         let (sums, known) = ([Vec::new(), Vec::new()], Mutex::default());
         let (blocks, active) = (count, active.to_vec());
         let mut out = BlockSums { intercept, groups, blocks, rows, active, columns, sums, targets: of_targets, known };
         let mut found = out.products(stored, &vectors);
-        let sums = found.pop().filter(|_| intercept).unwrap_or_else(|| vec![0.0; count * stored.len()]);
+        let sums = found.pop().unwrap_or_default();
         let squares = out.each_active(|column| out.groups.squares(stored[column], out.columns[column], &counted));
         out.sums = [sums, out.by_block(&squares, |squares, block| squares[block])];
         let known =

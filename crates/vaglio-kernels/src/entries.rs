@@ -16,8 +16,6 @@ pub struct ColumnEntries<'d> {
 #[derive(Debug)]
 struct EntryView<'d> {
     rows: &'d [usize],
-    /// Number of rows of the longer columns.
-    all: usize,
     /// The chosen rows alone, copied when read.
     columns: &'d Columns,
 }
@@ -39,8 +37,7 @@ impl<'d> From<&'d Columns> for ColumnEntries<'d> {
         };
         match columns.chosen().filter(is_most) {
             Some(SelectedRows { whole, rows }) => {
-                let all = whole[0].len();
-                ColumnEntries { stored: whole, view: Some(EntryView { rows, all, columns }) }
+                ColumnEntries { stored: whole, view: Some(EntryView { rows, columns }) }
             }
             _ => columns.copied().iter().collect(),
         }
@@ -86,7 +83,7 @@ impl<'d> ColumnEntries<'d> {
     /// Expands values of the chosen rows to all stored rows, with 0 for the others.
     pub(crate) fn spread<'v>(&self, values: &'v [f64]) -> Cow<'v, [f64]> {
         let Some(view) = &self.view else { return Cow::Borrowed(values) };
-        let mut all = vec![0.0; view.all];
+        let mut all = vec![0.0; self.stored[0].len()];
         view.rows.iter().zip(values).for_each(|(&row, value)| all[row] = *value);
         Cow::Owned(all)
     }

@@ -44,8 +44,8 @@ impl RowBlocks {
             offsets: Vec::new(),
             targets: Vec::new(),
         };
-        // All rows together are already shifted by their means, up to rounding.
-        let by = if rows.len() < blocks.rows { 1.0 / out.rows } else { 0.0 };
+        // All rows together are already shifted by their means, up to rounding; without an intercept none are.
+        let by = if blocks.intercept && rows.len() < blocks.rows { 1.0 / out.rows } else { 0.0 };
         out.offsets = out.total(&blocks.sums[0]).into_iter().map(|sum| sum * by).collect();
         let squares = out.total(&blocks.sums[1]);
         let is_shifted = |offset: f64, square: f64| out.rows * offset * offset > SHIFTED_SQUARES * square;

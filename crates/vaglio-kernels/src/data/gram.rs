@@ -17,20 +17,16 @@ impl Data<'_> {
         let row = |&column: &usize| self.gram.row(Operand::Column(column));
         let is_unknown = |column: &usize| row(column).is_none();
         let mut wanted: Vec<usize> = columns.iter().copied().filter(is_unknown).collect();
-        let mut read = Vec::new();
-        if !wanted.is_empty() {
+        let is_read = !wanted.is_empty();
+        if is_read {
             let more = self.gram.count(wanted.len()) - wanted.len();
             let is_new = |column: &usize| !columns.contains(column) && is_unknown(column);
             wanted.extend(likely().into_iter().filter(is_new).take(more));
             let of: Vec<Operand> = wanted.iter().copied().map(Operand::Column).collect();
-            read = self.read_gram(&of);
+            self.read_gram(&of);
         }
-        self.gram.record_served(columns.len(), !read.is_empty());
-        let place = |column| wanted.iter().position(|own| own == column);
-        columns
-            .iter()
-            .filter_map(|column| place(column).map(|k| Arc::clone(&read[k])).or_else(|| row(column)))
-            .collect()
+        self.gram.record_served(columns.len(), is_read);
+        columns.iter().filter_map(row).collect()
     }
 
     /// Σ_b part_b·x_iᵀx_b for every column i, if all these products are cached. Cost O(n) for each b.

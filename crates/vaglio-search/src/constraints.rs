@@ -105,6 +105,8 @@ impl From<usize> for AtMost {
     }
 }
 
+vaglio_core::setters!(Constraints {; heredity: Option<Heredity>, budget: Option<f64>;});
+
 impl Constraints {
     /// Adds a sign for the columns that a key names.
     #[must_use]
@@ -131,24 +133,10 @@ impl Constraints {
         self.at_most(name, AtMost::Of(Listed { columns: columns.into_iter().map(Into::into).collect(), count }))
     }
 
-    /// Sets the heredity of products.
-    #[must_use]
-    pub fn heredity(mut self, heredity: Heredity) -> Self {
-        self.heredity = Some(heredity);
-        self
-    }
-
     /// Adds a cost for the columns that a key names.
     #[must_use]
     pub fn cost(mut self, key: impl Into<String>, cost: f64) -> Self {
         self.costs.insert(key.into(), cost);
-        self
-    }
-
-    /// Sets the budget.
-    #[must_use]
-    pub fn budget(mut self, budget: f64) -> Self {
-        self.budget = Some(budget);
         self
     }
 

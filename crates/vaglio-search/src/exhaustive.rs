@@ -85,17 +85,13 @@ fn no_alternatives() -> Error {
 
 /// Error for too many subsets without bounds.
 fn too_many(count: f64, largest: usize) -> Error {
-    let count = in_words(count);
+    let count = if count < 1e15 { format!("{count}") } else { format!("{count:.1e}") };
     let message = format!(
         "there are {count} subsets of up to {largest} columns, and of more than 2^30 a criterion must rule out most \
          without scoring them, which is not possible here; take a smaller max_features, or the search `floating` with \
          `polish: swaps`"
     );
     Error::setting("max_features", message)
-}
-
-fn in_words(count: f64) -> String {
-    if count < 1e15 { format!("{count}") } else { format!("{count:.1e}") }
 }
 
 /// Whether least squares fits bound the scores.

@@ -15,12 +15,12 @@ use vaglio_kernels::tolerance::{DEPENDENT_LENGTH, NO_PENALTY};
 /// Returns [`Error::Numerical`] for such a λ.
 pub(super) fn check(criterion: &dyn Criterion, design: &Design, extent: &SearchExtent) -> Result<()> {
     let Some(readout) = design.readout() else { return Ok(()) };
-    let Some(lambda) = readout.lambdas.iter().copied().reduce(f64::min) else { return Ok(()) };
-    if lambda.log2() >= NO_PENALTY.log2() + log_squares(design) {
+    let Some(least) = readout.lambdas.iter().copied().reduce(f64::min) else { return Ok(()) };
+    if least.log2() >= NO_PENALTY.log2() + log_squares(design) {
         return Ok(());
     }
     let (units, scaled) = design.in_units();
-    let lambda = units.lambda(lambda);
+    let lambda = units.lambda(least);
     let columns = weighed(scaled, readout.intercept);
     let squares = columns.rows().into_iter().map(|column| column.dot(&column)).fold(0.0, f64::max);
     let squares = if design.problem().in_folds().is_standardized() { weights(scaled).iter().sum() } else { squares };
@@ -34,8 +34,7 @@ pub(super) fn check(criterion: &dyn Criterion, design: &Design, extent: &SearchE
         false => return Ok(()),
     };
     Err(Error::Numerical(format!(
-        "lambda {:e} is too small for these columns, {why}: nothing would be left of the digits of a score; take a larger lambda",
-        readout.lambdas.iter().copied().fold(f64::INFINITY, f64::min)
+        "lambda {least:e} is too small for these columns, {why}: nothing would be left of the digits of a score; take a larger lambda"
     )))
 }
 

@@ -80,23 +80,6 @@ impl Rounds<'_> {
         subset.iter().any(|&f| !self.is_active(f))
     }
 
-    /// Trials of `candidates`: by the engine if neither subset nor candidate is constant, else unknown.
-    fn tried(
-        &self,
-        subset: &[Feature],
-        candidates: &[Feature],
-        losses: impl FnOnce() -> Vec<Vec<TrialLoss>>,
-    ) -> Vec<Vec<TrialLoss>> {
-        if self.has_constant(subset) {
-            return vec![vec![TrialLoss::UNKNOWN; candidates.len()]; self.lambdas().len()];
-        }
-        let mut trials = losses();
-        for (k, _) in candidates.iter().enumerate().filter(|(_, f)| !self.is_active(**f)) {
-            trials.iter_mut().for_each(|of_lambda| of_lambda[k] = TrialLoss::UNKNOWN);
-        }
-        trials
-    }
-
     /// Improves trials of removals; if several need a refit, one decomposition of the subset gives them.
     fn removals(
         &self,
@@ -186,14 +169,22 @@ impl<'d> KFoldEvaluator<'d> {
         Ok(of_rounds.map(|of_rounds| over_rounds(of_rounds.into_iter().map(alone).collect(), shares)))
     }
 
+    /// Trials of each λ; unknown if the subset or a candidate has a constant column.
     fn trials(&mut self, change: Action, subset: &[Feature], candidates: &[Feature]) -> Result<Vec<Vec<TrialLoss>>> {
-        let trials = self.rounds.tried(subset, candidates, || {
+        let rounds = &*self.rounds;
+        let trials = if rounds.has_constant(subset) {
+            vec![vec![TrialLoss::UNKNOWN; candidates.len()]; rounds.lambdas().len()]
+        } else {
             let of_rounds = self.engines.iter_mut().map(|engine| engine.trials(change, subset, candidates));
-            over_rounds(of_rounds.collect(), self.rounds.shares())
-        });
+            let mut trials = over_rounds(of_rounds.collect(), rounds.shares());
+            for (k, _) in candidates.iter().enumerate().filter(|(_, f)| !rounds.is_active(**f)) {
+                trials.iter_mut().for_each(|of_lambda| of_lambda[k] = TrialLoss::UNKNOWN);
+            }
+            trials
+        };
         match change {
             Action::Add => Ok(trials),
-            Action::Remove => self.rounds.removals(trials, subset, candidates),
+            Action::Remove => rounds.removals(trials, subset, candidates),
         }
     }
 }

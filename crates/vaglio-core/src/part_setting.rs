@@ -120,12 +120,6 @@ impl<P: ?Sized> From<Arc<P>> for PartSetting<P> {
     }
 }
 
-impl<P: ?Sized> From<&Arc<P>> for PartSetting<P> {
-    fn from(part: &Arc<P>) -> Self {
-        PartSetting(Arc::clone(part))
-    }
-}
-
 impl<P: ?Sized> From<Box<P>> for PartSetting<P> {
     fn from(part: Box<P>) -> Self {
         PartSetting(part.into())

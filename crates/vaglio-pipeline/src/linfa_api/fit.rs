@@ -34,20 +34,6 @@ impl ParamGuard for Selector {
 }
 
 impl Pipeline {
-    /// Fits on a dataset with groups, folds or series of rows: see [`ValidPipeline::fit_with`].
-    ///
-    /// # Errors
-    /// Returns the errors of the settings and of [`ValidPipeline::fit_with`].
-    pub fn fit_with<R: TableRecords, T: AsTargets<Elem = E>, E: TargetValue>(
-        &self,
-        dataset: &DatasetBase<R, T>,
-        rows: &Rows,
-    ) -> Result<FittedPipeline<E, T::Ix>, FitError> {
-        self.check_ref()?.fit_with(dataset, rows)
-    }
-}
-
-impl ValidPipeline {
     /// Fits maps, tunes, searches and trains on a dataset with groups, folds or series of rows.
     ///
     /// Uses the threads, limits and observer of the pipeline; the result does not depend on threads or observers.
@@ -55,8 +41,9 @@ impl ValidPipeline {
     /// probabilities.
     ///
     /// # Errors
-    /// [`FitError::Vaglio`] for: settings that the data do not allow; numbers that are not finite; lists of another
-    /// length than the rows; classes that cannot be distinguished; maps that drop rows; numerical failures.
+    /// [`FitError::Vaglio`] for: settings that are invalid or that the data do not allow; numbers that are not finite;
+    /// lists of another length than the rows; classes that cannot be distinguished; maps that drop rows; numerical
+    /// failures.
     ///
     /// # Example
     /// ```
@@ -78,10 +65,13 @@ impl ValidPipeline {
         dataset: &DatasetBase<R, T>,
         rows: &Rows,
     ) -> Result<FittedPipeline<E, T::Ix>, FitError> {
+        let pipeline = self.check_ref()?;
         let (given, classes) = TargetedTable::from_dataset(dataset, rows)?;
-        self.fit_targeted(given, classes)
+        pipeline.fit_targeted(given, classes)
     }
+}
 
+impl ValidPipeline {
     /// Fits on a table; `classes` are those of its targets.
     pub(super) fn fit_targeted<E, I>(
         &self,
@@ -167,21 +157,22 @@ impl<R: TableRecords, T: AsTargets<Elem = E>, E: TargetValue> Fit<R, T, FitError
     type Object = FittedPipeline<E, T::Ix>;
 
     fn fit(&self, dataset: &DatasetBase<R, T>) -> Result<Self::Object, FitError> {
-        self.fit_with(dataset, &Rows::new())
+        let (given, classes) = TargetedTable::from_dataset(dataset, &Rows::new())?;
+        self.fit_targeted(given, classes)
     }
 }
 
 impl Selector {
-    /// Fits on a dataset with groups, folds or series of rows: see [`ValidPipeline::fit_with`].
+    /// Fits on a dataset with groups, folds or series of rows: see [`Pipeline::fit_with`].
     ///
     /// # Errors
-    /// Returns the errors of the settings and of [`ValidPipeline::fit_with`].
+    /// Returns the errors of [`Pipeline::fit_with`].
     pub fn fit_with<R: TableRecords, T: AsTargets<Elem = E>, E: TargetValue>(
         &self,
         dataset: &DatasetBase<R, T>,
         rows: &Rows,
     ) -> Result<FittedSelector<E, T::Ix>, FitError> {
-        ValidPipeline::from(self.check_ref()?.clone()).fit_with(dataset, rows)
+        Pipeline::from(self.clone()).fit_with(dataset, rows)
     }
 }
 

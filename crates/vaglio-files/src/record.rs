@@ -13,7 +13,6 @@ use vaglio_pipeline::maps::ColumnScale;
 use vaglio_pipeline::pipeline::ValidPipeline;
 use vaglio_pipeline::resampling::{Choice, LEVEL, Selection};
 use vaglio_pipeline::selector::ValidSelector;
-use vaglio_pipeline::tune::TuningResult;
 use vaglio_report::record::{
     AlternativesRecord, Cell, ChartData, ChosenRecord, ComparisonColumns, DataRecord, DeclinedColumns, EntryRecord,
     ExcludedRecord, FinalModelRecord, FoundRecord, LossDifference, LossName, PartNames, PerOutput, Record, SCHEMA,
@@ -25,7 +24,7 @@ use vaglio_search::{Judge, Stage};
 ///
 /// # Errors
 /// [`vaglio_core::Error::Numerical`] for settings that cannot be written.
-pub(super) fn record(run: Run<'_>, tuned: Option<TuningResult>) -> Result<Record> {
+pub(super) fn record(run: Run<'_>, tuned: Option<TunedSettings>) -> Result<Record> {
     let Run { prepared, design, selection, .. } = run;
     let Selection { path, names, .. } = selection;
     let (steps, entries) = recorded(path, |feature| selection.name(feature));
@@ -44,7 +43,7 @@ pub(super) fn record(run: Run<'_>, tuned: Option<TuningResult>) -> Result<Record
         seed: run.pipeline.seed,
         warnings: prepared.findings.iter().chain(&selection.warnings).cloned().collect(),
         pipeline: parts(run)?,
-        tuned: tuned.as_ref().map(TunedSettings::new),
+        tuned,
         model: selection.final_model.as_ref().map(final_model).transpose()?,
         data: data(prepared, design),
         candidates: names.clone(),
@@ -86,7 +85,7 @@ pub(super) fn record(run: Run<'_>, tuned: Option<TuningResult>) -> Result<Record
         verify: None,
         seconds: Seconds::default(),
         peak_memory_bytes: None,
-        report: ChartData { table: selection.chosen.table.clone(), tuning: tuned, ..ChartData::default() },
+        report: ChartData { table: selection.chosen.table.clone(), ..ChartData::default() },
     })
 }
 
@@ -209,7 +208,7 @@ fn final_model(fitted: &FittedFinalModel) -> Result<FinalModelRecord> {
         criterion: score.map(|_| (*criterion).into()),
         lambda: *lambda,
         score: *score,
-        tuned: tuned.as_ref().map(TunedSettings::new),
+        tuned: tuned.clone(),
     })
 }
 

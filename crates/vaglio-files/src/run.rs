@@ -25,7 +25,7 @@ use vaglio_pipeline::document::to_yaml;
 use vaglio_pipeline::pipeline::{Observed, SavedModel, ScratchSpec, ValidPipeline};
 use vaglio_pipeline::resampling::{Procedure, SearchOnDesign, Selection, StageMonitor};
 use vaglio_pipeline::selector::ValidSelector;
-use vaglio_pipeline::tune::TuningResult;
+use vaglio_pipeline::tune::TunedSettings;
 use vaglio_report::record::{FoundByMap, FoundRecord, Record, Seconds, Warning, WarningKind};
 use vaglio_report::report::{heading, render};
 use vaglio_search::{Journal, Monitor};
@@ -191,7 +191,7 @@ impl RunStart {
 
 impl Run<'_> {
     /// Records the selection, computes its evaluations, and then the figures of path, columns and parts.
-    fn evaluated(self, tuned: Option<TuningResult>, monitor: &mut Monitor<'_>) -> Result<Evaluations> {
+    fn evaluated(self, tuned: Option<TunedSettings>, monitor: &mut Monitor<'_>) -> Result<Evaluations> {
         let (start, end) = (Instant::now(), monitor.stop.at_the_end());
         let mut evaluated = Evaluations::new(record(self, tuned)?);
         tracing::debug_span!("evaluate").in_scope(|| evaluated.compute(self, &StageMonitor::new(&mut *monitor)))?;

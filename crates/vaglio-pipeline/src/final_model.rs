@@ -10,7 +10,7 @@ use vaglio_core::{
     AnyCriterion, AnyLearner, Coefficients, Criterion, Design, Error, Figures, Learner, MixedSetting, Model, Problem,
     Result, read_mixed,
 };
-use vaglio_report::record::{Tune, TuningResult};
+use vaglio_report::record::{Tune, TunedSettings};
 use vaglio_search::{FromKey, Search};
 
 /// A learner to train on the selected columns: the `model` of a pipeline.
@@ -57,7 +57,7 @@ pub struct FittedFinalModel {
     /// Readout of the selected columns, in order of entry, if the model is linear in the columns.
     pub readout: Option<Coefficients>,
     /// Record of tuning, if settings were tuned.
-    pub tuned: Option<TuningResult>,
+    pub tuned: Option<TunedSettings>,
     /// Report values of the learner.
     pub found: Figures,
 }

@@ -89,7 +89,7 @@ impl FinalModel {
                 intercept: readout.intercept.clone(),
             }),
             lambda: trained.lambda(),
-            score: score.or_else(|| tuned.as_ref().map(|tuned| tuned.trials[tuned.best].score)),
+            score: score.or_else(|| tuned.as_ref().map(|tuned| tuned.score)),
             model: on_all_columns(trained, &sorted)?,
             learner: own.learner,
             criterion: own.criterion.kind(),

@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use std::time::Instant;
 use vaglio_core::{AnyResampling, Design, Error, Loss, MapFit, Model, Problem, Result, StopSign, TargetUnits, setting};
 use vaglio_kernels::tolerance::SCORE_ROUNDING;
-use vaglio_report::record::{Cell, ComparedSearch, Tune, TuningResult};
+use vaglio_report::record::{Cell, ComparedSearch, Tune, TunedSettings};
 use vaglio_search::shuffle::stream;
 use vaglio_search::{Monitor, Search};
 
@@ -252,7 +252,7 @@ pub struct SearchOnDesign {
     /// The search with its choice.
     pub picked: ChosenSearch,
     /// Record of the tuned settings, if there are any.
-    pub tuned: Option<TuningResult>,
+    pub tuned: Option<TunedSettings>,
 }
 
 /// Cross-validates the search of a selector and others, and takes the first unless another loses less by more than one

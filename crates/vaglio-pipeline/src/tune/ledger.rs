@@ -3,10 +3,19 @@
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use vaglio_core::{Error, Result};
-use vaglio_report::record::{ScoredSettings, Tune};
+use vaglio_report::record::Tune;
 
 /// Scores settings; `None` if the user stopped the run.
 pub(super) type Evaluate<'t> = dyn FnMut(&[f64]) -> Result<Option<f64>> + 't;
+
+/// Settings with their score.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct ScoredSettings {
+    /// The value of every parameter, in the order of their paths.
+    pub values: Vec<f64>,
+    /// The score; +∞ where the settings were refused.
+    pub score: f64,
+}
 
 /// The criterion as a cached function on \[0, 1\]ᵈ.
 pub(super) struct CachedCriterion<'t> {

@@ -24,12 +24,12 @@ mod setting;
 #[cfg(feature = "tune")]
 mod solvers;
 
-pub use vaglio_report::record::{Bounds, Method, Scale, ScoredSelection, ScoredSettings, Tune, TuningResult};
+pub use vaglio_report::record::{Bounds, Method, Scale, ScoredSelection, Tune, TunedSettings};
 
 use crate::final_fit::subset_score;
 use crate::jobs::{StageMonitor, SubTask};
 use crate::selector::ValidSelector;
-use ledger::CachedCriterion;
+use ledger::{CachedCriterion, ScoredSettings};
 use std::sync::Arc;
 use std::time::Instant;
 use vaglio_core::{Error, Learner, Problem, Result, Score};
@@ -83,11 +83,14 @@ pub(crate) fn tune_learner(
     selector: ValidSelector,
     problem: &Problem,
     monitor: &mut Monitor<'_>,
-) -> Result<(ValidSelector, Option<TuningResult>)> {
+) -> Result<(ValidSelector, Option<TunedSettings>)> {
     let Some(tune) = tune.filter(|tune| !tune.parameters.is_empty()) else { return Ok((selector, None)) };
-    let Some(found) = search(tune, &selector, problem, monitor)? else { return Ok((selector, None)) };
-    let learner = with(tune, &setting::written(&*selector.learner)?, found.values())?;
-    Ok((ValidSelector { learner, ..selector }, Some(found)))
+    let Some((best, evaluations)) = search(tune, &selector, problem, monitor)? else { return Ok((selector, None)) };
+    let learner = with(tune, &setting::written(&*selector.learner)?, &best.values)?;
+    let parameters = tune.parameters.iter().zip(&best.values);
+    let parameters = parameters.map(|((path, bounds), &value)| (path.clone(), bounds.number(value))).collect();
+    let tuned = TunedSettings { method: tune.method, evaluations, score: best.score, parameters };
+    Ok((ValidSelector { learner, ..selector }, Some(tuned)))
 }
 
 /// Refuses a search that is not cross-validated, which cannot be compared with others.
@@ -105,13 +108,14 @@ pub(crate) fn check_compared(search: &Search) -> Result<()> {
     }
 }
 
-/// Searches the settings. Returns `None` if stopped before any score.
+/// Searches the settings. Returns those with the lowest score, and the number of evaluations; `None` if stopped before
+/// any score.
 fn search(
     tune: &Tune,
     selector: &ValidSelector,
     problem: &Problem,
     monitor: &mut Monitor<'_>,
-) -> Result<Option<TuningResult>> {
+) -> Result<Option<(ScoredSettings, usize)>> {
     let span = tracing::info_span!("tune", method = tune.method.word(), budget = tune.budget);
     let _entered = span.enter();
     let settings = setting::written(&*selector.learner)?;
@@ -140,11 +144,12 @@ fn search(
         Method::ParticleSwarm => solvers::particle_swarm(&ledger, &start, selector.seed)?,
     }
     let (trials, failure) = ledger.into_trials();
-    let finite = (0..trials.len()).filter(|&k| trials[k].score < f64::INFINITY);
-    match (finite.reduce(|best, k| if trials[k].score < trials[best].score { k } else { best }), failure) {
-        (Some(best), _) => Ok(Some(TuningResult { tune: tune.clone(), trials, best })),
+    let evaluations = trials.len();
+    let finite = trials.into_iter().filter(|trial| trial.score < f64::INFINITY);
+    match (finite.reduce(|best, trial| if trial.score < best.score { trial } else { best }), failure) {
+        (Some(best), _) => Ok(Some((best, evaluations))),
         (None, Some(failure)) => Err(failure),
-        (None, None) if trials.is_empty() => Ok(None),
+        (None, None) if evaluations == 0 => Ok(None),
         (None, None) => Err(Error::Numerical("every setting that was tried while tuning scores +∞".into())),
     }
 }

@@ -1,6 +1,6 @@
 //! Data of the charts of the report: predictions and residuals.
 
-use super::{Figures, LossTable, TuningResult};
+use super::{Figures, LossTable};
 use vaglio_core::{Feature, record, setting};
 
 /// Data of the charts of the report.
@@ -16,9 +16,6 @@ pub struct ChartData {
     pub figures: Option<Figures>,
     /// Correlations of each selected column with earlier ones, in order of entry; empty for many columns.
     pub correlations: Vec<Vec<Option<f64>>>,
-    /// Result of tuning, if requested.
-    #[optional]
-    pub tuning: Option<TuningResult>,
     /// Partial residuals of the chosen columns, and the rows with the largest errors.
     #[optional]
     pub residuals: Option<ResidualsRecord>,

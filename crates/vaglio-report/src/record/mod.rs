@@ -49,7 +49,7 @@ pub use shares::{ShareRecord, SharesRecord};
 pub use steps::{EntryRecord, StepRecord, recorded};
 pub use table::proven;
 pub use table_parts::{interval_text, level_text};
-pub use tuning::{Bounds, Method, Scale, ScoredSelection, ScoredSettings, Tune, TuningResult};
+pub use tuning::{Bounds, Method, Scale, ScoredSelection, Tune};
 pub use warning::{Warning, WarningKind};
 
 use crate::infinity;

@@ -1,6 +1,6 @@
 //! Parts of a run: their kinds and settings, the final model, and further findings.
 
-use super::{LossName, Method, TuningResult};
+use super::{LossName, Method};
 use serde_json::{Map, Value};
 use vaglio_core::{Figures, join, pluralize, record, short};
 
@@ -44,18 +44,8 @@ pub struct TunedSettings {
 }
 
 impl TunedSettings {
-    /// Summarizes the result of tuning, without the trials.
-    pub fn new(tuned: &TuningResult) -> Self {
-        TunedSettings {
-            method: tuned.tune.method,
-            evaluations: tuned.trials.len(),
-            score: tuned.score(),
-            parameters: tuned.parameters(),
-        }
-    }
-
     /// Sentence with the method and the settings that it found.
-    pub(super) fn sentence(&self) -> String {
+    pub(crate) fn sentence(&self) -> String {
         let text = |value: &Value| value.as_f64().map_or_else(|| value.to_string(), short);
         let values = join(self.parameters.iter().map(|(path, value)| format!("{path} = {}", text(value))), ", ");
         let (method, count) = (self.method.word(), pluralize(self.evaluations, "evaluation"));

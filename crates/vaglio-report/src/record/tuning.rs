@@ -1,9 +1,9 @@
-//! Tuning of a learner's settings: the request, the trials, and their scores.
+//! Tuning of a learner's settings: parameters, their bounds, and the method.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fmt;
-use vaglio_core::{Error, Result, join, record, setting};
+use vaglio_core::{Error, Result, join, setting};
 use vaglio_search::Search;
 
 /// Which settings of the learner are tuned, within which bounds, and how; and which searches are compared.
@@ -112,45 +112,6 @@ impl fmt::Display for Tune {
         };
         let (method, budget) = (self.method.word(), self.budget);
         write!(f, "{method} over {paths}; at most {budget} {what} before the search")
-    }
-}
-
-/// One evaluation of the criterion while tuning.
-#[record]
-pub struct ScoredSettings {
-    /// The value of every parameter, in the order of their paths.
-    pub values: Vec<f64>,
-    /// The score; +∞ where the settings were refused.
-    #[serde(deserialize_with = "crate::infinity::number")]
-    pub score: f64,
-}
-
-/// Result of tuning.
-#[record]
-pub struct TuningResult {
-    /// The settings of the search.
-    pub tune: Tune,
-    /// Everything that was scored, in order.
-    pub trials: Vec<ScoredSettings>,
-    /// The position of the lowest score among the trials.
-    pub best: usize,
-}
-
-impl TuningResult {
-    /// The lowest score.
-    pub fn score(&self) -> f64 {
-        self.trials[self.best].score
-    }
-
-    /// The chosen value of every parameter, in the order of their paths.
-    pub fn values(&self) -> &[f64] {
-        &self.trials[self.best].values
-    }
-
-    /// The chosen value of every parameter, by its path.
-    pub fn parameters(&self) -> Map<String, Value> {
-        let chosen = self.tune.parameters.iter().zip(self.values());
-        chosen.map(|((path, bounds), &value)| (path.clone(), bounds.number(value))).collect()
     }
 }
 

@@ -5,9 +5,10 @@ use super::lookups::finite;
 use super::number::{count, escape, short};
 use super::section::Section;
 use super::table::TableBuilder;
-use crate::record::{EntryRecord, Record, StepRecord, TuningResult, proven};
+use crate::record::names::sentence;
+use crate::record::{EntryRecord, Record, StepRecord, TunedSettings, proven};
 use std::collections::HashMap;
-use vaglio_core::{Action, join, pluralize};
+use vaglio_core::{Action, join};
 use vaglio_tables::budget::shown;
 
 /// Steps and columns of a chart of entries, at most.
@@ -167,38 +168,10 @@ pub fn sizes(record: &Record) -> Section {
     Section::new("sizes", "Sizes").table(table).note(note)
 }
 
-/// The settings that tuning found, and the score of every trial.
-pub fn tuning(tuned: &TuningResult) -> Section {
-    let tune = &tuned.tune;
-    let rows: Vec<_> = tune.parameters.iter().zip(tuned.values()).collect();
-    let table = TableBuilder::new("Tuned settings", "“tuned”", &rows)
-        .name("Setting", |((path, _), _)| path.to_string())
-        .number("From", |((_, bounds), _)| bounds.from)
-        .number("To", |((_, bounds), _)| bounds.to)
-        .text("Scale", |((_, bounds), _)| {
-            format!("{}{}", bounds.scale.word(), if bounds.integer { ", whole numbers" } else { "" })
-        })
-        .number("Chosen", |(_, value)| **value);
-    let scores = tuned.trials.iter().map(|trial| finite(trial.score));
-    let mut lowest = f64::INFINITY;
-    let so_far = scores.clone().enumerate().map(|(k, score)| {
-        lowest = lowest.min(score.unwrap_or(f64::INFINITY));
-        Some([k as f64 + 1.0, finite(lowest)?])
-    });
-    let so_far = Mark::line("lowest so far", "inner", so_far.collect());
-    let scores = scores.enumerate().map(|(k, score)| Some([k as f64 + 1.0, score?])).collect();
-    let chart = Chart::new("Score of every evaluation while tuning", "evaluation", "score")
-        .x(ScaleKind::Whole)
-        .mark(Mark::chosen((tuned.best + 1) as f64, format!("lowest: {}", tuned.best + 1)))
-        .mark(Mark::line("score", "train", scores))
-        .mark(so_far)
-        .caption("Settings that were refused have no point.");
-    let lead = format!(
-        "Tuned by {tune}: {} after {}. That score is optimistic.",
-        short(tuned.score()),
-        pluralize(tuned.trials.len(), "evaluation"),
-    );
-    Section::new("tuning", "Tuned settings").text(lead).table(table).chart(chart)
+/// The settings that tuning found.
+pub fn tuning(tuned: &TunedSettings) -> Section {
+    let lead = format!("{} Their score {} is optimistic.", sentence(tuned.sentence()), short(tuned.score));
+    Section::new("tuning", "Tuned settings").text(lead)
 }
 
 /// Section with a paragraph on the methods of the run.

@@ -38,7 +38,7 @@ pub fn render(record: &Record, title: &str, yaml: &str) -> String {
         Some(other_curves(record)),
         searches(record),
         costs(record),
-        record.report.tuning.as_ref().map(tuning),
+        record.tuned.as_ref().map(tuning),
         Some(steps(record)),
         Some(sizes(record)),
         Some(columns_as_read(record)),

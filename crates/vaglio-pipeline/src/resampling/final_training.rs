@@ -157,19 +157,19 @@ impl ValidSelector {
         held: &FoldTestRows<'_>,
         mut each: impl FnMut(Option<usize>, &Model, Array2<f64>) -> Result<()>,
     ) -> Result<()> {
-        let last = self.model.as_ref().zip(held.training);
+        let last = self.model.as_ref();
         if last.is_none() && models.design.readout().is_some() {
             return predictions_along(models, held, each);
         }
         let trained = |entry: &PathEntry| {
-            let Some((last, training)) = last else { return train_entry(models.design, entry, None, FitFrom::Rows) };
+            let Some(last) = last else { return train_entry(models.design, entry, None, FitFrom::Rows) };
             let mut subset = entry.subset.clone();
             subset.sort_unstable();
             let known = || known.lock().unwrap_or_else(PoisonError::into_inner);
             if let Some(model) = known().get(&subset) {
                 return Ok(model.clone());
             }
-            let model = last.model(self, training, &entry.subset, stop)?;
+            let model = last.model(self, held.training, &entry.subset, stop)?;
             known().insert(subset, model.clone());
             Ok(model)
         };

@@ -24,8 +24,8 @@ pub struct FoldTestRows<'p> {
     pub problem: &'p Problem,
     /// Maps and scales of the training targets, if any.
     pub units: Option<&'p [TargetUnits]>,
-    /// Training rows, whose residuals smear predictions; `None` if `units` hold the residuals.
-    pub training: Option<&'p Problem>,
+    /// Training rows, whose residuals may smear predictions.
+    pub training: &'p Problem,
     /// Features that the learner made of the held-out rows, if they equal those that the model takes.
     pub made: Option<&'p Columns>,
 }
@@ -33,7 +33,7 @@ pub struct FoldTestRows<'p> {
 impl<'p> FoldTestRows<'p> {
     /// Held-out rows, with their training rows.
     pub fn new(problem: &'p Problem, units: Option<&'p [TargetUnits]>, training: &'p Problem) -> Self {
-        FoldTestRows { problem, units, training: Some(training), made: None }
+        FoldTestRows { problem, units, training, made: None }
     }
 
     /// Predictions of a model, outputs × rows, in the user's units.
@@ -42,8 +42,7 @@ impl<'p> FoldTestRows<'p> {
     /// Returns the errors of [`Model::predict`].
     pub fn predicted(&self, model: &Model) -> Result<Array2<f64>> {
         let mut predictions = model.predict(&self.inputs(model), self.series())?;
-        let smeared = self.training.map_or(Ok(None), |training| smeared(self.units, training, model))?;
-        in_units(&mut predictions, smeared.as_deref().or(self.units));
+        in_units(&mut predictions, smeared(self.units, self.training, model)?.as_deref());
         Ok(predictions)
     }
 
@@ -60,12 +59,12 @@ impl<'p> FoldTestRows<'p> {
         training: Option<&Columns>,
     ) -> Result<Array2<f64>> {
         let mut predictions = model.predict_with(readout, features, self.series())?;
-        let smeared = match (self.units, self.training, training) {
-            (Some(units), Some(training), Some(own)) => {
-                let fitted = model.predict_with(readout, own, training.series())?;
-                Some(by_residuals(units, training, model, &fitted))
+        let smeared = match self.units.zip(training) {
+            Some((units, own)) => {
+                let fitted = model.predict_with(readout, own, self.training.series())?;
+                Some(by_residuals(units, self.training, model, &fitted))
             }
-            _ => None,
+            None => None,
         };
         in_units(&mut predictions, smeared.as_deref().or(self.units));
         Ok(predictions)
@@ -73,7 +72,7 @@ impl<'p> FoldTestRows<'p> {
 
     /// The training rows, if their residuals smear predictions.
     pub fn smearing(&self) -> Option<&'p Problem> {
-        self.training.filter(|_| self.units.is_some_and(|units| units.iter().any(|units| units.residuals.is_some())))
+        self.units?.iter().any(|units| units.residuals.is_some()).then_some(self.training)
     }
 
     fn inputs(&self, model: &Model) -> Columns {

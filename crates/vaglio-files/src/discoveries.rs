@@ -2,10 +2,8 @@
 
 use super::evaluation::Evaluation;
 use super::run_context::RunPlan;
-use std::collections::HashMap;
-use vaglio_core::{Feature, Result};
-use vaglio_pipeline::resampling::fdr::{DUMMIES, Discoveries, EXPERIMENTS, among, check_design, discoveries};
-use vaglio_report::record::{ColumnVerdict, FalseDiscoveries, Verdict};
+use vaglio_core::Result;
+use vaglio_pipeline::resampling::fdr::{DUMMIES, EXPERIMENTS, among, check_design, discoveries};
 use vaglio_search::Choose;
 
 /// Verdicts on the columns of a selection, at the rate that `evaluate` asks for, else at the rate that chose.
@@ -22,7 +20,7 @@ pub(super) const EVALUATION: Evaluation = Evaluation {
             }
             _ => chosen.cloned(),
         };
-        found.record.fdr = discoveries.map(|found| written(&found, &selection.names));
+        found.record.fdr = discoveries;
         Ok(())
     })
 };
@@ -41,44 +39,4 @@ pub(super) fn planned(plan: &RunPlan<'_>) -> Result<Option<String>> {
         .map_err(|error| error.under(if chooses { "search.choose" } else { "evaluate" }))?;
     let columns = among(selector, design).len();
     Ok(Some(format!("{EXPERIMENTS} experiments of {columns} columns beside at most {} dummies", DUMMIES * columns)))
-}
-
-fn written(found: &Discoveries, names: &[String]) -> FalseDiscoveries {
-    let known: HashMap<Feature, _> = found.columns.iter().map(|of| (of.feature, of)).collect();
-    let same: HashMap<Feature, Feature> = found.equal.iter().copied().collect();
-    let name = |feature: Feature| names.get(feature).cloned().unwrap_or_default();
-    let verdict = |feature: Feature| match known.get(&feature) {
-        Some(of) if of.q.is_some_and(|q| q <= found.rate) => Verdict::Confirmed,
-        Some(of) if of.q.is_some() || of.rival.is_some() => Verdict::Tentative,
-        _ => Verdict::Rejected,
-    };
-    let column = |index: Feature| {
-        let (of, first) = (known.get(&index), same.get(&index).copied());
-        // The verdict on the first of equal columns limits that on the others.
-        let verdict = match first.map(verdict) {
-            None => verdict(index),
-            Some(Verdict::Rejected) => Verdict::Rejected,
-            Some(_) => Verdict::Tentative,
-        };
-        ColumnVerdict {
-            index,
-            name: name(index),
-            verdict,
-            q: of.and_then(|of| of.q),
-            votes: of.map_or(0.0, |of| of.votes),
-            rival: of.and_then(|of| of.rival).map(name),
-            same_as: first.map(name),
-        }
-    };
-    let columns: Vec<ColumnVerdict> = (0..names.len()).map(column).collect();
-    let count = |verdict: Verdict| columns.iter().filter(|column| column.verdict == verdict).count();
-    FalseDiscoveries {
-        rate: found.rate,
-        experiments: EXPERIMENTS,
-        dummies: found.dummies,
-        are_virtual: !found.stored,
-        confirmed: count(Verdict::Confirmed),
-        tentative: count(Verdict::Tentative),
-        columns,
-    }
 }

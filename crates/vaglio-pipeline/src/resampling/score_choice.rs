@@ -1,6 +1,6 @@
 //! Choice without held-out rows: of size and λ by the score, or of the columns confirmed at a false discovery rate.
 
-use super::fdr::{Discoveries, discoveries};
+use super::fdr::discoveries;
 use super::selection::{Choice, ChosenSearch};
 use crate::jobs::{StageMonitor, run_parallel};
 use crate::memory_slots::MemorySlots;
@@ -9,7 +9,7 @@ use crate::selector::{ValidSelector, takes_lambda_of_all, walk_lambdas};
 use std::collections::HashSet;
 use std::time::Instant;
 use vaglio_core::{Design, Error, Feature, Result, StopReason, is_lower, pluralize, short};
-use vaglio_report::record::{Cell, ChosenBy, Warning, WarningKind};
+use vaglio_report::record::{Cell, ChosenBy, Verdict, Warning, WarningKind};
 use vaglio_search::{All, Choose, Monitor, Path, PathEntry, Rule, Search, SubsetScorer};
 
 /// Chooses by the score, from one path or one path per λ.
@@ -151,7 +151,8 @@ pub(super) fn confirmed(
     let reason = watcher.stopped().unwrap_or(StopReason::Interrupted);
     let seconds = begun.elapsed().as_secs_f64();
     let most = selector.search.extent(design).map_err(|error| error.under("search"))?.largest;
-    let kept: HashSet<Feature> = found.iter().flat_map(Discoveries::confirmed).take(most).collect();
+    let confirmed = found.iter().flat_map(|found| found.with_verdict(Verdict::Confirmed));
+    let kept: HashSet<Feature> = confirmed.map(|column| column.index).take(most).collect();
     let mut picked = if kept.is_empty() {
         without_columns(selector, design, start)?
     } else {

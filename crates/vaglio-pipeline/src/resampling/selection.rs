@@ -1,7 +1,6 @@
 //! A selection: search, choice of size and λ with the record of how it was made, and final fit.
 
 use super::choice::select;
-use super::fdr::Discoveries;
 use super::loss_sums::{FoldLosses, LossSums};
 use super::sample::Sample;
 use crate::final_fit::{FitFrom, train, train_entry};
@@ -13,7 +12,9 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::time::Instant;
 use vaglio_core::{Coefficients, Design, Error, Feature, Loss, Model, Problem, Result, StopSign};
-use vaglio_report::record::{Cell, ChosenBy, ComparedSearch, GainTest, LossTable, SizeSpread, Warning, WarningKind};
+use vaglio_report::record::{
+    Cell, ChosenBy, ComparedSearch, FalseDiscoveries, GainTest, LossTable, SizeSpread, Warning, WarningKind,
+};
 use vaglio_search::{CrossValidation, Monitor, Path, PathEntry, Rule};
 
 /// Result of a selection.
@@ -208,7 +209,7 @@ pub struct Choice {
     /// False-discovery results, if they made the choice.
     #[doc(hidden)]
     #[serde(skip)]
-    pub confirmed: Option<Discoveries>,
+    pub confirmed: Option<FalseDiscoveries>,
 }
 
 impl Choice {

@@ -20,52 +20,12 @@ use crate::selector::ValidSelector;
 use experiments::Experiments;
 pub use experiments::{DUMMIES, EXPERIMENTS};
 use rates::{at_rate, rates};
-use serde::{Deserialize, Serialize};
 use vaglio_core::{Design, Error, Feature, Result};
+use vaglio_report::record::{ColumnVerdict, FalseDiscoveries, Verdict};
 use vaglio_search::FeatureRef;
 
 /// Rates are computed up to this multiple of the requested one.
 const TENTATIVE: f64 = 2.0;
-
-/// False-discovery results of all columns.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Discoveries {
-    /// The requested rate.
-    pub rate: f64,
-    /// Dummies of each experiment.
-    pub dummies: usize,
-    /// Whether dummies were stored rather than virtual.
-    pub stored: bool,
-    /// Columns with votes of experiments. No rate takes the others.
-    pub columns: Vec<Discovery>,
-    /// Columns that equal another, each with the first column of its group, which represents all.
-    pub equal: Vec<(Feature, Feature)>,
-}
-
-/// A column with votes of experiments.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Discovery {
-    /// The column.
-    pub feature: Feature,
-    /// Smallest rate that takes the column, if at most twice the requested one.
-    pub q: Option<f64>,
-    /// Share of experiments in which the column entered before the last dummy.
-    pub votes: f64,
-    /// Other column that the data cannot distinguish from this one at the requested rate.
-    pub rival: Option<Feature>,
-}
-
-impl Discoveries {
-    /// Columns that the rate takes, sorted by q-value, then by more votes, then by position.
-    pub fn confirmed(&self) -> Vec<Feature> {
-        let is_taken = |of: &&Discovery| of.q.is_some_and(|q| q <= self.rate);
-        let mut taken: Vec<&Discovery> = self.columns.iter().filter(is_taken).collect();
-        taken.sort_by(|a, b| {
-            a.q.partial_cmp(&b.q).unwrap_or(std::cmp::Ordering::Equal).then(b.votes.total_cmp(&a.votes))
-        });
-        taken.into_iter().map(|of| of.feature).collect()
-    }
-}
 
 /// Refuses designs on which dummies do not behave like useless columns, such as rows ordered in time.
 ///
@@ -103,7 +63,7 @@ pub fn among(selector: &ValidSelector, design: &Design) -> Vec<Feature> {
     design.candidates().into_iter().filter(|feature| !is_excluded(*feature)).collect()
 }
 
-/// Computes votes and q-values of the columns [`among`] which the search chooses, for rates up to twice `rate`. Returns
+/// Verdicts on all columns at a rate, from experiments with the columns [`among`] which the search chooses. Returns
 /// `None` if stopped.
 ///
 /// # Errors
@@ -113,24 +73,45 @@ pub fn discoveries(
     design: &Design,
     rate: f64,
     watcher: &StageMonitor<'_>,
-) -> Result<Option<Discoveries>> {
+) -> Result<Option<FalseDiscoveries>> {
     let most = (TENTATIVE * rate).min(1.0);
     let experiments = Experiments::new(selector, design)?;
     let Some((by_dummies, shares)) = experiments.vote(most, watcher)? else { return Ok(None) };
     let Experiments { columns: scaled, targets, equal, is_linear, dummies, stored, .. } = experiments;
     let taken_at = rates(&by_dummies, design.features(), most);
-    let confirmed = at_rate(&by_dummies, rate);
-    let mut columns = Vec::new();
-    for (feature, &votes) in shares.iter().enumerate().filter(|(_, votes)| **votes > 0.0) {
-        let own = taken_at[feature];
+    let taken = at_rate(&by_dummies, rate);
+    let name = |feature: Feature| design.names()[feature].clone();
+    let column = |(index, votes): (Feature, f64)| {
         // Only correlations have a t test.
-        let (least, nearest) = match own {
-            Some(_) if is_linear => rivals::rivals(&scaled, &targets, confirmed, feature),
+        let (least, nearest) = match taken_at[index] {
+            Some(_) if is_linear => rivals::rivals(&scaled, &targets, taken, index),
             _ => (0.0, None),
         };
-        let q = own.map(|own| own.max(least)).filter(|q| *q <= most);
-        let rival = nearest.filter(|_| least > rate);
-        columns.push(Discovery { feature, q, votes, rival });
+        let q = taken_at[index].map(|own| own.max(least)).filter(|q| *q <= most);
+        let rival = nearest.filter(|_| least > rate).map(name);
+        let verdict = match q {
+            Some(q) if q <= rate => Verdict::Confirmed,
+            q if q.is_some() || rival.is_some() => Verdict::Tentative,
+            _ => Verdict::Rejected,
+        };
+        ColumnVerdict { index, name: name(index), verdict, q, votes, rival, same_as: None }
+    };
+    let mut columns: Vec<ColumnVerdict> = shares.into_iter().enumerate().map(column).collect();
+    for (feature, first) in equal {
+        // The verdict on the first of equal columns limits that on the others.
+        if columns[first].verdict != Verdict::Rejected {
+            columns[feature].verdict = Verdict::Tentative;
+        }
+        columns[feature].same_as = Some(name(first));
     }
-    Ok(Some(Discoveries { rate, dummies, stored, columns, equal }))
+    let count = |verdict: Verdict| columns.iter().filter(|column| column.verdict == verdict).count();
+    Ok(Some(FalseDiscoveries {
+        rate,
+        experiments: EXPERIMENTS,
+        dummies,
+        are_virtual: !stored,
+        confirmed: count(Verdict::Confirmed),
+        tentative: count(Verdict::Tentative),
+        columns,
+    }))
 }

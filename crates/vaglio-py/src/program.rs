@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use vaglio::files::{self, ExportTo, InitOptions, RunOptions, TestOption};
-use vaglio::search::{Journal, Monitor};
+use vaglio::search::Monitor;
 use vaglio_core::Result;
 use vaglio_pipeline::document::{Document, to_yaml as yaml_of};
 use vaglio_pipeline::pipeline::{
@@ -56,7 +56,7 @@ pub fn run(
     let threads = settings.engine.threads;
     let functions = functions.as_ref().map(Bound::get);
     let outcome = watched(py, functions, threads, progress, InterruptWait::Waited, move |mut seen, stop| {
-        let monitor = Monitor { observer: &mut seen, journal: Journal::default(), stop };
+        let monitor = Monitor { stop, ..Monitor::from(&mut seen) };
         files::run(&settings, &options, monitor)?.record.to_text()
     });
     outcome?.map_err(|error| raised(document.locate(error)))

@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use vaglio::files::{self, RunFolder, RunOptions, ShardProgress, Shards};
-use vaglio::search::{Event, Journal, Monitor, Observer};
+use vaglio::search::{Event, Monitor, Observer};
 use vaglio_core::{Error, StopReason};
 use vaglio_pipeline::pipeline::load;
 
@@ -119,7 +119,7 @@ impl PyShards {
         let shards = Arc::clone(&self.shards);
         let done = watched(py, None, threads, progress, InterruptWait::Waited, move |mut seen, stop| {
             seen.observe(&Event::Stage { what: "read", pieces: 1 });
-            let monitor = Monitor { observer: &mut seen, journal: Journal::default(), stop };
+            let monitor = Monitor { stop, ..Monitor::from(&mut seen) };
             shards.run_apart(index, monitor)
         })?;
         match done {
@@ -144,7 +144,7 @@ impl PyShards {
         let (shards, options) = (Arc::clone(&self.shards), RunOptions { out, verify, ..RunOptions::default() });
         let why = stopped.map(|word| if word == "limit" { StopReason::Limit } else { StopReason::Interrupted });
         let merged = watched(py, None, threads, progress, InterruptWait::Waited, move |mut seen, stop| {
-            let monitor = Monitor { observer: &mut seen, journal: Journal::default(), stop };
+            let monitor = Monitor { stop, ..Monitor::from(&mut seen) };
             shards.merge(why, &options, monitor)?.record.to_text()
         })?;
         merged.map_err(raised)

@@ -36,17 +36,60 @@ pub fn check_loss_on_standard_data(loss: &dyn Loss, tolerance: f64) -> LawResult
     )
 }
 
+/// A loss on a problem, under a law.
+struct LossTrial<'l> {
+    law: Law,
+    loss: &'l dyn Loss,
+    targets: &'l Array2<f64>,
+    /// Predictions with errors, some of them large, and for classes some on the wrong side.
+    predictions: Array2<f64>,
+    near: Tolerance,
+}
+
+impl<'l> LossTrial<'l> {
+    fn new(law: &'static str, loss: &'l dyn Loss, problem: &'l Problem, tolerance: f64) -> Self {
+        let (targets, near, mut random) = (problem.targets(), Tolerance::relative(tolerance), SplitMix64::new(52));
+        let predictions = targets.mapv(|y| y + 0.8 * random.normal());
+        LossTrial { law: Law(law), loss, targets, predictions, near }
+    }
+
+    /// The loss of predictions.
+    fn mean(
+        &self,
+        on: impl Display,
+        targets: &Array2<f64>,
+        predictions: &Array2<f64>,
+        weights: Option<&[f64]>,
+    ) -> LawResult<f64> {
+        self.law.ran(on, || Ok(self.loss.mean(targets.view(), predictions.view(), weights)))
+    }
+
+    /// The loss of all rows, which count alike.
+    fn whole(&self, on: impl Display) -> LawResult<f64> {
+        self.mean(on, self.targets, &self.predictions, None)
+    }
+
+    /// The loss of some rows or outputs.
+    fn selected(&self, on: impl Display, axis: Axis, places: &[usize], weights: Option<&[f64]>) -> LawResult<f64> {
+        self.mean(on, &self.targets.select(axis, places), &self.predictions.select(axis, places), weights)
+    }
+
+    /// Fails unless two losses are equal within the tolerance.
+    fn same(&self, on: impl Display, expected: f64, found: f64) -> LawResult {
+        self.law.near(self.near, on, expected, found)
+    }
+}
+
 /// Losses are never NaN; standard errors are neither NaN nor negative.
 pub fn never_nan(loss: &dyn Loss, problem: &Problem) -> LawResult {
-    let law = Law("never_nan");
-    let targets = problem.targets();
+    let trial = LossTrial::new("never_nan", loss, problem, 0.0);
+    let (law, targets, weights) = (trial.law, trial.targets, problem.weights());
     for (on, predictions) in [
-        ("predictions with errors", predicted(problem)),
-        ("the targets as predictions", Array2::clone(targets)),
-        ("0 for every row", Array2::zeros(targets.dim())),
+        ("predictions with errors", &trial.predictions),
+        ("the targets as predictions", targets),
+        ("0 for every row", &Array2::zeros(targets.dim())),
     ] {
-        let weights = problem.weights();
-        law.number(on, law.ran(on, || Ok(loss.mean(targets.view(), predictions.view(), weights)))?)?;
+        law.number(on, trial.mean(on, targets, predictions, weights)?)?;
         let error = law.ran(on, || Ok(loss.standard_error(targets.view(), predictions.view(), weights, None)))?;
         let sound = error.is_none_or(|error| error >= 0.0);
         law.must(sound, on, "a standard error of 0 or more, or none", error)?;
@@ -56,44 +99,35 @@ pub fn never_nan(loss: &dyn Loss, problem: &Problem) -> LawResult {
 
 /// A row of weight 2 equals that row given twice, and weights of 1 equal no weights.
 pub fn repeated_rows(loss: &dyn Loss, problem: &Problem, tolerance: f64) -> LawResult {
-    let law = Law("repeated_rows");
-    let (targets, predictions) = (problem.targets(), predicted(problem));
+    let trial = LossTrial::new("repeated_rows", loss, problem, tolerance);
     let (weights, rows) = design_copies::weights_and_rows(problem.rows());
     let on = "weights from 1 to 3";
-    let by_weight = law.ran(on, || Ok(loss.mean(targets.view(), predictions.view(), Some(&weights))))?;
-    let (y, p) = (targets.select(Axis(1), &rows), predictions.select(Axis(1), &rows));
-    let by_rows = mean(law, on, loss, &y, &p)?;
-    law.near(Tolerance::relative(tolerance), on, by_rows, by_weight)?;
-    let ones = law.ran(on, || Ok(loss.mean(y.view(), p.view(), Some(&vec![1.0; rows.len()]))))?;
-    law.near(Tolerance::relative(tolerance), "weights of 1", by_rows, ones)
+    let by_weight = trial.mean(on, trial.targets, &trial.predictions, Some(&weights))?;
+    let by_rows = trial.selected(on, Axis(1), &rows, None)?;
+    trial.same(on, by_rows, by_weight)?;
+    let on = "weights of 1";
+    trial.same(on, by_rows, trial.selected(on, Axis(1), &rows, Some(&vec![1.0; rows.len()]))?)
 }
 
 /// Row order does not change the loss.
 pub fn row_order(loss: &dyn Loss, problem: &Problem, tolerance: f64) -> LawResult {
-    let law = Law("row_order");
-    let (targets, predictions) = (problem.targets(), predicted(problem));
-    let order = SplitMix64::new(51).order(problem.rows());
-    let on = "the rows in another order";
-    let expected = mean(law, on, loss, targets, &predictions)?;
-    let (y, p) = (targets.select(Axis(1), &order), predictions.select(Axis(1), &order));
-    let found = mean(law, on, loss, &y, &p)?;
-    law.near(Tolerance::relative(tolerance), on, expected, found)
+    let trial = LossTrial::new("row_order", loss, problem, tolerance);
+    let (order, on) = (SplitMix64::new(51).order(problem.rows()), "the rows in another order");
+    trial.same(on, trial.whole(on)?, trial.selected(on, Axis(1), &order, None)?)
 }
 
 /// [`Loss::mean`] is the mean of [`Loss::row_loss`] if the loss declares a mean over rows.
 fn mean_of_rows(loss: &dyn Loss, problem: &Problem, tolerance: f64) -> LawResult {
-    let law = Law("of_rows");
+    let trial = LossTrial::new("of_rows", loss, problem, tolerance);
     if loss.traits().measure != Measure::Rows {
         return Ok(());
     }
-    let (targets, predictions) = (problem.targets(), predicted(problem));
     let on = "the mean over rows";
     let mut sum = 0.0;
-    for (y, p) in targets.columns().into_iter().zip(predictions.columns()) {
-        sum += law.ran(on, || Ok(loss.row_loss(&y.to_vec(), &p.to_vec())))?;
+    for (y, p) in trial.targets.columns().into_iter().zip(trial.predictions.columns()) {
+        sum += trial.law.ran(on, || Ok(loss.row_loss(&y.to_vec(), &p.to_vec())))?;
     }
-    let found = mean(law, on, loss, targets, &predictions)?;
-    law.near(Tolerance::relative(tolerance), on, sum / problem.rows() as f64, found)
+    trial.same(on, sum / problem.rows() as f64, trial.whole(on)?)
 }
 
 /// Scaling targets and predictions by a factor scales the loss by the factor to the power of its `degree`, if
@@ -101,45 +135,33 @@ fn mean_of_rows(loss: &dyn Loss, problem: &Problem, tolerance: f64) -> LawResult
 ///
 /// A loss of classes passes: its targets are ±1.
 pub fn degree(loss: &dyn Loss, problem: &Problem, tolerance: f64) -> LawResult {
-    let law = Law("degree");
+    let trial = LossTrial::new("degree", loss, problem, tolerance);
     let Some(degree) = loss.traits().degree.filter(|_| !loss.traits().needs_classes()) else { return Ok(()) };
-    let (targets, predictions) = (problem.targets(), predicted(problem));
     let on = format_args!("targets and predictions times 3, of degree {degree}");
-    let before = mean(law, on, loss, targets, &predictions)?;
-    let (y, p) = (&**targets * 3.0, &predictions * 3.0);
-    let after = mean(law, on, loss, &y, &p)?;
-    law.near(Tolerance::relative(tolerance), on, before * 3f64.powi(degree), after)
+    let after = trial.mean(on, &(trial.targets * 3.0), &(&trial.predictions * 3.0), None)?;
+    trial.same(on, trial.whole(on)? * 3f64.powi(degree), after)
 }
 
 /// A loss declared as a mean over outputs equals the mean of each output's loss.
 pub fn over_outputs(loss: &dyn Loss, problem: &Problem, tolerance: f64) -> LawResult {
-    let law = Law("over_outputs");
+    let trial = LossTrial::new("over_outputs", loss, problem, tolerance);
     if !loss.traits().is_over_outputs {
         return Ok(());
     }
-    let (targets, predictions) = (problem.targets(), predicted(problem));
-    let outputs = targets.nrows();
+    let outputs = trial.targets.nrows();
     let on = format_args!("each of {outputs} outputs alone");
-    let mut sum = 0.0;
-    for output in 0..outputs {
-        let (y, p) = (targets.select(Axis(0), &[output]), predictions.select(Axis(0), &[output]));
-        sum += mean(law, on, loss, &y, &p)?;
-    }
-    let together = mean(law, on, loss, targets, &predictions)?;
-    law.near(Tolerance::relative(tolerance), on, sum / outputs as f64, together)
+    let alone = (0..outputs).map(|output| trial.selected(on, Axis(0), &[output], None));
+    let sum: f64 = alone.sum::<LawResult<f64>>()?;
+    trial.same(on, sum / outputs as f64, trial.whole(on)?)
 }
 
 /// Perfect predictions have the lowest loss, and every loss lies in the declared range. Errors of classes point to the
 /// wrong side, since a margin beyond 1 may lower the loss.
 pub fn perfect(loss: &dyn Loss, problem: &Problem) -> LawResult {
-    let law = Law("perfect");
-    let targets = problem.targets();
+    let trial = LossTrial::new("perfect", loss, problem, 0.0);
+    let (law, targets, weights) = (trial.law, trial.targets, problem.weights());
     let of_classes = *problem.task() != Task::Regression;
-    let weights = problem.weights();
-    let mean = |what: &str, predictions: &Array2<f64>| {
-        law.ran(what, || Ok(loss.mean(targets.view(), predictions.view(), weights)))
-    };
-    let best = mean("the targets as predictions", targets)?;
+    let best = trial.mean("the targets as predictions", targets, targets, weights)?;
     let mut random = SplitMix64::new(53);
     for size in [0.01, 0.3, 1.5, 20.0] {
         let alike = [size, -size];
@@ -150,7 +172,7 @@ pub fn perfect(loss: &dyn Loss, problem: &Problem) -> LawResult {
                 Some(shift) => format!("errors of {shift} everywhere"),
                 None => format!("errors of about {size}"),
             };
-            let found = mean(&what, &predictions)?;
+            let found = trial.mean(&what, targets, &predictions, weights)?;
             let [least, largest] = loss.traits().range;
             let is_within =
                 found.is_nan() || (least - 1e-9 * least.abs()..=largest + 1e-9 * largest.abs()).contains(&found);
@@ -164,28 +186,11 @@ pub fn perfect(loss: &dyn Loss, problem: &Problem) -> LawResult {
 
 /// On one to four rows, neither the loss nor its standard error panics.
 pub fn few_rows(loss: &dyn Loss, problem: &Problem) -> LawResult {
-    let predictions = predicted(problem);
-    Law("few_rows").few_rows(problem.rows(), |rows| {
-        let (y, p) = (problem.targets().select(Axis(1), rows), predictions.select(Axis(1), rows));
+    let trial = LossTrial::new("few_rows", loss, problem, 0.0);
+    trial.law.few_rows(problem.rows(), |rows| {
+        let (y, p) = (trial.targets.select(Axis(1), rows), trial.predictions.select(Axis(1), rows));
         loss.mean(y.view(), p.view(), None);
         loss.standard_error(y.view(), p.view(), Some(&vec![1.5; rows.len()]), None);
         Ok(())
     })
-}
-
-/// Computes the loss of rows that count alike.
-fn mean(
-    law: Law,
-    on: impl Display,
-    loss: &dyn Loss,
-    targets: &Array2<f64>,
-    predictions: &Array2<f64>,
-) -> LawResult<f64> {
-    law.ran(on, || Ok(loss.mean(targets.view(), predictions.view(), None)))
-}
-
-/// Generates predictions with errors, some of them large, and for classes some on the wrong side.
-fn predicted(problem: &Problem) -> Array2<f64> {
-    let mut random = SplitMix64::new(52);
-    problem.targets().mapv(|y| y + 0.8 * random.normal())
 }

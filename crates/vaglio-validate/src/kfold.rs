@@ -175,7 +175,7 @@ impl KFold {
         if let Some(loo) = self.left_out(design, &rounds) {
             return loo.engaged(design, engine, extent, false).map(Some);
         }
-        let Some((each, folds)) = per_fold_designs::for_designs(&self.loss, design, rounds)? else { return Ok(None) };
+        let Some((each, wholes)) = per_fold_designs::for_designs(&self.loss, design, rounds)? else { return Ok(None) };
         let choices = self.choices(&each, extent);
         let (mut fits, mut engines) = (Vec::new(), Vec::new());
         for ((design, round), choice) in each.into_iter().zip(choices) {
@@ -194,7 +194,7 @@ impl KFold {
         }
         let losses = SharedLosses::new(design, self, false);
         let recorder = if engines.is_empty() { Recorder::default() } else { Recorder::new() };
-        let rounds = Rounds::new(design, fits, losses, folds, recorder.clone());
+        let rounds = Rounds::new(design, fits, losses, wholes, recorder.clone());
         let evaluator: Box<dyn Evaluator + 'd> = match engines.is_empty() {
             true => Box::new(DecompositionEvaluator::new(rounds)),
             false => Box::new(KFoldEvaluator::new(rounds, engines)),

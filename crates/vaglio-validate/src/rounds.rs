@@ -21,23 +21,20 @@ pub(super) struct Rounds<'d> {
 }
 
 impl<'d> Rounds<'d> {
-    /// Creates the fits; there must be at least one round. With `folds`, rounds are the folds of other rounds: each
-    /// fold's share of the weight of all held-out rows, and these rounds, in order.
+    /// Creates the fits; there must be at least one round. If the rounds are the folds of other rounds, `wholes` are these
+    /// rounds, in order.
     pub fn new(
         design: &'d Design,
         rounds: Vec<SubsetFits<'d>>,
         losses: SharedLosses,
-        folds: Option<(Vec<f64>, Vec<SubsetFits<'d>>)>,
+        wholes: Option<Vec<SubsetFits<'d>>>,
         recorder: Recorder,
     ) -> Self {
-        if let Some((shares, wholes)) = folds {
-            return Rounds { design, rounds, losses, shares: Some(shares), wholes: Some(wholes), recorder };
-        }
         let weights: Vec<f64> = rounds.iter().map(SubsetFits::weight).collect();
         let all: f64 = weights.iter().sum();
         let are_alike = weights.iter().all(|weight| *weight == weights[0]);
         let shares = (!are_alike).then(|| weights.iter().map(|weight| weight / all).collect());
-        Rounds { design, rounds, losses, shares, wholes: None, recorder }
+        Rounds { design, rounds, losses, shares, wholes, recorder }
     }
 
     /// Each round's share of the weight of all held-out rows, unless the shares are equal.

@@ -54,7 +54,7 @@ impl LossTangent {
         factor.clear();
         for above in known {
             let dotted: f64 = factor.iter().zip(&above.factor).map(|(a, b)| a * b).sum();
-            factor.push((of.product(column, above.column) - dotted) / above.factor[factor.len()]);
+            factor.push((of.row(column)[above.column] - dotted) / above.factor[factor.len()]);
         }
         let own = held_out.lambda / (of.lengths[column] * of.lengths[column]);
         let rest = 1.0 + own - factor.iter().map(|l| l * l).sum::<f64>();

@@ -39,10 +39,11 @@ pub struct SubsetSquares {
     x: Vec<Vec<f64>>,
     lengths: Vec<f64>,
     targets: Vec<Vec<f64>>,
-    /// H, row-major; Xᵀy and yᵀy.
+    /// H, row-major; Xᵀy.
     gram: Vec<f64>,
     along: Vec<Vec<f64>>,
-    total: f64,
+    /// Residual sum of squares of the empty subset.
+    pub total: f64,
     /// Diagonal D.
     diagonal: Vec<f64>,
     rounding: f64,
@@ -107,11 +108,6 @@ impl SubsetSquares {
         blocks.filter(|(column, block)| block[0] == *column).map(|(_, block)| block)
     }
 
-    /// Residual sum of squares of the empty subset.
-    pub fn total(&self) -> f64 {
-        self.total
-    }
-
     /// Threshold that a computed bound must exceed for the true bound to exceed `limit`.
     fn safe(&self, limit: f64) -> f64 {
         (limit + self.rounding * self.total) / (1.0 - BOUND_ROUNDING)
@@ -126,10 +122,6 @@ impl SubsetSquares {
     pub fn least_eigenvalue(&self) -> f64 {
         let least = |values: &[f64]| values.iter().copied().fold(f64::INFINITY, f64::min);
         (least(&self.diagonal) * least(&self.lengths).powi(2)).max(0.0)
-    }
-
-    fn product(&self, k: usize, l: usize) -> f64 {
-        self.row(k)[l]
     }
 
     fn row(&self, k: usize) -> &[f64] {

@@ -83,7 +83,7 @@ impl SubsetBounds {
     /// Residual sum of squares above which every subset of a size scores above `threshold`; −∞ if all do.
     pub fn limit(&self, size: usize, threshold: f64) -> f64 {
         let is_below = |squares: f64| (self.score)(squares, size, self.squares.least_eigenvalue()) <= threshold;
-        let (mut below, mut above) = (0.0, self.squares.total().max(f64::MIN_POSITIVE));
+        let (mut below, mut above) = (0.0, self.squares.total.max(f64::MIN_POSITIVE));
         if threshold == f64::INFINITY {
             return f64::INFINITY;
         }

@@ -40,7 +40,7 @@ fn a_subtree_that_is_left_open_again_keeps_its_bounds() {
     let mut subset = SubsetScorer::new(EngineEvaluator::new("thousandfold", Thousandfold(&design)), &Zero {}, &design);
     let order = TreeOrder::new(&space, &mut subset).unwrap();
     let bounds = SubsetBounds::new(&order, &mut subset).unwrap().unwrap();
-    let bound = 0.5 * bounds.squares.total();
+    let bound = 0.5 * bounds.squares.total;
     let mut silent = Silent;
     let mut monitor = Monitor::from(&mut silent);
     let mut tree = BoundedTree::new(&order, &space, bounds, &mut monitor);

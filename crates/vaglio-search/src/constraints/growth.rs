@@ -1,6 +1,6 @@
 //! Additions to and removals from a subset that keep to the constraints.
 
-use super::{Heredity, Rules};
+use super::Rules;
 use vaglio_core::Feature;
 
 /// A subset under the rules, which checks additions and removals.
@@ -18,8 +18,7 @@ pub(crate) struct Growth<'r> {
 impl Rules {
     /// A view of a subset that checks additions and removals.
     pub(crate) fn at<'r>(&'r self, subset: &'r [Feature]) -> Growth<'r> {
-        let count = |has: &[bool]| subset.iter().filter(|&&f| has[f]).count();
-        let counts = self.groups.iter().map(|group| count(&group.has)).collect();
+        let counts = self.groups.iter().map(|group| group.count(subset)).collect();
         let mut paid = vec![false; self.prices.len()];
         let items = subset.iter().filter_map(|f| self.needs.get(f)).flatten();
         items.for_each(|&item| paid[item] = true);
@@ -42,7 +41,7 @@ impl Growth<'_> {
     pub(crate) fn may_add(&self, columns: &[Feature]) -> bool {
         let rules = self.rules;
         let exceeds = |(group, count): (&super::rules::Group, &usize)| {
-            let new = columns.iter().filter(|&&f| group.has[f]).count();
+            let new = group.count(columns);
             new > 0 && count + new > group.most
         };
         if rules.groups.iter().zip(&self.counts).any(exceeds) {
@@ -58,7 +57,7 @@ impl Growth<'_> {
             }
         }
         let is_there = |f: Feature| self.subset.contains(&f) || columns.contains(&f);
-        rules.products(columns).all(|factors| has_factors(rules.heredity, factors, is_there))
+        rules.products(columns).all(|factors| rules.has_factors(factors, is_there))
     }
 
     /// Whether removing these columns breaks no rule that the subset kept; signs are not checked.
@@ -66,12 +65,10 @@ impl Growth<'_> {
         let rules = self.rules;
         let is_there = |f: Feature| self.subset.contains(&f);
         let is_left = |f: Feature| !columns.contains(&f) && is_there(f);
-        let left = self.subset.iter().filter(|f| !rules.factors.is_empty() && !columns.contains(f));
+        let left = self.subset.iter().filter(|f| !columns.contains(f));
         let mut products =
             left.filter_map(|f| rules.factors.get(f)).filter(|f| f.iter().flatten().any(|f| columns.contains(f)));
-        products.all(|factors| {
-            has_factors(rules.heredity, factors, is_left) || !has_factors(rules.heredity, factors, is_there)
-        })
+        products.all(|factors| rules.has_factors(factors, is_left) || !rules.has_factors(factors, is_there))
     }
 
     /// Columns that take part in a violation: in a group with too many, with a cost if the budget is exceeded, or
@@ -86,18 +83,9 @@ impl Growth<'_> {
             |f: &Feature| rules.needs.get(f).is_some_and(|items| items.iter().any(|&item| rules.prices[item] > 0.0));
         let lacks = |f: &Feature| {
             let factors = rules.factors.get(f);
-            factors.is_some_and(|factors| !has_factors(rules.heredity, factors, |f| self.subset.contains(&f)))
+            factors.is_some_and(|factors| !rules.has_factors(factors, |f| self.subset.contains(&f)))
         };
         let is_at_fault = |f: &Feature| is_in_full(*f) || is_over && pays(f) || lacks(f);
         self.subset.iter().copied().filter(is_at_fault).collect()
-    }
-}
-
-/// Whether the factors of a product satisfy the heredity rule.
-fn has_factors(heredity: Heredity, factors: &[Option<Feature>], is_there: impl Fn(Feature) -> bool) -> bool {
-    let mut there = factors.iter().map(|factor| factor.is_some_and(&is_there));
-    match heredity {
-        Heredity::Weak => there.any(|there| there),
-        Heredity::Strong => there.all(|there| there),
     }
 }

@@ -32,6 +32,13 @@ pub(super) struct Group {
     pub has: Vec<bool>,
 }
 
+impl Group {
+    /// Number of columns in the group.
+    pub fn count(&self, columns: &[Feature]) -> usize {
+        columns.iter().filter(|&&f| self.has[f]).count()
+    }
+}
+
 /// Columns of a design by the names that keys may have.
 struct Keys<'d> {
     names: &'d [String],
@@ -152,18 +159,22 @@ impl Rules {
 
     /// Whether a subset can keep all rules but signs once `is_free` columns are added; false is certain.
     pub(crate) fn may_grow(&self, subset: &[Feature], is_free: impl Fn(Feature) -> bool) -> bool {
-        let is_there = |factor: &Option<Feature>| factor.is_some_and(|f| subset.contains(&f) || is_free(f));
-        self.at(subset).is_within()
-            && self.products(subset).all(|factors| match self.heredity {
-                Heredity::Weak => factors.iter().any(is_there),
-                Heredity::Strong => factors.iter().all(is_there),
-            })
+        let is_there = |f: Feature| subset.contains(&f) || is_free(f);
+        self.at(subset).is_within() && self.products(subset).all(|factors| self.has_factors(factors, is_there))
+    }
+
+    /// Whether the factors of a product satisfy the heredity rule.
+    pub(super) fn has_factors(&self, factors: &[Option<Feature>], is_there: impl Fn(Feature) -> bool) -> bool {
+        let mut there = factors.iter().map(|factor| factor.is_some_and(&is_there));
+        match self.heredity {
+            Heredity::Weak => there.any(|there| there),
+            Heredity::Strong => there.all(|there| there),
+        }
     }
 
     /// The factors of the products in a subset.
     pub(super) fn products<'r>(&'r self, subset: &'r [Feature]) -> impl Iterator<Item = &'r Vec<Option<Feature>>> {
-        let of = if self.factors.is_empty() { &[] } else { subset };
-        of.iter().filter_map(|feature| self.factors.get(feature))
+        subset.iter().filter_map(|feature| self.factors.get(feature))
     }
 
     /// Total cost of the columns of a subset.
@@ -206,11 +217,10 @@ impl Rules {
 
     /// First rule that a subset breaks, as the field and the reason; signs are not checked.
     pub fn broken(&self, subset: &[Feature], names: &[String]) -> Option<(String, String)> {
-        let count = |group: &Group| subset.iter().filter(|&&f| group.has[f]).count();
-        if let Some(group) = self.groups.iter().find(|group| count(group) > group.most) {
+        if let Some(group) = self.groups.iter().find(|group| group.count(subset) > group.most) {
             let message = format!(
                 "{} columns of `{}` would be selected, and {} are allowed",
-                count(group),
+                group.count(subset),
                 group.name,
                 group.most
             );
@@ -269,7 +279,7 @@ impl Rules {
     pub(crate) fn unless_across(&self, blocks: &[Block]) -> Result<()> {
         for group in &self.groups {
             for block in blocks {
-                let inside = block.columns.iter().filter(|&&f| group.has[f]).count();
+                let inside = group.count(&block.columns);
                 let refused = |message| Err(Error::setting(format!("at_most.{}", group.name), message));
                 if inside > 0 && inside < block.columns.len() {
                     return refused(format!(

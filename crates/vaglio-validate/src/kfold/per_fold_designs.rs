@@ -2,10 +2,10 @@
 
 use crate::fits::SubsetFits;
 use crate::round::RepeatFolds;
-use vaglio_core::{AnyLoss, Design, Result, row_weights};
+use vaglio_core::{AnyLoss, Design, Result};
 
-/// Rounds with their designs. If each is a single fold, also its share of the weight, and the rounds of these folds.
-pub(super) type DesignRounds<'d> = (Vec<(&'d Design, RepeatFolds)>, Option<(Vec<f64>, Vec<SubsetFits<'d>>)>);
+/// Rounds with their designs; if each is a single fold, also the fits of the rounds of these folds.
+pub(super) type DesignRounds<'d> = (Vec<(&'d Design, RepeatFolds)>, Option<Vec<SubsetFits<'d>>>);
 
 /// Every round of the design, or every fold of each with its refitted design. `None` if refitted designs differ in
 /// their columns.
@@ -22,15 +22,7 @@ pub(super) fn for_designs<'d>(
     }
     let trainings: Vec<Vec<usize>> = rounds.iter().flat_map(RepeatFolds::trainings).collect();
     let Some(designs) = design.refit_each(&trainings)? else { return Ok(None) };
-    let weight = row_weights(design.weights());
-    let weights: Vec<f64> = rounds
-        .iter()
-        .flat_map(|round| (0..round.held_out).map(|fold| round.folds.held_out(fold).iter().copied().map(weight).sum()))
-        .collect();
-    let total: f64 = weights.iter().sum();
-    let shares = weights.iter().map(|weight| weight / total).collect();
     let each = designs.iter().zip(rounds.iter().flat_map(RepeatFolds::each_fold)).collect();
     let whole = |round: RepeatFolds| SubsetFits::from_folds(design, loss, round, Vec::new());
-    let rounds = rounds.into_iter().map(whole).collect::<Result<_>>()?;
-    Ok(Some((each, Some((shares, rounds)))))
+    Ok(Some((each, Some(rounds.into_iter().map(whole).collect::<Result<_>>()?))))
 }

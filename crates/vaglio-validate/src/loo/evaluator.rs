@@ -31,15 +31,6 @@ struct CandidateLossBounds {
 }
 
 impl CandidateLossBounds {
-    /// Adds the bounds of one more state; returns false if it has none.
-    fn take(&mut self, of_state: Option<(&[Feature], Vec<f64>)>) -> bool {
-        of_state.is_some_and(|(features, bounds)| {
-            self.features = features.to_vec();
-            self.bounds.push(bounds);
-            true
-        })
-    }
-
     /// The lowest bound of each candidate over all states, with its index among the sorted features.
     fn lowest(&self, candidates: &[Feature]) -> impl Iterator<Item = (f64, usize)> {
         let places = candidates.iter().filter_map(|candidate| self.features.binary_search(candidate).ok());
@@ -106,28 +97,33 @@ impl<'d> LooEvaluator<'d> {
         if self.is_full {
             return Ok(None);
         }
-        let shared = Arc::clone(&self.shared);
-        let mut near = CandidateLossBounds::default();
-        let all_near = self.states(subset).iter_mut().all(|state| near.take(state.near_bounds(shared.scorer())));
-        let by_near = match all_near {
-            true => self.tried(subset, candidates, &near, (candidates.len() / NEAR_OF).max(MOST_NEAR))?,
-            false => None,
-        };
-        let (plain, scored) = match by_near {
-            Some(scored) => (near, scored),
-            None => {
-                let mut bounded = CandidateLossBounds::default();
-                if !self.states(subset).iter_mut().all(|state| bounded.take(state.bounds(shared.scorer()))) {
-                    return Ok(None);
-                }
-                let Some(scored) = self.tried(subset, candidates, &bounded, usize::MAX)? else { return Ok(None) };
-                (if all_near { near } else { bounded }, scored)
+        let most_near = (candidates.len() / NEAR_OF).max(MOST_NEAR);
+        let mut plain = None;
+        for (is_near, most) in [(true, most_near), (false, usize::MAX)] {
+            let Some(bounded) = self.bounds(subset, is_near) else { continue };
+            let scored = self.tried(subset, candidates, &bounded, most)?;
+            let plain: &CandidateLossBounds = plain.get_or_insert(bounded);
+            if let Some(scored) = scored {
+                let best = scored.iter().map(|(_, score)| score.loss).fold(f64::INFINITY, f64::min);
+                let left = plain.lowest(candidates).filter(|(bound, _)| *bound <= best).count();
+                self.is_full = left > (candidates.len() / FULL_OF).max(LEAST_BOUNDED);
+                return Ok(Some(scored));
             }
-        };
-        let best = scored.iter().map(|(_, score)| score.loss).fold(f64::INFINITY, f64::min);
-        let left = plain.lowest(candidates).filter(|(bound, _)| *bound <= best).count();
-        self.is_full = left > (candidates.len() / FULL_OF).max(LEAST_BOUNDED);
-        Ok(Some(scored))
+        }
+        Ok(None)
+    }
+
+    /// Lower bounds of the candidates, from the data or without them; `None` if a state has none.
+    fn bounds(&mut self, subset: &[Feature], is_near: bool) -> Option<CandidateLossBounds> {
+        let shared = Arc::clone(&self.shared);
+        let mut all = CandidateLossBounds::default();
+        for state in self.states(subset) {
+            let found = if is_near { state.near_bounds(shared.scorer()) } else { state.bounds(shared.scorer()) };
+            let (features, bounds) = found?;
+            all.features = features.to_vec();
+            all.bounds.push(bounds);
+        }
+        Some(all)
     }
 
     /// Tries candidates in the order of their bounds. Notes the diagnostics of the winner and its ties. `None` if more

@@ -43,13 +43,20 @@ pub(super) const PART: f64 = 0.25;
 const BOUNDED: f64 = 8.0;
 const FASTER: f64 = 4.0;
 
-/// Budget of [`record_importance`] in flops, for a search of this extent over several walks that share `design`.
-pub(super) fn budget(
+/// Budget of [`record_importance`] in flops, for a search of this extent over several walks that share `design`;
+/// infinite if everything is asked for.
+fn budget(
+    worth: DropColumnBudget,
     selector: &ValidSelector,
     design: &Design,
     search_extent: &SearchExtent,
     walks: &SearchCounts,
 ) -> f64 {
+    match worth {
+        DropColumnBudget::All => return f64::INFINITY,
+        DropColumnBudget::None => return 0.0,
+        DropColumnBudget::Auto => {}
+    }
     let all = design.lambdas();
     let design = design.with_run(|run| run.share(&all[..walks.lambdas.min(all.len())]));
     let engine = selector.criterion.plan(&design, search_extent).estimate.engine;
@@ -65,13 +72,9 @@ pub(super) fn budget(
 /// are few otherwise.
 pub(super) fn exchange_bytes(plan: &RunPlan<'_>, design: &Design) -> f64 {
     let (selector, size) = (plan.selector, plan.result());
-    let budget = match plan.evaluate().worth {
-        DropColumnBudget::All => f64::INFINITY,
-        DropColumnBudget::Auto => budget(selector, design, &plan.extent, &plan.walks),
-        DropColumnBudget::None => return 0.0,
-    };
+    let budget = budget(plan.evaluate().worth, selector, design, &plan.extent, &plan.walks);
     let outside = design.candidates().len().saturating_sub(size);
-    if size == 0 {
+    if size == 0 || budget == 0.0 {
         return 0.0;
     }
     let all = removal_flops(selector, design, size) + exchange_flops(selector, design, size, outside);
@@ -92,20 +95,15 @@ fn taken(search_extent: &SearchExtent, path: &Path, design: &Design) -> SearchEx
     }
 }
 
-/// Budget in flops for column figures of a result; infinite if all are asked for. `whole` is the design at every λ.
+/// Budget in flops for column figures of a result. `whole` is the design at every λ.
 ///
 /// # Errors
 /// Returns the errors of the search's settings.
 pub(super) fn flops_allowed(run: Run<'_>, whole: &Design) -> Result<f64> {
     let Run { prepared, selector, design, selection, .. } = run;
-    match run.evaluate().worth {
-        DropColumnBudget::All => return Ok(f64::INFINITY),
-        DropColumnBudget::None => return Ok(0.0),
-        DropColumnBudget::Auto => {}
-    }
     let search_extent = selector.search.extent(design).map_err(|error| error.under("search"))?;
     let walks = SearchCounts::new(selector, whole, &prepared.sample);
-    Ok(budget(selector, design, &taken(&search_extent, &selection.path, design), &walks))
+    Ok(budget(run.evaluate().worth, selector, design, &taken(&search_extent, &selection.path, design), &walks))
 }
 
 /// Records the score without each of the selected columns and the best replacements within a budget of flops,

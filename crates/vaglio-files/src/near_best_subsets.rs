@@ -19,7 +19,7 @@ use vaglio_pipeline::resampling::split_rule::TrainTestSplit;
 use vaglio_pipeline::resampling::{Choice, FoldLosses, LossSums, Sample, Selection, StageMonitor};
 use vaglio_pipeline::selector::ValidSelector;
 use vaglio_report::record::{AlternativeRecord, AlternativesRecord, NestedEvaluation, SelectedRecord};
-use vaglio_search::{Alternatives, Exhaustive, NearBest, PathEntry, ScoreMargin, Search};
+use vaglio_search::{Alternatives, Exhaustive, PathEntry, ScoreMargin, Search};
 use vaglio_validate::predicted_held_out;
 
 /// Maximum number of subsets that are scored, those with sizes nearest to the chosen one.
@@ -253,9 +253,7 @@ fn by_all_subsets(
     if path.stop_reason.is_partial() {
         return Ok(None);
     }
-    let entries = path.entries.iter().map(|entry| (&entry.subset[..], entry.score.loss));
-    let record = |near: &NearBest| AlternativesRecord::new(near, entries, |feature| design.names()[feature].clone());
-    Ok(path.alternatives.as_ref().map(record))
+    Ok(AlternativesRecord::new(&path, |feature| design.names()[feature].clone()))
 }
 
 /// A scored subset.

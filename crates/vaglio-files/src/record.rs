@@ -68,10 +68,7 @@ pub(super) fn record(run: Run<'_>, tuned: Option<TunedSettings>) -> Result<Recor
             certificate.gap = certificate.gap.filter(|_| !certificate.optimal);
             certificate
         }),
-        alternatives: path.alternatives.as_ref().map(|near| {
-            let entries = path.entries.iter().map(|entry| (&entry.subset[..], entry.score.loss));
-            AlternativesRecord::new(near, entries, |feature| selection.name(feature))
-        }),
+        alternatives: AlternativesRecord::new(path, |feature| selection.name(feature)),
         numerics: path.diagnostics,
         found: FoundRecord { search: path.found.clone(), ..FoundRecord::default() },
         test: None,

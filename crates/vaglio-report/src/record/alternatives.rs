@@ -3,7 +3,7 @@
 use crate::infinity;
 use std::collections::HashMap;
 use vaglio_core::{Feature, escape_controls, join, record, short};
-use vaglio_search::NearBest;
+use vaglio_search::{NearBest, Path};
 
 /// Near subsets: those with a score close to the lowest of all, or to that of the chosen subset.
 #[record]
@@ -50,13 +50,9 @@ const LISTED: usize = 10;
 const SMALLEST: usize = 10;
 
 impl AlternativesRecord {
-    /// The near subsets of a search of all subsets; `path` holds its best of each size, `name` names features.
-    pub fn new<'p>(
-        near: &NearBest,
-        path: impl Iterator<Item = (&'p [Feature], f64)>,
-        name: impl Fn(Feature) -> String,
-    ) -> Self {
-        let NearBest { limit, count, is_whole, in_all, in_none, subsets, .. } = near;
+    /// The near subsets of a search of all subsets, if it counted them; `name` names features.
+    pub fn new(path: &Path, name: impl Fn(Feature) -> String) -> Option<Self> {
+        let NearBest { limit, count, is_whole, in_all, in_none, subsets, .. } = path.alternatives.as_ref()?;
         let names = |features: &[Feature]| features.iter().map(|&feature| name(feature)).collect();
         let subset = |(features, score): &(Vec<Feature>, f64)| AlternativeRecord {
             columns: names(features),
@@ -65,15 +61,15 @@ impl AlternativesRecord {
             difference_error: None,
         };
         let mut known: Vec<(Vec<Feature>, f64)> = subsets.clone();
-        for (features, score) in path.filter(|(_, score)| score <= limit) {
-            let mut features = features.to_vec();
+        for entry in path.entries.iter().filter(|entry| entry.score.loss <= *limit) {
+            let mut features = entry.subset.clone();
             features.sort_unstable();
             if !known.iter().any(|(known, _)| *known == features) {
-                known.push((features, score));
+                known.push((features, entry.score.loss));
             }
         }
         let all: Vec<AlternativeRecord> = known.iter().map(subset).collect();
-        AlternativesRecord {
+        Some(AlternativesRecord {
             limit: Some(*limit),
             met: None,
             count: *count,
@@ -82,7 +78,7 @@ impl AlternativesRecord {
             in_none: names(in_none),
             subsets: all[..subsets.len()].to_vec(),
             smallest: smallest(all),
-        }
+        })
     }
 
     /// Creates the record from the `near` ones of `met` scored subsets, and lists the best `count`. `candidates` are

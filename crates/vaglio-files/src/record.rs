@@ -8,15 +8,14 @@ use super::step_figures::step_figures;
 use super::train_test::TrainTest;
 use super::{costs, single_precision};
 use vaglio_core::{Design, Feature, Result, Task, pluralize};
-use vaglio_pipeline::final_model::FittedFinalModel;
 use vaglio_pipeline::maps::ColumnScale;
 use vaglio_pipeline::pipeline::ValidPipeline;
 use vaglio_pipeline::resampling::{Choice, LEVEL, Selection};
 use vaglio_pipeline::selector::ValidSelector;
 use vaglio_report::record::{
     AlternativesRecord, Cell, ChartData, ChosenRecord, ComparisonColumns, DataRecord, DeclinedColumns, EntryRecord,
-    ExcludedRecord, FinalModelRecord, FoundRecord, LossDifference, LossName, PartNames, PerOutput, Record, SCHEMA,
-    Seconds, SelectedRecord, StageRecord, Status, StepRecord, TunedSettings, Warning, WarningKind, recorded,
+    ExcludedRecord, FoundRecord, LossDifference, LossName, PartNames, PerOutput, Record, SCHEMA, Seconds,
+    SelectedRecord, StageRecord, Status, StepRecord, TunedSettings, Warning, WarningKind, recorded,
 };
 use vaglio_search::{Judge, Stage};
 
@@ -44,7 +43,7 @@ pub(super) fn record(run: Run<'_>, tuned: Option<TunedSettings>) -> Result<Recor
         warnings: prepared.findings.iter().chain(&selection.warnings).cloned().collect(),
         pipeline: parts(run)?,
         tuned,
-        model: selection.final_model.as_ref().map(final_model).transpose()?,
+        model: selection.final_model.as_ref().map(|fitted| fitted.record.clone()),
         data: data(prepared, design),
         candidates: names.clone(),
         empty_score: path.empty.loss,
@@ -195,18 +194,6 @@ fn data(prepared: &TrainTest, design: &Design) -> DataRecord {
         columns: prepared.columns.clone(),
         made: Vec::new(),
     }
-}
-
-fn final_model(fitted: &FittedFinalModel) -> Result<FinalModelRecord> {
-    let FittedFinalModel { learner, criterion, lambda, score, tuned, .. } = fitted;
-    Ok(FinalModelRecord {
-        kind: learner.kind().into(),
-        settings: serde_json::to_value(learner)?,
-        criterion: score.map(|_| (*criterion).into()),
-        lambda: *lambda,
-        score: *score,
-        tuned: tuned.clone(),
-    })
 }
 
 fn stage(stage: &Stage) -> StageRecord {

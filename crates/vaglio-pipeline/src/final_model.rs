@@ -10,7 +10,7 @@ use vaglio_core::{
     AnyCriterion, AnyLearner, Coefficients, Criterion, Design, Error, Figures, Learner, MixedSetting, Model, Problem,
     Result, read_mixed,
 };
-use vaglio_report::record::{Tune, TunedSettings};
+use vaglio_report::record::{FinalModelRecord, Tune};
 use vaglio_search::{FromKey, Search};
 
 /// A learner to train on the selected columns: the `model` of a pipeline.
@@ -46,18 +46,10 @@ pub struct FinalModel {
 pub struct FittedFinalModel {
     /// Model that predicts, from columns of the problem.
     pub model: Model,
-    /// The learner with its tuned settings.
-    pub learner: Arc<dyn Learner>,
-    /// Name of the criterion that chose λ and settings.
-    pub criterion: &'static str,
-    /// Penalty λ of the fit, if the learner has a readout.
-    pub lambda: Option<f64>,
-    /// Score of the criterion, if it chose λ or settings.
-    pub score: Option<f64>,
+    /// Learner, λ and settings, with the criterion that chose them.
+    pub record: FinalModelRecord,
     /// Readout of the selected columns, in order of entry, if the model is linear in the columns.
     pub readout: Option<Coefficients>,
-    /// Record of tuning, if settings were tuned.
-    pub tuned: Option<TunedSettings>,
     /// Report values of the learner.
     pub found: Figures,
 }

@@ -109,7 +109,7 @@ fn it_is_two_runs_by_hand_to_the_last_bit() {
         let found: Array1<f64> = fitted.predict(&whole);
         assert_eq!(found, expected, "{on}");
         let model = fitted.selection().unwrap().final_model.as_ref().unwrap();
-        assert_eq!(model.lambda, by_hand.lambda(), "{on}");
+        assert_eq!(model.record.lambda, by_hand.lambda(), "{on}");
     }
 }
 

@@ -17,6 +17,7 @@ use vaglio_core::{
     Coefficients, Columns, Error, Expression, Feature, Form, Model, ModelData, Predict, Predictor, Problem, Result,
     Round, StopSign, saved,
 };
+use vaglio_report::record::FinalModelRecord;
 use vaglio_search::{All, Choose, Monitor, PathEntry, Search, Silent};
 use vaglio_validate::{HeldOutPredictions, Loo};
 
@@ -79,6 +80,7 @@ impl FinalModel {
                 (selection.model, score)
             }
         };
+        let score = score.or_else(|| tuned.as_ref().map(|tuned| tuned.score));
         let found = design.map().map(|map| map.found().written()).transpose()?.unwrap_or_default();
         let row = |feature: &Feature| trained.inputs().iter().position(|&input| sorted[input] == *feature);
         let rows: Option<Vec<usize>> = subset.iter().map(row).collect();
@@ -88,12 +90,15 @@ impl FinalModel {
                 weights: readout.weights.select(Axis(0), &rows),
                 intercept: readout.intercept.clone(),
             }),
-            lambda: trained.lambda(),
-            score: score.or_else(|| tuned.as_ref().map(|tuned| tuned.score)),
+            record: FinalModelRecord {
+                kind: own.learner.kind().into(),
+                settings: serde_json::to_value(&own.learner)?,
+                criterion: score.map(|_| own.criterion.kind().into()),
+                lambda: trained.lambda(),
+                score,
+                tuned,
+            },
             model: on_all_columns(trained, &sorted)?,
-            learner: own.learner,
-            criterion: own.criterion.kind(),
-            tuned,
             found,
         })
     }

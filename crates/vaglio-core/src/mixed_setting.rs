@@ -4,7 +4,7 @@ use serde::de::{Deserializer, Error, MapAccess, SeqAccess, Unexpected, Visitor};
 use std::fmt;
 use std::marker::PhantomData;
 
-/// A setting with several forms in files. A form without a function of its own is refused.
+/// A setting with several forms in files, read by `mixed_setting!`. A form without a function of its own is refused.
 pub trait MixedSetting: Sized {
     /// The forms, for errors.
     const EXPECTED: &'static str;
@@ -63,6 +63,20 @@ pub trait MixedSetting: Sized {
 /// Returns the errors of the form's function.
 pub fn read_mixed<'de, T: MixedSetting, D: Deserializer<'de>>(deserializer: D) -> Result<T, D::Error> {
     deserializer.deserialize_newtype_struct(T::NEWTYPE, FormVisitor(PhantomData))
+}
+
+/// Implements `Deserialize` for a [`MixedSetting`](crate::MixedSetting).
+#[macro_export]
+macro_rules! mixed_setting {
+    ($type:ty) => {
+        impl<'de> $crate::serde::Deserialize<'de> for $type {
+            fn deserialize<D: $crate::serde::Deserializer<'de>>(
+                deserializer: D,
+            ) -> ::core::result::Result<Self, D::Error> {
+                $crate::read_mixed(deserializer)
+            }
+        }
+    };
 }
 
 struct FormVisitor<T>(PhantomData<T>);

@@ -3,12 +3,12 @@
 
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{IntoDeserializer, MapAccess};
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use serde::{Deserialize, Serialize, Serializer, de};
 use std::sync::Arc;
 use vaglio_core::registered::WRITTEN;
 use vaglio_core::{
     AnyCriterion, AnyLearner, Coefficients, Criterion, Design, Error, Figures, Learner, MixedSetting, Model, Problem,
-    Result, read_mixed,
+    Result,
 };
 use vaglio_report::record::{FinalModelRecord, Tune};
 use vaglio_search::{FromKey, Search};
@@ -130,11 +130,7 @@ impl Serialize for FinalModel {
     }
 }
 
-impl<'de> Deserialize<'de> for FinalModel {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        read_mixed(deserializer)
-    }
-}
+vaglio_core::mixed_setting!(FinalModel);
 
 impl MixedSetting for FinalModel {
     const EXPECTED: &'static str = "a learner, or keys and values with `learner`";

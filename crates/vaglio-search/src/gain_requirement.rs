@@ -1,7 +1,7 @@
 //! Test of whether columns explain more of the target than noise does.
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
-use vaglio_core::{Error, MixedSetting, read_mixed};
+use serde::{Serialize, Serializer, de};
+use vaglio_core::{Error, MixedSetting};
 
 /// Test that columns have to pass to be taken in place of none.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -52,11 +52,7 @@ impl Serialize for RequireGain {
     }
 }
 
-impl<'de> Deserialize<'de> for RequireGain {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        read_mixed(deserializer)
-    }
-}
+vaglio_core::mixed_setting!(RequireGain);
 
 impl MixedSetting for RequireGain {
     const EXPECTED: &'static str = "a level such as 0.05, or `never`";

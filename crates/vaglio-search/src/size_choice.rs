@@ -2,10 +2,10 @@
 
 use crate::{PathEntry, RequireGain};
 use serde::de::value::MapAccessDeserializer;
-use serde::de::{self, DeserializeSeed, Deserializer, IntoDeserializer, MapAccess};
+use serde::de::{self, DeserializeSeed, IntoDeserializer, MapAccess};
 use serde::{Deserialize, Serialize, Serializer};
 use std::ops::RangeInclusive;
-use vaglio_core::{AnyResampling, Error, MixedSetting, Score, is_lower, read_mixed, setters, setting};
+use vaglio_core::{AnyResampling, Error, MixedSetting, Score, is_lower, setters, setting};
 
 /// The rule that picks the result from the entries of a path.
 ///
@@ -241,11 +241,7 @@ impl Serialize for Choose {
     }
 }
 
-impl<'de> Deserialize<'de> for Choose {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        read_mixed(deserializer)
-    }
-}
+vaglio_core::mixed_setting!(Choose);
 
 impl MixedSetting for Choose {
     const EXPECTED: &'static str =

@@ -1,9 +1,9 @@
 //! The penalty λ as written in pipeline files.
 
 use super::{Lambda, LambdaChoice, LambdaScope};
-use crate::{MixedSetting, read_mixed};
+use crate::MixedSetting;
 use serde::de::value::MapAccessDeserializer;
-use serde::de::{self, Deserializer, IntoDeserializer, MapAccess};
+use serde::de::{self, IntoDeserializer, MapAccess};
 use serde::{Deserialize, Serialize, Serializer};
 use vaglio_macros::setting;
 
@@ -15,11 +15,7 @@ pub(super) enum Grid {
     Ends(Ends),
 }
 
-impl<'de> Deserialize<'de> for Grid {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        read_mixed(deserializer)
-    }
-}
+vaglio_core::mixed_setting!(Grid);
 
 impl MixedSetting for Grid {
     const EXPECTED: &'static str = "`auto` or {from, to, points}";
@@ -72,11 +68,7 @@ impl Serialize for Lambda {
     }
 }
 
-impl<'de> Deserialize<'de> for Lambda {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        read_mixed(deserializer)
-    }
-}
+vaglio_core::mixed_setting!(Lambda);
 
 impl MixedSetting for Lambda {
     const EXPECTED: &'static str =

@@ -1,10 +1,10 @@
 //! Class labels, which may look like numbers.
 
 use super::{Meaning, Node, NodeValue};
-use serde::de::{Deserialize, Deserializer, Error};
+use serde::de::Error;
 use std::borrow::Cow;
 use vaglio_core::numerals::normalize_number;
-use vaglio_core::{MixedSetting, read_mixed, setting};
+use vaglio_core::{MixedSetting, setting};
 
 /// A class label as text. Numbers are normalized like data cells, so that `5`, `5.0` and `"5"` are one label.
 #[setting(schema)]
@@ -26,11 +26,7 @@ pub(super) fn from_node(node: &Node) -> Option<String> {
     }
 }
 
-impl<'de> Deserialize<'de> for Label {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        read_mixed(deserializer)
-    }
-}
+vaglio_core::mixed_setting!(Label);
 
 impl MixedSetting for Label {
     const EXPECTED: &'static str = "a label: text or a number";

@@ -4,9 +4,9 @@ use super::one_or_several::OneOrSeveral;
 use super::row_filter::{RowFilter, TestRows};
 use crate::document::Label;
 use serde::de::value::MapAccessDeserializer;
-use serde::{Deserialize, Deserializer, Serialize, de};
+use serde::{Deserialize, Serialize, de};
 use std::collections::BTreeMap;
-use vaglio_core::{Error, MixedSetting, Result, read_mixed, setting};
+use vaglio_core::{Error, MixedSetting, Result, setting};
 use vaglio_tables::{ColumnProfile, InferredType, ReadSpec};
 
 /// Files of the data, and the meaning of their columns.
@@ -198,11 +198,7 @@ impl TargetSpec {
     }
 }
 
-impl<'de> Deserialize<'de> for TargetSpec {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        read_mixed(deserializer)
-    }
-}
+vaglio_core::mixed_setting!(TargetSpec);
 
 impl MixedSetting for TargetSpec {
     const EXPECTED: &'static str = "a name, a list of names, or a file by `{file: …, column: …}`";

@@ -1,10 +1,10 @@
 //! Durations in settings.
 
 use serde::de::Error;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Serialize, Serializer};
 use std::fmt;
 use std::time::Duration;
-use vaglio_core::{MixedSetting, read_mixed};
+use vaglio_core::MixedSetting;
 use vaglio_tables::quantity::{split, unit};
 
 /// A duration: `10m`, `1h 30m`, `90 s`, or a number of seconds.
@@ -70,11 +70,7 @@ impl Serialize for TimeSpan {
     }
 }
 
-impl<'de> Deserialize<'de> for TimeSpan {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        read_mixed(deserializer)
-    }
-}
+vaglio_core::mixed_setting!(TimeSpan);
 
 vaglio_core::schema!(TimeSpan => {
     "description": "A length of time: `10m`, `1h 30m`, or a number of seconds.",

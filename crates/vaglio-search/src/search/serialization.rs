@@ -8,9 +8,9 @@ use serde::de::{self, DeserializeSeed, Deserializer, Error as _, IntoDeserialize
 use serde::ser::{Error as _, SerializeMap};
 use serde::{Deserialize, Serialize, Serializer};
 use std::fmt;
+use vaglio_core::MixedSetting;
 use vaglio_core::registered::WRITTEN;
 use vaglio_core::serde_json::{self, Map, Value};
-use vaglio_core::{MixedSetting, read_mixed};
 
 /// Merges the entries of a search in the order of files: leading shared settings, the strategy's own, the other shared
 /// ones.
@@ -53,11 +53,7 @@ impl PartialEq for Search {
     }
 }
 
-impl<'de> Deserialize<'de> for Search {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        read_mixed(deserializer)
-    }
-}
+vaglio_core::mixed_setting!(Search);
 
 /// A map with its `kind`, a word for the `kind` alone, or a list of searches as a chain.
 impl MixedSetting for Search {

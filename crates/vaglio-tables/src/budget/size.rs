@@ -2,9 +2,9 @@
 
 use crate::quantity::{split, unit};
 use serde::de::Error;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Serialize, Serializer};
 use std::fmt;
-use vaglio_core::{MixedSetting, read_mixed};
+use vaglio_core::MixedSetting;
 
 /// A number of bytes: `8GiB`, `500 MB`, or a plain number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -76,11 +76,7 @@ impl Serialize for ByteSize {
     }
 }
 
-impl<'de> Deserialize<'de> for ByteSize {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        read_mixed(deserializer)
-    }
-}
+vaglio_core::mixed_setting!(ByteSize);
 
 vaglio_core::schema!(ByteSize => {
     "description": "A number of bytes: `8GiB`, `500 MB`, or a plain number.",

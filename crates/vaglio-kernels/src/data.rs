@@ -236,11 +236,14 @@ impl<'d> Data<'d> {
         out
     }
 
-    /// Like [`Data::scaled`], but borrows a stored column that needs no change.
-    fn scaled_or_stored(&self, column: usize) -> Cow<'d, [f64]> {
-        match self.column(column) {
-            (Column::Double(x), 0.0) if self.unit.is_none() && self.root().is_none() => Cow::Borrowed(x),
-            _ => self.scaled(column).into(),
+    /// A column like [`Data::scaled`], or a target like [`Data::centered`]; borrowed if it needs no change.
+    fn operand(&self, of: Operand) -> Cow<'_, [f64]> {
+        match of {
+            Operand::Target(output) => self.centered[output].as_slice().into(),
+            Operand::Column(column) => match self.column(column) {
+                (Column::Double(x), 0.0) if self.unit.is_none() && self.root().is_none() => x.into(),
+                _ => self.scaled(column).into(),
+            },
         }
     }
 
@@ -285,19 +288,15 @@ impl<'d> Data<'d> {
     ///
     /// Returns 0 for inactive columns and for a constant target. Reads the stored columns once, cost O(m·n).
     pub fn correlations(&self, with: Operand) -> Vec<f64> {
-        let mut z = match with {
-            Operand::Column(column) => self.scaled(column),
-            Operand::Target(output) => self.centered[output].clone(),
-        };
+        let mut z = self.operand(with).into_owned();
         let norm = sums::dot(&z, &z).sqrt();
         let mut out = vec![0.0; self.columns()];
         if norm > 0.0 {
             z.iter_mut().for_each(|z| *z /= norm);
             let products = self.products(&self.candidates, &[&z]);
-            self.candidates
-                .iter()
-                .zip(products)
-                .for_each(|(&c, product)| out[c] = product / self.gram.squares[c].sqrt());
+            for (&c, product) in self.candidates.iter().zip(products) {
+                out[c] = product / self.squares(c).sqrt();
+            }
         }
         out
     }

@@ -50,11 +50,7 @@ impl Data<'_> {
         if let Some(rows) = self.gram.read_blocks(&self.entries, wanted) {
             return rows;
         }
-        let vector = |of: &Operand| match *of {
-            Operand::Column(column) => self.scaled_or_stored(column),
-            Operand::Target(output) => self.centered[output].as_slice().into(),
-        };
-        let vectors: Vec<Cow<'_, [f64]>> = parallel::map_slice(wanted, vector);
+        let vectors: Vec<Cow<'_, [f64]>> = parallel::map_slice(wanted, |of| self.operand(*of));
         let slices: Vec<&[f64]> = vectors.iter().map(|v| &**v).collect();
         let mut rows = vec![vec![0.0; self.columns()]; wanted.len()];
         for some in self.candidates.chunks(AT_ONCE) {

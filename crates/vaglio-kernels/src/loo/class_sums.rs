@@ -8,7 +8,7 @@ use crate::linalg::LowerFactor;
 use crate::parallel;
 use crate::sums::{axpy, dot};
 use crate::tolerance::EQUAL_TARGETS;
-use ndarray::{Array2, ArrayView1, Axis};
+use ndarray::{Array2, ArrayView1};
 
 /// Rows of one class and weight, left out one by one.
 #[derive(Debug, Clone)]
@@ -178,6 +178,5 @@ fn moments(data: &Data<'_>, x: &[f64], size: usize, rows: &[usize], weight: f64)
         to *= share(row).sqrt();
     }
     let scatter = crate::linalg::gemm(centered.t(), centered.view());
-    let scatter = scatter.axis_iter(Axis(0)).flat_map(|row| row.to_vec()).collect();
-    (mean, scatter)
+    (mean, scatter.iter().copied().collect())
 }

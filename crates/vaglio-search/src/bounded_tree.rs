@@ -49,7 +49,7 @@ impl<'a> BoundedTree<'a> {
                 self.begin(subset).and_then(|()| self.visit(subset))
             }
         };
-        subset.recall_diagnostics(self.progress.diagnostics());
+        subset.diagnostics = self.progress.diagnostics();
         match done {
             Err(Error::Stopped(reason)) => {
                 self.progress.stopped = Some(reason);

@@ -26,10 +26,8 @@ pub struct SubsetScorer<'d> {
     is_stale: bool,
     pub(crate) log: AnswerLog,
     sign: StopSign,
-    /// Accumulated diagnostics of the answers so far.
-    diagnostics: Option<Diagnostics>,
-    /// Whether entries have standard errors.
-    has_errors: bool,
+    /// Diagnostics of all trials so far.
+    pub(crate) diagnostics: Option<Diagnostics>,
     /// The processes that share the trials.
     processes: Option<Arc<dyn ProcessGroup>>,
 }
@@ -48,8 +46,7 @@ impl<'d> SubsetScorer<'d> {
             let started = plan.start().map_err(|error| error.from_part(Role::Criterion, criterion.kind()))?;
             started.unwrap_or_else(|| EngineEvaluator { engine, ..retraining_evaluator(criterion, design) })
         };
-        let has_errors = !design.run().skips_errors;
-        Ok(SubsetScorer { has_errors, ..SubsetScorer::new(shortcut, criterion, design) })
+        Ok(SubsetScorer::new(shortcut, criterion, design))
     }
 
     /// Starts at the empty subset, with a given evaluator of a criterion on a design.
@@ -63,7 +60,6 @@ impl<'d> SubsetScorer<'d> {
             log: AnswerLog::default(),
             sign: StopSign::default(),
             diagnostics: None,
-            has_errors: true,
             processes: None,
         }
     }
@@ -110,8 +106,7 @@ impl<'d> SubsetScorer<'d> {
     /// # Errors
     /// Returns an error of [`Evaluator::score`], like every method.
     pub fn score(&mut self) -> Result<Score> {
-        let score =
-            self.answer(Question::Score, |scorer| scorer.ask(|evaluator, selected| evaluator.score(selected)))?;
+        let score = self.answer_by(Question::Score, |evaluator, selected| evaluator.score(selected))?;
         self.check(&[score], |_| self.selected.clone())?;
         Ok(score)
     }
@@ -143,6 +138,15 @@ impl<'d> SubsetScorer<'d> {
         let answer = ask(self)?;
         self.log.remember(question, &self.selected, &answer);
         Ok(answer)
+    }
+
+    /// Returns the recorded answer of a paused search, or else the evaluator's.
+    fn answer_by<T: Clone + Send + 'static>(
+        &mut self,
+        question: Question<'_>,
+        ask: impl FnOnce(&mut (dyn Evaluator + 'd), &[Feature]) -> Result<T>,
+    ) -> Result<T> {
+        self.answer(question, |scorer| scorer.ask(ask))
     }
 
     /// Answers trials: from before a pause, from an earlier run if the answer `fits`, or by `ask`.
@@ -194,11 +198,6 @@ impl<'d> SubsetScorer<'d> {
     /// The recorder of the diagnostics of trials.
     pub(crate) fn recorder(&self) -> Recorder {
         self.shortcut.recorder.clone()
-    }
-
-    /// Sets the diagnostics of all trials so far, including those of forks.
-    pub(crate) fn recall_diagnostics(&mut self, diagnostics: Option<Diagnostics>) {
-        self.diagnostics = diagnostics;
     }
 
     fn note(&mut self, diagnostics: Option<Diagnostics>) {
@@ -269,16 +268,14 @@ impl<'d> SubsetScorer<'d> {
 
     /// The standard error of the score; `None` unless the score is a mean over rows.
     pub fn standard_error(&mut self) -> Result<Option<f64>> {
-        let ask = |scorer: &mut Self| scorer.ask(|evaluator, selected| evaluator.standard_error(selected));
-        self.answer(Question::StandardError, ask)
+        self.answer_by(Question::StandardError, |evaluator, selected| evaluator.standard_error(selected))
     }
 
     /// Entry of a path for the subset, with a `score` from a trial or [`SubsetScorer::score`]. Has a standard error
     /// unless the design [skips them](vaglio_core::RunContext::skips_errors).
     pub fn entry(&mut self, score: Score) -> Result<PathEntry> {
-        let standard_error = if self.has_errors { self.standard_error()? } else { None };
-        let ask = |scorer: &mut Self| scorer.ask(|evaluator, selected| evaluator.lambdas(selected));
-        let lambdas = self.answer(Question::Lambdas, ask)?;
+        let standard_error = if self.design.run().skips_errors { None } else { self.standard_error()? };
+        let lambdas = self.answer_by(Question::Lambdas, |evaluator, selected| evaluator.lambdas(selected))?;
         let fit = lambdas.map_or(EntryFit::Readout, EntryFit::Lambdas);
         Ok(PathEntry { subset: self.selected.clone(), score, standard_error, fit })
     }
@@ -291,8 +288,8 @@ impl<'d> SubsetScorer<'d> {
 
     /// The score with several columns added together; the subset stays as it is.
     pub fn score_with(&mut self, more: &[Feature]) -> Result<Score> {
-        let ask = |scorer: &mut Self| scorer.ask(|evaluator, selected| score_with(evaluator, selected, more));
-        let score = self.answer(Question::ScoreWith(more), ask)?;
+        let question = Question::ScoreWith(more);
+        let score = self.answer_by(question, |evaluator, selected| score_with(evaluator, selected, more))?;
         self.check(&[score], |_| self.selected.iter().chain(more).copied().collect())?;
         Ok(score)
     }

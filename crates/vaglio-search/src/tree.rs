@@ -69,7 +69,7 @@ impl<'a> SubsetTree<'a> {
         }
         self.progress.start_recorder(subset);
         let done = self.walk_from(subset.lend()?, is_known);
-        subset.recall_diagnostics(self.progress.diagnostics());
+        subset.diagnostics = self.progress.diagnostics();
         done.map_err(|error| subset.blame(error, &self.subset))
     }
 

@@ -152,17 +152,9 @@ fn try_columns(
     }
     let substitute = |(index, score)| Substitute { index, name: design.names()[index].clone(), score };
     Exchanges::new(selector, design, &chosen, outside).each(0..chosen.len(), SUBSTITUTES, |k, found| {
-        selected[k].substitutes = Some(best(found).into_iter().map(substitute).collect());
+        selected[k].substitutes = Some(found.into_iter().map(substitute).collect());
         watcher.stopped().is_none()
     })
-}
-
-/// The columns with the lowest finite scores, and the scores.
-pub(super) fn best(mut found: Vec<(Feature, f64)>) -> Vec<(Feature, f64)> {
-    found.retain(|(_, score)| score.is_finite());
-    found.sort_by(|(a, x), (b, y)| x.total_cmp(y).then(a.cmp(b)));
-    found.truncate(SUBSTITUTES);
-    found
 }
 
 #[cfg(test)]

@@ -5,8 +5,8 @@ mod lines;
 use super::column_diagnostics::span::ColumnSpan;
 use super::column_diagnostics::step_trials::StepTrials;
 use super::data::prepare;
+use super::drop_column::SUBSTITUTES;
 use super::drop_column::exchanges::{Exchanges, outside, removal_scores};
-use super::drop_column::{SUBSTITUTES, best};
 use super::folder::read_resolved;
 use serde_json::Value;
 use std::borrow::Cow;
@@ -148,7 +148,7 @@ impl ExplainedRun<'_> {
         let mut substitutes = vec![Vec::new(); self.chosen.len()];
         let exchanges = Exchanges::new(self.selector, self.design, &self.chosen, outside);
         exchanges.each(places.iter().copied(), SUBSTITUTES, |k, found| {
-            substitutes[k] = best(found);
+            substitutes[k] = found;
             true
         })?;
         let inflation = self.span.inflation();
@@ -167,7 +167,7 @@ impl ExplainedRun<'_> {
             for (feature, score) in found {
                 let Ok(at) = outside.binary_search(&feature) else { continue };
                 let best = &mut best[at];
-                if best.is_none_or(|(_, lowest)| score < lowest) && score.is_finite() {
+                if best.is_none_or(|(_, lowest)| score < lowest) {
                     *best = Some((k, score));
                 }
             }

@@ -108,8 +108,8 @@ impl<'d> Exchanges<'d> {
         Exchanges { selector, design, selected, tried, together }
     }
 
-    /// Passes the scores of the columns in each position to `give` until it returns false. Under constraints only
-    /// columns that satisfy them; under sign constraints only the `most` of lowest score.
+    /// Passes the columns with the lowest scores in each position, at most `most`, to `give` until it returns false:
+    /// those with finite scores that satisfy the constraints.
     ///
     /// # Errors
     /// Returns the errors of the criterion's scores.
@@ -138,10 +138,13 @@ impl<'d> Exchanges<'d> {
                     scores
                 }
             };
-            let mut found: Vec<(Feature, Score)> = tried.iter().copied().zip(scores).collect();
+            let found = tried.iter().copied().zip(scores).filter(|(_, score)| score.loss.is_finite());
+            let mut found: Vec<(Feature, Score)> = found.collect();
+            found.sort_by(|(a, x), (b, y)| x.loss.total_cmp(&y.loss).then(a.cmp(b)));
             if let Some(rules) = &rules {
                 found = self.kept(rules, k, found, most)?;
             }
+            found.truncate(most);
             if !give(k, found.into_iter().map(|(feature, score)| (feature, score.loss)).collect()) {
                 break;
             }
@@ -154,25 +157,19 @@ impl<'d> Exchanges<'d> {
         self.selected.iter().copied().filter(|f| *f != self.selected[k]).collect()
     }
 
-    /// Filters the columns in one position by the constraints.
+    /// The first `most` columns in one position that satisfy the constraints.
     fn kept(
         &self,
         rules: &Rules,
         k: usize,
-        mut found: Vec<(Feature, Score)>,
+        found: Vec<(Feature, Score)>,
         most: usize,
     ) -> Result<Vec<(Feature, Score)>> {
-        let others = self.others(k);
-        let with = |feature: Feature| [&others[..], &[feature]].concat();
-        found.retain(|(feature, _)| rules.allows(&with(*feature)));
-        if !rules.has_signs() {
-            return Ok(found);
-        }
-        found.retain(|(_, score)| score.loss.is_finite());
-        found.sort_by(|(a, x), (b, y)| x.loss.total_cmp(&y.loss).then(a.cmp(b)));
-        let mut kept = Vec::new();
+        let (others, mut kept) = (self.others(k), Vec::new());
         for (feature, score) in found {
-            if kept.len() < most && wrong_signs(rules, self.design, &with(feature), score)?.is_empty() {
+            let with = [&others[..], &[feature]].concat();
+            let is_open = kept.len() < most && rules.allows(&with);
+            if is_open && (!rules.has_signs() || wrong_signs(rules, self.design, &with, score)?.is_empty()) {
                 kept.push((feature, score));
             }
         }

@@ -4,6 +4,7 @@ use super::run_context::Run;
 use ndarray::Array2;
 use vaglio_core::{Error, Loss, Model, Result, Squared};
 use vaglio_pipeline::resampling::final_training::FinalModelCache;
+use vaglio_pipeline::resampling::loss_sums::TargetsAndPredictions;
 use vaglio_pipeline::resampling::path_predictions::{FoldTestRows, PathModels};
 use vaglio_report::record::{EntryRecord, variance};
 use vaglio_search::PathEntry;
@@ -37,29 +38,27 @@ pub(super) fn curve(run: Run<'_>, records: &mut [EntryRecord]) -> Result<()> {
             made: has_all.then(|| design.columns()),
             ..FoldTestRows::new(problem, units, &prepared.train)
         };
-        let mut each = |index: Option<usize>, model: &Model, predictions: Array2<f64>| {
+        let mut each = |index: Option<usize>, c: TargetsAndPredictions<'_>| {
             let Some(index) = index else { return Ok(()) };
             let size = path.entries[index].subset.len();
             let Some(record) = records.iter_mut().find(|record| record.size == size) else { return Ok(()) };
-            held.compare(model, &predictions, |c| {
-                let known = |value: f64| value.is_finite().then_some(value);
-                let mean = known(loss.mean(c.targets, c.predictions, c.weights));
-                if is_test {
-                    record.test = mean;
-                    return;
-                }
-                record.train = mean;
-                if prepared.is_regression() {
-                    let mse = Squared.mean(c.targets, c.predictions, c.weights);
-                    let unexplained = mse / variance(c.targets, c.weights);
-                    (record.mse, record.r2) = (known(mse), known(1.0 - unexplained));
-                    record.adjusted_r2 = adjusted_r2(unexplained, c.targets.ncols() as f64, size);
-                }
-            });
+            let known = |value: f64| value.is_finite().then_some(value);
+            let mean = known(loss.mean(c.targets, c.predictions, c.weights));
+            if is_test {
+                record.test = mean;
+                return Ok(());
+            }
+            record.train = mean;
+            if prepared.is_regression() {
+                let mse = Squared.mean(c.targets, c.predictions, c.weights);
+                let unexplained = mse / variance(c.targets, c.weights);
+                (record.mse, record.r2) = (known(mse), known(1.0 - unexplained));
+                record.adjusted_r2 = adjusted_r2(unexplained, c.targets.ncols() as f64, size);
+            }
             Ok(())
         };
         match (&path.entries[..], path.chosen) {
-            ([one], Some(0)) => each(Some(0), chosen, predicted(&held, chosen, one)?)?,
+            ([one], Some(0)) => held.compare(chosen, &predicted(&held, chosen, one)?, |c| each(Some(0), c))?,
             _ => {
                 let (entries, empty_lambda, stop) = (&path.entries[..], path.empty.lambda, design.problem().sign());
                 let models = PathModels { design, entries, empty_lambda, reduced: None };

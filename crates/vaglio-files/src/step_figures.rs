@@ -92,8 +92,7 @@ fn noise(held: &FoldTestRows<'_>, design: &Design, readout: &Readout, mut budget
         return Ok(None);
     }
     let model = train(design, &all, Some(lambda), FitFrom::Rows)?;
-    let predictions = held.predicted(&model)?;
-    let error = held.compare(&model, &predictions, |c| Squared.mean(c.targets, c.predictions, c.weights));
+    let error = held.with_predictions(&model, |c| Squared.mean(c.targets, c.predictions, c.weights))?;
     Ok(Some(rows * error / free).filter(|noise| noise.is_finite()))
 }
 

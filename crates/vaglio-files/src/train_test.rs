@@ -81,8 +81,7 @@ impl TrainTest {
     pub(super) fn test_predictions(&self, model: &Model) -> Result<Option<Pooled>> {
         let Some(problem) = &self.test else { return Ok(None) };
         let rows = FoldTestRows::new(problem, self.target_units.as_deref(), &self.train);
-        let predictions = rows.predicted(model)?;
-        Ok(Some(rows.compare(model, &predictions, Pooled::from_rows)))
+        Ok(Some(rows.with_predictions(model, Pooled::from_rows)?))
     }
 
     /// Whether targets are numeric.

@@ -3,6 +3,7 @@
 //! The table is restricted to the selected columns, in table order. The learner is trained on them like a pipeline of
 //! these columns with `search: all`: settings are tuned and λ is chosen by its own criterion, on the same rows.
 
+use super::loss_sums::TargetsAndPredictions;
 use super::path_predictions::{FoldTestRows, PathModels, predictions_along};
 use crate::final_fit::{FitFrom, train, train_entry};
 use crate::final_model::{FinalModel, FittedFinalModel};
@@ -160,7 +161,7 @@ impl ValidSelector {
         known: &FinalModelCache,
         stop: &StopSign,
         held: &FoldTestRows<'_>,
-        mut each: impl FnMut(Option<usize>, &Model, Array2<f64>) -> Result<()>,
+        mut each: impl FnMut(Option<usize>, TargetsAndPredictions<'_>) -> Result<()>,
     ) -> Result<()> {
         let last = self.model.as_ref();
         if last.is_none() && models.design.readout().is_some() {
@@ -179,13 +180,12 @@ impl ValidSelector {
             Ok(model)
         };
         let model = train(models.design, &[], models.empty_lambda, FitFrom::Rows)?;
-        each(None, &model, held.predicted(&model)?)?;
+        held.with_predictions(&model, |rows| each(None, rows))??;
         for (index, entry) in models.entries.iter().enumerate() {
             if last.is_some() && stop.reason().is_some() {
                 return Ok(());
             }
-            let model = trained(entry)?;
-            each(Some(index), &model, held.predicted(&model)?)?;
+            held.with_predictions(&trained(entry)?, |rows| each(Some(index), rows))??;
         }
         Ok(())
     }

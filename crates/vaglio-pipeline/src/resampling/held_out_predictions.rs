@@ -48,8 +48,8 @@ pub fn held_out(
         let models = PathModels { design, entries, empty_lambda: entry.score.lambda, reduced: None };
         // The empty subset comes first, and is the result unless there is an entry.
         let mut last = None;
-        selector.predictions(models, &fold.known, &watcher.stop, &held, |_, model, predictions| {
-            last = Some(held.compare(model, &predictions, Pooled::from_rows));
+        selector.predictions(models, &fold.known, &watcher.stop, &held, |_, rows| {
+            last = Some(Pooled::from_rows(rows));
             Ok(())
         })?;
         Ok(last)

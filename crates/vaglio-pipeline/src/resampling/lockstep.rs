@@ -233,8 +233,8 @@ impl<'a, 'o> Lockstep<'a, 'o> {
             let mut trail = FoldPath::new(path, design.candidates().len());
             trail.sizes = before.map_or_else(BTreeMap::new, |before| before.sizes);
             let models = PathModels { design, entries: &new, empty_lambda: trail.empty_score.lambda, reduced };
-            selector.predictions(models, &fold.known, &watcher.stop, held, |index, model, predictions| {
-                let tally = held.compare(model, &predictions, |compared| LossSums::new(loss, compared, self.most));
+            selector.predictions(models, &fold.known, &watcher.stop, held, |index, rows| {
+                let tally = LossSums::new(loss, rows, self.most);
                 match index {
                     None => trail.empty = tally,
                     Some(index) if at_penalties.is_empty() => drop(trail.sizes.insert(new[index].subset.len(), tally)),

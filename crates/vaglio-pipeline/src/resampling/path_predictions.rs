@@ -75,6 +75,14 @@ impl<'p> FoldTestRows<'p> {
         self.units?.iter().any(|units| units.residuals.is_some()).then_some(self.training)
     }
 
+    /// Calls `then` with targets, predictions of a model and weights, like [`FoldTestRows::compare`].
+    ///
+    /// # Errors
+    /// Returns the errors of [`FoldTestRows::predicted`].
+    pub fn with_predictions<T>(&self, model: &Model, then: impl FnOnce(TargetsAndPredictions<'_>) -> T) -> Result<T> {
+        Ok(self.compare(model, &self.predicted(model)?, then))
+    }
+
     fn inputs(&self, model: &Model) -> Columns {
         self.problem.columns().select(model.inputs())
     }
@@ -154,8 +162,8 @@ pub struct PathModels<'p> {
     pub reduced: Option<&'p PathReduction>,
 }
 
-/// Calls `each` with index, model and predictions (outputs × rows) of each entry; `None` means the empty subset.
-/// Without a readout there are no calls.
+/// Calls `each` with the index of each entry and the predictions of its model; `None` means the empty subset. Without
+/// a readout there are no calls.
 ///
 /// The columns of all entries are reduced to one triangle; nested subsets use its leading blocks. Cost
 /// O(rows · columns² + held-out rows · Σ sizes).
@@ -165,7 +173,7 @@ pub struct PathModels<'p> {
 pub(crate) fn predictions_along(
     models: PathModels<'_>,
     held: &FoldTestRows<'_>,
-    mut each: impl FnMut(Option<usize>, &Model, Array2<f64>) -> Result<()>,
+    mut each: impl FnMut(Option<usize>, TargetsAndPredictions<'_>) -> Result<()>,
 ) -> Result<()> {
     let PathModels { design, entries, empty_lambda, reduced } = models;
     let Some(readout) = design.readout() else { return Ok(()) };
@@ -197,7 +205,7 @@ pub(crate) fn predictions_along(
         let training = training.as_ref().map(|training| training.select(places));
         held.predicted_with(&model, readout, &features.select(places), training.as_ref())
     };
-    each(None, &model, predicted(&none, &[])?)?;
+    held.compare(&model, &predicted(&none, &[])?, |rows| each(None, rows))?;
     let mut prefixes = HashMap::new();
     for (index, entry) in entries.iter().enumerate() {
         let mut places: Vec<usize> = entry.subset.iter().map(|feature| place[feature]).collect();
@@ -231,7 +239,7 @@ pub(crate) fn predictions_along(
         if is_first && !matches!(entry.fit, EntryFit::Coefficients(_)) {
             places.sort_unstable();
         }
-        each(Some(index), &model, predicted(&own, &places)?)?;
+        held.compare(&model, &predicted(&own, &places)?, |rows| each(Some(index), rows))?;
     }
     Ok(())
 }

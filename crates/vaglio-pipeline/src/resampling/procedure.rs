@@ -224,8 +224,7 @@ pub fn outer_fold(
     let problem = held_by(sample, &fitted, rows)?;
     let test = FoldTestRows::new(&problem, fitted.units.as_deref(), &fitted.problem);
     let empty = test.predicted(&train(&design, &[], selection.path.empty.lambda, FitFrom::Rows)?)?;
-    let predictions = test.predicted(selection.predictor())?;
-    let held = test.compare(selection.predictor(), &predictions, Pooled::from_rows);
+    let held = test.with_predictions(selection.predictor(), Pooled::from_rows)?;
     let target_units = smeared(fitted.units.as_deref(), &fitted.problem, selection.predictor())?;
     Ok(Some(OuterFoldFit {
         repeat: 0,

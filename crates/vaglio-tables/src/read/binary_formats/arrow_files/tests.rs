@@ -317,7 +317,7 @@ fn damaged_files_are_errors() {
             Arc::new((0..100).map(|i| if i % 2 == 0 { "even" } else { "odd" }).collect::<DictionaryArray<Int8Type>>()),
         ),
     ];
-    for path in write("whole", &batch(columns)) {
+    for path in write("whole_numbers", &batch(columns)) {
         let whole = std::fs::read(&path).unwrap();
         let extension = path.extension().unwrap().to_str().unwrap();
         let damaged = path.with_file_name(format!("damaged.{extension}"));

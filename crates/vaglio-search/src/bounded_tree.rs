@@ -5,8 +5,6 @@
 //! any number of threads.
 
 mod bounds;
-#[cfg(test)]
-mod tests;
 
 use crate::best_subsets::{OpenSubtree, SearchOutcome};
 use crate::near_best::NearBestCount;

@@ -27,7 +27,7 @@ mod all;
 mod alternatives;
 mod answer_log;
 mod backward;
-mod best_subsets;
+pub mod best_subsets;
 mod bounded_tree;
 mod chain;
 mod constrained_moves;

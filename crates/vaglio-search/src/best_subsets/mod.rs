@@ -14,8 +14,6 @@ mod node;
 mod node_fit;
 mod starting_subsets;
 mod subtree_search;
-#[cfg(test)]
-mod tests;
 
 pub use subtree_search::{OpenSubtree, PruneTest, SearchOutcome};
 

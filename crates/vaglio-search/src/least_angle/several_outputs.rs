@@ -6,9 +6,6 @@
 //! T. Similä and J. Tikka, *Multiresponse sparse regression with application to multidimensional scaling*, ICANN 2005;
 //! M. Yuan and Y. Lin, *Model selection and estimation in regression with grouped variables*, JRSS B 68 (2006).
 
-#[cfg(test)]
-mod tests;
-
 use super::active_set::norm;
 use super::group::Point;
 use super::{Hit, LeastAngle, PathShape};

@@ -1,9 +1,9 @@
 //! Best subsets against enumeration.
 
-use super::{OpenSubtree, SubsetSquares};
 use ndarray::{Array1, Array2};
 use vaglio_core::RowsHeldOut;
 use vaglio_kernels::linalg::solve;
+use vaglio_search::best_subsets::{OpenSubtree, SubsetSquares};
 use vaglio_testkit::SplitMix64;
 
 struct Problem {

@@ -1,7 +1,7 @@
 //! Paths with dummies equal plain loops, and virtual dummies behave like stored ones.
 
-use super::{DummyPath, NormalRng, PathData};
-use crate::least_angle::{LeastAngle, PathShape};
+use vaglio_search::dummy_path::{DummyPath, NormalRng, PathData};
+use vaglio_search::least_angle::{LeastAngle, PathShape};
 use vaglio_testkit::SplitMix64;
 
 fn dot(x: &[f64], y: &[f64]) -> f64 {
@@ -164,10 +164,26 @@ fn a_path_ends_where_columns_span_the_rows_and_where_it_is_stopped() {
     let data = PathData { columns: &all, features: 3, targets: &targets, dimensions: 5 };
     let mut path = DummyPath::new(data, 40, 7);
     path.until(1, &|| true);
-    assert!(!path.has_ended && path.entered() == [None; 3]);
+    assert!(!path.has_ended() && path.entered() == [None; 3]);
     path.until(40, &|| false);
-    assert!(path.has_ended);
+    assert!(path.has_ended());
     let empty = PathData { targets: &[], ..data };
-    assert!(DummyPath::new(empty, 3, 1).has_ended);
+    assert!(DummyPath::new(empty, 3, 1).has_ended());
     assert!((0.0..1.0).contains(&NormalRng::new(1).uniform()));
+}
+
+#[test]
+fn numbers_have_the_moments_and_tails_of_the_normal() {
+    let mut drawn = NormalRng::new(3);
+    let count = 400_000;
+    let all: Vec<f64> = (0..count).map(|_| drawn.normal()).collect();
+    let moment = |power: i32| all.iter().map(|z| z.powi(power)).sum::<f64>() / count as f64;
+    // Five standard errors each: the standard deviations of z, z², z³ and z⁴ are 1, √2, √15 and √96.
+    let near = |value: f64, of: f64, variance: f64| (value - of).abs() < 5.0 * (variance / count as f64).sqrt();
+    assert!(near(moment(1), 0.0, 1.0) && near(moment(2), 1.0, 2.0));
+    assert!(near(moment(3), 0.0, 15.0) && near(moment(4), 3.0, 96.0));
+    for (beyond, share) in [(1.0, 0.317_310_5), (2.0, 0.045_500_3), (3.0, 0.002_699_8), (3.6, 0.000_318_2)] {
+        let found = all.iter().filter(|z| z.abs() > beyond).count() as f64 / count as f64;
+        assert!(near(found, share, share), "{beyond}: {found}");
+    }
 }

@@ -1,10 +1,8 @@
 //! Paths of several outputs against their definitions.
-#![allow(clippy::unwrap_used)]
 
-use super::norm;
-use crate::least_angle::{LeastAngle, LeastAngleKnot, PathShape};
 use vaglio_core::{Action, Error, StopReason};
 use vaglio_kernels::Level;
+use vaglio_search::least_angle::{LeastAngle, LeastAngleKnot, PathShape};
 use vaglio_testkit::SplitMix64;
 
 /// Unit columns with shared factors, and C and Q of targets built from them.
@@ -65,6 +63,10 @@ impl Data {
         let residuals: Vec<Vec<f64>> = (0..k).map(residual).collect();
         self.x.iter().map(|x| residuals.iter().map(|r| dot(x, r)).collect()).collect()
     }
+}
+
+fn norm(values: impl Iterator<Item = f64>) -> f64 {
+    values.map(|v| v * v).sum::<f64>().sqrt()
 }
 
 fn dot(a: &[f64], b: &[f64]) -> f64 {

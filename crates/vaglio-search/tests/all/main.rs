@@ -1,0 +1,9 @@
+//! The searches against plain definitions.
+#![allow(missing_docs, clippy::unwrap_used)]
+
+mod best_subsets;
+mod dummy_path;
+mod journal;
+mod least_angle;
+mod several_outputs;
+mod size_choice;

@@ -7,8 +7,8 @@
 
 use pulp::{Arch, NullaryFnOnce};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, OnceLock, PoisonError};
-use vaglio_columns::get_or_make;
+use std::sync::{Mutex, OnceLock};
+use vaglio_columns::{get_or_make, lock};
 
 /// An instruction set that kernels run on.
 #[derive(Debug, Clone, Copy)]
@@ -54,7 +54,7 @@ impl Level {
     /// Calls `work` with all kernels of the process on this level, for tests of equal bits. Not to be nested.
     pub fn within<R>(self, work: impl FnOnce() -> R) -> R {
         static ALONE: Mutex<()> = Mutex::new(());
-        let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+        let _alone = lock(&ALONE);
         let (available, used) = get_or_make(&LEVELS, levels);
         let own = available.iter().position(|level| level.name() == self.name()).unwrap_or_default();
         let before = used.swap(own, Ordering::Relaxed);

@@ -6,8 +6,8 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
-use vaglio_core::{Error, Result, SearchExtent, StopReason, StopSign};
+use std::sync::{Mutex, MutexGuard};
+use vaglio_core::{Error, Result, SearchExtent, StopReason, StopSign, lock};
 use vaglio_kernels::CancelToken;
 use vaglio_search::{Answer, Event, Journal, Monitor, Observer};
 
@@ -92,7 +92,7 @@ impl<'o> StageMonitor<'o> {
     }
 
     fn state(&self) -> MutexGuard<'_, StageState<'o>> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 
     /// Shows progress or a step of a leading search, and returns the answer of the observer.

@@ -1,9 +1,9 @@
 //! Progress of long work, and the observer of a pipeline's fits.
 
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
-use vaglio_core::StopSign;
+use vaglio_core::{StopSign, lock};
 use vaglio_search::{Answer, Event, Journal, Monitor, Observer};
 
 /// The progress of one stage: a search, or the folds that choose its size.
@@ -132,7 +132,7 @@ pub(crate) struct SharedMonitor {
 impl Observer for SharedMonitor {
     fn observe(&mut self, event: &Event<'_>) -> Answer {
         let observer = self.observer.as_ref();
-        observer.map_or(Answer::Continue, |o| o.lock().unwrap_or_else(PoisonError::into_inner).observe(event))
+        observer.map_or(Answer::Continue, |o| lock(o).observe(event))
     }
 }
 

@@ -12,8 +12,8 @@ use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 use std::path::{Path, PathBuf};
 use std::ptr::NonNull;
-use std::sync::{Arc, Mutex, PoisonError};
-use vaglio_core::{Cause, Error, ForeignNumbers};
+use std::sync::{Arc, Mutex};
+use vaglio_core::{Cause, Error, ForeignNumbers, lock};
 
 /// Name of a frame in messages.
 pub const FRAME: &str = "the frame";
@@ -67,7 +67,7 @@ static RETURNED: Mutex<Vec<PyBuffer<f64>>> = Mutex::new(Vec::new());
 
 /// Releases buffers that are no longer read. Worker threads do not, since the interpreter may be gone when they end.
 pub fn release_returned(_: Python<'_>) {
-    let returned = std::mem::take(&mut *RETURNED.lock().unwrap_or_else(PoisonError::into_inner));
+    let returned = std::mem::take(&mut *lock(&RETURNED));
     drop(returned);
 }
 
@@ -76,7 +76,7 @@ struct HeldBuffer(Option<PyBuffer<f64>>);
 
 impl Drop for HeldBuffer {
     fn drop(&mut self) {
-        RETURNED.lock().unwrap_or_else(PoisonError::into_inner).extend(self.0.take());
+        lock(&RETURNED).extend(self.0.take());
     }
 }
 

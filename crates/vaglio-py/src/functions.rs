@@ -9,9 +9,9 @@ use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
 use std::collections::HashMap;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
-use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
+use std::sync::{LazyLock, Mutex, MutexGuard};
 use std::time::Duration;
-use vaglio_core::{Error, Result, checkpoint};
+use vaglio_core::{Error, Result, checkpoint, lock};
 
 /// Time between two checks for a stop while an answer is awaited.
 const POLL: Duration = Duration::from_millis(20);
@@ -31,7 +31,7 @@ pub type Message = Option<Call>;
 static KNOWN: LazyLock<Mutex<HashMap<String, Sender<Message>>>> = LazyLock::new(Mutex::default);
 
 fn known() -> MutexGuard<'static, HashMap<String, Sender<Message>>> {
-    KNOWN.lock().unwrap_or_else(PoisonError::into_inner)
+    lock(&KNOWN)
 }
 
 /// Python functions that parts of the kind `python` know by name, until they are closed.
@@ -78,7 +78,7 @@ impl Functions {
 
     /// Sender of calls and of the end of the work, and their receiver.
     pub fn channel(&self) -> (Sender<Message>, MutexGuard<'_, Receiver<Message>>) {
-        (self.sender.clone(), self.calls.lock().unwrap_or_else(PoisonError::into_inner))
+        (self.sender.clone(), lock(&self.calls))
     }
 
     /// Performs a call and sends the answer. Exceptions that are no failure of the function, such as an interruption,

@@ -3,14 +3,14 @@
 use crate::functions::{as_row, ask, check};
 use ndarray::ArrayView2;
 use std::collections::HashMap;
-use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
-use vaglio_core::{Error, Loss, LossTasks, LossTraits, Measure, Result, part};
+use std::sync::{LazyLock, Mutex, MutexGuard};
+use vaglio_core::{Error, Loss, LossTasks, LossTraits, Measure, Result, lock, part};
 
 /// Errors that functions raised where none could be returned, by name.
 static FAILED: LazyLock<Mutex<HashMap<String, Error>>> = LazyLock::new(Mutex::default);
 
 fn all_failed() -> MutexGuard<'static, HashMap<String, Error>> {
-    FAILED.lock().unwrap_or_else(PoisonError::into_inner)
+    lock(&FAILED)
 }
 
 /// A Python function that rates the predictions of all rows together.

@@ -5,10 +5,10 @@ use crate::program::WrittenPipeline;
 use crate::watch::{InterruptWait, watched};
 use pyo3::prelude::*;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use vaglio::files::{self, RunFolder, RunOptions, ShardProgress, Shards};
 use vaglio::search::{Event, Monitor, Observer};
-use vaglio_core::{Error, StopReason};
+use vaglio_core::{Error, StopReason, lock};
 use vaglio_pipeline::pipeline::load;
 
 /// Ledger of a run.
@@ -95,13 +95,13 @@ impl PyShards {
     /// Takes the exclusive right to distribute the indexes, until `leave`.
     fn lead(&self) -> PyResult<()> {
         let lead = self.shards.lead().map_err(raised)?;
-        *self.lead.lock().unwrap_or_else(PoisonError::into_inner) = Some(lead);
+        *lock(&self.lead) = Some(lead);
         Ok(())
     }
 
     /// Gives that right back.
     fn leave(&self) {
-        self.lead.lock().unwrap_or_else(PoisonError::into_inner).take();
+        lock(&self.lead).take();
     }
 
     /// Progress of every index.

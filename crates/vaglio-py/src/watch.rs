@@ -5,11 +5,11 @@ use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, mpsc};
+use std::sync::{Arc, Mutex, mpsc};
 use std::time::{Duration, Instant};
 use vaglio::StageShare;
 use vaglio::search::{Answer, Event, Observer};
-use vaglio_core::{Error, StopReason, StopSign};
+use vaglio_core::{Error, StopReason, StopSign, lock};
 use vaglio_pipeline::pipeline::pool;
 
 /// Interval between signal checks.
@@ -28,7 +28,7 @@ pub struct ProgressObserver(Arc<Mutex<ProgressState>>);
 
 impl Observer for ProgressObserver {
     fn observe(&mut self, event: &Event<'_>) -> Answer {
-        let mut seen = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut seen = lock(&self.0);
         seen.0.see(event);
         match *event {
             Event::Begin { .. } | Event::Stage { .. } => seen.1 = None,
@@ -145,7 +145,7 @@ impl Watch {
 fn looked(py: Python<'_>, progress: Option<&Py<PyAny>>, state: &ProgressObserver) -> PyResult<bool> {
     py.check_signals()?;
     let Some(progress) = progress else { return Ok(false) };
-    let (stage, loss) = state.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    let (stage, loss) = lock(&state.0).clone();
     if stage.what.is_empty() {
         return Ok(false);
     }

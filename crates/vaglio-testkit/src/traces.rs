@@ -4,8 +4,8 @@ use crate::LawResult;
 use crate::trial::Subject;
 use std::collections::BTreeMap;
 use std::fmt::Display;
-use std::sync::{Arc, Mutex, PoisonError};
-use vaglio_core::{Action, Compute, Criterion, Design, ProcessGroup, Score, WorkItem};
+use std::sync::{Arc, Mutex};
+use vaglio_core::{Action, Compute, Criterion, Design, ProcessGroup, Score, WorkItem, lock};
 use vaglio_search::{Journal, JournalStore, Monitor, SearchContext, Silent};
 
 /// The answers of a walk, in order.
@@ -21,7 +21,7 @@ impl JournalStore for AnswerTrace {
     }
 
     fn keep(&self, key: &str, value: &str) {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner).push((key.into(), value.into()));
+        lock(&self.kept).push((key.into(), value.into()));
     }
 
     fn keeps_all(&self) -> bool {
@@ -78,7 +78,7 @@ impl ProcessGroup for HalfProcess {
         compute: &mut Compute<'_>,
     ) -> vaglio_core::Result<Vec<Vec<f64>>> {
         let (ranges, key) = ([0..count / 2, count / 2..count], format!("{} {}", work.kind, work.which));
-        let made = || self.made.lock().unwrap_or_else(PoisonError::into_inner);
+        let made = || lock(&self.made);
         let mut halves = made().get(&key).cloned().unwrap_or_default();
         for (at, range) in ranges.into_iter().enumerate().filter(|(at, _)| self.own.is_none_or(|own| own == *at)) {
             halves[at] = compute(range)?;
@@ -125,7 +125,7 @@ fn walked(subject: Subject<'_>, known: &[(String, String)]) -> LawResult<(Vec<Sc
         scores.extend(error.map(Score::new));
     }
     drop(context);
-    let mut kept = notes.kept.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut kept = lock(&notes.kept);
     // Repeated trials record known answers again; only new ones are added.
     let new: AnswersByKey = kept.drain(..).filter(|(key, _)| !notes.known.contains_key(key)).collect();
     Ok((scores, known.iter().cloned().chain(new).collect()))

@@ -8,10 +8,10 @@ use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::mpsc::{RecvTimeoutError, channel};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, Weak};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
-use vaglio_core::{CancelToken, Cause, Error, Result};
+use vaglio_core::{CancelToken, Cause, Error, Result, lock};
 
 /// Version of the messages.
 const PROTOCOL: u32 = 1;
@@ -33,7 +33,7 @@ static RUNNING: Mutex<Vec<Weak<Mutex<std::process::Child>>>> = Mutex::new(Vec::n
 
 /// Ends every running program, even one that is computing.
 pub fn end_programs() {
-    let all = std::mem::take(&mut *RUNNING.lock().unwrap_or_else(PoisonError::into_inner));
+    let all = std::mem::take(&mut *lock(&RUNNING));
     for process in all.iter().filter_map(Weak::upgrade) {
         kill(&process);
     }
@@ -41,7 +41,7 @@ pub fn end_programs() {
 
 /// Ends a program and its children, which share its pipes.
 fn kill(process: &Mutex<std::process::Child>) {
-    let mut process = process.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut process = lock(process);
     #[cfg(unix)]
     if let Ok(None) = process.try_wait() {
         let group = format!("kill -KILL -{}", process.id());
@@ -94,7 +94,7 @@ impl Child {
             return Err(not_started("it has no pipes".into()));
         };
         let (process, tail) = (Arc::new(Mutex::new(process)), Arc::default());
-        let mut running = RUNNING.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut running = lock(&RUNNING);
         running.retain(|other| other.strong_count() > 0);
         running.push(Arc::downgrade(&process));
         drop(running);
@@ -197,7 +197,7 @@ impl Child {
         if let Some(errors) = self.errors.take().filter(|_| status.is_some()) {
             let _read_to_the_end = errors.join();
         }
-        let tail: Vec<u8> = self.tail.lock().unwrap_or_else(PoisonError::into_inner).iter().copied().collect();
+        let tail: Vec<u8> = lock(&self.tail).iter().copied().collect();
         let tail = String::from_utf8_lossy(&tail);
         let last =
             tail.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("it wrote nothing to standard error");
@@ -208,7 +208,7 @@ impl Child {
     /// Waits for the program to end, and kills it after a while.
     fn wait(&self) -> Option<std::process::ExitStatus> {
         let start = Instant::now();
-        let mut process = self.process.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut process = lock(&self.process);
         loop {
             match process.try_wait() {
                 Ok(None) if start.elapsed() < END => std::thread::sleep(Duration::from_millis(2)),
@@ -234,7 +234,7 @@ impl Drop for Child {
 fn keep_tail(mut errors: impl Read, tail: &Mutex<VecDeque<u8>>) {
     let mut chunk = [0; 1024];
     while let Ok(read @ 1..) = errors.read(&mut chunk) {
-        let mut kept = tail.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = lock(tail);
         kept.extend(&chunk[..read]);
         let surplus = kept.len().saturating_sub(KEPT);
         kept.drain(..surplus);

@@ -4,8 +4,8 @@ use crate::child::Child;
 use crate::program::ExternalProgram;
 use serde_json::{Map, Value};
 use std::collections::HashMap;
-use std::sync::{LazyLock, Mutex, PoisonError};
-use vaglio_core::{Error, Result};
+use std::sync::{LazyLock, Mutex};
+use vaglio_core::{Error, Result, lock};
 
 /// A program with its purpose and settings.
 #[derive(Clone, PartialEq, Eq, Hash)]
@@ -22,7 +22,7 @@ static WAITING: LazyLock<Mutex<HashMap<ProgramUse, Vec<Child>>>> = LazyLock::new
 ///
 /// After an error the program is ended, since its state is unknown.
 pub(crate) fn ask<T>(of: &ProgramUse, data: u64, questions: impl FnOnce(&mut Child) -> Result<T>) -> Result<T> {
-    let waiting = || WAITING.lock().unwrap_or_else(PoisonError::into_inner);
+    let waiting = || lock(&WAITING);
     let has_data = |child: &Child| child.holds.as_ref().is_some_and(|(held, _)| *held == data);
     let idle = waiting().get_mut(of).and_then(|idle| match idle.iter().position(has_data) {
         Some(at) => Some(idle.swap_remove(at)),
@@ -39,7 +39,7 @@ static FAILED: LazyLock<Mutex<HashMap<ProgramUse, Error>>> = LazyLock::new(Mutex
 
 /// The number in an answer, or NaN. The first error is kept until [`failure`] takes it; until then nothing is asked.
 pub(crate) fn number_or_failure(of: &ProgramUse, questions: impl FnOnce(&mut Child) -> Result<f64>) -> f64 {
-    let failed = || FAILED.lock().unwrap_or_else(PoisonError::into_inner);
+    let failed = || lock(&FAILED);
     if failed().contains_key(of) {
         return f64::NAN;
     }
@@ -51,5 +51,5 @@ pub(crate) fn number_or_failure(of: &ProgramUse, questions: impl FnOnce(&mut Chi
 
 /// Takes the error that was kept.
 pub(crate) fn failure(of: &ProgramUse) -> Option<Error> {
-    FAILED.lock().unwrap_or_else(PoisonError::into_inner).remove(of)
+    lock(&FAILED).remove(of)
 }

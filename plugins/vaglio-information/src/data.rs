@@ -4,8 +4,8 @@ use crate::definition::prepared;
 use ndarray::Array2;
 use std::borrow::Cow;
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
-use vaglio_core::{Cache, Column, Columns, Design, Feature};
+use std::sync::{Arc, Mutex};
+use vaglio_core::{Cache, Column, Columns, Design, Feature, lock};
 use vaglio_kernels::parallel;
 
 /// Columns and targets, rows scaled by the roots of their weights and centered if there is an intercept.
@@ -89,14 +89,14 @@ impl CenteredData {
 
     /// xᵢᵀx of every column i with a given one, cached. Cost O(mn) at first use.
     pub fn products(&self, feature: Feature) -> Arc<[f64]> {
-        let known = self.products.lock().unwrap_or_else(PoisonError::into_inner).get(&feature).cloned();
+        let known = lock(&self.products).get(&feature).cloned();
         if let Some(known) = known {
             return known;
         }
         let x = self.column(feature);
         let of = |other: Feature| dot(&self.column(other), &x);
         let found: Arc<[f64]> = parallel::map(self.len(), of).into();
-        let mut all = self.products.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all = lock(&self.products);
         Arc::clone(all.entry(feature).or_insert(found))
     }
 }

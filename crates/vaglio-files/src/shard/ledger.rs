@@ -11,8 +11,8 @@ use crate::work_units::{PARTS, WorkUnits, name, waits_for_search};
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
-use vaglio_core::{Error, Result, StopSign};
+use std::sync::{Arc, Mutex};
+use vaglio_core::{Error, Result, StopSign, lock};
 use vaglio_pipeline::pipeline::{ValidPipeline, pool};
 use vaglio_pipeline::resampling;
 
@@ -133,7 +133,7 @@ impl Shards {
 
     /// Data and design of all indexes, made once.
     pub(super) fn start(&self, stop: StopSign) -> Result<Arc<RunStart>> {
-        let mut held = self.start.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut held = lock(&self.start);
         if let Some(start) = &*held {
             return Ok(Arc::clone(start));
         }

@@ -13,9 +13,9 @@ use std::fs::File;
 use std::io::Write;
 use std::ops::Range;
 use std::path::PathBuf;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, Instant};
-use vaglio_core::{Compute, Error, ProcessGroup, Result, StopReason, StopSign, WorkItem};
+use vaglio_core::{Compute, Error, ProcessGroup, Result, StopReason, StopSign, WorkItem, lock};
 
 /// Folder of the parts in a ledger.
 pub(super) const FOLDER: &str = "parts";
@@ -89,7 +89,7 @@ impl SearchParts {
     }
 
     fn state(&self) -> MutexGuard<'_, GroupState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 
     /// Whether another process has completed the search.

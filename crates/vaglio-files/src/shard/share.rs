@@ -5,8 +5,8 @@ use super::plan::ShardPlan;
 use crate::journal::RunJournal;
 use crate::work_units::{PARTS, SEARCH};
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use vaglio_core::ProcessGroup;
+use std::sync::{Arc, Mutex, MutexGuard};
+use vaglio_core::{ProcessGroup, lock};
 use vaglio_search::{JournalOwner, JournalStore};
 
 /// Value of a unit that needed no separate computation.
@@ -29,7 +29,7 @@ impl ShardJournal {
     }
 
     fn known(&self) -> MutexGuard<'_, BTreeMap<String, String>> {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.known)
     }
 
     /// Whether a unit belongs to this index.

@@ -12,11 +12,11 @@ use crate::selector::ValidSelector;
 use crate::tune;
 use ndarray::{Array2, Axis};
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Instant;
 use vaglio_core::{
     Coefficients, Columns, Error, Expression, Feature, Form, Model, ModelData, Predict, Predictor, Problem, Result,
-    Round, StopSign, saved,
+    Round, StopSign, lock, saved,
 };
 use vaglio_report::record::FinalModelRecord;
 use vaglio_search::{All, Choose, Monitor, PathEntry, Search, Silent};
@@ -171,7 +171,7 @@ impl ValidSelector {
             let Some(last) = last else { return train_entry(models.design, entry, None, FitFrom::Rows) };
             let mut subset = entry.subset.clone();
             subset.sort_unstable();
-            let known = || known.lock().unwrap_or_else(PoisonError::into_inner);
+            let known = || lock(known);
             if let Some(model) = known().get(&subset) {
                 return Ok(model.clone());
             }

@@ -33,22 +33,6 @@ pub enum RefitScope {
     Maps,
 }
 
-/// A fit on all training rows instead of one in each fold, with the reason.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct GlobalFit {
-    /// Whether missing cells are filled; otherwise columns are standardized.
-    pub is_imputed: bool,
-    /// The reason against a fit in each fold.
-    pub why: String,
-}
-
-impl std::fmt::Display for GlobalFit {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let what = if self.is_imputed { "missing cells are filled by means of" } else { "columns are standardized by" };
-        write!(f, "{what} all training rows; {}", self.why)
-    }
-}
-
 /// Refits maps on some of the rows.
 pub trait RefitColumns: Debug + Send + Sync {
     /// All columns of the problem, for all rows, by maps fitted on the rows `training`.

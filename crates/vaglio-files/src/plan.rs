@@ -136,7 +136,8 @@ impl RunPlan<'_> {
         if pipeline.engine.cluster().is_some() {
             lines.push(("units", WorkUnits::new(pipeline, self.prepared)?.to_string()));
         }
-        lines.extend(design.run().fitted_once.iter().map(|once| ("", once.to_string())));
+        let run = design.run();
+        lines.extend([&run.imputed_once, &run.standardized_once].into_iter().flatten().map(|once| ("", once.clone())));
         let (steps, columns) = (pluralize(extent.steps, "step"), pluralize(extent.largest, "column"));
         let subsets = if extent.trials == 1.0 { "subset" } else { "subsets" };
         let trials = count(extent.trials);

@@ -7,7 +7,7 @@ use super::run_context::Run;
 use super::step_figures::step_figures;
 use super::train_test::TrainTest;
 use super::{costs, single_precision};
-use vaglio_core::{Design, Feature, Result, Task, pluralize};
+use vaglio_core::{Design, Feature, Result, RunContext, Task, pluralize};
 use vaglio_pipeline::maps::ColumnScale;
 use vaglio_pipeline::pipeline::ValidPipeline;
 use vaglio_pipeline::resampling::{Choice, LEVEL, Selection};
@@ -279,10 +279,9 @@ fn more_than_there_are(pipeline: &ValidPipeline, candidates: usize) -> Option<Wa
 /// Warnings of steps and settings.
 pub(super) fn warnings(run: Run<'_>, steps: &[StepRecord]) -> Vec<Warning> {
     let Run { pipeline, design, selection, .. } = run;
-    let once = design.run().fitted_once.iter().map(|once| {
-        let kind = if once.is_imputed { WarningKind::ImputedOnce } else { WarningKind::StandardizedOnce };
-        Warning::new(kind, once.to_string())
-    });
+    let RunContext { imputed_once, standardized_once, .. } = design.run();
+    let once = [(WarningKind::ImputedOnce, imputed_once), (WarningKind::StandardizedOnce, standardized_once)];
+    let once = once.into_iter().filter_map(|(kind, why)| Some(Warning::new(kind, why.clone()?)));
     let mut warnings: Vec<Warning> = once.collect();
     warnings.extend(without_gap(pipeline));
     warnings.extend(single_rows(pipeline, design));

@@ -1,6 +1,6 @@
 //! Context of a run on a design: processes, shared results and related designs.
 
-use crate::{Design, GlobalFit, ProcessGroup};
+use crate::{Design, ProcessGroup};
 use std::sync::Arc;
 
 /// The run that a design is searched in; it changes no score.
@@ -16,8 +16,10 @@ pub struct RunContext {
     pub skips_errors: bool,
     /// Number of rows that estimates are for, if the design is a sample of these.
     pub planned_rows: Option<usize>,
-    /// Preprocessing that is fitted once, on all training rows, instead of in each fold.
-    pub fitted_once: Vec<GlobalFit>,
+    /// Why missing cells are filled by means of all training rows instead of in each fold, if they are.
+    pub imputed_once: Option<String>,
+    /// Why columns are standardized by all training rows instead of in each fold, if they are.
+    pub standardized_once: Option<String>,
 }
 
 /// The relation of a design to designs of some of its rows.

@@ -2,7 +2,7 @@
 
 use super::ValidSelector;
 use vaglio_core::{
-    Design, Error, Feature, GlobalFit, HeldOut, MissingMask, PerFoldPreprocessing, Problem, Requirement, Result, Role,
+    Design, Error, Feature, HeldOut, MissingMask, PerFoldPreprocessing, Problem, Requirement, Result, Role,
 };
 
 /// Largest slowdown of the search that `scope: auto` accepts for refitting columns in each fold.
@@ -35,7 +35,7 @@ impl ValidSelector {
         let PerFoldPreprocessing::Formulas { missing, standardize, .. } = wanted else {
             return obstacle.map_or_else(|| Ok(with_preprocessing(&design, wanted.clone())), |why| refused("", why));
         };
-        let (mut filled, mut once) = (None, Vec::new());
+        let (mut filled, mut imputed_once, mut standardized_once) = (None, None, None);
         if let Some((need, mask)) = missing {
             let obstacle = obstacle.or_else(|| design.readout().is_none().then_some(others));
             let lacking = without_mean(&folds, mask).map(|feature| {
@@ -58,11 +58,11 @@ impl ValidSelector {
                     why
                 }
             };
-            once.extend(why.map(|why| GlobalFit { is_imputed: true, why }));
+            imputed_once = why.map(|why| format!("missing cells are filled by means of all training rows; {why}"));
         }
         let with = |standardize| PerFoldPreprocessing::Formulas { missing: filled.clone(), standardize };
         let fitted = match *standardize {
-            None if once.is_empty() => return Ok(design),
+            None if imputed_once.is_none() => return Ok(design),
             None => with_preprocessing(&design, with(None)),
             Some(need) => {
                 let standardized = with_preprocessing(&design, with(Some(need)));
@@ -73,7 +73,7 @@ impl ValidSelector {
                     Some(_) => return Ok(design),
                     None => match self.cost_obstacle(need, &standardized, &design)? {
                         Some(why) => {
-                            once.push(GlobalFit { is_imputed: false, why });
+                            standardized_once = Some(format!("columns are standardized by all training rows; {why}"));
                             with_preprocessing(&design, with(None))
                         }
                         None => standardized,
@@ -81,7 +81,7 @@ impl ValidSelector {
                 }
             }
         };
-        Ok(if once.is_empty() { fitted } else { fitted.with_run(|run| run.fitted_once = once) })
+        Ok(fitted.with_run(|run| (run.imputed_once, run.standardized_once) = (imputed_once, standardized_once)))
     }
 
     /// The reason against an optional refit in each fold, if the search of a design would take far longer than that of

@@ -53,8 +53,8 @@ pub(crate) fn in_stage(place: usize) -> impl Fn(Error) -> Error {
     move |error| error.under(&format!("[{place}]"))
 }
 
-fn first(stages: &[Search]) -> Result<&Search> {
-    stages.first().ok_or_else(|| Error::setting("", "a list of searches has none; one is the least"))
+fn unless_empty(stages: &[Search]) -> Result<()> {
+    if stages.is_empty() { Err(Error::setting("", "a list of searches has none; one is the least")) } else { Ok(()) }
 }
 
 /// The stages' designs and extents; each has as many candidates as the previous one may select.
@@ -83,7 +83,7 @@ pub(crate) fn effort(stages: &[Search], criterion: &dyn Criterion, design: &Desi
 
 /// Checks every stage, and that only the last is cross-validated.
 pub(crate) fn check(stages: &[Search], criterion: &dyn Criterion, design: &Design) -> Result<()> {
-    first(stages)?;
+    unless_empty(stages)?;
     let last = stages.len() - 1;
     for (place, stage) in stages.iter().enumerate() {
         stage.check(criterion, design).map_err(in_stage(place))?;
@@ -97,7 +97,6 @@ pub(crate) fn check(stages: &[Search], criterion: &dyn Criterion, design: &Desig
 
 impl SearchStrategy for Chain {
     fn extent(&self, space: &Space<'_>) -> Result<SearchExtent> {
-        first(&self.stages)?;
         let extents = extents(&self.stages, space.design)?.into_iter().map(|(_, extent)| extent);
         let all = extents.reduce(|all, own| SearchExtent {
             trials: all.trials + own.trials,
@@ -108,7 +107,7 @@ impl SearchStrategy for Chain {
     }
 
     fn check_settings(&self, _: &SearchSettings) -> Result<()> {
-        first(&self.stages)?;
+        unless_empty(&self.stages)?;
         let mut stages = self.stages.iter().enumerate();
         stages.try_for_each(|(place, stage)| stage.check_settings().map_err(in_stage(place)))
     }
@@ -118,7 +117,6 @@ impl SearchStrategy for Chain {
     }
 
     fn run(&self, _: &Space<'_>, context: &mut SearchContext<'_>) -> Result<Path> {
-        first(&self.stages)?;
         let (criterion, design, seed) = (context.subset.criterion, context.subset.design, context.seed);
         let mut open = Some(std::mem::replace(&mut context.subset, SubsetScorer::by_definition(criterion, design)));
         let monitor = &mut context.monitor;

@@ -125,16 +125,12 @@ impl Journal {
 
     /// Stores a piece however short its work was.
     pub fn keep<T: Serialize + ?Sized>(&self, key: impl fmt::Display, piece: &T) {
-        self.keep_if(key, piece, |_, _| true);
+        self.store(None, key, piece);
     }
 
     /// Stores a piece whose work began at `begun`, unless the work was short for the piece's bytes.
     pub fn keep_of<T: Serialize + ?Sized>(&self, begun: Instant, key: impl fmt::Display, piece: &T) {
-        let took = begun.elapsed();
-        self.keep_if(key, piece, |below, bytes| {
-            let least = LEAST_OF_BYTE.saturating_mul(u32::try_from(bytes).unwrap_or(u32::MAX));
-            below.is_top || below.keeper.keeps_all() || took >= least
-        });
+        self.store(Some(begun.elapsed()), key, piece);
     }
 
     /// Stores a piece whose work began at `begun`, if it took long enough; see [`Journal::is_worth`].
@@ -144,17 +140,12 @@ impl Journal {
         }
     }
 
-    fn keep_if<T: Serialize + ?Sized>(
-        &self,
-        key: impl fmt::Display,
-        piece: &T,
-        is_worth: impl FnOnce(&JournalPath, usize) -> bool,
-    ) {
+    fn store<T: Serialize + ?Sized>(&self, took: Option<Duration>, key: impl fmt::Display, piece: &T) {
         let Some(below) = &self.0 else { return };
         // A piece that cannot be serialized is computed again.
-        if let Ok(value) = serde_json::to_string(piece)
-            && is_worth(below, value.len())
-        {
+        let Ok(value) = serde_json::to_string(piece) else { return };
+        let least = LEAST_OF_BYTE.saturating_mul(u32::try_from(value.len()).unwrap_or(u32::MAX));
+        if below.is_top || below.keeper.keeps_all() || took.is_none_or(|took| took >= least) {
             below.keeper.keep(&format!("{}{key}", below.path), &value);
         }
     }

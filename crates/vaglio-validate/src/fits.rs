@@ -115,7 +115,7 @@ impl<'d> SubsetFits<'d> {
                 let is_whole = self.held_out == rows.folds().count();
                 return Ok(FoldGroup { rows: Arc::clone(rows), scorer: self.scorer.clone(), folds, is_whole });
             };
-            let data = weighing(self.design, Some(&weights), intercept)?;
+            let data = weighing(self.design, &weights, intercept)?;
             let is_held_out = is_held_out(&folds, rows.folds());
             let scorer = self.scorer.restrict(data.targets(), |row| is_held_out[row]);
             let rows = Arc::new(FoldedRows::new(data, rows.folds().clone(), false));

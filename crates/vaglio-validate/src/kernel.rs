@@ -48,9 +48,9 @@ impl CustomLoss for ScaledCustomLoss {
 pub(super) fn kernel_data(design: &Design, intercept: bool) -> Result<Data<'_>> {
     let session = Session::for_design(design);
     let known = session.gram.get().filter(|gram| gram.intercept == intercept);
-    let rows = DesignRows::with_rule(design, design.candidates(), intercept);
-    let gram = known.or_else(|| from_blocks(design, &rows, intercept));
-    let data = rows.data(design.weights(), intercept, gram)?;
+    let rows = DesignRows::new(design, design.candidates(), intercept);
+    let gram = known.or_else(|| from_blocks(&rows));
+    let data = rows.data(design.weights(), gram)?;
     session.gram.set(Arc::clone(&data.gram));
     Ok(data)
 }
@@ -67,15 +67,15 @@ pub fn keeps_vectors(design: &Design) -> bool {
 /// [`Error::Numerical`] when squares over- or underflow.
 pub fn chosen_data<'d>(design: &'d Design, subset: &[Feature], intercept: bool) -> Result<Data<'d>> {
     let known = Session::for_design(design).gram.get().filter(|gram| gram.intercept == intercept);
-    DesignRows::with_rule(design, subset.to_vec(), intercept).data(design.weights(), intercept, known)
+    DesignRows::new(design, subset.to_vec(), intercept).data(design.weights(), known)
 }
 
 /// Like [`kernel_data`], but with other row weights.
 ///
 /// # Errors
 /// [`Error::Numerical`] when squares over- or underflow.
-pub(super) fn weighing<'d>(design: &'d Design, weights: Option<&[f64]>, intercept: bool) -> Result<Data<'d>> {
-    DesignRows::with_rule(design, design.candidates(), intercept).data(weights, intercept, None)
+pub(super) fn weighing<'d>(design: &'d Design, weights: &[f64], intercept: bool) -> Result<Data<'d>> {
+    DesignRows::new(design, design.candidates(), intercept).data(Some(weights), None)
 }
 
 /// The rows of a design, prepared for the kernels.
@@ -84,20 +84,21 @@ struct DesignRows<'d> {
     entries: ColumnEntries<'d>,
     active: Vec<bool>,
     targets: Vec<Vec<f64>>,
+    intercept: bool,
 }
 
 impl<'d> DesignRows<'d> {
-    fn with_rule(design: &'d Design, columns: Vec<Feature>, intercept: bool) -> Self {
+    fn new(design: &'d Design, columns: Vec<Feature>, intercept: bool) -> Self {
         let mut active = vec![false; design.features()];
         // Centering removes a bias column completely.
         let is_left = |feature: &usize| !intercept || design.problem().bias() != Some(*feature);
         columns.into_iter().filter(is_left).for_each(|feature| active[feature] = true);
         let targets = design.targets().rows().into_iter().map(|row| row.to_vec()).collect();
-        DesignRows { design, entries: design.columns().into(), active, targets }
+        DesignRows { design, entries: design.columns().into(), active, targets, intercept }
     }
 
-    fn data(self, weights: Option<&[f64]>, intercept: bool, inner: Option<Arc<GramCache>>) -> Result<Data<'d>> {
-        let DesignRows { design, entries, active, targets } = self;
+    fn data(self, weights: Option<&[f64]>, inner: Option<Arc<GramCache>>) -> Result<Data<'d>> {
+        let DesignRows { design, entries, active, targets, intercept } = self;
         Data::new(entries, active, &slices(&targets), weights, intercept, inner)
             .map_err(|error| explain(error, design.names()))
     }
@@ -108,7 +109,8 @@ fn slices(vectors: &[Vec<f64>]) -> Vec<&[f64]> {
 }
 
 /// Sums over blocks of rows that a design shares with its searched subsets, or with its root.
-fn from_blocks(design: &Design, rows: &DesignRows<'_>, intercept: bool) -> Option<Arc<GramCache>> {
+fn from_blocks(rows: &DesignRows<'_>) -> Option<Arc<GramCache>> {
+    let (design, intercept) = (rows.design, rows.intercept);
     if design.weights().is_some() {
         return None;
     }

@@ -289,7 +289,7 @@ impl<'d> Evaluator for LooEvaluator<'d> {
 
     fn squares(&mut self, columns: &[Feature]) -> Result<Option<SquaresBound>> {
         let shared = &self.shared;
-        let is_served = shared.is_whole() && shared.scorer().is_of_squares();
+        let is_served = shared.fits.are_whole() && shared.scorer().is_of_squares();
         let parts = |rows: usize| (0..rows as u32).collect();
         Ok(is_served.then(|| mean_squares(shared.data(), shared.scorer(), shared.lambdas(), columns, Some(parts))))
     }

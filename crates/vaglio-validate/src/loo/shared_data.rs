@@ -49,11 +49,6 @@ impl<'d> LooShared<'d> {
         &self.losses.lambdas.own
     }
 
-    /// Whether one state covers all rows, with the weights of the loss.
-    pub fn is_whole(&self) -> bool {
-        self.fits.are_whole()
-    }
-
     /// New states of a subset, one for each λ and group.
     pub fn bases(&self, subset: &[usize]) -> Vec<RidgeState<'d>> {
         self.each(|data, lambda| RidgeState::with_columns(data, lambda, subset.iter().copied()))
@@ -88,7 +83,7 @@ impl<'d> LooShared<'d> {
         changes: &[ColumnChange],
     ) -> Result<ScoresWithRefits> {
         let parts = self.fits.parts().len();
-        let joined = trials.chunks(parts).map(|trials| TrialLoss::joined(self.scorer(), self.is_whole(), trials));
+        let joined = trials.chunks(parts).map(|trials| TrialLoss::joined(self.scorer(), self.fits.are_whole(), trials));
         settle(self.lambdas(), joined.collect(), |trials| {
             let mut remade = TrialRefits::default();
             for (l, (of_lambda, bases)) in trials.iter().zip(bases.chunks(parts)).enumerate() {

@@ -131,13 +131,13 @@ fn one_of(schema: &mut Value) {
         Value::Object(object) => {
             object.values_mut().for_each(one_of);
             let Some(all) = object.get("oneOf").and_then(Value::as_array).cloned() else { return };
-            let words: Option<Vec<&str>> = all.iter().map(|one| one.get("const")?.as_str()).collect();
-            let kind = |one: &Value| one.pointer("/properties/kind/const").and_then(Value::as_str).map(str::to_owned);
+            let words: Option<Vec<&str>> = all.iter().map(|one| one["const"].as_str()).collect();
+            let kind = |one: &Value| one["properties"]["kind"]["const"].as_str().map(str::to_owned);
             let kinds: Option<Vec<String>> = all.iter().map(kind).collect();
             if let Some(words) = words {
                 object.remove("oneOf");
                 let meanings = all.iter().zip(&words).filter_map(|(one, word)| {
-                    Some(format!("- `{word}`: {}", one.get("description")?.as_str()?.replace('\n', " ")))
+                    Some(format!("- `{word}`: {}", one["description"].as_str()?.replace('\n', " ")))
                 });
                 let told = object.get("description").and_then(Value::as_str).map(str::to_owned).into_iter();
                 let text = join(told.chain([join(meanings, "\n")]), "\n\n");

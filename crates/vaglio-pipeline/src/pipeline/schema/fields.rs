@@ -43,15 +43,14 @@ fn shortened(default: &Value) -> Value {
 }
 
 fn resolved<'a>(schema: &'a Value, definitions: &'a Map<String, Value>) -> &'a Value {
-    let name = schema.get("$ref").and_then(Value::as_str).and_then(|path| path.rsplit('/').next());
+    let name = schema["$ref"].as_str().and_then(|path| path.rsplit('/').next());
     name.and_then(|name| definitions.get(name)).unwrap_or(schema)
 }
 
 /// Alternatives of a schema, or the schema itself.
 fn alternatives<'a>(schema: &'a Value, definitions: &'a Map<String, Value>) -> Vec<&'a Value> {
     let schema = resolved(schema, definitions);
-    let all = ["oneOf", "anyOf"].iter().find_map(|key| schema.get(key)).and_then(Value::as_array);
-    let all: Vec<&Value> = match all {
+    let all: Vec<&Value> = match ["oneOf", "anyOf"].iter().find_map(|key| schema[key].as_array()) {
         Some(all) => all.iter().collect(),
         // The `else` of a list is a chain of parts; the description explains it.
         None => schema.get("else").into_iter().collect(),
@@ -74,12 +73,12 @@ fn told_one(schema: &Value, definitions: &Map<String, Value>) -> Vec<String> {
     if let Some(word) = schema.get("const") {
         return vec![plain(word)];
     }
-    if let Some(words) = schema.get("enum").and_then(Value::as_array) {
+    if let Some(words) = schema["enum"].as_array() {
         return words.iter().map(plain).collect();
     }
-    let types = match schema.get("type") {
-        Some(Value::Array(types)) => types.iter().filter_map(Value::as_str).collect(),
-        Some(Value::String(one)) => vec![one.as_str()],
+    let types = match &schema["type"] {
+        Value::Array(types) => types.iter().filter_map(Value::as_str).collect(),
+        Value::String(one) => vec![one.as_str()],
         _ => vec!["anything"],
     };
     let within = bounds(schema);
@@ -90,7 +89,7 @@ fn told_one(schema: &Value, definitions: &Map<String, Value>) -> Vec<String> {
             "number" => format!("number{within}"),
             "string" => "text".into(),
             "boolean" => "true | false".into(),
-            "array" => format!("list of {}", schema.get("items").map_or("anything".into(), |of| told(of, definitions))),
+            "array" => format!("list of {}", told(&schema["items"], definitions)),
             "object" => keys(schema, definitions),
             other => other.to_owned(),
         })
@@ -99,7 +98,7 @@ fn told_one(schema: &Value, definitions: &Map<String, Value>) -> Vec<String> {
 
 /// Role of the parts that a setting holds.
 fn role(schema: &Value) -> Option<Role> {
-    let name = schema.get("$ref")?.as_str()?.rsplit('/').next()?;
+    let name = schema["$ref"].as_str()?.rsplit('/').next()?;
     Role::ALL.into_iter().find(|role| format!("{role:?}") == name)
 }
 
@@ -113,11 +112,10 @@ fn bounds(schema: &Value) -> String {
 
 /// Keys of a map, in words.
 fn keys(schema: &Value, definitions: &Map<String, Value>) -> String {
-    let Some(properties) = schema.get("properties").and_then(Value::as_object) else {
-        let values = schema.get("additionalProperties").filter(|of| of.is_object());
-        return format!("{{name: {}, …}}", values.map_or("anything".into(), |of| told(of, definitions)));
+    let Some(properties) = schema["properties"].as_object() else {
+        return format!("{{name: {}, …}}", told(&schema["additionalProperties"], definitions));
     };
-    let one = |(name, of): (&String, &Value)| match of.get("const").and_then(Value::as_str) {
+    let one = |(name, of): (&String, &Value)| match of["const"].as_str() {
         Some(word) => format!("{name}: {word}"),
         None => name.clone(),
     };
@@ -126,12 +124,12 @@ fn keys(schema: &Value, definitions: &Map<String, Value>) -> String {
 
 /// Description of a setting, with the meaning of its words and keys.
 fn explained(schema: &Value, definitions: &Map<String, Value>) -> String {
-    let text = |schema: &Value| schema.get("description").and_then(Value::as_str).map(str::to_owned);
+    let text = |schema: &Value| schema["description"].as_str().map(str::to_owned);
     let mut lines: Vec<String> = text(schema).or_else(|| text(resolved(schema, definitions))).into_iter().collect();
     for one in alternatives(schema, definitions) {
-        let word = one.get("const").and_then(Value::as_str);
+        let word = one["const"].as_str();
         lines.extend(word.zip(text(one)).map(|(word, text)| format!("`{word}`: {}", text.replace('\n', " "))));
-        for (name, of) in one.get("properties").and_then(Value::as_object).into_iter().flatten() {
+        for (name, of) in one["properties"].as_object().into_iter().flatten() {
             let default = of.get("default").map(|default| format!("; {default} by default")).unwrap_or_default();
             let what = text(of).map(|text| format!(". {}", text.replace('\n', " "))).unwrap_or_default();
             let line = format!("`{name}`: {}{default}{what}", told(of, definitions));

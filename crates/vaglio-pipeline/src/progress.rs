@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use vaglio_core::{StopSign, lock};
-use vaglio_search::{Answer, Event, Journal, Monitor, Observer};
+use vaglio_search::{Answer, Event, Observer};
 
 /// The progress of one stage: a search, or the folds that choose its size.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -133,14 +133,6 @@ impl Observer for SharedMonitor {
     fn observe(&mut self, event: &Event<'_>) -> Answer {
         let observer = self.observer.as_ref();
         observer.map_or(Answer::Continue, |o| lock(o).observe(event))
-    }
-}
-
-impl SharedMonitor {
-    /// Calls `work` with the monitor of one fit, which ends after `most`.
-    pub fn during<T>(&self, most: Option<Duration>, work: impl FnOnce(&mut Monitor<'_>) -> T) -> T {
-        let stop = self.stop.clone().or_after(Instant::now(), most);
-        work(&mut Monitor { observer: &mut self.clone(), journal: Journal::default(), stop })
     }
 }
 

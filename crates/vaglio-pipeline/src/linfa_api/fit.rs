@@ -16,7 +16,7 @@ use linfa::traits::Fit;
 use std::sync::Arc;
 use std::time::Instant;
 use vaglio_core::{Error, Result, Task};
-use vaglio_search::Monitor;
+use vaglio_search::{Journal, Monitor};
 
 impl ParamGuard for Selector {
     type Checked = ValidSelector;
@@ -87,13 +87,16 @@ impl ValidPipeline {
         Ok(FittedPipeline::new(saved, classes, selection))
     }
 
-    /// Calls `work` on the threads of the pipeline, with its monitor.
+    /// Calls `work` on the threads of the pipeline, with its observer and within its time limit.
     pub(super) fn alone<T: Send>(&self, work: impl FnOnce(&mut Monitor<'_>) -> Result<T> + Send) -> Result<T> {
         self.engine.check_is_here()?;
-        let done = self.monitor.during(self.most_time(), |monitor| match self.engine.threads {
-            0 => work(monitor),
-            threads => pool(threads)?.install(|| work(monitor)),
-        });
+        let stop = self.monitor.stop.clone().or_after(Instant::now(), self.most_time());
+        let mut observer = self.monitor.clone();
+        let mut monitor = Monitor { observer: &mut observer, journal: Journal::default(), stop };
+        let done = match self.engine.threads {
+            0 => work(&mut monitor),
+            threads => pool(threads)?.install(|| work(&mut monitor)),
+        };
         done.map_err(in_rust)
     }
 

@@ -62,14 +62,6 @@ pub enum Value {
 }
 
 impl Value {
-    /// Value for a column without any known cell.
-    fn none(cells: &Cells) -> Self {
-        match cells {
-            Cells::Text(_) => Value::Text("missing".into()),
-            _ => Value::Number(0.0),
-        }
-    }
-
     /// The value as text; numbers in the shortest form that reads back.
     pub(super) fn label(&self) -> String {
         match self {
@@ -116,7 +108,10 @@ impl Map for Impute {
         let mut columns = BTreeMap::new();
         for (name, cells) in chosen {
             // A column without values may have some in held-out rows; here it is constant, and so never selected.
-            let value = self.how.value(cells, weights).unwrap_or_else(|| Value::none(cells));
+            let value = self.how.value(cells, weights).unwrap_or_else(|| match cells {
+                Cells::Text(_) => Value::Text("missing".into()),
+                _ => Value::Number(0.0),
+            });
             let counts = |row: usize| weights::counts(weights, row) && cells.is_missing(row);
             let indicator = self.indicator && cells.missing().is_some() && (0..cells.len()).any(counts);
             columns.insert(name.to_owned(), Fill { value, indicator });

@@ -16,6 +16,7 @@ use vaglio_pipeline::memory_slots::MemorySlots;
 use vaglio_pipeline::resampling::held_out_predictions::chosen_parts;
 use vaglio_pipeline::resampling::loss_sums::{EVERY, TargetsAndPredictions};
 use vaglio_pipeline::resampling::split_rule::TrainTestSplit;
+use vaglio_pipeline::resampling::validation::Fold;
 use vaglio_pipeline::resampling::{Choice, FoldLosses, LossSums, Sample, Selection, StageMonitor};
 use vaglio_pipeline::selector::ValidSelector;
 use vaglio_report::record::{AlternativeRecord, AlternativesRecord, NestedEvaluation, SelectedRecord};
@@ -212,12 +213,8 @@ fn visited_in_folds(selector: &ValidSelector, sample: &Sample, chosen: &Choice) 
     let Some(how) = chosen.folds.as_ref().filter(|_| !chosen.fold_entries.is_empty()) else { return Ok(Vec::new()) };
     let parts = chosen_parts(selector, sample, how)?;
     let of_fold = |(part, entry): (&TrainTestSplit, &PathEntry)| {
-        // Warnings of maps were already given on all rows.
-        tracing::subscriber::with_default(tracing::subscriber::NoSubscriber::default(), || {
-            let fitted = sample.select(&part.training)?.fitted()?;
-            let design = selector.design(&fitted.problem)?;
-            Ok(entry.subset.iter().filter_map(|&feature| design.names().get(feature).cloned()).collect())
-        })
+        let design = Fold::new(selector, sample, part, None)?.design;
+        Ok(entry.subset.iter().filter_map(|&feature| design.names().get(feature).cloned()).collect())
     };
     parts.iter().zip(&chosen.fold_entries).map(of_fold).collect()
 }

@@ -37,7 +37,6 @@ pub(crate) struct ResumableSearch<'a> {
     /// Design that is searched.
     pub design: &'a Design,
     context: SearchContext<'a>,
-    begun: Instant,
     start: Instant,
     /// Result of an earlier run, from the journal.
     known: Option<SearchResult>,
@@ -57,7 +56,7 @@ impl<'a> ResumableSearch<'a> {
         start: Instant,
         monitor: impl Into<Monitor<'a>>,
     ) -> Result<Self> {
-        let (monitor, begun) = (monitor.into(), Instant::now());
+        let monitor = monitor.into();
         let known: Option<SearchResult> = monitor.journal.recall("path");
         let known = known.filter(|known| known.path.is_among(design.features()));
         if known.as_ref().is_some_and(|known| known.has_moments) {
@@ -76,7 +75,7 @@ impl<'a> ResumableSearch<'a> {
         };
         let context = SearchContext::new(subset, monitor, selector.seed);
         let path = known.as_ref().map(|known| known.path.clone());
-        Ok(ResumableSearch { selector, design, context, begun, start, known, stopped, path })
+        Ok(ResumableSearch { selector, design, context, start, known, stopped, path })
     }
 
     /// Continues to the first subset of `size` features, or to the end. Returns the path from the start.
@@ -140,13 +139,13 @@ impl<'a> ResumableSearch<'a> {
     /// # Errors
     /// Returns the errors of the criterion.
     pub fn searched(self) -> Result<SearchResult> {
-        let (is_known, begun, design) = (self.known.is_some(), self.begun, self.design);
+        let (is_known, start, design) = (self.known.is_some(), self.start, self.design);
         let journal = self.context.monitor.journal.clone();
         let mut searched = self.so_far()?;
         let is_whole = !is_known && !searched.path.stop_reason.is_partial();
-        if is_whole && (journal.is_top() || journal.is_worth(begun, 1)) {
+        if is_whole && (journal.is_top() || journal.is_worth(start, 1)) {
             searched.has_moments = has_moments(design);
-            journal.keep_of(begun, "path", &searched);
+            journal.keep_of(start, "path", &searched);
         }
         Ok(searched)
     }

@@ -20,9 +20,9 @@ use crate::selector::ValidSelector;
 use experiments::Experiments;
 pub use experiments::{DUMMIES, EXPERIMENTS};
 use rates::{at_rate, rates};
+use std::collections::HashSet;
 use vaglio_core::{Design, Error, Feature, Result};
 use vaglio_report::record::{ColumnVerdict, FalseDiscoveries, Verdict};
-use vaglio_search::FeatureRef;
 
 /// Rates are computed up to this multiple of the requested one.
 const TENTATIVE: f64 = 2.0;
@@ -52,15 +52,9 @@ pub fn check_design(design: &Design, is_ordered: bool) -> Result<()> {
 
 /// Columns that the search may add. Names that do not exist are left to the search's own check.
 pub fn among(selector: &ValidSelector, design: &Design) -> Vec<Feature> {
-    let excluded = &selector.search.settings.excluded;
-    let names = design.names();
-    let is_excluded = |feature: Feature| {
-        excluded.iter().any(|of| match of {
-            FeatureRef::Index(index) => *index == feature,
-            FeatureRef::Name(name) => *name == names[feature],
-        })
-    };
-    design.candidates().into_iter().filter(|feature| !is_excluded(*feature)).collect()
+    let excluded = selector.search.settings.excluded.iter();
+    let excluded: HashSet<Feature> = excluded.filter_map(|of| of.resolve(design.names(), "excluded").ok()).collect();
+    design.candidates().into_iter().filter(|feature| !excluded.contains(feature)).collect()
 }
 
 /// Verdicts on all columns at a rate, from experiments with the columns [`among`] which the search chooses. Returns

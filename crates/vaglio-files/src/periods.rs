@@ -1,20 +1,7 @@
 //! Parses months and quarters written as text.
 
 /// Months, which may be cut after three letters.
-const MONTHS: [&str; 12] = [
-    "january",
-    "february",
-    "march",
-    "april",
-    "may",
-    "june",
-    "july",
-    "august",
-    "september",
-    "october",
-    "november",
-    "december",
-];
+const MONTHS: &str = "january february march april may june july august september october november december";
 
 /// Parses each text as a number of months. All must be years with a month, or all years with a quarter or half:
 /// `2020Q1`, `Q1 2020`, `1990:2`, `2020-03`, `2020M3`, `Mar 2020`, `March-2020`, `2020H1`. Plain numbers are quarters
@@ -66,8 +53,9 @@ fn period(text: &str) -> Option<Period> {
         _ => None,
     };
     let month = |word: &str| {
-        let is_name = word.len() == 3 || word == "sept" || MONTHS.contains(&word);
-        let place = MONTHS.iter().position(|month| is_name && month.starts_with(word))?;
+        let mut months = MONTHS.split(' ');
+        let is_name = word.len() == 3 || word == "sept" || months.clone().any(|month| month == word);
+        let place = months.position(|month| is_name && month.starts_with(word))?;
         Some(place as u32 + 1)
     };
     let mut ends = [words.split_first(), words.split_last()].into_iter().flatten();

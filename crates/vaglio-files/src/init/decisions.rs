@@ -2,30 +2,16 @@
 
 use super::facts::{ColumnFacts, TableFacts};
 use super::options::{InitOptions, TestOption};
-use super::order::{FEWEST_TIMES, RowLayout};
+use super::order::{FEWEST_TIMES, RowLayout, is_among};
 use vaglio_core::{Error, Result};
 use vaglio_tables::read::{BEYOND_DOUBLES, InferredType};
 
 /// Common names of targets.
-const TARGETS: [&str; 12] = [
-    "target",
-    "y",
-    "label",
-    "class",
-    "outcome",
-    "response",
-    "diagnosis",
-    "price",
-    "score",
-    "output",
-    "result",
-    "species",
-];
+const TARGETS: &str = "target y label class outcome response diagnosis price score output result species";
 /// Words for groups of dependent rows.
-const GROUPS: [&str; 10] =
-    ["subject", "patient", "participant", "person", "household", "family", "animal", "user", "customer", "id"];
+const GROUPS: &str = "subject patient participant person household family animal user customer id";
 /// Words that name a treatment as often as a group; columns with fewer levels are candidates.
-const PERHAPS_GROUPS: [&str; 3] = ["group", "groups", "site"];
+const PERHAPS_GROUPS: &str = "group groups site";
 const FEWEST_GROUPS: usize = 10;
 /// Minimum number of units to hold units out; with fewer, later times are predicted.
 const FEWEST_UNITS: usize = 5;
@@ -99,7 +85,7 @@ fn guessed(table: &TableFacts, options: &InitOptions) -> Result<Vec<String>> {
     let usable = |seen: &&ColumnFacts| {
         let profile = &seen.profile;
         // Group identifiers are rarely the target.
-        let is_unit = GROUPS.contains(&base(&profile.name).as_str()) && !table.differs(seen);
+        let is_unit = is_among(&base(&profile.name), GROUPS) && !table.differs(seen);
         let has_role = is_unit
             || of_order.contains(&profile.name.as_str())
             || table.test_rows.as_ref().and_then(TestOption::column) == Some(profile.name.as_str())
@@ -108,7 +94,7 @@ fn guessed(table: &TableFacts, options: &InitOptions) -> Result<Vec<String>> {
         seen.fault.is_none() && is_value && !has_role && 2 * profile.missing <= table.rows
     };
     let all = || table.columns.iter().filter(usable);
-    let named = TARGETS.iter().find_map(|known| all().find(|seen| seen.profile.name.eq_ignore_ascii_case(known)));
+    let named = TARGETS.split(' ').find_map(|known| all().find(|seen| seen.profile.name.eq_ignore_ascii_case(known)));
     let last = || all().rev().find(|seen| seen.profile.missing == 0).or_else(|| all().next_back());
     let none = || Error::Shape("no column can be a target: each is empty, constant, text or dates".into());
     named.or_else(last).map(|seen| vec![seen.profile.name.clone()]).ok_or_else(none)
@@ -188,8 +174,8 @@ impl<'t> Decisions<'t> {
         }
         let is_group = |seen: &&ColumnFacts| {
             let (base, count) = (base(&seen.profile.name), seen.distinct);
-            let is_named = GROUPS.contains(&base.as_str()) && count >= FEWEST_UNITS
-                || PERHAPS_GROUPS.contains(&base.as_str()) && count >= FEWEST_GROUPS;
+            let is_named = is_among(&base, GROUPS) && count >= FEWEST_UNITS
+                || is_among(&base, PERHAPS_GROUPS) && count >= FEWEST_GROUPS;
             let repeats = 2 * count <= table.rows && seen.profile.missing == 0 && seen.fault.is_none();
             is_named && repeats && !self.is_target(&seen.profile.name)
         };

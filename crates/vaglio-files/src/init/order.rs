@@ -124,7 +124,7 @@ impl<'a> CodedColumn<'a> {
 
     /// Whether its name suggests nothing but time: `year`, not `birth_year`.
     fn is_time_alone(&self) -> bool {
-        let is_time = |word: &String| BESIDE.contains(&word.as_str()) || resolution_of_word(word).is_some();
+        let is_time = |word: &String| is_among(word, BESIDE) || resolution_of_word(word).is_some();
         self.is_dated() || words(self.name).iter().all(is_time)
     }
 
@@ -135,63 +135,35 @@ impl<'a> CodedColumn<'a> {
 
 /// Resolution of a word for time, from the coarsest.
 fn resolution_of_word(word: &str) -> Option<usize> {
-    TIMES.iter().position(|finer| finer.contains(&word))
+    TIMES.iter().position(|finer| is_among(word, finer))
 }
 
 /// Words for times, from the coarsest to the finest.
-const TIMES: [&[&str]; 8] = [
-    &["year", "yr", "decade", "date", "datetime", "timestamp", "time", "t", "period", "step", "tick", "years", "epoch"],
-    &["quarter", "qtr", "season"],
-    &["month", "mon", "months"],
-    &["week", "weeks", "wave", "round", "visit", "occasion"],
-    &["day", "days"],
-    &["hour", "hours", "hr"],
-    &["minute", "minutes", "min"],
-    &["second", "seconds", "sec"],
+const TIMES: [&str; 8] = [
+    "year yr decade date datetime timestamp time t period step tick years epoch",
+    "quarter qtr season",
+    "month mon months",
+    "week weeks wave round visit occasion",
+    "day days",
+    "hour hours hr",
+    "minute minutes min",
+    "second seconds sec",
 ];
 /// Words that may accompany one of time.
-const BESIDE: [&str; 9] = ["id", "of", "no", "num", "number", "index", "obs", "observation", "calendar"];
+const BESIDE: &str = "id of no num number index obs observation calendar";
 /// Words for units with repeated observations.
-const UNITS: [&str; 34] = [
-    "id",
-    "subject",
-    "patient",
-    "participant",
-    "person",
-    "unit",
-    "firm",
-    "company",
-    "state",
-    "country",
-    "county",
-    "city",
-    "region",
-    "province",
-    "district",
-    "school",
-    "child",
-    "individual",
-    "household",
-    "family",
-    "animal",
-    "user",
-    "customer",
-    "series",
-    "sequence",
-    "trajectory",
-    "recording",
-    "sector",
-    "industry",
-    "bank",
-    "player",
-    "team",
-    "tree",
-    "station",
-];
+const UNITS: &str = "id subject patient participant person unit firm company state country county city region province \
+                     district school child individual household family animal user customer series sequence trajectory \
+                     recording sector industry bank player team tree station";
 /// Minimum number of rows to detect an order.
 const FEWEST: usize = 12;
 /// Minimum number of event times for forward chaining.
 pub const FEWEST_TIMES: usize = 8;
+
+/// Whether a word is in a list of words with blanks between.
+pub fn is_among(word: &str, list: &str) -> bool {
+    list.split(' ').any(|known| known == word)
+}
 
 /// Splits a name into words: `yearID` has two.
 pub fn words(name: &str) -> Vec<String> {
@@ -278,7 +250,7 @@ fn panel(
     };
     let mut found: Vec<(bool, &CodedColumn<'_>, &CodedColumn<'_>)> = Vec::new();
     for unit in columns.iter().filter(is_unit).filter(|c| c.distinct() > 1 && 2 * c.distinct() <= c.rows()) {
-        let is_named = words(unit.name).iter().any(|word| UNITS.contains(&word.as_str()));
+        let is_named = words(unit.name).iter().any(|word| is_among(word, UNITS));
         let by_time = |time: &&&CodedColumn<'_>| {
             time.name != unit.name && (is_known || time.is_time_alone()) && is_panel(unit, time, is_named || is_known)
         };

@@ -1,13 +1,13 @@
 //! Detects a column that marks test rows.
 
 use super::options::TestOption;
-use super::order::{CodedColumn, words};
+use super::order::{CodedColumn, is_among, words};
 
-const TRAIN: [&str; 6] = ["train", "training", "tr", "calibration", "learn", "learning"];
-const TEST: [&str; 8] = ["test", "testing", "te", "holdout", "validation", "valid", "val", "ts"];
+const TRAIN: &str = "train training tr calibration learn learning";
+const TEST: &str = "test testing te holdout validation valid val ts";
 // No 0 and 1: they may mean who was trained, or the result of a test.
-const NO: [&str; 2] = ["f", "false"];
-const YES: [&str; 2] = ["t", "true"];
+const NO: &str = "f false";
+const YES: &str = "t true";
 
 /// Detects the test value from the cells, or from the name and the cells. `is_truth`: 0 and 1 were words for truth.
 pub fn find(column: &CodedColumn<'_>, is_truth: bool) -> Option<TestOption> {
@@ -17,16 +17,16 @@ pub fn find(column: &CodedColumn<'_>, is_truth: bool) -> Option<TestOption> {
         (false, _) => (label, rows),
     });
     let levels: Vec<(String, usize)> = levels.collect();
-    let level = |among: &[&str]| {
-        let rank = |label: &str| among.iter().position(|word| label.eq_ignore_ascii_case(word));
+    let level = |among: &str| {
+        let rank = |label: &str| among.split(' ').position(|word| label.eq_ignore_ascii_case(word));
         levels.iter().filter_map(|level| Some((rank(&level.0)?, level))).min().map(|(_, level)| level.clone())
     };
     let words = words(column.name);
-    let named = |name: &[&str]| levels.len() == 2 && words.len() == 1 && name.contains(&words[0].as_str());
-    let (is, rows) = match (level(&TRAIN), level(&TEST)) {
+    let named = |list: &str| levels.len() == 2 && words.len() == 1 && is_among(&words[0], list);
+    let (is, rows) = match (level(TRAIN), level(TEST)) {
         (Some(_), Some(test)) => test,
-        _ if named(&["train", "training"]) && level(&YES).is_some() => level(&NO)?,
-        _ if named(&["test", "testing", "holdout"]) && level(&NO).is_some() => level(&YES)?,
+        _ if named("train training") && level(YES).is_some() => level(NO)?,
+        _ if named("test testing holdout") && level(NO).is_some() => level(YES)?,
         _ => return None,
     };
     let is_part = rows > 1 && 3 * rows <= 2 * column.cells.len();

@@ -1,6 +1,6 @@
 //! Views of columns.
 
-use crate::{ProductColumn, SparseColumn};
+use crate::{ProductColumn, SparseColumn, max_abs};
 use std::borrow::Cow;
 
 /// Maximum rows of a span per selected row for which the whole span of a product is computed.
@@ -114,7 +114,7 @@ impl<'a> Column<'a> {
     /// more. Such a deviation is noise, and the quotients would have no digits.
     pub fn rounding(&self) -> f64 {
         match self {
-            Column::Double(v) => 16.0 * f64::EPSILON * v.iter().fold(0.0, |most: f64, v| most.max(v.abs())),
+            Column::Double(v) => 16.0 * f64::EPSILON * max_abs(*v),
             Column::Byte(_) => 0.0,
             Column::Product(v) if v.is_byte() => 0.0,
             Column::Single(_) | Column::Product(_) => Column::Double(&self.values()).rounding(),

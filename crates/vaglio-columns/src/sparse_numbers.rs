@@ -251,7 +251,7 @@ impl<'a> SparseColumn<'a> {
         if self.fill() == 0.0 && matches!(self.numbers.values, StoredValues::Byte(_)) {
             return 0.0;
         }
-        16.0 * f64::EPSILON * self.range().iter().fold(0.0, |most: f64, v| most.max(v.abs()))
+        16.0 * f64::EPSILON * crate::max_abs(&self.range())
     }
 
     /// Least and greatest entry; infinities without rows.

@@ -1,6 +1,6 @@
 //! Relations of columns to the target and to each other, for least-angle searches.
 
-use crate::{Design, Feature, Result, row_weights};
+use crate::{Design, Feature, Result, max_abs, row_weights};
 
 /// Relevance and Gram matrix of the columns, read one column at a time.
 ///
@@ -95,7 +95,7 @@ pub fn standardize(values: &[f64], weights: Option<&[f64]>) -> Vec<f64> {
     let unit = magnitude(values);
     let mut scaled: Vec<f64> = values.iter().map(|v| v / unit).collect();
     vaglio_columns::center((&mut scaled[..]).into(), weight, total);
-    let largest = scaled.iter().fold(0.0, |m: f64, v| m.max(v.abs()));
+    let largest = max_abs(&scaled);
     scaled.iter_mut().enumerate().for_each(|(j, v)| *v = weight(j).sqrt() * (*v / largest));
     let norm = dot(&scaled, &scaled).sqrt();
     scaled.iter_mut().for_each(|v| *v /= norm);
@@ -105,8 +105,7 @@ pub fn standardize(values: &[f64], weights: Option<&[f64]>) -> Vec<f64> {
 /// The largest power of two not above the largest absolute value. Dividing by it is exact and keeps squares from
 /// overflowing.
 pub fn magnitude<'v>(values: impl IntoIterator<Item = &'v f64>) -> f64 {
-    let largest = values.into_iter().fold(f64::MIN_POSITIVE, |most, v| most.max(v.abs()));
-    largest.min(f64::MAX / 2.0).log2().floor().exp2()
+    max_abs(values).clamp(f64::MIN_POSITIVE, f64::MAX / 2.0).log2().floor().exp2()
 }
 
 #[cfg(test)]

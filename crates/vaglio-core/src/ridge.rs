@@ -1,6 +1,6 @@
 //! Ridge regression by Householder reflections on the rows: the slow definition and test oracle.
 
-use crate::{Columns, Error, Result, row_weights};
+use crate::{Columns, Error, Result, max_abs, row_weights};
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis, s};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -203,7 +203,7 @@ fn least_squares(mut columns: Vec<Vec<f64>>, unknowns: usize, rounding: f64) -> 
 
 /// Euclidean norm, safe from over- and underflow of the squares.
 fn norm(values: &[f64]) -> f64 {
-    let largest = values.iter().fold(0.0, |m: f64, v| m.max(v.abs()));
+    let largest = max_abs(values);
     if largest == 0.0 || !largest.is_finite() {
         return largest;
     }

@@ -3,7 +3,7 @@
 use crate::law_violation::{Law, Tolerance, laws};
 use crate::{LawResult, SplitMix64, data, design_copies};
 use std::collections::HashSet;
-use vaglio_core::{Cells, Map, MapFit, Numbers, Result as Made, Table, TrainingRows};
+use vaglio_core::{Cells, Map, MapFit, Numbers, Result as Made, Table, TrainingRows, max_abs};
 
 /// Checks all laws of a map on a table of at least eight rows.
 ///
@@ -305,7 +305,7 @@ fn same_cells(law: Law, tolerance: f64, on: &str, expected: &Cells, found: &Cell
 }
 
 fn same_numbers(law: Law, tolerance: f64, on: &str, expected: &[f64], found: &[f64]) -> LawResult {
-    let least = expected.iter().filter(|v| v.is_finite()).fold(0.0, |m: f64, v| m.max(v.abs()));
+    let least = max_abs(expected.iter().filter(|v| v.is_finite()));
     let near = |a: f64, b: f64| Tolerance { tolerance, least }.holds(a, b) || a.is_nan() && b.is_nan();
     for (row, (&a, &b)) in expected.iter().zip(found).enumerate() {
         let same = a.to_bits() == b.to_bits() || tolerance > 0.0 && near(a, b);

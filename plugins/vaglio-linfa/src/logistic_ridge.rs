@@ -8,7 +8,7 @@ use argmin::solver::linesearch::MoreThuenteLineSearch;
 use argmin::solver::quasinewton::LBFGS;
 use ndarray::{Array2, s};
 use std::cell::RefCell;
-use vaglio_core::{Error, Result, prelude::*, row_weights};
+use vaglio_core::{Error, Result, max_abs, prelude::*, row_weights};
 
 /// Ridge logistic regression: Σ_i v_i ln(1/P_i) + λ/2 ‖W‖² with row weights v and P_i the probability of the row's
 /// class; intercepts are not penalized.
@@ -212,7 +212,7 @@ impl Refit for LogisticRidge {
         for mut column in x.columns_mut() {
             let mean = column.iter().enumerate().map(|(row, v)| weight(row) / total * v).sum::<f64>();
             column.mapv_inplace(|v| v - mean);
-            let most = column.iter().fold(0.0, |most: f64, v| most.max(v.abs()));
+            let most = max_abs(&column);
             let deviation = if most > 1e-13 * mean.abs() { most } else { 0.0 };
             column.mapv_inplace(|v| if deviation > 0.0 { v / deviation } else { 0.0 });
             units.push((mean, deviation));

@@ -1,7 +1,7 @@
 //! Newton's method for kernel logistic regression.
 
 use ndarray::{Array1, Array2, Axis, stack};
-use vaglio_core::{Error, Result};
+use vaglio_core::{Error, Result, max_abs};
 use vaglio_kernels::linalg::Cholesky;
 use vaglio_kernels::tolerance::{FLAT_SLOPE, SUFFICIENT_FALL};
 
@@ -101,10 +101,9 @@ impl KernelLogisticObjective<'_> {
 
     /// α and b of a final iterate, after checking that β equals the slopes.
     fn ended(&self, end: NewtonIterate) -> Result<(Vec<f64>, f64)> {
-        let most = |values: &Array1<f64>| values.iter().fold(0.0, |most: f64, v| most.max(v.abs()));
         let heaviest = self.weights.iter().flatten().fold(0.0, |most: f64, w| most.max(*w));
         let slopes = self.slopes(&end).0;
-        if most(&(&slopes - &end.beta)) <= FLAT_SLOPE * (most(&slopes) + FLAT_SLOPE * heaviest) {
+        if max_abs(&(&slopes - &end.beta)) <= FLAT_SLOPE * (max_abs(&slopes) + FLAT_SLOPE * heaviest) {
             return Ok(((&end.beta / self.lambda).to_vec(), end.intercept));
         }
         Err(unsolved("loses its digits"))

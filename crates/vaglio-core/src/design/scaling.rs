@@ -2,7 +2,7 @@
 
 use super::{FoldLineage, TrainingMethod};
 use crate::power_of_two::{PowerOfTwoScaling, times_power};
-use crate::{Columns, Design, Error, Problem, Result};
+use crate::{Columns, Design, Error, Problem, Result, max_abs};
 use std::convert::Infallible;
 use std::sync::Arc;
 
@@ -90,7 +90,7 @@ impl Problem {
     }
 
     fn target_exponent(&self) -> i32 {
-        far_exponent(self.targets.iter().fold(0.0, |most: f64, y| most.max(y.abs())))
+        far_exponent(max_abs(self.targets.iter()))
     }
 }
 

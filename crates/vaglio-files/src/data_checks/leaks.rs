@@ -3,7 +3,7 @@
 use super::super::series::{counts_of, numbers_of};
 use super::table_with_roles::{TableWithRoles, listed, named, numbers, numbers_at, sample};
 use std::collections::{HashMap, HashSet};
-use vaglio_core::Cells;
+use vaglio_core::{Cells, max_abs};
 use vaglio_kernels::sums::dot;
 use vaglio_report::record::{Warning, WarningKind};
 
@@ -205,8 +205,7 @@ fn standardized(values: impl Iterator<Item = f64>) -> Option<Vec<f64>> {
     let mean = sum / count as f64;
     values.iter_mut().for_each(|value| *value = if value.is_nan() { 0.0 } else { *value - mean });
     let length = dot(&values, &values).sqrt();
-    let largest = values.iter().fold(0.0f64, |most, value| most.max(value.abs()));
-    (length.is_finite() && largest > 1e-12 * mean.abs()).then(|| {
+    (length.is_finite() && max_abs(&values) > 1e-12 * mean.abs()).then(|| {
         values.iter_mut().for_each(|value| *value /= length);
         values
     })

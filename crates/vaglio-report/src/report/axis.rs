@@ -118,7 +118,7 @@ fn whole_ticks(low: f64, high: f64, wanted: usize) -> Vec<f64> {
 
 /// Labels with as many decimals as the step between ticks needs.
 fn tick_labels(ticks: &[f64], is_logarithmic: bool) -> Vec<String> {
-    let largest = ticks.iter().fold(0.0, |m: f64, t| m.max(t.abs()));
+    let largest = vaglio_core::max_abs(ticks);
     let step = ticks.windows(2).map(|w| (w[1] - w[0]).abs()).fold(f64::INFINITY, f64::min);
     if is_logarithmic || !(1e-3..1e6).contains(&largest) || !step.is_finite() {
         return ticks.iter().map(|t| significant(*t, 6)).collect();

@@ -8,6 +8,7 @@
 use super::active_set::norm;
 use super::{Hit, LeastAngle};
 use ndarray::{Array1, Array2, Axis};
+use vaglio_core::max_abs;
 use vaglio_kernels::linalg::{Cholesky, gemm};
 use vaglio_kernels::tolerance::{EQUAL_CORRELATION, SHORT_STEP, UNIT_LENGTH};
 
@@ -43,7 +44,7 @@ impl Point {
         let mut before = f64::INFINITY;
         for _ in 0..MOST_REFINEMENTS {
             let rest = &c - &gemm(q.view(), (&point.n * &rho).view()) - &point.n * lambda;
-            let most = rest.iter().fold(0.0, |most: f64, v| most.max(v.abs()));
+            let most = max_abs(&rest);
             if most >= 0.5 * before {
                 break;
             }
@@ -175,7 +176,6 @@ impl LeastAngle {
 
     /// ρ at λ by damped Newton steps; a row may be held at 0.
     pub(super) fn settled(&self, lambda: f64, mut sizes: Vec<f64>, held: Option<usize>) -> Option<Vec<f64>> {
-        let most = |g: &Array1<f64>| g.iter().fold(0.0, |most: f64, g| most.max(g.abs()));
         let mut point = Point::new(self, lambda, &sizes)?;
         let mut excess = point.excess(held);
         for _ in 0..MOST_STEPS {
@@ -184,15 +184,15 @@ impl LeastAngle {
             let better = loop {
                 let next: Vec<f64> = sizes.iter().zip(&step).map(|(size, by)| size + share * by).collect();
                 let found = Point::new(self, lambda, &next).map(|point| (point.excess(held), point, next));
-                match found.filter(|(g, ..)| most(g) < most(&excess)) {
+                match found.filter(|(g, ..)| max_abs(g) < max_abs(&excess)) {
                     Some(found) => break Some(found),
-                    None if most(&excess) <= UNIT_LENGTH || share < SHORT_STEP => break None,
+                    None if max_abs(&excess) <= UNIT_LENGTH || share < SHORT_STEP => break None,
                     None => share *= 0.5,
                 }
             };
             let Some(found) = better else { break };
             (excess, point, sizes) = found;
         }
-        (most(&excess) <= UNIT_LENGTH).then_some(sizes)
+        (max_abs(&excess) <= UNIT_LENGTH).then_some(sizes)
     }
 }

@@ -4,7 +4,7 @@ use crate::law_violation::Law;
 use crate::{LawResult, Tolerance};
 use ndarray::Array2;
 use std::fmt::Display;
-use vaglio_core::{Feature, Form, Learner, Model, Problem};
+use vaglio_core::{Feature, Form, Learner, Model, Problem, max_abs};
 
 /// Returns the number of selectable features, and the first λ.
 pub fn extent(law: Law, learner: &dyn Learner, problem: &Problem) -> LawResult<(usize, Option<f64>)> {
@@ -47,7 +47,7 @@ pub fn finite(law: Law, on: impl Display, values: &Array2<f64>) -> LawResult {
 /// Fails if arrays differ by more than a tolerance relative to their largest value.
 pub fn alike(law: Law, on: impl Display, tolerance: f64, expected: &Array2<f64>, found: &Array2<f64>) -> LawResult {
     law.equal(&on, &expected.dim(), &found.dim())?;
-    let least = expected.iter().fold(0.0, |m: f64, v| m.max(v.abs()));
+    let least = max_abs(expected);
     for ((at, &a), &b) in expected.indexed_iter().zip(found) {
         law.near(Tolerance { tolerance, least }, format_args!("{on}, prediction {at:?}"), a, b)?;
     }

@@ -5,7 +5,7 @@ use crate::law_violation::Law;
 use crate::replay::replay;
 use crate::trial::Subject;
 use crate::{LawResult, SplitMix64};
-use vaglio_core::{Design, Feature, Score};
+use vaglio_core::{Design, Feature, Score, max_abs};
 use vaglio_search::{Constraints, Sign};
 
 /// Every subset on the path and every entry satisfies the constraints: groups, costs and signs of weights. A search
@@ -56,7 +56,7 @@ fn other_signs(
     let model = law.ran(format_args!("training on {subset:?}"), || design.train(subset, score.lambda))?;
     let weights = model.coefficients().map_or_else(Vec::new, |of| of.weights.column(0).to_vec());
     // Weights within rounding of 0 have no sign.
-    let largest = weights.iter().fold(0.0, |most: f64, weight| most.max(weight.abs()));
+    let largest = max_abs(&weights);
     let rounded = weights.into_iter().map(|weight| if weight.abs() <= 1e-9 * largest { 0.0 } else { weight });
     Ok(rules.wrong_signs(subset, rounded))
 }

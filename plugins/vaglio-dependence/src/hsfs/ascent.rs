@@ -7,7 +7,7 @@ use argmin::core::{CostFunction, Executor, Gradient, IterState};
 use argmin::solver::linesearch::MoreThuenteLineSearch;
 use argmin::solver::quasinewton::LBFGS;
 use std::cell::RefCell;
-use vaglio_core::{Design, Error, Feature, Result};
+use vaglio_core::{Design, Error, Feature, Result, max_abs};
 use vaglio_kernels::parallel;
 use vaglio_kernels::tolerance::ASCENT_SLOPE;
 
@@ -76,7 +76,7 @@ impl<'d> Ascent<'d> {
             return Ok(vec![1.0; count]);
         }
         let start = vec![1.0; count];
-        let size = self.at(&simplex(&start))?.1.iter().fold(0.0, |most: f64, slope| most.max(slope.abs()));
+        let size = max_abs(&self.at(&simplex(&start))?.1);
         if size == 0.0 {
             return Ok(simplex(&start));
         }

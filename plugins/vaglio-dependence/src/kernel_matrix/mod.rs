@@ -25,7 +25,7 @@ pub use levels::{CommonLevels, FactorRows, LEAST_BANDWIDTH, LevelColumn, TOGETHE
 pub use pairs::{Padded, RowPairs};
 pub use quadratic_form::Quadratic;
 
-use vaglio_core::magnitude;
+use vaglio_core::{magnitude, max_abs};
 use vaglio_kernels::f64x8::F64x8;
 use vaglio_kernels::sums::center;
 use vaglio_kernels::tolerance::TRACE_ROUNDING;
@@ -56,7 +56,7 @@ pub fn standardized(values: &[f64], shares: &[f64]) -> Option<Vec<f64>> {
     let size = magnitude(values);
     let mut scaled: Vec<f64> = values.iter().map(|v| v / size).collect();
     center((&mut scaled[..]).into(), |j| shares[j], 1.0);
-    let largest = scaled.iter().fold(0.0, |m: f64, v| m.max(v.abs()));
+    let largest = max_abs(&scaled);
     scaled.iter_mut().for_each(|v| *v /= largest);
     let variance = scaled.iter().zip(shares).map(|(v, p)| p * v * v).sum::<f64>();
     if variance <= TRACE_ROUNDING {

@@ -161,7 +161,7 @@ impl Record {
     }
 
     /// Figures of each of several outputs.
-    pub(super) fn outputs_line(&self) -> Option<String> {
+    pub(crate) fn outputs_line(&self) -> Option<String> {
         let (figures, rows) = self.trusted().filter(|(figures, _)| !figures.by_output.is_empty())?;
         let told = |output: &OutputFigures| {
             let r2 = output.r2.map(|r2| format!("; R² {}", significant(r2, 4))).unwrap_or_default();

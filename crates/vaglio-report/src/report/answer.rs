@@ -1,6 +1,5 @@
 //! The answer of the page: the error on new rows, the choice, and how far to trust them.
 
-use super::chart::{Chart, Mark, ScaleKind};
 use super::lookups::finite;
 use super::number::{count, element, full, percent, short, significant};
 use super::section::Section;
@@ -205,31 +204,4 @@ fn card(label: &str, value: f64, interval: Option<ConfidenceInterval>, note: Str
     let value = element(&format!("div class=\"value\" title=\"{}\"", full(value)), &short(value));
     let (interval, note) = (element("div class=\"interval\"", &interval), element("div class=\"note\"", &note));
     format!("<div class=\"card {class}\">{label}{value}{interval}{note}</div>\n")
-}
-
-/// Chart of all errors with their baselines; includes the score if it has the units of the losses.
-pub fn comparison(record: &Record, errors: &[HeldOutError<'_>]) -> Option<Chart> {
-    let score = finite(record.score).filter(|_| record.is_comparable());
-    let score = score.map(|score| ("score of the search", "inner", score, None, finite(record.empty_score)));
-    let errors = errors.iter().rev().map(|error| {
-        let title = error.origin.title();
-        (title, title, error.loss, error.interval, error.baseline)
-    });
-    let rows: Vec<_> = errors.chain(score).collect();
-    let marks = rows.iter().enumerate().flat_map(|(at, &(name, class, value, interval, baseline))| {
-        let at = at as f64;
-        let ends = interval.map(|(ends, _)| ends.map(|end| [end, at]));
-        let words = interval.map(|(ends, level)| format!(" ({})", interval_text(ends, level))).unwrap_or_default();
-        let without = baseline.map(|value| format!("; without features {}", short(value))).unwrap_or_default();
-        let ring = |value| Mark::point("without features", "without", [value, at], "without features");
-        [
-            Some(Mark::bars(&format!("spread {class}"), ends.into_iter().collect(), "")),
-            baseline.map(ring),
-            Some(Mark::point("", class, [value, at], format!("{name}: {}{words}{without}", short(value)))),
-        ]
-    });
-    let names = rows.iter().map(|row| row.0.to_owned()).collect();
-    let chart = Chart::new("Errors and their baselines", record.loss().axis_title(), "").y(ScaleKind::Names(names));
-    let is_compared = rows.len() > 1 || rows.iter().any(|row| row.4.is_some());
-    is_compared.then(|| chart.marks(marks.flatten()).caption("Lower is better. A bar is the 95 % interval."))
 }

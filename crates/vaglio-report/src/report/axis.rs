@@ -21,7 +21,7 @@ pub struct Axis {
 
 impl Axis {
     /// Creates an axis from `low` to `high` with about `wanted` ticks; `None` if an end is not finite.
-    pub fn new(kind: &ScaleKind, [low, high]: [f64; 2], wanted: usize) -> Option<Self> {
+    pub fn new(kind: ScaleKind, [low, high]: [f64; 2], wanted: usize) -> Option<Self> {
         let is_logarithmic = match kind {
             ScaleKind::Log => true,
             ScaleKind::Auto => low > 0.0 && high / low > FAR_APART,
@@ -33,7 +33,6 @@ impl Axis {
         let flat = if largest > 0.0 { 0.1 * largest } else { 1.0 };
         let span = if to - from > 1e-9 * largest { to - from } else { flat };
         let room = match kind {
-            ScaleKind::Names(_) => 0.5,
             ScaleKind::Whole => (0.03 * span).max(0.5),
             _ => 0.06 * span,
         };
@@ -46,7 +45,6 @@ impl Axis {
             values.into_iter().zip(labels).collect()
         };
         let ticks = match kind {
-            ScaleKind::Names(names) => names.iter().enumerate().map(|(k, name)| (k as f64, name.clone())).collect(),
             ScaleKind::Whole => labelled(whole_ticks(low, high, wanted)),
             _ if is_logarithmic => labelled(log_ticks(low, high, wanted)),
             _ => labelled(ticks(from, to, wanted).into_iter().filter(|tick| low < 0.0 || *tick >= 0.0).collect()),

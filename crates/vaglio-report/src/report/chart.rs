@@ -39,7 +39,7 @@ pub enum ChartShape {
 }
 
 /// Spacing of values along an axis.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ScaleKind {
     /// At even distances; by their logarithms if all are positive and far apart.
     #[default]
@@ -50,8 +50,6 @@ pub enum ScaleKind {
     Log,
     /// Whole numbers at even distances.
     Whole,
-    /// A place for each name: 0, 1, …; from the top down.
-    Names(Vec<String>),
 }
 
 /// A mark of a chart; `class` is a class of the style sheet, and `name` appears in the legend.
@@ -75,17 +73,6 @@ pub enum Mark {
         /// Place, low end and high end, from left to right.
         points: Vec<Option<[f64; 3]>>,
     },
-    /// A point.
-    Point {
-        /// In the legend.
-        name: String,
-        /// In the style sheet.
-        class: String,
-        /// The point.
-        at: [f64; 2],
-        /// The tooltip.
-        tip: String,
-    },
     /// Many small points.
     Cloud {
         /// In the style sheet.
@@ -93,17 +80,6 @@ pub enum Mark {
         /// The points.
         points: Vec<[f64; 2]>,
     },
-    /// Straight bars between two points.
-    Bars {
-        /// In the style sheet.
-        class: String,
-        /// The two ends of each.
-        bars: Vec<[[f64; 2]; 2]>,
-        /// The tooltip of each; may be empty.
-        tip: String,
-    },
-    /// A map of colored cells between two scales of names: the color of each cell, from −1 to 1, and its words, by rows.
-    Cells(Vec<Vec<(Option<f64>, String)>>),
     /// A horizontal line across the whole chart.
     Level {
         /// In the legend; empty for none.
@@ -126,16 +102,6 @@ impl Chart {
     /// Creates a wide chart without marks, with titles of its axes.
     pub fn new(label: impl Into<String>, x_title: impl Into<String>, y_title: impl Into<String>) -> Self {
         Chart { label: label.into(), x_title: x_title.into(), y_title: y_title.into(), ..Chart::default() }
-    }
-
-    /// Creates a map of cells with names at the left (`down`) and above (`across`).
-    pub fn cells(
-        label: impl Into<String>,
-        down: Vec<String>,
-        across: Vec<String>,
-        cells: Vec<Vec<(Option<f64>, String)>>,
-    ) -> Self {
-        Chart::new(label, "", "").x(ScaleKind::Names(across)).y(ScaleKind::Names(down)).mark(Mark::Cells(cells))
     }
 
     /// Sets the horizontal scale.
@@ -181,16 +147,6 @@ impl Mark {
     pub fn stroke(name: &str, class: &str, points: Vec<[f64; 2]>) -> Self {
         let points = points.into_iter().map(Some).collect();
         Mark::Line { name: name.into(), class: class.into(), points, dots: false }
-    }
-
-    /// A point with a tooltip.
-    pub fn point(name: &str, class: &str, at: [f64; 2], tip: impl Into<String>) -> Self {
-        Mark::Point { name: name.into(), class: class.into(), at, tip: tip.into() }
-    }
-
-    /// Bars with a tooltip, unless it is empty.
-    pub fn bars(class: &str, bars: Vec<[[f64; 2]; 2]>, tip: impl Into<String>) -> Self {
-        Mark::Bars { class: class.into(), bars, tip: tip.into() }
     }
 
     /// A horizontal line at the value `at`.

@@ -1,6 +1,6 @@
 //! The chosen columns: weights, equation, and importance.
 
-use super::chart::Chart;
+use super::heat_map::heat_map;
 use super::lookups::finite;
 use super::number::{element, short, significant};
 use super::section::Section;
@@ -173,10 +173,9 @@ pub fn correlations(record: &Record) -> Option<Section> {
         let r = r.and_then(finite);
         (r, r.map_or_else(|| "–".into(), |r| significant((100.0 * r).round() / 100.0, 2)))
     };
-    let cells = rows[1..].iter().map(|row| row.iter().map(cell).collect()).collect();
+    let cells: Vec<Vec<_>> = rows[1..].iter().map(|row| row.iter().map(cell).collect()).collect();
     let names: Vec<String> = record.selected.iter().map(|column| record.column_name(column.index)).collect();
-    let (down, across) = (names[1..].to_vec(), names[..n - 1].to_vec());
-    let chart = Chart::cells("Correlations of the chosen columns", down, across, cells);
+    let label = "Correlations of the chosen columns";
     let caption = "On the training rows, in order of entry. Strong colors mark columns that say much the same.";
-    Some(section.chart(chart.caption(caption)))
+    Some(section.with(&heat_map(label, [&names[1..], &names[..n - 1]], &cells, caption)))
 }

@@ -1,12 +1,12 @@
 //! Predictions of classes: confusion matrix, ROC curve, calibration.
 
 use super::chart::{Chart, ChartShape, Mark, ScaleKind};
+use super::heat_map::heat_map;
 use super::number::{count, percent, short};
 use super::section::Section;
 use super::table::{TableBuilder, TableCell};
 use crate::interval::normal_interval;
 use crate::record::{Record, ReliabilityBin, ShownPredictions};
-use vaglio_core::pluralize;
 
 /// Largest number of classes of a drawn confusion matrix.
 const MOST_CLASSES: usize = 60;
@@ -31,24 +31,25 @@ pub fn classes(record: &Record) -> Option<Section> {
         .count("Rows", rows)
         .count("Wrong", wrong)
         .cells("Error rate", "share", |k| (rows(k) > 0).then(|| TableCell::number(share(k)).bar(share(k))));
-    let matrix = (counts.len() <= MOST_CLASSES).then(|| confusion(counts, classes.iter().map(|k| name(*k)).collect()));
+    let names: Vec<String> = classes.iter().map(|k| name(*k)).collect();
+    let matrix = if counts.len() <= MOST_CLASSES { confusion(counts, &names) } else { String::new() };
     let roc = record.report.predictions.as_ref().and_then(|predictions| roc(predictions, &name(1)));
     let auc = figures.auc.filter(|_| roc.is_some());
     let auc = auc.map(|auc| format!("The area under the ROC curve, AUC, is {}.", short(auc)));
-    let section = Section::new("classes", "Classes").text(lead).chart(matrix).table(table);
+    let section = Section::new("classes", "Classes").text(lead).with(&matrix).table(table);
     Some(section.chart(roc).note(auc.unwrap_or_default()))
 }
 
 /// A confusion matrix, shaded by the share of each class.
-fn confusion(counts: &[Vec<usize>], names: Vec<String>) -> Chart {
+fn confusion(counts: &[Vec<usize>], names: &[String]) -> String {
     let cell = |i: usize, (j, n): (usize, &usize)| {
         let share = *n as f64 / counts[i].iter().sum::<usize>().max(1) as f64;
         (Some(if i == j { share } else { -share.sqrt() }), count(*n))
     };
     let row = |(i, row): (usize, &Vec<usize>)| row.iter().enumerate().map(|n| cell(i, n)).collect();
-    let cells = counts.iter().enumerate().map(row).collect();
-    Chart::cells(format!("Confusion of {} classes", names.len()), names.clone(), names, cells)
-        .caption("Each row is an observed class, each column a predicted one.")
+    let cells: Vec<Vec<_>> = counts.iter().enumerate().map(row).collect();
+    let label = format!("Confusion of {} classes", names.len());
+    heat_map(&label, [names, names], &cells, "Each row is an observed class, each column a predicted one.")
 }
 
 /// A square from 0 to 1 with its diagonal.
@@ -95,20 +96,15 @@ pub fn calibration(record: &Record) -> Option<Section> {
         percent(gain)
     );
     let class = calibration.from.title();
-    let ends =
-        |bin: &ReliabilityBin| normal_interval(bin.observed, bin.error, [0.0, 1.0]).map(|end| [bin.predicted, end]);
-    let at = |bin: &ReliabilityBin| [bin.predicted, bin.observed];
-    let point = |bin: &ReliabilityBin| {
-        let rows = pluralize(bin.rows, "row");
-        let tip = format!("{rows}: {} came true of {}", short(bin.observed), short(bin.predicted));
-        Mark::point("", class, at(bin), tip)
+    let ends = |bin: &ReliabilityBin| {
+        let [low, high] = normal_interval(bin.observed, bin.error, [0.0, 1.0]);
+        [Some([bin.predicted, low, high]), None]
     };
+    let ends = Mark::Band { class: class.into(), points: calibration.bins.iter().flat_map(ends).collect() };
+    let points = calibration.bins.iter().map(|bin| Some([bin.predicted, bin.observed])).collect();
     let chart = unit_square("Calibration of probabilities", "probability", "share that came true")
-        .mark(Mark::bars(&format!("spread {class}"), calibration.bins.iter().map(ends).collect(), ""))
-        .mark(Mark::stroke("", class, calibration.bins.iter().map(at).collect()))
-        .marks(calibration.bins.iter().map(point))
-        .caption(format!(
-            "Groups of rows with like probability of {what}, with 95 % intervals; on the line, probabilities are right."
-        ));
+        .mark(ends)
+        .mark(Mark::line("", class, points))
+        .caption(format!("Groups of rows with like probability of {what}; on the line, probabilities are right."));
     Some(Section::new("calibration", "Calibration of probabilities").text(lead).chart(chart))
 }

@@ -12,10 +12,6 @@ use vaglio_core::join;
 /// Margin above and below the axes, in pixels.
 const TOP: f64 = 26.0;
 const BOTTOM: f64 = 46.0;
-/// Height of the row of a name.
-const ROW: f64 = 27.0;
-/// Largest number of characters of a name next to the chart.
-pub(super) const LETTERS: usize = 24;
 /// Largest number of points of a cloud in a small chart; of more, every second, third, … is drawn.
 const MOST_SMALL: usize = 200;
 /// Largest number of tooltips along a line.
@@ -26,23 +22,12 @@ const NAMED: usize = 12;
 impl Chart {
     /// Renders the legend, the drawings for each screen width and the caption; `None` without a finite point.
     pub fn html(&self) -> Option<String> {
-        let (class, focus, drawings) = match self.shape {
-            ChartShape::Wide => ("wide", " tabindex=\"0\"", self.wide()?),
-            ChartShape::Square => ("square", "", self.draw("square", [360.0, 360.0])?),
-            ChartShape::Small => ("small", "", self.draw("panel", [300.0, 220.0])?),
+        let (class, drawings) = match self.shape {
+            ChartShape::Wide => ("wide", self.drawing()? + &self.draw("plot narrow", [400.0, 290.0])?),
+            ChartShape::Square => ("square", self.draw("square", [360.0, 360.0])?),
+            ChartShape::Small => ("small", self.draw("panel", [300.0, 220.0])?),
         };
-        let (legend, label, caption) = (self.legend(), escape(&self.label), element("figcaption", &self.caption));
-        Some(format!(
-            "<figure class=\"{class}\">\n<div class=\"scroll\"{focus} role=\"group\" aria-label=\"{label}\">{legend}{drawings}</div>\n{caption}</figure>\n"
-        ))
-    }
-
-    fn wide(&self) -> Option<String> {
-        match (&self.y, self.marks.first()) {
-            (_, Some(Mark::Cells(cells))) => self.heat_map(cells),
-            (ScaleKind::Names(_), _) => self.draw("plot named", [760.0, 340.0]),
-            _ => Some(self.drawing()? + &self.draw("plot narrow", [400.0, 290.0])?),
-        }
+        Some(figure(class, &self.label, &(self.legend() + &drawings), &self.caption))
     }
 
     /// The drawing for wide screens.
@@ -51,21 +36,14 @@ impl Chart {
     }
 
     fn draw(&self, class: &str, [width, height]: [f64; 2]) -> Option<String> {
-        let y = Axis::new(&self.y, self.range(1)?, (height / 50.0) as usize)?;
-        let height = match &self.y {
-            ScaleKind::Names(names) => TOP + ROW * names.len() as f64 + BOTTOM,
-            _ => height,
-        };
-        let left = 34.0 + 6.8 * y.longest_label().min(LETTERS) as f64;
+        let y = Axis::new(self.y, self.range(1)?, (height / 50.0) as usize)?;
+        let left = 34.0 + 6.8 * y.longest_label() as f64;
         let longest = self.lines().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
         let names = if self.names_at_ends { 24.0 + 6.6 * longest.min(18) as f64 } else { 16.0 };
-        let x = Axis::new(&self.x, self.range(0)?, (width / 75.0) as usize)?;
+        let x = Axis::new(self.x, self.range(0)?, (width / 75.0) as usize)?;
         let x = x.placed(left, width - names - left);
         let floor = height - BOTTOM;
-        let y = match self.y {
-            ScaleKind::Names(_) => y.placed(TOP, floor - TOP),
-            _ => y.placed(floor, TOP - floor),
-        };
+        let y = y.placed(floor, TOP - floor);
         let mut out = svg::open(class, [width, height], &self.label);
         self.draw_axes(&mut out, &x, &y, floor);
         for mark in &self.marks {
@@ -90,13 +68,9 @@ impl Chart {
 
     /// Range of the marks along an axis (0: x, 1: y), without bands and rules far from the others.
     fn range(&self, axis: usize) -> Option<[f64; 2]> {
-        let kind = [&self.x, &self.y][axis];
-        if let ScaleKind::Names(names) = kind {
-            return (!names.is_empty()).then_some([0.0, names.len() as f64 - 1.0]);
-        }
         let near: Vec<f64> = self.marks.iter().flat_map(|mark| mark.values(axis, false)).collect();
         let lowest = near.iter().copied().fold(f64::INFINITY, f64::min);
-        let is_log = *kind == ScaleKind::Log;
+        let is_log = [self.x, self.y][axis] == ScaleKind::Log;
         let far = self.marks.iter().flat_map(|mark| mark.values(axis, true));
         let far = far.filter(|value| *value > lowest / 4.0 || lowest <= 0.0);
         let all = near.iter().copied().chain(far).filter(|value| value.is_finite() && (!is_log || *value > 0.0));
@@ -117,10 +91,7 @@ impl Chart {
         for (value, label) in &y.ticks {
             let h = y.at(*value);
             path(out, "grid", &format!("M{left},{}H{right}", px(h)));
-            match self.y {
-                ScaleKind::Names(_) => svg::clipped(out, [x.start - 10.0, h + 4.0], "end", label, LETTERS),
-                _ => svg::text(out, "tick", [x.start - 8.0, h + 4.0], "end", label),
-            }
+            svg::text(out, "tick", [x.start - 8.0, h + 4.0], "end", label);
         }
         for (value, label) in &x.ticks {
             let at = x.at(*value);
@@ -209,10 +180,6 @@ impl Chart {
                     path(&mut sample, &format!("band {class}"), "M1,0H29V12H1Z");
                     "95 % interval".into()
                 }
-                Mark::Point { name, class, .. } => {
-                    sample = marker(class, [15.0, 6.0], 4.0);
-                    name.clone()
-                }
                 Mark::Level { name, class, .. } => {
                     path(&mut sample, class, "M1,6H29");
                     name.clone()
@@ -229,19 +196,26 @@ impl Chart {
     }
 }
 
+/// Renders a figure with a caption; wide ones can be scrolled.
+pub(super) fn figure(class: &str, label: &str, content: &str, caption: &str) -> String {
+    let focus = if class == "wide" { " tabindex=\"0\"" } else { "" };
+    let (label, caption) = (escape(label), element("figcaption", caption));
+    format!(
+        "<figure class=\"{class}\">\n<div class=\"scroll\"{focus} role=\"group\" aria-label=\"{label}\">{content}</div>\n{caption}</figure>\n"
+    )
+}
+
 /// Widens a range to include a value.
 pub(super) fn widened(range: Option<[f64; 2]>, value: f64) -> Option<[f64; 2]> {
     Some(range.map_or([value; 2], |[low, high]| [low.min(value), high.max(value)]))
 }
 
 impl Mark {
-    /// Values along an axis: those of bands and bars alone (`is_area`), or of all other marks.
+    /// Values along an axis: those of bands alone (`is_area`), or of all other marks.
     fn values(&self, axis: usize, is_area: bool) -> Vec<f64> {
         match self {
             Mark::Line { points, .. } if !is_area => points.iter().flatten().map(|point| point[axis]).collect(),
-            Mark::Point { at, .. } if !is_area => vec![at[axis]],
             Mark::Cloud { points, .. } if !is_area => points.iter().map(|point| point[axis]).collect(),
-            Mark::Bars { bars, .. } if is_area => bars.iter().flatten().map(|point| point[axis]).collect(),
             Mark::Band { points, .. } if is_area && axis == 1 => {
                 points.iter().flatten().flat_map(|point| [point[1], point[2]]).collect()
             }
@@ -288,26 +262,16 @@ fn draw_mark(out: &mut String, mark: &Mark, x: &Axis, y: &Axis) {
             let stride = if x.length < 280.0 { points.len().div_ceil(MOST_SMALL).max(1) } else { 1 };
             path(out, &format!("cloud {class}"), &points.iter().step_by(stride).map(dot).collect::<String>());
         }
-        Mark::Point { class, at: point, tip, .. } => {
-            let _ = write!(out, "<g><title>{}</title>{}</g>", escape(tip), marker(class, at(*point), 5.0));
-        }
-        Mark::Bars { class, bars, tip } => {
-            let title = if tip.is_empty() { String::new() } else { format!("<title>{}</title>", escape(tip)) };
-            for [from, to] in bars {
-                let (from, to) = (place(at(*from)), place(at(*to)));
-                let _ = write!(out, "<g>{title}<path class=\"{class}\" d=\"M{from}L{to}\"/></g>");
-            }
-        }
         Mark::Level { class, at, .. } if y.reaches(*at) => {
             path(out, class, &format!("M{}h{}", place([x.start, y.at(*at)]), px(x.length)));
         }
         Mark::Chosen { at, label } if x.reaches(*at) => {
-            let (at, bottom) = (x.at(*at), y.start.max(y.start + y.length));
-            path(out, "chosen", &format!("M{}V{}", place([at, TOP - 6.0]), px(bottom)));
+            let at = x.at(*at);
+            path(out, "chosen", &format!("M{}V{}", place([at, TOP - 6.0]), px(y.start)));
             let anchor = if at < x.start + 0.5 * x.length { "start" } else { "end" };
             svg::text(out, "chosen-label", [at, TOP - 11.0], anchor, label);
         }
-        Mark::Level { .. } | Mark::Chosen { .. } | Mark::Cells(_) => {}
+        Mark::Level { .. } | Mark::Chosen { .. } => {}
     }
 }
 

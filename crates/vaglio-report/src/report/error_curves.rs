@@ -6,7 +6,7 @@ use super::number::short;
 use super::section::Section;
 use super::table::TableBuilder;
 use crate::record::names::{capital, listed, sentence};
-use crate::record::{Cell, EntryRecord, LearningPoint, LossName, PredictionRows, Record, interval_text};
+use crate::record::{Cell, EntryRecord, LearningPoint, LossName, PredictionRows, Record};
 use vaglio_core::pluralize;
 use vaglio_search::CrossValidation;
 
@@ -23,7 +23,7 @@ pub fn error_by_size(record: &Record) -> Section {
 /// The other curves along the path.
 pub fn other_curves(record: &Record) -> Section {
     let section = Section::new("curves", "Other curves of the search").chart(curves(record).1);
-    section.chart(penalties(record)).chart(error_by_lambda(record))
+    section.chart(error_by_lambda(record))
 }
 
 /// Chart of the losses, and of the score if its units differ; without losses, chart of the score alone.
@@ -101,10 +101,9 @@ fn losses(record: &Record) -> Chart {
     let test = test.map(|value| Mark::level(format!("without features, test: {}", short(value)), "empty test", value));
     // The interval of the chosen size says more than standard errors of the others.
     let chosen = record.held_out_error(PredictionRows::CrossValidation);
-    let chosen = chosen.and_then(|error| error.interval).map(|(ends, level)| {
-        let bar = ends.map(|end| [record.selected.len() as f64, end]);
-        Mark::bars("spread cross-validated", vec![bar], interval_text(ends, level))
-    });
+    let chosen = chosen.and_then(|error| error.interval);
+    let chosen = chosen
+        .and_then(|([low, high], _)| band(vec![Some([record.selected.len() as f64, low, high])], "cross-validated"));
     let marks = [
         chosen,
         score_band(record).filter(|_| is_comparable && !is_cross_validated),
@@ -132,18 +131,6 @@ fn scores(record: &Record) -> Chart {
     by_size(record, &record.score_title())
         .marks(marks.into_iter().flatten())
         .caption("The best subset found of each size.")
-}
-
-/// Chart of the λ of every subset, if they differ.
-fn penalties(record: &Record) -> Option<Chart> {
-    let mut known = record.path.iter().filter_map(|entry| entry.lambda);
-    let first = known.next()?;
-    if known.all(|lambda| lambda == first) {
-        return None;
-    }
-    let line = line(record, "λ", "inner", |entry| entry.lambda.filter(|l| *l > 0.0));
-    let chart = by_size(record, "λ").y(ScaleKind::Log).marks(line);
-    Some(chart.caption("The λ of the lowest score of each subset."))
 }
 
 /// The lowest cross-validated loss over sizes, for each λ.

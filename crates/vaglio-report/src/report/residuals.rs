@@ -6,6 +6,7 @@ use super::lookups::finite;
 use super::number::{count, short};
 use super::section::Section;
 use super::table::{TableBuilder, TableCell};
+use crate::record::names::sentence;
 use crate::record::{DrawnColumn, Record, ResidualsRecord};
 use vaglio_core::join;
 
@@ -46,19 +47,7 @@ pub fn predictions(record: &Record) -> Option<Section> {
     let part =
         if rows < drawn.rows { format!(", {} of {} of them", count(rows), count(drawn.rows)) } else { String::new() };
     let note = format!("Predictions of {}{part}. Residuals should show no pattern.", drawn.from.rows());
-    Some(section.note(note))
-}
-
-/// Table of the figures of each of several targets, on the most trustworthy rows.
-pub fn targets(record: &Record) -> Option<Section> {
-    let (figures, rows) = record.trusted().filter(|(figures, _)| !figures.by_output.is_empty())?;
-    let table = TableBuilder::new("Each target", "“by_output”", &figures.by_output)
-        .name("Target", |output| output.name.clone())
-        .number("Mean squared error", |output| output.mse)
-        .number("RMSE", |output| output.mse.sqrt())
-        .number("R²", |output| output.r2);
-    let lead = format!("By the model of all targets, on {} {rows}.", count(figures.rows));
-    Some(Section::new("targets", "Each target").text(lead).table(table))
+    Some(section.note(note).text(record.outputs_line().map(sentence)))
 }
 
 /// Table of the rows with the largest errors.

@@ -1,7 +1,6 @@
 //! Details of the run: key figures, steps of the search, sizes, tuning, methods, configuration.
 
 use super::chart::{COLORS, Chart, Mark, ScaleKind};
-use super::lookups::finite;
 use super::number::{count, escape, short};
 use super::section::Section;
 use super::table::TableBuilder;
@@ -10,9 +9,6 @@ use crate::record::{EntryRecord, Record, StepRecord, TunedSettings, proven};
 use std::collections::HashMap;
 use vaglio_core::{Action, join};
 use vaglio_tables::budget::shown;
-
-/// Steps and columns of a chart of entries, at most.
-const MOST_STEPS: usize = 40;
 
 /// Section with figures that no other section has.
 pub fn key_figures(record: &Record) -> Section {
@@ -41,77 +37,21 @@ pub fn key_figures(record: &Record) -> Section {
     Section::new("facts", "Key figures").table(table)
 }
 
-/// The steps of the search: a chart of entries, coefficients along a least-angle path, and a table.
+/// The steps of the search: coefficients along a least-angle path, and a table.
 pub fn steps(record: &Record) -> Section {
-    let steps = &record.steps;
-    let section = Section::new("steps", "Steps of the search").chart(coefficients(record)).chart(entries(record));
-    // Where each step is a size, the table of sizes has all of them.
-    let is_needed = steps.len() != record.path.len() || steps.iter().any(|step| step.action == Action::Remove);
-    let steps = if is_needed { &steps[..] } else { &[] };
-    section.table(
-        TableBuilder::new("Steps", "“steps”", steps)
-            .count("Step", |step| step.step)
-            .name("Column", |step| moved(record, step))
-            .count("Size", |step| step.size)
-            .number("Score", |step| step.score)
-            .number("λ", |step| step.lambda),
-    )
+    let table = TableBuilder::new("Steps", "“steps”", &record.steps)
+        .count("Step", |step| step.step)
+        .name("Column", |step| moved(record, step))
+        .count("Size", |step| step.size)
+        .number("Score", |step| step.score)
+        .number("λ", |step| step.lambda);
+    Section::new("steps", "Steps of the search").chart(coefficients(record)).table(table)
 }
 
 /// The columns that a step moves: `+ bmi`.
 fn moved(record: &Record, step: &StepRecord) -> String {
     let names = join(step.moved().iter().map(|index| record.column_name(*index)), ", ");
     format!("{} {names}", if step.action == Action::Add { "+" } else { "−" })
-}
-
-/// Chart of the columns in the subset at each step; `None` without steps, or with too many.
-fn entries(record: &Record) -> Option<Chart> {
-    let steps = &record.steps;
-    if steps.is_empty() || steps.len() > MOST_STEPS {
-        return None;
-    }
-    let is_backward = steps[0].action == Action::Remove;
-    let start = record.path.iter().find(|entry| is_backward && entry.step == Some(0));
-    let mut columns = start.and_then(|entry| entry.subset.clone()).unwrap_or_default();
-    for column in steps.iter().flat_map(StepRecord::moved) {
-        if !columns.contains(column) {
-            columns.push(*column);
-        }
-    }
-    if columns.len() > MOST_STEPS {
-        return None;
-    }
-    let names = columns.iter().map(|index| record.column_name(*index)).collect();
-    let marks = columns.iter().enumerate().flat_map(|(row, &column)| stays(record, column, row as f64));
-    let label = format!("Columns in the subset at each of {} steps", steps.len());
-    let caption = "A dot is an entry, a cross an exit. Columns of the chosen subset are in color.";
-    Some(Chart::new(label, "step", "").x(ScaleKind::Whole).y(ScaleKind::Names(names)).marks(marks).caption(caption))
-}
-
-/// Bars over the steps during which a column was in the subset, with a dot at each entry and a cross at each exit.
-fn stays(record: &Record, column: usize, row: f64) -> Vec<Mark> {
-    let state = if record.is_chosen(column) { "on" } else { "off" };
-    let mut moves = record.steps.iter().filter(|step| step.moved().contains(&column)).peekable();
-    let mut marks = Vec::new();
-    loop {
-        let entry = moves.next_if(|step| step.action == Action::Add);
-        let exit = moves.next_if(|step| step.action == Action::Remove);
-        if entry.is_none() && exit.is_none() && !marks.is_empty() {
-            return marks;
-        }
-        let tip = |step: &StepRecord| {
-            let verb = if step.action == Action::Add { "enters" } else { "leaves" };
-            let score = finite(step.score).map(|score| format!(", score {}", short(score))).unwrap_or_default();
-            format!("step {}: {} {verb}{score}", step.step, record.column_name(column))
-        };
-        let tips = join(entry.into_iter().chain(exit).map(tip), "; ");
-        let tip = if tips.is_empty() { "in every subset".into() } else { tips };
-        let from = [entry.map_or(0.5, |step| step.step as f64), row];
-        let to = [exit.map_or(record.steps.len() as f64 + 0.5, |step| step.step as f64), row];
-        marks.push(Mark::bars(&format!("stay {state}"), vec![[from, to]], &*tip));
-        let end = |class: &str, at: [f64; 2]| Mark::point("", &format!("{class} {state}"), at, &*tip);
-        marks.extend(entry.map(|_| end("enter", from)).into_iter().chain(exit.map(|_| end("exit", to))));
-    }
 }
 
 /// Coefficients along a least-angle path; `None` for other searches.
@@ -159,6 +99,7 @@ pub fn sizes(record: &Record) -> Section {
         .text("Last step", |entry| Some(moved(record, record.steps.get(entry.step?.checked_sub(1)?)?)))
         .number("Cost", |entry| entry.cost)
         .text("", words)
+        .number("λ", |entry| entry.lambda)
         .number("Cross-validated", |entry| entry.cross_validated)
         .number("Score", |entry| entry.score)
         .number("Training", |entry| entry.train)

@@ -1,13 +1,13 @@
 //! The report of a record: its sections in reading order.
 
-use super::answer::{answer, comparison, trust};
+use super::answer::{answer, trust};
 use super::chosen_columns::{chosen_columns, column_worth, correlations, shapley_values};
 use super::classes::{calibration, classes};
 use super::error_curves::{costs, error_by_size, learning_curve, other_curves, searches};
 use super::other_columns::{alternatives, columns_as_read, columns_not_chosen};
 use super::part_findings::found_by_parts;
 use super::repetitions::{discoveries, frequencies, outer_folds};
-use super::residuals::{components, predictions, targets, worst_rows};
+use super::residuals::{components, predictions, worst_rows};
 use super::run_details::{configuration, key_figures, methods, sizes, steps, tuning};
 use super::section::{Section, page};
 use crate::record::Record;
@@ -18,15 +18,12 @@ use crate::record::names::listed;
 /// The answer, the errors, the curve over sizes and the columns are open; all else is shut until it is clicked.
 pub fn render(record: &Record, title: &str, yaml: &str) -> String {
     let errors = record.held_out_errors();
-    let evidence = Section::new("evidence", "Errors and their baselines").chart(comparison(record, &errors));
     let details = [
-        Some(evidence),
         predictions(record),
         worst_rows(record),
         components(record),
         classes(record),
         calibration(record),
-        targets(record),
         Some(column_worth(record)),
         shapley_values(record),
         correlations(record),

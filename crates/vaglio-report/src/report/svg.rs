@@ -57,7 +57,6 @@ pub fn marker(class: &str, [x, y]: [f64; 2], r: f64) -> String {
         "test" => format!("M{}h{w}v{w}h-{w}Z", place([x - 0.9 * r, y - 0.9 * r]), w = px(1.8 * r)),
         "train" => format!("M{}l{d},{d}l-{d},{d}l-{d},-{d}Z", place([x, y - 1.3 * r]), d = px(1.3 * r)),
         "inner" => format!("M{}h{}L{}Z", place([x - 1.1 * r, y + 0.8 * r]), px(2.2 * r), place([x, y - 1.1 * r])),
-        "exit" => format!("M{}l{d},{d}m0,-{d}l-{d},{d}", place([x - r, y - r]), d = px(2.0 * r)),
         _ => return format!("<circle class=\"dot {class}\" cx=\"{}\" cy=\"{}\" r=\"{}\"/>", px(x), px(y), px(r)),
     };
     format!("<path class=\"dot {class}\" d=\"{shape}\"/>")

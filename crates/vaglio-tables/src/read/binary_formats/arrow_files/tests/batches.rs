@@ -10,7 +10,7 @@ fn rows_come_some_at_a_time() {
     ));
     let word = Arc::new(StringArray::from((0..50).map(|row| format!("w{}", row % 3)).collect::<Vec<_>>()));
     let whole = batch(vec![("x", x as ArrayRef), ("word", word)]);
-    let [arrow, stream] = write("whole", &whole);
+    let [arrow, stream] = write("batches", &whole);
     let cell = |row: usize| if row.is_multiple_of(7) { String::new() } else { (row as f64 / 4.0).to_string() };
     let lines: String = (0..50).map(|row| format!("{},w{}\n", cell(row), row % 3)).collect();
     let text = folder_of("arrow").join("rows.csv");

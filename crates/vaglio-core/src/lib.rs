@@ -106,7 +106,7 @@ pub use model::{Model, ModelData, Predict, Predictor, ReadoutMap};
 pub use part_outputs::{Figures, PartOutputs};
 pub use part_setting::{NamedPart, PartSetting};
 pub use penalty::{AutoGrid, Lambda, LambdaChoice, LambdaScope, geometric};
-pub use per_fold_preprocessing::{PerFoldPreprocessing, RefitColumns, RefitScope, Requirement};
+pub use per_fold_preprocessing::{PerFoldPreprocessing, RefitScope, Requirement};
 pub use plan::{Estimate, Plan};
 pub use power_of_two::{PowerOfTwoScaling, times_power};
 pub use prediction_units::PredictionUnits;

@@ -7,7 +7,7 @@
 //! scored as a round of its own. The definition asks for the same columns.
 
 use crate::{Columns, Feature, MissingMask, Result};
-use std::fmt::Debug;
+use std::fmt;
 use std::sync::Arc;
 
 /// Whether a fit in each fold is optional or mandatory.
@@ -33,17 +33,11 @@ pub enum RefitScope {
     Maps,
 }
 
-/// Refits maps on some of the rows.
-pub trait RefitColumns: Debug + Send + Sync {
-    /// All columns of the problem, for all rows, by maps fitted on the rows `training`.
-    ///
-    /// # Errors
-    /// Returns an error of the maps.
-    fn columns(&self, training: &[usize]) -> Result<Columns>;
-}
+/// Makes all columns of a problem, for all rows, by maps fitted on some training rows.
+type RefitColumns = dyn Fn(&[usize]) -> Result<Columns> + Send + Sync;
 
 /// The preprocessing of a problem's columns that is refitted on the training rows of each fold; none by default.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub enum PerFoldPreprocessing {
     /// Means and deviations, in closed form.
     Formulas {
@@ -52,8 +46,19 @@ pub enum PerFoldPreprocessing {
         /// Whether to standardize columns after that.
         standardize: Option<Requirement>,
     },
-    /// Maps that make all columns.
-    Maps(Arc<dyn RefitColumns>),
+    /// Maps, fitted on the training rows that are given, which make all columns for all rows.
+    Maps(Arc<RefitColumns>),
+}
+
+impl fmt::Debug for PerFoldPreprocessing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            PerFoldPreprocessing::Formulas { missing, standardize } => {
+                f.debug_tuple("Formulas").field(missing).field(standardize).finish()
+            }
+            PerFoldPreprocessing::Maps(_) => f.write_str("Maps"),
+        }
+    }
 }
 
 impl Default for PerFoldPreprocessing {
@@ -115,21 +120,10 @@ impl PerFoldPreprocessing {
                 PerFoldPreprocessing::Formulas { missing, standardize: *standardize }
             }
             PerFoldPreprocessing::Maps(maps) => {
-                PerFoldPreprocessing::Maps(Arc::new(SomeColumns { of: Arc::clone(maps), features: features.to_vec() }))
+                let (maps, features) = (Arc::clone(maps), features.to_vec());
+                let select = move |training: &[usize]| maps(training).map(|columns| columns.select(&features));
+                PerFoldPreprocessing::Maps(Arc::new(select))
             }
         }
-    }
-}
-
-/// Some of the columns of refitted maps.
-#[derive(Debug)]
-struct SomeColumns {
-    of: Arc<dyn RefitColumns>,
-    features: Vec<Feature>,
-}
-
-impl RefitColumns for SomeColumns {
-    fn columns(&self, training: &[usize]) -> Result<Columns> {
-        Ok(self.of.columns(training)?.select(&self.features))
     }
 }

@@ -111,7 +111,7 @@ impl Design {
     pub(super) fn refit(&self, training: &[usize]) -> Result<Option<Design>> {
         let PerFoldPreprocessing::Maps(by) = &self.problem().in_folds else { return Ok(None) };
         let (columns, shared) = self.shared.refitted.get_or_try_make(training.to_vec(), || {
-            let columns = by.columns(training)?;
+            let columns = by(training)?;
             if (columns.len(), columns.rows()) != (self.features(), self.rows()) {
                 let (rows, count) = (columns.rows(), columns.len());
                 return Err(Error::Shape(format!("{rows} rows of {count} columns were made for a fold")));

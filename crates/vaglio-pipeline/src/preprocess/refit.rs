@@ -4,7 +4,7 @@ use super::numeric_columns::numeric;
 use super::rows::{LabeledTable, Preprocessing};
 use std::collections::HashMap;
 use std::sync::Arc;
-use vaglio_core::{Columns, Error, Numbers, Problem, RefitColumns, Result};
+use vaglio_core::{Columns, Error, Numbers, Problem, Result};
 
 /// Rows with the maps that are refitted on part of them.
 #[derive(Debug)]
@@ -35,10 +35,12 @@ impl RefittedMaps {
         }
         Ok(RefittedMaps { rows, recipe: Arc::clone(recipe), first, names: problem.names().into() })
     }
-}
 
-impl RefitColumns for RefittedMaps {
-    fn columns(&self, training: &[usize]) -> Result<Columns> {
+    /// All columns of the problem, for all rows, by maps fitted on the rows `training`.
+    ///
+    /// # Errors
+    /// Returns an error of the maps.
+    pub fn columns(&self, training: &[usize]) -> Result<Columns> {
         let mut is_training = vec![false; self.rows.table.rows()];
         training.iter().for_each(|&row| is_training[row] = true);
         let held_out: Vec<usize> = (0..is_training.len()).filter(|&row| !is_training[row]).collect();

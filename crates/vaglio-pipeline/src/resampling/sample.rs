@@ -243,7 +243,8 @@ impl Sample {
             recipe.map_targets(&mut before)?;
             recipe.fit_between(0..first, &mut before, None)?;
             let refitted = RefittedMaps::new(before, recipe, first, &problem)?;
-            problem = problem.with_preprocessing(PerFoldPreprocessing::Maps(Arc::new(refitted)));
+            let columns = move |training: &[usize]| refitted.columns(training);
+            problem = problem.with_preprocessing(PerFoldPreprocessing::Maps(Arc::new(columns)));
         }
         Ok(FittedProblem { problem, maps, units })
     }

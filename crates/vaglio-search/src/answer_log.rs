@@ -13,7 +13,7 @@ use std::time::Instant;
 use vaglio_core::{Action, Diagnostics, Error, Feature, Result, Trials};
 
 /// A question about the current subset, or a change of it.
-#[derive(Debug, Clone, Copy, Hash)]
+#[derive(Clone, Copy, Hash)]
 pub(crate) enum Question<'q> {
     Trials(Trials<'q>),
     Score,

@@ -47,7 +47,7 @@ fn keeps_signs(walk: &mut Walk<'_, '_>, features: &[Feature]) -> Result<bool> {
 }
 
 /// Models of a path at penalties, collected as it reaches them.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(crate) struct PenaltyPath {
     /// Penalties that are not reached yet, in increasing order.
     pub ahead: Vec<f64>,

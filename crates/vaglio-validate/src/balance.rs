@@ -8,7 +8,6 @@ use vaglio_kernels::Folds;
 use vaglio_kernels::kfold::FoldedRows;
 
 /// Folds with the same training weights.
-#[derive(Debug)]
 pub(super) struct FoldGroupWeights {
     pub folds: Vec<usize>,
     /// Total weight of each class among the training rows, if classes are balanced.

@@ -75,7 +75,7 @@ fn over_outputs(scores: &[Score]) -> Score {
 }
 
 /// The power of two that converts a score back into a design's units.
-#[derive(Debug, Clone, Copy)]
+#[derive(Clone, Copy)]
 struct ScoreScale {
     units: PowerOfTwoScaling,
     /// The power of the targets with which the loss grows. 0 for a loss without a degree, which sees targets in the

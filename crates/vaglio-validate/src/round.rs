@@ -11,7 +11,7 @@ use vaglio_core::{Design, Feature, Result};
 use vaglio_kernels::Folds;
 
 /// Rows in folds; the first folds are held out in turn. Other rows are in every training set, unless folds list theirs.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub(super) struct RepeatFolds {
     /// The folds. The rest, if there is one, is the fold after the held-out ones.
     pub folds: Folds,

@@ -24,7 +24,6 @@ pub struct Session {
 }
 
 /// The moments of a design, with derived values for all λ of walks that share the design.
-#[derive(Debug)]
 pub(crate) struct KnownMoments {
     /// Moments of every fold.
     pub moments: Arc<Moments>,

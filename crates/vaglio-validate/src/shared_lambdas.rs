@@ -14,7 +14,6 @@ pub(crate) fn lambdas_of(design: &Design) -> Vec<f64> {
 }
 
 /// λ of a design, and of all walks that share the design.
-#[derive(Debug)]
 pub(crate) struct SharedLambdas {
     /// The design's own λ.
     pub own: Vec<f64>,

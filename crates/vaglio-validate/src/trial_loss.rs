@@ -8,7 +8,7 @@ use vaglio_kernels::{Scorer, Trial, is_unreliable};
 pub(super) type Residuals = Vec<Vec<f64>>;
 
 /// The loss of a trial over all rows, with its reliability.
-#[derive(Debug, Clone, Copy)]
+#[derive(Clone, Copy)]
 pub(super) struct TrialLoss {
     /// The mean loss.
     pub loss: f64,

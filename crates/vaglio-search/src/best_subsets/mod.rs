@@ -31,7 +31,6 @@ const FEW: usize = 128;
 
 /// Columns and targets whose subsets are fitted by least squares, with the data of their bounds. Columns are numbered
 /// in the order given.
-#[derive(Debug)]
 pub struct SubsetSquares {
     /// Unit columns, kept if rows are held out, and the original lengths.
     x: Vec<Vec<f64>>,

@@ -4,7 +4,7 @@ use super::SubsetSquares;
 use vaglio_kernels::sums::axpy;
 
 /// A fixed column with its rows of factors. The parent's next child overwrites them.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(super) struct LevelRows {
     pub column: usize,
     /// Row of the Cholesky factor of H in the fixed columns, over all columns.
@@ -24,7 +24,7 @@ impl LevelRows {
 
 /// Schur complements and gradients of all columns. The rows of the subset's Cholesky factor over all columns are in the
 /// levels of the descent.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(super) struct NodeFit {
     size: usize,
     schur: Vec<f64>,

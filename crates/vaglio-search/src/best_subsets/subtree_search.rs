@@ -28,7 +28,7 @@ impl OpenSubtree {
 }
 
 /// Result of exploring a subtree.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct SearchOutcome {
     /// Subsets that are not ruled out, with lower bounds of their residual sums of squares.
     pub candidates: Vec<(f64, Vec<usize>)>,

@@ -39,7 +39,6 @@ pub struct PathData<'a> {
 }
 
 /// A forward path that can be continued.
-#[derive(Debug)]
 pub struct DummyPath<'a> {
     data: PathData<'a>,
     draws: NormalRng,
@@ -59,7 +58,7 @@ pub struct DummyPath<'a> {
 }
 
 /// Products of columns with the vectors of a path.
-#[derive(Debug, Default)]
+#[derive(Default)]
 struct Products {
     /// xᵀr and xᵀw, by target.
     residual: Vec<Vec<f64>>,

@@ -10,7 +10,6 @@ const AREA: f64 = 9.912_563_035_262_17e-3;
 
 /// Random number generator xoshiro256++ of D. Blackman and S. Vigna, *Scrambled linear pseudorandom number generators*,
 /// ACM Transactions on Mathematical Software 47 (2021).
-#[derive(Debug, Clone)]
 pub struct NormalRng([u64; 4]);
 
 /// Right ends of the layers, from the lowest, and the share of each that lies below the next.

@@ -5,7 +5,6 @@ use super::{NormalRng, Products};
 use vaglio_kernels::tolerance::INSIDE_SPAN;
 
 /// Dummies that are not stored.
-#[derive(Debug)]
 pub(super) struct VirtualDummies {
     pub products: Products,
     /// Squared norm of each outside the span of the targets and the path.

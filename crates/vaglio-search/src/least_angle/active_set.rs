@@ -4,14 +4,13 @@ use vaglio_kernels::linalg::LowerFactor;
 use vaglio_kernels::tolerance::{DEPENDENT_COLUMN, SUSPECT_COLUMN};
 
 /// An active column, with its column of the Gram matrix.
-#[derive(Debug)]
 pub(super) struct Active {
     pub feature: usize,
     pub gram: Vec<f64>,
 }
 
 /// Active columns A of a path, in order of entry, and Q_AA = LLᵀ.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(super) struct ActiveSet {
     pub active: Vec<Active>,
     pub factor: LowerFactor,

@@ -51,7 +51,6 @@ pub struct LeastAngleKnot {
 }
 
 /// Event at a knot.
-#[derive(Debug)]
 enum LeastAngleEvent {
     /// A column enters, with the sign of its correlation for one output. Includes the other columns that could enter at
     /// the same λ, and its column of Q if already read.
@@ -76,7 +75,6 @@ struct Hit {
 ///
 /// # Reference
 /// B. Efron, T. Hastie, I. Johnstone, R. Tibshirani, *Least angle regression*, Annals of Statistics 32 (2004).
-#[derive(Debug)]
 pub struct LeastAngle {
     shape: PathShape,
     most: usize,

@@ -13,7 +13,7 @@ use std::time::Instant;
 use vaglio_core::{Action, Diagnostics, Feature, Recorder, Result, StopReason};
 
 /// A subtree that is not explored yet, with a lower bound of the scores in it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct RankedSubtree {
     score_bound: f64,
     pub subtree: OpenSubtree,

@@ -234,17 +234,8 @@ impl<'a> Plugin<'a> {
 
 /// Rejects invalid and taken crate names.
 fn check_name(name: &str) -> Result<()> {
-    const TAKEN: [&str; 9] = [
-        "vaglio",
-        "vaglio-cli",
-        "vaglio-core",
-        "vaglio-macros",
-        "vaglio-dependence",
-        "vaglio-files",
-        "vaglio-pipeline",
-        "vaglio-search",
-        "vaglio-testkit",
-    ];
+    const TAKEN: &str = "vaglio vaglio-cli vaglio-core vaglio-macros vaglio-dependence vaglio-files vaglio-pipeline \
+                         vaglio-search vaglio-testkit";
     const KEYWORDS: &str = "abstract alloc as async await become box break const continue core crate do dyn else enum \
                             extern false final fn for gen if impl in let loop macro match mod move mut override priv \
                             pub ref return self static std struct super test trait true try type typeof unsized use \
@@ -257,11 +248,10 @@ fn check_name(name: &str) -> Result<()> {
     if name.len() > 64 || name.ends_with(['-', '_']) || name.contains("--") || name.contains("__") {
         return refused("is no name of a crate; use up to 64 letters with single `-` between words");
     }
-    if TAKEN.contains(&name) {
-        return refused("is a crate of vaglio");
-    }
-    if KEYWORDS.split_whitespace().any(|word| word == name) {
-        return refused("is a word of Rust");
+    for (list, message) in [(TAKEN, "is a crate of vaglio"), (KEYWORDS, "is a word of Rust")] {
+        if list.split(' ').any(|word| word == name) {
+            return refused(message);
+        }
     }
     Ok(())
 }

@@ -75,8 +75,7 @@ fn base(name: &str) -> String {
 
 fn is_id(name: &str) -> bool {
     let lower = snake(name);
-    matches!(lower.as_str(), "id" | "index" | "idx" | "row" | "uuid" | "guid" | "key" | "name" | "email")
-        || lower.ends_with("_id")
+    is_among(&lower, "id index idx row uuid guid key name email") || lower.ends_with("_id")
 }
 
 /// Guesses the target: a column with a common name, else the last suitable one.

@@ -2,7 +2,7 @@
 
 use super::decisions::Decisions;
 use super::options::TestOption;
-use super::order::{Nesting, RowLayout};
+use super::order::{Nesting, RowLayout, is_among};
 use super::words::ColumnWords;
 use std::collections::BTreeMap;
 use vaglio_core::pluralize;
@@ -128,5 +128,5 @@ impl Decisions<'_> {
 
 /// Whether a cell marks its row as a sum of others.
 fn is_total(word: &str) -> bool {
-    ["total", "sum", "totals", "all", "average", "mean"].iter().any(|total| word.eq_ignore_ascii_case(total))
+    is_among(&word.to_ascii_lowercase(), "total sum totals all average mean")
 }

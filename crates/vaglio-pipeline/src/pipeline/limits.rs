@@ -20,11 +20,6 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// Whether all limits are the defaults.
-    pub fn is_empty(&self) -> bool {
-        *self == Limits::default()
-    }
-
     /// The memory budget of the run.
     pub fn budget(&self) -> Budget {
         self.memory.map_or_else(Budget::for_machine, |bytes| Budget::new(bytes.0))

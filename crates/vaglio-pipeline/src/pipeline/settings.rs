@@ -49,7 +49,7 @@ pub struct ValidPipeline {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub evaluate: Option<Evaluate>,
     /// Limits of the run.
-    #[serde(default, skip_serializing_if = "Limits::is_empty")]
+    #[serde(default, skip_serializing_if = "vaglio_core::is_default")]
     pub limits: Limits,
     /// Location and number of threads of the computation.
     #[serde(default)]

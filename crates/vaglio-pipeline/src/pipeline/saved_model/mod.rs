@@ -71,7 +71,7 @@ pub struct SavedModel {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub observed: Option<Observed>,
     /// Class order that breaks ties of the largest prediction.
-    #[serde(default, skip_serializing_if = "is_unknown")]
+    #[serde(default, skip_serializing_if = "vaglio_core::is_default")]
     pub class_order: ClassOrder,
     /// Calibration of class probabilities.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -258,8 +258,4 @@ impl SavedModel {
         let SavedModel { maps, inputs, model, target_scales, outputs, .. } = self;
         PredictionChain { maps, inputs, model, units: target_scales.as_deref(), outputs: outputs.len() }
     }
-}
-
-fn is_unknown(order: &ClassOrder) -> bool {
-    order.places().is_empty()
 }

@@ -195,6 +195,7 @@ fn derive_schema(item: &mut Item) {
 
 /// Derives serialization, and refuses unknown fields.
 fn derive_serde(item: &mut Item) {
+    item.skip_defaults();
     let writes = item.derive("Serialize", quote!(::vaglio_core::serde::Serialize));
     let reads = item.derive("Deserialize", quote!(::vaglio_core::serde::Deserialize));
     if writes || reads {

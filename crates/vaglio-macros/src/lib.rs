@@ -31,7 +31,8 @@ pub fn part(arguments: TokenStream, item: TokenStream) -> TokenStream {
 /// Makes a struct of fitted state serializable under a word, as in `#[saved(ModelData, "word")]` or `#[saved(FittedMap,
 /// "word")]`.
 ///
-/// The struct gets `Debug`, `Serialize` and `Deserialize`, unless it derives them itself, and refuses unknown fields.
+/// The struct gets `Debug`, `Serialize` and `Deserialize`, unless it derives them itself, and refuses unknown fields. A
+/// field with `#[optional]` is left out of the file if it has the default of its type, and may be missing there.
 /// With the trait of a part, it makes a part that pipeline files know but no list shows, for tests.
 #[proc_macro_attribute]
 pub fn saved(arguments: TokenStream, item: TokenStream) -> TokenStream {
@@ -51,7 +52,8 @@ pub fn record(_: TokenStream, item: TokenStream) -> TokenStream {
 ///
 /// It gets `Debug`, `Clone`, `Serialize`, `Deserialize` and a JSON Schema, unless it derives them itself. The words of
 /// an enum are its variants in snake case, which its function `word` returns; a struct refuses unknown fields. With
-/// `#[default(expression)]` or `#[required]` on a field, the fields of a struct have defaults as in a part.
+/// `#[default(expression)]` or `#[required]` on a field, the fields of a struct have defaults as in a part. A field with
+/// `#[optional]` is left out of files if it has the default of its type, and may be missing there.
 /// `#[setting(schema)]` gives the schema alone.
 #[proc_macro_attribute]
 pub fn setting(arguments: TokenStream, item: TokenStream) -> TokenStream {

@@ -78,10 +78,10 @@ struct ColumnLevels {
     column: String,
     levels: Vec<String>,
     /// Levels that share the column of rare ones, sorted.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[optional]
     rare: Vec<String>,
     /// Level without a column.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[optional]
     dropped: Option<String>,
 }
 

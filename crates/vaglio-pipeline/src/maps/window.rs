@@ -93,10 +93,10 @@ pub struct FittedWindow {
     lags: Vec<usize>,
     columns: Vec<String>,
     /// Lags of columns with their own.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[optional]
     each: BTreeMap<String, Vec<usize>>,
     /// Lagged targets: rows with a missing lag of these are dropped.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[optional]
     targets: Vec<String>,
 }
 

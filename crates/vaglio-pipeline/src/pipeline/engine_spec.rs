@@ -16,13 +16,13 @@ pub struct EngineSpec {
     /// Location: this machine, or the workers of Dask or Spark.
     kind: Location,
     /// Address of Dask's scheduler, as in `tcp://host:8786`.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[optional]
     scheduler: Option<String>,
     /// Address of Spark's master, as in `spark://host:7077` or `local[2]`.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[optional]
     master: Option<String>,
     /// Folder of the workers' shared ledger, relative to this file; all workers see it under the same path.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[optional]
     pub ledger: Option<String>,
     /// Number of threads; 0 for the number of processors, or one per work unit on a worker. The result does not depend
     /// on it.

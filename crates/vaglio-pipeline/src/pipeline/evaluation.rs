@@ -28,14 +28,14 @@ pub struct Evaluate {
     /// place.
     pub worth: DropColumnBudget,
     /// Subsets as good as the chosen one: among those that the search visited, or among all if it is `exhaustive`.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[optional]
     pub alternatives: Option<Alternatives>,
     /// Shapley values of the chosen columns for the reduction of the criterion's loss, also by fold.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[optional]
     pub shares: bool,
     /// Learning curve: repeats the procedure on a quarter, a half, three quarters and all of the training rows of outer
     /// folds.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[optional]
     pub learning_curve: bool,
 }
 
@@ -75,7 +75,7 @@ pub struct Pairs {
     pub pairs: usize,
     /// Splits whose held-out rows form blocks that half-samples keep whole. By default ten blocks of time if the
     /// criterion's splits are forward in time.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[optional]
     pub splits: Option<AnyResampling>,
 }
 

@@ -11,11 +11,11 @@ use vaglio_tables::budget::{Budget, ByteSize};
 #[serde(default)]
 pub struct Limits {
     /// Time limit, as in `10m`, `1h 30m` or a number of seconds; the run then ends with its results so far.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[optional]
     pub time: Option<TimeSpan>,
     /// Memory limit, as in `8GiB`, `500 MB` or a number of bytes; by default 80 % of the memory of the machine or its
     /// control group.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[optional]
     pub memory: Option<ByteSize>,
 }
 

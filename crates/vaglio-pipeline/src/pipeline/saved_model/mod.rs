@@ -105,10 +105,10 @@ pub struct Observed {
     /// Column of row weights, if the training rows had one.
     pub weights: Option<String>,
     /// Column of groups, if the training rows had one.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[optional]
     pub groups: Option<String>,
     /// Forecast horizons of the targets in steps; empty for targets of the row itself.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[optional]
     pub horizons: Vec<usize>,
     /// Loss of the selection.
     pub loss: AnyLoss,

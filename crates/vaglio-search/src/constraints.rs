@@ -31,20 +31,20 @@ use vaglio_core::{Error, Result, setting};
 #[serde(default)]
 pub struct Constraints {
     /// The sign that the weight of a column has in the readout of every subset.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    #[optional]
     pub signs: BTreeMap<String, Sign>,
     /// How many columns of a group a subset has at most: `{lag*: 2}`, or `{tests: {columns: [a, b, c], count: 1}}`.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    #[optional]
     pub at_most: BTreeMap<String, AtMost>,
     /// Whether products such as `x*z` and `x^2` come with their factors.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[optional]
     pub heredity: Option<Heredity>,
     /// Cost of each column, 0 by default. Levels of one column are paid for once. A product without a cost of its own costs
     /// as much as its factors.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    #[optional]
     pub costs: BTreeMap<String, f64>,
     /// Largest total cost of the columns of a subset.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[optional]
     pub budget: Option<f64>,
 }
 

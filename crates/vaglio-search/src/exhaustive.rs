@@ -33,7 +33,7 @@ use vaglio_core::{Criterion, Error, Result, SearchExtent, part};
 )]
 pub struct Exhaustive {
     /// Lists and counts the subsets that are nearly as good as the best.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[optional]
     pub alternatives: Option<Alternatives>,
 }
 

@@ -22,10 +22,6 @@ impl RequireGain {
     /// The lowest level; it needs 9999 shuffles.
     const LEAST: f64 = 0.001;
 
-    pub(crate) fn is_default(&self) -> bool {
-        *self == RequireGain::default()
-    }
-
     /// The level of the test, if there is one.
     pub fn level(self) -> Option<f64> {
         if let RequireGain::Level(level) = self { Some(level) } else { None }

@@ -47,10 +47,10 @@ pub struct CrossValidation {
     pub repeats: usize,
     /// The fewest features whose loss is above the lowest by this share of it at most, in place of the rule; 0.05 are 5 %.
     #[schemars(extend("minimum" = 0))]
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[optional]
     pub within: Option<f64>,
     /// The largest size that is compared.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[optional]
     pub at_most: Option<usize>,
     /// Sizes that did not lower the loss after which the walks at a λ end in all folds, though never before 20 sizes, and
     /// with them those of a λ whose loss is above the lowest by five standard errors; `null`: they go as far as the search.
@@ -59,17 +59,18 @@ pub struct CrossValidation {
     pub patience: Option<usize>,
     /// Rows that are held out otherwise than once each, in place of the folds; by default forward in time where the
     /// criterion's splits are, with so many folds.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[optional]
     pub splits: Option<AnyResampling>,
     /// Level of the test that columns say more of the target than noise does; `never` makes no test. `unless` is read as well.
-    #[serde(alias = "unless", skip_serializing_if = "RequireGain::is_default")]
+    #[serde(alias = "unless")]
+    #[optional]
     pub require_gain: RequireGain,
     /// The scale of the losses that choose size and λ, where there is a `target_map`.
-    #[serde(skip_serializing_if = "Judge::is_original")]
+    #[optional]
     pub judge: Judge,
     /// The share of repetitions in which the intervals of the chosen loss are to hold the truth; 0.95 by default.
     #[schemars(extend("exclusiveMinimum" = 0, "exclusiveMaximum" = 1))]
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[optional]
     pub interval: Option<f64>,
 }
 
@@ -158,14 +159,10 @@ pub enum Judge {
 }
 
 impl Judge {
-    pub(crate) fn is_original(&self) -> bool {
-        *self == Judge::Original
-    }
-
     /// The other scale.
     #[must_use]
     pub fn other(self) -> Self {
-        if self.is_original() { Judge::Mapped } else { Judge::Original }
+        if self == Judge::Original { Judge::Mapped } else { Judge::Original }
     }
 }
 

@@ -14,7 +14,7 @@ pub struct ReadSpec {
     /// tab `|` and runs of blanks that gives all rows the same number of cells.
     pub delimiter: Delimiter,
     /// Number of characters of each column, for fixed-width files; the header has the same widths.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[optional]
     pub widths: Option<Vec<usize>>,
     /// Decimal mark of numbers: `.`, `,` or `auto`. The other one, blanks and `'` may separate thousands.
     pub decimal: Decimal,
@@ -25,7 +25,7 @@ pub struct ReadSpec {
     /// Words for missing cells in the columns of these names, instead of `na`; with `[""]` only empty cells are
     /// missing.
     #[schemars(with = "BTreeMap<String, Vec<String>>")]
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    #[optional]
     pub na_by_column: BTreeMap<String, Vec<SettingText>>,
     /// Encoding of the text, such as `utf-8`, `latin1` or `utf-16le`; a byte order mark takes precedence.
     #[default("utf-8".into())]
@@ -38,7 +38,7 @@ pub struct ReadSpec {
     /// Order of day and month in dates such as `03/04/2024`.
     pub dates: DateOrder,
     /// Index of the first column in svmlight files, 0 or 1; by default 0 if some row has that index.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[optional]
     pub first_index: Option<u32>,
 }
 

@@ -12,13 +12,13 @@ pub struct KernelSettings {
     /// Kind of the kernel.
     pub kind: KernelKind,
     /// Bandwidth b of `rbf`; by default `median`.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[optional]
     pub bandwidth: Option<Bandwidth>,
     /// Degree of `polynomial`, at least 1; by default 3.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[optional]
     pub degree: Option<u32>,
     /// Offset added to uᵀv by `polynomial`, at least 0; by default 1.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[optional]
     pub offset: Option<f64>,
 }
 

@@ -12,7 +12,7 @@ pub(crate) struct LsSvmModel {
     /// Landmarks × inputs.
     pub landmarks: Vec<Vec<f64>>,
     /// Components × landmarks; `None` if the features are the landmarks' kernels.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[optional]
     pub components: Option<Vec<Vec<f64>>>,
     pub lambda: f64,
     pub coefficients: Coefficients,

@@ -75,7 +75,7 @@ pub struct Reservoir {
     /// of class c, recomputed for every fold. λ then has another scale.
     pub balanced: bool,
     /// Seed of the network; by default the pipeline's.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[optional]
     pub seed: Option<u64>,
     /// Penalty λ, or several of which the criterion takes the best for every subset.
     pub lambda: Lambda,

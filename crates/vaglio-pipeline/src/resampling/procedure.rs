@@ -95,11 +95,11 @@ pub struct OuterFolds {
     pub repeats: usize,
     /// Another splitter in place of the folds. By default rows are split forward in time if the criterion's splits are,
     /// with `folds` folds.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[optional]
     pub splits: Option<AnyResampling>,
     /// Confidence level of the interval of the loss; 0.95 by default.
     #[schemars(extend("exclusiveMinimum" = 0, "exclusiveMaximum" = 1))]
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[optional]
     pub interval: Option<f64>,
 }
 

@@ -90,50 +90,49 @@ fn passing(field: &str, filter: &RowFilter, cells: &Cells, spec: &DataSpec, is_t
     if let Some(labels) = &filter.is {
         return having(&format!("{field}.is"), cells, labels, spec, is_training);
     }
-    if let Cells::Text(text) = cells
-        && let Some(wholes) = whole_numbers(text)
-    {
-        return within(field, filter, &wholes);
-    }
-    let bound = |key: &str, bound: &Option<Label>, at: usize, none: f64| {
-        let Some(Label(text)) = bound else { return Ok(none) };
-        let (found, what) = match cells {
-            Cells::Dates(_) => {
-                (date_span(text, spec.read.dates).map(|span| span[at]), "dates; write one as 2024-01-31")
-            }
-            Cells::Numbers(_) => (text.parse().ok().filter(|value: &f64| value.is_finite()), "numbers"),
-            Cells::Text(_) => (None, "text, which has no order; give `is`"),
-        };
-        let wrong = || {
-            Error::setting(format!("{field}.{key}"), format!("it is `{text}`, and `{}` holds {what}", filter.column))
-        };
-        found.ok_or_else(wrong)
-    };
-    let (from, to) = (bound("from", &filter.from, 0, f64::NEG_INFINITY)?, bound("to", &filter.to, 1, f64::INFINITY)?);
+    let all = [f64::NEG_INFINITY, f64::INFINITY];
     Ok(match cells {
-        // A time span ends before the next second; a single moment is included.
         Cells::Dates(dates) => {
+            let date = |text: &str, at: usize| date_span(text, spec.read.dates).map(|span| span[at]);
+            let [from, to] = bounds(field, filter, all, "dates; write one as 2024-01-31", date)?;
+            // A time span ends before the next second; a single moment is included.
             let moment = filter.to.as_ref().is_some_and(|to| to.0.contains(':'));
             dates.iter().map(|date| *date >= from && (*date < to || moment && *date == to)).collect()
         }
         Cells::Numbers(numbers) => {
+            let number = |text: &str, _| text.parse().ok().filter(|value: &f64| value.is_finite());
+            let [from, to] = bounds(field, filter, all, "numbers", number)?;
             let column = numbers.view();
             (0..column.len()).map(|row| column.get(row)).map(|value| value >= from && value <= to).collect()
         }
-        Cells::Text(text) => vec![false; text.len()],
+        Cells::Text(text) => match whole_numbers(text) {
+            Some(wholes) => {
+                let all = [i128::MIN, i128::MAX];
+                let [from, to] = bounds(field, filter, all, "whole numbers", |text, _| text.parse().ok())?;
+                wholes.iter().map(|whole| whole.is_some_and(|whole| (from..=to).contains(&whole))).collect()
+            }
+            None => {
+                bounds(field, filter, all, "text, which has no order; give `is`", |_, _| None)?;
+                vec![false; text.len()]
+            }
+        },
     })
 }
 
-/// Whether each whole number is within the filter's bounds.
-fn within(field: &str, filter: &RowFilter, wholes: &[Option<i128>]) -> Result<Vec<bool>> {
-    let bound = |key: &str, bound: &Option<Label>, none: i128| {
-        let wrong = |text: &str| format!("it is `{text}`, and `{}` holds whole numbers", filter.column);
-        let parsed =
-            |Label(text): &Label| text.parse().map_err(|_| Error::setting(format!("{field}.{key}"), wrong(text)));
-        bound.as_ref().map_or(Ok(none), parsed)
+/// Bounds of a filter, by default `all`; `parse` reads the lower one with 0 and the upper one with 1.
+fn bounds<T: Copy>(
+    field: &str,
+    filter: &RowFilter,
+    all: [T; 2],
+    what: &str,
+    parse: impl Fn(&str, usize) -> Option<T>,
+) -> Result<[T; 2]> {
+    let bound = |key: &str, bound: &Option<Label>, at: usize| {
+        let Some(Label(text)) = bound else { return Ok(all[at]) };
+        let wrong = format!("it is `{text}`, and `{}` holds {what}", filter.column);
+        parse(text, at).ok_or_else(|| Error::setting(format!("{field}.{key}"), wrong))
     };
-    let range = bound("from", &filter.from, i128::MIN)?..=bound("to", &filter.to, i128::MAX)?;
-    Ok(wholes.iter().map(|whole| whole.is_some_and(|whole| range.contains(&whole))).collect())
+    Ok([bound("from", &filter.from, 0)?, bound("to", &filter.to, 1)?])
 }
 
 /// Whether each row has one of the values.

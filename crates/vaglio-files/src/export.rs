@@ -1,14 +1,15 @@
 //! Exports a model to other languages, and the tables and methods of its run.
 
-mod tables;
-
 use super::file_model::FileModel;
 use super::predictions::header;
+use super::predictions_csv::{csv_text, unless_formula};
 use ndarray::ArrayView1;
+use serde_json::Value;
 use std::path::{Path, PathBuf};
 use vaglio_core::{Error, Result, Task};
 use vaglio_export::{CellKind, Formulas, InputColumn, LabelRule, Language, ModelSteps, equations};
 use vaglio_kernels::tolerance::TIED_PREDICTION;
+use vaglio_pipeline::document::key_path;
 use vaglio_pipeline::pipeline::{ColumnType, SavedModel};
 use vaglio_report::record::Record;
 use vaglio_tables::disk::{check_apart, check_regular, write_file};
@@ -89,7 +90,7 @@ pub fn export_to_file(run: &Path, to: ExportTo, out: &Path) -> Result<()> {
 pub fn export_tables(run: &Path, out: &Path) -> Result<Vec<String>> {
     let record = Record::read(&record_file(run))?;
     std::fs::create_dir_all(out).map_err(|e| Error::unwritable(out, e))?;
-    let tables = tables::tables(&record)?;
+    let tables = tables(&record)?;
     tables.into_iter().map(|(name, text)| write_file(&out.join(&name), &text).map(|()| name)).collect()
 }
 
@@ -146,5 +147,61 @@ impl FileModel<'_> {
             Task::Binary { positive, .. } => vec![format!("score of {positive}")],
         };
         self.expressions().ok().and_then(|formulas| equations(&formulas, &names)).unwrap_or_default()
+    }
+}
+
+/// Every list of objects in a record as CSV, named by its path: `path.csv`, `nested.per_fold.csv`.
+fn tables(record: &Record) -> Result<Vec<(String, String)>> {
+    let value: Value = serde_json::from_str(&record.to_text()?)?;
+    let mut found = Vec::new();
+    collect("", &value, &mut found);
+    found.into_iter().map(|(name, rows)| Ok((format!("{name}.csv"), csv(rows)?))).collect()
+}
+
+/// Collects the lists of objects below a path, except settings.
+fn collect<'v>(place: &str, value: &'v Value, found: &mut Vec<(String, &'v [Value])>) {
+    match value {
+        Value::Array(rows) if rows.first().is_some_and(Value::is_object) => found.push((place.to_owned(), rows)),
+        Value::Object(fields) => {
+            for (key, value) in fields.iter().filter(|(key, _)| *key != "settings" && *key != "found") {
+                collect(&key_path(place, key), value, found);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Rows as CSV; fields of nested objects are named `outer.inner`.
+fn csv(rows: &[Value]) -> Result<String> {
+    let mut header: Vec<String> = Vec::new();
+    let mut flat: Vec<Vec<(String, String)>> = Vec::new();
+    for row in rows {
+        let mut cells = Vec::new();
+        flatten("", row, &mut cells);
+        for (name, _) in &cells {
+            if !header.contains(name) {
+                header.push(name.clone());
+            }
+        }
+        flat.push(cells);
+    }
+    let records = flat.iter().map(|cells| {
+        let cell = |name: &String| cells.iter().find(|(own, _)| own == name).map(|(_, cell)| cell.clone());
+        header.iter().map(|name| cell(name).unwrap_or_default()).collect()
+    });
+    csv_text([header.clone()].into_iter().chain(records))
+}
+
+fn flatten(name: &str, value: &Value, cells: &mut Vec<(String, String)>) {
+    match value {
+        Value::Object(fields) => {
+            for (key, value) in fields {
+                flatten(&key_path(name, key), value, cells);
+            }
+        }
+        Value::Null => cells.push((name.to_owned(), String::new())),
+        Value::String(text) => cells.push((name.to_owned(), unless_formula(text.clone()))),
+        // Lists stay JSON.
+        other => cells.push((name.to_owned(), other.to_string())),
     }
 }

@@ -4,9 +4,9 @@ use super::correlations::correlations;
 use super::curve::curve;
 use super::hold_out_warnings::{single_rows, without_gap};
 use super::run_context::Run;
+use super::single_precision;
 use super::step_figures::step_figures;
 use super::train_test::TrainTest;
-use super::{costs, single_precision};
 use vaglio_core::{Design, Feature, Result, RunContext, Task, pluralize};
 use vaglio_pipeline::maps::ColumnScale;
 use vaglio_pipeline::pipeline::ValidPipeline;
@@ -14,8 +14,8 @@ use vaglio_pipeline::resampling::{Choice, LEVEL, Selection};
 use vaglio_pipeline::selector::ValidSelector;
 use vaglio_report::record::{
     AlternativesRecord, Cell, ChartData, ChosenRecord, ComparisonColumns, DataRecord, DeclinedColumns, EntryRecord,
-    ExcludedRecord, FoundRecord, LossDifference, LossName, PartNames, PerOutput, Record, SCHEMA, Seconds,
-    SelectedRecord, StageRecord, Status, StepRecord, TunedSettings, Warning, WarningKind, recorded,
+    ExcludedRecord, FoundRecord, FrontierPoint, LossDifference, LossName, PartNames, PerOutput, Record, SCHEMA,
+    Seconds, SelectedRecord, StageRecord, Status, StepRecord, TunedSettings, Warning, WarningKind, recorded,
 };
 use vaglio_search::{Judge, Stage};
 
@@ -96,7 +96,7 @@ pub(super) fn record_path(run: Run<'_>, record: &mut Record) -> Result<()> {
     step_figures(run, &mut record.path)?;
     let table = chosen.table.as_ref().map_or(&[][..], |table| table.losses_at(chosen.place));
     record.path.iter_mut().for_each(|entry| cross_validated(entry, table));
-    record.frontier = costs::frontier(run, &mut record.path)?;
+    record.frontier = frontier(run, &mut record.path)?;
     let (redundancy, shown) = correlations(design, path.result().map_or(&[][..], |entry| &entry.subset));
     let is_geometric = selection.alpha.is_some() || path.steps.iter().any(|step| step.knot.is_some());
     record.redundancy = redundancy.filter(|_| is_geometric);
@@ -311,6 +311,56 @@ pub(super) fn warnings(run: Run<'_>, steps: &[StepRecord]) -> Vec<Warning> {
         warnings.push(Warning::new(WarningKind::Tuned, message));
     }
     warnings
+}
+
+/// Fills in every entry's cost and returns the losses that each cost buys, if columns have costs.
+///
+/// # Errors
+/// Returns the errors of the search's constraints.
+fn frontier(run: Run<'_>, entries: &mut [EntryRecord]) -> Result<Vec<FrontierPoint>> {
+    let Run { selector, design, selection, .. } = run;
+    let rules = selector.search.rules(design).map_err(|error| error.under("search"))?;
+    let Some(rules) = rules.filter(|rules| rules.has_costs()) else { return Ok(Vec::new()) };
+    let path = &selection.path.entries;
+    for entry in entries.iter_mut() {
+        let known = path.iter().find(|known| known.subset.len() == entry.size);
+        entry.cost = known.map(|known| rules.cost(&known.subset));
+    }
+    Ok(bought(selection, entries, selector.search.kind()))
+}
+
+/// The entries, including the empty subset, with a lower loss than all that cost as much or less; in increasing cost.
+/// The loss is cross-validated if available.
+fn bought(selection: &Selection, entries: &[EntryRecord], search: &str) -> Vec<FrontierPoint> {
+    let is_validated = entries.iter().any(|entry| entry.cross_validated.is_some());
+    let empty = match is_validated {
+        true => selection.chosen.empty.map(|cell| (cell.loss, cell.standard_error)),
+        false => Some((selection.path.empty.loss, None)),
+    };
+    let point = |size: usize, cost: f64, (loss, standard_error): (f64, Option<f64>)| FrontierPoint {
+        size,
+        loss,
+        standard_error,
+        search: search.to_owned(),
+        cost,
+    };
+    let of_entry = |entry: &EntryRecord| {
+        let loss = match is_validated {
+            true => entry.cross_validated.map(|loss| (loss, entry.cross_validated_error)),
+            false => Some((entry.score, entry.standard_error)),
+        };
+        loss.zip(entry.cost).map(|(loss, cost)| point(entry.size, cost, loss))
+    };
+    let none = empty.map(|loss| point(0, 0.0, loss));
+    let mut all: Vec<FrontierPoint> = none.into_iter().chain(entries.iter().filter_map(of_entry)).collect();
+    all.sort_by(|a, b| a.cost.total_cmp(&b.cost).then(a.loss.total_cmp(&b.loss)).then(a.size.cmp(&b.size)));
+    let mut lowest = f64::INFINITY;
+    all.retain(|point| {
+        let is_lower = point.loss < lowest;
+        lowest = lowest.min(point.loss);
+        is_lower
+    });
+    all
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! A second learner for the selected columns, the `model` of a pipeline. It replaces the selection's own learner in
 //! predictions and evaluation.
 
+use crate::tune::Tune;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{IntoDeserializer, MapAccess};
 use serde::{Deserialize, Serialize, Serializer, de};
@@ -10,7 +11,7 @@ use vaglio_core::{
     AnyCriterion, AnyLearner, Coefficients, Criterion, Design, Error, Figures, Learner, MixedSetting, Model, Problem,
     Result,
 };
-use vaglio_report::record::{FinalModelRecord, Tune};
+use vaglio_report::record::FinalModelRecord;
 use vaglio_search::{FromKey, Search};
 
 /// A learner to train on the selected columns: the `model` of a pipeline.

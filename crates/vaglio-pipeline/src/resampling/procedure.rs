@@ -10,13 +10,13 @@ use super::validation::{held_by, on_training_rows};
 use crate::final_fit::{FitFrom, train};
 use crate::jobs::{Jobs, StageMonitor, SubTask};
 use crate::selector::ValidSelector;
-use crate::tune;
+use crate::tune::{self, Tune};
 use ndarray::Array2;
 use serde::{Deserialize, Serialize};
 use std::time::Instant;
 use vaglio_core::{AnyResampling, Design, Error, Loss, MapFit, Model, Problem, Result, StopSign, TargetUnits, setting};
 use vaglio_kernels::tolerance::SCORE_ROUNDING;
-use vaglio_report::record::{Cell, ComparedSearch, Tune, TunedSettings};
+use vaglio_report::record::{Cell, ComparedSearch, TunedSettings};
 use vaglio_search::shuffle::stream;
 use vaglio_search::{Monitor, Search};
 

@@ -1,9 +1,9 @@
 //! Cached scores of settings, within a budget.
 
+use super::Tune;
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use vaglio_core::{Error, Result};
-use vaglio_report::record::Tune;
 
 /// Scores settings; `None` if the user stopped the run.
 pub(super) type Evaluate<'t> = dyn FnMut(&[f64]) -> Result<Option<f64>> + 't;
@@ -91,7 +91,7 @@ impl<'t> CachedCriterion<'t> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use vaglio_report::record::Bounds;
+    use crate::tune::Bounds;
 
     #[test]
     fn a_setting_is_scored_once_and_counts_once() {

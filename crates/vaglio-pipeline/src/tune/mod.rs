@@ -20,11 +20,13 @@
 #![cfg_attr(not(feature = "tune"), allow(dead_code, unused_variables))]
 
 mod ledger;
+mod request;
 mod setting;
 #[cfg(feature = "tune")]
 mod solvers;
 
-pub use vaglio_report::record::{Bounds, Method, Scale, ScoredSelection, Tune, TunedSettings};
+pub use request::{Bounds, Method, Scale, ScoredSelection, Tune};
+pub use vaglio_report::record::TunedSettings;
 
 use crate::final_fit::subset_score;
 use crate::jobs::{StageMonitor, SubTask};
@@ -89,7 +91,7 @@ pub(crate) fn tune_learner(
     let learner = with(tune, &setting::written(&*selector.learner)?, &best.values)?;
     let parameters = tune.parameters.iter().zip(&best.values);
     let parameters = parameters.map(|((path, bounds), &value)| (path.clone(), bounds.number(value))).collect();
-    let tuned = TunedSettings { method: tune.method, evaluations, score: best.score, parameters };
+    let tuned = TunedSettings { method: tune.method.word().into(), evaluations, score: best.score, parameters };
     Ok((ValidSelector { learner, ..selector }, Some(tuned)))
 }
 

@@ -1,10 +1,10 @@
 //! Access to a learner's serialized settings by dotted path.
 
+use super::Bounds;
 use crate::document::Document;
 use serde_json::Value;
 use std::sync::Arc;
 use vaglio_core::{Error, Learner, Result};
-use vaglio_report::record::Bounds;
 
 /// Prefix of paths of a learner's settings.
 const PREFIX: &str = "learner.";

@@ -9,9 +9,6 @@ use vaglio_core::{join, short};
 /// Columns that the page lists, at most.
 const MOST_COLUMNS: usize = 300;
 
-/// The name of a column, and its place in each run that selected it.
-type Selected<'r> = (&'r str, Vec<Option<usize>>);
-
 impl Comparison {
     /// One self-contained HTML page: the table, pairs, curves over each other and shared columns.
     pub fn html(&self) -> String {
@@ -108,7 +105,7 @@ impl Comparison {
                 places.entry(&column.name).or_insert_with(|| vec![None; self.runs.len()])[k] = Some(place + 1);
             }
         }
-        let mut rows: Vec<Selected<'_>> = places.into_iter().collect();
+        let mut rows: Vec<(&str, Vec<Option<usize>>)> = places.into_iter().collect();
         let key = |places: &[Option<usize>]| {
             let known: Vec<usize> = places.iter().flatten().copied().collect();
             (usize::MAX - known.len(), known.iter().copied().min())

@@ -1,7 +1,6 @@
 //! Writes records as JSON, and reads and checks them.
 
 use super::{Record, SCHEMA, Status};
-use serde::Deserialize;
 use serde_json::Value;
 use std::path::Path;
 use vaglio_core::{Cause, Error, Feature, Result};
@@ -18,16 +17,12 @@ impl Record {
 
     /// Reads and checks the text of `selection.json`; the error describes the fault.
     pub fn from_text(text: &str) -> Result<Self, Cause> {
-        #[derive(Deserialize)]
-        struct SchemaHeader {
-            schema: String,
-        }
         let damaged = |e: serde_json::Error| {
             Cause::from(e).reword(|e| format!("it is damaged, or no result of a run: {}", shortened(e)))
         };
-        let head: SchemaHeader = serde_json::from_str(text).map_err(damaged)?;
-        if head.schema != SCHEMA {
-            let schema = shortened(&head.schema);
+        let value: Value = serde_json::from_str(text).map_err(damaged)?;
+        if let Some(schema) = value["schema"].as_str().filter(|schema| *schema != SCHEMA) {
+            let schema = shortened(schema);
             return Err(format!("it is of version `{schema}`; this program reads `{SCHEMA}`").into());
         }
         let record: Record = serde_json::from_str(text).map_err(damaged)?;

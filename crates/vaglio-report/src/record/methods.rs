@@ -135,7 +135,7 @@ impl Record {
             maps => format!("{maps}; learned from training rows alone"),
         };
         let tuned = match &self.tuned {
-            Some(tuned) => format!("{}, {}; ", tuned.method.word(), pluralize(tuned.evaluations, "evaluation")),
+            Some(tuned) => format!("{}, {}; ", tuned.method, pluralize(tuned.evaluations, "evaluation")),
             None => String::new(),
         };
         let lambda = self.lambda.map_or_else(|| "none".to_owned(), |lambda| format!("λ = {}", short(lambda)));

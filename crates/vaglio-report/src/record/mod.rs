@@ -20,7 +20,6 @@ mod shares;
 mod steps;
 mod table;
 mod table_parts;
-mod tuning;
 mod warning;
 
 pub use alternatives::{AlternativeRecord, AlternativesRecord};
@@ -49,7 +48,6 @@ pub use shares::{ShareRecord, SharesRecord};
 pub use steps::{EntryRecord, StepRecord, recorded};
 pub use table::proven;
 pub use table_parts::{interval_text, level_text};
-pub use tuning::{Bounds, Method, Scale, ScoredSelection, Tune};
 pub use warning::{Warning, WarningKind};
 
 use crate::infinity;

@@ -1,6 +1,6 @@
 //! Parts of a run: their kinds and settings, the final model, and further findings.
 
-use super::{LossName, Method};
+use super::LossName;
 use serde_json::{Map, Value};
 use vaglio_core::{Figures, join, pluralize, record, short};
 
@@ -34,7 +34,7 @@ pub struct PartNames {
 #[record]
 pub struct TunedSettings {
     /// Method that chose the settings to try.
-    pub method: Method,
+    pub method: String,
     /// Number of scored settings.
     pub evaluations: usize,
     /// The lowest score.
@@ -48,7 +48,7 @@ impl TunedSettings {
     pub(crate) fn sentence(&self) -> String {
         let text = |value: &Value| value.as_f64().map_or_else(|| value.to_string(), short);
         let values = join(self.parameters.iter().map(|(path, value)| format!("{path} = {}", text(value))), ", ");
-        let (method, count) = (self.method.word(), pluralize(self.evaluations, "evaluation"));
+        let (method, count) = (&self.method, pluralize(self.evaluations, "evaluation"));
         format!("tuned by {method}, {count}: {values}")
     }
 }

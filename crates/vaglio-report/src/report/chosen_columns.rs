@@ -15,19 +15,16 @@ const FEW_OUTPUTS: usize = 4;
 /// Rows of the table, at most.
 const OPEN: usize = 60;
 
-type Selected<'r> = (usize, &'r SelectedRecord);
-type WeightOf = fn(&SelectedRecord) -> &Option<PerOutput>;
-
 /// The chosen columns with their weights, and the equation.
 pub fn chosen_columns(record: &Record) -> Section {
-    let rows: Vec<Selected<'_>> = record.grouped(record.selected.iter().enumerate().collect());
+    let rows = record.grouped(record.selected.iter().enumerate().collect());
     let folds = record.nested.as_ref().map_or(0, |nested| nested.per_fold.len());
     let shares = |list: &[Frequency]| -> HashMap<usize, f64> {
         list.iter().filter_map(|frequency| Some((frequency.index?, frequency.share))).collect()
     };
     let nested = record.nested.as_ref().map(|nested| shares(&nested.frequency));
     let halves = record.stability.as_ref().map(|stability| shares(&stability.frequency));
-    let share = |map: &Option<HashMap<usize, f64>>, row: &Selected<'_>| {
+    let share = |map: &Option<HashMap<usize, f64>>, row: &(usize, &SelectedRecord)| {
         Some(map.as_ref()?.get(&row.1.index).copied().unwrap_or(0.0))
     };
     let sources = record.sources();
@@ -61,25 +58,24 @@ fn equation_note(record: &Record) -> String {
     format!("The equation is in the units of the data{condition}.{decision}")
 }
 
-fn values(weight: &Option<PerOutput>) -> &[f64] {
-    weight.as_ref().map_or(&[], PerOutput::values)
-}
-
 /// Adds the weights of each output, or their norm for many outputs.
-fn weights<'a, 'r>(record: &Record, table: TableBuilder<'a, Selected<'r>>) -> TableBuilder<'a, Selected<'r>> {
+fn weights<'a, 'r>(
+    record: &Record,
+    table: TableBuilder<'a, (usize, &'r SelectedRecord)>,
+) -> TableBuilder<'a, (usize, &'r SelectedRecord)> {
     let outputs = record.outputs();
     if outputs.len() > FEW_OUTPUTS {
         return table
             .number("Norm of weights", |row| row.1.weight.as_ref().map(PerOutput::norm))
             .number("Norm, original scale", |row| row.1.original_weight.as_ref().map(PerOutput::norm));
     }
-    let weights: [(&str, WeightOf); 2] =
-        [("Weight", |column| &column.weight), ("Original scale", |column| &column.original_weight)];
-    let table = weights.into_iter().fold(table, |table, (head, weight)| {
-        outputs.iter().enumerate().fold(table, |table, (k, name)| {
-            let head = if outputs.len() > 1 { format!("{head}, {name}") } else { head.to_owned() };
-            table.number(&head, |row| values(weight(row.1)).get(k).copied())
-        })
+    let named = |head: &str, name: &str| if outputs.len() > 1 { format!("{head}, {name}") } else { head.to_owned() };
+    let places = || outputs.iter().enumerate();
+    let value = |weight: &Option<PerOutput>, k: usize| weight.as_ref()?.values().get(k).copied();
+    let table =
+        places().fold(table, |table, (k, name)| table.number(&named("Weight", name), |row| value(&row.1.weight, k)));
+    let table = places().fold(table, |table, (k, name)| {
+        table.number(&named("Original scale", name), |row| value(&row.1.original_weight, k))
     });
     table.number("Coefficient", |row| row.1.alpha)
 }

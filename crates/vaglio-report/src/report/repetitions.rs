@@ -53,8 +53,7 @@ pub fn frequencies(record: &Record) -> Section {
 }
 
 fn frequency_table(head: &str, key: &str, lists: [Option<&[Frequency]>; 2], chosen: &HashSet<String>) -> String {
-    type Shares<'n> = (&'n str, [Option<f64>; 2]);
-    let mut rows: Vec<Shares<'_>> = Vec::new();
+    let mut rows: Vec<(&str, [Option<f64>; 2])> = Vec::new();
     let mut places: HashMap<&str, usize> = HashMap::new();
     for (k, list) in lists.iter().enumerate() {
         for frequency in list.unwrap_or_default() {

@@ -22,8 +22,8 @@ pub(crate) enum Question<'q> {
     Change(Action, Feature),
     Reset(&'q [Feature]),
     ScoreWith(&'q [Feature]),
-    /// A finding of the search about a subset.
-    Finding(&'q [Feature]),
+    /// The columns of a subset whose weights have a wrong sign.
+    WrongSigns(&'q [Feature]),
 }
 
 impl Question<'_> {

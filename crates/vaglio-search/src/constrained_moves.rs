@@ -3,6 +3,7 @@
 //! Groups, heredity and budget are checked before a trial, so a change that breaks them costs nothing. Signs are checked
 //! on the weights of the readout at the λ of a trial's score: for the best change first, then for the next best.
 
+use crate::answer_log::Question;
 use crate::moves::{Move, ranked};
 use crate::space::Space;
 use crate::walk::Walk;
@@ -61,7 +62,7 @@ impl Space<'_> {
     ) -> Result<Vec<Feature>> {
         match self.rules() {
             Some(rules) if rules.has_signs() => {
-                subset.finding(features, || wrong_signs(rules, self.design, features, score))
+                subset.answer(Question::WrongSigns(features), |_| wrong_signs(rules, self.design, features, score))
             }
             _ => Ok(Vec::new()),
         }

@@ -127,7 +127,7 @@ impl<'d> SubsetScorer<'d> {
     }
 
     /// Returns the recorded answer of a paused search, or else calls `ask`.
-    fn answer<T: Clone + Send + 'static>(
+    pub(crate) fn answer<T: Clone + Send + 'static>(
         &mut self,
         question: Question<'_>,
         ask: impl FnOnce(&mut Self) -> Result<T>,
@@ -300,15 +300,6 @@ impl<'d> SubsetScorer<'d> {
         self.evaluator()?;
         self.is_stale = true;
         Ok(&mut *self.shortcut.evaluator)
-    }
-
-    /// Columns of a subset that `find` finds; a resumed search gets the recorded ones.
-    pub(crate) fn finding(
-        &mut self,
-        subset: &[Feature],
-        find: impl FnOnce() -> Result<Vec<Feature>>,
-    ) -> Result<Vec<Feature>> {
-        self.answer(Question::Finding(subset), |_| find())
     }
 
     /// The engine that computes scores.

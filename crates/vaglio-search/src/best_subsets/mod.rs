@@ -94,11 +94,6 @@ impl SubsetSquares {
         self.lengths.len()
     }
 
-    /// Whether a block has more than one column.
-    fn has_blocks(&self) -> bool {
-        self.blocks.iter().any(|block| block.len() > 1)
-    }
-
     /// Blocks of some columns, each once.
     fn blocks_of<'s>(&'s self, columns: &'s [usize]) -> impl Iterator<Item = &'s [usize]> {
         let blocks = columns.iter().map(|&column| (column, &*self.blocks[column]));

@@ -317,7 +317,8 @@ impl<'s> SubtreeNode<'s> {
 
     /// Whether only subsets with two more columns remain. False with blocks or held-out bounds.
     pub fn is_last(&self) -> bool {
-        self.lift.is_none() && !self.of.has_blocks() && !self.sizes().skip(1).any(|size| self.is_open(size))
+        let has_blocks = self.of.blocks.iter().any(|block| block.len() > 1);
+        self.lift.is_none() && !has_blocks && !self.sizes().skip(1).any(|size| self.is_open(size))
     }
 
     /// Free column with the largest D_j v_j², on which to branch; `None` without free columns.

@@ -20,7 +20,9 @@ pub(super) fn has_states(design: &Design, parts: Option<usize>) -> bool {
 /// candidates out, if one state covers all rows.
 pub(super) fn plan(loss: &dyn Loss, is_bounded: bool, design: &Design, extent: &SearchExtent) -> Estimate {
     if design.readout().is_none() {
-        return refit_cost(design, extent);
+        let reason = "the learner has no linear form, so every row of every subset is refitted";
+        let (rows, size) = (design.planned_rows() as f64, extent.largest as f64);
+        return estimate(REFIT, reason, extent.trials * rows * rows * size * size, 0.0);
     }
     let (parts, is_balanced) = (count_parts(design), balance::classes_of(design).is_some());
     let sums = parts.filter(|_| is_balanced).map(|parts| class_sums_cost(design, extent, parts));
@@ -30,12 +32,6 @@ pub(super) fn plan(loss: &dyn Loss, is_bounded: bool, design: &Design, extent: &
         (_, Some(sums)) => sums,
         _ => decomposition_cost(design, extent, parts),
     }
-}
-
-fn refit_cost(design: &Design, extent: &SearchExtent) -> Estimate {
-    let reason = "the learner has no linear form, so every row of every subset is refitted";
-    let (rows, size) = (design.planned_rows() as f64, extent.largest as f64);
-    estimate(REFIT, reason, extent.trials * rows * rows * size * size, 0.0)
 }
 
 /// Cost by class sums: a subset is fitted once for each class and weight of the rows. Sizes grow to the largest, or

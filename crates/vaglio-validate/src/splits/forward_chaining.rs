@@ -43,7 +43,8 @@ impl Forward {
 
 impl Resampling for Forward {
     fn splits(&self, problem: &Problem, _: Option<&Classes>) -> Result<Vec<Split>> {
-        if problem.groups().is_some_and(|groups| !are_series(groups, problem.series())) {
+        let are_series = |groups| problem.series().is_some_and(|series| number_labels(groups) == number_labels(series));
+        if problem.groups().is_some_and(|groups| !are_series(groups)) {
             let why = "rows of one group stay together, and `forward` goes by time; leave the groups out";
             return Err(Error::setting("kind", why));
         }
@@ -129,9 +130,4 @@ fn least_gap(problem: &Problem, of_row: &[usize]) -> usize {
     // Unknown for targets known after the last time.
     let rows = (0..known.len()).filter(|&row| times.last().is_some_and(|last| known[row] <= *last));
     rows.map(points).min().map_or(0, |least| least.saturating_sub(1))
-}
-
-/// Whether the groups are the series, as by default.
-fn are_series(groups: &[u32], series: Option<&[u32]>) -> bool {
-    series.is_some_and(|series| number_labels(groups) == number_labels(series))
 }

@@ -1,6 +1,6 @@
 //! Files with false claims about their size, and small files that decompress to large ones.
 
-use super::super::{CellSyntax, ColumnBuilder, FileReader, WantedColumn, in_memory, sampled};
+use super::super::{CellSyntax, ColumnBuilder, FileReader, WantedColumn, in_memory, on_disk};
 use super::{batch, write};
 use crate::budget::{Budget, resident};
 use crate::read::bytes::FileKind;

@@ -43,7 +43,8 @@ impl Forward {
 
 impl Resampling for Forward {
     fn splits(&self, problem: &Problem, _: Option<&Classes>) -> Result<Vec<Split>> {
-        let are_series = |groups| problem.series().is_some_and(|series| number_labels(groups) == number_labels(series));
+        let are_series =
+            |groups: &[u32]| problem.series().is_some_and(|series| number_labels(groups) == number_labels(series));
         if problem.groups().is_some_and(|groups| !are_series(groups)) {
             let why = "rows of one group stay together, and `forward` goes by time; leave the groups out";
             return Err(Error::setting("kind", why));

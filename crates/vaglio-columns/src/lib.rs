@@ -14,7 +14,7 @@ mod single_numbers;
 mod sparse_numbers;
 
 pub use cancellation::{CancelGuard, CancelToken, checkpoint};
-pub use centering::{center, max_abs, row_weights};
+pub use centering::{argsort_by, center, max_abs, row_weights};
 pub use column::Column;
 pub use foreign_numbers::ForeignNumbers;
 pub use lazy_cell::{get_or_make, get_or_try_make};

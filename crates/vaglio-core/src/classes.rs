@@ -3,7 +3,7 @@
 use crate::{Problem, Task, row_weights};
 use ndarray::{ArrayView1, ArrayView2};
 use serde::{Deserialize, Serialize};
-use vaglio_columns::tied_classes;
+use vaglio_columns::{argsort_by, tied_classes};
 
 /// The classes of the rows of a [`Problem`].
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,9 +30,7 @@ impl ClassOrder {
             let class = target.iter().position(|y| *y > 0.0).map_or(0, |output| output + first);
             of_class[class] += row_weights(weights)(row);
         }
-        let mut order: Vec<usize> = (0..of_class.len()).collect();
-        order.sort_by(|&a, &b| of_class[b].total_cmp(&of_class[a]));
-        ClassOrder(order)
+        ClassOrder(argsort_by(of_class.len(), |a, b| of_class[b].total_cmp(&of_class[a])))
     }
 
     /// Predicted class of a row, given one prediction per output; ties go to the first class in this order.

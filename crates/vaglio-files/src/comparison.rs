@@ -8,7 +8,7 @@ use super::series::numbers_of;
 use super::targets::encode;
 use ndarray::Array2;
 use std::collections::HashMap;
-use vaglio_core::{Cells, Error, Result, Table, Task, select_rows};
+use vaglio_core::{Cells, Error, Result, Table, Task, argsort_by, select_rows};
 use vaglio_pipeline::pipeline::IntervalEnds;
 use vaglio_pipeline::resampling::Pooled;
 use vaglio_pipeline::resampling::loss_sums::TargetsAndPredictions;
@@ -129,8 +129,7 @@ impl FileModel<'_> {
             return None;
         }
         // Stretches of time consist of the compared rows, in time order.
-        let mut order: Vec<usize> = (0..rows.len()).collect();
-        order.sort_by_key(|&j| rows[j]);
+        let order = argsort_by(rows.len(), |j, k| rows[j].cmp(&rows[k]));
         let in_order = |of: &[u32]| order.iter().map(|&j| of[rows[j]]).collect::<Vec<u32>>();
         let (groups, series) = (groups.map(|of| in_order(&of)), series.map(in_order));
         let found = clusters(rows.len(), groups.as_deref(), series.as_deref(), is_ordered);

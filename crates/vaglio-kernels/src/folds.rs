@@ -30,8 +30,7 @@ impl Folds {
     /// empty.
     pub fn new(of_row: &[u32]) -> Self {
         let count = of_row.iter().max().map_or(0, |&f| f as usize + 1);
-        let mut order: Vec<usize> = (0..of_row.len()).collect();
-        order.sort_by_key(|&row| of_row[row]);
+        let order = vaglio_columns::argsort_by(of_row.len(), |a, b| of_row[a].cmp(&of_row[b]));
         let start = |fold: usize| order.partition_point(|&row| (of_row[row] as usize) < fold);
         Folds { starts: (0..=count).map(start).collect(), order, trained: None }
     }

@@ -3,7 +3,7 @@
 use crate::SplitMix64;
 pub use crate::tables::{gappy_table, mixed_table, series_table, table};
 use ndarray::Array2;
-use vaglio_core::{Result, prelude::*};
+use vaglio_core::{Result, argsort_by, prelude::*};
 
 /// Settings of a synthetic problem, which [`Recipe::problem`] generates.
 #[derive(Debug, Clone, Default)]
@@ -182,8 +182,7 @@ impl Recipe {
     /// Assigns classes by rank, of equal size unless skewed.
     fn ranked(&self, values: &[f64], classes: usize) -> Vec<usize> {
         let count = values.len();
-        let mut order: Vec<usize> = (0..count).collect();
-        order.sort_by(|&a, &b| values[a].total_cmp(&values[b]).then(a.cmp(&b)));
+        let order = argsort_by(count, |a, b| values[a].total_cmp(&values[b]));
         let of_rank = |rank: usize| {
             if !self.skewed {
                 return rank * classes / count;

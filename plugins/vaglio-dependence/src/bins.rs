@@ -1,7 +1,7 @@
 //! Binning of columns, and mutual information of binned columns.
 
 use crate::kernel_matrix::{shares, standardized};
-use vaglio_core::{Design, Error, Feature, Result, setting};
+use vaglio_core::{Design, Error, Feature, Result, argsort_by, setting};
 use vaglio_kernels::parallel;
 use vaglio_kernels::tolerance::{BIN_EDGE, ENTROPY_ROUNDING};
 
@@ -60,8 +60,7 @@ fn by_width(values: &[f64], count: usize) -> Vec<u32> {
 }
 
 fn by_frequency(values: &[f64], weights: &[f64], count: usize) -> Vec<u32> {
-    let mut order: Vec<usize> = (0..values.len()).collect();
-    order.sort_by(|&j, &k| values[j].total_cmp(&values[k]));
+    let order = argsort_by(values.len(), |j, k| values[j].total_cmp(&values[k]));
     let (total, mut below, mut bins) = (weights.iter().sum::<f64>(), 0.0, vec![0; values.len()]);
     for equal in order.chunk_by(|&j, &k| values[j] == values[k]) {
         let own: f64 = equal.iter().map(|&j| weights[j]).sum();

@@ -21,8 +21,7 @@ pub(crate) fn distinct_rows(columns: &[Column<'_>], rows: usize) -> (Vec<usize>,
         let by_entries = || columns.iter().map(|c| (c.get(a) + 0.0).total_cmp(&(c.get(b) + 0.0))).find(|o| o.is_ne());
         hashes[a].cmp(&hashes[b]).then_with(|| by_entries().unwrap_or(Ordering::Equal))
     };
-    let mut order: Vec<usize> = (0..rows).collect();
-    order.sort_unstable_by(|&a, &b| compared(a, b).then(a.cmp(&b)));
+    let order = vaglio_core::argsort_by(rows, compared);
     let (mut distinct, mut places): (Vec<usize>, _) = (Vec::new(), vec![0; rows]);
     for row in order {
         if distinct.last().is_none_or(|&last| compared(last, row).is_ne()) {

@@ -1,6 +1,6 @@
 //! Decisions of classes from targets and predictions, coded ±1.
 
-use vaglio_columns::{TIED_PREDICTION, error_of_guess, tied_classes};
+use vaglio_columns::{TIED_PREDICTION, argsort_by, error_of_guess, tied_classes};
 
 /// The class of a row's targets. With one output, 1 is the positive class and 0 the other.
 pub(super) fn class_of(targets: &[f64]) -> usize {
@@ -20,8 +20,7 @@ pub(super) fn tied(predictions: &[f64]) -> (Vec<usize>, Vec<usize>) {
 
 /// Like [`tied`], but predictions tie within `distance` of the lowest of a group.
 pub(super) fn tied_within(predictions: &[f64], distance: f64) -> (Vec<usize>, Vec<usize>) {
-    let mut order: Vec<usize> = (0..predictions.len()).collect();
-    order.sort_by(|&a, &b| predictions[a].total_cmp(&predictions[b]));
+    let order = argsort_by(predictions.len(), |a, b| predictions[a].total_cmp(&predictions[b]));
     let mut starts = vec![0];
     let mut rest = &order[..];
     while let Some(&first) = rest.first() {

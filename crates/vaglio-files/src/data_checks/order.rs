@@ -2,7 +2,7 @@
 
 use super::cell_checks::range;
 use super::table_with_roles::{TableWithRoles, listed, named, numbers, numbers_at, sample};
-use vaglio_core::Cells;
+use vaglio_core::{Cells, argsort_by};
 use vaglio_report::record::{Warning, WarningKind};
 
 /// Rank correlation above which two orders count as one.
@@ -68,8 +68,7 @@ fn counts_rows(values: &[f64]) -> bool {
 
 /// Ranks of values, averaged over ties. Cost O(rows · log rows).
 fn ranks(values: &[f64]) -> Vec<f64> {
-    let mut order: Vec<usize> = (0..values.len()).collect();
-    order.sort_unstable_by(|&a, &b| values[a].total_cmp(&values[b]).then(a.cmp(&b)));
+    let order = argsort_by(values.len(), |a, b| values[a].total_cmp(&values[b]));
     let mut ranks = vec![0.0; values.len()];
     let mut start = 0;
     for run in order.chunk_by(|&a, &b| values[a] == values[b]) {

@@ -3,7 +3,7 @@
 use super::super::series::{counts_of, moments, numbers_of};
 use std::borrow::Cow;
 use std::collections::HashSet;
-use vaglio_core::Cells;
+use vaglio_core::{Cells, argsort_by};
 
 /// Dependence of the rows on each other.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -308,8 +308,7 @@ pub fn nesting(columns: &[CodedColumn<'_>]) -> Option<Nesting> {
         matches!(c.cells, Cells::Numbers(_)) && c.is_whole() && (FEWEST_UNITS..=rows / 2).contains(&c.distinct())
     };
     let of = |unit: &CodedColumn<'_>| {
-        let mut order: Vec<usize> = (0..rows).collect();
-        order.sort_by_key(|&row| unit.codes[row]);
+        let order = argsort_by(rows, |a, b| unit.codes[a].cmp(&unit.codes[b]));
         let is_constant = |other: &&CodedColumn<'_>| {
             let mut pairs = order.windows(2).filter(|pair| unit.codes[pair[0]] == unit.codes[pair[1]]);
             other.name != unit.name

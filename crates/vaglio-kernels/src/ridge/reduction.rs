@@ -10,11 +10,8 @@ use ndarray::{Array1, Array2, ArrayView2, ArrayViewMut2, Axis, ShapeBuilder};
 /// A. J. Cox, N. J. Higham, *Stability of Householder QR factorization for weighted least squares problems* (1998).
 pub(super) fn by_weight(weights: &Array1<f64>) -> Option<Vec<usize>> {
     let (least, most) = weights.iter().fold((f64::INFINITY, 0.0f64), |(least, most), w| (least.min(*w), most.max(*w)));
-    (most > UNLIKE_WEIGHTS * least).then(|| {
-        let mut order: Vec<usize> = (0..weights.len()).collect();
-        order.sort_by(|&a, &b| weights[b].total_cmp(&weights[a]));
-        order
-    })
+    (most > UNLIKE_WEIGHTS * least)
+        .then(|| vaglio_columns::argsort_by(weights.len(), |a, b| weights[b].total_cmp(&weights[a])))
 }
 
 /// Minimum rows per tile; they stay in cache with the triangle of the rows before.

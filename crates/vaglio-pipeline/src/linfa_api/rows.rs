@@ -6,7 +6,7 @@ use linfa::dataset::Records;
 use ndarray::{Array2, ArrayBase, Data, Ix2};
 use std::hash::Hash;
 use std::sync::Arc;
-use vaglio_core::{Cells, Error, Result, RowLabels, Table, number_labels};
+use vaglio_core::{Cells, Error, Result, RowLabels, Table, argsort_by, number_labels};
 
 /// Groups, folds, series and times of rows, one entry per row in the order of the dataset.
 ///
@@ -104,8 +104,7 @@ impl Rows {
     fn order(&self, rows: usize) -> Result<Option<Vec<usize>>> {
         let of = |list: &Option<Arc<[u32]>>, row: usize| list.as_ref().map_or(0, |list| list[row]);
         let key = |row: usize| (of(&self.0.series, row), of(&self.0.time, row));
-        let mut order: Vec<usize> = (0..rows).collect();
-        order.sort_by_key(|&row| key(row));
+        let order = argsort_by(rows, |a, b| key(a).cmp(&key(b)));
         if self.0.time.is_some()
             && let Some(pair) = order.windows(2).find(|pair| key(pair[0]) == key(pair[1]))
         {

@@ -1,6 +1,6 @@
 //! Forward chaining: later rows are predicted from earlier ones.
 
-use vaglio_core::{AnyResampling, Classes, Error, Problem, Resampling, Result, Split, number_labels, part, pluralize};
+use vaglio_core::{AnyResampling, Classes, Error, Problem, Resampling, Result, Split, argsort_by, number_labels, part, pluralize};
 
 /// Forward chaining: the time is parted into one block more than there are folds, and every block but the first is predicted
 /// from what came before it.
@@ -57,8 +57,7 @@ impl Resampling for Forward {
             return Err(Error::setting("folds", message));
         }
         let size = count / (self.folds + 1);
-        let mut order: Vec<usize> = (0..of_row.len()).collect();
-        order.sort_by_key(|&row| of_row[row]);
+        let order = argsort_by(of_row.len(), |a, b| of_row[a].cmp(&of_row[b]));
         let first = |point: usize| order.partition_point(|&row| of_row[row] < point);
         let between = |from: usize, to: usize| order[first(from)..first(to)].to_vec();
         let least = least_gap(problem, &of_row);

@@ -1,7 +1,7 @@
 //! Orthonormal spline basis of a column.
 
 use std::cmp::Ordering;
-use vaglio_core::{magnitude, row_weights};
+use vaglio_core::{argsort_by, magnitude, row_weights};
 use vaglio_kernels::sums::axpy;
 use vaglio_kernels::tolerance::DEPENDENT_FUNCTION;
 
@@ -45,8 +45,7 @@ fn units(values: &[f64]) -> Vec<f64> {
 
 /// Inner quantiles: the least entries with at least the share k/(count + 1) of the weight at or below them.
 fn quantiles(units: &[f64], weight: &dyn Fn(usize) -> f64, count: usize) -> Vec<f64> {
-    let mut order: Vec<usize> = (0..units.len()).collect();
-    order.sort_by(|&a, &b| units[a].partial_cmp(&units[b]).unwrap_or(Ordering::Equal));
+    let order = argsort_by(units.len(), |a, b| units[a].partial_cmp(&units[b]).unwrap_or(Ordering::Equal));
     let total: f64 = (0..units.len()).map(weight).sum();
     let (mut below, mut found) = (0.0, Vec::new());
     for row in order {

@@ -4,7 +4,7 @@ use crate::maps::source_columns;
 use crate::preprocess::{in_units, numeric, unless_too_large};
 use ndarray::Array2;
 use std::collections::HashMap;
-use vaglio_core::{Cells, Columns, Error, MapFit, Model, Result, Table, TargetUnits, duplicate, select_rows};
+use vaglio_core::{Cells, Columns, Error, MapFit, Model, Result, Table, TargetUnits, argsort_by, duplicate, select_rows};
 use vaglio_tables::budget::Budget;
 
 /// Prediction chain: fitted maps, the model's inputs among their outputs, and target units.
@@ -104,8 +104,7 @@ impl PredictionChain<'_> {
             return Err(Error::Numerical(format!("row {}: the prediction overflows", table.origin(row) + 1)));
         }
         let counts = self.model.counts(rows, table.series());
-        let mut order: Vec<usize> = (0..rows).collect();
-        order.sort_by_key(|&row| table.origin(row));
+        let order = argsort_by(rows, |a, b| table.origin(a).cmp(&table.origin(b)));
         let counts = counts.map(|counts| order.iter().map(|&row| counts[row]).collect());
         let rows = order.iter().map(|&row| table.origin(row)).collect();
         Ok(TablePredictions { values: select_rows(&values, &order), rows, counts })

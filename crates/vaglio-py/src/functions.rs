@@ -30,10 +30,6 @@ pub type Message = Option<Call>;
 /// Senders of calls to each function.
 static KNOWN: LazyLock<Mutex<HashMap<String, Sender<Message>>>> = LazyLock::new(Mutex::default);
 
-fn known() -> MutexGuard<'static, HashMap<String, Sender<Message>>> {
-    lock(&KNOWN)
-}
-
 /// Python functions that parts of the kind `python` know by name, until they are closed.
 #[pyclass(module = "vaglio._vaglio", frozen)]
 pub struct Functions {
@@ -48,7 +44,7 @@ impl Functions {
     #[new]
     fn new(mut functions: Vec<(String, Py<PyAny>)>) -> Self {
         let (sender, calls) = mpsc::channel();
-        let mut known = known();
+        let mut known = lock(&KNOWN);
         for (name, _) in &mut functions {
             let numbered = (2..).map(|number| format!("{name}-{number}"));
             let free = std::iter::once(name.clone()).chain(numbered).find(|name| !known.contains_key(name));
@@ -65,7 +61,7 @@ impl Functions {
 
     /// Unregisters the functions.
     fn close(&self) {
-        let mut known = known();
+        let mut known = lock(&KNOWN);
         self.functions.iter().for_each(|(name, _)| drop(known.remove(name)));
     }
 }
@@ -119,7 +115,7 @@ pub fn ask(name: &str, arrays: [Option<Array2<f64>>; 3], columns: Vec<String>) -
     let gone = || Error::Numerical(format!("the function `{name}` of Python is called no more"));
     let (answer, answered) = mpsc::channel();
     let call = Call { name: name.to_owned(), arrays: arrays.into(), columns, answer };
-    let sent = known().get(name).is_some_and(|sender| sender.send(Some(call)).is_ok());
+    let sent = lock(&KNOWN).get(name).is_some_and(|sender| sender.send(Some(call)).is_ok());
     if !sent {
         return Err(gone());
     }
@@ -142,7 +138,7 @@ pub fn as_row(weights: &[f64]) -> Array2<f64> {
 
 /// Rejects an unknown function name.
 pub fn check(name: &str) -> Result<()> {
-    match known().contains_key(name) {
+    match lock(&KNOWN).contains_key(name) {
         true => Ok(()),
         false => Err(Error::setting("name", format!("no function of Python is known as `{name}`"))),
     }

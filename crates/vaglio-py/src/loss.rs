@@ -3,15 +3,11 @@
 use crate::functions::{as_row, ask, check};
 use ndarray::ArrayView2;
 use std::collections::HashMap;
-use std::sync::{LazyLock, Mutex, MutexGuard};
+use std::sync::{LazyLock, Mutex};
 use vaglio_core::{Error, Loss, LossTasks, LossTraits, Measure, Result, lock, part};
 
 /// Errors that functions raised where none could be returned, by name.
 static FAILED: LazyLock<Mutex<HashMap<String, Error>>> = LazyLock::new(Mutex::default);
-
-fn all_failed() -> MutexGuard<'static, HashMap<String, Error>> {
-    lock(&FAILED)
-}
 
 /// A Python function that rates the predictions of all rows together.
 ///
@@ -36,18 +32,18 @@ pub struct PythonLoss {
 impl Loss for PythonLoss {
     fn mean(&self, targets: ArrayView2<'_, f64>, predictions: ArrayView2<'_, f64>, weights: Option<&[f64]>) -> f64 {
         // After a failure, the function is not called until the failure is fetched.
-        if all_failed().contains_key(&self.name) {
+        if lock(&FAILED).contains_key(&self.name) {
             return f64::NAN;
         }
         let arrays = [Some(targets.to_owned()), Some(predictions.to_owned()), weights.map(as_row)];
         ask(&self.name, arrays, Vec::new()).unwrap_or_else(|error| {
-            all_failed().entry(self.name.clone()).or_insert(error);
+            lock(&FAILED).entry(self.name.clone()).or_insert(error);
             f64::NAN
         })
     }
 
     fn failure(&self) -> Option<Error> {
-        all_failed().remove(&self.name)
+        lock(&FAILED).remove(&self.name)
     }
 
     fn traits(&self) -> LossTraits {
@@ -63,7 +59,7 @@ impl Loss for PythonLoss {
     }
 
     fn check_settings(&self) -> Result<()> {
-        all_failed().remove(&self.name);
+        lock(&FAILED).remove(&self.name);
         check(&self.name)
     }
 }

@@ -1,6 +1,8 @@
 //! Forward chaining: later rows are predicted from earlier ones.
 
-use vaglio_core::{AnyResampling, Classes, Error, Problem, Resampling, Result, Split, argsort_by, number_labels, part, pluralize};
+use vaglio_core::{
+    AnyResampling, Classes, Error, Problem, Resampling, Result, Split, argsort_by, number_labels, part, pluralize,
+};
 
 /// Forward chaining: the time is parted into one block more than there are folds, and every block but the first is predicted
 /// from what came before it.

@@ -4,7 +4,9 @@ use crate::maps::source_columns;
 use crate::preprocess::{in_units, numeric, unless_too_large};
 use ndarray::Array2;
 use std::collections::HashMap;
-use vaglio_core::{Cells, Columns, Error, MapFit, Model, Result, Table, TargetUnits, argsort_by, duplicate, select_rows};
+use vaglio_core::{
+    Cells, Columns, Error, MapFit, Model, Result, Table, TargetUnits, argsort_by, duplicate, select_rows,
+};
 use vaglio_tables::budget::Budget;
 
 /// Prediction chain: fitted maps, the model's inputs among their outputs, and target units.

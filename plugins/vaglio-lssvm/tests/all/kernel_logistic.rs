@@ -228,7 +228,8 @@ fn a_weight_is_the_row_repeated_and_all_weights_are_a_penalty() {
         let model = |own: &KernelLogistic, problem: &Problem| own.fit(problem, &[0, 1, 2], None).unwrap();
         let expected = predicted(&model(&own, &plain.select_rows(&repeated)), plain.columns());
         let by_weight = predicted(&model(&own, &weighted), plain.columns());
-        let by_half = predicted(&model(&own.lambda(0.01), &halves), plain.columns());
+        let half = KernelLogistic { lambda: 0.01, bandwidth };
+        let by_half = predicted(&model(&half, &halves), plain.columns());
         for (row, a) in expected.iter().enumerate() {
             Tolerance { tolerance: 1e-9, least: 1.0 }.assert(*a, by_weight[row], "weights");
             Tolerance { tolerance: 1e-9, least: 1.0 }.assert(*a, by_half[row], "halves");

@@ -163,11 +163,15 @@ fn defaults(item: &mut Item) -> TokenStream {
 
 /// Expands `#[saved]` on a struct of fitted state.
 pub(crate) fn saved(arguments: TokenStream, item: TokenStream) -> syn::Result<TokenStream> {
-    let arguments: PartArguments = syn::parse2(arguments)?;
     let mut item = Item::new(item)?;
     item.derive("Debug", quote!(::core::fmt::Debug));
     derive_serde(&mut item);
-    let (input, registered) = (&item.input, registered(&arguments.of, &arguments.word, &item.input.ident));
+    let input = &item.input;
+    if arguments.is_empty() {
+        return Ok(quote!(#input));
+    }
+    let arguments: PartArguments = syn::parse2(arguments)?;
+    let registered = registered(&arguments.of, &arguments.word, &input.ident);
     Ok(quote! {
         #input
         const _: () = {

@@ -3,7 +3,7 @@
 use proc_macro2::{Span, TokenStream};
 use quote::{format_ident, quote};
 use syn::punctuated::Punctuated;
-use syn::{Attribute, Data, DeriveInput, Expr, Field, Fields, Lit, Meta, Path, Token, Variant};
+use syn::{Attribute, Data, DeriveInput, Expr, Field, Fields, Lit, Meta, Path, Token, Type, Variant};
 
 /// A struct or enum, with helper attributes removed.
 pub(crate) struct Item {
@@ -60,9 +60,11 @@ impl Item {
     /// Leaves fields with `#[optional]` out of files if they have the default of their type.
     pub fn skip_defaults(&mut self) {
         let Data::Struct(data) = &mut self.input.data else { return };
-        for attribute in data.fields.iter_mut().flat_map(|field| field.attrs.iter_mut()) {
-            if attribute.path().is_ident("optional") {
-                *attribute = syn::parse_quote!(#[serde(default, skip_serializing_if = "::vaglio_core::is_default")]);
+        for field in &mut data.fields {
+            let is_option = matches!(&field.ty, Type::Path(path) if path.path.segments.iter().any(|segment| segment.ident == "Option"));
+            let is_default = if is_option { "::core::option::Option::is_none" } else { "::vaglio_core::is_default" };
+            for attribute in field.attrs.iter_mut().filter(|attribute| attribute.path().is_ident("optional")) {
+                *attribute = syn::parse_quote!(#[serde(default, skip_serializing_if = #is_default)]);
             }
         }
     }

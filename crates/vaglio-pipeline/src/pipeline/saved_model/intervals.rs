@@ -3,8 +3,7 @@
 use super::chain::PredictionChain;
 use crate::maps::quantile;
 use ndarray::Array2;
-use serde::{Deserialize, Serialize};
-use vaglio_core::{Error, MapFit, Model, Result, Table, TargetUnits};
+use vaglio_core::{Error, MapFit, Model, Result, Table, TargetUnits, saved};
 use vaglio_kernels::parallel;
 use vaglio_kernels::tolerance::WHOLE_ROUNDING;
 
@@ -18,8 +17,7 @@ use vaglio_kernels::tolerance::WHOLE_ROUNDING;
 /// # Reference
 /// R. F. Barber, E. J. Candès, A. Ramdas, R. J. Tibshirani, *Predictive inference with the jackknife+*, Annals of
 /// Statistics 49(1), 2021, section 3.
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[saved]
 pub struct SavedIntervals {
     /// Coverage: the share of new rows within their intervals.
     pub level: f64,
@@ -28,8 +26,7 @@ pub struct SavedIntervals {
 }
 
 /// The model of one outer fold.
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[saved]
 pub struct FoldModel {
     /// Maps and scales of the targets, if any.
     pub target_scales: Option<Vec<TargetUnits>>,

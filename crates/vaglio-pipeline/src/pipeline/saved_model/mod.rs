@@ -18,10 +18,9 @@ pub use read_options::SavedReadOptions;
 use crate::resampling::Selection;
 use crate::resampling::path_predictions::smeared;
 use crate::selector::ValidSelector;
-use serde::{Deserialize, Serialize};
 use vaglio_core::{
     AnyLoss, ClassOrder, Feature, MapFit, Model, Problem, Registration, Result, TargetUnits, Task, registrations,
-    setting,
+    saved, setting,
 };
 use vaglio_search::Path as SearchPath;
 
@@ -29,8 +28,7 @@ use vaglio_search::Path as SearchPath;
 const NEARLY_EVEN: f64 = 0.05;
 
 /// Saved state for prediction: preprocessing, the model, and the names of the columns.
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[saved]
 pub struct SavedModel {
     /// Prediction task.
     pub task: Task,
@@ -41,16 +39,16 @@ pub struct SavedModel {
     /// Columns of a data file that predictions read.
     pub sources: Vec<String>,
     /// Selected features, if known.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[optional]
     pub selected: Option<SelectedFeatures>,
     /// Column names of the linfa dataset that the model was fitted on, in order.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[optional]
     pub columns: Option<Vec<String>>,
     /// Search path of a fit on a linfa dataset.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[optional]
     pub path: Option<SearchPath>,
     /// Crates of the parts that made the model.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[optional]
     pub parts: Vec<Registration>,
     /// Fitted maps, in order.
     pub maps: Vec<MapFit>,
@@ -59,28 +57,28 @@ pub struct SavedModel {
     /// The trained model.
     pub model: Model,
     /// Column of time series, if the training rows had one.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[optional]
     pub series: Option<String>,
     /// Column that orders the rows of a series.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[optional]
     pub time: Option<String>,
     /// Options for reading files to predict.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[optional]
     pub reading: Option<SavedReadOptions>,
     /// Columns and loss for comparing predictions with observed targets.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[optional]
     pub observed: Option<Observed>,
     /// Class order that breaks ties of the largest prediction.
-    #[serde(default, skip_serializing_if = "vaglio_core::is_default")]
+    #[optional]
     pub class_order: ClassOrder,
     /// Calibration of class probabilities.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[optional]
     pub calibration: Option<Calibration>,
     /// Prediction intervals, if requested.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[optional]
     pub intervals: Option<SavedIntervals>,
     /// Last training rows of each series, if lagged targets are used.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[optional]
     pub history: Option<History>,
 }
 

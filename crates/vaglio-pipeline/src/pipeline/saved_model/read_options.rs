@@ -1,19 +1,19 @@
 //! Options for reading files with the columns of the training rows.
 
 use crate::pipeline::{ColumnType, ReadSpec};
-use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use vaglio_core::saved;
 use vaglio_tables::Notation;
 
 /// Options for reading files to predict, equal to those of the training rows.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[saved]
+#[derive(Clone, PartialEq, Eq)]
 pub struct SavedReadOptions {
     /// Options for reading text files.
     pub read: ReadSpec,
     /// Types of columns that are not numbers.
     pub types: BTreeMap<String, ColumnType>,
     /// Notations of columns that are not plain; absent if not all cells were read.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[optional]
     pub notations: Option<BTreeMap<String, Notation>>,
 }

@@ -3,7 +3,6 @@
 use super::run_context::Run;
 use ndarray::Array2;
 use vaglio_core::{Error, Loss, Model, Result, Squared};
-use vaglio_pipeline::resampling::final_training::FinalModelCache;
 use vaglio_pipeline::resampling::loss_sums::TargetsAndPredictions;
 use vaglio_pipeline::resampling::path_predictions::{FoldTestRows, PathModels};
 use vaglio_report::record::{EntryRecord, variance};
@@ -20,12 +19,6 @@ pub(super) fn curve(run: Run<'_>, records: &mut [EntryRecord]) -> Result<()> {
     let Run { prepared, selector, design, selection, .. } = run;
     let loss = &*run.loss();
     let (path, chosen) = (&selection.path, selection.predictor());
-    let known = selection.final_model.iter().zip(path.result()).map(|(fitted, entry)| {
-        let mut subset = entry.subset.clone();
-        subset.sort_unstable();
-        (subset, fitted.model.clone())
-    });
-    let known = FinalModelCache::new(known.collect());
     let sizes: usize = path.entries.iter().map(|entry| entry.subset.len()).sum();
     let train = prepared.train_in_units()?;
     let problems = [(Some(&train), false), (prepared.test.as_ref(), true)];
@@ -62,7 +55,7 @@ pub(super) fn curve(run: Run<'_>, records: &mut [EntryRecord]) -> Result<()> {
             _ => {
                 let (entries, empty_lambda, stop) = (&path.entries[..], path.empty.lambda, design.problem().sign());
                 let models = PathModels { design, entries, empty_lambda, reduced: None };
-                match stop.ends(|| selector.predictions(models, &known, stop, &held, each)) {
+                match stop.ends(|| selector.predictions(models, stop, &held, each)) {
                     Err(Error::Stopped(_)) => break,
                     done => done?,
                 }

@@ -11,15 +11,14 @@ use crate::jobs::StageMonitor;
 use crate::selector::ValidSelector;
 use crate::tune;
 use ndarray::{Array2, Axis};
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Instant;
 use vaglio_core::{
-    Coefficients, Columns, Error, Expression, Feature, Form, Model, ModelData, Predict, Predictor, Problem, Result,
-    Round, StopSign, lock, saved,
+    ByKey, Coefficients, Columns, Design, Error, Expression, Feature, Form, Model, ModelData, Predict, Predictor,
+    Problem, Result, Round, StopSign, saved,
 };
 use vaglio_report::record::FinalModelRecord;
-use vaglio_search::{All, Choose, Monitor, PathEntry, Search, Silent};
+use vaglio_search::{All, Choose, Monitor, Search, Silent};
 use vaglio_validate::{HeldOutPredictions, Loo};
 
 impl FinalModel {
@@ -145,47 +144,45 @@ impl FinalModel {
     }
 }
 
-/// Cache of final models trained on one set of rows, by their sorted columns.
-pub type FinalModelCache = Mutex<HashMap<Vec<Feature>, Model>>;
+/// Final model of the columns `subset` of a design, which `train` makes unless it is in the cache of the design.
+///
+/// # Errors
+/// Returns the errors of `train`.
+pub(super) fn final_model(design: &Design, subset: &[Feature], train: impl FnOnce() -> Result<Model>) -> Result<Model> {
+    let mut subset = subset.to_vec();
+    subset.sort_unstable();
+    design.session::<ByKey<Vec<Feature>, Model>>().get_or_try_make(subset, train)
+}
 
 impl ValidSelector {
     /// Calls `each` with the predictions of every subset's model, like [`predictions_along`]. The models are of the
-    /// learner or, if there is one, of the final model, which is trained on the training rows of `held` unless it is
-    /// `known`. A stop sign ends the calls early.
+    /// learner or, if there is one, of the final model, which is trained on the training rows of `held`. A stop sign
+    /// ends the calls early.
     ///
     /// # Errors
     /// Returns the errors of [`predictions_along`] and [`FinalModel::train`].
     pub fn predictions(
         &self,
         models: PathModels<'_>,
-        known: &FinalModelCache,
         stop: &StopSign,
         held: &FoldTestRows<'_>,
         mut each: impl FnMut(Option<usize>, TargetsAndPredictions<'_>) -> Result<()>,
     ) -> Result<()> {
-        let last = self.model.as_ref();
-        if last.is_none() && models.design.readout().is_some() {
+        let (design, last) = (models.design, self.model.as_ref());
+        if last.is_none() && design.readout().is_some() {
             return predictions_along(models, held, each);
         }
-        let trained = |entry: &PathEntry| {
-            let Some(last) = last else { return train_entry(models.design, entry, None, FitFrom::Rows) };
-            let mut subset = entry.subset.clone();
-            subset.sort_unstable();
-            let known = || lock(known);
-            if let Some(model) = known().get(&subset) {
-                return Ok(model.clone());
-            }
-            let model = last.model(self, held.training, &entry.subset, stop)?;
-            known().insert(subset, model.clone());
-            Ok(model)
-        };
-        let model = train(models.design, &[], models.empty_lambda, FitFrom::Rows)?;
+        let model = train(design, &[], models.empty_lambda, FitFrom::Rows)?;
         held.with_predictions(&model, |rows| each(None, rows))??;
         for (index, entry) in models.entries.iter().enumerate() {
-            if last.is_some() && stop.reason().is_some() {
-                return Ok(());
-            }
-            held.with_predictions(&trained(entry)?, |rows| each(Some(index), rows))??;
+            let model = match last {
+                None => train_entry(design, entry, None, FitFrom::Rows)?,
+                Some(_) if stop.reason().is_some() => return Ok(()),
+                Some(last) => {
+                    final_model(design, &entry.subset, || last.model(self, held.training, &entry.subset, stop))?
+                }
+            };
+            held.with_predictions(&model, |rows| each(Some(index), rows))??;
         }
         Ok(())
     }

@@ -48,7 +48,7 @@ pub fn held_out(
         let models = PathModels { design, entries, empty_lambda: entry.score.lambda, reduced: None };
         // The empty subset comes first, and is the result unless there is an entry.
         let mut last = None;
-        selector.predictions(models, &fold.known, &watcher.stop, &held, |_, rows| {
+        selector.predictions(models, &watcher.stop, &held, |_, rows| {
             last = Some(Pooled::from_rows(rows));
             Ok(())
         })?;

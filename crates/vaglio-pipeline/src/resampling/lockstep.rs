@@ -233,7 +233,7 @@ impl<'a, 'o> Lockstep<'a, 'o> {
             let mut trail = FoldPath::new(path, design.candidates().len());
             trail.sizes = before.map_or_else(BTreeMap::new, |before| before.sizes);
             let models = PathModels { design, entries: &new, empty_lambda: trail.empty_score.lambda, reduced };
-            selector.predictions(models, &fold.known, &watcher.stop, held, |index, rows| {
+            selector.predictions(models, &watcher.stop, held, |index, rows| {
                 let tally = LossSums::new(loss, rows, self.most);
                 match index {
                     None => trail.empty = tally,

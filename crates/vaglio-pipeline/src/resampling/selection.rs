@@ -1,6 +1,7 @@
 //! A selection: search, choice of size and λ with the record of how it was made, and final fit.
 
 use super::choice::select;
+use super::final_training::final_model;
 use super::loss_sums::{FoldLosses, LossSums};
 use super::sample::Sample;
 use crate::final_fit::{FitFrom, train, train_entry};
@@ -122,6 +123,7 @@ impl ValidSelector {
             let Some(last) = &self.model else { return Ok(Some((model, None))) };
             let journal = monitor.journal.under("model");
             let fitted = last.train(self, problem, &entry.subset, &mut monitor.with_journal(journal))?;
+            final_model(design, &entry.subset, || Ok(fitted.model.clone()))?;
             Ok(Some((model, Some(fitted))))
         });
         let trained = match trained {

@@ -1,6 +1,5 @@
 //! Cross-validation of a whole search, and its losses by size and λ, pooled over folds.
 
-use super::final_training::FinalModelCache;
 use super::fold_paths::{FoldPath, LambdaPaths};
 use super::loss_sums::{FoldLosses, LossSums};
 use super::path_predictions::FoldTestRows;
@@ -236,8 +235,6 @@ pub struct Fold {
     pub design: Design,
     /// Problem of the held-out rows.
     pub held: Problem,
-    /// Final models of the training rows.
-    pub(super) known: FinalModelCache,
 }
 
 impl Fold {
@@ -265,7 +262,7 @@ impl Fold {
             }
             _ => design,
         };
-        Ok(Fold { fitted, design, held, known: FinalModelCache::default() })
+        Ok(Fold { fitted, design, held })
     }
 
     /// The held-out rows, with the units of their targets.

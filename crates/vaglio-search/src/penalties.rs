@@ -35,28 +35,28 @@ impl Penalties {
     /// # Errors
     /// [`Error::Setting`] with the field's path.
     pub(crate) fn check(&self) -> Result<()> {
-        let refused = |field: String, message: String| Err(Error::setting(field, message));
         let (points, field) = match self {
             Penalties::Points(points) => (*points, "penalties"),
-            Penalties::Grid(grid) if !(grid.least > 0.0 && grid.least < 1.0) => {
-                return refused("penalties.least".into(), format!("{} is not between 0 and 1", grid.least));
+            Penalties::Grid(grid) => {
+                Error::unless_share("penalties.least", grid.least)?;
+                (grid.points, "penalties.points")
             }
-            Penalties::Grid(grid) => (grid.points, "penalties.points"),
+            Penalties::Values(values) if values.is_empty() => {
+                return Err(Error::setting("penalties", "at least one penalty is needed"));
+            }
             Penalties::Values(values) => {
                 let bad = values.iter().position(|value| !(value.is_finite() && *value > 0.0));
-                return match bad {
-                    Some(at) => {
-                        refused(format!("penalties[{at}]"), format!("{} is not a positive finite number", values[at]))
-                    }
-                    None if values.is_empty() => refused("penalties".into(), "at least one penalty is needed".into()),
-                    None => Ok(()),
-                };
+                return bad.map_or(Ok(()), |at| {
+                    let message = format!("{} is not a positive finite number", values[at]);
+                    Err(Error::setting(format!("penalties[{at}]"), message))
+                });
             }
         };
         if (2..=100_000).contains(&points) {
             return Ok(());
         }
-        refused(field.into(), format!("{points} is not between 2 and 100000; a single penalty is a list of one"))
+        let message = format!("{points} is not between 2 and 100000; a single penalty is a list of one");
+        Err(Error::setting(field, message))
     }
 
     /// Penalties in increasing order, for a path that begins at the `largest` correlation.

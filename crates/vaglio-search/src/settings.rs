@@ -86,12 +86,11 @@ impl SearchSettings {
     /// # Errors
     /// [`Error::Setting`] with the field's path.
     pub fn check(&self) -> Result<()> {
-        let refused = |field: String, message: String| Err(Error::setting(field, message));
         if self.max_features == Some(0) {
-            return refused("max_features".into(), "0 features cannot be selected; 1 is the least".into());
+            return Err(Error::setting("max_features", "0 features cannot be selected; 1 is the least"));
         }
         if self.tolerance.is_some_and(|t| !t.is_finite()) {
-            return refused("tolerance".into(), "it must be a finite number or null".into());
+            return Err(Error::setting("tolerance", "it must be a finite number or null"));
         }
         refuse_conflicts(&self.forced, &self.excluded, |feature| match feature {
             FeatureRef::Index(index) => index.to_string(),
@@ -114,10 +113,11 @@ impl SearchSettings {
         let Some(most) = self.max_features else { return Ok(()) };
         if self.forced.len() > most {
             let message = format!("{} columns are forced and max_features is {most}", self.forced.len());
-            return refused("forced".into(), message);
+            return Err(Error::setting("forced", message));
         }
         if self.min_features.is_some_and(|least| least > most) {
-            return refused("min_features".into(), format!("it is larger than max_features, which is {most}"));
+            let message = format!("it is larger than max_features, which is {most}");
+            return Err(Error::setting("min_features", message));
         }
         Ok(())
     }

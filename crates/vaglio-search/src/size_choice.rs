@@ -108,7 +108,9 @@ impl CrossValidation {
             }
         }
         self.interval.map_or(Ok(()), |level| Error::unless_share("interval", level))?;
-        self.require_gain.check()?;
+        if let Some(level) = self.require_gain.level() {
+            Error::unless_between("require_gain", level, RequireGain::LEAST..=0.5)?;
+        }
         self.splits.as_ref().map_or(Ok(()), |splits| splits.check_settings().map_err(|error| error.under("splits")))
     }
 }

@@ -86,11 +86,6 @@ impl Resampling for MonteCarlo {
 
     fn check_settings(&self) -> Result<()> {
         check_repeats(self.repeats, 0)?;
-        match self {
-            MonteCarlo { fraction, .. } if !(*fraction > 0.0 && *fraction < 1.0) => {
-                Err(Error::setting("fraction", format!("expected a number between 0 and 1, found {fraction}")))
-            }
-            _ => Ok(()),
-        }
+        Error::unless_share("fraction", self.fraction)
     }
 }

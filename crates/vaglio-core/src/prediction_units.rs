@@ -54,35 +54,3 @@ impl PredictionUnits {
         decided
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::{Loss, Squared, ZeroOne};
-    use ndarray::array;
-
-    #[test]
-    fn predictions_are_averaged_by_weight_before_the_loss() {
-        let targets = array![[1.0, -1.0, 1.0, -1.0]];
-        let decisions = PredictionUnits::new(&[7, 3, 7, 3], targets.view(), Some(&[1.0, 2.0, 3.0, 2.0])).unwrap();
-        assert_eq!(decisions.of_row, [0, 1, 0, 1]);
-        assert_eq!(decisions.weights.as_deref(), Some(&[2.0, 2.0][..]));
-        let predictions = array![[3.0, -1.0, -1.0, -2.0]];
-        // (3 − 3)/4 = 0 is half an error, and −1.5 is right.
-        let loss = |loss: &dyn Loss| {
-            loss.mean(
-                decisions.targets.view(),
-                decisions.average(predictions.view()).view(),
-                decisions.weights.as_deref(),
-            )
-        };
-        assert_eq!(loss(&ZeroOne), 0.25);
-        assert_eq!(loss(&Squared), (1.0 + 0.25) / 2.0);
-    }
-
-    #[test]
-    fn unlike_targets_are_refused() {
-        let error = PredictionUnits::new(&[1, 1], array![[1.0, 2.0]].view(), None).unwrap_err();
-        assert!(error.to_string().contains("row 2 has another target than row 1"), "{error}");
-    }
-}

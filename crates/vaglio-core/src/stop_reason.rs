@@ -60,38 +60,3 @@ impl StopReason {
         }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// The reason that follows in the order of the enum; a new reason does not compile without its place here.
-    fn next(reason: StopReason) -> Option<StopReason> {
-        Some(match reason {
-            StopReason::MaxFeatures => StopReason::MinFeatures,
-            StopReason::MinFeatures => StopReason::NoCorrelation,
-            StopReason::NoCorrelation => StopReason::Singular,
-            StopReason::Singular => StopReason::Penalty,
-            StopReason::Penalty => StopReason::AllSubsets,
-            StopReason::AllSubsets => StopReason::Tolerance,
-            StopReason::Tolerance => StopReason::Patience,
-            StopReason::Patience => StopReason::NoImprovement,
-            StopReason::NoImprovement => StopReason::NoCandidates,
-            StopReason::NoCandidates => StopReason::Constraints,
-            StopReason::Constraints => StopReason::Interrupted,
-            StopReason::Interrupted => StopReason::Limit,
-            StopReason::Limit => return None,
-        })
-    }
-
-    #[test]
-    fn every_stop_reason_has_a_sentence_of_its_own() {
-        let all: Vec<StopReason> =
-            std::iter::successors(Some(StopReason::MaxFeatures), |&reason| next(reason)).collect();
-        let sentences: std::collections::BTreeSet<&str> = all.iter().map(|reason| reason.sentence()).collect();
-        assert_eq!(sentences.len(), all.len());
-        for (reason, sentence) in all.iter().map(|reason| (reason, reason.sentence())) {
-            assert!(sentence.split(' ').count() >= 3 && !sentence.ends_with('.'), "{reason:?}: {sentence}");
-        }
-    }
-}

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use std::sync::{Arc, Mutex};
+use vaglio_columns::lock;
 
 /// Numerical conditioning of a search, and the trials it had to repeat because of rounding.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -79,18 +80,17 @@ impl Recorder {
     pub fn note(&self, own: impl Into<Option<Diagnostics>>) {
         let (Some(own), Some(noted)) = (own.into(), self.0.first()) else { return };
         let conditioning = if own.conditioning > 0.0 { own.conditioning } else { 0.0 };
-        if let Ok(mut noted) = noted.lock() {
-            *noted = noted.and(Diagnostics { conditioning, single: None, ..own });
-        }
+        let mut noted = lock(noted);
+        *noted = noted.and(Diagnostics { conditioning, single: None, ..own });
     }
 
     /// The diagnostics so far; `None` if nothing is recorded.
     pub fn diagnostics(&self) -> Option<Diagnostics> {
-        Diagnostics::merge(self.0.iter().map(|noted| noted.lock().ok().map(|noted| *noted)))
+        self.0.iter().map(|noted| *lock(noted)).reduce(Diagnostics::and)
     }
 
     /// Returns the diagnostics so far and resets the recorder.
     pub fn take(&self) -> Option<Diagnostics> {
-        Diagnostics::merge(self.0.iter().map(|noted| noted.lock().ok().map(|mut noted| std::mem::take(&mut *noted))))
+        self.0.iter().map(|noted| std::mem::take(&mut *lock(noted))).reduce(Diagnostics::and)
     }
 }

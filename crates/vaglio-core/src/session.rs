@@ -11,7 +11,7 @@ use std::any::{Any, TypeId};
 use std::collections::HashMap;
 use std::hash::Hash;
 use std::sync::{Arc, Mutex};
-use vaglio_columns::Columns;
+use vaglio_columns::{Columns, lock};
 
 /// Rescaled columns and targets with their caches.
 type Scaled = (Arc<Columns>, Arc<Array2<f64>>, Arc<SharedCaches>);
@@ -43,14 +43,11 @@ impl<K: Eq + Hash, V: Clone> ByKey<K, V> {
     /// # Errors
     /// Returns an error of `make`.
     pub fn get_or_try_make<E>(&self, key: K, make: impl FnOnce() -> Result<V, E>) -> Result<V, E> {
-        if let Some(known) = self.0.lock().ok().and_then(|values| values.get(&key).cloned()) {
+        if let Some(known) = lock(&self.0).get(&key).cloned() {
             return Ok(known);
         }
         let value = make()?;
-        Ok(match self.0.lock() {
-            Ok(mut values) => values.entry(key).or_insert(value).clone(),
-            Err(_) => value,
-        })
+        Ok(lock(&self.0).entry(key).or_insert(value).clone())
     }
 }
 
@@ -67,13 +64,11 @@ impl<T> Default for Cache<T> {
 impl<T> Cache<T> {
     /// The value, if there is one.
     pub fn get(&self) -> Option<Arc<T>> {
-        self.0.lock().ok()?.clone()
+        lock(&self.0).clone()
     }
 
     /// Replaces the value.
     pub fn set(&self, value: Arc<T>) {
-        if let Ok(mut own) = self.0.lock() {
-            *own = Some(value);
-        }
+        *lock(&self.0) = Some(value);
     }
 }

@@ -16,6 +16,7 @@ use crate::sums::product;
 use crate::{Column, ColumnEntries, Operand};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
+use vaglio_columns::lock;
 
 /// Sums of columns over blocks of rows. They are plain sums of products, so adding blocks loses no digits.
 ///
@@ -100,9 +101,8 @@ impl BlockSums {
             x
         };
         let found = self.products(stored, &parallel::map_slice(columns, vector));
-        if let Ok(mut known) = self.known.lock() {
-            known.extend(columns.iter().zip(found).map(|(&column, sums)| (Operand::Column(column), sums.into())));
-        }
+        let found = columns.iter().zip(found).map(|(&column, sums)| (Operand::Column(column), sums.into()));
+        lock(&self.known).extend(found);
     }
 
     /// Products of each active column with every vector, as blocks × columns for each vector.

@@ -5,6 +5,7 @@ use crate::{ColumnEntries, Operand};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
+use vaglio_columns::lock;
 
 /// Shifts and squares of columns, and the rows of the Gram matrix requested so far.
 ///
@@ -45,7 +46,7 @@ impl GramCache {
 
     /// Products with one column or target, if cached or available from row blocks.
     pub(crate) fn row(&self, of: Operand) -> Option<Arc<[f64]>> {
-        let known = self.known.lock().ok()?.get(&of).cloned();
+        let known = lock(&self.known).get(&of).cloned();
         known.or_else(|| self.row_of_blocks(of))
     }
 
@@ -53,7 +54,7 @@ impl GramCache {
         let mut products = self.blocks.as_ref()?.products(of)?;
         products.iter_mut().zip(&self.squares).filter(|(_, s)| **s == 0.0).for_each(|(product, _)| *product = 0.0);
         let row: Arc<[f64]> = products.into();
-        self.known.lock().ok()?.insert(of, Arc::clone(&row));
+        lock(&self.known).insert(of, Arc::clone(&row));
         Some(row)
     }
 
@@ -79,9 +80,7 @@ impl GramCache {
 
     /// Caches the computed rows for all states.
     pub(crate) fn insert(&self, read: impl Iterator<Item = (Operand, Arc<[f64]>)>) {
-        if let Ok(mut known) = self.known.lock() {
-            known.extend(read);
-        }
+        lock(&self.known).extend(read);
     }
 }
 

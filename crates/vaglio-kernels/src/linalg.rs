@@ -183,11 +183,7 @@ pub fn gram(a: ArrayView2<f64>) -> Array2<f64> {
 /// # Errors
 /// [`FactorizationError::NoConvergence`] if the iteration does not converge or entries are not finite.
 pub fn eigh(a: ArrayView2<f64>) -> Result<(Array1<f64>, Array2<f64>), FactorizationError> {
-    finite(&a)?;
-    if a.is_empty() {
-        return Ok((Array1::zeros(0), Array2::zeros((0, 0))));
-    }
-    interruptible(a, pass_flops(&a, 9.0), backend::eigh)
+    factors(a, 9.0, (Array1::zeros(0), Array2::zeros((0, 0))), backend::eigh)
 }
 
 /// The inverse of a symmetric positive definite matrix. Cost O(n³).
@@ -206,11 +202,8 @@ pub fn inverse(a: ArrayView2<f64>) -> Result<Array2<f64>, FactorizationError> {
 /// # Errors
 /// [`FactorizationError::NoConvergence`] if entries are not finite.
 pub fn triangle(a: ArrayView2<f64>) -> Result<Array2<f64>, FactorizationError> {
-    finite(&a)?;
-    if a.is_empty() {
-        return Ok(Array2::zeros((a.nrows().min(a.ncols()), a.ncols())));
-    }
-    interruptible(a, pass_flops(&a, 2.0), backend::triangle)
+    let none = Array2::zeros((0, a.ncols()));
+    factors(a, 2.0, none, backend::triangle)
 }
 
 /// Thin singular value decomposition of an m × n matrix. Cost O(m·n·min(m, n)).
@@ -218,12 +211,9 @@ pub fn triangle(a: ArrayView2<f64>) -> Result<Array2<f64>, FactorizationError> {
 /// # Errors
 /// [`FactorizationError::NoConvergence`] if the iteration does not converge or entries are not finite.
 pub fn svd(a: ArrayView2<f64>) -> Result<Svd, FactorizationError> {
-    finite(&a)?;
-    if a.is_empty() {
-        let (m, n) = a.dim();
-        return Ok(Svd { u: Array2::zeros((m, 0)), d: Array1::zeros(0), v: Array2::zeros((n, 0)) });
-    }
-    interruptible(a, pass_flops(&a, 10.0), backend::svd)
+    let (m, n) = a.dim();
+    let none = Svd { u: Array2::zeros((m, 0)), d: Array1::zeros(0), v: Array2::zeros((n, 0)) };
+    factors(a, 10.0, none, backend::svd)
 }
 
 /// Powers of two that scale a positive diagonal to about 1; 1 for other entries.
@@ -250,12 +240,19 @@ pub(crate) fn conditioning(values: &[f64], lambda: f64) -> f64 {
 /// # Errors
 /// [`FactorizationError::NoConvergence`] if the iteration does not converge or entries are not finite.
 pub fn spectral_radius(a: ArrayView2<f64>) -> Result<f64, FactorizationError> {
-    finite(&a)?;
-    if a.is_empty() {
-        return Ok(0.0);
-    }
-    let radius = interruptible(a, pass_flops(&a, 25.0), backend::spectral_radius)?;
+    let radius = factors(a, 25.0, 0.0, backend::spectral_radius)?;
     if radius.is_finite() { Ok(radius) } else { Err(FactorizationError::NoConvergence) }
+}
+
+/// Factors of a matrix with finite entries, at the cost of `passes`; `none` for an empty matrix.
+fn factors<T: Send + 'static>(
+    a: ArrayView2<f64>,
+    passes: f64,
+    none: T,
+    factor: fn(ArrayView2<f64>) -> Result<T, FactorizationError>,
+) -> Result<T, FactorizationError> {
+    finite(&a)?;
+    if a.is_empty() { Ok(none) } else { interruptible(a, pass_flops(&a, passes), factor) }
 }
 
 fn finite(a: &ArrayView2<f64>) -> Result<(), FactorizationError> {

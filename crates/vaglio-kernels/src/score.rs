@@ -95,9 +95,6 @@ pub struct Scorer {
     /// Class of each row and weight of each class, if the measure counts classes.
     classes: Vec<u32>,
     class_weights: Vec<f64>,
-    /// √(W/(C·W_c)) for each row of class c, for balanced squares: W is the weight of all rows, W_c that of the class,
-    /// C the number of classes.
-    balance: Vec<f64>,
     divisor: f64,
     /// Loss of predicting 0, to judge whether residuals are small; NaN if the loss does not grow with residuals.
     of_zero: f64,
@@ -140,16 +137,9 @@ impl Scorer {
         }
         let of_outputs = measure.is_of_squares() || measure == Measure::Absolute;
         let divisor = if of_outputs { targets.total_weight * outputs as f64 } else { targets.total_weight };
-        let balance = match measure {
-            Measure::BalancedSquared => {
-                let factors = class_factors(targets.total_weight, &class_weights);
-                classes.iter().map(|&class| factors[class as usize].sqrt()).collect()
-            }
-            _ => Vec::new(),
-        };
         let of_zero = rounding::loss_of_zero(&targets, measure);
         let (rule, factors, lacks_rows, units) = (None, None, false, None);
-        Scorer { targets, measure, rule, classes, class_weights, balance, divisor, of_zero, factors, lacks_rows, units }
+        Scorer { targets, measure, rule, classes, class_weights, divisor, of_zero, factors, lacks_rows, units }
     }
 
     /// Sets the rule of [`Measure::Rows`] and [`Measure::Whole`].
@@ -197,10 +187,14 @@ impl Scorer {
                 }
             }
             Measure::BalancedSquared => {
-                let balance = &self.balance[start..start + rows];
+                let roots: Vec<f64> = class_factors(self.targets.total_weight, &self.class_weights)
+                    .iter()
+                    .map(|factor| factor.sqrt())
+                    .collect();
+                let classes = &self.classes[start..start + rows];
                 for residual in residuals {
-                    let own: Vec<f64> = residual[..rows].iter().zip(balance).map(|(e, root)| root * e).collect();
-                    add_squares(&own, &mut tally.lanes);
+                    let own = residual[..rows].iter().zip(classes).map(|(e, class)| roots[*class as usize] * e);
+                    add_squares(&own.collect::<Vec<f64>>(), &mut tally.lanes);
                 }
             }
             Measure::Absolute => {

@@ -34,14 +34,12 @@ pub(crate) fn each<I: Send, T: Send>(
     let workers = workers.min(items.len());
     let (items, failed) = (Mutex::new(items.into_iter().enumerate()), AtomicBool::new(false));
     let done: Mutex<Vec<(usize, Result<T>)>> = Mutex::default();
-    let next = || if failed.load(Ordering::Relaxed) { None } else { items.lock().ok()?.next() };
+    let next = || if failed.load(Ordering::Relaxed) { None } else { lock(&items).next() };
     let worker = || {
         while let Some((index, item)) = next() {
             let result = job(index, item);
             failed.fetch_or(result.is_err(), Ordering::Relaxed);
-            if let Ok(mut done) = done.lock() {
-                done.push((index, result));
-            }
+            lock(&done).push((index, result));
         }
     };
     let halt = CancelToken::current();

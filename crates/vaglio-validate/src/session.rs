@@ -2,7 +2,7 @@
 
 use super::shared_lambdas::KnownSubsets;
 use std::sync::{Arc, Mutex};
-use vaglio_core::{Cache, Design};
+use vaglio_core::{Cache, Design, lock};
 use vaglio_kernels::kfold::{GroupSums, Moments, NormalEquations};
 use vaglio_kernels::loo::RowSpectrum;
 use vaglio_kernels::{BlockSums, Folds, GramCache};
@@ -40,7 +40,7 @@ impl Session {
     /// The cached moments in folds, for losses that weight classes equally (`alike`) or not, and computed lazily by
     /// column or not. `None` if no search has computed them.
     pub(crate) fn moments_in(&self, folds: &Folds, alike: bool, by_columns: bool) -> Option<Arc<KnownMoments>> {
-        let all = self.moments.lock().ok()?;
+        let all = lock(&self.moments);
         let is_known = |(own, known): &&(Folds, Arc<KnownMoments>)| {
             let moments = &known.moments;
             own == folds && moments.counts_classes_alike == alike && moments.are_by_columns() == by_columns
@@ -53,15 +53,13 @@ impl Session {
         let known = self.moments_in(folds, moments.counts_classes_alike, moments.are_by_columns());
         known.unwrap_or_else(|| {
             let made = Arc::new(KnownMoments { moments: Arc::new(moments), subsets: KnownSubsets::default() });
-            if let Ok(mut all) = self.moments.lock() {
-                all.push((folds.clone(), Arc::clone(&made)));
-            }
+            lock(&self.moments).push((folds.clone(), Arc::clone(&made)));
             made
         })
     }
 
     /// The moments of the first round of the search, if it computed any.
     pub fn moments(&self) -> Option<Arc<Moments>> {
-        Some(Arc::clone(&self.moments.lock().ok()?.first()?.1.moments))
+        Some(Arc::clone(&lock(&self.moments).first()?.1.moments))
     }
 }

@@ -4,6 +4,7 @@ use super::BlockSums;
 use crate::tolerance::SHIFTED_SQUARES;
 use crate::{ColumnEntries, Operand};
 use std::sync::Arc;
+use vaglio_columns::lock;
 
 /// The blocks of [`BlockSums`] that make up a set of rows.
 #[derive(Debug)]
@@ -74,7 +75,7 @@ impl RowBlocks {
             Operand::Column(column) => self.offsets[column],
             Operand::Target(output) => *self.targets.get(output)?,
         };
-        let sums = self.blocks.known.lock().ok()?.get(&of).cloned()?;
+        let sums = lock(&self.blocks.known).get(&of).cloned()?;
         let mut products = self.total(&sums);
         for (product, own) in products.iter_mut().zip(&self.offsets) {
             *product -= self.rows * own * offset;

@@ -129,18 +129,18 @@ impl<'r> ProductInputs<'r> {
 
     /// Gathers columns, targets and the ones-vector at `rows`, each padded with zeros.
     fn fill(&self, rows: &[usize], height: usize, tile: &mut [F64x8], range: &mut [ValueRange]) {
-        let mut own = vec![EMPTY_RANGE; range.len()];
         let gathered = |x: &[f64]| rows.iter().map(|&j| x[j]).collect::<Vec<f64>>();
         let root = self.root.map(gathered);
         let mut parts = tile.chunks_exact_mut(height);
-        for ((&(column, shift), range), to) in self.columns.iter().zip(&mut *own).zip(&mut parts) {
-            let (least, greatest) = match column {
+        let mut own = Vec::new();
+        let masks = self.missing.iter().map(|&(_, mask)| (mask, 0.0));
+        for ((column, shift), to) in self.columns.iter().copied().chain(masks).zip(&mut parts) {
+            own.push(match column {
                 Column::Double(x) => load(x, rows, shift, to),
                 Column::Single(x) => load(x, rows, shift, to),
                 Column::Byte(x) => load(x, rows, shift, to),
                 Column::Sparse(_) | Column::Product(_) => shifted(&column.gathered(rows), shift, to),
-            };
-            *range = (least, greatest);
+            });
             if let Some(root) = &root {
                 multiply(root, to);
             }
@@ -150,14 +150,6 @@ impl<'r> ProductInputs<'r> {
             own[place] = others.fold(EMPTY_RANGE, |range, x| joint_range(&range, &(x, x)));
         }
         widen(range, &own);
-        for (&(_, mask), to) in self.missing.iter().zip(&mut parts) {
-            if let Column::Byte(x) = mask {
-                load(x, rows, 0.0, to);
-            }
-            if let Some(root) = &root {
-                multiply(root, to);
-            }
-        }
         for (target, to) in self.targets.iter().zip(&mut parts) {
             load(target, rows, 0.0, to);
         }

@@ -4,7 +4,7 @@ use super::tail::ln_tail;
 use super::{Given, IndependenceTest};
 use std::collections::HashMap;
 use std::sync::Mutex;
-use vaglio_core::{Design, Feature, standardize_column, standardize_outputs};
+use vaglio_core::{Design, Feature, lock, standardize_column, standardize_outputs};
 use vaglio_kernels::parallel;
 use vaglio_kernels::sums::dot;
 use vaglio_kernels::tolerance::EQUAL_SIMILARITY;
@@ -34,10 +34,7 @@ impl FisherTest {
     fn between(&self, x: usize, z: usize) -> f64 {
         let pair = (x.min(z), x.max(z));
         let compute = || dot(&self.columns[pair.0], &self.columns[pair.1]);
-        match self.known.lock() {
-            Ok(mut known) => *known.entry(pair).or_insert_with(compute),
-            Err(_) => compute(),
-        }
+        *lock(&self.known).entry(pair).or_insert_with(compute)
     }
 
     /// ln p of a correlation given `given` columns, corrected for the number of outputs; `None` if there are too few

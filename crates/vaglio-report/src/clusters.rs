@@ -22,14 +22,10 @@
 //!
 //! With rows as observations the coverage was 0.87 for independent rows, 0.41 for groups and 0.45 for such a series.
 
-use crate::quantile::StudentQuantiles;
+use crate::quantile::student_quantile;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use std::sync::LazyLock;
 use vaglio_core::exact_float::Exact;
 use vaglio_core::{far_exponent, times_power};
-
-/// Quantiles at the level of ±1.96 standard errors, computed once: every cell of a table of losses uses them.
-static QUANTILES: LazyLock<StudentQuantiles> = LazyLock::new(|| StudentQuantiles::new(0.95));
 
 /// The losses of one cluster in one fold.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -88,7 +84,8 @@ impl MeanVariances {
 
     /// The number printed after ±; `None` for one observation, or if it is not finite.
     pub fn error(&self) -> Option<f64> {
-        let scaled = |(variance, count): (f64, usize)| variance.sqrt() * QUANTILES.at(count as f64 - 1.0) / 1.96;
+        let scaled =
+            |(variance, count): (f64, usize)| variance.sqrt() * student_quantile(0.95, count as f64 - 1.0) / 1.96;
         let larger = self.clusters.into_iter().chain(self.folds).map(scaled).reduce(f64::max);
         larger.filter(|error| error.is_finite()).map(|error| self.model_factor() * error)
     }

@@ -11,7 +11,7 @@
 //! # Reference
 //! P. Hall, *On the removal of skewness by transformation*, Journal of the Royal Statistical Society B 54 (1992).
 
-use crate::quantile::StudentQuantiles;
+use crate::quantile::student_quantile;
 use vaglio_core::{far_exponent, times_power};
 
 /// Whether an interval of a mean with this standard error has a width. It has none if all observations are equal.
@@ -65,7 +65,7 @@ impl StandardizedMoments {
 
     /// The confidence interval at `level` of a mean with its standard error.
     pub fn interval(&self, mean: f64, error: f64, level: f64) -> [f64; 2] {
-        let t = StudentQuantiles::new(level).at(self.freedom());
+        let t = student_quantile(level, self.freedom());
         [mean - self.skewed(t) * error, mean - self.skewed(-t) * error]
     }
 

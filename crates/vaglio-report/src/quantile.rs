@@ -17,59 +17,43 @@ pub fn normal_quantile(probability: f64) -> f64 {
     0.5 * (low + high)
 }
 
-/// Two-sided quantiles of Student's distribution at one level.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct StudentQuantiles {
-    /// Probability of both tails.
-    tails: f64,
-    /// Normal quantile of the lower tail.
-    normal: f64,
-}
-
-impl StudentQuantiles {
-    /// Quantiles that the absolute value stays below with probability `level`.
-    pub(crate) fn new(level: f64) -> Self {
-        let tails = 1.0 - level;
-        StudentQuantiles { tails, normal: normal_quantile(0.5 * tails) }
+/// Quantile that the absolute value of a Student variable stays below with probability `level`, for degrees of freedom
+/// that may be fractional; +∞ below one. Relative error below 2e-4 for integers.
+///
+/// # Reference
+/// G. W. Hill, *Algorithm 396: Student's t-quantiles*, Communications of the ACM 13 (1970).
+pub(crate) fn student_quantile(level: f64, freedom: f64) -> f64 {
+    let (n, tails) = (freedom, 1.0 - level);
+    if n.is_nan() || n < 1.0 {
+        return f64::INFINITY;
     }
-
-    /// Quantile for these degrees of freedom, which may be fractional; +∞ below one. Relative error below 2e-4 for
-    /// integers.
-    ///
-    /// # Reference
-    /// G. W. Hill, *Algorithm 396: Student's t-quantiles*, Communications of the ACM 13 (1970).
-    pub(crate) fn at(&self, freedom: f64) -> f64 {
-        let (n, tails, x) = (freedom, self.tails, self.normal);
-        if n.is_nan() || n < 1.0 {
-            return f64::INFINITY;
-        }
-        if n == 1.0 {
-            return 1.0 / (tails * FRAC_PI_2).tan();
-        }
-        if n == 2.0 {
-            return (2.0 / (tails * (2.0 - tails)) - 2.0).sqrt();
-        }
-        let a = 1.0 / (n - 0.5);
-        let b = 48.0 / (a * a);
-        let mut c = ((20700.0 * a / b - 98.0) * a - 16.0) * a + 96.36;
-        let d = ((94.5 / (b + c) - 3.0) / b + 1.0) * (a * FRAC_PI_2).sqrt() * n;
-        let mut y = (tails * d).powf(2.0 / n);
-        if y > 0.05 + a {
-            y = x * x;
-            if n < 5.0 {
-                c += 0.3 * (n - 4.5) * (x + 0.6);
-            }
-            c += (((0.05 * d * x - 5.0) * x - 7.0) * x - 2.0) * x + b;
-            y = (((((0.4 * y + 6.3) * y + 36.0) * y + 94.5) / c - y - 3.0) / b + 1.0) * x;
-            y = (a * y * y).exp_m1();
-        } else {
-            y = ((1.0 / (((n + 6.0) / (n * y) - 0.089 * d - 0.822) * (n + 2.0) * 3.0) + 0.5 / (n + 4.0)) * y - 1.0)
-                * (n + 1.0)
-                / (n + 2.0)
-                + 1.0 / y;
-        }
-        (n * y).sqrt()
+    if n == 1.0 {
+        return 1.0 / (tails * FRAC_PI_2).tan();
     }
+    if n == 2.0 {
+        return (2.0 / (tails * (2.0 - tails)) - 2.0).sqrt();
+    }
+    let a = 1.0 / (n - 0.5);
+    let b = 48.0 / (a * a);
+    let mut c = ((20700.0 * a / b - 98.0) * a - 16.0) * a + 96.36;
+    let d = ((94.5 / (b + c) - 3.0) / b + 1.0) * (a * FRAC_PI_2).sqrt() * n;
+    let mut y = (tails * d).powf(2.0 / n);
+    if y > 0.05 + a {
+        let x = normal_quantile(0.5 * tails);
+        y = x * x;
+        if n < 5.0 {
+            c += 0.3 * (n - 4.5) * (x + 0.6);
+        }
+        c += (((0.05 * d * x - 5.0) * x - 7.0) * x - 2.0) * x + b;
+        y = (((((0.4 * y + 6.3) * y + 36.0) * y + 94.5) / c - y - 3.0) / b + 1.0) * x;
+        y = (a * y * y).exp_m1();
+    } else {
+        y = ((1.0 / (((n + 6.0) / (n * y) - 0.089 * d - 0.822) * (n + 2.0) * 3.0) + 0.5 / (n + 4.0)) * y - 1.0)
+            * (n + 1.0)
+            / (n + 2.0)
+            + 1.0 / y;
+    }
+    (n * y).sqrt()
 }
 
 #[cfg(test)]
@@ -94,12 +78,12 @@ mod tests {
             (1.0, 0.9, 6.31375),
             (2.0, 0.99, 9.92484),
         ] {
-            let found = StudentQuantiles::new(level).at(freedom);
+            let found = student_quantile(level, freedom);
             assert!((found / expected - 1.0).abs() < 2e-4, "{freedom}, {level}: {found}");
         }
-        let quantiles = StudentQuantiles::new(0.95);
-        assert!(quantiles.at(2.5) < quantiles.at(2.0) && quantiles.at(2.5) > quantiles.at(3.0));
-        assert_eq!(quantiles.at(0.0), f64::INFINITY);
+        let [below, at, above] = [2.0, 2.5, 3.0].map(|freedom| student_quantile(0.95, freedom));
+        assert!(below > at && at > above);
+        assert_eq!(student_quantile(0.95, 0.0), f64::INFINITY);
     }
 
     #[test]

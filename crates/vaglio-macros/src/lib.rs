@@ -33,8 +33,8 @@ pub fn part(arguments: TokenStream, item: TokenStream) -> TokenStream {
 ///
 /// The struct gets `Debug`, `Serialize` and `Deserialize`, unless it derives them itself, and refuses unknown fields. A
 /// field with `#[optional]` is left out of the file if it has the default of its type, and may be missing there.
-/// `#[saved]` without a trait makes the struct a field of fitted state. With the trait of a part, it makes a part that
-/// pipeline files know but no list shows, for tests.
+/// `#[saved]` without a trait is for other structs in files. With the trait of a part, it makes a part that pipeline files
+/// know but no list shows, for tests.
 #[proc_macro_attribute]
 pub fn saved(arguments: TokenStream, item: TokenStream) -> TokenStream {
     attribute::saved(arguments.into(), item.into()).unwrap_or_else(syn::Error::into_compile_error).into()

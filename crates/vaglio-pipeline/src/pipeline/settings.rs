@@ -6,15 +6,15 @@ use crate::learners::Rls;
 use crate::progress::SharedMonitor;
 use crate::selector::check_parts;
 use crate::tune::{self, Tune};
-use serde::{Deserialize, Serialize, Serializer};
+use serde::{Serialize, Serializer};
 use std::sync::{Arc, LazyLock};
-use vaglio_core::{Criterion, Error, Lambda, Learner, Map, Result, TargetMap};
+use vaglio_core::{Criterion, Error, Lambda, Learner, Map, Result, TargetMap, saved};
 use vaglio_search::{Greedy, Search};
 use vaglio_validate::Loo;
 
 /// Settings of a pipeline, as in its file; checking a [`Pipeline`](super::Pipeline) checks them.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[saved]
+#[derive(Clone)]
 pub struct ValidPipeline {
     /// Version of the format: 1.
     pub version: u32,
@@ -22,13 +22,13 @@ pub struct ValidPipeline {
     #[serde(default)]
     pub seed: u64,
     /// Location and meaning of the data.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[optional]
     pub data: Option<DataSpec>,
     /// Maps, applied in order and fitted on training rows only.
     #[serde(default)]
     pub preprocess: Vec<Arc<dyn Map>>,
     /// Map of the targets, applied before anything is learned from them.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[optional]
     pub target_map: Option<Arc<dyn TargetMap>>,
     /// Learner that fits a subset of columns.
     #[serde(default = "default_learner")]
@@ -40,16 +40,16 @@ pub struct ValidPipeline {
     #[serde(default = "default_search", serialize_with = "as_written")]
     pub search: Search,
     /// Final model, trained on the selected columns; it replaces the learner in evaluation and predictions.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[optional]
     pub model: Option<FinalModel>,
     /// Settings of the learner that the criterion chooses before the search.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[optional]
     pub tune: Option<Tune>,
     /// Evaluation of the whole procedure.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[optional]
     pub evaluate: Option<Evaluate>,
     /// Limits of the run.
-    #[serde(default, skip_serializing_if = "vaglio_core::is_default")]
+    #[optional]
     pub limits: Limits,
     /// Location and number of threads of the computation.
     #[serde(default)]

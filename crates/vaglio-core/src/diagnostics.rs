@@ -1,12 +1,12 @@
 //! Numerical diagnostics of a search: cancellation, repeated trials and rebuilt states.
 
-use serde::{Deserialize, Serialize};
+use crate::saved;
 use std::sync::{Arc, Mutex};
 use vaglio_columns::lock;
 
 /// Numerical conditioning of a search, and the trials it had to repeat because of rounding.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[saved]
+#[derive(Clone, Copy, PartialEq)]
 pub struct Diagnostics {
     /// Smallest ratio of a difference to its first term, over all trials: 1 − leverage of a row, or a column's
     /// remainder after projection on the columns before it. 1 means that nothing cancelled. A trial by shortcut has
@@ -19,13 +19,13 @@ pub struct Diagnostics {
     /// Largest number of rows with leverage near 1 that a trial excluded from its fit.
     pub rows_kept_out: u64,
     /// The effect of rounding columns to single precision, if they were.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[optional]
     pub single: Option<SingleRounding>,
 }
 
 /// The effect of rounding columns to single precision on a result.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[saved]
+#[derive(Clone, Copy, PartialEq)]
 pub struct SingleRounding {
     /// Largest rounding error of an entry of a selected column, in standard deviations of the column. Covers all
     /// columns if the learner maps them.
@@ -33,7 +33,7 @@ pub struct SingleRounding {
     /// Relative change of the score when the entries of the selected columns move at random within their rounding
     /// intervals: the largest of three draws. Absent if the learner, or maps in folds, make the columns that are
     /// scored.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[optional]
     pub score_change: Option<f64>,
 }
 

@@ -3,8 +3,7 @@
 mod serialization;
 
 use crate::formatting::number;
-use crate::{Error, Result, setting};
-use serde::{Deserialize, Serialize};
+use crate::{Error, Result, saved, setting};
 use serialization::{AutoGridKeyword, Ends, Grid, Outputs, Range};
 use std::ops::RangeInclusive;
 
@@ -19,22 +18,23 @@ pub enum Lambda {
 
 /// Several values of λ as files hold them, by exactly one of `grid`, `values` and `search`, and the scope of the choice
 /// among them.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
+#[saved]
+#[derive(Clone, Default, PartialEq)]
+#[serde(default)]
 pub struct LambdaChoice {
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[optional]
     grid: Option<Grid>,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[optional]
     points: Option<usize>,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[optional]
     extend: Option<bool>,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[optional]
     values: Option<Vec<f64>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[optional]
     search: Option<Range>,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[optional]
     per: Option<LambdaScope>,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[optional]
     outputs: Option<Outputs>,
 }
 

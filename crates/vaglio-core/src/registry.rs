@@ -1,8 +1,7 @@
 //! Registry of the parts that are linked into this program, with summary, example and schema.
 
-use crate::setting;
+use crate::{saved, setting};
 
-use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
 /// The role of a component in a pipeline.
@@ -60,8 +59,8 @@ inventory::collect!(Description);
 
 /// Origin of a word of pipeline files or saved files, submitted by [`part`](crate::part) and [`saved`](crate::saved).
 /// Saved models list the origins of their parts.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[saved]
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Registration {
     /// The trait whose objects have the word.
     pub of: Cow<'static, str>,

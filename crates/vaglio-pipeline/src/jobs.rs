@@ -2,12 +2,12 @@
 
 use crate::memory_slots::MemorySlots;
 use crate::progress::StageShare;
+use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard};
-use vaglio_core::{Error, Result, SearchExtent, StopReason, StopSign, lock};
+use vaglio_core::{Error, Result, SearchExtent, StopReason, StopSign, lock, saved};
 use vaglio_kernels::CancelToken;
 use vaglio_search::{Answer, Event, Journal, Monitor, Observer};
 
@@ -283,8 +283,8 @@ impl Observer for SubTask<'_, '_> {
 }
 
 /// Jobs 0, …, `count` − 1 of one kind.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[saved]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Jobs {
     /// Prefix of the keys, which ends in `/`; else the key of the only job.
     pub prefix: String,

@@ -2,8 +2,7 @@
 
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{RngCore, SeedableRng};
-use serde::{Deserialize, Serialize};
-use vaglio_core::{Columns, Error, Expression, Function, Result, setting};
+use vaglio_core::{Columns, Error, Expression, Function, Result, saved, setting};
 use vaglio_kernels::tile::{Tile, by_tiles};
 use vaglio_kernels::vectors::Vectors;
 use vaglio_kernels::{Column, checkpoint, elementary_functions};
@@ -65,8 +64,8 @@ impl Activation {
 }
 
 /// One hidden unit.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[saved]
+#[derive(Clone)]
 pub(crate) struct HiddenUnit {
     pub bias: f64,
     /// One weight per input.

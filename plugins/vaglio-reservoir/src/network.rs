@@ -1,13 +1,11 @@
 //! The network, and its reduction to what some nodes need.
 
 use ndarray::Array2;
-use serde::{Deserialize, Serialize};
-use vaglio_core::{Error, Feature, Result};
+use vaglio_core::{Error, Feature, Result, saved};
 use vaglio_kernels::linalg;
 
 /// Weights of a network with as many nodes as `bias` has entries.
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[saved]
 pub(crate) struct Network {
     /// Start of the connections to each node, followed by the end.
     pub starts: Vec<usize>,

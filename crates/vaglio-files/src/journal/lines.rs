@@ -1,10 +1,10 @@
 //! Lines of a journal: format, checksums and reading.
 
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::collections::BTreeMap;
 use std::path::Path;
-use vaglio_core::{Error, Result};
+use vaglio_core::{Error, Result, saved};
 use vaglio_pipeline::document::key_path;
 use vaglio_tables::budget::Budget;
 use vaglio_tables::disk::{bounded_of, if_there};
@@ -17,8 +17,8 @@ const LARGEST: u64 = 1 << 33;
 const DIGITS: usize = 16;
 
 /// First line of a journal: identifies the run.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[saved]
+#[derive(Clone, PartialEq)]
 pub(in super::super) struct JournalHeader {
     format: String,
     version: String,

@@ -2,10 +2,9 @@
 
 use super::build::build;
 use crate::work_units::WorkUnits;
-use serde::{Deserialize, Serialize};
 use serde_json::json;
 use std::path::Path;
-use vaglio_core::{Cause, Error, Result};
+use vaglio_core::{Cause, Error, Result, saved};
 use vaglio_pipeline::document::LARGEST;
 use vaglio_pipeline::pipeline::{ValidPipeline, load};
 use vaglio_tables::disk::{regular, write_file};
@@ -14,8 +13,8 @@ pub(super) const PLAN: &str = "shards.json";
 const FORMAT: &str = "vaglio.shards/1";
 
 /// Content of the plan file.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[saved]
+#[derive(Clone, PartialEq, Eq)]
 pub(super) struct ShardPlan {
     format: String,
     pub build: String,

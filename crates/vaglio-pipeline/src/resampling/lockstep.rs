@@ -21,7 +21,6 @@ use super::validation::{Fold, Validation};
 use crate::jobs::{FIRST_CHECKPOINT, SubTask, each, expected_sizes};
 use crate::memory_slots::MemorySlots;
 use crate::selector::resumable_search::ResumableSearch;
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Instant;
 use vaglio_core::{Design, Error, Loss, Result, SearchExtent};
@@ -103,17 +102,16 @@ impl<'a, 'o> Lockstep<'a, 'o> {
             // again.
             group.iter().for_each(|&place| all[place] = None);
             let begun = Instant::now();
-            let found = self.group(group, &before.iter().chain(all.iter().flatten()).collect::<Vec<_>>())?;
-            for (&place, walks) in group.iter().zip(found) {
-                self.journal.keep_worth(begun, format_args!("choose/walk/{place}"), &walks);
-                all[place] = Some(walks);
+            self.group(group, before, &mut all)?;
+            for &place in group {
+                self.journal.keep_worth(begun, format_args!("choose/walk/{place}"), &all[place]);
             }
         }
         Ok(all.into_iter().flatten().collect())
     }
 
-    /// Runs the searches at some λ, given by index; `others` have ended.
-    fn group(&self, places: &[usize], others: &[&LambdaPaths]) -> Result<Vec<LambdaPaths>> {
+    /// Runs the searches at some λ, given by index, until `all` holds their paths.
+    fn group(&self, places: &[usize], before: &[LambdaPaths], all: &mut [Option<LambdaPaths>]) -> Result<()> {
         let Validation { selector, watcher, how, .. } = *self.validation;
         let (count, threads) = (self.validation.count(), rayon::current_num_threads());
         let held = || (0..self.folds.len()).flat_map(|fold| places.iter().map(move |&place| (fold, place)));
@@ -131,9 +129,8 @@ impl<'a, 'o> Lockstep<'a, 'o> {
         let mut search = |&place: &usize| FoldSearch { place, search: open.next(), path: None, is_paused: false };
         let mut searches: Vec<Vec<FoldSearch<'_>>> =
             (0..count).map(|_| places.iter().map(&mut search).collect()).collect();
-        let mut done: BTreeMap<usize, LambdaPaths> = BTreeMap::new();
         let mut checkpoint = FIRST_CHECKPOINT;
-        while done.len() < places.len() {
+        while places.iter().any(|&place| all[place].is_none()) {
             let until = how.patience.map(|_| checkpoint);
             let room = if self.folds.is_empty() { &selector.room } else { &MemorySlots::default() };
             let (workers, _occupied) = room.some(threads.min(count));
@@ -144,18 +141,18 @@ impl<'a, 'o> Lockstep<'a, 'o> {
                 // Interrupted training of final models leaves sizes without losses.
                 watcher.check()?;
             }
-            self.settle(&mut searches, &mut done, others, checkpoint)?;
+            self.settle(&mut searches, before, all, checkpoint)?;
             checkpoint = next(checkpoint);
         }
-        Ok(done.into_values().collect())
+        Ok(())
     }
 
     /// Ends the searches that stop at a checkpoint.
     fn settle(
         &self,
         searches: &mut [Vec<FoldSearch<'_>>],
-        done: &mut BTreeMap<usize, LambdaPaths>,
-        others: &[&LambdaPaths],
+        before: &[LambdaPaths],
+        all: &mut [Option<LambdaPaths>],
         checkpoint: usize,
     ) -> Result<()> {
         let validation = self.validation;
@@ -165,13 +162,13 @@ impl<'a, 'o> Lockstep<'a, 'o> {
             validation.paths(self.lambdas[searches[0][k].place], folds, is_paused.then_some(checkpoint))
         };
         let active: Vec<LambdaPaths> = (0..searches.first().map_or(0, Vec::len)).map(own).collect();
-        let ended: Vec<&LambdaPaths> = others.iter().copied().chain(done.values()).collect();
+        let ended: Vec<&LambdaPaths> = before.iter().chain(all.iter().flatten()).collect();
         let ends = ends(validation.loss, validation.how.patience, &active, &ended, checkpoint)?;
         for (k, paths) in active.into_iter().enumerate().rev().filter(|(k, _)| ends[*k]) {
             let place = searches[0][k].place;
             searches.iter_mut().for_each(|of_fold| drop(of_fold.remove(k)));
             self.end(place);
-            done.insert(place, paths);
+            all[place] = Some(paths);
         }
         Ok(())
     }
@@ -231,7 +228,7 @@ impl<'a, 'o> Lockstep<'a, 'o> {
                 at_penalties.iter().map(|at| at.entry.clone()).collect()
             };
             let mut trail = FoldPath::new(path, design.candidates().len());
-            trail.sizes = before.map_or_else(BTreeMap::new, |before| before.sizes);
+            trail.sizes = before.map(|before| before.sizes).unwrap_or_default();
             let models = PathModels { design, entries: &new, empty_lambda: trail.empty_score.lambda, reduced };
             selector.predictions(models, &watcher.stop, held, |index, rows| {
                 let tally = LossSums::new(loss, rows, self.most);

@@ -1,12 +1,11 @@
 //! Implements the commands.
 
 use crate::arguments::{CSV, PredictArguments, RunArguments};
-use crate::bar::BAR;
 use crate::exit;
 use crate::failure::CliError;
 use crate::loaded_pipeline::LoadedPipeline;
 use crate::progress::TerminalProgress;
-use crate::terminal::{aside, note, note_written, print, put, told_in_lines};
+use crate::terminal::{BAR, aside, note, note_written, print, put, told_in_lines};
 use crate::{cluster, signals};
 use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};

@@ -8,7 +8,6 @@
 //! ```
 
 mod arguments;
-mod bar;
 mod cluster;
 mod commands;
 mod exit;

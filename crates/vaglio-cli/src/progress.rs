@@ -1,8 +1,7 @@
 //! Progress display on a terminal, and tracing.
 
-use crate::bar::{BAR, PARTS};
 use crate::signals;
-use crate::terminal::{has_color, log_line};
+use crate::terminal::{BAR, PARTS, has_color, log_line};
 use crate::trace::{self, TraceWriter};
 use std::io::{IsTerminal, Write};
 use tracing::Subscriber;

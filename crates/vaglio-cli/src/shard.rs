@@ -1,13 +1,12 @@
 //! `vaglio shard`: distributed runs.
 
 use crate::arguments::{Shard, ShardRun};
-use crate::bar::BAR;
 use crate::commands::{Done, ended, in_pool, pretty, print_result};
 use crate::exit;
 use crate::loaded_pipeline::LoadedPipeline;
 use crate::progress::TerminalProgress;
 use crate::signals;
-use crate::terminal::note;
+use crate::terminal::{BAR, note};
 use serde_json::json;
 use std::path::Path;
 use std::time::Duration;

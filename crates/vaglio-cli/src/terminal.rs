@@ -1,11 +1,25 @@
 //! Terminal output: results on standard output, all else on standard error, with control characters escaped.
 
-use crate::bar::BAR;
+use indicatif::{ProgressBar, ProgressStyle};
 use std::fmt::{Display, Write as _};
 use std::io::{IsTerminal as _, Write as _};
 use std::ops::ControlFlow;
 use std::path::Path;
+use std::sync::LazyLock;
 use vaglio::core::{Error, Result, is_control};
+
+/// Resolution of the bar, which shows a share.
+pub const PARTS: u64 = 1000;
+
+/// The bar of the program, hidden until it is reset.
+pub static BAR: LazyLock<ProgressBar> = LazyLock::new(|| {
+    let bar = ProgressBar::new(PARTS);
+    bar.finish_and_clear();
+    match ProgressStyle::with_template("{msg:24!} {wide_bar} {prefix}, {eta} left") {
+        Ok(style) => bar.with_style(style),
+        Err(_) => bar,
+    }
+});
 
 /// Maximum number of characters of a message.
 pub const LONGEST: usize = 2000;

@@ -1,11 +1,10 @@
 //! Builds the record of a run, `selection.json`.
 
 use super::correlations::correlations;
-use super::curve::curve;
 use super::hold_out_warnings::{single_rows, without_gap};
+use super::path_figures::{curve, step_figures};
 use super::run_context::Run;
 use super::single_precision;
-use super::step_figures::step_figures;
 use super::train_test::TrainTest;
 use vaglio_core::{Design, Feature, Result, RunContext, Task, pluralize};
 use vaglio_pipeline::maps::ColumnScale;

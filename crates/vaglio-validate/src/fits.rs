@@ -82,7 +82,7 @@ impl<'d> SubsetFits<'d> {
         parts: Vec<FoldGroupWeights>,
     ) -> Result<Self> {
         let (held_out, is_partition) = (round.held_out, round.is_partition());
-        let is_in = round.is_held_out();
+        let is_in = is_held_out(&(0..held_out).collect::<Vec<_>>(), &round.folds);
         let rows = Arc::new(balance::scored(balance::rows_of(design, round.folds)?, design, loss, held_out));
         let scorer = match is_partition {
             true => scorer(design, Arc::clone(rows.targets()), loss, None),

@@ -3,7 +3,7 @@
 use super::fits::SubsetFits;
 use super::kfold::decomposed_parts;
 use super::loo::parts_of;
-use super::round::RepeatFolds;
+use super::round::{RepeatFolds, rows_held_out};
 use ndarray::{Array2, Axis};
 use vaglio_core::{Design, Feature, HeldOut, Result, Squared, row_weights};
 
@@ -40,7 +40,7 @@ pub fn predicted_held_out(
         HeldOut::Folds(rounds) => {
             let Some(round) = rounds.first().map(RepeatFolds::new) else { return Ok(None) };
             if design.readout().is_none() || design.problem().in_folds().is_by_maps() {
-                let (rows, all) = (rows_of(&round), round.retrain(design, subset, lambda)?);
+                let (rows, all) = (rows_held_out(&round.folds, round.held_out), round.retrain(design, subset, lambda)?);
                 return Ok(Some(HeldOutPredictions { predictions: all.select(Axis(1), &rows), rows }));
             }
             let parts = decomposed_parts(design, &round);
@@ -49,17 +49,11 @@ pub fn predicted_held_out(
     };
     let residuals = fits.fit(subset).residuals(lambda.unwrap_or_default())?;
     let root = |row: usize| row_weights(design.weights())(row).sqrt();
-    let (targets, rows) = (design.targets(), rows_of(&round));
+    let (targets, rows) = (design.targets(), rows_held_out(&round.folds, round.held_out));
     let predicted =
         |(output, at): (usize, usize)| targets[[output, rows[at]]] - residuals[output][rows[at]] / root(rows[at]);
     let predictions = Array2::from_shape_fn((targets.nrows(), rows.len()), predicted);
     Ok(Some(HeldOutPredictions { rows, predictions }))
-}
-
-/// The held-out rows of a round.
-fn rows_of(round: &RepeatFolds) -> Vec<usize> {
-    let is_in = round.is_held_out();
-    (0..is_in.len()).filter(|&row| is_in[row]).collect()
 }
 
 #[cfg(test)]

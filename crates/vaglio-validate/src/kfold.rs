@@ -15,7 +15,7 @@ use super::engine_names::{DECOMPOSITION, MOMENTS, REFIT, ROWS_HELD_OUT, estimate
 use super::fits::SubsetFits;
 use super::mean;
 use super::pearson::PearsonCorrelation;
-use super::round::RepeatFolds;
+use super::round::{RepeatFolds, rows_held_out};
 use super::rounds::Rounds;
 use super::shared_lambdas::SharedLosses;
 use cost::RoundEngineChoice;
@@ -216,10 +216,8 @@ impl KFold {
             let losses = predictions.iter().map(|own| design.loss(&*self.loss, own.view()));
             return mean::mean(losses, None);
         }
-        let held_out: Vec<Vec<usize>> = rounds
-            .iter()
-            .map(|round| (0..round.held_out).flat_map(|fold| round.folds.held_out(fold)).copied().collect())
-            .collect();
+        let held_out: Vec<Vec<usize>> =
+            rounds.iter().map(|round| rows_held_out(&round.folds, round.held_out)).collect();
         let unit = design.target_unit(&*self.loss);
         let joined = |of_rounds: Vec<Array2<f64>>| {
             let all = concatenate(Axis(1), &of_rounds.iter().map(|values| values.view()).collect::<Vec<_>>())?;

@@ -82,11 +82,13 @@ impl RepeatFolds {
             |fold: usize| if self.folds.is_of_others() { others(fold) } else { self.folds.training(fold).len() };
         (0..self.held_out).map(of_fold).min().unwrap_or(0)
     }
+}
 
-    /// Whether each row is held out.
-    pub fn is_held_out(&self) -> Vec<bool> {
-        is_held_out(&(0..self.held_out).collect::<Vec<_>>(), &self.folds)
-    }
+/// The rows of the first `held_out` folds, in increasing order.
+pub(super) fn rows_held_out(folds: &Folds, held_out: usize) -> Vec<usize> {
+    let mut rows: Vec<usize> = (0..held_out).flat_map(|fold| folds.held_out(fold)).copied().collect();
+    rows.sort_unstable();
+    rows
 }
 
 /// Whether each row is in one of the folds `some`.

@@ -1,6 +1,7 @@
 //! Standard errors of losses of held-out rows.
 
 use crate::fits::SubsetFits;
+use crate::round::rows_held_out;
 use ndarray::{Array2, Axis};
 use vaglio_core::{LeftOut, error_over_parts, row_weights, times_power};
 
@@ -9,10 +10,8 @@ impl SubsetFits<'_> {
     /// units score these. Cost O(m · outputs) and that of the loss.
     pub fn standard_error(&self, residuals: &[Vec<f64>]) -> Option<f64> {
         let (design, folds) = (self.design, self.rows.folds());
-        let mut rows: Vec<usize> = (0..self.held_out).flat_map(|fold| folds.held_out(fold)).copied().collect();
-        rows.sort_unstable();
+        let rows = rows_held_out(folds, self.held_out);
         let weight = row_weights(design.weights());
-        let error = |output: usize, row: usize| residuals[output][row] / weight(row).sqrt();
         let (of_row, mut targets, weights): (LeftOut, Array2<f64>, Option<Vec<f64>>) = match design.prediction_units() {
             Some(units) => (
                 units.of_row.iter().copied().zip(units.shares.iter().copied()).collect(),
@@ -29,7 +28,9 @@ impl SubsetFits<'_> {
         let mut errors = Array2::<f64>::zeros(targets.dim());
         for &row in &rows {
             let (unit, share) = of_row[row];
-            (0..residuals.len()).for_each(|output| errors[[output, unit]] += share * error(output, row));
+            for (output, own) in residuals.iter().enumerate() {
+                errors[[output, unit]] += share * (own[row] / weight(row).sqrt());
+            }
         }
         let parts: Option<Vec<LeftOut>> = (!self.is_of_rows()).then(|| {
             let part = |fold: usize| folds.held_out(fold).iter().map(|&row| of_row[row]).collect();

@@ -48,7 +48,8 @@ pub fn explain(folder: &Path, names: &[String]) -> Result<String> {
         let message = "its candidate columns are not those of selection.json; run the pipeline again";
         return Err(Error::unreadable(resolved, message));
     }
-    let design = design.at_lambda(record.lambda.filter(|_| is_of_path(&record)));
+    let per = record.pipeline.settings.pointer("/learner/lambda/per").and_then(Value::as_str);
+    let design = design.at_lambda(record.lambda.filter(|_| matches!(per, Some("path" | "all"))));
     let chosen: Vec<Feature> = record.selected.iter().map(|column| column.index).collect();
     let run = ExplainedRun {
         record: &record,
@@ -91,11 +92,6 @@ fn tuned(record: &Record) -> Vec<String> {
     let compared = (!record.searches.is_empty()).then(|| format!("search={search}"));
     let is_tuned = record.tuned.is_some() || compared.is_some();
     assigned.chain(compared).chain(is_tuned.then(|| "tune=null".to_owned())).collect()
-}
-
-/// Whether one λ was used for the whole path.
-fn is_of_path(record: &Record) -> bool {
-    matches!(record.pipeline.settings.pointer("/learner/lambda/per").and_then(Value::as_str), Some("path" | "all"))
 }
 
 /// A run to explain.

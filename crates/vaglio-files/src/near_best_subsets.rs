@@ -179,7 +179,13 @@ impl SubsetSources<'_> {
         let limit = match asked.within {
             ScoreMargin::Part(part) => Some(own.loss + part * own.loss.abs()),
             ScoreMargin::Rule(_) if own.tally.is_some() => None,
-            ScoreMargin::Rule(_) => Some(own.loss + own.standard_error.ok_or_else(no_error)?),
+            ScoreMargin::Rule(_) => match own.standard_error {
+                Some(error) => Some(own.loss + error),
+                None => {
+                    let message = "the score of the chosen columns has no standard error here; give a number, a part of the score";
+                    return Err(Error::setting("evaluate.alternatives.within", message));
+                }
+            },
         };
         let mut near = Vec::new();
         for (place, (subset, found)) in visited.iter().zip(&scored).enumerate() {
@@ -259,13 +265,6 @@ struct ScoredSubset {
     standard_error: Option<f64>,
     /// Losses of held-out rows, if they are predicted one by one.
     tally: Option<LossSums>,
-}
-
-fn no_error() -> Error {
-    Error::setting(
-        "evaluate.alternatives.within",
-        "the score of the chosen columns has no standard error here; give a number, a part of the score",
-    )
 }
 
 /// Cluster of each row of the design; each row is its own if the learner leaves rows out.

@@ -5,8 +5,7 @@ use super::hold_out_warnings::{single_rows, without_gap};
 use super::path_figures::{curve, step_figures};
 use super::run_context::Run;
 use super::single_precision;
-use super::train_test::TrainTest;
-use vaglio_core::{Design, Feature, Result, RunContext, Task, pluralize};
+use vaglio_core::{Feature, Result, RunContext, Task, pluralize};
 use vaglio_pipeline::maps::ColumnScale;
 use vaglio_pipeline::pipeline::ValidPipeline;
 use vaglio_pipeline::resampling::{Choice, LEVEL, Selection};
@@ -43,7 +42,7 @@ pub(super) fn record(run: Run<'_>, tuned: Option<TunedSettings>) -> Result<Recor
         pipeline: parts(run)?,
         tuned,
         model: selection.final_model.as_ref().map(|fitted| fitted.record.clone()),
-        data: data(prepared, design),
+        data: data(run),
         candidates: names.clone(),
         empty_score: path.empty.loss,
         steps,
@@ -177,7 +176,8 @@ fn cross_validated(entry: &mut EntryRecord, cells: &[Cell]) {
 }
 
 /// Description of the data, without their digest, whose computation may still be running.
-fn data(prepared: &TrainTest, design: &Design) -> DataRecord {
+fn data(run: Run<'_>) -> DataRecord {
+    let Run { prepared, design, .. } = run;
     DataRecord {
         rows: prepared.rows,
         features: design.features(),
@@ -191,7 +191,7 @@ fn data(prepared: &TrainTest, design: &Design) -> DataRecord {
         test_rows: prepared.test_rows.clone(),
         left_out: prepared.left_out.clone(),
         columns: prepared.columns.clone(),
-        made: Vec::new(),
+        made: run.made(),
     }
 }
 

@@ -211,7 +211,6 @@ impl Run<'_> {
         }
         evaluated.stop(end.reason());
         let record = &mut evaluated.record;
-        record.data.made = self.made();
         record.data.digest = self.prepared.digest.written()?;
         record.peak_memory_bytes = peak();
         record.seconds = Seconds {

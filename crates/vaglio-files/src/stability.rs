@@ -22,7 +22,6 @@ use vaglio_pipeline::resampling::validation::on_training_rows;
 use vaglio_pipeline::resampling::{Jobs, Sample, StageMonitor};
 use vaglio_pipeline::selector::ValidSelector;
 use vaglio_report::record::{Stability, StableColumn};
-use vaglio_search::Path;
 use vaglio_search::shuffle::{shuffled, stream};
 
 const PREFIX: &str = "stability/";
@@ -94,7 +93,8 @@ fn half_walks(input: &RepetitionInput<'_>, watcher: &StageMonitor<'_>) -> Result
         let size = chosen.size.max(1);
         let reached = path.entries.iter().map(|entry| entry.subset.len()).max().unwrap_or(0);
         let of_size = |size: usize| {
-            let subset = cut(&path, size).map_or(&[][..], |at| &path.entries[at].subset);
+            let largest = path.entries.iter().take_while(|entry| entry.subset.len() <= size).last();
+            let subset = largest.map_or(&[][..], |entry| &entry.subset);
             subset.iter().map(|&feature| design.names()[feature].clone()).collect()
         };
         let most = size.max(integrable).min(reached.max(size));
@@ -150,11 +150,6 @@ fn integrated(paths: &[Vec<Vec<String>>], most: usize, names: &[String]) -> Vec<
         column.q = least;
     }
     columns
-}
-
-/// Index of the entry with the largest subset of at most `size` features.
-fn cut(path: &Path, size: usize) -> Option<usize> {
-    path.entries.partition_point(|entry| entry.subset.len() <= size).checked_sub(1)
 }
 
 /// Elements that half-samples are drawn from.

@@ -89,11 +89,6 @@ impl TrainTest {
         *self.train.task() == Task::Regression
     }
 
-    /// Units of a target per unit in the search.
-    pub(crate) fn target_scale(&self, output: usize) -> f64 {
-        self.target_units.as_ref().map_or(1.0, |units| units[output].scale.scale)
-    }
-
     /// Row number in the training data, from 1, of a position in the sample.
     pub(crate) fn row_number(&self, place: usize) -> usize {
         1 + match &self.sample.source {

@@ -40,7 +40,8 @@ pub(crate) fn drawn(run: Run<'_>, chosen: &[Feature]) -> Result<Option<Residuals
     let train = &prepared.train;
     let is_drawn = prepared.is_regression() && design.problem().has_columns_of(train) && !chosen.is_empty();
     let Some(readout) = selection.coefficients().filter(|_| is_drawn) else { return Ok(None) };
-    let (rows, unit, model) = (train.rows(), prepared.target_scale(0), selection.predictor());
+    let unit = prepared.target_units.as_ref().map_or(1.0, |units| units[0].scale.scale);
+    let (rows, model) = (train.rows(), selection.predictor());
     let fitted = model.predict(&train.columns().select(model.inputs()), train.series())?;
     let residuals: Vec<f64> = (0..rows).map(|row| (train.targets()[[0, row]] - fitted[[0, row]]) * unit).collect();
     let kept: Vec<usize> = (0..rows).step_by(stride(rows, ROWS)).collect();

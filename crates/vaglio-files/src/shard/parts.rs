@@ -11,7 +11,6 @@ use file::{PartFile, PartRecord, RecordAt, create};
 use std::collections::{BTreeMap, HashMap};
 use std::fs::File;
 use std::io::Write;
-use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, Instant};
@@ -114,10 +113,6 @@ impl SearchParts {
         }
     }
 
-    fn range(&self, part: usize, count: usize) -> Range<usize> {
-        part * count / self.count..(part + 1) * count / self.count
-    }
-
     /// Reads new parts of others.
     fn look(&self) {
         let state = &mut *self.state();
@@ -135,7 +130,7 @@ impl SearchParts {
     /// Computes a part and publishes it.
     fn make(&self, question: &str, part: usize, count: usize, make: &mut Compute<'_>) -> Result<PartRecord> {
         let begun = Instant::now();
-        let numbers = make(self.range(part, count))?;
+        let numbers = make(part * count / self.count..(part + 1) * count / self.count)?;
         let made = PartRecord { question: question.to_owned(), part, took: begun.elapsed(), numbers };
         let state = &mut *self.state();
         if state.own_path.is_none()

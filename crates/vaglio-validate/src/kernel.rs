@@ -1,7 +1,7 @@
 //! Conversion between designs and the data of the kernels.
 
 use super::session::Session;
-use ndarray::{ArrayView1, ArrayView2};
+use ndarray::ArrayView2;
 use std::borrow::Cow;
 use std::sync::Arc;
 use vaglio_core::{AnyLoss, Design, Error, Feature, FoldLineage, Result, times_power};
@@ -124,17 +124,22 @@ fn from_blocks(rows: &DesignRows<'_>) -> Option<Arc<GramCache>> {
     let FoldLineage::Subset(part) = &design.run().lineage else { return None };
     let (whole, own) = &**part;
     let (FoldLineage::Root(_), None) = (&whole.run().lineage, whole.weights()) else { return None };
-    let has_targets = |(all, own_targets): (ArrayView1<'_, f64>, &&[f64])| {
-        own_targets.len() == own.len() && own.iter().zip(*own_targets).all(|(&row, y)| all[row] == *y)
-    };
+    let all = whole.targets();
+    let has_targets = |output: usize| are_equal(own, |at| targets[output][at], |row| all[[output, row]]);
     // A design of one output may have a root of several.
-    let are_stored = targets.len() == whole.targets().nrows() && rows.entries.are_stored_with(&whole.columns().into());
-    if !are_stored || !whole.targets().rows().into_iter().zip(&targets).all(has_targets) {
+    let has_outputs = targets.len() == all.nrows() && design.rows() == own.len();
+    let are_stored = has_outputs && rows.entries.are_stored_with(&whole.columns().into());
+    if !are_stored || !(0..targets.len()).all(has_targets) {
         return None;
     }
     let of_whole = || Session::for_design(whole).blocks.get().filter(|parts| parts.intercept == intercept);
     let parts = of_whole().or_else(|| kernel_data(whole, intercept).ok().and_then(|_| of_whole()))?;
     GramCache::from_blocks(&parts, &rows.entries, &rows.active, &targets)
+}
+
+/// Whether the values of a part equal those of its rows in the whole.
+pub(super) fn are_equal<E: PartialEq>(rows: &[usize], part: impl Fn(usize) -> E, whole: impl Fn(usize) -> E) -> bool {
+    rows.iter().enumerate().all(|(at, &row)| part(at) == whole(row))
 }
 
 fn explain(error: DataError, names: &[String]) -> Error {

@@ -3,6 +3,7 @@
 use super::settings::{FoldBy, KFold};
 use crate::balance;
 use crate::fits::failed;
+use crate::kernel::are_equal;
 use crate::session::Session;
 use std::sync::Arc;
 use vaglio_core::{Column, Criterion, Design, Feature, FoldLineage, Result, number_labels, row_weights};
@@ -91,26 +92,20 @@ fn are_alike(part: &Design, whole: &Design, own: &[usize]) -> bool {
     if std::ptr::eq(part, whole) {
         return true;
     }
-    fn are_equal<E: PartialEq>(x: &[E], all: &[E], own: &[usize]) -> bool {
-        x.iter().zip(own).all(|(x, &row)| *x == all[row])
-    }
     let column = |feature: Feature| match (part.column(feature), whole.column(feature)) {
-        (Column::Double(x), Column::Double(all)) => are_equal(x, all, own),
-        (Column::Single(x), Column::Single(all)) => are_equal(x, all, own),
-        (Column::Byte(x), Column::Byte(all)) => are_equal(x, all, own),
-        (x, all) => own.iter().enumerate().all(|(at, &row)| x.get(at) == all.get(row)),
+        (Column::Double(x), Column::Double(all)) => are_equal(own, |at| x[at], |row| all[row]),
+        (Column::Single(x), Column::Single(all)) => are_equal(own, |at| x[at], |row| all[row]),
+        (Column::Byte(x), Column::Byte(all)) => are_equal(own, |at| x[at], |row| all[row]),
+        (x, all) => are_equal(own, |at| x.get(at), |row| all.get(row)),
     };
     let (targets, all) = (part.targets(), whole.targets());
-    let mut same = targets.rows().into_iter().zip(all.rows());
-    let (weight, weight_of_all) = (row_weights(part.weights()), row_weights(whole.weights()));
-    let readout = |design: &Design| design.readout().map(|readout| (readout.intercept, readout.balanced));
-    let is_standardized = |design: &Design| design.problem().in_folds().is_standardized();
-    readout(part) == readout(whole)
-        && is_standardized(part) == is_standardized(whole)
-        && part.features() == whole.features()
-        && targets.nrows() == all.nrows()
-        && same.all(|(y, all)| own.iter().enumerate().all(|(at, &row)| y[at] == all[row]))
-        && own.iter().enumerate().all(|(at, &row)| weight(at) == weight_of_all(row))
+    let form = |design: &Design| {
+        let readout = design.readout().map(|readout| (readout.intercept, readout.balanced));
+        (readout, design.problem().in_folds().is_standardized(), design.features(), design.targets().nrows())
+    };
+    form(part) == form(whole)
+        && (0..targets.nrows()).all(|output| are_equal(own, |at| targets[[output, at]], |row| all[[output, row]]))
+        && are_equal(own, row_weights(part.weights()), row_weights(whole.weights()))
         && part.candidates().into_iter().all(column)
 }
 

@@ -1,23 +1,10 @@
-//! Weights of rows, centering by weighted means, and the size and order of values.
+//! Weights of rows, and centering by weighted means.
 
 use ndarray::ArrayViewMut1;
-use std::cmp::Ordering;
 
 /// Weight of a row by its index; 1 without weights.
 pub fn row_weights(weights: Option<&[f64]>) -> impl Fn(usize) -> f64 + Copy {
     move |row| weights.map_or(1.0, |weights| weights[row])
-}
-
-/// Largest absolute value; 0 without values.
-pub fn max_abs<'v>(values: impl IntoIterator<Item = &'v f64>) -> f64 {
-    values.into_iter().fold(0.0, |most: f64, v| most.max(v.abs()))
-}
-
-/// Indices below `count` in the order of a comparison; equal ones stay in increasing order.
-pub fn argsort_by(count: usize, compare: impl Fn(usize, usize) -> Ordering) -> Vec<usize> {
-    let mut order: Vec<usize> = (0..count).collect();
-    order.sort_by(|&a, &b| compare(a, b));
-    order
 }
 
 /// Subtracts the weighted mean from values, in two passes, and returns both means. The second corrects the rounding of

@@ -1,6 +1,6 @@
 //! Relations of columns to the target and to each other, for least-angle searches.
 
-use crate::{Design, Feature, Result, max_abs, row_weights};
+use crate::{Design, Feature, Result, max_abs, row_weights, sum_of_products, sum_of_squares};
 
 /// Relevance and Gram matrix of the columns, read one column at a time.
 ///
@@ -54,21 +54,21 @@ impl Correlation {
 
 impl Geometry for Correlation {
     fn relevances(&mut self) -> Result<Vec<Vec<f64>>> {
-        Ok(self.targets.iter().map(|target| self.columns.iter().map(|x| dot(x, target)).collect()).collect())
+        Ok(self
+            .targets
+            .iter()
+            .map(|target| self.columns.iter().map(|x| sum_of_products(x, target)).collect())
+            .collect())
     }
 
     /// Cost O(rows · columns).
     fn gram(&mut self, feature: Feature) -> Result<Vec<f64>> {
-        Ok(self.columns.iter().map(|x| dot(x, &self.columns[feature])).collect())
+        Ok(self.columns.iter().map(|x| sum_of_products(x, &self.columns[feature])).collect())
     }
 
     fn is_linear(&self) -> bool {
         true
     }
-}
-
-fn dot(x: &[f64], y: &[f64]) -> f64 {
-    x.iter().zip(y).map(|(x, y)| x * y).sum()
 }
 
 /// Column of a design, [`standardize`]. Cost O(m).
@@ -97,7 +97,7 @@ pub fn standardize(values: &[f64], weights: Option<&[f64]>) -> Vec<f64> {
     vaglio_columns::center((&mut scaled[..]).into(), weight, total);
     let largest = max_abs(&scaled);
     scaled.iter_mut().enumerate().for_each(|(j, v)| *v = weight(j).sqrt() * (*v / largest));
-    let norm = dot(&scaled, &scaled).sqrt();
+    let norm = sum_of_squares(&scaled).sqrt();
     scaled.iter_mut().for_each(|v| *v /= norm);
     scaled
 }

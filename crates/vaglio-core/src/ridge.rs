@@ -1,6 +1,6 @@
 //! Ridge regression by Householder reflections on the rows: the slow definition and test oracle.
 
-use crate::{Columns, Error, Result, max_abs, row_weights};
+use crate::{Columns, Error, Result, max_abs, row_weights, sum_of_products};
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis, s};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -183,7 +183,7 @@ fn least_squares(mut columns: Vec<Vec<f64>>, unknowns: usize, rounding: f64) -> 
         let size = norm(&reflector);
         reflector.iter_mut().for_each(|v| *v /= size);
         for column in &mut columns[k + 1..] {
-            let twice = 2.0 * reflector.iter().zip(&column[k..]).map(|(a, b)| a * b).sum::<f64>();
+            let twice = 2.0 * sum_of_products(&reflector, &column[k..]);
             column[k..].iter_mut().zip(&reflector).for_each(|(c, v)| *c -= twice * v);
         }
     }

@@ -12,6 +12,7 @@ use ndarray::{Array1, Array2, ArrayView2, ArrayViewMut2, Axis, s};
 pub use normal_equation_ridge::NormalEquationRidge;
 use reduction::{PARTS, by_weight, tile_of};
 pub(crate) use reduction::{reduce, triangle_of};
+use vaglio_columns::sum_of_squares;
 
 /// Minimizes Σ_j r_j (y_j − wᵀx_j − b)² + λ‖w‖² by reflections of the scaled, centered rows.
 ///
@@ -125,7 +126,7 @@ impl Ridge {
     pub fn coefficients(&self, lambda: f64) -> Result<(Array2<f64>, Vec<f64>), FactorizationError> {
         let (features, rows) = (self.features, self.triangle.nrows());
         let (t, z) = self.triangle.view().split_at(Axis(1), features);
-        let squares: f64 = t.iter().map(|x| x * x).sum();
+        let squares = sum_of_squares(&t);
         let is_square_enough = !is_wide(rows, features) && lambda > 0.0 && lambda < SMALL_PENALTY * squares;
         let places: Vec<usize> = (0..features).collect();
         if features <= rows || is_square_enough {

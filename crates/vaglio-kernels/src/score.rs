@@ -13,7 +13,7 @@ use crate::{Measure, Trial, vectorize};
 use std::fmt::Debug;
 use std::sync::Arc;
 use units::Units;
-use vaglio_columns::{error_of_guess, tied_classes};
+use vaglio_columns::{error_of_guess, sum_of_squares, tied_classes};
 
 /// Targets with rows scaled by √r_j.
 #[derive(Debug)]
@@ -52,7 +52,7 @@ impl Targets {
     #[must_use]
     pub fn counting(&self, is_in: impl Fn(usize) -> bool) -> Self {
         let root: Vec<f64> = (0..self.rows()).map(|row| if is_in(row) { self.root(row) } else { 0.0 }).collect();
-        let total_weight = root.iter().map(|root| root * root).sum();
+        let total_weight = sum_of_squares(&root);
         Targets { root: Some(root), scaled: self.scaled.clone(), total_weight }
     }
 

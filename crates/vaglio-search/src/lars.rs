@@ -6,7 +6,9 @@ use crate::{
     Choose, EntryFit, Knot, Moves, Path, PathCoefficients, PathEntry, Penalties, Search, SearchContext, SearchSettings,
     SearchStrategy, Space, Step, StrategyTraits, UnusedSettings, Walk, run,
 };
-use vaglio_core::{Criterion, Design, Error, Feature, Geometry, Result, SearchExtent, StopReason, part};
+use vaglio_core::{
+    Criterion, Design, Error, Feature, Geometry, Result, SearchExtent, StopReason, part, sum_of_squares,
+};
 
 /// Follows the least-angle path of the criterion's geometry; the criterion scores the features on it after every
 /// event.
@@ -255,7 +257,7 @@ impl Lars {
         walk.context.subset.apply(action, feature)?;
         let score = walk.context.subset.score()?;
         let outputs = alpha.len() / walk.selected().len().max(1);
-        let norms = |row: &[f64]| if let [one] = row { *one } else { row.iter().map(|v| v * v).sum::<f64>().sqrt() };
+        let norms = |row: &[f64]| if let [one] = row { *one } else { sum_of_squares(row).sqrt() };
         let rows: Vec<f64> = alpha.chunks(outputs.max(1)).map(norms).collect();
         let fit = match self.coefficients {
             PathCoefficients::Path => EntryFit::Coefficients(alpha),

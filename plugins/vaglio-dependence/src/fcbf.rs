@@ -5,6 +5,7 @@ use crate::column_weights::ColumnWeighting;
 use rayon::prelude::*;
 use vaglio_core::{
     Design, Error, Estimate, Feature, Result, SearchExtent, part, standardize_column, standardize_outputs,
+    sum_of_products,
 };
 use vaglio_kernels::parallel;
 use vaglio_kernels::tolerance::EQUAL_UNCERTAINTY;
@@ -99,7 +100,7 @@ fn target_correlations(design: &Design, columns: &[Feature]) -> Vec<f64> {
     let outputs = standardize_outputs(design);
     let correlation = |&feature: &Feature| {
         let x = standardize_column(design, feature);
-        outputs.iter().map(|y| x.iter().zip(y).map(|(x, y)| x * y).sum::<f64>().abs()).sum()
+        outputs.iter().map(|y| sum_of_products(&x, y).abs()).sum()
     };
     parallel::map_slice(columns, correlation)
 }

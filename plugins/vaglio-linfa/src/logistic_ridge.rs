@@ -8,7 +8,7 @@ use argmin::solver::linesearch::MoreThuenteLineSearch;
 use argmin::solver::quasinewton::LBFGS;
 use ndarray::{Array2, s};
 use std::cell::RefCell;
-use vaglio_core::{Error, Result, max_abs, prelude::*, row_weights};
+use vaglio_core::{Error, Result, max_abs, prelude::*, row_weights, sum_of_products, sum_of_squares};
 
 /// Ridge logistic regression: Σ_i v_i ln(1/P_i) + λ/2 ‖W‖² with row weights v and P_i the probability of the row's
 /// class; intercepts are not penalized.
@@ -124,7 +124,7 @@ impl Nearest {
     /// Fails if none is smaller for long. Close to the minimum, values differ by rounding alone, and argmin's line
     /// search would not end.
     fn see(&mut self, parameters: &[f64], gradient: &[f64]) -> Result<(), argmin::core::Error> {
-        let norm = gradient.iter().map(|g| g * g).sum::<f64>().sqrt();
+        let norm = sum_of_squares(gradient).sqrt();
         if norm < self.gradient {
             *self = Nearest { parameters: parameters.to_vec(), gradient: norm, since: 0 };
             return Ok(());
@@ -141,7 +141,7 @@ impl LogisticObjective<'_> {
         let mut gradient = vec![0.0; parameters.len()];
         let mut value = 0.0;
         for (row, x) in self.x.rows().into_iter().enumerate() {
-            let of = |own: &[f64]| own[columns] + x.iter().zip(own).map(|(x, w)| x * w).sum::<f64>();
+            let of = |own: &[f64]| own[columns] + sum_of_products(&x, own);
             let mut z: Vec<f64> = parameters.chunks_exact(columns + 1).map(of).collect();
             let class = |o: usize| targets[[o, row]] > 0.0;
             let loss = match &mut z[..] {

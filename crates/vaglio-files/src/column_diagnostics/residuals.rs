@@ -4,7 +4,7 @@ use super::super::evaluation::Evaluations;
 use super::super::rows::stride;
 use super::super::run_context::Run;
 use super::super::train_test::TrainTest;
-use vaglio_core::{Design, Feature, Result, row_weights};
+use vaglio_core::{Design, Feature, Result, row_weights, sum_of_products};
 use vaglio_pipeline::maps::ColumnScale;
 use vaglio_pipeline::resampling::Pooled;
 use vaglio_pipeline::resampling::sample::SampleSource;
@@ -52,7 +52,7 @@ pub(crate) fn drawn(run: Run<'_>, chosen: &[Feature]) -> Result<Option<Residuals
         let known: Vec<usize> = known.collect();
         let x: Vec<f64> = known.iter().map(|&row| values[row]).collect();
         let weights: Vec<f64> = known.iter().map(|&row| weight(row)).collect();
-        let mean = weights.iter().zip(&x).map(|(w, x)| w * x).sum::<f64>() / weights.iter().sum::<f64>();
+        let mean = sum_of_products(&weights, &x) / weights.iter().sum::<f64>();
         let center = if mean.is_finite() { mean } else { 0.0 };
         let slope = Some(readout.weights[[k, 0]] * unit / divisor).filter(|slope| slope.is_finite());
         let local_means = |slope: f64| {

@@ -1,7 +1,7 @@
 //! Least-squares regression on the chosen columns: R² of other columns, and variance inflation factors.
 
 use rayon::prelude::*;
-use vaglio_core::{Design, Feature, standardize_column};
+use vaglio_core::{Design, Feature, standardize_column, sum_of_squares};
 use vaglio_kernels::linalg::LowerFactor;
 use vaglio_kernels::sums::dot;
 use vaglio_kernels::tolerance::DEPENDENT_COLUMN;
@@ -93,7 +93,7 @@ impl ColumnSpan {
         let columns: Vec<&Vec<f64>> = places.iter().map(|&place| &self.columns[place]).collect();
         let own: Vec<f64> = places.iter().map(|&place| correlations[place]).collect();
         let parts = cholesky(&columns).forward(&own);
-        parts.iter().map(|part| part * part).sum::<f64>().min(1.0)
+        sum_of_squares(&parts).min(1.0)
     }
 }
 

@@ -12,6 +12,7 @@ use crate::parallel;
 use crate::trial::worse;
 use crate::vectorize;
 use std::sync::Arc;
+use vaglio_columns::sum_of_products;
 
 /// Loss of adding each column to a subset S, for each λ.
 ///
@@ -210,8 +211,8 @@ impl ForwardPair {
         let last = 1.0 / root;
         let mut along: Vec<f64> = border.iter().map(|b| b * last).collect();
         add_rows(&p, held, room, &mut along);
-        let corner = p.iter().zip(border).map(|(p, b)| p * b).sum::<f64>() + last * corner;
-        let pi = p.iter().zip(&along).map(|(p, v)| p * v).sum::<f64>() + last * corner;
+        let corner = sum_of_products(&p, border) + last * corner;
+        let pi = sum_of_products(&p, &along) + last * corner;
         let u = self.factor.solve(&along);
         p.push(last);
         self.factor.push(&p);

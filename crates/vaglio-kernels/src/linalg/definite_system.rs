@@ -4,6 +4,7 @@
 use crate::trial::worse;
 use crate::vectorize;
 use ndarray::Array2;
+use vaglio_columns::{sum_of_products, sum_of_squares};
 
 /// X ← A⁻¹X for a symmetric A in its upper half, which is overwritten. Returns an estimate of the least eigenvalue, or
 /// 0 if A is not positive definite.
@@ -78,11 +79,10 @@ fn least_eigenvalue(r: &[f64], size: usize) -> f64 {
     }
     for k in (0..size).rev() {
         let row = &r[k * size + k..(k + 1) * size];
-        let below: f64 = row[1..].iter().zip(&x[k + 1..]).map(|(r, x)| r * x).sum();
+        let below = sum_of_products(&row[1..], &x[k + 1..]);
         x[k] = (x[k] - below) / row[0];
     }
-    let squares: f64 = x.iter().map(|x| x * x).sum();
-    (size as f64 / squares).sqrt()
+    (size as f64 / sum_of_squares(&x)).sqrt()
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ use super::Cholesky;
 use crate::sums::dot;
 use crate::tolerance::ILL_CONDITIONED;
 use ndarray::ArrayView2;
+use vaglio_columns::sum_of_squares;
 
 /// Number of power iterations for the largest eigenvalue, and of factors s that [`largest_factor`] tries.
 pub const POWERS: usize = 30;
@@ -59,8 +60,8 @@ pub fn separable(gram: &[f64], inverse: &[f64], size: usize) -> Vec<f64> {
         let scaled: Vec<f64> = v.iter().zip(&roots).map(|(v, root)| v * root).collect();
         let row = |k: usize| dot(&inverse[k * size..(k + 1) * size], &scaled) * roots[k];
         let next: Vec<f64> = (0..size).map(row).collect();
-        let norm = next.iter().map(|v| v * v).sum::<f64>().sqrt();
-        let before = v.iter().map(|v| v * v).sum::<f64>().sqrt();
+        let norm = sum_of_squares(&next).sqrt();
+        let before = sum_of_squares(&v).sqrt();
         largest = norm / before;
         v = next.into_iter().map(|v| v / norm).collect();
     }

@@ -39,6 +39,7 @@ use crate::tolerance::{BOUND_ROUNDING, PRODUCT_DRIFT, SOUND_CACHE, UNBOUNDED_COL
 use crate::{Data, Scorer, Trial, is_unreliable};
 use std::collections::HashMap;
 use std::sync::Arc;
+use vaglio_columns::sum_of_squares;
 
 /// s_i = x_iᵀG x_i, t_i = x_iᵀa, q_i = ‖G x_i‖² and the inner products with the updates for every candidate, but not G
 /// x_i itself.
@@ -181,7 +182,7 @@ impl CandidateBounds {
     /// Candidates in decreasing order of the reduction of the squared residuals.
     fn likely(&self, basis: &RidgeState<'_>) -> Vec<usize> {
         let scalars = &self.scalars;
-        let gain = |at| scalars.t(at).iter().map(|t| t * t).sum::<f64>() / (basis.lambda + scalars.s[at]);
+        let gain = |at| sum_of_squares(scalars.t(at)) / (basis.lambda + scalars.s[at]);
         let candidates = basis.data.candidates.iter().enumerate().filter(|(_, feature)| basis.is_candidate(**feature));
         let mut order: Vec<(f64, usize)> = candidates.map(|(at, &feature)| (gain(at), feature)).collect();
         order.sort_by(|a, b| b.0.total_cmp(&a.0));

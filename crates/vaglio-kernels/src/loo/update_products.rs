@@ -4,6 +4,7 @@ use super::RidgeState;
 use super::basis::UpdateKind;
 use crate::sweep;
 use std::sync::Arc;
+use vaglio_columns::sum_of_squares;
 
 /// Products of an update's c with the columns and with earlier updates.
 pub(super) struct UpdateProducts {
@@ -29,7 +30,7 @@ impl UpdateProducts {
                 [Vec::new(), with_c]
             }
         };
-        let norm = update.c.iter().map(|c| c * c).sum();
+        let norm = sum_of_squares(&update.c);
         UpdateProducts { update: p, row: row.unwrap_or_else(read), with_x, with_c, norm }
     }
 }

@@ -16,6 +16,7 @@ use crate::sums::{LANES, add_products, subtract};
 use crate::tolerance::UNLIKE_COLUMNS;
 use ndarray::{Array1, Array2, ArrayView1, Axis, ShapeBuilder, s};
 use std::sync::Arc;
+use vaglio_columns::sum_of_squares;
 
 /// Minimizes Σ_j r_j (y_j − wᵀx_j − b)² + λ‖w‖² like [`super::Ridge`], but from products of the columns.
 ///
@@ -154,7 +155,7 @@ impl<'d> NormalEquationRidge<'d> {
         let mut out = shrunk;
         if self.data.unit.is_some() {
             // Corrects for residuals about the rounded means of the columns.
-            let total = self.data.root().map_or(self.data.rows() as f64, |root| root.iter().map(|r| r * r).sum());
+            let total = self.data.root().map_or(self.data.rows() as f64, sum_of_squares);
             for (mut to, weights) in out.columns_mut().into_iter().zip(weights.columns()) {
                 to.scaled_add(total * self.left.dot(&weights), &self.left);
             }

@@ -5,7 +5,7 @@
 //! ends are rounded outward to powers of ten or their square roots, so that similar designs share a grid.
 
 use ndarray::Array2;
-use vaglio_core::{AutoGrid, Design, Feature, geometric, row_weights};
+use vaglio_core::{AutoGrid, Design, Feature, geometric, row_weights, sum_of_squares};
 use vaglio_kernels::linalg::{eigh, gram};
 use vaglio_kernels::tolerance::COUNTED_EIGENVALUE;
 
@@ -83,7 +83,7 @@ fn extremes(design: &Design) -> Option<(f64, f64)> {
 fn gram_of(design: &Design, columns: &[Feature], rows: &[usize]) -> Array2<f64> {
     let roots = roots(design, rows);
     let has_intercept = design.has_intercept();
-    let total: f64 = roots.iter().map(|root| root * root).sum();
+    let total = sum_of_squares(&roots);
     let means: Vec<f64> = columns
         .iter()
         .map(|&feature| {

@@ -1,7 +1,7 @@
 //! Columns of the result: selected, not selected, and excluded.
 
 use crate::infinity;
-use vaglio_core::{Feature, join, pluralize, record};
+use vaglio_core::{Feature, join, pluralize, record, sum_of_squares};
 
 /// A selected column.
 #[record]
@@ -149,7 +149,7 @@ impl PerOutput {
 
     /// Euclidean norm over the outputs.
     pub(crate) fn norm(&self) -> f64 {
-        self.values().iter().map(|value| value * value).sum::<f64>().sqrt()
+        sum_of_squares(self.values()).sqrt()
     }
 }
 

@@ -8,7 +8,7 @@
 
 use super::SubsetSquares;
 use super::node_fit::LevelRows;
-use vaglio_core::RowsHeldOut;
+use vaglio_core::{RowsHeldOut, sum_of_products, sum_of_squares};
 use vaglio_kernels::sums::axpy;
 use vaglio_kernels::tolerance::LEAST_COMPLEMENT;
 
@@ -53,11 +53,11 @@ impl LossTangent {
         let column = *column;
         factor.clear();
         for above in known {
-            let dotted: f64 = factor.iter().zip(&above.factor).map(|(a, b)| a * b).sum();
+            let dotted = sum_of_products(&*factor, &above.factor);
             factor.push((of.row(column)[above.column] - dotted) / above.factor[factor.len()]);
         }
         let own = held_out.lambda / (of.lengths[column] * of.lengths[column]);
-        let rest = 1.0 + own - factor.iter().map(|l| l * l).sum::<f64>();
+        let rest = 1.0 + own - sum_of_squares(&*factor);
         z.clear();
         z.extend_from_slice(&of.x[column]);
         factor.iter().zip(known).for_each(|(l, above)| axpy(-l, &above.z, z));

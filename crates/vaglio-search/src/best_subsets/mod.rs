@@ -20,7 +20,7 @@ pub use subtree_search::{OpenSubtree, PruneTest, SearchOutcome};
 use crate::Effort;
 use ndarray::Array2;
 use std::sync::Arc;
-use vaglio_core::RowsHeldOut;
+use vaglio_core::{RowsHeldOut, sum_of_squares};
 use vaglio_kernels::checkpoint;
 use vaglio_kernels::linalg::{self, POWERS, inverse_of_unit, largest_factor, separable};
 use vaglio_kernels::sums::dot;
@@ -163,7 +163,7 @@ fn least_eigenvalue(gram: &[f64], size: usize) -> Option<f64> {
     let mut shifted = Array2::from_shape_vec((size, size), gram.to_vec()).ok()?;
     let factor = linalg::Cholesky::new(shifted.view()).ok()?;
     let mut v = Array2::from_shape_fn((size, 1), |(k, _)| 1.0 + (k % 7) as f64 / 16.0);
-    let norm = |v: &Array2<f64>| v.iter().map(|v| v * v).sum::<f64>().sqrt();
+    let norm = |v: &Array2<f64>| sum_of_squares(v).sqrt();
     let mut largest = 1.0;
     for _ in 0..POWERS {
         v /= norm(&v);

@@ -16,6 +16,7 @@
 use super::SubsetSquares;
 use super::held_out_bound::{LossTangent, PartSystem};
 use super::node_fit::{LevelRows, NodeFit};
+use vaglio_core::sum_of_squares;
 use vaglio_kernels::checkpoint;
 use vaglio_kernels::sums::{axpy, dot};
 
@@ -252,7 +253,7 @@ impl<'s> SubtreeNode<'s> {
     fn price_of(&self, roots: &mut [f64], count: usize) -> (f64, f64) {
         if roots.len() <= count {
             let next = self.worths.get(count).copied().unwrap_or(0.0);
-            return (next, self.value + roots.iter().map(|root| root * root).sum::<f64>());
+            return (next, self.value + sum_of_squares(&*roots));
         }
         roots.sort_unstable_by(|a, b| b.total_cmp(a));
         let (mut rest, mut whole): (f64, f64) = (roots.iter().sum(), 0.0);

@@ -1,5 +1,6 @@
 //! Directions of the remaining residuals of the targets.
 
+use vaglio_core::sum_of_products;
 use vaglio_kernels::sums::{axpy, dot};
 use vaglio_kernels::tolerance::OUTSIDE_SPAN;
 
@@ -53,7 +54,7 @@ impl Outer {
 
     /// Products of the basis with a vector, given its products with the original vectors.
     pub fn known(&self, products: &[f64]) -> Vec<f64> {
-        self.made_of.iter().map(|of| of.iter().zip(products).map(|(weight, product)| weight * product).sum()).collect()
+        self.made_of.iter().map(|of| sum_of_products(of, products)).collect()
     }
 }
 

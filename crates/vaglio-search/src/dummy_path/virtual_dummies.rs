@@ -2,6 +2,7 @@
 
 use super::span::Outer;
 use super::{NormalRng, Products};
+use vaglio_core::sum_of_squares;
 use vaglio_kernels::tolerance::INSIDE_SPAN;
 
 /// Dummies that are not stored.
@@ -41,7 +42,7 @@ impl VirtualDummies {
 
     /// Adds a direction with the given coordinates in the basis of the residuals.
     pub fn add(&mut self, slopes: &[f64], along: &[f64], outer: &Outer, draws: &mut NormalRng) {
-        let new = 1.0 - along.iter().map(|along| along * along).sum::<f64>();
+        let new = 1.0 - sum_of_squares(along);
         let (is_new, weights) = (new > INSIDE_SPAN, outer.weights(along));
         let dimensions = self.dimensions;
         let known = &self.products;

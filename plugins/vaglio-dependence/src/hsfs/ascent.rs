@@ -7,7 +7,7 @@ use argmin::core::{CostFunction, Executor, Gradient, IterState};
 use argmin::solver::linesearch::MoreThuenteLineSearch;
 use argmin::solver::quasinewton::LBFGS;
 use std::cell::RefCell;
-use vaglio_core::{Design, Error, Feature, Result, max_abs};
+use vaglio_core::{Design, Error, Feature, Result, max_abs, sum_of_products, sum_of_squares};
 use vaglio_kernels::parallel;
 use vaglio_kernels::tolerance::ASCENT_SLOPE;
 
@@ -99,7 +99,7 @@ impl<'d> Ascent<'d> {
 
 /// wᵢ = uᵢ²/Σ u².
 fn simplex(u: &[f64]) -> Vec<f64> {
-    let total: f64 = u.iter().map(|u| u * u).sum();
+    let total = sum_of_squares(u);
     u.iter().map(|u| u * u / total).collect()
 }
 
@@ -126,7 +126,7 @@ impl AscentObjective<'_, '_> {
         {
             return Ok((*value, gradient.clone()));
         }
-        let (w, total) = (simplex(u), u.iter().map(|u| u * u).sum::<f64>());
+        let (w, total) = (simplex(u), sum_of_squares(u));
         let found = self.ascent.design.problem().sign().check().and_then(|()| self.ascent.at(&w));
         let mut seen = self.seen.borrow_mut();
         let (value, slopes) = found.map_err(|error| {
@@ -136,7 +136,7 @@ impl AscentObjective<'_, '_> {
         if value > seen.value {
             (seen.u, seen.value) = (u.to_vec(), value);
         }
-        let mean: f64 = slopes.iter().zip(&w).map(|(slope, w)| slope * w).sum();
+        let mean = sum_of_products(&slopes, &w);
         let down = |(u, slope): (&f64, &f64)| -2.0 * u * (slope - mean) / (self.size * total);
         let gradient: Vec<f64> = u.iter().zip(&slopes).map(down).collect();
         seen.last = Some((u.to_vec(), -value / self.size, gradient.clone()));

@@ -3,7 +3,7 @@
 use super::settings::{Estimator, Hsic};
 use crate::kernel_matrix::RowPairs;
 use crate::target::Target;
-use vaglio_core::Design;
+use vaglio_core::{Design, sum_of_products};
 
 /// Weights W of the dependence Σ_jk W_jk K_jk of a subset with kernel matrix K.
 pub(crate) struct PairWeights {
@@ -49,14 +49,10 @@ fn sums(kernels: &RowPairs, own: &[f64], weights: &[f64]) -> Vec<f64> {
     sums
 }
 
-fn total(values: &[f64], weights: &[f64]) -> f64 {
-    values.iter().zip(weights).map(|(v, r)| r * v).sum()
-}
-
 /// W_jk = p_j p_k (HLHᵀ)_jk.
 fn biased(kernels: RowPairs, own: &[f64], shares: &[f64]) -> PairWeights {
     let means = sums(&kernels, own, shares);
-    let grand = total(&means, shares);
+    let grand = sum_of_products(&means, shares);
     PairWeights::from_kernels(kernels, own, |j, k, l| shares[j] * shares[k] * (l - means[j] - means[k] + grand))
 }
 
@@ -65,7 +61,7 @@ fn biased(kernels: RowPairs, own: &[f64], shares: &[f64]) -> PairWeights {
 fn unbiased(kernels: RowPairs, own: &[f64], weights: &[f64]) -> PairWeights {
     let n: f64 = weights.iter().sum();
     let sums: Vec<f64> = sums(&kernels, own, weights).iter().zip(own).map(|(sum, own)| sum - own).collect();
-    let level = total(&sums, weights) / ((n - 1.0) * (n - 2.0));
+    let level = sum_of_products(&sums, weights) / ((n - 1.0) * (n - 2.0));
     let inner = |j: usize, k: usize, l: f64| (l + level - (sums[j] + sums[k]) / (n - 2.0)) / (n * (n - 3.0));
     let copies = |j: usize, k: usize| if j == k { weights[k] - 1.0 } else { weights[k] };
     PairWeights::from_kernels(kernels, own, |j, k, l| weights[j] * copies(j, k) * inner(j, k, l))

@@ -4,7 +4,7 @@ use super::ThinFactor;
 use super::cholesky::kernel;
 use ndarray::{Array1, Array2, ArrayView1, s};
 use std::borrow::Cow;
-use vaglio_core::{Result, StopSign};
+use vaglio_core::{Result, StopSign, sum_of_products, sum_of_squares};
 use vaglio_kernels::linalg::gemm;
 use vaglio_kernels::parallel;
 
@@ -42,15 +42,15 @@ impl<'k> FullKernel<'k> {
         for start in (0..rows).step_by(PANEL) {
             sign.check()?;
             let panel = self.panel(start..rows.min(start + PANEL));
-            squares += panel.iter().map(|x| x * x).sum::<f64>();
+            squares += sum_of_squares(&panel);
             let along: Array1<f64> = panel.rows().into_iter().map(|row| row.dot(&roots)).collect();
-            along_squares += along.iter().map(|x| x * x).sum::<f64>();
-            both += along.iter().zip(&self.roots[start..]).map(|(x, root)| x * root).sum::<f64>();
+            along_squares += sum_of_squares(&along);
+            both += sum_of_products(&along, &self.roots[start..]);
             parallel::each_mut(&mut products, |at, sum| {
                 let Some(factor) = factors[at].matrix(rows) else { return };
                 let product = gemm(panel.view(), factor);
                 let own = factor.slice(s![start..start + panel.nrows(), ..]);
-                *sum += product.iter().zip(own.iter()).map(|(a, b)| a * b).sum::<f64>();
+                *sum += sum_of_products(&product, &own);
             });
         }
         Ok((products, squares - 2.0 * along_squares + both * both))

@@ -14,6 +14,7 @@ use super::pivoted_cholesky::pivoted;
 use ndarray::Array2;
 use std::collections::HashMap;
 use std::sync::Arc;
+use vaglio_core::sum_of_squares;
 use vaglio_kernels::sums::axpy;
 use vaglio_kernels::tolerance::{LEVEL_TRACE, TRACE_ROUNDING};
 
@@ -197,7 +198,7 @@ fn weight_of_next(weights: &[u8], row: usize) -> f64 {
 impl LevelColumn {
     /// ‖K̄‖²_F. Cost O(rank²).
     pub fn square(&self) -> f64 {
-        self.spread.iter().map(|v| v * v).sum()
+        sum_of_squares(&self.spread)
     }
 
     /// Bytes of the entries.

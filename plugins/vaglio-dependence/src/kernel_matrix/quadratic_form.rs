@@ -2,6 +2,7 @@
 //!
 //! C. Lawson and R. Hanson, *Solving Least Squares Problems* (1974), chapter 23. The book, criteria/nhsic.md.
 
+use vaglio_core::{sum_of_products, sum_of_squares};
 use vaglio_kernels::tolerance::{FLAT_GRADIENT, QUADRATIC_RIDGE};
 
 /// min over α ≥ 0 of total − 2cᵀα + αᵀQα, the squared distance of a target from non-negative combinations.
@@ -132,9 +133,9 @@ impl Quadratic {
                 row.push((self.at(k, l) - known) / lower[j][j]);
             }
             let own = self.at(k, k);
-            let known: f64 = row.iter().map(|a| a * a).sum();
+            let known = sum_of_squares(&row);
             let pivot = ((1.0 + QUADRATIC_RIDGE) * own - known).max(0.25 * QUADRATIC_RIDGE * own).sqrt();
-            let earlier: f64 = row.iter().zip(&z).map(|(a, b)| a * b).sum();
+            let earlier = sum_of_products(&row, &z);
             z.push((self.c[k] - earlier) / pivot);
             row.push(pivot);
             lower.push(row);

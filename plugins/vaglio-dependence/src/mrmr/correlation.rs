@@ -1,7 +1,7 @@
 //! mRMR by correlations.
 
 use super::pairwise_dependence::{Dependence, Scheme};
-use vaglio_core::{Design, Feature, part, standardize_column, standardize_outputs};
+use vaglio_core::{Design, Feature, part, standardize_column, standardize_outputs, sum_of_products};
 use vaglio_kernels::parallel;
 
 /// Minimum redundancy, maximum relevance for numeric data, by correlations instead of mutual information.
@@ -82,5 +82,5 @@ impl Dependence for Correlations {
 
 /// |ρ| of standardized columns, limited to 1 because of rounding; 0 if one is constant. Cost O(m).
 pub(crate) fn correlation(x: &[f64], z: &[f64]) -> f64 {
-    x.iter().zip(z).map(|(x, z)| x * z).sum::<f64>().abs().min(1.0)
+    sum_of_products(x, z).abs().min(1.0)
 }

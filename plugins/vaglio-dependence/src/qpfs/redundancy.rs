@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 use std::ops::Range;
-use vaglio_core::{Column, Result};
+use vaglio_core::{Column, Result, sum_of_products, sum_of_squares};
 use vaglio_kernels::duplicates::first_equal;
 use vaglio_kernels::parallel;
 use vaglio_kernels::sums::dot;
@@ -48,7 +48,7 @@ impl Redundancy {
             Redundancy::Thin(rows) => {
                 let mut along = vec![0.0; rows.first().map_or(0, Vec::len)];
                 rows.iter().for_each(|row| along.iter_mut().zip(row).for_each(|(sum, g)| *sum += g));
-                along.iter().map(|sum| sum * sum).sum()
+                sum_of_squares(&along)
             }
         }
     }
@@ -132,7 +132,7 @@ fn thin(
         let (own, root) = (rows[pivot].clone(), left[pivot].sqrt());
         let alike = similarities(pivot, 0..count)?;
         rows.par_iter_mut().zip(&alike).zip(&mut left).for_each(|((row, alike), left)| {
-            let along: f64 = row.iter().zip(&own).map(|(a, b)| a * b).sum();
+            let along = sum_of_products(&*row, &own);
             let g = (alike - along) / root;
             row.push(g);
             *left -= g * g;

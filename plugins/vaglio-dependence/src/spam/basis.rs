@@ -1,7 +1,7 @@
 //! Orthonormal spline basis of a column.
 
 use std::cmp::Ordering;
-use vaglio_core::{argsort_by, magnitude, row_weights};
+use vaglio_core::{argsort_by, magnitude, row_weights, sum_of_products, sum_of_squares};
 use vaglio_kernels::sums::axpy;
 use vaglio_kernels::tolerance::DEPENDENT_FUNCTION;
 
@@ -22,7 +22,7 @@ pub(super) fn basis_functions(values: &[f64], weights: Option<&[f64]>, knots: us
         // Two rounds of Gram–Schmidt are enough.
         for _ in 0..2 {
             for other in &basis {
-                let along: f64 = own.iter().zip(other).map(|(a, b)| a * b).sum();
+                let along = sum_of_products(&own, other);
                 axpy(-along, other, &mut own);
             }
         }
@@ -58,7 +58,7 @@ fn quantiles(units: &[f64], weight: &dyn Fn(usize) -> f64, count: usize) -> Vec<
 }
 
 fn norm(values: &[f64]) -> f64 {
-    values.iter().map(|v| v * v).sum::<f64>().sqrt()
+    sum_of_squares(values).sqrt()
 }
 
 fn unit(values: Vec<f64>) -> Vec<f64> {

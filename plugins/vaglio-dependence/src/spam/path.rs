@@ -1,6 +1,6 @@
 //! Back-fitting along falling penalties.
 
-use vaglio_core::{Design, Error, Result};
+use vaglio_core::{Design, Error, Result, sum_of_products};
 use vaglio_kernels::parallel;
 use vaglio_kernels::sums::{axpy, dot};
 use vaglio_kernels::tolerance::AT_REST;
@@ -165,13 +165,12 @@ impl Additive {
 fn shares(rounds: &[Vec<f64>], coefficients: usize) -> Option<Vec<f64>> {
     let moved = |w: &[Vec<f64>]| w[1].iter().zip(&w[0]).take(coefficients).map(|(a, b)| a - b).collect();
     let moves: Vec<Vec<f64>> = rounds.windows(2).map(moved).collect();
-    let product = |a: &Vec<f64>, b: &Vec<f64>| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
-    let largest = moves.iter().map(|own| product(own, own)).fold(0.0, f64::max);
+    let largest = moves.iter().map(|own| sum_of_products(own, own)).fold(0.0, f64::max);
     let mut rows: Vec<Vec<f64>> = moves
         .iter()
         .enumerate()
         .map(|(i, a)| {
-            let entry = |(k, b)| product(a, b) / largest + if i == k { RIDGE } else { 0.0 };
+            let entry = |(k, b)| sum_of_products(a, b) / largest + if i == k { RIDGE } else { 0.0 };
             moves.iter().enumerate().map(entry).chain([1.0]).collect()
         })
         .collect();

@@ -7,6 +7,7 @@
 use super::HoldOutRows;
 use crate::sums::center;
 use crate::sweep;
+use vaglio_columns::sum_of_squares;
 
 /// Column over each fold's training rows, about its mean there, and 0 in the fold: folds × rows. Cost O(K·m).
 pub(super) fn centered_by_fold(rows: &HoldOutRows<'_>, feature: usize, x: &[f64]) -> Vec<f64> {
@@ -44,14 +45,13 @@ impl ScaledFoldColumn {
     /// Share of the column's squares, with its penalty, in the training rows. It is tiny if held-out rows deviate by
     /// many standard deviations; their residuals then cancel when the column is removed.
     pub fn part(&self, lambda: f64) -> f64 {
-        let squares = |x: &[f64]| x.iter().map(|x| x * x).sum::<f64>();
-        let training = squares(&self.training);
+        let training = sum_of_squares(&self.training);
         if training == 0.0 {
             // A column constant in training has weight 0.
             return 1.0;
         }
         let sigma = lambda * self.variance + training;
-        sigma / (sigma + squares(&self.held_out))
+        sigma / (sigma + sum_of_squares(&self.held_out))
     }
 }
 
@@ -63,7 +63,7 @@ pub(super) fn alone(rows: &HoldOutRows<'_>, feature: usize, fold: usize) -> Scal
     let roots: Vec<f64> = rows.root[..range.start].iter().chain(&rows.root[range.end..]).copied().collect();
     let mut training: Vec<f64> = entries(0..range.start).chain(entries(range.end..order.len())).collect();
     let mut held_out: Vec<f64> = entries(range.clone()).collect();
-    let total: f64 = roots.iter().map(|v| v * v).sum();
+    let total = sum_of_squares(&roots);
     let is_flat = rows.flat[feature].contains(&fold);
     let means = if is_flat {
         let first = training[0];
@@ -77,6 +77,6 @@ pub(super) fn alone(rows: &HoldOutRows<'_>, feature: usize, fold: usize) -> Scal
     }
     training.iter_mut().zip(&roots).for_each(|(x, v)| *x *= v);
     held_out.iter_mut().zip(&rows.root[range]).for_each(|(x, v)| *x *= v);
-    let variance = if is_flat { 1.0 } else { training.iter().map(|x| x * x).sum::<f64>() / total };
+    let variance = if is_flat { 1.0 } else { sum_of_squares(&training) / total };
     ScaledFoldColumn { training, held_out, variance }
 }

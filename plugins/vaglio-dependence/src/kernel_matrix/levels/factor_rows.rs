@@ -2,6 +2,7 @@
 
 use super::{LevelColumn, LevelGrid, MOST, WHOLE};
 use crate::kernel_matrix::{Chunk, ThinFactor};
+use vaglio_core::sum_of_products;
 use vaglio_kernels::f64x8::F64x8;
 use vaglio_kernels::linalg::{FactorizationError, eigh};
 use vaglio_kernels::tolerance::LEVEL_EIGENVALUES;
@@ -49,10 +50,10 @@ impl LevelColumn {
         });
         let root = if normalize { norm.sqrt() } else { 1.0 };
         let column = |k: usize| {
-            let along = |place: usize| self.grid.row(place).iter().zip(vectors.column(k)).map(|(f, v)| f * v).sum();
+            let along = |place: usize| sum_of_products(self.grid.row(place), vectors.column(k));
             let of_level: Vec<f64> = (0..self.grid.values.len()).map(along).collect();
             let mut column = self.interpolated(|place| of_level[place] / root);
-            let mean: f64 = column.iter().zip(shares).map(|(v, p)| p * v).sum();
+            let mean = sum_of_products(&column, shares);
             column.iter_mut().zip(shares).for_each(|(v, p)| *v = p * (*v - mean));
             column
         };

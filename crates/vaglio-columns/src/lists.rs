@@ -1,0 +1,27 @@
+//! Order, size and products of lists of numbers.
+
+use std::cmp::Ordering;
+
+/// Largest absolute value; 0 without values.
+pub fn max_abs<'v>(values: impl IntoIterator<Item = &'v f64>) -> f64 {
+    values.into_iter().fold(0.0, |most: f64, v| most.max(v.abs()))
+}
+
+/// Indices below `count` in the order of a comparison; equal ones stay in increasing order.
+pub fn argsort_by(count: usize, compare: impl Fn(usize, usize) -> Ordering) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..count).collect();
+    order.sort_by(|&a, &b| compare(a, b));
+    order
+}
+
+/// xᵀy, one term after the other.
+#[inline]
+pub fn sum_of_products<'x, 'y>(x: impl IntoIterator<Item = &'x f64>, y: impl IntoIterator<Item = &'y f64>) -> f64 {
+    x.into_iter().zip(y).map(|(x, y)| x * y).sum()
+}
+
+/// xᵀx, one term after the other.
+#[inline]
+pub fn sum_of_squares<'x>(x: impl IntoIterator<Item = &'x f64>) -> f64 {
+    x.into_iter().map(|x| x * x).sum()
+}

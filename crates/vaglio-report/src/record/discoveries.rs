@@ -14,10 +14,6 @@ pub struct FalseDiscoveries {
     pub dummies: usize,
     /// Whether dummies are virtual: only their inner products were drawn, not their rows.
     pub are_virtual: bool,
-    /// Number of confirmed columns.
-    pub confirmed: usize,
-    /// Number of tentative columns.
-    pub tentative: usize,
     /// Every candidate column.
     pub columns: Vec<ColumnVerdict>,
 }

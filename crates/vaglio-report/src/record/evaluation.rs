@@ -122,13 +122,6 @@ pub struct Permutations {
     pub cross_validated: Option<NullFigure>,
 }
 
-impl Permutations {
-    /// Null distribution of the cross-validated loss, or else of the score, and whether it is the former.
-    pub(crate) fn figure(&self) -> (&NullFigure, bool) {
-        self.cross_validated.as_ref().map_or((&self.score, false), |figure| (figure, true))
-    }
-}
-
 /// Null distribution of a figure, from shuffled targets.
 #[record]
 pub struct NullFigure {

@@ -215,10 +215,11 @@ impl Record {
         [cross_validated, test, nested]
     }
 
-    /// The mean figure on shuffled targets, with the p-value.
+    /// The mean cross-validated loss on shuffled targets, or else the score, with the p-value.
     pub(crate) fn shuffled_line(&self) -> Option<String> {
         let permutations = self.permutations.as_ref()?;
-        let ((figure, _), count) = (permutations.figure(), pluralize(permutations.count, "permutation"));
+        let figure = permutations.cross_validated.as_ref().unwrap_or(&permutations.score);
+        let count = pluralize(permutations.count, "permutation");
         Some(format!("shuffled targets {}, p = {} ({count})", short(figure.mean), short(figure.p)))
     }
 

@@ -103,15 +103,10 @@ fn log_ticks(low: f64, high: f64, wanted: usize) -> Vec<f64> {
 
 /// Round whole numbers, about `wanted` of them; all if they are few.
 fn whole_ticks(low: f64, high: f64, wanted: usize) -> Vec<f64> {
-    let span = high - low;
-    if span <= wanted as f64 {
-        return (0..=span as usize).map(|k| low + k as f64).collect();
+    if high - low <= wanted as f64 {
+        return (low as i64..=high as i64).map(|k| k as f64).collect();
     }
-    let mut out: Vec<f64> = ticks(low, high, wanted).into_iter().filter(|tick| tick.fract() == 0.0).collect();
-    if out.first().is_none_or(|first| first - low > span / wanted as f64 / 2.0) {
-        out.insert(0, low);
-    }
-    out
+    ticks(low, high, wanted).into_iter().filter(|tick| tick.fract() == 0.0).collect()
 }
 
 /// Labels with as many decimals as the step between ticks needs.
@@ -138,7 +133,7 @@ mod tests {
         assert_eq!(log_ticks(1.0, 5966.0, 12), [1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0, 1e3, 2e3, 5e3]);
         assert_eq!(log_ticks(1.0, 5966.0, 6), [1.0, 10.0, 100.0, 1000.0]);
         assert_eq!(whole_ticks(1.0, 3.0, 10), [1.0, 2.0, 3.0]);
-        assert_eq!(whole_ticks(1.0, 100.0, 10)[..3], [1.0, 10.0, 20.0]);
+        assert_eq!(whole_ticks(1.0, 100.0, 10)[..3], [10.0, 20.0, 30.0]);
         assert_eq!(whole_ticks(1.0, 1.0, 10), [1.0]);
     }
 

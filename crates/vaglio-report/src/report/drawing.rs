@@ -66,14 +66,11 @@ impl Chart {
         })
     }
 
-    /// Range of the marks along an axis (0: x, 1: y), without bands and rules far from the others.
+    /// Range of the marks along an axis (0: x, 1: y), without rules far from the others.
     fn range(&self, axis: usize) -> Option<[f64; 2]> {
-        let near: Vec<f64> = self.marks.iter().flat_map(|mark| mark.values(axis, false)).collect();
-        let lowest = near.iter().copied().fold(f64::INFINITY, f64::min);
         let is_log = [self.x, self.y][axis] == ScaleKind::Log;
-        let far = self.marks.iter().flat_map(|mark| mark.values(axis, true));
-        let far = far.filter(|value| *value > lowest / 4.0 || lowest <= 0.0);
-        let all = near.iter().copied().chain(far).filter(|value| value.is_finite() && (!is_log || *value > 0.0));
+        let all = self.marks.iter().flat_map(|mark| mark.values(axis));
+        let all = all.filter(|value| value.is_finite() && (!is_log || *value > 0.0));
         let [low, high] = all.fold(None, widened)?;
         let rules = self.marks.iter().filter_map(|mark| match (mark, axis) {
             (Mark::Chosen { at, .. }, 0) | (Mark::Level { at, .. }, 1) => Some(*at),
@@ -211,12 +208,12 @@ pub(super) fn widened(range: Option<[f64; 2]>, value: f64) -> Option<[f64; 2]> {
 }
 
 impl Mark {
-    /// Values along an axis: those of bands alone (`is_area`), or of all other marks.
-    fn values(&self, axis: usize, is_area: bool) -> Vec<f64> {
+    /// Values along an axis.
+    fn values(&self, axis: usize) -> Vec<f64> {
         match self {
-            Mark::Line { points, .. } if !is_area => points.iter().flatten().map(|point| point[axis]).collect(),
-            Mark::Cloud { points, .. } if !is_area => points.iter().map(|point| point[axis]).collect(),
-            Mark::Band { points, .. } if is_area && axis == 1 => {
+            Mark::Line { points, .. } => points.iter().flatten().map(|point| point[axis]).collect(),
+            Mark::Cloud { points, .. } => points.iter().map(|point| point[axis]).collect(),
+            Mark::Band { points, .. } if axis == 1 => {
                 points.iter().flatten().flat_map(|point| [point[1], point[2]]).collect()
             }
             _ => Vec::new(),

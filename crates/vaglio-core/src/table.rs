@@ -4,19 +4,32 @@ use crate::numerals::numeral;
 use crate::{Column, Error, Numbers, Result};
 use chrono::{DateTime, NaiveTime};
 use either::Either;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
 /// The cells of one column of a [`Table`].
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Cells {
     /// Finite numbers, or NaN for a missing cell; sparse columns have none missing.
-    Numbers(Numbers),
+    Numbers(#[serde(serialize_with = "write_numbers", deserialize_with = "read_numbers")] Numbers),
     /// Text; empty for a missing cell.
     Text(Vec<String>),
     /// Moments in time, in seconds since the beginning of 1970, without a time zone; NaN for a missing cell.
-    Dates(Vec<f64>),
+    Dates(#[serde(deserialize_with = "read_numbers")] Vec<f64>),
+}
+
+/// Writes numbers, in JSON with null for NaN.
+fn write_numbers<S: Serializer>(numbers: &Numbers, serializer: S) -> Result<S::Ok, S::Error> {
+    numbers.view().values().serialize(serializer)
+}
+
+/// Reads numbers, with NaN for null.
+fn read_numbers<'de, N: From<Vec<f64>>, D: Deserializer<'de>>(deserializer: D) -> Result<N, D::Error> {
+    let values = Vec::<Option<f64>>::deserialize(deserializer)?;
+    Ok(values.into_iter().map(|value| value.unwrap_or(f64::NAN)).collect::<Vec<f64>>().into())
 }
 
 /// Summary of a column's missing cells.

@@ -144,7 +144,8 @@ fn history(table: &Table, names: &[String], targets: &[String], past: usize) -> 
     };
     let rows: Vec<usize> = table.runs().flat_map(of_run).collect();
     let kept = |(name, cells): &(String, Cells)| (name.clone(), cells.select_rows(&rows));
-    History::new(table.columns().iter().filter(|(name, _)| names.contains(name)).map(kept))
+    let columns = table.columns().iter().filter(|(name, _)| names.contains(name));
+    History { columns: columns.map(kept).collect() }
 }
 
 /// Adds history rows to a table: those of a series that the table's rows all follow in time; without times, those of a

@@ -48,7 +48,7 @@ fn data<'d>(x: &'d [Vec<f64>], y: &[f64]) -> Arc<Data<'d>> {
 fn full_pass(x: &[Vec<f64>], y: &[f64], steps: usize) -> (f64, Vec<usize>) {
     let start = Instant::now();
     let data = data(x, y);
-    let scorer = Scorer::new(Arc::clone(data.targets()), Measure::Squared);
+    let scorer = Scorer::new(Arc::clone(&data.targets), Measure::Squared);
     let mut state = LooState::new(RidgeState::new(Arc::clone(&data), 1.0));
     let mut open: Vec<usize> = (0..x.len()).collect();
     for _ in 0..steps {
@@ -62,7 +62,7 @@ fn full_pass(x: &[Vec<f64>], y: &[f64], steps: usize) -> (f64, Vec<usize>) {
 fn bounds(x: &[Vec<f64>], y: &[f64], steps: usize) -> (f64, Vec<usize>) {
     let start = Instant::now();
     let data = data(x, y);
-    let scorer = Scorer::new(Arc::clone(data.targets()), Measure::Squared);
+    let scorer = Scorer::new(Arc::clone(&data.targets), Measure::Squared);
     let mut state = LooState::new(RidgeState::new(Arc::clone(&data), 1.0));
     for _ in 0..steps {
         let (features, bounds) = state.bounds(&scorer).unwrap();

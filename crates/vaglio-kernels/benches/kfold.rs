@@ -113,7 +113,7 @@ fn tree() {
 fn held_out(rows: usize, columns: usize) {
     let (x, y) = sparse_linear(7, rows, columns, 10, 1.0);
     let rows = Arc::new(HoldOutRows::new(Arc::new(rows_of(&x, &y, 10))));
-    let targets = Arc::new(rows.rows().targets().permuted(rows.rows().folds().order()));
+    let targets = Arc::new(rows.rows.data.targets.permuted(rows.rows.folds.order()));
     let scorer = Scorer::new(targets, Measure::Squared);
     for _ in 0..3 {
         let (seconds, error) = timed(|| {

@@ -50,7 +50,8 @@ pub struct Data<'d> {
     pub(crate) candidates: Vec<usize>,
     /// v/‖v‖ with an intercept: the direction removed by centering.
     pub unit: Option<Vec<f64>>,
-    targets: Arc<Targets>,
+    /// The targets, for a [`crate::Scorer`] of residuals in row order.
+    pub targets: Arc<Targets>,
     /// Targets of each output, scaled and centered like [`Data::scaled`]: the residuals of the empty subset.
     pub centered: Vec<Vec<f64>>,
 }
@@ -185,11 +186,6 @@ impl<'d> Data<'d> {
     /// Number of outputs.
     pub fn outputs(&self) -> usize {
         self.targets.outputs()
-    }
-
-    /// The targets, for a [`crate::Scorer`].
-    pub fn targets(&self) -> &Arc<Targets> {
-        &self.targets
     }
 
     /// Whether a column takes part.

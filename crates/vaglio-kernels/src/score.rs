@@ -89,7 +89,8 @@ pub trait CustomLoss: Debug + Send + Sync {
 /// [`Scorer::deciding`]).
 #[derive(Debug, Clone)]
 pub struct Scorer {
-    targets: Arc<Targets>,
+    /// The targets that the scorer was created with.
+    pub targets: Arc<Targets>,
     measure: Measure,
     rule: Option<Arc<dyn CustomLoss>>,
     /// Class of each row and weight of each class, if the measure counts classes.
@@ -146,11 +147,6 @@ impl Scorer {
     #[must_use]
     pub fn with_rule(self, rule: Arc<dyn CustomLoss>) -> Self {
         Scorer { rule: Some(rule), ..self }
-    }
-
-    /// The targets that the scorer was created with.
-    pub fn targets(&self) -> &Targets {
-        &self.targets
     }
 
     /// Whether the loss is the plain mean of squared residuals over all rows.

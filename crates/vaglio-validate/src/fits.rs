@@ -51,9 +51,9 @@ impl FoldGroup<'_> {
         if self.is_whole {
             return all.clone();
         }
-        let folds = self.rows.folds();
+        let folds = &self.rows.folds;
         let is_held_out = is_held_out(&self.folds, folds);
-        all.restrict(&self.rows.targets().permuted(folds.order()), |at| is_held_out[folds.order()[at]])
+        all.restrict(&self.rows.data.targets.permuted(folds.order()), |at| is_held_out[folds.order()[at]])
     }
 }
 
@@ -85,10 +85,10 @@ impl<'d> SubsetFits<'d> {
         let is_in = is_held_out(&(0..held_out).collect::<Vec<_>>(), &round.folds);
         let rows = Arc::new(balance::scored(balance::rows_of(design, round.folds)?, design, loss, held_out));
         let scorer = match is_partition {
-            true => scorer(design, Arc::clone(rows.targets()), loss, None),
+            true => scorer(design, Arc::clone(&rows.data.targets), loss, None),
             false => {
-                let counted = Arc::new(rows.targets().counting(|row| is_in[row]));
-                scorer(design, counted, loss, None).restrict(rows.targets(), |row| is_in[row])
+                let counted = Arc::new(rows.data.targets.counting(|row| is_in[row]));
+                scorer(design, counted, loss, None).restrict(&rows.data.targets, |row| is_in[row])
             }
         };
         let fits = SubsetFits {
@@ -112,13 +112,13 @@ impl<'d> SubsetFits<'d> {
         let part = |part: &FoldGroupWeights| -> Result<FoldGroup<'d>> {
             let (folds, rows) = (part.folds.clone(), &self.rows);
             let Some(weights) = part.weights(self.design) else {
-                let is_whole = self.held_out == rows.folds().count();
+                let is_whole = self.held_out == rows.folds.count();
                 return Ok(FoldGroup { rows: Arc::clone(rows), scorer: self.scorer.clone(), folds, is_whole });
             };
             let data = weighing(self.design, &weights, intercept)?;
-            let is_held_out = is_held_out(&folds, rows.folds());
-            let scorer = self.scorer.restrict(data.targets(), |row| is_held_out[row]);
-            let rows = Arc::new(FoldedRows::new(data, rows.folds().clone(), false));
+            let is_held_out = is_held_out(&folds, &rows.folds);
+            let scorer = self.scorer.restrict(&data.targets, |row| is_held_out[row]);
+            let rows = Arc::new(FoldedRows::new(data, rows.folds.clone(), false));
             Ok(FoldGroup { rows, scorer, folds, is_whole: false })
         };
         get_or_try_make(&self.parts, || parts.iter().map(part).collect()).map(|made| &made[..])
@@ -196,7 +196,7 @@ impl<'d> SubsetFits<'d> {
         if !self.leaves_one_out || !self.are_whole() || subset.len() < self.design.rows() {
             return Ok(None);
         }
-        let (session, data) = (Session::for_design(self.design), self.rows.data());
+        let (session, data) = (Session::for_design(self.design), &self.rows.data);
         let has_intercept = self.design.has_intercept();
         let known = session.wide.get().filter(|wide| wide.0 == has_intercept && wide.1 == subset);
         let wide = match known {
@@ -226,7 +226,7 @@ impl<'d> SubsetFits<'d> {
 
     /// The weight of the held-out rows.
     pub fn weight(&self) -> f64 {
-        self.scorer.targets().total_weight
+        self.scorer.targets.total_weight
     }
 
     /// Whether the standard error uses losses of rows rather than of folds.
@@ -236,9 +236,9 @@ impl<'d> SubsetFits<'d> {
 
     /// Collects the residuals of the held-out rows, each from the residuals of its own fold.
     pub fn gathered<'r>(&self, of_folds: &mut impl Iterator<Item = &'r Residuals>) -> Residuals {
-        let mut all = vec![vec![0.0; self.rows.targets().rows()]; self.rows.targets().outputs()];
+        let mut all = vec![vec![0.0; self.rows.data.targets.rows()]; self.rows.data.targets.outputs()];
         for (fold, own) in of_folds.take(self.held_out).enumerate() {
-            let held_out = self.rows.folds().held_out(fold);
+            let held_out = self.rows.folds.held_out(fold);
             for (to, from) in all.iter_mut().zip(own) {
                 held_out.iter().for_each(|&row| to[row] = from[row]);
             }
@@ -285,7 +285,7 @@ impl<'f, 'd> SubsetFitter<'f, 'd> {
     /// The residuals by class sums with their conditioning, if reliable.
     fn by_classes(&self, lambda: f64) -> Option<(Residuals, f64)> {
         let classes = self.of.classes.as_ref()?;
-        let sums = get_or_make(&self.class_sums, || classes.sums(self.of.rows.data(), &self.subset)).as_ref()?;
+        let sums = get_or_make(&self.class_sums, || classes.sums(&self.of.rows.data, &self.subset)).as_ref()?;
         Some(sums.residuals(&classes.parts, lambda)).filter(|(_, conditioning)| !is_unreliable(*conditioning))
     }
 
@@ -343,7 +343,7 @@ impl<'f, 'd> SubsetFitter<'f, 'd> {
         if self.of.are_whole() {
             return Ok(parts.first().zip(decompositions.first()).map(|(part, own)| residuals(part, own)));
         }
-        let targets = self.of.rows.targets();
+        let targets = &self.of.rows.data.targets;
         let (mut all, mut least) = (vec![vec![0.0; targets.rows()]; targets.outputs()], 1.0f64);
         for (part, of_part) in parts.iter().zip(decompositions) {
             let (own, conditioning) = residuals(part, of_part);
@@ -356,7 +356,7 @@ impl<'f, 'd> SubsetFitter<'f, 'd> {
     fn refitted(&self, lambda: f64) -> Result<Residuals> {
         let rows = &self.of.rows;
         if self.of.leaves_one_out && rows.is_uniform() {
-            let basis = RidgeState::with_columns(Arc::clone(rows.data()), lambda, self.subset.iter().copied());
+            let basis = RidgeState::with_columns(Arc::clone(&rows.data), lambda, self.subset.iter().copied());
             return Ok(residuals_after(&basis, &[ColumnChange::None]).0.pop().unwrap_or_default());
         }
         let refitted = get_or_make(&self.refitted, || SubsetRefit::new(rows, self.of.held_out, &self.subset));

@@ -9,7 +9,7 @@ impl SubsetFits<'_> {
     /// Standard error of the mean loss over rows, or over folds, whose rows share their model. Designs with prediction
     /// units score these. Cost O(m · outputs) and that of the loss.
     pub fn standard_error(&self, residuals: &[Vec<f64>]) -> Option<f64> {
-        let (design, folds) = (self.design, self.rows.folds());
+        let (design, folds) = (self.design, &self.rows.folds);
         let rows = rows_held_out(folds, self.held_out);
         let weight = row_weights(design.weights());
         let (of_row, mut targets, weights): (LeftOut, Array2<f64>, Option<Vec<f64>>) = match design.prediction_units() {
@@ -46,7 +46,7 @@ impl SubsetFits<'_> {
     pub fn error_of_squares(&self, sums: &[f64]) -> f64 {
         let weight = row_weights(self.design.weights());
         let part = |(fold, sum): (usize, &f64)| {
-            let own: f64 = self.rows.folds().held_out(fold).iter().map(|&row| weight(row)).sum();
+            let own: f64 = self.rows.folds.held_out(fold).iter().map(|&row| weight(row)).sum();
             (self.scorer.mean_of(*sum), own / self.weight())
         };
         error_over_parts(&sums.iter().enumerate().map(part).collect::<Vec<_>>())

@@ -31,7 +31,7 @@ impl GroupedEntries {
     /// Groups the rows. Cost O(entries).
     pub fn new(rows: &FoldedRows<'_>, features: &[usize]) -> Self {
         let (of_row, classes) = rows.groups();
-        let weights: Vec<f64> = (0..rows.data.rows()).map(|row| rows.targets().weight(row)).collect();
+        let weights: Vec<f64> = (0..rows.data.rows()).map(|row| rows.data.targets.weight(row)).collect();
         let groups = RowGroups::new(of_row, rows.blocks().count() * classes, &weights);
         let shift = |(x, shift): &(Column<'_>, f64)| groups.shift(*x, *shift, &weights);
         let columns = parallel::map_slice(&shifted_columns(rows, features), shift);
@@ -147,7 +147,7 @@ impl MomentRows {
         let z = |&place: &usize| {
             let mut z = data.column(features[place]).0.values().into_owned();
             let weighed =
-                |(row, z): (usize, &mut f64)| *z = (*z - entries.columns[place].shift) * rows.targets().weight(row);
+                |(row, z): (usize, &mut f64)| *z = (*z - entries.columns[place].shift) * rows.data.targets.weight(row);
             z.iter_mut().enumerate().for_each(weighed);
             z
         };

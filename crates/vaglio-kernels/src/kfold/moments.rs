@@ -152,7 +152,7 @@ impl Moments {
         }
         let held_out = match rows.folds.blocks() {
             Some(_) => held_out_weight(rows, totals.folds()),
-            None => data.targets().total_weight,
+            None => data.targets.total_weight,
         };
         let divisor = held_out * outputs as f64;
         let is_plain = rows.classes.is_none() && rows.missing.is_empty() && rows.folds.is_of_others();
@@ -230,7 +230,7 @@ impl Moments {
 
 /// Weight of the rows that the first `count` folds hold out.
 fn held_out_weight(rows: &FoldedRows<'_>, count: usize) -> f64 {
-    let weight = |fold: usize| rows.folds.held_out(fold).iter().map(|&row| rows.targets().weight(row)).sum::<f64>();
+    let weight = |fold: usize| rows.folds.held_out(fold).iter().map(|&row| rows.data.targets.weight(row)).sum::<f64>();
     (0..count).map(weight).sum()
 }
 

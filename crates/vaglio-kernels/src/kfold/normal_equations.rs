@@ -59,19 +59,20 @@ impl NormalEquations {
     /// XᵀX, columns × columns, and XᵀY, columns × outputs, of a subset over all rows; centered if there is an
     /// intercept. Returns `None` if products of a column are missing. Cost O(s²).
     pub fn restrict(&self, subset: &[usize]) -> Option<(Array2<f64>, Array2<f64>)> {
-        let places = self.places(subset)?;
-        let (count, ones) = (places.len(), self.ones());
-        let means = self.means_left(subset)?;
-        let centered = |i: usize, j: usize, mean: f64| self.at(i, j) - mean * self.at(ones, j);
-        let mut gram = Array2::zeros((count, count));
-        for k in 0..count {
-            for l in 0..=k {
-                let entry = centered(places[k], places[l], means[k]);
-                (gram[[k, l]], gram[[l, k]]) = (entry, entry);
-            }
-        }
-        let target = |(k, o): (usize, usize)| centered(places[k], self.features.len() + o, means[k]);
-        Some((gram, Array2::from_shape_fn((count, self.outputs), target)))
+        let (places, means) = (self.places(subset)?, self.means_left(subset)?);
+        let target = |(k, o): (usize, usize)| self.centered(places[k], self.features.len() + o, means[k]);
+        Some((self.gram(&places, &means), Array2::from_shape_fn((places.len(), self.outputs), target)))
+    }
+
+    /// Product of a column i, less its mean, with j.
+    fn centered(&self, i: usize, j: usize, mean: f64) -> f64 {
+        self.at(i, j) - mean * self.at(self.ones(), j)
+    }
+
+    /// Products of the columns at some places, less their means.
+    fn gram(&self, places: &[usize], means: &[f64]) -> Array2<f64> {
+        let entry = |(k, l): (usize, usize)| self.centered(places[k.max(l)], places[k.min(l)], means[k.max(l)]);
+        Array2::from_shape_fn((places.len(), places.len()), entry)
     }
 
     /// Remaining means of a subset's columns if there is an intercept: rounding of the removed means, which counts far
@@ -87,28 +88,14 @@ impl NormalEquations {
     /// Returns `None` if products of a column are missing or centering them would cost digits.
     pub fn correlations(&self, subset: &[usize]) -> Option<Array2<f64>> {
         let places = self.places(subset)?;
-        let (count, ones) = (places.len(), self.ones());
-        let weight = self.at(ones, ones);
-        let means: Vec<f64> = places.iter().map(|&i| self.at(ones, i) / weight).collect();
-        let centered = |k: usize, l: usize| self.at(places[k], places[l]) - means[k] * self.at(ones, places[l]);
-        let squares: Vec<f64> = (0..count).map(|k| centered(k, k)).collect();
-        let has_digits = |k: usize| squares[k] >= FEW_DIGITS * self.at(places[k], places[k]);
-        if !(0..count).all(has_digits) {
+        let ones = self.ones();
+        let means: Vec<f64> = places.iter().map(|&i| self.at(ones, i) / self.at(ones, ones)).collect();
+        let gram = self.gram(&places, &means);
+        if !places.iter().zip(gram.diag()).all(|(&i, square)| *square >= FEW_DIGITS * self.at(i, i)) {
             return None;
         }
-        let inverse: Vec<f64> = squares.iter().map(|s| if *s > 0.0 { 1.0 / s.sqrt() } else { 0.0 }).collect();
-        let mut out = Array2::zeros((count, count));
-        for k in 0..count {
-            for l in 0..=k {
-                let entry = if k == l {
-                    squares[k] * inverse[k] * inverse[k]
-                } else {
-                    centered(k, l) * inverse[k] * inverse[l]
-                };
-                let entry = entry.clamp(-1.0, 1.0);
-                (out[[k, l]], out[[l, k]]) = (entry, entry);
-            }
-        }
-        Some(out)
+        let inverse = gram.diag().mapv(|s| if s > 0.0 { 1.0 / s.sqrt() } else { 0.0 });
+        let entry = |(k, l): (usize, usize)| gram[[k, l]] * inverse[k.max(l)] * inverse[k.min(l)];
+        Some(Array2::from_shape_fn(gram.dim(), entry).mapv(|entry| entry.clamp(-1.0, 1.0)))
     }
 }

@@ -46,7 +46,7 @@ impl<'r, 'd> SubsetRefit<'r, 'd> {
     /// # Errors
     /// [`FactorizationError::NoConvergence`] if entries overflow.
     pub fn residuals(&self, lambda: f64) -> Result<Vec<Vec<f64>>, FactorizationError> {
-        let targets = self.rows.targets();
+        let targets = &self.rows.data.targets;
         let mut out = targets.scaled.clone();
         for (fold, of_fold) in self.folds.iter().enumerate() {
             let (coefficients, intercept) = of_fold.ridge.coefficients(lambda)?;
@@ -68,7 +68,7 @@ impl LeaveFoldOutFit {
         subset: &[usize],
         columns: &[(Column<'_>, f64)],
     ) -> Result<Self, FactorizationError> {
-        let (targets, training) = (rows.targets(), rows.folds.training(fold));
+        let (targets, training) = (&rows.data.targets, rows.folds.training(fold));
         let weights: Vec<f64> = training.iter().map(|&row| targets.weight(row)).collect();
         let target = |(o, j): (usize, usize)| targets.scaled[o][training[j]] / targets.root(training[j]);
         let y = Array2::from_shape_fn((targets.outputs(), training.len()), target);
@@ -103,7 +103,7 @@ fn impute(rows: &FoldedRows<'_>, fold: usize, subset: &[usize], x: &mut Array2<f
         let Some(mask) = rows.missing_cells(feature) else { continue };
         let is_missing = |row: usize| mask.get(row) != 0.0;
         let present = || training.iter().enumerate().filter(|(_, row)| !is_missing(**row));
-        let weight = |row: usize| rows.targets().weight(row);
+        let weight = |row: usize| rows.data.targets.weight(row);
         let total: f64 = present().map(|(_, &row)| weight(row)).sum();
         if total <= 0.0 {
             continue;

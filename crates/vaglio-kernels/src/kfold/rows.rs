@@ -3,18 +3,20 @@
 use crate::folds::combine_others;
 use crate::row_groups::{EMPTY_RANGE, joint_range};
 use crate::score::class_factors;
-use crate::{Column, Data, Folds, Targets};
+use crate::{Column, Data, Folds};
 use std::sync::Arc;
 
 /// Data of a K-fold cross-validation, shared by all states.
 #[derive(Debug)]
 pub struct FoldedRows<'d> {
-    pub(crate) data: Arc<Data<'d>>,
-    pub(crate) folds: Folds,
+    /// Scaled columns and targets.
+    pub data: Arc<Data<'d>>,
+    /// Folds of the rows.
+    pub folds: Folds,
     /// Whether columns and targets are centered on the means of each fold's training rows.
     pub(crate) intercept: bool,
     /// Whether columns are centered and divided by the standard deviations of each fold's training rows.
-    pub(crate) standardize: bool,
+    pub standardize: bool,
     /// Class of each row, if training balances classes.
     pub(crate) classes: Option<Vec<usize>>,
     /// Class of each row, and the factor of each class's held-out squares, if losses balance classes.
@@ -53,7 +55,7 @@ impl<'d> FoldedRows<'d> {
     pub fn scoring(self, classes: Vec<usize>, held_out: usize) -> Self {
         let mut weights = vec![0.0; classes.iter().max().map_or(0, |c| c + 1)];
         for &row in (0..held_out).flat_map(|fold| self.folds.held_out(fold)) {
-            weights[classes[row]] += self.targets().weight(row);
+            weights[classes[row]] += self.data.targets.weight(row);
         }
         let factors = class_factors(weights.iter().sum(), &weights);
         FoldedRows { scored: Some((classes, factors)), ..self }
@@ -96,21 +98,11 @@ impl<'d> FoldedRows<'d> {
 
     /// Weight of each training row.
     pub(super) fn training_weights(&self, training: &[usize]) -> Vec<f64> {
-        let own = |row: usize| self.targets().weight(row);
+        let own = |row: usize| self.data.targets.weight(row);
         let Some(classes) = &self.classes else { return training.iter().map(|&row| own(row)).collect() };
         let mut totals = vec![0.0; classes.iter().max().map_or(0, |c| c + 1)];
         training.iter().for_each(|&row| totals[classes[row]] += own(row));
         training.iter().map(|&row| own(row) / totals[classes[row]]).collect()
-    }
-
-    /// Scaled columns and targets.
-    pub fn data(&self) -> &Arc<Data<'d>> {
-        &self.data
-    }
-
-    /// Folds of the rows.
-    pub fn folds(&self) -> &Folds {
-        &self.folds
     }
 
     /// Whether all folds scale and weight their training rows alike.
@@ -121,11 +113,6 @@ impl<'d> FoldedRows<'d> {
     /// Whether each fold imputes or standardizes columns by its training rows.
     pub fn is_made_in_folds(&self) -> bool {
         self.standardize || !self.missing.is_empty()
-    }
-
-    /// Whether each fold standardizes columns by its training rows.
-    pub fn is_standardized(&self) -> bool {
-        self.standardize
     }
 
     /// Number of columns, n, inactive ones included.
@@ -143,14 +130,9 @@ impl<'d> FoldedRows<'d> {
         self.data.is_active(column)
     }
 
-    /// Targets, for a [`crate::Scorer`] of residuals in original row order.
-    pub fn targets(&self) -> &Arc<Targets> {
-        self.data.targets()
-    }
-
     /// Folds in whose training rows a column is constant up to rounding. Cost O(m).
     pub(super) fn flat_folds(&self, feature: usize) -> Vec<usize> {
-        let (column, folds) = (self.data.column(feature).0, self.folds());
+        let (column, folds) = (self.data.column(feature).0, &self.folds);
         let range = |fold: usize| {
             let entries = folds.held_out(fold).iter().map(|&row| column.get(row));
             entries.fold(EMPTY_RANGE, |range, x| joint_range(&range, &(x, x)))

@@ -148,7 +148,7 @@ impl<'d> RidgeState<'d> {
     pub(super) fn is_unreliable(&self, row: usize) -> bool {
         let conditioning = conditioning(self.d[row], self.left);
         let is_small = |(o, a): (usize, &Vec<f64>)| {
-            a[row] != 0.0 && a[row].abs() < SMALL_RESIDUAL * self.data.targets().scaled[o][row].abs()
+            a[row] != 0.0 && a[row].abs() < SMALL_RESIDUAL * self.data.targets.scaled[o][row].abs()
         };
         is_unreliable(conditioning) || (conditioning < SOUND_ROW && self.a.iter().enumerate().any(is_small))
     }

@@ -143,7 +143,7 @@ mod tests {
             for size in [0, 4] {
                 let columns = x.iter().map(|x| Column::Double(x)).collect();
                 let data = Data::new(columns, active.clone(), &[&y], None, true, None).unwrap();
-                let scorer = Scorer::new(Arc::clone(data.targets()), measure);
+                let scorer = Scorer::new(Arc::clone(&data.targets), measure);
                 let basis = RidgeState::with_columns(Arc::new(data), 1e-3, 10..10 + size);
                 let wanted: Vec<usize> = (0..count).rev().collect();
                 let cached = CandidateCache::new(&basis).trials(&basis, &scorer, &wanted);
@@ -165,7 +165,7 @@ mod tests {
         for measure in [Measure::Squared, Measure::Absolute] {
             let columns = x.iter().map(|x| Column::Double(x)).collect();
             let data = Data::new(columns, vec![true; count], &[&y], None, true, None).unwrap();
-            let scorer = Scorer::new(Arc::clone(data.targets()), measure);
+            let scorer = Scorer::new(Arc::clone(&data.targets), measure);
             let data = Arc::new(data);
             let mut bases = [(); 3].map(|()| RidgeState::new(Arc::clone(&data), 1e-12));
             let mut caches = bases.each_ref().map(CandidateCache::new);

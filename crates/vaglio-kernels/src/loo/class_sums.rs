@@ -60,7 +60,7 @@ impl<'r, 'd> ClassSums<'r, 'd> {
     /// rows. Cost O(m·s²).
     pub fn new(data: &'r Data<'d>, class_of_row: &[usize], subset: &[usize]) -> Option<Self> {
         let (rows, size, outputs) = (data.rows(), subset.len(), data.outputs());
-        let targets = data.targets();
+        let targets = &data.targets;
         let mut x = vec![0.0; rows * size];
         for (k, column) in data.matrix(subset).columns().into_iter().enumerate() {
             column.iter().enumerate().for_each(|(row, value)| x[row * size + k] = value / targets.root(row));
@@ -168,7 +168,7 @@ fn center(vectors: Vec<&mut [f64]>) -> Vec<f64> {
 
 /// Mean and scatter of some rows, each weighing r_j divided by their total `weight`.
 fn moments(data: &Data<'_>, x: &[f64], size: usize, rows: &[usize], weight: f64) -> (Vec<f64>, Vec<f64>) {
-    let share = |row: usize| data.targets().weight(row) / weight;
+    let share = |row: usize| data.targets.weight(row) / weight;
     let mut mean = vec![0.0; size];
     rows.iter().for_each(|&row| axpy(share(row), &x[row * size..][..size], &mut mean));
     let mean_view = ArrayView1::from(&mean[..]);

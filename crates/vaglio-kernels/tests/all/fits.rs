@@ -193,7 +193,7 @@ fn moments_of_folds_tell_the_products_over_all_rows() {
         let moments = Moments::new(&rows).unwrap();
         let known = moments.normal_equations.as_ref().unwrap();
         let subset = [6, 0, 7, 3];
-        let own = NormalEquations::new(rows.data(), &subset).unwrap();
+        let own = NormalEquations::new(&rows.data, &subset).unwrap();
         let pairs = [known.restrict(&subset).unwrap(), own.restrict(&subset).unwrap()];
         let x = sample.matrix(&subset, &(0..200).collect::<Vec<_>>());
         let weights: Array1<f64> = (0..200).map(|j| sample.weight(weighted, j)).collect();

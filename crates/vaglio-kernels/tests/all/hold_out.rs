@@ -42,8 +42,8 @@ fn state_with<'d>(rows: &Arc<FoldedRows<'d>>, lambda: f64, subset: &[usize]) -> 
 
 /// Builds scorers of residuals in fold order and in row order.
 fn scorers(rows: &FoldedRows<'_>, measure: Measure) -> (Scorer, Scorer) {
-    let permuted = Arc::new(rows.targets().permuted(rows.folds().order()));
-    (Scorer::new(permuted, measure), Scorer::new(Arc::clone(rows.targets()), measure))
+    let permuted = Arc::new(rows.data.targets.permuted(rows.folds.order()));
+    (Scorer::new(permuted, measure), Scorer::new(Arc::clone(&rows.data.targets), measure))
 }
 
 /// Returns contiguous folds, shuffled uneven folds with one empty, single-row folds, and two folds.
@@ -72,7 +72,7 @@ impl Distance {
         }
         self.sound += 1;
         let defined =
-            plain.loss(&SubsetRefit::new(rows, rows.folds().count(), subset).unwrap().residuals(lambda).unwrap());
+            plain.loss(&SubsetRefit::new(rows, rows.folds.count(), subset).unwrap().residuals(lambda).unwrap());
         let distance = (trial.loss - defined).abs() / defined.max(1e-3);
         if distance.is_nan() { f64::INFINITY } else { distance }
     }
@@ -89,11 +89,11 @@ impl Distance {
         }
         for (&i, trial) in selected.iter().zip(state.removals(&scorer, &selected)) {
             let smaller: Vec<usize> = selected.iter().copied().filter(|k| *k != i).collect();
-            assert!(!is_unreliable(trial.conditioning) || rows.is_standardized());
+            assert!(!is_unreliable(trial.conditioning) || rows.standardize);
             self.removals = self.removals.max(self.error(trial, rows, &plain, &smaller, lambda));
         }
         let score = state.score(&scorer);
-        assert!(!is_unreliable(score.conditioning) || rows.is_standardized());
+        assert!(!is_unreliable(score.conditioning) || rows.standardize);
         self.scores = self.scores.max(self.error(score, rows, &plain, &selected, lambda));
     }
 
@@ -145,7 +145,7 @@ fn residuals_are_those_of_a_fit_without_the_fold() {
     let mut state = state(&rows, lambda);
     subset.iter().for_each(|&i| state.add(i));
     let (residuals, refitted) =
-        (state.residuals(), SubsetRefit::new(&rows, rows.folds().count(), &subset).unwrap().residuals(lambda).unwrap());
+        (state.residuals(), SubsetRefit::new(&rows, rows.folds.count(), &subset).unwrap().residuals(lambda).unwrap());
     for row in 0..33 {
         let training: Vec<usize> = (0..33).filter(|&j| folds[j] != folds[row]).collect();
         let defined = sample.residuals(&training, &[row], &subset, lambda, true, true);

@@ -22,7 +22,7 @@ fn sample(rows: usize) -> Sample {
 
 /// Runs a greedy search by both states: scores of every candidate per step by the full pass, and winners by bounds.
 fn greedy(data: &Arc<Data<'_>>, lambda: f64, measure: Measure) -> (Vec<Vec<f64>>, Vec<usize>) {
-    let scorer = Scorer::new(Arc::clone(data.targets()), measure);
+    let scorer = Scorer::new(Arc::clone(&data.targets), measure);
     let mut full = LooState::new(RidgeState::new(Arc::clone(data), lambda));
     let mut bounded = LooState::new(RidgeState::new(Arc::clone(data), lambda));
     let (mut scores, mut chosen) = (Vec::new(), Vec::new());
@@ -90,7 +90,7 @@ fn every_level_gives_the_same_bits() {
 fn residuals_after_a_change_give_the_loss_of_a_reliable_trial() {
     let sample = sample(37);
     let data = sample.data(true, true);
-    let scorer = Scorer::new(Arc::clone(data.targets()), Measure::Squared);
+    let scorer = Scorer::new(Arc::clone(&data.targets), Measure::Squared);
     let mut basis = RidgeState::new(Arc::clone(&data), 1.0);
     basis.add(3);
     basis.add(7);
@@ -104,7 +104,7 @@ fn removals_alone_are_those_of_a_state() {
         let sample = sample(rows);
         for (weighted, intercept) in [(false, false), (true, true)] {
             let data = sample.data(weighted, intercept);
-            let scorer = Scorer::new(Arc::clone(data.targets()), Measure::Squared);
+            let scorer = Scorer::new(Arc::clone(&data.targets), Measure::Squared);
             for (lambda, subset) in [(1e-9, vec![0, 3, 7]), (1.0, vec![9, 2, 4, 0]), (1e6, (0..10).collect())] {
                 let mut whole =
                     LooState::new(RidgeState::with_columns(Arc::clone(&data), lambda, subset.iter().copied()));
@@ -124,7 +124,7 @@ fn removals_alone_are_those_of_a_state() {
 fn bounds_give_way_to_the_full_pass_without_a_change() {
     let sample = sample(203);
     let data = sample.data(true, true);
-    let scorer = Scorer::new(Arc::clone(data.targets()), Measure::Squared);
+    let scorer = Scorer::new(Arc::clone(&data.targets), Measure::Squared);
     let mut bounded = LooState::new(RidgeState::new(Arc::clone(&data), 1e-3));
     bounded.add(2);
     bounded.bounds(&scorer);
@@ -145,7 +145,7 @@ fn bounds_hold_where_a_row_is_unreliable() {
     sample.doubles[2] = (0..23).map(|j| if j == 5 { 2.0 } else { 0.0 }).collect();
     for (lambda, intercept) in [(1e-18, false), (1e-18, true), (1e-9, true)] {
         let data = sample.data(true, intercept);
-        let scorer = Scorer::new(Arc::clone(data.targets()), Measure::Squared);
+        let scorer = Scorer::new(Arc::clone(&data.targets), Measure::Squared);
         let mut bounded = LooState::new(RidgeState::new(Arc::clone(&data), lambda));
         for chosen in [2, 4, 7, 0] {
             bounded.add(chosen);
@@ -172,7 +172,7 @@ fn rows_that_carry_columns_alone_are_left_out_of_many_others() {
         [(1e-6, true, true), (1e-6, false, false), (1e-9, true, true), (1e-9, true, false), (1e-12, false, true)]
     {
         let data = sample.data(weighted, intercept);
-        let scorer = Scorer::new(Arc::clone(data.targets()), Measure::Squared);
+        let scorer = Scorer::new(Arc::clone(&data.targets), Measure::Squared);
         let mut basis = RidgeState::new(Arc::clone(&data), lambda);
         subset.iter().for_each(|&feature| basis.add(feature));
         assert!(is_unreliable(basis.score(&scorer).conditioning));

@@ -58,7 +58,7 @@ fn walk(outputs: usize, measure: Measure, ask_first: bool) -> Vec<f64> {
     let targets: Vec<&[f64]> = targets.iter().map(Vec::as_slice).collect();
     let views = columns.iter().map(|x| Column::Double(x)).collect();
     let data = Arc::new(Data::new(views, vec![true; COUNT], &targets, None, true, None).unwrap());
-    let scorer = Scorer::new(Arc::clone(data.targets()), measure);
+    let scorer = Scorer::new(Arc::clone(&data.targets), measure);
     let all: Vec<usize> = (0..COUNT).collect();
     let mut root = LooState::new(RidgeState::new(Arc::clone(&data), 0.3));
     let mut walk = Walk { data, scorer, lambda: 0.3, losses: Vec::new() };

@@ -71,7 +71,7 @@ impl Walked {
     /// Walks with all three states; returns the largest relative error of a score, and every loss.
     fn walk(&self, lambda: f64, steps: usize, most: usize) -> (f64, Vec<f64>) {
         let data = self.data();
-        let scorer = Scorer::new(Arc::clone(data.targets()), Measure::Squared);
+        let scorer = Scorer::new(Arc::clone(&data.targets), Measure::Squared);
         let mut bounded = LooState::new(RidgeState::new(Arc::clone(&data), lambda));
         let mut full = LooState::new(RidgeState::new(Arc::clone(&data), lambda));
         let (mut random, mut subset) = (SplitMix64::new(5), Vec::new());
@@ -159,7 +159,7 @@ fn backward_from_all_columns_equals_new_fits() {
     for lambda in [1.0, 1e-6] {
         let sample = sample(60, 40, 1.0, true);
         let data = sample.data();
-        let scorer = Scorer::new(Arc::clone(data.targets()), Measure::Squared);
+        let scorer = Scorer::new(Arc::clone(&data.targets), Measure::Squared);
         let mut subset: Vec<usize> = (0..40).collect();
         let mut basis = RidgeState::with_columns(Arc::clone(&data), lambda, subset.iter().copied());
         while !subset.is_empty() {
@@ -182,7 +182,7 @@ fn nearly_dependent_columns_cost_their_condition_and_not_the_square_of_it() {
     for (distance, lambda) in [(1e-4, 1e-9), (1e-6, 1e-11)] {
         let walked = sample(43, 10, distance, true);
         let data = walked.data();
-        let scorer = Scorer::new(Arc::clone(data.targets()), Measure::Squared);
+        let scorer = Scorer::new(Arc::clone(&data.targets), Measure::Squared);
         for subset in [&[0, 1][..], &[1, 9, 0], &[4, 0, 7, 9, 3, 1], &[1, 9, 0, 4, 3], &[0, 1, 2, 3, 4, 5, 6, 7, 8, 9]]
         {
             let defined = walked.defined(subset, lambda);

@@ -33,7 +33,7 @@ pub(super) fn moments(criterion: &KFold, design: &Design, rows: &FoldedRows<'_>)
         }
     };
     let Some(of_row) = criterion.cells(whole) else { return Ok(None) };
-    let Some(folds) = folds(&of_row, own, rows.folds()).filter(|_| rows.folds().is_of_others()) else {
+    let Some(folds) = folds(&of_row, own, &rows.folds).filter(|_| rows.folds.is_of_others()) else {
         return Ok(None);
     };
     if !are_alike(design, whole, own) {

@@ -260,15 +260,13 @@ impl Evaluator for KFoldEvaluator<'_> {
     fn squares(&mut self, columns: &[Feature]) -> Result<Option<SquaresBound>> {
         let rounds = &*self.rounds;
         let Some(first) = rounds.iter().next() else { return Ok(None) };
-        if !rounds
-            .iter()
-            .all(|fits| fits.are_whole() && fits.rows.folds().is_of_others() && fits.scorer.is_of_squares())
+        if !rounds.iter().all(|fits| fits.are_whole() && fits.rows.folds.is_of_others() && fits.scorer.is_of_squares())
         {
             return Ok(None);
         }
         // The mean over several rounds is at least the squares that any fit leaves.
-        let parts = rounds.only().map(|fits| |_| fits.rows.folds().fold_of_rows());
-        Ok(Some(mean_squares(first.rows.data(), &first.scorer, rounds.lambdas(), columns, parts)))
+        let parts = rounds.only().map(|fits| |_| fits.rows.folds.fold_of_rows());
+        Ok(Some(mean_squares(&first.rows.data, &first.scorer, rounds.lambdas(), columns, parts)))
     }
 
     fn fork(&mut self, subset: &[Feature], candidates: &[Feature]) -> Result<Option<Box<dyn Evaluator + '_>>> {

@@ -26,8 +26,8 @@ struct HoldOutShared<'d> {
 
 impl<'d> HoldOutShared<'d> {
     fn new(design: &Design, loss: &AnyLoss, fits: &SubsetFits<'d>) -> Self {
-        let order = fits.rows.folds().order();
-        let scorer = scorer(design, Arc::new(fits.scorer.targets().permuted(order)), loss, Some(order));
+        let order = fits.rows.folds.order();
+        let scorer = scorer(design, Arc::new(fits.scorer.targets.permuted(order)), loss, Some(order));
         HoldOutShared {
             parts: fits.shared_parts(),
             scorers: fits.parts().iter().map(|part| part.permuted(&scorer)).collect(),
@@ -108,7 +108,7 @@ impl<'d> FoldEngine<'d> for HoldOutEngine<'d> {
     }
 
     fn standard_error(&mut self, fits: &SubsetFits<'_>, _: &[Feature], lambda: usize) -> Result<Option<f64>> {
-        let (parts, targets) = (&self.shared.parts, self.shared.scorer.targets());
+        let (parts, targets) = (&self.shared.parts, &self.shared.scorer.targets);
         let mut all: Residuals = vec![vec![0.0; targets.rows()]; targets.outputs()];
         for (part, state) in parts.iter().zip(&mut self.states[lambda * parts.len()..]) {
             part.scorer.place(&state.residuals(), &mut all);

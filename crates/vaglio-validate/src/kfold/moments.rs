@@ -27,7 +27,7 @@ pub(super) fn from_design(
     by_columns: bool,
 ) -> Result<Arc<KnownMoments>> {
     let session = Session::for_design(design);
-    if let Some(moments) = session.moments_in(rows.folds(), rows.scores_classes_alike(), by_columns) {
+    if let Some(moments) = session.moments_in(&rows.folds, rows.scores_classes_alike(), by_columns) {
         return Ok(moments);
     }
     let made = |made: Result<Moments, FactorizationError>| made.map_err(failed);
@@ -38,7 +38,7 @@ pub(super) fn from_design(
             None => made(Moments::new(rows))?,
         },
     };
-    Ok(session.keep_moments(rows.folds(), moments.holding_out(rows, held_out)))
+    Ok(session.keep_moments(&rows.folds, moments.holding_out(rows, held_out)))
 }
 
 /// Number of stored entries of a design's columns, for lazy moments. `None` if folds fill missing cells.

@@ -57,13 +57,13 @@ impl<'d> LooShared<'d> {
     /// Calls `make` with the data of each group and each λ; groups vary fastest.
     pub fn each<T>(&self, make: impl Fn(Arc<Data<'d>>, f64) -> T) -> Vec<T> {
         let parts = self.fits.parts();
-        let of_lambda = |&lambda: &f64| parts.iter().map(move |part| (Arc::clone(part.rows.data()), lambda));
+        let of_lambda = |&lambda: &f64| parts.iter().map(move |part| (Arc::clone(&part.rows.data), lambda));
         self.lambdas().iter().flat_map(of_lambda).map(|(data, lambda)| make(data, lambda)).collect()
     }
 
     /// The columns and targets, under the weights of the first group.
     pub fn data(&self) -> &Arc<Data<'d>> {
-        self.fits.parts()[0].rows.data()
+        &self.fits.parts()[0].rows.data
     }
 
     /// The scorer of every state, in order.

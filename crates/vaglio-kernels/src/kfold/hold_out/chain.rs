@@ -109,7 +109,7 @@ impl UpdateChain {
 impl Residual {
     /// Residual for the empty subset.
     fn new(rows: &HoldOutRows<'_>, feature: usize, x: &[f64]) -> Self {
-        match rows.is_standardized() {
+        match rows.rows.standardize {
             true => Residual::OfFolds(centered_by_fold(rows, feature, x)),
             false => Residual::OfAll { c: x.to_vec(), tau: 0.0 },
         }

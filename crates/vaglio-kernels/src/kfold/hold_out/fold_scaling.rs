@@ -57,8 +57,8 @@ impl ScaledFoldColumn {
 
 /// Computed from the entries, since a column may be much smaller in the training rows than in the fold. Cost O(m).
 pub(super) fn alone(rows: &HoldOutRows<'_>, feature: usize, fold: usize) -> ScaledFoldColumn {
-    let (column, shift) = rows.rows().data.column(feature);
-    let (order, range) = (rows.rows().folds().order(), rows.starts[fold]..rows.starts[fold + 1]);
+    let (column, shift) = rows.rows.data.column(feature);
+    let (order, range) = (rows.rows.folds.order(), rows.starts[fold]..rows.starts[fold + 1]);
     let entries = |at: std::ops::Range<usize>| order[at].iter().map(|&row| column.get(row) - shift);
     let roots: Vec<f64> = rows.root[..range.start].iter().chain(&rows.root[range.end..]).copied().collect();
     let mut training: Vec<f64> = entries(0..range.start).chain(entries(range.end..order.len())).collect();

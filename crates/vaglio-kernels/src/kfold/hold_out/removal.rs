@@ -69,7 +69,7 @@ impl FoldRemovals {
     /// [`FactorizationError::NoConvergence`] if entries overflow.
     pub fn from_rows(rows: &HoldOutRows<'_>, lambda: f64, subset: &[usize]) -> Result<Self, FactorizationError> {
         let (size, outputs) = (subset.len(), rows.outputs());
-        let is_alone = rows.is_standardized();
+        let is_alone = rows.rows.standardize;
         let held = |&i: &usize| if is_alone { Vec::new() } else { rows.candidate(lambda, i, &rows.column(i)).e };
         let held: Vec<Vec<f64>> = parallel::map_slice(subset, held);
         let fits: Vec<FoldFit> = parallel::map(rows.folds(), |fold| FoldFit::new(rows, lambda, subset, &held, fold))
@@ -193,7 +193,7 @@ impl FoldFit {
         // With √λI stacked below, R is the factor of XᵀX + λI, and every column loses no more than its own last digits.
         for (i, (&feature, mut to)) in subset.iter().zip(both.columns_mut()).enumerate() {
             to[trained + i] = lambda.sqrt();
-            if rows.is_standardized() {
+            if rows.rows.standardize {
                 let alone = alone(rows, feature, fold);
                 conditioning = worse(conditioning, alone.part(lambda));
                 to[trained + i] *= alone.variance.sqrt();

@@ -18,7 +18,8 @@ use std::sync::Arc;
 /// copied only on demand.
 #[derive(Debug)]
 pub struct HoldOutRows<'d> {
-    rows: Arc<FoldedRows<'d>>,
+    /// The rows behind the copies.
+    pub rows: Arc<FoldedRows<'d>>,
     /// Start of each fold, followed by the end.
     pub(super) starts: Vec<usize>,
     /// √r_j.
@@ -61,7 +62,7 @@ impl PairMoments {
 impl<'d> HoldOutRows<'d> {
     /// Copies the active columns. Cost O(m·n).
     pub fn new(rows: Arc<FoldedRows<'d>>) -> Self {
-        let (data, folds) = (&rows.data, rows.folds());
+        let (data, folds) = (&rows.data, &rows.folds);
         let permuted = |values: &[f64]| folds.order().iter().map(|&j| values[j]).collect::<Vec<f64>>();
         let mut starts: Vec<usize> = (0..folds.count()).map(|k| folds.range(k).start).collect();
         starts.push(folds.rows());
@@ -90,7 +91,7 @@ impl<'d> HoldOutRows<'d> {
             return Vec::new();
         }
         let scaled = self.rows.data.scaled(column);
-        let mut x: Vec<f64> = self.rows.folds().order().iter().map(|&row| scaled[row]).collect();
+        let mut x: Vec<f64> = self.rows.folds.order().iter().map(|&row| scaled[row]).collect();
         if self.rows.standardize && !self.rows.intercept {
             let mean = dot(&self.root, &x) / dot(&self.root, &self.root);
             axpy(-mean, &self.root, &mut x);
@@ -103,11 +104,6 @@ impl<'d> HoldOutRows<'d> {
         self.columns.is_some()
     }
 
-    /// The data behind the copies.
-    pub fn rows(&self) -> &Arc<FoldedRows<'d>> {
-        &self.rows
-    }
-
     pub(super) fn folds(&self) -> usize {
         self.weights.len()
     }
@@ -115,11 +111,6 @@ impl<'d> HoldOutRows<'d> {
     /// Whether columns are centered on the means of each fold's training rows.
     pub(super) fn is_centered(&self) -> bool {
         self.rows.intercept || self.rows.standardize
-    }
-
-    /// Whether columns are divided by the deviations of each fold's training rows.
-    pub(super) fn is_standardized(&self) -> bool {
-        self.rows.standardize
     }
 
     pub(super) fn outputs(&self) -> usize {
@@ -146,7 +137,7 @@ impl<'d> HoldOutRows<'d> {
         let mut squares: Vec<f64> = others.iter().map(|m| m.product).collect();
         // Factor of λ in each fold.
         let mut variances = vec![1.0; self.folds()];
-        if self.is_standardized() {
+        if self.rows.standardize {
             variances.iter_mut().zip(&others).for_each(|(variance, m)| *variance = m.product / m.weight);
         }
         let mut q = vec![0.0; self.folds() * self.outputs()];

@@ -226,8 +226,8 @@ fn parts(run: Run<'_>) -> Result<PartNames> {
         criterion: settings.criterion.kind().into(),
         search: search.kind().into(),
         loss: settings.criterion.traits().loss.map(|loss| LossName::from(&*loss)),
-        engine: selection.engine.clone().into_owned(),
-        approximation: selection.approximation.clone().map(Into::into),
+        engine: selection.engine.clone(),
+        approximation: selection.approximation.clone(),
         target_map: settings.target_map.as_ref().map(|map| map.kind().into()),
         standardized_target: prepared
             .target_units

@@ -9,7 +9,6 @@ use crate::final_model::FittedFinalModel;
 use crate::selector::ValidSelector;
 use crate::selector::resumable_search::SearchResult;
 use serde::Serialize;
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::time::Instant;
 use vaglio_core::{Coefficients, Design, Error, Feature, Loss, Model, Problem, Result, StopSign};
@@ -38,9 +37,9 @@ pub struct Selection {
     #[serde(skip)]
     pub final_model: Option<FittedFinalModel>,
     /// Engine of the criterion.
-    pub engine: Cow<'static, str>,
+    pub engine: String,
     /// Approximation of the criterion, if any.
-    pub approximation: Option<Cow<'static, str>>,
+    pub approximation: Option<String>,
     /// The criterion's own coefficients of the result, in order of entry, if it has any.
     pub alpha: Option<Vec<f64>>,
     /// Seconds of the search, with the learner's features and the criterion's preparation.

@@ -3,7 +3,6 @@
 use super::ValidSelector;
 use crate::final_fit::has_moments;
 use serde::{Deserialize, Serialize};
-use std::borrow::Cow;
 use std::time::Instant;
 use vaglio_core::{Design, EngineDescription, Error, Result, Score, StopReason, StopSign};
 use vaglio_search::{Journal, Monitor, Path, SearchContext, SubsetScorer};
@@ -13,8 +12,8 @@ use vaglio_search::{Journal, Monitor, Path, SearchContext, SubsetScorer};
 pub struct SearchResult {
     /// The search path.
     pub path: Path,
-    pub(crate) engine: Cow<'static, str>,
-    pub(crate) approximation: Option<Cow<'static, str>>,
+    pub(crate) engine: String,
+    pub(crate) approximation: Option<String>,
     pub(crate) alpha: Option<Vec<f64>>,
     /// Whether the session of the design has moments that the final fit can use.
     #[serde(default)]

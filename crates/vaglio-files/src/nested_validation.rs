@@ -147,11 +147,11 @@ fn by_row(outer: &[OuterFoldFit], loss: &dyn Loss) -> Option<Vec<(f64, f64, u32)
         if fold.rows.len() != fold.held.targets.ncols() {
             return None;
         }
-        fold.held.compared().each_unit(loss, |row, own, lost| {
+        for (row, own, lost) in fold.held.compared().units(loss) {
             let (sum, count, weight, _) =
                 rows.entry(fold.rows[row]).or_insert((0.0, 0.0, own, fold.held.clusters[row]));
             (*sum, *count, *weight) = (*sum + lost, *count + 1.0, own);
-        });
+        }
     }
     Some(rows.into_values().map(|(sum, count, weight, cluster)| (sum / count, weight, cluster)).collect())
 }

@@ -55,16 +55,16 @@ pub struct TargetsAndPredictions<'a> {
 }
 
 impl TargetsAndPredictions<'_> {
-    /// Calls `then` with first row, weight and loss of every unit of positive weight, in order, for a mean loss.
-    pub fn each_unit(&self, loss: &dyn Loss, mut then: impl FnMut(usize, f64, f64)) {
+    /// First row, weight and loss of every unit of positive weight, in order, for a mean loss.
+    pub fn units(&self, loss: &dyn Loss) -> impl Iterator<Item = (usize, f64, f64)> {
         let TargetsAndPredictions { targets, predictions, weights, units, .. } = *self;
         let (mut target, mut prediction) = (vec![0.0; targets.nrows()], vec![0.0; targets.nrows()]);
         let alone = match targets.nrows() {
-            1 => targets.as_slice().zip(predictions.as_slice()),
+            1 => targets.to_slice().zip(predictions.to_slice()),
             _ => None,
         };
         let is_squared = loss.traits().measure == Measure::Squared;
-        let mut of_row = |row: usize| match alone {
+        let mut of_row = move |row: usize| match alone {
             Some((targets, predictions)) if is_squared => (targets[row] - predictions[row]).powi(2),
             Some((targets, predictions)) => loss.row_loss(&targets[row..=row], &predictions[row..=row]),
             None => {
@@ -74,19 +74,22 @@ impl TargetsAndPredictions<'_> {
             }
         };
         let weight = row_weights(weights);
-        let (mut row, rows) = (0, targets.ncols());
-        while row < rows {
-            let end = match units {
-                None => row + 1,
-                Some(units) => row + units[row..].iter().take_while(|unit| **unit == units[row]).count(),
-            };
-            let total: f64 = (row..end).map(weight).sum();
-            if total > 0.0 {
-                let mean = (row..end).map(|row| weight(row) * of_row(row)).sum::<f64>() / total;
-                then(row, total, mean);
+        let mut next = 0;
+        std::iter::from_fn(move || {
+            while next < targets.ncols() {
+                let row = next;
+                next = match units {
+                    None => row + 1,
+                    Some(units) => row + units[row..].iter().take_while(|unit| **unit == units[row]).count(),
+                };
+                let total: f64 = (row..next).map(&weight).sum();
+                if total > 0.0 {
+                    let mean = (row..next).map(|row| weight(row) * of_row(row)).sum::<f64>() / total;
+                    return Some((row, total, mean));
+                }
             }
-            row = end;
-        }
+            None
+        })
     }
 }
 
@@ -96,15 +99,13 @@ impl LossSums {
         if !loss.traits().measure.is_of_rows() {
             return LossSums::Rows(Box::new(Pooled::from_rows(of)));
         }
-        let cluster = |row: usize| of.clusters.map_or(row as u32, |clusters| clusters[row]);
         let (mut weight, mut sum) = (0.0, 0.0);
-        let clusters = joined(most, |add| {
-            of.each_unit(loss, |row, own, lost| {
-                let of_unit = ClusterSum { cluster: cluster(row), weight: own, sum: own * lost };
-                (weight, sum) = (weight + own, sum + of_unit.sum);
-                add(of_unit);
-            });
+        let sums = of.units(loss).map(|(row, own, lost)| {
+            let cluster = of.clusters.map_or(row as u32, |clusters| clusters[row]);
+            (weight, sum) = (weight + own, sum + own * lost);
+            ClusterSum { cluster, weight: own, sum: own * lost }
         });
+        let clusters = joined(most, sums);
         let mean = if weight > 0.0 { sum / weight } else { 0.0 };
         LossSums::Mean { weight, mean, most, clusters }
     }
@@ -116,8 +117,7 @@ impl LossSums {
 
     fn sums(&self, most: u32) -> Vec<ClusterSum> {
         let LossSums::Mean { most: own, clusters, .. } = self else { return Vec::new() };
-        let add_all = |add: &mut dyn FnMut(ClusterSum)| clusters.iter().copied().for_each(add);
-        if *own == most { clusters.clone() } else { joined(most, add_all) }
+        if *own == most { clusters.clone() } else { joined(most, clusters.iter().copied()) }
     }
 }
 
@@ -221,7 +221,7 @@ impl<'t> FoldLosses<'t> {
             return StandardizedMoments::normal(clusters.collect::<BTreeSet<_>>().len());
         };
         let sums = self.cluster_sums(less).unwrap_or_default();
-        let of_cluster = joined(EVERY, |add| sums.into_iter().flatten().for_each(add));
+        let of_cluster = joined(EVERY, sums.into_iter().flatten());
         let (weight, sum) = of_cluster.iter().fold((0.0, 0.0), |(w, s), of| (w + of.weight, s + of.sum));
         let mean = sum / weight;
         StandardizedMoments::from_deviations(of_cluster.iter().map(|of| of.sum - of.weight * mean))
@@ -243,21 +243,21 @@ pub(super) fn most_clusters(tallies: usize) -> u32 {
     1 << most.ilog2()
 }
 
-/// Adds up the sums that `each` hands over by cluster number modulo `most`; the result is in order of these numbers.
-/// Memory: O(`most`) up to [`MOST_INDEXED`], else O(sums) for any cluster numbers.
-fn joined(most: u32, each: impl FnOnce(&mut dyn FnMut(ClusterSum))) -> Vec<ClusterSum> {
+/// Adds up sums by cluster number modulo `most`; the result is in order of these numbers. Memory: O(`most`) up to
+/// [`MOST_INDEXED`], else O(sums) for any cluster numbers.
+fn joined(most: u32, sums: impl Iterator<Item = ClusterSum>) -> Vec<ClusterSum> {
     let mut all: Vec<ClusterSum> = Vec::new();
     let add = |of: &mut ClusterSum, more: &ClusterSum| {
         (of.weight, of.sum) = (of.weight + more.weight, of.sum + more.sum);
     };
     if most <= MOST_INDEXED {
-        each(&mut |more: ClusterSum| {
+        for more in sums {
             let (cluster, next) = (more.cluster % most, all.len() as u32);
             all.extend((next..=cluster).map(|cluster| ClusterSum { cluster, weight: 0.0, sum: 0.0 }));
             add(&mut all[cluster as usize], &more);
-        });
+        }
     } else {
-        each(&mut |more: ClusterSum| all.push(ClusterSum { cluster: more.cluster % most, ..more }));
+        all.extend(sums.map(|more| ClusterSum { cluster: more.cluster % most, ..more }));
         all.sort_by_key(|of| of.cluster);
         all.dedup_by(|more, of| {
             let is_same = more.cluster == of.cluster;

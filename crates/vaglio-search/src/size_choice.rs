@@ -191,22 +191,19 @@ impl Choose {
     /// are made by whoever repeats the search; on a single walk they take the lowest score. `OneSe` takes the lowest
     /// score if no standard error is known.
     pub fn pick(&self, entries: &[PathEntry], last: usize, allowed: &RangeInclusive<usize>) -> Option<usize> {
-        let allowed = |index: &usize| allowed.contains(&entries[*index].subset.len());
+        let size = |index: usize| entries[index].subset.len();
         let loss = |index: usize| entries[index].score.loss;
-        let lowest = (0..entries.len()).filter(allowed).min_by(|&a, &b| loss(a).total_cmp(&loss(b)))?;
-        let best =
-            (0..entries.len()).filter(allowed).find(|&index| !is_lower(loss(lowest), loss(index))).unwrap_or(lowest);
+        let mut open = (0..entries.len()).filter(|&index| allowed.contains(&size(index)));
+        let lowest = open.clone().min_by(|&a, &b| loss(a).total_cmp(&loss(b)))?;
+        let best = open.clone().find(|&index| !is_lower(loss(lowest), loss(index))).unwrap_or(lowest);
         match *self {
             Choose::Best | Choose::Auto | Choose::CrossValidated(_) | Choose::FalseDiscoveries(_) => Some(best),
-            Choose::Last => (0..=last.min(entries.len() - 1)).rev().find(allowed).or(Some(best)),
+            Choose::Last => open.rfind(|&index| index <= last).or(Some(best)),
             Choose::OneSe => {
-                let bound = entries[best].score.loss + entries[best].standard_error.unwrap_or(0.0);
-                (0..entries.len()).filter(allowed).find(|&index| entries[index].score.loss <= bound)
+                let bound = loss(best) + entries[best].standard_error.unwrap_or(0.0);
+                open.find(|&index| loss(index) <= bound)
             }
-            Choose::Size(size) => {
-                let fits = |index: &usize| entries[*index].subset.len() <= size;
-                (0..entries.len()).filter(allowed).rfind(fits).or_else(|| (0..entries.len()).find(allowed))
-            }
+            Choose::Size(most) => open.clone().rfind(|&index| size(index) <= most).or_else(|| open.next()),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Constraints on the columns of a design.
 
 use super::{AtMost, Constraints, Heredity, Listed, Sign};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use vaglio_core::{Block, Design, Error, Feature, Result};
 
 /// Relative excess over a budget that is allowed for rounding in sums of costs.
@@ -185,27 +185,20 @@ impl Rules {
     /// Upper bound on the size of a subset that keeps to groups and budget. Cost O(features log features).
     pub fn most(&self, candidates: &[Feature]) -> usize {
         // Overlapping groups and shared costs are not all counted, which can only raise the bound.
-        let (mut taken, mut most, mut cheapest) =
-            (vec![false; self.groups.first().map_or(0, |g| g.has.len())], 0, Vec::new());
-        let mut grouped = 0;
+        let (mut taken, mut most) = (BTreeSet::new(), candidates.len());
         for group in &self.groups {
             let own: Vec<Feature> = candidates.iter().copied().filter(|&f| group.has[f]).collect();
-            if own.iter().any(|&f| taken[f]) {
-                continue;
+            if own.iter().all(|f| !taken.contains(f)) {
+                most -= own.len().saturating_sub(group.most);
+                taken.extend(own);
             }
-            own.iter().for_each(|&f| taken[f] = true);
-            grouped += own.len();
-            most += own.len().min(group.most);
         }
-        most += candidates.len() - grouped;
         let mut seen = vec![false; self.prices.len()];
-        for items in candidates.iter().map(|f| self.needs.get(f)) {
-            let price = match items.map(Vec::as_slice) {
-                Some([item]) if !std::mem::replace(&mut seen[*item], true) => self.prices[*item],
-                _ => 0.0,
-            };
-            cheapest.push(price);
-        }
+        let price = |f: &Feature| match self.needs.get(f).map(Vec::as_slice) {
+            Some([item]) if !std::mem::replace(&mut seen[*item], true) => self.prices[*item],
+            _ => 0.0,
+        };
+        let mut cheapest: Vec<f64> = candidates.iter().map(price).collect();
         cheapest.sort_unstable_by(f64::total_cmp);
         let mut spent = 0.0;
         let affordable = cheapest.iter().take_while(|&&price| {

@@ -82,7 +82,7 @@ impl TargetsAndPredictions<'_> {
                     None => row + 1,
                     Some(units) => row + units[row..].iter().take_while(|unit| **unit == units[row]).count(),
                 };
-                let total: f64 = (row..next).map(&weight).sum();
+                let total: f64 = (row..next).map(weight).sum();
                 if total > 0.0 {
                     let mean = (row..next).map(|row| weight(row) * of_row(row)).sum::<f64>() / total;
                     return Some((row, total, mean));

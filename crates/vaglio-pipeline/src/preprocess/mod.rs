@@ -7,6 +7,6 @@ mod rows;
 
 pub(crate) use filled_cells::follow;
 pub(crate) use numeric_columns::{numeric, unless_too_large};
-pub(crate) use refit::RefittedMaps;
+pub(crate) use refit::refit;
 pub(crate) use rows::{FittedPreprocessing, in_units};
 pub use rows::{LabeledTable, Preprocessing};

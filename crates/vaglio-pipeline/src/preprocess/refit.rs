@@ -6,47 +6,35 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use vaglio_core::{Columns, Error, Numbers, Problem, Result};
 
-/// Rows with the maps that are refitted on part of them.
-#[derive(Debug)]
-pub(crate) struct RefittedMaps {
-    /// Rows of the problem, after the earlier maps.
+/// Refits the maps from `first` on. The result makes all columns of the problem, for all rows, by maps fitted on some of
+/// them; `rows` are the output of the earlier maps.
+///
+/// # Errors
+/// [`Error::Setting`] if a later map drops rows or needs ordered rows. The result fails with the errors of the maps.
+pub(crate) fn refit(
     rows: LabeledTable,
-    recipe: Arc<Preprocessing>,
+    recipe: &Arc<Preprocessing>,
     first: usize,
-    /// Names of the columns made from all rows.
-    names: Arc<[String]>,
-}
-
-impl RefittedMaps {
-    /// Prepares refitting of the maps from `first` on; `rows` are the output of the earlier maps.
-    ///
-    /// # Errors
-    /// [`Error::Setting`] if a later map drops rows or needs ordered rows.
-    pub fn new(rows: LabeledTable, recipe: &Arc<Preprocessing>, first: usize, problem: &Problem) -> Result<Self> {
-        let rows = match rows.counting() {
-            Some(counting) => rows.select(&counting),
-            None => rows,
-        };
-        let ordered = recipe.maps[first..].iter().position(|map| map.traits().needs_order);
-        if ordered.is_some() || rows.table.rows() != problem.rows() {
-            let field = format!("preprocess[{}]", first + ordered.unwrap_or(0));
-            let message = "a map of rows in an order of time cannot be fitted in folds; move it before those with `scope: fold`, or use `scope: train`";
-            return Err(Error::setting(field, message));
-        }
-        Ok(RefittedMaps { rows, recipe: Arc::clone(recipe), first, names: problem.names().into() })
+    problem: &Problem,
+) -> Result<impl Fn(&[usize]) -> Result<Columns> + Send + Sync + use<>> {
+    let rows = match rows.counting() {
+        Some(counting) => rows.select(&counting),
+        None => rows,
+    };
+    let ordered = recipe.maps[first..].iter().position(|map| map.traits().needs_order);
+    if ordered.is_some() || rows.table.rows() != problem.rows() {
+        let field = format!("preprocess[{}]", first + ordered.unwrap_or(0));
+        let message = "a map of rows in an order of time cannot be fitted in folds; move it before those with `scope: fold`, or use `scope: train`";
+        return Err(Error::setting(field, message));
     }
-
-    /// All columns of the problem, for all rows, by maps fitted on the rows `training`.
-    ///
-    /// # Errors
-    /// Returns an error of the maps.
-    pub fn columns(&self, training: &[usize]) -> Result<Columns> {
-        let mut is_training = vec![false; self.rows.table.rows()];
+    let (recipe, names) = (Arc::clone(recipe), problem.names().to_vec());
+    Ok(move |training: &[usize]| {
+        let mut is_training = vec![false; rows.table.rows()];
         training.iter().for_each(|&row| is_training[row] = true);
         let held_out: Vec<usize> = (0..is_training.len()).filter(|&row| !is_training[row]).collect();
-        let mut own = self.rows.select(training);
-        let learned = self.recipe.fit_between(self.first..self.recipe.maps.len(), &mut own, None)?;
-        let mut others = self.rows.select(&held_out);
+        let mut own = rows.select(training);
+        let learned = recipe.fit_between(first..recipe.maps.len(), &mut own, None)?;
+        let mut others = rows.select(&held_out);
         for map in &learned.maps {
             others.map(map)?;
         }
@@ -60,7 +48,7 @@ impl RefittedMaps {
             parts.push((columns, places, rows));
         }
         let mut columns = Columns::new(is_training.len());
-        for name in self.names.iter() {
+        for name in &names {
             // A column that these rows do not make, such as that of an absent level, is 0.
             let mut values = vec![0.0; is_training.len()];
             for (from, places, rows) in &parts {
@@ -71,8 +59,8 @@ impl RefittedMaps {
             }
             columns.push(Numbers::from(values));
         }
-        Ok(if self.recipe.is_single { columns.in_single() } else { columns })
-    }
+        Ok(if recipe.is_single { columns.in_single() } else { columns })
+    })
 }
 
 #[cfg(test)]

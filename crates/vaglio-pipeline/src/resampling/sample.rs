@@ -2,7 +2,7 @@
 
 use crate::folds::{FoldAssignment, connected_groups};
 use crate::maps::block_of;
-use crate::preprocess::{FittedPreprocessing, LabeledTable, Preprocessing, RefittedMaps, follow, numeric};
+use crate::preprocess::{FittedPreprocessing, LabeledTable, Preprocessing, follow, numeric, refit};
 use ndarray::Array2;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -242,9 +242,8 @@ impl Sample {
             let mut before = LabeledTable::clone(before);
             recipe.map_targets(&mut before)?;
             recipe.fit_between(0..first, &mut before, None)?;
-            let refitted = RefittedMaps::new(before, recipe, first, &problem)?;
-            let columns = move |training: &[usize]| refitted.columns(training);
-            problem = problem.with_preprocessing(PerFoldPreprocessing::Maps(Arc::new(columns)));
+            let columns = Arc::new(refit(before, recipe, first, &problem)?);
+            problem = problem.with_preprocessing(PerFoldPreprocessing::Maps(columns));
         }
         Ok(FittedProblem { problem, maps, units })
     }

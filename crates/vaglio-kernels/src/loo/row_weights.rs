@@ -10,38 +10,31 @@ use crate::{is_unreliable, vectorize};
 pub(super) struct RowWeights {
     /// The smallest w.
     pub least: f64,
-    outputs: Vec<WeightedSums>,
-}
-
-/// Σ a², Σ v a² and Σ v² a² of an output, with v = w − 1: small if leverages are, so that differences keep their
-/// digits.
-#[derive(Debug, Clone, Copy)]
-struct WeightedSums {
-    squares: f64,
-    above: f64,
-    squares_above: f64,
+    /// Σ a², Σ v a² and Σ v² a² of each output, with v = w − 1: small if leverages are, so that differences keep their
+    /// digits.
+    outputs: Vec<[f64; 3]>,
 }
 
 impl RowWeights {
     /// Computes the sums. Cost O(m · outputs).
     pub fn new(basis: &RidgeState<'_>) -> Self {
-        let (outputs, least): (Vec<WeightedSums>, Vec<f64>) = basis.a.iter().map(|a| sums(a, &basis.d)).unzip();
+        let (outputs, least): (Vec<[f64; 3]>, Vec<f64>) = basis.a.iter().map(|a| sums(a, &basis.d)).unzip();
         RowWeights { least: least.first().copied().unwrap_or(0.0), outputs }
     }
 
     /// Σ w a² over all outputs.
     pub fn squares(&self) -> f64 {
-        self.outputs.iter().map(|sums| sums.squares + sums.above).sum()
+        self.outputs.iter().map(|[squares, above, _]| squares + above).sum()
     }
 
     /// The mean w̄ of w weighted by a² over all outputs, an upper bound of ‖(w − w̄)∘a‖ for each output, and the sum of
     /// these squares relative to Σ a².
     pub fn deviations(&self) -> (f64, Vec<f64>, f64) {
-        let total: f64 = self.outputs.iter().map(|sums| sums.squares).sum();
-        let mean = self.outputs.iter().map(|sums| sums.above).sum::<f64>() / total;
-        let of = |sums: &WeightedSums| {
-            let gained = sums.squares_above + mean * mean * sums.squares;
-            (gained - 2.0 * mean * sums.above).max(0.0) + WEIGHT_ROUNDING * gained
+        let total: f64 = self.outputs.iter().map(|[squares, ..]| squares).sum();
+        let mean = self.outputs.iter().map(|[_, above, _]| above).sum::<f64>() / total;
+        let of = |[squares, above, squares_above]: &[f64; 3]| {
+            let gained = squares_above + mean * mean * squares;
+            (gained - 2.0 * mean * above).max(0.0) + WEIGHT_ROUNDING * gained
         };
         let squares: Vec<f64> = self.outputs.iter().map(of).collect();
         let part = squares.iter().sum::<f64>() / total;
@@ -55,7 +48,7 @@ pub(super) fn weights(basis: &RidgeState<'_>) -> Vec<f64> {
 }
 
 /// Sums of an output, and the smallest w. Cost O(m).
-fn sums(a: &[f64], d: &[f64]) -> (WeightedSums, f64) {
+fn sums(a: &[f64], d: &[f64]) -> ([f64; 3], f64) {
     let (sums, least) = vectorize(
         #[inline(always)]
         move || {
@@ -78,8 +71,7 @@ fn sums(a: &[f64], d: &[f64]) -> (WeightedSums, f64) {
             (sums, least)
         },
     );
-    let [squares, above, squares_above] = sums.map(F64x8::sum);
-    (WeightedSums { squares, above, squares_above }, least.least())
+    (sums.map(F64x8::sum), least.least())
 }
 
 #[cfg(test)]

@@ -126,7 +126,7 @@ impl Ridge {
     pub fn coefficients(&self, lambda: f64) -> Result<(Array2<f64>, Vec<f64>), FactorizationError> {
         let (features, rows) = (self.features, self.triangle.nrows());
         let (t, z) = self.triangle.view().split_at(Axis(1), features);
-        let squares = sum_of_squares(&t);
+        let squares = sum_of_squares(t);
         let is_square_enough = !is_wide(rows, features) && lambda > 0.0 && lambda < SMALL_PENALTY * squares;
         let places: Vec<usize> = (0..features).collect();
         if features <= rows || is_square_enough {

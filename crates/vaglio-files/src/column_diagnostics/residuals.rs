@@ -82,7 +82,7 @@ fn column_values(prepared: &TrainTest, design: &Design, feature: Feature) -> (Ve
     let as_read = || {
         let SampleSource::Mapped(rows, _) = &prepared.sample.source else { return None };
         let ColumnScale { source, divisor } = ColumnScale::new(&prepared.maps, &design.names()[feature]);
-        let cells = rows.table.get(&source.ok().flatten()?)?.numbers()?;
+        let cells = rows.table.get(&source?)?.numbers()?;
         (cells.len() == design.rows()).then_some((cells.values().into_owned(), divisor?))
     };
     as_read().unwrap_or_else(|| (design.column(feature).values().into_owned(), 1.0))

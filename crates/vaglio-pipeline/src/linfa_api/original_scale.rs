@@ -1,7 +1,7 @@
 //! Coefficients on the original scale of the data.
 
 use super::fitted_pipeline::FittedPipeline;
-use crate::maps::ColumnScale;
+use crate::maps::{ColumnScale, source_columns};
 use ndarray::Array2;
 use serde::Serialize;
 use std::fmt;
@@ -55,8 +55,8 @@ impl<E, I> FittedPipeline<E, I> {
         let (mut columns, mut rows) = (Vec::new(), Vec::new());
         let units = saved.target_scales.as_deref();
         for (name, weights) in saved.inputs.iter().zip(coefficients.weights.rows()) {
-            let scale = ColumnScale::new(&saved.maps, name);
-            if scale.source == Ok(None) {
+            // A bias is in the intercept.
+            if source_columns(&saved.maps, std::slice::from_ref(name)).is_empty() {
                 continue;
             }
             // A different name means a derived column, such as a lag or a level of text.
@@ -69,7 +69,7 @@ impl<E, I> FittedPipeline<E, I> {
                 let message = format!("`{}` does more for `{name}` than shift and divide", saved.maps[place].kind());
                 return refused(format!("preprocess[{place}]"), message);
             }
-            rows.extend(scale.original_weights(&weights.to_vec(), units));
+            rows.extend(ColumnScale::new(&saved.maps, name).original_weights(&weights.to_vec(), units));
             columns.push(name.clone());
         }
         let shape = (rows.len(), coefficients.weights.ncols());

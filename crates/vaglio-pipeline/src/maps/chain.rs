@@ -5,11 +5,10 @@ use vaglio_core::{ColumnFormula, MapFit, OutputUnit, TargetUnits};
 
 /// Scale of a column after maps.
 pub struct ColumnScale {
-    /// Source column in the data, `None` if the values depend on no column; or the index of the last map that does more
-    /// than shift and divide.
-    pub source: Result<Option<String>, usize>,
-    /// Product of the divisors of the maps since the source; if `source` is an error, of the maps after that one.
-    /// `None` if the values have no unit.
+    /// Source column in the data; `None` if there is none, or if a map does more than shift and divide.
+    pub source: Option<String>,
+    /// Product of the divisors of the maps since the source, or of the maps after one that makes codes. `None` if the
+    /// values have no unit.
     pub divisor: Option<f64>,
 }
 
@@ -38,19 +37,19 @@ impl ColumnScale {
     /// Source and scale of the column `name` after fitted maps.
     pub fn new(maps: &[MapFit], name: &str) -> Self {
         let (mut name, mut divisor) = (name.to_owned(), 1.0);
-        for (place, map) in maps.iter().enumerate().rev() {
+        for map in maps.iter().rev() {
             let Some(ColumnFormula { sources, unit, .. }) = map.formulas().get(&name) else { continue };
             match (unit, &sources[..]) {
-                (OutputUnit::Divided(by), []) => return ColumnScale { source: Ok(None), divisor: Some(divisor * by) },
+                (OutputUnit::Divided(by), []) => return ColumnScale { source: None, divisor: Some(divisor * by) },
                 (OutputUnit::Divided(by), [source]) => {
                     divisor *= by;
                     name.clone_from(source);
                 }
-                (OutputUnit::Code, _) => return ColumnScale { source: Err(place), divisor: Some(divisor) },
-                _ => return ColumnScale { source: Err(place), divisor: None },
+                (OutputUnit::Code, _) => return ColumnScale { source: None, divisor: Some(divisor) },
+                _ => return ColumnScale { source: None, divisor: None },
             }
         }
-        ColumnScale { source: Ok(Some(name)), divisor: Some(divisor) }
+        ColumnScale { source: Some(name), divisor: Some(divisor) }
     }
 
     /// Weights of the column per unit of its source column and in units of each target; `None` if it has no unit.

@@ -55,7 +55,7 @@ pub fn follow(
             let Some(source) = sources.iter().filter(|source| one.columns.contains_key(*source)).min() else {
                 continue;
             };
-            let is_scaled = ColumnScale::new(later, name).source.is_ok_and(|source| source.as_ref() == Some(name));
+            let is_scaled = ColumnScale::new(later, name).source.as_ref() == Some(name);
             match (is_scaled, one.need) {
                 (true, _) => {
                     let rows = one.columns[source].iter().filter_map(|origin| places.get(origin).copied());

@@ -34,10 +34,7 @@ pub fn classes(record: &Record) -> Option<Section> {
     let names: Vec<String> = classes.iter().map(|k| name(*k)).collect();
     let matrix = if counts.len() <= MOST_CLASSES { confusion(counts, &names) } else { String::new() };
     let roc = record.report.predictions.as_ref().and_then(|predictions| roc(predictions, &name(1)));
-    let auc = figures.auc.filter(|_| roc.is_some());
-    let auc = auc.map(|auc| format!("The area under the ROC curve, AUC, is {}.", short(auc)));
-    let section = Section::new("classes", "Classes").text(lead).with(&matrix).table(table);
-    Some(section.chart(roc).note(auc.unwrap_or_default()))
+    Some(Section::new("classes", "Classes").text(lead).with(&matrix).table(table).chart(roc))
 }
 
 /// A confusion matrix, shaded by the share of each class.

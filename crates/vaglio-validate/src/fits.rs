@@ -24,13 +24,13 @@ pub(super) struct SubsetFits<'d> {
     /// Scorer of the residuals of all held-out rows, with their targets; other rows have weight 0.
     pub scorer: Scorer,
     /// Folds grouped by training weights. Created on first use if class sums serve most subsets.
-    parts: OnceLock<Arc<[FoldGroup<'d>]>>,
+    pub parts: OnceLock<Arc<[FoldGroup<'d>]>>,
     /// Rows for leave-one-out by class sums.
     classes: Option<ClassRows>,
     /// Number of held-out folds; these come first.
     pub held_out: usize,
     /// Whether losses of rows are independent: rows are left out singly, or one model predicts them all.
-    are_independent: bool,
+    pub are_independent: bool,
     /// Whether each fold is a single row.
     leaves_one_out: bool,
 }
@@ -129,11 +129,6 @@ impl<'d> SubsetFits<'d> {
         self.parts.get().map_or(&[], |parts| parts)
     }
 
-    /// Like [`SubsetFits::parts`], but shared, for states that keep the groups.
-    pub fn shared_parts(&self) -> Arc<[FoldGroup<'d>]> {
-        self.parts.get().map_or_else(|| Arc::new([]), Arc::clone)
-    }
-
     /// Creates the fits of leave-one-out. The standard error uses losses of rows if these `are_independent`, else
     /// losses of folds of one row. Unless there are states, class sums are used if the readout balances classes. Groups
     /// are then created only for subsets that class sums do not serve.
@@ -193,7 +188,7 @@ impl<'d> SubsetFits<'d> {
     /// # Errors
     /// [`Error::Numerical`] when a decomposition fails.
     pub fn wide(&self, subset: &[Feature]) -> Result<Option<SubsetScore>> {
-        if !self.leaves_one_out || !self.are_whole() || subset.len() < self.design.rows() {
+        if !self.are_whole() || subset.len() < self.design.rows() {
             return Ok(None);
         }
         let (session, data) = (Session::for_design(self.design), &self.rows.data);
@@ -227,11 +222,6 @@ impl<'d> SubsetFits<'d> {
     /// The weight of the held-out rows.
     pub fn weight(&self) -> f64 {
         self.scorer.targets.total_weight
-    }
-
-    /// Whether the standard error uses losses of rows rather than of folds.
-    pub fn is_of_rows(&self) -> bool {
-        self.are_independent
     }
 
     /// Collects the residuals of the held-out rows, each from the residuals of its own fold.

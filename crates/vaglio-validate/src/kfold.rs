@@ -122,13 +122,12 @@ impl KFold {
         if let Some(loo) = self.left_out(design, &rounds) {
             return because("every fold is one row", loo.decide(design, extent));
         }
-        if !design.problem().in_folds().is_by_maps() {
-            let each: Vec<_> = rounds.into_iter().map(|round| (design, round)).collect();
-            return Self::common(&self.choices(&each, extent));
-        }
+        let is_mapped = design.problem().in_folds().is_by_maps();
         // Before the maps are fitted, every fold is assumed to have the columns of all rows.
-        let each: Vec<_> = rounds.iter().flat_map(RepeatFolds::each_fold).map(|fold| (design, fold)).collect();
-        because("maps are fitted in each fold", Self::common(&self.choices(&each, extent)))
+        let rounds = if is_mapped { rounds.iter().flat_map(RepeatFolds::each_fold).collect() } else { rounds };
+        let each: Vec<_> = rounds.into_iter().map(|round| (design, round)).collect();
+        let common = Self::common(&self.choices(&each, extent));
+        if is_mapped { because("maps are fitted in each fold", common) } else { common }
     }
 
     /// The decision to refit, if no engine applies.

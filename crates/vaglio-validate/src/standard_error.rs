@@ -32,7 +32,7 @@ impl SubsetFits<'_> {
                 errors[[output, unit]] += share * (own[row] / weight(row).sqrt());
             }
         }
-        let parts: Option<Vec<LeftOut>> = (!self.is_of_rows()).then(|| {
+        let parts: Option<Vec<LeftOut>> = (!self.are_independent).then(|| {
             let part = |fold: usize| folds.held_out(fold).iter().map(|&row| of_row[row]).collect();
             (0..self.held_out).map(part).collect()
         });

@@ -242,7 +242,7 @@ impl Evaluator for KFoldEvaluator<'_> {
         };
         let is_reliable = self.current(subset)?.is_some_and(|trials| !trials[place][0].is_unreliable);
         let rounds = &*self.rounds;
-        let of_fits = |fits: &SubsetFits<'_>| fits.is_of_rows() || fits.rows.scores_classes_alike();
+        let of_fits = |fits: &SubsetFits<'_>| fits.are_independent || fits.rows.scores_classes_alike();
         if !is_reliable || rounds.iter().any(of_fits) {
             let residuals = rounds
                 .fit(subset)

@@ -29,7 +29,7 @@ impl<'d> HoldOutShared<'d> {
         let order = fits.rows.folds.order();
         let scorer = scorer(design, Arc::new(fits.scorer.targets.permuted(order)), loss, Some(order));
         HoldOutShared {
-            parts: fits.shared_parts(),
+            parts: fits.parts.get().cloned().unwrap_or_default(),
             scorers: fits.parts().iter().map(|part| part.permuted(&scorer)).collect(),
             copied: OnceLock::new(),
             scorer,

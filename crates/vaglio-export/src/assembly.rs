@@ -41,8 +41,7 @@ impl Formulas {
     pub fn new(fitted: &ModelSteps<'_>, label: Option<LabelRule>) -> Result<Self, String> {
         let ModelSteps { columns, maps, inputs, model, units, outputs } = fitted;
         let taken = columns.iter().map(|column| &column.name).chain(outputs).cloned().collect();
-        let about = format!("A model of vaglio {}.", env!("CARGO_PKG_VERSION"));
-        let formulas = Formulas { about, inputs: Vec::new(), steps: Vec::new(), outputs: Vec::new(), label };
+        let formulas = Formulas { inputs: Vec::new(), steps: Vec::new(), outputs: Vec::new(), label };
         let mut assembly = Assembly { fitted, formulas, known: HashMap::new(), taken };
         let is_shared = outputs.len() > 1 || !model.takes_rows_alone();
         let mut values = Vec::with_capacity(inputs.len());

@@ -153,7 +153,7 @@ mod tests {
     fn equation(formula: Expression) -> String {
         let inputs = ["a", "b"].map(|name| InputColumn { name: name.into(), holds: CellKind::Number }).to_vec();
         let outputs = vec![NamedFormula { name: "prediction".into(), formula }];
-        let formulas = Formulas { about: String::new(), inputs, steps: Vec::new(), outputs, label: None };
+        let formulas = Formulas { inputs, steps: Vec::new(), outputs, label: None };
         equations(&formulas, &["y".into()]).unwrap().remove(0)
     }
 

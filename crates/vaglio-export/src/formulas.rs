@@ -3,14 +3,15 @@
 use serde::Serialize;
 use vaglio_core::{Error, Expression, Result};
 
+/// One-line description of every export.
+pub(crate) const ABOUT: &str = concat!("A model of vaglio ", env!("CARGO_PKG_VERSION"), ".");
+
 /// Name of the label column.
 pub(crate) const LABEL: &str = "label";
 
 /// A model as formulas. Column names are distinct.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Formulas {
-    /// One-line description.
-    pub about: String,
     /// Columns of the data that are read.
     pub inputs: Vec<InputColumn>,
     /// Intermediate columns, each computed from earlier ones and read by several formulas.

@@ -21,6 +21,7 @@ pub use assembly::ModelSteps;
 pub use equation::equations;
 pub use formulas::{CellKind, Formulas, InputColumn, LabelRule, Language, NamedFormula};
 
+use formulas::ABOUT;
 use serde_json::json;
 use vaglio_core::Result;
 
@@ -42,10 +43,10 @@ impl Language {
             Language::Pmml => pmml::write(formulas),
             // NaN becomes null.
             Language::Json => {
-                let Formulas { about, inputs, steps, outputs, label } = formulas;
+                let Formulas { inputs, steps, outputs, label } = formulas;
                 let schema = "vaglio.formulas/1";
                 let all = json!({
-                    "schema": schema, "about": about, "inputs": inputs, "steps": steps, "outputs": outputs, "label": label
+                    "schema": schema, "about": ABOUT, "inputs": inputs, "steps": steps, "outputs": outputs, "label": label
                 });
                 Ok(format!("{all:#}\n"))
             }

@@ -2,7 +2,7 @@
 //! ones and the label are output fields.
 
 use crate::calendar::by_choices;
-use crate::formulas::{CellKind, Formulas, InputColumn, LABEL, LabelRule, Language, NamedFormula};
+use crate::formulas::{ABOUT, CellKind, Formulas, InputColumn, LABEL, LabelRule, Language, NamedFormula};
 use crate::infix::{NEUTRAL, Syntax, Writer};
 use std::collections::HashMap;
 use vaglio_core::{Expression, LevelValues, Result};
@@ -54,7 +54,7 @@ pub(crate) fn write(formulas: &Formulas) -> Result<String> {
          functionName=\"regression\">\n    <MiningSchema>\n{mined}    </MiningSchema>\n    <Output>\n{outputs}    \
          </Output>\n    <RegressionTable intercept=\"0\"><NumericPredictor name={} coefficient=\"1\"/></RegressionTable>\n  \
          </RegressionModel>\n</PMML>\n",
-        quoted(&formulas.about),
+        quoted(ABOUT),
         env!("CARGO_PKG_VERSION"),
         quoted(&computed(0))
     ))

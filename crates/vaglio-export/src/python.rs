@@ -1,6 +1,6 @@
 //! Python export: a module for Python 3.8 and later, with the standard library only.
 
-use crate::formulas::{Formulas, LABEL, LabelRule};
+use crate::formulas::{ABOUT, Formulas, LABEL, LabelRule};
 use crate::identifiers::identifiers;
 use crate::infix::{NEUTRAL, Syntax, Writer, ascii_literal};
 use vaglio_core::{Result, join};
@@ -102,7 +102,7 @@ fn module(formulas: &Formulas, body: &str) -> String {
             called.push(helper);
         }
     }
-    let mut text = format!("# {}\n", formulas.about);
+    let mut text = format!("# {ABOUT}\n");
     text += "# predict(row) takes a mapping from names of columns to cells; None, \"\" and NaN are missing cells.\n";
     let uses = |word: &str| called.iter().any(|(_, text)| text.contains(word));
     text += if uses("bisect.") { "import bisect\n" } else { "" };

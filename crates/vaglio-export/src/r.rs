@@ -1,6 +1,6 @@
 //! R export: a function of a data frame, in base R.
 
-use crate::formulas::{Formulas, LABEL, LabelRule, Language};
+use crate::formulas::{ABOUT, Formulas, LABEL, LabelRule, Language};
 use crate::identifiers::identifiers;
 use crate::infix::{NEUTRAL, Syntax, Writer, ascii_literal};
 use vaglio_core::{Result, join};
@@ -74,11 +74,8 @@ pub(crate) fn write(formulas: &Formulas) -> Result<String> {
     body += &format!("{}\n  )\n  names(predictions) <- c({names})\n", columns.join(",\n"));
     body += &label(formulas);
     body += "  as.data.frame(predictions, check.names = FALSE, optional = TRUE, stringsAsFactors = FALSE)\n";
-    let about = format!(
-        "# {}\n# predict_rows(data) takes a data frame. A row that the model cannot take has no prediction: NA.\n",
-        formulas.about
-    );
-    Ok(format!("{about}predict_rows <- function(data) suppressWarnings({{\n{body}}})\n"))
+    let takes = "predict_rows(data) takes a data frame. A row that the model cannot take has no prediction: NA.";
+    Ok(format!("# {ABOUT}\n# {takes}\npredict_rows <- function(data) suppressWarnings({{\n{body}}})\n"))
 }
 
 fn label(formulas: &Formulas) -> String {

@@ -1,6 +1,6 @@
 //! SQL export: a query of one table, in standard SQL except for date functions, which are SQLite's.
 
-use crate::formulas::{CellKind, Formulas, InputColumn, LABEL, LabelRule, Language, NamedFormula};
+use crate::formulas::{ABOUT, CellKind, Formulas, InputColumn, LABEL, LabelRule, Language, NamedFormula};
 use crate::infix::{NEUTRAL, Syntax, Writer, in_quotes};
 use std::collections::HashMap;
 use vaglio_core::{LevelValues, Result, join};
@@ -34,11 +34,8 @@ pub(crate) fn write(formulas: &Formulas) -> Result<String> {
         let label = label(formulas, rule);
         query = format!("SELECT *,\n  {label} AS {}\nFROM (\n{query}\n) AS \"predicted\"", identifier(LABEL));
     }
-    let about = format!(
-        "-- {}\n-- It reads the table \"data\". A row that the model cannot take has no prediction: NULL.\n",
-        formulas.about
-    );
-    Ok(format!("{about}{query}\n"))
+    let reads = "It reads the table \"data\". A row that the model cannot take has no prediction: NULL.";
+    Ok(format!("-- {ABOUT}\n-- {reads}\n{query}\n"))
 }
 
 /// Groups steps into stages; each stage reads only earlier ones and adds one level of nesting.

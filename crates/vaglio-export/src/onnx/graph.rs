@@ -1,7 +1,7 @@
 //! Graph of an ONNX model, with shared nodes and constants.
 
 use super::messages::{DOUBLE, Message, WHOLE, attribute, attributes, column, doubles, text_attributes, texts, wholes};
-use crate::formulas::Formulas;
+use crate::formulas::{ABOUT, CellKind, Formulas};
 use std::collections::{HashMap, HashSet};
 
 /// Name of a tensor of the graph.
@@ -142,15 +142,14 @@ impl<'f> Graph<'f> {
         own
     }
 
-    /// Builds the `ModelProto`; inputs and outputs hold text or doubles.
-    pub fn model(self, about: &str, inputs: &[(String, bool)], outputs: &[(String, bool)]) -> Vec<u8> {
+    /// Builds the `ModelProto`, with the names of the outputs and whether they hold text.
+    pub fn model(self, outputs: &[(String, bool)]) -> Vec<u8> {
         let graph = self.nodes.iter().fold(Message::new(), |graph, node| graph.message(1, node)).text(2, "vaglio");
         let graph = self.constants.iter().fold(graph, |graph, constant| graph.message(5, constant));
-        let columns =
-            [(11, inputs), (12, outputs)].into_iter().flat_map(|(field, of)| of.iter().map(move |of| (field, of)));
-        let graph =
-            columns.fold(graph, |graph, (field, (name, is_text))| graph.message(field, &column(name, *is_text)));
-        let model = Message::new().whole(1, FORMAT).text(2, "vaglio").text(3, env!("CARGO_PKG_VERSION")).text(6, about);
+        let inputs = self.formulas.inputs.iter().map(|input| (11, column(&input.name, input.holds == CellKind::Text)));
+        let outputs = outputs.iter().map(|(name, is_text)| (12, column(name, *is_text)));
+        let graph = inputs.chain(outputs).fold(graph, |graph, (field, column)| graph.message(field, &column));
+        let model = Message::new().whole(1, FORMAT).text(2, "vaglio").text(3, env!("CARGO_PKG_VERSION")).text(6, ABOUT);
         let operators = |(domain, version): (&str, i64)| Message::new().text(1, domain).whole(2, version);
         let model = OPERATORS.into_iter().fold(model, |model, own| model.message(8, &operators(own)));
         model.message(7, &graph).into_bytes()

@@ -34,9 +34,7 @@ pub(crate) fn write(formulas: &Formulas) -> Result<Vec<u8>> {
         let label = graph.label(rule, &outputs);
         named.push((graph.output(LABEL, &label), true));
     }
-    let inputs: Vec<(String, bool)> =
-        formulas.inputs.iter().map(|input| (input.name.clone(), input.holds == CellKind::Text)).collect();
-    Ok(graph.model(&formulas.about, &inputs, &named))
+    Ok(graph.model(&named))
 }
 
 impl Graph<'_> {

@@ -1,6 +1,6 @@
 //! Views of columns.
 
-use crate::{ProductColumn, SparseColumn, max_abs};
+use crate::{ProductColumn, SparseColumn, gather, max_abs};
 use std::borrow::Cow;
 
 /// Maximum rows of a span per selected row for which the whole span of a product is computed.
@@ -83,7 +83,7 @@ impl<'a> Column<'a> {
     /// If there is no such row.
     pub fn gathered(&self, rows: &[usize]) -> Vec<f64> {
         match self {
-            Column::Double(v) => rows.iter().map(|&row| v[row]).collect(),
+            Column::Double(v) => gather(v, rows),
             Column::Single(v) => rows.iter().map(|&row| f64::from(v[row])).collect(),
             Column::Byte(v) => rows.iter().map(|&row| f64::from(v[row])).collect(),
             Column::Sparse(_) | Column::Product(_) => {

@@ -1,4 +1,4 @@
-//! Order, size and products of lists of numbers.
+//! Order, selection, size and products of lists.
 
 use std::cmp::Ordering;
 
@@ -12,6 +12,11 @@ pub fn argsort_by(count: usize, compare: impl Fn(usize, usize) -> Ordering) -> V
     let mut order: Vec<usize> = (0..count).collect();
     order.sort_by(|&a, &b| compare(a, b));
     order
+}
+
+/// Items at `places`, in that order.
+pub fn gather<T: Copy>(items: &[T], places: &[usize]) -> Vec<T> {
+    places.iter().map(|&place| items[place]).collect()
 }
 
 /// xᵀy, one term after the other.

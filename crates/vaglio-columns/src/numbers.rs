@@ -1,7 +1,7 @@
 //! Entries of a column in the type that stores them.
 
 use crate::sparse_numbers::to_bytes;
-use crate::{Column, ForeignNumbers, ProductNumbers, SingleNumbers, SparseNumbers};
+use crate::{Column, ForeignNumbers, ProductNumbers, SingleNumbers, SparseNumbers, gather};
 use std::collections::HashSet;
 use std::sync::Arc;
 
@@ -97,10 +97,10 @@ impl Numbers {
     #[must_use]
     pub fn select_rows(&self, rows: &[usize]) -> Self {
         match self {
-            Numbers::Double(v) => Numbers::Double(rows.iter().map(|&r| v[r]).collect()),
-            Numbers::Foreign(v) => Numbers::Double(rows.iter().map(|&r| v.view()[r]).collect()),
+            Numbers::Double(v) => Numbers::Double(gather(v, rows)),
+            Numbers::Foreign(v) => Numbers::Double(gather(v.view(), rows)),
             Numbers::Single(v) => Numbers::Single(v.select_rows(rows)),
-            Numbers::Byte(v) => Numbers::Byte(rows.iter().map(|&r| v[r]).collect()),
+            Numbers::Byte(v) => Numbers::Byte(gather(v, rows)),
             Numbers::Sparse(v) => Numbers::Sparse(v.select_rows(rows)),
             Numbers::Product(v) => v.select_rows(rows),
             Numbers::Shared(v) => v.select_rows(rows),

@@ -1,5 +1,6 @@
 //! Columns in single precision.
 
+use crate::gather;
 use std::fmt;
 
 /// Entries of a column rounded to single precision: four bytes per entry.
@@ -103,7 +104,7 @@ impl SingleNumbers {
     /// Copies the entries of `rows`, in that order.
     #[must_use]
     pub fn select_rows(&self, rows: &[usize]) -> Self {
-        SingleNumbers { values: rows.iter().map(|&row| self.values[row]).collect(), ..*self }
+        SingleNumbers { values: gather(&self.values, rows), ..*self }
     }
 }
 

@@ -127,7 +127,7 @@ pub use target_map::{AnyTargetMap, FittedTargetMap, TargetMap, TargetUnits};
 pub use task::Task;
 pub use vaglio_columns::{
     CancelToken, Column, Columns, ForeignNumbers, Numbers, ProductColumn, ProductNumbers, SingleError, SingleNumbers,
-    SparseColumn, SparseNumbers, argsort_by, checkpoint, get_or_make, get_or_try_make, is_byte, lock, max_abs,
+    SparseColumn, SparseNumbers, argsort_by, checkpoint, gather, get_or_make, get_or_try_make, is_byte, lock, max_abs,
     row_weights, sum_of_products, sum_of_squares,
 };
 

@@ -1,7 +1,7 @@
 //! Tables as read: named columns of numbers, text or dates.
 
 use crate::numerals::numeral;
-use crate::{Column, Error, Numbers, Result};
+use crate::{Column, Error, Numbers, Result, gather};
 use chrono::{DateTime, NaiveTime};
 use either::Either;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -135,7 +135,7 @@ impl Cells {
         match self {
             Cells::Numbers(numbers) => Cells::Numbers(numbers.select_rows(rows)),
             Cells::Text(text) => Cells::Text(rows.iter().map(|&row| text[row].clone()).collect()),
-            Cells::Dates(dates) => Cells::Dates(rows.iter().map(|&row| dates[row]).collect()),
+            Cells::Dates(dates) => Cells::Dates(gather(dates, rows)),
         }
     }
 }

@@ -8,7 +8,7 @@ use super::series::numbers_of;
 use super::targets::encode;
 use ndarray::Array2;
 use std::collections::HashMap;
-use vaglio_core::{Cells, Error, Result, Table, Task, argsort_by, select_rows};
+use vaglio_core::{Cells, Error, Result, Table, Task, argsort_by, gather, select_rows};
 use vaglio_pipeline::pipeline::IntervalEnds;
 use vaglio_pipeline::resampling::Pooled;
 use vaglio_pipeline::resampling::loss_sums::TargetsAndPredictions;
@@ -71,7 +71,7 @@ impl FileModel<'_> {
             cells.into_iter().map(|(name, cells)| (name, cells.select_rows(&rows))).collect();
         let targets = encode(&self.task, &cells, "data", |row| table.origin(rows[row]))?;
         let weights = weights.map(|all| rows.iter().map(|&row| all.get(row)).collect::<Vec<f64>>());
-        let counts = counts.map(|counts| judged.iter().map(|&j| counts[j]).collect::<Vec<f64>>());
+        let counts = counts.map(|counts| gather(&counts, &judged));
         let counting = weighing(weights, counts);
         let counting: Option<&[f64]> = counting.as_deref();
         if counting.is_some_and(|counts| !counts.iter().any(|count| *count > 0.0)) {

@@ -5,7 +5,7 @@ use super::rows::stride;
 use super::run_context::Run;
 use super::train_test::TrainTest;
 use ndarray::{Array2, ArrayView2};
-use vaglio_core::{Result, select_rows};
+use vaglio_core::{Result, gather, select_rows};
 use vaglio_pipeline::final_fit::{FitFrom, train};
 use vaglio_pipeline::pipeline::{Calibration, CalibrationSource};
 use vaglio_pipeline::resampling::{self, OuterFoldFit, Pooled};
@@ -116,7 +116,7 @@ fn reliability(from: PredictionRows, pooled: &Pooled) -> Option<ReliabilityRecor
         let fold = from..to;
         let others: Vec<usize> = (0..pooled.targets.ncols()).filter(|row| !fold.contains(row)).collect();
         let (targets, predictions) = (select_rows(&pooled.targets, &others), select_rows(&pooled.predictions, &others));
-        let weights: Vec<f64> = others.iter().map(|&row| all_weights[row]).collect();
+        let weights = gather(all_weights, &others);
         let maps = Calibration::new(CalibrationSource::Nested, targets.view(), predictions.view(), &weights)?;
         let own: Vec<usize> = fold.collect();
         let found = maps.probabilities(select_rows(&pooled.predictions, &own).view());

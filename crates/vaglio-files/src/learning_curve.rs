@@ -8,7 +8,7 @@ use super::evaluation::Evaluation;
 use super::repetitions::{RepetitionInput, Repetitions};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
-use vaglio_core::{ErrorClass, Loss, Result, number_labels, rows_by_label};
+use vaglio_core::{ErrorClass, Loss, Result, gather, number_labels, rows_by_label};
 use vaglio_pipeline::resampling::procedure::outer_fold;
 use vaglio_pipeline::resampling::split_rule::{RepeatedSplits, SplitRule, TrainTestSplit};
 use vaglio_pipeline::resampling::validation::on_training_rows;
@@ -151,7 +151,7 @@ fn order(sample: &Sample, rule: &SplitRule, part: &TrainTestSplit, seed: u64) ->
     }
     if let Some(labels) = sample.labels() {
         let units = rows_by_label(&number_labels(training.iter().map(|&row| labels[row])).0);
-        let rows = |unit: usize| units[unit].iter().map(|&place| training[place]).collect();
+        let rows = |unit: usize| gather(training, &units[unit]);
         return shuffled(units.len(), seed).into_iter().map(rows).collect();
     }
     let drawn: Vec<usize> = shuffled(training.len(), seed).into_iter().map(|place| training[place]).collect();

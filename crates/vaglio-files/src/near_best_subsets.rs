@@ -11,7 +11,7 @@ use super::evaluation::Evaluation;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use std::time::Instant;
-use vaglio_core::{Design, Error, Feature, HeldOut, Result, SearchExtent, select_rows};
+use vaglio_core::{Design, Error, Feature, HeldOut, Result, SearchExtent, gather, select_rows};
 use vaglio_pipeline::memory_slots::MemorySlots;
 use vaglio_pipeline::resampling::held_out_predictions::chosen_parts;
 use vaglio_pipeline::resampling::loss_sums::{EVERY, TargetsAndPredictions};
@@ -135,9 +135,8 @@ impl SubsetSources<'_> {
         let tally = |subset: &[Feature], lambda: Option<f64>| -> Result<Option<LossSums>> {
             let Some(found) = predicted_held_out(design, held_out, subset, lambda)? else { return Ok(None) };
             let targets = select_rows(design.targets(), &found.rows);
-            let weights: Option<Vec<f64>> =
-                design.weights().map(|all| found.rows.iter().map(|&row| all[row]).collect());
-            let clusters: Vec<u32> = found.rows.iter().map(|&row| clusters[row]).collect();
+            let weights = design.weights().map(|weights| gather(weights, &found.rows));
+            let clusters = gather(clusters, &found.rows);
             let compared = TargetsAndPredictions {
                 targets: targets.view(),
                 predictions: found.predictions.view(),

@@ -8,7 +8,7 @@ use ndarray::Array2;
 use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::Arc;
-use vaglio_core::{Cells, Error, Result, RowLabels, Table, Task, row_weights};
+use vaglio_core::{Cells, Error, Result, RowLabels, Table, Task, gather, row_weights};
 use vaglio_pipeline::preprocess::{LabeledTable, Preprocessing};
 
 /// Rows of the training or test set, with the rows of their lags.
@@ -63,8 +63,7 @@ impl RowsWithLags {
         let counted: Vec<usize> = (0..kept.len()).filter(|&place| counts[kept[place]]).collect();
         let times = horizons.last().map(|steps| {
             let (time, known) = time_ranks(all, roles.spec.time.as_deref(), *steps);
-            let of = |ranks: Vec<u32>| kept.iter().map(|&row| ranks[row]).collect();
-            (of(time), of(known))
+            (gather(&time, &kept), gather(&known, &kept))
         });
         Ok(RowsWithLags { table, counted: (counted.len() < kept.len()).then_some(counted), times })
     }

@@ -2,7 +2,7 @@
 
 use super::periods::periods;
 use std::borrow::Cow;
-use vaglio_core::{Cells, Error, Result, Table, number_labels};
+use vaglio_core::{Cells, Error, Result, Table, gather, number_labels};
 
 /// Columns that order the rows.
 #[derive(Debug, Clone, Copy, Default)]
@@ -61,7 +61,7 @@ impl SeriesOrder<'_> {
         }
         let ordered = table.select_rows(&order);
         match labels {
-            Some(_) => ordered.with_series(order.iter().map(|&row| series[row]).collect()),
+            Some(_) => ordered.with_series(gather(&series, &order)),
             None => Ok(ordered),
         }
     }

@@ -13,7 +13,7 @@ use crate::{Measure, Trial, vectorize};
 use std::fmt::Debug;
 use std::sync::Arc;
 use units::Units;
-use vaglio_columns::{error_of_guess, sum_of_squares, tied_classes};
+use vaglio_columns::{error_of_guess, gather, sum_of_squares, tied_classes};
 
 /// Targets with rows scaled by √r_j.
 #[derive(Debug)]
@@ -59,7 +59,7 @@ impl Targets {
     /// Permutes the rows: row j is the former row `order[j]`.
     #[must_use]
     pub fn permuted(&self, order: &[usize]) -> Self {
-        let permuted = |values: &Vec<f64>| order.iter().map(|&j| values[j]).collect();
+        let permuted = |values: &Vec<f64>| gather(values, order);
         Targets {
             root: self.root.as_ref().map(permuted),
             scaled: self.scaled.iter().map(permuted).collect(),

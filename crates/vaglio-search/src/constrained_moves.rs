@@ -8,7 +8,7 @@ use crate::moves::{Move, ranked};
 use crate::space::Space;
 use crate::walk::Walk;
 use crate::{Rules, SubsetScorer};
-use vaglio_core::{Action, Column, Design, Error, Feature, FoldLineage, Result, Score, StopReason};
+use vaglio_core::{Action, Column, Design, Error, Feature, FoldLineage, Result, Score, StopReason, gather};
 use vaglio_kernels::ridge::Ridge;
 
 /// Changes that break a constraint are not tried and score +∞.
@@ -32,7 +32,7 @@ impl Space<'_> {
                 scores[group] = trial;
             }
         }
-        Ok(groups.iter().map(|&group| scores[group]).collect())
+        Ok(gather(&scores, groups))
     }
 
     /// Whether a subset with this score keeps the constraints.

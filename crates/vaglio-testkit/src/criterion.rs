@@ -9,6 +9,7 @@ pub use forks::forks;
 pub use held_out_rows::held_out;
 use repeated_scores::FirstScore;
 pub use repeated_scores::{bytes, other_thread};
+use vaglio_core::gather;
 
 mod few_rows;
 mod forks;
@@ -205,7 +206,7 @@ pub fn candidate_order(criterion: &dyn Criterion, design: &Design) -> LawResult 
             continue;
         }
         let scored = |order: &[usize]| -> LawResult<Vec<Score>> {
-            let given: Vec<Feature> = order.iter().map(|&at| candidates[at]).collect();
+            let given = gather(&candidates, order);
             subject.trials(&mut subject.walked(subset)?, trial, &given)
         };
         let forward: Vec<usize> = (0..candidates.len()).collect();

@@ -3,7 +3,7 @@
 use crate::law_violation::{Law, Tolerance, laws};
 use crate::{LawResult, SplitMix64, data, design_copies};
 use std::collections::HashSet;
-use vaglio_core::{Cells, Map, MapFit, Numbers, Result as Made, Table, TrainingRows, max_abs};
+use vaglio_core::{Cells, Map, MapFit, Numbers, Result as Made, Table, TrainingRows, gather, max_abs};
 
 /// Checks all laws of a map on a table of at least eight rows.
 ///
@@ -209,7 +209,7 @@ pub fn whole_weights(map: &dyn Map, table: &Table, tolerance: f64) -> LawResult 
     let (every, target): (Vec<usize>, _) = ((0..table.rows()).collect(), made_up(table.rows()));
     let made = |of: &[usize], weights: Option<&[f64]>| {
         let own = law.ran("repeated rows", || rows(table, of))?;
-        let target: Vec<f64> = of.iter().map(|&row| target[row]).collect();
+        let target = gather(&target, of);
         transformed(law, &fitted_to(law, map, &own, &target, weights)?, table)
     };
     let by_weight = made(&every, Some(&weights))?;
@@ -268,7 +268,7 @@ fn rows(table: &Table, rows: &[usize]) -> Made<Table> {
     };
     let picked = Table::new(table.columns().iter().map(|(name, cells)| (name.clone(), pick(cells))).collect())?;
     match table.series() {
-        Some(series) => picked.with_series(rows.iter().map(|&row| series[row]).collect()),
+        Some(series) => picked.with_series(gather(series, rows)),
         None => Ok(picked),
     }
 }

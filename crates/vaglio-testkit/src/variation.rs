@@ -3,7 +3,7 @@
 use crate::law_violation::Law;
 use crate::trial::{Subject, whole};
 use crate::{LawResult, LawViolation, SplitMix64, data, design_copies};
-use vaglio_core::{Action, Criterion, Design, Feature, HeldOut, Result as Made, Score, Winner};
+use vaglio_core::{Action, Criterion, Design, Feature, HeldOut, Result as Made, Score, Winner, gather};
 
 /// Copies of a column tie bit for bit as additions; the lowest index wins, and `tied` lists the others.
 ///
@@ -156,7 +156,7 @@ pub fn lambdas(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> La
 /// Compares definition and trials on two designs, with column f of the first as column `moved[f]` of the second.
 fn same_scores(first: Subject<'_>, second: &Design, moved: &[Feature]) -> LawResult {
     let second = first.with_design(second);
-    let there = |subset: &[Feature]| subset.iter().map(|&f| moved[f]).collect::<Vec<Feature>>();
+    let there = |subset: &[Feature]| gather(moved, subset);
     let trail = first.trail(3, 23)?;
     for subset in (0..=trail.len()).map(|size| &trail[..size]) {
         first.is_defined(format_args!("subset {subset:?}"), subset, second.evaluate(&there(subset))?)?;

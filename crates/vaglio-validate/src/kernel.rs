@@ -4,7 +4,7 @@ use super::session::Session;
 use ndarray::ArrayView2;
 use std::borrow::Cow;
 use std::sync::Arc;
-use vaglio_core::{AnyLoss, Design, Error, Feature, FoldLineage, Result, times_power};
+use vaglio_core::{AnyLoss, Design, Error, Feature, FoldLineage, Result, gather, times_power};
 use vaglio_kernels::{BlockSums, ColumnEntries, CustomLoss, Data, DataError, GramCache, Scorer, Targets};
 
 /// A custom loss for the kernels; targets and predictions are divided by a power of two.
@@ -162,8 +162,8 @@ pub(super) fn scorer(design: &Design, targets: Arc<Targets>, loss: &AnyLoss, ord
     let scorer = Scorer::new(targets, loss.traits().measure).with_rule(Arc::new(rule));
     let Some(decisions) = design.prediction_units() else { return scorer };
     let rows: Vec<usize> = order.map_or_else(|| (0..design.rows()).collect(), <[usize]>::to_vec);
-    let of_row: Vec<usize> = rows.iter().map(|&j| decisions.of_row[j]).collect();
-    let shares: Vec<f64> = rows.iter().map(|&j| decisions.shares[j]).collect();
+    let of_row = gather(&decisions.of_row, &rows);
+    let shares = gather(&decisions.shares, &rows);
     let of_units: Vec<Vec<f64>> = decisions.targets.rows().into_iter().map(|y| y.to_vec()).collect();
     scorer.deciding(&of_row, &shares, &of_units, decisions.weights.as_deref())
 }

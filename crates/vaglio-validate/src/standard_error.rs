@@ -3,7 +3,7 @@
 use crate::fits::SubsetFits;
 use crate::round::rows_held_out;
 use ndarray::{Array2, Axis};
-use vaglio_core::{LeftOut, error_over_parts, row_weights, times_power};
+use vaglio_core::{LeftOut, error_over_parts, gather, row_weights, times_power};
 
 impl SubsetFits<'_> {
     /// Standard error of the mean loss over rows, or over folds, whose rows share their model. Designs with prediction
@@ -33,7 +33,7 @@ impl SubsetFits<'_> {
             }
         }
         let parts: Option<Vec<LeftOut>> = (!self.are_independent).then(|| {
-            let part = |fold: usize| folds.held_out(fold).iter().map(|&row| of_row[row]).collect();
+            let part = |fold: usize| gather(&of_row, folds.held_out(fold));
             (0..self.held_out).map(part).collect()
         });
         let mut predictions = &targets - &errors;

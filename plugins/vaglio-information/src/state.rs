@@ -9,7 +9,7 @@
 use crate::data::{CenteredData, dot};
 use ndarray::Array2;
 use std::borrow::Cow;
-use vaglio_core::Feature;
+use vaglio_core::{Feature, gather};
 use vaglio_kernels::linalg;
 use vaglio_kernels::parallel;
 use vaglio_kernels::sums::axpy;
@@ -222,7 +222,7 @@ impl LambdaFit {
         let Candidate { on_selected: d, diagonal, along } = entering;
         if let Some(candidates) = &mut self.candidates {
             let products = data.products(feature);
-            let c: Vec<f64> = self.selected.iter().map(|&selected| products[selected]).collect();
+            let c = gather(&products, &self.selected);
             parallel::each_mut(candidates, |j, candidate| {
                 let shared = products[j] - dot(&c, &candidate.on_selected);
                 let kappa = shared / diagonal;

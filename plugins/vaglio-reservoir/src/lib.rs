@@ -11,7 +11,7 @@ mod network;
 pub use model::Decision;
 use model::{States, series_rows};
 use std::sync::Arc;
-use vaglio_core::{Error, Result, prelude::*};
+use vaglio_core::{Error, Result, gather, prelude::*};
 
 /// A leaky echo-state network with a ridge readout; the search selects among its nodes.
 ///
@@ -104,7 +104,7 @@ impl LinearForm for Reservoir {
         let wanted: Vec<usize> = (0..self.units).collect();
         let mut states = Columns::new(rows.rows());
         for column in network.states(self.leak_rate, columns, &series, &wanted)? {
-            let column = if self.warmup == 0 { column } else { kept.iter().map(|&row| column[row]).collect() };
+            let column = if self.warmup == 0 { column } else { gather(&column, &kept) };
             states.push(column);
         }
         let mut names: Vec<String> = (1..=self.units).map(|node| format!("node{node}")).collect();

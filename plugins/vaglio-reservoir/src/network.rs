@@ -1,7 +1,7 @@
 //! The network, and its reduction to what some nodes need.
 
 use ndarray::Array2;
-use vaglio_core::{Error, Feature, Result, saved};
+use vaglio_core::{Error, Feature, Result, gather, saved};
 use vaglio_kernels::linalg;
 
 /// Weights of a network with as many nodes as `bias` has entries.
@@ -100,7 +100,7 @@ impl Network {
         }
         let pairs = inputs.iter().flat_map(|&feature| nodes.iter().map(move |&node| (feature, node)));
         let input = pairs.map(|(feature, node)| all.get(feature).map_or(0.0, |column| column[node])).collect();
-        let bias = nodes.iter().map(|&node| self.bias[node]).collect();
+        let bias = gather(&self.bias, &nodes);
         (Network { starts, sources, weights, input, bias }, nodes, inputs)
     }
 

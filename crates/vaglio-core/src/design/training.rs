@@ -1,10 +1,10 @@
 //! Plain training: the basis of every criterion's definition.
 
 use super::TrainingMethod;
-use crate::select_rows;
 use crate::{
     Columns, Design, Feature, Learner, Model, PerFoldPreprocessing, Problem, Result, Role, Squared, ridge, row_weights,
 };
+use crate::{gather, select_rows};
 use ndarray::Array2;
 use std::sync::Arc;
 
@@ -67,7 +67,7 @@ impl Design {
 
     /// Standardizes the columns of `subset` by their entries `x` in the rows `training`, and `held` likewise.
     fn standardize(&self, subset: &[Feature], training: &[usize], x: &mut Array2<f64>, held: &mut Array2<f64>) {
-        let weights: Option<Vec<f64>> = self.weights().map(|w| training.iter().map(|&row| w[row]).collect());
+        let weights = self.weights().map(|weights| gather(weights, training));
         let rounding: Vec<f64> = subset.iter().map(|&feature| self.column(feature).rounding()).collect();
         standardize(x, held, weights.as_deref(), &rounding);
     }

@@ -1,7 +1,7 @@
 //! Standard errors of losses over rows, or over parts of the rows.
 
 use super::decision::{class_of, tied};
-use crate::row_weights;
+use crate::{gather, row_weights};
 use ndarray::{ArrayView2, Axis};
 use std::borrow::Cow;
 
@@ -93,7 +93,7 @@ impl ScoredRows<'_> {
             part.iter().for_each(|&(row, share)| left[row] -= share * self.weight(row));
             let kept: Vec<usize> = (0..rows).filter(|&row| left[row] > WEIGHT_GONE * self.weight(row)).collect();
             let is_weighted = self.weights.is_some() || part.iter().any(|(_, share)| *share < 1.0);
-            let weights: Option<Vec<f64>> = is_weighted.then(|| kept.iter().map(|&row| left[row]).collect());
+            let weights = is_weighted.then(|| gather(&left, &kept));
             let (y, p) = (self.targets.select(Axis(1), &kept), self.predictions.select(Axis(1), &kept));
             mean(y.view(), p.view(), weights.as_deref())
         };

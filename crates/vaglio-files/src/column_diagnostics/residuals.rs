@@ -4,7 +4,7 @@ use super::super::evaluation::Evaluations;
 use super::super::rows::stride;
 use super::super::run_context::Run;
 use super::super::train_test::TrainTest;
-use vaglio_core::{Design, Feature, Result, row_weights, sum_of_products};
+use vaglio_core::{Design, Feature, Result, gather, row_weights, sum_of_products};
 use vaglio_pipeline::maps::ColumnScale;
 use vaglio_pipeline::resampling::Pooled;
 use vaglio_pipeline::resampling::sample::SampleSource;
@@ -50,7 +50,7 @@ pub(crate) fn drawn(run: Run<'_>, chosen: &[Feature]) -> Result<Option<Residuals
         let (values, divisor) = column_values(prepared, design, feature);
         let known = (0..rows).step_by(stride(rows, COMPUTED)).filter(|&row| values[row].is_finite());
         let known: Vec<usize> = known.collect();
-        let x: Vec<f64> = known.iter().map(|&row| values[row]).collect();
+        let x = gather(&values, &known);
         let weights: Vec<f64> = known.iter().map(|&row| weight(row)).collect();
         let mean = sum_of_products(&weights, &x) / weights.iter().sum::<f64>();
         let center = if mean.is_finite() { mean } else { 0.0 };

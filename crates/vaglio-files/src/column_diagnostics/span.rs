@@ -1,7 +1,7 @@
 //! Least-squares regression on the chosen columns: R² of other columns, and variance inflation factors.
 
 use rayon::prelude::*;
-use vaglio_core::{Design, Feature, standardize_column, sum_of_squares};
+use vaglio_core::{Design, Feature, gather, standardize_column, sum_of_squares};
 use vaglio_kernels::linalg::LowerFactor;
 use vaglio_kernels::sums::dot;
 use vaglio_kernels::tolerance::DEPENDENT_COLUMN;
@@ -91,8 +91,7 @@ impl ColumnSpan {
     /// R² of a column's regression on some of the chosen columns.
     fn share(&self, places: &[usize], correlations: &[f64]) -> f64 {
         let columns: Vec<&Vec<f64>> = places.iter().map(|&place| &self.columns[place]).collect();
-        let own: Vec<f64> = places.iter().map(|&place| correlations[place]).collect();
-        let parts = cholesky(&columns).forward(&own);
+        let parts = cholesky(&columns).forward(&gather(correlations, places));
         sum_of_squares(&parts).min(1.0)
     }
 }

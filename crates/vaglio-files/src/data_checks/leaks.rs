@@ -3,7 +3,7 @@
 use super::super::series::{counts_of, numbers_of};
 use super::table_with_roles::{TableWithRoles, listed, named, numbers, numbers_at, sample};
 use std::collections::{HashMap, HashSet};
-use vaglio_core::{Cells, max_abs};
+use vaglio_core::{Cells, gather, max_abs};
 use vaglio_kernels::sums::dot;
 use vaglio_report::record::{Warning, WarningKind};
 
@@ -80,7 +80,7 @@ fn class_leaks<'a>(columns: &[(&'a str, &Cells)], classes: &[u32]) -> Leaks<'a> 
     let ways = factorial(classes.len()) - sizes.iter().map(|&size| factorial(size)).sum::<f64>();
     let is_rare = |of_levels: f64| of_levels + (columns.len() as f64).ln() - ways < CHANCE;
     let screened = sample(classes.len());
-    let of_sample: Vec<u32> = screened.iter().map(|&row| classes[row]).collect();
+    let of_sample = gather(classes, &screened);
     let mut found = Vec::new();
     for (name, cells) in columns {
         let how = match cells {
@@ -226,7 +226,7 @@ fn r2(columns: &[&[f64]], target: &[f64], tried: usize) -> Option<f64> {
     if 10 * rows.len() < 9 * target.len() {
         return None;
     }
-    let mut sorted: Vec<f64> = rows.iter().map(|&row| target[row]).collect();
+    let mut sorted = gather(target, &rows);
     sorted.sort_unstable_by(f64::total_cmp);
     let (low, high) = (sorted[rows.len() / 20], sorted[rows.len() - 1 - rows.len() / 20]);
     let middling: Vec<usize> = rows.iter().copied().filter(|&row| (low..=high).contains(&target[row])).collect();

@@ -14,6 +14,7 @@ use crate::tolerance::FALLEN_MOMENTS;
 use crate::trial::worse;
 use ndarray::{Array1, Array2};
 use std::sync::Arc;
+use vaglio_columns::gather;
 
 /// Loss of removing each column of a subset S, for each λ.
 ///
@@ -80,7 +81,7 @@ impl BackwardMoments {
 
     /// The selected columns, in increasing order.
     pub fn selected(&self) -> Vec<usize> {
-        self.selected.iter().map(|&place| self.moments.features()[place]).collect()
+        gather(self.moments.features(), &self.selected)
     }
 
     /// Sum of squared errors of the subset, for each λ.
@@ -115,7 +116,7 @@ impl BackwardMoments {
             for pair in self.pairs(l) {
                 losses.iter_mut().zip(&self.positions).for_each(|(sum, &at)| *sum += pair.trial(at));
             }
-            like.iter().map(|&k| losses[k]).collect()
+            gather(&losses, &like)
         };
         let losses = parallel::map(self.lambdas.len(), of_lambda);
         let conditioning =
@@ -251,7 +252,7 @@ impl BackwardPair {
 
     fn compact(&mut self, kept: &[usize]) {
         self.matrices.flush(kept);
-        let keep = |x: &mut Vec<f64>| *x = kept.iter().map(|&at| x[at]).collect();
+        let keep = |x: &mut Vec<f64>| *x = gather(x, kept);
         keep(&mut self.made);
         keep(&mut self.h);
         keep(&mut self.v);

@@ -6,6 +6,7 @@ use super::FoldedRows;
 use super::gram::SIDE;
 use super::products::{GroupSums, add, widen};
 use crate::row_groups::EMPTY_RANGE;
+use vaglio_columns::gather;
 
 impl GroupSums {
     /// Bytes of cells with rows of the given number of classes each.
@@ -46,7 +47,7 @@ impl GroupSums {
             }
             *sums = picked;
         }
-        let ranges = ranges.iter().map(|range| places.iter().map(|&place| range[place]).collect()).collect();
+        let ranges = ranges.iter().map(|range| gather(range, &places)).collect();
         Some(GroupSums { features: columns.to_vec(), products, ranges, side })
     }
 }

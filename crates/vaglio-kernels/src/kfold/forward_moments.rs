@@ -12,7 +12,7 @@ use crate::parallel;
 use crate::trial::worse;
 use crate::vectorize;
 use std::sync::Arc;
-use vaglio_columns::sum_of_products;
+use vaglio_columns::{gather, sum_of_products};
 
 /// Loss of adding each column to a subset S, for each λ.
 ///
@@ -58,7 +58,7 @@ impl ForwardMoments {
 
     /// Selected columns, in order of addition.
     pub fn selected(&self) -> Vec<usize> {
-        self.selected.iter().map(|&place| self.moments.features()[place]).collect()
+        gather(self.moments.features(), &self.selected)
     }
 
     /// Sum of squared errors of the subset, for each λ.
@@ -87,11 +87,10 @@ impl ForwardMoments {
             for (pair, fold) in self.pairs(l) {
                 add_trials(pair, &fold.scale, &mut losses, &mut conditioning);
             }
-            let pick = |from: &[f64]| places.iter().map(|&place| from[place]).collect::<Vec<f64>>();
-            (pick(&losses), pick(&conditioning))
+            (gather(&losses, &places), gather(&conditioning, &places))
         };
         let (losses, conditioning) = parallel::map(self.lambdas.len(), of_lambda).into_iter().unzip();
-        TrialLosses { features: places.iter().map(|&place| moments.features()[place]).collect(), losses, conditioning }
+        TrialLosses { features: gather(moments.features(), &places), losses, conditioning }
     }
 
     /// Adds an active column that is not selected. Cost O(K·R·(n·s + s²)).
@@ -144,8 +143,7 @@ impl LambdaBlock {
     fn add(&mut self, moments: &Moments, selected: &[usize], place: usize) {
         let (fold, s) = (&moments.folds[self.fold], selected.len());
         let [training, held_out] = moments.rows(self.fold, place);
-        let gather = |row: &[f64]| selected.iter().map(|&place| row[place]).collect::<Vec<f64>>();
-        let (a, a_held) = (gather(training), gather(held_out));
+        let (a, a_held) = (gather(training, selected), gather(held_out, selected));
         self.grow(s + 1);
         for (k, value) in a_held.iter().chain([&held_out[place]]).enumerate() {
             self.held_out[s * self.room + k] = *value;

@@ -15,6 +15,7 @@ use crate::parallel;
 use crate::sums::LANES;
 use ndarray::Array2;
 use std::sync::Arc;
+use vaglio_columns::gather;
 
 /// Moments of every fold: all that ridge losses on held-out rows need of the data.
 ///
@@ -113,7 +114,7 @@ impl Moments {
         }
         let features = rows.active();
         let duplicates = duplicates(rows, &features);
-        let first: Vec<usize> = duplicates.iter().map(|&place| features[place]).collect();
+        let first = gather(&features, &duplicates);
         let Some(sums) = cells.folded(rows, &first, folds) else { return Ok(None) };
         Moments::from_sums(rows, features, duplicates, &sums, None).map(Some)
     }

@@ -10,6 +10,7 @@ use crate::parallel;
 use crate::row_groups::{EMPTY_RANGE, ValueRange, joint_range};
 use crate::sums::{axpy, product};
 use crate::{Column, Folds, vectorize};
+use vaglio_columns::gather;
 
 /// Eights of rows per tile: odd, so that columns map to different cache sets.
 const TILE: usize = 63;
@@ -129,7 +130,7 @@ impl<'r> ProductInputs<'r> {
 
     /// Gathers columns, targets and the ones-vector at `rows`, each padded with zeros.
     fn fill(&self, rows: &[usize], height: usize, tile: &mut [F64x8], range: &mut [ValueRange]) {
-        let gathered = |x: &[f64]| rows.iter().map(|&j| x[j]).collect::<Vec<f64>>();
+        let gathered = |x: &[f64]| gather(x, rows);
         let root = self.root.map(gathered);
         let mut parts = tile.chunks_exact_mut(height);
         let mut own = Vec::new();
@@ -190,7 +191,7 @@ pub(super) fn fills(rows: &FoldedRows<'_>, columns: &[usize]) -> Vec<(usize, f64
 fn load<E: ToF64>(x: &[E], rows: &[usize], shift: f64, to: &mut [F64x8]) -> ValueRange {
     match (rows.first(), rows.last()) {
         (Some(&first), Some(&last)) if last - first + 1 == rows.len() => shifted(&x[first..=last], shift, to),
-        _ => shifted(&rows.iter().map(|&j| x[j]).collect::<Vec<E>>(), shift, to),
+        _ => shifted(&gather(x, rows), shift, to),
     }
 }
 

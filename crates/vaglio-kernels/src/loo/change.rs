@@ -10,6 +10,7 @@ use crate::linalg::FactorizationError;
 use crate::parallel;
 use ndarray::Array2;
 use std::collections::BTreeSet;
+use vaglio_columns::gather;
 
 /// A change of a subset by one column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,7 +50,7 @@ pub fn residuals_after(basis: &RidgeState<'_>, changes: &[ColumnChange]) -> (Vec
     let spare = (data.rows() - data.rows().min(subset.len() + 1)) / 2;
     let groups = grouped(&unreliable, spare, TOGETHER.max(subset.len()));
     let exact = |(members, rows): &(Vec<usize>, BTreeSet<usize>)| {
-        let changes: Vec<ColumnChange> = members.iter().map(|&k| changes[k]).collect();
+        let changes = gather(changes, members);
         left_out(basis, &subset, &changes, &rows.iter().copied().collect::<Vec<_>>())
     };
     let found: Vec<_> = parallel::map_slice(&groups, exact);

@@ -7,7 +7,7 @@
 use ndarray::{Array2, ArrayView2, Axis, concatenate};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
-use vaglio_core::{Error, Loss, Measure, Result, row_weights, select_rows};
+use vaglio_core::{Error, Loss, Measure, Result, gather, row_weights, select_rows};
 use vaglio_report::record::Cell;
 use vaglio_report::{ClusterSum, MeanVariances, StandardizedMoments};
 
@@ -351,7 +351,7 @@ impl Pooled {
         if rows.len() == self.weights.len() {
             return loss.mean(self.targets.view(), self.predictions.view(), Some(&self.weights));
         }
-        let weights: Vec<f64> = rows.iter().map(|&row| self.weights[row]).collect();
+        let weights = gather(&self.weights, &rows);
         let (targets, predictions) = (select_rows(&self.targets, &rows), select_rows(&self.predictions, &rows));
         loss.mean(targets.view(), predictions.view(), Some(&weights))
     }

@@ -4,7 +4,7 @@ use super::sample::{Sample, SampleSource};
 use crate::preprocess::LabeledTable;
 use crate::selector::ValidSelector;
 use std::sync::Arc;
-use vaglio_core::{Result, RowLabels, number_labels, rows_by_label, select_rows};
+use vaglio_core::{Result, RowLabels, gather, number_labels, rows_by_label, select_rows};
 use vaglio_search::shuffle::{shuffled, stream};
 
 const SHUFFLE: u64 = 3;
@@ -30,7 +30,7 @@ impl Sample {
     pub fn shuffled(&self, is_forward: bool, seed: u64) -> Result<Sample> {
         let order = self.shuffled_order(is_forward, seed);
         let targets = select_rows(&**self.targets(), &order);
-        let taken = |weights: &[f64]| order.iter().map(|&row| weights[row]).collect::<Vec<f64>>();
+        let taken = |weights: &[f64]| gather(weights, &order);
         let source = match &self.source {
             SampleSource::Plain(problem) => {
                 let shuffled = problem.with_targets(targets)?;

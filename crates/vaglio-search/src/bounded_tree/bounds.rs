@@ -3,7 +3,7 @@
 use crate::best_subsets::{OpenSubtree, PruneTest, SearchOutcome, SubsetSquares};
 use crate::order::TreeOrder;
 use crate::{Rules, SubsetScorer};
-use vaglio_core::{Feature, Result, ScoreOfSquares, SquaresBound};
+use vaglio_core::{Feature, Result, ScoreOfSquares, SquaresBound, gather};
 use vaglio_kernels::parallel;
 
 /// Largest number of columns with cached products.
@@ -55,7 +55,7 @@ impl SubsetBounds {
         let budget = if limits.contains(&f64::INFINITY) { PART_WITHOUT_LIMIT } else { self.squares.part() };
         let may = rules.map(|rules| {
             move |fixed: &[usize], free: &[usize]| {
-                let fixed: Vec<Feature> = fixed.iter().map(|&place| self.columns[place]).collect();
+                let fixed = gather(&self.columns, fixed);
                 rules.may_grow(&fixed, |f| self.columns.binary_search(&f).is_ok_and(|place| free.contains(&place)))
             }
         });
@@ -70,7 +70,7 @@ impl SubsetBounds {
     }
 
     pub fn features(&self, places: &[usize]) -> Vec<Feature> {
-        let mut features: Vec<Feature> = places.iter().map(|&place| self.columns[place]).collect();
+        let mut features = gather(&self.columns, places);
         features.sort_unstable();
         features
     }

@@ -6,7 +6,9 @@ use crate::refits::{ScoresWithRefits, SubsetScore, TrialRefits, in_order_of_boun
 use crate::rounds::Rounds;
 use crate::trial_loss::TrialLoss;
 use std::sync::Arc;
-use vaglio_core::{Action, CacheEffect, Diagnostics, Evaluator, Feature, Result, Score, SquaresBound, Trials, Winner};
+use vaglio_core::{
+    Action, CacheEffect, Diagnostics, Evaluator, Feature, Result, Score, SquaresBound, Trials, Winner, gather,
+};
 use vaglio_kernels::parallel;
 
 /// A subset with unreliable trials: its index, the affected λ in the order of their lower bounds, and its lowest loss
@@ -112,7 +114,7 @@ impl Rounds<'_> {
         let bound = |k: usize| trials.iter().map(|of_lambda| of_lambda[k].lower_bound).fold(f64::INFINITY, f64::min);
         let bounds = (0..candidates.len()).map(|k| (bound(k), k)).collect();
         let settled = in_order_of_bounds(bounds, usize::MAX, 1, |places, _| {
-            let of_round = trials.iter().map(|of_lambda| places.iter().map(|&k| of_lambda[k]).collect()).collect();
+            let of_round = trials.iter().map(|of_lambda| gather(of_lambda, places)).collect();
             self.settle(of_round, places.len(), |k| subset(candidates[places[k]]))
         })?;
         let (places, settled) = settled.unwrap_or_default();

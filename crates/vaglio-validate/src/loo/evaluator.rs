@@ -4,7 +4,9 @@ use super::shared_data::LooShared;
 use crate::mean::mean_squares;
 use crate::refits::{ScoresWithRefits, SubsetScore, in_order_of_bounds};
 use std::sync::Arc;
-use vaglio_core::{Action, CacheEffect, Diagnostics, Evaluator, Feature, Result, Score, SquaresBound, Trials, Winner};
+use vaglio_core::{
+    Action, CacheEffect, Diagnostics, Evaluator, Feature, Result, Score, SquaresBound, Trials, Winner, gather,
+};
 use vaglio_kernels::loo::{ColumnChange, LooState, RidgeState};
 use vaglio_kernels::{Trial, is_unreliable};
 
@@ -175,7 +177,7 @@ impl<'d> LooEvaluator<'d> {
         let mut trials = vec![vec![skipped; batch.len()]; states.len()];
         for (index, state) in states.iter_mut().enumerate() {
             let able: Vec<usize> = (0..batch.len()).filter(|&k| bounded.bounds[index][batch[k]] <= best).collect();
-            let positions: Vec<usize> = able.iter().map(|&k| batch[k]).collect();
+            let positions = gather(batch, &able);
             for (k, trial) in able.into_iter().zip(state.bounded_trials(shared.scorer(), &positions)) {
                 trials[index][k] = trial;
             }

@@ -7,7 +7,7 @@ use crate::round::RepeatFolds;
 use crate::shared_lambdas::SharedLosses;
 use crate::trial_loss::{Residuals, TrialLoss};
 use std::sync::Arc;
-use vaglio_core::{Design, Recorder, Result, Score};
+use vaglio_core::{Design, Recorder, Result, Score, gather};
 use vaglio_kernels::loo::{ColumnChange, RidgeState, residuals_after};
 use vaglio_kernels::{Data, Scorer, Trial};
 
@@ -91,7 +91,7 @@ impl<'d> LooShared<'d> {
                 if unreliable.is_empty() {
                     continue;
                 }
-                let concerned: Vec<ColumnChange> = unreliable.iter().map(|&k| changes[k]).collect();
+                let concerned = gather(changes, &unreliable);
                 let (residuals, rows_kept_out) = self.residuals_after(bases, &concerned);
                 let losses = residuals.iter().map(|residuals| self.scorer().loss(residuals));
                 remade.losses.extend(unreliable.into_iter().zip(losses).map(|(k, loss)| (l, k, loss)));

@@ -3,6 +3,7 @@
 use super::tail::ln_tail;
 use super::{Given, IndependenceTest};
 use crate::bins::{Binned, BinnedData};
+use vaglio_core::gather;
 
 /// Minimum rows per cell of a test with conditions.
 const ROWS_OF_CELL: f64 = 5.0;
@@ -25,6 +26,6 @@ impl BinnedData {
 
 impl IndependenceTest for BinnedData {
     fn given<'t>(&'t self, x: usize, others: &'t [usize]) -> Box<Given<'t>> {
-        Box::new(move |set| self.ln_p(x, &set.iter().map(|&z| others[z]).collect::<Vec<usize>>()))
+        Box::new(move |set| self.ln_p(x, &gather(others, set)))
     }
 }

@@ -50,7 +50,7 @@ impl<'k> FullKernel<'k> {
                 let Some(factor) = factors[at].matrix(rows) else { return };
                 let product = gemm(panel.view(), factor);
                 let own = factor.slice(s![start..start + panel.nrows(), ..]);
-                *sum += sum_of_products(&product, &own);
+                *sum += sum_of_products(&product, own);
             });
         }
         Ok((products, squares - 2.0 * along_squares + both * both))

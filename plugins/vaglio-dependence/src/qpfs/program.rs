@@ -2,7 +2,7 @@
 
 use super::redundancy::Redundancy;
 use super::similarities::Similarities;
-use vaglio_core::{Error, Result};
+use vaglio_core::{Error, Result, gather};
 use vaglio_kernels::tolerance::OPTIMUM;
 
 /// Exchanges between recomputations of the slopes.
@@ -53,7 +53,7 @@ impl SimplexQuadraticProgram {
             if self.apart(&x, &slopes) <= enough {
                 slopes = self.slopes(&x);
                 if self.apart(&x, &slopes) <= enough {
-                    return Ok(self.alike.iter().map(|&lowest| x[lowest]).collect());
+                    return Ok(gather(&x, &self.alike));
                 }
             }
             self.exchange(&mut x, &mut slopes);

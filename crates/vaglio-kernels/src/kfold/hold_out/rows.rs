@@ -11,6 +11,7 @@ use crate::parallel;
 use crate::sums::{axpy, dot};
 use std::borrow::Cow;
 use std::sync::Arc;
+use vaglio_columns::gather;
 
 /// Copies of the scaled columns and targets with rows in fold order, shared by the states of all λ.
 ///
@@ -63,7 +64,7 @@ impl<'d> HoldOutRows<'d> {
     /// Copies the active columns. Cost O(m·n).
     pub fn new(rows: Arc<FoldedRows<'d>>) -> Self {
         let (data, folds) = (&rows.data, &rows.folds);
-        let permuted = |values: &[f64]| folds.order().iter().map(|&j| values[j]).collect::<Vec<f64>>();
+        let permuted = |values: &[f64]| gather(values, folds.order());
         let mut starts: Vec<usize> = (0..folds.count()).map(|k| folds.range(k).start).collect();
         starts.push(folds.rows());
         let root = data.root().map_or_else(|| vec![1.0; folds.rows()], permuted);
@@ -91,7 +92,7 @@ impl<'d> HoldOutRows<'d> {
             return Vec::new();
         }
         let scaled = self.rows.data.scaled(column);
-        let mut x: Vec<f64> = self.rows.folds.order().iter().map(|&row| scaled[row]).collect();
+        let mut x = gather(&scaled, self.rows.folds.order());
         if self.rows.standardize && !self.rows.intercept {
             let mean = dot(&self.root, &x) / dot(&self.root, &self.root);
             axpy(-mean, &self.root, &mut x);

@@ -3,7 +3,9 @@
 use crate::resampling::{Pooled, Sample, Selection, StageMonitor, held_out};
 use crate::selector::ValidSelector;
 use ndarray::{Array2, ArrayView2, Axis};
-use vaglio_core::{Criterion, Design, HeldOut, Problem, Result, Round, Task, relative_weights, row_weights, setting};
+use vaglio_core::{
+    Criterion, Design, HeldOut, Problem, Result, Round, Task, gather, relative_weights, row_weights, setting,
+};
 use vaglio_kernels::tolerance::SUFFICIENT_FALL;
 use vaglio_search::EntryFit;
 use vaglio_validate::{HeldOutPredictions, KFold, predicted_held_out};
@@ -206,7 +208,7 @@ impl Calibration {
         if rows.is_empty() || predictions.iter().any(|p| !p.is_finite()) {
             return None;
         }
-        let weights: Vec<f64> = rows.iter().map(|&row| weights[row]).collect();
+        let weights = gather(weights, &rows);
         let map = |output: usize| {
             let predictions: Vec<f64> = rows.iter().map(|&row| predictions[[output, row]]).collect();
             let is_of_class: Vec<bool> = rows.iter().map(|&row| targets[[output, row]] > 0.0).collect();

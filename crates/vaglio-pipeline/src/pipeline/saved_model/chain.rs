@@ -5,7 +5,7 @@ use crate::preprocess::{in_units, numeric, unless_too_large};
 use ndarray::Array2;
 use std::collections::HashMap;
 use vaglio_core::{
-    Cells, Columns, Error, MapFit, Model, Result, Table, TargetUnits, argsort_by, duplicate, select_rows,
+    Cells, Columns, Error, MapFit, Model, Result, Table, TargetUnits, argsort_by, duplicate, gather, select_rows,
 };
 use vaglio_tables::budget::Budget;
 
@@ -107,7 +107,7 @@ impl PredictionChain<'_> {
         }
         let counts = self.model.counts(rows, table.series());
         let order = argsort_by(rows, |a, b| table.origin(a).cmp(&table.origin(b)));
-        let counts = counts.map(|counts| order.iter().map(|&row| counts[row]).collect());
+        let counts = counts.map(|counts| gather(&counts, &order));
         let rows = order.iter().map(|&row| table.origin(row)).collect();
         Ok(TablePredictions { values: select_rows(&values, &order), rows, counts })
     }

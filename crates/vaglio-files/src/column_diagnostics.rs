@@ -9,8 +9,7 @@ pub(super) mod step_trials;
 
 use super::drop_column::exchanges::outside;
 use super::drop_column::{LEAST_WORK, PART};
-use super::evaluation::Evaluations;
-use super::run_context::Run;
+use super::evaluation::{Evaluations, Run};
 use span::ColumnSpan;
 use step_trials::StepTrials;
 use vaglio_core::{Error, Feature, Result};

@@ -1,7 +1,6 @@
 //! False-discovery control of columns, for `evaluate` and for sizes that it chose.
 
-use super::evaluation::Evaluation;
-use super::run_context::RunPlan;
+use super::evaluation::{Evaluation, RunPlan};
 use vaglio_core::Result;
 use vaglio_pipeline::resampling::fdr::{DUMMIES, EXPERIMENTS, among, check_design, discoveries};
 use vaglio_search::Choose;

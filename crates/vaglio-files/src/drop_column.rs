@@ -5,9 +5,8 @@
 
 pub(super) mod exchanges;
 
-use super::evaluation::Evaluation;
+use super::evaluation::{Evaluation, Run, RunPlan};
 use super::repetitions::SearchCounts;
-use super::run_context::{Run, RunPlan};
 use exchanges::{Exchanges, exchange_flops, exchanges, outside, removal_flops, removal_scores, work};
 use vaglio_core::{Design, Feature, Result, SearchExtent};
 use vaglio_pipeline::pipeline::DropColumnBudget;

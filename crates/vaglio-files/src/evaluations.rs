@@ -3,9 +3,8 @@
 //! Each is a value in a file of its own. It does nothing unless the settings ask for it, and writes its part of the
 //! record.
 
-use super::evaluation::{Evaluation, Evaluations};
+use super::evaluation::{Evaluation, Evaluations, Run, RunPlan};
 use super::repetitions::{RepetitionInput, Repetitions, SearchCounts};
-use super::run_context::{Run, RunPlan};
 use super::train_test::TrainTest;
 use super::{
     discoveries, drop_column, held_out_rows, intervals, learning_curve, near_best_subsets, nested_validation,

@@ -1,8 +1,7 @@
 //! Predictions of held-out rows: their errors, and the calibration of class probabilities.
 
-use super::evaluation::{Evaluation, Evaluations};
+use super::evaluation::{Evaluation, Evaluations, Run};
 use super::rows::stride;
-use super::run_context::Run;
 use super::train_test::TrainTest;
 use ndarray::{Array2, ArrayView2};
 use vaglio_core::{Result, gather, select_rows};

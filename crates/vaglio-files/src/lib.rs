@@ -45,7 +45,6 @@ mod roles;
 mod rows;
 mod rows_with_lags;
 mod run;
-mod run_context;
 mod run_folder;
 mod scratch;
 mod series;

@@ -1,6 +1,6 @@
 //! Estimates the memory of a run before its search.
 
-use super::run_context::RunPlan;
+use super::evaluation::RunPlan;
 use vaglio_core::{Error, Result};
 use vaglio_pipeline::memory_slots::MemorySlots;
 use vaglio_pipeline::pipeline::ValidPipeline;

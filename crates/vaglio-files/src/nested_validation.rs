@@ -1,8 +1,7 @@
 //! Nested cross-validation: repeats the whole selection in outer folds.
 
-use super::evaluation::Evaluation;
+use super::evaluation::{Evaluation, Run};
 use super::repetitions::{RepetitionInput, Repetitions};
-use super::run_context::Run;
 use std::collections::{BTreeMap, HashSet};
 use vaglio_core::{Loss, Result};
 use vaglio_pipeline::maps::ColumnScale;

@@ -7,7 +7,7 @@
 //! share of the search's work are left out.
 
 use super::drop_column::{LEAST_WORK, PART};
-use super::run_context::Run;
+use super::evaluation::Run;
 use ndarray::{Array2, s};
 use std::collections::HashMap;
 use vaglio_core::{Design, Error, Feature, Loss, Model, Readout, Result, Squared, row_weights};

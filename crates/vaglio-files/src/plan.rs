@@ -5,10 +5,10 @@
 //! so that engine, memory and work are those of all rows, and the run decides likewise. Nothing is searched.
 
 use super::data::prepare_sample;
+use super::evaluation::RunPlan;
 use super::evaluations::EVALUATIONS;
 use super::hold_out_warnings::single_rows;
 use super::memory::PeakMemory;
-use super::run_context::RunPlan;
 use super::scratch::with_scratch;
 use super::train_test::TrainTest;
 use super::work_units::WorkUnits;

@@ -1,9 +1,9 @@
 //! Builds the record of a run, `selection.json`.
 
 use super::correlations::correlations;
+use super::evaluation::Run;
 use super::hold_out_warnings::{single_rows, without_gap};
 use super::path_figures::{curve, step_figures};
-use super::run_context::Run;
 use super::single_precision;
 use vaglio_core::{Feature, Result, RunContext, Task, pluralize};
 use vaglio_pipeline::maps::ColumnScale;

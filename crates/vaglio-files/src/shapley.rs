@@ -10,8 +10,7 @@
 //! contributions with additive importance measures*, NeurIPS 2020.
 
 use super::drop_column::exchanges::{SwapDesign, scorer, work};
-use super::evaluation::Evaluation;
-use super::run_context::RunPlan;
+use super::evaluation::{Evaluation, RunPlan};
 use serde::{Deserialize, Serialize};
 use vaglio_core::{Action, Design, Feature, Result, SearchExtent};
 use vaglio_pipeline::memory_slots::MemorySlots;

@@ -1,7 +1,7 @@
 //! Effect of rounding columns to single precision.
 
 use super::drop_column::exchanges::scorer;
-use super::run_context::Run;
+use super::evaluation::Run;
 use super::verification::relative_error;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{RngCore, SeedableRng};

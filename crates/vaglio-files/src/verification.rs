@@ -1,7 +1,6 @@
 //! Verifies scores of a search by plain retraining.
 
-use super::evaluation::Evaluation;
-use super::run_context::Run;
+use super::evaluation::{Evaluation, Run};
 use vaglio_core::{Design, Error, Feature, Result, Task};
 use vaglio_kernels::tolerance::{VERIFIED_ERROR, VERIFIED_SCALE};
 use vaglio_pipeline::memory_slots::MemorySlots;

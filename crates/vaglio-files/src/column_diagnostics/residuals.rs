@@ -1,8 +1,7 @@
 //! Partial residuals of the chosen columns, and the rows with the largest errors.
 
-use super::super::evaluation::Evaluations;
+use super::super::evaluation::{Evaluations, Run};
 use super::super::rows::stride;
-use super::super::run_context::Run;
 use super::super::train_test::TrainTest;
 use vaglio_core::{Design, Feature, Result, gather, row_weights, sum_of_products};
 use vaglio_pipeline::maps::ColumnScale;

@@ -137,10 +137,7 @@ impl ValidSelector {
     /// # Errors
     /// Returns the errors of [`ValidSelector::design`].
     pub fn design_at(&self, problem: &Problem, whole: Option<&Design>) -> Result<Design> {
-        problem.sign().ends(|| self.designed(problem, whole))
-    }
-
-    fn designed(&self, problem: &Problem, whole: Option<&Design>) -> Result<Design> {
+        problem.sign().ends(|| {
         let of_learner = |error: Error| error.from_part(Role::Learner, self.learner.kind());
         self.learner.check_settings().map_err(of_learner)?;
         let design = Design::from_problem(&problem.clone().with_seed(self.seed), Arc::clone(&self.learner))
@@ -161,6 +158,7 @@ impl ValidSelector {
         let check = |model: &FinalModel| model.check_design(&self.search, learner, &design, problem);
         self.model.as_ref().map_or(Ok(()), check)?;
         self.fitted_in_folds(design, problem)
+        })
     }
 
     /// A copy with another search.

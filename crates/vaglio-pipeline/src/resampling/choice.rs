@@ -3,7 +3,7 @@
 use super::fdr::check_design;
 use super::fold_paths::LambdaPaths;
 use super::sample::Sample;
-use super::score_choice::{confirmed, edge, plain};
+use super::score_choice::{confirmed, plain, with_lambda_warnings};
 use super::selection::{Choice, ChosenSearch};
 use super::validation::{CellChoice, Validation, choice_splits, not_validated, shared_design};
 use crate::jobs::{FIRST_CHECKPOINT, StageMonitor};
@@ -12,7 +12,7 @@ use crate::selector::{ValidSelector, takes_lambda_of_all, walk_lambdas};
 use std::time::{Duration, Instant};
 use vaglio_core::{Design, Error, ErrorClass, Result, StopReason, StopSign, pluralize};
 use vaglio_report::record::{Cell, ChosenBy, GainTest, LossTable, Warning, WarningKind};
-use vaglio_search::{Choose, CrossValidation, Journal, Judge, Monitor, Path, Rule, Silent};
+use vaglio_search::{Choose, CrossValidation, Journal, Judge, Monitor, Path, Silent};
 
 /// Searches the design of all rows of the sample, and chooses a size and λ. A search that is stopped before its first
 /// score takes no columns.
@@ -28,10 +28,9 @@ pub fn select(
 ) -> Result<ChosenSearch> {
     match chosen_search(selector, sample, design, start, monitor) {
         Err(Error::Stopped(reason)) => {
-            let searched = SearchResult::stopped(reason, start);
-            let chosen = Choice::by_score(&searched.path, Rule::Best);
             let message = "the run was stopped before the search had a score, so no column is taken";
-            Ok(ChosenSearch::new(searched, chosen, vec![Warning::new(WarningKind::Interrupted, message)]))
+            let warning = Warning::new(WarningKind::Interrupted, message);
+            Ok(ChosenSearch::by_score(SearchResult::stopped(reason, start), vec![warning]))
         }
         picked => picked,
     }
@@ -203,8 +202,7 @@ impl Validation<'_, '_> {
             size: cell.size,
             ..Choice::by_score(&searched.path, how.rule)
         };
-        edge(design, &chosen, &mut warnings);
-        Ok(ChosenSearch::new(searched, chosen, warnings))
+        Ok(with_lambda_warnings(design, ChosenSearch::new(searched, chosen, warnings)))
     }
 
     /// Size chosen by losses on the other scale of a mapped target; `None` without a map.
@@ -288,8 +286,7 @@ impl Validation<'_, '_> {
         let message = "the run was stopped while the search was cross-validated; the size is by the score alone";
         // A finished search without a cross-validated choice also counts as interrupted.
         searched.path.stop_reason = watcher.stopped().unwrap_or(StopReason::Interrupted);
-        let chosen = Choice::by_score(&searched.path, Rule::Best);
-        Ok(ChosenSearch::new(searched, chosen, vec![Warning::new(WarningKind::Interrupted, message)]))
+        Ok(ChosenSearch::by_score(searched, vec![Warning::new(WarningKind::Interrupted, message)]))
     }
 }
 
@@ -310,13 +307,12 @@ fn scales_differ(judge: Judge, own: usize, other: usize) -> Warning {
 
 /// Takes the result by the score, since no size was reached on all rows and in every fold.
 fn unmatched(design: &Design, searched: SearchResult) -> ChosenSearch {
-    let (chosen, mut warnings) = (Choice::by_score(&searched.path, Rule::Best), Vec::new());
+    let mut warnings = Vec::new();
     if !searched.path.stop_reason.is_partial() {
         let message = "no size of the search on all rows was reached in every fold, so the score chose the size, which is optimistic";
         warnings.push(Warning::new(WarningKind::NotCrossValidated, message));
     }
-    edge(design, &chosen, &mut warnings);
-    ChosenSearch::new(searched, chosen, warnings)
+    with_lambda_warnings(design, ChosenSearch::by_score(searched, warnings))
 }
 
 /// Time for a search on all rows after an interruption of the folds.

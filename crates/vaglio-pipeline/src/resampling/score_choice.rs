@@ -69,17 +69,14 @@ pub(super) fn plain(
         );
         warnings.push(Warning::new(WarningKind::ManyCandidates, message));
     }
-    edge(design, &chosen, &mut warnings);
-    Ok(ChosenSearch::new(searched, chosen, warnings))
+    Ok(with_lambda_warnings(design, ChosenSearch::new(searched, chosen, warnings)))
 }
 
 /// Warns of a λ at an end of the grid, and of one chosen per subset with more columns than rows.
-pub(super) fn edge(design: &Design, chosen: &Choice, warnings: &mut Vec<Warning>) {
-    let Some(readout) = design.readout() else { return };
-    let ([first, .., last], Some(lambda)) = (&readout.lambdas[..], chosen.lambda) else { return };
-    if chosen.size == 0 {
-        return;
-    }
+pub(super) fn with_lambda_warnings(design: &Design, mut picked: ChosenSearch) -> ChosenSearch {
+    let (chosen, warnings) = (&picked.chosen, &mut picked.warnings);
+    let Some(readout) = design.readout().filter(|_| chosen.size > 0) else { return picked };
+    let ([first, .., last], Some(lambda)) = (&readout.lambdas[..], chosen.lambda) else { return picked };
     // If other λ do as well, an end of the grid does not suggest extending it.
     let is_alone = chosen.table.as_ref().zip(chosen.cell).is_none_or(|(table, best)| {
         let is_near = |cells: &&Vec<Cell>| cells.iter().any(|cell| cell.is_near(best.loss));
@@ -101,6 +98,7 @@ pub(super) fn edge(design: &Design, chosen: &Choice, warnings: &mut Vec<Warning>
         );
         warnings.push(Warning::new(WarningKind::LambdaPerSubset, message));
     }
+    picked
 }
 
 /// Chooses among paths at increasing λ: the lowest score, ties by fewest features and then smallest λ. The
@@ -188,6 +186,5 @@ fn without_columns(selector: &ValidSelector, design: &Design, start: Instant) ->
     let path = Path::stopped(subset.score()?, StopReason::NoCandidates);
     let engine = subset.engine().name.into();
     let searched = SearchResult { path, engine, ..SearchResult::stopped(StopReason::NoCandidates, start) };
-    let chosen = Choice::by_score(&searched.path, Rule::Best);
-    Ok(ChosenSearch::new(searched, chosen, Vec::new()))
+    Ok(ChosenSearch::by_score(searched, Vec::new()))
 }

@@ -267,6 +267,12 @@ pub struct ChosenSearch {
 }
 
 impl ChosenSearch {
+    /// Choice of a single search by its score alone.
+    pub(super) fn by_score(searched: SearchResult, warnings: Vec<Warning>) -> Self {
+        let chosen = Choice::by_score(&searched.path, Rule::Best);
+        ChosenSearch::new(searched, chosen, warnings)
+    }
+
     /// Choice of a single search, with no seconds spent in folds.
     pub(super) fn new(searched: SearchResult, chosen: Choice, warnings: Vec<Warning>) -> Self {
         ChosenSearch { searched, chosen, warnings, seconds: 0.0, searches: Vec::new() }

@@ -10,7 +10,6 @@ mod moments;
 mod per_fold_designs;
 mod settings;
 
-use super::decomposition_engine::DecompositionEvaluator;
 use super::engine_names::{DECOMPOSITION, MOMENTS, REFIT, ROWS_HELD_OUT, estimate};
 use super::fits::SubsetFits;
 use super::mean;
@@ -20,15 +19,16 @@ use super::rounds::Rounds;
 use super::shared_lambdas::SharedLosses;
 use cost::RoundEngineChoice;
 pub(super) use cost::decomposed_parts;
-use evaluator::{FoldEngine, KFoldEvaluator};
+use evaluator::FoldEngine;
+pub(super) use evaluator::KFoldEvaluator;
 use hold_out_engine::HoldOutEngine;
 use moments::MomentEngine;
 use ndarray::{Array2, Axis, ShapeError, concatenate};
 pub use settings::{Engine, FoldBy, KFold};
 use std::sync::Arc;
 use vaglio_core::{
-    Cache, Criterion, CriterionTraits, Design, EngineEvaluator, Error, Estimate, Evaluator, Feature, Geometry, HeldOut,
-    Plan, Recorder, Result, Score, SearchExtent, times_power,
+    Cache, Criterion, CriterionTraits, Design, EngineEvaluator, Error, Estimate, Feature, Geometry, HeldOut, Plan,
+    Recorder, Result, Score, SearchExtent, times_power,
 };
 
 impl Criterion for KFold {
@@ -194,11 +194,8 @@ impl KFold {
         let losses = SharedLosses::new(design, self, false);
         let recorder = if engines.is_empty() { Recorder::default() } else { Recorder::new() };
         let rounds = Rounds::new(design, fits, losses, wholes, recorder.clone());
-        let evaluator: Box<dyn Evaluator + 'd> = match engines.is_empty() {
-            true => Box::new(DecompositionEvaluator::new(rounds)),
-            false => Box::new(KFoldEvaluator::new(rounds, engines)),
-        };
-        Ok(Some(EngineEvaluator { recorder, ..EngineEvaluator::from_boxed(engine, evaluator) }))
+        let evaluator = KFoldEvaluator::new(rounds, engines);
+        Ok(Some(EngineEvaluator { recorder, ..EngineEvaluator::new(engine, evaluator) }))
     }
 
     /// Whether the loss of several rounds is the mean of their losses, each with the weight of its held-out rows. True

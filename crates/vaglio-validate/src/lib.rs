@@ -6,7 +6,6 @@
 
 mod balance;
 mod class_rows;
-mod decomposition_engine;
 mod engine_names;
 mod fits;
 mod held_out_predictions;

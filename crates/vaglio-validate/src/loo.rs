@@ -5,9 +5,9 @@ mod evaluator;
 mod shared_data;
 
 use super::balance;
-use super::decomposition_engine::DecompositionEvaluator;
 use super::engine_names::STATES;
 use super::fits::SubsetFits;
+use super::kfold::KFoldEvaluator;
 use super::mean;
 use super::pearson::PearsonCorrelation;
 use super::round::RepeatFolds;
@@ -94,7 +94,7 @@ impl Loo {
             })),
             false => {
                 let rounds = Rounds::new(design, vec![fits], losses, None, recorder.clone());
-                Box::new(DecompositionEvaluator::new(rounds))
+                Box::new(KFoldEvaluator::new(rounds, Vec::new()))
             }
         };
         Ok(EngineEvaluator { recorder, ..EngineEvaluator::from_boxed(engine, evaluator) })

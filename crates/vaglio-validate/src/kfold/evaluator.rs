@@ -1,4 +1,8 @@
-//! The evaluator of k-fold cross-validation: trials by an engine, with refits of unreliable ones.
+//! The evaluator of rounds of held-out rows: trials by an engine, with refits of unreliable ones.
+//!
+//! Without an engine, each subset is decomposed by itself. This serves all cases without a state: λ searched for every
+//! subset, columns standardized in each fold, weights that differ between folds. See *Cross-validation without
+//! refitting* in the book.
 
 use crate::fits::SubsetFits;
 use crate::mean::{mean, mean_squares, over_rounds};
@@ -124,7 +128,7 @@ impl Rounds<'_> {
 }
 
 /// States of a subset, each created on first use, and trials of its changes. Columns must not be constant.
-pub(super) trait FoldEngine<'d>: Send {
+pub(crate) trait FoldEngine<'d>: Send {
     /// The losses of the subset, one for each λ; `None` if the state does not determine them.
     fn current(&mut self, subset: &[Feature]) -> Result<Option<Vec<TrialLoss>>>;
 
@@ -146,9 +150,9 @@ pub(super) trait FoldEngine<'d>: Send {
 }
 
 /// Evaluator that scores a subset by the lowest mean over rounds among all λ.
-pub(super) struct KFoldEvaluator<'d> {
+pub(crate) struct KFoldEvaluator<'d> {
     rounds: Arc<Rounds<'d>>,
-    /// The engine of each round.
+    /// The engine of each round; empty if subsets share no state.
     engines: Vec<Box<dyn FoldEngine<'d> + 'd>>,
     /// The score of the current subset once known; with its residuals unless it came from a state.
     scored: Option<SubsetScore>,
@@ -161,7 +165,7 @@ impl<'d> KFoldEvaluator<'d> {
 
     /// The losses of the current subset, one for each λ; `None` if the state does not determine them.
     fn current(&mut self, subset: &[Feature]) -> Result<Option<Vec<Vec<TrialLoss>>>> {
-        if self.rounds.has_constant(subset) {
+        if self.engines.is_empty() || self.rounds.has_constant(subset) {
             return Ok(None);
         }
         let of_rounds = self.engines.iter_mut().map(|engine| engine.current(subset));
@@ -210,12 +214,22 @@ impl Evaluator for KFoldEvaluator<'_> {
     }
 
     fn scores(&mut self, change: Action, subset: &[Feature], candidates: &[Feature]) -> Result<Vec<Score>> {
+        if self.engines.is_empty() {
+            let score = |&candidate: &Feature| {
+                self.rounds.sign().check()?;
+                Ok(self.rounds.scored(&change.apply_to(subset, candidate))?.score)
+            };
+            return parallel::map_slice(candidates, score).into_iter().collect();
+        }
         let trials = self.trials(change, subset, candidates)?;
         let settled = self.rounds.settle(trials, candidates.len(), |k| change.apply_to(subset, candidates[k]))?;
         Ok(settled.scores(&self.rounds.recorder))
     }
 
     fn best(&mut self, change: Action, subset: &[Feature], candidates: &[Feature]) -> Result<Option<Winner>> {
+        if self.engines.is_empty() {
+            return Ok(Winner::among(candidates, &self.scores(change, subset, candidates)?));
+        }
         let trials = self.trials(change, subset, candidates)?;
         self.rounds.best(&trials, candidates, |feature| change.apply_to(subset, feature))
     }
@@ -223,7 +237,11 @@ impl Evaluator for KFoldEvaluator<'_> {
     /// Trials bring candidates up to date with the selected columns. Of two candidates, one remains a candidate after
     /// the other has entered.
     fn trace(&self, trials: Trials<'_>) -> CacheEffect {
-        if trials.change == Action::Add { CacheEffect::Begun } else { CacheEffect::Lasting }
+        match trials.change {
+            _ if self.engines.is_empty() => CacheEffect::Nothing,
+            Action::Add => CacheEffect::Begun,
+            Action::Remove => CacheEffect::Lasting,
+        }
     }
 
     fn apply(&mut self, change: Action, _: &[Feature], feature: Feature) -> Result<()> {
@@ -236,8 +254,9 @@ impl Evaluator for KFoldEvaluator<'_> {
 
     fn standard_error(&mut self, subset: &[Feature]) -> Result<Option<f64>> {
         let score = self.score(subset)?;
-        if let Some(error) = self.scored.as_ref().and_then(|scored| self.rounds.error_of(scored)) {
-            return Ok(Some(error));
+        let known = self.scored.as_ref().and_then(|scored| self.rounds.error_of(scored));
+        if known.is_some() || self.engines.is_empty() {
+            return Ok(known);
         }
         let Some(place) = self.rounds.lambdas().iter().position(|&l| Some(l) == score.lambda) else {
             return Ok(None);
@@ -261,7 +280,7 @@ impl Evaluator for KFoldEvaluator<'_> {
 
     fn squares(&mut self, columns: &[Feature]) -> Result<Option<SquaresBound>> {
         let rounds = &*self.rounds;
-        let Some(first) = rounds.iter().next() else { return Ok(None) };
+        let Some(first) = rounds.iter().next().filter(|_| !self.engines.is_empty()) else { return Ok(None) };
         if !rounds.iter().all(|fits| fits.are_whole() && fits.rows.folds.is_of_others() && fits.scorer.is_of_squares())
         {
             return Ok(None);
@@ -272,11 +291,51 @@ impl Evaluator for KFoldEvaluator<'_> {
     }
 
     fn fork(&mut self, subset: &[Feature], candidates: &[Feature]) -> Result<Option<Box<dyn Evaluator + '_>>> {
-        if self.rounds.has_constant(subset) {
+        if self.engines.is_empty() || self.rounds.has_constant(subset) {
             return Ok(None);
         }
         let candidates: Vec<Feature> = candidates.iter().copied().filter(|&f| self.rounds.is_active(f)).collect();
         let engines = self.engines.iter_mut().map(|engine| engine.fork(subset, &candidates)).collect();
         Ok(Some(Box::new(KFoldEvaluator { rounds: Arc::clone(&self.rounds), engines, scored: None })))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Engine, KFold, Loo};
+    use vaglio_core::{AnyLoss, Criterion, PerFoldPreprocessing, SearchExtent, Squared, ZeroOne};
+    use vaglio_search::SubsetScorer;
+    use vaglio_testkit::data::{binary, multiclass};
+
+    #[test]
+    fn several_columns_added_together_score_as_the_definition_says_and_leave_the_subset() {
+        let plain = binary(40, 9, 3).weighted().design(&[1e-2, 1.0], true);
+        let balanced = multiclass(40, 9, 3, 4).skewed().balanced().design(&[0.1], true);
+        let in_folds = plain.with_problem(|problem| problem.with_preprocessing(PerFoldPreprocessing::standardize()));
+        let folds = |engine: Engine, loss: AnyLoss| KFold::new(4).engine(engine).loss(loss);
+        let loo = |loss: AnyLoss| Loo { loss, ..Loo::default() };
+        let cases: [(&str, Box<dyn Criterion>); 5] = [
+            ("states", Box::new(loo(Squared.into()))),
+            ("states", Box::new(loo(ZeroOne.into()))),
+            ("moments", Box::new(folds(Engine::Moments, Squared.into()))),
+            ("rows_held_out", Box::new(folds(Engine::RowsHeldOut, ZeroOne.into()))),
+            ("rows_held_out", Box::new(folds(Engine::RowsHeldOut, Squared.into()))),
+        ];
+        for (engine, criterion) in &cases {
+            for design in [&plain, &balanced, &in_folds] {
+                if criterion.check(design).is_err() || (engine == &"states" && std::ptr::eq(design, &in_folds)) {
+                    continue;
+                }
+                let mut subset = SubsetScorer::open(&**criterion, design, &SearchExtent::forward(9, 9)).unwrap();
+                for (before, more) in [(None, &[7, 3, 1][..]), (Some(4), &[0, 8]), (Some(5), &[2])] {
+                    before.into_iter().for_each(|feature| subset.add(feature).unwrap());
+                    let (own, score) = (subset.score().unwrap(), subset.score_with(more).unwrap());
+                    let all: Vec<usize> = subset.selected().iter().chain(more).copied().collect();
+                    let expected = criterion.evaluate(design, &all).unwrap();
+                    assert!((score.loss - expected.loss).abs() < 1e-9, "{engine}: {score:?}, not {expected:?}");
+                    assert_eq!((score.lambda, subset.score().unwrap()), (expected.lambda, own));
+                }
+            }
+        }
     }
 }

@@ -1,10 +1,9 @@
-//! Details of the run: key figures, steps of the search, sizes, tuning, methods, configuration.
+//! Details of the run: key figures, steps of the search, sizes, methods, configuration.
 
 use super::chart::{COLORS, Chart, Mark, ScaleKind};
 use super::number::{count, escape, short};
 use super::section::Section;
 use super::table::TableBuilder;
-use crate::record::names::sentence;
 use crate::record::{EntryRecord, Record, StepRecord, TunedSettings, proven};
 use std::collections::HashMap;
 use vaglio_core::{Action, join};
@@ -22,6 +21,7 @@ pub fn key_figures(record: &Record) -> Section {
         ("Penalty of the path", record.chosen.penalty.map(short)),
         ("NRMSE on rows held out", record.trusted().and_then(|(figures, _)| figures.nrmse).map(short)),
         ("Mean absolute correlation of the chosen columns", record.redundancy.map(short)),
+        ("Tuned settings", record.tuned.as_ref().map(TunedSettings::sentence)),
         ("Engine", Some(record.pipeline.engine.clone())),
         ("Certificate", record.certificate.as_ref().map(proven)),
         ("Trials refitted from the rows", number(record.numerics.map_or(0, |diagnostics| diagnostics.remade as usize))),
@@ -107,12 +107,6 @@ pub fn sizes(record: &Record) -> Section {
         .marked(is_marked);
     let note = "Standard errors, R², AICc, BIC and Cp: “path” in selection.json.";
     Section::new("sizes", "Sizes").table(table).note(note)
-}
-
-/// The settings that tuning found.
-pub fn tuning(tuned: &TunedSettings) -> Section {
-    let lead = format!("{} Their score {} is optimistic.", sentence(tuned.sentence()), short(tuned.score));
-    Section::new("tuning", "Tuned settings").text(lead)
 }
 
 /// Section with a paragraph on the methods of the run.

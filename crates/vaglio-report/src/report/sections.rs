@@ -8,7 +8,7 @@ use super::other_columns::{alternatives, columns_as_read, columns_not_chosen};
 use super::part_findings::found_by_parts;
 use super::repetitions::{discoveries, frequencies, outer_folds};
 use super::residuals::{components, predictions, worst_rows};
-use super::run_details::{configuration, key_figures, methods, sizes, steps, tuning};
+use super::run_details::{configuration, key_figures, methods, sizes, steps};
 use super::section::{Section, page};
 use crate::record::Record;
 use crate::record::names::listed;
@@ -35,7 +35,6 @@ pub fn render(record: &Record, title: &str, yaml: &str) -> String {
         Some(other_curves(record)),
         searches(record),
         costs(record),
-        record.tuned.as_ref().map(tuning),
         Some(steps(record)),
         Some(sizes(record)),
         Some(columns_as_read(record)),

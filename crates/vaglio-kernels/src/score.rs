@@ -74,10 +74,7 @@ pub trait CustomLoss: Debug + Send + Sync {
     fn row_loss(&self, targets: &[f64], predictions: &[f64]) -> f64;
 
     /// Losses of several rows of one output.
-    fn row_losses(&self, targets: &[f64], predictions: &[f64], losses: &mut [f64]) {
-        let rows = targets.iter().zip(predictions);
-        losses.iter_mut().zip(rows).for_each(|(loss, (y, p))| *loss = self.row_loss(&[*y], &[*p]));
-    }
+    fn row_losses(&self, targets: &[f64], predictions: &[f64], losses: &mut [f64]);
 
     /// Loss of all rows. Targets and predictions are row-major over outputs; `weights` has one entry per row.
     fn total_loss(&self, targets: &[f64], predictions: &[f64], weights: &[f64]) -> f64;

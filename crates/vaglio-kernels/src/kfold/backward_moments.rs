@@ -62,7 +62,7 @@ impl BackwardMoments {
         selected.sort_unstable();
         selected.dedup();
         let pair = |k: usize| BackwardPair::new(moments, k / lambdas.len(), lambdas[k % lambdas.len()], &selected);
-        let pairs = parallel::map(moments.folds() * lambdas.len(), pair);
+        let pairs = parallel::map(moments.folds.len() * lambdas.len(), pair);
         let positions = (0..selected.len()).collect();
         BackwardMoments {
             moments: Arc::clone(moments),
@@ -81,7 +81,7 @@ impl BackwardMoments {
 
     /// The selected columns, in increasing order.
     pub fn selected(&self) -> Vec<usize> {
-        gather(self.moments.features(), &self.selected)
+        gather(&self.moments.features, &self.selected)
     }
 
     /// Sum of squared errors of the subset, for each λ.
@@ -106,7 +106,7 @@ impl BackwardMoments {
 
     /// Trials of removing each selected column; equal columns share the trial of the first. Cost O(K·R·s).
     pub fn trials(&self) -> TrialLosses {
-        let mut first = vec![None; self.moments.features().len()];
+        let mut first = vec![None; self.moments.features.len()];
         let mut like: Vec<usize> = Vec::with_capacity(self.selected.len());
         for (k, &place) in self.selected.iter().enumerate() {
             like.push(*first[self.moments.duplicates[place]].get_or_insert(k));

@@ -58,7 +58,7 @@ impl ForwardMoments {
 
     /// Selected columns, in order of addition.
     pub fn selected(&self) -> Vec<usize> {
-        gather(self.moments.features(), &self.selected)
+        gather(&self.moments.features, &self.selected)
     }
 
     /// Sum of squared errors of the subset, for each λ.
@@ -79,7 +79,7 @@ impl ForwardMoments {
     /// Trials of adding each active column that is not selected. Cost O(K·R·n).
     pub fn trials(&self) -> TrialLosses {
         let moments = &*self.moments;
-        let mut open = vec![true; moments.features().len()];
+        let mut open = vec![true; moments.features.len()];
         self.selected.iter().for_each(|&place| open[place] = false);
         let places: Vec<usize> = (0..open.len()).filter(|&place| open[place]).collect();
         let of_lambda = |l: usize| {
@@ -90,7 +90,7 @@ impl ForwardMoments {
             (gather(&losses, &places), gather(&conditioning, &places))
         };
         let (losses, conditioning) = parallel::map(self.lambdas.len(), of_lambda).into_iter().unzip();
-        TrialLosses { features: gather(moments.features(), &places), losses, conditioning }
+        TrialLosses { features: gather(&moments.features, &places), losses, conditioning }
     }
 
     /// Adds an active column that is not selected. Cost O(K·R·(n·s + s²)).
@@ -124,7 +124,7 @@ impl ForwardMoments {
             room: 0,
             pairs: lambdas.iter().map(|&lambda| ForwardPair::new(moments, fold, lambda)).collect(),
         };
-        let all: Vec<(usize, &[f64])> = (0..moments.folds())
+        let all: Vec<(usize, &[f64])> = (0..moments.folds.len())
             .flat_map(|fold| lambdas.chunks(TOGETHER).map(move |lambdas| (fold, lambdas)))
             .collect();
         self.blocks = parallel::map_slice(&all, block);
@@ -183,7 +183,7 @@ impl ForwardPair {
         let (fold, stride) = (&moments.folds[fold], moments.stride);
         let diagonal = |m: &[f64], more: f64| {
             let mut out = vec![1.0; stride];
-            (0..moments.features().len()).for_each(|i| out[i] = m[i * fold.diagonal_stride] + more);
+            (0..moments.features.len()).for_each(|i| out[i] = m[i * fold.diagonal_stride] + more);
             out
         };
         ForwardPair {

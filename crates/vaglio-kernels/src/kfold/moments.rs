@@ -28,7 +28,7 @@ pub struct Moments {
     /// Lazy rows of A_t and A_v, if folds have the diagonals only.
     rows: Option<MomentRows>,
     /// The active columns, in order.
-    features: Vec<usize>,
+    pub(super) features: Vec<usize>,
     /// Place of the first column equal to each.
     pub(super) duplicates: Vec<usize>,
     /// Length of a matrix row: the number of active columns, rounded up to a multiple of 8.
@@ -197,16 +197,6 @@ impl Moments {
     /// Whether rows of A_t and A_v are computed lazily.
     pub fn are_by_columns(&self) -> bool {
         self.rows.is_some()
-    }
-
-    /// Number of folds, K.
-    pub fn folds(&self) -> usize {
-        self.folds.len()
-    }
-
-    /// The active columns, in order.
-    pub fn features(&self) -> &[usize] {
-        &self.features
     }
 
     /// Mean over rows and outputs, from a sum of squared errors.

@@ -61,7 +61,7 @@ impl Spectrum {
                 scale: places.iter().map(|&p| fold.scale[p]).fold(0.0, f64::max),
             })
         };
-        let folds = parallel::map(moments.folds(), fold).into_iter().collect::<Result<_, _>>()?;
+        let folds = parallel::map(moments.folds.len(), fold).into_iter().collect::<Result<_, _>>()?;
         Ok(Spectrum { folds, outputs: moments.outputs })
     }
 

@@ -57,7 +57,7 @@ impl MomentTree {
     /// The empty subset, with active `columns` to be added in this order. Cost O(K·R·n²).
     pub fn new(moments: &Moments, lambdas: &[f64], columns: &[usize]) -> Self {
         let places = moments.places(columns);
-        let (folds, shape) = (moments.folds(), TreeShape::new(moments.outputs, places.len()));
+        let (folds, shape) = (moments.folds.len(), TreeShape::new(moments.outputs, places.len()));
         let mut pairs = Vec::with_capacity(lambdas.len() * folds * shape.end);
         for (&lambda, fold) in lambdas.iter().flat_map(|lambda| (0..folds).map(move |fold| (lambda, fold))) {
             let (of_fold, start) = (&moments.folds[fold], pairs.len() + T);

@@ -39,7 +39,7 @@ use crate::tolerance::{BOUND_ROUNDING, PRODUCT_DRIFT, SOUND_CACHE, UNBOUNDED_COL
 use crate::{Data, Scorer, Trial, is_unreliable};
 use std::collections::HashMap;
 use std::sync::Arc;
-use vaglio_columns::sum_of_squares;
+use vaglio_columns::{argsort_by, sum_of_squares};
 
 /// s_i = x_iᵀG x_i, t_i = x_iᵀa, q_i = ‖G x_i‖² and the inner products with the updates for every candidate, but not G
 /// x_i itself.
@@ -183,10 +183,9 @@ impl CandidateBounds {
     fn likely(&self, basis: &RidgeState<'_>) -> Vec<usize> {
         let scalars = &self.scalars;
         let gain = |at| sum_of_squares(scalars.t(at)) / (basis.lambda + scalars.s[at]);
-        let candidates = basis.data.candidates.iter().enumerate().filter(|(_, feature)| basis.is_candidate(**feature));
-        let mut order: Vec<(f64, usize)> = candidates.map(|(at, &feature)| (gain(at), feature)).collect();
-        order.sort_by(|a, b| b.0.total_cmp(&a.0));
-        order.into_iter().map(|(_, feature)| feature).collect()
+        let (gains, candidates): (Vec<f64>, _) = ((0..scalars.s.len()).map(gain).collect(), &basis.data.candidates);
+        let order = argsort_by(gains.len(), |a, b| gains[b].total_cmp(&gains[a]));
+        order.into_iter().map(|at| candidates[at]).filter(|&feature| basis.is_candidate(feature)).collect()
     }
 
     /// x_iᵀG(w∘a) of every candidate and output, in one pass over X.

@@ -58,7 +58,7 @@ impl BlockSums {
         targets: &[&[f64]],
         intercept: bool,
     ) -> Option<Self> {
-        let (stored, rows) = (entries.stored(), labels.len());
+        let (stored, rows) = (&entries.stored, labels.len());
         let count = *labels.iter().max()? as usize + 1;
         if count > MOST_BLOCKS || count * ROWS_OF_BLOCK > rows {
             return None;

@@ -100,8 +100,8 @@ impl<'d> Data<'d> {
             root.as_deref().unwrap_or(&ones).iter().map(|v| v / norm).collect()
         });
         // Stored rows that were not chosen get weight 0.
-        let stored = entries.stored();
-        let (weight_stored, root_stored) = match root.as_deref().or(entries.is_view().then_some(&ones)) {
+        let stored = &entries.stored;
+        let (weight_stored, root_stored) = match root.as_deref().or(entries.view.is_some().then_some(&ones)) {
             Some(root) => (entries.spread(weight), Some(entries.spread(root))),
             None => (Cow::Borrowed(weight), None),
         };
@@ -168,17 +168,17 @@ impl<'d> Data<'d> {
 
     /// Number of columns, n, inactive ones included.
     pub fn columns(&self) -> usize {
-        self.entries.stored().len()
+        self.entries.stored.len()
     }
 
     /// Number of columns computed on reading.
     pub(crate) fn made(&self) -> usize {
-        self.entries.stored().iter().filter(|column| matches!(column, Column::Product(_))).count()
+        self.entries.stored.iter().filter(|column| matches!(column, Column::Product(_))).count()
     }
 
     /// Whether an m-vector per candidate may be cached; see [`keeps_vectors`].
     pub(crate) fn caches_candidates(&self) -> bool {
-        let stored = self.entries.stored();
+        let stored = &self.entries.stored;
         let share = stored.iter().map(Column::share_stored).sum::<f64>() / stored.len().max(1) as f64;
         keeps_vectors(self.rows(), self.columns(), self.made(), share)
     }

@@ -9,15 +9,10 @@ use vaglio_columns::{Columns, SelectedRows};
 /// A view reads all rows and gives weight 0 to the rows that were not chosen, so rows of folds need not be copied.
 #[derive(Debug)]
 pub struct ColumnEntries<'d> {
-    stored: Vec<Column<'d>>,
-    view: Option<EntryView<'d>>,
-}
-
-#[derive(Debug)]
-struct EntryView<'d> {
-    rows: &'d [usize],
-    /// The chosen rows alone, copied when read.
-    columns: &'d Columns,
+    /// Columns as stored, all rows included.
+    pub(crate) stored: Vec<Column<'d>>,
+    /// If only some stored rows are chosen: these rows, and the columns of these rows alone, copied when read.
+    pub(crate) view: Option<(&'d [usize], &'d Columns)>,
 }
 
 /// Minimum share of chosen rows for a view; below it they are copied.
@@ -36,33 +31,21 @@ impl<'d> From<&'d Columns> for ColumnEntries<'d> {
             is_each_once && chosen.rows.len() as f64 >= MANY * chosen.whole[0].len() as f64
         };
         match columns.chosen().filter(is_most) {
-            Some(SelectedRows { whole, rows }) => {
-                ColumnEntries { stored: whole, view: Some(EntryView { rows, columns }) }
-            }
+            Some(SelectedRows { whole, rows }) => ColumnEntries { stored: whole, view: Some((rows, columns)) },
             _ => columns.copied().iter().collect(),
         }
     }
 }
 
 impl<'d> ColumnEntries<'d> {
-    /// Whether some stored rows are not chosen.
-    pub(crate) fn is_view(&self) -> bool {
-        self.view.is_some()
-    }
-
-    /// Columns as stored, all rows included.
-    pub(crate) fn stored(&self) -> &[Column<'d>] {
-        &self.stored
-    }
-
     /// The chosen rows of a column.
     pub(crate) fn column(&self, index: usize) -> Column<'d> {
-        self.view.as_ref().map_or_else(|| self.stored[index], |view| view.columns.column(index))
+        self.view.map_or_else(|| self.stored[index], |(_, columns)| columns.column(index))
     }
 
     /// Indices of the `count` chosen rows among the stored rows.
     pub(crate) fn rows(&self, count: usize) -> Cow<'_, [usize]> {
-        self.view.as_ref().map_or_else(|| Cow::Owned((0..count).collect()), |view| Cow::Borrowed(view.rows))
+        self.view.map_or_else(|| (0..count).collect::<Vec<_>>().into(), |(rows, _)| rows.into())
     }
 
     /// Whether both refer to the same columns in memory.
@@ -82,10 +65,10 @@ impl<'d> ColumnEntries<'d> {
 
     /// Expands values of the chosen rows to all stored rows, with 0 for the others.
     pub(crate) fn spread<'v>(&self, values: &'v [f64]) -> Cow<'v, [f64]> {
-        let Some(view) = &self.view else { return Cow::Borrowed(values) };
+        let Some((rows, _)) = self.view else { return values.into() };
         let mut all = vec![0.0; self.stored[0].len()];
-        view.rows.iter().zip(values).for_each(|(&row, value)| all[row] = *value);
-        Cow::Owned(all)
+        rows.iter().zip(values).for_each(|(&row, value)| all[row] = *value);
+        all.into()
     }
 }
 

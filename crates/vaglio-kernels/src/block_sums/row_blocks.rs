@@ -85,7 +85,7 @@ impl RowBlocks {
 
     /// Computes the blocks' products with some columns.
     pub fn read(&self, entries: &ColumnEntries<'_>, columns: &[usize]) {
-        self.blocks.read(entries.stored(), columns);
+        self.blocks.read(&entries.stored, columns);
     }
 
     /// Adds up blocks × columns over the included blocks.

@@ -30,7 +30,7 @@ impl Data<'_> {
     /// Like [`Data::products`], but reads a view's stored rows in place instead of copying; suits most columns. The
     /// bits differ.
     pub(crate) fn products_of_most(&self, columns: &[usize], vectors: &[&[f64]]) -> Vec<f64> {
-        self.products_with(columns, vectors, self.entries.is_view())
+        self.products_with(columns, vectors, self.entries.view.is_some())
     }
 
     fn products_with(&self, columns: &[usize], vectors: &[&[f64]], is_stored: bool) -> Vec<f64> {
@@ -40,7 +40,7 @@ impl Data<'_> {
         let (mut doubles, mut singles, mut bytes) = (Vec::new(), Vec::new(), Vec::new());
         let (mut sparse, mut made) = (Vec::new(), Vec::new());
         for (place, &column) in columns.iter().enumerate() {
-            let entries = if is_stored { self.entries.stored()[column] } else { self.entries.column(column) };
+            let entries = if is_stored { self.entries.stored[column] } else { self.entries.column(column) };
             match entries {
                 Column::Double(x) => doubles.push((place, x, self.gram.shifts[column])),
                 Column::Single(x) => singles.push((place, x, self.gram.shifts[column])),

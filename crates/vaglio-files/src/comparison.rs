@@ -1,8 +1,7 @@
 //! Compares predictions with the targets of a file.
 
-use super::file_model::FileModel;
 use super::lags::{ahead_of, later};
-use super::predictions::{Predictions, TargetComparison};
+use super::predictions::{FileModel, Predictions, TargetComparison};
 use super::roles::check_weights;
 use super::series::numbers_of;
 use super::targets::encode;

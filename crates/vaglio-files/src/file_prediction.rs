@@ -1,8 +1,7 @@
 //! Predicts files with a saved model.
 
 use super::column_types::hint;
-use super::file_model::FileModel;
-use super::predictions::{PredictOptions, Predictions, header};
+use super::predictions::{FileModel, PredictOptions, Predictions, header};
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 use vaglio_core::{Error, Result, SourceLocation, Table, Task};

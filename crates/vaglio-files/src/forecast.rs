@@ -1,9 +1,9 @@
 //! Recursive forecasts: predictions replace unknown lagged targets. The last training rows are stored with the model, and
 //! prepended to new rows.
 
-use super::file_model::FileModel;
 use super::lags::with_missing;
 use super::periods::periods;
+use super::predictions::FileModel;
 use super::series::{SeriesOrder, moments};
 use std::collections::HashMap;
 use std::ops::Range;

@@ -2,8 +2,7 @@
 
 use super::rows::having;
 use super::series::{counts_of, numbers_of, places_of};
-use super::targets::task;
-use crate::labels::same_label;
+use super::targets::{same_label, task};
 use std::collections::HashSet;
 use vaglio_core::{Error, Result, Table, Task};
 use vaglio_pipeline::pipeline::{DataSpec, TestRows};

@@ -6,7 +6,6 @@ mod notes;
 mod options;
 mod order;
 mod pipeline_text;
-mod test_rows;
 mod words;
 
 use super::plan::planned;

@@ -1,8 +1,7 @@
 //! Predictions and exports of saved models for files.
 
-use super::file_model::FileModel;
 use super::file_prediction::warn_of;
-use super::predictions::{PredictOptions, Predictions};
+use super::predictions::{FileModel, PredictOptions, Predictions};
 #[cfg(feature = "parquet")]
 use super::predictions_parquet;
 use super::table_prediction::take_rows_alone;

@@ -1,10 +1,22 @@
 //! Predictions of the rows of a file, with probabilities, intervals and kept columns.
 
 use ndarray::Array2;
+use std::ops::Deref;
 use vaglio_core::{Cells, short};
 use vaglio_pipeline::maps::UnseenLevels;
-use vaglio_pipeline::pipeline::IntervalEnds;
+use vaglio_pipeline::pipeline::{IntervalEnds, SavedModel};
 use vaglio_report::record::{Figures, LossName};
+
+/// A saved model that predicts tables and files, and exports formulas.
+pub struct FileModel<'m>(pub &'m SavedModel);
+
+impl Deref for FileModel<'_> {
+    type Target = SavedModel;
+
+    fn deref(&self) -> &SavedModel {
+        self.0
+    }
+}
 
 /// Options of a prediction: outputs besides the predicted values.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

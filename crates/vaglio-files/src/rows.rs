@@ -2,7 +2,7 @@
 
 use super::roles::Roles;
 use super::series::whole_numbers;
-use crate::labels::same_label;
+use super::targets::same_label;
 use std::collections::{BTreeSet, HashMap};
 use vaglio_core::{Cells, Error, Result, Table};
 use vaglio_pipeline::document::Label;

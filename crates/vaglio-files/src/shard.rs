@@ -18,9 +18,7 @@ mod parts;
 mod plan;
 mod run;
 mod share;
-mod state;
 mod work;
 
 pub use build::build;
-pub use ledger::Shards;
-pub use state::{ShardProgress, ShardState};
+pub use ledger::{ShardProgress, ShardState, Shards};

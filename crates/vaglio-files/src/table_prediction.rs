@@ -1,7 +1,6 @@
 //! Predicts tables with a saved model.
 
-use super::file_model::FileModel;
-use super::predictions::Predictions;
+use super::predictions::{FileModel, Predictions};
 use super::series::SeriesOrder;
 use ndarray::s;
 use vaglio_core::{AnyLoss, Cells, Error, MapFit, Model, Result, Squared, Table, Task, ZeroOne};

@@ -1,8 +1,7 @@
 //! Types of targets and their numeric coding.
 
-use crate::labels::{place_of_label, same_label};
 use ndarray::Array2;
-use vaglio_core::numerals::numeral;
+use vaglio_core::numerals::{normalize_number, numeral};
 use vaglio_core::{Cells, Error, Result, Task};
 use vaglio_pipeline::document::Label;
 use vaglio_pipeline::pipeline::{DataSpec, TaskKind};
@@ -164,4 +163,33 @@ pub(super) fn encode(
     }
     let outputs = out.len().checked_div(rows).unwrap_or(0);
     Array2::from_shape_vec((outputs, rows), out).map_err(|e| Error::failed("targets", e))
+}
+
+/// Whether two texts are one label: equal, or the same number.
+pub(crate) fn same_label(a: &str, b: &str) -> bool {
+    a == b || normalize_number(a).is_some_and(|a| normalize_number(b).is_some_and(|b| a == b))
+}
+
+/// The index of the label that equals `text`, or else is the same number.
+fn place_of_label<'l>(mut labels: impl Iterator<Item = &'l str> + Clone, text: &str) -> Option<usize> {
+    let alike = labels.clone().position(|label| label == text);
+    alike.or_else(|| labels.position(|label| same_label(label, text)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_number_is_one_label() {
+        for (a, b) in [("1", "1.0"), ("01", "1"), ("true", "1"), ("False", "0"), ("-0", "0"), ("1e3", "1000")] {
+            assert!(same_label(a, b), "{a} {b}");
+        }
+        assert!(same_label("01500000000000000060.0", "1500000000000000060"));
+        for (a, b) in [("1500000000000000060", "1500000000000000061"), ("a", "A"), ("inf", "INF"), ("yes", "1")] {
+            assert!(!same_label(a, b), "{a} {b}");
+        }
+        assert_eq!(place_of_label(["1", "1.0"].into_iter(), "1.0"), Some(1));
+        assert_eq!(place_of_label(["2", "1"].into_iter(), "1.00"), Some(1));
+    }
 }

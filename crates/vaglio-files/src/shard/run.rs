@@ -1,10 +1,9 @@
 //! Runs the units of an index.
 
-use super::ledger::Shards;
+use super::ledger::{ShardProgress, Shards};
 use super::parts::{self, SearchParts};
 use super::plan::key;
 use super::share::{NOTHING, ShardJournal};
-use super::state::ShardProgress;
 use super::work::{LOOK, WorkContext};
 use crate::journal::{NAME, RunJournal, read, written};
 use crate::monitor::limited;

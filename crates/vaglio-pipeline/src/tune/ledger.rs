@@ -11,6 +11,8 @@ pub(super) type Evaluate<'t> = dyn FnMut(&[f64]) -> Result<Option<f64>> + 't;
 /// Settings with their score.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct ScoredSettings {
+    /// Position in the unit cube.
+    pub point: Vec<f64>,
     /// The value of every parameter, in the order of their paths.
     pub values: Vec<f64>,
     /// The score; +∞ where the settings were refused.
@@ -22,17 +24,18 @@ pub(super) struct CachedCriterion<'t> {
     /// Parameters with their bounds, and the number of evaluations allowed.
     pub tune: &'t Tune,
     evaluate: RefCell<&'t mut Evaluate<'t>>,
-    /// Scored settings with their points, in order.
-    trials: RefCell<Vec<(Vec<f64>, ScoredSettings)>>,
+    /// Scores, by the bits of the values.
     scores: RefCell<HashMap<Vec<u64>, f64>>,
+    /// Settings with the lowest score, the first of ties.
+    best: RefCell<Option<ScoredSettings>>,
     failure: RefCell<Option<Error>>,
     stopped: Cell<bool>,
 }
 
 impl<'t> CachedCriterion<'t> {
     pub fn new(tune: &'t Tune, evaluate: &'t mut Evaluate<'t>) -> Self {
-        let (trials, scores, failure) = Default::default();
-        CachedCriterion { tune, evaluate: RefCell::new(evaluate), trials, scores, failure, stopped: Cell::new(false) }
+        let (scores, best, failure) = Default::default();
+        CachedCriterion { tune, evaluate: RefCell::new(evaluate), scores, best, failure, stopped: Cell::new(false) }
     }
 
     /// Scores a point. Returns `None` if the budget is used up or the user stopped.
@@ -46,7 +49,7 @@ impl<'t> CachedCriterion<'t> {
         if self.is_closed() {
             return None;
         }
-        let evaluation = self.trials.borrow().len() + 1;
+        let evaluation = self.scores.borrow().len() + 1;
         let span = tracing::debug_span!("evaluation", number = evaluation);
         let evaluate = &mut *self.evaluate.borrow_mut();
         let score = match span.in_scope(|| evaluate(&values)) {
@@ -64,27 +67,28 @@ impl<'t> CachedCriterion<'t> {
         let parameters = parameters.keys().zip(&values).map(|(path, value)| format!("{path} = {value}"));
         let parameters = parameters.collect::<Vec<_>>().join(", ");
         tracing::debug!(evaluation, score, parameters, "tried");
-        self.trials.borrow_mut().push((point.to_vec(), ScoredSettings { values, score }));
         self.scores.borrow_mut().insert(key, score);
+        let mut best = self.best.borrow_mut();
+        if best.as_ref().is_none_or(|best| score < best.score) {
+            *best = Some(ScoredSettings { point: point.to_vec(), values, score });
+        }
         Some(score)
     }
 
     /// The point with the lowest score so far, clamped to the cube; the first of ties.
     pub fn best(&self) -> Option<Vec<f64>> {
-        let trials = self.trials.borrow();
-        let (point, _) = trials.iter().reduce(|best, trial| if trial.1.score < best.1.score { trial } else { best })?;
-        Some(point.iter().map(|place| place.clamp(0.0, 1.0)).collect())
+        let best = self.best.borrow();
+        Some(best.as_ref()?.point.iter().map(|place| place.clamp(0.0, 1.0)).collect())
     }
 
     /// Whether no further point will be scored.
     pub fn is_closed(&self) -> bool {
-        self.stopped.get() || self.trials.borrow().len() >= self.tune.budget
+        self.stopped.get() || self.scores.borrow().len() >= self.tune.budget
     }
 
-    /// All scored settings, in order, and the first failure.
-    pub fn into_trials(self) -> (Vec<ScoredSettings>, Option<Error>) {
-        let trials = self.trials.into_inner().into_iter().map(|(_, trial)| trial);
-        (trials.collect(), self.failure.into_inner())
+    /// Settings with the lowest score, the number of evaluations, and the first failure.
+    pub fn into_best(self) -> (Option<ScoredSettings>, usize, Option<Error>) {
+        (self.best.into_inner(), self.scores.into_inner().len(), self.failure.into_inner())
     }
 }
 
@@ -109,8 +113,8 @@ mod tests {
         assert_eq!(ledger.score(&[0.25]), None);
         assert_eq!(ledger.score(&[0.0]), Some(0.0));
         assert_eq!(ledger.best(), Some(vec![0.0]));
-        let (trials, failure) = ledger.into_trials();
-        assert_eq!((trials.len(), *calls.borrow()), (3, 3));
+        let (best, evaluations, failure) = ledger.into_best();
+        assert_eq!((best.unwrap().values, evaluations, *calls.borrow()), (vec![0.0], 3, 3));
         assert_eq!(failure.unwrap().to_string(), "three");
     }
 }

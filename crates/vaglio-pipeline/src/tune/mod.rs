@@ -145,10 +145,8 @@ fn search(
         Method::NelderMead => solvers::nelder_mead(&ledger, &start)?,
         Method::ParticleSwarm => solvers::particle_swarm(&ledger, &start, selector.seed)?,
     }
-    let (trials, failure) = ledger.into_trials();
-    let evaluations = trials.len();
-    let finite = trials.into_iter().filter(|trial| trial.score < f64::INFINITY);
-    match (finite.reduce(|best, trial| if trial.score < best.score { trial } else { best }), failure) {
+    let (best, evaluations, failure) = ledger.into_best();
+    match (best.filter(|best| best.score < f64::INFINITY), failure) {
         (Some(best), _) => Ok(Some((best, evaluations))),
         (None, Some(failure)) => Err(failure),
         (None, None) if evaluations == 0 => Ok(None),

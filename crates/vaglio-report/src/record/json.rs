@@ -20,12 +20,18 @@ impl Record {
         let damaged = |e: serde_json::Error| {
             Cause::from(e).reword(|e| format!("it is damaged, or no result of a run: {}", shortened(e)))
         };
-        let value: Value = serde_json::from_str(text).map_err(damaged)?;
-        if let Some(schema) = value["schema"].as_str().filter(|schema| *schema != SCHEMA) {
-            let schema = shortened(schema);
+        let record = serde_json::from_str::<Record>(text);
+        let schema = match &record {
+            Ok(record) => Some(record.schema.clone()),
+            Err(_) => {
+                serde_json::from_str::<Value>(text).ok().and_then(|value| Some(value["schema"].as_str()?.to_owned()))
+            }
+        };
+        if let Some(schema) = schema.filter(|schema| schema != SCHEMA) {
+            let schema = shortened(&schema);
             return Err(format!("it is of version `{schema}`; this program reads `{SCHEMA}`").into());
         }
-        let record: Record = serde_json::from_str(text).map_err(damaged)?;
+        let record = record.map_err(damaged)?;
         record.check().map_err(|message| format!("it was changed after it was written: {message}"))?;
         Ok(record)
     }

@@ -10,7 +10,7 @@ const RESERVED: &str = "all and as assert async await break class continue def d
     import in is lambda none nonlocal not or pass raise return true try while with yield math datetime bisect row \
     predict columns predictions label float str list dict max values value prediction";
 
-/// Helper functions of the module, each with the text that shows a call.
+/// Helper functions of the module, each with the text that shows a call. Callers stand before what they call.
 const HELPERS: &[(&str, &str)] = &[
     (
         "_number(",
@@ -41,7 +41,6 @@ const HELPERS: &[(&str, &str)] = &[
     return moment + ahead if zone[0] == "-" else moment - ahead
 "#,
     ),
-    ("_missing(", "def _missing(value):\n    return value is None or value != value\n"),
     ("_filled(", "def _filled(value, by):\n    return by if _missing(value) else value\n"),
     ("_ln(", "def _ln(value):\n    return math.log(value) if value > 0 else math.nan\n"),
     ("_ln1p(", "def _ln1p(value):\n    return math.log1p(value) if value > -1 else math.nan\n"),
@@ -49,6 +48,7 @@ const HELPERS: &[(&str, &str)] = &[
         "_level(",
         "def _level(value, levels, missing, other):\n    return missing if _missing(value) else levels.get(value, other)\n",
     ),
+    ("_missing(", "def _missing(value):\n    return value is None or value != value\n"),
     (
         "_part(",
         "def _part(date, part):\n    if date is None:\n        return math.nan\n    since = date - datetime.datetime(1970, 1, 1)\n    seconds = since.days * 86400 + since.seconds + since.microseconds / 1e6\n    return float({\n        \"seconds\": seconds,\n        \"days\": seconds / 86400,\n        \"year\": date.year,\n        \"month\": date.month,\n        \"day\": date.day,\n        \"weekday\": date.isoweekday(),\n        \"day_of_year\": date.timetuple().tm_yday,\n        \"hour\": date.hour,\n        \"minute\": date.minute,\n    }[part])\n",
@@ -95,27 +95,23 @@ fn label(formulas: &Formulas) -> String {
 }
 
 fn module(formulas: &Formulas, body: &str) -> String {
-    // Includes the helpers that are called, and those that they call.
-    let mut called: Vec<&(&str, &str)> = HELPERS.iter().filter(|(word, _)| body.contains(word)).collect();
-    for helper in HELPERS {
-        if !called.contains(&helper) && called.iter().any(|(_, text)| text.contains(helper.0)) {
-            called.push(helper);
+    let (mut used, mut helpers) = (body.to_owned(), String::new());
+    for (call, helper) in HELPERS {
+        if used.contains(call) {
+            used += helper;
+            helpers += &format!("\n\n{helper}");
         }
     }
-    let mut text = format!("# {ABOUT}\n");
-    text += "# predict(row) takes a mapping from names of columns to cells; None, \"\" and NaN are missing cells.\n";
-    let uses = |word: &str| called.iter().any(|(_, text)| text.contains(word));
-    text += if uses("bisect.") { "import bisect\n" } else { "" };
-    text += if uses("datetime.") { "import datetime\n" } else { "" };
-    text += "import math\n";
-    text += if uses("re.fullmatch") { "import re\n\n" } else { "\n" };
+    let imports: String = [("bisect.", "bisect"), ("datetime.", "datetime"), ("", "math"), ("re.fullmatch", "re")]
+        .iter()
+        .filter(|(call, _)| used.contains(call))
+        .map(|(_, name)| format!("import {name}\n"))
+        .collect();
     let columns = join(formulas.inputs.iter().map(|input| quoted(&input.name)), ", ");
-    text += &format!("COLUMNS = [{columns}]\n");
-    for (_, helper) in called {
-        text += &format!("\n\n{helper}");
-    }
-    text += &format!("\n\ndef predict(row):\n{body}");
-    text
+    format!(
+        "# {ABOUT}\n# predict(row) takes a mapping from names of columns to cells; None, \"\" and NaN are missing cells.\n\
+         {imports}\nCOLUMNS = [{columns}]\n{helpers}\n\ndef predict(row):\n{body}"
+    )
 }
 
 const PYTHON: Syntax = Syntax {

@@ -4,7 +4,7 @@
 
 use crate::SparseColumn;
 use crate::parallel;
-use crate::sums::{sparse_product, sum};
+use crate::sums::{axpy, sparse_product, sum};
 use crate::sweep::PlacedColumn;
 
 /// Σ_j w_j·(x_j − shift)² for weights w_j = root_j² that add up to `total`; all 1 if absent. Cost O(entries).
@@ -44,7 +44,7 @@ pub(crate) fn products(columns: &[PlacedColumn<SparseColumn<'_>>], vectors: &[&[
                 out.iter_mut().zip(&by_row[row * count..][..count]).for_each(|(sum, v)| *sum += by * v);
             }),
         }
-        out.iter_mut().zip(&sums).for_each(|(own, sum)| *own += (fill - shift) * sum);
+        axpy(fill - shift, &sums, &mut out);
         (place, out)
     };
     parallel::flat_map_chunks(columns, AT_LEAST, |some| some.iter().map(of).collect::<Vec<_>>())

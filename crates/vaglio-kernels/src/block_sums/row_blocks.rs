@@ -1,6 +1,7 @@
 //! Rows that are a union of whole blocks.
 
 use super::BlockSums;
+use crate::sums::axpy;
 use crate::tolerance::SHIFTED_SQUARES;
 use crate::{ColumnEntries, Operand};
 use std::sync::Arc;
@@ -92,9 +93,7 @@ impl RowBlocks {
     fn total(&self, sums: &[f64]) -> Vec<f64> {
         let columns = self.blocks.active.len();
         let mut total = vec![0.0; columns];
-        for &block in &self.included {
-            total.iter_mut().zip(&sums[block * columns..]).for_each(|(total, sum)| *total += sum);
-        }
+        self.included.iter().for_each(|block| axpy(1.0, &sums[block * columns..], &mut total));
         total
     }
 }

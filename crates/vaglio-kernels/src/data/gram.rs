@@ -1,6 +1,7 @@
 //! Gram matrix rows, from the cache shared by states of the same rows.
 
 use crate::parallel;
+use crate::sums::axpy;
 use crate::{Data, Operand};
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -34,7 +35,7 @@ impl Data<'_> {
         let mut sums = vec![0.0; self.columns()];
         for &(column, part) in parts {
             let row = self.gram.row(Operand::Column(column))?;
-            sums.iter_mut().zip(row.iter()).for_each(|(sum, product)| *sum += part * product);
+            axpy(part, &row, &mut sums);
         }
         Some(sums.into())
     }

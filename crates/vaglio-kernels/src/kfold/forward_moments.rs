@@ -9,6 +9,7 @@ use super::{Moments, TrialLosses};
 use crate::f64x8::F64x8;
 use crate::linalg::InverseFactor;
 use crate::parallel;
+use crate::sums::axpy;
 use crate::trial::worse;
 use crate::vectorize;
 use std::sync::Arc;
@@ -208,7 +209,7 @@ impl ForwardPair {
         // (A_v p)_S, including the column's own contribution.
         let last = 1.0 / root;
         let mut along: Vec<f64> = border.iter().map(|b| b * last).collect();
-        add_rows(&p, held, room, &mut along);
+        p.iter().zip(held.chunks_exact(room)).for_each(|(p, row)| axpy(*p, row, &mut along));
         let corner = sum_of_products(&p, border) + last * corner;
         let pi = sum_of_products(&p, &along) + last * corner;
         let u = self.factor.solve(&along);
@@ -223,18 +224,6 @@ impl ForwardPair {
         }
         ForwardStep { p, u, pi, scalars }
     }
-}
-
-/// to ← to + Σ_k p_k·row_k, rows of `room` doubles.
-fn add_rows(p: &[f64], rows: &[f64], room: usize, to: &mut [f64]) {
-    vectorize(
-        #[inline(always)]
-        move || {
-            for (p, row) in p.iter().zip(rows.chunks_exact(room)) {
-                to.iter_mut().zip(row).for_each(|(to, x)| *to += p * x);
-            }
-        },
-    );
 }
 
 /// The eight doubles at an index.

@@ -75,7 +75,7 @@ impl CandidateColumn {
         let step = g / pending.update.tau;
         self.until = pending.place + 1;
         self.s -= g * step;
-        self.t.iter_mut().zip(&pending.update.t).for_each(|(t, tb)| *t -= step * tb);
+        axpy(-step, &pending.update.t, &mut self.t);
         Some(step)
     }
 

@@ -84,7 +84,7 @@ impl RemovalState {
         parallel::each_mut(&mut columns, |i, (other, weights)| {
             let ratio = column[old(i)] / own;
             axpy(-ratio, &c, other);
-            weights.iter_mut().zip(&w).for_each(|(other, w)| *other -= ratio * w);
+            axpy(-ratio, &w, weights);
         });
         let after = linalg::without_border(&self.h, at);
         let before = std::mem::replace(&mut self.h, after);

@@ -5,6 +5,7 @@ use super::norm_interval::{IntervalShift, NormInterval};
 use super::update_products::UpdateProducts;
 use crate::Data;
 use crate::parallel;
+use crate::sums::axpy;
 use crate::tolerance::INDEPENDENT_COLUMN;
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -151,7 +152,5 @@ fn shares_of<'s>(shares: &'s [UpdateRatios], from: usize, features: &[usize]) ->
 
 /// Adds Σ_p y_ip·z_p of some candidates.
 fn add_updates(shares: &[Cow<'_, [f64]>], z: &[f64], sums: &mut [f64]) {
-    for (share, z) in shares.iter().zip(z) {
-        sums.iter_mut().zip(&**share).for_each(|(sum, y)| *sum += y * z);
-    }
+    shares.iter().zip(z).for_each(|(share, z)| axpy(*z, share, sums));
 }

@@ -2,6 +2,7 @@
 
 use super::{Scorer, Targets};
 use crate::Measure;
+use crate::sums::axpy;
 
 impl Scorer {
     /// Restricts the loss to the rows that `is_in` accepts, for residuals scaled like the targets of `state`, which may
@@ -27,7 +28,7 @@ impl Scorer {
             if tally.whole.is_empty() {
                 tally.whole = whole.to_vec();
             } else {
-                tally.whole.iter_mut().zip(whole).for_each(|(all, part)| *all += part);
+                axpy(1.0, whole, &mut tally.whole);
             }
         }
         if must_gather && !tally.whole.is_empty() { self.total(&tally) } else { sum }

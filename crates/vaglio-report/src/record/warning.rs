@@ -100,6 +100,10 @@ impl Record {
         let infinite = |number: f64| !number.is_finite();
         let has_no_number = |of: &Option<PerOutput>| of.iter().any(|of| of.values().iter().any(|x| infinite(*x)));
         let nested = self.nested.as_ref();
+        let named = |names: Vec<&str>, what: &str, why: &str| {
+            let listed = join(names.iter().map(|name| format!("`{}`", escape_controls(name))), ", ");
+            (!names.is_empty()).then(|| format!("{what} {listed} is infinite, so `null` in the file: {why}"))
+        };
         let losses = [
             ("score", infinite(self.score)),
             ("empty_score", infinite(self.empty_score)),
@@ -109,15 +113,9 @@ impl Record {
             ("nested.loss", nested.is_some_and(|nested| infinite(nested.loss))),
             ("nested.per_fold[].loss", nested.is_some_and(|nested| nested.per_fold.iter().any(|of| infinite(of.loss)))),
         ];
-        let named = |names: String, what: &str, why: &str| {
-            (!names.is_empty()).then(|| format!("{what} {names} is infinite, so `null` in the file: {why}"))
-        };
-        let losses = join(losses.iter().filter(|(_, is)| *is).map(|(name, _)| format!("`{name}`")), ", ");
-        let columns = |is: &dyn Fn(&super::SelectedRecord) -> bool| {
-            join(
-                self.selected.iter().filter(|own| is(own)).map(|own| format!("`{}`", escape_controls(&own.name))),
-                ", ",
-            )
+        let losses = losses.into_iter().filter_map(|(name, is_infinite)| is_infinite.then_some(name)).collect();
+        let columns = |is: &dyn Fn(&super::SelectedRecord) -> bool| -> Vec<&str> {
+            self.selected.iter().filter(|own| is(own)).map(|own| &*own.name).collect()
         };
         let why =
             "the criterion refuses such a subset, or the loss has no value on such rows, as without one of the classes";

@@ -7,7 +7,6 @@ use super::section::Section;
 use super::table::{TableBuilder, TableCell};
 use crate::record::names::sentence;
 use crate::record::{Frequency, MOST_CORRELATED, PerOutput, Record, SelectedRecord, WeightSpread, WorthRecord};
-use std::collections::HashMap;
 use vaglio_core::join;
 
 /// Largest number of outputs with a column of weights each; for more, the norm is shown.
@@ -19,13 +18,8 @@ const OPEN: usize = 60;
 pub fn chosen_columns(record: &Record) -> Section {
     let rows = record.grouped(record.selected.iter().enumerate().collect());
     let folds = record.nested.as_ref().map_or(0, |nested| nested.per_fold.len());
-    let shares = |list: &[Frequency]| -> HashMap<usize, f64> {
-        list.iter().filter_map(|frequency| Some((frequency.index?, frequency.share))).collect()
-    };
-    let nested = record.nested.as_ref().map(|nested| shares(&nested.frequency));
-    let halves = record.stability.as_ref().map(|stability| shares(&stability.frequency));
-    let share = |map: &Option<HashMap<usize, f64>>, row: &(usize, &SelectedRecord)| {
-        Some(map.as_ref()?.get(&row.1.index).copied().unwrap_or(0.0))
+    let share = |list: &[Frequency], column: &SelectedRecord| {
+        list.iter().find(|known| known.index == Some(column.index)).map_or(0.0, |known| known.share)
     };
     let sources = record.sources();
     let table = TableBuilder::new("Chosen columns", "“selected”", &rows).count("Order", |row| row.0 + 1).cells(
@@ -38,8 +32,8 @@ pub fn chosen_columns(record: &Record) -> Section {
     );
     let table = weights(record, table)
         .cells("Over outer folds", "text", |row| row.1.over_folds.as_ref().map(|spread| weight_range(spread, folds)))
-        .share("In outer folds", |row| share(&nested, row))
-        .share("In halves", |row| share(&halves, row));
+        .share("In outer folds", |row| Some(share(&record.nested.as_ref()?.frequency, row.1)))
+        .share("In halves", |row| Some(share(&record.stability.as_ref()?.frequency, row.1)));
     let section = Section::new("chosen", "Chosen columns").table(table.most(OPEN));
     let equation: String = record.equation.iter().map(|line| element("p class=\"formula\"", line)).collect();
     section.with(&equation).note(weights_note(record))

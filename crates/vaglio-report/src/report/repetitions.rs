@@ -5,7 +5,7 @@ use super::section::Section;
 use super::table::TableBuilder;
 use crate::record::names::listed;
 use crate::record::{ColumnVerdict, Frequency, Record, Verdict};
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use vaglio_core::pluralize;
 
 /// Rates of false discoveries for which stable columns are counted.
@@ -37,40 +37,28 @@ pub fn outer_folds(record: &Record) -> Option<Section> {
 
 /// Selection frequencies of columns in outer folds and half-samples.
 pub fn frequencies(record: &Record) -> Section {
-    let (nested, stability) = (&record.nested, &record.stability);
     let selected: HashSet<String> = record.selected.iter().map(|column| record.column_name(column.index)).collect();
     let made = record.data.made.iter();
     let made = made.filter(|made| made.columns.iter().any(|&index| record.is_chosen(index)));
     let sources = made.flat_map(|made| made.of.clone());
     let sources: HashSet<String> = sources.chain(selected.iter().cloned()).collect();
-    let by_source = [nested.as_ref().map(|n| &n.by_source[..]), stability.as_ref().map(|s| &s.by_source[..])];
-    let by_column = [nested.as_ref().map(|n| &n.frequency[..]), stability.as_ref().map(|s| &s.frequency[..])];
-    let mut section = Section::new("frequencies", "Which columns come back").text(repetitions(record));
-    if !record.data.made.is_empty() {
-        section = section.with(&frequency_table("Column of the data", "“by_source”", by_source, &sources));
-    }
-    section.with(&frequency_table("Column", "“frequency”", by_column, &selected)).note("Chosen columns are marked.")
+    let nested = record.nested.as_ref().map(|of| ("In outer folds", &of.by_source, &of.frequency));
+    let halves = record.stability.as_ref().map(|of| ("In halves", &of.by_source, &of.frequency));
+    let tables = nested.into_iter().chain(halves).flat_map(|(head, by_source, by_column)| {
+        [
+            frequency_table("Column of the data", head, by_source, &sources),
+            frequency_table("Column", head, by_column, &selected),
+        ]
+    });
+    let section = Section::new("frequencies", "Which columns come back").text(repetitions(record));
+    section.with(&tables.collect::<String>()).note("Chosen columns are marked.")
 }
 
-fn frequency_table(head: &str, key: &str, lists: [Option<&[Frequency]>; 2], chosen: &HashSet<String>) -> String {
-    let mut rows: Vec<(&str, [Option<f64>; 2])> = Vec::new();
-    let mut places: HashMap<&str, usize> = HashMap::new();
-    for (k, list) in lists.iter().enumerate() {
-        for frequency in list.unwrap_or_default() {
-            let place = *places.entry(&frequency.name).or_insert_with(|| {
-                rows.push((&frequency.name, lists.map(|list| list.map(|_| 0.0))));
-                rows.len() - 1
-            });
-            rows[place].1[k] = Some(frequency.share);
-        }
-    }
-    let sum = |shares: &[Option<f64>; 2]| shares.iter().flatten().sum::<f64>();
-    rows.sort_by(|a, b| sum(&b.1).total_cmp(&sum(&a.1)));
-    TableBuilder::new(format!("{head}: selection frequencies"), key, &rows)
-        .name(head, |row| row.0.to_owned())
-        .share("In outer folds", |row| row.1[0])
-        .share("In halves", |row| row.1[1])
-        .marked(|row| chosen.contains(row.0))
+fn frequency_table(name: &str, head: &str, list: &[Frequency], chosen: &HashSet<String>) -> String {
+    TableBuilder::new(head, "“frequency”", list)
+        .name(name, |row| row.name.clone())
+        .share(head, |row| row.share)
+        .marked(|row| chosen.contains(&row.name))
         .most(FREQUENT)
         .html()
 }

@@ -12,7 +12,7 @@ pub(crate) use row_blocks::RowBlocks;
 use crate::f64x8::F64x8;
 use crate::parallel;
 use crate::row_groups::{ColumnShift, RowGroups};
-use crate::sums::product;
+use crate::sums::{product, times};
 use crate::{Column, ColumnEntries, Operand};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
@@ -77,8 +77,7 @@ impl BlockSums {
         };
         let columns = parallel::map(stored.len(), column);
         let mut vectors: Vec<Vec<f64>> = targets.iter().map(|y| target(entries, y, intercept)).collect();
-        let squares = |y: &[f64]| y.iter().map(|y| y * y).collect::<Vec<f64>>();
-        let of_targets = vectors.iter().map(|y| [groups.sums(y), groups.sums(&squares(y))]).collect();
+        let of_targets = vectors.iter().map(|y| [groups.sums(y), groups.sums(&times(y, y))]).collect();
         vectors.push(counted.to_vec());
         let (sums, known) = ([Vec::new(), Vec::new()], Mutex::default());
         let (blocks, active) = (count, active.to_vec());

@@ -64,7 +64,7 @@ fn shifted(data: &Data<'_>, feature: usize, heaviest: Option<usize>) -> Vec<f64>
 /// Finds the heaviest training row, and whether it weighs more than all other training rows together.
 fn heaviest(data: &Data<'_>, excluded: &[usize]) -> Option<(usize, bool)> {
     data.unit.as_ref()?;
-    let mut rest: Vec<f64> = data.ones().iter().map(|root| root * root).collect();
+    let mut rest = data.targets.weights();
     excluded.iter().for_each(|&row| rest[row] = 0.0);
     let heaviest = (0..rest.len()).max_by(|&a, &b| rest[a].total_cmp(&rest[b]))?;
     Some((heaviest, 2.0 * rest[heaviest] > rest.iter().sum()))

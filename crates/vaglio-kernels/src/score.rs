@@ -47,6 +47,11 @@ impl Targets {
         self.root(row) * self.root(row)
     }
 
+    /// r_j of every row.
+    pub(crate) fn weights(&self) -> Vec<f64> {
+        (0..self.rows()).map(|row| self.weight(row)).collect()
+    }
+
     /// Gives weight 0 to the rows that `is_in` rejects. A scorer of such rows is a scorer of a part; see
     /// [`Scorer::restrict`].
     #[must_use]

@@ -114,6 +114,11 @@ pub fn dot(x: &[f64], y: &[f64]) -> f64 {
     product(Column::Double(x), 0.0, y)
 }
 
+/// x_j·y_j of every j.
+pub(crate) fn times(x: &[f64], y: &[f64]) -> Vec<f64> {
+    x.iter().zip(y).map(|(x, y)| x * y).collect()
+}
+
 /// y ← y + α x. Cost O(m).
 pub fn axpy(alpha: f64, x: &[f64], y: &mut [f64]) {
     vectorize(

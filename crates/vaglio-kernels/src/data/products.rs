@@ -1,5 +1,6 @@
 //! Products of columns with vectors.
 
+use crate::sums::times;
 use crate::sweep::Sweep;
 use crate::{Column, Data, linalg, sparse_sums};
 use ndarray::Array2;
@@ -8,8 +9,7 @@ use std::borrow::Cow;
 impl Data<'_> {
     /// √r_j·v_j of every row, expanded to all stored rows if `is_stored`.
     pub(super) fn with_roots<'v>(&self, v: &'v [f64], is_stored: bool) -> Cow<'v, [f64]> {
-        let scaled = |root: &[f64]| v.iter().zip(root).map(|(v, r)| v * r).collect::<Vec<f64>>().into();
-        let scaled: Cow<'v, [f64]> = self.root().map_or(v.into(), scaled);
+        let scaled: Cow<'v, [f64]> = self.root().map_or(v.into(), |root| times(v, root).into());
         if is_stored { self.entries.spread(&scaled).into_owned().into() } else { scaled }
     }
 

@@ -9,6 +9,7 @@ use crate::Column;
 use crate::f64x8::F64x8;
 use crate::parallel;
 use crate::row_groups::{ColumnShift, EMPTY_RANGE, GroupedVectors, RowGroups, ValueRange, joint_range};
+use crate::sums::times;
 use std::ops::Range;
 use std::sync::OnceLock;
 
@@ -31,7 +32,7 @@ impl GroupedEntries {
     /// Groups the rows. Cost O(entries).
     pub fn new(rows: &FoldedRows<'_>, features: &[usize]) -> Self {
         let (of_row, classes) = rows.groups();
-        let weights: Vec<f64> = (0..rows.data.rows()).map(|row| rows.data.targets.weight(row)).collect();
+        let weights = rows.data.targets.weights();
         let groups = RowGroups::new(of_row, rows.blocks().count() * classes, &weights);
         let shift = |(x, shift): &(Column<'_>, f64)| groups.shift(*x, *shift, &weights);
         let columns = parallel::map_slice(&shifted_columns(rows, features), shift);
@@ -44,8 +45,7 @@ impl GroupedEntries {
         let (data, n) = (&rows.data, features.len());
         let ones = data.ones();
         let vectors: Vec<&[f64]> = data.centered.iter().map(Vec::as_slice).chain([&ones[..]]).collect();
-        let weighed = |v: &[f64]| v.iter().zip(&ones).map(|(v, root)| v * root).collect::<Vec<f64>>();
-        let scaled: Vec<Vec<f64>> = vectors.iter().map(|v| weighed(v)).collect();
+        let scaled: Vec<Vec<f64>> = vectors.iter().map(|v| times(v, &ones)).collect();
         let in_eights: Vec<GroupedVectors> =
             scaled.chunks(F64x8::WIDTH).map(|some| self.groups.vectors(some)).collect();
         let weight = &scaled[scaled.len() - 1];
@@ -56,10 +56,9 @@ impl GroupedEntries {
         };
         let columns: Vec<_> = parallel::map(n, of_column);
         let layout = ProductLayout { columns: n, side: n + vectors.len(), is_whole: false };
-        let product = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).collect::<Vec<f64>>();
         let of_vectors: Vec<Vec<f64>> = (0..vectors.len())
             .flat_map(|v| (0..=v).map(move |u| (v, u)))
-            .map(|(v, u)| self.groups.sums(&product(vectors[v], vectors[u])))
+            .map(|(v, u)| self.groups.sums(&times(vectors[v], vectors[u])))
             .collect();
         let group = |group: usize| {
             if self.groups.sizes[group] == 0 {

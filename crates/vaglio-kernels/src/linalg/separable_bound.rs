@@ -1,7 +1,7 @@
 //! Diagonal matrices below a positive definite one, for separable lower bounds of quadratic forms.
 
 use super::Cholesky;
-use crate::sums::dot;
+use crate::sums::{dot, times};
 use crate::tolerance::ILL_CONDITIONED;
 use ndarray::ArrayView2;
 use vaglio_columns::sum_of_squares;
@@ -47,7 +47,7 @@ pub fn separable_part(mut gram: Vec<f64>, size: usize) -> Vec<f64> {
         (0..size).for_each(|l| gram[k * size + l] /= (own[k] * own[l]).sqrt());
     }
     let unit = inverse_of_unit(gram.clone(), size).map(|(inverse, _)| separable(&gram, &inverse, size));
-    unit.map_or_else(|| vec![0.0; size], |unit| unit.iter().zip(&own).map(|(unit, own)| unit * own).collect())
+    unit.map_or_else(|| vec![0.0; size], |unit| times(&unit, &own))
 }
 
 /// D = s·diag(1/(H⁻¹)_jj) with H − D positive definite, verified by a factorization. Cost O(n³).
@@ -57,7 +57,7 @@ pub fn separable(gram: &[f64], inverse: &[f64], size: usize) -> Vec<f64> {
     let mut v: Vec<f64> = (0..size).map(|k| 1.0 + (k % 7) as f64 / 16.0).collect();
     let mut largest = 1.0;
     for _ in 0..POWERS {
-        let scaled: Vec<f64> = v.iter().zip(&roots).map(|(v, root)| v * root).collect();
+        let scaled = times(&v, &roots);
         let row = |k: usize| dot(&inverse[k * size..(k + 1) * size], &scaled) * roots[k];
         let next: Vec<f64> = (0..size).map(row).collect();
         let norm = sum_of_squares(&next).sqrt();

@@ -34,7 +34,7 @@ use super::row_weights::{RowWeights, weights};
 use super::scalars::CandidateScalars;
 use super::update_products::{UpdateProducts, along};
 use crate::parallel;
-use crate::sums::dot;
+use crate::sums::{dot, times};
 use crate::tolerance::{BOUND_ROUNDING, PRODUCT_DRIFT, SOUND_CACHE, UNBOUNDED_COLUMN};
 use crate::{Data, Scorer, Trial, is_unreliable};
 use std::collections::HashMap;
@@ -191,8 +191,7 @@ impl CandidateBounds {
     /// x_iᵀG(w∘a) of every candidate and output, in one pass over X.
     fn along_of(&self, basis: &RidgeState<'_>) -> Vec<f64> {
         let weights = weights(basis);
-        let weighted = |a: &Vec<f64>| a.iter().zip(&weights).map(|(a, w)| a * w).collect();
-        let vectors: Vec<Vec<f64>> = basis.a.iter().map(weighted).collect();
+        let vectors: Vec<Vec<f64>> = basis.a.iter().map(|a| times(a, &weights)).collect();
         let slices: Vec<&[f64]> = vectors.iter().map(|v| &**v).collect();
         let mut products = basis.data.products_of_most(&basis.data.candidates, &slices);
         let with_updates = |z: &&[f64]| {

@@ -87,16 +87,12 @@ impl Problem {
             )));
         }
         refuse_duplicates(names.iter().map(String::as_str))?;
-        let largest: Vec<f64> =
-            (0..columns.len()).into_par_iter().map(|index| largest(columns.column(index))).collect();
-        for index in (0..largest.len()).filter(|&index| !largest[index].is_finite()) {
-            check_finite(&names[index], &columns.column(index).values())?;
-        }
+        let largest = bounds(&columns, &names)?;
         for (name, row) in target_names.iter().zip(targets.rows()) {
             check_finite(name, &row.to_vec())?;
         }
         Ok(Problem {
-            largest: largest.into(),
+            largest,
             columns: Arc::new(columns),
             names: names.into(),
             targets: in_rows(targets),
@@ -209,11 +205,7 @@ impl Problem {
         if (columns.rows(), columns.len()) != (self.rows(), self.names.len()) {
             return Err(Error::Shape(format!("{} columns of {} rows", columns.len(), columns.rows())));
         }
-        for (index, name) in self.names.iter().enumerate() {
-            check_finite(name, &columns.column(index).values())?;
-        }
-        let largest = columns.iter().map(largest).collect();
-        Ok(Problem { columns: Arc::new(columns), largest, ..self.clone() })
+        Ok(Problem { largest: bounds(&columns, &self.names)?, columns: Arc::new(columns), ..self.clone() })
     }
 
     /// Number of rows.
@@ -325,6 +317,18 @@ impl Problem {
     pub fn in_folds(&self) -> &PerFoldPreprocessing {
         &self.in_folds
     }
+}
+
+/// Upper bound of the magnitude of each column.
+///
+/// # Errors
+/// [`Error::NonFinite`] for NaN or an infinite value.
+fn bounds(columns: &Columns, names: &[String]) -> Result<Arc<[f64]>> {
+    let bounds: Vec<f64> = (0..columns.len()).into_par_iter().map(|index| largest(columns.column(index))).collect();
+    for index in (0..bounds.len()).filter(|&index| !bounds[index].is_finite()) {
+        check_finite(&names[index], &columns.column(index).values())?;
+    }
+    Ok(bounds.into())
 }
 
 /// Copies targets into standard layout, so that each output is contiguous.

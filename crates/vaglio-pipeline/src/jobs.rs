@@ -69,8 +69,9 @@ pub struct StageMonitor<'o> {
 struct StageState<'o> {
     monitor: Monitor<'o>,
     stopped: Option<StopReason>,
-    /// Share done of each piece.
+    /// Share done of each piece, and their sum.
     pieces: Vec<f64>,
+    done: f64,
     /// Share shown last.
     shown: f64,
     /// Number of stages begun, by name.
@@ -85,7 +86,8 @@ impl<'o> StageMonitor<'o> {
     pub fn new(monitor: impl Into<Monitor<'o>>) -> Self {
         let monitor = monitor.into();
         let (journal, stop) = (monitor.journal.clone(), monitor.stop.clone());
-        let state = StageState { monitor, stopped: None, pieces: Vec::new(), shown: 0.0, begun: HashMap::new() };
+        let state =
+            StageState { monitor, stopped: None, pieces: Vec::new(), done: 0.0, shown: 0.0, begun: HashMap::new() };
         StageMonitor { state: Mutex::new(state), journal, stop }
     }
 
@@ -116,7 +118,7 @@ impl<'o> StageMonitor<'o> {
     /// Begins a stage with this many pieces. A repeated name gets a number.
     pub fn stage(&self, what: &str, pieces: usize) {
         let mut state = self.state();
-        (state.pieces, state.shown) = (vec![0.0; pieces], 0.0);
+        (state.pieces, state.done, state.shown) = (vec![0.0; pieces], 0.0, 0.0);
         let times = state.begun.entry(what.to_owned()).or_default();
         *times += 1;
         let name = if *times > 1 { format!("{what} {times}") } else { what.to_owned() };
@@ -134,8 +136,10 @@ impl<'o> StageMonitor<'o> {
     fn advance_piece(&self, piece: usize, share: f64) {
         let mut state = self.state();
         let Some(own) = state.pieces.get_mut(piece) else { return };
-        *own = own.max(share);
-        let share = state.pieces.iter().sum::<f64>() / state.pieces.len() as f64;
+        let more = (share - *own).max(0.0);
+        *own += more;
+        state.done += more;
+        let share = state.done / state.pieces.len() as f64;
         if share - state.shown >= SHOWN {
             state.shown = share;
             drop(state);

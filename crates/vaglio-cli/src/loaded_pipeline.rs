@@ -5,7 +5,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use vaglio::ValidPipeline;
 use vaglio::core::{Cause, Error, SourceLocation};
-use vaglio_pipeline::document::{Document, LARGEST, Node, NodeValue};
+use vaglio_pipeline::document::{LARGEST, Node, NodeValue};
 use vaglio_pipeline::pipeline;
 
 /// A pipeline with its text.
@@ -14,7 +14,7 @@ pub struct LoadedPipeline {
     pub pipeline: ValidPipeline,
     /// Folder that paths in the pipeline are relative to.
     pub folder: PathBuf,
-    document: Document,
+    document: Node,
     text: String,
 }
 
@@ -94,13 +94,11 @@ const TEXT: &str = "this is no pipeline, which has keys such as `version: 1`; if
 
 /// Describes a text that cannot be a pipeline; `None` for one whose faults reading it names.
 fn other_content(text: &str) -> Option<&'static str> {
-    let document = Document::parse(text, "");
-    let whole = document.as_ref().ok().and_then(|document| document.get(""));
-    match whole.map(|whole| &whole.value) {
-        Some(NodeValue::Map(_) | NodeValue::List(_)) => None,
-        Some(NodeValue::Scalar { .. }) if whole.is_some_and(Node::is_null) => None,
+    let document = Node::parse(text, "");
+    match &document {
+        Ok(whole) if whole.is_null() || !matches!(whole.value, NodeValue::Scalar { .. }) => None,
         _ if has_equal_lines(text) => Some(TABLE),
-        whole => whole.and_then(|_| text.trim().lines().nth(1)).map(|_| TEXT),
+        whole => whole.as_ref().ok().and_then(|_| text.trim().lines().nth(1)).map(|_| TEXT),
     }
 }
 

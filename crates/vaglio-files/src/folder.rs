@@ -3,7 +3,7 @@
 use super::run_folder::RunFolder;
 use std::path::{Path, PathBuf};
 use vaglio_core::{Cause, Error, Result};
-use vaglio_pipeline::document::{Document, LARGEST};
+use vaglio_pipeline::document::{LARGEST, Node};
 use vaglio_report::record::{PartNames, Record};
 use vaglio_report::report::{heading, render};
 use vaglio_tables::disk::{check_apart, regular, write_file};
@@ -37,7 +37,7 @@ pub(super) fn read_resolved(path: &Path, parts: &PartNames) -> Result<String> {
     let bytes =
         regular(path, LARGEST as u64)?.ok_or_else(|| unreadable("it is larger than any configuration".into()))?;
     let text = String::from_utf8(bytes).map_err(|e| unreadable(Cause::new("it is not UTF-8 text", e)))?;
-    let document = Document::parse(&text, &path.display().to_string());
+    let document = Node::parse(&text, &path.display().to_string());
     let document = document.map_err(|error| unreadable(Cause::after("it is damaged", error)))?;
     let is_of = |path: &str, kind: &str| document.kind(path).is_some_and(|(found, _)| found == kind);
     // A comparison of searches names its winner.

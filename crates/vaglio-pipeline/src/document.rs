@@ -18,31 +18,10 @@ pub use route::key_path;
 #[cfg(feature = "documents")]
 pub use yaml::{LARGEST, to_yaml};
 
-use serde::de::DeserializeOwned;
-use vaglio_core::{Error, Result, SourceLocation};
+use vaglio_core::{Error, SourceLocation};
 
-/// A configuration: the text of a file, changed by the settings of the command line.
-#[derive(Debug, Clone)]
-pub struct Document {
-    root: Node,
-}
-
-impl Document {
-    /// Makes a document of a value without a text; its errors have no places.
-    pub(crate) fn from_value(value: &serde_json::Value) -> Self {
-        Document { root: Node::from_value(value) }
-    }
-
-    /// Reads the settings as a type.
-    ///
-    /// # Errors
-    /// * [`Error::UnknownName`] for a key or kind that does not exist.
-    /// * [`Error::Setting`] for a value that does not fit, with its dotted path and place.
-    pub fn read<T: DeserializeOwned>(&self) -> Result<T> {
-        reader::read(&self.root)
-    }
-
-    /// The value at a dotted path; the empty path names the whole document.
+impl Node {
+    /// The value at a dotted path; the empty path names the value itself.
     pub fn get(&self, path: &str) -> Option<&Node> {
         let (node, _, is_whole) = self.walk(path)?;
         is_whole.then_some(node)
@@ -51,7 +30,7 @@ impl Document {
     /// The last value on a dotted path, the place of its name if it has one, and whether it is at the path's end.
     fn walk(&self, path: &str) -> Option<(&Node, Option<&SourceLocation>, bool)> {
         let segments = route::segments(path).ok()?;
-        let (mut node, mut named_at, mut rest) = (&self.root, None, &segments[..]);
+        let (mut node, mut named_at, mut rest) = (self, None, &segments[..]);
         while let Some((place, child, taken)) = node.descend(rest) {
             (node, named_at, rest) = (child, Some(place), &rest[taken..]);
         }
@@ -75,7 +54,7 @@ impl Document {
         if error.place().is_some() {
             return error;
         }
-        let place = error.field().and_then(|field| self.place(field));
+        let place = error.field().and_then(|field| self.location(field));
         let is_absent = error.field().is_some_and(|field| !field.starts_with('-') && self.get(field).is_none());
         if let (Error::Setting { message, .. }, true) = (&mut error, is_absent) {
             *message = message.clone().reword(|message| format!("{message} (not in the file)"));
@@ -84,12 +63,12 @@ impl Document {
     }
 
     /// Place of the value at a dotted path; if absent, of the nearest key above it, or else of the file.
-    pub fn place(&self, path: &str) -> Option<SourceLocation> {
+    pub fn location(&self, path: &str) -> Option<SourceLocation> {
         let (node, named_at, is_whole) = self.walk(path)?;
         if is_whole {
             Some(node.place.clone())
         } else {
-            named_at.cloned().or_else(|| Some(SourceLocation::whole(&*self.root.place.file)))
+            named_at.cloned().or_else(|| Some(SourceLocation::whole(&*self.place.file)))
         }
     }
 }

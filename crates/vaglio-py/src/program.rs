@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use vaglio::files::{self, ExportTo, InitOptions, RunOptions, TestOption};
 use vaglio::search::Monitor;
 use vaglio_core::Result;
-use vaglio_pipeline::document::{Document, to_yaml as yaml_of};
+use vaglio_pipeline::document::{Node, to_yaml as yaml_of};
 use vaglio_pipeline::pipeline::{
     Pipeline, ValidPipeline, component_fields, component_list, load, pipeline_schema,
 };
@@ -32,7 +32,7 @@ pub struct WrittenPipeline<'py> {
 }
 
 impl WrittenPipeline<'_> {
-    pub fn load(&self) -> PyResult<(ValidPipeline, Document)> {
+    pub fn load(&self) -> PyResult<(ValidPipeline, Node)> {
         load(&self.text, self.file.as_deref().unwrap_or(NO_FILE), &self.set).map_err(raised)
     }
 }
@@ -154,7 +154,7 @@ pub fn to_json(text: &str, file: &str) -> PyResult<String> {
 
 /// Parses a pipeline; errors name its text `file`.
 pub fn parse_pipeline(text: &str, file: &str) -> Result<Pipeline> {
-    Pipeline::from_document(&mut Document::parse(text, file)?)
+    Pipeline::from_document(&mut Node::parse(text, file)?)
 }
 
 /// JSON Schema of the pipeline file.

@@ -2,7 +2,7 @@
 
 use crate::common::{Folder, pipeline, root, table};
 use serde_json::{Value, json};
-use vaglio_pipeline::document::Document;
+use vaglio_pipeline::document::Node;
 
 fn schema(folder: &Folder) -> Value {
     let ran = folder.vaglio(&["schema"]);
@@ -78,7 +78,7 @@ fn fault(value: &Value, schema: &Value, root: &Value) -> Option<String> {
 }
 
 fn tree(text: &str) -> Value {
-    Document::parse(text, "p.yaml").unwrap().read().unwrap()
+    Node::parse(text, "p.yaml").unwrap().read().unwrap()
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use crate::common::root;
 use std::path::{Path, PathBuf};
-use vaglio_pipeline::document::{Document, Meaning, Node, NodeValue};
+use vaglio_pipeline::document::{Meaning, Node, NodeValue};
 
 /// Files below a folder.
 fn files(folder: &Path) -> Vec<PathBuf> {
@@ -61,15 +61,15 @@ fn numbers_are_numbers_to_yaml_1_1() {
         };
         for text in texts {
             // Parts of a page that are no document, such as those with `…`, are for eyes.
-            if let Ok(document) = Document::parse(&text, "") {
-                check(document.get("").unwrap(), &path.display().to_string());
+            if let Ok(document) = Node::parse(&text, "") {
+                check(&document, &path.display().to_string());
                 found += 1;
             }
         }
     }
     assert!(found > 80, "{found}");
     for part in vaglio_pipeline::pipeline::component_list() {
-        let document = Document::parse(part["example"].as_str().unwrap(), "").unwrap();
-        check(document.get("").unwrap(), part["kind"].as_str().unwrap());
+        let document = Node::parse(part["example"].as_str().unwrap(), "").unwrap();
+        check(&document, part["kind"].as_str().unwrap());
     }
 }

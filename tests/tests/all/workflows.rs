@@ -1,7 +1,7 @@
 //! Workflows of the continuous integration are YAML, and name scripts, manifests and packages that exist.
 
 use crate::common::root;
-use vaglio_pipeline::document::Document;
+use vaglio_pipeline::document::Node;
 
 /// The words that follow a flag in a text.
 fn values<'a>(text: &'a str, flag: &'a str) -> impl Iterator<Item = &'a str> {
@@ -17,7 +17,7 @@ fn workflows_name_what_there_is() {
     for entry in std::fs::read_dir(root().join(".github/workflows")).unwrap() {
         let path = entry.unwrap().path();
         let text = std::fs::read_to_string(&path).unwrap();
-        let workflow = Document::parse(&text, "workflow").unwrap();
+        let workflow = Node::parse(&text, "workflow").unwrap();
         for key in ["name", "on", "permissions", "jobs"] {
             assert!(workflow.get(key).is_some(), "{}: {key}", path.display());
         }

@@ -1,14 +1,14 @@
 //! Compared searches: the former search `race`, and the default of `search`.
 
-use super::{Document, MappingEntry, Node, NodeValue};
+use super::{MappingEntry, Node, NodeValue};
 
-impl Document {
+impl Node {
     /// Reads `search: {kind: race, of: […]}` as `tune: {search: […]}`. If `search` is missing, it becomes the first of
     /// the compared searches.
     pub(crate) fn compare_searches(&mut self) {
         if self.kind("search").is_some_and(|(kind, _)| kind == "race") {
             tracing::warn!("`search: {{kind: race}}` is written `tune: {{search: [...]}}` now");
-            let NodeValue::Map(entries) = &mut self.root.value else { return };
+            let NodeValue::Map(entries) = &mut self.value else { return };
             let Some(at) = entries.iter().position(|entry| entry.key == "search") else { return };
             let race = entries.remove(at).node;
             let place = race.place.clone();
@@ -20,7 +20,7 @@ impl Document {
             if let Some((_, choose)) = race.child("choose") {
                 all.iter_mut().for_each(|search| search.put("choose", choose));
             }
-            let tune = self.root.child_or_new("tune", &place);
+            let tune = self.child_or_new("tune", &place);
             let searches = tune.and_then(|tune| tune.child_or_new("search", &place));
             if let Ok(searches) = searches {
                 searches.value = NodeValue::List(all);
@@ -28,7 +28,7 @@ impl Document {
         }
         let first = self.get("tune.search").and_then(|list| list.child("[0]")).map(|(_, first)| first.clone());
         if let (Some(first), true, NodeValue::Map(entries)) =
-            (first, self.get("search").is_none_or(Node::is_null), &mut self.root.value)
+            (first, self.get("search").is_none_or(Node::is_null), &mut self.value)
         {
             entries.retain(|entry| entry.key != "search");
             entries.push(MappingEntry { key: "search".into(), key_place: first.place.clone(), node: first });

@@ -7,7 +7,7 @@ use vaglio_core::{SourceLocation, clip};
 /// Longest name or text quoted in a message, in characters.
 pub(super) const NAME: usize = 200;
 
-/// A value with its place.
+/// A configuration, or a value in it, with its place.
 #[derive(Debug, Clone)]
 pub struct Node {
     /// Where the value starts.
@@ -105,7 +105,7 @@ impl Node {
     }
 
     /// Copies a value without a text.
-    pub(super) fn from_value(value: &Value) -> Self {
+    pub(crate) fn from_value(value: &Value) -> Self {
         let place = SourceLocation::whole("");
         let entry = |(key, value): (&String, &Value)| MappingEntry {
             key: key.clone(),

@@ -40,14 +40,20 @@ impl InnermostError {
     }
 }
 
-/// Reads a tree as a type. Null values of keys that cannot be null are treated as absent.
-pub(super) fn read<T: DeserializeOwned>(root: &Node) -> vaglio_core::Result<T> {
-    let trail = InnermostError::default();
-    loop {
-        let found = read_once(root, &trail);
-        match trail.null.take() {
-            Some(null) if found.is_err() => trail.absent.borrow_mut().push(null),
-            _ => return found,
+impl Node {
+    /// Reads the settings as a type. Null values of keys that cannot be null are treated as absent.
+    ///
+    /// # Errors
+    /// * [`Error::UnknownName`] for a key or kind that does not exist.
+    /// * [`Error::Setting`] for a value that does not fit, with its dotted path and place.
+    pub fn read<T: DeserializeOwned>(&self) -> vaglio_core::Result<T> {
+        let trail = InnermostError::default();
+        loop {
+            let found = read_once(self, &trail);
+            match trail.null.take() {
+                Some(null) if found.is_err() => trail.absent.borrow_mut().push(null),
+                _ => return found,
+            }
         }
     }
 }

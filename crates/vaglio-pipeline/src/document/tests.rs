@@ -1,7 +1,7 @@
 use super::*;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use vaglio_core::{Criterion, Design, Feature, Score, part, saved};
+use vaglio_core::{Criterion, Design, Feature, Result, Score, part, saved};
 
 #[saved(Criterion, "test_loss")]
 struct TestLoss {
@@ -49,7 +49,7 @@ impl Criterion for OtherTwin {
 
 #[test]
 fn a_word_of_two_parts_names_the_packages_of_both() {
-    let document = Document::parse("criterion: test_twin", "p.yaml").unwrap();
+    let document = Node::parse("criterion: test_twin", "p.yaml").unwrap();
     #[derive(Debug, Deserialize)]
     struct OneCriterion {
         #[expect(dead_code, reason = "it cannot be read")]
@@ -102,12 +102,12 @@ struct SampleSettings {
     preprocess: Vec<Box<dyn Criterion>>,
 }
 
-fn document(text: &str) -> Document {
-    Document::parse(text, "p.yaml").unwrap()
+fn document(text: &str) -> Node {
+    Node::parse(text, "p.yaml").unwrap()
 }
 
 fn error(text: &str) -> String {
-    match Document::parse(text, "p.yaml").and_then(|d| d.read::<SampleSettings>()) {
+    match Node::parse(text, "p.yaml").and_then(|d| d.read::<SampleSettings>()) {
         Ok(settings) => panic!("read as {settings:?}"),
         Err(error) => error.to_string(),
     }
@@ -262,15 +262,15 @@ fn text_that_is_not_this_yaml_is_refused_with_its_place() {
         (deep.as_str(), "p.yaml:1:", "nested deeper than 64"),
     ];
     for (text, place, message) in cases {
-        let error = Document::parse(text, "p.yaml").unwrap_err();
+        let error = Node::parse(text, "p.yaml").unwrap_err();
         assert!(matches!(error, Error::Syntax { .. }), "{error:?}");
         let found = error.to_string();
         assert!(found.starts_with(place) && found.contains(message), "{text}: {found}");
     }
     let large = format!("a: {}", "x".repeat(LARGEST));
-    assert!(Document::parse(&large, "p.yaml").unwrap_err().to_string().contains("bytes are too many"));
+    assert!(Node::parse(&large, "p.yaml").unwrap_err().to_string().contains("bytes are too many"));
     let many = format!("a:\n{}", "- 1\n".repeat(500_000));
-    let found = Document::parse(&many, "p.yaml").unwrap_err().to_string();
+    let found = Node::parse(&many, "p.yaml").unwrap_err().to_string();
     assert!(found.starts_with("p.yaml:499999:3: ") && found.contains("at most 500000"), "{found}");
 }
 
@@ -323,7 +323,7 @@ fn assignments_are_the_place_of_their_errors() {
 #[test]
 fn places_of_paths_are_those_of_the_nearest_value() {
     let document = document("version: 1\nsearch:\n  kind: greedy\n  forced: [a, b]\ncriterion: loo\n");
-    let at = |path: &str| document.place(path).map(|p| (p.line, p.column)).unwrap();
+    let at = |path: &str| document.location(path).map(|p| (p.line, p.column)).unwrap();
     assert_eq!(at("search.kind"), (3, 9));
     assert_eq!(at("search.forced[1]"), (4, 15));
     assert_eq!(at("search.forced.1"), (4, 15));

@@ -1,6 +1,5 @@
 //! Conversions from YAML text to the tree and from settings to YAML text.
 
-use super::Document;
 use super::node::{MappingEntry, NAME, Node, NodeValue};
 use super::route::{self, DEEPEST};
 use saphyr_parser::{Event, Marker, Parser, ScalarStyle, Span, StrInput};
@@ -19,7 +18,7 @@ fn refuse(place: SourceLocation, message: impl Into<String>) -> Error {
     Error::Syntax { message: message.into().into(), place: None }.at(Some(place))
 }
 
-impl Document {
+impl Node {
     /// Reads the text of a YAML file.
     ///
     /// # Errors
@@ -30,7 +29,7 @@ impl Document {
             line: marker.line().max(1),
             column: marker.col() + 1,
         };
-        Ok(Document { root: parse(text, &place)? })
+        parse(text, &place)
     }
 
     /// Applies `--set path=value`. The value is YAML; missing maps on the path are created.
@@ -49,7 +48,7 @@ impl Document {
         let segments = route::segments(path.trim()).map_err(syntax)?;
         let value = parse(text, &|_| origin.clone())?;
         let mut walked = String::new();
-        let mut node = &mut self.root;
+        let mut node = self;
         let mut rest = &segments[..];
         while let Some(segment) = rest.first() {
             let (joined, taken) = node.longer_key(rest).unwrap_or_default();
@@ -224,7 +223,7 @@ mod tests {
 
     fn round_trip(value: &SampleDocument) {
         let text = to_yaml(value).unwrap();
-        let written = Document::parse(&text, "w.yaml").unwrap();
+        let written = Node::parse(&text, "w.yaml").unwrap();
         for k in 0..value.numbers.len() {
             let NodeValue::Scalar { text: number, .. } = &written.get(&format!("numbers[{k}]")).unwrap().value else {
                 panic!("{text}")
@@ -232,7 +231,7 @@ mod tests {
             assert!(is_float_of_yaml_1_1(number), "{text}");
         }
         let read: SampleDocument =
-            Document::parse(&text, "w.yaml").and_then(|d| d.read()).unwrap_or_else(|e| panic!("{e}\n{text}"));
+            Node::parse(&text, "w.yaml").and_then(|d| d.read()).unwrap_or_else(|e| panic!("{e}\n{text}"));
         assert_eq!(&read, value, "{text}");
         for (a, b) in read.numbers.iter().zip(&value.numbers) {
             assert_eq!(a.to_bits(), b.to_bits(), "{text}");
@@ -321,7 +320,7 @@ mod tests {
             engines: vec![EngineWord::Values(vec![]), EngineWord::Auto, EngineWord::Values(vec![2.0])],
         });
         let text = to_yaml(&BTreeMap::from([("x", 1.0), ("y", 1e300), ("z", 1e-6)])).unwrap();
-        let document = Document::parse(&text, "w.yaml").unwrap();
+        let document = Node::parse(&text, "w.yaml").unwrap();
         for key in ["x", "y", "z"] {
             assert!(matches!(document.get(key).unwrap().meaning(), Some(Meaning::Float(_))), "{text}");
         }

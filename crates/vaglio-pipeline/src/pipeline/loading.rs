@@ -1,7 +1,7 @@
 //! Reads pipeline files: syntax, then typed settings, then their consistency.
 
 use super::{Pipeline, ValidPipeline};
-use crate::document::{Document, Node, to_yaml};
+use crate::document::{Node, to_yaml};
 use linfa::ParamGuard;
 use vaglio_core::{Error, Result, SourceLocation};
 
@@ -24,7 +24,7 @@ impl Pipeline {
     /// # Ok::<(), vaglio::core::Error>(())
     /// ```
     pub fn from_yaml(text: &str) -> Result<Self> {
-        Self::from_document(&mut Document::parse(text, "pipeline")?)
+        Self::from_document(&mut Node::parse(text, "pipeline")?)
     }
 
     /// The text of a pipeline file, with all settings, for [`Pipeline::from_yaml`] and the program.
@@ -40,8 +40,8 @@ impl Pipeline {
 ///
 /// # Errors
 /// [`Error::Syntax`], [`Error::UnknownName`] or [`Error::Setting`], each with its place.
-pub fn load(text: &str, file: &str, assignments: &[String]) -> Result<(ValidPipeline, Document)> {
-    let mut document = Document::parse(text, file)?;
+pub fn load(text: &str, file: &str, assignments: &[String]) -> Result<(ValidPipeline, Node)> {
+    let mut document = Node::parse(text, file)?;
     for assignment in assignments {
         let below = |part: &str| assignment.trim_start().strip_prefix(part).is_some_and(|rest| rest.starts_with('.'));
         // A setting of a part that the file omits belongs to the default part.
@@ -64,10 +64,10 @@ pub fn load(text: &str, file: &str, assignments: &[String]) -> Result<(ValidPipe
 }
 
 /// Default parts used by the pipeline of a document.
-pub fn by_default(document: &Document) -> Vec<(&'static str, &'static str)> {
+pub fn by_default(document: &Node) -> Vec<(&'static str, &'static str)> {
     DEFAULT_KINDS.into_iter().filter(|(part, _)| is_absent(document, part)).collect()
 }
 
-fn is_absent(document: &Document, part: &str) -> bool {
+fn is_absent(document: &Node, part: &str) -> bool {
     document.get(part).is_none_or(Node::is_null)
 }

@@ -38,7 +38,7 @@ pub use settings::ValidPipeline;
 pub use vaglio_tables::disk::write_file;
 pub use vaglio_tables::{DateOrder, Decimal, Delimiter, ReadSpec, SettingText};
 
-use crate::document::Document;
+use crate::document::Node;
 use crate::memory_slots::MemorySlots;
 use crate::preprocess::Preprocessing;
 use crate::selector::ValidSelector;
@@ -74,7 +74,7 @@ impl Pipeline {
     ///
     /// # Errors
     /// [`Error::UnknownName`] or [`Error::Setting`], each with its place.
-    pub fn from_document(document: &mut Document) -> Result<Self> {
+    pub fn from_document(document: &mut Node) -> Result<Self> {
         document.compare_searches();
         document.read().map(Pipeline)
     }
@@ -83,7 +83,7 @@ impl Pipeline {
 /// Reads settings of any format like a pipeline file; an error names the path of the setting.
 impl<'de> Deserialize<'de> for Pipeline {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let mut document = Document::from_value(&serde_json::Value::deserialize(deserializer)?);
+        let mut document = Node::from_value(&serde_json::Value::deserialize(deserializer)?);
         Pipeline::from_document(&mut document).map_err(serde::de::Error::custom)
     }
 }

@@ -1,7 +1,7 @@
 //! Access to a learner's serialized settings by dotted path.
 
 use super::Bounds;
-use crate::document::Document;
+use crate::document::Node;
 use serde_json::Value;
 use std::sync::Arc;
 use vaglio_core::{Error, Learner, Result};
@@ -16,7 +16,7 @@ pub(super) fn written(learner: &dyn Learner) -> Result<Value> {
 
 /// Makes a learner from its settings; the error says which setting does not fit.
 pub(super) fn read(settings: &Value) -> Result<Arc<dyn Learner>> {
-    Document::from_value(settings).read().map_err(|error| error.under("learner"))
+    Node::from_value(settings).read().map_err(|error| error.under("learner"))
 }
 
 /// The number at a path, if any.

@@ -36,18 +36,12 @@ const INVERSE_FACTORIALS: [f64; 12] = [
 /// Replaces every value by its exponential, to 1 unit in the last place; 0 and ∞ on under- and overflow. Cost
 /// O(length).
 pub fn exp(values: &mut [f64]) {
-    vectorize(
-        #[inline(always)]
-        || each(values, exp_of),
-    );
+    vectorize!(|| each(values, exp_of));
 }
 
 /// Replaces every value by its hyperbolic tangent, to 3 units in the last place. Cost O(length).
 pub fn tanh(values: &mut [f64]) {
-    vectorize(
-        #[inline(always)]
-        || each(values, tanh_of),
-    );
+    vectorize!(|| each(values, tanh_of));
 }
 
 #[inline(always)]

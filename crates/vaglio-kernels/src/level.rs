@@ -51,6 +51,23 @@ impl Level {
         }
     }
 
+    /// Runs a kernel compiled for the current level; see [`vectorize!`](crate::vectorize).
+    ///
+    /// The bound is not `FnOnce`: the compiler calls that through a function that is not compiled for the level.
+    #[doc(hidden)]
+    #[inline(always)]
+    pub fn run<R>(kernel: impl FnMut() -> R) -> R {
+        let kernel = ClosureKernel(kernel);
+        match Level::current().0 {
+            #[cfg(all(target_arch = "x86_64", debug_assertions))]
+            Arch::V3(v3) => pulp::Simd::vectorize(v3, kernel),
+            #[cfg(all(target_arch = "x86_64", debug_assertions))]
+            _ => pulp::Simd::vectorize(pulp::Scalar::new(), kernel),
+            #[cfg(not(all(target_arch = "x86_64", debug_assertions)))]
+            level => level.dispatch(kernel),
+        }
+    }
+
     /// Calls `work` with all kernels of the process on this level, for tests of equal bits. Not to be nested.
     pub fn within<R>(self, work: impl FnOnce() -> R) -> R {
         static ALONE: Mutex<()> = Mutex::new(());
@@ -74,20 +91,15 @@ fn levels() -> (Vec<Level>, AtomicUsize) {
     (available, used)
 }
 
-/// Runs a kernel compiled for the current level. The closure must be `#[inline(always)]`.
-///
-/// The bound is not `FnOnce`: the compiler calls that through a function that is not compiled for the level.
-#[inline(always)]
-pub fn vectorize<R>(kernel: impl FnMut() -> R) -> R {
-    let kernel = ClosureKernel(kernel);
-    match Level::current().0 {
-        #[cfg(all(target_arch = "x86_64", debug_assertions))]
-        Arch::V3(v3) => pulp::Simd::vectorize(v3, kernel),
-        #[cfg(all(target_arch = "x86_64", debug_assertions))]
-        _ => pulp::Simd::vectorize(pulp::Scalar::new(), kernel),
-        #[cfg(not(all(target_arch = "x86_64", debug_assertions)))]
-        level => level.dispatch(kernel),
-    }
+/// Runs a closure compiled for the current [`Level`].
+#[macro_export]
+macro_rules! vectorize {
+    ($($kernel:tt)+) => {
+        $crate::Level::run(
+            #[inline(always)]
+            $($kernel)+
+        )
+    };
 }
 
 /// A closure wrapped as a kernel of pulp.

@@ -35,7 +35,7 @@ pub use data::{Data, DataError, Operand, keeps_vectors};
 pub use entries::ColumnEntries;
 pub use folds::Folds;
 pub use gram_cache::GramCache;
-pub use level::{Level, vectorize};
+pub use level::Level;
 pub use score::{CustomLoss, Scorer, Targets};
 pub use trial::{Trial, is_unreliable};
 pub use vaglio_columns::{CancelToken, Column, Measure, ProductColumn, SparseColumn, checkpoint};

@@ -100,10 +100,7 @@ impl RowGroups {
                 let mut sums = vec![[F64x8::ZERO; TOGETHER]; self.sizes.len()];
                 each_tile(x, |start, values| {
                     let (groups, z) = (&self.of_row[start..], &z.of_row[start..]);
-                    vectorize(
-                        #[inline(always)]
-                        || add_tile(values, shift, groups, z, &mut sums),
-                    );
+                    vectorize!(|| add_tile(values, shift, groups, z, &mut sums));
                 });
                 sums.into_iter().map(|[a, b, c, d]| (a + b) + (c + d)).collect()
             }

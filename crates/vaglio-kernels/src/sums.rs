@@ -33,40 +33,37 @@ pub(crate) fn add_products<E: ToF64, const C: usize, const N: usize>(
     vectors: [&[f64]; N],
     sums: &mut [[F64x8; N]; C],
 ) {
-    vectorize(
-        #[inline(always)]
-        move || {
-            let rows = columns[0].len();
-            let whole = rows / LANES;
-            let rests = columns.map(|x| &x[whole * LANES..rows]);
-            let tails = vectors.map(|v| &v[whole * LANES..rows]);
-            let columns = columns.map(|x| &x.as_chunks().0[..whole]);
-            let vectors = vectors.map(|v| &v.as_chunks().0[..whole]);
-            let by = shifts.map(F64x8::splat);
-            let mut lanes = *sums;
-            for j in 0..whole {
-                let v: [F64x8; N] = std::array::from_fn(|k| F64x8::load(&vectors[k][j]));
-                for c in 0..C {
-                    let x = F64x8::load(&columns[c][j]) - by[c];
-                    for k in 0..N {
-                        lanes[c][k] = lanes[c][k] + x * v[k];
-                    }
+    vectorize!(move || {
+        let rows = columns[0].len();
+        let whole = rows / LANES;
+        let rests = columns.map(|x| &x[whole * LANES..rows]);
+        let tails = vectors.map(|v| &v[whole * LANES..rows]);
+        let columns = columns.map(|x| &x.as_chunks().0[..whole]);
+        let vectors = vectors.map(|v| &v.as_chunks().0[..whole]);
+        let by = shifts.map(F64x8::splat);
+        let mut lanes = *sums;
+        for j in 0..whole {
+            let v: [F64x8; N] = std::array::from_fn(|k| F64x8::load(&vectors[k][j]));
+            for c in 0..C {
+                let x = F64x8::load(&columns[c][j]) - by[c];
+                for k in 0..N {
+                    lanes[c][k] = lanes[c][k] + x * v[k];
                 }
             }
-            if !rests[0].is_empty() {
-                // The last eight is padded so that it adds 0: adding its lanes one by one would make the compiler
-                // narrow the vectors of the loop above.
-                let v: [F64x8; N] = std::array::from_fn(|k| F64x8::part(tails[k], 0.0));
-                for c in 0..C {
-                    let x = F64x8::part(rests[c], shifts[c]) - by[c];
-                    for k in 0..N {
-                        lanes[c][k] = lanes[c][k] + x * v[k];
-                    }
+        }
+        if !rests[0].is_empty() {
+            // The last eight is padded so that it adds 0: adding its lanes one by one would make the compiler
+            // narrow the vectors of the loop above.
+            let v: [F64x8; N] = std::array::from_fn(|k| F64x8::part(tails[k], 0.0));
+            for c in 0..C {
+                let x = F64x8::part(rests[c], shifts[c]) - by[c];
+                for k in 0..N {
+                    lanes[c][k] = lanes[c][k] + x * v[k];
                 }
             }
-            *sums = lanes;
-        },
-    );
+        }
+        *sums = lanes;
+    });
 }
 
 /// Σ_j (x_j − shift)·v_j. Cost O(m), or O(entries) for a sparse column whose fill is the shift.
@@ -121,29 +118,23 @@ pub(crate) fn times(x: &[f64], y: &[f64]) -> Vec<f64> {
 
 /// y ← y + α x. Cost O(m).
 pub fn axpy(alpha: f64, x: &[f64], y: &mut [f64]) {
-    vectorize(
-        #[inline(always)]
-        move || {
-            for (y, x) in y.iter_mut().zip(x) {
-                *y += alpha * x;
-            }
-        },
-    );
+    vectorize!(move || {
+        for (y, x) in y.iter_mut().zip(x) {
+            *y += alpha * x;
+        }
+    });
 }
 
 /// y ← y − Σ_k α_k x_k, one term after the other. Cost O(m·C).
 pub(crate) fn subtract<const C: usize>(x: [&[f64]; C], alphas: [f64; C], y: &mut [f64]) {
-    vectorize(
-        #[inline(always)]
-        move || {
-            let x = x.map(|x| &x[..y.len()]);
-            for (j, y) in y.iter_mut().enumerate() {
-                for k in 0..C {
-                    *y -= alphas[k] * x[k][j];
-                }
+    vectorize!(move || {
+        let x = x.map(|x| &x[..y.len()]);
+        for (j, y) in y.iter_mut().enumerate() {
+            for k in 0..C {
+                *y -= alphas[k] * x[k][j];
             }
-        },
-    );
+        }
+    });
 }
 
 /// out_j ← scale_j·(x_j − shift); scales are 1 if absent. Cost O(m).
@@ -158,32 +149,26 @@ pub(crate) fn scaled(x: Column<'_>, shift: f64, scale: Option<&[f64]>, out: &mut
         }
     }
     with_entries!(
-            x,
-            x => vectorize(
-    #[inline(always)]
-    || scale_entries(x, shift, scale, out),
-    ),
-            x => {
-                let rest = x.fill() - shift;
-                match scale {
-                    None => out.fill(rest),
-                    Some(scale) => out.iter_mut().zip(scale).for_each(|(out, scale)| *out = rest * scale),
-                }
-                x.for_each(|row, value| out[row] = (value - shift) * scale.map_or(1.0, |scale| scale[row]));
-            },
-            x => {
-                let mut start = 0;
-                x.for_each_tile(|tile| {
-                    let rows = start..start + tile.len();
-                    vectorize(
-    #[inline(always)]
-    || scale_entries(tile, shift, scale.map(|scale| &scale[rows.clone()]), &mut out[rows.clone()]),
-    );
-                    start = rows.end;
-                    true
-                });
+        x,
+        x => vectorize!(|| scale_entries(x, shift, scale, out)),
+        x => {
+            let rest = x.fill() - shift;
+            match scale {
+                None => out.fill(rest),
+                Some(scale) => out.iter_mut().zip(scale).for_each(|(out, scale)| *out = rest * scale),
             }
-        );
+            x.for_each(|row, value| out[row] = (value - shift) * scale.map_or(1.0, |scale| scale[row]));
+        },
+        x => {
+            let mut start = 0;
+            x.for_each_tile(|tile| {
+                let rows = start..start + tile.len();
+                vectorize!(|| scale_entries(tile, shift, scale.map(|scale| &scale[rows.clone()]), &mut out[rows.clone()]));
+                start = rows.end;
+                true
+            });
+        }
+    );
 }
 
 #[cfg(test)]

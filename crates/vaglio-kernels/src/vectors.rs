@@ -62,31 +62,28 @@ impl Vectors {
     fn against<const DISTANCE: bool>(&self, x: &Tile, start: &[f64]) -> Tile {
         assert_eq!(x.columns(), self.inputs, "one column an entry of the vectors");
         let mut out = Tile::new(x.rows(), self.count);
-        vectorize(
-            #[inline(always)]
-            || {
-                let (Vectors { inputs, packed, count }, out) = (self, &mut out);
-                for chunk in 0..x.rows().div_ceil(F64x8::WIDTH) {
-                    let x = x.eight(chunk);
-                    let out = out.eight_mut(chunk);
-                    for first in (0..*count).step_by(GROUP) {
-                        let weights = &packed[first / GROUP * inputs..][..*inputs];
-                        let mut sums: [F64x8; GROUP] =
-                            std::array::from_fn(|k| F64x8::splat(start.get(first + k).copied().unwrap_or(0.0)));
-                        for (x, w) in x.iter().zip(weights) {
-                            let x = F64x8::load(x);
-                            for k in 0..GROUP {
-                                let w = F64x8::splat(w[k]);
-                                sums[k] = sums[k] + if DISTANCE { (x - w) * (x - w) } else { w * x };
-                            }
-                        }
-                        for (sum, to) in sums.iter().zip(&mut out[first..]) {
-                            sum.store(to);
+        vectorize!(|| {
+            let (Vectors { inputs, packed, count }, out) = (self, &mut out);
+            for chunk in 0..x.rows().div_ceil(F64x8::WIDTH) {
+                let x = x.eight(chunk);
+                let out = out.eight_mut(chunk);
+                for first in (0..*count).step_by(GROUP) {
+                    let weights = &packed[first / GROUP * inputs..][..*inputs];
+                    let mut sums: [F64x8; GROUP] =
+                        std::array::from_fn(|k| F64x8::splat(start.get(first + k).copied().unwrap_or(0.0)));
+                    for (x, w) in x.iter().zip(weights) {
+                        let x = F64x8::load(x);
+                        for k in 0..GROUP {
+                            let w = F64x8::splat(w[k]);
+                            sums[k] = sums[k] + if DISTANCE { (x - w) * (x - w) } else { w * x };
                         }
                     }
+                    for (sum, to) in sums.iter().zip(&mut out[first..]) {
+                        sum.store(to);
+                    }
                 }
-            },
-        );
+            }
+        });
         out
     }
 }

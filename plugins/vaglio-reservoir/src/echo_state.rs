@@ -91,19 +91,13 @@ impl EchoStateNetwork {
         let (mut state, mut next) = (vec![0.0; self.padded], vec![0.0; self.padded]);
         let mut recent = vec![0.0; TILE * self.padded];
         for step in 0..length {
-            vectorize(
-                #[inline(always)]
-                || drive(self, inputs, begin + step, &state, &mut next),
-            );
+            vectorize!(|| drive(self, inputs, begin + step, &state, &mut next));
             tanh(&mut next);
             // x = (1 − a)·x + a·tanh(…).
-            vectorize(
-                #[inline(always)]
-                || {
-                    let (rate, kept) = (self.leak, 1.0 - self.leak);
-                    state.iter_mut().zip(&next).for_each(|(x, t)| *x = kept * *x + rate * t);
-                },
-            );
+            vectorize!(|| {
+                let (rate, kept) = (self.leak, 1.0 - self.leak);
+                state.iter_mut().zip(&next).for_each(|(x, t)| *x = kept * *x + rate * t);
+            });
             let place = step % TILE;
             recent[place * self.padded..(place + 1) * self.padded].copy_from_slice(&state);
             if place + 1 == TILE || step + 1 == length {

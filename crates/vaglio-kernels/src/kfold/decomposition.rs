@@ -103,10 +103,7 @@ impl<'r, 'd> Decomposition<'r, 'd> {
         let mut sums = vec![0.0; rows.len() * width];
         parallel::chunks_mut(&mut sums, CHUNK * width, |at, sums| {
             let rows = &rows[at * CHUNK..][..sums.len() / width];
-            vectorize(
-                #[inline(always)]
-                || left_out(directions, rows, &shrunk.shares, &weights, sums),
-            );
+            vectorize!(|| left_out(directions, rows, &shrunk.shares, &weights, sums));
         });
         let (mut unreliable, mut lowest) = (Vec::new(), 1.0);
         for (&row, sums) in rows.iter().zip(sums.chunks_exact(width)) {

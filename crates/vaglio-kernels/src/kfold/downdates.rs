@@ -77,10 +77,7 @@ impl DowndatedTriangles {
         let (mut h, mut v) = (gather(&self.h), gather(&self.v));
         let by = |p: &PendingDowndate| [lane(&p.r, b) * p.c, lane(&p.r, b), lane(&p.v, b)];
         let by: Vec<[f64; 3]> = self.pending.iter().map(by).collect();
-        vectorize(
-            #[inline(always)]
-            || subtract_changes(&self.pending, &by, &mut h, &mut v),
-        );
+        vectorize!(|| subtract_changes(&self.pending, &by, &mut h, &mut v));
         (h, v)
     }
 
@@ -91,16 +88,10 @@ impl DowndatedTriangles {
 
     /// Applies all downdates and keeps the rows and columns `kept`, in increasing order. Cost O(s²·pending).
     pub fn flush(&mut self, kept: &[usize]) {
-        vectorize(
-            #[inline(always)]
-            || take_changes(self.size, &self.pending, &mut self.h, &mut self.v),
-        );
+        vectorize!(|| take_changes(self.size, &self.pending, &mut self.h, &mut self.v));
         self.pending.clear();
         for matrix in [&mut self.h, &mut self.v] {
-            vectorize(
-                #[inline(always)]
-                || compact(kept, matrix),
-            );
+            vectorize!(|| compact(kept, matrix));
             matrix.truncate(start(kept.len()));
             matrix.shrink_to_fit();
         }

@@ -234,28 +234,25 @@ fn eights(x: &[f64], place: usize) -> F64x8 {
 
 /// Adds loss + 2δh + δ²q of every column, and lowers the conditioning.
 fn add_trials(pair: &ForwardPair, scale: &[f64], losses: &mut [f64], conditioning: &mut [f64]) {
-    vectorize(
-        #[inline(always)]
-        move || {
-            let stride = losses.len();
-            let (lambda, loss, sticky) =
-                (F64x8::splat(pair.lambda), F64x8::splat(pair.loss), F64x8::splat(pair.conditioning));
-            let two = F64x8::splat(2.0);
-            for k in 0..stride / F64x8::WIDTH {
-                let diagonal = eights(&pair.diagonal, k);
-                let square = eights(&pair.square, k);
-                let mut sum = loss;
-                for o in 0..pair.gradient.len() / stride {
-                    let at = o * stride / F64x8::WIDTH + k;
-                    let delta = eights(&pair.gradient, at) / diagonal;
-                    sum = sum + delta * (two * eights(&pair.along, at) + delta * square);
-                }
-                (eights(losses, k) + sum).store(&mut losses.as_chunks_mut().0[k]);
-                // Negated and limited to 0, so that NaN counts as 0.
-                let negative = (F64x8::ZERO - diagonal / (eights(scale, k) + lambda)).min(F64x8::ZERO);
-                let lowest = eights(conditioning, k).min(sticky).min(F64x8::ZERO - negative);
-                lowest.store(&mut conditioning.as_chunks_mut().0[k]);
+    vectorize!(move || {
+        let stride = losses.len();
+        let (lambda, loss, sticky) =
+            (F64x8::splat(pair.lambda), F64x8::splat(pair.loss), F64x8::splat(pair.conditioning));
+        let two = F64x8::splat(2.0);
+        for k in 0..stride / F64x8::WIDTH {
+            let diagonal = eights(&pair.diagonal, k);
+            let square = eights(&pair.square, k);
+            let mut sum = loss;
+            for o in 0..pair.gradient.len() / stride {
+                let at = o * stride / F64x8::WIDTH + k;
+                let delta = eights(&pair.gradient, at) / diagonal;
+                sum = sum + delta * (two * eights(&pair.along, at) + delta * square);
             }
-        },
-    );
+            (eights(losses, k) + sum).store(&mut losses.as_chunks_mut().0[k]);
+            // Negated and limited to 0, so that NaN counts as 0.
+            let negative = (F64x8::ZERO - diagonal / (eights(scale, k) + lambda)).min(F64x8::ZERO);
+            let lowest = eights(conditioning, k).min(sticky).min(F64x8::ZERO - negative);
+            lowest.store(&mut conditioning.as_chunks_mut().0[k]);
+        }
+    });
 }

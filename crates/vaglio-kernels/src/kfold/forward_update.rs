@@ -60,17 +60,14 @@ pub(super) fn apply(moments: &Moments, fold: usize, rows: &[usize], steps: &[For
         }
         let (a, v) = packed.split_at(rows.len());
         for (((p, u), steps), pairs) in p.iter().zip(&u).zip(steps.chunks(SHARE)).zip(pairs.chunks_mut(SHARE)) {
-            vectorize(
-                #[inline(always)]
-                || {
-                    let (r, back, along) = (sums(a, p), sums(a, u), sums(v, p));
-                    for (l, (step, pair)) in steps.iter().zip(pairs.iter_mut()).enumerate() {
-                        for k in 0..here {
-                            pair.take_in(step, start + k, r[l][k], along[l][k] - back[l][k]);
-                        }
+            vectorize!(|| {
+                let (r, back, along) = (sums(a, p), sums(a, u), sums(v, p));
+                for (l, (step, pair)) in steps.iter().zip(pairs.iter_mut()).enumerate() {
+                    for k in 0..here {
+                        pair.take_in(step, start + k, r[l][k], along[l][k] - back[l][k]);
                     }
-                },
-            );
+                }
+            });
         }
     }
 }

@@ -16,21 +16,18 @@ const PANEL: usize = 32;
 /// runs in 8 lanes that are added in order, wherever its columns are, so equal columns get equal bits. Cost
 /// O(height·columns²).
 pub(super) fn add_gram(tile: &[F64x8], height: usize, columns: usize, out: &mut [f64]) {
-    vectorize(
-        #[inline(always)]
-        move || {
-            for i_panel in (0..columns).step_by(PANEL) {
-                checkpoint();
-                for j_panel in (0..=i_panel).step_by(PANEL) {
-                    for i in (i_panel..columns.min(i_panel + PANEL)).step_by(SIDE) {
-                        for j in (j_panel..(i + 1).min(j_panel + PANEL)).step_by(SIDE) {
-                            block(tile, height, columns, i, j, out);
-                        }
+    vectorize!(move || {
+        for i_panel in (0..columns).step_by(PANEL) {
+            checkpoint();
+            for j_panel in (0..=i_panel).step_by(PANEL) {
+                for i in (i_panel..columns.min(i_panel + PANEL)).step_by(SIDE) {
+                    for j in (j_panel..(i + 1).min(j_panel + PANEL)).step_by(SIDE) {
+                        block(tile, height, columns, i, j, out);
                     }
                 }
             }
-        },
-    );
+        }
+    });
 }
 
 #[inline(always)]

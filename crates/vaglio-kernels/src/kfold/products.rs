@@ -195,39 +195,33 @@ fn load<E: ToF64>(x: &[E], rows: &[usize], shift: f64, to: &mut [F64x8]) -> Valu
 }
 
 fn shifted<E: ToF64>(x: &[E], shift: f64, to: &mut [F64x8]) -> ValueRange {
-    vectorize(
-        #[inline(always)]
-        move || {
-            // The greatest entry is the least of the negatives.
-            let (mut least, mut greatest) = (F64x8::INFINITY, F64x8::INFINITY);
-            let by = F64x8::splat(shift);
-            let (x, rest) = x.as_chunks();
-            for (x, to) in x.iter().zip(to.iter_mut()) {
-                let x = F64x8::load(x);
-                least = x.min(least);
-                greatest = (F64x8::ZERO - x).min(greatest);
-                *to = x - by;
-            }
-            if let Some(to) = to.get_mut(x.len()) {
-                least = F64x8::part(rest, f64::INFINITY).min(least);
-                greatest = (F64x8::ZERO - F64x8::part(rest, f64::NEG_INFINITY)).min(greatest);
-                *to = F64x8::part(rest, shift) - by;
-            }
-            (least.least(), -greatest.least())
-        },
-    )
+    vectorize!(move || {
+        // The greatest entry is the least of the negatives.
+        let (mut least, mut greatest) = (F64x8::INFINITY, F64x8::INFINITY);
+        let by = F64x8::splat(shift);
+        let (x, rest) = x.as_chunks();
+        for (x, to) in x.iter().zip(to.iter_mut()) {
+            let x = F64x8::load(x);
+            least = x.min(least);
+            greatest = (F64x8::ZERO - x).min(greatest);
+            *to = x - by;
+        }
+        if let Some(to) = to.get_mut(x.len()) {
+            least = F64x8::part(rest, f64::INFINITY).min(least);
+            greatest = (F64x8::ZERO - F64x8::part(rest, f64::NEG_INFINITY)).min(greatest);
+            *to = F64x8::part(rest, shift) - by;
+        }
+        (least.least(), -greatest.least())
+    })
 }
 
 /// to ← to·by.
 fn multiply(by: &[f64], to: &mut [F64x8]) {
-    vectorize(
-        #[inline(always)]
-        move || {
-            let (by, rest) = by.as_chunks();
-            by.iter().zip(to.iter_mut()).for_each(|(by, to)| *to = *to * F64x8::load(by));
-            if let Some(to) = to.get_mut(by.len()) {
-                *to = *to * F64x8::part(rest, 1.0);
-            }
-        },
-    );
+    vectorize!(move || {
+        let (by, rest) = by.as_chunks();
+        by.iter().zip(to.iter_mut()).for_each(|(by, to)| *to = *to * F64x8::load(by));
+        if let Some(to) = to.get_mut(by.len()) {
+            *to = *to * F64x8::part(rest, 1.0);
+        }
+    });
 }

@@ -108,14 +108,9 @@ impl FoldSpectrum {
         let product = linalg::gemm(ArrayView2::from(&weights[..]).t(), self.held_out.view());
         ArrayViewMut2::from(&mut along[..]).assign(&product.t());
         let targets = self.targets.column(output).to_vec();
-        vectorize(
-            #[inline(always)]
-            || {
-                let terms = weights.iter().zip(&along).zip(&targets);
-                terms.fold(F64x8::ZERO, |sum, ((w, a), b)| {
-                    sum + F64x8::load(w) * (F64x8::load(a) - F64x8::splat(2.0 * b))
-                })
-            },
-        )
+        vectorize!(|| {
+            let terms = weights.iter().zip(&along).zip(&targets);
+            terms.fold(F64x8::ZERO, |sum, ((w, a), b)| sum + F64x8::load(w) * (F64x8::load(a) - F64x8::splat(2.0 * b)))
+        })
     }
 }

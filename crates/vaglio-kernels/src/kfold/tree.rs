@@ -91,13 +91,10 @@ impl MomentTree {
         let mut pairs = vec![0.0; self.pairs.len() / from.end * to.end];
         let mut rho = vec![0.0; length];
         if position < from.length {
-            vectorize(
-                #[inline(always)]
-                || {
-                    let out = pairs.chunks_exact_mut(to.end);
-                    self.all().zip(out).for_each(|(pair, out)| pair.add(position, to, out, &mut rho));
-                },
-            );
+            vectorize!(|| {
+                let out = pairs.chunks_exact_mut(to.end);
+                self.all().zip(out).for_each(|(pair, out)| pair.add(position, to, out, &mut rho));
+            });
         }
         MomentTree { folds: self.folds, shape: to, pairs }
     }

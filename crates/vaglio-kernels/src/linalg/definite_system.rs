@@ -14,10 +14,7 @@ use vaglio_columns::{sum_of_products, sum_of_squares};
 pub(crate) fn solve_by_rows(a: &mut Array2<f64>, x: &mut Array2<f64>) -> f64 {
     let (size, width) = x.dim();
     match (a.as_slice_mut(), x.as_slice_mut()) {
-        (Some(a), Some(x)) => vectorize(
-            #[inline(always)]
-            || factor_and_solve(size, width, a, x),
-        ),
+        (Some(a), Some(x)) => vectorize!(|| factor_and_solve(size, width, a, x)),
         _ => 0.0,
     }
 }

@@ -24,20 +24,17 @@ impl InverseFactor {
     pub fn solve(&self, a: &[f64]) -> Vec<f64> {
         let a_wide: Vec<F64x8> = wide(a).collect();
         let mut out = vec![F64x8::ZERO; a_wide.len()];
-        vectorize(
-            #[inline(always)]
-            || {
-                let (mut eights, out) = (&self.eights[..], &mut out[..]);
-                for k in 0..self.rows {
-                    let (row, rest) = eights.split_at(k / F64x8::WIDTH + 1);
-                    eights = rest;
-                    let mut along = F64x8::ZERO;
-                    row.iter().zip(&a_wide).for_each(|(p, a)| along = along + *black_box(p) * *a);
-                    let along = F64x8::splat(along.sum());
-                    out.iter_mut().zip(row).for_each(|(out, p)| *out = *out + *black_box(p) * along);
-                }
-            },
-        );
+        vectorize!(|| {
+            let (mut eights, out) = (&self.eights[..], &mut out[..]);
+            for k in 0..self.rows {
+                let (row, rest) = eights.split_at(k / F64x8::WIDTH + 1);
+                eights = rest;
+                let mut along = F64x8::ZERO;
+                row.iter().zip(&a_wide).for_each(|(p, a)| along = along + *black_box(p) * *a);
+                let along = F64x8::splat(along.sum());
+                out.iter_mut().zip(row).for_each(|(out, p)| *out = *out + *black_box(p) * along);
+            }
+        });
         let mut doubles = vec![0.0; out.len() * F64x8::WIDTH];
         out.iter().zip(doubles.as_chunks_mut().0).for_each(|(from, to)| from.store(to));
         doubles.truncate(a.len());

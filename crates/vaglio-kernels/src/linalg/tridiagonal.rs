@@ -40,27 +40,24 @@ impl Tridiagonal {
     ///
     /// Factors L·D·Lᵀ with q_i = t_ii + λ − t²_{i,i−1}/q_{i−1}.
     pub fn solve_lanes(&self, lambdas: F64x8, x: &mut [[f64; F64x8::WIDTH]]) {
-        vectorize(
-            #[inline(always)]
-            || {
-                let mut factors = Vec::with_capacity(x.len());
-                let (mut lowering, mut factor, mut last) = (F64x8::ZERO, F64x8::ZERO, F64x8::ZERO);
-                let beside = self.beside.iter().copied().chain([0.0]);
-                for ((d, e), x) in self.diagonal.iter().zip(beside).zip(x.iter_mut()) {
-                    let inverse = F64x8::splat(1.0) / (F64x8::splat(*d) + lambdas - lowering);
-                    last = F64x8::load(x) - factor * last;
-                    (last * inverse).store(x);
-                    factor = F64x8::splat(e) * inverse;
-                    lowering = F64x8::splat(e) * factor;
-                    factors.push(factor);
-                }
-                last = F64x8::ZERO;
-                for (factor, x) in factors.into_iter().zip(x.iter_mut()).rev() {
-                    last = F64x8::load(x) - factor * last;
-                    last.store(x);
-                }
-            },
-        );
+        vectorize!(|| {
+            let mut factors = Vec::with_capacity(x.len());
+            let (mut lowering, mut factor, mut last) = (F64x8::ZERO, F64x8::ZERO, F64x8::ZERO);
+            let beside = self.beside.iter().copied().chain([0.0]);
+            for ((d, e), x) in self.diagonal.iter().zip(beside).zip(x.iter_mut()) {
+                let inverse = F64x8::splat(1.0) / (F64x8::splat(*d) + lambdas - lowering);
+                last = F64x8::load(x) - factor * last;
+                (last * inverse).store(x);
+                factor = F64x8::splat(e) * inverse;
+                lowering = F64x8::splat(e) * factor;
+                factors.push(factor);
+            }
+            last = F64x8::ZERO;
+            for (factor, x) in factors.into_iter().zip(x.iter_mut()).rev() {
+                last = F64x8::load(x) - factor * last;
+                last.store(x);
+            }
+        });
     }
 
     /// Bounds of the eigenvalues: [`Tridiagonal::least_eigenvalue`], and an upper bound by Gershgorin's circles.

@@ -117,33 +117,30 @@ fn subtract_together(mut c: Candidates<'_>, rows: &Range<usize>, vectors: &[&[f6
 }
 
 fn take_off(c: &mut Candidates<'_>, v: [&[f64]; AT_ONCE], shares: [[f64; AT_ONCE]; TOGETHER]) {
-    vectorize(
-        #[inline(always)]
-        move || {
-            let rows = v[0].len();
-            let whole = rows / LANES;
-            for (c, shares) in c.iter_mut().zip(&shares) {
-                for j in whole * LANES..rows {
-                    for p in 0..AT_ONCE {
-                        c[j] -= shares[p] * v[p][j];
-                    }
+    vectorize!(move || {
+        let rows = v[0].len();
+        let whole = rows / LANES;
+        for (c, shares) in c.iter_mut().zip(&shares) {
+            for j in whole * LANES..rows {
+                for p in 0..AT_ONCE {
+                    c[j] -= shares[p] * v[p][j];
                 }
             }
-            let v = v.map(|v| &v.as_chunks().0[..whole]);
-            let c = c.each_mut().map(|c| &mut c.as_chunks_mut().0[..whole]);
-            let by = shares.map(|shares| shares.map(F64x8::splat));
-            for j in 0..whole {
-                let v: [F64x8; AT_ONCE] = std::array::from_fn(|p| F64x8::load(&v[p][j]));
-                for k in 0..TOGETHER {
-                    let mut sum = F64x8::load(&c[k][j]);
-                    for p in 0..AT_ONCE {
-                        sum = sum - by[k][p] * v[p];
-                    }
-                    sum.store(&mut c[k][j]);
+        }
+        let v = v.map(|v| &v.as_chunks().0[..whole]);
+        let c = c.each_mut().map(|c| &mut c.as_chunks_mut().0[..whole]);
+        let by = shares.map(|shares| shares.map(F64x8::splat));
+        for j in 0..whole {
+            let v: [F64x8; AT_ONCE] = std::array::from_fn(|p| F64x8::load(&v[p][j]));
+            for k in 0..TOGETHER {
+                let mut sum = F64x8::load(&c[k][j]);
+                for p in 0..AT_ONCE {
+                    sum = sum - by[k][p] * v[p];
                 }
+                sum.store(&mut c[k][j]);
             }
-        },
-    );
+        }
+    });
 }
 
 #[cfg(test)]

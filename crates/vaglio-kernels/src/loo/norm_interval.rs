@@ -80,24 +80,21 @@ fn norms(basis: &RidgeState<'_>, c: &[f64], f: impl Fn(usize) -> f64) -> (f64, f
 
 /// Σ (a − f c)²c² and Σ c⁴. Cost O(m).
 fn sums(a: &[f64], c: &[f64], f: f64) -> (f64, f64) {
-    vectorize(
-        #[inline(always)]
-        move || {
-            let ((c, c_rest), (a, a_rest)) = (c.as_chunks(), a[..c.len()].as_chunks());
-            let a = &a[..c.len()];
-            let (mut own, mut fourth) = (F64x8::ZERO, F64x8::ZERO);
-            let mut add = |a: F64x8, c: F64x8| {
-                let (r, square) = (a - F64x8::splat(f) * c, c * c);
-                own = (r * r).mul_add(square, own);
-                fourth = square.mul_add(square, fourth);
-            };
-            for (a, c) in a.iter().zip(c) {
-                add(F64x8::load(a), F64x8::load(c));
-            }
-            add(F64x8::part(a_rest, 0.0), F64x8::part(c_rest, 0.0));
-            (own.sum(), fourth.sum())
-        },
-    )
+    vectorize!(move || {
+        let ((c, c_rest), (a, a_rest)) = (c.as_chunks(), a[..c.len()].as_chunks());
+        let a = &a[..c.len()];
+        let (mut own, mut fourth) = (F64x8::ZERO, F64x8::ZERO);
+        let mut add = |a: F64x8, c: F64x8| {
+            let (r, square) = (a - F64x8::splat(f) * c, c * c);
+            own = (r * r).mul_add(square, own);
+            fourth = square.mul_add(square, fourth);
+        };
+        for (a, c) in a.iter().zip(c) {
+            add(F64x8::load(a), F64x8::load(c));
+        }
+        add(F64x8::part(a_rest, 0.0), F64x8::part(c_rest, 0.0));
+        (own.sum(), fourth.sum())
+    })
 }
 
 #[cfg(test)]

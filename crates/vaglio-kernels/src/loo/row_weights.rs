@@ -49,28 +49,25 @@ pub(super) fn weights(basis: &RidgeState<'_>) -> Vec<f64> {
 
 /// Sums of an output, and the smallest w. Cost O(m).
 fn sums(a: &[f64], d: &[f64]) -> ([f64; 3], f64) {
-    let (sums, least) = vectorize(
-        #[inline(always)]
-        move || {
-            let ((d, d_rest), (a, a_rest)) = (d.as_chunks(), a[..d.len()].as_chunks());
-            let a = &a[..d.len()];
-            let (mut sums, mut least) = ([F64x8::ZERO; 3], F64x8::INFINITY);
-            let mut add = |a: F64x8, d: F64x8| {
-                let w = (F64x8::splat(1.0) / (d * d)).where_at_most(F64x8::splat(UNRELIABLE), d);
-                let (v, square) = (w - F64x8::splat(1.0), a * a);
-                let above = v * square;
-                sums = [sums[0] + square, sums[1] + above, sums[2] + v * above];
-                least = least.min(w);
-            };
-            for (a, d) in a.iter().zip(d) {
-                add(F64x8::load(a), F64x8::load(d));
-            }
-            if let Some(&first) = d_rest.first() {
-                add(F64x8::part(a_rest, 0.0), F64x8::part(d_rest, first));
-            }
-            (sums, least)
-        },
-    );
+    let (sums, least) = vectorize!(move || {
+        let ((d, d_rest), (a, a_rest)) = (d.as_chunks(), a[..d.len()].as_chunks());
+        let a = &a[..d.len()];
+        let (mut sums, mut least) = ([F64x8::ZERO; 3], F64x8::INFINITY);
+        let mut add = |a: F64x8, d: F64x8| {
+            let w = (F64x8::splat(1.0) / (d * d)).where_at_most(F64x8::splat(UNRELIABLE), d);
+            let (v, square) = (w - F64x8::splat(1.0), a * a);
+            let above = v * square;
+            sums = [sums[0] + square, sums[1] + above, sums[2] + v * above];
+            least = least.min(w);
+        };
+        for (a, d) in a.iter().zip(d) {
+            add(F64x8::load(a), F64x8::load(d));
+        }
+        if let Some(&first) = d_rest.first() {
+            add(F64x8::part(a_rest, 0.0), F64x8::part(d_rest, first));
+        }
+        (sums, least)
+    });
     (sums.map(F64x8::sum), least.least())
 }
 

@@ -84,29 +84,26 @@ impl<'k> RunningTrial<'k> {
 
 /// out_j ← (a_j − step·c_j) / (d_j − c_j²·inverse), tracking the smallest divisor per lane.
 fn leave_out(c: &[f64], a: &[f64], d: &[f64], step: f64, inverse: f64, out: &mut [f64], low: &mut F64x8) {
-    vectorize(
-        #[inline(always)]
-        move || {
-            let rows = c.len();
-            let (chunks, rest) = c.as_chunks();
-            let whole = chunks.len();
-            let (out, out_rest) = out[..rows].as_chunks_mut();
-            let ((a, a_rest), (d, d_rest)) = (a[..rows].as_chunks(), d[..rows].as_chunks());
-            let (a, d, out) = (&a[..whole], &d[..whole], &mut out[..whole]);
-            let mut smallest = *low;
-            let (step, inverse) = (F64x8::splat(step), F64x8::splat(inverse));
-            let mut residuals = |c: F64x8, a: F64x8, d: F64x8| {
-                let divisor = d - c * c * inverse;
-                smallest = divisor.min(smallest);
-                (a - step * c) / divisor
-            };
-            for j in 0..whole {
-                residuals(F64x8::load(&chunks[j]), F64x8::load(&a[j]), F64x8::load(&d[j])).store(&mut out[j]);
-            }
-            let last = [rest, a_rest].map(|rest| F64x8::part(rest, 0.0));
-            let last = residuals(last[0], last[1], F64x8::part(d_rest, f64::INFINITY));
-            out_rest.copy_from_slice(&last.doubles()[..rest.len()]);
-            *low = smallest;
-        },
-    );
+    vectorize!(move || {
+        let rows = c.len();
+        let (chunks, rest) = c.as_chunks();
+        let whole = chunks.len();
+        let (out, out_rest) = out[..rows].as_chunks_mut();
+        let ((a, a_rest), (d, d_rest)) = (a[..rows].as_chunks(), d[..rows].as_chunks());
+        let (a, d, out) = (&a[..whole], &d[..whole], &mut out[..whole]);
+        let mut smallest = *low;
+        let (step, inverse) = (F64x8::splat(step), F64x8::splat(inverse));
+        let mut residuals = |c: F64x8, a: F64x8, d: F64x8| {
+            let divisor = d - c * c * inverse;
+            smallest = divisor.min(smallest);
+            (a - step * c) / divisor
+        };
+        for j in 0..whole {
+            residuals(F64x8::load(&chunks[j]), F64x8::load(&a[j]), F64x8::load(&d[j])).store(&mut out[j]);
+        }
+        let last = [rest, a_rest].map(|rest| F64x8::part(rest, 0.0));
+        let last = residuals(last[0], last[1], F64x8::part(d_rest, f64::INFINITY));
+        out_rest.copy_from_slice(&last.doubles()[..rest.len()]);
+        *low = smallest;
+    });
 }

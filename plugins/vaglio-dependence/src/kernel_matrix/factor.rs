@@ -69,20 +69,17 @@ impl ThinFactor {
         if self.rank == 0 || other.rank == 0 {
             return 0.0;
         }
-        vectorize(
-            #[inline(always)]
-            move || {
-                let whole = self.rank - self.rank % SIDE;
-                let mut total = 0.0;
-                for k in (0..whole).step_by(SIDE) {
-                    add_squares(self.tile::<SIDE>(k), other, &mut total);
-                }
-                for k in whole..self.rank {
-                    add_squares(self.tile::<1>(k), other, &mut total);
-                }
-                total
-            },
-        )
+        vectorize!(move || {
+            let whole = self.rank - self.rank % SIDE;
+            let mut total = 0.0;
+            for k in (0..whole).step_by(SIDE) {
+                add_squares(self.tile::<SIDE>(k), other, &mut total);
+            }
+            for k in whole..self.rank {
+                add_squares(self.tile::<1>(k), other, &mut total);
+            }
+            total
+        })
     }
 
     /// F as a matrix; `None` for an ignored column.

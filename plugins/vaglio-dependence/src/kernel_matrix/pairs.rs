@@ -92,40 +92,34 @@ impl RowPairs {
 
     /// Adds (u_j − u_k)² of a column u to every entry. Cost O(m²).
     pub fn add_distances(&mut self, column: &Padded) {
-        vectorize(
-            #[inline(always)]
-            move || {
-                let mut rest = &mut self.chunks[..];
-                for j in 1..self.rows {
-                    let (row, later) = rest.split_at_mut(length(j));
-                    let own = column.get(j);
-                    for (chunk, u) in row.iter_mut().zip(&column.0) {
-                        // An opaque address keeps the compiler from gathering across eights.
-                        let u = black_box(u);
-                        for l in 0..F64x8::WIDTH {
-                            chunk[l] += (u[l] - own) * (u[l] - own);
-                        }
+        vectorize!(move || {
+            let mut rest = &mut self.chunks[..];
+            for j in 1..self.rows {
+                let (row, later) = rest.split_at_mut(length(j));
+                let own = column.get(j);
+                for (chunk, u) in row.iter_mut().zip(&column.0) {
+                    // An opaque address keeps the compiler from gathering across eights.
+                    let u = black_box(u);
+                    for l in 0..F64x8::WIDTH {
+                        chunk[l] += (u[l] - own) * (u[l] - own);
                     }
-                    rest = later;
                 }
-            },
-        );
+                rest = later;
+            }
+        });
     }
 
     /// Multiplies each number by exp(`scale`·d_jk). Cost O(m²).
     #[must_use]
     pub fn times_exp(&self, distances: &RowPairs, scale: f64) -> RowPairs {
         let mut product = self.clone();
-        vectorize(
-            #[inline(always)]
-            || {
-                for (chunk, distance) in product.chunks.iter_mut().zip(&distances.chunks) {
-                    for l in 0..F64x8::WIDTH {
-                        chunk[l] *= exp_of(scale * distance[l]);
-                    }
+        vectorize!(|| {
+            for (chunk, distance) in product.chunks.iter_mut().zip(&distances.chunks) {
+                for l in 0..F64x8::WIDTH {
+                    chunk[l] *= exp_of(scale * distance[l]);
                 }
-            },
-        );
+            }
+        });
         product
     }
 
@@ -151,26 +145,23 @@ impl RowPairs {
 
     /// Σ over j > k of the numbers times `factor` of d_jk and (u_j − u_k)². Cost O(m²).
     pub fn sum_with(&self, distances: &RowPairs, column: &Padded, factor: impl Fn(f64, f64) -> f64) -> f64 {
-        vectorize(
-            #[inline(always)]
-            move || {
-                let mut lanes = [0.0; F64x8::WIDTH];
-                let (mut rest, mut apart) = (&self.chunks[..], &distances.chunks[..]);
-                for j in 1..self.rows {
-                    let (row, later) = rest.split_at(length(j));
-                    let (distance, after) = apart.split_at(length(j));
-                    let own = column.get(j);
-                    for ((weight, distance), u) in row.iter().zip(distance).zip(&column.0) {
-                        for l in 0..F64x8::WIDTH {
-                            let apart = u[l] - own;
-                            lanes[l] += weight[l] * factor(distance[l], apart * apart);
-                        }
+        vectorize!(move || {
+            let mut lanes = [0.0; F64x8::WIDTH];
+            let (mut rest, mut apart) = (&self.chunks[..], &distances.chunks[..]);
+            for j in 1..self.rows {
+                let (row, later) = rest.split_at(length(j));
+                let (distance, after) = apart.split_at(length(j));
+                let own = column.get(j);
+                for ((weight, distance), u) in row.iter().zip(distance).zip(&column.0) {
+                    for l in 0..F64x8::WIDTH {
+                        let apart = u[l] - own;
+                        lanes[l] += weight[l] * factor(distance[l], apart * apart);
                     }
-                    (rest, apart) = (later, after);
                 }
-                lanes.iter().sum()
-            },
-        )
+                (rest, apart) = (later, after);
+            }
+            lanes.iter().sum()
+        })
     }
 
     /// Σ over j > k of the numbers. Cost O(m²).

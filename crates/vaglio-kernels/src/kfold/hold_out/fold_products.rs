@@ -8,28 +8,22 @@ use crate::vectorize;
 
 /// Σ_j a_j b_j of each fold; fold k has the rows from `starts[k]` to `starts[k + 1]`. Cost O(m).
 pub(super) fn products(starts: &[usize], a: &[f64], b: &[f64]) -> Vec<f64> {
-    vectorize(
-        #[inline(always)]
-        move || starts.windows(2).map(|at| along(&a[at[0]..at[1]], &b[at[0]..at[1]])).collect(),
-    )
+    vectorize!(move || starts.windows(2).map(|at| along(&a[at[0]..at[1]], &b[at[0]..at[1]])).collect())
 }
 
 /// out_j ← out_j − step_k e_j over the rows from `first`, with k the fold of row j. Cost O(rows).
 pub(super) fn subtract(starts: &[usize], first: usize, step: impl Fn(usize) -> f64, e: &[f64], out: &mut [f64]) {
-    vectorize(
-        #[inline(always)]
-        move || {
-            let last = first + out.len();
-            let mut fold = starts.partition_point(|s| *s <= first).saturating_sub(1);
-            let mut row = first;
-            while row < last {
-                let end = starts[fold + 1].min(last);
-                let step = step(fold);
-                out[row - first..end - first].iter_mut().zip(&e[row..end]).for_each(|(out, e)| *out -= step * e);
-                (row, fold) = (end, fold + 1);
-            }
-        },
-    );
+    vectorize!(move || {
+        let last = first + out.len();
+        let mut fold = starts.partition_point(|s| *s <= first).saturating_sub(1);
+        let mut row = first;
+        while row < last {
+            let end = starts[fold + 1].min(last);
+            let step = step(fold);
+            out[row - first..end - first].iter_mut().zip(&e[row..end]).for_each(|(out, e)| *out -= step * e);
+            (row, fold) = (end, fold + 1);
+        }
+    });
 }
 
 /// Product h of a column and an update over each fold's training rows.
@@ -53,10 +47,7 @@ pub(super) fn take_in(
     pending: &PendingColumnUpdate<'_>,
     mut steps: Option<&mut [f64]>,
 ) {
-    vectorize(
-        #[inline(always)]
-        || fold_pass::<true, false>(starts, column, Some(pending), steps.as_deref_mut(), &[]),
-    );
+    vectorize!(|| fold_pass::<true, false>(starts, column, Some(pending), steps.as_deref_mut(), &[]));
 }
 
 /// Applies an update, if any, and sums the squares of r − E q/σ in the same pass, for one output.
@@ -67,14 +58,8 @@ pub(super) fn squares(
     r: &[f64],
 ) -> f64 {
     match pending {
-        Some(_) => vectorize(
-            #[inline(always)]
-            || fold_pass::<true, true>(starts, column, pending, None, r),
-        ),
-        None => vectorize(
-            #[inline(always)]
-            || fold_pass::<false, true>(starts, column, None, None, r),
-        ),
+        Some(_) => vectorize!(|| fold_pass::<true, true>(starts, column, pending, None, r)),
+        None => vectorize!(|| fold_pass::<false, true>(starts, column, None, None, r)),
     }
 }
 

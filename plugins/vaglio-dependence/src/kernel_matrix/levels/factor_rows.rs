@@ -117,26 +117,17 @@ fn pass<const N: usize>(strip: &Strip, columns: &[&LevelColumn], products: &mut 
             for (column, (sums, single)) in columns.iter().zip(&mut all) {
                 let places = &column.places[at.clone()];
                 let Some(weights) = column.weights.get(at.clone()) else {
-                    vectorize(
-                        #[inline(always)]
-                        || scatter_exact(&double[at.clone()], places, sums),
-                    );
+                    vectorize!(|| scatter_exact(&double[at.clone()], places, sums));
                     continue;
                 };
-                vectorize(
-                    #[inline(always)]
-                    || scatter(&single_rows[at.clone()], places, weights, single),
-                );
+                vectorize!(|| scatter(&single_rows[at.clone()], places, weights, single));
                 if is_full {
                     move_into(single, sums);
                 }
             }
         }
         for ((column, (sums, _)), product) in columns.iter().zip(&all).zip(products) {
-            *product += vectorize(
-                #[inline(always)]
-                || squares(&column.grid, sums),
-            );
+            *product += vectorize!(|| squares(&column.grid, sums));
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::fault::CORRECT;
 use crate::{DateOrder, Decimal, Notation, ReadSpec, SettingText, quoted, word_list};
-use chrono::{NaiveDate, NaiveDateTime};
+use chrono::{Datelike, NaiveDate, NaiveDateTime};
 use std::collections::HashMap;
 use vaglio_core::numerals::holds;
 
@@ -180,72 +180,33 @@ fn ungrouped(cell: &str, comma: bool) -> Option<String> {
     })
 }
 
-/// Format of dates.
+/// Format of dates in the words of `chrono`; a time of day may follow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum DateForm {
-    /// Year, month, day with this separator.
-    YearFirst(char),
-    /// Day, month, year.
-    DayFirst(char),
-    /// Month, day, year.
-    MonthFirst(char),
-    /// Month as a word, in this format of `chrono`.
-    Word(&'static str),
-}
+pub(super) struct DateForm(pub &'static str);
 
-const WORDS: [&str; 6] = ["%d-%b-%Y", "%d %b %Y", "%b %d, %Y", "%d-%b-%y", "%d. %B %Y", "%B %d, %Y"];
+const BY_YEAR: [&str; 3] = ["%Y-%m-%d", "%Y/%m/%d", "%Y.%m.%d"];
+const BY_DAY: [&str; 3] = ["%d-%m-%Y", "%d/%m/%Y", "%d.%m.%Y"];
+const BY_MONTH: [&str; 2] = ["%m-%d-%Y", "%m/%d/%Y"];
+/// The month is a word, long or short.
+const BY_WORD: [&str; 5] = ["%d-%B-%Y", "%d-%B-%y", "%d %B %Y", "%d. %B %Y", "%B %d, %Y"];
 
 impl DateForm {
     /// Formats that may fit a cell.
     pub fn matching(cell: &str, order: DateOrder) -> Vec<DateForm> {
-        let mut forms = Vec::new();
-        let date = cell.split(['T', ' ']).next().unwrap_or_default();
-        for mark in ['-', '/', '.'].into_iter().filter(|mark| date.contains(*mark)) {
-            forms.push(DateForm::YearFirst(mark));
-            if order != DateOrder::MonthFirst {
-                forms.push(DateForm::DayFirst(mark));
-            }
-            if order != DateOrder::DayFirst && mark != '.' {
-                forms.push(DateForm::MonthFirst(mark));
-            }
-        }
-        if cell.contains(|c: char| c.is_ascii_alphabetic()) {
-            forms.extend(WORDS.map(DateForm::Word));
-        }
-        forms.retain(|form| form.seconds(cell).is_some());
-        forms
+        let days = if order == DateOrder::MonthFirst { &[][..] } else { &BY_DAY[..] };
+        let months = if order == DateOrder::DayFirst { &[][..] } else { &BY_MONTH[..] };
+        let forms = BY_YEAR.iter().chain(days).chain(months).chain(&BY_WORD).copied().map(DateForm);
+        forms.filter(|form| form.seconds(cell).is_some()).collect()
     }
 
-    /// Seconds since 1970 of a cell.
+    /// Seconds since 1970 of a cell; years have four digits.
     pub fn seconds(self, cell: &str) -> Option<f64> {
-        if let DateForm::Word(format) = self {
-            return NaiveDate::parse_from_str(cell, format).ok().map(midnight);
-        }
-        let (date, time) = match cell.find(['T', ' ']) {
-            Some(at) => (&cell[..at], Some(&cell[at + 1..])),
-            None => (cell, None),
+        let (date, rest) = NaiveDate::parse_and_remainder(cell, self.0).ok()?;
+        let time = match rest {
+            "" => 0.0,
+            rest => seconds_of_day(rest.strip_prefix(['T', ' '])?)?,
         };
-        let mut numbers = [0u32; 3];
-        let (DateForm::YearFirst(mark) | DateForm::DayFirst(mark) | DateForm::MonthFirst(mark)) = self else {
-            return None;
-        };
-        let mut parts = date.split(mark);
-        for number in &mut numbers {
-            let part = parts.next()?;
-            *number = part.bytes().all(|b| b.is_ascii_digit()).then(|| part.parse().ok())??;
-        }
-        if parts.next().is_some() {
-            return None;
-        }
-        let long_year = |at: usize| date.split(mark).nth(at).is_some_and(|year| year.len() == 4);
-        let [year, month, day] = match self {
-            DateForm::YearFirst(_) if long_year(0) => numbers,
-            DateForm::DayFirst(_) if long_year(2) => [numbers[2], numbers[1], numbers[0]],
-            DateForm::MonthFirst(_) if long_year(2) => [numbers[2], numbers[0], numbers[1]],
-            _ => return None,
-        };
-        let date = NaiveDate::from_ymd_opt(i32::try_from(year).ok()?, month, day)?;
-        time.map_or(Some(0.0), seconds_of_day).map(|seconds| midnight(date) + seconds)
+        (1000..10_000).contains(&date.year()).then(|| midnight(date) + time)
     }
 }
 
@@ -364,7 +325,8 @@ mod tests {
         assert_eq!(of("01/31/1970"), (1, Some(2_592_000.0)));
         assert_eq!(of("03/04/1970").0, 2);
         assert_eq!(of("02-Jan-1970"), (1, Some(86400.0)));
-        assert_eq!(of("Jan 2, 1970").1, Some(86400.0));
+        assert_eq!(of("Jan 2, 1970"), (1, Some(86400.0)));
+        assert_eq!(of("2 January 1970 01:00"), (1, Some(90000.0)));
         for cell in ["12", "1.5", "1-2", "13:05", "2024-13-01", "10-20-30-40", "a-b-c", "1.2.3"] {
             assert_eq!(of(cell), (0, None), "{cell}");
         }

@@ -37,16 +37,17 @@ pub(super) fn dates(name: &str, column: &RawColumn, hint: Hint, rules: &CellSynt
         let remedy = format!("set data.read.dates: day_first or month_first, or {as_text}");
         return Err(InvalidCell::new(first, example, present, wrong, remedy));
     };
-    if let Some((row, value)) = cells().find(|(_, cell)| form.seconds(cell).is_none()) {
+    let odd = || cells().find(|(_, cell)| form.seconds(cell).is_none());
+    if let Some((row, value)) = (most < present).then(odd).flatten() {
         let wrong = format!("is not a date as {most} of the column's {present} cells are");
         return Err(InvalidCell::new(row, value, present - most, wrong, rules.remedy(name, value)));
     }
     let clocks = cells().filter_map(|(row, cell)| Some((row, cell, has_zone(cell)?)));
     let notation = zone_notation(&mut None, clocks, rules)?;
     let seconds = column.trimmed().map(|cell| form.seconds(cell).unwrap_or(f64::NAN)).collect();
-    let note = match form {
-        DateForm::DayFirst('/' | '-') => Some(DAY_FIRST.to_owned()),
-        DateForm::MonthFirst(_) => Some(MONTH_FIRST.to_owned()),
+    let note = match form.0 {
+        "%d-%m-%Y" | "%d/%m/%Y" => Some(DAY_FIRST.to_owned()),
+        "%m-%d-%Y" | "%m/%d/%Y" => Some(MONTH_FIRST.to_owned()),
         _ => None,
     };
     with_notation(done(name, Cells::Dates(seconds), hint, counts.missing.clone(), note), notation)

@@ -1,34 +1,46 @@
-//! Laws of a criterion on one design: its shortcut equals its definition along any sequence of subset changes.
-//!
-//! Every law uses the non-constant columns, at least three of them. `tolerance` is relative, with a millionth of the
-//! empty subset's score as the floor.
-
-use crate::law_violation::{Law, laws};
-pub use few_rows::few_rows;
-pub use forks::forks;
-pub use held_out_rows::held_out;
-use repeated_scores::FirstScore;
-pub use repeated_scores::{bytes, other_thread};
-use vaglio_core::gather;
+//! Laws of a criterion on one design.
 
 mod few_rows;
 mod forks;
 mod held_out_rows;
 mod repeated_scores;
-use crate::traces::traces;
+
+use crate::law_violation::{Law, laws};
 use crate::trial::Subject;
-use crate::variation::{duplicates_tie, lambdas, permutation, row_weights};
 use crate::{LawResult, LawViolation, SplitMix64, data, tries_all_cases};
+use repeated_scores::FirstScore;
 use std::fmt::Display;
-use vaglio_core::prelude::*;
+use vaglio_core::{gather, prelude::*};
 use vaglio_search::SubsetScorer;
 
-/// Checks all laws of a criterion on a design: of this module and, with a ridge readout, of [`variation`].
+/// Checks all laws of a criterion on a design; with a ridge readout, also on changed copies of it.
 ///
 /// # Errors
 /// Fails with every violated law.
 pub fn check_criterion(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> LawResult {
     check(criterion, design, tolerance, further_calls())
+}
+
+/// Laws of a criterion on one design: its shortcut equals its definition along any sequence of subset changes.
+///
+/// Every law uses the non-constant columns, at least three of them. [`check_criterion`] checks all.
+#[derive(Clone, Copy)]
+pub struct CriterionLaws<'d> {
+    pub(crate) criterion: &'d dyn Criterion,
+    pub(crate) design: &'d Design,
+    pub(crate) tolerance: f64,
+}
+
+impl<'d> CriterionLaws<'d> {
+    /// Creates the laws; `tolerance` is relative, with a millionth of the empty subset's score as the floor.
+    pub fn new(criterion: &'d dyn Criterion, design: &'d Design, tolerance: f64) -> Self {
+        CriterionLaws { criterion, design, tolerance }
+    }
+
+    /// The criterion under a law of this name.
+    pub(crate) fn under(self, law: &'static str) -> Subject<'d> {
+        Subject::new(law, self.criterion, self.design).within(self.tolerance)
+    }
 }
 
 /// Number of calls after which the drift law repeats the first score, on the first standard design.
@@ -42,33 +54,36 @@ fn further_calls() -> usize {
 fn check(criterion: &dyn Criterion, design: &Design, tolerance: f64, calls: usize) -> LawResult {
     Law("check").ran("the design", || criterion.check(design))?;
     let first = FirstScore::new(criterion, design);
+    let laws = CriterionLaws::new(criterion, design, tolerance);
     let own = laws! {
-        never_nan(criterion, design);
-        any_order(criterion, design, tolerance);
-        additions(criterion, design, tolerance);
-        removals(criterion, design, tolerance);
-        resets(criterion, design, tolerance);
-        candidate_order(criterion, design);
-        best_addition(criterion, design, tolerance);
-        best_removal(criterion, design, tolerance);
-        forks(criterion, design, tolerance);
-        estimates(criterion, design);
-        walk(criterion, design, 40, 1, tolerance);
-        traces(criterion, design);
-        held_out(criterion, design, tolerance);
-        other_thread(criterion, design);
+        laws:
+        never_nan();
+        any_order();
+        additions();
+        removals();
+        resets();
+        candidate_order();
+        best_addition();
+        best_removal();
+        forks();
+        estimates();
+        walk(40, 1);
+        traces();
+        held_out();
+        other_thread();
     };
     let drift = Law("drift").tried(|| first?.recurs(calls));
     if design.readout().is_none() {
         return LawViolation::among([own, drift]);
     }
     let varied = laws! {
-        duplicates_tie(criterion, design, tolerance);
-        permutation(criterion, design, tolerance);
-        lambdas(criterion, design, tolerance);
-        row_weights(criterion, design, tolerance);
-        bytes(criterion, design, tolerance);
-        few_rows(criterion, design);
+        laws:
+        duplicates_tie();
+        permutation();
+        lambdas();
+        row_weights();
+        bytes();
+        few_rows();
     };
     LawViolation::among([own, drift, varied])
 }
@@ -86,50 +101,183 @@ pub fn check_criterion_on_standard_data(criterion: &dyn Criterion, tolerance: f6
     )
 }
 
-/// Scores are never NaN while all columns enter and leave again; standard errors are neither NaN nor negative.
-pub fn never_nan(criterion: &dyn Criterion, design: &Design) -> LawResult {
-    let subject = Subject::new("never_nan", criterion, design);
-    let law = subject.law;
-    let all = subject.trail(usize::MAX, 11)?;
-    let mut evaluator = subject.open()?;
-    for size in 0..=all.len() {
-        let subset = &all[..size];
-        let on = format_args!("subset {subset:?}");
-        law.number(on, law.ran(on, || criterion.evaluate(design, subset))?.loss)?;
-        law.number(on, law.ran(on, || evaluator.score())?.loss)?;
-        if let Some(error) = law.ran(on, || evaluator.standard_error())? {
-            law.must(error >= 0.0, on, "a standard error of 0 or more", error)?;
+impl CriterionLaws<'_> {
+    /// Scores are never NaN while all columns enter and leave again; standard errors are neither NaN nor negative.
+    pub fn never_nan(self) -> LawResult {
+        let subject = self.under("never_nan");
+        let law = subject.law;
+        let all = subject.trail(usize::MAX, 11)?;
+        let mut evaluator = subject.open()?;
+        for size in 0..=all.len() {
+            let subset = &all[..size];
+            let on = format_args!("subset {subset:?}");
+            subject.evaluate(subset)?;
+            law.number(on, law.ran(on, || evaluator.score())?.loss)?;
+            if let Some(error) = law.ran(on, || evaluator.standard_error())? {
+                law.must(error >= 0.0, on, "a standard error of 0 or more", error)?;
+            }
+            subject.additions(&mut evaluator, &all[size..])?;
+            subject.trials(&mut evaluator, Action::Remove, subset)?;
+            if let Some(&next) = all.get(size) {
+                law.ran(on, || evaluator.add(next))?;
+            }
         }
-        subject.additions(&mut evaluator, &all[size..])?;
-        subject.trials(&mut evaluator, Action::Remove, subset)?;
-        if let Some(&next) = all.get(size) {
-            law.ran(on, || evaluator.add(next))?;
+        for &feature in &all {
+            let on = format_args!("all columns, with {feature} removed");
+            law.ran(on, || evaluator.remove(feature))?;
+            law.number(on, law.ran(on, || evaluator.score())?.loss)?;
         }
+        Ok(())
     }
-    for &feature in &all {
-        let on = format_args!("all columns, with {feature} removed");
-        law.ran(on, || evaluator.remove(feature))?;
-        law.number(on, law.ran(on, || evaluator.score())?.loss)?;
+
+    /// The definition gives one score per subset, whatever the order of its columns.
+    pub fn any_order(self) -> LawResult {
+        let subject = self.under("any_order");
+        let subset = subject.trail(4, 12)?;
+        let reversed: Vec<Feature> = subset.iter().rev().copied().collect();
+        subject.is_defined(format_args!("subset {reversed:?}"), &subset, subject.evaluate(&reversed)?)
     }
-    Ok(())
-}
 
-/// The definition gives one score per subset, whatever the order of its columns.
-pub fn any_order(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> LawResult {
-    let subject = Subject::new("any_order", criterion, design).within(tolerance);
-    let subset = subject.trail(4, 12)?;
-    let reversed: Vec<Feature> = subset.iter().rev().copied().collect();
-    subject.is_defined(format_args!("subset {reversed:?}"), &subset, subject.evaluate(&reversed)?)
-}
+    /// An addition trial equals `add` plus `score` and the definition, and changes no state.
+    pub fn additions(self) -> LawResult {
+        one_step(self.under("additions"), Action::Add)
+    }
 
-/// An addition trial equals `add` plus `score` and the definition, and changes no state.
-pub fn additions(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> LawResult {
-    one_step(Subject::new("additions", criterion, design).within(tolerance), Action::Add)
-}
+    /// A removal trial equals `remove` plus `score` and the definition, and changes no state.
+    pub fn removals(self) -> LawResult {
+        one_step(self.under("removals"), Action::Remove)
+    }
 
-/// A removal trial equals `remove` plus `score` and the definition, and changes no state.
-pub fn removals(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> LawResult {
-    one_step(Subject::new("removals", criterion, design).within(tolerance), Action::Remove)
+    /// `reset` equals one-by-one additions from the empty subset, whatever the previous state of the evaluator.
+    pub fn resets(self) -> LawResult {
+        let subject = self.under("resets");
+        let (law, trail) = (subject.law, subject.trail(5, 14)?);
+        let mut reset = subject.open()?;
+        for subset in [&trail[1..], &trail[..2], &[], &trail[..1]] {
+            let on = format_args!("a reset to {subset:?}");
+            let mut walked = subject.walked(subset)?;
+            law.ran(on, || reset.reset(subset))?;
+            law.equal(on, subset, reset.selected())?;
+            law.same(subject.near, on, law.ran(on, || walked.score())?, law.ran(on, || reset.score())?)?;
+            let candidates = subject.free(subset);
+            let expected = subject.additions(&mut walked, &candidates)?;
+            let found = subject.additions(&mut reset, &candidates)?;
+            for ((candidate, expected), found) in candidates.iter().zip(expected).zip(found) {
+                law.same(subject.near, format_args!("{on}, then the trial of {candidate}"), expected, found)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Candidate order changes no bit of the scores.
+    pub fn candidate_order(self) -> LawResult {
+        let subject = self.under("candidate_order");
+        let trail = subject.trail(4, 15)?;
+        for (subset, trial) in [
+            (&trail[..0], Action::Add),
+            (&trail[..2], Action::Add),
+            (&trail[..3], Action::Remove),
+            (&trail[..], Action::Remove),
+        ] {
+            let candidates = subject.candidates(trial, subset);
+            if candidates.len() < 2 {
+                continue;
+            }
+            let scored = |order: &[usize]| -> LawResult<Vec<Score>> {
+                let given = gather(&candidates, order);
+                subject.trials(&mut subject.walked(subset)?, trial, &given)
+            };
+            let forward: Vec<usize> = (0..candidates.len()).collect();
+            let expected = scored(&forward)?;
+            for order in [forward.into_iter().rev().collect(), SplitMix64::new(16).order(candidates.len())] {
+                for (&at, found) in order.iter().zip(scored(&order)?) {
+                    let on = format_args!("the {trial:?} of {} to subset {subset:?} in another order", candidates[at]);
+                    subject.law.bits(on.to_string().to_lowercase(), expected[at], found)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The best addition equals [`Winner::among`] of the scores of all: same column and ties in any candidate order,
+    /// same score within the tolerance.
+    pub fn best_addition(self) -> LawResult {
+        best(self.under("best_addition"), Action::Add)
+    }
+
+    /// The best removal equals [`Winner::among`] of the scores of all, in the same way as
+    /// [`CriterionLaws::best_addition`].
+    pub fn best_removal(self) -> LawResult {
+        best(self.under("best_removal"), Action::Remove)
+    }
+
+    /// The engine of a search is the planned one. Its estimate of work and memory is unknown, or finite and
+    /// non-negative, and has a reason.
+    pub fn estimates(self) -> LawResult {
+        let subject = self.under("estimates");
+        let (law, largest) = (subject.law, subject.trail(usize::MAX, 0)?.len());
+        for size in [1, largest] {
+            let on = format_args!("a search to {size} columns");
+            let extent = SearchExtent::forward(largest, size);
+            let estimate = law.ran(on, || Ok(self.criterion.plan(self.design, &extent).estimate))?;
+            let taken = law.ran(on, || SubsetScorer::open(self.criterion, self.design, &extent))?.engine().name;
+            law.equal(format_args!("the engine of {on}"), estimate.engine, taken)?;
+            let real = |v: f64| v.is_finite() && v >= 0.0;
+            let sound = !estimate.is_known() || real(estimate.flops) && real(estimate.bytes);
+            law.must(sound && !estimate.reason.is_empty(), on, "numbers of 0 or more and a reason", &estimate)?;
+        }
+        Ok(())
+    }
+
+    /// Scores and trials equal the definition along a random walk of additions and removals.
+    ///
+    /// The caller chooses the design, and with it λ and the collinearity of the columns.
+    pub fn walk(self, steps: usize, seed: u64) -> LawResult {
+        let subject = self.under("walk");
+        let law = subject.law;
+        law.must(steps > 0, "a walk", "at least one step", steps)?;
+        subject.trail(3, seed)?;
+        let mut random = SplitMix64::new(seed);
+        let mut evaluator = subject.open()?;
+        let mut subset: Vec<Feature> = Vec::new();
+        for step in 1..=steps {
+            let outside = subject.free(&subset);
+            let grow = subset.is_empty() || (!outside.is_empty() && random.uniform() < 0.55);
+            let (trial, from) = if grow { (Action::Add, &outside) } else { (Action::Remove, &subset) };
+            let feature = from[random.below(from.len())];
+            let on = &format!("step {step} of a walk, the {trial:?} of {feature} to {subset:?}").to_lowercase();
+            let scored = subject.trials(&mut evaluator, trial, &[feature])?;
+            subset = commit_and_compare(subject, &mut evaluator, trial, feature, scored[0], on)?;
+        }
+        Ok(())
+    }
+
+    /// One, two and three threads give equal bits.
+    pub fn threads(self) -> LawResult {
+        let subject = self.under("threads");
+        let (law, trail) = (subject.law, subject.trail(4, 19)?);
+        let trace = || -> LawResult<Vec<Score>> {
+            let mut evaluator = subject.open()?;
+            let mut scores = Vec::new();
+            for &feature in &trail {
+                let candidates = subject.free(evaluator.selected());
+                scores.extend(subject.additions(&mut evaluator, &candidates)?);
+                law.ran(format_args!("the addition of {feature}"), || evaluator.add(feature))?;
+                scores.push(law.ran(format_args!("the addition of {feature}"), || evaluator.score())?);
+            }
+            scores.extend(subject.trials(&mut evaluator, Action::Remove, &trail)?);
+            Ok(scores)
+        };
+        let mut first: Option<Vec<Score>> = None;
+        for count in 1..=3 {
+            let on = format_args!("{count} threads");
+            let found = law.in_pool(count, trace)?;
+            for (&expected, found) in first.get_or_insert_with(|| found.clone()).iter().zip(found) {
+                law.bits(on, expected, found)?;
+            }
+        }
+        Ok(())
+    }
 }
 
 fn one_step(subject: Subject<'_>, trial: Action) -> LawResult {
@@ -170,68 +318,6 @@ fn commit_and_compare(
     Ok(changed)
 }
 
-/// `reset` equals one-by-one additions from the empty subset, whatever the previous state of the evaluator.
-pub fn resets(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> LawResult {
-    let subject = Subject::new("resets", criterion, design).within(tolerance);
-    let (law, trail) = (subject.law, subject.trail(5, 14)?);
-    let mut reset = subject.open()?;
-    for subset in [&trail[1..], &trail[..2], &[], &trail[..1]] {
-        let on = format_args!("a reset to {subset:?}");
-        let mut walked = subject.walked(subset)?;
-        law.ran(on, || reset.reset(subset))?;
-        law.equal(on, subset, reset.selected())?;
-        law.same(subject.near, on, law.ran(on, || walked.score())?, law.ran(on, || reset.score())?)?;
-        let candidates = subject.free(subset);
-        let expected = subject.additions(&mut walked, &candidates)?;
-        let found = subject.additions(&mut reset, &candidates)?;
-        for ((candidate, expected), found) in candidates.iter().zip(expected).zip(found) {
-            law.same(subject.near, format_args!("{on}, then the trial of {candidate}"), expected, found)?;
-        }
-    }
-    Ok(())
-}
-
-/// Candidate order changes no bit of the scores.
-pub fn candidate_order(criterion: &dyn Criterion, design: &Design) -> LawResult {
-    let subject = Subject::new("candidate_order", criterion, design);
-    let trail = subject.trail(4, 15)?;
-    for (subset, trial) in [
-        (&trail[..0], Action::Add),
-        (&trail[..2], Action::Add),
-        (&trail[..3], Action::Remove),
-        (&trail[..], Action::Remove),
-    ] {
-        let candidates = subject.candidates(trial, subset);
-        if candidates.len() < 2 {
-            continue;
-        }
-        let scored = |order: &[usize]| -> LawResult<Vec<Score>> {
-            let given = gather(&candidates, order);
-            subject.trials(&mut subject.walked(subset)?, trial, &given)
-        };
-        let forward: Vec<usize> = (0..candidates.len()).collect();
-        let expected = scored(&forward)?;
-        for order in [forward.into_iter().rev().collect(), SplitMix64::new(16).order(candidates.len())] {
-            for (&at, found) in order.iter().zip(scored(&order)?) {
-                let on = format_args!("the {trial:?} of {} to subset {subset:?} in another order", candidates[at]);
-                subject.law.bits(on.to_string().to_lowercase(), expected[at], found)?;
-            }
-        }
-    }
-    Ok(())
-}
-
-/// The best addition equals [`Winner::among`] of the scores of all: same column and ties in any candidate order, same
-/// score within the tolerance.
-pub fn best_addition(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> LawResult {
-    best(Subject::new("best_addition", criterion, design).within(tolerance), Action::Add)
-}
-
-/// The best removal equals [`Winner::among`] of the scores of all, in the same way as [`best_addition`].
-pub fn best_removal(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> LawResult {
-    best(Subject::new("best_removal", criterion, design).within(tolerance), Action::Remove)
-}
-
 fn best(subject: Subject<'_>, trial: Action) -> LawResult {
     let law = subject.law;
     let all = subject.free(&[]);
@@ -257,74 +343,6 @@ fn best(subject: Subject<'_>, trial: Action) -> LawResult {
         let next = expected.map_or(candidates[0], |winner| winner.feature);
         law.ran(on, || scored.apply(trial, next))?;
         law.ran(on, || asked.apply(trial, next))?;
-    }
-    Ok(())
-}
-
-/// The engine of a search is the planned one. Its estimate of work and memory is unknown, or finite and non-negative,
-/// and has a reason.
-pub fn estimates(criterion: &dyn Criterion, design: &Design) -> LawResult {
-    let subject = Subject::new("estimates", criterion, design);
-    let (law, largest) = (subject.law, subject.trail(usize::MAX, 0)?.len());
-    for size in [1, largest] {
-        let on = format_args!("a search to {size} columns");
-        let extent = SearchExtent::forward(largest, size);
-        let estimate = law.ran(on, || Ok(criterion.plan(design, &extent).estimate))?;
-        let taken = law.ran(on, || SubsetScorer::open(criterion, design, &extent))?.engine().name;
-        law.equal(format_args!("the engine of {on}"), estimate.engine, taken)?;
-        let real = |v: f64| v.is_finite() && v >= 0.0;
-        let sound = !estimate.is_known() || real(estimate.flops) && real(estimate.bytes);
-        law.must(sound && !estimate.reason.is_empty(), on, "numbers of 0 or more and a reason", &estimate)?;
-    }
-    Ok(())
-}
-
-/// Scores and trials equal the definition along a random walk of additions and removals.
-///
-/// The caller chooses the design, and with it λ and the collinearity of the columns.
-pub fn walk(criterion: &dyn Criterion, design: &Design, steps: usize, seed: u64, tolerance: f64) -> LawResult {
-    let subject = Subject::new("walk", criterion, design).within(tolerance);
-    let law = subject.law;
-    law.must(steps > 0, "a walk", "at least one step", steps)?;
-    subject.trail(3, seed)?;
-    let mut random = SplitMix64::new(seed);
-    let mut evaluator = subject.open()?;
-    let mut subset: Vec<Feature> = Vec::new();
-    for step in 1..=steps {
-        let outside = subject.free(&subset);
-        let grow = subset.is_empty() || (!outside.is_empty() && random.uniform() < 0.55);
-        let (trial, from) = if grow { (Action::Add, &outside) } else { (Action::Remove, &subset) };
-        let feature = from[random.below(from.len())];
-        let on = &format!("step {step} of a walk, the {trial:?} of {feature} to {subset:?}").to_lowercase();
-        let scored = subject.trials(&mut evaluator, trial, &[feature])?;
-        subset = commit_and_compare(subject, &mut evaluator, trial, feature, scored[0], on)?;
-    }
-    Ok(())
-}
-
-/// One, two and three threads give equal bits.
-pub fn threads(criterion: &dyn Criterion, design: &Design) -> LawResult {
-    let subject = Subject::new("threads", criterion, design);
-    let (law, trail) = (subject.law, subject.trail(4, 19)?);
-    let trace = || -> LawResult<Vec<Score>> {
-        let mut evaluator = subject.open()?;
-        let mut scores = Vec::new();
-        for &feature in &trail {
-            let candidates = subject.free(evaluator.selected());
-            scores.extend(subject.additions(&mut evaluator, &candidates)?);
-            law.ran(format_args!("the addition of {feature}"), || evaluator.add(feature))?;
-            scores.push(law.ran(format_args!("the addition of {feature}"), || evaluator.score())?);
-        }
-        scores.extend(subject.trials(&mut evaluator, Action::Remove, &trail)?);
-        Ok(scores)
-    };
-    let mut first: Option<Vec<Score>> = None;
-    for count in 1..=3 {
-        let on = format_args!("{count} threads");
-        let found = law.in_pool(count, trace)?;
-        for (&expected, found) in first.get_or_insert_with(|| found.clone()).iter().zip(found) {
-            law.bits(on, expected, found)?;
-        }
     }
     Ok(())
 }

@@ -76,8 +76,13 @@ impl LawViolation {
     }
 }
 
-/// Runs laws, each a call of the function of that name, and reports the first violation of each.
+/// Runs laws, each a call of the method or function of that name, and reports the first violation of each.
 macro_rules! laws {
+    ($laws:ident: $($law:ident($($argument:expr),*);)*) => {
+        $crate::LawViolation::among([
+            $($crate::law_violation::Law(stringify!($law)).tried(|| $laws.$law($($argument),*))),*
+        ])
+    };
     ($($law:ident($($argument:expr),*);)*) => {
         $crate::LawViolation::among([$($crate::law_violation::Law(stringify!($law)).tried(|| $law($($argument),*))),*])
     };

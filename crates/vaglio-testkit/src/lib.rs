@@ -4,8 +4,8 @@
 //! difference. Data too small to test a law also count as a failure, so no law passes unchecked.
 //!
 //! [`check_criterion`], [`check_search`], [`check_learner`], [`check_map`], [`check_target_map`], [`check_loss`] and
-//! [`check_resampling`] run all laws of a role and report every violation; the modules have them one by one. [`data`]
-//! makes seeded problems, [`registry`] finds every linked component.
+//! [`check_resampling`] run all laws of a role and report every violation; [`CriterionLaws`] and the modules have them
+//! one by one. [`data`] makes seeded problems, [`registry`] finds every linked component.
 //!
 //! ```no_run
 //! use vaglio_testkit::{check_criterion, data, registry};
@@ -16,7 +16,7 @@
 //! # Ok::<(), vaglio_testkit::LawViolation>(())
 //! ```
 
-pub mod criterion;
+mod criterion;
 pub mod data;
 pub mod design_copies;
 mod law_violation;
@@ -30,11 +30,11 @@ pub mod resampling;
 pub mod search;
 mod tables;
 pub mod target_map;
-pub mod traces;
+mod traces;
 mod trial;
-pub mod variation;
+mod variation;
 
-pub use criterion::{check_criterion, check_criterion_on_standard_data};
+pub use criterion::{CriterionLaws, check_criterion, check_criterion_on_standard_data};
 pub use law_violation::{LawResult, LawViolation, Tolerance};
 pub use learner::{check_learner, check_learner_on_standard_data};
 pub use loss::{check_loss, check_loss_on_standard_data};

@@ -1,11 +1,11 @@
 //! The law of [`vaglio_core::CacheEffect`]: which candidates were tried changes no later bit.
 
-use crate::LawResult;
 use crate::trial::Subject;
+use crate::{CriterionLaws, LawResult};
 use std::collections::BTreeMap;
 use std::fmt::Display;
 use std::sync::{Arc, Mutex};
-use vaglio_core::{Action, Compute, Criterion, Design, ProcessGroup, Score, WorkItem, lock};
+use vaglio_core::{Action, Compute, ProcessGroup, Score, WorkItem, lock};
 use vaglio_search::{Journal, JournalStore, Monitor, SearchContext, Silent};
 
 /// The answers of a walk, in order.
@@ -29,34 +29,36 @@ impl JournalStore for AnswerTrace {
     }
 }
 
-/// Tried candidates change no later bit, if [`vaglio_core::Evaluator::trace`] says so.
-///
-/// * A walk of additions and removals gives equal bits after any number of recalled answers of an earlier walk.
-/// * The same holds for a walk with trials shared by processes, where another process makes half of them.
-pub fn traces(criterion: &dyn Criterion, design: &Design) -> LawResult {
-    let subject = Subject::new("traces", criterion, design);
-    let law = subject.law;
-    subject.trail(3, 0)?;
-    let (expected, answers) = walked(subject, &[])?;
-    let same = |on: &dyn Display, found: Vec<Score>| {
-        law.must(found.len() == expected.len(), on, "as many scores", found.len())?;
-        expected.iter().zip(found).try_for_each(|(&expected, found)| law.bits(on, expected, found))
-    };
-    for count in 0..=answers.len() {
-        let (found, _) = walked(subject, &answers[..count])?;
-        same(&format_args!("a walk that knows the first {count} answers"), found)?;
+impl CriterionLaws<'_> {
+    /// Tried candidates change no later bit, if [`vaglio_core::Evaluator::trace`] says so.
+    ///
+    /// * A walk of additions and removals gives equal bits after any number of recalled answers of an earlier walk.
+    /// * The same holds for a walk with trials shared by processes, where another process makes half of them.
+    pub fn traces(self) -> LawResult {
+        let subject = self.under("traces");
+        let law = subject.law;
+        subject.trail(3, 0)?;
+        let (expected, answers) = walked(subject, &[])?;
+        let same = |on: &dyn Display, found: Vec<Score>| {
+            law.must(found.len() == expected.len(), on, "as many scores", found.len())?;
+            expected.iter().zip(found).try_for_each(|(&expected, found)| law.bits(on, expected, found))
+        };
+        for count in 0..=answers.len() {
+            let (found, _) = walked(subject, &answers[..count])?;
+            same(&format_args!("a walk that knows the first {count} answers"), found)?;
+        }
+        if !self.criterion.is_in_parts(self.design) {
+            return Ok(());
+        }
+        let halves = Arc::<Halves>::default();
+        for own in [None, Some(0), Some(1)] {
+            let group = Arc::new(HalfProcess { own, made: Arc::clone(&halves) });
+            let shared = self.design.with_run(|run| run.process_group = Some(group));
+            let (found, _) = walked(subject.with_design(&shared), &[])?;
+            same(&format_args!("a walk of two processes, of which this is {own:?}"), found)?;
+        }
+        Ok(())
     }
-    if !criterion.is_in_parts(design) {
-        return Ok(());
-    }
-    let halves = Arc::<Halves>::default();
-    for own in [None, Some(0), Some(1)] {
-        let group = Arc::new(HalfProcess { own, made: Arc::clone(&halves) });
-        let shared = design.with_run(|run| run.process_group = Some(group));
-        let (found, _) = walked(subject.with_design(&shared), &[])?;
-        same(&format_args!("a walk of two processes, of which this is {own:?}"), found)?;
-    }
-    Ok(())
 }
 
 /// Both halves of the numbers of each work item.

@@ -6,7 +6,7 @@ use vaglio_core::{Criterion, Design, Feature, Readout, Score, SearchExtent};
 use vaglio_information::{Information, InformationMeasure};
 use vaglio_search::SubsetScorer;
 use vaglio_testkit::{
-    LawViolation, Tolerance, check_criterion, check_criterion_on_standard_data, criterion, data, registry,
+    CriterionLaws, LawViolation, Tolerance, check_criterion, check_criterion_on_standard_data, data, registry,
 };
 
 const MEASURES: [InformationMeasure; 6] = [
@@ -78,7 +78,7 @@ fn dependent_columns_are_scored_and_bounded_as_by_the_definition() {
     for (measure, is_standardized) in MEASURES.iter().flat_map(|m| [(*m, true), (*m, false)]) {
         for lambda in [1e-8, 1e-4, 0.1] {
             let (criterion, design) = (information(measure), with_both_levels(is_standardized, &[lambda]));
-            holds(measure, criterion::walk(&criterion, &design, 60, 3, 1e-9));
+            holds(measure, CriterionLaws::new(&criterion, &design, 1e-9).walk(60, 3));
             let extent = SearchExtent { start: 0, largest: 8, trials: 256.0, steps: 0 };
             let mut subset = SubsetScorer::open(&criterion, &design, &extent).unwrap();
             let all: Vec<Feature> = (0..8).collect();
@@ -101,7 +101,7 @@ fn dependent_columns_are_scored_and_bounded_as_by_the_definition() {
 fn long_walks_stay_on_the_definition() {
     for measure in MEASURES {
         let design = data::multiclass(30, 12, 3, 2).weighted().collinear(1e-3).design(&[0.01, 1.0], true);
-        holds(measure, criterion::walk(&information(measure), &design, 300, 3, 1e-9));
+        holds(measure, CriterionLaws::new(&information(measure), &design, 1e-9).walk(300, 3));
     }
 }
 

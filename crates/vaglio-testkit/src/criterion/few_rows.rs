@@ -1,32 +1,36 @@
 //! The law of designs with very few rows.
 
+use super::CriterionLaws;
 use crate::law_violation::Law;
 use crate::trial::whole;
 use crate::{LawResult, design_copies};
 use vaglio_core::{Result as Made, prelude::*};
 use vaglio_search::SubsetScorer;
 
-/// On the first and last one to four rows of a design, a criterion scores or fails, but never panics. The design needs
-/// a ridge readout.
-pub fn few_rows(criterion: &dyn Criterion, design: &Design) -> LawResult {
-    let (law, last) = (Law("few_rows"), design.rows());
-    for rows in (1..=last.min(4)).flat_map(|count| [0..count, last - count..last]) {
-        let on = format_args!("rows {} to {}", rows.start + 1, rows.end);
-        let few = law.ran(on, || design_copies::with_rows(design, &rows.clone().collect::<Vec<_>>()))?;
-        let all: Vec<Feature> = (0..few.features()).collect();
-        if law.calm(format_args!("{on}, `check`"), || criterion.check(&few))?.is_err() {
-            continue;
+impl CriterionLaws<'_> {
+    /// On the first and last one to four rows of a design, a criterion scores or fails, but never panics. The design
+    /// needs a ridge readout.
+    pub fn few_rows(self) -> LawResult {
+        let CriterionLaws { criterion, design, .. } = self;
+        let (law, last) = (Law("few_rows"), design.rows());
+        for rows in (1..=last.min(4)).flat_map(|count| [0..count, last - count..last]) {
+            let on = format_args!("rows {} to {}", rows.start + 1, rows.end);
+            let few = law.ran(on, || design_copies::with_rows(design, &rows.clone().collect::<Vec<_>>()))?;
+            let all: Vec<Feature> = (0..few.features()).collect();
+            if law.calm(format_args!("{on}, `check`"), || criterion.check(&few))?.is_err() {
+                continue;
+            }
+            for count in [0, 1, 3, all.len()] {
+                let subset = &all[..all.len().min(count)];
+                let what = format_args!("{on}, subset {subset:?}");
+                law.calm(what, || criterion.evaluate(&few, subset).map(drop))?.ok();
+                law.calm(what, || walked(criterion, &few, subset))?.ok();
+            }
+            law.calm(on, || criterion.folds(&few).map(drop))?.ok();
+            law.calm(on, || Ok(criterion.plan(&few, &whole(&few)).estimate))?.ok();
         }
-        for count in [0, 1, 3, all.len()] {
-            let subset = &all[..all.len().min(count)];
-            let what = format_args!("{on}, subset {subset:?}");
-            law.calm(what, || criterion.evaluate(&few, subset).map(drop))?.ok();
-            law.calm(what, || walked(criterion, &few, subset))?.ok();
-        }
-        law.calm(on, || criterion.folds(&few).map(drop))?.ok();
-        law.calm(on, || Ok(criterion.plan(&few, &whole(&few)).estimate))?.ok();
+        Ok(())
     }
-    Ok(())
 }
 
 /// Walks to a subset and calls score, standard error, best addition and best removal.

@@ -1,21 +1,24 @@
 //! The law of forks of an evaluator, and of lower bounds.
 
+use super::CriterionLaws;
 use crate::LawResult;
 use crate::trial::Subject;
 use vaglio_core::prelude::*;
 
-/// A fork scores its subset and each of its expected columns like the definition, and leaves the evaluator unchanged.
-/// If there is no fork, the evaluator is moved and reset instead. Bounds are below all of these scores.
-pub fn forks(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> LawResult {
-    let subject = Subject::new("forks", criterion, design).within(tolerance);
-    subject.trail(3, 0)?;
-    let (law, columns) = (subject.law, subject.free(&[]));
-    let mut subset = subject.open()?;
-    let root = law.ran("the evaluator", || subset.lend())?;
-    check_forks(subject, root, &[], &columns, 2)?;
-    law.ran("a reset to two columns", || subset.reset(&columns[1..3]))?;
-    let root = law.ran("the evaluator at two columns", || subset.lend())?;
-    check(subject, root, &columns[1..3], &columns[3..])
+impl CriterionLaws<'_> {
+    /// A fork scores its subset and each of its expected columns like the definition, and leaves the evaluator
+    /// unchanged. If there is no fork, the evaluator is moved and reset instead. Bounds are below all of these scores.
+    pub fn forks(self) -> LawResult {
+        let subject = self.under("forks");
+        subject.trail(3, 0)?;
+        let (law, columns) = (subject.law, subject.free(&[]));
+        let mut subset = subject.open()?;
+        let root = law.ran("the evaluator", || subset.lend())?;
+        check_forks(subject, root, &[], &columns, 2)?;
+        law.ran("a reset to two columns", || subset.reset(&columns[1..3]))?;
+        let root = law.ran("the evaluator at two columns", || subset.lend())?;
+        check(subject, root, &columns[1..3], &columns[3..])
+    }
 }
 
 /// Tests a fork for each column that may follow, and from each of these a fork for the first.

@@ -1,57 +1,61 @@
 //! The law of criteria that declare their held-out rows and their loss.
 
+use super::CriterionLaws;
 use crate::LawResult;
 use crate::trial::Subject;
 use ndarray::{Array2, Axis, concatenate};
 use vaglio_core::{
-    AnyLoss, Criterion, Design, Feature, HeldOut, LeftOut, PredictionUnits, Result as Made, Round, Score, row_weights,
+    AnyLoss, Design, Feature, HeldOut, LeftOut, PredictionUnits, Result as Made, Round, Score, row_weights,
 };
 
-/// A criterion with [`Criterion::folds`] and [`vaglio_core::CriterionTraits::loss`] equals plain retraining by
-/// [`Design::retrain`].
-///
-/// * The score is the loss of all held-out rows, each predicted without its fold, at the λ with the lowest loss.
-/// * The standard error, if any, is [`vaglio_core::Loss::standard_error`] of the same predictions.
-/// * Rows of all rounds are pooled: a row held out in several rounds counts as often.
-///
-/// Since the rows of a fold share a model, the standard error over several folds, as parts of the rows, is accepted as
-/// well. Several rounds are averaged. A criterion without held-out
-/// rows or without a loss passes, and so does a score of +∞, which rejects a subset.
-pub fn held_out(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> LawResult {
-    let subject = Subject::new("held_out", criterion, design).within(tolerance);
-    let (law, near) = (subject.law, subject.near);
-    let asked = || Ok((criterion.folds(design)?, criterion.traits().loss));
-    let rounds = match law.ran("the rows that are held out", asked)? {
-        (HeldOut::Nothing, _) | (_, None) => return Ok(()),
-        (HeldOut::EachRow, Some(loss)) => (vec![Round::new((0..design.rows() as u32).map(Some).collect())], loss),
-        (HeldOut::Folds(rounds), Some(loss)) => (rounds, loss),
-    };
-    let held = BruteForceHoldOut { design, rounds: rounds.0, loss: rounds.1 };
-    let each = criterion.traits().scores_each_output && design.readout().is_some_and(|readout| readout.each_output);
-    let outputs: Vec<Option<usize>> = if each { (0..design.targets().nrows()).map(Some).collect() } else { vec![None] };
-    let trail = subject.trail(3, 25)?;
-    for subset in (0..=trail.len()).map(|size| &trail[..size]) {
-        let on = format_args!("subset {subset:?}, `{}` of the rows held out", held.loss.kind());
-        let scores =
-            law.ran(on, || outputs.iter().map(|&output| held.score(subset, output)).collect::<Made<Vec<_>>>())?;
-        let expected = scores.iter().map(|score| score.loss).sum::<f64>() / scores.len() as f64;
-        let found = subject.evaluate(subset)?;
-        if found.loss == f64::INFINITY {
-            // The criterion rejects this subset.
-            continue;
+impl CriterionLaws<'_> {
+    /// A criterion with [`vaglio_core::Criterion::folds`] and [`vaglio_core::CriterionTraits::loss`] equals plain
+    /// retraining by [`Design::retrain`].
+    ///
+    /// * The score is the loss of all held-out rows, each predicted without its fold, at the λ with the lowest loss.
+    /// * The standard error, if any, is [`vaglio_core::Loss::standard_error`] of the same predictions.
+    /// * Rows of all rounds are pooled: a row held out in several rounds counts as often.
+    ///
+    /// Since the rows of a fold share a model, the standard error over several folds, as parts of the rows, is accepted
+    /// as well. Several rounds are averaged. A criterion without held-out rows or without a loss passes, and so does a
+    /// score of +∞, which rejects a subset.
+    pub fn held_out(self) -> LawResult {
+        let subject = self.under("held_out");
+        let Subject { law, criterion, design, near } = subject;
+        let asked = || Ok((criterion.folds(design)?, criterion.traits().loss));
+        let rounds = match law.ran("the rows that are held out", asked)? {
+            (HeldOut::Nothing, _) | (_, None) => return Ok(()),
+            (HeldOut::EachRow, Some(loss)) => (vec![Round::new((0..design.rows() as u32).map(Some).collect())], loss),
+            (HeldOut::Folds(rounds), Some(loss)) => (rounds, loss),
+        };
+        let held = BruteForceHoldOut { design, rounds: rounds.0, loss: rounds.1 };
+        let each = criterion.traits().scores_each_output && design.readout().is_some_and(|readout| readout.each_output);
+        let outputs: Vec<Option<usize>> =
+            if each { (0..design.targets().nrows()).map(Some).collect() } else { vec![None] };
+        let trail = subject.trail(3, 25)?;
+        for subset in (0..=trail.len()).map(|size| &trail[..size]) {
+            let on = format_args!("subset {subset:?}, `{}` of the rows held out", held.loss.kind());
+            let scores =
+                law.ran(on, || outputs.iter().map(|&output| held.score(subset, output)).collect::<Made<Vec<_>>>())?;
+            let expected = scores.iter().map(|score| score.loss).sum::<f64>() / scores.len() as f64;
+            let found = subject.evaluate(subset)?;
+            if found.loss == f64::INFINITY {
+                // The criterion rejects this subset.
+                continue;
+            }
+            let retrained = "without their folds by `retrain`";
+            let same = near.holds(expected, found.loss);
+            law.unless(same, on, format!("{expected}, as of rows predicted {retrained}"), found.loss)?;
+            let mut reset = subject.reset(subset)?;
+            let Some(told) = law.ran(on, || reset.standard_error())? else { continue };
+            let errors = law.ran(on, || held.standard_errors(subset, &outputs, &scores))?;
+            let same = errors.iter().any(|expected| near.loosely().holds(*expected, told));
+            let expected = errors.first().map_or("none".into(), f64::to_string);
+            let what = format_args!("{on}, its standard error");
+            law.unless(same, what, format!("{expected}, as of the rows predicted {retrained}"), told)?;
         }
-        let retrained = "without their folds by `retrain`";
-        let same = near.holds(expected, found.loss);
-        law.unless(same, on, format!("{expected}, as of rows predicted {retrained}"), found.loss)?;
-        let mut reset = subject.reset(subset)?;
-        let Some(told) = law.ran(on, || reset.standard_error())? else { continue };
-        let errors = law.ran(on, || held.standard_errors(subset, &outputs, &scores))?;
-        let same = errors.iter().any(|expected| near.loosely().holds(*expected, told));
-        let expected = errors.first().map_or("none".into(), f64::to_string);
-        let what = format_args!("{on}, its standard error");
-        law.unless(same, what, format!("{expected}, as of the rows predicted {retrained}"), told)?;
+        Ok(())
     }
-    Ok(())
 }
 
 /// Plain retraining of the held-out rows.

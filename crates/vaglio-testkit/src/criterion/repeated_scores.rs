@@ -1,5 +1,7 @@
 //! Laws of repeated scores: after many calls, on another thread, and with another column storage.
 
+use super::CriterionLaws;
+use crate::law_violation::Law;
 use crate::trial::{Subject, whole};
 use crate::{LawResult, design_copies};
 use vaglio_core::{Criterion, Design, Feature, Score};
@@ -46,42 +48,44 @@ impl<'d> FirstScore<'d> {
     }
 }
 
-/// The definition and a trial give equal bits on another thread.
-pub fn other_thread(criterion: &dyn Criterion, design: &Design) -> LawResult {
-    let subject = Subject::new("other_thread", criterion, design);
-    let (law, trail) = (subject.law, subject.trail(3, 27)?);
-    let trace = || -> LawResult<[Score; 2]> {
-        let added = subject.additions(&mut subject.reset(&trail[..2])?, &trail[2..3])?;
-        Ok([subject.evaluate(&trail[..2])?, added[0]])
-    };
-    let here = trace()?;
-    let there = std::thread::scope(|scope| scope.spawn(trace).join());
-    let there = there.unwrap_or_else(|_| Err(law.broken("another thread", "a result", "a panic")))?;
-    for (what, (here, there)) in ["the definition on", "a trial beside"].iter().zip(here.into_iter().zip(there)) {
-        law.bits(format_args!("{what} subset {:?} on another thread", &trail[..2]), here, there)?;
-    }
-    Ok(())
-}
-
-/// Integers from 0 to 255 give equal scores stored as bytes and as doubles. The design needs a ridge readout.
-pub fn bytes(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> LawResult {
-    let law = Subject::new("bytes", criterion, design).law;
-    let stored = || design_copies::as_bytes_and_doubles(design);
-    let (bytes, doubles) = law.ran("the design with whole numbers", stored)?;
-    let refuses = |design: &Design| law.calm("a check", || criterion.check(design)).map(|made| made.is_err());
-    if refuses(&bytes)? || refuses(&doubles)? {
-        return Ok(());
-    }
-    let doubles = Subject::new("bytes", criterion, &doubles).within(tolerance);
-    let bytes = doubles.with_design(&bytes);
-    let trail = bytes.trail(3, 28)?;
-    for subset in (0..=trail.len()).map(|size| &trail[..size]) {
-        let on = format_args!("subset {subset:?} stored in bytes");
-        doubles.is_defined(on, subset, bytes.evaluate(subset)?)?;
-        let scored = |subject: Subject<'_>| subject.additions(&mut subject.walked(subset)?, &subject.free(subset));
-        for (expected, found) in scored(doubles)?.into_iter().zip(scored(bytes)?) {
-            law.same(doubles.near, format_args!("an addition to {on}"), expected, found)?;
+impl CriterionLaws<'_> {
+    /// The definition and a trial give equal bits on another thread.
+    pub fn other_thread(self) -> LawResult {
+        let subject = self.under("other_thread");
+        let (law, trail) = (subject.law, subject.trail(3, 27)?);
+        let trace = || -> LawResult<[Score; 2]> {
+            let added = subject.additions(&mut subject.reset(&trail[..2])?, &trail[2..3])?;
+            Ok([subject.evaluate(&trail[..2])?, added[0]])
+        };
+        let here = trace()?;
+        let there = std::thread::scope(|scope| scope.spawn(trace).join());
+        let there = there.unwrap_or_else(|_| Err(law.broken("another thread", "a result", "a panic")))?;
+        for (what, (here, there)) in ["the definition on", "a trial beside"].iter().zip(here.into_iter().zip(there)) {
+            law.bits(format_args!("{what} subset {:?} on another thread", &trail[..2]), here, there)?;
         }
+        Ok(())
     }
-    Ok(())
+
+    /// Integers from 0 to 255 give equal scores stored as bytes and as doubles. The design needs a ridge readout.
+    pub fn bytes(self) -> LawResult {
+        let law = Law("bytes");
+        let stored = || design_copies::as_bytes_and_doubles(self.design);
+        let (bytes, doubles) = law.ran("the design with whole numbers", stored)?;
+        let refuses = |design: &Design| law.calm("a check", || self.criterion.check(design)).map(|made| made.is_err());
+        if refuses(&bytes)? || refuses(&doubles)? {
+            return Ok(());
+        }
+        let doubles = CriterionLaws { design: &doubles, ..self }.under(law.0);
+        let bytes = doubles.with_design(&bytes);
+        let trail = bytes.trail(3, 28)?;
+        for subset in (0..=trail.len()).map(|size| &trail[..size]) {
+            let on = format_args!("subset {subset:?} stored in bytes");
+            doubles.is_defined(on, subset, bytes.evaluate(subset)?)?;
+            let scored = |subject: Subject<'_>| subject.additions(&mut subject.walked(subset)?, &subject.free(subset));
+            for (expected, found) in scored(doubles)?.into_iter().zip(scored(bytes)?) {
+                law.same(doubles.near, format_args!("an addition to {on}"), expected, found)?;
+            }
+        }
+        Ok(())
+    }
 }

@@ -5,7 +5,7 @@ pub mod folds;
 use crate::common::{TOLERANCE, breaks, broken_law, design, laws};
 use folds::{Fault, Folds};
 use vaglio_core::{Criterion, CriterionTraits, Design, Feature, HeldOut, Result, Score, saved};
-use vaglio_testkit::{LawResult, check_criterion, check_criterion_on_standard_data, criterion, data};
+use vaglio_testkit::{CriterionLaws, LawResult, check_criterion, check_criterion_on_standard_data, data};
 
 /// Faults of the definition, with the law that finds each.
 const OF_SCORES: [(Fault, &str); 28] = [
@@ -104,21 +104,21 @@ fn every_fault_of_a_score_is_found_by_its_law() {
 fn every_fault_of_an_evaluator_is_found_by_its_law() {
     OF_EVALUATOR.into_iter().for_each(|(fault, law)| breaks(fault, law, check(fault, &design())));
     // Copies that differ in their last bits are within the tolerance of all other laws of additions.
-    criterion::additions(&Folds { fault: Fault::CopiesDiffer }, &design(), TOLERANCE).unwrap();
+    CriterionLaws::new(&Folds { fault: Fault::CopiesDiffer }, &design(), TOLERANCE).additions().unwrap();
 }
 
 #[test]
 fn a_small_drift_is_found_by_a_long_walk_alone() {
     let (wrong, design) = (Folds { fault: Fault::Drift }, design());
-    criterion::walk(&wrong, &design, 10, 1, 1e-7).unwrap();
-    assert_eq!(broken_law(criterion::walk(&wrong, &design, 300, 1, 1e-7)), "walk");
+    CriterionLaws::new(&wrong, &design, 1e-7).walk(10, 1).unwrap();
+    assert_eq!(broken_law(CriterionLaws::new(&wrong, &design, 1e-7).walk(300, 1)), "walk");
 }
 
 #[test]
 fn scores_that_depend_on_the_number_of_threads_are_found() {
     let (right, wrong) = (Folds { fault: Fault::None }, Folds { fault: Fault::Pool });
-    assert_eq!(broken_law(criterion::threads(&wrong, &design())), "threads");
-    criterion::threads(&right, &design()).unwrap();
+    assert_eq!(broken_law(CriterionLaws::new(&wrong, &design(), 0.0).threads()), "threads");
+    CriterionLaws::new(&right, &design(), 0.0).threads().unwrap();
 }
 
 #[test]
@@ -127,8 +127,8 @@ fn data_with_nothing_to_see_are_refused() {
     let small = data::regression(10, 2, 1).design(&[1.0], true);
     assert_eq!(broken_law(check_criterion(&right, &small, TOLERANCE)), "never_nan");
     let flat = data::regression(10, 0, 1).constants(5).design(&[1.0], true);
-    assert_eq!(broken_law(criterion::walk(&right, &flat, 5, 1, TOLERANCE)), "walk");
-    assert_eq!(broken_law(criterion::walk(&right, &design(), 0, 1, TOLERANCE)), "walk");
+    assert_eq!(broken_law(CriterionLaws::new(&right, &flat, TOLERANCE).walk(5, 1)), "walk");
+    assert_eq!(broken_law(CriterionLaws::new(&right, &design(), TOLERANCE).walk(0, 1)), "walk");
 }
 
 #[test]

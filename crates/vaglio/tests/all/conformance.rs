@@ -6,8 +6,8 @@ use vaglio::criteria::Loo;
 use vaglio::search::Search;
 use vaglio_testkit::search::{self, FullRun};
 use vaglio_testkit::{
-    LawResult, LawViolation, check_criterion, check_criterion_on_standard_data, check_learner_on_standard_data,
-    check_map_on_standard_data, check_search_on_standard_data, criterion, data, registry,
+    CriterionLaws, LawResult, LawViolation, check_criterion, check_criterion_on_standard_data,
+    check_learner_on_standard_data, check_map_on_standard_data, check_search_on_standard_data, data, registry,
 };
 
 /// Settings of maps that do not run with their defaults.
@@ -42,7 +42,8 @@ fn long_walks_stay_accurate_down_to_small_lambda() -> LawResult {
                 let plain = data::regression(24, 8, 5).weighted().duplicates(1);
                 let collinear = data::regression(24, 8, 6).collinear(1e-3);
                 for (data, tolerance) in [(plain, tolerance), (collinear, 1e-6)] {
-                    criterion::walk(&*criterion, &data.design(&[lambda], true), 500, 1, tolerance)
+                    CriterionLaws::new(&*criterion, &data.design(&[lambda], true), tolerance)
+                        .walk(500, 1)
                         .map_err(|b| b.within(kind))?;
                 }
             }
@@ -55,7 +56,7 @@ fn long_walks_stay_accurate_down_to_small_lambda() -> LawResult {
 fn threads_change_no_bit_of_a_criterion_or_a_search() -> LawResult {
     let design = data::regression(300, 40, 9).weighted().duplicates(3).design(&[0.1, 1.0, 10.0], true);
     for (kind, criterion) in registry::every::<dyn Criterion>(&[])? {
-        criterion::threads(&*criterion, &design).map_err(|b| b.within(kind))?;
+        CriterionLaws::new(&*criterion, &design, 0.0).threads().map_err(|b| b.within(kind))?;
         for (_, strategy) in registry::every_search(&[serde_json::json!({"kind": "exhaustive", "max_features": 2})])? {
             let full = FullRun::new(&strategy, &*criterion, &design);
             full.and_then(|full| search::threads(&full)).map_err(|b| b.within(kind))?;

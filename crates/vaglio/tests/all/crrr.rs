@@ -8,7 +8,7 @@ use vaglio::criteria::{Engine, FoldBy, KFold, Loo};
 use vaglio::learners::{Crrr, Lambda};
 use vaglio::search::SubsetScorer;
 use vaglio_testkit::data::{self, Recipe};
-use vaglio_testkit::{LawResult, check_criterion, criterion};
+use vaglio_testkit::{CriterionLaws, LawResult, check_criterion};
 
 fn is_fast(criterion: &dyn Criterion, design: &Design) -> bool {
     criterion.plan(design, &SearchExtent::forward(design.features(), 3)).has_engine()
@@ -17,9 +17,9 @@ fn is_fast(criterion: &dyn Criterion, design: &Design) -> bool {
 /// Additions, removals and a walk on the definition, by a shortcut.
 fn steps(criterion: &dyn Criterion, design: &Design) -> LawResult {
     assert!(is_fast(criterion, design));
-    criterion::additions(criterion, design, 1e-9)?;
-    criterion::removals(criterion, design, 1e-9)?;
-    criterion::walk(criterion, design, 30, 5, 1e-9)
+    CriterionLaws::new(criterion, design, 1e-9).additions()?;
+    CriterionLaws::new(criterion, design, 1e-9).removals()?;
+    CriterionLaws::new(criterion, design, 1e-9).walk(30, 5)
 }
 
 fn recipes() -> Vec<(&'static str, Recipe)> {
@@ -108,9 +108,9 @@ fn the_laws_of_criteria_hold() -> LawResult {
 fn threads_change_no_bit() -> LawResult {
     let design = data::multiclass(200, 20, 3, 35).skewed().balanced().duplicates(2).design(&[0.1, 1.0], true);
     for loss in [AnyLoss::from(Squared), BalancedError.into()] {
-        criterion::threads(&Loo { loss: loss.clone(), ..Loo::default() }, &design)?;
+        CriterionLaws::new(&Loo { loss: loss.clone(), ..Loo::default() }, &design, 0.0).threads()?;
         let folds = KFold { folds: Some(4), stratified: true, loss: loss.clone(), ..KFold::default() };
-        criterion::threads(&folds, &design)?;
+        CriterionLaws::new(&folds, &design, 0.0).threads()?;
     }
     Ok(())
 }
@@ -119,10 +119,10 @@ fn threads_change_no_bit() -> LawResult {
 fn small_lambdas_and_rows_of_high_leverage_are_left_out_with_care() -> LawResult {
     for lambda in [1e-6, 1e-9] {
         let design = data::binary(12, 14, 36).balanced().design(&[lambda], true);
-        criterion::walk(&Loo::default(), &design, 40, 3, 1e-6)?;
+        CriterionLaws::new(&Loo::default(), &design, 1e-6).walk(40, 3)?;
         let folds = KFold { folds: Some(3), stratified: true, ..KFold::default() };
         for engine in [Engine::Moments, Engine::RowsHeldOut] {
-            criterion::walk(&KFold { engine, ..folds.clone() }, &design, 40, 3, 1e-6)?;
+            CriterionLaws::new(&KFold { engine, ..folds.clone() }, &design, 1e-6).walk(40, 3)?;
         }
     }
     Ok(())
@@ -157,9 +157,9 @@ fn rows_of_many_weights_are_decomposed_and_the_estimate_says_so() -> LawResult {
             let estimate = criterion.plan(&design, &SearchExtent::forward(4, 2)).estimate;
             assert_eq!(estimate.engine, "decomposition");
             assert!(estimate.reason.contains(reason), "{}", estimate.reason);
-            criterion::additions(&criterion, &design, 1e-9)?;
-            criterion::removals(&criterion, &design, 1e-9)?;
-            criterion::estimates(&criterion, &design)?;
+            CriterionLaws::new(&criterion, &design, 1e-9).additions()?;
+            CriterionLaws::new(&criterion, &design, 1e-9).removals()?;
+            CriterionLaws::new(&criterion, &design, 0.0).estimates()?;
         }
     }
     Ok(())
@@ -176,8 +176,8 @@ fn columns_standardized_in_each_fold_equal_retraining() -> LawResult {
                 let criterion = KFold { folds: Some(3), stratified: true, loss: loss.clone(), ..KFold::default() };
                 let within = format!("{name}, {}, intercept {intercept}", loss.kind());
                 steps(&criterion, &design).map_err(|b| b.within(&within))?;
-                criterion::forks(&criterion, &design, 1e-9).map_err(|b| b.within(&within))?;
-                criterion::estimates(&criterion, &design).map_err(|b| b.within(&within))?;
+                CriterionLaws::new(&criterion, &design, 1e-9).forks().map_err(|b| b.within(&within))?;
+                CriterionLaws::new(&criterion, &design, 0.0).estimates().map_err(|b| b.within(&within))?;
             }
         }
     }

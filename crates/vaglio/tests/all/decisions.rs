@@ -4,14 +4,14 @@ use vaglio::core::{AnyLoss, Criterion, Design, Measure, SearchExtent, Squared, Z
 use vaglio::criteria::{Engine, FoldBy, KFold, Loo};
 use vaglio::search::SubsetScorer;
 use vaglio_testkit::data::{self, Recipe};
-use vaglio_testkit::{LawResult, check_criterion, criterion};
+use vaglio_testkit::{CriterionLaws, LawResult, check_criterion};
 
 fn steps(criterion: &dyn Criterion, design: &Design) -> LawResult {
     assert!(design.prediction_units().unwrap().targets.ncols() < design.rows());
     assert!(criterion.plan(design, &SearchExtent::forward(design.features(), 3)).has_engine());
-    criterion::additions(criterion, design, 1e-9)?;
-    criterion::removals(criterion, design, 1e-9)?;
-    criterion::walk(criterion, design, 30, 5, 1e-9)
+    CriterionLaws::new(criterion, design, 1e-9).additions()?;
+    CriterionLaws::new(criterion, design, 1e-9).removals()?;
+    CriterionLaws::new(criterion, design, 1e-9).walk(30, 5)
 }
 
 fn recipes() -> Vec<(&'static str, Recipe)> {
@@ -74,9 +74,9 @@ fn the_laws_of_criteria_hold() -> LawResult {
 fn threads_change_no_bit() -> LawResult {
     let design = data::multiclass(200, 20, 3, 44).deciding(9).design(&[0.1, 1.0], true);
     for loss in [AnyLoss::from(Squared), ZeroOne.into()] {
-        criterion::threads(&Loo { loss: loss.clone(), ..Loo::default() }, &design)?;
+        CriterionLaws::new(&Loo { loss: loss.clone(), ..Loo::default() }, &design, 0.0).threads()?;
         let folds = KFold { folds: Some(4), stratified: true, loss: loss.clone(), ..KFold::default() };
-        criterion::threads(&folds, &design)?;
+        CriterionLaws::new(&folds, &design, 0.0).threads()?;
     }
     Ok(())
 }

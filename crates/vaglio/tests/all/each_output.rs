@@ -8,7 +8,7 @@ use vaglio::criteria::{Engine, FoldBy, KFold, Loo};
 use vaglio::learners::{Crrr, Rls};
 use vaglio::search::{Backward, Exhaustive, Floating, Greedy, Search, Silent, SubsetScorer};
 use vaglio::splits::Repeated;
-use vaglio_testkit::{LawResult, check_criterion, criterion, data};
+use vaglio_testkit::{CriterionLaws, LawResult, check_criterion, data};
 
 const LAMBDAS: [f64; 4] = [1e-3, 0.1, 2.0, 30.0];
 
@@ -46,8 +46,8 @@ fn every_criterion_of_held_out_rows_keeps_the_laws() -> LawResult {
                 continue;
             }
             let searched = design(&data::regression(20, 5, 6).outputs(2).groups(5), true, true);
-            criterion::additions(&*criterion, &searched, 1e-9).map_err(|broken| broken.within(&name))?;
-            criterion::removals(&*criterion, &searched, 1e-9).map_err(|broken| broken.within(&name))?;
+            CriterionLaws::new(&*criterion, &searched, 1e-9).additions().map_err(|broken| broken.within(&name))?;
+            CriterionLaws::new(&*criterion, &searched, 1e-9).removals().map_err(|broken| broken.within(&name))?;
         }
         Ok(())
     })

@@ -15,7 +15,7 @@ use vaglio::search::{
 };
 use vaglio::splits::{Forward, MonteCarlo, Repeated};
 use vaglio_testkit::data::{self, Recipe};
-use vaglio_testkit::{LawViolation, check_criterion, criterion};
+use vaglio_testkit::{CriterionLaws, LawViolation, check_criterion};
 
 /// Rows held out, each with the rows that they are predicted from.
 type Loops = Vec<(Vec<usize>, Vec<usize>)>;
@@ -155,9 +155,9 @@ fn every_loss_and_engine_keeps_the_laws() -> Result<(), LawViolation> {
                 let readout = if balanced { readout.balanced() } else { readout };
                 let design = Design::identity(&recipe.problem(), readout);
                 let within = |broken: LawViolation| broken.within(&format!("{criterion:?}, balanced {balanced}"));
-                criterion::additions(&criterion, &design, 1e-9).map_err(within)?;
-                criterion::removals(&criterion, &design, 1e-9).map_err(within)?;
-                criterion::walk(&criterion, &design, 30, 3, 1e-9).map_err(within)?;
+                CriterionLaws::new(&criterion, &design, 1e-9).additions().map_err(within)?;
+                CriterionLaws::new(&criterion, &design, 1e-9).removals().map_err(within)?;
+                CriterionLaws::new(&criterion, &design, 1e-9).walk(30, 3).map_err(within)?;
             }
         }
         Ok(())

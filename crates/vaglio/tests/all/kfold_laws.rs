@@ -5,7 +5,7 @@ use vaglio::core::{
     Squared, ZeroOne,
 };
 use vaglio::criteria::{Engine, FoldBy, KFold};
-use vaglio_testkit::{LawResult, check_criterion, check_criterion_on_standard_data, criterion, data};
+use vaglio_testkit::{CriterionLaws, LawResult, check_criterion, check_criterion_on_standard_data, data};
 
 fn kfold(folds: usize, engine: Engine) -> KFold {
     KFold { folds: Some(folds), engine, ..KFold::default() }
@@ -59,9 +59,9 @@ fn columns_standardized_in_each_fold_keep_the_definition() -> LawResult {
             .design(&[0.5, 5.0], intercept)
             .with_problem(|problem| problem.with_preprocessing(PerFoldPreprocessing::standardize()));
         let criterion = kfold(4, Engine::Auto);
-        criterion::additions(&criterion, &design, 1e-9)?;
-        criterion::removals(&criterion, &design, 1e-9)?;
-        criterion::walk(&criterion, &design, 60, 3, 1e-9)?;
+        CriterionLaws::new(&criterion, &design, 1e-9).additions()?;
+        CriterionLaws::new(&criterion, &design, 1e-9).removals()?;
+        CriterionLaws::new(&criterion, &design, 1e-9).walk(60, 3)?;
         // Rows must be predicted: they are held out.
         let units = data::binary(24, 6, 7).weighted().deciding(3).design(&[0.5, 5.0], intercept);
         let plain = kfold(4, Engine::RowsHeldOut);
@@ -70,11 +70,11 @@ fn columns_standardized_in_each_fold_keep_the_definition() -> LawResult {
             (plain.clone(), design),
             (plain, units.with_problem(|problem| problem.with_preprocessing(PerFoldPreprocessing::standardize()))),
         ] {
-            criterion::additions(&criterion, &data, 1e-9)?;
-            criterion::removals(&criterion, &data, 1e-9)?;
-            criterion::walk(&criterion, &data, 60, 3, 1e-9)?;
-            criterion::forks(&criterion, &data, 1e-9)?;
-            criterion::estimates(&criterion, &data)?;
+            CriterionLaws::new(&criterion, &data, 1e-9).additions()?;
+            CriterionLaws::new(&criterion, &data, 1e-9).removals()?;
+            CriterionLaws::new(&criterion, &data, 1e-9).walk(60, 3)?;
+            CriterionLaws::new(&criterion, &data, 1e-9).forks()?;
+            CriterionLaws::new(&criterion, &data, 0.0).estimates()?;
         }
     }
     Ok(())
@@ -113,7 +113,9 @@ fn long_walks_stay_on_the_definition() -> LawResult {
                 for (data, tolerance) in [(plain, tolerance), (collinear, 1e-7)] {
                     for intercept in [true, false] {
                         let design = data.design(&[lambda], intercept);
-                        criterion::walk(&kfold(3, engine), &design, 500, 1, tolerance).map_err(|b| b.within(&name))?;
+                        CriterionLaws::new(&kfold(3, engine), &design, tolerance)
+                            .walk(500, 1)
+                            .map_err(|b| b.within(&name))?;
                     }
                 }
             }

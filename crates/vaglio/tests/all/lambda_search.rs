@@ -5,7 +5,7 @@ use vaglio::core::{Absolute, Criterion, Design, Score, SearchExtent};
 use vaglio::criteria::{KFold, Loo};
 use vaglio::learners::{Lambda, Rls};
 use vaglio::search::SubsetScorer;
-use vaglio_testkit::{criterion, data};
+use vaglio_testkit::{CriterionLaws, data};
 
 fn design(lambda: Lambda, seed: u64) -> Design {
     let problem = data::regression(24, 6, seed).weighted().problem();
@@ -50,7 +50,7 @@ fn searched_penalties_are_numbers_in_any_order() {
     let learner = Rls { lambda: Lambda::search(1e-9, 1e-8), intercept: true };
     let design = Design::from_problem(&problem, Arc::new(learner)).unwrap();
     for searched in criteria() {
-        criterion::never_nan(&*searched, &design).unwrap();
-        criterion::candidate_order(&*searched, &design).unwrap();
+        CriterionLaws::new(&*searched, &design, 0.0).never_nan().unwrap();
+        CriterionLaws::new(&*searched, &design, 0.0).candidate_order().unwrap();
     }
 }

@@ -3,7 +3,7 @@
 use vaglio::core::{Action, Columns, Criterion, Design, Problem, Readout, SearchExtent, Task};
 use vaglio::criteria::{Approximation, Kernel, Nhsic, Output, OutputApproximation};
 use vaglio::search::SubsetScorer;
-use vaglio_testkit::{LawResult, SplitMix64, check_criterion, check_criterion_on_standard_data, criterion, data};
+use vaglio_testkit::{CriterionLaws, LawResult, SplitMix64, check_criterion, check_criterion_on_standard_data, data};
 
 fn with(approximation: Approximation, output: Output, normalize: bool) -> Nhsic {
     Nhsic { kernel: Kernel { approximation, output, ..Kernel::default() }, normalize }
@@ -104,8 +104,8 @@ fn every_output_kernel_keeps_the_laws() -> LawResult {
 #[test]
 fn threads_change_no_bit_of_any_kernel() -> LawResult {
     let design = data::regression(120, 40, 9).weighted().duplicates(3).design(&[1.0], true);
-    criterion::threads(&with(Approximation::Levels, Output::Auto, true), &design)?;
-    criterion::threads(&with(Approximation::Nystrom, Output::Auto, false), &design)
+    CriterionLaws::new(&with(Approximation::Levels, Output::Auto, true), &design, 0.0).threads()?;
+    CriterionLaws::new(&with(Approximation::Nystrom, Output::Auto, false), &design, 0.0).threads()
 }
 
 /// Both levels of a word are one kernel, which single precision must not take for two.

@@ -9,7 +9,7 @@ use vaglio::criteria::{Engine, KFold};
 use vaglio::learners::Rls;
 use vaglio::search::{Backward, Exhaustive, Greedy, Search};
 use vaglio::splits::{Given, MonteCarlo, Repeated};
-use vaglio_testkit::{LawResult, check_criterion, criterion, data};
+use vaglio_testkit::{CriterionLaws, LawResult, check_criterion, data};
 
 fn given() -> KFold {
     KFold::with_splits(Given { column: "part".into() })
@@ -60,7 +60,7 @@ fn every_engine_and_loss_keeps_the_laws() -> LawResult {
                 let is_slow = loss.traits().measure == Measure::Auc
                     && criterion.splits.as_ref().is_some_and(|splits| splits.kind() == "repeated");
                 match is_slow {
-                    true => criterion::additions(&criterion, &design, 1e-9),
+                    true => CriterionLaws::new(&criterion, &design, 1e-9).additions(),
                     false => check_criterion(&criterion, &design, 1e-9),
                 }
                 .map_err(|broken| broken.within(&name))?;
@@ -80,10 +80,10 @@ fn balanced_readouts_and_columns_standardized_in_folds_keep_the_definition() -> 
         .with_problem(|problem| problem.with_preprocessing(PerFoldPreprocessing::standardize()));
     for design in [balanced, anew] {
         for criterion in [given(), KFold { loss: Absolute.into(), ..given() }, repeated(4, 3)] {
-            criterion::additions(&criterion, &design, 1e-9)?;
-            criterion::removals(&criterion, &design, 1e-9)?;
-            criterion::walk(&criterion, &design, 60, 3, 1e-9)?;
-            criterion::forks(&criterion, &design, 1e-9)?;
+            CriterionLaws::new(&criterion, &design, 1e-9).additions()?;
+            CriterionLaws::new(&criterion, &design, 1e-9).removals()?;
+            CriterionLaws::new(&criterion, &design, 1e-9).walk(60, 3)?;
+            CriterionLaws::new(&criterion, &design, 1e-9).forks()?;
         }
     }
     Ok(())
@@ -284,8 +284,8 @@ fn splits_of_decisions_hold_out_every_row_from_all_others() -> LawResult {
     let units: Vec<u32> = decided.prediction_units().unwrap().of_row.iter().map(|&unit| unit as u32).collect();
     let design = design(&recipe, &[0.3, 3.0], true).with_prediction_units(&units).unwrap();
     let twice = KFold::with_splits(DealtTwice {});
-    criterion::additions(&twice, &design, 1e-9)?;
-    criterion::removals(&twice, &design, 1e-9)?;
+    CriterionLaws::new(&twice, &design, 1e-9).additions()?;
+    CriterionLaws::new(&twice, &design, 1e-9).removals()?;
     for criterion in [given(), KFold::with_splits(MonteCarlo::default())] {
         let error = criterion.check(&design).unwrap_err();
         let expected = "`splits`: it does not hold out every row from all others";

@@ -7,7 +7,7 @@ use vaglio::core::{
 use vaglio::criteria::Loo;
 use vaglio::search::SubsetScorer;
 use vaglio_testkit::data::{self, Recipe};
-use vaglio_testkit::{LawViolation, criterion};
+use vaglio_testkit::{CriterionLaws, LawViolation};
 
 const STEPS: usize = 500;
 
@@ -17,7 +17,8 @@ fn walks(recipe: &Recipe, tolerance: impl Fn(f64) -> f64, loss: AnyLoss) -> Resu
         for intercept in [true, false] {
             let criterion = Loo { loss: loss.clone(), full_pass: (k % 2 == 0) == intercept };
             let design = recipe.design(&[lambda], intercept);
-            criterion::walk(&criterion, &design, STEPS, 7 + k as u64, tolerance(lambda))
+            CriterionLaws::new(&criterion, &design, tolerance(lambda))
+                .walk(STEPS, 7 + k as u64)
                 .map_err(|b| b.within(&format!("lambda {lambda:e}, intercept {intercept}")))?;
         }
     }
@@ -60,7 +61,8 @@ fn rows_that_carry_a_column_alone() -> Result<(), LawViolation> {
     for lambda in [1e-12, 1e-9, 1e-6] {
         for intercept in [true, false] {
             let design = Design::identity(&problem, Readout::new(vec![lambda], intercept).unwrap());
-            criterion::walk(&Loo::default(), &design, 200, 4, 1e-7)
+            CriterionLaws::new(&Loo::default(), &design, 1e-7)
+                .walk(200, 4)
                 .map_err(|b| b.within(&format!("lambda {lambda:e}, intercept {intercept}")))?;
         }
     }
@@ -70,7 +72,7 @@ fn rows_that_carry_a_column_alone() -> Result<(), LawViolation> {
 #[test]
 fn a_grid_of_lambda() -> Result<(), LawViolation> {
     let design = data::regression(24, 8, 55).weighted().design(&[1e-6, 1e-2, 10.0], true);
-    criterion::walk(&Loo::default() as &dyn Criterion, &design, STEPS, 3, 1e-7)
+    CriterionLaws::new(&Loo::default() as &dyn Criterion, &design, 1e-7).walk(STEPS, 3)
 }
 
 #[test]
@@ -82,16 +84,16 @@ fn forks_with_every_loss() -> Result<(), LawViolation> {
                 let within =
                     |b: LawViolation| b.within(&format!("{loss:?}, lambda {lambdas:?}, intercept {intercept}"));
                 let duplicates = data::binary(24, 6, 61).weighted().duplicates(1);
-                criterion::forks(&criterion, &duplicates.design(lambdas, intercept), 1e-8).map_err(within)?;
+                CriterionLaws::new(&criterion, &duplicates.design(lambdas, intercept), 1e-8).forks().map_err(within)?;
                 let classes = data::multiclass(24, 6, 3, 62).design(lambdas, intercept);
-                criterion::forks(&criterion, &classes, 1e-8).map_err(within)?;
+                CriterionLaws::new(&criterion, &classes, 1e-8).forks().map_err(within)?;
             }
         }
     }
     let wide = data::regression(8, 12, 63).design(&[1e-3], true);
-    criterion::forks(&Loo::default(), &wide, 1e-8)?;
+    CriterionLaws::new(&Loo::default(), &wide, 1e-8).forks()?;
     let collinear = data::regression(24, 8, 64).collinear(1e-3).design(&[1e-6], true);
-    criterion::forks(&Loo::default(), &collinear, 1e-6)
+    CriterionLaws::new(&Loo::default(), &collinear, 1e-6).forks()
 }
 
 /// From all columns to none, the cheapest removal each time.

@@ -4,7 +4,7 @@ use crate::{design, score};
 use vaglio_core::{Action, Criterion, SearchExtent, Task};
 use vaglio_dependence::{Estimator, Hsic, HsicKernel, Output};
 use vaglio_search::SubsetScorer;
-use vaglio_testkit::{Tolerance, check_criterion, check_criterion_on_standard_data, criterion, data};
+use vaglio_testkit::{CriterionLaws, Tolerance, check_criterion, check_criterion_on_standard_data, data};
 
 fn with_kernel(bandwidth: f64, adapt: bool, estimator: Estimator) -> Hsic {
     Hsic { kernel: HsicKernel { bandwidth, adapt, output: Output::Auto }, estimator }
@@ -36,7 +36,7 @@ fn every_law_holds_for_every_kernel_of_classes() {
 fn long_walks_stay_on_the_definition() {
     for hsic in kinds() {
         let design = data::multiclass(30, 12, 3, 2).weighted().collinear(1e-3).design(&[1.0], true);
-        criterion::walk(&hsic, &design, 300, 3, 1e-9).unwrap();
+        CriterionLaws::new(&hsic, &design, 1e-9).walk(300, 3).unwrap();
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::design;
 use vaglio_core::{Criterion, Feature, Problem, Task};
 use vaglio_dependence::{Mrmr, Scheme};
-use vaglio_testkit::{Tolerance, check_criterion, check_criterion_on_standard_data, criterion, data};
+use vaglio_testkit::{CriterionLaws, Tolerance, check_criterion, check_criterion_on_standard_data, data};
 
 pub const SCHEMES: [Mrmr; 2] = [Mrmr { scheme: Scheme::Difference }, Mrmr { scheme: Scheme::Quotient }];
 
@@ -35,7 +35,7 @@ fn every_law_holds_on_columns_of_very_unlike_scale() {
 fn long_walks_stay_on_the_definition() {
     let design = data::multiclass(30, 12, 3, 2).weighted().collinear(1e-3).design(&[1.0], true);
     for mrmr in SCHEMES {
-        criterion::walk(&mrmr, &design, 1000, 3, 1e-11).unwrap();
+        CriterionLaws::new(&mrmr, &design, 1e-11).walk(1000, 3).unwrap();
     }
 }
 

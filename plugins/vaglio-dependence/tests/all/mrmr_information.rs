@@ -4,7 +4,7 @@ use crate::{design, score};
 use std::f64::consts::LN_2;
 use vaglio_core::{Criterion, Problem, Task};
 use vaglio_dependence::{Bins, MrmrInformation, Scheme};
-use vaglio_testkit::{Tolerance, check_criterion, check_criterion_on_standard_data, criterion, data};
+use vaglio_testkit::{CriterionLaws, Tolerance, check_criterion, check_criterion_on_standard_data, data};
 
 const SCHEMES: [Scheme; 2] = [Scheme::Difference, Scheme::Quotient];
 const BINS: [Bins; 3] = [Bins::Deviation, Bins::Width(4), Bins::Frequency(3)];
@@ -37,7 +37,7 @@ fn every_law_holds_on_columns_of_very_unlike_scale() {
 fn long_walks_stay_on_the_definition() {
     let design = data::multiclass(30, 12, 3, 2).weighted().collinear(1e-3).design(&[1.0], true);
     for criterion in kinds() {
-        criterion::walk(&criterion, &design, 1000, 3, 1e-11).unwrap();
+        CriterionLaws::new(&criterion, &design, 1e-11).walk(1000, 3).unwrap();
     }
 }
 

@@ -109,9 +109,7 @@ fn fitted<E: TargetValue, I: TargetDim>(
 /// Results of a selection besides its model, as JSON.
 fn found(selection: &Selection) -> Value {
     let Selection { path, chosen, warnings, names, .. } = selection;
-    let cell = |cell: &Option<Cell>| {
-        cell.map_or(Value::Null, |cell| json!([cell.loss, cell.standard_error]))
-    };
+    let cell = |cell: &Option<Cell>| cell.map_or(Value::Null, |cell| json!([cell.loss, cell.standard_error]));
     let coefficients = selection.coefficients().map(|own| {
         let rows: Vec<Vec<f64>> = own.weights.rows().into_iter().map(|row| row.to_vec()).collect();
         json!({"weights": rows, "intercept": own.intercept})

@@ -11,9 +11,7 @@ use vaglio::files::{self, ExportTo, InitOptions, RunOptions, TestOption};
 use vaglio::search::Monitor;
 use vaglio_core::Result;
 use vaglio_pipeline::document::{Node, to_yaml as yaml_of};
-use vaglio_pipeline::pipeline::{
-    Pipeline, ValidPipeline, component_fields, component_list, load, pipeline_schema,
-};
+use vaglio_pipeline::pipeline::{Pipeline, ValidPipeline, component_fields, component_list, load, pipeline_schema};
 use vaglio_report::comparison::Comparison;
 use vaglio_report::record::Record;
 

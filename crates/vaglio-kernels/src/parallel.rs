@@ -83,17 +83,17 @@ pub fn chunks_mut<I: Send>(items: &mut [I], size: usize, work: impl Fn(usize, &m
     each_mut(&mut chunks, |at, chunk| work(at, chunk));
 }
 
-/// Collects a result for each span of `size` entries of slices of one length. `of` gets the number of the span and its
-/// entries in every slice; the last span may be shorter.
+/// Collects a result for each span of `size` entries of vectors of one length. `of` gets the number of the span and its
+/// entries in every vector; the last span may be shorter.
 pub(crate) fn map_spans<'s, T: Send>(
-    slices: impl Iterator<Item = &'s mut [f64]>,
+    vectors: impl IntoIterator<Item = &'s mut Vec<f64>>,
     length: usize,
     size: usize,
     of: impl Fn(usize, &mut [&'s mut [f64]]) -> T + Sync,
 ) -> Vec<T> {
     let mut spans: Vec<Vec<&mut [f64]>> = (0..length.div_ceil(size)).map(|_| Vec::new()).collect();
-    for slice in slices {
-        spans.iter_mut().zip(slice.chunks_mut(size)).for_each(|(span, part)| span.push(part));
+    for vector in vectors {
+        spans.iter_mut().zip(vector.chunks_mut(size)).for_each(|(span, part)| span.push(part));
     }
     map_mut(&mut spans, |at, span| of(at, span))
 }

@@ -163,7 +163,8 @@ pub(crate) fn scaled(x: Column<'_>, shift: f64, scale: Option<&[f64]>, out: &mut
             let mut start = 0;
             x.for_each_tile(|tile| {
                 let rows = start..start + tile.len();
-                vectorize!(|| scale_entries(tile, shift, scale.map(|scale| &scale[rows.clone()]), &mut out[rows.clone()]));
+                let scale = scale.map(|scale| &scale[rows.clone()]);
+                vectorize!(|| scale_entries(tile, shift, scale, &mut out[rows.clone()]));
                 start = rows.end;
                 true
             });

@@ -129,9 +129,7 @@ pub fn by_tiles<E: Send>(
         }
         Ok(())
     };
-    let slices = made.iter_mut().map(Vec::as_mut_slice);
-    let done: Vec<Result<(), E>> = parallel::map_spans(slices, rows, ROWS, one);
-    done.into_iter().collect::<Result<(), E>>()?;
+    parallel::map_spans(&mut made, rows, ROWS, one).into_iter().collect::<Result<(), E>>()?;
     Ok(made)
 }
 

@@ -52,10 +52,9 @@ impl Data<'_> {
             return rows;
         }
         let vectors: Vec<Cow<'_, [f64]>> = parallel::map_slice(wanted, |of| self.operand(*of));
-        let slices: Vec<&[f64]> = vectors.iter().map(|v| &**v).collect();
         let mut rows = vec![vec![0.0; self.columns()]; wanted.len()];
         for some in self.candidates.chunks(AT_ONCE) {
-            let products = self.products_of_most(some, &slices);
+            let products = self.products_of_most(some, &vectors);
             for (&column, products) in some.iter().zip(products.chunks(wanted.len())) {
                 rows.iter_mut().zip(products).for_each(|(row, product)| row[column] = *product);
             }

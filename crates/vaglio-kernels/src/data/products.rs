@@ -23,18 +23,18 @@ impl Data<'_> {
     ///
     /// Reads the columns once; the vectors stay in cache by tiles of rows. A column's bits do not depend on the others.
     /// Cost O(m · columns · vectors).
-    pub(crate) fn products(&self, columns: &[usize], vectors: &[&[f64]]) -> Vec<f64> {
+    pub(crate) fn products(&self, columns: &[usize], vectors: &[impl AsRef<[f64]>]) -> Vec<f64> {
         self.products_with(columns, vectors, false)
     }
 
     /// Like [`Data::products`], but reads a view's stored rows in place instead of copying; suits most columns. The
     /// bits differ.
-    pub(crate) fn products_of_most(&self, columns: &[usize], vectors: &[&[f64]]) -> Vec<f64> {
+    pub(crate) fn products_of_most(&self, columns: &[usize], vectors: &[impl AsRef<[f64]>]) -> Vec<f64> {
         self.products_with(columns, vectors, self.entries.view.is_some())
     }
 
-    fn products_with(&self, columns: &[usize], vectors: &[&[f64]], is_stored: bool) -> Vec<f64> {
-        let vectors: Vec<Cow<'_, [f64]>> = vectors.iter().map(|v| self.with_roots(v, is_stored)).collect();
+    fn products_with(&self, columns: &[usize], vectors: &[impl AsRef<[f64]>], is_stored: bool) -> Vec<f64> {
+        let vectors: Vec<Cow<'_, [f64]>> = vectors.iter().map(|v| self.with_roots(v.as_ref(), is_stored)).collect();
         let vectors: Vec<&[f64]> = vectors.iter().map(|v| &**v).collect();
         // Columns of one type go together and share the read of the vectors.
         let (mut doubles, mut singles, mut bytes) = (Vec::new(), Vec::new(), Vec::new());

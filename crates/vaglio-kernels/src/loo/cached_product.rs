@@ -69,7 +69,7 @@ fn take_in(basis: &RidgeState<'_>, group: &mut [&mut CachedProduct], updates: &[
     let rows = basis.data.rows();
     let span = rows.div_ceil(rayon::current_num_threads()).next_multiple_of(TILE);
     let shares: Vec<&[f64]> = shares.chunks(updates.len()).collect();
-    let c = group.iter_mut().map(|one| &mut one.c[..]);
+    let c = group.iter_mut().map(|one| &mut one.c);
     parallel::map_spans(c, rows, span, |at, parts| {
         let own = rows.min((at + 1) * span) - at * span;
         // Rows outermost, so that the updates are read once for all candidates.

@@ -192,15 +192,14 @@ impl CandidateBounds {
     fn along_of(&self, basis: &RidgeState<'_>) -> Vec<f64> {
         let weights = weights(basis);
         let vectors: Vec<Vec<f64>> = basis.a.iter().map(|a| times(a, &weights)).collect();
-        let slices: Vec<&[f64]> = vectors.iter().map(|v| &**v).collect();
-        let mut products = basis.data.products_of_most(&basis.data.candidates, &slices);
-        let with_updates = |z: &&[f64]| {
+        let mut products = basis.data.products_of_most(&basis.data.candidates, &vectors);
+        let with_updates = |z: &Vec<f64>| {
             let [with] = along(basis, basis.updates.len(), [z]);
             with
         };
-        let with: Vec<Vec<f64>> = slices.iter().map(with_updates).collect();
+        let with: Vec<Vec<f64>> = vectors.iter().map(with_updates).collect();
         for (output, gone) in self.scalars.with_updates(&basis.data, &with).into_iter().enumerate() {
-            products.iter_mut().skip(output).step_by(slices.len()).zip(gone).for_each(|(along, gone)| *along -= gone);
+            products.iter_mut().skip(output).step_by(vectors.len()).zip(gone).for_each(|(along, gone)| *along -= gone);
         }
         products
     }

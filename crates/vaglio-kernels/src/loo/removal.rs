@@ -107,8 +107,7 @@ impl RemovalState {
     pub fn residuals(&self, data: &Data<'_>) -> (Vec<Vec<f64>>, Vec<f64>) {
         let (mut a, mut d) = (data.centered.clone(), data.empty_diagonal());
         let along: Vec<f64> = parallel::map_slice(&self.features, |&feature| data.along_ones(feature));
-        let slices = a.iter_mut().chain([&mut d]).map(Vec::as_mut_slice);
-        parallel::map_spans(slices, data.rows(), TILE, |tile, parts| {
+        parallel::map_spans(a.iter_mut().chain([&mut d]), data.rows(), TILE, |tile, parts| {
             let Some((d, a)) = parts.split_last_mut() else { return };
             let (rows, mut x) = (tile * TILE..tile * TILE + d.len(), vec![0.0; d.len()]);
             for (k, &feature) in self.features.iter().enumerate() {
@@ -163,7 +162,7 @@ fn decomposed(data: &Data<'_>, lambda: f64, features: &[usize]) -> Option<(Array
     let weighed = &svd.v * &svd.d.mapv(|d| 1.0 / (d * d + lambda)).insert_axis(Axis(0));
     let h = linalg::gemm(weighed.view(), svd.v.t());
     let mut c = vec![vec![0.0; rows]; size];
-    parallel::map_spans(c.iter_mut().map(Vec::as_mut_slice), rows, height, |tile, parts| {
+    parallel::map_spans(&mut c, rows, height, |tile, parts| {
         let rows = tile * height..rows.min((tile + 1) * height);
         let mut x = Array2::zeros((rows.len(), size).f());
         write(rows, x.view_mut());

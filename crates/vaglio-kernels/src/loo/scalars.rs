@@ -76,8 +76,7 @@ impl CandidateScalars {
     pub fn with_updates(&self, data: &Data<'_>, z: &[Vec<f64>]) -> Vec<Vec<f64>> {
         let features = &data.candidates;
         let mut sums = vec![vec![0.0; features.len()]; z.len()];
-        let slices = sums.iter_mut().map(Vec::as_mut_slice);
-        parallel::map_spans(slices, features.len(), TOGETHER, |k, sums| {
+        parallel::map_spans(&mut sums, features.len(), TOGETHER, |k, sums| {
             let from = k * TOGETHER;
             let shares = shares_of(&self.shares, from, &features[from..features.len().min(from + TOGETHER)]);
             sums.iter_mut().zip(z).for_each(|(sums, z)| add_updates(&shares, z, sums));

@@ -1,7 +1,6 @@
 //! Date parts by arithmetic, for languages without a calendar.
 
-use crate::formulas::Language;
-use vaglio_core::{Condition, DatePart, Expression, Function, LevelValues, Result};
+use vaglio_core::{Condition, DatePart, Expression, Function, LevelValues};
 
 fn minus(a: Expression, b: Expression) -> Expression {
     a.plus(b.times(-1.0))
@@ -77,18 +76,19 @@ pub(crate) fn by_arithmetic(
 }
 
 /// Nested conditions that map the numeric levels of a column to their numbers.
-///
-/// # Errors
-/// Refuses a level that is no number.
-pub(crate) fn by_choices(language: Language, levels: &LevelValues) -> Result<Expression> {
-    let refused = |_| language.refusal("levels of a column of numbers that are no numbers");
+pub(crate) fn by_choices(levels: &LevelValues) -> Expression {
     let LevelValues { of, levels, missing, other } = levels;
-    let mut value = Expression::Number(*other);
-    for (level, number) in levels.iter().rev() {
-        let level: f64 = level.parse().map_err(refused)?;
-        let above = of.clone().if_above(level, value.clone(), *number);
-        value = of.clone().if_below(level, value, above);
-    }
+    let number = |(level, number): &(String, f64)| Some((level.parse::<f64>().ok()?, *number));
+    let mut numbers: Vec<(f64, f64)> = levels.iter().filter_map(number).collect();
+    numbers.sort_by(|(a, _), (b, _)| a.total_cmp(b));
     let is_missing = Condition::Missing(Box::new(of.clone()));
-    Ok(Expression::If(is_missing, Box::new([Expression::Number(*missing), value])))
+    Expression::If(is_missing, Box::new([Expression::Number(*missing), choice(of, &numbers, *other)]))
+}
+
+/// Binary search of a value among sorted levels, each with its number; `other` is the number of other values.
+fn choice(of: &Expression, levels: &[(f64, f64)], other: f64) -> Expression {
+    let (below, rest) = levels.split_at(levels.len() / 2);
+    let Some((&(level, number), above)) = rest.split_first() else { return other.into() };
+    let above = of.clone().if_above(level, choice(of, above, other), number);
+    of.clone().if_below(level, choice(of, below, other), above)
 }

@@ -130,7 +130,7 @@ const PMML: Syntax = Syntax {
 
 fn level(pmml: &mut Writer<'_>, levels: &LevelValues, _: &str) -> Result<String> {
     if pmml.formulas.holds_of(&levels.of) != CellKind::Text {
-        return pmml.text(&by_choices(Language::Pmml, levels)?);
+        return pmml.text(&by_choices(levels));
     }
     let Expression::Column(name) = &levels.of else {
         return Err(Language::Pmml.refusal("levels of text that is computed"));

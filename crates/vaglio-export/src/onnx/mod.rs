@@ -140,7 +140,7 @@ impl Graph<'_> {
 
     fn level(&mut self, levels: &LevelValues) -> Result<Tensor> {
         if self.formulas.holds_of(&levels.of) != CellKind::Text {
-            return self.value(&by_choices(Language::Onnx, levels)?);
+            return self.value(&by_choices(levels));
         }
         let of = self.value(&levels.of)?;
         let keys: Vec<&str> = [""].into_iter().chain(levels.levels.iter().map(|(level, _)| level.as_str())).collect();

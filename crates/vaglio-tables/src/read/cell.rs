@@ -2,7 +2,7 @@
 
 use super::fault::CORRECT;
 use crate::{DateOrder, Decimal, Notation, ReadSpec, SettingText, quoted, word_list};
-use chrono::{Datelike, NaiveDate, NaiveDateTime};
+use chrono::{Datelike, NaiveDate, NaiveTime, Timelike};
 use std::collections::HashMap;
 use vaglio_core::numerals::holds;
 
@@ -232,27 +232,18 @@ pub fn date_span(text: &str, order: DateOrder) -> Option<[f64; 2]> {
 
 /// Whether the time of day of a date has a time zone; `None` without a time of day.
 pub(super) fn has_zone(cell: &str) -> Option<bool> {
-    let time = &cell[cell.find(['T', ' '])? + 1..];
-    time.contains(':').then(|| !clock(time).1.is_empty())
-}
-
-/// Splits a time of day into the time and its time zone.
-fn clock(time: &str) -> (&str, &str) {
-    let zone = time.find(['Z', '+', '-']).filter(|at| *at > 0);
-    zone.map_or((time, ""), |at| (time[..at].trim_end(), &time[at..]))
+    cell.split_once(':').map(|(_, minutes)| minutes.contains(['Z', '+', '-']))
 }
 
 /// Seconds since midnight of a time of day, converted to UTC if it has a time zone.
 fn seconds_of_day(time: &str) -> Option<f64> {
-    let (clock, zone) = clock(time.trim());
-    let whole = format!("1970-01-01 {clock}");
-    let formats = ["%Y-%m-%d %H:%M:%S%.f", "%Y-%m-%d %H:%M", "%Y-%m-%d %I:%M %p", "%Y-%m-%d %I:%M:%S %p"];
-    let moment = formats.iter().find_map(|format| NaiveDateTime::parse_from_str(&whole, format).ok())?.and_utc();
-    let seconds = moment.timestamp() as f64 + f64::from(moment.timestamp_subsec_micros()) / 1e6;
-    let ahead = match zone {
+    let forms = ["%I:%M:%S %p", "%I:%M %p", "%H:%M:%S%.f", "%H:%M"];
+    let (clock, zone) = forms.iter().find_map(|form| NaiveTime::parse_and_remainder(time.trim(), form).ok())?;
+    let seconds = f64::from(clock.num_seconds_from_midnight()) + f64::from(clock.nanosecond() / 1000) / 1e6;
+    let ahead = match zone.trim_start() {
         "" | "Z" => 0.0,
         zone => {
-            let digits: String = zone[1..].chars().filter(|c| *c != ':').collect();
+            let digits: String = zone.strip_prefix(['+', '-'])?.chars().filter(|c| *c != ':').collect();
             let hours: f64 = digits.get(..2)?.parse().ok()?;
             let minutes: f64 = digits.get(2..).filter(|m| !m.is_empty()).map_or(Ok(0.0), str::parse).ok()?;
             (hours * 60.0 + minutes) * if zone.starts_with('-') { -60.0 } else { 60.0 }

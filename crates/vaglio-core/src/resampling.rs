@@ -58,6 +58,11 @@ pub trait Resampling: registered::Resampling + Debug + Send + Sync {
         None
     }
 
+    /// The number of points in time just before held-out rows that are not trained on, if splits go forward in time.
+    fn gap(&self) -> Option<usize> {
+        None
+    }
+
     /// Description for people: "5 blocks forward in time, each predicted from its past".
     fn sentence(&self) -> String {
         format!("the splits of `{}`", self.typetag_name())

@@ -6,18 +6,17 @@ use vaglio_report::record::{Warning, WarningKind};
 
 /// Warns of forward chaining without a gap. If all target lags are at h steps or more, it trains on targets of the h −
 /// 1 steps before a block, unknown at prediction time.
-pub(super) fn without_gap(pipeline: &ValidPipeline) -> Option<Warning> {
+pub(super) fn without_gap(pipeline: &ValidPipeline, design: &Design) -> Option<Warning> {
     let targets = pipeline.data.as_ref()?.target.names();
-    if let Some(warning) = overlapping(pipeline) {
+    let gap = pipeline.criterion.traits().splits.and_then(|splits| splits.gap());
+    if let Some(warning) = overlapping(pipeline, design).filter(|_| gap.is_none()) {
         return Some(warning);
     }
     let map = pipeline.preprocess.first()?.traits();
     let lags = targets.iter().filter_map(|name| map.lags.get(name).copied());
     let ahead = lags.filter(|_| map.horizons.is_empty()).min()?;
-    let splits = &serde_json::to_value(&pipeline.criterion).ok()?["splits"];
-    let gap = splits["gap"].as_u64().filter(|_| splits["kind"] == "forward")?;
-    let wanted = ahead as u64 - 1;
-    (gap < wanted).then(|| {
+    let wanted = ahead - 1;
+    (gap? < wanted).then(|| {
         let message = format!(
             "the target is looked at {ahead} steps back at least; if it is predicted so far ahead, forward chaining needs \
              `gap: {wanted}`, since the targets just before a block are not known by then"
@@ -49,16 +48,18 @@ pub(super) fn single_rows(pipeline: &ValidPipeline, design: &Design) -> Option<W
 }
 
 /// Warns of targets several steps ahead: neighboring rows share them, so held-out rows or blocks are not independent.
-fn overlapping(pipeline: &ValidPipeline) -> Option<Warning> {
-    let steps = pipeline
-        .preprocess
-        .iter()
-        .filter_map(|map| map.traits().horizons.last().copied())
-        .max()
-        .filter(|most| *most > 1)?;
-    let criterion = serde_json::to_value(&pipeline.criterion).ok()?;
-    let holds_out = criterion["kind"] == "loo" || criterion["kind"] == "kfold" && criterion["by"] != "groups";
-    (holds_out && criterion["splits"]["kind"] != "forward").then(|| {
+fn overlapping(pipeline: &ValidPipeline, design: &Design) -> Option<Warning> {
+    let horizons = pipeline.preprocess.iter().filter_map(|map| map.traits().horizons.last().copied());
+    let steps = horizons.max().filter(|most| *most > 1)?;
+    let groups = design.problem().groups();
+    let is_one = |row: usize| groups.is_none_or(|groups| groups[row] == groups[row + 1]);
+    let parts = |folds: &[Option<u32>]| (1..folds.len()).any(|row| folds[row - 1] != folds[row] && is_one(row - 1));
+    let is_parted = match pipeline.criterion.folds(design).ok()? {
+        HeldOut::Nothing => false,
+        HeldOut::EachRow => true,
+        HeldOut::Folds(rounds) => rounds.iter().any(|round| parts(round.fold_of_rows())),
+    };
+    is_parted.then(|| {
         let message = format!(
             "targets {steps} steps ahead of neighboring rows overlap, and the criterion holds rows out beside others that it \
              trains on, so its losses are too low; `splits: {{kind: forward}}` of `kfold` trains on what is known by then"

@@ -91,6 +91,10 @@ impl Resampling for Forward {
         Some(Forward { folds, ..self.clone() }.into())
     }
 
+    fn gap(&self) -> Option<usize> {
+        Some(self.gap)
+    }
+
     fn sentence(&self) -> String {
         let (blocks, points) = (pluralize(self.folds, "block"), |count| pluralize(count, "point"));
         let gap =

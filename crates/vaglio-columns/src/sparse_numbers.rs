@@ -66,7 +66,7 @@ impl SparseNumbers {
     /// caller with user data checks that first.
     pub fn new(len: usize, mut rows: Vec<u32>, mut values: Vec<f64>) -> Self {
         assert_eq!(rows.len(), values.len(), "every row has an entry");
-        assert!(rows.windows(2).all(|pair| pair[0] < pair[1]), "rows increase");
+        assert!(rows.is_sorted_by(|a, b| a < b), "rows increase");
         assert!(rows.last().is_none_or(|last| (*last as usize) < len), "rows are those of the column");
         if values.contains(&0.0) {
             let mut kept = values.iter().map(|v| *v != 0.0);

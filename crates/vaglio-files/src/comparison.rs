@@ -69,7 +69,7 @@ impl FileModel<'_> {
         let cells: Vec<(String, Cells)> =
             cells.into_iter().map(|(name, cells)| (name, cells.select_rows(&rows))).collect();
         let targets = encode(&self.task, &cells, "data", |row| table.origin(rows[row]))?;
-        let weights = weights.map(|all| rows.iter().map(|&row| all.get(row)).collect::<Vec<f64>>());
+        let weights = weights.map(|all| all.gathered(&rows));
         let counts = counts.map(|counts| gather(&counts, &judged));
         let counting = weighing(weights, counts);
         let counting: Option<&[f64]> = counting.as_deref();

@@ -154,7 +154,7 @@ fn order(sample: &Sample, rule: &SplitRule, part: &TrainTestSplit, seed: u64) ->
         let rows = |unit: usize| gather(training, &units[unit]);
         return shuffled(units.len(), seed).into_iter().map(rows).collect();
     }
-    let drawn: Vec<usize> = shuffled(training.len(), seed).into_iter().map(|place| training[place]).collect();
+    let drawn = gather(training, &shuffled(training.len(), seed));
     let Some(classes) = sample.classes() else { return drawn.into_iter().map(|row| vec![row]).collect() };
     let mut places = places(&drawn, |row| classes[row] as u32);
     places.sort_by(|a, b| a.0.total_cmp(&b.0));

@@ -27,7 +27,7 @@ impl<'d> FromIterator<Column<'d>> for ColumnEntries<'d> {
 impl<'d> From<&'d Columns> for ColumnEntries<'d> {
     fn from(columns: &'d Columns) -> Self {
         let is_most = |chosen: &SelectedRows<'_>| {
-            let is_each_once = chosen.rows.windows(2).all(|pair| pair[0] < pair[1]);
+            let is_each_once = chosen.rows.is_sorted_by(|a, b| a < b);
             is_each_once && chosen.rows.len() as f64 >= MANY * chosen.whole[0].len() as f64
         };
         match columns.chosen().filter(is_most) {

@@ -110,7 +110,7 @@ fn sparse_columns<I: Element + Copy + TryInto<u32>>(
             return Err(wrong("has fewer entries than its columns say"));
         };
         let own: Vec<u32> = own.iter().filter_map(|&row| row.try_into().ok()).collect();
-        let is_sorted = own.windows(2).all(|pair| pair[0] < pair[1]);
+        let is_sorted = own.is_sorted_by(|a, b| a < b);
         if own.len() < values.len() || !is_sorted || own.last().is_some_and(|last| *last as usize >= rows) {
             return Err(wrong("has rows that do not increase, or that are not there"));
         }

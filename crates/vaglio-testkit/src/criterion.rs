@@ -328,8 +328,7 @@ fn best(subject: Subject<'_>, trial: Action) -> LawResult {
         let subset = scored.selected().to_vec();
         let on = &format!("{trial:?} to subset {subset:?}").to_lowercase();
         let candidates = subject.candidates(trial, &subset);
-        let shuffled: Vec<Feature> =
-            SplitMix64::new(18).order(candidates.len()).into_iter().map(|at| candidates[at]).collect();
+        let shuffled = gather(&candidates, &SplitMix64::new(18).order(candidates.len()));
         let expected = Winner::among(&candidates, &subject.trials(&mut scored, trial, &candidates)?);
         for order in [&candidates, &shuffled] {
             let found = law.ran(on, || asked.best(trial, order))?;

@@ -53,7 +53,7 @@ pub(crate) fn replay(law: Law, design: &Design, path: &Path) -> LawResult<Vec<Vi
             }
         }
         law.must(step.size == subset.len(), on, format!("size {} of subset {subset:?}", subset.len()), step.size)?;
-        law.must(step.tied.windows(2).all(|w| w[0] < w[1]), on, "ties in increasing order", &step.tied)?;
+        law.must(step.tied.is_sorted_by(|a, b| a < b), on, "ties in increasing order", &step.tied)?;
         let lowest = step.tied.iter().all(|&f| f > step.feature);
         law.must(lowest, on, "the lowest index among those tied", &step.tied)?;
         visits.push(Visit { subset: subset.clone(), from_start, score: Some(step.score) });

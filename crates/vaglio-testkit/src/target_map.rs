@@ -2,7 +2,7 @@
 
 use crate::law_violation::{Law, Tolerance, laws};
 use crate::{LawResult, SplitMix64, design_copies};
-use vaglio_core::{FittedTargetMap, TargetMap};
+use vaglio_core::{FittedTargetMap, TargetMap, gather};
 
 /// Number of target rows in the tests.
 const ROWS: usize = 60;
@@ -47,7 +47,7 @@ pub fn increasing(map: &dyn TargetMap, target: &[f64]) -> LawResult {
     let ends = [sorted.first(), sorted.last()].map(|end| end.map_or(0.0, |&y| fitted.map(y)));
     let width = (ends[1] - ends[0]).abs().max(1e-9);
     let inverses: Vec<f64> = (0..=60).map(|k| fitted.inverse(ends[0] - width + f64::from(k) / 20.0 * width)).collect();
-    let rises = inverses.windows(2).all(|pair| pair[0] <= pair[1]);
+    let rises = inverses.is_sorted();
     law.must(rises, "the inverse from a width below to a width above", "numbers that never fall", &inverses)
 }
 
@@ -55,7 +55,7 @@ pub fn increasing(map: &dyn TargetMap, target: &[f64]) -> LawResult {
 pub fn whole_weights(map: &dyn TargetMap, target: &[f64], tolerance: f64) -> LawResult {
     let law = Law("whole_weights");
     let (weights, rows) = design_copies::weights_and_rows(target.len());
-    let repeated: Vec<f64> = rows.into_iter().map(|row| target[row]).collect();
+    let repeated = gather(target, &rows);
     let (by_weight, by_rows) = (fitted(law, map, target, Some(&weights))?, fitted(law, map, &repeated, None)?);
     let near = Tolerance { tolerance, least: 1e-6 };
     let on = |y: f64| format!("the target {y} under weights from 1 to 3");

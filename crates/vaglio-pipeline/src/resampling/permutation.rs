@@ -88,7 +88,7 @@ impl Sample {
         match self.labels() {
             Some(labels) => {
                 let units = rows_by_label(&number_labels(counting.iter().map(|&row| labels[row])).0);
-                units.into_iter().map(|unit| unit.into_iter().map(|at| counting[at]).collect()).collect()
+                units.iter().map(|unit| gather(&counting, unit)).collect()
             }
             None if self.ordered => vec![counting],
             None => counting.into_iter().map(|row| vec![row]).collect(),

@@ -122,8 +122,7 @@ impl Rounds<'_> {
             self.settle(of_round, places.len(), |k| subset(candidates[places[k]]))
         })?;
         let (places, settled) = settled.unwrap_or_default();
-        let tried: Vec<Feature> = places.into_iter().map(|k| candidates[k]).collect();
-        Ok(Winner::among(&tried, &settled.scores(&self.recorder)))
+        Ok(Winner::among(&gather(candidates, &places), &settled.scores(&self.recorder)))
     }
 }
 

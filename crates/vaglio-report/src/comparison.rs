@@ -5,10 +5,10 @@ mod pair;
 
 pub use pair::{Difference, NamedRun};
 
-use crate::record::{EntryRecord, PredictionRows, Record};
+use crate::record::{PredictionRows, Record};
 use crate::report::heading;
 use pair::difference;
-use std::collections::{BTreeMap, HashSet};
+use std::collections::HashSet;
 use std::hash::Hash;
 use std::path::{Path, PathBuf};
 use vaglio_core::{Error, Result, escape_controls, join, short, significant};
@@ -36,20 +36,6 @@ impl NamedRun {
 
     fn selected(&self) -> HashSet<&str> {
         self.record.selected.iter().map(|column| column.name.as_str()).collect()
-    }
-
-    /// Cross-validated loss of every size, or else the score; and whether it is the former.
-    fn curve(&self) -> (BTreeMap<usize, f64>, bool) {
-        let path = &self.record.path;
-        let of_size = |value: fn(&EntryRecord) -> Option<f64>| -> BTreeMap<usize, f64> {
-            path.iter().filter_map(|entry| Some((entry.size, value(entry).filter(|v| v.is_finite())?))).collect()
-        };
-        let mut cross_validated = of_size(|entry| entry.cross_validated);
-        if cross_validated.is_empty() {
-            return (of_size(|entry| Some(entry.score)), false);
-        }
-        cross_validated.extend(self.record.chosen.empty_loss.filter(|v| v.is_finite()).map(|loss| (0, loss)));
-        (cross_validated, true)
     }
 }
 

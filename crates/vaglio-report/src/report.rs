@@ -28,6 +28,7 @@ mod tests;
 
 pub(crate) use chart::COLORS;
 pub use chart::{Chart, ChartShape, Mark, ScaleKind};
+pub(crate) use error_curves::along_path;
 pub(crate) use section::{Section, page};
 pub use sections::render;
 pub(crate) use table::{TableBuilder, TableCell};

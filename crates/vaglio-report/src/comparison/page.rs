@@ -2,7 +2,7 @@
 
 use super::{Comparison, NamedRun, jaccard};
 use crate::record::{LossName, PredictionRows};
-use crate::report::{COLORS, Chart, Mark, ScaleKind, Section, TableBuilder, TableCell, page};
+use crate::report::{COLORS, Chart, Mark, ScaleKind, Section, TableBuilder, TableCell, along_path, page};
 use std::collections::HashMap;
 use vaglio_core::{join, short};
 
@@ -79,15 +79,12 @@ impl Comparison {
     fn curves(&self, loss: &LossName) -> Chart {
         let runs = self.runs.iter().filter(|run| run.record.loss() == *loss).enumerate();
         let line = |(k, run): (usize, &NamedRun)| {
-            let (curve, is_cross_validated) = run.curve();
+            let is_cross_validated = run.record.path.iter().any(|entry| entry.cross_validated.is_some());
             let name = if is_cross_validated { run.name.clone() } else { format!("{} (score, optimistic)", run.name) };
-            let mut points = Vec::new();
-            for (size, loss) in &curve {
-                if *size > 0 && !curve.contains_key(&(size - 1)) {
-                    points.push(None);
-                }
-                points.push(Some([*size as f64, *loss]));
-            }
+            let points = along_path(&run.record, |entry| {
+                let loss = if is_cross_validated { entry.cross_validated? } else { entry.score };
+                loss.is_finite().then_some([entry.size as f64, loss])
+            });
             Mark::line(&name, &format!("alpha k{}", k % COLORS), points)
         };
         let title = loss.title();

@@ -36,7 +36,7 @@ fn curves(record: &Record) -> (Chart, Option<Chart>) {
 }
 
 /// Values along the path, broken where sizes are left out or have none.
-fn along_path<const N: usize>(
+pub fn along_path<const N: usize>(
     record: &Record,
     value: impl Fn(&EntryRecord) -> Option<[f64; N]>,
 ) -> Vec<Option<[f64; N]>> {

@@ -1,4 +1,4 @@
-//! Maps of colored cells, as inline SVG: correlations, confusion of classes.
+//! Maps of colored cells, as inline SVG: correlations, confusion of classes, entries and exits.
 
 use super::drawing::figure;
 use super::number::escape;

@@ -1,6 +1,7 @@
 //! Details of the run: key figures, steps of the search, sizes, methods, configuration.
 
 use super::chart::{COLORS, Chart, Mark, ScaleKind};
+use super::heat_map::heat_map;
 use super::number::{count, escape, short};
 use super::section::Section;
 use super::table::TableBuilder;
@@ -37,7 +38,10 @@ pub fn key_figures(record: &Record) -> Section {
     Section::new("facts", "Key figures").table(table)
 }
 
-/// The steps of the search: coefficients along a least-angle path, and a table.
+/// Steps and columns of a map of entries, at most.
+const MOST_STEPS: usize = 40;
+
+/// The steps of the search: coefficients along a least-angle path, a map of entries and exits, and a table.
 pub fn steps(record: &Record) -> Section {
     let table = TableBuilder::new("Steps", "“steps”", &record.steps)
         .count("Step", |step| step.step)
@@ -45,7 +49,42 @@ pub fn steps(record: &Record) -> Section {
         .count("Size", |step| step.size)
         .number("Score", |step| step.score)
         .number("λ", |step| step.lambda);
-    Section::new("steps", "Steps of the search").chart(coefficients(record)).table(table)
+    Section::new("steps", "Steps of the search").chart(coefficients(record)).with(&entries(record)).table(table)
+}
+
+/// Map of the columns in the subset after each step; empty without steps, or with too many.
+fn entries(record: &Record) -> String {
+    let steps = &record.steps;
+    let start = record.path.iter().find(|entry| entry.step == Some(0)).and_then(|entry| entry.subset.clone());
+    let mut active = start.unwrap_or_default();
+    let mut columns = active.clone();
+    for column in steps.iter().flat_map(StepRecord::moved) {
+        if !columns.contains(column) {
+            columns.push(*column);
+        }
+    }
+    if steps.is_empty() || steps.len().max(columns.len()) > MOST_STEPS {
+        return String::new();
+    }
+    let mut cells = vec![Vec::new(); columns.len()];
+    for step in steps {
+        step.action.follow(step.moved(), &mut active);
+        for (column, cells) in columns.iter().zip(&mut cells) {
+            let word = match (step.moved().contains(column), step.action) {
+                (true, Action::Add) => "+",
+                (true, Action::Remove) => "−",
+                (false, _) if active.contains(column) => "in the subset",
+                (false, _) => "not in the subset",
+            };
+            let color = if record.is_chosen(*column) { 1.0 } else { 0.3 };
+            cells.push((active.contains(column).then_some(color), word.to_owned()));
+        }
+    }
+    let label = format!("Columns in the subset after each of {} steps", steps.len());
+    let names: Vec<String> = columns.iter().map(|index| record.column_name(*index)).collect();
+    let numbers: Vec<String> = steps.iter().map(|step| step.step.to_string()).collect();
+    let caption = "+ is an entry, − an exit. Columns of the chosen subset are darker.";
+    heat_map(&label, [&names, &numbers], &cells, caption)
 }
 
 /// The columns that a step moves: `+ bmi`.

@@ -44,6 +44,9 @@ fn plots_have_as_many_points_as_sizes() {
     assert_eq!(page.matches("class=\"dot inner\"").count(), 10 + 1);
     assert_eq!(page.matches("class=\"dot test\"").count(), 10 + 1);
     assert_eq!(page.matches(", bmi: ").count(), 5);
+    // Each of ten columns enters once, in the last of ten steps all are in.
+    assert!(page.contains("Columns in the subset after each of 10 steps"));
+    assert_eq!((page.matches(": +</title>").count(), page.matches(", 10: ").count()), (10, 10));
 }
 
 #[test]
@@ -70,6 +73,7 @@ fn several_outputs_removals_and_a_limit() {
     let page = Sample::floating(20).render();
     check(&page);
     assert!(page.contains("cut short: a limit was hit"));
+    assert!(page.contains(": −</title>"));
     assert!(page.contains("Lambda 1 is the &lt;largest&gt; that was tried."));
     assert!(page.contains("Weight, up") && page.contains("Weight, &lt;right&gt;"));
     assert!(page.contains("60\u{202f}000"));

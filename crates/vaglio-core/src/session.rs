@@ -5,6 +5,7 @@
 //! depend on λ: rescaled columns, columns of refitted maps, and the sessions of criteria. Values that depend on λ are
 //! in `OwnCaches`. Copies of a design share these; any other design begins anew.
 
+use crate::Result;
 use crate::power_of_two::PowerOfTwoScaling;
 use ndarray::Array2;
 use std::any::{Any, TypeId};
@@ -70,5 +71,22 @@ impl<T> Cache<T> {
     /// Replaces the value.
     pub fn set(&self, value: Arc<T>) {
         *lock(&self.0) = Some(value);
+    }
+
+    /// The value if it `is_known`, else the one that `make` computes, which replaces it.
+    ///
+    /// # Errors
+    /// Returns an error of `make`.
+    pub fn get_or_try_make(
+        &self,
+        is_known: impl FnOnce(&T) -> bool,
+        make: impl FnOnce() -> Result<T>,
+    ) -> Result<Arc<T>> {
+        if let Some(known) = self.get().filter(|known| is_known(known)) {
+            return Ok(known);
+        }
+        let made = Arc::new(make()?);
+        self.set(Arc::clone(&made));
+        Ok(made)
     }
 }

@@ -99,7 +99,7 @@ impl<'a> BoundedTree<'a> {
                 }
             }
             let explored = self.explored(&next, &limits);
-            let SearchOutcome { candidates, open, .. } = explored.inspect_err(|_| self.leave_open(next))?;
+            let SearchOutcome { candidates, open } = explored.inspect_err(|_| self.leave_open(next))?;
             self.leave_open(open);
             for (squares, places) in candidates {
                 let size = places.len();
@@ -110,7 +110,7 @@ impl<'a> BoundedTree<'a> {
                 let score = scored(subset, &features)?;
                 let is_offered = score.loss <= self.progress.known.found.loss(size);
                 if is_offered && self.progress.space.features_keep_signs(&features, score)? {
-                    self.progress.known.found.offer(&features, &[], score.loss);
+                    self.progress.known.found.offer(&features, score.loss);
                 }
                 self.progress.known.visited += 1;
             }
@@ -144,7 +144,7 @@ impl<'a> BoundedTree<'a> {
     /// Returns an error of the criterion's scores.
     pub fn near_best(&mut self, subset: &mut SubsetScorer<'_>, counted: &mut NearBestCount) -> Result<bool> {
         let order = self.progress.order;
-        if !order.forced.is_empty() && order.forced.len() >= order.least {
+        if order.takes_forced() {
             let mut forced = order.forced.clone();
             forced.sort_unstable();
             self.count(subset, forced, counted)?;
@@ -157,7 +157,7 @@ impl<'a> BoundedTree<'a> {
                 return Ok(false);
             }
             let next = open.split_off(open.len().saturating_sub(TOGETHER));
-            let SearchOutcome { candidates, open: more, .. } = match self.explored(&next, &limits) {
+            let SearchOutcome { candidates, open: more } = match self.explored(&next, &limits) {
                 Err(Error::Stopped(_)) => return Ok(false),
                 explored => explored?,
             };

@@ -83,8 +83,12 @@ impl TreeOrder {
 
     /// Number of subsets that may be the result, with the forced features.
     pub fn count(&self) -> u64 {
-        let base = self.forced.len();
-        self.count_below(0, base).saturating_add(u64::from(base > 0 && base >= self.least))
+        self.count_below(0, self.forced.len()).saturating_add(u64::from(self.takes_forced()))
+    }
+
+    /// Whether the forced features alone may be the result.
+    pub fn takes_forced(&self) -> bool {
+        !self.forced.is_empty() && self.forced.len() >= self.least
     }
 
     pub fn count_below(&self, place: usize, size: usize) -> u64 {

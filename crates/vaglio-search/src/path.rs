@@ -199,9 +199,12 @@ impl Path {
 
     /// The subset before the first step: the largest entry if that step is a removal, else the empty one.
     pub fn start(&self) -> Vec<Feature> {
-        let is_backward = self.steps.first().is_some_and(|step| step.action == Action::Remove);
-        let all = self.entries.last().filter(|_| is_backward);
+        let all = self.entries.last().filter(|_| self.is_backward());
         all.map_or_else(Vec::new, |all| all.subset.clone())
+    }
+
+    fn is_backward(&self) -> bool {
+        self.steps.first().is_some_and(|step| step.action == Action::Remove)
     }
 
     /// The final subset's size if the path reached its natural end: all candidates (forward), the starting subset
@@ -209,9 +212,8 @@ impl Path {
     pub fn everything(&self, candidates: usize) -> Option<usize> {
         let largest = self.entries.last().map_or(0, |entry| entry.subset.len());
         let most = self.stages.last().map_or(candidates, |before| before.taken.len());
-        let opens = self.steps.first().is_some_and(|step| step.action == Action::Remove);
         let is_least = largest > 0 && *self.allowed.start() >= largest;
-        (largest >= most || opens || is_least).then_some(largest)
+        (largest >= most || self.is_backward() || is_least).then_some(largest)
     }
 
     /// Creates the path of a search that ended before it reached a subset. Searches fill in its steps and entries.

@@ -71,14 +71,15 @@ pub(crate) fn best_exchange(
     subset: &mut SubsetScorer<'_>,
     at: &[Feature],
 ) -> Result<Option<(usize, Move)>> {
-    let (originals, inside) = (space.originals(), space.inside(at));
+    let originals = space.originals();
+    let [inside, outside] = [true, false].map(|is_in| space.members(at, is_in));
     let mut best: Option<(usize, Move)> = None;
     subset.reset(at)?;
-    for out in space.free().into_iter().filter(|&group| inside[group]) {
+    for &out in inside.iter().filter(|group| !space.forced.contains(group)) {
         let group = &space.groups[out];
-        let open = |u: &usize| !inside[*u] && space.groups[*u].len() == group.len();
-        let others: Vec<usize> = (0..inside.len()).filter(open).collect();
-        let is_duplicate = (0..out).any(|other| inside[other] && originals[other] == originals[out]);
+        let others: Vec<usize> =
+            outside.iter().copied().filter(|&other| space.groups[other].len() == group.len()).collect();
+        let is_duplicate = inside.iter().any(|&other| other < out && originals[other] == originals[out]);
         if others.is_empty() || is_duplicate || !space.may_remove(at, out) {
             continue;
         }
@@ -126,8 +127,7 @@ fn oscillate(
 
 /// Adds the best group or removes the cheapest; returns the score, or `None` if there is no such group.
 fn oscillation_step(space: &Space<'_>, subset: &mut SubsetScorer<'_>, up: bool) -> Result<Option<Score>> {
-    let inside = space.inside(subset.selected());
-    let can = |group: &usize| inside[*group] != up && (up || !space.forced.contains(group));
-    let groups: Vec<usize> = (0..inside.len()).filter(can).collect();
+    let mut groups = space.members(subset.selected(), !up);
+    groups.retain(|group| up || !space.forced.contains(group));
     space.make_best_change(subset, if up { Action::Add } else { Action::Remove }, &groups)
 }

@@ -2,7 +2,7 @@
 
 use crate::space::Space;
 use crate::walk::Walk;
-use vaglio_core::{Action, Error, Feature, Result, Score, StopReason, setting};
+use vaglio_core::{Action, Error, Result, Score, StopReason, setting};
 
 /// How many features leave at a time.
 #[setting]
@@ -83,10 +83,9 @@ impl Walk<'_, '_> {
         let removable = self.space.open(&selected, Action::Remove, &self.removable(0));
         let scores = self.space.trials(&mut self.context.subset, Action::Remove, &removable)?;
         let originals = self.space.originals();
-        let inside = self.space.inside(&selected);
-        let mut copies = vec![0; inside.len()];
+        let mut copies = vec![0; originals.len()];
         let mut last = copies.clone();
-        for group in (0..inside.len()).filter(|&group| inside[group]) {
+        for group in self.space.members(&selected, true) {
             copies[originals[group]] += 1;
             last[originals[group]] = group;
         }
@@ -114,7 +113,7 @@ impl Walk<'_, '_> {
         groups: &[usize],
         allow: impl FnOnce(f64) -> Result<(), StopReason>,
     ) -> Result<bool> {
-        let mut leaving: Vec<Feature> = groups.iter().flat_map(|&group| &self.space.groups[group]).copied().collect();
+        let mut leaving = self.space.features_of(groups);
         leaving.sort_unstable();
         let before = self.selected().to_vec();
         leaving.iter().try_for_each(|&feature| self.context.subset.remove(feature))?;

@@ -102,12 +102,17 @@ impl<'d> Space<'d> {
 
     /// Features of the forced groups, group by group.
     pub(crate) fn forced_features(&self) -> Vec<Feature> {
-        self.forced.iter().flat_map(|&group| self.groups[group].iter().copied()).collect()
+        self.features_of(&self.forced)
     }
 
     /// Features of the groups that are not forced.
     pub(crate) fn free_features(&self) -> Vec<Feature> {
-        self.free().into_iter().flat_map(|group| self.groups[group].iter().copied()).collect()
+        self.features_of(&self.free())
+    }
+
+    /// Features of some groups, group by group.
+    pub(crate) fn features_of(&self, groups: &[usize]) -> Vec<Feature> {
+        groups.iter().flat_map(|&group| &self.groups[group]).copied().collect()
     }
 
     /// Groups that are not forced.
@@ -125,11 +130,11 @@ impl<'d> Space<'d> {
         self.groups.binary_search_by_key(&first, |group| group[0]).ok()
     }
 
-    /// Whether each group is in a subset of whole groups.
-    pub(crate) fn inside(&self, subset: &[Feature]) -> Vec<bool> {
+    /// Groups inside or outside of a subset of whole groups, in order.
+    pub(crate) fn members(&self, subset: &[Feature], is_in: bool) -> Vec<usize> {
         let mut inside = vec![false; self.groups.len()];
         subset.iter().filter_map(|&feature| self.group_of(feature)).for_each(|group| inside[group] = true);
-        inside
+        (0..inside.len()).filter(|&group| inside[group] == is_in).collect()
     }
 
     /// Index of the first group with equal columns, bit for bit, of each group. Cost O(rows · features), once.

@@ -111,8 +111,7 @@ impl<'w, 'c> Walk<'w, 'c> {
 
     /// Groups outside the current subset, in order.
     pub fn outside(&self) -> Vec<usize> {
-        let inside = self.space.inside(self.selected());
-        (0..inside.len()).filter(|&group| !inside[group]).collect()
+        self.space.members(self.selected(), false)
     }
 
     /// Whether the current subset with the group added has at most `max_features`.
@@ -170,9 +169,9 @@ impl<'w, 'c> Walk<'w, 'c> {
 
     /// Groups of the current subset that are not forced and leave at least `least` features.
     pub(crate) fn removable(&self, least: usize) -> Vec<usize> {
-        let inside = self.space.inside(self.selected());
-        let can = |group: &usize| inside[*group] && self.space.groups[*group].len() + least <= self.size();
-        self.space.free().into_iter().filter(can).collect()
+        let is_free = |group: &usize| !self.space.forced.contains(group);
+        let can = |group: &usize| is_free(group) && self.space.groups[*group].len() + least <= self.size();
+        self.space.members(self.selected(), true).into_iter().filter(can).collect()
     }
 
     /// Adds a group.
@@ -243,7 +242,7 @@ impl<'w, 'c> Walk<'w, 'c> {
     /// # Errors
     /// See [`Walk::step`].
     pub(crate) fn add_together(&mut self, groups: &[usize]) -> Result<()> {
-        let mut entering: Vec<Feature> = groups.iter().flat_map(|&group| &self.space.groups[group]).copied().collect();
+        let mut entering = self.space.features_of(groups);
         entering.sort_unstable();
         self.move_together(Action::Add, &entering, None)
     }

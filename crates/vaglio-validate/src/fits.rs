@@ -191,18 +191,14 @@ impl<'d> SubsetFits<'d> {
         if !self.are_whole() || subset.len() < self.design.rows() {
             return Ok(None);
         }
-        let (session, data) = (Session::for_design(self.design), &self.rows.data);
         let has_intercept = self.design.has_intercept();
-        let known = session.wide.get().filter(|wide| wide.0 == has_intercept && wide.1 == subset);
-        let wide = match known {
-            Some(known) => known,
-            None => {
-                let spectrum = RowSpectrum::new(data, subset).map_err(failed)?;
-                let made = Arc::new((has_intercept, subset.to_vec(), spectrum));
-                session.wide.set(Arc::clone(&made));
-                made
-            }
-        };
+        let wide = Session::for_design(self.design).wide.get_or_try_make(
+            |known| known.0 == has_intercept && known.1 == subset,
+            || {
+                let spectrum = RowSpectrum::new(&self.rows.data, subset).map_err(failed)?;
+                Ok((has_intercept, subset.to_vec(), spectrum))
+            },
+        )?;
         let mut is_reliable = true;
         let scored = SubsetScore::lowest(self.design, |lambda| {
             let (residuals, conditioning) = wide.2.residuals(lambda);

@@ -116,8 +116,7 @@ fn from_blocks(rows: &DesignRows<'_>) -> Option<Arc<GramCache>> {
     }
     let targets = slices(&rows.targets);
     if let FoldLineage::Root(labels) = &design.run().lineage {
-        let parts = BlockSums::new(&rows.entries, &rows.active, labels, &targets, intercept)?;
-        let parts = Arc::new(parts);
+        let parts = Arc::new(BlockSums::new(&rows.entries, &rows.active, labels, &targets, intercept)?);
         Session::for_design(design).blocks.set(Arc::clone(&parts));
         return GramCache::from_blocks(&parts, &rows.entries, &rows.active, &targets);
     }

@@ -25,7 +25,6 @@ use hold_out_engine::HoldOutEngine;
 use moments::MomentEngine;
 use ndarray::{Array2, Axis, ShapeError, concatenate};
 pub use settings::{Engine, FoldBy, KFold};
-use std::sync::Arc;
 use vaglio_core::{
     Cache, Criterion, CriterionTraits, Design, EngineEvaluator, Error, Estimate, Feature, Geometry, HeldOut, Plan,
     Recorder, Result, Score, SearchExtent, times_power,
@@ -90,13 +89,9 @@ impl Criterion for KFold {
 impl KFold {
     /// The rounds, cached because walks and estimates of a design need the same.
     fn rounds(&self, design: &Design) -> Result<Vec<RepeatFolds>> {
+        let make = || Ok((self.clone(), self.rounds_of(design)?.iter().map(RepeatFolds::new).collect()));
         let kept = design.session::<Cache<(KFold, Vec<RepeatFolds>)>>();
-        if let Some(known) = kept.get().filter(|known| known.0 == *self) {
-            return Ok(known.1.clone());
-        }
-        let rounds: Vec<RepeatFolds> = self.rounds_of(design)?.iter().map(RepeatFolds::new).collect();
-        kept.set(Arc::new((self.clone(), rounds.clone())));
-        Ok(rounds)
+        Ok(kept.get_or_try_make(|known| known.0 == *self, make)?.1.clone())
     }
 
     /// Scores a subset by the definition, on a design whose outputs share λ.

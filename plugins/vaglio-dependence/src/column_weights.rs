@@ -25,25 +25,22 @@ pub(crate) trait ColumnWeighting: Criterion + Copy + PartialEq + 'static {
 
     /// Weights of all columns, computed once per design; 0 for constant ones. Cost O(mn) beside the weights.
     fn cached_weights(&self, design: &Design) -> Result<Arc<ColumnWeights<Self>>> {
-        let session = design.session::<Cache<ColumnWeights<Self>>>();
-        if let Some(known) = session.get().filter(|known| known.0 == *self) {
-            return Ok(known);
-        }
-        let members = members(design);
-        let columns: Vec<_> = members.iter().map(|&feature| design.column(feature)).collect();
-        let places = 0..members.len();
-        let first = if Self::COUNTS_COPIES { places.clone().collect() } else { first_equal(&columns) };
-        let originals: Vec<Feature> =
-            places.clone().filter(|&place| first[place] == place).map(|place| members[place]).collect();
-        let mut weights = vec![0.0; design.features()];
-        originals
-            .iter()
-            .zip(self.weights(design, &originals)?)
-            .for_each(|(&feature, weight)| weights[feature] = weight);
-        places.for_each(|place| weights[members[place]] = weights[members[first[place]]]);
-        let known = Arc::new(ColumnWeights(*self, weights));
-        session.set(Arc::clone(&known));
-        Ok(known)
+        let make = || {
+            let members = members(design);
+            let columns: Vec<_> = members.iter().map(|&feature| design.column(feature)).collect();
+            let places = 0..members.len();
+            let first = if Self::COUNTS_COPIES { places.clone().collect() } else { first_equal(&columns) };
+            let originals: Vec<Feature> =
+                places.clone().filter(|&place| first[place] == place).map(|place| members[place]).collect();
+            let mut weights = vec![0.0; design.features()];
+            originals
+                .iter()
+                .zip(self.weights(design, &originals)?)
+                .for_each(|(&feature, weight)| weights[feature] = weight);
+            places.for_each(|place| weights[members[place]] = weights[members[first[place]]]);
+            Ok(ColumnWeights(*self, weights))
+        };
+        design.session::<Cache<ColumnWeights<Self>>>().get_or_try_make(|known| known.0 == *self, make)
     }
 }
 

@@ -23,15 +23,13 @@ impl BestSubsets {
         self.0.iter().flatten().map(|(_, loss)| *loss).fold(f64::INFINITY, f64::min)
     }
 
-    /// Offers the subset of a node plus a group. Keeps it if it is the best of its size; ties go to the first in
-    /// lexicographic order.
-    pub fn offer(&mut self, subset: &[Feature], group: &[Feature], loss: f64) {
-        let size = subset.len() + group.len();
-        if loss == f64::INFINITY || loss > self.loss(size) {
+    /// Offers a subset. Keeps it if it is the best of its size; ties go to the first in lexicographic order.
+    pub fn offer(&mut self, subset: &[Feature], loss: f64) {
+        if loss == f64::INFINITY || loss > self.loss(subset.len()) {
             return;
         }
-        let Some(place) = self.0.get_mut(size) else { return };
-        let mut sorted: Vec<Feature> = subset.iter().chain(group).copied().collect();
+        let Some(place) = self.0.get_mut(subset.len()) else { return };
+        let mut sorted = subset.to_vec();
         sorted.sort_unstable();
         if place.as_ref().is_none_or(|(known, least)| loss < *least || sorted < *known) {
             *place = Some((sorted, loss));
@@ -49,7 +47,7 @@ impl BestSubsets {
     pub fn or(mut self, start: &BestSubsets) -> Self {
         for (subset, loss) in start.0.iter().flatten() {
             if *loss < self.loss(subset.len()) - SCORE_ROUNDING * loss.abs() {
-                self.offer(subset, &[], *loss);
+                self.offer(subset, *loss);
             }
         }
         self

@@ -115,8 +115,9 @@ impl SubsetTree<'_> {
             if score.loss > known.found.loss(size + group.len()) {
                 continue;
             }
-            if self.progress.space.features_keep_signs(&[&self.subset, group].concat(), score)? {
-                known.found.offer(&self.subset, group, score.loss);
+            let features = [&self.subset, group].concat();
+            if self.progress.space.features_keep_signs(&features, score)? {
+                known.found.offer(&features, score.loss);
             }
         }
         Ok(())

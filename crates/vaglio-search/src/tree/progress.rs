@@ -133,10 +133,10 @@ impl<'a> TreeProgress<'a> {
     /// Scores the forced columns, the current subset, if they may be the result.
     pub fn offer_forced(&mut self, subset: &mut SubsetScorer<'_>) -> Result<()> {
         let forced = &self.order.forced;
-        if !forced.is_empty() && forced.len() >= self.order.least {
+        if self.order.takes_forced() {
             let score = subset.score()?;
             if self.space.features_keep_signs(forced, score)? {
-                self.known.found.offer(forced, &[], score.loss);
+                self.known.found.offer(forced, score.loss);
             }
             self.known.visited += 1;
         }
@@ -146,16 +146,15 @@ impl<'a> TreeProgress<'a> {
     /// Offers a subset that is known before the tree is entered.
     pub fn propose(&mut self, subset: &[Feature], loss: f64) {
         if subset.len() >= self.order.least {
-            self.known.start.offer(subset, &[], loss);
+            self.known.start.offer(subset, loss);
         }
     }
 
     /// Adds the best group that fits within the largest size; returns the loss, or `None` if there is none.
     pub fn add_best(&self, subset: &mut SubsetScorer<'_>) -> Result<Option<f64>> {
         let (space, room) = (self.space, self.order.most - subset.selected().len());
-        let inside = space.inside(subset.selected());
-        let fits = |group: &usize| !inside[*group] && space.groups[*group].len() <= room;
-        let open: Vec<usize> = (0..inside.len()).filter(fits).collect();
+        let mut open = space.members(subset.selected(), false);
+        open.retain(|&group| space.groups[group].len() <= room);
         Ok(space.make_best_change(subset, Action::Add, &open)?.map(|score| score.loss))
     }
 

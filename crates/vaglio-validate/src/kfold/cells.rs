@@ -5,7 +5,6 @@ use crate::balance;
 use crate::fits::failed;
 use crate::kernel::are_equal;
 use crate::session::Session;
-use std::sync::Arc;
 use vaglio_core::{Column, Criterion, Design, Feature, FoldLineage, Result, number_labels, row_weights};
 use vaglio_kernels::Folds;
 use vaglio_kernels::kfold::{FoldedRows, GroupSums, Moments};
@@ -39,17 +38,11 @@ pub(super) fn moments(criterion: &KFold, design: &Design, rows: &FoldedRows<'_>)
     if !are_alike(design, whole, own) {
         return Ok(None);
     }
-    let session = Session::for_design(whole);
-    let known = match session.cells.get().filter(|known| known.1 == of_row) {
-        Some(known) => known,
-        None => {
-            let rows = balance::rows_of(whole, Folds::new(&of_row))?;
-            let own = Arc::new((GroupSums::new(&rows), of_row));
-            session.cells.set(Arc::clone(&own));
-            own
-        }
-    };
-    Moments::from_cells(rows, &known.0, &folds).map_err(failed)
+    let cells = Session::for_design(whole).cells.get_or_try_make(
+        |known| known.1 == of_row,
+        || Ok((GroupSums::new(&balance::rows_of(whole, Folds::new(&of_row))?), of_row.clone())),
+    )?;
+    Moments::from_cells(rows, &cells.0, &folds).map_err(failed)
 }
 
 impl KFold {
@@ -115,6 +108,7 @@ mod tests {
     use crate::kfold::Engine;
     use crate::round::RepeatFolds;
     use crate::splits::Given;
+    use std::sync::Arc;
     use vaglio_core::{Action, PerFoldPreprocessing, Problem, Readout, RowLabels, SearchExtent};
     use vaglio_search::SubsetScorer;
     use vaglio_testkit::data::{binary, regression};

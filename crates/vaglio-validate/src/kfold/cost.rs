@@ -152,7 +152,7 @@ impl CostFactors {
             is_made: design.columns().iter().any(|column| matches!(column, Column::Product(_))),
             gaps: design.problem().in_folds().missing().map_or(0, |mask| mask.features().len()) as f64,
             is_standardized: design.problem().in_folds().is_standardized(),
-            is_decomposed: can_decompose(design, round, parts) && !is_light(design, round),
+            is_decomposed: can_decompose(design, round, parts),
             loss: loss_cost(&*criterion.loss, design.planned_rows() as f64),
             walks: design.run().walks() as f64,
             pass: pass(false),

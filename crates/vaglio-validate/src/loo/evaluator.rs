@@ -25,6 +25,9 @@ pub(super) struct LooEvaluator<'d> {
     is_full: bool,
 }
 
+/// Features with their scores.
+type ScoredFeatures = (Vec<Feature>, Vec<Score>);
+
 /// Lower bounds of the candidates, for each state.
 #[derive(Default, Clone)]
 struct CandidateLossBounds {
@@ -95,7 +98,7 @@ impl<'d> LooEvaluator<'d> {
     /// Data-free bounds come first; the others follow if many candidates remain. Earlier trials tighten the bounds, but
     /// a resumed run has not seen them. Therefore nothing stored or noted may depend on which losing candidates were
     /// tried. Steps with unreliable trials share their refits, so they use the bounds of the state alone.
-    fn best_by_bounds(&mut self, subset: &[Feature], candidates: &[Feature]) -> Result<Option<Vec<(Feature, Score)>>> {
+    fn best_by_bounds(&mut self, subset: &[Feature], candidates: &[Feature]) -> Result<Option<ScoredFeatures>> {
         if self.is_full {
             return Ok(None);
         }
@@ -106,7 +109,7 @@ impl<'d> LooEvaluator<'d> {
             let scored = self.tried(subset, candidates, &bounded, most)?;
             let plain: &CandidateLossBounds = plain.get_or_insert(bounded);
             if let Some(scored) = scored {
-                let best = scored.iter().map(|(_, score)| score.loss).fold(f64::INFINITY, f64::min);
+                let best = scored.1.first().map_or(f64::INFINITY, |score| score.loss);
                 let left = plain.lowest(candidates).filter(|(bound, _)| *bound <= best).count();
                 self.is_full = left > (candidates.len() / FULL_OF).max(LEAST_BOUNDED);
                 return Ok(Some(scored));
@@ -128,15 +131,15 @@ impl<'d> LooEvaluator<'d> {
         Some(all)
     }
 
-    /// Tries candidates in the order of their bounds. Notes the diagnostics of the winner and its ties. `None` if more
-    /// than `most` would be tried.
+    /// The best candidates, tried in the order of their bounds, with their equal scores. Notes their diagnostics. `None`
+    /// if more than `most` would be tried.
     fn tried(
         &mut self,
         subset: &[Feature],
         candidates: &[Feature],
         bounded: &CandidateLossBounds,
         most: usize,
-    ) -> Result<Option<Vec<(Feature, Score)>>> {
+    ) -> Result<Option<ScoredFeatures>> {
         let shared = Arc::clone(&self.shared);
         let mut sharper = bounded.clone();
         for (state, bounds) in self.states(subset).iter().zip(&mut sharper.bounds) {
@@ -151,16 +154,18 @@ impl<'d> LooEvaluator<'d> {
         if found.as_ref().is_some_and(|(_, settled)| settled.remade > 0) {
             found = in_order(bounded, usize::MAX, 1)?;
         }
-        let Some((places, ScoresWithRefits { scored, remade, rows_kept_out })) = found else { return Ok(None) };
-        let best = scored.iter().map(|scored| scored.score.loss).fold(f64::INFINITY, f64::min);
+        let Some((places, mut settled)) = found else { return Ok(None) };
+        tracing::trace!(tried = places.len(), of = candidates.len(), "bounded step");
+        let best = settled.scored.iter().map(|scored| scored.score.loss).fold(f64::INFINITY, f64::min);
         self.needed = sharper.lowest(candidates).filter(|(bound, _)| *bound <= best).count();
-        let of_best = scored.iter().filter(|scored| scored.score.loss <= best);
-        let conditioning = of_best.map(|scored| scored.conditioning).fold(1.0, f64::min);
-        let (remade, rows_kept_out) =
-            if is_unreliable(conditioning) { (remade as u64, rows_kept_out as u64) } else { (0, 0) };
-        shared.recorder.note(Diagnostics { conditioning, remade, rows_kept_out, ..Diagnostics::default() });
-        tracing::trace!(tried = scored.len(), of = candidates.len(), "bounded step");
-        Ok(Some(places.into_iter().zip(scored).map(|(place, own)| (bounded.features[place], own.score)).collect()))
+        let is_best = |scored: &SubsetScore| scored.score.loss <= best;
+        let tried = places.into_iter().zip(&settled.scored).filter(|(_, scored)| is_best(scored));
+        let features = tried.map(|(place, _)| bounded.features[place]).collect();
+        settled.scored.retain(is_best);
+        if !settled.scored.iter().any(|scored| is_unreliable(scored.conditioning)) {
+            (settled.remade, settled.rows_kept_out) = (0, 0);
+        }
+        Ok(Some((features, settled.scores(&shared.recorder))))
     }
 
     /// Exact scores of a batch. Skips a λ with a bound above `best`, since it cannot win.
@@ -271,8 +276,7 @@ impl<'d> Evaluator for LooEvaluator<'d> {
             && self.shared.is_bounded
             && let Some(scored) = self.best_by_bounds(subset, candidates)?
         {
-            let (tried, scores): (Vec<Feature>, Vec<Score>) = scored.into_iter().unzip();
-            return Ok(Winner::among(&tried, &scores));
+            return Ok(Winner::among(&scored.0, &scored.1));
         }
         Ok(Winner::among(candidates, &self.scores(change, subset, candidates)?))
     }

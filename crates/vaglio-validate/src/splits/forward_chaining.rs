@@ -116,9 +116,7 @@ impl Resampling for Forward {
 fn points(problem: &Problem) -> Vec<usize> {
     match (problem.time(), problem.series()) {
         (Some(times), _) => {
-            let mut all = times.to_vec();
-            all.sort_unstable();
-            all.dedup();
+            let all = distinct(times);
             times.iter().map(|time| all.partition_point(|other| other < time)).collect()
         }
         (None, Some(series)) => series.chunk_by(|a, b| a == b).flat_map(|rows| 0..rows.len()).collect(),
@@ -126,12 +124,18 @@ fn points(problem: &Problem) -> Vec<usize> {
     }
 }
 
+/// The points in time, in increasing order.
+fn distinct(times: &[u32]) -> Vec<u32> {
+    let mut all = times.to_vec();
+    all.sort_unstable();
+    all.dedup();
+    all
+}
+
 /// Number of points before a block without any training row, because their targets are known too late.
 fn least_gap(problem: &Problem, of_row: &[usize]) -> usize {
     let (Some(known), Some(time)) = (problem.known(), problem.time()) else { return 0 };
-    let mut times: Vec<u32> = time.to_vec();
-    times.sort_unstable();
-    times.dedup();
+    let times = distinct(time);
     let points = |row: usize| times.partition_point(|other| *other < known[row]) - of_row[row];
     // Unknown for targets known after the last time.
     let rows = (0..known.len()).filter(|&row| times.last().is_some_and(|last| known[row] <= *last));

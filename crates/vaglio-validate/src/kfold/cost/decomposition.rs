@@ -6,17 +6,18 @@ use crate::round::RepeatFolds;
 use vaglio_core::Design;
 use vaglio_kernels::tolerance::LIGHT_TRAINING;
 
-/// Whether decomposing a subset for groups of folds costs less than refitting each fold.
+/// Whether decomposing a subset for groups of folds is reliable and costs less than refitting each fold.
 pub(super) fn can_decompose(design: &Design, round: &RepeatFolds, parts: Option<usize>) -> bool {
     !design.problem().in_folds().is_by_formula()
         && round.folds.is_of_others()
         && parts.is_some_and(|parts| are_decomposed(parts, round.held_out))
+        && !is_light(design, round)
 }
 
 /// The folds grouped by training weights for the fit of one subset; empty if every fold is refitted.
 pub(crate) fn decomposed_parts(design: &Design, round: &RepeatFolds) -> Vec<FoldGroupWeights> {
     let parts = balance::parts(design, round, round.held_out);
-    let serves = can_decompose(design, round, parts.as_ref().map(Vec::len)) && !is_light(design, round);
+    let serves = can_decompose(design, round, parts.as_ref().map(Vec::len));
     parts.filter(|_| serves).unwrap_or_default()
 }
 

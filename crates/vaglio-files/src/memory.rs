@@ -51,7 +51,6 @@ impl PeakMemory {
 
     fn with_one_search(plan: &RunPlan<'_>) -> Self {
         let RunPlan { prepared, design, walks, extent, estimate, .. } = plan;
-        let (train, outputs) = (&prepared.train, prepared.train.targets().nrows());
         let test = prepared.test.as_ref().map_or(0, |test| test.columns().bytes());
         let [of_train, of_test] = prepared.times;
         let rows = design.planned_rows() as f64;
@@ -61,12 +60,12 @@ impl PeakMemory {
             program: 0.0,
             exchanges: 0.0,
             repetition: design.columns().bytes_of_rows(design.planned_rows())
-                + 8.0 * rows * outputs as f64
+                + 8.0 * rows * design.targets().nrows() as f64
                 + estimate.bytes.max(0.0),
             repetitions: walks.folds.max(around * (1 + walks.folds)),
-            data: of_train * data_bytes(train, design) + of_test * test as f64,
+            data: of_train * data_bytes(&prepared.train, design) + of_test * test as f64,
             search: estimate.is_known().then_some(estimate.bytes),
-            fit: fit_bytes(design, extent.largest, outputs),
+            fit: fit_bytes(design, extent.largest),
         }
     }
 

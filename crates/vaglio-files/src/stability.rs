@@ -172,7 +172,7 @@ fn halves(how: &Pairs, selector: &ValidSelector, sample: &Sample) -> Result<Half
             Ok(HalfSamples::Pieces(pieces(&rule.parts(sample, selector.seed).map_err(under)?, sample.rows())))
         }
         SplitRule::Folds(assignment, _) if assignment.is_in_time => {
-            assignment.folds(assignment.most().min(PIECES), 0).map(HalfSamples::Pieces)
+            assignment.folds(assignment.count.min(PIECES), 0).map(HalfSamples::Pieces)
         }
         SplitRule::Folds(assignment, _) => Ok(HalfSamples::Units(assignment)),
     }

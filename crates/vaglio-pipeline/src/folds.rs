@@ -9,8 +9,8 @@ use vaglio_search::shuffle::shuffled;
 pub struct FoldAssignment {
     /// Unit of each row, from 0.
     of_row: Vec<u32>,
-    /// Number of units.
-    count: usize,
+    /// Number of units, the largest possible number of folds.
+    pub count: usize,
     /// Whether units are in the order of time, so that folds are blocks.
     pub is_in_time: bool,
     /// Class of each row, if any.
@@ -30,15 +30,10 @@ impl FoldAssignment {
         FoldAssignment { of_row, count, is_in_time: true, classes: None }
     }
 
-    /// Largest possible number of folds.
-    pub fn most(&self) -> usize {
-        self.count
-    }
-
     /// Fold of each row, by the seed. Cost O(rows · log rows + groups · folds · classes).
     ///
     /// # Errors
-    /// [`Error::Setting`] on `folds` for fewer than two folds, or more than [`FoldAssignment::most`].
+    /// [`Error::Setting`] on `folds` for fewer than two folds, or more than [`FoldAssignment::count`].
     pub fn folds(&self, folds: usize, seed: u64) -> Result<Vec<u32>> {
         let FoldAssignment { of_row, count, is_in_time, classes } = self;
         let (most, classes) = (*count, classes.as_deref());
@@ -169,7 +164,7 @@ mod tests {
     fn groups_stay_whole_and_each_has_a_fold_when_there_are_as_many() {
         let groups: Vec<u32> = (0..40).map(|row| [7, 3, 9, 1][row * row % 4]).collect();
         let fold_assignment = FoldAssignment::from_labels(&[&groups], 40, Some((0..40).map(|row| row % 2).collect()));
-        let count = fold_assignment.most();
+        let count = fold_assignment.count;
         let folds = fold_assignment.folds(count, 3).unwrap();
         assert!(counts(&folds, |_| true).iter().all(|count| *count > 0));
         for (a, b) in (0..40).flat_map(|a| (0..a).map(move |b| (a, b))) {

@@ -267,7 +267,7 @@ pub fn data_bytes(problem: &Problem, design: &Design) -> f64 {
 }
 
 /// Memory of the final fit in bytes: at most `largest` selected columns, the targets, and their triangular reduction.
-pub fn fit_bytes(design: &Design, largest: usize, outputs: usize) -> f64 {
-    let rows = design.planned_rows();
+pub fn fit_bytes(design: &Design, largest: usize) -> f64 {
+    let (rows, outputs) = (design.planned_rows(), design.targets().nrows());
     8.0 * rows as f64 * (largest as f64 + 2.0 * outputs as f64) + Ridge::bytes(rows, largest)
 }

@@ -19,8 +19,7 @@ impl ValidPipeline {
         for selector in std::iter::once(self.selector()).chain(compared) {
             let lambdas = walk_lambdas(design, selector.cross_validation().is_some()).len();
             let (extent, estimate) = selector.extent_and_estimate(design, lambdas)?;
-            let (data, fit) =
-                (data_bytes(problem, design), fit_bytes(design, extent.largest, problem.targets().nrows()));
+            let (data, fit) = (data_bytes(problem, design), fit_bytes(design, extent.largest));
             let search = if estimate.is_known() { estimate.bytes.max(0.0) } else { 0.0 };
             let [for_data, for_search, for_fit] = [data, search, fit].map(shown);
             let what = format!(

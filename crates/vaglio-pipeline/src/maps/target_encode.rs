@@ -118,7 +118,7 @@ impl TargetEncode {
         let series = rows.table.series().filter(several);
         let labels: Vec<&[u32]> = rows.groups.into_iter().chain(series).collect();
         let fold_assignment = FoldAssignment::from_labels(&labels, rows.table.rows(), None);
-        let (most, folds) = (fold_assignment.most(), self.folds.min(fold_assignment.most()));
+        let (most, folds) = (fold_assignment.count, self.folds.min(fold_assignment.count));
         if folds < 2 {
             let what = if labels.is_empty() { "rows" } else { "groups of rows" };
             return Err(Error::setting("folds", format!("{most} {what} cannot be dealt into folds")));

@@ -60,9 +60,12 @@ impl Validation<'_, '_> {
         }
         let p = self.paired_p(&of.by_others, &of.walks[of.place], of.cell.size);
         let by_losses = p.map(|p| GainTest { p, level, shuffles: None });
+        // Shuffles must be cheap compared with the choice.
+        let (rows, columns) = (sample.rows(), self.design.candidates().len());
+        let may_shuffle = rows <= MOST && rows * columns <= MOST_CELLS && sample.has_shuffles();
         // Losses of ranks are biased: predictions of folds with different means are ranked together.
         let leans = matches!(loss.traits().measure, Measure::Auc | Measure::Whole);
-        if !leans && p.is_some_and(|p| p <= CERTAIN * level) || !self.may_shuffle() {
+        if !leans && p.is_some_and(|p| p <= CERTAIN * level) || !may_shuffle {
             return Ok(by_losses);
         }
         let (own, count) = (self.evidence(sample)?, (ENOUGH as f64 / level - 1e-9).ceil() as usize - 1);
@@ -85,13 +88,6 @@ impl Validation<'_, '_> {
     pub fn paired_p(&self, by_others: &[LossSums], paths: &LambdaPaths, size: usize) -> Option<f64> {
         let own = if by_others.is_empty() { paths.losses(size) } else { FoldLosses::new(by_others, paths.repeats) };
         if own.shape(None).count < FEWEST { None } else { own.chance_below(self.loss, &paths.empties()) }
-    }
-
-    /// Whether shuffling targets is valid, and cheap compared with the choice.
-    fn may_shuffle(&self) -> bool {
-        let (sample, columns) = (self.sample, self.design.candidates().len());
-        let is_small = sample.rows() <= MOST && sample.rows() * columns <= MOST_CELLS;
-        is_small && sample.has_shuffles()
     }
 
     /// Evidence for an association of columns and targets.

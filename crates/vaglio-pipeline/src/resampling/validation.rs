@@ -26,7 +26,7 @@ const MOST_ROWS: usize = 1 << 26;
 pub fn choice_split_rule(selector: &ValidSelector, sample: &Sample, how: &CrossValidation) -> Result<SplitRule> {
     Ok(match sample.split_rule(selector, how.splits.as_ref(), how.folds, 0)? {
         SplitRule::Folds(assignment, folds) if !selector.asks_for_folds() => {
-            let most = assignment.most();
+            let most = assignment.count;
             SplitRule::Folds(assignment, folds.min(most))
         }
         rule => rule,

@@ -80,29 +80,31 @@ pub fn log_line(bytes: &[u8], color: bool) -> String {
 
 /// A message on one line of at most `most` characters, with control characters escaped; formatting stops at the limit.
 pub fn told(message: &dyn Display, most: usize) -> String {
-    let mut line = StatusLine { text: String::new(), left: most, lines: false };
-    let _ = write!(line, "{message}");
-    line.text
+    limited_text(message, most, false)
 }
 
 /// Like [`told`], but keeps line breaks.
 pub fn told_in_lines(message: &dyn Display, most: usize) -> String {
-    let mut lines = StatusLine { text: String::new(), left: most, lines: true };
-    let _ = write!(lines, "{message}");
-    lines.text
+    limited_text(message, most, true)
+}
+
+fn limited_text(message: &dyn Display, left: usize, has_lines: bool) -> String {
+    let mut shown = LimitedText { text: String::new(), left, has_lines };
+    let _ = write!(shown, "{message}");
+    shown.text
 }
 
 /// Text with a limited number of remaining characters.
-struct StatusLine {
+struct LimitedText {
     text: String,
     left: usize,
-    lines: bool,
+    has_lines: bool,
 }
 
-impl std::fmt::Write for StatusLine {
+impl std::fmt::Write for LimitedText {
     fn write_str(&mut self, text: &str) -> std::fmt::Result {
         for c in text.chars() {
-            let acting = is_control(c) && !(self.lines && c == '\n');
+            let acting = is_control(c) && !(self.has_lines && c == '\n');
             let length = if acting { c.escape_default().len() } else { 1 };
             if length >= self.left {
                 self.text.push('…');

@@ -17,13 +17,14 @@ impl FileModel<'_> {
         self.sources.iter().cloned().chain(of_folds.into_iter().flatten()).chain(ordered).collect()
     }
 
-    /// Columns that are read from the file `path` with this header, with their types.
+    /// Columns that are read from the file `path` with this header, with their types, after a check of the outputs.
     pub(super) fn wanted(
         &self,
         path: &Path,
         header: &[String],
         beside: &PredictOptions,
     ) -> Result<(Vec<String>, HashMap<String, Hint>)> {
+        self.check_beside(beside, header)?;
         let there: HashSet<&String> = header.iter().collect();
         let mut wanted = self.reads(beside);
         // Missing columns of lagged targets are forecast.
@@ -106,7 +107,7 @@ impl FileModel<'_> {
     }
 
     /// Rejects outputs that the model or the file cannot give.
-    pub(super) fn check_beside(&self, beside: &PredictOptions, header: &[String]) -> Result<()> {
+    fn check_beside(&self, beside: &PredictOptions, header: &[String]) -> Result<()> {
         let is_numbers = self.task == Task::Regression;
         if beside.probabilities && is_numbers {
             return Err(Error::setting("--proba", "the targets are numbers, and probabilities are of classes"));

@@ -46,9 +46,7 @@ impl FileModel<'_> {
     /// # Errors
     /// Returns the errors of [`FileModel::predict_file`].
     pub fn predict_source(&self, source: &TableSource, path: &Path, beside: &PredictOptions) -> Result<Predictions> {
-        let header = source.names();
-        self.check_beside(beside, header)?;
-        let (wanted, hints) = self.wanted(path, header, beside)?;
+        let (wanted, hints) = self.wanted(path, source.names(), beside)?;
         let in_file = |error: Error| error.in_file(path);
         let notations = self.notations(&wanted);
         let (table, profile) = source.read(&ReadRequest { hints, notations, filter: ColumnFilter::only(wanted) })?;
@@ -188,7 +186,6 @@ impl FileModel<'_> {
         }
         let Some(batches) = Batches::open(path, &self.read_spec())? else { return Ok(None) };
         let header = batches.names();
-        self.check_beside(beside, header)?;
         let (wanted, hints) = self.wanted(path, header, beside)?;
         let hint = |name: &String| hints.get(name).copied().unwrap_or_default();
         let wanted = header.iter().filter(|name| wanted.contains(name)).map(|name| (name.clone(), hint(name)));

@@ -5,11 +5,10 @@ use super::evaluation::Run;
 use super::hold_out_warnings::{single_rows, without_gap};
 use super::path_figures::{curve, step_figures};
 use super::single_precision;
-use vaglio_core::{Feature, Result, RunContext, Task, pluralize};
+use vaglio_core::{Feature, Loss, Result, RunContext, pluralize};
 use vaglio_pipeline::maps::ColumnScale;
 use vaglio_pipeline::pipeline::ValidPipeline;
 use vaglio_pipeline::resampling::{Choice, LEVEL, Selection};
-use vaglio_pipeline::selector::ValidSelector;
 use vaglio_report::record::{
     AlternativesRecord, Cell, ChartData, ChosenRecord, ComparisonColumns, DataRecord, DeclinedColumns, EntryRecord,
     ExcludedRecord, FoundRecord, FrontierPoint, LossDifference, LossName, PartNames, PerOutput, Record, SCHEMA,
@@ -109,9 +108,10 @@ fn chosen(run: Run<'_>) -> ChosenRecord {
     let Run { prepared, selector, selection, .. } = run;
     let chosen = &selection.chosen;
     let is_complete = !selection.path.stop_reason.is_partial();
-    let certainty = is_complete.then(|| certainty(selector, prepared.sample.task(), chosen)).flatten();
-    let (interval, level, differences) = certainty.unwrap_or_default();
     let folds = chosen.folds.as_ref();
+    let level = folds.filter(|_| is_complete).map(|how| how.interval.unwrap_or(LEVEL));
+    let loss = &*selector.loss(prepared.sample.task());
+    let interval = level.and_then(|level| chosen.interval(loss, level));
     ChosenRecord {
         by: chosen.by,
         rule: chosen.rule,
@@ -126,8 +126,8 @@ fn chosen(run: Run<'_>) -> ChosenRecord {
         repeats: folds.map(|how| how.repeats),
         splits: folds.and_then(|how| how.splits.as_ref()).map(|splits| splits.sentence()),
         interval,
-        level,
-        differences,
+        level: level.filter(|_| interval.is_some()),
+        differences: level.map_or_else(Vec::new, |level| differences(loss, chosen, level)),
         declined: chosen.declined.map(|declined| {
             let entry = selection.path.entries.iter().find(|entry| entry.subset.len() == declined.size);
             let columns = entry.into_iter().flat_map(|entry| &entry.subset).map(|&feature| selection.name(feature));
@@ -138,17 +138,10 @@ fn chosen(run: Run<'_>) -> ChosenRecord {
     }
 }
 
-/// Interval of a chosen loss, level of the interval, and differences to the baseline, to neighboring sizes and to all
-/// columns.
-type LossIntervals = (Option<[f64; 2]>, Option<f64>, Vec<LossDifference>);
-
-/// Computes [`LossIntervals`]; `None` if the search was not cross-validated.
-fn certainty(selector: &ValidSelector, task: &Task, chosen: &Choice) -> Option<LossIntervals> {
-    let how = chosen.folds.as_ref()?;
-    let loss = &*selector.loss(task);
-    let level = how.interval.unwrap_or(LEVEL);
-    let (own, gained) = (chosen.losses_at(chosen.size)?, chosen.gained(loss));
-    let interval = chosen.interval(loss, level);
+/// Differences of a chosen loss to the baseline, to neighboring sizes and to all columns.
+fn differences(loss: &dyn Loss, chosen: &Choice, level: f64) -> Vec<LossDifference> {
+    let Some(own) = chosen.losses_at(chosen.size) else { return Vec::new() };
+    let gained = chosen.gained(loss);
     let largest = chosen.losses.keys().next_back().copied().unwrap_or(0);
     let against = |size: usize| match size {
         size if size == chosen.size => None,
@@ -164,7 +157,7 @@ fn certainty(selector: &ValidSelector, task: &Task, chosen: &Choice) -> Option<L
         let (mean, interval) = own.bounded(loss, Some(&chosen.losses_at(size)?), gained, level)?;
         Some(LossDifference { against, size, mean, interval })
     });
-    Some((interval, interval.map(|_| level), differences.collect()))
+    differences.collect()
 }
 
 /// Fills in the cross-validated loss of an entry's size, if known.

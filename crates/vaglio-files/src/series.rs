@@ -2,6 +2,7 @@
 
 use super::periods::periods;
 use std::borrow::Cow;
+use std::cmp::Ordering;
 use vaglio_core::{Cells, Error, Result, Table, gather, number_labels};
 
 /// Columns that order the rows.
@@ -82,11 +83,15 @@ impl SeriesOrder<'_> {
 
 /// Rank of each time among all, from 0; `None` for text.
 pub(super) fn places_of(times: &Cells) -> Option<Vec<u32>> {
-    let times = ordered(times)?;
-    let mut all = times.to_vec();
-    all.sort_by(f64::total_cmp);
+    ordered(times).map(|times| distinct_ranks(&times, f64::total_cmp))
+}
+
+/// Rank of each value among the distinct ones, from 0.
+fn distinct_ranks<T: Clone + PartialOrd>(values: &[T], order: impl FnMut(&T, &T) -> Ordering) -> Vec<u32> {
+    let mut all = values.to_vec();
+    all.sort_unstable_by(order);
     all.dedup();
-    Some(times.iter().map(|time| all.partition_point(|other| other < time) as u32).collect())
+    values.iter().map(|value| all.partition_point(|other| other < value) as u32).collect()
 }
 
 /// Times as increasing numbers; `None` for text that is neither months nor quarters.
@@ -100,14 +105,10 @@ pub(super) fn moments(times: &Cells) -> Option<Cow<'_, [f64]>> {
 
 /// Like [`moments`], but also ranks whole numbers that are kept as text because no double holds them.
 fn ordered(times: &Cells) -> Option<Cow<'_, [f64]>> {
-    let ranks = |text: &[String]| {
-        let wholes = whole_numbers(text)?;
-        let mut all = wholes.clone();
-        all.sort_unstable();
-        all.dedup();
-        Some(wholes.iter().map(|whole| all.partition_point(|other| other < whole) as f64).collect())
-    };
-    moments(times).or_else(|| if let Cells::Text(text) = times { ranks(text).map(Cow::Owned) } else { None })
+    moments(times).or_else(|| match times {
+        Cells::Text(text) => Some(distinct_ranks(&whole_numbers(text)?, Ord::cmp).into_iter().map(f64::from).collect()),
+        _ => None,
+    })
 }
 
 /// Parses text as whole numbers, with `None` for missing cells; `None` for other text.

@@ -7,7 +7,7 @@ use std::time::Instant;
 use vaglio_core::Problem;
 use vaglio_pipeline::learners::Rls;
 use vaglio_pipeline::resampling::{Sample, select};
-use vaglio_pipeline::selector::Selector;
+use vaglio_pipeline::selector::{Selector, ValidSelector};
 use vaglio_search::{Choose, CrossValidation, Greedy, Monitor, RequireGain, Search, Silent};
 use vaglio_testkit::{SplitMix64, data};
 use vaglio_validate::Loo;
@@ -29,7 +29,8 @@ fn the_interval_holds_the_loss_and_no_columns_are_beside() {
     let selector =
         selector(CrossValidation { folds: 4, require_gain: RequireGain::Never, ..CrossValidation::default() });
     let chosen = chosen(&selector, &problem);
-    let (interval, _, differences) = certainty(&selector, problem.task(), &chosen).unwrap();
+    let of_rows = selector.loss(problem.task());
+    let (interval, differences) = (chosen.interval(&*of_rows, LEVEL), differences(&*of_rows, &chosen, LEVEL));
     let [low, high] = interval.unwrap();
     let loss = chosen.cell.unwrap().loss;
     assert!(low < loss && loss < high, "{low} {loss} {high}");

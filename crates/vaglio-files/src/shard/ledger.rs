@@ -161,14 +161,18 @@ impl Shards {
 
     /// Whether all units of an index wait for the search, which belongs to another index.
     pub fn waits(&self, index: usize) -> bool {
-        let own = self.plan.keys_at(index);
-        !own.is_empty() && own.iter().all(|key| waits_for_search(key))
+        self.has_only(index, waits_for_search)
     }
 
     /// Whether an index only assists another in the search on all rows.
     pub fn helps(&self, index: usize) -> bool {
+        self.has_only(index, |key| key.starts_with(PARTS))
+    }
+
+    /// Whether an index has units, all of one kind.
+    fn has_only(&self, index: usize, is_of_kind: impl Fn(&str) -> bool) -> bool {
         let own = self.plan.keys_at(index);
-        !own.is_empty() && own.iter().all(|key| key.starts_with(PARTS))
+        !own.is_empty() && own.iter().all(|key| is_of_kind(key))
     }
 
     /// Display name and number of units per phase.

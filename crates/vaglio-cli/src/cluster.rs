@@ -29,8 +29,9 @@ pub fn run(arguments: &RunArguments, set: &[String], out: &Path, cluster: Cluste
         return Err(Error::setting("--trace", "a run on workers is not traced; leave it out"));
     }
     check(cluster)?;
-    let mut command = command("run", &arguments.pipeline, set);
-    command.arg("--out").arg(out);
+    let mut command = Command::new(python());
+    command.args(["-m", MODULE, "run"]).arg(&arguments.pipeline).arg("--out").arg(out);
+    command.args(set.iter().flat_map(|set| ["--set", set]));
     for (name, value) in [("--threads", arguments.threads), ("--verify", arguments.verify)] {
         command.args(value.iter().flat_map(|value| [name.to_owned(), value.to_string()]));
     }
@@ -52,21 +53,15 @@ fn replaced(mut command: Command, cluster: Cluster<'_>) -> Result<u8, Error> {
     Ok(ended.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(crate::exit::FAILURE))
 }
 
-/// Command of the module on a pipeline with assignments.
-fn command(action: &str, pipeline: &Path, set: &[String]) -> Command {
-    let mut command = Command::new(python());
-    command.args(["-m", MODULE, action]).arg(pipeline).args(set.iter().flat_map(|set| ["--set", set]));
-    command
-}
-
 /// Describes the workers in a line of a plan.
 ///
 /// # Errors
 /// [`Error::Setting`] if none can be reached.
 pub fn workers(pipeline: &Path, set: &[String], cluster: Cluster<'_>) -> Result<String, Error> {
     check(cluster)?;
-    let ended = command("workers", pipeline, set).output();
-    let Output { stdout, stderr, .. } = ended.map_err(|error| not_started(cluster, error))?;
+    let mut command = Command::new(python());
+    command.args(["-m", MODULE, "workers"]).arg(pipeline).args(set.iter().flat_map(|set| ["--set", set]));
+    let Output { stdout, stderr, .. } = command.output().map_err(|error| not_started(cluster, error))?;
     let said: Value = serde_json::from_slice(&stdout).unwrap_or_default();
     match (said["workers"].as_str(), said["error"].as_str()) {
         (Some(workers), _) => Ok(format!("{:<12}{workers}\n", "workers")),

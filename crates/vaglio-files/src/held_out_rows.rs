@@ -110,9 +110,7 @@ fn reliability(from: PredictionRows, pooled: &Pooled) -> Option<ReliabilityRecor
     }
     let (outputs, all_weights) = (pooled.targets.nrows(), &pooled.weights);
     let mut probabilities = Array2::zeros((outputs.max(2), pooled.targets.ncols()));
-    let starts = std::iter::once(0).chain(pooled.ends.iter().copied());
-    for (from, to) in starts.zip(pooled.ends.iter().copied()) {
-        let fold = from..to;
+    for fold in pooled.folds() {
         let others: Vec<usize> = (0..pooled.targets.ncols()).filter(|row| !fold.contains(row)).collect();
         let (targets, predictions) = (select_rows(&pooled.targets, &others), select_rows(&pooled.predictions, &others));
         let weights = gather(all_weights, &others);

@@ -9,6 +9,7 @@ use super::validation::{Fold, choice_splits, in_choice_fold};
 use crate::jobs::StageMonitor;
 use crate::selector::ValidSelector;
 use ndarray::s;
+use std::ops::Range;
 use vaglio_core::{ClassOrder, Loss, Result, ZeroOne};
 use vaglio_report::record::Figures;
 use vaglio_search::CrossValidation;
@@ -64,15 +65,15 @@ pub fn held_out(
 }
 
 impl Pooled {
-    /// First row of each fold, and the end of its rows.
-    fn fold_ranges(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
-        std::iter::once(&0).chain(&self.ends).copied().zip(self.ends.iter().copied())
+    /// Rows of each fold.
+    pub fn folds(&self) -> impl Iterator<Item = Range<usize>> + '_ {
+        std::iter::once(0).chain(self.ends.iter().copied()).zip(&self.ends).map(|(from, to)| from..*to)
     }
 
     /// Sets the row indices of each fold, if they match the pooled rows in number.
     pub fn placed<'r>(&mut self, folds: impl Iterator<Item = &'r Vec<usize>>) {
         let folds: Vec<&Vec<usize>> = folds.collect();
-        if self.fold_ranges().map(|(from, to)| to - from).eq(folds.iter().map(|rows| rows.len())) {
+        if self.folds().map(|rows| rows.len()).eq(folds.iter().map(|rows| rows.len())) {
             self.places = folds.into_iter().flatten().map(|&row| row as u32).collect();
         }
     }
@@ -80,17 +81,17 @@ impl Pooled {
     /// Standard error of a loss of these rows, given the number of random splits.
     pub fn error(&self, loss: &dyn Loss, repeats: usize) -> Option<f64> {
         let most = if self.targets.ncols() <= MOST_ROWS { EVERY } else { MOST_CLUSTERS };
-        let fold = |(from, to): (usize, usize)| {
+        let fold = |rows: Range<usize>| {
             let of = TargetsAndPredictions {
-                targets: self.targets.slice(s![.., from..to]),
-                predictions: self.predictions.slice(s![.., from..to]),
-                weights: Some(&self.weights[from..to]),
+                targets: self.targets.slice(s![.., rows.clone()]),
+                predictions: self.predictions.slice(s![.., rows.clone()]),
+                weights: Some(&self.weights[rows.clone()]),
                 units: None,
-                clusters: Some(&self.clusters[from..to]),
+                clusters: Some(&self.clusters[rows]),
             };
             LossSums::new(loss, of, most)
         };
-        let tallies: Vec<LossSums> = self.fold_ranges().map(fold).collect();
+        let tallies: Vec<LossSums> = self.folds().map(fold).collect();
         FoldLosses::new(&tallies, repeats).pooled(loss).ok()?.1
     }
 

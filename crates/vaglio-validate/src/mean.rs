@@ -17,6 +17,7 @@ use super::trial_loss::TrialLoss;
 use vaglio_core::{
     Action, AnyLoss, CacheEffect, Criterion, Design, EngineEvaluator, Estimate, Evaluator, Feature, Loss, Plan,
     PowerOfTwoScaling, Recorder, Result, RowsHeldOut, Score, SearchExtent, Squared, SquaresBound, Trials, Winner,
+    max_abs,
 };
 use vaglio_kernels::tolerance::LOST_WEIGHTS;
 use vaglio_kernels::{Data, Scorer};
@@ -242,7 +243,7 @@ pub(super) fn mean_squares(
 ) -> SquaresBound {
     let columns = columns.iter().map(|&column| data.scaled(column)).collect();
     let (targets, unit) = (data.centered.clone(), data.unit.clone());
-    let lambda = lambdas.iter().copied().fold(0.0, f64::max);
+    let lambda = max_abs(lambdas.iter());
     let held_out = parts.map(|parts| RowsHeldOut { parts: parts(data.rows()), unit, lambda });
     let scorer = scorer.clone();
     let score = Box::new(move |squares: f64, _: usize, _: f64| scorer.mean_of(squares));

@@ -2,7 +2,7 @@
 
 use super::round::RepeatFolds;
 use ndarray::{Array1, Array2, Axis};
-use vaglio_core::{AnyLoss, Criterion, Design, Error, HeldOut, Result, SearchExtent};
+use vaglio_core::{AnyLoss, Criterion, Design, Error, HeldOut, Result, SearchExtent, max_abs};
 use vaglio_kernels::sums::center;
 use vaglio_kernels::tolerance::{DEPENDENT_LENGTH, NO_PENALTY};
 
@@ -96,11 +96,10 @@ fn are_dependent(mut columns: Array2<f64>) -> bool {
 /// Upper bound of the binary logarithm of the largest weighted sum of squares of a column.
 fn log_squares(design: &Design) -> f64 {
     let problem = design.problem();
-    let largest =
-        if problem.in_folds().is_standardized() { 1.0 } else { problem.largest().iter().copied().fold(0.0, f64::max) };
+    let largest = if problem.in_folds().is_standardized() { 1.0 } else { max_abs(problem.largest().iter()) };
     // Weights of balanced classes add up to the number of classes.
     let weights = design.weights().filter(|_| !design.readout().is_some_and(|readout| readout.balanced));
-    let weight = weights.map_or(1.0, |weights| weights.iter().copied().fold(0.0, f64::max));
+    let weight = weights.map_or(1.0, max_abs);
     2.0 * largest.log2() + weight.log2() + (design.rows() as f64).log2()
 }
 

@@ -5,7 +5,7 @@ mod ascent;
 use crate::column_weights::ColumnWeighting;
 use crate::hsic::{Estimator, Hsic, HsicKernel};
 use ascent::Ascent;
-use vaglio_core::{Error, Result, prelude::*};
+use vaglio_core::{Error, Result, max_abs, prelude::*};
 
 /// Column weights that maximize the dependence between the target and one kernel on all weighted columns.
 ///
@@ -68,7 +68,7 @@ impl ColumnWeighting for Hsfs {
     /// Computes the weights. Cost O(nm²) per step, memory O(nm + m²).
     fn weights(&self, design: &Design, columns: &[Feature]) -> Result<Vec<f64>> {
         let mut weights = Ascent::new(&self.subset_hsic(), design, columns).maximum(self.steps)?;
-        let least = LIGHT * weights.iter().fold(0.0, |most: f64, w| most.max(*w));
+        let least = LIGHT * max_abs(&weights);
         weights.iter_mut().filter(|w| **w < least).for_each(|w| *w = 0.0);
         let total: f64 = weights.iter().sum();
         weights.iter_mut().for_each(|w| *w /= total);

@@ -101,7 +101,7 @@ impl KernelLogisticObjective<'_> {
 
     /// α and b of a final iterate, after checking that β equals the slopes.
     fn ended(&self, end: NewtonIterate) -> Result<(Vec<f64>, f64)> {
-        let heaviest = self.weights.iter().flatten().fold(0.0, |most: f64, w| most.max(*w));
+        let heaviest = max_abs(self.weights.iter().flatten());
         let slopes = self.slopes(&end).0;
         if max_abs(&(&slopes - &end.beta)) <= FLAT_SLOPE * (max_abs(&slopes) + FLAT_SLOPE * heaviest) {
             return Ok(((&end.beta / self.lambda).to_vec(), end.intercept));

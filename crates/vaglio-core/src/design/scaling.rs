@@ -99,11 +99,10 @@ fn units_of(design: &Design) -> PowerOfTwoScaling {
     let may_rescale = design.rescaled.is_none() && !design.problem().in_folds.is_by_maps();
     let Some(readout) = design.readout().filter(|_| may_rescale) else { return PowerOfTwoScaling::default() };
     let of_columns = &design.problem().largest;
-    let weights = design.weights().map_or(0, |weights| exponent_of(weights.iter().copied().fold(0.0, f64::max)));
+    let weights = design.weights().map_or(0, |weights| exponent_of(max_abs(weights)));
     let weights = if weights.abs() > NEAR { weights } else { weights.rem_euclid(2) };
     let targets = design.problem().target_exponent();
-    let all = of_columns.iter().copied().fold(0.0, f64::max);
-    let columns = match exponent_of(all) {
+    let columns = match exponent_of(max_abs(of_columns.iter())) {
         near if near.abs() <= NEAR => 0,
         // Constant columns do not count.
         _ => {
@@ -113,7 +112,7 @@ fn units_of(design: &Design) -> PowerOfTwoScaling {
         }
     };
     // Next to a penalty far above them columns have no effect, whatever their units.
-    let lambda = readout.lambdas.iter().copied().fold(0.0, f64::max);
+    let lambda = max_abs(&readout.lambdas);
     let degree = if design.problem().in_folds.is_standardized() { 0 } else { 2 };
     // Balanced classes have equal weight whatever the unit of weights.
     let of_weights = if readout.balanced { 0 } else { weights };

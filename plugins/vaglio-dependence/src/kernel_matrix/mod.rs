@@ -38,7 +38,7 @@ pub fn shares(rows: usize, weights: Option<&[f64]>) -> Vec<f64> {
     match weights {
         None => vec![1.0 / rows as f64; rows],
         Some(weights) => {
-            let largest = weights.iter().copied().fold(0.0, f64::max);
+            let largest = max_abs(weights);
             let total: f64 = weights.iter().map(|w| w / largest).sum();
             weights.iter().map(|w| w / largest / total).collect()
         }

@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 use std::ops::Range;
-use vaglio_core::{Column, Result, sum_of_products, sum_of_squares};
+use vaglio_core::{Column, Result, max_abs, sum_of_products, sum_of_squares};
 use vaglio_kernels::duplicates::first_equal;
 use vaglio_kernels::parallel;
 use vaglio_kernels::sums::dot;
@@ -56,7 +56,7 @@ impl Redundancy {
     /// Largest entry in magnitude; for GGᵀ it is on the diagonal.
     pub fn largest(&self) -> f64 {
         match self {
-            Redundancy::Whole(rows) => rows.iter().flatten().fold(0.0, |most, q| q.abs().max(most)),
+            Redundancy::Whole(rows) => max_abs(rows.iter().flatten()),
             Redundancy::Thin(rows) => (0..rows.len()).map(|i| self.entry(i, i)).fold(0.0, f64::max),
         }
     }

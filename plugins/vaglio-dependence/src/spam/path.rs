@@ -1,6 +1,6 @@
 //! Back-fitting along falling penalties.
 
-use vaglio_core::{Design, Error, Result, sum_of_products};
+use vaglio_core::{Design, Error, Result, max_abs, sum_of_products};
 use vaglio_kernels::parallel;
 use vaglio_kernels::sums::{axpy, dot};
 use vaglio_kernels::tolerance::AT_REST;
@@ -134,7 +134,7 @@ impl Additive {
     pub fn entries(mut self, penalties: usize, least: f64, design: &Design) -> Result<Vec<f64>> {
         let mut entries = vec![0.0; self.bases.len()];
         let mut lengths: Vec<f64> = parallel::map(self.bases.len(), |x| norm(&self.along(x)));
-        let first = lengths.iter().fold(0.0, |most: f64, length| most.max(*length));
+        let first = max_abs(&lengths);
         let all: f64 = squares(&self.left);
         if first <= AT_REST {
             return Ok(entries);

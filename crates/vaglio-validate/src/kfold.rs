@@ -23,11 +23,11 @@ use evaluator::FoldEngine;
 pub(super) use evaluator::KFoldEvaluator;
 use hold_out_engine::HoldOutEngine;
 use moments::MomentEngine;
-use ndarray::{Array2, Axis, ShapeError, concatenate};
+use ndarray::Array2;
 pub use settings::{Engine, FoldBy, KFold};
 use vaglio_core::{
     Cache, Criterion, CriterionTraits, Design, EngineEvaluator, Error, Estimate, Feature, Geometry, HeldOut, Plan,
-    Recorder, Result, Score, SearchExtent, times_power,
+    Recorder, Result, Score, SearchExtent,
 };
 
 impl Criterion for KFold {
@@ -207,19 +207,15 @@ impl KFold {
             let losses = predictions.iter().map(|own| design.loss(&*self.loss, own.view()));
             return mean::mean(losses, None);
         }
-        let held_out: Vec<Vec<usize>> =
-            rounds.iter().map(|round| rows_held_out(&round.folds, round.held_out)).collect();
-        let unit = design.target_unit(&*self.loss);
-        let joined = |of_rounds: Vec<Array2<f64>>| {
-            let all = concatenate(Axis(1), &of_rounds.iter().map(|values| values.view()).collect::<Vec<_>>())?;
-            Ok::<_, ShapeError>(all.mapv(|x| times_power(x, unit)))
+        let of_round = |(round, own): (usize, &RepeatFolds)| {
+            rows_held_out(&own.folds, own.held_out).into_iter().map(move |row| (round, row))
         };
-        let targets = held_out.iter().map(|rows| design.targets().select(Axis(1), rows));
-        let predictions = predictions.iter().zip(&held_out).map(|(own, rows)| own.select(Axis(1), rows));
-        let weights = design.weights().map(|w| held_out.iter().flatten().map(|&row| w[row]).collect::<Vec<f64>>());
-        match (joined(targets.collect()), joined(predictions.collect())) {
-            (Ok(targets), Ok(predictions)) => self.loss.mean(targets.view(), predictions.view(), weights.as_deref()),
-            _ => f64::NAN,
-        }
+        let rows: Vec<(usize, usize)> = rounds.iter().enumerate().flat_map(of_round).collect();
+        let shape = (design.targets().nrows(), rows.len());
+        let targets = Array2::from_shape_fn(shape, |(output, at)| design.targets()[[output, rows[at].1]]);
+        let predictions = Array2::from_shape_fn(shape, |(output, at)| predictions[rows[at].0][[output, rows[at].1]]);
+        let [targets, predictions] = [&targets, &predictions].map(|values| design.seen_by(&*self.loss, values.view()));
+        let weights = design.weights().map(|weights| rows.iter().map(|(_, row)| weights[*row]).collect::<Vec<f64>>());
+        self.loss.mean(targets.view(), predictions.view(), weights.as_deref())
     }
 }

@@ -3,7 +3,7 @@
 use crate::fits::SubsetFits;
 use crate::round::rows_held_out;
 use ndarray::{Array2, Axis};
-use vaglio_core::{LeftOut, error_over_parts, gather, row_weights, times_power};
+use vaglio_core::{LeftOut, error_over_parts, gather, row_weights};
 
 impl SubsetFits<'_> {
     /// Standard error of the mean loss over rows, or over folds, whose rows share their model. Designs with prediction
@@ -12,7 +12,7 @@ impl SubsetFits<'_> {
         let (design, folds) = (self.design, &self.rows.folds);
         let rows = rows_held_out(folds, self.held_out);
         let weight = row_weights(design.weights());
-        let (of_row, mut targets, weights): (LeftOut, Array2<f64>, Option<Vec<f64>>) = match design.prediction_units() {
+        let (of_row, targets, weights): (LeftOut, Array2<f64>, Option<Vec<f64>>) = match design.prediction_units() {
             Some(units) => (
                 units.of_row.iter().copied().zip(units.shares.iter().copied()).collect(),
                 units.targets.clone(),
@@ -36,9 +36,8 @@ impl SubsetFits<'_> {
             let part = |fold: usize| gather(&of_row, folds.held_out(fold));
             (0..self.held_out).map(part).collect()
         });
-        let mut predictions = &targets - &errors;
-        let unit = design.target_unit(&*self.loss);
-        [&mut targets, &mut predictions].into_iter().for_each(|values| values.mapv_inplace(|x| times_power(x, unit)));
+        let predictions = &targets - &errors;
+        let [targets, predictions] = [&targets, &predictions].map(|values| design.seen_by(&*self.loss, values.view()));
         self.loss.standard_error(targets.view(), predictions.view(), weights.as_deref(), parts.as_deref())
     }
 

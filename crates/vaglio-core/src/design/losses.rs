@@ -1,23 +1,26 @@
 //! Losses of the rows of a design.
 
 use crate::{Design, Loss, times_power};
-use ndarray::ArrayView2;
+use ndarray::{ArrayView2, CowArray, Ix2};
 
 impl Design {
     /// The mean loss of predictions, outputs × rows, over rows, or over units if the design averages predictions. By
     /// [`Loss::mean`]; a loss without a `degree` sees targets and predictions in the data's units.
     pub fn loss(&self, loss: &dyn Loss, predictions: ArrayView2<'_, f64>) -> f64 {
-        let unit = self.target_unit(loss);
-        let mean = |targets: ArrayView2<'_, f64>, predictions: ArrayView2<'_, f64>, weights| match unit {
-            0 => loss.mean(targets, predictions, weights),
-            _ => {
-                let in_own = |values: ArrayView2<'_, f64>| values.mapv(|x| times_power(x, unit));
-                loss.mean(in_own(targets).view(), in_own(predictions).view(), weights)
-            }
+        let mean = |targets: ArrayView2<'_, f64>, predictions: ArrayView2<'_, f64>, weights| {
+            loss.mean(self.seen_by(loss, targets).view(), self.seen_by(loss, predictions).view(), weights)
         };
         match self.prediction_units() {
             Some(of) => mean(of.targets.view(), of.average(predictions).view(), of.weights.as_deref()),
             None => mean(self.targets(), predictions, self.weights()),
+        }
+    }
+
+    /// Targets or predictions in the units in which a loss sees them.
+    pub fn seen_by<'v>(&self, loss: &dyn Loss, values: ArrayView2<'v, f64>) -> CowArray<'v, f64, Ix2> {
+        match self.target_unit(loss) {
+            0 => values.into(),
+            unit => values.mapv(|x| times_power(x, unit)).into(),
         }
     }
 

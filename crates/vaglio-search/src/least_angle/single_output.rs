@@ -19,10 +19,8 @@ impl LeastAngle {
         let (left, falling) = self.correlations(&alpha, &direction);
         let terms = |(active, by): (&Active, &f64)| by.abs() * active.gram[active.feature];
         let rounding = RATE_ROUNDING * (1.0 + self.on.active.iter().zip(&direction).map(terms).sum::<f64>());
-        let mut inside = vec![false; left.len()];
-        self.on.active.iter().for_each(|active| inside[active.feature] = true);
         let mut hits = Vec::new();
-        for feature in (0..left.len()).filter(|&j| self.open[j] && !inside[j]) {
+        for feature in self.outside() {
             for sign in if non_negative { &[1.0][..] } else { &[1.0, -1.0] } {
                 let (gap, rate) = (self.common - sign * left[feature], 1.0 - sign * falling[feature]);
                 if rate > rounding {

@@ -43,6 +43,39 @@ lanewise!(Sub, sub, -);
 lanewise!(Mul, mul, *);
 lanewise!(Div, div, /);
 
+/// Folds vectors of one length by eights, in order; lanes beyond the end are `pads`. The closure is inlined, so that it
+/// is compiled for the level.
+macro_rules! fold_eights {
+    ($vectors:expr, $pads:expr, $start:expr, $($add:tt)+) => {
+        $crate::f64x8::fold(
+            $vectors,
+            $pads,
+            $start,
+            #[inline(always)]
+            $($add)+
+        )
+    };
+}
+pub(crate) use fold_eights;
+
+/// See [`fold_eights`].
+#[inline(always)]
+pub(crate) fn fold<A, const N: usize>(
+    vectors: [&[f64]; N],
+    pads: [f64; N],
+    start: A,
+    add: impl Fn(A, [F64x8; N]) -> A,
+) -> A {
+    let rows = vectors[0].len();
+    let whole = vectors.map(|v| &v.as_chunks().0[..rows / F64x8::WIDTH]);
+    let rest = vectors.map(|v| &v[rows - rows % F64x8::WIDTH..rows]);
+    let mut out = start;
+    for j in 0..rows / F64x8::WIDTH {
+        out = add(out, std::array::from_fn(|k| F64x8::load(&whole[k][j])));
+    }
+    if rest[0].is_empty() { out } else { add(out, std::array::from_fn(|k| F64x8::part(rest[k], pads[k]))) }
+}
+
 impl F64x8 {
     /// Number of lanes.
     pub const WIDTH: usize = 8;
@@ -79,6 +112,12 @@ impl F64x8 {
     #[inline(always)]
     pub fn mul_add(self, by: F64x8, to: F64x8) -> F64x8 {
         F64x8(std::array::from_fn(|l| self.0[l].mul_add(by.0[l], to.0[l])))
+    }
+
+    /// The absolute value of each lane.
+    #[inline(always)]
+    pub fn abs(self) -> F64x8 {
+        F64x8(self.0.map(f64::abs))
     }
 
     /// The smaller value of each lane.

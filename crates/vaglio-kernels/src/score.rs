@@ -7,7 +7,7 @@ mod rounding;
 mod rule;
 mod units;
 
-use crate::f64x8::F64x8;
+use crate::f64x8::{F64x8, fold_eights};
 use crate::tolerance::TIED_PREDICTION;
 use crate::{Measure, Trial, vectorize};
 use std::fmt::Debug;
@@ -287,51 +287,38 @@ pub(crate) fn class_factors(all: f64, weights: &[f64]) -> Vec<f64> {
 }
 
 fn add_squares(residual: &[f64], lanes: &mut F64x8) {
-    vectorize!(|| {
-        let (mut sums, (chunks, rest)) = (*lanes, residual.as_chunks());
-        for chunk in chunks {
-            let e = F64x8::load(chunk);
-            sums = sums + e * e;
-        }
-        let rest = F64x8::part(rest, 0.0);
-        *lanes = sums + rest * rest;
-    });
+    vectorize!(|| *lanes = fold_eights!([residual], [0.0], *lanes, |sum, [e]| sum + e * e));
 }
 
 /// Adds the sizes of residuals, times the roots of weights.
 fn add_sizes(root: Option<&[f64]>, residual: &[f64], lanes: &mut F64x8) {
     vectorize!(|| {
-        let (mut sums, (chunks, rest)) = (*lanes, residual.as_chunks());
-        let root = root.map(<[f64]>::as_chunks);
-        let size = |e: F64x8| F64x8::ZERO - e.min(F64x8::ZERO - e);
-        for (j, chunk) in chunks.iter().enumerate() {
-            let size = size(F64x8::load(chunk));
-            sums = sums + root.map_or(size, |(root, _)| F64x8::load(&root[j]) * size);
-        }
-        let size = size(F64x8::part(rest, 0.0));
-        *lanes = sums + root.map_or(size, |(_, root)| F64x8::part(root, 0.0) * size);
+        *lanes = match root {
+            Some(root) => fold_eights!([residual, root], [0.0; 2], *lanes, |sum, [e, root]| sum + root * e.abs()),
+            None => fold_eights!([residual], [0.0], *lanes, |sum, [e]| sum + e.abs()),
+        };
     });
 }
 
 /// Adds the weights of rows with y·(y − residual) below 0, and half of those where it is 0 up to rounding, by the sign
 /// of y.
 fn add_wrong(y: &[f64], root: Option<&[f64]>, residual: &[f64], sides: &mut [F64x8; 2]) {
+    #[inline(always)]
+    fn add(sides: [F64x8; 2], y: F64x8, e: F64x8, root: F64x8) -> [F64x8; 2] {
+        let (margin, weight) = (y * (y - e), root * root);
+        let (half, tie) = (F64x8::splat(0.5) * weight, F64x8::splat(TIED_PREDICTION) * weight);
+        let wrong = half.where_at_most(margin, tie) + half.where_at_most(margin, F64x8::ZERO - tie);
+        let negative = wrong.where_at_most(y, F64x8::ZERO);
+        [sides[0] + negative, sides[1] + (wrong - negative)]
+    }
     vectorize!(|| {
-        let mut add = |y: F64x8, root: F64x8, e: F64x8| {
-            let (margin, weight) = (y * (y - e), root * root);
-            let (half, tie) = (F64x8::splat(0.5) * weight, F64x8::splat(TIED_PREDICTION) * weight);
-            let wrong = half.where_at_most(margin, tie) + half.where_at_most(margin, F64x8::ZERO - tie);
-            let negative = wrong.where_at_most(y, F64x8::ZERO);
-            *sides = [sides[0] + negative, sides[1] + (wrong - negative)];
+        *sides = match root {
+            Some(root) => fold_eights!([y, residual, root], [0.0; 3], *sides, |sides, [y, e, r]| add(sides, y, e, r)),
+            // Lanes without a row are right.
+            None => {
+                let one = F64x8::splat(1.0);
+                fold_eights!([y, residual], [1.0, 0.0], *sides, |sides, [y, e]| add(sides, y, e, one))
+            }
         };
-        let ((y, y_rest), (e, e_rest)) = (y.as_chunks(), residual.as_chunks());
-        let root = root.map(<[f64]>::as_chunks);
-        let one = [1.0; F64x8::WIDTH];
-        for (j, (y, e)) in y.iter().zip(e).enumerate() {
-            add(F64x8::load(y), F64x8::load(root.map_or(&one, |(root, _)| &root[j])), F64x8::load(e));
-        }
-        // Lanes without a row have weight 0.
-        let root = root.map_or(&one[..y_rest.len()], |(_, root)| root);
-        add(F64x8::part(y_rest, 0.0), F64x8::part(root, 0.0), F64x8::part(e_rest, 0.0));
     });
 }

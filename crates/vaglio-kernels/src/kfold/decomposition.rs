@@ -5,7 +5,7 @@
 
 use super::FoldedRows;
 use crate::exclusion::{Exclusion, parted};
-use crate::f64x8::F64x8;
+use crate::f64x8::{F64x8, fold_eights};
 use crate::is_unreliable;
 use crate::linalg::{self, FactorizationError, Svd};
 use crate::parallel;
@@ -239,19 +239,11 @@ struct Shrunk {
 fn left_out(directions: &[f64], rows: &[usize], shares: &[f64], weights: &[Vec<f64>], sums: &mut [f64]) {
     for (&row, sums) in rows.iter().zip(sums.chunks_exact_mut(1 + weights.len())) {
         let own = &directions[row * shares.len()..][..shares.len()];
-        sums[0] = sum(own, shares, |u, share| u * u * share);
+        sums[0] = fold_eights!([own, shares], [0.0; 2], F64x8::ZERO, |sum, [u, share]| sum + u * u * share).sum();
         for (sum_of, weights) in sums[1..].iter_mut().zip(weights) {
-            *sum_of = sum(&own[..weights.len()], weights, |u, w| u * w);
+            *sum_of = fold_eights!([weights, own], [0.0; 2], F64x8::ZERO, |sum, [w, u]| sum + u * w).sum();
         }
     }
-}
-
-/// Σ_k term(a_k, b_k), in eight lanes; a term of zeros is 0.
-#[inline(always)]
-fn sum(a: &[f64], b: &[f64], term: impl Fn(F64x8, F64x8) -> F64x8) -> f64 {
-    let ((a, a_rest), (b, b_rest)) = (a.as_chunks(), b.as_chunks());
-    let lanes = a.iter().zip(b).fold(F64x8::ZERO, |sum, (a, b)| sum + term(F64x8::load(a), F64x8::load(b)));
-    (lanes + term(F64x8::part(a_rest, 0.0), F64x8::part(b_rest, 0.0))).sum()
 }
 
 /// I − A, row-major.

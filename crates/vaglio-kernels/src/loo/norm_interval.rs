@@ -2,7 +2,7 @@
 
 use super::RidgeState;
 use super::basis::{RankOneUpdate, UpdateKind};
-use crate::f64x8::F64x8;
+use crate::f64x8::{F64x8, fold_eights};
 use crate::tolerance::INTERVAL_LEFT;
 use crate::vectorize;
 
@@ -81,18 +81,11 @@ fn norms(basis: &RidgeState<'_>, c: &[f64], f: impl Fn(usize) -> f64) -> (f64, f
 /// Σ (a − f c)²c² and Σ c⁴. Cost O(m).
 fn sums(a: &[f64], c: &[f64], f: f64) -> (f64, f64) {
     vectorize!(move || {
-        let ((c, c_rest), (a, a_rest)) = (c.as_chunks(), a[..c.len()].as_chunks());
-        let a = &a[..c.len()];
-        let (mut own, mut fourth) = (F64x8::ZERO, F64x8::ZERO);
-        let mut add = |a: F64x8, c: F64x8| {
-            let (r, square) = (a - F64x8::splat(f) * c, c * c);
-            own = (r * r).mul_add(square, own);
-            fourth = square.mul_add(square, fourth);
-        };
-        for (a, c) in a.iter().zip(c) {
-            add(F64x8::load(a), F64x8::load(c));
-        }
-        add(F64x8::part(a_rest, 0.0), F64x8::part(c_rest, 0.0));
+        let by = F64x8::splat(f);
+        let [own, fourth] = fold_eights!([c, a], [0.0; 2], [F64x8::ZERO; 2], |[own, fourth], [c, a]| {
+            let (r, square) = (a - by * c, c * c);
+            [(r * r).mul_add(square, own), square.mul_add(square, fourth)]
+        });
         (own.sum(), fourth.sum())
     })
 }

@@ -1,7 +1,7 @@
 //! Weights w = 1/d² of the rows, by which squared leave-one-out errors exceed squared residuals.
 
 use super::RidgeState;
-use crate::f64x8::F64x8;
+use crate::f64x8::{F64x8, fold_eights};
 use crate::tolerance::{UNRELIABLE, WEIGHT_ROUNDING};
 use crate::{is_unreliable, vectorize};
 
@@ -49,24 +49,15 @@ pub(super) fn weights(basis: &RidgeState<'_>) -> Vec<f64> {
 
 /// Sums of an output, and the smallest w. Cost O(m).
 fn sums(a: &[f64], d: &[f64]) -> ([f64; 3], f64) {
+    // Lanes without a row repeat a d and have no residual.
+    let (one, pads) = (F64x8::splat(1.0), [d.first().copied().unwrap_or_default(), 0.0]);
     let (sums, least) = vectorize!(move || {
-        let ((d, d_rest), (a, a_rest)) = (d.as_chunks(), a[..d.len()].as_chunks());
-        let a = &a[..d.len()];
-        let (mut sums, mut least) = ([F64x8::ZERO; 3], F64x8::INFINITY);
-        let mut add = |a: F64x8, d: F64x8| {
-            let w = (F64x8::splat(1.0) / (d * d)).where_at_most(F64x8::splat(UNRELIABLE), d);
-            let (v, square) = (w - F64x8::splat(1.0), a * a);
+        fold_eights!([d, a], pads, ([F64x8::ZERO; 3], F64x8::INFINITY), |(sums, least), [d, a]| {
+            let w = (one / (d * d)).where_at_most(F64x8::splat(UNRELIABLE), d);
+            let (v, square) = (w - one, a * a);
             let above = v * square;
-            sums = [sums[0] + square, sums[1] + above, sums[2] + v * above];
-            least = least.min(w);
-        };
-        for (a, d) in a.iter().zip(d) {
-            add(F64x8::load(a), F64x8::load(d));
-        }
-        if let Some(&first) = d_rest.first() {
-            add(F64x8::part(a_rest, 0.0), F64x8::part(d_rest, first));
-        }
-        (sums, least)
+            ([sums[0] + square, sums[1] + above, sums[2] + v * above], least.min(w))
+        })
     });
     (sums.map(F64x8::sum), least.least())
 }

@@ -3,7 +3,7 @@
 //! The sums are derived in the book, *Cross-validation without refitting*, "Rows held out".
 
 use super::chain::{ColumnUpdate, HeldOutCandidate};
-use crate::f64x8::F64x8;
+use crate::f64x8::{F64x8, fold_eights};
 use crate::vectorize;
 
 /// Σ_j a_j b_j of each fold; fold k has the rows from `starts[k]` to `starts[k + 1]`. Cost O(m).
@@ -100,13 +100,7 @@ fn fold_pass<const UPDATE: bool, const TRY: bool>(
 
 #[inline(always)]
 fn along(a: &[f64], b: &[f64]) -> f64 {
-    let mut sums = F64x8::ZERO;
-    let (chunks, rest) = a.as_chunks();
-    let (b, b_rest) = b[..a.len()].as_chunks();
-    for (a, b) in chunks.iter().zip(b) {
-        sums = sums + F64x8::load(a) * F64x8::load(b);
-    }
-    (sums + F64x8::part(rest, 0.0) * F64x8::part(b_rest, 0.0)).sum()
+    fold_eights!([a, b], [0.0; 2], F64x8::ZERO, |sum, [a, b]| sum + a * b).sum()
 }
 
 #[inline(always)]

@@ -27,6 +27,10 @@ class BaseSelector(_stages.CallbackSupportMixin, SelectorMixin, BaseEstimator):
 
     _is_classifier = False
 
+    # Settings that some subclasses do not take.
+    learner = "rls"
+    choose = max_features = target_map = model = cv = limits = random_state = None
+
     def __init__(
         self,
         criterion="loo",

@@ -17,11 +17,6 @@ _PARAMETERS = """
 class _Short:
     """Settings common to the methods."""
 
-    target_map = None
-    model = None
-    cv = None
-    learner = "rls"
-
     def __init__(
         self,
         max_features=None,
@@ -135,14 +130,6 @@ class _AllRidge:
 
     criterion = "loo"
     search = "all"
-    learner = "rls"
-    choose = None
-    max_features = None
-    target_map = None
-    model = None
-    cv = None
-    limits = None
-    random_state = None
 
     def __init__(self, lambda_=None, *, loss=None, preprocess=(), threads=0, progress=None):
         self.lambda_ = lambda_

@@ -9,7 +9,7 @@ use rayon::prelude::*;
 use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::OnceLock;
-use vaglio_core::{Design, Error, Feature, Result};
+use vaglio_core::{Design, Error, Feature, Result, get_or_try_make};
 use vaglio_kernels::parallel;
 
 /// Lazily computed kernel matrices K̃ of columns: K̄, divided by its norm if `normalize` is set.
@@ -60,14 +60,12 @@ impl Kernels {
     fn kernels(&self, of: Range<usize>) -> Result<Vec<&ColumnKernel>> {
         let columns = self.columns[of.clone()].par_iter().zip(&self.features[of]);
         let made = columns.map(|(column, &feature)| {
-            if let Some(known) = column.get() {
-                return Ok(known);
-            }
-            self.design.problem().sign().check()?;
-            let values = standardized(&self.design.column(feature).values(), &self.shares);
-            let kernel = values.and_then(|values| self.kernel(values));
-            // Computed outside the lock: a waiting thread may come here again.
-            Ok(column.get_or_init(|| kernel.unwrap_or_else(|| ColumnKernel::Thin(ThinFactor::default()))))
+            get_or_try_make(column, || {
+                self.design.problem().sign().check()?;
+                let values = standardized(&self.design.column(feature).values(), &self.shares);
+                let kernel = values.and_then(|values| self.kernel(values));
+                Ok(kernel.unwrap_or_else(|| ColumnKernel::Thin(ThinFactor::default())))
+            })
         });
         made.collect()
     }

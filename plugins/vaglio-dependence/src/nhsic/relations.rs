@@ -6,7 +6,7 @@ use crate::kernel_matrix::shares;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
-use vaglio_core::{Design, Feature, ProcessGroup, Result, WorkItem};
+use vaglio_core::{Design, Feature, ProcessGroup, Result, WorkItem, get_or_try_make};
 use vaglio_kernels::tolerance::LEVEL_SIMILARITY;
 
 /// Maximum number of columns at which a request for one entry of Q caches the whole column.
@@ -111,16 +111,14 @@ impl Relations {
     /// # Errors
     /// [`vaglio_core::Error::Stopped`], and [`vaglio_core::Error::Numerical`] if a decomposition fails.
     pub fn gram(&self, feature: Feature) -> Result<&[f64]> {
-        let kept = &self.gram[feature];
-        if kept.get().is_none() {
-            // Computed outside the lock: a waiting thread may come here again.
+        let column = get_or_try_make(&self.gram[feature], || -> Result<Vec<f64>> {
             let which = feature.to_string();
             let mut column = self.gathered("products", &which, |range| self.kernels.products(feature, range))?.concat();
             column.iter_mut().enumerate().for_each(|(k, product)| *product = self.for_copies(feature, k, *product));
             column[feature] = self.own[feature];
-            let _ = kept.set(column);
-        }
-        Ok(kept.get().map_or(&[], Vec::as_slice))
+            Ok(column)
+        })?;
+        Ok(column)
     }
 }
 

@@ -60,7 +60,7 @@ impl Kernels {
     fn kernels(&self, of: Range<usize>) -> Result<Vec<&ColumnKernel>> {
         let columns = self.columns[of.clone()].par_iter().zip(&self.features[of]);
         let made = columns.map(|(column, &feature)| {
-            get_or_try_make(column, || {
+            get_or_try_make(column, || -> Result<ColumnKernel> {
                 self.design.problem().sign().check()?;
                 let values = standardized(&self.design.column(feature).values(), &self.shares);
                 let kernel = values.and_then(|values| self.kernel(values));

@@ -7,6 +7,11 @@ pub fn max_abs<'v>(values: impl IntoIterator<Item = &'v f64>) -> f64 {
     values.into_iter().fold(0.0, |most: f64, v| most.max(v.abs()))
 }
 
+/// Least value; +∞ without values.
+pub fn minimum(values: impl IntoIterator<Item = f64>) -> f64 {
+    values.into_iter().fold(f64::INFINITY, f64::min)
+}
+
 /// Indices below `count` in the order of a comparison; equal ones stay in increasing order.
 pub fn argsort_by(count: usize, compare: impl Fn(usize, usize) -> Ordering) -> Vec<usize> {
     let mut order: Vec<usize> = (0..count).collect();

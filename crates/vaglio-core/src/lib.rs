@@ -128,7 +128,7 @@ pub use task::Task;
 pub use vaglio_columns::{
     CancelToken, Column, Columns, ForeignNumbers, Numbers, ProductColumn, ProductNumbers, SingleError, SingleNumbers,
     SparseColumn, SparseNumbers, argsort_by, checkpoint, gather, get_or_make, get_or_try_make, is_byte, lock, max_abs,
-    row_weights, sum_of_products, sum_of_squares,
+    minimum, row_weights, sum_of_products, sum_of_squares,
 };
 
 /// # Example

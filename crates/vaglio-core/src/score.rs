@@ -4,7 +4,7 @@ use crate::exact_float::Exact;
 use crate::{Error, Feature, Result};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::collections::HashSet;
-use vaglio_columns::LOSS_ROUNDING;
+use vaglio_columns::{LOSS_ROUNDING, minimum};
 
 /// The score of a subset: lower is better, +∞ is the worst, NaN does not occur.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -71,7 +71,7 @@ impl Winner {
     /// Finds the lowest score among `candidates`; ties go to the lowest index. `None` without candidates or when all
     /// are +∞.
     pub fn among(candidates: &[Feature], scores: &[Score]) -> Option<Winner> {
-        let lowest = scores.iter().map(|s| s.loss).filter(|l| !l.is_nan()).fold(f64::INFINITY, f64::min);
+        let lowest = minimum(scores.iter().map(|s| s.loss).filter(|l| !l.is_nan()));
         if lowest == f64::INFINITY {
             return None;
         }

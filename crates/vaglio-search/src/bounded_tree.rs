@@ -13,7 +13,7 @@ use crate::space::Space;
 use crate::tree::{BestSubsets, RankedSubtree, TreeProgress};
 use crate::{Certificate, Monitor, SubsetScorer};
 pub(crate) use bounds::{MOST_COLUMNS, SubsetBounds};
-use vaglio_core::{Error, Feature, Result, Score, StopReason};
+use vaglio_core::{Error, Feature, Result, Score, StopReason, minimum};
 
 /// Name of bounds from least squares fits.
 const LEAST_SQUARES: &str = "least_squares";
@@ -128,7 +128,7 @@ impl<'a> BoundedTree<'a> {
     fn leave_open(&mut self, subtrees: Vec<OpenSubtree>) {
         for subtree in subtrees {
             let losses = self.sizes(&subtree).map(|size| self.bounds.loss_of_squares(subtree.bound, size));
-            let score_bound = losses.fold(f64::INFINITY, f64::min);
+            let score_bound = minimum(losses);
             self.progress.known.open.push(RankedSubtree::new(score_bound, subtree));
         }
     }
@@ -218,7 +218,7 @@ impl<'a> BoundedTree<'a> {
     pub fn finish(&self) -> (BestSubsets, Certificate, StopReason) {
         let TreeProgress { known, total, .. } = &self.progress;
         let pruned = total.saturating_sub(self.left()).saturating_sub(known.visited);
-        let left = known.open.iter().map(RankedSubtree::bound).fold(f64::INFINITY, f64::min);
+        let left = minimum(known.open.iter().map(RankedSubtree::bound));
         self.progress.finish(left, pruned, Some(LEAST_SQUARES))
     }
 }

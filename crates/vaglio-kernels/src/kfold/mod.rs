@@ -60,7 +60,7 @@ pub struct TrialLosses {
 impl TrialLosses {
     /// The `count` columns with the lowest loss over all λ, the best first.
     pub fn best(&self, count: usize) -> Vec<usize> {
-        let least = |k: usize| self.losses.iter().map(|losses| losses[k]).fold(f64::INFINITY, f64::min);
+        let least = |k: usize| vaglio_columns::minimum(self.losses.iter().map(|losses| losses[k]));
         let mut all: Vec<(f64, usize)> = self.features.iter().enumerate().map(|(k, &f)| (least(k), f)).collect();
         let by_loss = |a: &(f64, usize), b: &(f64, usize)| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1));
         if count < all.len() {

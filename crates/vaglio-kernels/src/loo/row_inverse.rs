@@ -6,6 +6,7 @@
 use crate::tolerance::{INVERSE_ERROR, SMALL_PENALTY};
 use crate::{Data, linalg};
 use ndarray::{Array2, ArrayView1};
+use vaglio_columns::minimum;
 
 /// Maximum number of rows for an m × m inverse.
 const MOST_ROWS: usize = 2048;
@@ -40,7 +41,7 @@ pub(super) fn residuals(data: &Data<'_>, lambda: f64, subset: &[usize]) -> Optio
         inverse -= &outer(ArrayView1::from(unit), 1.0 / (lambda + gamma));
     }
     // Entries of M have an error of ε·κ times the largest, which is up to 1/λ: too much if M_jj is far smaller.
-    let least = inverse.diag().iter().copied().fold(f64::INFINITY, f64::min);
+    let least = minimum(inverse.diag().iter().copied());
     let error = f64::EPSILON * trace / (lambda * lambda * least);
     if error.is_nan() || error > INVERSE_ERROR {
         return None;

@@ -9,11 +9,12 @@ use crate::score::Tally;
 use crate::sums::TILE;
 use crate::{Scorer, Trial, vectorize};
 use std::sync::Arc;
+use vaglio_columns::minimum;
 
 impl RidgeState<'_> {
     /// The loss of the current subset. Cost O(m · outputs).
     pub fn score(&self, scorer: &Scorer) -> Trial {
-        let least = self.d.iter().copied().fold(f64::INFINITY, f64::min);
+        let least = minimum(self.d.iter().copied());
         scorer.trial(&self.residuals(), conditioning(least, self.left))
     }
 

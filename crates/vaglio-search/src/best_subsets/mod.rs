@@ -20,7 +20,7 @@ pub use subtree_search::{OpenSubtree, PruneTest, SearchOutcome};
 use crate::Effort;
 use ndarray::Array2;
 use std::sync::Arc;
-use vaglio_core::{RowsHeldOut, sum_of_squares};
+use vaglio_core::{RowsHeldOut, minimum, sum_of_squares};
 use vaglio_kernels::checkpoint;
 use vaglio_kernels::linalg::{self, POWERS, inverse_of_unit, largest_factor, separable};
 use vaglio_kernels::sums::dot;
@@ -112,8 +112,8 @@ impl SubsetSquares {
 
     /// Lower bound of all eigenvalues of XᵀX of any subset, in the original units.
     pub fn least_eigenvalue(&self) -> f64 {
-        let least = |values: &[f64]| values.iter().copied().fold(f64::INFINITY, f64::min);
-        (least(&self.diagonal) * least(&self.lengths).powi(2)).max(0.0)
+        let [diagonal, length] = [&self.diagonal, &self.lengths].map(|values| minimum(values.iter().copied()));
+        (diagonal * length.powi(2)).max(0.0)
     }
 
     fn row(&self, k: usize) -> &[f64] {

@@ -16,7 +16,7 @@
 use super::SubsetSquares;
 use super::held_out_bound::{LossTangent, PartSystem};
 use super::node_fit::{LevelRows, NodeFit};
-use vaglio_core::sum_of_squares;
+use vaglio_core::{minimum, sum_of_squares};
 use vaglio_kernels::checkpoint;
 use vaglio_kernels::sums::{axpy, dot};
 
@@ -227,7 +227,7 @@ impl<'s> SubtreeNode<'s> {
             let last = self.worths.get(size - self.fixed.len() - 1).copied().unwrap_or(0.0);
             last - (self.limits[size] - self.bounds[size])
         };
-        let least = self.sizes().filter(|&size| self.is_open(size)).map(of_size).fold(f64::INFINITY, f64::min);
+        let least = minimum(self.sizes().filter(|&size| self.is_open(size)).map(of_size));
         if least > 0.0 && least < f64::INFINITY {
             let mut free = std::mem::take(&mut self.free);
             free.retain(|&k| self.of.blocks[k].iter().all(|&k| self.worth(k) >= least));

@@ -8,7 +8,7 @@
 use super::active_set::norm;
 use super::{Hit, LeastAngle};
 use ndarray::{Array1, Array2, Axis};
-use vaglio_core::max_abs;
+use vaglio_core::{max_abs, minimum};
 use vaglio_kernels::linalg::{Cholesky, gemm};
 use vaglio_kernels::tolerance::{EQUAL_CORRELATION, SHORT_STEP, UNIT_LENGTH};
 
@@ -120,7 +120,7 @@ impl LeastAngle {
                 let after = self.sizes[place].max(0.0) / fall[place];
                 hits.push(Hit { after, feature: active.feature, sign: 1.0, leaves: Some(place) });
             }
-            let first = hits.iter().map(|hit| hit.after).fold(f64::INFINITY, f64::min);
+            let first = minimum(hits.iter().map(|hit| hit.after));
             if first <= EQUAL_CORRELATION * self.largest {
                 return Some(hits);
             }

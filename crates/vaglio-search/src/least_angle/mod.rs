@@ -13,7 +13,7 @@ mod several_outputs;
 mod single_output;
 
 use active_set::{ActiveSet, norm};
-use vaglio_core::{Action, Error, Result, StopReason};
+use vaglio_core::{Action, Error, Result, StopReason, minimum};
 use vaglio_kernels::tolerance::{DEPENDENT_COLUMN, END_OF_PATH, EQUAL_CORRELATION};
 
 /// Variant of a path.
@@ -271,7 +271,7 @@ impl LeastAngle {
     fn find_next(&mut self, gram: &mut dyn FnMut(usize) -> Result<Vec<f64>>) -> Result<f64> {
         loop {
             let hits = self.hits().ok_or(StopReason::Singular)?;
-            let first = hits.iter().map(|hit| hit.after).fold(f64::INFINITY, f64::min);
+            let first = minimum(hits.iter().map(|hit| hit.after));
             if first >= self.common - EQUAL_CORRELATION * self.largest {
                 return Ok(self.finish());
             }

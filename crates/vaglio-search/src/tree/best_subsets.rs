@@ -2,7 +2,7 @@
 
 use crate::{PathEntry, SubsetScorer};
 use serde::{Deserialize, Serialize};
-use vaglio_core::{Feature, Result};
+use vaglio_core::{Feature, Result, minimum};
 use vaglio_kernels::tolerance::SCORE_ROUNDING;
 
 /// The best subset of each size, with its features in increasing order.
@@ -20,7 +20,7 @@ impl BestSubsets {
 
     /// The lowest loss of any size.
     pub fn lowest(&self) -> f64 {
-        self.0.iter().flatten().map(|(_, loss)| *loss).fold(f64::INFINITY, f64::min)
+        minimum(self.0.iter().flatten().map(|(_, loss)| *loss))
     }
 
     /// Offers a subset. Keeps it if it is the best of its size; ties go to the first in lexicographic order.

@@ -11,7 +11,7 @@ use crate::rounds::Rounds;
 use crate::trial_loss::TrialLoss;
 use std::sync::Arc;
 use vaglio_core::{
-    Action, CacheEffect, Diagnostics, Evaluator, Feature, Result, Score, SquaresBound, Trials, Winner, gather,
+    Action, CacheEffect, Diagnostics, Evaluator, Feature, Result, Score, SquaresBound, Trials, Winner, gather, minimum,
 };
 use vaglio_kernels::parallel;
 
@@ -27,7 +27,7 @@ impl UnreliableTrials {
     /// Returns `None` if no unreliable trial can be the lowest over λ, whatever the rounding.
     fn new(trials: &[Vec<TrialLoss>], place: usize) -> Option<Self> {
         let reliable = trials.iter().map(|of_lambda| of_lambda[place]).filter(|trial| !trial.is_unreliable);
-        let lowest = reliable.map(|trial| trial.loss).fold(f64::INFINITY, f64::min);
+        let lowest = minimum(reliable.map(|trial| trial.loss));
         let bounds = trials.iter().map(|of_lambda| of_lambda[place]).enumerate();
         let mut lambdas: Vec<(usize, f64)> = bounds
             .filter(|(_, trial)| trial.is_unreliable && trial.lower_bound <= lowest)
@@ -115,7 +115,7 @@ impl Rounds<'_> {
         candidates: &[Feature],
         subset: impl Fn(Feature) -> Vec<Feature> + Sync,
     ) -> Result<Option<Winner>> {
-        let bound = |k: usize| trials.iter().map(|of_lambda| of_lambda[k].lower_bound).fold(f64::INFINITY, f64::min);
+        let bound = |k: usize| minimum(trials.iter().map(|of_lambda| of_lambda[k].lower_bound));
         let bounds = (0..candidates.len()).map(|k| (bound(k), k)).collect();
         let settled = in_order_of_bounds(bounds, usize::MAX, 1, |places, _| {
             let of_round = trials.iter().map(|of_lambda| gather(of_lambda, places)).collect();

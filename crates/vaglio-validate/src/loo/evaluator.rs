@@ -5,7 +5,7 @@ use crate::mean::mean_squares;
 use crate::refits::{ScoresWithRefits, SubsetScore, in_order_of_bounds};
 use std::sync::Arc;
 use vaglio_core::{
-    Action, CacheEffect, Diagnostics, Evaluator, Feature, Result, Score, SquaresBound, Trials, Winner, gather,
+    Action, CacheEffect, Diagnostics, Evaluator, Feature, Result, Score, SquaresBound, Trials, Winner, gather, minimum,
 };
 use vaglio_kernels::loo::{ColumnChange, LooState, RidgeState};
 use vaglio_kernels::{Trial, is_unreliable};
@@ -39,7 +39,7 @@ impl CandidateLossBounds {
     /// The lowest bound of each candidate over all states, with its index among the sorted features.
     fn lowest(&self, candidates: &[Feature]) -> impl Iterator<Item = (f64, usize)> {
         let places = candidates.iter().filter_map(|candidate| self.features.binary_search(candidate).ok());
-        places.map(|place| (self.bounds.iter().map(|bounds| bounds[place]).fold(f64::INFINITY, f64::min), place))
+        places.map(|place| (minimum(self.bounds.iter().map(|bounds| bounds[place])), place))
     }
 }
 
@@ -156,7 +156,7 @@ impl<'d> LooEvaluator<'d> {
         }
         let Some((places, mut settled)) = found else { return Ok(None) };
         tracing::trace!(tried = places.len(), of = candidates.len(), "bounded step");
-        let best = settled.scored.iter().map(|scored| scored.score.loss).fold(f64::INFINITY, f64::min);
+        let best = minimum(settled.scored.iter().map(|scored| scored.score.loss));
         self.needed = sharper.lowest(candidates).filter(|(bound, _)| *bound <= best).count();
         let is_best = |scored: &SubsetScore| scored.score.loss <= best;
         let tried = places.into_iter().zip(&settled.scored).filter(|(_, scored)| is_best(scored));

@@ -97,7 +97,7 @@ pub use labels::{RowLabels, number_labels, relative_weights, rows_by_label, sele
 pub use learner::{AnyLearner, FeatureMap, Form, Learner, LinearForm, Refit};
 pub use loss::{
     Absolute, AnyLoss, Auc, BalancedError, BalancedSquared, Concordance, Huber, LeftOut, LogLoss, Loss, LossTasks,
-    LossTraits, Measure, Pinball, Squared, ZeroOne, error_over_parts,
+    LossTraits, Measure, Pinball, Squared, ZeroOne, error_over_parts, jackknife_variance,
 };
 pub use map::{AnyMap, FittedMap, Map, MapFit, MapTraits, TrainingRows};
 pub use missing_mask::MissingMask;

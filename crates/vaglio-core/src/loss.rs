@@ -14,7 +14,7 @@ pub use concordance::Concordance;
 use ndarray::ArrayView2;
 pub use numbers::{Absolute, Huber, Pinball, Squared};
 pub use probability::LogLoss;
-pub use standard_error::{LeftOut, error_over_parts};
+pub use standard_error::{LeftOut, error_over_parts, jackknife_variance};
 use standard_error::{ScoredRows, visit_rows};
 use std::fmt::Debug;
 pub use vaglio_columns::Measure;

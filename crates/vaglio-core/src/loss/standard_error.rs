@@ -194,13 +194,18 @@ pub fn error_over_parts(parts: &[(f64, f64)]) -> f64 {
     (count / (count - 1.0).max(1.0) * squares).sqrt()
 }
 
-/// Jackknife standard error √((K − 1)/K · Σ (θ_k − θ̄)²) from the values without each of K parts. Returns `None` for
-/// fewer than two parts and for an error that is not finite.
-fn jackknife(without: &[f64]) -> Option<f64> {
+/// Jackknife variance (K − 1)/K · Σ (θ_k − θ̄)² from the values without each of K parts. Returns `None` for fewer than
+/// two parts and for a variance that is not finite.
+pub fn jackknife_variance(without: &[f64]) -> Option<f64> {
     let count = without.len() as f64;
     let mean = without.iter().sum::<f64>() / count;
     let squares: f64 = without.iter().map(|theta| (theta - mean).powi(2)).sum();
-    if without.len() < 2 { None } else { finite(((count - 1.0) / count * squares).sqrt()) }
+    finite((count - 1.0) / count * squares).filter(|_| without.len() > 1)
+}
+
+/// Square root of the [`jackknife_variance`].
+fn jackknife(without: &[f64]) -> Option<f64> {
+    jackknife_variance(without).map(f64::sqrt)
 }
 
 fn finite(error: f64) -> Option<f64> {

@@ -7,7 +7,7 @@
 use ndarray::{Array2, ArrayView2, Axis, concatenate};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
-use vaglio_core::{Error, Loss, Measure, Result, gather, row_weights, select_rows};
+use vaglio_core::{Error, Loss, Measure, Result, gather, jackknife_variance, row_weights, select_rows};
 use vaglio_report::record::Cell;
 use vaglio_report::{ClusterSum, MeanVariances, StandardizedMoments};
 
@@ -384,13 +384,9 @@ fn left_out(loss: &dyn Loss, rows: &[Pooled], repeats: usize) -> MeanVariances {
     MeanVariances { clusters, folds: MeanVariances::over((0..repeats).map(of_repeat)) }
 }
 
-/// Jackknife variance (n − 1)/n·Σ (θ − θ̄)², with n.
+/// Jackknife variance from the values without each of n parts, with n.
 fn jackknife(without: Vec<f64>) -> Option<(f64, usize)> {
-    let count = without.len() as f64;
-    let mean = without.iter().sum::<f64>() / count;
-    let squares: f64 = without.iter().map(|theta| (theta - mean).powi(2)).sum();
-    let variance = (count - 1.0) / count * squares;
-    (without.len() > 1 && variance.is_finite()).then_some((variance, without.len()))
+    jackknife_variance(&without).map(|variance| (variance, without.len()))
 }
 
 #[cfg(test)]

@@ -6,8 +6,8 @@
 //!
 //! Long kernels need vectors of an explicit width, since the compiler breaks `F64x8` into single doubles there.
 //! Loops over single entries are written plainly, or reach their eights through `black_box`, which hides their address
-//! and stride. Otherwise the compiler gathers across eights: a greedy search of 100 columns then takes 2.0 s instead of 1.6 s (`objdump -d` of the program
-//! shows no `vgather`).
+//! and stride. Otherwise the compiler gathers across eights: a greedy search of 100 columns then takes 2.0 s instead of
+//! 1.6 s (`objdump -d` of the program shows no `vgather`).
 
 use std::ops::{Add, Div, Mul, Sub};
 

@@ -1,6 +1,6 @@
 //! Sums over one column, in lanes of fixed order.
 
-use crate::f64x8::{F64x8, ToF64, double};
+use crate::f64x8::{F64x8, ToF64, double, fold_eights};
 use crate::{Column, SparseColumn, vectorize};
 pub use vaglio_columns::center;
 
@@ -91,12 +91,7 @@ pub fn product(x: Column<'_>, shift: f64, v: &[f64]) -> f64 {
 
 /// Σ_j v_j. Cost O(m).
 pub(crate) fn sum(v: &[f64]) -> f64 {
-    let ones = [1.0; TILE];
-    let mut sums = [[F64x8::ZERO]];
-    for v in v.chunks(TILE) {
-        add_products([v], [0.0], [&ones[..v.len()]], &mut sums);
-    }
-    sums[0][0].sum()
+    vectorize!(|| fold_eights!([v], [0.0], F64x8::ZERO, |sum, [v]| sum + v)).sum()
 }
 
 /// Σ_j (x_j − fill)·v_j. Cost O(entries).

@@ -11,6 +11,7 @@ use ndarray::{Array2, ArrayView1, ShapeBuilder};
 use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
+use vaglio_columns::sum_of_squares;
 
 /// Maximum bytes of cached vectors when some columns are computed on reading.
 const LARGE: usize = 1 << 30;
@@ -90,18 +91,16 @@ impl<'d> Data<'d> {
         intercept: bool,
         gram: Option<Arc<GramCache>>,
     ) -> Result<Self, DataError> {
-        let rows = targets.first().map_or(0, |t| t.len());
-        let ones = vec![1.0; rows];
+        let own = Targets::new(targets, weights);
+        let (root, total_weight, ones) = (own.root.as_deref(), own.total_weight, vec![1.0; own.rows()]);
         let weight = weights.unwrap_or(&ones);
-        let total_weight: f64 = weight.iter().sum();
-        let root: Option<Vec<f64>> = weights.map(|w| w.iter().map(|w| w.sqrt()).collect());
         let unit = intercept.then(|| {
             let norm = total_weight.sqrt();
-            root.as_deref().unwrap_or(&ones).iter().map(|v| v / norm).collect()
+            root.unwrap_or(&ones).iter().map(|v| v / norm).collect()
         });
         // Stored rows that were not chosen get weight 0.
         let stored = &entries.stored;
-        let (weight_stored, root_stored) = match root.as_deref().or(entries.view.is_some().then_some(&ones)) {
+        let (weight_stored, root_stored) = match root.or(entries.view.is_some().then_some(&ones)) {
             Some(root) => (entries.spread(weight), Some(entries.spread(root))),
             None => (Cow::Borrowed(weight), None),
         };
@@ -133,7 +132,8 @@ impl<'d> Data<'d> {
             Arc::new(GramCache::new(shifts, squares, intercept))
         });
         let squares = &gram.squares;
-        for column in (0..stored.len()).filter(|&c| active[c]) {
+        let candidates: Vec<usize> = (0..active.len()).filter(|&column| active[column]).collect();
+        for &column in &candidates {
             if !squares[column].is_finite() {
                 return Err(DataError::Overflow { column });
             }
@@ -142,19 +142,12 @@ impl<'d> Data<'d> {
             }
         }
         // With an intercept a shift changes no result; this one turns equal targets into exact zeros.
-        let scaled_by_root = |shift: bool| -> Vec<Vec<f64>> {
-            let from = |t: &&[f64], y: f64| if shift { y - t[0] } else { y };
-            let root = |j: usize| root.as_ref().map_or(1.0, |r| r[j]);
-            targets.iter().map(|t| t.iter().enumerate().map(|(j, y)| root(j) * from(t, *y)).collect()).collect()
-        };
-        let mut shifted = scaled_by_root(intercept);
-        let targets = scaled_by_root(false);
-        if !targets.iter().flatten().map(|y| y * y).sum::<f64>().is_finite() {
+        let shift = |y: &&[f64]| y.iter().map(|value| if intercept { value - y[0] } else { *value }).collect();
+        let mut shifted = Targets::new(&targets.iter().map(shift).collect::<Vec<Vec<f64>>>(), weights).scaled;
+        if !sum_of_squares(own.scaled.iter().flatten()).is_finite() {
             return Err(DataError::TargetOverflow);
         }
-        let targets = Arc::new(Targets { root, scaled: targets, total_weight });
-        let centered = Vec::new();
-        let candidates = (0..active.len()).filter(|&column| active[column]).collect();
+        let (targets, centered) = (Arc::new(own), Vec::new());
         let mut data = Data { entries, gram, active, candidates, unit, targets, centered };
         shifted.iter_mut().for_each(|y| data.center(y));
         data.centered = shifted;

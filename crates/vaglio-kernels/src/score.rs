@@ -8,6 +8,7 @@ mod rule;
 mod units;
 
 use crate::f64x8::{F64x8, fold_eights};
+use crate::sums::times;
 use crate::tolerance::TIED_PREDICTION;
 use crate::{Measure, Trial, vectorize};
 use std::fmt::Debug;
@@ -27,6 +28,15 @@ pub struct Targets {
 }
 
 impl Targets {
+    /// Scales targets, one vector per output; weights are 1 if absent.
+    pub(crate) fn new(targets: &[impl AsRef<[f64]>], weights: Option<&[f64]>) -> Self {
+        let root: Option<Vec<f64>> = weights.map(|w| w.iter().map(|w| w.sqrt()).collect());
+        let scale = |y: &[f64]| root.as_ref().map_or_else(|| y.to_vec(), |root| times(root, y));
+        let scaled: Vec<Vec<f64>> = targets.iter().map(|y| scale(y.as_ref())).collect();
+        let rows = scaled.first().map_or(0, Vec::len);
+        Targets { total_weight: weights.map_or(rows as f64, |w| w.iter().sum()), scaled, root }
+    }
+
     /// Number of rows, m.
     pub fn rows(&self) -> usize {
         self.scaled.first().map_or(0, Vec::len)

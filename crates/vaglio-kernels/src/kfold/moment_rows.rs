@@ -10,7 +10,6 @@ use crate::f64x8::F64x8;
 use crate::parallel;
 use crate::row_groups::{ColumnShift, EMPTY_RANGE, GroupedVectors, RowGroups, ValueRange, joint_range};
 use crate::sums::times;
-use std::ops::Range;
 use std::sync::OnceLock;
 
 /// Columns whose rows of A_t and A_v one pass computes.
@@ -56,10 +55,9 @@ impl GroupedEntries {
         };
         let columns: Vec<_> = parallel::map(n, of_column);
         let layout = ProductLayout { columns: n, side: n + vectors.len(), is_whole: false };
-        let of_vectors: Vec<Vec<f64>> = (0..vectors.len())
-            .flat_map(|v| (0..=v).map(move |u| (v, u)))
-            .map(|(v, u)| self.groups.sums(&times(vectors[v], vectors[u])))
-            .collect();
+        let pairs: Vec<(usize, usize)> = (0..vectors.len()).flat_map(|v| (0..=v).map(move |u| (v, u))).collect();
+        let of_pair = |&(v, u): &(usize, usize)| self.groups.sums(&times(vectors[v], vectors[u]));
+        let of_pairs: Vec<Vec<f64>> = pairs.iter().map(of_pair).collect();
         let group = |group: usize| {
             if self.groups.sizes[group] == 0 {
                 return Vec::new();
@@ -70,18 +68,14 @@ impl GroupedEntries {
                 (0..vectors.len()).for_each(|v| products[layout.at(n + v, place)] = of_vector(v));
                 products[layout.at(place, place)] = squares[group];
             }
-            let pairs = (0..vectors.len()).flat_map(|v| (0..=v).map(move |u| (v, u)));
-            pairs.zip(&of_vectors).for_each(|((v, u), sums)| products[layout.at(n + v, n + u)] = sums[group]);
+            pairs.iter().zip(&of_pairs).for_each(|((v, u), sums)| products[layout.at(n + v, n + u)] = sums[group]);
             products
         };
-        let range = |groups: Range<usize>| -> Vec<ValueRange> {
-            let of_column = |ranges: &Vec<ValueRange>| {
-                ranges[groups.clone()].iter().fold(EMPTY_RANGE, |all, range| joint_range(&all, range))
-            };
-            columns.iter().map(|(.., ranges)| of_column(ranges)).collect()
+        let range = |start: usize| -> Vec<ValueRange> {
+            let own = columns.iter().map(|(.., ranges)| &ranges[start..start + self.classes]);
+            own.map(|own| own.iter().fold(EMPTY_RANGE, |all, range| joint_range(&all, range))).collect()
         };
-        let starts = (0..self.groups.sizes.len()).step_by(self.classes);
-        let ranges = starts.map(|start| range(start..start + self.classes)).collect();
+        let ranges = (0..self.groups.sizes.len()).step_by(self.classes).map(range).collect();
         GroupSums { features: features.to_vec(), products: self.products_by_group(group), ranges, side: layout.side }
     }
 

@@ -21,14 +21,7 @@ impl Scorer {
     /// with one entry per unit; `weights` has one entry per unit, all 1 if absent. Cost O(m).
     #[must_use]
     pub fn deciding(self, of_row: &[usize], shares: &[f64], targets: &[Vec<f64>], weights: Option<&[f64]>) -> Self {
-        let root: Option<Vec<f64>> = weights.map(|w| w.iter().map(|w| w.sqrt()).collect());
-        let scaled = |(u, y): (usize, &f64)| root.as_ref().map_or(*y, |root| root[u] * y);
-        let count = targets.first().map_or(0, Vec::len);
-        let of_units = Targets {
-            scaled: targets.iter().map(|y| y.iter().enumerate().map(scaled).collect()).collect(),
-            total_weight: weights.map_or(count as f64, |w| w.iter().sum()),
-            root,
-        };
+        let of_units = Targets::new(targets, weights);
         let steps = shares.iter().enumerate().map(|(j, share)| share / self.targets.root(j)).collect();
         let scorer = Scorer { rule: self.rule.clone(), ..Scorer::new(Arc::new(of_units), self.measure) };
         let units = Units { of_row: of_row.to_vec(), steps, scorer };

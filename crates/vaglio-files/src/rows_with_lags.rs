@@ -32,7 +32,6 @@ impl RowsWithLags {
         if own.rows() == all.rows() && horizons.is_empty() {
             return plain(own);
         }
-        let origins = |table: &Table| (0..table.rows()).map(|row| table.origin(row)).collect::<HashSet<usize>>();
         let (own, hidden) = (origins(&own), hidden.map(origins).unwrap_or_default());
         let (rows, targets) = (all.rows(), roles.spec.target.names());
         let is_own: Vec<bool> = (0..rows).map(|row| own.contains(&all.origin(row))).collect();
@@ -138,10 +137,15 @@ impl RowsWithLags {
     }
 }
 
+/// Row numbers in the file, from 0.
+fn origins(table: &Table) -> HashSet<usize> {
+    (0..table.rows()).map(|row| table.origin(row)).collect()
+}
+
 /// Rows of `all` up to the last of `own` in each series: the history of new rows.
 pub(super) fn history_rows(all: &Table, own: &Table) -> Table {
-    let origins: HashSet<usize> = (0..own.rows()).map(|row| own.origin(row)).collect();
-    let is_own = |row: &usize| origins.contains(&all.origin(*row));
+    let own = origins(own);
+    let is_own = |row: &usize| own.contains(&all.origin(*row));
     let kept = all.runs().flat_map(|run| run.start..run.rev().find(is_own).map_or(0, |last| last + 1));
     all.select_rows(&kept.collect::<Vec<usize>>())
 }

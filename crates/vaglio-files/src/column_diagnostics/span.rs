@@ -91,9 +91,13 @@ impl ColumnSpan {
     /// R² of a column's regression on some of the chosen columns.
     fn share(&self, places: &[usize], correlations: &[f64]) -> f64 {
         let columns: Vec<&Vec<f64>> = places.iter().map(|&place| &self.columns[place]).collect();
-        let parts = cholesky(&columns).forward(&gather(correlations, places));
-        sum_of_squares(&parts).min(1.0)
+        explained_variance(&columns, &gather(correlations, places))
     }
+}
+
+/// R² of a standardized column's regression on others, from its correlations with them.
+pub(crate) fn explained_variance(columns: &[impl AsRef<[f64]>], correlations: &[f64]) -> f64 {
+    sum_of_squares(&cholesky(columns).forward(correlations)).min(1.0)
 }
 
 /// Standardized column of a design; zeros for a constant one, such as a bias.

@@ -1,5 +1,6 @@
 //! Target leaks: columns that determine the target.
 
+use super::super::column_diagnostics::span::explained_variance;
 use super::super::series::{counts_of, numbers_of};
 use super::table_with_roles::{TableWithRoles, listed, named, numbers, numbers_at, sample};
 use std::collections::{HashMap, HashSet};
@@ -240,17 +241,8 @@ fn explained(columns: &[&[f64]], target: &[f64], rows: &[usize]) -> Option<f64> 
     let of = |column: &[f64]| standardized(rows.iter().map(|&row| column[row]));
     let y = of(target)?;
     let x = columns.iter().map(|column| of(column)).collect::<Option<Vec<_>>>()?;
-    let mut weights = vec![dot(&x[0], &y)];
-    if let [a, b] = &x[..] {
-        let (ra, rb, between) = (dot(a, &y), dot(b, &y), dot(a, b));
-        let own = 1.0 - between * between;
-        if own < 1e-9 {
-            return None;
-        }
-        weights = vec![(ra - between * rb) / own, (rb - between * ra) / own];
-    }
-    let left = |row: usize| y[row] - x.iter().zip(&weights).map(|(x, weight)| weight * x[row]).sum::<f64>();
-    Some(1.0 - (0..rows.len()).map(|row| left(row).powi(2)).sum::<f64>())
+    let correlations: Vec<f64> = x.iter().map(|x| dot(x, &y)).collect();
+    Some(explained_variance(&x, &correlations))
 }
 
 /// Number of levels of a column and the R² of their means, if levels average two rows or more.

@@ -185,17 +185,21 @@ impl Shards {
         self.plan.units.0.iter().any(|phase| waits_for_search(&phase.prefix))
     }
 
+    fn at(&self, name: String) -> PathBuf {
+        self.folder.join(FOLDER).join(name)
+    }
+
     pub(super) fn done_file(&self, index: usize) -> PathBuf {
-        self.folder.join(FOLDER).join(format!("{index}.jsonl"))
+        self.at(format!("{index}.jsonl"))
     }
 
     pub(super) fn work_folder(&self, index: usize) -> PathBuf {
-        self.folder.join(FOLDER).join(index.to_string())
+        self.at(index.to_string())
     }
 
     /// Folder of a further attempt at an index.
     pub(super) fn attempt(&self, index: usize, number: usize) -> PathBuf {
-        self.folder.join(FOLDER).join(format!("{index}.{number}"))
+        self.at(format!("{index}.{number}"))
     }
 
     /// Folders of existing attempts at an index.

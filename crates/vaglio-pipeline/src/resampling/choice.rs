@@ -96,7 +96,7 @@ fn chosen_search(
         Err(error) => return Err(error),
     };
     let seconds = begun.elapsed().as_secs_f64();
-    let choice = found.map(|(walks, full)| validation.choice(walks, full)).transpose()?;
+    let choice = found.map(|walks| validation.choice(walks)).transpose()?;
     let tested = match choice {
         Some(choice) => watcher.ends(|| validation.test_gain(&choice))?.map(|test| (choice, test)),
         None => None,
@@ -136,14 +136,14 @@ pub fn accompany(selector: &ValidSelector, sample: &Sample, design: &Design, mon
 
 impl Validation<'_, '_> {
     /// Chooses size and λ by the rule.
-    fn choice(&self, walks: Vec<LambdaPaths>, full: Vec<LambdaPaths>) -> Result<CellChoice> {
+    fn choice(&self, walks: Vec<LambdaPaths>) -> Result<CellChoice> {
         let table = self.table(&walks)?;
         let (place, cell, scored) = match self.by_score_alone(&table)? {
             Some((place, cell, searched)) => (place, cell, Some(searched)),
             None => table.pick(self.how).map(|(place, cell)| (place, cell, None))?,
         };
         let by_others = self.by_others(&table, &walks, cell);
-        Ok(CellChoice { walks, full, table, place, cell, by_others, scored })
+        Ok(CellChoice { walks, table, place, cell, by_others, scored })
     }
 
     /// Finishes the search on all rows at the chosen λ, and takes its result.
@@ -159,7 +159,7 @@ impl Validation<'_, '_> {
         let Validation { selector, design, loss, how, .. } = *self;
         let sizes = self.size_spread(&choice)?;
         let searched = self.final_search(&mut choice, first)?;
-        let CellChoice { walks, full, mut table, place, cell, by_others, .. } = choice;
+        let CellChoice { walks, mut table, place, cell, by_others, .. } = choice;
         let (mut paths, is_at_penalty) = (walks[place].clone(), self.path.is_some());
         if let Some(everything) = searched.path.everything(design.candidates().len()).filter(|_| !is_at_penalty) {
             paths.everything = everything;
@@ -174,7 +174,7 @@ impl Validation<'_, '_> {
         let is_rejected = test.is_some_and(|test| !test.passes());
         let cell = if is_rejected { paths.empty(loss)? } else { picked };
         let mut warnings: Vec<Warning> =
-            self.all_columns_warning(&full, cell, &paths.losses(cell.size))?.into_iter().collect();
+            self.all_columns_warning(&walks, cell, &paths.losses(cell.size))?.into_iter().collect();
         let other = self.size_on_other_scale(&walks, test.is_some())?.filter(|size| *size != cell.size);
         warnings.extend(other.map(|size| scales_differ(how.judge, cell.size, size)));
         let entry = searched.path.entries.iter().position(|entry| entry.subset.len() == cell.size);

@@ -61,13 +61,6 @@ impl FoldPath {
         }
     }
 
-    /// Losses of the model with all of `size` features.
-    pub(super) fn full(size: usize, losses: LossSums) -> Self {
-        let mut path = Path::stopped(Score::WORST, StopReason::MaxFeatures);
-        path.allowed = size..=size;
-        FoldPath { sizes: BTreeMap::from([(size, losses)]), everything: Some(size), ..FoldPath::new(path, size) }
-    }
-
     /// Path cut at one lasso penalty: a single model that counts as the full subset, or none if the path ended before.
     pub(crate) fn to_penalty(&self, lambda: f64) -> FoldPath {
         let found = self.penalties.iter().find(|(at, _)| at.lambda == lambda);

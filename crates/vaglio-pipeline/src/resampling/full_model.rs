@@ -4,7 +4,9 @@ use super::fold_paths::LambdaPaths;
 use super::loss_sums::{FoldLosses, LossSums, most_clusters};
 use super::path_predictions::{FoldTestRows, PathModels, PathReduction, predictions_along};
 use super::validation::Validation;
-use vaglio_core::{Design, Result, Score, short};
+use crate::jobs::run_parallel;
+use std::time::Instant;
+use vaglio_core::{Design, ErrorClass, Result, Score, short};
 use vaglio_report::record::{Cell, LossTable, Warning, WarningKind};
 use vaglio_search::{CrossValidation, PathEntry};
 
@@ -12,8 +14,9 @@ use vaglio_search::{CrossValidation, PathEntry};
 const MOST_WORK: f64 = 3e10;
 
 impl Validation<'_, '_> {
-    /// Values of λ for fits of all columns in the folds. Empty if: fits take too long; the search reaches all columns.
-    pub fn full_lambdas(&self) -> Vec<Option<f64>> {
+    /// Values of λ for fits of all columns in the folds: those of the grid, extended like the `walks`. Empty if: fits
+    /// take too long; the search reaches all columns.
+    fn full_lambdas(&self, walks: &[LambdaPaths]) -> Vec<Option<f64>> {
         let Validation { selector, design, how, .. } = *self;
         // A backward search has the full model on its path.
         if selector.search.extent(design).is_ok_and(|search_extent| search_extent.start >= design.candidates().len()) {
@@ -24,15 +27,37 @@ impl Validation<'_, '_> {
         let work = (how.folds * how.repeats * lambdas.len()) as f64 * rows * rows * columns;
         // A final model is not comparable with the readout of all columns.
         let is_judged = selector.model.is_none() && design.readout().is_some();
-        if is_judged && columns > rows && work <= MOST_WORK { lambdas } else { Vec::new() }
+        match is_judged && columns > rows && work <= MOST_WORK {
+            true if walks.len() > 1 && self.path.is_none() => walks.iter().map(|paths| paths.lambda).collect(),
+            true => lambdas,
+            false => Vec::new(),
+        }
+    }
+
+    /// Held-out losses of the models with all columns, by fold and λ.
+    ///
+    /// # Errors
+    /// [`vaglio_core::Error::Stopped`]; errors of the maps, the designs and the fits.
+    fn full_losses(&self, lambdas: &[Option<f64>]) -> Result<Vec<Vec<LossSums>>> {
+        let (begun, journal) = (Instant::now(), &self.watcher.journal);
+        let known: Option<Vec<Vec<LossSums>>> = journal.recall("choose/full");
+        if let Some(known) = known.filter(|known| known.iter().all(|of_fold| of_fold.len() == lambdas.len())) {
+            return Ok(known);
+        }
+        let losses = |job: usize| {
+            let fold = self.fold(job, &[])?;
+            let judge = self.sample.judge().unwrap_or_default();
+            fold.on_scale(judge, |held| self.full_losses_of_fold(&fold.design, lambdas, held))
+        };
+        let count = self.splits.count();
+        let full = run_parallel(&self.selector.room, count, |job| losses(job).map_err(self.in_fold(job)))?;
+        journal.keep_worth(begun, "choose/full", &full);
+        Ok(full)
     }
 
     /// Held-out losses of the model with all columns of a fold for each λ, from one reduction. Cost
     /// O(rows² · columns) per λ.
-    ///
-    /// # Errors
-    /// Returns the errors of the fits.
-    pub fn full_losses(
+    fn full_losses_of_fold(
         &self,
         design: &Design,
         lambdas: &[Option<f64>],
@@ -56,30 +81,37 @@ impl Validation<'_, '_> {
     }
 
     /// Warns if all columns are better than the chosen ones by more than a standard error of the paired difference. The
-    /// losses `of_taken` are those of the chosen columns by fold.
+    /// losses `of_taken` are those of the chosen columns by fold. `None` if stopped, and if a fit fails.
     ///
     /// # Errors
-    /// [`vaglio_core::Error::Shape`] if no held-out row has weight.
+    /// Errors of the maps, the designs and the fits.
     pub fn all_columns_warning(
         &self,
-        full: &[LambdaPaths],
+        walks: &[LambdaPaths],
         taken: Cell,
         of_taken: &FoldLosses<'_>,
     ) -> Result<Option<Warning>> {
         let (loss, size) = (self.loss, self.design.candidates().len());
-        if full.is_empty() {
+        let lambdas = self.full_lambdas(walks);
+        if lambdas.is_empty() {
             return Ok(None);
         }
-        let cells = full.iter().map(|paths| paths.cells(loss, [size])).collect::<Result<_>>()?;
+        let full = match self.watcher.ends(|| self.full_losses(&lambdas)) {
+            // A λ at which all columns cannot be fitted is no reason to fail.
+            Err(error) if error.class() == ErrorClass::Numerical => None,
+            full => full?,
+        };
+        let Some(full) = full else { return Ok(None) };
+        let losses = |place: usize| FoldLosses::new(full.iter().map(|of_fold| &of_fold[place]), self.how.repeats);
+        let cells = (0..lambdas.len()).map(|place| Ok(vec![losses(place).cell(loss, size)?])).collect::<Result<_>>()?;
         let (place, best) = LossTable { cells, ..LossTable::default() }.pick(&CrossValidation::default())?;
         let (lowest, error) = (best.loss, best.standard_error.unwrap_or(0.0));
         // A loss that is not a number is not better.
-        let is_better =
-            || full[place].losses(size).difference(loss, of_taken).is_none_or(|error| lowest + error < taken.loss);
+        let is_better = || losses(place).difference(loss, of_taken).is_none_or(|error| lowest + error < taken.loss);
         if !(lowest < taken.loss && is_better()) {
             return Ok(None);
         }
-        let at = full[place].lambda.map_or_else(String::new, |lambda| format!(" at lambda {}", short(lambda)));
+        let at = lambdas[place].map_or_else(String::new, |lambda| format!(" at lambda {}", short(lambda)));
         let message = format!(
             "all {size} columns together have a cross-validated loss of {} ± {}{at}, and the {} that were taken one of {}; where \
              columns cost nothing, `search: all` predicts better",
@@ -100,7 +132,6 @@ mod tests {
     use crate::selector::Selector;
     use linfa::ParamGuard;
     use ndarray::Array2;
-    use std::time::Instant;
     use vaglio_core::{Columns, Lambda, Problem, Task};
     use vaglio_search::{All, Greedy, Monitor, Search, Silent};
     use vaglio_testkit::SplitMix64;

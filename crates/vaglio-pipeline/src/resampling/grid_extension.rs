@@ -1,14 +1,11 @@
 //! Extension of a λ grid whose end has the lowest loss.
 
-use super::fold_paths::{FoldPath, LambdaPaths};
+use super::fold_paths::LambdaPaths;
 use super::lockstep::Lockstep;
-use super::loss_sums::LossSums;
-use super::path_predictions::FoldTestRows;
 use super::validation::{Fold, Validation};
 use crate::jobs::run_parallel;
 use crate::memory_slots::MemorySlots;
 use crate::selector::resumable_search::SearchResult;
-use std::sync::Arc;
 use std::time::Instant;
 use vaglio_core::{Error, ErrorClass, Result};
 use vaglio_kernels::tolerance::LEAST_PENALTY;
@@ -23,102 +20,63 @@ const MOST: usize = 4;
 const LEAST_FALL: f64 = 1e-3;
 
 impl Validation<'_, '_> {
-    /// Held-out losses of a search over a grid of λ, and of the model with all columns. An automatic grid is extended
-    /// beyond the end with the lowest loss until the loss stops falling. Every extension has its own part of the journal.
+    /// Held-out losses of a search over a grid of λ. An automatic grid is extended beyond the end with the lowest loss
+    /// until the loss stops falling. Every extension has its own part of the journal.
     ///
     /// # Errors
     /// [`Error::Stopped`]; errors of the maps, the designs, the search and the fits, on the training rows of a fold.
-    pub fn over_grid(&self, lambdas: Vec<Option<f64>>) -> Result<(Vec<LambdaPaths>, Vec<LambdaPaths>)> {
+    pub fn over_grid(&self, lambdas: Vec<Option<f64>>) -> Result<Vec<LambdaPaths>> {
         let Validation { selector, design, .. } = *self;
         if lambdas.len() > 1 {
             // Data that all folds share is cached before they begin.
             selector.scorer(&design.at_lambda(lambdas[0]))?;
         }
-        let full_lambdas = self.full_lambdas();
         let journal = &self.watcher.journal;
-        let (mut walks, mut full) = self.at(lambdas, full_lambdas, &[], journal)?;
+        let mut walks = self.at(lambdas, &[], journal)?;
         if let (Some(path), [alone]) = (self.path, &walks[..]) {
             let walks = alone.to_penalties(path);
             let message = "the path of all rows ends above them, or has fewer columns there than `min_features`";
-            return if walks.is_empty() { Err(Error::setting("search.penalties", message)) } else { Ok((walks, full)) };
+            return if walks.is_empty() { Err(Error::setting("search.penalties", message)) } else { Ok(walks) };
         }
         let may_extend = design.readout().and_then(|readout| readout.auto).is_some_and(|auto| auto.extend);
         for round in 1..=if may_extend { MOST } else { 0 } {
             let table = self.table(&walks)?;
             let Some((beyond, is_below)) = beyond(&table)? else { break };
             tracing::debug!(?beyond, "lambda");
-            let of_all = if full.is_empty() { Vec::new() } else { beyond.clone() };
-            let (more, of_more) = match self.at(beyond, of_all, &walks, &journal.under(format_args!("extend/{round}")))
-            {
+            let more = match self.at(beyond, &walks, &journal.under(format_args!("extend/{round}"))) {
                 Err(stopped @ Error::Stopped(_)) => return Err(stopped),
                 // A λ that the criterion cannot score ends the extension.
                 Err(error) if error.class() == ErrorClass::Numerical => break,
                 more => more?,
             };
-            insert(&mut walks, more, is_below);
-            insert(&mut full, of_more, is_below);
+            let end = if is_below { 0 } else { walks.len() };
+            walks.splice(end..end, more);
         }
-        Ok((walks, full))
+        Ok(walks)
     }
 
-    /// Cross-validates the searches at some λ in every fold, and all columns at the λ of `full_lambdas`. Results at
-    /// other λ are given by `before`. Finished work is recorded in the journal.
+    /// Cross-validates the searches at some λ in every fold. Results at other λ are given by `before`. Finished work is
+    /// recorded in the journal.
     ///
     /// # Errors
     /// Returns the errors of [`Validation::over_grid`].
-    fn at(
-        &self,
-        lambdas: Vec<Option<f64>>,
-        full_lambdas: Vec<Option<f64>>,
-        before: &[LambdaPaths],
-        journal: &Journal,
-    ) -> Result<(Vec<LambdaPaths>, Vec<LambdaPaths>)> {
-        let (count, room) = (self.count(), &self.selector.room);
+    fn at(&self, lambdas: Vec<Option<f64>>, before: &[LambdaPaths], journal: &Journal) -> Result<Vec<LambdaPaths>> {
+        let (count, room) = (self.splits.count(), &self.selector.room);
         self.watcher.stage("choose", count * lambdas.len());
         let recalled = |(place, &lambda): (usize, &Option<f64>)| {
             let walks: Option<LambdaPaths> = journal.recall(format_args!("choose/walk/{place}"));
             walks.map(|walks| self.paths(lambda, walks.folds, walks.end))
         };
         let known: Vec<Option<LambdaPaths>> = lambdas.iter().enumerate().map(recalled).collect();
-        let full: Option<Vec<Vec<LossSums>>> =
-            if full_lambdas.is_empty() { Some(vec![Vec::new(); count]) } else { journal.recall("choose/full") };
-        let is_known = known.iter().all(Option::is_some);
-        let (walks, full) = match full {
-            Some(full) if is_known => (known.into_iter().flatten().collect(), full),
-            full => {
-                let begun = Instant::now();
-                let fold = |job: usize| self.fold(job, &lambdas).map_err(self.in_fold(job));
-                // If memory cannot hold all folds at once, they are rebuilt when needed.
-                let occupied = room.all(count);
-                let room = if occupied.is_some() { &MemorySlots::default() } else { room };
-                let folds: Vec<Fold> = if occupied.is_some() { run_parallel(room, count, fold)? } else { Vec::new() };
-                let losses = |job: usize, fold: &Fold| {
-                    let full = |held: &FoldTestRows<'_>| self.full_losses(&fold.design, &full_lambdas, held);
-                    let losses = fold.on_scale(self.sample.judge().unwrap_or_default(), full);
-                    losses.map_err(self.in_fold(job))
-                };
-                let full = match full {
-                    Some(full) => full,
-                    None => {
-                        let full = run_parallel(room, count, |job| match folds.get(job) {
-                            Some(fold) => losses(job, fold),
-                            None => losses(job, &fold(job)?),
-                        })?;
-                        journal.keep_worth(begun, "choose/full", &full);
-                        full
-                    }
-                };
-                (Lockstep::new(self, &folds, &lambdas, journal)?.walks(before, known)?, full)
-            }
-        };
-        let (mut of_folds, all): (Vec<_>, usize) =
-            (full.into_iter().map(Vec::into_iter).collect(), self.design.candidates().len());
-        let of_lambda = |lambda| {
-            let losses = of_folds.iter_mut().filter_map(Iterator::next);
-            let folds = losses.map(|losses| Arc::new(FoldPath::full(all, losses))).collect();
-            LambdaPaths { everything: all, ..self.paths(lambda, folds, None) }
-        };
-        Ok((walks, full_lambdas.into_iter().map(of_lambda).collect()))
+        if known.iter().all(Option::is_some) {
+            return Ok(known.into_iter().flatten().collect());
+        }
+        // If memory cannot hold all folds at once, they are rebuilt when needed.
+        let occupied = room.all(count);
+        let fold = |job: usize| self.fold(job, &lambdas).map_err(self.in_fold(job));
+        let unlimited = &MemorySlots::default();
+        let folds: Vec<Fold> = if occupied.is_some() { run_parallel(unlimited, count, fold)? } else { Vec::new() };
+        Lockstep::new(self, &folds, &lambdas, journal)?.walks(before, known)
     }
 
     /// Searches at one λ, whose index is `place`, up to the size `until` if given.
@@ -157,11 +115,6 @@ impl Validation<'_, '_> {
         }
         Ok(best.and_then(|(_, place, searched)| Some((place, *table.cells[place].last()?, searched))))
     }
-}
-
-fn insert<T>(all: &mut Vec<T>, more: Vec<T>, is_below: bool) {
-    let at = if is_below { 0 } else { all.len() };
-    all.splice(at..at, more);
 }
 
 /// Values of λ beyond the end of a table with a falling, lowest loss, and whether that is the smaller end.

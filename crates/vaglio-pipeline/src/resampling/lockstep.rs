@@ -79,7 +79,7 @@ impl<'a, 'o> Lockstep<'a, 'o> {
         let extent = selector.search.extent(&design)?;
         let bytes =
             if extent.is_unscored(&design) { 0.0 } else { selector.criterion.plan(&design, &extent).estimate.bytes };
-        let (bytes, count) = (bytes * validation.count() as f64, lambdas.len());
+        let (bytes, count) = (bytes * validation.splits.count() as f64, lambdas.len());
         let together = if bytes > 0.0 { (MOST_HELD / bytes) as usize } else { count };
         let most = most_clusters(count * (expected_sizes(extent.largest, validation.how.patience) + 1));
         Ok(Lockstep { validation, folds, lambdas, journal, extent, together: together.clamp(1, count), most })
@@ -113,7 +113,7 @@ impl<'a, 'o> Lockstep<'a, 'o> {
     /// Runs the searches at some λ, given by index, until `all` holds their paths.
     fn group(&self, places: &[usize], before: &[LambdaPaths], all: &mut [Option<LambdaPaths>]) -> Result<()> {
         let Validation { selector, watcher, how, .. } = *self.validation;
-        let (count, threads) = (self.validation.count(), rayon::current_num_threads());
+        let (count, threads) = (self.validation.splits.count(), rayon::current_num_threads());
         let held = || (0..self.folds.len()).flat_map(|fold| places.iter().map(move |&place| (fold, place)));
         let design = |(fold, place): (usize, usize)| {
             self.design(&self.folds[fold], place).map_err(self.validation.in_fold(fold))
@@ -285,7 +285,7 @@ impl<'a, 'o> Lockstep<'a, 'o> {
 
     /// Marks the searches at a λ as finished.
     fn end(&self, place: usize) {
-        let pieces = (0..self.validation.count()).map(|fold| fold * self.lambdas.len() + place);
+        let pieces = (0..self.validation.splits.count()).map(|fold| fold * self.lambdas.len() + place);
         pieces.for_each(|piece| self.validation.watcher.end_piece(piece));
     }
 }

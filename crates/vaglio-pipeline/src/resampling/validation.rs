@@ -97,11 +97,6 @@ pub(super) struct Validation<'a, 'o> {
 }
 
 impl Validation<'_, '_> {
-    /// Number of splits over all repeats.
-    pub fn count(&self) -> usize {
-        self.splits.count()
-    }
-
     /// Paths of all folds at one λ, which were ended at a checkpoint if given.
     pub fn paths(&self, lambda: Option<f64>, folds: Vec<Arc<FoldPath>>, end: Option<usize>) -> LambdaPaths {
         LambdaPaths { lambda, folds, end, everything: self.everything, repeats: self.how.repeats }
@@ -152,8 +147,6 @@ pub(super) fn not_validated(error: &Error) -> Warning {
 pub(super) struct CellChoice {
     /// Search paths at every λ.
     pub walks: Vec<LambdaPaths>,
-    /// Losses of the models with all columns.
-    pub full: Vec<LambdaPaths>,
     pub table: LossTable,
     /// Index of the λ.
     pub place: usize,

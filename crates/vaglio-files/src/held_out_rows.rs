@@ -1,7 +1,7 @@
 //! Predictions of held-out rows: their errors, and the calibration of class probabilities.
 
 use super::evaluation::{Evaluation, Evaluations, Run};
-use super::rows::stride;
+use super::rows::evenly_spaced;
 use super::train_test::TrainTest;
 use ndarray::{Array2, ArrayView2};
 use vaglio_core::{Result, gather, select_rows};
@@ -90,7 +90,7 @@ impl Evaluations {
 /// Predictions of all rows, or of a limited number of evenly spaced ones.
 fn shown(from: PredictionRows, prepared: &TrainTest, pooled: &Pooled) -> ShownPredictions {
     let (targets, rows) = (pooled.targets.view(), pooled.targets.ncols());
-    let kept: Vec<usize> = (0..rows).step_by(stride(rows, SHOWN)).collect();
+    let kept: Vec<usize> = evenly_spaced(rows, SHOWN).collect();
     let lists = |of: ArrayView2<'_, f64>| -> Vec<Vec<f64>> {
         of.rows().into_iter().map(|row| kept.iter().map(|&j| row[j]).collect()).collect()
     };

@@ -10,9 +10,9 @@ use vaglio_pipeline::pipeline::{DataSpec, MissingTarget, RowFilter};
 use vaglio_report::record::{LeftOutReason, LeftOutRows};
 use vaglio_tables::read::{Hint, TableProfile, date_span};
 
-/// Stride that takes at most `most` evenly spaced rows.
-pub(crate) fn stride(rows: usize, most: usize) -> usize {
-    rows.div_ceil(most).max(1)
+/// Evenly spaced rows, at most `most`.
+pub(crate) fn evenly_spaced(rows: usize, most: usize) -> impl Iterator<Item = usize> {
+    (0..rows).step_by(rows.div_ceil(most).max(1))
 }
 
 /// Leaves out filtered rows and the columns read for filters only; adjusts the profile.

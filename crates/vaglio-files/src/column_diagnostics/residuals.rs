@@ -1,7 +1,7 @@
 //! Partial residuals of the chosen columns, and the rows with the largest errors.
 
 use super::super::evaluation::{Evaluations, Run};
-use super::super::rows::stride;
+use super::super::rows::evenly_spaced;
 use super::super::train_test::TrainTest;
 use vaglio_core::{Design, Feature, Result, gather, row_weights, sum_of_products};
 use vaglio_pipeline::maps::ColumnScale;
@@ -43,11 +43,11 @@ pub(crate) fn drawn(run: Run<'_>, chosen: &[Feature]) -> Result<Option<Residuals
     let (rows, model) = (train.rows(), selection.predictor());
     let fitted = model.predict(&train.columns().select(model.inputs()), train.series())?;
     let residuals: Vec<f64> = (0..rows).map(|row| (train.targets()[[0, row]] - fitted[[0, row]]) * unit).collect();
-    let kept: Vec<usize> = (0..rows).step_by(stride(rows, ROWS)).collect();
+    let kept: Vec<usize> = evenly_spaced(rows, ROWS).collect();
     let weight = row_weights(design.weights());
     let column = |(k, &feature): (usize, &Feature)| {
         let (values, divisor) = column_values(prepared, design, feature);
-        let known = (0..rows).step_by(stride(rows, COMPUTED)).filter(|&row| values[row].is_finite());
+        let known = evenly_spaced(rows, COMPUTED).filter(|&row| values[row].is_finite());
         let known: Vec<usize> = known.collect();
         let x = gather(&values, &known);
         let weights: Vec<f64> = known.iter().map(|&row| weight(row)).collect();
@@ -93,7 +93,7 @@ fn column_values(prepared: &TrainTest, design: &Design, feature: Feature) -> (Ve
 /// # Reference
 /// W. A. Larsen, S. J. McCleary, *The use of partial residual plots in regression analysis*, Technometrics 14(3), 1972.
 fn trend(x: &[f64], residuals: &[f64], weights: &[f64]) -> Vec<[f64; 2]> {
-    let mut order: Vec<usize> = (0..x.len()).step_by(stride(x.len(), TREND_ROWS)).collect();
+    let mut order: Vec<usize> = evenly_spaced(x.len(), TREND_ROWS).collect();
     order.sort_by(|&a, &b| x[a].total_cmp(&x[b]).then(a.cmp(&b)));
     let mut points = Vec::new();
     let mut start = 0;

@@ -196,7 +196,7 @@ fn pair<'a>(
 }
 
 /// Scales values to mean 0 and length 1, with missing ones at the mean; `None` for a constant, or if most are missing.
-fn standardized(values: impl Iterator<Item = f64>) -> Option<Vec<f64>> {
+pub(super) fn standardized(values: impl Iterator<Item = f64>) -> Option<Vec<f64>> {
     let mut values: Vec<f64> = values.collect();
     let present = || values.iter().filter(|value| !value.is_nan());
     let (count, sum) = present().fold((0usize, 0.0), |(count, sum), value| (count + 1, sum + value));

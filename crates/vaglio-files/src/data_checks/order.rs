@@ -1,8 +1,10 @@
 //! Identifiers that number the rows in the order of the target.
 
 use super::cell_checks::range;
+use super::leaks::standardized;
 use super::table_with_roles::{TableWithRoles, listed, named, numbers, numbers_at, sample};
 use vaglio_core::{Cells, argsort_by};
+use vaglio_kernels::sums::dot;
 use vaglio_report::record::{Warning, WarningKind};
 
 /// Rank correlation above which two orders count as one.
@@ -19,7 +21,7 @@ pub(super) fn ordering(read: TableWithRoles<'_>, given: &[&str]) -> Option<Warni
     }
     let targets: Vec<Vec<f64>> = match read.classes() {
         Some(_) => return None,
-        None => read.targets().filter_map(|(_, cells)| numbers(cells)).map(|values| ranks(&values)).collect(),
+        None => read.targets().filter_map(|(_, cells)| ranks(&numbers(cells)?)).collect(),
     };
     let rows = sample(read.train.rows());
     let mut found = Vec::new();
@@ -29,8 +31,8 @@ pub(super) fn ordering(read: TableWithRoles<'_>, given: &[&str]) -> Option<Warni
             continue;
         }
         let Some(values) = numbers(cells).filter(|values| counts_rows(values)) else { continue };
-        let order = ranks(&values);
-        let most = targets.iter().map(|target| correlation(&order, target).abs()).fold(0.0, f64::max);
+        let Some(order) = ranks(&values) else { continue };
+        let most = targets.iter().map(|target| dot(&order, target).abs()).fold(0.0, f64::max);
         if most > ONE_ORDER {
             found.push(format!("{} (rank correlation {most:.2})", named(name)));
         }
@@ -66,8 +68,8 @@ fn counts_rows(values: &[f64]) -> bool {
     })
 }
 
-/// Ranks of values, averaged over ties. Cost O(rows · log rows).
-fn ranks(values: &[f64]) -> Vec<f64> {
+/// Standardized ranks of values, averaged over ties; `None` for a constant. Cost O(rows · log rows).
+fn ranks(values: &[f64]) -> Option<Vec<f64>> {
     let order = argsort_by(values.len(), |a, b| values[a].total_cmp(&values[b]));
     let mut ranks = vec![0.0; values.len()];
     let mut start = 0;
@@ -76,13 +78,5 @@ fn ranks(values: &[f64]) -> Vec<f64> {
         run.iter().for_each(|&row| ranks[row] = mean);
         start += run.len();
     }
-    ranks
-}
-
-/// Rank correlation; 0 if all ranks are equal.
-fn correlation(a: &[f64], b: &[f64]) -> f64 {
-    let mean = (a.len() as f64 - 1.0) / 2.0;
-    let product = |x: &[f64], y: &[f64]| x.iter().zip(y).map(|(x, y)| (x - mean) * (y - mean)).sum::<f64>();
-    let length = (product(a, a) * product(b, b)).sqrt();
-    if length > 0.0 { product(a, b) / length } else { 0.0 }
+    standardized(ranks.into_iter())
 }

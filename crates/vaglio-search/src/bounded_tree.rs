@@ -33,11 +33,12 @@ impl<'a> BoundedTree<'a> {
         BoundedTree { bounds, progress }
     }
 
-    /// Visits every subset that is not proven worse, until the observer stops the search.
+    /// Visits every subset that is not proven worse, until the observer stops the search. Returns the best subsets, the
+    /// certificate, and the stop reason.
     ///
     /// # Errors
     /// Returns an error of the criterion's scores.
-    pub fn search(&mut self, subset: &mut SubsetScorer<'_>) -> Result<()> {
+    pub fn search(&mut self, subset: &mut SubsetScorer<'_>) -> Result<(BestSubsets, Certificate, StopReason)> {
         let before = subset.diagnostics();
         self.progress.start_recorder(subset);
         let done = match self.progress.recall() {
@@ -49,12 +50,13 @@ impl<'a> BoundedTree<'a> {
         };
         subset.diagnostics = self.progress.diagnostics();
         match done {
-            Err(Error::Stopped(reason)) => {
-                self.progress.stopped = Some(reason);
-                Ok(())
-            }
-            done => done,
+            Err(Error::Stopped(reason)) => self.progress.stopped = Some(reason),
+            done => done?,
         }
+        let TreeProgress { known, total, .. } = &self.progress;
+        let pruned = total.saturating_sub(self.left()).saturating_sub(known.visited);
+        let left = minimum(known.open.iter().map(RankedSubtree::bound));
+        Ok(self.progress.finish(left, pruned, Some(LEAST_SQUARES)))
     }
 
     /// Starts with the forced columns, and with subsets whose fits leave small squares.
@@ -212,14 +214,6 @@ impl<'a> BoundedTree<'a> {
     fn ask(&mut self) -> bool {
         let done = self.progress.total.saturating_sub(self.left());
         self.progress.ask(done)
-    }
-
-    /// The best subsets, the certificate, and the stop reason.
-    pub fn finish(&self) -> (BestSubsets, Certificate, StopReason) {
-        let TreeProgress { known, total, .. } = &self.progress;
-        let pruned = total.saturating_sub(self.left()).saturating_sub(known.visited);
-        let left = minimum(known.open.iter().map(RankedSubtree::bound));
-        self.progress.finish(left, pruned, Some(LEAST_SQUARES))
     }
 }
 

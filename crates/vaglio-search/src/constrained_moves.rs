@@ -85,11 +85,8 @@ impl Space<'_> {
         group: usize,
         score: Score,
     ) -> Result<bool> {
-        if score.loss == f64::INFINITY || !self.has_signs() {
-            return Ok(true);
-        }
         let features = self.after(subset.selected(), change, group);
-        Ok(self.wrong_signs(subset, &features, score)?.is_empty())
+        Ok(score.loss == f64::INFINITY || self.wrong_signs(subset, &features, score)?.is_empty())
     }
 
     /// Groups whose change breaks no constraint, signs not considered, in their order.
@@ -156,7 +153,7 @@ impl Space<'_> {
         groups: &[usize],
     ) -> Result<Option<Score>> {
         let Some(best) = self.best_change(subset, change, groups)? else { return Ok(None) };
-        self.groups[best.group].iter().try_for_each(|&feature| subset.apply(change, feature))?;
+        subset.apply_all(change, &self.groups[best.group])?;
         Ok(Some(best.score))
     }
 
@@ -224,8 +221,7 @@ impl Walk<'_, '_> {
             }
             let best = self.space.best_trial(&mut self.context.subset, Action::Remove, &open)?;
             let best = best.ok_or(StopReason::Constraints)?;
-            let leaving = &self.space.groups[best.group];
-            leaving.iter().try_for_each(|&feature| self.context.subset.remove(feature))?;
+            self.context.subset.apply_all(Action::Remove, &self.space.groups[best.group])?;
         }
     }
 

@@ -175,8 +175,7 @@ impl SearchStrategy for Exhaustive {
             Ok(order) => match SubsetBounds::new(&order, subset)? {
                 Some(bounds) => {
                     let mut tree = BoundedTree::new(&order, space, bounds, monitor);
-                    tree.search(subset)?;
-                    let (best, certificate, stop_reason) = tree.finish();
+                    let (best, certificate, stop_reason) = tree.search(subset)?;
                     let entries = best.entries(subset)?;
                     if let Some(asked) = self.alternatives.filter(|_| certificate.optimal) {
                         alternatives = asked.find(&entries, &mut tree, subset)?;
@@ -188,9 +187,7 @@ impl SearchStrategy for Exhaustive {
                     return Err(too_many(subsets(space), space.largest()));
                 }
                 None => {
-                    let mut tree = SubsetTree::new(&order, space, monitor);
-                    tree.search(subset)?;
-                    let (best, certificate, stop_reason) = tree.finish(subset.engine().bound);
+                    let (best, certificate, stop_reason) = SubsetTree::new(&order, space, monitor).search(subset)?;
                     (best.entries(subset)?, certificate, stop_reason)
                 }
             },

@@ -83,13 +83,13 @@ pub(crate) fn best_exchange(
         if others.is_empty() || is_duplicate || !space.may_remove(at, out) {
             continue;
         }
-        group.iter().try_for_each(|&feature| subset.remove(feature))?;
+        subset.apply_all(Action::Remove, group)?;
         // The walk makes two steps of an exchange, so the subset between them must keep the signs too.
         let entering = match space.keeps_signs(subset)? {
             true => space.best_change(subset, Action::Add, &others)?,
             false => None,
         };
-        group.iter().try_for_each(|&feature| subset.add(feature))?;
+        subset.apply_all(Action::Add, group)?;
         let Some(entering) = entering else { continue };
         if best.as_ref().is_none_or(|(_, best)| entering.score.loss < best.score.loss) {
             best = Some((out, entering));

@@ -116,7 +116,7 @@ impl Walk<'_, '_> {
         let mut leaving = self.space.features_of(groups);
         leaving.sort_unstable();
         let before = self.selected().to_vec();
-        leaving.iter().try_for_each(|&feature| self.context.subset.remove(feature))?;
+        self.context.subset.apply_all(Action::Remove, &leaving)?;
         let score = self.context.subset.score()?;
         if !self.space.keeps_signs(&mut self.context.subset)? {
             self.context.subset.reset(&before)?;

@@ -255,6 +255,11 @@ impl<'d> SubsetScorer<'d> {
         Ok(())
     }
 
+    /// Adds or removes several columns, one by one.
+    pub(crate) fn apply_all(&mut self, change: Action, features: &[Feature]) -> Result<()> {
+        features.iter().try_for_each(|&feature| self.apply(change, feature))
+    }
+
     /// Makes `subset` the current subset.
     pub fn reset(&mut self, subset: &[Feature]) -> Result<()> {
         self.answer(Question::Reset(subset), |scorer| {

@@ -44,16 +44,17 @@ impl<'a> SubsetTree<'a> {
         SubsetTree { progress, subset, way, asked: 0, left: f64::INFINITY }
     }
 
-    /// Visits every subset that is not proven worse, until the observer stops the search.
-    pub fn search(&mut self, subset: &mut SubsetScorer<'_>) -> Result<()> {
+    /// Visits every subset that is not proven worse, until the observer stops the search. Returns the best subsets, the
+    /// certificate, and the stop reason.
+    pub fn search(mut self, subset: &mut SubsetScorer<'_>) -> Result<(BestSubsets, Certificate, StopReason)> {
         match self.progress.monitor.stop.clone().ends(|| self.visit(subset)) {
             Err(Error::Stopped(reason)) => {
                 // Stopped in the middle of a node, so there is no bound of the remaining part.
                 (self.progress.stopped, self.left) = (Some(reason), f64::NEG_INFINITY);
-                Ok(())
             }
-            done => done,
+            done => done?,
         }
+        Ok(self.progress.finish(self.left, self.progress.known.pruned, subset.engine().bound))
     }
 
     fn visit(&mut self, subset: &mut SubsetScorer<'_>) -> Result<()> {
@@ -122,11 +123,6 @@ impl<'a> SubsetTree<'a> {
     /// Whether a bound proves that no subset below a place and a size is among the best.
     fn is_ruled_out(&self, bound: f64, place: usize, size: usize) -> bool {
         self.progress.order.below(place, size).all(|(size, _)| bound > self.progress.threshold(size))
-    }
-
-    /// The best subsets, the certificate, and the stop reason. `bound_by` names the source of the evaluator's bounds.
-    pub fn finish(&self, bound_by: Option<&'static str>) -> (BestSubsets, Certificate, StopReason) {
-        self.progress.finish(self.left, self.progress.known.pruned, bound_by)
     }
 
     /// Runs a greedy search first. Adds exchanges if their result can rule out subtrees.

@@ -192,7 +192,7 @@ impl<'w, 'c> Walk<'w, 'c> {
 
     fn change(&mut self, change: Action, chosen: Move) -> Result<()> {
         let features = &self.space.groups[chosen.group];
-        features.iter().try_for_each(|&feature| self.context.subset.apply(change, feature))?;
+        self.context.subset.apply_all(change, features)?;
         self.moved(change, features, chosen.score, chosen.tied)
     }
 

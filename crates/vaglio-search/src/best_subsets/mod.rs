@@ -95,9 +95,8 @@ impl SubsetSquares {
     }
 
     /// Blocks of some columns, each once.
-    fn blocks_of<'s>(&'s self, columns: &'s [usize]) -> impl Iterator<Item = &'s [usize]> {
-        let blocks = columns.iter().map(|&column| (column, &*self.blocks[column]));
-        blocks.filter(|(column, block)| block[0] == *column).map(|(_, block)| block)
+    fn blocks_of<'s>(&'s self, columns: impl Iterator<Item = usize>) -> impl Iterator<Item = &'s [usize]> {
+        columns.filter(|&column| self.blocks[column][0] == column).map(|column| &*self.blocks[column])
     }
 
     /// Threshold that a computed bound must exceed for the true bound to exceed `limit`.

@@ -29,8 +29,7 @@ impl SubsetSquares {
         columns.iter().for_each(|&column| fit.add(self, column, &mut levels));
         let mut larger = NodeFit::default();
         let is_open = |block: &&[usize]| !columns.contains(&block[0]) && fits(block);
-        let blocks = self.blocks.iter().enumerate().filter(|(column, block)| block[0] == *column);
-        let open = blocks.map(|(_, block)| &**block).filter(is_open);
+        let open = self.blocks_of(0..self.columns()).filter(is_open);
         let worths = open.map(|block| (fit.with_block(self, block, &mut larger, &mut levels), block));
         worths.min_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(b.1)))
     }

@@ -153,7 +153,7 @@ impl<'s> DepthFirst<'s, '_> {
     /// Adds the fixed columns with each free block to the candidates, unless they exceed their limit.
     fn offer_blocks(&mut self, node: &SubtreeNode<'s>) {
         let mut fit = std::mem::take(&mut self.room.last);
-        for block in node.of.blocks_of(&node.free) {
+        for block in node.of.blocks_of(node.free.iter().copied()) {
             let squares = node.fit.with_block(node.of, block, &mut fit, &mut self.room.levels);
             self.offer(squares, node.limit(node.fixed.len() + block.len()), || [&node.fixed, block].concat());
         }

@@ -58,7 +58,7 @@ impl NormalRng {
 
     /// A uniform number in [0, 1).
     pub fn uniform(&mut self) -> f64 {
-        (self.bits() >> 11) as f64 / (1u64 << 53) as f64
+        share(self.bits())
     }
 
     /// A number beyond the last layer.
@@ -78,7 +78,7 @@ impl NormalRng {
         let Layers { ends, inside } = &*ZIGGURAT;
         loop {
             let bits = self.bits();
-            let place = 2.0 * ((bits >> 11) as f64 / (1u64 << 53) as f64) - 1.0;
+            let place = 2.0 * share(bits) - 1.0;
             let layer = (bits & (LAYERS as u64 - 1)) as usize;
             if place.abs() < inside[layer] {
                 return place * ends[layer];
@@ -94,4 +94,9 @@ impl NormalRng {
             }
         }
     }
+}
+
+/// A number in [0, 1) from the high bits.
+fn share(bits: u64) -> f64 {
+    (bits >> 11) as f64 / (1u64 << 53) as f64
 }

@@ -4,8 +4,8 @@
 //! difference. Data too small to test a law also count as a failure, so no law passes unchecked.
 //!
 //! [`check_criterion`], [`check_search`], [`check_learner`], [`check_map`], [`check_target_map`], [`check_loss`] and
-//! [`check_resampling`] run all laws of a role and report every violation; [`CriterionLaws`] and the modules have them
-//! one by one. [`data`] makes seeded problems, [`registry`] finds every linked component.
+//! [`check_resampling`] run all laws of a role and report every violation; [`CriterionLaws`], [`SearchLaws`] and the
+//! modules have them one by one. [`data`] makes seeded problems, [`registry`] finds every linked component.
 //!
 //! ```no_run
 //! use vaglio_testkit::{check_criterion, data, registry};
@@ -27,7 +27,7 @@ mod random;
 pub mod registry;
 mod replay;
 pub mod resampling;
-pub mod search;
+mod search;
 mod tables;
 pub mod target_map;
 mod traces;
@@ -41,7 +41,7 @@ pub use loss::{check_loss, check_loss_on_standard_data};
 pub use map::{check_map, check_map_on_standard_data};
 pub use random::SplitMix64;
 pub use resampling::{check_resampling, check_resampling_on_standard_data};
-pub use search::{check_search, check_search_on_standard_data};
+pub use search::{SearchLaws, check_search, check_search_on_standard_data};
 pub use target_map::check_target_map;
 
 /// Whether `VAGLIO_CASES=all` asks the tests for all cases.

@@ -9,13 +9,8 @@ use crate::law_violation::{Law, laws};
 use crate::replay::replay;
 use crate::trial::Subject;
 use crate::{LawResult, data, design_copies};
-pub use constants::{constants, lacking, no_candidates};
-pub use constraints::constraints;
-pub use pauses::pauses;
-pub use recorded_run::FullRun;
+pub use recorded_run::SearchLaws;
 use recorded_run::{RecordingObserver, SEED, run, same_path};
-pub use shared_settings::settings;
-pub use ties::ties;
 use vaglio_core::{Criterion, Design, StopReason};
 use vaglio_search::{Path, Search, SearchContext, Silent, SubsetScorer};
 
@@ -39,21 +34,22 @@ mod ties;
 pub fn check_search(search: &Search, criterion: &dyn Criterion, design: &Design, tolerance: f64) -> LawResult {
     let own = Law("check").tried(|| empty_results::instead(search, criterion, design))?;
     let criterion = if own { &empty_results::RetrainedLeaveOneOut {} } else { criterion };
-    let full = &FullRun::new(search, criterion, design)?;
+    let laws = SearchLaws::new(search, criterion, design)?;
     laws! {
-        steps(full, tolerance);
-        entries(full, tolerance);
-        deterministic(full);
-        extent(full);
-        stops(full, tolerance);
-        ties(full);
-        constants(full);
-        lacking(full);
-        no_candidates(full);
-        constraints(full);
-        pauses(full);
-        settings(full);
-        few_rows(full);
+        laws:
+        steps(tolerance);
+        entries(tolerance);
+        deterministic();
+        extent();
+        stops(tolerance);
+        ties();
+        constants();
+        lacking();
+        no_candidates();
+        constraints();
+        pauses();
+        settings();
+        few_rows();
     }
 }
 
@@ -71,36 +67,110 @@ pub fn check_search_on_standard_data(search: &Search, criterion: &dyn Criterion,
     )
 }
 
-/// Steps form a valid walk with the reported sizes and the criterion's scores, and the observer sees exactly these
-/// steps.
-pub fn steps(full: &FullRun<'_>, tolerance: f64) -> LawResult {
-    let FullRun { design, path, events, .. } = full;
-    let subject = Subject::new("steps", full.criterion, design).within(tolerance);
-    let law = subject.law;
-    law.must(events.seen == path.steps, "the observer", "to see every step", events.seen.len())?;
-    subject.is_defined("the empty subset", &[], path.empty)?;
-    for (number, visit) in replay(law, design, path)?.into_iter().enumerate() {
-        let Some(score) = visit.score else { continue };
-        subject.is_defined(format_args!("step {number}, to subset {:?}", visit.subset), &visit.subset, score)?;
+impl SearchLaws<'_> {
+    /// Steps form a valid walk with the reported sizes and the criterion's scores, and the observer sees exactly these
+    /// steps.
+    pub fn steps(&self, tolerance: f64) -> LawResult {
+        let SearchLaws { design, path, events, .. } = self;
+        let subject = Subject::new("steps", self.criterion, design).within(tolerance);
+        let law = subject.law;
+        law.must(events.seen == path.steps, "the observer", "to see every step", events.seen.len())?;
+        subject.is_defined("the empty subset", &[], path.empty)?;
+        for (number, visit) in replay(law, design, path)?.into_iter().enumerate() {
+            let Some(score) = visit.score else { continue };
+            subject.is_defined(format_args!("step {number}, to subset {:?}", visit.subset), &visit.subset, score)?;
+        }
+        Ok(())
     }
-    Ok(())
-}
 
-/// Entries increase in size, and report the criterion's score and standard error.
-///
-/// * An entry lists its columns in order of entry.
-/// * No visited subset of an entry's size has a lower score.
-/// * The result is one of the entries. It may be absent if the empty subset is allowed, comparable, and no worse than
-///   the entries.
-pub fn entries(full: &FullRun<'_>, tolerance: f64) -> LawResult {
-    let law = Law("entries");
-    let FullRun { criterion, design, path, .. } = full;
-    let lowest = path.entries.iter().map(|entry| entry.score.loss).fold(f64::INFINITY, f64::min);
-    // An entry that is better by rounding only may lose to the empty subset.
-    let gained = path.empty.loss - lowest > tolerance.max(1e-6) * path.empty.loss.abs();
-    let none = criterion.traits().compares_with_empty && path.allowed.contains(&0) && !gained;
-    law.must(path.chosen.is_some() || none, "the whole path", "a result", path.chosen)?;
-    sound(Subject::new(law.0, *criterion, design).within(tolerance), path)
+    /// Entries increase in size, and report the criterion's score and standard error.
+    ///
+    /// * An entry lists its columns in order of entry.
+    /// * No visited subset of an entry's size has a lower score.
+    /// * The result is one of the entries. It may be absent if the empty subset is allowed, comparable, and no worse
+    ///   than the entries.
+    pub fn entries(&self, tolerance: f64) -> LawResult {
+        let law = Law("entries");
+        let SearchLaws { criterion, design, path, .. } = self;
+        let lowest = path.entries.iter().map(|entry| entry.score.loss).fold(f64::INFINITY, f64::min);
+        // An entry that is better by rounding only may lose to the empty subset.
+        let gained = path.empty.loss - lowest > tolerance.max(1e-6) * path.empty.loss.abs();
+        let none = criterion.traits().compares_with_empty && path.allowed.contains(&0) && !gained;
+        law.must(path.chosen.is_some() || none, "the whole path", "a result", path.chosen)?;
+        sound(Subject::new(law.0, *criterion, design).within(tolerance), path)
+    }
+
+    /// Equal searches on equal designs take equal paths, bit for bit.
+    pub fn deterministic(&self) -> LawResult {
+        let law = Law("deterministic");
+        same_path(law, "a second run", &self.path_on(law, self.design)?, &self.path_on(law, self.design)?)
+    }
+
+    /// One and three threads take the path of the current number of threads, bit for bit.
+    pub fn threads(&self) -> LawResult {
+        let law = Law("threads");
+        for count in [1, 3] {
+            let path = law.in_pool(count, || self.path_on(law, self.design))?;
+            same_path(law, &format!("{count} threads"), &self.path, &path)?;
+        }
+        Ok(())
+    }
+
+    /// The extent and the step count announced to the observer are upper bounds.
+    pub fn extent(&self) -> LawResult {
+        let law = Law("extent");
+        let SearchLaws { path, events, .. } = self;
+        let extent = law.ran("the extent", || self.search.extent(self.design))?;
+        let taken = path.steps.len();
+        law.must(extent.steps >= taken, "the extent", format!("at least {taken} steps"), extent)?;
+        let promised = events.promised.unwrap_or(taken);
+        law.must(promised >= taken, "the start", format!("at least {taken} steps promised"), promised)?;
+        let largest = path.entries.iter().map(|entry| entry.subset.len()).max().unwrap_or(0);
+        law.must(extent.largest >= largest, "the extent", format!("at least {largest} columns"), extent)?;
+        let trials = extent.trials.is_finite() && extent.trials >= 0.0;
+        law.must(trials, "the extent", "a number of trials", extent)
+    }
+
+    /// An observer that stops the search gets a prefix of the full path, its own stop reason, and valid entries.
+    ///
+    /// A search without steps stops at a question; its certificate then claims no proof.
+    pub fn stops(&self, tolerance: f64) -> LawResult {
+        let SearchLaws { search, criterion, design, .. } = self;
+        let subject = Subject::new("stops", *criterion, design).within(tolerance);
+        let law = subject.law;
+        let path = self.path_on(law, design)?;
+        let steps = path.steps.len();
+        let count = if steps == 0 { self.events.asked } else { steps };
+        law.must(count >= 2, "the whole path", "at least two steps, or questions", count)?;
+        for after in [1, count / 2, count - 1] {
+            let on = format_args!("a stop after step or question {after} of {count}");
+            let mut witness = RecordingObserver { stop_after: Some(after), ..RecordingObserver::default() };
+            let part = run(law, search, *criterion, design, &mut witness)?;
+            let taken = if steps == 0 { 0 } else { after };
+            law.must(part.steps.len() == taken, on, format!("{taken} steps"), part.steps.len())?;
+            law.must(part.steps == path.steps[..taken], on, format!("{:?}", &path.steps[..taken]), &part.steps)?;
+            law.must(witness.seen.len() == taken, on, "no step after the stop", witness.seen.len())?;
+            law.must(steps > 0 || witness.asked == after, on, "no question after the stop", witness.asked)?;
+            law.must(part.stop_reason == StopReason::Interrupted, on, "the observer's reason", part.stop_reason)?;
+            law.must(part.stop_reason.is_partial(), on, "a partial path", part.stop_reason)?;
+            let modest = part.certificate.as_ref().is_none_or(|certificate| !certificate.optimal);
+            law.must(modest, on, "no proof", &part.certificate)?;
+            sound(subject, &part).map_err(|broken| broken.within(&on.to_string()))?;
+        }
+        Ok(())
+    }
+
+    /// On the first one to four rows of a design, a search returns a path or an error, but never panics.
+    pub fn few_rows(&self) -> LawResult {
+        let &SearchLaws { search, criterion, design, .. } = self;
+        Law("few_rows").few_rows(design.rows(), |rows| {
+            let few = design_copies::with_rows(design, rows)?;
+            criterion.check(&few)?;
+            search.check(criterion, &few)?;
+            let subset = SubsetScorer::open(criterion, &few, &search.extent(&few)?)?;
+            search.run(&mut SearchContext::new(subset, &mut Silent, SEED)).map(drop)
+        })
+    }
 }
 
 fn sound(subject: Subject<'_>, path: &Path) -> LawResult {
@@ -141,76 +211,4 @@ fn sound(subject: Subject<'_>, path: &Path) -> LawResult {
     }
     let chosen = path.chosen.is_none_or(|index| index < path.entries.len());
     law.must(chosen, "the result", format!("one of {} entries", sizes.len()), path.chosen)
-}
-
-/// Equal searches on equal designs take equal paths, bit for bit.
-pub fn deterministic(full: &FullRun<'_>) -> LawResult {
-    let law = Law("deterministic");
-    same_path(law, "a second run", &full.path_on(law, full.design)?, &full.path_on(law, full.design)?)
-}
-
-/// One and three threads take the path of the current number of threads, bit for bit.
-pub fn threads(full: &FullRun<'_>) -> LawResult {
-    let law = Law("threads");
-    for count in [1, 3] {
-        let path = law.in_pool(count, || full.path_on(law, full.design))?;
-        same_path(law, &format!("{count} threads"), &full.path, &path)?;
-    }
-    Ok(())
-}
-
-/// The extent and the step count announced to the observer are upper bounds.
-pub fn extent(full: &FullRun<'_>) -> LawResult {
-    let law = Law("extent");
-    let FullRun { path, events, .. } = full;
-    let extent = law.ran("the extent", || full.search.extent(full.design))?;
-    let taken = path.steps.len();
-    law.must(extent.steps >= taken, "the extent", format!("at least {taken} steps"), extent)?;
-    let promised = events.promised.unwrap_or(taken);
-    law.must(promised >= taken, "the start", format!("at least {taken} steps promised"), promised)?;
-    let largest = path.entries.iter().map(|entry| entry.subset.len()).max().unwrap_or(0);
-    law.must(extent.largest >= largest, "the extent", format!("at least {largest} columns"), extent)?;
-    let trials = extent.trials.is_finite() && extent.trials >= 0.0;
-    law.must(trials, "the extent", "a number of trials", extent)
-}
-
-/// An observer that stops the search gets a prefix of the full path, its own stop reason, and valid entries.
-///
-/// A search without steps stops at a question; its certificate then claims no proof.
-pub fn stops(full: &FullRun<'_>, tolerance: f64) -> LawResult {
-    let FullRun { search, criterion, design, .. } = full;
-    let subject = Subject::new("stops", *criterion, design).within(tolerance);
-    let law = subject.law;
-    let path = full.path_on(law, design)?;
-    let steps = path.steps.len();
-    let count = if steps == 0 { full.events.asked } else { steps };
-    law.must(count >= 2, "the whole path", "at least two steps, or questions", count)?;
-    for after in [1, count / 2, count - 1] {
-        let on = format_args!("a stop after step or question {after} of {count}");
-        let mut witness = RecordingObserver { stop_after: Some(after), ..RecordingObserver::default() };
-        let part = run(law, search, *criterion, design, &mut witness)?;
-        let taken = if steps == 0 { 0 } else { after };
-        law.must(part.steps.len() == taken, on, format!("{taken} steps"), part.steps.len())?;
-        law.must(part.steps == path.steps[..taken], on, format!("{:?}", &path.steps[..taken]), &part.steps)?;
-        law.must(witness.seen.len() == taken, on, "no step after the stop", witness.seen.len())?;
-        law.must(steps > 0 || witness.asked == after, on, "no question after the stop", witness.asked)?;
-        law.must(part.stop_reason == StopReason::Interrupted, on, "the observer's reason", part.stop_reason)?;
-        law.must(part.stop_reason.is_partial(), on, "a partial path", part.stop_reason)?;
-        let modest = part.certificate.as_ref().is_none_or(|certificate| !certificate.optimal);
-        law.must(modest, on, "no proof", &part.certificate)?;
-        sound(subject, &part).map_err(|broken| broken.within(&on.to_string()))?;
-    }
-    Ok(())
-}
-
-/// On the first one to four rows of a design, a search returns a path or an error, but never panics.
-pub fn few_rows(full: &FullRun<'_>) -> LawResult {
-    let &FullRun { search, criterion, design, .. } = full;
-    Law("few_rows").few_rows(design.rows(), |rows| {
-        let few = design_copies::with_rows(design, rows)?;
-        criterion.check(&few)?;
-        search.check(criterion, &few)?;
-        let subset = SubsetScorer::open(criterion, &few, &search.extent(&few)?)?;
-        search.run(&mut SearchContext::new(subset, &mut Silent, SEED)).map(drop)
-    })
 }

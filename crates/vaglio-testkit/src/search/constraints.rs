@@ -1,6 +1,6 @@
 //! The law of searches with the setting `constraints`.
 
-use super::recorded_run::{FullRun, RecordingObserver, SEED, run};
+use super::recorded_run::{RecordingObserver, SEED, SearchLaws, run};
 use crate::law_violation::Law;
 use crate::replay::replay;
 use crate::trial::Subject;
@@ -8,38 +8,40 @@ use crate::{LawResult, SplitMix64};
 use vaglio_core::{Design, Feature, Score, max_abs};
 use vaglio_search::{Constraints, Sign};
 
-/// Every subset on the path and every entry satisfies the constraints: groups, costs and signs of weights. A search
-/// passes if it lacks the setting `constraints` or rejects its value.
-pub fn constraints(full: &FullRun<'_>) -> LawResult {
-    let law = Law("constraints");
-    let &FullRun { search, criterion, design, .. } = full;
-    if !search.strategy.traits().settings.contains(&"constraints") {
-        return Ok(());
-    }
-    for given in asked(design) {
-        let on = &format!("the constraints {}", given.sentence());
-        let search = search.clone().constraints(given);
-        if law.calm(on, || search.check(criterion, design))?.is_err() {
-            continue;
+impl SearchLaws<'_> {
+    /// Every subset on the path and every entry satisfies the constraints: groups, costs and signs of weights. A search
+    /// passes if it lacks the setting `constraints` or rejects its value.
+    pub fn constraints(&self) -> LawResult {
+        let law = Law("constraints");
+        let &SearchLaws { search, criterion, design, .. } = self;
+        if !search.strategy.traits().settings.contains(&"constraints") {
+            return Ok(());
         }
-        let rules = law.ran(on, || search.rules(design))?;
-        let Some(rules) = rules else { return Err(law.broken(on, "`Search::rules` that says them", "none")) };
-        let mut witness = RecordingObserver::default();
-        let path = run(law, &search, criterion, design, &mut witness).map_err(|broken| broken.within(on))?;
-        let visits = replay(law, design, &path)?.into_iter().map(|visit| (visit.subset, visit.score));
-        let entries = path.entries.iter().map(|entry| (entry.subset.clone(), Some(entry.score)));
-        for (subset, score) in visits.chain(entries) {
-            let of = format_args!("{on}, subset {subset:?}");
-            law.must(rules.allows(&subset), of, "that it keeps them", &subset)?;
-            let score = match score {
-                Some(score) => score,
-                None => Subject::new(law.0, criterion, design).evaluate(&subset)?,
-            };
-            let others = other_signs(law, &rules, design, &subset, score)?;
-            law.must(others.is_empty(), of, "weights of the signs that are asked", &others)?;
+        for given in asked(design) {
+            let on = &format!("the constraints {}", given.sentence());
+            let search = search.clone().constraints(given);
+            if law.calm(on, || search.check(criterion, design))?.is_err() {
+                continue;
+            }
+            let rules = law.ran(on, || search.rules(design))?;
+            let Some(rules) = rules else { return Err(law.broken(on, "`Search::rules` that says them", "none")) };
+            let mut witness = RecordingObserver::default();
+            let path = run(law, &search, criterion, design, &mut witness).map_err(|broken| broken.within(on))?;
+            let visits = replay(law, design, &path)?.into_iter().map(|visit| (visit.subset, visit.score));
+            let entries = path.entries.iter().map(|entry| (entry.subset.clone(), Some(entry.score)));
+            for (subset, score) in visits.chain(entries) {
+                let of = format_args!("{on}, subset {subset:?}");
+                law.must(rules.allows(&subset), of, "that it keeps them", &subset)?;
+                let score = match score {
+                    Some(score) => score,
+                    None => Subject::new(law.0, criterion, design).evaluate(&subset)?,
+                };
+                let others = other_signs(law, &rules, design, &subset, score)?;
+                law.must(others.is_empty(), of, "weights of the signs that are asked", &others)?;
+            }
         }
+        Ok(())
     }
-    Ok(())
 }
 
 /// Returns columns of a trained subset with a weight of the wrong sign.

@@ -27,8 +27,8 @@ pub fn same_path(law: Law, on: &str, first: &Path, second: &Path) -> LawResult {
     }
 }
 
-/// A search that ran to its end with a criterion on a design; its laws take it.
-pub struct FullRun<'a> {
+/// Laws of a search with a criterion on a design, on which it has run to its end.
+pub struct SearchLaws<'a> {
     pub(super) search: &'a Search,
     pub(super) criterion: &'a dyn Criterion,
     pub(super) design: &'a Design,
@@ -36,7 +36,7 @@ pub struct FullRun<'a> {
     pub(super) events: RecordingObserver,
 }
 
-impl<'a> FullRun<'a> {
+impl<'a> SearchLaws<'a> {
     /// Runs a search.
     ///
     /// # Errors
@@ -44,7 +44,7 @@ impl<'a> FullRun<'a> {
     pub fn new(search: &'a Search, criterion: &'a dyn Criterion, design: &'a Design) -> LawResult<Self> {
         let mut events = RecordingObserver::default();
         let path = full(Law("full_run"), search, criterion, design, &mut events)?;
-        Ok(FullRun { search, criterion, design, path, events })
+        Ok(SearchLaws { search, criterion, design, path, events })
     }
 
     /// Runs the search again, on this design or another. Laws that compare bits on this design compare such runs: the

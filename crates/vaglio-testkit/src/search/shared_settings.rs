@@ -1,7 +1,7 @@
 //! The law of settings that searches share.
 
 use super::named_columns::named_columns;
-use super::recorded_run::{FullRun, RecordingObserver, run};
+use super::recorded_run::{RecordingObserver, SearchLaws, run};
 use crate::LawResult;
 use crate::law_violation::Law;
 use crate::replay::{moved, replay};
@@ -10,35 +10,37 @@ use std::collections::BTreeMap;
 use vaglio_core::{Action, Feature};
 use vaglio_search::{Blocks, Choose, FeatureRef, Path, Polish, Search, Step};
 
-/// A search obeys each shared setting that it has, tested one by one.
-///
-/// * `forced` columns are in every entry, `excluded` ones in none.
-/// * Sizes lie between `min_features` and `max_features`, and `blocks` are whole.
-/// * A `tolerance` that no step reaches ends the search after `patience` + 1 steps.
-/// * The result is the one that `choose` names, also in [`Search::size_choice`].
-///
-/// A search passes if it lacks a setting or rejects it, in [`Search::check`] or [`Search::check_settings`].
-pub fn settings(full: &FullRun<'_>) -> LawResult {
-    let law = Law("settings");
-    let design = full.design;
-    let all = free(design, &[]).len();
-    law.must(all >= 3, "the design", "three columns that are not constant", all)?;
-    let trial = SettingsTrial { law, full, all, columns: free(design, &named_columns(full.search, design)) };
-    if trial.columns.len() >= 3 {
-        trial.forced()?;
-        trial.excluded()?;
-        trial.blocks()?;
+impl SearchLaws<'_> {
+    /// A search obeys each shared setting that it has, tested one by one.
+    ///
+    /// * `forced` columns are in every entry, `excluded` ones in none.
+    /// * Sizes lie between `min_features` and `max_features`, and `blocks` are whole.
+    /// * A `tolerance` that no step reaches ends the search after `patience` + 1 steps.
+    /// * The result is the one that `choose` names, also in [`Search::size_choice`].
+    ///
+    /// A search passes if it lacks a setting or rejects it, in [`Search::check`] or [`Search::check_settings`].
+    pub fn settings(&self) -> LawResult {
+        let law = Law("settings");
+        let design = self.design;
+        let all = free(design, &[]).len();
+        law.must(all >= 3, "the design", "three columns that are not constant", all)?;
+        let trial = SettingsTrial { law, full: self, all, columns: free(design, &named_columns(self.search, design)) };
+        if trial.columns.len() >= 3 {
+            trial.forced()?;
+            trial.excluded()?;
+            trial.blocks()?;
+        }
+        trial.sizes()?;
+        trial.tolerance()?;
+        trial.choose()
     }
-    trial.sizes()?;
-    trial.tolerance()?;
-    trial.choose()
 }
 
 /// A search whose settings are changed one by one.
 struct SettingsTrial<'a> {
     law: Law,
     /// The search with its own settings.
-    full: &'a FullRun<'a>,
+    full: &'a SearchLaws<'a>,
     /// Number of non-constant columns.
     all: usize,
     /// Non-constant columns that the search's own settings do not name.
@@ -63,7 +65,7 @@ impl WithSettings {
 impl SettingsTrial<'_> {
     /// Runs the search with other values of some settings; `None` if it lacks one of them or rejects the values.
     fn taken(&self, changed: &[&str], change: impl FnOnce(Search) -> Search) -> LawResult<Option<WithSettings>> {
-        let &FullRun { search, criterion, design, .. } = self.full;
+        let &SearchLaws { search, criterion, design, .. } = self.full;
         if !changed.iter().all(|name| search.strategy.traits().settings.contains(name)) {
             return Ok(None);
         }

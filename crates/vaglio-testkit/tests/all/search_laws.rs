@@ -11,8 +11,7 @@ use std::collections::BTreeMap;
 use steps::{Fault, Steps};
 use vaglio_core::{Criterion, Design, Feature, Result, Score, SearchExtent, saved};
 use vaglio_search::{Blocks, FeatureRef, Path, Search, SearchContext, SearchStrategy, Space, StrategyTraits};
-use vaglio_testkit::search::{self, FullRun};
-use vaglio_testkit::{LawResult, check_search, check_search_on_standard_data, data};
+use vaglio_testkit::{LawResult, SearchLaws, check_search, check_search_on_standard_data, data};
 
 /// Faults with the law that finds each.
 const FAULTS: [(Fault, &str); 35] = [
@@ -85,9 +84,9 @@ fn every_fault_is_found_by_its_law() {
 fn a_search_that_depends_on_the_number_of_threads_is_found() {
     let wrong = Search::new(Steps { fault: Fault::Pool });
     let (design, right) = (design(), steps());
-    let [wrong, right] = [&wrong, &right].map(|search| FullRun::new(search, &RIGHT, &design).unwrap());
-    assert_eq!(broken_law(search::threads(&wrong)), "threads");
-    search::threads(&right).unwrap();
+    let [wrong, right] = [&wrong, &right].map(|search| SearchLaws::new(search, &RIGHT, &design).unwrap());
+    assert_eq!(broken_law(wrong.threads()), "threads");
+    right.threads().unwrap();
 }
 
 /// Settings that name columns, by name and by index, do not exempt a search from the laws.
@@ -153,17 +152,17 @@ impl SearchStrategy for Careless {
 #[test]
 fn a_search_that_forgets_its_constraints_is_found() {
     let (search, design) = (Search::new(Careless {}), design());
-    let full = FullRun::new(&search, &RIGHT, &design).unwrap();
-    assert_eq!(broken_law(search::constraints(&full)), "constraints");
+    let full = SearchLaws::new(&search, &RIGHT, &design).unwrap();
+    assert_eq!(broken_law(full.constraints()), "constraints");
 }
 
 #[test]
 fn a_path_with_nothing_to_see_is_refused() {
     let one = data::regression(12, 1, 1).constants(2).design(&[1.0], true);
     let search = steps();
-    let full = FullRun::new(&search, &RIGHT, &one).unwrap();
-    assert_eq!(broken_law(search::stops(&full, TOLERANCE)), "stops");
-    assert_eq!(broken_law(search::ties(&full)), "ties");
+    let full = SearchLaws::new(&search, &RIGHT, &one).unwrap();
+    assert_eq!(broken_law(full.stops(TOLERANCE)), "stops");
+    assert_eq!(broken_law(full.ties()), "ties");
     let none = data::regression(12, 0, 1).constants(2).design(&[1.0], true);
-    assert_eq!(broken_law(FullRun::new(&search, &RIGHT, &none).map(drop)), "full_run");
+    assert_eq!(broken_law(SearchLaws::new(&search, &RIGHT, &none).map(drop)), "full_run");
 }

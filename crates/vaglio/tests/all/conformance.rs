@@ -4,9 +4,8 @@ use serde_json::{Value, json};
 use vaglio::core::{Absolute, AnyLoss, Auc, BalancedError, Criterion, Map, Measure, Squared, ZeroOne};
 use vaglio::criteria::Loo;
 use vaglio::search::Search;
-use vaglio_testkit::search::{self, FullRun};
 use vaglio_testkit::{
-    CriterionLaws, LawResult, LawViolation, check_criterion, check_criterion_on_standard_data,
+    CriterionLaws, LawResult, LawViolation, SearchLaws, check_criterion, check_criterion_on_standard_data,
     check_learner_on_standard_data, check_map_on_standard_data, check_search_on_standard_data, data, registry,
 };
 
@@ -58,8 +57,8 @@ fn threads_change_no_bit_of_a_criterion_or_a_search() -> LawResult {
     for (kind, criterion) in registry::every::<dyn Criterion>(&[])? {
         CriterionLaws::new(&*criterion, &design, 0.0).threads().map_err(|b| b.within(kind))?;
         for (_, strategy) in registry::every_search(&[serde_json::json!({"kind": "exhaustive", "max_features": 2})])? {
-            let full = FullRun::new(&strategy, &*criterion, &design);
-            full.and_then(|full| search::threads(&full)).map_err(|b| b.within(kind))?;
+            let full = SearchLaws::new(&strategy, &*criterion, &design);
+            full.and_then(|full| full.threads()).map_err(|b| b.within(kind))?;
         }
     }
     Ok(())
@@ -88,15 +87,15 @@ fn searches_in_turn_keep_the_laws() -> LawResult {
                 continue;
             }
             let kept = || {
-                let full = FullRun::new(&chain, &*criterion, &design)?;
-                search::steps(&full, 1e-9)?;
-                search::entries(&full, 1e-9)?;
-                search::deterministic(&full)?;
-                search::extent(&full)?;
-                search::stops(&full, 1e-9)?;
-                search::constants(&full)?;
-                search::lacking(&full)?;
-                search::no_candidates(&full)
+                let full = SearchLaws::new(&chain, &*criterion, &design)?;
+                full.steps(1e-9)?;
+                full.entries(1e-9)?;
+                full.deterministic()?;
+                full.extent()?;
+                full.stops(1e-9)?;
+                full.constants()?;
+                full.lacking()?;
+                full.no_candidates()
             };
             kept().map_err(|broken: LawViolation| broken.within(name).within(kind))?;
         }

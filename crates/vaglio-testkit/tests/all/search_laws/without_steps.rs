@@ -7,8 +7,7 @@ use vaglio_core::{Action, Feature, Result, SearchExtent, StopReason, saved};
 use vaglio_search::{
     Answer, Certificate, Event, Path, PathEntry, Search, SearchContext, SearchStrategy, Space, Step, StrategyTraits,
 };
-use vaglio_testkit::check_search;
-use vaglio_testkit::search::{self, FullRun};
+use vaglio_testkit::{SearchLaws, check_search};
 
 /// The planted fault.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -83,11 +82,11 @@ fn a_search_without_steps_keeps_every_law() {
 fn a_search_without_steps_that_is_wrong_is_found() {
     for fault in [Fault::NeverAsks, Fault::IgnoresStop, Fault::AsksOn, Fault::ProvesAfterAStop] {
         let (search, design) = (Search::new(BestOne { fault }), design());
-        let full = FullRun::new(&search, &RIGHT, &design).unwrap();
-        assert_eq!(broken_law(search::stops(&full, TOLERANCE)), "stops", "{fault:?}");
+        let full = SearchLaws::new(&search, &RIGHT, &design).unwrap();
+        assert_eq!(broken_law(full.stops(TOLERANCE)), "stops", "{fault:?}");
     }
     let (search, design) = (Search::new(BestOne { fault: Fault::HighestCopy }), design());
-    assert_eq!(broken_law(search::ties(&FullRun::new(&search, &RIGHT, &design).unwrap())), "ties");
+    assert_eq!(broken_law(SearchLaws::new(&search, &RIGHT, &design).unwrap().ties()), "ties");
 }
 
 /// Adds all columns in pairs, then removes one pair.
@@ -142,8 +141,8 @@ impl SearchStrategy for Pairs {
 fn steps_of_several_columns_are_followed() {
     let (right, wrong) = (Search::new(Pairs { forgets: false }), Search::new(Pairs { forgets: true }));
     let design = design();
-    let [right, wrong] = [&right, &wrong].map(|search| FullRun::new(search, &RIGHT, &design).unwrap());
-    search::steps(&right, TOLERANCE).unwrap();
-    search::entries(&right, TOLERANCE).unwrap();
-    assert_eq!(broken_law(search::steps(&wrong, TOLERANCE)), "steps");
+    let [right, wrong] = [&right, &wrong].map(|search| SearchLaws::new(search, &RIGHT, &design).unwrap());
+    right.steps(TOLERANCE).unwrap();
+    right.entries(TOLERANCE).unwrap();
+    assert_eq!(broken_law(wrong.steps(TOLERANCE)), "steps");
 }

@@ -6,7 +6,7 @@ use vaglio::core::{Criterion, Design, Measure, Readout, Task};
 use vaglio::criteria::Mrmr;
 use vaglio::criteria::{KFold, Loo, Nhsic};
 use vaglio::search::{Greedy, Lars, Path, Search, SearchContext, Silent, SubsetScorer};
-use vaglio_testkit::{SplitMix64, design_copies, search};
+use vaglio_testkit::{SearchLaws, SplitMix64, design_copies};
 
 /// Five columns, the bias among them, and one other that is constant; targets that are far from 0.
 fn design(seed: u64, lambdas: &[f64], weighted: bool, value: f64) -> Design {
@@ -85,12 +85,12 @@ fn searches_keep_their_laws_beside_a_bias() {
             let search = made::<Search>(json!({"kind": kind}));
             let (search, criterion, design) = (&search, &*criterion, &design(4, &[0.3, 3.0], true, 1.0));
             // The other laws are about the design with other columns, of which none is a bias.
-            let full = search::FullRun::new(search, criterion, design).unwrap();
-            search::steps(&full, 1e-9).unwrap();
-            search::entries(&full, 1e-9).unwrap();
-            search::deterministic(&full).unwrap();
-            search::extent(&full).unwrap();
-            search::stops(&full, 1e-9).unwrap();
+            let full = SearchLaws::new(search, criterion, design).unwrap();
+            full.steps(1e-9).unwrap();
+            full.entries(1e-9).unwrap();
+            full.deterministic().unwrap();
+            full.extent().unwrap();
+            full.stops(1e-9).unwrap();
         }
     }
 }

@@ -301,21 +301,21 @@ impl CandidateBounds {
     }
 
     fn few_trials(&mut self, basis: &RidgeState<'_>, scorer: &Scorer, positions: &[usize]) -> Vec<Trial> {
-        let mut products = Vec::with_capacity(positions.len());
+        let (mut known, mut stay) = (Vec::new(), Vec::new());
         for &at in positions {
-            let feature = basis.data.candidates[at];
-            let cached = self.cached.remove(&feature);
+            let cached = self.cached.remove(&basis.data.candidates[at]);
             // Products already cached stay; new ones are cached while there is room, in the order of their bounds.
             let stays = cached.is_some() || self.room > 0;
             self.room -= usize::from(cached.is_none() && stays);
-            products.push((feature, self.scalars.sound[at] as usize, cached, stays));
+            known.push((at, cached));
+            stay.push(stays);
         }
-        let stay: Vec<bool> = products.iter().map(|(.., stays)| *stays).collect();
-        let of = |(feature, sound, cached, _): (usize, usize, Option<CachedProduct>, bool)| CachedProduct {
-            sound,
-            ..cached.unwrap_or_else(|| CachedProduct::new(basis, feature))
+        let sound = &self.scalars.sound;
+        let of = |(at, cached): (usize, Option<CachedProduct>)| CachedProduct {
+            sound: sound[at] as usize,
+            ..cached.unwrap_or_else(|| CachedProduct::new(basis, basis.data.candidates[at]))
         };
-        let mut products: Vec<CachedProduct> = parallel::map_vec(products, of);
+        let mut products = parallel::map_vec(known, of);
         bring_up_to_date(basis, &mut products);
         let one = |one: &CachedProduct| {
             let (s, t) = basis.scalars(one.feature, &one.c);

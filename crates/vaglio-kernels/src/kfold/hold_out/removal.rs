@@ -5,7 +5,7 @@
 use super::HoldOutRows;
 use super::chain::{ColumnUpdate, trial_after};
 use super::fold_products::subtract;
-use super::fold_scaling::alone;
+use super::fold_scaling::{ScaledFoldColumn, alone};
 use crate::linalg::{self, FactorizationError};
 use crate::parallel;
 use crate::tolerance::FALLEN_INVERSE;
@@ -192,17 +192,17 @@ impl FoldFit {
         let (mut x, mut conditioning) = (Array2::zeros((range.len(), size)), 1.0);
         // With √λI stacked below, R is the factor of XᵀX + λI, and every column loses no more than its own last digits.
         for (i, (&feature, mut to)) in subset.iter().zip(both.columns_mut()).enumerate() {
-            to[trained + i] = lambda.sqrt();
-            if rows.rows.standardize {
+            let column = if rows.rows.standardize {
                 let alone = alone(rows, feature, fold);
                 conditioning = worse(conditioning, alone.part(lambda));
-                to[trained + i] *= alone.variance.sqrt();
-                to.iter_mut().zip(&alone.training).for_each(|(to, x)| *to = *x);
-                x.column_mut(i).iter_mut().zip(&alone.held_out).for_each(|(to, x)| *to = *x);
+                alone
             } else {
-                to.iter_mut().zip(without(&rows.column(feature), &range)).for_each(|(to, x)| *to = *x);
-                x.column_mut(i).iter_mut().zip(&held[i][range.clone()]).for_each(|(to, x)| *to = *x);
-            }
+                let training = without(&rows.column(feature), &range).copied().collect();
+                ScaledFoldColumn { training, held_out: held[i][range.clone()].to_vec(), variance: 1.0 }
+            };
+            to[trained + i] = lambda.sqrt() * column.variance.sqrt();
+            to.slice_mut(s![..trained]).assign(&ArrayView1::from(&column.training));
+            x.column_mut(i).assign(&ArrayView1::from(&column.held_out));
         }
         for (o, mut to) in both.columns_mut().into_iter().skip(size).enumerate() {
             to.iter_mut().zip(without(&rows.targets[o], &range)).for_each(|(to, y)| *to = *y);

@@ -50,9 +50,13 @@ pub(super) struct Experiments<'a> {
     pub stored: bool,
 }
 
-/// Columns taken at each voting level, by the number of dummies from 1, and the share of experiments that voted for
-/// each column.
-pub(super) type Votes = (Vec<Vec<VotingLevel>>, Vec<f64>);
+/// Result of the experiments.
+pub(super) struct Votes {
+    /// Columns taken at each voting level, by the number of dummies from 1.
+    pub by_dummies: Vec<Vec<VotingLevel>>,
+    /// Share of experiments that voted for each column.
+    pub shares: Vec<f64>,
+}
 
 impl<'a> Experiments<'a> {
     /// Experiments on the columns [`among`] which the search chooses. Memory O(rows · columns).
@@ -116,7 +120,7 @@ impl<'a> Experiments<'a> {
         }
         let entered = entered(&paths, &others);
         let shares = (0..features).map(|column| share(&entered, column, by_dummies.len() as u32)).collect();
-        Ok(Some((by_dummies, shares)))
+        Ok(Some(Votes { by_dummies, shares }))
     }
 
     /// Largest number of dummies that a path can need: the smaller of half of the rows and the number expected to enter

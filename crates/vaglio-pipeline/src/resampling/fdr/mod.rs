@@ -17,8 +17,8 @@ mod tests;
 
 use crate::jobs::StageMonitor;
 use crate::selector::ValidSelector;
-use experiments::Experiments;
 pub use experiments::{DUMMIES, EXPERIMENTS};
+use experiments::{Experiments, Votes};
 use rates::{at_rate, rates};
 use std::collections::HashSet;
 use vaglio_core::{Design, Error, Feature, Result};
@@ -70,7 +70,7 @@ pub fn discoveries(
 ) -> Result<Option<FalseDiscoveries>> {
     let most = (TENTATIVE * rate).min(1.0);
     let experiments = Experiments::new(selector, design)?;
-    let Some((by_dummies, shares)) = experiments.vote(most, watcher)? else { return Ok(None) };
+    let Some(Votes { by_dummies, shares }) = experiments.vote(most, watcher)? else { return Ok(None) };
     let Experiments { columns: scaled, targets, equal, is_linear, dummies, stored, .. } = experiments;
     let taken_at = rates(&by_dummies, design.features(), most);
     let taken = at_rate(&by_dummies, rate);

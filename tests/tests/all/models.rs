@@ -250,14 +250,16 @@ fn changes(value: &Value) -> Vec<Value> {
 #[test]
 fn sealed_files_of_any_content_never_panic_and_keep_memory() {
     let (folder, models) = models("models-sealed");
-    for name in models {
+    let stride = case_stride(8);
+    for (first, name) in models.into_iter().enumerate() {
         let text = folder.read(&name);
         let good: Value = serde_json::from_str(content(&text)).unwrap();
         let mut paths = Vec::new();
         pointers(&good, "", &mut paths);
         // Of long lists, such as those of support vectors, the first three.
         paths.retain(|path| path.split('/').all(|part| part.parse::<usize>().map_or(true, |at| at < 3)));
-        for path in paths.into_iter().step_by(case_stride(3)) {
+        // Models share most of their paths, so each begins at another.
+        for path in paths.into_iter().skip(first % stride).step_by(stride) {
             for change in changes(good.pointer(&path).unwrap()) {
                 let mut bad = good.clone();
                 *bad.pointer_mut(&path).unwrap() = change.clone();

@@ -97,14 +97,18 @@ const CRITERIA: [&str; 4] = [
     "{kind: kfold, by: groups}",
 ];
 
-/// Every learner with every second search, so that every search is there.
-fn learners_and_searches(target: &str) -> impl Iterator<Item = (&'static str, &'static str)> {
+/// Pairs of a learner and a search at a distance of `stride`.
+fn learners_and_searches(
+    target: &str,
+    first: usize,
+    stride: usize,
+) -> impl Iterator<Item = (&'static str, &'static str)> {
     let of_classes = (target == "class").then_some("{kind: crrr");
     let learners = ["{kind: rls", "{kind: elm, units: 6, direct: false"].into_iter().chain(of_classes);
-    learners.flat_map(|learner| SEARCHES.map(|search| (learner, search))).step_by(case_stride(2))
+    learners.flat_map(|learner| SEARCHES.map(|search| (learner, search))).skip(first % stride).step_by(stride)
 }
 
-/// The table of cross-validated losses, and the size and λ that are taken from it.
+/// The table of cross-validated losses, and the size and λ that are taken from it. Each learner meets each search once.
 #[test]
 fn size_and_lambda_are_chosen_by_a_plain_loop_over_folds() {
     let folder = Folder::new("honest");
@@ -112,9 +116,9 @@ fn size_and_lambda_are_chosen_by_a_plain_loop_over_folds() {
     let lambdas = [0.1, 30.0];
     let of_y = [0, 1, 3].map(|at| ("y", CRITERIA[at]));
     let of_class = [0, 2, 3].map(|at| ("class", CRITERIA[at]));
-    for (target, criterion) in of_y.into_iter().chain(of_class) {
+    for (first, (target, criterion)) in of_y.into_iter().chain(of_class).enumerate() {
         let loss: &dyn Loss = if criterion.contains("zero_one") { &ZeroOne } else { &Squared };
-        for (learner, search) in learners_and_searches(target) {
+        for (learner, search) in learners_and_searches(target, first, case_stride(3)) {
             let on = format!("{target} {learner} {criterion} {search}");
             let parts = |lambda: &str, choose: &str| {
                 format!(
@@ -153,15 +157,16 @@ fn size_and_lambda_are_chosen_by_a_plain_loop_over_folds() {
     }
 }
 
-/// Every outer fold is a run on a file of its training rows, judged on a file of the others.
+/// Every outer fold is a run on a file of its training rows, judged on a file of the others. Each learner and each search
+/// has a turn.
 #[test]
 fn nested_figures_are_those_of_runs_on_files_of_folds() {
     let folder = Folder::new("honest-nested");
     table(&folder);
     let loss =
         |record: &Record| record.test.as_ref().map(|test| (test.loss, test.empty_loss.unwrap(), test.rows)).unwrap();
-    for (target, criterion) in [("y", CRITERIA[1]), ("class", CRITERIA[0])] {
-        for (learner, search) in learners_and_searches(target) {
+    for (first, (target, criterion)) in [("y", CRITERIA[1]), ("class", CRITERIA[0])].into_iter().enumerate() {
+        for (learner, search) in learners_and_searches(target, 2 * first, case_stride(4)) {
             let parts = format!(
                 "learner: {learner}, lambda: {{values: [0.1, 30]}}}}\ncriterion: {criterion}\nsearch: {search}, choose: {{folds: 4}}}}\n"
             );

@@ -7,6 +7,7 @@ use vaglio::search::Search;
 use vaglio_testkit::{
     CriterionLaws, LawResult, LawViolation, SearchLaws, check_criterion, check_criterion_on_standard_data,
     check_learner_on_standard_data, check_map_on_standard_data, check_search_on_standard_data, data, registry,
+    tries_all_cases,
 };
 
 /// Settings of maps that do not run with their defaults.
@@ -33,14 +34,23 @@ fn every_criterion_keeps_the_laws() -> LawResult {
     })
 }
 
+/// Distance from one case to the next that is tried: 1 with `VAGLIO_CASES=all`.
+fn stride(most: usize) -> usize {
+    if tries_all_cases() { 1 } else { most }
+}
+
+/// Tries each criterion at every λ, on one of two designs in turn; with `VAGLIO_CASES=all`, on both.
 #[test]
 fn long_walks_stay_accurate_down_to_small_lambda() -> LawResult {
     crate::on_one_thread(|| {
-        for (kind, criterion) in registry::every::<dyn Criterion>(&[])? {
-            for (lambda, tolerance) in [(1.0, 1e-9), (1e-3, 1e-9), (1e-6, 1e-7), (1e-9, 1e-7)] {
+        for (first, (kind, criterion)) in registry::every::<dyn Criterion>(&[])?.into_iter().enumerate() {
+            for (place, (lambda, tolerance)) in
+                [(1.0, 1e-9), (1e-3, 1e-9), (1e-6, 1e-7), (1e-9, 1e-7)].into_iter().enumerate()
+            {
                 let plain = data::regression(24, 8, 5).weighted().duplicates(1);
                 let collinear = data::regression(24, 8, 6).collinear(1e-3);
-                for (data, tolerance) in [(plain, tolerance), (collinear, 1e-6)] {
+                let designs = [(plain, tolerance), (collinear, 1e-6)].into_iter();
+                for (data, tolerance) in designs.skip((first + place) % stride(2)).step_by(stride(2)) {
                     CriterionLaws::new(&*criterion, &data.design(&[lambda], true), tolerance)
                         .walk(500, 1)
                         .map_err(|b| b.within(kind))?;
@@ -51,13 +61,15 @@ fn long_walks_stay_accurate_down_to_small_lambda() -> LawResult {
     })
 }
 
+/// Tries each criterion with every third search; with `VAGLIO_CASES=all`, with all.
 #[test]
 fn threads_change_no_bit_of_a_criterion_or_a_search() -> LawResult {
     let design = data::regression(300, 40, 9).weighted().duplicates(3).design(&[0.1, 1.0, 10.0], true);
-    for (kind, criterion) in registry::every::<dyn Criterion>(&[])? {
+    let searches = registry::every_search(&[json!({"kind": "exhaustive", "max_features": 2})])?;
+    for (first, (kind, criterion)) in registry::every::<dyn Criterion>(&[])?.into_iter().enumerate() {
         CriterionLaws::new(&*criterion, &design, 0.0).threads().map_err(|b| b.within(kind))?;
-        for (_, strategy) in registry::every_search(&[serde_json::json!({"kind": "exhaustive", "max_features": 2})])? {
-            let full = SearchLaws::new(&strategy, &*criterion, &design);
+        for (_, strategy) in searches.iter().skip(first % stride(3)).step_by(stride(3)) {
+            let full = SearchLaws::new(strategy, &*criterion, &design);
             full.and_then(|full| full.threads()).map_err(|b| b.within(kind))?;
         }
     }
@@ -70,9 +82,9 @@ type Named = (&'static str, Box<dyn Criterion>);
 /// Every criterion but `hsic`, whose scores of subsets of different sizes do not compare, so that a walk may end at once, and
 /// those that weigh all columns at once: `qpfs`, whose program weighs a column otherwise where it has copies, and the others, in
 /// which most columns weigh nothing and tie.
-fn comparing_sizes(settings: &[Value]) -> Result<Vec<Named>, LawViolation> {
+fn comparing_sizes() -> Result<Vec<Named>, LawViolation> {
     let others = ["hsic", "qpfs", "fcbf", "hiton_pc", "hsfs", "spam"];
-    Ok(registry::every::<dyn Criterion>(settings)?.into_iter().filter(|(kind, _)| !others.contains(kind)).collect())
+    Ok(registry::every::<dyn Criterion>(&[])?.into_iter().filter(|(kind, _)| !others.contains(kind)).collect())
 }
 
 /// All laws of searches but that of ties: of copies a stage hands on those that it took.
@@ -80,7 +92,7 @@ fn comparing_sizes(settings: &[Value]) -> Result<Vec<Named>, LawViolation> {
 fn searches_in_turn_keep_the_laws() -> LawResult {
     let stages = json!({"kind": "chain", "stages": [{"kind": "rank", "max_features": 4}, {"kind": "floating"}]});
     let chain: Search = serde_json::from_value(stages).unwrap();
-    for (kind, criterion) in comparing_sizes(&[])? {
+    for (kind, criterion) in comparing_sizes()? {
         for (name, design) in data::standard_designs() {
             if design.features() > 10 || criterion.check(&design).is_err() || chain.check(&*criterion, &design).is_err()
             {
@@ -103,22 +115,24 @@ fn searches_in_turn_keep_the_laws() -> LawResult {
     Ok(())
 }
 
+/// Tries each criterion with every third search; with `VAGLIO_CASES=all`, with all.
 #[test]
 fn every_search_keeps_the_laws_on_every_criterion() -> LawResult {
     crate::on_one_thread(|| {
-        // The second time with settings that the bare kinds do not have.
-        let by_groups = [json!({"kind": "kfold", "by": "groups"})];
+        let mut criteria = comparing_sizes()?;
+        let by_groups = json!({"kind": "kfold", "by": "groups"});
+        criteria.push(("kfold by groups", serde_json::from_value(by_groups).unwrap()));
+        let mut searches = registry::every_search(&[])?;
         let polished = ["greedy", "backward", "floating"]
             .map(|kind| json!({"kind": kind, "max_features": 4, "polish": "swaps", "tolerance": null}));
         let repeated = json!({"kind": "random", "max_features": 4, "repeats": 3, "seed": 8});
-        let rounds = [json!(0.3), json!(2)].map(|step| json!({"kind": "backward", "step": step}));
-        let others: Vec<Value> = polished.into_iter().chain([repeated]).chain(rounds).collect();
-        for (criteria, searches) in [(&[][..], &[][..]), (&by_groups, &others)] {
-            for (criterion_kind, criterion) in comparing_sizes(criteria)? {
-                for (kind, strategy) in registry::every_search(searches)? {
-                    check_search_on_standard_data(&strategy, &*criterion, 1e-9)
-                        .map_err(|b| b.within(kind).within(criterion_kind))?;
-                }
+        for settings in polished.into_iter().chain([repeated]) {
+            searches.push(("with settings", serde_json::from_value(settings).unwrap()));
+        }
+        for (first, (criterion_kind, criterion)) in criteria.iter().enumerate() {
+            for (kind, strategy) in searches.iter().skip(first % stride(3)).step_by(stride(3)) {
+                check_search_on_standard_data(strategy, &**criterion, 1e-9)
+                    .map_err(|b| b.within(kind).within(criterion_kind))?;
             }
         }
         Ok(())

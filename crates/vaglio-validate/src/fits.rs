@@ -164,24 +164,6 @@ impl<'d> SubsetFits<'d> {
         }
     }
 
-    /// The loss of a subset for each λ, by decomposition; `None` for an unreliable λ. Includes standard errors if
-    /// entries of paths have them.
-    ///
-    /// # Errors
-    /// [`Error::Numerical`] when a decomposition fails.
-    pub fn decomposed(&self, subset: &[Feature], lambdas: &[f64]) -> Result<Vec<LossAtLambda>> {
-        let fit = self.fit(subset);
-        if fit.decompositions()?.is_empty() {
-            return Ok(vec![None; lambdas.len()]);
-        }
-        let at = |&lambda: &f64| {
-            let (residuals, conditioning) = fit.decomposed(lambda)?.unwrap_or_default();
-            let error = || (!self.design.run().skips_errors).then(|| self.standard_error(&residuals)).flatten();
-            Ok((!is_unreliable(conditioning)).then(|| (self.scorer.loss(&residuals), error())))
-        };
-        lambdas.iter().map(at).collect()
-    }
-
     /// The leave-one-out score of a subset with at least as many columns as rows. One decomposition serves all λ of the
     /// design. Returns `None` for a smaller subset, or if a λ is unreliable.
     ///
@@ -266,6 +248,17 @@ impl<'f, 'd> SubsetFitter<'f, 'd> {
             }
         }
         self.refitted(lambda).map(|residuals| (self.of.scorer.loss(&residuals), residuals))
+    }
+
+    /// The loss at a λ by decomposition; `None` if it is unreliable. Includes a standard error if entries of paths have
+    /// them.
+    ///
+    /// # Errors
+    /// [`Error::Numerical`] when a decomposition fails.
+    pub fn decomposed_loss(&self, lambda: f64) -> Result<LossAtLambda> {
+        let Some((residuals, conditioning)) = self.decomposed(lambda)? else { return Ok(None) };
+        let error = || (!self.of.design.run().skips_errors).then(|| self.of.standard_error(&residuals)).flatten();
+        Ok((!is_unreliable(conditioning)).then(|| (self.of.scorer.loss(&residuals), error())))
     }
 
     /// The residuals by class sums with their conditioning, if reliable.

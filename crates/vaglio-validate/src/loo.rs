@@ -17,8 +17,8 @@ use evaluator::LooEvaluator;
 use shared_data::LooShared;
 pub(super) use shared_data::parts_of;
 use vaglio_core::{
-    AnyLoss, Criterion, CriterionTraits, Design, EngineEvaluator, Error, Estimate, Evaluator, Feature, Geometry,
-    HeldOut, Measure, Plan, Recorder, Result, Score, SearchExtent, part,
+    AnyLoss, Criterion, CriterionTraits, Design, EngineEvaluator, Error, Estimate, Feature, Geometry, HeldOut, Measure,
+    Plan, Recorder, Result, Score, SearchExtent, part,
 };
 
 /// The mean loss of every row predicted from all others.
@@ -81,23 +81,21 @@ impl Loo {
         let parts = parts_of(design).unwrap_or_default();
         let has_states = engine == STATES;
         let fits = SubsetFits::from_rows(design, &self.loss, parts, are_independent, has_states)?;
-        let recorder = if has_states { Recorder::new() } else { Recorder::default() };
         let losses = SharedLosses::new(design, self, are_independent);
-        let evaluator: Box<dyn Evaluator + 'd> = match has_states {
-            true => Box::new(LooEvaluator::new(LooShared {
-                losses,
-                is_bounded: fits.are_whole() && self.is_bounded(design),
-                changes_once: extent.start == extent.largest && extent.steps == 1,
-                tries_once: extent.trials <= design.candidates().len() as f64,
-                fits,
-                recorder: recorder.clone(),
-            })),
-            false => {
-                let rounds = Rounds::new(design, vec![fits], losses, None, recorder.clone());
-                Box::new(KFoldEvaluator::new(rounds, Vec::new()))
-            }
+        if !has_states {
+            let rounds = Rounds::new(design, vec![fits], losses, None, Recorder::default());
+            return Ok(EngineEvaluator::new(engine, KFoldEvaluator::new(rounds, Vec::new())));
+        }
+        let recorder = Recorder::new();
+        let shared = LooShared {
+            losses,
+            is_bounded: fits.are_whole() && self.is_bounded(design),
+            changes_once: extent.start == extent.largest && extent.steps == 1,
+            tries_once: extent.trials <= design.candidates().len() as f64,
+            fits,
+            recorder: recorder.clone(),
         };
-        Ok(EngineEvaluator { recorder, ..EngineEvaluator::from_boxed(engine, evaluator) })
+        Ok(EngineEvaluator { recorder, ..EngineEvaluator::new(engine, LooEvaluator::new(shared)) })
     }
 }
 

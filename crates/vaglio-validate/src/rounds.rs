@@ -101,13 +101,10 @@ impl<'d> Rounds<'d> {
         if !self.losses.lambdas.are_several() {
             return self.scored(subset);
         }
-        let known = self.losses.score(subset, |lambdas| {
-            let fits = self.fit(subset);
-            let at = |&lambda: &f64| {
-                let (loss, residuals) = self.loss(&fits, lambda)?;
-                Ok(Some((loss, (!self.design.run().skips_errors).then(|| self.standard_error(&residuals)).flatten())))
-            };
-            lambdas.iter().map(at).collect()
+        let fits = self.fit(subset);
+        let known = self.losses.score(subset, |lambda| {
+            let (loss, residuals) = self.loss(&fits, lambda)?;
+            Ok(Some((loss, (!self.design.run().skips_errors).then(|| self.standard_error(&residuals)).flatten())))
         })?;
         Ok(known.unwrap_or_else(|| SubsetScore::new(Score::WORST)))
     }

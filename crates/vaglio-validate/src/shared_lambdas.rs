@@ -93,16 +93,13 @@ impl SharedLosses {
         SharedLosses { lambdas: SharedLambdas::new(design), known: Arc::clone(&known.1) }
     }
 
-    /// The score of a subset with its standard error, from losses that `make` computes for each λ. `None` if the loss
-    /// at one of the design's own λ is missing.
+    /// The score of a subset with its standard error, from the loss `at` each λ. `None` if the loss at one of the
+    /// design's own λ is missing.
     ///
     /// # Errors
-    /// Returns an error of `make`, or [`vaglio_core::Error::Numerical`] for NaN.
-    pub fn score(
-        &self,
-        subset: &[Feature],
-        make: impl FnOnce(&[f64]) -> Result<Vec<LossAtLambda>>,
-    ) -> Result<Option<SubsetScore>> {
+    /// Returns an error of `at`, or [`vaglio_core::Error::Numerical`] for NaN.
+    pub fn score(&self, subset: &[Feature], at: impl Fn(f64) -> Result<LossAtLambda>) -> Result<Option<SubsetScore>> {
+        let make = |lambdas: &[f64]| lambdas.iter().map(|&lambda| at(lambda)).collect();
         let losses = self.lambdas.for_subset(&self.known, subset, make)?;
         let Some(losses) = losses.into_iter().collect::<Option<Vec<_>>>() else { return Ok(None) };
         let own = &self.lambdas.own;

@@ -83,7 +83,8 @@ impl<'d> LooEvaluator<'d> {
         if shared.losses.lambdas.count() < MANY || subset.is_empty() {
             return Ok(None);
         }
-        shared.losses.score(subset, |lambdas| shared.fits.decomposed(subset, lambdas))
+        let fit = shared.fits.fit(subset);
+        shared.losses.score(subset, |lambda| fit.decomposed_loss(lambda))
     }
 
     /// The score of a subset whose states are new.

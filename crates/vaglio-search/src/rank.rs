@@ -57,8 +57,10 @@ impl SearchStrategy for Rank {
 fn enter(ranking: &[(Score, usize)], walk: &mut Walk<'_, '_>) -> Result<StopReason> {
     let settings = &walk.space.settings;
     let mut patience = Patience::new(settings);
-    let every = settings.tolerance.is_some() || settings.patience.is_some() || walk.space.rules().is_some();
-    let every = every || matches!(settings.choose, Choose::Size(_));
+    let every = settings.tolerance.is_some()
+        || settings.patience.is_some()
+        || walk.space.rules().is_some()
+        || matches!(settings.choose, Choose::Size(_));
     let design = walk.context.subset.design;
     let rows = match &design.run().lineage {
         _ if every => usize::MAX,

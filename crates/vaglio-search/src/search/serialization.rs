@@ -30,10 +30,8 @@ pub(super) fn merged(names: &[&str], shared: &mut Map<String, Value>, own: Map<S
 
 impl Serialize for Search {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let object = |written: serde_json::Result<Value>| match written {
-            Ok(Value::Object(object)) => Ok(object),
-            Ok(_) => Err(S::Error::custom("a search is a map of settings")),
-            Err(error) => Err(S::Error::custom(error)),
+        let object = |written: serde_json::Result<Value>| {
+            written.and_then(serde_json::from_value::<Map<String, Value>>).map_err(S::Error::custom)
         };
         let mut shared = object(serde_json::to_value(&self.settings))?;
         let mut own = object(serde_json::to_value(&*self.strategy as &dyn registered::SearchStrategy))?;

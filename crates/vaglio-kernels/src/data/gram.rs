@@ -46,20 +46,26 @@ impl Data<'_> {
         self.gram.row(of).unwrap_or_else(|| Arc::clone(&self.read_gram(&[of])[0]))
     }
 
+    /// x_iᵀv for every column i and each given vector v, like [`Data::products_of_most`]; 0 for inactive i.
+    pub(crate) fn with_vectors(&self, vectors: &[impl AsRef<[f64]>]) -> Vec<Arc<[f64]>> {
+        let mut rows = vec![vec![0.0; self.columns()]; vectors.len()];
+        let columns: &[usize] = if vectors.is_empty() { &[] } else { &self.candidates };
+        for some in columns.chunks(AT_ONCE) {
+            let products = self.products_of_most(some, vectors);
+            for (&column, products) in some.iter().zip(products.chunks(vectors.len())) {
+                rows.iter_mut().zip(products).for_each(|(row, product)| row[column] = *product);
+            }
+        }
+        rows.into_iter().map(Arc::from).collect()
+    }
+
     /// Computes products in one read of the columns and caches them. The cache is not locked meanwhile.
     fn read_gram(&self, wanted: &[Operand]) -> Vec<Arc<[f64]>> {
         if let Some(rows) = self.gram.read_blocks(&self.entries, wanted) {
             return rows;
         }
         let vectors: Vec<Cow<'_, [f64]>> = parallel::map_slice(wanted, |of| self.operand(*of));
-        let mut rows = vec![vec![0.0; self.columns()]; wanted.len()];
-        for some in self.candidates.chunks(AT_ONCE) {
-            let products = self.products_of_most(some, &vectors);
-            for (&column, products) in some.iter().zip(products.chunks(wanted.len())) {
-                rows.iter_mut().zip(products).for_each(|(row, product)| row[column] = *product);
-            }
-        }
-        let rows: Vec<Arc<[f64]>> = rows.into_iter().map(Arc::from).collect();
+        let rows = self.with_vectors(&vectors);
         self.gram.insert(wanted.iter().copied().zip(rows.iter().cloned()));
         rows
     }

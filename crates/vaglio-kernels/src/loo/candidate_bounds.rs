@@ -145,16 +145,9 @@ impl CandidateBounds {
             .collect();
         let to_read = updates.iter().zip(&rows).filter(|(_, row)| row.is_none());
         let vectors: Vec<&[f64]> = to_read.map(|(update, _)| &*update.c).collect();
-        let products = if vectors.is_empty() { Vec::new() } else { data.products_of_most(&data.candidates, &vectors) };
-        let mut places = 0..vectors.len();
-        let mut read = || -> Arc<[f64]> {
-            let mut row = vec![0.0; data.columns()];
-            let own = products.iter().skip(places.next().unwrap_or_default()).step_by(vectors.len().max(1));
-            data.candidates.iter().zip(own).for_each(|(&feature, product)| row[feature] = *product);
-            row.into()
-        };
-        let new: Vec<UpdateProducts> =
-            (first..end).zip(rows).map(|(p, row)| UpdateProducts::new(basis, p, row, &mut read)).collect();
+        let mut read = data.with_vectors(&vectors).into_iter();
+        let product = |(p, row)| UpdateProducts::new(basis, p, row, || read.next().unwrap_or_default());
+        let new: Vec<UpdateProducts> = (first..end).zip(rows).map(product).collect();
 
         // After several updates at once, the residuals between them are not known.
         let shift = if end == first + 1 { IntervalShift::new(basis) } else { None };

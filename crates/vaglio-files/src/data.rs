@@ -74,13 +74,12 @@ fn prepared(pipeline: &ValidPipeline, folder: &Path, is_sample: bool) -> Result<
     let (mut table, mut left_out) = taking_part(&roles, table, &mut profile, &wanted.hints, true).map_err(in_train)?;
     let columns = column_types::taken(&roles, &profile, &header);
     columns.iter().for_each(|columns| tracing::info!("{}: {}", columns.names(), columns.words()));
-    let of_train = source.times(&profile);
-    let mut of_test_rows = of_train;
+    let mut times = [source.times(&profile); 2];
     drop(source);
     roles.check_complete(&table, &profile)?;
     column_types::check(&roles, &mut table, &profile)?;
     left_out.iter().for_each(|rows| tracing::info!("left out: {}", rows.words()));
-    let is_gone = left_out.iter().any(|rows| rows.reason != LeftOutReason::Filter);
+    let has_gaps = left_out.iter().any(|rows| rows.reason != LeftOutReason::Filter);
     let table = roles.arranged(table).map_err(in_train)?;
     let mut test_profile = profile.clone();
     let whole = |table: &Table| lags.is_some().then(|| table.clone());
@@ -91,7 +90,7 @@ fn prepared(pipeline: &ValidPipeline, folder: &Path, is_sample: bool) -> Result<
             let test_source = opened(test, &reading.read)?.widened(header.iter().map(String::as_str));
             let (test, of_test, left_out_of_test) = read_test(&roles, &test_source, &profile)?;
             left_out = together(left_out, left_out_of_test);
-            of_test_rows = test_source.times(&of_test);
+            times[1] = test_source.times(&of_test);
             test_profile = of_test;
             all_of_test = whole(&test);
             (table, Some(roles.counting(test)))
@@ -102,18 +101,16 @@ fn prepared(pipeline: &ValidPipeline, folder: &Path, is_sample: bool) -> Result<
     let test_rows = test.as_ref().filter(|_| spec.test.is_none()).map(numbers_in_file);
     let read = TableWithRoles { roles: &roles, profile: &profile, train: &train, test: test.as_ref() };
     let mut findings = findings(read, pipeline.limits.budget());
-    findings.extend(steps::steps(read, pipeline, is_gone, all.as_ref()));
+    findings.extend(steps::steps(read, pipeline, has_gaps, all.as_ref()));
     let lagged = lagged(pipeline)?;
     let targets = spec.target.names().to_vec();
     let horizons = lags.as_ref().map_or_else(Vec::new, |lags| lags.horizons.clone());
     let history = all.as_ref().filter(|_| !lagged.is_empty()).map(|all| history_rows(all, &train));
     // Test rows of the same table follow the training rows, which maps use as lags.
-    let (all_of_test, hidden) = match spec.test {
-        Some(_) => (all_of_test.as_ref(), None),
-        None => (all.as_ref(), test.as_ref()),
-    };
+    let hidden = test.as_ref().filter(|_| spec.test.is_none());
     let train = RowsWithLags::new(&roles, train, all.as_ref(), hidden)?;
-    let of_test = test.map(|test| RowsWithLags::new(&roles, test, all_of_test, None)).transpose()?;
+    let before = if spec.test.is_some() { all_of_test } else { all };
+    let of_test = test.map(|test| RowsWithLags::new(&roles, test, before.as_ref(), None)).transpose()?;
     let assigned = roles.assigned(&train.table)?;
     let outputs = outputs(&targets, &horizons);
     let task = train.task(&roles, &outputs)?;
@@ -144,7 +141,7 @@ fn prepared(pipeline: &ValidPipeline, folder: &Path, is_sample: bool) -> Result<
         columns,
         findings,
         reading,
-        times: [of_train, of_test_rows],
+        times,
         history,
         sample,
         origins,

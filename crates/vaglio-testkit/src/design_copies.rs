@@ -130,15 +130,20 @@ pub fn whole_weights(problem: &Problem) -> Result<(Problem, Problem)> {
     Ok((plain.with_weights(weights)?, repeated))
 }
 
-/// Reverses and rescales the columns outside a subset, or, with `renamed`, renames all columns instead.
+/// Renames all columns of a problem.
 ///
 /// # Errors
 /// Returns the errors of [`Problem::new`].
-pub(crate) fn with_others_changed(problem: &Problem, subset: &[Feature], renamed: bool) -> Result<Problem> {
-    if renamed {
-        let names = problem.names().iter().map(|name| format!("another {name}")).collect();
-        return named(problem, Columns::clone(problem.columns()), names);
-    }
+pub(crate) fn with_other_names(problem: &Problem) -> Result<Problem> {
+    let names = problem.names().iter().map(|name| format!("another {name}")).collect();
+    named(problem, Columns::clone(problem.columns()), names)
+}
+
+/// Reverses and rescales the columns outside a subset.
+///
+/// # Errors
+/// Returns the errors of [`Problem::new`].
+pub(crate) fn with_others_changed(problem: &Problem, subset: &[Feature]) -> Result<Problem> {
     let mut columns = Columns::new(problem.rows());
     for (feature, column) in problem.columns().iter().enumerate() {
         let mut values = column.values().into_owned();

@@ -4,8 +4,9 @@
 //! difference. Data too small to test a law also count as a failure, so no law passes unchecked.
 //!
 //! [`check_criterion`], [`check_search`], [`check_learner`], [`check_map`], [`check_target_map`], [`check_loss`] and
-//! [`check_resampling`] run all laws of a role and report every violation; [`CriterionLaws`], [`SearchLaws`] and the
-//! modules have them one by one. [`data`] makes seeded problems, [`registry`] finds every linked component.
+//! [`check_resampling`] run all laws of a role and report every violation; [`CriterionLaws`], [`SearchLaws`],
+//! [`LearnerLaws`] and the modules have them one by one. [`data`] makes seeded problems, [`registry`] finds every
+//! linked component.
 //!
 //! ```no_run
 //! use vaglio_testkit::{check_criterion, data, registry};
@@ -20,7 +21,7 @@ mod criterion;
 pub mod data;
 pub mod design_copies;
 mod law_violation;
-pub mod learner;
+mod learner;
 pub mod loss;
 pub mod map;
 mod random;
@@ -36,7 +37,7 @@ mod variation;
 
 pub use criterion::{CriterionLaws, check_criterion, check_criterion_on_standard_data};
 pub use law_violation::{LawResult, LawViolation, Tolerance};
-pub use learner::{check_learner, check_learner_on_standard_data};
+pub use learner::{LearnerLaws, check_learner, check_learner_on_standard_data};
 pub use loss::{check_loss, check_loss_on_standard_data};
 pub use map::{check_map, check_map_on_standard_data};
 pub use random::SplitMix64;

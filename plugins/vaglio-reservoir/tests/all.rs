@@ -5,7 +5,7 @@
 use ndarray::{Array2, array};
 use vaglio_core::{Columns, Error, Learner, LinearForm, Model, Problem, RowLabels, Squared, Task};
 use vaglio_reservoir::{Decision, Reservoir};
-use vaglio_testkit::{SplitMix64, learner};
+use vaglio_testkit::{LearnerLaws, SplitMix64};
 
 /// Labels of the series of each row.
 fn of_series(series: Vec<u32>) -> RowLabels {
@@ -44,10 +44,10 @@ fn the_laws_that_have_a_meaning_for_series_hold() {
     let problem = problem(&[15, 20, 9]);
     for settings in [small(), Reservoir { direct: true, ..small() }] {
         settings.check_settings().unwrap();
-        learner::saved(&settings, &problem).unwrap();
-        learner::coefficients(&settings, &problem, 1e-9).unwrap();
-        learner::retrained(&settings, &problem, 1e-9).unwrap();
-        learner::damaged(&settings, &problem).unwrap();
+        LearnerLaws::new(&settings, &problem, 0.0).saved().unwrap();
+        LearnerLaws::new(&settings, &problem, 1e-9).coefficients().unwrap();
+        LearnerLaws::new(&settings, &problem, 1e-9).retrained().unwrap();
+        LearnerLaws::new(&settings, &problem, 0.0).damaged().unwrap();
     }
 }
 
@@ -161,9 +161,9 @@ fn a_balanced_readout_weighs_every_class_alike() {
     let unlike = plain.design(&whole).unwrap().retrain(&all, &all, &subset, None).unwrap();
     assert_ne!(unlike, design.retrain(&all, &all, &subset, None).unwrap());
     let settings = Reservoir { balanced: true, ..small() };
-    learner::saved(&settings, &whole).unwrap();
-    learner::coefficients(&settings, &whole, 1e-9).unwrap();
-    learner::retrained(&settings, &whole, 1e-9).unwrap();
+    LearnerLaws::new(&settings, &whole, 0.0).saved().unwrap();
+    LearnerLaws::new(&settings, &whole, 1e-9).coefficients().unwrap();
+    LearnerLaws::new(&settings, &whole, 1e-9).retrained().unwrap();
 }
 
 #[test]

@@ -1,40 +1,45 @@
 //! Fits and predictions of a learner under test.
 
+use super::LearnerLaws;
 use crate::law_violation::Law;
 use crate::{LawResult, Tolerance};
 use ndarray::Array2;
 use std::fmt::Display;
-use vaglio_core::{Feature, Form, Learner, Model, Problem, max_abs};
+use vaglio_core::{Feature, Form, Model, max_abs};
 
-/// Returns the number of selectable features, and the first λ.
-pub fn extent(law: Law, learner: &dyn Learner, problem: &Problem) -> LawResult<(usize, Option<f64>)> {
-    let Form::Linear(form) = learner.form() else { return Ok((problem.columns().len(), None)) };
-    let design = law.ran("the linear form's design", || form.design(problem))?;
-    let (expected, found) = (problem.rows(), design.rows());
-    law.must(expected == found, "the design", format!("{expected} rows"), found)?;
-    Ok((design.features(), design.lambdas().first().copied().flatten()))
-}
+impl LearnerLaws<'_> {
+    /// Returns the number of selectable features, and the first λ.
+    pub(super) fn extent(self, law: Law) -> LawResult<(usize, Option<f64>)> {
+        let problem = self.problem;
+        let Form::Linear(form) = self.learner.form() else { return Ok((problem.columns().len(), None)) };
+        let design = law.ran("the linear form's design", || form.design(problem))?;
+        let (expected, found) = (problem.rows(), design.rows());
+        law.must(expected == found, "the design", format!("{expected} rows"), found)?;
+        Ok((design.features(), design.lambdas().first().copied().flatten()))
+    }
 
-/// Fits a model on three columns, spread over the whole range.
-pub fn fitted(law: Law, learner: &dyn Learner, problem: &Problem) -> LawResult<(Model, Vec<Feature>)> {
-    let (count, lambda) = extent(law, learner, problem)?;
-    law.must(count >= 3, "the problem", "at least three columns", count)?;
-    let subset = vec![count - 1, 0, count / 2];
-    let model = law.ran(format_args!("a fit on subset {subset:?}"), || learner.fit(problem, &subset, lambda))?;
-    let known = model.inputs().iter().all(|&f| f < problem.columns().len());
-    let on = format_args!("the model of subset {subset:?}");
-    law.must(known, on, "inputs among the problem's columns", model.inputs())?;
-    Ok((model, subset))
-}
+    /// Fits a model on three columns, spread over the whole range.
+    pub(super) fn fitted(self, law: Law) -> LawResult<(Model, Vec<Feature>)> {
+        let (count, lambda) = self.extent(law)?;
+        law.must(count >= 3, "the problem", "at least three columns", count)?;
+        let subset = vec![count - 1, 0, count / 2];
+        let fit = || self.learner.fit(self.problem, &subset, lambda);
+        let model = law.ran(format_args!("a fit on subset {subset:?}"), fit)?;
+        let known = model.inputs().iter().all(|&f| f < self.problem.columns().len());
+        let on = format_args!("the model of subset {subset:?}");
+        law.must(known, on, "inputs among the problem's columns", model.inputs())?;
+        Ok((model, subset))
+    }
 
-/// Predicts on a problem's columns; checks the shape and that all values are finite.
-pub fn predicted(law: Law, model: &Model, problem: &Problem) -> LawResult<Array2<f64>> {
-    let on = "predictions on the training columns";
-    let values = law.ran(on, || model.predict(&problem.columns().select(model.inputs()), problem.series()))?;
-    let expected = (problem.targets().nrows(), problem.rows());
-    law.equal(on, &expected, &values.dim())?;
-    finite(law, on, &values)?;
-    Ok(values)
+    /// Predicts on the problem's columns; checks the shape and that all values are finite.
+    pub(super) fn predicted(self, law: Law, model: &Model) -> LawResult<Array2<f64>> {
+        let (on, problem) = ("predictions on the training columns", self.problem);
+        let values = law.ran(on, || model.predict(&problem.columns().select(model.inputs()), problem.series()))?;
+        let expected = (problem.targets().nrows(), problem.rows());
+        law.equal(on, &expected, &values.dim())?;
+        finite(law, on, &values)?;
+        Ok(values)
+    }
 }
 
 pub fn finite(law: Law, on: impl Display, values: &Array2<f64>) -> LawResult {

@@ -10,7 +10,7 @@ use serde::Deserialize;
 use vaglio_core::{
     Coefficients, Columns, Feature, Form, Learner, Model, ModelData, Predict, Predictor, Problem, Refit, Result, saved,
 };
-use vaglio_testkit::{check_learner, check_learner_on_standard_data, data, learner};
+use vaglio_testkit::{LearnerLaws, check_learner, check_learner_on_standard_data, data};
 
 /// Faults with the law that finds each.
 const FAULTS: [(Fault, &str); 27] = [
@@ -116,7 +116,7 @@ fn a_model_that_cannot_be_loaded_is_found() {
             Ok(self.inner.coefficients.predict_columns(inputs)?.mapv(|v| v.min(self.bound)))
         }
     }
-    assert_eq!(broken_law(learner::saved(&Unsaved {}, &problem())), "saved");
+    assert_eq!(broken_law(LearnerLaws::new(&Unsaved {}, &problem(), 0.0).saved()), "saved");
 }
 
 #[test]

@@ -37,9 +37,14 @@ impl<'d> CriterionLaws<'d> {
         CriterionLaws { criterion, design, tolerance }
     }
 
-    /// The criterion under a law of this name.
+    /// The criterion under a law of this name, with a tolerance of scores.
     pub(crate) fn under(self, law: &'static str) -> Subject<'d> {
-        Subject::new(law, self.criterion, self.design).within(self.tolerance)
+        self.exact(law).within(self.tolerance)
+    }
+
+    /// The criterion under a law of this name that compares bits.
+    pub(crate) fn exact(self, law: &'static str) -> Subject<'d> {
+        Subject::new(law, self.criterion, self.design)
     }
 }
 
@@ -104,7 +109,7 @@ pub fn check_criterion_on_standard_data(criterion: &dyn Criterion, tolerance: f6
 impl CriterionLaws<'_> {
     /// Scores are never NaN while all columns enter and leave again; standard errors are neither NaN nor negative.
     pub fn never_nan(self) -> LawResult {
-        let subject = self.under("never_nan");
+        let subject = self.exact("never_nan");
         let law = subject.law;
         let all = subject.trail(usize::MAX, 11)?;
         let mut evaluator = subject.open()?;
@@ -171,7 +176,7 @@ impl CriterionLaws<'_> {
 
     /// Candidate order changes no bit of the scores.
     pub fn candidate_order(self) -> LawResult {
-        let subject = self.under("candidate_order");
+        let subject = self.exact("candidate_order");
         let trail = subject.trail(4, 15)?;
         for (subset, trial) in [
             (&trail[..0], Action::Add),
@@ -214,7 +219,7 @@ impl CriterionLaws<'_> {
     /// The engine of a search is the planned one. Its estimate of work and memory is unknown, or finite and
     /// non-negative, and has a reason.
     pub fn estimates(self) -> LawResult {
-        let subject = self.under("estimates");
+        let subject = self.exact("estimates");
         let (law, largest) = (subject.law, subject.trail(usize::MAX, 0)?.len());
         for size in [1, largest] {
             let on = format_args!("a search to {size} columns");
@@ -254,7 +259,7 @@ impl CriterionLaws<'_> {
 
     /// One, two and three threads give equal bits.
     pub fn threads(self) -> LawResult {
-        let subject = self.under("threads");
+        let subject = self.exact("threads");
         let (law, trail) = (subject.law, subject.trail(4, 19)?);
         let trace = || -> LawResult<Vec<Score>> {
             let mut evaluator = subject.open()?;

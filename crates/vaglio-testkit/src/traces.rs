@@ -35,7 +35,7 @@ impl CriterionLaws<'_> {
     /// * A walk of additions and removals gives equal bits after any number of recalled answers of an earlier walk.
     /// * The same holds for a walk with trials shared by processes, where another process makes half of them.
     pub fn traces(self) -> LawResult {
-        let subject = self.under("traces");
+        let subject = self.exact("traces");
         let law = subject.law;
         subject.trail(3, 0)?;
         let (expected, answers) = walked(subject, &[])?;

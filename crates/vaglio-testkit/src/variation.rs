@@ -11,7 +11,7 @@ impl CriterionLaws<'_> {
     /// Tested on the design with every column twice, at the first steps of a greedy walk. Without a shortcut copies tie
     /// within the tolerance, since the definition may sum the columns of a subset in index order.
     pub fn duplicates_tie(self) -> LawResult {
-        let subject = self.under("duplicates_tie");
+        let subject = self.exact("duplicates_tie");
         let (law, design) = (subject.law, self.design);
         let (steps, count) = (subject.trail(3, 0)?.len(), design.features());
         let twice =

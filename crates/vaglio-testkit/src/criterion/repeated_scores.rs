@@ -51,7 +51,7 @@ impl<'d> FirstScore<'d> {
 impl CriterionLaws<'_> {
     /// The definition and a trial give equal bits on another thread.
     pub fn other_thread(self) -> LawResult {
-        let subject = self.under("other_thread");
+        let subject = self.exact("other_thread");
         let (law, trail) = (subject.law, subject.trail(3, 27)?);
         let trace = || -> LawResult<[Score; 2]> {
             let added = subject.additions(&mut subject.reset(&trail[..2])?, &trail[2..3])?;

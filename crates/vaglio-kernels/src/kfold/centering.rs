@@ -75,8 +75,8 @@ pub(super) struct FoldMoments {
 /// (A_t)_ij = (Σ_t x_i x_j − n_t·μ_i μ_j)/(d_i d_j), (A_v)_ij = (Σ_v x_i x_j − σ_i μ_j − μ_i σ_j + n_v·μ_i μ_j)/(d_i
 /// d_j).
 ///
-/// The first holds because Σ_t x_i = n_t·μ_i. Targets have their own means and no deviation; Σ_t (x_i − μ_i) = 0, so
-/// (B_t)_i = (Σ_t x_i y − μ_i·Σ_t y)/d_i.
+/// The first holds because Σ_t x_i = n_t·μ_i. Targets follow the columns, with their own means and no deviation; Σ_t
+/// (x_i − μ_i) = 0, so (B_t)_i = (Σ_t x_i y − μ_i·Σ_t y)/d_i.
 #[derive(Debug)]
 pub(super) struct Centering {
     means: Vec<f64>,
@@ -84,9 +84,7 @@ pub(super) struct Centering {
     inverse: Vec<f64>,
     /// Columns that are 0 in training.
     constant: Vec<bool>,
-    target_means: Vec<f64>,
     sums: Vec<f64>,
-    target_sums: Vec<f64>,
     /// Sums of the targets over the training rows.
     training_sums: Vec<f64>,
     weight: f64,
@@ -113,7 +111,7 @@ impl MomentSource<'_> {
         for i in 0..n {
             for j in if layout.is_whole { 0..i + 1 } else { i..i + 1 } {
                 let (from, to) = (layout.at(i, j), i * diagonal_stride - if layout.is_whole { i - j } else { 0 });
-                (out.training[to], out.held_out[to]) = centering.columns(i, j, training[from], held_out[from]);
+                (out.training[to], out.held_out[to]) = centering.entries(i, j, training[from], held_out[from]);
             }
             if !centering.constant[i] {
                 out.scale[i] = from[layout.at(i, i)] * (centering.inverse[i] * centering.inverse[i]);
@@ -126,12 +124,12 @@ impl MomentSource<'_> {
         for o in 0..self.outputs {
             for i in 0..n {
                 let at = layout.at(n + o, i);
-                let (training, held) = centering.targets(i, o, training[at], held_out[at]);
+                let (training, held) = centering.entries(i, n + o, training[at], held_out[at]);
                 out.training_targets[o * stride + i] = training;
                 out.held_out_targets[o * stride + i] = held;
             }
-            let mean = centering.target_means[o];
-            out.squares += held_out[layout.at(n + o, n + o)] - 2.0 * mean * centering.target_sums[o]
+            let mean = centering.means[n + o];
+            out.squares += held_out[layout.at(n + o, n + o)] - 2.0 * mean * centering.sums[n + o]
                 + centering.held_out_weight * mean * mean;
         }
         (out, centering)
@@ -140,17 +138,15 @@ impl MomentSource<'_> {
     fn centering(&self, fold: usize, training: &[f64], held_out: &[f64]) -> Centering {
         let n = self.layout.columns;
         let ones = self.layout.at(n + self.outputs, 0);
-        let last = ones + n + self.outputs;
+        let (all, last) = (n + self.outputs, ones + n + self.outputs);
         let (weight, held_out_weight) = (training[last], held_out[last]);
         let (intercept, standardize) = (self.rows.intercept, self.rows.standardize);
         let centered = (intercept || standardize) && weight > 0.0;
         let mut centering = Centering {
-            means: vec![0.0; n],
-            inverse: vec![1.0; n],
-            constant: vec![false; n],
-            target_means: vec![0.0; self.outputs],
-            sums: held_out[ones..ones + n].to_vec(),
-            target_sums: held_out[ones + n..last].to_vec(),
+            means: vec![0.0; all],
+            inverse: vec![1.0; all],
+            constant: vec![false; all],
+            sums: held_out[ones..last].to_vec(),
             training_sums: training[ones + n..last].to_vec(),
             weight,
             held_out_weight,
@@ -167,7 +163,7 @@ impl MomentSource<'_> {
         }
         if intercept && weight > 0.0 {
             for o in 0..self.outputs {
-                centering.target_means[o] = centering.training_sums[o] / weight;
+                centering.means[n + o] = centering.training_sums[o] / weight;
             }
         }
         centering
@@ -175,8 +171,9 @@ impl MomentSource<'_> {
 }
 
 impl Centering {
-    /// Centered and scaled entries of A_t and A_v, from the raw training and held-out products.
-    pub fn columns(&self, i: usize, j: usize, training: f64, held: f64) -> (f64, f64) {
+    /// Centered and scaled entries of A_t and A_v, or for a target j of B_t and B_v, from the raw training and held-out
+    /// products.
+    pub fn entries(&self, i: usize, j: usize, training: f64, held: f64) -> (f64, f64) {
         let scale = self.inverse[i] * self.inverse[j];
         let (a, b) = (self.means[i], self.means[j]);
         let cross = self.sums[i] * b + a * self.sums[j];
@@ -184,18 +181,12 @@ impl Centering {
         if self.constant[i] || self.constant[j] {
             return (0.0, held);
         }
-        ((training - self.weight * (a * b)) * scale, held)
-    }
-
-    /// Entries of B_t and B_v.
-    fn targets(&self, i: usize, o: usize, training: f64, held: f64) -> (f64, f64) {
-        let (a, b, scale) = (self.means[i], self.target_means[o], self.inverse[i]);
-        let held = (held - (self.sums[i] * b + a * self.target_sums[o]) + self.held_out_weight * (a * b)) * scale;
-        if self.constant[i] {
-            return (0.0, held);
-        }
-        // The rows of a centered column sum to 0, so the targets' mean has no effect.
-        ((training - a * self.training_sums[o]) * scale, held)
+        let lost = match j.checked_sub(self.means.len() - self.training_sums.len()) {
+            // The rows of a centered column sum to 0, so the targets' mean has no effect.
+            Some(output) => a * self.training_sums[output],
+            None => self.weight * (a * b),
+        };
+        ((training - lost) * scale, held)
     }
 }
 

@@ -179,7 +179,7 @@ impl MomentRows {
             let (split, (training, held_out)) = (totals.fold_split(fold), out.split_at_mut(self.stride));
             for other in 0..n {
                 (training[other], held_out[other]) =
-                    self.centering[fold].columns(place, other, split.training[other], split.held_out[other]);
+                    self.centering[fold].entries(place, other, split.training[other], split.held_out[other]);
             }
         });
         out

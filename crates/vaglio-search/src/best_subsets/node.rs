@@ -179,7 +179,7 @@ impl<'s> SubtreeNode<'s> {
 
     /// Computes the bounds of every size at the current v.
     fn test(&mut self) {
-        let most = self.limits.len() - 1 - self.fixed.len().min(self.limits.len() - 1);
+        let most = (self.limits.len() - 1).saturating_sub(self.fixed.len());
         let mut worths = std::mem::take(&mut self.worths);
         worths.clear();
         worths.extend(self.free.iter().map(|&k| self.worth(k)));

@@ -31,7 +31,10 @@ impl ActiveSet {
     pub fn remove(&mut self, place: usize) -> Active {
         self.factor.remove(place);
         let left = self.active.remove(place);
-        self.renew_if_suspect();
+        let squares = self.active.iter().map(|active| active.gram[active.feature]);
+        if self.factor.pivots().zip(squares).any(|(pivot, square)| pivot < SUSPECT_COLUMN * square) {
+            self.renew();
+        }
         left
     }
 
@@ -68,13 +71,6 @@ impl ActiveSet {
         }
         self.renew();
         self.factor.left_over(&row, diagonal)
-    }
-
-    fn renew_if_suspect(&mut self) {
-        let squares = self.active.iter().map(|active| active.gram[active.feature]);
-        if self.factor.pivots().zip(squares).any(|(pivot, square)| pivot < SUSPECT_COLUMN * square) {
-            self.renew();
-        }
     }
 
     /// Recomputes the factor, unless a column turns out to be dependent. Cost O(s³).

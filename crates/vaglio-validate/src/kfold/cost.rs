@@ -96,8 +96,8 @@ impl RoundEngineChoice {
     /// Chooses the engine for a design with the folds of one round.
     pub fn new(criterion: &KFold, design: &Design, round: &RepeatFolds, extent: &SearchExtent) -> Self {
         let parts = balance::parts(design, round, round.held_out);
-        let factors = CostFactors::new(criterion, design, round, extent, parts.as_ref().map(Vec::len));
-        let factors = factors.with_columns(design);
+        let count = parts.as_ref().map(Vec::len);
+        let factors = CostFactors::new(criterion, design, round, extent, count).with_columns(design);
         let estimate = chosen(criterion, design, round, &factors);
         RoundEngineChoice { estimate, parts, factors }
     }

@@ -3,6 +3,7 @@
 use super::lookups::finite;
 use super::number::{count, element, full, percent, short, significant};
 use super::section::Section;
+use super::table::{TableBuilder, TableCell};
 use crate::record::names::{capital, sentence};
 use crate::record::{ConfidenceInterval, HeldOutError, PredictionRows, Record, Status, interval_text};
 use vaglio_core::{Absolute, Auc, Role, Squared, ZeroOne, escape_controls, join, pluralize, title};
@@ -130,6 +131,23 @@ pub fn trust(record: &Record, errors: &[HeldOutError<'_>]) -> Section {
         .with(&cards(record, errors))
         .note(record.interval_meaning().map(sentence).unwrap_or_default())
         .note(if cross { choice } else { "" })
+}
+
+/// Table of all errors as shares of those without features, with the score if it has the units of the losses.
+pub fn baselines(record: &Record, errors: &[HeldOutError<'_>]) -> Section {
+    let score = finite(record.score).filter(|_| record.is_comparable());
+    let score = score.map(|score| ("score of the search", score, None, finite(record.empty_score)));
+    let errors = errors.iter().map(|error| (error.origin.title(), error.loss, error.interval, error.baseline));
+    let rows: Vec<_> = errors.chain(score).collect();
+    let table = TableBuilder::new("Errors and their baselines", "", &rows)
+        .name("Error", |row| row.0.to_owned())
+        .cells(&capital(&record.loss().axis_title()), "share", |row| {
+            let cell = TableCell::number(row.1);
+            if let Some(baseline) = row.3 { cell.bar(row.1 / baseline) } else { cell }
+        })
+        .text("Interval", |row| row.2.map(|(ends, level)| interval_text(ends, level)))
+        .number("Without features", |row| row.3);
+    Section::new("evidence", "Errors and their baselines").table(table)
 }
 
 /// Sentences that a reader must know before believing the result.

@@ -23,7 +23,7 @@ pub fn error_by_size(record: &Record) -> Section {
 /// The other curves along the path.
 pub fn other_curves(record: &Record) -> Section {
     let section = Section::new("curves", "Other curves of the search").chart(curves(record).1);
-    section.chart(error_by_lambda(record))
+    section.chart(penalties(record)).chart(error_by_lambda(record))
 }
 
 /// Chart of the losses, and of the score if its units differ; without losses, chart of the score alone.
@@ -131,6 +131,18 @@ fn scores(record: &Record) -> Chart {
     by_size(record, &record.score_title())
         .marks(marks.into_iter().flatten())
         .caption("The best subset found of each size.")
+}
+
+/// Chart of the λ of every subset, if they differ.
+fn penalties(record: &Record) -> Option<Chart> {
+    let mut known = record.path.iter().filter_map(|entry| entry.lambda);
+    let first = known.next()?;
+    if known.all(|lambda| lambda == first) {
+        return None;
+    }
+    let line = line(record, "λ", "inner", |entry| entry.lambda.filter(|l| *l > 0.0));
+    let chart = by_size(record, "λ").y(ScaleKind::Log).marks(line);
+    Some(chart.caption("The λ of the lowest score of each subset."))
 }
 
 /// The lowest cross-validated loss over sizes, for each λ.

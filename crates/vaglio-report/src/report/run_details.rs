@@ -138,7 +138,6 @@ pub fn sizes(record: &Record) -> Section {
         .text("Last step", |entry| Some(moved(record, record.steps.get(entry.step?.checked_sub(1)?)?)))
         .number("Cost", |entry| entry.cost)
         .text("", words)
-        .number("λ", |entry| entry.lambda)
         .number("Cross-validated", |entry| entry.cross_validated)
         .number("Score", |entry| entry.score)
         .number("Training", |entry| entry.train)

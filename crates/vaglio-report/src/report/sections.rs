@@ -1,6 +1,6 @@
 //! The report of a record: its sections in reading order.
 
-use super::answer::{answer, trust};
+use super::answer::{answer, baselines, trust};
 use super::chosen_columns::{chosen_columns, column_worth, correlations, shapley_values};
 use super::classes::{calibration, classes};
 use super::error_curves::{costs, error_by_size, learning_curve, other_curves, searches};
@@ -19,6 +19,7 @@ use crate::record::names::listed;
 pub fn render(record: &Record, title: &str, yaml: &str) -> String {
     let errors = record.held_out_errors();
     let details = [
+        Some(baselines(record, &errors)),
         predictions(record),
         worst_rows(record),
         components(record),

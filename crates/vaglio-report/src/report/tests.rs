@@ -40,8 +40,8 @@ fn verdicts_say_why() {
 #[test]
 fn plots_have_as_many_points_as_sizes() {
     let page = wide(&Sample::diabetes().render());
-    // A point for each size, and one in the legend.
-    assert_eq!(page.matches("class=\"dot inner\"").count(), 10 + 1);
+    // Scores, λ and test losses: a point for each size, and one in the legend.
+    assert_eq!(page.matches("class=\"dot inner\"").count(), 2 * (10 + 1));
     assert_eq!(page.matches("class=\"dot test\"").count(), 10 + 1);
     assert_eq!(page.matches(", bmi: ").count(), 5);
     // Each of ten columns enters once, in the last of ten steps all are in.
@@ -112,7 +112,7 @@ fn infinite_scores_leave_gaps() {
     sample.0["report"]["correlations"][1][0] = Value::Null;
     let page = sample.render();
     check(&page);
-    assert_eq!(wide(&page).matches("class=\"dot inner\"").count(), 9 + 1);
+    assert_eq!(wide(&page).matches("class=\"dot inner\"").count(), 2 * (9 + 1));
     for list in ["path", "steps"] {
         for item in sample.0[list].as_array_mut().unwrap() {
             item["score"] = Value::Null;

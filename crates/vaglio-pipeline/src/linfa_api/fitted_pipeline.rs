@@ -157,6 +157,8 @@ impl<E, I> Serialize for FittedPipeline<E, I> {
 impl<'de, E: TargetValue, I: TargetDim> Deserialize<'de> for FittedPipeline<E, I> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let saved = SavedModel::deserialize(deserializer)?;
-        saved.check().and_then(|()| FittedPipeline::from_saved(saved)).map_err(serde::de::Error::custom)
+        let fitted =
+            if saved.fits() { FittedPipeline::from_saved(saved) } else { Err("its parts do not fit together".into()) };
+        fitted.map_err(serde::de::Error::custom)
     }
 }

@@ -48,28 +48,17 @@ impl PredictionChain<'_> {
         source_columns(self.maps, self.inputs)
     }
 
-    /// Refuses parts that do not fit each other.
-    pub fn check(&self) -> Result<(), String> {
-        let outputs = self.outputs;
-        if let Some(units) = self.units
-            && (units.len() != outputs || units.iter().any(|units| units.scale.scale == 0.0))
-        {
-            return Err(format!("{} scales of targets, one of them perhaps 0, for {outputs} outputs", units.len()));
-        }
-        let takes = self.model.inputs().len();
-        if self.inputs.len() != takes {
-            return Err(format!("{} names for the {takes} columns that the model takes", self.inputs.len()));
-        }
-        if let Some(twice) = duplicate(self.inputs.iter().map(String::as_str)) {
-            return Err(format!("the column `{twice}` is listed twice"));
-        }
+    /// Whether the parts fit each other.
+    pub(super) fn fits(&self) -> bool {
+        let are_units =
+            |all: &[TargetUnits]| all.len() == self.outputs && all.iter().all(|units| units.scale.scale != 0.0);
         // A prediction for one row of zeros shows the number of outputs.
         let mut row = Columns::new(1);
         self.inputs.iter().for_each(|_| row.push(vec![0.0]));
-        match self.model.predict(&row, None) {
-            Ok(values) if values.nrows() != outputs => Err(format!("{outputs} names for {} outputs", values.nrows())),
-            _ => Ok(()),
-        }
+        self.units.is_none_or(are_units)
+            && self.inputs.len() == self.model.inputs().len()
+            && duplicate(self.inputs.iter().map(String::as_str)).is_none()
+            && self.model.predict(&row, None).map_or(true, |values| values.nrows() == self.outputs)
     }
 
     /// Inputs of the model, from a table with at least the source columns; and the table without columns.

@@ -31,7 +31,7 @@ impl SavedModel {
     /// # Errors
     /// [`Error::Failed`] if the model cannot be serialized.
     pub fn to_text(&self) -> Result<String> {
-        Ok(wrap(SCHEMA, &serde_json::to_string(self)?))
+        Ok(wrap(&serde_json::to_string(self)?))
     }
 
     /// Writes a model file atomically.
@@ -71,13 +71,12 @@ impl SavedModel {
             let schema = shortened(&file.schema);
             return Err(refused(format!("it is of version `{schema}`; this program reads `{SCHEMA}`").into()));
         }
-        if wrap(SCHEMA, file.model.get()) != text {
+        if wrap(file.model.get()) != text {
             return Err(refused("its checksum does not fit: the file was changed after it was written".into()));
         }
         let model: SavedModel =
             serde_json::from_str(file.model.get()).map_err(|e| refused(not_known(file.model.get(), e)))?;
-        model.check().map_err(|message| refused(format!("its parts do not fit together: {message}").into()))?;
-        Ok(model)
+        if model.fits() { Ok(model) } else { Err(refused("its parts do not fit together".into())) }
     }
 }
 
@@ -108,7 +107,7 @@ fn foreign(text: &str) -> Option<String> {
 }
 
 /// Returns the text of a model file with its checksum.
-fn wrap(schema: &str, model: &str) -> String {
+fn wrap(model: &str) -> String {
     let digest = blake3::hash(model.as_bytes());
-    format!("{{\"schema\":\"{schema}\",\"digest\":\"blake3:{digest}\",\"model\":{model}}}\n")
+    format!("{{\"schema\":\"{SCHEMA}\",\"digest\":\"blake3:{digest}\",\"model\":{model}}}\n")
 }

@@ -74,24 +74,19 @@ impl SavedIntervals {
         ))
     }
 
-    /// Refuses parts that do not fit each other.
-    pub(crate) fn check(&self, outputs: usize) -> Result<(), String> {
-        let is_sorted = |list: &Vec<f64>| list.iter().all(|r| *r >= 0.0) && list.is_sorted();
-        let mut rows = 0;
-        for fold in &self.folds {
-            fold.chain(outputs).check()?;
-            let count = fold.residuals.first().map_or(0, Vec::len);
-            let fits = fold.residuals.len() == outputs && fold.residuals.iter().all(|list| list.len() == count);
-            if !fits || !fold.residuals.iter().all(is_sorted) {
-                return Err("the residuals of a fold are not those of its rows".into());
-            }
-            rows += count;
-        }
-        let is_level = self.level > 0.0 && self.level < 1.0;
-        if !is_level || place(self.level, rows).is_none() {
-            return Err(format!("intervals of level {} by {rows} rows", self.level));
-        }
-        Ok(())
+    /// Whether the parts fit each other.
+    pub(super) fn fits(&self, outputs: usize) -> bool {
+        let count = |fold: &FoldModel| fold.residuals.first().map_or(0, Vec::len);
+        let are_residuals = |list: &[f64]| list.iter().all(|residual| *residual >= 0.0) && list.is_sorted();
+        let is_fold = |fold: &FoldModel| {
+            fold.residuals.len() == outputs
+                && fold.residuals.iter().all(|list| list.len() == count(fold) && are_residuals(list))
+                && fold.chain(outputs).fits()
+        };
+        self.level > 0.0
+            && self.level < 1.0
+            && self.folds.iter().all(is_fold)
+            && place(self.level, self.folds.iter().map(count).sum()).is_some()
     }
 
     /// Columns of a data file that the models of the folds read.

@@ -174,60 +174,39 @@ impl SavedModel {
         found
     }
 
-    /// Refuses parts that do not fit each other.
-    pub(crate) fn check(&self) -> Result<(), String> {
-        let outputs = self.outputs.len();
-        let fits = match &self.task {
+    /// Whether the parts fit each other.
+    pub(crate) fn fits(&self) -> bool {
+        let (chain, outputs) = (self.chain(), self.outputs.len());
+        let is_regression = self.task == Task::Regression;
+        let is_of_task = match &self.task {
             Task::Regression => outputs > 0,
             Task::Binary { .. } => outputs == 1,
             Task::Multiclass { labels } => outputs == labels.len() && outputs > 0,
         };
-        if !fits {
-            return Err(format!("{outputs} outputs for a target that is {}", self.task.name()));
-        }
-        let chain = self.chain();
-        chain.check()?;
-        if self.sources != chain.sources() {
-            return Err("the columns that are read are not those that the inputs are made from".into());
-        }
-        if let Some(SelectedFeatures { names, indices, of }) = &self.selected {
-            let count = self.model.coefficients().map_or(indices.len(), |own| own.weights.nrows());
-            let is_path = self.path.as_ref().is_none_or(|path| path.is_among(*of));
-            if names.len() != indices.len() || count != indices.len() || indices.iter().any(|k| k >= of) || !is_path {
-                return Err("the selected features are not those of the model".into());
+        let is_selected = match &self.selected {
+            Some(SelectedFeatures { names, indices, of }) => {
+                let count = self.model.coefficients().map_or(indices.len(), |own| own.weights.nrows());
+                names.len() == indices.len()
+                    && count == indices.len()
+                    && indices.iter().all(|k| k < of)
+                    && self.path.as_ref().is_none_or(|path| path.is_among(*of))
             }
-        } else if self.path.is_some() {
-            return Err("a path without what was selected".into());
-        }
-        if let Some(columns) = &self.columns
-            && let Some(missing) = self.sources.iter().find(|source| !columns.contains(source))
-        {
-            return Err(format!("the column `{missing}` is read and is not among those that there were"));
-        }
-        if let Some(Observed { targets, horizons, .. }) = &self.observed {
-            let count = targets.len() * horizons.len().max(1);
-            let is_of_outputs = if self.task == Task::Regression { count == outputs } else { targets.len() == 1 };
-            if !is_of_outputs {
-                return Err(format!("{} columns of targets for {outputs} outputs", targets.len()));
-            }
-        }
+            None => self.path.is_none(),
+        };
+        let is_observed = self.observed.as_ref().is_none_or(|Observed { targets, horizons, .. }| {
+            if is_regression { targets.len() * horizons.len().max(1) == outputs } else { targets.len() == 1 }
+        });
         let classes = outputs + usize::from(outputs == 1);
-        if self.class_order.places().iter().any(|&class| class >= classes) {
-            return Err("an order of classes that it has not".into());
-        }
-        if let Some(Calibration { maps, .. }) = &self.calibration
-            && (self.task == Task::Regression || maps.len() != outputs)
-        {
-            return Err(format!("{} maps to probabilities for {outputs} outputs", maps.len()));
-        }
-        if let Some(Err(error)) = self.history.as_ref().map(History::table) {
-            return Err(format!("the rows before: {error}"));
-        }
-        match &self.intervals {
-            Some(_) if self.task != Task::Regression => Err("intervals of classes".into()),
-            Some(intervals) => intervals.check(outputs),
-            None => Ok(()),
-        }
+        is_of_task
+            && chain.fits()
+            && self.sources == chain.sources()
+            && is_selected
+            && is_observed
+            && self.columns.as_ref().is_none_or(|columns| self.sources.iter().all(|source| columns.contains(source)))
+            && self.class_order.places().iter().all(|&class| class < classes)
+            && self.calibration.as_ref().is_none_or(|own| !is_regression && own.maps.len() == outputs)
+            && self.history.as_ref().is_none_or(|history| history.table().is_ok())
+            && self.intervals.as_ref().is_none_or(|intervals| is_regression && intervals.fits(outputs))
     }
 
     /// Says how labels differ from the most probable class after calibration; `None` if they agree.

@@ -101,6 +101,11 @@ impl<'d> Subject<'d> {
     }
 }
 
+/// Returns the first columns of a list: none, one, …, all.
+pub(crate) fn prefixes(columns: &[Feature]) -> impl Iterator<Item = &[Feature]> {
+    (0..=columns.len()).map(|size| &columns[..size])
+}
+
 /// Returns the extent of a search that adds every column.
 pub(crate) fn whole(design: &Design) -> SearchExtent {
     let candidates = design.candidates().len();

@@ -1,7 +1,7 @@
 //! Laws of a criterion between a design and a changed copy of it; the design needs a ridge readout.
 
 use crate::law_violation::Law;
-use crate::trial::{Subject, whole};
+use crate::trial::{Subject, prefixes, whole};
 use crate::{CriterionLaws, LawResult, LawViolation, SplitMix64, data, design_copies};
 use vaglio_core::{Action, Design, Feature, HeldOut, Result as Made, Score, Winner, gather};
 
@@ -119,7 +119,7 @@ impl CriterionLaws<'_> {
         let over = |lambdas: &[f64]| made(law, || design_copies::with_lambdas(design, lambdas.to_vec()));
         let (joint, singles) = (over(&grid)?, [over(&grid[..1])?, over(&grid[1..2])?, over(&grid[2..])?]);
         let joint = subject.with_design(&joint);
-        for subset in (0..=trail.len()).map(|size| &trail[..size]) {
+        for subset in prefixes(&trail) {
             let mut reset = joint.reset(subset)?;
             let walked = law.ran(format_args!("subset {subset:?}"), || reset.score())?;
             let defined = joint.evaluate(subset)?;
@@ -153,7 +153,7 @@ fn weights_matter(subject: Subject<'_>, weighted: &Design) -> LawResult<bool> {
     let plain = made(subject.law, || design_copies::without_row_weights(subject.design))?;
     let (trail, plain) = (subject.trail(3, 24)?, subject.with_design(&plain));
     let (empty, mut is_flat) = (plain.evaluate(&[])?, true);
-    for subset in (0..=trail.len()).map(|size| &trail[..size]) {
+    for subset in prefixes(&trail) {
         let (a, b) = (plain.evaluate(subset)?, subject.with_design(weighted).evaluate(subset)?);
         if !subject.near.holds(a.loss, b.loss) || a.lambda != b.lambda {
             return Ok(true);
@@ -168,7 +168,7 @@ fn same_scores(first: Subject<'_>, second: &Design, moved: &[Feature]) -> LawRes
     let second = first.with_design(second);
     let there = |subset: &[Feature]| gather(moved, subset);
     let trail = first.trail(3, 23)?;
-    for subset in (0..=trail.len()).map(|size| &trail[..size]) {
+    for subset in prefixes(&trail) {
         first.is_defined(format_args!("subset {subset:?}"), subset, second.evaluate(&there(subset))?)?;
         let candidates = first.free(subset);
         let scores = second.additions(&mut second.reset(&there(subset))?, &there(&candidates))?;

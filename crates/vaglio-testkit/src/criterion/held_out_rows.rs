@@ -2,7 +2,7 @@
 
 use super::CriterionLaws;
 use crate::LawResult;
-use crate::trial::Subject;
+use crate::trial::{Subject, prefixes};
 use ndarray::{Array2, Axis, concatenate};
 use vaglio_core::{
     AnyLoss, Design, Feature, HeldOut, LeftOut, PredictionUnits, Result as Made, Round, Score, row_weights,
@@ -33,7 +33,7 @@ impl CriterionLaws<'_> {
         let outputs: Vec<Option<usize>> =
             if each { (0..design.targets().nrows()).map(Some).collect() } else { vec![None] };
         let trail = subject.trail(3, 25)?;
-        for subset in (0..=trail.len()).map(|size| &trail[..size]) {
+        for subset in prefixes(&trail) {
             let on = format_args!("subset {subset:?}, `{}` of the rows held out", held.loss.kind());
             let scores =
                 law.ran(on, || outputs.iter().map(|&output| held.score(subset, output)).collect::<Made<Vec<_>>>())?;

@@ -2,7 +2,7 @@
 
 use super::CriterionLaws;
 use crate::law_violation::Law;
-use crate::trial::{Subject, whole};
+use crate::trial::{Subject, prefixes, whole};
 use crate::{LawResult, design_copies};
 use vaglio_core::{Criterion, Design, Feature, Score};
 
@@ -78,7 +78,7 @@ impl CriterionLaws<'_> {
         let doubles = CriterionLaws { design: &doubles, ..self }.under(law.0);
         let bytes = doubles.with_design(&bytes);
         let trail = bytes.trail(3, 28)?;
-        for subset in (0..=trail.len()).map(|size| &trail[..size]) {
+        for subset in prefixes(&trail) {
             let on = format_args!("subset {subset:?} stored in bytes");
             doubles.is_defined(on, subset, bytes.evaluate(subset)?)?;
             let scored = |subject: Subject<'_>| subject.additions(&mut subject.walked(subset)?, &subject.free(subset));

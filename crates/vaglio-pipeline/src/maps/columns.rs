@@ -8,15 +8,14 @@ use vaglio_core::{Cells, Error, Result, Table};
 /// # Errors
 /// [`Error::Setting`] on `columns`.
 pub(super) fn check(columns: Option<&[String]>) -> Result<()> {
-    let Some(columns) = columns else { return Ok(()) };
-    if columns.is_empty() {
-        return Err(Error::setting("columns", "it is empty; leave it out for all columns that the map can take"));
-    }
-    check_distinct("columns", columns, |column| format!("`{column}`"))
+    columns.map_or(Ok(()), |columns| check_list("columns", columns, |column| format!("`{column}`")))
 }
 
-/// Refuses a list in the setting `field` that holds an entry twice; `shown` writes the entry.
-pub(super) fn check_distinct<T: PartialEq>(field: &str, list: &[T], shown: impl Fn(&T) -> String) -> Result<()> {
+/// Refuses a list in the setting `field` that is empty or holds an entry twice; `shown` writes the entry.
+pub(super) fn check_list<T: PartialEq>(field: &str, list: &[T], shown: impl Fn(&T) -> String) -> Result<()> {
+    if list.is_empty() {
+        return Err(Error::setting(field, "it is empty; list at least one entry, or leave the setting out"));
+    }
     match (0..list.len()).find(|&k| list[..k].contains(&list[k])) {
         Some(index) => {
             Err(Error::setting(format!("{field}[{index}]"), format!("{} is listed twice", shown(&list[index]))))

@@ -53,10 +53,7 @@ impl Map for DateParts {
 
     fn check_settings(&self) -> Result<()> {
         if let Some(parts) = &self.parts {
-            if parts.is_empty() {
-                return Err(Error::setting("parts", "it is empty; leave it out for the usual ones"));
-            }
-            columns::check_distinct("parts", parts, |part| format!("`{}`", part.word()))?;
+            columns::check_list("parts", parts, |part| format!("`{}`", part.word()))?;
         }
         columns::check(self.columns.as_deref())
     }

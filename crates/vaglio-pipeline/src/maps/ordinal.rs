@@ -89,10 +89,7 @@ impl Map for Ordinal {
     fn check_settings(&self) -> Result<()> {
         for (name, order) in &self.order {
             let field = format!("order.{name}");
-            if order.is_empty() {
-                return Err(Error::setting(field, "it is empty; list the levels from the lowest to the highest"));
-            }
-            columns::check_distinct(&field, order, |level| format!("`{}`", level.label()))?;
+            columns::check_list(&field, order, |level| format!("`{}`", level.label()))?;
             if self.columns.as_ref().is_some_and(|columns| !columns.contains(name)) {
                 return Err(Error::setting(field, format!("`{name}` is not among `columns`")));
             }

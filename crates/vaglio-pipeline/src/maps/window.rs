@@ -135,10 +135,7 @@ impl Map for Window {
             return Err(Error::setting("lags", "at least one lag is needed; 0 is the row itself"));
         }
         for (field, lags) in self.lags.lists() {
-            if lags.is_empty() {
-                return Err(Error::setting(field, "at least one lag is needed; 0 is the row itself"));
-            }
-            columns::check_distinct(&field, lags, usize::to_string)?;
+            columns::check_list(&field, lags, usize::to_string)?;
         }
         if let (Lags::Each(_), Some(_)) = (&self.lags, &self.columns) {
             return Err(Error::setting("columns", "`lags` names the columns already; leave it out"));

@@ -110,16 +110,20 @@ impl SearchSettings {
         if let Some(constraints) = &self.constraints {
             constraints.check().map_err(|error| error.under("constraints"))?;
         }
-        let Some(most) = self.max_features else { return Ok(()) };
-        if self.forced.len() > most {
-            let message = format!("{} columns are forced and max_features is {most}", self.forced.len());
-            return Err(Error::setting("forced", message));
+        self.max_features.map_or(Ok(()), |most| self.check_sizes(self.forced.len(), most))
+    }
+
+    /// Refuses more forced features, or a larger minimum, than a subset may have.
+    pub(crate) fn check_sizes(&self, forced: usize, most: usize) -> Result<()> {
+        if forced > most {
+            return Err(Error::setting("forced", format!("{forced} columns are forced and max_features is {most}")));
         }
-        if self.min_features.is_some_and(|least| least > most) {
-            let message = format!("it is larger than max_features, which is {most}");
-            return Err(Error::setting("min_features", message));
+        match self.min_features {
+            Some(least) if least > most => {
+                Err(Error::setting("min_features", format!("it is larger than max_features, which is {most}")))
+            }
+            _ => Ok(()),
         }
-        Ok(())
     }
 
     /// Refuses settings that are given although the strategy does not use them.

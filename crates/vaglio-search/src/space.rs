@@ -176,26 +176,19 @@ fn rules(
 
 /// Checks the settings that count features and returns the maximum subset size.
 fn most(settings: &SearchSettings, features: usize, forced: usize, excluded: usize) -> Result<usize> {
-    let refused = |field, message: String| Err(Error::setting(field, message));
     // A number above the number of features means all.
     let most = settings.max_features.unwrap_or(features).min(features);
-    if forced > most {
-        return refused("forced", format!("{forced} columns are forced and max_features is {most}"));
-    }
-    if settings.min_features.is_some_and(|least| least > most) {
-        return refused("min_features", format!("it is larger than max_features, which is {most}"));
-    }
+    settings.check_sizes(forced, most)?;
+    let least = settings.min_features.unwrap_or(1).max(forced);
     if let Choose::Size(size) = settings.choose
-        && !(settings.min_features.unwrap_or(1).max(forced)..=most).contains(&size)
+        && !(least..=most).contains(&size)
     {
-        let least = settings.min_features.unwrap_or(1).max(forced);
-        return refused(
-            "choose",
-            format!("{} asked for, and there are {least} to {most} in the result", pluralize(size, "column")),
-        );
+        let asked = pluralize(size, "column");
+        let message = format!("{asked} asked for, and there are {least} to {most} in the result");
+        return Err(Error::setting("choose", message));
     }
     if excluded == features && features > 0 {
-        return refused("excluded", "every column is excluded".into());
+        return Err(Error::setting("excluded", "every column is excluded"));
     }
     Ok(most)
 }

@@ -49,15 +49,11 @@ impl<'d> Space<'d> {
         let most = most(&settings, names.len(), forced.len(), excluded.len())?;
         let groups = partition.groups(&excluded);
         let least = settings.min_features.map(|least| least.min(groups.iter().map(Vec::len).sum()));
-        let mut group_of = vec![None; names.len()];
-        for (number, group) in groups.iter().enumerate() {
-            group.iter().for_each(|&f| group_of[f] = Some(number));
-        }
-        let mut entering: Vec<usize> = forced.iter().filter_map(|&f| group_of[f]).collect();
-        // Features of a block are adjacent.
-        entering.dedup();
         let rules = rules(&settings, design, &partition, &groups, &forced)?;
-        Ok(Space { design, groups, forced: entering, most, least, settings, rules, originals: OnceCell::new() })
+        // The first feature of a block stands for all.
+        let group_of = |first: &Feature| groups.binary_search_by_key(first, |group| group[0]).ok();
+        let forced = forced.iter().filter_map(group_of).collect();
+        Ok(Space { design, groups, forced, most, least, settings, rules, originals: OnceCell::new() })
     }
 
     /// Number of features in all groups.

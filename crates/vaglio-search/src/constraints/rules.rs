@@ -1,6 +1,7 @@
 //! Constraints on the columns of a design.
 
 use super::{AtMost, Constraints, Heredity, Listed, Sign};
+use crate::feature_groups::resolved;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use vaglio_core::{Block, Design, Error, Feature, Result};
 
@@ -252,9 +253,7 @@ fn groups(given: &BTreeMap<String, AtMost>, keys: &Keys<'_>) -> Result<Vec<Group
         let (columns, most) = match of {
             AtMost::Count(count) => (keys.columns(name, &field)?, *count),
             AtMost::Of(Listed { columns, count }) => {
-                let named = columns.iter().enumerate();
-                let columns = named.map(|(k, f)| f.resolve(keys.names, &format!("{field}.columns[{k}]")));
-                (columns.collect::<Result<Vec<_>>>()?, *count)
+                (resolved(columns, &format!("{field}.columns"), keys.names)?, *count)
             }
         };
         let mut has = vec![false; keys.names.len()];

@@ -10,7 +10,7 @@ fn rows_come_some_at_a_time() {
     ));
     let word = Arc::new(StringArray::from((0..50).map(|row| format!("w{}", row % 3)).collect::<Vec<_>>()));
     let whole = batch(vec![("x", x as ArrayRef), ("word", word)]);
-    let [arrow, stream] = write("batches", &whole);
+    let [arrow, stream] = write("rows_in_batches", &whole);
     let cell = |row: usize| if row.is_multiple_of(7) { String::new() } else { (row as f64 / 4.0).to_string() };
     let lines: String = (0..50).map(|row| format!("{},w{}\n", cell(row), row % 3)).collect();
     let text = folder_of("arrow").join("rows.csv");
@@ -25,7 +25,7 @@ fn rows_come_some_at_a_time() {
         writer.close().unwrap();
         path
     };
-    for path in [arrow, stream, text, in_groups("groups", whole.clone())] {
+    for path in [arrow, stream, text, in_groups("rows_in_groups", whole.clone())] {
         let columns = [("word".to_owned(), Hint::Class), ("x".to_owned(), Hint::Number)];
         let wanted = ReadRequest { hints: columns.iter().cloned().collect(), ..ReadRequest::default() };
         let (table, _) =

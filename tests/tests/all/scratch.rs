@@ -5,13 +5,13 @@ use serde_json::Value;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-/// Rows whose columns of doubles take 160 kB.
+/// Rows whose columns of bytes take 20 kB: 16 kB and more go to a scratch file.
 const ROWS: usize = 20_000;
 
 /// Lines of pipelines whose every part works on large vectors.
 const PIPELINES: [&str; 8] = [
-    "criterion: {kind: kfold, folds: 4}\nsearch: {kind: greedy, max_features: 3, choose: {folds: 3, rule: one_se}}\n\
-     preprocess: [{kind: impute, scope: fold}, one_hot, standardize]\nevaluate: {nested: {folds: 3}, intervals: 0.9}",
+    "criterion: {kind: kfold, folds: 4}\nsearch: {kind: greedy, max_features: 3, choose: {folds: 2, rule: one_se}}\n\
+     preprocess: [{kind: impute, scope: fold}, one_hot, standardize]\nevaluate: {nested: {folds: 2}, intervals: 0.9}",
     "criterion: loo\nsearch: {kind: floating, max_features: 3, choose: last}\npreprocess: [{kind: impute, how: median}, one_hot]",
     "criterion: {kind: information, measure: bic}\nsearch: {kind: exhaustive, max_features: 2}\n\
      preprocess: [impute, one_hot]\nevaluate: {shares: true, alternatives: {}}",
@@ -27,7 +27,7 @@ const PIPELINES: [&str; 8] = [
 ];
 
 fn folder(name: &str, rows: usize) -> Folder {
-    let folder = Folder::new(name);
+    let folder = Folder::on_disk(name);
     let gap = |row: usize, _: f64| {
         if row.is_multiple_of(7) { String::new() } else { format!("{:.2}", 3.0 * (0.37 * row as f64).sin()) }
     };
@@ -96,7 +96,8 @@ fn tables_beyond_the_memory_go_to_scratch_space() {
 
 #[test]
 fn a_scratch_file_has_no_name_and_ends_with_its_process() {
-    let folder = folder("scratch-killed", ROWS);
+    // Columns of doubles take 48 kB.
+    let folder = folder("scratch-killed", 6_000);
     pipeline(&folder, PIPELINES[0]);
     let run = |out: &str, more: &[&str]| {
         let mut command =

@@ -155,7 +155,7 @@ fn columns_that_single_precision_cannot_hold_are_refused_by_name() {
 
 #[test]
 fn tables_in_scratch_space_are_rounded_too() {
-    let folder = Folder::new("single-scratch");
+    let folder = Folder::on_disk("single-scratch");
     written(&folder);
     let lines = "search: {kind: greedy, max_features: 4, choose: last}\ncriterion: {kind: kfold, folds: 5}";
     let runs = ["single", "double"].map(|precision| {

@@ -38,9 +38,18 @@ pub struct Ran {
 
 impl Folder {
     pub fn new(name: &str) -> Self {
+        Folder::below(&BASE, name)
+    }
+
+    /// A folder for scratch files, which in memory would count as memory of the program.
+    pub fn on_disk(name: &str) -> Self {
+        Folder::below(&std::env::temp_dir(), name)
+    }
+
+    fn below(base: &Path, name: &str) -> Self {
         static COUNT: AtomicUsize = AtomicUsize::new(0);
         let count = COUNT.fetch_add(1, Ordering::Relaxed);
-        let path = BASE.join(format!("vaglio-tests-{}-{count}-{name}", std::process::id()));
+        let path = base.join(format!("vaglio-tests-{}-{count}-{name}", std::process::id()));
         let _ = std::fs::remove_dir_all(&path);
         std::fs::create_dir_all(&path).unwrap();
         Folder(path)

@@ -241,7 +241,7 @@ fn blocks_are_those_of_the_field() {
 #[test]
 fn schemes_that_cannot_be_are_refused() {
     let design = data::regression(12, 3, 17).design(&[1.0], true);
-    let refused = |criterion: &KFold| match criterion.check(&design) {
+    let refused = |criterion: &KFold| match criterion.check_settings().and_then(|()| criterion.check(&design)) {
         Err(Error::Setting { field, message, .. }) => format!("{field}: {message}"),
         other => panic!("{criterion:?} gives {other:?}"),
     };

@@ -2,6 +2,7 @@
 #![allow(missing_docs, clippy::unwrap_used, clippy::panic)]
 
 mod all_lambdas;
+mod basics;
 mod blame;
 mod conformance;
 mod crrr;

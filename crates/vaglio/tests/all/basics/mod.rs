@@ -1,5 +1,4 @@
 //! Settings, losses and data against plain loops and known values.
-#![allow(missing_docs, clippy::unwrap_used)]
 
 mod brent;
 mod classes;

@@ -194,7 +194,7 @@ fn nested_is_a_plain_loop() {
     let (x, y, groups) = data(60);
     let whole = Dataset::new(x.clone(), y.clone());
     for learner in LEARNERS.into_iter().filter(|learner| !learner.contains("reservoir")) {
-        let pipeline = selection(&format!("search: {{kind: greedy, choose: {{folds: 4}}}}\nmodel: {learner}\n"));
+        let pipeline = selection(&format!("search: {{kind: greedy, choose: {{folds: 2}}}}\nmodel: {learner}\n"));
         let nested = pipeline.nested_with(5, 1, &whole, &Rows::new().groups(groups.clone())).unwrap();
         let mut expected = 0.0;
         for (training, held) in folds(&groups) {

@@ -104,9 +104,9 @@ fn killed(search: (&str, (usize, usize)), random: &mut SplitMix64, name: &str) -
 fn killed_runs_resume_to_the_same_files() {
     let mut random = SplitMix64::new(16);
     for (place, search) in SEARCHES.iter().enumerate().step_by(case_stride(2)) {
-        // Not optimized, a sixth of the rows takes as long.
+        // Not optimized, a tenth of the rows takes as long.
         let (search, (rows, columns)) = *search;
-        killed((search, (rows / 6, columns)), &mut random, &format!("killed-{place}"));
+        killed((search, ((rows / 10).max(16), columns)), &mut random, &format!("killed-{place}"));
     }
 }
 

@@ -71,7 +71,7 @@ fn results_are_those_of_tables_in_memory() {
 
 #[test]
 fn tables_beyond_the_memory_go_to_scratch_space() {
-    let folder = folder("scratch-auto", 400_000);
+    let folder = folder("scratch-auto", 300_000);
     // Cells of text are many small blocks, which stay in memory.
     let lines = "criterion: {kind: loo}\nsearch: {kind: greedy, max_features: 2, choose: last}\npreprocess: [impute]";
     folder.write(
@@ -83,14 +83,14 @@ fn tables_beyond_the_memory_go_to_scratch_space() {
         let mut command = folder.command(&["run", "p.yaml", "--out", out, "-v", "--set", &memory, "--set", &scratch]);
         ran(command.env("TMPDIR", folder.path("space")))
     };
-    let Ran { code, err, .. } = run("30MB", "never", "never");
+    let Ran { code, err, .. } = run("25MB", "never", "never");
     assert!(code == Some(2) && err.contains("`limits.memory`: ") && !err.contains("scratch"), "{err}");
-    for (memory, is_told) in [("30MB", true), ("2GB", false)] {
+    for (memory, is_told) in [("25MB", true), ("2GB", false)] {
         let Ran { code, err, .. } = run(memory, "auto", memory);
         assert_eq!(code, Some(0), "{err}");
         assert_eq!(err.contains("what does not fit the memory goes to scratch space"), is_told, "{err}");
     }
-    assert_eq!(folder.read("30MB/model.json"), folder.read("2GB/model.json"));
+    assert_eq!(folder.read("25MB/model.json"), folder.read("2GB/model.json"));
     assert_eq!(folder.files("space"), ["kept"]);
 }
 

@@ -78,13 +78,13 @@ impl Walked {
         let (mut error, mut seen) = (0.0f64, Vec::new());
         for _ in 0..steps {
             let open: Vec<usize> = (0..data.columns()).filter(|f| !subset.contains(f)).collect();
-            let mut check = |subset: &[usize], trial: &Trial| {
-                seen.push(trial.loss);
-                if is_unreliable(trial.conditioning) {
-                    return;
+            let mut check = |subset: &[usize], trials: &[&Trial]| {
+                seen.extend(trials.iter().map(|trial| trial.loss));
+                let mut reliable = trials.iter().filter(|trial| !is_unreliable(trial.conditioning)).peekable();
+                if reliable.peek().is_some() {
+                    let defined = self.defined(subset, lambda);
+                    error = reliable.fold(error, |most, trial| most.max((trial.loss - defined).abs() / defined));
                 }
-                let defined = self.defined(subset, lambda);
-                error = error.max((trial.loss - defined).abs() / defined);
             };
             let (features, bounds) = bounded.bounds(&scorer).unwrap();
             assert!(features.iter().copied().eq(0..data.columns()));
@@ -92,8 +92,7 @@ impl Walked {
             let in_full = full.trials(&scorer, &open);
             for (k, feature) in open.iter().enumerate() {
                 let larger: Vec<usize> = subset.iter().chain([feature]).copied().collect();
-                check(&larger, &by_bounds[k]);
-                check(&larger, &in_full[k]);
+                check(&larger, &[&by_bounds[k], &in_full[k]]);
                 assert!(bounds[*feature] <= by_bounds[k].loss * (1.0 + 1e-9));
             }
             for trials in [&by_bounds, &in_full] {
@@ -105,7 +104,7 @@ impl Walked {
             let removals = bounded.removals(&scorer, &subset);
             for (k, trial) in removals.iter().enumerate() {
                 let rest: Vec<usize> = subset.iter().copied().filter(|f| *f != subset[k]).collect();
-                check(&rest, trial);
+                check(&rest, &[trial]);
             }
             if subset.is_empty() || (subset.len() < most && random.uniform() < 0.55) {
                 let feature = open[random.below(open.len())];
@@ -123,8 +122,7 @@ impl Walked {
                 }
             }
             assert!(bounded.basis().selected().eq(subset.iter().copied()));
-            check(&subset, &bounded.basis().score(&scorer));
-            check(&subset, &full.basis().score(&scorer));
+            check(&subset, &[&bounded.basis().score(&scorer), &full.basis().score(&scorer)]);
         }
         (error, seen)
     }

@@ -1,5 +1,6 @@
 //! The laws of the conformance kit on everything that is linked in.
 
+use crate::stride;
 use serde_json::{Value, json};
 use vaglio::core::{Absolute, AnyLoss, Auc, BalancedError, Criterion, Map, Measure, Squared, ZeroOne};
 use vaglio::criteria::Loo;
@@ -7,7 +8,6 @@ use vaglio::search::Search;
 use vaglio_testkit::{
     CriterionLaws, LawResult, LawViolation, SearchLaws, check_criterion, check_criterion_on_standard_data,
     check_learner_on_standard_data, check_map_on_standard_data, check_search_on_standard_data, data, registry,
-    tries_all_cases,
 };
 
 /// Settings of maps that do not run with their defaults.
@@ -32,11 +32,6 @@ fn every_criterion_keeps_the_laws() -> LawResult {
         }
         Ok(())
     })
-}
-
-/// Distance from one case to the next that is tried: 1 with `VAGLIO_CASES=all`.
-fn stride(most: usize) -> usize {
-    if tries_all_cases() { 1 } else { most }
 }
 
 /// Tries each criterion at every λ, on one of two designs in turn; with `VAGLIO_CASES=all`, on both.

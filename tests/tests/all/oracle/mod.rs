@@ -179,7 +179,7 @@ fn from_environment(name: &str, otherwise: u64) -> u64 {
 
 #[test]
 fn random_problems_have_the_scores_of_plain_retraining_in_any_units() {
-    let (count, first) = (from_environment("VAGLIO_PROBLEMS", 2000), from_environment("VAGLIO_SEED", 1));
+    let (count, first) = (from_environment("VAGLIO_PROBLEMS", 1000), from_environment("VAGLIO_SEED", 1));
     let mut all = Vec::new();
     for seed in first..first + count {
         let tried = catch_unwind(AssertUnwindSafe(|| broken(seed)));

@@ -222,7 +222,7 @@ mod every_cell_of_numbers_is_what_it_is_defined_to_be {
 
     #[test]
     fn svm() {
-        every_cell(UNWEIGHTED, "{kind: svm, c: 2.0}");
+        every_cell(UNWEIGHTED, "{kind: svm, c: 0.1}");
     }
 }
 

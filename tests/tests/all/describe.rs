@@ -148,11 +148,12 @@ fn every_listed_example_is_part_of_a_pipeline_that_runs() {
                 [("size", "size"), ("part", "column: part")].into_iter().filter(|(_, words)| example.contains(words));
             let target = named.fold(target.to_owned(), |target, (name, _)| target.replace(&format!(", {name}"), ""));
             let target = if example.contains("within") { format!("series: width, {target}") } else { target };
-            // A search over all columns of a hidden layer, or without shortcuts, takes long.
-            let short = "\ncriterion: {kind: kfold, folds: 3}\nsearch: {kind: greedy, max_features: 1, choose: last}";
+            // A search over all columns of a hidden layer, or without shortcuts, takes long, as does a choice among sizes.
             let is_slow = component["role"] == "learner" && !["rls", "crrr"].contains(&kind);
-            let search = if is_slow { short } else { "" };
-            let yaml = pipeline(&format!("{example}{search}")).replace("target: y", &target);
+            let criterion = if is_slow { "\ncriterion: {kind: kfold, folds: 3}" } else { "" };
+            let has_search = example.contains("search:");
+            let search = if has_search { "" } else { "\nsearch: {kind: greedy, max_features: 1, choose: last}" };
+            let yaml = pipeline(&format!("{example}{criterion}{search}")).replace("target: y", &target);
             assert_eq!(fault(&tree(&yaml), &schema, &schema), None, "{yaml}");
             folder.write("p.yaml", &yaml);
             let ran = folder.vaglio(&["run", "p.yaml", "--out", "out", "--json"]);

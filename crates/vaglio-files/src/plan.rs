@@ -29,9 +29,9 @@ use vaglio_tables::budget::resident;
 
 /// Assumed flops per second.
 const PACE: f64 = 2e9;
-/// Time limit of the learner's map on the rows read, and number of rows if it takes longer.
+/// Time limit of the learner's map on the rows read, and fallback numbers of rows.
 const MADE: Duration = Duration::from_millis(400);
-const FEWER: usize = 200;
+const FEWER: [usize; 2] = [200, 10];
 
 /// Describes the run for people: data, engine with reason, searches, λ, folds, work and memory.
 ///
@@ -50,7 +50,13 @@ pub fn plan(pipeline: &ValidPipeline, folder: &Path) -> Result<String> {
 pub(super) fn planned(pipeline: &ValidPipeline, folder: &Path) -> Result<(String, Option<Warning>)> {
     let prepared = prepare_sample(pipeline, folder)?;
     let selector = pipeline.selector();
-    let (mut lines, design) = (Lines::new(), designed(&selector, &prepared)?);
+    let mut lines = Lines::new();
+    let Some(design) = designed(&selector, &prepared)? else {
+        let rows = about(prepared.rows as f64, prepared.times[0]);
+        lines.push(("data", format!("{rows}, {}", prepared.train.task().name())));
+        lines.push(("work", "unknown: the map of the learner takes longer than a second on ten rows".into()));
+        return Ok((text(&lines), None));
+    };
     let soon = design.with_sign(StopSign::default().or_after(Instant::now(), MADE));
     let plan = RunPlan { design: &design, ..RunPlan::new(pipeline, &selector, &prepared, &soon)? };
     plan.data(&mut lines);
@@ -249,19 +255,22 @@ impl RunPlan<'_> {
 }
 
 /// Design of the training rows, of as many planned rows as the run has; of fewer rows if the learner's map is slow.
-fn designed(selector: &ValidSelector, prepared: &TrainTest) -> Result<Design> {
+/// `None` if it is slow on ten rows.
+fn designed(selector: &ValidSelector, prepared: &TrainTest) -> Result<Option<Design>> {
     let (train, all) = (&prepared.train, prepared.train.rows());
-    let soon = StopSign::default().or_after(Instant::now(), MADE);
-    let (design, rows) = match selector.design(&train.clone().with_sign(soon)) {
-        Err(Error::Stopped(_)) => {
-            let some: Vec<usize> = (0..FEWER.min(all)).map(|row| row * all / FEWER.min(all)).collect();
-            (selector.design(&train.view_rows(&some))?, some.len())
-        }
-        design => (design?.with_sign(StopSign::default()), all),
-    };
-    let planned = (design.rows() as f64 * prepared.times[0] * all as f64 / rows as f64).round() as usize;
-    let planned = Some(planned).filter(|planned| *planned > design.rows());
-    Ok(design.with_run(|run| run.planned_rows = planned))
+    for rows in [all].into_iter().chain(FEWER.into_iter().filter(|rows| *rows < all)) {
+        let some: Vec<usize> = (0..rows).map(|row| row * all / rows).collect();
+        let train = if rows == all { train.clone() } else { train.view_rows(&some) };
+        let soon = StopSign::default().or_after(Instant::now(), MADE);
+        let design = match selector.design(&train.with_sign(soon)) {
+            Err(Error::Stopped(_)) => continue,
+            design => design?.with_sign(StopSign::default()),
+        };
+        let planned = (design.rows() as f64 * prepared.times[0] * all as f64 / rows as f64).round() as usize;
+        let planned = Some(planned).filter(|planned| *planned > design.rows());
+        return Ok(Some(design.with_run(|run| run.planned_rows = planned)));
+    }
+    Ok(None)
 }
 
 /// Seconds for people, with the assumed pace.

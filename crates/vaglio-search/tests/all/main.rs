@@ -5,5 +5,6 @@ mod best_subsets;
 mod dummy_path;
 mod journal;
 mod least_angle;
+mod registry;
 mod several_outputs;
 mod size_choice;

@@ -172,8 +172,12 @@ fn predict_and_init_refuse_what_decompresses_without_bound() {
         ("lines", format!("({head}; yes '' | head -c 70000000)"), "67108864 bytes"),
         ("empty", "yes '' | head -c 70000000".to_owned(), "67108864 bytes"),
         ("cell", format!("({head}; printf '1,2,3,'; head -c 70000000 /dev/zero | tr '\\0' x)"), "67108864 bytes"),
-        ("names", "(yes a | tr '\\n' , | head -c 70000000; echo)".to_owned(), "line 1 is longer"),
-        ("zeros", "head -c 70000000 /dev/zero".to_owned(), "line 1 is longer"),
+        (
+            "names",
+            "(yes a | tr '\\n' , | head -c 70000000; echo)".to_owned(),
+            "line 1: a row has more than 67108864 bytes",
+        ),
+        ("zeros", "head -c 70000000 /dev/zero".to_owned(), "line 1: a row has more than 67108864 bytes"),
     ]
     .into_iter()
     .enumerate()
@@ -188,5 +192,9 @@ fn predict_and_init_refuse_what_decompresses_without_bound() {
             assert!(ran.err.contains(&format!("{name}.csv.gz")), "{}", ran.err);
         }
     }
-    refused(&bounded(&folder, &["init", "/dev/zero", "--out", "new.yaml"]), 3, "line 1 is longer");
+    refused(
+        &bounded(&folder, &["init", "/dev/zero", "--out", "new.yaml"]),
+        3,
+        "line 1: a row has more than 67108864 bytes",
+    );
 }

@@ -1,7 +1,9 @@
 //! Loading of files: read once, checked for changes, decompressed, within the memory limit.
 
 use super::binary_formats::decoder;
+use super::bytes::{FileKind, kind};
 use super::codecs::Codec;
+use super::record_limits::{RECORD, too_long};
 use super::{system, unreadable};
 use crate::budget::Budget;
 use std::fs::{File, Metadata};
@@ -73,6 +75,12 @@ pub(super) fn grown(
             room(&mut bytes, STEP, budget, &what)?;
         }
         let read = reader.by_ref().take(STEP as u64).read_to_end(&mut bytes).map_err(&failed)?;
+        // A stream of zeros is a text whose first line never ends.
+        let is_past = bytes.len() > RECORD && bytes.len() - read <= RECORD;
+        let is_endless = || memchr::memchr2(b'\n', b'\r', &bytes[..RECORD]).is_none();
+        if is_past && is_endless() && kind(path, &bytes).is_ok_and(|kind| kind == FileKind::Text) {
+            return Err(unreadable(path, format!("line 1: {}", too_long())));
+        }
         if read < STEP {
             return Ok(bytes);
         }

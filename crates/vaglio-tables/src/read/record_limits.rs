@@ -7,6 +7,11 @@ pub(super) const LONGEST: usize = 1 << 24;
 /// Maximum bytes of a record.
 pub(super) const RECORD: usize = 4 * LONGEST;
 
+/// Message on a record with more bytes.
+pub(super) fn too_long() -> String {
+    format!("a row has more than {RECORD} bytes; is a quote not closed?")
+}
+
 /// A reader that fails if one record is larger than any in a table.
 pub(super) struct RecordLimitReader<R> {
     inner: R,
@@ -28,8 +33,7 @@ impl<R: Read> Read for RecordLimitReader<R> {
     fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
         let most = buffer.len().min(self.left);
         if most == 0 && !buffer.is_empty() {
-            let message = format!("a row has more than {RECORD} bytes; is a quote not closed?");
-            return Err(std::io::Error::other(message));
+            return Err(std::io::Error::other(too_long()));
         }
         let read = self.inner.read(&mut buffer[..most])?;
         self.left -= read;

@@ -113,6 +113,7 @@ pub(in crate::read) fn other_notation(value: &str, rules: &CellSyntax) -> Option
         Some(Notation { currency: Some(_), .. }) if known.currency.is_none() => "no currency",
         Some(dress) if dress.currency.is_some() && dress.currency != known.currency => "another currency",
         Some(dress) if dress.thousands && !known.thousands => "no thousands apart",
+        None if is_of_other_decimals(value, rules) => "another decimal mark",
         _ => return None,
     };
     let mark = if rules.comma { ',' } else { '.' };

@@ -177,7 +177,7 @@ fn a_failure_loses_no_result() {
 
 #[test]
 fn a_limit_of_time_leaves_a_result_that_can_be_resumed() {
-    let folder = folder("time", SEARCHES[1]);
+    let folder = folder("time", (SEARCHES[1].0, (250, 200)));
     assert_eq!(folder.vaglio(&["run", "p.yaml", "--quiet", "--out", "whole"]).code, Some(0));
     let ran = folder.vaglio(&["run", "p.yaml", "--json", "--out", "out", "--time-limit", "0.2s"]);
     assert_eq!(ran.code, Some(5), "{}", ran.err);

@@ -317,6 +317,7 @@ fn damaged_files_are_errors() {
             Arc::new((0..100).map(|i| if i % 2 == 0 { "even" } else { "odd" }).collect::<DictionaryArray<Int8Type>>()),
         ),
     ];
+    let stride = if vaglio_testkit::tries_all_cases() { 1 } else { 3 };
     for path in write("whole_numbers", &batch(columns)) {
         let whole = std::fs::read(&path).unwrap();
         let extension = path.extension().unwrap().to_str().unwrap();
@@ -329,7 +330,7 @@ fn damaged_files_are_errors() {
                 whole.len()
             );
         }
-        for at in 0..whole.len() {
+        for at in (0..whole.len()).step_by(stride) {
             let mut bytes = whole.clone();
             bytes[at] = if at % 2 == 0 { 0xff } else { bytes[at] ^ (1 << (at % 8)) };
             std::fs::write(&damaged, &bytes).unwrap();

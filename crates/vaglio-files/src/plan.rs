@@ -31,7 +31,7 @@ use vaglio_tables::budget::resident;
 const PACE: f64 = 2e9;
 /// Time limit of the learner's map on the rows read, and fallback numbers of rows.
 const MADE: Duration = Duration::from_millis(400);
-const FEWER: [usize; 2] = [200, 10];
+const FEWER: [usize; 2] = [10, 200];
 
 /// Describes the run for people: data, engine with reason, searches, λ, folds, work and memory.
 ///
@@ -258,19 +258,22 @@ impl RunPlan<'_> {
 /// `None` if it is slow on ten rows.
 fn designed(selector: &ValidSelector, prepared: &TrainTest) -> Result<Option<Design>> {
     let (train, all) = (&prepared.train, prepared.train.rows());
-    for rows in [all].into_iter().chain(FEWER.into_iter().filter(|rows| *rows < all)) {
+    let mut made = None;
+    for rows in FEWER.into_iter().filter(|rows| *rows < all).chain([all]) {
         let some: Vec<usize> = (0..rows).map(|row| row * all / rows).collect();
         let train = if rows == all { train.clone() } else { train.view_rows(&some) };
         let soon = StopSign::default().or_after(Instant::now(), MADE);
         let design = match selector.design(&train.with_sign(soon)) {
-            Err(Error::Stopped(_)) => continue,
+            Err(Error::Stopped(_)) => break,
+            // Few rows may be refused where all are not.
+            Err(_) if rows < all => continue,
             design => design?.with_sign(StopSign::default()),
         };
         let planned = (design.rows() as f64 * prepared.times[0] * all as f64 / rows as f64).round() as usize;
         let planned = Some(planned).filter(|planned| *planned > design.rows());
-        return Ok(Some(design.with_run(|run| run.planned_rows = planned)));
+        made = Some(design.with_run(|run| run.planned_rows = planned));
     }
-    Ok(None)
+    Ok(made)
 }
 
 /// Seconds for people, with the assumed pace.

@@ -117,6 +117,9 @@ pub(crate) fn outputs(activation: Activation, units: &[HiddenUnit], inputs: &Col
         activation.apply(units, &mut tile);
         Ok(tile)
     })?;
-    outputs.into_iter().for_each(|column| made.push(column));
+    for column in outputs {
+        checkpoint();
+        made.push(column);
+    }
     Ok(made)
 }

@@ -16,7 +16,7 @@ use super::mean;
 use super::pearson::PearsonCorrelation;
 use super::round::{RepeatFolds, rows_held_out};
 use super::rounds::Rounds;
-use super::shared_lambdas::SharedLosses;
+use super::shared_lambdas::{SharedLambdas, SharedLosses};
 use cost::RoundEngineChoice;
 pub(super) use cost::decomposed_parts;
 use evaluator::FoldEngine;
@@ -25,6 +25,7 @@ use hold_out_engine::HoldOutEngine;
 use moments::MomentEngine;
 use ndarray::Array2;
 pub use settings::{Engine, FoldBy, KFold};
+use std::sync::Arc;
 use vaglio_core::{
     Cache, Criterion, CriterionTraits, Design, EngineEvaluator, Error, Estimate, Feature, Geometry, HeldOut, Plan,
     Recorder, Result, Score, SearchExtent,
@@ -178,7 +179,7 @@ impl KFold {
             let of_round: Option<Box<dyn FoldEngine + 'd>> = match engine {
                 MOMENTS => {
                     let known = moments::from_design(self, design, &own.rows, held_out, by_columns)?;
-                    Some(Box::new(MomentEngine::new(known, &own.rows, design)))
+                    Some(Box::new(MomentEngine::new(known, Arc::clone(&own.rows), SharedLambdas::new(design))))
                 }
                 ROWS_HELD_OUT => Some(Box::new(HoldOutEngine::new(design, &self.loss, &own))),
                 _ => None,

@@ -84,9 +84,8 @@ impl ExpectedColumns {
 }
 
 impl<'d> MomentEngine<'d> {
-    pub fn new(known: Arc<KnownMoments>, rows: &Arc<FoldedRows<'d>>, design: &Design) -> Self {
-        let (rows, moments) = (Arc::clone(rows), Arc::clone(&known.moments));
-        let (lambdas, likely) = (SharedLambdas::new(design), Vec::new());
+    pub fn new(known: Arc<KnownMoments>, rows: Arc<FoldedRows<'d>>, lambdas: SharedLambdas) -> Self {
+        let (moments, likely) = (Arc::clone(&known.moments), Vec::new());
         let (forward, backward, expected, alone) = (None, None, None, None);
         MomentEngine { known, moments, rows, lambdas, likely, forward, backward, expected, alone }
     }
@@ -231,16 +230,7 @@ impl<'d> FoldEngine<'d> for MomentEngine<'d> {
         let is_large = candidates.is_empty() && subset.len() > FEW;
         let forward = is_large.then(|| self.forward(subset).clone());
         let expected = (!candidates.is_empty()).then(|| self.expecting(subset, candidates));
-        Box::new(MomentEngine {
-            known: Arc::clone(&self.known),
-            moments: Arc::clone(&self.moments),
-            rows: Arc::clone(&self.rows),
-            lambdas: self.lambdas.without_others(),
-            likely: Vec::new(),
-            forward,
-            backward: None,
-            expected,
-            alone: None,
-        })
+        let (known, rows) = (Arc::clone(&self.known), Arc::clone(&self.rows));
+        Box::new(MomentEngine { forward, expected, ..MomentEngine::new(known, rows, self.lambdas.without_others()) })
     }
 }

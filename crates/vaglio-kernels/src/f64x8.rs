@@ -60,6 +60,7 @@ pub(crate) use fold_eights;
 
 /// See [`fold_eights`].
 #[inline(always)]
+#[expect(clippy::needless_range_loop, reason = "all vectors are read at one place")]
 pub(crate) fn fold<A, const N: usize>(
     vectors: [&[f64]; N],
     pads: [f64; N],

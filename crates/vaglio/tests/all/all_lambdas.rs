@@ -96,82 +96,91 @@ fn classes_by_units_and_balanced() {
 
 #[test]
 fn removals_where_a_state_has_lost_its_digits() {
-    let recipes = [
-        ("collinear", data::regression(24, 6, 71).groups(7).collinear(1e-4)),
-        ("unlike scale", data::regression(24, 6, 72).groups(7).condition(1e8).weighted()),
-        ("two outputs", data::regression(24, 6, 73).groups(7).outputs(2).collinear(1e-5)),
-        ("duplicates", data::regression(24, 4, 74).groups(7).duplicates(2)),
-        ("few rows", data::regression(15, 20, 75).groups(5)),
-    ];
-    for ((name, recipe), intercept) in recipes.iter().flat_map(|recipe| [(recipe, true), (recipe, false)]) {
-        for lambdas in LAMBDAS.iter().map(std::slice::from_ref).chain([&LAMBDAS[..]]) {
-            for (kind, criterion) in kinds() {
-                let criterion = KFold { engine: Engine::Moments, ..criterion };
-                let design: Design = recipe.design(lambdas, intercept).with_problem(|problem| problem.with_seed(3));
-                let opened: &dyn Criterion = &criterion;
-                let all: Vec<Feature> = (0..design.features()).collect();
-                let mut evaluator = SubsetScorer::open(opened, &design, &SearchExtent::backward(all.len(), 1)).unwrap();
-                evaluator.reset(&all).unwrap();
-                let empty = criterion.evaluate(&design, &[]).unwrap().loss;
-                let scores = evaluator.scores(Action::Remove, &all).unwrap();
-                for (&removed, &found) in all.iter().zip(&scores) {
-                    let subset: Vec<Feature> = all.iter().copied().filter(|&f| f != removed).collect();
-                    let defined = criterion.evaluate(&design, &subset).unwrap();
-                    near(defined, found, empty, &format!("{name}, {kind}, {lambdas:?} without {removed}"));
+    crate::on_one_thread(|| {
+        let recipes = [
+            ("collinear", data::regression(24, 6, 71).groups(7).collinear(1e-4)),
+            ("unlike scale", data::regression(24, 6, 72).groups(7).condition(1e8).weighted()),
+            ("two outputs", data::regression(24, 6, 73).groups(7).outputs(2).collinear(1e-5)),
+            ("duplicates", data::regression(24, 4, 74).groups(7).duplicates(2)),
+            ("few rows", data::regression(15, 20, 75).groups(5)),
+        ];
+        for ((name, recipe), intercept) in recipes.iter().flat_map(|recipe| [(recipe, true), (recipe, false)]) {
+            for lambdas in LAMBDAS.iter().map(std::slice::from_ref).chain([&LAMBDAS[..]]) {
+                for (kind, criterion) in kinds() {
+                    let criterion = KFold { engine: Engine::Moments, ..criterion };
+                    let design: Design = recipe.design(lambdas, intercept).with_problem(|problem| problem.with_seed(3));
+                    let opened: &dyn Criterion = &criterion;
+                    let all: Vec<Feature> = (0..design.features()).collect();
+                    let mut evaluator =
+                        SubsetScorer::open(opened, &design, &SearchExtent::backward(all.len(), 1)).unwrap();
+                    evaluator.reset(&all).unwrap();
+                    let empty = criterion.evaluate(&design, &[]).unwrap().loss;
+                    let scores = evaluator.scores(Action::Remove, &all).unwrap();
+                    for (&removed, &found) in all.iter().zip(&scores) {
+                        let subset: Vec<Feature> = all.iter().copied().filter(|&f| f != removed).collect();
+                        let defined = criterion.evaluate(&design, &subset).unwrap();
+                        near(defined, found, empty, &format!("{name}, {kind}, {lambdas:?} without {removed}"));
+                    }
+                    assert_eq!(
+                        evaluator.best(Action::Remove, &all).unwrap(),
+                        Winner::among(&all, &scores),
+                        "{name}, {kind}"
+                    );
                 }
-                assert_eq!(
-                    evaluator.best(Action::Remove, &all).unwrap(),
-                    Winner::among(&all, &scores),
-                    "{name}, {kind}"
-                );
             }
         }
-    }
+    });
 }
 
 #[test]
 fn rows_left_out_for_many_lambdas() {
-    let recipes = [
-        ("plain", data::regression(24, 5, 81)),
-        ("weighted", data::regression(24, 5, 82).weighted().bytes()),
-        ("two outputs", data::regression(24, 5, 83).outputs(2)),
-        ("duplicates", data::regression(24, 4, 84).duplicates(3)),
-        ("constants", data::regression(24, 4, 85).constants(2)),
-        ("collinear", data::regression(24, 6, 86).collinear(1e-4)),
-        ("unlike scale", data::regression(24, 6, 87).condition(1e8)),
-        ("nearly as many columns as rows", data::regression(14, 11, 88)),
-        ("more columns than rows", data::regression(14, 20, 89)),
-        ("classes", data::binary(30, 5, 90)),
-    ];
-    for ((name, recipe), intercept) in recipes.iter().flat_map(|recipe| [(recipe, true), (recipe, false)]) {
-        for (lambda, loss) in
-            LAMBDAS.iter().flat_map(|&lambda| [(lambda, AnyLoss::from(Squared)), (lambda, Absolute.into())])
-        {
-            let criterion = Loo { loss: loss.clone(), ..Loo::default() };
-            let design = recipe.design(&[1.0, 2.0, 4.0, 8.0].map(|by| by * lambda), intercept);
-            let opened: &dyn Criterion = &criterion;
-            let all: Vec<Feature> = (0..design.features()).collect();
-            let mut evaluator = SubsetScorer::open(opened, &design, &SearchExtent::backward(all.len(), 1)).unwrap();
-            let empty = evaluator.score().unwrap().loss;
-            for subset in [&all[..], &all[1..], &[0, 2]] {
-                evaluator.reset(subset).unwrap();
-                let what = format!("{name}, intercept {intercept}, lambda {lambda:e}, {} columns", subset.len());
-                let (defined, found) = (criterion.evaluate(&design, subset).unwrap(), evaluator.score().unwrap());
-                near(defined, found, empty, &what);
-                let error = evaluator.standard_error().unwrap();
-                // From here on there are states.
-                let (next, before) = ((0..design.features()).find(|f| !subset.contains(f)), evaluator.selected().len());
-                if let Some(next) = next {
-                    evaluator.add(next).unwrap();
-                    evaluator.remove(next).unwrap();
+    crate::on_one_thread(|| {
+        let recipes = [
+            ("plain", data::regression(24, 5, 81)),
+            ("weighted", data::regression(24, 5, 82).weighted().bytes()),
+            ("two outputs", data::regression(24, 5, 83).outputs(2)),
+            ("duplicates", data::regression(24, 4, 84).duplicates(3)),
+            ("constants", data::regression(24, 4, 85).constants(2)),
+            ("collinear", data::regression(24, 6, 86).collinear(1e-4)),
+            ("unlike scale", data::regression(24, 6, 87).condition(1e8)),
+            ("nearly as many columns as rows", data::regression(14, 11, 88)),
+            ("more columns than rows", data::regression(14, 20, 89)),
+            ("classes", data::binary(30, 5, 90)),
+        ];
+        for ((name, recipe), intercept) in recipes.iter().flat_map(|recipe| [(recipe, true), (recipe, false)]) {
+            for (lambda, loss) in
+                LAMBDAS.iter().flat_map(|&lambda| [(lambda, AnyLoss::from(Squared)), (lambda, Absolute.into())])
+            {
+                let criterion = Loo { loss: loss.clone(), ..Loo::default() };
+                let design = recipe.design(&[1.0, 2.0, 4.0, 8.0].map(|by| by * lambda), intercept);
+                let opened: &dyn Criterion = &criterion;
+                let all: Vec<Feature> = (0..design.features()).collect();
+                let mut evaluator = SubsetScorer::open(opened, &design, &SearchExtent::backward(all.len(), 1)).unwrap();
+                let empty = evaluator.score().unwrap().loss;
+                for subset in [&all[..], &all[1..], &[0, 2]] {
+                    evaluator.reset(subset).unwrap();
+                    let what = format!("{name}, intercept {intercept}, lambda {lambda:e}, {} columns", subset.len());
+                    let (defined, found) = (criterion.evaluate(&design, subset).unwrap(), evaluator.score().unwrap());
+                    near(defined, found, empty, &what);
+                    let error = evaluator.standard_error().unwrap();
+                    // From here on there are states.
+                    let (next, before) =
+                        ((0..design.features()).find(|f| !subset.contains(f)), evaluator.selected().len());
+                    if let Some(next) = next {
+                        evaluator.add(next).unwrap();
+                        evaluator.remove(next).unwrap();
+                    }
+                    assert_eq!(evaluator.selected().len(), before);
+                    near(defined, evaluator.score().unwrap(), empty, &what);
+                    let again = evaluator.standard_error().unwrap();
+                    assert!(
+                        error.zip(again).is_none_or(|(a, b)| (a - b).abs() <= 1e-6 * a.max(1e-6 * empty)),
+                        "{what}"
+                    );
                 }
-                assert_eq!(evaluator.selected().len(), before);
-                near(defined, evaluator.score().unwrap(), empty, &what);
-                let again = evaluator.standard_error().unwrap();
-                assert!(error.zip(again).is_none_or(|(a, b)| (a - b).abs() <= 1e-6 * a.max(1e-6 * empty)), "{what}");
             }
         }
-    }
+    });
 }
 
 #[test]

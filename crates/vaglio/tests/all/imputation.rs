@@ -110,37 +110,40 @@ fn near(expected: f64, found: f64, tolerance: f64, on: &str) {
 
 #[test]
 fn moments_are_plain_loops() {
-    for case in 0..48 {
-        let (weighted, intercept, standardize) = (case & 1 > 0, case & 2 > 0, case & 4 > 0);
-        let share = [0.0, 0.02, 0.1, 0.25, 0.4, 0.6][case / 8];
-        let recipe = data::regression(90, 7, case as u64).outputs(1 + case % 3).groups(5).bytes();
-        let recipe = if weighted { recipe.weighted() } else { recipe };
-        let torn = torn(&recipe.problem(), share, case as u64 + 7);
-        let readout = Readout::new(vec![0.7], intercept).unwrap();
-        let design = torn.design(&readout, standardize);
-        for criterion in [
-            KFold { folds: Some(6), engine: Engine::Moments, ..KFold::default() },
-            KFold { by: Some(FoldBy::Groups), engine: Engine::Moments, ..KFold::default() },
-        ] {
-            let folds = folds_of(&criterion, &design);
-            let on = format!("{share} missing, weighted {weighted}, intercept {intercept}, standardized {standardize}");
-            let mut subset = SubsetScorer::open(&criterion, &design, &SearchExtent::forward(7, 4)).unwrap();
-            assert_eq!(subset.engine().name, "moments");
-            for chosen in [&[][..], &[3], &[3, 0], &[3, 0, 6]] {
-                if let Some(&last) = chosen.last() {
-                    subset.add(last).unwrap();
-                }
-                let candidates: Vec<Feature> = (0..7).filter(|feature| !chosen.contains(feature)).collect();
-                let scores = subset.scores(Action::Add, &candidates).unwrap();
-                for (&feature, score) in candidates.iter().zip(scores) {
-                    let with: Vec<Feature> = chosen.iter().copied().chain([feature]).collect();
-                    let expected = torn.loops(&folds, &readout, &with, standardize);
-                    near(expected, score.loss, 1e-12, &on);
-                    near(expected, criterion.evaluate(&design, &with).unwrap().loss, 1e-12, &on);
+    crate::on_one_thread(|| {
+        for case in 0..48 {
+            let (weighted, intercept, standardize) = (case & 1 > 0, case & 2 > 0, case & 4 > 0);
+            let share = [0.0, 0.02, 0.1, 0.25, 0.4, 0.6][case / 8];
+            let recipe = data::regression(90, 7, case as u64).outputs(1 + case % 3).groups(5).bytes();
+            let recipe = if weighted { recipe.weighted() } else { recipe };
+            let torn = torn(&recipe.problem(), share, case as u64 + 7);
+            let readout = Readout::new(vec![0.7], intercept).unwrap();
+            let design = torn.design(&readout, standardize);
+            for criterion in [
+                KFold { folds: Some(6), engine: Engine::Moments, ..KFold::default() },
+                KFold { by: Some(FoldBy::Groups), engine: Engine::Moments, ..KFold::default() },
+            ] {
+                let folds = folds_of(&criterion, &design);
+                let on =
+                    format!("{share} missing, weighted {weighted}, intercept {intercept}, standardized {standardize}");
+                let mut subset = SubsetScorer::open(&criterion, &design, &SearchExtent::forward(7, 4)).unwrap();
+                assert_eq!(subset.engine().name, "moments");
+                for chosen in [&[][..], &[3], &[3, 0], &[3, 0, 6]] {
+                    if let Some(&last) = chosen.last() {
+                        subset.add(last).unwrap();
+                    }
+                    let candidates: Vec<Feature> = (0..7).filter(|feature| !chosen.contains(feature)).collect();
+                    let scores = subset.scores(Action::Add, &candidates).unwrap();
+                    for (&feature, score) in candidates.iter().zip(scores) {
+                        let with: Vec<Feature> = chosen.iter().copied().chain([feature]).collect();
+                        let expected = torn.loops(&folds, &readout, &with, standardize);
+                        near(expected, score.loss, 1e-12, &on);
+                        near(expected, criterion.evaluate(&design, &with).unwrap().loss, 1e-12, &on);
+                    }
                 }
             }
         }
-    }
+    });
 }
 
 #[test]

@@ -151,7 +151,7 @@ fn what_is_cut_or_changed_anywhere_is_refused() {
         for cut in (0..bytes.len()).step_by(bytes.len() / 60 + 1).chain([bytes.len() - 1, bytes.len() - 2]) {
             refused(&bytes[..cut], &format!("{name} cut at {cut}"));
         }
-        for at in (0..bytes.len()).step_by(97) {
+        for at in (0..bytes.len()).step_by(97 * case_stride(2)) {
             for to in [b'0', b'"', 0xff, bytes[at] ^ 1] {
                 let mut changed = bytes.clone();
                 changed[at] = to;
@@ -291,12 +291,13 @@ fn sealed_files_of_any_content_never_panic_and_keep_memory() {
 #[test]
 fn shapes_and_numbers_that_cannot_be_are_refused() {
     let (folder, models) = models("models-shapes");
+    let stride = case_stride(3);
     for name in models {
         let text = folder.read(&name);
         let good: Value = serde_json::from_str(content(&text)).unwrap();
         let mut paths = Vec::new();
         pointers(&good, "", &mut paths);
-        let mut tried = 0;
+        let mut tried = 0_usize;
         for path in paths {
             let old = good.pointer(&path).unwrap();
             let is_dim = path.ends_with("/dim");
@@ -315,6 +316,10 @@ fn shapes_and_numbers_that_cannot_be_are_refused() {
                 continue;
             };
             for value in texts {
+                tried += 1;
+                if !tried.is_multiple_of(stride) {
+                    continue;
+                }
                 let mut bad = good.clone();
                 *bad.pointer_mut(&path).unwrap() = json!("here it stands");
                 let bad = bad.to_string().replace("\"here it stands\"", &value);
@@ -325,7 +330,6 @@ fn shapes_and_numbers_that_cannot_be_are_refused() {
                 };
                 assert_eq!(error.class(), ErrorClass::Data, "{path}");
                 assert!(error.to_string().contains("bad.json: model refused: "), "{path}: {error}");
-                tried += 1;
             }
         }
         assert!(tried > 10, "{name}");

@@ -95,7 +95,7 @@ impl SubsetSquares {
     }
 
     /// Blocks of some columns, each once.
-    fn blocks_of<'s>(&'s self, columns: impl Iterator<Item = usize>) -> impl Iterator<Item = &'s [usize]> {
+    fn blocks_of(&self, columns: impl Iterator<Item = usize>) -> impl Iterator<Item = &[usize]> {
         columns.filter(|&column| self.blocks[column][0] == column).map(|column| &*self.blocks[column])
     }
 

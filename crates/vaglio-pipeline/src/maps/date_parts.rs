@@ -5,8 +5,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::f64::consts::TAU;
 pub use vaglio_core::DatePart;
 use vaglio_core::{
-    Cells, Error, Expression, FittedMap, Function, Map, MapFit, MapFormulas, OutputUnit, Result, TrainingRows, part,
-    saved,
+    Cells, Expression, FittedMap, Function, Map, MapFit, MapFormulas, OutputUnit, Result, TrainingRows, part, saved,
 };
 
 /// Replaces date columns by numeric columns: `when` becomes `when_days`, `when_year`, `when_month` and so on.

@@ -34,7 +34,7 @@ pub struct Design {
     training: TrainingMethod,
     /// Exponent of the power of two by which targets were divided, if the numbers were rescaled.
     rescaled: Option<i32>,
-    /// The run that it is searched in.
+    /// The run that the design is searched in.
     run: RunContext,
     shared: Arc<SharedCaches>,
     own: Arc<OwnCaches>,

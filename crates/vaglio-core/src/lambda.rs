@@ -8,7 +8,7 @@ const WIDTH: f64 = 1e-6;
 /// Largest number of evaluations, enough for any interval.
 const MOST: usize = 60;
 
-/// The lowest loss over the increasing grid `lambdas`; with `refine`, also between the best λ and its neighbours. The
+/// The lowest loss over the increasing grid `lambdas`; with `refine`, also between the best λ and its neighbors. The
 /// smallest λ wins ties.
 ///
 /// The grid finds the valley and Brent's method its bottom, in log λ. Every evaluation of Brent's method is traced.

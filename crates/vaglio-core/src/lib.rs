@@ -170,7 +170,7 @@ pub use vaglio_macros::{record, saved};
 /// ```
 /// use vaglio_core::{serde_json, setting};
 ///
-/// /// How neighbours count.
+/// /// How neighbors count.
 /// #[setting]
 /// #[derive(PartialEq, Default)]
 /// pub enum Weights {

@@ -58,7 +58,7 @@ pub trait Resampling: registered::Resampling + Debug + Send + Sync {
         None
     }
 
-    /// The number of points in time just before held-out rows that are not trained on, if splits go forward in time.
+    /// If splits go forward in time: number of untrained points in time just before held-out rows.
     fn gap(&self) -> Option<usize> {
         None
     }

@@ -8,16 +8,16 @@
 /// ```
 /// #[derive(Default)]
 /// pub struct Nearest {
-///     /// How many rows are neighbours.
-///     pub neighbours: usize,
+///     /// How many rows are neighbors.
+///     pub neighbors: usize,
 ///     /// How far these may be.
 ///     pub within: Option<f64>,
 ///     /// The columns that count.
 ///     pub columns: Vec<String>,
 /// }
-/// vaglio_core::setters!(Nearest { neighbours: usize; within: Option<f64>; columns: [String] });
+/// vaglio_core::setters!(Nearest { neighbors: usize; within: Option<f64>; columns: [String] });
 ///
-/// let nearest = Nearest::default().neighbours(3).within(0.5).columns(["bmi", "age"]);
+/// let nearest = Nearest::default().neighbors(3).within(0.5).columns(["bmi", "age"]);
 /// assert_eq!((nearest.within, nearest.columns.len()), (Some(0.5), 2));
 /// ```
 #[macro_export]

@@ -63,7 +63,7 @@ any_part! {
 /// Largest number of residuals that are kept.
 const MOST_KEPT: usize = 512;
 
-/// Thins residuals to at most [`MOST_KEPT`] by averaging neighbours in their order.
+/// Thins residuals to at most [`MOST_KEPT`] by averaging neighbors in their order.
 fn thinned(mut residuals: Vec<[f64; 2]>) -> Vec<[f64; 2]> {
     if residuals.len() <= MOST_KEPT {
         return residuals;

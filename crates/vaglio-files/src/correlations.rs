@@ -9,7 +9,7 @@ use vaglio_report::record::MOST_CORRELATED;
 /// Budget of the correlations of a result, in multiply-adds.
 const MOST_WORK: f64 = 3e10;
 
-/// Limit on the columns if they are more than the rows, so that the matrix is not much larger than they are.
+/// Largest number of columns if they outnumber the rows, so that the matrix is not much larger than its columns.
 const MOST_BEYOND_ROWS: usize = 2048;
 
 /// Redundancy of selected columns, and the lower triangle of their row-weighted correlations for a report: each column

@@ -83,26 +83,26 @@ pub fn chunks_mut<I: Send>(items: &mut [I], size: usize, work: impl Fn(usize, &m
     each_mut(&mut chunks, |at, chunk| work(at, chunk));
 }
 
-/// Collects a result for each span of `size` entries of vectors of one length. `of` gets the number of the span and its
+/// Collects a result for each span of `size` entries of vectors of one length. `work` gets the number of the span and its
 /// entries in every vector; the last span may be shorter.
 pub(crate) fn map_spans<'s, T: Send>(
     vectors: impl IntoIterator<Item = &'s mut Vec<f64>>,
     length: usize,
     size: usize,
-    of: impl Fn(usize, &mut [&'s mut [f64]]) -> T + Sync,
+    work: impl Fn(usize, &mut [&'s mut [f64]]) -> T + Sync,
 ) -> Vec<T> {
     let mut spans: Vec<Vec<&mut [f64]>> = (0..length.div_ceil(size)).map(|_| Vec::new()).collect();
     for vector in vectors {
         spans.iter_mut().zip(vector.chunks_mut(size)).for_each(|(span, part)| span.push(part));
     }
-    map_mut(&mut spans, |at, span| of(at, span))
+    map_mut(&mut spans, |at, span| work(at, span))
 }
 
 /// Collects the result of every item and its index.
-pub fn map_mut<I: Send, T: Send>(items: &mut [I], of: impl Fn(usize, &mut I) -> T + Sync) -> Vec<T> {
+pub fn map_mut<I: Send, T: Send>(items: &mut [I], work: impl Fn(usize, &mut I) -> T + Sync) -> Vec<T> {
     let (count, slots) = (items.len(), DisjointSlice(items.as_mut_ptr()));
     // SAFETY: places are in bounds, and each is reached once.
-    map(count, |place| of(place, unsafe { &mut *slots.at(place) }))
+    map(count, |place| work(place, unsafe { &mut *slots.at(place) }))
 }
 
 #[cfg(test)]

@@ -75,7 +75,7 @@ impl<'v> Sweep<'v> {
         self.in_steps(columns, step, |columns, rows, sums| self.add(columns, rows, sums))
     }
 
-    /// Adds products of at most four columns over some rows at a time, by `add`, and returns the sums of each column.
+    /// Sums of each column's products. `add` adds those of at most four columns over some rows at a time.
     ///
     /// Loops over rows outermost, so that column entries read for one group of vectors are in cache for the next.
     fn in_steps<C>(

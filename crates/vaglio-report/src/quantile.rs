@@ -17,8 +17,8 @@ pub fn normal_quantile(probability: f64) -> f64 {
     0.5 * (low + high)
 }
 
-/// Quantile that the absolute value of a Student variable stays below with probability `level`, for degrees of freedom
-/// that may be fractional; +∞ below one. Relative error below 2e-4 for integers.
+/// Two-sided Student quantile: with probability `level`, the absolute value of the variable is below. Degrees of
+/// freedom may be fractional; +∞ below one. Relative error below 2e-4 for integers.
 ///
 /// # Reference
 /// G. W. Hill, *Algorithm 396: Student's t-quantiles*, Communications of the ACM 13 (1970).

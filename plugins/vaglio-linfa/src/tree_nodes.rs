@@ -46,10 +46,10 @@ pub(crate) fn leaf_of(nodes: &[SavedNode], row: ArrayView1<'_, f64>) -> f64 {
     }
 }
 
-/// Appends the nodes of a branch of a linfa tree on ranks, with the values of the ranks and the class shares of its
-/// training rows. Returns the number of rows of the class, and of others, if the branch is a leaf.
+/// Appends the nodes of a branch of a linfa tree on ranks. Nodes have the values of the ranks, and class shares of the
+/// branch's training rows. Returns the number of rows of the class, and of others, if the branch is a leaf.
 ///
-/// Neighbouring leaves are joined unless most rows of one are of the class and most of the other are not. Linfa joins
+/// Neighboring leaves are joined unless most rows of one are of the class and most of the other are not. Linfa joins
 /// leaves of one class, and the class of a tied leaf is random.
 pub(crate) fn grow(
     node: &TreeNode<f64, bool>,

@@ -16,9 +16,9 @@ pub struct RunContext {
     pub skips_errors: bool,
     /// Number of rows that estimates are for, if the design is a sample of these.
     pub planned_rows: Option<usize>,
-    /// Why missing cells are filled by means of all training rows instead of in each fold, if they are.
+    /// If means of all training rows fill missing cells, instead of means of each fold's: the reason.
     pub imputed_once: Option<String>,
-    /// Why columns are standardized by all training rows instead of in each fold, if they are.
+    /// If all training rows standardize columns, instead of each fold's: the reason.
     pub standardized_once: Option<String>,
 }
 

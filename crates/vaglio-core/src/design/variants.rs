@@ -64,7 +64,7 @@ impl Design {
         Ok(self.derived(|design| design.prediction_units = Some(Arc::new(units))))
     }
 
-    /// A copy with changes of the run that shares the caches.
+    /// A copy with a changed run, which shares the caches.
     #[must_use]
     pub fn with_run(&self, change: impl FnOnce(&mut RunContext)) -> Design {
         self.sharing(|design| change(&mut design.run))

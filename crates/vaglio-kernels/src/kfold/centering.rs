@@ -171,8 +171,8 @@ impl MomentSource<'_> {
 }
 
 impl Centering {
-    /// Centered and scaled entries of A_t and A_v, or for a target j of B_t and B_v, from the raw training and held-out
-    /// products.
+    /// Centered and scaled entries of A_t and A_v from the raw training and held-out products; for a target j, entries
+    /// of B_t and B_v.
     pub fn entries(&self, i: usize, j: usize, training: f64, held: f64) -> (f64, f64) {
         let scale = self.inverse[i] * self.inverse[j];
         let (a, b) = (self.means[i], self.means[j]);

@@ -14,8 +14,8 @@ pub(crate) struct Tridiagonal {
     /// The diagonal of T.
     pub diagonal: Array1<f64>,
     /// The subdiagonal of T, one entry shorter.
-    pub beside: Array1<f64>,
-    /// Q.
+    pub subdiagonal: Array1<f64>,
+    /// The orthogonal matrix Q.
     pub basis: backend::Reflections,
 }
 
@@ -43,8 +43,8 @@ impl Tridiagonal {
         vectorize!(|| {
             let mut factors = Vec::with_capacity(x.len());
             let (mut lowering, mut factor, mut last) = (F64x8::ZERO, F64x8::ZERO, F64x8::ZERO);
-            let beside = self.beside.iter().copied().chain([0.0]);
-            for ((d, e), x) in self.diagonal.iter().zip(beside).zip(x.iter_mut()) {
+            let subdiagonal = self.subdiagonal.iter().copied().chain([0.0]);
+            for ((d, e), x) in self.diagonal.iter().zip(subdiagonal).zip(x.iter_mut()) {
                 let inverse = F64x8::splat(1.0) / (F64x8::splat(*d) + lambdas - lowering);
                 last = F64x8::load(x) - factor * last;
                 (last * inverse).store(x);
@@ -68,8 +68,8 @@ impl Tridiagonal {
 
     /// Radius of the Gershgorin circle of a row.
     fn radius(&self, i: usize) -> f64 {
-        let beside = |i: usize| self.beside.get(i).map_or(0.0, |e| e.abs());
-        beside(i) + i.checked_sub(1).map_or(0.0, beside)
+        let size = |i: usize| self.subdiagonal.get(i).map_or(0.0, |e| e.abs());
+        size(i) + i.checked_sub(1).map_or(0.0, size)
     }
 
     /// Lower estimate of the least eigenvalue, to 10⁻¹² of the greatest in magnitude; infinite without rows.
@@ -92,8 +92,8 @@ impl Tridiagonal {
     /// Whether T − x is positive definite.
     fn is_positive(&self, x: f64) -> bool {
         let mut lowering = 0.0;
-        let beside = self.beside.iter().copied().chain([0.0]);
-        self.diagonal.iter().zip(beside).all(|(d, e)| {
+        let subdiagonal = self.subdiagonal.iter().copied().chain([0.0]);
+        self.diagonal.iter().zip(subdiagonal).all(|(d, e)| {
             let pivot = d - x - lowering;
             lowering = e * (e * (1.0 / pivot));
             pivot > 0.0
@@ -107,11 +107,11 @@ impl Tridiagonal {
 /// [`FactorizationError::NoConvergence`] if entries are not finite or overflow.
 pub(crate) fn tridiagonal(a: ArrayView2<f64>) -> Result<Tridiagonal, FactorizationError> {
     finite(&a)?;
-    let (diagonal, beside, basis) = interruptible(a, pass_flops(&a, 4.0 / 3.0), backend::tridiagonal)?;
-    if !diagonal.iter().chain(&beside).all(|v| v.is_finite()) {
+    let (diagonal, subdiagonal, basis) = interruptible(a, pass_flops(&a, 4.0 / 3.0), backend::tridiagonal)?;
+    if !diagonal.iter().chain(&subdiagonal).all(|v| v.is_finite()) {
         return Err(FactorizationError::NoConvergence);
     }
-    Ok(Tridiagonal { diagonal, beside, basis })
+    Ok(Tridiagonal { diagonal, subdiagonal, basis })
 }
 
 #[cfg(not(feature = "lapack"))]
@@ -180,8 +180,8 @@ mod backend {
         let stack = MemStack::new(&mut memory);
         tridiag_in_place(reduced.as_mut(), factors.as_mut(), Par::Seq, stack, Default::default());
         let diagonal = (0..n).map(|i| reduced[(i, i)]).collect();
-        let beside = (1..n).map(|i| reduced[(i, i - 1)]).collect();
-        Ok((diagonal, beside, Reflections { reduced, factors }))
+        let subdiagonal = (1..n).map(|i| reduced[(i, i - 1)]).collect();
+        Ok((diagonal, subdiagonal, Reflections { reduced, factors }))
     }
 }
 
@@ -246,9 +246,9 @@ mod tests {
         for n in [0, 1, 2, 3, 31, 33, 34, 80] {
             for a in matrices(n) {
                 let form = tridiagonal(a.view()).unwrap();
-                assert_eq!((form.diagonal.len(), form.beside.len()), (n, n.saturating_sub(1)));
+                assert_eq!((form.diagonal.len(), form.subdiagonal.len()), (n, n.saturating_sub(1)));
                 let mut t = Array2::from_diag(&form.diagonal);
-                for (i, e) in form.beside.iter().enumerate() {
+                for (i, e) in form.subdiagonal.iter().enumerate() {
                     (t[[i, i + 1]], t[[i + 1, i]]) = (*e, *e);
                 }
                 // Q·(Q·T)ᵀ.

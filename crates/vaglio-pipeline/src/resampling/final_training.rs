@@ -144,7 +144,7 @@ impl FinalModel {
     }
 }
 
-/// Final model of the columns `subset` of a design, which `train` makes unless it is in the cache of the design.
+/// Final model of the columns `subset`: from the cache of the design, or else made by `train`.
 ///
 /// # Errors
 /// Returns the errors of `train`.

@@ -112,7 +112,7 @@ impl FoldPath {
     }
 }
 
-/// Search paths of all folds at one λ, repeat by repeat, with sizes matched to those of the path on all rows.
+/// Search paths of all folds at one λ, repeat by repeat. Sizes are matched with sizes of the path on all rows.
 ///
 /// A fold may lack candidates that are constant in it. Its full subset is matched with the full subset of all rows,
 /// whatever their sizes; other sizes match by number.

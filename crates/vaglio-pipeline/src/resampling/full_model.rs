@@ -14,7 +14,7 @@ use vaglio_search::{CrossValidation, PathEntry};
 const MOST_WORK: f64 = 3e10;
 
 impl Validation<'_, '_> {
-    /// Values of λ for fits of all columns in the folds: those of the grid, extended like the `walks`. Empty if: fits
+    /// Values of λ for fits of all columns in the folds: the grid, extended like the `walks`. Empty if: fits
     /// take too long; the search reaches all columns.
     fn full_lambdas(&self, walks: &[LambdaPaths]) -> Vec<Option<f64>> {
         let Validation { selector, design, how, .. } = *self;
@@ -80,8 +80,8 @@ impl Validation<'_, '_> {
         Ok(tallies)
     }
 
-    /// Warns if all columns are better than the chosen ones by more than a standard error of the paired difference. The
-    /// losses `of_taken` are those of the chosen columns by fold. `None` if stopped, and if a fit fails.
+    /// Warns if all columns are better than the chosen ones by more than a standard error of the paired difference.
+    /// `taken_losses` are the losses of the chosen columns by fold. Returns `None` if stopped, and if a fit fails.
     ///
     /// # Errors
     /// Errors of the maps, the designs and the fits.
@@ -89,7 +89,7 @@ impl Validation<'_, '_> {
         &self,
         walks: &[LambdaPaths],
         taken: Cell,
-        of_taken: &FoldLosses<'_>,
+        taken_losses: &FoldLosses<'_>,
     ) -> Result<Option<Warning>> {
         let (loss, size) = (self.loss, self.design.candidates().len());
         let lambdas = self.full_lambdas(walks);
@@ -97,7 +97,7 @@ impl Validation<'_, '_> {
             return Ok(None);
         }
         let full = match self.watcher.ends(|| self.full_losses(&lambdas)) {
-            // A λ at which all columns cannot be fitted is no reason to fail.
+            // A λ at which no fit of all columns succeeds does not fail the run.
             Err(error) if error.class() == ErrorClass::Numerical => None,
             full => full?,
         };
@@ -107,7 +107,7 @@ impl Validation<'_, '_> {
         let (place, best) = LossTable { cells, ..LossTable::default() }.pick(&CrossValidation::default())?;
         let (lowest, error) = (best.loss, best.standard_error.unwrap_or(0.0));
         // A loss that is not a number is not better.
-        let is_better = || losses(place).difference(loss, of_taken).is_none_or(|error| lowest + error < taken.loss);
+        let is_better = || losses(place).difference(loss, taken_losses).is_none_or(|error| lowest + error < taken.loss);
         if !(lowest < taken.loss && is_better()) {
             return Ok(None);
         }

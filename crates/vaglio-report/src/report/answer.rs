@@ -133,7 +133,7 @@ pub fn trust(record: &Record, errors: &[HeldOutError<'_>]) -> Section {
         .note(if cross { choice } else { "" })
 }
 
-/// Table of all errors as shares of those without features, with the score if it has the units of the losses.
+/// Table of all errors, each as a share of its baseline, and of the score if it has the units of the losses.
 pub fn baselines(record: &Record, errors: &[HeldOutError<'_>]) -> Section {
     let score = finite(record.score).filter(|_| record.is_comparable());
     let score = score.map(|score| ("score of the search", score, None, finite(record.empty_score)));

@@ -32,12 +32,14 @@ const FEW: usize = 128;
 /// Columns and targets whose subsets are fitted by least squares, with the data of their bounds. Columns are numbered
 /// in the order given.
 pub struct SubsetSquares {
-    /// Unit columns, kept if rows are held out, and the original lengths.
+    /// Unit columns, kept if rows are held out.
     x: Vec<Vec<f64>>,
+    /// Lengths of the columns as given.
     lengths: Vec<f64>,
     targets: Vec<Vec<f64>>,
-    /// H, row-major; Xᵀy.
+    /// Gram matrix H = XᵀX of the unit columns, row-major.
     gram: Vec<f64>,
+    /// Xᵀy of each target.
     along: Vec<Vec<f64>>,
     /// Residual sum of squares of the empty subset.
     pub total: f64,

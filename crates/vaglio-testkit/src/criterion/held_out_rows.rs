@@ -16,8 +16,8 @@ impl CriterionLaws<'_> {
     /// * The standard error, if any, is [`vaglio_core::Loss::standard_error`] of the same predictions.
     /// * Rows of all rounds are pooled: a row held out in several rounds counts as often.
     ///
-    /// Since the rows of a fold share a model, the standard error over several folds, as parts of the rows, is accepted
-    /// as well. Several rounds are averaged. A criterion without held-out rows or without a loss passes, and so does a
+    /// Since the rows of a fold share a model, a standard error over several folds is accepted as well. Several rounds
+    /// are averaged. A criterion without held-out rows or without a loss passes, and so does a
     /// score of +∞, which rejects a subset.
     pub fn held_out(self) -> LawResult {
         let subject = self.under("held_out");

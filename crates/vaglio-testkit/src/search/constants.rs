@@ -25,7 +25,7 @@ impl SearchLaws<'_> {
         law.must(wrong.is_empty(), format_args!("the constant columns {constant:?}"), "none selected", wrong)
     }
 
-    /// A search that can reach all columns also does if some are constant, as in a fold, and allows that size as the
+    /// A search that can reach all columns also does if some are constant, as in a fold. It also allows that size as the
     /// result: fold sizes are mapped to full-data sizes by it.
     pub fn lacking(&self) -> LawResult {
         let law = Law("lacking");

@@ -75,8 +75,8 @@ impl<'d> HoldOut<'d> {
         &self.selected
     }
 
-    /// Loss of the subset, of residuals in fold order: create the scorer from targets permuted by [`Folds::order`](crate::Folds::order).
-    /// Cost O(m · outputs).
+    /// Loss of the subset. Residuals are in fold order: create the scorer from targets permuted by
+    /// [`Folds::order`](crate::Folds::order). Cost O(m · outputs).
     pub fn score(&mut self, scorer: &Scorer) -> Trial {
         let (residuals, conditioning) = self.settled();
         scorer.trial(residuals, conditioning)

@@ -77,8 +77,8 @@ const BATCH: usize = 1 << 13;
 /// Batches of rows in file order.
 type RecordBatches = Box<dyn Iterator<Item = Result<RecordBatch>> + Send>;
 
-/// Opens a file of this kind and leaves its columns on disk, and returns the size of the file relative to the rows that
-/// are read: the first ones for a sample. `None` for a file of another kind, and for a pipe.
+/// Opens a file of this kind and leaves its columns on disk. Also returns the size of the file relative to the rows
+/// that are read, the first ones for a sample. Returns `None` for a file of another kind, and for a pipe.
 ///
 /// # Errors
 /// Returns the errors of [`in_memory`].

@@ -85,11 +85,11 @@ impl Numbers {
 
     /// Applies a function to every entry; sparse columns stay sparse. Cost O(rows), or O(entries) if sparse.
     #[must_use]
-    pub fn map(&self, of: impl Fn(f64) -> f64) -> Self {
+    pub fn map(&self, function: impl Fn(f64) -> f64) -> Self {
         match self {
-            Numbers::Sparse(sparse) => Numbers::Sparse(sparse.map(of)),
-            Numbers::Shared(shared) => shared.map(of),
-            dense => dense.view().values().iter().map(|&x| of(x)).collect::<Vec<f64>>().into(),
+            Numbers::Sparse(sparse) => Numbers::Sparse(sparse.map(function)),
+            Numbers::Shared(shared) => shared.map(function),
+            dense => dense.view().values().iter().map(|&x| function(x)).collect::<Vec<f64>>().into(),
         }
     }
 

@@ -229,13 +229,13 @@ fn power(x: f64, exponent: u32) -> f64 {
 }
 
 /// Calls a function with each output entry and the matching factor entry.
-fn each(factor: Column<'_>, out: &mut [f64], of: impl Fn(&mut f64, f64)) {
+fn each(factor: Column<'_>, out: &mut [f64], apply: impl Fn(&mut f64, f64)) {
     match factor {
-        Column::Double(x) => out.iter_mut().zip(x).for_each(|(out, &x)| of(out, x)),
-        Column::Single(x) => out.iter_mut().zip(x).for_each(|(out, &x)| of(out, f64::from(x))),
-        Column::Byte(x) => out.iter_mut().zip(x).for_each(|(out, &x)| of(out, f64::from(x))),
-        Column::Sparse(x) => out.iter_mut().zip(x.to_vec()).for_each(|(out, x)| of(out, x)),
-        Column::Product(x) => out.iter_mut().zip(x.to_vec()).for_each(|(out, x)| of(out, x)),
+        Column::Double(x) => out.iter_mut().zip(x).for_each(|(out, &x)| apply(out, x)),
+        Column::Single(x) => out.iter_mut().zip(x).for_each(|(out, &x)| apply(out, f64::from(x))),
+        Column::Byte(x) => out.iter_mut().zip(x).for_each(|(out, &x)| apply(out, f64::from(x))),
+        Column::Sparse(x) => out.iter_mut().zip(x.to_vec()).for_each(|(out, x)| apply(out, x)),
+        Column::Product(x) => out.iter_mut().zip(x.to_vec()).for_each(|(out, x)| apply(out, x)),
     }
 }
 

@@ -111,13 +111,13 @@ impl SparseNumbers {
 
     /// Applies a function to every entry and the fill. Cost O(entries).
     #[must_use]
-    pub fn map(&self, of: impl Fn(f64) -> f64) -> Self {
+    pub fn map(&self, function: impl Fn(f64) -> f64) -> Self {
         let values = match &self.values {
-            StoredValues::Same(value) => StoredValues::Same(of(*value)),
-            StoredValues::Byte(values) => values.iter().map(|&v| of(f64::from(v))).collect::<Vec<f64>>().into(),
-            StoredValues::Double(values) => values.iter().map(|&v| of(v)).collect::<Vec<f64>>().into(),
+            StoredValues::Same(value) => StoredValues::Same(function(*value)),
+            StoredValues::Byte(values) => values.iter().map(|&v| function(f64::from(v))).collect::<Vec<f64>>().into(),
+            StoredValues::Double(values) => values.iter().map(|&v| function(v)).collect::<Vec<f64>>().into(),
         };
-        SparseNumbers { len: self.len, fill: of(self.fill), rows: self.rows.clone(), values }
+        SparseNumbers { len: self.len, fill: function(self.fill), rows: self.rows.clone(), values }
     }
 
     /// Appends the rows of another column; `None` if the fills differ.
@@ -295,11 +295,11 @@ mod tests {
     use crate::{Column, Columns, Numbers};
 
     /// Generates a column that is nonzero only in each `step`th row.
-    fn every(len: usize, step: usize, of: impl Fn(usize) -> f64) -> (Vec<f64>, SparseNumbers) {
+    fn every(len: usize, step: usize, value: impl Fn(usize) -> f64) -> (Vec<f64>, SparseNumbers) {
         let rows: Vec<usize> = (0..len).step_by(step).collect();
         let mut dense = vec![0.0; len];
-        rows.iter().for_each(|&row| dense[row] = of(row));
-        let values = rows.iter().map(|&row| of(row)).collect();
+        rows.iter().for_each(|&row| dense[row] = value(row));
+        let values = rows.iter().map(|&row| value(row)).collect();
         (dense, SparseNumbers::new(len, rows.iter().map(|&row| row as u32).collect(), values))
     }
 

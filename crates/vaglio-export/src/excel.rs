@@ -99,32 +99,32 @@ const EXCEL: Syntax = Syntax {
     ..NEUTRAL
 };
 
-fn level(excel: &mut Writer<'_>, levels: &LevelValues, of: &str) -> Result<String> {
+fn level(excel: &mut Writer<'_>, levels: &LevelValues, input: &str) -> Result<String> {
     let is_text = excel.formulas.holds_of(&levels.of) == CellKind::Text;
     let mut text = excel.number(levels.other);
     for (level, value) in levels.levels.iter().rev() {
         // `=` ignores case.
         let same = match level.parse::<f64>() {
-            Ok(number) if !is_text => format!("{of}={}", excel.number(number)),
-            _ => format!("EXACT({of},{})", literal(level)?),
+            Ok(number) if !is_text => format!("{input}={}", excel.number(number)),
+            _ => format!("EXACT({input},{})", literal(level)?),
         };
         text = excel.kept(format!("IF({same},{},{text})", excel.number(*value)))?;
     }
-    let (is_missing, _) = excel.missing_test(&levels.of, of);
+    let (is_missing, _) = excel.missing_test(&levels.of, input);
     Ok(format!("IF({is_missing},{},{text})", excel.number(levels.missing)))
 }
 
-fn between(excel: &mut Writer<'_>, points: &[[f64; 2]], of: &str) -> Result<String> {
+fn between(excel: &mut Writer<'_>, points: &[[f64; 2]], input: &str) -> Result<String> {
     let ([[first, value], ..], [.., [_, last]]) = (points, points) else { return Ok(excel.number(f64::NAN)) };
     Language::Excel.refuse_points(points, POINTS)?;
     let number = EXCEL.number;
     let mut text = number(*last);
     for pair in points.windows(2).rev() {
         let ([a, from], [b, to]) = (pair[0], pair[1]);
-        let line = format!("{}+({of}-({}))/({})*({})", number(from), number(a), number(b - a), number(to - from));
-        text = excel.kept(format!("IF({of}<{},{line},{text})", number(b)))?;
+        let line = format!("{}+({input}-({}))/({})*({})", number(from), number(a), number(b - a), number(to - from));
+        text = excel.kept(format!("IF({input}<{},{line},{text})", number(b)))?;
     }
-    Ok(format!("IF({of}<{},{},{text})", number(*first), number(*value)))
+    Ok(format!("IF({input}<{},{},{text})", number(*first), number(*value)))
 }
 
 /// Column letters of an index: A to Z, AA and so on.

@@ -113,9 +113,9 @@ fn bound(size: usize, pairs: usize, columns: usize) -> f64 {
 }
 
 /// Mean over sizes 1, …, evenly spaced in their logarithm.
-fn mean_of(most: usize, of: impl Fn(usize) -> f64) -> f64 {
+fn mean_of(most: usize, term: impl Fn(usize) -> f64) -> f64 {
     let weights: f64 = (1..=most).map(|size| 1.0 / size as f64).sum();
-    (1..=most).map(|size| of(size) / size as f64).sum::<f64>() / weights
+    (1..=most).map(|size| term(size) / size as f64).sum::<f64>() / weights
 }
 
 /// Largest size up to which the mean bound is small.

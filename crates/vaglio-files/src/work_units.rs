@@ -80,10 +80,10 @@ impl WorkUnits {
         })
     }
 
-    /// Keys of the units of one index out of `of`.
-    pub fn keys_at(&self, index: usize, of: usize) -> Vec<String> {
+    /// Keys of the units of one index, of several `indexes`.
+    pub fn keys_at(&self, index: usize, indexes: usize) -> Vec<String> {
         let keys = self.0.iter().flat_map(|phase| (0..phase.count).map(|number| phase.key(number)));
-        keys.enumerate().filter(|(number, _)| number % of == index).map(|(_, key)| key).collect()
+        keys.enumerate().filter(|(number, _)| number % indexes == index).map(|(_, key)| key).collect()
     }
 
     /// Whether a key belongs to a unit other than the search.

@@ -226,8 +226,8 @@ impl<'d> Data<'d> {
     }
 
     /// A column like [`Data::scaled`], or a target like [`Data::centered`]; borrowed if it needs no change.
-    fn operand(&self, of: Operand) -> Cow<'_, [f64]> {
-        match of {
+    fn operand(&self, operand: Operand) -> Cow<'_, [f64]> {
+        match operand {
             Operand::Target(output) => self.centered[output].as_slice().into(),
             Operand::Column(column) => match self.column(column) {
                 (Column::Double(x), 0.0) if self.unit.is_none() && self.root().is_none() => x.into(),

@@ -45,16 +45,16 @@ impl GramCache {
     }
 
     /// Products with one column or target, if cached or available from row blocks.
-    pub(crate) fn row(&self, of: Operand) -> Option<Arc<[f64]>> {
-        let known = lock(&self.known).get(&of).cloned();
-        known.or_else(|| self.row_of_blocks(of))
+    pub(crate) fn row(&self, operand: Operand) -> Option<Arc<[f64]>> {
+        let known = lock(&self.known).get(&operand).cloned();
+        known.or_else(|| self.row_of_blocks(operand))
     }
 
-    fn row_of_blocks(&self, of: Operand) -> Option<Arc<[f64]>> {
-        let mut products = self.blocks.as_ref()?.products(of)?;
+    fn row_of_blocks(&self, operand: Operand) -> Option<Arc<[f64]>> {
+        let mut products = self.blocks.as_ref()?.products(operand)?;
         products.iter_mut().zip(&self.squares).filter(|(_, s)| **s == 0.0).for_each(|(product, _)| *product = 0.0);
         let row: Arc<[f64]> = products.into();
-        lock(&self.known).insert(of, Arc::clone(&row));
+        lock(&self.known).insert(operand, Arc::clone(&row));
         Some(row)
     }
 
@@ -73,9 +73,9 @@ impl GramCache {
     /// Reads products with columns and targets for this cache's row blocks; `None` without row blocks.
     pub(crate) fn read_blocks(&self, entries: &ColumnEntries<'_>, wanted: &[Operand]) -> Option<Vec<Arc<[f64]>>> {
         let blocks = self.blocks.as_ref()?;
-        let column = |of: &Operand| if let Operand::Column(column) = *of { Some(column) } else { None };
+        let column = |operand: &Operand| if let Operand::Column(column) = *operand { Some(column) } else { None };
         blocks.read(entries, &wanted.iter().filter_map(column).collect::<Vec<_>>());
-        wanted.iter().map(|&of| self.row_of_blocks(of)).collect()
+        wanted.iter().map(|&operand| self.row_of_blocks(operand)).collect()
     }
 
     /// Caches the computed rows for all states.

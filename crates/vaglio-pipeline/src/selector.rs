@@ -181,7 +181,7 @@ impl ValidSelector {
     /// A copy with penalties fitted to a design, if the search is evaluated at several penalties.
     ///
     /// # Errors
-    /// Returns the errors of [`SearchStrategy::at_penalties`].
+    /// Returns the errors of [`Search::at_penalties`].
     pub(crate) fn at_penalties(&self, design: &Design) -> Result<Option<ValidSelector>> {
         let fitted = self.search.at_penalties(&*self.criterion, design).map_err(|error| self.in_search(error))?;
         Ok(fitted.map(|search| self.with_search(search)))

@@ -8,7 +8,7 @@ use vaglio_core::{Block, Design, Error, Feature, Result};
 pub(crate) struct FeatureGroups {
     blocks: Vec<Block>,
     /// Index of the block of each feature, if it is in one.
-    of: Vec<Option<usize>>,
+    block_index: Vec<Option<usize>>,
     /// Whether each feature cannot be selected: it is constant, or an earlier search did not take it.
     barred: Vec<bool>,
 }
@@ -16,12 +16,12 @@ pub(crate) struct FeatureGroups {
 impl FeatureGroups {
     pub fn new(blocks: Option<&Blocks>, design: &Design) -> Result<Self> {
         let mut blocks = resolved_blocks(blocks, design)?;
-        let mut of: Vec<Option<usize>> = vec![None; design.features()];
+        let mut block_index: Vec<Option<usize>> = vec![None; design.features()];
         for (number, block) in blocks.iter().enumerate() {
             for (k, &feature) in block.columns.iter().enumerate() {
                 let refused = |message| Err(Error::setting(format!("blocks.{}[{k}]", block.name), message));
                 let name = &design.names()[feature];
-                match of[feature].replace(number) {
+                match block_index[feature].replace(number) {
                     Some(other) if other == number => return refused(format!("`{name}` is listed twice")),
                     Some(other) => {
                         return refused(format!("`{name}` is in the block `{}` already", blocks[other].name));
@@ -33,7 +33,7 @@ impl FeatureGroups {
         blocks.iter_mut().for_each(|block| block.columns.sort_unstable());
         let mut barred = vec![true; design.features()];
         design.candidates().into_iter().for_each(|f| barred[f] = false);
-        Ok(FeatureGroups { blocks, of, barred })
+        Ok(FeatureGroups { blocks, block_index, barred })
     }
 
     /// Named blocks of the partition.
@@ -43,7 +43,7 @@ impl FeatureGroups {
 
     /// Block of a feature, if it is in one.
     pub fn block(&self, feature: Feature) -> Option<&Block> {
-        self.of[feature].map(|block| &self.blocks[block])
+        self.block_index[feature].map(|block| &self.blocks[block])
     }
 
     /// The features that move with a feature, itself included.
@@ -62,7 +62,7 @@ impl FeatureGroups {
                 return Err(Error::setting("excluded", message));
             }
         }
-        match forced.iter().find(|f| self.barred[**f] && self.of[**f].is_none()) {
+        match forced.iter().find(|f| self.barred[**f] && self.block_index[**f].is_none()) {
             Some(&f) => {
                 let why = if design.problem().constant().contains(&f) {
                     "is constant"
@@ -79,9 +79,9 @@ impl FeatureGroups {
     /// Completes features to whole blocks, without block members that cannot be selected; in order, each once.
     pub fn whole(&self, features: &[Feature]) -> Vec<Feature> {
         let mut whole = Vec::new();
-        let mut seen = vec![false; self.of.len()];
+        let mut seen = vec![false; self.block_index.len()];
         for feature in features {
-            let moving = self.together(feature).iter().filter(|f| self.of[**f].is_none() || !self.barred[**f]);
+            let moving = self.together(feature).iter().filter(|f| self.block_index[**f].is_none() || !self.barred[**f]);
             whole.extend(moving.filter(|f| !std::mem::replace(&mut seen[**f], true)));
         }
         whole

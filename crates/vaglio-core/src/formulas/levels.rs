@@ -49,12 +49,12 @@ impl<'l> RowsByLevel<'l> {
     }
 
     /// Values of a formula. Indicators of few of many rows are sparse.
-    pub(super) fn values(&self, of: &LevelValues) -> Numbers {
-        let listed = of.levels.iter();
+    pub(super) fn values(&self, formula: &LevelValues) -> Numbers {
+        let listed = formula.levels.iter();
         let listed = listed.filter_map(|(level, value)| Some((&self.rows[*self.known.places.get(level)?][..], *value)));
-        let others = (self.others(), of.other);
+        let others = (self.others(), formula.other);
         let mut given: Vec<(&[usize], f64)> = listed.chain([others]).collect();
-        let is_zero_else = of.other == 0.0 || given.len() == self.rows.len();
+        let is_zero_else = formula.other == 0.0 || given.len() == self.rows.len();
         let is_indicator = is_zero_else && given.iter().all(|(_, value)| [0.0, 1.0].contains(value));
         given.retain(|(_, value)| !is_indicator || *value == 1.0);
         let ones: usize = given.iter().map(|(rows, _)| rows.len()).sum();
@@ -67,11 +67,11 @@ impl<'l> RowsByLevel<'l> {
             let ones = vec![1.0; rows.len()];
             return Numbers::Sparse(SparseNumbers::new(self.len, rows, ones));
         }
-        let mut values = vec![if is_indicator { 0.0 } else { of.other }; self.len];
+        let mut values = vec![if is_indicator { 0.0 } else { formula.other }; self.len];
         for (rows, value) in given {
             rows.iter().for_each(|&row| values[row] = value);
         }
-        self.missing.iter().for_each(|&row| values[row] = of.missing);
+        self.missing.iter().for_each(|&row| values[row] = formula.missing);
         Numbers::from(values)
     }
 }

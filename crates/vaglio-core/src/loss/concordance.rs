@@ -89,20 +89,20 @@ fn ranks(values: &[f64]) -> (Vec<usize>, usize) {
 
 /// Weights by rank with prefix sums in O(log ranks): a Fenwick tree.
 struct FenwickTree {
-    of: Vec<f64>,
+    sums: Vec<f64>,
     all: f64,
 }
 
 impl FenwickTree {
     fn new(ranks: usize) -> Self {
-        FenwickTree { of: vec![0.0; ranks + 1], all: 0.0 }
+        FenwickTree { sums: vec![0.0; ranks + 1], all: 0.0 }
     }
 
     fn add(&mut self, rank: usize, weight: f64) {
         self.all += weight;
         let mut at = rank + 1;
-        while at < self.of.len() {
-            self.of[at] += weight;
+        while at < self.sums.len() {
+            self.sums[at] += weight;
             at += at & at.wrapping_neg();
         }
     }
@@ -111,7 +111,7 @@ impl FenwickTree {
     fn above(&self, rank: usize) -> f64 {
         let (mut at, mut up_to) = (rank + 1, 0.0);
         while at > 0 {
-            up_to += self.of[at];
+            up_to += self.sums[at];
             at -= at & at.wrapping_neg();
         }
         (self.all - up_to).max(0.0)

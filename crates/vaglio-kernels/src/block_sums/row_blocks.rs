@@ -66,17 +66,17 @@ impl RowBlocks {
         let squares = self.total(&self.blocks.sums[1]).into_iter().zip(&self.offsets);
         let left = squares.map(|(square, offset)| square - self.rows * offset * offset);
         let shifts = self.blocks.columns.iter().zip(&self.offsets).map(|(column, offset)| column.shift + offset);
-        let of = |(value, is_active): (f64, &bool)| if *is_active { value } else { 0.0 };
-        (shifts.zip(active).map(of).collect(), left.zip(active).map(of).collect())
+        let if_active = |(value, is_active): (f64, &bool)| if *is_active { value } else { 0.0 };
+        (shifts.zip(active).map(if_active).collect(), left.zip(active).map(if_active).collect())
     }
 
     /// Products with a column or target, if the blocks have them.
-    pub fn products(&self, of: Operand) -> Option<Vec<f64>> {
-        let offset = match of {
+    pub fn products(&self, operand: Operand) -> Option<Vec<f64>> {
+        let offset = match operand {
             Operand::Column(column) => self.offsets[column],
             Operand::Target(output) => *self.targets.get(output)?,
         };
-        let sums = lock(&self.blocks.known).get(&of).cloned()?;
+        let sums = lock(&self.blocks.known).get(&operand).cloned()?;
         let mut products = self.total(&sums);
         for (product, own) in products.iter_mut().zip(&self.offsets) {
             *product -= self.rows * own * offset;

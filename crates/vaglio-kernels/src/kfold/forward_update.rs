@@ -73,10 +73,10 @@ pub(super) fn apply(moments: &Moments, fold: usize, rows: &[usize], steps: &[For
 }
 
 /// A vector of up to [`SHARE`] steps, entry by entry, padded with zeros.
-fn interleaved(steps: &[ForwardStep], rows: usize, of: fn(&ForwardStep) -> &[f64]) -> Vec<[f64; SHARE]> {
+fn interleaved(steps: &[ForwardStep], rows: usize, vector: fn(&ForwardStep) -> &[f64]) -> Vec<[f64; SHARE]> {
     let mut out = vec![[0.0; SHARE]; rows];
     for (l, step) in steps.iter().enumerate() {
-        out.iter_mut().zip(of(step)).for_each(|(out, entry)| out[l] = *entry);
+        out.iter_mut().zip(vector(step)).for_each(|(out, entry)| out[l] = *entry);
     }
     out
 }

@@ -43,12 +43,17 @@ impl FinalModel {
     }
 
     /// A selection of all given columns, by the criterion that chooses λ.
-    fn selector(&self, of: &ValidSelector) -> ValidSelector {
-        let own =
-            || if of.criterion.traits().loss.is_some() { Arc::clone(&of.criterion) } else { Arc::new(Loo::default()) };
+    fn selector(&self, selector: &ValidSelector) -> ValidSelector {
+        let own = || {
+            if selector.criterion.traits().loss.is_some() {
+                Arc::clone(&selector.criterion)
+            } else {
+                Arc::new(Loo::default())
+            }
+        };
         let search: Search = Search::new(All {}).choose(Choose::Last);
         let (learner, criterion) = (Arc::clone(&self.learner), self.criterion.clone().unwrap_or_else(own));
-        ValidSelector { criterion, search, learner, seed: of.seed, model: None, room: of.room.clone() }
+        ValidSelector { criterion, search, learner, seed: selector.seed, model: None, room: selector.room.clone() }
     }
 
     /// Trains on all rows of a problem and its columns `subset`, which is not empty.

@@ -51,14 +51,14 @@ impl Validation<'_, '_> {
     ///
     /// # Errors
     /// [`vaglio_core::Error::Stopped`]; errors of the maps.
-    pub fn test_gain(&self, of: &CellChoice) -> Result<Option<GainTest>> {
+    pub fn test_gain(&self, choice: &CellChoice) -> Result<Option<GainTest>> {
         let Validation { selector, sample, watcher, loss, how, .. } = *self;
         let Some(level) = how.require_gain.level() else { return Ok(None) };
         // If columns are required, the empty subset is no alternative.
-        if of.cell.size == 0 || !of.walks.iter().any(|paths| paths.has(0)) {
+        if choice.cell.size == 0 || !choice.walks.iter().any(|paths| paths.has(0)) {
             return Ok(None);
         }
-        let p = self.paired_p(&of.by_others, &of.walks[of.place], of.cell.size);
+        let p = self.paired_p(&choice.by_others, &choice.walks[choice.place], choice.cell.size);
         let by_losses = p.map(|p| GainTest { p, level, shuffles: None });
         // Shuffles must be cheap compared with the choice.
         let (rows, columns) = (sample.rows(), self.design.candidates().len());

@@ -95,13 +95,13 @@ impl TargetsAndPredictions<'_> {
 
 impl LossSums {
     /// Sums with at most `most` clusters, a power of two. Cost O(rows · outputs).
-    pub fn new(loss: &dyn Loss, of: TargetsAndPredictions<'_>, most: u32) -> Self {
+    pub fn new(loss: &dyn Loss, predictions: TargetsAndPredictions<'_>, most: u32) -> Self {
         if !loss.traits().measure.is_of_rows() {
-            return LossSums::Rows(Box::new(Pooled::from_rows(of)));
+            return LossSums::Rows(Box::new(Pooled::from_rows(predictions)));
         }
         let (mut weight, mut sum) = (0.0, 0.0);
-        let sums = of.units(loss).map(|(row, own, lost)| {
-            let cluster = of.clusters.map_or(row as u32, |clusters| clusters[row]);
+        let sums = predictions.units(loss).map(|(row, own, lost)| {
+            let cluster = predictions.clusters.map_or(row as u32, |clusters| clusters[row]);
             (weight, sum) = (weight + own, sum + own * lost);
             ClusterSum { cluster, weight: own, sum: own * lost }
         });

@@ -14,14 +14,14 @@ impl Validation<'_, '_> {
     ///
     /// # Errors
     /// [`vaglio_core::Error::Shape`] if no held-out row has weight.
-    pub fn size_spread(&self, of: &CellChoice) -> Result<Option<SizeSpread>> {
-        let (Validation { loss, how, .. }, walks) = (*self, &of.walks);
+    pub fn size_spread(&self, choice: &CellChoice) -> Result<Option<SizeSpread>> {
+        let (Validation { loss, how, .. }, walks) = (*self, &choice.walks);
         let all = walks.first().map_or(0, |paths| paths.folds.len());
         if !loss.traits().measure.is_of_rows() || all < 3 || how.folds * how.repeats != all {
             return Ok(None);
         }
         // If the score chose λ, sizes are compared at that λ.
-        let places = if of.scored.is_some() { of.place..of.place + 1 } else { 0..walks.len() };
+        let places = if choice.scored.is_some() { choice.place..choice.place + 1 } else { 0..walks.len() };
         let walks = &walks[places];
         let (over, kept): (SizeSpreadSource, Vec<Vec<usize>>) = match how.repeats {
             1 => {

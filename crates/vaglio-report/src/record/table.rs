@@ -146,11 +146,11 @@ impl Record {
     }
 
     /// `lower the squared error by 4.5 (95 % interval -0.4 to 10.3)`.
-    fn change_text(&self, of: &LossDifference, level: Option<f64>) -> String {
-        let (verb, sign) = if of.mean > 0.0 { ("raise", 1.0) } else { ("lower", -1.0) };
-        let [low, high] = of.interval.map(|end| sign * end);
+    fn change_text(&self, difference: &LossDifference, level: Option<f64>) -> String {
+        let (verb, sign) = if difference.mean > 0.0 { ("raise", 1.0) } else { ("lower", -1.0) };
+        let [low, high] = difference.interval.map(|end| sign * end);
         let interval = interval_text([low.min(high), low.max(high)], level.unwrap_or(0.95));
-        format!("{verb} the {} by {} ({interval})", self.loss().title(), short(of.mean.abs()))
+        format!("{verb} the {} by {} ({interval})", self.loss().title(), short(difference.mean.abs()))
     }
 
     /// Equations, if they are few and short enough to read.

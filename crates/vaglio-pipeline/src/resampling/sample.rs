@@ -273,7 +273,7 @@ impl Sample {
     }
 
     /// Problem for splitters, which read targets and labels. With maps, it has neither columns nor weights.
-    pub fn labelled(&self) -> Result<Problem> {
+    pub fn split_problem(&self) -> Result<Problem> {
         match &self.source {
             SampleSource::Plain(problem) => Ok(Problem::clone(problem)),
             SampleSource::Mapped(rows, recipe) => {

@@ -74,7 +74,7 @@ impl SplitRule {
                 Ok(vec![Round::new(of_row)])
             }
             SplitRule::Splits(splits, written) => {
-                let rounds = sample.labelled().and_then(|problem| rounds(splits, &problem, seed));
+                let rounds = sample.split_problem().and_then(|problem| rounds(splits, &problem, seed));
                 rounds.map_err(|error| if *written { error.under("splits") } else { error })
             }
         };
@@ -165,7 +165,7 @@ impl Sample {
         let Some(splits) = written.cloned().or_else(by_criterion) else {
             return Ok(SplitRule::Folds(self.fold_assignment(), folds));
         };
-        let problem = self.labelled()?;
+        let problem = self.split_problem()?;
         let fewer = (1..=folds).rev().filter_map(|folds| splits.around_search(folds));
         let mut all = std::iter::once(splits.clone()).chain(fewer);
         let found = all.find(|splits| splits.around_search(1).is_none() || bears(selector, splits, &problem, within));

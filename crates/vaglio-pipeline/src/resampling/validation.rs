@@ -39,7 +39,7 @@ pub fn choice_split_rule(selector: &ValidSelector, sample: &Sample, how: &CrossV
 /// [`Error::Setting`] for invalid folds.
 pub fn unvalidated(selector: &ValidSelector, sample: &Sample) -> Result<Option<Warning>> {
     let Some(how) = selector.cross_validation() else { return Ok(None) };
-    let problem = sample.labelled()?;
+    let problem = sample.split_problem()?;
     let fault = choice_splits(selector, sample, &CrossValidation { repeats: 1, ..how })?.all().find_map(|part| {
         let training = problem.view_rows(&part.training);
         bare(&training).and_then(|design| selector.criterion.folds(&design)).err()

@@ -1,6 +1,6 @@
 //! Predictions that are averaged over units of rows: every fast way equals plain retraining.
 
-use vaglio::core::{AnyLoss, Criterion, Design, Measure, SearchExtent, Squared, ZeroOne};
+use vaglio::core::{AnyLoss, Criterion, Design, Measure, Readout, SearchExtent, Squared, ZeroOne};
 use vaglio::criteria::{Engine, FoldBy, KFold, Loo};
 use vaglio::search::SubsetScorer;
 use vaglio_testkit::data::{self, Recipe};
@@ -114,4 +114,18 @@ fn a_standard_error_is_that_of_the_units() {
             assert!((of_rows - of_units).abs() <= 1e-12 * of_rows, "{loss:?}: {of_units} is not {of_rows}");
         }
     }
+}
+
+#[test]
+fn targets_of_units_far_from_1_are_divided_with_those_of_rows() {
+    let targets = ndarray::Array2::from_shape_fn((1, 24), |(_, row)| (row / 3) as f64 * 1e60);
+    let problem = data::regression(24, 5, 46).problem().with_targets(targets).unwrap();
+    let units: Vec<u32> = (0..24).map(|row| row / 3).collect();
+    let design = Design::identity(&problem, Readout::new(vec![0.2], true).unwrap());
+    let design = design.with_prediction_units(&units).unwrap();
+    let criterion = Loo::default();
+    let mut scorer = SubsetScorer::open(&criterion, &design, &SearchExtent::forward(5, 2)).unwrap();
+    scorer.reset(&[0, 2]).unwrap();
+    let (found, expected) = (scorer.score().unwrap().loss, criterion.evaluate(&design, &[0, 2]).unwrap().loss);
+    assert!((found / expected - 1.0).abs() < 1e-12, "{found} is not {expected}");
 }

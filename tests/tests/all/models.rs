@@ -1,70 +1,16 @@
 //! Model files of every learner: what is saved is what predicts, and nothing else is taken for a model.
 
+mod trained;
+
 use crate::common::{Folder, Ran, case_stride, pipeline, ran, root, table};
 use serde_json::{Value, json};
 use std::process::Command;
-use vaglio::core::{Cells, Description, ErrorClass, Role, descriptions};
+use trained::models;
+use vaglio::core::{Cells, ErrorClass};
 use vaglio::files::{FileModel, PredictOptions};
 use vaglio::pipeline::SavedModel;
 use vaglio_cli as _;
 use vaglio_tables::read::{ColumnFilter, read_table};
-
-/// Small settings for learners whose defaults are made for larger data.
-fn settings(kind: &str) -> String {
-    let more = match kind {
-        "elm" => ", units: 8",
-        "fs_ls_svm" => ", landmarks: 8",
-        "reservoir" => ", units: 8, connectivity: 0.6",
-        "knn" => ", neighbours: 3, weights: distance",
-        _ => "",
-    };
-    format!("{{kind: {kind}{more}}}")
-}
-
-fn learners() -> Vec<&'static str> {
-    let all: Vec<&'static Description> =
-        descriptions().into_iter().filter(|d| d.role == Role::Learner && d.package != "vaglio-external").collect();
-    assert!(all.len() >= 3, "{all:?}");
-    all.into_iter().map(|d| d.kind).collect()
-}
-
-/// A folder with the model of each learner on classes and one_hot columns, and, where it can be, on numbers.
-fn models(name: &str) -> (Folder, Vec<String>) {
-    let folder = Folder::new(name);
-    let class = |row: usize, _: f64| ["a", "b", "c"][row % 3].to_owned();
-    let colour = |row: usize, _: f64| ["rot", "grün"][row / 2 % 2].to_owned();
-    folder.write("train.csv", table(30, 4, &[("class", &class), ("colour", &colour)]));
-    let mut made = Vec::new();
-    for kind in learners() {
-        for target in ["class, exclude: [y]", "y, exclude: [class]"] {
-            let lines = format!(
-                "preprocess: [one_hot, {{kind: standardize, target: {}}}]\nlearner: {}\nsearch: {{kind: greedy, max_features: 3, choose: last}}\ncriterion: {{kind: kfold, folds: 3}}",
-                target.starts_with('y'),
-                settings(kind)
-            );
-            folder.write("p.yaml", pipeline(&lines).replace("target: y", &format!("target: {target}")));
-            let out = format!("{kind}-{}", &target[..1]);
-            let ran = folder.vaglio(&["run", "p.yaml", "--out", &out, "--quiet"]);
-            let of_classes =
-                ["crrr", "kernel_logistic", "logistic", "logistic_ridge", "naive_bayes", "tree"].contains(&kind);
-            if if target.starts_with('y') { of_classes } else { kind == "elastic_net" } {
-                assert_eq!(ran.code, Some(2), "{}", ran.err);
-                continue;
-            }
-            assert_eq!(ran.code, Some(0), "{lines}\n{}", ran.err);
-            made.push(format!("{out}/model.json"));
-        }
-    }
-    // One with the models of outer folds beside its own.
-    let lines = "preprocess: [one_hot, {kind: standardize, target: true}]\n\
-                 search: {kind: greedy, max_features: 3, choose: last}\n\
-                 evaluate: {intervals: 0.8, nested: {folds: 2}}";
-    folder.write("p.yaml", pipeline(lines).replace("target: y", "target: y, exclude: [class]"));
-    let ran = folder.vaglio(&["run", "p.yaml", "--out", "intervals", "--quiet"]);
-    assert_eq!(ran.code, Some(0), "{}", ran.err);
-    made.push("intervals/model.json".into());
-    (folder, made)
-}
 
 /// The text of a model file with another content and its right checksum.
 fn sealed(model: &str) -> String {

@@ -26,9 +26,11 @@ fn recipes() -> Vec<(&'static str, Recipe)> {
     ]
 }
 
+/// Folds are tried in turn; with `VAGLIO_CASES=all`, each time.
 #[test]
 fn every_loss_of_every_criterion_equals_retraining() -> LawResult {
     crate::on_one_thread(|| {
+        let (stride, mut first) = (crate::stride(3), 0);
         for (name, recipe) in recipes() {
             for loss in crate::losses::all()
                 .into_iter()
@@ -42,11 +44,13 @@ fn every_loss_of_every_criterion_equals_retraining() -> LawResult {
                     let stratified = KFold { folds: Some(4), stratified: true, loss: loss.clone(), ..KFold::default() };
                     let groups = KFold { by: Some(FoldBy::Groups), loss: loss.clone(), ..KFold::default() };
                     let contiguous = KFold { stratified: false, folds: Some(3), ..stratified.clone() };
-                    for criterion in [contiguous, stratified.clone(), KFold { shuffle: true, ..stratified }, groups] {
+                    let all = [contiguous, stratified.clone(), KFold { shuffle: true, ..stratified }, groups];
+                    for criterion in all.iter().skip(first).step_by(stride) {
                         if criterion.check(&design).is_ok() {
-                            steps(&criterion, &design).map_err(|b| b.within(&within).within("kfold"))?;
+                            steps(criterion, &design).map_err(|b| b.within(&within).within("kfold"))?;
                         }
                     }
+                    first = (first + 1) % stride;
                 }
             }
         }

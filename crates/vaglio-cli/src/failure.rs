@@ -2,7 +2,7 @@
 
 use crate::arguments::Arguments;
 use crate::exit;
-use crate::terminal::{LONGEST, aside, has_color, told, told_in_lines};
+use crate::terminal::{LONGEST, aside, has_color, one_line, told_in_lines};
 use clap::CommandFactory;
 use clap::error::{ContextKind, ContextValue};
 use std::fmt::Write;
@@ -33,7 +33,7 @@ impl CliError {
             _ => String::new(),
         };
         let left = LONGEST.saturating_sub(START.len() + self.snippet.chars().count() + hint.chars().count() + 1);
-        format!("{START}{}\n{}{hint}", told(&self.error, left), self.snippet)
+        format!("{START}{}\n{}{hint}", one_line(&self.error, left), self.snippet)
     }
 
     /// Prints the failure and returns its exit code.

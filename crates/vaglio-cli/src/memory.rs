@@ -60,7 +60,7 @@ unsafe impl GlobalAlloc for LargePageAllocator {
             return block;
         }
         // SAFETY: the caller's guarantees are those that `System` requires; likewise below.
-        advised(unsafe { System.alloc(layout) }, layout.size())
+        advise_large_pages(unsafe { System.alloc(layout) }, layout.size())
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
@@ -70,7 +70,7 @@ unsafe impl GlobalAlloc for LargePageAllocator {
             return block;
         }
         // SAFETY: see `alloc`.
-        advised(unsafe { System.alloc_zeroed(layout) }, layout.size())
+        advise_large_pages(unsafe { System.alloc_zeroed(layout) }, layout.size())
     }
 
     unsafe fn realloc(&self, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
@@ -92,7 +92,7 @@ unsafe impl GlobalAlloc for LargePageAllocator {
             }
         }
         // SAFETY: see `alloc`.
-        advised(unsafe { System.realloc(block, layout, size) }, size)
+        advise_large_pages(unsafe { System.realloc(block, layout, size) }, size)
     }
 
     unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
@@ -111,7 +111,7 @@ fn in_file(layout: Layout) -> Option<*mut u8> {
 
 /// Requests large pages from the page that `block` begins in, and for the following growth: the allocator writes around
 /// a block before this call, and a page that begins small stays small.
-fn advised(block: *mut u8, size: usize) -> *mut u8 {
+fn advise_large_pages(block: *mut u8, size: usize) -> *mut u8 {
     if size >= LARGE && !block.is_null() {
         let before = block.addr() % LARGE_PAGE;
         let bytes = (before + size + if size < MAPPED { GROWTH } else { 0 }).next_multiple_of(LARGE_PAGE);

@@ -53,7 +53,7 @@ pub fn note_written(path: &Path) {
 
 /// Writes a line to standard error.
 pub fn note(line: &dyn Display) {
-    aside(&format!("{}\n", told(line, LONGEST - 1)));
+    aside(&format!("{}\n", one_line(line, LONGEST - 1)));
 }
 
 /// Writes to standard error. Failed writes are ignored: nobody reads, and the exit code tells the outcome.
@@ -79,7 +79,7 @@ pub fn log_line(bytes: &[u8], color: bool) -> String {
 }
 
 /// A message on one line of at most `most` characters, with control characters escaped; formatting stops at the limit.
-pub fn told(message: &dyn Display, most: usize) -> String {
+pub fn one_line(message: &dyn Display, most: usize) -> String {
     limited_text(message, most, false)
 }
 
@@ -124,11 +124,11 @@ mod tests {
 
     #[test]
     fn a_message_is_one_line_of_bounded_length() {
-        assert_eq!(told(&"a\nb\u{1b}", 20), "a\\nb\\u{1b}");
+        assert_eq!(one_line(&"a\nb\u{1b}", 20), "a\\nb\\u{1b}");
         assert_eq!(told_in_lines(&"a\nb\u{1b}", 20), "a\nb\\u{1b}");
         for most in 1..30 {
             for text in ["x".repeat(40), "\u{1b}".repeat(40), "é\n".repeat(40)] {
-                let shown = told(&text, most);
+                let shown = one_line(&text, most);
                 assert!(shown.chars().count() <= most && shown.ends_with('…'), "{most} {shown}");
             }
         }
@@ -147,6 +147,6 @@ mod tests {
 
     #[test]
     fn what_is_beyond_is_never_written() {
-        assert_eq!(told(&EndlessLine, 2000).chars().count(), 2000);
+        assert_eq!(one_line(&EndlessLine, 2000).chars().count(), 2000);
     }
 }

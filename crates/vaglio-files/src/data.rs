@@ -70,7 +70,7 @@ fn prepared(pipeline: &ValidPipeline, folder: &Path, is_sample: bool) -> Result<
         true => source.read(&wanted).map(|(table, profile)| (table, profile, Digest::known(String::new())))?,
         false => source.read_and_hash(&wanted)?,
     };
-    let reading = reading(spec, &source.settled(), &profile);
+    let reading = reading(spec, &source.detected_settings(), &profile);
     let (mut table, mut left_out) = taking_part(&roles, table, &mut profile, &wanted.hints, true).map_err(in_train)?;
     let columns = column_types::taken(&roles, &profile, &header);
     columns.iter().for_each(|columns| tracing::info!("{}: {}", columns.names(), columns.words()));

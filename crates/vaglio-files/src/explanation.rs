@@ -171,7 +171,7 @@ impl ExplainedRun<'_> {
         let rules = self.selector.search.rules(self.design).map_err(|error| error.under("search"))?;
         let lines = |at: usize| {
             let (feature, with) = (outside[at], self.walked.added[outside[at]]);
-            let barred = rules.as_ref().map_or(Ok(None), |rules| self.barred(rules, feature, with))?;
+            let barred = rules.as_ref().map_or(Ok(None), |rules| self.broken_constraint(rules, feature, with))?;
             let mut lines = vec![
                 format!("{}  not chosen", self.name(feature)),
                 format!("  score with it added {}", self.compared(with.loss)),
@@ -187,7 +187,7 @@ impl ExplainedRun<'_> {
     }
 
     /// The constraint that adding a column would break, as a sentence.
-    fn barred(&self, rules: &Rules, feature: Feature, score: Score) -> Result<Option<String>> {
+    fn broken_constraint(&self, rules: &Rules, feature: Feature, score: Score) -> Result<Option<String>> {
         let with = [&self.chosen[..], &[feature]].concat();
         if let Some((field, why)) = rules.broken(&with, self.design.names()) {
             return Ok(Some(format!("`constraints.{field}`: {why}")));

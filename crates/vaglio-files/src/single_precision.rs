@@ -43,7 +43,7 @@ pub(super) fn rounding(run: Run<'_>) -> Result<Option<SingleRounding>> {
     let (loss, empty) = (score(&chosen)?.loss, selection.path.empty.loss);
     let mut change: f64 = 0.0;
     for number in 0..TIMES {
-        let moved = moved(chosen.columns(), stream(selector.seed, PURPOSE, number));
+        let moved = perturb_rounded(chosen.columns(), stream(selector.seed, PURPOSE, number));
         change = change.max(relative_error(score(&chosen.with_values(moved)?)?.loss, loss, empty));
     }
     Ok(Some(SingleRounding { rounding, score_change: change.is_finite().then_some(change) }))
@@ -71,7 +71,7 @@ fn score_of_all(selector: &ValidSelector, problem: &Problem, lambda: Option<f64>
 }
 
 /// Perturbs every rounded entry at random within the interval of doubles that round to it.
-fn moved(columns: &Columns, seed: u64) -> Columns {
+fn perturb_rounded(columns: &Columns, seed: u64) -> Columns {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     let mut out = Columns::new(columns.rows());
     for feature in 0..columns.len() {
@@ -109,7 +109,7 @@ mod tests {
         columns.push(Numbers::Double(values.clone()).in_single());
         columns.push(values.iter().map(|x| f64::from(*x as f32)).collect::<Vec<f64>>());
         columns.push(Numbers::Double(columns.column(1).values().into_owned()).in_single());
-        let moved = moved(&columns, 7);
+        let moved = perturb_rounded(&columns, 7);
         let (before, after) = (columns.column(0).values(), moved.column(0).values());
         assert!(before.iter().zip(after.iter()).all(|(x, y)| *y as f32 == *x as f32));
         assert!(before.iter().zip(after.iter()).filter(|(x, y)| x != y).count() > 450);

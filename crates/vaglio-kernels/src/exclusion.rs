@@ -76,7 +76,7 @@ pub(crate) fn fits_every_row(data: &Data<'_>, columns: usize) -> bool {
 }
 
 /// Splits rows, in increasing order, so that each group leaves a row to fit the intercept.
-pub(crate) fn parted(data: &Data<'_>, rows: &[usize]) -> Vec<Vec<usize>> {
+pub(crate) fn split_rows(data: &Data<'_>, rows: &[usize]) -> Vec<Vec<usize>> {
     let is_all = rows.len() == data.rows();
     match is_all.then(|| heaviest(data, &[])).flatten() {
         Some((heaviest, _)) => vec![rows.iter().copied().filter(|&row| row != heaviest).collect(), vec![heaviest]],

@@ -54,8 +54,8 @@ impl FoldAssignment {
                 let one = |fold: usize| std::iter::repeat_n(fold as u32, size + usize::from(fold < larger));
                 (0..folds).flat_map(one).collect()
             }
-            false if most == of_row.len() => return Ok(dealt(most, classes, folds, seed)),
-            false => packed(of_row, most, classes, folds, seed),
+            false if most == of_row.len() => return Ok(deal_rows(most, classes, folds, seed)),
+            false => distribute_groups(of_row, most, classes, folds, seed),
         };
         Ok(of_row.iter().map(|&unit| of_unit[unit as usize]).collect())
     }
@@ -97,7 +97,7 @@ pub(crate) fn connected_groups(labels: &[&[u32]], rows: usize) -> (Vec<u32>, usi
 }
 
 /// Deals single rows to folds in turn: shuffled, then sorted by class.
-fn dealt(rows: usize, classes: Option<&[usize]>, folds: usize, seed: u64) -> Vec<u32> {
+fn deal_rows(rows: usize, classes: Option<&[usize]>, folds: usize, seed: u64) -> Vec<u32> {
     let mut order = shuffled(rows, seed);
     if let Some(classes) = classes {
         order.sort_by_key(|&row| classes[row]);
@@ -108,7 +108,7 @@ fn dealt(rows: usize, classes: Option<&[usize]>, folds: usize, seed: u64) -> Vec
 }
 
 /// Distributes groups: shuffled, then the largest first into the fold with the fewest rows of their classes.
-fn packed(of_row: &[u32], count: usize, classes: Option<&[usize]>, folds: usize, seed: u64) -> Vec<u32> {
+fn distribute_groups(of_row: &[u32], count: usize, classes: Option<&[usize]>, folds: usize, seed: u64) -> Vec<u32> {
     let class_of = |row: usize| classes.map_or(0, |classes| classes[row]);
     let kinds = (0..of_row.len()).map(class_of).max().unwrap_or(0) + 1;
     let (mut sizes, mut totals) = (vec![vec![0.0_f64; kinds]; count], vec![0.0_f64; kinds]);

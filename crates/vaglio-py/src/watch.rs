@@ -134,7 +134,7 @@ impl Watch {
         if self.raised.is_some() {
             return;
         }
-        match Python::attach(|py| looked(py, self.progress.as_ref(), &self.state)) {
+        match Python::attach(|py| asks_to_stop(py, self.progress.as_ref(), &self.state)) {
             Ok(is_enough) => drop(self.asked.fetch_or(is_enough, Ordering::Relaxed)),
             Err(error) => self.raise(error),
         }
@@ -142,7 +142,7 @@ impl Watch {
 }
 
 /// Checks signals and reports the state; returns whether `progress` asked to stop.
-fn looked(py: Python<'_>, progress: Option<&Py<PyAny>>, state: &ProgressObserver) -> PyResult<bool> {
+fn asks_to_stop(py: Python<'_>, progress: Option<&Py<PyAny>>, state: &ProgressObserver) -> PyResult<bool> {
     py.check_signals()?;
     let Some(progress) = progress else { return Ok(false) };
     let (stage, loss) = lock(&state.0).clone();

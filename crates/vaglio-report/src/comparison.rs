@@ -75,7 +75,7 @@ impl Comparison {
             [
                 run.name.clone(),
                 run.parts(),
-                run.record.loss().told().to_owned(),
+                run.record.loss().result_name().to_owned(),
                 short(run.record.score),
                 error(PredictionRows::CrossValidation),
                 error(PredictionRows::Nested),

@@ -101,7 +101,7 @@ impl Space<'_> {
     }
 
     /// Groups with products that may be added now that their factors are selected, signs not considered.
-    pub(crate) fn waited(&self, selected: &[Feature], groups: &[usize]) -> Vec<usize> {
+    pub(crate) fn addable_products(&self, selected: &[Feature], groups: &[usize]) -> Vec<usize> {
         let is_product =
             |group: &usize| self.groups[*group].iter().any(|f| self.rules().is_some_and(|rules| rules.is_product(*f)));
         let products: Vec<usize> = groups.iter().copied().filter(is_product).collect();

@@ -108,7 +108,7 @@ fn enter(ranking: &[(Score, usize)], walk: &mut Walk<'_, '_>) -> Result<StopReas
 fn enter_late(late: &mut Vec<usize>, patience: &mut Patience, walk: &mut Walk<'_, '_>) -> Result<()> {
     loop {
         let waiting: Vec<usize> = late.iter().copied().filter(|group| walk.has_room(*group)).collect();
-        let open = walk.space.waited(walk.selected(), &waiting);
+        let open = walk.space.addable_products(walk.selected(), &waiting);
         let mut entered = None;
         for group in open {
             let score = walk.addition(group)?;

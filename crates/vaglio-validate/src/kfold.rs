@@ -38,7 +38,7 @@ impl Criterion for KFold {
 
     fn plan<'d>(&'d self, design: &'d Design, extent: &SearchExtent) -> Plan<'d> {
         let decide = |one: &Design| self.decide(one, extent);
-        mean::planned(self, design, extent, decide, |one, engine, extent| self.engaged(one, engine, extent))
+        mean::planned(self, design, extent, decide, |one, engine, extent| self.open_engine(one, engine, extent))
     }
 
     fn geometry<'d>(&'d self, design: &'d Design) -> Result<Box<dyn Geometry + 'd>> {
@@ -160,7 +160,7 @@ impl KFold {
 
     /// Creates the evaluator of an engine on a design whose outputs share λ. `None` if maps fitted in each fold make
     /// different columns.
-    fn engaged<'d>(
+    fn open_engine<'d>(
         &'d self,
         design: &'d Design,
         engine: &'static str,
@@ -168,7 +168,7 @@ impl KFold {
     ) -> Result<Option<EngineEvaluator<'d>>> {
         let rounds = self.rounds(design)?;
         if let Some(loo) = self.left_out(design, &rounds) {
-            return loo.engaged(design, engine, extent, false).map(Some);
+            return loo.open_engine(design, engine, extent, false).map(Some);
         }
         let Some((each, wholes)) = per_fold_designs::for_designs(&self.loss, design, rounds)? else { return Ok(None) };
         let choices = self.choices(&each, extent);

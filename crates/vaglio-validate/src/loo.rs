@@ -71,7 +71,7 @@ impl Loo {
 
     /// Creates the evaluator of an engine on a design whose outputs share λ. Standard errors are over independent rows,
     /// or over folds of one row.
-    pub(super) fn engaged<'d>(
+    pub(super) fn open_engine<'d>(
         &self,
         design: &'d Design,
         engine: &'static str,
@@ -107,7 +107,7 @@ impl Criterion for Loo {
     fn plan<'d>(&'d self, design: &'d Design, extent: &SearchExtent) -> Plan<'d> {
         let decide = |one: &Design| self.decide(one, extent);
         mean::planned(self, design, extent, decide, |one, engine, extent| {
-            self.engaged(one, engine, extent, true).map(Some)
+            self.open_engine(one, engine, extent, true).map(Some)
         })
     }
 

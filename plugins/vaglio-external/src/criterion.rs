@@ -71,7 +71,7 @@ impl ExternalCriterion {
         ask(&started, number, |child| {
             let held_out = match child.holds.take() {
                 Some((held, said)) if held == number => said,
-                _ => child.ask(described(design), Some(&sent(design)))?,
+                _ => child.ask(described(design), Some(&sent_table(design)))?,
             };
             let value = questions(child, &held_out)?;
             child.holds = Some((number, held_out));
@@ -90,7 +90,7 @@ fn described(design: &Design) -> Map<String, Value> {
     )
 }
 
-fn sent(design: &Design) -> SentTable<'_> {
+fn sent_table(design: &Design) -> SentTable<'_> {
     SentTable::training(design.columns().iter().map(|column| column.values()), design.targets(), design.weights())
         .and_numbers("series", design.problem().series())
         .and_numbers("group", design.problem().groups())

@@ -37,7 +37,7 @@ impl<'d> InformationEvaluator<'d> {
     }
 
     /// Score of a trial at one λ, refitted if unreliable.
-    fn told(&self, trial: SubsetFit, lambda: f64, subset: impl FnOnce() -> Vec<Feature>) -> Result<f64> {
+    fn reliable_score(&self, trial: SubsetFit, lambda: f64, subset: impl FnOnce() -> Vec<Feature>) -> Result<f64> {
         let trial = match trial.is_reliable {
             true => trial,
             false => {
@@ -63,7 +63,7 @@ impl<'d> InformationEvaluator<'d> {
         let of_subset = |k: usize| -> Result<Score> {
             let mut best = Score::WORST;
             for (&lambda, trials) in self.lambdas.iter().zip(trials) {
-                let loss = self.told(trials[k], lambda, || subset(k))?;
+                let loss = self.reliable_score(trials[k], lambda, || subset(k))?;
                 if loss < best.loss {
                     best = Score { loss, lambda: Some(lambda) };
                 }
@@ -148,7 +148,7 @@ impl Evaluator for InformationEvaluator<'_> {
         let mut bound = f64::INFINITY;
         for ((squares, freedom), &lambda) in errors.into_iter().zip(freedom).zip(&self.lambdas) {
             let trial = SubsetFit { squares, freedom: 0.999_999_999 * freedom, is_reliable: true };
-            bound = bound.min(self.told(trial, lambda, Vec::new)?);
+            bound = bound.min(self.reliable_score(trial, lambda, Vec::new)?);
         }
         Ok(bound)
     }

@@ -34,7 +34,7 @@ struct NewtonIterate {
 }
 
 impl NewtonIterate {
-    fn moved(&self, step: &NewtonIterate, by: f64) -> Self {
+    fn step_by(&self, step: &NewtonIterate, by: f64) -> Self {
         NewtonIterate {
             beta: &self.beta + &(by * &step.beta),
             mixed: &self.mixed + &(by * &step.mixed),
@@ -58,12 +58,12 @@ impl KernelLogisticObjective<'_> {
             let (step, decrement) = self.step(&at)?;
             let is_near = decrement.abs() <= ENOUGH[1] * value;
             if decrement.abs() <= ENOUGH[0] * value || is_near && decrement.abs() > 0.5 * last {
-                return self.ended(at.moved(&step, 1.0));
+                return self.ended(at.step_by(&step, 1.0));
             }
             (at, last) = if is_near {
-                (at.moved(&step, 1.0), decrement.abs())
+                (at.step_by(&step, 1.0), decrement.abs())
             } else {
-                (self.descended(&at, &step, value, decrement)?, f64::INFINITY)
+                (self.line_search(&at, &step, value, decrement)?, f64::INFINITY)
             };
             value = self.value(&at);
         }
@@ -140,9 +140,15 @@ impl KernelLogisticObjective<'_> {
 
     /// Backtracking line search: the full step, or the first halved one that lowers the objective by a share of the
     /// decrease predicted by its slope.
-    fn descended(&self, at: &NewtonIterate, step: &NewtonIterate, value: f64, decrement: f64) -> Result<NewtonIterate> {
+    fn line_search(
+        &self,
+        at: &NewtonIterate,
+        step: &NewtonIterate,
+        value: f64,
+        decrement: f64,
+    ) -> Result<NewtonIterate> {
         let by = |halvings: usize| 0.5f64.powi(halvings as i32);
-        let tried = (0..MOST_HALVINGS).map(|halvings| (at.moved(step, by(halvings)), by(halvings)));
+        let tried = (0..MOST_HALVINGS).map(|halvings| (at.step_by(step, by(halvings)), by(halvings)));
         let mut lower = tried.filter(|(point, by)| self.value(point) <= value - SUFFICIENT_FALL * by * decrement);
         match lower.next() {
             Some((point, _)) if decrement > 0.0 => Ok(point),

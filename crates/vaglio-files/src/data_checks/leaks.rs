@@ -89,8 +89,8 @@ fn class_leaks<'a>(columns: &[(&'a str, &Cells)], classes: &[u32]) -> Leaks<'a> 
                 .filter(|levels| *levels > 1 && is_rare(*levels as f64 * (kinds as f64).ln()))
                 .map(|levels| format!("each of its {levels} levels has one class")),
             cells => numbers_at(cells, &screened).and_then(|few| {
-                parted(&few, &of_sample)?;
-                let (levels, changes) = parted(&numbers(cells)?, classes)?;
+                class_changes(&few, &of_sample)?;
+                let (levels, changes) = class_changes(&numbers(cells)?, classes)?;
                 let kinds_there = changes + 1;
                 match kinds_there <= kinds {
                     true => is_rare(factorial(kinds_there)).then(|| match kinds_there {
@@ -120,7 +120,7 @@ fn pure_levels(text: &[String], classes: &[u32]) -> Option<usize> {
 
 /// Number of values and of class changes in their order, if each value has one class. Requires the fewest possible
 /// changes or two rows per value on average, and at most a tenth of missing cells.
-fn parted(values: &[f64], classes: &[u32]) -> Option<(usize, usize)> {
+fn class_changes(values: &[f64], classes: &[u32]) -> Option<(usize, usize)> {
     let rows = values.iter().copied().zip(classes.iter().copied()).filter(|(value, _)| !value.is_nan());
     let mut rows: Vec<(f64, u32)> = rows.collect();
     if 10 * rows.len() < 9 * values.len() {

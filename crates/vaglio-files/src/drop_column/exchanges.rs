@@ -142,7 +142,7 @@ impl<'d> Exchanges<'d> {
             let mut found: Vec<(Feature, Score)> = found.collect();
             found.sort_by(|(a, x), (b, y)| x.loss.total_cmp(&y.loss).then(a.cmp(b)));
             if let Some(rules) = &rules {
-                found = self.kept(rules, k, found, most)?;
+                found = self.lowest_allowed(rules, k, found, most)?;
             }
             found.truncate(most);
             if !give(k, found.into_iter().map(|(feature, score)| (feature, score.loss)).collect()) {
@@ -158,7 +158,7 @@ impl<'d> Exchanges<'d> {
     }
 
     /// The first `most` columns in one position that satisfy the constraints.
-    fn kept(
+    fn lowest_allowed(
         &self,
         rules: &Rules,
         k: usize,

@@ -4,7 +4,7 @@
 //! *Residuals and Influence in Regression* (1982), chapter 2.
 
 use super::FoldedRows;
-use crate::exclusion::{Exclusion, parted};
+use crate::exclusion::{Exclusion, split_rows};
 use crate::f64x8::{F64x8, fold_eights};
 use crate::is_unreliable;
 use crate::linalg::{self, FactorizationError, Svd};
@@ -121,7 +121,7 @@ impl<'r, 'd> Decomposition<'r, 'd> {
         }
         unreliable.sort_unstable();
         let exclude = |rows: &Vec<usize>| Exclusion::new(data, &self.subset, &[], rows).ok();
-        let exclude = || parted(data, &self.leverage_one_rows()).iter().map(exclude).collect::<Option<_>>();
+        let exclude = || split_rows(data, &self.leverage_one_rows()).iter().map(exclude).collect::<Option<_>>();
         let Some(parts) = get_or_make(&self.excluded, exclude) else { return 0.0 };
         for excluded in parts {
             let Ok(fit) = excluded.fit(lambda, None) else { return 0.0 };

@@ -5,7 +5,7 @@
 //! wrong".
 
 use super::RidgeState;
-use crate::exclusion::{Exclusion, fits_every_row, parted};
+use crate::exclusion::{Exclusion, fits_every_row, split_rows};
 use crate::linalg::FactorizationError;
 use crate::parallel;
 use ndarray::Array2;
@@ -116,7 +116,7 @@ fn left_out(
         let found = residuals(&rows);
         (rows, found)
     };
-    parted(&basis.data, rows).into_iter().map(part).collect()
+    split_rows(&basis.data, rows).into_iter().map(part).collect()
 }
 
 impl RidgeState<'_> {

@@ -164,7 +164,7 @@ impl Window {
             return Err(Error::setting("columns", "lags are taken of columns of numbers, and there are none"));
         }
         let fitted = FittedWindow { lags, columns, each, targets };
-        if fitted.kept(table).is_empty() {
+        if fitted.rows_with_history(table).is_empty() {
             let what = fitted.nothing_left();
             return Err(Error::setting("lags", format!("{what}, so none has its full history")));
         }
@@ -182,7 +182,7 @@ impl FittedMap for FittedWindow {
     }
 
     fn transform(&self, _: &MapFormulas, mut table: Table) -> Result<Table> {
-        let kept = self.kept(&table);
+        let kept = self.rows_with_history(&table);
         let (rows, longest) = (table.rows(), self.longest());
         if kept.is_empty() && rows > 0 {
             let what = self.nothing_left();
@@ -216,7 +216,7 @@ impl FittedWindow {
     }
 
     /// Rows with full history and known lagged targets.
-    fn kept(&self, table: &Table) -> Vec<usize> {
+    fn rows_with_history(&self, table: &Table) -> Vec<usize> {
         let longest = self.longest();
         let targets: Vec<(&Cells, &[usize])> =
             self.targets.iter().filter_map(|name| Some((table.get(name)?, self.lags_of(name)))).collect();

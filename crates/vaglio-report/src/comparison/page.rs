@@ -37,7 +37,7 @@ impl Comparison {
                 TableBuilder::new("Runs", "", &self.runs)
                     .name("Run", |run| run.name.clone())
                     .text("Made by", |run| run.parts())
-                    .text("Loss", |run| run.record.loss().told().to_owned())
+                    .text("Loss", |run| run.record.loss().result_name().to_owned())
                     .count("Rows", |run| run.record.data.rows)
                     .count("Columns", |run| run.record.selected.len())
                     .number("λ", |run| run.record.lambda)

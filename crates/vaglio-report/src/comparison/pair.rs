@@ -56,7 +56,11 @@ fn matching<'r>(a: &'r NamedRun, b: &'r NamedRun) -> Result<[&'r NestedEvaluatio
         return Err("the targets are not the same".into());
     }
     if a.record.loss() != b.record.loss() {
-        return Err(format!("one loss is `{}`, the other `{}`", a.record.loss().told(), b.record.loss().told()));
+        return Err(format!(
+            "one loss is `{}`, the other `{}`",
+            a.record.loss().result_name(),
+            b.record.loss().result_name()
+        ));
     }
     let folds =
         |nested: &NestedEvaluation| nested.per_fold.iter().map(|f| (f.repeat, f.fold, f.rows)).collect::<Vec<_>>();

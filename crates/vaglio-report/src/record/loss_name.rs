@@ -23,7 +23,7 @@ impl LossName {
     }
 
     /// Name as written in results.
-    pub fn told(&self) -> &str {
+    pub fn result_name(&self) -> &str {
         &self.0
     }
 

@@ -33,7 +33,7 @@ impl Record {
             pluralize(self.data.rows, "row"),
             parts.search,
             parts.criterion,
-            parts.loss.as_ref().map(|loss| format!(" ({})", loss.told())).unwrap_or_default(),
+            parts.loss.as_ref().map(|loss| format!(" ({})", loss.result_name())).unwrap_or_default(),
             parts.learner,
         );
         let trained = |model: &FinalModelRecord| {

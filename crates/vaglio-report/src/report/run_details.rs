@@ -45,7 +45,7 @@ const MOST_STEPS: usize = 40;
 pub fn steps(record: &Record) -> Section {
     let table = TableBuilder::new("Steps", "“steps”", &record.steps)
         .count("Step", |step| step.step)
-        .name("Column", |step| moved(record, step))
+        .name("Column", |step| moved_columns(record, step))
         .count("Size", |step| step.size)
         .number("Score", |step| step.score)
         .number("λ", |step| step.lambda);
@@ -88,7 +88,7 @@ fn entries(record: &Record) -> String {
 }
 
 /// The columns that a step moves: `+ bmi`.
-fn moved(record: &Record, step: &StepRecord) -> String {
+fn moved_columns(record: &Record, step: &StepRecord) -> String {
     let names = join(step.moved().iter().map(|index| record.column_name(*index)), ", ");
     format!("{} {names}", if step.action == Action::Add { "+" } else { "−" })
 }
@@ -135,7 +135,7 @@ pub fn sizes(record: &Record) -> Section {
     let is_marked = |entry: &&EntryRecord| [chosen, lowest, best].contains(&Some(entry.size));
     let table = TableBuilder::new("Sizes", "“path”", &path)
         .count("Size", |entry| entry.size)
-        .text("Last step", |entry| Some(moved(record, record.steps.get(entry.step?.checked_sub(1)?)?)))
+        .text("Last step", |entry| Some(moved_columns(record, record.steps.get(entry.step?.checked_sub(1)?)?)))
         .number("Cost", |entry| entry.cost)
         .text("", words)
         .number("Cross-validated", |entry| entry.cross_validated)

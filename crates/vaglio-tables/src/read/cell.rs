@@ -131,7 +131,7 @@ impl CellSyntax {
         }
         let begins = rest.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '.' | ','));
         let whole = plain(rest, self.comma).filter(|_| begins);
-        let grouped = if whole.is_none() { Some(ungrouped(rest, self.comma)?) } else { None };
+        let grouped = if whole.is_none() { Some(without_separators(rest, self.comma)?) } else { None };
         let digits = grouped.as_deref().unwrap_or(rest);
         let value = whole.or_else(|| plain(digits, self.comma))?;
         (dress.thousands, dress.rounded) = (grouped.is_some(), !holds(digits, value));
@@ -156,7 +156,7 @@ pub(super) fn plain(cell: &str, comma: bool) -> Option<f64> {
 }
 
 /// Removes thousands separators: `1,234,567.8`, `1 234` or `1'234`.
-fn ungrouped(cell: &str, comma: bool) -> Option<String> {
+fn without_separators(cell: &str, comma: bool) -> Option<String> {
     let (decimal, other) = if comma { (',', '.') } else { ('.', ',') };
     let (whole, decimals) = match cell.split_once(decimal) {
         Some((whole, decimals)) => (whole, Some(decimals)),

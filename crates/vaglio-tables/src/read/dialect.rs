@@ -87,7 +87,7 @@ impl Dialect {
     /// # Errors
     /// Fails with the line number if a line is longer than all widths.
     pub fn tabulated(self, text: &str, spec: &ReadSpec) -> Result<String, String> {
-        spec.widths.as_ref().map_or_else(|| Ok(parted(text, self)), |widths| cut(text, widths, self))
+        spec.widths.as_ref().map_or_else(|| Ok(blanks_to_tabs(text, self)), |widths| cut(text, widths, self))
     }
 
     /// Text that a reader can parse, and its dialect; a text that cannot be converted stays.
@@ -112,7 +112,7 @@ impl Dialect {
 }
 
 /// Replaces runs of blanks outside of quotes by tabs; blanks around a line are removed.
-fn parted(text: &str, dialect: Dialect) -> String {
+fn blanks_to_tabs(text: &str, dialect: Dialect) -> String {
     let bytes = text.as_bytes();
     let (is_blank, is_end) = (|b: u8| matches!(b, b' ' | b'\t'), |b: u8| matches!(b, b'\n' | b'\r'));
     let until = |from: usize, stop: &dyn Fn(u8) -> bool| {
@@ -238,7 +238,7 @@ mod tests {
 
     #[test]
     fn runs_of_blanks_are_tabs() {
-        let of = |text: &str| parted(text, dialect());
+        let of = |text: &str| blanks_to_tabs(text, dialect());
         assert_eq!(of("a b  c\n"), "a\tb\tc\n");
         assert_eq!(of("  1.0 \t 2\t\r\n\n 3   4 "), "1.0\t2\r\n\n3\t4");
         assert_eq!(of("\"x  y\" \"say \"\"a  b\"\"\"\n1 5'10\"\n"), "\"x  y\"\t\"say \"\"a  b\"\"\"\n1\t5'10\"\n");

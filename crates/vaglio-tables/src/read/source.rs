@@ -173,7 +173,7 @@ impl TableSource {
     }
 
     /// The settings with everything detected in the first file filled in.
-    pub fn settled(&self) -> ReadSpec {
+    pub fn detected_settings(&self) -> ReadSpec {
         self.header().detected(&self.spec)
     }
 

@@ -337,7 +337,7 @@ fn runs_of_blanks_and_fixed_widths_are_tables() {
     let path = file("r.txt", written_by_r);
     let source = TableSource::open(&[path], &ReadSpec::default()).unwrap();
     assert_eq!(source.names(), ["index", "x", "y"]);
-    assert_eq!(source.settled().delimiter, Delimiter::Blanks);
+    assert_eq!(source.detected_settings().delimiter, Delimiter::Blanks);
     let (table, _) = source.read(&ReadRequest::default()).unwrap();
     assert_eq!(table.names().collect::<Vec<_>>(), ["x", "y"]);
     assert_eq!(source.digest().unwrap(), format!("blake3:{}", blake3::hash(written_by_r.as_bytes())));

@@ -78,7 +78,7 @@ impl<'d> HoldOut<'d> {
     /// Loss of the subset. Residuals are in fold order: create the scorer from targets permuted by
     /// [`Folds::order`](crate::Folds::order). Cost O(m · outputs).
     pub fn score(&mut self, scorer: &Scorer) -> Trial {
-        let (residuals, conditioning) = self.settled();
+        let (residuals, conditioning) = self.residuals_in_fold_order();
         scorer.trial(residuals, conditioning)
     }
 
@@ -91,7 +91,7 @@ impl<'d> HoldOut<'d> {
             order.iter().zip(r).for_each(|(&row, r)| out[row] = *r);
             out
         };
-        self.settled().0.iter().map(as_given).collect()
+        self.residuals_in_fold_order().0.iter().map(as_given).collect()
     }
 
     /// Trials of adding each wanted column; inactive or selected columns get an infinite loss.
@@ -192,7 +192,7 @@ impl<'d> HoldOut<'d> {
     }
 
     /// Residuals in fold order, and their conditioning.
-    fn settled(&mut self) -> (&[Vec<f64>], f64) {
+    fn residuals_in_fold_order(&mut self) -> (&[Vec<f64>], f64) {
         if !self.is_settled() {
             self.choose();
             if self.removals.is_none() {

@@ -12,7 +12,7 @@ pub fn component_fields(role: &str, kind: &str) -> Option<Value> {
     let schema = resolved(&schema, &definitions);
     let required = |name: &str| schema["required"].as_array().is_some_and(|all| all.iter().any(|r| r == name));
     let fields = schema["properties"].as_object().into_iter().flatten().map(|(name, of_field)| {
-        let mut field = json!({"name": name, "type": told(of_field, &definitions), "required": required(name)});
+        let mut field = json!({"name": name, "type": type_text(of_field, &definitions), "required": required(name)});
         if let Some(default) = of_field.get("default") {
             field["default"] = shortened(default);
         }
@@ -59,7 +59,7 @@ fn alternatives<'a>(schema: &'a Value, definitions: &'a Map<String, Value>) -> V
 }
 
 /// Types of a value, in words.
-fn told(schema: &Value, definitions: &Map<String, Value>) -> String {
+fn type_text(schema: &Value, definitions: &Map<String, Value>) -> String {
     let mut seen = HashSet::new();
     let all = alternatives(schema, definitions).into_iter().flat_map(|one| told_one(one, definitions));
     join(all.filter(|words| seen.insert(words.clone())), " | ")
@@ -89,7 +89,7 @@ fn told_one(schema: &Value, definitions: &Map<String, Value>) -> Vec<String> {
             "number" => format!("number{within}"),
             "string" => "text".into(),
             "boolean" => "true | false".into(),
-            "array" => format!("list of {}", told(&schema["items"], definitions)),
+            "array" => format!("list of {}", type_text(&schema["items"], definitions)),
             "object" => keys(schema, definitions),
             other => other.to_owned(),
         })
@@ -113,7 +113,7 @@ fn bounds(schema: &Value) -> String {
 /// Keys of a map, in words.
 fn keys(schema: &Value, definitions: &Map<String, Value>) -> String {
     let Some(properties) = schema["properties"].as_object() else {
-        return format!("{{name: {}, …}}", told(&schema["additionalProperties"], definitions));
+        return format!("{{name: {}, …}}", type_text(&schema["additionalProperties"], definitions));
     };
     let one = |(name, of): (&String, &Value)| match of["const"].as_str() {
         Some(word) => format!("{name}: {word}"),
@@ -132,7 +132,7 @@ fn explained(schema: &Value, definitions: &Map<String, Value>) -> String {
         for (name, of) in one["properties"].as_object().into_iter().flatten() {
             let default = of.get("default").map(|default| format!("; {default} by default")).unwrap_or_default();
             let what = text(of).map(|text| format!(". {}", text.replace('\n', " "))).unwrap_or_default();
-            let line = format!("`{name}`: {}{default}{what}", told(of, definitions));
+            let line = format!("`{name}`: {}{default}{what}", type_text(of, definitions));
             if of.get("const").is_none() && !lines.contains(&line) {
                 lines.push(line);
             }

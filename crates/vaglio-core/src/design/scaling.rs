@@ -143,7 +143,7 @@ fn scaled(design: &Design, units: PowerOfTwoScaling) -> Design {
     design.derived_with(shared, |scaled| {
         (scaled.problem.columns, scaled.problem.targets, scaled.run.lineage) = (columns, targets, lineage);
         scaled.rescaled = Some(units.targets);
-        scaled.prediction_units = scaled.prediction_units.map(|rows| {
+        scaled.prediction_units = scaled.prediction_units.take().map(|rows| {
             let targets = rows.targets.mapv(|y| times_power(y, -units.targets));
             Arc::new(PredictionUnits { targets, ..(*rows).clone() })
         });

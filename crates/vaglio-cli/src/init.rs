@@ -34,7 +34,7 @@ pub fn init(arguments: Init) -> Done {
     let options = InitOptions { targets: arguments.target, exclude: None, test, classes, groups, time, name };
     let mut draft = files::init(&arguments.table, folder, &options)?;
     if arguments.interactive {
-        let options = asked(&draft, options)?;
+        let options = ask_for_columns(&draft, options)?;
         draft = files::init(&arguments.table, folder, &options)?;
     }
     vaglio_pipeline::pipeline::write_file(&out, &draft.text)?;
@@ -53,7 +53,7 @@ pub fn init(arguments: Init) -> Done {
 }
 
 /// Asks for the columns; an empty line accepts the proposal.
-fn asked(draft: &Draft, known: InitOptions) -> Result<InitOptions, CliError> {
+fn ask_for_columns(draft: &Draft, known: InitOptions) -> Result<InitOptions, CliError> {
     draft.notes.iter().for_each(|line| note(line));
     let targets = names("columns to predict, with commas between", &draft.targets)?;
     let exclude = names("columns to leave out, with commas between", &draft.excluded)?;

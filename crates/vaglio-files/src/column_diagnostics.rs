@@ -74,7 +74,7 @@ fn record_scores(run: Run<'_>, record: &mut Record, chosen: &[Feature]) -> Resul
 
 fn record_residuals(run: Run<'_>, found: &mut Evaluations, chosen: &[Feature]) -> Result<()> {
     let is_cheap = residuals::flops(run.design, chosen.len()) <= PART * run.budget.max(LEAST_WORK);
-    let mut shown = if is_cheap { residuals::drawn(run, chosen)? } else { None };
+    let mut shown = if is_cheap { residuals::residuals_record(run, chosen)? } else { None };
     if let Some((from, rows)) = residuals::largest(run.prepared, found) {
         let residuals = shown.get_or_insert_with(Default::default);
         (residuals.largest, residuals.largest_from) = (rows, Some(from));

@@ -40,7 +40,7 @@ impl FileModel<'_> {
     }
 
     /// Figures of predictions against the targets of a file; rows whose targets lie beyond its end have none.
-    pub(super) fn judged(
+    pub(super) fn compare_with_targets(
         &self,
         table: Table,
         profile: &TableProfile,

@@ -80,7 +80,7 @@ fn prepared(pipeline: &ValidPipeline, folder: &Path, is_sample: bool) -> Result<
     column_types::check(&roles, &mut table, &profile)?;
     left_out.iter().for_each(|rows| tracing::info!("left out: {}", rows.words()));
     let has_gaps = left_out.iter().any(|rows| rows.reason != LeftOutReason::Filter);
-    let table = roles.arranged(table).map_err(in_train)?;
+    let table = roles.arrange(table).map_err(in_train)?;
     let mut test_profile = profile.clone();
     let whole = |table: &Table| lags.is_some().then(|| table.clone());
     let (all, table) = (whole(&table), roles.counting(table));
@@ -120,8 +120,8 @@ fn prepared(pipeline: &ValidPipeline, folder: &Path, is_sample: bool) -> Result<
     train_rows.labels.assignment = assigned.map(Into::into);
     let origins = train_rows.table.origins().map(<[usize]>::to_vec);
     let sample = Sample::new(train_rows, Arc::clone(&recipe), roles.is_ordered());
-    let sample = sample.map_err(|error| profile.located(error))?;
-    let fitted = sample.fitted().map_err(|error| profile.located(error))?;
+    let sample = sample.map_err(|error| profile.locate(error))?;
+    let fitted = sample.fitted().map_err(|error| profile.locate(error))?;
     if fitted.problem.names().is_empty() {
         return Err(Error::setting("data", "no column is left to select from"));
     }
@@ -151,7 +151,7 @@ fn prepared(pipeline: &ValidPipeline, folder: &Path, is_sample: bool) -> Result<
     if let Some(of_test) = of_test {
         let added = data.add_test(&roles, &recipe, of_test);
         let path = spec.test.as_ref().unwrap_or(&spec.train).first().map_or("", String::as_str);
-        added.map_err(|error| test_profile.located(error).in_file(&folder.join(path)))?;
+        added.map_err(|error| test_profile.locate(error).in_file(&folder.join(path)))?;
     }
     Ok(data)
 }
@@ -275,5 +275,5 @@ fn read_test(
     let in_test = |error: Error| error.in_file(&path);
     let (table, left_out) = taking_part(roles, table, &mut profile, &wanted.hints, false).map_err(in_test)?;
     roles.check_complete(&table, &profile)?;
-    Ok((roles.arranged(table).map_err(in_test)?, profile, left_out))
+    Ok((roles.arrange(table).map_err(in_test)?, profile, left_out))
 }

@@ -33,7 +33,7 @@ pub fn explain(folder: &Path, names: &[String]) -> Result<String> {
     let record = Record::read(&path)?;
     let resolved = folder.join("resolved.yaml");
     let text = read_resolved(&resolved, &record.pipeline)?;
-    let asked = asked(&record, names)?;
+    let asked = requested_columns(&record, names)?;
     let assignments: Vec<String> = tuned(&record).into_iter().collect();
     let (pipeline, document) = load(&text, &resolved.display().to_string(), &assignments)?;
     let located = |error| document.locate(error);
@@ -66,7 +66,7 @@ pub fn explain(folder: &Path, names: &[String]) -> Result<String> {
 }
 
 /// Indices of the requested columns.
-fn asked(record: &Record, names: &[String]) -> Result<Vec<Feature>> {
+fn requested_columns(record: &Record, names: &[String]) -> Result<Vec<Feature>> {
     if names.is_empty() {
         return Ok(record.selected.iter().map(|column| column.index).collect());
     }
@@ -174,11 +174,15 @@ impl ExplainedRun<'_> {
             let barred = rules.as_ref().map_or(Ok(None), |rules| self.broken_constraint(rules, feature, with))?;
             let mut lines = vec![
                 format!("{}  not chosen", self.name(feature)),
-                format!("  score with it added {}", self.compared(with.loss)),
+                format!("  score with it added {}", self.comparison_text(with.loss)),
             ];
             lines.extend(barred.map(|why| format!("  a constraint leaves it out: {}", escape_controls(&why))));
             lines.extend(best[at].map(|(k, score)| {
-                format!("  it serves best in the place of {}: {}", self.name(self.chosen[k]), self.compared(score))
+                format!(
+                    "  it serves best in the place of {}: {}",
+                    self.name(self.chosen[k]),
+                    self.comparison_text(score)
+                )
             }));
             lines.extend(self.outside_lines(feature, &correlations[at]));
             Ok((feature, lines))
@@ -216,12 +220,10 @@ impl ExplainedRun<'_> {
             let original = original.map(|own| format!(" ({} on its original scale)", numbers(own)));
             format!("  weight {}{}", numbers(weight), original.unwrap_or_default())
         }));
-        lines.push(format!("  score without it {}", self.compared(without)));
-        lines.extend(
-            substitutes.iter().map(|(feature, score)| {
-                format!("  with {} in its place {}", self.name(*feature), self.compared(*score))
-            }),
-        );
+        lines.push(format!("  score without it {}", self.comparison_text(without)));
+        lines.extend(substitutes.iter().map(|(feature, score)| {
+            format!("  with {} in its place {}", self.name(*feature), self.comparison_text(*score))
+        }));
         if substitutes.is_empty() {
             lines.push("  no column can take its place".into());
         }
@@ -265,7 +267,7 @@ impl ExplainedRun<'_> {
     }
 
     /// A score, compared with that of the result.
-    fn compared(&self, score: f64) -> String {
+    fn comparison_text(&self, score: f64) -> String {
         let apart = score - self.record.score;
         let word = if apart < 0.0 { "lower" } else { "higher" };
         match score.is_finite() {

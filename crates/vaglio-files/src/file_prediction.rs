@@ -58,7 +58,7 @@ impl FileModel<'_> {
             table.take_columns();
         }
         let (mut predictions, counts) = self.predicted(table, beside.intervals).map_err(|error| {
-            profile.located(error).with_remedy(
+            profile.locate(error).with_remedy(
                 "fill it in, or leave the row out; the model has no map that does, and data.read.na of its pipeline lists the words for missing cells",
             )
         })?;

@@ -186,7 +186,7 @@ fn after(history: &History, table: Table, order: SeriesOrder<'_>, targets: &[Str
     let (own, count, more) = (own.select_rows(&rows), table.rows(), rows.len());
     let columns = table.into_columns().into_iter().map(|(name, cells)| {
         let before = own.get(&name).cloned();
-        let cells = joined(&name, cells, before, more)?;
+        let cells = append_cells(&name, cells, before, more)?;
         Ok((name, cells))
     });
     let columns = columns.collect::<Result<Vec<_>>>()?;
@@ -206,7 +206,7 @@ fn times_of(table: Option<&Cells>, own: Option<&Cells>) -> (Vec<f64>, Vec<f64>) 
 }
 
 /// Appends history cells to a column, or missing cells if there are none.
-fn joined(name: &str, cells: Cells, before: Option<Cells>, more: usize) -> Result<Cells> {
+fn append_cells(name: &str, cells: Cells, before: Option<Cells>, more: usize) -> Result<Cells> {
     match (cells, before) {
         (cells, None) => {
             let rows = (0..cells.len()).map(Some).chain(std::iter::repeat_n(None, more));

@@ -111,11 +111,11 @@ fn learning_curve(
     }
     let folds = splits.folds;
     let splits = splits.rule.splits().map(|splits| splits.sentence());
-    Ok(Some(LearningCurve { folds, splits, points: judged(loss, &of_share)? }))
+    Ok(Some(LearningCurve { folds, splits, points: curve_points(loss, &of_share)? }))
 }
 
 /// Curve points, each with the decrease in loss from the previous point.
-fn judged(loss: &dyn Loss, of_share: &[Vec<LearningCurvePoint>]) -> Result<Vec<LearningPoint>> {
+fn curve_points(loss: &dyn Loss, of_share: &[Vec<LearningCurvePoint>]) -> Result<Vec<LearningPoint>> {
     let mut before: Option<(f64, FoldLosses<'_>)> = None;
     let mut points = Vec::new();
     for (share, folds) in SHARES.into_iter().zip(of_share) {

@@ -54,7 +54,8 @@ impl FileModel<'_> {
         warn_of(&predictions.unseen);
         if beside.evaluate {
             let (targets, profile) = self.observed_in(source).map_err(in_file)?;
-            predictions.judged = Some(self.judged(targets, &profile, &predictions, counts).map_err(in_file)?);
+            predictions.judged =
+                Some(self.compare_with_targets(targets, &profile, &predictions, counts).map_err(in_file)?);
         }
         if !beside.keep.is_empty() {
             let hint = |name: &String| (name.clone(), self.kept_hint(name, beside, source.is_typed()));
@@ -106,7 +107,7 @@ impl FileModel<'_> {
         }
         warn_of(&unseen);
         match all {
-            Some(all) => Ok(self.compared(all, reader).map_err(in_file)?.table()),
+            Some(all) => Ok(self.compare_all(all, reader).map_err(in_file)?.table()),
             None => Ok(None),
         }
     }
@@ -214,11 +215,11 @@ impl FileModel<'_> {
     }
 
     /// Compares the predictions of all rows with the targets that were read meanwhile.
-    fn compared(&self, all: Predictions, reader: Batches) -> Result<Predictions> {
+    fn compare_all(&self, all: Predictions, reader: Batches) -> Result<Predictions> {
         let (hints, rows) = (self.judged_by()?, (0..all.values.ncols()).collect());
         let all = Predictions { rows, ..all };
         let (table, profile) = reader.gathered(|name| hints.get(name).copied().unwrap_or_default())?;
-        let judged = Some(self.judged(table, &profile, &all, None)?);
+        let judged = Some(self.compare_with_targets(table, &profile, &all, None)?);
         Ok(Predictions { judged, ..all })
     }
 }

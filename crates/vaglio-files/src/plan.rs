@@ -51,7 +51,7 @@ pub(super) fn planned(pipeline: &ValidPipeline, folder: &Path) -> Result<(String
     let prepared = prepare_sample(pipeline, folder)?;
     let selector = pipeline.selector();
     let mut lines = Lines::new();
-    let Some(design) = designed(&selector, &prepared)? else {
+    let Some(design) = planned_design(&selector, &prepared)? else {
         let rows = about(prepared.rows as f64, prepared.times[0]);
         lines.push(("data", format!("{rows}, {}", prepared.train.task().name())));
         lines.push(("work", "unknown: the map of the learner takes longer than a second on ten rows".into()));
@@ -256,7 +256,7 @@ impl RunPlan<'_> {
 
 /// Design of the training rows, of as many planned rows as the run has; of fewer rows if the learner's map is slow.
 /// `None` if it is slow on ten rows.
-fn designed(selector: &ValidSelector, prepared: &TrainTest) -> Result<Option<Design>> {
+fn planned_design(selector: &ValidSelector, prepared: &TrainTest) -> Result<Option<Design>> {
     let (train, all) = (&prepared.train, prepared.train.rows());
     let mut made = None;
     for rows in FEWER.into_iter().filter(|rows| *rows < all).chain([all]) {

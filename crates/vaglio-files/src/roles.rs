@@ -126,7 +126,7 @@ impl Roles<'_> {
     ///
     /// # Errors
     /// Returns the errors of [`check_weights`] and of [`SeriesOrder::arrange`].
-    pub fn arranged(&self, table: Table) -> Result<Table> {
+    pub fn arrange(&self, table: Table) -> Result<Table> {
         check_weights(self.spec.weights.as_ref(), &table)?;
         let in_steps = self.lags.is_some() || self.needs_order;
         SeriesOrder { series: self.spec.series.as_deref(), time: self.spec.time.as_deref(), in_steps }.arrange(table)

@@ -139,7 +139,7 @@ fn shapley(
     let (place, _) = cheapest(selector, design, columns);
     let game = Game { selector, design: &place.design, columns: place.places(columns), watcher };
     if columns.len() > MOST_EXACT {
-        return game.drawn();
+        return game.by_random_orders();
     }
     let Some(scores) = game.scores()? else { return Ok(None) };
     let (empty, all) = (scores[0], scores[scores.len() - 1]);
@@ -179,7 +179,7 @@ impl Game<'_, '_> {
     }
 
     /// Means over random orders, each with its reverse.
-    fn drawn(&self) -> Result<Option<Shapley>> {
+    fn by_random_orders(&self) -> Result<Option<Shapley>> {
         let size = self.columns.len();
         let pairs = self.watcher.jobs("shares", &MemorySlots::default(), PAIRS, |pair| {
             let mut subset = self.open()?;

@@ -60,7 +60,7 @@ pub(super) const EVALUATION: Evaluation = Evaluation {
             frequency: run.frequency(&sets),
             by_source: run.source_frequency(&sets),
             sizes: reached,
-            columns: integrated(&paths, reached, &selection.names),
+            columns: stable_columns(&paths, reached, &selection.names),
             splits: matches!(halves, HalfSamples::Pieces(_)).then(|| halves.sentence()),
         });
         Ok(())
@@ -125,7 +125,7 @@ fn sizes(pairs: usize, columns: usize) -> usize {
 }
 
 /// Columns with a score, highest first, then in candidate order.
-fn integrated(paths: &[Vec<Vec<String>>], most: usize, names: &[String]) -> Vec<StableColumn> {
+fn stable_columns(paths: &[Vec<Vec<String>>], most: usize, names: &[String]) -> Vec<StableColumn> {
     let pairs = paths.len() / 2;
     let expected = mean_of(most, |size| bound(size, pairs, names.len()));
     let mut counts: HashMap<&String, Vec<usize>> = HashMap::new();
@@ -250,7 +250,7 @@ mod tests {
         let names = ["a", "b", "c"].map(str::to_owned);
         let path = |first: &str, second: &[&str]| vec![set(&[first]), set(second)];
         let paths = [path("a", &["a", "b"]), path("a", &["a", "b"]), path("b", &["a", "b"]), path("a", &["a", "c"])];
-        let found = integrated(&paths, 2, &names);
+        let found = stable_columns(&paths, 2, &names);
         // a: π = ¾ and 1; b: ¼ and ¾; weights 1 and ½.
         let expected = (0.125 + 0.5) / 1.5;
         assert_eq!(found.iter().map(|of| of.name.as_str()).collect::<Vec<_>>(), ["a", "b"]);

@@ -45,7 +45,7 @@ fn verified(run: Run<'_>, count: usize, watcher: &StageMonitor<'_>) -> Result<Op
         let message = "the scores of a least-angle path with `coefficients: path` are of its own coefficients, which no retraining gives; leave it out";
         return Err(Error::setting("--verify", message));
     }
-    let told = drawn(count, selector, selection);
+    let told = random_steps(count, selector, selection);
     let empty = path.empty.loss;
     let loss = selector.criterion.traits().loss;
     let is_of_residuals = loss.is_some_and(|loss| OF_RESIDUALS.contains(&loss.kind()));
@@ -84,7 +84,7 @@ fn centered(design: &Design) -> Result<Design> {
 }
 
 /// Random steps, or entries if there are no steps, in order.
-fn drawn(count: usize, selector: &ValidSelector, selection: &Selection) -> Vec<ScoreToVerify> {
+fn random_steps(count: usize, selector: &ValidSelector, selection: &Selection) -> Vec<ScoreToVerify> {
     let path = &selection.path;
     let all = if path.steps.is_empty() { path.entries.len() } else { path.steps.len() };
     let mut places = shuffled(all, stream(selector.seed, PURPOSE, 0));

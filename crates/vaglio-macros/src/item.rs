@@ -174,7 +174,7 @@ impl Item {
             let message = "a part says what it is in the first line of its documentation";
             return Err(syn::Error::new(Span::call_site(), message));
         }
-        Ok(lowered(sentence))
+        Ok(lower_first(sentence))
     }
 }
 
@@ -203,7 +203,7 @@ fn first_sentence(text: &str) -> &str {
 }
 
 /// Lower-cases the first letter, unless the first word is an abbreviation.
-fn lowered(sentence: &str) -> String {
+fn lower_first(sentence: &str) -> String {
     let mut letters = sentence.chars();
     let (first, second) = (letters.next(), letters.clone().next());
     match first {

@@ -54,7 +54,7 @@ impl<'a> BoundedTree<'a> {
             done => done?,
         }
         let TreeProgress { known, total, .. } = &self.progress;
-        let pruned = total.saturating_sub(self.left()).saturating_sub(known.visited);
+        let pruned = total.saturating_sub(self.open_count()).saturating_sub(known.visited);
         let left = minimum(known.open.iter().map(RankedSubtree::bound));
         Ok(self.progress.finish(left, pruned, Some(LEAST_SQUARES)))
     }
@@ -198,7 +198,7 @@ impl<'a> BoundedTree<'a> {
     }
 
     /// Number of subsets in the open subtrees.
-    fn left(&self) -> u64 {
+    fn open_count(&self) -> u64 {
         let below = |open: &RankedSubtree| {
             let OpenSubtree { fixed, excluded, begun, .. } = &open.subtree;
             let is_free = |group: &[Feature]| {
@@ -212,7 +212,7 @@ impl<'a> BoundedTree<'a> {
 
     /// Asks the observer whether to stop.
     fn ask(&mut self) -> bool {
-        let done = self.progress.total.saturating_sub(self.left());
+        let done = self.progress.total.saturating_sub(self.open_count());
         self.progress.ask(done)
     }
 }

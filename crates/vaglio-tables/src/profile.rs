@@ -132,14 +132,14 @@ impl TableProfile {
             if let Some(missing) = table.get(name).and_then(Cells::missing) {
                 let (row, column, count) = (table.origin(missing.first) + 1, name.to_owned(), missing.count);
                 let (value, remedy) = ("a missing cell".to_owned(), remedy.map(str::to_owned));
-                return Err(self.located(Error::NonFinite { row, column, value, count, file: None, remedy }));
+                return Err(self.locate(Error::NonFinite { row, column, value, count, file: None, remedy }));
             }
         }
         Ok(())
     }
 
     /// Refines an error about a missing cell by its place and notation in the file.
-    pub fn located(&self, error: Error) -> Error {
+    pub fn locate(&self, error: Error) -> Error {
         let Error::NonFinite { row, column, value, count, file: None, remedy } = error else { return error };
         // A derived column's name begins with its source's name.
         let sources = self.columns.iter().filter(|source| column.starts_with(&source.name));

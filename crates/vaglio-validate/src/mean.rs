@@ -168,7 +168,7 @@ pub(super) fn planned<'d, C: Criterion>(
             Plan::by_definition(Estimate::unknown(REFIT, reason))
         }
         _ => Plan::by_engine(estimate, move || {
-            accelerated(criterion, design, engine, |one| engage(one, engine, &extent))
+            combine_evaluators(criterion, design, engine, |one| engage(one, engine, &extent))
         }),
     };
     plan.with_check(move || {
@@ -186,7 +186,7 @@ fn loss_of(criterion: &dyn Criterion) -> AnyLoss {
 ///
 /// # Errors
 /// Returns an error of `engage`; see also [`evaluated`].
-fn accelerated<'d>(
+fn combine_evaluators<'d>(
     criterion: &'d dyn Criterion,
     design: &'d Design,
     engine: &'static str,

@@ -155,7 +155,7 @@ impl Child {
         });
         match sent {
             Some(Ok(())) => Ok(()),
-            _ => Err(self.ended()),
+            _ => Err(self.end_error()),
         }
     }
 
@@ -163,7 +163,7 @@ impl Child {
         let mut line = Vec::new();
         let read = self.output.by_ref().take(LONGEST).read_until(b'\n', &mut line);
         if !matches!(read, Ok(1..)) || line.last() != Some(&b'\n') && line.len() < LONGEST as usize {
-            return Err(self.ended());
+            return Err(self.end_error());
         }
         serde_json::from_slice(&line).map_err(|error| {
             let said = String::from_utf8_lossy(&line[..line.len().min(200)]).trim_end().to_owned();
@@ -191,7 +191,7 @@ impl Child {
     }
 
     /// Error of a program that does not answer.
-    fn ended(&mut self) -> Error {
+    fn end_error(&mut self) -> Error {
         self.input = None;
         let status = self.wait();
         if let Some(errors) = self.errors.take().filter(|_| status.is_some()) {

@@ -198,11 +198,11 @@ impl LambdaFit {
             let gamma = w[place] / own;
             squares += error + 2.0 * gamma * self.lambda * dot(w, p) + gamma * gamma * (own - self.lambda * norm);
         }
-        self.trial(squares, self.selected.len() - 1, self.trace - norm / own, self.inflation * self.cancelled(place))
+        self.trial(squares, self.selected.len() - 1, self.trace - norm / own, self.inflation * self.shrinkage(place))
     }
 
     /// Largest factor by which some P_kk shrinks on a removal; as many digits are lost.
-    fn cancelled(&self, place: usize) -> f64 {
+    fn shrinkage(&self, place: usize) -> f64 {
         let p = &self.inverse[place];
         let others = (0..p.len()).filter(|&k| k != place);
         let shrunk = |k: usize| self.inverse[k][k] / (self.inverse[k][k] - p[k] * p[k] / p[place]);
@@ -244,7 +244,7 @@ impl LambdaFit {
     /// Removes a column. Cost O(n·s).
     pub fn remove(&mut self, data: &CenteredData, feature: Feature) {
         let Some(place) = self.place(feature) else { return };
-        let is_lost = self.inflation * self.cancelled(place) > LOST_DIGITS;
+        let is_lost = self.inflation * self.shrinkage(place) > LOST_DIGITS;
         let p = self.inverse.remove(place);
         let own = p[place];
         self.selected.remove(place);

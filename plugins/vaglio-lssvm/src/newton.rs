@@ -58,7 +58,7 @@ impl KernelLogisticObjective<'_> {
             let (step, decrement) = self.step(&at)?;
             let is_near = decrement.abs() <= ENOUGH[1] * value;
             if decrement.abs() <= ENOUGH[0] * value || is_near && decrement.abs() > 0.5 * last {
-                return self.ended(at.step_by(&step, 1.0));
+                return self.checked_solution(at.step_by(&step, 1.0));
             }
             (at, last) = if is_near {
                 (at.step_by(&step, 1.0), decrement.abs())
@@ -100,7 +100,7 @@ impl KernelLogisticObjective<'_> {
     }
 
     /// α and b of a final iterate, after checking that β equals the slopes.
-    fn ended(&self, end: NewtonIterate) -> Result<(Vec<f64>, f64)> {
+    fn checked_solution(&self, end: NewtonIterate) -> Result<(Vec<f64>, f64)> {
         let heaviest = max_abs(self.weights.iter().flatten());
         let slopes = self.slopes(&end).0;
         if max_abs(&(&slopes - &end.beta)) <= FLAT_SLOPE * (max_abs(&slopes) + FLAT_SLOPE * heaviest) {

@@ -125,7 +125,7 @@ fn scaled(design: &Design, units: PowerOfTwoScaling) -> Design {
     let Ok((columns, targets, shared)) = design.shared.units.get_or_try_make(units, || {
         let columns = match units.columns {
             0 => Arc::clone(&design.problem().columns),
-            _ => Arc::new(divided(design, units)),
+            _ => Arc::new(divide_columns(design, units)),
         };
         let targets = match units.targets {
             0 => Arc::clone(&design.problem().targets),
@@ -157,7 +157,7 @@ fn scaled(design: &Design, units: PowerOfTwoScaling) -> Design {
     })
 }
 
-fn divided(design: &Design, units: PowerOfTwoScaling) -> Columns {
+fn divide_columns(design: &Design, units: PowerOfTwoScaling) -> Columns {
     let mut divided = Columns::new(design.rows());
     for feature in 0..design.features() {
         let values = design.column(feature).values();

@@ -24,7 +24,7 @@ const WORST: usize = 10;
 /// Limit on outputs listed for each worst row.
 const OUTPUTS: usize = 12;
 
-/// Flops of [`drawn`].
+/// Flops of [`residuals_record`].
 pub(crate) fn flops(design: &Design, size: usize) -> f64 {
     design.rows() as f64 * (2 * size + 40 * size.min(DRAWN)) as f64
 }
@@ -34,7 +34,7 @@ pub(crate) fn flops(design: &Design, size: usize) -> f64 {
 ///
 /// # Errors
 /// Returns the errors of [`vaglio_core::Model::predict`].
-pub(crate) fn drawn(run: Run<'_>, chosen: &[Feature]) -> Result<Option<ResidualsRecord>> {
+pub(crate) fn residuals_record(run: Run<'_>, chosen: &[Feature]) -> Result<Option<ResidualsRecord>> {
     let Run { prepared, design, selection, .. } = run;
     let train = &prepared.train;
     let is_drawn = prepared.is_regression() && design.problem().has_columns_of(train) && !chosen.is_empty();

@@ -17,12 +17,12 @@ pub(in super::super) fn steps(
         Warning::new(WarningKind::StepsOverGaps, message)
     });
     let past = pipeline.preprocess.iter().map(|map| map.traits().past).max().unwrap_or(0);
-    let dropped = all.and_then(|all| dropped(all, past));
+    let dropped = all.and_then(|all| dropped_series(all, past));
     gaps.into_iter().chain(dropped).chain(present(read, pipeline)).collect()
 }
 
 /// Warns of series that are not longer than the longest lag.
-fn dropped(table: &Table, past: usize) -> Option<Warning> {
+fn dropped_series(table: &Table, past: usize) -> Option<Warning> {
     let short: Vec<usize> =
         table.runs().filter(|run| run.len() <= past).map(|run| table.origin(run.start) + 1).collect();
     let first = short.first()?;

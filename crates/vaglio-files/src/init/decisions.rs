@@ -79,7 +79,7 @@ fn is_id(name: &str) -> bool {
 }
 
 /// Guesses the target: a column with a common name, else the last suitable one.
-fn guessed(table: &TableFacts, options: &InitOptions) -> Result<Vec<String>> {
+fn guess_targets(table: &TableFacts, options: &InitOptions) -> Result<Vec<String>> {
     let of_order = table.layout.as_ref().map_or_else(Vec::new, RowLayout::columns);
     let usable = |seen: &&ColumnFacts| {
         let profile = &seen.profile;
@@ -102,7 +102,7 @@ fn guessed(table: &TableFacts, options: &InitOptions) -> Result<Vec<String>> {
 impl<'t> Decisions<'t> {
     /// Decides on a table.
     pub fn new(table: &'t TableFacts, options: &'t InitOptions) -> Result<Self> {
-        let targets = if options.targets.is_empty() { guessed(table, options)? } else { options.targets.clone() };
+        let targets = if options.targets.is_empty() { guess_targets(table, options)? } else { options.targets.clone() };
         let target_columns = targets.iter().filter_map(|name| table.column(name));
         let without_target = target_columns.map(|seen| seen.profile.missing).max().unwrap_or(0);
         let mut decided = Decisions {

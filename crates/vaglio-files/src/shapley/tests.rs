@@ -110,7 +110,7 @@ fn drawn_orders_agree_with_all_subsets() {
     let watcher = &StageMonitor::new(&mut silent);
     let exact = shapley(&selector, &design, &columns, watcher).unwrap().unwrap();
     let game = Game { selector: &selector, design: &design, columns, watcher };
-    let drawn = game.drawn().unwrap().unwrap();
+    let drawn = game.by_random_orders().unwrap().unwrap();
     let errors = drawn.errors.unwrap();
     for ((drawn, exact), error) in drawn.of_columns.iter().zip(&exact.of_columns).zip(&errors) {
         assert!((drawn - exact).abs() <= 4.0 * error + 1e-12 * exact.abs(), "{drawn} ± {error} is not {exact}");

@@ -11,10 +11,10 @@ use vaglio_core::{Error, Result, get_or_try_make};
 /// [`Error::Unreadable`] if the file cannot be read.
 pub fn build() -> Result<String> {
     static BUILD: OnceLock<String> = OnceLock::new();
-    get_or_try_make(&BUILD, hashed).cloned()
+    get_or_try_make(&BUILD, hash_program).cloned()
 }
 
-fn hashed() -> Result<String> {
+fn hash_program() -> Result<String> {
     let path = match file_of_code() {
         Some(path) => path,
         None => std::env::current_exe().map_err(|error| Error::unreadable("this program", error))?,
@@ -46,7 +46,7 @@ mod tests {
 
     #[test]
     fn a_build_is_its_file() {
-        assert_eq!(build().unwrap(), hashed().unwrap());
+        assert_eq!(build().unwrap(), hash_program().unwrap());
         assert!(build().unwrap().starts_with(env!("CARGO_PKG_VERSION")));
         if cfg!(target_os = "linux") {
             assert_eq!(file_of_code().unwrap(), std::env::current_exe().unwrap().canonicalize().unwrap());

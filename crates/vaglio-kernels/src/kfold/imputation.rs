@@ -62,14 +62,14 @@ impl Imputation {
         };
         let changes: Vec<f64> = self.fills.iter().enumerate().map(change).collect();
         SplitProducts {
-            training: self.changed(&split.training, &changes),
-            held_out: self.changed(&split.held_out, &changes),
-            from: self.changed(&split.from, &changes),
+            training: self.imputed_products(&split.training, &changes),
+            held_out: self.imputed_products(&split.held_out, &changes),
+            from: self.imputed_products(&split.from, &changes),
         }
     }
 
     /// Products of the columns after adding `changes` to their missing cells.
-    fn changed(&self, products: &[f64], changes: &[f64]) -> Vec<f64> {
+    fn imputed_products(&self, products: &[f64], changes: &[f64]) -> Vec<f64> {
         let at = |a: usize, b: usize| products[a.max(b) * self.side + a.min(b)];
         let mut masks = vec![None; self.columns];
         for (k, (&(place, _), &change)) in self.fills.iter().zip(changes).enumerate() {

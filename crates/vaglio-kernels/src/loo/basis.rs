@@ -88,7 +88,7 @@ impl<'d> RidgeState<'d> {
     pub(super) fn for_removals(data: Arc<Data<'d>>, lambda: f64, features: Vec<usize>) -> Self {
         let alike = !features.is_empty() && !are_unlike(&data, lambda, &features);
         let selected = alike.then(|| RemovalState::new(&data, lambda, features.clone(), false)).flatten();
-        match selected.map(|selected| (selected.left(&data, lambda), selected)) {
+        match selected.map(|selected| (selected.remaining_share(&data, lambda), selected)) {
             Some((left, selected)) if left >= DIGITS_LEFT => {
                 let (a, d) = selected.residuals(&data);
                 let removable = Some(selected);

@@ -98,7 +98,7 @@ impl RemovalState {
     }
 
     /// Smallest remaining share of λ + ‖x_b‖² of a column given all others.
-    pub fn left(&self, data: &Data<'_>, lambda: f64) -> f64 {
+    pub fn remaining_share(&self, data: &Data<'_>, lambda: f64) -> f64 {
         let share = |(&feature, h): (&usize, &f64)| 1.0 / (h * (lambda + data.squares(feature)));
         self.features.iter().zip(self.h.diag()).map(share).fold(1.0, f64::min)
     }

@@ -91,7 +91,7 @@ impl<'d> LooState<'d> {
     /// The bound of a nearly dependent column is −∞. One read of X per step. Cost O(m·n·outputs), at first O(m·n·(s +
     /// outputs)).
     pub fn bounds(&mut self, scorer: &Scorer) -> Option<(&[usize], Vec<f64>)> {
-        self.bounded(|bounds, basis| Some(bounds.bounds(basis, scorer)))
+        self.with_bounds(|bounds, basis| Some(bounds.bounds(basis, scorer)))
     }
 
     /// Like [`LooState::bounds`], but without reading X, and somewhat lower. Returns `None` if the bounds would be too
@@ -99,10 +99,10 @@ impl<'d> LooState<'d> {
     ///
     /// Cost O(n·(s + outputs)), and one read of X for each added column whose inner products are not cached.
     pub fn near_bounds(&mut self, scorer: &Scorer) -> Option<(&[usize], Vec<f64>)> {
-        self.bounded(|bounds, basis| bounds.near(basis, scorer))
+        self.with_bounds(|bounds, basis| bounds.near(basis, scorer))
     }
 
-    fn bounded(
+    fn with_bounds(
         &mut self,
         compute: impl FnOnce(&mut CandidateBounds, &RidgeState<'d>) -> Option<Vec<f64>>,
     ) -> Option<(&[usize], Vec<f64>)> {

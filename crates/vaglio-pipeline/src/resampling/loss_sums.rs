@@ -105,7 +105,7 @@ impl LossSums {
             (weight, sum) = (weight + own, sum + own * lost);
             ClusterSum { cluster, weight: own, sum: own * lost }
         });
-        let clusters = joined(most, sums);
+        let clusters = merge_clusters(most, sums);
         let mean = if weight > 0.0 { sum / weight } else { 0.0 };
         LossSums::Mean { weight, mean, most, clusters }
     }
@@ -117,7 +117,7 @@ impl LossSums {
 
     fn sums(&self, most: u32) -> Vec<ClusterSum> {
         let LossSums::Mean { most: own, clusters, .. } = self else { return Vec::new() };
-        if *own == most { clusters.clone() } else { joined(most, clusters.iter().copied()) }
+        if *own == most { clusters.clone() } else { merge_clusters(most, clusters.iter().copied()) }
     }
 }
 
@@ -221,7 +221,7 @@ impl<'t> FoldLosses<'t> {
             return StandardizedMoments::normal(clusters.collect::<BTreeSet<_>>().len());
         };
         let sums = self.cluster_sums(less).unwrap_or_default();
-        let of_cluster = joined(EVERY, sums.into_iter().flatten());
+        let of_cluster = merge_clusters(EVERY, sums.into_iter().flatten());
         let (weight, sum) = of_cluster.iter().fold((0.0, 0.0), |(w, s), of| (w + of.weight, s + of.sum));
         let mean = sum / weight;
         StandardizedMoments::from_deviations(of_cluster.iter().map(|of| of.sum - of.weight * mean))
@@ -245,7 +245,7 @@ pub(super) fn most_clusters(tallies: usize) -> u32 {
 
 /// Adds up sums by cluster number modulo `most`; the result is in order of these numbers. Memory: O(`most`) up to
 /// [`MOST_INDEXED`], else O(sums) for any cluster numbers.
-fn joined(most: u32, sums: impl Iterator<Item = ClusterSum>) -> Vec<ClusterSum> {
+fn merge_clusters(most: u32, sums: impl Iterator<Item = ClusterSum>) -> Vec<ClusterSum> {
     let mut all: Vec<ClusterSum> = Vec::new();
     let add = |of: &mut ClusterSum, more: &ClusterSum| {
         (of.weight, of.sum) = (of.weight + more.weight, of.sum + more.sum);

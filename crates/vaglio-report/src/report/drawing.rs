@@ -110,7 +110,7 @@ impl Chart {
         let mut above = f64::NEG_INFINITY;
         for (value, name) in ends {
             above = (y.at(value) + 4.0).max(above + 13.0);
-            svg::clipped(out, [x.start + x.length + 8.0, above], "start", name, 18);
+            svg::short_name(out, [x.start + x.length + 8.0, above], "start", name, 18);
         }
     }
 

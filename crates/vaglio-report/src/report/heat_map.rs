@@ -30,7 +30,7 @@ pub fn heat_map(
         1,
     );
     for (k, name) in down.iter().enumerate() {
-        svg::clipped(&mut out, [left - 7.0, top + side * (k as f64 + 0.5) + 3.5], "end", name, LETTERS);
+        svg::short_name(&mut out, [left - 7.0, top + side * (k as f64 + 0.5) + 3.5], "end", name, LETTERS);
     }
     for (k, name) in across.iter().enumerate() {
         let at = [left + side * (k as f64 + 0.5) + 3.5, top - 7.0];

@@ -37,7 +37,7 @@ pub fn upright(out: &mut String, class: &str, at: [f64; 2], anchor: &str, words:
 }
 
 /// A name cut to `most` characters, with all of it as its tooltip.
-pub fn clipped(out: &mut String, at: [f64; 2], anchor: &str, name: &str, most: usize) {
+pub fn short_name(out: &mut String, at: [f64; 2], anchor: &str, name: &str, most: usize) {
     if name.chars().count() <= most {
         return text(out, "name", at, anchor, name);
     }

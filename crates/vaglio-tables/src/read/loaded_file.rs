@@ -26,7 +26,7 @@ pub(super) const SMALLER: &str = "read a smaller file, or raise the limit";
 pub(super) fn load(path: &Path, budget: Budget) -> Result<(Vec<u8>, Option<blake3::Hash>)> {
     let file = File::open(path).map_err(|error| system(path, error))?;
     let bytes = read(path, &file, budget)?;
-    Ok(match decompressed(path, &bytes, budget)? {
+    Ok(match decompress(path, &bytes, budget)? {
         Some(plain) => (plain, Some(blake3::hash(&bytes))),
         None => (bytes, None),
     })
@@ -97,7 +97,7 @@ fn room(bytes: &mut Vec<u8>, more: usize, budget: Budget, what: &dyn Fn() -> Str
     made.or_else(|_| budget.refuse(bytes.len() as f64 + more as f64, what(), SMALLER))
 }
 
-fn decompressed(path: &Path, bytes: &[u8], budget: Budget) -> Result<Option<Vec<u8>>> {
+fn decompress(path: &Path, bytes: &[u8], budget: Budget) -> Result<Option<Vec<u8>>> {
     let failed = |error: std::io::Error| unreadable(path, Cause::after("it cannot be decompressed", error));
     let Some(codec) = Codec::from_magic(bytes) else { return Ok(None) };
     grown(path, decoder(codec, bytes).map_err(failed)?, 0, budget, failed).map(Some)

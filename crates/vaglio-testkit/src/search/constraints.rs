@@ -17,7 +17,7 @@ impl SearchLaws<'_> {
         if !search.strategy.traits().settings.contains(&"constraints") {
             return Ok(());
         }
-        for given in asked(design) {
+        for given in sample_constraints(design) {
             let on = &format!("the constraints {}", given.sentence());
             let search = search.clone().constraints(given);
             if law.calm(on, || search.check(criterion, design))?.is_err() {
@@ -64,7 +64,7 @@ fn other_signs(
 }
 
 /// Returns constraints on the columns of a design.
-fn asked(design: &Design) -> Vec<Constraints> {
+fn sample_constraints(design: &Design) -> Vec<Constraints> {
     let names = design.names();
     let mut random = SplitMix64::new(SEED);
     let half = names.iter().step_by(2).map(String::as_str);

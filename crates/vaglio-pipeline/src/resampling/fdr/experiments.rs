@@ -144,10 +144,10 @@ impl<'a> Experiments<'a> {
         if !self.stored {
             return Vec::new();
         }
-        self.drawn(number).iter().map(|values| standardize(values, self.design.weights())).collect()
+        self.draw_dummies(number).iter().map(|values| standardize(values, self.design.weights())).collect()
     }
 
-    fn drawn(&self, number: usize) -> Vec<Vec<f64>> {
+    fn draw_dummies(&self, number: usize) -> Vec<Vec<f64>> {
         let mut random = NormalRng::new(self.seed_of(number));
         let rows = self.design.rows();
         (0..self.dummies).map(|_| (0..rows).map(|_| random.normal()).collect()).collect()
@@ -157,7 +157,7 @@ impl<'a> Experiments<'a> {
     fn on_geometry(&self, number: usize, last: u32, watcher: &StageMonitor<'_>) -> Result<Vec<Option<u32>>> {
         let (features, dummies) = (self.design.features(), self.dummies);
         let mut columns = Columns::clone(self.design.columns());
-        self.drawn(number).into_iter().for_each(|values| columns.push(values));
+        self.draw_dummies(number).into_iter().for_each(|values| columns.push(values));
         let mut names = self.design.names().to_vec();
         names.extend((0..dummies).map(|dummy| format!("\u{0}dummy {dummy}")));
         let targets: Array2<f64> = self.design.targets().to_owned();

@@ -3,6 +3,7 @@
 use crate::pages::{self, CodeBlock, blocks, pages, root};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// A command with the output that the page shows for it.
 fn commands(text: &str) -> Vec<(String, Vec<String>)> {
@@ -85,9 +86,16 @@ fn run(page: &Path) -> usize {
 /// command with a nonzero exit code. `VAGLIO_BLESS=1` writes the output to the page.
 #[test]
 fn every_command_prints_what_the_page_shows() {
+    let (pages, next) = (pages(), AtomicUsize::new(0));
+    let pages_in_turn = || {
+        let turns = std::iter::from_fn(|| pages.get(next.fetch_add(1, Ordering::Relaxed)));
+        turns.map(|page| run(page)).sum::<usize>()
+    };
+    // More at once would only take the processors from other tests.
+    let count = std::thread::available_parallelism().map_or(2, usize::from);
     let blocks: usize = std::thread::scope(|scope| {
-        let pages: Vec<_> = pages().into_iter().map(|page| scope.spawn(move || run(&page))).collect();
-        pages.into_iter().map(|page| page.join().unwrap()).sum()
+        let threads: Vec<_> = (0..count).map(|_| scope.spawn(pages_in_turn)).collect();
+        threads.into_iter().map(|thread| thread.join().unwrap()).sum()
     });
     assert!(blocks >= 5, "only {blocks} blocks were found");
 }

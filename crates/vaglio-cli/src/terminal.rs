@@ -83,7 +83,7 @@ pub fn one_line(message: &dyn Display, most: usize) -> String {
     limited_text(message, most, false)
 }
 
-/// Like [`told`], but keeps line breaks.
+/// Like [`one_line`], but keeps line breaks.
 pub fn told_in_lines(message: &dyn Display, most: usize) -> String {
     limited_text(message, most, true)
 }

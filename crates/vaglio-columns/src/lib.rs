@@ -1,5 +1,5 @@
 //! Feature-major storage of columns, shared by vaglio's numerics and traits: one byte per entry where that is exact,
-//! and sparse columns.
+//! and sparse columns. Also helpers that both use: sums and order of lists, lazy cells, locks, and cancellation.
 
 mod cancellation;
 mod centering;

@@ -5,7 +5,7 @@
 //! and M = (I + PᵀP)⁻¹, row j of A predicted from T and the others of A has the residual (M e)_j / M_jj: the
 //! leave-one-out identity of Gaussian processes with T as prior data. M comes from the triangle of P on I, without
 //! normal equations. If all rows are unreliable and there is an intercept, the heaviest row is excluded separately from
-//! the others ([`parted`]); without an intercept T may be empty, and P = Xᵀ/√λ.
+//! the others ([`split_rows`]); without an intercept T may be empty, and P = Xᵀ/√λ.
 //!
 //! # Reference
 //! C. E. Rasmussen, C. K. I. Williams, *Gaussian Processes for Machine Learning*, MIT Press 2006, eq. 5.12; the book,

@@ -66,10 +66,10 @@ pub(super) fn sample(rows: usize) -> Vec<usize> {
 }
 
 /// Joins a list as `a, b and c`, with the number of those left out.
-pub(super) fn listed<T: Display>(things: &[T], more: &str) -> String {
-    let mut parts: Vec<String> = things.iter().take(NAMED).map(T::to_string).collect();
-    if things.len() > NAMED {
-        parts.push(format!("{} more{more}", things.len() - NAMED));
+pub(super) fn listed<T: Display>(items: &[T], more: &str) -> String {
+    let mut parts: Vec<String> = items.iter().take(NAMED).map(T::to_string).collect();
+    if items.len() > NAMED {
+        parts.push(format!("{} more{more}", items.len() - NAMED));
     }
     match parts.split_last() {
         Some((last, [])) => last.clone(),

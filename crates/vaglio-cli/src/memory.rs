@@ -1,9 +1,9 @@
 //! Memory of the program: what is large is asked for on large pages, or lies in a file while scratch space is open.
 //!
 //! A table of 60000 x 780 is 91 000 pages of 4 KB, and the system clears and maps each when it is first touched: a
-//! quarter of a whole run. Linux gives pages of 2 MB where a program asks for them (`madvise`, the setting of most
-//! distributions), and glibc's allocator asks only where an environment variable says so. So it is told to grow by 64 MB
-//! in place of mapping each column by itself, and large pages are asked for here.
+//! quarter of a whole run. Linux gives pages of 2 MB if a program asks for them (`madvise`, the setting of most
+//! distributions). glibc's allocator asks only if an environment variable says so. So it is set to grow by 64 MB, in
+//! place of mapping each column by itself, and large pages are requested here.
 
 use crate::file_heap::{FILE_HEAP, rounded};
 use std::alloc::{GlobalAlloc, Layout, System};

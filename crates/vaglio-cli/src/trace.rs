@@ -1,6 +1,6 @@
 //! `--trace FILE`: a timed trace of a run, in Chrome's trace event format.
 //!
-//! The file is a JSON array of events that begin and end (`B`, `E`) or are instant (`i`), each with its thread and its
+//! The file is a JSON array of events that begin and end (`B`, `E`) or are instant (`i`). Each has its thread and its
 //! time in microseconds. It is a complete array at every moment, even if the program is killed: each write rewrites the
 //! end.
 

@@ -161,8 +161,8 @@ impl Design {
         design
     }
 
-    /// The searched columns as a problem, with targets, labels of the rows, and the preprocessing that is fitted again
-    /// on the training rows of each fold.
+    /// The searched columns as a problem, with targets and labels of the rows. Preprocessing of the problem is fitted
+    /// again on the training rows of each fold.
     pub fn problem(&self) -> &Problem {
         &self.problem
     }

@@ -106,8 +106,8 @@ pub trait LinearForm {
 
 /// The fitted map of a learner, from the problem's columns to the features of a [`Design`].
 pub trait FeatureMap: Debug + Send + Sync {
-    /// The model of a readout of the features `subset`, trained at `lambda`, with only the parts of the map that these
-    /// need. Coefficients are features × outputs, in the order of the subset.
+    /// The model of a readout of the features `subset`, trained at `lambda`. It keeps only the parts of the map that
+    /// these features need. Coefficients are features × outputs, in the order of the subset.
     ///
     /// # Errors
     /// [`crate::Error::Shape`] for a feature that the map does not make.

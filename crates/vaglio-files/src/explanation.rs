@@ -26,8 +26,8 @@ const EXPLAINING: usize = 3;
 ///
 /// # Errors
 /// Returns [`Error::Unreadable`] if: a file is missing; the files are not of one run; the table is not that of the run.
-/// Returns [`Error::UnknownName`] for a column that was no candidate, [`Error::Setting`] for one that maps replaced, and
-/// the errors of the data and of the criterion.
+/// Returns [`Error::UnknownName`] for a column that was no candidate, and [`Error::Setting`] for one that maps replaced.
+/// Returns the errors of the data and of the criterion.
 pub fn explain(folder: &Path, names: &[String]) -> Result<String> {
     let path = folder.join("selection.json");
     let record = Record::read(&path)?;

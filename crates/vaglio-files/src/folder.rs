@@ -51,8 +51,8 @@ pub(super) fn read_resolved(path: &Path, parts: &PartNames) -> Result<String> {
     Ok(text)
 }
 
-/// Renames the result of an earlier run in `out` to `selection.previous.json`, with its other files, so that a failed
-/// run leaves no result that looks like its own. `pipeline`, the file of the failed run, stays even if it is one of
+/// Renames the result of an earlier run in `out` to `selection.previous.json`, with its other files. A failed run then
+/// leaves no result that looks like its own. `pipeline`, the file of the failed run, stays even if it is one of
 /// them. Does nothing if another run is in the folder.
 ///
 /// # Errors

@@ -19,8 +19,8 @@ use vaglio_tables::read::TableSource;
 
 /// Drafts a pipeline in `folder` for a table, or for the files that match a pattern.
 ///
-/// Detects types, identifiers, groups and missing cells, guesses the target if none is given, and tries the pipeline up
-/// to the start of the search.
+/// Detects types, identifiers, groups and missing cells. Guesses the target if none is given. Tries the pipeline up to
+/// the start of the search.
 ///
 /// # Errors
 /// Fails if a file cannot be read. Returns [`Error::UnknownName`] for a column that it does not have.

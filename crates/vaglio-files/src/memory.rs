@@ -22,7 +22,7 @@ pub(super) struct PeakMemory {
     pub repetition: f64,
     /// Number of repetitions in parallel if memory allows.
     pub repetitions: usize,
-    /// Chosen columns and targets during the final fit, which reduces them to a triangle of columns or of rows,
+    /// Chosen columns and targets during the final fit. The fit reduces them to a triangle of columns or of rows,
     /// whichever are fewer.
     pub fit: f64,
 }

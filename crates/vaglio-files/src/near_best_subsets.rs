@@ -2,8 +2,8 @@
 //!
 //! An `exhaustive` search counts all of them by its bounds. For any other search, the subsets that it visited are
 //! scored again on all rows: those after every step, in every fold at the chosen size and in every outer fold. So is
-//! the chosen subset with each column removed or replaced. A subset is as good if its score is at most one standard
-//! error above that of the chosen one, or a given share. The standard error is that of their difference on the same
+//! the chosen subset with each column removed or replaced. A subset is as good if its score exceeds the chosen
+//! one's by at most one standard error, or a given share. The standard error is that of their difference on the same
 //! held-out rows.
 
 use super::drop_column::exchanges::{SwapDesign, scorer};
@@ -123,7 +123,7 @@ impl SubsetSources<'_> {
         Ok([vec![own], others].concat())
     }
 
-    /// Scores subsets, on a design of their columns if that suffices, with the losses of the rows that the criterion
+    /// Scores subsets, on a design of their columns if that suffices. Adds the losses of the rows that the criterion
     /// holds out in its first round.
     fn scored(&self, held_out: &HeldOut, clusters: &[u32], subsets: &[Vec<Feature>]) -> Result<Vec<ScoredSubset>> {
         let criterion = &self.selector.criterion;

@@ -182,7 +182,7 @@ impl RunFolder {
         done
     }
 
-    /// Removes the last file of the present result, if there is one, which is first kept as the previous one if asked.
+    /// Removes the last file of the present result, if any. If `is_kept`, first keeps the result as the previous one.
     fn retire(&self, is_kept: bool) -> Result<()> {
         if is_kept && self.is_there(LAST) {
             self.keep("", PREVIOUS)?;

@@ -29,7 +29,7 @@ pub(super) fn waits_for_search(key: &str) -> bool {
     repetitions().any(|repetitions| repetitions.is_one_search && key.starts_with(repetitions.prefix))
 }
 
-/// Units of a run, numbered across all kinds of jobs, so that each index gets an equal number of every kind, up to one.
+/// Units of a run, numbered across all kinds of jobs. So each index gets an equal number of every kind, up to one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub(crate) struct WorkUnits(pub(super) Vec<Jobs>);

@@ -49,8 +49,8 @@ impl TreeOrder {
         &self.features[self.starts[place]..]
     }
 
-    /// The sizes of results below a subset of `size` features that may grow by groups from `place` on, with the number
-    /// of results of each size.
+    /// Sizes of results below a subset of `size` features, with the number of results of each size. The subset may grow
+    /// by groups from `place` on.
     pub fn below(&self, place: usize, size: usize) -> impl Iterator<Item = (usize, u64)> {
         let counts = self.ways[place].iter().copied().enumerate().skip(1);
         let (least, most) = (self.least, self.most);

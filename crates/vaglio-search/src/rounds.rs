@@ -57,7 +57,7 @@ impl From<f64> for RemovalStep {
 
 /// Sizes that a backward search visits, decreasing.
 ///
-/// They depend only on the number of columns, constant ones included, so searches on folds visit the same sizes although
+/// They depend only on the number of columns, constant ones included. So searches on folds visit the same sizes, although
 /// more columns may be constant there. The largest and the smallest size of the result are among them.
 pub(crate) fn sizes(step: RemovalStep, space: &Space<'_>, least: usize) -> Vec<usize> {
     let (most, mut size) = (space.most.max(least), space.features() + space.design.problem().constant().len());

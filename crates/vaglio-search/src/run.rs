@@ -7,7 +7,7 @@ use crate::walk::Walk;
 use crate::{Path, PathEntry, SearchContext};
 use vaglio_core::{Error, Result, StopReason};
 
-/// Walks the space by `steps` until it ends, chooses the result, and polishes it if the settings ask for that and the
+/// Walks the space by `steps` until it ends, and chooses the result. Polishes it if the settings ask for that and the
 /// search was not stopped.
 ///
 /// The path holds every step, and for each size the best subset that a step reached. No feature is taken if no subset

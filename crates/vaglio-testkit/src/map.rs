@@ -147,7 +147,7 @@ pub fn rowwise(map: &dyn Map, table: &Table) -> LawResult {
 }
 
 /// A training row's outputs do not depend on its own target. A map that learns from targets returns the training rows
-/// as if each row's target were unknown ([`MapFit::training`]), with the columns of other rows.
+/// as if each row's target were unknown ([`MapFit::training`]). Their columns are those of other rows.
 pub fn own_target(map: &dyn Map, table: &Table) -> LawResult {
     let law = Law("own_target");
     let target = made_up(table.rows());

@@ -26,8 +26,8 @@ mod ties;
 /// Checks all laws of a search with a criterion on a design.
 ///
 /// A criterion that cannot [compare](vaglio_core::CriterionTraits::compares_with_empty) the empty subset with others
-/// may score it below every single column, so that the search rightly ends at once. Squared leave-one-out then replaces
-/// the criterion.
+/// may score it below every single column. The search then rightly ends at once, and squared leave-one-out replaces the
+/// criterion.
 ///
 /// # Errors
 /// Fails with every violated law.
@@ -53,8 +53,8 @@ pub fn check_search(search: &Search, criterion: &dyn Criterion, design: &Design,
     }
 }
 
-/// Checks all laws of a search with a criterion on each of [`data::standard_designs`] that both accept, with at most
-/// ten columns so that a search of all subsets can run too.
+/// Checks all laws of a search with a criterion on each of [`data::standard_designs`] that both accept. Designs have at
+/// most ten columns, so that a search of all subsets can run too.
 ///
 /// # Errors
 /// Fails with every violated law, or if no design is accepted.

@@ -4,7 +4,7 @@
 //! with a fold for training alone. Repeated folds are several rounds whose results are averaged trial by trial. Folds
 //! with their own training rows record the blocks of rows that these are unions of. Their moments are sums of the
 //! products of blocks, so forward chaining is scored like k-fold. Engines based on G = I − H of all rows (held-out
-//! rows, decompositions) do not support them, so other losses refit each fold.
+//! rows, decompositions) do not support them. So other losses refit each fold.
 
 use ndarray::Array2;
 use vaglio_core::{Design, Feature, Result};

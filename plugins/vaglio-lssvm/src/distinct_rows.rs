@@ -7,8 +7,8 @@ use vaglio_kernels::Column;
 const SEED: u64 = 0x9e37_79b9_7f4a_7c15;
 const SPREAD: u64 = 0xd6e8_feb8_6659_fd93;
 
-/// Returns the first of each set of equal rows, in an order that depends on their entries alone, not on their
-/// positions, and the place of every row among these.
+/// Returns the first of each set of equal rows, and the place of every row among these. Their order depends on their
+/// entries alone, not on their positions.
 ///
 /// −0 equals 0. Rows are sorted by a hash of their entries, computed column by column; entries are compared only where
 /// hashes agree. Cost O(m·n + m log m), memory 24·m bytes.

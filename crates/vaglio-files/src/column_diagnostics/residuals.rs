@@ -29,7 +29,7 @@ pub(crate) fn flops(design: &Design, size: usize) -> f64 {
     design.rows() as f64 * (2 * size + 40 * size.min(DRAWN)) as f64
 }
 
-/// Plots of partial residuals; `None` for classes, for a model that is not linear in the columns, and if the design's
+/// Plots of partial residuals. `None` if: targets are classes; the model is not linear in the columns; the design's
 /// columns are not those of the training rows.
 ///
 /// # Errors

@@ -65,7 +65,7 @@ impl Shards {
         Shards::planned(pipeline, data, of, workers, |_| Ok(folder.to_owned()))
     }
 
-    /// Like [`Shards::plan`], in a subfolder of `ledger` that is named by a hash of build, data and settings, so that
+    /// Like [`Shards::plan`], in a subfolder of `ledger`. A hash of build, data and settings names the subfolder, so that
     /// every run has its own.
     ///
     /// # Errors

@@ -20,7 +20,7 @@ pub(crate) struct RowBlocks {
 }
 
 impl RowBlocks {
-    /// Returns `None` if the rows of `entries` are not whole blocks, a shift removes much of a column, or an `active`
+    /// Returns `None` if: the rows of `entries` are not whole blocks; a shift removes much of a column; an `active`
     /// column has no sums.
     pub fn new(
         blocks: &Arc<BlockSums>,

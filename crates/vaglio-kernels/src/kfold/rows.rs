@@ -21,8 +21,8 @@ pub struct FoldedRows<'d> {
     pub(crate) classes: Option<Vec<usize>>,
     /// Class of each row, and the factor of each class's held-out squares, if losses balance classes.
     pub(super) scored: Option<(Vec<usize>, Vec<f64>)>,
-    /// Columns with cells that are imputed by the mean of each fold's training rows, in order, each with an indicator
-    /// column of these cells.
+    /// Columns with imputed cells, in order, each with an indicator column of these cells. The mean of each fold's
+    /// training rows fills them.
     pub(super) missing: Vec<(usize, Column<'d>)>,
 }
 

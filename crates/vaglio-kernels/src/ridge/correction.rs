@@ -7,8 +7,7 @@ use ndarray::ArrayView2;
 ///
 /// A factorization of XᵀX + λI leaves a relative error of about ε·κ. κ is the condition number of the matrix scaled to
 /// a unit diagonal: the square of the rows' condition, which reflections depend on. Each correction by residuals from
-/// the rows shrinks the error by a factor of about ε·κ, down to the rounding of the residuals, which reflections leave
-/// too.
+/// the rows shrinks the error by a factor of about ε·κ. Rounding of the residuals remains, as after reflections.
 ///
 /// # Reference
 /// Å. Björck, *Stability analysis of the method of seminormal equations for linear least squares problems*, Linear

@@ -1,7 +1,7 @@
 //! Ridge regression from normal equations with iterative refinement from the rows.
 //!
-//! Weights from a Cholesky factor are corrected by residuals from the rows, in one or two reads of the columns, until
-//! the error is below that of reflections. An estimate of the condition number predicts how much a correction removes;
+//! Residuals from the rows correct the weights of a Cholesky factor, until the error is below that of reflections. One
+//! or two reads of the columns suffice. An estimate of the condition number predicts how much a correction removes;
 //! if that is too little, the rows are reduced by reflections instead. The products are those of the search if it used
 //! moments. A run that recalls its path from the journal computes them again, since other products would change the
 //! last digits.
@@ -45,8 +45,8 @@ const TOGETHER: usize = 4;
 impl<'d> NormalEquationRidge<'d> {
     /// Prepares fits of `subset` from its products in `known`. Cost O(s²).
     ///
-    /// Returns `None` if the subset is empty or larger than the number of rows, if `known` lacks a column's products,
-    /// or if products are not finite.
+    /// Returns `None` if: the subset is empty or larger than the number of rows; `known` lacks a column's products;
+    /// products are not finite.
     pub fn new(data: Arc<Data<'d>>, subset: &[usize], known: &NormalEquations) -> Option<Self> {
         if subset.is_empty() || subset.len() > data.rows() {
             return None;

@@ -5,7 +5,7 @@ use crate::Measure;
 use crate::sums::axpy;
 
 impl Scorer {
-    /// Restricts the loss to the rows that `is_in` accepts, for residuals scaled like the targets of `state`, which may
+    /// Restricts the loss to the rows that `is_in` accepts. Residuals are scaled like the targets of `state`, which may
     /// have other weights. Cost O(m).
     ///
     /// Rows outside may have any residual. [`Scorer::join`] combines the contributions of a partition's parts into the

@@ -15,8 +15,8 @@ pub(super) struct LooEvaluator<'d> {
     shared: Arc<LooShared<'d>>,
     /// The states; `None` for a subset that was set but not changed yet.
     states: Option<Vec<LooState<'d>>>,
-    /// Score of a subset without states, from one reliable decomposition for all λ, with its standard error if entries
-    /// of paths have one.
+    /// Score of a subset without states, from one reliable decomposition for all λ. Has a standard error if entries of
+    /// paths have one.
     at_once: Option<SubsetScore>,
     /// Number of candidates that bounds did not rule out in the last step. The next step usually needs as many, and a
     /// batch shares the reads of the state.

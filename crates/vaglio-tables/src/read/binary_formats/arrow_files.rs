@@ -57,8 +57,8 @@ enum ColumnarFormat {
     Batches(Vec<RecordBatch>),
 }
 
-/// Maximum number of Parquet columns decoded in parallel: one page of each is in memory, and opening the file for one
-/// column costs as much as its number of columns.
+/// Maximum number of Parquet columns decoded in parallel. One page of each is in memory. Opening the file for one column
+/// costs as much as its number of columns.
 const TOGETHER: usize = 32;
 /// Maximum cells decoded in parallel, except that at least `FEW` columns are.
 const CELLS: usize = 1 << 18;
@@ -98,8 +98,7 @@ pub(in crate::read) fn on_disk(
 /// Opens a file in memory.
 ///
 /// # Errors
-/// Fails for a file that is damaged, has no columns or duplicate names, or claims more cells than the memory limit
-/// allows.
+/// Fails for a file that: is damaged; has no columns or duplicate names; claims more cells than the memory limit allows.
 pub(in crate::read) fn in_memory(
     path: &Path,
     bytes: Vec<u8>,

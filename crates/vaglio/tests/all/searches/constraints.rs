@@ -39,9 +39,8 @@ fn design_with_targets(count: usize, random: &mut SplitMix64) -> Design {
     let names = NAMES.iter().map(|name| (*name).to_owned()).collect();
     let targets = Array2::from_shape_fn((count, rows), |(k, row)| targets[k][row]);
     let problem = Problem::new(stored, names, targets, (0..count).map(|k| format!("y{k}")).collect(), Task::Regression);
-    let problem = problem.unwrap();
     let lambdas: &[f64] = [&[0.3][..], &[0.1, 10.0]][random.below(2)];
-    Design::identity(&problem, Readout::new(lambdas.to_vec(), random.below(4) > 0).unwrap())
+    Design::identity(&problem.unwrap(), Readout::new(lambdas.to_vec(), random.below(4) > 0).unwrap())
 }
 
 fn constraints(random: &mut SplitMix64) -> Constraints {
@@ -174,8 +173,7 @@ fn a_search_of_all_subsets_finds_the_best_that_keeps_the_constraints() {
                 listed += 1;
             }
         }
-        assert!(listed > 30, "{listed}");
-        assert!(constrained > 60, "{constrained}");
+        assert!(listed > 30 && constrained > 60, "{listed} {constrained}");
     });
 }
 

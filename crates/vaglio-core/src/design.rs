@@ -14,6 +14,7 @@ use crate::{
     Column, Columns, Error, Feature, FeatureMap, Form, Learner, PerFoldPreprocessing, Problem, Readout, Result, Score,
     lambda,
 };
+pub use losses::in_loss_units;
 use ndarray::ArrayView2;
 pub use run_context::{FoldLineage, RunContext};
 pub use scaling::far_exponent;

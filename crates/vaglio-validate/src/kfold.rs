@@ -28,7 +28,7 @@ pub use settings::{Engine, FoldBy, KFold};
 use std::sync::Arc;
 use vaglio_core::{
     Cache, Criterion, CriterionTraits, Design, EngineEvaluator, Error, Estimate, Feature, Geometry, HeldOut, Plan,
-    Recorder, Result, Score, SearchExtent,
+    Recorder, Result, Score, SearchExtent, in_loss_units,
 };
 
 impl Criterion for KFold {
@@ -215,7 +215,8 @@ impl KFold {
         let shape = (design.targets().nrows(), rows.len());
         let targets = Array2::from_shape_fn(shape, |(output, at)| design.targets()[[output, rows[at].1]]);
         let predictions = Array2::from_shape_fn(shape, |(output, at)| predictions[rows[at].0][[output, rows[at].1]]);
-        let [targets, predictions] = [&targets, &predictions].map(|values| design.seen_by(&*self.loss, values.view()));
+        let [targets, predictions] =
+            [&targets, &predictions].map(|values| in_loss_units(design, &*self.loss, values.view()));
         let weights = design.weights().map(|weights| rows.iter().map(|(_, row)| weights[*row]).collect::<Vec<f64>>());
         self.loss.mean(targets.view(), predictions.view(), weights.as_deref())
     }

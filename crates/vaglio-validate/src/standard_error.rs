@@ -3,7 +3,7 @@
 use crate::fits::SubsetFits;
 use crate::round::rows_held_out;
 use ndarray::{Array2, Axis};
-use vaglio_core::{LeftOut, error_over_parts, gather, row_weights};
+use vaglio_core::{LeftOut, error_over_parts, gather, in_loss_units, row_weights};
 
 impl SubsetFits<'_> {
     /// Standard error of the mean loss over rows, or over folds, whose rows share their model. Designs with prediction
@@ -37,7 +37,8 @@ impl SubsetFits<'_> {
             (0..self.held_out).map(part).collect()
         });
         let predictions = &targets - &errors;
-        let [targets, predictions] = [&targets, &predictions].map(|values| design.seen_by(&*self.loss, values.view()));
+        let [targets, predictions] =
+            [&targets, &predictions].map(|values| in_loss_units(design, &*self.loss, values.view()));
         self.loss.standard_error(targets.view(), predictions.view(), weights.as_deref(), parts.as_deref())
     }
 

@@ -8,7 +8,7 @@ impl Design {
     /// [`Loss::mean`]; a loss without a `degree` sees targets and predictions in the data's units.
     pub fn loss(&self, loss: &dyn Loss, predictions: ArrayView2<'_, f64>) -> f64 {
         let mean = |targets: ArrayView2<'_, f64>, predictions: ArrayView2<'_, f64>, weights| {
-            loss.mean(self.seen_by(loss, targets).view(), self.seen_by(loss, predictions).view(), weights)
+            loss.mean(in_loss_units(self, loss, targets).view(), in_loss_units(self, loss, predictions).view(), weights)
         };
         match self.prediction_units() {
             Some(of) => mean(of.targets.view(), of.average(predictions).view(), of.weights.as_deref()),
@@ -16,16 +16,16 @@ impl Design {
         }
     }
 
-    /// Targets or predictions in the units in which a loss sees them.
-    pub fn seen_by<'v>(&self, loss: &dyn Loss, values: ArrayView2<'v, f64>) -> CowArray<'v, f64, Ix2> {
-        match self.target_unit(loss) {
-            0 => values.into(),
-            unit => values.mapv(|x| times_power(x, unit)).into(),
-        }
-    }
-
     /// Exponent of the power of two by which a loss without a `degree` multiplies targets and predictions; else 0.
     pub fn target_unit(&self, loss: &dyn Loss) -> i32 {
         if loss.traits().degree.is_some() { 0 } else { self.rescaled.unwrap_or(0) }
+    }
+}
+
+/// Targets or predictions of a design in the units in which a loss sees them.
+pub fn in_loss_units<'v>(design: &Design, loss: &dyn Loss, values: ArrayView2<'v, f64>) -> CowArray<'v, f64, Ix2> {
+    match design.target_unit(loss) {
+        0 => values.into(),
+        unit => values.mapv(|x| times_power(x, unit)).into(),
     }
 }

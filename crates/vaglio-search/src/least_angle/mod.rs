@@ -176,7 +176,8 @@ impl LeastAngle {
         };
         match self.go_on(gram) {
             Ok((mu, alpha)) => {
-                (knot.mu, knot.lambda, knot.alpha) = (mu, self.common, alpha);
+                let before = if self.is_single() { knot.mu } else { 0.0 };
+                (knot.mu, knot.lambda, knot.alpha) = (before + mu, self.common, alpha);
             }
             Err(Error::Stopped(StopReason::Singular)) => self.next = LeastAngleEvent::End(StopReason::Singular),
             Err(error) => return Err(error),
@@ -242,65 +243,75 @@ impl LeastAngle {
         copies.filter(|(j, (_, q))| *j != feature && q.abs() >= square).for_each(|(_, (open, _))| *open = false);
     }
 
-    /// Proceeds to the next event. Returns the decrease of λ since the last knot, and W at the event, row-major.
+    /// Proceeds to the next event. Returns the decrease of λ, for several outputs since the last knot, and W there,
+    /// row-major.
     ///
     /// # Errors
     /// [`StopReason::Singular`] if the columns are too nearly dependent; errors of `gram`.
     fn go_on(&mut self, gram: &mut dyn FnMut(usize) -> Result<Vec<f64>>) -> Result<(f64, Vec<f64>)> {
-        self.find_next(gram)?;
+        let by = self.find_next(gram)?;
         let leaving = if let LeastAngleEvent::Leave { place } = self.next { Some(place) } else { None };
         if let Some(place) = leaving.filter(|_| !self.is_single()) {
             self.sizes = self.without(place).ok_or(StopReason::Singular)?;
         }
         let mut alpha = self.weights().ok_or(StopReason::Singular)?.concat();
-        if let Some(place) = leaving.filter(|_| self.is_single()) {
-            self.clear(&mut alpha, place);
+        if !self.is_single() {
+            return Ok((self.before.0 - self.common, alpha));
         }
-        Ok((self.before.0 - self.common, alpha))
+        leaving.into_iter().for_each(|place| self.clear(&mut alpha, place));
+        Ok((by, alpha))
     }
 
-    /// Finds the next event and lowers λ to it.
+    /// Finds the next event and lowers λ to it; returns the decrease.
     ///
     /// Among events at one λ the lowest column comes first: the least-index rule, which does not cycle.
     ///
     /// # Errors
     /// [`StopReason::Singular`] if no step of a group path converges; errors of `gram`.
-    fn find_next(&mut self, gram: &mut dyn FnMut(usize) -> Result<Vec<f64>>) -> Result<()> {
-        let end = LeastAngleEvent::End(StopReason::NoCorrelation);
-        let (by, next) = loop {
+    fn find_next(&mut self, gram: &mut dyn FnMut(usize) -> Result<Vec<f64>>) -> Result<f64> {
+        loop {
             let hits = self.hits().ok_or(StopReason::Singular)?;
             let first = minimum(hits.iter().map(|hit| hit.after));
-            let is_end = first >= self.common - EQUAL_CORRELATION * self.largest;
+            if first >= self.common - EQUAL_CORRELATION * self.largest {
+                return Ok(self.finish());
+            }
             let equal = |hit: &&Hit| hit.after <= first + EQUAL_CORRELATION * self.largest;
-            let hit = hits.iter().filter(equal).min_by_key(|hit| hit.feature).filter(|_| !is_end);
-            let Some(hit) = hit else { break (self.common, end) };
+            let Some(hit) = hits.iter().filter(equal).min_by_key(|hit| hit.feature) else { return Ok(self.finish()) };
             let (feature, sign) = (hit.feature, hit.sign);
             if let Some(place) = hit.leaves {
-                break (first, LeastAngleEvent::Leave { place });
+                return Ok(self.fall(first, LeastAngleEvent::Leave { place }));
             }
             let enters = |hit: &&Hit| equal(hit) && hit.leaves.is_none() && hit.feature != feature;
             let tied = hits.iter().filter(enters).map(|hit| hit.feature).collect();
             if self.on.active.len() >= self.most {
-                break (first, LeastAngleEvent::Enter { feature, sign, tied, column: None });
+                return Ok(self.fall(first, LeastAngleEvent::Enter { feature, sign, tied, column: None }));
             }
             let is_one_sided = matches!(self.shape, PathShape::Single { non_negative: true, .. });
             let column = gram(feature)?;
             if self.on.is_independent(feature, &column) {
-                break (first, LeastAngleEvent::Enter { feature, sign, tied, column: Some(column) });
+                return Ok(self.fall(first, LeastAngleEvent::Enter { feature, sign, tied, column: Some(column) }));
             }
             if !self.on.has_copy(feature, &column, is_one_sided) {
-                break match self.common - first <= END_OF_PATH * self.largest {
-                    true => (self.common, end),
-                    false => (first, LeastAngleEvent::End(StopReason::Singular)),
-                };
+                return Ok(match self.common - first <= END_OF_PATH * self.largest {
+                    true => self.finish(),
+                    false => self.fall(first, LeastAngleEvent::End(StopReason::Singular)),
+                });
             }
             self.open[feature] = false;
-        };
-        if self.shape != PathShape::Group || by == self.common {
+        }
+    }
+
+    fn fall(&mut self, by: f64, next: LeastAngleEvent) -> f64 {
+        if self.shape != PathShape::Group {
             self.common -= by;
         }
         self.next = next;
-        Ok(())
+        by
+    }
+
+    fn finish(&mut self) -> f64 {
+        self.next = LeastAngleEvent::End(StopReason::NoCorrelation);
+        std::mem::take(&mut self.common)
     }
 
     /// Possible next events; for groups those at the next knot, to which λ falls.

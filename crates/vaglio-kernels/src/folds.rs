@@ -70,6 +70,13 @@ impl Folds {
         &self.order[self.range(fold)]
     }
 
+    /// Whether each row is held out in one of `folds`.
+    pub fn is_held_out_in(&self, folds: &[usize]) -> Vec<bool> {
+        let mut out = vec![false; self.rows()];
+        folds.iter().flat_map(|&fold| self.held_out(fold)).for_each(|&row| out[row] = true);
+        out
+    }
+
     /// Fold of each row.
     pub fn fold_of_rows(&self) -> Vec<u32> {
         let mut of_row = vec![0; self.rows()];

@@ -1,6 +1,8 @@
 //! The driver of searches.
 
 #[cfg(feature = "schema")]
+mod fields;
+#[cfg(feature = "schema")]
 pub(crate) mod schema;
 mod serialization;
 

@@ -1,7 +1,7 @@
 //! Training weights of balanced readouts, which depend on the held-out rows.
 
 use super::kernel::kernel_data;
-use super::round::{RepeatFolds, is_held_out};
+use super::round::RepeatFolds;
 use std::collections::HashMap;
 use vaglio_core::{AnyLoss, Classes, Design, Measure, MissingMask, Result, row_weights};
 use vaglio_kernels::Folds;
@@ -71,7 +71,7 @@ pub(super) fn parts(design: &Design, round: &RepeatFolds, most: usize) -> Option
             return None;
         }
         if at == parts.len() {
-            let is_held_out = is_held_out(&[fold], folds);
+            let is_held_out = folds.is_held_out_in(&[fold]);
             let totals = totals(design, Some(&classes), (0..design.rows()).filter(|&row| !is_held_out[row]));
             if classes.of_row.iter().any(|&class| totals[class] <= 0.0) {
                 return None;

@@ -4,7 +4,7 @@ use super::balance::{self, FoldGroupWeights};
 use super::class_rows::ClassRows;
 use super::kernel::{scorer, weighing};
 use super::refits::SubsetScore;
-use super::round::{RepeatFolds, is_held_out};
+use super::round::RepeatFolds;
 use super::session::Session;
 use super::shared_lambdas::LossAtLambda;
 use super::trial_loss::{Residuals, TrialLoss};
@@ -52,7 +52,7 @@ impl FoldGroup<'_> {
             return all.clone();
         }
         let folds = &self.rows.folds;
-        let is_held_out = is_held_out(&self.folds, folds);
+        let is_held_out = folds.is_held_out_in(&self.folds);
         all.restrict(&self.rows.data.targets.permuted(folds.order()), |at| is_held_out[folds.order()[at]])
     }
 }
@@ -82,7 +82,7 @@ impl<'d> SubsetFits<'d> {
         parts: Vec<FoldGroupWeights>,
     ) -> Result<Self> {
         let (held_out, is_partition) = (round.held_out, round.is_partition());
-        let is_in = is_held_out(&(0..held_out).collect::<Vec<_>>(), &round.folds);
+        let is_in = round.folds.is_held_out_in(&(0..held_out).collect::<Vec<_>>());
         let rows = Arc::new(balance::scored(balance::rows_of(design, round.folds)?, design, loss, held_out));
         let scorer = match is_partition {
             true => scorer(design, Arc::clone(&rows.data.targets), loss, None),
@@ -116,7 +116,7 @@ impl<'d> SubsetFits<'d> {
                 return Ok(FoldGroup { rows: Arc::clone(rows), scorer: self.scorer.clone(), folds, is_whole });
             };
             let data = weighing(self.design, &weights, intercept)?;
-            let is_held_out = is_held_out(&folds, &rows.folds);
+            let is_held_out = rows.folds.is_held_out_in(&folds);
             let scorer = self.scorer.restrict(&data.targets, |row| is_held_out[row]);
             let rows = Arc::new(FoldedRows::new(data, rows.folds.clone(), false));
             Ok(FoldGroup { rows, scorer, folds, is_whole: false })

@@ -61,7 +61,7 @@ impl RepeatFolds {
     /// Each held-out fold as a separate round.
     pub fn each_fold(&self) -> impl Iterator<Item = RepeatFolds> {
         (0..self.held_out).map(|fold| {
-            let of_row: Vec<u32> = is_held_out(&[fold], &self.folds).iter().map(|&is_in| u32::from(!is_in)).collect();
+            let of_row: Vec<u32> = self.folds.is_held_out_in(&[fold]).iter().map(|&is_in| u32::from(!is_in)).collect();
             let folds = Folds::new(&of_row);
             match self.folds.is_of_others() {
                 true => RepeatFolds { folds, held_out: 1 },
@@ -89,11 +89,4 @@ pub(super) fn rows_held_out(folds: &Folds, held_out: usize) -> Vec<usize> {
     let mut rows: Vec<usize> = (0..held_out).flat_map(|fold| folds.held_out(fold)).copied().collect();
     rows.sort_unstable();
     rows
-}
-
-/// Whether each row is in one of the folds `some`.
-pub(super) fn is_held_out(some: &[usize], folds: &Folds) -> Vec<bool> {
-    let mut out = vec![false; folds.rows()];
-    some.iter().flat_map(|&fold| folds.held_out(fold)).for_each(|&row| out[row] = true);
-    out
 }

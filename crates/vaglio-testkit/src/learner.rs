@@ -61,8 +61,8 @@ impl<'l> LearnerLaws<'l> {
         LearnerLaws { learner, problem, tolerance }
     }
 
-    /// Takes another problem in place of this one.
-    fn on(self, problem: &'l Problem) -> Self {
+    /// The laws on another problem.
+    fn with_problem(self, problem: &'l Problem) -> Self {
         LearnerLaws { problem, ..self }
     }
 }
@@ -134,8 +134,8 @@ impl LearnerLaws<'_> {
         if matches!(self.learner.check(&weighted), Err(Error::Setting { .. })) {
             return Ok(());
         }
-        let (by_weight, subset) = self.on(&weighted).fitted(law)?;
-        let (by_rows, _) = self.on(&repeated).fitted(law)?;
+        let (by_weight, subset) = self.with_problem(&weighted).fitted(law)?;
+        let (by_rows, _) = self.with_problem(&repeated).fitted(law)?;
         let on = format_args!("weights from 1 to 3 and subset {subset:?}");
         alike(law, on, self.tolerance, &self.predicted(law, &by_rows)?, &self.predicted(law, &by_weight)?)
     }
@@ -152,7 +152,7 @@ impl LearnerLaws<'_> {
         let together = self.predicted(law, &model)?;
         let mut alone = together.clone();
         for row in 0..self.problem.rows() {
-            let own = self.on(&self.problem.select_rows(&[row])).predicted(law, &model)?;
+            let own = self.with_problem(&self.problem.select_rows(&[row])).predicted(law, &model)?;
             alone.column_mut(row).assign(&own.column(0));
         }
         alike(law, format_args!("the model of subset {subset:?}, rows one by one"), self.tolerance, &together, &alone)
@@ -199,12 +199,12 @@ impl LearnerLaws<'_> {
             ("fewer rows than columns", &wide, true),
             ("the empty subset", problem, false),
         ] {
-            let (count, lambda) = self.on(problem).extent(law)?;
+            let (count, lambda) = self.with_problem(problem).extent(law)?;
             let subset: Vec<Feature> = if all { (0..count).collect() } else { Vec::new() };
             for lambda in [lambda, None] {
                 let on = format_args!("{what}, lambda {lambda:?}");
                 let model = law.ran(on, || self.learner.fit(problem, &subset, lambda))?;
-                finite(law, on, &self.on(problem).predicted(law, &model)?)?;
+                finite(law, on, &self.with_problem(problem).predicted(law, &model)?)?;
             }
         }
         Ok(())

@@ -373,19 +373,19 @@ fn left_out(loss: &dyn Loss, rows: &[Pooled], repeats: usize) -> MeanVariances {
         let error = loss.standard_error(first.targets.view(), first.predictions.view(), Some(&first.weights), None);
         error.map(|error| (error * error, numbers.len()))
     } else {
-        jackknife((0..parts).map(|part| without(&|row| part_of[row] != part)).collect())
+        jackknife_with_count((0..parts).map(|part| without(&|row| part_of[row] != part)).collect())
     };
     let folds = first.ends.len().div_ceil(repeats).max(1);
     let most = folds.min(LEFT_OUT as usize);
     let of_repeat = |repeat: usize| {
         let is_kept = |own: usize, part: usize| own / folds == repeat && own % folds % most != part;
-        jackknife((0..most).map(|part| without(&|row| is_kept(fold_of[row], part))).collect())
+        jackknife_with_count((0..most).map(|part| without(&|row| is_kept(fold_of[row], part))).collect())
     };
     MeanVariances { clusters, folds: MeanVariances::over((0..repeats).map(of_repeat)) }
 }
 
 /// Jackknife variance from the values without each of n parts, with n.
-fn jackknife(without: Vec<f64>) -> Option<(f64, usize)> {
+fn jackknife_with_count(without: Vec<f64>) -> Option<(f64, usize)> {
     jackknife_variance(&without).map(|variance| (variance, without.len()))
 }
 

@@ -20,14 +20,14 @@ impl LearnerLaws<'_> {
         let on = format_args!("other values in the columns outside of subset {subset:?}");
         let changed = law.ran(on, || design_copies::with_others_changed(self.problem, &subset))?;
         let other = law.ran(on, || self.learner.fit(&changed, &subset, None))?;
-        alike(law, on, self.tolerance, &expected, &self.on(&changed).predicted(law, &other)?)?;
+        alike(law, on, self.tolerance, &expected, &self.with_problem(&changed).predicted(law, &other)?)?;
         let mut kept = subset.clone();
         kept.sort_unstable();
         let on = format_args!("no columns outside of subset {subset:?}");
         let alone = law.ran(on, || self.problem.select_columns(&kept))?;
         let place = |feature: &Feature| kept.partition_point(|other| other < feature);
         let other = law.ran(on, || self.learner.fit(&alone, &subset.iter().map(place).collect::<Vec<_>>(), None))?;
-        alike(law, on, self.tolerance, &expected, &self.on(&alone).predicted(law, &other)?)
+        alike(law, on, self.tolerance, &expected, &self.with_problem(&alone).predicted(law, &other)?)
     }
 
     /// Column names do not change a model. A learner passes if its settings name columns and it rejects other names.
@@ -40,8 +40,14 @@ impl LearnerLaws<'_> {
             return Ok(());
         }
         let (model, _) = self.fitted(law)?;
-        let (other, _) = self.on(&renamed).fitted(law)?;
-        alike(law, on, self.tolerance, &self.predicted(law, &model)?, &self.on(&renamed).predicted(law, &other)?)
+        let (other, _) = self.with_problem(&renamed).fitted(law)?;
+        alike(
+            law,
+            on,
+            self.tolerance,
+            &self.predicted(law, &model)?,
+            &self.with_problem(&renamed).predicted(law, &other)?,
+        )
     }
 
     /// Group numbers do not change a model if their order is kept: they only say which rows belong together. The
@@ -52,7 +58,7 @@ impl LearnerLaws<'_> {
         let on = "the groups under other numbers";
         let renumbered = groups.iter().map(|group| 3 * group + 2).collect();
         let other = law.ran(on, || self.problem.clone().with_groups(renumbered))?;
-        let (first, second) = (self.fitted(law)?.0, self.on(&other).fitted(law)?.0);
+        let (first, second) = (self.fitted(law)?.0, self.with_problem(&other).fitted(law)?.0);
         alike(law, on, self.tolerance, &self.predicted(law, &first)?, &self.predicted(law, &second)?)
     }
 

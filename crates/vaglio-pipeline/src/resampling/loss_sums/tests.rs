@@ -146,7 +146,7 @@ fn a_loss_of_all_rows_leaves_out_clusters_and_folds() {
     let labels: Vec<u32> = (0..ROWS).map(|row| groups(row) as u32).collect();
     for loss in [AnyLoss::from(Auc), BalancedError.into()] {
         let left_out = |count: usize, label: &dyn Fn(usize) -> usize| {
-            jackknife((0..count).map(|part| table.mean(&*loss, |row| label(row) != part)).collect()).unwrap()
+            jackknife_with_count((0..count).map(|part| table.mean(&*loss, |row| label(row) != part)).collect()).unwrap()
         };
         let tallies = table.tallies(&*loss, &ENDS, Some(&labels), EVERY);
         let spread = MeanVariances { clusters: Some(left_out(7, &groups)), folds: Some(left_out(3, &fold)) };

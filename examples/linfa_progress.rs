@@ -15,7 +15,7 @@ struct Shown {
 }
 
 impl Observer for Shown {
-    fn observe(&mut self, event: &Event<'_>) -> Answer {
+    fn observe(&mut self, event: &Event<'_>) -> Option<StopReason> {
         match event {
             Event::Step(step) => println!("{} columns: score {:.1}", step.size, step.score.loss),
             // Several searches: the folds that choose the size, or those of nested evaluation.
@@ -24,7 +24,7 @@ impl Observer for Shown {
             // Sent repeatedly during each.
             _ => {}
         }
-        if self.stop.load(Ordering::Relaxed) { Answer::Stop(StopReason::Interrupted) } else { Answer::Continue }
+        if self.stop.load(Ordering::Relaxed) { Some(StopReason::Interrupted) } else { None }
     }
 }
 // ANCHOR_END: observer

@@ -11,8 +11,8 @@ use tracing_subscriber::layer::{Layer, SubscriberExt};
 use tracing_subscriber::registry::LookupSpan;
 use tracing_subscriber::util::SubscriberInitExt;
 use vaglio::StageShare;
-use vaglio::core::short;
-use vaglio::search::{Answer, Event, Monitor, Observer};
+use vaglio::core::{StopReason, short};
+use vaglio::search::{Event, Monitor, Observer};
 
 /// Writer to standard error above the bar. Failed writes are ignored and do not fail the run.
 struct ProgressWriter;
@@ -76,10 +76,10 @@ impl TerminalProgress {
 }
 
 impl Observer for TerminalProgress {
-    fn observe(&mut self, event: &Event<'_>) -> Answer {
+    fn observe(&mut self, event: &Event<'_>) -> Option<StopReason> {
         let before = self.stage.what.clone();
         if !self.shown || !self.stage.see(event) {
-            return Answer::Continue;
+            return None;
         }
         let StageShare { what, done, of, .. } = &self.stage;
         if *what != before || matches!(event, Event::Begin { .. } | Event::Stage { .. }) {
@@ -94,6 +94,6 @@ impl Observer for TerminalProgress {
         }
         BAR.set_prefix(if *of < 1e6 { format!("{done:.0}/{of:.0}") } else { format!("{done:.2e} of {of:.2e}") });
         BAR.set_position((self.stage.share() * PARTS as f64) as u64);
-        Answer::Continue
+        None
     }
 }

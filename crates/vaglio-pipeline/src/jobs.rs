@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard};
 use vaglio_core::{Error, Result, SearchExtent, StopReason, StopSign, lock, saved};
 use vaglio_kernels::CancelToken;
-use vaglio_search::{Answer, Event, Journal, Monitor, Observer};
+use vaglio_search::{Event, Journal, Monitor, Observer};
 
 /// Results of jobs 0, …, `count` − 1 in order; at most as many jobs run at once as there are threads and memory slots.
 ///
@@ -95,17 +95,13 @@ impl<'o> StageMonitor<'o> {
         lock(&self.state)
     }
 
-    /// Shows progress or a step of a leading search, and returns the answer of the observer.
-    fn ask(&self, event: &Event<'_>) -> Answer {
+    /// Shows progress or a step of a leading search, and returns the observer's reason to stop.
+    fn ask(&self, event: &Event<'_>) -> Option<StopReason> {
         let mut state = self.state();
-        if let Some(reason) = state.stopped {
-            return Answer::Stop(reason);
+        if state.stopped.is_none() {
+            state.stopped = state.monitor.show(event);
         }
-        let answer = state.monitor.show(event);
-        if let Answer::Stop(reason) = answer {
-            state.stopped = Some(reason);
-        }
-        answer
+        state.stopped
     }
 
     fn show(&self, event: &Event<'_>) {
@@ -270,7 +266,7 @@ impl<'w, 'o> SubTask<'w, 'o> {
 }
 
 impl Observer for SubTask<'_, '_> {
-    fn observe(&mut self, event: &Event<'_>) -> Answer {
+    fn observe(&mut self, event: &Event<'_>) -> Option<StopReason> {
         let share = self.share(event);
         let Some(piece) = self.piece else {
             let answer = self.watcher.ask(event);
@@ -281,7 +277,7 @@ impl Observer for SubTask<'_, '_> {
         share.into_iter().for_each(|share| self.watcher.advance_piece(piece, share));
         match event {
             Event::Step(_) | Event::Tick | Event::Share(_) | Event::Visited { .. } => self.watcher.ask(&Event::Tick),
-            _ => Answer::Continue,
+            _ => None,
         }
     }
 }

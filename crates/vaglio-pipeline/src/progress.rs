@@ -3,8 +3,8 @@
 use std::fmt;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
-use vaglio_core::{StopSign, lock};
-use vaglio_search::{Answer, Event, Observer};
+use vaglio_core::{StopReason, StopSign, lock};
+use vaglio_search::{Event, Observer};
 
 /// The progress of one stage: a search, or the folds that choose its size.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -105,10 +105,10 @@ impl<F: FnMut(&ProgressUpdate<'_>) + Send> Progress<F> {
 }
 
 impl<F: FnMut(&ProgressUpdate<'_>) + Send> Observer for Progress<F> {
-    fn observe(&mut self, event: &Event<'_>) -> Answer {
+    fn observe(&mut self, event: &Event<'_>) -> Option<StopReason> {
         let before = self.stage.what.clone();
         if !self.stage.see(event) {
-            return Answer::Continue;
+            return None;
         }
         let (what, share) = (&*self.stage.what, self.stage.share());
         if before != what || matches!(event, Event::Begin { .. } | Event::Stage { .. }) {
@@ -118,7 +118,7 @@ impl<F: FnMut(&ProgressUpdate<'_>) + Send> Observer for Progress<F> {
         let rest = begun.elapsed().as_secs_f64() * (1.0 - share) / (share - from);
         let left = Duration::try_from_secs_f64(rest).ok().filter(|_| share > from);
         (self.show)(&ProgressUpdate { what, share, left });
-        Answer::Continue
+        None
     }
 }
 
@@ -130,9 +130,8 @@ pub(crate) struct SharedMonitor {
 }
 
 impl Observer for SharedMonitor {
-    fn observe(&mut self, event: &Event<'_>) -> Answer {
-        let observer = self.observer.as_ref();
-        observer.map_or(Answer::Continue, |o| lock(o).observe(event))
+    fn observe(&mut self, event: &Event<'_>) -> Option<StopReason> {
+        self.observer.as_ref().and_then(|observer| lock(observer).observe(event))
     }
 }
 

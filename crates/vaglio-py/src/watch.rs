@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
 use std::time::{Duration, Instant};
 use vaglio::StageShare;
-use vaglio::search::{Answer, Event, Observer};
+use vaglio::search::{Event, Observer};
 use vaglio_core::{Error, StopReason, StopSign, lock};
 use vaglio_pipeline::pipeline::pool;
 
@@ -27,7 +27,7 @@ type ProgressState = (StageShare, Option<f64>);
 pub struct ProgressObserver(Arc<Mutex<ProgressState>>);
 
 impl Observer for ProgressObserver {
-    fn observe(&mut self, event: &Event<'_>) -> Answer {
+    fn observe(&mut self, event: &Event<'_>) -> Option<StopReason> {
         let mut seen = lock(&self.0);
         seen.0.see(event);
         match *event {
@@ -35,7 +35,7 @@ impl Observer for ProgressObserver {
             Event::Step(step) => seen.1 = Some(step.score.loss),
             _ => {}
         }
-        Answer::Continue
+        None
     }
 }
 

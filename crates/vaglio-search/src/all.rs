@@ -1,8 +1,6 @@
 //! Every feature, without a selection.
 
-use crate::{
-    Answer, Event, Moves, Path, SearchContext, SearchStrategy, Space, StrategyTraits, UnusedSettings, Walk, run,
-};
+use crate::{Event, Moves, Path, SearchContext, SearchStrategy, Space, StrategyTraits, UnusedSettings, Walk, run};
 use vaglio_core::{Result, SearchExtent, StopReason, part};
 
 /// Keeps every feature, so that λ alone is chosen: by cross-validation, or by the criterion with `choose: best`.
@@ -45,8 +43,6 @@ impl SearchStrategy for All {
 
 /// Shows the share of the only subset that is scored.
 fn visited(walk: &mut Walk<'_, '_>, done: f64) -> Result<()> {
-    match walk.context.monitor.show(&Event::Visited { done, of: 1.0 }) {
-        Answer::Stop(reason) => Err(reason.into()),
-        Answer::Continue => Ok(()),
-    }
+    let stop = walk.context.monitor.show(&Event::Visited { done, of: 1.0 });
+    stop.map_or(Ok(()), |reason| Err(reason.into()))
 }

@@ -1,10 +1,10 @@
 //! Searches in stages, each among the features that the previous one selected.
 
 use crate::{
-    Answer, Choose, Effort, Event, Monitor, Moves, Observer, Path, Search, SearchContext, SearchSettings,
-    SearchStrategy, Space, Stage, StrategyTraits, SubsetScorer,
+    Choose, Effort, Event, Monitor, Moves, Observer, Path, Search, SearchContext, SearchSettings, SearchStrategy,
+    Space, Stage, StrategyTraits, SubsetScorer,
 };
-use vaglio_core::{Criterion, Design, Diagnostics, Error, Figures, Result, SearchExtent, saved};
+use vaglio_core::{Criterion, Design, Diagnostics, Error, Figures, Result, SearchExtent, StopReason, saved};
 
 /// Searches in stages: each searches the features that the previous one selected, such as a ranking that leaves a thousand
 /// features to a least-angle path.
@@ -167,7 +167,7 @@ struct StageProgress<'o> {
 }
 
 impl Observer for StageProgress<'_> {
-    fn observe(&mut self, event: &Event<'_>) -> Answer {
+    fn observe(&mut self, event: &Event<'_>) -> Option<StopReason> {
         match *event {
             Event::Begin { steps } => self.observer.observe(&Event::Stage { what: self.kind, pieces: steps }),
             Event::Step(_) => {
@@ -175,7 +175,7 @@ impl Observer for StageProgress<'_> {
                 self.observer.observe(&Event::Tick)
             }
             Event::Tick | Event::Visited { .. } => self.observer.observe(&Event::Tick),
-            _ => Answer::Continue,
+            _ => None,
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Everything that a running search works with.
 
-use crate::{Answer, Event, Monitor, Step, SubsetScorer};
+use crate::{Event, Monitor, Step, SubsetScorer};
 use vaglio_core::{Action, Geometry, PartOutputs, Result, StopReason};
 
 /// The context of a search: the current subset with the criterion and the design, and the monitor of the run.
@@ -78,24 +78,21 @@ impl<'a> SearchContext<'a> {
         }
     }
 
-    /// Reports a step to the observer; its answer may end the search.
-    pub fn observe(&mut self, step: &Step) -> Answer {
+    /// Reports a step to the observer; returns the reason to end the search, if any.
+    pub fn observe(&mut self, step: &Step) -> Option<StopReason> {
         self.taken += 1;
         if self.taken > self.shown {
             self.shown = self.taken;
-            let answer = self.show(step);
-            if answer != Answer::Continue {
-                return answer;
+            let stop = self.show(step);
+            if stop.is_some() {
+                return stop;
             }
         }
         let is_there = step.action == Action::Add && self.until.is_some_and(|size| step.size >= size);
-        if is_there && self.subset.log.pause() {
-            return Answer::Stop(StopReason::Patience);
-        }
-        Answer::Continue
+        (is_there && self.subset.log.pause()).then_some(StopReason::Patience)
     }
 
-    fn show(&mut self, step: &Step) -> Answer {
+    fn show(&mut self, step: &Step) -> Option<StopReason> {
         tracing::debug!(
             feature = %self.subset.design.names()[step.feature],
             action = ?step.action,

@@ -84,7 +84,7 @@ pub use greedy::Greedy;
 pub use journal::{Journal, JournalOwner, JournalStore};
 pub use lars::Lars;
 pub use moves::Move;
-pub use observer::{Answer, Event, Monitor, Observer, Silent};
+pub use observer::{Event, Monitor, Observer, Silent};
 pub use path::{AtPenalty, Certificate, EntryFit, Knot, NearBest, Path, PathEntry, Stage, Step};
 pub use penalties::{Penalties, PenaltyGrid};
 pub use random::Random;

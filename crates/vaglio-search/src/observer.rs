@@ -36,37 +36,29 @@ pub enum Event<'e> {
     },
 }
 
-/// An observer's answer to an event.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Answer {
-    /// Go on.
-    Continue,
-    /// End here; the path so far is the result.
-    Stop(StopReason),
-}
-
 /// Watches a run: progress on a screen, values of every step, an early stop.
 ///
 /// # Example
 /// ```
 /// use vaglio_core::StopReason;
-/// use vaglio_search::{Answer, Event, Observer};
+/// use vaglio_search::{Event, Observer};
 ///
 /// /// Ends the search at a score that is low enough.
 /// struct LowEnough(f64);
 ///
 /// impl Observer for LowEnough {
-///     fn observe(&mut self, event: &Event<'_>) -> Answer {
+///     fn observe(&mut self, event: &Event<'_>) -> Option<StopReason> {
 ///         match event {
-///             Event::Step(step) if step.score.loss <= self.0 => Answer::Stop(StopReason::Limit),
-///             _ => Answer::Continue,
+///             Event::Step(step) if step.score.loss <= self.0 => Some(StopReason::Limit),
+///             _ => None,
 ///         }
 ///     }
 /// }
 /// ```
 pub trait Observer: Send {
-    /// Receives an event; the answers to [`Event::Step`], [`Event::Tick`] and [`Event::Visited`] may end the work.
-    fn observe(&mut self, event: &Event<'_>) -> Answer;
+    /// Receives an event. `Some` ends the work after [`Event::Step`], [`Event::Tick`] or [`Event::Visited`]; the path so
+    /// far is the result.
+    fn observe(&mut self, event: &Event<'_>) -> Option<StopReason>;
 }
 
 /// An observer that ignores all events.
@@ -74,8 +66,8 @@ pub trait Observer: Send {
 pub struct Silent;
 
 impl Observer for Silent {
-    fn observe(&mut self, _: &Event<'_>) -> Answer {
-        Answer::Continue
+    fn observe(&mut self, _: &Event<'_>) -> Option<StopReason> {
+        None
     }
 }
 
@@ -90,12 +82,9 @@ pub struct Monitor<'o> {
 }
 
 impl Monitor<'_> {
-    /// Sends an event to the observer. Returns the observer's answer, or the stop sign's if the observer continues.
-    pub fn show(&mut self, event: &Event<'_>) -> Answer {
-        match self.observer.observe(event) {
-            Answer::Continue => self.stop.reason().map_or(Answer::Continue, Answer::Stop),
-            stop => stop,
-        }
+    /// Sends an event to the observer. Returns the observer's reason to stop, else the stop sign's.
+    pub fn show(&mut self, event: &Event<'_>) -> Option<StopReason> {
+        self.observer.observe(event).or_else(|| self.stop.reason())
     }
 
     /// Borrows this monitor, with another journal.

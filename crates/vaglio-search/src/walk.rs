@@ -3,7 +3,7 @@
 use crate::moves::Move;
 use crate::settings::SearchSettings;
 use crate::space::Space;
-use crate::{Answer, PathEntry, SearchContext, Step};
+use crate::{PathEntry, SearchContext, Step};
 use vaglio_core::{Action, Error, Feature, Result, Score, StopReason};
 
 /// Turns a stop of [`Walk::best_addition`] or [`Walk::best_removal`] into `None`.
@@ -267,12 +267,9 @@ impl<'w, 'c> Walk<'w, 'c> {
         step.size = self.size();
         self.score = step.score;
         self.record(step.score)?;
-        let answer = self.context.observe(&step);
+        let stop = self.context.observe(&step);
         self.steps.push(step);
-        match answer {
-            Answer::Stop(reason) => Err(reason.into()),
-            Answer::Continue => Ok(()),
-        }
+        stop.map_or(Ok(()), |reason| Err(reason.into()))
     }
 
     /// Records the current subset if it is the best seen of its size.

@@ -17,8 +17,8 @@ pub use crate::maps::{
     Power, Scope, Standardize, TargetEncode, Window, WithinSeries,
 };
 pub use crate::search::{
-    All, Answer, Backward, Blocks, Chain, Choose, CrossValidation, Event, Exhaustive, Floating, Greedy, Lars, Observer,
-    Polish, Random, Rank, Rule, Search, Step,
+    All, Backward, Blocks, Chain, Choose, CrossValidation, Event, Exhaustive, Floating, Greedy, Lars, Observer, Polish,
+    Random, Rank, Rule, Search, Step,
 };
 pub use crate::splits::{Forward, Given, MonteCarlo, Repeated};
 pub use crate::tune::{Bounds, Tune};

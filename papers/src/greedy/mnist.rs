@@ -6,8 +6,8 @@ use crate::picture::{self, Line, Panel};
 use crate::run::Bench;
 use std::time::Instant;
 use vaglio::files::prepare;
-use vaglio::search::{Answer, Event, Observer};
-use vaglio_core::Result;
+use vaglio::search::{Event, Observer};
+use vaglio_core::{Result, StopReason};
 use vaglio_pipeline::pipeline::load;
 
 /// MNIST without the last four pixels, which are never lit, as in LIBSVM's copy; squared errors on ±1.
@@ -27,13 +27,13 @@ struct Clock {
 }
 
 impl Observer for Clock {
-    fn observe(&mut self, event: &Event<'_>) -> Answer {
+    fn observe(&mut self, event: &Event<'_>) -> Option<StopReason> {
         if let Event::Step(step) = event
             && step.size == self.reached.len() + 1
         {
             self.reached.push(self.start.elapsed().as_secs_f64());
         }
-        Answer::Continue
+        None
     }
 }
 

@@ -4,7 +4,7 @@ use super::BestSubsets;
 use crate::best_subsets::OpenSubtree;
 use crate::order::TreeOrder;
 use crate::space::Space;
-use crate::{Answer, Certificate, Event, Monitor, SubsetScorer};
+use crate::{Certificate, Event, Monitor, SubsetScorer};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -161,10 +161,8 @@ impl<'a> TreeProgress<'a> {
     /// Asks the observer whether to stop after `done` subsets.
     pub fn ask(&mut self, done: u64) -> bool {
         let visited = Event::Visited { done: done as f64, of: self.total as f64 };
-        if self.stopped.is_none()
-            && let Answer::Stop(reason) = self.monitor.show(&visited)
-        {
-            self.stopped = Some(reason);
+        if self.stopped.is_none() {
+            self.stopped = self.monitor.show(&visited);
         }
         self.stopped.is_some()
     }

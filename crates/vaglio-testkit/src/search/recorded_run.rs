@@ -3,7 +3,7 @@
 use crate::LawResult;
 use crate::law_violation::Law;
 use vaglio_core::{Criterion, Design, StopReason};
-use vaglio_search::{Answer, Event, Observer, Path, Search, SearchContext, Step, SubsetScorer};
+use vaglio_search::{Event, Observer, Path, Search, SearchContext, Step, SubsetScorer};
 
 pub const SEED: u64 = 7;
 
@@ -96,16 +96,16 @@ pub struct RecordingObserver {
 }
 
 impl RecordingObserver {
-    fn answer(&self, count: usize) -> Answer {
+    fn answer(&self, count: usize) -> Option<StopReason> {
         match self.stop_after {
-            Some(after) if count >= after => Answer::Stop(StopReason::Interrupted),
-            _ => Answer::Continue,
+            Some(after) if count >= after => Some(StopReason::Interrupted),
+            _ => None,
         }
     }
 }
 
 impl Observer for RecordingObserver {
-    fn observe(&mut self, event: &Event<'_>) -> Answer {
+    fn observe(&mut self, event: &Event<'_>) -> Option<StopReason> {
         match *event {
             Event::Begin { steps } => self.promised = Some(steps),
             Event::Step(step) => {
@@ -118,6 +118,6 @@ impl Observer for RecordingObserver {
             }
             _ => {}
         }
-        Answer::Continue
+        None
     }
 }

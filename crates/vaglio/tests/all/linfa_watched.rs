@@ -25,10 +25,10 @@ fn pipeline() -> Pipeline {
 struct Counter(Arc<AtomicUsize>, usize);
 
 impl Observer for Counter {
-    fn observe(&mut self, event: &Event<'_>) -> Answer {
-        let Event::Step(_) = event else { return Answer::Continue };
+    fn observe(&mut self, event: &Event<'_>) -> Option<StopReason> {
+        let Event::Step(_) = event else { return None };
         let steps = self.0.fetch_add(1, Ordering::SeqCst) + 1;
-        if steps >= self.1 { Answer::Stop(StopReason::Interrupted) } else { Answer::Continue }
+        if steps >= self.1 { Some(StopReason::Interrupted) } else { None }
     }
 }
 
@@ -49,9 +49,9 @@ fn an_observer_sees_a_fit_and_may_end_it_and_threads_change_nothing() {
 struct Events(Arc<AtomicUsize>);
 
 impl Observer for Events {
-    fn observe(&mut self, _: &Event<'_>) -> Answer {
+    fn observe(&mut self, _: &Event<'_>) -> Option<StopReason> {
         self.0.fetch_add(1, Ordering::SeqCst);
-        Answer::Continue
+        None
     }
 }
 
@@ -109,7 +109,7 @@ struct ChoiceProgress {
 struct Folds(Arc<Mutex<ChoiceProgress>>, f64);
 
 impl Observer for Folds {
-    fn observe(&mut self, event: &Event<'_>) -> Answer {
+    fn observe(&mut self, event: &Event<'_>) -> Option<StopReason> {
         let mut seen = self.0.lock().unwrap();
         seen.stage.see(event);
         if seen.stage.what == "choose" {
@@ -118,8 +118,8 @@ impl Observer for Folds {
             seen.shares.push((asked, share));
         }
         match seen.stage.what == "choose" && seen.stage.share() >= self.1 {
-            true => Answer::Stop(StopReason::Interrupted),
-            false => Answer::Continue,
+            true => Some(StopReason::Interrupted),
+            false => None,
         }
     }
 }

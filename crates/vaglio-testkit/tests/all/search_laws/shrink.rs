@@ -1,7 +1,7 @@
 //! A search that removes the least harmful column until one is left.
 
 use vaglio_core::{Action, Result, SearchExtent, StopReason, Winner, saved};
-use vaglio_search::{Answer, Choose, Path, PathEntry, SearchContext, SearchStrategy, Space, Step, StrategyTraits};
+use vaglio_search::{Choose, Path, PathEntry, SearchContext, SearchStrategy, Space, Step, StrategyTraits};
 
 #[saved(SearchStrategy, "shrink")]
 #[derive(Default)]
@@ -30,7 +30,7 @@ impl SearchStrategy for Shrink {
             step.tied = winner.tied;
             let answer = context.observe(&step);
             path.steps.push(step);
-            if let Answer::Stop(reason) = answer {
+            if let Some(reason) = answer {
                 break reason;
             }
         };

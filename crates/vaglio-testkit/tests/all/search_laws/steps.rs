@@ -5,7 +5,7 @@ use std::cell::Cell;
 use std::collections::BTreeMap;
 use vaglio_core::{Action, Criterion, Design, Error, Feature, Result, Score, SearchExtent, StopReason, saved};
 use vaglio_search::{
-    Answer, Blocks, Choose, FeatureRef, Path, PathEntry, SearchContext, SearchSettings, SearchStrategy, Space, Step,
+    Blocks, Choose, FeatureRef, Path, PathEntry, SearchContext, SearchSettings, SearchStrategy, Space, Step,
     StrategyTraits,
 };
 
@@ -222,7 +222,7 @@ impl SearchStrategy for Steps {
             groups[place].iter().try_for_each(|&feature| context.subset.add(feature))?;
             inside.push(open[place]);
             let answer = self.taken(context, groups[place], score, tied, &mut path)?;
-            if let (Answer::Stop(reason), true) = (answer, self.fault != Fault::IgnoresStop) {
+            if let (Some(reason), true) = (answer, self.fault != Fault::IgnoresStop) {
                 path.stop_reason = if self.fault == Fault::OwnReason { StopReason::Limit } else { reason };
                 break;
             }
@@ -247,7 +247,7 @@ impl Steps {
         mut score: Score,
         tied: Vec<Feature>,
         path: &mut Path,
-    ) -> Result<Answer> {
+    ) -> Result<Option<StopReason>> {
         let mut entry: PathEntry = context.subset.entry(score)?;
         if self.fault == Fault::ErrorsLarger {
             entry.standard_error = entry.standard_error.map(|error| 1.5 * error);
@@ -261,7 +261,7 @@ impl Steps {
         step.tied = if self.fault == Fault::TiesUnseen { Vec::new() } else { tied };
         let is_second = path.steps.len() == 1;
         let is_seen = self.fault != Fault::Unobserved || !is_second;
-        let answer = if is_seen { context.observe(&step) } else { Answer::Continue };
+        let answer = if is_seen { context.observe(&step) } else { None };
         let times = if self.fault == Fault::AddsTwice && is_second { 2 } else { 1 };
         path.steps.extend(std::iter::repeat_n(step, times));
         Ok(answer)

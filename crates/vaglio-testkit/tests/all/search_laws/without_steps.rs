@@ -5,7 +5,7 @@ use crate::common::{TOLERANCE, broken_law, design};
 use serde::{Deserialize, Serialize};
 use vaglio_core::{Action, Feature, Result, SearchExtent, StopReason, saved};
 use vaglio_search::{
-    Answer, Certificate, Event, Path, PathEntry, Search, SearchContext, SearchStrategy, Space, Step, StrategyTraits,
+    Certificate, Event, Path, PathEntry, Search, SearchContext, SearchStrategy, Space, Step, StrategyTraits,
 };
 use vaglio_testkit::{SearchLaws, check_search};
 
@@ -35,8 +35,7 @@ impl SearchStrategy for BestOne {
         let mut stopped = None;
         for (done, &feature) in candidates.iter().enumerate() {
             if self.fault != Fault::NeverAsks
-                && let Answer::Stop(reason) =
-                    monitor.show(&Event::Visited { done: done as f64, of: candidates.len() as f64 })
+                && let Some(reason) = monitor.show(&Event::Visited { done: done as f64, of: candidates.len() as f64 })
             {
                 stopped = Some(reason);
                 match self.fault {

@@ -4,7 +4,7 @@ use super::common::{design, walk, watched};
 use std::collections::BTreeMap;
 use vaglio::core::{Criterion, Design, Feature, Readout, StopReason};
 use vaglio::criteria::{KFold, Loo};
-use vaglio::search::{Answer, Blocks, Event, FeatureRef, Observer, Path, Polish, Rank, Search};
+use vaglio::search::{Blocks, Event, FeatureRef, Observer, Path, Polish, Rank, Search};
 use vaglio_testkit::data;
 
 fn order(path: &Path) -> Vec<Feature> {
@@ -74,9 +74,9 @@ fn forced_excluded_blocks_and_limits() {
 fn an_observer_stops_it() {
     struct Two(usize);
     impl Observer for Two {
-        fn observe(&mut self, event: &Event<'_>) -> Answer {
+        fn observe(&mut self, event: &Event<'_>) -> Option<StopReason> {
             self.0 += usize::from(matches!(event, Event::Step(_)));
-            if self.0 == 2 { Answer::Stop(StopReason::Limit) } else { Answer::Continue }
+            if self.0 == 2 { Some(StopReason::Limit) } else { None }
         }
     }
     let design = data::regression(30, 8, 7).design(&[1.0], true);

@@ -7,7 +7,7 @@ use vaglio::Selector;
 use vaglio::core::{Action, StopReason, Task};
 use vaglio::criteria::{KFold, Loo};
 use vaglio::learners::Rls;
-use vaglio::search::{Answer, Blocks, Choose, Event, FeatureRef, Lars, Observer, Polish, Rank, Search, Silent};
+use vaglio::search::{Blocks, Choose, Event, FeatureRef, Lars, Observer, Polish, Rank, Search, Silent};
 use vaglio_testkit::data;
 
 #[test]
@@ -70,11 +70,11 @@ fn a_path_of_nothing_ends_at_once() {
 fn an_observer_stops_it_after_any_step() {
     struct After(usize);
     impl Observer for After {
-        fn observe(&mut self, event: &Event<'_>) -> Answer {
-            let Event::Step(step) = event else { return Answer::Continue };
+        fn observe(&mut self, event: &Event<'_>) -> Option<StopReason> {
+            let Event::Step(step) = event else { return None };
             assert!(step.knot.is_some());
             self.0 -= 1;
-            if self.0 == 0 { Answer::Stop(StopReason::Interrupted) } else { Answer::Continue }
+            if self.0 == 0 { Some(StopReason::Interrupted) } else { None }
         }
     }
     let design = factors(40, 15, 0);

@@ -4,7 +4,7 @@ use serde_json::json;
 use std::collections::BTreeMap;
 use vaglio::core::{Criterion, Design, Feature, StopReason};
 use vaglio::criteria::Loo;
-use vaglio::search::{Answer, Blocks, Event, FeatureRef, Observer, Path, Search, SearchContext, Silent, SubsetScorer};
+use vaglio::search::{Blocks, Event, FeatureRef, Observer, Path, Search, SearchContext, Silent, SubsetScorer};
 use vaglio_testkit::{Tolerance, data};
 
 pub fn by_definition(search: &Search, design: &Design) -> Path {
@@ -70,10 +70,10 @@ pub fn deceptive() -> Design {
 pub struct StopAt(pub usize);
 
 impl Observer for StopAt {
-    fn observe(&mut self, event: &Event<'_>) -> Answer {
-        let Event::Visited { done, of } = event else { return Answer::Continue };
+    fn observe(&mut self, event: &Event<'_>) -> Option<StopReason> {
+        let Event::Visited { done, of } = event else { return None };
         assert!(done <= of);
         self.0 -= 1;
-        if self.0 == 0 { Answer::Stop(StopReason::Interrupted) } else { Answer::Continue }
+        if self.0 == 0 { Some(StopReason::Interrupted) } else { None }
     }
 }

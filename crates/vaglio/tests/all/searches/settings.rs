@@ -8,18 +8,18 @@ use vaglio::Selector;
 use vaglio::core::{Criterion, SearchExtent, StopReason, StopSign};
 use vaglio::criteria::{KFold, Loo, Nhsic};
 use vaglio::learners::Rls;
-use vaglio::search::{Answer, Event, Exhaustive, Floating, Greedy, Monitor, Observer, Path, Rank, Search, Silent};
+use vaglio::search::{Event, Exhaustive, Floating, Greedy, Monitor, Observer, Path, Rank, Search, Silent};
 use vaglio_testkit::data;
 
 struct StopAt(usize);
 
 impl Observer for StopAt {
-    fn observe(&mut self, event: &Event<'_>) -> Answer {
+    fn observe(&mut self, event: &Event<'_>) -> Option<StopReason> {
         if !matches!(event, Event::Step(_) | Event::Visited { .. }) {
-            return Answer::Continue;
+            return None;
         }
         self.0 = self.0.saturating_sub(1);
-        if self.0 == 0 { Answer::Stop(StopReason::Limit) } else { Answer::Continue }
+        if self.0 == 0 { Some(StopReason::Limit) } else { None }
     }
 }
 

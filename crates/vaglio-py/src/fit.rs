@@ -6,7 +6,7 @@ use crate::functions::Functions;
 use crate::model::FrameModel;
 use crate::program::parse_pipeline;
 use crate::table::{FrameTable, numbers};
-use crate::watch::{InterruptWait, watched};
+use crate::watch::WatchedCall;
 use linfa::dataset::TargetDim;
 use ndarray::{Array2, Ix1, Ix2};
 use pyo3::prelude::*;
@@ -76,7 +76,8 @@ pub fn fit(
     let types = std::mem::take(&mut table.types);
     let given = known.taken(table)?;
     let functions = functions.map(Bound::get);
-    let fitted = watched(py, functions, threads, progress, InterruptWait::Left, move |seen, sign| {
+    let call = WatchedCall { functions, threads, progress, writes_files: false };
+    let fitted = call.run(py, move |seen, sign| {
         let pipeline = pipeline.observer(seen).stop_at(sign).threads(0);
         let fitted = match given.task {
             Task::Regression => fitted::<f64, Ix2>(&pipeline, given),
@@ -88,7 +89,7 @@ pub fn fit(
         })
     });
     release_returned(py);
-    let (mut model, found) = fitted?.map_err(raised)?;
+    let (mut model, found) = fitted?;
     if let Some(model) = Arc::get_mut(&mut model) {
         model.reading =
             (!types.is_empty()).then(|| SavedReadOptions { read: ReadSpec::default(), types, notations: None });

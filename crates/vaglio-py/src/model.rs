@@ -3,7 +3,7 @@
 use crate::errors::raised;
 use crate::foreign::{FRAME, batches, release_returned};
 use crate::table::FrameTable;
-use crate::watch::{InterruptWait, watched};
+use crate::watch::WatchedCall;
 use ndarray::{Array2, ArrayView2};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -110,7 +110,7 @@ fn run_prediction<'py>(
     py: Python<'py>,
     predict: impl FnOnce() -> Result<Predictions> + Send + 'static,
 ) -> PyResult<(Bound<'py, PyBytes>, Vec<usize>)> {
-    let predictions = watched(py, None, 0, None, InterruptWait::Left, move |_, _| predict())?.map_err(raised)?;
+    let predictions = WatchedCall::default().run(py, move |_, _| predict())?;
     release_returned(py);
     Ok((doubles(py, predictions.values.view())?, predictions.rows))
 }

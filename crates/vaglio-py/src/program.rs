@@ -2,7 +2,7 @@
 
 use crate::errors::{NO_FILE, raised};
 use crate::functions::Functions;
-use crate::watch::{InterruptWait, watched};
+use crate::watch::WatchedCall;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use std::ffi::OsString;
@@ -53,11 +53,11 @@ pub fn run(
     let options = RunOptions { folder, pipeline: file.map(PathBuf::from), out, resume, verify };
     let threads = settings.engine.threads;
     let functions = functions.as_ref().map(Bound::get);
-    let outcome = watched(py, functions, threads, progress, InterruptWait::Waited, move |mut seen, stop| {
+    WatchedCall { functions, threads, progress, writes_files: true }.run(py, move |mut seen, stop| {
         let monitor = Monitor { stop, ..Monitor::from(&mut seen) };
-        files::run(&settings, &options, monitor)?.record.to_text()
-    });
-    outcome?.map_err(|error| raised(document.locate(error)))
+        let outcome = files::run(&settings, &options, monitor).map_err(|error| document.locate(error))?;
+        outcome.record.to_text()
+    })
 }
 
 /// Describes a run without running it.
@@ -66,9 +66,8 @@ pub fn plan(py: Python<'_>, written: WrittenPipeline<'_>) -> PyResult<String> {
     let (settings, document) = written.load()?;
     let WrittenPipeline { folder, functions, .. } = written;
     let (functions, threads) = (functions.as_ref().map(Bound::get), settings.engine.threads);
-    let planned =
-        watched(py, functions, threads, None, InterruptWait::Left, move |_, _| files::plan(&settings, &folder));
-    planned?.map_err(|error| raised(document.locate(error)))
+    let call = WatchedCall { functions, threads, ..WatchedCall::default() };
+    call.run(py, move |_, _| files::plan(&settings, &folder).map_err(|error| document.locate(error)))
 }
 
 /// Drafts a commented pipeline for a table; returns its text, the decisions and an error if it does not run.
@@ -96,8 +95,7 @@ pub fn init(
     };
     let test = test_file.map(TestOption::File).or(test_fraction.map(TestOption::Fraction));
     let options = InitOptions { targets, exclude: None, test, classes, groups, time, name: None };
-    let draft = watched(py, None, 0, None, InterruptWait::Left, move |_, _| files::init(&table, &folder, &options))?;
-    let draft = draft.map_err(raised)?;
+    let draft = WatchedCall::default().run(py, move |_, _| files::init(&table, &folder, &options))?;
     Ok((draft.text, draft.notes, draft.fault.map(|fault| fault.to_string())))
 }
 
@@ -127,8 +125,7 @@ pub fn export(py: Python<'_>, folder: PathBuf, to: &str) -> PyResult<Vec<u8>> {
 /// Explains columns of a run.
 #[pyfunction]
 pub fn explain(py: Python<'_>, folder: PathBuf, columns: Vec<String>) -> PyResult<String> {
-    let explained = watched(py, None, 0, None, InterruptWait::Left, move |_, _| files::explain(&folder, &columns))?;
-    explained.map_err(raised)
+    WatchedCall::default().run(py, move |_, _| files::explain(&folder, &columns))
 }
 
 /// Rejects invalid settings, with or without data.

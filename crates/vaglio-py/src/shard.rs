@@ -2,7 +2,7 @@
 
 use crate::errors::{NO_FILE, raised};
 use crate::program::WrittenPipeline;
-use crate::watch::{InterruptWait, watched};
+use crate::watch::WatchedCall;
 use pyo3::prelude::*;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
@@ -49,11 +49,15 @@ impl PyShards {
         let (settings, document) = written.load()?;
         let threads = if settings.engine.cluster().is_some() { 0 } else { settings.engine.threads };
         let folder = written.folder;
-        let planned = watched(py, None, threads, None, InterruptWait::Left, move |_, _| match below {
-            true => Shards::plan_below(&settings, &folder, of, workers, &ledger),
-            false => Shards::plan(&settings, &folder, of, workers, &ledger),
-        })?;
-        planned.map(PyShards::from).map_err(|error| raised(document.locate(error)))
+        let call = WatchedCall { threads, ..WatchedCall::default() };
+        let planned = call.run(py, move |_, _| {
+            let planned = match below {
+                true => Shards::plan_below(&settings, &folder, of, workers, &ledger),
+                false => Shards::plan(&settings, &folder, of, workers, &ledger),
+            };
+            planned.map_err(|error| document.locate(error))
+        });
+        planned.map(PyShards::from)
     }
 
     /// Opens the ledger in a folder.
@@ -117,16 +121,14 @@ impl PyShards {
         // A process usually computes several indexes.
         vaglio_cli::keep_memory();
         let shards = Arc::clone(&self.shards);
-        let done = watched(py, None, threads, progress, InterruptWait::Waited, move |mut seen, stop| {
+        WatchedCall { functions: None, threads, progress, writes_files: true }.run(py, move |mut seen, stop| {
             seen.observe(&Event::Stage { what: "read", pieces: 1 });
             let monitor = Monitor { stop, ..Monitor::from(&mut seen) };
-            shards.run_apart(index, monitor)
-        })?;
-        match done {
-            Ok(done) => Ok(far(&done)),
-            Err(Error::Stopped(_)) => Ok(("limit".into(), 0, 0)),
-            Err(error) => Err(raised(error)),
-        }
+            match shards.run_apart(index, monitor) {
+                Err(Error::Stopped(_)) => Ok(("limit".into(), 0, 0)),
+                done => Ok(far(&done?)),
+            }
+        })
     }
 
     /// Merges all indexes and ends the run; with `stopped` (`limit` or `interrupted`), merges those that exist. Returns
@@ -143,11 +145,10 @@ impl PyShards {
     ) -> PyResult<String> {
         let (shards, options) = (Arc::clone(&self.shards), RunOptions { out, verify, ..RunOptions::default() });
         let why = stopped.map(|word| if word == "limit" { StopReason::Limit } else { StopReason::Interrupted });
-        let merged = watched(py, None, threads, progress, InterruptWait::Waited, move |mut seen, stop| {
+        WatchedCall { functions: None, threads, progress, writes_files: true }.run(py, move |mut seen, stop| {
             let monitor = Monitor { stop, ..Monitor::from(&mut seen) };
             shards.merge(why, &options, monitor)?.record.to_text()
-        })?;
-        merged.map_err(raised)
+        })
     }
 }
 

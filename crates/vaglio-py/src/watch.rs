@@ -1,5 +1,6 @@
 //! Runs work without the interpreter's lock, while checking signals and reporting progress.
 
+use crate::errors::raised;
 use crate::functions::{Call, Functions};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
@@ -39,67 +40,71 @@ impl Observer for ProgressObserver {
     }
 }
 
-/// Wait for the work to end after an interruption.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub enum InterruptWait {
-    /// Until it ends, since it writes files.
-    Waited,
-    /// Less than a second: the work is abandoned and its result unused.
-    Left,
+/// A call from Python that works without the interpreter's lock.
+#[derive(Default)]
+pub struct WatchedCall<'f> {
+    /// Functions that this thread calls for the work.
+    pub functions: Option<&'f Functions>,
+    /// Number of threads; 0 for all processors.
+    pub threads: usize,
+    /// Called with the state; the result so far is returned once it returns `True`.
+    pub progress: Option<Py<PyAny>>,
+    /// Whether an interruption waits until the work ends, since it writes files; else the work is abandoned in less than
+    /// a second.
+    pub writes_files: bool,
 }
 
-/// Performs `work` on `threads` threads, 0 for all processors, without the interpreter's lock. Takes the lock regularly
-/// to check signals and to call `progress` with the state. An exception from a signal ends the work and is then raised;
-/// a `progress` that returns `True` ends it with the result so far. This thread calls the `functions` of the work.
-pub fn watched<T: Send + 'static>(
-    py: Python<'_>,
-    functions: Option<&Functions>,
-    threads: usize,
-    progress: Option<Py<PyAny>>,
-    ending: InterruptWait,
-    work: impl FnOnce(ProgressObserver, StopSign) -> Result<T, Error> + Send + 'static,
-) -> PyResult<Result<T, Error>> {
-    let (seen, asked) = (ProgressObserver::default(), Arc::new(AtomicBool::new(false)));
-    let flag = Arc::clone(&asked);
-    let sign = StopSign::new(move || flag.load(Ordering::Relaxed).then_some(StopReason::Interrupted));
-    let mut watch = Watch { progress, state: seen.clone(), asked, raised: None, open: Vec::new() };
-    let none = Functions::none();
-    let functions = functions.unwrap_or(&none);
-    py.detach(|| {
-        let (sender, messages) = functions.channel();
-        let worker = std::thread::Builder::new().stack_size(STACK).spawn(move || {
-            let work = || pool(threads).and_then(|pool| pool.install(|| work(seen, sign)));
-            let outcome = catch_unwind(AssertUnwindSafe(work));
-            // If nobody waits any more, nothing is lost.
-            let _ = sender.send(None);
-            outcome
-        })?;
-        let mut looked = Instant::now();
-        loop {
-            match messages.recv_timeout(TICK) {
-                Ok(Some(call)) => watch.answer(functions, call),
-                Ok(None) | Err(mpsc::RecvTimeoutError::Disconnected) => {
-                    let panicked = |_| PyRuntimeError::new_err("vaglio panicked, which is a bug of it");
-                    let outcome = worker.join().flatten().map_err(panicked)?;
-                    return watch.raised.map_or(Ok(outcome), |(error, _)| Err(error));
+impl WatchedCall<'_> {
+    /// Performs `work`. Takes the lock regularly to check signals and to report the state. An exception from a signal or
+    /// from `progress` ends the work and is then raised.
+    pub fn run<T: Send + 'static>(
+        self,
+        py: Python<'_>,
+        work: impl FnOnce(ProgressObserver, StopSign) -> Result<T, Error> + Send + 'static,
+    ) -> PyResult<T> {
+        let WatchedCall { functions, threads, progress, writes_files } = self;
+        let (seen, asked) = (ProgressObserver::default(), Arc::new(AtomicBool::new(false)));
+        let flag = Arc::clone(&asked);
+        let sign = StopSign::new(move || flag.load(Ordering::Relaxed).then_some(StopReason::Interrupted));
+        let mut watch = Watch { progress, state: seen.clone(), asked, raised: None, open: Vec::new() };
+        let none = Functions::none();
+        let functions = functions.unwrap_or(&none);
+        py.detach(|| {
+            let (sender, messages) = functions.channel();
+            let worker = std::thread::Builder::new().stack_size(STACK).spawn(move || {
+                let work = || pool(threads).and_then(|pool| pool.install(|| work(seen, sign)));
+                let outcome = catch_unwind(AssertUnwindSafe(work));
+                // If nobody waits any more, nothing is lost.
+                let _ = sender.send(None);
+                outcome
+            })?;
+            let mut looked = Instant::now();
+            loop {
+                match messages.recv_timeout(TICK) {
+                    Ok(Some(call)) => watch.answer(functions, call),
+                    Ok(None) | Err(mpsc::RecvTimeoutError::Disconnected) => {
+                        let panicked = |_| PyRuntimeError::new_err("vaglio panicked, which is a bug of it");
+                        let outcome = worker.join().flatten().map_err(panicked)?;
+                        return watch.raised.map_or_else(|| outcome.map_err(raised), |(error, _)| Err(error));
+                    }
+                    Err(mpsc::RecvTimeoutError::Timeout) => {}
                 }
-                Err(mpsc::RecvTimeoutError::Timeout) => {}
-            }
-            if looked.elapsed() >= TICK {
-                looked = Instant::now();
-                watch.look();
-            }
-            if let Some((_, since)) = &watch.raised
-                && since.elapsed() > PATIENCE
-            {
-                // Threads waiting for an answer get none.
-                watch.open.clear();
-                if ending == InterruptWait::Left {
-                    return watch.raised.map_or_else(|| unreachable!("it was just seen"), |(error, _)| Err(error));
+                if looked.elapsed() >= TICK {
+                    looked = Instant::now();
+                    watch.look();
+                }
+                if let Some((_, since)) = &watch.raised
+                    && since.elapsed() > PATIENCE
+                {
+                    // Threads waiting for an answer get none.
+                    watch.open.clear();
+                    if !writes_files {
+                        return watch.raised.map_or_else(|| unreachable!("it was just seen"), |(error, _)| Err(error));
+                    }
                 }
             }
-        }
-    })
+        })
+    }
 }
 
 /// State while work is running.

@@ -42,7 +42,7 @@ impl CancelToken {
 
     /// Makes this the token of the thread while the guard lives. A parallel loop enters the token of the thread that
     /// started it.
-    pub fn enter(&self) -> CancelGuard {
+    pub fn enter(&self) -> impl Drop + use<> {
         CancelGuard(CURRENT.replace(self.clone()))
     }
 
@@ -71,7 +71,7 @@ impl fmt::Debug for CancelToken {
 }
 
 /// Guard of [`CancelToken::enter`]: restores the previous token.
-pub struct CancelGuard(CancelToken);
+struct CancelGuard(CancelToken);
 
 impl Drop for CancelGuard {
     fn drop(&mut self) {

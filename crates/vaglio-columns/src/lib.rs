@@ -4,7 +4,6 @@
 mod cancellation;
 mod centering;
 mod column;
-mod foreign_numbers;
 mod lazy_cell;
 mod lists;
 mod measure;
@@ -14,10 +13,9 @@ mod product;
 mod single_numbers;
 mod sparse_numbers;
 
-pub use cancellation::{CancelGuard, CancelToken, checkpoint};
+pub use cancellation::{CancelToken, checkpoint};
 pub use centering::{center, row_weights};
 pub use column::Column;
-pub use foreign_numbers::ForeignNumbers;
 pub use lazy_cell::{get_or_make, get_or_try_make};
 pub use lists::{argsort_by, gather, max_abs, minimum, sum_of_products, sum_of_squares};
 pub use measure::{LOSS_ROUNDING, Measure, TIED_PREDICTION, error_of_guess, tied_classes};
@@ -27,7 +25,7 @@ pub use numbers::Numbers;
 use numbers::bytes_of;
 pub use product::{ProductColumn, ProductNumbers};
 use rayon::prelude::*;
-pub use single_numbers::{SingleError, SingleNumbers};
+pub use single_numbers::SingleNumbers;
 pub use sparse_numbers::{SparseColumn, SparseNumbers, is_byte};
 use std::collections::HashSet;
 use std::sync::{Arc, OnceLock};
@@ -84,15 +82,6 @@ impl From<Numbers> for RowView {
         let whole = if let Numbers::Shared(shared) = numbers { shared } else { Arc::new(numbers) };
         RowView { whole, rows: None }
     }
-}
-
-/// Selected rows of longer columns: those columns, and the rows in the order of selection.
-#[derive(Debug, Clone)]
-pub struct SelectedRows<'a> {
-    /// The longer columns.
-    pub whole: Vec<Column<'a>>,
-    /// Indices of the selected rows.
-    pub rows: &'a [usize],
 }
 
 impl Columns {
@@ -182,13 +171,13 @@ impl Columns {
         Columns { rows: rows.len(), stores: self.stores.iter().map(view).collect() }
     }
 
-    /// The longer columns and selected rows, if all columns were selected [together](Columns::view_rows).
-    pub fn chosen(&self) -> Option<SelectedRows<'_>> {
+    /// The longer columns and the selected rows, in their order, if all columns were selected
+    /// [together](Columns::view_rows).
+    pub fn chosen(&self) -> Option<(Vec<Column<'_>>, &[usize])> {
         let first = &self.stores.first()?.rows.as_ref()?.chosen;
         let is_first = |rows: &Arc<RowCopy>| Arc::ptr_eq(&rows.chosen, first);
         let are_first = self.stores.iter().all(|store| store.rows.as_ref().is_some_and(is_first));
-        are_first
-            .then(|| SelectedRows { whole: self.stores.iter().map(|store| store.whole.view()).collect(), rows: first })
+        are_first.then(|| (self.stores.iter().map(|store| store.whole.view()).collect(), &**first))
     }
 
     /// Copies all selected rows not copied yet, in parallel.
@@ -288,8 +277,8 @@ mod tests {
         assert_eq!((of_view.bytes(), view.bytes()), (16, 0));
         // Views keep the identity of their source rows, whether or not columns were copied.
         for (of, rows) in [(&view, &[3, 1, 0][..]), (&of_view, &[0, 1]), (&view.copied().view_rows(&[2]), &[0])] {
-            let chosen = of.chosen().unwrap();
-            assert_eq!((chosen.rows, chosen.whole[1]), (rows, columns.column(1)));
+            let (whole, chosen) = of.chosen().unwrap();
+            assert_eq!((chosen, whole[1]), (rows, columns.column(1)));
             let expected = columns.select_rows(rows);
             assert!(expected.chosen().is_none());
             (0..2).for_each(|c| assert_eq!(of.column(c), expected.column(c)));

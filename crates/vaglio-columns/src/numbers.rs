@@ -1,17 +1,18 @@
 //! Entries of a column in the type that stores them.
 
 use crate::sparse_numbers::to_bytes;
-use crate::{Column, ForeignNumbers, ProductNumbers, SingleNumbers, SparseNumbers, gather};
+use crate::{Column, ProductNumbers, SingleNumbers, SparseNumbers, gather};
 use std::collections::HashSet;
+use std::fmt;
 use std::sync::Arc;
 
 /// Entries of one column, in the smallest type that holds them exactly.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub enum Numbers {
     /// Eight bytes per entry.
     Double(Vec<f64>),
-    /// Eight bytes per entry, in memory owned by others.
-    Foreign(ForeignNumbers),
+    /// Eight bytes per entry, read in place from the memory of another library; see [`Numbers::from_owner`].
+    Foreign(Arc<dyn AsRef<[f64]> + Send + Sync>),
     /// Four bytes per entry; only on request.
     Single(SingleNumbers),
     /// One byte per entry: whole numbers from 0 to 255.
@@ -55,11 +56,18 @@ impl From<Column<'_>> for Numbers {
 }
 
 impl Numbers {
+    /// Entries in memory owned by another library, such as a NumPy array or a mapped file. They must not change, and the
+    /// owner lives while columns use it. Whole numbers from 0 to 255 are copied as bytes. Cost O(leading rows that fit a
+    /// byte).
+    pub fn from_owner(owner: impl AsRef<[f64]> + Send + Sync + 'static) -> Self {
+        to_bytes(owner.as_ref()).map_or_else(|| Numbers::Foreign(Arc::new(owner)), Numbers::Byte)
+    }
+
     /// A view of the entries.
     pub fn view(&self) -> Column<'_> {
         match self {
             Numbers::Double(v) => Column::Double(v),
-            Numbers::Foreign(v) => Column::Double(v.view()),
+            Numbers::Foreign(v) => Column::Double((**v).as_ref()),
             Numbers::Single(v) => Column::Single(v.view()),
             Numbers::Byte(v) => Column::Byte(v),
             Numbers::Sparse(v) => Column::Sparse(v.view()),
@@ -98,7 +106,7 @@ impl Numbers {
     pub fn select_rows(&self, rows: &[usize]) -> Self {
         match self {
             Numbers::Double(v) => Numbers::Double(gather(v, rows)),
-            Numbers::Foreign(v) => Numbers::Double(gather(v.view(), rows)),
+            Numbers::Foreign(v) => Numbers::Double(gather((**v).as_ref(), rows)),
             Numbers::Single(v) => Numbers::Single(v.select_rows(rows)),
             Numbers::Byte(v) => Numbers::Byte(gather(v, rows)),
             Numbers::Sparse(v) => Numbers::Sparse(v.select_rows(rows)),
@@ -112,7 +120,7 @@ impl Numbers {
     pub fn in_single(self) -> Self {
         match self {
             Numbers::Double(values) => Numbers::Single(values.into_iter().collect()),
-            Numbers::Foreign(values) => Numbers::Single(values.view().iter().copied().collect()),
+            Numbers::Foreign(values) => Numbers::Single((*values).as_ref().iter().copied().collect()),
             Numbers::Shared(shared) if matches!(*shared, Numbers::Double(_) | Numbers::Foreign(_)) => {
                 Arc::unwrap_or_clone(shared).in_single()
             }
@@ -121,11 +129,9 @@ impl Numbers {
     }
 }
 
-/// Keeps the memory of the owner, or converts to bytes if all are whole numbers from 0 to 255. Cost O(leading rows that
-/// fit a byte).
-impl From<ForeignNumbers> for Numbers {
-    fn from(numbers: ForeignNumbers) -> Self {
-        to_bytes(numbers.view()).map_or(Numbers::Foreign(numbers), Numbers::Byte)
+impl fmt::Debug for Numbers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Numbers").field(&self.view()).finish()
     }
 }
 
@@ -146,9 +152,41 @@ pub(crate) fn bytes_of(numbers: &Numbers, seen: &mut HashSet<*const Numbers>) ->
         }
         own if !seen.insert(std::ptr::from_ref(own)) => 0,
         Numbers::Double(v) => 8 * v.len(),
-        Numbers::Foreign(v) => 8 * v.view().len(),
+        Numbers::Foreign(v) => 8 * (**v).as_ref().len(),
         Numbers::Single(v) => 4 * v.view().len(),
         Numbers::Byte(v) => v.len(),
         Numbers::Sparse(v) => v.bytes(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Columns;
+
+    #[test]
+    fn foreign_entries_stay_where_they_are_and_are_held() {
+        let values: Arc<[f64]> = Arc::new([0.5, -1.0, 3.0]);
+        let numbers = Numbers::from_owner(Arc::clone(&values));
+        let mut columns = Columns::new(3);
+        columns.push(numbers.clone());
+        columns.push(Numbers::from(values.to_vec()));
+        let Column::Double(view) = columns.column(0) else { panic!("it is of doubles") };
+        assert!(std::ptr::eq(view, &*values) && columns.column(0) == columns.column(1));
+        assert_eq!(columns.bytes(), 2 * 24);
+        for rows in [columns.view_rows(&[2, 0]), columns.select_rows(&[2, 0])] {
+            assert_eq!(*rows.column(0).values(), [3.0, 0.5]);
+        }
+        let single = |columns: &Columns, index: usize| columns.clone().in_single().column(index).values().into_owned();
+        assert_eq!(single(&columns, 0), single(&columns, 1));
+        assert!(matches!(numbers.clone().in_single(), Numbers::Single(_)));
+        assert_eq!(numbers.map(|x| 2.0 * x).view(), Column::Double(&[1.0, -2.0, 6.0]));
+        drop(columns);
+        assert_eq!(Arc::strong_count(&values), 2);
+        drop(numbers);
+        assert_eq!(Arc::strong_count(&values), 1);
+        let whole = Numbers::from_owner(vec![0.0, 255.0, 7.0]);
+        assert!(matches!(whole, Numbers::Byte(_)), "{whole:?}");
+        assert!(matches!(Numbers::from_owner(vec![7.0, -0.0]), Numbers::Foreign(_)));
     }
 }

@@ -126,9 +126,9 @@ pub use table::{Cells, Missing, Table, duplicate};
 pub use target_map::{AnyTargetMap, FittedTargetMap, TargetMap, TargetUnits};
 pub use task::Task;
 pub use vaglio_columns::{
-    CancelToken, Column, Columns, ForeignNumbers, Numbers, ProductColumn, ProductNumbers, SingleError, SingleNumbers,
-    SparseColumn, SparseNumbers, argsort_by, checkpoint, gather, get_or_make, get_or_try_make, is_byte, lock, max_abs,
-    minimum, row_weights, sum_of_products, sum_of_squares,
+    CancelToken, Column, Columns, Numbers, ProductNumbers, SingleNumbers, SparseNumbers, argsort_by, checkpoint,
+    gather, get_or_make, get_or_try_make, is_byte, lock, max_abs, minimum, row_weights, sum_of_products,
+    sum_of_squares,
 };
 
 /// # Example

@@ -2,7 +2,7 @@
 
 use crate::Column;
 use std::borrow::Cow;
-use vaglio_columns::{Columns, SelectedRows};
+use vaglio_columns::Columns;
 
 /// Columns of some rows, either copied or as a view of longer columns.
 ///
@@ -26,12 +26,12 @@ impl<'d> FromIterator<Column<'d>> for ColumnEntries<'d> {
 
 impl<'d> From<&'d Columns> for ColumnEntries<'d> {
     fn from(columns: &'d Columns) -> Self {
-        let is_most = |chosen: &SelectedRows<'_>| {
-            let is_each_once = chosen.rows.is_sorted_by(|a, b| a < b);
-            is_each_once && chosen.rows.len() as f64 >= MANY * chosen.whole[0].len() as f64
-        };
-        match columns.chosen().filter(is_most) {
-            Some(SelectedRows { whole, rows }) => ColumnEntries { stored: whole, view: Some((rows, columns)) },
+        match columns.chosen() {
+            Some((stored, rows))
+                if rows.is_sorted_by(|a, b| a < b) && rows.len() as f64 >= MANY * stored[0].len() as f64 =>
+            {
+                ColumnEntries { stored, view: Some((rows, columns)) }
+            }
             _ => columns.copied().iter().collect(),
         }
     }

@@ -13,7 +13,7 @@ use pyo3::types::PyCapsule;
 use std::path::{Path, PathBuf};
 use std::ptr::NonNull;
 use std::sync::{Arc, Mutex};
-use vaglio_core::{Cause, Error, ForeignNumbers, lock};
+use vaglio_core::{Cause, Error, Numbers, lock};
 
 /// Name of a frame in messages.
 pub const FRAME: &str = "the frame";
@@ -100,7 +100,7 @@ impl AsRef<[f64]> for HeldCells {
 }
 
 /// Columns of a two-dimensional buffer of doubles in Fortran order, in place; returns the buffer if its order differs.
-pub fn columns_in_place(buffer: PyBuffer<f64>, places: &[usize]) -> Result<Vec<ForeignNumbers>, PyBuffer<f64>> {
+pub fn columns_in_place(buffer: PyBuffer<f64>, places: &[usize]) -> Result<Vec<Numbers>, PyBuffer<f64>> {
     let &[rows, columns] = buffer.shape() else { return Err(buffer) };
     if rows == 0 || buffer.as_fortran_slice_ptr().is_none() || places.iter().any(|place| *place >= columns) {
         return Err(buffer);
@@ -110,7 +110,7 @@ pub fn columns_in_place(buffer: PyBuffer<f64>, places: &[usize]) -> Result<Vec<F
     let column = |&place: &usize| {
         // SAFETY: the buffer has `columns` times `rows` contiguous doubles, and the column exists.
         let cells = unsafe { std::slice::from_raw_parts(first.add(place * rows), rows) };
-        ForeignNumbers::new(HeldCells { cells: cells.into(), _buffer: Arc::clone(&buffer) })
+        Numbers::from_owner(HeldCells { cells: cells.into(), _buffer: Arc::clone(&buffer) })
     };
     Ok(places.iter().map(column).collect())
 }

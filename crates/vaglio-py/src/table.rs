@@ -127,7 +127,7 @@ pub fn numbers(array: &Bound<'_, PyAny>, places: &[usize]) -> PyResult<Vec<Numbe
     if let Ok(buffer) = PyBuffer::<f64>::get(array) {
         foreign::release_returned(array.py());
         return match foreign::columns_in_place(buffer, places) {
-            Ok(columns) => Ok(columns.into_iter().map(Numbers::from).collect()),
+            Ok(columns) => Ok(columns),
             Err(buffer) => from_buffer(array.py(), &buffer, places, |value| value),
         };
     }

@@ -2,19 +2,20 @@
 
 use crate::setting;
 use chrono::{DateTime, Datelike, Timelike};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
+use std::collections::HashSet;
 
 /// A value computed from the cells of one row.
 ///
 /// A missing cell makes every value that uses it missing, except in [`Expression::Filled`], [`Expression::Level`] and
 /// [`Condition::Missing`]. A function outside of its domain is missing too.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Expression {
     /// The cell of a column.
     Column(String),
     /// A number; NaN is a missing one.
-    Number(f64),
+    Number(#[serde(deserialize_with = "read_number")] f64),
     /// A text; only in [`Expression::Filled`].
     Text(String),
     /// The sum of several values; 0 of none.
@@ -37,21 +38,28 @@ pub enum Expression {
     Between(Vec<[f64; 2]>, Box<Expression>),
 }
 
+/// Reads a number, or NaN for null.
+fn read_number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
+    Ok(Option::<f64>::deserialize(deserializer)?.unwrap_or(f64::NAN))
+}
+
 /// A number for each level of a value.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct LevelValues {
     /// The value: a text, or a number whose text is compared with the levels.
     pub of: Expression,
     /// Levels with their numbers, no level twice.
     pub levels: Vec<(String, f64)>,
     /// The number for a missing value; NaN if that stays missing.
+    #[serde(deserialize_with = "read_number")]
     pub missing: f64,
     /// The number for all other levels; NaN if they are missing.
+    #[serde(deserialize_with = "read_number")]
     pub other: f64,
 }
 
 /// A function of one number.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Function {
     /// The natural logarithm.
@@ -73,7 +81,7 @@ pub enum Function {
 }
 
 /// A condition on a row.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Condition {
     /// A value is missing.
@@ -295,6 +303,12 @@ impl Expression {
             Expression::If(Condition::Below(of), parts) => of.iter_mut().chain(parts.iter_mut()).collect(),
             Expression::Level(levels) => vec![&mut levels.of],
         }
+    }
+
+    /// The columns that the expression reads, each once.
+    pub(crate) fn sources(&self) -> Vec<String> {
+        let mut seen = HashSet::new();
+        self.columns().into_iter().filter(|name| seen.insert(*name)).map(str::to_owned).collect()
     }
 
     /// The columns that the expression reads, with repetitions.

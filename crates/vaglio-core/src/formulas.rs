@@ -1,19 +1,29 @@
-//! Formulas of the columns that a fitted map makes, with their sources, levels and memory.
+//! Fitted maps: formulas of the columns that a map makes, with their sources, levels and memory.
 
 mod evaluation;
 mod levels;
+mod saved;
 
 pub use levels::RowsByLevel;
 
-use crate::{Cells, Error, Expression, Numbers, PartOutputs, Result, SparseNumbers, Table, duplicate};
+use crate::{
+    Cells, Error, Expression, FittedMap, Numbers, PartOutputs, Result, SparseNumbers, Table, duplicate, saved,
+};
+use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
-/// Formulas of all columns that a fitted map makes.
+/// A fitted map: the formulas of all columns that it makes.
 ///
 /// Other columns are left as they are. A formula has one source column and takes the place of that column, unless the
 /// formulas are [added](MapFormulas::added).
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Deserialize)]
+#[serde(from = "Box<dyn FittedMap>")]
 pub struct MapFormulas {
+    /// Word of the map in files.
+    pub kind: Cow<'static, str>,
+    /// The map itself if it reads other rows than its own.
+    by_rows: Option<Box<dyn FittedMap>>,
     made: Vec<ColumnFormula>,
     /// Index of the formula of each column.
     by_name: HashMap<String, usize>,
@@ -22,32 +32,40 @@ pub struct MapFormulas {
     are_added: bool,
     /// The columns with learned levels.
     pub levels: Vec<LearnedLevels>,
-    domain: &'static str,
+    domain: Cow<'static, str>,
     /// Setting of the map that decides the names.
     named_by: &'static str,
     /// Findings of the fit of the map, for the report.
     pub found: PartOutputs,
+    /// Transformed training rows, computed out of fold, until they are taken. Target encoders need them so that no row
+    /// sees its own target. They have the rows of the training table and the columns of the map's output.
+    pub training: Option<Table>,
 }
 
 /// Formula of one column that a map makes.
-#[derive(Debug, Clone)]
+#[saved]
+#[derive(Clone)]
 pub struct ColumnFormula {
     /// Name of the column.
     pub name: String,
     /// Value in a row; `None` if it depends on other rows. [`Expression::Level`] is not part of another expression.
     pub expression: Option<Expression>,
     /// Distinct columns that the value is made from; none for a constant.
+    #[serde(skip)]
     pub sources: Vec<String>,
     /// Unit of the values.
     pub unit: OutputUnit,
     /// Whether the column is in a block with the other columns made from its source, as levels of a text column are.
+    #[optional]
     pub is_block: bool,
     /// How many rows before its own the value is read; only for a lag.
+    #[serde(skip)]
     pub lag: Option<usize>,
 }
 
 /// Unit of the values of a column that a map made.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum OutputUnit {
     /// The unit of the source, after a shift and a division by this number.
     Divided(f64),
@@ -58,7 +76,8 @@ pub enum OutputUnit {
 }
 
 /// Levels of a column in the training rows.
-#[derive(Debug, Clone)]
+#[saved]
+#[derive(Clone)]
 pub struct LearnedLevels {
     /// Name of the column.
     pub column: String,
@@ -67,6 +86,7 @@ pub struct LearnedLevels {
     /// Error message for other levels, in which `{}` is the level; `None` if the formulas have values for them.
     pub refusal: Option<String>,
     /// Index of each level.
+    #[serde(skip)]
     places: HashMap<String, usize>,
 }
 
@@ -82,8 +102,7 @@ impl LearnedLevels {
 impl Expression {
     /// Formula of a column with this value.
     pub fn named(self, name: impl Into<String>) -> ColumnFormula {
-        let mut seen = HashSet::new();
-        let sources = self.columns().into_iter().filter(|name| seen.insert(*name)).map(str::to_owned).collect();
+        let sources = self.sources();
         let unit = self.scaling().map_or(OutputUnit::Other, |scaling| OutputUnit::Divided(scaling.scale));
         ColumnFormula { name: name.into(), expression: Some(self), sources, unit, is_block: false, lag: None }
     }
@@ -126,13 +145,10 @@ impl ColumnFormula {
 
 impl FromIterator<ColumnFormula> for MapFormulas {
     fn from_iter<I: IntoIterator<Item = ColumnFormula>>(formulas: I) -> Self {
-        let made: Vec<ColumnFormula> = formulas.into_iter().collect();
-        let by_name = made.iter().map(|formula| formula.name.clone()).zip(0..).collect();
-        let mut by_source: HashMap<String, Vec<usize>> = HashMap::new();
-        for (place, formula) in made.iter().enumerate() {
-            by_source.entry(formula.source().to_owned()).or_default().push(place);
-        }
-        MapFormulas { made, by_name, by_source, domain: "the map has no value for {}", ..MapFormulas::default() }
+        let made = formulas.into_iter().collect();
+        let mut formulas = MapFormulas { made, domain: "the map has no value for {}".into(), ..MapFormulas::default() };
+        formulas.index();
+        formulas
     }
 }
 
@@ -155,13 +171,36 @@ impl MapFormulas {
     /// Sets the error message for a cell outside the map's domain; `{}` stands for the cell.
     #[must_use]
     pub fn with_domain(self, domain: &'static str) -> Self {
-        MapFormulas { domain, ..self }
+        MapFormulas { domain: domain.into(), ..self }
     }
 
     /// Sets the setting of the map that decides the names, for the error of a column that is made twice.
     #[must_use]
     pub fn named_by(self, setting: &'static str) -> Self {
         MapFormulas { named_by: setting, ..self }
+    }
+
+    /// Adds the transformed training rows.
+    #[must_use]
+    pub fn with_training(self, training: Table) -> Self {
+        MapFormulas { training: Some(training), ..self }
+    }
+
+    /// Drops the formulas and levels of columns that are not `needed`.
+    pub fn retain(&mut self, needed: &HashSet<String>) {
+        if self.by_rows.is_none() {
+            self.made.retain(|formula| needed.contains(&formula.name));
+            self.levels.retain(|known| needed.contains(&known.column));
+            self.index();
+        }
+    }
+
+    fn index(&mut self) {
+        self.by_name = self.made.iter().map(|formula| formula.name.clone()).zip(0..).collect();
+        self.by_source.clear();
+        for (place, formula) in self.made.iter().enumerate() {
+            self.by_source.entry(formula.source().to_owned()).or_default().push(place);
+        }
     }
 
     /// The formula of the column `name`; `None` for a column that the map leaves as it is.

@@ -99,7 +99,7 @@ pub use loss::{
     Absolute, AnyLoss, Auc, BalancedError, BalancedSquared, Concordance, Huber, LeftOut, LogLoss, Loss, LossTasks,
     LossTraits, Measure, Pinball, Squared, ZeroOne, error_over_parts, jackknife_variance,
 };
-pub use map::{AnyMap, FittedMap, Map, MapFit, MapTraits, TrainingRows};
+pub use map::{AnyMap, FittedMap, Map, MapTraits, TrainingRows};
 pub use missing_mask::MissingMask;
 pub use mixed_setting::{MixedSetting, read_mixed};
 pub use model::{Model, ModelData, Predict, Predictor, ReadoutMap};

@@ -3,8 +3,7 @@
 use crate::part_setting::{any_part, registered_traits};
 use crate::{MapFormulas, RefitScope, Result, Table};
 use ndarray::ArrayView2;
-use serde::{Deserialize, Serialize, Serializer};
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 use std::fmt::Debug;
 
 /// Training rows with targets and labels, for maps that learn from more than the table.
@@ -28,11 +27,11 @@ pub struct TrainingRows<'a> {
 
 /// A preprocessing step; its fields are its settings.
 pub trait Map: registered::Map + Debug + Send + Sync {
-    /// Learns the map's parameters from the training rows.
+    /// Learns from the training rows the formulas that the map applies to every table.
     ///
     /// # Errors
     /// Returns an error for columns of a kind that the map does not support.
-    fn fit(&self, rows: &TrainingRows<'_>) -> Result<MapFit>;
+    fn fit(&self, rows: &TrainingRows<'_>) -> Result<MapFormulas>;
 
     /// Properties of the map that follow from its settings.
     fn traits(&self) -> MapTraits {
@@ -45,67 +44,6 @@ pub trait Map: registered::Map + Debug + Send + Sync {
     /// [`crate::Error::Setting`] with the field's path inside this map.
     fn check_settings(&self) -> Result<()> {
         Ok(())
-    }
-}
-
-/// A fitted map with its formulas, which are made at the fit and on loading. Files hold the map alone.
-#[derive(Debug, Deserialize)]
-#[serde(from = "Box<dyn FittedMap>")]
-pub struct MapFit {
-    map: Box<dyn FittedMap>,
-    formulas: MapFormulas,
-    /// Transformed training rows, computed out of fold, until they are taken. Target encoders need them so that no row
-    /// sees its own target. They have the rows of the training table and the columns of the fitted map's output.
-    pub training: Option<Table>,
-}
-
-impl From<Box<dyn FittedMap>> for MapFit {
-    fn from(map: Box<dyn FittedMap>) -> Self {
-        MapFit { formulas: map.formulas(), map, training: None }
-    }
-}
-
-impl<M: FittedMap + 'static> From<M> for MapFit {
-    fn from(map: M) -> Self {
-        MapFit::from(Box::new(map) as Box<dyn FittedMap>)
-    }
-}
-
-impl Serialize for MapFit {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.map.serialize(serializer)
-    }
-}
-
-impl MapFit {
-    /// Adds the transformed training rows.
-    #[must_use]
-    pub fn with_training(self, training: Table) -> Self {
-        MapFit { training: Some(training), ..self }
-    }
-
-    /// Word of the map in files.
-    pub fn kind(&self) -> &'static str {
-        self.map.kind()
-    }
-
-    /// Formulas of the columns that the map makes.
-    pub fn formulas(&self) -> &MapFormulas {
-        &self.formulas
-    }
-
-    /// Applies the map.
-    ///
-    /// # Errors
-    /// Returns the errors of [`FittedMap::transform`].
-    pub fn transform(&self, table: Table) -> Result<Table> {
-        self.map.transform(&self.formulas, table)
-    }
-
-    /// Keeps the map's state and formulas for some columns only; see [`FittedMap::retain`].
-    pub fn retain(&mut self, needed: &HashSet<String>) {
-        self.map.retain(needed);
-        self.formulas = self.map.formulas();
     }
 }
 
@@ -129,24 +67,20 @@ pub struct MapTraits {
     pub standardizes_targets: bool,
 }
 
-/// A fitted map: data only, saved with the model.
+/// A fitted map in a form of its own, saved with the model. A map has it if it reads other rows than its own; files of
+/// earlier versions hold every map so.
 pub trait FittedMap: registered::FittedMap + Debug + Send + Sync {
-    /// Formulas of the columns that the map makes.
+    /// Formulas of the columns that the map makes, by [`ColumnFormula::from_rows`](crate::ColumnFormula::from_rows) if
+    /// it reads other rows.
     fn formulas(&self) -> MapFormulas;
 
-    /// Forgets what the map learned of columns that are not `needed`: neither a used output nor the source of one. Used
-    /// outputs must keep their bits.
-    fn retain(&mut self, _needed: &HashSet<String>) {}
-
-    /// Applies the map, given its formulas. The table may have fewer columns than the training table.
-    ///
-    /// A map of other rows than its own uses [`Table::with_columns`] and [`Table::select_rows`], so that the table
-    /// remembers its series and the dropped rows.
+    /// Applies a map of other rows. The table may have fewer columns than the training table. [`Table::with_columns`]
+    /// and [`Table::select_rows`] let it remember its series and the dropped rows.
     ///
     /// # Errors
     /// Returns an error with row and column for a cell unlike any in training.
-    fn transform(&self, formulas: &MapFormulas, table: Table) -> Result<Table> {
-        formulas.evaluate(table)
+    fn transform(&self, table: Table) -> Result<Table> {
+        self.formulas().transform(table)
     }
 }
 

@@ -2,14 +2,14 @@
 
 use crate::formulas::{CellKind, Formulas, InputColumn, LabelRule, NamedFormula, size};
 use std::collections::{HashMap, HashSet};
-use vaglio_core::{Condition, Expression, LevelValues, MapFit, Model, TargetUnits, escape_controls};
+use vaglio_core::{Condition, Expression, LevelValues, MapFormulas, Model, TargetUnits, escape_controls};
 
 /// A fitted model with the steps before and after it.
 pub struct ModelSteps<'m> {
     /// Columns of the data from which the inputs are made.
     pub columns: Vec<InputColumn>,
     /// Fitted maps, in order.
-    pub maps: &'m [MapFit],
+    pub maps: &'m [MapFormulas],
     /// Columns that the model takes, in its order.
     pub inputs: &'m [String],
     /// The model.
@@ -101,8 +101,8 @@ impl Assembly<'_> {
         }
         let map = &self.fitted.maps[before];
         // A map of other rows leaves rows out, whatever column is asked for.
-        let expression = map.formulas().expression(name).filter(|_| map.formulas().takes_rows_alone());
-        let no_expression = || format!("the map `{}`, which makes the column `{}`", map.kind(), escape_controls(name));
+        let expression = map.expression(name).filter(|_| map.takes_rows_alone());
+        let no_expression = || format!("the map `{}`, which makes the column `{}`", map.kind, escape_controls(name));
         let expression = expression.ok_or_else(no_expression)?;
         let mut counts: HashMap<String, usize> = HashMap::new();
         expression.columns().into_iter().for_each(|column| *counts.entry(column.to_owned()).or_default() += 1);

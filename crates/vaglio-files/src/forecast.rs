@@ -30,7 +30,7 @@ impl FileModel<'_> {
 
     /// Number of previous rows that the maps use.
     fn past(&self) -> usize {
-        self.maps.iter().map(|map| map.formulas().past()).sum()
+        self.maps.iter().map(|map| map.past()).sum()
     }
 
     /// Adds missing columns of lagged targets to the table, and the training rows before it.

@@ -4,14 +4,14 @@ use super::evaluation::Run;
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 use std::slice::from_ref;
-use vaglio_core::{MapFit, number_labels, rows_by_label};
+use vaglio_core::{MapFormulas, number_labels, rows_by_label};
 use vaglio_pipeline::maps::source_columns;
 use vaglio_report::record::{Frequency, MadeColumns};
 
 impl<'r> Run<'r> {
     /// The maps, if they made candidates under new names and the learner makes no features of its own. Cost
     /// O(candidates · columns made by maps).
-    fn renaming_maps(self) -> Option<&'r [MapFit]> {
+    fn renaming_maps(self) -> Option<&'r [MapFormulas]> {
         let maps = &self.prepared.maps[..];
         let is_made = |name: &String| source_columns(maps, from_ref(name)) != [&**name];
         let may_be_made = !maps.is_empty() && self.design.problem().has_columns_of(&self.prepared.train);

@@ -19,7 +19,7 @@ use super::train_test::TrainTest;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
-use vaglio_core::{Design, Error, ErrorClass, MapFit, Result, Role, StopSign};
+use vaglio_core::{Design, Error, ErrorClass, MapFormulas, Result, Role, StopSign};
 use vaglio_pipeline::document::to_yaml;
 use vaglio_pipeline::pipeline::{Observed, SavedModel, ScratchSpec, ValidPipeline};
 use vaglio_pipeline::resampling::{Procedure, SearchOnDesign, Selection, StageMonitor};
@@ -235,8 +235,8 @@ fn found(run: Run<'_>, journal: &Journal) -> Result<FoundRecord> {
         None => Ok(None),
     });
     let of_criterion = |error: Error| error.from_part(Role::Criterion, selector.criterion.kind());
-    let of_map = |(place, map): (usize, &MapFit)| -> Result<FoundByMap> {
-        Ok(FoundByMap { place, kind: map.kind().into(), found: map.formulas().found.written()? })
+    let of_map = |(place, map): (usize, &MapFormulas)| -> Result<FoundByMap> {
+        Ok(FoundByMap { place, kind: map.kind.to_string(), found: map.found.written()? })
     };
     let maps: Vec<FoundByMap> = prepared.maps.iter().enumerate().map(of_map).collect::<Result<_>>()?;
     Ok(FoundRecord {

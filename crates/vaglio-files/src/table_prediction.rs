@@ -3,13 +3,13 @@
 use super::predictions::{FileModel, Predictions};
 use super::series::SeriesOrder;
 use ndarray::s;
-use vaglio_core::{AnyLoss, Cells, Error, MapFit, Model, Result, Squared, Table, Task, ZeroOne};
+use vaglio_core::{AnyLoss, Cells, Error, MapFormulas, Model, Result, Squared, Table, Task, ZeroOne};
 use vaglio_pipeline::maps::UnseenLevels;
 use vaglio_pipeline::pipeline::{Observed, TablePredictions};
 
 /// Whether a model and its maps use one row at a time.
-pub(super) fn take_rows_alone(maps: &[MapFit], model: &Model) -> bool {
-    model.takes_rows_alone() && maps.iter().all(|map| map.formulas().takes_rows_alone())
+pub(super) fn take_rows_alone(maps: &[MapFormulas], model: &Model) -> bool {
+    model.takes_rows_alone() && maps.iter().all(|map| map.takes_rows_alone())
 }
 
 impl FileModel<'_> {

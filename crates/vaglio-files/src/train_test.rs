@@ -1,6 +1,6 @@
 //! The data of a run: training and test rows.
 
-use vaglio_core::{Error, Loss, MapFit, Model, Problem, Result, Table, TargetUnits, Task};
+use vaglio_core::{Error, Loss, MapFormulas, Model, Problem, Result, Table, TargetUnits, Task};
 use vaglio_pipeline::pipeline::SavedReadOptions;
 use vaglio_pipeline::resampling::path_predictions::FoldTestRows;
 use vaglio_pipeline::resampling::sample::SampleSource;
@@ -17,7 +17,7 @@ pub struct TrainTest {
     /// Test rows with the same candidate columns, if any; targets in the user's units.
     pub test: Option<Problem>,
     /// The maps, fitted on the training rows.
-    pub maps: Vec<MapFit>,
+    pub maps: Vec<MapFormulas>,
     /// Map and scale of each target, if any.
     pub target_units: Option<Vec<TargetUnits>>,
     /// Training rows of positive weight.

@@ -3,7 +3,7 @@
 use crate::law_violation::{Law, Tolerance, laws};
 use crate::{LawResult, SplitMix64, data, design_copies};
 use std::collections::HashSet;
-use vaglio_core::{Cells, Map, MapFit, Numbers, Result as Made, Table, TrainingRows, gather, max_abs};
+use vaglio_core::{Cells, Map, MapFormulas, Numbers, Result as Made, Table, TrainingRows, gather, max_abs};
 
 /// Checks all laws of a map on a table of at least eight rows.
 ///
@@ -45,10 +45,9 @@ pub fn repeatable(map: &dyn Map, table: &Table) -> LawResult {
     let law = Law("repeatable");
     let (first, out) = fitted_and_transformed(law, map, table)?;
     law.must(out.names().next().is_some(), "the table", "at least one output column", out.rows())?;
-    let formulas = first.formulas();
     for (name, cells) in out.columns() {
         let Some(column) = cells.numbers() else { continue };
-        let sources: Vec<&Cells> = formulas.sources(name).iter().filter_map(|source| table.get(source)).collect();
+        let sources: Vec<&Cells> = first.sources(name).iter().filter_map(|source| table.get(source)).collect();
         let missing = |row: usize| match out.origins() {
             None => sources.iter().any(|source| source.is_missing(row)),
             Some(_) => sources.iter().any(|source| source.missing().is_some()),
@@ -92,7 +91,7 @@ pub fn sources(map: &dyn Map, table: &Table) -> LawResult {
     let (fitted, whole) = fitted_and_transformed(law, map, table)?;
     for (name, cells) in whole.columns() {
         let on = format_args!("output column `{name}`");
-        let sources = fitted.formulas().sources(name);
+        let sources = fitted.sources(name);
         let is_constant = cells.numbers().is_some_and(|column| column.is_constant());
         law.must(!sources.is_empty() || is_constant, on, "at least one source", &sources)?;
         let known = sources.iter().all(|source| table.get(source).is_some());
@@ -106,7 +105,7 @@ pub fn sources(map: &dyn Map, table: &Table) -> LawResult {
     Ok(())
 }
 
-/// A map that [retains](MapFit::retain) some outputs only computes equal bits from their sources alone, also after
+/// A map that [retains](MapFormulas::retain) some outputs only computes equal bits from their sources alone, also after
 /// saving and loading.
 pub fn outputs(map: &dyn Map, table: &Table) -> LawResult {
     let law = Law("outputs");
@@ -114,7 +113,7 @@ pub fn outputs(map: &dyn Map, table: &Table) -> LawResult {
     for stride in 1..=whole.names().count() {
         let names: Vec<String> = whole.names().skip(stride - 1).step_by(stride).map(str::to_owned).collect();
         let on = format_args!("what is kept for {names:?}");
-        let sources: Vec<String> = names.iter().flat_map(|name| fitted.formulas().sources(name)).collect();
+        let sources: Vec<String> = names.iter().flat_map(|name| fitted.sources(name)).collect();
         let needed: HashSet<String> = names.iter().chain(&sources).cloned().collect();
         let mut own = self::fitted(law, map, table)?;
         own.retain(&needed);
@@ -137,7 +136,7 @@ pub fn rowwise(map: &dyn Map, table: &Table) -> LawResult {
     let law = Law("rowwise");
     let (fitted, whole) = fitted_and_transformed(law, map, table)?;
     if map.traits().needs_order || whole.origins().is_some() {
-        let alone = fitted.formulas().takes_rows_alone();
+        let alone = fitted.takes_rows_alone();
         return law.must(!alone, "a map that looks at other rows or drops some", "no formulas of single rows", alone);
     }
     let reversed: Vec<usize> = (0..table.rows()).rev().collect();
@@ -147,7 +146,7 @@ pub fn rowwise(map: &dyn Map, table: &Table) -> LawResult {
 }
 
 /// A training row's outputs do not depend on its own target. A map that learns from targets returns the training rows
-/// as if each row's target were unknown ([`MapFit::training`]). Their columns are those of other rows.
+/// as if each row's target were unknown ([`MapFormulas::training`]). Their columns are those of other rows.
 pub fn own_target(map: &dyn Map, table: &Table) -> LawResult {
     let law = Law("own_target");
     let target = made_up(table.rows());
@@ -223,18 +222,24 @@ pub fn whole_weights(map: &dyn Map, table: &Table, tolerance: f64) -> LawResult 
     same(law, tolerance, "weights from 1 to 3", &made(&repeats, None)?, &by_weight)
 }
 
-fn fitted(law: Law, map: &dyn Map, table: &Table) -> LawResult<MapFit> {
+fn fitted(law: Law, map: &dyn Map, table: &Table) -> LawResult<MapFormulas> {
     fitted_to(law, map, table, &made_up(table.rows()), None)
 }
 
 /// Fits the map to a table, and transforms this table.
-fn fitted_and_transformed(law: Law, map: &dyn Map, table: &Table) -> LawResult<(MapFit, Table)> {
+fn fitted_and_transformed(law: Law, map: &dyn Map, table: &Table) -> LawResult<(MapFormulas, Table)> {
     let fitted = fitted(law, map, table)?;
     let transformed = transformed(law, &fitted, table)?;
     Ok((fitted, transformed))
 }
 
-fn fitted_to(law: Law, map: &dyn Map, table: &Table, target: &[f64], weights: Option<&[f64]>) -> LawResult<MapFit> {
+fn fitted_to(
+    law: Law,
+    map: &dyn Map,
+    table: &Table,
+    target: &[f64],
+    weights: Option<&[f64]>,
+) -> LawResult<MapFormulas> {
     law.ran("a fit to the table", || map.fit(&training_rows(table, target, weights)))
 }
 
@@ -244,8 +249,8 @@ fn training_rows<'a>(table: &'a Table, target: &'a [f64], weights: Option<&'a [f
     TrainingRows { table, targets, outputs: &[], lagged: &[], weights, groups: None, seed: 0 }
 }
 
-fn same_sources(law: Law, name: &str, a: &MapFit, b: &MapFit) -> LawResult {
-    law.equal(format_args!("the sources of `{name}`"), &a.formulas().sources(name), &b.formulas().sources(name))
+fn same_sources(law: Law, name: &str, a: &MapFormulas, b: &MapFormulas) -> LawResult {
+    law.equal(format_args!("the sources of `{name}`"), &a.sources(name), &b.sources(name))
 }
 
 /// Generates a target.
@@ -254,7 +259,7 @@ fn made_up(rows: usize) -> Vec<f64> {
     (0..rows).map(|_| 5.0 + 2.0 * random.normal()).collect()
 }
 
-fn transformed(law: Law, map: &MapFit, table: &Table) -> LawResult<Table> {
+fn transformed(law: Law, map: &MapFormulas, table: &Table) -> LawResult<Table> {
     let on = format_args!("a table of {} rows and columns {:?}", table.rows(), names(table));
     law.ran(on, || map.transform(table.clone()))
 }

@@ -15,7 +15,10 @@ impl MapFormulas {
     ///
     /// # Errors
     /// [`Error::Shape`] for a cell unlike any in training; [`Error::Numerical`] for an overflow. Both name the cell.
-    pub fn evaluate(&self, mut table: Table) -> Result<Table> {
+    pub fn transform(&self, mut table: Table) -> Result<Table> {
+        if let Some(map) = &self.by_rows {
+            return map.transform(table);
+        }
         let columns = table.take_columns();
         let columns = if self.are_added { self.add(columns, &table) } else { self.replace(columns, &table) };
         table.with_columns(columns?)

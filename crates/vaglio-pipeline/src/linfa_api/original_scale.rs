@@ -5,7 +5,7 @@ use crate::maps::{ColumnScale, source_columns};
 use ndarray::Array2;
 use serde::Serialize;
 use std::fmt;
-use vaglio_core::{Cells, Error, MapFit, OutputUnit, Result, Table, short};
+use vaglio_core::{Cells, Error, MapFormulas, OutputUnit, Result, Table, short};
 
 /// A fitted pipeline as a formula of the data. Σ coefficient · column + intercept is the prediction, or the decision
 /// value for classes. `Display` prints one formula for each output.
@@ -60,13 +60,13 @@ impl<E, I> FittedPipeline<E, I> {
                 continue;
             }
             // A different name means a derived column, such as a lag or a level of text.
-            let does_more = |map: &MapFit| {
-                map.formulas().get(name).is_some_and(|formula| {
+            let does_more = |map: &MapFormulas| {
+                map.get(name).is_some_and(|formula| {
                     formula.sources != [&**name] || !matches!(formula.unit, OutputUnit::Divided(_))
                 })
             };
             if let Some(place) = saved.maps.iter().rposition(does_more) {
-                let message = format!("`{}` does more for `{name}` than shift and divide", saved.maps[place].kind());
+                let message = format!("`{}` does more for `{name}` than shift and divide", saved.maps[place].kind);
                 return refused(format!("preprocess[{place}]"), message);
             }
             rows.extend(ColumnScale::new(&saved.maps, name).original_weights(&weights.to_vec(), units));

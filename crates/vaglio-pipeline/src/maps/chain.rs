@@ -1,7 +1,7 @@
 //! Formulas of maps that are applied one after another.
 
 use std::collections::HashSet;
-use vaglio_core::{ColumnFormula, MapFit, OutputUnit, TargetUnits};
+use vaglio_core::{ColumnFormula, MapFormulas, OutputUnit, TargetUnits};
 
 /// Scale of a column after maps.
 pub struct ColumnScale {
@@ -13,19 +13,19 @@ pub struct ColumnScale {
 }
 
 /// Distinct columns before fitted maps from which the columns `names` are made.
-pub fn source_columns(maps: &[MapFit], names: &[String]) -> Vec<String> {
+pub fn source_columns(maps: &[MapFormulas], names: &[String]) -> Vec<String> {
     maps.iter().rev().fold(names.to_vec(), |names, map| {
         let mut seen = HashSet::new();
-        let sources = names.iter().flat_map(|name| map.formulas().sources(name));
+        let sources = names.iter().flat_map(|name| map.sources(name));
         sources.filter(|name| seen.insert(name.clone())).collect()
     })
 }
 
 /// Column before fitted maps whose block contains the column `name`, if there is one.
-pub(crate) fn block_of(maps: &[MapFit], name: &str) -> Option<String> {
+pub(crate) fn block_of(maps: &[MapFormulas], name: &str) -> Option<String> {
     let (mut source, mut is_block) = (name.to_owned(), false);
     for map in maps.iter().rev() {
-        let Some(formula) = map.formulas().get(&source) else { continue };
+        let Some(formula) = map.get(&source) else { continue };
         let [from] = &formula.sources[..] else { break };
         is_block |= formula.is_block && *from != source;
         source.clone_from(from);
@@ -35,10 +35,10 @@ pub(crate) fn block_of(maps: &[MapFit], name: &str) -> Option<String> {
 
 impl ColumnScale {
     /// Source and scale of the column `name` after fitted maps.
-    pub fn new(maps: &[MapFit], name: &str) -> Self {
+    pub fn new(maps: &[MapFormulas], name: &str) -> Self {
         let (mut name, mut divisor) = (name.to_owned(), 1.0);
         for map in maps.iter().rev() {
-            let Some(ColumnFormula { sources, unit, .. }) = map.formulas().get(&name) else { continue };
+            let Some(ColumnFormula { sources, unit, .. }) = map.get(&name) else { continue };
             match (unit, &sources[..]) {
                 (OutputUnit::Divided(by), []) => return ColumnScale { source: None, divisor: Some(divisor * by) },
                 (OutputUnit::Divided(by), [source]) => {

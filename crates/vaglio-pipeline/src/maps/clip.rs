@@ -2,10 +2,9 @@
 
 use super::{LearnedOn, columns, weights};
 use rayon::prelude::*;
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 use vaglio_core::{
-    Error, Expression, FittedMap, Map, MapFit, MapFormulas, MapTraits, OutputUnit, Result, TrainingRows, part, saved,
-    setting,
+    Error, Expression, FittedMap, Map, MapFormulas, MapTraits, OutputUnit, Result, TrainingRows, part, saved, setting,
 };
 
 /// Clips values of numeric columns to a lower and an upper bound.
@@ -63,7 +62,7 @@ struct ClipBounds {
 }
 
 impl Map for Clip {
-    fn fit(&self, rows: &TrainingRows<'_>) -> Result<MapFit> {
+    fn fit(&self, rows: &TrainingRows<'_>) -> Result<MapFormulas> {
         let TrainingRows { table, weights, .. } = *rows;
         let given = ClipBounds { lower: self.lower, upper: self.upper };
         let shares = self.quantiles.or((self.lower.is_none() && self.upper.is_none()).then_some(SHARES));
@@ -118,10 +117,6 @@ impl FittedMap for FittedClip {
             bounded.named(name).in_unit(OutputUnit::Other)
         };
         self.columns.iter().map(formula).collect()
-    }
-
-    fn retain(&mut self, needed: &HashSet<String>) {
-        self.columns.retain(|name, _| needed.contains(name));
     }
 }
 

@@ -1,7 +1,7 @@
 //! A constant column, as a selectable bias.
 
 use vaglio_core::{
-    Error, Expression, FittedMap, Map, MapFit, MapFormulas, MapTraits, OutputUnit, Result, TrainingRows, part, saved,
+    Error, Expression, FittedMap, Map, MapFormulas, MapTraits, OutputUnit, Result, TrainingRows, part, saved,
 };
 
 /// Adds a constant column that may be selected although it is constant: a bias, penalized like the other columns.
@@ -42,7 +42,7 @@ impl Map for Constant {
         MapTraits { bias: Some(self.name.clone()), ..MapTraits::default() }
     }
 
-    fn fit(&self, _: &TrainingRows<'_>) -> Result<MapFit> {
+    fn fit(&self, _: &TrainingRows<'_>) -> Result<MapFormulas> {
         Ok(FittedConstant { name: self.name.clone(), value: self.value }.into())
     }
 

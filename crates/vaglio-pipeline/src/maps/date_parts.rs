@@ -1,11 +1,11 @@
 //! Numeric parts of dates.
 
 use super::columns;
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 use std::f64::consts::TAU;
 pub use vaglio_core::DatePart;
 use vaglio_core::{
-    Cells, Expression, FittedMap, Function, Map, MapFit, MapFormulas, OutputUnit, Result, TrainingRows, part, saved,
+    Cells, Expression, FittedMap, Function, Map, MapFormulas, OutputUnit, Result, TrainingRows, part, saved,
 };
 
 /// Replaces date columns by numeric columns: `when` becomes `when_days`, `when_year`, `when_month` and so on.
@@ -42,7 +42,7 @@ pub struct FittedDateParts {
 }
 
 impl Map for DateParts {
-    fn fit(&self, rows: &TrainingRows<'_>) -> Result<MapFit> {
+    fn fit(&self, rows: &TrainingRows<'_>) -> Result<MapFormulas> {
         let takes = |cells: &Cells| matches!(cells, Cells::Dates(_));
         let chosen = columns::chosen(rows.table, self.columns.as_deref(), "columns of dates", takes)?;
         let parts = |cells: &Cells| self.parts.clone().unwrap_or_else(|| usual(cells));
@@ -97,10 +97,6 @@ impl FittedMap for FittedDateParts {
         let formulas: MapFormulas = formulas.collect();
         formulas.named_by("parts").with_domain("{} seconds since 1970 is no date that a calendar has")
     }
-
-    fn retain(&mut self, needed: &HashSet<String>) {
-        self.columns.retain(|name, _| needed.contains(name));
-    }
 }
 
 #[cfg(test)]
@@ -144,10 +140,10 @@ mod tests {
         assert!((values(&out, "d_month_sin")[0] - 0.5).abs() < 1e-15);
         assert!((values(&out, "d_month_cos")[1] - (TAU / 12.0).cos()).abs() < 1e-15);
         assert_eq!(
-            (fitted.formulas().sources("d_month_sin"), fitted.formulas().sources("d_month")),
+            (fitted.sources("d_month_sin"), fitted.sources("d_month")),
             (vec!["d".into()], vec!["d_month".into()])
         );
-        assert_eq!(fitted.formulas().get("d_year").map(|formula| formula.unit), Some(vaglio_core::OutputUnit::Code));
+        assert_eq!(fitted.get("d_year").map(|formula| formula.unit), Some(vaglio_core::OutputUnit::Code));
     }
 
     #[test]

@@ -3,10 +3,10 @@
 use super::Scope;
 use super::columns;
 use super::weights;
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 use vaglio_core::{
-    Cells, Condition, Error, Expression, FittedMap, Map, MapFit, MapFormulas, MapTraits, OutputUnit, RefitScope,
-    Result, TrainingRows, part, row_weights, saved, setting,
+    Cells, Condition, Error, Expression, FittedMap, Map, MapFormulas, MapTraits, OutputUnit, RefitScope, Result,
+    TrainingRows, part, row_weights, saved, setting,
 };
 
 /// Fills the missing cells of each column with one value, learned from the training rows.
@@ -96,7 +96,7 @@ impl Map for Impute {
         MapTraits { in_folds, ..MapTraits::default() }
     }
 
-    fn fit(&self, rows: &TrainingRows<'_>) -> Result<MapFit> {
+    fn fit(&self, rows: &TrainingRows<'_>) -> Result<MapFormulas> {
         let TrainingRows { table, weights, .. } = *rows;
         let (what, numbers, text) = self.how.takes();
         let takes = |cells: &Cells| match cells {
@@ -183,10 +183,6 @@ impl FittedMap for FittedImpute {
             [filled.named(name).in_unit(OutputUnit::Divided(1.0))].into_iter().chain(indicator)
         };
         self.columns.iter().flat_map(formulas).collect::<MapFormulas>().named_by("indicator")
-    }
-
-    fn retain(&mut self, needed: &HashSet<String>) {
-        self.columns.retain(|name, _| needed.contains(name));
     }
 }
 

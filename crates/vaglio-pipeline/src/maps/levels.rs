@@ -1,7 +1,7 @@
 //! Levels of new rows that are missing in the training rows.
 
 use std::collections::BTreeMap;
-use vaglio_core::{Cells, MapFit, RowsByLevel, Table, join};
+use vaglio_core::{Cells, MapFormulas, RowsByLevel, Table, join};
 
 /// Largest number of levels listed in a message.
 pub(super) const LISTED: usize = 12;
@@ -12,9 +12,9 @@ pub struct UnseenLevels(BTreeMap<String, BTreeMap<String, usize>>);
 
 impl UnseenLevels {
     /// Counts the levels that the maps do not know, in a table before the maps.
-    pub fn count(&mut self, maps: &[MapFit], table: &Table) {
+    pub fn count(&mut self, maps: &[MapFormulas], table: &Table) {
         for (index, map) in maps.iter().enumerate() {
-            for known in &map.formulas().levels {
+            for known in &map.levels {
                 // Earlier maps may have changed numbers, so only text is compared.
                 let cells = table.get(&known.column).filter(|cells| index == 0 || matches!(cells, Cells::Text(_)));
                 let Some(cells) = cells else { continue };

@@ -1,8 +1,8 @@
 //! Logarithms of columns.
 
 use super::columns;
-use std::collections::{BTreeSet, HashSet};
-use vaglio_core::{Expression, FittedMap, Function, Map, MapFit, MapFormulas, Result, TrainingRows, part, saved};
+use std::collections::BTreeSet;
+use vaglio_core::{Expression, FittedMap, Function, Map, MapFormulas, Result, TrainingRows, part, saved};
 
 /// Replaces numeric columns by ln(1 + x), for counts, prices and other values that span orders of magnitude.
 ///
@@ -31,7 +31,7 @@ pub struct FittedLog1p {
 }
 
 impl Map for Log1p {
-    fn fit(&self, rows: &TrainingRows<'_>) -> Result<MapFit> {
+    fn fit(&self, rows: &TrainingRows<'_>) -> Result<MapFormulas> {
         let columns = columns::numbers(rows.table, self.columns.as_deref())?;
         Ok(FittedLog1p { columns: columns.map(|(name, _)| name.to_owned()).collect() }.into())
     }
@@ -47,10 +47,6 @@ impl FittedMap for FittedLog1p {
         self.columns.iter().map(formula).collect::<MapFormulas>().with_domain(
             "log1p takes numbers above -1, and this is {}; name the other columns in its `columns`, or take {kind: power}",
         )
-    }
-
-    fn retain(&mut self, needed: &HashSet<String>) {
-        self.columns.retain(|name| needed.contains(name));
     }
 }
 
@@ -73,7 +69,7 @@ mod tests {
         assert_eq!(values[..2], [0.0, 2f64.ln()]);
         assert!(values[2].is_nan());
         assert_eq!(values[3..], [1e-20, -std::f64::consts::LN_2]);
-        assert_eq!(fitted.formulas().get("x").map(|formula| formula.unit), Some(vaglio_core::OutputUnit::Other));
+        assert_eq!(fitted.get("x").map(|formula| formula.unit), Some(vaglio_core::OutputUnit::Other));
     }
 
     #[test]

@@ -3,10 +3,10 @@
 use super::levels::LISTED;
 use super::{LearnedOn, columns, weights};
 use std::borrow::Cow;
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 use vaglio_core::{
-    Cells, ColumnFormula, Error, Expression, FittedMap, LearnedLevels, Map, MapFit, MapFormulas, MapTraits, OutputUnit,
-    Result, TrainingRows, abridge, part, saved, setting,
+    Cells, ColumnFormula, Error, Expression, FittedMap, LearnedLevels, Map, MapFormulas, MapTraits, OutputUnit, Result,
+    TrainingRows, abridge, part, saved, setting,
 };
 
 /// Replaces every text column by one 0/1 column per level, named `column=level`, in sorted order. All levels are kept,
@@ -89,7 +89,7 @@ struct ColumnLevels {
 const RARE: &str = "(rare)";
 
 impl Map for OneHot {
-    fn fit(&self, rows: &TrainingRows<'_>) -> Result<MapFit> {
+    fn fit(&self, rows: &TrainingRows<'_>) -> Result<MapFormulas> {
         let TrainingRows { table, weights, .. } = *rows;
         let chosen = columns::levels(table, self.columns.as_deref())?;
         let levels = |(name, cells): (&str, &Cells)| self.levels(name, cells, weights);
@@ -142,10 +142,6 @@ impl FittedMap for FittedOneHot {
             LearnedLevels::new(&known.column, levels, refusal)
         };
         formulas.with_levels(self.columns.iter().map(levels).collect())
-    }
-
-    fn retain(&mut self, needed: &HashSet<String>) {
-        self.columns.retain(|known| needed.contains(&known.column));
     }
 }
 

@@ -2,9 +2,9 @@
 
 use super::levels::LISTED;
 use super::{LearnedOn, Value, columns, weights};
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
 use vaglio_core::{
-    Error, Expression, FittedMap, LearnedLevels, Map, MapFit, MapFormulas, MapTraits, OutputUnit, Result, TrainingRows,
+    Error, Expression, FittedMap, LearnedLevels, Map, MapFormulas, MapTraits, OutputUnit, Result, TrainingRows,
     abridge, part, saved, setting,
 };
 
@@ -60,7 +60,7 @@ pub struct FittedOrdinal {
 }
 
 impl Map for Ordinal {
-    fn fit(&self, rows: &TrainingRows<'_>) -> Result<MapFit> {
+    fn fit(&self, rows: &TrainingRows<'_>) -> Result<MapFormulas> {
         let TrainingRows { table, weights, .. } = *rows;
         if let Some(name) = self.order.keys().find(|name| table.get(name).is_none()) {
             return Err(Error::unknown(format!("order.{name}"), "column", name, table.names()));
@@ -110,10 +110,6 @@ impl FittedMap for FittedOrdinal {
         };
         let formulas: MapFormulas = self.columns.iter().map(formula).collect();
         formulas.with_levels(self.columns.iter().map(levels).collect())
-    }
-
-    fn retain(&mut self, needed: &HashSet<String>) {
-        self.columns.retain(|name, _| needed.contains(name));
     }
 }
 

@@ -1,10 +1,10 @@
 //! Power transforms of columns towards a normal distribution.
 
 use super::{LearnedOn, columns, weights};
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 use vaglio_core::{
-    Error, Expression, FittedMap, Function, Map, MapFit, MapFormulas, MapTraits, OutputUnit, PartOutputs, Result,
-    TrainingRows, minimize, part, saved, setting,
+    Error, Expression, FittedMap, Function, Map, MapFormulas, MapTraits, OutputUnit, PartOutputs, Result, TrainingRows,
+    minimize, part, saved, setting,
 };
 
 /// Replaces numeric columns by powers that are closer to a normal distribution.
@@ -91,7 +91,7 @@ const GRAIN: f64 = 1e4;
 const MOST: usize = 80;
 
 impl Map for Power {
-    fn fit(&self, rows: &TrainingRows<'_>) -> Result<MapFit> {
+    fn fit(&self, rows: &TrainingRows<'_>) -> Result<MapFormulas> {
         let TrainingRows { table, weights, .. } = *rows;
         let mut columns = BTreeMap::new();
         for (name, values) in columns::numbers(table, self.columns.as_deref())? {
@@ -247,10 +247,6 @@ impl FittedMap for FittedPower {
             .with_domain("box_cox takes positive numbers, and this is {}; yeo_johnson takes any");
         formulas.found = PartOutputs::new("exponents", self.columns.clone());
         formulas
-    }
-
-    fn retain(&mut self, needed: &HashSet<String>) {
-        self.columns.retain(|name, _| needed.contains(name));
     }
 }
 

@@ -1,9 +1,8 @@
 //! Products and powers of named columns.
 
 use super::columns;
-use std::collections::HashSet;
 use std::sync::Arc;
-use vaglio_core::{Error, Expression, FittedMap, Map, MapFit, MapFormulas, Result, TrainingRows, join, part, saved};
+use vaglio_core::{Error, Expression, FittedMap, Map, MapFormulas, Result, TrainingRows, join, part, saved};
 
 /// Adds the products of all pairs of the named numeric columns, called `a*b`.
 ///
@@ -81,7 +80,7 @@ const LARGEST_DEGREE: u32 = 9;
 const MOST: usize = 100_000;
 
 impl Map for Interactions {
-    fn fit(&self, rows: &TrainingRows<'_>) -> Result<MapFit> {
+    fn fit(&self, rows: &TrainingRows<'_>) -> Result<MapFormulas> {
         let mut products = products(&self.columns, 2);
         products.retain(|product| product.len() == 2);
         fitted(rows, &self.columns, products)
@@ -101,7 +100,7 @@ impl Map for Interactions {
 }
 
 impl Map for Polynomial {
-    fn fit(&self, rows: &TrainingRows<'_>) -> Result<MapFit> {
+    fn fit(&self, rows: &TrainingRows<'_>) -> Result<MapFormulas> {
         fitted(rows, &self.columns, products(&self.columns, self.degree))
     }
 
@@ -127,7 +126,7 @@ fn unless_too_many(count: usize) -> Result<()> {
     Ok(())
 }
 
-fn fitted(rows: &TrainingRows<'_>, columns: &[String], products: Vec<Product>) -> Result<MapFit> {
+fn fitted(rows: &TrainingRows<'_>, columns: &[String], products: Vec<Product>) -> Result<MapFormulas> {
     let _they_are_numbers = columns::numbers(rows.table, Some(columns))?;
     Ok(FittedProducts { products }.into())
 }
@@ -140,10 +139,6 @@ impl FittedMap for FittedProducts {
             .collect::<MapFormulas>()
             .added()
             .named_by("columns")
-    }
-
-    fn retain(&mut self, needed: &HashSet<String>) {
-        self.products.retain(|product| needed.contains(&name(product)));
     }
 }
 
@@ -186,7 +181,7 @@ fn expression(product: &Product) -> Expression {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use vaglio_core::{Cells, MapFit, Numbers, Table};
+    use vaglio_core::{Cells, MapFormulas, Numbers, Table};
 
     fn numbers(values: &[f64]) -> Cells {
         Cells::Numbers(Numbers::from(values.to_vec()))
@@ -197,7 +192,7 @@ mod tests {
         Table::new(columns.into_iter().map(|(name, values)| (name.to_owned(), numbers(&values))).collect()).unwrap()
     }
 
-    fn fit(json: &str) -> Result<MapFit> {
+    fn fit(json: &str) -> Result<MapFormulas> {
         crate::maps::tests::fit(json, &table())
     }
 
@@ -215,11 +210,8 @@ mod tests {
         let out = fitted.transform(table()).unwrap();
         assert_eq!(first(&out), pairs(&[("b*a", "6"), ("b*c", "-3"), ("a*c", "-2")]));
         assert!(out.get("b*a").unwrap().is_missing(1) && !out.get("b*c").unwrap().is_missing(1));
-        assert_eq!(
-            (fitted.formulas().sources("b*a"), fitted.formulas().sources("a")),
-            (vec!["b".into(), "a".into()], vec!["a".into()])
-        );
-        assert_eq!(fitted.formulas().get("b*a").map(|formula| formula.unit), Some(vaglio_core::OutputUnit::Other));
+        assert_eq!((fitted.sources("b*a"), fitted.sources("a")), (vec!["b".into(), "a".into()], vec!["a".into()]));
+        assert_eq!(fitted.get("b*a").map(|formula| formula.unit), Some(vaglio_core::OutputUnit::Other));
         let out =
             fit(r#"{"kind": "polynomial", "degree": 3, "columns": ["a", "b"]}"#).unwrap().transform(table()).unwrap();
         let expected =
@@ -230,7 +222,7 @@ mod tests {
     #[test]
     fn what_is_saved_multiplies_alike_and_fewer_columns_are_enough() {
         let fitted = fit(r#"{"kind": "polynomial", "columns": ["a", "b"]}"#).unwrap();
-        let loaded: MapFit = serde_json::from_str(&serde_json::to_string(&fitted).unwrap()).unwrap();
+        let loaded: MapFormulas = serde_json::from_str(&serde_json::to_string(&fitted).unwrap()).unwrap();
         assert_eq!(first(&loaded.transform(table()).unwrap()), first(&fitted.transform(table()).unwrap()));
         let fewer = Table::new(vec![("b".into(), numbers(&[3.0])), ("a*b".into(), numbers(&[0.0]))]).unwrap();
         assert_eq!(fitted.transform(fewer).unwrap().names().collect::<Vec<_>>(), ["b", "b^2"]);

@@ -5,9 +5,9 @@
 use super::scope::Scope;
 use super::weights::{center, counting, extremes, mean_of, unit};
 use rayon::prelude::*;
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 use vaglio_core::{
-    Cells, Column, Error, Expression, FittedMap, Map, MapFit, MapFormulas, MapTraits, RefitScope, Result, TargetScale,
+    Cells, Column, Error, Expression, FittedMap, Map, MapFormulas, MapTraits, RefitScope, Result, TargetScale,
     TrainingRows, part, saved,
 };
 
@@ -50,7 +50,7 @@ impl Map for Standardize {
         MapTraits { in_folds, standardizes_targets: self.target, ..MapTraits::default() }
     }
 
-    fn fit(&self, rows: &TrainingRows<'_>) -> Result<MapFit> {
+    fn fit(&self, rows: &TrainingRows<'_>) -> Result<MapFormulas> {
         let TrainingRows { table, weights, .. } = *rows;
         let of_column = |(name, cells): &(String, Cells)| {
             let scale = moments(&cells.numbers()?.values(), weights, &format!("column `{name}`"));
@@ -68,10 +68,6 @@ impl FittedMap for FittedStandardize {
         let value =
             |(name, by): (&String, &TargetScale)| Expression::column(name).plus(-by.shift).over(by.scale).named(name);
         self.columns.iter().map(value).collect()
-    }
-
-    fn retain(&mut self, needed: &HashSet<String>) {
-        self.columns.retain(|name, _| needed.contains(name));
     }
 }
 
@@ -176,7 +172,7 @@ mod tests {
         assert_eq!(out.names().collect::<Vec<_>>(), ["z", "t", "x"]);
         assert_eq!(out.get("z").unwrap().label(1), "3");
         assert_eq!(out.get("x").unwrap().label(1), "1");
-        assert_eq!(fitted.formulas().sources("x"), ["x"]);
+        assert_eq!(fitted.sources("x"), ["x"]);
         let as_text = Table::new(vec![("x".to_owned(), Cells::Text(vec!["a".into()]))]).unwrap();
         assert!(matches!(fitted.transform(as_text), Err(Error::Shape(_))));
         assert!(map.traits().standardizes_targets && !Standardize::default().traits().standardizes_targets);

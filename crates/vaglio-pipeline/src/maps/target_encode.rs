@@ -4,9 +4,9 @@ use super::LearnedOn;
 use super::columns;
 use crate::folds::FoldAssignment;
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
 use vaglio_core::{
-    Cells, Error, Expression, FittedMap, LearnedLevels, Map, MapFit, MapFormulas, MapTraits, Numbers, Result, Table,
+    Cells, Error, Expression, FittedMap, LearnedLevels, Map, MapFormulas, MapTraits, Numbers, Result, Table,
     TrainingRows, part, row_weights, saved, setting,
 };
 
@@ -71,7 +71,7 @@ struct LevelMeans {
 }
 
 impl Map for TargetEncode {
-    fn fit(&self, rows: &TrainingRows<'_>) -> Result<MapFit> {
+    fn fit(&self, rows: &TrainingRows<'_>) -> Result<MapFormulas> {
         let folds = self.folds_of(rows)?;
         let mut columns = BTreeMap::new();
         let mut encoded = BTreeMap::new();
@@ -93,7 +93,7 @@ impl Map for TargetEncode {
         }
         let fitted = FittedTargetEncode { columns, outputs };
         let training = fitted.replaced(rows.table.clone(), encoded)?;
-        Ok(MapFit::from(fitted).with_training(training))
+        Ok(MapFormulas::from(fitted).with_training(training))
     }
 
     fn traits(&self) -> MapTraits {
@@ -186,10 +186,6 @@ impl FittedMap for FittedTargetEncode {
         let levels = self.columns.iter().map(levels).collect();
         formulas.collect::<MapFormulas>().named_by("columns").with_levels(levels)
     }
-
-    fn retain(&mut self, needed: &HashSet<String>) {
-        self.columns.retain(|name, _| needed.contains(name));
-    }
 }
 
 impl FittedTargetEncode {
@@ -221,7 +217,7 @@ impl FittedTargetEncode {
 mod tests {
     use super::*;
     use ndarray::{Array2, array};
-    use vaglio_core::MapFit;
+    use vaglio_core::MapFormulas;
 
     fn table(levels: &[&str]) -> Table {
         Table::new(vec![("c".into(), Cells::Text(levels.iter().map(|&level| level.to_owned()).collect()))]).unwrap()
@@ -306,13 +302,10 @@ mod tests {
             (values(&out, "c_p"), values(&out, "c_q")),
             (vec![1.0, -1.0, 1.0, -1.0], vec![-1.0, 1.0, -1.0, 1.0])
         );
-        assert_eq!(
-            (fitted.formulas().sources("c_q"), fitted.formulas().sources("d")),
-            (vec!["c".into()], vec!["d".into()])
-        );
-        assert_eq!(fitted.formulas().get("c_q").map(|formula| formula.unit), Some(vaglio_core::OutputUnit::Other));
+        assert_eq!((fitted.sources("c_q"), fitted.sources("d")), (vec!["c".into()], vec!["d".into()]));
+        assert_eq!(fitted.get("c_q").map(|formula| formula.unit), Some(vaglio_core::OutputUnit::Other));
         let saved = serde_json::to_string(&fitted).unwrap();
-        let loaded: MapFit = serde_json::from_str(&saved).unwrap();
+        let loaded: MapFormulas = serde_json::from_str(&saved).unwrap();
         assert_eq!(values(&loaded.transform(table).unwrap(), "c_p"), values(&out, "c_p"));
     }
 

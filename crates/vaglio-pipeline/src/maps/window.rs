@@ -3,8 +3,8 @@
 use super::columns;
 use std::collections::BTreeMap;
 use vaglio_core::{
-    Cells, ColumnFormula, Error, FittedMap, Map, MapFit, MapFormulas, MapTraits, Result, Table, TrainingRows, part,
-    saved, setting,
+    Cells, ColumnFormula, Error, FittedMap, Map, MapFormulas, MapTraits, Result, Table, TrainingRows, part, saved,
+    setting,
 };
 
 /// Replaces numeric columns by lagged values of the same series: column `x` becomes `x` for lag 0, `x_lag1` for lag 1,
@@ -115,7 +115,7 @@ impl Map for Window {
         MapTraits { needs_order: true, lags, past, horizons, ..MapTraits::default() }
     }
 
-    fn fit(&self, rows: &TrainingRows<'_>) -> Result<MapFit> {
+    fn fit(&self, rows: &TrainingRows<'_>) -> Result<MapFormulas> {
         for name in rows.outputs.iter().filter(|_| self.horizons.is_empty()) {
             if self.named(name).is_some_and(|lags| lags.contains(&0)) {
                 let field = if matches!(self.lags, Lags::All(_)) { "lags".to_owned() } else { format!("lags.{name}") };
@@ -181,7 +181,7 @@ impl FittedMap for FittedWindow {
         formulas.collect::<MapFormulas>().named_by("lags")
     }
 
-    fn transform(&self, _: &MapFormulas, mut table: Table) -> Result<Table> {
+    fn transform(&self, mut table: Table) -> Result<Table> {
         let kept = self.rows_with_history(&table);
         let (rows, longest) = (table.rows(), self.longest());
         if kept.is_empty() && rows > 0 {

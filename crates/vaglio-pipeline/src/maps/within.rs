@@ -2,7 +2,7 @@
 
 use super::columns;
 use vaglio_core::{
-    Cells, ColumnFormula, Error, FittedMap, Map, MapFit, MapFormulas, Numbers, Result, Table, TrainingRows, part, saved,
+    Cells, ColumnFormula, Error, FittedMap, Map, MapFormulas, Numbers, Result, Table, TrainingRows, part, saved,
 };
 
 /// Subtracts from numeric columns their mean over the rows of the same series, which leaves differences within the
@@ -49,7 +49,7 @@ pub struct FittedWithinSeries {
 }
 
 impl Map for WithinSeries {
-    fn fit(&self, rows: &TrainingRows<'_>) -> Result<MapFit> {
+    fn fit(&self, rows: &TrainingRows<'_>) -> Result<MapFormulas> {
         if rows.table.series().is_none() {
             return Err(Error::setting("kind", "there are no series to be within; name their column in `data.series`"));
         }
@@ -67,7 +67,7 @@ impl FittedMap for FittedWithinSeries {
         self.columns.iter().map(|name| ColumnFormula::from_rows(name, name, None)).collect()
     }
 
-    fn transform(&self, _: &MapFormulas, mut table: Table) -> Result<Table> {
+    fn transform(&self, mut table: Table) -> Result<Table> {
         let runs: Vec<_> = table.runs().collect();
         let all = table.take_columns();
         let mut out = Vec::with_capacity(all.len());
@@ -118,6 +118,6 @@ mod tests {
         let table = table.with_series(vec![0, 0, 1, 1]).unwrap();
         let fitted = fit_map(&WithinSeries::default(), &table, None).unwrap();
         // The doubles take the memory of the column before.
-        assert_eq!(fitted.formulas().growth(&table), 4.0 * 8.0);
+        assert_eq!(fitted.growth(&table), 4.0 * 8.0);
     }
 }

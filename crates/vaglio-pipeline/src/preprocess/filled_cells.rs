@@ -2,7 +2,7 @@
 
 use crate::maps::{ColumnScale, source_columns};
 use std::collections::HashMap;
-use vaglio_core::{MapFit, MissingMask, Requirement, Table};
+use vaglio_core::{MapFormulas, MissingMask, Requirement, Table};
 
 /// Missing cells that one map filled.
 #[derive(Debug)]
@@ -39,7 +39,7 @@ impl FilledCells {
 /// but later maps do more.
 pub fn follow(
     filled: &[FilledCells],
-    maps: &[MapFit],
+    maps: &[MapFormulas],
     names: &[String],
     table: &Table,
 ) -> Option<(Requirement, MissingMask)> {

@@ -1,16 +1,16 @@
 //! Conversion of tables to numeric columns, within the memory budget.
 
-use vaglio_core::{Cells, Columns, Error, MapFit, Result, Table};
+use vaglio_core::{Cells, Columns, Error, MapFormulas, Result, Table};
 use vaglio_tables::budget::Budget;
 
 /// Refuses a map whose output would exceed the memory budget, before it is made.
 ///
 /// # Errors
 /// [`Error::Setting`] on `limits.memory`.
-pub fn unless_too_large(map: &MapFit, table: &Table, budget: Budget) -> Result<()> {
+pub fn unless_too_large(map: &MapFormulas, table: &Table, budget: Budget) -> Result<()> {
     let remedy = "leave columns out by data.exclude, pool rare levels by `rare`, or raise the limit";
-    let what = format_args!("{{kind: {}}}: the columns that it makes of {} rows", map.kind(), table.rows());
-    budget.need(map.formulas().growth(table), what, remedy)
+    let what = format_args!("{{kind: {}}}: the columns that it makes of {} rows", map.kind, table.rows());
+    budget.need(map.growth(table), what, remedy)
 }
 
 /// Takes the columns of a table without text, dates and missing cells; the rows stay.

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 use vaglio_core::{
-    Columns, Error, Map, MapFit, Problem, RefitScope, Requirement, Result, Role, RowLabels, Table, TargetMap,
+    Columns, Error, Map, MapFormulas, Problem, RefitScope, Requirement, Result, Role, RowLabels, Table, TargetMap,
     TargetUnits, Task, TrainingRows, select_rows,
 };
 use vaglio_search::Judge;
@@ -39,7 +39,7 @@ impl LabeledTable {
     }
 
     /// Applies a map to the table, and keeps the labels of the remaining rows.
-    pub fn map(&mut self, map: &MapFit) -> Result<()> {
+    pub fn map(&mut self, map: &MapFormulas) -> Result<()> {
         let before: Vec<usize> = (0..self.table.rows()).map(|row| self.table.origin(row)).collect();
         self.table = map.transform(std::mem::take(&mut self.table))?;
         let after = (0..self.table.rows()).map(|row| self.table.origin(row));
@@ -91,7 +91,7 @@ impl LabeledTable {
 #[derive(Debug)]
 pub(crate) struct FittedPreprocessing {
     /// Fitted maps.
-    pub maps: Vec<MapFit>,
+    pub maps: Vec<MapFormulas>,
     /// Maps and scales of the targets, if any.
     pub units: Option<Vec<TargetUnits>>,
     /// Filled cells whose means are to be refitted in each fold.
@@ -243,7 +243,8 @@ impl Preprocessing {
                 seed: self.seed,
             };
             let mut fitted = map.fit(&training).map_err(under)?;
-            fitted.formulas().check(&rows.table).map_err(under)?;
+            fitted.kind = map.kind().into();
+            fitted.check(&rows.table).map_err(under)?;
             let traits = map.traits();
             let gone = match traits.in_folds {
                 RefitScope::Impute(need) => Some(FilledCells::before(index, need, &rows.table)),
@@ -298,7 +299,7 @@ impl Preprocessing {
     ///
     /// # Errors
     /// Fails for a cell that the maps cannot handle, and if columns of `names` are missing.
-    pub fn apply(&self, mut rows: LabeledTable, maps: &[MapFit], names: &[String]) -> Result<Problem> {
+    pub fn apply(&self, mut rows: LabeledTable, maps: &[MapFormulas], names: &[String]) -> Result<Problem> {
         for map in maps {
             unless_too_large(map, &rows.table, self.budget)?;
             rows.map(map)?;

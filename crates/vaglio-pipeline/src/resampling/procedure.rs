@@ -14,7 +14,9 @@ use crate::tune::{self, Tune};
 use ndarray::Array2;
 use serde::{Deserialize, Serialize};
 use std::time::Instant;
-use vaglio_core::{AnyResampling, Design, Error, Loss, MapFit, Model, Problem, Result, StopSign, TargetUnits, setting};
+use vaglio_core::{
+    AnyResampling, Design, Error, Loss, MapFormulas, Model, Problem, Result, StopSign, TargetUnits, setting,
+};
 use vaglio_kernels::tolerance::SCORE_ROUNDING;
 use vaglio_report::record::{Cell, ComparedSearch, TunedSettings};
 use vaglio_search::shuffle::stream;
@@ -138,7 +140,7 @@ pub struct OuterFoldFit {
     /// Cross-validated loss of the selected subset, if any.
     pub cross_validated: Option<Cell>,
     /// Maps fitted on the training rows.
-    pub maps: Vec<MapFit>,
+    pub maps: Vec<MapFormulas>,
     /// Maps and scales of the targets, with the residuals of the model, if any.
     pub target_units: Option<Vec<TargetUnits>>,
     /// Names of the columns that the maps make.

@@ -7,8 +7,8 @@ use ndarray::Array2;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use vaglio_core::{
-    Block, Cells, ClassOrder, Columns, MapFit, PerFoldPreprocessing, Problem, Result, RowLabels, Table, TargetUnits,
-    Task,
+    Block, Cells, ClassOrder, Columns, MapFormulas, PerFoldPreprocessing, Problem, Result, RowLabels, Table,
+    TargetUnits, Task,
 };
 use vaglio_search::Judge;
 
@@ -18,7 +18,7 @@ pub struct FittedProblem {
     /// Problem of the training rows.
     pub problem: Problem,
     /// Maps fitted on the training rows.
-    pub maps: Vec<MapFit>,
+    pub maps: Vec<MapFormulas>,
     /// Maps and scales of the targets, if any.
     pub units: Option<Vec<TargetUnits>>,
 }
@@ -252,7 +252,7 @@ impl Sample {
     ///
     /// # Errors
     /// Returns the errors of [`Preprocessing::apply`].
-    pub fn apply(&self, maps: &[MapFit], names: &[String], clusters: Arc<[u32]>) -> Result<Problem> {
+    pub fn apply(&self, maps: &[MapFormulas], names: &[String], clusters: Arc<[u32]>) -> Result<Problem> {
         let labels = RowLabels { clusters: Some(clusters), ..self.row_labels().clone() };
         match &self.source {
             SampleSource::Plain(problem) => Problem::clone(problem).with_labels(labels),
@@ -310,7 +310,7 @@ fn shared(mut table: Table) -> Result<Table> {
 }
 
 /// Blocks: columns that the maps made from one column.
-fn blocks(maps: &[MapFit], names: &[String]) -> Vec<Block> {
+fn blocks(maps: &[MapFormulas], names: &[String]) -> Vec<Block> {
     let mut blocks: Vec<Block> = Vec::new();
     let mut places: HashMap<String, usize> = HashMap::new();
     for (index, name) in names.iter().enumerate() {

@@ -2,11 +2,9 @@
 
 use crate::common::{TOLERANCE, breaks, broken_law};
 use serde::{Deserialize, Serialize, Serializer};
-use std::collections::HashSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use vaglio_core::{
-    Cells, ColumnFormula, Error, Expression, FittedMap, Map, MapFit, MapFormulas, Numbers, Result, Table, TrainingRows,
-    row_weights, saved,
+    Cells, ColumnFormula, Error, FittedMap, Map, MapFormulas, Numbers, Result, Table, TrainingRows, row_weights, saved,
 };
 use vaglio_testkit::{check_map, check_map_on_standard_data, data, map};
 
@@ -32,7 +30,6 @@ enum Fault {
     Renames,
     CountsRows,
     Sorts,
-    KeepsTooFew,
     Leaks,
     IgnoresWeights,
     /// No fault: only numbers are taken.
@@ -45,7 +42,7 @@ enum Fault {
     ZeroForMissing,
 }
 
-const FAULTS: [(Fault, &str); 20] = [
+const FAULTS: [(Fault, &str); 19] = [
     (Fault::Random, "repeatable"),
     (Fault::Nan, "repeatable"),
     (Fault::Panics, "repeatable"),
@@ -59,7 +56,6 @@ const FAULTS: [(Fault, &str); 20] = [
     (Fault::MixesColumns, "sources"),
     (Fault::DropsAColumn, "sources"),
     (Fault::Renames, "sources"),
-    (Fault::KeepsTooFew, "outputs"),
     (Fault::CountsRows, "rowwise"),
     (Fault::Sorts, "rowwise"),
     (Fault::Leaks, "own_target"),
@@ -87,7 +83,7 @@ impl Center {
 }
 
 impl Map for Center {
-    fn fit(&self, rows: &TrainingRows<'_>) -> Result<MapFit> {
+    fn fit(&self, rows: &TrainingRows<'_>) -> Result<MapFormulas> {
         let TrainingRows { table, weights, .. } = *rows;
         let text = table.columns().iter().any(|(_, cells)| cells.numbers().is_none());
         if self.fault == Fault::Refuses || self.fault == Fault::NoText && text {
@@ -111,13 +107,13 @@ impl Map for Center {
         }
         let mut columns: Vec<(String, Vec<f64>)> = rows.table.names().map(|name| (name.into(), Vec::new())).collect();
         for row in 0..rows.table.rows() {
-            let own = fitted(Some(row)).transform(&MapFormulas::default(), rows.table.select_rows(&[row]))?;
+            let own = fitted(Some(row)).transform(rows.table.select_rows(&[row]))?;
             for ((_, values), (_, cells)) in columns.iter_mut().zip(own.columns()) {
                 values.extend(cells.numbers().map(|numbers| numbers.get(0)));
             }
         }
         let columns = columns.into_iter().map(|(name, values)| (name, Cells::Numbers(Numbers::from(values))));
-        Ok(MapFit::from(fitted(None)).with_training(Table::new(columns.collect())?))
+        Ok(MapFormulas::from(fitted(None)).with_training(Table::new(columns.collect())?))
     }
 }
 
@@ -170,7 +166,7 @@ impl Centered {
 }
 
 impl FittedMap for Centered {
-    fn transform(&self, _: &MapFormulas, table: Table) -> Result<Table> {
+    fn transform(&self, table: Table) -> Result<Table> {
         assert!(self.fault != Fault::Panics, "an index is out of bounds");
         if self.fault == Fault::NeedsAll && self.means.iter().any(|(name, _)| table.get(name).is_none()) {
             return Err(Error::Shape("a column is missing".into()));
@@ -195,23 +191,15 @@ impl FittedMap for Centered {
     }
 
     fn formulas(&self) -> MapFormulas {
-        let formula = |(name, mean): &(String, f64)| {
-            let value = |source: &str| Expression::column(source).plus(self.shift - mean).named(name);
+        let formula = |(name, _): &(String, f64)| {
+            let own = ColumnFormula::from_rows(name, name, None);
             match self.fault {
-                Fault::DropsARow => ColumnFormula::from_rows(name, name, None),
-                Fault::SourcesMissing => Expression::from(1.0).named(name),
-                Fault::SourcesUnknown => value(&format!("{name}?")),
-                _ => value(name),
+                Fault::SourcesMissing => ColumnFormula { sources: Vec::new(), ..own },
+                Fault::SourcesUnknown => ColumnFormula { sources: vec![format!("{name}?")], ..own },
+                _ => own,
             }
         };
         self.means.iter().map(formula).collect()
-    }
-
-    fn retain(&mut self, needed: &HashSet<String>) {
-        let mut is_dropped = self.fault == Fault::KeepsTooFew;
-        if is_dropped || self.fault == Fault::None {
-            self.means.retain(|(name, _)| needed.contains(name) && !std::mem::take(&mut is_dropped));
-        }
     }
 }
 

@@ -1,6 +1,6 @@
 use super::*;
 use crate::maps::tests::{fit, fit_weighted};
-use vaglio_core::{MapFit, Numbers, Table};
+use vaglio_core::{MapFormulas, Numbers, Table};
 
 const GONE: f64 = f64::NAN;
 
@@ -83,11 +83,11 @@ fn an_indicator_follows_each_column_that_had_missing_cells() {
     assert_eq!(labels(&out, "t_missing"), ["1", "0"]);
     assert_eq!(labels(&out, "b"), ["0", "2"]);
     assert_eq!(
-        (fitted.formulas().sources("a_missing"), fitted.formulas().sources("b_missing")),
+        (fitted.sources("a_missing"), fitted.sources("b_missing")),
         (vec!["a".into()], vec!["b_missing".into()])
     );
-    assert_eq!(fitted.formulas().get("a_missing").map(|formula| formula.unit), Some(vaglio_core::OutputUnit::Other));
-    assert!(fitted.formulas().get("a_missing").is_some_and(|formula| !formula.is_block));
+    assert_eq!(fitted.get("a_missing").map(|formula| formula.unit), Some(vaglio_core::OutputUnit::Other));
+    assert!(fitted.get("a_missing").is_some_and(|formula| !formula.is_block));
     let clash = table(vec![("a", numbers(&[1.0, GONE])), ("a_missing", numbers(&[1.0, 0.0]))]);
     let error = fit(r#"{"kind": "impute", "indicator": true}"#, &clash).unwrap_err();
     assert!(error.to_string().contains("`indicator`: a second column `a_missing` would be made"), "{error}");
@@ -108,8 +108,8 @@ fn what_is_saved_fills_with_the_same_bits() {
     for json in [r#"{"kind": "impute"}"#, r#"{"kind": "impute", "how": "most_frequent"}"#] {
         let fitted = fit(json, &training).unwrap();
         let saved = serde_json::to_string(&fitted).unwrap();
-        let loaded: MapFit = serde_json::from_str(&saved).unwrap();
-        let bits = |map: &MapFit| {
+        let loaded: MapFormulas = serde_json::from_str(&saved).unwrap();
+        let bits = |map: &MapFormulas| {
             map.transform(training.clone()).unwrap().get("a").unwrap().numbers().unwrap().get(3).to_bits()
         };
         assert_eq!(bits(&fitted), bits(&loaded));

@@ -1,6 +1,6 @@
 use super::*;
 use crate::maps::tests::{self, fit_map, values};
-use vaglio_core::{MapFit, Numbers, Table};
+use vaglio_core::{MapFormulas, Numbers, Table};
 
 fn text(cells: &[&str]) -> Cells {
     Cells::Text(cells.iter().map(|&c| c.to_owned()).collect())
@@ -14,16 +14,16 @@ fn table(columns: Vec<(&str, Cells)>) -> Table {
     Table::new(columns.into_iter().map(|(name, cells)| (name.to_owned(), cells)).collect()).unwrap()
 }
 
-fn fitted() -> MapFit {
+fn fitted() -> MapFormulas {
     fit(r#"{"kind": "one_hot", "unknown": "error"}"#)
 }
 
-fn fit(json: &str) -> MapFit {
+fn fit(json: &str) -> MapFormulas {
     let (c, d) = (text(&["y", "x", "1"]), text(&["p", "p", "p"]));
     fit_on(json, &table(vec![("a", numbers(&[1.0, 2.0, 3.0])), ("c", c), ("d", d)]))
 }
 
-fn fit_on(json: &str, table: &Table) -> MapFit {
+fn fit_on(json: &str, table: &Table) -> MapFormulas {
     tests::fit(json, table).unwrap()
 }
 
@@ -56,8 +56,8 @@ fn a_level_that_training_lacked_is_named() {
 #[test]
 fn an_output_knows_its_source() {
     let fitted = fitted();
-    assert_eq!(fitted.formulas().sources("c=x"), ["c"]);
-    assert_eq!(fitted.formulas().sources("a"), ["a"]);
+    assert_eq!(fitted.sources("c=x"), ["c"]);
+    assert_eq!(fitted.sources("a"), ["a"]);
 }
 
 #[test]
@@ -77,7 +77,7 @@ fn a_level_that_training_lacked_is_zeros_or_a_rare_one() {
         let out = fitted.transform(training.clone()).unwrap();
         assert_eq!(out.names().collect::<Vec<_>>(), ["c=x", "c=y", "c=(rare)"]);
         assert_eq!(values(&out, "c=(rare)"), [0.0, 0.0, 0.0, 1.0, 1.0, 0.0]);
-        assert_eq!(fitted.formulas().sources("c=(rare)"), ["c"]);
+        assert_eq!(fitted.sources("c=(rare)"), ["c"]);
         let new = fitted.transform(table(vec![("c", text(&["z"]))])).ok();
         assert_eq!(new.map(|out| values(&out, "c=(rare)")[0]), z);
     }
@@ -95,7 +95,7 @@ fn of_two_levels_the_first_may_have_no_column() {
         let out = fitted.transform(training.clone()).unwrap();
         assert_eq!(out.names().collect::<Vec<_>>(), ["c=y", "d=p", "d=q", "d=r"]);
         assert_eq!(values(&out, "c=y"), [0.0, 1.0, 0.0]);
-        assert_eq!(fitted.formulas().sources("c=y"), ["c"]);
+        assert_eq!(fitted.sources("c=y"), ["c"]);
         let new = fitted.transform(table(vec![("c", text(&["z"]))]));
         if is_taken {
             assert_eq!(values(&new.unwrap(), "c=y"), [0.0]);
@@ -141,7 +141,7 @@ fn columns_that_are_named_may_hold_numbers() {
 #[test]
 fn what_was_saved_before_there_was_a_choice_refuses_unknown_levels() {
     let json = r#"{"kind": "one_hot", "columns": [{"column": "c", "levels": ["x", "y"]}]}"#;
-    let fitted: MapFit = serde_json::from_str(json).unwrap();
+    let fitted: MapFormulas = serde_json::from_str(json).unwrap();
     assert!(fitted.transform(table(vec![("c", text(&["z"]))])).is_err());
     assert_eq!(values(&fitted.transform(table(vec![("c", text(&["y"]))])).unwrap(), "c=y"), [1.0]);
 }
@@ -162,7 +162,7 @@ fn levels_of_few_of_many_rows_are_sparse_with_the_same_cells() {
         assert_eq!(column(&out, &format!("c={level}")), (level != "most", expected), "{level}");
     }
     // Bound: one dense column, sparse rows of all others, and the working lists.
-    assert!(map.formulas().growth(&whole) < (32 * 1600 + 13 * 1600) as f64);
+    assert!(map.growth(&whole) < (32 * 1600 + 13 * 1600) as f64);
     // Few rows, and missing cells.
     let some = table(vec![("c", Cells::Text(labels[..100].to_vec()))]);
     assert!(!column(&map.transform(some).unwrap(), "c=l1").0);

@@ -24,7 +24,7 @@ fn history_stays_inside_a_series() {
     assert_eq!(values(&out, "y"), [-2.0, -3.0, -5.0]);
     assert_eq!((out.series(), out.origins()), (Some(&[4, 4, 0][..]), Some(&[1, 2, 4][..])));
     assert_eq!(
-        (fitted.formulas().sources("x_lag1"), fitted.formulas().sources("x"), fitted.formulas().sources("t")),
+        (fitted.sources("x_lag1"), fitted.sources("x"), fitted.sources("t")),
         (vec!["x".into()], vec!["x".into()], vec!["t".into()])
     );
 }
@@ -45,7 +45,7 @@ fn columns_have_lags_of_their_own() {
     assert_eq!(out.names().collect::<Vec<_>>(), ["x", "t", "y_lag1", "y_lag2"]);
     let values = ["x", "y_lag1", "y_lag2"].map(|name| values(&out, name));
     assert_eq!(values, [vec![3.0], vec![-2.0], vec![-1.0]]);
-    assert_eq!((fitted.formulas().past(), fitted.formulas().sources("y_lag2")), (2, vec!["y".to_owned()]));
+    assert_eq!((fitted.past(), fitted.sources("y_lag2")), (2, vec!["y".to_owned()]));
 }
 
 #[test]

@@ -5,14 +5,14 @@ use crate::preprocess::{in_units, numeric, unless_too_large};
 use ndarray::Array2;
 use std::collections::HashMap;
 use vaglio_core::{
-    Cells, Columns, Error, MapFit, Model, Result, Table, TargetUnits, argsort_by, duplicate, gather, select_rows,
+    Cells, Columns, Error, MapFormulas, Model, Result, Table, TargetUnits, argsort_by, duplicate, gather, select_rows,
 };
 use vaglio_tables::budget::Budget;
 
 /// Prediction chain: fitted maps, the model's inputs among their outputs, and target units.
 pub struct PredictionChain<'m> {
     /// Fitted maps, in order.
-    pub maps: &'m [MapFit],
+    pub maps: &'m [MapFormulas],
     pub(crate) inputs: &'m [String],
     /// The model.
     pub model: &'m Model,
@@ -32,7 +32,7 @@ pub struct TablePredictions {
 }
 
 /// Reduces fitted maps to those that make these columns.
-pub fn needed_maps(mut maps: Vec<MapFit>, inputs: &[String]) -> Vec<MapFit> {
+pub fn needed_maps(mut maps: Vec<MapFormulas>, inputs: &[String]) -> Vec<MapFormulas> {
     let mut names = inputs.to_vec();
     for place in (0..maps.len()).rev() {
         let sources = source_columns(&maps[place..=place], &names);

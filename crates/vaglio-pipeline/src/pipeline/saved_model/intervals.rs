@@ -3,7 +3,7 @@
 use super::chain::PredictionChain;
 use crate::maps::quantile;
 use ndarray::Array2;
-use vaglio_core::{Error, MapFit, Model, Result, Table, TargetUnits, saved};
+use vaglio_core::{Error, MapFormulas, Model, Result, Table, TargetUnits, saved};
 use vaglio_kernels::parallel;
 use vaglio_kernels::tolerance::WHOLE_ROUNDING;
 
@@ -31,7 +31,7 @@ pub struct FoldModel {
     /// Maps and scales of the targets, if any.
     pub target_scales: Option<Vec<TargetUnits>>,
     /// Maps fitted on the fold's training rows, those that make the inputs.
-    pub maps: Vec<MapFit>,
+    pub maps: Vec<MapFormulas>,
     /// Candidate columns that the model takes, in its order.
     pub inputs: Vec<String>,
     /// Model selected on the training rows.

@@ -19,7 +19,7 @@ use crate::resampling::Selection;
 use crate::resampling::path_predictions::smeared;
 use crate::selector::ValidSelector;
 use vaglio_core::{
-    AnyLoss, ClassOrder, Feature, MapFit, Model, Problem, Registration, Result, TargetUnits, Task, registrations,
+    AnyLoss, ClassOrder, Feature, MapFormulas, Model, Problem, Registration, Result, TargetUnits, Task, registrations,
     saved, setting,
 };
 use vaglio_search::Path as SearchPath;
@@ -51,7 +51,7 @@ pub struct SavedModel {
     #[optional]
     pub parts: Vec<Registration>,
     /// Fitted maps, in order.
-    pub maps: Vec<MapFit>,
+    pub maps: Vec<MapFormulas>,
     /// Candidate columns that the model takes, in its order.
     pub inputs: Vec<String>,
     /// The trained model.
@@ -121,7 +121,7 @@ impl SavedModel {
         selector: &ValidSelector,
         selection: &Selection,
         problem: &Problem,
-        maps: Vec<MapFit>,
+        maps: Vec<MapFormulas>,
         units: Option<&[TargetUnits]>,
     ) -> Result<Self> {
         let model = selection.predictor().clone();
@@ -156,7 +156,7 @@ impl SavedModel {
 
     /// Crates of the parts, and of those of the selection that made the model, each once.
     fn origins(&self, selector: &ValidSelector) -> Vec<Registration> {
-        let maps = self.maps.iter().map(|map| ("FittedMap", map.kind()));
+        let maps = self.maps.iter().flat_map(|map| ["Map", "FittedMap"].map(|of| (of, &*map.kind)));
         let of_targets = self.target_scales.iter().flatten().filter_map(|units| units.map.as_ref());
         let of_targets = of_targets.map(|map| ("FittedTargetMap", map.kind()));
         let of_models = self.model.kinds().into_iter().map(|kind| ("ModelData", kind));

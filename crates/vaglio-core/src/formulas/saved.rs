@@ -1,0 +1,69 @@
+//! Fitted maps in files.
+
+use super::{ColumnFormula, LearnedLevels, MapFormulas};
+use crate::{Expression, FittedMap, Result, saved};
+use serde::{Serialize, Serializer};
+
+/// Formulas of a map as files hold them.
+#[saved(FittedMap, "formulas")]
+struct SavedFormulas {
+    /// Word of the map.
+    map: String,
+    made: Vec<ColumnFormula>,
+    #[optional]
+    are_added: bool,
+    levels: Vec<LearnedLevels>,
+    domain: String,
+}
+
+impl Serialize for MapFormulas {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        if let Some(map) = &self.by_rows {
+            return map.serialize(serializer);
+        }
+        let saved = SavedFormulas {
+            map: self.kind.to_string(),
+            made: self.made.clone(),
+            are_added: self.are_added,
+            levels: self.levels.clone(),
+            domain: self.domain.to_string(),
+        };
+        (&saved as &dyn FittedMap).serialize(serializer)
+    }
+}
+
+impl FittedMap for SavedFormulas {
+    fn formulas(&self) -> MapFormulas {
+        let made = self.made.iter().map(|made| {
+            let sources = made.expression.as_ref().map_or_else(Vec::new, Expression::sources);
+            ColumnFormula { sources, ..made.clone() }
+        });
+        let levels = self.levels.iter();
+        let levels =
+            levels.map(|known| LearnedLevels::new(&known.column, known.levels.iter().cloned(), known.refusal.clone()));
+        MapFormulas {
+            kind: self.map.clone().into(),
+            are_added: self.are_added,
+            levels: levels.collect(),
+            domain: self.domain.clone().into(),
+            ..made.collect()
+        }
+    }
+}
+
+impl From<Box<dyn FittedMap>> for MapFormulas {
+    fn from(map: Box<dyn FittedMap>) -> Self {
+        let mut formulas = map.formulas();
+        if formulas.kind.is_empty() {
+            formulas.kind = map.kind().into();
+        }
+        formulas.by_rows = Some(map).filter(|_| !formulas.takes_rows_alone());
+        formulas
+    }
+}
+
+impl<M: FittedMap + 'static> From<M> for MapFormulas {
+    fn from(map: M) -> Self {
+        MapFormulas::from(Box::new(map) as Box<dyn FittedMap>)
+    }
+}

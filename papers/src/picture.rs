@@ -1,7 +1,7 @@
 //! Line charts as SVG files, side by side, drawn as in the report.
 
 use vaglio_core::{Error, Result};
-use vaglio_report::report::{Chart, Mark, ScaleKind};
+use vaglio_report::page::{Chart, Mark, ScaleKind};
 
 /// More points than these are thinned out, the first ones kept.
 const MOST_POINTS: usize = 160;
@@ -78,7 +78,7 @@ pub fn draw(panels: &[Panel]) -> Result<String> {
     let (width, height) = (width * panels.len().min(ACROSS) as f64, height * panels.len().div_ceil(ACROSS) as f64);
     Ok(format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" font-family=\"sans-serif\"><style>{}</style>{inner}</svg>\n",
-        vaglio_report::report::STYLE
+        vaglio_report::page::STYLE
     ))
 }
 

@@ -1,8 +1,9 @@
 //! The page of a comparison.
 
 use super::{Comparison, NamedRun, jaccard};
+use crate::page::{COLORS, Chart, Mark, ScaleKind, Section, TableBuilder, TableCell, page};
 use crate::record::{LossName, PredictionRows};
-use crate::report::{COLORS, Chart, Mark, ScaleKind, Section, TableBuilder, TableCell, along_path, page};
+use crate::report::along_path;
 use std::collections::HashMap;
 use vaglio_core::{join, short};
 

@@ -1,6 +1,9 @@
 //! Subsets nearly as good as the best or the chosen one.
 
+use super::Record;
+use super::names::sentence;
 use crate::infinity;
+use crate::page::{Section, TableBuilder};
 use std::collections::HashMap;
 use vaglio_core::{Feature, escape_controls, join, record, short};
 use vaglio_search::{NearBest, Path};
@@ -156,4 +159,24 @@ fn smallest(mut all: Vec<AlternativeRecord>) -> Vec<AlternativeRecord> {
     all.sort_by(|a, b| a.columns.len().cmp(&b.columns.len()).then(a.score.total_cmp(&b.score)));
     all.truncate(SMALLEST);
     all
+}
+
+/// Subsets as good as the chosen one: those of the fewest columns first, then the best.
+pub(super) fn section(record: &Record) -> Option<Section> {
+    let near = record.alternatives.as_ref()?;
+    let is_listed = |subset: &&AlternativeRecord| near.smallest.iter().any(|known| known.columns == subset.columns);
+    let rows: Vec<&AlternativeRecord> =
+        near.smallest.iter().chain(near.subsets.iter().filter(|subset| !is_listed(subset))).collect();
+    let note = "Compared are the subsets after every step, those of the folds, and the chosen one without each column and with substitutes.";
+    let note = if near.met.is_some() { note } else { "" };
+    let table = TableBuilder::new("Subsets as good", "“alternatives.subsets”", &rows)
+        .count("Size", |subset| subset.columns.len())
+        .text("Columns", |subset| match subset.columns.len() {
+            0 => "none".into(),
+            _ => subset.columns.join(", "),
+        })
+        .number("Score", |subset| subset.score)
+        .number("Above the chosen subset by", |subset| subset.difference)
+        .number("Standard error", |subset| subset.difference_error);
+    Some(Section::new("alternatives", "Subsets as good").text(sentence(near.sentence())).table(table).note(note))
 }

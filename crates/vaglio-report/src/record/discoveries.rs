@@ -1,6 +1,8 @@
 //! Selection of columns with control of the false discovery rate.
 
+use super::Record;
 use super::names::listed;
+use crate::page::{self, Section, TableBuilder};
 use vaglio_core::{Feature, pluralize, record, setting};
 
 /// Verdicts on the columns by random dummies (the T-Rex selector).
@@ -51,6 +53,8 @@ pub enum Verdict {
     Rejected,
 }
 
+/// Largest number of listed verdicts.
+const VERDICTS: usize = 60;
 /// Largest number of columns named in a sentence.
 const NAMED: usize = 12;
 
@@ -90,4 +94,37 @@ impl FalseDiscoveries {
         };
         format!("{of} confirmed at a false discovery rate of {rate}{sure}{also}")
     }
+}
+
+/// Columns that are confirmed or tentative at a false discovery rate.
+pub(super) fn section(record: &Record) -> Option<Section> {
+    let fdr = record.fdr.as_ref()?;
+    let rows = [fdr.with_verdict(Verdict::Confirmed), fdr.with_verdict(Verdict::Tentative)].concat();
+    let why = |column: &&ColumnVerdict| match (&column.rival, &column.same_as) {
+        (_, Some(same)) => format!("equals {same}, which represents both"),
+        (Some(rival), _) => format!("the data do not tell it from {rival}"),
+        _ if column.verdict == Verdict::Tentative => format!("is taken at a rate above {}", fdr.rate),
+        _ => String::new(),
+    };
+    let lead = format!(
+        "{}. Of columns confirmed at this rate at most {} % are false on average; the others of {} are rejected.",
+        fdr.sentence(),
+        page::significant(100.0 * fdr.rate, 3),
+        pluralize(fdr.columns.len(), "column"),
+    );
+    let note = format!(
+        "The q-value is the smallest rate at which a column is taken. Votes are the share of {} experiments in which it entered before {} {} (T-Rex selector).",
+        fdr.experiments,
+        page::count(fdr.dummies),
+        if fdr.are_virtual { "virtual dummies" } else { "dummies" },
+    );
+    let table = TableBuilder::new("Verdicts", "“fdr”", &rows)
+        .name("Column", |column| column.name.clone())
+        .text("Verdict", |column| column.verdict.word().to_owned())
+        .number("q-value", |column| column.q)
+        .share("Votes", |column| column.votes)
+        .text("Why", why)
+        .marked(|row| record.is_chosen(row.index))
+        .most(VERDICTS);
+    Some(Section::new("discoveries", "False discoveries").text(lead).table(table).note(note))
 }

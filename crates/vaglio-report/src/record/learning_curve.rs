@@ -1,6 +1,8 @@
 //! Learning curve: held-out loss over the number of training rows.
 
-use vaglio_core::{record, short};
+use super::Record;
+use crate::page::{Chart, Mark, ScaleKind, Section, TableBuilder, finite};
+use vaglio_core::{pluralize, record, short};
 
 /// Learning curve: the selection is repeated on shares of the training rows of outer folds.
 #[record]
@@ -60,4 +62,32 @@ impl LearningCurve {
             }
         }
     }
+}
+
+/// The loss over the number of training rows.
+pub(super) fn section(record: &Record) -> Option<Section> {
+    let curve = record.learning_curve.as_ref()?;
+    let loss = |point: &LearningPoint| point.loss.and_then(finite);
+    let name = record.loss();
+    let interval = |point: &LearningPoint| name.interval_at(point.rows.round(), loss(point), point.standard_error);
+    let points = curve.points.iter().map(|point| Some([point.rows.round(), loss(point)?])).collect();
+    let folds = || pluralize(curve.folds, "outer fold");
+    let chart = Chart::new("Loss over the number of training rows", "training rows", name.axis_title())
+        .x(ScaleKind::Linear)
+        .marks(Mark::band("nested", curve.points.iter().map(interval).collect()))
+        .mark(Mark::line("rows held out", "nested", points))
+        .caption(format!(
+            "Everything is repeated on growing parts of the training rows of {}.",
+            curve.splits.clone().unwrap_or_else(folds)
+        ));
+    let table = TableBuilder::new("Learning curve", "“learning_curve”", &curve.points)
+        .share("Share of the training rows", |point| point.share)
+        .number("Rows", |point| point.rows)
+        .number("Columns chosen", |point| point.size)
+        .number("Loss", loss)
+        .number("Standard error", |point| point.standard_error)
+        .number("Gain over the row above", |point| point.gain)
+        .number("Standard error", |point| point.gain_error)
+        .text("Why there is none", |point| point.refused.clone());
+    Some(Section::new("learning", "Learning curve").text(curve.sentence()).chart(chart).table(table))
 }

@@ -2,6 +2,7 @@
 
 use super::Record;
 use crate::interval::normal_interval;
+use crate::page::finite;
 use vaglio_core::{AnyLoss, Loss, Role, Squared, ZeroOne, record, title};
 
 /// Name of a loss in results: the word of the loss, or `1 - auc`.
@@ -36,6 +37,12 @@ impl LossName {
     pub(crate) fn interval(&self, mean: f64, error: f64) -> [f64; 2] {
         let loss = serde_json::from_value::<AnyLoss>(self.word().into());
         normal_interval(mean, error, loss.map_or([f64::NEG_INFINITY, f64::INFINITY], |loss| loss.traits().range))
+    }
+
+    /// Place of a mean loss with its 95 % interval, if it is finite and has a standard error.
+    pub(crate) fn interval_at(&self, place: f64, mean: Option<f64>, error: Option<f64>) -> Option<[f64; 3]> {
+        let [low, high] = self.interval(mean.and_then(finite)?, error.and_then(finite)?);
+        Some([place, low, high])
     }
 
     fn word(&self) -> &str {

@@ -5,21 +5,25 @@ mod charts;
 mod choice;
 mod data;
 mod discoveries;
-mod evaluation;
 mod figures;
 mod held_out_error;
 mod json;
 mod learning_curve;
+mod lookups;
 mod loss_name;
 mod methods;
 pub(crate) mod names;
+mod nested;
 mod parts;
+mod permutations;
 mod reliability;
 mod selected;
 mod shares;
+mod stability;
 mod steps;
 mod table;
 mod table_parts;
+mod verified;
 mod warning;
 
 pub use alternatives::{AlternativeRecord, AlternativesRecord};
@@ -30,28 +34,29 @@ pub use choice::{
 };
 pub use data::{ColumnRun, DataRecord, LeftOutReason, LeftOutRows, MadeColumns, left_out_rows};
 pub use discoveries::{ColumnVerdict, FalseDiscoveries, Verdict};
-pub use evaluation::{
-    Frequency, Intervals, NestedEvaluation, NullFigure, OuterFold, PairedLosses, Permutations, Stability, StableColumn,
-    Verified,
-};
 pub use figures::{ConstantAnswerError, Figures, OutputFigures, class_of, largest, variance};
 pub(crate) use held_out_error::ConfidenceInterval;
 pub use held_out_error::HeldOutError;
 pub use learning_curve::{LearningCurve, LearningPoint};
 pub use loss_name::LossName;
+pub use nested::{Frequency, Intervals, NestedEvaluation, OuterFold, PairedLosses};
 pub use parts::{FinalModelRecord, FoundByMap, FoundRecord, PartNames, TunedSettings};
+pub use permutations::{NullFigure, Permutations};
 pub use reliability::{ReliabilityBin, ReliabilityRecord, brier};
 pub use selected::{
     ExcludedRecord, NearestStep, OutsideRecord, PerOutput, SelectedRecord, Substitute, WeightSpread, WorthRecord,
 };
 pub use shares::{ShareRecord, SharesRecord};
+pub use stability::{Stability, StableColumn};
 pub use steps::{EntryRecord, StepRecord, recorded};
 pub use table::proven;
 pub use table_parts::{interval_text, level_text};
+pub use verified::Verified;
 pub use warning::{Warning, WarningKind};
 
 use crate::infinity;
-use vaglio_core::{Diagnostics, Feature, StopReason, record, setting};
+use crate::page::Section;
+use vaglio_core::{Diagnostics, Feature, StopReason, escape_controls, record, setting};
 use vaglio_search::Certificate;
 
 /// The version of the format that this program writes and reads.
@@ -218,3 +223,53 @@ pub struct Seconds {
     /// The whole run.
     pub total: f64,
 }
+
+/// An evaluation as the page and the short table show it; without a result, it has neither section nor line.
+pub(crate) struct ShownEvaluation {
+    pub group: SectionGroup,
+    pub section: fn(&Record) -> Option<Section>,
+    pub line: fn(&Record) -> Option<String>,
+}
+
+/// Groups of sections with evaluations, in reading order.
+#[derive(PartialEq)]
+pub(crate) enum SectionGroup {
+    /// Sections that are open.
+    Open,
+    /// Predictions of rows held out.
+    Predictions,
+    /// Importance of the chosen columns.
+    Columns,
+    /// Repetitions of the selection.
+    Repetitions,
+    /// Other curves.
+    Curves,
+}
+
+/// Evaluations with a section or a line, in the order of lines, and of sections in each group.
+pub(crate) static EVALUATIONS: [ShownEvaluation; 8] = [
+    ShownEvaluation {
+        group: SectionGroup::Open,
+        section: alternatives::section,
+        line: |record| record.alternatives.as_ref().map(AlternativesRecord::sentence),
+    },
+    ShownEvaluation {
+        group: SectionGroup::Columns,
+        section: shares::section,
+        line: |record| record.shares.as_ref().map(SharesRecord::sentence),
+    },
+    ShownEvaluation {
+        group: SectionGroup::Curves,
+        section: learning_curve::section,
+        line: |record| record.learning_curve.as_ref().map(LearningCurve::sentence),
+    },
+    ShownEvaluation { group: SectionGroup::Curves, section: |_| None, line: verified::line },
+    ShownEvaluation {
+        group: SectionGroup::Repetitions,
+        section: discoveries::section,
+        line: |record| Some(escape_controls(&record.fdr.as_ref()?.sentence()).into_owned()),
+    },
+    ShownEvaluation { group: SectionGroup::Repetitions, section: stability::section, line: |_| None },
+    ShownEvaluation { group: SectionGroup::Repetitions, section: nested::section, line: |_| None },
+    ShownEvaluation { group: SectionGroup::Predictions, section: reliability::section, line: |_| None },
+];

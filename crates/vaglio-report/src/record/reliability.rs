@@ -1,6 +1,8 @@
 //! Calibration of class probabilities.
 
-use super::PredictionRows;
+use super::{PredictionRows, Record};
+use crate::interval::normal_interval;
+use crate::page::{self, Chart, Mark, Section};
 use ndarray::ArrayView2;
 use vaglio_core::{record, row_weights};
 
@@ -106,6 +108,36 @@ impl ReliabilityRecord {
             bins: if events.is_empty() { Vec::new() } else { (0..bins).map(bin).collect() },
         }
     }
+}
+
+/// Section with the calibration of class probabilities.
+pub(super) fn section(record: &Record) -> Option<Section> {
+    let (calibration, classes) = (record.calibration.as_ref()?, record.data.classes.as_ref()?);
+    let what = match &classes[..] {
+        [_, positive] => format!("“{positive}”"),
+        _ => "the class that the row is given".into(),
+    };
+    let gain = if calibration.base > 0.0 { 1.0 - calibration.brier / calibration.base } else { 0.0 };
+    let lead = format!(
+        "The Brier score of {} {} is {}; the frequencies of the classes as probabilities have {} (skill {}).",
+        page::count(calibration.rows),
+        calibration.from.rows(),
+        page::short(calibration.brier),
+        page::short(calibration.base),
+        page::percent(gain)
+    );
+    let class = calibration.from.title();
+    let ends = |bin: &ReliabilityBin| {
+        let [low, high] = normal_interval(bin.observed, bin.error, [0.0, 1.0]);
+        [Some([bin.predicted, low, high]), None]
+    };
+    let ends = Mark::Band { class: class.into(), points: calibration.bins.iter().flat_map(ends).collect() };
+    let points = calibration.bins.iter().map(|bin| Some([bin.predicted, bin.observed])).collect();
+    let chart = Chart::unit_square("Calibration of probabilities", "probability", "share that came true")
+        .mark(ends)
+        .mark(Mark::line("", class, points))
+        .caption(format!("Groups of rows with like probability of {what}; on the line, probabilities are right."));
+    Some(Section::new("calibration", "Calibration of probabilities").text(lead).chart(chart))
 }
 
 #[cfg(test)]

@@ -1,7 +1,9 @@
 //! Shapley values of the chosen columns.
 
+use super::Record;
 use super::names::listed;
 use crate::infinity;
+use crate::page::{self, Section, TableBuilder, TableCell};
 use vaglio_core::{Feature, clip, escape_controls, record, short};
 
 /// Shapley values of the chosen columns. Their sum is the criterion's score without features minus that of all of them.
@@ -67,4 +69,28 @@ impl SharesRecord {
         let (from, to, columns) = (short(self.empty), short(self.all), listed(self.ranked().iter().map(of), LISTED));
         format!("shares of the fall of the score from {from} to {to} ({}): {columns}", self.method())
     }
+}
+
+/// The Shapley value of each chosen column.
+pub(super) fn section(record: &Record) -> Option<Section> {
+    let shares = record.shares.as_ref()?;
+    let rows = shares.ranked();
+    let most = rows.iter().map(|row| row.share.abs()).fold(0.0, f64::max);
+    let lead = format!(
+        "The columns lower the score from {} to {}. The share of a column is its part of that, as a mean over all orders of entry (Shapley \
+         value, by {}).",
+        page::short(shares.empty),
+        page::short(shares.all),
+        shares.method()
+    );
+    let mut note = String::from("Columns that say the same divide what they say between them.");
+    if record.pipeline.loss.is_none() {
+        note.push_str(" The score of this criterion is no loss of predictions, and the shares are those of the score.");
+    }
+    let table = TableBuilder::new("Shares", "“shares.columns”", &rows)
+        .name("Column", |row| row.name.clone())
+        .cells("Share", "share", |row| TableCell::number(row.share).bar(row.share / most))
+        .number("Standard error of drawn orders", |row| row.standard_error)
+        .text("Part", |row| row.part.map(|part| format!("{:.1} %", 100.0 * part).replace('-', "−")));
+    Some(Section::new("shares", "Share of each column").text(lead).table(table).note(note))
 }

@@ -3,11 +3,10 @@
 use super::names::listed;
 use super::table_parts::{interval_text, level_text};
 use super::{
-    AlternativesRecord, ChosenBy, ComparedSearch, ComparisonColumns, DeclinedColumns, Figures, FinalModelRecord,
-    LearningCurve, LossDifference, PartNames, PredictionRows, Record, SharesRecord, Status, TunedSettings, Verified,
-    WorthRecord, left_out_rows,
+    ChosenBy, ComparedSearch, ComparisonColumns, DeclinedColumns, EVALUATIONS, Figures, FinalModelRecord,
+    LossDifference, PartNames, PredictionRows, Record, Status, TunedSettings, WorthRecord, left_out_rows,
 };
-use vaglio_core::{Diagnostics, escape_controls, is_lower, join, pluralize, short};
+use vaglio_core::{escape_controls, is_lower, join, pluralize, short};
 use vaglio_search::{Certificate, Rule};
 
 /// Number of rows from which halving another loss is no chance.
@@ -49,27 +48,10 @@ impl Record {
                 |s: &ComparedSearch| format!("{} {} ({})", s.search, short(s.loss), pluralize(s.size, "column"));
             format!("{} is taken; cross-validated: {}", winner.search, join(self.searches.iter().map(result), ", "))
         });
-        let numerics = self.numerics.filter(|diagnostics| diagnostics.remade > 0).map(|diagnostics| {
-            let Diagnostics { conditioning, remade, rows_kept_out, .. } = diagnostics;
-            format!(
-                "trials refitted from the rows: {remade} (conditioning {conditioning:.1e} at worst; rows of leverage near 1 left out: \
-                 {rows_kept_out})"
-            )
-        });
-        let verified = self.verify.as_ref().map(|Verified { steps, max_relative_error }| {
-            let what = pluralize(*steps, "score");
-            format!("{what} recomputed by plain retraining: off by {max_relative_error:.1e} at most")
-        });
         let is_partial = self.status == Status::Partial;
-        let lines = [model, left_out, tuned, Some(self.score_line())].into_iter().chain(self.held_out_lines()).chain([
-            compared,
-            self.certificate.as_ref().map(proven),
-            self.alternatives.as_ref().map(AlternativesRecord::sentence),
-            self.shares.as_ref().map(SharesRecord::sentence),
-            self.learning_curve.as_ref().map(LearningCurve::sentence),
-            numerics,
-            verified,
-            self.fdr.as_ref().map(|fdr| escape_controls(&fdr.sentence()).into_owned()),
+        let lines = [model, left_out, tuned, Some(self.score_line())].into_iter().chain(self.held_out_lines());
+        let lines = lines.chain([compared, self.certificate.as_ref().map(proven)]);
+        let lines = lines.chain(EVALUATIONS.iter().map(|evaluation| (evaluation.line)(self))).chain([
             self.worth.as_ref().and_then(WorthRecord::sentence),
             is_partial.then(|| "The search was cut short; this is the valid result so far.".to_owned()),
         ]);
@@ -213,14 +195,6 @@ impl Record {
             format!("nested error {}, {folds} outer folds{splits}{shared}", error.text())
         });
         [cross_validated, test, nested]
-    }
-
-    /// The mean cross-validated loss on shuffled targets, or else the score, with the p-value.
-    pub(crate) fn shuffled_line(&self) -> Option<String> {
-        let permutations = self.permutations.as_ref()?;
-        let figure = permutations.cross_validated.as_ref().unwrap_or(&permutations.score);
-        let count = pluralize(permutations.count, "permutation");
-        Some(format!("shuffled targets {}, p = {} ({count})", short(figure.mean), short(figure.p)))
     }
 
     /// Lines on held-out errors, the most trustworthy last.

@@ -1,9 +1,6 @@
 //! The answer of the page: the error on new rows, the choice, and how far to trust them.
 
-use super::lookups::finite;
-use super::number::{count, element, full, percent, short, significant};
-use super::section::Section;
-use super::table::{TableBuilder, TableCell};
+use crate::page::{Section, TableBuilder, TableCell, count, element, finite, full, percent, short, significant};
 use crate::record::names::{capital, sentence};
 use crate::record::{ConfidenceInterval, HeldOutError, PredictionRows, Record, Status, interval_text};
 use vaglio_core::{Absolute, Auc, Role, Squared, ZeroOne, escape_controls, join, pluralize, title};

@@ -1,10 +1,6 @@
 //! The chosen columns: weights, equation, and importance.
 
-use super::heat_map::heat_map;
-use super::lookups::finite;
-use super::number::{element, short, significant};
-use super::section::Section;
-use super::table::{TableBuilder, TableCell};
+use crate::page::{Section, TableBuilder, TableCell, element, finite, heat_map, short, significant};
 use crate::record::names::sentence;
 use crate::record::{Frequency, MOST_CORRELATED, PerOutput, Record, SelectedRecord, WeightSpread, WorthRecord};
 use vaglio_core::join;
@@ -119,30 +115,6 @@ pub fn column_worth(record: &Record) -> Section {
 
 fn inflation(factor: f64) -> TableCell {
     TableCell::text(if factor.is_finite() { significant(factor, 3) } else { "∞".into() })
-}
-
-/// The Shapley value of each chosen column.
-pub fn shapley_values(record: &Record) -> Option<Section> {
-    let shares = record.shares.as_ref()?;
-    let rows = shares.ranked();
-    let most = rows.iter().map(|row| row.share.abs()).fold(0.0, f64::max);
-    let lead = format!(
-        "The columns lower the score from {} to {}. The share of a column is its part of that, as a mean over all orders of entry (Shapley \
-         value, by {}).",
-        short(shares.empty),
-        short(shares.all),
-        shares.method()
-    );
-    let mut note = String::from("Columns that say the same divide what they say between them.");
-    if record.pipeline.loss.is_none() {
-        note.push_str(" The score of this criterion is no loss of predictions, and the shares are those of the score.");
-    }
-    let table = TableBuilder::new("Shares", "“shares.columns”", &rows)
-        .name("Column", |row| row.name.clone())
-        .cells("Share", "share", |row| TableCell::number(row.share).bar(row.share / most))
-        .number("Standard error of drawn orders", |row| row.standard_error)
-        .text("Part", |row| row.part.map(|part| format!("{:.1} %", 100.0 * part).replace('-', "−")));
-    Some(Section::new("shares", "Share of each column").text(lead).table(table).note(note))
 }
 
 /// Correlations of the chosen columns.

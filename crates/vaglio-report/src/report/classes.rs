@@ -1,12 +1,7 @@
-//! Predictions of classes: confusion matrix, ROC curve, calibration.
+//! Predictions of classes: confusion matrix, ROC curve.
 
-use super::chart::{Chart, ChartShape, Mark, ScaleKind};
-use super::heat_map::heat_map;
-use super::number::{count, percent, short};
-use super::section::Section;
-use super::table::{TableBuilder, TableCell};
-use crate::interval::normal_interval;
-use crate::record::{Record, ReliabilityBin, ShownPredictions};
+use crate::page::{Chart, Mark, Section, TableBuilder, TableCell, count, heat_map, short};
+use crate::record::{Record, ShownPredictions};
 
 /// Largest number of classes of a drawn confusion matrix.
 const MOST_CLASSES: usize = 60;
@@ -49,12 +44,6 @@ fn confusion(counts: &[Vec<usize>], names: &[String]) -> String {
     heat_map(&label, [names, names], &cells, "Each row is an observed class, each column a predicted one.")
 }
 
-/// A square from 0 to 1 with its diagonal.
-fn unit_square(label: &str, across: &str, up: &str) -> Chart {
-    let diagonal = Mark::stroke("", "empty", vec![[0.0, 0.0], [1.0, 1.0]]);
-    Chart::new(label, across, up).x(ScaleKind::Linear).y(ScaleKind::Linear).shape(ChartShape::Square).mark(diagonal)
-}
-
 /// The ROC curve of two classes.
 fn roc(predictions: &ShownPredictions, positive: &str) -> Option<Chart> {
     let ([observed], [predicted]) = (&predictions.observed[..], &predictions.predicted[..]) else { return None };
@@ -72,36 +61,6 @@ fn roc(predictions: &ShownPredictions, positive: &str) -> Option<Chart> {
         points.push([alarms as f64 / negatives as f64, hits as f64 / positives as f64]);
     }
     let curve = Mark::stroke("", predictions.from.title(), points);
-    let chart = unit_square("ROC curve", "false-positive rate", "true-positive rate").mark(curve);
+    let chart = Chart::unit_square("ROC curve", "false-positive rate", "true-positive rate").mark(curve);
     Some(chart.caption(format!("ROC curve on {}: rows of “{positive}” that are found.", predictions.from.rows())))
-}
-
-/// Section with the calibration of class probabilities.
-pub fn calibration(record: &Record) -> Option<Section> {
-    let (calibration, classes) = (record.calibration.as_ref()?, record.data.classes.as_ref()?);
-    let what = match &classes[..] {
-        [_, positive] => format!("“{positive}”"),
-        _ => "the class that the row is given".into(),
-    };
-    let gain = if calibration.base > 0.0 { 1.0 - calibration.brier / calibration.base } else { 0.0 };
-    let lead = format!(
-        "The Brier score of {} {} is {}; the frequencies of the classes as probabilities have {} (skill {}).",
-        count(calibration.rows),
-        calibration.from.rows(),
-        short(calibration.brier),
-        short(calibration.base),
-        percent(gain)
-    );
-    let class = calibration.from.title();
-    let ends = |bin: &ReliabilityBin| {
-        let [low, high] = normal_interval(bin.observed, bin.error, [0.0, 1.0]);
-        [Some([bin.predicted, low, high]), None]
-    };
-    let ends = Mark::Band { class: class.into(), points: calibration.bins.iter().flat_map(ends).collect() };
-    let points = calibration.bins.iter().map(|bin| Some([bin.predicted, bin.observed])).collect();
-    let chart = unit_square("Calibration of probabilities", "probability", "share that came true")
-        .mark(ends)
-        .mark(Mark::line("", class, points))
-        .caption(format!("Groups of rows with like probability of {what}; on the line, probabilities are right."));
-    Some(Section::new("calibration", "Calibration of probabilities").text(lead).chart(chart))
 }

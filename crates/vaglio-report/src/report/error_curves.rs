@@ -1,12 +1,8 @@
-//! Curves of errors: over the number of columns, λ, training rows and costs, and while tuning.
+//! Curves of errors over the number of columns, λ and costs.
 
-use super::chart::{Chart, Mark, ScaleKind};
-use super::lookups::finite;
-use super::number::short;
-use super::section::Section;
-use super::table::TableBuilder;
+use crate::page::{Chart, Mark, ScaleKind, Section, TableBuilder, finite, short};
 use crate::record::names::{capital, listed, sentence};
-use crate::record::{Cell, EntryRecord, LearningPoint, LossName, PredictionRows, Record};
+use crate::record::{Cell, EntryRecord, PredictionRows, Record};
 use vaglio_core::pluralize;
 use vaglio_search::CrossValidation;
 
@@ -57,21 +53,11 @@ fn line(record: &Record, name: &str, class: &str, value: impl Fn(&EntryRecord) -
     points.iter().any(Option::is_some).then(|| Mark::line(name, class, points))
 }
 
-/// The 95 % interval of a loss by its standard error.
-fn interval_at(loss: &LossName, at: f64, mean: Option<f64>, error: Option<f64>) -> Option<[f64; 3]> {
-    let [low, high] = loss.interval(mean.and_then(finite)?, error.and_then(finite)?);
-    Some([at, low, high])
-}
-
-fn band(points: Vec<Option<[f64; 3]>>, class: &str) -> Option<Mark> {
-    points.iter().any(Option::is_some).then(|| Mark::Band { class: class.into(), points })
-}
-
 /// The intervals of the score along the path.
 fn score_band(record: &Record) -> Option<Mark> {
     let loss = record.loss();
-    let interval = |entry: &EntryRecord| interval_at(&loss, entry.size as f64, Some(entry.score), entry.standard_error);
-    band(along_path(record, interval), "inner")
+    let interval = |entry: &EntryRecord| loss.interval_at(entry.size as f64, Some(entry.score), entry.standard_error);
+    Mark::band("inner", along_path(record, interval))
 }
 
 /// A chart over the number of columns, with the chosen one.
@@ -102,8 +88,9 @@ fn losses(record: &Record) -> Chart {
     // The interval of the chosen size says more than standard errors of the others.
     let chosen = record.held_out_error(PredictionRows::CrossValidation);
     let chosen = chosen.and_then(|error| error.interval);
-    let chosen = chosen
-        .and_then(|([low, high], _)| band(vec![Some([record.selected.len() as f64, low, high])], "cross-validated"));
+    let chosen = chosen.and_then(|([low, high], _)| {
+        Mark::band("cross-validated", vec![Some([record.selected.len() as f64, low, high])])
+    });
     let marks = [
         chosen,
         score_band(record).filter(|_| is_comparable && !is_cross_validated),
@@ -194,34 +181,6 @@ fn fewest(record: &Record) -> Option<String> {
         short(least.loss),
         short(least.difference_error.unwrap_or(0.0))
     ))
-}
-
-/// The loss over the number of training rows.
-pub fn learning_curve(record: &Record) -> Option<Section> {
-    let curve = record.learning_curve.as_ref()?;
-    let loss = |point: &LearningPoint| point.loss.and_then(finite);
-    let name = record.loss();
-    let interval = |point: &LearningPoint| interval_at(&name, point.rows.round(), loss(point), point.standard_error);
-    let points = curve.points.iter().map(|point| Some([point.rows.round(), loss(point)?])).collect();
-    let folds = || pluralize(curve.folds, "outer fold");
-    let chart = Chart::new("Loss over the number of training rows", "training rows", name.axis_title())
-        .x(ScaleKind::Linear)
-        .marks(band(curve.points.iter().map(interval).collect(), "nested"))
-        .mark(Mark::line("rows held out", "nested", points))
-        .caption(format!(
-            "Everything is repeated on growing parts of the training rows of {}.",
-            curve.splits.clone().unwrap_or_else(folds)
-        ));
-    let table = TableBuilder::new("Learning curve", "“learning_curve”", &curve.points)
-        .share("Share of the training rows", |point| point.share)
-        .number("Rows", |point| point.rows)
-        .number("Columns chosen", |point| point.size)
-        .number("Loss", loss)
-        .number("Standard error", |point| point.standard_error)
-        .number("Gain over the row above", |point| point.gain)
-        .number("Standard error", |point| point.gain_error)
-        .text("Why there is none", |point| point.refused.clone());
-    Some(Section::new("learning", "Learning curve").text(curve.sentence()).chart(chart).table(table))
 }
 
 /// The searches that were compared on the same folds.

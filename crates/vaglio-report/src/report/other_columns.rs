@@ -1,34 +1,11 @@
-//! Alternatives to the chosen columns, and the columns that were not chosen or left out.
+//! Columns that were not chosen, or left out.
 
-use super::lookups::finite;
-use super::number::{count, short};
-use super::section::Section;
-use super::table::{TableBuilder, TableCell};
-use crate::record::names::{listed, sentence};
-use crate::record::{AlternativeRecord, ColumnRun, Record, left_out_rows};
+use crate::page::{Section, TableBuilder, TableCell, count, finite, short};
+use crate::record::names::listed;
+use crate::record::{ColumnRun, Record, left_out_rows};
 
 /// Largest number of constant columns that are named.
 const MOST_NAMES: usize = 25;
-
-/// Subsets as good as the chosen one: those of the fewest columns first, then the best.
-pub fn alternatives(record: &Record) -> Option<Section> {
-    let near = record.alternatives.as_ref()?;
-    let is_listed = |subset: &&AlternativeRecord| near.smallest.iter().any(|known| known.columns == subset.columns);
-    let rows: Vec<&AlternativeRecord> =
-        near.smallest.iter().chain(near.subsets.iter().filter(|subset| !is_listed(subset))).collect();
-    let note = "Compared are the subsets after every step, those of the folds, and the chosen one without each column and with substitutes.";
-    let note = if near.met.is_some() { note } else { "" };
-    let table = TableBuilder::new("Subsets as good", "“alternatives.subsets”", &rows)
-        .count("Size", |subset| subset.columns.len())
-        .text("Columns", |subset| match subset.columns.len() {
-            0 => "none".into(),
-            _ => subset.columns.join(", "),
-        })
-        .number("Score", |subset| subset.score)
-        .number("Above the chosen subset by", |subset| subset.difference)
-        .number("Standard error", |subset| subset.difference_error);
-    Some(Section::new("alternatives", "Subsets as good").text(sentence(near.sentence())).table(table).note(note))
-}
 
 /// The columns that were not chosen.
 pub fn columns_not_chosen(record: &Record) -> Section {

@@ -1,9 +1,6 @@
 //! Findings of the parts of a run: numbers and words in a table, lists of numbers as curves, lists of records as tables.
 
-use super::chart::{Chart, Mark, ScaleKind};
-use super::lookups::finite;
-use super::section::Section;
-use super::table::{TableBuilder, TableCell};
+use crate::page::{Chart, Mark, ScaleKind, Section, TableBuilder, TableCell, finite};
 use crate::record::FoundRecord;
 use crate::record::names::capital;
 use serde_json::{Map, Value};

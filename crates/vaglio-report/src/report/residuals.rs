@@ -1,11 +1,8 @@
 //! Predictions of numbers on rows held out: scatter plots, worst rows, residuals against columns.
 
-use super::chart::{Chart, ChartShape, Mark, ScaleKind};
-use super::drawing::widened;
-use super::lookups::finite;
-use super::number::{count, short};
-use super::section::Section;
-use super::table::{TableBuilder, TableCell};
+use crate::page::{
+    Chart, ChartShape, Mark, ScaleKind, Section, TableBuilder, TableCell, count, finite, short, widened,
+};
 use crate::record::names::sentence;
 use crate::record::{DrawnColumn, Record, ResidualsRecord};
 use vaglio_core::join;

@@ -1,10 +1,6 @@
 //! Details of the run: key figures, steps of the search, sizes, methods, configuration.
 
-use super::chart::{COLORS, Chart, Mark, ScaleKind};
-use super::heat_map::heat_map;
-use super::number::{count, escape, short};
-use super::section::Section;
-use super::table::TableBuilder;
+use crate::page::{COLORS, Chart, Mark, ScaleKind, Section, TableBuilder, count, escape, heat_map, short};
 use crate::record::{EntryRecord, Record, StepRecord, TunedSettings, proven};
 use std::collections::HashMap;
 use vaglio_core::{Action, join};

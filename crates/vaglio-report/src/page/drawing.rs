@@ -194,7 +194,7 @@ impl Chart {
 }
 
 /// Renders a figure with a caption; wide ones can be scrolled.
-pub(super) fn figure(class: &str, label: &str, content: &str, caption: &str) -> String {
+pub fn figure(class: &str, label: &str, content: &str, caption: &str) -> String {
     let focus = if class == "wide" { " tabindex=\"0\"" } else { "" };
     let (label, caption) = (escape(label), element("figcaption", caption));
     format!(
@@ -203,7 +203,7 @@ pub(super) fn figure(class: &str, label: &str, content: &str, caption: &str) -> 
 }
 
 /// Widens a range to include a value.
-pub(super) fn widened(range: Option<[f64; 2]>, value: f64) -> Option<[f64; 2]> {
+pub fn widened(range: Option<[f64; 2]>, value: f64) -> Option<[f64; 2]> {
     Some(range.map_or([value; 2], |[low, high]| [low.min(value), high.max(value)]))
 }
 

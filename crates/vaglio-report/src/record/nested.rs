@@ -1,7 +1,9 @@
-//! Evaluations of the selection procedure: outer folds, shuffled targets, half-samples.
+//! Nested cross-validation.
 
-use super::{Figures, LossDifference};
+use super::names::listed;
+use super::{Figures, LossDifference, Record};
 use crate::infinity;
+use crate::page::{Section, TableBuilder};
 use vaglio_core::{Feature, record};
 
 /// Nested cross-validation: the selection, with the choice of size and λ, is repeated in outer folds.
@@ -111,73 +113,22 @@ pub struct Intervals {
     pub level: f64,
 }
 
-/// Figures of the selection procedure on shuffled targets.
-#[record]
-pub struct Permutations {
-    /// Number of shuffles.
-    pub count: usize,
-    /// The criterion's score of the selection.
-    pub score: NullFigure,
-    /// Cross-validated loss of the chosen size and λ.
-    pub cross_validated: Option<NullFigure>,
-}
-
-/// Null distribution of a figure, from shuffled targets.
-#[record]
-pub struct NullFigure {
-    /// Mean over the shuffled targets.
-    #[serde(deserialize_with = "infinity::number")]
-    pub mean: f64,
-    /// P-value (1 + m) / (1 + n), where m of the n shuffles have a figure at most that of the data.
-    pub p: f64,
-    /// Value of each shuffle, in order.
-    pub values: Vec<f64>,
-}
-
-/// Stability selection: selection frequencies on complementary half-samples.
-#[record]
-pub struct Stability {
-    /// Number of pairs of half-samples.
-    pub pairs: usize,
-    /// Mean number of columns selected on a half-sample.
-    pub size: f64,
-    /// Share of half-samples that selected each column; columns that none selected are left out.
-    pub frequency: Vec<Frequency>,
-    /// Share of half-samples that selected a candidate made of each column of the data, if maps make candidates.
-    #[optional]
-    pub by_source: Vec<Frequency>,
-    /// Largest size up to which stability paths are integrated, from 1.
-    #[serde(default)]
-    pub sizes: usize,
-    /// Columns with a positive score, the highest first.
-    #[serde(default)]
-    pub columns: Vec<StableColumn>,
-    /// Description of the units that are not split between halves, if they are neither rows nor groups.
-    #[optional]
-    pub splits: Option<String>,
-}
-
-/// Column with the score of its integrated stability path.
-#[record]
-pub struct StableColumn {
-    /// The candidate column, from 0.
-    pub index: Feature,
-    /// Name.
-    pub name: String,
-    /// Mean over sizes of (2π − 1)³, or 0 for π below ½, where π is the share of half-samples that select the column.
-    pub score: f64,
-    /// Bound on the expected number of chance columns with at least this score.
-    pub expected_false: f64,
-    /// Q-value: lowest bound on the share of chance columns, over all thresholds at or below this score.
-    pub q: f64,
-}
-
-/// Scores recomputed by plain retraining, the criterion's definition.
-#[record]
-#[derive(Copy)]
-pub struct Verified {
-    /// Number of random steps that were recomputed; entries of the path for a search without steps.
-    pub steps: usize,
-    /// Largest difference, relative to the score or to 1e-10 of the empty subset's score, whichever is larger.
-    pub max_relative_error: f64,
+/// Table of the outer folds.
+pub(super) fn section(record: &Record) -> Option<Section> {
+    let nested = record.nested.as_ref()?;
+    let mut table = TableBuilder::new("Outer folds", "“nested.per_fold”", &nested.per_fold);
+    if nested.repeats > 1 {
+        table = table.count("Repeat", |fold| fold.repeat);
+    }
+    let table = table
+        .count("Fold", |fold| fold.fold)
+        .count("Rows", |fold| fold.rows)
+        .number("Loss", |fold| fold.loss)
+        .number("Without features", |fold| fold.empty_loss)
+        .number("Cross-validated", |fold| fold.cross_validated)
+        .number("Score", |fold| fold.score)
+        .count("Size", |fold| fold.size)
+        .number("λ", |fold| fold.lambda)
+        .text("Columns", |fold| listed(&fold.selected, 12));
+    Some(Section::new("folds", "Outer folds").table(table))
 }

@@ -2,6 +2,11 @@
 
 use vaglio_core::escape_controls;
 
+/// Returns the number if it is finite.
+pub fn finite(number: f64) -> Option<f64> {
+    Some(number).filter(|number| number.is_finite())
+}
+
 /// Formats a number with five significant digits; a dash if not finite.
 pub fn short(x: f64) -> String {
     typeset(x, &vaglio_core::short(x))

@@ -1,7 +1,6 @@
 //! Tables as HTML.
 
-use super::lookups::finite;
-use super::number::{self, count, element, escape};
+use super::number::{self, count, element, escape, finite};
 
 /// Rows of a table, at most, unless it says otherwise.
 const MOST_ROWS: usize = 200;

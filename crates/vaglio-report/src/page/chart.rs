@@ -1,7 +1,7 @@
 //! Charts as data: two scales and a list of marks.
 
 /// Colors of lines in the style sheet.
-pub(crate) const COLORS: usize = 6;
+pub const COLORS: usize = 6;
 
 /// A chart.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -104,6 +104,13 @@ impl Chart {
         Chart { label: label.into(), x_title: x_title.into(), y_title: y_title.into(), ..Chart::default() }
     }
 
+    /// Creates a square from 0 to 1 with its diagonal.
+    pub fn unit_square(label: &str, across: &str, up: &str) -> Self {
+        let diagonal = Mark::stroke("", "empty", vec![[0.0, 0.0], [1.0, 1.0]]);
+        let chart = Chart::new(label, across, up).x(ScaleKind::Linear).y(ScaleKind::Linear);
+        chart.shape(ChartShape::Square).mark(diagonal)
+    }
+
     /// Sets the horizontal scale.
     pub fn x(self, x: ScaleKind) -> Self {
         Chart { x, ..self }
@@ -147,6 +154,11 @@ impl Mark {
     pub fn stroke(name: &str, class: &str, points: Vec<[f64; 2]>) -> Self {
         let points = points.into_iter().map(Some).collect();
         Mark::Line { name: name.into(), class: class.into(), points, dots: false }
+    }
+
+    /// The area between the ends of intervals, if there are any.
+    pub fn band(class: &str, points: Vec<Option<[f64; 3]>>) -> Option<Self> {
+        points.iter().any(Option::is_some).then(|| Mark::Band { class: class.into(), points })
     }
 
     /// A horizontal line at the value `at`.

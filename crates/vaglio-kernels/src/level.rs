@@ -113,22 +113,3 @@ impl<R, F: FnMut() -> R> NullaryFnOnce for ClosureKernel<F> {
         (self.0)()
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn levels_are_from_the_baseline_to_the_widest_of_processor_and_build() {
-        let (levels, processor) = (Level::available(), Level(Arch::new()).name());
-        let widest = if cfg!(debug_assertions) && processor == "avx512" { "avx2" } else { processor };
-        assert_eq!((levels[0].name(), levels[levels.len() - 1].name()), ("baseline", widest));
-    }
-
-    #[test]
-    fn kernels_run_on_the_level_that_is_set() {
-        for level in Level::available() {
-            assert_eq!(level.within(|| Level::current().name()), level.name());
-        }
-    }
-}

@@ -7,6 +7,8 @@ mod bordered_inverse;
 mod cancellation;
 mod cholesky;
 mod definite_system;
+#[cfg(not(feature = "lapack"))]
+mod faer_views;
 mod inverse_factor;
 mod lower_factor;
 mod separable_bound;
@@ -59,16 +61,10 @@ pub struct Svd {
 
 #[cfg(not(feature = "lapack"))]
 mod backend {
+    use super::faer_views::view;
     use super::{FactorizationError, Svd};
     use faer::{Mat, MatRef, Side};
     use ndarray::{Array1, Array2, ArrayView2, ShapeBuilder};
-
-    pub(super) fn view<'a>(a: &'a ArrayView2<'_, f64>) -> MatRef<'a, f64> {
-        let (rows, columns) = a.dim();
-        let strides = a.strides();
-        // SAFETY: the pointer and strides come from a live view of exactly `rows` × `columns` doubles.
-        unsafe { MatRef::from_raw_parts(a.as_ptr(), rows, columns, strides[0], strides[1]) }
-    }
 
     pub(super) fn owned(a: MatRef<'_, f64>) -> Array2<f64> {
         let mut out = Array2::zeros((a.nrows(), a.ncols()).f());
@@ -257,143 +253,4 @@ fn factors<T: Send + 'static>(
 
 fn finite(a: &ArrayView2<f64>) -> Result<(), FactorizationError> {
     if a.iter().all(|v| v.is_finite()) { Ok(()) } else { Err(FactorizationError::NoConvergence) }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn matrix(m: usize, n: usize) -> Array2<f64> {
-        Array2::from_shape_fn((m, n), |(i, j)| ((i * 31 + j * 17 + i * j * 7) % 23) as f64 / 23.0 - 0.4)
-    }
-
-    fn close(a: &Array2<f64>, b: &Array2<f64>) {
-        assert_eq!(a.dim(), b.dim());
-        let scale = b.iter().fold(1.0, |m: f64, v| m.max(v.abs()));
-        a.iter().zip(b).for_each(|(a, b)| assert!((a - b).abs() < 1e-12 * scale, "{a} is not {b}"));
-    }
-
-    /// Builds matrices of m × n entries in every layout.
-    fn in_every_layout(m: usize, n: usize, then: impl FnOnce(&[ArrayView2<'_, f64>])) {
-        use ndarray::{ShapeBuilder, s};
-        let (whole, row) = (matrix(2 * m, 3 * n), matrix(1, n));
-        let by_columns = Array2::from_shape_fn((m, n).f(), |at| whole[at]);
-        then(&[
-            whole.slice(s![..m, ..n]),
-            whole.slice(s![..;2, ..;3]),
-            whole.slice(s![..;-2, ..;-3]),
-            whole.slice(s![m.., n..2 * n]),
-            by_columns.view(),
-            row.broadcast((m, n)).unwrap(),
-        ]);
-    }
-
-    #[test]
-    fn products_are_of_the_entries_in_every_layout() {
-        let product = |a: &ArrayView2<f64>, b: &ArrayView2<f64>| {
-            let entry = |(i, j): (usize, usize)| (0..a.ncols()).map(|k| a[[i, k]] * b[[k, j]]).sum::<f64>();
-            Array2::from_shape_fn((a.nrows(), b.ncols()), entry)
-        };
-        for (m, n) in [(1, 1), (1, 4), (4, 1), (7, 3), (3, 7), (40, 20)] {
-            in_every_layout(m, n, |layouts| {
-                for a in layouts.iter().flat_map(|a| [a.view(), a.t()]) {
-                    close(&gram(a), &product(&a.t(), &a));
-                    layouts.iter().for_each(|b| match a.ncols() == m {
-                        true => close(&gemm(a, *b), &product(&a, b)),
-                        false => close(&gemm(a, b.t()), &product(&a, &b.t())),
-                    });
-                }
-            });
-        }
-    }
-
-    /// Small enough for Miri, which detects out-of-bounds accesses.
-    #[cfg(not(feature = "lapack"))]
-    #[test]
-    fn views_hold_the_entries_in_every_layout() {
-        for (m, n) in [(0, 0), (0, 2), (3, 0), (1, 1), (4, 3), (2, 5)] {
-            in_every_layout(m, n, |layouts| {
-                for a in layouts.iter().flat_map(|a| [a.view(), a.t()]) {
-                    let view = backend::view(&a);
-                    assert_eq!((view.nrows(), view.ncols()), a.dim());
-                    assert!(a.indexed_iter().all(|((i, j), entry)| view[(i, j)] == *entry), "{a:?}");
-                }
-            });
-        }
-    }
-
-    /// Without rows, columns or both, results are empty or 0.
-    #[test]
-    fn empty_matrices_have_empty_factors() {
-        let empty = Array2::zeros((0, 0));
-        assert_eq!(eigh(empty.view()), Ok((Array1::zeros(0), empty.clone())));
-        assert_eq!((inverse(empty.view()), spectral_radius(empty.view())), (Ok(empty.clone()), Ok(0.0)));
-        assert_eq!(solve(empty.view(), Array2::<f64>::zeros((0, 2)).view()), Ok(Array2::zeros((0, 2))));
-        assert_eq!(tridiagonal(empty.view()).unwrap().diagonal.len(), 0);
-        for (m, n) in [(0, 0), (0, 3), (3, 0)] {
-            let a = Array2::<f64>::zeros((m, n));
-            assert_eq!(gram(a.view()), Array2::<f64>::zeros((n, n)));
-            assert_eq!(gemm(a.view(), a.t()), Array2::<f64>::zeros((m, m)));
-            assert_eq!(triangle(a.view()), Ok(Array2::<f64>::zeros((0, n))));
-            assert_eq!(svd(a.view()).unwrap().d.len(), 0);
-        }
-    }
-
-    #[test]
-    fn eigenvectors_rebuild_the_matrix() {
-        let a = gram(matrix(30, 12).view());
-        let (values, vectors) = eigh(a.view()).unwrap();
-        assert!(values.windows(2).into_iter().all(|w| w[0] <= w[1]));
-        close(&vectors.dot(&Array2::from_diag(&values)).dot(&vectors.t()), &a);
-    }
-
-    #[test]
-    fn solve_and_inverse_invert() {
-        let a = gram(matrix(30, 12).view()) + Array2::<f64>::eye(12);
-        let b = matrix(12, 3);
-        close(&a.dot(&solve(a.view(), b.view()).unwrap()), &b);
-        close(&a.dot(&inverse(a.view()).unwrap()), &Array2::eye(12));
-        assert_eq!(solve((-&a).view(), b.view()), Err(FactorizationError::NotPositiveDefinite));
-        assert_eq!(inverse((-a).view()), Err(FactorizationError::NotPositiveDefinite));
-    }
-
-    #[test]
-    fn a_triangle_has_the_gram_matrix_of_its_matrix() {
-        for (m, n) in [(30, 12), (12, 30), (5, 1)] {
-            let a = matrix(m, n);
-            let r = triangle(a.view()).unwrap();
-            assert_eq!(r.dim(), (m.min(n), n));
-            close(&r.t().dot(&r), &a.t().dot(&a));
-            assert!(r.indexed_iter().all(|((i, j), v)| i <= j || *v == 0.0));
-        }
-    }
-
-    #[test]
-    fn the_spectral_radius_is_the_largest_eigenvalue() {
-        // A scaled rotation by any angle; a triangle; a companion matrix of x² − x − 1.
-        let (sin, cos) = 0.7f64.sin_cos();
-        let golden = (1.0 + 5.0f64.sqrt()) / 2.0;
-        for (a, radius) in [
-            (ndarray::array![[2.0 * cos, -2.0 * sin], [2.0 * sin, 2.0 * cos]], 2.0),
-            (ndarray::array![[1.0, 5.0, 7.0], [0.0, -3.0, 2.0], [0.0, 0.0, 2.5]], 3.0),
-            (ndarray::array![[1.0, 1.0], [1.0, 0.0]], golden),
-            (Array2::zeros((0, 0)), 0.0),
-        ] {
-            assert!((spectral_radius(a.view()).unwrap() - radius).abs() < 1e-13, "{a}");
-        }
-        let symmetric = gram(matrix(30, 12).view());
-        let most = eigh(symmetric.view()).unwrap().0[11];
-        assert!((spectral_radius(symmetric.view()).unwrap() / most - 1.0).abs() < 1e-12);
-        assert!(spectral_radius(Array2::from_elem((2, 2), f64::NAN).view()).is_err());
-    }
-
-    #[test]
-    fn singular_vectors_rebuild_the_matrix() {
-        for (m, n) in [(30, 12), (12, 30), (5, 1)] {
-            let a = matrix(m, n);
-            let Svd { u, d, v } = svd(a.view()).unwrap();
-            close(&u.dot(&Array2::from_diag(&d)).dot(&v.t()), &a);
-        }
-        assert!(matches!(svd(Array2::from_elem((2, 2), f64::NAN).view()), Err(FactorizationError::NoConvergence)));
-    }
 }

@@ -54,35 +54,3 @@ fn block(tile: &[F64x8], height: usize, columns: usize, i: usize, j: usize, out:
         }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::Level;
-
-    #[test]
-    fn every_level_gives_the_plain_products_and_equal_columns_equal_bits() {
-        let (height, columns) = (64, 40);
-        let entry =
-            |c: usize, j: usize| if c == 37 { (j as f64 * 1.3).sin() } else { ((c * 7 + j) as f64 * 1.3).sin() };
-        let wide = |at: usize| F64x8::load(&std::array::from_fn(|l| entry(8 * at / height, 8 * at % height + l)));
-        let tile: Vec<F64x8> = (0..columns * height / 8).map(wide).collect();
-        let mut first: Option<Vec<f64>> = None;
-        for level in Level::available() {
-            level.within(|| {
-                // Each fused multiply-add is rounded once, in hardware or in software.
-                let mut out = vec![0.0; columns * columns];
-                add_gram(&tile, height / 8, columns, &mut out);
-                for i in 0..columns {
-                    for j in 0..=i {
-                        let plain: f64 = (0..height).map(|t| entry(i, t) * entry(j, t)).sum();
-                        assert!((out[i * columns + j] - plain).abs() < 1e-12 * height as f64);
-                    }
-                    let (one, other) = (out[i.max(37) * columns + i.min(37)], out[i * columns]);
-                    assert_eq!(one, other, "columns 0 and 37 are equal");
-                }
-                assert_eq!(*first.get_or_insert_with(|| out.clone()), out);
-            });
-        }
-    }
-}

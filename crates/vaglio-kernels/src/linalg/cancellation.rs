@@ -52,23 +52,3 @@ pub(super) fn interruptible<T: Send + 'static>(
         Ok(()) => resume_unwind(Box::new("a thread for linear algebra cannot be started")),
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use std::time::Instant;
-
-    #[test]
-    fn long_work_is_left_and_its_result_is_the_same() {
-        let a = ndarray::Array2::from_shape_fn((3, 3), |(i, j)| (i * 3 + j) as f64);
-        let sum = |a: ArrayView2<f64>| (a.sum(), std::thread::current().id());
-        let own = interruptible(a.view(), LONG, sum);
-        assert_eq!(own, (36.0, std::thread::current().id()), "nothing may stop it");
-        let goes_on = CancelToken::new(|| false).within(|| interruptible(a.view(), LONG, sum)).unwrap();
-        assert!(goes_on.0 == 36.0 && goes_on.1 != own.1);
-        let begun = Instant::now();
-        let halt = CancelToken::new(move || begun.elapsed() > Duration::from_millis(100));
-        let left = halt.within(|| interruptible(a.view(), LONG, |_| std::thread::sleep(Duration::from_secs(20))));
-        assert!(left.is_none() && begun.elapsed() < Duration::from_secs(10));
-    }
-}

@@ -81,6 +81,7 @@ fn sign(i: usize, k: usize) -> f64 {
 
 #[cfg(not(feature = "lapack"))]
 mod backend {
+    use super::super::faer_views::view;
     use super::super::{FactorizationError, backend};
     use faer::Side;
     use faer::linalg::solvers::{Llt, Solve};
@@ -89,11 +90,11 @@ mod backend {
     pub type Factor = Llt<f64>;
 
     pub fn factor(a: ArrayView2<f64>) -> Result<Factor, FactorizationError> {
-        backend::view(&a).llt(Side::Lower).map_err(|_| FactorizationError::NotPositiveDefinite)
+        view(&a).llt(Side::Lower).map_err(|_| FactorizationError::NotPositiveDefinite)
     }
 
     pub fn solve(factor: &Factor, b: ArrayView2<f64>) -> Array2<f64> {
-        backend::owned(factor.solve(backend::view(&b)).as_ref())
+        backend::owned(factor.solve(view(&b)).as_ref())
     }
 }
 
@@ -131,42 +132,5 @@ mod backend {
             column.assign(&solution.unwrap_or_else(|| ndarray::Array1::from_elem(column.len(), f64::NAN)));
         }
         out
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::super::{gram, inverse};
-    use super::*;
-
-    fn matrix(m: usize, n: usize) -> Array2<f64> {
-        Array2::from_shape_fn((m, n), |(i, j)| ((i * 31 + j * 17 + i * j * 7) % 23) as f64 / 23.0 - 0.4)
-    }
-
-    #[test]
-    fn systems_are_solved_and_the_norm_of_the_inverse_is_that_of_the_inverse() {
-        for n in [0, 1, 2, 7, 40, 130] {
-            let mut a = gram(matrix(n + 50, n).view());
-            a.diag_mut().iter_mut().enumerate().for_each(|(i, d)| *d += 10f64.powi(-(i as i32 % 9)));
-            let factor = Cholesky::new(a.view()).unwrap();
-            let b = matrix(n, 3);
-            let worst = (a.dot(&factor.solve(b.view())) - &b).iter().fold(0.0f64, |m, v| m.max(v.abs()));
-            assert!(worst < 1e-6, "{n}: {worst}");
-            let sums =
-                inverse(a.view()).unwrap().columns().into_iter().map(|c| c.mapv(f64::abs).sum()).collect::<Vec<_>>();
-            let norm = sums.into_iter().fold(0.0, f64::max);
-            let found = factor.inverse_norm(n);
-            assert!(found <= norm * (1.0 + 1e-6) && found >= norm / 3.0, "{n}: {found} for {norm}");
-        }
-    }
-
-    #[test]
-    fn what_is_not_positive_definite_fails() {
-        let a = ndarray::array![[1.0, 2.0], [2.0, 1.0]];
-        assert!(matches!(Cholesky::new(a.view()), Err(FactorizationError::NotPositiveDefinite)));
-        assert!(matches!(
-            Cholesky::new(Array2::from_elem((2, 2), f64::NAN).view()),
-            Err(FactorizationError::NoConvergence)
-        ));
     }
 }

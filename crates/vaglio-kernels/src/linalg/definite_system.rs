@@ -81,24 +81,3 @@ fn least_eigenvalue(r: &[f64], size: usize) -> f64 {
     }
     (size as f64 / sum_of_squares(&x)).sqrt()
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::linalg::svd;
-
-    #[test]
-    fn the_least_eigenvalue_is_found_where_every_pivot_is_large() {
-        for size in [1, 2, 5, 12, 20] {
-            let root = Array2::from_shape_fn((size, size), |(i, j)| {
-                [0.0, 1.0, -1.0][1 + usize::from(j > i) - usize::from(j < i)]
-            });
-            let mut a = root.t().dot(&root).as_standard_layout().into_owned();
-            let mut x = a.dot(&Array2::from_shape_fn((size, 2), |(i, o)| (i + o) as f64));
-            let least = solve_by_rows(&mut a, &mut x);
-            let exact = svd(root.view()).unwrap().d.iter().fold(f64::INFINITY, |least, d| least.min(d * d));
-            assert!(least >= exact * (1.0 - 1e-6) && least < 4.0 * exact, "{least:e} is not about {exact:e} of {size}");
-            x.indexed_iter().for_each(|((i, o), x)| assert!((x - (i + o) as f64).abs() < 1e-14 / exact, "{x}"));
-        }
-    }
-}

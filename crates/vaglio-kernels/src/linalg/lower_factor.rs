@@ -75,36 +75,3 @@ impl LowerFactor {
         self.rows.iter().filter_map(|row| row.last()).map(|pivot| pivot * pivot)
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_factor_with_rows_removed_is_that_of_the_smaller_matrix() {
-        let entry = |i: usize, j: usize| if i == j { 3.0 } else { 1.0 / (1.0 + (i * j) as f64 + i.abs_diff(j) as f64) };
-        let made = |of: &[usize]| {
-            let mut factor = LowerFactor::default();
-            for (k, &i) in of.iter().enumerate() {
-                let row: Vec<f64> = of[..k].iter().map(|&j| entry(i, j)).collect();
-                let (left, w) = factor.left_over(&row, entry(i, i));
-                factor.push(left, w);
-            }
-            factor
-        };
-        for out in 0..6 {
-            let mut updated = made(&[0, 1, 2, 3, 4, 5]);
-            updated.remove(out);
-            let rest: Vec<usize> = (0..6).filter(|i| *i != out).collect();
-            let b: Vec<f64> = rest.iter().map(|&i| (i as f64).cos()).collect();
-            let x = updated.solve(&b);
-            for (a, b) in x.iter().zip(made(&rest).solve(&b)) {
-                assert!((a - b).abs() < 1e-14);
-            }
-            for (k, &i) in rest.iter().enumerate() {
-                let product: f64 = rest.iter().zip(&x).map(|(&j, x)| entry(i.max(j), i.min(j)) * x).sum();
-                assert!((product - b[k]).abs() < 1e-14);
-            }
-        }
-    }
-}

@@ -116,7 +116,8 @@ pub(crate) fn tridiagonal(a: ArrayView2<f64>) -> Result<Tridiagonal, Factorizati
 
 #[cfg(not(feature = "lapack"))]
 mod backend {
-    use super::super::{FactorizationError, backend};
+    use super::super::FactorizationError;
+    use super::super::faer_views::{rows_below, view};
     use faer::dyn_stack::{MemBuffer, MemStack};
     use faer::linalg::evd::tridiag::{tridiag_in_place, tridiag_in_place_scratch};
     use faer::linalg::householder::{
@@ -125,7 +126,7 @@ mod backend {
         apply_block_householder_sequence_transpose_on_the_left_in_place_scratch as transposed_scratch,
         apply_block_householder_sequence_transpose_on_the_left_in_place_with_conj as apply_transposed,
     };
-    use faer::{Conj, Mat, MatMut, MatRef, Par};
+    use faer::{Conj, Mat, MatRef, Par};
     use ndarray::{Array1, ArrayView2, ArrayViewMut2};
 
     /// Reflections per block.
@@ -151,7 +152,7 @@ mod backend {
             let (n, columns) = (self.factors.ncols(), b.ncols());
             let mut memory = MemBuffer::new(scratch::<f64>(n, BLOCK, columns));
             let stack = MemStack::new(&mut memory);
-            apply(self.vectors(), self.factors.as_ref(), Conj::No, below(&mut b, n), Par::Seq, stack);
+            apply(self.vectors(), self.factors.as_ref(), Conj::No, rows_below(&mut b, n), Par::Seq, stack);
         }
 
         /// B ← Qᵀ·B in place, for an n × r matrix. Cost O(n²·r).
@@ -159,22 +160,13 @@ mod backend {
             let (n, columns) = (self.factors.ncols(), b.ncols());
             let mut memory = MemBuffer::new(transposed_scratch::<f64>(n, BLOCK, columns));
             let stack = MemStack::new(&mut memory);
-            apply_transposed(self.vectors(), self.factors.as_ref(), Conj::No, below(&mut b, n), Par::Seq, stack);
+            apply_transposed(self.vectors(), self.factors.as_ref(), Conj::No, rows_below(&mut b, n), Par::Seq, stack);
         }
-    }
-
-    /// View of the last `n` rows.
-    pub(super) fn below<'a>(b: &'a mut ArrayViewMut2<'_, f64>, n: usize) -> MatMut<'a, f64> {
-        let (rows, columns) = b.dim();
-        let strides = [b.strides()[0], b.strides()[1]];
-        // SAFETY: the pointer and strides come from a live mutable view of exactly `rows` × `columns` doubles.
-        let all = unsafe { MatMut::from_raw_parts_mut(b.as_mut_ptr(), rows, columns, strides[0], strides[1]) };
-        all.subrows_mut(rows - n, n)
     }
 
     pub fn tridiagonal(a: ArrayView2<f64>) -> Result<(Array1<f64>, Array1<f64>, Reflections), FactorizationError> {
         let n = a.nrows();
-        let mut reduced = backend::view(&a).to_owned();
+        let mut reduced = view(&a).to_owned();
         let mut factors = Mat::zeros(BLOCK, n.saturating_sub(1));
         let mut memory = MemBuffer::new(tridiag_in_place_scratch::<f64>(n, Par::Seq, Default::default()));
         let stack = MemStack::new(&mut memory);
@@ -215,112 +207,5 @@ mod backend {
             _ => eigh(a)?,
         };
         Ok((diagonal, Array1::zeros(n.saturating_sub(1)), Reflections(vectors)))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::super::{eigh, gram};
-    use super::*;
-    use ndarray::Array2;
-
-    fn matrix(m: usize, n: usize) -> Array2<f64> {
-        Array2::from_shape_fn((m, n), |(i, j)| ((i * 31 + j * 17 + i * j * 7) % 23) as f64 / 23.0 - 0.4)
-    }
-
-    /// Full rank, a rank of five and equal columns, a diagonal, nothing.
-    fn matrices(n: usize) -> [Array2<f64>; 5] {
-        let tall = matrix(n + 30, n);
-        let full = gram(tall.view());
-        let low = gram(matrix(5, n).view());
-        let equal = gram(Array2::from_shape_fn((n + 30, n), |(i, j)| tall[[i, j / 2]]).view());
-        [full.clone(), low, equal, Array2::from_diag(&full.diag()), Array2::zeros((n, n))]
-    }
-
-    fn greatest(a: &Array2<f64>) -> f64 {
-        a.iter().fold(0.0, |m, v| v.abs().max(m))
-    }
-
-    #[test]
-    fn a_tridiagonal_matrix_and_its_basis_rebuild_the_matrix() {
-        for n in [0, 1, 2, 3, 31, 33, 34, 80] {
-            for a in matrices(n) {
-                let form = tridiagonal(a.view()).unwrap();
-                assert_eq!((form.diagonal.len(), form.subdiagonal.len()), (n, n.saturating_sub(1)));
-                let mut t = Array2::from_diag(&form.diagonal);
-                for (i, e) in form.subdiagonal.iter().enumerate() {
-                    (t[[i, i + 1]], t[[i + 1, i]]) = (*e, *e);
-                }
-                // Q·(Q·T)ᵀ.
-                form.basis.apply(t.view_mut());
-                let mut rebuilt = t.reversed_axes();
-                form.basis.apply(rebuilt.view_mut());
-                assert!(greatest(&(rebuilt - &a)) <= 1e-13 * greatest(&a).max(1.0), "{n}");
-                let mut there = matrix(n, 3);
-                form.basis.apply(there.view_mut());
-                form.basis.apply_transposed(there.view_mut());
-                assert!(greatest(&(there - matrix(n, 3))) <= 1e-13, "{n}");
-            }
-        }
-    }
-
-    #[test]
-    fn the_least_eigenvalue_is_that_of_the_matrix() {
-        for n in [1, 2, 33, 80] {
-            for a in matrices(n).into_iter().flat_map(|a| [-&a, a]) {
-                let (least, (values, _)) = (tridiagonal(a.view()).unwrap().least_eigenvalue(), eigh(a.view()).unwrap());
-                let size = values.fold(0.0f64, |m, v| m.max(v.abs()));
-                assert!((least - values[0]).abs() <= 3e-12 * size, "{n}: {least} is not {}", values[0]);
-            }
-        }
-    }
-
-    /// Small enough for Miri, which detects out-of-bounds accesses.
-    #[cfg(not(feature = "lapack"))]
-    #[test]
-    fn rows_below_are_written_in_every_layout() {
-        use ndarray::{ShapeBuilder, s};
-        for (rows, columns) in [(0, 0), (0, 2), (3, 0), (1, 1), (4, 3), (2, 5)] {
-            for n in 0..=rows {
-                for layout in 0..5 {
-                    let mut whole = match layout {
-                        0 => Array2::zeros((rows, columns)),
-                        1 => Array2::zeros((rows, columns).f()),
-                        _ => Array2::zeros((2 * rows, 3 * columns)),
-                    };
-                    let mut b = match layout {
-                        0 | 1 => whole.view_mut(),
-                        2 => whole.slice_mut(s![..;2, ..;3]),
-                        3 => whole.slice_mut(s![..;-2, ..;-3]),
-                        _ => whole.slice_mut(s![rows.., ..;3]),
-                    };
-                    let mut rows_below = backend::below(&mut b, n);
-                    assert_eq!((rows_below.nrows(), rows_below.ncols()), (n, columns));
-                    for (i, j) in (0..n).flat_map(|i| (0..columns).map(move |j| (i, j))) {
-                        rows_below[(i, j)] += (1 + i + 10 * j) as f64;
-                    }
-                    let expected = |(i, j): (usize, usize)| match (i + n).checked_sub(rows) {
-                        Some(below) => (1 + below + 10 * j) as f64,
-                        None => 0.0,
-                    };
-                    assert_eq!(b, Array2::from_shape_fn((rows, columns), expected), "{layout}");
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn an_empty_matrix_has_no_least_eigenvalue() {
-        assert_eq!(tridiagonal(Array2::zeros((0, 0)).view()).unwrap().least_eigenvalue(), f64::INFINITY);
-    }
-
-    #[test]
-    fn entries_that_are_not_finite_fail() {
-        for entry in [f64::NAN, f64::INFINITY] {
-            assert!(matches!(
-                tridiagonal(Array2::from_elem((3, 3), entry).view()),
-                Err(FactorizationError::NoConvergence)
-            ));
-        }
     }
 }

@@ -1,10 +1,12 @@
 //! Ill-conditioned folds: errors of unreliable losses.
 
 use super::sample::Sample;
+use ndarray::{Array2, Axis};
 use std::sync::Arc;
 use vaglio_kernels::kfold::{
     BackwardMoments, Decomposition, FoldedRows, ForwardMoments, Moments, Spectrum, SubsetRefit,
 };
+use vaglio_kernels::linalg::{eigh, gram, inverse};
 use vaglio_testkit::SplitMix64;
 
 /// More rows than one chunk, so that chunks are merged.
@@ -83,4 +85,25 @@ fn errors_of_unreliable_losses_are_within_their_bound() {
     assert!(met > 2 * count, "{met} unreliable losses");
     // Bounds allow 1e-11. Among 14000 losses the worst, by update recurrences, had 1.4e-14, all others below 1e-16.
     assert!(worst.iter().all(|error| *error < 1e-12), "{worst:?}");
+}
+
+/// The folds' residuals are solutions of small systems, whose least eigenvalue may be far below every pivot.
+#[test]
+fn the_least_eigenvalue_of_held_out_rows_is_estimated_from_above() {
+    let mut random = SplitMix64::new(11);
+    for size in [2, 5, 12, 20] {
+        let doubles: Vec<Vec<f64>> = (0..size).map(|_| (0..40).map(|_| random.normal()).collect()).collect();
+        let sample = Sample::new(doubles, vec![(0..40).map(|_| random.normal()).collect()]);
+        let folds: Vec<u32> = (0..40).map(|row| row % 4).collect();
+        let (rows, subset, lambda) = (sample.rows(&folds, false, false, false), (0..size).collect::<Vec<_>>(), 1e-3);
+        let x = sample.matrix(&subset, &(0..40).collect::<Vec<_>>());
+        let h = inverse((gram(x.view()) + Array2::<f64>::eye(size) * lambda).view()).unwrap();
+        let least = |fold: usize| {
+            let own = x.select(Axis(0), rows.folds.held_out(fold));
+            eigh((Array2::<f64>::eye(10) - own.dot(&h).dot(&own.t())).view()).unwrap().0[0]
+        };
+        let exact = (0..4).map(least).fold(1.0, f64::min);
+        let (_, found) = Decomposition::new(&rows, &subset).unwrap().residuals(lambda, &[0, 1, 2, 3]);
+        assert!(found >= exact * (1.0 - 1e-6) && found < 10.0 * exact, "{found:e} is not about {exact:e} of {size}");
+    }
 }

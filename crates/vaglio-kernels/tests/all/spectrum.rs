@@ -136,4 +136,6 @@ fn low_is_the_share_of_the_least_eigenvalue() {
     let with_copy = Spectrum::new(&moments, &[20, 3, COLUMNS - 1]).unwrap();
     assert!(is_unreliable(with_copy.conditioning(0.0)) && !is_unreliable(with_copy.conditioning(0.1)));
     assert_eq!(with_copy.conditioning(-1.0), 0.0, "A_t + λ is not positive definite");
+    let empty = Spectrum::new(&moments, &[]).unwrap();
+    assert_eq!((empty.conditioning(0.0), empty.losses(&[0.0])), (1.0, vec![moments.squares()]));
 }

@@ -1,0 +1,22 @@
+//! Folds of the rows.
+
+use vaglio_kernels::Folds;
+
+#[test]
+fn rows_stand_fold_after_fold_and_train_the_others() {
+    let folds = Folds::new(&[2, 0, 1, 0, 2]);
+    assert_eq!((folds.count(), folds.rows()), (3, 5));
+    assert_eq!(folds.order(), [1, 3, 2, 0, 4]);
+    assert_eq!(folds.held_out(2), [0, 4]);
+    assert_eq!(folds.training(1), [0, 1, 3, 4]);
+    assert_eq!(Folds::new(&[1, 1]).held_out(0), [0usize; 0]);
+}
+
+#[test]
+fn training_rows_that_are_set_are_those_of_the_fold() {
+    // The second fold is predicted from the first, except its last row.
+    let folds = Folds::new(&[2, 2, 0, 0, 1, 1]).training_on(vec![vec![0, 1], vec![1, 2]]);
+    assert_eq!((folds.training(0), folds.training(1)), (vec![0, 1], vec![1, 2]));
+    assert_eq!((folds.held_out(0), folds.held_out(1)), (&[2, 3][..], &[4, 5][..]));
+    assert!(!folds.is_of_others() && folds.training(2).is_empty());
+}

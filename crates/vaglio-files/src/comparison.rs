@@ -9,10 +9,7 @@ use ndarray::Array2;
 use std::collections::HashMap;
 use vaglio_core::{Cells, Error, Result, Table, Task, argsort_by, gather, select_rows};
 use vaglio_pipeline::pipeline::IntervalEnds;
-use vaglio_pipeline::resampling::Pooled;
-use vaglio_pipeline::resampling::loss_sums::TargetsAndPredictions;
-use vaglio_pipeline::resampling::path_predictions::weighing;
-use vaglio_pipeline::resampling::sample::clusters;
+use vaglio_pipeline::resampling::{Pooled, TargetsAndPredictions, clusters, weights_with_counts};
 use vaglio_report::record::{Figures, LossName};
 use vaglio_tables::read::{ColumnFilter, Hint, ReadRequest, TableProfile, TableSource};
 
@@ -71,7 +68,7 @@ impl FileModel<'_> {
         let targets = encode(&self.task, &cells, "data", |row| table.origin(rows[row]))?;
         let weights = weights.map(|all| all.gathered(&rows));
         let counts = counts.map(|counts| gather(&counts, &judged));
-        let counting = weighing(weights, counts);
+        let counting = weights_with_counts(weights, counts);
         let counting: Option<&[f64]> = counting.as_deref();
         if counting.is_some_and(|counts| !counts.iter().any(|count| *count > 0.0)) {
             return Err(Error::Shape("no row counts, so there are no figures".into()));

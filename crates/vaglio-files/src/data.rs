@@ -20,8 +20,7 @@ use vaglio_pipeline::pipeline::{
     ValidPipeline,
 };
 use vaglio_pipeline::preprocess::Preprocessing;
-use vaglio_pipeline::resampling::sample::clusters;
-use vaglio_pipeline::resampling::{FittedProblem, Sample};
+use vaglio_pipeline::resampling::{FittedProblem, Sample, clusters};
 use vaglio_report::record::{LeftOutReason, LeftOutRows, Warning, WarningKind};
 use vaglio_tables::read::{
     ColumnFilter, ColumnProfile, DAY_FIRST, Digest, InferredType, MONTH_FIRST, Notation, ReadRequest, TableProfile,

@@ -127,7 +127,7 @@ fn reliability(from: PredictionRows, pooled: &Pooled) -> Option<ReliabilityRecor
 #[cfg(test)]
 mod tests {
     use super::*;
-    use vaglio_pipeline::resampling::loss_sums::TargetsAndPredictions;
+    use vaglio_pipeline::resampling::TargetsAndPredictions;
     use vaglio_testkit::SplitMix64;
 
     #[test]

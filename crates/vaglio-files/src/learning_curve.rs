@@ -9,10 +9,10 @@ use super::repetitions::{RepetitionInput, Repetitions};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use vaglio_core::{ErrorClass, Loss, Result, gather, number_labels, rows_by_label};
-use vaglio_pipeline::resampling::procedure::outer_fold;
-use vaglio_pipeline::resampling::split_rule::{RepeatedSplits, SplitRule, TrainTestSplit};
-use vaglio_pipeline::resampling::validation::on_training_rows;
-use vaglio_pipeline::resampling::{FoldLosses, Jobs, LossSums, OuterFoldFit, Sample, StageMonitor};
+use vaglio_pipeline::resampling::{
+    FoldLosses, Jobs, LossSums, OuterFoldFit, RepeatedSplits, Sample, SplitRule, StageMonitor, TrainTestSplit,
+    on_training_rows, outer_fold,
+};
 use vaglio_report::record::{LearningCurve, LearningPoint};
 use vaglio_search::shuffle::{shuffled, stream};
 

@@ -2,8 +2,8 @@
 
 use super::evaluation::RunPlan;
 use vaglio_core::{Error, Result};
-use vaglio_pipeline::memory_slots::MemorySlots;
 use vaglio_pipeline::pipeline::ValidPipeline;
+use vaglio_pipeline::resampling::MemorySlots;
 use vaglio_pipeline::selector::{ValidSelector, data_bytes, fit_bytes};
 use vaglio_tables::budget::{Budget, resident, shown};
 

@@ -12,12 +12,10 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use std::time::Instant;
 use vaglio_core::{Design, Error, Feature, HeldOut, Result, SearchExtent, gather, select_rows};
-use vaglio_pipeline::memory_slots::MemorySlots;
-use vaglio_pipeline::resampling::held_out_predictions::chosen_parts;
-use vaglio_pipeline::resampling::loss_sums::{EVERY, TargetsAndPredictions};
-use vaglio_pipeline::resampling::split_rule::TrainTestSplit;
-use vaglio_pipeline::resampling::validation::Fold;
-use vaglio_pipeline::resampling::{Choice, FoldLosses, LossSums, Sample, Selection, StageMonitor};
+use vaglio_pipeline::resampling::{
+    Choice, EVERY, Fold, FoldLosses, LossSums, MemorySlots, Sample, Selection, StageMonitor, TargetsAndPredictions,
+    TrainTestSplit, chosen_parts,
+};
 use vaglio_pipeline::selector::ValidSelector;
 use vaglio_report::record::{AlternativeRecord, AlternativesRecord, NestedEvaluation, SelectedRecord};
 use vaglio_search::{Alternatives, Exhaustive, PathEntry, ScoreMargin, Search};

@@ -14,8 +14,7 @@ use vaglio_core::{Design, Error, Feature, Loss, Model, Readout, Result, Squared,
 use vaglio_kernels::linalg::FactorizationError;
 use vaglio_kernels::{freedom, linalg, sums::center};
 use vaglio_pipeline::final_fit::{FitFrom, train};
-use vaglio_pipeline::resampling::loss_sums::TargetsAndPredictions;
-use vaglio_pipeline::resampling::path_predictions::{FoldTestRows, PathModels, order, places};
+use vaglio_pipeline::resampling::{FoldTestRows, PathModels, TargetsAndPredictions, feature_places, ordered_features};
 use vaglio_report::record::{EntryRecord, variance};
 use vaglio_search::{EntryFit, PathEntry};
 
@@ -184,8 +183,8 @@ impl PathColumns {
         readout: &Readout,
         subsets: &[&[Feature]],
     ) -> Result<Option<Self>, FactorizationError> {
-        let order = order(subsets.iter().copied().flatten());
-        let place = places(&order);
+        let order = ordered_features(subsets.iter().copied().flatten());
+        let place = feature_places(&order);
         let (rows, count) = (design.rows(), order.len());
         let of_size = |size: usize| 2.0 * (count + size) as f64 * (size * size) as f64;
         let of_subsets: f64 = subsets.iter().map(|subset| of_size(subset.len())).sum();

@@ -4,9 +4,7 @@ use super::evaluation::Evaluation;
 use super::repetitions::{RepetitionInput, Repetitions};
 use serde::{Deserialize, Serialize};
 use vaglio_core::Result;
-use vaglio_pipeline::resampling::procedure::ProcedureFit;
-use vaglio_pipeline::resampling::validation::on_training_rows;
-use vaglio_pipeline::resampling::{Jobs, StageMonitor};
+use vaglio_pipeline::resampling::{Jobs, ProcedureFit, StageMonitor, on_training_rows};
 use vaglio_report::record::{Cell, NullFigure, Permutations};
 use vaglio_search::shuffle::stream;
 

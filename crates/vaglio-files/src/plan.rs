@@ -21,7 +21,7 @@ use vaglio_core::{
     significant,
 };
 use vaglio_pipeline::pipeline::ValidPipeline;
-use vaglio_pipeline::resampling::validation::{choice_split_rule, unvalidated};
+use vaglio_pipeline::resampling::{choice_split_rule, unvalidated};
 use vaglio_pipeline::selector::{ValidSelector, data_bytes, takes_lambda_of_all};
 use vaglio_pipeline::tune::ScoredSelection;
 use vaglio_report::record::{Warning, left_out_rows};

@@ -3,8 +3,7 @@
 use std::fmt;
 use vaglio_core::{Design, Result};
 use vaglio_pipeline::pipeline::Evaluate;
-use vaglio_pipeline::resampling::validation::choice_split_rule;
-use vaglio_pipeline::resampling::{Choice, Procedure, Sample, StageMonitor};
+use vaglio_pipeline::resampling::{Choice, Procedure, Sample, StageMonitor, choice_split_rule};
 use vaglio_pipeline::selector::{ValidSelector, walk_lambdas};
 
 /// Repetitions of the search for an evaluation, which threads or processes share.

@@ -14,12 +14,10 @@ use super::repetitions::{RepetitionInput, Repetitions, SearchedRows};
 use std::collections::{HashMap, HashSet};
 use std::time::Instant;
 use vaglio_core::{Design, Result, number_labels};
-use vaglio_pipeline::folds::FoldAssignment;
-use vaglio_pipeline::jobs::SubTask;
 use vaglio_pipeline::pipeline::Pairs;
-use vaglio_pipeline::resampling::split_rule::{PIECES, SplitRule, TrainTestSplit};
-use vaglio_pipeline::resampling::validation::on_training_rows;
-use vaglio_pipeline::resampling::{Jobs, Sample, StageMonitor};
+use vaglio_pipeline::resampling::{
+    FoldAssignment, Jobs, PIECES, Sample, SplitRule, StageMonitor, SubTask, TrainTestSplit, on_training_rows,
+};
 use vaglio_pipeline::selector::ValidSelector;
 use vaglio_report::record::{Stability, StableColumn};
 use vaglio_search::shuffle::{shuffled, stream};

@@ -2,9 +2,7 @@
 
 use vaglio_core::{Error, Loss, MapFormulas, Model, Problem, Result, Table, TargetUnits, Task};
 use vaglio_pipeline::pipeline::SavedReadOptions;
-use vaglio_pipeline::resampling::path_predictions::FoldTestRows;
-use vaglio_pipeline::resampling::sample::SampleSource;
-use vaglio_pipeline::resampling::{Pooled, Sample};
+use vaglio_pipeline::resampling::{FoldTestRows, Pooled, Sample, SampleSource};
 use vaglio_report::record::{ColumnRun, Figures, LeftOutRows, Warning};
 use vaglio_tables::read::Digest;
 use vaglio_tables::scratch::Scratch;

@@ -3,8 +3,7 @@
 use super::evaluation::{Evaluation, Run};
 use vaglio_core::{Design, Error, Feature, Result, Task};
 use vaglio_kernels::tolerance::{VERIFIED_ERROR, VERIFIED_SCALE};
-use vaglio_pipeline::memory_slots::MemorySlots;
-use vaglio_pipeline::resampling::{Selection, StageMonitor};
+use vaglio_pipeline::resampling::{MemorySlots, Selection, StageMonitor};
 use vaglio_pipeline::selector::ValidSelector;
 use vaglio_report::record::Verified;
 use vaglio_search::EntryFit;

@@ -6,8 +6,7 @@ use super::train_test::TrainTest;
 use serde::{Deserialize, Serialize};
 use vaglio_core::Result;
 use vaglio_pipeline::pipeline::ValidPipeline;
-use vaglio_pipeline::resampling::Jobs;
-use vaglio_pipeline::resampling::procedure::Procedure;
+use vaglio_pipeline::resampling::{Jobs, Procedure};
 
 /// Key of the search on all rows, with the choice of its result.
 pub(super) const SEARCH: &str = "search";

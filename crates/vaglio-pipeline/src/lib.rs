@@ -8,12 +8,12 @@
 pub mod document;
 pub mod final_fit;
 pub mod final_model;
-pub mod folds;
-pub mod jobs;
+mod folds;
+mod jobs;
 pub mod learners;
 mod linfa_api;
 pub mod maps;
-pub mod memory_slots;
+mod memory_slots;
 pub mod pipeline;
 pub mod preprocess;
 mod progress;

@@ -5,8 +5,7 @@ use super::super::rows::evenly_spaced;
 use super::super::train_test::TrainTest;
 use vaglio_core::{Design, Feature, Result, gather, row_weights, sum_of_products};
 use vaglio_pipeline::maps::ColumnScale;
-use vaglio_pipeline::resampling::Pooled;
-use vaglio_pipeline::resampling::sample::SampleSource;
+use vaglio_pipeline::resampling::{Pooled, SampleSource};
 use vaglio_report::record::{DrawnColumn, PredictionRows, ResidualsRecord, WorstRow, class_of};
 
 /// Number of columns with a residual plot.

@@ -1,8 +1,7 @@
 //! Resolved settings of a pipeline, for records and journals.
 
 use super::{Precision, ValidPipeline};
-use crate::resampling::split_rule::PIECES;
-use crate::resampling::{Choice, OuterFolds};
+use crate::resampling::{Choice, OuterFolds, PIECES};
 use vaglio_core::{LambdaScope, Result};
 use vaglio_search::Choose;
 

@@ -1,11 +1,10 @@
 //! Choice of the size and λ of a selection.
 
 use super::fdr::check_design;
-use super::fold_paths::LambdaPaths;
-use super::sample::Sample;
-use super::score_choice::{confirmed, plain, with_lambda_warnings};
-use super::selection::{Choice, ChosenSearch};
-use super::validation::{CellChoice, Validation, choice_splits, not_validated, shared_design};
+use super::{
+    CellChoice, Choice, ChosenSearch, LambdaPaths, Sample, Validation, choice_splits, confirmed, not_validated, plain,
+    shared_design, with_lambda_warnings,
+};
 use crate::jobs::{FIRST_CHECKPOINT, StageMonitor};
 use crate::selector::resumable_search::{ResumableSearch, SearchResult};
 use crate::selector::{ValidSelector, takes_lambda_of_all, walk_lambdas};

@@ -3,8 +3,7 @@
 //! The table is restricted to the selected columns, in table order. The learner is trained on them like a pipeline of
 //! these columns with `search: all`: settings are tuned and λ is chosen by its own criterion, on the same rows.
 
-use super::loss_sums::TargetsAndPredictions;
-use super::path_predictions::{FoldTestRows, PathModels, predictions_along};
+use super::{FoldTestRows, PathModels, TargetsAndPredictions, predictions_along};
 use crate::final_fit::{FitFrom, train, train_entry};
 use crate::final_model::{FinalModel, FittedFinalModel};
 use crate::jobs::StageMonitor;
@@ -153,7 +152,7 @@ impl FinalModel {
 ///
 /// # Errors
 /// Returns the errors of `train`.
-pub(super) fn final_model(design: &Design, subset: &[Feature], train: impl FnOnce() -> Result<Model>) -> Result<Model> {
+pub fn final_model(design: &Design, subset: &[Feature], train: impl FnOnce() -> Result<Model>) -> Result<Model> {
     let mut subset = subset.to_vec();
     subset.sort_unstable();
     design.session::<ByKey<Vec<Feature>, Model>>().get_or_try_make(subset, train)

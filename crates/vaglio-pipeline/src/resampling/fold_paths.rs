@@ -1,7 +1,6 @@
 //! Search paths of folds with their held-out losses, and the paths of all folds at one λ.
 
-use super::loss_sums::{FoldLosses, LossSums};
-use super::path_predictions::{order, places};
+use super::{FoldLosses, LossSums, feature_places, ordered_features};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
@@ -19,27 +18,27 @@ pub struct FoldPath {
     pub sizes: BTreeMap<usize, LossSums>,
     /// Models at penalties with their losses, if the path is evaluated at penalties.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(super) penalties: Vec<(AtPenalty, LossSums)>,
-    pub(super) empty_score: Score,
+    pub penalties: Vec<(AtPenalty, LossSums)>,
+    pub empty_score: Score,
     /// Sizes that may be the result.
-    pub(super) allowed: RangeInclusive<usize>,
+    pub allowed: RangeInclusive<usize>,
     /// Size of the last entry, if the path reached its full subset.
-    pub(super) everything: Option<usize>,
+    pub everything: Option<usize>,
     /// Features in order of entry.
     order: Vec<Feature>,
     /// Entries by size. A subset that consists of the first features of the order is left empty.
     entries: BTreeMap<usize, PathEntry>,
     /// Losses on the other scale, if targets are mapped.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) other: Option<Arc<FoldPath>>,
+    pub other: Option<Arc<FoldPath>>,
 }
 
 impl FoldPath {
     /// Encodes the subsets of a path, without losses.
-    pub(super) fn new(path: Path, candidates: usize) -> Self {
+    pub fn new(path: Path, candidates: usize) -> Self {
         let (everything, allowed) = (path.everything(candidates), path.allowed.clone());
-        let order = order(path.entries.iter().flat_map(|entry| &entry.subset));
-        let place = places(&order);
+        let order = ordered_features(path.entries.iter().flat_map(|entry| &entry.subset));
+        let place = feature_places(&order);
         let own = |mut entry: PathEntry| {
             let size = entry.subset.len();
             entry.standard_error = None;
@@ -62,7 +61,7 @@ impl FoldPath {
     }
 
     /// Path cut at one lasso penalty: a single model that counts as the full subset, or none if the path ended before.
-    pub(crate) fn to_penalty(&self, lambda: f64) -> FoldPath {
+    pub fn to_penalty(&self, lambda: f64) -> FoldPath {
         let found = self.penalties.iter().find(|(at, _)| at.lambda == lambda);
         let size = found.map_or(0, |(at, _)| at.entry.subset.len());
         // An impossible size marks a path without a model.
@@ -101,13 +100,13 @@ impl FoldPath {
     }
 
     /// Largest size that the path covers; unbounded if it reached its full subset.
-    pub(crate) fn reach(&self) -> usize {
+    pub fn reach(&self) -> usize {
         let largest = self.sizes.last_key_value().map_or(0, |(size, _)| *size);
         self.everything.map_or(largest, |_| usize::MAX)
     }
 
     /// Whether the path already has this entry.
-    pub(super) fn has(&self, entry: &PathEntry) -> bool {
+    pub fn has(&self, entry: &PathEntry) -> bool {
         self.decoded(entry.subset.len()).is_some_and(|own| own.subset == entry.subset)
     }
 }
@@ -135,13 +134,13 @@ pub struct LambdaPaths {
 
 impl LambdaPaths {
     /// Copies the paths with losses on the other scale of mapped targets, if any.
-    pub(super) fn on_other_scale(&self) -> Option<LambdaPaths> {
+    pub fn on_other_scale(&self) -> Option<LambdaPaths> {
         let folds = self.folds.iter().map(|path| path.other.clone()).collect::<Option<_>>()?;
         Some(LambdaPaths { folds, ..*self })
     }
 
     /// Splits one path per fold into models at each penalty at which the path of all rows has an allowed model.
-    pub(crate) fn to_penalties(&self, path: &Path) -> Vec<LambdaPaths> {
+    pub fn to_penalties(&self, path: &Path) -> Vec<LambdaPaths> {
         let to = |at: &AtPenalty| LambdaPaths {
             lambda: Some(at.lambda),
             folds: self.folds.iter().map(|path| Arc::new(path.to_penalty(at.lambda))).collect(),

@@ -1,9 +1,9 @@
 //! Losses of the model with all columns, which a search with more columns than rows never reaches.
 
-use super::fold_paths::LambdaPaths;
-use super::loss_sums::{FoldLosses, LossSums, most_clusters};
-use super::path_predictions::{FoldTestRows, PathModels, PathReduction, predictions_along};
-use super::validation::Validation;
+use super::{
+    FoldLosses, FoldTestRows, LambdaPaths, LossSums, PathModels, PathReduction, Validation, most_clusters,
+    predictions_along,
+};
 use crate::jobs::run_parallel;
 use std::time::Instant;
 use vaglio_core::{Design, ErrorClass, Result, Score, short};

@@ -20,10 +20,7 @@
 //! (2009); J. J. Goeman et al., *A global test for groups of genes*, Bioinformatics 20 (2004); J. Besag, P. Clifford,
 //! *Sequential Monte Carlo p-values*, Biometrika 78 (1991).
 
-use super::fold_paths::LambdaPaths;
-use super::loss_sums::{FoldLosses, LossSums};
-use super::sample::Sample;
-use super::validation::{CellChoice, Validation};
+use super::{CellChoice, FoldLosses, LambdaPaths, LossSums, Sample, Validation};
 use std::sync::Arc;
 use vaglio_core::{Criterion, Design, Measure, Result};
 use vaglio_kernels::tolerance::SCORE_ROUNDING;

@@ -1,8 +1,6 @@
 //! Extension of a λ grid whose end has the lowest loss.
 
-use super::fold_paths::LambdaPaths;
-use super::lockstep::Lockstep;
-use super::validation::{Fold, Validation};
+use super::{Fold, LambdaPaths, Lockstep, Validation};
 use crate::jobs::run_parallel;
 use crate::memory_slots::MemorySlots;
 use crate::selector::resumable_search::SearchResult;

@@ -1,11 +1,9 @@
 //! Held-out predictions of the cross-validated search, at the chosen size and λ, and error figures of such predictions.
 
-use super::loss_sums::{EVERY, FoldLosses, LossSums, Pooled, TargetsAndPredictions};
-use super::path_predictions::PathModels;
-use super::sample::Sample;
-use super::selection::Choice;
-use super::split_rule::TrainTestSplit;
-use super::validation::{Fold, choice_splits, in_choice_fold};
+use super::{
+    Choice, EVERY, Fold, FoldLosses, LossSums, PathModels, Pooled, Sample, TargetsAndPredictions, TrainTestSplit,
+    choice_splits, in_choice_fold,
+};
 use crate::jobs::StageMonitor;
 use crate::selector::ValidSelector;
 use ndarray::s;

@@ -12,7 +12,7 @@
 //! R. J. Tibshirani, R. Tibshirani, *A bias correction for the minimum error rate in
 //! cross-validation*, Annals of Applied Statistics 3 (2009).
 
-use super::loss_sums::FoldLosses;
+use super::FoldLosses;
 use vaglio_core::Loss;
 use vaglio_report::has_width;
 use vaglio_report::record::LEAST_P;

@@ -238,7 +238,7 @@ impl<'t> FoldLosses<'t> {
 }
 
 /// Number of clusters in each of the `tallies` loss sums of a fold.
-pub(super) fn most_clusters(tallies: usize) -> u32 {
+pub fn most_clusters(tallies: usize) -> u32 {
     let most = (MOST_SUMS / tallies.max(1)).clamp(32, 256);
     1 << most.ilog2()
 }

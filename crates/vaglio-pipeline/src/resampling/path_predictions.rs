@@ -1,6 +1,6 @@
 //! Held-out predictions of all models of a path, from one reduction of the training rows.
 
-use super::loss_sums::TargetsAndPredictions;
+use super::TargetsAndPredictions;
 use crate::final_fit::{
     FitFrom, check_finite, coefficients_by_output, normal_equations, readout_model, reduced_ridge,
     rescaled_coefficients,
@@ -138,11 +138,11 @@ fn by_residuals(units: &[TargetUnits], training: &Problem, model: &Model, fitted
 
 /// Weight of each row of a problem in error figures: its own, times that given by the model.
 pub fn counting(problem: &Problem, counts: Option<Vec<f64>>) -> Option<Vec<f64>> {
-    weighing(problem.weights().map(|w| w.to_vec()), counts)
+    weights_with_counts(problem.weights().map(|w| w.to_vec()), counts)
 }
 
 /// Product of weights and counts, if either is given.
-pub fn weighing(weights: Option<Vec<f64>>, counts: Option<Vec<f64>>) -> Option<Vec<f64>> {
+pub fn weights_with_counts(weights: Option<Vec<f64>>, counts: Option<Vec<f64>>) -> Option<Vec<f64>> {
     match (weights, counts) {
         (Some(weights), Some(counts)) => Some(weights.iter().zip(counts).map(|(w, c)| w * c).collect()),
         (weights, counts) => weights.or(counts),
@@ -170,14 +170,14 @@ pub struct PathModels<'p> {
 ///
 /// # Errors
 /// [`Error::Numerical`] on overflow.
-pub(crate) fn predictions_along(
+pub fn predictions_along(
     models: PathModels<'_>,
     held: &FoldTestRows<'_>,
     mut each: impl FnMut(Option<usize>, TargetsAndPredictions<'_>) -> Result<()>,
 ) -> Result<()> {
     let PathModels { design, entries, empty_lambda, reduced } = models;
     let Some(readout) = design.readout() else { return Ok(()) };
-    let order = order(entries.iter().flat_map(|entry| &entry.subset));
+    let order = ordered_features(entries.iter().flat_map(|entry| &entry.subset));
     let PathReduction { ridge, place, solved } = match reduced {
         Some(reduced) => reduced.restricted(&order)?,
         None => PathReduction::new(design, readout, &order)?,
@@ -262,9 +262,9 @@ impl PathReduction {
     ///
     /// # Errors
     /// [`Error::Numerical`] on overflow.
-    pub(super) fn new(design: &Design, readout: &Readout, order: &[Feature]) -> Result<Self> {
+    pub fn new(design: &Design, readout: &Readout, order: &[Feature]) -> Result<Self> {
         let ridge = reduced_ridge(design, order, readout.intercept).map_err(failed)?;
-        Ok(PathReduction { ridge, place: places(order), solved: Arc::default() })
+        Ok(PathReduction { ridge, place: feature_places(order), solved: Arc::default() })
     }
 
     /// Reduces all features of several paths on one design, if this is cheaper than one reduction per path.
@@ -274,8 +274,8 @@ impl PathReduction {
     pub fn shared(design: &Design, walks: &[&[PathEntry]]) -> Result<Option<Self>> {
         let Some(readout) = design.readout() else { return Ok(None) };
         let orders: Vec<Vec<Feature>> =
-            walks.iter().map(|entries| order(entries.iter().flat_map(|entry| &entry.subset))).collect();
-        let all = order(orders.iter().flatten());
+            walks.iter().map(|entries| ordered_features(entries.iter().flat_map(|entry| &entry.subset))).collect();
+        let all = ordered_features(orders.iter().flatten());
         let cost = |columns: usize| (columns + design.targets().nrows()).pow(2);
         let is_less = cost(all.len()) < orders.iter().map(|order| cost(order.len())).sum();
         if !is_less {
@@ -284,7 +284,7 @@ impl PathReduction {
         let solved = solved(design, &all, walks).unwrap_or_default();
         // The triangle is not needed if all λ are solved already.
         let reduced = PathReduction::new(design, readout, if solved.len() == walks.len() { &[] } else { &all })?;
-        Ok(Some(PathReduction { place: places(&all), solved: Arc::new(solved), ..reduced }))
+        Ok(Some(PathReduction { place: feature_places(&all), solved: Arc::new(solved), ..reduced }))
     }
 
     fn restricted(&self, order: &[Feature]) -> Result<Self> {
@@ -295,7 +295,7 @@ impl PathReduction {
         }
         Ok(PathReduction {
             ridge: self.ridge.restrict(&own).map_err(failed)?,
-            place: places(order),
+            place: feature_places(order),
             solved: Arc::default(),
         })
     }
@@ -320,12 +320,12 @@ fn solved(design: &Design, columns: &[Feature], walks: &[&[PathEntry]]) -> Optio
 }
 
 /// Position of each feature in an order.
-pub fn places(order: &[Feature]) -> HashMap<Feature, usize> {
+pub fn feature_places(order: &[Feature]) -> HashMap<Feature, usize> {
     order.iter().enumerate().map(|(place, &feature)| (feature, place)).collect()
 }
 
 /// Features in order of first appearance, from the smallest entries of a path to the largest.
-pub fn order<'f>(features: impl Iterator<Item = &'f Feature>) -> Vec<Feature> {
+pub fn ordered_features<'f>(features: impl Iterator<Item = &'f Feature>) -> Vec<Feature> {
     let mut order = Vec::new();
     let mut seen = std::collections::HashSet::new();
     for &feature in features {

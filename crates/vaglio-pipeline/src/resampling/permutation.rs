@@ -1,6 +1,6 @@
 //! Permutation of targets among rows, which removes any association with columns.
 
-use super::sample::{Sample, SampleSource};
+use super::{Sample, SampleSource};
 use crate::preprocess::LabeledTable;
 use crate::selector::ValidSelector;
 use std::sync::Arc;

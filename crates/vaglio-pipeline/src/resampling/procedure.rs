@@ -1,12 +1,9 @@
 //! The whole procedure on some rows: maps, tuning, search, choice of size and λ, final fit.
 
-use super::choice::select;
-use super::loss_sums::{EVERY, LossSums, Pooled, TargetsAndPredictions};
-use super::path_predictions::{FoldTestRows, smeared};
-use super::sample::{FittedProblem, Sample};
-use super::selection::{ChosenSearch, Selection};
-use super::split_rule::{RepeatedSplits, SplitRule, TrainTestSplit};
-use super::validation::{held_by, on_training_rows};
+use super::{
+    ChosenSearch, EVERY, FittedProblem, FoldTestRows, LossSums, Pooled, RepeatedSplits, Sample, Selection, SplitRule,
+    TargetsAndPredictions, TrainTestSplit, held_by, on_training_rows, select, smeared,
+};
 use crate::final_fit::{FitFrom, train};
 use crate::jobs::{Jobs, StageMonitor, SubTask};
 use crate::selector::ValidSelector;

@@ -1,7 +1,7 @@
 //! Choice without held-out rows: of size and λ by the score, or of the columns confirmed at a false discovery rate.
 
 use super::fdr::discoveries;
-use super::selection::{Choice, ChosenSearch};
+use super::{Choice, ChosenSearch};
 use crate::jobs::{StageMonitor, run_parallel};
 use crate::memory_slots::MemorySlots;
 use crate::selector::resumable_search::SearchResult;
@@ -13,7 +13,7 @@ use vaglio_report::record::{Cell, ChosenBy, Verdict, Warning, WarningKind};
 use vaglio_search::{All, Choose, Monitor, Path, PathEntry, Rule, Search, SubsetScorer};
 
 /// Chooses by the score, from one path or one path per λ.
-pub(super) fn plain(
+pub fn plain(
     selector: &ValidSelector,
     design: &Design,
     start: Instant,
@@ -73,7 +73,7 @@ pub(super) fn plain(
 }
 
 /// Warns of a λ at an end of the grid, and of one chosen per subset with more columns than rows.
-pub(super) fn with_lambda_warnings(design: &Design, mut picked: ChosenSearch) -> ChosenSearch {
+pub fn with_lambda_warnings(design: &Design, mut picked: ChosenSearch) -> ChosenSearch {
     let (chosen, warnings) = (&picked.chosen, &mut picked.warnings);
     let Some(readout) = design.readout().filter(|_| chosen.size > 0) else { return picked };
     let ([first, .., last], Some(lambda)) = (&readout.lambdas[..], chosen.lambda) else { return picked };
@@ -135,7 +135,7 @@ fn best_walk(mut walks: Vec<SearchResult>, rule: Rule) -> Result<SearchResult> {
 ///
 /// # Errors
 /// Errors of [`discoveries`], under `search.choose`, and of the fits.
-pub(super) fn confirmed(
+pub fn confirmed(
     selector: &ValidSelector,
     design: &Design,
     rate: f64,

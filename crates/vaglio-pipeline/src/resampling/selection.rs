@@ -1,9 +1,6 @@
 //! A selection: search, choice of size and λ with the record of how it was made, and final fit.
 
-use super::choice::select;
-use super::final_training::final_model;
-use super::loss_sums::{FoldLosses, LossSums};
-use super::sample::Sample;
+use super::{FoldLosses, LossSums, Sample, final_model, select};
 use crate::final_fit::{FitFrom, train, train_entry};
 use crate::final_model::FittedFinalModel;
 use crate::selector::ValidSelector;
@@ -259,7 +256,7 @@ pub struct ChosenSearch {
     pub searched: SearchResult,
     /// Choice of size and λ.
     pub chosen: Choice,
-    pub(crate) warnings: Vec<Warning>,
+    pub warnings: Vec<Warning>,
     /// Seconds of the searches in folds.
     pub seconds: f64,
     /// Searches that were compared on the same folds, if there are several.
@@ -268,13 +265,13 @@ pub struct ChosenSearch {
 
 impl ChosenSearch {
     /// Choice of a single search by its score alone.
-    pub(super) fn by_score(searched: SearchResult, warnings: Vec<Warning>) -> Self {
+    pub fn by_score(searched: SearchResult, warnings: Vec<Warning>) -> Self {
         let chosen = Choice::by_score(&searched.path, Rule::Best);
         ChosenSearch::new(searched, chosen, warnings)
     }
 
     /// Choice of a single search, with no seconds spent in folds.
-    pub(super) fn new(searched: SearchResult, chosen: Choice, warnings: Vec<Warning>) -> Self {
+    pub fn new(searched: SearchResult, chosen: Choice, warnings: Vec<Warning>) -> Self {
         ChosenSearch { searched, chosen, warnings, seconds: 0.0, searches: Vec::new() }
     }
 }

@@ -1,7 +1,6 @@
 //! Variation of the chosen size with the split into folds.
 
-use super::fold_paths::LambdaPaths;
-use super::validation::{CellChoice, Validation};
+use super::{CellChoice, LambdaPaths, Validation};
 use vaglio_core::Result;
 use vaglio_report::record::{Cell, LossTable, SizeSpread, SizeSpreadSource};
 use vaglio_search::Rule;

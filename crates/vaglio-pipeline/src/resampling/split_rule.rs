@@ -4,7 +4,7 @@
 //! after the held-out ones. Forward chaining uses fewer blocks if the first training rows would be too few for the
 //! criterion.
 
-use super::sample::Sample;
+use super::Sample;
 use crate::folds::FoldAssignment;
 use crate::selector::ValidSelector;
 use vaglio_core::{AnyResampling, Design, Problem, Readout, Result, Round};
@@ -185,4 +185,4 @@ fn bears(selector: &ValidSelector, splits: &AnyResampling, problem: &Problem, wi
 }
 
 #[cfg(test)]
-pub(super) mod tests;
+pub mod tests;

@@ -1,10 +1,9 @@
 //! Cross-validation of a whole search, and its losses by size and λ, pooled over folds.
 
-use super::fold_paths::{FoldPath, LambdaPaths};
-use super::loss_sums::{FoldLosses, LossSums};
-use super::path_predictions::FoldTestRows;
-use super::sample::{FittedProblem, Sample};
-use super::split_rule::{RepeatedSplits, SplitRule, TrainTestSplit, bare};
+use super::{
+    FittedProblem, FoldLosses, FoldPath, FoldTestRows, LambdaPaths, LossSums, RepeatedSplits, Sample, SplitRule,
+    TrainTestSplit, bare,
+};
 use crate::jobs::StageMonitor;
 use crate::selector::resumable_search::SearchResult;
 use crate::selector::{ValidSelector, walk_lambdas};
@@ -51,7 +50,7 @@ pub fn unvalidated(selector: &ValidSelector, sample: &Sample) -> Result<Option<W
 ///
 /// # Errors
 /// [`Error::Setting`] for invalid splits, and for too many rows over all repeats.
-pub(super) fn choice_splits<'s>(
+pub fn choice_splits<'s>(
     selector: &ValidSelector,
     sample: &'s Sample,
     how: &CrossValidation,
@@ -66,7 +65,7 @@ pub(super) fn choice_splits<'s>(
 }
 
 /// The design of all rows, with the data that folds share.
-pub(super) fn shared_design(design: &Design, splits: Option<&RepeatedSplits<'_>>) -> Design {
+pub fn shared_design(design: &Design, splits: Option<&RepeatedSplits<'_>>) -> Design {
     let parts = splits.map_or_else(Vec::new, RepeatedSplits::fold_of_rows);
     let has_all = !parts.is_empty() && parts.iter().all(|part| part.len() == design.rows());
     let label = |row: usize| parts.iter().map(|part| part[row]).collect::<Vec<_>>();
@@ -80,7 +79,7 @@ pub(super) fn shared_design(design: &Design, splits: Option<&RepeatedSplits<'_>>
 
 /// Cross-validation of one search, which chooses size and λ.
 #[derive(Clone, Copy)]
-pub(super) struct Validation<'a, 'o> {
+pub struct Validation<'a, 'o> {
     pub selector: &'a ValidSelector,
     pub sample: &'a Sample,
     /// Design of all rows.
@@ -130,12 +129,12 @@ impl Validation<'_, '_> {
 }
 
 /// Adds the number of a fold to a setting error.
-pub(super) fn in_choice_fold(error: Error, fold: usize) -> Error {
+pub fn in_choice_fold(error: Error, fold: usize) -> Error {
     on_training_rows(error, &format!("fold {} of the cross-validated search", fold + 1))
 }
 
 /// Warning that the score chose the size, since folds are impossible.
-pub(super) fn not_validated(error: &Error) -> Warning {
+pub fn not_validated(error: &Error) -> Warning {
     let message = format!(
         "the search could not be cross-validated ({error}), so the score chose the size, which is optimistic; give test rows, \
          or write `choose: best` to say that this is meant"
@@ -144,7 +143,7 @@ pub(super) fn not_validated(error: &Error) -> Warning {
 }
 
 /// Chosen size and λ of a cross-validated search.
-pub(super) struct CellChoice {
+pub struct CellChoice {
     /// Search paths at every λ.
     pub walks: Vec<LambdaPaths>,
     pub table: LossTable,
@@ -282,7 +281,7 @@ impl Fold {
 }
 
 /// Held-out rows after fitted maps, with the cluster of each.
-pub(super) fn held_by(sample: &Sample, fitted: &FittedProblem, held: &[usize]) -> Result<Problem> {
+pub fn held_by(sample: &Sample, fitted: &FittedProblem, held: &[usize]) -> Result<Problem> {
     let all = sample.clusters();
     let clusters = held.iter().map(|&row| all[row]).collect();
     sample.select(held)?.apply(&fitted.maps, fitted.problem.names(), clusters)

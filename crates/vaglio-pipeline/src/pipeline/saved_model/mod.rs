@@ -15,8 +15,7 @@ pub use history::History;
 pub use intervals::{FoldModel, IntervalEnds, SavedIntervals};
 pub use read_options::SavedReadOptions;
 
-use crate::resampling::Selection;
-use crate::resampling::path_predictions::smeared;
+use crate::resampling::{Selection, smeared};
 use crate::selector::ValidSelector;
 use vaglio_core::{
     AnyLoss, ClassOrder, Feature, MapFormulas, Model, Problem, Registration, Result, TargetUnits, Task, registrations,

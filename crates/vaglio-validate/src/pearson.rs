@@ -42,37 +42,3 @@ impl Geometry for PearsonCorrelation<'_> {
         true
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use vaglio_core::Correlation;
-    use vaglio_testkit::data;
-
-    #[test]
-    fn they_are_those_of_the_default_geometry() {
-        let plain = data::regression(40, 9, 3).duplicates(2).constants(2);
-        for recipe in [plain.clone(), plain.clone().weighted(), plain.clone().bytes(), plain.weighted().condition(1e6)]
-        {
-            for intercept in [true, false] {
-                let design = recipe.design(&[1.0], intercept);
-                let (mut fast, mut plain) = (PearsonCorrelation::new(&design), Correlation::new(&design));
-                let near = |a: Vec<f64>, b: Vec<f64>| {
-                    assert_eq!(a.len(), b.len());
-                    a.iter().zip(&b).for_each(|(a, b)| assert!((a - b).abs() < 1e-12, "{a} is not {b}"));
-                };
-                near(fast.relevances().unwrap().concat(), plain.relevances().unwrap().concat());
-                for feature in (0..design.features()).filter(|&f| !design.column(f).is_constant()) {
-                    near(fast.gram(feature).unwrap(), plain.gram(feature).unwrap());
-                }
-            }
-        }
-        let two = data::regression(20, 4, 3).outputs(2).design(&[1.0], true);
-        let (fast, plain) =
-            (PearsonCorrelation::new(&two).relevances().unwrap(), Correlation::new(&two).relevances().unwrap());
-        assert_eq!(fast.len(), 2);
-        for (a, b) in fast.iter().flatten().zip(plain.iter().flatten()) {
-            assert!((a - b).abs() < 1e-12, "{a} is not {b}");
-        }
-    }
-}

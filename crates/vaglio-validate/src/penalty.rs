@@ -126,28 +126,3 @@ pub(super) fn check_outputs(design: &Design, loss: &AnyLoss) -> Result<()> {
         None => Ok(()),
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::Loo;
-    use vaglio_testkit::data;
-
-    fn checked(design: &Design, largest: usize) -> Result<()> {
-        check(&Loo::default(), design, &SearchExtent::forward(design.features(), largest))
-    }
-
-    #[test]
-    fn a_penalty_that_is_nothing_is_refused_where_columns_need_one() {
-        for (lambda, fits) in [(1e-12, true), (1e-25, false), (1e-290, false)] {
-            for intercept in [false, true] {
-                let dependent = data::regression(20, 5, 1).duplicates(1).design(&[1.0, lambda], intercept);
-                assert_eq!(checked(&dependent, 3).is_ok(), fits, "{lambda}");
-                let plain = data::regression(20, 5, 1).weighted().design(&[lambda], intercept);
-                assert!(checked(&plain, 5).is_ok(), "{lambda}");
-                let wide = data::regression(6, 9, 1).design(&[lambda], intercept);
-                assert_eq!(checked(&wide, 6).is_ok(), fits, "{lambda}");
-            }
-        }
-    }
-}

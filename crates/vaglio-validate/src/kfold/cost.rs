@@ -335,18 +335,3 @@ impl CostFactors {
         estimate(DECOMPOSITION, reason, flops, bytes)
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::super::KFold;
-    use vaglio_core::{Criterion, SearchExtent};
-    use vaglio_testkit::data::multiclass;
-
-    #[test]
-    fn moments_of_many_columns_and_classes_give_way_to_the_rows() {
-        let design = multiclass(40, 2000, 4, 3).balanced().design(&[1.0], true);
-        let estimate = KFold::new(10).stratified(true).plan(&design, &SearchExtent::forward(2000, 5)).estimate;
-        assert_eq!(estimate.engine, "rows_held_out");
-        assert!(estimate.bytes < 1e8, "{estimate:?}");
-    }
-}

@@ -1,6 +1,7 @@
 //! Settings with several forms in files: text, a number, a list or a map.
 
-use serde::de::{Deserializer, Error, MapAccess, SeqAccess, Unexpected, Visitor};
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{DeserializeSeed, Deserializer, Error, IntoDeserializer, MapAccess, SeqAccess, Unexpected, Visitor};
 use std::fmt;
 use std::marker::PhantomData;
 
@@ -63,6 +64,38 @@ pub trait MixedSetting: Sized {
 /// Returns the errors of the form's function.
 pub fn read_mixed<'de, T: MixedSetting, D: Deserializer<'de>>(deserializer: D) -> Result<T, D::Error> {
     deserializer.deserialize_newtype_struct(T::NEWTYPE, FormVisitor(PhantomData))
+}
+
+/// The first key of a map, if any, and a deserializer of the whole map.
+///
+/// # Errors
+/// Returns an error of the key.
+pub fn first_key<'de, A: MapAccess<'de>>(
+    mut map: A,
+) -> Result<(Option<String>, impl Deserializer<'de, Error = A::Error>), A::Error> {
+    let first: Option<String> = map.next_key()?;
+    Ok((first.clone(), MapAccessDeserializer::new(FromKey { first, rest: map })))
+}
+
+/// Map access with the first key already read.
+struct FromKey<A> {
+    first: Option<String>,
+    rest: A,
+}
+
+impl<'de, A: MapAccess<'de>> MapAccess<'de> for FromKey<A> {
+    type Error = A::Error;
+
+    fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, A::Error> {
+        match self.first.take() {
+            Some(key) => seed.deserialize(key.into_deserializer()).map(Some),
+            None => self.rest.next_key_seed(seed),
+        }
+    }
+
+    fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, A::Error> {
+        self.rest.next_value_seed(seed)
+    }
 }
 
 /// Implements `Deserialize` for a [`MixedSetting`](crate::MixedSetting).

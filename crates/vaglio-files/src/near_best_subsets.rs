@@ -162,7 +162,7 @@ impl SubsetSources<'_> {
         watcher: &StageMonitor<'_>,
     ) -> Result<Option<AlternativesRecord>> {
         let SubsetSources { selector, sample, design, .. } = *self;
-        let is_paired = matches!(asked.within, ScoreMargin::Rule(_)) && design.prediction_units().is_none();
+        let is_paired = matches!(asked.within, ScoreMargin::OneSe) && design.prediction_units().is_none();
         let held_out = if is_paired { selector.criterion.folds(design)? } else { HeldOut::Nothing };
         let clusters = clusters(sample, design);
         let parts: Vec<_> = visited.chunks(OF_JOB).collect();
@@ -175,8 +175,8 @@ impl SubsetSources<'_> {
         let loss = &*selector.loss(sample.task());
         let limit = match asked.within {
             ScoreMargin::Part(part) => Some(own.loss + part * own.loss.abs()),
-            ScoreMargin::Rule(_) if own.tally.is_some() => None,
-            ScoreMargin::Rule(_) => match own.standard_error {
+            ScoreMargin::OneSe if own.tally.is_some() => None,
+            ScoreMargin::OneSe => match own.standard_error {
                 Some(error) => Some(own.loss + error),
                 None => {
                     let message = "the score of the chosen columns has no standard error here; give a number, a part of the score";

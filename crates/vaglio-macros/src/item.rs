@@ -48,12 +48,16 @@ impl Item {
         self.input.attrs.push(attribute);
     }
 
-    /// Removes an attribute from the item and the fields of a struct.
+    /// Removes an attribute from the item and its fields.
     pub fn remove(&mut self, name: &str) {
         let remove = |attributes: &mut Vec<Attribute>| attributes.retain(|own| !own.path().is_ident(name));
         remove(&mut self.input.attrs);
-        if let Data::Struct(data) = &mut self.input.data {
-            data.fields.iter_mut().for_each(|field| remove(&mut field.attrs));
+        match &mut self.input.data {
+            Data::Struct(data) => data.fields.iter_mut().for_each(|field| remove(&mut field.attrs)),
+            Data::Enum(data) => {
+                data.variants.iter_mut().flat_map(|own| &mut own.fields).for_each(|field| remove(&mut field.attrs));
+            }
+            Data::Union(_) => {}
         }
     }
 

@@ -2,17 +2,16 @@
 //! predictions and evaluation.
 
 use crate::tune::Tune;
-use serde::de::value::MapAccessDeserializer;
 use serde::de::{IntoDeserializer, MapAccess};
 use serde::{Deserialize, Serialize, Serializer, de};
 use std::sync::Arc;
 use vaglio_core::registered::WRITTEN;
 use vaglio_core::{
     AnyCriterion, AnyLearner, Coefficients, Criterion, Design, Error, Figures, Learner, MixedSetting, Model, Problem,
-    Result,
+    Result, first_key,
 };
 use vaglio_report::record::FinalModelRecord;
-use vaglio_search::{FromKey, Search};
+use vaglio_search::Search;
 
 /// A learner to train on the selected columns: the `model` of a pipeline.
 ///
@@ -142,11 +141,9 @@ impl MixedSetting for FinalModel {
         Ok(FinalModel { learner, criterion: None, tune: None })
     }
 
-    fn from_map<'de, A: MapAccess<'de>>(mut map: A) -> Result<Self, A::Error> {
-        let first: Option<String> = map.next_key()?;
-        let is_more = first.as_deref().is_some_and(|first| KEYS.contains(&first));
-        let map = MapAccessDeserializer::new(FromKey { first, rest: map });
-        if is_more {
+    fn from_map<'de, A: MapAccess<'de>>(map: A) -> Result<Self, A::Error> {
+        let (first, map) = first_key(map)?;
+        if first.is_some_and(|first| KEYS.contains(&&*first)) {
             FinalModel::deserialize(map)
         } else {
             Ok(FinalModel { learner: Arc::<dyn Learner>::deserialize(map)?, criterion: None, tune: None })

@@ -254,9 +254,9 @@ impl ValidSelector {
         let all = design.lambdas();
         let design = design.at_lambda(one).with_run(|run| run.share(&all[..lambdas.min(all.len())]));
         let search_extent = self.search.extent(&design).map_err(|error| error.under("search"))?;
-        let effort = self.search.effort(&*self.criterion, &design).map_err(|error| error.under("search"))?;
-        let estimate = effort.beside(self.criterion.plan(&design, &search_extent).estimate);
-        Ok((search_extent, estimate))
+        let (flops, bytes) = self.search.effort(&*self.criterion, &design).map_err(|error| error.under("search"))?;
+        let own = self.criterion.plan(&design, &search_extent).estimate;
+        Ok((search_extent, Estimate { flops: own.flops + flops, bytes: own.bytes + bytes, ..own }))
     }
 }
 

@@ -20,20 +20,13 @@ pub struct Alternatives {
 /// How far above the lowest score another may be.
 #[setting]
 #[derive(Copy, PartialEq)]
-#[serde(untagged, expecting = "expected a number or `one_se`")]
+#[serde(expecting = "expected a number or `one_se`")]
 pub enum ScoreMargin {
-    /// This part of it.
-    Part(f64),
-    /// A rule for the differences.
-    Rule(ScoreMarginRule),
-}
-
-/// A distance that the rows tell.
-#[setting]
-#[derive(Copy, PartialEq, Eq)]
-pub enum ScoreMarginRule {
     /// The standard error of the lowest score.
     OneSe,
+    /// This part of it.
+    #[serde(untagged)]
+    Part(f64),
 }
 
 impl Alternatives {
@@ -62,7 +55,7 @@ impl Alternatives {
         let lowest = best.score.loss;
         let more = match self.within {
             ScoreMargin::Part(part) => part * lowest.abs(),
-            ScoreMargin::Rule(ScoreMarginRule::OneSe) => best.standard_error.ok_or_else(|| {
+            ScoreMargin::OneSe => best.standard_error.ok_or_else(|| {
                 Error::setting(
                     "alternatives.within",
                     "the score of this criterion has no standard error; give a number",

@@ -1,8 +1,8 @@
 //! Searches in stages, each among the features that the previous one selected.
 
 use crate::{
-    Choose, Effort, Event, Monitor, Moves, Observer, Path, Search, SearchContext, SearchSettings, SearchStrategy,
-    Space, Stage, StrategyTraits, SubsetScorer,
+    Choose, Event, Monitor, Moves, Observer, Path, Search, SearchContext, SearchSettings, SearchStrategy, Space, Stage,
+    StrategyTraits, SubsetScorer,
 };
 use vaglio_core::{Criterion, Design, Diagnostics, Error, Figures, Result, SearchExtent, StopReason, saved};
 
@@ -72,13 +72,13 @@ fn extents(stages: &[Search], design: &Design) -> Result<Vec<(Design, SearchExte
 }
 
 /// Work of all stages, and memory of the largest.
-pub(crate) fn effort(stages: &[Search], criterion: &dyn Criterion, design: &Design) -> Result<Effort> {
-    let mut all = Effort::default();
+pub(crate) fn effort(stages: &[Search], criterion: &dyn Criterion, design: &Design) -> Result<(f64, f64)> {
+    let (mut flops, mut bytes) = (0.0, 0.0_f64);
     for (place, (stage, (design, _))) in stages.iter().zip(extents(stages, design)?).enumerate() {
-        let effort = stage.effort(criterion, &design).map_err(in_stage(place))?;
-        all = Effort { flops: all.flops + effort.flops, bytes: all.bytes.max(effort.bytes) };
+        let own = stage.effort(criterion, &design).map_err(in_stage(place))?;
+        (flops, bytes) = (flops + own.0, bytes.max(own.1));
     }
-    Ok(all)
+    Ok((flops, bytes))
 }
 
 /// Checks every stage, and that only the last is cross-validated.

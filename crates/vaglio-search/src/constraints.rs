@@ -61,22 +61,17 @@ pub enum Sign {
 /// How many columns of a group may be selected.
 #[setting]
 #[derive(PartialEq)]
-#[serde(untagged, expecting = "expected a number or {columns: [names], count: number}")]
+#[serde(untagged, deny_unknown_fields, expecting = "expected a number or {columns: [names], count: number}")]
 pub enum AtMost {
     /// So many of those that the key names.
     Count(usize),
     /// So many of a list.
-    Of(Listed),
-}
-
-/// A group by its columns.
-#[setting]
-#[derive(PartialEq)]
-pub struct Listed {
-    /// By name or index.
-    pub columns: Vec<FeatureRef>,
-    /// How many of them a subset has at most.
-    pub count: usize,
+    Of {
+        /// By name or index.
+        columns: Vec<FeatureRef>,
+        /// How many of them a subset has at most.
+        count: usize,
+    },
 }
 
 /// Which factors a product comes with.
@@ -130,7 +125,7 @@ impl Constraints {
         columns: impl IntoIterator<Item = impl Into<FeatureRef>>,
         count: usize,
     ) -> Self {
-        self.at_most(name, AtMost::Of(Listed { columns: columns.into_iter().map(Into::into).collect(), count }))
+        self.at_most(name, AtMost::Of { columns: columns.into_iter().map(Into::into).collect(), count })
     }
 
     /// Adds a cost for the columns that a key names.
@@ -150,7 +145,7 @@ impl Constraints {
             return Err(Error::setting(format!("costs.{key}"), format!("{cost} is not a finite number from 0 on")));
         }
         if let Some((name, _)) =
-            self.at_most.iter().find(|(_, of)| matches!(of, AtMost::Of(of) if of.columns.is_empty()))
+            self.at_most.iter().find(|(_, of)| matches!(of, AtMost::Of { columns, .. } if columns.is_empty()))
         {
             return Err(Error::setting(format!("at_most.{name}.columns"), "a group needs at least one column"));
         }
@@ -170,7 +165,7 @@ impl Constraints {
     pub fn sentence(&self) -> String {
         let signs = self.signs.iter().map(|(key, sign)| format!("{key} {}", sign.word()));
         let groups = self.at_most.iter().map(|(key, of)| match of {
-            AtMost::Count(count) | AtMost::Of(Listed { count, .. }) => format!("at most {count} of {key}"),
+            AtMost::Count(count) | AtMost::Of { count, .. } => format!("at most {count} of {key}"),
         });
         let heredity = self.heredity.map(|heredity| format!("{} heredity", heredity.word()));
         let costs = match (self.budget, self.costs.len()) {

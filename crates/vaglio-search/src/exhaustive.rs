@@ -6,7 +6,7 @@ use crate::bounded_tree::{self, BoundedTree, SubsetBounds};
 use crate::order::TreeOrder;
 use crate::tree::SubsetTree;
 use crate::{
-    Certificate, Effort, Moves, Path, Search, SearchContext, SearchSettings, SearchStrategy, Space, StrategyTraits,
+    Certificate, Moves, Path, Search, SearchContext, SearchSettings, SearchStrategy, Space, StrategyTraits,
     SubsetScorer, UnusedSettings,
 };
 use vaglio_core::{Criterion, Error, Result, SearchExtent, part};
@@ -128,19 +128,19 @@ pub(crate) fn check(space: &Space<'_>, lists: bool, criterion: &dyn Criterion, e
 }
 
 /// Cost of the tree with bounds from least squares fits, if it is large and the criterion has them.
-pub(crate) fn effort(space: &Space<'_>, criterion: &dyn Criterion, extent: &SearchExtent) -> Result<Effort> {
+pub(crate) fn effort(space: &Space<'_>, criterion: &dyn Criterion, extent: &SearchExtent) -> Result<(f64, f64)> {
     let design = space.design;
     let features = space.free_features();
     let effort = SubsetSquares::effort(design.planned_rows(), features.len(), space.largest());
-    if effort.bytes < WORTH_ASKING || features.len() > bounded_tree::MOST_COLUMNS {
-        return Ok(Effort::default());
+    if effort.1 < WORTH_ASKING || features.len() > bounded_tree::MOST_COLUMNS {
+        return Ok((0.0, 0.0));
     }
     let is_bounded = design.problem().sign().ends(|| {
         let mut subset = SubsetScorer::open(criterion, design, extent)?;
         Ok(subset.squares(&features[..1])?.is_some())
     });
     match is_bounded {
-        Ok(false) => Ok(Effort::default()),
+        Ok(false) => Ok((0.0, 0.0)),
         Ok(true) | Err(Error::Stopped(_)) => Ok(effort),
         Err(error) => Err(error),
     }

@@ -1,7 +1,7 @@
 //! Features that are added and removed together.
 
 use crate::FeatureRef;
-use crate::settings::{BlockOrigin, Blocks};
+use crate::settings::Blocks;
 use vaglio_core::{Block, Design, Error, Feature, Result};
 
 /// Partition of the features of a design into single features and blocks.
@@ -117,7 +117,7 @@ fn resolved_blocks(blocks: Option<&Blocks>, design: &Design) -> Result<Vec<Block
     };
     match blocks {
         None => Ok(Vec::new()),
-        Some(Blocks::Made(BlockOrigin::OneHot)) => Ok(design.problem().blocks().to_vec()),
+        Some(Blocks::OneHot) => Ok(design.problem().blocks().to_vec()),
         Some(Blocks::Named(named)) => named.iter().map(one).collect(),
     }
 }

@@ -5,25 +5,24 @@ use vaglio_core::{Error, Result, geometric, setting};
 /// The penalties λ at which a least-angle path is judged.
 #[setting]
 #[derive(PartialEq)]
-#[serde(untagged, expecting = "expected a number of penalties, a list of penalties, or {points, least}")]
+#[serde(
+    untagged,
+    deny_unknown_fields,
+    expecting = "expected a number of penalties, a list of penalties, or {points, least}"
+)]
 pub enum Penalties {
     /// So many in geometric progression, from the largest correlation, where the model is empty, to a thousandth of it.
     Points(usize),
     /// A list of correlations.
     Values(Vec<f64>),
     /// In geometric progression from the largest correlation to a part of it.
-    Grid(PenaltyGrid),
-}
-
-/// Penalties in geometric progression.
-#[setting]
-#[derive(PartialEq)]
-pub struct PenaltyGrid {
-    /// How many.
-    #[schemars(extend("minimum" = 2))]
-    pub points: usize,
-    /// The smallest, as a part of the largest.
-    pub least: f64,
+    Grid {
+        /// How many.
+        #[schemars(extend("minimum" = 2))]
+        points: usize,
+        /// The smallest, as a part of the largest.
+        least: f64,
+    },
 }
 
 /// Default of the smallest penalty of a grid, as a fraction of the largest.
@@ -37,9 +36,9 @@ impl Penalties {
     pub(crate) fn check(&self) -> Result<()> {
         let (points, field) = match self {
             Penalties::Points(points) => (*points, "penalties"),
-            Penalties::Grid(grid) => {
-                Error::unless_share("penalties.least", grid.least)?;
-                (grid.points, "penalties.points")
+            Penalties::Grid { points, least } => {
+                Error::unless_share("penalties.least", *least)?;
+                (*points, "penalties.points")
             }
             Penalties::Values(values) if values.is_empty() => {
                 return Err(Error::setting("penalties", "at least one penalty is needed"));
@@ -63,7 +62,7 @@ impl Penalties {
     pub(crate) fn values(&self, largest: f64) -> Vec<f64> {
         let (points, least) = match self {
             Penalties::Points(points) => (*points, LEAST),
-            Penalties::Grid(PenaltyGrid { points, least }) => (*points, *least),
+            Penalties::Grid { points, least } => (*points, *least),
             Penalties::Values(values) => {
                 let mut values = values.clone();
                 values.sort_by(f64::total_cmp);

@@ -10,7 +10,7 @@ use crate::penalties::Penalties;
 use crate::settings::{Blocks, Polish, SearchSettings};
 use crate::space::Space;
 use crate::strategy::{Moves, PathCoefficients, Search, SearchStrategy, StrategyTraits};
-use crate::{Choose, Constraints, Effort, FeatureRef, Lars, Path, Rules, SearchContext, chain, exhaustive, lars};
+use crate::{Choose, Constraints, FeatureRef, Lars, Path, Rules, SearchContext, chain, exhaustive, lars};
 use std::sync::Arc;
 use vaglio_core::{Criterion, Design, Result, Role, SearchExtent, title};
 
@@ -102,18 +102,19 @@ impl Search {
         })
     }
 
-    /// Memory and work of the search in addition to the scores of a criterion, for `plan` and the memory limit.
+    /// Floating-point operations of the search and its peak memory in bytes, in addition to the scores of a criterion.
+    /// The operations are a lower bound, since the rest depends on the data.
     ///
     /// # Errors
     /// See [`Search::extent`]; errors of the criterion.
-    pub fn effort(&self, criterion: &dyn Criterion, design: &Design) -> Result<Effort> {
+    pub fn effort(&self, criterion: &dyn Criterion, design: &Design) -> Result<(f64, f64)> {
         match self.strategy.traits().moves {
             Moves::EverySubset { .. } => {
                 let space = self.space(design)?;
                 exhaustive::effort(&space, criterion, &self.extent_in(&space)?)
             }
             Moves::Stages(stages) => chain::effort(stages, criterion, design),
-            _ => Ok(Effort::default()),
+            _ => Ok((0.0, 0.0)),
         }
     }
 

@@ -8,21 +8,13 @@ use vaglio_core::{Error, Result, serde_json, setting};
 /// Features that enter and leave together.
 #[setting]
 #[derive(PartialEq)]
-#[serde(untagged, expecting = "expected `one_hot` or a map from names to lists of columns")]
+#[serde(expecting = "expected `one_hot` or a map from names to lists of columns")]
 pub enum Blocks {
-    /// Features that preprocessing made of one column.
-    Made(BlockOrigin),
-    /// Features of each list, by name or index.
-    Named(BTreeMap<String, Vec<FeatureRef>>),
-}
-
-/// Origin of the features of a block.
-#[setting]
-#[derive(Copy, PartialEq, Eq)]
-#[schemars(rename = "Origin")]
-pub enum BlockOrigin {
     /// One-hot coding: a block holds the levels of a text column.
     OneHot,
+    /// Features of each list, by name or index.
+    #[serde(untagged)]
+    Named(BTreeMap<String, Vec<FeatureRef>>),
 }
 
 /// Improvement of the result of a search.

@@ -1,11 +1,10 @@
 //! The rule that picks the result from a path.
 
 use crate::{PathEntry, RequireGain};
-use serde::de::value::MapAccessDeserializer;
-use serde::de::{self, DeserializeSeed, IntoDeserializer, MapAccess};
+use serde::de::{self, MapAccess};
 use serde::{Deserialize, Serialize, Serializer};
 use std::ops::RangeInclusive;
-use vaglio_core::{AnyResampling, Error, MixedSetting, Score, is_lower, setters, setting};
+use vaglio_core::{AnyResampling, Error, MixedSetting, Score, first_key, is_lower, setters, setting};
 
 /// The rule that picks the result from the entries of a path.
 ///
@@ -253,11 +252,9 @@ impl MixedSetting for Choose {
         size.map(Choose::Size)
     }
 
-    fn from_map<'de, A: MapAccess<'de>>(mut map: A) -> Result<Self, A::Error> {
-        let first: Option<String> = map.next_key()?;
-        let is_at_rate = first.as_deref() == Some("fdr");
-        let map = MapAccessDeserializer::new(FromKey { first, rest: map });
-        match is_at_rate {
+    fn from_map<'de, A: MapAccess<'de>>(map: A) -> Result<Self, A::Error> {
+        let (first, map) = first_key(map)?;
+        match first.as_deref() == Some("fdr") {
             true => AtRate::deserialize(map).map(|at| Choose::FalseDiscoveries(at.fdr)),
             false => CrossValidation::deserialize(map).map(Choose::CrossValidated),
         }
@@ -271,30 +268,6 @@ struct AtRate {
     /// The share of false discoveries among the columns that are taken, on average at most.
     #[schemars(extend("exclusiveMinimum" = 0, "exclusiveMaximum" = 1))]
     fdr: f64,
-}
-
-/// Map access with the first key already read.
-#[derive(Debug)]
-pub struct FromKey<A> {
-    /// The first key; `None` for an empty map.
-    pub first: Option<String>,
-    /// Access to the first value and all later entries.
-    pub rest: A,
-}
-
-impl<'de, A: MapAccess<'de>> MapAccess<'de> for FromKey<A> {
-    type Error = A::Error;
-
-    fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, A::Error> {
-        match self.first.take() {
-            Some(key) => seed.deserialize(key.into_deserializer()).map(Some),
-            None => self.rest.next_key_seed(seed),
-        }
-    }
-
-    fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, A::Error> {
-        self.rest.next_value_seed(seed)
-    }
 }
 
 vaglio_core::schema!(Choose, by_folds: CrossValidation, at_rate: AtRate => {

@@ -4,7 +4,7 @@ use linfa::ParamGuard;
 use vaglio_core::{Criterion, Problem, Round};
 use vaglio_pipeline::learners::Rls;
 use vaglio_pipeline::selector::Selector;
-use vaglio_search::{Choose, Exhaustive, Greedy, ScoreMarginRule, Search, Silent};
+use vaglio_search::{Choose, Exhaustive, Greedy, Search, Silent};
 use vaglio_testkit::data;
 use vaglio_validate::{KFold, Loo};
 
@@ -103,7 +103,7 @@ fn near_by_a_part_is_near_by_the_definition() {
 
 #[test]
 fn one_standard_error_is_that_of_the_difference_on_the_same_rows() {
-    let rule = ScoreMargin::Rule(ScoreMarginRule::OneSe);
+    let rule = ScoreMargin::OneSe;
     for selector in [selector(kfold(), Choose::Size(3)), selector(Loo::default(), Choose::Size(3))] {
         let problem = data::regression(40, 9, 4).problem();
         let NearFound { design, met, record, .. } = found(&selector, &problem, rule);

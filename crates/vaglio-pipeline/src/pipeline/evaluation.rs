@@ -100,7 +100,7 @@ impl Evaluate {
     pub(super) fn check(&self, criterion: &dyn Criterion) -> Result<()> {
         if let Some(alternatives) = &self.alternatives {
             alternatives.check()?;
-            if matches!(alternatives.within, ScoreMargin::Rule(_)) && criterion.traits().loss.is_none() {
+            if matches!(alternatives.within, ScoreMargin::OneSe) && criterion.traits().loss.is_none() {
                 let kind = criterion.kind();
                 let message = format!(
                     "`{kind}` is no loss of rows, so that its score has no standard error; give a number, a part of the score"

@@ -17,7 +17,6 @@ mod subtree_search;
 
 pub use subtree_search::{OpenSubtree, PruneTest, SearchOutcome};
 
-use crate::Effort;
 use ndarray::Array2;
 use std::sync::Arc;
 use vaglio_core::{RowsHeldOut, minimum, sum_of_squares};
@@ -81,14 +80,14 @@ impl SubsetSquares {
         self
     }
 
-    /// Cost of [`SubsetSquares::new`] and memory of one descent per thread, for subsets of at most `most` columns.
+    /// Operations of [`SubsetSquares::new`], and bytes of one descent per thread, for subsets of at most `most` columns.
     /// Reading the columns is not counted; the number of nodes depends on the data.
-    pub fn effort(rows: usize, columns: usize, most: usize) -> Effort {
+    pub fn effort(rows: usize, columns: usize, most: usize) -> (f64, f64) {
         let (m, n, threads) = (rows as f64, columns as f64, rayon::current_num_threads());
         let flops = m * n * n + n * n * n;
         // Columns and their products' operands; the products, a factor and its source.
         let node = 8.0 * n * (most as f64 + 8.0);
-        Effort { flops, bytes: 8.0 * (2.0 * m * n + 4.0 * n * n) + (threads * most) as f64 * node }
+        (flops, 8.0 * (2.0 * m * n + 4.0 * n * n) + (threads * most) as f64 * node)
     }
 
     /// Number of columns.

@@ -1,6 +1,6 @@
 //! Constraints on the columns of a design.
 
-use super::{AtMost, Constraints, Heredity, Listed, Sign};
+use super::{AtMost, Constraints, Heredity, Sign};
 use crate::feature_groups::resolved;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use vaglio_core::{Block, Design, Error, Feature, Result};
@@ -252,9 +252,7 @@ fn groups(given: &BTreeMap<String, AtMost>, keys: &Keys<'_>) -> Result<Vec<Group
         let field = format!("at_most.{name}");
         let (columns, most) = match of {
             AtMost::Count(count) => (keys.columns(name, &field)?, *count),
-            AtMost::Of(Listed { columns, count }) => {
-                (resolved(columns, &format!("{field}.columns"), keys.names)?, *count)
-            }
+            AtMost::Of { columns, count } => (resolved(columns, &format!("{field}.columns"), keys.names)?, *count),
         };
         let mut has = vec![false; keys.names.len()];
         columns.into_iter().for_each(|f| has[f] = true);

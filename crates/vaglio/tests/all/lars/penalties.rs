@@ -5,8 +5,7 @@ use vaglio::core::{Lambda, Problem, StopReason, standardize};
 use vaglio::criteria::{KFold, Loo};
 use vaglio::learners::Rls;
 use vaglio::search::{
-    Chain, Choose, CrossValidation, EntryFit, Lars, PathCoefficients, Penalties, PenaltyGrid, Rank, Rule, Search,
-    Silent,
+    Chain, Choose, CrossValidation, EntryFit, Lars, PathCoefficients, Penalties, Rank, Rule, Search, Silent,
 };
 use vaglio::{Selection, Selector};
 use vaglio_testkit::data;
@@ -174,7 +173,7 @@ fn one_penalty_is_taken_without_folds() {
 #[test]
 fn rules_limits_and_sizes_are_kept_to() {
     let problem = data::regression(60, 12, 9).problem();
-    let grid = || at(Penalties::Grid(PenaltyGrid { points: 40, least: 1e-4 }));
+    let grid = || at(Penalties::Grid { points: 40, least: 1e-4 });
     let with = |how: CrossValidation| Choose::CrossValidated(how);
     let best = fit(&problem, grid().choose(with(CrossValidation::new(5)))).chosen;
     let rule = CrossValidation { rule: Rule::OneSe, ..CrossValidation::new(5) };
@@ -212,8 +211,8 @@ fn penalties_without_meaning_are_refused() {
         ("search.penalties", values(&[])),
         ("search.penalties[1]", values(&[0.1, -0.5])),
         ("search.penalties[0]", values(&[f64::NAN])),
-        ("search.penalties.least", at(Penalties::Grid(PenaltyGrid { points: 5, least: 1.0 }))),
-        ("search.penalties.points", at(Penalties::Grid(PenaltyGrid { points: 0, least: 0.1 }))),
+        ("search.penalties.least", at(Penalties::Grid { points: 5, least: 1.0 })),
+        ("search.penalties.points", at(Penalties::Grid { points: 0, least: 0.1 })),
         ("search.choose", values(&[0.1]).choose(Choose::Best)),
         ("search.choose", values(&[0.1]).choose(Choose::Size(2))),
     ] {

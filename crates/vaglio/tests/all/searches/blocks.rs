@@ -2,7 +2,7 @@
 
 use super::common::{NEAR, by_definition, designs, fast, loss, named, refs};
 use vaglio::core::{Design, StopReason};
-use vaglio::search::{Backward, BlockOrigin, Blocks, Exhaustive, Floating, Greedy, Search, Silent, Step};
+use vaglio::search::{Backward, Blocks, Exhaustive, Floating, Greedy, Search, Silent, Step};
 use vaglio_testkit::{data, design_copies};
 
 #[test]
@@ -71,7 +71,7 @@ fn blocks_of_the_design_are_taken_by_their_word() {
     let block = vaglio::core::Block { name: "colour".into(), columns: vec![1, 2, 4] };
     let readout = vaglio::core::Readout::new(vec![1.0], true).unwrap();
     let design = Design::identity(&problem.with_blocks(vec![block]), readout);
-    let by_word = Search::new(Greedy {}).blocks(Some(Blocks::Made(BlockOrigin::OneHot)));
+    let by_word = Search::new(Greedy {}).blocks(Some(Blocks::OneHot));
     let by_name = Search::new(Greedy {}).blocks(named(&[("colour", &[1, 2, 4])]));
     let path = fast(&by_word, &design, &mut Silent);
     assert_eq!(path, fast(&by_name, &design, &mut Silent));

@@ -1,10 +1,7 @@
 //! Criteria: how good a subset of columns is.
 
 use crate::part_setting::{any_part, registered_traits};
-use crate::{
-    AnyLoss, AnyResampling, Correlation, Design, Estimate, Feature, Geometry, PartOutputs, Plan, Result, Round, Score,
-    SearchExtent,
-};
+use crate::{AnyLoss, AnyResampling, Design, Estimate, Feature, PartOutputs, Plan, Result, Round, Score, SearchExtent};
 use std::fmt::Debug;
 
 /// A measure of how good a subset is; its fields are its settings.
@@ -32,20 +29,12 @@ pub trait Criterion: registered::Criterion + Debug + Send + Sync {
     ///
     /// By default every trial calls [`Criterion::evaluate`], at unknown cost. `extent` says how far the search will
     /// go, for criteria that choose among several engines; it changes no result. `vaglio plan` calls this too, so
-    /// expensive work belongs into the plan's start.
+    /// expensive work belongs into the plan's closures.
     fn plan<'d>(&'d self, design: &'d Design, _extent: &SearchExtent) -> Plan<'d> {
         Plan::by_definition(Estimate::unknown(
             definition_engine(self.folds(design)),
             "every subset is evaluated by the criterion's definition",
         ))
-    }
-
-    /// Relevance and Gram columns for least-angle searches; linear correlation by default.
-    ///
-    /// # Errors
-    /// [`crate::Error::Setting`] if the criterion has no such path; [`crate::Error::Numerical`].
-    fn geometry<'d>(&'d self, design: &'d Design) -> Result<Box<dyn Geometry + 'd>> {
-        Ok(Box::new(Correlation::new(design)))
     }
 
     /// Rows that are held out together; maps with `scope: fold` are refitted on each fold's training rows.
@@ -72,13 +61,6 @@ pub trait Criterion: registered::Criterion + Debug + Send + Sync {
     /// [`crate::Error::Setting`] with the field's path inside this criterion.
     fn check(&self, _design: &Design) -> Result<()> {
         Ok(())
-    }
-
-    /// Whether several processes gain by sharing one search of the design. They do if the work goes through
-    /// [`RunContext::process_group`](crate::RunContext::process_group), or if most of it is trials that bounds do not
-    /// skip and that leave no lasting [`CacheEffect`](crate::CacheEffect).
-    fn is_in_parts(&self, _design: &Design) -> bool {
-        false
     }
 
     /// Findings on a chosen subset in addition to its score, for people.

@@ -1,6 +1,6 @@
 //! Evaluators: caches that make the trials of a search cheap.
 
-use crate::{Action, Error, Feature, Geometry, Recorder, Result, Score, Winner};
+use crate::{Action, Error, Feature, Recorder, Result, Score, Winner};
 
 /// A batch of trials: changes of the current subset by each of some candidates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -73,20 +73,9 @@ pub trait Evaluator: Send {
         Ok(())
     }
 
-    /// The standard error of the current score; `None` unless the score is a mean over rows.
-    fn standard_error(&mut self, _subset: &[Feature]) -> Result<Option<f64>> {
-        Ok(None)
-    }
-
-    /// The λ of each output at the current score; `None` if outputs share one.
-    fn lambdas(&mut self, _subset: &[Feature]) -> Result<Option<Vec<f64>>> {
-        Ok(None)
-    }
-
-    /// Bounds the scores of all subsets of `columns` by their squared residuals. For criteria whose scores grow with
-    /// the squares.
-    fn squares(&mut self, _columns: &[Feature]) -> Result<Option<SquaresBound>> {
-        Ok(None)
+    /// Details of the current score.
+    fn details(&mut self, _subset: &[Feature]) -> Result<ScoreDetails> {
+        Ok(ScoreDetails::default())
     }
 
     /// A copy with the caches of the current subset, which can change independently. `None` if a reset costs no more
@@ -99,16 +88,19 @@ pub trait Evaluator: Send {
         Ok(None)
     }
 
-    /// The geometry that the evaluator is based on, if it has one; it replaces
-    /// [`Criterion::geometry`](crate::Criterion::geometry).
-    fn geometry(&self) -> Option<Box<dyn Geometry>> {
-        None
-    }
-
     /// A lower bound of the scores of the current subset with one to `most` of the columns `later`; −∞ if unknown.
     fn bound(&mut self, _subset: &[Feature], _later: &[Feature], _most: usize) -> Result<f64> {
         Ok(f64::NEG_INFINITY)
     }
+}
+
+/// Details of a score.
+#[derive(Debug, Clone, Default)]
+pub struct ScoreDetails {
+    /// The standard error, if the score is a mean over rows.
+    pub standard_error: Option<f64>,
+    /// The λ of each output; `None` if outputs share one.
+    pub lambdas: Option<Vec<f64>>,
 }
 
 /// The best of several trials, without NaN scores.
@@ -160,36 +152,27 @@ pub struct RowsHeldOut {
     pub lambda: f64,
 }
 
-/// An evaluator of a criterion on a design, with its engine; a [`Plan`](crate::Plan) starts it.
+/// An evaluator of a criterion on a design, with facts about its engine; a [`Plan`](crate::Plan) starts it. An evaluator
+/// converts into one without facts.
 pub struct EngineEvaluator<'d> {
-    /// How scores are computed.
-    pub engine: EngineDescription,
     /// The evaluator, at the empty subset.
     pub evaluator: Box<dyn Evaluator + 'd>,
     /// Recorder on which the evaluator and its forks note their [`Diagnostics`](crate::Diagnostics).
     pub recorder: Recorder,
-}
-
-/// The method that computes scores, as `selection.json` names it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct EngineDescription {
-    /// The identifier of the engine.
-    pub name: &'static str,
     /// The identifier of the approximation, for criteria that can approximate.
     pub approximation: Option<&'static str>,
     /// The source of the evaluator's lower bounds, in a word; `None` without bounds.
     pub bound: Option<&'static str>,
+    /// Bounds of the scores of all subsets of some columns, if scores grow with the squared residuals.
+    pub squares: Option<BoundBySquares<'d>>,
 }
 
-impl<'d> EngineEvaluator<'d> {
-    /// Wraps an evaluator at the empty subset, under the identifier of its engine.
-    pub fn new(engine: &'static str, evaluator: impl Evaluator + 'd) -> Self {
-        EngineEvaluator::from_boxed(engine, Box::new(evaluator))
-    }
+/// A closure that bounds the scores of all subsets of some columns by their squared residuals.
+pub type BoundBySquares<'d> = Box<dyn Fn(&[Feature]) -> SquaresBound + Send + 'd>;
 
-    /// Like [`EngineEvaluator::new`], but for a boxed evaluator.
-    pub fn from_boxed(engine: &'static str, evaluator: Box<dyn Evaluator + 'd>) -> Self {
-        let engine = EngineDescription { name: engine, approximation: None, bound: None };
-        EngineEvaluator { engine, evaluator, recorder: Recorder::default() }
+impl<'d, E: Evaluator + 'd> From<E> for EngineEvaluator<'d> {
+    fn from(evaluator: E) -> Self {
+        let (evaluator, recorder) = (Box::new(evaluator), Recorder::default());
+        EngineEvaluator { evaluator, recorder, approximation: None, bound: None, squares: None }
     }
 }

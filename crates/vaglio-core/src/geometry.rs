@@ -1,6 +1,6 @@
 //! Relations of columns to the target and to each other, for least-angle searches.
 
-use crate::{Design, Feature, Result, max_abs, row_weights, sum_of_products, sum_of_squares};
+use crate::{Criterion, Design, Feature, Result, SearchExtent, max_abs, row_weights, sum_of_products, sum_of_squares};
 
 /// Relevance and Gram matrix of the columns, read one column at a time.
 ///
@@ -32,6 +32,19 @@ pub trait Geometry: Send {
     /// [`crate::Error::Numerical`].
     fn minimizer(&mut self, _subset: &[Feature]) -> Result<Option<Vec<f64>>> {
         Ok(None)
+    }
+}
+
+/// A closure that makes a geometry.
+pub type MakeGeometry<'d> = Box<dyn Fn() -> Box<dyn Geometry + 'd> + Send + 'd>;
+
+impl Design {
+    /// The geometry of a criterion for least-angle searches, as its [plan](crate::Plan::geometry) has it.
+    pub fn geometry<'d>(&'d self, criterion: &'d dyn Criterion) -> Box<dyn Geometry + 'd> {
+        match criterion.plan(self, &SearchExtent::fixed(0)).geometry {
+            Some(make) => make(),
+            None => Box::new(Correlation::new(self)),
+        }
     }
 }
 

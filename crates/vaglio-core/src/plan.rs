@@ -1,11 +1,17 @@
 //! Plans: how a criterion computes on a design, decided once; `vaglio plan` prints the plan and the run follows it.
 
-use crate::{EngineEvaluator, Result};
+use crate::{EngineEvaluator, Geometry, MakeGeometry, Result};
 
 /// The engine of a search with its cost, and a closure that starts it.
 pub struct Plan<'d> {
     /// Engine and cost of the search.
     pub estimate: Estimate,
+    /// Whether several processes gain by sharing the search. They do if the work goes through
+    /// [`RunContext::process_group`](crate::RunContext::process_group), or if most of it is trials that bounds do not
+    /// skip and that leave no lasting [`CacheEffect`](crate::CacheEffect).
+    pub is_in_parts: bool,
+    /// Relevance and Gram columns for least-angle searches; `None` for linear [correlation](crate::Correlation).
+    pub geometry: Option<MakeGeometry<'d>>,
     has_engine: bool,
     start: Start<'d>,
 }
@@ -15,12 +21,27 @@ type Start<'d> = Box<dyn FnOnce() -> Result<Option<EngineEvaluator<'d>>> + 'd>;
 impl<'d> Plan<'d> {
     /// Plans every trial by the criterion's definition.
     pub fn by_definition(estimate: Estimate) -> Self {
-        Plan { estimate, has_engine: false, start: Box::new(|| Ok(None)) }
+        Plan { estimate, is_in_parts: false, geometry: None, has_engine: false, start: Box::new(|| Ok(None)) }
     }
 
-    /// Plans trials by an evaluator; `start` creates it, under the engine of the estimate.
-    pub fn by_engine(estimate: Estimate, start: impl FnOnce() -> Result<EngineEvaluator<'d>> + 'd) -> Self {
-        Plan { estimate, has_engine: true, start: Box::new(|| start().map(Some)) }
+    /// Plans trials by the evaluator that `start` creates, at the empty subset.
+    pub fn by_engine<E: Into<EngineEvaluator<'d>>>(estimate: Estimate, start: impl FnOnce() -> Result<E> + 'd) -> Self {
+        Plan::by_engine_if_any(estimate, || Ok(Some(start()?.into())))
+    }
+
+    /// Like [`Plan::by_engine`], but if `start` creates no evaluator, trials use the definition.
+    pub fn by_engine_if_any(
+        estimate: Estimate,
+        start: impl FnOnce() -> Result<Option<EngineEvaluator<'d>>> + 'd,
+    ) -> Self {
+        Plan { has_engine: true, start: Box::new(start), ..Plan::by_definition(estimate) }
+    }
+
+    /// Sets the geometry of least-angle searches, which `make` makes on demand.
+    #[must_use]
+    pub fn with_geometry<G: Geometry + 'd>(self, make: impl Fn() -> G + Send + 'd) -> Self {
+        let make: MakeGeometry<'d> = Box::new(move || Box::new(make()));
+        Plan { geometry: Some(make), ..self }
     }
 
     /// Adds a check that runs before the start; the plan fails to start if `check` fails.

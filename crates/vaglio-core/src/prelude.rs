@@ -1,9 +1,9 @@
 //! The names that most parts use: traits, their arguments and results.
 
 pub use crate::{
-    Action, Cells, Classes, Coefficients, Column, Columns, Criterion, CriterionTraits, Design, EngineEvaluator,
-    Estimate, Evaluator, Expression, Feature, FeatureMap, FittedMap, FittedTargetMap, Form, HeldOut, Lambda, Learner,
-    LinearForm, Loss, MapFormulas, MapTraits, Measure, Model, ModelData, Numbers, PartOutputs, Plan, Predict,
-    Predictor, Problem, Readout, ReadoutMap, Refit, Resampling, Round, Score, SearchExtent, Split, StopReason,
-    TargetMap, Task, TrainingRows, Winner, part, saved, setting,
+    Action, Cells, Classes, Coefficients, Column, Columns, Criterion, CriterionTraits, Design, Estimate, Evaluator,
+    Expression, Feature, FeatureMap, FittedMap, FittedTargetMap, Form, HeldOut, Lambda, Learner, LinearForm, Loss,
+    MapFormulas, MapTraits, Measure, Model, ModelData, Numbers, PartOutputs, Plan, Predict, Predictor, Problem,
+    Readout, ReadoutMap, Refit, Resampling, Round, Score, SearchExtent, Split, StopReason, TargetMap, Task,
+    TrainingRows, Winner, part, saved, setting,
 };

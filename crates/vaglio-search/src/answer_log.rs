@@ -17,8 +17,7 @@ use vaglio_core::{Action, Diagnostics, Error, Feature, Result, Trials};
 pub(crate) enum Question<'q> {
     Trials(Trials<'q>),
     Score,
-    StandardError,
-    Lambdas,
+    Details,
     Change(Action, Feature),
     Reset(&'q [Feature]),
     ScoreWith(&'q [Feature]),

@@ -1,7 +1,7 @@
 //! Everything that a running search works with.
 
 use crate::{Event, Monitor, Step, SubsetScorer};
-use vaglio_core::{Action, Geometry, PartOutputs, Result, StopReason};
+use vaglio_core::{Action, PartOutputs, StopReason};
 
 /// The context of a search: the current subset with the criterion and the design, and the monitor of the run.
 pub struct SearchContext<'a> {
@@ -58,17 +58,6 @@ impl<'a> SearchContext<'a> {
     pub fn restart(&mut self, mut subset: SubsetScorer<'a>) {
         subset.attach(&self.monitor);
         (self.subset, self.taken, self.until) = (subset, 0, None);
-    }
-
-    /// The geometry for least-angle searches.
-    ///
-    /// # Errors
-    /// Returns an error of [`vaglio_core::Criterion::geometry`].
-    pub fn geometry(&self) -> Result<Box<dyn Geometry + 'a>> {
-        match self.subset.geometry() {
-            Some(geometry) => Ok(geometry),
-            None => self.subset.criterion.geometry(self.subset.design),
-        }
     }
 
     /// Reports the start to the observer, with the largest possible number of steps.

@@ -81,18 +81,17 @@ impl Lars {
     }
 }
 
-/// Refuses criteria without a geometry, or without one that supports the requested model.
+/// Refuses criteria whose geometry does not support the requested model.
 pub(crate) fn check(coefficients: PathCoefficients, criterion: &dyn Criterion, design: &Design) -> Result<()> {
-    let geometry = criterion.geometry(design)?;
     match coefficients {
         PathCoefficients::Refit => Ok(()),
-        PathCoefficients::Path => has_own_model(&*geometry, design),
+        PathCoefficients::Path => has_own_model(&*design.geometry(criterion), design),
     }
 }
 
 /// The common correlation λ at the start of a path.
 pub(crate) fn largest_correlation(space: &Space<'_>, criterion: &dyn Criterion) -> Result<f64> {
-    Ok(start(&Lars::default(), space, &mut *criterion.geometry(space.design)?)?.lambda())
+    Ok(start(&Lars::default(), space, &mut *space.design.geometry(criterion))?.lambda())
 }
 
 impl SearchStrategy for Lars {
@@ -107,7 +106,7 @@ impl SearchStrategy for Lars {
             if space.groups.is_empty() {
                 return Ok(StopReason::NoCandidates);
             }
-            let mut geometry = walk.context.geometry()?;
+            let mut geometry = walk.context.subset.geometry();
             let mut path = start(self, space, &mut *geometry)?;
             grid.ahead = self.penalties.as_ref().map_or_else(Vec::new, |own| own.values(path.lambda()));
             let mut gram = |feature: Feature| numbers(geometry.gram(feature)?, space.design);

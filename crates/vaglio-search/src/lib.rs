@@ -87,7 +87,6 @@ pub use path::{AtPenalty, Certificate, EntryFit, Knot, NearBest, Path, PathEntry
 pub use penalties::Penalties;
 pub use random::Random;
 pub use rank::Rank;
-pub use retraining::retraining_evaluator;
 pub use rounds::RemovalStep;
 pub use run::run;
 #[cfg(feature = "schema")]

@@ -172,7 +172,7 @@ pub struct Certificate {
     /// Upper bound of how much an unvisited subset could lower the best score. 0 when optimal, `None` if unknown.
     #[optional]
     pub gap: Option<f64>,
-    /// Word for the bounds that ruled subsets out ([`vaglio_core::EngineDescription::bound`]). `None` if every subset was
+    /// Word for the bounds that ruled subsets out ([`vaglio_core::EngineEvaluator::bound`]). `None` if every subset was
     /// scored.
     #[optional]
     pub bound: Option<Cow<'static, str>>,

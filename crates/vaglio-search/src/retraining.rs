@@ -1,19 +1,11 @@
 //! Scores by the definition of a criterion, with errors that name it, and walks without scores.
 
-use vaglio_core::{
-    Action, CacheEffect, Criterion, Design, EngineEvaluator, Error, Evaluator, Feature, Result, Role, Score, Trials,
-    definition_engine,
-};
+use vaglio_core::{Action, CacheEffect, Criterion, Design, Error, Evaluator, Feature, Result, Role, Score, Trials};
 
-/// The evaluator that retrains for every trial.
-struct RetrainingEvaluator<'d> {
-    criterion: &'d dyn Criterion,
-    design: &'d Design,
-}
-
-/// The evaluator of every trial by the criterion's definition.
-pub fn retraining_evaluator<'d>(criterion: &'d dyn Criterion, design: &'d Design) -> EngineEvaluator<'d> {
-    EngineEvaluator::new(definition_engine(criterion.folds(design)), RetrainingEvaluator { criterion, design })
+/// Evaluator of every trial by the criterion's definition.
+pub(crate) struct RetrainingEvaluator<'d> {
+    pub criterion: &'d dyn Criterion,
+    pub design: &'d Design,
 }
 
 impl Evaluator for RetrainingEvaluator<'_> {

@@ -80,7 +80,7 @@ pub enum Moves<'s> {
         /// Whether subsets nearly as good as the best are listed.
         lists: bool,
     },
-    /// Follows a least-angle path of the criterion's [geometry](vaglio_core::Criterion::geometry).
+    /// Follows a least-angle path of the criterion's [geometry](vaglio_core::Plan::geometry).
     LeastAngle(&'s Lars),
     /// Runs searches one after another.
     Stages(&'s [Search]),

@@ -2,16 +2,16 @@
 
 use crate::answer_log::{AnswerLog, KeptAnswer, Question, describe};
 use crate::distributed_trials::{distributed_scores, try_first};
-use crate::retraining::{Unscored, criterion_error, retraining_evaluator};
+use crate::retraining::{RetrainingEvaluator, Unscored, criterion_error};
 use crate::{EntryFit, Monitor, PathEntry};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::sync::Arc;
 use std::time::Instant;
 use vaglio_core::{
-    Action, CacheEffect, Criterion, Design, Diagnostics, EngineDescription, EngineEvaluator, Error, Evaluator, Feature,
-    Geometry, ProcessGroup, Recorder, Result, Role, Score, SearchExtent, SquaresBound, StopSign, Trials, Winner,
-    WorkItem, winner,
+    Action, CacheEffect, Criterion, Design, Diagnostics, EngineEvaluator, Error, Evaluator, Feature, Geometry,
+    MakeGeometry, ProcessGroup, Recorder, Result, Role, Score, ScoreDetails, SearchExtent, SquaresBound, StopSign,
+    Trials, Winner, WorkItem, definition_engine, winner,
 };
 
 /// The current subset of a search, scored by a criterion's evaluator.
@@ -21,7 +21,11 @@ pub struct SubsetScorer<'d> {
     /// The design that is searched.
     pub design: &'d Design,
     selected: Vec<Feature>,
+    /// The engine, unless it is the criterion's definition.
+    engine: Option<&'static str>,
     shortcut: EngineEvaluator<'d>,
+    /// The geometry of the engine, if it has one.
+    geometry: Option<MakeGeometry<'d>>,
     /// Whether the evaluator's caches may belong to another subset.
     is_stale: bool,
     pub(crate) log: AnswerLog,
@@ -38,35 +42,34 @@ impl<'d> SubsetScorer<'d> {
     /// # Errors
     /// Returns an error of [`Plan::start`](vaglio_core::Plan::start).
     pub fn open(criterion: &'d dyn Criterion, design: &'d Design, extent: &SearchExtent) -> Result<Self> {
-        let shortcut = if extent.is_unscored(design) {
-            EngineEvaluator { evaluator: Box::new(Unscored::new(design)), ..retraining_evaluator(criterion, design) }
-        } else {
-            let plan = criterion.plan(design, extent);
-            let engine = EngineDescription { name: plan.estimate.engine, approximation: None, bound: None };
-            let started = plan.start().map_err(|error| error.from_part(Role::Criterion, criterion.kind()))?;
-            started.unwrap_or_else(|| EngineEvaluator { engine, ..retraining_evaluator(criterion, design) })
-        };
-        Ok(SubsetScorer::new(shortcut, criterion, design))
+        let by_definition = SubsetScorer::by_definition(criterion, design);
+        if extent.is_unscored(design) {
+            return Ok(SubsetScorer { shortcut: Unscored::new(design).into(), ..by_definition });
+        }
+        let mut plan = criterion.plan(design, extent);
+        let (engine, has_engine, geometry) = (Some(plan.estimate.engine), plan.has_engine(), plan.geometry.take());
+        Ok(match plan.start().map_err(|error| error.from_part(Role::Criterion, criterion.kind()))? {
+            Some(shortcut) => SubsetScorer { engine, shortcut, geometry, ..by_definition },
+            None if has_engine => by_definition,
+            None => SubsetScorer { engine, ..by_definition },
+        })
     }
 
-    /// Starts at the empty subset, with a given evaluator of a criterion on a design.
-    pub fn new(shortcut: EngineEvaluator<'d>, criterion: &'d dyn Criterion, design: &'d Design) -> Self {
+    /// Starts at the empty subset, with every trial by the definition: always right, never fast.
+    pub fn by_definition(criterion: &'d dyn Criterion, design: &'d Design) -> Self {
         SubsetScorer {
             criterion,
             design,
             selected: Vec::new(),
-            shortcut,
+            engine: None,
+            shortcut: RetrainingEvaluator { criterion, design }.into(),
+            geometry: None,
             is_stale: false,
             log: AnswerLog::default(),
             sign: StopSign::default(),
             diagnostics: None,
             processes: None,
         }
-    }
-
-    /// Starts at the empty subset, with every trial by the definition: always right, never fast.
-    pub fn by_definition(criterion: &'d dyn Criterion, design: &'d Design) -> Self {
-        SubsetScorer::new(retraining_evaluator(criterion, design), criterion, design)
     }
 
     /// Attributes an error of the evaluator to the criterion, on the given columns.
@@ -273,22 +276,28 @@ impl<'d> SubsetScorer<'d> {
 
     /// The standard error of the score; `None` unless the score is a mean over rows.
     pub fn standard_error(&mut self) -> Result<Option<f64>> {
-        self.answer_by(Question::StandardError, |evaluator, selected| evaluator.standard_error(selected))
+        Ok(self.details()?.standard_error)
+    }
+
+    fn details(&mut self) -> Result<ScoreDetails> {
+        self.answer_by(Question::Details, |evaluator, selected| evaluator.details(selected))
     }
 
     /// Entry of a path for the subset, with a `score` from a trial or [`SubsetScorer::score`]. Has a standard error
     /// unless the design [skips them](vaglio_core::RunContext::skips_errors).
     pub fn entry(&mut self, score: Score) -> Result<PathEntry> {
-        let standard_error = if self.design.run().skips_errors { None } else { self.standard_error()? };
-        let lambdas = self.answer_by(Question::Lambdas, |evaluator, selected| evaluator.lambdas(selected))?;
-        let fit = lambdas.map_or(EntryFit::Readout, EntryFit::Lambdas);
+        let skips_errors = self.design.run().skips_errors;
+        let has_details = !skips_errors || self.design.single_outputs().is_some();
+        let details = if has_details { self.details()? } else { ScoreDetails::default() };
+        let standard_error = details.standard_error.filter(|_| !skips_errors);
+        let fit = details.lambdas.map_or(EntryFit::Readout, EntryFit::Lambdas);
         Ok(PathEntry { subset: self.selected.clone(), score, standard_error, fit })
     }
 
     /// Bounds of the scores of all subsets of some columns, if the criterion has such bounds.
     pub(crate) fn squares(&mut self, columns: &[Feature]) -> Result<Option<SquaresBound>> {
         self.log.keep_no_more()?;
-        self.ask(|evaluator, _| evaluator.squares(columns))
+        Ok(self.shortcut.squares.as_ref().map(|bound| bound(columns)))
     }
 
     /// The score with several columns added together; the subset stays as it is.
@@ -307,14 +316,32 @@ impl<'d> SubsetScorer<'d> {
         Ok(&mut *self.shortcut.evaluator)
     }
 
-    /// The engine that computes scores.
-    pub fn engine(&self) -> EngineDescription {
-        self.shortcut.engine
+    /// The identifier of the engine that computes scores.
+    pub fn engine(&self) -> &'static str {
+        self.engine.unwrap_or_else(|| definition_engine(self.criterion.folds(self.design)))
     }
 
-    /// The geometry that the evaluator uses, if it has one.
-    pub fn geometry(&self) -> Option<Box<dyn Geometry>> {
-        self.shortcut.evaluator.geometry()
+    /// The identifier of the engine's approximation, if it has one.
+    pub fn approximation(&self) -> Option<&'static str> {
+        self.shortcut.approximation
+    }
+
+    /// The source of the engine's lower bounds, in a word; `None` without bounds.
+    pub(crate) fn bound(&self) -> Option<&'static str> {
+        self.shortcut.bound
+    }
+
+    /// The geometry for least-angle searches.
+    pub fn geometry(&self) -> Box<dyn Geometry + 'd> {
+        self.geometry.as_ref().map_or_else(|| self.design.geometry(self.criterion), |make| make())
+    }
+
+    /// The coefficients at the minimum that defines the engine's score of a subset; `None` if it is no such minimum.
+    ///
+    /// # Errors
+    /// Returns an error of [`Geometry::minimizer`].
+    pub fn minimizer(&self, subset: &[Feature]) -> Result<Option<Vec<f64>>> {
+        self.geometry.as_ref().map_or(Ok(None), |make| make().minimizer(subset))
     }
 }
 

@@ -54,7 +54,7 @@ impl<'a> SubsetTree<'a> {
             }
             done => done?,
         }
-        Ok(self.progress.finish(self.left, self.progress.known.pruned, subset.engine().bound))
+        Ok(self.progress.finish(self.left, self.progress.known.pruned, subset.bound()))
     }
 
     fn visit(&mut self, subset: &mut SubsetScorer<'_>) -> Result<()> {

@@ -225,7 +225,7 @@ impl CriterionLaws<'_> {
             let on = format_args!("a search to {size} columns");
             let extent = SearchExtent::forward(largest, size);
             let estimate = law.ran(on, || Ok(self.criterion.plan(self.design, &extent).estimate))?;
-            let taken = law.ran(on, || SubsetScorer::open(self.criterion, self.design, &extent))?.engine().name;
+            let taken = law.ran(on, || SubsetScorer::open(self.criterion, self.design, &extent))?.engine();
             law.equal(format_args!("the engine of {on}"), estimate.engine, taken)?;
             let real = |v: f64| v.is_finite() && v >= 0.0;
             let sound = !estimate.is_known() || real(estimate.flops) && real(estimate.bytes);

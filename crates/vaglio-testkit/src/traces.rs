@@ -1,6 +1,6 @@
 //! The law of [`vaglio_core::CacheEffect`]: which candidates were tried changes no later bit.
 
-use crate::trial::Subject;
+use crate::trial::{Subject, whole};
 use crate::{CriterionLaws, LawResult};
 use std::collections::BTreeMap;
 use std::fmt::Display;
@@ -47,7 +47,7 @@ impl CriterionLaws<'_> {
             let (found, _) = walked(subject, &answers[..count])?;
             same(&format_args!("a walk that knows the first {count} answers"), found)?;
         }
-        if !self.criterion.is_in_parts(self.design) {
+        if !self.criterion.plan(self.design, &whole(self.design)).is_in_parts {
             return Ok(());
         }
         let halves = Arc::<Halves>::default();

@@ -13,7 +13,6 @@ mod settings;
 use super::engine_names::{DECOMPOSITION, MOMENTS, REFIT, ROWS_HELD_OUT, estimate};
 use super::fits::SubsetFits;
 use super::mean;
-use super::pearson::PearsonCorrelation;
 use super::round::{RepeatFolds, rows_held_out};
 use super::rounds::Rounds;
 use super::shared_lambdas::{SharedLambdas, SharedLosses};
@@ -27,8 +26,8 @@ use ndarray::Array2;
 pub use settings::{Engine, FoldBy, KFold};
 use std::sync::Arc;
 use vaglio_core::{
-    Cache, Criterion, CriterionTraits, Design, EngineEvaluator, Error, Estimate, Feature, Geometry, HeldOut, Plan,
-    Recorder, Result, Score, SearchExtent, in_loss_units,
+    Cache, Criterion, CriterionTraits, Design, EngineEvaluator, Error, Estimate, Feature, HeldOut, Plan, Recorder,
+    Result, Score, SearchExtent, in_loss_units,
 };
 
 impl Criterion for KFold {
@@ -39,10 +38,6 @@ impl Criterion for KFold {
     fn plan<'d>(&'d self, design: &'d Design, extent: &SearchExtent) -> Plan<'d> {
         let decide = |one: &Design| self.decide(one, extent);
         mean::planned(self, design, extent, decide, |one, engine, extent| self.open_engine(one, engine, extent))
-    }
-
-    fn geometry<'d>(&'d self, design: &'d Design) -> Result<Box<dyn Geometry + 'd>> {
-        Ok(Box::new(PearsonCorrelation::new(design)))
     }
 
     fn folds(&self, design: &Design) -> Result<HeldOut> {
@@ -191,7 +186,7 @@ impl KFold {
         let recorder = if engines.is_empty() { Recorder::default() } else { Recorder::new() };
         let rounds = Rounds::new(design, fits, losses, wholes, recorder.clone());
         let evaluator = KFoldEvaluator::new(rounds, engines);
-        Ok(Some(EngineEvaluator { recorder, ..EngineEvaluator::new(engine, evaluator) }))
+        Ok(Some(EngineEvaluator { recorder, squares: evaluator.squares(), ..evaluator.into() }))
     }
 
     /// Whether the loss of several rounds is the mean of their losses, each with the weight of its held-out rows. True

@@ -9,7 +9,6 @@ use super::engine_names::STATES;
 use super::fits::SubsetFits;
 use super::kfold::KFoldEvaluator;
 use super::mean;
-use super::pearson::PearsonCorrelation;
 use super::round::RepeatFolds;
 use super::rounds::Rounds;
 use super::shared_lambdas::SharedLosses;
@@ -17,8 +16,8 @@ use evaluator::LooEvaluator;
 use shared_data::LooShared;
 pub(super) use shared_data::parts_of;
 use vaglio_core::{
-    AnyLoss, Criterion, CriterionTraits, Design, EngineEvaluator, Error, Estimate, Feature, Geometry, HeldOut, Measure,
-    Plan, Recorder, Result, Score, SearchExtent, part,
+    AnyLoss, Criterion, CriterionTraits, Design, EngineEvaluator, Error, Estimate, Feature, HeldOut, Measure, Plan,
+    Recorder, Result, Score, SearchExtent, part,
 };
 
 /// The mean loss of every row predicted from all others.
@@ -84,7 +83,7 @@ impl Loo {
         let losses = SharedLosses::new(design, self, are_independent);
         if !has_states {
             let rounds = Rounds::new(design, vec![fits], losses, None, Recorder::default());
-            return Ok(EngineEvaluator::new(engine, KFoldEvaluator::new(rounds, Vec::new())));
+            return Ok(KFoldEvaluator::new(rounds, Vec::new()).into());
         }
         let recorder = Recorder::new();
         let shared = LooShared {
@@ -95,7 +94,8 @@ impl Loo {
             fits,
             recorder: recorder.clone(),
         };
-        Ok(EngineEvaluator { recorder, ..EngineEvaluator::new(engine, LooEvaluator::new(shared)) })
+        let evaluator = LooEvaluator::new(shared);
+        Ok(EngineEvaluator { recorder, squares: evaluator.squares(), ..evaluator.into() })
     }
 }
 
@@ -106,19 +106,14 @@ impl Criterion for Loo {
 
     fn plan<'d>(&'d self, design: &'d Design, extent: &SearchExtent) -> Plan<'d> {
         let decide = |one: &Design| self.decide(one, extent);
-        mean::planned(self, design, extent, decide, |one, engine, extent| {
+        let mut plan = mean::planned(self, design, extent, decide, |one, engine, extent| {
             self.open_engine(one, engine, extent, true).map(Some)
-        })
-    }
-
-    /// Without bounds, the trial of each column is independent of others.
-    fn is_in_parts(&self, design: &Design) -> bool {
+        });
+        // Without bounds, the trial of each column is independent of others.
         let is_bounded = self.is_bounded(design) && balance::classes_of(design).is_none();
-        !is_bounded && design.single_outputs().is_none() && cost::has_states(design, cost::count_parts(design))
-    }
-
-    fn geometry<'d>(&'d self, design: &'d Design) -> Result<Box<dyn Geometry + 'd>> {
-        Ok(Box::new(PearsonCorrelation::new(design)))
+        plan.is_in_parts =
+            !is_bounded && design.single_outputs().is_none() && cost::has_states(design, cost::count_parts(design));
+        plan
     }
 
     fn check_settings(&self) -> Result<()> {

@@ -12,16 +12,16 @@
 //! [`TrialLoss::joined`] adds these up.
 
 use super::engine_names::REFIT;
+use super::pearson::PearsonCorrelation;
 use super::penalty;
 use super::trial_loss::TrialLoss;
 use vaglio_core::{
-    Action, AnyLoss, CacheEffect, Criterion, Design, EngineEvaluator, Estimate, Evaluator, Feature, Loss, Plan,
-    PowerOfTwoScaling, Recorder, Result, RowsHeldOut, Score, SearchExtent, Squared, SquaresBound, Trials, Winner,
-    max_abs,
+    Action, AnyLoss, BoundBySquares, CacheEffect, Criterion, Design, EngineEvaluator, Estimate, Evaluator, Feature,
+    Loss, Plan, PowerOfTwoScaling, Recorder, Result, RowsHeldOut, Score, ScoreDetails, SearchExtent, Squared,
+    SquaresBound, Trials, Winner, max_abs,
 };
 use vaglio_kernels::tolerance::LOST_WEIGHTS;
 use vaglio_kernels::{Data, Scorer};
-use vaglio_search::retraining_evaluator;
 
 /// The mean of values, weighted by `shares` if given; NaN without values.
 pub(super) fn mean(values: impl IntoIterator<Item = f64>, shares: Option<&[f64]>) -> f64 {
@@ -107,6 +107,15 @@ impl ScoreScale {
     fn loss(self, loss: f64) -> f64 {
         self.units.unscale_loss(loss, self.degree)
     }
+
+    fn squares(self, bound: BoundBySquares<'_>) -> BoundBySquares<'_> {
+        Box::new(move |columns: &[Feature]| {
+            let bound = bound(columns);
+            let score = bound.score;
+            let score = Box::new(move |squares: f64, size: usize, least: f64| self.loss(score(squares, size, least)));
+            SquaresBound { score, ..bound }
+        })
+    }
 }
 
 /// Refuses a loss without a meaning on a design, and targets whose loss is out of range.
@@ -167,11 +176,11 @@ pub(super) fn planned<'d, C: Criterion>(
             let reason = "rows weigh so unlike that rounding leaves closed forms too little, so all are refitted";
             Plan::by_definition(Estimate::unknown(REFIT, reason))
         }
-        _ => Plan::by_engine(estimate, move || {
-            combine_evaluators(criterion, design, engine, |one| engage(one, engine, &extent))
+        _ => Plan::by_engine_if_any(estimate, move || {
+            combine_evaluators(&*loss_of(criterion), design, |one| engage(one, engine, &extent))
         }),
     };
-    plan.with_check(move || {
+    plan.with_geometry(move || PearsonCorrelation::new(design)).with_check(move || {
         ScoreScale::for_loss(&*loss_of(criterion), design)?;
         penalty::check(criterion, design, &extent)
     })
@@ -181,30 +190,27 @@ fn loss_of(criterion: &dyn Criterion) -> AnyLoss {
     criterion.traits().loss.unwrap_or_else(|| Squared.into())
 }
 
-/// Combines the evaluators of rescaled designs with one λ for all outputs. Evaluates by the definition if one of these
-/// designs has no evaluator.
+/// Combines the evaluators of rescaled designs with one λ for all outputs. `None` if one of these designs has no
+/// evaluator.
 ///
 /// # Errors
 /// Returns an error of `engage`; see also [`evaluated`].
 fn combine_evaluators<'d>(
-    criterion: &'d dyn Criterion,
+    loss: &dyn Loss,
     design: &'d Design,
-    engine: &'static str,
     engage: impl Fn(&'d Design) -> Result<Option<EngineEvaluator<'d>>>,
-) -> Result<EngineEvaluator<'d>> {
-    let (mut recorders, mut terms) = (Vec::new(), Vec::new());
-    for (scale, one) in rescaled_outputs(&*loss_of(criterion), design)? {
-        let Some(engaged) = engage(one)? else { return Ok(retraining_evaluator(criterion, design)) };
-        recorders.push(engaged.recorder);
-        terms.push((scale, engaged.evaluator));
-    }
-    let is_plain = matches!(&terms[..], [(scale, _)] if scale.is_one());
-    let evaluator = match terms.pop() {
-        Some((_, only)) if is_plain => only,
-        last => Box::new(MeanOverOutputs { terms: terms.into_iter().chain(last).collect() }),
+) -> Result<Option<EngineEvaluator<'d>>> {
+    let outputs = rescaled_outputs(loss, design)?.into_iter();
+    let engaged = outputs.map(|(scale, one)| Ok(engage(one)?.map(|own| (scale, own))));
+    let Some(mut engaged) = engaged.collect::<Result<Option<Vec<_>>>>()? else { return Ok(None) };
+    let squares = match &mut engaged[..] {
+        [(scale, _)] if scale.is_one() => return Ok(engaged.pop().map(|(_, only)| only)),
+        [(scale, only)] => only.squares.take().map(|bound| scale.squares(bound)),
+        _ => None,
     };
-    let recorder = Recorder::merge(recorders);
-    Ok(EngineEvaluator { recorder, ..EngineEvaluator::from_boxed(engine, evaluator) })
+    let recorder = Recorder::merge(engaged.iter().map(|(_, own)| own.recorder.clone()));
+    let terms = engaged.into_iter().map(|(scale, own)| (scale, own.evaluator)).collect();
+    Ok(Some(EngineEvaluator { recorder, squares, ..MeanOverOutputs { terms }.into() }))
 }
 
 fn are_unlike(design: &Design) -> bool {
@@ -220,13 +226,6 @@ struct MeanOverOutputs<'d> {
 }
 
 impl<'d> MeanOverOutputs<'d> {
-    /// The mean of losses. A mean of bounds is a bound of the mean. A mean of standard errors is an upper bound
-    /// whatever the correlation of outputs. `None` if a term has none.
-    fn loss(&mut self, mut loss: impl FnMut(&mut (dyn Evaluator + 'd)) -> Result<Option<f64>>) -> Result<Option<f64>> {
-        let losses = self.terms.iter_mut().map(|(scale, term)| Ok(loss(&mut **term)?.map(|loss| scale.loss(loss))));
-        Ok(losses.collect::<Result<Option<Vec<f64>>>>()?.map(|losses| mean(losses, None)))
-    }
-
     /// Calls `follow` for each term.
     fn each(&mut self, mut follow: impl FnMut(&mut (dyn Evaluator + 'd)) -> Result<()>) -> Result<()> {
         self.terms.iter_mut().try_for_each(|(_, term)| follow(&mut **term))
@@ -286,26 +285,16 @@ impl Evaluator for MeanOverOutputs<'_> {
         self.each(|term| term.reset(subset))
     }
 
-    fn standard_error(&mut self, subset: &[Feature]) -> Result<Option<f64>> {
-        self.loss(|term| term.standard_error(subset))
-    }
-
-    fn lambdas(&mut self, subset: &[Feature]) -> Result<Option<Vec<f64>>> {
-        if self.terms.len() == 1 {
-            return Ok(None);
-        }
-        self.terms.iter_mut().map(|(scale, term)| Ok(scale.score(term.score(subset)?).lambda)).collect()
-    }
-
-    /// Available for a single term only.
-    fn squares(&mut self, columns: &[Feature]) -> Result<Option<SquaresBound>> {
-        let [(scale, only)] = &mut self.terms[..] else { return Ok(None) };
-        let scale = *scale;
-        Ok(only.squares(columns)?.map(|bound| {
-            let score = bound.score;
-            let score = Box::new(move |squares: f64, size: usize, least: f64| scale.loss(score(squares, size, least)));
-            SquaresBound { score, ..bound }
-        }))
+    /// The mean of standard errors, an upper bound whatever the correlation of outputs, and the λ of each output.
+    fn details(&mut self, subset: &[Feature]) -> Result<ScoreDetails> {
+        let errors = self.terms.iter_mut().map(|(scale, term)| {
+            let error = term.details(subset)?.standard_error;
+            Ok(error.map(|error| scale.loss(error)))
+        });
+        let errors = errors.collect::<Result<Option<Vec<f64>>>>()?;
+        let lambdas = self.terms.iter_mut().map(|(scale, term)| Ok(scale.score(term.score(subset)?).lambda));
+        let lambdas = if lambdas.len() > 1 { lambdas.collect::<Result<_>>()? } else { None };
+        Ok(ScoreDetails { standard_error: errors.map(|errors| mean(errors, None)), lambdas })
     }
 
     fn fork(&mut self, subset: &[Feature], candidates: &[Feature]) -> Result<Option<Box<dyn Evaluator + '_>>> {

@@ -81,8 +81,7 @@ macro_rules! criteria {
 
             fn plan<'d>(&'d self, design: &'d Design, extent: &SearchExtent) -> Plan<'d> {
                 let estimate = self.estimate(design, extent, members(design).len() as f64);
-                let engine = estimate.engine;
-                Plan::by_engine(estimate, move || Ok(EngineEvaluator::new(engine, (*self.cached_weights(design)?).clone())))
+                Plan::by_engine(estimate, move || Ok((*self.cached_weights(design)?).clone()))
             }
         }
     )*};

@@ -57,6 +57,6 @@ impl Criterion for Hsic {
             flops: 45.0 * pairs * (extent.trials + steps) + 3.0 * pairs * extent.largest as f64 * steps,
             bytes: 24.0 * pairs + 8.0 * rows * design.features() as f64,
         };
-        Plan::by_engine(estimate, move || Ok(EngineEvaluator::new(ENGINE, Distances::new(*self, design))))
+        Plan::by_engine(estimate, move || Ok(Distances::new(*self, design)))
     }
 }

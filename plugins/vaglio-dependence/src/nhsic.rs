@@ -14,7 +14,7 @@ use geometry::RelationsGeometry;
 use relations::Relations;
 pub use settings::{Approximation, Kernel, Nhsic, OutputApproximation};
 use std::sync::Arc;
-use vaglio_core::{Error, Geometry, Result, prelude::*};
+use vaglio_core::{EngineEvaluator, Error, Result, prelude::*};
 use vaglio_kernels::tolerance::OUTWEIGHED;
 
 /// Row that has nearly all the weight.
@@ -60,14 +60,6 @@ impl Criterion for Nhsic {
 
     fn traits(&self) -> CriterionTraits {
         CriterionTraits { is_of_subset_alone: true, ..CriterionTraits::default() }
-    }
-
-    fn is_in_parts(&self, _: &Design) -> bool {
-        true
-    }
-
-    fn geometry<'d>(&'d self, design: &'d Design) -> Result<Box<dyn Geometry + 'd>> {
-        Ok(Box::new(RelationsGeometry::new(move || Ok(Arc::new(Relations::new(self, design)?)))))
     }
 
     fn check_settings(&self) -> Result<()> {
@@ -139,12 +131,16 @@ impl Criterion for Nhsic {
             flops: target + pass * (2.0 + size) + trials * size * size * size.max(1.0),
             bytes: bytes + features * (entry * rows + 8.0 * size),
         };
-        Plan::by_engine(estimate, move || {
-            let evaluator = NhsicEvaluator::new(Arc::new(Relations::new(self, design)?));
-            let mut shortcut = EngineEvaluator::new(ENGINE, evaluator);
-            shortcut.engine.bound = Some("all_columns");
-            shortcut.engine.approximation = Some(self.word(design.rows()));
-            Ok(shortcut)
-        })
+        let geometry = RelationsGeometry::new(move || Ok(Arc::new(Relations::new(self, design)?)));
+        let relations = geometry.clone();
+        let mut plan = Plan::by_engine(estimate, move || {
+            Ok(EngineEvaluator {
+                bound: Some("all_columns"),
+                approximation: Some(self.word(design.rows())),
+                ..NhsicEvaluator::new(Arc::clone(relations.relations()?)).into()
+            })
+        });
+        plan.is_in_parts = true;
+        plan.with_geometry(move || geometry.clone())
     }
 }

@@ -6,7 +6,9 @@ use crate::definition::Definition;
 use crate::spectrum;
 use crate::state::{LambdaFit, SubsetFit};
 use std::sync::Arc;
-use vaglio_core::{Action, AnyLoss, Evaluator, Feature, Result, Score, Squared, SquaresBound};
+use vaglio_core::{
+    Action, AnyLoss, BoundBySquares, Evaluator, Feature, Result, Score, ScoreDetails, Squared, SquaresBound,
+};
 use vaglio_kernels::parallel;
 
 /// Evaluator of [`crate::Information`].
@@ -34,6 +36,26 @@ impl<'d> InformationEvaluator<'d> {
     fn states(&mut self, subset: &[Feature]) -> &mut Vec<LambdaFit> {
         let (data, lambdas) = (&self.data, &self.lambdas);
         self.states.get_or_insert_with(|| lambdas.iter().map(|&l| LambdaFit::new(data, l, subset)).collect())
+    }
+
+    /// Bounds of the scores of all subsets of some columns.
+    pub fn squares(&self) -> BoundBySquares<'d> {
+        let Definition { formula, units, .. } = self.definition;
+        let (data, lambdas) = (Arc::clone(&self.data), self.lambdas.clone());
+        let (divisor, intercept) = (self.divisor, self.definition.intercept());
+        Box::new(move |columns: &[Feature]| {
+            let lambdas = lambdas.clone();
+            let score = move |squares: f64, size: usize, least: f64| {
+                let error = units.unscale_loss(squares.max(0.0) / divisor, 2);
+                let of_lambda = |&lambda: &f64| {
+                    let freedom = if least > 0.0 { size as f64 * least / (least + lambda) } else { 0.0 };
+                    formula.score(error, intercept + 0.999_999_999 * freedom)
+                };
+                lambdas.iter().map(of_lambda).fold(f64::INFINITY, f64::min)
+            };
+            let columns = columns.iter().map(|&feature| data.column(feature).into_owned()).collect();
+            SquaresBound { columns, targets: data.targets.clone(), held_out: None, score: Box::new(score) }
+        })
     }
 
     /// Score of a trial at one λ, refitted if unreliable.
@@ -105,9 +127,9 @@ impl Evaluator for InformationEvaluator<'_> {
     }
 
     /// Standard error of the training error, which is a mean over rows.
-    fn standard_error(&mut self, subset: &[Feature]) -> Result<Option<f64>> {
+    fn details(&mut self, subset: &[Feature]) -> Result<ScoreDetails> {
         if self.definition.formula.measure != crate::InformationMeasure::Training {
-            return Ok(None);
+            return Ok(ScoreDetails::default());
         }
         let (lambda, design) = (self.score(subset)?.lambda, self.definition.design);
         let units = self.definition.units;
@@ -116,23 +138,8 @@ impl Evaluator for InformationEvaluator<'_> {
         let predictions = design.retrain(&rows, &rows, subset, lambda)?;
         let squared = AnyLoss::from(Squared);
         let error = squared.standard_error(design.targets(), predictions.view(), design.weights(), None);
-        Ok(error.map(|error| units.unscale_loss(error, 2)))
-    }
-
-    fn squares(&mut self, columns: &[Feature]) -> Result<Option<SquaresBound>> {
-        let Definition { formula, units, .. } = self.definition;
-        let (lambdas, divisor, intercept) = (self.lambdas.clone(), self.divisor, self.definition.intercept());
-        let score = move |squares: f64, size: usize, least: f64| {
-            let error = units.unscale_loss(squares.max(0.0) / divisor, 2);
-            let of_lambda = |&lambda: &f64| {
-                let freedom = if least > 0.0 { size as f64 * least / (least + lambda) } else { 0.0 };
-                formula.score(error, intercept + 0.999_999_999 * freedom)
-            };
-            lambdas.iter().map(of_lambda).fold(f64::INFINITY, f64::min)
-        };
-        let columns = columns.iter().map(|&feature| self.data.column(feature).into_owned()).collect();
-        let (targets, score) = (self.data.targets.clone(), Box::new(score));
-        Ok(Some(SquaresBound { columns, targets, held_out: None, score }))
+        let standard_error = error.map(|error| units.unscale_loss(error, 2));
+        Ok(ScoreDetails { standard_error, ..ScoreDetails::default() })
     }
 
     fn fork(&mut self, subset: &[Feature], _: &[Feature]) -> Result<Option<Box<dyn Evaluator + '_>>> {

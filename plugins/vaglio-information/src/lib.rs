@@ -15,7 +15,7 @@ pub use measure::InformationMeasure;
 
 use definition::Definition;
 use evaluator::InformationEvaluator;
-use vaglio_core::{Error, Result, prelude::*};
+use vaglio_core::{EngineEvaluator, Error, Result, prelude::*};
 
 /// Identifier of the shortcut in `selection.json` and in plans.
 const ENGINE: &str = "moments";
@@ -147,7 +147,8 @@ impl Criterion for Information {
             bytes: 8.0 * (rows * stored + columns * size * (1.0 + lambdas)),
         };
         Plan::by_engine(estimate, move || {
-            Ok(EngineEvaluator::new(ENGINE, InformationEvaluator::new(Definition::new(self, design)?)))
+            let evaluator = InformationEvaluator::new(Definition::new(self, design)?);
+            Ok(EngineEvaluator { squares: Some(evaluator.squares()), ..evaluator.into() })
         })
     }
 }

@@ -9,7 +9,7 @@ use crate::jobs::{FIRST_CHECKPOINT, StageMonitor};
 use crate::selector::resumable_search::{ResumableSearch, SearchResult};
 use crate::selector::{ValidSelector, takes_lambda_of_all, walk_lambdas};
 use std::time::{Duration, Instant};
-use vaglio_core::{Design, Error, ErrorClass, Result, StopReason, StopSign, pluralize};
+use vaglio_core::{Design, Error, ErrorClass, Result, SearchExtent, StopReason, StopSign, pluralize};
 use vaglio_report::record::{Cell, ChosenBy, GainTest, LossTable, Warning, WarningKind};
 use vaglio_search::{Choose, CrossValidation, Journal, Judge, Monitor, Path, Silent};
 
@@ -112,7 +112,7 @@ pub fn is_in_parts(selector: &ValidSelector, design: &Design) -> bool {
     let is_validated = selector.cross_validation().is_some();
     let is_one = walk_lambdas(design, is_validated).len() == 1;
     let is_plain = !matches!(selector.search.size_choice(), Choose::FalseDiscoveries(_));
-    is_one && is_plain && selector.criterion.is_in_parts(design)
+    is_one && is_plain && selector.criterion.plan(design, &SearchExtent::fixed(0)).is_in_parts
 }
 
 /// Runs the search on all rows to its end.

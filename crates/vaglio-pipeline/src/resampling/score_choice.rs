@@ -184,7 +184,7 @@ fn without_columns(selector: &ValidSelector, design: &Design, start: Instant) ->
     let design = design.at_lambda(lambdas[lambdas.len() / 2]);
     let mut subset = SubsetScorer::by_definition(&*selector.criterion, &design);
     let path = Path::stopped(subset.score()?, StopReason::NoCandidates);
-    let engine = subset.engine().name.into();
+    let engine = subset.engine().into();
     let searched = SearchResult { path, engine, ..SearchResult::stopped(StopReason::NoCandidates, start) };
     Ok(ChosenSearch::by_score(searched, Vec::new()))
 }

@@ -4,7 +4,7 @@ use super::ValidSelector;
 use crate::final_fit::has_moments;
 use serde::{Deserialize, Serialize};
 use std::time::Instant;
-use vaglio_core::{Design, EngineDescription, Error, Result, Score, StopReason, StopSign};
+use vaglio_core::{Design, Error, Result, Score, StopReason, StopSign};
 use vaglio_search::{Journal, Monitor, Path, SearchContext, SubsetScorer};
 
 /// Result of a search, before training.
@@ -128,8 +128,8 @@ impl<'a> ResumableSearch<'a> {
         }
         let path = self.path.ok_or_else(|| Error::Shape("a search has no path".into()))?;
         let alpha = alpha(&path, &self.context.subset)?;
-        let EngineDescription { name, approximation, .. } = self.context.subset.engine();
-        let (engine, approximation) = (name.into(), approximation.map(Into::into));
+        let subset = &self.context.subset;
+        let (engine, approximation) = (subset.engine().into(), subset.approximation().map(Into::into));
         Ok(SearchResult { path, engine, approximation, alpha, has_moments: false, seconds })
     }
 
@@ -197,8 +197,5 @@ impl ValidSelector {
 
 /// The criterion's own coefficients of the result, if it has any.
 fn alpha(path: &Path, subset: &SubsetScorer<'_>) -> Result<Option<Vec<f64>>> {
-    match (path.result(), subset.geometry()) {
-        (Some(entry), Some(mut geometry)) => geometry.minimizer(&entry.subset),
-        _ => Ok(None),
-    }
+    path.result().map_or(Ok(None), |entry| subset.minimizer(&entry.subset))
 }

@@ -11,7 +11,8 @@ use crate::rounds::Rounds;
 use crate::trial_loss::TrialLoss;
 use std::sync::Arc;
 use vaglio_core::{
-    Action, CacheEffect, Diagnostics, Evaluator, Feature, Result, Score, SquaresBound, Trials, Winner, gather, minimum,
+    Action, BoundBySquares, CacheEffect, Diagnostics, Evaluator, Feature, Result, Score, ScoreDetails, Trials, Winner,
+    gather, minimum,
 };
 use vaglio_kernels::parallel;
 
@@ -162,6 +163,20 @@ impl<'d> KFoldEvaluator<'d> {
         KFoldEvaluator { rounds: Arc::new(rounds), engines, scored: None }
     }
 
+    /// Bounds of the scores of all subsets of some columns, for means of held-out squares.
+    pub fn squares(&self) -> Option<BoundBySquares<'d>> {
+        let rounds = Arc::clone(&self.rounds);
+        let first = rounds.iter().next().filter(|_| !self.engines.is_empty())?;
+        let is_bounded =
+            |fits: &SubsetFits<'_>| fits.are_whole() && fits.rows.folds.is_of_others() && fits.scorer.is_of_squares();
+        let (rows, scorer) = rounds.iter().all(is_bounded).then(|| (Arc::clone(&first.rows), first.scorer.clone()))?;
+        Some(Box::new(move |columns: &[Feature]| {
+            // The mean over several rounds is at least the squares that any fit leaves.
+            let parts = rounds.only().map(|fits| |_| fits.rows.folds.fold_of_rows());
+            mean_squares(&rows.data, &scorer, rounds.lambdas(), columns, parts)
+        }))
+    }
+
     /// The losses of the current subset, one for each λ; `None` if the state does not determine them.
     fn current(&mut self, subset: &[Feature]) -> Result<Option<Vec<Vec<TrialLoss>>>> {
         if self.engines.is_empty() || self.rounds.has_constant(subset) {
@@ -191,6 +206,32 @@ impl<'d> KFoldEvaluator<'d> {
             Action::Add => Ok(trials),
             Action::Remove => rounds.removals(trials, subset, candidates),
         }
+    }
+
+    fn standard_error(&mut self, subset: &[Feature]) -> Result<Option<f64>> {
+        let score = self.score(subset)?;
+        let known = self.scored.as_ref().and_then(|scored| self.rounds.error_of(scored));
+        if known.is_some() || self.engines.is_empty() {
+            return Ok(known);
+        }
+        let Some(place) = self.rounds.lambdas().iter().position(|&l| Some(l) == score.lambda) else {
+            return Ok(None);
+        };
+        let is_reliable = self.current(subset)?.is_some_and(|trials| !trials[place][0].is_unreliable);
+        let rounds = &*self.rounds;
+        let of_fits = |fits: &SubsetFits<'_>| fits.are_independent || fits.rows.scores_classes_alike();
+        if !is_reliable || rounds.iter().any(of_fits) {
+            let residuals = rounds
+                .fit(subset)
+                .iter()
+                .map(|fit| fit.residuals(rounds.lambdas()[place]))
+                .collect::<Result<Vec<_>>>()?;
+            return Ok(rounds.standard_error(&residuals));
+        }
+        let errors = rounds.iter().zip(&mut self.engines);
+        let errors = errors.map(|(fits, engine)| engine.standard_error(fits, subset, place));
+        let errors = errors.collect::<Result<Option<Vec<f64>>>>()?;
+        Ok(errors.map(|errors| mean(errors, None)))
     }
 }
 
@@ -251,42 +292,8 @@ impl Evaluator for KFoldEvaluator<'_> {
         Ok(())
     }
 
-    fn standard_error(&mut self, subset: &[Feature]) -> Result<Option<f64>> {
-        let score = self.score(subset)?;
-        let known = self.scored.as_ref().and_then(|scored| self.rounds.error_of(scored));
-        if known.is_some() || self.engines.is_empty() {
-            return Ok(known);
-        }
-        let Some(place) = self.rounds.lambdas().iter().position(|&l| Some(l) == score.lambda) else {
-            return Ok(None);
-        };
-        let is_reliable = self.current(subset)?.is_some_and(|trials| !trials[place][0].is_unreliable);
-        let rounds = &*self.rounds;
-        let of_fits = |fits: &SubsetFits<'_>| fits.are_independent || fits.rows.scores_classes_alike();
-        if !is_reliable || rounds.iter().any(of_fits) {
-            let residuals = rounds
-                .fit(subset)
-                .iter()
-                .map(|fit| fit.residuals(rounds.lambdas()[place]))
-                .collect::<Result<Vec<_>>>()?;
-            return Ok(rounds.standard_error(&residuals));
-        }
-        let errors = rounds.iter().zip(&mut self.engines);
-        let errors = errors.map(|(fits, engine)| engine.standard_error(fits, subset, place));
-        let errors = errors.collect::<Result<Option<Vec<f64>>>>()?;
-        Ok(errors.map(|errors| mean(errors, None)))
-    }
-
-    fn squares(&mut self, columns: &[Feature]) -> Result<Option<SquaresBound>> {
-        let rounds = &*self.rounds;
-        let Some(first) = rounds.iter().next().filter(|_| !self.engines.is_empty()) else { return Ok(None) };
-        if !rounds.iter().all(|fits| fits.are_whole() && fits.rows.folds.is_of_others() && fits.scorer.is_of_squares())
-        {
-            return Ok(None);
-        }
-        // The mean over several rounds is at least the squares that any fit leaves.
-        let parts = rounds.only().map(|fits| |_| fits.rows.folds.fold_of_rows());
-        Ok(Some(mean_squares(&first.rows.data, &first.scorer, rounds.lambdas(), columns, parts)))
+    fn details(&mut self, subset: &[Feature]) -> Result<ScoreDetails> {
+        Ok(ScoreDetails { standard_error: self.standard_error(subset)?, ..ScoreDetails::default() })
     }
 
     fn fork(&mut self, subset: &[Feature], candidates: &[Feature]) -> Result<Option<Box<dyn Evaluator + '_>>> {

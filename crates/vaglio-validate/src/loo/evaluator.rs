@@ -5,7 +5,8 @@ use crate::mean::mean_squares;
 use crate::refits::{ScoresWithRefits, SubsetScore, in_order_of_bounds};
 use std::sync::Arc;
 use vaglio_core::{
-    Action, CacheEffect, Diagnostics, Evaluator, Feature, Result, Score, SquaresBound, Trials, Winner, gather, minimum,
+    Action, BoundBySquares, CacheEffect, Diagnostics, Evaluator, Feature, Result, Score, ScoreDetails, Trials, Winner,
+    gather, minimum,
 };
 use vaglio_kernels::loo::{ColumnChange, LooState, RidgeState};
 use vaglio_kernels::{Trial, is_unreliable};
@@ -60,6 +61,18 @@ impl<'d> LooEvaluator<'d> {
     /// Creates the evaluator at the empty subset.
     pub fn new(shared: LooShared<'d>) -> Self {
         LooEvaluator { shared: Arc::new(shared), states: None, at_once: None, needed: 1, is_full: false }
+    }
+
+    /// Bounds of the scores of all subsets of some columns, for means of held-out squares.
+    pub fn squares(&self) -> Option<BoundBySquares<'d>> {
+        let shared = Arc::clone(&self.shared);
+        if !shared.fits.are_whole() || !shared.scorer().is_of_squares() {
+            return None;
+        }
+        Some(Box::new(move |columns: &[Feature]| {
+            let parts = |rows: usize| (0..rows as u32).collect();
+            mean_squares(shared.data(), shared.scorer(), shared.lambdas(), columns, Some(parts))
+        }))
     }
 
     /// The states, created on first use.
@@ -193,6 +206,18 @@ impl<'d> LooEvaluator<'d> {
         shared.settle(&self.bases(subset), &trials, &changes)
     }
 
+    fn standard_error(&mut self, subset: &[Feature]) -> Result<Option<f64>> {
+        let score = self.score(subset)?;
+        if let Some(at_once) = &self.at_once {
+            return Ok(at_once.error);
+        }
+        let shared = Arc::clone(&self.shared);
+        let bases = self.bases(subset);
+        let Some(first) = bases.iter().position(|b| Some(b.lambda) == score.lambda) else { return Ok(None) };
+        let (residuals, _) = shared.residuals_after(&bases[first..], &[ColumnChange::None]);
+        Ok(residuals.first().and_then(|residuals| shared.fits.standard_error(residuals)))
+    }
+
     fn additions(&mut self, subset: &[Feature], candidates: &[Feature]) -> Result<Vec<Score>> {
         let shared = Arc::clone(&self.shared);
         let states = self.states(subset).iter_mut().zip(shared.scorers());
@@ -282,23 +307,8 @@ impl<'d> Evaluator for LooEvaluator<'d> {
         Ok(Winner::among(candidates, &self.scores(change, subset, candidates)?))
     }
 
-    fn standard_error(&mut self, subset: &[Feature]) -> Result<Option<f64>> {
-        let shared = Arc::clone(&self.shared);
-        let score = self.score(subset)?;
-        if let Some(at_once) = &self.at_once {
-            return Ok(at_once.error);
-        }
-        let bases = self.bases(subset);
-        let Some(first) = bases.iter().position(|b| Some(b.lambda) == score.lambda) else { return Ok(None) };
-        let (residuals, _) = shared.residuals_after(&bases[first..], &[ColumnChange::None]);
-        Ok(residuals.first().and_then(|residuals| shared.fits.standard_error(residuals)))
-    }
-
-    fn squares(&mut self, columns: &[Feature]) -> Result<Option<SquaresBound>> {
-        let shared = &self.shared;
-        let is_served = shared.fits.are_whole() && shared.scorer().is_of_squares();
-        let parts = |rows: usize| (0..rows as u32).collect();
-        Ok(is_served.then(|| mean_squares(shared.data(), shared.scorer(), shared.lambdas(), columns, Some(parts))))
+    fn details(&mut self, subset: &[Feature]) -> Result<ScoreDetails> {
+        Ok(ScoreDetails { standard_error: self.standard_error(subset)?, ..ScoreDetails::default() })
     }
 
     fn fork(&mut self, subset: &[Feature], candidates: &[Feature]) -> Result<Option<Box<dyn Evaluator + '_>>> {

@@ -30,7 +30,7 @@ fn check(criterion: &KFold, whole: &Design, part: impl Fn(&[usize]) -> Design) {
             false => part,
         };
         let mut subset = SubsetScorer::open(criterion, &part, &SearchExtent::forward(part.features(), 3)).unwrap();
-        assert_eq!(subset.engine().name, "moments");
+        assert_eq!(subset.engine(), "moments");
         subset.add(2).unwrap();
         let candidates: Vec<Feature> = part.candidates().into_iter().filter(|&f| f != 2).collect();
         let scores = subset.scores(Action::Add, &candidates).unwrap();

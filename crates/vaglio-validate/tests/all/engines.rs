@@ -16,7 +16,7 @@ fn many_classes_are_left_out_of_their_sums() {
         let design = recipe.design(&[1e-2, 1.0], intercept);
         let loo = Loo { loss: BalancedError.into(), ..Loo::default() };
         let mut found = SubsetScorer::open(&loo, &design, &extent).unwrap();
-        assert_eq!(found.engine().name, "decomposition");
+        assert_eq!(found.engine(), "decomposition");
         found.add(2).unwrap();
         let scores = found.scores(Action::Add, &[0, 4, 5]).unwrap();
         for (feature, score) in [0, 4, 5].into_iter().zip(scores) {
@@ -79,7 +79,7 @@ fn folds_of_one_row_are_leave_one_out_and_keep_their_standard_errors() {
         assert_eq!((engine.engine, engine.reason.split(';').next()), ("states", Some("every fold is one row")));
         let [mut found, mut expected] =
             [&folds, &others].map(|criterion| SubsetScorer::open(criterion, &design, &extent).unwrap());
-        assert_eq!((found.engine().name, expected.engine().name), ("states", "rows_held_out"));
+        assert_eq!((found.engine(), expected.engine()), ("states", "rows_held_out"));
         for feature in [4, 2] {
             found.add(feature).unwrap();
             expected.add(feature).unwrap();

@@ -196,7 +196,7 @@ fn a_searched_penalty_is_that_of_the_same_search_on_retraining() {
     let folds = KFold { folds: Some(3), stratified: true, ..KFold::default() };
     for criterion in [&Loo::default() as &dyn Criterion, &folds] {
         let mut subset = SubsetScorer::open(criterion, &design, &SearchExtent::forward(5, 3)).unwrap();
-        assert_eq!(subset.engine().name, "decomposition");
+        assert_eq!(subset.engine(), "decomposition");
         for features in [&[0, 2, 3][..], &[4], &[]] {
             subset.reset(features).unwrap();
             let (defined, found) = (criterion.evaluate(&design, features).unwrap(), subset.score().unwrap());

@@ -169,7 +169,7 @@ fn moments_serve_folds_that_are_trained_on_rows_of_their_own() {
     let design = data::regression(60, 8, 13).weighted().design(&[0.1, 1.0], true);
     let search = Greedy::new(3);
     let extent = search.extent(&design).unwrap();
-    let engine = |criterion: &KFold| SubsetScorer::open(criterion, &design, &extent).unwrap().engine().name;
+    let engine = |criterion: &KFold| SubsetScorer::open(criterion, &design, &extent).unwrap().engine();
     assert_eq!(engine(&forward(5, 0, None)), "moments");
     assert_eq!(engine(&KFold { loss: Absolute.into(), ..forward(5, 0, None) }), "decomposition");
 }

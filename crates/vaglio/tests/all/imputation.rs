@@ -127,7 +127,7 @@ fn moments_are_plain_loops() {
                 let on =
                     format!("{share} missing, weighted {weighted}, intercept {intercept}, standardized {standardize}");
                 let mut subset = SubsetScorer::open(&criterion, &design, &SearchExtent::forward(7, 4)).unwrap();
-                assert_eq!(subset.engine().name, "moments");
+                assert_eq!(subset.engine(), "moments");
                 for chosen in [&[][..], &[3], &[3, 0], &[3, 0, 6]] {
                     if let Some(&last) = chosen.last() {
                         subset.add(last).unwrap();

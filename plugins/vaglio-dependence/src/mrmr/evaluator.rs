@@ -24,7 +24,7 @@ pub(super) fn plan<'d, D: Dependence + 'd>(
     };
     Plan::by_engine(estimate, move || {
         let all: Vec<Feature> = (0..design.features()).collect();
-        Ok(EngineEvaluator::new(D::ENGINE, PairSums::new(scheme, of_columns(&all))))
+        Ok(PairSums::new(scheme, of_columns(&all)))
     })
 }
 

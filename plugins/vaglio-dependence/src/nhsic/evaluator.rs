@@ -1,11 +1,10 @@
 //! Evaluator: a small non-negative quadratic program for each subset, warm-started from the current coefficients.
 
-use super::geometry::RelationsGeometry;
 use super::relations::Relations;
 use crate::kernel_matrix::Quadratic;
 use rayon::prelude::*;
 use std::sync::Arc;
-use vaglio_core::{Action, CacheEffect, Evaluator, Feature, Geometry, Result, Score, Trials};
+use vaglio_core::{Action, CacheEffect, Evaluator, Feature, Result, Score, Trials};
 use vaglio_kernels::linalg::separable_part;
 use vaglio_kernels::tolerance::MINIMUM_ROUNDING;
 
@@ -142,11 +141,6 @@ impl NhsicEvaluator {
 impl Evaluator for NhsicEvaluator {
     fn score(&mut self, _: &[Feature]) -> Result<Score> {
         Score::new(self.value()).checked()
-    }
-
-    fn geometry(&self) -> Option<Box<dyn Geometry>> {
-        let relations = Arc::clone(&self.relations);
-        Some(Box::new(RelationsGeometry::new(move || Ok(relations))))
     }
 
     fn reset(&mut self, subset: &[Feature]) -> Result<()> {

@@ -5,18 +5,23 @@ use super::relations::Relations;
 use std::sync::{Arc, LazyLock};
 use vaglio_core::{Feature, Geometry, Result};
 
-/// Relations of a criterion on a design as the geometry of least-angle searches, made on first use.
-pub(super) struct RelationsGeometry<'d>(LazyLock<Result<Arc<Relations>>, MakeRelations<'d>>);
+/// Relations of a criterion on a design as the geometry of least-angle searches, made on first use and shared by copies.
+#[derive(Clone)]
+pub(super) struct RelationsGeometry<'d>(Arc<LazyLock<Result<Arc<Relations>>, MakeRelations<'d>>>);
 
 type MakeRelations<'d> = Box<dyn FnOnce() -> Result<Arc<Relations>> + Send + 'd>;
 
 impl<'d> RelationsGeometry<'d> {
     pub fn new(make: impl FnOnce() -> Result<Arc<Relations>> + Send + 'd) -> Self {
-        RelationsGeometry(LazyLock::new(Box::new(make)))
+        RelationsGeometry(Arc::new(LazyLock::new(Box::new(make))))
     }
 
-    fn relations(&self) -> Result<&Arc<Relations>> {
-        self.0.as_ref().map_err(Clone::clone)
+    /// The relations.
+    ///
+    /// # Errors
+    /// Returns an error of making them.
+    pub fn relations(&self) -> Result<&Arc<Relations>> {
+        (**self.0).as_ref().map_err(Clone::clone)
     }
 }
 

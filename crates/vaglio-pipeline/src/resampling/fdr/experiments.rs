@@ -60,10 +60,7 @@ pub(super) struct Votes {
 
 impl<'a> Experiments<'a> {
     /// Experiments on the columns [`among`] which the search chooses. Memory O(rows · columns).
-    ///
-    /// # Errors
-    /// Returns the errors of [`Criterion::geometry`].
-    pub fn new(selector: &'a ValidSelector, design: &'a Design) -> Result<Self> {
+    pub fn new(selector: &'a ValidSelector, design: &'a Design) -> Self {
         let mut columns = vec![Vec::new(); design.features()];
         for feature in among(selector, design) {
             columns[feature] = standardize_column(design, feature);
@@ -74,18 +71,18 @@ impl<'a> Experiments<'a> {
             columns[*feature].clear();
         }
         let criterion = &*selector.criterion;
-        let is_linear = criterion.geometry(design)?.is_linear();
+        let is_linear = design.geometry(criterion).is_linear();
         let count = columns.iter().filter(|column| !column.is_empty()).count();
         let stored = !is_linear || design.weights().is_some_and(|w| w.iter().any(|weight| *weight != w[0]));
         let times = if stored { (MOST_STORED / (design.rows() * count).max(1)).clamp(1, DUMMIES) } else { DUMMIES };
         let (seed, dummies) = (selector.seed, times * count);
-        Ok(Experiments { criterion, design, seed, columns, targets, equal, is_linear, dummies, stored })
+        Experiments { criterion, design, seed, columns, targets, equal, is_linear, dummies, stored }
     }
 
     /// Adds one dummy at a time until the strictest level exceeds the rate. `None` if stopped.
     ///
     /// # Errors
-    /// Returns the errors of [`Criterion::geometry`].
+    /// Returns the errors of the criterion's geometry.
     pub fn vote(&self, most: f64, watcher: &StageMonitor<'_>) -> Result<Option<Votes>> {
         let (last, features) = (self.last(most), self.design.features());
         watcher.stage("fdr", last as usize);
@@ -168,7 +165,7 @@ impl<'a> Experiments<'a> {
             None => problem,
         };
         let design = Design::identity(&problem, Readout::new(vec![1.0], true)?).with_sign(watcher.stop.clone());
-        let mut geometry = self.criterion.geometry(&design)?;
+        let mut geometry = design.geometry(self.criterion);
         let open =
             (0..features + dummies).map(|column| self.columns.get(column).is_none_or(|column| !column.is_empty()));
         let non_negative = !geometry.is_linear();

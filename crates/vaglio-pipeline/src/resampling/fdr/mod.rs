@@ -61,7 +61,7 @@ pub fn among(selector: &ValidSelector, design: &Design) -> Vec<Feature> {
 /// `None` if stopped.
 ///
 /// # Errors
-/// Returns the errors of [`Criterion::geometry`](vaglio_core::Criterion::geometry).
+/// Returns the errors of the criterion's geometry.
 pub fn discoveries(
     selector: &ValidSelector,
     design: &Design,
@@ -69,7 +69,7 @@ pub fn discoveries(
     watcher: &StageMonitor<'_>,
 ) -> Result<Option<FalseDiscoveries>> {
     let most = (TENTATIVE * rate).min(1.0);
-    let experiments = Experiments::new(selector, design)?;
+    let experiments = Experiments::new(selector, design);
     let Some(Votes { by_dummies, shares }) = experiments.vote(most, watcher)? else { return Ok(None) };
     let Experiments { columns: scaled, targets, equal, is_linear, dummies, stored, .. } = experiments;
     let taken_at = rates(&by_dummies, design.features(), most);

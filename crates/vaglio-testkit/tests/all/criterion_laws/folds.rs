@@ -4,8 +4,8 @@ use ndarray::Array2;
 use serde::{Deserialize, Serialize};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use vaglio_core::{
-    Action, AnyLoss, Column, Criterion, CriterionTraits, Design, EngineEvaluator, Error, Estimate, Evaluator, Feature,
-    HeldOut, Loss, Plan, Result, Round, Score, SearchExtent, Squared, Winner, saved,
+    Action, AnyLoss, Column, Criterion, CriterionTraits, Design, Error, Estimate, Evaluator, Feature, HeldOut, Loss,
+    Plan, Result, Round, Score, ScoreDetails, SearchExtent, Squared, Winner, saved,
 };
 use vaglio_search::SubsetScorer;
 
@@ -207,10 +207,13 @@ impl Criterion for Folds {
             return Plan::by_definition(Estimate::unknown("definition", "a test"));
         }
         let flops = if self.fault == Fault::EstimateNan { f64::NAN } else { 1.0 };
-        let engine = if self.fault == Fault::OtherEngine { "states" } else { "walked" };
-        Plan::by_engine(Estimate { engine, reason: "a test".into(), flops, bytes: 0.0 }, move || {
+        let estimate = Estimate { engine: "walked", reason: "a test".into(), flops, bytes: 0.0 };
+        if self.fault == Fault::OtherEngine {
+            return Plan::by_engine_if_any(estimate, || Ok(None));
+        }
+        Plan::by_engine(estimate, move || {
             let inner = SubsetScorer::by_definition(self, design);
-            Ok(EngineEvaluator::new("walked", Walked { criterion: self, design, inner, moves: 0 }))
+            Ok(Walked { criterion: self, design, inner, moves: 0 })
         })
     }
 }
@@ -311,21 +314,22 @@ impl Evaluator for Walked<'_> {
         Ok(Some(winner))
     }
 
-    fn standard_error(&mut self, subset: &[Feature]) -> Result<Option<f64>> {
+    fn details(&mut self, subset: &[Feature]) -> Result<ScoreDetails> {
         let Score { loss, lambda } = self.inner.score()?;
         if self.criterion.traits().loss.is_none() || loss.is_infinite() {
-            return Ok(None);
+            return Ok(ScoreDetails::default());
         }
         let predictions = self.criterion.predictions(self.design, subset, lambda)?;
         let (squared, design) = (AnyLoss::from(Squared), self.design);
         let error = squared.standard_error(design.targets(), predictions.view(), design.weights(), None);
-        Ok(error.map(|error| match self.criterion.fault {
+        let standard_error = error.map(|error| match self.criterion.fault {
             Fault::ErrorTwice => 2.0 * error,
             Fault::ErrorOfRows => error / (self.design.rows() as f64).sqrt(),
             Fault::ErrorZero => 0.0,
             Fault::ErrorNegative => -1.0,
             _ => error,
-        }))
+        });
+        Ok(ScoreDetails { standard_error, ..ScoreDetails::default() })
     }
 
     fn fork(&mut self, _: &[Feature], _: &[Feature]) -> Result<Option<Box<dyn Evaluator + '_>>> {

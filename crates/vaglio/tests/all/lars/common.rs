@@ -2,7 +2,8 @@
 
 use ndarray::Array2;
 use vaglio::core::{
-    Action, Correlation, Criterion, Design, Feature, Geometry, Problem, Readout, Result, Score, Task, saved,
+    Action, Correlation, Criterion, Design, Estimate, Feature, Geometry, Plan, Problem, Readout, Result, Score,
+    SearchExtent, Task, saved,
 };
 use vaglio::criteria::Loo;
 use vaglio::search::{Observer, Path, Search, SearchContext, Silent, SubsetScorer};
@@ -17,8 +18,9 @@ impl Criterion for Positive {
         Loo::default().evaluate(design, subset)
     }
 
-    fn geometry<'d>(&'d self, design: &'d Design) -> Result<Box<dyn Geometry + 'd>> {
-        Ok(Box::new(NonNegative(Correlation::new(design))))
+    fn plan<'d>(&'d self, design: &'d Design, _: &SearchExtent) -> Plan<'d> {
+        let plan = Plan::by_definition(Estimate::unknown("definition", "a test"));
+        plan.with_geometry(move || NonNegative(Correlation::new(design)))
     }
 }
 

@@ -1,7 +1,10 @@
 //! The search of all subsets against plain enumeration.
 
 use super::common::{NEAR, StopAt, by_definition, designs, fast, loss, named, refs};
-use vaglio::core::{Action, Criterion, Design, EngineEvaluator, Evaluator, Feature, Result, Score, StopReason};
+use vaglio::core::{
+    Action, Criterion, CriterionTraits, Design, Estimate, Evaluator, Feature, Plan, Result, Score, SearchExtent,
+    StopReason, saved,
+};
 use vaglio::criteria::Loo;
 use vaglio::search::{Exhaustive, Greedy, Observer, Path, Search, SearchContext, Silent, SubsetScorer};
 use vaglio_testkit::data;
@@ -78,10 +81,27 @@ fn exhaustive_keeps_forced_columns_and_blocks() {
     assert_eq!(certificate.visited + certificate.pruned, count as u64);
 }
 
-/// Scores by the definition, with bounds that are as tight as they can be.
-struct Bounding<'d>(&'d Design);
+/// Leave-one-out by its definition, with bounds that are as tight as they can be.
+#[saved(Criterion, "bounding")]
+struct Bounding;
 
-impl Evaluator for Bounding<'_> {
+impl Criterion for Bounding {
+    fn evaluate(&self, design: &Design, subset: &[Feature]) -> Result<Score> {
+        Loo::default().evaluate(design, subset)
+    }
+
+    fn traits(&self) -> CriterionTraits {
+        Loo::default().traits()
+    }
+
+    fn plan<'d>(&'d self, design: &'d Design, _: &SearchExtent) -> Plan<'d> {
+        Plan::by_engine(Estimate::unknown("bounding", "a test"), move || Ok(TightBounds(design)))
+    }
+}
+
+struct TightBounds<'d>(&'d Design);
+
+impl Evaluator for TightBounds<'_> {
     fn score(&mut self, subset: &[Feature]) -> Result<Score> {
         Loo::default().evaluate(self.0, subset)
     }
@@ -100,8 +120,7 @@ impl Evaluator for Bounding<'_> {
 }
 
 fn bounded(search: &Search, design: &Design, observer: &mut dyn Observer) -> Path {
-    let criterion = Loo::default();
-    let subset = SubsetScorer::new(EngineEvaluator::new("bounding", Bounding(design)), &criterion, design);
+    let subset = SubsetScorer::open(&Bounding, design, &search.extent(design).unwrap()).unwrap();
     search.run(&mut SearchContext::new(subset, &mut *observer, 0)).unwrap()
 }
 

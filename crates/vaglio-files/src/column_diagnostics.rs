@@ -7,9 +7,9 @@ pub(super) mod residuals;
 pub(super) mod span;
 pub(super) mod step_trials;
 
-use super::drop_column::exchanges::outside;
-use super::drop_column::{LEAST_WORK, PART};
-use super::evaluation::{Evaluations, Run};
+use super::evaluations::drop_column::exchanges::outside;
+use super::evaluations::drop_column::{LEAST_WORK, PART};
+use super::evaluations::{Evaluations, Run};
 use span::ColumnSpan;
 use step_trials::StepTrials;
 use vaglio_core::{Error, Feature, Result};

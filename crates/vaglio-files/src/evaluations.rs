@@ -1,19 +1,29 @@
 //! Evaluations: what a run computes after its selection, one after the other, for `evaluate` and for its model file.
 //!
 //! Each is a value in a file of its own. It does nothing unless the settings ask for it, and writes its part of the
-//! record.
+//! record. Some repeat the search, which threads or processes share.
 
-use super::evaluation::{Evaluation, Evaluations, Run, RunPlan};
-use super::repetitions::{RepetitionInput, Repetitions, SearchCounts};
+pub(super) mod discoveries;
+pub(super) mod drop_column;
+mod held_out_rows;
+mod intervals;
+mod learning_curve;
+mod near_best_subsets;
+pub(super) mod nested_validation;
+mod permutations;
+pub(super) mod shapley;
+mod stability;
+pub(super) mod verification;
+
 use super::train_test::TrainTest;
-use super::{
-    discoveries, drop_column, held_out_rows, intervals, learning_curve, near_best_subsets, nested_validation,
-    permutations, shapley, stability, verification,
+use std::fmt;
+use vaglio_core::{AnyLoss, Design, Estimate, Result, SearchExtent, StopReason};
+use vaglio_pipeline::pipeline::{Calibration, Evaluate, SavedIntervals, ValidPipeline};
+use vaglio_pipeline::resampling::{
+    Choice, OuterFoldFit, OuterFolds, Pooled, Procedure, Sample, Selection, StageMonitor, choice_split_rule,
 };
-use vaglio_core::{Design, Result};
-use vaglio_pipeline::pipeline::ValidPipeline;
-use vaglio_pipeline::resampling::{Procedure, StageMonitor};
-use vaglio_pipeline::selector::ValidSelector;
+use vaglio_pipeline::selector::{ValidSelector, walk_lambdas};
+use vaglio_report::record::{PredictionRows, Record, Status, Warning, WarningKind};
 
 /// All evaluations, in the order in which they are computed.
 pub(super) const EVALUATIONS: [Evaluation; 11] = [
@@ -35,6 +45,76 @@ pub(super) fn repetitions() -> impl Iterator<Item = Repetitions> {
     EVALUATIONS.into_iter().filter_map(|evaluation| evaluation.repetitions)
 }
 
+/// A result that a run computes besides its selection.
+pub(super) struct Evaluation {
+    pub name: &'static str,
+    /// Computes what the settings ask for, and writes it to the record. A stop leaves it out.
+    pub run: fn(Run<'_>, &mut Evaluations, &StageMonitor<'_>) -> Result<()>,
+    /// Describes it for a plan, if the settings ask for it.
+    pub plan: fn(&RunPlan<'_>) -> Result<Option<String>>,
+    /// Repetitions of the search, if it has any.
+    pub repetitions: Option<Repetitions>,
+}
+
+impl Evaluation {
+    /// An evaluation without a line in plans and without repetitions.
+    pub const fn new(name: &'static str, run: fn(Run<'_>, &mut Evaluations, &StageMonitor<'_>) -> Result<()>) -> Self {
+        Evaluation { name, run, plan: |_| Ok(None), repetitions: None }
+    }
+}
+
+/// Repetitions of the search for an evaluation, which threads or processes share.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Repetitions {
+    /// Prefix of the journal keys.
+    pub prefix: &'static str,
+    /// Name in lists of units.
+    pub units: &'static str,
+    /// Words before and after the number of repetitions in a plan.
+    pub planned: [&'static str; 2],
+    /// Whether each is one search with the settings chosen on all rows, rather than the whole procedure.
+    pub is_one_search: bool,
+    /// Number of the repetitions; 0 unless the settings ask for them.
+    pub count: fn(&RepetitionInput<'_>) -> Result<usize>,
+    /// Performs the repetitions of this process, which the journal keeps.
+    pub repeat: fn(&RepetitionInput<'_>, &StageMonitor<'_>) -> Result<()>,
+}
+
+/// Input of repetitions.
+#[derive(Clone, Copy)]
+pub(super) struct RepetitionInput<'r> {
+    pub evaluate: &'r Evaluate,
+    /// The procedure before tuning.
+    pub procedure: Procedure<'r>,
+    pub sample: &'r Sample,
+    /// Result of the search on all rows, if known.
+    pub searched: Option<SearchedRows<'r>>,
+}
+
+/// Result of the search on all rows, as repetitions of one search need it.
+#[derive(Clone, Copy)]
+pub(super) struct SearchedRows<'r> {
+    /// The selector after tuning.
+    pub selector: &'r ValidSelector,
+    pub chosen: &'r Choice,
+    /// Number of candidates.
+    pub columns: usize,
+}
+
+/// Assumed size of a result.
+const RESULT: usize = 10;
+
+/// A run before its search: design, extent and estimated work.
+pub(super) struct RunPlan<'p> {
+    pub pipeline: &'p ValidPipeline,
+    pub selector: &'p ValidSelector,
+    pub prepared: &'p TrainTest,
+    pub design: &'p Design,
+    pub walks: SearchCounts,
+    pub extent: SearchExtent,
+    pub estimate: Estimate,
+}
+
 impl<'p> RunPlan<'p> {
     /// Plans the searches of a run with its evaluations, except impossible repetitions.
     ///
@@ -54,9 +134,154 @@ impl<'p> RunPlan<'p> {
         let (extent, estimate) = selector.extent_and_estimate(design, walks.lambdas)?;
         Ok(RunPlan { pipeline, selector, prepared, design, walks, extent, estimate })
     }
+
+    pub fn evaluate(&self) -> &Evaluate {
+        self.pipeline.evaluation()
+    }
+
+    /// Describes the splits of outer folds.
+    ///
+    /// # Errors
+    /// Returns the errors of the splits.
+    pub fn split_sentence(&self, how: Option<OuterFolds>) -> Result<Option<String>> {
+        how.map(|how| Ok(how.split_rule(self.selector, &self.prepared.sample)?.sentence())).transpose()
+    }
+
+    /// Assumed size of the result.
+    pub fn result(&self) -> usize {
+        self.extent.largest.min(RESULT)
+    }
+}
+
+/// A run after its selection, which evaluations, record and model are made from.
+#[derive(Clone, Copy)]
+pub(super) struct Run<'r> {
+    pub pipeline: &'r ValidPipeline,
+    /// The settings with all defaults.
+    pub resolved: &'r ValidPipeline,
+    pub prepared: &'r TrainTest,
+    /// The procedure before tuning.
+    pub procedure: Procedure<'r>,
+    /// The selector after tuning.
+    pub selector: &'r ValidSelector,
+    /// The design at the λ of the result's path.
+    pub design: &'r Design,
+    pub selection: &'r Selection,
+    /// Number of random steps to verify.
+    pub verify: Option<usize>,
+    /// Budget of figures per column and size, in flops.
+    pub budget: f64,
+}
+
+impl<'r> Run<'r> {
+    /// Evaluation settings of the pipeline.
+    pub fn evaluate(&self) -> &'r Evaluate {
+        self.pipeline.evaluation()
+    }
+
+    /// Loss that compares selections.
+    pub fn loss(&self) -> AnyLoss {
+        self.selector.loss(self.prepared.train.task())
+    }
+
+    /// Input of repetitions of the search.
+    pub fn repetition_input(&self) -> RepetitionInput<'r> {
+        let Run { prepared, procedure, selector, selection, .. } = *self;
+        let searched = SearchedRows { selector, chosen: &selection.chosen, columns: selection.names.len() };
+        RepetitionInput { evaluate: self.evaluate(), procedure, sample: &prepared.sample, searched: Some(searched) }
+    }
+}
+
+/// Numbers of searches in a run.
+#[derive(Debug, Clone)]
+pub(crate) struct SearchCounts {
+    /// Values of λ with separate searches.
+    pub lambdas: usize,
+    /// Folds times repeats; 0 without cross-validation.
+    pub folds: usize,
+    /// Number of repeated fold assignments.
+    pub repeats: usize,
+    /// Repetitions for evaluations, with their numbers.
+    pub repetitions: Vec<(Repetitions, usize)>,
+}
+
+impl SearchCounts {
+    /// Counts the searches that choose size and λ.
+    pub fn new(selector: &ValidSelector, design: &Design, sample: &Sample) -> Self {
+        let cross_validation = selector.cross_validation();
+        let lambdas = walk_lambdas(design, cross_validation.is_some()).len();
+        let plain = SearchCounts { lambdas, folds: 0, repeats: 1, repetitions: Vec::new() };
+        let Some(how) = cross_validation else { return plain };
+        let folds = choice_split_rule(selector, sample, &how).map_or(how.folds, |rule| rule.count(sample));
+        SearchCounts { folds: folds * how.repeats, repeats: how.repeats, ..plain }
+    }
+
+    /// Searches on all rows.
+    fn whole(&self) -> usize {
+        if self.folds == 0 { self.lambdas } else { 1 }
+    }
+
+    /// Repetitions around the folds.
+    pub fn around(&self) -> usize {
+        self.repetitions.iter().map(|(_, count)| count).sum()
+    }
+
+    pub fn count(&self) -> usize {
+        let selection = self.folds * self.lambdas + self.whole();
+        let searches = |(kind, count): &(Repetitions, usize)| count * if kind.is_one_search { 1 } else { selection };
+        selection + self.repetitions.iter().map(searches).sum::<usize>()
+    }
+
+    /// Cost of one selection, in searches on all rows.
+    pub fn rounds(&self) -> f64 {
+        let trained = 1.0 - 1.0 / (self.folds as f64 / self.repeats.max(1) as f64).max(2.0);
+        (self.folds * self.lambdas) as f64 * trained + self.whole() as f64
+    }
+}
+
+impl fmt::Display for SearchCounts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let lambdas = if self.lambdas == 1 { String::new() } else { format!(" × {} values of lambda", self.lambdas) };
+        write!(f, "{}: ", self.count())?;
+        match (self.folds, self.lambdas) {
+            (0, 1) => write!(f, "one of all rows")?,
+            (0, all) => write!(f, "{all} of all rows, one for each value of lambda")?,
+            (folds, _) => write!(f, "{folds} folds of the rows{lambdas}, and one of all rows")?,
+        }
+        for (Repetitions { planned: [before, after], .. }, count) in &self.repetitions {
+            write!(f, "; {before}{count}{after}")?;
+        }
+        Ok(())
+    }
+}
+
+/// Results of evaluations: the record, and what later ones or the model file need.
+pub(super) struct Evaluations {
+    pub record: Record,
+    /// Outer folds, until prediction intervals take them.
+    pub outer: Vec<OuterFoldFit>,
+    /// Held-out predictions that the page shows: of the outer folds, else of test rows, else of the folds of the
+    /// cross-validated search.
+    pub held_out: Option<(PredictionRows, Pooled)>,
+    pub calibration: Option<Calibration>,
+    pub intervals: Option<SavedIntervals>,
 }
 
 impl Evaluations {
+    /// Starts with the record of a selection.
+    pub fn new(record: Record) -> Self {
+        Evaluations { record, outer: Vec::new(), held_out: None, calibration: None, intervals: None }
+    }
+
+    /// Records that the run was stopped, unless that is known.
+    pub fn stop(&mut self, reason: Option<StopReason>) {
+        let record = &mut self.record;
+        let Some(reason) = reason.filter(|_| !record.stop_reason.is_partial()) else { return };
+        (record.stop_reason, record.status) = (reason, Status::Partial);
+        let message = "the run was stopped before all figures were computed; those that are null are missing";
+        record.warnings.push(Warning::new(WarningKind::Interrupted, message));
+    }
+
     /// Computes all evaluations, unless the search was stopped; a stop leaves out those to come.
     ///
     /// # Errors
@@ -73,5 +298,35 @@ impl Evaluations {
         }
         self.stop(watcher.was_stopped());
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Counts with repetitions of these keys.
+    fn with(counts: &SearchCounts, numbers: &[(&str, usize)]) -> SearchCounts {
+        let number = |kind: &Repetitions| numbers.iter().find(|(prefix, _)| *prefix == kind.prefix);
+        let known = repetitions().filter_map(|kind| Some((kind, number(&kind)?.1)));
+        SearchCounts { repetitions: known.collect(), ..counts.clone() }
+    }
+
+    #[test]
+    fn walks_are_counted() {
+        let one = SearchCounts { lambdas: 1, folds: 5, repeats: 1, repetitions: Vec::new() };
+        assert_eq!(one.to_string(), "6: 5 folds of the rows, and one of all rows");
+        let grid = SearchCounts { lambdas: 13, ..one.clone() };
+        assert_eq!(grid.to_string(), "66: 5 folds of the rows × 13 values of lambda, and one of all rows");
+        let plain = SearchCounts { lambdas: 3, folds: 0, ..one.clone() };
+        assert_eq!(plain.to_string(), "3: 3 of all rows, one for each value of lambda");
+        let all = with(&one, &[("nested/", 5), ("permutations/", 20), ("stability/", 100)]);
+        assert_eq!(
+            all.to_string(),
+            "256: 5 folds of the rows, and one of all rows; the same in 5 outer folds; the same on 20 shuffled targets; 100 on halves of the rows"
+        );
+        let learning = with(&one, &[("learning/", 15), ("nested/", 5)]);
+        assert!(learning.to_string().ends_with("in 5 outer folds; the same on 15 parts of their training rows"));
+        assert_eq!((learning.count(), one.rounds()), (6 * 21, 5.0));
     }
 }

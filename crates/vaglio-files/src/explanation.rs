@@ -3,8 +3,8 @@
 use super::column_diagnostics::span::ColumnSpan;
 use super::column_diagnostics::step_trials::StepTrials;
 use super::data::prepare;
-use super::drop_column::SUBSTITUTES;
-use super::drop_column::exchanges::{Exchanges, outside, removal_scores};
+use super::evaluations::drop_column::SUBSTITUTES;
+use super::evaluations::drop_column::exchanges::{Exchanges, outside, removal_scores};
 use super::folder::read_resolved;
 use serde_json::Value;
 use std::borrow::Cow;

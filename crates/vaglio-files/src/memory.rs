@@ -1,6 +1,6 @@
 //! Estimates the memory of a run before its search.
 
-use super::evaluation::RunPlan;
+use super::evaluations::RunPlan;
 use vaglio_core::{Error, Result};
 use vaglio_pipeline::pipeline::ValidPipeline;
 use vaglio_pipeline::resampling::MemorySlots;

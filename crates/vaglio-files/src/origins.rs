@@ -1,6 +1,6 @@
 //! Source columns of candidates that maps made.
 
-use super::evaluation::Run;
+use super::evaluations::Run;
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 use std::slice::from_ref;

@@ -6,8 +6,8 @@
 //! criterion `information`. σ̂² = N·E/(N − d) of the model of all candidate columns at the path's λ. Figures beyond a
 //! share of the search's work are left out.
 
-use super::drop_column::{LEAST_WORK, PART};
-use super::evaluation::Run;
+use super::evaluations::Run;
+use super::evaluations::drop_column::{LEAST_WORK, PART};
 use ndarray::{Array2, s};
 use std::collections::HashMap;
 use vaglio_core::{Design, Error, Feature, Loss, Model, Readout, Result, Squared, row_weights};

@@ -5,14 +5,12 @@
 //! so that engine, memory and work are those of all rows, and the run decides likewise. Nothing is searched.
 
 use super::data::prepare_sample;
-use super::evaluation::RunPlan;
-use super::evaluations::EVALUATIONS;
+use super::evaluations::{EVALUATIONS, RunPlan, drop_column, shapley};
 use super::hold_out_warnings::single_rows;
 use super::memory::PeakMemory;
 use super::scratch::with_scratch;
 use super::train_test::TrainTest;
 use super::work_units::WorkUnits;
-use super::{drop_column, shapley};
 use std::fmt::Write;
 use std::path::Path;
 use std::time::{Duration, Instant};

@@ -1,7 +1,7 @@
 //! Builds the record of a run, `selection.json`.
 
 use super::correlations::correlations;
-use super::evaluation::Run;
+use super::evaluations::Run;
 use super::hold_out_warnings::{single_rows, without_gap};
 use super::path_figures::{curve, step_figures};
 use super::single_precision;

@@ -2,9 +2,9 @@
 
 use super::column_diagnostics::record_columns;
 use super::data::prepare;
-use super::discoveries::planned;
-use super::drop_column::flops_allowed;
-use super::evaluation::{Evaluations, Run, RunPlan};
+use super::evaluations::discoveries::planned;
+use super::evaluations::drop_column::flops_allowed;
+use super::evaluations::{Evaluations, Run, RunPlan};
 use super::folder::relative;
 use super::forecast::with_history;
 use super::journal::{JournalHeader, RunJournal};

@@ -1,8 +1,8 @@
 //! Effect of rounding columns to single precision.
 
-use super::drop_column::exchanges::scorer;
-use super::evaluation::Run;
-use super::verification::relative_error;
+use super::evaluations::Run;
+use super::evaluations::drop_column::exchanges::scorer;
+use super::evaluations::verification::relative_error;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{RngCore, SeedableRng};
 use vaglio_core::{Columns, Feature, Problem, Result, Score, SearchExtent, SingleNumbers, SingleRounding};

@@ -1,7 +1,6 @@
 //! Units of work of a distributed run.
 
-use super::evaluations::repetitions;
-use super::repetitions::RepetitionInput;
+use super::evaluations::{RepetitionInput, repetitions};
 use super::train_test::TrainTest;
 use serde::{Deserialize, Serialize};
 use vaglio_core::Result;

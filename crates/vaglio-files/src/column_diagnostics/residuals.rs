@@ -1,6 +1,6 @@
 //! Partial residuals of the chosen columns, and the rows with the largest errors.
 
-use super::super::evaluation::{Evaluations, Run};
+use super::super::evaluations::{Evaluations, Run};
 use super::super::rows::evenly_spaced;
 use super::super::train_test::TrainTest;
 use vaglio_core::{Design, Feature, Result, gather, row_weights, sum_of_products};

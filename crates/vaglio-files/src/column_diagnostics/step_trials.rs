@@ -1,6 +1,6 @@
 //! Trials of every column alone and at every step of the result, to find where it came nearest to being chosen.
 
-use super::super::drop_column::exchanges::{outside, scorer, work};
+use super::super::evaluations::drop_column::exchanges::{outside, scorer, work};
 use vaglio_core::{Action, Design, Feature, Result, Score, SearchExtent};
 use vaglio_pipeline::selector::ValidSelector;
 use vaglio_report::record::NearestStep;

@@ -1,7 +1,7 @@
 //! Tests column diagnostics against plain refits.
 
 use super::*;
-use crate::nested_validation::record_spreads;
+use crate::evaluations::nested_validation::record_spreads;
 use linfa::ParamGuard;
 use ndarray::{Array1, Array2, Axis};
 use vaglio_core::{Criterion, Design, Problem, Task};

@@ -3,8 +3,7 @@
 use super::ledger::Shards;
 use super::parts::SearchParts;
 use super::share::ShardJournal;
-use crate::evaluations::repetitions;
-use crate::repetitions::{RepetitionInput, SearchedRows};
+use crate::evaluations::{RepetitionInput, SearchedRows, repetitions};
 use crate::run::RunStart;
 use crate::train_test::TrainTest;
 use crate::work_units::{PARTS, SEARCH, SEARCH_INDEX, waits_for_search};

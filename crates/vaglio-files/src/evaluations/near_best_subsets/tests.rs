@@ -1,5 +1,5 @@
 use super::*;
-use crate::drop_column::record_importance;
+use crate::evaluations::drop_column::record_importance;
 use linfa::ParamGuard;
 use vaglio_core::{Criterion, Problem, Round};
 use vaglio_pipeline::learners::Rls;

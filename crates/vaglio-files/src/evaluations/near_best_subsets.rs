@@ -6,8 +6,8 @@
 //! one's by at most one standard error, or a given share. The standard error is that of their difference on the same
 //! held-out rows.
 
+use super::Evaluation;
 use super::drop_column::exchanges::{SwapDesign, scorer};
-use super::evaluation::Evaluation;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use std::time::Instant;

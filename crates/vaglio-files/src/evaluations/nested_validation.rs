@@ -1,7 +1,6 @@
 //! Nested cross-validation: repeats the whole selection in outer folds.
 
-use super::evaluation::{Evaluation, Run};
-use super::repetitions::{RepetitionInput, Repetitions};
+use super::{Evaluation, RepetitionInput, Repetitions, Run};
 use std::collections::{BTreeMap, HashSet};
 use vaglio_core::{Loss, Result};
 use vaglio_pipeline::maps::ColumnScale;
@@ -156,7 +155,7 @@ fn by_row(outer: &[OuterFoldFit], loss: &dyn Loss) -> Option<Vec<(f64, f64, u32)
 }
 
 /// Fills in the range of each column's weights in the models of the outer folds.
-pub(super) fn record_spreads(outer: &[OuterFoldFit], selected: &mut [SelectedRecord]) {
+pub(crate) fn record_spreads(outer: &[OuterFoldFit], selected: &mut [SelectedRecord]) {
     for column in selected {
         let own = column.weight.as_ref();
         column.over_folds = own.and_then(|own| spread(outer, &column.name, own));

@@ -1,7 +1,6 @@
 //! Permutation test: repeats the whole selection on shuffled targets.
 
-use super::evaluation::Evaluation;
-use super::repetitions::{RepetitionInput, Repetitions};
+use super::{Evaluation, RepetitionInput, Repetitions};
 use serde::{Deserialize, Serialize};
 use vaglio_core::Result;
 use vaglio_pipeline::resampling::{Jobs, ProcedureFit, StageMonitor, on_training_rows};

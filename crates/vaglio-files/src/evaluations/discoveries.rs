@@ -1,6 +1,6 @@
 //! False-discovery control of columns, for `evaluate` and for sizes that it chose.
 
-use super::evaluation::{Evaluation, RunPlan};
+use super::{Evaluation, RunPlan};
 use vaglio_core::Result;
 use vaglio_pipeline::resampling::fdr::{DUMMIES, EXPERIMENTS, among, check_design, discoveries};
 use vaglio_search::Choose;
@@ -28,7 +28,7 @@ pub(super) const EVALUATION: Evaluation = Evaluation {
 ///
 /// # Errors
 /// Returns the errors of [`check_design`], with the field that asks.
-pub(super) fn planned(plan: &RunPlan<'_>) -> Result<Option<String>> {
+pub(crate) fn planned(plan: &RunPlan<'_>) -> Result<Option<String>> {
     let RunPlan { selector, prepared, design, .. } = *plan;
     let chooses = matches!(selector.search.size_choice(), Choose::FalseDiscoveries(_));
     if !chooses && plan.evaluate().fdr.is_none() {

@@ -1,6 +1,6 @@
 //! Prediction intervals from outer folds.
 
-use super::evaluation::Evaluation;
+use super::Evaluation;
 use vaglio_core::Result;
 use vaglio_pipeline::pipeline::{FoldModel, SavedIntervals, needed_maps};
 use vaglio_pipeline::resampling::OuterFoldFit;

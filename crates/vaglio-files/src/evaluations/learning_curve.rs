@@ -4,8 +4,7 @@
 //! They consist of whole groups or series, stratified by class, in random order; time-ordered rows are taken nearest to
 //! the held-out rows first. All subsets are tested on the same rows.
 
-use super::evaluation::Evaluation;
-use super::repetitions::{RepetitionInput, Repetitions};
+use super::{Evaluation, RepetitionInput, Repetitions};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use vaglio_core::{ErrorClass, Loss, Result, gather, number_labels, rows_by_label};

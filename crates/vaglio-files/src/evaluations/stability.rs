@@ -9,8 +9,7 @@
 //! O. Melikechi, J. W. Miller, *Integrated path stability selection*, Journal of the American Statistical Association
 //! (2025), arXiv 2403.15877. Sizes replace the paper's penalties, evenly spaced in their logarithm.
 
-use super::evaluation::Evaluation;
-use super::repetitions::{RepetitionInput, Repetitions, SearchedRows};
+use super::{Evaluation, RepetitionInput, Repetitions, SearchedRows};
 use std::collections::{HashMap, HashSet};
 use std::time::Instant;
 use vaglio_core::{Design, Result, number_labels};

@@ -1,8 +1,8 @@
 //! Predictions of held-out rows: their errors, and the calibration of class probabilities.
 
-use super::evaluation::{Evaluation, Evaluations, Run};
-use super::rows::evenly_spaced;
-use super::train_test::TrainTest;
+use super::{Evaluation, Evaluations, Run};
+use crate::rows::evenly_spaced;
+use crate::train_test::TrainTest;
 use ndarray::{Array2, ArrayView2};
 use vaglio_core::{Result, gather, select_rows};
 use vaglio_pipeline::final_fit::{FitFrom, train};

@@ -10,7 +10,7 @@
 //! contributions with additive importance measures*, NeurIPS 2020.
 
 use super::drop_column::exchanges::{SwapDesign, scorer, work};
-use super::evaluation::{Evaluation, RunPlan};
+use super::{Evaluation, RunPlan};
 use serde::{Deserialize, Serialize};
 use vaglio_core::{Action, Design, Feature, Result, SearchExtent};
 use vaglio_pipeline::resampling::{MemorySlots, Selection, StageMonitor};
@@ -103,7 +103,7 @@ fn extent(size: usize) -> SearchExtent {
 }
 
 /// Flops of the Shapley values that a plan has, on a design at one λ.
-pub(super) fn flops(plan: &RunPlan<'_>, design: &Design) -> f64 {
+pub(crate) fn flops(plan: &RunPlan<'_>, design: &Design) -> f64 {
     if !plan.evaluate().shares {
         return 0.0;
     }

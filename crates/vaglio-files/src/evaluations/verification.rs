@@ -1,6 +1,6 @@
 //! Verifies scores of a search by plain retraining.
 
-use super::evaluation::{Evaluation, Run};
+use super::{Evaluation, Run};
 use vaglio_core::{Design, Error, Feature, Result, Task};
 use vaglio_kernels::tolerance::{VERIFIED_ERROR, VERIFIED_SCALE};
 use vaglio_pipeline::resampling::{MemorySlots, Selection, StageMonitor};
@@ -107,7 +107,7 @@ fn random_steps(count: usize, selector: &ValidSelector, selection: &Selection) -
 }
 
 /// Error of a score relative to its definition, or to what rounding leaves of the empty model's score.
-pub(super) fn relative_error(loss: f64, defined: f64, empty: f64) -> f64 {
+pub(crate) fn relative_error(loss: f64, defined: f64, empty: f64) -> f64 {
     if loss == defined {
         return 0.0;
     }

@@ -22,7 +22,7 @@
 
 use super::{CellChoice, FoldLosses, LambdaPaths, LossSums, Sample, Validation};
 use std::sync::Arc;
-use vaglio_core::{Criterion, Design, Measure, Result};
+use vaglio_core::{Design, Measure, Result};
 use vaglio_kernels::tolerance::SCORE_ROUNDING;
 use vaglio_report::record::GainTest;
 use vaglio_search::shuffle::stream;

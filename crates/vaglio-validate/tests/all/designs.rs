@@ -1,9 +1,7 @@
 //! Designs: searches of folds, correlations and penalties.
 
 use std::sync::Arc;
-use vaglio_core::{
-    Correlation, Criterion, Design, FoldLineage, Geometry, Problem, Readout, Result, SearchExtent, number_labels,
-};
+use vaglio_core::{Correlation, Design, FoldLineage, Geometry, Problem, Readout, Result, SearchExtent, number_labels};
 use vaglio_search::{Greedy, Path, SearchContext, Silent, SubsetScorer};
 use vaglio_testkit::data;
 use vaglio_validate::{KFold, Loo};

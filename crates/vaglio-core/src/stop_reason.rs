@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 /// The reason why a search ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum StopReason {
@@ -26,6 +26,7 @@ pub enum StopReason {
     /// No step lowered the score.
     NoImprovement,
     /// No candidate was left.
+    #[default]
     NoCandidates,
     /// No change keeps the constraints.
     Constraints,

@@ -12,7 +12,7 @@ use vaglio_pipeline::resampling::{Choice, LEVEL, Selection};
 use vaglio_report::record::{
     AlternativesRecord, Cell, ChartData, ChosenRecord, ComparisonColumns, DataRecord, DeclinedColumns, EntryRecord,
     ExcludedRecord, FoundRecord, FrontierPoint, LossDifference, LossName, PartNames, PerOutput, Record, SCHEMA,
-    Seconds, SelectedRecord, StageRecord, Status, StepRecord, TunedSettings, Warning, WarningKind, recorded,
+    SelectedRecord, StageRecord, Status, StepRecord, TunedSettings, Warning, WarningKind, recorded,
 };
 use vaglio_search::{Judge, Stage};
 
@@ -49,17 +49,12 @@ pub(super) fn record(run: Run<'_>, tuned: Option<TunedSettings>) -> Result<Recor
         stages: path.stages.iter().map(stage).collect(),
         chosen: chosen(run),
         searches: selection.searches.clone(),
-        frontier: Vec::new(),
         selected: selected(run),
-        worth: None,
-        outside: Vec::new(),
         score: result.loss,
         lambda: result.lambda.or(selection.model.lambda()).filter(|_| lambdas.is_none()),
         lambdas,
         intercept: selection.coefficients().map(|c| PerOutput::new(c.intercept.clone())),
-        equation: Vec::new(),
         excluded: excluded.collect(),
-        redundancy: None,
         certificate: path.certificate.clone().map(|mut certificate| {
             certificate.gap = certificate.gap.filter(|_| !certificate.optimal);
             certificate
@@ -67,18 +62,8 @@ pub(super) fn record(run: Run<'_>, tuned: Option<TunedSettings>) -> Result<Recor
         alternatives: AlternativesRecord::new(path, |feature| selection.name(feature)),
         numerics: path.diagnostics,
         found: FoundRecord { search: path.found.clone(), ..FoundRecord::default() },
-        test: None,
-        nested: None,
-        permutations: None,
-        stability: None,
-        fdr: None,
-        shares: None,
-        learning_curve: None,
-        calibration: None,
-        verify: None,
-        seconds: Seconds::default(),
-        peak_memory_bytes: None,
         report: ChartData { table: selection.chosen.table.clone(), ..ChartData::default() },
+        ..Record::default()
     })
 }
 

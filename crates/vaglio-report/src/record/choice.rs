@@ -93,6 +93,7 @@ pub enum ChosenBy {
 
 /// Choice of the result from the path.
 #[record]
+#[derive(Default)]
 pub struct ChosenRecord {
     /// Way in which the size was chosen.
     pub by: ChosenBy,

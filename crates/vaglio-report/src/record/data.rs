@@ -5,7 +5,7 @@ use vaglio_tables::InferredType;
 
 /// Description of the data.
 #[record]
-#[derive(Eq)]
+#[derive(Eq, Default)]
 pub struct DataRecord {
     /// Number of training rows of positive weight, before preprocessing.
     pub rows: usize,

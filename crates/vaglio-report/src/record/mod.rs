@@ -66,6 +66,7 @@ pub const MOST_CORRELATED: usize = 60;
 
 /// The content of `selection.json`, in the order of its keys. Unknown keys are refused here, and ignored inside.
 #[record]
+#[derive(Default)]
 #[serde(deny_unknown_fields)]
 pub struct Record {
     /// The version of the format.
@@ -198,9 +199,10 @@ pub struct StageRecord {
 
 /// Whether a search was cut short.
 #[setting]
-#[derive(Copy, PartialEq, Eq)]
+#[derive(Copy, PartialEq, Eq, Default)]
 pub enum Status {
     /// It ended by itself.
+    #[default]
     Complete,
     /// It was cut short; the result so far is valid.
     Partial,

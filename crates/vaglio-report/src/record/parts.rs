@@ -6,6 +6,7 @@ use vaglio_core::{Figures, join, pluralize, record, short};
 
 /// Kinds and settings of the parts of a run.
 #[record]
+#[derive(Default)]
 pub struct PartNames {
     /// The learner's kind.
     pub learner: String,

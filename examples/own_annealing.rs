@@ -10,8 +10,7 @@ use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{RngCore, SeedableRng};
 use vaglio_core::{Error, Result, prelude::*};
 use vaglio_search::{
-    Choose, Path, PathEntry, Search, SearchContext, SearchSettings, SearchStrategy, Space, StrategyTraits,
-    UnusedSettings, if_any, run,
+    Choose, Path, PathEntry, Search, SearchContext, SearchSettings, SearchStrategy, Space, if_any, run,
 };
 
 /// Simulated annealing: adds or removes a random column, even if that raises the score while it is hot, and finally
@@ -78,7 +77,8 @@ impl SearchStrategy for Annealing {
         Ok(SearchExtent { steps, trials, ..forward })
     }
 
-    fn check_settings(&self, _: &SearchSettings) -> Result<()> {
+    fn check_settings(&self, shared: &SearchSettings) -> Result<()> {
+        shared.refuse(&["tolerance", "patience"], "how long it walks is said by `moves`; leave it out")?;
         Error::unless_between("moves", self.moves, 1..=1_000_000)?;
         if !(self.temperature >= 0.0 && self.temperature.is_finite()) {
             return Err(Error::setting(
@@ -87,14 +87,6 @@ impl SearchStrategy for Annealing {
             ));
         }
         Ok(())
-    }
-
-    fn traits(&self) -> StrategyTraits<'_> {
-        const OF_PATIENCE: UnusedSettings = UnusedSettings {
-            names: &["tolerance", "patience"],
-            why: "how long it walks is said by `moves`; leave it out",
-        };
-        StrategyTraits { unused: &[OF_PATIENCE], ..StrategyTraits::default() }
     }
 }
 // ANCHOR_END: search

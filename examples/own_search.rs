@@ -7,9 +7,7 @@ use vaglio::{Selector, criteria::Loo, learners::Rls};
 
 // ANCHOR: search
 use vaglio_core::{Result, prelude::*};
-use vaglio_search::{
-    Choose, Move, Path, Search, SearchContext, SearchStrategy, Space, StrategyTraits, UnusedSettings, if_any, run,
-};
+use vaglio_search::{Choose, Move, Path, Search, SearchContext, SearchSettings, SearchStrategy, Space, if_any, run};
 
 /// Takes the best addition or the best removal, whichever is better, and ends when neither lowers the score.
 #[part(SearchStrategy, "stepwise")]
@@ -47,12 +45,9 @@ impl SearchStrategy for Stepwise {
         Ok(SearchExtent { steps: 3 * forward.steps, trials: 3.0 * forward.trials, ..forward })
     }
 
-    fn traits(&self) -> StrategyTraits<'_> {
-        const OF_PATIENCE: UnusedSettings = UnusedSettings {
-            names: &["tolerance", "patience"],
-            why: "it ends by itself, when no step lowers the score; leave it out",
-        };
-        StrategyTraits { unused: &[OF_PATIENCE], ..StrategyTraits::default() }
+    fn check_settings(&self, shared: &SearchSettings) -> Result<()> {
+        let why = "it ends by itself, when no step lowers the score; leave it out";
+        shared.refuse(&["tolerance", "patience"], why)
     }
 }
 // ANCHOR_END: search

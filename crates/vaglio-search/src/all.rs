@@ -1,6 +1,6 @@
 //! Every feature, without a selection.
 
-use crate::{Event, Moves, Path, SearchContext, SearchStrategy, Space, StrategyTraits, UnusedSettings, Walk, run};
+use crate::{Event, Moves, Path, SearchContext, SearchSettings, SearchStrategy, Space, StrategyTraits, Walk, run};
 use vaglio_core::{Result, SearchExtent, StopReason, part};
 
 /// Keeps every feature, so that λ alone is chosen: by cross-validation, or by the criterion with `choose: best`.
@@ -15,10 +15,8 @@ use vaglio_core::{Result, SearchExtent, StopReason, part};
 pub struct All {}
 
 /// The settings of a selection.
-const OF_SELECTION: UnusedSettings = UnusedSettings {
-    names: &["max_features", "min_features", "tolerance", "patience", "forced", "blocks", "polish", "constraints"],
-    why: "every column is kept; leave it out, or take another search",
-};
+const OF_SELECTION: [&str; 8] =
+    ["max_features", "min_features", "tolerance", "patience", "forced", "blocks", "polish", "constraints"];
 
 impl SearchStrategy for All {
     fn extent(&self, space: &Space<'_>) -> Result<SearchExtent> {
@@ -26,7 +24,11 @@ impl SearchStrategy for All {
     }
 
     fn traits(&self) -> StrategyTraits<'_> {
-        StrategyTraits { moves: Moves::All, unused: &[OF_SELECTION], ..StrategyTraits::default() }
+        StrategyTraits { moves: Moves::All, ..StrategyTraits::default() }
+    }
+
+    fn check_settings(&self, shared: &SearchSettings) -> Result<()> {
+        shared.refuse(&OF_SELECTION, "every column is kept; leave it out, or take another search")
     }
 
     fn run(&self, space: &Space<'_>, context: &mut SearchContext<'_>) -> Result<Path> {

@@ -7,7 +7,7 @@ use crate::order::TreeOrder;
 use crate::tree::SubsetTree;
 use crate::{
     Certificate, Moves, Path, Search, SearchContext, SearchSettings, SearchStrategy, Space, StrategyTraits,
-    SubsetScorer, UnusedSettings,
+    SubsetScorer,
 };
 use vaglio_core::{Criterion, Error, Result, SearchExtent, part};
 
@@ -46,11 +46,6 @@ const MOST_COLUMNS: usize = 256;
 const WORTH_ASKING: f64 = (1u64 << 24) as f64;
 
 /// Settings that only a walk in steps has.
-const OF_STEPS: UnusedSettings = UnusedSettings {
-    names: &["tolerance", "patience"],
-    why: "a search of all subsets has no steps to stop after; leave it out",
-};
-
 impl Exhaustive {
     /// Creates the search of up to `max_features` features.
     pub fn new(max_features: usize) -> Search {
@@ -152,16 +147,14 @@ impl SearchStrategy for Exhaustive {
         Ok(SearchExtent { trials: (subsets(space) + forward.trials).min(f64::MAX), steps: 0, ..forward })
     }
 
-    fn check_settings(&self, _: &SearchSettings) -> Result<()> {
+    fn check_settings(&self, shared: &SearchSettings) -> Result<()> {
+        let why = "a search of all subsets has no steps to stop after; leave it out";
+        shared.refuse(&["tolerance", "patience"], why)?;
         self.alternatives.iter().try_for_each(Alternatives::check)
     }
 
     fn traits(&self) -> StrategyTraits<'_> {
-        StrategyTraits {
-            moves: Moves::EverySubset { lists: self.alternatives.is_some() },
-            unused: &[OF_STEPS],
-            ..StrategyTraits::default()
-        }
+        StrategyTraits { moves: Moves::EverySubset { lists: self.alternatives.is_some() }, ..StrategyTraits::default() }
     }
 
     fn run(&self, space: &Space<'_>, context: &mut SearchContext<'_>) -> Result<Path> {

@@ -4,7 +4,7 @@ use crate::lars_path::{PenaltyPath, may_leave, pass_over};
 use crate::least_angle::{LeastAngle, LeastAngleKnot, PathShape};
 use crate::{
     Choose, EntryFit, Knot, Moves, Path, PathCoefficients, PathEntry, Penalties, Search, SearchContext, SearchSettings,
-    SearchStrategy, Space, Step, StrategyTraits, UnusedSettings, Walk, run,
+    SearchStrategy, Space, Step, StrategyTraits, Walk, run,
 };
 use vaglio_core::{
     Criterion, Design, Error, Feature, Geometry, Result, SearchExtent, StopReason, part, sum_of_squares,
@@ -64,15 +64,6 @@ pub struct Lars {
     /// knots: so many from the largest correlation to a thousandth of it, or `{points, least}`, or a list.
     pub penalties: Option<Penalties>,
 }
-
-/// Settings that only a walk with a free choice of steps has.
-const OF_STEPS: UnusedSettings = UnusedSettings {
-    names: &["tolerance", "patience", "forced", "blocks"],
-    why: "the geometry alone decides what enters a least-angle path and where it ends; leave it out",
-};
-/// Settings that require a model trained on the columns of a path.
-const OF_REFIT: UnusedSettings =
-    UnusedSettings { names: &["polish"], why: "an exchange leaves the path, whose coefficients the model is to have" };
 
 impl Lars {
     /// Creates the search of up to `max_features` features.
@@ -171,6 +162,12 @@ impl SearchStrategy for Lars {
     fn check_settings(&self, shared: &SearchSettings) -> Result<()> {
         let refused = |field: &str, message: &str| Err(Error::setting(field, message));
         let has_refit = self.coefficients == PathCoefficients::Refit;
+        let why = "the geometry alone decides what enters a least-angle path and where it ends; leave it out";
+        shared.refuse(&["tolerance", "patience", "forced", "blocks"], why)?;
+        if !has_refit {
+            let why = "an exchange leaves the path, whose coefficients the model is to have";
+            shared.refuse(&["polish"], why)?;
+        }
         if let Some(penalties) = &self.penalties {
             if has_refit {
                 return refused(
@@ -200,11 +197,7 @@ impl SearchStrategy for Lars {
     }
 
     fn traits(&self) -> StrategyTraits<'_> {
-        StrategyTraits {
-            moves: Moves::LeastAngle(self),
-            unused: if self.coefficients == PathCoefficients::Path { &[OF_STEPS, OF_REFIT] } else { &[OF_STEPS] },
-            ..StrategyTraits::default()
-        }
+        StrategyTraits { moves: Moves::LeastAngle(self), ..StrategyTraits::default() }
     }
 }
 

@@ -92,7 +92,7 @@ pub use run::run;
 #[cfg(feature = "schema")]
 #[doc(hidden)]
 pub use search::schema::schema;
-pub use settings::{Blocks, Polish, SearchSettings, UnusedSettings};
+pub use settings::{Blocks, Polish, SearchSettings};
 pub use size_choice::{Choose, CrossValidation, Judge, MOST_FOLDS, MOST_REPEATS, Rule, check_repeated_rows};
 pub use space::Space;
 pub use strategy::{Moves, PathCoefficients, Search, SearchStrategy, StrategyTraits, registered};

@@ -68,8 +68,7 @@ impl Search {
     /// # Errors
     /// [`vaglio_core::Error::Setting`] or [`vaglio_core::Error::UnknownName`] with the field's path inside this search.
     pub fn space<'d>(&self, design: &'d Design) -> Result<Space<'d>> {
-        let StrategyTraits { moves, unused, patience, is_within_rows, .. } = self.strategy.traits();
-        unused.iter().try_for_each(|unused| self.settings.refuse(unused))?;
+        let StrategyTraits { moves, patience, is_within_rows, .. } = self.strategy.traits();
         self.check_settings()?;
         let mut settings = self.settings.clone();
         let is_unlimited = settings.max_features.is_none();

@@ -94,10 +94,7 @@ impl SearchSettings {
         if let Choose::FalseDiscoveries(rate) = self.choose {
             Error::unless_share("choose.fdr", rate)?;
             let why = "the confirmed columns are the result, whatever they are; leave it out, or choose otherwise";
-            self.refuse(&UnusedSettings {
-                names: &["min_features", "forced", "blocks", "polish", "constraints"],
-                why,
-            })?;
+            self.refuse(&["min_features", "forced", "blocks", "polish", "constraints"], why)?;
         }
         if let Some(constraints) = &self.constraints {
             constraints.check().map_err(|error| error.under("constraints"))?;
@@ -118,16 +115,16 @@ impl SearchSettings {
         }
     }
 
-    /// Refuses settings that are given although the strategy does not use them.
+    /// Refuses settings that are given although they do not apply; `why` is the reason, with an alternative.
     ///
     /// # Errors
-    /// [`Error::Setting`] with the reason.
-    pub(crate) fn refuse(&self, unused: &UnusedSettings) -> Result<()> {
+    /// [`Error::Setting`] on the first of `names` that is given.
+    pub fn refuse(&self, names: &[&str], why: &str) -> Result<()> {
         let [given, default] =
             [self, &SearchSettings::default()].map(|settings| serde_json::to_value(settings).unwrap_or_default());
         let is_given = |name: &&&str| given.get(**name) != default.get(**name);
-        match SearchSettings::NAMES.iter().filter(|name| unused.names.contains(name)).find(is_given) {
-            Some(name) => Err(Error::setting(*name, unused.why)),
+        match SearchSettings::NAMES.iter().filter(|name| names.contains(name)).find(is_given) {
+            Some(name) => Err(Error::setting(*name, why)),
             None => Ok(()),
         }
     }
@@ -144,13 +141,4 @@ pub(crate) fn refuse_conflicts<F: PartialEq>(forced: &[F], excluded: &[F], name:
         }
     }
     Ok(())
-}
-
-/// Shared settings that do not apply to a strategy.
-#[derive(Debug, Clone, Copy)]
-pub struct UnusedSettings {
-    /// The names of the settings.
-    pub names: &'static [&'static str],
-    /// The reason, and an alternative.
-    pub why: &'static str,
 }

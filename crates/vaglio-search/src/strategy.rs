@@ -1,6 +1,6 @@
 //! Searches and their strategies, with the properties that the driver asks for.
 
-use crate::settings::{SearchSettings, UnusedSettings};
+use crate::settings::SearchSettings;
 use crate::space::Space;
 use crate::{Lars, Path, SearchContext};
 use std::fmt::Debug;
@@ -24,7 +24,8 @@ pub trait SearchStrategy: registered::SearchStrategy + Debug + Send + Sync {
     /// [`vaglio_core::Error::Setting`] for settings that the space or the shared settings do not allow.
     fn extent(&self, space: &Space<'_>) -> Result<SearchExtent>;
 
-    /// Refuses settings that are invalid for every data set: the strategy's own, or shared ones.
+    /// Refuses settings that are invalid for every data set: the strategy's own, or shared ones that do not apply to it
+    /// ([`SearchSettings::refuse`]).
     ///
     /// # Errors
     /// [`vaglio_core::Error::Setting`] with the field.
@@ -45,8 +46,6 @@ pub struct StrategyTraits<'s> {
     pub moves: Moves<'s>,
     /// The shared settings that the strategy supports.
     pub settings: &'static [&'static str],
-    /// Shared settings that do not apply to the strategy and are refused when given.
-    pub unused: &'static [UnusedSettings],
     /// The default of `tolerance`.
     pub tolerance: Option<f64>,
     /// The default of `patience` when none of `max_features`, `tolerance` and `patience` is given.
@@ -60,7 +59,6 @@ impl Default for StrategyTraits<'_> {
         StrategyTraits {
             moves: Moves::Steps,
             settings: &SearchSettings::NAMES,
-            unused: &[],
             tolerance: None,
             patience: None,
             is_within_rows: false,

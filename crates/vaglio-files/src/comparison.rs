@@ -2,7 +2,7 @@
 
 use super::lags::{ahead_of, later};
 use super::predictions::{FileModel, Predictions, TargetComparison};
-use super::roles::check_weights;
+use super::rows::check_weights;
 use super::series::numbers_of;
 use super::targets::encode;
 use ndarray::Array2;

@@ -1,30 +1,28 @@
-//! Builds a problem from files: columns by name, coded targets, maps fitted on training rows only.
+//! Builds a problem from files in four steps: reads the files, types the columns, splits the rows, fits the maps.
 
-use super::data_checks::table_with_roles::TableWithRoles;
-use super::data_checks::{findings, steps};
+use super::data_checks::findings;
+use super::data_checks::profile::Profile;
 use super::holdout::set_aside;
-use super::lags::{LagSpec, outputs};
-use super::roles::{Roles, assignment};
-use super::rows::{taking_part, together};
+use super::roles::DataSettings;
+use super::rows::{RawTable, merge_left_out};
 use super::rows_with_lags::{RowsWithLags, history_rows};
 use super::scratch::with_scratch;
+use super::target_file::join_targets;
 use super::train_test::TrainTest;
-use super::{column_types, target_file};
 use std::collections::HashSet;
-use std::path::{Path, PathBuf};
+use std::mem::take;
+use std::path::Path;
 use std::sync::Arc;
 use vaglio_core::{Error, Problem, Result, RowLabels, Table, Task};
 use vaglio_pipeline::maps::UnseenLevels;
 use vaglio_pipeline::pipeline::{
-    ColumnType, DataSpec, DateOrder, Evaluate, Names, Precision, ReadSpec, SavedIntervals, SavedReadOptions,
-    ValidPipeline,
+    ColumnType, DataSpec, DateOrder, Evaluate, Names, ReadSpec, SavedIntervals, SavedReadOptions, ValidPipeline,
 };
 use vaglio_pipeline::preprocess::Preprocessing;
 use vaglio_pipeline::resampling::{FittedProblem, Sample, clusters};
-use vaglio_report::record::{LeftOutReason, LeftOutRows, Warning, WarningKind};
+use vaglio_report::record::{ColumnRun, Warning, WarningKind};
 use vaglio_tables::read::{
     ColumnFilter, ColumnProfile, DAY_FIRST, Digest, InferredType, MONTH_FIRST, Notation, ReadRequest, TableProfile,
-    TableSource,
 };
 
 /// Reads, codes, splits and preprocesses the data of a pipeline.
@@ -33,7 +31,7 @@ use vaglio_tables::read::{
 /// Fails for: unreadable files; non-finite values; names and labels that the data do not have; text columns that no map
 /// accepts.
 pub fn prepare(pipeline: &ValidPipeline, folder: &Path) -> Result<TrainTest> {
-    let (data, scratch) = with_scratch(pipeline, folder, || prepared(pipeline, folder, false))?;
+    let (data, scratch) = with_scratch(pipeline, folder, || TrainTest::read(pipeline, folder, false))?;
     Ok(TrainTest { scratch, ..data })
 }
 
@@ -43,123 +41,20 @@ pub fn prepare(pipeline: &ValidPipeline, folder: &Path) -> Result<TrainTest> {
 /// # Errors
 /// Returns the errors of [`prepare`].
 pub(super) fn prepare_sample(pipeline: &ValidPipeline, folder: &Path) -> Result<TrainTest> {
-    prepared(pipeline, folder, true).or_else(|_| prepare(pipeline, folder))
-}
-
-/// Prepares the data of a pipeline from whole tables, or from the beginning of large files.
-fn prepared(pipeline: &ValidPipeline, folder: &Path, is_sample: bool) -> Result<TrainTest> {
-    let own = pipeline.data.as_ref().ok_or_else(|| Error::setting("data", "it is missing"))?;
-    let opened = |files: &Names, read: &ReadSpec| {
-        let paths: Vec<PathBuf> = files.iter().map(|name| folder.join(name)).collect();
-        TableSource::open_within(&paths, read, pipeline.limits.budget(), is_sample)
-    };
-    let source = opened(&own.train, &own.read)?;
-    let (source, spec) = target_file::beside(source, own, folder)?;
-    let spec = &*spec;
-    let assignment = assignment(pipeline)?;
-    let (lags, needs_order) = (LagSpec::new(pipeline)?, pipeline.selector().needs_order());
-    let roles = Roles { spec, assignment: assignment.as_ref(), lags: lags.as_ref(), needs_order };
-    let in_train = |error: Error| error.in_file(&folder.join(spec.train.first().map_or("", String::as_str)));
-    let header = source.names().to_vec();
-    roles.check_names(&header)?;
-    let filter = ColumnFilter::except(roles.unread());
-    let wanted = ReadRequest { filter, hints: column_types::hints(&roles), ..ReadRequest::default() };
-    let source = in_precision(source, pipeline, &roles);
-    let (table, mut profile, digest) = match is_sample {
-        true => source.read(&wanted).map(|(table, profile)| (table, profile, Digest::known(String::new())))?,
-        false => source.read_and_hash(&wanted)?,
-    };
-    let reading = reading(spec, &source.detected_settings(), &profile);
-    let (mut table, mut left_out) = taking_part(&roles, table, &mut profile, &wanted.hints, true).map_err(in_train)?;
-    let columns = column_types::taken(&roles, &profile, &header);
-    columns.iter().for_each(|columns| tracing::info!("{}: {}", columns.names(), columns.words()));
-    let mut times = [source.times(&profile); 2];
-    drop(source);
-    roles.check_complete(&table, &profile)?;
-    column_types::check(&roles, &mut table, &profile)?;
-    left_out.iter().for_each(|rows| tracing::info!("left out: {}", rows.words()));
-    let has_gaps = left_out.iter().any(|rows| rows.reason != LeftOutReason::Filter);
-    let table = roles.arrange(table).map_err(in_train)?;
-    let mut test_profile = profile.clone();
-    let whole = |table: &Table| lags.is_some().then(|| table.clone());
-    let (all, table) = (whole(&table), roles.counting(table));
-    let mut all_of_test = None;
-    let (train, test) = match &spec.test {
-        Some(test) => {
-            let test_source = opened(test, &reading.read)?.widened(header.iter().map(String::as_str));
-            let (test, of_test, left_out_of_test) = read_test(&roles, &test_source, &profile)?;
-            left_out = together(left_out, left_out_of_test);
-            times[1] = test_source.times(&of_test);
-            test_profile = of_test;
-            all_of_test = whole(&test);
-            (table, Some(roles.counting(test)))
-        }
-        None => set_aside(spec, table, pipeline.seed)?,
-    };
-    let rows = train.rows();
-    let test_rows = test.as_ref().filter(|_| spec.test.is_none()).map(numbers_in_file);
-    let read = TableWithRoles { roles: &roles, profile: &profile, train: &train, test: test.as_ref() };
-    let mut findings = findings(read, pipeline.limits.budget());
-    findings.extend(steps::steps(read, pipeline, has_gaps, all.as_ref()));
-    let lagged = lagged(pipeline)?;
-    let targets = spec.target.names().to_vec();
-    let horizons = lags.as_ref().map_or_else(Vec::new, |lags| lags.horizons.clone());
-    let history = all.as_ref().filter(|_| !lagged.is_empty()).map(|all| history_rows(all, &train));
-    // Test rows of the same table follow the training rows, which maps use as lags.
-    let hidden = test.as_ref().filter(|_| spec.test.is_none());
-    let train = RowsWithLags::new(&roles, train, all.as_ref(), hidden)?;
-    let before = if spec.test.is_some() { all_of_test } else { all };
-    let of_test = test.map(|test| RowsWithLags::new(&roles, test, before.as_ref(), None)).transpose()?;
-    let assigned = roles.assigned(&train.table)?;
-    let outputs = outputs(&targets, &horizons);
-    let task = train.task(&roles, &outputs)?;
-    let target_names = task.output_names(&outputs).to_vec();
-    let recipe = Arc::new(Preprocessing { lagged, ..pipeline.recipe(task, target_names)? });
-    let mut train_rows = train.labeled(&roles, &outputs, &recipe, "data.target")?;
-    train_rows.labels.assignment = assigned.map(Into::into);
-    let origins = train_rows.table.origins().map(<[usize]>::to_vec);
-    let sample = Sample::new(train_rows, Arc::clone(&recipe), roles.is_ordered());
-    let sample = sample.map_err(|error| profile.locate(error))?;
-    let fitted = sample.fitted().map_err(|error| profile.locate(error))?;
-    if fitted.problem.names().is_empty() {
-        return Err(Error::setting("data", "no column is left to select from"));
-    }
-    check_intervals(pipeline.evaluation(), &fitted.problem)?;
-    let FittedProblem { problem: train, maps, units } = fitted;
-    let mut data = TrainTest {
-        train,
-        test: None,
-        maps,
-        target_units: units,
-        rows,
-        digest,
-        targets,
-        horizons,
-        test_rows,
-        left_out,
-        columns,
-        findings,
-        reading,
-        times,
-        history,
-        sample,
-        origins,
-        test_numbers: None,
-        scratch: None,
-    };
-    if let Some(of_test) = of_test {
-        let added = data.add_test(&roles, &recipe, of_test);
-        let path = spec.test.as_ref().unwrap_or(&spec.train).first().map_or("", String::as_str);
-        added.map_err(|error| test_profile.locate(error).in_file(&folder.join(path)))?;
-    }
-    Ok(data)
+    TrainTest::read(pipeline, folder, true).or_else(|_| prepare(pipeline, folder))
 }
 
 impl TrainTest {
+    /// Prepares the data of a pipeline from whole tables, or from the beginning of large files.
+    fn read(pipeline: &ValidPipeline, folder: &Path, is_sample: bool) -> Result<Self> {
+        let spec = pipeline.data.clone().ok_or_else(|| Error::setting("data", "it is missing"))?;
+        let settings = DataSettings { is_sample, ..DataSettings::new(pipeline, spec, folder)? };
+        TrainingTable::read(settings)?.type_columns()?.split()?.fit(pipeline)
+    }
+
     /// Prepares the test rows like the training rows.
-    fn add_test(&mut self, roles: &Roles<'_>, recipe: &Preprocessing, side: RowsWithLags) -> Result<()> {
-        let outputs = outputs(&self.targets, &self.horizons);
-        let mut rows = side.labeled(roles, &outputs, recipe, "data.test")?;
+    fn add_test(&mut self, settings: &DataSettings<'_>, recipe: &Preprocessing, side: RowsWithLags) -> Result<()> {
+        let mut rows = side.labeled(settings, recipe, "data.test")?;
         let RowLabels { weights, groups, .. } = rows.labels;
         rows.labels = RowLabels { weights, clusters: groups, ..RowLabels::default() };
         let numbers: Vec<usize> = (0..rows.table.rows()).map(|row| rows.table.origin(row)).collect();
@@ -169,11 +64,164 @@ impl TrainTest {
         self.findings.extend(unseen.map(|message| Warning::new(WarningKind::UnseenLevels, message)));
         let problem = recipe.apply(rows, &self.maps, self.train.names())?;
         let labels = problem.labels().clone();
-        let clusters = clusters(problem.rows(), labels.clusters.as_deref(), problem.series(), roles.is_ordered());
+        let clusters = clusters(problem.rows(), labels.clusters.as_deref(), problem.series(), settings.is_ordered());
         let problem = problem.with_labels(RowLabels { clusters: Some(clusters.into()), ..labels })?;
         self.test_numbers = (numbers.len() == problem.rows()).then_some(numbers);
         self.test = Some(problem);
         Ok(())
+    }
+}
+
+/// The table of the training files.
+struct TrainingTable<'p> {
+    settings: DataSettings<'p>,
+    raw: RawTable,
+    /// Names of all columns of the files.
+    header: Vec<String>,
+    reading: SavedReadOptions,
+    digest: Digest,
+    /// Inferred use of the columns, once they are typed.
+    columns: Vec<ColumnRun>,
+}
+
+impl<'p> TrainingTable<'p> {
+    /// Opens and reads the training files.
+    fn read(mut settings: DataSettings<'p>) -> Result<Self> {
+        let source = settings.open(&settings.spec.train, &settings.spec.read)?;
+        let source = join_targets(source, &mut settings.spec, settings.folder)?;
+        let header = source.names().to_vec();
+        settings.check_names(&header)?;
+        let filter = ColumnFilter::except(settings.unread());
+        let wanted = ReadRequest { filter, hints: settings.hints(), ..ReadRequest::default() };
+        let source = if settings.is_single { source.in_single(&settings.doubles()) } else { source };
+        let (table, profile, digest) = match settings.is_sample {
+            true => source.read(&wanted).map(|(table, profile)| (table, profile, Digest::known(String::new())))?,
+            false => source.read_and_hash(&wanted)?,
+        };
+        let reading = reading(&settings.spec, &source.detected_settings(), &profile);
+        let times = source.times(&profile);
+        let raw = RawTable { table, profile, hints: wanted.hints, times, is_training: true, ..RawTable::default() };
+        Ok(TrainingTable { settings, raw, header, reading, digest, columns: Vec::new() })
+    }
+
+    /// Filters the rows, checks the inferred types of the columns, and puts the rows in order.
+    fn type_columns(mut self) -> Result<Self> {
+        let (settings, raw) = (&self.settings, &mut self.raw);
+        let path = settings.path(&settings.spec.train);
+        settings.filter_rows(raw).map_err(|error| error.in_file(&path))?;
+        self.columns = settings.column_runs(&raw.profile, &self.header);
+        self.columns.iter().for_each(|columns| tracing::info!("{}: {}", columns.names(), columns.words()));
+        settings.check_complete(raw)?;
+        settings.check_types(raw)?;
+        raw.left_out.iter().for_each(|rows| tracing::info!("left out: {}", rows.words()));
+        settings.arrange(raw).map_err(|error| error.in_file(&path))?;
+        Ok(self)
+    }
+
+    /// Reads the test rows or sets them aside, and checks the table.
+    fn split(mut self) -> Result<SplitTable<'p>> {
+        let mut test_file = self.settings.spec.test.as_ref().map(|files| self.read_test(files)).transpose()?;
+        let (settings, raw) = (&self.settings, &mut self.raw);
+        let test = match &mut test_file {
+            Some(file) => Some(take(&mut file.table)),
+            None => set_aside(settings, &mut raw.table)?,
+        };
+        let findings = findings(&Profile::new(settings, raw, test.as_ref()));
+        if let Some(file) = &mut test_file {
+            merge_left_out(&mut raw.left_out, take(&mut file.left_out));
+        }
+        Ok(SplitTable { training: self, test, test_file, findings })
+    }
+
+    /// Reads test rows with the columns and types of the training rows. Role columns may be missing, except those that
+    /// order the rows.
+    fn read_test(&self, files: &Names) -> Result<RawTable> {
+        let TrainingTable { settings, raw, header, reading, .. } = self;
+        let (source, spec) = (settings.open(files, &reading.read)?, &settings.spec);
+        let source = source.widened(header.iter().map(String::as_str));
+        let columns = raw.profile.columns.iter();
+        let filled = columns.clone().filter(|column| column.taken != InferredType::Empty);
+        let wanted: Vec<String> = filled.map(|column| column.name.clone()).collect();
+        let there: HashSet<&String> = source.names().iter().collect();
+        let ordered = [spec.series.as_ref(), spec.time.as_ref()];
+        let is_optional = |name: &String| settings.row_role(name).is_some() && !ordered.contains(&Some(name));
+        if let Some(missing) = wanted.iter().find(|name| !there.contains(name) && !is_optional(name)) {
+            return Err(Error::unknown("data.test", "column", missing, source.names().iter()));
+        }
+        let notations = columns.map(|column| (column.name.clone(), column.notation)).collect();
+        let hints = settings.hints_like(&raw.profile);
+        let wanted = ReadRequest { filter: ColumnFilter::only(wanted), hints, notations };
+        let (table, profile) = source.read(&wanted)?;
+        let path = profile.files.first().map(|(path, _)| path.clone()).unwrap_or_default();
+        let times = source.times(&profile);
+        let mut test = RawTable { table, profile, hints: wanted.hints, times, ..RawTable::default() };
+        settings.filter_rows(&mut test).map_err(|error| error.in_file(&path))?;
+        settings.check_complete(&test)?;
+        settings.arrange(&mut test).map_err(|error| error.in_file(&path))?;
+        Ok(test)
+    }
+}
+
+/// The training table with its training rows, and the test rows.
+struct SplitTable<'p> {
+    training: TrainingTable<'p>,
+    test: Option<Table>,
+    /// The table that the test rows are taken from, unless it is the training table.
+    test_file: Option<RawTable>,
+    findings: Vec<Warning>,
+}
+
+impl SplitTable<'_> {
+    /// Codes the targets, and fits the maps on the training rows.
+    fn fit(self, pipeline: &ValidPipeline) -> Result<TrainTest> {
+        let SplitTable { training, test, test_file, findings } = self;
+        let TrainingTable { settings, raw, reading, digest, columns, .. } = training;
+        let RawTable { table, all, profile, left_out, times, .. } = raw;
+        // Test rows of the training table follow the training rows, which maps use as lags.
+        let hidden = test.as_ref().filter(|_| test_file.is_none());
+        let (rows, test_rows) = (table.rows(), hidden.map(numbers_in_file));
+        let past = all.as_ref().filter(|_| !settings.lags.targets.is_empty());
+        let history = past.map(|all| history_rows(all, &table));
+        let train = RowsWithLags::new(&settings, table, all.as_ref(), hidden)?;
+        let all_of_test = test_file.as_ref().map_or(&all, |file| &file.all);
+        let of_test = test.map(|test| RowsWithLags::new(&settings, test, all_of_test.as_ref(), None)).transpose()?;
+        let assignment = settings.assigned(&train.table)?;
+        let recipe = Arc::new(train.recipe(&settings, pipeline)?);
+        let mut labeled = train.labeled(&settings, &recipe, "data.target")?;
+        labeled.labels.assignment = assignment.map(Into::into);
+        let origins = labeled.table.origins().map(<[usize]>::to_vec);
+        let sample = Sample::new(labeled, Arc::clone(&recipe), settings.is_ordered());
+        let sample = sample.map_err(|error| profile.locate(error))?;
+        let FittedProblem { problem: train, maps, units } = sample.fitted().map_err(|error| profile.locate(error))?;
+        check_candidates(pipeline.evaluation(), &train)?;
+        let mut data = TrainTest {
+            train,
+            test: None,
+            maps,
+            target_units: units,
+            rows,
+            digest,
+            targets: settings.spec.target.names().to_vec(),
+            horizons: settings.lags.horizons.clone(),
+            test_rows,
+            left_out,
+            columns,
+            findings,
+            reading,
+            times: [times, test_file.as_ref().map_or(times, |file| file.times)],
+            history,
+            sample,
+            origins,
+            test_numbers: None,
+            scratch: None,
+        };
+        if let Some(of_test) = of_test {
+            let profile = test_file.as_ref().map_or(&profile, |file| &file.profile);
+            let path = settings.path(settings.spec.test.as_ref().unwrap_or(&settings.spec.train));
+            let added = data.add_test(&settings, &recipe, of_test);
+            added.map_err(|error| profile.locate(error).in_file(&path))?;
+        }
+        Ok(data)
     }
 }
 
@@ -194,21 +242,14 @@ fn reading(spec: &DataSpec, settled: &ReadSpec, profile: &TableProfile) -> Saved
     }
 }
 
-/// The training source, read in single precision from the start if the pipeline asks for it and there are no maps.
-fn in_precision(source: TableSource, pipeline: &ValidPipeline, roles: &Roles<'_>) -> TableSource {
-    if pipeline.engine.precision == Precision::Double || !pipeline.preprocess.is_empty() {
-        return source;
-    }
-    let of_rows = roles.row_roles().into_iter().map(|(_, name)| name.to_owned());
-    let filters = roles.spec.filters().map(|(_, filter)| filter.column.clone());
-    source.in_single(&of_rows.chain(filters).chain(roles.spec.target.names().iter().cloned()).collect())
-}
-
-/// Rejects intervals that a problem does not support.
+/// Rejects a problem without candidates, and intervals that it does not support.
 ///
 /// # Errors
-/// [`Error::Setting`] for classes, and for too few rows.
-fn check_intervals(evaluate: &Evaluate, problem: &Problem) -> Result<()> {
+/// [`Error::Setting`], for intervals if targets are classes or rows are too few.
+fn check_candidates(evaluate: &Evaluate, problem: &Problem) -> Result<()> {
+    if problem.names().is_empty() {
+        return Err(Error::setting("data", "no column is left to select from"));
+    }
     let Some(level) = evaluate.intervals else { return Ok(()) };
     if *problem.task() != Task::Regression {
         let message = format!(
@@ -226,53 +267,4 @@ fn numbers_in_file(table: &Table) -> Vec<usize> {
     let mut rows: Vec<usize> = (0..table.rows()).map(|row| table.origin(row) + 1).collect();
     rows.sort_unstable();
     rows
-}
-
-/// Names of the targets whose lags a map takes.
-///
-/// # Errors
-/// [`Error::Setting`] if an earlier map would see the present value.
-fn lagged(pipeline: &ValidPipeline) -> Result<Vec<String>> {
-    let targets = pipeline.data.iter().flat_map(|data| data.target.names());
-    let mut all = Vec::new();
-    for name in targets {
-        match pipeline.preprocess.iter().rposition(|map| map.traits().lags.contains_key(name)) {
-            Some(0) => all.push(name.clone()),
-            Some(place) => {
-                let message = format!(
-                    "the past of the target `{name}` is taken by the first map; those before it would see its present"
-                );
-                return Err(Error::setting(format!("preprocess[{place}]"), message));
-            }
-            None => {}
-        }
-    }
-    Ok(all)
-}
-
-/// Reads test rows with the columns and types of the training rows. Role columns may be missing, except those that
-/// order the rows.
-fn read_test(
-    roles: &Roles<'_>,
-    source: &TableSource,
-    train: &TableProfile,
-) -> Result<(Table, TableProfile, Vec<LeftOutRows>)> {
-    let header = source.names();
-    let wanted = train.columns.iter().filter(|column| column.taken != InferredType::Empty);
-    let wanted: Vec<String> = wanted.map(|column| column.name.clone()).collect();
-    let there: HashSet<&String> = header.iter().collect();
-    let ordered = [&roles.spec.series, &roles.spec.time];
-    let optional = |name: &String| roles.is_row_role(name) && !ordered.contains(&&Some(name.clone()));
-    if let Some(missing) = wanted.iter().find(|name| !there.contains(name) && !optional(name)) {
-        return Err(Error::unknown("data.test", "column", missing, header.iter()));
-    }
-    let hints = column_types::hints_like(roles, train);
-    let notations = train.columns.iter().map(|column| (column.name.clone(), column.notation)).collect();
-    let wanted = ReadRequest { filter: ColumnFilter::only(wanted), hints, notations };
-    let (table, mut profile) = source.read(&wanted)?;
-    let path = profile.files.first().map(|(path, _)| path.clone()).unwrap_or_default();
-    let in_test = |error: Error| error.in_file(&path);
-    let (table, left_out) = taking_part(roles, table, &mut profile, &wanted.hints, false).map_err(in_test)?;
-    roles.check_complete(&table, &profile)?;
-    Ok((roles.arrange(table).map_err(in_test)?, profile, left_out))
 }

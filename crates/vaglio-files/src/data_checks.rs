@@ -7,29 +7,28 @@ mod cell_checks;
 mod copies;
 mod leaks;
 mod order;
-pub(super) mod steps;
-pub(super) mod table_with_roles;
+pub(super) mod profile;
+mod steps;
 
-use table_with_roles::TableWithRoles;
+use profile::Profile;
 use vaglio_report::record::Warning;
-use vaglio_tables::budget::Budget;
 
 /// Minimum number of rows for checks, except for leaks, which have a significance level.
 const FEWEST: usize = 10;
 
 /// All warnings, in a fixed order. Cost O(rows · columns).
-pub(super) fn findings(read: TableWithRoles<'_>, budget: Budget) -> Vec<Warning> {
-    let (mut found, given) = leaks::given_away(read);
-    found.extend(cell_checks::left_out(read));
-    if read.train.rows() < FEWEST {
-        return found;
+pub(super) fn findings(profile: &Profile<'_>) -> Vec<Warning> {
+    let (mut found, given) = leaks::given_away(profile);
+    found.extend(cell_checks::left_out(profile));
+    if profile.raw.table.rows() >= FEWEST {
+        found.extend(order::ordering(profile, &given));
+        found.extend(copies::copies(profile));
+        found.extend(copies::groups_on_both_sides(profile));
+        found.extend(cell_checks::codes(profile));
+        found.extend(cell_checks::levels(profile));
+        found.extend(cell_checks::leading_zeros(profile));
     }
-    found.extend(order::ordering(read, &given));
-    found.extend(copies::copies(read, budget));
-    found.extend(copies::groups_on_both_sides(read));
-    found.extend(cell_checks::codes(read));
-    found.extend(cell_checks::levels(read));
-    found.extend(cell_checks::leading_zeros(read));
+    found.extend(steps::steps(profile));
     found
 }
 

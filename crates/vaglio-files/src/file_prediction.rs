@@ -1,7 +1,7 @@
 //! Predicts files with a saved model.
 
-use super::column_types::hint;
 use super::predictions::{FileModel, PredictOptions, Predictions, header};
+use super::roles::hint;
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 use vaglio_core::{Error, Result, SourceLocation, Table, Task};

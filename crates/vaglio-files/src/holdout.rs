@@ -1,5 +1,6 @@
 //! Splits test rows off the training rows.
 
+use super::roles::DataSettings;
 use super::rows::having;
 use super::series::{counts_of, numbers_of, places_of};
 use super::targets::{same_label, task};
@@ -8,19 +9,22 @@ use vaglio_core::{Error, Result, Table, Task};
 use vaglio_pipeline::pipeline::{DataSpec, TestRows};
 use vaglio_search::shuffle::shuffled;
 
-/// Training rows, and test rows if a setting asks for them.
+/// Splits test rows off the training rows, if a setting asks for them.
 ///
 /// # Errors
 /// [`Error::Setting`] if a side would be empty, or groups would be on both.
-pub(super) fn set_aside(spec: &DataSpec, table: Table, seed: u64) -> Result<(Table, Option<Table>)> {
+pub(super) fn set_aside(settings: &DataSettings<'_>, table: &mut Table) -> Result<Option<Table>> {
+    let spec = &settings.spec;
     let is_test = match (spec.test_fraction, spec.test_last, &spec.test_rows) {
-        (Some(fraction), ..) => at_random(spec, &table, fraction, seed)?,
-        (None, Some(share), _) => last(spec, &table, share)?,
-        (None, None, Some(named)) => by_column(spec, &table, named)?,
-        (None, None, None) => return Ok((table, None)),
+        (Some(fraction), ..) => at_random(spec, table, fraction, settings.seed)?,
+        (None, Some(share), _) => last(spec, table, share)?,
+        (None, None, Some(named)) => by_column(spec, table, named)?,
+        (None, None, None) => return Ok(None),
     };
-    let rows = |test: bool| (0..table.rows()).filter(|&row| is_test[row] == test).collect::<Vec<_>>();
-    Ok((table.select_rows(&rows(false)), Some(table.select_rows(&rows(true)))))
+    let rows = |test: bool| (0..is_test.len()).filter(|&row| is_test[row] == test).collect::<Vec<_>>();
+    let test = table.select_rows(&rows(true));
+    *table = table.select_rows(&rows(false));
+    Ok(Some(test))
 }
 
 /// Class of each row, if the target is categorical.

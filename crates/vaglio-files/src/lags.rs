@@ -1,22 +1,32 @@
 //! Lags and horizons: rows with those before them, and targets of later rows.
 
+use std::collections::BTreeMap;
 use vaglio_core::{Cells, Error, MapTraits, Numbers, Result, Table};
 use vaglio_pipeline::pipeline::ValidPipeline;
 
-/// Lags and horizons of a pipeline.
+/// Lags and horizons of a pipeline's maps.
+#[derive(Debug)]
 pub(super) struct LagSpec {
-    /// Number of previous rows that the maps use.
+    /// Whether a map needs time order.
+    pub needs_order: bool,
+    /// Number of previous rows that the maps use together.
     pub past: usize,
+    /// Largest number of previous rows that one map uses.
+    pub longest: usize,
     /// Prediction horizons of the targets, in steps; empty for targets of the row itself.
     pub horizons: Vec<usize>,
+    /// Smallest lag of each column, by the first map that names it.
+    pub columns: BTreeMap<String, usize>,
+    /// Targets whose lags the first map takes.
+    pub targets: Vec<String>,
 }
 
 impl LagSpec {
-    /// Reads them from the maps of a pipeline; `None` if no map needs time order.
+    /// Reads them from the maps of a pipeline.
     ///
     /// # Errors
-    /// [`Error::Setting`] if two maps have horizons.
-    pub fn new(pipeline: &ValidPipeline) -> Result<Option<Self>> {
+    /// [`Error::Setting`] if two maps have horizons, or a map before the lags of a target would see its present value.
+    pub fn new(pipeline: &ValidPipeline) -> Result<Self> {
         let maps: Vec<MapTraits> = pipeline.preprocess.iter().map(|map| map.traits()).collect();
         let mut ahead = maps.iter().enumerate().filter(|(_, map)| !map.horizons.is_empty());
         let horizons = ahead.next().map_or_else(Vec::new, |(_, map)| map.horizons.clone());
@@ -24,16 +34,27 @@ impl LagSpec {
             let field = format!("preprocess[{second}].horizons");
             return Err(Error::setting(field, "a map before it has them already, and targets are taken once"));
         }
-        let past = maps.iter().fold(0usize, |sum, map| sum.saturating_add(map.past));
-        Ok(maps.iter().any(|map| map.needs_order).then_some(LagSpec { past, horizons }))
-    }
-}
-
-/// Names of the outputs made from targets.
-pub(super) fn outputs(targets: &[String], horizons: &[usize]) -> Vec<String> {
-    match horizons.is_empty() {
-        true => targets.to_vec(),
-        false => targets.iter().flat_map(|name| horizons.iter().map(move |h| ahead_of(name, *h))).collect(),
+        let mut targets = Vec::new();
+        for name in pipeline.data.iter().flat_map(|data| data.target.names()) {
+            match maps.iter().rposition(|map| map.lags.contains_key(name)) {
+                Some(0) => targets.push(name.clone()),
+                Some(place) => {
+                    let message = format!(
+                        "the past of the target `{name}` is taken by the first map; those before it would see its present"
+                    );
+                    return Err(Error::setting(format!("preprocess[{place}]"), message));
+                }
+                None => {}
+            }
+        }
+        Ok(LagSpec {
+            needs_order: maps.iter().any(|map| map.needs_order),
+            past: maps.iter().fold(0usize, |sum, map| sum.saturating_add(map.past)),
+            longest: maps.iter().map(|map| map.past).max().unwrap_or(0),
+            horizons,
+            columns: maps.into_iter().rev().flat_map(|map| map.lags).collect(),
+            targets,
+        })
     }
 }
 

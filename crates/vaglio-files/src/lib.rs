@@ -1,7 +1,6 @@
 //! A run from files to files.
 
 mod column_diagnostics;
-mod column_types;
 mod comparison;
 mod correlations;
 mod data;

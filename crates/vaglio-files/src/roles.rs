@@ -1,23 +1,31 @@
-//! Roles of columns other than feature.
+//! Settings for preparing data: roles of a table's columns and their types.
 
-use super::lags::LagSpec;
-use super::series::{SeriesOrder, numbers_of};
-use std::collections::HashSet;
-use vaglio_core::{Cells, Error, Result, Table, join};
-use vaglio_pipeline::pipeline::{ColumnType, DataSpec, MissingTarget, Names, TargetSpec, ValidPipeline};
+use super::lags::{LagSpec, ahead_of};
+use std::collections::{HashMap, HashSet};
+use std::path::{Path, PathBuf};
+use vaglio_core::{Error, Result};
+use vaglio_pipeline::pipeline::{ColumnType, DataSpec, Names, Precision, ReadSpec, TargetSpec, ValidPipeline};
+use vaglio_report::record::ColumnRun;
 use vaglio_search::Choose;
-use vaglio_tables::read::TableProfile;
+use vaglio_tables::budget::Budget;
+use vaglio_tables::read::{ColumnProfile, Hint, InferredType, TableProfile, TableSource};
 
-/// Roles of a table's columns.
-#[derive(Clone, Copy)]
-pub(super) struct Roles<'p> {
-    pub spec: &'p DataSpec,
+/// Settings of a pipeline for preparing its data.
+pub(super) struct DataSettings<'p> {
+    /// Folder that paths are relative to.
+    pub folder: &'p Path,
+    /// Whether the beginning of large files is enough.
+    pub is_sample: bool,
+    pub spec: DataSpec,
     /// Column that assigns rows to folds.
-    pub assignment: Option<&'p Assignment>,
-    /// Lags and horizons of the maps, if any needs time order.
-    pub lags: Option<&'p LagSpec>,
+    pub assignment: Option<Assignment>,
+    pub lags: LagSpec,
     /// Whether the learner uses previous rows.
     pub needs_order: bool,
+    /// Whether numbers of features are read in single precision.
+    pub is_single: bool,
+    pub seed: u64,
+    pub budget: Budget,
 }
 
 /// A column that assigns rows to folds, or gives a number that a plug-in's criterion needs.
@@ -34,7 +42,7 @@ pub(super) struct Assignment {
 ///
 /// # Errors
 /// [`Error::Setting`] for two of them.
-pub(super) fn assignment(pipeline: &ValidPipeline) -> Result<Option<Assignment>> {
+fn assignment(pipeline: &ValidPipeline) -> Result<Option<Assignment>> {
     let (choose, evaluate) = (pipeline.search.size_choice(), pipeline.evaluation());
     let of_choose = if let Choose::CrossValidated(how) = &choose { how.splits.as_ref() } else { None };
     let around = [
@@ -60,61 +68,78 @@ pub(super) fn assignment(pipeline: &ValidPipeline) -> Result<Option<Assignment>>
     Ok(found)
 }
 
-impl Roles<'_> {
+impl<'p> DataSettings<'p> {
+    /// Collects the settings of a pipeline, with the settings `spec` of its data.
+    ///
+    /// # Errors
+    /// [`Error::Setting`] for two columns of folds, and for lags that exclude each other.
+    pub fn new(pipeline: &ValidPipeline, spec: DataSpec, folder: &'p Path) -> Result<Self> {
+        Ok(DataSettings {
+            folder,
+            is_sample: false,
+            spec,
+            assignment: assignment(pipeline)?,
+            lags: LagSpec::new(pipeline)?,
+            needs_order: pipeline.selector().needs_order(),
+            // Maps compute in doubles.
+            is_single: pipeline.engine.precision == Precision::Single && pipeline.preprocess.is_empty(),
+            seed: pipeline.seed,
+            budget: pipeline.limits.budget(),
+        })
+    }
+
+    /// Opens files.
+    pub fn open(&self, files: &Names, read: &ReadSpec) -> Result<TableSource> {
+        let paths: Vec<PathBuf> = files.iter().map(|name| self.folder.join(name)).collect();
+        TableSource::open_within(&paths, read, self.budget, self.is_sample)
+    }
+
+    /// Path of the first of some files.
+    pub fn path(&self, files: &Names) -> PathBuf {
+        self.folder.join(files.first().map_or("", String::as_str))
+    }
+
+    /// Names of the outputs: targets, or targets at every horizon.
+    pub fn outputs(&self) -> Vec<String> {
+        let (targets, horizons) = (self.spec.target.names(), &self.lags.horizons);
+        match horizons.is_empty() {
+            true => targets.to_vec(),
+            false => targets.iter().flat_map(|name| horizons.iter().map(|h| ahead_of(name, *h))).collect(),
+        }
+    }
+
     /// Role columns of the rows, which are no features, with the setting that names each.
-    pub fn row_roles(&self) -> Vec<(&str, &str)> {
-        let DataSpec { weights, groups, series, time, test_rows, .. } = self.spec;
+    pub fn row_roles(&self) -> impl Iterator<Item = (&str, &str)> {
+        let DataSpec { weights, groups, series, time, test_rows, .. } = &self.spec;
         let named = [
             ("data.weights", weights.as_deref()),
             ("data.groups", groups.as_deref()),
             ("data.series", series.as_deref()),
             ("data.time", time.as_deref()),
             ("data.test_rows", test_rows.as_ref().map(|test| test.column.as_str())),
-            (self.assignment.map_or("", |assignment| &assignment.field), self.assigned_by()),
+            (self.assignment.as_ref().map_or("", |assignment| &assignment.field), self.assigned_by()),
         ];
-        named.into_iter().filter_map(|(field, name)| name.map(|name| (field, name))).collect()
+        named.into_iter().filter_map(|(field, name)| name.map(|name| (field, name)))
     }
 
-    /// Whether a column has a role of the rows.
-    pub fn is_row_role(&self, name: &str) -> bool {
-        self.row_roles().iter().any(|(_, of_rows)| *of_rows == name)
+    /// The setting that gives a column a role of the rows.
+    pub fn row_role(&self, name: &str) -> Option<&str> {
+        self.row_roles().find(|(_, of_rows)| *of_rows == name).map(|(field, _)| field)
+    }
+
+    /// Whether a column is a target.
+    pub fn is_target(&self, name: &str) -> bool {
+        self.spec.target.names().iter().any(|target| target == name)
     }
 
     /// Whether a column has a type by the settings, or a role other than feature.
     pub fn is_named(&self, name: &str) -> bool {
-        let is_target = self.spec.target.names().iter().any(|target| target == name);
-        is_target || self.spec.types.contains_key(name) || self.is_row_role(name)
-    }
-
-    /// Column of the groups.
-    pub fn groups(&self) -> Option<&str> {
-        self.spec.groups.as_deref().or(self.spec.series.as_deref())
+        self.is_target(name) || self.spec.types.contains_key(name) || self.row_role(name).is_some()
     }
 
     /// Column that assigns rows to folds.
     pub fn assigned_by(&self) -> Option<&str> {
-        self.assignment.map(|assignment| assignment.column.as_str())
-    }
-
-    /// Fold or number of each row by the assigning column.
-    ///
-    /// # Errors
-    /// [`Error::Setting`] for a word that is not allowed, with its row.
-    pub fn assigned(&self, table: &Table) -> Result<Option<Vec<u32>>> {
-        let Some(Assignment { column: name, field, words }) = self.assignment else { return Ok(None) };
-        let Some(cells) = table.get(name) else { return Ok(None) };
-        if words.is_empty() {
-            return Ok(Some(numbers_of(cells)));
-        }
-        let number = |row: usize| {
-            let found = cells.label(row);
-            words.iter().position(|word| *word == found).map(|at| at as u32).ok_or_else(|| {
-                let words = join(words.iter().map(|word| format!("`{word}`")), " or ");
-                let row = table.origin(row) + 1;
-                Error::setting(field, format!("row {row} of the column `{name}` reads `{found}`; it is {words}"))
-            })
-        };
-        (0..cells.len()).map(number).collect::<Result<_>>().map(Some)
+        self.assignment.as_ref().map(|assignment| assignment.column.as_str())
     }
 
     /// Whether the rows are in the order of time.
@@ -122,26 +147,16 @@ impl Roles<'_> {
         self.spec.time.is_some() || self.needs_order
     }
 
-    /// A table in the order of series and time, after a check of its weights.
-    ///
-    /// # Errors
-    /// Returns the errors of [`check_weights`] and of [`SeriesOrder::arrange`].
-    pub fn arrange(&self, table: Table) -> Result<Table> {
-        check_weights(self.spec.weights.as_ref(), &table)?;
-        let in_steps = self.lags.is_some() || self.needs_order;
-        SeriesOrder { series: self.spec.series.as_deref(), time: self.spec.time.as_deref(), in_steps }.arrange(table)
-    }
-
     /// Checks that the columns that settings name are in the table, and that a target has no other role.
     ///
     /// # Errors
     /// [`Error::UnknownName`], or [`Error::Setting`] with the field.
     pub fn check_names(&self, header: &[String]) -> Result<()> {
-        let (spec, targets) = (self.spec, self.spec.target.names());
+        let (spec, targets) = (&self.spec, self.spec.target.names());
         let is_single = matches!(spec.target, TargetSpec::Columns(Names::One(_)));
         let target = |index| if is_single { "data.target".to_owned() } else { format!("data.target[{index}]") };
         let target_columns = targets.iter().enumerate().map(|(index, name)| (target(index), name.as_str()));
-        let of_rows = self.row_roles().into_iter().map(|(field, name)| (field.to_owned(), name));
+        let of_rows = self.row_roles().map(|(field, name)| (field.to_owned(), name));
         let of_filters = spec.filters().map(|(field, filter)| (format!("{field}.column"), filter.column.as_str()));
         let with_words = spec.read.na_by_column.keys().map(|name| ("data.read.na_by_column".to_owned(), name.as_str()));
         let excluded = spec.exclude.iter().map(String::as_str);
@@ -157,8 +172,8 @@ impl Roles<'_> {
         let dropped = spec.types.iter().filter(|(_, kind)| **kind == ColumnType::Drop);
         let unused = excluded.map(|name| ("data.exclude", name));
         let unused = unused.chain(dropped.map(|(name, _)| ("data.types", name.as_str())));
-        for (field, name) in self.row_roles().into_iter().chain(unused) {
-            if targets.iter().any(|target| target == name) {
+        for (field, name) in self.row_roles().chain(unused) {
+            if self.is_target(name) {
                 return Err(Error::setting(field, format!("`{name}` is the target")));
             }
         }
@@ -171,7 +186,7 @@ impl Roles<'_> {
     /// Excluded or dropped columns without another role.
     pub fn unused(&self) -> Vec<String> {
         let dropped = self.spec.types.iter().filter(|(_, kind)| **kind == ColumnType::Drop).map(|(name, _)| name);
-        self.spec.exclude.iter().chain(dropped).filter(|name| !self.is_row_role(name)).cloned().collect()
+        self.spec.exclude.iter().chain(dropped).filter(|name| self.row_role(name).is_none()).cloned().collect()
     }
 
     /// Columns that are not read: unused, and in no filter.
@@ -180,55 +195,107 @@ impl Roles<'_> {
         unused.filter(|name| self.spec.filters().all(|(_, filter)| filter.column != *name)).collect()
     }
 
+    /// Columns that are read in double precision in any case.
+    pub fn doubles(&self) -> HashSet<String> {
+        let of_rows = self.row_roles().map(|(_, name)| name.to_owned());
+        let filters = self.spec.filters().map(|(_, filter)| filter.column.clone());
+        of_rows.chain(filters).chain(self.spec.target.names().iter().cloned()).collect()
+    }
+
     /// Columns read for row filters only: unused, or without a name of their own.
     pub fn for_filters_alone(&self, aside: &[(String, &str)]) -> impl Iterator<Item = &str> {
-        let spec = self.spec;
         let asides = aside.iter().map(|(name, _)| name.clone()).filter(|name| !self.is_named(name));
         let others: HashSet<String> = self.unused().into_iter().chain(asides).collect();
-        spec.filters().map(|(_, filter)| filter.column.as_str()).filter(move |name| others.contains(*name))
+        self.spec.filters().map(|(_, filter)| filter.column.as_str()).filter(move |name| others.contains(*name))
     }
 
-    /// Rows with known targets and with known weights other than 0; for lags the others stay in the table.
-    pub fn counting(&self, table: Table) -> Table {
-        let known = self.spec.target.names().iter().chain(&self.spec.weights).filter_map(|name| table.get(name));
-        let known: Vec<&Cells> = known.filter(|cells| cells.missing().is_some()).collect();
-        let weights =
-            self.spec.weights.as_ref().and_then(|name| table.get(name)?.numbers()).map(|cells| cells.values());
-        let weighs = |row: usize| weights.as_ref().is_none_or(|weights| weights[row] != 0.0);
-        let rows: Vec<usize> =
-            (0..table.rows()).filter(|&row| weighs(row) && known.iter().all(|cells| !cells.is_missing(row))).collect();
-        if rows.len() == table.rows() { table } else { table.select_rows(&rows) }
+    /// Type hints before reading, from the settings and from the roles of labels and targets.
+    pub fn hints(&self) -> HashMap<String, Hint> {
+        let spec = &self.spec;
+        let test_rows = spec.test_rows.as_ref().map(|test| test.column.as_str());
+        let labels = [spec.groups.as_deref(), spec.series.as_deref(), self.assigned_by(), test_rows];
+        let labels = labels.into_iter().flatten().map(|name| (name.to_owned(), Hint::Label));
+        let weights = spec.weights.iter().map(|name| (name.clone(), Hint::Auto));
+        // Time labels such as `01`, `02` are numbers.
+        let time = spec.time.iter().map(|name| (name.clone(), Hint::Target));
+        let targets = spec.target.names().iter().map(|name| (name.clone(), Hint::Target));
+        let typed = spec.types.iter().map(|(name, kind)| (name.clone(), hint(*kind)));
+        let filters = spec.filters().map(|(_, filter)| (filter.column.clone(), Hint::Auto));
+        filters.chain(weights).chain(time).chain(labels).chain(targets).chain(typed).collect()
     }
 
-    /// Rejects missing cells in targets and role columns.
-    ///
-    /// # Errors
-    /// [`Error::NonFinite`] with file, row and column.
-    pub fn check_complete(&self, table: &Table, profile: &TableProfile) -> Result<()> {
-        let of_rows = self.row_roles().into_iter().map(|(_, name)| name);
-        let DataSpec { target, weights, .. } = self.spec;
-        let drops = self.lags.is_some() && self.spec.missing_target == MissingTarget::Drop;
-        let counted = target.names().iter().chain(weights).filter(|_| !drops).map(String::as_str);
-        profile.check_complete(table, counted, Some("to leave such rows out set data.missing_target: drop"))?;
-        profile.check_complete(table, of_rows, Some("each row needs one; fill it in, or leave the row out of the file"))
+    /// Like [`Self::hints`], for further rows with the columns of a table that was read: inferred types are fixed.
+    pub fn hints_like(&self, profile: &TableProfile) -> HashMap<String, Hint> {
+        let mut hints = self.hints();
+        for column in &profile.columns {
+            let known = hints.entry(column.name.clone()).or_default();
+            if *known == Hint::Auto && column.taken != InferredType::Empty {
+                *known = ColumnType::from_profile(column).map_or(Hint::Number, hint);
+            }
+        }
+        hints
+    }
+
+    /// Inferred use of every column; neighbors with the same use share an entry.
+    pub fn column_runs(&self, profile: &TableProfile, header: &[String]) -> Vec<ColumnRun> {
+        let (spec, aside) = (&self.spec, &profile.aside);
+        let alone: HashSet<&str> = self.for_filters_alone(aside).collect();
+        let is_used = |column: &&ColumnProfile| {
+            spec.types.get(&column.name) != Some(&ColumnType::Drop) && !alone.contains(column.name.as_str())
+        };
+        let used = profile.columns.iter().filter(is_used);
+        let used: HashMap<&str, &ColumnProfile> = used.map(|column| (column.name.as_str(), column)).collect();
+        let mut all: Vec<ColumnRun> = Vec::new();
+        for name in header {
+            let why = aside.iter().find(|(aside, _)| aside == name).map(|(_, why)| (*why).to_owned());
+            let found = used.get(name.as_str()).copied();
+            let role = match found {
+                Some(_) if self.is_target(name) => Some("target"),
+                Some(_) if let Some(field) = self.row_role(name) => Some(field.rsplit('.').next().unwrap_or(field)),
+                Some(found) if found.taken != InferredType::Empty => None,
+                _ => Some("left out"),
+            };
+            let role = role.map(|role| if matches!(role, "assignment" | "column") { "folds" } else { role });
+            let next = ColumnRun {
+                name: name.clone(),
+                to: None,
+                columns: 1,
+                taken: found.map(|found| found.taken),
+                role: role.map(str::to_owned),
+                missing: found.map_or(0, |found| found.missing),
+                levels: found.map_or(0, |found| found.levels),
+                note: found.and_then(|found| found.note.clone()).or(why),
+            };
+            match all.last_mut() {
+                Some(last) if is_alike(last, &next) => {
+                    (last.to, last.columns) = (Some(next.name), last.columns + 1);
+                    last.missing = last.missing.max(next.missing);
+                }
+                _ => all.push(next),
+            }
+        }
+        all
     }
 }
 
-/// Rejects weights that are text, negative or all 0.
-pub(super) fn check_weights(name: Option<&String>, table: &Table) -> Result<()> {
-    let Some((name, cells)) = name.and_then(|name| Some((name, table.get(name)?))) else { return Ok(()) };
-    let Some(weights) = cells.numbers().map(|numbers| numbers.values()) else {
-        return Err(Error::setting("data.weights", format!("the column `{name}` holds text; weights are numbers")));
-    };
-    if let Some(row) = weights.iter().position(|w| *w < 0.0) {
-        let number = table.origin(row) + 1;
-        let message = format!("row {number}, column `{name}`: the weight {} is negative", weights[row]);
-        return Err(Error::Shape(message));
+fn is_alike(a: &ColumnRun, b: &ColumnRun) -> bool {
+    let alone = |columns: &ColumnRun| columns.role.as_deref().is_some_and(|role| role != "left out");
+    !alone(a)
+        && a.taken == b.taken
+        && a.role == b.role
+        && a.levels == b.levels
+        && a.note == b.note
+        && (a.missing == 0) == (b.missing == 0)
+}
+
+/// The hint for a declared type.
+pub(super) fn hint(kind: ColumnType) -> Hint {
+    match kind {
+        ColumnType::Number => Hint::Number,
+        ColumnType::Class => Hint::Class,
+        ColumnType::Text | ColumnType::Drop => Hint::Text,
+        ColumnType::Date => Hint::Date,
     }
-    if weights.iter().all(|w| *w == 0.0) {
-        return Err(Error::Shape(format!("column `{name}`: every row has weight 0")));
-    }
-    Ok(())
 }
 
 #[cfg(test)]
@@ -243,10 +310,9 @@ mod tests {
 
     fn field(criterion: impl Into<vaglio_core::AnyCriterion>) -> (String, String) {
         let pipeline = Pipeline::new(criterion, Greedy::default(), Rls::default());
-        let assignment = assignment(pipeline.check_ref().unwrap()).unwrap().unwrap();
         let spec: DataSpec = serde_json::from_value(serde_json::json!({"train": "x.csv", "target": "y"})).unwrap();
-        let roles = Roles { spec: &spec, assignment: Some(&assignment), lags: None, needs_order: false };
-        let error = roles.check_names(&["y".to_owned(), "x".to_owned()]).unwrap_err();
+        let settings = DataSettings::new(pipeline.check_ref().unwrap(), spec, Path::new("")).unwrap();
+        let error = settings.check_names(&["y".to_owned(), "x".to_owned()]).unwrap_err();
         (error.field().unwrap_or_default().to_owned(), error.to_string())
     }
 

@@ -1,88 +1,259 @@
-//! Filters rows by the settings and by known targets.
+//! A table as read: filters of its rows, types of its columns, weights, folds and order.
 
-use super::roles::Roles;
-use super::series::whole_numbers;
+use super::roles::{Assignment, DataSettings};
+use super::series::{SeriesOrder, numbers_of, whole_numbers};
 use super::targets::same_label;
 use std::collections::{BTreeSet, HashMap};
-use vaglio_core::{Cells, Error, Result, Table};
+use std::path::PathBuf;
+use vaglio_core::numerals::holds;
+use vaglio_core::{Cells, Error, Result, Table, join};
 use vaglio_pipeline::document::Label;
 use vaglio_pipeline::pipeline::{DataSpec, MissingTarget, RowFilter};
 use vaglio_report::record::{LeftOutReason, LeftOutRows};
-use vaglio_tables::read::{Hint, TableProfile, date_span};
+use vaglio_tables::quoted;
+use vaglio_tables::read::{BEYOND_DOUBLES, ColumnProfile, Hint, InferredType, LEADING_ZEROS, TableProfile, date_span};
+
+/// A table as read.
+#[derive(Default)]
+pub(super) struct RawTable {
+    /// Rows that count, once they are in order.
+    pub table: Table,
+    /// All rows, if maps use lags.
+    pub all: Option<Table>,
+    pub profile: TableProfile,
+    /// Type hints that it was read by.
+    pub hints: HashMap<String, Hint>,
+    pub is_training: bool,
+    /// Rows left out, by reason.
+    pub left_out: Vec<LeftOutRows>,
+    /// Estimated rows per row that was read.
+    pub times: f64,
+}
 
 /// Evenly spaced rows, at most `most`.
 pub(crate) fn evenly_spaced(rows: usize, most: usize) -> impl Iterator<Item = usize> {
     (0..rows).step_by(rows.div_ceil(most).max(1))
 }
 
-/// Leaves out filtered rows and the columns read for filters only; adjusts the profile.
-///
-/// # Errors
-/// Returns [`Error::Setting`] for filters that do not fit their column or leave no row. Returns [`Error::Shape`] if
-/// every target is missing.
-pub(super) fn taking_part(
-    roles: &Roles<'_>,
-    mut table: Table,
-    profile: &mut TableProfile,
-    hints: &HashMap<String, Hint>,
-    is_training: bool,
-) -> Result<(Table, Vec<LeftOutRows>)> {
-    let spec = roles.spec;
-    let mut kept: Vec<usize> = (0..table.rows()).collect();
-    let mut left_out = Vec::new();
-    let mut record = |reason: LeftOutReason, column: &str, filter: Option<String>, count: usize| {
-        if count > 0 {
-            let (rows, test_rows) = if is_training { (count, 0) } else { (0, count) };
-            left_out.push(LeftOutRows { reason, column: column.to_owned(), filter, rows, test_rows });
-        }
-    };
-    for (field, filter) in spec.filters() {
-        let Some(cells) = table.get(&filter.column) else { continue };
-        let passes = passing(&field, filter, cells, spec, is_training)?;
-        let before = kept.len();
-        kept.retain(|&row| passes[row]);
-        record(LeftOutReason::Filter, &filter.column, Some(filter.words()), before - kept.len());
-        if kept.is_empty() {
-            return Err(Error::setting(field, format!("no row is left where `{}`", filter.words())));
-        }
-    }
-    // For lags, rows without a target stay in the table if their position is known.
-    let of_rows = roles.row_roles().into_iter().filter(|(field, _)| *field != "data.weights");
-    let of_rows: Vec<&Cells> = of_rows.filter_map(|(_, name)| table.get(name)).collect();
-    let is_placed = |row: usize| roles.lags.is_some() && of_rows.iter().all(|cells| !cells.is_missing(row));
-    let mut counting = kept.clone();
-    if spec.missing_target == MissingTarget::Drop {
-        let targets = spec.target.names().iter().map(|name| (LeftOutReason::MissingTarget, name));
-        for (reason, name) in targets.chain(spec.weights.iter().map(|name| (LeftOutReason::MissingWeight, name))) {
-            let Some(cells) = table.get(name) else { continue };
-            let before = counting.len();
-            counting.retain(|&row| !cells.is_missing(row));
-            kept.retain(|&row| !cells.is_missing(row) || is_placed(row));
-            record(reason, name, None, before - counting.len());
-            if counting.is_empty() {
-                return Err(Error::Shape(format!("the column `{name}` has no value in any row that is left")));
+impl DataSettings<'_> {
+    /// Leaves out filtered rows and the columns read for filters only; adjusts the profile.
+    ///
+    /// # Errors
+    /// Returns [`Error::Setting`] for filters that do not fit their column or leave no row. Returns [`Error::Shape`] if
+    /// every target is missing.
+    pub fn filter_rows(&self, raw: &mut RawTable) -> Result<()> {
+        let (RawTable { table, profile, hints, is_training, left_out, .. }, spec) = (raw, &self.spec);
+        let mut kept: Vec<usize> = (0..table.rows()).collect();
+        let mut record = |reason: LeftOutReason, column: &str, filter: Option<String>, count: usize| {
+            if count > 0 {
+                let (rows, test_rows) = if *is_training { (count, 0) } else { (0, count) };
+                left_out.push(LeftOutRows { reason, column: column.to_owned(), filter, rows, test_rows });
+            }
+        };
+        for (field, filter) in spec.filters() {
+            let Some(cells) = table.get(&filter.column) else { continue };
+            let passes = passing(&field, filter, cells, spec, *is_training)?;
+            let before = kept.len();
+            kept.retain(|&row| passes[row]);
+            record(LeftOutReason::Filter, &filter.column, Some(filter.words()), before - kept.len());
+            if kept.is_empty() {
+                return Err(Error::setting(field, format!("no row is left where `{}`", filter.words())));
             }
         }
+        // For lags, rows without a target stay in the table if their position is known.
+        let of_rows = self.row_roles().filter(|(field, _)| *field != "data.weights");
+        let of_rows: Vec<&Cells> = of_rows.filter_map(|(_, name)| table.get(name)).collect();
+        let is_placed = |row: usize| self.lags.needs_order && of_rows.iter().all(|cells| !cells.is_missing(row));
+        let mut counting = kept.clone();
+        if spec.missing_target == MissingTarget::Drop {
+            let targets = spec.target.names().iter().map(|name| (LeftOutReason::MissingTarget, name));
+            for (reason, name) in targets.chain(spec.weights.iter().map(|name| (LeftOutReason::MissingWeight, name))) {
+                let Some(cells) = table.get(name) else { continue };
+                let before = counting.len();
+                counting.retain(|&row| !cells.is_missing(row));
+                kept.retain(|&row| !cells.is_missing(row) || is_placed(row));
+                record(reason, name, None, before - counting.len());
+                if counting.is_empty() {
+                    return Err(Error::Shape(format!("the column `{name}` has no value in any row that is left")));
+                }
+            }
+        }
+        self.for_filters_alone(&profile.aside).for_each(|name| drop(table.take(name)));
+        if kept.len() < table.rows() {
+            *table = table.select_rows(&kept);
+            profile.update_from(table, hints);
+        }
+        Ok(())
     }
-    roles.for_filters_alone(&profile.aside).for_each(|name| drop(table.take(name)));
-    if kept.len() < table.rows() {
-        table = table.select_rows(&kept);
-        profile.update_from(&table, hints);
+
+    /// Rows with known targets and with known weights other than 0.
+    fn counting(&self, table: Table) -> Table {
+        let known = self.spec.target.names().iter().chain(&self.spec.weights).filter_map(|name| table.get(name));
+        let known: Vec<&Cells> = known.filter(|cells| cells.missing().is_some()).collect();
+        let weights =
+            self.spec.weights.as_ref().and_then(|name| table.get(name)?.numbers()).map(|cells| cells.values());
+        let weighs = |row: usize| weights.as_ref().is_none_or(|weights| weights[row] != 0.0);
+        let rows: Vec<usize> =
+            (0..table.rows()).filter(|&row| weighs(row) && known.iter().all(|cells| !cells.is_missing(row))).collect();
+        if rows.len() == table.rows() { table } else { table.select_rows(&rows) }
     }
-    Ok((table, left_out))
+
+    /// Rejects missing cells in targets and role columns.
+    ///
+    /// # Errors
+    /// [`Error::NonFinite`] with file, row and column.
+    pub fn check_complete(&self, RawTable { table, profile, .. }: &RawTable) -> Result<()> {
+        let of_rows = self.row_roles().map(|(_, name)| name);
+        let DataSpec { target, weights, .. } = &self.spec;
+        let drops = self.lags.needs_order && self.spec.missing_target == MissingTarget::Drop;
+        let counted = target.names().iter().chain(weights).filter(|_| !drops).map(String::as_str);
+        profile.check_complete(table, counted, Some("to leave such rows out set data.missing_target: drop"))?;
+        profile.check_complete(table, of_rows, Some("each row needs one; fill it in, or leave the row out of the file"))
+    }
+
+    /// Rejects text features that are not declared as classes and numeric-looking targets, and removes columns without
+    /// any value.
+    ///
+    /// # Errors
+    /// [`Error::Setting`] with the column, its inferred type and a remedy.
+    pub fn check_types(&self, raw: &mut RawTable) -> Result<()> {
+        for column in &raw.profile.columns {
+            if column.taken == InferredType::Empty && !self.is_named(&column.name) {
+                raw.table.take(&column.name);
+            }
+        }
+        let (raw, types) = (&*raw, &self.spec.types);
+        let is_free = |name: &String| !types.contains_key(name) && self.row_role(name).is_none();
+        let mut free = raw.profile.columns.iter().filter(|column| is_free(&column.name));
+        free.find_map(|column| self.type_error(column, raw)).map_or(Ok(()), Err)
+    }
+
+    /// Error for a feature or target of a type that it cannot have.
+    fn type_error(&self, column: &ColumnProfile, RawTable { table, profile, .. }: &RawTable) -> Option<Error> {
+        let ColumnProfile { name, taken, levels, .. } = column;
+        let (spec, rows, is_target, note) = (&self.spec, table.rows(), self.is_target(name), column.note.as_deref());
+        if note == Some(BEYOND_DOUBLES) {
+            let are_classes = spec.task.is_some() || spec.positive.is_some() || *levels == 2;
+            let cells = table.get(name).filter(|_| !is_target || !are_classes)?;
+            return Some(beyond(name, cells, |row| profile.place(table.origin(row)), is_target));
+        }
+        let looks = match taken {
+            InferredType::Identifier if *levels > 0 => "another text in every row, as identifiers do",
+            InferredType::Text if *levels > 0 => "text of too many levels to be a class",
+            _ => return None,
+        };
+        let cells = table.get(name).filter(|_| !is_target || spec.task.is_none())?;
+        if is_target {
+            let message = format!(
+                "`{name}` holds text of {levels} levels in {rows} rows, too many to be taken for classes; correct its cells, or \
+                 set data.task: multiclass"
+            );
+            return Some(Error::setting("data.target", message));
+        }
+        let as_number =
+            if note == Some(LEADING_ZEROS) { ", or number, which drops the zeros it begins with" } else { "" };
+        // Text of a file with declared types was not inspected.
+        let first = (0..rows).find(|&row| !cells.is_missing(row));
+        let is_date = first.is_some_and(|row| date_span(&cells.label(row), spec.read.dates).is_some());
+        let as_date = if is_date { ", or date" } else { "" };
+        let message = format!(
+            "the column `{name}` holds {looks} ({levels} levels in {rows} rows); add it to data.exclude, or set data.types: \
+             {{{}: class}} if each level is to be a column{as_date}{as_number}",
+            quoted(name)
+        );
+        Some(Error::setting("data.types", message))
+    }
+
+    /// Puts the rows in the order of series and time, after a check of the weights, and leaves out rows that do not
+    /// count.
+    ///
+    /// # Errors
+    /// Returns the errors of [`check_weights`] and of [`SeriesOrder::arrange`].
+    pub fn arrange(&self, raw: &mut RawTable) -> Result<()> {
+        let DataSpec { series, time, weights, .. } = &self.spec;
+        check_weights(weights.as_ref(), &raw.table)?;
+        let in_steps = self.lags.needs_order || self.needs_order;
+        let order = SeriesOrder { series: series.as_deref(), time: time.as_deref(), in_steps };
+        let table = order.arrange(std::mem::take(&mut raw.table))?;
+        raw.all = self.lags.needs_order.then(|| table.clone());
+        raw.table = self.counting(table);
+        Ok(())
+    }
+
+    /// Fold or number of each row by the assigning column.
+    ///
+    /// # Errors
+    /// [`Error::Setting`] for a word that is not allowed, with its row.
+    pub fn assigned(&self, table: &Table) -> Result<Option<Vec<u32>>> {
+        let Some(Assignment { column: name, field, words }) = &self.assignment else { return Ok(None) };
+        let Some(cells) = table.get(name) else { return Ok(None) };
+        if words.is_empty() {
+            return Ok(Some(numbers_of(cells)));
+        }
+        let number = |row: usize| {
+            let found = cells.label(row);
+            words.iter().position(|word| *word == found).map(|at| at as u32).ok_or_else(|| {
+                let words = join(words.iter().map(|word| format!("`{word}`")), " or ");
+                let row = table.origin(row) + 1;
+                Error::setting(field, format!("row {row} of the column `{name}` reads `{found}`; it is {words}"))
+            })
+        };
+        (0..cells.len()).map(number).collect::<Result<_>>().map(Some)
+    }
 }
 
-/// Merges the reasons of training and test rows.
-pub(super) fn together(mut of_training: Vec<LeftOutRows>, of_test: Vec<LeftOutRows>) -> Vec<LeftOutRows> {
+/// Error for a numeric column with a value that no double represents.
+fn beyond<'s>(
+    name: &str,
+    cells: &Cells,
+    place: impl Fn(usize) -> (Option<&'s PathBuf>, usize),
+    is_target: bool,
+) -> Error {
+    let is_held = |text: &str| text.parse().is_ok_and(|value| holds(text, value));
+    let row = (0..cells.len()).find(|&row| !is_held(&cells.label(row))).unwrap_or(0);
+    let (file, at) = place(row);
+    let typed = quoted(name);
+    let remedy = match is_target {
+        true => format!("set data.types: {{{typed}: class}} if its values are classes"),
+        false => format!(
+            "if it is an identifier, add it to data.exclude, from where groups, series and rows may still name it; set data.types: \
+             {{{typed}: class}} if each value is to be a column"
+        ),
+    };
+    let message = format!(
+        "row {}, column `{name}`: a double cannot hold {} exactly; {remedy}, or {{{typed}: number}} for the next double",
+        at + 1,
+        cells.label(row)
+    );
+    Error::unreadable(file.cloned().unwrap_or_default(), message)
+}
+
+/// Rejects weights that are text, negative or all 0.
+pub(super) fn check_weights(name: Option<&String>, table: &Table) -> Result<()> {
+    let Some((name, cells)) = name.and_then(|name| Some((name, table.get(name)?))) else { return Ok(()) };
+    let Some(weights) = cells.numbers().map(|numbers| numbers.values()) else {
+        return Err(Error::setting("data.weights", format!("the column `{name}` holds text; weights are numbers")));
+    };
+    if let Some(row) = weights.iter().position(|w| *w < 0.0) {
+        let number = table.origin(row) + 1;
+        let message = format!("row {number}, column `{name}`: the weight {} is negative", weights[row]);
+        return Err(Error::Shape(message));
+    }
+    if weights.iter().all(|w| *w == 0.0) {
+        return Err(Error::Shape(format!("column `{name}`: every row has weight 0")));
+    }
+    Ok(())
+}
+
+/// Adds rows of the test table that were left out to those of the training table.
+pub(super) fn merge_left_out(of_training: &mut Vec<LeftOutRows>, of_test: Vec<LeftOutRows>) {
     for test in of_test {
-        let same =
-            |of: &&mut LeftOutRows| (of.reason, &of.column, &of.filter) == (test.reason, &test.column, &test.filter);
-        match of_training.iter_mut().find(same) {
-            Some(of) => of.test_rows += test.test_rows,
+        let key = |rows: &LeftOutRows| (rows.reason, rows.column.clone(), rows.filter.clone());
+        match of_training.iter_mut().find(|rows| key(rows) == key(&test)) {
+            Some(rows) => rows.test_rows += test.test_rows,
             None => of_training.push(test),
         }
     }
-    of_training
 }
 
 /// Whether each row passes the filter.

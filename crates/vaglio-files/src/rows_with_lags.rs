@@ -1,14 +1,15 @@
 //! Training or test rows with those of their lags: features, labels and coded targets.
 
 use super::lags::{LagSpec, ahead_of, later};
-use super::roles::Roles;
+use super::roles::DataSettings;
 use super::series::{numbers_of, places_of};
 use super::targets::{encode, task};
 use ndarray::Array2;
 use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::Arc;
-use vaglio_core::{Cells, Error, Result, RowLabels, Table, Task, gather, row_weights};
+use vaglio_core::{Cells, Error, Result, RowLabels, Table, gather, row_weights};
+use vaglio_pipeline::pipeline::ValidPipeline;
 use vaglio_pipeline::preprocess::{LabeledTable, Preprocessing};
 
 /// Rows of the training or test set, with the rows of their lags.
@@ -26,14 +27,13 @@ impl RowsWithLags {
     ///
     /// # Errors
     /// [`Error::Setting`] if no row has all its future targets.
-    pub fn new(roles: &Roles<'_>, own: Table, all: Option<&Table>, hidden: Option<&Table>) -> Result<Self> {
-        let plain = |table: Table| Ok(RowsWithLags { table, counted: None, times: None });
-        let (Some(LagSpec { past, horizons }), Some(all)) = (roles.lags, all) else { return plain(own) };
-        if own.rows() == all.rows() && horizons.is_empty() {
-            return plain(own);
-        }
+    pub fn new(settings: &DataSettings<'_>, own: Table, all: Option<&Table>, hidden: Option<&Table>) -> Result<Self> {
+        let LagSpec { past, horizons, .. } = &settings.lags;
+        let Some(all) = all.filter(|all| own.rows() < all.rows() || !horizons.is_empty()) else {
+            return Ok(RowsWithLags { table: own, counted: None, times: None });
+        };
         let (own, hidden) = (origins(&own), hidden.map(origins).unwrap_or_default());
-        let (rows, targets) = (all.rows(), roles.spec.target.names());
+        let (rows, targets) = (all.rows(), settings.spec.target.names());
         let is_own: Vec<bool> = (0..rows).map(|row| own.contains(&all.origin(row))).collect();
         let mut ahead: Vec<(String, Cells)> = Vec::new();
         for (name, cells) in targets.iter().filter_map(|name| Some((name, all.get(name)?))) {
@@ -61,15 +61,21 @@ impl RowsWithLags {
         let table = table.with_columns(columns)?.select_rows(&kept);
         let counted: Vec<usize> = (0..kept.len()).filter(|&place| counts[kept[place]]).collect();
         let times = horizons.last().map(|steps| {
-            let (time, known) = time_ranks(all, roles.spec.time.as_deref(), *steps);
+            let (time, known) = time_ranks(all, settings.spec.time.as_deref(), *steps);
             (gather(&time, &kept), gather(&known, &kept))
         });
         Ok(RowsWithLags { table, counted: (counted.len() < kept.len()).then_some(counted), times })
     }
 
-    /// Task by the targets `outputs`, which may lie ahead, in the rows that count.
-    pub fn task(&self, roles: &Roles<'_>, outputs: &[String]) -> Result<Task> {
-        task(roles.spec, &self.counted_targets(outputs)?)
+    /// Preprocessing of a pipeline, for the task of the rows that count. Targets may lie ahead.
+    ///
+    /// # Errors
+    /// [`Error::Setting`] for targets that do not fit the settings.
+    pub fn recipe(&self, settings: &DataSettings<'_>, pipeline: &ValidPipeline) -> Result<Preprocessing> {
+        let outputs = settings.outputs();
+        let task = task(&settings.spec, &self.counted_targets(&outputs)?)?;
+        let names = task.output_names(&outputs).to_vec();
+        Ok(Preprocessing { lagged: settings.lags.targets.clone(), ..pipeline.recipe(task, names)? })
     }
 
     /// Targets of the rows that count.
@@ -85,23 +91,18 @@ impl RowsWithLags {
 
     /// Rows with labels and coded targets, but without assigned folds. Rows that do not count get weight 0 and target 0.
     /// Targets with lags stay in the table.
-    pub fn labeled(
-        self,
-        roles: &Roles<'_>,
-        outputs: &[String],
-        recipe: &Preprocessing,
-        field: &str,
-    ) -> Result<LabeledTable> {
-        let (spec, lagged, targets) = (roles.spec, &recipe.lagged, self.counted_targets(outputs)?);
+    pub fn labeled(self, settings: &DataSettings<'_>, recipe: &Preprocessing, field: &str) -> Result<LabeledTable> {
+        let (spec, lagged, outputs) = (&settings.spec, &recipe.lagged, settings.outputs());
+        let targets = self.counted_targets(&outputs)?;
         let RowsWithLags { mut table, counted, times } = self;
         // One column may be series, groups and folds at once.
-        let groups = roles.groups().and_then(|name| table.get(name)).map(numbers_of);
+        let groups = spec.groups.as_ref().or(spec.series.as_ref()).and_then(|name| table.get(name)).map(numbers_of);
         let (time, known) = match times {
             Some((time, known)) => (Some(time), Some(known)),
             None => (spec.time.as_ref().and_then(|name| table.get(name)).and_then(places_of), None),
         };
         let weights = spec.weights.as_ref().and_then(|name| Some(table.get(name)?.numbers()?.values().into_owned()));
-        for (_, name) in roles.row_roles() {
+        for (_, name) in settings.row_roles() {
             table.take(name);
         }
         let unlagged = spec.target.names().iter().filter(|name| !lagged.contains(name));

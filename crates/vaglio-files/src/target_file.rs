@@ -1,6 +1,5 @@
 //! Targets in a separate file.
 
-use std::borrow::Cow;
 use std::path::Path;
 use vaglio_core::{Error, Result, abridge};
 use vaglio_pipeline::pipeline::{DataSpec, Names, TargetFile, TargetSpec};
@@ -24,17 +23,12 @@ pub(super) fn named(spec: &mut DataSpec) -> Option<&mut String> {
 /// # Errors
 /// Returns the errors of reading the file; [`Error::UnknownName`] for a column that it does not have;
 /// [`Error::Setting`] if it has several columns and none is named.
-pub(super) fn beside<'s>(
-    source: TableSource,
-    spec: &'s DataSpec,
-    folder: &Path,
-) -> Result<(TableSource, Cow<'s, DataSpec>)> {
+pub(super) fn join_targets(source: TableSource, spec: &mut DataSpec, folder: &Path) -> Result<TableSource> {
     let Some(file) = spec.target_file() else {
         if spec.has_labels() && spec.target.names().is_empty() {
-            let target = TargetSpec::Columns(Names::One(LABEL.into()));
-            return Ok((source, Cow::Owned(DataSpec { target, ..spec.clone() })));
+            spec.target = TargetSpec::Columns(Names::One(LABEL.into()));
         }
-        return Ok((source, Cow::Borrowed(spec)));
+        return Ok(source);
     };
     let source = source.with_beside(&folder.join(file))?;
     let names = source.names_beside();
@@ -60,8 +54,8 @@ pub(super) fn beside<'s>(
             return Err(Error::setting("data.target", message));
         }
     };
-    let mut spec = DataSpec { target: TargetSpec::Columns(target), ..spec.clone() };
-    let DataSpec { weights, groups, series, time, test_rows, rows, .. } = &mut spec;
+    spec.target = TargetSpec::Columns(target);
+    let DataSpec { weights, groups, series, time, test_rows, rows, .. } = spec;
     let filters = rows.as_deref_mut().unwrap_or_default();
     let named = [weights, groups, series, time].into_iter().flatten();
     let of_rows = named.chain(test_rows.iter_mut().map(|test| &mut test.column));
@@ -70,7 +64,7 @@ pub(super) fn beside<'s>(
             *name = shown;
         }
     }
-    Ok((source, Cow::Owned(spec)))
+    Ok(source)
 }
 
 /// Maximum number of columns that a message lists.

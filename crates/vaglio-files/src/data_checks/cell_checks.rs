@@ -1,6 +1,6 @@
 //! Cell checks: codes for missing values among numbers, levels in two spellings, codes with leading zeros.
 
-use super::table_with_roles::{TableWithRoles, listed, named};
+use super::profile::{Profile, listed, named};
 use std::collections::{BTreeMap, BTreeSet};
 use vaglio_core::{Cells, Column, join, pluralize};
 use vaglio_report::record::{Warning, WarningKind};
@@ -11,9 +11,9 @@ use vaglio_tables::{quoted, word_list};
 const CODES: [f64; 6] = [-9.0, -99.0, -999.0, -9999.0, 999.0, 9999.0];
 
 /// Warns of numbers that seem to encode missing values.
-pub(super) fn codes(read: TableWithRoles<'_>) -> Option<Warning> {
+pub(super) fn codes(profile: &Profile<'_>) -> Option<Warning> {
     let (mut found, mut words) = (Vec::new(), BTreeSet::new());
-    for (name, cells) in read.features().chain(read.targets()) {
+    for (name, cells) in profile.columns() {
         // Byte columns cannot hold them.
         let column = cells.numbers().filter(|column| !matches!(column, Column::Byte(_) | Column::Sparse(_)));
         for (code, count) in column.map(|column| codes_among(&column.values())).unwrap_or_default() {
@@ -24,10 +24,10 @@ pub(super) fn codes(read: TableWithRoles<'_>) -> Option<Warning> {
     if found.is_empty() {
         return None;
     }
-    let remedy = match read.profile.is_typed {
+    let remedy = match profile.raw.profile.is_typed {
         true => "write these cells as missing".to_owned(),
         false => {
-            let known = read.roles.spec.read.na.iter().map(|word| &word.0);
+            let known = profile.settings.spec.read.na.iter().map(|word| &word.0);
             format!("set data.read.na: {} (the list replaces the default one)", word_list(known.chain(&words)))
         }
     };
@@ -66,9 +66,9 @@ pub(super) fn range(values: &[f64]) -> (f64, f64) {
 }
 
 /// Warns of levels that differ only by case or spaces.
-pub(super) fn levels(read: TableWithRoles<'_>) -> Option<Warning> {
+pub(super) fn levels(profile: &Profile<'_>) -> Option<Warning> {
     let mut found = Vec::new();
-    for (name, cells) in read.features().chain(read.targets()) {
+    for (name, cells) in profile.columns() {
         let Cells::Text(text) = cells else { continue };
         let distinct: BTreeSet<&str> = text.iter().map(String::as_str).collect();
         let mut forms: BTreeMap<String, Vec<&str>> = BTreeMap::new();
@@ -93,12 +93,12 @@ pub(super) fn levels(read: TableWithRoles<'_>) -> Option<Warning> {
 }
 
 /// Warns of columns that are left out because they are empty, or only number or name the rows.
-pub(super) fn left_out(read: TableWithRoles<'_>) -> Option<Warning> {
-    let empty = read.profile.columns.iter().filter(|column| column.taken == InferredType::Empty);
+pub(super) fn left_out(profile: &Profile<'_>) -> Option<Warning> {
+    let empty = profile.raw.profile.columns.iter().filter(|column| column.taken == InferredType::Empty);
     let empty = empty.map(|column| (&column.name, "no row has a value"));
-    let aside = read.profile.aside.iter().map(|(name, why)| (name, *why));
-    let aside = aside.filter(|(name, why)| *why != IS_BESIDE && read.profile.column(name).is_none());
-    let all = empty.chain(aside).filter(|(name, _)| !read.roles.is_named(name));
+    let aside = profile.raw.profile.aside.iter().map(|(name, why)| (name, *why));
+    let aside = aside.filter(|(name, why)| *why != IS_BESIDE && profile.raw.profile.column(name).is_none());
+    let all = empty.chain(aside).filter(|(name, _)| !profile.settings.is_named(name));
     let found: Vec<String> = all.map(|(name, why)| format!("{} ({why})", named(name))).collect();
     let is = if found.len() == 1 { "is" } else { "are" };
     let message = format!("{} {is} left out", listed(&found, " columns"));
@@ -106,10 +106,11 @@ pub(super) fn left_out(read: TableWithRoles<'_>) -> Option<Warning> {
 }
 
 /// Warns of columns that stayed text because of leading zeros.
-pub(super) fn leading_zeros(read: TableWithRoles<'_>) -> Option<Warning> {
-    let with_zeros = read.profile.columns.iter().filter(|column| column.note.as_deref() == Some(LEADING_ZEROS));
+pub(super) fn leading_zeros(profile: &Profile<'_>) -> Option<Warning> {
+    let with_zeros = profile.raw.profile.columns.iter().filter(|column| column.note.as_deref() == Some(LEADING_ZEROS));
     let with_zeros: BTreeSet<&str> = with_zeros.map(|column| column.name.as_str()).collect();
-    let found: Vec<&str> = read.features().map(|(name, _)| name).filter(|name| with_zeros.contains(name)).collect();
+    let found: Vec<&str> =
+        profile.features.iter().map(|(name, _)| *name).filter(|name| with_zeros.contains(name)).collect();
     let first = found.first()?;
     let names: Vec<String> = found.iter().map(|name| named(name)).collect();
     let is = if found.len() == 1 { "is" } else { "are" };

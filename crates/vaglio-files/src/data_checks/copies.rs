@@ -1,11 +1,10 @@
 //! Duplicated rows, and groups in both training and test rows.
 
 use super::super::series::number_bits;
-use super::table_with_roles::{TableWithRoles, listed, named, sample};
+use super::profile::{Profile, listed, named, sample};
 use std::collections::{HashMap, HashSet};
 use vaglio_core::{Cells, Column, Table};
 use vaglio_report::record::{Warning, WarningKind};
-use vaglio_tables::budget::Budget;
 use vaglio_tables::read::InferredType;
 
 /// Extra bits by which random rows must differ, so that copies are unlikely by chance.
@@ -16,19 +15,19 @@ const FIRST: usize = 16;
 const BYTES: f64 = 64.0;
 
 /// Warns of duplicated training rows, and of test rows that are copies of training rows.
-pub(super) fn copies(read: TableWithRoles<'_>, budget: Budget) -> Vec<Warning> {
-    let TableWithRoles { train, test, .. } = read;
+pub(super) fn copies(profile: &Profile<'_>) -> Vec<Warning> {
+    let (train, test, settings) = (&profile.raw.table, profile.test, profile.settings);
     let rows = train.rows() + test.map_or(0, Table::rows);
-    if let Err(error) = budget.in_all(BYTES * rows as f64, "what tells rows apart", "raise the limit") {
+    if let Err(error) = settings.budget.in_all(BYTES * rows as f64, "what tells rows apart", "raise the limit") {
         let message = format!("copies of rows were not looked for: {error}");
         return vec![Warning::new(WarningKind::CopiesNotCounted, message)];
     }
-    let identifiers = read.profile.columns.iter().filter(|column| column.taken == InferredType::Identifier);
+    let identifiers = profile.raw.profile.columns.iter().filter(|column| column.taken == InferredType::Identifier);
     let identifiers: HashSet<&str> = identifiers.map(|column| column.name.as_str()).collect();
     let in_test: Option<HashSet<&str>> = test.map(|test| test.names().collect());
     let is_counted = |name: &str| {
         // Columns that assign rows to folds or to the test set are not compared.
-        let parts = [read.roles.assigned_by(), read.roles.spec.test_rows.as_ref().map(|test| test.column.as_str())];
+        let parts = [settings.assigned_by(), settings.spec.test_rows.as_ref().map(|test| test.column.as_str())];
         !parts.contains(&Some(name))
             && !identifiers.contains(name)
             && in_test.as_ref().is_none_or(|names| names.contains(name))
@@ -58,7 +57,7 @@ pub(super) fn copies(read: TableWithRoles<'_>, budget: Budget) -> Vec<Warning> {
         } else {
             "rows are exact copies of training rows"
         };
-        let place = if read.roles.spec.test.is_some() { "`data.test`" } else { "the file" };
+        let place = if settings.spec.test.is_some() { "`data.test`" } else { "the file" };
         let message = format!(
             "{known} of {} test {are}, so that figures on test rows are too good; take them out of {place}",
             test.rows()
@@ -162,9 +161,9 @@ fn mixed(hash: u64, value: u64) -> u64 {
 }
 
 /// Warns of groups with rows in both the training and the test set.
-pub(super) fn groups_on_both_sides(read: TableWithRoles<'_>) -> Option<Warning> {
-    let name = read.roles.spec.groups.as_deref()?;
-    let (train, test) = (read.train.get(name)?, read.test?.get(name)?);
+pub(super) fn groups_on_both_sides(profile: &Profile<'_>) -> Option<Warning> {
+    let name = profile.settings.spec.groups.as_deref()?;
+    let (train, test) = (profile.raw.table.get(name)?, profile.test?.get(name)?);
     let of_train: HashSet<String> = (0..train.len()).map(|row| train.label(row)).collect();
     let mut seen = HashSet::new();
     let both = (0..test.len())

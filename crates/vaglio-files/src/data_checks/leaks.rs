@@ -2,7 +2,7 @@
 
 use super::super::column_diagnostics::span::explained_variance;
 use super::super::series::{counts_of, numbers_of};
-use super::table_with_roles::{TableWithRoles, listed, named, numbers, numbers_at, sample};
+use super::profile::{Profile, listed, named, numbers, numbers_at, sample};
 use std::collections::{HashMap, HashSet};
 use vaglio_core::{Cells, gather, max_abs};
 use vaglio_kernels::sums::dot;
@@ -25,20 +25,19 @@ const CHANCE: f64 = -20.0;
 const CHANCE_OF_NUMBERS: f64 = -9.0;
 
 /// Warnings of columns that determine a target, alone or in pairs, and the names of those that do so alone.
-pub(super) fn given_away<'a>(read: TableWithRoles<'a>) -> (Vec<Warning>, Vec<&'a str>) {
-    let columns: Vec<(&str, &Cells)> = read.features().collect();
+pub(super) fn given_away<'a>(profile: &Profile<'a>) -> (Vec<Warning>, Vec<&'a str>) {
+    let Profile { features: columns, targets, .. } = profile;
     let mut warnings = Vec::new();
     let mut alone = Vec::new();
-    if let Some(classes) = read.classes() {
-        let found = class_leaks(&columns, &classes);
+    if let Some(classes) = &profile.classes {
+        let found = class_leaks(columns, classes);
         warnings.extend(warning(&found, "the target"));
         alone.extend(found.iter().map(|(name, _)| *name));
     } else {
-        let targets: Vec<_> = read.targets().collect();
-        for (target, cells) in &targets {
+        for (target, cells) in targets {
             let Some(target_values) = numbers(cells) else { continue };
             let what = if targets.len() > 1 { format!("the target `{target}`") } else { "the target".to_owned() };
-            let (found, pair) = number_leaks(&columns, &target_values);
+            let (found, pair) = number_leaks(columns, &target_values);
             warnings.extend(warning(&found, &what));
             alone.extend(found.iter().map(|(name, _)| *name));
             warnings.extend(pair.map(|(a, b, r2)| {

@@ -2,7 +2,7 @@
 
 use super::cell_checks::range;
 use super::leaks::standardized;
-use super::table_with_roles::{TableWithRoles, listed, named, numbers, numbers_at, sample};
+use super::profile::{Profile, listed, named, numbers, numbers_at, sample};
 use vaglio_core::{Cells, argsort_by};
 use vaglio_kernels::sums::dot;
 use vaglio_report::record::{Warning, WarningKind};
@@ -13,19 +13,16 @@ const ONE_ORDER: f64 = 0.95;
 const FEWEST: usize = 20;
 
 /// Warns of features that number the rows in the target's order, except `given` leaks.
-pub(super) fn ordering(read: TableWithRoles<'_>, given: &[&str]) -> Option<Warning> {
-    let spec = read.roles.spec;
+pub(super) fn ordering(profile: &Profile<'_>, given: &[&str]) -> Option<Warning> {
+    let (spec, rows) = (&profile.settings.spec, sample(profile.raw.table.rows()));
     // Rows in time order may well be numbered by it.
-    if read.train.rows() < FEWEST || spec.time.is_some() || spec.series.is_some() {
+    if rows.len() < FEWEST || spec.time.is_some() || spec.series.is_some() || profile.classes.is_some() {
         return None;
     }
-    let targets: Vec<Vec<f64>> = match read.classes() {
-        Some(_) => return None,
-        None => read.targets().filter_map(|(_, cells)| ranks(&numbers(cells)?)).collect(),
-    };
-    let rows = sample(read.train.rows());
+    let targets = profile.targets.iter().filter_map(|(_, cells)| ranks(&numbers(cells)?));
+    let targets: Vec<Vec<f64>> = targets.collect();
     let mut found = Vec::new();
-    for (name, cells) in read.features().filter(|(name, _)| !given.contains(name)) {
+    for (name, cells) in profile.features.iter().filter(|(name, _)| !given.contains(name)) {
         let is_number = matches!(cells, Cells::Numbers(_));
         if !is_number || !numbers_at(cells, &rows).is_some_and(|few| few.into_iter().all(is_whole)) {
             continue;

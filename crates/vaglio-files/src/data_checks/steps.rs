@@ -1,24 +1,19 @@
 //! Checks for maps with lags: steps over gaps, series that are too short, columns of the present.
 
-use super::table_with_roles::{TableWithRoles, listed, named};
+use super::profile::{Profile, listed, named};
 use vaglio_core::{Cells, Table};
-use vaglio_pipeline::pipeline::ValidPipeline;
-use vaglio_report::record::{Warning, WarningKind};
+use vaglio_report::record::{LeftOutReason, Warning, WarningKind};
 
-/// Warnings for lags. `has_gaps`: rows without a target are left out. `all`: the rows before the test split.
-pub(in super::super) fn steps(
-    read: TableWithRoles<'_>,
-    pipeline: &ValidPipeline,
-    has_gaps: bool,
-    all: Option<&Table>,
-) -> Vec<Warning> {
-    let gaps = (has_gaps && pipeline.selector().needs_order()).then(|| {
+/// Warnings for lags.
+pub(super) fn steps(profile: &Profile<'_>) -> Vec<Warning> {
+    let Profile { settings, raw, .. } = profile;
+    let has_gaps = raw.left_out.iter().any(|rows| rows.reason != LeftOutReason::Filter);
+    let gaps = (has_gaps && settings.needs_order).then(|| {
         let message = "rows without a target are left out, and steps back in time are counted over those that are left";
         Warning::new(WarningKind::StepsOverGaps, message)
     });
-    let past = pipeline.preprocess.iter().map(|map| map.traits().past).max().unwrap_or(0);
-    let dropped = all.and_then(|all| dropped_series(all, past));
-    gaps.into_iter().chain(dropped).chain(present(read, pipeline)).collect()
+    let dropped = raw.all.as_ref().and_then(|all| dropped_series(all, settings.lags.longest));
+    gaps.into_iter().chain(dropped).chain(present(profile)).collect()
 }
 
 /// Warns of series that are not longer than the longest lag.
@@ -36,15 +31,15 @@ fn dropped_series(table: &Table, past: usize) -> Option<Warning> {
 }
 
 /// Warns of features from the predicted row if other columns are lagged: a forecast may not know them.
-fn present(read: TableWithRoles<'_>, pipeline: &ValidPipeline) -> Option<Warning> {
-    let maps = &pipeline.preprocess;
-    let past = |name: &str| maps.iter().find_map(|map| map.traits().lags.get(name).copied());
-    let features = || read.features().filter(|(_, cells)| matches!(cells, Cells::Numbers(_)));
-    let lagged = features().map(|(name, _)| name).chain(read.targets().map(|(name, _)| name));
-    let lagged: Vec<String> = lagged.filter(|name| past(name).is_some_and(|steps| steps > 0)).map(named).collect();
-    let present: Vec<String> =
-        features().map(|(name, _)| name).filter(|name| past(name).is_none()).map(named).collect();
-    if lagged.is_empty() || present.is_empty() || maps.iter().any(|map| !map.traits().horizons.is_empty()) {
+fn present(profile: &Profile<'_>) -> Option<Warning> {
+    let lags = &profile.settings.lags;
+    let past = |name: &str| lags.columns.get(name).copied();
+    let features = || profile.features.iter().filter(|(_, cells)| matches!(cells, Cells::Numbers(_)));
+    let lagged = features().chain(&profile.targets).filter(|(name, _)| past(name).is_some_and(|steps| steps > 0));
+    let lagged: Vec<String> = lagged.map(|(name, _)| named(name)).collect();
+    let present = features().filter(|(name, _)| past(name).is_none());
+    let present: Vec<String> = present.map(|(name, _)| named(name)).collect();
+    if lagged.is_empty() || present.is_empty() || !lags.horizons.is_empty() {
         return None;
     }
     let (is, them) = if present.len() == 1 { ("is", "it") } else { ("are", "them") };

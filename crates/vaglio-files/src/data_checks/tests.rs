@@ -1,11 +1,26 @@
 use super::*;
-use crate::roles::Roles;
-use std::path::PathBuf;
+use crate::roles::DataSettings;
+use crate::rows::RawTable;
+use linfa::ParamGuard;
+use std::path::{Path, PathBuf};
 use vaglio_core::{Cells, Table};
-use vaglio_pipeline::pipeline::DataSpec;
+use vaglio_pipeline::Pipeline;
+use vaglio_pipeline::learners::Rls;
 use vaglio_report::record::WarningKind;
-use vaglio_tables::read::{ReadRequest, ReadSpec, TableProfile, TableSource};
+use vaglio_search::Greedy;
+use vaglio_tables::budget::Budget;
+use vaglio_tables::read::{ReadRequest, ReadSpec, TableSource};
 use vaglio_testkit::SplitMix64;
+use vaglio_validate::Loo;
+
+/// Settings of a pipeline with some `data` settings.
+fn settings_with(settings: serde_json::Value) -> DataSettings<'static> {
+    let mut data = serde_json::json!({"train": "x.csv", "target": "y"});
+    data.as_object_mut().unwrap().extend(settings.as_object().unwrap().clone());
+    let pipeline = Pipeline::new(Loo::default(), Greedy::default(), Rls::default());
+    let spec = serde_json::from_value(data).unwrap();
+    DataSettings::new(pipeline.check_ref().unwrap(), spec, Path::new("")).unwrap()
+}
 
 /// CSV text of these columns.
 fn csv(rows: usize, columns: &[(&str, &dyn Fn(usize) -> String)]) -> String {
@@ -25,14 +40,10 @@ fn found_with(name: &str, settings: serde_json::Value, train: &str, test: Option
         std::fs::write(&path, text).unwrap();
         TableSource::open(&[path], &ReadSpec::default()).unwrap().read(&ReadRequest::default()).unwrap()
     };
-    let mut data = serde_json::json!({"train": "x.csv", "target": "y"});
-    data.as_object_mut().unwrap().extend(settings.as_object().unwrap().clone());
-    let spec: DataSpec = serde_json::from_value(data).unwrap();
-    let roles = Roles { spec: &spec, assignment: None, lags: None, needs_order: false };
-    let (train, profile) = read("train", train);
+    let settings = DataSettings { budget: Budget::new(u64::MAX), ..settings_with(settings) };
+    let (table, profile) = read("train", train);
     let test = test.map(|text| read("test", text).0);
-    let read = TableWithRoles { roles: &roles, profile: &profile, train: &train, test: test.as_ref() };
-    findings(read, Budget::new(u64::MAX))
+    findings(&Profile::new(&settings, &RawTable { table, profile, ..RawTable::default() }, test.as_ref()))
 }
 
 fn found(name: &str, train: &str) -> Vec<Warning> {
@@ -210,14 +221,9 @@ fn copies_are_counted_where_rows_differ_by_chance() {
 
 #[test]
 fn copies_beyond_memory_are_not_counted() {
-    let (train, spec) = (
-        Table::new(vec![("y".into(), Cells::Dates(vec![0.0; 1000]))]).unwrap(),
-        serde_json::json!({"train": "x.csv", "target": "y"}),
-    );
-    let spec: DataSpec = serde_json::from_value(spec).unwrap();
-    let roles = Roles { spec: &spec, assignment: None, lags: None, needs_order: false };
-    let read = TableWithRoles { roles: &roles, profile: &TableProfile::default(), train: &train, test: None };
-    let warnings = copies::copies(read, Budget::new(1000));
+    let table = Table::new(vec![("y".into(), Cells::Dates(vec![0.0; 1000]))]).unwrap();
+    let settings = DataSettings { budget: Budget::new(1000), ..settings_with(serde_json::json!({})) };
+    let warnings = copies::copies(&Profile::new(&settings, &RawTable { table, ..RawTable::default() }, None));
     assert!(only(&warnings, WarningKind::CopiesNotCounted).starts_with("copies of rows were not looked for: "));
 }
 

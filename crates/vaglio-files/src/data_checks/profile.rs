@@ -1,20 +1,23 @@
-//! A table as read, and what checks take from it.
+//! Profile of the training rows, and what checks take from it.
 
 use crate::holdout::classes_of_rows;
-use crate::roles::Roles;
+use crate::roles::DataSettings;
+use crate::rows::RawTable;
 use std::borrow::Cow;
 use std::collections::HashSet;
 use std::fmt::Display;
 use vaglio_core::{Cells, Table};
-use vaglio_tables::read::TableProfile;
 
-/// A table as read, with the roles of its columns.
-#[derive(Clone, Copy)]
-pub(crate) struct TableWithRoles<'a> {
-    pub roles: &'a Roles<'a>,
-    pub profile: &'a TableProfile,
-    pub train: &'a Table,
+/// Training rows with the roles of their columns.
+pub(crate) struct Profile<'a> {
+    pub settings: &'a DataSettings<'a>,
+    pub raw: &'a RawTable,
     pub test: Option<&'a Table>,
+    /// Columns that may be selected.
+    pub features: Vec<(&'a str, &'a Cells)>,
+    pub targets: Vec<(&'a str, &'a Cells)>,
+    /// Class of each row, if the target is categorical.
+    pub classes: Option<Vec<u32>>,
 }
 
 /// Number of rows in the screening sample.
@@ -22,24 +25,25 @@ const SAMPLE: usize = 1000;
 /// Limit on the names in a message.
 const NAMED: usize = 5;
 
-impl<'a> TableWithRoles<'a> {
-    /// Columns that may be selected.
-    pub fn features(&self) -> impl Iterator<Item = (&'a str, &'a Cells)> {
-        let targets = self.roles.spec.target.names().iter().map(String::as_str);
-        let others: HashSet<&str> = targets.chain(self.roles.row_roles().into_iter().map(|(_, name)| name)).collect();
-        let columns = self.train.columns().iter().map(|(name, cells)| (name.as_str(), cells));
-        columns.filter(move |(name, _)| !others.contains(name))
+impl<'a> Profile<'a> {
+    /// Profile of the training rows `raw`, for checks with the test rows.
+    pub fn new(settings: &'a DataSettings<'a>, raw: &'a RawTable, test: Option<&'a Table>) -> Self {
+        let (table, targets) = (&raw.table, settings.spec.target.names().iter().map(String::as_str));
+        let others: HashSet<&str> = targets.clone().chain(settings.row_roles().map(|(_, name)| name)).collect();
+        let columns = table.columns().iter().map(|(name, cells)| (name.as_str(), cells));
+        Profile {
+            settings,
+            raw,
+            test,
+            features: columns.filter(|(name, _)| !others.contains(name)).collect(),
+            targets: targets.filter_map(|name| Some((name, table.get(name)?))).collect(),
+            classes: classes_of_rows(&settings.spec, table),
+        }
     }
 
-    /// The target columns.
-    pub fn targets(&self) -> impl Iterator<Item = (&'a str, &'a Cells)> {
-        let names = self.roles.spec.target.names().iter();
-        names.filter_map(|name| Some((name.as_str(), self.train.get(name)?)))
-    }
-
-    /// Class of each row, if the target is categorical.
-    pub fn classes(&self) -> Option<Vec<u32>> {
-        classes_of_rows(self.roles.spec, self.train)
+    /// Features and targets.
+    pub fn columns(&self) -> impl Iterator<Item = (&'a str, &'a Cells)> {
+        self.features.iter().chain(&self.targets).copied()
     }
 }
 

@@ -7,7 +7,6 @@ use std::io::ErrorKind;
 use std::path::Path;
 use std::process::{Command, Output};
 use vaglio::core::{Cause, Error};
-use vaglio_pipeline::pipeline::Cluster;
 
 /// Environment variable with the Python interpreter, and the default interpreter.
 const PYTHON: &str = "VAGLIO_PYTHON";
@@ -22,46 +21,47 @@ fn python() -> OsString {
     std::env::var_os(PYTHON).filter(|name| !name.is_empty()).unwrap_or_else(|| USUAL.into())
 }
 
+/// Command of the Python module on a pipeline, after a check that the interpreter has the package. `kind` is that of the
+/// engine.
+fn module(kind: &str, command: &str, pipeline: &Path, set: &[String]) -> Result<Command, Error> {
+    check(kind)?;
+    let mut python = Command::new(python());
+    python.args(["-m", MODULE, command]).arg(pipeline).args(set.iter().flat_map(|set| ["--set", set]));
+    Ok(python)
+}
+
 /// Replaces this process by a Python process that runs the pipeline on workers. Returns only if that fails, or, on
 /// systems without process replacement, after the run.
-pub fn run(arguments: &RunArguments, set: &[String], out: &Path, cluster: Cluster<'_>) -> Result<u8, Error> {
+pub fn run(arguments: &RunArguments, set: &[String], out: &Path, kind: &str) -> Result<u8, Error> {
     if arguments.trace.is_some() {
         return Err(Error::setting("--trace", "a run on workers is not traced; leave it out"));
     }
-    check(cluster)?;
-    let mut command = Command::new(python());
-    command.args(["-m", MODULE, "run"]).arg(&arguments.pipeline).arg("--out").arg(out);
-    command.args(set.iter().flat_map(|set| ["--set", set]));
+    let mut command = module(kind, "run", &arguments.pipeline, set)?;
+    command.arg("--out").arg(out);
     for (name, value) in [("--threads", arguments.threads), ("--verify", arguments.verify)] {
         command.args(value.iter().flat_map(|value| [name.to_owned(), value.to_string()]));
     }
     command.args(
         [("--quiet", arguments.quiet), ("--json", arguments.json)].iter().filter(|(_, is)| *is).map(|(name, _)| name),
     );
-    replaced(command, cluster)
-}
-
-#[cfg(unix)]
-fn replaced(mut command: Command, cluster: Cluster<'_>) -> Result<u8, Error> {
-    use std::os::unix::process::CommandExt as _;
-    Err(not_started(cluster, command.exec()))
-}
-
-#[cfg(not(unix))]
-fn replaced(mut command: Command, cluster: Cluster<'_>) -> Result<u8, Error> {
-    let ended = command.status().map_err(|error| not_started(cluster, error))?;
-    Ok(ended.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(crate::exit::FAILURE))
+    #[cfg(unix)]
+    {
+        Err(not_started(kind, std::os::unix::process::CommandExt::exec(&mut command)))
+    }
+    #[cfg(not(unix))]
+    {
+        let ended = command.status().map_err(|error| not_started(kind, error))?;
+        Ok(ended.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(crate::exit::FAILURE))
+    }
 }
 
 /// Describes the workers in a line of a plan.
 ///
 /// # Errors
 /// [`Error::Setting`] if none can be reached.
-pub fn workers(pipeline: &Path, set: &[String], cluster: Cluster<'_>) -> Result<String, Error> {
-    check(cluster)?;
-    let mut command = Command::new(python());
-    command.args(["-m", MODULE, "workers"]).arg(pipeline).args(set.iter().flat_map(|set| ["--set", set]));
-    let Output { stdout, stderr, .. } = command.output().map_err(|error| not_started(cluster, error))?;
+pub fn workers(pipeline: &Path, set: &[String], kind: &str) -> Result<String, Error> {
+    let output = module(kind, "workers", pipeline, set)?.output();
+    let Output { stdout, stderr, .. } = output.map_err(|error| not_started(kind, error))?;
     let said: Value = serde_json::from_slice(&stdout).unwrap_or_default();
     match (said["workers"].as_str(), said["error"].as_str()) {
         (Some(workers), _) => Ok(format!("{:<12}{workers}\n", "workers")),
@@ -75,32 +75,31 @@ pub fn workers(pipeline: &Path, set: &[String], cluster: Cluster<'_>) -> Result<
 }
 
 /// Checks that the interpreter has the package in this version.
-fn check(cluster: Cluster<'_>) -> Result<(), Error> {
+fn check(kind: &str) -> Result<(), Error> {
     let own = env!("CARGO_PKG_VERSION");
-    let found = Command::new(python()).args(["-c", VERSION]).output().map_err(|error| not_started(cluster, error))?;
+    let found = Command::new(python()).args(["-c", VERSION]).output().map_err(|error| not_started(kind, error))?;
     let version = String::from_utf8_lossy(&found.stdout).trim().to_owned();
     let message = match found.status.success() {
         true if version == own => return Ok(()),
         true => format!(
-            "has version {version} of the package `vaglio`, and this program is {own}: install `vaglio[{}]=={own}`",
-            cluster.kind
+            "has version {version} of the package `vaglio`, and this program is {own}: install `vaglio[{kind}]=={own}`"
         ),
-        false => format!("has no package `vaglio`: install `vaglio[{}]=={own}`", cluster.kind),
+        false => format!("has no package `vaglio`: install `vaglio[{kind}]=={own}`"),
     };
-    Err(refused(cluster, message.into()))
+    Err(refused(kind, message.into()))
 }
 
-fn not_started(cluster: Cluster<'_>, error: std::io::Error) -> Error {
+fn not_started(kind: &str, error: std::io::Error) -> Error {
     let what = match error.kind() {
         ErrorKind::NotFound => Cause::new("is not there", error),
         _ => Cause::after("cannot be started", error),
     };
-    refused(cluster, what)
+    refused(kind, what)
 }
 
 /// Error for an interpreter without the package or version.
-fn refused(cluster: Cluster<'_>, what: Cause) -> Error {
-    let (kind, python) = (cluster.kind, python());
+fn refused(kind: &str, what: Cause) -> Error {
+    let python = python();
     let python = python.to_string_lossy();
     let whole = |what: &str| {
         format!("`{kind}` is reached by Python, and `{python}` {what}; {PYTHON} names another interpreter")

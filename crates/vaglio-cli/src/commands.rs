@@ -19,11 +19,12 @@ pub type Done = Result<u8, CliError>;
 
 /// Plans, selects, fits, evaluates and writes.
 pub fn run(arguments: RunArguments) -> Done {
-    let out = arguments.out.clone().unwrap_or_else(|| default_out(&arguments.pipeline));
+    let usual = || Path::new("runs").join(arguments.pipeline.file_stem().unwrap_or("run".as_ref()));
+    let out = arguments.out.clone().unwrap_or_else(usual);
     let (loaded, set) = asked_for(&arguments)?;
     let settings = &loaded.pipeline;
     if let Some(cluster) = settings.engine.cluster() {
-        return cluster::run(&arguments, &set, &out, cluster).map_err(|error| loaded.failure(error));
+        return cluster::run(&arguments, &set, &out, cluster.kind).map_err(|error| loaded.failure(error));
     }
     let options = RunOptions {
         folder: loaded.folder.clone(),
@@ -35,7 +36,7 @@ pub fn run(arguments: RunArguments) -> Done {
     let mut progress = TerminalProgress::new(arguments.quiet);
     let monitor = progress.monitor();
     signals::end_at_the_latest(settings.most_time());
-    let outcome = in_pool(settings.engine.threads, || files::run(settings, &options, monitor))?;
+    let outcome = in_pool(settings.engine.threads, || files::run(settings, &options, monitor));
     signals::run_ends();
     let outcome = outcome.map_err(|error| loaded.failure(error))?;
     ended(outcome, arguments.quiet, arguments.json, loaded.by_default(), &out)
@@ -94,10 +95,10 @@ pub fn plan(path: &Path, assignments: &[String]) -> Done {
 /// Describes the planned run.
 pub fn planned(path: &Path, assignments: &[String]) -> Result<String, CliError> {
     let loaded = LoadedPipeline::read(path, assignments)?;
-    let mut text = in_pool(loaded.pipeline.engine.threads, || files::plan(&loaded.pipeline, &loaded.folder))?
-        .map_err(|error| loaded.failure(error))?;
+    let text = in_pool(loaded.pipeline.engine.threads, || files::plan(&loaded.pipeline, &loaded.folder));
+    let mut text = text.map_err(|error| loaded.failure(error))?;
     if let Some(cluster) = loaded.pipeline.engine.cluster() {
-        text += &cluster::workers(path, assignments, cluster).map_err(|error| loaded.failure(error))?;
+        text += &cluster::workers(path, assignments, cluster.kind).map_err(|error| loaded.failure(error))?;
     }
     if let Some(parts) = loaded.by_default() {
         text += &format!("{:<12}{parts}\n", "by default");
@@ -174,7 +175,7 @@ pub fn export(folder: &Path, format: &str, out: Option<&Path>) -> Done {
 
 /// Prints an explanation of columns.
 pub fn explain(folder: &Path, columns: &[String]) -> Done {
-    print_result(&in_pool(0, || files::explain(folder, columns))??)
+    print_result(&in_pool(0, || files::explain(folder, columns))?)
 }
 
 /// Renders the report of a run again.
@@ -182,11 +183,6 @@ pub fn report(folder: &Path) -> Done {
     files::report(folder)?;
     note_written(&folder.join("report.html"));
     Ok(exit::SUCCESS)
-}
-
-/// Prints the JSON schema of pipeline files.
-pub fn schema() -> Done {
-    pretty(&pipeline::pipeline_schema())
 }
 
 /// Prints a value as indented JSON.
@@ -200,11 +196,7 @@ pub fn print_result(text: &str) -> Done {
     Ok(exit::SUCCESS)
 }
 
-fn default_out(pipeline: &Path) -> PathBuf {
-    Path::new("runs").join(pipeline.file_stem().unwrap_or("run".as_ref()))
-}
-
 /// Performs work on a pool of `threads` threads.
-pub fn in_pool<T: Send>(threads: usize, work: impl FnOnce() -> T + Send) -> Result<T, CliError> {
-    vaglio_pipeline::pipeline::pool(threads).map(|pool| pool.install(work)).map_err(CliError::from)
+pub fn in_pool<T: Send>(threads: usize, work: impl FnOnce() -> Result<T, Error> + Send) -> Result<T, Error> {
+    pipeline::pool(threads)?.install(work)
 }

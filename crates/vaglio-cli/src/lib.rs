@@ -114,7 +114,7 @@ fn done(command: Command) -> commands::Done {
         Command::Predict(predict) => commands::predict(predict),
         Command::Compare { folders, out } => commands::compare(&folders, out.as_deref()),
         Command::List { kind, json } => list::list(kind.as_deref(), json),
-        Command::Schema => commands::schema(),
+        Command::Schema => commands::pretty(&pipeline::pipeline_schema()),
         Command::Explain { folder, columns } => commands::explain(&folder, &columns),
         Command::Export { folder, to, out } => commands::export(&folder, &to, out.as_deref()),
         Command::Report { folder } => commands::report(&folder),

@@ -27,7 +27,7 @@ pub fn shard(command: Shard) -> Done {
             let mut progress = TerminalProgress::new(quiet);
             let monitor = progress.monitor();
             let merge = || shards.merge(partial, &options, monitor);
-            let outcome = in_pool(threads_of(threads, &shards)?, merge)??;
+            let outcome = in_pool(threads_of(threads, &shards)?, merge)?;
             ended(outcome, quiet, json, None, &out)
         }
     }
@@ -41,7 +41,7 @@ fn threads_of(written: Option<usize>, shards: &Shards) -> Result<usize, Error> {
 fn plan(path: &Path, of: usize, folder: &Path, set: &[String], json: bool) -> Done {
     let loaded = LoadedPipeline::read(path, set)?;
     let planned = || Shards::plan(&loaded.pipeline, &loaded.folder, Some(of), of, folder);
-    let shards = in_pool(loaded.pipeline.engine.threads, planned)?.map_err(|error| loaded.failure(error))?;
+    let shards = in_pool(loaded.pipeline.engine.threads, planned).map_err(|error| loaded.failure(error))?;
     let (phases, units) = (shards.phases(), shards.units());
     if json {
         let of_phase = |(name, count): &(&str, usize)| json!({"name": name, "units": count});
@@ -70,7 +70,7 @@ fn run(arguments: &ShardRun) -> Done {
     let shards = Shards::open(folder)?;
     let mut progress = TerminalProgress::new(*quiet);
     let monitor = progress.monitor();
-    let done = in_pool(threads_of(*threads, &shards)?, || shards.run(*index, wait, monitor))??;
+    let done = in_pool(threads_of(*threads, &shards)?, || shards.run(*index, wait, monitor))?;
     BAR.finish_and_clear();
     signals::run_ends();
     if *json {

@@ -61,20 +61,29 @@ pub(super) fn check(settings: &Value, path: &str, bounds: &Bounds, field: &str) 
         }
         return Err(unknown(settings, path, field));
     }
-    let with = |value: f64| {
+    let place = pointer(path).unwrap_or_default();
+    let with = |bounds: Bounds, value: f64| {
         let mut changed = settings.clone();
         set(&mut changed, path, bounds.number(value)).then_some(changed)
     };
     for (end, value) in [("from", bounds.from), ("to", bounds.to), ("", bounds.at(0.5))] {
-        let Some(changed) = with(value) else { return Err(unknown(settings, path, field)) };
+        let Some(changed) = with(*bounds, value) else { return Err(unknown(settings, path, field)) };
         let learner = match read(&changed) {
             Ok(learner) => learner,
-            Err(_) if settings.pointer(&pointer(path).unwrap_or_default()).is_none() => {
-                return Err(unknown(settings, path, field));
+            Err(_) if settings.pointer(&place).is_none() => return Err(unknown(settings, path, field)),
+            Err(error) => {
+                let whole = with(Bounds { integer: true, ..*bounds }, value.round());
+                let message = if !bounds.integer && whole.is_some_and(|whole| read(&whole).is_ok()) {
+                    let are_whole = bounds.from.fract() == 0.0 && bounds.to.fract() == 0.0;
+                    let ends = if are_whole { "" } else { " and bounds that are whole" };
+                    format!("this setting takes whole numbers; add `integer: true`{ends}")
+                } else {
+                    format!("this setting does not take the number {value}: {}", message(&error))
+                };
+                return Err(Error::setting(field, message));
             }
-            Err(error) => return Err(no_number(settings, path, bounds, field, value, &message(&error))),
         };
-        if !written(&*learner)?.pointer(&pointer(path).unwrap_or_default()).is_some_and(Value::is_number) {
+        if !written(&*learner)?.pointer(&place).is_some_and(Value::is_number) {
             return Err(Error::setting(field, "this setting is no number".to_owned()));
         }
         if let Err(error) = learner.check_settings()
@@ -93,18 +102,6 @@ fn message(error: &Error) -> String {
         Error::Setting { message, .. } => message.to_string(),
         other => other.to_string(),
     }
-}
-
-/// Explains why the setting does not take a number: it must be whole, or is of another kind.
-fn no_number(settings: &Value, path: &str, bounds: &Bounds, field: &str, value: f64, message: &str) -> Error {
-    let mut whole = settings.clone();
-    let is_whole = |v: f64| v.fract() == 0.0;
-    set(&mut whole, path, Bounds { integer: true, ..*bounds }.number(value.round()));
-    if !bounds.integer && read(&whole).is_ok() {
-        let ends = if is_whole(bounds.from) && is_whole(bounds.to) { "" } else { " and bounds that are whole" };
-        return Error::setting(field, format!("this setting takes whole numbers; add `integer: true`{ends}"));
-    }
-    Error::setting(field, format!("this setting does not take the number {value}: {message}"))
 }
 
 fn unknown(settings: &Value, path: &str, field: &str) -> Error {

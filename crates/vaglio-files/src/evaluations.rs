@@ -26,7 +26,7 @@ use vaglio_pipeline::selector::{ValidSelector, walk_lambdas};
 use vaglio_report::record::{PredictionRows, Record, Status, Warning, WarningKind};
 
 /// All evaluations, in the order in which they are computed.
-pub(super) const EVALUATIONS: [Evaluation; 11] = [
+pub(super) static EVALUATIONS: [Evaluation; 11] = [
     nested_validation::EVALUATION,
     permutations::EVALUATION,
     learning_curve::EVALUATION,
@@ -40,35 +40,23 @@ pub(super) const EVALUATIONS: [Evaluation; 11] = [
     near_best_subsets::EVALUATION,
 ];
 
-/// Repetitions of all evaluations.
-pub(super) fn repetitions() -> impl Iterator<Item = Repetitions> {
-    EVALUATIONS.into_iter().filter_map(|evaluation| evaluation.repetitions)
+/// Evaluations that repeat the search.
+pub(super) fn repetitions() -> impl Iterator<Item = &'static Evaluation> {
+    EVALUATIONS.iter().filter(|evaluation| !evaluation.prefix.is_empty())
 }
 
-/// A result that a run computes besides its selection.
+/// A result that a run computes besides its selection, perhaps by repetitions of the search, which threads or processes
+/// share.
+#[derive(Debug)]
 pub(super) struct Evaluation {
     pub name: &'static str,
     /// Computes what the settings ask for, and writes it to the record. A stop leaves it out.
     pub run: fn(Run<'_>, &mut Evaluations, &StageMonitor<'_>) -> Result<()>,
     /// Describes it for a plan, if the settings ask for it.
     pub plan: fn(&RunPlan<'_>) -> Result<Option<String>>,
-    /// Repetitions of the search, if it has any.
-    pub repetitions: Option<Repetitions>,
-}
-
-impl Evaluation {
-    /// An evaluation without a line in plans and without repetitions.
-    pub const fn new(name: &'static str, run: fn(Run<'_>, &mut Evaluations, &StageMonitor<'_>) -> Result<()>) -> Self {
-        Evaluation { name, run, plan: |_| Ok(None), repetitions: None }
-    }
-}
-
-/// Repetitions of the search for an evaluation, which threads or processes share.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Repetitions {
-    /// Prefix of the journal keys.
+    /// Prefix of the journal keys of its repetitions; empty without repetitions.
     pub prefix: &'static str,
-    /// Name in lists of units.
+    /// Name of the repetitions in lists of units.
     pub units: &'static str,
     /// Words before and after the number of repetitions in a plan.
     pub planned: [&'static str; 2],
@@ -78,6 +66,23 @@ pub(super) struct Repetitions {
     pub count: fn(&RepetitionInput<'_>) -> Result<usize>,
     /// Performs the repetitions of this process, which the journal keeps.
     pub repeat: fn(&RepetitionInput<'_>, &StageMonitor<'_>) -> Result<()>,
+}
+
+impl Evaluation {
+    /// An evaluation without a line in plans and without repetitions.
+    pub const fn new(name: &'static str, run: fn(Run<'_>, &mut Evaluations, &StageMonitor<'_>) -> Result<()>) -> Self {
+        Evaluation {
+            name,
+            run,
+            plan: |_| Ok(None),
+            prefix: "",
+            units: "",
+            planned: [""; 2],
+            is_one_search: false,
+            count: |_| Ok(0),
+            repeat: |_, _| Ok(()),
+        }
+    }
 }
 
 /// Input of repetitions.
@@ -128,7 +133,7 @@ impl<'p> RunPlan<'p> {
     ) -> Result<Self> {
         let (procedure, sample) = (Procedure { selector, tune: None }, &prepared.sample);
         let input = RepetitionInput { evaluate: pipeline.evaluation(), procedure, sample, searched: None };
-        let counted = |of: Repetitions| (of, (of.count)(&input).unwrap_or(0));
+        let counted = |of: &'static Evaluation| (of, (of.count)(&input).unwrap_or(0));
         let repetitions = repetitions().map(counted).filter(|(_, count)| *count > 0).collect();
         let walks = SearchCounts { repetitions, ..SearchCounts::new(selector, design, sample) };
         let (extent, estimate) = selector.extent_and_estimate(design, walks.lambdas)?;
@@ -194,7 +199,7 @@ impl<'r> Run<'r> {
 
 /// Numbers of searches in a run.
 #[derive(Debug, Clone)]
-pub(crate) struct SearchCounts {
+pub(super) struct SearchCounts {
     /// Values of λ with separate searches.
     pub lambdas: usize,
     /// Folds times repeats; 0 without cross-validation.
@@ -202,7 +207,7 @@ pub(crate) struct SearchCounts {
     /// Number of repeated fold assignments.
     pub repeats: usize,
     /// Repetitions for evaluations, with their numbers.
-    pub repetitions: Vec<(Repetitions, usize)>,
+    pub repetitions: Vec<(&'static Evaluation, usize)>,
 }
 
 impl SearchCounts {
@@ -228,7 +233,7 @@ impl SearchCounts {
 
     pub fn count(&self) -> usize {
         let selection = self.folds * self.lambdas + self.whole();
-        let searches = |(kind, count): &(Repetitions, usize)| count * if kind.is_one_search { 1 } else { selection };
+        let searches = |(kind, count): &(&Evaluation, usize)| count * if kind.is_one_search { 1 } else { selection };
         selection + self.repetitions.iter().map(searches).sum::<usize>()
     }
 
@@ -248,7 +253,7 @@ impl fmt::Display for SearchCounts {
             (0, all) => write!(f, "{all} of all rows, one for each value of lambda")?,
             (folds, _) => write!(f, "{folds} folds of the rows{lambdas}, and one of all rows")?,
         }
-        for (Repetitions { planned: [before, after], .. }, count) in &self.repetitions {
+        for (Evaluation { planned: [before, after], .. }, count) in &self.repetitions {
             write!(f, "; {before}{count}{after}")?;
         }
         Ok(())
@@ -290,7 +295,7 @@ impl Evaluations {
         if self.record.stop_reason.is_partial() {
             return Ok(());
         }
-        for evaluation in EVALUATIONS {
+        for evaluation in &EVALUATIONS {
             if watcher.stopped().is_none() {
                 let _entered = tracing::debug_span!("evaluation", name = evaluation.name).entered();
                 watcher.ends(|| (evaluation.run)(run, self, watcher))?;
@@ -307,8 +312,8 @@ mod tests {
 
     /// Counts with repetitions of these keys.
     fn with(counts: &SearchCounts, numbers: &[(&str, usize)]) -> SearchCounts {
-        let number = |kind: &Repetitions| numbers.iter().find(|(prefix, _)| *prefix == kind.prefix);
-        let known = repetitions().filter_map(|kind| Some((kind, number(&kind)?.1)));
+        let number = |kind: &Evaluation| numbers.iter().find(|(prefix, _)| *prefix == kind.prefix);
+        let known = repetitions().filter_map(|kind| Some((kind, number(kind)?.1)));
         SearchCounts { repetitions: known.collect(), ..counts.clone() }
     }
 

@@ -245,7 +245,7 @@ impl RunPlan<'_> {
         if let Some(how) = selector.cross_validation() {
             lines.push(("choose", choice_split_rule(selector, sample, &how)?.sentence()));
         }
-        for evaluation in EVALUATIONS {
+        for evaluation in &EVALUATIONS {
             lines.extend((evaluation.plan)(self)?.map(|text| (evaluation.name, text)));
         }
         Ok(())

@@ -5,6 +5,7 @@ use super::evaluations::Run;
 use super::hold_out_warnings::{single_rows, without_gap};
 use super::path_figures::{curve, step_figures};
 use super::single_precision;
+use serde_json::to_value;
 use vaglio_core::{Feature, Loss, Result, RunContext, pluralize};
 use vaglio_pipeline::maps::ColumnScale;
 use vaglio_pipeline::pipeline::ValidPipeline;
@@ -183,22 +184,17 @@ fn parts(run: Run<'_>) -> Result<PartNames> {
     let settings = run.resolved;
     // With several searches, the one that is taken.
     let search = if selection.searches.is_empty() { &settings.search } else { &selector.search };
-    let mut all = serde_json::json!({
-        "preprocess": serde_json::to_value(&settings.preprocess)?,
-        "learner": serde_json::to_value(&settings.learner)?,
-        "criterion": serde_json::to_value(&settings.criterion)?,
-        "search": serde_json::to_value(search)?,
-        "tune": serde_json::to_value(&settings.tune)?,
-        "evaluate": serde_json::to_value(&settings.evaluate)?,
-    });
-    if let Some(all) = all.as_object_mut() {
-        if let Some(map) = &settings.target_map {
-            all.insert("target_map".into(), serde_json::to_value(map)?);
-        }
-        if let Some(model) = &settings.model {
-            all.insert("model".into(), serde_json::to_value(model)?);
-        }
-    }
+    let mut all = vec![
+        ("preprocess", to_value(&settings.preprocess)?),
+        ("learner", to_value(&settings.learner)?),
+        ("criterion", to_value(&settings.criterion)?),
+        ("search", to_value(search)?),
+        ("tune", to_value(&settings.tune)?),
+        ("evaluate", to_value(&settings.evaluate)?),
+    ];
+    let map = settings.target_map.as_ref().map(to_value).transpose()?;
+    let model = settings.model.as_ref().map(to_value).transpose()?;
+    all.extend(map.map(|map| ("target_map", map)).into_iter().chain(model.map(|model| ("model", model))));
     Ok(PartNames {
         learner: settings.learner.kind().into(),
         criterion: settings.criterion.kind().into(),
@@ -212,7 +208,7 @@ fn parts(run: Run<'_>) -> Result<PartNames> {
             .iter()
             .flatten()
             .any(|units| (units.scale.shift, units.scale.scale) != (0.0, 1.0)),
-        settings: all,
+        settings: all.into_iter().collect(),
     })
 }
 

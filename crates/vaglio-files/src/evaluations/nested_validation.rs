@@ -1,6 +1,6 @@
 //! Nested cross-validation: repeats the whole selection in outer folds.
 
-use super::{Evaluation, RepetitionInput, Repetitions, Run};
+use super::{Evaluation, RepetitionInput, Run};
 use std::collections::{BTreeMap, HashSet};
 use vaglio_core::{Loss, Result};
 use vaglio_pipeline::maps::ColumnScale;
@@ -14,18 +14,15 @@ use vaglio_report::record::{
 /// Nested cross-validation, which prediction intervals need as well.
 pub(super) const EVALUATION: Evaluation = Evaluation {
     plan: |plan| plan.split_sentence(plan.evaluate().outer_folds()),
-    repetitions: Some(Repetitions {
-        prefix: Jobs::NESTED,
-        units: "outer folds",
-        planned: ["the same in ", " outer folds"],
-        is_one_search: false,
-        count: |input| {
-            let how = input.evaluate.outer_folds();
-            let splits = how.map(|how| how.outer_splits(input.procedure.selector, input.sample)).transpose()?;
-            Ok(splits.map_or(0, |splits| splits.count()))
-        },
-        repeat: |input, watcher| outer_folds(input, watcher).map(drop),
-    }),
+    prefix: Jobs::NESTED,
+    units: "outer folds",
+    planned: ["the same in ", " outer folds"],
+    count: |input| {
+        let how = input.evaluate.outer_folds();
+        let splits = how.map(|how| how.outer_splits(input.procedure.selector, input.sample)).transpose()?;
+        Ok(splits.map_or(0, |splits| splits.count()))
+    },
+    repeat: |input, watcher| outer_folds(input, watcher).map(drop),
     ..Evaluation::new("nested", |run, found, watcher| {
         let Some(folds) = outer_folds(&run.repetition_input(), watcher)? else { return Ok(()) };
         record_spreads(&folds, &mut found.record.selected);

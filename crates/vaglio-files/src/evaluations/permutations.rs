@@ -1,6 +1,6 @@
 //! Permutation test: repeats the whole selection on shuffled targets.
 
-use super::{Evaluation, RepetitionInput, Repetitions};
+use super::{Evaluation, RepetitionInput};
 use serde::{Deserialize, Serialize};
 use vaglio_core::Result;
 use vaglio_pipeline::resampling::{Jobs, ProcedureFit, StageMonitor, on_training_rows};
@@ -20,14 +20,11 @@ struct NullSelection {
 
 /// Compares the selection with those on shuffled targets.
 pub(super) const EVALUATION: Evaluation = Evaluation {
-    repetitions: Some(Repetitions {
-        prefix: PREFIX,
-        units: "shuffles",
-        planned: ["the same on ", " shuffled targets"],
-        is_one_search: false,
-        count: |input| Ok(input.evaluate.permutations.unwrap_or(0)),
-        repeat: |input, watcher| shuffles(input, watcher).map(drop),
-    }),
+    prefix: PREFIX,
+    units: "shuffles",
+    planned: ["the same on ", " shuffled targets"],
+    count: |input| Ok(input.evaluate.permutations.unwrap_or(0)),
+    repeat: |input, watcher| shuffles(input, watcher).map(drop),
     ..Evaluation::new("permutations", |run, found, watcher| {
         let Some(nulls) = shuffles(&run.repetition_input(), watcher)? else { return Ok(()) };
         let count = nulls.len();

@@ -9,7 +9,7 @@
 //! O. Melikechi, J. W. Miller, *Integrated path stability selection*, Journal of the American Statistical Association
 //! (2025), arXiv 2403.15877. Sizes replace the paper's penalties, evenly spaced in their logarithm.
 
-use super::{Evaluation, RepetitionInput, Repetitions, SearchedRows};
+use super::{Evaluation, RepetitionInput, SearchedRows};
 use std::collections::{HashMap, HashSet};
 use std::time::Instant;
 use vaglio_core::{Design, Result, number_labels};
@@ -33,14 +33,12 @@ pub(super) const EVALUATION: Evaluation = Evaluation {
         let how = plan.evaluate().stability.as_ref();
         how.map(|how| Ok(halves(how, plan.selector, &plan.prepared.sample)?.sentence())).transpose()
     },
-    repetitions: Some(Repetitions {
-        prefix: PREFIX,
-        units: "halves",
-        planned: ["", " on halves of the rows"],
-        is_one_search: true,
-        count: |input| Ok(input.evaluate.stability.as_ref().map_or(0, |how| 2 * how.pairs)),
-        repeat: |input, watcher| half_walks(input, watcher).map(drop),
-    }),
+    prefix: PREFIX,
+    units: "halves",
+    planned: ["", " on halves of the rows"],
+    is_one_search: true,
+    count: |input| Ok(input.evaluate.stability.as_ref().map_or(0, |how| 2 * how.pairs)),
+    repeat: |input, watcher| half_walks(input, watcher).map(drop),
     ..Evaluation::new("stability", |run, found, watcher| {
         let Some(how) = &run.evaluate().stability else { return Ok(()) };
         let (selection, pairs) = (run.selection, how.pairs);

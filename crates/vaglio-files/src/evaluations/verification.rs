@@ -86,24 +86,20 @@ fn centered(design: &Design) -> Result<Design> {
 fn random_steps(count: usize, selector: &ValidSelector, selection: &Selection) -> Vec<ScoreToVerify> {
     let path = &selection.path;
     let all = if path.steps.is_empty() { path.entries.len() } else { path.steps.len() };
-    let mut places = shuffled(all, stream(selector.seed, PURPOSE, 0));
-    places.truncate(count);
-    places.sort_unstable();
-    if path.steps.is_empty() {
-        let told = |place: usize| {
+    let places = shuffled(all, stream(selector.seed, PURPOSE, 0));
+    let mut subset = path.start();
+    let scores = (0..all).map(|place| match path.steps.get(place) {
+        Some(step) => {
+            step.follow(&mut subset);
+            ScoreToVerify { number: place + 1, subset: subset.clone(), loss: step.score.loss }
+        }
+        None => {
             let entry = &path.entries[place];
             ScoreToVerify { number: entry.subset.len(), subset: entry.subset.clone(), loss: entry.score.loss }
-        };
-        return places.into_iter().map(told).collect();
-    }
-    let (mut subset, mut told) = (path.start(), Vec::with_capacity(places.len()));
-    for (place, step) in path.steps.iter().enumerate() {
-        step.follow(&mut subset);
-        if places.binary_search(&place).is_ok() {
-            told.push(ScoreToVerify { number: place + 1, subset: subset.clone(), loss: step.score.loss });
         }
-    }
-    told
+    });
+    let is_taken = |place: &usize| places.iter().take(count).any(|taken| taken == place);
+    scores.enumerate().filter(|(place, _)| is_taken(place)).map(|(_, score)| score).collect()
 }
 
 /// Error of a score relative to its definition, or to what rounding leaves of the empty model's score.

@@ -113,7 +113,7 @@ pub use plan::{Estimate, Plan};
 pub use power_of_two::{PowerOfTwoScaling, times_power};
 pub use prediction_units::PredictionUnits;
 pub use problem::{Block, Problem};
-pub use process_group::{Compute, ProcessGroup, WorkItem};
+pub use process_group::{Compute, ProcessGroup};
 pub use readout::Readout;
 pub use registry::{Description, Registration, Role, descriptions, registrations, title};
 pub use resampling::{AnyResampling, Resampling};
@@ -124,7 +124,7 @@ pub use search_extent::SearchExtent;
 pub use session::{ByKey, Cache};
 pub use stop_reason::StopReason;
 pub use stop_sign::StopSign;
-pub use table::{Cells, Missing, Table, duplicate};
+pub use table::{Cells, Table, duplicate};
 pub use target_map::{AnyTargetMap, FittedTargetMap, TargetMap, TargetUnits};
 pub use task::Task;
 pub use vaglio_columns::{

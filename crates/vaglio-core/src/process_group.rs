@@ -13,18 +13,11 @@ pub trait ProcessGroup: Debug + Send + Sync {
     /// Collects the numbers of `count` items from all processes, in the order of the items. `compute` returns the
     /// numbers of a range of items, equal on every process.
     ///
+    /// Work of one `kind` takes about equally long an item; all processes give it the name `which` within the kind.
+    ///
     /// # Errors
     /// Returns an error of `compute`, or [`crate::Error::Stopped`].
-    fn gather(&self, work: WorkItem<'_>, count: usize, compute: &mut Compute<'_>) -> Result<Vec<Vec<f64>>>;
-}
-
-/// A piece of work under a name that all processes share.
-#[derive(Debug, Clone, Copy)]
-pub struct WorkItem<'w> {
-    /// The kind of work; items of one kind take about equally long.
-    pub kind: &'w str,
-    /// The name of the item within its kind.
-    pub which: &'w str,
+    fn gather(&self, kind: &str, which: &str, count: usize, compute: &mut Compute<'_>) -> Result<Vec<Vec<f64>>>;
 }
 
 /// A closure that computes the numbers of a range of items.

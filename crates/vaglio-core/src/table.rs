@@ -32,22 +32,13 @@ fn read_numbers<'de, N: From<Vec<f64>>, D: Deserializer<'de>>(deserializer: D) -
     Ok(values.into_iter().map(|value| value.unwrap_or(f64::NAN)).collect::<Vec<f64>>().into())
 }
 
-/// Summary of a column's missing cells.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Missing {
-    /// The first row with a missing cell, from 0.
-    pub first: usize,
-    /// Number of missing cells.
-    pub count: usize,
-}
-
-/// Finds missing cells; skips pieces without any quickly.
-fn among<T>(cells: &[T], is_missing: impl Fn(&T) -> bool) -> Option<Missing> {
+/// The first missing cell, and their number; skips pieces without any quickly.
+fn among<T>(cells: &[T], is_missing: impl Fn(&T) -> bool) -> Option<(usize, usize)> {
     const PIECE: usize = 1024;
     let has_any = |piece: &[T]| piece.iter().fold(false, |any, cell| any | is_missing(cell));
     let start = PIECE * cells.chunks(PIECE).position(has_any)?;
     let first = start + cells[start..].iter().position(&is_missing)?;
-    Some(Missing { first, count: cells[first..].iter().filter(|cell| is_missing(cell)).count() })
+    Some((first, cells[first..].iter().filter(|cell| is_missing(cell)).count()))
 }
 
 /// Whether the storage of the numbers excludes missing ones.
@@ -119,8 +110,8 @@ impl Cells {
         }
     }
 
-    /// Summary of missing cells; `None` if none is missing. Cost O(rows).
-    pub fn missing(&self) -> Option<Missing> {
+    /// The first row with a missing cell, from 0, and the number of such rows; `None` if none is missing. Cost O(rows).
+    pub fn missing(&self) -> Option<(usize, usize)> {
         match self {
             Cells::Numbers(numbers) if excludes_missing(numbers) => None,
             Cells::Numbers(numbers) => among(&numbers.view().values(), |value| value.is_nan()),

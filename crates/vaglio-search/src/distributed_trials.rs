@@ -1,21 +1,18 @@
 //! Trials that several processes share.
 
-use vaglio_core::{
-    CacheEffect, Diagnostics, Error, Evaluator, Feature, ProcessGroup, Recorder, Result, Score, Trials, WorkItem,
-};
+use vaglio_core::{CacheEffect, Compute, Diagnostics, Error, Evaluator, Feature, Recorder, Result, Score, Trials};
 
 /// The scores of all candidates, computed in parts by the processes. `None` if this process must run all trials itself:
 /// they leave a lasting trace, or some are refitted.
 ///
 /// # Errors
-/// Returns an error of the evaluator or of [`ProcessGroup::gather`].
+/// Returns an error of the evaluator or of `gather`.
 pub(crate) fn distributed_scores(
     evaluator: &mut dyn Evaluator,
     recorder: &Recorder,
     subset: &[Feature],
     trials: Trials<'_>,
-    processes: &dyn ProcessGroup,
-    work: WorkItem<'_>,
+    gather: impl FnOnce(usize, &mut Compute<'_>) -> Result<Vec<Vec<f64>>>,
 ) -> Result<Option<Vec<Score>>> {
     let trace = evaluator.trace(trials);
     if trace == CacheEffect::Lasting {
@@ -27,7 +24,7 @@ pub(crate) fn distributed_scores(
         try_first(evaluator, subset, trials)?;
         recorder.take();
     }
-    let parts = processes.gather(work, candidates.len(), &mut |range| {
+    let parts = gather(candidates.len(), &mut |range| {
         let scores = evaluator.scores(trials.change, subset, &candidates[range])?;
         Ok(written(&scores, recorder.take().unwrap_or_default()))
     })?;

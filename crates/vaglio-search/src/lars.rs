@@ -140,8 +140,8 @@ impl SearchStrategy for Lars {
         })?;
         let (is_last, is_short) = (space.settings.choose == Choose::Last, !grid.ahead.is_empty());
         path.at_penalties = grid.models();
-        match path.at_penalties.first().map(|at| at.lambda) {
-            Some(least) if is_last => Ok(path.taking(least)),
+        match path.at_penalties.first() {
+            Some(&(least, _)) if is_last => Ok(path.taking(least)),
             None if is_last && is_short && !path.stop_reason.is_partial() => {
                 Err(Error::setting("penalties", "the path ends above them"))
             }

@@ -1,7 +1,7 @@
 //! Constraints on a least-angle path, and its models at penalties.
 
 use crate::least_angle::{LeastAngle, LeastAngleKnot};
-use crate::{AtPenalty, PathEntry, Walk};
+use crate::{PathEntry, Walk};
 use vaglio_core::{Action, Feature, Result};
 
 /// Passes over entering features that would break constraints; returns whether there was one.
@@ -52,7 +52,7 @@ pub(crate) struct PenaltyPath {
     /// Penalties that are not reached yet, in increasing order.
     pub ahead: Vec<f64>,
     /// Models at the penalties reached, in decreasing order.
-    models: Vec<AtPenalty>,
+    models: Vec<(f64, PathEntry)>,
 }
 
 impl PenaltyPath {
@@ -67,14 +67,14 @@ impl PenaltyPath {
     /// Errors of `model`.
     pub fn advance_to(&mut self, lambda: f64, mut model: impl FnMut(f64) -> Result<PathEntry>) -> Result<()> {
         while let Some(&penalty) = self.ahead.last().filter(|penalty| **penalty >= lambda) {
-            self.models.push(AtPenalty { lambda: penalty, entry: model(penalty)? });
+            self.models.push((penalty, model(penalty)?));
             self.ahead.pop();
         }
         Ok(())
     }
 
     /// Models in increasing order of penalties.
-    pub fn models(mut self) -> Vec<AtPenalty> {
+    pub fn models(mut self) -> Vec<(f64, PathEntry)> {
         self.models.reverse();
         self.models
     }

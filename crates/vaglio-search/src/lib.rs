@@ -83,7 +83,7 @@ pub use journal::{Journal, JournalOwner, JournalStore};
 pub use lars::Lars;
 pub use moves::Move;
 pub use observer::{Event, Monitor, Observer, Silent};
-pub use path::{AtPenalty, Certificate, EntryFit, Knot, NearBest, Path, PathEntry, Stage, Step};
+pub use path::{Certificate, EntryFit, Knot, NearBest, Path, PathEntry, Stage, Step};
 pub use penalties::Penalties;
 pub use random::Random;
 pub use rank::Rank;

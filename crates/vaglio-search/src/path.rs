@@ -68,15 +68,6 @@ impl PathEntry {
     }
 }
 
-/// The model of a path at a given penalty, at a knot or between two.
-#[record]
-pub struct AtPenalty {
-    /// The penalty λ of the path.
-    pub lambda: f64,
-    /// The columns with coefficients at that penalty, and these coefficients; no columns at the start.
-    pub entry: PathEntry,
-}
-
 /// The training of an entry's model.
 #[record]
 #[derive(Default)]
@@ -114,9 +105,10 @@ pub struct Path {
     pub steps: Vec<Step>,
     /// The best recorded subset of each size, in increasing size.
     pub entries: Vec<PathEntry>,
-    /// The models at given penalties, in increasing order, if the path is judged at some.
+    /// Penalties λ at which the path is judged, in increasing order, each with its model: the columns with coefficients
+    /// there, and these coefficients.
     #[optional]
-    pub at_penalties: Vec<AtPenalty>,
+    pub at_penalties: Vec<(f64, PathEntry)>,
     /// Index of the result in `entries`; `None` if nothing was selected.
     pub chosen: Option<usize>,
     /// The sizes allowed for the result; 0 is the empty subset.
@@ -192,7 +184,7 @@ impl Path {
         let is_there = |step: &Step| step.feature < features && are_there(&step.with) && are_there(&step.tied);
         self.steps.iter().all(is_there)
             && self.entries.iter().all(|entry| are_there(&entry.subset))
-            && self.at_penalties.iter().all(|at| are_there(&at.entry.subset))
+            && self.at_penalties.iter().all(|(_, entry)| are_there(&entry.subset))
             && self.stages.iter().all(|stage| are_there(&stage.taken))
             && self.chosen.is_none_or(|chosen| chosen < self.entries.len())
     }
@@ -238,8 +230,8 @@ impl Path {
     /// `lambda`.
     #[must_use]
     pub fn taking(mut self, lambda: f64) -> Self {
-        let Some(at) = self.at_penalties.iter().find(|at| at.lambda == lambda) else { return self };
-        let (entry, size) = (at.entry.clone(), at.entry.subset.len());
+        let Some((_, entry)) = self.at_penalties.iter().find(|(own, _)| *own == lambda) else { return self };
+        let (entry, size) = (entry.clone(), entry.subset.len());
         let place = self.entries.partition_point(|other| other.subset.len() < size);
         match self.entries.get_mut(place).filter(|other| other.subset.len() == size) {
             _ if size == 0 => {}

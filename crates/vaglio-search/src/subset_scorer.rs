@@ -9,9 +9,9 @@ use serde::de::DeserializeOwned;
 use std::sync::Arc;
 use std::time::Instant;
 use vaglio_core::{
-    Action, CacheEffect, Criterion, Design, Diagnostics, EngineEvaluator, Error, Evaluator, Feature, Geometry,
+    Action, CacheEffect, Compute, Criterion, Design, Diagnostics, EngineEvaluator, Error, Evaluator, Feature, Geometry,
     MakeGeometry, ProcessGroup, Recorder, Result, Role, Score, ScoreDetails, SearchExtent, SquaresBound, StopSign,
-    Trials, Winner, WorkItem, definition_engine, winner,
+    Trials, Winner, definition_engine, winner,
 };
 
 /// The current subset of a search, scored by a criterion's evaluator.
@@ -194,8 +194,9 @@ impl<'d> SubsetScorer<'d> {
     fn distribute(&mut self, trials: Trials<'_>) -> Result<Option<Vec<Score>>> {
         let Some(processes) = self.processes.clone() else { return Ok(None) };
         let (kind, which) = (self.log.search(), self.log.work_of(&self.selected, trials));
-        let (work, recorder) = (WorkItem { kind: &kind, which: &which }, self.recorder());
-        self.ask(|evaluator, subset| distributed_scores(evaluator, &recorder, subset, trials, &*processes, work))
+        let recorder = self.recorder();
+        let gather = |count: usize, compute: &mut Compute<'_>| processes.gather(&kind, &which, count, compute);
+        self.ask(|evaluator, subset| distributed_scores(evaluator, &recorder, subset, trials, gather))
     }
 
     /// The recorder of the diagnostics of trials.

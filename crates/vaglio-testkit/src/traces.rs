@@ -5,7 +5,7 @@ use crate::{CriterionLaws, LawResult};
 use std::collections::BTreeMap;
 use std::fmt::Display;
 use std::sync::{Arc, Mutex};
-use vaglio_core::{Action, Compute, ProcessGroup, Score, WorkItem, lock};
+use vaglio_core::{Action, Compute, ProcessGroup, Score, lock};
 use vaglio_search::{Journal, JournalStore, Monitor, SearchContext, Silent};
 
 /// The answers of a walk, in order.
@@ -75,11 +75,12 @@ struct HalfProcess {
 impl ProcessGroup for HalfProcess {
     fn gather(
         &self,
-        work: WorkItem<'_>,
+        kind: &str,
+        which: &str,
         count: usize,
         compute: &mut Compute<'_>,
     ) -> vaglio_core::Result<Vec<Vec<f64>>> {
-        let (ranges, key) = ([0..count / 2, count / 2..count], format!("{} {}", work.kind, work.which));
+        let (ranges, key) = ([0..count / 2, count / 2..count], format!("{kind} {which}"));
         let made = || lock(&self.made);
         let mut halves = made().get(&key).cloned().unwrap_or_default();
         for (at, range) in ranges.into_iter().enumerate().filter(|(at, _)| self.own.is_none_or(|own| own == *at)) {

@@ -167,7 +167,7 @@ fn read<'c>(name: &str, cells: &'c Cells, are_dates: bool) -> Result<Cow<'c, [f6
     match cells {
         Cells::Numbers(numbers) if !are_dates => Ok(numbers.view().values()),
         Cells::Dates(dates) if are_dates => Ok(Cow::Borrowed(dates)),
-        other if other.missing().map_or(0, |missing| missing.count) == other.len() => {
+        other if other.missing().map_or(0, |(_, count)| count) == other.len() => {
             Ok(Cow::Owned(vec![f64::NAN; other.len()]))
         }
         other => {

@@ -74,7 +74,7 @@ impl<'a> CodedColumn<'a> {
 
     /// Numbers of rows of the values that are not missing.
     pub fn counts(&self) -> Vec<usize> {
-        let missing = self.cells.missing().map(|missing| self.codes[missing.first] as usize);
+        let missing = self.cells.missing().map(|(first, _)| self.codes[first] as usize);
         let present = self.counts.iter().enumerate().filter(|(code, _)| Some(*code) != missing);
         present.map(|(_, count)| *count).collect()
     }

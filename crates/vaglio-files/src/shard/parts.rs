@@ -14,7 +14,7 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, Instant};
-use vaglio_core::{Compute, Error, ProcessGroup, Result, StopReason, StopSign, WorkItem, lock};
+use vaglio_core::{Compute, Error, ProcessGroup, Result, StopReason, StopSign, lock};
 
 /// Folder of the parts in a ledger.
 pub(super) const FOLDER: &str = "parts";
@@ -172,12 +172,7 @@ impl SearchParts {
 }
 
 impl ProcessGroup for SearchParts {
-    fn gather(
-        &self,
-        WorkItem { kind, which }: WorkItem<'_>,
-        count: usize,
-        make: &mut Compute<'_>,
-    ) -> Result<Vec<Vec<f64>>> {
+    fn gather(&self, kind: &str, which: &str, count: usize, make: &mut Compute<'_>) -> Result<Vec<Vec<f64>>> {
         // Answers of another division have another name.
         let question = format!("{kind} {which} of {count} in {} parts", self.count);
         self.look();

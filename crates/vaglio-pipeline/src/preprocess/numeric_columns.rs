@@ -30,12 +30,12 @@ pub fn numeric(table: &mut Table) -> Result<(Columns, Vec<String>)> {
             );
             return Err(Error::setting("preprocess", message));
         }
-        if let Some(missing) = cells.missing() {
+        if let Some((first, count)) = cells.missing() {
             return Err(Error::NonFinite {
-                row: table.origin(missing.first) + 1,
+                row: table.origin(first) + 1,
                 column: name,
                 value: "a missing cell".into(),
-                count: missing.count,
+                count,
                 file: None,
                 remedy: Some("add {kind: impute} to preprocess, or the column to data.exclude; `mean` and `median` fill numbers, `most_frequent` text too".into()),
             });

@@ -7,7 +7,7 @@ use std::ops::RangeInclusive;
 use std::sync::Arc;
 use vaglio_core::{Feature, Loss, Result, Score, StopReason};
 use vaglio_report::record::Cell;
-use vaglio_search::{AtPenalty, Path, PathEntry};
+use vaglio_search::{Path, PathEntry};
 
 /// Held-out losses of one search path, by size.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -16,9 +16,9 @@ pub struct FoldPath {
     pub empty: LossSums,
     /// Losses of the sizes that the path reached.
     pub sizes: BTreeMap<usize, LossSums>,
-    /// Models at penalties with their losses, if the path is evaluated at penalties.
+    /// Penalties at which the path is evaluated, with their models and losses.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub penalties: Vec<(AtPenalty, LossSums)>,
+    pub penalties: Vec<(f64, PathEntry, LossSums)>,
     pub empty_score: Score,
     /// Sizes that may be the result.
     pub allowed: RangeInclusive<usize>,
@@ -62,17 +62,17 @@ impl FoldPath {
 
     /// Path cut at one lasso penalty: a single model that counts as the full subset, or none if the path ended before.
     pub fn to_penalty(&self, lambda: f64) -> FoldPath {
-        let found = self.penalties.iter().find(|(at, _)| at.lambda == lambda);
-        let size = found.map_or(0, |(at, _)| at.entry.subset.len());
+        let found = self.penalties.iter().find(|(own, ..)| *own == lambda);
+        let size = found.map_or(0, |(_, entry, _)| entry.subset.len());
         // An impossible size marks a path without a model.
         let only = if found.is_some() { size } else { usize::MAX };
         let own = found.filter(|_| size > 0);
-        let entries: Vec<PathEntry> = own.iter().map(|(at, _)| at.entry.clone()).collect();
+        let entries: Vec<PathEntry> = own.iter().map(|(_, entry, _)| entry.clone()).collect();
         let mut path = Path::stopped(self.empty_score, StopReason::Penalty);
         (path.entries, path.allowed) = (entries, only..=only);
         FoldPath {
             empty: self.empty.clone(),
-            sizes: own.iter().map(|(_, tally)| (size, tally.clone())).collect(),
+            sizes: own.iter().map(|(.., tally)| (size, tally.clone())).collect(),
             everything: found.map(|_| size),
             other: self.other.as_ref().map(|other| Arc::new(other.to_penalty(lambda))),
             ..FoldPath::new(path, size)
@@ -141,14 +141,14 @@ impl LambdaPaths {
 
     /// Splits one path per fold into models at each penalty at which the path of all rows has an allowed model.
     pub fn to_penalties(&self, path: &Path) -> Vec<LambdaPaths> {
-        let to = |at: &AtPenalty| LambdaPaths {
-            lambda: Some(at.lambda),
-            folds: self.folds.iter().map(|path| Arc::new(path.to_penalty(at.lambda))).collect(),
+        let to = |(lambda, entry): &(f64, PathEntry)| LambdaPaths {
+            lambda: Some(*lambda),
+            folds: self.folds.iter().map(|path| Arc::new(path.to_penalty(*lambda))).collect(),
             end: None,
-            everything: at.entry.subset.len(),
+            everything: entry.subset.len(),
             ..*self
         };
-        path.at_penalties.iter().filter(|at| path.allowed.contains(&at.entry.subset.len())).map(to).collect()
+        path.at_penalties.iter().filter(|(_, entry)| path.allowed.contains(&entry.subset.len())).map(to).collect()
     }
 
     /// Selects some folds, as one repeat.

@@ -225,7 +225,7 @@ impl<'a, 'o> Lockstep<'a, 'o> {
             let new: Vec<PathEntry> = if at_penalties.is_empty() {
                 path.entries.iter().filter(|entry| !is_known(entry)).cloned().collect()
             } else {
-                at_penalties.iter().map(|at| at.entry.clone()).collect()
+                at_penalties.iter().map(|(_, entry)| entry.clone()).collect()
             };
             let mut trail = FoldPath::new(path, design.candidates().len());
             trail.sizes = before.map(|before| before.sizes).unwrap_or_default();
@@ -235,7 +235,7 @@ impl<'a, 'o> Lockstep<'a, 'o> {
                 match index {
                     None => trail.empty = tally,
                     Some(index) if at_penalties.is_empty() => drop(trail.sizes.insert(new[index].subset.len(), tally)),
-                    Some(index) => trail.penalties.push((at_penalties[index].clone(), tally)),
+                    Some(index) => trail.penalties.push((at_penalties[index].0, new[index].clone(), tally)),
                 }
                 Ok(())
             })?;

@@ -52,7 +52,7 @@ pub fn plain(
         (chosen.by, chosen.rule) = (ChosenBy::Setting, None);
     }
     if choose == Choose::Last {
-        chosen.penalty = searched.path.at_penalties.first().map(|at| at.lambda);
+        chosen.penalty = searched.path.at_penalties.first().map(|(lambda, _)| *lambda);
     }
     if let Choose::Size(asked) = choose
         && chosen.size < asked

@@ -107,8 +107,8 @@ fn missing_cells_are_kept_and_infinities_refused() {
         let (table, profile) =
             read_as(&csv("missing", format!("a,b,c\n1,2,x\n3,{cell},{cell}\n5,{cell},y\n")), &ReadSpec::default(), &[])
                 .unwrap();
-        assert_eq!(table.get("b").unwrap().missing().map(|m| (m.first, m.count)), Some((1, 2)), "{cell}");
-        assert_eq!(table.get("c").unwrap().missing().map(|m| (m.first, m.count)), Some((1, 1)), "{cell}");
+        assert_eq!(table.get("b").unwrap().missing(), Some((1, 2)), "{cell}");
+        assert_eq!(table.get("c").unwrap().missing(), Some((1, 1)), "{cell}");
         assert_eq!(profile.column("b").unwrap().first_missing, Some((1, cell.to_owned())));
         assert_eq!(profile.column("a").unwrap().missing, 0);
     }

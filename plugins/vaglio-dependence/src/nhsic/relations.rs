@@ -6,7 +6,7 @@ use crate::kernel_matrix::shares;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
-use vaglio_core::{Design, Feature, ProcessGroup, Result, WorkItem, get_or_try_make};
+use vaglio_core::{Design, Feature, ProcessGroup, Result, get_or_try_make};
 use vaglio_kernels::tolerance::LEVEL_SIMILARITY;
 
 /// Maximum number of columns at which a request for one entry of Q caches the whole column.
@@ -70,10 +70,7 @@ impl Relations {
     ) -> Result<Vec<Vec<f64>>> {
         let all = self.gram.len();
         match &self.process_group {
-            Some((process_group, named)) => {
-                let kind = format!("{named} {kind}");
-                process_group.gather(WorkItem { kind: &kind, which }, all, &mut make)
-            }
+            Some((process_group, named)) => process_group.gather(&format!("{named} {kind}"), which, all, &mut make),
             None => Ok(vec![make(0..all)?]),
         }
     }

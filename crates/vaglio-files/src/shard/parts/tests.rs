@@ -27,7 +27,7 @@ fn ask(process_group: &SearchParts, questions: usize, pause: Duration) -> usize 
     let mut made = 0;
     for question in 0..questions {
         let which = question.to_string();
-        let parts = process_group.gather(WorkItem { kind: "k", which: &which }, ITEMS, &mut |range| {
+        let parts = process_group.gather("k", &which, ITEMS, &mut |range| {
             made += range.len();
             std::thread::sleep(pause);
             Ok(range.map(|item| number(question, item)).collect())
@@ -112,7 +112,7 @@ fn questions_that_take_little_are_not_parted_unless_another_parts_them() {
     let short = SearchParts { least: Duration::from_millis(100), ..process_group(&folder, "run", 0, 2) };
     let calls = |question: usize, pause: u64| {
         let (which, mut calls) = (question.to_string(), 0);
-        let parts = short.gather(WorkItem { kind: "k", which: &which }, ITEMS, &mut |range| {
+        let parts = short.gather("k", &which, ITEMS, &mut |range| {
             calls += 1;
             std::thread::sleep(Duration::from_millis(pause));
             Ok(range.map(|item| number(question, item)).collect())
@@ -133,8 +133,7 @@ fn a_helper_ends_with_the_search() {
     std::fs::create_dir_all(&folder).unwrap();
     std::fs::write(folder.join("end"), "").unwrap();
     let asked = |index| {
-        let question = WorkItem { kind: "k", which: "0" };
-        process_group(&folder, "run", index, 2).gather(question, ITEMS, &mut |range| Ok(vec![0.0; range.len()]))
+        process_group(&folder, "run", index, 2).gather("k", "0", ITEMS, &mut |range| Ok(vec![0.0; range.len()]))
     };
     assert!(matches!(asked(1), Err(Error::Stopped(StopReason::Interrupted))));
     assert!(asked(0).is_ok());

@@ -106,7 +106,7 @@ impl TableProfile {
     pub fn update_from(&mut self, table: &Table, hints: &HashMap<String, Hint>) {
         for column in &mut self.columns {
             let Some(cells) = table.get(&column.name) else { continue };
-            column.missing = cells.missing().map_or(0, |missing| missing.count);
+            column.missing = cells.missing().map_or(0, |(_, count)| count);
             let hint = hints.get(&column.name).copied().unwrap_or_default();
             (column.taken, column.levels) = taken(cells, hint, cells.len() - column.missing);
         }

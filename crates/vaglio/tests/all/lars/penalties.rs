@@ -38,14 +38,14 @@ fn models_at_any_penalty_are_those_of_coordinate_descent() {
         let knots = walk(&Search::new(Lars::default()), &KFold::default(), &design).steps;
         assert_eq!(path.steps[..], knots[..path.steps.len()]);
         left += path.steps.iter().filter(|step| step.action == vaglio::core::Action::Remove).count();
-        for model in &path.at_penalties {
+        for (lambda, model) in &path.at_penalties {
             let mut alpha = [0.0; 8];
-            match &model.entry.fit {
-                EntryFit::Coefficients(own) => model.entry.subset.iter().zip(own).for_each(|(&f, a)| alpha[f] = *a),
-                _ => assert!(model.entry.subset.is_empty()),
+            match &model.fit {
+                EntryFit::Coefficients(own) => model.subset.iter().zip(own).for_each(|(&f, a)| alpha[f] = *a),
+                _ => assert!(model.subset.is_empty()),
             }
-            for (own, plain) in alpha.iter().zip(descent(&c, &q, model.lambda, Signs::Any)) {
-                assert!((own - plain).abs() < 1e-10, "seed {seed}, λ = {}: {own} is not {plain}", model.lambda);
+            for (own, plain) in alpha.iter().zip(descent(&c, &q, *lambda, Signs::Any)) {
+                assert!((own - plain).abs() < 1e-10, "seed {seed}, λ = {}: {own} is not {plain}", lambda);
             }
         }
     }
@@ -145,15 +145,15 @@ fn models_of_several_outputs_at_any_penalty_are_those_of_the_group_lasso() {
         let (_, q) = moments(&design);
         let path = walk(&at(Penalties::Points(30)), &Loo::default(), &design);
         assert_eq!(path.at_penalties.len(), 30);
-        for model in &path.at_penalties {
-            let plain = by_rows(&c, &q, model.lambda);
+        for (lambda, model) in &path.at_penalties {
+            let plain = by_rows(&c, &q, *lambda);
             let empty = Vec::new();
-            let own = if let EntryFit::Coefficients(own) = &model.entry.fit { own } else { &empty };
+            let own = if let EntryFit::Coefficients(own) = &model.fit { own } else { &empty };
             for (feature, row) in plain.iter().enumerate() {
-                let place = model.entry.subset.iter().position(|f| *f == feature);
+                let place = model.subset.iter().position(|f| *f == feature);
                 for (output, plain) in row.iter().enumerate() {
                     let own = place.map_or(0.0, |place| own[place * row.len() + output]);
-                    assert!((own - plain).abs() < 1e-10, "λ = {}: {own} is not {plain}", model.lambda);
+                    assert!((own - plain).abs() < 1e-10, "λ = {}: {own} is not {plain}", lambda);
                 }
             }
         }
@@ -165,7 +165,7 @@ fn one_penalty_is_taken_without_folds() {
     let problem = data::regression(60, 8, 4).problem();
     let selection = fit(&problem, values(&[0.2]).choose(Choose::Last));
     let path = selection.path;
-    assert_eq!(path.result(), Some(&path.at_penalties[0].entry));
+    assert_eq!(path.result(), Some(&path.at_penalties[0].1));
     let above = fit(&problem, values(&[1.5]).choose(Choose::Last));
     assert!(above.path.result().is_none() && above.path.steps.is_empty());
 }

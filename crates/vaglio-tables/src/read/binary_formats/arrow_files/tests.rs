@@ -164,7 +164,7 @@ fn missing_values_are_kept() {
     for (index, (array, first)) in cases.into_iter().enumerate() {
         for path in write(&format!("missing{index}"), &batch(vec![("x", array)])) {
             let missing = read(&path).unwrap().get("x").unwrap().missing();
-            assert_eq!(missing.map(|missing| missing.first), Some(first), "{}", path.display());
+            assert_eq!(missing.map(|(first, _)| first), Some(first), "{}", path.display());
         }
     }
 }

@@ -40,7 +40,7 @@ fn threads_of(written: Option<usize>, shards: &Shards) -> Result<usize, Error> {
 
 fn plan(path: &Path, of: usize, folder: &Path, set: &[String], json: bool) -> Done {
     let loaded = LoadedPipeline::read(path, set)?;
-    let planned = || Shards::plan(&loaded.pipeline, &loaded.folder, Some(of), of, folder);
+    let planned = || Shards::plan(&loaded.pipeline, &loaded.folder, Some(of), of, |_| folder.to_owned());
     let shards = in_pool(loaded.pipeline.engine.threads, planned).map_err(|error| loaded.failure(error))?;
     let (phases, units) = (shards.phases(), shards.units());
     if json {

@@ -2,11 +2,10 @@
 
 mod lines;
 
-pub(super) use lines::{JournalContent, JournalHeader, read, written};
+pub(super) use lines::{JournalContent, JournalHeader, Pieces, read, written};
 
 use super::run_folder::sync_folder;
 use lines::{piece, sealed};
-use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
 use std::io::{Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
@@ -28,7 +27,7 @@ const WAIT: Duration = Duration::from_millis(20);
 const SYNC: Duration = Duration::from_secs(1);
 
 /// Writes a journal of some pieces; an existing one is renamed once the new one is on disk.
-fn begin(path: &Path, header: &JournalHeader, pieces: &BTreeMap<String, String>) -> Result<OpenJournal> {
+fn begin(path: &Path, header: &JournalHeader, pieces: &Pieces) -> Result<OpenJournal> {
     let (text, sum) = written(header, pieces)?;
     let there = path.symlink_metadata().ok();
     let begun = || -> std::io::Result<File> {
@@ -103,7 +102,7 @@ impl OpenJournal {
 pub(super) struct RunJournal {
     path: PathBuf,
     /// Pieces present on opening.
-    pub known: BTreeMap<String, String>,
+    pub known: Pieces,
     /// Whether an earlier run began the journal.
     pub is_resumed: bool,
     /// Thread that writes the pieces, until it is to end.
@@ -121,7 +120,7 @@ impl RunJournal {
     ///
     /// # Errors
     /// [`Error::Unwritable`] if the file cannot be written.
-    pub fn put(out: &Path, header: &JournalHeader, pieces: &BTreeMap<String, String>) -> Result<()> {
+    pub fn put(out: &Path, header: &JournalHeader, pieces: &Pieces) -> Result<()> {
         begin(&out.join(NAME), header, pieces).map(drop)
     }
 
@@ -129,7 +128,7 @@ impl RunJournal {
     /// memory while that line waits for the hash of the data.
     pub fn begin(out: &Path, data: Digest, configuration: serde_json::Value) -> Self {
         let (path, of_header) = (out.join(NAME), data.clone());
-        let begin = move || begin(&path, &JournalHeader::new(&of_header.written()?, configuration), &BTreeMap::new());
+        let begin = move || begin(&path, &JournalHeader::new(&of_header.written()?, configuration), &Pieces::new());
         let mut book = RunJournal::with_pieces(out, None, begin);
         book.data = Some(data);
         book
@@ -142,7 +141,7 @@ impl RunJournal {
     pub fn resume(out: &Path, header: &JournalHeader) -> Result<Self> {
         let path = out.join(NAME);
         let Some(known) = read(&path, header)?.filter(JournalContent::is_begun) else {
-            let begun = begin(&path, header, &BTreeMap::new())?;
+            let begun = begin(&path, header, &Pieces::new())?;
             return Ok(RunJournal::with_pieces(out, None, move || Ok(begun)));
         };
         let JournalContent { pieces, length, sum } = known;
@@ -161,7 +160,7 @@ impl RunJournal {
 
     fn with_pieces(
         out: &Path,
-        known: Option<BTreeMap<String, String>>,
+        known: Option<Pieces>,
         begin: impl FnOnce() -> Result<OpenJournal> + Send + 'static,
     ) -> Self {
         let (path, failure) = (out.join(NAME), Arc::<OnceLock<Error>>::default());

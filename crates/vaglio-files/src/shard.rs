@@ -11,14 +11,12 @@
 //! all its units are done, `shards/I.jsonl` appears complete. Every line of both has a checksum. A second attempt at a
 //! slow or lost index uses `shards/I.1`, the next `shards/I.2`.
 
-mod build;
 mod ledger;
-mod merge;
 mod parts;
 mod plan;
 mod run;
 mod share;
 mod work;
 
-pub use build::build;
 pub use ledger::{ShardProgress, ShardState, Shards};
+pub use plan::build;

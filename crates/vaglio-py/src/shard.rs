@@ -51,11 +51,8 @@ impl PyShards {
         let folder = written.folder;
         let call = WatchedCall { threads, ..WatchedCall::default() };
         let planned = call.run(py, move |_, _| {
-            let planned = match below {
-                true => Shards::plan_below(&settings, &folder, of, workers, &ledger),
-                false => Shards::plan(&settings, &folder, of, workers, &ledger),
-            };
-            planned.map_err(|error| document.locate(error))
+            let place = |key: &str| if below { ledger.join(key) } else { ledger };
+            Shards::plan(&settings, &folder, of, workers, place).map_err(|error| document.locate(error))
         });
         planned.map(PyShards::from)
     }

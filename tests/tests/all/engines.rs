@@ -154,9 +154,9 @@ fn attempts_apart_share_what_is_known() {
     let folder = folder("engine-apart", lines);
     let (pipeline, _) = vaglio::pipeline::load(&folder.read("p.yaml"), "p.yaml", &[]).unwrap();
     let ledger = folder.path("ledger");
-    let shards = Shards::plan(&pipeline, &folder.path(""), None, 1, &ledger).unwrap();
+    let shards = Shards::plan(&pipeline, &folder.path(""), None, 1, |_| ledger.clone()).unwrap();
     assert_eq!((shards.progress().unwrap().len(), shards.units()), (7, 7));
-    let again = Shards::plan(&pipeline, &folder.path(""), None, 1, &ledger).unwrap();
+    let again = Shards::plan(&pipeline, &folder.path(""), None, 1, |_| ledger.clone()).unwrap();
     assert_eq!(again.progress().unwrap().len(), 7);
     let lead = shards.lead().unwrap();
     let error = Shards::open(&ledger).unwrap().lead().unwrap_err().to_string();
@@ -188,7 +188,7 @@ fn attempts_apart_share_what_is_known() {
 fn what_others_put_in_place_is_there_or_not() {
     let folder = folder("engine-looks", "evaluate: {permutations: 2}\nengine: {threads: 1}");
     let (pipeline, _) = vaglio::pipeline::load(&folder.read("p.yaml"), "p.yaml", &[]).unwrap();
-    let shards = Shards::plan(&pipeline, &folder.path(""), None, 1, &folder.path("ledger")).unwrap();
+    let shards = Shards::plan(&pipeline, &folder.path(""), None, 1, |_| folder.path("ledger")).unwrap();
     shards.run_apart(1, &mut vaglio::search::Silent).unwrap();
     let (done, aside) = (folder.path("ledger/shards/1.jsonl"), folder.path("ledger/aside"));
     let over = std::sync::atomic::AtomicBool::new(false);

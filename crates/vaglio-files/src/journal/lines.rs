@@ -16,6 +16,9 @@ const LARGEST: u64 = 1 << 33;
 /// Hexadecimal digits of a line's checksum.
 const DIGITS: usize = 16;
 
+/// Values of pieces of work by their keys, as JSON.
+pub(in super::super) type Pieces = BTreeMap<String, String>;
+
 /// First line of a journal: identifies the run.
 #[saved]
 #[derive(Clone, PartialEq)]
@@ -100,7 +103,7 @@ fn unsealed(line: &str, sum: &mut String) -> Option<String> {
 
 /// Content of a journal that was read.
 pub(in super::super) struct JournalContent {
-    pub pieces: BTreeMap<String, String>,
+    pub pieces: Pieces,
     /// Length of its complete lines, in bytes.
     pub(super) length: u64,
     pub(super) sum: String,
@@ -129,7 +132,7 @@ pub(in super::super) fn read(path: &Path, header: &JournalHeader) -> Result<Opti
     let Some(file) = if_there(path, std::fs::File::open(path))? else { return Ok(None) };
     let bytes = bounded_of(file, path, LARGEST)?.ok_or_else(|| refused("it grows while it is read".into()))?;
     let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
-    let (mut sum, mut pieces) = (String::new(), BTreeMap::new());
+    let (mut sum, mut pieces) = (String::new(), Pieces::new());
     for (number, line) in (1..).zip(bytes[..whole].split_inclusive(|byte| *byte == b'\n')) {
         let line = &line[..line.len() - 1];
         if line.is_empty() {
@@ -153,10 +156,7 @@ pub(in super::super) fn read(path: &Path, header: &JournalHeader) -> Result<Opti
 }
 
 /// Text of a journal with exactly these pieces, and the checksum of its last line.
-pub(in super::super) fn written(
-    header: &JournalHeader,
-    pieces: &BTreeMap<String, String>,
-) -> serde_json::Result<(String, String)> {
+pub(in super::super) fn written(header: &JournalHeader, pieces: &Pieces) -> serde_json::Result<(String, String)> {
     let mut sum = String::new();
     let mut text = sealed(&serde_json::to_string(header)?, &mut sum);
     for (key, value) in pieces {

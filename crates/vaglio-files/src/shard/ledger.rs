@@ -1,16 +1,13 @@
 //! The shared folder of a distributed run.
 
-use super::build::build;
-use super::plan::{PLAN, ShardPlan, key};
+use super::plan::{PLAN, ShardPlan, build, key};
 use crate::data::prepare;
-use crate::journal::{JournalContent, JournalHeader, NAME, read};
+use crate::journal::{JournalContent, JournalHeader, NAME, Pieces, read};
 use crate::run::{RunStart, portable};
 use crate::run_folder::RunFolder;
-use crate::train_test::TrainTest;
 use crate::work_units::{PARTS, SEARCH, WorkUnits, name, waits_for_search};
 use serde::Serialize;
 use serde_json::json;
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use vaglio_core::{Error, Result, StopSign, abridge, lock};
@@ -47,7 +44,8 @@ fn on_own_threads<T: Send>(work: impl FnOnce() -> Result<T> + Send) -> Result<T>
 
 impl Shards {
     /// Plans a run and writes the plan to a folder, which is created if missing. Reads the data once, to hash them and
-    /// to split their rows. The same plan may be written again, even if its files or engine have moved.
+    /// to split their rows. The same plan may be written again, even if its files or engine have moved. `folder` names
+    /// the folder; its argument is a hash of build, data and settings, by which every run may have its own.
     ///
     /// `of` is the number of indexes: without one, that of an existing plan, else one per unit and at most 1024. The
     /// search on all rows is divided into `workers` parts if possible, one for each process at a time.
@@ -60,39 +58,13 @@ impl Shards {
         data: &Path,
         of: Option<usize>,
         workers: usize,
-        folder: &Path,
-    ) -> Result<Self> {
-        Shards::planned(pipeline, data, of, workers, |_| Ok(folder.to_owned()))
-    }
-
-    /// Like [`Shards::plan`], in a subfolder of `ledger`. A hash of build, data and settings names the subfolder, so that
-    /// every run has its own.
-    ///
-    /// # Errors
-    /// Returns the errors of [`Shards::plan`].
-    pub fn plan_below(
-        pipeline: &ValidPipeline,
-        data: &Path,
-        of: Option<usize>,
-        workers: usize,
-        ledger: &Path,
-    ) -> Result<Self> {
-        Shards::planned(pipeline, data, of, workers, |prepared| {
-            Ok(ledger.join(key(pipeline, &prepared.digest.written()?)?))
-        })
-    }
-
-    fn planned(
-        pipeline: &ValidPipeline,
-        data: &Path,
-        of: Option<usize>,
-        workers: usize,
-        folder: impl FnOnce(&TrainTest) -> Result<PathBuf>,
+        folder: impl FnOnce(&str) -> PathBuf,
     ) -> Result<Self> {
         Error::unless_between("--of", of.unwrap_or(1), 1..=1_000_000)?;
         let RunStart { prepared, design, .. } =
             &RunStart::new(pipeline, data, prepare(pipeline, data)?, &StopSign::default())?;
-        let folder = folder(prepared)?;
+        let digest = prepared.digest.written()?;
+        let folder = folder(&key(pipeline, &digest)?);
         std::fs::create_dir_all(folder.join(FOLDER)).map_err(|e| Error::unwritable(&folder, e))?;
         let there = match of {
             None if folder.join(PLAN).exists() => Some(ShardPlan::read(&folder)?),
@@ -104,7 +76,6 @@ impl Shards {
             units = units.in_parts(there.as_ref().map_or(workers, |there| there.units.parts()));
         }
         let of = of.or(there.map(|there| there.of)).unwrap_or_else(|| units.count().min(MOST));
-        let digest = prepared.digest.written()?;
         let plan = ShardPlan::new(of, units, digest, portable(pipeline, data, &folder)?)?;
         plan.put(&folder)?;
         Shards::with_plan(&folder, plan)
@@ -209,9 +180,9 @@ impl Shards {
     }
 
     /// Pieces from all attempts at an index; `None` before the first.
-    pub(super) fn begun(&self, index: usize) -> Result<Option<BTreeMap<String, String>>> {
+    pub(super) fn begun(&self, index: usize) -> Result<Option<Pieces>> {
         let header = self.header()?;
-        let mut all: Option<BTreeMap<String, String>> = None;
+        let mut all: Option<Pieces> = None;
         for folder in self.attempts(index) {
             if let Some(known) = read(&folder.join(NAME), &header)?.filter(JournalContent::is_begun) {
                 all.get_or_insert_default().extend(known.pieces);
@@ -242,7 +213,7 @@ impl Shards {
     }
 
     /// Pieces of a completed index; `None` if it is not complete.
-    pub(super) fn finished(&self, index: usize) -> Result<Option<BTreeMap<String, String>>> {
+    pub(super) fn finished(&self, index: usize) -> Result<Option<Pieces>> {
         let path = self.done_file(index);
         let Some(JournalContent { pieces, .. }) = read(&path, &self.header()?)? else { return Ok(None) };
         let left = self.plan.missing(index, |key| pieces.contains_key(key));
@@ -253,7 +224,7 @@ impl Shards {
     }
 
     /// Existing pieces of an index, complete or not.
-    pub(super) fn pieces(&self, index: usize) -> Result<BTreeMap<String, String>> {
+    pub(super) fn pieces(&self, index: usize) -> Result<Pieces> {
         Ok(match self.finished(index)? {
             Some(pieces) => pieces,
             None => self.begun(index)?.unwrap_or_default(),

@@ -29,6 +29,7 @@ const LOOK: Duration = Duration::from_millis(100);
 const PAUSE: [Duration; 2] = [Duration::from_micros(200), Duration::from_millis(2)];
 
 /// Process group of a ledger, as seen by one process.
+#[derive(Debug)]
 pub(super) struct SearchParts {
     folder: PathBuf,
     /// File that exists once the search is done.
@@ -44,7 +45,7 @@ pub(super) struct SearchParts {
     state: Mutex<GroupState>,
 }
 
-#[derive(Default)]
+#[derive(Debug, Default)]
 struct GroupState {
     /// Own file, and its path once it exists; a failed write closes it.
     own: Option<File>,
@@ -71,12 +72,6 @@ impl GroupState {
         let there: Vec<usize> = (0..self.away.len()).filter(|index| !self.away[*index]).collect();
         let before = self.away[..part].iter().filter(|away| **away).count();
         there.get(before % there.len().max(1)).copied().unwrap_or(part)
-    }
-}
-
-impl std::fmt::Debug for SearchParts {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("SearchParts").field("index", &self.index).field("count", &self.count).finish()
     }
 }
 

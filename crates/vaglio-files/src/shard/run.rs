@@ -1,16 +1,15 @@
-//! Runs the units of an index.
+//! Runs the units of an index, and merges all indexes.
 
 use super::ledger::{ShardProgress, Shards};
 use super::parts::{self, SearchParts};
 use super::plan::key;
 use super::share::{NOTHING, ShardJournal};
 use super::work::{LOOK, WorkContext};
-use crate::journal::{NAME, RunJournal, read, written};
+use crate::journal::{JournalHeader, NAME, Pieces, RunJournal, read, written};
 use crate::monitor::limited;
-use crate::run::RunStart;
+use crate::run::{RunOptions, RunOutcome, RunStart, run_here};
 use crate::run_folder::RunFolder;
-use crate::work_units::{SEARCH_INDEX, waits_for_search};
-use std::collections::BTreeMap;
+use crate::work_units::{SEARCH, SEARCH_INDEX, waits_for_search};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use vaglio_core::{Error, Result, StopReason, StopSign};
@@ -133,7 +132,7 @@ impl Shards {
     }
 
     /// Writes the pieces of an index, unless another attempt has, and removes its working files.
-    fn keep(&self, index: usize, pieces: &BTreeMap<String, String>) -> Result<()> {
+    fn keep(&self, index: usize, pieces: &Pieces) -> Result<()> {
         if self.finished(index)?.is_none() {
             write_file(&self.done_file(index), &written(&self.header()?, pieces)?.0)?;
         }
@@ -155,5 +154,39 @@ impl Shards {
             work.go_on(monitor)?;
         }
         Ok(())
+    }
+
+    /// Merges the pieces of all indexes and writes the files of the run to `options.out`. A run in one process writes
+    /// an equal `selection.json`, except for times and memory. With `stopped`, merges the existing pieces: the result
+    /// is partial, like a run in one process that was stopped for this reason after the same work.
+    ///
+    /// # Errors
+    /// Returns [`vaglio_core::Error::JournalRefused`] for another build, and, unless `stopped`, for incomplete indexes,
+    /// with the missing units. Returns the errors of [`run`](crate::run).
+    pub fn merge<'m>(
+        &self,
+        stopped: Option<StopReason>,
+        options: &RunOptions,
+        monitor: impl Into<Monitor<'m>>,
+    ) -> Result<RunOutcome> {
+        self.check_build()?;
+        let mut pieces = Pieces::new();
+        for index in 0..self.plan.of {
+            match self.finished(index)? {
+                Some(known) => pieces.extend(known),
+                None if stopped.is_some() => pieces.extend(self.begun(index)?.unwrap_or_default()),
+                None => return Err(self.incomplete()?),
+            }
+        }
+        let mut monitor: Monitor<'_> = monitor.into();
+        if stopped.is_some() {
+            monitor.stop = monitor.stop.or(move || stopped);
+        }
+        let claim = RunFolder::new(&options.out)?;
+        let header = JournalHeader::new(&self.plan.data, self.pipeline.configuration()?);
+        RunJournal::put(&options.out, &header, &pieces)?;
+        drop(claim);
+        let options = RunOptions { folder: self.folder.clone(), resume: true, ..options.clone() };
+        run_here(&self.pipeline, &options, monitor, pieces.contains_key(SEARCH))
     }
 }

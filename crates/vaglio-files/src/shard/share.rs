@@ -2,9 +2,8 @@
 
 use super::parts::SearchParts;
 use super::plan::ShardPlan;
-use crate::journal::RunJournal;
+use crate::journal::{Pieces, RunJournal};
 use crate::work_units::{PARTS, SEARCH};
-use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard};
 use vaglio_core::{ProcessGroup, lock};
 use vaglio_search::{JournalOwner, JournalStore};
@@ -18,7 +17,7 @@ pub(super) struct ShardJournal {
     plan: ShardPlan,
     pub index: usize,
     /// New pieces to publish, and pieces of other indexes.
-    known: Mutex<BTreeMap<String, String>>,
+    known: Mutex<Pieces>,
     /// Process group for the search on all rows.
     pub process_group: Option<Arc<SearchParts>>,
 }
@@ -28,7 +27,7 @@ impl ShardJournal {
         ShardJournal { book, plan: plan.clone(), index, known: Mutex::default(), process_group }
     }
 
-    fn known(&self) -> MutexGuard<'_, BTreeMap<String, String>> {
+    fn known(&self) -> MutexGuard<'_, Pieces> {
         lock(&self.known)
     }
 
@@ -54,12 +53,12 @@ impl ShardJournal {
     }
 
     /// Stores pieces that other indexes have found.
-    pub fn learn(&self, pieces: BTreeMap<String, String>) {
+    pub fn learn(&self, pieces: Pieces) {
         self.known().extend(pieces);
     }
 
     /// Pieces to publish.
-    pub fn pieces(&self) -> BTreeMap<String, String> {
+    pub fn pieces(&self) -> Pieces {
         let mut pieces = self.book.known.clone();
         pieces.extend(self.known().clone());
         pieces.retain(|key, _| self.is_published(key));

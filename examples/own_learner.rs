@@ -171,7 +171,7 @@ fn uniform(random: &mut ChaCha8Rng) -> f64 {
 /// Selects ten of a hundred cosines of standardized columns.
 pub fn main() -> Result<(), Box<dyn std::error::Error>> {
     let dataset = vaglio_examples::diabetes()?;
-    let learner = Cosines { count: 100, lambda: Lambda::Fixed(0.1), ..Cosines::default() };
+    let learner = Cosines { count: 100, lambda: Lambda::from(0.1), ..Cosines::default() };
     let pipeline = Pipeline::new(Loo::default(), Greedy::new(10), learner).preprocess(Standardize::default());
     let fitted = pipeline.fit(&dataset)?;
     println!("{}", fitted.selected().join(", "));

@@ -101,7 +101,7 @@ mod tests {
     fn all_choose_what_greedy_rls_chooses() {
         for seed in 0..5 {
             let problem = vaglio_testkit::data::regression(40, 12, seed).problem();
-            let learner = Rls { lambda: Lambda::Fixed(0.7), intercept: false };
+            let learner = Rls { lambda: Lambda::from(0.7), intercept: false };
             let selector = Selector::params(Loo::default(), Greedy::new(5), learner).check().unwrap();
             let found = selector.select(&problem, &mut Silent).unwrap();
             let ours: Vec<Feature> = found.path.steps.iter().map(|step| step.feature).collect();

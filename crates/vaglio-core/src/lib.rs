@@ -107,7 +107,7 @@ pub use mixed_setting::{MixedSetting, first_key, read_mixed};
 pub use model::{Model, ModelData, Predict, Predictor, ReadoutMap};
 pub use part_outputs::{Figures, PartOutputs};
 pub use part_setting::{NamedPart, PartSetting};
-pub use penalty::{AutoGrid, Lambda, LambdaChoice, LambdaScope, geometric};
+pub use penalty::{AutoGrid, Lambda, LambdaScope, geometric};
 pub use per_fold_preprocessing::{PerFoldPreprocessing, RefitScope, Requirement};
 pub use plan::{Estimate, Plan};
 pub use power_of_two::{PowerOfTwoScaling, times_power};

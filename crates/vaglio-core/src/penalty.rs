@@ -4,15 +4,20 @@ mod serialization;
 
 use crate::formatting::number;
 use crate::{Error, Result, saved, setting};
+use serde::Serialize;
 use serialization::{AutoGridKeyword, Ends, Grid, Outputs, Range};
 use std::ops::RangeInclusive;
 
-/// The penalty λ: one value, or several.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Lambda {
-    /// One value.
-    Fixed(f64),
-    /// Several values, with a choice among them.
+/// The penalty λ: one value, by `Lambda::from(0.1)`, or several with a choice among them.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(transparent)]
+pub struct Lambda(LambdaForm);
+
+/// The forms of λ in files.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(untagged)]
+enum LambdaForm {
+    One(f64),
     Several(LambdaChoice),
 }
 
@@ -21,7 +26,7 @@ pub enum Lambda {
 #[saved]
 #[derive(Clone, Default, PartialEq)]
 #[serde(default)]
-pub struct LambdaChoice {
+struct LambdaChoice {
     #[optional]
     grid: Option<Grid>,
     #[optional]
@@ -64,13 +69,19 @@ const POINTS: RangeInclusive<usize> = 2..=100_000;
 
 impl Default for Lambda {
     fn default() -> Self {
-        Lambda::Fixed(1.0)
+        Lambda::from(1.0)
     }
 }
 
 impl From<f64> for Lambda {
     fn from(value: f64) -> Self {
-        Lambda::Fixed(value)
+        Lambda(LambdaForm::One(value))
+    }
+}
+
+impl From<LambdaChoice> for Lambda {
+    fn from(choice: LambdaChoice) -> Self {
+        Lambda(LambdaForm::Several(choice))
     }
 }
 
@@ -78,23 +89,23 @@ impl Lambda {
     /// Makes a grid of `points` values in geometric progression from `from` to `to`, both included.
     pub fn grid(from: f64, to: f64, points: usize) -> Self {
         let grid = Some(Grid::Ends(Ends { from, to, points }));
-        Lambda::Several(LambdaChoice { grid, ..LambdaChoice::default() })
+        LambdaChoice { grid, ..LambdaChoice::default() }.into()
     }
 
     /// Makes a list of values, in any order.
     pub fn one_of(values: Vec<f64>) -> Self {
-        Lambda::Several(LambdaChoice { values: Some(values), ..LambdaChoice::default() })
+        LambdaChoice { values: Some(values), ..LambdaChoice::default() }.into()
     }
 
     /// Makes a grid that is fitted to the design: it covers the eigenvalues of the Gram matrix.
     pub fn auto() -> Self {
         let grid = Some(Grid::Auto(AutoGridKeyword::Auto));
-        Lambda::Several(LambdaChoice { grid, extend: Some(true), ..LambdaChoice::default() })
+        LambdaChoice { grid, extend: Some(true), ..LambdaChoice::default() }.into()
     }
 
     /// Makes a search of any value between two ends by Brent's method, for every subset.
     pub fn search(from: f64, to: f64) -> Self {
-        Lambda::Several(LambdaChoice { search: Some(Range { from, to }), ..LambdaChoice::default() })
+        LambdaChoice { search: Some(Range { from, to }), ..LambdaChoice::default() }.into()
     }
 
     /// Sets the scope of the choice among several values.
@@ -110,14 +121,14 @@ impl Lambda {
     }
 
     fn with_choice(mut self, change: impl FnOnce(&mut LambdaChoice)) -> Self {
-        if let Lambda::Several(choice) = &mut self {
+        if let LambdaForm::Several(choice) = &mut self.0 {
             change(choice);
         }
         self
     }
 
     fn choice(&self) -> Option<&LambdaChoice> {
-        if let Lambda::Several(choice) = self { Some(choice) } else { None }
+        if let LambdaForm::Several(choice) = &self.0 { Some(choice) } else { None }
     }
 
     /// The grid to fit to the design, if λ is such a grid.
@@ -161,23 +172,23 @@ impl Lambda {
                 false => Err(Error::setting(field, format!("from is {from} and to is {to}; from must be smaller"))),
             }
         };
-        match self {
-            Lambda::Fixed(value) => Ok(vec![positive("lambda", *value)?]),
-            Lambda::Several(LambdaChoice { grid: Some(Grid::Auto(_)), points, .. }) => {
+        match &self.0 {
+            LambdaForm::One(value) => Ok(vec![positive("lambda", *value)?]),
+            LambdaForm::Several(LambdaChoice { grid: Some(Grid::Auto(_)), points, .. }) => {
                 let points = points.unwrap_or(13);
                 Error::unless_between("lambda.grid.points", points, POINTS)?;
                 Ok(geometric(1e-3, 1e3, points))
             }
-            Lambda::Several(LambdaChoice { grid: Some(Grid::Ends(Ends { from, to, points })), .. }) => {
+            LambdaForm::Several(LambdaChoice { grid: Some(Grid::Ends(Ends { from, to, points })), .. }) => {
                 ends("lambda.grid", *from, *to)?;
                 Error::unless_between("lambda.grid.points", *points, POINTS)?;
                 Ok(geometric(*from, *to, *points))
             }
-            Lambda::Several(LambdaChoice { search: Some(Range { from, to }), .. }) => {
+            LambdaForm::Several(LambdaChoice { search: Some(Range { from, to }), .. }) => {
                 ends("lambda.search", *from, *to)?;
                 Ok(geometric(*from, *to, 2 * (to.log10() - from.log10()).ceil().max(1.0) as usize + 1))
             }
-            Lambda::Several(LambdaChoice { values, .. }) => {
+            LambdaForm::Several(LambdaChoice { values, .. }) => {
                 let numbered = values.iter().flatten().enumerate();
                 let mut values: Vec<f64> =
                     numbered.map(|(k, &v)| positive(&format!("lambda.values[{k}]"), v)).collect::<Result<_>>()?;

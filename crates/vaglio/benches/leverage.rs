@@ -19,14 +19,14 @@ fn main() {
     let grid = || Lambda::grid(1e-6, 1e3, 80);
     let few = |points| Lambda::grid(1e-4, 1.0, points);
     run("greedy 106 x 115, 80 lambda", 106, 115, 0, squared(), grid(), Greedy::new(110));
-    run("greedy wide 100 x 2000", 100, 2000, 0, squared(), Lambda::Fixed(1e-6), Greedy::new(105));
-    run("greedy wide 100 x 1000, absolute", 100, 1000, 0, Absolute.into(), Lambda::Fixed(1e-6), Greedy::new(105));
-    run("backward wide 100 x 140", 100, 140, 0, squared(), Lambda::Fixed(1e-6), Backward::new(60));
-    run("backward wide 80 x 500", 80, 500, 0, squared(), Lambda::Fixed(1e-6), Backward::new(470));
-    run("one row a column 20000 x 100, score", 20_000, 100, 40, squared(), Lambda::Fixed(1e-4), Backward::new(100));
+    run("greedy wide 100 x 2000", 100, 2000, 0, squared(), Lambda::from(1e-6), Greedy::new(105));
+    run("greedy wide 100 x 1000, absolute", 100, 1000, 0, Absolute.into(), Lambda::from(1e-6), Greedy::new(105));
+    run("backward wide 100 x 140", 100, 140, 0, squared(), Lambda::from(1e-6), Backward::new(60));
+    run("backward wide 80 x 500", 80, 500, 0, squared(), Lambda::from(1e-6), Backward::new(470));
+    run("one row a column 20000 x 100, score", 20_000, 100, 40, squared(), Lambda::from(1e-4), Backward::new(100));
     run("one row a column 20000 x 100, 12 lambda", 20_000, 100, 40, squared(), few(12), Backward::new(100));
-    run("one row a column 5000 x 100, backward", 5_000, 100, 40, squared(), Lambda::Fixed(1e-4), Backward::new(96));
-    run("one row a column 5000 x 100, absolute", 5_000, 100, 40, Absolute.into(), Lambda::Fixed(1e-4), Greedy::new(70));
+    run("one row a column 5000 x 100, backward", 5_000, 100, 40, squared(), Lambda::from(1e-4), Backward::new(96));
+    run("one row a column 5000 x 100, absolute", 5_000, 100, 40, Absolute.into(), Lambda::from(1e-4), Greedy::new(70));
 }
 
 /// The last `alone` columns are not 0 in one row each.

@@ -156,7 +156,7 @@ fn fold(problem: &Problem, training: &[usize], test: &[usize], seed: u64) -> Res
     let count = (0..train.columns().len()).filter(|&k| !train.columns().column(k).is_constant()).count();
     let most = count.min(train.rows());
     let greedy = Greedy::new(most).choose(Choose::Last);
-    let learner = Rls { lambda: Lambda::Fixed(lambda), intercept: true };
+    let learner = Rls { lambda: Lambda::from(lambda), intercept: true };
     let found = select(&train, Selector::params(criterion, greedy, learner))?;
     let seconds = start.elapsed().as_secs_f64();
     let entries = found.path.entries.iter().filter(|entry| !entry.subset.is_empty());

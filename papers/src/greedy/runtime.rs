@@ -105,7 +105,7 @@ fn panels(timed: &[(f64, [f64; 4])]) -> [Panel; 2] {
 /// Seconds that a wrapper would take that trains for every row left out, from one candidate beside half of the columns.
 fn refitted(problem: &Problem, lambda: f64, count: usize) -> Result<f64> {
     let subset: Vec<Feature> = (0..count / 2).collect();
-    let learner = Rls { lambda: Lambda::Fixed(lambda), intercept: false };
+    let learner = Rls { lambda: Lambda::from(lambda), intercept: false };
     let design = Selector::params(Loo::default(), Greedy::new(1), learner).check()?.design(problem)?;
     let rows = problem.rows();
     let some = rows.min(20);
@@ -127,7 +127,7 @@ fn slope(points: &[(f64, f64)]) -> f64 {
 }
 
 fn chosen(problem: &Problem, lambda: f64, count: usize) -> Result<Vec<Feature>> {
-    let learner = Rls { lambda: Lambda::Fixed(lambda), intercept: false };
+    let learner = Rls { lambda: Lambda::from(lambda), intercept: false };
     let greedy = Greedy::new(count).choose(Choose::Last);
     let found = select(problem, Selector::params(Loo::default(), greedy, learner))?;
     Ok(found.path.steps.iter().map(|step| step.feature).collect())

@@ -138,7 +138,7 @@ fn a_series_is_decided_by_the_mean_over_its_steps() {
 #[test]
 fn a_balanced_readout_weighs_every_class_alike() {
     let whole = problem(&[15, 20, 9, 12]);
-    let plain = Reservoir { warmup: 3, lambda: vaglio_core::Lambda::Fixed(0.01), ..small() };
+    let plain = Reservoir { warmup: 3, lambda: vaglio_core::Lambda::from(0.01), ..small() };
     let design = Reservoir { balanced: true, ..plain.clone() }.design(&whole).unwrap();
     let classes = |rows: &[usize]| -> Vec<f64> {
         let of = |row: usize| design.targets()[[0, row]];
@@ -185,7 +185,7 @@ fn everything_follows_from_the_seed_on_any_number_of_threads() {
 fn settings_and_series_that_cannot_be_are_refused_by_name() {
     let fine = problem(&[15, 20, 9]);
     let base = small();
-    let lambda = vaglio_core::Lambda::Fixed(-1.0);
+    let lambda = vaglio_core::Lambda::from(-1.0);
     let refused = |settings: Reservoir, field: &str, words: &str| {
         let error = settings.design(&fine).unwrap_err();
         assert_eq!(error.field(), Some(field), "{error}");
@@ -302,7 +302,7 @@ fn a_reservoir_knows_more_of_narma_10_than_a_linear_window() {
         input_scaling: 0.5,
         bias_scaling: 0.3,
         warmup: 50,
-        lambda: vaglio_core::Lambda::Fixed(1e-8),
+        lambda: vaglio_core::Lambda::from(1e-8),
         ..Reservoir::default()
     };
     // The reservoir sees one input per step, and runs over all rows before the second half is evaluated.

@@ -4,7 +4,7 @@ use crate::tidy::files;
 use std::collections::HashSet;
 
 /// Names that programs meet in signatures and fields without writing them, and laws for parts of third parties.
-const UNWRITTEN: [&str; 5] = ["AtMost", "LambdaChoice", "Moves", "PartSetting", "check_resampling"];
+const UNWRITTEN: [&str; 4] = ["AtMost", "Moves", "PartSetting", "check_resampling"];
 
 fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split(|c: char| !c.is_alphanumeric() && c != '_')

@@ -4,7 +4,7 @@ use super::{Lambda, LambdaChoice, LambdaScope};
 use crate::MixedSetting;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{self, IntoDeserializer, MapAccess};
-use serde::{Deserialize, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 use vaglio_macros::setting;
 
 /// The values of a grid: explicit, or fitted to the design.
@@ -59,15 +59,6 @@ pub(super) enum Outputs {
     Each,
 }
 
-impl Serialize for Lambda {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self {
-            Lambda::Fixed(value) => serializer.serialize_f64(*value),
-            Lambda::Several(choice) => choice.serialize(serializer),
-        }
-    }
-}
-
 vaglio_core::mixed_setting!(Lambda);
 
 impl MixedSetting for Lambda {
@@ -75,11 +66,11 @@ impl MixedSetting for Lambda {
         "a number, {grid: auto}, {grid: {from, to, points}}, {values: [...]} or {search: {from, to}}";
 
     fn from_number<E: de::Error>(value: f64) -> Result<Self, E> {
-        Ok(Lambda::Fixed(value))
+        Ok(value.into())
     }
 
     fn from_map<'de, A: MapAccess<'de>>(map: A) -> Result<Self, A::Error> {
-        LambdaChoice::deserialize(MapAccessDeserializer::new(map))?.normalized().map(Lambda::Several)
+        LambdaChoice::deserialize(MapAccessDeserializer::new(map))?.normalized().map(Lambda::from)
     }
 }
 

@@ -64,7 +64,7 @@ fn check(problem: &Problem, learner: Rls, loss: AnyLoss, steps: usize, what: &st
 fn random_data_over_all_lambda_weights_intercepts_losses_and_outputs() {
     for exponent in [-6, -3, 0, 3, 6] {
         for intercept in [true, false] {
-            let learner = || Rls { lambda: Lambda::Fixed(10f64.powi(exponent)), intercept };
+            let learner = || Rls { lambda: Lambda::from(10f64.powi(exponent)), intercept };
             let what = |text: &str| format!("{text}, lambda 1e{exponent}, intercept {intercept}");
             let numbers = data::regression(26, 9, 11).weighted().duplicates(1).problem();
             check(&numbers, learner(), Squared.into(), 5, &what("regression"));
@@ -94,7 +94,7 @@ fn fewer_rows_than_columns_and_more_columns_than_rows_selected() {
         for intercept in [true, false] {
             let problem = data::regression(9, 16, 31).weighted().problem();
             let what = format!("9 x 16, lambda {lambda}, intercept {intercept}");
-            check(&problem, Rls { lambda: Lambda::Fixed(lambda), intercept }, Squared.into(), 13, &what);
+            check(&problem, Rls { lambda: Lambda::from(lambda), intercept }, Squared.into(), 13, &what);
         }
     }
 }
@@ -102,9 +102,9 @@ fn fewer_rows_than_columns_and_more_columns_than_rows_selected() {
 #[test]
 fn badly_scaled_and_nearly_dependent_columns() {
     let scaled = data::regression(24, 8, 41).condition(1e10).problem();
-    check(&scaled, Rls { lambda: Lambda::Fixed(1e-6), intercept: true }, Squared.into(), 5, "condition 1e10");
+    check(&scaled, Rls { lambda: Lambda::from(1e-6), intercept: true }, Squared.into(), 5, "condition 1e10");
     let collinear = data::regression(24, 8, 42).collinear(1e-3).problem();
-    check(&collinear, Rls { lambda: Lambda::Fixed(1e-3), intercept: true }, Squared.into(), 5, "collinear");
+    check(&collinear, Rls { lambda: Lambda::from(1e-3), intercept: true }, Squared.into(), 5, "collinear");
 }
 
 /// Three columns that are not 0 in one row alone, and one that is: without the row there is nothing to fit.
@@ -123,7 +123,7 @@ fn alone() -> Problem {
 fn rows_that_carry_a_column_alone_are_left_out_exactly() {
     for lambda in [1e-12, 1e-9, 1e-6, 1.0] {
         for intercept in [true, false] {
-            check(&alone(), Rls { lambda: Lambda::Fixed(lambda), intercept }, Squared.into(), 4, "alone");
+            check(&alone(), Rls { lambda: Lambda::from(lambda), intercept }, Squared.into(), 4, "alone");
         }
     }
 }
@@ -131,8 +131,7 @@ fn rows_that_carry_a_column_alone_are_left_out_exactly() {
 #[test]
 fn the_standard_error_is_that_of_the_rows_left_out() {
     for (lambda, intercept) in [(1e-12, false), (1e-12, true), (1.0, true)] {
-        let design =
-            Design::from_problem(&alone(), Arc::new(Rls { lambda: Lambda::Fixed(lambda), intercept })).unwrap();
+        let design = Design::from_problem(&alone(), Arc::new(Rls { lambda: Lambda::from(lambda), intercept })).unwrap();
         let squares: Vec<f64> = (0..12)
             .map(|row| {
                 let others: Vec<usize> = (0..12).filter(|&r| r != row).collect();
@@ -182,11 +181,11 @@ fn real(file: &str, target: &str, rows: usize) -> Problem {
 fn real_data() {
     let diabetes = real("diabetes.csv", "target", 40);
     for lambda in [1e-6, 1.0, 1e6] {
-        check(&diabetes, Rls { lambda: Lambda::Fixed(lambda), intercept: true }, Squared.into(), 4, "diabetes");
+        check(&diabetes, Rls { lambda: Lambda::from(lambda), intercept: true }, Squared.into(), 4, "diabetes");
     }
     let cancer = real("breast_cancer.csv", "diagnosis", 30);
     for lambda in [1e-6, 1e-2, 1e4] {
-        let learner = || Rls { lambda: Lambda::Fixed(lambda), intercept: true };
+        let learner = || Rls { lambda: Lambda::from(lambda), intercept: true };
         check(&cancer, learner(), ZeroOne.into(), 2, "breast cancer, zero-one");
         check(&cancer, learner(), Squared.into(), 3, "breast cancer");
     }

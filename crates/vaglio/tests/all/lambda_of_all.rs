@@ -38,7 +38,7 @@ fn the_search_is_that_at_the_lambda_of_all_columns() {
             let search = Greedy::new(4).choose(choose);
             let lambda = by_hand(&problem, &KFold::new(4));
             let found = selected(&problem, KFold::new(4), search.clone(), shared_lambda());
-            let expected = selected(&problem, KFold::new(4), search, Lambda::Fixed(lambda));
+            let expected = selected(&problem, KFold::new(4), search, Lambda::from(lambda));
             assert_eq!(found.path.steps, expected.path.steps);
             assert_eq!((found.path.entries, found.chosen.lambda), (expected.path.entries, Some(lambda)));
             let weights = |selection: &Selection| serde_json::to_string(&selection.model).unwrap();
@@ -73,7 +73,7 @@ fn every_fold_takes_its_own_lambda() {
         for fold in 0..3 {
             let (training, lambda) = own(fold);
             let last = Greedy::new(cell.size).choose(Choose::Last).patience(99);
-            let model = selected(&training, Loo::default(), last, Lambda::Fixed(lambda)).model;
+            let model = selected(&training, Loo::default(), last, Lambda::from(lambda)).model;
             let held_out: Vec<usize> = (0..36).filter(|&row| folds[row] == fold).collect();
             let predicted =
                 model.predict(&problem.columns().select(model.inputs()).select_rows(&held_out), None).unwrap();
@@ -94,9 +94,9 @@ fn a_search_from_all_columns_and_one_value_are_served() {
         let selector = Selector::params(Loo::default(), search, Rls::new(lambda)).check().unwrap();
         selector.select(&problem, &mut Silent).unwrap().path
     };
-    assert_eq!(walk(shared_lambda()), walk(Lambda::Fixed(lambda)));
+    assert_eq!(walk(shared_lambda()), walk(Lambda::from(lambda)));
     let one = Lambda::one_of(vec![0.3]).with_scope(LambdaScope::All);
-    assert_eq!(walk(one), walk(Lambda::Fixed(0.3)));
+    assert_eq!(walk(one), walk(Lambda::from(0.3)));
 }
 
 #[test]

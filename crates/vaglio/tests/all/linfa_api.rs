@@ -19,7 +19,7 @@ fn records(rows: usize) -> (Array2<f64>, Array1<f64>) {
 }
 
 fn selector(features: usize) -> Selector {
-    Selector::params(Loo::default(), Greedy::new(features), Rls { lambda: Lambda::Fixed(1e-3), intercept: true })
+    Selector::params(Loo::default(), Greedy::new(features), Rls { lambda: Lambda::from(1e-3), intercept: true })
 }
 
 #[test]
@@ -124,7 +124,7 @@ fn it_fits_after_a_linfa_transformer_and_pipelines_scale_targets_back() {
     let dataset = Logarithm.transform(Dataset::new(x.clone(), y.clone()));
     assert_eq!(selector(2).fit(&dataset).unwrap().indices(), [1, 3]);
 
-    let pipeline = Pipeline::new(Loo::default(), Greedy::new(2), Rls { lambda: Lambda::Fixed(1e-3), intercept: true })
+    let pipeline = Pipeline::new(Loo::default(), Greedy::new(2), Rls { lambda: Lambda::from(1e-3), intercept: true })
         .preprocess(Standardize { target: true, ..Standardize::default() });
     let fitted = pipeline.fit(&Dataset::new(x.clone(), y.clone())).unwrap();
     assert_eq!(fitted.selected(), ["feature-1", "feature-3"]);
@@ -137,7 +137,7 @@ fn it_fits_after_a_linfa_transformer_and_pipelines_scale_targets_back() {
 
 #[test]
 fn settings_are_checked_before_the_data_and_values_with_them() {
-    let bad = Selector::params(Loo::default(), Greedy::default(), Rls { lambda: Lambda::Fixed(0.0), intercept: true });
+    let bad = Selector::params(Loo::default(), Greedy::default(), Rls { lambda: Lambda::from(0.0), intercept: true });
     assert!(matches!(bad.clone().check(), Err(Error::Setting { field, .. }) if field == "learner.lambda"));
     let (mut x, y) = records(20);
     assert!(matches!(bad.fit(&Dataset::new(x.clone(), y.clone())), Err(FitError::Vaglio(Error::Setting { .. }))));

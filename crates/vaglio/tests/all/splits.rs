@@ -232,7 +232,7 @@ fn selection_with_validation_data_is_that_of_plain_loops() {
         let (training, held, lambda) = (rows(0), rows(1), 0.4);
         let loss = |subset: &[Feature]| validated(&problem, &training, &held, subset, lambda);
         use vaglio::search::Choose::Best;
-        let learner = Rls { lambda: vaglio::core::Lambda::Fixed(lambda), ..Rls::default() };
+        let learner = Rls { lambda: vaglio::core::Lambda::from(lambda), ..Rls::default() };
         let greedy = Greedy::new(5).choose(Best).patience(100);
         let searches: [(Search, Loops); 3] = [
             (Search::new(Exhaustive::default()).choose(Best).max_features(4), subset_selection(8, 4, &loss)),

@@ -12,7 +12,7 @@ fn values_that_are_not_positive_are_refused_by_place() {
     let error = Lambda::one_of(vec![1.0, -2.0]).values().unwrap_err();
     assert_eq!(error.field(), Some("lambda.values[1]"));
     for bad in [0.0, -1.0, f64::NAN, f64::INFINITY] {
-        assert!(Lambda::Fixed(bad).values().is_err());
+        assert!(Lambda::from(bad).values().is_err());
     }
     assert!(Lambda::grid(2.0, 1.0, 3).values().is_err());
     assert_eq!(Lambda::search(2.0, 1.0).values().unwrap_err().field(), Some("lambda.search"));

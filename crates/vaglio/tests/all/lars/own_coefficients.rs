@@ -12,7 +12,7 @@ fn path(choose: Choose) -> Search {
 }
 
 fn learner() -> Rls {
-    Rls { lambda: Lambda::Fixed(0.5), ..Rls::default() }
+    Rls { lambda: Lambda::from(0.5), ..Rls::default() }
 }
 
 fn fit(problem: &Problem, search: Search) -> vaglio::Selection {
@@ -69,7 +69,7 @@ fn the_whole_path_ends_at_least_squares() {
     let least = Selector::params(
         Loo::default(),
         Search::new(Lars::default()).choose(Choose::Last),
-        Rls { lambda: Lambda::Fixed(1e-11), ..Rls::default() },
+        Rls { lambda: Lambda::from(1e-11), ..Rls::default() },
     );
     let least = linfa::ParamGuard::check(least).unwrap().select(&problem, &mut Silent).unwrap();
     for (a, b) in predicted(&problem, &selection).iter().zip(predicted(&problem, &least)) {

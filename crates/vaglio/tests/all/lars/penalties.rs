@@ -19,7 +19,7 @@ fn values(values: &[f64]) -> Search {
 }
 
 fn selector(search: impl Into<Search>) -> Selector {
-    Selector::params(Loo::default(), search, Rls { lambda: Lambda::Fixed(0.5), ..Rls::default() })
+    Selector::params(Loo::default(), search, Rls { lambda: Lambda::from(0.5), ..Rls::default() })
 }
 
 fn fit(problem: &Problem, search: impl Into<Search>) -> Selection {

@@ -12,7 +12,7 @@ use vaglio_core::{Error, Result, Table};
 use vaglio_export::{Formulas, Language};
 use vaglio_pipeline::maps::UnseenLevels;
 use vaglio_tables::disk::{Destination, check_apart};
-use vaglio_tables::read::{Batch, Batches, ColumnFilter, Hint, ReadRequest, TableSource, expanded};
+use vaglio_tables::read::{ColumnFilter, Hint, ReadRequest, TableSource, expanded};
 
 impl FileModel<'_> {
     /// Default number of rows that are predicted at a time.
@@ -73,7 +73,7 @@ impl FileModel<'_> {
     /// Returns the figures as a short table if predictions are compared with targets.
     ///
     /// Predictions equal those of [`FileModel::predict_file`] to the last bit. Memory does not grow with the
-    /// file, except that figures keep predictions and targets. All rows come at once if: the model uses several rows
+    /// file, except that figures keep predictions and targets, for which the file is read again. All rows come at once if: the model uses several rows
     /// (series, lags); it is not a readout of unchanged columns; there are several files; the encoding is not UTF-8;
     /// the model is of an earlier version.
     ///
@@ -86,30 +86,16 @@ impl FileModel<'_> {
         rows: usize,
         sink: Sink<'_>,
     ) -> Result<Option<String>> {
-        let in_file = |error: Error| error.in_file(path);
-        let Some(mut reader) = self.start(path, beside, rows)? else {
-            let predictions = self.predict_file(path, beside)?;
-            // After the only batch there is nothing to end.
-            let _enough = sink(&predictions)?;
+        if self.takes_rows_alone(beside)
+            && let Some(source) = TableSource::on_disk(path, &self.read_spec())?
+            && let Some(predictions) = self.predict_from_disk(&source, path, beside, rows, sink)?
+        {
             return Ok(predictions.table());
-        };
-        let (mut all, mut unseen) = (None, UnseenLevels::default());
-        while let Some(batch) = reader.next_rows()? {
-            let mut predictions = self.predict_batch(batch, beside).map_err(in_file)?;
-            let flow = sink(&predictions)?;
-            unseen.add(std::mem::take(&mut predictions.unseen));
-            match &mut all {
-                _ if !beside.evaluate && flow.is_break() => break,
-                _ if !beside.evaluate => {}
-                Some(all) => Predictions::append(all, predictions)?,
-                None => all = Some(predictions),
-            }
         }
-        warn_of(&unseen);
-        match all {
-            Some(all) => Ok(self.compare_all(all, reader).map_err(in_file)?.table()),
-            None => Ok(None),
-        }
+        let predictions = self.predict_file(path, beside)?;
+        // After the only batch there is nothing to end.
+        let _enough = sink(&predictions)?;
+        Ok(predictions.table())
     }
 
     /// Predicts the rows of a data file into another file, in batches: Parquet if its name ends in `.parquet`, else
@@ -180,47 +166,54 @@ impl FileModel<'_> {
         self.series.is_none() && self.time.is_none() && parts.all(|(maps, model)| take_rows_alone(maps, model))
     }
 
-    /// Opens the file in batches; `None` if it must be read as a whole.
-    fn start(&self, path: &Path, beside: &PredictOptions, rows: usize) -> Result<Option<Batches>> {
-        if !self.takes_rows_alone(beside) {
-            return Ok(None);
-        }
-        let Some(batches) = Batches::open(path, &self.read_spec())? else { return Ok(None) };
-        let header = batches.names();
+    /// Predicts the rows of an open file in batches; `None` if the type of a column depends on all of its cells. The
+    /// predictions of all rows are returned if they are compared with targets.
+    fn predict_from_disk(
+        &self,
+        source: &TableSource,
+        path: &Path,
+        beside: &PredictOptions,
+        rows: usize,
+        sink: Sink<'_>,
+    ) -> Result<Option<Predictions>> {
+        let in_file = |error: Error| error.in_file(path);
+        let header = source.names();
         let (wanted, hints) = self.wanted(path, header, beside)?;
         let hint = |name: &String| hints.get(name).copied().unwrap_or_default();
         let wanted = header.iter().filter(|name| wanted.contains(name)).map(|name| (name.clone(), hint(name)));
-        let kept = beside.keep.iter().map(|name| (name.clone(), self.kept_hint(name, beside, batches.is_typed())));
+        let kept = beside.keep.iter().map(|name| (name.clone(), self.kept_hint(name, beside, source.is_typed())));
         let columns: Vec<(String, Hint)> = wanted.chain(kept).collect();
-        let gathered: Vec<String> = match beside.evaluate {
-            true => {
-                let named = self.judged_by()?;
-                header.iter().filter(|name| named.contains_key(*name)).cloned().collect()
+        let notations = self.notations(columns.iter().map(|(name, _)| name));
+        let (mut all, mut unseen) = (None, UnseenLevels::default());
+        let is_read = source.read_in_batches(&columns, &notations, rows, &mut |first, mut columns, profile| {
+            let kept = columns.split_off(columns.len() - beside.keep.len());
+            let table = Table::new(columns).map_err(in_file)?.with_offset(first);
+            let mut predictions = self.predicted_beside(table, &profile, beside).map_err(in_file)?.0;
+            if predictions.dropped {
+                let message = "a map dropped rows, and it says that it takes rows alone";
+                return Err(in_file(Error::Shape(message.into())));
             }
-            false => Vec::new(),
-        };
-        let notations = self.notations(columns.iter().map(|(name, _)| name).chain(&gathered));
-        batches.start(&columns, &gathered, notations, rows)
-    }
-
-    fn predict_batch(&self, batch: Batch, beside: &PredictOptions) -> Result<Predictions> {
-        let Batch { first, mut columns, profile } = batch;
-        let kept = columns.split_off(columns.len() - beside.keep.len());
-        let mut predictions = self.predicted_beside(Table::new(columns)?.with_offset(first), &profile, beside)?.0;
-        if predictions.dropped {
-            return Err(Error::Shape("a map dropped rows, and it says that it takes rows alone".into()));
+            predictions.kept = kept;
+            let flow = sink(&predictions)?;
+            unseen.add(std::mem::take(&mut predictions.unseen));
+            match &mut all {
+                _ if !beside.evaluate => return Ok(flow),
+                Some(all) => Predictions::append(all, predictions)?,
+                None => all = Some(predictions),
+            }
+            Ok(ControlFlow::Continue(()))
+        })?;
+        if !is_read {
+            return Ok(None);
         }
-        predictions.kept = kept;
-        Ok(predictions)
-    }
-
-    /// Compares the predictions of all rows with the targets that were read meanwhile.
-    fn compare_all(&self, all: Predictions, reader: Batches) -> Result<Predictions> {
-        let (hints, rows) = (self.judged_by()?, (0..all.values.ncols()).collect());
-        let all = Predictions { rows, ..all };
-        let (table, profile) = reader.gathered(|name| hints.get(name).copied().unwrap_or_default())?;
-        let judged = Some(self.compare_with_targets(table, &profile, &all, None)?);
-        Ok(Predictions { judged, ..all })
+        warn_of(&unseen);
+        let mut all = all.unwrap_or_default();
+        if beside.evaluate {
+            all.rows = (0..all.values.ncols()).collect();
+            let (targets, profile) = self.observed_in(source).map_err(in_file)?;
+            all.judged = Some(self.compare_with_targets(targets, &profile, &all, None).map_err(in_file)?);
+        }
+        Ok(Some(all))
     }
 }
 

@@ -6,7 +6,7 @@ mod release;
 pub(crate) mod size;
 
 #[cfg(feature = "text")]
-pub use machine::{peak, resident};
+pub use machine::{memory_below, peak, resident};
 #[cfg(feature = "text")]
 pub use release::{release, released_by, resident_within};
 pub use size::{ByteSize, shown};
@@ -116,32 +116,6 @@ impl fmt::Display for Budget {
         match scratch::bytes() {
             Some([used, free]) => write!(f, " and {} of scratch space", shown((used + free) as f64)),
             None => Ok(()),
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_is_refused_is_told_with_its_size_and_remedy() {
-        let error = Budget::new(1 << 20).need(5e9, "one_hot", "drop it").unwrap_err();
-        assert_eq!(error.field(), Some("limits.memory"));
-        let message = error.to_string();
-        assert!(message.starts_with("`limits.memory`: one_hot would take about 5.0 GB beside the "), "{message}");
-        assert!(message.ends_with(" that are held, and the limit is 1.0 MB; drop it"), "{message}");
-        assert!(Budget::new(u64::MAX).need(5e9, "x", "y").is_ok());
-        assert!(Budget::new(1).need(100.0, "x", "y").is_ok(), "what is small is not asked for");
-        assert!(
-            Budget::new(1000).in_all(1001.0, "x", "y").is_err() && Budget::new(1000).in_all(1000.0, "x", "y").is_ok()
-        );
-        if cfg!(target_os = "linux") {
-            assert!(Budget::new(100).held("x", "y").is_err());
-            let of_machine = Budget::for_machine();
-            assert!(of_machine.limit() > 1 << 28 && of_machine.limit() < 1 << 50, "{of_machine}");
-            let error = of_machine.need(1e18, "x", "y").unwrap_err().to_string();
-            assert!(error.contains(", 80 % of the "), "{error}");
         }
     }
 }

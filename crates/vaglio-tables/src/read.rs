@@ -10,14 +10,10 @@
 #![cfg_attr(not(feature = "parquet"), allow(dead_code))]
 
 mod batches;
-#[cfg(feature = "parquet")]
-mod binary_formats;
-#[cfg(not(feature = "parquet"))]
-#[path = "read/binary_stub.rs"]
+#[cfg_attr(not(feature = "parquet"), path = "read/binary_stub.rs")]
 mod binary_formats;
 mod bytes;
 mod cell;
-mod codecs;
 mod column_builder;
 mod csv_file;
 mod dialect;
@@ -29,18 +25,18 @@ mod loaded_file;
 mod paths;
 mod raw_column;
 mod reader;
-mod record_limits;
 mod records;
 mod source;
 mod sparse_files;
 mod table_file;
 mod triplets;
+mod typed_column;
 
 pub use crate::disk::{bounded, shortened, system};
 pub use crate::{
     ColumnProfile, DateOrder, Decimal, Delimiter, InferredType, Notation, ReadSpec, SettingText, TableProfile,
 };
-pub use batches::{Batch, Batches};
+pub use batches::TakeRows;
 pub use cell::date_span;
 pub use digest::Digest;
 pub use fault::InvalidCell;
@@ -131,6 +127,3 @@ fn checked_names(path: &Path, names: Vec<String>) -> Result<Vec<String>> {
     }
     Ok(names)
 }
-
-#[cfg(test)]
-mod tests;

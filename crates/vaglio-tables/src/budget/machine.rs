@@ -32,8 +32,9 @@ fn kib(text: &str, name: &str) -> Option<u64> {
     line.split_whitespace().nth(1)?.parse::<u64>().ok().map(|kib| kib * 1024)
 }
 
-/// Like [`memory`], from the files below another root of the file system.
-fn memory_below(root: &Path) -> Option<u64> {
+/// Memory of a machine in bytes, or the limit of the control groups or of the address space if lower, by the files below
+/// the root of its file system.
+pub fn memory_below(root: &Path) -> Option<u64> {
     let whole = std::fs::read_to_string(root.join("proc/meminfo")).ok().and_then(|text| kib(&text, "MemTotal:"));
     let groups = std::fs::read_to_string(root.join("proc/self/cgroup")).unwrap_or_default();
     let of_groups = groups.lines().filter_map(|line| {
@@ -62,33 +63,4 @@ fn least(mount: &Path, group: &str, file: &str) -> Option<u64> {
         text.trim().parse::<u64>().ok()
     });
     limits.min()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_least_of_machine_and_groups_counts() {
-        let root = std::env::temp_dir().join(format!("vaglio-machine-{}", std::process::id()));
-        let write = |path: &str, text: &str| {
-            let path = root.join(path);
-            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-            std::fs::write(path, text).unwrap();
-        };
-        assert_eq!(memory_below(&root), None);
-        write("proc/meminfo", "MemTotal:       1000 kB\nMemFree: 1 kB\n");
-        assert_eq!(memory_below(&root), Some(1_024_000));
-        write("proc/self/cgroup", "0::/a/b\n");
-        assert_eq!(memory_below(&root), Some(1_024_000));
-        write("sys/fs/cgroup/a/b/memory.max", "max\n");
-        write("sys/fs/cgroup/a/memory.max", "5000\n");
-        assert_eq!(memory_below(&root), Some(5000));
-        write("proc/self/cgroup", "5:cpu:/x\n4:memory,hugetlb:/not/seen\n");
-        write("sys/fs/cgroup/memory/memory.limit_in_bytes", "7000\n");
-        assert_eq!(memory_below(&root), Some(7000));
-        write("sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712\n");
-        assert_eq!(memory_below(&root), Some(1_024_000));
-        std::fs::remove_dir_all(&root).unwrap();
-    }
 }

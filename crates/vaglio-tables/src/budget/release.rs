@@ -28,23 +28,3 @@ pub fn resident_within(limit: u64) -> Option<u64> {
         None => Some(held),
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use std::sync::atomic::{AtomicUsize, Ordering};
-
-    static GIVEN_BACK: AtomicUsize = AtomicUsize::new(0);
-
-    #[test]
-    fn what_is_kept_is_given_back_only_beyond_a_limit() {
-        released_by(|| {
-            GIVEN_BACK.fetch_add(1, Ordering::Relaxed);
-        });
-        released_by(|| unreachable!("the first counts"));
-        assert!(resident_within(u64::MAX).is_some_and(|held| held > 0));
-        assert_eq!(GIVEN_BACK.load(Ordering::Relaxed), 0);
-        assert!(resident_within(0).is_some_and(|held| held > 0));
-        assert_eq!(GIVEN_BACK.load(Ordering::Relaxed), 1);
-    }
-}

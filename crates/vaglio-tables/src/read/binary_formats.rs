@@ -3,20 +3,24 @@
 mod arrow_files;
 mod npz;
 
-pub(super) use arrow_files::{chunks, in_memory, on_disk};
+pub(super) use arrow_files::{in_memory, on_disk};
 pub(super) use npz::read as npz;
 
-use super::codecs::Codec;
+use super::bytes::is_compressed;
 use std::io::{BufRead, Read, Result};
 
-/// Decompresses a reader.
+/// Decompresses what is compressed, and tells whether it was.
 ///
 /// # Errors
-/// Fails for a damaged header.
-pub(super) fn decoder<'r>(codec: Codec, reader: impl BufRead + Send + 'r) -> Result<Box<dyn Read + Send + 'r>> {
-    Ok(match codec {
-        Codec::Gzip => Box::new(flate2::bufread::MultiGzDecoder::new(reader)),
-        Codec::Zstd => Box::new(zstd::stream::read::Decoder::with_buffer(reader)?),
-        Codec::Bzip2 => Box::new(bzip2::bufread::MultiBzDecoder::new(reader)),
-    })
+/// Fails if the first bytes cannot be read, and for a damaged header.
+pub(super) fn decoder<'r>(mut reader: impl BufRead + Send + 'r) -> Result<(Box<dyn Read + Send + 'r>, bool)> {
+    let first = reader.fill_buf()?;
+    let magic = if is_compressed(first) { first.first().copied() } else { None };
+    let plain: Box<dyn Read + Send + 'r> = match magic {
+        None => Box::new(reader),
+        Some(0x1f) => Box::new(flate2::bufread::MultiGzDecoder::new(reader)),
+        Some(0x28) => Box::new(zstd::stream::read::Decoder::with_buffer(reader)?),
+        Some(_) => Box::new(bzip2::bufread::MultiBzDecoder::new(reader)),
+    };
+    Ok((plain, magic.is_some()))
 }

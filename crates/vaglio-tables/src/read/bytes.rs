@@ -29,6 +29,16 @@ impl FileKind {
     }
 }
 
+/// Whether a file that begins with these bytes is compressed by gzip, zstd or bzip2.
+pub(super) fn is_compressed(bytes: &[u8]) -> bool {
+    matches!(
+        bytes,
+        [0x1f, 0x8b, ..]
+            | [0x28, 0xb5, 0x2f, 0xfd, ..]
+            | [b'B', b'Z', b'h', b'1'..=b'9', 0x31, 0x41, 0x59, 0x26, 0x53, 0x59, ..]
+    )
+}
+
 /// Detects the format from the first decompressed bytes and the name.
 pub(super) fn kind(path: &Path, bytes: &[u8]) -> Result<FileKind> {
     let extension = extension(path);

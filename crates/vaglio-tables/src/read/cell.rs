@@ -181,8 +181,7 @@ fn without_separators(cell: &str, comma: bool) -> Option<String> {
 }
 
 /// Format of dates in the words of `chrono`; a time of day may follow.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct DateForm(pub &'static str);
+pub(super) type DateForm = &'static str;
 
 const BY_YEAR: [&str; 3] = ["%Y-%m-%d", "%Y/%m/%d", "%Y.%m.%d"];
 const BY_DAY: [&str; 3] = ["%d-%m-%Y", "%d/%m/%Y", "%d.%m.%Y"];
@@ -190,24 +189,22 @@ const BY_MONTH: [&str; 2] = ["%m-%d-%Y", "%m/%d/%Y"];
 /// The month is a word, long or short.
 const BY_WORD: [&str; 5] = ["%d-%B-%Y", "%d-%B-%y", "%d %B %Y", "%d. %B %Y", "%B %d, %Y"];
 
-impl DateForm {
-    /// Formats that may fit a cell.
-    pub fn matching(cell: &str, order: DateOrder) -> Vec<DateForm> {
-        let days = if order == DateOrder::MonthFirst { &[][..] } else { &BY_DAY[..] };
-        let months = if order == DateOrder::DayFirst { &[][..] } else { &BY_MONTH[..] };
-        let forms = BY_YEAR.iter().chain(days).chain(months).chain(&BY_WORD).copied().map(DateForm);
-        forms.filter(|form| form.seconds(cell).is_some()).collect()
-    }
+/// Formats that may fit a cell.
+pub(super) fn date_forms(cell: &str, order: DateOrder) -> Vec<DateForm> {
+    let days = if order == DateOrder::MonthFirst { &[][..] } else { &BY_DAY[..] };
+    let months = if order == DateOrder::DayFirst { &[][..] } else { &BY_MONTH[..] };
+    let forms = BY_YEAR.iter().chain(days).chain(months).chain(&BY_WORD).copied();
+    forms.filter(|form| date_seconds(cell, form).is_some()).collect()
+}
 
-    /// Seconds since 1970 of a cell; years have four digits.
-    pub fn seconds(self, cell: &str) -> Option<f64> {
-        let (date, rest) = NaiveDate::parse_and_remainder(cell, self.0).ok()?;
-        let time = match rest {
-            "" => 0.0,
-            rest => seconds_of_day(rest.strip_prefix(['T', ' '])?)?,
-        };
-        (1000..10_000).contains(&date.year()).then(|| midnight(date) + time)
-    }
+/// Seconds since 1970 of a cell in a format; years have four digits.
+pub(super) fn date_seconds(cell: &str, form: &str) -> Option<f64> {
+    let (date, rest) = NaiveDate::parse_and_remainder(cell, form).ok()?;
+    let time = match rest {
+        "" => 0.0,
+        rest => seconds_of_day(rest.strip_prefix(['T', ' '])?)?,
+    };
+    (1000..10_000).contains(&date.year()).then(|| midnight(date) + time)
 }
 
 /// Seconds from 1970 to the beginning of a day.
@@ -224,7 +221,7 @@ pub fn date_span(text: &str, order: DateOrder) -> Option<[f64; 2]> {
     {
         return Some([day(year)?, day(year + 1)?]);
     }
-    let seconds: Vec<f64> = DateForm::matching(text, order).iter().filter_map(|form| form.seconds(text)).collect();
+    let seconds: Vec<f64> = date_forms(text, order).iter().filter_map(|form| date_seconds(text, form)).collect();
     let first = *seconds.first()?;
     let length = if text.contains(':') { 0.0 } else { 86400.0 };
     seconds.iter().all(|other| *other == first).then_some([first, first + length])
@@ -250,76 +247,4 @@ fn seconds_of_day(time: &str) -> Option<f64> {
         }
     };
     Some(seconds - ahead)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::ReadSpec;
-
-    fn rules(comma: bool) -> CellSyntax {
-        CellSyntax::new(&ReadSpec::default()).with_comma(comma)
-    }
-
-    #[test]
-    fn numbers_are_plain_dressed_or_missing() {
-        let point = rules(false);
-        for (cell, value) in [("12", 12.0), ("1e-3", 1e-3), ("+.5", 0.5), ("-0", -0.0), ("007", 7.0), ("5.", 5.0)] {
-            assert_eq!(point.number(cell).map(f64::to_bits), Some(f64::to_bits(value)), "{cell}");
-        }
-        for cell in ["", "NA", "na", "NaN", "nan", "NULL", "?", "-", "N/A"] {
-            assert!(point.number(cell).is_some_and(f64::is_nan), "{cell}");
-        }
-        for cell in ["inf", "1,5", "x", ">40", "$5", "None", "1e999"] {
-            assert_eq!(point.number(cell), None, "{cell}");
-        }
-        for (cell, value) in [
-            ("$50,123", 50123.0),
-            ("95%", 95.0),
-            ("-$1,234.50", -1234.5),
-            ("($1,234)", -1234.0),
-            ("12 €", 12.0),
-            ("1 234 567", 1_234_567.0),
-            ("1'234.5", 1234.5),
-        ] {
-            assert_eq!(point.dressed(cell).map(|(v, _)| v), Some(value), "{cell}");
-        }
-        for cell in ["1,23", "0,125", "012,345", "12,34,567", "$", "%", "", "1,2345", "(5)", ">40", "$-", "1 2"] {
-            assert_eq!(point.dressed(cell), None, "{cell}");
-        }
-        let comma = rules(true);
-        assert_eq!(comma.number("27,6"), Some(27.6));
-        assert_eq!(comma.number("27.6"), None);
-        assert_eq!(comma.dressed("1.234.567,8").map(|(v, _)| v), Some(1_234_567.8));
-        assert_eq!(comma.dressed("27.6"), None);
-    }
-
-    #[test]
-    fn a_number_may_stand_for_a_missing_cell() {
-        let spec = ReadSpec { na: vec![crate::read_spec::SettingText("-999".into())], ..ReadSpec::default() };
-        let rules = CellSyntax::new(&spec);
-        assert!(rules.number("-999.0").is_some_and(f64::is_nan));
-        assert_eq!(rules.number("NA"), None);
-    }
-
-    #[test]
-    fn dates_are_seconds_since_1970() {
-        let of = |cell: &str| {
-            let forms = DateForm::matching(cell, DateOrder::Auto);
-            (forms.len(), forms.first().and_then(|form| form.seconds(cell)))
-        };
-        assert_eq!(of("1970-01-02"), (1, Some(86400.0)));
-        assert_eq!(of("1970/01/02 01:00"), (1, Some(90000.0)));
-        assert_eq!(of("1970-01-01T00:00:01.5Z"), (1, Some(1.5)));
-        assert_eq!(of("1970-01-01T02:00:00+01:30"), (1, Some(1800.0)));
-        assert_eq!(of("31.01.1970"), (1, Some(2_592_000.0)));
-        assert_eq!(of("01/31/1970"), (1, Some(2_592_000.0)));
-        assert_eq!(of("03/04/1970").0, 2);
-        assert_eq!(of("02-Jan-1970"), (1, Some(86400.0)));
-        assert_eq!(of("Jan 2, 1970"), (1, Some(86400.0)));
-        assert_eq!(of("2 January 1970 01:00"), (1, Some(90000.0)));
-        for cell in ["12", "1.5", "1-2", "13:05", "2024-13-01", "10-20-30-40", "a-b-c", "1.2.3"] {
-            assert_eq!(of(cell), (0, None), "{cell}");
-        }
-    }
 }

@@ -1,35 +1,41 @@
-//! A text file in memory: its header, and its rows in parts that are read in parallel.
+//! A text file: its header, and its rows, in memory in parts that are read in parallel, or on disk some at a time.
 
+use super::bytes::is_utf8;
 use super::cell::{CellSyntax, plain};
 use super::column_builder::{ColumnBuilder, NumberColumn, RawColumn};
 use super::dialect::Dialect;
+use super::head::{FileStart, decompressed};
 use super::inference::nearly_all;
-use super::reader::{CellFormat, FileHeader, FileReader, WantedColumn};
-use super::record_limits::RecordLimitReader;
-use super::records::{RecordFault, RecordFaultKind, RecordReader};
-use super::{checked_names, places, unreadable};
+use super::loaded_file::check_unchanged;
+use super::reader::{CellFormat, ChunkReader, FileHeader, Take, WantedColumn};
+use super::records::{RECORD, RecordFault, RecordReader, STEP};
+use super::{checked_names, places, system, unreadable};
 use crate::budget::Budget;
 use crate::{Decimal, Delimiter, ReadSpec};
 use blake3::{Hash, hash};
 use csv::StringRecord;
 use rayon::prelude::*;
+use std::fs::Metadata;
+use std::io::Read;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use vaglio_core::{Cause, Error, Result};
 
-/// A text file in memory.
+/// A text file.
 #[derive(Debug)]
 pub(super) struct CsvFile {
-    pub path: PathBuf,
+    path: PathBuf,
     text: String,
-    pub dialect: Dialect,
+    /// Metadata of the file when it was opened, if `text` is its beginning only and rows are read from disk.
+    on_disk: Option<Metadata>,
+    dialect: Dialect,
     /// Hash of the original text, if it was converted.
     digest: Option<Hash>,
     /// Byte offset of the first row.
     body: usize,
     header: FileHeader,
     sample: Vec<Vec<String>>,
-    pub budget: Budget,
+    budget: Budget,
 }
 
 /// Rows by which columns are judged before all are read.
@@ -62,25 +68,23 @@ impl CsvFile {
             (start, dialect.delimiter) = (0, b'\t');
         }
         check_header(path, &text[start..], dialect, budget)?;
-        let mut reader = dialect.reader(RecordLimitReader::new(&text.as_bytes()[start..]));
-        let mut record = StringRecord::new();
-        let fault = |line: u64, error: csv::Error| unreadable(path, Cause::after(&format!("line {line}"), error));
-        let mut names: Vec<String> = match reader.read_record(&mut record).map_err(|error| fault(1, error))? {
-            true => record.iter().map(|name| name.trim().to_owned()).collect(),
+        let mut records = RecordReader::new(dialect, &text.as_bytes()[start..], usize::MAX);
+        let fault = |line: u64, cause: Cause| unreadable(path, cause.reword(|what| format!("line {line}{what}")));
+        let mut names: Vec<String> = match records.read_one(&[]).map_err(|cause| fault(1, cause))? {
+            true => records.record.iter().map(|name| name.trim().to_owned()).collect(),
             false => Vec::new(),
         };
         if names.iter().all(String::is_empty) && names.len() < 2 {
             return Err(unreadable(path, "is empty; expected a header and rows"));
         }
-        let body = start + reader.position().byte() as usize;
+        let body = start + records.reader.position().byte() as usize;
         let mut sample = Vec::new();
         while sample.len() < SAMPLE {
-            reader.get_mut().begin();
-            let line = reader.position().line();
-            if !reader.read_record(&mut record).map_err(|error| fault(line, error))? {
+            let line = records.reader.position().line();
+            if !records.read_one(&[]).map_err(|cause| fault(line, cause))? {
                 break;
             }
-            sample.push(record.iter().map(|cell| cell.trim().to_owned()).collect::<Vec<String>>());
+            sample.push(records.record.iter().map(|cell| cell.trim().to_owned()).collect::<Vec<String>>());
         }
         // The header may omit the name of a leading column of row names.
         if !sample.is_empty() && sample.iter().all(|row| row.len() == names.len() + 1) {
@@ -94,28 +98,41 @@ impl CsvFile {
             Decimal::Comma => true,
         };
         let header = FileHeader { names, aside, cells: CellFormat::Text { delimiter, comma } };
-        Ok(CsvFile { path: path.to_owned(), text, dialect, digest, body, header, sample, budget })
+        Ok(CsvFile { path: path.to_owned(), text, on_disk: None, dialect, digest, body, header, sample, budget })
     }
 
-    /// Whether there were enough rows to judge columns by.
-    pub fn is_judged(&self) -> bool {
-        self.sample.len() == SAMPLE
-    }
-
-    /// First cells of a column.
-    pub fn sample(&self, name: &str) -> Vec<&str> {
-        let index = self.header.names.iter().position(|other| other == name).unwrap_or(usize::MAX);
-        self.sample.iter().filter_map(|row| row.get(index)).map(String::as_str).collect()
-    }
-
-    /// Bytes of the rows.
-    pub fn body(&self) -> &[u8] {
-        &self.bytes()[self.body..]
-    }
-
-    /// Whether the text was converted, so that it differs from the file's.
-    pub fn is_laid_out(&self) -> bool {
-        self.digest.is_some()
+    /// Parses the header and first rows of a file with this metadata, and leaves the others on disk. Returns `None` for
+    /// a text that must be read whole: it is not UTF-8, has no header, or no one-character delimiter.
+    pub fn on_disk(
+        path: &Path,
+        mut start: FileStart,
+        before: Metadata,
+        spec: &ReadSpec,
+        budget: Budget,
+    ) -> Option<Self> {
+        loop {
+            // UTF-16 letters may pass for UTF-8, with zeros between them.
+            if !is_utf8(&start.bytes, spec) || start.bytes.contains(&0) {
+                return None;
+            }
+            let last_line = memchr::memrchr(b'\n', &start.bytes).map_or(0, |at| at + 1);
+            let lines = if start.is_whole { start.bytes.len() } else { last_line };
+            if lines > 0 || start.is_whole {
+                let text = String::from_utf8(start.bytes[..lines].to_vec()).ok()?;
+                let file = CsvFile::new(path, text, spec, budget).ok()?;
+                // A text that was converted has a hash.
+                if file.digest.is_some() {
+                    return None;
+                }
+                if start.is_whole || file.sample.len() == SAMPLE {
+                    return Some(CsvFile { on_disk: Some(before), ..file });
+                }
+            }
+            if start.bytes.len() > RECORD {
+                return None;
+            }
+            start.read(start.bytes.len())?;
+        }
     }
 
     /// Bytes of the text.
@@ -138,14 +155,8 @@ impl CsvFile {
         parts
     }
 
-    fn fault(&self, fault: RecordFault, before: usize) -> Error {
-        let (line, row) = (self.line(fault.byte), before + fault.row + 1);
-        let place = format!("line {line} (data row {row})");
-        match fault.what {
-            RecordFaultKind::Unreadable(error) => unreadable(&self.path, Cause::after(&place, error)),
-            RecordFaultKind::Odd(message) => unreadable(&self.path, place + &message),
-            RecordFaultKind::TooLarge(error) => error,
-        }
+    fn fault(&self, place: String, fault: RecordFault) -> Error {
+        fault.what.map_or_else(|error| error, |cause| unreadable(&self.path, cause.reword(|what| place + what)))
     }
 
     /// Line number of the record at or after a byte; blank lines before it are skipped.
@@ -156,30 +167,30 @@ impl CsvFile {
     }
 }
 
-impl FileReader for CsvFile {
+impl ChunkReader for CsvFile {
     fn header(&self) -> &FileHeader {
         &self.header
     }
 
-    /// Whether each column's first cells are numbers.
-    fn look_like_numbers(&self, names: &[&str], rules: &CellSyntax) -> Vec<bool> {
-        let places = places(&self.header.names);
-        let of_column = |index: usize, rules: &CellSyntax| {
-            self.sample.iter().all(|row| row.get(index).is_none_or(|cell| rules.number(cell).is_some()))
-        };
-        names.iter().map(|name| places.get(name).is_some_and(|&index| of_column(index, rules.column(name)))).collect()
+    fn first_rows(&self) -> Option<&[Vec<String>]> {
+        Some(&self.sample)
     }
 
     fn digest(&self) -> Result<Hash> {
+        if self.on_disk.is_some() {
+            let hashed = std::fs::File::open(&self.path).and_then(|file| {
+                let mut hasher = blake3::Hasher::new();
+                hasher.update_reader(file).map(|hasher| hasher.finalize())
+            });
+            return hashed.map_err(|error| system(&self.path, error));
+        }
         Ok(self.digest.unwrap_or_else(|| hash(self.bytes())))
     }
 
-    fn read(&self, wanted: &[WantedColumn<'_>], rules: &CellSyntax) -> Result<Vec<ColumnBuilder>> {
-        let names = &self.header.names;
-        let places = places(names);
+    fn read(&self, wanted: &[WantedColumn<'_>], rules: &CellSyntax, rows: usize, take: Take<'_>) -> Result<()> {
+        let places = places(&self.header.names);
         let source = |column: &WantedColumn<'_>| (places.get(column.name).copied(), rules.column(column.name));
         let sources: Vec<(Option<usize>, &CellSyntax)> = wanted.iter().map(source).collect();
-        let parts = self.parts();
         let empty = || -> Vec<ColumnBuilder> {
             let of = |column: &WantedColumn<'_>| match column.as_numbers {
                 true => ColumnBuilder::Numbers(NumberColumn::default().in_single(column.is_single)),
@@ -187,34 +198,81 @@ impl FileReader for CsvFile {
             };
             wanted.iter().map(of).collect()
         };
+        let push = |columns: &mut [ColumnBuilder], record: &StringRecord| {
+            for (column, (index, rules)) in columns.iter_mut().zip(&sources) {
+                column.push(index.and_then(|index| record.get(index)).unwrap_or_default(), rules);
+            }
+        };
+        let found = match &self.on_disk {
+            Some(before) => self.read_stream(before, rows, &empty, &push, take)?,
+            None => self.read_parts(&empty, &push, take)?,
+        };
+        if found == 0 { Err(unreadable(&self.path, "has a header and no rows")) } else { Ok(()) }
+    }
+}
+
+/// Makes empty columns.
+type Empty<'e> = &'e (dyn Fn() -> Vec<ColumnBuilder> + Sync);
+/// Appends a record to columns.
+type Push<'p> = &'p (dyn Fn(&mut [ColumnBuilder], &StringRecord) + Sync);
+
+impl CsvFile {
+    /// Reads the text in memory in parts, on all threads. Returns its number of rows, or of those before `take` ended.
+    fn read_parts(&self, empty: Empty<'_>, push: Push<'_>, take: Take<'_>) -> Result<usize> {
         let held = || self.budget.held(self.path.display(), "leave columns out by data.exclude, or raise the limit");
         let read = |part: &Range<usize>| {
             let mut columns = empty();
             let first_check = if part.len() > SMALL { 0 } else { usize::MAX };
             let mut records = RecordReader::new(self.dialect, &self.bytes()[part.clone()], first_check);
-            let rows = records.read(usize::MAX, names, held, |record| {
-                for (column, (index, rules)) in columns.iter_mut().zip(&sources) {
-                    column.push(index.and_then(|index| record.get(index)).unwrap_or_default(), rules);
-                }
-            });
+            let rows = records.read(usize::MAX, &self.header.names, held, |record| push(&mut columns, record));
             (columns, rows.map_err(|fault| RecordFault { byte: part.start + fault.byte, ..fault }))
         };
-        let mut all = empty();
         let mut rows = 0;
-        // In rounds, so that finished parts are concatenated while others are read.
-        for turn in parts.chunks(rayon::current_num_threads().max(1) * 2) {
+        // In rounds, so that finished parts are passed on while others are not read yet.
+        for turn in self.parts().chunks(rayon::current_num_threads().max(1) * 2) {
             let turn: Vec<_> = turn.par_iter().map(read).collect();
             for (columns, count) in turn {
-                rows += count.map_err(|fault| self.fault(fault, rows))?;
-                for (column, part) in all.iter_mut().zip(columns) {
-                    let _alike = column.append(part);
+                rows += count.map_err(|fault| {
+                    let (line, row) = (self.line(fault.byte), rows + fault.row + 1);
+                    self.fault(format!("line {line} (data row {row})"), fault)
+                })?;
+                if take(columns)?.is_break() {
+                    return Ok(rows);
                 }
             }
         }
-        if rows == 0 {
-            return Err(unreadable(&self.path, "has a header and no rows"));
+        Ok(rows)
+    }
+
+    /// Reads the rows from disk, at most `rows` at a time. Returns their number, or of those before `take` ended.
+    fn read_stream(
+        &self,
+        before: &Metadata,
+        rows: usize,
+        empty: Empty<'_>,
+        push: Push<'_>,
+        take: Take<'_>,
+    ) -> Result<usize> {
+        let failed = |error| system(&self.path, error);
+        let (_, mut text, _) = decompressed(&self.path).map_err(failed)?;
+        std::io::copy(&mut text.by_ref().take(self.body as u64), &mut std::io::sink()).map_err(failed)?;
+        let held = || self.budget.held(self.path.display(), "keep fewer columns");
+        let mut records = RecordReader::new(self.dialect, text, STEP);
+        let mut found = 0;
+        loop {
+            let mut columns = empty();
+            let read = records.read(rows, &self.header.names, held, |record| push(&mut columns, record));
+            let read = read.map_err(|fault| self.fault(format!("data row {}", found + fault.row + 1), fault))?;
+            if read == 0 {
+                break;
+            }
+            found += read;
+            if take(columns)?.is_break() {
+                return Ok(found);
+            }
         }
-        Ok(all)
+        let after = std::fs::metadata(&self.path).map_err(failed)?;
+        check_unchanged(&self.path, before, &after, before.len()).map(|()| found)
     }
 }
 

@@ -2,10 +2,9 @@
 
 use super::binary_formats::decoder;
 use super::bytes::{FileKind, is_utf8, kind};
-use super::codecs::Codec;
 use crate::ReadSpec;
 use std::fs::File;
-use std::io::{BufRead, BufReader, Read, Seek};
+use std::io::{BufReader, Read, Result, Seek};
 use std::path::{Path, PathBuf};
 
 /// Total bytes of files up to which they are read whole.
@@ -25,14 +24,22 @@ pub(super) fn share(paths: &[PathBuf]) -> Option<u64> {
     (sizes.iter().sum::<u64>() > WHOLE).then(|| (SAMPLE / sizes.len() as u64).max(LEAST))
 }
 
+/// Opens a file. Returns a reader of its decompressed bytes, and whether they were compressed.
+pub(super) fn decompressed(path: &Path) -> Result<(File, Box<dyn Read + Send>, bool)> {
+    let file = File::open(path)?;
+    // A clone shares the position.
+    let (plain, is_compressed) = decoder(BufReader::with_capacity(1 << 16, file.try_clone()?))?;
+    Ok((file, plain, is_compressed))
+}
+
 /// The beginning of a file, decompressed.
 pub(super) struct FileStart {
     pub bytes: Vec<u8>,
-    pub codec: Option<Codec>,
+    pub is_compressed: bool,
     /// Whether the file has no further bytes.
     pub is_whole: bool,
     /// The bytes that follow.
-    pub rest: Box<dyn Read + Send>,
+    rest: Box<dyn Read + Send>,
     /// The file, at the position up to which it was read.
     file: File,
 }
@@ -41,15 +48,8 @@ impl FileStart {
     /// Reads up to `most` bytes of a file, and detects its format; `None` if it cannot be read or decompressed, or is of
     /// no known format.
     pub fn open(path: &Path, most: usize) -> Option<(FileKind, Self)> {
-        let file = File::open(path).ok()?;
-        // A clone shares the position.
-        let mut buffered = BufReader::with_capacity(1 << 16, file.try_clone().ok()?);
-        let codec = Codec::from_magic(buffered.fill_buf().ok()?);
-        let rest: Box<dyn Read + Send> = match codec {
-            Some(codec) => decoder(codec, buffered).ok()?,
-            None => Box::new(buffered),
-        };
-        let mut start = FileStart { bytes: Vec::new(), codec, is_whole: false, rest, file };
+        let (file, rest, is_compressed) = decompressed(path).ok()?;
+        let mut start = FileStart { bytes: Vec::new(), is_compressed, is_whole: false, rest, file };
         start.read(most)?;
         Some((kind(path, &start.bytes).ok()?, start))
     }
@@ -85,32 +85,4 @@ fn whole_lines(bytes: &[u8], quote: u8) -> Option<usize> {
         }
     }
     end
-}
-
-#[cfg(test)]
-mod tests {
-    use super::super::tests::folder_of;
-    use super::*;
-
-    #[test]
-    fn text_is_cut_between_records() {
-        assert_eq!(whole_lines(b"a,b\n1,2\n3", b'"'), Some(8));
-        assert_eq!(whole_lines(b"a,b\n1,\"x\ny", b'"'), Some(4));
-        assert_eq!(whole_lines(b"a,b\n1,\"x\ny\"\n\"", b'"'), Some(12));
-        assert_eq!(whole_lines(b"a,b", b'"'), None);
-    }
-
-    #[test]
-    fn the_whole_is_guessed_from_the_beginning() {
-        let path = folder_of("head").join("long.csv");
-        let text = "a,b\n".to_owned() + &"1,2\n".repeat(500_000);
-        std::fs::write(&path, &text).unwrap();
-        let Some((FileKind::Text, start)) = FileStart::open(&path, 1 << 20) else { panic!("a text") };
-        let (bytes, times) = start.lines(&path, &ReadSpec::default()).unwrap();
-        assert!(bytes.ends_with(b"\n") && bytes.len() <= 1 << 20);
-        let about = times * bytes.len() as f64 / text.len() as f64;
-        assert!((0.9..1.1).contains(&about), "{about}");
-        assert!(FileStart::open(&path, 1 << 22).is_some_and(|(_, start)| start.is_whole));
-        assert!(share(&[path]).is_none());
-    }
 }

@@ -14,7 +14,7 @@ pub use outcome::Hint;
 use outcome::{Counts, as_text, done, kind_fault, rounds, with_notation};
 pub(super) use outcome::{InferredColumn, Outcome};
 
-use super::cell::{CellSyntax, DateForm, plain};
+use super::cell::{CellSyntax, date_forms, plain};
 use super::column_builder::{ColumnBuilder, CountedCells, NumberColumn, RawColumn};
 use super::fault::InvalidCell;
 use crate::Notation;
@@ -189,7 +189,7 @@ fn settle_text(name: &str, column: &RawColumn, hint: Hint, rules: &CellSyntax) -
             return Err(decimal_fault(column, rules));
         }
         let sample: Vec<&str> = cells.clone().filter(|cell| !rules.is_missing(cell)).take(SAMPLE).collect();
-        let like_dates = sample.iter().filter(|cell| !DateForm::matching(cell, rules.dates).is_empty()).count();
+        let like_dates = sample.iter().filter(|cell| !date_forms(cell, rules.dates).is_empty()).count();
         if nearly_all(like_dates, sample.len()) {
             return dates(name, column, hint, rules, &counts);
         }

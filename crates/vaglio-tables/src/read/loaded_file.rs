@@ -2,8 +2,7 @@
 
 use super::binary_formats::decoder;
 use super::bytes::{FileKind, kind};
-use super::codecs::Codec;
-use super::record_limits::{RECORD, too_long};
+use super::records::{RECORD, too_long};
 use super::{system, unreadable};
 use crate::budget::Budget;
 use std::fs::{File, Metadata};
@@ -99,57 +98,6 @@ fn room(bytes: &mut Vec<u8>, more: usize, budget: Budget, what: &dyn Fn() -> Str
 
 fn decompress(path: &Path, bytes: &[u8], budget: Budget) -> Result<Option<Vec<u8>>> {
     let failed = |error: std::io::Error| unreadable(path, Cause::after("it cannot be decompressed", error));
-    let Some(codec) = Codec::from_magic(bytes) else { return Ok(None) };
-    grown(path, decoder(codec, bytes).map_err(failed)?, 0, budget, failed).map(Some)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::super::tests::folder_of;
-    use super::*;
-    use std::io::Write;
-
-    #[test]
-    fn a_file_that_changes_while_it_is_read_is_noticed() {
-        let path = folder_of("load").join("growing.csv");
-        let metadata = || std::fs::metadata(&path).unwrap();
-        std::fs::write(&path, "a,b\n1,2\n").unwrap();
-        let file = File::open(&path).unwrap();
-        assert_eq!(read(&path, &file, Budget::new(u64::MAX)).unwrap(), b"a,b\n1,2\n");
-        let append = || File::options().append(true).open(&path).unwrap().write_all(b"3,4\n").unwrap();
-        let shorten = || File::options().write(true).open(&path).unwrap().set_len(4).unwrap();
-        let touch = || {
-            let later = std::time::SystemTime::now() + std::time::Duration::from_secs(5);
-            File::options().write(true).open(&path).unwrap().set_modified(later).unwrap();
-        };
-        for change in [&append as &dyn Fn(), &shorten, &touch] {
-            let before = metadata();
-            change();
-            let error = check_unchanged(&path, &before, &metadata(), before.len()).unwrap_err().to_string();
-            assert!(
-                error.ends_with("growing.csv: it was changed while it was read; try again when nothing writes to it")
-            );
-        }
-        // A file of the system has another length than its content.
-        if cfg!(target_os = "linux") {
-            let status = Path::new("/proc/self/status");
-            let error = read(status, &File::open(status).unwrap(), Budget::new(u64::MAX)).unwrap_err().to_string();
-            assert!(error.contains("it was changed while it was read"), "{error}");
-        }
-    }
-
-    #[test]
-    fn what_is_larger_than_the_memory_is_not_read() {
-        let path = folder_of("load").join("large.csv");
-        File::create(&path).unwrap().set_len(1 << 40).unwrap();
-        let error = load(&path, Budget::new(1 << 33)).err().unwrap();
-        assert_eq!(error.field(), Some("limits.memory"));
-        let message = error.to_string();
-        assert!(message.contains("large.csv would take about 1.1 TB beside the "), "{message}");
-        assert!(message.ends_with("and the limit is 8.6 GB; read a smaller file, or raise the limit"), "{message}");
-        if cfg!(target_os = "linux") {
-            let error = load(Path::new("/dev/zero"), Budget::new(60_000_000)).err().unwrap().to_string();
-            assert!(error.contains("/dev/zero, read or decompressed, would take about 16.8 MB beside the "), "{error}");
-        }
-    }
+    let (plain, is_compressed) = decoder(bytes).map_err(failed)?;
+    is_compressed.then(|| grown(path, plain, 0, budget, failed)).transpose()
 }

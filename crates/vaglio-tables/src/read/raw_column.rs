@@ -46,17 +46,3 @@ impl RawColumn {
         })
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn raw_columns_are_put_together() {
-        let (mut all, mut part) = (RawColumn::default(), RawColumn::default());
-        ["a", "", "é"].iter().for_each(|cell| all.push(cell));
-        ["", "b"].iter().for_each(|cell| part.push(cell));
-        all.append(&part);
-        assert_eq!(all.cells().collect::<Vec<_>>(), ["a", "", "é", "", "b"]);
-    }
-}

@@ -1,4 +1,4 @@
-//! Traits of file formats: a header, and rows that are read whole or in chunks.
+//! Trait of file formats: a header, and rows that are read in chunks.
 
 use super::cell::CellSyntax;
 use super::column_builder::ColumnBuilder;
@@ -8,6 +8,7 @@ use crate::{Decimal, Delimiter, ReadSpec};
 use blake3::Hash;
 use std::collections::HashSet;
 use std::fmt::Debug;
+use std::ops::ControlFlow;
 use vaglio_core::{Error, Result};
 
 /// Header of a file.
@@ -77,13 +78,16 @@ pub(super) struct WantedColumn<'n> {
     pub is_single: bool,
 }
 
+/// Receives the wanted columns of some rows; may end the reading.
+pub(super) type Take<'t> = &'t mut dyn FnMut(Vec<ColumnBuilder>) -> Result<ControlFlow<()>>;
+
 /// A file of a table: its header is known, its rows are read on demand.
-pub(super) trait FileReader: Debug + Send + Sync {
+pub(super) trait ChunkReader: Debug + Send + Sync {
     fn header(&self) -> &FileHeader;
 
-    /// Whether each of these columns looks numeric.
-    fn look_like_numbers(&self, names: &[&str], _rules: &CellSyntax) -> Vec<bool> {
-        vec![true; names.len()]
+    /// First rows of a text, by which its columns are judged; `None` if the format gives the column types.
+    fn first_rows(&self) -> Option<&[Vec<String>]> {
+        None
     }
 
     /// Adds columns of zeros with these names, if the format omits columns that are all 0.
@@ -108,31 +112,11 @@ pub(super) trait FileReader: Debug + Send + Sync {
         }
     }
 
-    /// Reads columns. Cost O(bytes), on all threads.
+    /// Passes the wanted columns of all rows to `take`, in order: at most `rows` rows at a time, or, for `usize::MAX`,
+    /// large parts that are read on all threads. Cost O(bytes).
     ///
     /// # Errors
-    /// Fails for a damaged file, a ragged row, and a column of an unsupported type.
-    fn read(&self, wanted: &[WantedColumn<'_>], rules: &CellSyntax) -> Result<Vec<ColumnBuilder>>;
-}
-
-/// Rows of a file, read in chunks.
-pub(super) trait ChunkReader: Send {
-    fn header(&self) -> &FileHeader;
-
-    /// First cells of a column, for inferring its type; `None` if the format gives the type.
-    fn first_cells(&self, _name: &str) -> Option<Vec<&str>> {
-        None
-    }
-
-    /// Sets the wanted columns and the rows per chunk.
-    ///
-    /// # Errors
-    /// Fails for a damaged file.
-    fn start(&mut self, wanted: &[&str], rows: usize) -> Result<()>;
-
-    /// Reads at most `rows` rows, starting at row `first` of the file. Returns no columns or no rows at the end.
-    ///
-    /// # Errors
-    /// Fails like [`FileReader::read`].
-    fn next(&mut self, first: usize, rows: usize) -> Result<Vec<ColumnBuilder>>;
+    /// Fails for a damaged file, a ragged row, a file without rows, and a column of an unsupported type; returns the
+    /// errors of `take`.
+    fn read(&self, wanted: &[WantedColumn<'_>], rules: &CellSyntax, rows: usize, take: Take<'_>) -> Result<()>;
 }

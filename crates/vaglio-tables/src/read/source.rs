@@ -9,7 +9,7 @@ use super::head::share;
 use super::inference::{Hint, Outcome, settle, type_error};
 use super::reader::{FileHeader, WantedColumn};
 use super::table_file::{RowsOfFiles, TableFile};
-use super::{ColumnFilter, paths, unreadable};
+use super::{ColumnFilter, paths, places, unreadable};
 use crate::budget::Budget;
 use crate::{ColumnProfile, Notation, ReadSpec, TableProfile};
 use rayon::prelude::*;
@@ -17,7 +17,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use vaglio_core::{Cells, Error, Result, Table};
 
-/// Files of a table, Parquet on disk and others in memory: the header is known, rows are read on demand.
+/// Files of a table, Parquet on disk and others usually in memory: the header is known, rows are read on demand.
 #[derive(Debug)]
 pub struct TableSource {
     pub(super) parts: Vec<TableFile>,
@@ -280,7 +280,7 @@ impl TableSource {
     }
 
     /// Rules for parsing cells, by the first file, or by the additional one if the first has none.
-    fn rules(&self) -> CellSyntax {
+    pub(super) fn rules(&self) -> CellSyntax {
         let beside = || self.beside.as_ref().map(|file| file.reader.header()).filter(|header| !header.is_typed());
         let of_beside = || beside().and_then(|header| header.rules(&self.spec));
         self.header().rules(&self.spec).or_else(of_beside).unwrap_or_else(|| CellSyntax::new(&self.spec))
@@ -331,12 +331,18 @@ impl TableSource {
     }
 }
 
-/// Whether each column looks numeric in all files.
+/// Whether each column looks numeric in the first rows of all texts.
 fn look_like_numbers(files: &[TableFile], names: &[&str], rules: &CellSyntax) -> Vec<bool> {
     let mut all = vec![true; names.len()];
-    for file in files {
-        let own = file.reader.look_like_numbers(names, rules);
-        all.iter_mut().zip(own).for_each(|(all, own)| *all &= own);
+    for reader in files.iter().map(|file| &file.reader) {
+        let (places, Some(rows)) = (places(&reader.header().names), reader.first_rows()) else { continue };
+        for (all, name) in all.iter_mut().zip(names) {
+            let are_numbers = |&index: &usize| {
+                let rules = rules.column(name);
+                rows.iter().all(|row| row.get(index).is_none_or(|cell| rules.number(cell).is_some()))
+            };
+            *all &= places.get(name).is_some_and(are_numbers);
+        }
     }
     all
 }

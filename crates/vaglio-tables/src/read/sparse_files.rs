@@ -5,15 +5,11 @@
 
 mod matrix_market;
 mod svmlight;
-#[cfg(test)]
-#[cfg(feature = "parquet")]
-mod tests;
-
 use super::binary_formats;
 use super::bytes::FileKind;
 use super::cell::CellSyntax;
 use super::column_builder::{ColumnBuilder, NumberColumn, RawColumn};
-use super::reader::{CellFormat, FileHeader, FileReader, WantedColumn};
+use super::reader::{CellFormat, ChunkReader, FileHeader, Take, WantedColumn};
 use super::triplets::Triplets;
 use super::{places, system, unreadable};
 use crate::ReadSpec;
@@ -65,7 +61,7 @@ impl SparseTable {
     }
 }
 
-impl FileReader for SparseTable {
+impl ChunkReader for SparseTable {
     fn header(&self) -> &FileHeader {
         &self.header
     }
@@ -85,14 +81,14 @@ impl FileReader for SparseTable {
         self.header.names.splice(at..at, new);
     }
 
-    fn read(&self, wanted: &[WantedColumn<'_>], _: &CellSyntax) -> Result<Vec<ColumnBuilder>> {
+    fn read(&self, wanted: &[WantedColumn<'_>], _: &CellSyntax, _rows: usize, take: Take<'_>) -> Result<()> {
         let places = places(&self.header.names);
         let column = |wanted: &WantedColumn<'_>| match places.get(wanted.name) {
             Some(&place) if place < self.columns.len() => as_growing(&self.columns[place]),
             Some(&place) => ColumnBuilder::Raw(self.written[place - self.columns.len()].clone()),
             None => ColumnBuilder::Sparse(SparseNumbers::new(self.rows, Vec::new(), Vec::new())),
         };
-        Ok(wanted.iter().map(column).collect())
+        take(wanted.iter().map(column).collect()).map(drop)
     }
 }
 

@@ -8,12 +8,14 @@ use super::csv_file::CsvFile;
 use super::digest::HashSteps;
 use super::head::FileStart;
 use super::loaded_file::load;
-use super::paths;
-use super::reader::{FileReader, WantedColumn};
+use super::reader::{ChunkReader, WantedColumn};
 use super::sparse_files::SparseTable;
+use super::{paths, places};
 use crate::ReadSpec;
 use crate::budget::Budget;
 use blake3::{Hash, hash};
+use std::fs::Metadata;
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use vaglio_core::Result;
 
@@ -21,7 +23,7 @@ use vaglio_core::Result;
 #[derive(Debug)]
 pub(super) struct TableFile {
     pub path: PathBuf,
-    pub reader: Box<dyn FileReader>,
+    pub reader: Box<dyn ChunkReader>,
     /// Columns of one value named by the file's folders.
     pub fixed: Vec<(String, Option<String>)>,
     /// Hash of the file, if its bytes differ from those in memory.
@@ -29,6 +31,9 @@ pub(super) struct TableFile {
     /// Size of the file relative to the part that was read.
     pub times: f64,
 }
+
+/// Minimum bytes by which a text on disk is judged; more if lines are long.
+const HEAD: usize = 1 << 20;
 
 /// Files with their numbers of rows.
 pub(super) type RowsOfFiles = Vec<(PathBuf, usize)>;
@@ -55,6 +60,18 @@ impl TableFile {
         Ok(TableFile { path, reader, fixed, digest, times })
     }
 
+    /// Opens a file and leaves its rows on disk; `None` if it must be read whole, which then reports any fault.
+    pub fn on_disk(path: &Path, spec: &ReadSpec, budget: Budget) -> Option<Self> {
+        let before = std::fs::metadata(path).ok().filter(Metadata::is_file)?;
+        let (kind, start) = FileStart::open(path, HEAD)?;
+        let reader: Box<dyn ChunkReader> = match kind {
+            FileKind::Text => Box::new(CsvFile::on_disk(path, start, before, spec, budget)?),
+            kind if kind.is_sparse() || start.is_compressed => return None,
+            kind => binary_formats::on_disk(path, kind, budget, false).ok()??.0,
+        };
+        Some(TableFile { path: path.to_owned(), reader, fixed: Vec::new(), digest: None, times: 1.0 })
+    }
+
     /// Names of the columns: of the file, then of its folders.
     pub fn names(&self) -> Vec<String> {
         self.reader.header().names.iter().chain(self.fixed.iter().map(|(name, _)| name)).cloned().collect()
@@ -79,7 +96,17 @@ impl TableFile {
             let first = self.reader.header().names.first();
             own.extend(first.map(|name| WantedColumn { name, as_numbers: false, is_single: false }));
         }
-        let read = self.reader.read(&own, rules)?;
+        let mut read: Vec<ColumnBuilder> = Vec::new();
+        self.reader.read(&own, rules, usize::MAX, &mut |part| {
+            if read.is_empty() {
+                read = part;
+            } else {
+                for (column, more) in read.iter_mut().zip(part) {
+                    let _alike = column.append(more);
+                }
+            }
+            Ok(ControlFlow::Continue(()))
+        })?;
         let rows = read.first().map_or(0, ColumnBuilder::rows);
         let mut read = read.into_iter();
         let column = |wanted: &WantedColumn<'_>| match fixed(wanted.name) {
@@ -96,12 +123,12 @@ impl TableFile {
 }
 
 /// Reader of a file, and the hash of the file if its bytes differ from those in memory.
-fn whole(path: &Path, spec: &ReadSpec, budget: Budget) -> Result<(Box<dyn FileReader>, Option<Hash>)> {
+fn whole(path: &Path, spec: &ReadSpec, budget: Budget) -> Result<(Box<dyn ChunkReader>, Option<Hash>)> {
     if let Some((reader, _)) = binary_formats::on_disk(path, FileKind::Parquet, budget, false)? {
         return Ok((reader, None));
     }
     let (bytes, mut digest) = load(path, budget)?;
-    let reader: Box<dyn FileReader> = match kind(path, &bytes)? {
+    let reader: Box<dyn ChunkReader> = match kind(path, &bytes)? {
         FileKind::Text => {
             let is_utf8 = is_utf8(&bytes, spec);
             digest = digest.or_else(|| (!is_utf8).then(|| hash(&bytes)));
@@ -118,7 +145,7 @@ fn whole(path: &Path, spec: &ReadSpec, budget: Budget) -> Result<(Box<dyn FileRe
 
 /// Reader of the beginning of a file, and the size of the file relative to it. `None` if the file must be read whole: it
 /// is small, sparse or compressed without being text, or it has a fault.
-fn sample(path: &Path, spec: &ReadSpec, budget: Budget, most: u64) -> Result<Option<(Box<dyn FileReader>, f64)>> {
+fn sample(path: &Path, spec: &ReadSpec, budget: Budget, most: u64) -> Result<Option<(Box<dyn ChunkReader>, f64)>> {
     let start = FileStart::open(path, most as usize).filter(|(_, start)| !start.is_whole);
     let Some((kind, start)) = start else { return Ok(None) };
     match kind {
@@ -127,7 +154,7 @@ fn sample(path: &Path, spec: &ReadSpec, budget: Budget, most: u64) -> Result<Opt
             let file = CsvFile::new(path, text(path, bytes, spec, budget)?, spec, budget)?;
             Ok(Some((Box::new(file), times)))
         }
-        kind if kind.is_sparse() || start.codec.is_some() => Ok(None),
+        kind if kind.is_sparse() || start.is_compressed => Ok(None),
         kind => binary_formats::on_disk(path, kind, budget, true),
     }
 }

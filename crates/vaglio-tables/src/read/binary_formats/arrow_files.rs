@@ -1,7 +1,6 @@
 //! Parquet files on disk or in memory, and Arrow files in memory, read by column or by batch.
 
 mod blocks;
-mod chunks;
 mod columns;
 mod file_bytes;
 mod footer;
@@ -14,14 +13,13 @@ use crate::read::bytes::FileKind;
 use crate::read::cell::CellSyntax;
 use crate::read::column_builder::ColumnBuilder;
 use crate::read::digest::HashSteps;
-use crate::read::reader::{CellFormat, ChunkReader, FileHeader, FileReader, WantedColumn};
+use crate::read::reader::{CellFormat, ChunkReader, FileHeader, Take, WantedColumn};
 use crate::read::table_file::TableFile;
 use crate::read::{ReadSpec, TableSource, checked_names, places, unreadable};
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 use blocks::ArrowBlocks;
 use bytes::Bytes;
-use chunks::ColumnarChunks;
 use columns::{LESS, append_array, empty_column, is_text, plain_type};
 use file_bytes::{ARROW, FileBytes, PARQUET};
 use footer::{check_codecs, check_rows, footer, rows, with_dictionaries};
@@ -87,7 +85,7 @@ pub(in crate::read) fn on_disk(
     kind: FileKind,
     budget: Budget,
     is_sample: bool,
-) -> Result<Option<(Box<dyn FileReader>, f64)>> {
+) -> Result<Option<(Box<dyn ChunkReader>, f64)>> {
     let Some(file) = ColumnarFile::on_disk(path, kind, budget)? else { return Ok(None) };
     let rows = (SAMPLED / file.header.names.len().max(1)).max(LEAST);
     let file = ColumnarFile { sample: is_sample.then_some(rows), ..file };
@@ -104,14 +102,8 @@ pub(in crate::read) fn in_memory(
     bytes: Vec<u8>,
     kind: FileKind,
     budget: Budget,
-) -> Result<Box<dyn FileReader>> {
+) -> Result<Box<dyn ChunkReader>> {
     Ok(Box::new(ColumnarFile::opened(path, FileBytes::Memory(bytes.into()), kind, budget)?))
-}
-
-/// Opens a file whose rows are read in chunks; `None` for a file whose fault reading it as a whole reports.
-pub(in crate::read) fn chunks(path: &Path, kind: FileKind, budget: Budget) -> Option<Box<dyn ChunkReader>> {
-    let file = ColumnarFile::on_disk(path, kind, budget).ok().flatten()?;
-    Some(Box::new(ColumnarChunks::new(file)))
 }
 
 impl TableSource {
@@ -240,6 +232,36 @@ impl ColumnarFile {
         Ok(columns.into_iter().map(|column| if is_file { column.thinned() } else { column }).collect())
     }
 
+    /// Reads columns, at most `rows` rows at a time.
+    fn read_chunks(&self, indices: &[usize], rows: usize, take: Take<'_>) -> Result<()> {
+        let (sorted, places) = sorted(indices);
+        if let ColumnarFormat::Parquet(metadata, _) = &self.format {
+            check_codecs(&self.path, metadata.metadata(), |root| sorted.binary_search(&root).is_ok())?;
+        }
+        let mut batches = guarded(&self.path, || self.batches(&sorted, rows))?;
+        let mut found = 0;
+        while let Some(batch) = guarded(&self.path, || batches.next().transpose())? {
+            for first in (0..batch.num_rows()).step_by(rows) {
+                let count = rows.min(batch.num_rows() - first);
+                let column = |(index, place): (&usize, &usize)| {
+                    let field = self.schema.field(*index);
+                    let mut column = empty_column(&self.path, field, 0, false)?;
+                    let cells = batch.column(*place).slice(first, count);
+                    append_array(&mut column, &self.path, field.name(), &cells, self.budget)?;
+                    Ok(column)
+                };
+                let columns = guarded(&self.path, || indices.iter().zip(&places).map(column).collect())?;
+                found += count;
+                if take(columns)?.is_break() {
+                    return Ok(());
+                }
+            }
+        }
+        self.kept.check_unchanged(&self.path)?;
+        check_rows(&self.path, self.rows(), found)?;
+        if found == 0 { Err(unreadable(&self.path, NO_ROWS)) } else { Ok(()) }
+    }
+
     /// Batches of columns in increasing order; those of Parquet have at most `rows` rows.
     fn batches(&self, indices: &[usize], rows: usize) -> Result<RecordBatches> {
         Ok(match &self.format {
@@ -285,7 +307,7 @@ impl ColumnarFile {
     }
 }
 
-impl FileReader for ColumnarFile {
+impl ChunkReader for ColumnarFile {
     fn header(&self) -> &FileHeader {
         &self.header
     }
@@ -294,21 +316,27 @@ impl FileReader for ColumnarFile {
         Some(self.kept.hash_steps(&self.path))
     }
 
-    fn read(&self, wanted: &[WantedColumn<'_>], _: &CellSyntax) -> Result<Vec<ColumnBuilder>> {
+    fn read(&self, wanted: &[WantedColumn<'_>], _: &CellSyntax, rows: usize, take: Take<'_>) -> Result<()> {
         let places = places(&self.header.names);
         let place = |column: &WantedColumn<'_>| places.get(column.name).copied();
         let indices: Vec<usize> = wanted.iter().filter_map(place).collect();
+        if rows < usize::MAX {
+            return self.read_chunks(&indices, rows, take);
+        }
         let columns =
             self.columns(&indices, &wanted.iter().filter(|column| column.is_single).filter_map(place).collect());
         // A file modified meanwhile may look damaged.
         self.kept.check_unchanged(&self.path)?;
         let columns = columns?;
         if columns.first().is_some_and(|column| column.rows() == 0) {
-            return Err(unreadable(&self.path, "has columns and no rows"));
+            return Err(unreadable(&self.path, NO_ROWS));
         }
-        Ok(columns)
+        take(columns).map(drop)
     }
 }
+
+/// Message on a file without rows.
+const NO_ROWS: &str = "has columns and no rows";
 
 /// Columns without repetition in increasing order, and the position among them of each.
 fn sorted(indices: &[usize]) -> (Vec<usize>, Vec<usize>) {
@@ -323,6 +351,3 @@ fn sorted(indices: &[usize]) -> (Vec<usize>, Vec<usize>) {
 fn failed<E: Into<Box<dyn std::error::Error + Send + Sync>>>(path: &Path) -> impl Fn(E) -> Error {
     move |error| unreadable(path, Cause::from_error(error))
 }
-
-#[cfg(test)]
-mod tests;

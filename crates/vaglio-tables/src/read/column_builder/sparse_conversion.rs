@@ -49,38 +49,3 @@ fn entries<E: PartialEq + Default>(all: &[E], most: usize, of: impl Fn(&E) -> f6
     }
     Some((rows, values))
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_is_nearly_all_zeros_is_sparse_and_has_its_entries() {
-        let column = |rows: usize, step: usize, value: f64, is_missing: bool| {
-            let mut column = NumberColumn::default();
-            (0..rows).for_each(|row| column.push(if row % step == 3 { value } else { 0.0 }));
-            if is_missing {
-                column.push_missing("NaN");
-            }
-            ColumnBuilder::Numbers(column)
-        };
-        for (rows, step, value, is_missing, is_thin) in [
-            (1600, 40, 2.0, false, true),
-            (1600, 40, 0.25, false, true),
-            (1600, 1600, -1.5, false, true),
-            (1600, 40, 0.0, false, true),
-            // Too many entries, too few rows, a missing cell.
-            (1600, 30, 2.0, false, false),
-            (960, 40, 2.0, false, false),
-            (1600, 40, 2.0, true, false),
-        ] {
-            let found = column(rows, step, value, is_missing).thinned();
-            let ColumnBuilder::Sparse(sparse) = found else {
-                assert!(!is_thin, "{rows} {step} {value}");
-                continue;
-            };
-            let ColumnBuilder::Numbers(dense) = column(rows, step, value, false) else { unreachable!() };
-            assert!(is_thin && Numbers::Sparse(sparse).view() == dense.finish().view());
-        }
-    }
-}

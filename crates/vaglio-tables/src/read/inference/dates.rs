@@ -1,6 +1,6 @@
 //! Columns of dates.
 
-use super::super::cell::{CellSyntax, DateForm, has_zone};
+use super::super::cell::{CellSyntax, DateForm, date_forms, date_seconds, has_zone};
 use super::super::column_builder::RawColumn;
 use super::super::fault::InvalidCell;
 use super::outcome::{Counts, Hint, Outcome, done, with_notation};
@@ -19,12 +19,12 @@ pub(super) fn dates(name: &str, column: &RawColumn, hint: Hint, rules: &CellSynt
         return Ok(Some(done(name, none, hint, counts.missing.clone(), None)));
     };
     let mut forms: Vec<DateForm> = Vec::new();
-    for form in cells().take(SAMPLE).flat_map(|(_, cell)| DateForm::matching(cell, rules.dates)) {
+    for form in cells().take(SAMPLE).flat_map(|(_, cell)| date_forms(cell, rules.dates)) {
         if !forms.contains(&form) {
             forms.push(form);
         }
     }
-    let count = |form: &DateForm| cells().filter(|(_, cell)| form.seconds(cell).is_some()).count();
+    let count = |form: &DateForm| cells().filter(|(_, cell)| date_seconds(cell, form).is_some()).count();
     let fitting: Vec<usize> = forms.iter().map(count).collect();
     let most = fitting.iter().copied().max().unwrap_or(0);
     let best: Vec<DateForm> = forms.into_iter().zip(fitting).filter(|fit| fit.1 == most).map(|fit| fit.0).collect();
@@ -37,15 +37,15 @@ pub(super) fn dates(name: &str, column: &RawColumn, hint: Hint, rules: &CellSynt
         let remedy = format!("set data.read.dates: day_first or month_first, or {as_text}");
         return Err(InvalidCell::new(first, example, present, wrong, remedy));
     };
-    let odd = || cells().find(|(_, cell)| form.seconds(cell).is_none());
+    let odd = || cells().find(|(_, cell)| date_seconds(cell, form).is_none());
     if let Some((row, value)) = (most < present).then(odd).flatten() {
         let wrong = format!("is not a date as {most} of the column's {present} cells are");
         return Err(InvalidCell::new(row, value, present - most, wrong, rules.remedy(name, value)));
     }
     let clocks = cells().filter_map(|(row, cell)| Some((row, cell, has_zone(cell)?)));
     let notation = zone_notation(&mut None, clocks, rules)?;
-    let seconds = column.trimmed().map(|cell| form.seconds(cell).unwrap_or(f64::NAN)).collect();
-    let note = match form.0 {
+    let seconds = column.trimmed().map(|cell| date_seconds(cell, form).unwrap_or(f64::NAN)).collect();
+    let note = match form {
         "%d-%m-%Y" | "%d/%m/%Y" => Some(DAY_FIRST.to_owned()),
         "%m-%d-%Y" | "%m/%d/%Y" => Some(MONTH_FIRST.to_owned()),
         _ => None,

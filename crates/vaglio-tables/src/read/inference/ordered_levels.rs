@@ -50,25 +50,3 @@ fn rank(level: &str) -> Option<[f64; 2]> {
         _ => None,
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn numbers_ranges_and_bounds_are_in_order() {
-        for (levels, expected) in [
-            (&["10+", "5", "6", "<5"][..], Some(vec!["<5", "5", "6", "10+"])),
-            (&["20-29", "30-39", "under 20", "40 or more"], Some(vec!["under 20", "20-29", "30-39", "40 or more"])),
-            (&[">= 3", "1", "2"], Some(vec!["1", "2", ">= 3"])),
-            (&["1", "2", "3"], None),
-            (&["1", "2", "many"], None),
-            (&["5+", "+5", "1"], None),
-            (&["2024-01-31", "2024-02-29", "2024-03-31"], None),
-            (&["<5", "5"], None),
-        ] {
-            let expected = expected.map(|all| all.into_iter().map(str::to_owned).collect::<Vec<_>>());
-            assert_eq!(ordered(levels), expected, "{levels:?}");
-        }
-    }
-}

@@ -1,9 +1,9 @@
 //! A column of known type, read in batches.
 
-use super::super::cell::{CellSyntax, DateForm, has_zone};
-use super::super::column_builder::{ColumnBuilder, CountedCells, RawColumn};
-use super::super::fault::{CORRECT, InvalidCell};
-use super::super::inference::{
+use super::cell::{CellSyntax, DateForm, date_forms, date_seconds, has_zone};
+use super::column_builder::{ColumnBuilder, CountedCells, RawColumn};
+use super::fault::{CORRECT, InvalidCell};
+use super::inference::{
     Hint, InferredColumn, NumberNotation, is_infinite, other_notation, parse_numbers, settle, zone_notation,
 };
 use crate::{ColumnProfile, InferredType, Notation};
@@ -23,16 +23,16 @@ pub(super) struct TypedColumn {
 
 impl TypedColumn {
     /// Creates a column from first cells of text, or from types in a file; `None` if its type depends on all cells.
-    pub fn new(name: &str, hint: Hint, sample: Option<&[&str]>, rules: &CellSyntax) -> Option<Self> {
+    pub fn new(name: &str, hint: Hint, sample: Option<&[&str]>, rules: CellSyntax) -> Option<Self> {
         // Columns of text files with nothing known are assumed to be numbers.
         let is_numbers = hint == Hint::Number || hint == Hint::Auto && sample.is_some();
-        let (name, own) = (name.to_owned(), rules.clone());
-        let mut known = TypedColumn { name, hint, rules: own, is_numbers, numbers: None, dates: None, zones: None };
+        let name = name.to_owned();
+        let mut known = TypedColumn { name, hint, rules, is_numbers, numbers: None, dates: None, zones: None };
         match (hint, sample) {
             (Hint::Written | Hint::Class | Hint::Text | Hint::Number | Hint::Auto, _) | (Hint::Date, None) => {}
             (Hint::Date, Some(sample)) => {
-                for cell in sample.iter().filter(|cell| !rules.is_missing(cell)) {
-                    let [form] = DateForm::matching(cell, rules.dates)[..] else { return None };
+                for cell in sample.iter().filter(|cell| !known.rules.is_missing(cell)) {
+                    let [form] = date_forms(cell, known.rules.dates)[..] else { return None };
                     if *known.dates.get_or_insert(form) != form {
                         return None;
                     }
@@ -97,7 +97,7 @@ impl TypedColumn {
                 seconds.push(f64::NAN);
                 continue;
             }
-            let Some(date) = self.dates.and_then(|form| form.seconds(cell)) else {
+            let Some(date) = self.dates.and_then(|form| date_seconds(cell, form)) else {
                 return Err(InvalidCell::new(row, cell, 1, "is not a date as the cells before it are", CORRECT));
             };
             seconds.push(date);

@@ -1,39 +1,21 @@
-mod batches;
-mod encodings;
-mod untrusted_files;
+//! Columns of Parquet and Arrow files and of batches, compressed files, and damaged ones.
 
-use super::*;
-use crate::read::digest::Digest;
-use crate::read::tests::folder_of;
-use crate::read::{ColumnFilter, ReadRequest, ReadSpec, TableSource};
+use super::{batch, write};
+use crate::folder_of;
 use arrow_array::types::*;
 use arrow_array::*;
 use arrow_ipc::writer::FileWriter;
 use arrow_schema::{DataType, Field, Schema};
-use parquet::arrow::ArrowWriter;
+use rayon::prelude::*;
 use std::fs::File;
 use std::io::Write;
+use std::path::Path;
 use std::sync::Arc;
-use vaglio_core::{Cells, Table};
-
-pub(super) fn batch(columns: Vec<(&str, ArrayRef)>) -> RecordBatch {
-    RecordBatch::try_from_iter_with_nullable(columns.into_iter().map(|(name, array)| (name, array, true))).unwrap()
-}
-
-pub(super) fn write(name: &str, batch: &RecordBatch) -> [PathBuf; 2] {
-    let paths = ["parquet", "arrow"].map(|extension| folder_of("arrow").join(format!("{name}.{extension}")));
-    let mut writer = ArrowWriter::try_new(File::create(&paths[0]).unwrap(), batch.schema(), None).unwrap();
-    writer.write(batch).unwrap();
-    writer.close().unwrap();
-    let mut writer = FileWriter::try_new(File::create(&paths[1]).unwrap(), &batch.schema()).unwrap();
-    writer.write(batch).unwrap();
-    writer.write(&batch.slice(0, 0)).unwrap();
-    writer.finish().unwrap();
-    paths
-}
+use vaglio_core::{Cells, Result, Table};
+use vaglio_tables::read::{ColumnFilter, Hint, ReadRequest, ReadSpec, TableSource, read_table};
 
 fn read(path: &Path) -> Result<Table> {
-    crate::read::read_table(path, &ColumnFilter::All)
+    read_table(path, &ColumnFilter::All)
 }
 
 fn message(path: &Path) -> String {
@@ -139,7 +121,7 @@ fn every_type_of_number_and_text_is_read() {
         ] {
             assert!(matches!(table.get(name).unwrap(), Cells::Text(text) if text == &expected), "{name}");
         }
-        let some = crate::read::read_table(&path, &ColumnFilter::only(["f64", "u8", "none"])).unwrap();
+        let some = read_table(&path, &ColumnFilter::only(["f64", "u8", "none"])).unwrap();
         assert_eq!(some.names().collect::<Vec<_>>(), ["u8", "f64"]);
         assert!(matches!(some.get("u8").unwrap(), Cells::Numbers(vaglio_core::Numbers::Byte(_))));
     }
@@ -192,7 +174,6 @@ fn decimals_and_dates_are_numbers_and_moments() {
 
 #[test]
 fn settings_have_the_last_word_where_the_format_allows_it() {
-    use crate::read::{Hint, ReadRequest, ReadSpec, TableSource};
     let columns: Vec<(&str, ArrayRef)> = vec![
         ("n", Arc::new(Int32Array::from(vec![Some(7), None, Some(5)]))),
         ("d", Arc::new(Date32Array::from(vec![Some(1), None, Some(0)]))),
@@ -286,7 +267,7 @@ fn values_that_do_not_fit_are_named() {
         let batch = batch(vec![("y", Arc::new(UInt8Array::from(vec![1, 2])) as ArrayRef), ("x", array)]);
         for path in write(&format!("case{index}"), &batch) {
             assert!(message(&path).contains(expected), "{}", message(&path));
-            assert!(crate::read::read_table(&path, &ColumnFilter::except(["x"])).is_ok());
+            assert!(read_table(&path, &ColumnFilter::except(["x"])).is_ok());
         }
     }
 }
@@ -368,8 +349,31 @@ fn the_hash_that_comes_behind_is_that_of_the_files() {
     let source = TableSource::open(&paths[..1], &ReadSpec::default()).unwrap();
     source.read(&ReadRequest::default()).unwrap();
     File::options().append(true).open(&paths[0]).unwrap().write_all(b"more").unwrap();
-    let hashed = threads(2).install(|| Digest::in_background(source.hash_steps().unwrap()));
-    let message = hashed.written().unwrap_err().to_string();
-    assert!(message.ends_with("it was changed while it was read; try again when nothing writes to it"), "{message}");
-    assert_eq!(source.digest().unwrap_err().to_string(), message);
+    for error in [source.digest().unwrap_err(), source.read(&ReadRequest::default()).unwrap_err()] {
+        let message = error.to_string();
+        assert!(
+            message.ends_with("it was changed while it was read; try again when nothing writes to it"),
+            "{message}"
+        );
+    }
+}
+
+#[test]
+fn compressed_files_are_read_as_what_they_hold() {
+    let mut gz = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    gz.write_all(b"a\tb\n1\tx\n").unwrap();
+    let zst = zstd::stream::encode_all(&b"a\tb\n1\tx\n"[..], 1).unwrap();
+    let mut bz2 = bzip2::write::BzEncoder::new(Vec::new(), bzip2::Compression::fast());
+    bz2.write_all(b"a\tb\n1\tx\n").unwrap();
+    let files = [("t.tsv.gz", gz.finish().unwrap()), ("t.csv.zst", zst), ("t.tsv.bz2", bz2.finish().unwrap())];
+    for (name, bytes) in files {
+        let file = |name: &str, bytes: &[u8]| {
+            let path = folder_of("compressed").join(name);
+            std::fs::write(&path, bytes).unwrap();
+            path
+        };
+        assert_eq!(read(&file(name, &bytes)).unwrap().get("b").unwrap().label(0), "x");
+        let found = message(&file(&format!("cut_{name}"), &bytes[..bytes.len() - 4]));
+        assert!(found.contains(": it cannot be decompressed"), "{found}");
+    }
 }

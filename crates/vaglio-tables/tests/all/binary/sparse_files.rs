@@ -1,12 +1,12 @@
-use super::super::table_file::TableFile;
-use super::super::tests::folder_of;
-use super::super::{ColumnFilter, Hint, ReadRequest, TableSource};
-use super::*;
-use crate::ReadSpec;
+//! svmlight, `.npz` and Matrix Market.
+
+use crate::folder_of;
 use std::fmt::Write as _;
-use std::io::Write as _;
-use std::path::PathBuf;
-use vaglio_core::{Cells, Numbers, Table};
+use std::io::{Cursor, Write as _};
+use std::path::{Path, PathBuf};
+use vaglio_core::{Cells, Numbers, Result, Table};
+use vaglio_tables::budget::Budget;
+use vaglio_tables::read::{ColumnFilter, Hint, ReadRequest, ReadSpec, TableSource};
 use vaglio_testkit::SplitMix64;
 
 fn written(name: &str, bytes: impl AsRef<[u8]>) -> PathBuf {
@@ -52,8 +52,6 @@ fn npz(members: &[(&str, Vec<u8>)]) -> Vec<u8> {
     }
     writer.finish().unwrap().into_inner()
 }
-
-use std::io::Cursor;
 
 fn ints(numbers: &[i32]) -> Vec<u8> {
     npy("<i4", &format!("({},)", numbers.len()), &numbers.iter().map(|n| n.to_le_bytes()).collect::<Vec<_>>())
@@ -319,8 +317,9 @@ fn whatever_bytes_there_are_a_table_or_an_error_comes_of_them() {
 
 #[test]
 fn a_sparse_file_is_read_whole_even_as_a_sample() {
-    let (path, spec) = (written("long.svm", "1 1:2 3:4\n".repeat(1000)), ReadSpec::default());
-    let file = TableFile::open(path, false, &spec, Budget::new(u64::MAX), Some(1 << 10)).unwrap();
-    let wanted = WantedColumn { name: "x1", as_numbers: true, is_single: false };
-    assert_eq!((file.times, file.read(&[wanted], &CellSyntax::new(&spec)).unwrap().1), (1.0, 1000));
+    let text = "1 1:2 3:4\n".repeat(1000) + "#" + &"x".repeat(17 << 20) + "\n";
+    let (path, spec) = (written("long.svm", text), ReadSpec::default());
+    let source = TableSource::open_within(&[path], &spec, Budget::new(u64::MAX), true).unwrap();
+    let (table, profile) = source.read(&ReadRequest::default()).unwrap();
+    assert_eq!((source.times(&profile), table.rows()), (1.0, 1000));
 }

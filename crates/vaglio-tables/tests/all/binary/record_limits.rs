@@ -1,9 +1,14 @@
-use super::super::tests::folder_of;
-use super::*;
-use crate::ReadSpec;
-use crate::budget::Budget;
-use crate::read::{Batches, TableSource};
+//! Limits on the bytes of rows and of headers.
+
+use crate::folder_of;
+use std::io::Read;
+use std::ops::ControlFlow;
 use std::path::PathBuf;
+use vaglio_tables::budget::{Budget, resident};
+use vaglio_tables::read::{Hint, ReadSpec, TableSource};
+
+/// Maximum bytes of a row.
+const RECORD: usize = 1 << 26;
 
 /// Compressed file of some bytes followed by `count` copies of one.
 fn bomb(name: &str, head: &[u8], byte: u8, count: usize) -> PathBuf {
@@ -50,10 +55,11 @@ fn few_bytes_that_stand_for_long_rows_or_many_empty_lines_are_refused_by_line() 
 #[test]
 fn rows_that_follow_one_by_one_are_bounded_as_well() {
     let path = bomb("stream.csv.zst", &b"a,b\n1,2\n".repeat(1000).repeat(200), b'\n', 2 * RECORD);
-    let batches = Batches::open(&path, &ReadSpec::default()).unwrap().unwrap();
-    let mut rows =
-        batches.start(&[("a".into(), crate::read::Hint::Class)], &[], Default::default(), 1 << 20).unwrap().unwrap();
-    let error = rows.next_rows().map(|_| ()).unwrap_err().to_string();
+    let source = TableSource::on_disk(&path, &ReadSpec::default()).unwrap().unwrap();
+    let columns = [("a".to_owned(), Hint::Class)];
+    let read =
+        source.read_in_batches(&columns, &Default::default(), 1 << 20, &mut |_, _, _| Ok(ControlFlow::Continue(())));
+    let error = read.unwrap_err().to_string();
     assert!(error.contains("a row has more than 67108864 bytes"), "{error}");
 }
 
@@ -61,7 +67,7 @@ fn rows_that_follow_one_by_one_are_bounded_as_well() {
 fn memory_for_names_is_asked_for_before_they_are_made() {
     let path = folder_of("bombs").join("names.csv");
     std::fs::write(&path, "a,".repeat(20 << 20) + "\n").unwrap();
-    let limit = Budget::new(crate::budget::resident().unwrap_or(0) + 1_000_000_000);
+    let limit = Budget::new(resident().unwrap_or(0) + 1_000_000_000);
     let opened = TableSource::open_within(&[path], &ReadSpec::default(), limit, false);
     let error = opened.map(|_| ()).unwrap_err();
     assert_eq!(error.field(), Some("limits.memory"), "{error}");

@@ -1,7 +1,13 @@
 //! Reading in batches.
 
-use super::*;
-use crate::read::{Batches, Hint};
+use super::{batch, write};
+use crate::folder_of;
+use arrow_array::{ArrayRef, Float64Array, RecordBatch, StringArray};
+use parquet::arrow::ArrowWriter;
+use std::fs::File;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use vaglio_tables::read::{Hint, ReadRequest, ReadSpec, TableSource};
 
 #[test]
 fn rows_come_some_at_a_time() {
@@ -31,17 +37,18 @@ fn rows_come_some_at_a_time() {
         let (table, _) =
             TableSource::open(std::slice::from_ref(&path), &ReadSpec::default()).unwrap().read(&wanted).unwrap();
         for most in [3, 7, 16, 64] {
-            let batches = Batches::open(&path, &ReadSpec::default()).unwrap().unwrap();
-            let mut reader = batches.start(&columns, &[], Default::default(), most).unwrap().unwrap();
+            let source = TableSource::on_disk(&path, &ReadSpec::default()).unwrap().unwrap();
             let mut row = 0;
-            while let Some(rows) = reader.next_rows().unwrap() {
-                assert_eq!(rows.first, row);
-                for (name, cells) in &rows.columns {
+            let is_read = source.read_in_batches(&columns, &Default::default(), most, &mut |first, columns, _| {
+                assert_eq!(first, row);
+                for (name, cells) in &columns {
                     let all = table.get(name).unwrap();
                     assert!((0..cells.len()).all(|j| cells.label(j) == all.label(row + j)), "{name} {most}");
                 }
-                row += rows.columns[0].1.len();
-            }
+                row += columns[0].1.len();
+                Ok(ControlFlow::Continue(()))
+            });
+            assert!(is_read.unwrap());
             assert_eq!(row, 50, "{path:?} {most}");
         }
     }

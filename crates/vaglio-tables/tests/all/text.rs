@@ -1,12 +1,13 @@
-use super::*;
-use vaglio_testkit::SplitMix64;
+//! Text files.
 
-/// Creates a temporary folder for one test.
-pub(super) fn folder_of(name: &str) -> std::path::PathBuf {
-    let folder = std::env::temp_dir().join(format!("vaglio-read-{}-{name}", std::process::id()));
-    std::fs::create_dir_all(&folder).unwrap();
-    folder
-}
+use crate::folder_of;
+use std::path::Path;
+use vaglio_core::{Result, Table};
+use vaglio_tables::read::{
+    ColumnFilter, DAY_FIRST, Decimal, Delimiter, Hint, LEADING_ZEROS, ReadRequest, ReadSpec, SettingText, TableProfile,
+    TableSource, read_table,
+};
+use vaglio_testkit::SplitMix64;
 
 fn file(name: &str, content: impl AsRef<[u8]>) -> std::path::PathBuf {
     let path = folder_of("csv").join(name);
@@ -294,23 +295,6 @@ fn several_files_are_one_table() {
     std::fs::write(folder.join("3.csv"), "a,c\n1,2\n").unwrap();
     let error = read_table(&folder.join("*.csv"), &ColumnFilter::All).unwrap_err().to_string();
     assert!(error.contains("3.csv: has no column `b`"), "{error}");
-}
-
-#[cfg(feature = "parquet")]
-#[test]
-fn compressed_files_are_read_as_what_they_hold() {
-    use std::io::Write;
-    let mut gz = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
-    gz.write_all(b"a\tb\n1\tx\n").unwrap();
-    let zst = zstd::stream::encode_all(&b"a\tb\n1\tx\n"[..], 1).unwrap();
-    let mut bz2 = bzip2::write::BzEncoder::new(Vec::new(), bzip2::Compression::fast());
-    bz2.write_all(b"a\tb\n1\tx\n").unwrap();
-    let files = [("t.tsv.gz", gz.finish().unwrap()), ("t.csv.zst", zst), ("t.tsv.bz2", bz2.finish().unwrap())];
-    for (name, bytes) in files {
-        assert_eq!(labels(&read(&file(name, &bytes)), "b"), ["x"]);
-        let found = message(&file(&format!("cut_{name}"), &bytes[..bytes.len() - 4]));
-        assert!(found.starts_with("it cannot be decompressed"), "{found}");
-    }
 }
 
 #[test]

@@ -1,11 +1,7 @@
 //! Files with false claims about their size, and small files that decompress to large ones.
 
-use super::super::{CellSyntax, ColumnBuilder, FileReader, WantedColumn, in_memory, on_disk};
 use super::{batch, write};
-use crate::budget::{Budget, resident};
-use crate::read::bytes::FileKind;
-use crate::read::tests::folder_of;
-use crate::read::{ColumnFilter, ReadRequest, ReadSpec, TableSource, read_table};
+use crate::folder_of;
 use arrow_array::types::Int32Type;
 use arrow_array::{ArrayRef, DictionaryArray, Float64Array, Int32Array, NullArray, StringArray, StringViewArray};
 use arrow_ipc::writer::{FileWriter, IpcWriteOptions, StreamWriter};
@@ -16,6 +12,8 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use vaglio_core::{Error, Result, Table};
+use vaglio_tables::budget::{Budget, resident};
+use vaglio_tables::read::{ColumnFilter, ReadRequest, ReadSpec, TableSource, read_table};
 
 /// Message for a field that would be misread.
 const MISREAD: &str = "a field is not as the format has it";
@@ -28,16 +26,6 @@ fn budget(more: u64) -> Budget {
 fn read(path: &Path, budget: Budget) -> Result<Table> {
     let source = TableSource::open_within(&[path.to_owned()], &ReadSpec::default(), budget, false)?;
     source.read(&ReadRequest::default()).map(|(table, _)| table)
-}
-
-fn wanted<'n>(name: &&'n str) -> WantedColumn<'n> {
-    WantedColumn { name, as_numbers: true, is_single: false }
-}
-
-fn read_whole(file: &dyn FileReader, names: &[&str]) -> Vec<ColumnBuilder> {
-    let rules = CellSyntax::stored(&ReadSpec::default());
-    let wanted: Vec<_> = names.iter().map(wanted).collect();
-    file.read(&wanted, &rules).unwrap()
 }
 
 fn doubles() -> ArrayRef {
@@ -330,20 +318,17 @@ fn columns_with_and_without_dictionaries_are_read_alike() {
     let table =
         vec![("w", of(&words)), ("m", of(&many)), ("s", Arc::new(StringArray::from(sparse.clone())) as ArrayRef)];
     let path = parquet("plain.parquet", table);
-    let bytes = std::fs::read(&path).unwrap();
-    let stored = in_memory(&path, bytes, FileKind::Parquet, Budget::new(u64::MAX)).unwrap();
-    let found = read_whole(&*stored, &["m", "s", "w"]);
-    let cells = |at: usize| match &found[at] {
-        ColumnBuilder::Raw(column) => column.cells().map(str::to_owned).collect::<Vec<_>>(),
-        other => panic!("{other:?}"),
-    };
-    assert!(cells(0) == many && cells(2) == words);
-    assert!(cells(1).iter().zip(&sparse).all(|(found, expected)| found == expected.unwrap_or_default()));
+    let table = read(&path, Budget::new(u64::MAX)).unwrap();
+    let cells = |name: &str| (0..70_000).map(|row| table.get(name).unwrap().label(row)).collect::<Vec<_>>();
+    assert!(cells("m") == many && cells("w") == words);
+    assert!(cells("s").iter().zip(&sparse).all(|(found, expected)| found == expected.unwrap_or_default()));
 }
 
 #[test]
 fn of_large_files_the_first_rows_are_read_and_the_others_counted() {
-    let column = |rows: usize| Arc::new(arrow_array::UInt8Array::from(vec![7; rows])) as ArrayRef;
+    // Different numbers, so that each file is too large to be read whole.
+    let column =
+        |rows: i32| Arc::new(Float64Array::from_iter_values((0..rows).map(|k| f64::from(k) / 8.0))) as ArrayRef;
     let path = parquet("sampled.parquet", vec![("x", column(2_500_000))]);
     let batches = [batch(vec![("x", column(2_000_000))]), batch(vec![("x", column(500_000))])];
     let (file, stream) = (path.with_extension("arrow"), path.with_extension("arrows"));
@@ -353,10 +338,10 @@ fn of_large_files_the_first_rows_are_read_and_the_others_counted() {
     let mut writer = StreamWriter::try_new(File::create(&stream).unwrap(), &batches[0].schema()).unwrap();
     batches.iter().for_each(|batch| writer.write(batch).unwrap());
     writer.finish().unwrap();
-    for (path, kind) in [(path, FileKind::Parquet), (file, FileKind::Arrow), (stream, FileKind::ArrowStream)] {
-        let (stored, times) = on_disk(&path, kind, Budget::new(u64::MAX), true).unwrap().unwrap();
-        assert_eq!(times, 1.25);
-        assert_eq!(read_whole(&*stored, &["x"])[0].rows(), 2_000_000);
+    for path in [path, file, stream] {
+        let source = TableSource::open_within(&[path], &ReadSpec::default(), Budget::new(u64::MAX), true).unwrap();
+        let (table, profile) = source.read(&ReadRequest::default()).unwrap();
+        assert_eq!((table.rows(), source.times(&profile)), (2_000_000, 1.25));
     }
 }
 
@@ -369,14 +354,10 @@ fn memory_is_asked_for_while_rows_are_read() {
         error.contains("many.parquet, while it is read, would take about 4.") && error.contains("is 1.0 MB"),
         "{error}"
     );
-    let text = "x,y\n".to_owned() + &"1,2\n".repeat(400_000);
-    let spec = ReadSpec::default();
-    let read = |budget: Budget| {
-        let sheet = crate::read::csv_file::CsvFile::new(&path, text.clone(), &spec, budget).unwrap();
-        sheet.read(&[wanted(&"x")], &CellSyntax::new(&spec)).map(|columns| columns[0].rows())
-    };
-    assert_eq!(read(Budget::new(u64::MAX)).unwrap(), 400_000);
-    assert_eq!(read(Budget::new(1 << 20)).unwrap_err().field(), Some("limits.memory"));
+    let text = path.with_extension("csv");
+    std::fs::write(&text, "x,y\n".to_owned() + &"1,2\n".repeat(400_000)).unwrap();
+    assert_eq!(read(&text, Budget::new(u64::MAX)).unwrap().rows(), 400_000);
+    assert_eq!(read(&text, Budget::new(1 << 20)).unwrap_err().field(), Some("limits.memory"));
 }
 
 #[test]

@@ -1,19 +1,18 @@
 //! Columns of a Parquet file are those that were written, in every encoding.
 
-use super::super::{ColumnarFile, ColumnarFormat, FileBytes};
 use super::batch;
-use crate::budget::Budget;
-use crate::read::bytes::FileKind;
-use crate::read::tests::folder_of;
+use crate::folder_of;
 use arrow_array::*;
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, Encoding};
 use parquet::file::properties::{WriterProperties, WriterPropertiesBuilder, WriterVersion};
 use parquet::schema::types::ColumnPath;
-use std::collections::HashSet;
 use std::fs::File;
+use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::Arc;
+use vaglio_core::Cells;
+use vaglio_tables::read::{ColumnFilter, Hint, ReadRequest, ReadSpec, TableSource};
 
 const ROWS: usize = 5000;
 
@@ -66,11 +65,10 @@ fn write(name: &str, properties: WriterProperties) -> PathBuf {
     path
 }
 
-/// Reads all columns, in reverse order, of a file or of batches in memory.
-fn read(file: &ColumnarFile) -> Vec<String> {
-    let all: Vec<usize> = (0..file.header.names.len()).rev().collect();
+/// Reads all columns, with the faults of those that have some.
+fn read(source: &TableSource) -> Vec<String> {
     // As text, doubles differ exactly if their bits do, except NaN.
-    file.columns(&all, &HashSet::new()).unwrap().iter().map(|column| format!("{column:?}")).collect()
+    source.read_each(&ReadRequest::default()).unwrap().0.iter().map(|column| format!("{column:?}")).collect()
 }
 
 #[test]
@@ -102,19 +100,33 @@ fn every_encoding_codec_and_cut_gives_what_arrays_hold() {
     ] {
         cases.push((name, of().set_compression(codec)));
     }
-    let whole = batch(columns());
+    let (whole, spec) = (batch(columns()), ReadSpec::default());
+    let held = TableSource::from_batches("held", whole.schema(), vec![whole.clone()], &spec).unwrap();
+    let expected = read(&held);
+    let sound = |(name, _): &&(&str, ArrayRef)| *name != "f64_odd";
+    let hints: Vec<(String, Hint)> =
+        columns().iter().filter(sound).map(|(name, _)| ((*name).to_owned(), Hint::Auto)).collect();
     for (name, builder) in cases {
         let path = write(name, builder.set_write_batch_size(100).build());
-        for sample in [None, Some(1), Some(2049), Some(ROWS)] {
-            let all = Budget::new(u64::MAX);
-            let stored = ColumnarFile::on_disk(&path, FileKind::Parquet, all).unwrap().unwrap();
-            let rows = whole.slice(0, sample.unwrap_or(ROWS));
-            let (kept, format) = (FileBytes::Memory(Default::default()), ColumnarFormat::Batches(vec![rows]));
-            let held = ColumnarFile::with_format(&path, kept, all, format, whole.schema()).unwrap();
-            let (found, expected) = (read(&ColumnarFile { sample, ..stored }), read(&held));
-            assert_eq!(found.len(), whole.num_columns());
-            for (found, expected) in found.iter().zip(&expected) {
-                assert!(found == expected, "{name}: {found} for {expected}");
+        let found = read(&TableSource::open(std::slice::from_ref(&path), &spec).unwrap());
+        assert_eq!(found.len(), whole.num_columns());
+        for (found, expected) in found.iter().zip(&expected) {
+            assert!(found == expected, "{name}: {found} for {expected}");
+        }
+        // In batches, whose ends are none of pages.
+        let source = TableSource::on_disk(&path, &spec).unwrap().unwrap();
+        for most in [2049, ROWS] {
+            let mut parts: Vec<Vec<(String, Cells)>> = Vec::new();
+            let read = source.read_in_batches(&hints, &Default::default(), most, &mut |_, columns, _| {
+                parts.push(columns);
+                Ok(ControlFlow::Continue(()))
+            });
+            assert!(read.unwrap());
+            for (at, (name, _)) in hints.iter().enumerate() {
+                let labels = |cells: &Cells| (0..cells.len()).map(|row| cells.label(row)).collect::<Vec<_>>();
+                let found: Vec<String> = parts.iter().flat_map(|part| labels(&part[at].1)).collect();
+                let wanted = ReadRequest { filter: ColumnFilter::only([name]), ..ReadRequest::default() };
+                assert!(found == labels(held.read(&wanted).unwrap().0.get(name).unwrap()), "{name}");
             }
         }
     }

@@ -9,9 +9,7 @@ use vaglio::{Selector, criteria::Loo, learners::Rls};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{RngCore, SeedableRng};
 use vaglio_core::{Error, Result, prelude::*};
-use vaglio_search::{
-    Choose, Path, PathEntry, Search, SearchContext, SearchSettings, SearchStrategy, Space, if_any, run,
-};
+use vaglio_search::{Choose, PathEntry, Search, SearchSettings, SearchStrategy, Space, Walk, if_any};
 
 /// Simulated annealing: adds or removes a random column, even if that raises the score while it is hot, and finally
 /// adds columns that lower the score (S. Kirkpatrick et al., *Optimization by simulated annealing*, 1983).
@@ -26,49 +24,48 @@ pub struct Annealing {
 }
 
 impl SearchStrategy for Annealing {
-    fn run(&self, space: &Space<'_>, context: &mut SearchContext<'_>) -> Result<Path> {
-        let mut random = ChaCha8Rng::seed_from_u64(context.seed);
+    fn walk(&self, walk: &mut Walk<'_, '_>) -> Result<StopReason> {
+        let space = walk.space;
+        let mut random = ChaCha8Rng::seed_from_u64(walk.context.seed);
         let mut uniform = move || (random.next_u64() >> 11) as f64 / (1_u64 << 53) as f64;
         let (free, least) = (space.free(), space.least.unwrap_or(1).max(1));
-        run(space, context, |walk| {
-            walk.enter_forced()?;
-            // The empty subset may score below all others if scores do not compare with it, so it is no start.
-            while walk.size() < least {
-                let best = walk.best_addition()?;
-                walk.add(best)?;
-            }
-            let (moves, hot) = (self.moves * free.len(), self.temperature * walk.score.loss.abs());
-            for at in 0..moves {
-                let temperature = hot * (1.0 - at as f64 / moves as f64);
-                let drawn = free[(uniform() * free.len() as f64) as usize];
-                let is_inside = walk.has(drawn);
-                let tried = if is_inside {
-                    let leaves = walk.size() - space.groups[drawn].len() >= least;
-                    if leaves { space.best_change(&mut walk.context.subset, Action::Remove, &[drawn])? } else { None }
+        walk.enter_forced()?;
+        // The empty subset may score below all others if scores do not compare with it, so it is no start.
+        while walk.size() < least {
+            let best = walk.best_addition()?;
+            walk.add(best)?;
+        }
+        let (moves, hot) = (self.moves * free.len(), self.temperature * walk.score.loss.abs());
+        for at in 0..moves {
+            let temperature = hot * (1.0 - at as f64 / moves as f64);
+            let drawn = free[(uniform() * free.len() as f64) as usize];
+            let is_inside = walk.has(drawn);
+            let tried = if is_inside {
+                let leaves = walk.size() - space.groups[drawn].len() >= least;
+                if leaves { space.best_change(&mut walk.context.subset, Action::Remove, &[drawn])? } else { None }
+            } else {
+                let is_copy = |group: &usize| space.originals()[*group] == space.originals()[drawn];
+                let copies: Vec<usize> = walk.outside().into_iter().filter(is_copy).collect();
+                if walk.has_room(drawn) {
+                    space.best_change(&mut walk.context.subset, Action::Add, &copies)?
                 } else {
-                    let is_copy = |group: &usize| space.originals()[*group] == space.originals()[drawn];
-                    let copies: Vec<usize> = walk.outside().into_iter().filter(is_copy).collect();
-                    if walk.has_room(drawn) {
-                        space.best_change(&mut walk.context.subset, Action::Add, &copies)?
-                    } else {
-                        None
-                    }
-                };
-                // A rejected move needs no undo: trials change nothing.
-                let rise = tried.as_ref().map_or(f64::INFINITY, |tried| tried.score.loss - walk.score.loss);
-                match tried {
-                    Some(tried) if rise <= 0.0 || uniform() < (-rise / temperature).exp() => match is_inside {
-                        true => walk.remove(tried)?,
-                        false => walk.add(tried)?,
-                    },
-                    _ => {}
+                    None
                 }
+            };
+            // A rejected move needs no undo: trials change nothing.
+            let rise = tried.as_ref().map_or(f64::INFINITY, |tried| tried.score.loss - walk.score.loss);
+            match tried {
+                Some(tried) if rise <= 0.0 || uniform() < (-rise / temperature).exp() => match is_inside {
+                    true => walk.remove(tried)?,
+                    false => walk.add(tried)?,
+                },
+                _ => {}
             }
-            while let Some(best) = if_any(walk.best_addition())?.filter(|best| best.score.loss < walk.score.loss) {
-                walk.add(best)?;
-            }
-            Ok(StopReason::NoImprovement)
-        })
+        }
+        while let Some(best) = if_any(walk.best_addition())?.filter(|best| best.score.loss < walk.score.loss) {
+            walk.add(best)?;
+        }
+        Ok(StopReason::NoImprovement)
     }
 
     fn extent(&self, space: &Space<'_>) -> Result<SearchExtent> {

@@ -7,37 +7,36 @@ use vaglio::{Selector, criteria::Loo, learners::Rls};
 
 // ANCHOR: search
 use vaglio_core::{Result, prelude::*};
-use vaglio_search::{Choose, Move, Path, Search, SearchContext, SearchSettings, SearchStrategy, Space, if_any, run};
+use vaglio_search::{Choose, Move, Search, SearchSettings, SearchStrategy, Space, Walk, if_any};
 
 /// Takes the best addition or the best removal, whichever is better, and ends when neither lowers the score.
 #[part(SearchStrategy, "stepwise")]
 pub struct Stepwise {}
 
 impl SearchStrategy for Stepwise {
-    fn run(&self, space: &Space<'_>, context: &mut SearchContext<'_>) -> Result<Path> {
+    fn walk(&self, walk: &mut Walk<'_, '_>) -> Result<StopReason> {
+        let space = walk.space;
         let least = space.least.unwrap_or(1).max(1);
         // Counting removals bounds the number of steps by the extent.
         let mut removals = space.largest();
-        run(space, context, |walk| {
-            walk.enter_forced()?;
-            loop {
-                let addition = if_any(walk.best_addition())?;
-                let removal = if removals > 0 { if_any(walk.best_removal(least))? } else { None };
-                let (now, size) = (walk.score.loss, walk.size());
-                let lowers = |step: &Move| step.score.loss < now;
-                let is_best = |step: &Move| addition.as_ref().is_none_or(|other| step.score.loss < other.score.loss);
-                if let Some(removal) = removal.filter(|step| lowers(step) && is_best(step)) {
-                    walk.remove(removal)?;
-                    removals -= 1;
-                } else if let Some(addition) = addition.filter(|step| lowers(step) || size < least) {
-                    walk.add(addition)?;
-                } else {
-                    let taken_back = space.largest() - removals;
-                    walk.context.found.put("taken_back", taken_back);
-                    return Ok(StopReason::NoImprovement);
-                }
+        walk.enter_forced()?;
+        loop {
+            let addition = if_any(walk.best_addition())?;
+            let removal = if removals > 0 { if_any(walk.best_removal(least))? } else { None };
+            let (now, size) = (walk.score.loss, walk.size());
+            let lowers = |step: &Move| step.score.loss < now;
+            let is_best = |step: &Move| addition.as_ref().is_none_or(|other| step.score.loss < other.score.loss);
+            if let Some(removal) = removal.filter(|step| lowers(step) && is_best(step)) {
+                walk.remove(removal)?;
+                removals -= 1;
+            } else if let Some(addition) = addition.filter(|step| lowers(step) || size < least) {
+                walk.add(addition)?;
+            } else {
+                let taken_back = space.largest() - removals;
+                walk.context.found.put("taken_back", taken_back);
+                return Ok(StopReason::NoImprovement);
             }
-        })
+        }
     }
 
     fn extent(&self, space: &Space<'_>) -> Result<SearchExtent> {

@@ -1,7 +1,7 @@
 //! A search for vaglio.
 
 use vaglio_core::{Error, Result, prelude::*};
-use vaglio_search::{Path, Patience, SearchContext, SearchSettings, SearchStrategy, Space, run};
+use vaglio_search::{Patience, SearchSettings, SearchStrategy, Space, Walk};
 
 /// Repeatedly adds the best column, and removes the worst after every few additions.
 #[part(SearchStrategy, "template")]
@@ -12,20 +12,18 @@ pub struct Template {
 }
 
 impl SearchStrategy for Template {
-    fn run(&self, space: &Space<'_>, context: &mut SearchContext<'_>) -> Result<Path> {
-        run(space, context, |walk| {
-            walk.enter_forced()?;
-            let mut patience = Patience::new(&space.settings);
-            loop {
-                for _ in 0..self.after {
-                    let best = walk.best_addition()?;
-                    patience.allow(walk.lowest() - best.score.loss, walk.has_least())?;
-                    walk.add(best)?;
-                }
-                let worst = walk.best_removal(1)?;
-                walk.remove(worst)?;
+    fn walk(&self, walk: &mut Walk<'_, '_>) -> Result<StopReason> {
+        walk.enter_forced()?;
+        let mut patience = Patience::new(&walk.space.settings);
+        loop {
+            for _ in 0..self.after {
+                let best = walk.best_addition()?;
+                patience.allow(walk.lowest() - best.score.loss, walk.has_least())?;
+                walk.add(best)?;
             }
-        })
+            let worst = walk.best_removal(1)?;
+            walk.remove(worst)?;
+        }
     }
 
     fn extent(&self, space: &Space<'_>) -> Result<SearchExtent> {

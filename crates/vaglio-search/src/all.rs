@@ -1,6 +1,6 @@
 //! Every feature, without a selection.
 
-use crate::{Event, Moves, Path, SearchContext, SearchSettings, SearchStrategy, Space, StrategyTraits, Walk, run};
+use crate::{Event, Moves, SearchSettings, SearchStrategy, Space, StrategyTraits, Walk};
 use vaglio_core::{Result, SearchExtent, StopReason, part};
 
 /// Keeps every feature, so that λ alone is chosen: by cross-validation, or by the criterion with `choose: best`.
@@ -31,15 +31,13 @@ impl SearchStrategy for All {
         shared.refuse(&OF_SELECTION, "every column is kept; leave it out, or take another search")
     }
 
-    fn run(&self, space: &Space<'_>, context: &mut SearchContext<'_>) -> Result<Path> {
-        run(space, context, |walk| {
-            visited(walk, 0.0)?;
-            if !space.groups.is_empty() {
-                walk.fill()?;
-                visited(walk, 1.0)?;
-            }
-            Ok(StopReason::NoCandidates)
-        })
+    fn walk(&self, walk: &mut Walk<'_, '_>) -> Result<StopReason> {
+        visited(walk, 0.0)?;
+        if !walk.space.groups.is_empty() {
+            walk.fill()?;
+            visited(walk, 1.0)?;
+        }
+        Ok(StopReason::NoCandidates)
     }
 }
 

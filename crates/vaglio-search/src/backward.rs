@@ -1,7 +1,7 @@
 //! Backward elimination.
 
 use crate::rounds::{RemovalStep, sizes};
-use crate::{Path, Patience, Search, SearchContext, SearchSettings, SearchStrategy, Space, run};
+use crate::{Patience, Search, SearchSettings, SearchStrategy, Space, Walk};
 use vaglio_core::{Result, SearchExtent, StopReason, part};
 
 /// Starts from all features and removes the one whose removal scores best, again and again.
@@ -61,31 +61,30 @@ impl SearchStrategy for Backward {
         Ok(SearchExtent { trials: trials.max(1.0), steps: sizes.len(), ..one_by_one })
     }
 
-    fn run(&self, space: &Space<'_>, context: &mut SearchContext<'_>) -> Result<Path> {
-        run(space, context, |walk| {
-            if space.groups.is_empty() {
-                return Ok(StopReason::NoCandidates);
+    fn walk(&self, walk: &mut Walk<'_, '_>) -> Result<StopReason> {
+        let space = walk.space;
+        if space.groups.is_empty() {
+            return Ok(StopReason::NoCandidates);
+        }
+        walk.fill()?;
+        let mut patience = Patience::new(&space.settings);
+        let least = least(space);
+        let sizes = sizes(self.step, space, least);
+        loop {
+            let counts = walk.size() <= space.most;
+            let next = sizes.iter().copied().find(|&size| size < walk.size());
+            let leaving = match next.filter(|next| next + 1 < walk.size()) {
+                Some(next) => walk.cheapest_removals(next)?,
+                None => Vec::new(),
+            };
+            // If a round turns a sign, one group is removed.
+            if !leaving.is_empty() && walk.remove_together(&leaving, |drop| patience.allow(drop, counts))? {
+                continue;
             }
-            walk.fill()?;
-            let mut patience = Patience::new(&space.settings);
-            let least = least(space);
-            let sizes = sizes(self.step, space, least);
-            loop {
-                let counts = walk.size() <= space.most;
-                let next = sizes.iter().copied().find(|&size| size < walk.size());
-                let leaving = match next.filter(|next| next + 1 < walk.size()) {
-                    Some(next) => walk.cheapest_removals(next)?,
-                    None => Vec::new(),
-                };
-                // If a round turns a sign, one group is removed.
-                if !leaving.is_empty() && walk.remove_together(&leaving, |drop| patience.allow(drop, counts))? {
-                    continue;
-                }
-                let best = walk.best_removal(least)?;
-                patience.allow(walk.score.loss - best.score.loss, counts)?;
-                walk.remove(best)?;
-            }
-        })
+            let best = walk.best_removal(least)?;
+            patience.allow(walk.score.loss - best.score.loss, counts)?;
+            walk.remove(best)?;
+        }
     }
 
     fn check_settings(&self, _: &SearchSettings) -> Result<()> {

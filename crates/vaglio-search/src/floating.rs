@@ -1,8 +1,8 @@
 //! Floating selection: additions, with removals between them.
 
-use crate::{Path, Patience, Search, SearchContext, SearchStrategy, Space, StrategyTraits, if_any, run};
+use crate::{Patience, Search, SearchStrategy, Space, StrategyTraits, Walk, if_any};
 use std::collections::BTreeSet;
-use vaglio_core::{Action, Feature, Result, SearchExtent, part};
+use vaglio_core::{Action, Feature, Result, SearchExtent, StopReason, part};
 
 /// Adds the best feature, and removes superfluous ones before the next addition.
 ///
@@ -40,34 +40,33 @@ impl SearchStrategy for Floating {
         Ok(SearchExtent { steps, trials: 3.0 * forward.trials, ..forward })
     }
 
-    fn run(&self, space: &Space<'_>, context: &mut SearchContext<'_>) -> Result<Path> {
-        run(space, context, |walk| {
-            walk.enter_forced()?;
-            let mut patience = Patience::new(&space.settings);
-            // The gain of the addition that last reached each size, and all visited subsets.
-            let mut gains = vec![f64::NEG_INFINITY; space.features() + 1];
-            let mut seen = BTreeSet::from([sorted(walk.selected().to_vec())]);
-            let mut removals = 0;
-            loop {
-                let best = walk.best_addition()?;
-                let gain = walk.score.loss - best.score.loss;
-                patience.allow(gain, walk.has_least() && walk.size() > 0)?;
-                walk.add(best)?;
-                gains[walk.size()] = gain;
-                seen.insert(sorted(walk.selected().to_vec()));
-                while removals < most_removals(space)
-                    && let Some(best) = if_any(walk.best_removal(1))?
-                {
-                    let rest = space.after(walk.selected(), Action::Remove, best.group);
-                    let is_cheap = best.score.loss - walk.score.loss <= 0.5 * gains[walk.size()];
-                    if !is_cheap || !seen.insert(sorted(rest)) {
-                        break;
-                    }
-                    removals += 1;
-                    walk.remove(best)?;
+    fn walk(&self, walk: &mut Walk<'_, '_>) -> Result<StopReason> {
+        let space = walk.space;
+        walk.enter_forced()?;
+        let mut patience = Patience::new(&space.settings);
+        // The gain of the addition that last reached each size, and all visited subsets.
+        let mut gains = vec![f64::NEG_INFINITY; space.features() + 1];
+        let mut seen = BTreeSet::from([sorted(walk.selected().to_vec())]);
+        let mut removals = 0;
+        loop {
+            let best = walk.best_addition()?;
+            let gain = walk.score.loss - best.score.loss;
+            patience.allow(gain, walk.has_least() && walk.size() > 0)?;
+            walk.add(best)?;
+            gains[walk.size()] = gain;
+            seen.insert(sorted(walk.selected().to_vec()));
+            while removals < most_removals(space)
+                && let Some(best) = if_any(walk.best_removal(1))?
+            {
+                let rest = space.after(walk.selected(), Action::Remove, best.group);
+                let is_cheap = best.score.loss - walk.score.loss <= 0.5 * gains[walk.size()];
+                if !is_cheap || !seen.insert(sorted(rest)) {
+                    break;
                 }
+                removals += 1;
+                walk.remove(best)?;
             }
-        })
+        }
     }
 
     fn traits(&self) -> StrategyTraits<'_> {

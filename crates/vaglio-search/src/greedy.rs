@@ -1,7 +1,7 @@
 //! Forward selection.
 
-use crate::{Path, Patience, Search, SearchContext, SearchStrategy, Space, StrategyTraits, run};
-use vaglio_core::{Result, SearchExtent, part};
+use crate::{Patience, Search, SearchStrategy, Space, StrategyTraits, Walk};
+use vaglio_core::{Result, SearchExtent, StopReason, part};
 
 /// Adds the feature that lowers the score most, again and again.
 ///
@@ -31,16 +31,14 @@ impl Greedy {
 const PATIENCE: usize = 10;
 
 impl SearchStrategy for Greedy {
-    fn run(&self, space: &Space<'_>, context: &mut SearchContext<'_>) -> Result<Path> {
-        run(space, context, |walk| {
-            walk.enter_forced()?;
-            let mut patience = Patience::new(&space.settings);
-            loop {
-                let best = walk.best_addition()?;
-                patience.allow(walk.lowest() - best.score.loss, walk.has_least())?;
-                walk.add(best)?;
-            }
-        })
+    fn walk(&self, walk: &mut Walk<'_, '_>) -> Result<StopReason> {
+        walk.enter_forced()?;
+        let mut patience = Patience::new(&walk.space.settings);
+        loop {
+            let best = walk.best_addition()?;
+            patience.allow(walk.lowest() - best.score.loss, walk.has_least())?;
+            walk.add(best)?;
+        }
     }
 
     fn extent(&self, space: &Space<'_>) -> Result<SearchExtent> {

@@ -2,8 +2,8 @@
 //!
 //! A [`Search`] is a [`SearchStrategy`] with the settings that all searches share. On a design they define a [`Space`]:
 //! the features that may be selected, their groups, and the limits of the subsets. A [`Walk`] moves from subset to
-//! subset in the space. [`run`] turns a walk into a path, with `choose` and `polish`. Its example is a complete greedy
-//! search; `plugins/vaglio-beam` is a search to copy.
+//! subset in the space, and becomes a [`Path`] with `choose` and `polish`. The example of [`SearchStrategy`] is a complete
+//! greedy search; `plugins/vaglio-beam` is a search to copy.
 //!
 //! | | |
 //! |---|---|
@@ -88,7 +88,7 @@ pub use penalties::Penalties;
 pub use random::Random;
 pub use rank::Rank;
 pub use rounds::RemovalStep;
-pub use run::run;
+use run::run;
 #[cfg(feature = "schema")]
 #[doc(hidden)]
 pub use search::schema::schema;

@@ -1,9 +1,7 @@
 //! Random selection.
 
 use crate::shuffle::{shuffled, stream};
-use crate::{
-    Move, Path, Patience, Search, SearchContext, SearchSettings, SearchStrategy, Space, StrategyTraits, Walk, run,
-};
+use crate::{Move, Patience, Search, SearchSettings, SearchStrategy, Space, StrategyTraits, Walk};
 use vaglio_core::{Error, Result, SearchExtent, StopReason, part};
 
 /// Adds features in random order, whether or not they lower the score: a baseline for other searches.
@@ -51,25 +49,24 @@ impl SearchStrategy for Random {
         Ok(SearchExtent { trials: trials.max(1.0), steps, ..forward })
     }
 
-    fn run(&self, space: &Space<'_>, context: &mut SearchContext<'_>) -> Result<Path> {
-        let seed = self.seed.unwrap_or(context.seed);
+    fn walk(&self, walk: &mut Walk<'_, '_>) -> Result<StopReason> {
+        let space = walk.space;
+        let seed = self.seed.unwrap_or(walk.context.seed);
         let order = |repeat: usize| {
             let columns = shuffled(space.design.features(), stream(seed, ORDER, repeat as u64));
             columns.into_iter().filter_map(|first| space.group_of(first)).collect::<Vec<usize>>()
         };
-        run(space, context, |walk| {
-            walk.enter_forced()?;
-            let forced = walk.selected().to_vec();
-            let start = walk.score;
-            let below = if walk.size() > 0 { start.loss } else { walk.comparable_empty() };
-            let copies = copies(space);
-            let mut reason = enter(&order(0), &copies, below, walk)?;
-            for repeat in 1..self.repeats {
-                walk.go_to(&forced, start)?;
-                reason = enter(&order(repeat), &copies, below, walk)?;
-            }
-            Ok(reason)
-        })
+        walk.enter_forced()?;
+        let forced = walk.selected().to_vec();
+        let start = walk.score;
+        let below = if walk.size() > 0 { start.loss } else { walk.comparable_empty() };
+        let copies = copies(space);
+        let mut reason = enter(&order(0), &copies, below, walk)?;
+        for repeat in 1..self.repeats {
+            walk.go_to(&forced, start)?;
+            reason = enter(&order(repeat), &copies, below, walk)?;
+        }
+        Ok(reason)
     }
 
     fn check_settings(&self, _: &SearchSettings) -> Result<()> {

@@ -1,7 +1,7 @@
 //! Ranking of features by their single scores.
 
 use crate::moves::ranked;
-use crate::{Choose, Move, Path, Patience, Search, SearchContext, SearchStrategy, Space, Walk, run};
+use crate::{Choose, Move, Patience, Search, SearchStrategy, Space, Walk};
 use vaglio_core::{FoldLineage, Result, Score, SearchExtent, StopReason, part};
 
 /// Scores every feature alone and adds them in that order, the best first.
@@ -42,14 +42,13 @@ impl SearchStrategy for Rank {
         Ok(SearchExtent { trials, ..forward })
     }
 
-    fn run(&self, space: &Space<'_>, context: &mut SearchContext<'_>) -> Result<Path> {
-        run(space, context, |walk| {
-            let free = space.free();
-            let mut ranking = ranked(space.score_additions(&mut walk.context.subset, &free)?, free);
-            ranking.retain(|(score, _)| score.loss < f64::INFINITY);
-            walk.enter_forced()?;
-            enter(&ranking, walk)
-        })
+    fn walk(&self, walk: &mut Walk<'_, '_>) -> Result<StopReason> {
+        let space = walk.space;
+        let free = space.free();
+        let mut ranking = ranked(space.score_additions(&mut walk.context.subset, &free)?, free);
+        ranking.retain(|(score, _)| score.loss < f64::INFINITY);
+        walk.enter_forced()?;
+        enter(&ranking, walk)
     }
 }
 

@@ -15,26 +15,7 @@ use vaglio_core::{Error, Result, StopReason};
 ///
 /// # Errors
 /// Errors of the criterion's scores and of `steps`.
-///
-/// # Example
-/// The whole of a greedy search:
-/// ```
-/// use vaglio_core::Result;
-/// use vaglio_search::{Path, Patience, SearchContext, Space, run};
-///
-/// fn greedy(space: &Space<'_>, context: &mut SearchContext<'_>) -> Result<Path> {
-///     run(space, context, |walk| {
-///         walk.enter_forced()?;
-///         let mut patience = Patience::new(&space.settings);
-///         loop {
-///             let best = walk.best_addition()?;
-///             patience.allow(walk.lowest() - best.score.loss, walk.has_least())?;
-///             walk.add(best)?;
-///         }
-///     })
-/// }
-/// ```
-pub fn run<'c>(
+pub(crate) fn run<'c>(
     space: &Space<'_>,
     context: &mut SearchContext<'c>,
     steps: impl FnOnce(&mut Walk<'_, 'c>) -> Result<StopReason>,

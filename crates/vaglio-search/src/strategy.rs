@@ -2,21 +2,49 @@
 
 use crate::settings::SearchSettings;
 use crate::space::Space;
-use crate::{Lars, Path, SearchContext};
+use crate::{Lars, Path, SearchContext, Walk, run};
 use std::fmt::Debug;
 use std::sync::Arc;
-use vaglio_core::{Result, SearchExtent, setting};
+use vaglio_core::{Result, SearchExtent, StopReason, setting};
 
 /// A strategy of walking subsets; the fields are its own settings.
 ///
 /// [`Search`] checks the shared settings, creates the [`Space`] from them and chooses the result.
+///
+/// # Example
+/// The whole of a greedy search:
+/// ```
+/// use vaglio_core::{Result, SearchExtent, StopReason, part};
+/// use vaglio_search::{Patience, SearchStrategy, Space, Walk};
+///
+/// /// Adds the best column at each step.
+/// #[part(SearchStrategy, "plain_greedy")]
+/// struct PlainGreedy {}
+///
+/// impl SearchStrategy for PlainGreedy {
+///     fn walk(&self, walk: &mut Walk<'_, '_>) -> Result<StopReason> {
+///         walk.enter_forced()?;
+///         let mut patience = Patience::new(&walk.space.settings);
+///         loop {
+///             let best = walk.best_addition()?;
+///             patience.allow(walk.lowest() - best.score.loss, walk.has_least())?;
+///             walk.add(best)?;
+///         }
+///     }
+///
+///     fn extent(&self, space: &Space<'_>) -> Result<SearchExtent> {
+///         Ok(SearchExtent::forward(space.features(), space.most))
+///     }
+/// }
+/// ```
 pub trait SearchStrategy: registered::SearchStrategy + Debug + Send + Sync {
-    /// Walks the subsets of the space by changing the context's subset, and reports every step. [`run`](crate::run())
-    /// does everything except the steps.
+    /// Walks from the empty subset by steps until it ends; returns why. Everything else is done around it.
     ///
     /// # Errors
-    /// Errors of the criterion.
-    fn run(&self, space: &Space<'_>, context: &mut SearchContext<'_>) -> Result<Path>;
+    /// Errors of the criterion and of steps.
+    fn walk(&self, _walk: &mut Walk<'_, '_>) -> Result<StopReason> {
+        Ok(StopReason::NoCandidates)
+    }
 
     /// The extent of the search in a space. Criteria choose their engine by it; `plan` and progress use it too.
     ///
@@ -36,6 +64,15 @@ pub trait SearchStrategy: registered::SearchStrategy + Debug + Send + Sync {
     /// The properties of the strategy.
     fn traits(&self) -> StrategyTraits<'_> {
         StrategyTraits::default()
+    }
+
+    /// Searches the space from the context's subset, which is empty. By default, [`walk`](SearchStrategy::walk) makes the
+    /// steps; only a search that has no steps needs more.
+    ///
+    /// # Errors
+    /// Errors of the criterion.
+    fn run(&self, space: &Space<'_>, context: &mut SearchContext<'_>) -> Result<Path> {
+        run(space, context, |walk| self.walk(walk))
     }
 }
 

@@ -3,8 +3,8 @@
 //! `use vaglio_beam as _;` registers it for pipeline files: `search: {kind: beam, width: 5, max_features: 10}`.
 
 use std::collections::BTreeSet;
-use vaglio_core::{Error, Feature, Result, Score, SearchExtent, part};
-use vaglio_search::{Move, Path, Patience, Search, SearchContext, SearchSettings, SearchStrategy, Space, Walk, run};
+use vaglio_core::{Error, Feature, Result, Score, SearchExtent, StopReason, part};
+use vaglio_search::{Move, Patience, Search, SearchSettings, SearchStrategy, Space, Walk};
 
 /// Keeps the `width` best subsets after each addition, and extends each of them by every feature.
 ///
@@ -143,20 +143,18 @@ impl SearchStrategy for Beam {
         }
     }
 
-    fn run(&self, space: &Space<'_>, context: &mut SearchContext<'_>) -> Result<Path> {
-        run(space, context, |walk| {
-            walk.enter_forced()?;
-            let mut patience = Patience::new(&space.settings);
-            let mut beam = vec![walk.selected().to_vec()];
-            loop {
-                let extensions = self.extensions(walk, &beam)?;
-                let Some(best) = extensions.first() else {
-                    walk.fitting()?;
-                    return Ok(walk.none_left());
-                };
-                patience.allow(walk.lowest() - best.1.score.loss, walk.has_least())?;
-                beam = advance(walk, &beam, extensions)?;
-            }
-        })
+    fn walk(&self, walk: &mut Walk<'_, '_>) -> Result<StopReason> {
+        walk.enter_forced()?;
+        let mut patience = Patience::new(&walk.space.settings);
+        let mut beam = vec![walk.selected().to_vec()];
+        loop {
+            let extensions = self.extensions(walk, &beam)?;
+            let Some(best) = extensions.first() else {
+                walk.fitting()?;
+                return Ok(walk.none_left());
+            };
+            patience.allow(walk.lowest() - best.1.score.loss, walk.has_least())?;
+            beam = advance(walk, &beam, extensions)?;
+        }
     }
 }

@@ -43,6 +43,7 @@ mod expression;
 mod formatting;
 mod formulas;
 mod geometry;
+pub mod infinity;
 mod labels;
 mod lambda;
 mod learner;

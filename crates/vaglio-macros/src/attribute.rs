@@ -133,6 +133,7 @@ pub(crate) fn setting(arguments: TokenStream, item: TokenStream) -> syn::Result<
 pub(crate) fn record(item: TokenStream) -> syn::Result<TokenStream> {
     let mut item = Item::new(item)?;
     item.skip_defaults();
+    item.read_infinity();
     item.derive("Debug", quote!(::core::fmt::Debug));
     item.derive("Clone", quote!(::core::clone::Clone));
     item.derive("PartialEq", quote!(::core::cmp::PartialEq));

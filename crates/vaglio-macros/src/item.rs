@@ -73,6 +73,17 @@ impl Item {
         }
     }
 
+    /// Reads null as +∞ in fields that are numbers and have no reader of their own.
+    pub fn read_infinity(&mut self) {
+        let Data::Struct(data) = &mut self.input.data else { return };
+        let is_number = |field: &&mut Field| matches!(&field.ty, Type::Path(path) if path.path.is_ident("f64"));
+        for field in data.fields.iter_mut().filter(is_number) {
+            if !listed(&field.attrs, "serde").iter().any(|word| word == "with" || word == "deserialize_with") {
+                field.attrs.push(syn::parse_quote!(#[serde(deserialize_with = "::vaglio_core::infinity::number")]));
+            }
+        }
+    }
+
     /// Whether a `#[serde(…)]` of the item contains the word.
     pub fn serde_says(&self, word: &str) -> bool {
         self.serde.iter().any(|own| own == word)

@@ -43,7 +43,8 @@ pub fn saved(arguments: TokenStream, item: TokenStream) -> TokenStream {
 /// Makes a struct or enum a part of the record of a search or of a run.
 ///
 /// It gets `Debug`, `Clone`, `PartialEq`, `Serialize` and `Deserialize`, and ignores unknown fields. A field with
-/// `#[optional]` is left out of the file if it has the default of its type, and may be missing there.
+/// `#[optional]` is left out of the file if it has the default of its type, and may be missing there. Numbers of a struct
+/// may be +∞, which is null in files.
 #[proc_macro_attribute]
 pub fn record(_: TokenStream, item: TokenStream) -> TokenStream {
     attribute::record(item.into()).unwrap_or_else(syn::Error::into_compile_error).into()

@@ -2,7 +2,6 @@
 
 mod clusters;
 pub mod comparison;
-mod infinity;
 mod interval;
 pub mod page;
 mod quantile;

@@ -2,7 +2,6 @@
 
 use super::Record;
 use super::names::sentence;
-use crate::infinity;
 use crate::page::{Section, TableBuilder};
 use std::collections::HashMap;
 use vaglio_core::{Feature, escape_controls, join, record, short};
@@ -37,7 +36,6 @@ pub struct AlternativeRecord {
     /// Columns, in the order of the candidates.
     pub columns: Vec<String>,
     /// Score.
-    #[serde(deserialize_with = "infinity::number")]
     pub score: f64,
     /// Score minus that of the chosen subset, if compared on the same held-out rows.
     #[optional]

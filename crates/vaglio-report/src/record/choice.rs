@@ -1,6 +1,5 @@
 //! Cross-validated losses by size and λ, and the choice between sizes, λ and searches.
 
-use crate::infinity;
 use vaglio_core::{Error, Result, is_lower, join, pluralize, record, setting, short};
 use vaglio_search::{CrossValidation, Rule};
 
@@ -11,7 +10,6 @@ pub struct Cell {
     /// Number of columns.
     pub size: usize,
     /// Loss pooled over all held-out rows, in the units of the target.
-    #[serde(deserialize_with = "infinity::number")]
     pub loss: f64,
     /// Standard error.
     pub standard_error: Option<f64>,
@@ -268,7 +266,6 @@ pub struct ComparedSearch {
     /// Chosen λ, if any.
     pub lambda: Option<f64>,
     /// Loss pooled over all held-out rows.
-    #[serde(deserialize_with = "infinity::number")]
     pub loss: f64,
     /// Standard error of the loss.
     pub standard_error: Option<f64>,
@@ -280,7 +277,6 @@ pub struct FrontierPoint {
     /// Number of columns.
     pub size: usize,
     /// Loss pooled over all held-out rows if the search was cross-validated, else the score.
-    #[serde(deserialize_with = "infinity::number")]
     pub loss: f64,
     /// Standard error.
     pub standard_error: Option<f64>,

@@ -1,7 +1,6 @@
 //! Figures of predictions on rows that the model was not trained on.
 
 use super::LossName;
-use crate::infinity;
 use crate::is_alone;
 use ndarray::{ArrayView1, ArrayView2, s};
 use vaglio_core::{
@@ -15,12 +14,10 @@ pub struct Figures {
     /// Number of rows.
     pub rows: usize,
     /// Mean of the criterion's loss; for a criterion without one, of the squared error, or the error rate of classes.
-    #[serde(deserialize_with = "infinity::number")]
     pub loss: f64,
     /// Loss without features.
     pub empty_loss: Option<f64>,
     /// Mean squared error over rows and outputs, in the units of the target (±1 for classes).
-    #[serde(deserialize_with = "infinity::number")]
     pub mse: f64,
     /// 1 − mean squared error / variance of the targets.
     pub r2: Option<f64>,
@@ -59,7 +56,6 @@ pub struct OutputFigures {
     /// Name.
     pub name: String,
     /// Mean squared error, in the units of the target.
-    #[serde(deserialize_with = "infinity::number")]
     pub mse: f64,
     /// 1 − mean squared error / variance of the target.
     pub r2: Option<f64>,

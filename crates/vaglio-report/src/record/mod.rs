@@ -54,7 +54,6 @@ pub use table_parts::{interval_text, level_text};
 pub use verified::Verified;
 pub use warning::{Warning, WarningKind};
 
-use crate::infinity;
 use crate::page::Section;
 use vaglio_core::{Diagnostics, Feature, StopReason, escape_controls, record, setting};
 use vaglio_search::Certificate;
@@ -95,7 +94,6 @@ pub struct Record {
     /// Names of the candidate columns.
     pub candidates: Vec<String>,
     /// The score of the empty subset.
-    #[serde(deserialize_with = "infinity::number")]
     pub empty_score: f64,
     /// Every step of the search.
     pub steps: Vec<StepRecord>,
@@ -121,7 +119,6 @@ pub struct Record {
     #[optional]
     pub outside: Vec<OutsideRecord>,
     /// Score of the selected columns.
-    #[serde(deserialize_with = "infinity::number")]
     pub score: f64,
     /// Penalty of the model, if outputs share one.
     pub lambda: Option<f64>,
@@ -189,7 +186,6 @@ pub struct StageRecord {
     /// Indexes of the columns that it selected, in order of entry.
     pub taken: Vec<Feature>,
     /// Score of these columns.
-    #[serde(deserialize_with = "infinity::number")]
     pub score: f64,
     /// The λ of that score, if it has one.
     pub lambda: Option<f64>,

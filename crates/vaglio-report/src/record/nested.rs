@@ -2,7 +2,6 @@
 
 use super::names::listed;
 use super::{Figures, LossDifference, Record};
-use crate::infinity;
 use crate::page::{Section, TableBuilder};
 use vaglio_core::{Feature, record};
 
@@ -14,12 +13,10 @@ pub struct NestedEvaluation {
     /// Number of repeated fold assignments.
     pub repeats: usize,
     /// Loss pooled over all held-out rows.
-    #[serde(deserialize_with = "infinity::number")]
     pub loss: f64,
     /// Standard error.
     pub standard_error: Option<f64>,
     /// Loss without features, in the same folds.
-    #[serde(deserialize_with = "infinity::number")]
     pub empty_loss: f64,
     /// Figures pooled over all held-out rows.
     pub figures: Figures,
@@ -77,17 +74,14 @@ pub struct OuterFold {
     /// Number of held-out rows.
     pub rows: usize,
     /// Loss of the held-out rows.
-    #[serde(deserialize_with = "infinity::number")]
     pub loss: f64,
     /// Loss of the held-out rows without features.
-    #[serde(deserialize_with = "infinity::number")]
     pub empty_loss: f64,
     /// Number of selected columns.
     pub size: usize,
     /// λ of the model.
     pub lambda: Option<f64>,
     /// The criterion's score of the selection.
-    #[serde(deserialize_with = "infinity::number")]
     pub score: f64,
     /// Cross-validated loss of the chosen size and λ.
     pub cross_validated: Option<f64>,

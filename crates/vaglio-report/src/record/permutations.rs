@@ -1,7 +1,6 @@
 //! Figures of the selection on shuffled targets.
 
 use super::Record;
-use crate::infinity;
 use vaglio_core::{pluralize, record, short};
 
 /// Figures of the selection procedure on shuffled targets.
@@ -19,7 +18,6 @@ pub struct Permutations {
 #[record]
 pub struct NullFigure {
     /// Mean over the shuffled targets.
-    #[serde(deserialize_with = "infinity::number")]
     pub mean: f64,
     /// P-value (1 + m) / (1 + n), where m of the n shuffles have a figure at most that of the data.
     pub p: f64,

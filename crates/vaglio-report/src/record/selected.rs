@@ -1,6 +1,5 @@
 //! Columns of the result: selected, not selected, and excluded.
 
-use crate::infinity;
 use vaglio_core::{Feature, join, pluralize, record, sum_of_squares};
 
 /// A selected column.
@@ -25,11 +24,11 @@ pub struct SelectedRecord {
     pub alpha: Option<f64>,
     /// Score of the column alone.
     #[optional]
-    #[serde(deserialize_with = "infinity::computed")]
+    #[serde(deserialize_with = "vaglio_core::infinity::computed")]
     pub alone: Option<f64>,
     /// Variance inflation factor 1/(1 − R²), where R² is the share of variance explained by the other chosen columns.
     #[optional]
-    #[serde(deserialize_with = "infinity::computed")]
+    #[serde(deserialize_with = "vaglio_core::infinity::computed")]
     pub vif: Option<f64>,
     /// Range of the weights in the models of outer folds.
     #[optional]
@@ -44,7 +43,6 @@ pub struct Substitute {
     /// Name.
     pub name: String,
     /// Score of the selection with this column in that place.
-    #[serde(deserialize_with = "infinity::number")]
     pub score: f64,
 }
 
@@ -91,7 +89,7 @@ pub struct OutsideRecord {
     pub name: String,
     /// Score of the column alone.
     #[optional]
-    #[serde(deserialize_with = "infinity::computed")]
+    #[serde(deserialize_with = "vaglio_core::infinity::computed")]
     pub alone: Option<f64>,
     /// Rank of the column alone among all candidates, from 1.
     #[optional]
@@ -125,9 +123,9 @@ pub struct NearestStep {
 #[serde(untagged)]
 pub enum PerOutput {
     /// One output.
-    One(#[serde(deserialize_with = "infinity::number")] f64),
+    One(#[serde(deserialize_with = "vaglio_core::infinity::number")] f64),
     /// A number for each output.
-    Several(#[serde(deserialize_with = "infinity::several")] Vec<f64>),
+    Several(#[serde(deserialize_with = "vaglio_core::infinity::several")] Vec<f64>),
 }
 
 impl PerOutput {

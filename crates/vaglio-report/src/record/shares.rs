@@ -2,7 +2,6 @@
 
 use super::Record;
 use super::names::listed;
-use crate::infinity;
 use crate::page::{self, Section, TableBuilder, TableCell};
 use vaglio_core::{Feature, clip, escape_controls, record, short};
 
@@ -16,10 +15,8 @@ pub struct SharesRecord {
     #[optional]
     pub permutations: Option<usize>,
     /// Score without features.
-    #[serde(deserialize_with = "infinity::number")]
     pub empty: f64,
     /// Score of all chosen columns.
-    #[serde(deserialize_with = "infinity::number")]
     pub all: f64,
     /// The chosen columns, in order of entry.
     pub columns: Vec<ShareRecord>,

@@ -1,7 +1,6 @@
 //! Steps of a search, and the best subset of each size.
 
 use super::Record;
-use crate::infinity;
 use vaglio_core::{Action, Feature, record};
 use vaglio_search::{Path, PathEntry, Step};
 
@@ -20,7 +19,6 @@ pub struct StepRecord {
     #[optional]
     pub columns: Vec<Feature>,
     /// Score after the step.
-    #[serde(deserialize_with = "infinity::number")]
     pub score: f64,
     /// Standard error of the score, if this step led to the best subset of its size.
     pub standard_error: Option<f64>,
@@ -50,7 +48,6 @@ pub struct EntryRecord {
     #[optional]
     pub subset: Option<Vec<Feature>>,
     /// Score of the subset.
-    #[serde(deserialize_with = "infinity::number")]
     pub score: f64,
     /// Standard error of the score, if it has one.
     pub standard_error: Option<f64>,

@@ -94,12 +94,20 @@ fn distinct_ranks<T: Clone + PartialOrd>(values: &[T], order: impl FnMut(&T, &T)
     values.iter().map(|value| all.partition_point(|other| other < value) as u32).collect()
 }
 
+/// Numbers or dates of a column, as doubles; `None` for text.
+pub(super) fn numbers(cells: &Cells) -> Option<Cow<'_, [f64]>> {
+    match cells {
+        Cells::Dates(dates) => Some(Cow::Borrowed(dates)),
+        Cells::Numbers(numbers) => Some(numbers.view().values()),
+        Cells::Text(_) => None,
+    }
+}
+
 /// Times as increasing numbers; `None` for text that is neither months nor quarters.
 pub(super) fn moments(times: &Cells) -> Option<Cow<'_, [f64]>> {
     match times {
-        Cells::Dates(dates) => Some(Cow::Borrowed(dates)),
         Cells::Text(text) => periods(text).map(Cow::Owned),
-        Cells::Numbers(numbers) => Some(numbers.view().values()),
+        _ => numbers(times),
     }
 }
 

@@ -47,7 +47,11 @@ pub(super) fn task(spec: &DataSpec, targets: &[(String, Cells)]) -> Result<Task>
     };
     let positive = spec.positive.as_ref().filter(|_| !is_multiclass).map(place).transpose()?;
     if let [only] = &labels[..] {
-        return Err(single_class(name, only));
+        let message = format!(
+            "every training row of `{name}` has the label `{only}`; two classes are needed (a word of data.read.na is none, unless \
+             data.read.na_by_column says so)"
+        );
+        return wrong("data.target", message);
     }
     if is_multiclass && labels.len() > (cells.len() / 2).clamp(5, 1000) {
         let message = format!(
@@ -71,16 +75,6 @@ pub(super) fn task(spec: &DataSpec, targets: &[(String, Cells)]) -> Result<Task>
     };
     let negative = (labels.len() == 2).then(|| labels[1 - positive].clone());
     Ok(Task::Binary { negative, positive: labels[positive].clone() })
-}
-
-fn single_class(name: &str, label: &str) -> Error {
-    Error::setting(
-        "data.target",
-        format!(
-            "every training row of `{name}` has the label `{label}`; two classes are needed (a word of data.read.na is none, unless \
-             data.read.na_by_column says so)"
-        ),
-    )
 }
 
 /// Whether there are two values, both whole: classes by default.
@@ -123,42 +117,34 @@ pub(super) fn encode(
     let sign = |yes: bool| if yes { 1.0 } else { -1.0 };
     let mut out = Vec::new();
     for (name, cells) in targets {
-        let classes = |known: &[&str]| {
-            let class = |row: usize| {
-                let label = cells.label(row);
-                place_of_label(known.iter().copied(), &label).ok_or_else(|| {
-                    let message = format!(
-                        "row {}, column `{name}`: the label `{label}` is not among those of the training rows ({})",
-                        origin(row) + 1,
-                        known.join(", ")
-                    );
-                    Error::setting(field, message)
-                })
-            };
-            (0..rows).map(class).collect::<Result<Vec<usize>>>()
-        };
-        match task {
-            Task::Regression => match cells.numbers() {
-                Some(numbers) => out.extend(numbers.values().iter()),
-                None => {
-                    let message = format!("the target `{name}` holds text and the task is regression");
-                    return Err(Error::setting(field, message));
-                }
-            },
+        let (labels, coded): (Vec<&str>, _) = match task {
+            Task::Regression => {
+                let wrong = || format!("the target `{name}` holds text and the task is regression");
+                let numbers = cells.numbers().ok_or_else(|| Error::setting(field, wrong()))?;
+                out.extend(numbers.values().iter());
+                continue;
+            }
             Task::Binary { negative: None, positive } => {
                 out.extend((0..rows).map(|row| sign(same_label(&cells.label(row), positive))));
+                continue;
             }
-            Task::Binary { negative: Some(negative), positive } => {
-                let class_of_row = classes(&[negative.as_str(), positive.as_str()])?;
-                out.extend(class_of_row.into_iter().map(|class| sign(class == 1)));
-            }
-            Task::Multiclass { labels } => {
-                let labels: Vec<&str> = labels.iter().map(String::as_str).collect();
-                let class_of_row = classes(&labels)?;
-                for class in 0..labels.len() {
-                    out.extend(class_of_row.iter().map(|&own| sign(own == class)));
-                }
-            }
+            Task::Binary { negative: Some(negative), positive } => (vec![negative.as_str(), positive.as_str()], 1..2),
+            Task::Multiclass { labels } => (labels.iter().map(String::as_str).collect(), 0..labels.len()),
+        };
+        let class = |row: usize| {
+            let label = cells.label(row);
+            place_of_label(labels.iter().copied(), &label).ok_or_else(|| {
+                let message = format!(
+                    "row {}, column `{name}`: the label `{label}` is not among those of the training rows ({})",
+                    origin(row) + 1,
+                    labels.join(", ")
+                );
+                Error::setting(field, message)
+            })
+        };
+        let class_of_row = (0..rows).map(class).collect::<Result<Vec<usize>>>()?;
+        for class in coded {
+            out.extend(class_of_row.iter().map(|&own| sign(own == class)));
         }
     }
     let outputs = out.len().checked_div(rows).unwrap_or(0);

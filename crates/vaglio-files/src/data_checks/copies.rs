@@ -1,7 +1,7 @@
 //! Duplicated rows, and groups in both training and test rows.
 
 use super::super::series::number_bits;
-use super::profile::{Profile, listed, named, sample};
+use super::profile::{Profile, listed, named, named_columns, sample};
 use std::collections::{HashMap, HashSet};
 use vaglio_core::{Cells, Column, Table};
 use vaglio_report::record::{Warning, WarningKind};
@@ -23,21 +23,17 @@ pub(super) fn copies(profile: &Profile<'_>) -> Vec<Warning> {
         return vec![Warning::new(WarningKind::CopiesNotCounted, message)];
     }
     let identifiers = profile.raw.profile.columns.iter().filter(|column| column.taken == InferredType::Identifier);
-    let identifiers: HashSet<&str> = identifiers.map(|column| column.name.as_str()).collect();
-    let in_test: Option<HashSet<&str>> = test.map(|test| test.names().collect());
-    let is_counted = |name: &str| {
-        // Columns that assign rows to folds or to the test set are not compared.
-        let parts = [settings.assigned_by(), settings.spec.test_rows.as_ref().map(|test| test.column.as_str())];
-        !parts.contains(&Some(name))
-            && !identifiers.contains(name)
-            && in_test.as_ref().is_none_or(|names| names.contains(name))
-    };
-    let names: Vec<&str> = train.names().filter(|name| is_counted(name)).collect();
-    if !differ_by_chance(train, &names) {
+    // Columns that assign rows to folds or to the test set are not compared.
+    let parts = settings.assigned_by().into_iter().chain(settings.spec.test_rows.as_ref().map(|test| &*test.column));
+    let others: HashSet<&str> = identifiers.map(|column| column.name.as_str()).chain(parts).collect();
+    let in_test: Option<HashMap<&str, &Cells>> = test.map(|test| named_columns(test).collect());
+    let is_counted = |name: &str| in_test.as_ref().is_none_or(|test| test.contains_key(name)) && !others.contains(name);
+    let (names, of_train): (Vec<&str>, Vec<&Cells>) = named_columns(train).filter(|(name, _)| is_counted(name)).unzip();
+    if !differ_by_chance(&of_train, train.rows()) {
         return Vec::new();
     }
-    let tables: Vec<&Table> = std::iter::once(train).chain(test).collect();
-    let hashes = alike(&tables, &names);
+    let of_test = in_test.iter().map(|test| names.iter().map(|name| test[name]).collect());
+    let hashes = alike(&std::iter::once(of_train).chain(of_test).collect::<Vec<_>>());
     let distinct: HashSet<u64> = hashes[0].iter().copied().collect();
     let mut warnings = Vec::new();
     let (twice, all) = (hashes[0].len() - distinct.len(), train.rows());
@@ -68,11 +64,10 @@ pub(super) fn copies(profile: &Profile<'_>) -> Vec<Warning> {
 }
 
 /// Whether independent rows would differ, taking columns as independent: few rows with few values coincide anyway.
-fn differ_by_chance(table: &Table, names: &[&str]) -> bool {
-    let rows = sample(table.rows());
-    let needed = 2.0 * (table.rows() as f64).log2() + BEYOND_CHANCE;
-    let mut bits = 0.0;
-    for cells in cells_of(table, names) {
+fn differ_by_chance(columns: &[&Cells], rows: usize) -> bool {
+    let needed = 2.0 * (rows as f64).log2() + BEYOND_CHANCE;
+    let (rows, mut bits) = (sample(rows), 0.0);
+    for cells in columns {
         let mut values: Vec<u64> = rows.iter().map(|&row| cell_hash(cells, row)).collect();
         values.sort_unstable();
         let pairs = |count: usize| (count * count.saturating_sub(1)) as f64;
@@ -85,22 +80,15 @@ fn differ_by_chance(table: &Table, names: &[&str]) -> bool {
     false
 }
 
-/// The columns of these names, in their order.
-fn cells_of<'t>(table: &'t Table, names: &[&str]) -> Vec<&'t Cells> {
-    let of_name: HashMap<&str, &Cells> = table.columns().iter().map(|(name, cells)| (name.as_str(), cells)).collect();
-    names.iter().filter_map(|name| of_name.get(name).copied()).collect()
-}
-
-/// Hash of every row that has a copy in any of the tables, by table; equal hashes mean equal rows. Rows that are unique
-/// in the first columns are dropped. Cost O(rows · columns), or O(entries) for sparse columns.
-fn alike(tables: &[&Table], names: &[&str]) -> Vec<Vec<u64>> {
-    let cells: Vec<Vec<&Cells>> = tables.iter().map(|table| cells_of(table, names)).collect();
-    let mut rows: Vec<Vec<usize>> = tables.iter().map(|table| (0..table.rows()).collect()).collect();
+/// Hash of every row that has a copy in any of the tables, by table; equal hashes mean equal rows. All tables have the
+/// columns of the first, in its order. Rows that are unique in the first columns are dropped. Cost O(rows · columns), or O(entries) for sparse columns.
+fn alike(tables: &[Vec<&Cells>]) -> Vec<Vec<u64>> {
+    let mut rows: Vec<Vec<usize>> = tables.iter().map(|columns| (0..columns[0].len()).collect()).collect();
     let mut hashes: Vec<Vec<u64>> = rows.iter().map(|rows| vec![0; rows.len()]).collect();
     let (mut from, mut to) = (0, FIRST);
-    while from < names.len() {
-        for ((cells, rows), hashes) in cells.iter().zip(&rows).zip(&mut hashes) {
-            (from..to.min(cells.len())).for_each(|place| add_hashes(hashes, rows, cells[place], place as u64));
+    while from < tables[0].len() {
+        for ((columns, rows), hashes) in tables.iter().zip(&rows).zip(&mut hashes) {
+            (from..to.min(columns.len())).for_each(|place| add_hashes(hashes, rows, columns[place], place as u64));
         }
         let mut all: Vec<u64> = hashes.iter().flatten().copied().collect();
         all.sort_unstable();

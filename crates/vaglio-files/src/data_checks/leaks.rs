@@ -1,8 +1,8 @@
 //! Target leaks: columns that determine the target.
 
 use super::super::column_diagnostics::span::explained_variance;
-use super::super::series::{counts_of, numbers_of};
-use super::profile::{Profile, listed, named, numbers, numbers_at, sample};
+use super::super::series::{counts_of, numbers, numbers_of};
+use super::profile::{Profile, listed, named, numbers_at, sample};
 use std::collections::{HashMap, HashSet};
 use vaglio_core::{Cells, gather, max_abs};
 use vaglio_kernels::sums::dot;

@@ -2,7 +2,8 @@
 
 use super::cell_checks::range;
 use super::leaks::standardized;
-use super::profile::{Profile, listed, named, numbers, numbers_at, sample};
+use super::profile::{Profile, listed, named, numbers_at, sample};
+use crate::series::numbers;
 use vaglio_core::{Cells, argsort_by};
 use vaglio_kernels::sums::dot;
 use vaglio_report::record::{Warning, WarningKind};

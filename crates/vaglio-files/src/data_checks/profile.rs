@@ -3,6 +3,7 @@
 use crate::holdout::classes_of_rows;
 use crate::roles::DataSettings;
 use crate::rows::RawTable;
+use crate::series::numbers;
 use std::borrow::Cow;
 use std::collections::HashSet;
 use std::fmt::Display;
@@ -30,12 +31,11 @@ impl<'a> Profile<'a> {
     pub fn new(settings: &'a DataSettings<'a>, raw: &'a RawTable, test: Option<&'a Table>) -> Self {
         let (table, targets) = (&raw.table, settings.spec.target.names().iter().map(String::as_str));
         let others: HashSet<&str> = targets.clone().chain(settings.row_roles().map(|(_, name)| name)).collect();
-        let columns = table.columns().iter().map(|(name, cells)| (name.as_str(), cells));
         Profile {
             settings,
             raw,
             test,
-            features: columns.filter(|(name, _)| !others.contains(name)).collect(),
+            features: named_columns(table).filter(|(name, _)| !others.contains(name)).collect(),
             targets: targets.filter_map(|name| Some((name, table.get(name)?))).collect(),
             classes: classes_of_rows(&settings.spec, table),
         }
@@ -47,12 +47,9 @@ impl<'a> Profile<'a> {
     }
 }
 
-/// Numbers or dates of a column, as doubles.
-pub(super) fn numbers(cells: &Cells) -> Option<Cow<'_, [f64]>> {
-    match cells {
-        Cells::Dates(dates) => Some(Cow::Borrowed(dates)),
-        _ => cells.numbers().map(|column| column.values()),
-    }
+/// Columns of a table, with their names.
+pub(super) fn named_columns(table: &Table) -> impl Iterator<Item = (&str, &Cells)> {
+    table.columns().iter().map(|(name, cells)| (name.as_str(), cells))
 }
 
 /// Like [`numbers`], for some rows.

@@ -129,8 +129,8 @@ impl TableProfile {
         remedy: Option<&str>,
     ) -> Result<()> {
         for name in names {
-            if let Some(missing) = table.get(name).and_then(Cells::missing) {
-                let (row, column, count) = (table.origin(missing.first) + 1, name.to_owned(), missing.count);
+            if let Some((first, count)) = table.get(name).and_then(Cells::missing) {
+                let (row, column) = (table.origin(first) + 1, name.to_owned());
                 let (value, remedy) = ("a missing cell".to_owned(), remedy.map(str::to_owned));
                 return Err(self.locate(Error::NonFinite { row, column, value, count, file: None, remedy }));
             }

@@ -26,7 +26,7 @@ const GROWTH: usize = 64 << 20;
 const MOST: u64 = 1 << 43;
 
 /// Heap of the program's scratch space.
-pub(crate) struct FileHeap {
+pub struct FileHeap {
     heap: Mutex<Option<Heap>>,
     /// Whether new blocks are allocated.
     is_open: AtomicBool,
@@ -35,7 +35,7 @@ pub(crate) struct FileHeap {
     end: AtomicUsize,
 }
 
-pub(crate) static FILE_HEAP: FileHeap = FileHeap {
+pub static FILE_HEAP: FileHeap = FileHeap {
     heap: Mutex::new(None),
     is_open: AtomicBool::new(false),
     start: AtomicUsize::new(0),
@@ -102,7 +102,7 @@ impl FileHeap {
 }
 
 /// Rounds the size of a block up to a multiple of `UNIT`.
-pub(crate) fn rounded(bytes: usize) -> usize {
+pub fn rounded(bytes: usize) -> usize {
     bytes.next_multiple_of(UNIT)
 }
 

@@ -27,14 +27,14 @@ const LARGE_PAGE: usize = 2 << 20;
 
 /// Makes the allocator grow in steps of many large pages, in one arena for all threads: per-thread arenas grow only by
 /// the size requested. Call it before any large allocation.
-pub(crate) fn grow_by_large_pages() {
+pub fn grow_by_large_pages() {
     set(libc::M_ARENA_MAX, 1);
     keep_memory();
 }
 
 /// Makes the allocator keep freed memory for later use, for processes that do one job after another. Dask starts its
 /// workers with `MALLOC_TRIM_THRESHOLD_` of 64 KB, with which every search would clear and map all its pages again.
-pub(crate) fn keep_memory() {
+pub fn keep_memory() {
     set(libc::M_MMAP_THRESHOLD, MAPPED);
     set(libc::M_TOP_PAD, GROWTH);
     set(libc::M_TRIM_THRESHOLD, 8 * GROWTH);

@@ -32,7 +32,7 @@ pub fn report(folder: &Path) -> Result<()> {
 }
 
 /// Reads a resolved configuration, after checking that it is of a run with these parts.
-pub(super) fn read_resolved(path: &Path, parts: &PartNames) -> Result<String> {
+pub fn read_resolved(path: &Path, parts: &PartNames) -> Result<String> {
     let unreadable = |message: Cause| Error::unreadable(path, message);
     let bytes =
         regular(path, LARGEST as u64)?.ok_or_else(|| unreadable("it is larger than any configuration".into()))?;
@@ -65,7 +65,7 @@ pub fn set_previous_aside(out: &Path, pipeline: Option<&Path>) -> Result<()> {
 }
 
 /// `file` relative to `folder`; absolute if they share no root.
-pub(super) fn relative(file: &Path, folder: &Path) -> String {
+pub fn relative(file: &Path, folder: &Path) -> String {
     // A pattern names no file, but its folder exists.
     let absolute = |path: &Path| {
         let known = path.ancestors().find_map(|known| Some((known, std::fs::canonicalize(known).ok()?)));

@@ -11,7 +11,7 @@ use vaglio_core::{Cells, Error, Numbers, Result, Table, Task};
 use vaglio_pipeline::pipeline::{History, SavedModel};
 
 /// Adds the last training rows to the model if it uses lagged targets.
-pub(super) fn with_history(model: SavedModel, training: Option<&Table>) -> SavedModel {
+pub fn with_history(model: SavedModel, training: Option<&Table>) -> SavedModel {
     let targets = FileModel(&model).lagged_targets();
     let Some(table) = training.filter(|_| !targets.is_empty()) else { return model };
     let of_folds = model.intervals.iter().flat_map(|intervals| intervals.sources());

@@ -2,7 +2,7 @@
 
 mod lines;
 
-pub(super) use lines::{JournalContent, JournalHeader, Pieces, read, written};
+pub use lines::{JournalContent, JournalHeader, Pieces, read, written};
 
 use super::run_folder::sync_folder;
 use lines::{piece, sealed};
@@ -19,7 +19,7 @@ use vaglio_tables::disk::{fresh, temporary};
 use vaglio_tables::read::Digest;
 
 /// File name of a run's journal; `PREVIOUS` is that of the journal before.
-pub(super) const NAME: &str = "journal.jsonl";
+pub const NAME: &str = "journal.jsonl";
 const PREVIOUS: &str = "journal.previous.jsonl";
 /// Time that a line waits to be written together with others.
 const WAIT: Duration = Duration::from_millis(20);
@@ -99,7 +99,7 @@ impl OpenJournal {
 }
 
 /// Journal of a running run.
-pub(super) struct RunJournal {
+pub struct RunJournal {
     path: PathBuf,
     /// Pieces present on opening.
     pub known: Pieces,

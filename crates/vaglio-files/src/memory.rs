@@ -9,7 +9,7 @@ use vaglio_tables::budget::{Budget, resident, shown};
 
 /// Peak memory of a run, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct PeakMemory {
+pub struct PeakMemory {
     /// The program and leftovers of reading, if known; not compared with the limit.
     pub program: f64,
     /// Columns, including those of a learner's map, and test rows.

@@ -115,7 +115,7 @@ impl Predictions {
 }
 
 /// Names of the prediction columns.
-pub(super) fn header(
+pub fn header(
     outputs: &[String],
     has_labels: bool,
     classes: Option<&[String]>,

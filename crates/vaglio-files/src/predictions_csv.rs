@@ -41,7 +41,7 @@ impl Predictions {
 }
 
 /// Records as CSV.
-pub(super) fn csv_text(records: impl Iterator<Item = Vec<String>>) -> Result<String> {
+pub fn csv_text(records: impl Iterator<Item = Vec<String>>) -> Result<String> {
     let failed = |e: csv::Error| Error::failed("CSV cannot be written", e);
     let mut writer = csv::Writer::from_writer(Vec::new());
     for record in records {
@@ -53,7 +53,7 @@ pub(super) fn csv_text(records: impl Iterator<Item = Vec<String>>) -> Result<Str
 
 /// Prefixes text with an apostrophe if a spreadsheet would run it. Numbers, also with a percent sign or a decimal
 /// comma, and a lone sign stay as they are.
-pub(super) fn unless_formula(text: String) -> String {
+pub fn unless_formula(text: String) -> String {
     // Some spreadsheets read full-width characters like the ASCII ones.
     let begins = text.starts_with(['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠']);
     if !begins || text.chars().nth(1).is_none() {

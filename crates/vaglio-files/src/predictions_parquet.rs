@@ -16,7 +16,7 @@ fn failed<E: Into<Box<dyn std::error::Error + Send + Sync>>>(path: &Path) -> imp
 }
 
 /// Adds rows as a row group to a file, which the first rows create with their columns.
-pub(super) fn put(
+pub fn put(
     file: &mut Option<ArrowWriter<Destination>>,
     path: &Path,
     predictions: &Predictions,
@@ -35,7 +35,7 @@ pub(super) fn put(
 }
 
 /// Completes a file and renames it into place.
-pub(super) fn finish(writer: ArrowWriter<Destination>, path: &Path) -> Result<()> {
+pub fn finish(writer: ArrowWriter<Destination>, path: &Path) -> Result<()> {
     writer.into_inner().map_err(failed(path))?.finish()
 }
 

@@ -273,7 +273,7 @@ impl Drop for RunFolder {
 }
 
 /// Syncs the names in a folder to disk, if the system can.
-pub(super) fn sync_folder(folder: &Path) {
+pub fn sync_folder(folder: &Path) {
     if cfg!(unix) {
         let _ = File::open(folder).and_then(|folder| folder.sync_all());
     }

@@ -11,7 +11,7 @@ use vaglio_tables::scratch::{Scratch, default_folder};
 ///
 /// # Errors
 /// Errors of the work; [`Error::Setting`] for a folder in which no scratch file can be made.
-pub(super) fn with_scratch<T>(
+pub fn with_scratch<T>(
     pipeline: &ValidPipeline,
     folder: &Path,
     work: impl Fn() -> Result<T>,

@@ -8,29 +8,29 @@ use vaglio_pipeline::pipeline::ValidPipeline;
 use vaglio_pipeline::resampling::{Jobs, Procedure};
 
 /// Key of the search on all rows, with the choice of its result.
-pub(super) const SEARCH: &str = "search";
+pub const SEARCH: &str = "search";
 /// Index that performs the search on all rows, which is the first unit.
-pub(super) const SEARCH_INDEX: usize = 0;
+pub const SEARCH_INDEX: usize = 0;
 /// Key prefix of a process's part in a search on all rows that another process completes.
-pub(super) const PARTS: &str = "part/";
+pub const PARTS: &str = "part/";
 /// Maximum number of processes in one search.
 const MOST_PARTS: usize = 64;
 
 /// Display name of some jobs.
-pub(super) fn name(jobs: &Jobs) -> &'static str {
+pub fn name(jobs: &Jobs) -> &'static str {
     let known = repetitions().find(|repetitions| repetitions.prefix == jobs.prefix);
     known.map_or(if jobs.prefix == PARTS { "parts of the search" } else { "search" }, |known| known.units)
 }
 
 /// Whether a unit, or units with a key prefix, wait for the search on all rows.
-pub(super) fn waits_for_search(key: &str) -> bool {
+pub fn waits_for_search(key: &str) -> bool {
     repetitions().any(|repetitions| repetitions.is_one_search && key.starts_with(repetitions.prefix))
 }
 
 /// Units of a run, numbered across all kinds of jobs. So each index gets an equal number of every kind, up to one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
-pub(crate) struct WorkUnits(pub(super) Vec<Jobs>);
+pub struct WorkUnits(pub Vec<Jobs>);
 
 impl WorkUnits {
     /// Units of a pipeline with its data.

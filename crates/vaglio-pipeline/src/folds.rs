@@ -73,7 +73,7 @@ impl FoldAssignment {
 
 /// Group number of each row, from 0 in order of first appearance, and the number of groups. Rows that share any label
 /// are in one group.
-pub(crate) fn connected_groups(labels: &[&[u32]], rows: usize) -> (Vec<u32>, usize) {
+pub fn connected_groups(labels: &[&[u32]], rows: usize) -> (Vec<u32>, usize) {
     if labels.is_empty() {
         return ((0..rows as u32).collect(), rows);
     }

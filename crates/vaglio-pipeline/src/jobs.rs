@@ -15,7 +15,7 @@ use vaglio_search::{Event, Journal, Monitor, Observer};
 ///
 /// # Errors
 /// Returns the error of the failed job with the lowest index, among those begun.
-pub(crate) fn run_parallel<T: Send>(
+pub fn run_parallel<T: Send>(
     room: &MemorySlots,
     count: usize,
     job: impl Fn(usize) -> Result<T> + Sync,
@@ -25,7 +25,7 @@ pub(crate) fn run_parallel<T: Send>(
 }
 
 /// Like [`run_parallel`], by some workers, for jobs that each take an item.
-pub(crate) fn each<I: Send, T: Send>(
+pub fn each<I: Send, T: Send>(
     workers: usize,
     items: impl IntoIterator<Item = I>,
     job: impl Fn(usize, I) -> Result<T> + Sync,
@@ -229,11 +229,11 @@ pub struct SubTask<'w, 'o> {
 }
 
 /// First checkpoint of a choice.
-pub(crate) const FIRST_CHECKPOINT: usize = 20;
+pub const FIRST_CHECKPOINT: usize = 20;
 
 /// Expected number of sizes of a cross-validated path, for a search of up to `largest` columns: one checkpoint more
 /// than a typical size of the lowest loss.
-pub(crate) fn expected_sizes(largest: usize, patience: Option<usize>) -> usize {
+pub fn expected_sizes(largest: usize, patience: Option<usize>) -> usize {
     patience.map_or(largest, |patience| largest.min(patience.saturating_mul(2).saturating_add(FIRST_CHECKPOINT)))
 }
 

@@ -124,7 +124,7 @@ impl<F: FnMut(&ProgressUpdate<'_>) + Send> Observer for Progress<F> {
 
 /// Observer and stop sign of a pipeline's fits, shared by clones; the observer is locked for each event.
 #[derive(Clone, Default)]
-pub(crate) struct SharedMonitor {
+pub struct SharedMonitor {
     pub observer: Option<Arc<Mutex<dyn Observer>>>,
     pub stop: StopSign,
 }

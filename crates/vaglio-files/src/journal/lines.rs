@@ -17,12 +17,12 @@ const LARGEST: u64 = 1 << 33;
 const DIGITS: usize = 16;
 
 /// Values of pieces of work by their keys, as JSON.
-pub(in super::super) type Pieces = BTreeMap<String, String>;
+pub type Pieces = BTreeMap<String, String>;
 
 /// First line of a journal: identifies the run.
 #[saved]
 #[derive(Clone, PartialEq)]
-pub(in super::super) struct JournalHeader {
+pub struct JournalHeader {
     format: String,
     version: String,
     /// Hash of the data.
@@ -68,7 +68,7 @@ fn different(a: &serde_json::Value, b: &serde_json::Value, path: String) -> Opti
 }
 
 /// JSON object of a piece, with its value verbatim.
-pub(super) fn piece(key: &str, value: &str) -> String {
+pub fn piece(key: &str, value: &str) -> String {
     format!("{{\"key\":{},\"value\":{value}}}", serde_json::Value::from(key))
 }
 
@@ -81,7 +81,7 @@ struct ReadPiece<'p> {
 }
 
 /// Line of a JSON object with a checksum of it and all previous lines.
-pub(super) fn sealed(body: &str, sum: &mut String) -> String {
+pub fn sealed(body: &str, sum: &mut String) -> String {
     let open = &body[..body.len() - 1];
     *sum = checksum(sum, open);
     format!("{open},\"sum\":\"{sum}\"}}\n")
@@ -102,11 +102,11 @@ fn unsealed(line: &str, sum: &mut String) -> Option<String> {
 }
 
 /// Content of a journal that was read.
-pub(in super::super) struct JournalContent {
+pub struct JournalContent {
     pub pieces: Pieces,
     /// Length of its complete lines, in bytes.
-    pub(super) length: u64,
-    pub(super) sum: String,
+    pub length: u64,
+    pub sum: String,
 }
 
 impl JournalContent {
@@ -118,7 +118,7 @@ impl JournalContent {
 
 /// Reads the journal of a header's run up to its last complete line; `None` without a file. Other processes may rename
 /// or remove it meanwhile.
-pub(in super::super) fn read(path: &Path, header: &JournalHeader) -> Result<Option<JournalContent>> {
+pub fn read(path: &Path, header: &JournalHeader) -> Result<Option<JournalContent>> {
     let begin = header.remedy;
     let refused = |what: String| Error::journal_refused(path, format!("{what}; {begin}"));
     let Some(known) = if_there(path, std::fs::metadata(path))? else { return Ok(None) };
@@ -156,7 +156,7 @@ pub(in super::super) fn read(path: &Path, header: &JournalHeader) -> Result<Opti
 }
 
 /// Text of a journal with exactly these pieces, and the checksum of its last line.
-pub(in super::super) fn written(header: &JournalHeader, pieces: &Pieces) -> serde_json::Result<(String, String)> {
+pub fn written(header: &JournalHeader, pieces: &Pieces) -> serde_json::Result<(String, String)> {
     let mut sum = String::new();
     let mut text = sealed(&serde_json::to_string(header)?, &mut sum);
     for (key, value) in pieces {

@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 use vaglio_core::{Compute, Error, ProcessGroup, Result, StopReason, StopSign, lock};
 
 /// Folder of the parts in a ledger.
-pub(super) const FOLDER: &str = "parts";
+pub const FOLDER: &str = "parts";
 /// Total time below which each process answers a query alone.
 const LEAST: Duration = Duration::from_millis(20);
 /// Wait for another process's part: minimum, and multiple of the own time.
@@ -30,7 +30,7 @@ const PAUSE: [Duration; 2] = [Duration::from_micros(200), Duration::from_millis(
 
 /// Process group of a ledger, as seen by one process.
 #[derive(Debug)]
-pub(super) struct SearchParts {
+pub struct SearchParts {
     folder: PathBuf,
     /// File that exists once the search is done.
     end: PathBuf,

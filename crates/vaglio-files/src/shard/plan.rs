@@ -9,13 +9,13 @@ use vaglio_pipeline::document::LARGEST;
 use vaglio_pipeline::pipeline::{ValidPipeline, load};
 use vaglio_tables::disk::{regular, write_file};
 
-pub(super) const PLAN: &str = "shards.json";
+pub const PLAN: &str = "shards.json";
 const FORMAT: &str = "vaglio.shards/1";
 
 /// Content of the plan file.
 #[saved]
 #[derive(Clone, PartialEq, Eq)]
-pub(super) struct ShardPlan {
+pub struct ShardPlan {
     format: String,
     pub build: String,
     /// Number of indexes.
@@ -28,7 +28,7 @@ pub(super) struct ShardPlan {
 }
 
 /// Hash digits that identify a run by build, data and settings.
-pub(super) fn key(pipeline: &ValidPipeline, data: &str) -> Result<String> {
+pub fn key(pipeline: &ValidPipeline, data: &str) -> Result<String> {
     let of = json!([build()?, data, pipeline.configuration()?]);
     Ok(blake3::hash(of.to_string().as_bytes()).to_hex()[..16].to_owned())
 }

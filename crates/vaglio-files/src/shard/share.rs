@@ -9,10 +9,10 @@ use vaglio_core::{ProcessGroup, lock};
 use vaglio_search::{JournalOwner, JournalStore};
 
 /// Value of a unit that needed no separate computation.
-pub(super) const NOTHING: &str = "null";
+pub const NOTHING: &str = "null";
 
 /// A journal that owns the units of one index.
-pub(super) struct ShardJournal {
+pub struct ShardJournal {
     pub book: Arc<RunJournal>,
     plan: ShardPlan,
     pub index: usize,

@@ -15,10 +15,10 @@ use vaglio_pipeline::selector::ValidSelector;
 use vaglio_search::{Journal, JournalStore, Monitor};
 
 /// Polling interval while waiting for another index.
-pub(super) const LOOK: Duration = Duration::from_millis(200);
+pub const LOOK: Duration = Duration::from_millis(200);
 
 /// Context of the units' computations.
-pub(super) struct WorkContext<'a> {
+pub struct WorkContext<'a> {
     shards: &'a Shards,
     share: &'a ShardJournal,
     prepared: &'a TrainTest,

@@ -21,7 +21,7 @@ const MOST_WORK: f64 = 4e9;
 const PANEL: usize = 1 << 20;
 
 /// The design with its automatic grid of λ fitted. Rows of a larger design `whole` use its grid.
-pub(super) fn fitted(design: Design, whole: Option<&Design>) -> Design {
+pub fn fitted(design: Design, whole: Option<&Design>) -> Design {
     let Some(auto) = design.readout().and_then(|readout| readout.auto) else { return design };
     if let Some(readout) = whole.and_then(Design::readout) {
         return design.at_lambdas(&readout.lambdas);
@@ -33,7 +33,7 @@ pub(super) fn fitted(design: Design, whole: Option<&Design>) -> Design {
 }
 
 /// Replaces an automatic grid by one λ, for a search whose model does not use λ.
-pub(super) fn with_one_lambda(design: Design) -> Design {
+pub fn with_one_lambda(design: Design) -> Design {
     match design.readout().and_then(|readout| readout.auto) {
         Some(_) => design.at_lambdas(&[1.0]),
         None => design,

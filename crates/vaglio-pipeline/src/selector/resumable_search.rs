@@ -12,26 +12,26 @@ use vaglio_search::{Journal, Monitor, Path, SearchContext, SubsetScorer};
 pub struct SearchResult {
     /// The search path.
     pub path: Path,
-    pub(crate) engine: String,
-    pub(crate) approximation: Option<String>,
-    pub(crate) alpha: Option<Vec<f64>>,
+    pub engine: String,
+    pub approximation: Option<String>,
+    pub alpha: Option<Vec<f64>>,
     /// Whether the session of the design has moments that the final fit can use.
     #[serde(default)]
     pub has_moments: bool,
     #[serde(skip)]
-    pub(crate) seconds: f64,
+    pub seconds: f64,
 }
 
 impl SearchResult {
     /// Empty result of a search that began at `start` and was stopped before its first score.
-    pub(crate) fn stopped(reason: StopReason, start: Instant) -> Self {
+    pub fn stopped(reason: StopReason, start: Instant) -> Self {
         let (path, seconds) = (Path::stopped(Score::WORST, reason), start.elapsed().as_secs_f64());
         SearchResult { path, engine: "none".into(), approximation: None, alpha: None, has_moments: false, seconds }
     }
 }
 
 /// A search that can pause at a size and continue without repeating trials.
-pub(crate) struct ResumableSearch<'a> {
+pub struct ResumableSearch<'a> {
     selector: &'a ValidSelector,
     /// Design that is searched.
     pub design: &'a Design,

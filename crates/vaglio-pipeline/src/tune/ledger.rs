@@ -6,11 +6,11 @@ use std::collections::HashMap;
 use vaglio_core::{Error, Result};
 
 /// Scores settings; `None` if the user stopped the run.
-pub(super) type Evaluate<'t> = dyn FnMut(&[f64]) -> Result<Option<f64>> + 't;
+pub type Evaluate<'t> = dyn FnMut(&[f64]) -> Result<Option<f64>> + 't;
 
 /// Settings with their score.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct ScoredSettings {
+pub struct ScoredSettings {
     /// Position in the unit cube.
     pub point: Vec<f64>,
     /// The value of every parameter, in the order of their paths.
@@ -20,7 +20,7 @@ pub(super) struct ScoredSettings {
 }
 
 /// The criterion as a cached function on \[0, 1\]ᵈ.
-pub(super) struct CachedCriterion<'t> {
+pub struct CachedCriterion<'t> {
     /// Parameters with their bounds, and the number of evaluations allowed.
     pub tune: &'t Tune,
     evaluate: RefCell<&'t mut Evaluate<'t>>,

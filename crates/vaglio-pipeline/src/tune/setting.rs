@@ -10,22 +10,22 @@ use vaglio_core::{Error, Learner, Result};
 const PREFIX: &str = "learner.";
 
 /// A learner's settings as JSON; some with default values may be missing.
-pub(super) fn written(learner: &dyn Learner) -> Result<Value> {
+pub fn written(learner: &dyn Learner) -> Result<Value> {
     Ok(serde_json::to_value(learner)?)
 }
 
 /// Makes a learner from its settings; the error says which setting does not fit.
-pub(super) fn read(settings: &Value) -> Result<Arc<dyn Learner>> {
+pub fn read(settings: &Value) -> Result<Arc<dyn Learner>> {
     Node::from_value(settings).read().map_err(|error| error.under("learner"))
 }
 
 /// The number at a path, if any.
-pub(super) fn value(settings: &Value, path: &str) -> Option<f64> {
+pub fn value(settings: &Value, path: &str) -> Option<f64> {
     settings.pointer(&pointer(path)?).and_then(Value::as_f64)
 }
 
 /// Sets the number at a path; the last key of the path may be missing. Returns whether the rest of the path exists.
-pub(super) fn set(settings: &mut Value, path: &str, number: Value) -> bool {
+pub fn set(settings: &mut Value, path: &str, number: Value) -> bool {
     let Some(pointer) = pointer(path) else { return false };
     if let Some(place) = settings.pointer_mut(&pointer) {
         *place = number;
@@ -49,7 +49,7 @@ fn pointer(path: &str) -> Option<String> {
 }
 
 /// Refuses a path without a setting, a setting that is not a number, and bounds that the learner refuses.
-pub(super) fn check(settings: &Value, path: &str, bounds: &Bounds, field: &str) -> Result<()> {
+pub fn check(settings: &Value, path: &str, bounds: &Bounds, field: &str) -> Result<()> {
     if !path.starts_with(PREFIX) {
         let first = path.split('.').next().unwrap_or_default();
         if ["criterion", "search", "preprocess", "data", "engine", "tune"].contains(&first) {

@@ -25,7 +25,7 @@ fn iterations(budget: usize) -> u64 {
 ///
 /// # Reference
 /// J. A. Nelder, R. Mead, *A simplex method for function minimization*, The Computer Journal 7(4), 1965.
-pub(super) fn nelder_mead(ledger: &CachedCriterion<'_>, start: &[f64]) -> Result<()> {
+pub fn nelder_mead(ledger: &CachedCriterion<'_>, start: &[f64]) -> Result<()> {
     let mut start = start.to_vec();
     for edge in EDGES {
         let mut vertices = vec![start.clone()];
@@ -56,7 +56,7 @@ pub(super) fn nelder_mead(ledger: &CachedCriterion<'_>, start: &[f64]) -> Result
 /// # Reference
 /// M. Clerc, *Standard particle swarm optimization*, 2012; M. Zambrano-Bigiarini, M. Clerc, R. Rojas, *Standard
 /// particle swarm optimization 2011 at CEC-2013*, IEEE Congress on Evolutionary Computation 2013.
-pub(super) fn particle_swarm(ledger: &CachedCriterion<'_>, start: &[f64], seed: u64) -> Result<()> {
+pub fn particle_swarm(ledger: &CachedCriterion<'_>, start: &[f64], seed: u64) -> Result<()> {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     // 53 random bits as a number below 1.
     let mut uniform = || (random.next_u64() >> 11) as f64 / (1u64 << 53) as f64;

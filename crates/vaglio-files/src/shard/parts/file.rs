@@ -9,7 +9,7 @@ use std::time::Duration;
 
 /// Numbers of one part of a query.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct PartRecord {
+pub struct PartRecord {
     pub question: String,
     pub part: usize,
     /// Time it took to compute.
@@ -56,7 +56,7 @@ impl PartRecord {
 
 /// Location of a part.
 #[derive(Debug, Clone)]
-pub(super) struct RecordAt {
+pub struct RecordAt {
     path: Arc<PathBuf>,
     from: u64,
 }
@@ -81,7 +81,7 @@ fn next(file: &mut impl Read) -> Option<Vec<u8>> {
 }
 
 /// Creates the parts file `INDEX.NUMBER` of this process in a folder, which is created if missing.
-pub(super) fn create(folder: &Path, index: usize, run: &str) -> Result<(PathBuf, File)> {
+pub fn create(folder: &Path, index: usize, run: &str) -> Result<(PathBuf, File)> {
     std::fs::create_dir_all(folder)?;
     for number in 0.. {
         let path = folder.join(format!("{index}.{number}"));
@@ -99,7 +99,7 @@ pub(super) fn create(folder: &Path, index: usize, run: &str) -> Result<(PathBuf,
 
 /// Parts file of another process.
 #[derive(Debug)]
-pub(super) struct PartFile {
+pub struct PartFile {
     path: Arc<PathBuf>,
     /// Index that the process works on.
     pub index: Option<usize>,

@@ -32,7 +32,7 @@ const MOST_STORED: usize = 1 << 22;
 const MOST_ON_GEOMETRY: u32 = 100;
 
 /// Experiments for one selection.
-pub(super) struct Experiments<'a> {
+pub struct Experiments<'a> {
     criterion: &'a dyn Criterion,
     design: &'a Design,
     seed: u64,
@@ -51,7 +51,7 @@ pub(super) struct Experiments<'a> {
 }
 
 /// Result of the experiments.
-pub(super) struct Votes {
+pub struct Votes {
     /// Columns taken at each voting level, by the number of dummies from 1.
     pub by_dummies: Vec<Vec<VotingLevel>>,
     /// Share of experiments that voted for each column.

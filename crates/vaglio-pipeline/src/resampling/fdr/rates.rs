@@ -9,7 +9,7 @@
 use vaglio_kernels::tolerance::WHOLE_ROUNDING;
 
 /// Columns taken at a voting level and a number of dummies.
-pub(super) struct VotingLevel {
+pub struct VotingLevel {
     pub columns: Vec<usize>,
     /// Estimated share of false ones among them.
     pub false_share: f64,
@@ -17,13 +17,13 @@ pub(super) struct VotingLevel {
 
 /// Φ_T of a column, T = `dummies`: the share of experiments in which it entered before the T-th dummy. For each
 /// experiment, `entered` holds the number of dummies that entered before each column, or `None` if it did not enter.
-pub(super) fn share(entered: &[&[Option<u32>]], column: usize, dummies: u32) -> f64 {
+pub fn share(entered: &[&[Option<u32>]], column: usize, dummies: u32) -> f64 {
     let count = entered.iter().filter(|of| of[column].is_some_and(|before| before < dummies)).count();
     count as f64 / entered.len() as f64
 }
 
 /// Columns taken at each voting level, the lowest first, from paths with the first `most` of `dummies` dummies.
-pub(super) fn voting_levels(entered: &[&[Option<u32>]], dummies: usize, most: u32) -> Vec<VotingLevel> {
+pub fn voting_levels(entered: &[&[Option<u32>]], dummies: usize, most: u32) -> Vec<VotingLevel> {
     let features = entered.first().map_or(0, |entered| entered.len());
     let columns: Vec<usize> = (0..features).filter(|&column| share(entered, column, most) > 0.0).collect();
     let relative = |dummies: u32| -> Vec<f64> { columns.iter().map(|&k| share(entered, k, dummies)).collect() };
@@ -54,13 +54,13 @@ pub(super) fn voting_levels(entered: &[&[Option<u32>]], dummies: usize, most: u3
 }
 
 /// Whether the strictest voting level exceeds a rate, so that further dummies add no columns at that rate.
-pub(super) fn is_beyond(levels: &[VotingLevel], rate: f64) -> bool {
+pub fn is_beyond(levels: &[VotingLevel], rate: f64) -> bool {
     levels.last().is_some_and(|strictest| strictest.false_share > rate)
 }
 
 /// The largest set of columns that a rate takes; of equally large sets the one with the lowest share of false ones.
 /// Covers all levels and numbers of dummies before the strictest level exceeds the rate.
-pub(super) fn at_rate(by_dummies: &[Vec<VotingLevel>], rate: f64) -> &[usize] {
+pub fn at_rate(by_dummies: &[Vec<VotingLevel>], rate: f64) -> &[usize] {
     let levels = by_dummies.iter().take_while(|levels| !is_beyond(levels, rate)).flatten();
     let best = levels.filter(|taken| taken.false_share <= rate).reduce(|best, taken| {
         let (most, count) = (best.columns.len(), taken.columns.len());
@@ -70,7 +70,7 @@ pub(super) fn at_rate(by_dummies: &[Vec<VotingLevel>], rate: f64) -> &[usize] {
 }
 
 /// Smallest rate, up to `most`, that takes each column.
-pub(super) fn rates(by_dummies: &[Vec<VotingLevel>], features: usize, most: f64) -> Vec<Option<f64>> {
+pub fn rates(by_dummies: &[Vec<VotingLevel>], features: usize, most: f64) -> Vec<Option<f64>> {
     let mut all: Vec<f64> = by_dummies.iter().flatten().map(|taken| taken.false_share).filter(|r| *r <= most).collect();
     all.sort_unstable_by(f64::total_cmp);
     all.dedup();

@@ -17,7 +17,7 @@ const MOST_DEGREES: usize = 400;
 
 /// Rate at which a column differs from all rivals given the other taken columns, and the rival closest to it. Cost
 /// O(rows · (columns + taken · rivals)).
-pub(super) fn rivals(
+pub fn rivals(
     columns: &[Vec<f64>],
     targets: &[Vec<f64>],
     taken: &[Feature],
